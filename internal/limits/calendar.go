@@ -1,0 +1,121 @@
+package limits
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+	_ "time/tzdata" // a day ends when its zone says so, on machines without zone files too
+)
+
+const (
+	secondsPerHour = 60 * 60
+	secondsPerDay  = 24 * secondsPerHour
+)
+
+// Calendar divides time into the days of a zone, each of which begins at the same local time. It is safe for concurrent use.
+//
+// The day of a local date D begins at the first instant whose local time is at or after D resetAt: the end of the gap where a clock
+// change skips that time, the earlier of two where it repeats it. A date that the zone skips has no day of its own.
+type Calendar struct {
+	location *time.Location
+	resetAt  int64 // seconds after local midnight
+	recent   atomic.Pointer[Day]
+}
+
+// Day is a span of time, in seconds since the Unix epoch: from Start on and before End.
+type Day struct{ Start, End int64 }
+
+// NewCalendar returns the calendar of an IANA zone (empty means UTC) whose days begin at "HH:MM" (empty means midnight).
+func NewCalendar(timezone, resetAt string) (*Calendar, error) {
+	location, err := time.LoadLocation(timezone)
+	if err != nil || timezone == "Local" {
+		return nil, fmt.Errorf("unknown timezone %q (want an IANA name such as Europe/Berlin)", timezone)
+	}
+	c := &Calendar{location: location}
+	if resetAt != "" {
+		t, err := time.Parse("15:04", resetAt)
+		if err != nil || len(resetAt) != len("15:04") {
+			return nil, fmt.Errorf("reset_at %q is no time of day (want HH:MM, from 00:00 to 23:59)", resetAt)
+		}
+		c.resetAt = int64(t.Hour()*secondsPerHour + t.Minute()*60)
+	}
+	return c, nil
+}
+
+// Same reports whether both calendars have the same days for the same reason.
+func (c *Calendar) Same(o *Calendar) bool {
+	return c.resetAt == o.resetAt && c.location.String() == o.location.String()
+}
+
+// DayOf returns the day that contains the second t.
+func (c *Calendar) DayOf(t int64) Day {
+	if d := c.recent.Load(); d != nil && d.Start <= t && t < d.End {
+		return *d
+	}
+	// A zone can be a day ahead of its own offset's date, and skip one: two dates on either side are enough.
+	date := floorDiv(t+c.offset(t), secondsPerDay) + 2
+	d := Day{End: c.boundary(date)}
+	for {
+		date--
+		d.Start = c.boundary(date)
+		if d.Start <= t {
+			break
+		}
+		d.End = d.Start
+	}
+	c.recent.Store(&d)
+	return d
+}
+
+// FirstBoundary returns the first second from t on at which a day begins.
+func (c *Calendar) FirstBoundary(t int64) int64 {
+	if d := c.DayOf(t); d.Start < t {
+		return d.End
+	}
+	return t
+}
+
+// boundary returns the first second at which the local clock shows the date (in days since 1970-01-01) at resetAt, or later.
+// It walks over the stretches of constant offset around that time, because the local clock is only monotone within one.
+func (c *Calendar) boundary(date int64) int64 {
+	local := date*secondsPerDay + c.resetAt
+	t := local - 26*secondsPerHour // before it by any zone's clock
+	for {
+		offset := c.offset(t)
+		end := t + secondsPerHour
+		if c.offset(end) != offset {
+			end = c.offsetChange(t, end)
+		}
+		if local-offset < end {
+			return max(t, local-offset)
+		}
+		t = end
+	}
+}
+
+// offsetChange returns the first second after from, and at most to, with another offset than from has.
+func (c *Calendar) offsetChange(from, to int64) int64 {
+	offset := c.offset(from)
+	for to-from > 1 {
+		if mid := from + (to-from)/2; c.offset(mid) == offset {
+			from = mid
+		} else {
+			to = mid
+		}
+	}
+	return to
+}
+
+// offset returns by how many seconds the local clock is ahead of UTC.
+func (c *Calendar) offset(t int64) int64 {
+	_, seconds := time.Unix(t, 0).In(c.location).Zone()
+	return int64(seconds)
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}

@@ -1,0 +1,115 @@
+package limits
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+func (t *Table) mustChange(tb testing.TB, at float64, limits ...Limit) {
+	tb.Helper()
+	set, err := NewSet(limits, Strikes{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	t.Change(set, nanos(at), false)
+}
+
+func TestChangeKeepsTokensUsed(t *testing.T) {
+	table := newTable(t, bucket(3, 4*time.Second))
+	run(t, table, []step{{at: 0, n: 2, ok: true}})
+	table.mustChange(t, 0, bucket(3, 10*time.Second))
+	run(t, table, []step{{at: 0, n: 2, retry: 10}, {at: 0, ok: true}, {at: 0, retry: 10}})
+	table.mustChange(t, 5, bucket(3, 1*time.Second)) // 2.5 tokens are missing
+	run(t, table, []step{{at: 5, retry: 0.5}, {at: 5.5, ok: true}})
+	table.mustChange(t, 5.5, bucket(1, 1*time.Second)) // less capacity doesn't erase debt
+	run(t, table, []step{{at: 5.5, retry: 3}})
+	table.mustChange(t, 5.5, bucket(5, 1*time.Second))
+	run(t, table, []step{{at: 5.5, n: 2, ok: true}, {at: 5.5, retry: 1}})
+}
+
+func TestChangeKeepsTheDaysCount(t *testing.T) {
+	table := newTable(t, daily(10, "UTC", ""))
+	run(t, table, []step{{at: 3600, n: 8, ok: true}})
+	table.mustChange(t, 3600, daily(9, "UTC", ""))
+	run(t, table, []step{{at: 3600, n: 2, retry: 82800}, {at: 3600, ok: true}})
+	table.mustChange(t, 3600, daily(5, "UTC", ""))
+	run(t, table, []step{{at: 3600, retry: 82800}})
+}
+
+func TestChangeOfLimitsKeepsThoseThatStay(t *testing.T) {
+	table := newTable(t, bucket(3, time.Hour), daily(10, "UTC", ""))
+	run(t, table, []step{{at: 0, n: 3, ok: true}})
+	other := bucket(4, time.Hour)
+	other.Name = "other"
+	table.mustChange(t, 0, daily(10, "UTC", ""), other)
+	run(t, table, []step{{at: 0, n: 4, ok: true}, {at: 0, n: 4, retry: 86400}}) // 3 + 4 of the day are used
+	if d, _ := table.Peek("7", Request{At: nanos(4 * 3600), Cost: 3}); !d.Allowed || d.Remaining != 0 {
+		t.Errorf("the day has %d left after 3 more, want 0: %+v", d.Remaining, d)
+	}
+}
+
+func TestNewZoneBuysNothing(t *testing.T) {
+	// The UTC day goes on to its end. Berlin's next midnight is 23 h after that, so 23/24 of the allowance are for that time.
+	const hour, day = 3600.0, 86400.0
+	table := newTable(t, daily(48, "UTC", ""))
+	run(t, table, []step{{at: 12 * hour, n: 48, ok: true}})
+	table.mustChange(t, 12*hour, daily(48, "Europe/Berlin", ""))
+	run(t, table, []step{
+		{at: 12 * hour, retry: 12 * hour},
+		{at: 23.5 * hour, retry: 0.5 * hour}, // midnight in Berlin has passed
+		{at: 23.5 * hour, n: 48, retry: 23.5 * hour},
+		{at: day, n: 46, ok: true}, {at: day, retry: 23 * hour},
+		{at: day + 23*hour, n: 48, ok: true}, {at: day + 23*hour, retry: day},
+	})
+}
+
+func TestNewZoneHasAtLeastHalfADay(t *testing.T) {
+	const hour = 3600.0
+	table := newTable(t, daily(48, "UTC", ""))
+	run(t, table, []step{{at: hour, ok: true}})
+	table.mustChange(t, 2*hour, daily(48, "UTC", "06:00"))
+	run(t, table, []step{{at: 24 * hour, n: 48, ok: true}, {at: 24 * hour, retry: 30 * hour}}) // 06:00 is 6 h away: the one after that
+	table = newTable(t, daily(1, "UTC", ""))
+	run(t, table, []step{{at: hour, ok: true}})
+	table.mustChange(t, 2*hour, daily(1, "UTC", "18:00"))
+	run(t, table, []step{{at: 18 * hour, retry: 6 * hour}, {at: 24 * hour, ok: true}, {at: 24 * hour, retry: 42 * hour}}) // a single message needs 24 h
+}
+
+func TestZoneChangedBackChangesNothing(t *testing.T) {
+	table := newTable(t, daily(2, "UTC", ""))
+	run(t, table, []step{{at: 0, n: 2, ok: true}})
+	table.mustChange(t, 1, daily(2, "Europe/Berlin", ""))
+	table.mustChange(t, 2, daily(2, "UTC", ""))
+	run(t, table, []step{{at: 3, retry: 86397}, {at: 86400, n: 2, ok: true}, {at: 86400, retry: 86400}})
+}
+
+func TestClearedStrikes(t *testing.T) {
+	table := newTable(t, bucket(1, time.Hour))
+	run(t, table, []step{{at: 0, ok: true}, {at: 1, retry: 3599}})
+	table.Change(table.shards[0].set, nanos(2), true)
+	if d, _ := table.Judge("7", Request{At: nanos(20), Cost: 1}); d.Strikes != 1 {
+		t.Errorf("strikes %d, want 1", d.Strikes)
+	}
+}
+
+func TestUsersKeepTheirOwnRows(t *testing.T) {
+	// Enough users for every shard to grow, with IDs that look alike, and some that are no numbers.
+	table := newTable(t, bucket(1, time.Hour))
+	ids := func(i int) []string {
+		n := strconv.Itoa(i)
+		return []string{n, "0" + n, "u" + n, n + "000000000000000000"}
+	}
+	for round, want := range []bool{true, false} {
+		for i := range 5000 {
+			for _, id := range ids(i) {
+				if d, _ := table.Judge(id, Request{At: nanos(0), Cost: 1}); d.Allowed != want {
+					t.Fatalf("round %d: user %q is allowed: %v", round, id, d.Allowed)
+				}
+			}
+		}
+		if round == 0 {
+			table.mustChange(t, 0, bucket(1, time.Hour), daily(5, "", ""))
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package limits
+
+import "cmp"
+
+const nanosPerSecond = 1_000_000_000
+
+// dailyWindow allows a number of messages in each day of a calendar.
+//
+// The row holds the day it counts in, so that a decision within that day asks no calendar. When the calendar changes under a day that
+// goes on, the day is kept to its end, and a transitional one follows: to the first boundary at least 12 h away, with the share of
+// messages that its length is of 24 h. So changing the zone buys nothing.
+var dailyWindow = algorithm{
+	name:   "daily-window",
+	code:   2,
+	words:  2,
+	params: []string{"messages", "timezone", "reset_at"},
+
+	compile: func(p Params, r *Rule) (err error) {
+		if err := checkCount("messages", p.Messages); err != nil {
+			return err
+		}
+		r.capacity = p.Messages
+		r.calendar, err = NewCalendar(cmp.Or(p.Timezone, p.DefaultZone), p.ResetAt)
+		return err
+	},
+
+	sound: func(state []uint64) bool {
+		d := loadDay(state)
+		return d.End < MaxTime/nanosPerSecond && d.count <= MaxMessages
+	},
+
+	next: func(r *Rule, state []uint64, at, n int64) int64 {
+		if n > r.capacity {
+			return Never
+		}
+		d := r.dayAt(state, at)
+		for n > r.allowance(d)-d.count {
+			at = d.End * nanosPerSecond
+			if !d.changing {
+				break // a whole day follows
+			}
+			d = r.dayAfter(d)
+		}
+		return at
+	},
+
+	spend: func(r *Rule, state []uint64, at, n int64) {
+		d := r.dayAt(state, at)
+		d.count += n
+		d.store(state)
+	},
+
+	level: func(r *Rule, state []uint64, at int64) (remaining, resetAt int64) {
+		d := r.dayAt(state, at)
+		return max(0, r.allowance(d)-d.count), d.End * nanosPerSecond
+	},
+
+	rewind: func(r *Rule, state []uint64, at int64) {
+		if d := loadDay(state); d.Start*nanosPerSecond > at {
+			countedDay{Day: r.calendar.DayOf(at / nanosPerSecond), count: d.count}.store(state)
+		}
+	},
+
+	convert: func(old, r *Rule, state []uint64, at int64) {
+		if old.calendar != nil && old.calendar.Same(r.calendar) {
+			return
+		}
+		d := loadDay(state)
+		if at >= d.End*nanosPerSecond {
+			if old.calendar == nil {
+				return // the store's day is over, and nothing tells which one went on
+			}
+			d = old.dayAt(state, at)
+		}
+		d.changing = r.calendar.FirstBoundary(d.End) != d.End
+		d.store(state)
+	},
+}
+
+// countedDay is a user's state in a daily window.
+type countedDay struct {
+	Day
+	count    int64
+	changing bool // the calendar has changed: the day after this one is transitional
+	partial  bool // this day is transitional itself: its allowance is in proportion to its length
+}
+
+// The words of a countedDay: start of the day << 24 | its length, both in seconds; flags | count.
+const (
+	lengthBits   = 24
+	changingFlag = 1 << 62
+	partialFlag  = 1 << 63
+)
+
+func loadDay(state []uint64) countedDay {
+	start := int64(state[0] >> lengthBits)
+	return countedDay{
+		Day:      Day{Start: start, End: start + int64(state[0]&(1<<lengthBits-1))},
+		count:    int64(state[1] &^ (changingFlag | partialFlag)),
+		changing: state[1]&changingFlag != 0,
+		partial:  state[1]&partialFlag != 0,
+	}
+}
+
+func (d countedDay) store(state []uint64) {
+	state[0] = uint64(d.Start)<<lengthBits | uint64(d.End-d.Start)
+	state[1] = uint64(d.count)
+	if d.changing {
+		state[1] |= changingFlag
+	}
+	if d.partial {
+		state[1] |= partialFlag
+	}
+}
+
+// dayAt returns the day that counts at that time, which isn't before the day in the row.
+func (r *Rule) dayAt(state []uint64, at int64) countedDay {
+	d := loadDay(state)
+	if at < d.End*nanosPerSecond {
+		return d
+	}
+	if d.changing {
+		if next := r.dayAfter(d); at < next.End*nanosPerSecond {
+			return next
+		}
+	}
+	return countedDay{Day: r.calendar.DayOf(at / nanosPerSecond)}
+}
+
+// dayAfter returns the day that follows d, with nothing counted in it.
+func (r *Rule) dayAfter(d countedDay) countedDay {
+	if !d.changing {
+		return countedDay{Day: r.calendar.DayOf(d.End)}
+	}
+	least := int64(secondsPerDay / 2)
+	if r.capacity == 1 {
+		least = secondsPerDay // half of one message is none
+	}
+	return countedDay{Day: Day{Start: d.End, End: r.calendar.FirstBoundary(d.End + least)}, partial: true}
+}
+
+// allowance is how many messages fit in the day.
+func (r *Rule) allowance(d countedDay) int64 {
+	if !d.partial {
+		return r.capacity
+	}
+	return r.capacity * min(d.End-d.Start, secondsPerDay) / secondsPerDay
+}

@@ -1,0 +1,55 @@
+package limits
+
+import "strconv"
+
+// namedKey marks the key of a user whose ID is no plain number; the other bits are its place among the names.
+const namedKey = 1 << 63
+
+// maxNumberDigits is how long a number may be to be its own key: 18 digits always fit in 63 bits.
+const maxNumberDigits = 18
+
+// names gives numbers to IDs that are none themselves.
+type names struct {
+	numbers map[string]uint64
+	list    []string
+}
+
+// numericKey returns the key of an ID that is a plain decimal number, the way it would be printed.
+func numericKey(id string) (key uint64, ok bool) {
+	if len(id) == 0 || len(id) > maxNumberDigits || id[0] == '0' && len(id) > 1 {
+		return 0, false
+	}
+	for i := range len(id) {
+		digit := id[i] - '0'
+		if digit > 9 {
+			return 0, false
+		}
+		key = key*10 + uint64(digit)
+	}
+	return key, true
+}
+
+// find returns the key of a name seen before.
+func (n *names) find(id string) (key uint64, ok bool) {
+	number, ok := n.numbers[id]
+	return number | namedKey, ok
+}
+
+// add returns the key of a new name.
+func (n *names) add(id string) uint64 {
+	if n.numbers == nil {
+		n.numbers = map[string]uint64{}
+	}
+	number := uint64(len(n.list))
+	n.numbers[id] = number
+	n.list = append(n.list, id)
+	return number | namedKey
+}
+
+// id returns the ID that a key stands for.
+func (n *names) id(key uint64) string {
+	if key&namedKey != 0 {
+		return n.list[key&^namedKey]
+	}
+	return strconv.FormatUint(key, 10)
+}

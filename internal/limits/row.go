@@ -1,0 +1,28 @@
+package limits
+
+// A row is one user's state in a channel: a header, then the words of each limit in the order of the Set.
+const (
+	wordUser     = iota // key of the user
+	wordLast            // the latest time the user spent at
+	wordStrikeAt        // when the last strike was given
+	wordMeta            // version << 32 | strikes << 1 | dirty
+	headerWords
+)
+
+const (
+	dirtyFlag    = 1
+	strikeShift  = 1
+	maxStrikes   = 1<<16 - 1
+	versionShift = 32
+)
+
+func strikeCount(row []uint64) int { return int(row[wordMeta] >> strikeShift & maxStrikes) }
+
+func setStrikeCount(row []uint64, n int) {
+	row[wordMeta] = row[wordMeta]&^(maxStrikes<<strikeShift) | uint64(n)<<strikeShift
+}
+
+// version counts how often the row was changed, so that what was written to a store can be told from what changed meanwhile.
+func version(row []uint64) uint32 { return uint32(row[wordMeta] >> versionShift) }
+
+func isDirty(row []uint64) bool { return row[wordMeta]&dirtyFlag != 0 }
