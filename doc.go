@@ -1,0 +1,16 @@
+// Package chatguard gives every chatter a fair share of a chat.
+//
+// A [Guard] reads each [Message] as who, where, when, and decides within microseconds whether its author is still inside the limits of
+// the channel's [Policy]. The answer is a [Verdict]: allowed, or throttled by which limit, when the author may speak again, and which
+// penalty is due. The Guard only decides; acting on a verdict is the caller's business.
+//
+// A message's way through the package:
+//
+//	Message ── Guard.Check ──> Policy (roles, exemptions) ──> limits ──> penalty ladder ──> Verdict ──> observer
+//
+// The state of every user lives in memory, in a table without pointers. A store that wants to keep it takes what changed with
+// [Guard.Dirty] and gives it back after a restart with [Guard.Restore].
+//
+// The package imports nothing outside the standard library, starts no goroutine, and never reads a clock inside a decision: a message
+// brings its time along, and one without a time gets [Options].Now once, at the door.
+package chatguard

@@ -1,0 +1,360 @@
+package chatguard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+var monday = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+
+func enforced(t testing.TB, change func(*Policy), opts *Options) *Guard {
+	t.Helper()
+	p := DefaultPolicy()
+	p.Mode = Enforce
+	if change != nil {
+		change(&p)
+	}
+	g, err := New(p, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func from(user string, seconds float64, roles ...Role) Message {
+	return Message{
+		ChannelID: "1", User: User{ID: user, Roles: RolesOf(roles...)},
+		SentAt: monday.Add(time.Duration(seconds * float64(time.Second))),
+	}
+}
+
+func mustCheck(t testing.TB, g *Guard, m Message) Verdict {
+	t.Helper()
+	v, err := g.Check(context.Background(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestVerdictOfAThrottledMessage(t *testing.T) {
+	g := enforced(t, nil, nil)
+	for left := 2; left >= 0; left-- {
+		v := mustCheck(t, g, from("7", 0))
+		if want := (Verdict{At: monday, ChannelID: "1", UserID: "7", Allowed: true, Remaining: left, ResetAt: v.ResetAt}); v != want || v.Throttled() {
+			t.Fatalf("got %+v\nwant %+v", v, want)
+		}
+	}
+	v := mustCheck(t, g, from("7", 1))
+	want := Verdict{
+		At: monday.Add(time.Second), ChannelID: "1", UserID: "7", Limit: "burst", RetryAfter: 3 * time.Second,
+		EntryID: v.EntryID, Penalty: Penalty{Action: Delete}, Strikes: 1, ResetAt: v.ResetAt,
+	}
+	if v != want || v.EntryID == 0 || !v.ResetAt.Equal(monday.Add(12*time.Second)) {
+		t.Fatalf("got %+v\nwant %+v", v, want)
+	}
+	if other := mustCheck(t, g, Message{ChannelID: "2", User: User{ID: "7"}, SentAt: monday}); !other.Allowed {
+		t.Error("a user's messages count in another channel")
+	}
+	if never := mustCheck(t, g, Message{ChannelID: "1", User: User{ID: "8"}, SentAt: monday, Cost: 4}); !never.Never || never.RetryAfter != 0 || !never.MaySpeakAt().IsZero() {
+		t.Errorf("a cost beyond the burst: %+v", never)
+	}
+}
+
+func TestObservingPolicyOnlyReports(t *testing.T) {
+	g := enforced(t, func(p *Policy) { p.Mode = Observe }, nil)
+	for range 3 {
+		mustCheck(t, g, from("7", 0))
+	}
+	v := mustCheck(t, g, from("7", 0))
+	if !v.Allowed || !v.Observed || !v.Throttled() || v.Limit != "burst" || v.Penalty != (Penalty{}) || v.WouldBe.Action != Delete || v.EntryID == 0 || v.RetryAfter != 4*time.Second {
+		t.Errorf("got %+v", v)
+	}
+	mustCheck(t, g, from("7", 11))
+	p := g.Policy("1")
+	p.Mode = Enforce
+	if err := g.SetPolicy("1", p, monday.Add(11*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		v = mustCheck(t, g, from("7", 11))
+	}
+	if v.Allowed || v.Strikes != 1 {
+		t.Errorf("strikes of the rehearsal count: %+v", v)
+	}
+}
+
+func TestRolesAndExemptions(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, FirstTimer: {Burst: 1}}
+	}, nil)
+	for _, test := range []struct {
+		roles []Role
+		want  int
+	}{
+		{nil, 3}, {[]Role{FirstTimer}, 1}, {[]Role{Subscriber}, 5}, {[]Role{FirstTimer, Subscriber}, 5}, {[]Role{VIP}, 3},
+		{[]Role{Moderator}, 20}, {[]Role{LeadModerator}, 20}, {[]Role{Broadcaster, Subscriber}, 20},
+	} {
+		user, got := RolesOf(test.roles...), 0
+		for range 20 {
+			if v := mustCheck(t, g, from(strings.Repeat("u", 1+int(user)), 0, test.roles...)); v.Allowed {
+				got++
+				if exempt := test.want == 20; v.Exempt != exempt {
+					t.Fatalf("%v: exempt is %v", test.roles, v.Exempt)
+				}
+			}
+		}
+		if got != test.want {
+			t.Errorf("%v: %d at once, want %d", test.roles, got, test.want)
+		}
+	}
+}
+
+func TestLadder(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: 10 * time.Hour}}
+		p.Penalties.Ladder = []Penalty{{Action: Delete}, {Action: Warn}, {Action: Timeout, UntilRefill: true}}
+	}, nil)
+	mustCheck(t, g, from("7", 0))
+	for _, step := range []struct {
+		at   float64
+		want string
+	}{
+		{0, "delete"}, {9, "delete"}, {10, "warn"}, {15, "delete"}, {20.5, "timeout 9h59m40s"}, {31, "timeout 9h59m29s"},
+		{31 + 1800, "delete"}, {31 + 1900, "warn"},
+	} {
+		if v := mustCheck(t, g, from("7", step.at)); v.Penalty.String() != step.want {
+			t.Errorf("at %v s: %s, want %s", step.at, v.Penalty, step.want)
+		}
+	}
+	mustCheck(t, g, from("7", 31+1910))
+	costly := from("7", 31+1921)
+	costly.Cost = 2
+	if v := mustCheck(t, g, costly); v.Penalty.Action != Delete || !v.Never {
+		t.Errorf("a timeout until never: %+v", v)
+	}
+}
+
+func TestMessagesThatCannotBeJudged(t *testing.T) {
+	observed := 0
+	g := enforced(t, nil, &Options{Observer: func(Message, Verdict) { observed++ }})
+	for want, m := range map[error]Message{
+		ErrNoChannel: {User: User{ID: "7"}},
+		ErrNoUser:    {ChannelID: "1"},
+		ErrLongID:    {ChannelID: "1", User: User{ID: strings.Repeat("7", 257)}},
+		ErrCost:      {ChannelID: "1", User: User{ID: "7"}, Cost: -1},
+		ErrTime:      {ChannelID: "1", User: User{ID: "7"}, SentAt: time.Date(2117, 1, 1, 0, 0, 0, 0, time.UTC)},
+	} {
+		if v, err := g.Check(context.Background(), m); !errors.Is(err, want) || v != (Verdict{}) {
+			t.Errorf("error %v, want %v", err, want)
+		}
+	}
+	if observed != 0 {
+		t.Errorf("the observer heard of %d", observed)
+	}
+}
+
+func TestCheckAll(t *testing.T) {
+	reads := 0
+	g := enforced(t, nil, &Options{Now: func() time.Time { reads++; return monday }})
+	reads = 0
+	messages := []Message{{ChannelID: "1", User: User{ID: "7"}}, {ChannelID: "1"}, from("7", 0), from("7", 0), {ChannelID: "1", User: User{ID: "7"}}}
+	verdicts := make([]Verdict, len(messages))
+	err := g.CheckAll(context.Background(), messages, verdicts)
+	if !errors.Is(err, ErrNoUser) || !strings.HasPrefix(err.Error(), "message 1: ") {
+		t.Errorf("error %v", err)
+	}
+	for i, want := range []bool{true, false, true, true, false} {
+		if verdicts[i].Allowed != want {
+			t.Errorf("message %d: allowed is %v", i, verdicts[i].Allowed)
+		}
+	}
+	if reads != 1 {
+		t.Errorf("the clock was read %d times, want once", reads)
+	}
+}
+
+func TestObserverAndPeek(t *testing.T) {
+	var heard []Verdict
+	g := enforced(t, nil, &Options{Observer: func(m Message, v Verdict) {
+		if m.User.ID != v.UserID {
+			t.Errorf("message of %s, verdict on %s", m.User.ID, v.UserID)
+		}
+		heard = append(heard, v)
+	}})
+	for i := range 4 {
+		peeked, err := g.Peek(from("7", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := mustCheck(t, g, from("7", 0))
+		if len(heard) != i+1 || heard[i] != v {
+			t.Fatalf("heard %+v, want %+v last", heard, v)
+		}
+		peeked.EntryID = v.EntryID
+		if peeked != v {
+			t.Errorf("peeked %+v, then came %+v", peeked, v)
+		}
+	}
+	exempt := mustCheck(t, g, from("8", 0, Moderator))
+	if heard[len(heard)-1] != exempt {
+		t.Error("the observer doesn't hear of exempt messages")
+	}
+}
+
+func TestStateComesBack(t *testing.T) {
+	g := enforced(t, nil, nil)
+	var last Verdict
+	for range 5 {
+		last = mustCheck(t, g, from("7", 0))
+	}
+	b := g.Dirty()
+	if len(b.Rows) != 3 {
+		t.Fatalf("%d rows, want two limits and the strikes", len(b.Rows))
+	}
+	b.Confirm()
+	if n := len(g.Dirty().Rows); n != 0 {
+		t.Errorf("%d rows after confirming", n)
+	}
+	again := enforced(t, nil, &Options{Now: func() time.Time { return monday.AddDate(-1, 0, 0) }})
+	for _, row := range b.Rows {
+		if err := again.Restore(row, monday); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again.RestoreEntryID(last.EntryID)
+	again.RestoreEntryID(1)
+	v := mustCheck(t, again, from("7", 10))
+	if !v.Allowed {
+		t.Errorf("after 10 s two tokens are back: %+v", v)
+	}
+	mustCheck(t, again, from("7", 10))
+	if v = mustCheck(t, again, from("7", 11)); v.Strikes != 2 || v.EntryID != last.EntryID+1 {
+		t.Errorf("got %+v, want the second strike and the entry after %d", v, last.EntryID)
+	}
+	if err := again.Restore(StateRow{ChannelID: "1", UserID: "7", Limit: "burst", Data: []byte("?")}, monday); err == nil {
+		t.Error("bytes that can't be read are taken")
+	}
+}
+
+func TestVerdictJSON(t *testing.T) {
+	g := enforced(t, func(p *Policy) { p.Mode = Observe }, nil)
+	for range 3 {
+		mustCheck(t, g, from("7", 0))
+	}
+	v := mustCheck(t, g, from("7", 0.0001))
+	v.EntryID = 5
+	got, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"at":"2026-01-05T12:00:00.0001Z","channel":"1","user_id":"7","allowed":true,"limit":"burst","remaining":0,"retry_after_ms":4000,` +
+		`"delay_ms":0,"reset_at":"2026-01-05T12:00:12Z","never":false,"observed":true,"penalty":"none","would_be":"delete","entry":5,"strikes":1}`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestPolicyJSON(t *testing.T) {
+	p := DefaultPolicy()
+	p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, VIP: {Refill: 1500 * time.Millisecond}}
+	p.Penalties.Ladder = append(p.Penalties.Ladder, Penalty{Action: Timeout, UntilRefill: true}, Penalty{Action: Ban})
+	data, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"mode":"observe","exempt":["broadcaster","lead_moderator","moderator"],"timezone":"UTC","limits":[` +
+		`{"name":"burst","algorithm":"token-bucket","burst":3,"roles":{"subscriber":{"burst":5},"vip":{"refill":"1.5s"}},"refill":"4s"},` +
+		`{"name":"daily","algorithm":"daily-window","messages":300,"reset_at":"00:00"}],` +
+		`"penalties":{"ladder":["delete","delete","warn","timeout 30s","timeout 10m","timeout refill","ban"],"strike_every":"10s","forget_after":"30m"}}`
+	if string(data) != want {
+		t.Errorf("got  %s\nwant %s", data, want)
+	}
+	var back Policy
+	if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(p, back) {
+		t.Errorf("read back %+v, %v", back, err)
+	}
+	for _, bad := range []string{
+		`{"limits":[{"name":"x","brust":3}]}`, `{"limits":[{"refill":4}]}`, `{"limits":[{"roles":{"king":{}}}]}`, `{"mode":"maybe"}`,
+		`{"penalties":{"ladder":["timeout 1m1.5s"]}}`, `{"penalties":{"ladder":["delete 5s"]}}`, `{"penalties":{"forget":"1s"}}`,
+	} {
+		if err := json.Unmarshal([]byte(bad), &back); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for want, change := range map[string]func(*Policy){
+		`limit "burst": burst is 0, want 1 or more`:                                          func(p *Policy) { p.Limits[0].Burst = 0 },
+		`limit "burst": for a role: burst is -1, want 1 or more`:                             func(p *Policy) { p.Limits[0].Roles = map[Role]Override{VIP: {Burst: -1}} },
+		`limit "burst": for a role: token-bucket has no "messages" (it takes burst, refill)`: func(p *Policy) { p.Limits[0].Roles = map[Role]Override{VIP: {Messages: 1}} },
+		`limit "burst": unknown role 9`:                                                      func(p *Policy) { p.Limits[0].Roles = map[Role]Override{9: {}} },
+		`exempt: unknown role 9`:                                                             func(p *Policy) { p.Exempt = []Role{9} },
+		`unknown mode 2`:                                                                     func(p *Policy) { p.Mode = 2 },
+		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`:                  func(p *Policy) { p.Timezone = "Mars" },
+		`penalties: strike_every is -1s, want 0s or more`:                                    func(p *Policy) { p.Penalties.StrikeEvery = -time.Second },
+		`penalties: rung 2 of the ladder: a timeout of 336h0m1s: want whole seconds from 1s to 336h, or refill`: func(p *Policy) {
+			p.Penalties.Ladder[1] = Penalty{Action: Timeout, Duration: MaxTimeout + time.Second}
+		},
+	} {
+		p := DefaultPolicy()
+		change(&p)
+		if err := p.Validate(); err == nil || err.Error() != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+		if _, err := New(p, nil); err == nil {
+			t.Errorf("a Guard works by a policy with %s", want)
+		}
+	}
+	if err := (Policy{}).Validate(); err != nil {
+		t.Errorf("the zero policy: %v", err)
+	}
+}
+
+func TestPolicyWithoutLimitsAllows(t *testing.T) {
+	g, err := New(Policy{Mode: Enforce}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := mustCheck(t, g, from("7", 0)); !v.Allowed || v.Remaining != -1 {
+		t.Errorf("got %+v", v)
+	}
+}
+
+func TestPolicyIsACopy(t *testing.T) {
+	g := enforced(t, nil, nil)
+	p := g.Policy("1")
+	p.Limits[0].Burst, p.Exempt[0], p.Penalties.Ladder[0] = 99, Subscriber, Penalty{Action: Ban}
+	if got := g.Policy("1"); got.Limits[0].Burst != 3 || got.Exempt[0] != Broadcaster || got.Penalties.Ladder[0].Action != Delete {
+		t.Error("changing the copy changes the policy in force")
+	}
+}
+
+func TestDecisionsDoNotAllocate(t *testing.T) {
+	g := enforced(t, nil, &Options{Observer: func(Message, Verdict) {}})
+	m := from("7", 0)
+	ctx := context.Background()
+	mustCheck(t, g, m)
+	if n := testing.AllocsPerRun(100, func() { _, _ = g.Check(ctx, m) }); n != 0 {
+		t.Errorf("%v allocations a decision", n)
+	}
+}
+
+func BenchmarkCheck(b *testing.B) {
+	g := enforced(b, nil, nil)
+	ctx := context.Background()
+	m := from("7", 0)
+	b.ReportAllocs()
+	for b.Loop() {
+		m.SentAt = m.SentAt.Add(5 * time.Second)
+		if _, err := g.Check(ctx, m); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

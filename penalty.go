@@ -1,0 +1,117 @@
+package chatguard
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Action is what a penalty does.
+type Action uint8
+
+// The actions. A chat bot deletes, warns, times out or bans; a chat server drops.
+const (
+	NoAction Action = iota // nothing is done
+	Delete                 // the message is removed
+	Warn                   // the message is removed and its author has to acknowledge a warning
+	Timeout                // the author can't write for a while
+	Ban                    // the author can't write any more
+	Drop                   // the message never reaches anyone
+)
+
+var actionNames = [...]string{"none", "delete", "warn", "timeout", "ban", "drop"}
+
+func (a Action) String() string {
+	if int(a) < len(actionNames) {
+		return actionNames[a]
+	}
+	return fmt.Sprintf("action(%d)", uint8(a))
+}
+
+// MarshalText writes the action's name.
+func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads an action's name.
+func (a *Action) UnmarshalText(text []byte) error {
+	for i, name := range actionNames {
+		if name == string(text) {
+			*a = Action(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown action %q (known: %s)", text, strings.Join(actionNames[:], ", "))
+}
+
+// The bounds of a timeout's length, as Twitch has them.
+const (
+	MinTimeout = time.Second
+	MaxTimeout = 14 * 24 * time.Hour
+)
+
+// Penalty is one rung of a ladder: an action and, for a timeout, its length. The zero value does nothing.
+//
+// As text it is "none", "delete", "warn", "timeout 30s", "timeout refill", "ban" or "drop".
+type Penalty struct {
+	Action      Action
+	Duration    time.Duration // of a Timeout: whole seconds from MinTimeout to MaxTimeout
+	UntilRefill bool          // of a Timeout: until the user may speak again, in place of Duration
+}
+
+func (p Penalty) String() string {
+	switch {
+	case p.Action != Timeout:
+		return p.Action.String()
+	case p.UntilRefill:
+		return "timeout refill"
+	}
+	return "timeout " + shortDuration(p.Duration)
+}
+
+// MarshalText writes the penalty as String does.
+func (p Penalty) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads what String writes.
+func (p *Penalty) UnmarshalText(text []byte) error {
+	name, length, hasLength := strings.Cut(string(text), " ")
+	for i, known := range actionNames {
+		if known != name {
+			continue
+		}
+		q := Penalty{Action: Action(i)}
+		if q.Action == Timeout {
+			if err := q.parseLength(length); err != nil {
+				return err
+			}
+		} else if hasLength {
+			return fmt.Errorf("penalty %q: only a timeout has a length", text)
+		}
+		*p = q
+		return nil
+	}
+	return fmt.Errorf("unknown penalty %q (known: delete, warn, timeout 30s, timeout refill, ban, drop)", text)
+}
+
+func (p *Penalty) parseLength(length string) error {
+	if length == "refill" {
+		p.UntilRefill = true
+		return nil
+	}
+	d, err := time.ParseDuration(length)
+	if err != nil {
+		return fmt.Errorf("timeout %q: want a length such as 30s or 10m, or refill", length)
+	}
+	p.Duration = d
+	return checkTimeout(d)
+}
+
+// shortDuration writes a duration the way people do: 30m rather than 30m0s.
+func shortDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}

@@ -1,0 +1,86 @@
+package chatguard
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// EntryID names one throttled message in the journal. IDs rise with time, fit a JSON number, and are never 0.
+type EntryID int64
+
+// Verdict is the decision on one message. It is plain data: copying it is safe, and it holds no reference to the Guard.
+type Verdict struct {
+	At        time.Time // the message's time
+	ChannelID string
+	UserID    string
+
+	Allowed  bool // may be shown. The only field that most callers need
+	Observed bool // would have been throttled, had the policy been enforced; Allowed is true
+	Exempt   bool // not judged, because of the user's role
+	Never    bool // no waiting helps: the message costs more than a limit can ever hold
+	Degraded bool // decided without the stored state, because the store is in trouble
+
+	Limit      string        // the limit that throttles, or would have; empty when all of them allow
+	Remaining  int           // messages of cost 1 that this limit (when all allow: the tightest) would still take; -1 when Exempt
+	RetryAfter time.Duration // counted from At: the same message is allowed at At+RetryAfter, and not 1 ns sooner; 0 when allowed or Never
+	ResetAt    time.Time     // when that limit will have forgotten everything; zero when Exempt
+
+	EntryID EntryID // of a throttled or observed message: its journal entry; 0 otherwise
+	Penalty Penalty // what is to happen to the message and its author; the zero value when Allowed
+	WouldBe Penalty // of an Observed message: the penalty it would have drawn
+	Strikes int     // the author's strikes after a throttled or observed message
+}
+
+// Throttled reports whether a limit stood in the way, enforced or only observed.
+func (v *Verdict) Throttled() bool { return !v.Allowed || v.Observed }
+
+// MaySpeakAt is the moment at which the message would be allowed: At when it is allowed now, the zero time when Never.
+func (v *Verdict) MaySpeakAt() time.Time {
+	if v.Never {
+		return time.Time{}
+	}
+	return v.At.Add(v.RetryAfter)
+}
+
+// verdictJSON is the one JSON form of a verdict.
+type verdictJSON struct {
+	At           time.Time  `json:"at"`
+	Channel      string     `json:"channel"`
+	UserID       string     `json:"user_id"`
+	Allowed      bool       `json:"allowed"`
+	Limit        string     `json:"limit"`
+	Remaining    *int       `json:"remaining"`
+	RetryAfterMS *int64     `json:"retry_after_ms"`
+	DelayMS      int64      `json:"delay_ms"` // no algorithm so far holds a message back
+	ResetAt      *time.Time `json:"reset_at"`
+	Never        bool       `json:"never"`
+	Observed     bool       `json:"observed"`
+	Penalty      Penalty    `json:"penalty"`
+	WouldBe      *Penalty   `json:"would_be,omitempty"`
+	Exempt       bool       `json:"exempt,omitempty"`
+	Degraded     bool       `json:"degraded,omitempty"`
+	Entry        EntryID    `json:"entry,omitempty"`
+	Strikes      int        `json:"strikes,omitempty"`
+}
+
+// MarshalJSON writes the form that the command line and the HTTP API share. Times are RFC 3339 in UTC; retry_after_ms is rounded up, and
+// null where waiting never helps; remaining and reset_at are null for an exempt message.
+func (v Verdict) MarshalJSON() ([]byte, error) {
+	out := verdictJSON{
+		At: v.At.UTC(), Channel: v.ChannelID, UserID: v.UserID,
+		Allowed: v.Allowed, Observed: v.Observed, Exempt: v.Exempt, Never: v.Never, Degraded: v.Degraded,
+		Limit: v.Limit, Penalty: v.Penalty, Entry: v.EntryID, Strikes: v.Strikes,
+	}
+	if !v.Exempt {
+		reset := v.ResetAt.UTC()
+		out.Remaining, out.ResetAt = &v.Remaining, &reset
+	}
+	if !v.Never {
+		ms := int64((v.RetryAfter + time.Millisecond - 1) / time.Millisecond)
+		out.RetryAfterMS = &ms
+	}
+	if v.Observed {
+		out.WouldBe = &v.WouldBe
+	}
+	return json.Marshal(out)
+}
