@@ -2,6 +2,7 @@ package limits
 
 import (
 	"fmt"
+	"regexp"
 	"time"
 )
 
@@ -30,6 +31,9 @@ type Strikes struct {
 	Forget time.Duration // all strikes lapse after this time without a new one; 0 means never
 }
 
+// validName is what a limit may be called, so that its name can stand in a dotted key and in an HTTP header.
+var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
 // NewSet compiles limits. The error names the limit.
 func NewSet(limits []Limit, strikes Strikes) (*Set, error) {
 	s := &Set{strikes: strikes, width: headerWords}
@@ -39,6 +43,8 @@ func NewSet(limits []Limit, strikes Strikes) (*Set, error) {
 		switch {
 		case l.Name == "":
 			return nil, fmt.Errorf("a limit has no name")
+		case !validName.MatchString(l.Name):
+			return nil, fmt.Errorf("limit %q: a name is up to 64 letters, digits, - and _", l.Name)
 		case names[l.Name]:
 			return nil, fmt.Errorf("limit %q: the name is taken by another limit", l.Name)
 		case err != nil:

@@ -213,6 +213,7 @@ func TestRefusedLimits(t *testing.T) {
 		`limit "daily": reset_at "24:00" is no time of day (want HH:MM, from 00:00 to 23:59)`:                {daily(1, "", "24:00")},
 		`limit "daily": reset_at "6:00" is no time of day (want HH:MM, from 00:00 to 23:59)`:                 {daily(1, "", "6:00")},
 		`limit "burst": the name is taken by another limit`:                                                  {bucket(1, 1), bucket(2, 2)},
+		`limit "a.b": a name is up to 64 letters, digits, - and _`:                                           {{Params: Params{Name: "a.b"}}},
 		`a limit has no name`: {{Params: Params{Algorithm: "token-bucket", Burst: 1, Refill: 1}}},
 		`limit "x": unknown algorithm "dice" (known: token-bucket, daily-window)`: {{Params: Params{Name: "x", Algorithm: "dice"}}},
 		`limit "x": token-bucket has no "messages" (it takes burst, refill)`:      {{Params: Params{Name: "x", Algorithm: "token-bucket", Burst: 1, Refill: 1, Messages: 1}}},

@@ -1,0 +1,130 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/chatguard/chatguard"
+)
+
+// limitsKey is what limits stand under in a dotted key, as in the configuration.
+const limitsKey = "limit"
+
+// Diff returns what differs between two valid policies, a change for each key, sorted by key.
+func Diff(from, to chatguard.Policy) []Change {
+	before, _ := flatten(from)
+	after, _ := flatten(to)
+	changes := []Change{}
+	for key := range after {
+		if !reflect.DeepEqual(before[key], after[key]) {
+			changes = append(changes, Change{Key: key, From: before[key], To: after[key]})
+		}
+	}
+	for key := range before {
+		if _, ok := after[key]; !ok {
+			changes = append(changes, Change{Key: key, From: before[key]})
+		}
+	}
+	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Key, b.Key) })
+	return changes
+}
+
+// Apply returns the policy with the changes made to it. Limits keep their order; new ones come last. The error is for changes that leave
+// no policy that a Guard could work by.
+func Apply(p chatguard.Policy, changes []Change) (chatguard.Policy, error) {
+	leaves, order := flatten(p)
+	for _, c := range changes {
+		if c.To == nil {
+			delete(leaves, c.Key)
+			continue
+		}
+		leaves[c.Key] = c.To
+		if path := strings.Split(c.Key, "."); path[0] == limitsKey && len(path) > 1 && !slices.Contains(order, path[1]) {
+			order = append(order, path[1])
+		}
+	}
+	changed, err := build(leaves, order)
+	if err == nil {
+		err = changed.Validate()
+	}
+	if err != nil {
+		return chatguard.Policy{}, fmt.Errorf("the changes don't fit the policy: %w", err)
+	}
+	return changed, nil
+}
+
+// flatten spreads a policy's JSON form out into dotted keys, limits by their names, and returns the names in their order.
+func flatten(p chatguard.Policy) (leaves map[string]any, order []string) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // a Policy of valid roles always has a JSON form
+	}
+	var tree map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber() // counts stay exact
+	if err := decoder.Decode(&tree); err != nil {
+		panic(err)
+	}
+	limits, _ := tree["limits"].([]any)
+	delete(tree, "limits")
+	byName := map[string]any{}
+	for _, l := range limits {
+		limit := l.(map[string]any)
+		name := limit["name"].(string)
+		delete(limit, "name")
+		byName[name] = limit
+		order = append(order, name)
+	}
+	tree[limitsKey] = byName
+	leaves = map[string]any{}
+	collect(leaves, "", tree)
+	return leaves, order
+}
+
+func collect(leaves map[string]any, prefix string, tree map[string]any) {
+	for key, value := range tree {
+		if branch, ok := value.(map[string]any); ok {
+			collect(leaves, prefix+key+".", branch)
+			continue
+		}
+		leaves[prefix+key] = value
+	}
+}
+
+// build is the way back from flatten.
+func build(leaves map[string]any, order []string) (p chatguard.Policy, err error) {
+	tree := map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(leaves)) {
+		path := strings.Split(key, ".")
+		branch := tree
+		for _, step := range path[:len(path)-1] {
+			next, ok := branch[step].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				branch[step] = next
+			}
+			branch = next
+		}
+		branch[path[len(path)-1]] = leaves[key]
+	}
+	byName, _ := tree[limitsKey].(map[string]any)
+	delete(tree, limitsKey)
+	limits := []any{}
+	for _, name := range order {
+		if limit, ok := byName[name].(map[string]any); ok {
+			limit["name"] = name
+			limits = append(limits, limit)
+		}
+	}
+	tree["limits"] = limits
+	data, err := json.Marshal(tree)
+	if err != nil {
+		return p, err
+	}
+	return p, json.Unmarshal(data, &p)
+}

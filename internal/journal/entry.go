@@ -1,0 +1,65 @@
+// Package journal holds the records that the bot, the store and the dashboard share and that an embedder has no use for: what was done
+// about a throttled message and how that went, and who changed a policy. It knows types only: no storage, no network, no clock.
+package journal
+
+import (
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// Entry is the durable record of one throttled (or, while observing, would-be throttled) message. Its outcome starts as Pending, or as
+// Observed where nothing is to be done.
+type Entry struct {
+	ID          chatguard.EntryID `json:"id"`
+	At          time.Time         `json:"at"` // the message's time
+	ChannelID   string            `json:"channel"`
+	UserID      string            `json:"user_id"`
+	Login       string            `json:"login"`
+	DisplayName string            `json:"display_name"`
+	MessageID   string            `json:"message_id"`
+	Text        string            `json:"text"`
+	Limit       string            `json:"limit"`
+	MaySpeakAt  time.Time         `json:"may_speak_at"` // zero where waiting never helps
+	ResetAt     time.Time         `json:"reset_at"`
+	Strikes     int               `json:"strikes"`
+	Penalty     chatguard.Penalty `json:"penalty"` // what was due; where Outcome says Observed, what would have been
+	Outcome     Outcome           `json:"outcome"`
+}
+
+// NewEntry is the entry of a throttled or observed message before anything was done about it.
+func NewEntry(m chatguard.Message, v chatguard.Verdict) Entry {
+	e := Entry{
+		ID: v.EntryID, At: v.At, ChannelID: v.ChannelID, UserID: v.UserID,
+		Login: m.User.Login, DisplayName: m.User.DisplayName, MessageID: m.ID, Text: m.Text,
+		Limit: v.Limit, MaySpeakAt: v.MaySpeakAt(), ResetAt: v.ResetAt, Strikes: v.Strikes,
+		Penalty: v.Penalty,
+		Outcome: Outcome{Entry: v.EntryID, At: v.At, Action: v.Penalty.Action, Result: Pending},
+	}
+	if v.Observed {
+		e.Penalty = v.WouldBe
+		e.Outcome.Action, e.Outcome.Result = chatguard.NoAction, Observed
+	}
+	return e
+}
+
+// Result says how acting on a throttled message went.
+type Result string
+
+// The results.
+const (
+	Pending  Result = "pending"  // nothing has been reported yet
+	Done     Result = "done"     // the action was carried out
+	Failed   Result = "failed"   // the action was tried and did not succeed; the reason says why
+	Skipped  Result = "skipped"  // the action was not tried; the reason says why
+	Observed Result = "observed" // the policy only observes
+)
+
+// Outcome is what whoever acts reports for an entry.
+type Outcome struct {
+	Entry  chatguard.EntryID `json:"entry"`
+	At     time.Time         `json:"at"` // when it was reported
+	Action chatguard.Action  `json:"action"`
+	Result Result            `json:"result"`
+	Reason string            `json:"reason"` // one line for people; empty when Done
+}
