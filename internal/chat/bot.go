@@ -1,0 +1,164 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Options are the parts of a Bot. Guard and Source are required.
+type Options struct {
+	Guard  *chatguard.Guard
+	Source Source
+
+	// Moderator carries out penalties. Nil where chatguard may only read: then every penalty is skipped.
+	Moderator Moderator
+
+	// Report is told the outcome of every throttled message. It must not block, and must be safe for concurrent use. Nil means nobody is told.
+	Report func(journal.Outcome)
+
+	Workers   int           // penalties under way at once; 0 means 8
+	QueueSize int           // penalties that wait for one worker; 0 means 256
+	Grace     time.Duration // how long waiting penalties may still be carried out when the Bot stops; 0 means 5 s
+	Now       func() time.Time
+	Logger    *slog.Logger
+}
+
+// Bot moderates: it holds what a Source brings against a Guard, and has a Moderator act on what was throttled. A user's penalties are carried
+// out one after another in the order of the messages; those of different users side by side.
+type Bot struct {
+	options  Options
+	seed     maphash.Seed
+	queues   []chan job
+	verdicts []chatguard.Verdict // of the batch being judged
+	counts   counts
+}
+
+// job is a throttled message to act on.
+type job struct {
+	message chatguard.Message
+	verdict chatguard.Verdict
+}
+
+// New returns a Bot.
+func New(o Options) *Bot {
+	if o.Workers == 0 {
+		o.Workers = 8
+	}
+	if o.QueueSize == 0 {
+		o.QueueSize = 256
+	}
+	if o.Grace == 0 {
+		o.Grace = 5 * time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Report == nil {
+		o.Report = func(journal.Outcome) {}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	b := &Bot{options: o, seed: maphash.MakeSeed()}
+	for range o.Workers {
+		b.queues = append(b.queues, make(chan job, o.QueueSize))
+	}
+	return b
+}
+
+// Run reads and moderates until the context ends, then carries out what was waiting, for Grace at most. It returns nil when the context
+// ended, and the Source's error where trying again can't help. Call it once.
+func (b *Bot) Run(ctx context.Context) error {
+	acting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var workers sync.WaitGroup
+	for _, queue := range b.queues {
+		workers.Go(func() {
+			for j := range queue {
+				b.act(acting, j)
+			}
+		})
+	}
+	err := b.options.Source.Run(ctx, func(messages []chatguard.Message) { b.receive(ctx, messages) })
+	for _, queue := range b.queues {
+		close(queue)
+	}
+	grace := time.AfterFunc(b.options.Grace, stop)
+	defer grace.Stop()
+	workers.Wait()
+	return err
+}
+
+// receive judges messages that arrived together and queues the penalties.
+func (b *Bot) receive(ctx context.Context, messages []chatguard.Message) {
+	messages = own(messages)
+	if len(b.verdicts) < len(messages) {
+		b.verdicts = make([]chatguard.Verdict, len(messages))
+	}
+	if err := b.options.Guard.CheckAll(ctx, messages, b.verdicts); err != nil {
+		b.options.Logger.Warn("a message can't be judged", "error", err)
+	}
+	for i, m := range messages {
+		v := b.verdicts[i]
+		if v.UserID == "" {
+			continue // it couldn't be judged
+		}
+		b.counts.judged(v)
+		if !v.Allowed {
+			b.enqueue(job{m, v})
+		}
+	}
+}
+
+// own returns the messages that were written in the channel they appeared in: a mirrored one is judged where it was written. It reuses the
+// slice.
+func own(messages []chatguard.Message) []chatguard.Message {
+	kept := messages[:0]
+	for _, m := range messages {
+		if !m.Mirrored() {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+func (b *Bot) enqueue(j job) {
+	user := maphash.Comparable(b.seed, [2]string{j.message.ChannelID, j.message.User.ID})
+	select {
+	case b.queues[user%uint64(len(b.queues))] <- j:
+	default:
+		b.report(j, journal.Skipped, "queue full")
+	}
+}
+
+// act carries out a penalty and reports how that went.
+func (b *Bot) act(ctx context.Context, j job) {
+	err := b.penalise(ctx, j)
+	var skip skipError
+	switch {
+	case err == nil:
+		b.report(j, journal.Done, "")
+	case errors.As(err, &skip):
+		b.report(j, journal.Skipped, err.Error())
+	case ctx.Err() != nil:
+		b.report(j, journal.Skipped, "chatguard stopped")
+	default:
+		b.report(j, journal.Failed, err.Error())
+	}
+}
+
+func (b *Bot) report(j job, result journal.Result, reason string) {
+	action := j.verdict.Penalty.Action
+	b.counts.acted(action, result)
+	if result != journal.Done {
+		b.options.Logger.Warn("no penalty", "user", j.message.User.ID, "penalty", j.verdict.Penalty, "result", result, "reason", reason)
+	}
+	b.options.Report(journal.Outcome{Entry: j.verdict.EntryID, At: b.options.Now(), Action: action, Result: result, Reason: reason})
+}

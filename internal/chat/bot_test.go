@@ -1,0 +1,233 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var monday = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+
+// script is a Source that delivers its batches and then waits, or returns its error.
+type script struct {
+	batches [][]chatguard.Message
+	err     error
+	end     func()
+}
+
+func (s script) Run(ctx context.Context, deliver func([]chatguard.Message)) error {
+	for _, batch := range s.batches {
+		deliver(batch)
+	}
+	if s.err != nil {
+		return s.err
+	}
+	if s.end != nil {
+		s.end()
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// recorder is a Moderator that writes down what it is asked.
+type recorder struct {
+	mu    sync.Mutex
+	done  []string
+	err   error
+	block chan struct{} // when set, every call waits for it or for the context
+}
+
+func (r *recorder) do(ctx context.Context, format string, args ...any) error {
+	if r.block != nil {
+		select {
+		case <-r.block:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done = append(r.done, fmt.Sprintf(format, args...))
+	return r.err
+}
+
+func (r *recorder) Delete(ctx context.Context, m chatguard.Message) error {
+	return r.do(ctx, "delete %s", m.ID)
+}
+
+func (r *recorder) Warn(ctx context.Context, m chatguard.Message, reason string) error {
+	return r.do(ctx, "warn %s for %s: %s", m.User.ID, m.ID, reason)
+}
+
+func (r *recorder) Timeout(ctx context.Context, m chatguard.Message, length time.Duration, reason string) error {
+	return r.do(ctx, "timeout %s %s: %s", m.User.ID, length, reason)
+}
+
+func (r *recorder) Ban(ctx context.Context, m chatguard.Message, reason string) error {
+	return r.do(ctx, "ban %s: %s", m.User.ID, reason)
+}
+
+// play runs a Bot over the batches until the Source has delivered them, and returns its outcomes in the order of the entries.
+func play(t *testing.T, o Options, policy chatguard.Policy, batches ...[]chatguard.Message) ([]journal.Outcome, *Bot) {
+	t.Helper()
+	guard, err := chatguard.New(policy, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var mu sync.Mutex
+	var outcomes []journal.Outcome
+	o.Guard, o.Source = guard, script{batches: batches, end: cancel}
+	o.Now = func() time.Time { return monday }
+	o.Report = func(out journal.Outcome) {
+		mu.Lock()
+		defer mu.Unlock()
+		outcomes = append(outcomes, out)
+	}
+	bot := New(o)
+	if err := bot.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(outcomes, func(a, b journal.Outcome) int { return int(a.Entry - b.Entry) })
+	return outcomes, bot
+}
+
+func enforcing(ladder ...string) chatguard.Policy {
+	p := chatguard.DefaultPolicy()
+	p.Mode = chatguard.Enforce
+	p.Limits = []chatguard.Limit{{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: time.Hour}}
+	p.Penalties.StrikeEvery = 0
+	p.Penalties.Ladder = nil
+	for _, text := range ladder {
+		var rung chatguard.Penalty
+		if err := rung.UnmarshalText([]byte(text)); err != nil {
+			panic(err)
+		}
+		p.Penalties.Ladder = append(p.Penalties.Ladder, rung)
+	}
+	return p
+}
+
+func message(id, user string, roles ...chatguard.Role) chatguard.Message {
+	return chatguard.Message{ID: id, ChannelID: "1", SentAt: monday, User: chatguard.User{ID: user, Roles: chatguard.RolesOf(roles...)}}
+}
+
+func TestThrottledMessagesAreActedOnOnce(t *testing.T) {
+	m := &recorder{}
+	mirrored := message("m1", "7")
+	mirrored.SourceChannelID = "2"
+	outcomes, bot := play(t, Options{Moderator: m}, enforcing("delete", "warn", "timeout 30s", "ban"),
+		[]chatguard.Message{message("a1", "7"), message("a2", "7"), message("b1", "8"), mirrored},
+		[]chatguard.Message{message("a3", "7"), message("c1", "9", chatguard.Moderator), message("c2", "9", chatguard.Moderator)},
+		[]chatguard.Message{message("a4", "7"), message("a5", "7"), message("d1", "5", chatguard.Broadcaster), message("d2", "5", chatguard.Broadcaster)},
+		[]chatguard.Message{message("e1", "6", chatguard.LeadModerator), message("e2", "6", chatguard.LeadModerator)},
+	)
+	why := "Too many messages (limit burst). The next one is fine in 1h0m0s."
+	want := []string{"delete a2", "warn 7 for a3: " + why, "timeout 7 30s: " + why, "ban 7: " + why}
+	if !slices.Equal(m.done, want) {
+		t.Errorf("done %q\nwant %q", m.done, want)
+	}
+	if len(outcomes) != 4 {
+		t.Fatalf("outcomes %v", outcomes)
+	}
+	for _, o := range outcomes {
+		if o.Result != journal.Done || o.Entry == 0 || o.Reason != "" || !o.At.Equal(monday) {
+			t.Errorf("outcome %+v", o)
+		}
+	}
+	if got, want := bot.Counts(), (Counts{Messages: 12, Exempt: 6, Throttled: 4, Deleted: 2, Punished: 3}); got != want {
+		t.Errorf("counts %+v, want %+v", got, want)
+	}
+}
+
+func TestObservingActsOnNobody(t *testing.T) {
+	m, p := &recorder{}, enforcing("delete")
+	p.Mode = chatguard.Observe
+	outcomes, bot := play(t, Options{Moderator: m}, p, []chatguard.Message{message("a1", "7"), message("a2", "7")})
+	if len(m.done) != 0 || len(outcomes) != 0 || bot.Counts() != (Counts{Messages: 2, Observed: 1}) {
+		t.Errorf("done %v, outcomes %v, counts %+v", m.done, outcomes, bot.Counts())
+	}
+}
+
+func TestFullQueueSkips(t *testing.T) {
+	// One penalty is under way and one waits; there is no room for the others.
+	m := &recorder{block: make(chan struct{})}
+	batch := []chatguard.Message{message("a0", "7")}
+	for i := range 5 {
+		batch = append(batch, message(fmt.Sprint("a", i+1), "7"))
+	}
+	guard, err := chatguard.New(enforcing("delete"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var mu sync.Mutex
+	results := map[string]int{}
+	bot := New(Options{
+		Guard: guard, Moderator: m, Workers: 1, QueueSize: 1,
+		Source: script{batches: [][]chatguard.Message{batch}, end: func() { close(m.block); cancel() }},
+		Report: func(o journal.Outcome) {
+			mu.Lock()
+			defer mu.Unlock()
+			results[string(o.Result)+" "+o.Reason]++
+		},
+	})
+	if err := bot.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	// Whether the worker has taken the first job from the queue before the last one comes is up to the scheduler.
+	done, skipped := results["done "], results["skipped queue full"]
+	if done+skipped != 5 || done < 1 || done > 2 || len(results) != 2 {
+		t.Errorf("results %v", results)
+	}
+}
+
+func TestFailuresAndLimits(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		moderator Moderator
+		ladder    string
+		result    journal.Result
+		reason    string
+	}{
+		{"the platform refuses", &recorder{err: errors.New("not a moderator")}, "delete", journal.Failed, "not a moderator"},
+		{"nobody to act", nil, "delete", journal.Skipped, "there is no token: chatguard only reads"},
+		{"a penalty of chat servers", &recorder{}, "drop", journal.Skipped, "a chat bot can't drop"},
+	} {
+		outcomes, _ := play(t, Options{Moderator: test.moderator}, enforcing(test.ladder), []chatguard.Message{message("a1", "7"), message("a2", "7")})
+		if len(outcomes) != 1 || outcomes[0].Result != test.result || outcomes[0].Reason != test.reason {
+			t.Errorf("%s: %+v", test.name, outcomes)
+		}
+	}
+}
+
+func TestStoppingEndsWhatWaitsTooLong(t *testing.T) {
+	m := &recorder{block: make(chan struct{})}
+	outcomes, _ := play(t, Options{Moderator: m, Grace: time.Nanosecond}, enforcing("delete"), []chatguard.Message{message("a1", "7"), message("a2", "7"), message("a3", "7")})
+	if len(outcomes) != 2 || outcomes[1].Result != journal.Skipped || outcomes[1].Reason != "chatguard stopped" {
+		t.Errorf("outcomes %+v", outcomes)
+	}
+}
+
+func TestSourceErrorIsReturned(t *testing.T) {
+	guard, err := chatguard.New(enforcing("delete"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := errors.New("login refused")
+	if err := New(Options{Guard: guard, Source: script{err: want}}).Run(t.Context()); !errors.Is(err, want) {
+		t.Errorf("error %v", err)
+	}
+}
