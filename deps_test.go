@@ -47,6 +47,7 @@ func TestArrows(t *testing.T) {
 		"internal/persist":         {"root", "internal/journal"},
 		"internal/web":             {"root", "internal/journal", "web/static"},
 		"internal/config":          {"root"},
+		"internal/replay":          {"root"},
 		"web/static":               {},
 	}
 	own, foreign := imports(t)

@@ -1,0 +1,111 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// maxLine is the length in bytes of the longest line that is read.
+const maxLine = 1 << 20
+
+var errLongLine = fmt.Errorf("the line is longer than %d bytes", maxLine)
+
+// lineReader reads lines of bounded length, plain or gzip.
+type lineReader struct {
+	buffered *bufio.Reader
+	number   int // of the line read last, from 1
+}
+
+func newLineReader(r io.Reader) (*lineReader, error) {
+	buffered := bufio.NewReaderSize(r, maxLine)
+	if magic, err := buffered.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
+		return &lineReader{buffered: buffered}, nil
+	}
+	unzipped, err := gzip.NewReader(buffered)
+	if err != nil {
+		return nil, err
+	}
+	return &lineReader{buffered: bufio.NewReaderSize(unzipped, maxLine)}, nil
+}
+
+// next returns the next line without its end, valid until the next call; io.EOF after the last, errLongLine for one that was passed over.
+func (l *lineReader) next() ([]byte, error) {
+	l.number++
+	line, err := l.buffered.ReadSlice('\n')
+	switch {
+	case err == io.EOF && len(line) > 0:
+		err = nil
+	case err == bufio.ErrBufferFull:
+		for err == bufio.ErrBufferFull {
+			_, err = l.buffered.ReadSlice('\n')
+		}
+		if err == nil || err == io.EOF {
+			err = errLongLine
+		}
+	}
+	return bytes.TrimRight(line, "\r\n"), err
+}
+
+// record is a message as a JSON line.
+type record struct {
+	At      instant         `json:"at"`
+	Channel string          `json:"channel"`
+	UserID  string          `json:"user_id"`
+	Login   string          `json:"login"`
+	Roles   chatguard.Roles `json:"roles"`
+	Text    string          `json:"text"`
+	Cost    *int            `json:"cost"`
+}
+
+// parse reads a line: JSON where it begins like an object, the platform's otherwise.
+func (r *Replay) parse(line []byte) (m chatguard.Message, ok bool, err error) {
+	line = bytes.TrimSpace(line)
+	switch {
+	case len(line) == 0:
+		return m, false, nil
+	case line[0] != '{':
+		return r.options.Parse(string(line))
+	}
+	var rec record
+	if err := json.Unmarshal(line, &rec); err != nil {
+		return m, false, err
+	}
+	m = chatguard.Message{
+		ChannelID: rec.Channel, Text: rec.Text, SentAt: time.Time(rec.At), Cost: 1,
+		User: chatguard.User{ID: rec.UserID, Login: rec.Login, Roles: rec.Roles},
+	}
+	if rec.Cost != nil {
+		m.Cost = *rec.Cost
+	}
+	switch {
+	case m.Cost < 1:
+		return m, false, chatguard.ErrCost
+	case m.SentAt.IsZero():
+		return m, false, errors.New(`the message has no time ("at")`)
+	}
+	return m, true, nil
+}
+
+// instant is a time that JSON spells as RFC 3339 text or as milliseconds since the Unix epoch.
+type instant time.Time
+
+func (i *instant) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		return (*time.Time)(i).UnmarshalJSON(data)
+	}
+	ms, err := strconv.ParseInt(string(data), 10, 64)
+	if err != nil {
+		return fmt.Errorf(`"at" is %s, want RFC 3339 text or milliseconds since 1970`, data)
+	}
+	*i = instant(time.UnixMilli(ms))
+	return nil
+}

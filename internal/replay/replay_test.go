@@ -1,0 +1,137 @@
+package replay
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+func parseNothing(line string) (chatguard.Message, bool, error) {
+	if strings.HasPrefix(line, "?") {
+		return chatguard.Message{}, false, errors.New("no such line")
+	}
+	return chatguard.Message{}, false, nil
+}
+
+// replay returns the summary of a record, the lines it skipped, and its verdicts.
+func replay(t *testing.T, record io.Reader) (Summary, []string, []chatguard.Verdict) {
+	t.Helper()
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var skipped []string
+	var verdicts []chatguard.Verdict
+	r := New(Options{
+		Guard: guard, Parse: parseNothing,
+		Skipped: func(name string, line int, why error) { skipped = append(skipped, fmt.Sprintf("%s:%d: %v", name, line, why)) },
+		Decided: func(v chatguard.Verdict) error { verdicts = append(verdicts, v); return nil },
+	})
+	if err := r.Read(context.Background(), "chat", record); err != nil {
+		t.Fatal(err)
+	}
+	return r.Summary(), skipped, verdicts
+}
+
+func TestSummary(t *testing.T) {
+	var b strings.Builder
+	for i := range 5 {
+		fmt.Fprintf(&b, `{"at":%d,"channel":"1","user_id":"7","login":"anna","text":"hi"}`+"\n", 1767614400000+i)
+	}
+	b.WriteString("a line of another kind\n\n")
+	b.WriteString(`{"at":"2026-01-05T12:00:00.5Z","channel":"1","user_id":"8","cost":4}` + "\r\n")
+	b.WriteString(`{"at":"2026-01-05T12:00:00Z","channel":"1","user_id":"9","roles":["moderator"]}` + "\n")
+	b.WriteString(`{"at":"2026-01-05T12:00:01Z","channel":"1","user_id":"10"}`)
+	want := Summary{
+		Messages: 8, Users: 4, ThrottledMessages: 3, ThrottledUsers: 2, ExemptMessages: 1, ByLimit: map[string]int{"burst": 3},
+		Top: []User{{UserID: "7", Login: "anna", Messages: 5, Throttled: 2}, {UserID: "8", Messages: 1, Throttled: 1}},
+	}
+	got, skipped, verdicts := replay(t, strings.NewReader(b.String()))
+	if !reflect.DeepEqual(got, want) || skipped != nil {
+		t.Errorf("got %+v, skipped %q\nwant %+v", got, skipped, want)
+	}
+	if len(verdicts) != 8 || !verdicts[5].Never || !verdicts[3].At.Equal(time.UnixMilli(1767614400003)) {
+		t.Errorf("verdicts %+v", verdicts)
+	}
+
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := io.WriteString(w, b.String()); err != nil || w.Close() != nil {
+		t.Fatal("zipping failed")
+	}
+	if fromZip, _, _ := replay(t, &zipped); !reflect.DeepEqual(fromZip, want) {
+		t.Errorf("from gzip %+v", fromZip)
+	}
+}
+
+func TestLinesThatCannotBeRead(t *testing.T) {
+	record := strings.Join([]string{
+		`{"at":1767614400000,"channel":"1","user_id":"7"`,
+		`{"channel":"1","user_id":"7"}`,
+		`{"at":1767614400000,"channel":"1"}`,
+		`{"at":1767614400000,"channel":"1","user_id":"7","cost":0}`,
+		`{"at":true,"channel":"1","user_id":"7"}`,
+		`{"at":1767614400000,"channel":"1","user_id":"7","roles":["king"]}`,
+		`?`,
+		`{"x":"` + strings.Repeat("x", 3*maxLine) + `"}`,
+		`{"at":1767614400000,"channel":"1","user_id":"7"}`,
+	}, "\n")
+	got, skipped, _ := replay(t, strings.NewReader(record))
+	if got.Messages != 1 || got.Skipped != 8 || len(skipped) != 8 {
+		t.Errorf("got %+v", got)
+	}
+	for i, want := range []string{
+		"chat:1: unexpected end of JSON input",
+		`chat:2: the message has no time ("at")`,
+		"chat:3: the message has no user ID",
+		"chat:4: the message costs less than 1",
+		`chat:5: "at" is true, want RFC 3339 text or milliseconds since 1970`,
+		`chat:6: unknown role "king" (known: first_timer, everyone, subscriber, vip, moderator, lead_moderator, broadcaster)`,
+		"chat:7: no such line",
+		"chat:8: the line is longer than 1048576 bytes",
+	} {
+		if skipped[i] != want {
+			t.Errorf("got  %s\nwant %s", skipped[i], want)
+		}
+	}
+}
+
+func TestErrorsThatEndAReplay(t *testing.T) {
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := errors.New("disk full")
+	r := New(Options{Guard: guard, Parse: parseNothing, Decided: func(chatguard.Verdict) error { return full }})
+	if err := r.Read(t.Context(), "chat", strings.NewReader(`{"at":1767614400000,"channel":"1","user_id":"7"}`)); err != full {
+		t.Errorf("error %v, want %v", err, full)
+	}
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := io.WriteString(w, strings.Repeat("line\n", 1000)); err != nil || w.Close() != nil {
+		t.Fatal("zipping failed")
+	}
+	cut := bytes.NewReader(zipped.Bytes()[:zipped.Len()-4])
+	if err := r.Read(t.Context(), "cut.gz", cut); err == nil || !strings.HasPrefix(err.Error(), "cut.gz: ") {
+		t.Errorf("a record that is cut off: %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"at":"2026-01-05T12:00:00.5Z","channel":"1","user_id":"8","cost":4,"roles":["vip"]}`))
+	r := New(Options{Parse: parseNothing})
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if m, ok, err := r.parse(line); ok && (err != nil || m.Cost < 1 || m.SentAt.IsZero()) {
+			t.Errorf("%q became %+v, %v", line, m, err)
+		}
+	})
+}
