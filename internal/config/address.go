@@ -1,0 +1,84 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// address refuses what is no host and port. The host may be empty: all of this machine's addresses.
+func address(text string, leastPort uint64) error {
+	_, port, err := net.SplitHostPort(text)
+	if err == nil {
+		var n uint64
+		if n, err = strconv.ParseUint(port, 10, 16); n < leastPort {
+			err = strconv.ErrRange
+		}
+	}
+	if err != nil {
+		return fmt.Errorf(`%q is no address (want host and port, such as "127.0.0.1:8080")`, text)
+	}
+	return nil
+}
+
+// schemed refuses what is no URL with a host and one of the schemes.
+func schemed(text string, schemes ...string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme) {
+		return fmt.Errorf("%q is no URL (want %s://…)", text, strings.Join(schemes, "://… or "))
+	}
+	return nil
+}
+
+func publicURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	return schemed(text, "https", "http")
+}
+
+func transport(name string) error {
+	if name != "irc" {
+		return fmt.Errorf(`%q: only "irc" is supported so far`, name)
+	}
+	return nil
+}
+
+func paired(w Web) error {
+	if (w.TLSCert == "") != (w.TLSKey == "") {
+		return errors.New("tls_cert and tls_key go together: set both or neither")
+	}
+	return nil
+}
+
+// CheckExposure refuses to let other machines in without a password, or to let them send it in the clear. The error says so in one line.
+func (w Web) CheckExposure() error {
+	switch {
+	case isLoopback(w.Listen):
+		return nil
+	case w.Token == "":
+		return fmt.Errorf("%s is open to other machines: set %s to a long random text, or listen on 127.0.0.1", w.Listen, variable(place{"web", "token"}))
+	case !w.Insecure && w.TLSCert == "" && !strings.HasPrefix(w.PublicURL, "https://"):
+		return fmt.Errorf("%s is open to other machines: set tls_cert and tls_key, or public_url to a proxy's https address, "+
+			"or listen on 127.0.0.1, or say insecure = true in [web]", w.Listen)
+	}
+	return nil
+}
+
+func isLoopback(listen string) bool {
+	host, _, _ := net.SplitHostPort(listen)
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+func filled(path string) error {
+	if path == "" {
+		return errors.New(`want the path of a file, such as "chatguard.db"`)
+	}
+	return nil
+}

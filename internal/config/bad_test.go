@@ -1,0 +1,31 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Each file in testdata/bad makes one mistake; its first line says what Parse answers.
+func TestBadFiles(t *testing.T) {
+	paths, err := filepath.Glob("testdata/bad/*.toml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, path := range paths {
+		name := filepath.Base(path)
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, _, _ := strings.Cut(string(data), "\n")
+			want := strings.TrimPrefix(first, "# want: ")
+			_, err = Parse(name, data, nil)
+			if got := problem(t, err); got != name+want {
+				t.Errorf("got  %s\nwant %s", got, name+want)
+			}
+		})
+	}
+}

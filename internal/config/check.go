@@ -1,0 +1,75 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// finish checks what was read and brings it into the form that Config promises.
+func (r *reader) finish(c *Config) error {
+	if err := r.check(c); err != nil {
+		return err
+	}
+	if err := r.normalise(c); err != nil {
+		return err
+	}
+	return r.checkPolicy(c.Policy)
+}
+
+// check refuses values that are of the right type and still can't work.
+func (r *reader) check(c *Config) error {
+	for _, check := range []struct {
+		at  place
+		err error
+	}{
+		{place{"database"}, filled(c.Database)},
+		{place{"twitch", "transport"}, transport(c.Twitch.Transport)},
+		{place{"twitch", "irc_address"}, address(c.Twitch.IRCAddress, 1)},
+		{place{"twitch", "irc_websocket_url"}, schemed(c.Twitch.IRCWebSocketURL, "wss", "ws")},
+		{place{"twitch", "eventsub_url"}, schemed(c.Twitch.EventSubURL, "wss", "ws")},
+		{place{"twitch", "helix_url"}, schemed(c.Twitch.HelixURL, "https", "http")},
+		{place{"twitch", "auth_url"}, schemed(c.Twitch.AuthURL, "https", "http")},
+		{place{"twitch", "token"}, printable(c.Twitch.Token)},
+		{place{"web", "token"}, printable(c.Web.Token)},
+		{place{"web", "token"}, unguessable(c.Web.Token)},
+		{place{"web", "public_url"}, publicURL(c.Web.PublicURL)},
+		{place{"web", "tls_cert"}, paired(c.Web)},
+		{place{"web", "listen"}, address(c.Web.Listen, 0)},
+		{place{"web", "listen"}, c.Web.CheckExposure()},
+	} {
+		if check.err != nil {
+			return r.fail(check.at, "%v", check.err)
+		}
+	}
+	return nil
+}
+
+// normalise brings values that may be written in several ways into one form.
+func (r *reader) normalise(c *Config) error {
+	c.Timezone = cmp.Or(c.Timezone, "UTC")
+	c.Policy.Timezone = c.Timezone
+	for _, path := range []*string{&c.Database, &c.Web.TLSCert, &c.Web.TLSKey} {
+		if *path != "" && !filepath.IsAbs(*path) {
+			*path = filepath.Join(filepath.Dir(c.Path), *path)
+		}
+	}
+	t := &c.Twitch
+	for _, address := range []*string{&t.IRCWebSocketURL, &t.EventSubURL, &t.HelixURL, &t.AuthURL, &c.Web.PublicURL} {
+		*address = strings.TrimRight(*address, "/")
+	}
+	t.Token = Secret(strings.TrimPrefix(string(t.Token), "oauth:"))
+	for i, name := range t.Channels {
+		login, err := ChannelName(name)
+		if err == nil && slices.Contains(t.Channels[:i], login) {
+			err = fmt.Errorf("%q is there twice", login)
+		}
+		if err != nil {
+			return r.fail(place{"twitch", "channels"}, "%v", err)
+		}
+		t.Channels[i] = login
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+// Package config reads chatguard.toml and the environment, and turns whatever is wrong there into one line that names the place and the
+// mend. It knows the shape of the file and which values make sense together; it opens no database and no connection, and it starts nothing.
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// Config is everything an owner can set before chatguard starts. Load, Parse and Default make one; in each every value has been checked.
+type Config struct {
+	Path string `toml:"-"` // the file it was read from; empty for Default
+
+	Database      string        `toml:"database"`       // path of the SQLite file; relative to the file until Parse has joined them
+	Timezone      string        `toml:"timezone"`       // IANA name of the zone of the channels' day; the same as Policy.Timezone
+	FlushInterval time.Duration `toml:"flush_interval"` // time between two writes of what changed
+	Retention     Retention     `toml:"retention"`      // how long the journal is kept
+
+	Twitch Twitch           `toml:"twitch"`
+	Web    Web              `toml:"web"`
+	Policy chatguard.Policy `toml:"-"` // from [policy], [[limit]], [penalties] and Timezone; see document
+}
+
+// Twitch says which channels are read and how Twitch is reached.
+type Twitch struct {
+	Channels        []string `toml:"channels"`          // logins as ChannelName returns them, each once; may be empty
+	ClientID        string   `toml:"client_id"`         // public ID of the owner's Twitch application; may be empty
+	Transport       string   `toml:"transport"`         // "irc"
+	IRCAddress      string   `toml:"irc_address"`       // host:port
+	IRCTLS          bool     `toml:"irc_tls"`           // whether IRCAddress speaks TLS
+	IRCWebSocketURL string   `toml:"irc_websocket_url"` // ws or wss; like all URLs here without a slash at its end
+	EventSubURL     string   `toml:"eventsub_url"`      // ws or wss
+	HelixURL        string   `toml:"helix_url"`         // http or https
+	AuthURL         string   `toml:"auth_url"`          // http or https
+	Token           Secret   `toml:"token"`             // access token without "oauth:"; empty means reading anonymously
+}
+
+// Web says where the dashboard is served, and to whom.
+type Web struct {
+	Listen         string  `toml:"listen"`          // host:port; port 0 means any free one
+	TLSCert        string  `toml:"tls_cert"`        // path of a PEM file, as Database; empty means plain HTTP
+	TLSKey         string  `toml:"tls_key"`         // path of a PEM file; set exactly when TLSCert is
+	PublicURL      string  `toml:"public_url"`      // the address people use, where a proxy stands in front; may be empty
+	TrustedProxies []Proxy `toml:"trusted_proxies"` // whose word on a request's origin is taken
+	Insecure       bool    `toml:"insecure"`        // whether listening off loopback without TLS is meant
+	Token          Secret  `toml:"token"`           // signs its bearer in as the owner; empty means no such token
+}
+
+// Default returns the configuration of an empty file: no channels, and the policy that chatguard.DefaultPolicy has.
+func Default() Config {
+	policy := chatguard.DefaultPolicy()
+	return Config{
+		Database:      "chatguard.db",
+		Timezone:      policy.Timezone,
+		FlushInterval: time.Second,
+		Retention:     Retention(30 * day),
+		Twitch: Twitch{
+			Channels:        []string{},
+			Transport:       "irc",
+			IRCAddress:      "irc.chat.twitch.tv:6697",
+			IRCTLS:          true,
+			IRCWebSocketURL: "wss://irc-ws.chat.twitch.tv:443",
+			EventSubURL:     "wss://eventsub.wss.twitch.tv/ws",
+			HelixURL:        "https://api.twitch.tv/helix",
+			AuthURL:         "https://id.twitch.tv/oauth2",
+		},
+		Web: Web{
+			Listen:         "127.0.0.1:8080",
+			TrustedProxies: []Proxy{},
+		},
+		Policy: policy,
+	}
+}
+
+// Load reads the file at path as Parse does. The error is an *Error.
+func Load(path string, env func(string) (string, bool)) (Config, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Config{}, &Error{File: path, Problem: "there is no such file (`chatguard init` writes one)"}
+	}
+	if err != nil {
+		if cause := (*fs.PathError)(nil); errors.As(err, &cause) {
+			err = cause.Err // the path is in the Error already
+		}
+		return Config{}, &Error{File: path, Problem: "can't be read: " + err.Error()}
+	}
+	return Parse(path, data, env)
+}
+
+// Parse reads the contents of the file called name, and over it the environment; what neither mentions has its default. Paths are relative
+// to the folder of name, those from the environment too. A [[limit]] in the file replaces both default limits.
+//
+// env looks a variable up, as os.LookupEnv does; nil means an empty environment. Variables that belong to no key are never asked for.
+// The error is an *Error and names the first mistake.
+func Parse(name string, data []byte, env func(string) (string, bool)) (Config, error) {
+	r, err := newReader(name, data)
+	if err != nil {
+		return Config{}, err
+	}
+	c := Default()
+	c.Path = name
+	if err := r.fill(documentOf(&c), env); err != nil {
+		return Config{}, err
+	}
+	if err := r.finish(&c); err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}

@@ -1,0 +1,175 @@
+package config
+
+import (
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+func mustParse(t *testing.T, name, text string, env variables) Config {
+	t.Helper()
+	c, err := Parse(name, []byte(text), env.lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s:\ngot  %+v\nwant %+v", what, got, want)
+	}
+}
+
+func TestEmptyFileIsDefault(t *testing.T) {
+	want := Default()
+	want.Path = "chatguard.toml"
+	same(t, "empty file", mustParse(t, "chatguard.toml", "", nil), want)
+	if err := want.Policy.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// testdata/sample.toml is the file of DESIGN.md, section 7, as it stands there.
+func TestDesignSample(t *testing.T) {
+	got, err := Load("testdata/sample.toml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Path = "testdata/sample.toml"
+	want.Database = filepath.Join("testdata", "chatguard.db")
+	want.Timezone, want.Policy.Timezone = "Europe/Berlin", "Europe/Berlin"
+	want.Twitch.Channels = []string{"yourchannel"}
+	want.Policy.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 5}}
+	same(t, "sample", got, want)
+}
+
+func TestEveryValueIsTaken(t *testing.T) {
+	got := mustParse(t, "/etc/chatguard/chatguard.toml", `
+		database = "data/chat.db"
+		timezone = "Asia/Kolkata"
+		flush_interval = "250ms"
+		retention = "36h"
+		[twitch]
+		channels = [" #Gardenhour ", "TeaTime"]
+		client_id = "abc"
+		irc_address = "127.0.0.1:6667"
+		irc_tls = false
+		irc_websocket_url = "ws://127.0.0.1:1/irc/"
+		eventsub_url = "ws://127.0.0.1:2/ws"
+		helix_url = "http://127.0.0.1:3/helix/"
+		auth_url = "http://127.0.0.1:4"
+		[web]
+		listen = "localhost:0"
+		tls_cert = "cert.pem"
+		tls_key = "/secret/key.pem"
+		public_url = "https://example.com/chat/"
+		trusted_proxies = ["10.0.0.7", "192.168.7.1/16"]
+		insecure = true
+		[policy]
+		mode = "enforce"
+		exempt = []
+		[[limit]]
+		name = "day"
+		algorithm = "daily-window"
+		messages = 10
+		timezone = "America/Lima"
+		reset_at = "04:30"
+		roles.vip.messages = 20
+		roles.everyone = { messages = 11 }
+		[penalties]
+		ladder = ["timeout refill", "ban"]
+		strike_every = "0s"
+		forget_after = "0s"
+	`, nil)
+	want := Config{
+		Path:          "/etc/chatguard/chatguard.toml",
+		Database:      filepath.FromSlash("/etc/chatguard/data/chat.db"),
+		Timezone:      "Asia/Kolkata",
+		FlushInterval: 250 * time.Millisecond,
+		Retention:     Retention(36 * time.Hour),
+		Twitch: Twitch{
+			Channels:        []string{"gardenhour", "teatime"},
+			ClientID:        "abc",
+			Transport:       "irc",
+			IRCAddress:      "127.0.0.1:6667",
+			IRCWebSocketURL: "ws://127.0.0.1:1/irc",
+			EventSubURL:     "ws://127.0.0.1:2/ws",
+			HelixURL:        "http://127.0.0.1:3/helix",
+			AuthURL:         "http://127.0.0.1:4",
+		},
+		Web: Web{
+			Listen:         "localhost:0",
+			TLSCert:        filepath.FromSlash("/etc/chatguard/cert.pem"),
+			TLSKey:         "/secret/key.pem",
+			PublicURL:      "https://example.com/chat",
+			TrustedProxies: []Proxy{{netip.MustParsePrefix("10.0.0.7/32")}, {netip.MustParsePrefix("192.168.0.0/16")}},
+			Insecure:       true,
+		},
+		Policy: chatguard.Policy{
+			Mode:     chatguard.Enforce,
+			Exempt:   []chatguard.Role{},
+			Timezone: "Asia/Kolkata",
+			Limits: []chatguard.Limit{{
+				Name: "day", Algorithm: chatguard.DailyWindow, Messages: 10, Timezone: "America/Lima", ResetAt: "04:30",
+				Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 20}, chatguard.Everyone: {Messages: 11}},
+			}},
+			Penalties: chatguard.Penalties{
+				Ladder: []chatguard.Penalty{{Action: chatguard.Timeout, UntilRefill: true}, {Action: chatguard.Ban}},
+			},
+		},
+	}
+	same(t, "config", got, want)
+}
+
+func TestEachMissingKeyHasItsDefault(t *testing.T) {
+	got := mustParse(t, "c.toml", "[penalties]\nladder = [\"delete\"]\n[web]\nlisten = \"[::1]:9\"\n", nil)
+	want := Default()
+	want.Path = "c.toml"
+	want.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}}
+	want.Web.Listen = "[::1]:9"
+	same(t, "config", got, want)
+}
+
+func TestOpenToOtherMachines(t *testing.T) {
+	const open = "[web]\nlisten = \"192.168.0.2:80\"\n"
+	const proxy = open + "public_url = \"https://example.com\"\n"
+	const tls = open + "tls_cert = \"c\"\ntls_key = \"k\"\n"
+	for _, c := range []struct{ name, text, token, want string }{
+		{"nothing", open, "", "c.toml:2: web.listen: 192.168.0.2:80 is open to other machines: set CHATGUARD_WEB_TOKEN to a long random text, " +
+			"or listen on 127.0.0.1"},
+		{"token alone", open, "0123456789abcdef", "c.toml:2: web.listen: 192.168.0.2:80 is open to other machines: set tls_cert and tls_key, or public_url " +
+			"to a proxy's https address, or listen on 127.0.0.1, or say insecure = true in [web]"},
+		{"tls alone", tls, "", "c.toml:2: web.listen: 192.168.0.2:80 is open to other machines: set CHATGUARD_WEB_TOKEN to a long random text, " +
+			"or listen on 127.0.0.1"},
+		{"token and tls", tls, "0123456789abcdef", ""},
+		{"token and https proxy", proxy, "0123456789abcdef", ""},
+		{"insecure", open + "insecure = true\n", "0123456789abcdef", ""},
+		{"loopback", "[web]\nlisten = \"localhost:80\"\n", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Parse("c.toml", []byte(c.text), variables{"CHATGUARD_WEB_TOKEN": c.token}.lookup)
+			if c.want != "" {
+				same(t, "error", problem(t, err), c.want)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestLoadUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	missing := filepath.Join(dir, "chatguard.toml")
+	_, err := Load(missing, os.LookupEnv)
+	same(t, "missing", problem(t, err), missing+": there is no such file (`chatguard init` writes one)")
+	_, err = Load(dir, os.LookupEnv)
+	same(t, "folder", problem(t, err), dir+": can't be read: is a directory")
+}

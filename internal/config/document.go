@@ -1,0 +1,95 @@
+package config
+
+import (
+	"encoding"
+	"reflect"
+	"strings"
+
+	"github.com/chatguard/chatguard"
+)
+
+// document is the file's outline over a Config: its tables and keys are the toml tags found here and below, in this order. Whatever
+// needs to know the keys (reading, environment, suggestions) walks it, so that a new key is one new field.
+type document struct {
+	*Config
+	Policy    policyTable          `toml:"policy"`
+	Limits    *[]chatguard.Limit   `toml:"limit"`
+	Penalties *chatguard.Penalties `toml:"penalties"`
+}
+
+// policyTable is [policy]: the part of a chatguard.Policy that has no table of its own.
+type policyTable struct {
+	Mode   *chatguard.Mode   `toml:"mode"`
+	Exempt *[]chatguard.Role `toml:"exempt"`
+}
+
+// documentOf returns the outline of c: what is set in it is set in c.
+func documentOf(c *Config) reflect.Value {
+	p := &c.Policy
+	return reflect.ValueOf(&document{
+		Config:    c,
+		Policy:    policyTable{Mode: &p.Mode, Exempt: &p.Exempt},
+		Limits:    &p.Limits,
+		Penalties: &p.Penalties,
+	}).Elem()
+}
+
+// field is one key of a table and the value that it sets.
+type field struct {
+	name  string
+	value reflect.Value
+}
+
+// fieldsOf returns the keys of a table in their order.
+func fieldsOf(table reflect.Value) []field {
+	var list []field
+	for i := range table.NumField() {
+		f := table.Type().Field(i)
+		value := reflect.Indirect(table.Field(i))
+		switch name, tagged := f.Tag.Lookup("toml"); {
+		case f.Anonymous:
+			list = append(list, fieldsOf(value)...)
+		case tagged && name != "-":
+			list = append(list, field{name, value})
+		}
+	}
+	return list
+}
+
+// namesOf returns the names of the keys that the file may have in a table.
+func namesOf(table reflect.Value) []string {
+	var names []string
+	for _, f := range fieldsOf(table) {
+		if !isSecret(f.value.Type()) {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+
+// isTable reports whether values of type t are written as a table of keys.
+func isTable(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && !reflect.PointerTo(t).Implements(textUnmarshaler)
+}
+
+// isTables reports whether values of type t are written as a list of tables.
+func isTables(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && isTable(t.Elem())
+}
+
+// heading is how a table, or a list of tables, is announced in the file.
+func heading(name string, t reflect.Type) string {
+	if isTables(t) {
+		return "[[" + name + "]]"
+	}
+	return "[" + name + "]"
+}
+
+func isSecret(t reflect.Type) bool { return t == reflect.TypeFor[Secret]() }
+
+// variable is the name of the environment variable that sets the key at a place.
+func variable(at place) string {
+	return "CHATGUARD_" + strings.ToUpper(strings.ReplaceAll(at.String(), ".", "_"))
+}

@@ -1,0 +1,59 @@
+package config
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// environment overrides the document with the variables that are set, also to nothing. Lists of tables can't be set so.
+func (r *reader) environment(table reflect.Value, env func(string) (string, bool), at place) error {
+	for _, f := range fieldsOf(table) {
+		below, t := at.then(f.name), f.value.Type()
+		var err error
+		switch {
+		case isTable(t):
+			err = r.environment(f.value, env, below)
+		case isTables(t):
+		default:
+			err = r.override(f.value, env, below)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) override(target reflect.Value, env func(string) (string, bool), at place) error {
+	name := variable(at)
+	text, ok := env(name)
+	if !ok {
+		return nil
+	}
+	r.variables[at.String()] = name
+	return r.set(target, valueOf(text, target.Kind()), at)
+}
+
+// valueOf returns what a file would have to say for a variable's text, or the text itself where that is no value of the kind.
+func valueOf(text string, kind reflect.Kind) any {
+	switch kind {
+	case reflect.Bool:
+		if yes, err := strconv.ParseBool(text); err == nil {
+			return yes
+		}
+	case reflect.Int:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n
+		}
+	case reflect.Slice:
+		list := []any{}
+		for part := range strings.SplitSeq(text, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				list = append(list, part)
+			}
+		}
+		return list
+	}
+	return text
+}

@@ -1,0 +1,110 @@
+package config
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"testing"
+)
+
+const exampleFile = "../../config.example.toml"
+
+func readExample(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile(exampleFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestExampleFileShowsTheDefaults(t *testing.T) {
+	want := Default()
+	want.Path = "config.example.toml"
+	want.Twitch.Channels = []string{"yourchannel"}
+	same(t, exampleFile, mustParse(t, want.Path, string(readExample(t)), nil), want)
+}
+
+// What is commented out in the example must be right as well, and together with the rest every key must occur.
+func TestExampleFileHasEveryKey(t *testing.T) {
+	commented := regexp.MustCompile(`(?m)^( *)# (\[|[a-z_]+ = )`)
+	data := commented.ReplaceAll(readExample(t), []byte("$1$2"))
+	if _, err := Parse("config.example.toml", data, nil); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	eachKeyOf(tree, "", func(key string) { found[key] = true })
+	c := Default()
+	for _, key := range knownKeys(documentOf(&c), "") {
+		if !found[key] {
+			t.Errorf("%s is missing in %s", key, exampleFile)
+		}
+	}
+}
+
+// eachKeyOf visits the keys below a value of the file. Lists leave no trace in a key, and a role is *.
+func eachKeyOf(value any, key string, visit func(string)) {
+	list, _ := elements(value)
+	for _, element := range list {
+		eachKeyOf(element, key, visit)
+	}
+	table, _ := value.(map[string]any)
+	for name, below := range table {
+		if key == ".limit.roles" {
+			name = "*"
+		}
+		visit(key + "." + name)
+		eachKeyOf(below, key+"."+name, visit)
+	}
+}
+
+// knownKeys lists the keys that a file may have, in the spelling of eachKeyOf.
+func knownKeys(table reflect.Value, above string) []string {
+	var keys []string
+	for _, f := range fieldsOf(table) {
+		key, below := above+"."+f.name, f.value
+		if isSecret(below.Type()) {
+			continue
+		}
+		keys = append(keys, key)
+		if below.Kind() == reflect.Map {
+			key += ".*"
+		}
+		if below.Kind() == reflect.Map || isTables(below.Type()) {
+			below = reflect.New(below.Type().Elem()).Elem()
+		}
+		if isTable(below.Type()) {
+			keys = append(keys, knownKeys(below, key)...)
+		}
+	}
+	return keys
+}
+
+func TestStarterLoads(t *testing.T) {
+	data, err := Starter("#SomeOne", "Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Path = "chatguard.toml"
+	want.Timezone, want.Policy.Timezone = "Europe/Berlin", "Europe/Berlin"
+	want.Twitch.Channels = []string{"someone"}
+	want.Policy.Limits[1].ResetAt = "" // the starter leaves midnight unsaid
+	same(t, "starter", mustParse(t, want.Path, string(data), nil), want)
+}
+
+func TestStarterRefuses(t *testing.T) {
+	for _, c := range []struct{ channel, zone, want string }{
+		{"a\" b", "UTC", `"a\" b" is no channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)`},
+		{"a", "Berlin", `unknown timezone "Berlin" (want an IANA name such as Europe/Berlin)`},
+	} {
+		_, err := Starter(c.channel, c.zone)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Whatever stands in the file and in the environment: Parse answers, with a configuration that works or with one line about a place that exists.
+func FuzzParse(f *testing.F) {
+	paths, err := filepath.Glob("testdata/bad/*.toml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range append(paths, "testdata/sample.toml", exampleFile) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, "a, b")
+	}
+	f.Fuzz(func(t *testing.T, data []byte, variable string) {
+		for _, env := range []func(string) (string, bool){nil, func(string) (string, bool) { return variable, true }} {
+			c, err := Parse("c.toml", data, env)
+			if err != nil {
+				problem(t, err)
+				continue
+			}
+			if err := c.Policy.Validate(); err != nil {
+				t.Errorf("accepted a policy that can't work: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/BurntSushi/toml"
+)
+
+// place is the way to a value in the file: names of tables, the index of a [[limit]] after its name, a key.
+type place []any
+
+// then returns the place of a step below p.
+func (p place) then(step any) place { return append(slices.Clip(p), step) }
+
+// String is the place as a dotted key, without the indexes.
+func (p place) String() string {
+	var key toml.Key
+	for _, step := range p {
+		if name, ok := step.(string); ok {
+			key = append(key, name)
+		}
+	}
+	return key.String()
+}
+
+// value returns what stands at the place in a tree, and whether anything does.
+func (p place) value(tree any) (any, bool) {
+	for _, step := range p {
+		switch node := tree.(type) {
+		case map[string]any:
+			name, _ := step.(string)
+			below, ok := node[name]
+			if !ok {
+				return nil, false
+			}
+			tree = below
+		default:
+			list, _ := elements(node)
+			i, ok := step.(int)
+			if !ok || i >= len(list) {
+				return nil, false
+			}
+			tree = list[i]
+		}
+	}
+	return tree, true
+}
+
+func (p place) isIn(tree any) bool {
+	_, ok := p.value(tree)
+	return ok
+}
+
+// words names the place for a person: `twitch.channels`, `limit "burst": refill`, or `limit 2` where that one has no name yet.
+func (p place) words(tree any) string {
+	if len(p) < 2 || p[0] != "limit" {
+		return p.String()
+	}
+	limit := fmt.Sprintf("limit %d", p[1].(int)+1)
+	if name, _ := p[:2:2].then("name").value(tree); name != nil && name != "" {
+		limit = fmt.Sprintf("limit %q", name)
+	}
+	if len(p) == 2 {
+		return limit
+	}
+	return limit + ": " + p[2:].String()
+}
+
+// line returns the number of the line where the file says what stands at the place, or the table it belongs to where that line is missing;
+// 0 where the file says neither.
+//
+// The parser keeps no positions of values. But a value stands on the line on which the file, cut off there, first has it; where the cut goes
+// through a value of several lines, the next cut that the parser accepts decides. So any spelling that the parser reads is found.
+func (p place) line(data []byte) int {
+	if len(p) == 0 {
+		return 0
+	}
+	var ends []int // of the lines, in bytes
+	for line := range bytes.Lines(data) {
+		ends = append(ends, len(line))
+		if n := len(ends); n > 1 {
+			ends[n-1] += ends[n-2]
+		}
+	}
+	found := sort.Search(len(ends), func(i int) bool {
+		for _, end := range ends[i:] {
+			if tree, err := parse(data[:end]); err == nil {
+				return p.isIn(tree)
+			}
+		}
+		return false
+	})
+	if found == len(ends) {
+		return p[:len(p)-1].line(data)
+	}
+	return found + 1
+}

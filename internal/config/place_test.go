@@ -1,0 +1,75 @@
+package config
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestLine(t *testing.T) {
+	const file = "# limit\r\n" + // 1
+		"a = 'limit.b' # b = 1\r\n" + // 2
+		"text = \"\"\"\n" + // 3
+		"[[limit]]\n" + // 4: still the text
+		"b = 1\"\"\"\n" + // 5
+		"\n" + // 6
+		"[[ \"limit\" ]] # first\n" + // 7
+		"b = 1\n" + // 8
+		"c = [ # [[limit]]\n" + // 9
+		"  '''\n" + // 10
+		"]''', 'd = 1',\n" + // 11
+		"]\n" + // 12
+		"[limit.roles.vip]\n" + // 13
+		"b = 1\n" + // 14
+		"[[limit]]\n" + // 15
+		"'b' = 1\n" + // 16
+		"roles.vip.b = 1\n" + // 17
+		"[limit.e]\n" + // 18
+		"f = { g = 1, h = [{i = 1}] }" // 19, without a line break
+	for _, c := range []struct {
+		at   place
+		want int
+	}{
+		{nil, 0},
+		{place{"a"}, 2},
+		{place{"text"}, 3},
+		{place{"limit"}, 7},
+		{place{"limit", 0}, 7},
+		{place{"limit", 0, "b"}, 8},
+		{place{"limit", 0, "c"}, 9},
+		{place{"limit", 0, "d"}, 7},
+		{place{"limit", 0, "roles", "vip"}, 13},
+		{place{"limit", 0, "roles", "vip", "b"}, 14},
+		{place{"limit", 1}, 15},
+		{place{"limit", 1, "b"}, 16},
+		{place{"limit", 1, "roles", "vip", "b"}, 17},
+		{place{"limit", 1, "roles", "sub", "b"}, 17},
+		{place{"limit", 1, "e"}, 18},
+		{place{"limit", 1, "e", "f", "h", 0, "i"}, 19},
+		{place{"limit", 2}, 7},
+		{place{"none", "b"}, 0},
+	} {
+		same(t, fmt.Sprint(c.at), c.at.line([]byte(file)), c.want)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"burst", "refill", "messages", "timezone", "reset_at"}
+	for text, want := range map[string]string{
+		"brust": "burst", "Burst": "burst", "bursts": "burst", "message": "messages", "time_zone": "timezone",
+		"resetat": "reset_at", "reffil": "refill", "limit": "", "": "", "x": "",
+	} {
+		same(t, text, nearest(text, names), want)
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"abc", "", 3}, {"", "abc", 3}, {"abc", "abc", 0},
+		{"abc", "acb", 1}, {"abc", "axc", 1}, {"abc", "abxc", 1}, {"abc", "ac", 1}, {"ca", "abc", 3}, {"kitten", "sitting", 3},
+	} {
+		same(t, c.a+" → "+c.b, distance(c.a, c.b), c.want)
+	}
+}

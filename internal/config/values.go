@@ -1,0 +1,96 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// Retention is how long something is kept. As text it is a number of days or what time.ParseDuration reads: "30d", "12h".
+type Retention time.Duration
+
+// UnmarshalText reads a length of time that is greater than zero.
+func (r *Retention) UnmarshalText(text []byte) error {
+	d, err := parseDays(string(text))
+	if err != nil || d <= 0 {
+		return fmt.Errorf(`%q is no length of time above 0 (want "30d", "12h")`, text)
+	}
+	*r = Retention(d)
+	return nil
+}
+
+func parseDays(text string) (time.Duration, error) {
+	number, ok := strings.CutSuffix(text, "d")
+	if !ok {
+		return time.ParseDuration(text)
+	}
+	const most = uint64(1<<63-1) / uint64(day)
+	n, err := strconv.ParseUint(number, 10, 63)
+	if err == nil && n > most {
+		err = strconv.ErrRange
+	}
+	return time.Duration(n) * day, err
+}
+
+// Secret is a text that no log and no error shows. It comes from the environment only.
+type Secret string
+
+// String says whether there is a secret. The secret itself is string(s).
+func (s Secret) String() string {
+	if s == "" {
+		return "unset"
+	}
+	return "hidden"
+}
+
+// MarshalText writes what String says.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// printable refuses a secret that can't stand in a header or an IRC line.
+func printable(s Secret) error {
+	if strings.ContainsFunc(string(s), func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return errors.New("there is a blank, a line break or a character beyond ASCII in it")
+	}
+	return nil
+}
+
+// unguessable refuses a secret of people's choice that is too short to withstand guessing.
+func unguessable(s Secret) error {
+	if s != "" && len(s) < 16 {
+		return errors.New("is shorter than 16 characters: use a long random text (openssl rand -hex 24)")
+	}
+	return nil
+}
+
+// Proxy is a range of addresses. As text it is one address or a CIDR range: "10.0.0.7", "10.0.0.0/8".
+type Proxy struct{ netip.Prefix }
+
+// UnmarshalText reads an address or a range.
+func (p *Proxy) UnmarshalText(text []byte) error {
+	if addr, err := netip.ParseAddr(string(text)); err == nil {
+		p.Prefix = netip.PrefixFrom(addr.WithZone(""), addr.BitLen())
+		return nil
+	}
+	prefix, err := netip.ParsePrefix(string(text))
+	if err != nil {
+		return fmt.Errorf(`%q is no address (want "10.0.0.7" or "10.0.0.0/8")`, text)
+	}
+	p.Prefix = prefix.Masked()
+	return nil
+}
+
+// ChannelName returns the login of the channel that a person means by name: lower case, without a leading "#". The error says which characters
+// Twitch allows.
+func ChannelName(name string) (string, error) {
+	const allowed = "abcdefghijklmnopqrstuvwxyz0123456789_"
+	login := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(name), "#"))
+	if login == "" || len(login) > 25 || strings.Trim(login, allowed) != "" {
+		return "", fmt.Errorf("%q is no channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)", name)
+	}
+	return login, nil
+}
