@@ -33,7 +33,9 @@ func replay(t *testing.T, record io.Reader) (Summary, []string, []chatguard.Verd
 	var verdicts []chatguard.Verdict
 	r := New(Options{
 		Guard: guard, Parse: parseNothing,
-		Skipped: func(name string, line int, why error) { skipped = append(skipped, fmt.Sprintf("%s:%d: %v", name, line, why)) },
+		Skipped: func(name string, line int, why error) {
+			skipped = append(skipped, fmt.Sprintf("%s:%d: %v", name, line, why))
+		},
 		Decided: func(v chatguard.Verdict) error { verdicts = append(verdicts, v); return nil },
 	})
 	if err := r.Read(context.Background(), "chat", record); err != nil {
