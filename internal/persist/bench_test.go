@@ -1,0 +1,170 @@
+package persist
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+const (
+	manyUsers  = 1_000_000
+	dirtyUsers = 100_000
+)
+
+// crowd is a store that knows a million users, and the Guard that they come from.
+func crowd(b *testing.B) (*Store, *chatguard.Guard) {
+	b.Helper()
+	s := open(b, databasePath(b), nil)
+	g := guardOf(b, s, dailyOnly())
+	for user := range manyUsers {
+		say(b, g, userID(user), start)
+	}
+	must(b, s.flush(ctx, g))
+	return s, g
+}
+
+// userID spreads the users as Twitch's IDs are spread, by number of digits.
+func userID(user int) string { return fmt.Sprint(uint32(user) * 2654435761) }
+
+// BenchmarkFlush writes 100,000 users into a table of a million, from the Guard to the commit. In the same run it writes the same sorted rows
+// into the same table with nothing but the driver; they take turns in going first, because the second finds the pages warm.
+func BenchmarkFlush(b *testing.B) {
+	s, g := crowd(b)
+	var rawTime, flushTime time.Duration
+	var written float64
+	rawFirst := false
+	for b.Loop() {
+		for range dirtyUsers {
+			say(b, g, userID(rand.IntN(manyUsers)), start)
+		}
+		batch := g.Dirty()
+		rows := slices.SortedFunc(slices.Values(batch.Rows), compareKeys)
+		batch.Release()
+		written += float64(len(rows))
+
+		rawFirst = !rawFirst
+		if rawFirst {
+			rawTime += timed(func() { writeRaw(b, s.db, rows) })
+		}
+		flushTime += timed(func() { must(b, s.flush(ctx, g)) })
+		if !rawFirst {
+			rawTime += timed(func() { writeRaw(b, s.db, rows) })
+		}
+	}
+	b.ReportMetric(written/float64(b.N), "rows/flush")
+	b.ReportMetric(written/flushTime.Seconds(), "rows/s")
+	b.ReportMetric(written/rawTime.Seconds(), "raw-rows/s")
+	b.ReportMetric(rawTime.Seconds()/flushTime.Seconds(), "of-raw")
+}
+
+func timed(work func()) time.Duration {
+	began := time.Now()
+	work()
+	return time.Since(began)
+}
+
+func writeRaw(b *testing.B, db *database, rows []chatguard.StateRow) {
+	b.Helper()
+	tx, err := db.writer.BeginTx(ctx, nil)
+	must(b, err)
+	stmt, err := tx.PrepareContext(ctx, "INSERT INTO state VALUES (?,?,?,?)"+strings.Repeat(",(?,?,?,?)", 499)+
+		" ON CONFLICT DO UPDATE SET data = excluded.data")
+	must(b, err)
+	args := make([]any, 0, 2000)
+	for chunk := range slices.Chunk(rows[:len(rows)-len(rows)%500], 500) {
+		args = args[:0]
+		for _, r := range chunk {
+			args = append(args, r.ChannelID, r.UserID, r.Limit, r.Data)
+		}
+		_, err := stmt.ExecContext(ctx, args...)
+		must(b, err)
+	}
+	must(b, stmt.Close())
+	must(b, tx.Commit())
+}
+
+// BenchmarkRestore gives a million users back, and in the same run scans the same rows with nothing but the driver.
+func BenchmarkRestore(b *testing.B) {
+	s, _ := crowd(b)
+	var scanTime, restoreTime time.Duration
+	for b.Loop() {
+		scanTime += timed(func() { scanState(b, s) })
+		g, err := chatguard.New(dailyOnly(), nil)
+		must(b, err)
+		restoreTime += timed(func() { _, err = s.Restore(ctx, g) })
+		must(b, err)
+	}
+	b.ReportMetric(manyUsers*float64(b.N)/restoreTime.Seconds(), "rows/s")
+	b.ReportMetric(manyUsers*float64(b.N)/scanTime.Seconds(), "scan-rows/s")
+	b.ReportMetric(restoreTime.Seconds()/scanTime.Seconds(), "times-scan")
+}
+
+func scanState(b *testing.B, s *Store) {
+	b.Helper()
+	rows, err := s.db.reader.QueryContext(ctx, "SELECT channel_id, user_id, limit_name, data FROM state")
+	must(b, err)
+	defer rows.Close()
+	for rows.Next() {
+		var row chatguard.StateRow
+		must(b, rows.Scan(&row.ChannelID, &row.UserID, &row.Limit, &row.Data))
+	}
+	must(b, rows.Err())
+}
+
+// BenchmarkOpen opens and closes a database: one that isn't there yet, a small one, and one with a million users.
+func BenchmarkOpen(b *testing.B) {
+	b.Run("new", func(b *testing.B) {
+		for b.Loop() {
+			must(b, open(b, databasePath(b), nil).Close())
+		}
+	})
+	path := databasePath(b)
+	b.Run("small", func(b *testing.B) {
+		for b.Loop() {
+			must(b, open(b, path, nil).Close())
+		}
+	})
+	b.Run("million", func(b *testing.B) {
+		s, _ := crowd(b)
+		must(b, s.Close())
+		for b.Loop() {
+			must(b, open(b, s.db.path, nil).Close())
+		}
+	})
+}
+
+// BenchmarkObserve is what the store adds to a decision.
+func BenchmarkObserve(b *testing.B) {
+	s := open(b, databasePath(b), nil)
+	m, v := throttled(1, "c1", "u", time.Second)
+	b.Run("throttled", func(b *testing.B) {
+		for b.Loop() {
+			s.Observe(m, v)
+		}
+	})
+	v.EntryID = 0
+	b.Run("allowed", func(b *testing.B) {
+		for b.Loop() {
+			s.Observe(m, v)
+		}
+	})
+}
+
+// BenchmarkSession asks whose session it is, as each request does.
+func BenchmarkSession(b *testing.B) {
+	s := open(b, databasePath(b), nil)
+	code, err := s.NewSignInCode(context.Background(), "Ada", 0)
+	must(b, err)
+	session, _, err := s.RedeemCode(ctx, code)
+	must(b, err)
+	for b.Loop() {
+		_, _, err := s.Session(ctx, session)
+		must(b, err)
+	}
+}

@@ -1,0 +1,150 @@
+package persist
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+func TestLastFlushLosesNothing(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)})
+	g := guardOf(t, s, policy())
+	end, stop := context.WithCancel(ctx)
+	ran := make(chan error)
+	go func() { ran <- s.Run(end, g) }()
+
+	var senders sync.WaitGroup
+	for sender := range 4 {
+		senders.Go(func() {
+			for i := range 300 {
+				v := say(t, g, fmt.Sprint(sender, "-", i%100), start)
+				if v.EntryID != 0 {
+					s.Report(journal.Outcome{Entry: v.EntryID, At: start, Action: chatguard.Delete, Result: journal.Done})
+				}
+			}
+		})
+	}
+	for range 5 {
+		say(t, g, "last", start)
+	}
+	senders.Wait()
+	stop()
+	must(t, <-ran)
+	must(t, s.Close())
+
+	again := open(t, path, nil)
+	fresh := guardOf(t, again, policy())
+	assertSame(t, g, fresh, "last", "0-0", "3-99")
+	if n := again.count(t, "SELECT count(*) FROM journal"); n != 2 {
+		t.Errorf("%d entries, want the 2 of the last user", n)
+	}
+}
+
+// assertSame compares what two Guards would say to the users of channel c1, now and later.
+func assertSame(t testing.TB, a, b *chatguard.Guard, users ...string) {
+	t.Helper()
+	for _, user := range users {
+		for _, later := range []time.Duration{0, time.Second, 9 * time.Second, time.Hour, 26 * time.Hour} {
+			m := message(user, start.Add(later))
+			va, errA := a.Peek(m)
+			vb, errB := b.Peek(m)
+			must(t, errors.Join(errA, errB))
+			if va != vb {
+				t.Errorf("user %s after %v:\n%+v\n%+v", user, later, va, vb)
+			}
+		}
+	}
+}
+
+func TestFlushesStartEveryInterval(t *testing.T) {
+	path := databasePath(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, path, &Options{FlushInterval: time.Second})
+		g := guardOf(t, s, policy())
+		end, stop := context.WithCancel(ctx)
+		ran := make(chan error)
+		go func() { ran <- s.Run(end, g) }()
+		for i := range 3 {
+			<-time.After(time.Second / 2) // half-way between two flushes
+			say(t, g, fmt.Sprint(i), time.Now())
+			if rows := s.Health().Rows; rows != uint64(2*i) {
+				t.Errorf("%d rows before flush %d", rows, i+1)
+			}
+			<-time.After(time.Second / 2)
+			synctest.Wait()
+			if h := s.Health(); h.Rows != uint64(2*i+2) || !h.LastFlush.Equal(time.Now()) {
+				t.Errorf("after flush %d: %+v", i+1, h)
+			}
+		}
+		stop()
+		must(t, <-ran)
+		must(t, s.Close())
+	})
+}
+
+func TestNothingIsWrittenOverStateThatWasNotRestored(t *testing.T) {
+	s := open(t, filled(t), nil)
+	g, err := chatguard.New(policy(), nil)
+	must(t, err)
+	if err := s.Run(ctx, g); !errors.Is(err, errNotRestored) {
+		t.Fatalf("got %v", err)
+	}
+	s.exec(t, "ALTER TABLE state RENAME TO elsewhere") // the load fails
+	if _, err := s.Restore(ctx, g); err == nil {
+		t.Fatal("restored from nowhere")
+	}
+	if err := s.Run(ctx, g); !errors.Is(err, errNotRestored) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestIdleTurnsWriteNothing(t *testing.T) {
+	now := start
+	path := databasePath(t)
+	s := open(t, path, &Options{Now: func() time.Time { return now }})
+	g := guardOf(t, s, policy())
+	s.Observe(throttled(1, "c1", "u", time.Second)) // pending at the restart
+	must(t, s.flush(ctx, g))
+	must(t, s.Close())
+
+	s = open(t, path, &Options{Now: func() time.Time { return now }})
+	g = guardOf(t, s, policy())
+	s.turn(ctx, g)
+	now = now.Add(time.Second)
+	before := snapshot(t, path)
+	s.turn(ctx, g)
+	if h := s.Health(); !h.LastFlush.Equal(start) {
+		t.Errorf("%+v", h)
+	}
+	if !reflect.DeepEqual(before, snapshot(t, path)) {
+		t.Error("the database has changed")
+	}
+}
+
+// The end of the context is no trouble, also when it comes before the first flush or during one.
+func TestEndedContextStillSaves(t *testing.T) {
+	var log bytes.Buffer
+	s := open(t, databasePath(t), &Options{Now: at(start), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	g := guardOf(t, s, policy())
+	say(t, g, "u", start)
+	ended, stop := context.WithCancel(ctx)
+	stop()
+	must(t, s.Run(ended, g))
+	if log.Len() != 0 {
+		t.Errorf("logged %s", &log)
+	}
+	if n := s.count(t, "SELECT count(*) FROM state"); n != 2 {
+		t.Errorf("%d rows, want one for each limit", n)
+	}
+}

@@ -1,0 +1,222 @@
+package persist
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// throttled returns the message and verdict that become entry id.
+func throttled(id int, channelID, user string, retryAfter time.Duration) (chatguard.Message, chatguard.Verdict) {
+	m := message(user, start)
+	m.ChannelID = channelID
+	m.Text = strings.Repeat("long text ", 500) // more than a page, so that a full disk is noticed
+	return m, chatguard.Verdict{
+		At: start, ChannelID: channelID, UserID: user, Limit: "burst", RetryAfter: retryAfter, ResetAt: start.Add(time.Hour),
+		EntryID: chatguard.EntryID(id), Strikes: 2, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second},
+	}
+}
+
+func outcome(id int, result journal.Result, reason string) journal.Outcome {
+	return journal.Outcome{Entry: chatguard.EntryID(id), At: start.Add(time.Second), Action: chatguard.Timeout, Result: result, Reason: reason}
+}
+
+func wantEntries(t *testing.T, want ...journal.Entry) func([]journal.Entry, error) {
+	return func(got []journal.Entry, err error) {
+		t.Helper()
+		must(t, err)
+		if len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
+			t.Errorf("got  %+v\nwant %+v", got, want)
+		}
+	}
+}
+
+func TestEntriesGetTheirOutcomes(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	s.Observe(throttled(1, "c1", "u1", time.Second))
+	s.Observe(throttled(2, "c1", "u2", time.Second))
+	s.Observe(throttled(3, "c2", "u1", time.Second))
+	s.Report(outcome(1, journal.Done, "")) // of an entry in the queue
+	s.Report(outcome(9, journal.Done, "")) // of none
+	must(t, s.flush(ctx, g))
+	s.Report(outcome(2, journal.Failed, "no rights")) // of a stored one
+	s.Report(outcome(2, journal.Skipped, "late"))     // the last one counts
+	must(t, s.flush(ctx, g))
+
+	first, second, third := journal.NewEntry(throttled(1, "c1", "u1", time.Second)), journal.NewEntry(throttled(2, "c1", "u2", time.Second)),
+		journal.NewEntry(throttled(3, "c2", "u1", time.Second))
+	first.Outcome, second.Outcome = outcome(1, journal.Done, ""), outcome(2, journal.Skipped, "late")
+	wantEntries(t, second, first)(s.Entries(ctx, "c1", 10))
+	wantEntries(t, second)(s.Entries(ctx, "c1", 1))
+	wantEntries(t, third)(s.Entries(ctx, "c2", 10))
+	wantEntries(t)(s.Entries(ctx, "c3", 10))
+}
+
+func TestAllowedMessagesMakeNoEntry(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	say(t, g, "u", start)
+	if h := s.Health(); h.Queued != 0 {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestObservedMessagesMakeEntries(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, chatguard.DefaultPolicy())
+	for range 4 {
+		say(t, g, "u", start)
+	}
+	must(t, s.flush(ctx, g))
+	entries, err := s.Entries(ctx, "c1", 10)
+	must(t, err)
+	if len(entries) != 1 || entries[0].Outcome.Result != journal.Observed || entries[0].Penalty.Action != chatguard.Delete {
+		t.Errorf("%+v", entries)
+	}
+}
+
+// interrupted is the path of a database with an entry that was acted on, 1, and one that wasn't, 2.
+func interrupted(t *testing.T) string {
+	t.Helper()
+	path := databasePath(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	s.Observe(throttled(1, "c1", "u1", time.Second))
+	s.Observe(throttled(2, "c1", "u2", time.Second))
+	s.Report(outcome(1, journal.Done, ""))
+	must(t, s.flush(ctx, g))
+	must(t, s.Close())
+	return path
+}
+
+func wantOutcome(t *testing.T, s *Store, id int, result journal.Result, reason string) {
+	t.Helper()
+	if s.count(t, "SELECT count(*) FROM journal WHERE id = ? AND outcome_result = ? AND outcome_reason = ?", id, string(result), reason) != 1 {
+		t.Errorf("entry %d isn't %s %q", id, result, reason)
+	}
+}
+
+func TestPendingEntriesAreSkippedAfterARestart(t *testing.T) {
+	s := open(t, interrupted(t), nil)
+	g, stats := restored(t, s, policy())
+	if stats.Interrupted != 1 || stats.LastEntry != 2 {
+		t.Errorf("%+v", stats)
+	}
+	wantOutcome(t, s, 1, journal.Done, "")
+	wantOutcome(t, s, 2, journal.Skipped, interruptedReason)
+	s.Observe(throttled(3, "c1", "u3", time.Second))
+	must(t, s.flush(ctx, g))
+	wantOutcome(t, s, 3, journal.Pending, "")
+}
+
+func TestPendingEntriesAreSkippedOnceTheDatabaseIsWell(t *testing.T) {
+	s := open(t, interrupted(t), nil)
+	mend := failures["locked"].harm(t, s)
+	g := guardOf(t, s, policy())
+	s.Observe(throttled(3, "c1", "u3", time.Second))
+	s.turn(ctx, g)
+	wantOutcome(t, s, 2, journal.Pending, "")
+	mend()
+	s.turn(ctx, g)
+	wantOutcome(t, s, 2, journal.Skipped, interruptedReason)
+	wantOutcome(t, s, 3, journal.Pending, "")
+}
+
+func TestNewEntriesGoOnAfterTheJournal(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	const last = 1 << 52 // later than any clock says
+	s.Observe(throttled(last, "c1", "u1", time.Second))
+	must(t, s.flush(ctx, g))
+	must(t, s.Close())
+
+	g = guardOf(t, open(t, path, nil), policy())
+	for range 3 {
+		say(t, g, "u", start)
+	}
+	if v := say(t, g, "u", start); v.EntryID != last+1 {
+		t.Errorf("got entry %d, want %d", v.EntryID, last+1)
+	}
+}
+
+func TestThrottledIsWhoStillHasToWait(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	s.Observe(throttled(1, "c1", "until midnight", 4*time.Hour))
+	s.Observe(throttled(2, "c1", "until midnight", 4*time.Hour))
+	s.Observe(throttled(3, "c2", "until midnight", 3*time.Hour))
+	s.Observe(throttled(4, "c1", "short", time.Minute))
+	m, v := throttled(5, "c1", "never", 0)
+	v.Never = true
+	s.Observe(m, v)
+	s.Observe(throttled(6, "c1", "until midnight", time.Minute)) // newer, and over sooner
+	must(t, s.flush(ctx, g))
+
+	never := journal.NewEntry(m, v)
+	wantEntries(t, never, journal.NewEntry(throttled(3, "c2", "until midnight", 3*time.Hour)),
+		journal.NewEntry(throttled(2, "c1", "until midnight", 4*time.Hour)))(s.Throttled(ctx, start.Add(time.Minute)))
+	wantEntries(t, never)(s.Throttled(ctx, start.Add(4*time.Hour)))
+}
+
+func TestFullQueueDropsTheOldest(t *testing.T) {
+	s := open(t, databasePath(t), &Options{QueueSize: 3, Now: at(start)})
+	g := guardOf(t, s, policy())
+	mend := failures["disk full"].harm(t, s)
+	for id := 1; id <= 5; id++ {
+		s.Observe(throttled(id, "c1", fmt.Sprint("u", id), time.Second))
+		s.turn(ctx, g)
+		s.Report(outcome(id, journal.Done, ""))
+	}
+	if h := s.Health(); h.Dropped != 2 || h.Queued != 4 {
+		t.Errorf("%+v", h)
+	}
+	mend()
+	s.turn(ctx, g)
+	if n := s.count(t, "SELECT count(*) FROM journal WHERE id > 2 AND outcome_result = 'done'"); n != 3 {
+		t.Errorf("%d of the 3 newest entries with their outcomes", n)
+	}
+	if h := s.Health(); h.Dropped != 2 || h.Queued != 0 || h.Entries != 3 {
+		t.Errorf("%+v", h)
+	}
+}
+
+// Whatever chat sends comes back byte by byte.
+func TestEntriesComeBackAsQueued(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	id := chatguard.EntryID(0)
+	rapid.Check(t, func(t *rapid.T) {
+		id++
+		text := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })
+		instant := rapid.Custom(func(t *rapid.T) time.Time { return timeAt(rapid.Int64Range(0, 1<<62).Draw(t, "ns")) })
+		want := journal.Entry{
+			ID: id, At: instant.Draw(t, "at"), ChannelID: fmt.Sprint(id), UserID: text.Draw(t, "user"), Login: text.Draw(t, "login"),
+			DisplayName: text.Draw(t, "name"), MessageID: text.Draw(t, "message"), Text: text.Draw(t, "text"), Limit: text.Draw(t, "limit"),
+			MaySpeakAt: rapid.OneOf(rapid.Just(time.Time{}), instant).Draw(t, "may speak"), ResetAt: instant.Draw(t, "reset"),
+			Strikes: rapid.Int().Draw(t, "strikes"),
+			Penalty: rapid.SampledFrom([]chatguard.Penalty{{}, {Action: chatguard.Ban}, {Action: chatguard.Timeout, UntilRefill: true},
+				{Action: chatguard.Timeout, Duration: 14 * 24 * time.Hour}}).Draw(t, "penalty"),
+			Outcome: journal.Outcome{Entry: id, At: instant.Draw(t, "reported"), Action: chatguard.Warn, Result: journal.Failed,
+				Reason: text.Draw(t, "reason")},
+		}
+		e := want
+		s.queue.addEntry(&e)
+		if err := s.flush(ctx, g); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Entries(ctx, want.ChannelID, 1)
+		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[0], want) {
+			t.Fatalf("got  %+v, %v\nwant %+v", got, err, want)
+		}
+	})
+}

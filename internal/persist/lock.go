@@ -1,0 +1,89 @@
+package persist
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// OwnedError says that another process owns the database.
+type OwnedError struct {
+	Path string
+	PID  int // of the owner; 0 when it couldn't be read
+}
+
+func (e *OwnedError) Error() string {
+	owner := "another process"
+	if e.PID != 0 {
+		owner = "process " + strconv.Itoa(e.PID)
+	}
+	return fmt.Sprintf("database %s is in use by %s: stop that first, or set another database", e.Path, owner)
+}
+
+// ownerLock is the ownership of a database: a lock on the file beside it. The operating system drops the lock with the process, however
+// that ends. The file stays, because removing it would let two processes lock two different files of the same name.
+type ownerLock struct{ file *flock.Flock }
+
+// lockDatabase takes the ownership of the database at path, or returns an *OwnedError.
+func lockDatabase(path string) (*ownerLock, error) {
+	name := path + ".lock"
+	if err := createLockFile(name); err != nil {
+		return nil, unwritable(path, err)
+	}
+	lock := &ownerLock{file: flock.New(name)}
+	locked, err := lock.file.TryLock()
+	if err != nil {
+		return nil, unwritable(path, err)
+	}
+	if !locked {
+		return nil, &OwnedError{Path: path, PID: readPID(name)}
+	}
+	if err := writePID(name); err != nil {
+		return nil, errors.Join(unwritable(path, err), lock.release())
+	}
+	return lock, nil
+}
+
+func (l *ownerLock) release() error { return l.file.Unlock() }
+
+// On Windows nobody else can read or write the locked byte, which is the first one. So that is a space, and the PID follows it.
+const pidOffset = 1
+
+func createLockFile(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(" ")
+	return errors.Join(err, f.Close())
+}
+
+func writePID(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	// As wide as any PID, so that nothing of a longer one before it remains.
+	_, err = f.WriteAt(fmt.Appendf(nil, "%-19d\n", os.Getpid()), pidOffset)
+	return errors.Join(err, f.Close())
+}
+
+func readPID(name string) int {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	text := make([]byte, 32)
+	n, _ := f.ReadAt(text, pidOffset) // short at the end of the file; what is there counts
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text[:n])))
+	return pid
+}

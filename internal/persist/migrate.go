@@ -1,0 +1,110 @@
+package persist
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+// applicationID marks a SQLite file as ours; migration 1 sets it.
+const applicationID = 0x63686774
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// readMigrations returns the scripts of migrations/0001_*.sql, 0002_*.sql … in order: script i brings a database from version i to i+1.
+func readMigrations(files fs.FS) ([]string, error) {
+	names, err := fs.Glob(files, "migrations/*.sql") // sorted
+	if err != nil {
+		return nil, err
+	}
+	var steps []string
+	for i, name := range names {
+		if want := fmt.Sprintf("%04d_", i+1); !strings.HasPrefix(path.Base(name), want) {
+			return nil, fmt.Errorf("migration %s: its name should begin with %s", name, want)
+		}
+		script, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, string(script))
+	}
+	return steps, nil
+}
+
+// migrate brings the database to the version that all steps lead to. Each step is one transaction, which records its version. A database
+// that has a version already is copied first.
+func migrate(ctx context.Context, db *database, steps []string) error {
+	version, err := db.version(ctx)
+	if err != nil {
+		return err
+	}
+	if version > 0 && version < len(steps) {
+		if err := db.keepCopy(ctx, version); err != nil {
+			return err
+		}
+	}
+	for ; version < len(steps); version++ {
+		err := db.write(ctx, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", steps[version], version+1))
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("migration to version %d: %w", version+1, err)
+		}
+	}
+	return nil
+}
+
+// version reads the schema's version in a transaction that could write, which shows early whether the file can be written.
+func (db *database) version(ctx context.Context) (version int, err error) {
+	err = db.write(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	})
+	return version, err
+}
+
+// keepCopy leaves the database as it is in a file beside it: chatguard.db.v1 for version 1.
+func (db *database) keepCopy(ctx context.Context, version int) error {
+	name := fmt.Sprintf("%s.v%d", db.path, version)
+	part := name + ".part" // what is there already may be half a copy
+	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unwritable(db.path, err)
+	}
+	if _, err := db.writer.ExecContext(ctx, "VACUUM INTO ?", part); err != nil {
+		return fmt.Errorf("copy before migration: %w", explain(db.path, err))
+	}
+	if err := os.Rename(part, name); err != nil {
+		return unwritable(db.path, err)
+	}
+	return nil
+}
+
+// checkCurrent refuses a database whose schema isn't the one that this program knows.
+func (db *database) checkCurrent(ctx context.Context) error {
+	steps, err := readMigrations(migrationFiles)
+	if err != nil {
+		return err
+	}
+	version, err := db.version(ctx)
+	switch {
+	case err != nil:
+		return err
+	case version > len(steps):
+		return newerError(db.path, version, len(steps))
+	case version < len(steps):
+		return fmt.Errorf("database %s is of an older version: start `chatguard run` once, which brings it up to date", db.path)
+	}
+	return nil
+}
+
+func newerError(path string, version, newest int) error {
+	return fmt.Errorf("database %s was written by a newer chatguard (version %d, this one knows up to %d): update chatguard, or set another database",
+		path, version, newest)
+}

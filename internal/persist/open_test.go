@@ -1,0 +1,198 @@
+package persist
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func ownUntilKilled(ctx context.Context, path string) error {
+	s, err := Open(ctx, path, nil)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	fmt.Println("owned")
+	_, err = io.Copy(io.Discard, os.Stdin) // until the test ends, or ends this process
+	return err
+}
+
+func TestOneProcessOwnsADatabase(t *testing.T) {
+	path := databasePath(t)
+	first := startChild(t, "own", path)
+	first.next(t)
+
+	_, err := Open(ctx, path, nil)
+	var owned *OwnedError
+	if !errors.As(err, &owned) || owned.PID != first.Process.Pid {
+		t.Fatalf("got %v, want an OwnedError of process %d", err, first.Process.Pid)
+	}
+	wantError(t, err, path, fmt.Sprint("process ", first.Process.Pid))
+
+	link := filepath.Join(t.TempDir(), "link.db")
+	must(t, os.Symlink(path, link))
+	if _, err := Open(ctx, link, nil); !errors.As(err, &owned) {
+		t.Errorf("by a symbolic link: %v, want an OwnedError", err)
+	}
+
+	first.kill(t)
+	s := open(t, path, nil)
+	if pid := readPID(path + ".lock"); pid != os.Getpid() {
+		t.Errorf("the lock file names process %d, want %d", pid, os.Getpid())
+	}
+	must(t, s.Close())
+	must(t, open(t, path, nil).Close())
+}
+
+func TestStrangeFileNames(t *testing.T) {
+	for _, name := range []string{"a b.db", "what?.db", "50%25.db", "#1.db", "ümläut&x=1.db"} {
+		path := filepath.Join(t.TempDir(), name)
+		must(t, open(t, path, nil).Close())
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestUnwritablePath(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(file, []byte("text"), 0o600))
+	for name, path := range map[string]string{
+		"below a file":      filepath.Join(file, "chatguard.db"),
+		"missing directory": filepath.Join(t.TempDir(), "missing", "chatguard.db"),
+		"directory":         t.TempDir(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Open(ctx, path, nil)
+			wantError(t, err, "database "+path, "set another database")
+			_, err = OpenTokens(ctx, path, nil)
+			wantError(t, err, "database "+path)
+		})
+	}
+}
+
+// snapshot is the bytes of a database and of its log.
+func snapshot(t *testing.T, path string) [][]byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	must(t, err)
+	log, err := os.ReadFile(path + "-wal")
+	if !errors.Is(err, os.ErrNotExist) {
+		must(t, err)
+	}
+	return [][]byte{data, log}
+}
+
+// refused opens the database, which must fail and leave it as it is.
+func refused(t *testing.T, path string, parts ...string) {
+	t.Helper()
+	before := snapshot(t, path)
+	_, err := Open(ctx, path, nil)
+	wantError(t, err, append(parts, path)...)
+	for i, after := range snapshot(t, path) {
+		if !bytes.Equal(before[i], after) {
+			t.Error("the refused database has changed")
+		}
+	}
+}
+
+// filled is the path of a closed database with some content in every page that matters.
+func filled(t *testing.T) string {
+	path := databasePath(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	for user := range 500 {
+		for range 4 {
+			say(t, g, fmt.Sprint(user), start)
+		}
+	}
+	must(t, s.flush(ctx, g))
+	must(t, s.Close())
+	return path
+}
+
+func overwrite(t *testing.T, path string, offset, length int64) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteAt(bytes.Repeat([]byte{0xA5}, int(length)), offset)
+	must(t, errors.Join(err, f.Close()))
+}
+
+func TestDamagedDatabaseIsRefused(t *testing.T) {
+	for name, harm := range map[string]func(t *testing.T, path string){
+		"header": func(t *testing.T, path string) { overwrite(t, path, 0, 100) },
+		"page":   func(t *testing.T, path string) { overwrite(t, path, 12*4096, 4096) },
+		"text": func(t *testing.T, path string) {
+			must(t, os.WriteFile(path, []byte("this is no database, and never was one"), 0o600))
+		},
+		"half": func(t *testing.T, path string) {
+			info, err := os.Stat(path)
+			must(t, err)
+			must(t, os.Truncate(path, info.Size()/2))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filled(t)
+			harm(t, path)
+			refused(t, path, "damaged", "backup")
+		})
+	}
+}
+
+// A process that was killed leaves a log, whose content mustn't get into a damaged database.
+func TestDamagedDatabaseKeepsItsLog(t *testing.T) {
+	path := filled(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	say(t, g, "new", start)
+	must(t, s.flush(ctx, g))
+	killed := databasePath(t)
+	for i, data := range snapshot(t, path) {
+		must(t, os.WriteFile(killed+[]string{"", "-wal"}[i], data, 0o600))
+	}
+	must(t, s.Close())
+
+	overwrite(t, killed, 12*4096, 4096)
+	refused(t, killed, "damaged")
+}
+
+func TestNewerDatabaseIsRefused(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, nil)
+	s.exec(t, "PRAGMA user_version = 99")
+	must(t, s.Close())
+	refused(t, path, "newer chatguard", "version 99")
+	_, err := OpenTokens(ctx, path, nil)
+	wantError(t, err, "newer chatguard", path)
+}
+
+func TestForeignDatabaseIsRefused(t *testing.T) {
+	path := databasePath(t)
+	db, err := openDatabase(path, "rwc")
+	must(t, err)
+	_, err = db.writer.ExecContext(ctx, "CREATE TABLE theirs (id INTEGER)")
+	must(t, err)
+	must(t, db.close())
+	refused(t, path, "another program")
+}
+
+func TestTokensNeedADatabase(t *testing.T) {
+	path := databasePath(t)
+	_, err := OpenTokens(ctx, path, nil)
+	wantError(t, err, path, "doesn't exist", "chatguard run")
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a database was made: %v", err)
+	}
+}
+
+func TestEmptyFileBecomesADatabase(t *testing.T) {
+	path := databasePath(t)
+	must(t, os.WriteFile(path, nil, 0o600))
+	open(t, path, nil)
+}

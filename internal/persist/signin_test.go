@@ -1,0 +1,169 @@
+package persist
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func printSignInCode(ctx context.Context, path string) error {
+	tokens, err := OpenTokens(ctx, path, nil)
+	if err != nil {
+		return err
+	}
+	defer tokens.Close()
+	code, err := tokens.NewSignInCode(ctx, "Ada", 0)
+	fmt.Println(code)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+func TestSignInFromBesideTheOwner(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, &Options{})
+	other := startChild(t, "signin", path)
+	code := other.next(t)
+	session, name, err := s.RedeemCode(ctx, code)
+	must(t, err)
+	if name != "Ada" {
+		t.Errorf("signed in as %q", name)
+	}
+	wantSession(t, s.Tokens, session, "Ada")
+	if _, _, err := s.RedeemCode(ctx, code); !errors.Is(err, ErrCode) {
+		t.Errorf("the second time: %v", err)
+	}
+	other.kill(t)
+}
+
+func TestOfManyWhoRedeemACodeOneWins(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, nil)
+	beside, err := OpenTokens(ctx, path, &Options{Now: at(start)})
+	must(t, err)
+	defer beside.Close()
+	code, err := s.NewSignInCode(ctx, "Ada", 0)
+	must(t, err)
+	var won, lost atomic.Int32
+	var redeemers sync.WaitGroup
+	for i := range 20 {
+		redeemers.Go(func() {
+			tokens := []*Tokens{s.Tokens, beside}[i%2]
+			switch _, _, err := tokens.RedeemCode(ctx, code); {
+			case err == nil:
+				won.Add(1)
+			case errors.Is(err, ErrCode):
+				lost.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	redeemers.Wait()
+	if won.Load() != 1 || lost.Load() != 19 {
+		t.Errorf("%d won, %d lost", won.Load(), lost.Load())
+	}
+}
+
+func wantSession(t *testing.T, tokens *Tokens, session, want string) {
+	t.Helper()
+	name, ok, err := tokens.Session(ctx, session)
+	must(t, err)
+	if name != want || ok != (want != "") {
+		t.Errorf("session of %q, %v; want %q", name, ok, want)
+	}
+}
+
+// signedIn returns a session of Ada's.
+func signedIn(t *testing.T, tokens *Tokens) string {
+	t.Helper()
+	code, err := tokens.NewSignInCode(ctx, "Ada", 0)
+	must(t, err)
+	session, _, err := tokens.RedeemCode(ctx, code)
+	must(t, err)
+	return session
+}
+
+func TestCodesAndSessionsExpire(t *testing.T) {
+	now := start
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	code, err := s.NewSignInCode(ctx, "Ada", 0)
+	must(t, err)
+	session := signedIn(t, s.Tokens)
+
+	now = start.Add(SignInTime)
+	if _, _, err := s.RedeemCode(ctx, code); !errors.Is(err, ErrCode) {
+		t.Errorf("a code after its time: %v", err)
+	}
+	now = start.Add(SessionTime - time.Second)
+	wantSession(t, s.Tokens, session, "Ada")
+	now = start.Add(SessionTime) // remembered, but over
+	wantSession(t, s.Tokens, session, "")
+}
+
+func TestEndedSessionIsOver(t *testing.T) {
+	path, now := databasePath(t), start
+	opts := &Options{Now: func() time.Time { return now }}
+	s := open(t, path, opts)
+	session := signedIn(t, s.Tokens)
+	wantSession(t, s.Tokens, session, "Ada")
+	must(t, s.EndSession(ctx, session))
+	wantSession(t, s.Tokens, session, "")
+	must(t, s.EndSession(ctx, session))
+
+	session = signedIn(t, s.Tokens)
+	wantSession(t, s.Tokens, session, "Ada")
+	beside, err := OpenTokens(ctx, path, opts)
+	must(t, err)
+	defer beside.Close()
+	must(t, beside.EndSession(ctx, session))
+	now = now.Add(sessionMemory)
+	wantSession(t, s.Tokens, session, "")
+}
+
+func TestCodeIsNoSession(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	code, err := s.NewSignInCode(ctx, "Ada", 0)
+	must(t, err)
+	wantSession(t, s.Tokens, code, "")
+	must(t, s.EndSession(ctx, code))
+	if _, _, err := s.RedeemCode(ctx, signedIn(t, s.Tokens)); !errors.Is(err, ErrCode) {
+		t.Errorf("a session as a code: %v", err)
+	}
+	_, _, err = s.RedeemCode(ctx, code)
+	must(t, err)
+}
+
+func TestRememberedSessionsAreBounded(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	session := signedIn(t, s.Tokens)
+	for i := range sessionsRemembered + 1 {
+		s.seen[hashToken(fmt.Sprint(i))] = seenSession{}
+	}
+	wantSession(t, s.Tokens, session, "Ada")
+	if n := len(s.seen); n != 1 {
+		t.Errorf("%d sessions are remembered", n)
+	}
+}
+
+func TestDatabaseHoldsNoSecret(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, nil)
+	code, err := s.NewSignInCode(ctx, "Ada", 0)
+	must(t, err)
+	session := signedIn(t, s.Tokens)
+	for _, data := range snapshot(t, path) {
+		if bytes.Contains(data, []byte(code)) || bytes.Contains(data, []byte(session)) {
+			t.Error("a code or session can be read from the database")
+		}
+	}
+}

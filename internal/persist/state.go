@@ -1,0 +1,96 @@
+package persist
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/chatguard/chatguard"
+)
+
+// RestoreStats is what Restore found.
+type RestoreStats struct {
+	Rows        int               // rows of state that the Guard took back
+	Unreadable  int               // rows that it couldn't read; they stay in the database until their user's state is written again
+	Interrupted int               // journal entries on which the last process had not acted when it ended
+	LastEntry   chatguard.EntryID // the last entry in the journal; 0 when there is none
+}
+
+// Restore gives the Guard what users had spent, and makes its entry IDs go on after the journal's. Call it before the first message and after
+// each channel's policy is in force, because rows of limits that a policy doesn't have are passed over. A row that can't be read is counted
+// and logged. An error means that the Guard has only a part; Run then refuses to write, so that the part never replaces the whole.
+//
+// Journal entries that are still pending get the outcome Skipped, because whoever was to act on them is gone.
+func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (RestoreStats, error) {
+	stats, err := s.restoreJournal(ctx)
+	if err == nil {
+		err = s.restoreState(ctx, guard, &stats)
+	}
+	if err != nil {
+		return stats, explain(s.db.path, err)
+	}
+	guard.RestoreEntryID(stats.LastEntry)
+	s.restored.Store(true)
+	if stats.Interrupted > 0 {
+		s.interrupted = stats.LastEntry
+		s.note(s.writeAll(ctx, nil, records{})) // Run tries again where this fails
+	}
+	return stats, nil
+}
+
+func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats *RestoreStats) (err error) {
+	rows, err := s.db.reader.QueryContext(ctx, "SELECT channel_id, user_id, limit_name, data FROM state")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	now := s.opts.Now()
+	var firstUnreadable error
+	for rows.Next() {
+		var row chatguard.StateRow
+		if err := rows.Scan(&row.ChannelID, &row.UserID, &row.Limit, &row.Data); err != nil {
+			return err
+		}
+		if err := guard.Restore(row, now); err != nil {
+			if stats.Unreadable == 0 {
+				firstUnreadable = fmt.Errorf("channel %s, user %s, limit %q: %w", row.ChannelID, row.UserID, row.Limit, err)
+			}
+			stats.Unreadable++
+			continue
+		}
+		stats.Rows++
+	}
+	if stats.Unreadable > 0 {
+		s.opts.Logger.Warn("some state can't be read and starts fresh", slog.Int("rows", stats.Unreadable), slog.Any("first", firstUnreadable))
+	}
+	return rows.Err()
+}
+
+var stateInsertion = insertion{
+	into:     "state (channel_id, user_id, limit_name, data)",
+	columns:  4,
+	conflict: "DO UPDATE SET data = excluded.data",
+}
+
+// writeState stores the rows. It sorts them, because pages of the table are then visited once and in order.
+func writeState(ctx context.Context, tx *sql.Tx, rows []chatguard.StateRow) error {
+	slices.SortFunc(rows, compareKeys)
+	return stateInsertion.write(ctx, tx, len(rows), func(args []any, i int) []any {
+		return append(args, rows[i].ChannelID, rows[i].UserID, rows[i].Limit, rows[i].Data)
+	})
+}
+
+// compareKeys orders rows as the table does.
+func compareKeys(a, b chatguard.StateRow) int {
+	if c := strings.Compare(a.ChannelID, b.ChannelID); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.UserID, b.UserID); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Limit, b.Limit)
+}

@@ -1,0 +1,80 @@
+package persist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// trouble is an error of the database in words for the person who has to mend it.
+type trouble struct {
+	path    string
+	problem string // what is wrong, and after the colon how to mend it
+	err     error  // what the driver said
+}
+
+func (t *trouble) Error() string { return "database " + t.path + ": " + t.problem }
+
+func (t *trouble) Unwrap() error { return t.err }
+
+// What is wrong, and its mend.
+const (
+	diskFull      = "the disk is full: free some space"
+	lockedByOther = "another program keeps it locked: close that program"
+	cantWrite     = "it can't be written: make the file and its directory writable for this user, or set another database"
+	damaged       = "it is damaged: put a backup in its place, or move it away to start with an empty one"
+	diskFailing   = "the disk reports an error: check it, and the space left on it"
+	tooSlow       = "it took too long to answer: look for other programs that use the disk"
+)
+
+// explain turns an error of the driver into trouble with the database at path. Every other error, and nil, stays as it is.
+func explain(path string, err error) error {
+	var failure *sqlite.Error
+	switch {
+	case errors.As(err, new(*trouble)):
+		return err
+	case errors.As(err, &failure):
+		return &trouble{path: path, problem: problemOf(failure), err: err}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &trouble{path: path, problem: tooSlow, err: err}
+	}
+	return err
+}
+
+func problemOf(failure *sqlite.Error) string {
+	switch failure.Code() & 0xff { // the rest of an extended code is detail
+	case sqlite3.SQLITE_FULL:
+		return diskFull
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return lockedByOther
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
+		return cantWrite
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return damaged
+	case sqlite3.SQLITE_IOERR:
+		return diskFailing
+	}
+	return failure.Error()
+}
+
+// problemIn is what an error says without naming the file.
+func problemIn(err error) string {
+	if known := (*trouble)(nil); errors.As(err, &known) {
+		return known.problem
+	}
+	return err.Error()
+}
+
+// unwritable is the trouble of a path at which no file can be made or opened.
+func unwritable(path string, err error) error {
+	reason := err
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+		reason = failed.Err // without the lock file's name, which would only confuse
+	}
+	problem := fmt.Sprintf("its directory can't be written (%v): make it writable for this user, or set another database", reason)
+	return &trouble{path: path, problem: problem, err: err}
+}

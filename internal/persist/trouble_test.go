@@ -1,0 +1,135 @@
+package persist
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// lock holds the database's write lock, as another program would, until it is called back.
+func lock(t *testing.T, path string) (unlock func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	must(t, err)
+	conn, err := db.Conn(ctx)
+	must(t, err)
+	_, err = conn.ExecContext(ctx, "BEGIN IMMEDIATE")
+	must(t, err)
+	return func() {
+		t.Helper()
+		_, err := conn.ExecContext(ctx, "ROLLBACK")
+		must(t, errors.Join(err, conn.Close(), db.Close()))
+	}
+}
+
+// failures are the ways in which a running database fails and gets well again.
+var failures = map[string]struct {
+	problem string
+	harm    func(t *testing.T, s *Store) (mend func())
+}{
+	"locked": {lockedByOther, func(t *testing.T, s *Store) func() {
+		s.exec(t, "PRAGMA busy_timeout = 0")
+		return lock(t, s.db.path)
+	}},
+	"disk full": {diskFull, func(t *testing.T, s *Store) func() {
+		s.exec(t, "PRAGMA max_page_count = 1")
+		return func() { s.exec(t, "PRAGMA max_page_count = 1000000") }
+	}},
+	"read-only": {cantWrite, func(t *testing.T, s *Store) func() {
+		s.exec(t, "PRAGMA query_only = ON")
+		return func() { s.exec(t, "PRAGMA query_only = OFF") }
+	}},
+	"damaged page": {damaged, func(t *testing.T, s *Store) func() {
+		s.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)")
+		whole, err := os.ReadFile(s.db.path)
+		must(t, err)
+		overwrite(t, s.db.path, 4096, int64(len(whole))-4096)
+		s.exec(t, "PRAGMA shrink_memory") // so that the pages are read again
+		return func() {
+			must(t, os.WriteFile(s.db.path, whole, 0o600))
+			s.exec(t, "PRAGMA shrink_memory")
+		}
+	}},
+}
+
+func TestTroubleIsVisibleAndPasses(t *testing.T) {
+	for name, failure := range failures {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			now := start
+			path := filled(t)
+			s := open(t, path, &Options{Now: func() time.Time { return now }, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			g := guardOf(t, s, policy())
+			s.turn(ctx, g)
+			log.Reset()
+
+			mend := failure.harm(t, s)
+			for range 3 {
+				now = now.Add(time.Second)
+				for i := range 300 {
+					say(t, g, fmt.Sprint("new", i), now)
+				}
+				s.Observe(throttled(int(now.UnixNano()), "c1", "x", time.Second))
+				s.turn(ctx, g)
+			}
+			h := s.Health()
+			if h.State != Failing || h.Problem != failure.problem || !h.Since.Equal(start.Add(time.Second)) || h.Queued != 3 {
+				t.Errorf("while failing: %+v", h)
+			}
+			if lines := strings.Count(log.String(), "\n"); lines != 1 {
+				t.Errorf("logged %d lines:\n%s", lines, &log)
+			}
+
+			mend()
+			now = now.Add(time.Second)
+			s.turn(ctx, g)
+			h = s.Health()
+			if h.State != OK || h.Problem != "" || !h.Since.Equal(now) || !h.LastFlush.Equal(now) || h.Queued != 0 || h.Dropped != 0 {
+				t.Errorf("after: %+v", h)
+			}
+			if lines := strings.Count(log.String(), "\n"); lines != 2 {
+				t.Errorf("logged %d lines:\n%s", lines, &log)
+			}
+			must(t, s.Close())
+
+			again := open(t, path, nil)
+			assertSame(t, g, guardOf(t, again, policy()), "0", "new0", "new299")
+			if n := again.count(t, "SELECT count(*) FROM journal WHERE user_id = 'x'"); n != 3 {
+				t.Errorf("%d of 3 entries", n)
+			}
+		})
+	}
+}
+
+func TestLastFlushThatFailsIsAnError(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	s.Observe(throttled(1, "c1", "u", time.Second))
+	failures["disk full"].harm(t, s)
+	ended, stop := context.WithCancel(ctx)
+	stop()
+	wantError(t, s.Run(ended, g), "lost", path, diskFull)
+}
+
+func TestFailedSweepIsTroubleToo(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	mend := failures["locked"].harm(t, s)
+	s.turn(ctx, g)
+	if h := s.Health(); h.State != Failing || h.Problem != lockedByOther {
+		t.Fatalf("%+v", h)
+	}
+	mend()
+	s.turn(ctx, g)
+	if h := s.Health(); h.State != OK {
+		t.Errorf("%+v", h)
+	}
+}
