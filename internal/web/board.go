@@ -1,0 +1,198 @@
+package web
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// board holds the users who are throttled now. Nothing is waited for while its lock is held.
+type board struct {
+	mu      sync.Mutex
+	rows    map[rowKey]*row
+	entries map[chatguard.EntryID]*row // by the last entry of each row
+	leaving leaving
+	changed map[rowKey]struct{} // since changes were taken
+}
+
+type rowKey struct{ channel, user string }
+
+// row is a throttled user and what it takes to judge them again.
+type row struct {
+	throttled
+	roles chatguard.Roles
+	cost  int
+	place int // in leaving
+}
+
+func (r *row) key() rowKey { return rowKey{r.Channel, r.UserID} }
+
+// maxRows bounds the board. Beyond it those leave first who may speak soonest.
+const maxRows = 10_000
+
+func newBoard() *board {
+	return &board{rows: map[rowKey]*row{}, entries: map[chatguard.EntryID]*row{}, changed: map[rowKey]struct{}{}}
+}
+
+func (b *board) len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.rows)
+}
+
+// put takes note of a message that is throttled as of now.
+func (b *board) put(e journal.Entry, roles chatguard.Roles, cost int, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := rowKey{e.ChannelID, e.UserID}
+	r := b.rows[key]
+	if r == nil {
+		r = &row{place: -1}
+	}
+	if !r.leavesAt().After(e.At) { // new, or back again before anybody noticed that they had left
+		r.Since, r.Count = e.At, 0
+	}
+	delete(b.entries, r.Outcome.Entry)
+	r.take(e)
+	r.roles, r.cost = roles, cost
+	b.rows[key], b.entries[e.ID] = r, r
+	b.settle(r, now)
+	if len(b.rows) > maxRows {
+		b.remove(b.leaving[0])
+	}
+}
+
+// preload puts the entries of users who are still held back.
+func (b *board) preload(entries []journal.Entry, now time.Time) {
+	entries = slices.Clone(entries)
+	slices.SortFunc(entries, func(a, b journal.Entry) int { return cmp.Compare(a.ID, b.ID) })
+	for _, e := range entries {
+		b.put(e, 0, 0, now)
+	}
+}
+
+// report sets the outcome of a row's last entry.
+func (b *board) report(o journal.Outcome) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r := b.entries[o.Entry]; r != nil {
+		r.Outcome = o
+		b.changed[r.key()] = struct{}{}
+	}
+}
+
+// judge replaces what holds a user back by a newer verdict, unless another message came in between.
+func (b *board) judge(seen row, v chatguard.Verdict, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.entries[seen.Outcome.Entry]
+	switch {
+	case r == nil || r.key() != seen.key():
+		return
+	case !v.Throttled():
+		b.remove(r)
+	default:
+		r.judge(v)
+		b.settle(r, now)
+	}
+}
+
+// settle gives a row whose times have changed its place, or removes it when its time is over.
+func (b *board) settle(r *row, now time.Time) {
+	b.changed[r.key()] = struct{}{}
+	if r.place < 0 {
+		heap.Push(&b.leaving, r)
+	} else {
+		heap.Fix(&b.leaving, r.place)
+	}
+	if !r.leavesAt().After(now) {
+		b.remove(r)
+	}
+}
+
+// expire removes the users who may speak now.
+func (b *board) expire(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(b.leaving) > 0 && !b.leaving[0].leavesAt().After(now) {
+		b.remove(b.leaving[0])
+	}
+}
+
+func (b *board) remove(r *row) {
+	heap.Remove(&b.leaving, r.place)
+	delete(b.rows, r.key())
+	delete(b.entries, r.Outcome.Entry)
+	b.changed[r.key()] = struct{}{}
+}
+
+// list returns the rows of a channel, those throttled first at the front; the empty channel stands for all.
+func (b *board) list(channel string) []row {
+	b.mu.Lock()
+	rows := make([]row, 0, len(b.rows))
+	for _, r := range b.rows {
+		if channel == "" || r.Channel == channel {
+			rows = append(rows, *r)
+		}
+	}
+	b.mu.Unlock()
+	slices.SortFunc(rows, func(a, b row) int { return bySince(a.throttled, b.throttled) })
+	return rows
+}
+
+// changes are the rows of one channel that are new or different, and the users that have left.
+type changes struct {
+	users []throttled // in no particular order
+	gone  []string
+}
+
+// takeChanges returns, by channel, what has changed since it was last called.
+func (b *board) takeChanges() map[string]*changes {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	byChannel := map[string]*changes{}
+	for key := range b.changed {
+		c := byChannel[key.channel]
+		if c == nil {
+			c = &changes{}
+			byChannel[key.channel] = c
+		}
+		if r := b.rows[key]; r != nil {
+			c.users = append(c.users, r.throttled)
+		} else {
+			c.gone = append(c.gone, key.user)
+		}
+	}
+	clear(b.changed)
+	return byChannel
+}
+
+// leaving is a heap of rows; the one that leaves first is at its root.
+type leaving []*row
+
+func (l leaving) Len() int           { return len(l) }
+func (l leaving) Less(i, j int) bool { return l[i].leavesAt().Before(l[j].leavesAt()) }
+func (l leaving) Swap(i, j int) {
+	l[i], l[j] = l[j], l[i]
+	l[i].place, l[j].place = i, j
+}
+
+func (l *leaving) Push(x any) {
+	r := x.(*row)
+	r.place = len(*l)
+	*l = append(*l, r)
+}
+
+func (l *leaving) Pop() any {
+	last := len(*l) - 1
+	r := (*l)[last]
+	(*l)[last] = nil
+	*l = (*l)[:last]
+	r.place = -1
+	return r
+}

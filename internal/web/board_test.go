@@ -1,0 +1,143 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// entry is one of a user who may speak again after so long.
+func entry(id int64, user string, at time.Time, wait time.Duration) journal.Entry {
+	return journal.Entry{
+		ID: chatguard.EntryID(id), At: at, ChannelID: channelID, UserID: user, Limit: "burst", MaySpeakAt: at.Add(wait),
+		Outcome: journal.Outcome{Entry: chatguard.EntryID(id), Result: journal.Pending},
+	}
+}
+
+func TestRowsLeaveWhenTheUserMaySpeak(t *testing.T) {
+	b := newBoard()
+	b.put(entry(1, "a", noon, 10*time.Second), 0, 1, noon)
+	b.put(entry(2, "b", noon, 20*time.Second), 0, 1, noon)
+	b.put(entry(3, "a", noon.Add(time.Second), 9*time.Second), 0, 1, noon.Add(time.Second))
+	if rows := b.list(channelID); len(rows) != 2 || rows[0].Count != 2 || !rows[0].Since.Equal(noon) {
+		t.Errorf("rows %+v", rows)
+	}
+	b.expire(noon.Add(10*time.Second - 1))
+	if b.len() != 2 {
+		t.Error("a row left too early")
+	}
+	b.expire(noon.Add(10 * time.Second))
+	if rows := b.list(""); len(rows) != 1 || rows[0].UserID != "b" {
+		t.Errorf("rows %+v", rows)
+	}
+	if c := b.takeChanges()[channelID]; len(c.users) != 1 || len(c.gone) != 1 || c.gone[0] != "a" {
+		t.Errorf("changes %+v", c)
+	}
+	if c := b.takeChanges(); len(c) != 0 {
+		t.Errorf("changes told twice: %+v", c)
+	}
+}
+
+func TestALongerWaitDelaysNobodyElse(t *testing.T) {
+	b := newBoard()
+	b.put(entry(1, "a", noon, 10*time.Second), 0, 1, noon)
+	b.put(entry(2, "b", noon, 20*time.Second), 0, 1, noon)
+	b.put(entry(3, "a", noon, 30*time.Second), 0, 1, noon)
+	b.expire(noon.Add(20 * time.Second))
+	if rows := b.list(""); len(rows) != 1 || rows[0].UserID != "a" {
+		t.Errorf("rows %+v", rows)
+	}
+}
+
+func TestAUserWhoComesBackIsCountedAnew(t *testing.T) {
+	b := newBoard()
+	b.put(entry(1, "a", noon, time.Second), 0, 1, noon)
+	later := noon.Add(2 * time.Second)
+	b.put(entry(2, "a", later, time.Second), 0, 1, later)
+	if r := b.list("")[0]; r.Count != 1 || !r.Since.Equal(later) {
+		t.Errorf("row %+v", r)
+	}
+}
+
+func TestWhomNoWaitingHelpsLeavesAfterAMinute(t *testing.T) {
+	b := newBoard()
+	e := entry(1, "a", noon, 0)
+	e.MaySpeakAt = time.Time{}
+	b.put(e, 0, 5, noon)
+	if r := b.list("")[0]; !r.Never {
+		t.Errorf("row %+v", r)
+	}
+	b.expire(noon.Add(neverStays))
+	if b.len() != 0 {
+		t.Error("the row stayed")
+	}
+}
+
+func TestOnlyTheLastOutcomeCounts(t *testing.T) {
+	b := newBoard()
+	b.put(entry(1, "a", noon, time.Minute), 0, 1, noon)
+	b.put(entry(2, "a", noon, time.Minute), 0, 1, noon)
+	b.report(journal.Outcome{Entry: 1, Result: journal.Failed})
+	b.report(journal.Outcome{Entry: 2, Result: journal.Done})
+	b.report(journal.Outcome{Entry: 9, Result: journal.Failed})
+	if r := b.list("")[0]; r.Outcome.Result != journal.Done {
+		t.Errorf("outcome %+v", r.Outcome)
+	}
+}
+
+func TestTheBoardIsBounded(t *testing.T) {
+	b := newBoard()
+	for i := range maxRows + 5 {
+		b.put(entry(int64(i+1), fmt.Sprint(i), noon, time.Hour-time.Duration(i)), 0, 1, noon)
+	}
+	b.put(entry(1_000_000, "longest", noon, 2*time.Hour), 0, 1, noon)
+	rows := b.list("")
+	if len(rows) != maxRows || len(b.entries) != maxRows {
+		t.Fatalf("%d rows, %d entries", len(rows), len(b.entries))
+	}
+	if r := rows[len(rows)-1]; r.UserID != "longest" {
+		t.Errorf("who waits longest was dropped; the last is %s", r.UserID)
+	}
+}
+
+func TestPreloadShowsWhoIsStillHeldBack(t *testing.T) {
+	d := dash(t)
+	now := d.now()
+	d.server.Preload([]journal.Entry{
+		entry(3, "a", now.Add(-time.Second), time.Minute),
+		entry(2, "a", now.Add(-2*time.Second), time.Minute),
+		entry(1, "over", now.Add(-time.Hour), time.Minute),
+	})
+	users := d.throttled()
+	if len(users) != 1 || users[0].Count != 2 || users[0].Outcome.Entry != 3 {
+		t.Errorf("users %+v", users)
+	}
+	d.pass(time.Minute)
+	if users := d.throttled(); len(users) != 0 {
+		t.Errorf("a minute later: %+v", users)
+	}
+}
+
+func TestObservedUsersAreShownAsSuch(t *testing.T) {
+	d := dash(t)
+	d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe })
+	d.say(spammer, 5)
+	users := d.throttled()
+	if len(users) != 1 || !users[0].Observed || users[0].Count != 2 || users[0].Penalty.Action != chatguard.Delete {
+		t.Errorf("users %+v", users)
+	}
+}
+
+func TestLongNamesAreClipped(t *testing.T) {
+	for _, name := range []string{strings.Repeat("é", 10_000), strings.Repeat("x", maxName+1), "\xff\xfe"} {
+		if got := clip(name); len(got) > maxName+len("…") || !strings.HasPrefix(strings.ToValidUTF8(name, "\uFFFD"), strings.TrimSuffix(got, "…")) {
+			t.Errorf("%.20q is clipped to %q", name, got)
+		}
+	}
+}

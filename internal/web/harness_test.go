@@ -1,0 +1,260 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+const (
+	channelID = "7"
+	token     = "a-token-that-only-the-owner-knows"
+)
+
+// dashboard is a Server that runs on a loopback port with a real Guard, and what a test needs around it.
+type dashboard struct {
+	*testing.T
+	server  *Server
+	guard   *chatguard.Guard
+	store   *memoryStore
+	client  *http.Client
+	address string // host:port
+	stop    func() // stops the Server and waits for it
+	opts    Options
+
+	mu    sync.Mutex
+	ahead time.Duration // the Server's clock is so far ahead
+}
+
+// dash runs a dashboard until the test ends. Its channel holds everyone to 3 messages at once, one more every 10 minutes, and enforces it.
+func dash(t *testing.T, adjust ...func(*Options)) *dashboard {
+	t.Helper()
+	d := &dashboard{T: t, store: newMemoryStore(), client: &http.Client{Transport: &http.Transport{}}}
+	base := chatguard.DefaultPolicy()
+	base.Mode, base.Limits[0].Refill = chatguard.Enforce, 10*time.Minute
+	var err error
+	d.guard, err = chatguard.New(base, &chatguard.Options{Observer: func(m chatguard.Message, v chatguard.Verdict) { d.server.Observe(m, v) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := Options{
+		Site: Site{Listen: "127.0.0.1:0", Token: token}, Guard: d.guard, Store: d.store, WrongCode: errWrongCode,
+		BasePolicy:  func(string) chatguard.Policy { return base },
+		Channels:    func() []Channel { return []Channel{{ID: channelID, Login: "somechannel"}} },
+		Connections: func() []Connection { return []Connection{{Name: "Twitch", State: Connected}} },
+		Database:    func() Database { return Database{State: DatabaseOK} },
+		Now:         d.now,
+		Log:         slog.New(slog.DiscardHandler),
+	}
+	for _, f := range adjust {
+		f(&opts)
+	}
+	d.start(opts)
+	t.Cleanup(func() {
+		d.client.CloseIdleConnections()
+		d.stop()
+	})
+	return d
+}
+
+// start runs a new Server at the same address as the one before it, if any.
+func (d *dashboard) start(opts Options) {
+	d.Helper()
+	var err error
+	if d.server, err = New(opts); err != nil {
+		d.Fatal(err)
+	}
+	if d.address != "" {
+		opts.Site.Listen = d.address
+	}
+	listener, err := opts.Site.Open()
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.address, d.opts = listener.Addr().String(), opts
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- d.server.Run(ctx, listener) }()
+	d.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			d.Errorf("Run: %v", err)
+		}
+	})
+}
+
+func (d *dashboard) now() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return time.Now().Add(d.ahead)
+}
+
+// pass lets time go by on the Server's clock.
+func (d *dashboard) pass(length time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ahead += length
+}
+
+// say lets a user write so many messages now.
+func (d *dashboard) say(user chatguard.User, times int) chatguard.Verdict {
+	d.Helper()
+	var v chatguard.Verdict
+	for range times {
+		var err error
+		v, err = d.guard.Check(context.Background(), chatguard.Message{ID: rand.Text(), ChannelID: channelID, User: user, SentAt: d.now()})
+		if err != nil {
+			d.Fatal(err)
+		}
+	}
+	return v
+}
+
+// asOwner adds the owner's token to a request.
+func asOwner(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
+
+// answer is what came back for a request.
+type answer struct {
+	*http.Response
+	body []byte
+}
+
+// do sends a request with an optional JSON body.
+func (d *dashboard) do(method, path string, body any, adjust ...func(*http.Request)) answer {
+	d.Helper()
+	var content io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			d.Fatal(err)
+		}
+		content = bytes.NewReader(data)
+	}
+	r, err := http.NewRequest(method, "http://"+d.address+path, content)
+	if err != nil {
+		d.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	for _, f := range adjust {
+		f(r)
+	}
+	response, err := d.client.Do(r)
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return answer{response, data}
+}
+
+// into reads a successful answer.
+func into[T any](t testing.TB, a answer) T {
+	t.Helper()
+	var value T
+	if a.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s: %s: %s", a.Request.Method, a.Request.URL.Path, a.Status, a.body)
+	}
+	if err := json.Unmarshal(a.body, &value); err != nil {
+		t.Fatalf("%s: %v", a.body, err)
+	}
+	return value
+}
+
+// throttled asks who is throttled now.
+func (d *dashboard) throttled() []throttled {
+	d.Helper()
+	return into[map[string][]throttled](d, d.do("GET", "/api/v1/throttled?channel="+channelID, nil, asOwner))["users"]
+}
+
+var errWrongCode = errors.New("wrong code")
+
+// memoryStore is a Store that forgets everything when the test ends.
+type memoryStore struct {
+	mu        sync.Mutex
+	codes     map[string]string // name by code
+	sessions  map[string]string // name by session
+	revisions []journal.Revision
+	failing   error
+}
+
+func newMemoryStore() *memoryStore {
+	return &memoryStore{codes: map[string]string{"good-code": "anna"}, sessions: map[string]string{}}
+}
+
+func (s *memoryStore) RedeemCode(_ context.Context, code string) (session, name string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name, ok := s.codes[code]
+	if !ok {
+		return "", "", errWrongCode
+	}
+	delete(s.codes, code)
+	session = rand.Text()
+	s.sessions[session] = name
+	return session, name, s.failing
+}
+
+func (s *memoryStore) Session(_ context.Context, session string) (name string, ok bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name, ok = s.sessions[session]
+	return name, ok, nil
+}
+
+func (s *memoryStore) EndSession(_ context.Context, session string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, session)
+	return nil
+}
+
+// revoke ends every session.
+func (s *memoryStore) revoke() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.sessions)
+}
+
+func (s *memoryStore) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failing = err
+}
+
+func (s *memoryStore) SaveRevision(_ context.Context, r journal.Revision) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failing == nil {
+		s.revisions = append(s.revisions, r)
+	}
+	return s.failing
+}
+
+func (s *memoryStore) DiscardRevisions(ctx context.Context, channel, author string) (journal.Revision, error) {
+	past, _ := s.Revisions(ctx, channel)
+	r := journal.Revision{ChannelID: channel, Number: len(past) + 1, Author: author, At: time.Now()}
+	return r, s.SaveRevision(ctx, r)
+}
+
+func (s *memoryStore) Revisions(context.Context, string) ([]journal.Revision, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	past := slices.Clone(s.revisions)
+	slices.Reverse(past)
+	return past, nil
+}

@@ -1,0 +1,44 @@
+package web
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+)
+
+// Open listens at the Site's address, with TLS where it has a certificate. The error is one line that names the address and the mend.
+func (s Site) Open() (net.Listener, error) {
+	certificate, err := s.loadCertificate()
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", s.Listen)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use by another program: stop that one, or set [web] listen to another port", s.Listen)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("%s needs more rights than this user has: set [web] listen to a port above 1023", s.Listen)
+	case err != nil:
+		return nil, fmt.Errorf("[web] listen: %w", err)
+	case certificate == nil:
+		return listener, nil
+	}
+	return tls.NewListener(listener, &tls.Config{
+		Certificates: []tls.Certificate{*certificate},
+		MinVersion:   tls.VersionTLS12,
+		NextProtos:   []string{"http/1.1"}, // a WebSocket needs it
+	}), nil
+}
+
+func (s Site) loadCertificate() (*tls.Certificate, error) {
+	if s.TLSCert == "" {
+		return nil, nil
+	}
+	certificate, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("[web] tls_cert, tls_key: %w", err)
+	}
+	return &certificate, nil
+}

@@ -1,0 +1,138 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+const (
+	feedPeriod   = 100 * time.Millisecond // changes are gathered for so long and sent together
+	sessionCheck = time.Second            // how often an open feed asks whether its session still holds
+	writeTimeout = 10 * time.Second       // a reader that takes longer for one frame is gone
+)
+
+// signedOut is the WebSocket status that tells the page to ask for a sign-in; the codes from 4000 on are an application's own.
+const signedOut websocket.StatusCode = 4401
+
+// pump publishes what changes until ctx ends: users every feedPeriod, the status every second.
+func (s *Server) pump(ctx context.Context) {
+	ticker := time.NewTicker(feedPeriod)
+	defer ticker.Stop()
+	for turn := 1; ; turn++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		s.board.expire(s.opts.Now())
+		err := s.feed.publish(s.changeFrames)
+		if turn%int(time.Second/feedPeriod) == 0 {
+			s.tallies.tick()
+			err = errors.Join(err, s.feed.publishStatus(s.statusFrame))
+		}
+		if err != nil {
+			s.opts.Log.Error("live feed", "error", err)
+		}
+	}
+}
+
+func (s *Server) changeFrames() []frame {
+	var frames []frame
+	for channel, c := range s.board.takeChanges() {
+		slices.SortFunc(c.users, bySince)
+		frames = append(frames, frame{Type: throttledFrame, Now: s.opts.Now(), Channel: channel, Users: c.users, Gone: c.gone})
+	}
+	return frames
+}
+
+func (s *Server) statusFrame(channel string) frame {
+	status := s.status(channel)
+	return frame{Type: statusFrame, Now: s.opts.Now(), Channel: channel, Status: &status}
+}
+
+func (s *Server) snapshotFrame(channel string) frame {
+	fr := s.statusFrame(channel)
+	fr.Type = snapshotFrame
+	fr.Users = s.throttledIn(channel)
+	if channel != "" {
+		policy := s.policyState(channel)
+		fr.Policy = &policy
+	}
+	return fr
+}
+
+// serveLive is GET /live?channel=: a WebSocket on which a snapshot and then every change is sent. Without a channel it tells of all of them.
+func (s *Server) serveLive(w http.ResponseWriter, r *http.Request, who caller) error {
+	s.live.Add(1)
+	defer s.live.Done()
+	var origins []string // beside the request's own host
+	if public := s.opts.Site.PublicURL; public != nil {
+		origins = append(origins, public.Host)
+	}
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: origins})
+	if err != nil {
+		s.opts.Log.Debug("live feed refused", "error", err)
+		return nil // Accept has answered
+	}
+	defer conn.CloseNow()
+	channel := r.URL.Query().Get("channel")
+	reader, err := s.feed.join(channel, s.changeFrames, func() frame { return s.snapshotFrame(channel) })
+	if err != nil {
+		s.opts.Log.Error("live feed", "error", err)
+		return nil
+	}
+	if reader == nil {
+		conn.Close(websocket.StatusGoingAway, "chatguard is stopping")
+		return nil
+	}
+	defer s.feed.leave(reader)
+	code, reason := s.stream(conn.CloseRead(r.Context()), conn, reader, who)
+	conn.Close(code, reason) // the reader may be gone
+	return nil
+}
+
+// stream writes frames until the reader leaves, is too slow, or is signed out.
+func (s *Server) stream(ctx context.Context, conn *websocket.Conn, to *reader, who caller) (websocket.StatusCode, string) {
+	check := time.NewTicker(sessionCheck)
+	defer check.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return websocket.StatusNormalClosure, ""
+		case data, ok := <-to.frames:
+			if !ok {
+				return websocket.StatusGoingAway, "connect again"
+			}
+			if write(ctx, conn, data) != nil {
+				return websocket.StatusGoingAway, ""
+			}
+		case <-check.C:
+			if s.hasEnded(ctx, who) {
+				return signedOut, "signed out"
+			}
+		}
+	}
+}
+
+func write(ctx context.Context, conn *websocket.Conn, data []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	return conn.Write(ctx, websocket.MessageText, data)
+}
+
+// hasEnded reports whether the caller's session is over. While the store is in trouble nobody is signed out.
+func (s *Server) hasEnded(ctx context.Context, who caller) bool {
+	if who.session == "" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_, err := s.access.sessionName(ctx, who.session)
+	var p *problem
+	return errors.As(err, &p) && p.Status == http.StatusUnauthorized
+}

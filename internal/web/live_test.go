@@ -1,0 +1,174 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// listener reads a live feed.
+type listener struct {
+	*dashboard
+	ctx  context.Context
+	conn *websocket.Conn
+}
+
+func (d *dashboard) dial(headers http.Header) (*websocket.Conn, *http.Response, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return websocket.Dial(ctx, "ws://"+d.address+"/api/v1/live?channel="+channelID,
+		&websocket.DialOptions{HTTPClient: d.client, HTTPHeader: headers})
+}
+
+// listen opens the live feed with a session's cookie.
+func (d *dashboard) listen() *listener {
+	d.Helper()
+	c := d.signedIn(map[string]string{"code": "good-code"})
+	conn, _, err := d.dial(http.Header{"Cookie": {c.String()}})
+	if err != nil {
+		d.Fatal(err)
+	}
+	conn.SetReadLimit(-1)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	d.Cleanup(func() { conn.CloseNow(); cancel() })
+	return &listener{d, ctx, conn}
+}
+
+// next returns the next frame of a type.
+func (l *listener) next(kind frameType) frame {
+	l.Helper()
+	for {
+		_, data, err := l.conn.Read(l.ctx)
+		if err != nil {
+			l.Fatalf("waiting for a %s frame: %v", kind, err)
+		}
+		var fr frame
+		if err := json.Unmarshal(data, &fr); err != nil {
+			l.Fatalf("%s: %v", data, err)
+		}
+		if fr.Type == kind {
+			return fr
+		}
+	}
+}
+
+// closed reads until the feed ends, and returns why.
+func (l *listener) closed() websocket.StatusCode {
+	for {
+		if _, _, err := l.conn.Read(l.ctx); err != nil {
+			return websocket.CloseStatus(err)
+		}
+	}
+}
+
+func TestTheFeedTellsEveryChange(t *testing.T) {
+	d := dash(t)
+	d.say(chatguard.User{ID: "41", Login: "earlier"}, 4)
+	l := d.listen()
+	start := l.next(snapshotFrame)
+	if len(start.Users) != 1 || start.Users[0].Login != "earlier" || start.Status == nil || start.Policy == nil {
+		t.Errorf("snapshot %+v", start)
+	}
+
+	v := d.say(spammer, 4)
+	fr := l.next(throttledFrame)
+	if len(fr.Users) != 1 || fr.Users[0].UserID != spammer.ID || fr.Users[0].Outcome.Result != journal.Pending || fr.Seq <= start.Seq {
+		t.Errorf("throttled %+v", fr)
+	}
+	d.server.Report(journal.Outcome{Entry: v.EntryID, Action: chatguard.Delete, Result: journal.Done})
+	if fr := l.next(throttledFrame); fr.Users[0].Outcome.Result != journal.Done {
+		t.Errorf("outcome %+v", fr)
+	}
+	for l.next(statusFrame).Status.MessagesLastMinute != 8 {
+	}
+	a := d.put(burst(4))
+	if fr := l.next(policyFrame); fr.Policy.ETag != a.Header.Get("ETag") || fr.Policy.Revision.Author != owner {
+		t.Errorf("policy %+v", fr.Policy)
+	}
+	if fr := l.next(throttledFrame); len(fr.Gone) != 2 {
+		t.Errorf("with a burst of 4: %+v", fr)
+	}
+}
+
+func TestARevokedSessionEndsItsFeed(t *testing.T) {
+	d := dash(t)
+	l := d.listen()
+	l.next(snapshotFrame)
+	d.store.revoke()
+	if code := l.closed(); code != signedOut {
+		t.Errorf("closed with %d", code)
+	}
+}
+
+func TestStoppingEndsTheFeed(t *testing.T) {
+	d := dash(t)
+	l := d.listen()
+	l.next(snapshotFrame)
+	go d.stop()
+	if code := l.closed(); code != websocket.StatusGoingAway {
+		t.Errorf("closed with %d", code)
+	}
+}
+
+func TestAnotherOriginGetsNoFeed(t *testing.T) {
+	d := dash(t)
+	c := d.signedIn(map[string]string{"code": "good-code"})
+	conn, response, err := d.dial(http.Header{"Cookie": {c.String()}, "Origin": {"http://evil.example"}})
+	if err == nil {
+		conn.CloseNow()
+		t.Fatal("another origin has the live feed")
+	}
+	if response.StatusCode != http.StatusForbidden {
+		t.Errorf("refused with %s", response.Status)
+	}
+}
+
+// joined is a new reader of a feed.
+func joined(t *testing.T, f *feed, channel string) *reader {
+	t.Helper()
+	r, err := f.join(channel, func() []frame { return nil }, func() frame { return frame{Type: snapshotFrame} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestASlowReaderIsDropped(t *testing.T) {
+	f := newFeed()
+	slow := joined(t, f, "")
+	for range readerBuffer {
+		if err := f.publish(func() []frame { return []frame{{Type: throttledFrame, Channel: channelID}} }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frames := 0
+	for range slow.frames {
+		frames++
+	}
+	if frames != readerBuffer || f.len() != 0 {
+		t.Errorf("the slow reader has %d frames, and %d readers are left", frames, f.len())
+	}
+	f.leave(slow) // dropped already: does nothing
+}
+
+func TestAFeedOfOneChannelLeavesOutTheOthers(t *testing.T) {
+	f := newFeed()
+	one := joined(t, f, "1")
+	all := joined(t, f, "")
+	err := f.publish(func() []frame {
+		return []frame{{Type: throttledFrame, Channel: "1"}, {Type: throttledFrame, Channel: "2"}}
+	})
+	if err != nil || len(one.frames) != 2 || len(all.frames) != 3 {
+		t.Errorf("%v; channel 1 has %d frames, all have %d", err, len(one.frames), len(all.frames))
+	}
+	f.close()
+	if joined(t, f, "") != nil {
+		t.Error("a closed feed was joined")
+	}
+}

@@ -1,0 +1,125 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Revisions keeps the changes of policies.
+type Revisions interface {
+	// SaveRevision returns once the revision outlives the process. Its number is one more than the channel's last.
+	SaveRevision(ctx context.Context, revision journal.Revision) error
+	// DiscardRevisions goes back to the configuration's policy, which is a revision without Policy and Changes, and returns that.
+	DiscardRevisions(ctx context.Context, channelID, author string) (journal.Revision, error)
+	// Revisions returns a channel's revisions, the newest first.
+	Revisions(ctx context.Context, channelID string) ([]journal.Revision, error)
+}
+
+// policyState is what the live feed tells of a policy.
+type policyState struct {
+	ETag     string         `json:"etag"`
+	Mode     chatguard.Mode `json:"mode"`
+	Revision *revisionNote  `json:"revision,omitempty"` // the change that the frame tells of
+}
+
+// revisionNote says who changed a policy, and when.
+type revisionNote struct {
+	Number int       `json:"number"`
+	Author string    `json:"author"`
+	At     time.Time `json:"at"`
+}
+
+func (s *Server) policyState(channel string) policyState {
+	policy := s.opts.Guard.Policy(channel)
+	return policyState{ETag: policyTag(policy), Mode: policy.Mode}
+}
+
+// policyTag is the ETag of a policy: equal for equal policies.
+func policyTag(p chatguard.Policy) string {
+	data, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // a policy in force is valid, and a valid one can be written
+	}
+	sum := sha256.Sum256(data)
+	return `"` + hex.EncodeToString(sum[:8]) + `"`
+}
+
+// getPolicy is GET /channels/{channel}/policy.
+func (s *Server) getPolicy(w http.ResponseWriter, r *http.Request, _ caller) error {
+	channel, err := s.channelOf(r)
+	if err != nil {
+		return err
+	}
+	policy := s.opts.Guard.Policy(channel)
+	w.Header().Set("ETag", policyTag(policy))
+	return writeJSON(w, policy)
+}
+
+// putPolicy is PUT /channels/{channel}/policy. It answers with the revision once that is kept and in force.
+func (s *Server) putPolicy(w http.ResponseWriter, r *http.Request, who caller) error {
+	channel, err := s.channelOf(r)
+	if err != nil {
+		return err
+	}
+	if r.Header.Get("If-Match") == "" {
+		return refuse(http.StatusPreconditionRequired, "Send the ETag of the policy you changed as If-Match.")
+	}
+	var policy chatguard.Policy
+	if err := readJSON(w, r, &policy); err != nil {
+		return err
+	}
+	if err := policy.Validate(); err != nil {
+		return refuse(http.StatusUnprocessableEntity, "%s", err)
+	}
+	return s.revise(w, r, channel, policy, s.keepPolicy(channel, policy, who.name))
+}
+
+// deletePolicy is DELETE /channels/{channel}/policy: back to the configuration's.
+func (s *Server) deletePolicy(w http.ResponseWriter, r *http.Request, who caller) error {
+	channel, err := s.channelOf(r)
+	if err != nil {
+		return err
+	}
+	return s.revise(w, r, channel, s.opts.BasePolicy(channel), s.keepNone(channel, who.name))
+}
+
+// getRevisions is GET /channels/{channel}/policy/revisions.
+func (s *Server) getRevisions(w http.ResponseWriter, r *http.Request, _ caller) error {
+	channel, err := s.channelOf(r)
+	if err != nil {
+		return err
+	}
+	revisions, err := s.opts.Store.Revisions(r.Context(), channel)
+	if err != nil {
+		return errStore(err)
+	}
+	return writeJSON(w, map[string][]journal.Revision{"revisions": append([]journal.Revision{}, revisions...)}) // an empty list, never null
+}
+
+// channelOf returns the ID of the channel that the request's path names.
+func (s *Server) channelOf(r *http.Request) (string, error) {
+	id := r.PathValue("channel")
+	if !slices.ContainsFunc(s.opts.Channels(), func(c Channel) bool { return c.ID == id }) {
+		return "", refuse(http.StatusNotFound, "There is no channel with the ID %q here.", id)
+	}
+	return id, nil
+}
+
+// matches reports whether an If-Match header names the tag.
+func matches(header, tag string) bool {
+	for _, candidate := range strings.Split(header, ",") {
+		if candidate = strings.TrimSpace(candidate); candidate == tag || candidate == "*" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,95 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// put changes the policy of the tests' channel as its owner, on top of the one in force.
+func (d *dashboard) put(change func(*chatguard.Policy)) answer {
+	d.Helper()
+	loaded := d.do("GET", policyPath, nil, asOwner)
+	policy := into[chatguard.Policy](d, loaded)
+	change(&policy)
+	return d.do("PUT", policyPath, policy, asOwner, header("If-Match", loaded.Header.Get("ETag")))
+}
+
+func burst(n int) func(*chatguard.Policy) {
+	return func(p *chatguard.Policy) { p.Limits[0].Burst = n }
+}
+
+func TestAPolicyHoldsFromTheNextMessageOn(t *testing.T) {
+	d := dash(t)
+	if v := d.say(spammer, 2); !v.Allowed {
+		t.Fatal("2 of 3 messages, and throttled")
+	}
+	a := d.put(burst(2))
+	revision := into[journal.Revision](t, a)
+	if revision.Number != 1 || revision.Author != owner || revision.Policy.Limits[0].Burst != 2 || len(revision.Changes) != 1 {
+		t.Errorf("revision %+v", revision)
+	}
+	if v := d.say(spammer, 1); v.Allowed {
+		t.Error("a third message, and allowed under a burst of 2")
+	}
+	if now := d.do("GET", policyPath, nil, asOwner); now.Header.Get("ETag") != a.Header.Get("ETag") {
+		t.Error("the ETag that PUT answered isn't the policy's")
+	}
+	if again := into[journal.Revision](t, d.put(burst(4))); again.Number != 2 {
+		t.Errorf("the second revision has the number %d", again.Number)
+	}
+	past := into[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
+	if len(past) != 2 || past[0].Number != 2 {
+		t.Errorf("revisions %+v", past)
+	}
+}
+
+func TestWhoMaySpeakIsTrueUnderTheNewPolicy(t *testing.T) {
+	d := dash(t)
+	d.say(spammer, 4)
+	d.say(chatguard.User{ID: "43"}, 5)
+	before := d.throttled()[0].MaySpeakAt
+	into[journal.Revision](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Refill = 5 * time.Minute }))
+	users := d.throttled()
+	if len(users) != 2 || !users[0].MaySpeakAt.Before(before) {
+		t.Errorf("with half the refill: %+v, before %s", users, before)
+	}
+	into[journal.Revision](t, d.put(burst(5)))
+	if users := d.throttled(); len(users) != 0 {
+		t.Errorf("with a burst of 5: %+v", users)
+	}
+}
+
+func TestDeleteGoesBackToTheConfiguration(t *testing.T) {
+	d := dash(t)
+	base := policyTag(d.guard.Policy(channelID))
+	into[journal.Revision](t, d.put(burst(9)))
+	if a := d.do("DELETE", policyPath, nil, asOwner, header("If-Match", base)); a.StatusCode != http.StatusPreconditionFailed {
+		t.Errorf("with a stale If-Match: %s", a.Status)
+	}
+	if r := into[journal.Revision](t, d.do("DELETE", policyPath, nil, asOwner)); r.Number != 2 {
+		t.Errorf("revision %+v", r)
+	}
+	if policyTag(d.guard.Policy(channelID)) != base {
+		t.Error("the configuration's policy isn't in force")
+	}
+}
+
+func TestWhatCantBeKeptChangesNothing(t *testing.T) {
+	d := dash(t)
+	before := policyTag(d.guard.Policy(channelID))
+	d.store.fail(errors.New("disk full: /secret/path"))
+	for _, a := range []answer{d.put(burst(9)), d.do("DELETE", policyPath, nil, asOwner)} {
+		if a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
+			t.Errorf("%s %s", a.Status, a.body)
+		}
+	}
+	if policyTag(d.guard.Policy(channelID)) != before {
+		t.Error("the policy has changed")
+	}
+}

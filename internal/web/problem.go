@@ -1,0 +1,102 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+)
+
+// problem is an error with what its reader may know: an RFC 9457 problem document. The cause stays in the log.
+type problem struct {
+	Type   string `json:"type"` // always about:blank: the status says it all
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+
+	cause error
+}
+
+func (p *problem) Error() string {
+	if p.cause != nil {
+		return fmt.Sprintf("%s: %v", p.Detail, p.cause)
+	}
+	return p.Detail
+}
+
+func (p *problem) Unwrap() error { return p.cause }
+
+// refuse is a problem with a sentence for people.
+func refuse(status int, format string, args ...any) *problem {
+	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
+}
+
+// because adds the cause that only the log shows.
+func (p *problem) because(cause error) *problem {
+	p.cause = cause
+	return p
+}
+
+// handler answers a request, or returns the error that render turns into an answer.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// answered makes a handler of net/http's kind: the one place where errors are rendered and logged.
+func (s *Server) answered(h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			s.render(w, r, err)
+		}
+	}
+}
+
+func (s *Server) render(w http.ResponseWriter, r *http.Request, err error) {
+	var p *problem
+	if !errors.As(err, &p) {
+		p = refuse(http.StatusInternalServerError, "Something went wrong here; chatguard's log says what.").because(err)
+	}
+	level := slog.LevelDebug
+	if p.Status >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	s.opts.Log.Log(r.Context(), level, "request refused", "method", r.Method, "path", r.URL.Path, "status", p.Status, "error", p.Error())
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+	json.NewEncoder(w).Encode(p) // the reader may be gone
+}
+
+// writeJSON answers with the value.
+func writeJSON(w http.ResponseWriter, value any) error {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(append(body, '\n')) // the reader may be gone
+	return nil
+}
+
+// maxBody bounds what a request may bring.
+const maxBody = 1 << 20
+
+// readJSON reads the request's body, one JSON value without unknown keys.
+func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
+	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
+		return refuse(http.StatusUnsupportedMediaType, "Send JSON, and say so: Content-Type: application/json.")
+	}
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(into)
+	if err == nil {
+		if _, err = dec.Token(); err == io.EOF {
+			return nil
+		}
+		err = errors.New("more than one JSON value")
+	}
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return refuse(http.StatusRequestEntityTooLarge, "That is more than the %d bytes a request may have.", tooLarge.Limit)
+	}
+	return refuse(http.StatusBadRequest, "That can't be read: %v.", err)
+}

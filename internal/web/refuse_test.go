@@ -1,0 +1,75 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chatguard/chatguard"
+)
+
+// policyPath is where the policy of the tests' channel is.
+const policyPath = "/api/v1/channels/" + channelID + "/policy"
+
+// header sets one header of a request.
+func header(name, value string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set(name, value) }
+}
+
+func host(name string) func(*http.Request) {
+	return func(r *http.Request) { r.Host = name }
+}
+
+func TestRefusals(t *testing.T) {
+	policy := chatguard.DefaultPolicy()
+	broken := policy.Clone()
+	broken.Limits[1].Messages = -1
+	matching := header("If-Match", "*")
+	tests := []struct {
+		name         string
+		method, path string
+		body         any
+		adjust       []func(*http.Request)
+		status       int
+		says         string
+	}{
+		{"no token", "GET", "/api/v1/status", nil, nil, 401, "chatguard signin"},
+		{"wrong token", "GET", "/api/v1/status", nil, []func(*http.Request){header("Authorization", "Bearer wrong")}, 401, "token"},
+		{"unknown session", "GET", "/api/v1/throttled", nil, []func(*http.Request){header("Cookie", "chatguard=guess")}, 401, "Sign in"},
+		{"change without token", "PUT", policyPath, policy, nil, 401, "Sign in"},
+		{"live feed without token", "GET", "/api/v1/live", nil, nil, 401, "Sign in"},
+		{"metrics through a proxy", "GET", "/metrics", nil, []func(*http.Request){header("X-Forwarded-For", "192.0.2.1")}, 401, "Sign in"},
+		{"foreign host", "GET", "/api/v1/status", nil, []func(*http.Request){asOwner, host("evil.example")}, 421, "public_url"},
+		{"foreign host, page", "GET", "/", nil, []func(*http.Request){host("evil.example:80")}, 421, "public_url"},
+		{"write from another site", "PUT", policyPath, policy, []func(*http.Request){asOwner, header("Sec-Fetch-Site", "cross-site")}, 403, "Another site"},
+		{"write from another origin", "POST", "/api/v1/session", map[string]string{"code": "good-code"},
+			[]func(*http.Request){header("Origin", "http://evil.example")}, 403, "Another site"},
+		{"no If-Match", "PUT", policyPath, policy, []func(*http.Request){asOwner}, 428, "If-Match"},
+		{"stale If-Match", "PUT", policyPath, policy, []func(*http.Request){asOwner, header("If-Match", `"old"`)}, 412, "Somebody else"},
+		{"invalid policy", "PUT", policyPath, broken, []func(*http.Request){asOwner, matching}, 422, `"daily"`},
+		{"unknown key", "PUT", policyPath, map[string]any{"modus": "enforce"}, []func(*http.Request){asOwner, matching}, 400, "modus"},
+		{"no JSON", "PUT", policyPath, "x", []func(*http.Request){asOwner, matching, header("Content-Type", "text/plain")}, 415, "JSON"},
+		{"too large", "POST", "/api/v1/session", map[string]string{"code": strings.Repeat("x", maxBody)}, nil, 413, "bytes"},
+		{"neither code nor token", "POST", "/api/v1/session", map[string]string{}, nil, 400, "code or a token"},
+		{"unknown channel", "GET", "/api/v1/channels/99/policy", nil, []func(*http.Request){asOwner}, 404, `"99"`},
+		{"unknown path", "GET", "/api/v1/nothing", nil, []func(*http.Request){asOwner}, 404, "nothing"},
+		{"write to a file", "POST", "/app.css", nil, nil, 405, "read"},
+	}
+	d := dash(t)
+	before := d.guard.Policy(channelID)
+	for _, test := range tests {
+		a := d.do(test.method, test.path, test.body, test.adjust...)
+		if a.StatusCode != test.status || !strings.Contains(string(a.body), strings.ReplaceAll(test.says, `"`, `\"`)) {
+			t.Errorf("%s: %s %s, want %d and %q", test.name, a.Status, a.body, test.status, test.says)
+		}
+		if kind := a.Header.Get("Content-Type"); kind != "application/problem+json" {
+			t.Errorf("%s: the answer is %s", test.name, kind)
+		}
+	}
+	if policyTag(d.guard.Policy(channelID)) != policyTag(before) || len(d.store.revisions) > 0 {
+		t.Error("a refused request changed the policy")
+	}
+	if _, ok := d.store.codes["good-code"]; !ok {
+		t.Error("another site's page has used up the sign-in code")
+	}
+}

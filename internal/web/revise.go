@@ -1,0 +1,93 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// saveTime is how long keeping a revision may take.
+const saveTime = 10 * time.Second
+
+// revise puts a policy in force: first it is kept, then it holds, then everyone is told. keep returns the revision it has kept.
+func (s *Server) revise(w http.ResponseWriter, r *http.Request, channel string, policy chatguard.Policy, keep keeper) error {
+	s.policy.Lock()
+	defer s.policy.Unlock()
+	if match := r.Header.Get("If-Match"); match != "" && !matches(match, policyTag(s.opts.Guard.Policy(channel))) {
+		return refuse(http.StatusPreconditionFailed, "Somebody else has changed the limits meanwhile. Load them again, then make your change.")
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), saveTime) // what is kept has to come into force, too
+	defer cancel()
+	revision, err := keep(ctx)
+	if err != nil {
+		return errStore(err)
+	}
+	now := s.opts.Now()
+	if err := s.opts.Guard.SetPolicy(channel, policy, now); err != nil {
+		return err
+	}
+	s.judgeAgain(channel, now)
+	if err := s.announce(revision); err != nil {
+		return err
+	}
+	w.Header().Set("ETag", policyTag(policy))
+	return writeJSON(w, revision)
+}
+
+// keeper stores a revision, so that it outlives the process.
+type keeper func(ctx context.Context) (journal.Revision, error)
+
+// keepPolicy keeps a policy as the channel's next revision.
+func (s *Server) keepPolicy(channel string, policy chatguard.Policy, author string) keeper {
+	return func(ctx context.Context) (journal.Revision, error) {
+		earlier, err := s.opts.Store.Revisions(ctx, channel)
+		if err != nil {
+			return journal.Revision{}, err
+		}
+		revision := journal.Revision{
+			ChannelID: channel, Number: 1, Author: author, At: s.opts.Now().UTC(), Policy: policy,
+			Changes: journal.Diff(s.opts.BasePolicy(channel), policy),
+		}
+		if len(earlier) > 0 {
+			revision.Number = earlier[0].Number + 1
+		}
+		return revision, s.opts.Store.SaveRevision(ctx, revision)
+	}
+}
+
+// keepNone keeps that the channel goes back to the configuration's policy.
+func (s *Server) keepNone(channel, author string) keeper {
+	return func(ctx context.Context) (journal.Revision, error) {
+		return s.opts.Store.DiscardRevisions(ctx, channel, author)
+	}
+}
+
+// errStore says that nothing was changed because nothing could be kept.
+func errStore(cause error) error {
+	return refuse(http.StatusServiceUnavailable, "The database is in trouble, so nothing was changed. Try again.").because(cause)
+}
+
+// judgeAgain asks the Guard anew about everyone who is held back in the channel, so that "may speak" is true under its present policy.
+func (s *Server) judgeAgain(channel string, now time.Time) {
+	for _, r := range s.board.list(channel) {
+		v, err := s.opts.Guard.Peek(chatguard.Message{
+			ChannelID: channel, User: chatguard.User{ID: r.UserID, Roles: r.roles}, SentAt: now, Cost: r.cost,
+		})
+		if err != nil {
+			continue // the row leaves when its time is over
+		}
+		s.board.judge(r, v, now)
+	}
+}
+
+// announce tells the live feed of the revision.
+func (s *Server) announce(revision journal.Revision) error {
+	state := s.policyState(revision.ChannelID)
+	state.Revision = &revisionNote{revision.Number, revision.Author, revision.At}
+	return s.feed.publish(func() []frame {
+		return []frame{{Type: policyFrame, Now: s.opts.Now(), Channel: revision.ChannelID, Policy: &state}}
+	})
+}

@@ -1,0 +1,142 @@
+// Package web serves the dashboard: its files, the JSON API under /api/v1, the live feed, sign-in, health and metrics.
+//
+// It knows the Guard and the journal's types. What it needs from the store, the chat connections and the database it declares here, as
+// small interfaces and funcs that the command wires; it must not know who implements them.
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Options say what a Server shows and to whom. Fields without a default are required.
+type Options struct {
+	Site  Site             // where it is reached, and how it is protected
+	Guard *chatguard.Guard // judges; its observer is Server.Observe
+	Store Store            // keeps revisions, knows sessions
+
+	// WrongCode is what Store.RedeemCode returns, as it is or wrapped, for a code that signs nobody in.
+	WrongCode error
+
+	// BasePolicy returns the configuration's policy of a channel: what holds when nobody has changed anything.
+	BasePolicy func(channelID string) chatguard.Policy
+
+	Channels    func() []Channel    // the channels it serves, the first one being shown first
+	Connections func() []Connection // nil means there are none
+	Database    func() Database     // nil means there is none
+
+	Now func() time.Time // nil means time.Now
+	Log *slog.Logger     // nil means slog.Default
+}
+
+// Store keeps what a person changes, and knows who is signed in.
+type Store interface {
+	Sessions
+	Revisions
+}
+
+// Server is the dashboard. It is safe for concurrent use; make one with New.
+type Server struct {
+	opts    Options
+	handler http.Handler
+	access  *access
+	board   *board
+	tallies *tallies
+	feed    *feed
+	metrics *metrics.Set
+	live    sync.WaitGroup // the WebSockets being served
+
+	policy sync.Mutex // held by whoever is changing a policy, until it is kept; nobody else waits for it
+}
+
+// New returns a Server that is ready to be told verdicts; it listens only once it is Run.
+func New(opts Options) (*Server, error) {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Log == nil {
+		opts.Log = slog.Default()
+	}
+	s := &Server{opts: opts, metrics: metrics.NewSet(), board: newBoard(), feed: newFeed()}
+	s.tallies = newTallies(s.metrics)
+	var err error
+	if s.access, err = newAccess(opts); err != nil {
+		return nil, err
+	}
+	s.metrics.NewGauge("chatguard_throttled_users", func() float64 { return float64(s.board.len()) })
+	s.metrics.NewGauge("chatguard_live_feeds", func() float64 { return float64(s.feed.len()) })
+	if s.handler, err = s.routes(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Handler returns the dashboard as a handler, to be mounted at the root of a path. It shows changes only while Run runs.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// graceful is how long requests under way may take once the Server is told to stop.
+const graceful = 5 * time.Second
+
+// Run serves on the listener, which it closes, until ctx ends; live feeds are then closed and requests under way finished. It returns nil
+// when ctx ended it.
+func (s *Server) Run(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{
+		Handler:           s.handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      30 * time.Second, // a live feed has one of its own
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("web: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		s.pump(ctx)
+		s.feed.close()
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceful)
+		defer cancel()
+		if server.Shutdown(late) != nil {
+			server.Close() // what is still under way had its time
+		}
+		s.live.Wait()
+		return nil
+	})
+	return group.Wait()
+}
+
+// Observe takes note of a verdict. It fits chatguard.Options.Observer: it never waits for disk, network or a reader, and an allowed
+// message only moves counters.
+func (s *Server) Observe(m chatguard.Message, v chatguard.Verdict) {
+	throttled := v.Throttled()
+	s.tallies.count(m.ChannelID, throttled)
+	if throttled {
+		s.board.put(journal.NewEntry(m, v), m.User.Roles, m.Cost, s.opts.Now())
+	}
+}
+
+// Report takes note of what was done about a throttled message, and how that went. It never blocks.
+func (s *Server) Report(o journal.Outcome) {
+	s.tallies.outcome(o)
+	s.board.report(o)
+}
+
+// Preload shows the users whom the journal's entries hold back still, as after a restart.
+func (s *Server) Preload(entries []journal.Entry) { s.board.preload(entries, s.opts.Now()) }

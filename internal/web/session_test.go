@@ -1,0 +1,108 @@
+package web
+
+import (
+	"net/http"
+	"net/netip"
+	"testing"
+	"time"
+)
+
+// signedIn posts a code or a token, and returns the session's cookie.
+func (d *dashboard) signedIn(secret map[string]string, adjust ...func(*http.Request)) *http.Cookie {
+	d.Helper()
+	a := d.do("POST", "/api/v1/session", secret, adjust...)
+	into[map[string]string](d, a)
+	if len(a.Cookies()) != 1 {
+		d.Fatalf("%d cookies", len(a.Cookies()))
+	}
+	return a.Cookies()[0]
+}
+
+func with(c *http.Cookie) func(*http.Request) { return func(r *http.Request) { r.AddCookie(c) } }
+
+func TestACodeSignsInOnce(t *testing.T) {
+	d := dash(t)
+	c := d.signedIn(map[string]string{"code": "good-code"})
+	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Secure {
+		t.Errorf("cookie %v", c)
+	}
+	if name := into[map[string]any](t, d.do("GET", "/api/v1/status", nil, with(c)))["name"]; name != "anna" {
+		t.Errorf("signed in as %v", name)
+	}
+	if a := d.do("POST", "/api/v1/session", map[string]string{"code": "good-code"}); a.StatusCode != 401 {
+		t.Errorf("the code a second time: %s", a.Status)
+	}
+}
+
+func TestSigningOutEndsTheSession(t *testing.T) {
+	for name, secret := range map[string]map[string]string{"code": {"code": "good-code"}, "token": {"token": token}} {
+		d := dash(t)
+		c := d.signedIn(secret)
+		if a := d.do("GET", "/api/v1/status", nil, with(c)); a.StatusCode != 200 {
+			t.Errorf("%s: signed in, and then %s", name, a.Status)
+		}
+		if a := d.do("DELETE", "/api/v1/session", nil, with(c)); a.StatusCode != 204 || a.Cookies()[0].MaxAge >= 0 {
+			t.Errorf("%s: signing out: %s %v", name, a.Status, a.Cookies())
+		}
+		if a := d.do("GET", "/api/v1/status", nil, with(c)); a.StatusCode != 401 {
+			t.Errorf("%s: signed out, and then %s", name, a.Status)
+		}
+	}
+}
+
+func TestTheCookieKnowsTheMountPathAndTLS(t *testing.T) {
+	d := dash(t, func(o *Options) { o.Site.PublicURL = at("https://chat.example.org/guard/") })
+	c := d.signedIn(map[string]string{"token": token}, host("chat.example.org"))
+	if !c.Secure || c.Path != "/guard" || c.Name != "chatguard" {
+		t.Errorf("cookie %v", c)
+	}
+}
+
+func TestGuessingIsLimitedByAddress(t *testing.T) {
+	d := dash(t, func(o *Options) { o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	guess := func(secret, from string) answer {
+		return d.do("POST", "/api/v1/session", map[string]string{"token": secret}, header("X-Forwarded-For", from))
+	}
+	for range 5 {
+		if a := guess("wrong", "192.0.2.1"); a.StatusCode != 401 {
+			t.Fatalf("a wrong token: %s", a.Status)
+		}
+	}
+	if a := guess(token, "198.51.100.9, 192.0.2.1"); a.StatusCode != 429 || a.Header.Get("Retry-After") != "30" {
+		t.Errorf("after five wrong tokens: %s, Retry-After %q", a.Status, a.Header.Get("Retry-After"))
+	}
+	if a := d.do("GET", "/api/v1/status", nil, asOwner, header("X-Forwarded-For", "192.0.2.1")); a.StatusCode != 429 {
+		t.Errorf("the token in a header: %s", a.Status)
+	}
+	if a := guess(token, "192.0.2.2"); a.StatusCode != 200 {
+		t.Errorf("from another address: %s", a.Status)
+	}
+	d.pass(30 * time.Second)
+	if a := guess(token, "192.0.2.1"); a.StatusCode != 200 {
+		t.Errorf("after 30 s: %s", a.Status)
+	}
+}
+
+func TestAnAddressIsBelievedFromTrustedProxiesOnly(t *testing.T) {
+	r := func(peer string, hops ...string) *http.Request {
+		return &http.Request{RemoteAddr: peer, Header: http.Header{"X-Forwarded-For": hops}}
+	}
+	site := Site{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
+	tests := []struct {
+		request *http.Request
+		want    string
+	}{
+		{r("192.0.2.1:1234"), "192.0.2.1"},
+		{r("192.0.2.1:1234", "203.0.113.5"), "192.0.2.1"},
+		{r("10.1.1.1:1234", "203.0.113.5"), "203.0.113.5"},
+		{r("10.1.1.1:1234", "203.0.113.5, 198.51.100.7"), "198.51.100.7"},
+		{r("10.1.1.1:1234", "203.0.113.5", "10.2.2.2"), "203.0.113.5"},
+		{r("[::1]:1234", "garbage"), "::1"},
+		{r("[::ffff:10.1.1.1]:1234", "203.0.113.5"), "203.0.113.5"},
+	}
+	for _, test := range tests {
+		if got := site.client(test.request).String(); got != test.want {
+			t.Errorf("%s %v: %s, want %s", test.request.RemoteAddr, test.request.Header, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package web
+
+import (
+	"net"
+	"net/http"
+)
+
+// signIn is POST /session: {"code": …} or {"token": …}.
+func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Code  string `json:"code"`
+		Token string `json:"token"`
+	}
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	if (in.Code == "") == (in.Token == "") {
+		return refuse(http.StatusBadRequest, "Send a code or a token.")
+	}
+	var who caller
+	err := s.access.try(w, r, func() (err error) {
+		who, err = s.access.begin(r.Context(), in.Code, in.Token)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	http.SetCookie(w, s.cookie(r, who.session, int(sessionLife.Seconds())))
+	return writeJSON(w, map[string]string{"name": who.name})
+}
+
+// signOut is DELETE /session.
+func (s *Server) signOut(w http.ResponseWriter, r *http.Request, who caller) error {
+	if err := s.access.end(r.Context(), who); err != nil {
+		return refuse(http.StatusServiceUnavailable, "Signing out isn't possible now: the database is in trouble.").because(err)
+	}
+	http.SetCookie(w, s.cookie(r, "", -1))
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *Server) cookie(r *http.Request, value string, maxAge int) *http.Cookie {
+	return &http.Cookie{
+		Name:     cookieName(r),
+		Value:    value,
+		Path:     s.opts.Site.mount(),
+		MaxAge:   maxAge,
+		HttpOnly: true,
+		Secure:   s.opts.Site.isSecure(r),
+		SameSite: http.SameSiteStrictMode,
+	}
+}
+
+// cookieName tells several chatguards on one machine apart: cookies don't know ports.
+func cookieName(r *http.Request) string {
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		return "chatguard_" + port
+	}
+	return "chatguard"
+}

@@ -1,0 +1,108 @@
+package web
+
+import (
+	"net/http"
+	"time"
+)
+
+// Channel is a chat that the dashboard shows.
+type Channel struct {
+	ID    string `json:"id"`
+	Login string `json:"login"`
+}
+
+// ConnectionState says how a connection to a chat is.
+type ConnectionState string
+
+// The states of a connection.
+const (
+	Connected    ConnectionState = "connected"
+	Connecting   ConnectionState = "connecting"
+	Disconnected ConnectionState = "disconnected"
+)
+
+// Connection is one of the connections that messages come by.
+type Connection struct {
+	Name   string          `json:"name"` // what it leads to, in a word: "Twitch"
+	State  ConnectionState `json:"state"`
+	Since  time.Time       `json:"since,omitzero"`
+	Detail string          `json:"detail,omitempty"` // one line for people; empty where there is nothing to add
+}
+
+// DatabaseState says whether what happens is being kept.
+type DatabaseState string
+
+// The states of the database.
+const (
+	DatabaseOK      DatabaseState = "ok"
+	DatabaseFailing DatabaseState = "failing" // chat goes on in memory
+	DatabaseOff     DatabaseState = "off"     // there is none
+)
+
+// Database is how the store is.
+type Database struct {
+	State     DatabaseState `json:"state"`
+	Detail    string        `json:"detail,omitempty"` // what is wrong, and the mend, in one line
+	LastFlush time.Time     `json:"last_flush,omitzero"`
+}
+
+// status is how chatguard is, and how busy a channel.
+type status struct {
+	Now            time.Time    `json:"now"`
+	Connections    []Connection `json:"connections"`
+	Database       Database     `json:"database"`
+	ThrottledUsers int          `json:"throttled_users"`
+	Rates
+}
+
+func (s *Server) status(channel string) status {
+	return status{
+		Now:            s.opts.Now(),
+		Connections:    s.connections(),
+		Database:       s.database(),
+		ThrottledUsers: s.board.len(),
+		Rates:          s.tallies.rates(channel),
+	}
+}
+
+func (s *Server) connections() []Connection {
+	if s.opts.Connections == nil {
+		return []Connection{}
+	}
+	return append([]Connection{}, s.opts.Connections()...) // an empty list, never null
+}
+
+func (s *Server) database() Database {
+	if s.opts.Database == nil {
+		return Database{State: DatabaseOff}
+	}
+	return s.opts.Database()
+}
+
+// getStatus is GET /status?channel=.
+func (s *Server) getStatus(w http.ResponseWriter, r *http.Request, who caller) error {
+	return writeJSON(w, struct {
+		Name string `json:"name"` // who is signed in
+		status
+	}{who.name, s.status(r.URL.Query().Get("channel"))})
+}
+
+// getChannels is GET /channels.
+func (s *Server) getChannels(w http.ResponseWriter, _ *http.Request, _ caller) error {
+	return writeJSON(w, map[string][]Channel{"channels": append([]Channel{}, s.opts.Channels()...)})
+}
+
+// getThrottled is GET /throttled?channel=; without a channel it tells of all of them.
+func (s *Server) getThrottled(w http.ResponseWriter, r *http.Request, _ caller) error {
+	s.board.expire(s.opts.Now())
+	return writeJSON(w, map[string][]throttled{"users": s.throttledIn(r.URL.Query().Get("channel"))})
+}
+
+func (s *Server) throttledIn(channel string) []throttled {
+	rows := s.board.list(channel)
+	users := make([]throttled, len(rows))
+	for i, r := range rows {
+		users[i] = r.throttled
+	}
+	return users
+}

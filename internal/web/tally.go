@@ -1,0 +1,127 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Rates say how busy a channel is. The figures per second are means over the last 5 s.
+type Rates struct {
+	MessagesPerSecond   float64 `json:"messages_per_second"`
+	ThrottledPerSecond  float64 `json:"throttled_per_second"`
+	MessagesLastMinute  uint64  `json:"messages_last_minute"`
+	ThrottledLastMinute uint64  `json:"throttled_last_minute"`
+}
+
+// tally counts the verdicts of one channel. Whoever counts touches the two counters only; the rest belongs to tick and rates.
+type tally struct {
+	messages, throttled *metrics.Counter
+	seconds             [61]count // what the counters said at each of the last 60 seconds' ends, and before them
+	ticks               int       // how often tick was called
+}
+
+type count struct{ messages, throttled uint64 }
+
+// tallies are those of all channels.
+type tallies struct {
+	set     *metrics.Set
+	current atomic.Pointer[map[string]*tally] // never changed, only replaced
+
+	mu sync.Mutex // held to replace current, and over seconds and ticks
+}
+
+// maxTallies bounds the channels counted by name. The others are counted together, as channel "".
+const maxTallies = 1000
+
+func newTallies(set *metrics.Set) *tallies {
+	t := &tallies{set: set}
+	t.current.Store(&map[string]*tally{})
+	return t
+}
+
+// count counts one verdict.
+func (t *tallies) count(channel string, throttled bool) {
+	counted := t.of(channel)
+	counted.messages.Inc()
+	if throttled {
+		counted.throttled.Inc()
+	}
+}
+
+// of returns the channel's tally, a new one where there is none.
+func (t *tallies) of(channel string) *tally {
+	if known := (*t.current.Load())[channel]; known != nil {
+		return known
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	current := *t.current.Load()
+	if len(current) >= maxTallies {
+		channel = ""
+	}
+	if known := current[channel]; known != nil {
+		return known
+	}
+	next := maps.Clone(current)
+	next[channel] = &tally{
+		messages:  t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_messages_total{channel=%q}", channel)),
+		throttled: t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_throttled_messages_total{channel=%q}", channel)),
+	}
+	t.current.Store(&next)
+	return next[channel]
+}
+
+// outcome counts how acting on a message went.
+func (t *tallies) outcome(o journal.Outcome) {
+	t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_outcomes_total{action=%q,result=%q}", o.Action, o.Result)).Inc()
+}
+
+// tick ends a second.
+func (t *tallies) tick() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range *t.current.Load() {
+		c.ticks++
+		c.seconds[c.ticks%len(c.seconds)] = count{c.messages.Get(), c.throttled.Get()}
+	}
+}
+
+// meanOver is what the figures per second are the mean of.
+const meanOver = 5 * time.Second
+
+// rates returns how busy a channel is; the empty channel stands for all of them.
+func (t *tallies) rates(channel string) Rates {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var mean, minute count
+	for name, c := range *t.current.Load() {
+		if channel == "" || name == channel {
+			mean = mean.plus(c.since(int(meanOver / time.Second)))
+			minute = minute.plus(c.since(len(c.seconds) - 1))
+		}
+	}
+	return Rates{
+		MessagesPerSecond:   float64(mean.messages) / meanOver.Seconds(),
+		ThrottledPerSecond:  float64(mean.throttled) / meanOver.Seconds(),
+		MessagesLastMinute:  minute.messages,
+		ThrottledLastMinute: minute.throttled,
+	}
+}
+
+// since returns what was counted in the last seconds that have ended.
+func (c *tally) since(seconds int) count {
+	end, start := c.seconds[c.ticks%len(c.seconds)], count{}
+	if c.ticks > seconds {
+		start = c.seconds[(c.ticks-seconds)%len(c.seconds)]
+	}
+	return count{end.messages - start.messages, end.throttled - start.throttled}
+}
+
+func (c count) plus(d count) count { return count{c.messages + d.messages, c.throttled + d.throttled} }

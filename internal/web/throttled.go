@@ -1,0 +1,76 @@
+package web
+
+import (
+	"cmp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// throttled is a user who is held back now, as the API shows it.
+type throttled struct {
+	Channel     string            `json:"channel"`
+	UserID      string            `json:"user_id"`
+	Login       string            `json:"login"`
+	DisplayName string            `json:"display_name"`
+	Limit       string            `json:"limit"`                 // the one that holds the user back longest
+	Since       time.Time         `json:"since"`                 // the first throttled message without a pause in between
+	At          time.Time         `json:"at"`                    // the last one
+	MaySpeakAt  time.Time         `json:"may_speak_at,omitzero"` // absent where waiting never helps
+	Never       bool              `json:"never"`
+	Count       int               `json:"count"` // throttled messages since Since
+	Strikes     int               `json:"strikes"`
+	Observed    bool              `json:"observed"` // the policy only observes: nobody was held back really
+	Penalty     chatguard.Penalty `json:"penalty"`  // what the last message drew, or would have drawn
+	Outcome     journal.Outcome   `json:"outcome"`  // what was done about it, and how that went
+}
+
+// neverStays is how long a user is shown whom no waiting helps: a smaller message of theirs may pass at any time.
+const neverStays = time.Minute
+
+// leavesAt is when the user is held back no longer.
+func (t *throttled) leavesAt() time.Time {
+	if t.Never {
+		return t.At.Add(neverStays)
+	}
+	return t.MaySpeakAt
+}
+
+// take makes the entry the user's last one.
+func (t *throttled) take(e journal.Entry) {
+	t.Channel, t.UserID = e.ChannelID, e.UserID
+	t.Login, t.DisplayName = clip(e.Login), clip(e.DisplayName)
+	t.Limit, t.At, t.Strikes = e.Limit, e.At, e.Strikes
+	t.MaySpeakAt, t.Never = e.MaySpeakAt, e.MaySpeakAt.IsZero()
+	t.Penalty, t.Outcome = e.Penalty, e.Outcome
+	t.Observed = e.Outcome.Result == journal.Observed
+	t.Count++
+}
+
+// judge makes the verdict that holds now the user's.
+func (t *throttled) judge(v chatguard.Verdict) {
+	t.Limit, t.MaySpeakAt, t.Never, t.Observed = v.Limit, v.MaySpeakAt(), v.Never, v.Observed
+}
+
+// bySince orders users by the time they have been held back from.
+func bySince(a, b throttled) int {
+	return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.UserID, b.UserID))
+}
+
+// maxName bounds the names that are kept, in bytes; Twitch's have 25 characters.
+const maxName = 200
+
+// clip shortens a name that is too long to be one.
+func clip(name string) string {
+	if len(name) <= maxName {
+		return strings.ToValidUTF8(name, "\uFFFD")
+	}
+	end := maxName
+	for end > 0 && !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return strings.ToValidUTF8(name[:end], "\uFFFD") + "…"
+}

@@ -1,0 +1,22 @@
+// What was done about a throttled message and how it went, in a few words.
+
+const past = { none: "nothing done", delete: "deleted", warn: "warned", timeout: "timed out", ban: "banned", drop: "dropped" };
+const present = { none: "nothing to do", delete: "deleting…", warn: "warning…", timeout: "timing out…", ban: "banning…", drop: "dropping…" };
+const nouns = { none: "nothing", delete: "delete", warn: "warning", timeout: "timeout", ban: "ban", drop: "drop" };
+
+// deed returns {word, kind, detail}; kind is the colour: "good", "notice", "warn", "bad" or "off".
+export function deed({ observed, penalty, outcome }) {
+  const [action, length] = penalty.split(" ");
+  const forSoLong = length ? (length === "refill" ? " until the refill" : " " + length) : "";
+  if (observed) return { word: `would be ${past[action] ?? action}${forSoLong}`, kind: "notice", detail: "" };
+  const tried = outcome.action;
+  switch (outcome.result) {
+    case "done":
+      return { word: (past[tried] ?? tried) + (tried === action ? forSoLong : ""), kind: "good", detail: outcome.reason };
+    case "failed":
+      return { word: `${nouns[tried] ?? tried} failed`, kind: "bad", detail: outcome.reason };
+    case "skipped":
+      return { word: `${nouns[tried] ?? tried} skipped`, kind: "warn", detail: outcome.reason };
+  }
+  return { word: present[action] ?? action, kind: "off", detail: "" };
+}

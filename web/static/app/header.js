@@ -1,0 +1,82 @@
+// What is on every page: where one is, which channel, and how chatguard is.
+
+import { html } from "../vendor/htm-preact.js";
+import { retryNow } from "./live.js";
+import { fragment, pages } from "./route.js";
+import { signOut } from "./session.js";
+import { clock } from "./time.js";
+
+export function Header({ state }) {
+  const channel = state.channels.length > 1 ? state.channel : "";
+  return html`
+    <header>
+      <div class="bar-row">
+        <span class="brand">chatguard</span>
+        <nav aria-label="Pages">
+          ${Object.entries(pages).map(([page, name]) => html`
+            <a href=${fragment(page, channel)} aria-current=${page === state.route ? "page" : null}>${name}</a>
+          `)}
+        </nav>
+        <${ChannelPicker} state=${state} />
+        <button class="quiet" onClick=${signOut}>Sign out</button>
+      </div>
+      <ul class="states ${state.feed.state === "lost" ? "stale" : ""}" aria-label="State">
+        <${Mode} policy=${state.policy} />
+        ${(state.status?.connections ?? []).map((c) => html`<${Connection} key=${c.name} connection=${c} />`)}
+        <${Database} database=${state.status?.database} />
+      </ul>
+      <${Lost} feed=${state.feed} />
+    </header>
+  `;
+}
+
+function ChannelPicker({ state: { channels, channel, route } }) {
+  if (channels.length === 0) return html`<span class="channel muted">no channel</span>`;
+  if (channels.length === 1) return html`<span class="channel">#<bdi>${channels[0].login}</bdi></span>`;
+  const pick = (event) => (location.hash = fragment(route, event.target.value));
+  return html`
+    <label class="channel"><span class="unseen">Channel</span>
+      <select value=${channel} onChange=${pick}>
+        ${channels.map(({ id, login }) => html`<option value=${id} selected=${id === channel}>#${login}</option>`)}
+      </select>
+    </label>
+  `;
+}
+
+// State is a word with a dot in its colour. kind is "good", "notice", "warn", "bad" or "off".
+function State({ kind, children, detail }) {
+  return html`<li class="state ${kind}" title=${detail || null}>${children}${detail && html`<span class="detail">${detail}</span>`}</li>`;
+}
+
+function Mode({ policy }) {
+  if (!policy) return null;
+  if (policy.mode === "enforce") return html`<${State} kind="good">Enforcing<//>`;
+  return html`<${State} kind="notice" detail="nobody is held back">Observing<//>`;
+}
+
+const connectionKinds = { connected: "good", connecting: "warn", disconnected: "bad" };
+
+function Connection({ connection: { name, state, detail } }) {
+  return html`<${State} kind=${connectionKinds[state]} detail=${detail}>${name} ${state}<//>`;
+}
+
+function Database({ database }) {
+  if (!database) return null;
+  if (database.state === "off") return html`<${State} kind="off" detail="nothing outlives a restart">No database<//>`;
+  if (database.state === "ok") return html`<${State} kind="good" detail=${database.detail}>Database ok<//>`;
+  return html`<${State} kind="bad" detail=${database.detail}>Database failing<//>`;
+}
+
+// Lost says that what is shown is old.
+function Lost({ feed }) {
+  if (feed.state !== "lost") return null;
+  return html`
+    <div class="lost" role="alert">
+      <p>
+        <strong>No connection to chatguard.</strong>
+        ${feed.lastFrame > 0 && ` What you see is from ${clock(feed.lastFrame)}.`} It is tried again by itself.
+      </p>
+      <button onClick=${retryNow}>Try now</button>
+    </div>
+  `;
+}

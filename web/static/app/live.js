@@ -1,0 +1,118 @@
+// The live feed: a WebSocket that sends a snapshot, then every change. A lost connection comes back by itself.
+
+import { liveAddress, request } from "./api.js";
+import { ifSignedOut, signedOut } from "./session.js";
+import { policyChanged } from "./policy.js";
+import { state, update } from "./state.js";
+
+const silence = 5000; // a status comes every second; after so long without one the connection is dead, ms
+const longestPause = 8000; // between two attempts, ms
+const farewell = 300; // how long a row is seen leaving, ms
+const quiet = 3000; // announcements are at least so far apart, ms
+const signedOutCode = 4401;
+
+let socket = null;
+let attempts = 0;
+let retry = 0;
+let announcing = 0;
+
+// follow opens the feed of the channel shown, in place of any other.
+export function follow() {
+  stop();
+  const mine = (socket = new WebSocket(liveAddress(state.channel)));
+  mine.onmessage = (event) => mine === socket && receive(JSON.parse(event.data));
+  mine.onclose = (event) => mine === socket && lost(event.code);
+  update((s) => (s.feed = { state: s.feed.state === "lost" ? "lost" : "connecting", lastFrame: s.feed.lastFrame }));
+}
+
+// stop closes the feed for good.
+export function stop() {
+  clearTimeout(retry);
+  const old = socket;
+  socket = null;
+  old?.close();
+}
+
+// watch notices a connection that says nothing any more.
+export function watch() {
+  if (state.feed.state === "open" && Date.now() - state.feed.lastFrame > silence) lost();
+}
+
+// retryNow doesn't wait for the next attempt.
+export function retryNow() {
+  if (state.session === "in" && state.feed.state === "lost") follow();
+}
+
+async function lost(code) {
+  stop();
+  if (code === signedOutCode) return signedOut();
+  update((s) => {
+    if (s.feed.state !== "lost") s.announcement = "The connection to chatguard is lost.";
+    s.feed = { ...s.feed, state: "lost" };
+  });
+  const pause = Math.min(longestPause, 250 * 2 ** attempts++) * (0.5 + Math.random() / 2);
+  retry = setTimeout(async () => {
+    try {
+      await request("GET", "/status"); // a refused WebSocket doesn't tell why
+      follow();
+    } catch (problem) {
+      if (!ifSignedOut(problem)) lost();
+    }
+  }, pause);
+}
+
+function receive(frame) {
+  update((s) => {
+    s.feed = { state: "open", lastFrame: Date.now() };
+    s.clockLead = Date.parse(frame.now) - Date.now();
+    if (frame.status) s.status = frame.status;
+  });
+  take[frame.type]?.(frame);
+}
+
+const take = {
+  snapshot(frame) {
+    update((s) => {
+      if (attempts > 0) s.announcement = "Connected to chatguard again.";
+      s.users = new Map((frame.users ?? []).map((user) => [user.user_id, { ...user, arrived: 0 }]));
+    });
+    attempts = 0;
+    policyChanged(frame.policy);
+  },
+  throttled(frame) {
+    update((s) => {
+      for (const user of frame.users ?? []) put(s.users, user);
+      for (const id of frame.gone ?? []) leave(s.users, id);
+    });
+    announce();
+  },
+  policy(frame) {
+    policyChanged(frame.policy);
+  },
+};
+
+function put(users, user) {
+  const known = users.get(user.user_id);
+  if (known?.leaving) users.delete(user.user_id); // comes back as somebody new, at the top
+  users.set(user.user_id, { ...user, arrived: known && !known.leaving ? known.arrived : Date.now() });
+}
+
+function leave(users, id) {
+  const user = users.get(id);
+  if (!user) return;
+  const leaving = { ...user, leaving: true };
+  users.set(id, leaving);
+  setTimeout(() => update((s) => s.users.get(id) === leaving && s.users.delete(id)), farewell);
+}
+
+// announce tells a screen reader how many are throttled, not more often than one can listen to.
+function announce() {
+  if (announcing) return;
+  announcing = setTimeout(() => {
+    announcing = 0;
+    update((s) => {
+      const count = [...s.users.values()].filter((user) => !user.leaving).length;
+      s.announcement = count === 0 ? "Nobody is throttled." : count === 1 ? "1 user is throttled." : `${count} users are throttled.`;
+    });
+  }, quiet);
+}

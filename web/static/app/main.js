@@ -1,0 +1,94 @@
+// The dashboard: reads the address, draws the state, keeps the live feed open.
+
+import { html, render } from "../vendor/htm-preact.js";
+import { Problem, request } from "./api.js";
+import { Header } from "./header.js";
+import { LimitsPage } from "./limits-page.js";
+import { follow, retryNow, stop, watch } from "./live.js";
+import { NowPage } from "./now-page.js";
+import { closeNotes, load } from "./policy.js";
+import { fragment, pages, parse } from "./route.js";
+import { ifSignedOut, signIn } from "./session.js";
+import { SignInPage } from "./signin-page.js";
+import { onChange, state, update } from "./state.js";
+
+const views = { now: NowPage, limits: LimitsPage };
+
+function App({ state }) {
+  if (state.session === "unknown") return null;
+  if (state.session === "out") return html`<${SignInPage} signIn=${state.signIn} onSignedIn=${enter} />`;
+  const Page = views[state.route];
+  return html`
+    <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
+    <${Header} state=${state} />
+    <main id="main" tabindex="-1"><${Page} state=${state} /></main>
+    <p class="unseen" aria-live="polite">${state.announcement}</p>
+  `;
+}
+
+function skip(event) {
+  event.preventDefault(); // the fragment is the route
+  document.getElementById("main").focus();
+}
+
+// enter fetches what the pages need, once somebody is signed in.
+async function enter() {
+  try {
+    const { body } = await request("GET", "/channels");
+    update((s) => {
+      s.session = "in";
+      s.channels = body.channels;
+      s.channel = "";
+    });
+    show();
+  } catch (problem) {
+    if (ifSignedOut(problem)) return;
+    update((s) => {
+      s.session = "out";
+      s.signIn = { busy: false, error: problem.message };
+    });
+    if (problem instanceof Problem && problem.status === 0) setTimeout(enter, 2000);
+  }
+}
+
+// show follows the address bar.
+async function show() {
+  const { page, channel, code } = parse(location.hash);
+  if (code) {
+    history.replaceState(null, "", fragment("now")); // a code is nobody else's business
+    if (await signIn({ code })) await enter();
+    return;
+  }
+  document.title = `${pages[page]} · chatguard`;
+  update((s) => (s.route = page));
+  if (state.session !== "in") return;
+  choose(state.channels.find((c) => c.id === channel) ?? state.channels[0]);
+  if (page === "limits" && !state.form) load();
+}
+
+// choose shows a channel.
+function choose(channel) {
+  if (!channel || channel.id === state.channel) return;
+  update((s) => {
+    s.channel = channel.id;
+    s.users = new Map();
+    s.status = s.policy = s.form = null;
+  });
+  follow();
+}
+
+onChange((s) => {
+  if (s.session === "out") stop();
+  render(html`<${App} state=${s} />`, document.getElementById("app"));
+});
+addEventListener("hashchange", show);
+addEventListener("online", retryNow);
+document.addEventListener("visibilitychange", () => document.hidden || retryNow());
+document.addEventListener("keydown", (event) => event.key === "Escape" && closeNotes());
+setInterval(() => {
+  watch();
+  if (!document.hidden) update(() => {}); // countdowns go on
+}, 1000);
+
+if (parse(location.hash).code) show();
+else enter();

@@ -1,0 +1,141 @@
+// The limits being edited: loading, editing, checking, saving, undoing.
+//
+// state.form is {policy, etag, revision, draft, errors, problem, busy, conflict, saved}: policy and etag are what was loaded, draft what
+// has been typed ({mode, limits: [{burst, refill, messages}]}, texts), errors what is wrong with it by field, problem what chatguard
+// refused, conflict the change of somebody else's that came in between, saved the revision made last and the policy before it.
+
+import { request } from "./api.js";
+import { ifSignedOut } from "./session.js";
+import { state, update } from "./state.js";
+import { seconds } from "./time.js";
+
+// fields are what can be edited of a limit, by its algorithm.
+export const fields = {
+  "token-bucket": ["burst", "refill"],
+  "daily-window": ["messages"],
+};
+
+const address = () => `/channels/${encodeURIComponent(state.channel)}/policy`;
+
+// load fetches the limits in force and forgets what has been typed.
+export async function load() {
+  const channel = state.channel;
+  try {
+    const [policy, past] = await Promise.all([request("GET", address()), request("GET", address() + "/revisions")]);
+    if (channel !== state.channel) return;
+    update((s) => {
+      s.form = fresh(policy.body, policy.etag, past.body.revisions[0] ?? null, null);
+    });
+  } catch (problem) {
+    if (!ifSignedOut(problem)) update((s) => (s.form = { ...(s.form ?? fresh(null, "", null, null)), problem: problem.message }));
+  }
+}
+
+function fresh(policy, etag, revision, saved) {
+  return { policy, etag, revision, draft: policy && draftOf(policy), errors: {}, problem: "", busy: false, conflict: null, saved };
+}
+
+function draftOf(policy) {
+  return {
+    mode: policy.mode,
+    limits: policy.limits.map((limit) => ({
+      burst: String(limit.burst ?? ""),
+      refill: limit.refill ? String(seconds(limit.refill)) : "",
+      messages: String(limit.messages ?? ""),
+    })),
+  };
+}
+
+// policyChanged takes note of the policy in force. A form without changes of its own follows it.
+export function policyChanged(policy) {
+  if (!policy) return;
+  update((s) => (s.policy = policy));
+  const form = state.form;
+  if (!form || form.busy || form.etag === policy.etag) return;
+  if (!form.policy || !isDirty(form)) return load();
+  update((s) => (s.form = { ...form, conflict: policy.revision ?? {} }));
+}
+
+export function isDirty(form) {
+  return JSON.stringify(form.draft) !== JSON.stringify(draftOf(form.policy));
+}
+
+export function setMode(mode) {
+  edit((draft) => (draft.mode = mode));
+}
+
+export function setField(index, field, text) {
+  edit((draft) => (draft.limits[index][field] = text));
+}
+
+function edit(change) {
+  const draft = structuredClone(state.form.draft);
+  change(draft);
+  update((s) => (s.form = { ...s.form, draft, errors: check(s.form.policy, draft), problem: "" }));
+}
+
+export function discard() {
+  if (state.form.conflict) return load();
+  update((s) => (s.form = fresh(s.form.policy, s.form.etag, s.form.revision, s.form.saved)));
+}
+
+// closeNotes hides what has been read.
+export function closeNotes() {
+  if (state.form) update((s) => (s.form = { ...s.form, saved: null, problem: "" }));
+}
+
+const words = {
+  burst: "Write a whole number, 1 or more.",
+  refill: "Write a number of seconds above 0, like 4 or 0.5.",
+  messages: "Write a whole number, 1 or more.",
+};
+
+// check returns what is wrong with a draft, by "index.field".
+function check(policy, draft) {
+  const errors = {};
+  policy.limits.forEach((limit, i) => {
+    for (const field of fields[limit.algorithm] ?? []) {
+      const text = draft.limits[i][field].trim();
+      const fits = field === "refill" ? /^\d*\.?\d+$/.test(text) && Number(text) >= 0.001 : /^\d{1,15}$/.test(text) && Number(text) >= 1;
+      if (!fits) errors[`${i}.${field}`] = words[field];
+    }
+  });
+  return errors;
+}
+
+// policyOf is the policy that a draft asks for.
+function policyOf({ policy, draft }) {
+  const limits = policy.limits.map((limit, i) => {
+    const changed = { ...limit };
+    for (const field of fields[limit.algorithm] ?? []) {
+      const text = draft.limits[i][field].trim();
+      changed[field] = field === "refill" ? text + "s" : Number(text);
+    }
+    return changed;
+  });
+  return { ...policy, mode: draft.mode, limits };
+}
+
+export function save() {
+  const form = state.form;
+  if (form.busy || !isDirty(form) || Object.keys(form.errors).length > 0) return;
+  return put(policyOf(form));
+}
+
+// undo puts back what the last save replaced.
+export function undo() {
+  return put(state.form.saved.former);
+}
+
+async function put(policy) {
+  const form = state.form;
+  update((s) => (s.form = { ...form, busy: true, problem: "" }));
+  try {
+    const { body: revision, etag } = await request("PUT", address(), { body: policy, ifMatch: form.etag });
+    update((s) => (s.form = fresh(revision.policy, etag, revision, { revision, former: form.policy })));
+  } catch (problem) {
+    if (ifSignedOut(problem)) return;
+    const conflict = problem.status === 412 ? {} : null;
+    update((s) => (s.form = { ...form, busy: false, conflict, problem: conflict ? "" : problem.message }));
+  }
+}

@@ -1,0 +1,41 @@
+// Signing in and out.
+
+import { request } from "./api.js";
+import { state, update } from "./state.js";
+
+// signIn posts {code} or {token}; what it returns says whether it worked.
+export async function signIn(secret) {
+  update((s) => (s.signIn = { busy: true, error: "" }));
+  try {
+    await request("POST", "/session", { body: secret });
+    update((s) => (s.signIn = { busy: false, error: "" }));
+    return true;
+  } catch (problem) {
+    update((s) => {
+      s.signIn = { busy: false, error: problem.message };
+      s.session = "out";
+    });
+    return false;
+  }
+}
+
+export async function signOut() {
+  await request("DELETE", "/session").catch(() => {}); // if it failed, the next request says so
+  signedOut();
+}
+
+// signedOut shows the sign-in page, and forgets what only somebody signed in may see.
+export function signedOut() {
+  update((s) => {
+    s.session = "out";
+    s.users = new Map();
+    s.status = s.policy = s.form = null;
+  });
+}
+
+// ifSignedOut shows the sign-in page where that is what the problem means, and returns whether it was.
+export function ifSignedOut(problem) {
+  if (problem.status !== 401) return false;
+  if (state.session !== "out") signedOut();
+  return true;
+}

@@ -1,0 +1,27 @@
+// The page for whoever isn't signed in.
+
+import { html } from "../vendor/htm-preact.js";
+import { signIn as post } from "./session.js";
+
+export function SignInPage({ signIn, onSignedIn }) {
+  const submit = async (event) => {
+    event.preventDefault();
+    const token = new FormData(event.target).get("token").trim();
+    if (token && (await post({ token }))) onSignedIn();
+  };
+  return html`
+    <main class="sign-in">
+      <h1>chatguard</h1>
+      <p>To sign in, run <code>chatguard signin</code> on the machine where chatguard runs, and open the link it prints.</p>
+      <form onSubmit=${submit}>
+        <label for="token">Or sign in with the owner’s token</label>
+        <div class="together">
+          <input id="token" name="token" type="password" autocomplete="current-password" spellcheck="false" required
+            aria-describedby="token-error" aria-invalid=${signIn.error ? "true" : "false"} />
+          <button class="primary" disabled=${signIn.busy}>Sign in</button>
+        </div>
+        <p id="token-error" class="error" role="alert">${signIn.error}</p>
+      </form>
+    </main>
+  `;
+}

@@ -1,0 +1,39 @@
+// The dashboard's state, all of it. Views are functions of it; whoever changes it does so in update.
+
+export const state = {
+  session: "unknown", // "unknown", "out", "in"
+  signIn: { busy: false, error: "" },
+  route: "now", // "now", "limits"
+  channels: [], // {id, login}
+  channel: "", // the ID of the one shown
+  feed: { state: "connecting", lastFrame: 0 }, // "connecting", "open", "lost"; when the last frame came, ms
+  clockLead: 0, // how far chatguard's clock is ahead of the browser's, ms
+  status: null, // as the live feed sends it
+  policy: null, // {etag, mode} of what is in force
+  users: new Map(), // throttled users by ID, those throttled first at the front
+  form: null, // the limits being edited, see policy.js
+  announcement: "", // what a screen reader says next
+};
+
+let render = () => {};
+let scheduled = false;
+
+// onChange names the function that draws the state. It is called once per animation frame at most.
+export function onChange(draw) {
+  render = draw;
+}
+
+export function update(change) {
+  change(state);
+  if (scheduled) return;
+  scheduled = true;
+  requestAnimationFrame(() => {
+    scheduled = false;
+    render(state);
+  });
+}
+
+// now is the time by chatguard's clock, ms.
+export function now() {
+  return Date.now() + state.clockLead;
+}
