@@ -1,0 +1,117 @@
+package faketwitch
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// future returns what a crowd says in the first while.
+func future(c *Crowd, while time.Duration) (said []utterance) {
+	for p := c.plot(); ; {
+		next := p.next()
+		if next.at > while {
+			return said
+		}
+		said = append(said, next)
+	}
+}
+
+func TestCrowdIsDeterministic(t *testing.T) {
+	one, again, other := future(&Crowd{Channel: "room", Seed: 1}, time.Minute), future(&Crowd{Channel: "room", Seed: 1}, time.Minute), future(&Crowd{Channel: "room", Seed: 2}, time.Minute)
+	if !slices.Equal(one, again) {
+		t.Error("the same seed plays differently")
+	}
+	if slices.Equal(one, other) {
+		t.Error("another seed plays alike")
+	}
+}
+
+// exceed returns who says more than 3 messages at once and one more every 4 s, by login, and since when.
+func exceed(said []utterance) map[string]time.Duration {
+	const burst, refill = 3, 4 * time.Second
+	free, since := map[string]time.Duration{}, map[string]time.Duration{}
+	for _, u := range said {
+		if isStaff(u.line.Badges) {
+			continue
+		}
+		who := u.line.Login
+		debt := max(free[who], u.at)
+		if debt+refill > u.at+burst*refill {
+			if _, known := since[who]; !known {
+				since[who] = u.at
+			}
+			continue
+		}
+		free[who] = debt + refill
+	}
+	return since
+}
+
+// TestCrowdShows what the demo is there to show, for any seed: spammers who exceed the limit within 3 s and nobody else until the raid,
+// staff who talk a lot, and about as many messages as asked for.
+func TestCrowdShows(t *testing.T) {
+	for seed := range uint64(50) {
+		said := future(&Crowd{Channel: "room", Seed: seed}, time.Minute)
+		quick, spammers := 0, 0
+		for _, at := range exceed(slices.DeleteFunc(slices.Clone(said), func(u utterance) bool { return u.at > 8*time.Second })) {
+			spammers++
+			if at <= 3*time.Second {
+				quick++
+			}
+		}
+		if spammers != 4 || quick == 0 {
+			t.Errorf("seed %d: %d exceed the limit before the raid, %d of them within 3 s", seed, spammers, quick)
+		}
+		if raided := len(exceed(said)) - spammers; raided == 0 {
+			t.Errorf("seed %d: no raider exceeds the limit", seed)
+		}
+		staff := 0
+		for _, u := range said {
+			if isStaff(u.line.Badges) {
+				staff++
+			}
+			if u.line.Text == "" || u.line.Channel != "room" || u.line.Login != strings.ToLower(u.line.DisplayName) {
+				t.Errorf("seed %d: %+v", seed, u.line)
+			}
+		}
+		if staff < 100 || len(said) < 35*60 || len(said) > 55*60 {
+			t.Errorf("seed %d: %d messages in a minute, %d of them by staff", seed, len(said), staff)
+		}
+	}
+}
+
+func TestCrowdRate(t *testing.T) {
+	for _, rate := range []float64{10, 60, 500} {
+		said := future(&Crowd{Channel: "room", Rate: rate, Raiders: -1}, 2*time.Minute)
+		if got := float64(len(said)) / 120; got < rate*0.85 || got > rate*1.15 {
+			t.Errorf("%.1f messages a second, want about %v", got, rate)
+		}
+	}
+	if got := exceed(future(&Crowd{Channel: "room", Spammers: -1, Raiders: -1}, 2*time.Minute)); len(got) != 0 {
+		t.Errorf("without spammers and raids somebody exceeds the limit: %v", got)
+	}
+}
+
+func TestCrowdRuns(t *testing.T) {
+	s := start(t, Options{Channels: []string{"room"}})
+	crowd := &Crowd{Channel: "room", Rate: 5000, Raiders: -1}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- crowd.Run(ctx, s) }()
+	for s.Said() < 100 {
+		<-time.After(time.Millisecond)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if crowd.Sent() != s.Said() {
+		t.Errorf("counts %d, said %d", crowd.Sent(), s.Said())
+	}
+	if err := (&Crowd{Channel: "nowhere"}).Run(t.Context(), s); err == nil {
+		t.Error("no error for a channel that doesn't exist")
+	}
+}

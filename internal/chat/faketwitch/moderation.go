@@ -1,0 +1,140 @@
+package faketwitch
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+	"unicode/utf8"
+)
+
+// Twitch's bounds.
+const (
+	maxReason    = 500           // characters
+	maxTimeout   = 1_209_600     // seconds
+	deletableFor = 6 * time.Hour // after it was sent, a message can be deleted
+	forever      = 100 * 365 * 24 * time.Hour
+)
+
+// banned is until when a user can't write. The zero value is a user who can.
+type banned struct {
+	until     time.Time
+	permanent bool
+}
+
+func (b banned) at(now time.Time) bool { return b.until.After(now) }
+
+// moderated checks what every moderation request needs: a channel, the token's user as moderator, and their being one there.
+func (s *Server) moderated(endpoint func(call, *channel) reply) func(call) reply {
+	return func(c call) reply {
+		room := s.channelByID(c.query.Get("broadcaster_id"))
+		switch {
+		case c.query.Get("broadcaster_id") == "":
+			return refuse(http.StatusBadRequest, "The broadcaster_id query parameter is required.")
+		case c.query.Get("moderator_id") == "":
+			return refuse(http.StatusBadRequest, "The moderator_id query parameter is required.")
+		case c.query.Get("moderator_id") != s.botID:
+			return refuse(http.StatusUnauthorized, "The ID in moderator_id must match the user ID found in the request's OAuth token.")
+		case room == nil || !room.botModerates && room.id != s.botID:
+			return refuse(http.StatusForbidden, "The user in moderator_id is not one of the broadcaster's moderators.")
+		}
+		return endpoint(c, room)
+	}
+}
+
+// deleteMessages removes one message; without a message ID it clears the whole chat, as Twitch does.
+func (s *Server) deleteMessages(c call, room *channel) reply {
+	id := c.query.Get("message_id")
+	if id == "" {
+		add(&s.asked.clears, room.id)
+		s.chat.remove(func(m *Message) bool { return m.ChannelID == room.id })
+		return reply{status: http.StatusNoContent}
+	}
+	m := s.chat.byID[id]
+	switch {
+	case m == nil || m.ChannelID != room.id || c.at.Sub(m.SentAt) > deletableFor:
+		return refuse(http.StatusNotFound, "The ID in message_id was not found.")
+	case m.ofStaff:
+		return refuse(http.StatusBadRequest, "You cannot delete messages of the broadcaster or of a moderator.")
+	}
+	add(&s.asked.deletions, Deletion{At: c.at, Message: *m})
+	s.asked.deleted++
+	s.chat.removeID(id)
+	return reply{status: http.StatusNoContent}
+}
+
+// sanctionBody is the body of a warning or a ban.
+type sanctionBody struct {
+	Data struct {
+		UserID   string `json:"user_id"`
+		Duration *int64 `json:"duration"`
+		Reason   string `json:"reason"`
+	} `json:"data"`
+}
+
+func (s *Server) warnUser(c call, room *channel) reply {
+	var body sanctionBody
+	if json.Unmarshal(c.body, &body) != nil || body.Data.UserID == "" {
+		return refuse(http.StatusBadRequest, "The user_id field is required.")
+	}
+	length := utf8.RuneCountInString(body.Data.Reason)
+	switch {
+	case length < 1 || length > maxReason:
+		return refuse(http.StatusBadRequest, "The text in the reason field must have 1 to 500 characters.")
+	case room.staff[body.Data.UserID]:
+		return refuse(http.StatusBadRequest, "The user specified in the user_id field may not be warned.")
+	}
+	add(&s.asked.warnings, Sanction{At: c.at, ChannelID: room.id, UserID: body.Data.UserID, Reason: body.Data.Reason})
+	return reply{http.StatusOK, map[string]any{"data": []any{map[string]string{
+		"broadcaster_id": room.id, "moderator_id": s.botID, "user_id": body.Data.UserID, "reason": body.Data.Reason,
+	}}}}
+}
+
+// banUser times a user out, or bans them for good where the request names no duration, and purges what they wrote.
+func (s *Server) banUser(c call, room *channel) reply {
+	var body sanctionBody
+	if json.Unmarshal(c.body, &body) != nil || body.Data.UserID == "" {
+		return refuse(http.StatusBadRequest, "The user_id field is required.")
+	}
+	data := body.Data
+	switch {
+	case utf8.RuneCountInString(data.Reason) > maxReason:
+		return refuse(http.StatusBadRequest, "The text in the reason field is too long.")
+	case data.Duration != nil && (*data.Duration < 1 || *data.Duration > maxTimeout):
+		return refuse(http.StatusBadRequest, "The value in the duration field is not valid.")
+	case room.staff[data.UserID] && data.Duration == nil:
+		return refuse(http.StatusBadRequest, "The user specified in the user_id field may not be banned.")
+	case room.staff[data.UserID]:
+		return refuse(http.StatusBadRequest, "The user specified in the user_id field may not be put in a timeout.")
+	case room.silenced[data.UserID].permanent:
+		return refuse(http.StatusBadRequest, "The user specified in the user_id field is already banned.")
+	}
+	given := Sanction{At: c.at, ChannelID: room.id, UserID: data.UserID, Reason: data.Reason}
+	ends := banned{until: c.at.Add(forever), permanent: true}
+	if data.Duration != nil {
+		given.Length = time.Duration(*data.Duration) * time.Second
+		ends = banned{until: c.at.Add(given.Length)}
+	}
+	add(&s.asked.bans, given)
+	room.silenced[data.UserID] = ends
+	s.chat.remove(func(m *Message) bool { return m.ChannelID == room.id && m.UserID == data.UserID })
+	return reply{http.StatusOK, map[string]any{"data": []any{map[string]any{
+		"broadcaster_id": room.id, "moderator_id": s.botID, "user_id": data.UserID, "created_at": c.at, "end_time": given.end(),
+	}}}}
+}
+
+// end is when a timeout ends, in the form of Twitch's answer; null for a ban.
+func (g Sanction) end() any {
+	if g.Length == 0 {
+		return nil
+	}
+	return g.At.Add(g.Length)
+}
+
+func (s *Server) unbanUser(c call, room *channel) reply {
+	user := c.query.Get("user_id")
+	if !room.silenced[user].at(c.at) {
+		return refuse(http.StatusBadRequest, "The user specified in the user_id query parameter is not banned.")
+	}
+	delete(room.silenced, user)
+	return reply{status: http.StatusNoContent}
+}
