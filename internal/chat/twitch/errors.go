@@ -1,0 +1,42 @@
+package twitch
+
+import "errors"
+
+// What can go wrong, for errors.Is. Each text is one line that ends in the mend; errors that wrap them name the channel, message or user.
+var (
+	// ErrLogin: Twitch's chat refuses login or token. Trying again can't help.
+	ErrLogin = errors.New("Twitch chat refused the login; set CHATGUARD_TWITCH_TOKEN to a valid token of the bot's account, or to none to read anonymously")
+
+	// ErrChannel: the name can't be a channel's.
+	ErrChannel = errors.New("channels need their login name, up to 25 letters, digits and underscores, as in twitch.tv/name")
+
+	// ErrToken: Helix or the identity server refuses the token, or there is none.
+	ErrToken = errors.New("Twitch refused the access token; set CHATGUARD_TWITCH_TOKEN to a valid one with the scopes the bot needs")
+
+	// ErrNotModerator: the token's user may not moderate in that channel.
+	ErrNotModerator = errors.New("the bot is no moderator in this channel; let the broadcaster type /mod and the bot's name in its chat")
+
+	// ErrProtected: the author is a moderator or the broadcaster, whom Twitch lets nobody moderate.
+	ErrProtected = errors.New("Twitch protects moderators and the broadcaster; exempt their roles in the policy")
+
+	// ErrUnsafe: the request was not sent, because it would have done more than meant.
+	ErrUnsafe = errors.New("not sent, because it would do more than meant")
+
+	// ErrBusy: the request budget was empty for too long.
+	ErrBusy = errors.New("Twitch's request budget is used up; looser limits or fewer channels need less of it")
+
+	// ErrUnavailable: Twitch could not be reached or failed, several times in a row.
+	ErrUnavailable = errors.New("Twitch could not be reached or failed; look at status.twitch.tv and at this machine's network")
+
+	// ErrRejected: Twitch refuses the request for a reason of its own, which the wrapping error quotes.
+	ErrRejected = errors.New("Twitch refused the request")
+)
+
+// What ends one connection; the next is made after a delay.
+var (
+	errHandshake = errors.New("the chat server said no welcome in time")
+	errClosed    = errors.New("the chat server closed the connection")
+	errSilence   = errors.New("the chat server fell silent")
+	errReconnect = errors.New("the chat server asked to reconnect")
+	errNoTags    = errors.New("the chat server can't send tags, which say who wrote a message")
+)

@@ -1,0 +1,91 @@
+package twitch
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// The addresses of Twitch's HTTP API and of its identity server.
+const (
+	helixURL = "https://api.twitch.tv/helix"
+	authURL  = "https://id.twitch.tv/oauth2"
+)
+
+// Helix speaks to Twitch's HTTP API. Fill its fields, then use it from any goroutine; the fields are not to be changed after that.
+//
+// A call tries several times where trying again can help, and returns when it succeeded, when trying again can't help, or when its context ended. Its
+// error is one line that names the thing and the mend, never the token, and is one of this package's Err values to errors.Is.
+type Helix struct {
+	BaseURL  string                                // of Helix; empty means Twitch's
+	AuthURL  string                                // of the identity server; empty means Twitch's
+	ClientID string                                // of the application that the token was made for; empty means what Validate learns
+	Token    func(context.Context) (string, error) // the access token, asked for at each request; required
+
+	HTTP   *http.Client     // nil means one of its own, with timeouts, that keeps connections open and follows no redirects
+	Logger *slog.Logger     // nil logs nothing
+	Now    func() time.Time // nil means time.Now
+
+	sleep func(context.Context, time.Duration) error // nil means pause
+
+	own struct {
+		once   sync.Once
+		client *http.Client
+	}
+	mu        sync.Mutex
+	learned   string    // the client ID that Validate learned; guarded by mu
+	heldUntil time.Time // no request is to be sent before; guarded by mu
+}
+
+// Bounds on a single HTTP exchange.
+const (
+	exchangeTimeout = 10 * time.Second
+	maxAnswer       = 1 << 20 // bytes of an answer that are read
+	idleConns       = 32      // connections kept open: as many as there may be requests at once
+)
+
+// Close closes the connections that are kept open. Requests under way are not disturbed.
+func (h *Helix) Close() { h.client().CloseIdleConnections() }
+
+func (h *Helix) client() *http.Client {
+	if h.HTTP != nil {
+		return h.HTTP
+	}
+	h.own.once.Do(func() {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.MaxIdleConnsPerHost = idleConns
+		h.own.client = &http.Client{
+			Transport: transport,
+			Timeout:   exchangeTimeout,
+			// A redirect would carry the token to wherever it points.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+	})
+	return h.own.client
+}
+
+func (h *Helix) baseURL() string { return cmp.Or(h.BaseURL, helixURL) }
+func (h *Helix) authURL() string { return cmp.Or(h.AuthURL, authURL) }
+
+func (h *Helix) clientID() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return cmp.Or(h.ClientID, h.learned)
+}
+
+func (h *Helix) now() time.Time {
+	if h.Now == nil {
+		return time.Now()
+	}
+	return h.Now()
+}
+
+func (h *Helix) pause(ctx context.Context, d time.Duration) error {
+	if h.sleep == nil {
+		return pause(ctx, d)
+	}
+	return h.sleep(ctx, d)
+}

@@ -1,0 +1,234 @@
+package twitch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+)
+
+// newHelix returns a Helix that speaks to the fake Twitch, whose waiting is noted in naps.
+func newHelix(t testing.TB, srv *faketwitch.Server) (*Helix, *naps) {
+	naps := newNaps()
+	h := &Helix{
+		BaseURL: srv.HelixURL(), AuthURL: srv.AuthURL(), ClientID: srv.ClientID(), Token: tokenOf(srv.Token()),
+		Now: naps.now, sleep: naps.sleep,
+	}
+	t.Cleanup(h.Close)
+	return h, naps
+}
+
+// requests returns what the server was asked: method, path and sorted query, and body.
+func requests(srv *faketwitch.Server) (all []string) {
+	for _, r := range srv.Requests() {
+		line := r.Method + " " + strings.TrimPrefix(r.Path, "/helix")
+		if len(r.Query) > 0 {
+			line += "?" + r.Query.Encode()
+		}
+		if r.Body != "" {
+			line += " " + r.Body
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+func status(codes ...int) (faults []faketwitch.Fault) {
+	for _, code := range codes {
+		faults = append(faults, faketwitch.Fault{Status: code, Message: "fault"})
+	}
+	return faults
+}
+
+// TestRetries: what passes is tried again with growing delays, a bounded number of times; what doesn't pass isn't.
+func TestRetries(t *testing.T) {
+	for name, c := range map[string]struct {
+		faults []faketwitch.Fault
+		want   error
+		tries  int
+	}{
+		"500 once":            {status(500), nil, 2},
+		"409, 502, 503":       {status(409, 502, 503), nil, 4},
+		"cut off":             {status(0, 0), nil, 3},
+		"500 for long":        {status(500, 500, 500, 500, 500, 500), ErrUnavailable, 5},
+		"cut off for long":    {status(0, 0, 0, 0, 0, 0), ErrUnavailable, 5},
+		"401":                 {status(401), ErrToken, 1},
+		"403":                 {status(403), ErrNotModerator, 1},
+		"400":                 {status(400), ErrProtected, 1},
+		"418":                 {status(418), ErrRejected, 1},
+		"500, then 403":       {status(500, 403), ErrNotModerator, 2},
+		"404":                 {status(404), nil, 1},
+		"done but unanswered": {[]faketwitch.Fault{{Status: 0, After: true}}, nil, 2}, // the second answer is 404: gone
+	} {
+		srv := startTwitch(t, "room")
+		h, naps := newHelix(t, srv)
+		id := say(t, srv, faketwitch.Line{Channel: "room", Login: "ann", Text: "hi"})
+		srv.FailNext(c.faults...)
+		err := h.DeleteMessage(t.Context(), Room{srv.UserID("room"), srv.BotID()}, id)
+		if !errors.Is(err, c.want) || err != nil && c.want == nil {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+		if got := len(srv.Requests()); got != c.tries {
+			t.Errorf("%s: %d requests, want %d", name, got, c.tries)
+		}
+		for n, d := range naps.all() {
+			if whole := min(retryMin<<n, retryMax); d < whole/2 || d > whole {
+				t.Errorf("%s: delay %d is %v, want %v to %v", name, n, d, whole/2, whole)
+			}
+		}
+		if err != nil && strings.Contains(err.Error(), "\n") || err != nil && strings.Contains(err.Error(), srv.Token()) {
+			t.Errorf("%s: %q", name, err)
+		}
+	}
+}
+
+func budgetEmpty(reset time.Time, remaining string) faketwitch.Fault {
+	return faketwitch.Fault{Status: 429, Header: http.Header{
+		"Ratelimit-Limit": {"800"}, "Ratelimit-Remaining": {remaining}, "Ratelimit-Reset": {strconv.FormatInt(reset.Unix(), 10)},
+	}}
+}
+
+// TestBudgetEmpty: a 429 waits until the budget is full again, for no longer than makes sense, and not for ever.
+func TestBudgetEmpty(t *testing.T) {
+	start := newNaps().now()
+	for name, c := range map[string]struct {
+		fault       faketwitch.Fault
+		least, most time.Duration
+	}{
+		"in 7 s":          {budgetEmpty(start.Add(7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
+		"one channel's":   {budgetEmpty(start.Add(7*time.Second), "300"), 7 * time.Second, 7 * time.Second},
+		"already":         {budgetEmpty(start.Add(-7*time.Second), "0"), retryMin / 2, retryMin},
+		"tomorrow":        {budgetEmpty(start.Add(24*time.Hour), "0"), longestHold, longestHold},
+		"it doesn't say":  {faketwitch.Fault{Status: 429}, retryMin / 2, retryMin},
+		"it says nothing": {faketwitch.Fault{Status: 429, Header: http.Header{"Ratelimit-Reset": {"soon"}}}, retryMin / 2, retryMin},
+	} {
+		srv := startTwitch(t, "room")
+		h, naps := newHelix(t, srv)
+		srv.FailNext(c.fault)
+		if _, err := h.Me(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if waits := naps.all(); len(waits) != 1 || waits[0] < c.least || waits[0] > c.most {
+			t.Errorf("%s: waited %v, want %v to %v", name, waits, c.least, c.most)
+		}
+		srv.FailNext(c.fault, c.fault, c.fault, c.fault, c.fault)
+		if _, err := h.Me(t.Context()); !errors.Is(err, ErrBusy) {
+			t.Errorf("%s, for long: %v", name, err)
+		}
+	}
+}
+
+// TestBudgetIsShared: while one request knows that the budget is empty, the others wait with it. One channel's 429 holds nobody else up.
+func TestBudgetIsShared(t *testing.T) {
+	for remaining, others := range map[string]int{"0": 0, "300": 1} {
+		srv := startTwitch(t, "room")
+		h, naps := newHelix(t, srv)
+		gate := newGate()
+		h.sleep = gate.sleep
+		srv.FailNext(budgetEmpty(naps.now().Add(10*time.Second), remaining))
+		results := make(chan error)
+		ask := func() {
+			_, err := h.Me(t.Context())
+			results <- err
+		}
+		go ask()
+		<-gate.asked
+		go ask()
+		if others == 0 {
+			<-gate.asked // the second waits as well
+		} else if err := <-results; err != nil {
+			t.Error(err)
+		}
+		if got := len(srv.Requests()); got != 1+others {
+			t.Errorf("with %s left: %d requests while the first waits, want %d", remaining, got, 1+others)
+		}
+		if err := naps.sleep(t.Context(), 10*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 - others {
+			gate.open <- struct{}{}
+		}
+		for range 2 - others {
+			if err := <-results; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestHelixCancelled: the context ends a call that waits, and its error shows through.
+func TestHelixCancelled(t *testing.T) {
+	srv := startTwitch(t, "room")
+	h, _ := newHelix(t, srv)
+	gate := newGate()
+	h.sleep = gate.sleep
+	srv.FailNext(status(500)...)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := h.Me(ctx)
+		ended <- err
+	}()
+	<-gate.asked
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestConnectionsAreReused: moderation waits for no handshake but the first.
+func TestConnectionsAreReused(t *testing.T) {
+	srv := startTwitch(t, "room")
+	h, _ := newHelix(t, srv)
+	for range 20 {
+		if err := h.DeleteMessage(t.Context(), Room{srv.UserID("room"), srv.BotID()}, "unknown"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Me(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	from := map[string]bool{}
+	for _, r := range srv.Requests() {
+		from[r.Client] = true
+	}
+	if len(from) != 1 {
+		t.Errorf("%d connections for 40 requests, one after the other", len(from))
+	}
+}
+
+// TestRedirect: the token isn't carried to where a redirect points.
+func TestRedirect(t *testing.T) {
+	elsewhere := startTwitch(t, "room")
+	srv := startTwitch(t, "room")
+	h, _ := newHelix(t, srv)
+	srv.FailNext(faketwitch.Fault{Status: http.StatusTemporaryRedirect, Header: http.Header{"Location": {elsewhere.HelixURL() + "/users"}}})
+	if _, err := h.Me(t.Context()); !errors.Is(err, ErrRejected) {
+		t.Error(err)
+	}
+	if got := requests(elsewhere); len(got) != 0 {
+		t.Errorf("the other server was asked %q", got)
+	}
+}
+
+// TestTokenIsNeverTold, even when the server quotes it.
+func TestTokenIsNeverTold(t *testing.T) {
+	srv := startTwitch(t, "room")
+	h, _ := newHelix(t, srv)
+	srv.FailNext(faketwitch.Fault{Status: 401, Message: "the token " + srv.Token() + "\nis bad"})
+	_, err := h.Me(t.Context())
+	if !errors.Is(err, ErrToken) || strings.Contains(err.Error(), srv.Token()) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%q", err)
+	}
+	for _, bad := range []string{"", "oauth:", "two words", "line\r\nHost: elsewhere"} {
+		h.Token = tokenOf(bad)
+		if _, err := h.Me(t.Context()); !errors.Is(err, ErrToken) || strings.Contains(err.Error(), "elsewhere") {
+			t.Errorf("token %q: %v", bad, err)
+		}
+	}
+}

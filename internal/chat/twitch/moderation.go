@@ -1,0 +1,132 @@
+package twitch
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// maxReason is how many characters of a reason Twitch takes.
+const maxReason = 500
+
+// Room is a channel and the moderator who acts there, who has to be the token's user.
+type Room struct {
+	BroadcasterID string
+	ModeratorID   string
+}
+
+// DeleteMessage removes one message. A message that is gone already counts as removed. The error is ErrProtected for a message of a moderator
+// or of the broadcaster, ErrUnsafe where an ID is missing: without a message ID Twitch would clear the whole chat.
+func (h *Helix) DeleteMessage(ctx context.Context, room Room, messageID string) error {
+	query := room.query()
+	query.Set("message_id", messageID)
+	r := request{
+		op:     fmt.Sprintf("delete message %s in channel %s", oneLine(messageID), oneLine(room.BroadcasterID)),
+		method: http.MethodDelete,
+		url:    h.baseURL() + "/moderation/chat?" + query.Encode(),
+	}
+	a, err := h.moderate(ctx, r, room, messageID)
+	switch {
+	case err != nil:
+		return err
+	case a.ok() || a.status == http.StatusNotFound:
+		return nil
+	case a.status == http.StatusBadRequest:
+		return r.refused(ErrProtected, a)
+	}
+	return r.refused(ErrRejected, a)
+}
+
+// WarnUser warns a user, who can't write until they acknowledge it. The reason, which they see, is cut to 500 characters and may not be empty.
+func (h *Helix) WarnUser(ctx context.Context, room Room, userID, reason string) error {
+	type warning struct {
+		UserID string `json:"user_id"`
+		Reason string `json:"reason"`
+	}
+	r := h.sanction("warn", "/moderation/warnings", room, userID, warning{userID, cut(reason, maxReason)})
+	if strings.TrimSpace(reason) == "" {
+		return fmt.Errorf("%s: %w: a warning needs a reason", r.op, ErrUnsafe)
+	}
+	return h.impose(ctx, r, room, userID)
+}
+
+// TimeoutUser keeps a user from writing for a length of 1 s to 14 days, rounded up to whole seconds, and removes what they wrote. A user who is
+// banned already counts as timed out. The error is ErrUnsafe for another length: Twitch would take a missing one for a ban.
+func (h *Helix) TimeoutUser(ctx context.Context, room Room, userID string, length time.Duration, reason string) error {
+	type timeout struct {
+		UserID   string `json:"user_id"`
+		Duration int64  `json:"duration"`
+		Reason   string `json:"reason"`
+	}
+	seconds := int64((length + time.Second - 1) / time.Second)
+	r := h.sanction("time out", "/moderation/bans", room, userID, timeout{userID, seconds, cut(reason, maxReason)})
+	if length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
+		return fmt.Errorf("%s: %w: a timeout lasts from 1s to 336h, not %s", r.op, ErrUnsafe, length)
+	}
+	return h.impose(ctx, r, room, userID)
+}
+
+// BanUser keeps a user from writing for good, and removes what they wrote. A user who is banned already counts as banned.
+func (h *Helix) BanUser(ctx context.Context, room Room, userID, reason string) error {
+	type ban struct {
+		UserID string `json:"user_id"`
+		Reason string `json:"reason"`
+	}
+	r := h.sanction("ban", "/moderation/bans", room, userID, ban{userID, cut(reason, maxReason)})
+	return h.impose(ctx, r, room, userID)
+}
+
+// sanction is the request that does something to a user rather than to a message.
+func (h *Helix) sanction(verb, path string, room Room, userID string, data any) request {
+	return request{
+		op:     fmt.Sprintf("%s user %s in channel %s", verb, oneLine(userID), oneLine(room.BroadcasterID)),
+		method: http.MethodPost,
+		url:    h.baseURL() + path + "?" + room.query().Encode(),
+		body:   map[string]any{"data": data},
+	}
+}
+
+// impose sends a sanction and understands Twitch's answer.
+func (h *Helix) impose(ctx context.Context, r request, room Room, userID string) error {
+	a, err := h.moderate(ctx, r, room, userID)
+	switch {
+	case err != nil:
+		return err
+	case a.ok():
+		return nil
+	case a.status == http.StatusBadRequest && strings.Contains(a.says(), "already banned"):
+		return nil
+	case a.status == http.StatusBadRequest && strings.Contains(a.says(), "may not be"):
+		return r.refused(ErrProtected, a)
+	}
+	return r.refused(ErrRejected, a)
+}
+
+// moderate sends a request that changes a chat, once none of the IDs in it is missing.
+func (h *Helix) moderate(ctx context.Context, r request, room Room, target string) (answer, error) {
+	for name, id := range map[string]string{"broadcaster": room.BroadcasterID, "moderator": room.ModeratorID, "target": target} {
+		if !isID(id) {
+			return answer{}, fmt.Errorf("%s: %w: the %s's ID is %q", r.op, ErrUnsafe, name, cut(id, 100))
+		}
+	}
+	return h.do(ctx, r)
+}
+
+func (r Room) query() url.Values {
+	return url.Values{"broadcaster_id": {r.BroadcasterID}, "moderator_id": {r.ModeratorID}}
+}
+
+// isID reports whether s can be an ID: visible ASCII, and something at all. A blank one might be as good as none to the server.
+func isID(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,73 @@
+package twitch
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+// TestTimeoutsDontShrink: a timeout that lasts longer than the new one would stays, until it is over or somebody has lifted it.
+func TestTimeoutsDontShrink(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		first, second    time.Duration
+		after, sent      time.Duration // when the second is given, and when its message was sent
+		otherUser, sent2 bool
+	}{
+		{name: "shorter", first: 10 * time.Minute, second: 30 * time.Second},
+		{name: "sent while the first was given", first: 10 * time.Minute, second: 30 * time.Second, after: 10 * time.Second, sent: inTransit},
+		{name: "ends at the same time", first: 10 * time.Minute, second: 9 * time.Minute, after: time.Minute},
+		{name: "ends later", first: 10 * time.Minute, second: 9*time.Minute + time.Second, after: time.Minute, sent2: true},
+		{name: "longer", first: 30 * time.Second, second: 10 * time.Minute, sent2: true},
+		{name: "after the end", first: 30 * time.Second, second: 30 * time.Second, after: 31 * time.Second, sent: 31 * time.Second, sent2: true},
+		{name: "lifted: the user can write", first: 10 * time.Minute, second: 30 * time.Second, after: time.Minute, sent: time.Minute, sent2: true},
+		{name: "another user", first: 10 * time.Minute, second: 30 * time.Second, otherUser: true, sent2: true},
+	} {
+		srv := startTwitch(t, "room")
+		moderator, msg := newModerator(t, srv)
+		if err := moderator.Timeout(t.Context(), msg, c.first, ""); err != nil {
+			t.Fatal(err)
+		}
+		start := moderator.Helix.now()
+		moderator.Helix.Now = func() time.Time { return start.Add(c.after) }
+		msg.SentAt = start.Add(c.sent)
+		if c.otherUser {
+			msg.User.ID = "5"
+		}
+		if err := moderator.Timeout(t.Context(), msg, c.second, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(srv.Bans()) == 2; got != c.sent2 {
+			t.Errorf("%s: second timeout sent: %v, want %v", c.name, got, c.sent2)
+		}
+	}
+}
+
+// TestFailedTimeoutIsForgotten: what Twitch refused isn't in force.
+func TestFailedTimeoutIsForgotten(t *testing.T) {
+	srv := startTwitch(t, "room")
+	moderator, msg := newModerator(t, srv)
+	srv.FailNext(status(403)...)
+	if err := moderator.Timeout(t.Context(), msg, 10*time.Minute, ""); err == nil {
+		t.Fatal("no error")
+	}
+	if err := moderator.Timeout(t.Context(), msg, 30*time.Second, ""); err != nil || len(srv.Bans()) != 1 {
+		t.Errorf("%v, %d timeouts given", err, len(srv.Bans()))
+	}
+}
+
+// TestTimeoutMemory: it is bounded, and what ends soon goes before what lasts.
+func TestTimeoutMemory(t *testing.T) {
+	m, now := &Moderator{}, newNaps().now()
+	lasting := target{"1", "lasting"}
+	m.remember(lasting, timeoutSpan{now, now.Add(time.Hour)})
+	for n := range 2 * maxTimeouts {
+		m.remember(target{"1", strconv.Itoa(n)}, timeoutSpan{now, now.Add(time.Minute)})
+	}
+	if len(m.timeouts) != maxTimeouts {
+		t.Errorf("%d remembered, want %d", len(m.timeouts), maxTimeouts)
+	}
+	if !m.outlasts(lasting, now.Add(time.Minute), now) {
+		t.Error("forgot the one that lasts")
+	}
+}

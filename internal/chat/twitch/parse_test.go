@@ -1,0 +1,194 @@
+package twitch
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/chatguard/chatguard"
+)
+
+// privmsg is a line with the tags that are given after those that every message has.
+func privmsg(tags string) string {
+	return "@id=m1;room-id=10;user-id=20;tmi-sent-ts=1568505600501;" + tags + " :ann!ann@ann.tmi.twitch.tv PRIVMSG #room :hi there"
+}
+
+func TestParse(t *testing.T) {
+	plain := chatguard.Message{
+		ID: "m1", ChannelID: "10", Text: "hi there", SentAt: time.UnixMilli(1568505600501),
+		User: chatguard.User{ID: "20", Login: "ann"},
+	}
+	with := func(change func(*chatguard.Message)) chatguard.Message {
+		m := plain
+		change(&m)
+		return m
+	}
+	roles := func(roles ...chatguard.Role) chatguard.Message {
+		return with(func(m *chatguard.Message) { m.User.Roles = chatguard.RolesOf(roles...) })
+	}
+	named := func(name string) chatguard.Message {
+		return with(func(m *chatguard.Message) { m.User.DisplayName = name })
+	}
+	for name, c := range map[string]struct {
+		line string
+		want chatguard.Message
+	}{
+		"plain":                   {privmsg(""), plain},
+		"line end":                {privmsg("") + "\r\n", plain},
+		"broadcaster":             {privmsg("badges=broadcaster/1,subscriber/12"), roles(chatguard.Broadcaster, chatguard.Subscriber)},
+		"moderator by badge":      {privmsg("badges=moderator/1;mod=1"), roles(chatguard.Moderator)},
+		"mod=1 alone is no badge": {privmsg("badges=;mod=1"), plain},
+		"lead moderator":          {privmsg("badges=lead_moderator/1;mod=0"), roles(chatguard.LeadModerator)},
+		"vip":                     {privmsg("badges=vip/1;vip=1"), roles(chatguard.VIP)},
+		"founder":                 {privmsg("badges=founder/0"), roles(chatguard.Subscriber)},
+		"first message":           {privmsg("first-msg=1"), roles(chatguard.FirstTimer)},
+		"not the first":           {privmsg("first-msg=0;returning-chatter=1"), plain},
+		"unknown badges":          {privmsg("badges=premium/1,sub-gifter/5"), plain},
+		"display name":            {privmsg("display-name=Ann"), named("Ann")},
+		"space at its end":        {privmsg(`display-name=Ann\s`), named("Ann")},
+		"escaped backslash and s": {privmsg(`display-name=A\\sn`), named(`A\sn`)},
+		"escaped semicolon":       {privmsg(`display-name=A\:n\`), named("A;n")},
+		"shared chat":             {privmsg("source-id=m0;source-room-id=11;source-badges="), with(func(m *chatguard.Message) { m.SourceChannelID = "11" })},
+		"no time":                 {strings.Replace(privmsg(""), "tmi-sent-ts=1568505600501;", "", 1), with(func(m *chatguard.Message) { m.SentAt = time.Time{} })},
+		"a time that is none":     {privmsg("tmi-sent-ts=soon"), with(func(m *chatguard.Message) { m.SentAt = time.Time{} })},
+		"a time past all bounds":  {privmsg("tmi-sent-ts=9223372036854775807"), with(func(m *chatguard.Message) { m.SentAt = time.Time{} })},
+		"nick without user":       {strings.Replace(privmsg(""), "ann!ann@ann", "ann@ann", 1), plain},
+		"nick, not user name":     {strings.Replace(privmsg(""), "ann!ann@", "ann!other@", 1), plain},
+		"spaces in the text":      {strings.Replace(privmsg(""), "hi there", " a  : b ", 1), with(func(m *chatguard.Message) { m.Text = " a  : b " })},
+		"action":                  {strings.Replace(privmsg(""), "hi there", "\x01ACTION waves\x01", 1), with(func(m *chatguard.Message) { m.Text = "waves" })},
+		"emotes past the text":    {privmsg("emotes=25:0-4,100-104"), plain},
+	} {
+		got, ok, err := Parse(c.line)
+		if err != nil || !ok || got != c.want {
+			t.Errorf("%s:\n got %+v, %v, %v\nwant %+v", name, got, ok, err, c.want)
+		}
+	}
+}
+
+func TestParseSkips(t *testing.T) {
+	for name, c := range map[string]struct {
+		line string
+		want error // nil for a line that is no message and no mistake
+	}{
+		"empty":               {"", nil},
+		"ping":                {"PING :tmi.twitch.tv", nil},
+		"welcome":             {":tmi.twitch.tv 001 ann :Welcome, GLHF!", nil},
+		"timeout":             {"@room-id=1;target-user-id=2 :tmi.twitch.tv CLEARCHAT #room :ann", nil},
+		"subscription":        {"@msg-id=resub;room-id=1;user-id=2 :tmi.twitch.tv USERNOTICE #room :hello", nil},
+		"no line of IRC":      {"once upon a time", Malformed},
+		"tags alone":          {"@id=m1;room-id=10", Malformed},
+		"prefix alone":        {":ann!ann@ann", Malformed},
+		"no parameters":       {"@id=m1;room-id=10;user-id=20 :a!a@a PRIVMSG", Malformed}, // go-twitch-irc panics
+		"badge without slash": {privmsg("badges=vip"), Malformed},                         // here too
+		"invalid UTF-8":       {privmsg("") + "\xff", InvalidUTF8},
+		"invalid altogether":  {"\xff\xfe\x00", InvalidUTF8},
+		"no user-id":          {strings.Replace(privmsg(""), "user-id=20;", "", 1), NoUserID},
+		"empty user-id":       {privmsg("user-id="), NoUserID},
+		"no room-id":          {strings.Replace(privmsg(""), "room-id=10;", "", 1), NoRoomID},
+		"no id":               {strings.Replace(privmsg(""), "id=m1;", "", 1), NoMessageID},
+		"no tags at all":      {":ann!ann@ann.tmi.twitch.tv PRIVMSG #room :hi", NoUserID},
+		"escaped CR in name":  {privmsg(`display-name=An\rn`), BadName},
+		"escaped LF at end":   {privmsg(`display-name=Ann\n`), BadName},
+		"raw CR in name":      {privmsg("display-name=An\rn"), BadName},
+		"bell in name":        {privmsg("display-name=An\an"), BadName},
+		"C1 control in name":  {privmsg("display-name=An\u0085n"), BadName},
+		"CR in login":         {strings.Replace(privmsg(""), ":ann!", ":a\rn!", 1), BadName},
+		"control in an ID":    {privmsg("user-id=2\x000"), Malformed},
+	} {
+		m, ok, err := Parse(c.line)
+		if ok || !errors.Is(err, c.want) || m != (chatguard.Message{}) && err == nil {
+			t.Errorf("%s: got %+v, %v, %v; want %v", name, m, ok, err, c.want)
+		}
+	}
+}
+
+// TestParseRealLog reads 5,000 lines that Twitch sent in 2019, as go-twitch-irc keeps them for its own tests.
+func TestParseRealLog(t *testing.T) {
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gempir/go-twitch-irc/v4").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(filepath.Join(strings.TrimSpace(string(module)), "test_resources", "channel.txt.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	plain, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	users, messages, earlier, last := map[string]bool{}, 0, 0, time.Time{}
+	lines := bufio.NewScanner(plain)
+	for lines.Scan() {
+		m, ok, err := Parse(lines.Text())
+		if err != nil {
+			t.Errorf("%v: %s", err, lines.Text())
+		}
+		if !ok {
+			continue
+		}
+		messages++
+		users[m.User.ID] = true
+		if m.SentAt.Before(last) {
+			earlier++
+		}
+		last = m.SentAt
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if messages != 4933 || len(users) != 1208 || earlier != 681 {
+		t.Errorf("%d messages of %d users, %d of them earlier than the one before; want 4933, 1208, 681", messages, len(users), earlier)
+	}
+}
+
+func TestLiveTime(t *testing.T) {
+	now := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	for _, c := range []struct{ sent, want time.Time }{
+		{now, now},
+		{now.Add(-time.Millisecond), now.Add(-time.Millisecond)},
+		{now.Add(-time.Minute), now.Add(-time.Minute)},
+		{now.Add(-time.Minute - 1), now},
+		{now.Add(1), now},
+		{time.Time{}, now},
+	} {
+		if got := liveTime(c.sent, now); !got.Equal(c.want) {
+			t.Errorf("sent %v: judged at %v, want %v", c.sent, got, c.want)
+		}
+	}
+}
+
+// FuzzParse: no line makes it panic, and what it lets through can be judged and acted on.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		"", privmsg("badges=vip/1"), privmsg(`display-name=\s\:\\\r\n\`), privmsg("emotes=25:0-4/1:9-3"), "PRIVMSG", "CLEARCHAT", "NOTICE",
+		"USERNOTICE", "WHISPER", "@ :", ": :", "@a;b=;=c :x!y@z PRIVMSG # :", "PRIVMSG #a b c", "@badges=a PRIVMSG #a :b", "\xff", " ",
+		"@emotes=1:0-0 PRIVMSG #a :\x01ACTION\x01",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		m, ok, err := Parse(line)
+		if ok != (err == nil) && err != nil {
+			t.Fatalf("ok is %v with error %v", ok, err)
+		}
+		if !ok {
+			return
+		}
+		for _, s := range []string{m.ID, m.ChannelID, m.User.ID, m.User.Login, m.User.DisplayName, m.SourceChannelID} {
+			if hasControl(s) || !utf8.ValidString(s) {
+				t.Errorf("let %q through", s)
+			}
+		}
+		if m.ID == "" || m.ChannelID == "" || m.User.ID == "" {
+			t.Errorf("let a message without IDs through: %+v", m)
+		}
+	})
+}
