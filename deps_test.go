@@ -48,6 +48,7 @@ func TestArrows(t *testing.T) {
 		"internal/web":             {"root", "internal/journal", "web/static"},
 		"internal/config":          {"root"},
 		"internal/replay":          {"root"},
+		"internal/browsertest":     {},
 		"web/static":               {},
 	}
 	own, foreign := imports(t)

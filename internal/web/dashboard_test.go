@@ -1,19 +1,17 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/browsertest"
 )
 
 var spammer = chatguard.User{ID: "42", Login: "spammer", DisplayName: "Spammer"}
@@ -28,28 +26,28 @@ func rows(user string, n int) string {
 
 func TestTheSignInLinkSignsIn(t *testing.T) {
 	w := dash(t).open(1400, 900)
-	w.see(says("Nobody is throttled."))
-	if address := eval[string](w, "location.href"); address != "http://"+w.address+"/#/now" {
+	w.See(says("Nobody is throttled."))
+	if address := browsertest.Eval[string](w.Window, "location.href"); address != "http://"+w.address+"/#/now" {
 		t.Errorf("the address bar shows %s", address)
 	}
-	w.must(chromedp.Reload())
-	w.see(says("Nobody is throttled."))
+	w.Must(chromedp.Reload())
+	w.See(says("Nobody is throttled."))
 }
 
 func TestAUsedLinkAsksForAnother(t *testing.T) {
 	w := dash(t).openBlank(1400, 900)
-	w.must(chromedp.Navigate("http://" + w.address + "/#signin=old-code"))
-	w.see(says("has been used or is too old"))
-	if address := eval[string](w, "location.hash"); strings.Contains(address, "old-code") {
+	w.Must(chromedp.Navigate("http://" + w.address + "/#signin=old-code"))
+	w.See(says("has been used or is too old"))
+	if address := browsertest.Eval[string](w.Window, "location.hash"); strings.Contains(address, "old-code") {
 		t.Errorf("the address bar shows %s", address)
 	}
-	w.write("#token", "wrong")
-	w.press(".primary")
-	w.see(says("That token isn't the one"))
-	w.write("#token", token+kb.Enter)
-	w.see(says("Nobody is throttled."))
-	w.must(chromedp.Click(chromedp.CSS("button.quiet")))
-	w.see(says("chatguard signin"))
+	w.Write("#token", "wrong")
+	w.Press(".primary")
+	w.See(says("That token isn't the one"))
+	w.Write("#token", token+kb.Enter)
+	w.See(says("Nobody is throttled."))
+	w.Click("button.quiet")
+	w.See(says("chatguard signin"))
 }
 
 func TestAThrottledUserAppearsAndLeaves(t *testing.T) {
@@ -57,14 +55,14 @@ func TestAThrottledUserAppearsAndLeaves(t *testing.T) {
 	w := d.open(1400, 900)
 	d.say(spammer, 3)
 	d.say(chatguard.User{ID: "43", Login: "other"}, 4)
-	w.see(rows("other", 1))
-	w.see(rows("Spammer", 0))
+	w.See(rows("other", 1))
+	w.See(rows("Spammer", 0))
 	d.say(spammer, 1)
-	w.see(rows("Spammer", 1))
-	w.see(says("in 9 min 5") + "&&" + says("deleting…"))
+	w.See(rows("Spammer", 1))
+	w.See(says("in 9 min 5") + "&&" + says("deleting…"))
 	d.pass(10 * time.Minute)
-	w.see(says("Nobody is throttled."))
-	w.see(says("6 messages in the last minute were fine, 2 were throttled."))
+	w.See(says("Nobody is throttled."))
+	w.See(says("6 messages in the last minute were fine, 2 were throttled."))
 }
 
 func TestLoweringTheBurstThrottlesTheNextMessage(t *testing.T) {
@@ -74,43 +72,43 @@ func TestLoweringTheBurstThrottlesTheNextMessage(t *testing.T) {
 		t.Fatal("2 of 3 messages, and throttled")
 	}
 	w.goTo("limits")
-	w.see(`document.querySelector("#burst-0")?.value === "3"`)
-	w.write("#burst-0", "2")
-	w.press(".finish .primary")
-	w.see(says("Saved by anna"))
+	w.See(`document.querySelector("#burst-0")?.value === "3"`)
+	w.Write("#burst-0", "2")
+	w.Press(".finish .primary")
+	w.See(says("Saved by anna"))
 	if v := d.say(spammer, 1); v.Allowed {
 		t.Error("a third message under a burst of 2, and allowed")
 	}
 	w.goTo("now")
-	w.see(rows("Spammer", 1))
+	w.See(rows("Spammer", 1))
 
 	w.goTo("limits")
-	w.press(".note button") // undo
-	w.see(`document.querySelector("#burst-0")?.value === "3"`)
+	w.Press(".note button") // undo
+	w.See(`document.querySelector("#burst-0")?.value === "3"`)
 	if burst := d.guard.Policy(channelID).Limits[0].Burst; burst != 3 {
 		t.Errorf("undone, and the burst is %d", burst)
 	}
-	w.must(chromedp.KeyEvent(kb.Escape))
-	w.see(`!document.querySelector(".note")`)
+	w.Must(chromedp.KeyEvent(kb.Escape))
+	w.See(`!document.querySelector(".note")`)
 }
 
 func TestWrongNumbersAreNotSaved(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.goTo("limits")
-	w.see(`document.querySelector("#refill-0")?.value === "600"`)
+	w.See(`document.querySelector("#refill-0")?.value === "600"`)
 	for field, wrong := range map[string]string{"#burst-0": "0", "#refill-0": "1e3", "#messages-1": "2.5"} {
-		w.write(field, wrong)
-		w.see(fmt.Sprintf(`document.querySelector("%s-error").textContent.startsWith("Write a")`, field))
+		w.Write(field, wrong)
+		w.See(fmt.Sprintf(`document.querySelector("%s-error").textContent.startsWith("Write a")`, field))
 	}
-	w.see(`document.querySelector(".finish .primary").disabled`)
-	w.press(".buttons button:last-child") // discard
-	w.see(`document.querySelector("#burst-0").value === "3" && !document.querySelector("[aria-invalid=true]")`)
+	w.See(`document.querySelector(".finish .primary").disabled`)
+	w.Press(".buttons button:last-child") // discard
+	w.See(`document.querySelector("#burst-0").value === "3" && !document.querySelector("[aria-invalid=true]")`)
 
-	w.write("#refill-0", "0.5")
-	w.must(chromedp.Click(chromedp.CSS("input[value=observe]")))
-	w.press(".finish .primary")
-	w.see(says("Saved by anna") + "&&" + says("Observing"))
+	w.Write("#refill-0", "0.5")
+	w.Click("input[value=observe]")
+	w.Press(".finish .primary")
+	w.See(says("Saved by anna") + "&&" + says("Observing"))
 	if p := d.guard.Policy(channelID); p.Limits[0].Refill != 500*time.Millisecond || p.Mode != chatguard.Observe {
 		t.Errorf("in force is %+v", p)
 	}
@@ -120,34 +118,34 @@ func TestTwoModeratorsDontOverwriteEachOther(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.goTo("limits")
-	w.see(`document.querySelector("#burst-0")`)
+	w.See(`document.querySelector("#burst-0")`)
 	d.put(burst(7))
-	w.see(`document.querySelector("#burst-0").value === "7"`) // nothing was typed: the form follows
-	w.write("#burst-0", "8")
+	w.See(`document.querySelector("#burst-0").value === "7"`) // nothing was typed: the form follows
+	w.Write("#burst-0", "8")
 	d.put(burst(9))
-	w.see(says("owner has changed these limits meanwhile."))
-	w.press(".note button") // load
-	w.see(`document.querySelector("#burst-0").value === "9"`)
+	w.See(says("owner has changed these limits meanwhile."))
+	w.Press(".note button") // load
+	w.See(`document.querySelector("#burst-0").value === "9"`)
 }
 
 func TestALostConnectionComesBack(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	d.say(spammer, 4)
-	w.see(rows("Spammer", 1))
+	w.See(rows("Spammer", 1))
 	d.stop()
-	w.see(says("No connection to chatguard."))
-	w.see(rows("Spammer", 1)) // what was known stays
+	w.See(says("No connection to chatguard."))
+	w.See(rows("Spammer", 1)) // what was known stays
 	d.start(d.opts)
 	d.say(chatguard.User{ID: "43", Login: "meanwhile"}, 4)
-	w.see(rows("meanwhile", 1) + "&&" + rows("Spammer", 0) + `&& !document.querySelector(".lost")`)
+	w.See(rows("meanwhile", 1) + "&&" + rows("Spammer", 0) + `&& !document.querySelector(".lost")`)
 }
 
 func TestARevokedSessionLeadsToSignIn(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	d.store.revoke()
-	w.see(says("chatguard signin"))
+	w.See(says("chatguard signin"))
 }
 
 func TestHostileNamesStayText(t *testing.T) {
@@ -161,12 +159,12 @@ func TestHostileNamesStayText(t *testing.T) {
 	}
 	for i, name := range names {
 		d.say(chatguard.User{ID: fmt.Sprint(i), Login: name, DisplayName: name}, 4)
-		w.see(rows(clip(name), 1))
+		w.See(rows(clip(name), 1))
 	}
-	if title := eval[string](w, "document.title"); title != "Now · chatguard" {
+	if title := browsertest.Eval[string](w.Window, "document.title"); title != "Now · chatguard" {
 		t.Errorf("the title is %q", title)
 	}
-	if n := eval[int](w, `document.querySelectorAll(".row img, .row script").length`); n != 0 {
+	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".row img, .row script").length`); n != 0 {
 		t.Errorf("%d elements came out of names", n)
 	}
 	w.fits()
@@ -175,7 +173,7 @@ func TestHostileNamesStayText(t *testing.T) {
 // fits fails the test when the page is wider than the window.
 func (w *window) fits() {
 	w.Helper()
-	if wide := eval[int](w, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
+	if wide := browsertest.Eval[int](w.Window, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
 		w.Errorf("the page is %d pixels wider than the window", wide)
 	}
 }
@@ -191,20 +189,20 @@ func TestEveryPageFitsTheWindow(t *testing.T) {
 			}
 		})
 		w := d.openBlank(width, 800)
-		w.must(chromedp.Navigate("http://" + w.address + "/"))
-		w.see(says("chatguard signin"))
+		w.Must(chromedp.Navigate("http://" + w.address + "/"))
+		w.See(says("chatguard signin"))
 		w.fits()
-		w.must(chromedp.Navigate("http://" + w.address + "/#signin=good-code"))
-		w.see(says("sees no messages"))
+		w.Must(chromedp.Navigate("http://" + w.address + "/#signin=good-code"))
+		w.See(says("sees no messages"))
 		w.fits()
 		d.say(spammer, 4)
-		w.see(rows("Spammer", 1))
+		w.See(rows("Spammer", 1))
 		w.fits()
 		w.goTo("limits")
-		w.see(`document.querySelector("#burst-0")`)
+		w.See(`document.querySelector("#burst-0")`)
 		w.fits()
 		d.stop()
-		w.see(says("No connection to chatguard."))
+		w.See(says("No connection to chatguard."))
 		w.fits()
 	}
 }
@@ -215,11 +213,11 @@ func TestThousandsOfRowsAreDrawnLazily(t *testing.T) {
 	for i := range 5000 {
 		d.say(chatguard.User{ID: fmt.Sprint(i), Login: fmt.Sprint("user_", i)}, 4)
 	}
-	w.see(`document.querySelector(".figures dd").textContent === "5,000"`)
-	w.see(rows("user_4999", 1))
-	w.must(chromedp.Evaluate[chromedp.Void](`scrollTo(0, document.body.scrollHeight)`))
-	w.see(rows("user_0", 1))
-	if n := eval[int](w, `document.querySelectorAll(".row").length`); n > 100 {
+	w.See(`document.querySelector(".figures dd").textContent === "5,000"`)
+	w.See(rows("user_4999", 1))
+	w.Must(chromedp.Evaluate[chromedp.Void](`scrollTo(0, document.body.scrollHeight)`))
+	w.See(rows("user_0", 1))
+	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".row").length`); n > 100 {
 		t.Errorf("%d rows are drawn", n)
 	}
 }
@@ -230,14 +228,14 @@ func TestEachChannelHasItsOwnPage(t *testing.T) {
 	})
 	w := d.open(1400, 900)
 	d.say(spammer, 4)
-	w.see(rows("Spammer", 1))
-	w.must(chromedp.Evaluate[chromedp.Void](`location.hash = "#/now?channel=8"`))
-	w.see(says("Nobody is throttled.") + `&& document.querySelector("select").value === "8"`)
+	w.See(rows("Spammer", 1))
+	w.Must(chromedp.Evaluate[chromedp.Void](`location.hash = "#/now?channel=8"`))
+	w.See(says("Nobody is throttled.") + `&& document.querySelector("select").value === "8"`)
 	w.goTo("limits")
-	w.see(`location.hash === "#/limits?channel=8" && document.querySelector("#burst-0")`)
-	w.write("#burst-0", "5")
-	w.press(".finish .primary")
-	w.see(says("Saved by anna"))
+	w.See(`location.hash === "#/limits?channel=8" && document.querySelector("#burst-0")`)
+	w.Write("#burst-0", "5")
+	w.Press(".finish .primary")
+	w.See(says("Saved by anna"))
 	if first, second := d.guard.Policy(channelID).Limits[0].Burst, d.guard.Policy("8").Limits[0].Burst; first != 3 || second != 5 {
 		t.Errorf("bursts are %d and %d", first, second)
 	}
@@ -246,15 +244,10 @@ func TestEachChannelHasItsOwnPage(t *testing.T) {
 func TestNothingMovesWhereThatIsUnwanted(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	w.must(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
-		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}},
-		})
-		return err
-	}))
+	w.Prefer(map[string]string{"prefers-reduced-motion": "reduce"})
 	d.say(spammer, 4)
-	w.see(rows("Spammer", 1))
-	moving := eval[string](w, `(() => {
+	w.See(rows("Spammer", 1))
+	moving := browsertest.Eval[string](w.Window, `(() => {
 		const style = getComputedStyle(document.querySelector(".row"));
 		return style.transitionDuration + " " + style.animationDuration;
 	})()`)
@@ -274,8 +267,8 @@ func TestThePageWorksUnderAPath(t *testing.T) {
 	go func() { done <- outer.Serve(listener) }()
 	defer func() { outer.Close(); <-done }()
 	w := d.openBlank(1400, 900)
-	w.must(chromedp.Navigate("http://" + listener.Addr().String() + "/guard/#signin=good-code"))
+	w.Must(chromedp.Navigate("http://" + listener.Addr().String() + "/guard/#signin=good-code"))
 	d.say(spammer, 4)
-	w.see(rows("Spammer", 1))
-	w.must(chromedp.Navigate("about:blank")) // its live feed ends
+	w.See(rows("Spammer", 1))
+	w.Must(chromedp.Navigate("about:blank")) // its live feed ends
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -20,7 +21,7 @@ type listener struct {
 }
 
 func (d *dashboard) dial(headers http.Header) (*websocket.Conn, *http.Response, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	return websocket.Dial(ctx, "ws://"+d.address+"/api/v1/live?channel="+channelID,
 		&websocket.DialOptions{HTTPClient: d.client, HTTPHeader: headers})
@@ -35,7 +36,7 @@ func (d *dashboard) listen() *listener {
 		d.Fatal(err)
 	}
 	conn.SetReadLimit(-1)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	d.Cleanup(func() { conn.CloseNow(); cancel() })
 	return &listener{d, ctx, conn}
 }

@@ -1,0 +1,158 @@
+// Package browsertest opens windows of a real browser for tests of the dashboard. It knows no page.
+package browsertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long a window may be waited for before the test says where it hangs.
+const patience = time.Minute
+
+// chromium is the one browser of all tests. Each window shares nothing with the others.
+var chromium struct {
+	once sync.Once
+	ctx  context.Context
+	stop func()
+	err  error
+}
+
+func start() {
+	path, err := findBrowser()
+	if err != nil {
+		chromium.err = err
+		return
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-component-update", true))
+	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stop := chromedp.NewContext(allocator)
+	chromium.ctx, chromium.stop = ctx, func() { stop(); stopAllocator() }
+	chromium.err = chromedp.Do(ctx)
+}
+
+func findBrowser() (path string, err error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("the browser tests need Chromium: install it (Debian: apt-get install chromium)")
+}
+
+// Stop ends the browser, if one was started. Call it when all tests of a package have ended.
+func Stop() {
+	if chromium.stop != nil {
+		chromium.stop()
+	}
+}
+
+// Window is a window of the browser. Its methods end the test where the page doesn't do what they wait for.
+type Window struct {
+	testing.TB
+	tab context.Context // lives as long as the window
+	ctx context.Context // ends when patience does
+}
+
+// Open opens an empty window. The test fails where a page in it throws or breaks its content policy.
+func Open(tb testing.TB, width, height int64) *Window {
+	tb.Helper()
+	chromium.once.Do(start)
+	if chromium.err != nil {
+		tb.Fatal(chromium.err)
+	}
+	tab, close := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
+	tb.Cleanup(close)
+	ctx, cancel := context.WithTimeout(tab, patience)
+	tb.Cleanup(cancel)
+	w := &Window{tb, tab, ctx}
+	w.Must(chromedp.EmulateViewport(width, height))
+	w.heedConsole()
+	return w
+}
+
+func (w *Window) heedConsole() {
+	ctx, cancel := context.WithCancel(w.ctx)
+	done := make(chan struct{})
+	messages := chromedp.Console(ctx)
+	go func() {
+		defer close(done)
+		for m, err := range messages {
+			if err == nil && (m.IsException() || m.Source == "security") {
+				w.Errorf("the page's console: %s", m)
+			}
+		}
+	}()
+	w.Cleanup(func() { cancel(); <-done })
+}
+
+// Must takes steps one after another.
+func (w *Window) Must(steps ...chromedp.Action[chromedp.Void]) {
+	w.Helper()
+	if err := chromedp.Do(w.ctx, steps...); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// Eval returns the value of an expression of JavaScript.
+func Eval[T any](w *Window, expression string) T {
+	w.Helper()
+	value, err := chromedp.Run(w.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		w.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// See waits until an expression of JavaScript is true.
+func (w *Window) See(expression string) {
+	w.Helper()
+	look := fmt.Sprintf(`new Promise((done) => {
+		const look = () => ((%s) ? done(true) : setTimeout(look, 20));
+		look();
+	})`, expression)
+	if _, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](look, chromedp.EvalAwaitPromise)); err != nil {
+		text, textErr := chromedp.Run(w.tab, chromedp.Evaluate[string]("document.body.innerText"))
+		w.Fatalf("never seen: %s: %v\nthe page says:\n%s %v", expression, err, text, textErr)
+	}
+}
+
+// Press clicks a button once that is possible.
+func (w *Window) Press(button string) {
+	w.Helper()
+	w.See(fmt.Sprintf(`document.querySelector(%q)?.disabled === false`, button))
+	w.Click(button)
+}
+
+// Click clicks on what a CSS selector finds.
+func (w *Window) Click(selector string) {
+	w.Helper()
+	w.Must(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// Write replaces what stands in a field.
+func (w *Window) Write(field, text string) {
+	w.Helper()
+	w.Must(
+		chromedp.Focus(chromedp.CSS(field)),
+		chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).select()`, field)),
+		chromedp.SendKeys(chromedp.CSS(field), text),
+	)
+}
+
+// Picture returns what the window shows, as PNG.
+func (w *Window) Picture() []byte {
+	w.Helper()
+	picture, err := chromedp.Run(w.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return picture
+}
