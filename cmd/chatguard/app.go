@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/web"
+)
+
+// owner is who the printed sign-in link signs in.
+const owner = "owner"
+
+// app is the whole bot, wired: Twitch → bot → Guard → store and dashboard.
+type app struct {
+	config   config.Config
+	log      *slog.Logger
+	store    *persist.Store
+	guard    *chatguard.Guard
+	twitch   *twitchConnection
+	bot      *chat.Bot
+	web      *web.Server
+	listener net.Listener
+}
+
+// newApp opens the database, takes back what it holds, and listens. Close the app when done.
+func newApp(ctx context.Context, cfg config.Config, log *slog.Logger) (*app, error) {
+	a := &app{config: cfg, log: log}
+	if err := a.open(ctx); err != nil {
+		a.close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *app) open(ctx context.Context) (err error) {
+	s := site(a.config.Web)
+	if a.listener, err = s.Open(); err != nil {
+		return err
+	}
+	if err = a.openStore(ctx); err != nil {
+		return err
+	}
+	a.twitch = newTwitchConnection(a.config.Twitch, a.log)
+	a.bot = chat.New(chat.Options{
+		Guard: a.guard, Source: a.twitch, Moderator: a.twitch.moderator(), Logger: a.log,
+		Report: func(o journal.Outcome) {
+			a.store.Report(o)
+			a.web.Report(o)
+		},
+	})
+	a.web, err = web.New(web.Options{
+		Site: s, Guard: a.guard, Store: a.store, WrongCode: persist.ErrCode, Log: a.log,
+		BasePolicy:  func(string) chatguard.Policy { return a.config.Policy },
+		Channels:    a.twitch.channels,
+		Connections: a.twitch.connections,
+		Database:    a.database,
+	})
+	if err != nil {
+		return err
+	}
+	waiting, err := a.store.Throttled(ctx, time.Now())
+	if err != nil {
+		return err
+	}
+	a.web.Preload(waiting)
+	return nil
+}
+
+// openStore opens the database and makes the Guard go on where the last process ended.
+func (a *app) openStore(ctx context.Context) (err error) {
+	a.store, err = persist.Open(ctx, a.config.Database, &persist.Options{
+		Logger: a.log, FlushInterval: a.config.FlushInterval, Retention: time.Duration(a.config.Retention),
+	})
+	if err != nil {
+		return err
+	}
+	a.guard, err = chatguard.New(a.config.Policy, &chatguard.Options{
+		Observer: func(m chatguard.Message, v chatguard.Verdict) {
+			a.store.Observe(m, v)
+			a.web.Observe(m, v)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.putRevisionsInForce(ctx); err != nil {
+		return err
+	}
+	_, err = a.store.Restore(ctx, a.guard)
+	return err
+}
+
+// putRevisionsInForce makes what was changed live go on holding, over the configuration, and names it.
+func (a *app) putRevisionsInForce(ctx context.Context) error {
+	revisions, err := a.store.CurrentRevisions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range revisions {
+		if len(r.Changes) == 0 {
+			continue
+		}
+		policy, err := journal.Apply(a.config.Policy, r.Changes)
+		if err == nil {
+			err = a.guard.SetPolicy(r.ChannelID, policy, time.Now())
+		}
+		if err != nil {
+			a.log.Error("what was changed live doesn't hold any more", "channel", r.ChannelID, "revision", r.Number, "author", r.Author, "error", err)
+			continue
+		}
+		for _, c := range r.Changes {
+			a.log.Info("changed live, and so not as configured", "channel", r.ChannelID, "key", c.Key, "value", c.To,
+				"configured", c.From, "revision", r.Number, "author", r.Author)
+		}
+	}
+	return nil
+}
+
+// run moderates and serves until the context ends, then writes everything down.
+func (a *app) run(ctx context.Context) error {
+	writing, stopWriting := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWriting()
+	written := make(chan error, 1)
+	go func() { written <- a.store.Run(writing, a.guard) }()
+
+	listener := a.listener
+	a.listener = nil // the server closes it
+	serving, ctx := errgroup.WithContext(ctx)
+	serving.Go(func() error { return a.bot.Run(ctx) })
+	serving.Go(func() error { return a.web.Run(ctx, listener) })
+	err := serving.Wait()
+	stopWriting() // nobody judges or reports any more
+	return errors.Join(err, <-written)
+}
+
+func (a *app) close() {
+	if a.listener != nil {
+		a.listener.Close()
+	}
+	if a.store != nil {
+		if err := a.store.Close(); err != nil {
+			a.log.Error("the database could not be closed", "error", err)
+		}
+	}
+}
+
+// printLink makes a sign-in link and prints it.
+func (a *app) printLink(ctx context.Context, out io.Writer) error {
+	code, err := a.store.NewSignInCode(ctx, owner, 0)
+	if err != nil {
+		return err
+	}
+	link := site(a.config.Web).Link(a.listener.Addr().String(), code)
+	_, err = fmt.Fprintf(out, "Dashboard: %s\n(the link signs in once, within %.0f minutes)\n", link, persist.SignInTime.Minutes())
+	return err
+}
+
+// database is the state of the store as the dashboard shows it.
+func (a *app) database() web.Database {
+	h := a.store.Health()
+	state := web.DatabaseOK
+	if h.State == persist.Failing {
+		state = web.DatabaseFailing
+	}
+	return web.Database{State: state, Detail: h.Problem, LastFlush: h.LastFlush}
+}
+
+// site is where the configuration says that the dashboard is.
+func site(w config.Web) web.Site {
+	s := web.Site{Listen: w.Listen, TLSCert: w.TLSCert, TLSKey: w.TLSKey, Token: string(w.Token)}
+	if w.PublicURL != "" {
+		s.PublicURL, _ = url.Parse(w.PublicURL) // the configuration has parsed it
+	}
+	for _, p := range w.TrustedProxies {
+		s.TrustedProxies = append(s.TrustedProxies, p.Prefix)
+	}
+	return s
+}

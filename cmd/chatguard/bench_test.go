@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+)
+
+// benchApp runs the whole app in this process, against a server, until stop is called.
+func benchApp(b *testing.B, server *faketwitch.Server) (a *app, stop func()) {
+	b.Helper()
+	a, err := newApp(b.Context(), demoConfig(server, b.TempDir(), "127.0.0.1:0"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.run(ctx) }()
+	if err := server.WaitJoined(b.Context(), 1); err != nil {
+		b.Fatal(err)
+	}
+	return a, func() {
+		cancel()
+		if err := <-ended; err != nil {
+			b.Error(err)
+		}
+		a.close()
+	}
+}
+
+func benchServer(b *testing.B) *faketwitch.Server {
+	b.Helper()
+	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { server.Close() })
+	return server
+}
+
+// every calls do n times, rate times a second, and catches up where it falls behind.
+func every(n, rate int, do func(i int)) {
+	began := time.Now()
+	for i := range n {
+		if wait := time.Until(began.Add(time.Duration(i) * time.Second / time.Duration(rate))); wait > 0 {
+			time.Sleep(wait)
+		}
+		do(i)
+	}
+}
+
+// BenchmarkLineToDelete measures from the line written by the fake server to the DELETE request arriving there, at 1,000 messages a second
+// of which one in twenty is throttled.
+func BenchmarkLineToDelete(b *testing.B) {
+	const messages, rate, oneIn = 10_000, 1000, 20
+	for b.Loop() {
+		server := benchServer(b)
+		_, stop := benchApp(b, server)
+		said := map[string]time.Time{}
+		every(messages, rate, func(i int) {
+			login := fmt.Sprint("chatter", i)
+			if i%oneIn == 0 {
+				login = fmt.Sprint("spammer", i/(oneIn*400)) // their first three are fine, and one every 4 s
+			}
+			began := time.Now()
+			id, err := server.Say(faketwitch.Line{Channel: demoChannel, Login: login, Text: "hello"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			said[id] = began
+		})
+		stop()
+		var waits []time.Duration
+		for _, d := range server.Deletes() {
+			waits = append(waits, d.At.Sub(said[d.Message.ID]))
+		}
+		if len(waits) < messages/oneIn*9/10 {
+			b.Fatalf("only %d deletes", len(waits))
+		}
+		slices.Sort(waits)
+		milliseconds := func(share float64) float64 {
+			return float64(waits[int(share*float64(len(waits)-1))]) / float64(time.Millisecond)
+		}
+		b.ReportMetric(milliseconds(0.5), "median-ms")
+		b.ReportMetric(milliseconds(0.99), "p99-ms")
+		b.ReportMetric(float64(len(waits)), "deletes")
+		b.ReportMetric(0, "ns/op")
+	}
+}
+
+// BenchmarkFlood measures whether 50,000 lines a second are read without loss, and without memory growing.
+func BenchmarkFlood(b *testing.B) {
+	const rate, seconds, chunk = 50_000, 10, 500
+	server := benchServer(b)
+	var chunks [][]byte
+	for range 20 {
+		var text bytes.Buffer
+		for i := range chunk {
+			_, raw, err := server.Render(faketwitch.Line{Channel: demoChannel, Login: fmt.Sprint("chatter", i), Badges: "moderator/1", Text: "a line of the flood"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			text.WriteString(raw + "\r\n")
+		}
+		chunks = append(chunks, text.Bytes())
+	}
+	for b.Loop() {
+		a, stop := benchApp(b, server)
+		half := heap()
+		began := time.Now()
+		every(rate*seconds/chunk, rate/chunk, func(i int) {
+			if i == rate*seconds/chunk/2 {
+				half = heap()
+			}
+			server.Flood(chunks[i%len(chunks)])
+		})
+		for a.bot.Counts().Messages < rate*seconds && time.Since(began) < 3*seconds*time.Second {
+			time.Sleep(time.Millisecond)
+		}
+		took := time.Since(began)
+		read := a.bot.Counts().Messages
+		grown := heap() - half
+		stop()
+		b.ReportMetric(float64(read)/took.Seconds(), "lines/s")
+		b.ReportMetric(float64(rate*seconds-read), "lost")
+		b.ReportMetric(grown/(1<<20), "MiB-grown")
+		b.ReportMetric(0, "ns/op")
+	}
+}
+
+// heap is how many bytes are alive.
+func heap() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// buildBinary builds chatguard as it is released.
+func buildBinary(b *testing.B) string {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "chatguard")
+	build := exec.Command("go", "build", "-trimpath", "-o", path, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// BenchmarkStart measures from starting the binary to its dashboard's first page, with a fresh database and with one that exists.
+func BenchmarkStart(b *testing.B) {
+	path := buildBinary(b)
+	_, configuration := startTwitch(b, "")
+	for b.Loop() {
+		p := startBinary(b, path, configuration)
+		response, err := http.Get(p.address)
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, response.Body)
+		response.Body.Close()
+		b.StopTimer()
+		if err != nil {
+			b.Fatal(err)
+		}
+		p.stop(b)
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/start")
+}
+
+// BenchmarkIdleMemory measures the resident memory of the binary, connected and with nothing to do.
+func BenchmarkIdleMemory(b *testing.B) {
+	path := buildBinary(b)
+	server, configuration := startTwitch(b, "")
+	for b.Loop() {
+		p := startBinary(b, path, configuration)
+		if err := server.WaitJoined(b.Context(), 1); err != nil {
+			b.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		b.ReportMetric(p.resident(b), "MiB-resident")
+		b.ReportMetric(0, "ns/op")
+		p.stop(b)
+	}
+}

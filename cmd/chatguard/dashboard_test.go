@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+)
+
+var screenshots = flag.String("screenshots", "", "folder to write pictures of the dashboard to")
+
+// dashboard is the whole app with a fake Twitch, and a window that has followed its sign-in link.
+type dashboard struct {
+	*browsertest.Window
+	twitch *faketwitch.Server
+	app    *app
+}
+
+func openDashboard(t *testing.T, width, height int64) *dashboard {
+	t.Helper()
+	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := newApp(t.Context(), demoConfig(server, t.TempDir(), "127.0.0.1:0"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var printed strings.Builder
+	if err := a.printLink(t.Context(), &printed); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		a.close()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := server.WaitJoined(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	d := &dashboard{browsertest.Open(t, width, height), server, a}
+	d.Must(chromedp.Navigate(strings.Fields(printed.String())[1]))
+	d.See(`document.body.innerText.includes("Nobody is throttled.")`)
+	return d
+}
+
+// picture keeps what the window shows, where pictures are wanted.
+func (d *dashboard) picture(name string) {
+	d.Helper()
+	picture := d.Picture()
+	if *screenshots == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o644); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// rows is true when so many rows of the table show the user.
+func rows(name string, n int) string {
+	return fmt.Sprintf(`[...document.querySelectorAll(".row:not(.leaving) bdi")].filter((e) => e.textContent === %q).length === %d`, name, n)
+}
+
+// TestModeratorAtTheDashboard is an evening in short: somebody is throttled and appears; the moderator lowers the burst; the next message of
+// somebody else, who would have been fine, is deleted.
+func TestModeratorAtTheDashboard(t *testing.T) {
+	d := openDashboard(t, 1400, 900)
+	var want []string
+	for i := range 4 {
+		id := say(t, d.twitch, "anna", "", fmt.Sprint("hello ", i))
+		if i == 3 {
+			want = append(want, id)
+		}
+	}
+	d.See(rows("anna", 1))
+	d.See(`document.querySelector(".row").innerText.includes("deleted")`)
+	waitForDeletes(t, d.twitch, want)
+
+	say(t, d.twitch, "berta", "", "one")
+	d.Click(`nav a[href^="#/limits"]`)
+	d.See(`document.querySelector("#burst-0")`)
+	d.Write("#burst-0", "1")
+	d.Press(".finish .primary")
+	d.See(`document.body.innerText.includes("Saved by owner")`)
+	waitForDeletes(t, d.twitch, append(want, say(t, d.twitch, "berta", "", "two")))
+	d.Click(`nav a[href^="#/now"]`)
+	d.See(rows("berta", 1))
+	revisions, err := d.app.store.Revisions(t.Context(), d.app.twitch.channels()[0].ID)
+	if err != nil || len(revisions) != 1 || revisions[0].Author != owner || fmt.Sprint(revisions[0].Changes) != "[{limit.burst.burst 3 1}]" {
+		t.Errorf("revisions %+v, %v", revisions, err)
+	}
+}
+
+// TestTheDemoFillsTheDashboard lets the demo's crowd talk, and takes the pictures for the documentation.
+func TestTheDemoFillsTheDashboard(t *testing.T) {
+	for _, size := range []struct {
+		name   string
+		width  int64
+		height int64
+		scheme string
+	}{{"now", 1200, 640, "light"}, {"now-dark", 1200, 640, "dark"}, {"now-phone", 360, 740, "light"}} {
+		t.Run(size.name, func(t *testing.T) {
+			d := openDashboard(t, size.width, size.height)
+			d.Prefer(map[string]string{"prefers-color-scheme": size.scheme, "prefers-reduced-motion": "reduce"})
+			talking, hush := context.WithCancel(t.Context())
+			hushed := make(chan error, 1)
+			go func() {
+				hushed <- (&faketwitch.Crowd{Channel: demoChannel, Seed: 1, Spammers: 8, RaidAt: 3 * time.Second}).Run(talking, d.twitch)
+			}()
+			d.See(`document.querySelectorAll(".row").length >= 7 && document.querySelector(".rows, table, main").innerText.includes("3×")`)
+			d.picture(size.name)
+			d.Click(`nav a[href^="#/limits"]`)
+			d.See(`document.querySelector("#burst-0")`)
+			d.picture(strings.Replace(size.name, "now", "limits", 1))
+			hush()
+			if err := <-hushed; err != nil {
+				t.Error(err)
+			}
+			if p := d.app.guard.Policy(d.app.twitch.channels()[0].ID); p.Mode != chatguard.Enforce {
+				t.Errorf("the demo's mode is %s", p.Mode)
+			}
+		})
+	}
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+// demoChannel is where the demo's crowd talks.
+const demoChannel = "gardenhour"
+
+// demoSettle is how long the demo waits at its end for the bot to have read what the crowd said.
+const demoSettle = 5 * time.Second
+
+func newDemoCommand() *cobra.Command {
+	var o demoOptions
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Show the whole thing on this machine: no account, nothing to set up",
+		Long: `Starts a make-believe Twitch on this machine with chatters, spammers and a raid, lets chatguard moderate it, and serves
+the dashboard. Nothing leaves this machine, and nothing is kept. Ctrl-C ends it with a summary.`,
+		Example: `  chatguard demo
+  chatguard demo --for 30s --seed 7`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := withLength(cmd.Context(), o.length)
+			defer stop()
+			o.anyPort = !cmd.Flags().Changed("listen")
+			return demo(ctx, o, cmd.OutOrStdout())
+		},
+	}
+	addLengthFlag(cmd, &o.length)
+	cmd.Flags().StringVar(&o.listen, "listen", config.Default().Web.Listen, "address of the dashboard")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "another number is another crowd")
+	return cmd
+}
+
+type demoOptions struct {
+	length  time.Duration
+	listen  string
+	anyPort bool // another port will do where listen's is taken
+	seed    uint64
+}
+
+// demo runs until the context ends, and sums up. The error is also for a sum that doesn't add up.
+func demo(ctx context.Context, o demoOptions, out io.Writer) (err error) {
+	folder, err := os.MkdirTemp("", "chatguard-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	a, err := newDemoApp(ctx, demoConfig(server, folder, o.listen), o.anyPort)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	fmt.Fprintf(out, "A make-believe channel, #%s, is moderated on this machine. Nothing leaves it.\n", demoChannel)
+	if err := a.printLink(ctx, out); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "Ctrl-C ends the demo.")
+	crowd := &faketwitch.Crowd{Channel: demoChannel, Seed: o.seed}
+	if err := a.runWithCrowd(ctx, server, crowd); err != nil {
+		return err
+	}
+	return sumUp(out, a.bot.Counts(), server.Deleted())
+}
+
+// demoConfig moderates the server's channel, and keeps nothing outside the folder.
+func demoConfig(server *faketwitch.Server, folder, listen string) config.Config {
+	c := config.Default()
+	c.Database = filepath.Join(folder, "chatguard.db")
+	c.Web.Listen = listen
+	c.Twitch = config.Twitch{
+		Channels: []string{demoChannel}, ClientID: server.ClientID(), Token: config.Secret(server.Token()),
+		IRCAddress: server.IRCAddress(), HelixURL: server.HelixURL(), AuthURL: server.AuthURL(),
+	}
+	c.Policy.Mode = chatguard.Enforce
+	c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}}
+	return c
+}
+
+// newDemoApp is newApp, at any free port where the usual one is taken and will do.
+func newDemoApp(ctx context.Context, c config.Config, anyPort bool) (*app, error) {
+	if err := c.Web.CheckExposure(); err != nil {
+		return nil, usageError{err}
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	a, err := newApp(ctx, c, log)
+	if anyPort && errors.Is(err, syscall.EADDRINUSE) {
+		c.Web.Listen = "127.0.0.1:0"
+		return newApp(ctx, c, log)
+	}
+	return a, err
+}
+
+// runWithCrowd runs the app, with a crowd talking, until the context ends and the bot has read what was said.
+func (a *app) runWithCrowd(ctx context.Context, server *faketwitch.Server, crowd *faketwitch.Crowd) error {
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	ended := make(chan error, 1)
+	go func() {
+		defer stop() // where the app ends by itself, so does the crowd
+		ended <- a.run(running)
+	}()
+	talking, hush := context.WithCancel(running)
+	defer hush()
+	context.AfterFunc(ctx, hush)
+	err := server.WaitJoined(talking, 1)
+	if err == nil {
+		err = crowd.Run(talking, server)
+		a.settle(running, crowd)
+	}
+	if talking.Err() != nil && errors.Is(err, talking.Err()) {
+		err = nil // it ended before anybody spoke
+	}
+	stop()
+	return errors.Join(err, <-ended)
+}
+
+// settle waits until the bot has judged everything that the crowd said.
+func (a *app) settle(ctx context.Context, crowd *faketwitch.Crowd) {
+	ctx, stop := context.WithTimeout(ctx, demoSettle)
+	defer stop()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for a.bot.Counts().Messages < int64(crowd.Sent()) && ctx.Err() == nil {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// sumUp prints what came of the demo, and fails where what was throttled isn't what was deleted.
+func sumUp(out io.Writer, c chat.Counts, deletedByTwitch int) error {
+	fmt.Fprintf(out, "\nmessages   %6d, of which %d by the broadcaster and moderators, who are exempt\n", c.Messages, c.Exempt)
+	fmt.Fprintf(out, "throttled  %6d\n", c.Throttled)
+	fmt.Fprintf(out, "deleted    %6d\n", c.Deleted)
+	fmt.Fprintf(out, "failed     %6d\n", c.Failed+c.Skipped)
+	if c.Throttled != int64(deletedByTwitch) {
+		return fmt.Errorf("%d messages were throttled, but the make-believe Twitch was asked to delete %d", c.Throttled, deletedByTwitch)
+	}
+	_, err := fmt.Fprintf(out, "The make-believe Twitch's own record agrees: %d deletes, one for each throttled message.\n", deletedByTwitch)
+	return err
+}

@@ -1,0 +1,48 @@
+// Command chatguard moderates a chat: it holds every chatter to the limits of a policy, acts on what goes beyond, keeps that in SQLite, and
+// serves a dashboard. It joins the packages below internal, which don't know one another.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+// The exit codes.
+const (
+	exitFailed = 1
+	exitUsage  = 2 // wrong usage or configuration
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	os.Exit(execute(ctx, os.Args[1:]))
+}
+
+// execute runs a command line and returns the exit code. An error is one line.
+func execute(ctx context.Context, args []string) int {
+	root := newRootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(os.Stderr, "chatguard: %v\n", err)
+	var usage usageError
+	var badConfig *config.Error
+	if errors.As(err, &usage) || errors.As(err, &badConfig) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// usageError is a command line that can't be followed.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }

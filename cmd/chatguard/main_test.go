@@ -1,0 +1,286 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+)
+
+// asCommand makes the test's own binary behave as chatguard.
+const asCommand = "CHATGUARD_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	testscript.Main(tests{m}, map[string]func(){"chatguard": main})
+}
+
+// tests are all tests of the package, and end the browser that some of them use.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	defer browsertest.Stop()
+	return t.M.Run()
+}
+
+// TestScripts runs the command lines in testdata/script: what a person types, and what comes back.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			log, err := twitchLog()
+			e.Setenv("TWITCH_LOG", log)
+			return err
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+	})
+}
+
+// exits runs a command that must end with an exit code: exits 2 chatguard rnu.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || strconv.Itoa(exit.ExitCode()) != args[0] {
+		ts.Fatalf("%s ended with %v, want exit code %s", args[1], err, args[0])
+	}
+}
+
+// twitchLog is the path of 5,000 real lines of chat, which come with go-twitch-irc.
+func twitchLog() (string, error) {
+	folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gempir/go-twitch-irc/v4").Output()
+	return filepath.Join(strings.TrimSpace(string(folder)), "test_resources", "channel.txt.gz"), err
+}
+
+// process is a running chatguard.
+type process struct {
+	*exec.Cmd
+	link    string // what it printed to sign in with
+	address string // of its dashboard
+	logs    string // file of its standard error
+}
+
+// start runs chatguard with the configuration, until it has printed its sign-in link.
+func start(t testing.TB, configuration string, env ...string) *process {
+	t.Helper()
+	return startBinary(t, os.Args[0], configuration, env...)
+}
+
+func startBinary(t testing.TB, path, configuration string, env ...string) *process {
+	t.Helper()
+	logs, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer logs.Close()
+	p := &process{Cmd: exec.Command(path, "run", "--config", configuration), logs: logs.Name()}
+	p.Env = append(append(os.Environ(), asCommand+"=1"), env...)
+	p.Stderr = logs
+	out, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill() })
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if link, ok := strings.CutPrefix(lines.Text(), "Dashboard: "); ok {
+			p.link = link
+			p.address, _, _ = strings.Cut(link, "#")
+			go io.Copy(io.Discard, out)
+			return p
+		}
+	}
+	t.Fatalf("chatguard ended without a link: %v\n%s", p.Wait(), p.log())
+	return nil
+}
+
+// stop ends the process with SIGTERM and wants it to end well.
+func (p *process) stop(t testing.TB) {
+	t.Helper()
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(); err != nil {
+		t.Fatalf("chatguard ended with %v\n%s", err, p.log())
+	}
+}
+
+// resident is how many MiB of memory the process has.
+func (p *process) resident(t testing.TB) (mib float64) {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, line, _ := strings.Cut(string(status), "VmRSS:")
+	var kib float64
+	if _, err := fmt.Sscan(line, &kib); err != nil {
+		t.Fatal(err)
+	}
+	return kib / 1024
+}
+
+func (p *process) log() string {
+	text, err := os.ReadFile(p.logs)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// startTwitch runs a fake Twitch, and writes a configuration that leads to it.
+func startTwitch(t testing.TB, more string) (server *faketwitch.Server, configuration string) {
+	t.Helper()
+	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{"gardenhour"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	configuration = filepath.Join(t.TempDir(), "chatguard.toml")
+	contents := fmt.Sprintf(`
+[twitch]
+channels = ["gardenhour"]
+irc_address = %q
+irc_tls = false
+helix_url = %q
+auth_url = %q
+
+[web]
+listen = "127.0.0.1:0"
+%s`, server.IRCAddress(), server.HelixURL(), server.AuthURL(), more)
+	if err := os.WriteFile(configuration, []byte(contents), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return server, configuration
+}
+
+// say lets a user say something, once somebody listens.
+func say(t testing.TB, server *faketwitch.Server, login, badges, text string) (messageID string) {
+	t.Helper()
+	id, err := server.Say(faketwitch.Line{Channel: "gardenhour", Login: login, Badges: badges, Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// TestRunRemembers is the main job, by the real binary: messages beyond a user's day are deleted, those of moderators aren't, and a
+// restart forgives nothing.
+func TestRunRemembers(t *testing.T) {
+	server, configuration := startTwitch(t, `
+[policy]
+mode = "enforce"
+
+[[limit]]
+name = "daily"
+algorithm = "daily-window"
+messages = 3
+
+[penalties]
+ladder = ["delete"]
+`)
+	token := "CHATGUARD_TWITCH_TOKEN=" + server.Token()
+	joined := func() {
+		t.Helper()
+		if err := server.WaitJoined(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want []string
+	p := start(t, configuration, token)
+	joined()
+	for i := range 5 {
+		id := say(t, server, "anna", "", fmt.Sprint("hello ", i))
+		if i >= 3 {
+			want = append(want, id)
+		}
+		for _, badge := range []string{"moderator/1", "lead_moderator/1", "broadcaster/1"} {
+			say(t, server, strings.Split(badge, "/")[0], badge, "hello")
+		}
+	}
+	waitForDeletes(t, server, want)
+	p.stop(t)
+
+	p = start(t, configuration, token)
+	joined()
+	want = append(want, say(t, server, "anna", "", "and again"))
+	waitForDeletes(t, server, want)
+	p.stop(t)
+}
+
+// waitForDeletes waits until as many messages are deleted as there should be, and wants them to be those.
+func waitForDeletes(t *testing.T, server *faketwitch.Server, want []string) {
+	t.Helper()
+	for look := time.NewTicker(time.Millisecond); server.Deleted() < len(want); {
+		select {
+		case <-look.C:
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		}
+	}
+	var got []string
+	for _, d := range server.Deletes() {
+		got = append(got, d.Message.ID)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) || len(server.Clears()) != 0 {
+		t.Fatalf("deleted %v, want %v; cleared %v", got, want, server.Clears())
+	}
+}
+
+func TestRunServesTheDashboard(t *testing.T) {
+	_, configuration := startTwitch(t, "")
+	p := start(t, configuration)
+	response, err := http.Get(p.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	page, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(page), "chatguard") {
+		t.Errorf("the page: %s, %v\n%s", response.Status, err, page)
+	}
+	p.stop(t)
+}
+
+func TestDemoAddsUp(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	var out strings.Builder
+	if err := demo(ctx, demoOptions{listen: "127.0.0.1:0", seed: 3}, &out); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	var throttled, deleted, failed int
+	for _, line := range strings.Split(out.String(), "\n") {
+		fmt.Sscanf(line, "throttled %d", &throttled)
+		fmt.Sscanf(line, "deleted %d", &deleted)
+		fmt.Sscanf(line, "failed %d", &failed)
+	}
+	if throttled == 0 || deleted != throttled || failed != 0 || !strings.Contains(out.String(), "record agrees") {
+		t.Errorf("the demo ended with\n%s", out.String())
+	}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/replay"
+)
+
+// namedSkips is how many unreadable lines are named before they are only counted.
+const namedSkips = 20
+
+func newReplayCommand() *cobra.Command {
+	var path string
+	var asJSON, decisions bool
+	cmd := &cobra.Command{
+		Use:   "replay [flags] FILE…",
+		Short: "Run recorded chat through the limits: who would have been throttled?",
+		Long: `Runs recorded chat through the limits of the configuration (or the default ones) and sums up who would have been throttled.
+
+A FILE holds raw Twitch IRC lines or JSON lines, plain or gzip; - is standard input. Messages are judged in the order of
+the lines, at the times given there. A line that can't be read is named and counted. A JSON line:
+
+  {"at": "2026-01-05T12:00:00Z", "channel": "1", "user_id": "7", "login": "anna", "roles": ["vip"], "text": "hi", "cost": 1}
+
+"at" can also be milliseconds since 1970; login, roles, text and cost can be left out.`,
+		Example: `  chatguard replay --json chat.irc.gz
+  zcat chat.jsonl.gz | chatguard replay --decisions -`,
+		Args: someArguments("a FILE, or - for standard input"),
+		RunE: func(cmd *cobra.Command, files []string) error {
+			if asJSON && decisions {
+				return usageError{errors.New("--json and --decisions exclude each other")}
+			}
+			cfg, err := loadConfigIfAny(cmd, path)
+			if err != nil {
+				return err
+			}
+			out := bufio.NewWriter(cmd.OutOrStdout())
+			summary, err := replayFiles(cmd, cfg.Policy, files, out, decisions)
+			if err == nil && !decisions {
+				err = printSummary(out, summary, asJSON)
+			}
+			return errors.Join(err, out.Flush())
+		},
+	}
+	addConfigFlag(cmd, &path)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as one JSON object")
+	cmd.Flags().BoolVar(&decisions, "decisions", false, "print the verdict on each message, a JSON line each, instead of the summary")
+	return cmd
+}
+
+func replayFiles(cmd *cobra.Command, policy chatguard.Policy, files []string, out io.Writer, decisions bool) (replay.Summary, error) {
+	start := func() time.Time { return time.Unix(0, 0) } // the same record always gives the same verdicts, entry IDs too
+	guard, err := chatguard.New(policy, &chatguard.Options{Now: start})
+	if err != nil {
+		return replay.Summary{}, err
+	}
+	skipped := 0
+	options := replay.Options{
+		Guard: guard, Parse: twitch.Parse,
+		Skipped: func(name string, line int, why error) {
+			if skipped++; skipped <= namedSkips {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s:%d: skipped: %v\n", name, line, why)
+			}
+		},
+	}
+	if decisions {
+		encoder := json.NewEncoder(out)
+		options.Decided = func(v chatguard.Verdict) error { return encoder.Encode(v) }
+	}
+	r := replay.New(options)
+	for _, name := range files {
+		if err := replayFile(cmd, r, name); err != nil {
+			return replay.Summary{}, err
+		}
+	}
+	if more := skipped - namedSkips; more > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "and %d more lines were skipped\n", more)
+	}
+	return r.Summary(), nil
+}
+
+func replayFile(cmd *cobra.Command, r *replay.Replay, name string) error {
+	if name == "-" {
+		return r.Read(cmd.Context(), "standard input", cmd.InOrStdin())
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return r.Read(cmd.Context(), name, f)
+}
+
+func printSummary(out io.Writer, s replay.Summary, asJSON bool) error {
+	if asJSON {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(s)
+	}
+	fmt.Fprintf(out, "%d messages of %d users, %d of them exempt\n", s.Messages, s.Users, s.ExemptMessages)
+	fmt.Fprintf(out, "%d messages of %d users would be throttled\n", s.ThrottledMessages, s.ThrottledUsers)
+	if s.Skipped > 0 {
+		fmt.Fprintf(out, "%d lines can't be read\n", s.Skipped)
+	}
+	if len(s.Top) == 0 {
+		return nil
+	}
+	fmt.Fprintln(out)
+	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "throttled\tmessages\tuser ID\t login")
+	for _, u := range s.Top {
+		fmt.Fprintf(table, "%d\t%d\t%s\t %s\n", u.Throttled, u.Messages, u.UserID, u.Login)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+// defaultConfig is the configuration that commands look for where they are started.
+const defaultConfig = "chatguard.toml"
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "chatguard",
+		Short: "Give every chatter a fair share of the conversation",
+		Long: `chatguard reads a chat, holds every chatter to limits, and acts on what goes beyond.
+
+Without a command it runs where there is a chatguard.toml, and makes one where there is none.
+Begin with "chatguard demo": the whole thing on this machine, no account needed.`,
+		Args:          noArguments,
+		SilenceErrors: true,
+
+		SuggestionsMinimumDistance: 2,
+		SilenceUsage:               true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := os.Stat(defaultConfig); errors.Is(err, fs.ErrNotExist) {
+				return initialise(cmd, defaultConfig, starterAnswers{})
+			}
+			return runFrom(cmd, defaultConfig)
+		},
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(newInitCommand(), newDemoCommand(), newWatchCommand(), newRunCommand(), newSigninCommand(), newReplayCommand())
+	return root
+}
+
+// noArguments refuses words behind a command, and suggests the command that may be meant.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.HasSubCommands() {
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			return usageError{fmt.Errorf("unknown command %q: did you mean %q?", args[0], near[0])}
+		}
+		return usageError{fmt.Errorf("unknown command %q: see chatguard help", args[0])}
+	}
+	return usageError{fmt.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), args[0])}
+}
+
+// someArguments refuses a command without the arguments it works on.
+func someArguments(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usageError{fmt.Errorf("%s needs %s: see chatguard help %s", cmd.CommandPath(), what, cmd.Name())}
+		}
+		return nil
+	}
+}
+
+func addConfigFlag(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVarP(path, "config", "c", defaultConfig, "path of the configuration")
+}
+
+// loadConfig reads the configuration at path.
+func loadConfig(path string) (config.Config, error) {
+	return config.Load(path, os.LookupEnv)
+}
+
+// loadConfigIfAny reads the configuration where one is asked for or found, and has the defaults otherwise.
+func loadConfigIfAny(cmd *cobra.Command, path string) (config.Config, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !cmd.Flags().Changed("config") {
+		return config.Default(), nil
+	}
+	return loadConfig(path)
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+func newWatchCommand() *cobra.Command {
+	var path string
+	var length time.Duration
+	cmd := &cobra.Command{
+		Use:   "watch CHANNEL…",
+		Short: "Say who would be throttled in any Twitch channel, and do nothing",
+		Long: `Reads Twitch channels anonymously and says who would be throttled by the limits of the configuration (or the default
+ones). No account is needed, nothing is done to anybody, and nothing is stored. Ctrl-C ends it with a summary.`,
+		Example: `  chatguard watch yourchannel
+  chatguard watch --for 10m onechannel otherchannel`,
+		Args: someArguments("a CHANNEL"),
+		RunE: func(cmd *cobra.Command, channels []string) error {
+			cfg, err := loadConfigIfAny(cmd, path)
+			if err != nil {
+				return err
+			}
+			cfg.Twitch.Channels, cfg.Twitch.Token = nil, ""
+			for _, name := range channels {
+				login, err := config.ChannelName(name)
+				if err != nil {
+					return usageError{err}
+				}
+				cfg.Twitch.Channels = append(cfg.Twitch.Channels, login)
+			}
+			ctx, stop := withLength(cmd.Context(), length)
+			defer stop()
+			return watch(ctx, cfg, cmd.OutOrStdout())
+		},
+	}
+	addConfigFlag(cmd, &path)
+	addLengthFlag(cmd, &length)
+	return cmd
+}
+
+// watch reports until the context ends.
+func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
+	cfg.Policy.Mode = chatguard.Observe
+	guard, err := chatguard.New(cfg.Policy, &chatguard.Options{Observer: func(m chatguard.Message, v chatguard.Verdict) {
+		if v.Observed {
+			fmt.Fprintln(out, observation(m, v))
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	connection := newTwitchConnection(cfg.Twitch, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	bot := chat.New(chat.Options{Guard: guard, Source: connection})
+	err = bot.Run(ctx)
+	c := bot.Counts()
+	fmt.Fprintf(out, "%d messages, %d of them exempt; %d would have been throttled\n", c.Messages, c.Exempt, c.Observed)
+	return err
+}
+
+// observation is a line on who would have been throttled.
+func observation(m chatguard.Message, v chatguard.Verdict) string {
+	wait := "could never send this message"
+	if !v.Never {
+		wait = "could speak again in " + v.RetryAfter.Round(100*time.Millisecond).String()
+	}
+	return fmt.Sprintf("%s  %-25s  %s: %s (%s)", v.At.Local().Format(time.TimeOnly), m.User.Name(), v.Limit, wait, v.WouldBe)
+}
+
+func addLengthFlag(cmd *cobra.Command, length *time.Duration) {
+	cmd.Flags().DurationVar(length, "for", 0, "end after this time, such as 30s (default: until Ctrl-C)")
+}
+
+// withLength ends the context after the length, if there is one.
+func withLength(ctx context.Context, length time.Duration) (context.Context, context.CancelFunc) {
+	if length <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, length)
+}
