@@ -25,4 +25,4 @@ demo:
 # The pictures in docs/, taken from the demo in Chromium.
 screenshots:
 	sh scripts/prepare.sh
-	go test -count 1 -run TestScreenshots ./cmd/chatguard -screenshots $(CURDIR)/docs
+	go test -count 1 -run TestTheDemoFillsTheDashboard ./cmd/chatguard -screenshots $(CURDIR)/docs
