@@ -43,8 +43,14 @@ func compile(p Policy) (*compiled, error) {
 		}
 	}
 	var err error
-	c.set, err = limits.NewSet(list, limits.Strikes{Every: p.Penalties.StrikeEvery, Forget: p.Penalties.ForgetAfter})
-	return c, err
+	c.set, err = limits.NewSet(list, limits.Strikes{
+		Every: p.Penalties.StrikeEvery, Forget: p.Penalties.ForgetAfter, Practice: p.Mode == Observe,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.set.Owner = c
+	return c, nil
 }
 
 // params are the limit's parameters as the algorithms take them.
@@ -76,6 +82,8 @@ func (p Penalty) validate() error {
 	switch {
 	case p.Action > Drop:
 		return fmt.Errorf("unknown action %d", uint8(p.Action))
+	case p.UntilRefill && (p.Action != Timeout || p.Duration != 0), p.Duration != 0 && p.Action != Timeout:
+		return fmt.Errorf("%s: only a timeout has a length, and only one", p.Action)
 	case p.Action == Timeout && !p.UntilRefill:
 		return checkTimeout(p.Duration)
 	}

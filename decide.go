@@ -7,16 +7,14 @@ import (
 )
 
 // decide turns a message into what the limits want to know, and their decision into a verdict. ask is Table.Judge or Table.Peek.
-func (g *Guard) decide(m *Message, ask func(*limits.Table, string, limits.Request) (limits.Decision, *limits.Set)) (Verdict, error) {
+func (c *channel) decide(m *Message, ask func(*limits.Table, string, limits.Request) (limits.Decision, *limits.Set)) (Verdict, error) {
 	at, err := m.check()
 	if err != nil {
 		return Verdict{}, err
 	}
 	v := Verdict{At: m.SentAt, ChannelID: m.ChannelID, UserID: m.User.ID, Allowed: true, Remaining: -1}
-	c := g.channel(m.ChannelID)
-	policy := c.policy.Load()
-	roles := m.User.Roles | 1<<Everyone
-	if roles&policy.exempt != 0 {
+	roles := m.User.Roles&allRoles | 1<<Everyone
+	if roles&c.policy.Load().exempt != 0 {
 		v.Exempt = true
 		return v, nil
 	}
@@ -26,7 +24,7 @@ func (g *Guard) decide(m *Message, ask func(*limits.Table, string, limits.Reques
 	}
 	v.Remaining, v.ResetAt = int(d.Remaining), time.Unix(0, d.ResetAt)
 	if !d.Allowed {
-		v.throttle(&policy.policy, d, set, at)
+		v.throttle(&set.Owner.(*compiled).policy, d, set, at)
 	}
 	return v, nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,16 +38,7 @@ type Guard struct {
 	observer  func(Message, Verdict)
 	base      *compiled // for channels without a policy of their own
 	lastEntry atomic.Int64
-
-	channels atomic.Pointer[map[string]*channel] // replaced, never changed
-	adding   sync.Mutex                          // held while channels is replaced
-}
-
-// channel is what the Guard knows of a channel.
-type channel struct {
-	policy   atomic.Pointer[compiled]
-	table    *limits.Table
-	changing sync.Mutex // held while policy and table change together
+	channels  channels
 }
 
 // New returns a Guard that holds every channel to the policy. The error names the first thing wrong with the policy.
@@ -65,7 +54,6 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 			g.now = opts.Now
 		}
 	}
-	g.channels.Store(&map[string]*channel{})
 	g.lastEntry.Store(g.now().UnixMilli() * 1000) // later starts have later IDs, with or without a store
 	return g, nil
 }
@@ -105,11 +93,18 @@ func (g *Guard) Peek(m Message) (Verdict, error) {
 	if m.SentAt.IsZero() {
 		m.SentAt = g.now()
 	}
-	return g.decide(&m, (*limits.Table).Peek)
+	c := g.channels.find(m.ChannelID)
+	if c == nil {
+		c = newChannel(g.base)
+	}
+	return c.decide(&m, (*limits.Table).Peek)
 }
 
 func (g *Guard) check(m Message) (Verdict, error) {
-	v, err := g.decide(&m, (*limits.Table).Judge)
+	if err := checkID(m.ChannelID, ErrNoChannel); err != nil {
+		return Verdict{}, err
+	}
+	v, err := g.channels.get(m.ChannelID, g.base).decide(&m, (*limits.Table).Judge)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -124,7 +119,7 @@ func (g *Guard) check(m Message) (Verdict, error) {
 
 // Policy returns the policy in force in a channel.
 func (g *Guard) Policy(channelID string) Policy {
-	if c := (*g.channels.Load())[channelID]; c != nil {
+	if c := g.channels.find(channelID); c != nil {
 		return c.policy.Load().policy.Clone()
 	}
 	return g.base.policy.Clone()
@@ -144,32 +139,8 @@ func (g *Guard) SetPolicy(channelID string, policy Policy, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	c := g.channel(channelID)
-	c.changing.Lock()
-	defer c.changing.Unlock()
-	clearStrikes := c.policy.Load().policy.Mode == Observe && policy.Mode == Enforce
-	c.table.Change(next.set, ns, clearStrikes)
-	c.policy.Store(next)
+	g.channels.get(channelID, g.base).change(next, ns)
 	return nil
-}
-
-// channel returns what is known of a channel, made on first sight.
-func (g *Guard) channel(id string) *channel {
-	if c := (*g.channels.Load())[id]; c != nil {
-		return c
-	}
-	g.adding.Lock()
-	defer g.adding.Unlock()
-	known := *g.channels.Load()
-	if c := known[id]; c != nil {
-		return c
-	}
-	c := &channel{table: limits.NewTable(g.base.set)}
-	c.policy.Store(g.base)
-	next := maps.Clone(known)
-	next[id] = c
-	g.channels.Store(&next)
-	return c
 }
 
 func checkID(id string, missing error) error {

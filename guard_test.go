@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +160,91 @@ func TestMessagesThatCannotBeJudged(t *testing.T) {
 	}
 }
 
+func TestRolesThatAreNone(t *testing.T) {
+	g := enforced(t, nil, nil)
+	if v := mustCheck(t, g, from("7", 0, Role(7))); !v.Allowed || v.Exempt {
+		t.Errorf("got %+v", v)
+	}
+}
+
+func TestEnforcingBeginsInEarnest(t *testing.T) {
+	// While a policy goes from observing to enforcing, nobody is judged by a half of each.
+	observing, enforcing := DefaultPolicy(), DefaultPolicy()
+	enforcing.Mode = Enforce
+	for _, p := range []*Policy{&observing, &enforcing} {
+		p.Limits = p.Limits[:1]
+		p.Limits[0].Burst, p.Limits[0].Refill, p.Penalties.StrikeEvery = 1, time.Hour, 0
+	}
+	for range 20 {
+		g, err := New(observing, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			for user := range 500 {
+				mustCheck(t, g, from(strconv.Itoa(user), 0))
+			}
+		}
+		changed := make(chan error)
+		go func() { changed <- g.SetPolicy("1", enforcing, monday) }()
+		for user := range 500 {
+			first := mustCheck(t, g, from(strconv.Itoa(user), 0))
+			for first.Observed {
+				first = mustCheck(t, g, from(strconv.Itoa(user), 0))
+			}
+			if first.Strikes != 1 {
+				t.Fatalf("the first message throttled in earnest gives strike %d", first.Strikes)
+			}
+		}
+		if err := <-changed; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestManyChannels(t *testing.T) {
+	g := enforced(t, nil, nil)
+	for range 4 {
+		for i := range 5000 {
+			m := from("7", 0)
+			m.ChannelID = strconv.Itoa(i)
+			mustCheck(t, g, m)
+		}
+	}
+	m := from("7", 0)
+	m.ChannelID = "4999"
+	if v := mustCheck(t, g, m); v.Allowed {
+		t.Error("a channel forgets its users when others come")
+	}
+	if n := len(g.Dirty().Rows); n != 5000*3 { // two limits and a strike each
+		t.Errorf("%d rows of state", n)
+	}
+}
+
+func TestTimeoutUntilRefillIsBounded(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: 1000 * time.Hour}}
+		p.Penalties.Ladder = []Penalty{{Action: Timeout, UntilRefill: true}}
+	}, nil)
+	mustCheck(t, g, from("7", 0))
+	if v := mustCheck(t, g, from("7", 1)); v.Penalty.Duration != MaxTimeout {
+		t.Errorf("%s, want 14 days", v.Penalty)
+	}
+	if v := mustCheck(t, g, from("7", 1000*3600-0.25)); v.Penalty.Duration != MinTimeout {
+		t.Errorf("%s, want 1 s", v.Penalty)
+	}
+}
+
+func TestEntriesGoOnAfterTheClock(t *testing.T) {
+	first := func(now time.Time) EntryID {
+		g := enforced(t, nil, &Options{Now: func() time.Time { return now }})
+		return mustCheck(t, g, Message{ChannelID: "1", User: User{ID: "7"}, Cost: 9}).EntryID
+	}
+	if a, b := first(monday), first(monday.Add(time.Second)); a >= b {
+		t.Errorf("a later start has entry %d, an earlier one %d", b, a)
+	}
+}
+
 func TestCheckAll(t *testing.T) {
 	reads := 0
 	g := enforced(t, nil, &Options{Now: func() time.Time { reads++; return monday }})
@@ -299,6 +385,9 @@ func TestValidate(t *testing.T) {
 		`unknown mode 2`:                                                                     func(p *Policy) { p.Mode = 2 },
 		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`:                  func(p *Policy) { p.Timezone = "Mars" },
 		`penalties: strike_every is -1s, want 0s or more`:                                    func(p *Policy) { p.Penalties.StrikeEvery = -time.Second },
+		`penalties: rung 1 of the ladder: warn: only a timeout has a length, and only one`: func(p *Policy) {
+			p.Penalties.Ladder[0] = Penalty{Action: Warn, UntilRefill: true}
+		},
 		`penalties: rung 2 of the ladder: a timeout of 336h0m1s: want whole seconds from 1s to 336h, or refill`: func(p *Policy) {
 			p.Penalties.Ladder[1] = Penalty{Action: Timeout, Duration: MaxTimeout + time.Second}
 		},

@@ -54,6 +54,9 @@ func (r *Role) UnmarshalText(text []byte) error {
 // Roles is a set of roles. The zero value is an ordinary chatter: Everyone and nothing else.
 type Roles uint8
 
+// allRoles are the roles that there are.
+const allRoles Roles = 1<<(Broadcaster+1) - 1
+
 // RolesOf returns the set of the roles given.
 func RolesOf(roles ...Role) Roles {
 	var set Roles

@@ -22,14 +22,14 @@ type Batch struct {
 // Dirty returns the state of all users that changed since it was last confirmed. Only one batch may be open at a time.
 func (g *Guard) Dirty() *Batch {
 	b := &Batch{}
-	for id, c := range *g.channels.Load() {
+	g.channels.each(func(id string, c *channel) {
 		dirty := c.table.Dirty()
 		for _, row := range dirty.Rows {
 			b.Rows = append(b.Rows, StateRow{ChannelID: id, UserID: row.User, Limit: row.Limit, Data: row.Data})
 		}
 		dirty.Rows = nil
 		b.tables = append(b.tables, dirty)
-	}
+	})
 	return b
 }
 
@@ -60,7 +60,7 @@ func (g *Guard) Restore(row StateRow, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	return g.channel(row.ChannelID).table.Restore(limits.StateRow{User: row.UserID, Limit: row.Limit, Data: row.Data}, ns)
+	return g.channels.get(row.ChannelID, g.base).table.Restore(limits.StateRow{User: row.UserID, Limit: row.Limit, Data: row.Data}, ns)
 }
 
 // RestoreEntryID makes sure that new entries get IDs above last.

@@ -31,7 +31,7 @@ type Verdict struct {
 	Strikes int     // the author's strikes after a throttled or observed message
 }
 
-// Throttled reports whether a limit stood in the way, enforced or only observed.
+// Throttled reports whether a limit stood in the way of the message that was judged, enforced or only observed.
 func (v *Verdict) Throttled() bool { return !v.Allowed || v.Observed }
 
 // MaySpeakAt is the moment at which the message would be allowed: At when it is allowed now, the zero time when Never.

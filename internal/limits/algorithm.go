@@ -18,8 +18,8 @@ type algorithm struct {
 	// compile checks the parameters and fills in the rule.
 	compile func(p Params, r *Rule) error
 
-	// sound reports whether the words, read from a store, can be a state.
-	sound func(state []uint64) bool
+	// sound reports whether words read from a store can be state that was spent under the rule old, last at that time.
+	sound func(old *Rule, state []uint64, last int64) bool
 
 	// next is the earliest time from at on at which n fit, if nothing else happens; Never when no waiting helps.
 	next func(r *Rule, state []uint64, at, n int64) int64
@@ -33,8 +33,7 @@ type algorithm struct {
 	// rewind brings the state to a clock that has jumped back to at: nothing is refunded, and nobody is locked out.
 	rewind func(r *Rule, state []uint64, at int64)
 
-	// convert brings state that was spent under the rule old to the rule r, as of the moment at. Of a rule that was read from a
-	// store, only capacity and interval are known.
+	// convert brings state that was spent under the rule old to the rule r, as of the moment at.
 	convert func(old, r *Rule, state []uint64, at int64)
 }
 

@@ -1,7 +1,10 @@
 package limits
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	_ "time/tzdata" // a day ends when its zone says so, on machines without zone files too
@@ -17,6 +20,7 @@ const (
 // The day of a local date D begins at the first instant whose local time is at or after D resetAt: the end of the gap where a clock
 // change skips that time, the earlier of two where it repeats it. A date that the zone skips has no day of its own.
 type Calendar struct {
+	name     string // zone and time of day
 	location *time.Location
 	resetAt  int64 // seconds after local midnight
 	recent   atomic.Pointer[Day]
@@ -31,20 +35,54 @@ func NewCalendar(timezone, resetAt string) (*Calendar, error) {
 	if err != nil || timezone == "Local" {
 		return nil, fmt.Errorf("unknown timezone %q (want an IANA name such as Europe/Berlin)", timezone)
 	}
-	c := &Calendar{location: location}
-	if resetAt != "" {
-		t, err := time.Parse("15:04", resetAt)
-		if err != nil || len(resetAt) != len("15:04") {
-			return nil, fmt.Errorf("reset_at %q is no time of day (want HH:MM, from 00:00 to 23:59)", resetAt)
-		}
-		c.resetAt = int64(t.Hour()*secondsPerHour + t.Minute()*60)
+	t, err := time.Parse("15:04", cmp.Or(resetAt, "00:00"))
+	if err != nil || resetAt != "" && len(resetAt) != len("15:04") {
+		return nil, fmt.Errorf("reset_at %q is no time of day (want HH:MM, from 00:00 to 23:59)", resetAt)
 	}
-	return c, nil
+	return &Calendar{
+		name:     location.String() + t.Format(" 15:04"),
+		location: location,
+		resetAt:  int64(t.Hour()*secondsPerHour + t.Minute()*60),
+	}, nil
 }
 
-// Same reports whether both calendars have the same days for the same reason.
-func (c *Calendar) Same(o *Calendar) bool {
-	return c.resetAt == o.resetAt && c.location.String() == o.location.String()
+// String names the calendar: "Europe/Berlin 00:00". No calendar is "".
+func (c *Calendar) String() string {
+	if c == nil {
+		return ""
+	}
+	return c.name
+}
+
+// calendars finds calendars by their names. Its zero value is ready, and it is safe for concurrent use.
+type calendars struct {
+	mu    sync.Mutex
+	known map[string]*Calendar
+}
+
+// named returns the calendar that String named, nil for none; atHand is a likely one, and may be nil.
+func (c *calendars) named(name string, atHand *Calendar) (*Calendar, error) {
+	switch name {
+	case "":
+		return nil, nil
+	case atHand.String():
+		return atHand, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if found := c.known[name]; found != nil {
+		return found, nil
+	}
+	zone, resetAt, _ := strings.Cut(name, " ")
+	made, err := NewCalendar(zone, resetAt)
+	if err != nil {
+		return nil, err
+	}
+	if c.known == nil {
+		c.known = map[string]*Calendar{}
+	}
+	c.known[name] = made
+	return made, nil
 }
 
 // DayOf returns the day that contains the second t.

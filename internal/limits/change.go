@@ -3,17 +3,16 @@ package limits
 import "slices"
 
 // Change holds the users to another set, as of the moment at, and keeps what they have spent: of a limit that stays under its name and
-// algorithm, converted where its parameters changed. It goes from shard to shard, so that a decision waits for a part of the rows only; when it
+// algorithm, converted where its parameters changed. Strikes given for practice lapse where the new set is in earnest. It goes from shard to shard, so that a decision waits for a part of the rows only; when it
 // returns, every decision is by the new set.
-func (t *Table) Change(set *Set, at int64, clearStrikes bool) {
-	t.changing.Lock()
-	defer t.changing.Unlock()
-	for i := range t.shards {
-		t.shards[i].change(set, at, clearStrikes)
-	}
+func (t *Table) Change(set *Set, at int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.set = set
+	t.each(func(_ int, s *shard) { s.change(set, at) })
 }
 
-func (s *shard) change(set *Set, at int64, clearStrikes bool) {
+func (s *shard) change(set *Set, at int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old, oldRows := s.set, s.rows
@@ -23,7 +22,7 @@ func (s *shard) change(set *Set, at int64, clearStrikes bool) {
 		row, before := s.row(number), oldRows[int(number)*old.width:][:old.width]
 		copy(row[:headerWords], before)
 		set.convert(row, old, before, from, at)
-		if clearStrikes {
+		if old.strikes.Practice && !set.strikes.Practice {
 			setStrikeCount(row, 0)
 		}
 		if !slices.Equal(row, before) {
@@ -42,11 +41,12 @@ func (s *Set) origins(old *Set) []int {
 }
 
 func (s *Set) convert(row []uint64, old *Set, before []uint64, from []int, at int64) {
-	for i := range s.rules {
+	rules, oldRules := s.rulesFor(rolesOf(row)), old.rulesFor(rolesOf(row))
+	for i := range rules {
 		if from[i] < 0 {
 			continue
 		}
-		r, o := &s.rules[i], &old.rules[from[i]]
+		r, o := &rules[i], &oldRules[from[i]]
 		state := s.state(row, i)
 		copy(state, old.state(before, from[i]))
 		r.convert(o, r, state, at)

@@ -12,7 +12,7 @@ func (t *Table) mustChange(tb testing.TB, at float64, limits ...Limit) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	t.Change(set, nanos(at), false)
+	t.Change(set, nanos(at))
 }
 
 func TestChangeKeepsTokensUsed(t *testing.T) {
@@ -84,12 +84,126 @@ func TestZoneChangedBackChangesNothing(t *testing.T) {
 	run(t, table, []step{{at: 3, retry: 86397}, {at: 86400, n: 2, ok: true}, {at: 86400, retry: 86400}})
 }
 
-func TestClearedStrikes(t *testing.T) {
-	table := newTable(t, bucket(1, time.Hour))
-	run(t, table, []step{{at: 0, ok: true}, {at: 1, retry: 3599}})
-	table.Change(table.shards[0].set, nanos(2), true)
-	if d, _ := table.Judge("7", Request{At: nanos(20), Cost: 1}); d.Strikes != 1 {
-		t.Errorf("strikes %d, want 1", d.Strikes)
+func TestStrikesForPracticeLapse(t *testing.T) {
+	sets := map[bool]*Set{}
+	for _, practice := range []bool{true, false} {
+		set, err := NewSet([]Limit{bucket(1, time.Hour)}, Strikes{Every: 10 * time.Second, Practice: practice})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sets[practice] = set
+	}
+	strikes := func(table *Table, at float64) int {
+		d, _ := table.Judge("7", Request{At: nanos(at), Cost: 1})
+		return d.Strikes
+	}
+	for _, test := range []struct {
+		before, after bool
+		want          int
+	}{{true, false, 1}, {true, true, 2}, {false, false, 2}, {false, true, 2}} {
+		live := NewTable(sets[test.before])
+		strikes(live, 0)
+		strikes(live, 1)
+		stored := live.Dirty()
+		stored.Confirm()
+
+		live.Change(sets[test.after], nanos(2))
+		if lapsed := test.want == 1; lapsed != (len(live.Dirty().Rows) > 0) {
+			t.Errorf("%+v: whether the store hears of it isn't %v", test, lapsed)
+		}
+		if got := strikes(live, 20); got != test.want {
+			t.Errorf("%+v: %d strikes after a change", test, got)
+		}
+		restarted := NewTable(sets[test.after])
+		for _, row := range stored.Rows {
+			if err := restarted.Restore(row, nanos(2)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := strikes(restarted, 20); got != test.want {
+			t.Errorf("%+v: %d strikes after a restart", test, got)
+		}
+	}
+}
+
+func TestChangeKeepsWhatARoleHasUsed(t *testing.T) {
+	const subscriber = 2
+	limit := func(refill, theirs time.Duration) Limit {
+		l := bucket(3, refill)
+		l.Roles = map[uint8]Params{subscriber: {Name: "burst", Algorithm: "token-bucket", Burst: 5, Refill: theirs}}
+		return l
+	}
+	wait := func(table *Table, at float64) float64 {
+		d, _ := table.Peek("7", Request{At: nanos(at), Cost: 5, Roles: 1 << subscriber})
+		return float64(d.RetryAt-nanos(at)) / 1e9
+	}
+	table := newTable(t, limit(4*time.Second, 2*time.Second))
+	table.Judge("7", Request{At: nanos(0), Cost: 2, Roles: 1 << subscriber})
+	stored := table.Dirty()
+	for _, test := range []struct {
+		limit Limit
+		want  float64
+	}{{limit(16*time.Second, 2*time.Second), 4}, {limit(16*time.Second, 60*time.Second), 120}} {
+		table.mustChange(t, 0, test.limit)
+		if got := wait(table, 0); got != test.want {
+			t.Errorf("after a change: all five in %v s, want %v s", got, test.want)
+		}
+		restarted := newTable(t, test.limit)
+		for _, row := range stored.Rows {
+			if err := restarted.Restore(row, nanos(0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := wait(restarted, 0); got != test.want {
+			t.Errorf("after a restart: all five in %v s, want %v s", got, test.want)
+		}
+	}
+}
+
+func TestRestartsInNewZonesBuyNothing(t *testing.T) {
+	// Every hour a restart in the next zone to the west, everywhere with as many messages as pass.
+	zones := []string{"Asia/Tokyo", "Asia/Dhaka", "Europe/Berlin", "Atlantic/Azores", "America/Lima", "America/Denver", "Pacific/Apia"}
+	const hour, messages = 3600.0, 100
+	table := newTable(t, daily(messages, zones[0], ""))
+	sent := 0
+	for i := range 24 {
+		at := float64(i) * hour
+		for table.allows(at) {
+			sent++
+		}
+		next := newTable(t, daily(messages, zones[(i+1)%len(zones)], ""))
+		for _, row := range table.Dirty().Rows {
+			if err := next.Restore(row, nanos(at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range next.shards {
+			if s := next.shards[i].Load(); s != nil {
+				for number := range uint32(s.count) {
+					s.touch(number) // each restart is written whole
+				}
+			}
+		}
+		table = next
+	}
+	if most := 3 * messages; sent > most || sent < messages {
+		t.Errorf("%d messages in a day of restarts, want %d at most", sent, most)
+	}
+}
+
+// allows spends a message of user 7.
+func (t *Table) allows(at float64) bool {
+	d, _ := t.Judge("7", Request{At: nanos(at), Cost: 1})
+	return d.Allowed
+}
+
+func TestScaleUp(t *testing.T) {
+	for _, test := range [][4]int64{
+		{10, 3, 4, 8}, {8, 3, 4, 6}, {1, 1, 1 << 61, 1}, {1 << 61, 1 << 61, 1, MaxTime - 1}, {1 << 61, 4, 1, MaxTime - 1}, {1 << 61, 1 << 61, 1 << 61, 1 << 61},
+	} {
+		if got := scaleUp(test[0], test[1], test[2]); got != test[3] {
+			t.Errorf("%d × %d ÷ %d is %d, want %d", test[0], test[1], test[2], got, test[3])
+		}
 	}
 }
 

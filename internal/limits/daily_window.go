@@ -24,9 +24,9 @@ var dailyWindow = algorithm{
 		return err
 	},
 
-	sound: func(state []uint64) bool {
+	sound: func(old *Rule, state []uint64, last int64) bool {
 		d := loadDay(state)
-		return d.End < MaxTime/nanosPerSecond && d.count <= MaxMessages
+		return old.calendar != nil && d.End < MaxTime/nanosPerSecond && d.count <= MaxMessages
 	},
 
 	next: func(r *Rule, state []uint64, at, n int64) int64 {
@@ -62,15 +62,12 @@ var dailyWindow = algorithm{
 	},
 
 	convert: func(old, r *Rule, state []uint64, at int64) {
-		if old.calendar != nil && old.calendar.Same(r.calendar) {
+		if old.calendar.name == r.calendar.name {
 			return
 		}
 		d := loadDay(state)
 		if at >= d.End*nanosPerSecond {
-			if old.calendar == nil {
-				return // the store's day is over, and nothing tells which one went on
-			}
-			d = old.dayAt(state, at)
+			d = old.dayAt(state, at) // a day in which nothing was spent goes on to its end, too
 		}
 		d.changing = r.calendar.FirstBoundary(d.End) != d.End
 		d.store(state)
@@ -103,6 +100,7 @@ func loadDay(state []uint64) countedDay {
 }
 
 func (d countedDay) store(state []uint64) {
+	d.Start = max(0, d.Start) // there are no times before 1970
 	state[0] = uint64(d.Start)<<lengthBits | uint64(d.End-d.Start)
 	state[1] = uint64(d.count)
 	if d.changing {
@@ -116,7 +114,10 @@ func (d countedDay) store(state []uint64) {
 // dayAt returns the day that counts at that time, which isn't before the day in the row.
 func (r *Rule) dayAt(state []uint64, at int64) countedDay {
 	d := loadDay(state)
-	if at < d.End*nanosPerSecond {
+	switch {
+	case d.Start*nanosPerSecond > at+clockJump: // it was made by a clock that was ahead
+		return countedDay{Day: r.calendar.DayOf(at / nanosPerSecond), count: d.count}
+	case at < d.End*nanosPerSecond:
 		return d
 	}
 	if d.changing {

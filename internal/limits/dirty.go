@@ -12,14 +12,11 @@ type takenRow struct{ number, version uint32 }
 // Dirty takes the rows that changed since they were last confirmed. Confirm or Release gives them back; one batch at a time.
 func (t *Table) Dirty() *Batch {
 	b := &Batch{table: t}
-	for i := range t.shards {
-		b.take(i)
-	}
+	t.each(b.take)
 	return b
 }
 
-func (b *Batch) take(i int) {
-	s := &b.table.shards[i]
+func (b *Batch) take(i int, s *shard) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.dirty) == 0 {
@@ -41,9 +38,9 @@ func (b *Batch) Confirm() { b.giveBack(true) }
 func (b *Batch) Release() { b.giveBack(false) }
 
 func (b *Batch) giveBack(kept bool) {
-	for i := range b.taken {
-		s := &b.table.shards[i]
+	b.table.each(func(i int, s *shard) {
 		s.mu.Lock()
+		defer s.mu.Unlock()
 		for _, taken := range b.taken[i] {
 			if row := s.row(taken.number); kept && version(row) == taken.version {
 				row[wordMeta] &^= dirtyFlag
@@ -51,6 +48,5 @@ func (b *Batch) giveBack(kept bool) {
 				s.dirty = append(s.dirty, taken.number)
 			}
 		}
-		s.mu.Unlock()
-	}
+	})
 }

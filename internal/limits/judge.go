@@ -27,7 +27,7 @@ type Decision struct {
 // read and spent.
 // All limits are looked at first; only when every one allows does each one spend.
 func (s *Set) judge(row []uint64, q Request) (d Decision, changed bool) {
-	rules := s.variants[s.byRoles[q.Roles]]
+	rules := s.rulesFor(q.Roles)
 	at := q.At
 	switch last := int64(row[wordLast]); {
 	case at < last-clockJump:
@@ -47,6 +47,7 @@ func (s *Set) judge(row []uint64, q Request) (d Decision, changed bool) {
 		rules[i].spend(&rules[i], s.state(row, i), at, q.Cost)
 	}
 	row[wordLast] = uint64(at)
+	setRoles(row, q.Roles&maxRoles)
 	for i := range rules {
 		s.report(&d, row, rules, i, at)
 	}
@@ -89,6 +90,10 @@ func (s *Set) rewind(row []uint64, rules []Rule, at int64) {
 // strike counts a throttled message against its author.
 func (s *Set) strike(row []uint64, at int64) (strikes int, isNew bool) {
 	since := at - int64(row[wordStrikeAt])
+	if since < -clockJump {
+		row[wordStrikeAt] = uint64(at) // the clock has jumped back since
+	}
+	since = max(0, since)
 	count := strikeCount(row)
 	if count > 0 && s.strikes.Forget > 0 && since >= int64(s.strikes.Forget) {
 		count = 0

@@ -64,12 +64,12 @@ func TestDecisionsAgreeWithTheOracle(t *testing.T) {
 		refill := time.Duration(rapid.SampledFrom([]int64{1, 7, 1e9, 4e9, 3600e9}).Draw(rt, "refill"))
 		messages := int64(rapid.IntRange(1, 20).Draw(rt, "messages"))
 		table := newTable(t, bucket(burst, refill), daily(messages, "Europe/Berlin", ""))
-		// A night with a clock change is within reach.
-		now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC).UnixNano()
+		// A night with a clock change is within reach, or the beginning of time.
+		now := rapid.SampledFrom([]int64{time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC).UnixNano(), 4 * 3600e9}).Draw(rt, "beginning")
 		o := &oracle{burst: burst, refill: int64(refill), messages: messages, location: berlin, level: burst * int64(refill), tally: map[string]int64{}}
 		steps := []int64{0, 1, int64(refill) - 1, int64(refill), 1e9, 30e9, 3600e9, 5 * 3600e9, -1, -30e9, -60e9, -61e9, -2 * 3600e9}
 		for range rapid.IntRange(1, 60).Draw(rt, "messages sent") {
-			now += rapid.SampledFrom(steps).Draw(rt, "step")
+			now = max(0, now+rapid.SampledFrom(steps).Draw(rt, "step"))
 			n := int64(rapid.IntRange(1, 6).Draw(rt, "cost"))
 			d, _ := table.Judge("7", Request{At: now, Cost: n})
 			at := o.at(now)

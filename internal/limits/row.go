@@ -5,7 +5,7 @@ const (
 	wordUser     = iota // key of the user
 	wordLast            // the latest time the user spent at
 	wordStrikeAt        // when the last strike was given
-	wordMeta            // version << 32 | strikes << 1 | dirty
+	wordMeta            // version << 32 | roles << 17 | strikes << 1 | dirty
 	headerWords
 )
 
@@ -13,6 +13,8 @@ const (
 	dirtyFlag    = 1
 	strikeShift  = 1
 	maxStrikes   = 1<<16 - 1
+	rolesShift   = 17
+	maxRoles     = 1<<roleBits - 1
 	versionShift = 32
 )
 
@@ -20,6 +22,13 @@ func strikeCount(row []uint64) int { return int(row[wordMeta] >> strikeShift & m
 
 func setStrikeCount(row []uint64, n int) {
 	row[wordMeta] = row[wordMeta]&^(maxStrikes<<strikeShift) | uint64(n)<<strikeShift
+}
+
+// rolesOf are the user's roles when they last spent: they say under which numbers that was.
+func rolesOf(row []uint64) uint8 { return uint8(row[wordMeta] >> rolesShift & maxRoles) }
+
+func setRoles(row []uint64, roles uint8) {
+	row[wordMeta] = row[wordMeta]&^(maxRoles<<rolesShift) | uint64(roles)<<rolesShift
 }
 
 // version counts how often the row was changed, so that what was written to a store can be told from what changed meanwhile.

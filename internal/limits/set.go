@@ -15,8 +15,11 @@ type Limit struct {
 // roleBits is how many roles there can be.
 const roleBits = 7
 
-// Set is all limits of a channel, judged together, and the rule for strikes. It is immutable.
+// Set is all limits of a channel, judged together, and the rule for strikes. It is immutable once it is used.
 type Set struct {
+	// Owner is whatever the limits belong to. It is given back with each decision, and never looked at.
+	Owner any
+
 	rules    []Rule               // as for everyone; they say where state lies
 	variants [][]Rule             // the same limits with the numbers of some combination of roles; the first is rules
 	byRoles  [1 << roleBits]uint8 // a combination of roles → its place in variants
@@ -29,6 +32,9 @@ type Set struct {
 type Strikes struct {
 	Every  time.Duration // at most one strike in this time
 	Forget time.Duration // all strikes lapse after this time without a new one; 0 means never
+
+	// Practice means that the limits only observe. Strikes given for practice lapse when that ends.
+	Practice bool
 }
 
 // validName is what a limit may be called, so that its name can stand in a dotted key and in an HTTP header.
@@ -109,6 +115,9 @@ func (s *Set) variant(limits []Limit, choice []int) ([]Rule, error) {
 
 // Rules returns the limits as they are for everyone. The caller must not change them.
 func (s *Set) Rules() []Rule { return s.rules }
+
+// rulesFor returns the limits with the numbers that count for somebody with these roles.
+func (s *Set) rulesFor(roles uint8) []Rule { return s.variants[s.byRoles[roles&maxRoles]] }
 
 // state returns the words of limit i in a row.
 func (s *Set) state(row []uint64, i int) []uint64 {

@@ -146,11 +146,12 @@ func TestLimitsTogether(t *testing.T) {
 }
 
 func TestWaitIsLookedAtAgain(t *testing.T) {
-	// At the next day's beginning the bucket isn't full yet: a second limit stands in the way then.
-	table := newTable(t, daily(3, "UTC", ""), bucket(3, time.Hour))
-	run(t, table, []step{{at: 86400 - 1800, n: 2, ok: true}, {at: 86400 - 1800, n: 2, retry: 3600}})
-	table.Judge("7", Request{At: nanos(86400 - 1800), Cost: 1})
-	run(t, table, []step{{at: 86400 - 1800, n: 2, retry: 7200}})
+	// When the bucket is full again, a transitional day has begun that has no room for two: they wait for the day after.
+	const hour = 3600.0
+	table := newTable(t, bucket(2, 13*time.Hour), daily(2, "UTC", ""))
+	run(t, table, []step{{at: -0.5 * hour, n: 2, ok: true}})
+	table.mustChange(t, hour, bucket(2, 13*time.Hour), daily(2, "Europe/Berlin", ""))
+	run(t, table, []step{{at: 23.9 * hour, n: 2, retry: 47*hour - 23.9*hour}})
 }
 
 func TestTiesNameTheFirstLimit(t *testing.T) {
@@ -193,6 +194,7 @@ func TestStrikes(t *testing.T) {
 		isNew   bool
 	}{
 		{1, 1, true}, {10.9, 1, false}, {11, 2, true}, {12, 2, false}, {11 + 1799.9, 3, true}, {11 + 1799.9 + 1800, 1, true},
+		{3000, 1, false}, {3009, 1, false}, {3010, 2, true}, // the clock has jumped back since the last
 	} {
 		d, _ := table.Judge("7", Request{At: nanos(s.at), Cost: 1})
 		if d.Allowed || d.Strikes != s.strikes || d.NewStrike != s.isNew {

@@ -107,12 +107,17 @@ func TestDirtyRowsComeUntilConfirmed(t *testing.T) {
 func TestUnreadableState(t *testing.T) {
 	table := newTable(t, bucket(3, 4*time.Second), daily(3, "", ""))
 	for name, row := range map[string]StateRow{
-		"empty":             {User: "7", Limit: "burst"},
-		"version":           {User: "7", Limit: "burst", Data: []byte{9, 1, 3, 4, 5, 6}},
-		"cut off":           {User: "7", Limit: "burst", Data: []byte{1, 1, 3, 4, 0x80}},
-		"too few numbers":   {User: "7", Limit: "burst", Data: []byte{1, 1, 3, 4, 5}},
-		"strikes of bucket": {User: "7", Limit: "", Data: []byte{1, 1, 3, 4, 5, 6}},
-		"impossible day":    {User: "7", Limit: "daily", Data: append([]byte{1, 2, 3, 0, 5}, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01"...)},
+		"empty":            {User: "7", Limit: "burst"},
+		"version":          {User: "7", Limit: "burst", Data: []byte{9, 1, 0, 0, 3, 4, 5, 6}},
+		"cut off":          {User: "7", Limit: "burst", Data: []byte{1, 1, 0, 0, 3, 4, 0x80}},
+		"too few numbers":  {User: "7", Limit: "burst", Data: []byte{1, 1, 0, 0, 3, 4, 5}},
+		"too few strikes":  {User: "7", Limit: "", Data: []byte{1, 0, 3}},
+		"no refill":        {User: "7", Limit: "burst", Data: []byte{1, 1, 0, 0, 3, 0, 5, 6}},
+		"endless debt":     {User: "7", Limit: "burst", Data: append([]byte{1, 1, 0, 0, 3, 4, 5}, "\xff\xff\xff\xff\xff\xff\xff\xff\x7f"...)},
+		"no calendar":      {User: "7", Limit: "daily", Data: []byte{1, 2, 0, 0, 3, 0, 5, 6, 7}},
+		"unknown calendar": {User: "7", Limit: "daily", Data: append(append([]byte{1, 2, 4}, "Mars"...), 0, 3, 0, 5, 6, 7)},
+		"long calendar":    {User: "7", Limit: "daily", Data: []byte{1, 2, 0xff, 0xff, 3, 0}},
+		"impossible day":   {User: "7", Limit: "daily", Data: append(append([]byte{1, 2, 9}, "UTC 00:00"...), "\x00\x03\x00\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01"...)},
 	} {
 		if err := table.Restore(row, nanos(0)); !errors.Is(err, errStateBytes) {
 			t.Errorf("%s: error %v", name, err)

@@ -3,6 +3,7 @@ package limits
 import (
 	"hash/maphash"
 	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -12,20 +13,19 @@ const (
 
 // Table keeps a row for each user of a channel. It is safe for concurrent use; make one with NewTable.
 type Table struct {
-	nameSeed maphash.Seed // spreads IDs that are no numbers
-	keySeed  uint64       // spreads keys
-	shards   [shardCount]shard
-	changing sync.Mutex // held while a Change goes from shard to shard
+	nameSeed  maphash.Seed                      // spreads IDs that are no numbers
+	keySeed   uint64                            // spreads keys
+	shards    [shardCount]atomic.Pointer[shard] // nil until the first of its users is seen
+	calendars calendars
+
+	mu  sync.Mutex // held while a shard is made, and while a Change goes from shard to shard
+	set *Set       // for shards still to be made
 }
 
 // NewTable returns an empty table whose users are held to the set.
 func NewTable(set *Set) *Table {
-	t := &Table{nameSeed: maphash.MakeSeed()}
+	t := &Table{nameSeed: maphash.MakeSeed(), set: set}
 	t.keySeed = maphash.Bytes(t.nameSeed, nil)
-	for i := range t.shards {
-		t.shards[i].set = set
-		t.shards[i].seed = t.keySeed
-	}
 	return t
 }
 
@@ -58,12 +58,35 @@ func (t *Table) Peek(user string, q Request) (Decision, *Set) {
 // lock returns the shard of a user, locked, and the user's key there if it is known: a number always is.
 func (t *Table) lock(user string) (s *shard, key uint64, known bool) {
 	if key, known = numericKey(user); known {
-		s = &t.shards[mix(key, t.keySeed)>>(64-shardBits)]
+		s = t.shard(mix(key, t.keySeed))
 		s.mu.Lock()
 		return s, key, true
 	}
-	s = &t.shards[maphash.String(t.nameSeed, user)>>(64-shardBits)]
+	s = t.shard(maphash.String(t.nameSeed, user))
 	s.mu.Lock()
 	key, known = s.names.find(user)
 	return s, key, known
+}
+
+// shard returns the shard that a hash belongs to.
+func (t *Table) shard(hash uint64) *shard {
+	place := &t.shards[hash>>(64-shardBits)]
+	if s := place.Load(); s != nil {
+		return s
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if place.Load() == nil {
+		place.Store(&shard{seed: t.keySeed, set: t.set})
+	}
+	return place.Load()
+}
+
+// each calls do with every shard that there is, and its number.
+func (t *Table) each(do func(i int, s *shard)) {
+	for i := range t.shards {
+		if s := t.shards[i].Load(); s != nil {
+			do(i, s)
+		}
+	}
 }

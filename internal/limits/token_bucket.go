@@ -2,7 +2,6 @@ package limits
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 )
 
@@ -29,7 +28,9 @@ var tokenBucket = algorithm{
 		return nil
 	},
 
-	sound: func(state []uint64) bool { return state[0] <= math.MaxInt64 },
+	sound: func(old *Rule, state []uint64, last int64) bool {
+		return old.interval > 0 && old.interval < MaxTime && state[0] <= uint64(last+MaxTime)
+	},
 
 	next: func(r *Rule, state []uint64, at, n int64) int64 {
 		if n > r.capacity {
