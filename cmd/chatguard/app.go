@@ -113,17 +113,16 @@ func (a *app) putRevisionsInForce(ctx context.Context) error {
 		if len(r.Changes) == 0 {
 			continue
 		}
-		policy, err := journal.Apply(a.config.Policy, r.Changes)
-		if err == nil {
-			err = a.guard.SetPolicy(r.ChannelID, policy, time.Now())
+		policy, left := journal.Apply(a.config.Policy, r.Changes)
+		if err := a.guard.SetPolicy(r.ChannelID, policy, time.Now()); err != nil {
+			return err
 		}
-		if err != nil {
-			a.log.Error("what was changed live doesn't hold any more", "channel", r.ChannelID, "revision", r.Number, "author", r.Author, "error", err)
-			continue
+		log := a.log.With("channel", r.ChannelID, "revision", r.Number, "author", r.Author)
+		for _, c := range left {
+			log.Warn("changed live, which no longer fits the configuration", "key", c.Key, "value", c.To)
 		}
-		for _, c := range r.Changes {
-			a.log.Info("changed live, and so not as configured", "channel", r.ChannelID, "key", c.Key, "value", c.To,
-				"configured", c.From, "revision", r.Number, "author", r.Author)
+		for _, c := range journal.Diff(a.config.Policy, policy) {
+			log.Info("changed live, and so not as configured", "key", c.Key, "value", c.To, "configured", c.From)
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -34,9 +33,33 @@ func Diff(from, to chatguard.Policy) []Change {
 	return changes
 }
 
-// Apply returns the policy with the changes made to it. Limits keep their order; new ones come last. The error is for changes that leave
-// no policy that a Guard could work by.
-func Apply(p chatguard.Policy, changes []Change) (chatguard.Policy, error) {
+// Apply returns the policy with the changes made to it, and those that no longer fit: the changes of one limit fit together or not at all.
+// Limits keep their order; new ones come last. The policy must be valid, and then the result is.
+func Apply(p chatguard.Policy, changes []Change) (changed chatguard.Policy, left []Change) {
+	groups := map[string][]Change{}
+	for _, c := range changes {
+		groups[group(c.Key)] = append(groups[group(c.Key)], c)
+	}
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		next, err := apply(p, groups[name])
+		if err != nil {
+			left = append(left, groups[name]...)
+			continue
+		}
+		p = next
+	}
+	return p, left
+}
+
+// group names what a key can't be changed without: its limit, or itself.
+func group(key string) string {
+	if path := strings.SplitN(key, ".", 3); path[0] == limitsKey && len(path) == 3 {
+		return path[0] + "." + path[1]
+	}
+	return key
+}
+
+func apply(p chatguard.Policy, changes []Change) (chatguard.Policy, error) {
 	leaves, order := flatten(p)
 	for _, c := range changes {
 		if c.To == nil {
@@ -52,10 +75,7 @@ func Apply(p chatguard.Policy, changes []Change) (chatguard.Policy, error) {
 	if err == nil {
 		err = changed.Validate()
 	}
-	if err != nil {
-		return chatguard.Policy{}, fmt.Errorf("the changes don't fit the policy: %w", err)
-	}
-	return changed, nil
+	return changed, err
 }
 
 // flatten spreads a policy's JSON form out into dotted keys, limits by their names, and returns the names in their order.
@@ -88,7 +108,7 @@ func flatten(p chatguard.Policy) (leaves map[string]any, order []string) {
 
 func collect(leaves map[string]any, prefix string, tree map[string]any) {
 	for key, value := range tree {
-		if branch, ok := value.(map[string]any); ok {
+		if branch, ok := value.(map[string]any); ok && len(branch) > 0 {
 			collect(leaves, prefix+key+".", branch)
 			continue
 		}

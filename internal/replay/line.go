@@ -17,6 +17,8 @@ import (
 // maxLine is the length in bytes of the longest line that is read.
 const maxLine = 1 << 20
 
+var errNoTime = errors.New("the message has no time")
+
 var errLongLine = fmt.Errorf("the line is longer than %d bytes", maxLine)
 
 // lineReader reads lines of bounded length, plain or gzip.
@@ -86,11 +88,8 @@ func (r *Replay) parse(line []byte) (m chatguard.Message, ok bool, err error) {
 	if rec.Cost != nil {
 		m.Cost = *rec.Cost
 	}
-	switch {
-	case m.Cost < 1:
+	if m.Cost < 1 {
 		return m, false, chatguard.ErrCost
-	case m.SentAt.IsZero():
-		return m, false, errors.New(`the message has no time ("at")`)
 	}
 	return m, true, nil
 }

@@ -107,6 +107,9 @@ func (r *Replay) line(ctx context.Context, line []byte) error {
 	if err != nil || !ok || m.Mirrored() {
 		return err
 	}
+	if m.SentAt.IsZero() {
+		return errNoTime
+	}
 	v, err := r.options.Guard.Check(ctx, m)
 	if err != nil {
 		return err
