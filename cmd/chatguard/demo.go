@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/web"
 )
 
 // demoChannel is where the demo's crowd talks.
@@ -36,20 +36,20 @@ the dashboard. Nothing leaves this machine, and nothing is kept. Ctrl-C ends it 
   chatguard demo --for 30s --seed 7`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := withLength(cmd.Context(), o.length)
+			ctx, stop := untilStopped(cmd.Context(), time.Duration(o.length))
 			defer stop()
 			o.anyPort = !cmd.Flags().Changed("listen")
 			return demo(ctx, o, cmd.OutOrStdout())
 		},
 	}
-	addLengthFlag(cmd, &o.length)
+	cmd.Flags().Var(&o.length, "for", lengthUsage)
 	cmd.Flags().StringVar(&o.listen, "listen", config.Default().Web.Listen, "address of the dashboard")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "another number is another crowd")
 	return cmd
 }
 
 type demoOptions struct {
-	length  time.Duration
+	length  length
 	listen  string
 	anyPort bool // another port will do where listen's is taken
 	seed    uint64
@@ -67,13 +67,13 @@ func demo(ctx context.Context, o demoOptions, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
-	a, err := newDemoApp(ctx, demoConfig(server, folder, o.listen), o.anyPort)
+	a, err := newDemoApp(context.WithoutCancel(ctx), demoConfig(server, folder, o.listen), o.anyPort)
 	if err != nil {
 		return err
 	}
 	defer a.close()
 	fmt.Fprintf(out, "A make-believe channel, #%s, is moderated on this machine. Nothing leaves it.\n", demoChannel)
-	if err := a.printLink(ctx, out); err != nil {
+	if err := a.printLink(context.WithoutCancel(ctx), out); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "Ctrl-C ends the demo.")
@@ -100,12 +100,12 @@ func demoConfig(server *faketwitch.Server, folder, listen string) config.Config 
 
 // newDemoApp is newApp, at any free port where the usual one is taken and will do.
 func newDemoApp(ctx context.Context, c config.Config, anyPort bool) (*app, error) {
-	if err := c.Web.CheckExposure(); err != nil {
-		return nil, usageError{err}
+	if err := c.Web.CheckListen(); err != nil {
+		return nil, usageError{fmt.Errorf("--listen: %w", err)}
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	a, err := newApp(ctx, c, log)
-	if anyPort && errors.Is(err, syscall.EADDRINUSE) {
+	if anyPort && errors.Is(err, web.ErrInUse) {
 		c.Web.Listen = "127.0.0.1:0"
 		return newApp(ctx, c, log)
 	}

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/chatguard/chatguard/internal/config"
 )
@@ -20,9 +22,19 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(execute(ctx, os.Args[1:]))
+	os.Exit(execute(context.Background(), os.Args[1:]))
+}
+
+// untilStopped is for commands that have something to put in order at their end: the context ends at the first signal, and after the length
+// where there is one. A second signal ends the process at once.
+func untilStopped(ctx context.Context, length time.Duration) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	if length == 0 {
+		return ctx, stop
+	}
+	ctx, cancel := context.WithTimeout(ctx, length)
+	return ctx, func() { cancel(); stop() }
 }
 
 // execute runs a command line and returns the exit code. An error is one line.
@@ -33,7 +45,7 @@ func execute(ctx context.Context, args []string) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(os.Stderr, "chatguard: %v\n", err)
+	fmt.Fprintf(os.Stderr, "chatguard: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 	var usage usageError
 	var badConfig *config.Error
 	if errors.As(err, &usage) || errors.As(err, &badConfig) {

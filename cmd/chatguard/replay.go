@@ -70,7 +70,7 @@ func replayFiles(cmd *cobra.Command, policy chatguard.Policy, files []string, ou
 		Guard: guard, Parse: twitch.Parse,
 		Skipped: func(name string, line int, why error) {
 			if skipped++; skipped <= namedSkips {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s:%d: skipped: %v\n", name, line, why)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s:%d: skipped: %s\n", name, line, printable(why.Error()))
 			}
 		},
 	}
@@ -120,7 +120,7 @@ func printSummary(out io.Writer, s replay.Summary, asJSON bool) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "throttled\tmessages\tuser ID\t login")
 	for _, u := range s.Top {
-		fmt.Fprintf(table, "%d\t%d\t%s\t %s\n", u.Throttled, u.Messages, u.UserID, u.Login)
+		fmt.Fprintf(table, "%d\t%d\t%s\t %s\n", u.Throttled, u.Messages, printable(u.UserID), printable(u.Login))
 	}
 	return table.Flush()
 }

@@ -35,8 +35,26 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newInitCommand(), newDemoCommand(), newWatchCommand(), newRunCommand(), newSigninCommand(), newReplayCommand())
 	return root
+}
+
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Say what a command does",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err == nil && len(rest) > 0 {
+				err = noArguments(cmd.Root(), rest)
+			}
+			if err != nil {
+				return usageError{err}
+			}
+			return about.Help()
+		},
+	}
 }
 
 // noArguments refuses words behind a command, and suggests the command that may be meant.
@@ -72,10 +90,10 @@ func loadConfig(path string) (config.Config, error) {
 	return config.Load(path, os.LookupEnv)
 }
 
-// loadConfigIfAny reads the configuration where one is asked for or found, and has the defaults otherwise.
+// loadConfigIfAny reads the configuration where one is asked for or found, and has the defaults and the environment otherwise.
 func loadConfigIfAny(cmd *cobra.Command, path string) (config.Config, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !cmd.Flags().Changed("config") {
-		return config.Default(), nil
+		return config.Parse(path, nil, os.LookupEnv)
 	}
 	return loadConfig(path)
 }

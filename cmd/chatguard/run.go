@@ -26,7 +26,7 @@ anonymously and can only observe.`,
 	return cmd
 }
 
-// runFrom moderates by the configuration at path, until the command's context ends.
+// runFrom moderates by the configuration at path, until a signal ends it.
 func runFrom(cmd *cobra.Command, path string) error {
 	cfg, err := loadConfig(path)
 	if err != nil {
@@ -35,15 +35,16 @@ func runFrom(cmd *cobra.Command, path string) error {
 	if err := readyToRun(cfg); err != nil {
 		return err
 	}
-	ctx := cmd.Context()
-	a, err := newApp(ctx, cfg, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	a, err := newApp(cmd.Context(), cfg, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if err != nil {
 		return err
 	}
 	defer a.close()
-	if err := a.printLink(ctx, cmd.OutOrStdout()); err != nil {
+	if err := a.printLink(cmd.Context(), cmd.OutOrStdout()); err != nil {
 		return err
 	}
+	ctx, stop := untilStopped(cmd.Context(), 0)
+	defer stop()
 	return a.run(ctx)
 }
 
@@ -58,5 +59,17 @@ func readyToRun(c config.Config) error {
 			Problem: `is "enforce", which needs a token: set CHATGUARD_TWITCH_TOKEN to the bot's access token, or the mode to "observe"`,
 		}
 	}
+	for _, rung := range c.Policy.Penalties.Ladder {
+		if rung.Action == chatguard.Drop {
+			return badLadder(c, `has "drop", which only a chat server can: use "delete"`)
+		}
+	}
+	if len(c.Policy.Penalties.Ladder) == 0 {
+		return badLadder(c, `is empty: name at least one penalty, such as "delete"`)
+	}
 	return nil
+}
+
+func badLadder(c config.Config, problem string) error {
+	return &config.Error{File: c.Path, Key: "penalties.ladder", Problem: problem}
 }

@@ -17,7 +17,7 @@ import (
 
 func newWatchCommand() *cobra.Command {
 	var path string
-	var length time.Duration
+	var length length
 	cmd := &cobra.Command{
 		Use:   "watch CHANNEL…",
 		Short: "Say who would be throttled in any Twitch channel, and do nothing",
@@ -39,13 +39,13 @@ ones). No account is needed, nothing is done to anybody, and nothing is stored. 
 				}
 				cfg.Twitch.Channels = append(cfg.Twitch.Channels, login)
 			}
-			ctx, stop := withLength(cmd.Context(), length)
+			ctx, stop := untilStopped(cmd.Context(), time.Duration(length))
 			defer stop()
 			return watch(ctx, cfg, cmd.OutOrStdout())
 		},
 	}
 	addConfigFlag(cmd, &path)
-	addLengthFlag(cmd, &length)
+	cmd.Flags().Var(&length, "for", lengthUsage)
 	return cmd
 }
 
@@ -74,17 +74,5 @@ func observation(m chatguard.Message, v chatguard.Verdict) string {
 	if !v.Never {
 		wait = "could speak again in " + v.RetryAfter.Round(100*time.Millisecond).String()
 	}
-	return fmt.Sprintf("%s  %-25s  %s: %s (%s)", v.At.Local().Format(time.TimeOnly), m.User.Name(), v.Limit, wait, v.WouldBe)
-}
-
-func addLengthFlag(cmd *cobra.Command, length *time.Duration) {
-	cmd.Flags().DurationVar(length, "for", 0, "end after this time, such as 30s (default: until Ctrl-C)")
-}
-
-// withLength ends the context after the length, if there is one.
-func withLength(ctx context.Context, length time.Duration) (context.Context, context.CancelFunc) {
-	if length <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, length)
+	return fmt.Sprintf("%s  %-25s  %s: %s (%s)", v.At.Local().Format(time.TimeOnly), printable(m.User.Name()), v.Limit, wait, v.WouldBe)
 }

@@ -45,7 +45,7 @@ func (c *counts) acted(action chatguard.Action, result journal.Result) {
 		if action == chatguard.Delete || action == chatguard.Warn {
 			c.deleted.Add(1)
 		}
-		if action != chatguard.Delete {
+		if action == chatguard.Warn || action == chatguard.Timeout || action == chatguard.Ban {
 			c.punished.Add(1)
 		}
 	}

@@ -36,6 +36,8 @@ func (b *Bot) penalise(ctx context.Context, j job) error {
 		return skipError("there is no token: chatguard only reads")
 	}
 	switch penalty.Action {
+	case chatguard.NoAction:
+		return nil
 	case chatguard.Delete:
 		return moderator.Delete(ctx, j.message)
 	case chatguard.Warn:

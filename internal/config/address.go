@@ -56,8 +56,12 @@ func paired(w Web) error {
 	return nil
 }
 
-// CheckExposure refuses to let other machines in without a password, or to let them send it in the clear. The error says so in one line.
-func (w Web) CheckExposure() error {
+// CheckListen refuses an address that is none, and one that lets other machines in without a password, or lets them send it in the clear.
+// The error says so in one line.
+func (w Web) CheckListen() error {
+	if err := address(w.Listen, 0); err != nil {
+		return err
+	}
 	switch {
 	case isLoopback(w.Listen):
 		return nil

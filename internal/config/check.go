@@ -37,8 +37,7 @@ func (r *reader) check(c *Config) error {
 		{place{"web", "token"}, unguessable(c.Web.Token)},
 		{place{"web", "public_url"}, publicURL(c.Web.PublicURL)},
 		{place{"web", "tls_cert"}, paired(c.Web)},
-		{place{"web", "listen"}, address(c.Web.Listen, 0)},
-		{place{"web", "listen"}, c.Web.CheckExposure()},
+		{place{"web", "listen"}, c.Web.CheckListen()},
 	} {
 		if check.err != nil {
 			return r.fail(check.at, "%v", check.err)

@@ -8,6 +8,12 @@ import (
 	"syscall"
 )
 
+// ErrInUse is the error of an address that is taken.
+var ErrInUse = errors.New("is in use by another program")
+
+// windowsInUse is what Windows calls syscall.EADDRINUSE; elsewhere no error has this number.
+const windowsInUse = syscall.Errno(10048)
+
 // Open listens at the Site's address, with TLS where it has a certificate. The error is one line that names the address and the mend.
 func (s Site) Open() (net.Listener, error) {
 	certificate, err := s.loadCertificate()
@@ -16,8 +22,8 @@ func (s Site) Open() (net.Listener, error) {
 	}
 	listener, err := net.Listen("tcp", s.Listen)
 	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is in use by another program: stop that one, or set [web] listen to another port", s.Listen)
+	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, windowsInUse):
+		return nil, fmt.Errorf("%s %w: stop that one, or set [web] listen to another port", s.Listen, ErrInUse)
 	case errors.Is(err, syscall.EACCES):
 		return nil, fmt.Errorf("%s needs more rights than this user has: set [web] listen to a port above 1023", s.Listen)
 	case err != nil:

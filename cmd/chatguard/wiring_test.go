@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// runApp runs an app until stop is called, which waits for it to have written everything.
+func runApp(t *testing.T, server *faketwitch.Server, c config.Config, log *slog.Logger) (a *app, stop func()) {
+	t.Helper()
+	a, err := newApp(t.Context(), c, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.run(ctx) }()
+	if err := server.WaitJoined(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	return a, func() {
+		t.Helper()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		a.close()
+	}
+}
+
+// TestWhatARestartKeeps holds the parts together: journal with outcomes, live changes, and who has to wait still.
+func TestWhatARestartKeeps(t *testing.T) {
+	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
+	c.Web.Token = "0123456789abcdef"
+	c.Policy.Limits[0].Refill = time.Hour
+	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
+	var last string
+	for range 4 {
+		last = say(t, server, "anna", "", "hello")
+	}
+	waitForDeletes(t, server, []string{last})
+	channel := a.twitch.channels()[0].ID
+	live := c.Policy.Clone()
+	live.Limits[0].Burst = 1
+	revision := journal.Revision{ChannelID: channel, Number: 1, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(c.Policy, live)}
+	if err := a.store.SaveRevision(t.Context(), revision); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+
+	var log bytes.Buffer
+	a, stop = runApp(t, server, c, slog.New(slog.NewTextHandler(&log, nil)))
+	defer stop()
+	if p := a.guard.Policy(channel); p.Limits[0].Burst != 1 {
+		t.Errorf("what was changed live isn't in force: %+v", p.Limits[0])
+	}
+	if text := log.String(); !strings.Contains(text, "key=limit.burst.burst value=1 configured=3") || !strings.Contains(text, "author=berta") {
+		t.Errorf("the start doesn't name what was changed live:\n%s", text)
+	}
+	entries, err := a.store.Entries(t.Context(), channel, 10)
+	if err != nil || len(entries) != 1 || entries[0].Outcome.Result != journal.Done || entries[0].Login != "anna" {
+		t.Errorf("journal %+v, %v", entries, err)
+	}
+	var waiting struct{ Users []struct{ Login string } }
+	getJSON(t, a, "/api/v1/throttled?channel="+channel, &waiting)
+	if len(waiting.Users) != 1 || waiting.Users[0].Login != "anna" {
+		t.Errorf("the dashboard shows %+v waiting", waiting)
+	}
+}
+
+// getJSON asks the app's dashboard as its owner.
+func getJSON(t *testing.T, a *app, path string, into any) {
+	t.Helper()
+	request := httptest.NewRequest("GET", "http://127.0.0.1"+path, nil)
+	request.Header.Set("Authorization", "Bearer "+string(a.config.Web.Token))
+	answer := httptest.NewRecorder()
+	a.web.Handler().ServeHTTP(answer, request)
+	if answer.Code != http.StatusOK {
+		t.Fatalf("%s: %s", path, answer.Body)
+	}
+	if err := json.Unmarshal(answer.Body.Bytes(), into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWatchSaysWhoWouldBeThrottled(t *testing.T) {
+	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	c := demoConfig(server, t.TempDir(), "")
+	c.Twitch.Token = ""
+	read, write := io.Pipe()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		err := watch(ctx, c, write)
+		write.Close()
+		ended <- err
+	}()
+	if err := server.WaitJoined(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		say(t, server, "anna", "", "hello")
+	}
+	line := make([]byte, 200)
+	n, err := read.Read(line)
+	if text := string(line[:n]); err != nil || !strings.Contains(text, "anna") || !strings.Contains(text, "burst: could speak again in ") || !strings.Contains(text, "(delete)") {
+		t.Errorf("watch says %q, %v", text, err)
+	}
+	stop()
+	rest, err := io.ReadAll(read)
+	if err != nil || string(rest) != "4 messages, 0 of them exempt; 1 would have been throttled\n" {
+		t.Errorf("at its end %q, %v", rest, err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if asked := server.Requests(); len(asked) != 0 {
+		t.Errorf("watch asked %v", asked)
+	}
+}
+
+func TestSigninWorksBesideTheOwner(t *testing.T) {
+	_, configuration := startTwitch(t, "")
+	p := start(t, configuration)
+	defer p.stop(t)
+	signin := exec.Command(os.Args[0], "signin", "--name", "berta", "--config", configuration)
+	signin.Env = append(os.Environ(), asCommand+"=1")
+	link, err := signin.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, code, _ := strings.Cut(strings.TrimSpace(string(link)), "#signin=")
+	answer, err := http.Post(p.address+"api/v1/session", "application/json", strings.NewReader(fmt.Sprintf(`{"code":%q}`, code)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if body, err := io.ReadAll(answer.Body); answer.StatusCode != http.StatusOK || !strings.Contains(string(body), "berta") {
+		t.Errorf("the link signs in as %s, %s, %v", answer.Status, body, err)
+	}
+}
+
+func TestAPortInUseIsNamed(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	address := taken.Addr().String()
+	_, configuration := startTwitch(t, "")
+	run := exec.Command(os.Args[0], "run", "--config", configuration)
+	run.Env = append(os.Environ(), asCommand+"=1", "CHATGUARD_WEB_LISTEN="+address)
+	out, err := run.CombinedOutput()
+	want := "chatguard: " + address + " is in use by another program: stop that one, or set [web] listen to another port\n"
+	if string(out) != want || run.ProcessState.ExitCode() != exitFailed {
+		t.Errorf("%v: %s, want %s", err, out, want)
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(configuration), "chatguard.db")); err == nil {
+		t.Error("a database was made for nothing")
+	}
+}
+
+func TestASecondOwnerIsRefused(t *testing.T) {
+	_, configuration := startTwitch(t, "")
+	first := start(t, configuration)
+	defer first.stop(t)
+	second := exec.Command(os.Args[0], "run", "--config", configuration)
+	second.Env = append(os.Environ(), asCommand+"=1")
+	out, _ := second.CombinedOutput()
+	if want := fmt.Sprintf("in use by process %d", first.Process.Pid); !strings.Contains(string(out), want) || second.ProcessState.ExitCode() != exitFailed {
+		t.Errorf("%s, want %q", out, want)
+	}
+}
