@@ -75,13 +75,15 @@ func (h *Helix) learnClientID(id string) {
 }
 
 // Identify says whom the token belongs to: by the identity server, or, where that gives no answer, by Helix. A token that the identity server
-// refuses is an ErrToken without asking further.
+// refuses is an ErrToken without asking further. Twitch's own identity server is never told the token of another Helix.
 func (h *Helix) Identify(ctx context.Context) (Identity, error) {
-	identity, err := h.Validate(ctx)
-	if err == nil || errors.Is(err, ErrToken) || ctx.Err() != nil {
-		return identity, err
+	if foreign := h.baseURL() != helixURL && h.authURL() == authURL; !foreign {
+		identity, err := h.Validate(ctx)
+		if err == nil || errors.Is(err, ErrToken) || ctx.Err() != nil {
+			return identity, err
+		}
+		loggerOr(h.Logger).Warn("twitch: the identity server gave no answer, asking Helix", "trouble", oneLine(err.Error()))
 	}
-	loggerOr(h.Logger).Warn("twitch: the identity server gave no answer, asking Helix", "trouble", oneLine(err.Error()))
 	me, err := h.Me(ctx)
 	if err != nil {
 		return Identity{}, err

@@ -3,6 +3,7 @@ package twitch
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -52,6 +53,32 @@ func TestIdentify(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
+}
+
+// TestIdentifyKeepsTheTokenAtHome: the token of somebody else's Helix is none of Twitch's identity server's business.
+func TestIdentifyKeepsTheTokenAtHome(t *testing.T) {
+	srv := startTwitch(t, "room")
+	h, _ := newHelix(t, srv)
+	h.AuthURL = ""
+	h.HTTP = &http.Client{Transport: loopbackOnly{t, &http.Transport{DisableKeepAlives: true}}}
+	got, err := h.Identify(t.Context())
+	if err != nil || got.UserID != srv.BotID() {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// loopbackOnly fails the test where a request would leave the machine.
+type loopbackOnly struct {
+	testing.TB
+	http.RoundTripper
+}
+
+func (l loopbackOnly) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Hostname() != "127.0.0.1" {
+		l.Errorf("asked %s", r.URL.Host)
+		return nil, errors.New("not on loopback")
+	}
+	return l.RoundTripper.RoundTrip(r)
 }
 
 func TestUsers(t *testing.T) {

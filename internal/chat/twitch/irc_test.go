@@ -141,11 +141,16 @@ func TestIRCBackoff(t *testing.T) {
 		"never welcomed":      {stalling.IRCAddress(), Timing{Handshake: 5 * time.Millisecond}},
 	} {
 		irc := &IRC{Channels: []string{"room"}, Address: c.address, Timing: c.timing}
+		jitter := false
 		for n, d := range delays(t, irc, 10) {
 			whole := min(500*time.Millisecond<<n, time.Minute)
 			if d < whole/2 || d > whole {
 				t.Errorf("%s: delay %d is %v, want %v to %v", name, n, d, whole/2, whole)
 			}
+			jitter = jitter || d != whole
+		}
+		if !jitter {
+			t.Errorf("%s: the delays are the same for everyone", name)
 		}
 		if s := irc.Status(); s.State != Waiting || s.Detail == "" || s.Reconnects != 10 {
 			t.Errorf("%s: status %+v", name, s)

@@ -32,12 +32,10 @@ type session struct {
 
 // run connects and reads until the connection ends, and says why it ended.
 func (s *session) run(ctx context.Context) error {
-	ctx, end := context.WithCancel(ctx)
-	defer end()
-
 	var joining sync.WaitGroup
 	defer joining.Wait()
-	defer end() // joining ends with the connection, not after it
+	ctx, end := context.WithCancel(ctx)
+	defer end() // joining ends with the connection
 
 	login, token, err := s.credentials(ctx) // before dialling: a server doesn't wait long for an introduction
 	if err != nil {
@@ -106,16 +104,12 @@ func (s *session) revive(err error) error {
 	return s.write("PING :chatguard")
 }
 
-// sort goes through the lines that have arrived. What arrived before the line that ends the connection still counts.
+// sort goes through the lines that have arrived. Chat that arrived with the line that ends the connection still counts.
 func (s *session) sort(ctx context.Context) error {
 	b := batch{at: s.irc.now()}
 	overrun, read := s.in.overrun, 0
 	var ended error
-	for ended == nil {
-		text, ok := s.in.next()
-		if !ok {
-			break
-		}
+	for text, ok := s.in.next(); ok; text, ok = s.in.next() {
 		read++
 		line, err := split(text)
 		switch {
@@ -124,7 +118,7 @@ func (s *session) sort(ctx context.Context) error {
 		case line.command == "PRIVMSG":
 			s.enterRoom(line)
 			b.lines = append(b.lines, text)
-		default:
+		case ended == nil:
 			ended = s.control(line)
 		}
 	}

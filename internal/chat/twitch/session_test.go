@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -116,6 +117,11 @@ func TestNoLineBreakIsSent(t *testing.T) {
 	if srv.Connections() != 1 {
 		t.Error("the connection was lost")
 	}
+	for _, line := range []string{"JOIN #a\r\nJOIN #b", "JOIN #a\n", "\x00"} {
+		if err := new(session).write(line); !errors.Is(err, ErrUnsafe) {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
 }
 
 // TestStatusIsConcurrent: it may be asked for while everything changes. The race detector judges.
@@ -170,6 +176,36 @@ func TestLenientWelcome(t *testing.T) {
 		conn.Close()
 		listener.Close()
 	}
+}
+
+// TestReconnectInOneRead: what arrives together with RECONNECT isn't lost, and RECONNECT is obeyed all the same.
+func TestReconnectInOneRead(t *testing.T) {
+	srv := startTwitch(t, "room")
+	irc := &IRC{Channels: []string{"room"}, sleep: newNaps().sleep}
+	in := connect(t, srv, irc)
+	srv.SendRaw(privmsg(""), ":tmi.twitch.tv RECONNECT", privmsg(""), "PING :x")
+	eventually(t, "a new connection", func() bool { return srv.Connections() == 2 })
+	in.wait(t, 2)
+}
+
+// TestNoTags: a server that can't say who wrote a message is of no use, and that is said.
+func TestNoTags(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	gate := newGate()
+	irc := &IRC{Channels: []string{"room"}, Address: listener.Addr().String(), sleep: gate.sleep}
+	run(t, irc, func([]chatguard.Message) {})
+	conn, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, ":x CAP * NAK :twitch.tv/tags twitch.tv/commands\r\n")
+	<-gate.asked
+	eventually(t, "the reason", func() bool { return strings.Contains(irc.Status().Detail, "can't send tags") })
 }
 
 // TestUnknownChannel: a channel that doesn't exist is named, and the others go on.
