@@ -114,6 +114,10 @@ func (a *app) putRevisionsInForce(ctx context.Context) error {
 			continue
 		}
 		policy, left := journal.Apply(a.config.Policy, r.Changes)
+		if err := a.acceptable(policy); err != nil {
+			a.log.Error("what was changed live can't be done any more; only observing", "channel", r.ChannelID, "problem", err)
+			policy.Mode = chatguard.Observe
+		}
 		if err := a.guard.SetPolicy(r.ChannelID, policy, time.Now()); err != nil {
 			return err
 		}
@@ -124,6 +128,14 @@ func (a *app) putRevisionsInForce(ctx context.Context) error {
 		for _, c := range journal.Diff(a.config.Policy, policy) {
 			log.Info("changed live, and so not as configured", "key", c.Key, "value", c.To, "configured", c.From)
 		}
+	}
+	return nil
+}
+
+// acceptable refuses a policy that asks for what this bot can't do.
+func (a *app) acceptable(p chatguard.Policy) error {
+	if key, problem := unfit(p, a.config.Twitch.Token != ""); problem != "" {
+		return fmt.Errorf("%s %s", key, problem)
 	}
 	return nil
 }

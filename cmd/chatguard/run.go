@@ -50,26 +50,27 @@ func runFrom(cmd *cobra.Command, path string) error {
 
 // readyToRun refuses a configuration that is right in itself and still moderates nothing.
 func readyToRun(c config.Config) error {
-	switch {
-	case len(c.Twitch.Channels) == 0:
+	if len(c.Twitch.Channels) == 0 {
 		return &config.Error{File: c.Path, Key: "twitch.channels", Problem: "is empty: name the channel to moderate"}
-	case c.Policy.Mode == chatguard.Enforce && c.Twitch.Token == "":
-		return &config.Error{
-			File: c.Path, Key: "policy.mode",
-			Problem: `is "enforce", which needs a token: set CHATGUARD_TWITCH_TOKEN to the bot's access token, or the mode to "observe"`,
-		}
 	}
-	for _, rung := range c.Policy.Penalties.Ladder {
-		if rung.Action == chatguard.Drop {
-			return badLadder(c, `has "drop", which only a chat server can: use "delete"`)
-		}
-	}
-	if len(c.Policy.Penalties.Ladder) == 0 {
-		return badLadder(c, `is empty: name at least one penalty, such as "delete"`)
+	if key, problem := unfit(c.Policy, c.Twitch.Token != ""); problem != "" {
+		return &config.Error{File: c.Path, Key: key, Problem: problem}
 	}
 	return nil
 }
 
-func badLadder(c config.Config, problem string) error {
-	return &config.Error{File: c.Path, Key: "penalties.ladder", Problem: problem}
+// unfit says which key of a valid policy asks for what a chat bot can't do, and why; the problem is empty where there is none.
+func unfit(p chatguard.Policy, hasToken bool) (key, problem string) {
+	if p.Mode == chatguard.Enforce && !hasToken {
+		return "policy.mode", `is "enforce", which needs a token: set CHATGUARD_TWITCH_TOKEN to the bot's access token, or the mode to "observe"`
+	}
+	if len(p.Penalties.Ladder) == 0 {
+		return "penalties.ladder", `is empty: name at least one penalty, such as "delete"`
+	}
+	for _, rung := range p.Penalties.Ladder {
+		if rung.Action == chatguard.Drop {
+			return "penalties.ladder", `has "drop", which only a chat server can: use "delete"`
+		}
+	}
+	return "", ""
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -113,9 +114,26 @@ func (t *twitchConnection) connections() []web.Connection {
 	c := web.Connection{Name: "Twitch", State: web.Disconnected, Since: s.Since, Detail: s.Detail}
 	switch s.State {
 	case twitch.Connected:
-		c.State, c.Detail = web.Connected, ""
+		c.State, c.Detail = web.Connected, notJoined(s, time.Now())
 	case twitch.Connecting:
 		c.State = web.Connecting
 	}
 	return []web.Connection{c}
+}
+
+// notJoined names the channels that Twitch hasn't let us into, once that is strange: it takes 20 at once, and 2 a second then.
+func notJoined(s twitch.Status, now time.Time) string {
+	if now.Sub(s.Since) < 10*time.Second+time.Duration(len(s.Channels))*500*time.Millisecond {
+		return ""
+	}
+	var missing []string
+	for _, c := range s.Channels {
+		if !c.Joined {
+			missing = append(missing, "#"+c.Login)
+		}
+	}
+	if len(missing) == 0 {
+		return ""
+	}
+	return "Twitch doesn't let us into " + strings.Join(missing, ", ") + ": check the names"
 }

@@ -23,7 +23,7 @@ type Options struct {
 	// Report is told the outcome of every throttled message. It must not block, and must be safe for concurrent use. Nil means nobody is told.
 	Report func(journal.Outcome)
 
-	Workers   int           // penalties under way at once; 0 means 8
+	Workers   int           // penalties under way at once in each channel; 0 means 4
 	QueueSize int           // penalties that wait for one worker; 0 means 256
 	Grace     time.Duration // how long waiting penalties may still be carried out when the Bot stops; 0 means 5 s
 	Now       func() time.Time
@@ -31,11 +31,12 @@ type Options struct {
 }
 
 // Bot moderates: it holds what a Source brings against a Guard, and has a Moderator act on what was throttled. A user's penalties are carried
-// out one after another in the order of the messages; those of different users side by side.
+// out one after another in the order of the messages; those of different users side by side, and no channel waits for another.
 type Bot struct {
 	options  Options
 	seed     maphash.Seed
-	queues   []chan job
+	queues   map[string][]chan job // of each channel in which somebody was throttled, one for each worker. The Source's goroutine only
+	workers  sync.WaitGroup
 	verdicts []chatguard.Verdict // of the batch being judged
 	counts   counts
 }
@@ -49,7 +50,7 @@ type job struct {
 // New returns a Bot.
 func New(o Options) *Bot {
 	if o.Workers == 0 {
-		o.Workers = 8
+		o.Workers = 4
 	}
 	if o.QueueSize == 0 {
 		o.QueueSize = 256
@@ -66,11 +67,7 @@ func New(o Options) *Bot {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	b := &Bot{options: o, seed: maphash.MakeSeed()}
-	for range o.Workers {
-		b.queues = append(b.queues, make(chan job, o.QueueSize))
-	}
-	return b
+	return &Bot{options: o, seed: maphash.MakeSeed(), queues: map[string][]chan job{}}
 }
 
 // Run reads and moderates until the context ends, then carries out what was waiting, for Grace at most. It returns nil when the context
@@ -78,26 +75,20 @@ func New(o Options) *Bot {
 func (b *Bot) Run(ctx context.Context) error {
 	acting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	var workers sync.WaitGroup
-	for _, queue := range b.queues {
-		workers.Go(func() {
-			for j := range queue {
-				b.act(acting, j)
-			}
-		})
-	}
-	err := b.options.Source.Run(ctx, func(messages []chatguard.Message) { b.receive(ctx, messages) })
-	for _, queue := range b.queues {
-		close(queue)
+	err := b.options.Source.Run(ctx, func(messages []chatguard.Message) { b.receive(ctx, acting, messages) })
+	for _, queues := range b.queues {
+		for _, queue := range queues {
+			close(queue)
+		}
 	}
 	grace := time.AfterFunc(b.options.Grace, stop)
 	defer grace.Stop()
-	workers.Wait()
+	b.workers.Wait()
 	return err
 }
 
-// receive judges messages that arrived together and queues the penalties.
-func (b *Bot) receive(ctx context.Context, messages []chatguard.Message) {
+// receive judges messages that arrived together and queues the penalties, which workers carry out while acting lasts.
+func (b *Bot) receive(ctx, acting context.Context, messages []chatguard.Message) {
 	messages = own(messages)
 	if len(b.verdicts) < len(messages) {
 		b.verdicts = make([]chatguard.Verdict, len(messages))
@@ -112,7 +103,7 @@ func (b *Bot) receive(ctx context.Context, messages []chatguard.Message) {
 		}
 		b.counts.judged(v)
 		if !v.Allowed {
-			b.enqueue(job{m, v})
+			b.enqueue(acting, job{m, v})
 		}
 	}
 }
@@ -129,13 +120,31 @@ func own(messages []chatguard.Message) []chatguard.Message {
 	return kept
 }
 
-func (b *Bot) enqueue(j job) {
-	user := maphash.Comparable(b.seed, [2]string{j.message.ChannelID, j.message.User.ID})
+func (b *Bot) enqueue(acting context.Context, j job) {
+	queues := b.queues[j.message.ChannelID]
+	if queues == nil {
+		queues = b.startWorkers(acting)
+		b.queues[j.message.ChannelID] = queues
+	}
 	select {
-	case b.queues[user%uint64(len(b.queues))] <- j:
+	case queues[maphash.String(b.seed, j.message.User.ID)%uint64(len(queues))] <- j:
 	default:
 		b.report(j, journal.Skipped, "queue full")
 	}
+}
+
+// startWorkers starts the workers of a channel, which end when their queues are closed.
+func (b *Bot) startWorkers(acting context.Context) (queues []chan job) {
+	for range b.options.Workers {
+		queue := make(chan job, b.options.QueueSize)
+		queues = append(queues, queue)
+		b.workers.Go(func() {
+			for j := range queue {
+				b.act(acting, j)
+			}
+		})
+	}
+	return queues
 }
 
 // act carries out a penalty and reports how that went.

@@ -213,6 +213,55 @@ func TestFailuresAndLimits(t *testing.T) {
 	}
 }
 
+func TestThoseWhoKeepOrderAreNeverActedOn(t *testing.T) {
+	m, p := &recorder{}, enforcing("timeout 30s")
+	p.Exempt = nil
+	for _, role := range []chatguard.Role{chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster} {
+		outcomes, _ := play(t, Options{Moderator: m}, p, []chatguard.Message{message("a1", "7", role), message("a2", "7", role)})
+		if len(outcomes) != 1 || outcomes[0].Result != journal.Skipped || len(m.done) != 0 {
+			t.Errorf("%s: %+v, %v", role, outcomes, m.done)
+		}
+	}
+}
+
+// stuckIn is a Moderator that gets nothing done in one channel.
+type stuckIn struct {
+	*recorder
+	channelID string
+}
+
+func (s stuckIn) Delete(ctx context.Context, m chatguard.Message) error {
+	if m.ChannelID == s.channelID {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	defer close(s.recorder.block)
+	return nil
+}
+
+func TestNoChannelWaitsForAnother(t *testing.T) {
+	var batch []chatguard.Message
+	for i := range 100 {
+		user := fmt.Sprint(i)
+		batch = append(batch, message("x", user), message("y", user))
+	}
+	for _, id := range []string{"b1", "b2"} {
+		m := message(id, "7")
+		m.ChannelID = "2"
+		batch = append(batch, m)
+	}
+	m := stuckIn{&recorder{block: make(chan struct{})}, "1"}
+	guard, err := chatguard.New(enforcing("delete"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	source := script{batches: [][]chatguard.Message{batch}, end: func() { <-m.block; cancel() }}
+	if err := New(Options{Guard: guard, Moderator: m, Source: source, Grace: time.Nanosecond}).Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestStoppingEndsWhatWaitsTooLong(t *testing.T) {
 	m := &recorder{block: make(chan struct{})}
 	outcomes, _ := play(t, Options{Moderator: m, Grace: time.Nanosecond}, enforcing("delete"), []chatguard.Message{message("a1", "7"), message("a2", "7"), message("a3", "7")})

@@ -29,11 +29,17 @@ type skipError string
 
 func (e skipError) Error() string { return string(e) }
 
+// keepers are those who keep order in a channel. Whatever the policy says, a bot doesn't act on them.
+var keepers = chatguard.RolesOf(chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster)
+
 // penalise carries out the penalty that a verdict names.
 func (b *Bot) penalise(ctx context.Context, j job) error {
 	moderator, penalty := b.options.Moderator, j.verdict.Penalty
 	if moderator == nil {
 		return skipError("there is no token: chatguard only reads")
+	}
+	if j.message.User.Roles&keepers != 0 {
+		return skipError("moderators and the broadcaster are never acted on")
 	}
 	switch penalty.Action {
 	case chatguard.NoAction:

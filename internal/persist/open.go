@@ -75,20 +75,30 @@ func OpenTokens(ctx context.Context, path string, opts *Options) (*Tokens, error
 	return newTokens(db, full.Now), nil
 }
 
-// realPath is absolute and without symbolic links, so that one database has one lock file however it is named.
+// maxLinks is how many symbolic links may follow one another.
+const maxLinks = 40
+
+// realPath is absolute and without symbolic links, so that one database has one lock file however it is named, and whether it is there yet or not.
 func realPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return path, err
 	}
-	real, err := filepath.EvalSymlinks(path)
+	for range maxLinks {
+		next, err := os.Readlink(path)
+		if err != nil {
+			break // it is no link
+		}
+		if !filepath.IsAbs(next) {
+			next = filepath.Join(filepath.Dir(path), next)
+		}
+		path = next
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return path, nil
 	}
-	if err != nil {
-		return path, err
-	}
-	return real, nil
+	return filepath.Join(folder, filepath.Base(path)), err
 }
 
 // inspect refuses a file that must not be written to: a damaged one, one of a newer version, one of another program. It changes nothing.

@@ -49,6 +49,20 @@ func TestOneProcessOwnsADatabase(t *testing.T) {
 	must(t, open(t, path, nil).Close())
 }
 
+func TestALinkToNothingYetIsTheSameDatabase(t *testing.T) {
+	path := databasePath(t)
+	link := filepath.Join(t.TempDir(), "link.db")
+	must(t, os.Symlink(path, link))
+	s := open(t, link, nil)
+	defer s.Close()
+	var owned *OwnedError
+	for _, name := range []string{path, link} {
+		if _, err := Open(ctx, name, nil); !errors.As(err, &owned) {
+			t.Errorf("%s: %v, want an OwnedError", name, err)
+		}
+	}
+}
+
 func TestStrangeFileNames(t *testing.T) {
 	for _, name := range []string{"a b.db", "what?.db", "50%25.db", "#1.db", "ümläut&x=1.db"} {
 		path := filepath.Join(t.TempDir(), name)

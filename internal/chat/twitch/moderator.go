@@ -46,14 +46,15 @@ func (m *Moderator) Warn(ctx context.Context, msg chatguard.Message, reason stri
 // Timeout keeps the author from writing for a length of 1 s to 14 days. Where a timeout that this Moderator gave lasts longer, it stays, and
 // nothing is sent.
 func (m *Moderator) Timeout(ctx context.Context, msg chatguard.Message, length time.Duration, reason string) error {
-	who, now := target{msg.ChannelID, msg.User.ID}, m.Helix.now()
-	if m.outlasts(who, now.Add(length), msg.SentAt) {
+	who := target{msg.ChannelID, msg.User.ID}
+	if m.outlasts(who, m.Helix.now().Add(length), msg.SentAt) {
 		return nil
 	}
 	if err := m.Helix.TimeoutUser(ctx, m.room(msg), msg.User.ID, length, reason); err != nil {
 		return err
 	}
-	m.remember(who, timeoutSpan{given: now, until: now.Add(length)})
+	given := m.Helix.now() // only now: the request may have waited for the budget
+	m.remember(who, timeoutSpan{given: given, until: given.Add(length)})
 	return nil
 }
 

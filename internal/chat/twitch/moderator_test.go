@@ -1,6 +1,7 @@
 package twitch
 
 import (
+	"context"
 	"strconv"
 	"testing"
 	"time"
@@ -40,6 +41,30 @@ func TestTimeoutsDontShrink(t *testing.T) {
 		if got := len(srv.Bans()) == 2; got != c.sent2 {
 			t.Errorf("%s: second timeout sent: %v, want %v", c.name, got, c.sent2)
 		}
+	}
+}
+
+// TestATimeoutBeginsWhenItIsGiven: what the user wrote while the request waited doesn't say that somebody lifted it.
+func TestATimeoutBeginsWhenItIsGiven(t *testing.T) {
+	srv := startTwitch(t, "room")
+	moderator, msg := newModerator(t, srv)
+	waited := moderator.Helix.now()
+	moderator.Helix.Now = func() time.Time { return waited }
+	moderator.Helix.sleep = func(context.Context, time.Duration) error {
+		waited = waited.Add(20 * time.Second)
+		return nil
+	}
+	msg.SentAt = waited
+	srv.FailNext(status(503)...)
+	if err := moderator.Timeout(t.Context(), msg, 10*time.Minute, ""); err != nil {
+		t.Fatal(err)
+	}
+	msg.SentAt = msg.SentAt.Add(10 * time.Second)
+	if err := moderator.Timeout(t.Context(), msg, 30*time.Second, ""); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(srv.Bans()); n != 1 {
+		t.Errorf("%d timeouts, want the longer one alone", n)
 	}
 }
 

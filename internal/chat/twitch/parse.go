@@ -84,7 +84,7 @@ func check(m *chatguard.Message) error {
 	return nil
 }
 
-// badgeRoles are the badges that stand for a role. The tag mod=1 isn't looked at: lead moderators lack it.
+// badgeRoles are the badges that stand for a role. The tag mod=1 alone wouldn't do: lead moderators lack it.
 var badgeRoles = map[string]chatguard.Role{
 	"broadcaster":    chatguard.Broadcaster,
 	"lead_moderator": chatguard.LeadModerator,
@@ -100,6 +100,9 @@ func rolesOf(parsed *irc.PrivateMessage) chatguard.Roles {
 		if role, ok := badgeRoles[badge]; ok {
 			roles |= chatguard.RolesOf(role)
 		}
+	}
+	if parsed.Tags["mod"] == "1" {
+		roles |= chatguard.RolesOf(chatguard.Moderator)
 	}
 	if parsed.FirstMessage {
 		roles |= chatguard.RolesOf(chatguard.FirstTimer)

@@ -44,7 +44,7 @@ func TestParse(t *testing.T) {
 		"line end":                {privmsg("") + "\r\n", plain},
 		"broadcaster":             {privmsg("badges=broadcaster/1,subscriber/12"), roles(chatguard.Broadcaster, chatguard.Subscriber)},
 		"moderator by badge":      {privmsg("badges=moderator/1;mod=1"), roles(chatguard.Moderator)},
-		"mod=1 alone is no badge": {privmsg("badges=;mod=1"), plain},
+		"mod=1 alone":             {privmsg("badges=;mod=1"), roles(chatguard.Moderator)},
 		"lead moderator":          {privmsg("badges=lead_moderator/1;mod=0"), roles(chatguard.LeadModerator)},
 		"vip":                     {privmsg("badges=vip/1;vip=1"), roles(chatguard.VIP)},
 		"founder":                 {privmsg("badges=founder/0"), roles(chatguard.Subscriber)},

@@ -15,8 +15,8 @@ type batch struct {
 }
 
 // queue hands chat lines from the reader to the consumer. When it is full the reader waits, and so the network pushes back on the server.
-// Its patience is a token bucket of waiting time: waiting uses it up, each batch handed over gives a tenth back. So a consumer that is merely
-// slow loses nothing, and one that is stuck can't keep the reader from answering the server: lines are dropped then.
+// Its patience is a token bucket of waiting time: waiting uses it up, each batch handed over gives a tenth back. So a consumer that
+// stumbles loses nothing, and one that is stuck can't keep the reader from answering the server: lines are dropped then.
 type queue struct {
 	batches  chan batch
 	wait     time.Duration // all the patience there can be

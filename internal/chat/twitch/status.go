@@ -89,7 +89,7 @@ func (i *IRC) learnRoom(login, roomID string) {
 	})
 }
 
-// note changes the status. It is called a few times a batch, not a line.
+// note changes the status. What is usual calls it a few times a batch, not for each line.
 func (i *IRC) note(change func(*Status)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
