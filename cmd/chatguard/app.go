@@ -147,12 +147,14 @@ func (a *app) run(ctx context.Context) error {
 	written := make(chan error, 1)
 	go func() { written <- a.store.Run(writing, a.guard) }()
 
+	defer context.AfterFunc(ctx, func() { a.log.Info("stopping: finishing what waits; another Ctrl-C ends at once") })()
 	listener := a.listener
 	a.listener = nil // the server closes it
 	serving, ctx := errgroup.WithContext(ctx)
 	serving.Go(func() error { return a.bot.Run(ctx) })
 	serving.Go(func() error { return a.web.Run(ctx, listener) })
 	err := serving.Wait()
+	a.twitch.sumUp()
 	stopWriting() // nobody judges or reports any more
 	return errors.Join(err, <-written)
 }

@@ -105,11 +105,14 @@ func newDemoApp(ctx context.Context, c config.Config, anyPort bool) (*app, error
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	a, err := newApp(ctx, c, log)
-	if anyPort && errors.Is(err, web.ErrInUse) {
-		c.Web.Listen = "127.0.0.1:0"
-		return newApp(ctx, c, log)
+	switch {
+	case !errors.Is(err, web.ErrInUse):
+		return a, err
+	case !anyPort:
+		return nil, fmt.Errorf("--listen: %s %w: name another port", c.Web.Listen, web.ErrInUse)
 	}
-	return a, err
+	c.Web.Listen = "127.0.0.1:0"
+	return newApp(ctx, c, log)
 }
 
 // runWithCrowd runs the app, with a crowd talking, until the context ends and the bot has read what was said.

@@ -45,7 +45,9 @@ func initialise(cmd *cobra.Command, path string, a starterAnswers) error {
 	if err != nil {
 		return err
 	}
-	channel = channel[strings.LastIndexByte(channel, '/')+1:] // people paste addresses
+	if channel, err = config.ChannelName(channel); err != nil {
+		return usageError{err}
+	}
 	zone := localZone()
 	timezone, err := ask(in, out, fmt.Sprintf("In which time zone does its day end? [%s] ", zone), a.timezone, zone)
 	if err != nil {
@@ -58,12 +60,18 @@ func initialise(cmd *cobra.Command, path string, a starterAnswers) error {
 	if err := writeNew(path, contents); err != nil {
 		return err
 	}
+	with := ""
+	if path != defaultConfig {
+		with = fmt.Sprintf(" --config %q", path)
+	}
 	_, err = fmt.Fprintf(out, `Wrote %s. It only observes so far.
-Next:
-  chatguard watch %s    see who would be throttled, in this terminal
-  chatguard run%s    the same with the dashboard
+
+See who would be throttled, in this terminal:
+  chatguard watch%s %s
+The same with the dashboard:
+  chatguard run%s
 Then set CHATGUARD_TWITCH_TOKEN to the bot's access token and the mode to "enforce".
-`, path, channel, strings.Repeat(" ", len("watch ")+len(channel)-len("run")))
+`, path, with, channel, with)
 	return err
 }
 
@@ -73,13 +81,12 @@ func ask(in *bufio.Scanner, out io.Writer, question, given, byDefault string) (s
 		return given, nil
 	}
 	fmt.Fprint(out, question)
-	if in.Scan() {
-		if answer := cmp.Or(strings.TrimSpace(in.Text()), byDefault); answer != "" {
-			return answer, nil
-		}
-	}
+	in.Scan()
 	if err := in.Err(); err != nil {
 		return "", err
+	}
+	if answer := cmp.Or(strings.TrimSpace(in.Text()), byDefault); answer != "" {
+		return answer, nil
 	}
 	return "", usageError{errors.New("there was no answer: type one, or give it with --channel and --timezone")}
 }

@@ -236,13 +236,7 @@ ladder = ["delete"]
 // waitForDeletes waits until as many messages are deleted as there should be, and wants them to be those.
 func waitForDeletes(t *testing.T, server *faketwitch.Server, want []string) {
 	t.Helper()
-	for look := time.NewTicker(time.Millisecond); server.Deleted() < len(want); {
-		select {
-		case <-look.C:
-		case <-t.Context().Done():
-			t.Fatal(t.Context().Err())
-		}
-	}
+	until(t, func() bool { return server.Deleted() >= len(want) })
 	var got []string
 	for _, d := range server.Deletes() {
 		got = append(got, d.Message.ID)

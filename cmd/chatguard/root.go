@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,7 @@ func newRootCommand() *cobra.Command {
 Without a command it runs where there is a chatguard.toml, and makes one where there is none.
 Begin with "chatguard demo": the whole thing on this machine, no account needed.`,
 		Args:          noArguments,
+		Version:       version(),
 		SilenceErrors: true,
 
 		SuggestionsMinimumDistance: 2,
@@ -38,6 +40,15 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newInitCommand(), newDemoCommand(), newWatchCommand(), newRunCommand(), newSigninCommand(), newReplayCommand())
 	return root
+}
+
+// version is what this binary was built from, as far as the build tells.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return info.Main.Version + " " + info.GoVersion
 }
 
 func newHelpCommand() *cobra.Command {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,9 @@ The name is what the history of changes says of that person.`,
 		Example: `  chatguard signin --name anna`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if name == "" || printable(name) != name {
+				return usageError{errors.New("--name: want a name of up to 200 characters on one line")}
+			}
 			cfg, err := loadConfig(path)
 			if err != nil {
 				return err

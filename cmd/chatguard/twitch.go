@@ -5,7 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,7 +13,6 @@ import (
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/web"
 )
 
 // identifyAgain is how long to wait before asking again whom the token belongs to.
@@ -21,13 +20,15 @@ const identifyAgain = 10 * time.Second
 
 // twitchConnection is Twitch as a chat source: it finds out whom the token belongs to, then reads. Without a token it reads anonymously.
 type twitchConnection struct {
-	log     *slog.Logger
-	helix   *twitch.Helix     // nil without a token
-	acting  *twitch.Moderator // nil without a token
+	log    *slog.Logger
+	irc    *twitch.IRC       // its Login is known once the token's owner is
+	helix  *twitch.Helix     // nil without a token
+	acting *twitch.Moderator // nil without a token
+
 	mu      sync.Mutex
-	irc     *twitch.IRC // its Login is known once the token's owner is
-	trouble string      // what keeps us from knowing whom the token belongs to
 	reading bool
+	trouble string // what keeps us from reading, where it isn't the connection
+	refused string // why Twitch doesn't let us moderate; empty while it does
 }
 
 func newTwitchConnection(c config.Twitch, log *slog.Logger) *twitchConnection {
@@ -48,10 +49,11 @@ func (t *twitchConnection) moderator() chat.Moderator {
 	if t.acting == nil {
 		return nil
 	}
-	return t.acting
+	return moderation{t}
 }
 
-// Run makes the connection a chat.Source.
+// Run makes the connection a chat.Source. A token that is refused at the start is an error; one that is refused later leaves the dashboard
+// open, which says so.
 func (t *twitchConnection) Run(ctx context.Context, deliver func([]chatguard.Message)) error {
 	if t.helix != nil {
 		defer t.helix.Close()
@@ -59,31 +61,34 @@ func (t *twitchConnection) Run(ctx context.Context, deliver func([]chatguard.Mes
 			return err
 		}
 	}
-	t.mu.Lock()
-	t.reading = true
-	t.mu.Unlock()
-	return t.irc.Run(ctx, deliver)
+	t.note(func() { t.reading, t.trouble = true, "" })
+	err := t.irc.Run(ctx, deliver)
+	if s := t.irc.Status(); errors.Is(err, twitch.ErrLogin) && s.Messages > 0 {
+		t.log.Error("Twitch lets us in no more", "error", err)
+		t.note(func() { t.reading, t.trouble = false, err.Error()+", then start chatguard again" })
+		<-ctx.Done()
+		return nil
+	}
+	return err
 }
 
 // identify finds out whom the token belongs to, however long that takes. The error is for a token that is refused.
 func (t *twitchConnection) identify(ctx context.Context) error {
 	for {
 		id, err := t.helix.Identify(ctx)
-		if err == nil {
+		switch {
+		case err == nil:
 			t.irc.Login, t.acting.UserID = id.Login, id.UserID
 			t.log.Info("moderating", "as", id.Login)
+			t.warnOf(id)
 			return nil
-		}
-		if ctx.Err() != nil {
+		case ctx.Err() != nil:
 			return nil
-		}
-		if errors.Is(err, twitch.ErrToken) {
+		case errors.Is(err, twitch.ErrToken):
 			return err
 		}
 		t.log.Warn("can't find out whom the token belongs to", "error", err, "again_in", identifyAgain)
-		t.mu.Lock()
-		t.trouble = err.Error()
-		t.mu.Unlock()
+		t.note(func() { t.trouble = err.Error() })
 		select {
 		case <-ctx.Done():
 		case <-time.After(identifyAgain):
@@ -91,49 +96,63 @@ func (t *twitchConnection) identify(ctx context.Context) error {
 	}
 }
 
-// channels are those whose IDs are known: Twitch tells them when it lets us in.
-func (t *twitchConnection) channels() []web.Channel {
-	list := []web.Channel{}
-	for _, c := range t.irc.Status().Channels {
-		if c.RoomID != "" {
-			list = append(list, web.Channel{ID: c.RoomID, Login: c.Login})
+// neededScopes are what moderation asks of a token.
+var neededScopes = []string{"moderator:manage:chat_messages", "moderator:manage:warnings", "moderator:manage:banned_users"}
+
+// warnOf names what will come short of the token, where Twitch tells.
+func (t *twitchConnection) warnOf(id twitch.Identity) {
+	if id.ExpiresIn > 0 {
+		t.log.Info("the token expires; start chatguard with a new one by then", "at", time.Now().Add(id.ExpiresIn).Format(time.RFC3339))
+	}
+	if id.Scopes == nil {
+		return
+	}
+	for _, scope := range neededScopes {
+		if !slices.Contains(id.Scopes, scope) {
+			t.log.Warn("the token lacks a scope: penalties that need it will fail", "scope", scope)
 		}
 	}
-	return list
 }
 
-// connections is the state of the connection as the dashboard shows it.
-func (t *twitchConnection) connections() []web.Connection {
+func (t *twitchConnection) note(change func()) {
 	t.mu.Lock()
-	reading, trouble := t.reading, t.trouble
-	t.mu.Unlock()
-	if !reading {
-		return []web.Connection{{Name: "Twitch", State: web.Connecting, Detail: trouble}}
-	}
-	s := t.irc.Status()
-	c := web.Connection{Name: "Twitch", State: web.Disconnected, Since: s.Since, Detail: s.Detail}
-	switch s.State {
-	case twitch.Connected:
-		c.State, c.Detail = web.Connected, notJoined(s, time.Now())
-	case twitch.Connecting:
-		c.State = web.Connecting
-	}
-	return []web.Connection{c}
+	defer t.mu.Unlock()
+	change()
 }
 
-// notJoined names the channels that Twitch hasn't let us into, once that is strange: it takes 20 at once, and 2 a second then.
-func notJoined(s twitch.Status, now time.Time) string {
-	if now.Sub(s.Since) < 10*time.Second+time.Duration(len(s.Channels))*500*time.Millisecond {
-		return ""
-	}
-	var missing []string
-	for _, c := range s.Channels {
-		if !c.Joined {
-			missing = append(missing, "#"+c.Login)
+// sumUp logs what was read.
+func (t *twitchConnection) sumUp() {
+	s := t.irc.Status()
+	t.log.Info("read", "lines", s.Lines, "messages", s.Messages, "skipped", s.Skipped, "dropped", s.Dropped, "reconnects", s.Reconnects)
+}
+
+// moderation is a Moderator that remembers whether Twitch lets us moderate at all.
+type moderation struct{ *twitchConnection }
+
+func (m moderation) Delete(ctx context.Context, msg chatguard.Message) error {
+	return m.heed(m.acting.Delete(ctx, msg))
+}
+
+func (m moderation) Warn(ctx context.Context, msg chatguard.Message, reason string) error {
+	return m.heed(m.acting.Warn(ctx, msg, reason))
+}
+
+func (m moderation) Timeout(ctx context.Context, msg chatguard.Message, length time.Duration, reason string) error {
+	return m.heed(m.acting.Timeout(ctx, msg, length, reason))
+}
+
+func (m moderation) Ban(ctx context.Context, msg chatguard.Message, reason string) error {
+	return m.heed(m.acting.Ban(ctx, msg, reason))
+}
+
+func (m moderation) heed(err error) error {
+	m.note(func() {
+		switch {
+		case err == nil:
+			m.refused = ""
+		case errors.Is(err, twitch.ErrToken), errors.Is(err, twitch.ErrNotModerator):
+			m.refused = err.Error()
 		}
-	}
-	if len(missing) == 0 {
-		return ""
-	}
-	return "Twitch doesn't let us into " + strings.Join(missing, ", ") + ": check the names"
+	})
+	return err
 }

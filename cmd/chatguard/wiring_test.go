@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 )
@@ -102,6 +103,77 @@ func getJSON(t *testing.T, a *app, path string, into any) {
 	}
 	if err := json.Unmarshal(answer.Body.Bytes(), into); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestRefusedModerationShows: while Twitch refuses what we ask it to do, the dashboard says why, and not when it does it again.
+func TestRefusedModerationShows(t *testing.T) {
+	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
+	c.Policy.Limits[0].Refill = time.Hour
+	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
+	defer stop()
+	for range 3 {
+		say(t, server, "anna", "", "hello")
+	}
+	server.FailNext(faketwitch.Fault{Status: http.StatusForbidden})
+	say(t, server, "anna", "", "one too many")
+	until(t, func() bool { return a.bot.Counts().Failed == 1 })
+	if list := a.twitch.connections(); len(list) != 2 || list[1].Name != "Moderation" || !strings.Contains(list[1].Detail, "/mod") {
+		t.Errorf("after a refusal: %+v", list)
+	}
+	say(t, server, "anna", "", "and another")
+	until(t, func() bool { return a.bot.Counts().Deleted == 1 })
+	if list := a.twitch.connections(); len(list) != 1 {
+		t.Errorf("after a success: %+v", list)
+	}
+}
+
+// TestATokenRefusedLaterLeavesTheDashboard: reading ends, and the dashboard says why.
+func TestATokenRefusedLaterLeavesTheDashboard(t *testing.T) {
+	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	a, stop := runApp(t, server, demoConfig(server, t.TempDir(), "127.0.0.1:0"), slog.New(slog.DiscardHandler))
+	defer stop()
+	say(t, server, "anna", "", "hello")
+	until(t, func() bool { return a.bot.Counts().Messages == 1 })
+	server.RefuseLogins(true)
+	server.Disconnect()
+	until(t, func() bool { return strings.Contains(a.twitch.connections()[0].Detail, "CHATGUARD_TWITCH_TOKEN") })
+	answer := httptest.NewRecorder()
+	a.web.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "http://127.0.0.1/readyz", nil))
+	if answer.Code != http.StatusServiceUnavailable {
+		t.Errorf("/readyz answers %d", answer.Code)
+	}
+}
+
+func TestChannelsThatLetNobodyIn(t *testing.T) {
+	began := time.Now()
+	s := twitch.Status{State: twitch.Connected, Since: began, Channels: []twitch.Channel{{Login: "a", Joined: true}, {Login: "b"}}}
+	if text := notJoined(s, began.Add(5*time.Second)); text != "" {
+		t.Errorf("too early: %q", text)
+	}
+	if text := notJoined(s, began.Add(time.Minute)); text != "Twitch doesn't let us into #b: check the names" {
+		t.Errorf("after a minute: %q", text)
+	}
+}
+
+// until waits for a condition.
+func until(t *testing.T, ok func() bool) {
+	t.Helper()
+	for look := time.NewTicker(time.Millisecond); !ok(); {
+		select {
+		case <-look.C:
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		}
 	}
 }
 

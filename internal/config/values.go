@@ -84,11 +84,15 @@ func (p *Proxy) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ChannelName returns the login of the channel that a person means by name: lower case, without a leading "#". The error says which characters
-// Twitch allows.
+// ChannelName returns the login of the channel that a person means by name: lower case, without a leading "#", or the last part of an address
+// such as https://www.twitch.tv/name. The error says which characters Twitch allows.
 func ChannelName(name string) (string, error) {
 	const allowed = "abcdefghijklmnopqrstuvwxyz0123456789_"
-	login := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(name), "#"))
+	login := strings.ToLower(strings.TrimSpace(name))
+	if _, path, ok := strings.Cut(login, "twitch.tv/"); ok {
+		login = strings.TrimSuffix(path, "/")
+	}
+	login = strings.TrimPrefix(login, "#")
 	if login == "" || len(login) > 25 || strings.Trim(login, allowed) != "" {
 		return "", fmt.Errorf("%q is no channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)", name)
 	}

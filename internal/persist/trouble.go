@@ -26,7 +26,7 @@ const (
 	diskFull      = "the disk is full: free some space"
 	lockedByOther = "another program keeps it locked: close that program"
 	cantWrite     = "it can't be written: make the file and its directory writable for this user, or set another database"
-	damaged       = "it is damaged: put a backup in its place, or move it away to start with an empty one"
+	damaged       = "it is damaged, or no database: put a backup in its place, move it away to start with an empty one, or set another file"
 	diskFailing   = "the disk reports an error: check it, and the space left on it"
 	tooSlow       = "it took too long to answer: look for other programs that use the disk"
 )
@@ -71,6 +71,9 @@ func problemIn(err error) string {
 
 // unwritable is the trouble of a path at which no file can be made or opened.
 func unwritable(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &trouble{path: path, problem: "its directory doesn't exist: make it, or set another database", err: err}
+	}
 	reason := err
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 		reason = failed.Err // without the lock file's name, which would only confuse

@@ -50,7 +50,14 @@ func liveTime(sent, now time.Time) time.Time {
 	return sent
 }
 
-// skip counts a line that can't be read.
+// skip counts a line that can't be read. The first for each reason is logged, too.
 func (i *IRC) skip(reason error) {
-	i.note(func(s *Status) { s.Skipped[reasonOf(reason)]++ })
+	first := false
+	i.note(func(s *Status) {
+		s.Skipped[reasonOf(reason)]++
+		first = s.Skipped[reasonOf(reason)] == 1
+	})
+	if first {
+		i.logger().Warn("twitch chat: a line was skipped; more like it are only counted", "reason", reason)
+	}
 }
