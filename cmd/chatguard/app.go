@@ -62,7 +62,8 @@ func (a *app) open(ctx context.Context) (err error) {
 		},
 	})
 	a.web, err = web.New(web.Options{
-		Site: s, Guard: a.guard, Store: a.store, WrongCode: persist.ErrCode, Log: a.log,
+		Site: s, Guard: a.guard, Store: a.store, WrongCode: persist.ErrCode, Conflict: persist.ErrConflict, Log: a.log,
+		Acceptable:  a.acceptable,
 		BasePolicy:  func(string) chatguard.Policy { return a.config.Policy },
 		Channels:    a.twitch.channels,
 		Connections: a.twitch.connections,

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/config"
@@ -151,6 +152,31 @@ func TestATokenRefusedLaterLeavesTheDashboard(t *testing.T) {
 	a.web.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "http://127.0.0.1/readyz", nil))
 	if answer.Code != http.StatusServiceUnavailable {
 		t.Errorf("/readyz answers %d", answer.Code)
+	}
+}
+
+// TestNothingIsEnforcedWithoutAToken: neither by a change, nor by one that was made when there was a token.
+func TestNothingIsEnforcedWithoutAToken(t *testing.T) {
+	c := config.Default()
+	c.Database, c.Web.Listen, c.Twitch.Channels = filepath.Join(t.TempDir(), "chatguard.db"), "127.0.0.1:0", []string{demoChannel}
+	enforcing := c.Policy.Clone()
+	enforcing.Mode = chatguard.Enforce
+	for i := range 2 {
+		a, err := newApp(t.Context(), c, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.acceptable(enforcing); err == nil || !strings.Contains(err.Error(), "CHATGUARD_TWITCH_TOKEN") {
+			t.Errorf("enforcing without a token: %v", err)
+		}
+		if mode := a.guard.Policy("100").Mode; mode != chatguard.Observe {
+			t.Errorf("start %d: the mode is %s", i, mode)
+		}
+		revision := journal.Revision{ChannelID: "100", Number: i + 1, At: time.Now(), Policy: enforcing, Changes: journal.Diff(c.Policy, enforcing)}
+		if err := a.store.SaveRevision(t.Context(), revision); err != nil {
+			t.Fatal(err)
+		}
+		a.close()
 	}
 }
 

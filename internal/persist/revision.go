@@ -10,6 +10,9 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
+// ErrConflict is what every ConflictError is to errors.Is.
+var ErrConflict = errors.New("the policy has been changed meanwhile")
+
 // ConflictError says that somebody else changed the policy first.
 type ConflictError struct {
 	ChannelID string
@@ -19,6 +22,8 @@ type ConflictError struct {
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("the policy of channel %s has been changed meanwhile: look at revision %d, then change it again", e.ChannelID, e.Last)
 }
+
+func (e *ConflictError) Unwrap() error { return ErrConflict }
 
 const revisionColumns = "channel_id, number, author, at, policy, changes"
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -14,6 +15,15 @@ import (
 type attempts struct {
 	guard *chatguard.Guard
 	now   func() time.Time
+
+	mu    sync.Mutex
+	turns map[string]*turn // by address, of those that are trying
+}
+
+// turn is what the attempts of one address take one after the other; in parallel they would all be heard before the first has failed.
+type turn struct {
+	taken  chan struct{} // holds one value while an attempt is under way
+	takers int           // the attempt under way and those that wait
 }
 
 func newAttempts(now func() time.Time) (*attempts, error) {
@@ -21,7 +31,34 @@ func newAttempts(now func() time.Time) (*attempts, error) {
 		Mode:   chatguard.Enforce,
 		Limits: []chatguard.Limit{{Name: "failed-sign-ins", Algorithm: chatguard.TokenBucket, Burst: 5, Refill: 30 * time.Second}},
 	}, nil)
-	return &attempts{guard, now}, err
+	return &attempts{guard: guard, now: now, turns: map[string]*turn{}}, err
+}
+
+// begin waits until no other attempt of the address is under way. The caller ends its own with the func returned.
+func (a *attempts) begin(ctx context.Context, addr netip.Addr) (end func(), err error) {
+	id := a.attempt(addr).User.ID
+	a.mu.Lock()
+	t := a.turns[id]
+	if t == nil {
+		t = &turn{taken: make(chan struct{}, 1)}
+		a.turns[id] = t
+	}
+	t.takers++
+	a.mu.Unlock()
+	leave := func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if t.takers--; t.takers == 0 {
+			delete(a.turns, id)
+		}
+	}
+	select {
+	case t.taken <- struct{}{}:
+		return func() { <-t.taken; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
 }
 
 // allow returns a problem when the address has failed too often to be heard now.

@@ -3,8 +3,11 @@ package web
 import (
 	"cmp"
 	"container/heap"
+	"hash/maphash"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -18,6 +21,8 @@ type board struct {
 	entries map[chatguard.EntryID]*row // by the last entry of each row
 	leaving leaving
 	changed map[rowKey]struct{} // since changes were taken
+	sizes   map[string]int      // how many rows each channel has
+	users   userCounts          // changed under mu only, read without it
 }
 
 type rowKey struct{ channel, user string }
@@ -36,23 +41,28 @@ func (r *row) key() rowKey { return rowKey{r.Channel, r.UserID} }
 const maxRows = 10_000
 
 func newBoard() *board {
-	return &board{rows: map[rowKey]*row{}, entries: map[chatguard.EntryID]*row{}, changed: map[rowKey]struct{}{}}
+	return &board{rows: map[rowKey]*row{}, entries: map[chatguard.EntryID]*row{}, changed: map[rowKey]struct{}{}, sizes: map[string]int{}}
 }
 
-func (b *board) len() int {
+// len returns how many rows a channel has; the empty channel stands for all.
+func (b *board) len(channel string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.rows)
+	if channel == "" {
+		return len(b.rows)
+	}
+	return b.sizes[channel]
 }
 
 // put takes note of a message that is throttled as of now.
 func (b *board) put(e journal.Entry, roles chatguard.Roles, cost int, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key := rowKey{e.ChannelID, e.UserID}
-	r := b.rows[key]
+	r := b.rows[rowKey{e.ChannelID, e.UserID}]
 	if r == nil {
 		r = &row{place: -1}
+		b.users.of(e.UserID).Add(1)
+		b.sizes[strings.Clone(e.ChannelID)]++
 	}
 	if !r.leavesAt().After(e.At) { // new, or back again before anybody noticed that they had left
 		r.Since, r.Count = e.At, 0
@@ -60,10 +70,23 @@ func (b *board) put(e journal.Entry, roles chatguard.Roles, cost int, now time.T
 	delete(b.entries, r.Outcome.Entry)
 	r.take(e)
 	r.roles, r.cost = roles, cost
-	b.rows[key], b.entries[e.ID] = r, r
+	b.rows[r.key()], b.entries[e.ID] = r, r
 	b.settle(r, now)
 	if len(b.rows) > maxRows {
 		b.remove(b.leaving[0])
+	}
+}
+
+// allow removes the row of a user whose message of that time was allowed: a role, a smaller message or a looser policy has let it pass. Where
+// there is no row, as there mostly isn't, it takes no lock.
+func (b *board) allow(channel, user string, at time.Time) {
+	if b.users.of(user).Load() == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r := b.rows[rowKey{channel, user}]; r != nil && !at.Before(r.At) {
+		b.remove(r)
 	}
 }
 
@@ -127,6 +150,10 @@ func (b *board) expire(now time.Time) {
 func (b *board) remove(r *row) {
 	heap.Remove(&b.leaving, r.place)
 	delete(b.rows, r.key())
+	b.users.of(r.UserID).Add(-1)
+	if b.sizes[r.Channel]--; b.sizes[r.Channel] == 0 {
+		delete(b.sizes, r.Channel)
+	}
 	delete(b.entries, r.Outcome.Entry)
 	b.changed[r.key()] = struct{}{}
 }
@@ -170,6 +197,15 @@ func (b *board) takeChanges() map[string]*changes {
 	}
 	clear(b.changed)
 	return byChannel
+}
+
+// userCounts say how many rows there are by a hash of the user: where there are none, the user has none.
+type userCounts [1 << 12]atomic.Int32
+
+var userSeed = maphash.MakeSeed()
+
+func (u *userCounts) of(user string) *atomic.Int32 {
+	return &u[maphash.String(userSeed, user)%uint64(len(u))]
 }
 
 // leaving is a heap of rows; the one that leaves first is at its root.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -29,7 +30,7 @@ func TestRowsLeaveWhenTheUserMaySpeak(t *testing.T) {
 		t.Errorf("rows %+v", rows)
 	}
 	b.expire(noon.Add(10*time.Second - 1))
-	if b.len() != 2 {
+	if b.len("") != 2 {
 		t.Error("a row left too early")
 	}
 	b.expire(noon.Add(10 * time.Second))
@@ -74,7 +75,7 @@ func TestWhomNoWaitingHelpsLeavesAfterAMinute(t *testing.T) {
 		t.Errorf("row %+v", r)
 	}
 	b.expire(noon.Add(neverStays))
-	if b.len() != 0 {
+	if b.len("") != 0 {
 		t.Error("the row stayed")
 	}
 }
@@ -108,6 +109,9 @@ func TestTheBoardIsBounded(t *testing.T) {
 
 func TestPreloadShowsWhoIsStillHeldBack(t *testing.T) {
 	d := dash(t)
+	d.say(chatguard.User{ID: "a"}, 4)
+	d.stop()
+	d.start(d.opts)
 	now := d.now()
 	d.server.Preload([]journal.Entry{
 		entry(3, "a", now.Add(-time.Second), time.Minute),
@@ -118,9 +122,9 @@ func TestPreloadShowsWhoIsStillHeldBack(t *testing.T) {
 	if len(users) != 1 || users[0].Count != 2 || users[0].Outcome.Entry != 3 {
 		t.Errorf("users %+v", users)
 	}
-	d.pass(time.Minute)
+	d.pass(10 * time.Minute)
 	if users := d.throttled(); len(users) != 0 {
-		t.Errorf("a minute later: %+v", users)
+		t.Errorf("10 minutes later: %+v", users)
 	}
 }
 
@@ -138,6 +142,92 @@ func TestLongNamesAreClipped(t *testing.T) {
 	for _, name := range []string{strings.Repeat("é", 10_000), strings.Repeat("x", maxName+1), "\xff\xfe"} {
 		if got := clip(name); len(got) > maxName+len("…") || !strings.HasPrefix(strings.ToValidUTF8(name, "\uFFFD"), strings.TrimSuffix(got, "…")) {
 			t.Errorf("%.20q is clipped to %q", name, got)
+		}
+	}
+}
+
+func TestWhoIsAllowedAgainLeaves(t *testing.T) {
+	d := dash(t)
+	d.say(spammer, 4)
+	d.say(chatguard.User{ID: "43"}, 4)
+	moderator := spammer
+	moderator.Roles = chatguard.RolesOf(chatguard.Moderator)
+	if v := d.say(moderator, 1); !v.Allowed {
+		t.Fatalf("verdict %+v", v)
+	}
+	if users := d.throttled(); len(users) != 1 || users[0].UserID != "43" {
+		t.Errorf("users %+v", users)
+	}
+}
+
+func TestAnEarlierAllowedMessageRemovesNobody(t *testing.T) {
+	b := newBoard()
+	b.put(entry(1, "a", noon, time.Minute), 0, 1, noon)
+	b.allow(channelID, "a", noon.Add(-1))
+	b.allow("another", "a", noon.Add(1))
+	if b.len(channelID) != 1 {
+		t.Error("the row has left")
+	}
+	b.allow(channelID, "a", noon.Add(1))
+	if b.len(channelID) != 0 || len(b.sizes) != 0 || b.users.of("a").Load() != 0 {
+		t.Errorf("%d rows are left, sizes %v", b.len(""), b.sizes)
+	}
+}
+
+func TestObservingAllowedMessagesAllocatesNothing(t *testing.T) {
+	d := dash(t)
+	d.say(spammer, 4)
+	m := chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: "43"}}
+	v := chatguard.Verdict{At: noon, ChannelID: channelID, UserID: "43", Allowed: true}
+	if n := testing.AllocsPerRun(1000, func() { d.server.Observe(m, v) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestPreloadLeavesOutWhomTheGuardAllows(t *testing.T) {
+	d := dash(t)
+	now := d.now()
+	d.server.Preload([]journal.Entry{entry(1, "a", now, time.Minute)})
+	if users := d.throttled(); len(users) != 0 {
+		t.Errorf("users %+v", users)
+	}
+}
+
+func TestAVerdictUnderTheOldPolicyDoesntStay(t *testing.T) {
+	d := dash(t)
+	into[journal.Revision](t, d.put(burst(9)))
+	v := chatguard.Verdict{At: d.now(), ChannelID: channelID, UserID: "late", Limit: "burst", RetryAfter: time.Hour, EntryID: 1}
+	d.server.Observe(chatguard.Message{ChannelID: channelID}, v)
+	d.server.revised.add(channelID) // as if the pump's turn had come after the verdict
+	l := d.listen()
+	for fr := l.next(snapshotFrame); len(fr.Gone) == 0 && len(fr.Users) > 0; fr = l.next(throttledFrame) {
+	}
+	if users := d.throttled(); len(users) != 0 {
+		t.Errorf("users %+v", users)
+	}
+}
+
+func TestANewPolicyDoesntChangeWhatWasDone(t *testing.T) {
+	d := dash(t)
+	d.say(spammer, 4)
+	into[journal.Revision](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
+	if users := d.throttled(); len(users) != 1 || users[0].Observed || users[0].Outcome.Result != journal.Pending {
+		t.Errorf("users %+v", users)
+	}
+}
+
+func TestTheBoardKeepsNoLinesAlive(t *testing.T) {
+	line := strings.Repeat("x", 1000)
+	e := entry(1, line[:2], noon, time.Minute)
+	e.ChannelID, e.Login, e.DisplayName = line[2:4], line[4:8], line[8:16]
+	b := newBoard()
+	b.put(e, 0, 1, noon)
+	start := uintptr(unsafe.Pointer(unsafe.StringData(line)))
+	for key, r := range b.rows {
+		for _, kept := range []string{key.channel, key.user, r.Channel, r.UserID, r.Login, r.DisplayName} {
+			if at := uintptr(unsafe.Pointer(unsafe.StringData(kept))); at >= start && at < start+uintptr(len(line)) {
+				t.Errorf("%q is a part of the line", kept)
+			}
 		}
 	}
 }

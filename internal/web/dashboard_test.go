@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -271,4 +272,83 @@ func TestThePageWorksUnderAPath(t *testing.T) {
 	d.say(spammer, 4)
 	w.See(rows("Spammer", 1))
 	w.Must(chromedp.Navigate("about:blank")) // its live feed ends
+}
+
+func TestAChannelThatIsKnownLateAppears(t *testing.T) {
+	var known atomic.Bool
+	for _, page := range []string{"now", "limits"} {
+		known.Store(false)
+		d := dash(t, func(o *Options) {
+			channels := o.Channels
+			o.Channels = func() []Channel {
+				if known.Load() {
+					return channels()
+				}
+				return nil
+			}
+		})
+		w := d.openBlank(1400, 900)
+		w.Must(chromedp.Navigate("http://" + w.address + "/#signin=good-code"))
+		w.See(says("Waiting for Twitch to let us into the channel.") + "&&" + says("Twitch connected"))
+		w.goTo(page)
+		known.Store(true)
+		w.See(says("#somechannel") + "&&" + says("Enforcing"))
+		if page == "limits" {
+			w.See(`document.querySelector("#burst-0")?.value === "3"`)
+			w.goTo("now")
+		}
+		w.See(says("Nobody is throttled."))
+	}
+}
+
+// holds makes the page's requests of a method wait until release() is called there, and then fail with the status, or go on where it is 0.
+func (w *window) holds(method string, status int) {
+	w.Window.Helper()
+	w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
+		const real = fetch, held = new Promise((go) => (window.release = () => { window.fetch = real; go(); }));
+		window.fetch = async (address, options) => {
+			if (options?.method !== %q) return real(address, options);
+			await held;
+			const answer = %d ? Response.json({ detail: "The database is in trouble." }, { status: %d }) : await real(address, options);
+			setTimeout(() => (window.answered = true), 100);
+			return answer;
+		};
+	}`, method, status, status)))
+}
+
+func (w *window) release() {
+	w.Window.Helper()
+	w.Must(chromedp.Evaluate[chromedp.Void]("release()"))
+}
+
+func TestWhoCantSignOutIsTold(t *testing.T) {
+	w := dash(t).open(1400, 900)
+	w.holds("DELETE", http.StatusServiceUnavailable)
+	w.Click("button.quiet")
+	w.release()
+	w.See(says("You are still signed in. The database is in trouble.") + "&&" + says("Nobody is throttled."))
+	w.Click("button.quiet")
+	w.See(says("chatguard signin"))
+}
+
+func TestNothingIsTypedWhileSaving(t *testing.T) {
+	d := dash(t, func(o *Options) {
+		o.Channels = func() []Channel { return []Channel{{channelID, "first"}, {"8", "second"}} }
+	})
+	w := d.open(1400, 900)
+	w.goTo("limits")
+	w.See(`document.querySelector("#burst-0")`)
+	w.holds("PUT", 0)
+	w.Write("#burst-0", "5")
+	w.Press(".finish .primary")
+	w.See(`document.querySelector("#burst-0").readOnly && document.querySelector(".mode").disabled`)
+	w.Must(chromedp.Evaluate[chromedp.Void](`location.hash = "#/limits?channel=8"`))
+	w.See(`document.querySelector("select").value === "8" && document.querySelector("#burst-0")?.value === "3"`)
+	w.release()
+	w.See("window.answered")
+	if shown := browsertest.Eval[string](w.Window, `document.querySelector("#burst-0").value`); shown != "3" || d.guard.Policy(channelID).Limits[0].Burst != 5 {
+		t.Errorf("the second channel shows %s", shown)
+	}
+	w.Must(chromedp.Evaluate[chromedp.Void](`location.hash = "#/limits?channel=` + channelID + `"`))
+	w.See(`document.querySelector("#burst-0")?.value === "5" && !document.querySelector("#burst-0").readOnly`)
 }

@@ -9,14 +9,15 @@ import (
 // frame is one message of the live feed. Every frame has the number after the one before it; a feed of one channel skips the frames of
 // the others.
 type frame struct {
-	Seq     uint64       `json:"seq"`
-	Type    frameType    `json:"type"`
-	Now     time.Time    `json:"now"`
-	Channel string       `json:"channel,omitempty"`
-	Users   []throttled  `json:"users,omitempty"`  // snapshot: all who are throttled; throttled: who is new or different
-	Gone    []string     `json:"gone,omitempty"`   // throttled: IDs of the users who may speak again
-	Status  *status      `json:"status,omitempty"` // snapshot, status
-	Policy  *policyState `json:"policy,omitempty"` // snapshot, policy
+	Seq      uint64       `json:"seq"`
+	Type     frameType    `json:"type"`
+	Now      time.Time    `json:"now"`
+	Channel  string       `json:"channel,omitempty"`
+	Channels []Channel    `json:"channels,omitempty"` // snapshot, status: those that the dashboard shows
+	Users    []throttled  `json:"users,omitempty"`    // snapshot: all who are throttled; throttled: who is new or different
+	Gone     []string     `json:"gone,omitempty"`     // throttled: IDs of the users who may speak again
+	Status   *status      `json:"status,omitempty"`   // snapshot, status
+	Policy   *policyState `json:"policy,omitempty"`   // snapshot, policy
 }
 
 type frameType string

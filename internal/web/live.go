@@ -29,6 +29,9 @@ func (s *Server) pump(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
+		for _, channel := range s.revised.take() {
+			s.judgeAgain(channel, s.opts.Now())
+		}
 		s.board.expire(s.opts.Now())
 		err := s.feed.publish(s.changeFrames)
 		if turn%int(time.Second/feedPeriod) == 0 {
@@ -52,7 +55,7 @@ func (s *Server) changeFrames() []frame {
 
 func (s *Server) statusFrame(channel string) frame {
 	status := s.status(channel)
-	return frame{Type: statusFrame, Now: s.opts.Now(), Channel: channel, Status: &status}
+	return frame{Type: statusFrame, Now: s.opts.Now(), Channel: channel, Channels: s.opts.Channels(), Status: &status}
 }
 
 func (s *Server) snapshotFrame(channel string) frame {
@@ -80,6 +83,10 @@ func (s *Server) serveLive(w http.ResponseWriter, r *http.Request, who caller) e
 		return nil // Accept has answered
 	}
 	defer conn.CloseNow()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ending, cancel)() // this closes the connection even where it waits for the reader's goodbye
+	ctx = conn.CloseRead(ctx)
 	channel := r.URL.Query().Get("channel")
 	reader, err := s.feed.join(channel, s.changeFrames, func() frame { return s.snapshotFrame(channel) })
 	if err != nil {
@@ -91,7 +98,7 @@ func (s *Server) serveLive(w http.ResponseWriter, r *http.Request, who caller) e
 		return nil
 	}
 	defer s.feed.leave(reader)
-	code, reason := s.stream(conn.CloseRead(r.Context()), conn, reader, who)
+	code, reason := s.stream(ctx, conn, reader, who)
 	conn.Close(code, reason) // the reader may be gone
 	return nil
 }

@@ -173,3 +173,22 @@ func TestAFeedOfOneChannelLeavesOutTheOthers(t *testing.T) {
 		t.Error("a closed feed was joined")
 	}
 }
+
+func TestStoppingDoesntWaitForReadersThatDontRead(t *testing.T) {
+	d := dash(t)
+	d.listen() // and never reads
+	start := time.Now()
+	d.stop()
+	if took := time.Since(start); took > 4*time.Second { // a goodbye that is waited for takes 5 s
+		t.Errorf("stopping took %s", took)
+	}
+}
+
+func TestTheFeedTellsTheChannels(t *testing.T) {
+	l := dash(t).listen()
+	for _, fr := range []frame{l.next(snapshotFrame), l.next(statusFrame)} {
+		if len(fr.Channels) != 1 || fr.Channels[0].ID != channelID {
+			t.Errorf("frame %+v", fr)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -91,5 +92,49 @@ func TestWhatCantBeKeptChangesNothing(t *testing.T) {
 	}
 	if policyTag(d.guard.Policy(channelID)) != before {
 		t.Error("the policy has changed")
+	}
+}
+
+func TestAPolicyThatCantBeCarriedOutIsRefused(t *testing.T) {
+	d := dash(t, func(o *Options) {
+		o.Acceptable = func(p chatguard.Policy) error {
+			if p.Limits[0].Burst > 8 {
+				return errors.New("nobody can do that")
+			}
+			return nil
+		}
+	})
+	if a := d.put(burst(9)); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "nobody can do that") {
+		t.Errorf("%s %s", a.Status, a.body)
+	}
+	into[journal.Revision](t, d.put(burst(8)))
+}
+
+func TestARevisionThatIsTakenIsAStalePolicy(t *testing.T) {
+	taken := errors.New("taken")
+	d := dash(t, func(o *Options) { o.Conflict = taken })
+	d.store.fail(fmt.Errorf("saving: %w", taken))
+	if a := d.put(burst(9)); a.StatusCode != http.StatusPreconditionFailed {
+		t.Errorf("%s %s", a.Status, a.body)
+	}
+}
+
+func TestJSONMayNameItsCharset(t *testing.T) {
+	d := dash(t)
+	a := d.do("POST", "/api/v1/session", map[string]string{"token": token}, func(r *http.Request) {
+		r.Header.Set("Content-Type", "application/json; charset=utf-8")
+	})
+	if a.StatusCode != http.StatusOK {
+		t.Errorf("%s %s", a.Status, a.body)
+	}
+}
+
+func TestTheStatusOfAChannelCountsItsOwn(t *testing.T) {
+	d := dash(t)
+	d.say(spammer, 4)
+	for channel, want := range map[string]int{"": 1, channelID: 1, "8": 0} {
+		if n := into[status](t, d.do("GET", "/api/v1/status?channel="+channel, nil, asOwner)).ThrottledUsers; n != want {
+			t.Errorf("channel %q has %d throttled users", channel, n)
+		}
 	}
 }

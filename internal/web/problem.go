@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"mime"
 	"net/http"
 )
 
@@ -82,7 +83,7 @@ const maxBody = 1 << 20
 
 // readJSON reads the request's body, one JSON value without unknown keys.
 func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
-	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return refuse(http.StatusUnsupportedMediaType, "Send JSON, and say so: Content-Type: application/json.")
 	}
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))

@@ -2,7 +2,9 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -17,11 +19,14 @@ func (s *Server) revise(w http.ResponseWriter, r *http.Request, channel string, 
 	s.policy.Lock()
 	defer s.policy.Unlock()
 	if match := r.Header.Get("If-Match"); match != "" && !matches(match, policyTag(s.opts.Guard.Policy(channel))) {
-		return refuse(http.StatusPreconditionFailed, "Somebody else has changed the limits meanwhile. Load them again, then make your change.")
+		return errStale()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), saveTime) // what is kept has to come into force, too
 	defer cancel()
 	revision, err := keep(ctx)
+	if s.opts.Conflict != nil && errors.Is(err, s.opts.Conflict) {
+		return errStale().because(err)
+	}
 	if err != nil {
 		return errStore(err)
 	}
@@ -30,6 +35,7 @@ func (s *Server) revise(w http.ResponseWriter, r *http.Request, channel string, 
 		return err
 	}
 	s.judgeAgain(channel, now)
+	s.revised.add(channel) // a verdict under the old policy may be on its way still
 	if err := s.announce(revision); err != nil {
 		return err
 	}
@@ -65,16 +71,41 @@ func (s *Server) keepNone(channel, author string) keeper {
 	}
 }
 
+func errStale() *problem {
+	return refuse(http.StatusPreconditionFailed, "Somebody else has changed the limits meanwhile. Load them again, then make your change.")
+}
+
 // errStore says that nothing was changed because nothing could be kept.
 func errStore(cause error) error {
 	return refuse(http.StatusServiceUnavailable, "The database is in trouble, so nothing was changed. Try again.").because(cause)
 }
 
-// judgeAgain asks the Guard anew about everyone who is held back in the channel, so that "may speak" is true under its present policy.
+// revised are the channels that the live feed's next turn judges again.
+type revised struct {
+	mu       sync.Mutex
+	channels []string
+}
+
+func (r *revised) add(channel string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.channels = append(r.channels, channel)
+}
+
+func (r *revised) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	taken := r.channels
+	r.channels = nil
+	return taken
+}
+
+// judgeAgain asks the Guard anew about everyone who is held back in the channel, so that "may speak" is true under its present policy. The
+// empty channel stands for all.
 func (s *Server) judgeAgain(channel string, now time.Time) {
 	for _, r := range s.board.list(channel) {
 		v, err := s.opts.Guard.Peek(chatguard.Message{
-			ChannelID: channel, User: chatguard.User{ID: r.UserID, Roles: r.roles}, SentAt: now, Cost: r.cost,
+			ChannelID: r.Channel, User: chatguard.User{ID: r.UserID, Roles: r.roles}, SentAt: now, Cost: r.cost,
 		})
 		if err != nil {
 			continue // the row leaves when its time is over

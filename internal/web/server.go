@@ -37,6 +37,13 @@ type Options struct {
 	Connections func() []Connection // nil means there are none
 	Database    func() Database     // nil means there is none
 
+	// Acceptable says what a valid policy can't have here, as a sentence for whoever saves it. Nil means nothing.
+	Acceptable func(chatguard.Policy) error
+
+	// Conflict is what Store.SaveRevision returns, as it is or wrapped, where the channel already has a revision of that number. Nil means that
+	// it never does.
+	Conflict error
+
 	Now func() time.Time // nil means time.Now
 	Log *slog.Logger     // nil means slog.Default
 }
@@ -58,7 +65,11 @@ type Server struct {
 	metrics *metrics.Set
 	live    sync.WaitGroup // the WebSockets being served
 
-	policy sync.Mutex // held by whoever is changing a policy, until it is kept; nobody else waits for it
+	ending context.Context    // over shortly after Run was told to stop: live feeds whose readers don't read are cut off then
+	cut    context.CancelFunc // ends ending
+
+	policy  sync.Mutex // held by whoever is changing a policy, until it is kept; nobody else waits for it
+	revised revised    // the channels to be judged again
 }
 
 // New returns a Server that is ready to be told verdicts; it listens only once it is Run.
@@ -71,11 +82,12 @@ func New(opts Options) (*Server, error) {
 	}
 	s := &Server{opts: opts, metrics: metrics.NewSet(), board: newBoard(), feed: newFeed()}
 	s.tallies = newTallies(s.metrics)
+	s.ending, s.cut = context.WithCancel(context.Background())
 	var err error
 	if s.access, err = newAccess(opts); err != nil {
 		return nil, err
 	}
-	s.metrics.NewGauge("chatguard_throttled_users", func() float64 { return float64(s.board.len()) })
+	s.metrics.NewGauge("chatguard_throttled_users", func() float64 { return float64(s.board.len("")) })
 	s.metrics.NewGauge("chatguard_live_feeds", func() float64 { return float64(s.feed.len()) })
 	if s.handler, err = s.routes(); err != nil {
 		return nil, err
@@ -88,6 +100,9 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // graceful is how long requests under way may take once the Server is told to stop.
 const graceful = 5 * time.Second
+
+// farewell is how long the readers of live feeds may take to say goodbye.
+const farewell = 500 * time.Millisecond
 
 // Run serves on the listener, which it closes, until ctx ends; live feeds are then closed and requests under way finished. It returns nil
 // when ctx ended it.
@@ -111,6 +126,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	group.Go(func() error {
 		s.pump(ctx)
 		s.feed.close()
+		defer time.AfterFunc(farewell, s.cut).Stop()
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceful)
 		defer cancel()
 		if server.Shutdown(late) != nil {
@@ -123,12 +139,14 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 }
 
 // Observe takes note of a verdict. It fits chatguard.Options.Observer: it never waits for disk, network or a reader, and an allowed
-// message only moves counters.
+// message of a user who isn't on the board only moves counters.
 func (s *Server) Observe(m chatguard.Message, v chatguard.Verdict) {
 	throttled := v.Throttled()
 	s.tallies.count(m.ChannelID, throttled)
 	if throttled {
 		s.board.put(journal.NewEntry(m, v), m.User.Roles, m.Cost, s.opts.Now())
+	} else {
+		s.board.allow(v.ChannelID, v.UserID, v.At)
 	}
 }
 
@@ -138,5 +156,9 @@ func (s *Server) Report(o journal.Outcome) {
 	s.board.report(o)
 }
 
-// Preload shows the users whom the journal's entries hold back still, as after a restart.
-func (s *Server) Preload(entries []journal.Entry) { s.board.preload(entries, s.opts.Now()) }
+// Preload shows the users of the journal's entries whom the Guard holds back still, as after a restart.
+func (s *Server) Preload(entries []journal.Entry) {
+	now := s.opts.Now()
+	s.board.preload(entries, now)
+	s.judgeAgain("", now)
+}

@@ -92,10 +92,15 @@ func errSignIn() error {
 // try runs a check of something secret, unless too many of the address's have failed.
 func (a *access) try(w http.ResponseWriter, r *http.Request, check func() error) error {
 	addr := a.site.client(r)
+	end, err := a.attempts.begin(r.Context(), addr)
+	if err != nil {
+		return err
+	}
+	defer end()
 	if err := a.attempts.allow(w, addr); err != nil {
 		return err
 	}
-	err := check()
+	err = check()
 	if p := (*problem)(nil); errors.As(err, &p) && p.Status == http.StatusUnauthorized {
 		return errors.Join(err, a.attempts.failed(r.Context(), addr))
 	}

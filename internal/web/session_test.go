@@ -2,7 +2,11 @@ package web
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -104,5 +108,32 @@ func TestAnAddressIsBelievedFromTrustedProxiesOnly(t *testing.T) {
 		if got := site.client(test.request).String(); got != test.want {
 			t.Errorf("%s %v: %s, want %s", test.request.RemoteAddr, test.request.Header, got, test.want)
 		}
+	}
+}
+
+func TestGuessingInParallelIsLimitedAlike(t *testing.T) {
+	d := dash(t)
+	var wrong atomic.Int32
+	a := d.server.access
+	var guesses sync.WaitGroup
+	for range 100 {
+		guesses.Go(func() {
+			r := httptest.NewRequest("GET", "/", nil)
+			err := a.try(httptest.NewRecorder(), r, func() error {
+				runtime.Gosched() // as a database would
+				wrong.Add(1)
+				return errSignIn()
+			})
+			if err == nil {
+				t.Error("a wrong guess is let in")
+			}
+		})
+	}
+	guesses.Wait()
+	if n := wrong.Load(); n != 5 {
+		t.Errorf("%d guesses were checked", n)
+	}
+	if len(a.attempts.turns) != 0 {
+		t.Errorf("turns are kept: %v", a.attempts.turns)
 	}
 }

@@ -46,7 +46,7 @@ type Database struct {
 	LastFlush time.Time     `json:"last_flush,omitzero"`
 }
 
-// status is how chatguard is, and how busy a channel.
+// status is how chatguard is, and how busy a channel; the empty channel stands for all.
 type status struct {
 	Now            time.Time    `json:"now"`
 	Connections    []Connection `json:"connections"`
@@ -60,7 +60,7 @@ func (s *Server) status(channel string) status {
 		Now:            s.opts.Now(),
 		Connections:    s.connections(),
 		Database:       s.database(),
-		ThrottledUsers: s.board.len(),
+		ThrottledUsers: s.board.len(channel),
 		Rates:          s.tallies.rates(channel),
 	}
 }

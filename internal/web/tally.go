@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -69,7 +70,7 @@ func (t *tallies) of(channel string) *tally {
 	if known := current[channel]; known != nil {
 		return known
 	}
-	next := maps.Clone(current)
+	next, channel := maps.Clone(current), strings.Clone(channel) // a part of a whole line of chat
 	next[channel] = &tally{
 		messages:  t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_messages_total{channel=%q}", channel)),
 		throttled: t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_throttled_messages_total{channel=%q}", channel)),

@@ -23,7 +23,7 @@ type throttled struct {
 	Never       bool              `json:"never"`
 	Count       int               `json:"count"` // throttled messages since Since
 	Strikes     int               `json:"strikes"`
-	Observed    bool              `json:"observed"` // the policy only observes: nobody was held back really
+	Observed    bool              `json:"observed"` // the policy only observed the last message: nobody was held back really
 	Penalty     chatguard.Penalty `json:"penalty"`  // what the last message drew, or would have drawn
 	Outcome     journal.Outcome   `json:"outcome"`  // what was done about it, and how that went
 }
@@ -39,9 +39,9 @@ func (t *throttled) leavesAt() time.Time {
 	return t.MaySpeakAt
 }
 
-// take makes the entry the user's last one.
+// take makes the entry the user's last one. It copies what it keeps: an entry's texts are parts of a whole line of chat.
 func (t *throttled) take(e journal.Entry) {
-	t.Channel, t.UserID = e.ChannelID, e.UserID
+	t.Channel, t.UserID = strings.Clone(e.ChannelID), strings.Clone(e.UserID)
 	t.Login, t.DisplayName = clip(e.Login), clip(e.DisplayName)
 	t.Limit, t.At, t.Strikes = e.Limit, e.At, e.Strikes
 	t.MaySpeakAt, t.Never = e.MaySpeakAt, e.MaySpeakAt.IsZero()
@@ -50,9 +50,9 @@ func (t *throttled) take(e journal.Entry) {
 	t.Count++
 }
 
-// judge makes the verdict that holds now the user's.
+// judge makes the verdict that holds now the user's. What was done about the last message stays as it was.
 func (t *throttled) judge(v chatguard.Verdict) {
-	t.Limit, t.MaySpeakAt, t.Never, t.Observed = v.Limit, v.MaySpeakAt(), v.Never, v.Observed
+	t.Limit, t.MaySpeakAt, t.Never = v.Limit, v.MaySpeakAt(), v.Never
 }
 
 // bySince orders users by the time they have been held back from.
@@ -63,10 +63,10 @@ func bySince(a, b throttled) int {
 // maxName bounds the names that are kept, in bytes; Twitch's have 25 characters.
 const maxName = 200
 
-// clip shortens a name that is too long to be one.
+// clip copies a name, and shortens one that is too long to be one.
 func clip(name string) string {
 	if len(name) <= maxName {
-		return strings.ToValidUTF8(name, "\uFFFD")
+		return strings.Clone(strings.ToValidUTF8(name, "\uFFFD"))
 	}
 	end := maxName
 	for end > 0 && !utf8.RuneStart(name[end]) {

@@ -5,12 +5,13 @@ const present = { none: "nothing to do", delete: "deletingâ€¦", warn: "warningâ€
 const nouns = { none: "nothing", delete: "delete", warn: "warning", timeout: "timeout", ban: "ban", drop: "drop" };
 
 // deed returns {word, kind, detail}; kind is the colour: "good", "notice", "warn", "bad" or "off".
-export function deed({ observed, penalty, outcome }) {
+export function deed({ penalty, outcome }) {
   const [action, length] = penalty.split(" ");
   const forSoLong = length ? (length === "refill" ? " until the refill" : " " + length) : "";
-  if (observed) return { word: `would be ${past[action] ?? action}${forSoLong}`, kind: "notice", detail: "" };
   const tried = outcome.action;
   switch (outcome.result) {
+    case "observed":
+      return { word: `would be ${past[action] ?? action}${forSoLong}`, kind: "notice", detail: "" };
     case "done":
       return { word: (past[tried] ?? tried) + (tried === action ? forSoLong : ""), kind: "good", detail: outcome.reason };
     case "failed":

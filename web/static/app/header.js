@@ -25,6 +25,7 @@ export function Header({ state }) {
         ${(state.status?.connections ?? []).map((c) => html`<${Connection} key=${c.name} connection=${c} />`)}
         <${Database} database=${state.status?.database} />
       </ul>
+      ${state.problem && html`<p class="error" role="alert">${state.problem}</p>`}
       <${Lost} feed=${state.feed} />
     </header>
   `;

@@ -2,12 +2,12 @@
 
 import { html } from "../vendor/htm-preact.js";
 
-export function LimitField({ id, label, unit, value, error, onInput }) {
+export function LimitField({ id, label, unit, value, fixed, error, onInput }) {
   return html`
     <div class="field">
       <label for=${id}>${label}</label>
       <div class="together">
-        <input id=${id} inputmode="decimal" autocomplete="off" value=${value} onInput=${(event) => onInput(event.target.value)}
+        <input id=${id} inputmode="decimal" autocomplete="off" value=${value} readonly=${fixed} onInput=${(event) => onInput(event.target.value)}
           aria-invalid=${error ? "true" : "false"} aria-describedby=${`${id}-unit ${id}-error`} />
         <span id=${`${id}-unit`} class="unit">${unit}</span>
       </div>

@@ -30,7 +30,7 @@ function origin(revision) {
 function ModeSwitch({ form }) {
   const ladder = form.policy.penalties.ladder.join(", ") || "drop";
   return html`
-    <fieldset class="mode">
+    <fieldset class="mode" disabled=${form.busy}>
       <legend>Mode</legend>
       <${ModeChoice} form=${form} mode="observe" name="Observe" text="Only report who would be throttled. Nobody is held back." />
       <${ModeChoice} form=${form} mode="enforce" name="Enforce" text=${`Throttle. Step by step: ${ladder}.`} />
@@ -60,7 +60,7 @@ function LimitSet({ limit, index, form }) {
       <div class="fields">
         ${(fields[limit.algorithm] ?? []).map((field) => html`
           <${LimitField} key=${field} id=${`${field}-${index}`} label=${labels[field][0]} unit=${labels[field][1]}
-            value=${form.draft.limits[index][field]} error=${form.errors[`${index}.${field}`]}
+            value=${form.draft.limits[index][field]} fixed=${form.busy} error=${form.errors[`${index}.${field}`]}
             onInput=${(text) => setField(index, field, text)} />
         `)}
       </div>

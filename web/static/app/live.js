@@ -2,7 +2,7 @@
 
 import { liveAddress, request } from "./api.js";
 import { ifSignedOut, signedOut } from "./session.js";
-import { policyChanged } from "./policy.js";
+import { load, policyChanged } from "./policy.js";
 import { state, update } from "./state.js";
 
 const silence = 5000; // a status comes every second; after so long without one the connection is dead, ms
@@ -16,8 +16,22 @@ let attempts = 0;
 let retry = 0;
 let announcing = 0;
 
+// choose shows the channel wanted, else the first. Where there is none yet, it opens a feed that tells when there is.
+export function choose() {
+  const { id } = state.channels.find((c) => c.id === state.wanted) ?? state.channels[0] ?? { id: "" };
+  if (id !== state.channel) {
+    update((s) => {
+      s.channel = id;
+      s.users = new Map();
+      s.status = s.policy = s.form = null;
+    });
+    follow();
+  }
+  if (id && state.route === "limits" && !state.form) load();
+}
+
 // follow opens the feed of the channel shown, in place of any other.
-export function follow() {
+function follow() {
   stop();
   const mine = (socket = new WebSocket(liveAddress(state.channel)));
   mine.onmessage = (event) => mine === socket && receive(JSON.parse(event.data));
@@ -66,8 +80,16 @@ function receive(frame) {
     s.feed = { state: "open", lastFrame: Date.now() };
     s.clockLead = Date.parse(frame.now) - Date.now();
     if (frame.status) s.status = frame.status;
+    if (frame.channels) s.channels = frame.channels;
   });
   take[frame.type]?.(frame);
+  if (isLate()) choose();
+}
+
+// isLate reports whether a channel that the page waits for is there now. Nobody is taken away from a channel they look at without having asked.
+function isLate() {
+  const { channel, channels, wanted } = state;
+  return channel === "" ? channels.length > 0 : channel !== wanted && channels.some((c) => c.id === wanted);
 }
 
 const take = {

@@ -4,20 +4,21 @@ import { html, render } from "../vendor/htm-preact.js";
 import { Problem, request } from "./api.js";
 import { Header } from "./header.js";
 import { LimitsPage } from "./limits-page.js";
-import { follow, retryNow, stop, watch } from "./live.js";
+import { choose, retryNow, stop, watch } from "./live.js";
 import { NowPage } from "./now-page.js";
-import { closeNotes, load } from "./policy.js";
+import { closeNotes } from "./policy.js";
 import { fragment, pages, parse } from "./route.js";
 import { ifSignedOut, signIn } from "./session.js";
 import { SignInPage } from "./signin-page.js";
 import { onChange, state, update } from "./state.js";
+import { WaitingPage } from "./waiting-page.js";
 
 const views = { now: NowPage, limits: LimitsPage };
 
 function App({ state }) {
   if (state.session === "unknown") return null;
   if (state.session === "out") return html`<${SignInPage} signIn=${state.signIn} onSignedIn=${enter} />`;
-  const Page = views[state.route];
+  const Page = state.channel === "" ? WaitingPage : views[state.route];
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
     <${Header} state=${state} />
@@ -38,7 +39,7 @@ async function enter() {
     update((s) => {
       s.session = "in";
       s.channels = body.channels;
-      s.channel = "";
+      s.channel = null;
     });
     show();
   } catch (problem) {
@@ -60,21 +61,11 @@ async function show() {
     return;
   }
   document.title = `${pages[page]} · chatguard`;
-  update((s) => (s.route = page));
-  if (state.session !== "in") return;
-  choose(state.channels.find((c) => c.id === channel) ?? state.channels[0]);
-  if (page === "limits" && !state.form) load();
-}
-
-// choose shows a channel.
-function choose(channel) {
-  if (!channel || channel.id === state.channel) return;
   update((s) => {
-    s.channel = channel.id;
-    s.users = new Map();
-    s.status = s.policy = s.form = null;
+    s.route = page;
+    s.wanted = channel;
   });
-  follow();
+  if (state.session === "in") choose();
 }
 
 onChange((s) => {

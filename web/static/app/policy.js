@@ -27,7 +27,7 @@ export async function load() {
       s.form = fresh(policy.body, policy.etag, past.body.revisions[0] ?? null, null);
     });
   } catch (problem) {
-    if (!ifSignedOut(problem)) update((s) => (s.form = { ...(s.form ?? fresh(null, "", null, null)), problem: problem.message }));
+    if (!ifSignedOut(problem) && channel === state.channel) update((s) => (s.form = { ...(s.form ?? fresh(null, "", null, null)), problem: problem.message }));
   }
 }
 
@@ -69,6 +69,7 @@ export function setField(index, field, text) {
 }
 
 function edit(change) {
+  if (state.form.busy) return; // the answer replaces the draft
   const draft = structuredClone(state.form.draft);
   change(draft);
   update((s) => (s.form = { ...s.form, draft, errors: check(s.form.policy, draft), problem: "" }));
@@ -128,13 +129,15 @@ export function undo() {
 }
 
 async function put(policy) {
-  const form = state.form;
+  const { form, channel } = state;
+  const isShown = () => channel === state.channel && state.form?.busy; // nobody has gone to another channel meanwhile
   update((s) => (s.form = { ...form, busy: true, problem: "" }));
   try {
     const { body: revision, etag } = await request("PUT", address(), { body: policy, ifMatch: form.etag });
+    if (!isShown()) return;
     update((s) => (s.form = fresh(revision.policy, etag, revision, { revision, former: form.policy })));
   } catch (problem) {
-    if (ifSignedOut(problem)) return;
+    if (ifSignedOut(problem) || !isShown()) return;
     const conflict = problem.status === 412 ? {} : null;
     update((s) => (s.form = { ...form, busy: false, conflict, problem: conflict ? "" : problem.message }));
   }

@@ -20,14 +20,20 @@ export async function signIn(secret) {
 }
 
 export async function signOut() {
-  await request("DELETE", "/session").catch(() => {}); // if it failed, the next request says so
-  signedOut();
+  update((s) => (s.problem = ""));
+  try {
+    await request("DELETE", "/session");
+    signedOut();
+  } catch (problem) {
+    if (!ifSignedOut(problem)) update((s) => (s.problem = `You are still signed in. ${problem.message}`));
+  }
 }
 
 // signedOut shows the sign-in page, and forgets what only somebody signed in may see.
 export function signedOut() {
   update((s) => {
     s.session = "out";
+    s.problem = "";
     s.users = new Map();
     s.status = s.policy = s.form = null;
   });

@@ -5,13 +5,15 @@ export const state = {
   signIn: { busy: false, error: "" },
   route: "now", // "now", "limits"
   channels: [], // {id, login}
-  channel: "", // the ID of the one shown
+  wanted: "", // the ID of the one that the address bar names; empty means the first
+  channel: null, // the ID of the one shown; empty while there is none to show, null before that is known
   feed: { state: "connecting", lastFrame: 0 }, // "connecting", "open", "lost"; when the last frame came, ms
   clockLead: 0, // how far chatguard's clock is ahead of the browser's, ms
   status: null, // as the live feed sends it
   policy: null, // {etag, mode} of what is in force
   users: new Map(), // throttled users by ID, those throttled first at the front
   form: null, // the limits being edited, see policy.js
+  problem: "", // why signing out has failed
   announcement: "", // what a screen reader says next
 };
 
