@@ -1,13 +1,17 @@
 // Times and lengths of time in words.
 
 const clockFormat = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" });
+const minuteFormat = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
 const dayFormat = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short" });
 
-// clock writes a moment with its zone, and with its day where that isn't today: "14:03:22 CET", "Tue 4 Nov, 14:03:22 CET".
+const minute = 60_000; // ms
+
+// clock writes a moment with its zone; where it isn't today, with its day and rounded up to the minute: "14:03:22 CET", "Tue 4 Nov, 14:04 CET".
 export function clock(ms) {
   const at = new Date(ms);
-  const today = at.toDateString() === new Date().toDateString();
-  return (today ? "" : dayFormat.format(at) + ", ") + clockFormat.format(at);
+  if (at.toDateString() === new Date().toDateString()) return clockFormat.format(at);
+  const later = new Date(Math.ceil(ms / minute) * minute);
+  return dayFormat.format(later) + ", " + minuteFormat.format(later);
 }
 
 const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
