@@ -167,7 +167,8 @@ func (b *Bot) report(j job, result journal.Result, reason string) {
 	action := j.verdict.Penalty.Action
 	b.counts.acted(action, result)
 	if result != journal.Done {
-		b.options.Logger.Warn("no penalty", "user", j.message.User.ID, "penalty", j.verdict.Penalty, "result", result, "reason", reason)
+		m := &j.message
+		b.options.Logger.Warn("no penalty", "channel", m.ChannelID, "user", m.User.ID, "login", m.User.Login, "message", m.ID, "penalty", j.verdict.Penalty, "result", result, "reason", reason)
 	}
 	b.options.Report(journal.Outcome{Entry: j.verdict.EntryID, At: b.options.Now(), Action: action, Result: result, Reason: reason})
 }

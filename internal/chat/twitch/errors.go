@@ -2,7 +2,7 @@ package twitch
 
 import "errors"
 
-// What can go wrong, for errors.Is. Each text is one line that ends in the mend; errors that wrap them name the channel, message or user.
+// What can go wrong, for errors.Is. Each text is one line that ends in the mend; errors that wrap them say what was tried.
 var (
 	// ErrLogin: Twitch's chat refuses login or token. Trying again can't help.
 	ErrLogin = errors.New("Twitch chat refused the login; set CHATGUARD_TWITCH_TOKEN to a valid token of the bot's account, or to none to read anonymously")

@@ -26,7 +26,7 @@ func (h *Helix) DeleteMessage(ctx context.Context, room Room, messageID string) 
 	query := room.query()
 	query.Set("message_id", messageID)
 	r := request{
-		op:     fmt.Sprintf("delete message %s in channel %s", oneLine(messageID), oneLine(room.BroadcasterID)),
+		op:     "delete message",
 		method: http.MethodDelete,
 		url:    h.baseURL() + "/moderation/chat?" + query.Encode(),
 	}
@@ -48,7 +48,7 @@ func (h *Helix) WarnUser(ctx context.Context, room Room, userID, reason string) 
 		UserID string `json:"user_id"`
 		Reason string `json:"reason"`
 	}
-	r := h.sanction("warn", "/moderation/warnings", room, userID, warning{userID, cut(reason, maxReason)})
+	r := h.sanction("warn", "/moderation/warnings", room, warning{userID, cut(reason, maxReason)})
 	if strings.TrimSpace(reason) == "" {
 		return fmt.Errorf("%s: %w: a warning needs a reason", r.op, ErrUnsafe)
 	}
@@ -64,7 +64,7 @@ func (h *Helix) TimeoutUser(ctx context.Context, room Room, userID string, lengt
 		Reason   string `json:"reason"`
 	}
 	seconds := int64((length + time.Second - 1) / time.Second)
-	r := h.sanction("time out", "/moderation/bans", room, userID, timeout{userID, seconds, cut(reason, maxReason)})
+	r := h.sanction("time out", "/moderation/bans", room, timeout{userID, seconds, cut(reason, maxReason)})
 	if length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
 		return fmt.Errorf("%s: %w: a timeout lasts from 1s to 336h, not %s", r.op, ErrUnsafe, length)
 	}
@@ -77,14 +77,14 @@ func (h *Helix) BanUser(ctx context.Context, room Room, userID, reason string) e
 		UserID string `json:"user_id"`
 		Reason string `json:"reason"`
 	}
-	r := h.sanction("ban", "/moderation/bans", room, userID, ban{userID, cut(reason, maxReason)})
+	r := h.sanction("ban", "/moderation/bans", room, ban{userID, cut(reason, maxReason)})
 	return h.impose(ctx, r, room, userID)
 }
 
 // sanction is the request that does something to a user rather than to a message.
-func (h *Helix) sanction(verb, path string, room Room, userID string, data any) request {
+func (h *Helix) sanction(verb, path string, room Room, data any) request {
 	return request{
-		op:     fmt.Sprintf("%s user %s in channel %s", verb, oneLine(userID), oneLine(room.BroadcasterID)),
+		op:     verb + " user",
 		method: http.MethodPost,
 		url:    h.baseURL() + path + "?" + room.query().Encode(),
 		body:   map[string]any{"data": data},
