@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -221,20 +220,6 @@ func TestManyChannels(t *testing.T) {
 	}
 }
 
-func TestTimeoutUntilRefillIsBounded(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
-		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: 1000 * time.Hour}}
-		p.Penalties.Ladder = []Penalty{{Action: Timeout, UntilRefill: true}}
-	}, nil)
-	mustCheck(t, g, from("7", 0))
-	if v := mustCheck(t, g, from("7", 1)); v.Penalty.Duration != MaxTimeout {
-		t.Errorf("%s, want 14 days", v.Penalty)
-	}
-	if v := mustCheck(t, g, from("7", 1000*3600-0.25)); v.Penalty.Duration != MinTimeout {
-		t.Errorf("%s, want 1 s", v.Penalty)
-	}
-}
-
 func TestEntriesGoOnAfterTheClock(t *testing.T) {
 	first := func(now time.Time) EntryID {
 		g := enforced(t, nil, &Options{Now: func() time.Time { return now }})
@@ -343,85 +328,6 @@ func TestVerdictJSON(t *testing.T) {
 		`"delay_ms":0,"reset_at":"2026-01-05T12:00:12Z","never":false,"observed":true,"penalty":"none","would_be":"delete","entry":5,"strikes":1}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
-	}
-}
-
-func TestPolicyJSON(t *testing.T) {
-	p := DefaultPolicy()
-	p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, VIP: {Refill: 1500 * time.Millisecond}}
-	p.Penalties.Ladder = append(p.Penalties.Ladder, Penalty{Action: Timeout, UntilRefill: true}, Penalty{Action: Ban})
-	data, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := `{"mode":"observe","exempt":["broadcaster","lead_moderator","moderator"],"timezone":"UTC","limits":[` +
-		`{"name":"burst","algorithm":"token-bucket","burst":3,"roles":{"subscriber":{"burst":5},"vip":{"refill":"1.5s"}},"refill":"4s"},` +
-		`{"name":"daily","algorithm":"daily-window","messages":300,"reset_at":"00:00"}],` +
-		`"penalties":{"ladder":["delete","delete","warn","timeout 30s","timeout 10m","timeout refill","ban"],"strike_every":"10s","forget_after":"30m"}}`
-	if string(data) != want {
-		t.Errorf("got  %s\nwant %s", data, want)
-	}
-	var back Policy
-	if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(p, back) {
-		t.Errorf("read back %+v, %v", back, err)
-	}
-	for _, bad := range []string{
-		`{"limits":[{"name":"x","brust":3}]}`, `{"limits":[{"refill":4}]}`, `{"limits":[{"roles":{"king":{}}}]}`, `{"mode":"maybe"}`,
-		`{"penalties":{"ladder":["timeout 1m1.5s"]}}`, `{"penalties":{"ladder":["delete 5s"]}}`, `{"penalties":{"forget":"1s"}}`,
-	} {
-		if err := json.Unmarshal([]byte(bad), &back); err == nil {
-			t.Errorf("%s is taken", bad)
-		}
-	}
-}
-
-func TestValidate(t *testing.T) {
-	for want, change := range map[string]func(*Policy){
-		`limit "burst": burst is 0, want 1 or more`:                                          func(p *Policy) { p.Limits[0].Burst = 0 },
-		`limit "burst": for a role: burst is -1, want 1 or more`:                             func(p *Policy) { p.Limits[0].Roles = map[Role]Override{VIP: {Burst: -1}} },
-		`limit "burst": for a role: token-bucket has no "messages" (it takes burst, refill)`: func(p *Policy) { p.Limits[0].Roles = map[Role]Override{VIP: {Messages: 1}} },
-		`limit "burst": unknown role 9`:                                                      func(p *Policy) { p.Limits[0].Roles = map[Role]Override{9: {}} },
-		`exempt: unknown role 9`:                                                             func(p *Policy) { p.Exempt = []Role{9} },
-		`unknown mode 2`:                                                                     func(p *Policy) { p.Mode = 2 },
-		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`:                  func(p *Policy) { p.Timezone = "Mars" },
-		`penalties: strike_every is -1s, want 0s or more`:                                    func(p *Policy) { p.Penalties.StrikeEvery = -time.Second },
-		`penalties: rung 1 of the ladder: warn: only a timeout has a length, and only one`: func(p *Policy) {
-			p.Penalties.Ladder[0] = Penalty{Action: Warn, UntilRefill: true}
-		},
-		`penalties: rung 2 of the ladder: a timeout of 336h0m1s: want whole seconds from 1s to 336h, or refill`: func(p *Policy) {
-			p.Penalties.Ladder[1] = Penalty{Action: Timeout, Duration: MaxTimeout + time.Second}
-		},
-	} {
-		p := DefaultPolicy()
-		change(&p)
-		if err := p.Validate(); err == nil || err.Error() != want {
-			t.Errorf("got %v\nwant %s", err, want)
-		}
-		if _, err := New(p, nil); err == nil {
-			t.Errorf("a Guard works by a policy with %s", want)
-		}
-	}
-	if err := (Policy{}).Validate(); err != nil {
-		t.Errorf("the zero policy: %v", err)
-	}
-}
-
-func TestPolicyWithoutLimitsAllows(t *testing.T) {
-	g, err := New(Policy{Mode: Enforce}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v := mustCheck(t, g, from("7", 0)); !v.Allowed || v.Remaining != -1 {
-		t.Errorf("got %+v", v)
-	}
-}
-
-func TestPolicyIsACopy(t *testing.T) {
-	g := enforced(t, nil, nil)
-	p := g.Policy("1")
-	p.Limits[0].Burst, p.Exempt[0], p.Penalties.Ladder[0] = 99, Subscriber, Penalty{Action: Ban}
-	if got := g.Policy("1"); got.Limits[0].Burst != 3 || got.Exempt[0] != Broadcaster || got.Penalties.Ladder[0].Action != Delete {
-		t.Error("changing the copy changes the policy in force")
 	}
 }
 

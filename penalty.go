@@ -21,6 +21,7 @@ const (
 
 var actionNames = [...]string{"none", "delete", "warn", "timeout", "ban", "drop"}
 
+// String is the action's name.
 func (a Action) String() string {
 	if int(a) < len(actionNames) {
 		return actionNames[a]
@@ -57,6 +58,7 @@ type Penalty struct {
 	UntilRefill bool          // of a Timeout: until the user may speak again, in place of Duration
 }
 
+// String writes the penalty as the configuration does.
 func (p Penalty) String() string {
 	switch {
 	case p.Action != Timeout:

@@ -17,6 +17,7 @@ const (
 	Enforce             // throttle
 )
 
+// String is the mode's name.
 func (m Mode) String() string {
 	if m == Enforce {
 		return "enforce"

@@ -25,6 +25,7 @@ var roleNames = [...]string{"first_timer", "everyone", "subscriber", "vip", "mod
 // RoleNames are the names of all roles in rising order, as configuration and JSON spell them.
 func RoleNames() []string { return append([]string(nil), roleNames[:]...) }
 
+// String is the role's name, as configuration and JSON spell it.
 func (r Role) String() string {
 	if int(r) < len(roleNames) {
 		return roleNames[r]

@@ -262,7 +262,7 @@ func TestRunServesTheDashboard(t *testing.T) {
 }
 
 func TestDemoAddsUp(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
 	defer cancel()
 	var out strings.Builder
 	if err := demo(ctx, demoOptions{listen: "127.0.0.1:0", seed: 3}, &out); err != nil {
