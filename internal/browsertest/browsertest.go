@@ -16,6 +16,9 @@ import (
 // patience is how long a window may be waited for before the test says where it hangs.
 const patience = time.Minute
 
+// lastLook is how long a page that has run out of patience may take to say what it shows.
+const lastLook = 5 * time.Second
+
 // chromium is the one browser of all tests. Each window shares nothing with the others.
 var chromium struct {
 	once sync.Once
@@ -119,7 +122,9 @@ func (w *Window) See(expression string) {
 		look();
 	})`, expression)
 	if _, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](look, chromedp.EvalAwaitPromise)); err != nil {
-		text, textErr := chromedp.Run(w.tab, chromedp.Evaluate[string]("document.body.innerText"))
+		last, cancel := context.WithTimeout(w.tab, lastLook)
+		defer cancel()
+		text, textErr := chromedp.Run(last, chromedp.Evaluate[string]("document.body.innerText"))
 		w.Fatalf("never seen: %s: %v\nthe page says:\n%s %v", expression, err, text, textErr)
 	}
 }

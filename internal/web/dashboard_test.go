@@ -33,6 +33,8 @@ func TestTheSignInLinkSignsIn(t *testing.T) {
 	}
 	w.Must(chromedp.Reload())
 	w.See(says("Nobody is throttled."))
+	w.Must(chromedp.Navigate("about:blank"), chromedp.Navigate("http://"+w.address+"/#signin=good-code")) // used, but who is in stays in
+	w.See(says("Nobody is throttled."))
 }
 
 func TestAUsedLinkAsksForAnother(t *testing.T) {

@@ -57,7 +57,8 @@ async function show() {
   const { page, channel, code } = parse(location.hash);
   if (code) {
     history.replaceState(null, "", fragment("now")); // a code is nobody else's business
-    if (await signIn({ code })) await enter();
+    await signIn({ code });
+    await enter(); // whoever is signed in already stays so, even if the link has been used
     return;
   }
   document.title = `${pages[page]} · chatguard`;
