@@ -1,8 +1,12 @@
 package chatguard
 
 import (
+	"errors"
+	"fmt"
 	"hash/maphash"
 	"maps"
+	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -11,23 +15,121 @@ import (
 
 // channel is what the Guard knows of a channel.
 type channel struct {
-	policy   atomic.Pointer[compiled]
-	table    *limits.Table
-	changing sync.Mutex // held while policy and table change together
+	policy atomic.Pointer[compiled]
+	table  *limits.Table                // of its users
+	shared atomic.Pointer[limits.Table] // of limits that everyone shares: one row; nil without any
+
+	changing sync.Mutex // held while policy and tables change together
+	own      bool       // the policy was made for this channel
 }
 
-func newChannel(policy *compiled) *channel {
-	c := &channel{table: limits.NewTable(policy.set)}
+func newChannel(policy *compiled, maxUsers int) *channel {
+	c := &channel{table: limits.NewTable(policy.sets[limits.PerUser], maxUsers)}
+	if set := policy.sets[limits.PerChannel]; set != nil {
+		c.shared.Store(limits.NewTable(set, 1))
+	}
 	c.policy.Store(policy)
 	return c
 }
 
-// change puts a policy in force as of the moment at.
-func (c *channel) change(next *compiled, at int64) {
+// setOwn puts a policy in force that was made for this channel, as of the moment at.
+func (c *channel) setOwn(next *compiled, at int64) {
 	c.changing.Lock()
 	defer c.changing.Unlock()
-	c.table.Change(next.set, at)
+	c.own = true
+	c.change(next, at)
+}
+
+// setBase puts a policy in force that was made for all channels.
+func (c *channel) setBase(base *compiled, at int64) error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	next, err := c.rebased(base)
+	if err != nil {
+		return err
+	}
+	c.change(next, at)
+	return nil
+}
+
+// rebased returns what the policy made for all channels comes to in this one: where it has a policy of its own, that one with the limits per
+// user everywhere replaced.
+func (c *channel) rebased(base *compiled) (*compiled, error) {
+	if !c.own {
+		return base, nil
+	}
+	policy := c.policy.Load().policy.Clone()
+	policy.Limits = slices.DeleteFunc(policy.Limits, func(l Limit) bool { return l.Per == PerUserEverywhere })
+	for _, l := range base.policy.Limits {
+		if l.Per == PerUserEverywhere {
+			policy.Limits = append(policy.Limits, l)
+		}
+	}
+	return compile(policy)
+}
+
+func (c *channel) change(next *compiled, at int64) {
+	c.table.Change(next.sets[limits.PerUser], at)
+	changeTable(&c.shared, next.sets[limits.PerChannel], 1, at)
 	c.policy.Store(next)
+}
+
+// changeTable holds the users of a table to another set. Where the set is nil, the table goes; where there is none, it is made.
+func changeTable(table *atomic.Pointer[limits.Table], set *limits.Set, maxUsers int, at int64) {
+	switch {
+	case set == nil:
+		table.Store(nil)
+	case table.Load() == nil:
+		table.Store(limits.NewTable(set, maxUsers))
+	default:
+		table.Load().Change(set, at)
+	}
+}
+
+// setBase puts a policy in force in all channels that have none of their own, and its limits per user everywhere in all. The error names a
+// channel's limit that such a limit would take the name of; then nothing is changed there.
+func (g *Guard) setBase(next *compiled, at int64) error {
+	g.base.Store(next)
+	changeTable(&g.everywhere, next.sets[limits.PerUserEverywhere], g.maxUsers, at)
+	var errs []error
+	g.channels.update(func(id string, c *channel) {
+		if err := c.setBase(next, at); err != nil {
+			errs = append(errs, fmt.Errorf("channel %q: %w", id, err))
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// sameEverywhere returns an error that names the first limit per user everywhere in which another policy differs.
+func (p *Policy) sameEverywhere(other Policy) error {
+	ours, theirs := p.everywhere(), other.everywhere()
+	for _, name := range slices.Sorted(maps.Keys(ours)) {
+		if l, ok := theirs[name]; !ok || !l.equal(ours[name]) {
+			return fmt.Errorf("limit %q counts in all channels: it can't be changed or left out in one of them", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(theirs)) {
+		if _, ok := ours[name]; !ok {
+			return fmt.Errorf("limit %q counts in all channels: it can't be added in one of them", name)
+		}
+	}
+	return nil
+}
+
+func (p *Policy) everywhere() map[string]Limit {
+	list := map[string]Limit{}
+	for _, l := range p.Limits {
+		if l.Per == PerUserEverywhere {
+			list[l.Name] = l
+		}
+	}
+	return list
+}
+
+func (l Limit) equal(other Limit) bool {
+	same := maps.Equal(l.Roles, other.Roles)
+	l.Roles, other.Roles = nil, nil
+	return same && reflect.DeepEqual(l, other)
 }
 
 // channels are all that were seen. Finding one takes no lock; adding one copies a small part of them. The zero value is empty.
@@ -58,11 +160,14 @@ func (p *channelPart) list() map[string]*channel {
 // find returns a channel that was seen, or nil.
 func (c *channels) find(id string) *channel { return c.part(id).list()[id] }
 
-// get returns a channel, which begins with the policy on first sight.
-func (c *channels) get(id string, policy *compiled) *channel {
+// get returns a channel, which begins with the Guard's policy on first sight; nil where the ID is none.
+func (c *channels) get(id string, g *Guard) *channel {
 	part := c.part(id)
 	if found := part.list()[id]; found != nil {
 		return found
+	}
+	if checkID(id, ErrNoChannel) != nil {
+		return nil
 	}
 	part.adding.Lock()
 	defer part.adding.Unlock()
@@ -73,7 +178,7 @@ func (c *channels) get(id string, policy *compiled) *channel {
 	if next == nil {
 		next = map[string]*channel{}
 	}
-	next[id] = newChannel(policy)
+	next[id] = newChannel(g.base.Load(), g.maxUsers)
 	part.known.Store(&next)
 	return next[id]
 }
@@ -84,5 +189,17 @@ func (c *channels) each(do func(id string, c *channel)) {
 		for id, known := range c.parts[i].list() {
 			do(id, known)
 		}
+	}
+}
+
+// update calls do with every channel, while none is added.
+func (c *channels) update(do func(id string, c *channel)) {
+	for i := range c.parts {
+		part := &c.parts[i]
+		part.adding.Lock()
+		for id, known := range part.list() {
+			do(id, known)
+		}
+		part.adding.Unlock()
 	}
 }

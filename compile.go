@@ -11,7 +11,7 @@ import (
 type compiled struct {
 	policy Policy
 	exempt Roles
-	set    *limits.Set
+	sets   limits.Sets
 }
 
 // compile checks a policy. The error names what is wrong with it, and the limit.
@@ -34,33 +34,47 @@ func compile(p Policy) (*compiled, error) {
 	}
 	list := make([]limits.Limit, len(p.Limits))
 	for i, l := range p.Limits {
-		list[i] = limits.Limit{Params: l.params(p.Timezone), Roles: map[uint8]limits.Params{}}
-		for role, override := range l.Roles {
-			if _, err := role.MarshalText(); err != nil {
-				return nil, fmt.Errorf("limit %q: %w", l.Name, err)
-			}
-			list[i].Roles[uint8(role)] = l.with(override).params(p.Timezone)
+		var err error
+		if list[i], err = l.compile(p.Timezone); err != nil {
+			return nil, fmt.Errorf("limit %q: %w", l.Name, err)
 		}
 	}
 	var err error
-	c.set, err = limits.NewSet(list, limits.Strikes{
-		Every: p.Penalties.StrikeEvery, Forget: p.Penalties.ForgetAfter, Practice: p.Mode == Observe,
+	c.sets, err = limits.Compile(list, limits.Strikes{
+		Every: p.Penalties.StrikeEvery, Forget: p.Penalties.ForgetAfter, Practice: p.Mode == Observe, Silence: p.Penalties.silence,
 	})
 	if err != nil {
 		return nil, err
 	}
-	c.set.Owner = c
+	c.sets[limits.PerUser].Owner = c
 	return c, nil
 }
 
-// params are the limit's parameters as the algorithms take them.
-func (l Limit) params(timezone string) limits.Params {
-	return limits.Params{
-		Name: l.Name, Algorithm: string(l.Algorithm),
-		Burst: int64(l.Burst), Refill: l.Refill,
-		Messages: int64(l.Messages), Timezone: l.Timezone, ResetAt: l.ResetAt,
-		DefaultZone: timezone,
+func (l Limit) compile(timezone string) (limits.Limit, error) {
+	if l.Mode > LimitObserves {
+		return limits.Limit{}, fmt.Errorf("unknown mode %d", l.Mode)
 	}
+	out := limits.Limit{
+		Scope: limits.Scope(l.Per),
+		Roles: map[uint8]limits.Numbers{},
+		Params: limits.Params{
+			Name: l.Name, Algorithm: string(l.Algorithm),
+			Burst: int64(l.Burst), Refill: l.Refill, Queue: int64(l.Queue), Messages: int64(l.Messages), Every: l.Every,
+			Timezone: l.Timezone, ResetAt: l.ResetAt, DefaultZone: timezone,
+			Observes: l.Mode == LimitObserves, CountThrottled: l.CountThrottled,
+		},
+	}
+	for role, override := range l.Roles {
+		if _, err := role.MarshalText(); err != nil {
+			return limits.Limit{}, err
+		}
+		out.Roles[uint8(role)] = override.numbers()
+	}
+	return out, nil
+}
+
+func (o Override) numbers() limits.Numbers {
+	return limits.Numbers{Burst: int64(o.Burst), Queue: int64(o.Queue), Messages: int64(o.Messages), Refill: o.Refill}
 }
 
 func (p Penalties) validate() error {
@@ -95,23 +109,4 @@ func checkTimeout(length time.Duration) error {
 		return fmt.Errorf("a timeout of %s: want whole seconds from 1s to 336h, or refill", length)
 	}
 	return nil
-}
-
-// penalty is the rung that a throttled message has come to: the first where it gave no new strike.
-func (p Penalties) penalty(strikes int, isNew bool, wait time.Duration, never bool) Penalty {
-	if len(p.Ladder) == 0 {
-		return Penalty{Action: Drop}
-	}
-	rung := p.Ladder[0]
-	if isNew {
-		rung = p.Ladder[min(strikes, len(p.Ladder))-1]
-	}
-	if !rung.UntilRefill {
-		return rung
-	}
-	if never {
-		return Penalty{Action: Delete}
-	}
-	seconds := (wait + time.Second - 1) / time.Second * time.Second
-	return Penalty{Action: Timeout, Duration: min(max(seconds, MinTimeout), MaxTimeout)}
 }

@@ -6,53 +6,73 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// decide turns a message into what the limits want to know, and their decision into a verdict. ask is Table.Judge or Table.Peek.
-func (c *channel) decide(m *Message, ask func(*limits.Table, string, limits.Request) (limits.Decision, *limits.Set)) (Verdict, error) {
-	at, err := m.check()
-	if err != nil {
-		return Verdict{}, err
+// places are the rows that a message draws on beside its author's in the channel, in the order in which they are locked. The default policy
+// has none.
+func (c *channel) places(g *Guard, m *Message, room *[2]limits.Place) []limits.Place {
+	places := room[:0]
+	if everywhere := g.everywhere.Load(); everywhere != nil {
+		places = append(places, limits.Place{Table: everywhere, User: m.User.ID})
 	}
-	v := Verdict{At: m.SentAt, ChannelID: m.ChannelID, UserID: m.User.ID, Allowed: true, Remaining: -1}
-	roles := m.User.Roles&allRoles | 1<<Everyone
-	if roles&c.policy.Load().exempt != 0 {
-		v.Exempt = true
-		return v, nil
+	if shared := c.shared.Load(); shared != nil {
+		places = append(places, limits.Place{Table: shared})
 	}
-	d, set := ask(c.table, m.User.ID, limits.Request{At: at, Cost: int64(max(m.Cost, 1)), Roles: uint8(roles)})
-	if d.Limit < 0 {
-		return v, nil // a policy without limits
-	}
-	v.Remaining, v.ResetAt = int(d.Remaining), time.Unix(0, d.ResetAt)
-	if !d.Allowed {
-		v.throttle(&set.Owner.(*compiled).policy, d, set, at)
-	}
-	return v, nil
+	return places
 }
 
-// throttle writes down that a limit stands in the way.
-func (v *Verdict) throttle(p *Policy, d limits.Decision, set *limits.Set, at int64) {
-	v.Limit, v.Strikes = set.Rules()[d.Limit].Name(), d.Strikes
-	if v.Never = d.RetryAt == limits.Never; !v.Never {
-		v.RetryAfter = time.Duration(d.RetryAt - at)
+// request is what the limits want to know of a message, or why it can't be judged.
+func (m *Message) request(exempt Roles) (q limits.Request, err error) {
+	if err := checkID(m.ChannelID, ErrNoChannel); err != nil {
+		return q, err
 	}
-	penalty := p.Penalties.penalty(d.Strikes, d.NewStrike, v.RetryAfter, v.Never)
-	if p.Mode == Observe {
+	if err := checkID(m.User.ID, ErrNoUser); err != nil {
+		return q, err
+	}
+	if m.Cost < 0 {
+		return q, ErrCost
+	}
+	roles := m.User.Roles&allRoles | 1<<Everyone
+	q = limits.Request{Cost: int64(max(m.Cost, 1)), Roles: uint8(roles), Exempt: roles&exempt != 0}
+	q.At, err = nanoseconds(m.SentAt)
+	return q, err
+}
+
+// begin writes down what a verdict says of any message.
+func (v *Verdict) begin(m *Message) {
+	*v = Verdict{At: m.SentAt, ChannelID: m.ChannelID, UserID: m.User.ID, Cost: max(m.Cost, 1), Allowed: true, Remaining: -1}
+}
+
+// decide writes down what the limits have decided on a message of that time.
+func (v *Verdict) decide(d *limits.Decision, at int64) {
+	if v.Exempt = d.Exempt; d.Limit == nil {
+		return // or a policy without limits
+	}
+	v.Remaining, v.ResetAt = int(d.Remaining), time.Unix(0, d.ResetAt)
+	if d.Allowed && !d.Observed {
+		if d.LeaveAt > at && v.policy(d).Mode == Enforce {
+			v.Delay = time.Duration(d.LeaveAt - at)
+		}
+		return
+	}
+	v.throttle(v.policy(d), d, at)
+}
+
+func (v *Verdict) policy(d *limits.Decision) *Policy { return &d.Set.Owner.(*compiled).policy }
+
+// throttle writes down that a limit stands in the way, or would if it did more than observe.
+func (v *Verdict) throttle(p *Policy, d *limits.Decision, at int64) {
+	v.Limit, v.Strikes, v.NewStrike = d.Limit.Name(), d.Strikes, d.NewStrike
+	wait := int64(limits.Never)
+	if v.Never = d.RetryAt == limits.Never; !v.Never {
+		wait = d.RetryAt - at
+		v.RetryAfter = time.Duration(wait)
+	}
+	penalty := p.Penalties.mildest()
+	if !d.Shared && !d.Silenced {
+		penalty = p.Penalties.penalty(d.Strikes, d.NewStrike, wait)
+	}
+	if d.Observed || p.Mode == Observe {
 		v.Observed, v.WouldBe = true, penalty
 		return
 	}
 	v.Allowed, v.Penalty = false, penalty
-}
-
-// check returns the message's time, or why it can't be judged.
-func (m *Message) check() (at int64, err error) {
-	if err := checkID(m.ChannelID, ErrNoChannel); err != nil {
-		return 0, err
-	}
-	if err := checkID(m.User.ID, ErrNoUser); err != nil {
-		return 0, err
-	}
-	if m.Cost < 0 {
-		return 0, ErrCost
-	}
-	return nanoseconds(m.SentAt)
 }

@@ -22,6 +22,9 @@ var (
 // maxID is the length in bytes of the longest user or channel ID; longer ones could fill the memory.
 const maxID = 256
 
+// defaultMaxUsers is Options.MaxUsers where it is 0: about 150 MB with the default limits.
+const defaultMaxUsers = 2_000_000
+
 // Options are what a Guard may be given beyond its policy. A nil *Options is the same as the zero value.
 type Options struct {
 	// Now is the clock for messages that bring no time. Nil means time.Now.
@@ -30,15 +33,22 @@ type Options struct {
 	// Observer is told every verdict, in the goroutine that asked for it and after the decision is final. It must not block, and must be
 	// safe for concurrent use. Nil means nobody is told.
 	Observer func(Message, Verdict)
+
+	// MaxUsers is how many users of a channel are remembered at once; for more, those make room who were silent for longest. 0 means
+	// 2,000,000. Users whose allowances are whole again are forgotten long before.
+	MaxUsers int
 }
 
 // Guard decides. It is safe for concurrent use; make one with New.
 type Guard struct {
 	now       func() time.Time
 	observer  func(Message, Verdict)
-	base      *compiled // for channels without a policy of their own
+	maxUsers  int
 	lastEntry atomic.Int64
 	channels  channels
+
+	base       atomic.Pointer[compiled]     // for channels without a policy of their own
+	everywhere atomic.Pointer[limits.Table] // of limits per user in all channels; nil without any
 }
 
 // New returns a Guard that holds every channel to the policy. The error names the first thing wrong with the policy.
@@ -47,99 +57,121 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Guard{base: base, now: time.Now}
+	g := &Guard{now: time.Now, maxUsers: defaultMaxUsers}
 	if opts != nil {
 		g.observer = opts.Observer
 		if opts.Now != nil {
 			g.now = opts.Now
 		}
+		if opts.MaxUsers > 0 {
+			g.maxUsers = opts.MaxUsers
+		}
 	}
+	g.base.Store(base)
+	changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxUsers, 0)
 	g.lastEntry.Store(g.now().UnixMilli() * 1000) // later starts have later IDs, with or without a store
 	return g, nil
 }
 
 // Check decides on one message and, when it is allowed, spends its cost. The error says why the message can't be judged: ErrNoChannel,
 // ErrNoUser, ErrLongID, ErrCost or ErrTime. The context is not waited on: a decision only touches memory.
-func (g *Guard) Check(_ context.Context, m Message) (Verdict, error) {
+func (g *Guard) Check(_ context.Context, m Message) (v Verdict, err error) {
 	if m.SentAt.IsZero() {
 		m.SentAt = g.now()
 	}
-	return g.check(m)
+	_, err = g.check(&m, &v, false)
+	return v, err
 }
 
-// CheckAll decides on messages in their order and writes the verdict on messages[i] to verdicts[i]; the clock is read at most once. A
-// message that can't be judged gets the zero Verdict, and the error joins what was wrong with each. It panics when verdicts is shorter than messages.
-func (g *Guard) CheckAll(_ context.Context, messages []Message, verdicts []Verdict) error {
-	var now time.Time
-	var errs []error
-	for i, m := range messages {
-		if m.SentAt.IsZero() {
-			if now.IsZero() {
-				now = g.now()
-			}
-			m.SentAt = now
-		}
-		var err error
-		if verdicts[i], err = g.check(m); err != nil {
-			errs = append(errs, fmt.Errorf("message %d: %w", i, err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// Peek returns the verdict that Check would give, and changes nothing: nothing is spent, no strike is given, no observer is told, and
-// there is no journal entry.
-func (g *Guard) Peek(m Message) (Verdict, error) {
+// Take is Check for a sender who would rather send less than nothing: of the message's cost it spends as many as all limits allow, and
+// returns how many those are. With none the verdict is on a message of cost 1. Where the policy observes, all of the cost is taken.
+func (g *Guard) Take(_ context.Context, m Message) (taken int, v Verdict, err error) {
 	if m.SentAt.IsZero() {
 		m.SentAt = g.now()
 	}
-	c := g.channels.find(m.ChannelID)
+	spent, err := g.check(&m, &v, true)
+	switch {
+	case err != nil || !v.Allowed:
+		return 0, v, err
+	case v.Exempt || v.Observed || g.channels.find(m.ChannelID).policy.Load().policy.Mode == Observe:
+		return v.Cost, v, nil
+	}
+	return int(spent), v, nil
+}
+
+// check decides on a message and returns what was spent.
+func (g *Guard) check(m *Message, v *Verdict, upTo bool) (spent int64, err error) {
+	c := g.channels.get(m.ChannelID, g)
 	if c == nil {
-		c = newChannel(g.base)
+		return 0, checkID(m.ChannelID, ErrNoChannel)
 	}
-	return c.decide(&m, (*limits.Table).Peek)
+	q, err := m.request(c.policy.Load().exempt)
+	if err != nil {
+		return 0, err
+	}
+	q.UpTo = upTo
+	v.begin(m)
+	if q.Exempt && !c.table.HasOwn() {
+		v.Exempt = true
+	} else {
+		var d limits.Decision
+		var room [2]limits.Place
+		c.table.Judge(m.User.ID, q, &d, c.places(g, m, &room)...)
+		v.decide(&d, q.At)
+		spent = d.Taken
+	}
+	g.conclude(m, v)
+	return spent, nil
 }
 
-func (g *Guard) check(m Message) (Verdict, error) {
-	if err := checkID(m.ChannelID, ErrNoChannel); err != nil {
-		return Verdict{}, err
-	}
-	v, err := g.channels.get(m.ChannelID, g.base).decide(&m, (*limits.Table).Judge)
-	if err != nil {
-		return Verdict{}, err
-	}
+// conclude gives a throttled message its journal entry, and tells the observer.
+func (g *Guard) conclude(m *Message, v *Verdict) {
 	if v.Throttled() {
 		v.EntryID = EntryID(g.lastEntry.Add(1))
 	}
 	if g.observer != nil {
-		g.observer(m, v)
+		g.observer(*m, *v)
 	}
-	return v, nil
 }
 
-// Policy returns the policy in force in a channel.
+// Peek returns the verdict that Check would give, and changes nothing: nothing is spent, no strike is given, no observer is told, and
+// there is no journal entry.
+func (g *Guard) Peek(m Message) (v Verdict, err error) {
+	e, err := g.Explain(m)
+	return e.Verdict, err
+}
+
+// Policy returns the policy in force in a channel; of an empty ID, the one of channels that have none of their own.
 func (g *Guard) Policy(channelID string) Policy {
 	if c := g.channels.find(channelID); c != nil {
 		return c.policy.Load().policy.Clone()
 	}
-	return g.base.policy.Clone()
+	return g.base.Load().policy.Clone()
 }
 
 // SetPolicy puts a policy in force in one channel, as of the moment at, and keeps what every user has spent. Going from Observe to Enforce
-// clears the strikes that were given for practice. The error is Validate's, or ErrNoChannel, ErrLongID or ErrTime.
+// clears the strikes that were given for practice. An empty channel ID means all channels that have no policy of their own. Only there can
+// limits per user everywhere be changed: in a channel's own policy they have to be what they are. The error is Validate's, or names such a
+// limit, or is ErrLongID or ErrTime.
 func (g *Guard) SetPolicy(channelID string, policy Policy, at time.Time) error {
 	next, err := compile(policy)
 	if err != nil {
-		return err
-	}
-	if err := checkID(channelID, ErrNoChannel); err != nil {
 		return err
 	}
 	ns, err := nanoseconds(at)
 	if err != nil {
 		return err
 	}
-	g.channels.get(channelID, g.base).change(next, ns)
+	if channelID == "" {
+		return g.setBase(next, ns)
+	}
+	if len(channelID) > maxID {
+		return ErrLongID
+	}
+	if err := g.base.Load().policy.sameEverywhere(policy); err != nil {
+		return err
+	}
+	g.channels.get(channelID, g).setOwn(next, ns)
 	return nil
 }
 
@@ -159,4 +191,27 @@ func nanoseconds(t time.Time) (int64, error) {
 		return 0, ErrTime
 	}
 	return t.UnixNano(), nil
+}
+
+// timeOf is the way back; Never is the zero time.
+func timeOf(ns int64) time.Time {
+	if ns == limits.Never {
+		return time.Time{}
+	}
+	return time.Unix(0, ns)
+}
+
+// CheckAll decides on messages in their order and writes the verdict on messages[i] to verdicts[i]; the clock is read at most once. A
+// message that can't be judged gets the zero Verdict, and the error joins what was wrong with each. It panics when verdicts is shorter than
+// messages. Messages of a channel that follow one another cost much less than as many calls of Check.
+func (g *Guard) CheckAll(_ context.Context, messages []Message, verdicts []Verdict) error {
+	verdicts = verdicts[:len(messages)]
+	b := batch{guard: g}
+	for i := range messages {
+		if err := b.add(&messages[i], &verdicts[i]); err != nil {
+			b.errs = append(b.errs, fmt.Errorf("message %d: %w", i, err))
+		}
+	}
+	b.judge()
+	return errors.Join(b.errs...)
 }

@@ -46,14 +46,14 @@ func TestVerdictOfAThrottledMessage(t *testing.T) {
 	g := enforced(t, nil, nil)
 	for left := 2; left >= 0; left-- {
 		v := mustCheck(t, g, from("7", 0))
-		if want := (Verdict{At: monday, ChannelID: "1", UserID: "7", Allowed: true, Remaining: left, ResetAt: v.ResetAt}); v != want || v.Throttled() {
+		if want := (Verdict{At: monday, ChannelID: "1", UserID: "7", Cost: 1, Allowed: true, Remaining: left, ResetAt: v.ResetAt}); v != want || v.Throttled() {
 			t.Fatalf("got %+v\nwant %+v", v, want)
 		}
 	}
 	v := mustCheck(t, g, from("7", 1))
 	want := Verdict{
-		At: monday.Add(time.Second), ChannelID: "1", UserID: "7", Limit: "burst", RetryAfter: 3 * time.Second,
-		EntryID: v.EntryID, Penalty: Penalty{Action: Delete}, Strikes: 1, ResetAt: v.ResetAt,
+		At: monday.Add(time.Second), ChannelID: "1", UserID: "7", Cost: 1, Limit: "burst", RetryAfter: 3 * time.Second,
+		EntryID: v.EntryID, Penalty: Penalty{Action: Delete}, Strikes: 1, NewStrike: true, ResetAt: v.ResetAt,
 	}
 	if v != want || v.EntryID == 0 || !v.ResetAt.Equal(monday.Add(12*time.Second)) {
 		t.Fatalf("got %+v\nwant %+v", v, want)
@@ -325,7 +325,7 @@ func TestVerdictJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"at":"2026-01-05T12:00:00.0001Z","channel":"1","user_id":"7","allowed":true,"limit":"burst","remaining":0,"retry_after_ms":4000,` +
-		`"delay_ms":0,"reset_at":"2026-01-05T12:00:12Z","never":false,"observed":true,"penalty":"none","would_be":"delete","entry":5,"strikes":1}`
+		`"delay_ms":0,"reset_at":"2026-01-05T12:00:12Z","never":false,"observed":true,"penalty":"none","would_be":"delete","entry":5,"strikes":1,"new_strike":true}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -2,6 +2,7 @@ package chatguard
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -12,21 +13,31 @@ type Algorithm string
 
 // The algorithms.
 const (
-	TokenBucket Algorithm = "token-bucket" // Burst at once, then one per Refill
-	DailyWindow Algorithm = "daily-window" // Messages a day; the day is the zone's, and ends at ResetAt
+	TokenBucket   Algorithm = "token-bucket"   // Burst at once, then one per Refill
+	LeakyBucket   Algorithm = "leaky-bucket"   // one per Every leaves; Queue wait for their turn, and the verdict says how long
+	FixedWindow   Algorithm = "fixed-window"   // Messages in each stretch of Every, which begin at multiples of it since 1970
+	DailyWindow   Algorithm = "daily-window"   // Messages a day; the day is the zone's, and ends at ResetAt
+	UserWindow    Algorithm = "user-window"    // Messages in a stretch of Every that begins with the user's first
+	SlidingWindow Algorithm = "sliding-window" // Messages in the last Every, estimated from two counts
+	SlidingLog    Algorithm = "sliding-log"    // Messages in the last Every, exact
 )
 
 // Limit is one named rule of one algorithm. Each algorithm reads its own parameters and refuses the others.
 type Limit struct {
 	Name      string    `json:"name" toml:"name"` // unique in its policy
 	Algorithm Algorithm `json:"algorithm" toml:"algorithm"`
+	Per       Scope     `json:"per,omitempty" toml:"per"`   // who shares the allowance; the zero value is each user in each channel
+	Mode      LimitMode `json:"mode,omitempty" toml:"mode"` // whether it throttles where the policy enforces; the zero value does
 
-	Burst  int           `json:"burst,omitempty" toml:"burst"`   // token-bucket: tokens it holds; it starts full
-	Refill time.Duration `json:"refill,omitempty" toml:"refill"` // token-bucket: time until a token has come back
+	Burst    int           `json:"burst,omitempty" toml:"burst"`       // token-bucket: tokens it holds; it starts full
+	Refill   time.Duration `json:"refill,omitempty" toml:"refill"`     // token-bucket: time until a token has come back
+	Queue    int           `json:"queue,omitempty" toml:"queue"`       // leaky-bucket: places for messages that wait; 0 is none
+	Messages int           `json:"messages,omitempty" toml:"messages"` // windows and log: allowed in one; a log's are 1,024 at most
+	Every    time.Duration `json:"every,omitempty" toml:"every"`       // leaky-bucket: time between two; windows and log: their length
+	Timezone string        `json:"timezone,omitempty" toml:"timezone"` // daily-window: IANA name; empty means the policy's
+	ResetAt  string        `json:"reset_at,omitempty" toml:"reset_at"` // daily-window: local time "HH:MM" at which the day ends; empty means midnight
 
-	Messages int    `json:"messages,omitempty" toml:"messages"` // daily-window: allowed in one day
-	Timezone string `json:"timezone,omitempty" toml:"timezone"` // daily-window: IANA name; empty means the policy's
-	ResetAt  string `json:"reset_at,omitempty" toml:"reset_at"` // daily-window: local time "HH:MM" at which the day ends; empty means midnight
+	CountThrottled bool `json:"count_throttled,omitempty" toml:"count_throttled"` // a throttled message counts too, whichever limit throttles it
 
 	Roles map[Role]Override `json:"roles,omitempty" toml:"roles"` // other numbers for some roles; the highest role counts
 }
@@ -35,20 +46,16 @@ type Limit struct {
 type Override struct {
 	Burst    int           `json:"burst,omitempty" toml:"burst"`
 	Refill   time.Duration `json:"refill,omitempty" toml:"refill"`
+	Queue    int           `json:"queue,omitempty" toml:"queue"`
 	Messages int           `json:"messages,omitempty" toml:"messages"`
 }
 
 // with returns the limit with the override's numbers in place of its own.
 func (l Limit) with(o Override) Limit {
-	if o.Burst != 0 {
-		l.Burst = o.Burst
-	}
-	if o.Refill != 0 {
-		l.Refill = o.Refill
-	}
-	if o.Messages != 0 {
-		l.Messages = o.Messages
-	}
+	l.Burst = cmp.Or(o.Burst, l.Burst)
+	l.Refill = cmp.Or(o.Refill, l.Refill)
+	l.Queue = cmp.Or(o.Queue, l.Queue)
+	l.Messages = cmp.Or(o.Messages, l.Messages)
 	return l
 }
 
@@ -58,7 +65,8 @@ func (l Limit) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		plain
 		Refill textDuration `json:"refill,omitempty"`
-	}{plain(l), textDuration(l.Refill)})
+		Every  textDuration `json:"every,omitempty"`
+	}{plain(l), textDuration(l.Refill), textDuration(l.Every)})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes and refuses unknown keys.
@@ -67,12 +75,13 @@ func (l *Limit) UnmarshalJSON(data []byte) error {
 	var in struct {
 		plain
 		Refill textDuration `json:"refill"`
+		Every  textDuration `json:"every"`
 	}
 	if err := strictJSON(data, &in); err != nil {
 		return err
 	}
 	*l = Limit(in.plain)
-	l.Refill = time.Duration(in.Refill)
+	l.Refill, l.Every = time.Duration(in.Refill), time.Duration(in.Every)
 	return nil
 }
 

@@ -22,25 +22,15 @@ const (
 var actionNames = [...]string{"none", "delete", "warn", "timeout", "ban", "drop"}
 
 // String is the action's name.
-func (a Action) String() string {
-	if int(a) < len(actionNames) {
-		return actionNames[a]
-	}
-	return fmt.Sprintf("action(%d)", uint8(a))
-}
+func (a Action) String() string { return nameOf(actionNames[:], "action", uint8(a)) }
 
 // MarshalText writes the action's name.
 func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // UnmarshalText reads an action's name.
-func (a *Action) UnmarshalText(text []byte) error {
-	for i, name := range actionNames {
-		if name == string(text) {
-			*a = Action(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown action %q (known: %s)", text, strings.Join(actionNames[:], ", "))
+func (a *Action) UnmarshalText(text []byte) (err error) {
+	*a, err = named[Action](actionNames[:], "action", text)
+	return err
 }
 
 // The bounds of a timeout's length, as Twitch has them.

@@ -2,7 +2,6 @@ package chatguard
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -17,28 +16,18 @@ const (
 	Enforce             // throttle
 )
 
+var modeNames = [...]string{"observe", "enforce"}
+
 // String is the mode's name.
-func (m Mode) String() string {
-	if m == Enforce {
-		return "enforce"
-	}
-	return "observe"
-}
+func (m Mode) String() string { return nameOf(modeNames[:], "mode", uint8(m)) }
 
 // MarshalText writes "observe" or "enforce".
 func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText reads "observe" or "enforce".
-func (m *Mode) UnmarshalText(text []byte) error {
-	switch string(text) {
-	case "observe":
-		*m = Observe
-	case "enforce":
-		*m = Enforce
-	default:
-		return fmt.Errorf("unknown mode %q (known: observe, enforce)", text)
-	}
-	return nil
+func (m *Mode) UnmarshalText(text []byte) (err error) {
+	*m, err = named[Mode](modeNames[:], "mode", text)
+	return err
 }
 
 // Policy is what holds in a channel: its limits, who is exempt from them, and what happens to those who exceed them.

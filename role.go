@@ -3,7 +3,6 @@ package chatguard
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 )
 
 // Role is one standing that a user can have in a channel. A greater Role outranks a smaller one.
@@ -26,12 +25,7 @@ var roleNames = [...]string{"first_timer", "everyone", "subscriber", "vip", "mod
 func RoleNames() []string { return append([]string(nil), roleNames[:]...) }
 
 // String is the role's name, as configuration and JSON spell it.
-func (r Role) String() string {
-	if int(r) < len(roleNames) {
-		return roleNames[r]
-	}
-	return fmt.Sprintf("role(%d)", uint8(r))
-}
+func (r Role) String() string { return nameOf(roleNames[:], "role", uint8(r)) }
 
 // MarshalText writes the role's name.
 func (r Role) MarshalText() ([]byte, error) {
@@ -42,14 +36,9 @@ func (r Role) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText reads a role's name.
-func (r *Role) UnmarshalText(text []byte) error {
-	for i, name := range roleNames {
-		if name == string(text) {
-			*r = Role(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown role %q (known: %s)", text, strings.Join(roleNames[:], ", "))
+func (r *Role) UnmarshalText(text []byte) (err error) {
+	*r, err = named[Role](roleNames[:], "role", text)
+	return err
 }
 
 // Roles is a set of roles. The zero value is an ordinary chatter: Everyone and nothing else.

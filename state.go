@@ -6,8 +6,9 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// StateRow is what one user has spent of one limit, in a form that a store keeps without understanding it.
-// ChannelID, UserID and Limit are its key; an empty Limit is the user's strikes.
+// StateRow is a part of what is known of one user, in a form that a store keeps without understanding it. ChannelID, UserID and Limit are
+// its key: an empty ChannelID is for limits per user everywhere, an empty UserID for limits that everyone in the channel shares, and a Limit
+// that is no limit's name for the user's strikes, or for what the user was given.
 type StateRow struct {
 	ChannelID, UserID, Limit string
 	Data                     []byte
@@ -22,15 +23,25 @@ type Batch struct {
 // Dirty returns the state of all users that changed since it was last confirmed. Only one batch may be open at a time.
 func (g *Guard) Dirty() *Batch {
 	b := &Batch{}
+	b.take("", g.everywhere.Load())
 	g.channels.each(func(id string, c *channel) {
-		dirty := c.table.Dirty()
-		for _, row := range dirty.Rows {
-			b.Rows = append(b.Rows, StateRow{ChannelID: id, UserID: row.User, Limit: row.Limit, Data: row.Data})
-		}
-		dirty.Rows = nil
-		b.tables = append(b.tables, dirty)
+		b.take(id, c.table)
+		b.take(id, c.shared.Load())
 	})
 	return b
+}
+
+// take adds what changed in a table, if there is one.
+func (b *Batch) take(channelID string, table *limits.Table) {
+	if table == nil {
+		return
+	}
+	dirty := table.Dirty()
+	for _, row := range dirty.Rows {
+		b.Rows = append(b.Rows, StateRow{ChannelID: channelID, UserID: row.User, Limit: row.Limit, Data: row.Data})
+	}
+	dirty.Rows = nil
+	b.tables = append(b.tables, dirty)
 }
 
 // Confirm marks the batch as kept. What changed meanwhile stays dirty.
@@ -50,17 +61,14 @@ func (b *Batch) Release() {
 // Restore takes a row back, as of the moment at, before the first message is judged. A row of a limit that the channel's policy doesn't
 // have, or has under another algorithm, is ignored: that limit starts fresh. The error is for bytes that can't be read, or a bad key or time.
 func (g *Guard) Restore(row StateRow, at time.Time) error {
-	if err := checkID(row.ChannelID, ErrNoChannel); err != nil {
+	table, ns, err := g.user(row.ChannelID, row.UserID, at)
+	switch {
+	case err == ErrNoLimit:
+		return nil
+	case err != nil:
 		return err
 	}
-	if err := checkID(row.UserID, ErrNoUser); err != nil {
-		return err
-	}
-	ns, err := nanoseconds(at)
-	if err != nil {
-		return err
-	}
-	return g.channels.get(row.ChannelID, g.base).table.Restore(limits.StateRow{User: row.UserID, Limit: row.Limit, Data: row.Data}, ns)
+	return table.Restore(limits.StateRow{User: row.UserID, Limit: row.Limit, Data: row.Data}, ns)
 }
 
 // RestoreEntryID makes sure that new entries get IDs above last.

@@ -13,6 +13,7 @@ type Verdict struct {
 	At        time.Time // the message's time
 	ChannelID string
 	UserID    string
+	Cost      int // how many messages it counts as
 
 	Allowed  bool // may be shown. The only field that most callers need
 	Observed bool // would have been throttled, had the policy been enforced; Allowed is true
@@ -23,12 +24,14 @@ type Verdict struct {
 	Limit      string        // the limit that throttles, or would have; empty when all of them allow
 	Remaining  int           // messages of cost 1 that this limit (when all allow: the tightest) would still take; -1 when Exempt
 	RetryAfter time.Duration // counted from At: the same message is allowed at At+RetryAfter, and not 1 ns sooner; 0 when allowed or Never
+	Delay      time.Duration // of an allowed message, counted from At: how long it is to be held until its turn comes; 0 when Observed or observing
 	ResetAt    time.Time     // when that limit will have forgotten everything; zero when Exempt
 
-	EntryID EntryID // of a throttled or observed message: its journal entry; 0 otherwise
-	Penalty Penalty // what is to happen to the message and its author; the zero value when Allowed
-	WouldBe Penalty // of an Observed message: the penalty it would have drawn
-	Strikes int     // the author's strikes after a throttled or observed message
+	EntryID   EntryID // of a throttled or observed message: its journal entry; 0 otherwise
+	Penalty   Penalty // what is to happen to the message and its author; the zero value when Allowed
+	WouldBe   Penalty // of an Observed message: the penalty it would have drawn
+	Strikes   int     // the author's strikes after a throttled or observed message
+	NewStrike bool    // the message gave the last of them
 }
 
 // Throttled reports whether a limit stood in the way of the message that was judged, enforced or only observed.
@@ -51,7 +54,7 @@ type verdictJSON struct {
 	Limit        string     `json:"limit"`
 	Remaining    *int       `json:"remaining"`
 	RetryAfterMS *int64     `json:"retry_after_ms"`
-	DelayMS      int64      `json:"delay_ms"` // no algorithm so far holds a message back
+	DelayMS      int64      `json:"delay_ms"`
 	ResetAt      *time.Time `json:"reset_at"`
 	Never        bool       `json:"never"`
 	Observed     bool       `json:"observed"`
@@ -61,26 +64,37 @@ type verdictJSON struct {
 	Degraded     bool       `json:"degraded,omitempty"`
 	Entry        EntryID    `json:"entry,omitempty"`
 	Strikes      int        `json:"strikes,omitempty"`
+	NewStrike    bool       `json:"new_strike,omitempty"`
 }
 
-// MarshalJSON writes the form that the command line and the HTTP API share. Times are RFC 3339 in UTC; retry_after_ms is rounded up, and
+// MarshalJSON writes the form that the command line and the HTTP API share. Times are RFC 3339 in UTC; waits are rounded up, retry_after_ms is
 // null where waiting never helps; remaining and reset_at are null for an exempt message.
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	out := verdictJSON{
 		At: v.At.UTC(), Channel: v.ChannelID, UserID: v.UserID,
 		Allowed: v.Allowed, Observed: v.Observed, Exempt: v.Exempt, Never: v.Never, Degraded: v.Degraded,
-		Limit: v.Limit, Penalty: v.Penalty, Entry: v.EntryID, Strikes: v.Strikes,
+		Limit: v.Limit, Penalty: v.Penalty, Entry: v.EntryID, Strikes: v.Strikes, NewStrike: v.NewStrike,
+		DelayMS: roundedUp(v.Delay),
 	}
 	if !v.Exempt {
 		reset := v.ResetAt.UTC()
 		out.Remaining, out.ResetAt = &v.Remaining, &reset
 	}
 	if !v.Never {
-		ms := int64((v.RetryAfter + time.Millisecond - 1) / time.Millisecond)
+		ms := roundedUp(v.RetryAfter)
 		out.RetryAfterMS = &ms
 	}
 	if v.Observed {
 		out.WouldBe = &v.WouldBe
 	}
 	return json.Marshal(out)
+}
+
+// roundedUp is a wait in milliseconds.
+func roundedUp(wait time.Duration) int64 {
+	ms := int64(wait / time.Millisecond)
+	if wait%time.Millisecond > 0 {
+		ms++
+	}
+	return ms
 }

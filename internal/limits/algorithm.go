@@ -12,7 +12,6 @@ import (
 type algorithm struct {
 	name   string
 	code   byte // names the algorithm in stored bytes; never reused
-	words  int  // of state
 	params []string
 
 	// compile checks the parameters and fills in the rule.
@@ -27,18 +26,35 @@ type algorithm struct {
 	// spend takes n, which fit at that time.
 	spend func(r *Rule, state []uint64, at, n int64)
 
-	// level is how many of cost 1 still fit at that time, and when the limit will have forgotten everything.
-	level func(r *Rule, state []uint64, at int64) (remaining, resetAt int64)
+	// charge counts n of a throttled message, as far as there is room.
+	charge func(r *Rule, state []uint64, at, n int64)
+
+	// refund gives back what still counts at that time of n spent at spentAt.
+	refund func(r *Rule, state []uint64, spentAt, at, n int64)
+
+	// level is how many messages of cost 1 count at that time, of how many, and when the limit will have forgotten them all. Where used is
+	// less than capacity, so many still fit.
+	level func(r *Rule, state []uint64, at int64) (used, capacity, resetAt int64)
+
+	// forgotten is the time from which on the state is as good as none; 0 for none.
+	forgotten func(r *Rule, state []uint64) int64
 
 	// rewind brings the state to a clock that has jumped back to at: nothing is refunded, and nobody is locked out.
 	rewind func(r *Rule, state []uint64, at int64)
 
-	// convert brings state that was spent under the rule old to the rule r, as of the moment at.
-	convert func(old, r *Rule, state []uint64, at int64)
+	// convert fills the zero words of state with what the state before, spent under the rule old, comes to under the rule r, as of the
+	// moment at.
+	convert func(old, r *Rule, before, state []uint64, at int64)
+
+	// leave is when a message that is sent at that time may go on its way. Nil means at once.
+	leave func(r *Rule, state []uint64, at int64) int64
+
+	// windowEnd is when the window that counts at that time ends, 0 when none is open. Nil means that there are no windows.
+	windowEnd func(r *Rule, state []uint64, at int64) int64
 }
 
 // algorithms is the one place where an algorithm is made known.
-var algorithms = []*algorithm{&tokenBucket, &dailyWindow}
+var algorithms = []*algorithm{&tokenBucket, &leakyBucket, &fixedWindow, &dailyWindow, &userWindow, &slidingWindow, &slidingLog}
 
 func algorithmNamed(name string) (*algorithm, error) {
 	names := make([]string, len(algorithms))

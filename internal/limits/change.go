@@ -3,52 +3,119 @@ package limits
 import "slices"
 
 // Change holds the users to another set, as of the moment at, and keeps what they have spent: of a limit that stays under its name and
-// algorithm, converted where its parameters changed. Strikes given for practice lapse where the new set is in earnest. It goes from shard to shard, so that a decision waits for a part of the rows only; when it
-// returns, every decision is by the new set.
+// algorithm, converted where its parameters changed. Strikes given for practice lapse where the new set is in earnest. It goes from shard
+// to shard, so that a decision waits for a part of the rows only; when it returns, every decision is by the new set.
 func (t *Table) Change(set *Set, at int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.set = set
-	t.each(func(_ int, s *shard) { s.change(set, at) })
+	t.change(set, at)
 }
 
-func (s *shard) change(set *Set, at int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old, oldRows := s.set, s.rows
-	s.set, s.rows = set, make([]uint64, s.count*set.width)
-	from := set.origins(old)
-	for number := range uint32(s.count) {
-		row, before := s.row(number), oldRows[int(number)*old.width:][:old.width]
-		copy(row[:headerWords], before)
-		set.convert(row, old, before, from, at)
-		if old.strikes.Practice && !set.strikes.Practice {
-			setStrikeCount(row, 0)
+func (t *Table) change(set *Set, at int64) {
+	c := conversionOf(t.set, set, at)
+	fresh := t.fresh
+	seen := false
+	t.each(func(_ int, s *shard) {
+		if !seen { // before the first user is seen, nobody can have spent anything under the old set
+			seen, fresh = true, c.fresh(t.fresh)
 		}
-		if !slices.Equal(row, before) {
-			s.touch(number)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.change(c, fresh)
+	})
+	t.set, t.fresh = c.set, fresh
+}
+
+// conversion brings rows from one set to another.
+type conversion struct {
+	old, set *Set
+	from     []int // for each limit the place in the old set of the limit whose state it takes over, or -1
+	at       int64
+}
+
+// conversionOf returns the way to the new set, with room for what logs hold in the old one: giving numbers back forgives nothing.
+func conversionOf(old, set *Set, at int64) conversion {
+	c := conversion{old: old, from: make([]int, len(set.rules)), at: at}
+	room := make([]int, len(set.rules))
+	for i, r := range set.rules {
+		c.from[i] = slices.IndexFunc(old.rules, func(o Rule) bool { return o.name == r.name && o.algorithm == r.algorithm })
+		if c.from[i] >= 0 {
+			room[i] = old.offsets[c.from[i]+1] - old.offsets[c.from[i]]
 		}
 	}
+	c.set = set.withRoom(room)
+	return c
 }
 
-// origins returns, for each limit, the place in the old set of the limit whose state it takes over, or -1.
-func (s *Set) origins(old *Set) []int {
-	from := make([]int, len(s.rules))
-	for i, r := range s.rules {
-		from[i] = slices.IndexFunc(old.rules, func(o Rule) bool { return o.name == r.name && o.algorithm == r.algorithm })
+// fresh returns the row of a user never seen, who was to be held to the old set. It isn't empty while a day runs on that the old set began:
+// those whose rows were dropped must not gain by that.
+func (c conversion) fresh(before []uint64) []uint64 {
+	if before == nil {
+		before = make([]uint64, c.old.width)
 	}
-	return from
+	row := make([]uint64, c.set.width)
+	copy(row, before[:headerWords])
+	c.convert(row, c.set.rules, before, c.old.rules)
+	return row
 }
 
-func (s *Set) convert(row []uint64, old *Set, before []uint64, from []int, at int64) {
-	rules, oldRules := s.rulesFor(rolesOf(row)), old.rulesFor(rolesOf(row))
-	for i := range rules {
-		if from[i] < 0 {
+// convert fills a row, which has its header and nothing else, with what its user has spent under the old rules. That is never as of a
+// moment before the last spending. Where a state has become another, the row counts as spent at.
+func (c conversion) convert(row []uint64, rules []Rule, before []uint64, oldRules []Rule) {
+	at := max(c.at, int64(row[wordLast]))
+	for i, from := range c.from {
+		if from < 0 {
 			continue
 		}
-		r, o := &rules[i], &oldRules[from[i]]
-		state := s.state(row, i)
-		copy(state, old.state(before, from[i]))
-		r.convert(o, r, state, at)
+		state, was := c.set.state(row, i), c.old.state(before, from)
+		rules[i].convert(&oldRules[from], &rules[i], was, state, at)
+		if !sameState(state, was) {
+			row[wordLast] = uint64(at)
+		}
 	}
+}
+
+// sameState reports whether two states hold the same words, however much room they have.
+func sameState(a, b []uint64) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return slices.Equal(a, b[:len(a)]) && !slices.ContainsFunc(b[len(a):], func(w uint64) bool { return w != 0 })
+}
+
+func (s *shard) change(c conversion, fresh []uint64) {
+	spentUnder := s.personalRules()
+	old := s.slots
+	s.set, s.fresh, s.width, s.rows = c.set, fresh, c.set.width, make([]uint64, s.len()*c.set.width)
+	for slot := range s.len() {
+		if !s.inUse(slot) {
+			continue
+		}
+		row, before := s.row(slot), old.row(slot)
+		copy(row, before[:headerWords])
+		oldRules := spentUnder[row[wordUser]]
+		if oldRules == nil {
+			oldRules = c.old.rulesFor(rolesOf(row))
+		}
+		c.convert(row, s.rulesOf(row), before, oldRules)
+		if c.old.strikes.Practice && !c.set.strikes.Practice {
+			setStrikeCount(row, 0)
+			row[wordSilentUntil] = 0
+		}
+		if !slices.Equal(row, before) {
+			s.touch(slot, row)
+		}
+	}
+}
+
+// personalRules returns the rules of those who have some of their own, which are made anew after a change.
+func (s *shard) personalRules() map[uint64][]Rule {
+	rules := make(map[uint64][]Rule, len(s.personal))
+	for key, p := range s.personal {
+		if slot, ok := s.find(key); ok {
+			rules[key] = p.rulesFor(s.set, rolesOf(s.row(slot)))
+		}
+		p.variants = nil
+	}
+	return rules
 }

@@ -8,7 +8,7 @@ import (
 
 func (t *Table) mustChange(tb testing.TB, at float64, limits ...Limit) {
 	tb.Helper()
-	set, err := NewSet(limits, Strikes{})
+	set, err := newTestSet(limits, Strikes{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestChangeOfLimitsKeepsThoseThatStay(t *testing.T) {
 	other.Name = "other"
 	table.mustChange(t, 0, daily(10, "UTC", ""), other)
 	run(t, table, []step{{at: 0, n: 4, ok: true}, {at: 0, n: 4, retry: 86400}}) // 3 + 4 of the day are used
-	if d, _ := table.Peek("7", Request{At: nanos(4 * 3600), Cost: 3}); !d.Allowed || d.Remaining != 0 {
+	if d := table.Peek("7", Request{At: nanos(4 * 3600), Cost: 3}); !d.Allowed || d.Remaining != 0 {
 		t.Errorf("the day has %d left after 3 more, want 0: %+v", d.Remaining, d)
 	}
 }
@@ -87,21 +87,21 @@ func TestZoneChangedBackChangesNothing(t *testing.T) {
 func TestStrikesForPracticeLapse(t *testing.T) {
 	sets := map[bool]*Set{}
 	for _, practice := range []bool{true, false} {
-		set, err := NewSet([]Limit{bucket(1, time.Hour)}, Strikes{Every: 10 * time.Second, Practice: practice})
+		set, err := newTestSet([]Limit{bucket(1, time.Hour)}, Strikes{Every: 10 * time.Second, Practice: practice})
 		if err != nil {
 			t.Fatal(err)
 		}
 		sets[practice] = set
 	}
 	strikes := func(table *Table, at float64) int {
-		d, _ := table.Judge("7", Request{At: nanos(at), Cost: 1})
+		d := table.judge("7", Request{At: nanos(at), Cost: 1})
 		return d.Strikes
 	}
 	for _, test := range []struct {
 		before, after bool
 		want          int
 	}{{true, false, 1}, {true, true, 2}, {false, false, 2}, {false, true, 2}} {
-		live := NewTable(sets[test.before])
+		live := NewTable(sets[test.before], 1<<20)
 		strikes(live, 0)
 		strikes(live, 1)
 		stored := live.Dirty()
@@ -114,7 +114,7 @@ func TestStrikesForPracticeLapse(t *testing.T) {
 		if got := strikes(live, 20); got != test.want {
 			t.Errorf("%+v: %d strikes after a change", test, got)
 		}
-		restarted := NewTable(sets[test.after])
+		restarted := NewTable(sets[test.after], 1<<20)
 		for _, row := range stored.Rows {
 			if err := restarted.Restore(row, nanos(2)); err != nil {
 				t.Fatal(err)
@@ -130,15 +130,15 @@ func TestChangeKeepsWhatARoleHasUsed(t *testing.T) {
 	const subscriber = 2
 	limit := func(refill, theirs time.Duration) Limit {
 		l := bucket(3, refill)
-		l.Roles = map[uint8]Params{subscriber: {Name: "burst", Algorithm: "token-bucket", Burst: 5, Refill: theirs}}
+		l.Roles = map[uint8]Numbers{subscriber: {Burst: 5, Refill: theirs}}
 		return l
 	}
 	wait := func(table *Table, at float64) float64 {
-		d, _ := table.Peek("7", Request{At: nanos(at), Cost: 5, Roles: 1 << subscriber})
+		d := table.Peek("7", Request{At: nanos(at), Cost: 5, Roles: 1 << subscriber})
 		return float64(d.RetryAt-nanos(at)) / 1e9
 	}
 	table := newTable(t, limit(4*time.Second, 2*time.Second))
-	table.Judge("7", Request{At: nanos(0), Cost: 2, Roles: 1 << subscriber})
+	table.judge("7", Request{At: nanos(0), Cost: 2, Roles: 1 << subscriber})
 	stored := table.Dirty()
 	for _, test := range []struct {
 		limit Limit
@@ -179,8 +179,10 @@ func TestRestartsInNewZonesBuyNothing(t *testing.T) {
 		}
 		for i := range next.shards {
 			if s := next.shards[i].Load(); s != nil {
-				for number := range uint32(s.count) {
-					s.touch(number) // each restart is written whole
+				for slot := range s.len() {
+					if s.inUse(slot) {
+						s.touch(slot, s.row(slot)) // each restart is written whole
+					}
 				}
 			}
 		}
@@ -193,7 +195,7 @@ func TestRestartsInNewZonesBuyNothing(t *testing.T) {
 
 // allows spends a message of user 7.
 func (t *Table) allows(at float64) bool {
-	d, _ := t.Judge("7", Request{At: nanos(at), Cost: 1})
+	d := t.judge("7", Request{At: nanos(at), Cost: 1})
 	return d.Allowed
 }
 
@@ -217,7 +219,7 @@ func TestUsersKeepTheirOwnRows(t *testing.T) {
 	for round, want := range []bool{true, false} {
 		for i := range 5000 {
 			for _, id := range ids(i) {
-				if d, _ := table.Judge(id, Request{At: nanos(0), Cost: 1}); d.Allowed != want {
+				if d := table.judge(id, Request{At: nanos(0), Cost: 1}); d.Allowed != want {
 					t.Fatalf("round %d: user %q is allowed: %v", round, id, d.Allowed)
 				}
 			}

@@ -2,8 +2,6 @@ package limits
 
 import "cmp"
 
-const nanosPerSecond = 1_000_000_000
-
 // dailyWindow allows a number of messages in each day of a calendar.
 //
 // The row holds the day it counts in, so that a decision within that day asks no calendar. When the calendar changes under a day that
@@ -12,21 +10,23 @@ const nanosPerSecond = 1_000_000_000
 var dailyWindow = algorithm{
 	name:   "daily-window",
 	code:   2,
-	words:  2,
 	params: []string{"messages", "timezone", "reset_at"},
 
 	compile: func(p Params, r *Rule) (err error) {
-		if err := checkCount("messages", p.Messages); err != nil {
+		if err := checkCount("messages", p.Messages, MaxMessages); err != nil {
 			return err
 		}
-		r.capacity = p.Messages
+		r.capacity, r.words = p.Messages, 2
 		r.calendar, err = NewCalendar(cmp.Or(p.Timezone, p.DefaultZone), p.ResetAt)
 		return err
 	},
 
-	sound: func(old *Rule, state []uint64, last int64) bool {
+	sound: func(old *Rule, state []uint64, _ int64) bool {
+		if old.calendar == nil || len(state) != 2 {
+			return false
+		}
 		d := loadDay(state)
-		return old.calendar != nil && d.End < MaxTime/nanosPerSecond && d.count <= MaxMessages
+		return d.End < MaxTime/nanosPerSecond && d.count <= MaxMessages
 	},
 
 	next: func(r *Rule, state []uint64, at, n int64) int64 {
@@ -50,9 +50,33 @@ var dailyWindow = algorithm{
 		d.store(state)
 	},
 
-	level: func(r *Rule, state []uint64, at int64) (remaining, resetAt int64) {
+	charge: func(r *Rule, state []uint64, at, n int64) {
 		d := r.dayAt(state, at)
-		return max(0, r.allowance(d)-d.count), d.End * nanosPerSecond
+		d.count = plus(d.count, n, r.allowance(d))
+		d.store(state)
+	},
+
+	refund: func(r *Rule, state []uint64, spentAt, at, n int64) {
+		if d := r.dayAt(state, at); spentAt >= d.Start*nanosPerSecond {
+			d.count = max(0, d.count-n)
+			d.store(state)
+		}
+	},
+
+	level: func(r *Rule, state []uint64, at int64) (used, capacity, resetAt int64) {
+		d := r.dayAt(state, at)
+		return d.count, r.allowance(d), d.End * nanosPerSecond
+	},
+
+	forgotten: func(r *Rule, state []uint64) int64 {
+		d := loadDay(state)
+		switch {
+		case d.changing:
+			d = r.dayAfter(d)
+		case d.count == 0 && !d.partial:
+			return 0
+		}
+		return d.End * nanosPerSecond
 	},
 
 	rewind: func(r *Rule, state []uint64, at int64) {
@@ -61,17 +85,20 @@ var dailyWindow = algorithm{
 		}
 	},
 
-	convert: func(old, r *Rule, state []uint64, at int64) {
+	convert: func(old, r *Rule, before, state []uint64, at int64) {
+		copy(state, before)
 		if old.calendar.name == r.calendar.name {
 			return
 		}
-		d := loadDay(state)
+		d := loadDay(before)
 		if at >= d.End*nanosPerSecond {
-			d = old.dayAt(state, at) // a day in which nothing was spent goes on to its end, too
+			d = old.dayAt(before, at) // a day in which nothing was spent goes on to its end, too
 		}
 		d.changing = r.calendar.FirstBoundary(d.End) != d.End
 		d.store(state)
 	},
+
+	windowEnd: func(r *Rule, state []uint64, at int64) int64 { return r.dayAt(state, at).End * nanosPerSecond },
 }
 
 // countedDay is a user's state in a daily window.
@@ -99,6 +126,9 @@ func loadDay(state []uint64) countedDay {
 	}
 }
 
+// unsettled reports whether the day belongs to a change of calendars that is under way.
+func (d countedDay) unsettled() bool { return d.changing || d.partial }
+
 func (d countedDay) store(state []uint64) {
 	d.Start = max(0, d.Start) // there are no times before 1970
 	state[0] = uint64(d.Start)<<lengthBits | uint64(d.End-d.Start)
@@ -114,10 +144,7 @@ func (d countedDay) store(state []uint64) {
 // dayAt returns the day that counts at that time, which isn't before the day in the row.
 func (r *Rule) dayAt(state []uint64, at int64) countedDay {
 	d := loadDay(state)
-	switch {
-	case d.Start*nanosPerSecond > at+clockJump: // it was made by a clock that was ahead
-		return countedDay{Day: r.calendar.DayOf(at / nanosPerSecond), count: d.count}
-	case at < d.End*nanosPerSecond:
+	if at < d.End*nanosPerSecond {
 		return d
 	}
 	if d.changing {

@@ -1,13 +1,19 @@
 package limits
 
-// Batch is the state of rows that a store has not confirmed yet.
+import "math/bits"
+
+// Batch is state of rows that a store has not confirmed yet.
 type Batch struct {
 	Rows  []StateRow // in no particular order
 	table *Table
 	taken [shardCount][]takenRow
 }
 
-type takenRow struct{ number, version uint32 }
+// takenRow is a row as it was when it was taken.
+type takenRow struct {
+	key     uint64
+	version uint32
+}
 
 // Dirty takes the rows that changed since they were last confirmed. Confirm or Release gives them back; one batch at a time.
 func (t *Table) Dirty() *Batch {
@@ -19,16 +25,16 @@ func (t *Table) Dirty() *Batch {
 func (b *Batch) take(i int, s *shard) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.dirty) == 0 {
-		return
-	}
+	s.shrink()
 	var buffer []byte
-	b.taken[i] = make([]takenRow, len(s.dirty))
-	for k, number := range s.dirty {
-		b.taken[i][k] = takenRow{number, version(s.row(number))}
-		b.Rows, buffer = s.encode(b.Rows, buffer, number)
+	for k, word := range s.dirty {
+		s.dirty[k] = 0
+		for ; word != 0; word &= word - 1 {
+			row := s.row(64*k + bits.TrailingZeros64(word))
+			b.taken[i] = append(b.taken[i], takenRow{row[wordUser], version(row)})
+			b.Rows, buffer = s.encode(b.Rows, buffer, row)
+		}
 	}
-	s.dirty = s.dirty[:0]
 }
 
 // Confirm marks the rows as kept. What changed meanwhile stays dirty.
@@ -42,10 +48,14 @@ func (b *Batch) giveBack(kept bool) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, taken := range b.taken[i] {
-			if row := s.row(taken.number); kept && version(row) == taken.version {
-				row[wordMeta] &^= dirtyFlag
+			slot, ok := s.find(taken.key)
+			if !ok {
+				continue // dropped meanwhile
+			}
+			if row := s.row(slot); !kept || version(row) != taken.version {
+				s.setDirty(slot)
 			} else {
-				s.dirty = append(s.dirty, taken.number)
+				row[wordMeta] &^= dirtyFlag | pinnedFlag
 			}
 		}
 	})

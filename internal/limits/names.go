@@ -12,6 +12,7 @@ const maxNumberDigits = 18
 type names struct {
 	numbers map[string]uint64
 	list    []string
+	free    []uint64 // numbers that are nobody's any more
 }
 
 // numericKey returns the key of an ID that is a plain decimal number, the way it would be printed.
@@ -41,9 +42,24 @@ func (n *names) add(id string) uint64 {
 		n.numbers = map[string]uint64{}
 	}
 	number := uint64(len(n.list))
+	if last := len(n.free) - 1; last >= 0 {
+		number, n.free = n.free[last], n.free[:last]
+		n.list[number] = id
+	} else {
+		n.list = append(n.list, id)
+	}
 	n.numbers[id] = number
-	n.list = append(n.list, id)
 	return number | namedKey
+}
+
+// drop forgets the name of a key, if it has one.
+func (n *names) drop(key uint64) {
+	if key&namedKey != 0 {
+		number := key &^ namedKey
+		delete(n.numbers, n.list[number])
+		n.list[number] = ""
+		n.free = append(n.free, number)
+	}
 }
 
 // id returns the ID that a key stands for.

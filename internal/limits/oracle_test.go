@@ -71,7 +71,7 @@ func TestDecisionsAgreeWithTheOracle(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(rt, "messages sent") {
 			now = max(0, now+rapid.SampledFrom(steps).Draw(rt, "step"))
 			n := int64(rapid.IntRange(1, 6).Draw(rt, "cost"))
-			d, _ := table.Judge("7", Request{At: now, Cost: n})
+			d := table.judge("7", Request{At: now, Cost: n})
 			at := o.at(now)
 			if want := o.fits(at, n); d.Allowed != want {
 				rt.Fatalf("at %d, cost %d: allowed is %v, want %v", now, n, d.Allowed, want)

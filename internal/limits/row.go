@@ -1,19 +1,25 @@
 package limits
 
-// A row is one user's state in a channel: a header, then the words of each limit in the order of the Set.
+// A row is what is kept of one user: a header, then the words of each limit in the order of the Set. With the default limits it is eight
+// words: one cache line.
 const (
-	wordUser     = iota // key of the user
-	wordLast            // the latest time the user spent at
-	wordStrikeAt        // when the last strike was given
-	wordMeta            // version << 32 | roles << 17 | strikes << 1 | dirty
+	wordUser        = iota // key of the user
+	wordLast               // the latest time the user spent at
+	wordStrikeAt           // when the last strike was given
+	wordSilentUntil        // until when a penalty silences the user
+	wordMeta               // see below
 	headerWords
 )
 
+// wordMeta: version << 32 | roles << 20 | strikes << 4 | flags.
 const (
-	dirtyFlag    = 1
-	strikeShift  = 1
+	dirtyFlag    = 1 << 0 // changed since a store confirmed it
+	pinnedFlag   = 1 << 1 // not to be dropped before a store has confirmed it
+	personalFlag = 1 << 2 // the user has a personal record
+
+	strikeShift  = 4
 	maxStrikes   = 1<<16 - 1
-	rolesShift   = 17
+	rolesShift   = 20
 	maxRoles     = 1<<roleBits - 1
 	versionShift = 32
 )
@@ -28,10 +34,10 @@ func setStrikeCount(row []uint64, n int) {
 func rolesOf(row []uint64) uint8 { return uint8(row[wordMeta] >> rolesShift & maxRoles) }
 
 func setRoles(row []uint64, roles uint8) {
-	row[wordMeta] = row[wordMeta]&^(maxRoles<<rolesShift) | uint64(roles)<<rolesShift
+	row[wordMeta] = row[wordMeta]&^(maxRoles<<rolesShift) | uint64(roles&maxRoles)<<rolesShift
 }
 
 // version counts how often the row was changed, so that what was written to a store can be told from what changed meanwhile.
 func version(row []uint64) uint32 { return uint32(row[wordMeta] >> versionShift) }
 
-func isDirty(row []uint64) bool { return row[wordMeta]&dirtyFlag != 0 }
+func has(row []uint64, flag uint64) bool { return row[wordMeta]&flag != 0 }

@@ -3,79 +3,120 @@ package limits
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
+)
+
+// Scope says who shares the state of a limit.
+type Scope uint8
+
+// The scopes. Each has a Table of its own: of users in a channel, of users in all channels, and of nobody but the channel.
+const (
+	PerUser Scope = iota
+	PerUserEverywhere
+	PerChannel
+	Scopes // how many there are
 )
 
 // Limit is one limit of a Set, with other numbers for some roles. Roles are bits of a Request's Roles; a higher bit outranks a lower one.
 type Limit struct {
 	Params
-	Roles map[uint8]Params // by bit; same algorithm
+	Scope Scope
+	Roles map[uint8]Numbers // by bit
+}
+
+// Numbers are what an override may set. A zero number keeps the limit's own.
+type Numbers struct {
+	Burst, Queue, Messages int64
+	Refill                 time.Duration
 }
 
 // roleBits is how many roles there can be.
 const roleBits = 7
 
-// Set is all limits of a channel, judged together, and the rule for strikes. It is immutable once it is used.
+// Set is all limits of one scope, judged together, and the rule for strikes. It is immutable once it is used.
 type Set struct {
 	// Owner is whatever the limits belong to. It is given back with each decision, and never looked at.
 	Owner any
 
-	rules    []Rule               // as for everyone; they say where state lies
+	limits   []Limit
+	rules    []Rule               // as for everyone
 	variants [][]Rule             // the same limits with the numbers of some combination of roles; the first is rules
 	byRoles  [1 << roleBits]uint8 // a combination of roles → its place in variants
-	offsets  []int                // of each limit's state in a row
+	offsets  []int                // of each limit's state in a row, and the end of the last
 	width    int                  // of a row, in words
 	strikes  Strikes
+	shared   bool // by everyone in a channel
 }
 
-// Strikes says how throttled messages count against their author.
-type Strikes struct {
-	Every  time.Duration // at most one strike in this time
-	Forget time.Duration // all strikes lapse after this time without a new one; 0 means never
-
-	// Practice means that the limits only observe. Strikes given for practice lapse when that ends.
-	Practice bool
-}
+// Sets are the limits of a policy by their scope, nil where there are none. The set PerUser is always there.
+type Sets [Scopes]*Set
 
 // validName is what a limit may be called, so that its name can stand in a dotted key and in an HTTP header.
 var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// NewSet compiles limits. The error names the limit.
-func NewSet(limits []Limit, strikes Strikes) (*Set, error) {
-	s := &Set{strikes: strikes, width: headerWords}
+// Compile makes limits ready. The error names the limit.
+func Compile(limits []Limit, strikes Strikes) (Sets, error) {
+	var byScope [Scopes][]Limit
 	names := map[string]bool{}
-	for _, l := range limits {
-		r, err := compile(l.Params)
+	for i, l := range limits {
 		switch {
 		case l.Name == "":
-			return nil, fmt.Errorf("a limit has no name")
+			return Sets{}, fmt.Errorf("limit %d has no name", i+1)
 		case !validName.MatchString(l.Name):
-			return nil, fmt.Errorf("limit %q: a name is up to 64 letters, digits, - and _", l.Name)
+			return Sets{}, fmt.Errorf("limit %q: a name is up to 64 letters, digits, - and _", l.Name)
 		case names[l.Name]:
-			return nil, fmt.Errorf("limit %q: the name is taken by another limit", l.Name)
-		case err != nil:
-			return nil, fmt.Errorf("limit %q: %w", l.Name, err)
+			return Sets{}, fmt.Errorf("limit %q: the name is taken by another limit", l.Name)
+		case l.Scope >= Scopes:
+			return Sets{}, fmt.Errorf("limit %q: unknown scope %d", l.Name, l.Scope)
 		}
 		names[l.Name] = true
-		s.rules = append(s.rules, r)
-		s.offsets = append(s.offsets, s.width)
-		s.width += r.words
+		l.Place = i
+		byScope[l.Scope] = append(byScope[l.Scope], l)
 	}
-	return s, s.compileRoles(limits)
+	var sets Sets
+	for scope, of := range byScope {
+		if len(of) == 0 && Scope(scope) != PerUser {
+			continue
+		}
+		s, err := newSet(of, strikes)
+		if err != nil {
+			return Sets{}, err
+		}
+		s.shared = Scope(scope) == PerChannel
+		sets[scope] = s
+	}
+	return sets, nil
+}
+
+func newSet(limits []Limit, strikes Strikes) (*Set, error) {
+	s := &Set{limits: limits, strikes: strikes}
+	for _, l := range limits {
+		r, err := compile(l.Params)
+		if err != nil {
+			return nil, fmt.Errorf("limit %q: %w", l.Name, err)
+		}
+		s.rules = append(s.rules, r)
+	}
+	if err := s.compileRoles(); err != nil {
+		return nil, err
+	}
+	s.layOut(nil)
+	return s, nil
 }
 
 // compileRoles makes the variant of each combination of roles, and shares those that come out alike.
-func (s *Set) compileRoles(limits []Limit) error {
+func (s *Set) compileRoles() error {
 	s.variants = [][]Rule{s.rules}
-	known := map[string]uint8{fmt.Sprint(make([]int, len(limits))): 0}
+	known := map[string]uint8{fmt.Sprint(make([]int, len(s.limits))): 0}
 	for roles := range s.byRoles {
-		choice := make([]int, len(limits)) // the bit that counts for each limit, plus one
-		for i, l := range limits {
-			choice[i] = highestRole(l, roles)
+		choice := make([]int, len(s.limits)) // the bit that counts for each limit, plus one
+		for i := range choice {
+			choice[i] = s.limits[i].role(uint8(roles)) + 1
 		}
 		key := fmt.Sprint(choice)
 		if _, ok := known[key]; !ok {
-			variant, err := s.variant(limits, choice)
+			variant, err := s.variant(choice)
 			if err != nil {
 				return err
 			}
@@ -87,23 +128,23 @@ func (s *Set) compileRoles(limits []Limit) error {
 	return nil
 }
 
-// highestRole returns the highest of the roles for which the limit has other numbers, plus one, or 0.
-func highestRole(l Limit, roles int) int {
+// role returns the highest of the roles for which the limit has other numbers, or -1.
+func (l *Limit) role(roles uint8) int {
 	for bit := roleBits - 1; bit >= 0; bit-- {
 		if _, ok := l.Roles[uint8(bit)]; ok && roles&(1<<bit) != 0 {
-			return bit + 1
+			return bit
 		}
 	}
-	return 0
+	return -1
 }
 
-func (s *Set) variant(limits []Limit, choice []int) ([]Rule, error) {
-	variant := append([]Rule(nil), s.rules...)
-	for i, l := range limits {
+func (s *Set) variant(choice []int) ([]Rule, error) {
+	variant := slices.Clone(s.rules)
+	for i, l := range s.limits {
 		if choice[i] == 0 {
 			continue
 		}
-		r, err := compile(l.Roles[uint8(choice[i]-1)])
+		r, err := compile(l.Params.with(l.Roles[uint8(choice[i]-1)]))
 		if err != nil {
 			return nil, fmt.Errorf("limit %q: for a role: %w", l.Name, err)
 		}
@@ -113,13 +154,58 @@ func (s *Set) variant(limits []Limit, choice []int) ([]Rule, error) {
 	return variant, nil
 }
 
-// Rules returns the limits as they are for everyone. The caller must not change them.
-func (s *Set) Rules() []Rule { return s.rules }
+// with returns the parameters with other numbers.
+func (p Params) with(n Numbers) Params {
+	for _, number := range []struct{ own, other *int64 }{{&p.Burst, &n.Burst}, {&p.Queue, &n.Queue}, {&p.Messages, &n.Messages}} {
+		if *number.other != 0 {
+			*number.own = *number.other
+		}
+	}
+	if n.Refill != 0 {
+		p.Refill = n.Refill
+	}
+	return p
+}
+
+// layOut gives each limit its place in a row: room for the state that any role's numbers can need, and no less than it is said to need.
+func (s *Set) layOut(needed []int) {
+	s.offsets, s.width = nil, headerWords
+	for i := range s.rules {
+		words := 0
+		if needed != nil {
+			words = needed[i]
+		}
+		for _, variant := range s.variants {
+			words = max(words, variant[i].words)
+		}
+		s.offsets = append(s.offsets, s.width)
+		s.width += words
+	}
+	s.offsets = append(s.offsets, s.width)
+}
+
+// withRoom returns the set with at least so many words for the state of each limit.
+func (s *Set) withRoom(needed []int) *Set {
+	for i, words := range needed {
+		if words > s.offsets[i+1]-s.offsets[i] {
+			roomy := *s
+			roomy.layOut(needed)
+			return &roomy
+		}
+	}
+	return s
+}
 
 // rulesFor returns the limits with the numbers that count for somebody with these roles.
 func (s *Set) rulesFor(roles uint8) []Rule { return s.variants[s.byRoles[roles&maxRoles]] }
 
 // state returns the words of limit i in a row.
 func (s *Set) state(row []uint64, i int) []uint64 {
-	return row[s.offsets[i] : s.offsets[i]+s.rules[i].words : s.offsets[i]+s.rules[i].words]
+	start, end := s.offsets[i], s.offsets[i+1]
+	return row[start:end:end]
+}
+
+// named returns the place of a limit, or -1.
+func (s *Set) named(name string) int {
+	return slices.IndexFunc(s.limits, func(l Limit) bool { return l.Name == name })
 }

@@ -18,13 +18,24 @@ var epoch = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 
 func nanos(seconds float64) int64 { return epoch.UnixNano() + int64(seconds*1e9+0.5) }
 
+// newTestSet compiles limits per user.
+func newTestSet(limits []Limit, strikes Strikes) (*Set, error) {
+	sets, err := Compile(limits, strikes)
+	return sets[PerUser], err
+}
+
+func (t *Table) judge(user string, q Request) (d Decision) {
+	t.Judge(user, q, &d)
+	return d
+}
+
 func newTable(t testing.TB, limits ...Limit) *Table {
 	t.Helper()
-	set, err := NewSet(limits, Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute})
+	set, err := newTestSet(limits, Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewTable(set)
+	return NewTable(set, 1<<20)
 }
 
 func bucket(burst int64, refill time.Duration) Limit {
@@ -40,7 +51,7 @@ func run(t *testing.T, table *Table, steps []step) {
 	t.Helper()
 	for i, s := range steps {
 		q := Request{At: nanos(s.at), Cost: max(s.n, 1)}
-		d, _ := table.Judge("7", q)
+		d := table.judge("7", q)
 		if d.Allowed != s.ok {
 			t.Fatalf("step %d at %v s: allowed is %v, want %v", i, s.at, d.Allowed, s.ok)
 		}
@@ -56,10 +67,10 @@ func run(t *testing.T, table *Table, steps []step) {
 		if want := q.At + int64(s.retry*1e9+0.5); d.RetryAt != want {
 			t.Fatalf("step %d at %v s: wait is %v, want %v s", i, s.at, time.Duration(d.RetryAt-q.At), s.retry)
 		}
-		if early, _ := table.Peek("7", Request{At: d.RetryAt - 1, Cost: q.Cost}); early.Allowed {
+		if early := table.Peek("7", Request{At: d.RetryAt - 1, Cost: q.Cost}); early.Allowed {
 			t.Fatalf("step %d: allowed 1 ns before retry", i)
 		}
-		if then, _ := table.Peek("7", Request{At: d.RetryAt, Cost: q.Cost}); !then.Allowed {
+		if then := table.Peek("7", Request{At: d.RetryAt, Cost: q.Cost}); !then.Allowed {
 			t.Fatalf("step %d: not allowed at retry", i)
 		}
 	}
@@ -136,11 +147,11 @@ func TestLimitsTogether(t *testing.T) {
 		{at: 4, retry: 86396}, // the day's wait is longer
 		{at: 5, n: 4, retry: -1},
 	})
-	d, set := table.Judge("7", Request{At: nanos(5), Cost: 1})
-	if name := set.Rules()[d.Limit].Name(); name != "daily" || d.Remaining != 0 || d.ResetAt != nanos(86400) {
+	d := table.judge("7", Request{At: nanos(5), Cost: 1})
+	if name := d.Limit.Name(); name != "daily" || d.Remaining != 0 || d.ResetAt != nanos(86400) {
 		t.Errorf("throttled by %s with %d left, reset at %d", name, d.Remaining, d.ResetAt)
 	}
-	if d, _ := table.Judge("7", Request{At: nanos(86400), Cost: 3}); !d.Allowed {
+	if d := table.judge("7", Request{At: nanos(86400), Cost: 3}); !d.Allowed {
 		t.Error("what the day throttled has spent tokens of the bucket")
 	}
 }
@@ -158,23 +169,23 @@ func TestTiesNameTheFirstLimit(t *testing.T) {
 	second := bucket(1, 4*time.Second)
 	second.Name = "second"
 	table := newTable(t, bucket(1, 4*time.Second), second)
-	table.Judge("7", Request{At: nanos(0), Cost: 1})
-	if d, _ := table.Judge("7", Request{At: nanos(0), Cost: 1}); d.Limit != 0 {
-		t.Errorf("limit %d is named, want the first", d.Limit)
+	table.judge("7", Request{At: nanos(0), Cost: 1})
+	if d := table.judge("7", Request{At: nanos(0), Cost: 1}); d.Limit.place != 0 {
+		t.Errorf("limit %s is named, want the first", d.Limit.Name())
 	}
 }
 
 func TestRolesHaveOtherNumbers(t *testing.T) {
 	const subscriber, vip = 2, 3
 	limit := bucket(1, 4*time.Second)
-	limit.Roles = map[uint8]Params{
-		subscriber: {Name: "burst", Algorithm: "token-bucket", Burst: 2, Refill: 4 * time.Second},
-		vip:        {Name: "burst", Algorithm: "token-bucket", Burst: 5, Refill: 2 * time.Second},
+	limit.Roles = map[uint8]Numbers{
+		subscriber: {Burst: 2},
+		vip:        {Burst: 5, Refill: 2 * time.Second},
 	}
 	table := newTable(t, limit)
 	allowed := func(user string, roles uint8) (n int) {
 		for ; n < 10; n++ {
-			if d, _ := table.Judge(user, Request{At: nanos(0), Cost: 1, Roles: roles}); !d.Allowed {
+			if d := table.judge(user, Request{At: nanos(0), Cost: 1, Roles: roles}); !d.Allowed {
 				break
 			}
 		}
@@ -187,7 +198,7 @@ func TestRolesHaveOtherNumbers(t *testing.T) {
 
 func TestStrikes(t *testing.T) {
 	table := newTable(t, bucket(1, 1000*time.Hour))
-	table.Judge("7", Request{At: nanos(0), Cost: 1})
+	table.judge("7", Request{At: nanos(0), Cost: 1})
 	for _, s := range []struct {
 		at      float64
 		strikes int
@@ -196,7 +207,7 @@ func TestStrikes(t *testing.T) {
 		{1, 1, true}, {10.9, 1, false}, {11, 2, true}, {12, 2, false}, {11 + 1799.9, 3, true}, {11 + 1799.9 + 1800, 1, true},
 		{3000, 1, false}, {3009, 1, false}, {3010, 2, true}, // the clock has jumped back since the last
 	} {
-		d, _ := table.Judge("7", Request{At: nanos(s.at), Cost: 1})
+		d := table.judge("7", Request{At: nanos(s.at), Cost: 1})
 		if d.Allowed || d.Strikes != s.strikes || d.NewStrike != s.isNew {
 			t.Errorf("at %v s: %+v, want strike %d, new %v", s.at, d, s.strikes, s.isNew)
 		}
@@ -216,11 +227,11 @@ func TestRefusedLimits(t *testing.T) {
 		`limit "daily": reset_at "6:00" is no time of day (want HH:MM, from 00:00 to 23:59)`:                 {daily(1, "", "6:00")},
 		`limit "burst": the name is taken by another limit`:                                                  {bucket(1, 1), bucket(2, 2)},
 		`limit "a.b": a name is up to 64 letters, digits, - and _`:                                           {{Params: Params{Name: "a.b"}}},
-		`a limit has no name`: {{Params: Params{Algorithm: "token-bucket", Burst: 1, Refill: 1}}},
-		`limit "x": unknown algorithm "dice" (known: token-bucket, daily-window)`: {{Params: Params{Name: "x", Algorithm: "dice"}}},
+		`limit 1 has no name`: {{Params: Params{Algorithm: "token-bucket", Burst: 1, Refill: 1}}},
+		`limit "x": unknown algorithm "dice" (known: token-bucket, leaky-bucket, fixed-window, daily-window, user-window, sliding-window, sliding-log)`: {{Params: Params{Name: "x", Algorithm: "dice"}}},
 		`limit "x": token-bucket has no "messages" (it takes burst, refill)`:      {{Params: Params{Name: "x", Algorithm: "token-bucket", Burst: 1, Refill: 1, Messages: 1}}},
 	} {
-		if _, err := NewSet(limits, Strikes{}); err == nil || err.Error() != want {
+		if _, err := newTestSet(limits, Strikes{}); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
 	}

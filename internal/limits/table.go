@@ -11,61 +11,106 @@ const (
 	shardCount = 1 << shardBits
 )
 
-// Table keeps a row for each user of a channel. It is safe for concurrent use; make one with NewTable.
+// Table keeps a row for each user of a channel, or of all channels, or the one row of a channel itself. It is safe for concurrent use; make
+// one with NewTable.
 type Table struct {
 	nameSeed  maphash.Seed                      // spreads IDs that are no numbers
 	keySeed   uint64                            // spreads keys
 	shards    [shardCount]atomic.Pointer[shard] // nil until the first of its users is seen
 	calendars calendars
+	most      int64        // users, before others have to go
+	users     atomic.Int64 // that have a row
+	personals atomic.Int64 // users with a record of their own
+	dropped   dropped
 
-	mu  sync.Mutex // held while a shard is made, and while a Change goes from shard to shard
-	set *Set       // for shards still to be made
+	mu    sync.Mutex // held while a shard is made, and while a change goes from shard to shard
+	set   *Set       // for shards still to be made
+	fresh []uint64   // theirs
 }
 
-// NewTable returns an empty table whose users are held to the set.
-func NewTable(set *Set) *Table {
-	t := &Table{nameSeed: maphash.MakeSeed(), set: set}
+// NewTable returns an empty table whose users are held to the set, and which keeps about so many of them at most.
+func NewTable(set *Set, most int) *Table {
+	t := &Table{nameSeed: maphash.MakeSeed(), set: set, most: int64(most)}
 	t.keySeed = maphash.Bytes(t.nameSeed, nil)
 	return t
 }
 
-// Judge decides on a message of the user and keeps the consequences. The Set is the one that it was decided by.
-func (t *Table) Judge(user string, q Request) (Decision, *Set) {
-	s, key, known := t.lock(user)
-	defer s.mu.Unlock()
-	number := s.rowOf(user, key, known)
-	d, changed := s.set.judge(s.row(number), q)
-	if changed {
-		s.touch(number)
-	}
-	return d, s.set
+// Users is how many users have a row.
+func (t *Table) Users() int { return int(t.users.Load()) }
+
+// HasOwn reports whether any user has been given something of their own.
+func (t *Table) HasOwn() bool { return t.personals.Load() > 0 }
+
+// place is where a user's row is to be found: before the shard is locked, and then in it.
+type place struct {
+	shard  *shard
+	user   string
+	key    uint64
+	slot   int
+	known  bool // the key is: a number always is
+	found  bool // the row is there
 }
 
-// Peek returns what Judge would, and changes nothing.
-func (t *Table) Peek(user string, q Request) (Decision, *Set) {
-	s, key, known := t.lock(user)
-	defer s.mu.Unlock()
-	row := make([]uint64, s.set.width)
-	if known {
-		if number, ok := s.find(key); ok {
-			copy(row, s.row(number))
-		}
+// place returns where to look for a user.
+func (t *Table) place(user string) place {
+	if key, ok := numericKey(user); ok {
+		return place{shard: t.shard(hash(key, t.keySeed)), user: user, key: key, known: true}
 	}
-	d, _ := s.set.judge(row, q)
-	return d, s.set
+	return place{shard: t.shard(maphash.String(t.nameSeed, user)), user: user}
 }
 
-// lock returns the shard of a user, locked, and the user's key there if it is known: a number always is.
-func (t *Table) lock(user string) (s *shard, key uint64, known bool) {
-	if key, known = numericKey(user); known {
-		s = t.shard(mix(key, t.keySeed))
-		s.mu.Lock()
-		return s, key, true
+// find looks for the row. The shard must be locked.
+func (p *place) find() {
+	if !p.known {
+		p.key, p.known = p.shard.names.find(p.user)
 	}
-	s = t.shard(maphash.String(t.nameSeed, user))
-	s.mu.Lock()
-	key, known = s.names.find(user)
-	return s, key, known
+	if p.known {
+		p.slot, p.found = p.shard.find(p.key)
+	}
+}
+
+// make looks for the row and adds it where it is missing, as of that time.
+func (p *place) make(at int64) {
+	if p.find(); p.found {
+		return
+	}
+	p.shard.tidy(at)
+	p.add()
+}
+
+// seek looks for the row and adds it where it is missing, without a thought for the room.
+func (p *place) seek() {
+	if p.find(); !p.found {
+		p.add()
+	}
+}
+
+func (p *place) add() {
+	if !p.known {
+		p.key, p.known = p.shard.names.add(p.user), true
+	}
+	p.slot, p.found = p.shard.admit(p.key), true
+}
+
+// account returns the row, ready to be judged.
+func (p *place) account(roles uint8) account {
+	s := p.shard
+	row := s.row(p.slot)
+	if !has(row, personalFlag) {
+		return account{set: s.set, row: row, rules: s.set.rulesFor(roles)}
+	}
+	own := s.personal[p.key]
+	return account{set: s.set, row: row, rules: own.rulesFor(s.set, roles), personal: own}
+}
+
+// keep notes what a decision has changed.
+func (p *place) keep(a *account) {
+	if a.pinned {
+		a.row[wordMeta] |= pinnedFlag
+	}
+	if a.changed {
+		p.shard.touch(p.slot, a.row)
+	}
 }
 
 // shard returns the shard that a hash belongs to.
@@ -77,7 +122,9 @@ func (t *Table) shard(hash uint64) *shard {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if place.Load() == nil {
-		place.Store(&shard{seed: t.keySeed, set: t.set})
+		place.Store(&shard{
+			table: t, number: int(hash >> (64 - shardBits)), set: t.set, fresh: t.fresh, slots: slots{width: t.set.width, seed: t.keySeed},
+		})
 	}
 	return place.Load()
 }
@@ -89,4 +136,16 @@ func (t *Table) each(do func(i int, s *shard)) {
 			do(i, s)
 		}
 	}
+}
+
+// edit lets somebody change a user's row, which is added where it is missing, as of that time. The store has to learn of it.
+func (t *Table) edit(user string, at int64, change func(s *shard, row []uint64)) {
+	p := t.place(user)
+	p.shard.mu.Lock()
+	defer p.shard.mu.Unlock()
+	p.make(at)
+	row := p.shard.row(p.slot)
+	change(p.shard, row)
+	row[wordMeta] |= pinnedFlag
+	p.shard.touch(p.slot, row)
 }

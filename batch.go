@@ -1,0 +1,74 @@
+package chatguard
+
+import (
+	"time"
+
+	"github.com/chatguard/chatguard/internal/limits"
+)
+
+// batchSize is how many messages are judged together.
+const batchSize = 16
+
+// batch gathers messages of a channel that follow one another, and judges them together.
+type batch struct {
+	guard    *Guard
+	now      time.Time // the clock, once it was asked
+	channel  *channel
+	cases    [batchSize]limits.Case
+	messages [batchSize]*Message
+	verdicts [batchSize]*Verdict
+	count    int
+	errs     []error
+}
+
+// add takes a message in, or says why it can't be judged: then its verdict is the zero one.
+func (b *batch) add(m *Message, v *Verdict) error {
+	*v = Verdict{}
+	if b.count == batchSize || b.count > 0 && m.ChannelID != b.messages[0].ChannelID {
+		b.judge()
+	}
+	if b.count == 0 {
+		if b.channel = b.guard.channels.get(m.ChannelID, b.guard); b.channel == nil {
+			return checkID(m.ChannelID, ErrNoChannel)
+		}
+	}
+	if m.SentAt.IsZero() {
+		if b.now.IsZero() {
+			b.now = b.guard.now()
+		}
+		timed := *m
+		timed.SentAt = b.now
+		m = &timed
+	}
+	q, err := m.request(b.channel.policy.Load().exempt)
+	if err != nil {
+		return err
+	}
+	v.begin(m)
+	c := &b.cases[b.count]
+	c.User, c.Request = m.User.ID, q
+	b.messages[b.count], b.verdicts[b.count] = m, v
+	b.count++
+	return nil
+}
+
+// judge decides on what was gathered.
+func (b *batch) judge() {
+	if b.count == 0 {
+		return
+	}
+	var room [2]limits.Place
+	if len(b.channel.places(b.guard, b.messages[0], &room)) == 0 {
+		b.channel.table.JudgeAll(b.cases[:b.count])
+	} else {
+		for i := range b.cases[:b.count] {
+			c := &b.cases[i]
+			b.channel.table.Judge(c.User, c.Request, &c.Decision, b.channel.places(b.guard, b.messages[i], &room)...)
+		}
+	}
+	for i := range b.cases[:b.count] {
+		b.verdicts[i].decide(&b.cases[i].Decision, b.cases[i].Request.At)
+		b.guard.conclude(b.messages[i], b.verdicts[i])
+	}
+	b.count = 0
+}

@@ -1,0 +1,91 @@
+package limits
+
+import (
+	"cmp"
+	"slices"
+)
+
+// grant is a number of extra messages in one limit. They are drawn when the regular allowance doesn't fit a message.
+type grant struct {
+	limit string
+	left  int64
+	until int64
+}
+
+// granted returns the extra messages that a limit has at that time, and when the first of them lapse; Never without any.
+func (p *personal) granted(limit string, at int64) (left, until int64) {
+	until = Never
+	for _, g := range p.grants {
+		if g.limit == limit && g.until > at {
+			left, until = left+g.left, min(until, g.until)
+		}
+	}
+	return left, until
+}
+
+// next is a rule's next, with what was granted.
+func (p *personal) next(r *Rule, state []uint64, at, n int64) int64 {
+	for {
+		left, until := p.granted(r.name, at)
+		if left >= n {
+			return at
+		}
+		if ready := r.next(r, state, at, n-left); ready < until || until == Never {
+			return ready
+		}
+		at = until
+	}
+}
+
+// spend is a rule's spend: first what is regular, then what was granted, that which lapses first before the rest.
+func (p *personal) spend(r *Rule, state []uint64, at, from, n int64) {
+	used, capacity, _ := r.level(r, state, at)
+	extra := n - max(0, capacity-used)
+	for i := range p.grants {
+		if g := &p.grants[i]; extra > 0 && g.limit == r.name && g.until > at {
+			drawn := min(extra, g.left)
+			g.left, extra, n = g.left-drawn, extra-drawn, n-drawn
+		}
+	}
+	p.grants = slices.DeleteFunc(p.grants, func(g grant) bool { return g.left == 0 || g.until <= at })
+	if n > 0 {
+		r.spend(r, state, from, n)
+	}
+}
+
+// Grant gives the user n extra messages in the limit of that name ("" means the first that counts by days), and returns until when: the end
+// of the limit's window, else the user's next daily reset, else 24 hours. It reports whether there is such a limit.
+func (t *Table) Grant(user, limit string, n, at int64) (until int64, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := t.set.named(limit)
+	if limit == "" {
+		i = t.set.daily()
+	}
+	if i < 0 {
+		return 0, false
+	}
+	t.edit(user, at, func(s *shard, row []uint64) {
+		at := max(at, int64(row[wordLast]))
+		rules := s.rulesOf(row)
+		until = at + secondsPerDay*nanosPerSecond
+		for _, place := range []int{i, s.set.daily()} {
+			if place < 0 || rules[place].windowEnd == nil {
+				continue
+			}
+			if end := rules[place].windowEnd(&rules[place], s.set.state(row, place), at); end > 0 {
+				until = end
+				break
+			}
+		}
+		p := s.personalOf(row)
+		p.grants = append(p.grants, grant{limit: rules[i].name, left: n, until: until})
+		slices.SortStableFunc(p.grants, func(a, b grant) int { return cmp.Compare(a.until, b.until) })
+	})
+	return until, true
+}
+
+// daily returns the place of the first limit that counts by days, or -1.
+func (s *Set) daily() int {
+	return slices.IndexFunc(s.rules, func(r Rule) bool { return r.calendar != nil })
+}

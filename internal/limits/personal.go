@@ -1,0 +1,177 @@
+package limits
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Own is what a user has been given by name. It beats what the user's roles give.
+type Own struct {
+	Exemption Exemption
+	Timezone  string             // IANA name of the user's day; empty means the limits'
+	Numbers   map[string]Numbers // by the name of the limit
+}
+
+// Exemption says whether a user is judged at all.
+type Exemption uint8
+
+// The exemptions.
+const (
+	ExemptByRole Exemption = iota // as the user's roles have it, unless the user has numbers of their own
+	Exempt
+	NotExempt
+)
+
+// isZero reports whether the user has nothing of their own.
+func (o *Own) isZero() bool {
+	return o.Exemption == ExemptByRole && o.Timezone == "" && len(o.Numbers) == 0
+}
+
+// exempt reports whether the user is exempt who by their roles is or isn't.
+func (o *Own) exempt(byRole bool) bool {
+	switch o.Exemption {
+	case Exempt:
+		return true
+	case NotExempt:
+		return false
+	}
+	return byRole && len(o.Numbers) == 0
+}
+
+// personal is the record of a user who is not like the others. Few users have one.
+type personal struct {
+	Own
+	grants   []grant
+	pardoned []int64  // offences, the latest last
+	variants [][]Rule // the Set's variants with the user's own rules in them, each made when it is first needed
+}
+
+// isOver reports whether nothing in the record matters any more at that time.
+func (p *personal) isOver(at int64) bool {
+	return p.isZero() && !slices.ContainsFunc(p.grants, func(g grant) bool { return g.until > at })
+}
+
+// rulesFor returns the limits as they are for this user.
+func (p *personal) rulesFor(s *Set, roles uint8) []Rule {
+	if p.variants == nil {
+		p.variants = make([][]Rule, len(s.variants))
+	}
+	place := s.byRoles[roles&maxRoles]
+	if p.variants[place] == nil {
+		p.variants[place] = slices.Clone(s.variants[place])
+		for i := range p.variants[place] {
+			if own, err := p.rule(s, i, p.variants[place][i]); err == nil { // what a change of policy has made impossible waits
+				p.variants[place][i] = own
+			}
+		}
+	}
+	return p.variants[place]
+}
+
+// rule returns the user's form of the limit i, which the user's roles give as r.
+func (p *personal) rule(s *Set, i int, r Rule) (Rule, error) {
+	params := s.limits[i].Params
+	if numbers, ok := p.Numbers[params.Name]; ok {
+		own, err := compile(params.with(numbers))
+		if err != nil {
+			return r, fmt.Errorf("limit %q: %w", params.Name, err)
+		}
+		own.calendar, own.words = r.calendar, max(own.words, r.words)
+		r = own
+	}
+	if p.Timezone != "" && r.calendar != nil {
+		calendar, err := NewCalendar(p.Timezone, params.ResetAt)
+		if err != nil {
+			return r, err
+		}
+		r.calendar = calendar
+	}
+	return r, nil
+}
+
+// check returns what is wrong with what a user shall have, and the words that its limits' state needs.
+func (o *Own) check(s *Set) (needed []int, err error) {
+	for _, name := range slices.Sorted(maps.Keys(o.Numbers)) {
+		if s.named(name) < 0 {
+			return nil, fmt.Errorf("there is no limit %q", name)
+		}
+	}
+	if o.Timezone != "" {
+		if _, err := NewCalendar(o.Timezone, ""); err != nil {
+			return nil, err
+		}
+	}
+	p := personal{Own: *o}
+	for i := range s.rules {
+		r, err := p.rule(s, i, s.rules[i])
+		if err != nil {
+			return nil, err
+		}
+		needed = append(needed, r.words)
+	}
+	return needed, nil
+}
+
+// SetOwn gives the user what they shall have of their own, as of the moment at, and keeps what they have spent. The error names what can't be.
+func (t *Table) SetOwn(user string, own Own, at int64) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	needed, err := own.check(t.set)
+	if err != nil {
+		return err
+	}
+	t.widen(needed, at)
+	t.edit(user, at, func(s *shard, row []uint64) {
+		before, rules := slices.Clone(row), s.rulesOf(row)
+		p := s.personalOf(row)
+		p.Own, p.variants = own.clone(), nil
+		clear(row[headerWords:])
+		conversionOf(s.set, s.set, at).convert(row, s.rulesOf(row), before, rules)
+	})
+	return nil
+}
+
+// widen makes room for the state of limits.
+func (t *Table) widen(needed []int, at int64) {
+	if roomy := t.set.withRoom(needed); roomy != t.set {
+		t.change(roomy, at)
+	}
+}
+
+// OwnOf returns what the user has of their own.
+func (t *Table) OwnOf(user string) Own {
+	p := t.place(user)
+	p.shard.mu.Lock()
+	defer p.shard.mu.Unlock()
+	if p.find(); !p.found || !has(p.shard.row(p.slot), personalFlag) {
+		return Own{}
+	}
+	return p.shard.personal[p.key].Own.clone()
+}
+
+func (o Own) clone() Own {
+	o.Numbers = maps.Clone(o.Numbers)
+	return o
+}
+
+// personalOf returns the record of a row's user, which is made where it is missing.
+func (s *shard) personalOf(row []uint64) *personal {
+	if !has(row, personalFlag) {
+		if s.personal == nil {
+			s.personal = map[uint64]*personal{}
+		}
+		s.personal[row[wordUser]] = &personal{}
+		row[wordMeta] |= personalFlag
+		s.table.personals.Add(1)
+	}
+	return s.personal[row[wordUser]]
+}
+
+// rulesOf returns the rules that a row's state was spent under.
+func (s *shard) rulesOf(row []uint64) []Rule {
+	if has(row, personalFlag) {
+		return s.personal[row[wordUser]].rulesFor(s.set, rolesOf(row))
+	}
+	return s.set.rulesFor(rolesOf(row))
+}

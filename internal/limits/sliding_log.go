@@ -1,0 +1,123 @@
+package limits
+
+import "slices"
+
+// maxLog is how many messages a sliding log can remember of each user.
+const maxLog = 1024
+
+// slidingLog allows a number of messages in the last stretch of every, and remembers when each of them was: exact, at eight bytes a
+// message.
+//
+// The words: how many times there are, then the times, oldest first; a message of cost n is there n times. Those that count no longer
+// stay until their room is needed.
+var slidingLog = algorithm{
+	name:   "sliding-log",
+	code:   7,
+	params: []string{"messages", "every"},
+
+	compile: func(p Params, r *Rule) error {
+		if err := checkCount("messages", p.Messages, maxLog); err != nil {
+			return err
+		}
+		r.capacity, r.interval, r.words = p.Messages, int64(p.Every), 1+int(p.Messages)
+		return checkEvery(p.Every)
+	},
+
+	sound: func(old *Rule, state []uint64, last int64) bool {
+		return old.interval > 0 && old.interval < maxEvery && len(state) > 0 && state[0] <= maxLog && int(state[0]) < len(state) &&
+			slices.IsSorted(logged(state)) && (state[0] == 0 || state[state[0]] <= uint64(last))
+	},
+
+	next: func(r *Rule, state []uint64, at, n int64) int64 {
+		if n > r.capacity {
+			return Never
+		}
+		times := logged(state)
+		surplus := int64(len(times)) + n - r.capacity // so many of the oldest have to be over
+		if surplus <= 0 {
+			return at
+		}
+		return max(at, int64(times[surplus-1])+r.interval)
+	},
+
+	spend: func(r *Rule, state []uint64, at, n int64) { r.log(state, at, n) },
+
+	charge: func(r *Rule, state []uint64, at, n int64) {
+		n = min(n, r.capacity)
+		times := r.counting(state, at)
+		setLog(state, newest(times, int(plus(int64(len(times)), n, r.capacity)-n)))
+		r.log(state, at, n)
+	},
+
+	refund: func(r *Rule, state []uint64, spentAt, at, n int64) {
+		if spentAt <= at-r.interval {
+			return
+		}
+		times := logged(state)
+		first, _ := slices.BinarySearch(times, uint64(spentAt))
+		after, _ := slices.BinarySearch(times, uint64(spentAt)+1)
+		setLog(state, slices.Delete(times, first, int(min(int64(first)+n, int64(after)))))
+	},
+
+	level: func(r *Rule, state []uint64, at int64) (used, capacity, resetAt int64) {
+		return int64(len(r.counting(state, at))), r.capacity, max(at, forgottenLog(r, state))
+	},
+
+	forgotten: forgottenLog,
+
+	rewind: func(_ *Rule, state []uint64, at int64) {
+		for i, t := range logged(state) {
+			state[1+i] = min(t, uint64(at))
+		}
+	},
+
+	// The age of each message stays the same part of every.
+	convert: func(old, r *Rule, before, state []uint64, at int64) {
+		times := newest(old.counting(before, at), len(state)-1)
+		state[0] = uint64(len(times))
+		for i, t := range times {
+			age, _ := scale(at-int64(t), r.interval, old.interval)
+			state[1+i] = uint64(at - age)
+		}
+	},
+}
+
+// logged returns the times in the log.
+func logged(state []uint64) []uint64 { return state[1 : 1+state[0]] }
+
+// setLog makes the times, which may lie in the log already, its contents.
+func setLog(state, times []uint64) {
+	state[0] = uint64(copy(state[1:], times))
+	clear(state[1+len(times):])
+}
+
+// newest returns the last n at most.
+func newest[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
+
+// counting returns the times that count.
+func (r *Rule) counting(state []uint64, at int64) []uint64 {
+	times := logged(state)
+	if at < r.interval {
+		return times
+	}
+	over, _ := slices.BinarySearch(times, uint64(at-r.interval)+1)
+	return times[over:]
+}
+
+// log adds a time n times, for which there is room at least once what counts no longer is gone.
+func (r *Rule) log(state []uint64, at, n int64) {
+	if int(state[0])+int(n) >= len(state) {
+		setLog(state, r.counting(state, at))
+	}
+	for range n {
+		state[0]++
+		state[state[0]] = uint64(at)
+	}
+}
+
+func forgottenLog(r *Rule, state []uint64) int64 {
+	if state[0] == 0 {
+		return 0
+	}
+	return int64(state[state[0]]) + r.interval
+}

@@ -1,0 +1,122 @@
+package limits
+
+// slidingWindow allows a number of messages in the last stretch of every, as estimated from two counts: those of the window that contains
+// the moment, and of the one before it, less the share of it that lies further back. (The approximation that Cloudflare described in 2017.)
+// Windows begin at multiples of every since the Unix epoch. What is estimated is compared exactly, without rounding.
+//
+// The words: start of the window; its count << 32 | that of the one before.
+var slidingWindow = algorithm{
+	name:   "sliding-window",
+	code:   6,
+	params: []string{"messages", "every"},
+
+	compile: compileWindow,
+
+	sound: func(old *Rule, state []uint64, last int64) bool {
+		return len(state) == 2 && old.interval > 0 && old.interval < maxEvery && state[0] <= uint64(last)
+	},
+
+	next: func(r *Rule, state []uint64, at, n int64) int64 {
+		if n > r.capacity {
+			return Never
+		}
+		w := r.slidingAt(state, at)
+		room := r.capacity - w.count - n // for what is left of the window before
+		if room < 0 {
+			w, room = slid{start: w.start + r.interval, before: w.count}, r.capacity-n
+		}
+		if room >= w.before {
+			return max(at, w.start)
+		}
+		left, _ := scale(room, r.interval, w.before)
+		return max(at, w.start+r.interval-left)
+	},
+
+	spend: func(r *Rule, state []uint64, at, n int64) {
+		w := r.slidingAt(state, at)
+		w.count += n
+		w.store(state)
+	},
+
+	charge: func(r *Rule, state []uint64, at, n int64) {
+		w := r.slidingAt(state, at)
+		w.count = plus(w.count, n, r.capacity)
+		w.store(state)
+	},
+
+	refund: func(r *Rule, state []uint64, spentAt, at, n int64) {
+		w := r.slidingAt(state, at)
+		switch {
+		case spentAt >= w.start:
+			w.count = max(0, w.count-n)
+		case spentAt >= w.start-r.interval:
+			w.before = max(0, w.before-n)
+		}
+		w.store(state)
+	},
+
+	level: func(r *Rule, state []uint64, at int64) (used, capacity, resetAt int64) {
+		w := r.slidingAt(state, at)
+		return r.slidUsed(w, at), r.capacity, max(at, r.slidForgotten(w))
+	},
+
+	forgotten: func(r *Rule, state []uint64) int64 { return r.slidForgotten(loadSlid(state)) },
+
+	rewind: func(r *Rule, state []uint64, at int64) {
+		if int64(state[0]) > at {
+			state[0] = uint64(r.startOfFixed(at))
+		}
+	},
+
+	convert: func(old, r *Rule, before, state []uint64, at int64) {
+		if old.interval == r.interval {
+			copy(state, before)
+			return
+		}
+		used := old.slidUsed(old.slidingAt(before, at), at)
+		slid{start: r.startOfFixed(at), count: used}.store(state)
+	},
+}
+
+// slid is a user's state in a sliding window.
+type slid struct{ start, count, before int64 }
+
+func loadSlid(state []uint64) slid {
+	return slid{start: int64(state[0]), count: int64(state[1] >> 32), before: int64(uint32(state[1]))}
+}
+
+// store keeps the state; one without messages is none.
+func (w slid) store(state []uint64) {
+	if w.count == 0 && w.before == 0 {
+		w.start = 0
+	}
+	state[0], state[1] = uint64(w.start), uint64(w.count)<<32|uint64(w.before)
+}
+
+// slidingAt returns the state in the window that contains the time.
+func (r *Rule) slidingAt(state []uint64, at int64) slid {
+	w := loadSlid(state)
+	switch since := at - w.start; {
+	case since < r.interval:
+		return w
+	case since < 2*r.interval:
+		return slid{start: w.start + r.interval, before: w.count}
+	}
+	return slid{start: r.startOfFixed(at)}
+}
+
+// slidUsed is what counts at a time in that window, rounded up.
+func (r *Rule) slidUsed(w slid, at int64) int64 {
+	left := min(w.start+r.interval-at, r.interval)
+	return w.count + scaleUp(w.before, left, r.interval)
+}
+
+func (r *Rule) slidForgotten(w slid) int64 {
+	switch {
+	case w.count > 0:
+		return w.start + 2*r.interval
+	case w.before > 0:
+		return w.start + r.interval
+	}
+	return 0
+}

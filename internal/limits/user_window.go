@@ -1,0 +1,76 @@
+package limits
+
+// userWindow allows a number of messages in a stretch of time that begins with the user's first.
+//
+// The words: start of the window, count.
+var userWindow = algorithm{
+	name:   "user-window",
+	code:   5,
+	params: []string{"messages", "every"},
+
+	compile: compileWindow,
+	sound:   soundWindow,
+
+	next: func(r *Rule, state []uint64, at, n int64) int64 {
+		start, count := r.userWindowAt(state, at)
+		switch {
+		case n > r.capacity:
+			return Never
+		case n > r.capacity-count:
+			return start + r.interval
+		}
+		return at
+	},
+
+	spend: func(r *Rule, state []uint64, at, n int64) {
+		start, count := r.userWindowAt(state, at)
+		setWindow(state, start, count+n)
+	},
+
+	charge: func(r *Rule, state []uint64, at, n int64) {
+		start, count := r.userWindowAt(state, at)
+		setWindow(state, start, plus(count, n, r.capacity))
+	},
+
+	refund: func(r *Rule, state []uint64, spentAt, at, n int64) {
+		if start, count := r.userWindowAt(state, at); spentAt >= start {
+			setWindow(state, start, max(0, count-n))
+		}
+	},
+
+	level: func(r *Rule, state []uint64, at int64) (used, capacity, resetAt int64) {
+		start, count := r.userWindowAt(state, at)
+		if count == 0 {
+			return 0, r.capacity, at
+		}
+		return count, r.capacity, start + r.interval
+	},
+
+	forgotten: forgottenWindow,
+
+	rewind: func(_ *Rule, state []uint64, at int64) {
+		state[0] = min(state[0], uint64(at))
+	},
+
+	// A window of another length has gone as far, in proportion.
+	convert: func(old, r *Rule, before, state []uint64, at int64) {
+		start, count := old.userWindowAt(before, at)
+		gone, _ := scale(at-start, r.interval, old.interval)
+		setWindow(state, at-gone, count)
+	},
+
+	windowEnd: func(r *Rule, state []uint64, at int64) int64 {
+		if start, count := r.userWindowAt(state, at); count > 0 {
+			return start + r.interval
+		}
+		return 0
+	},
+}
+
+// userWindowAt returns the window that contains the time, and what counts in it: a new one where none is open.
+func (r *Rule) userWindowAt(state []uint64, at int64) (start, count int64) {
+	if start := int64(state[0]); state[1] > 0 && at < start+r.interval {
+		return start, int64(state[1])
+	}
+	return at, 0
+}

@@ -1,0 +1,48 @@
+package chatguard
+
+// Scope says who shares the allowance of a limit.
+type Scope uint8
+
+// The scopes.
+const (
+	PerUser           Scope = iota // each user has an allowance in each channel
+	PerUserEverywhere              // each user has one allowance in all channels together
+	PerChannel                     // everyone in a channel shares one; it gives no strikes
+)
+
+var scopeNames = [...]string{"user", "user-everywhere", "channel"}
+
+// String is the scope's name, as configuration and JSON spell it.
+func (s Scope) String() string { return nameOf(scopeNames[:], "scope", uint8(s)) }
+
+// MarshalText writes the scope's name.
+func (s Scope) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads a scope's name.
+func (s *Scope) UnmarshalText(text []byte) (err error) {
+	*s, err = named[Scope](scopeNames[:], "scope", text)
+	return err
+}
+
+// LimitMode says whether a single limit throttles.
+type LimitMode uint8
+
+// The modes of a limit.
+const (
+	LimitEnforces LimitMode = iota // as its policy says
+	LimitObserves                  // only reports what it would have throttled, in an enforcing policy too
+)
+
+var limitModeNames = [...]string{"enforce", "observe"}
+
+// String is the mode's name, as configuration and JSON spell it.
+func (m LimitMode) String() string { return nameOf(limitModeNames[:], "mode", uint8(m)) }
+
+// MarshalText writes "enforce" or "observe".
+func (m LimitMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads "enforce" or "observe".
+func (m *LimitMode) UnmarshalText(text []byte) (err error) {
+	*m, err = named[LimitMode](limitModeNames[:], "mode", text)
+	return err
+}
