@@ -63,7 +63,7 @@ func (b *batch) judge() {
 	} else {
 		for i := range b.cases[:b.count] {
 			c := &b.cases[i]
-			b.channel.table.Judge(c.User, c.Request, &c.Decision, b.channel.places(b.guard, b.messages[i], &room)...)
+			b.channel.table.Judge(c.User, &c.Request, &c.Decision, b.channel.places(b.guard, b.messages[i], &room)...)
 		}
 	}
 	for i := range b.cases[:b.count] {

@@ -51,7 +51,7 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 		return e, err
 	}
 	var room [2]limits.Place
-	d, levels, standing := c.table.Explain(m.User.ID, q, c.places(g, &m, &room)...)
+	d, levels, standing := c.table.Explain(m.User.ID, &q, c.places(g, &m, &room)...)
 	e.Verdict.begin(&m)
 	e.Verdict.decide(&d, q.At)
 	for _, l := range levels {

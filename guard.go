@@ -116,7 +116,7 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (spent int64, err error
 	} else {
 		var d limits.Decision
 		var room [2]limits.Place
-		c.table.Judge(m.User.ID, q, &d, c.places(g, m, &room)...)
+		c.table.Judge(m.User.ID, &q, &d, c.places(g, m, &room)...)
 		v.decide(&d, q.At)
 		spent = d.Taken
 	}

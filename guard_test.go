@@ -340,16 +340,3 @@ func TestDecisionsDoNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations a decision", n)
 	}
 }
-
-func BenchmarkCheck(b *testing.B) {
-	g := enforced(b, nil, nil)
-	ctx := context.Background()
-	m := from("7", 0)
-	b.ReportAllocs()
-	for b.Loop() {
-		m.SentAt = m.SentAt.Add(5 * time.Second)
-		if _, err := g.Check(ctx, m); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -14,7 +14,7 @@ func (s *shard) refund(row []uint64, spentAt, n, at int64, applies func(*Rule) b
 	rules := s.rulesOf(row)
 	for i := range rules {
 		if r := &rules[i]; applies(r) {
-			r.refund(r, s.set.state(row, i), spentAt, at, n)
+			r.refund(r, rules[i].state(row), spentAt, at, n)
 		}
 	}
 }

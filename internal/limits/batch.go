@@ -35,23 +35,20 @@ func (t *Table) judgeBatch(cases []Case) {
 		places[i].find()
 	}
 	for i := range cases {
-		places[i].judge(&cases[i])
+		places[i].judgeFound(&cases[i])
 	}
 }
 
-// judge decides on a message whose row has been looked for. The rows may have moved since.
-func (p *place) judge(c *Case) {
+// judgeFound decides on a message whose row has been looked for. The rows may have moved since.
+func (p *place) judgeFound(c *Case) {
 	if !p.found || !p.shard.holds(p.slot, p.key) {
 		if p.find(); !p.found && c.Request.Exempt {
-			c.Decision = exempt(p.shard.set, c.Request)
+			exempt(p.shard.set, &c.Request, &c.Decision)
 			return
 		}
 		p.make(c.Request.At)
 	}
-	accounts := [1]account{p.account(c.Request.Roles)}
-	h := hearing{Request: c.Request, accounts: accounts[:], decision: &c.Decision}
-	h.judge()
-	p.keep(&accounts[0])
+	p.judge(&c.Request, &c.Decision)
 }
 
 // shardSet is a set of shards of a table, by their numbers.

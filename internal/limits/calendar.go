@@ -18,7 +18,8 @@ const (
 // Calendar divides time into the days of a zone, each of which begins at the same local time. It is safe for concurrent use.
 //
 // The day of a local date D begins at the first instant whose local time is at or after D resetAt: the end of the gap where a clock
-// change skips that time, the earlier of two where it repeats it. A date that the zone skips has no day of its own.
+// change skips that time, the earlier of two where it repeats it. So does the day of a date that the zone skips: at the gap's end. No day is
+// empty: where the next date begins there too, as it does at midnight, the skipped one has none.
 type Calendar struct {
 	name     string // zone and time of day
 	location *time.Location
@@ -105,6 +106,11 @@ func (c *Calendar) DayOf(t int64) Day {
 	return d
 }
 
+// Local returns the second t as the zone's clock shows it.
+func (c *Calendar) Local(t int64) time.Time {
+	return time.Unix(t, 0).In(c.location)
+}
+
 // FirstBoundary returns the first second from t on at which a day begins.
 func (c *Calendar) FirstBoundary(t int64) int64 {
 	if d := c.DayOf(t); d.Start < t {
@@ -146,7 +152,7 @@ func (c *Calendar) offsetChange(from, to int64) int64 {
 
 // offset returns by how many seconds the local clock is ahead of UTC.
 func (c *Calendar) offset(t int64) int64 {
-	_, seconds := time.Unix(t, 0).In(c.location).Zone()
+	_, seconds := c.Local(t).Zone()
 	return int64(seconds)
 }
 

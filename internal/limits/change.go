@@ -40,7 +40,7 @@ func conversionOf(old, set *Set, at int64) conversion {
 	for i, r := range set.rules {
 		c.from[i] = slices.IndexFunc(old.rules, func(o Rule) bool { return o.name == r.name && o.algorithm == r.algorithm })
 		if c.from[i] >= 0 {
-			room[i] = old.offsets[c.from[i]+1] - old.offsets[c.from[i]]
+			room[i] = old.rules[c.from[i]].end - old.rules[c.from[i]].start
 		}
 	}
 	c.set = set.withRoom(room)
@@ -67,7 +67,7 @@ func (c conversion) convert(row []uint64, rules []Rule, before []uint64, oldRule
 		if from < 0 {
 			continue
 		}
-		state, was := c.set.state(row, i), c.old.state(before, from)
+		state, was := rules[i].state(row), oldRules[from].state(before)
 		rules[i].convert(&oldRules[from], &rules[i], was, state, at)
 		if !sameState(state, was) {
 			row[wordLast] = uint64(at)

@@ -44,7 +44,7 @@ func TestChangeOfLimitsKeepsThoseThatStay(t *testing.T) {
 	other.Name = "other"
 	table.mustChange(t, 0, daily(10, "UTC", ""), other)
 	run(t, table, []step{{at: 0, n: 4, ok: true}, {at: 0, n: 4, retry: 86400}}) // 3 + 4 of the day are used
-	if d := table.Peek("7", Request{At: nanos(4 * 3600), Cost: 3}); !d.Allowed || d.Remaining != 0 {
+	if d := table.Peek("7", &Request{At: nanos(4 * 3600), Cost: 3}); !d.Allowed || d.Remaining != 0 {
 		t.Errorf("the day has %d left after 3 more, want 0: %+v", d.Remaining, d)
 	}
 }
@@ -134,7 +134,7 @@ func TestChangeKeepsWhatARoleHasUsed(t *testing.T) {
 		return l
 	}
 	wait := func(table *Table, at float64) float64 {
-		d := table.Peek("7", Request{At: nanos(at), Cost: 5, Roles: 1 << subscriber})
+		d := table.Peek("7", &Request{At: nanos(at), Cost: 5, Roles: 1 << subscriber})
 		return float64(d.RetryAt-nanos(at)) / 1e9
 	}
 	table := newTable(t, limit(4*time.Second, 2*time.Second))

@@ -26,7 +26,7 @@ type Standing struct {
 }
 
 // Explain says how the user stands with every limit, in the policy's order, and what Judge would decide. It changes nothing.
-func (t *Table) Explain(user string, q Request, others ...Place) (d Decision, levels []Level, s Standing) {
+func (t *Table) Explain(user string, q *Request, others ...Place) (d Decision, levels []Level, s Standing) {
 	h := hearing{Request: q, decision: &d}
 	for _, place := range append([]Place{{t, user}}, others...) {
 		h.accounts = append(h.accounts, place.copy(q.Roles))
@@ -46,7 +46,7 @@ func (h *hearing) levels(levels []Level, a *account) []Level {
 	for i := range a.rules {
 		r := &a.rules[i]
 		l := Level{Limit: r, Scope: a.set.limits[i].Scope, Decides: h.decides(r), NextAt: a.next(i, a.at, 1), Role: a.set.limits[i].role(h.Roles)}
-		l.Used, l.Capacity, l.ResetAt = r.level(r, a.set.state(a.row, i), a.at)
+		l.Used, l.Capacity, l.ResetAt = r.level(r, r.state(a.row), a.at)
 		l.Remaining, _ = a.remaining(i)
 		if a.personal != nil {
 			l.Granted, _ = a.personal.granted(r.name, a.at)

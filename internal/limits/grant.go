@@ -73,7 +73,7 @@ func (t *Table) Grant(user, limit string, n, at int64) (until int64, ok bool) {
 			if place < 0 || rules[place].windowEnd == nil {
 				continue
 			}
-			if end := rules[place].windowEnd(&rules[place], s.set.state(row, place), at); end > 0 {
+			if end := rules[place].windowEnd(&rules[place], rules[place].state(row), at); end > 0 {
 				until = end
 				break
 			}

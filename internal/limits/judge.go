@@ -42,7 +42,8 @@ type account struct {
 
 // hearing is one decision: the request and all accounts that it draws on. The first is the user's in the channel.
 type hearing struct {
-	Request
+	*Request
+	cost     int64 // that is to be spent
 	accounts []account
 	practice bool // all limits decide, and nothing is enforced
 	decision *Decision
@@ -58,12 +59,12 @@ func (h *hearing) judge() {
 		d.Exempt = true
 		return
 	}
-	h.practice = own.set.strikes.Practice
+	h.practice, h.cost = own.set.strikes.Practice, h.Cost
 	for i := range h.accounts {
 		h.accounts[i].arrive(h.At)
 	}
 	if h.UpTo {
-		h.Cost = h.room()
+		h.cost = h.room()
 	}
 	if limit, ready := h.ready(false); limit != nil {
 		h.throttle(limit, ready)
@@ -83,7 +84,8 @@ func (a *account) arrive(at int64) {
 	a.row[wordLast] = uint64(at)
 	a.row[wordStrikeAt] = min(a.row[wordStrikeAt], uint64(at))
 	for i := range a.rules {
-		a.rules[i].rewind(&a.rules[i], a.set.state(a.row, i), at)
+		r := &a.rules[i]
+		r.rewind(r, r.state(a.row), at)
 	}
 }
 
@@ -104,7 +106,7 @@ func (h *hearing) ready(observers bool) (limit *Rule, ready int64) {
 				if h.decides(r) == observers {
 					continue
 				}
-				t := a.next(i, at, h.Cost)
+				t := a.next(i, at, h.cost)
 				if t > at && (t > longest || t == longest && r.place < limit.place) {
 					limit, longest = r, t
 				}
@@ -121,7 +123,8 @@ func (h *hearing) ready(observers bool) (limit *Rule, ready int64) {
 }
 
 func (a *account) next(i int, at, n int64) int64 {
-	r, state := &a.rules[i], a.set.state(a.row, i)
+	r := &a.rules[i]
+	state := r.state(a.row)
 	if a.personal != nil {
 		return a.personal.next(r, state, at, n)
 	}
@@ -145,7 +148,8 @@ func (h *hearing) room() int64 {
 
 // remaining is how many messages of cost 1 a limit would still take, with what was granted, and when it will have forgotten everything.
 func (a *account) remaining(i int) (remaining, resetAt int64) {
-	r, state := &a.rules[i], a.set.state(a.row, i)
+	r := &a.rules[i]
+	state := r.state(a.row)
 	used, capacity, resetAt := r.level(r, state, a.at)
 	remaining = max(0, capacity-used)
 	if a.personal != nil {
@@ -158,18 +162,18 @@ func (a *account) remaining(i int) (remaining, resetAt int64) {
 // pass spends in every limit that has room: those that only observe may not have.
 func (h *hearing) pass() {
 	d := h.decision
-	d.Taken = h.Cost
+	d.Taken = h.cost
 	var watching *Rule
 	for k := range h.accounts {
 		a := &h.accounts[k]
 		for i := range a.rules {
 			r := &a.rules[i]
 			if r.leave != nil && h.decides(r) {
-				d.LeaveAt = max(d.LeaveAt, r.leave(r, a.set.state(a.row, i), a.at))
+				d.LeaveAt = max(d.LeaveAt, r.leave(r, r.state(a.row), a.at))
 			}
-			if r.observes && !h.practice && a.next(i, a.at, h.Cost) > a.at {
+			if r.observes && !h.practice && a.next(i, a.at, h.cost) > a.at {
 				watching = r
-				a.charge(i, h.Request)
+				a.charge(i, h.cost, h.Roles)
 			}
 		}
 	}
@@ -180,8 +184,8 @@ func (h *hearing) pass() {
 	for k := range h.accounts {
 		a := &h.accounts[k]
 		for i := range a.rules {
-			if h.decides(&a.rules[i]) || watching == nil || a.next(i, a.at, h.Cost) == a.at {
-				a.spend(i, h.Cost, d.LeaveAt)
+			if h.decides(&a.rules[i]) || watching == nil || a.next(i, a.at, h.cost) == a.at {
+				a.spend(i, h.cost, d.LeaveAt)
 			}
 		}
 		a.spent(h.Roles)
@@ -193,7 +197,8 @@ func (h *hearing) pass() {
 
 // spend takes n from a limit. What a queue lets leave later is booked from then on.
 func (a *account) spend(i int, n, leaveAt int64) {
-	r, state := &a.rules[i], a.set.state(a.row, i)
+	r := &a.rules[i]
+	state := r.state(a.row)
 	from := a.at
 	if r.leave != nil {
 		from = max(from, leaveAt)
@@ -213,11 +218,11 @@ func (a *account) spent(roles uint8) {
 }
 
 // charge counts a message that limit i, or another one, throttles, if throttled ones count there.
-func (a *account) charge(i int, q Request) (charged bool) {
+func (a *account) charge(i int, n int64, roles uint8) (charged bool) {
 	r := &a.rules[i]
 	if r.countThrottled {
-		r.charge(r, a.set.state(a.row, i), a.at, q.Cost)
-		a.spent(q.Roles)
+		r.charge(r, r.state(a.row), a.at, n)
+		a.spent(roles)
 	}
 	return r.countThrottled
 }
@@ -229,7 +234,7 @@ func (h *hearing) throttle(limit *Rule, ready int64) {
 	charged := false
 	for k := range h.accounts {
 		for i := range h.accounts[k].rules {
-			charged = h.accounts[k].charge(i, h.Request) || charged
+			charged = h.accounts[k].charge(i, h.cost, h.Roles) || charged
 		}
 	}
 	if charged {

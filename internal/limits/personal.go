@@ -77,7 +77,7 @@ func (p *personal) rule(s *Set, i int, r Rule) (Rule, error) {
 		if err != nil {
 			return r, fmt.Errorf("limit %q: %w", params.Name, err)
 		}
-		own.calendar, own.words = r.calendar, max(own.words, r.words)
+		own.calendar, own.start, own.end = r.calendar, r.start, r.end
 		r = own
 	}
 	if p.Timezone != "" && r.calendar != nil {

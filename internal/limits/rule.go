@@ -54,12 +54,17 @@ type Rule struct {
 	capacity int64     // messages it can hold at once
 	interval int64     // nanoseconds; its meaning is the algorithm's
 	calendar *Calendar // of a limit that counts by days
-	words    int       // of state
-	place    int
+	words    int       // of state that the algorithm needs
+	start    int       // of the state in a row
+	end      int       // of the state in a row: there may be more room than need
+	place    int       // in the policy's order
 
 	observes       bool
 	countThrottled bool
 }
+
+// state returns the limit's words in a row.
+func (r *Rule) state(row []uint64) []uint64 { return row[r.start:r.end:r.end] }
 
 // Name is the limit's name.
 func (r *Rule) Name() string { return r.name }

@@ -43,7 +43,6 @@ type Set struct {
 	rules    []Rule               // as for everyone
 	variants [][]Rule             // the same limits with the numbers of some combination of roles; the first is rules
 	byRoles  [1 << roleBits]uint8 // a combination of roles → its place in variants
-	offsets  []int                // of each limit's state in a row, and the end of the last
 	width    int                  // of a row, in words
 	strikes  Strikes
 	shared   bool // by everyone in a channel
@@ -169,7 +168,7 @@ func (p Params) with(n Numbers) Params {
 
 // layOut gives each limit its place in a row: room for the state that any role's numbers can need, and no less than it is said to need.
 func (s *Set) layOut(needed []int) {
-	s.offsets, s.width = nil, headerWords
+	s.width = headerWords
 	for i := range s.rules {
 		words := 0
 		if needed != nil {
@@ -178,17 +177,23 @@ func (s *Set) layOut(needed []int) {
 		for _, variant := range s.variants {
 			words = max(words, variant[i].words)
 		}
-		s.offsets = append(s.offsets, s.width)
+		for _, variant := range s.variants {
+			variant[i].start, variant[i].end = s.width, s.width+words
+		}
 		s.width += words
 	}
-	s.offsets = append(s.offsets, s.width)
 }
 
 // withRoom returns the set with at least so many words for the state of each limit.
 func (s *Set) withRoom(needed []int) *Set {
 	for i, words := range needed {
-		if words > s.offsets[i+1]-s.offsets[i] {
+		if words > s.rules[i].end-s.rules[i].start {
 			roomy := *s
+			roomy.variants = make([][]Rule, len(s.variants))
+			for k, variant := range s.variants {
+				roomy.variants[k] = slices.Clone(variant)
+			}
+			roomy.rules = roomy.variants[0]
 			roomy.layOut(needed)
 			return &roomy
 		}
@@ -198,12 +203,6 @@ func (s *Set) withRoom(needed []int) *Set {
 
 // rulesFor returns the limits with the numbers that count for somebody with these roles.
 func (s *Set) rulesFor(roles uint8) []Rule { return s.variants[s.byRoles[roles&maxRoles]] }
-
-// state returns the words of limit i in a row.
-func (s *Set) state(row []uint64, i int) []uint64 {
-	start, end := s.offsets[i], s.offsets[i+1]
-	return row[start:end:end]
-}
 
 // named returns the place of a limit, or -1.
 func (s *Set) named(name string) int {

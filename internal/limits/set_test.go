@@ -25,7 +25,7 @@ func newTestSet(limits []Limit, strikes Strikes) (*Set, error) {
 }
 
 func (t *Table) judge(user string, q Request) (d Decision) {
-	t.Judge(user, q, &d)
+	t.Judge(user, &q, &d)
 	return d
 }
 
@@ -67,10 +67,10 @@ func run(t *testing.T, table *Table, steps []step) {
 		if want := q.At + int64(s.retry*1e9+0.5); d.RetryAt != want {
 			t.Fatalf("step %d at %v s: wait is %v, want %v s", i, s.at, time.Duration(d.RetryAt-q.At), s.retry)
 		}
-		if early := table.Peek("7", Request{At: d.RetryAt - 1, Cost: q.Cost}); early.Allowed {
+		if early := table.Peek("7", &Request{At: d.RetryAt - 1, Cost: q.Cost}); early.Allowed {
 			t.Fatalf("step %d: allowed 1 ns before retry", i)
 		}
-		if then := table.Peek("7", Request{At: d.RetryAt, Cost: q.Cost}); !then.Allowed {
+		if then := table.Peek("7", &Request{At: d.RetryAt, Cost: q.Cost}); !then.Allowed {
 			t.Fatalf("step %d: not allowed at retry", i)
 		}
 	}

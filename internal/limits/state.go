@@ -40,13 +40,13 @@ func (s *shard) encode(rows []StateRow, buffer []byte, row []uint64) ([]StateRow
 	add := func(limit string, start int) {
 		rows = append(rows, StateRow{User: user, Limit: limit, Data: buffer[start:len(buffer):len(buffer)]})
 	}
-	for i, r := range s.rulesOf(row) {
+	for _, r := range s.rulesOf(row) {
 		start := len(buffer)
 		buffer = append(buffer, stateVersion, r.code)
 		calendar := r.calendar.String()
 		buffer = append(binary.AppendUvarint(buffer, uint64(len(calendar))), calendar...)
 		buffer = appendNumbers(buffer, uint64(rolesOf(row)), uint64(r.capacity), uint64(r.interval), row[wordLast])
-		buffer = appendNumbers(buffer, trim(s.set.state(row, i))...)
+		buffer = appendNumbers(buffer, trim(r.state(row))...)
 		add(r.name, start)
 	}
 	pinned := has(row, pinnedFlag) // what was there may have to be overwritten
@@ -166,7 +166,7 @@ func (p *place) restore(i int, spent spending, at int64) {
 	row[wordLast] = max(row[wordLast], uint64(spent.last))
 	setRoles(row, spent.roles)
 	rule := &s.rulesOf(row)[i]
-	state := s.set.state(row, i)
+	state := rule.state(row)
 	clear(state)
 	rule.convert(&spent.under, rule, spent.state, state, max(at, spent.last))
 	if !sameState(state, spent.state) {

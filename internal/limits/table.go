@@ -92,15 +92,14 @@ func (p *place) add() {
 	p.slot, p.found = p.shard.admit(p.key), true
 }
 
-// account returns the row, ready to be judged.
-func (p *place) account(roles uint8) account {
+// open prepares the account of the row to be judged.
+func (p *place) open(a *account, roles uint8) {
 	s := p.shard
-	row := s.row(p.slot)
-	if !has(row, personalFlag) {
-		return account{set: s.set, row: row, rules: s.set.rulesFor(roles)}
+	a.set, a.row, a.rules = s.set, s.row(p.slot), s.set.rulesFor(roles)
+	if has(a.row, personalFlag) {
+		a.personal = s.personal[p.key]
+		a.rules = a.personal.rulesFor(s.set, roles)
 	}
-	own := s.personal[p.key]
-	return account{set: s.set, row: row, rules: own.rulesFor(s.set, roles), personal: own}
 }
 
 // keep notes what a decision has changed.

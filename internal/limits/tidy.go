@@ -54,7 +54,7 @@ func (s *shard) isFresh(row []uint64, at int64) bool {
 	}
 	rules := s.rulesOf(row)
 	for i := range rules {
-		if rules[i].forgotten(&rules[i], s.set.state(row, i)) > at {
+		if rules[i].forgotten(&rules[i], rules[i].state(row)) > at {
 			return false
 		}
 	}
@@ -100,7 +100,7 @@ func (s *shard) isHeld(row []uint64, at int64) bool {
 	}
 	rules := s.rulesOf(row)
 	for i := range rules {
-		r, state := &rules[i], s.set.state(row, i)
+		r, state := &rules[i], rules[i].state(row)
 		if used, capacity, _ := r.level(r, state, max(at, int64(row[wordLast]))); used >= capacity {
 			return true
 		}

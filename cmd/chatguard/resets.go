@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chatguard/chatguard/internal/limits"
+)
+
+func newResetsCommand() *cobra.Command {
+	var timezone, resetAt string
+	var from date
+	count := days(7)
+	cmd := &cobra.Command{
+		Use:   "resets --timezone ZONE [--reset-at HH:MM] --from DATE [--days N]",
+		Short: "Say when the days of a zone begin, on the nights of clock changes too",
+		Long: `Prints when a daily window begins in a zone: each start in the given local dates, RFC 3339 with offset, one a line.
+
+Each date's window begins at the first moment at which the local time is --reset-at or later: where the clocks skip that
+time, when they are changed; where they show it twice, the first of the two. A start is printed for the date on which it
+lies, which is the next one where clocks skip from before --reset-at to beyond midnight: a date can have no start, or two.`,
+		Example: `  chatguard resets --timezone Europe/Berlin --reset-at 02:30 --from 2026-03-28 --days 3
+  chatguard resets --timezone Pacific/Apia --from 2011-12-29`,
+		Args:                  noArguments,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if timezone == "" {
+				return usageError{errors.New("chatguard resets needs --timezone, an IANA name such as Europe/Berlin")}
+			}
+			if _, err := limits.NewCalendar(timezone, ""); err != nil {
+				return usageError{fmt.Errorf("--timezone: %w", err)}
+			}
+			calendar, err := limits.NewCalendar(timezone, resetAt)
+			if err != nil {
+				return usageError{fmt.Errorf("--reset-at: %w", err)}
+			}
+			end, err := from.after(count)
+			if err != nil {
+				return usageError{err}
+			}
+			return printResets(cmd.OutOrStdout(), calendar, time.Time(from), end)
+		},
+	}
+	cmd.Flags().StringVar(&timezone, "timezone", "", "the `zone` whose days they are (IANA name)")
+	cmd.Flags().StringVar(&resetAt, "reset-at", "00:00", "local `time` at which a window begins, HH:MM")
+	cmd.Flags().Var(&from, "from", "the first local date, such as 2026-03-28")
+	cmd.Flags().Var(&count, "days", "how many local dates")
+	return cmd
+}
+
+// printResets prints each start of a window that lies in the local dates from first on and before end.
+func printResets(w io.Writer, calendar *limits.Calendar, first, end time.Time) error {
+	out := bufio.NewWriter(w)
+	from, to := first.Format(time.DateOnly), end.Format(time.DateOnly)
+	dayBefore := first.AddDate(0, 0, -1).Unix() // in UTC: no zone is a day ahead of it
+	for start := calendar.FirstBoundary(dayBefore); ; start = calendar.DayOf(start).End {
+		local := calendar.Local(start)
+		switch on := local.Format(time.DateOnly); {
+		case on < from:
+			continue
+		case on >= to:
+			return out.Flush()
+		}
+		if _, err := fmt.Fprintln(out, rfc3339(local)); err != nil {
+			return err
+		}
+	}
+}
+
+// rfc3339 formats a time exactly, with an offset of whole minutes: zones of the 1970s have seconds in theirs, which RFC 3339 hasn't.
+func rfc3339(t time.Time) string {
+	_, offset := t.Zone()
+	if seconds := offset % 60; seconds != 0 {
+		t = t.In(time.FixedZone("", offset-seconds))
+	}
+	return t.Format(time.RFC3339)
+}
+
+// date is a local date, as a flag: 2026-03-28. It is midnight in UTC.
+type date time.Time
+
+// The dates that limits work on.
+var (
+	firstDate = time.Date(1970, time.January, 1, 0, 0, 0, 0, time.UTC)
+	lastDate  = time.Date(2115, time.December, 31, 0, 0, 0, 0, time.UTC)
+)
+
+func (d *date) String() string {
+	if time.Time(*d).IsZero() {
+		return ""
+	}
+	return time.Time(*d).Format(time.DateOnly)
+}
+
+// Set reads the flag.
+func (d *date) Set(text string) error {
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil || t.Before(firstDate) || t.After(lastDate) {
+		return fmt.Errorf("want a date from %s to %s", firstDate.Format(time.DateOnly), lastDate.Format(time.DateOnly))
+	}
+	*d = date(t)
+	return nil
+}
+
+// Type names what the flag takes in the help.
+func (*date) Type() string { return "date" }
+
+// after returns the date that many days later. The error is for a date that no flag gave, or an end beyond the last date.
+func (d *date) after(n days) (time.Time, error) {
+	from := time.Time(*d)
+	if from.IsZero() {
+		return from, errors.New("chatguard resets needs --from, a date such as 2026-03-28")
+	}
+	most := days(lastDate.Sub(from)/(24*time.Hour)) + 1
+	if n > most {
+		return from, fmt.Errorf("--days: %d days from %s end after %s: want at most %d", n, d, lastDate.Format(time.DateOnly), most)
+	}
+	return from.AddDate(0, 0, int(n)), nil
+}
+
+// days are a number of days, as a flag.
+type days int
+
+func (n *days) String() string { return strconv.Itoa(int(*n)) }
+
+// Set reads the flag.
+func (n *days) Set(text string) error {
+	given, err := strconv.Atoi(text)
+	if err != nil || given < 1 {
+		return errors.New("want a whole number of days, 1 or more")
+	}
+	*n = days(given)
+	return nil
+}
+
+// Type names what the flag takes in the help.
+func (*days) Type() string { return "number" }

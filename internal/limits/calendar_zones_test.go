@@ -1,0 +1,175 @@
+package limits
+
+import (
+	"archive/zip"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A jump is what a local clock does when its zone's offset changes: at the second at it shows local, and goes on evenly from there.
+// Both are seconds, local as if it were UTC.
+type jump struct{ at, local int64 }
+
+// watch looks at a zone's clock at every step of the first length, and where it hasn't gone evenly since the last look, at every step of the
+// next length in between. It returns the jumps by the last length. Nothing escapes it: from 2000 to 2037 no zone changes twice in 4 days.
+func watch(zone *time.Location, from, to int64, steps ...int64) (jumps []jump) {
+	show := func(t int64) int64 {
+		_, offset := time.Unix(t, 0).In(zone).Zone()
+		return t + int64(offset)
+	}
+	shown := show(from)
+	for t := from; t < to; {
+		next := min(t+steps[0], to)
+		now := show(next)
+		switch {
+		case now-shown == next-t:
+		case len(steps) > 1:
+			jumps = append(jumps, watch(zone, t, next, steps[1:]...)...)
+		default:
+			jumps = append(jumps, jump{next, now})
+		}
+		t, shown = next, now
+	}
+	return jumps
+}
+
+// startsByClock follows a clock from its first jump to the second to, and notes for every date when it first shows reset or later.
+func startsByClock(clock []jump, to, reset int64) (starts []int64) {
+	wanted := clock[0].local - clock[0].local%secondsPerDay + secondsPerDay + reset
+	for i, j := range clock {
+		end := to
+		if i+1 < len(clock) {
+			end = clock[i+1].at
+		}
+		for ; wanted < j.local+end-j.at; wanted += secondsPerDay {
+			starts = append(starts, j.at+max(0, wanted-j.local))
+		}
+	}
+	return starts
+}
+
+// TestDaysOfAllZones compares the days of all zones with what somebody sees who watches their clocks from 2000 to 2037.
+func TestDaysOfAllZones(t *testing.T) {
+	from := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	to := time.Date(2038, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	var compared sync.Map // of clocks: zones whose clocks show the same are compared once
+	var days, clocks, misdated atomic.Int64
+	t.Run("zones", func(t *testing.T) {
+		for name, zone := range allZones(t) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				_, offset := time.Unix(from, 0).In(zone).Zone()
+				clock := append([]jump{{from, from + int64(offset)}}, watch(zone, from, to, 12*secondsPerHour, 15*60, 60, 1)...)
+				if _, done := compared.LoadOrStore(fmt.Sprint(clock), true); done {
+					return
+				}
+				clocks.Add(1)
+				for _, resetAt := range []string{"00:00", "00:30", "02:15", "03:00", "12:00", "23:30", "23:59"} {
+					calendar, err := NewCalendar("", resetAt)
+					if err != nil {
+						t.Fatal(err)
+					}
+					calendar.location = zone
+					starts := slices.Compact(startsByClock(clock, to, calendar.resetAt))
+					days.Add(compareDays(t, calendar, starts, clock))
+					if resetAt == "00:00" {
+						misdated.Add(misdatedStarts(zone, starts))
+					}
+				}
+			})
+		}
+	})
+	t.Logf("compared %d days of %d clocks; time.Date has another midnight on %d days", days.Load(), clocks.Load(), misdated.Load())
+	if misdated.Load() < 100 {
+		t.Errorf("time.Date is right but for %d days: these clocks are no test", misdated.Load())
+	}
+}
+
+// compareDays wants a calendar's days to run from one start to the next: the days around each jump of the clock, and one in a thousand others.
+func compareDays(t *testing.T, calendar *Calendar, starts []int64, clock []jump) (n int64) {
+	const around = 6 * secondsPerHour
+	for i, start := range starts[:len(starts)-1] {
+		want := Day{start, starts[i+1]}
+		for len(clock) > 1 && clock[0].at < want.Start-around {
+			clock = clock[1:]
+		}
+		jumped := clock[0].at
+		if i%1000 != 0 && (jumped < want.Start-around || want.End+around < jumped) {
+			continue
+		}
+		n++
+		for _, at := range []int64{want.Start, min(max(want.Start, jumped), want.End-1), want.End - 1} {
+			calendar.recent.Store(nil)
+			if got := calendar.DayOf(at); got != want {
+				t.Errorf("%s, %s: the day of %d is %v, want %v", calendar.location, calendar, at, got, want)
+			}
+		}
+	}
+	return n
+}
+
+// misdatedStarts counts the starts at midnight that time.Date doesn't find.
+func misdatedStarts(zone *time.Location, starts []int64) (n int64) {
+	for _, start := range starts {
+		year, month, day := time.Unix(start, 0).In(zone).Date()
+		if time.Date(year, month, day, 0, 0, 0, 0, zone).Unix() != start {
+			n++
+		}
+	}
+	return n
+}
+
+// allZones returns the zones that come with Go, which are those that a binary embeds. Of those with the same data it returns one.
+func allZones(t *testing.T) map[string]*time.Location {
+	t.Helper()
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive, err := zip.OpenReader(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip"))
+	if err != nil {
+		t.Fatalf("Go's zones: %v", err)
+	}
+	defer archive.Close()
+	zones, seen := map[string]*time.Location{}, map[string]bool{}
+	for _, file := range archive.File {
+		if file.FileInfo().IsDir() {
+			continue
+		}
+		if _, err := NewCalendar(file.Name, ""); err != nil {
+			t.Error(err)
+		}
+		data, err := readZipped(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[string(data)] {
+			continue
+		}
+		seen[string(data)] = true
+		if zones[file.Name], err = time.LoadLocationFromTZData(file.Name, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(zones) < 300 {
+		t.Fatalf("Go's zones are only %d", len(zones))
+	}
+	return zones
+}
+
+func readZipped(file *zip.File) ([]byte, error) {
+	r, err := file.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
