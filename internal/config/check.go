@@ -16,7 +16,10 @@ func (r *reader) finish(c *Config) error {
 	if err := r.normalise(c); err != nil {
 		return err
 	}
-	return r.checkPolicy(c.Policy)
+	if len(c.Policy.Limits) == 0 {
+		return r.fail(place{"limit"}, "an empty list would limit nobody (leave it out for the two default limits)")
+	}
+	return r.checkPolicy(c.Policy, nil)
 }
 
 // check refuses values that are of the right type and still can't work.

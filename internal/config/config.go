@@ -22,7 +22,11 @@ type Config struct {
 
 	Twitch Twitch           `toml:"twitch"`
 	Web    Web              `toml:"web"`
-	Policy chatguard.Policy `toml:"-"` // from [policy], [[limit]], [penalties] and Timezone; see document
+	Policy chatguard.Policy `toml:"-"` // of all channels: from [policy], [[limit]], [penalties] and Timezone; see document
+
+	// Channels are the whole policies of the channels that have a [channel.NAME], by NAME: a login as ChannelName returns it, or an ID.
+	// PolicyFor finds a channel's.
+	Channels map[string]chatguard.Policy `toml:"-"`
 }
 
 // Twitch says which channels are read and how Twitch is reached.
@@ -107,6 +111,9 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (Config, e
 		return Config{}, err
 	}
 	if err := r.finish(&c); err != nil {
+		return Config{}, err
+	}
+	if err := r.channels(&c); err != nil {
 		return Config{}, err
 	}
 	return c, nil

@@ -15,6 +15,7 @@ type document struct {
 	Policy    policyTable          `toml:"policy"`
 	Limits    *[]chatguard.Limit   `toml:"limit"`
 	Penalties *chatguard.Penalties `toml:"penalties"`
+	Channels  *channelTables       `toml:"channel"`
 }
 
 // policyTable is [policy]: the part of a chatguard.Policy that has no table of its own.
@@ -31,6 +32,7 @@ func documentOf(c *Config) reflect.Value {
 		Policy:    policyTable{Mode: &p.Mode, Exempt: &p.Exempt},
 		Limits:    &p.Limits,
 		Penalties: &p.Penalties,
+		Channels:  (*channelTables)(&c.Channels),
 	}).Elem()
 }
 
@@ -79,10 +81,13 @@ func isTables(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && isTable(t.Elem())
 }
 
-// heading is how a table, or a list of tables, is announced in the file.
+// heading is how a table, a list of tables, or a table of tables is announced in the file.
 func heading(name string, t reflect.Type) string {
-	if isTables(t) {
+	switch {
+	case isTables(t):
 		return "[[" + name + "]]"
+	case t.Kind() == reflect.Map:
+		return "[" + name + ".NAME]"
 	}
 	return "[" + name + "]"
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// environment overrides the document with the variables that are set, also to nothing. Lists of tables can't be set so.
+// environment overrides the document with the variables that are set, also to nothing. Lists and maps of tables can't be set so.
 func (r *reader) environment(table reflect.Value, env func(string) (string, bool), at place) error {
 	for _, f := range fieldsOf(table) {
 		below, t := at.then(f.name), f.value.Type()
@@ -14,7 +14,7 @@ func (r *reader) environment(table reflect.Value, env func(string) (string, bool
 		switch {
 		case isTable(t):
 			err = r.environment(f.value, env, below)
-		case isTables(t):
+		case isTables(t), t.Kind() == reflect.Map:
 		default:
 			err = r.override(f.value, env, below)
 		}

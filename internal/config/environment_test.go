@@ -53,7 +53,7 @@ func TestEnvironmentErrorsNameTheVariable(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"CHATGUARD_TIMEZONE", "Mars", `unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`},
 		{"CHATGUARD_DATABASE", "", `want the path of a file, such as "chatguard.db"`},
-		{"CHATGUARD_FLUSH_INTERVAL", "soon", `want a length of time such as "4s", "30m" or "24h", found "soon"`},
+		{"CHATGUARD_FLUSH_INTERVAL", "soon", `want a length of time such as "4s", "30m", "24h" or "30d", found "soon"`},
 		{"CHATGUARD_TWITCH_IRC_TLS", "maybe", `want true or false, found "maybe"`},
 		{"CHATGUARD_TWITCH_CHANNELS", "a,b c", `"b c" is no channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)`},
 		{"CHATGUARD_TWITCH_TOKEN", "a\r\nJOIN #b", "there is a blank, a line break or a character beyond ASCII in it"},

@@ -4,7 +4,10 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"strings"
 	"testing"
+
+	"github.com/chatguard/chatguard"
 )
 
 const exampleFile = "../../config.example.toml"
@@ -46,7 +49,7 @@ func TestExampleFileHasEveryKey(t *testing.T) {
 	}
 }
 
-// eachKeyOf visits the keys below a value of the file. Lists leave no trace in a key, and a role is *.
+// eachKeyOf visits the keys below a value of the file. Lists leave no trace in a key, and a role or a channel is *.
 func eachKeyOf(value any, key string, visit func(string)) {
 	list, _ := elements(value)
 	for _, element := range list {
@@ -54,7 +57,7 @@ func eachKeyOf(value any, key string, visit func(string)) {
 	}
 	table, _ := value.(map[string]any)
 	for name, below := range table {
-		if key == ".limit.roles" {
+		if strings.HasSuffix(key, ".limit.roles") || key == ".channel" {
 			name = "*"
 		}
 		visit(key + "." + name)
@@ -62,7 +65,7 @@ func eachKeyOf(value any, key string, visit func(string)) {
 	}
 }
 
-// knownKeys lists the keys that a file may have, in the spelling of eachKeyOf.
+// knownKeys lists the keys that a file may have, in the spelling of eachKeyOf. What a channel's tables have in them is known from the tables above.
 func knownKeys(table reflect.Value, above string) []string {
 	var keys []string
 	for _, f := range fieldsOf(table) {
@@ -71,6 +74,12 @@ func knownKeys(table reflect.Value, above string) []string {
 			continue
 		}
 		keys = append(keys, key)
+		if below.Type() == reflect.TypeFor[channelTables]() {
+			for _, name := range namesOf(channelTableOf(&chatguard.Policy{})) {
+				keys = append(keys, key+".*."+name)
+			}
+			continue
+		}
 		if below.Kind() == reflect.Map {
 			key += ".*"
 		}

@@ -19,6 +19,7 @@ func FuzzParse(f *testing.F) {
 		}
 		f.Add(data, "a, b")
 	}
+	f.Add([]byte(withChannels), "UTC")
 	f.Fuzz(func(t *testing.T, data []byte, variable string) {
 		for _, env := range []func(string) (string, bool){nil, func(string) (string, bool) { return variable, true }} {
 			c, err := Parse("c.toml", data, env)
@@ -28,6 +29,11 @@ func FuzzParse(f *testing.F) {
 			}
 			if err := c.Policy.Validate(); err != nil {
 				t.Errorf("accepted a policy that can't work: %v", err)
+			}
+			for name := range c.Channels {
+				if err := c.PolicyFor(name).Validate(); err != nil {
+					t.Errorf("accepted a policy of %q that can't work: %v", name, err)
+				}
 			}
 		}
 	})

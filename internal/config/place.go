@@ -54,19 +54,29 @@ func (p place) isIn(tree any) bool {
 	return ok
 }
 
-// words names the place for a person: `twitch.channels`, `limit "burst": refill`, or `limit 2` where that one has no name yet.
+// words names the place for a person: `twitch.channels`, `limit "burst": refill`, `channel.tea.limit "burst"`, or `limit 2` where that one has no
+// name yet.
 func (p place) words(tree any) string {
-	if len(p) < 2 || p[0] != "limit" {
+	n := slices.IndexFunc(p, func(step any) bool { _, isIndex := step.(int); return isIndex })
+	if n < 0 {
 		return p.String()
 	}
-	limit := fmt.Sprintf("limit %d", p[1].(int)+1)
-	if name, _ := p[:2:2].then("name").value(tree); name != nil && name != "" {
-		limit = fmt.Sprintf("limit %q", name)
+	limit := fmt.Sprintf("%s %d", p[:n], p[n].(int)+1)
+	if name, _ := p[:n+1].then("name").value(tree); name != nil && name != "" {
+		limit = fmt.Sprintf("%s %q", p[:n], name)
 	}
-	if len(p) == 2 {
+	if len(p) == n+1 {
 		return limit
 	}
-	return limit + ": " + p[2:].String()
+	return limit + ": " + p[n+1:].String()
+}
+
+// inPolicy returns the place as seen from the policy that it lies in: a channel's own, or the one for all channels.
+func (p place) inPolicy() place {
+	if len(p) > 2 && p[0] == "channel" {
+		return p[2:]
+	}
+	return p
 }
 
 // line returns the number of the line where the file says what stands at the place, or the table it belongs to where that line is missing;

@@ -52,6 +52,36 @@ func TestLine(t *testing.T) {
 	}
 }
 
+func TestLineInChannelTables(t *testing.T) {
+	const file = "[channel.tea]\n" + // 1
+		"timezone = 'UTC'\n" + // 2
+		"[[channel.tea.limit]]\n" + // 3
+		"b = 1\n" + // 4
+		"[channel.tea.limit.roles.vip]\n" + // 5
+		"b = 1\n" + // 6
+		"[[channel.tea.limit]]\n" + // 7
+		"[channel]\n" + // 8
+		"'#a b'.policy.mode = 1\n" // 9
+	tea := place{"channel", "tea"}
+	for _, c := range []struct {
+		at    place
+		want  int
+		words string
+	}{
+		{tea, 1, "channel.tea"},
+		{tea.then("timezone"), 2, "channel.tea.timezone"},
+		{tea.then("limit").then(0).then("b"), 4, "channel.tea.limit 1: b"},
+		{tea.then("limit").then(0).then("roles").then("vip").then("b"), 6, "channel.tea.limit 1: roles.vip.b"},
+		{tea.then("limit").then(1), 7, "channel.tea.limit 2"},
+		{tea.then("limit").then(1).then("b"), 7, "channel.tea.limit 2: b"},
+		{tea.then("policy"), 1, "channel.tea.policy"},
+		{place{"channel", "#a b", "policy", "mode"}, 9, `channel."#a b".policy.mode`},
+	} {
+		same(t, c.words, c.at.line([]byte(file)), c.want)
+		same(t, c.words, c.at.words(map[string]any{}), c.words)
+	}
+}
+
 func TestNearest(t *testing.T) {
 	names := []string{"burst", "refill", "messages", "timezone", "reset_at"}
 	for text, want := range map[string]string{

@@ -11,19 +11,16 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// checkPolicy asks the policy itself whether it can work, limit by limit, so that each mistake is found where it was made.
-func (r *reader) checkPolicy(p chatguard.Policy) error {
+// checkPolicy asks the policy that the file has at a place whether it can work, limit by limit, so that each mistake is found where it was made.
+func (r *reader) checkPolicy(p chatguard.Policy, at place) error {
 	limits := p.Limits
-	if len(limits) == 0 {
-		return r.fail(place{"limit"}, "an empty list would limit nobody (leave it out for the two default limits)")
-	}
 	p.Limits = nil
 	if err := p.Validate(); err != nil { // mode, roles and penalties were checked when they were read
-		return r.fail(place{"timezone"}, "%v", err)
+		return r.fail(at.then("timezone"), "%v", err)
 	}
 	for i, l := range limits {
 		p.Limits = slices.Clone(limits[:i])
-		if err := r.checkLimit(p, l, place{"limit", i}); err != nil {
+		if err := r.checkLimit(p, l, at.then("limit").then(i)); err != nil {
 			return err
 		}
 	}
@@ -32,6 +29,9 @@ func (r *reader) checkPolicy(p chatguard.Policy) error {
 
 // checkLimit adds a limit to a policy, at first without its roles and then with each alone.
 func (r *reader) checkLimit(p chatguard.Policy, l chatguard.Limit, at place) error {
+	if l.Name == "" {
+		return r.fail(at, "name is missing")
+	}
 	roles := l.Roles
 	l.Roles = nil
 	p.Limits = append(p.Limits, l)
@@ -60,7 +60,7 @@ func (r *reader) failLimit(table place, name string, err error) error {
 			failure.Line = at.line(r.data)
 			return failure
 		}
-		if isLimit := len(table) == 2; isLimit && slices.Contains(namesOf(reflect.ValueOf(chatguard.Limit{})), word) {
+		if _, isLimit := table[len(table)-1].(int); isLimit && slices.Contains(namesOf(reflect.ValueOf(chatguard.Limit{})), word) {
 			failure.Problem = fmt.Sprintf("%s is missing: %s", word, problem)
 			return failure
 		}

@@ -109,6 +109,8 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 		return r.text(u, value, at)
 	case *time.Duration:
 		return r.duration(u, value, at)
+	case *channelTables:
+		return nil // read last, by channels
 	}
 	switch target.Kind() {
 	case reflect.Struct:
@@ -135,14 +137,23 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 		target.SetBool(yes)
 	case reflect.Int:
 		n, ok := value.(int64)
-		if !ok || n < 1 || n > math.MaxInt32 {
-			return r.mismatch(at, "a whole number from 1 to 2147483647", value)
+		if least := leastAt(at); !ok || n < least || n > math.MaxInt32 {
+			return r.mismatch(at, fmt.Sprintf("a whole number from %d to %d", least, math.MaxInt32), value)
 		}
 		target.SetInt(n)
 	default:
 		panic(fmt.Sprintf("config: no way to read a %s", target.Type()))
 	}
 	return nil
+}
+
+// leastAt is the smallest number that a key can have. A queue may have no places; but not by a role, where 0 stands for the limit's own value.
+func leastAt(at place) int64 {
+	at = at.inPolicy()
+	if isOfLimit := len(at) == 3; isOfLimit && at[2] == "queue" {
+		return 0
+	}
+	return 1
 }
 
 func (r *reader) text(target encoding.TextUnmarshaler, value any, at place) error {
@@ -158,10 +169,10 @@ func (r *reader) text(target encoding.TextUnmarshaler, value any, at place) erro
 
 func (r *reader) duration(target *time.Duration, value any, at place) error {
 	text, _ := value.(string)
-	d, err := time.ParseDuration(text)
-	mayBeZero := at[0] == "penalties" // only there it has a meaning
+	d, err := parseDays(text)
+	mayBeZero := at.inPolicy()[0] == "penalties" // only there it has a meaning
 	if err != nil || d < 0 || d == 0 && !mayBeZero {
-		return r.mismatch(at, `a length of time such as "4s", "30m" or "24h"`, value)
+		return r.mismatch(at, `a length of time such as "4s", "30m", "24h" or "30d"`, value)
 	}
 	*target = d
 	return nil

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -9,18 +10,16 @@ import (
 // unknown is the error that a table has a key that isn't one of its own.
 func (r *reader) unknown(table place, key string, known []string) error {
 	at := table.then(key)
-	err := &Error{File: r.file, Line: at.line(r.data), Key: table.words(r.tree)}
-	if len(table) == 0 && key == "channel" {
-		err.Problem = "[channel] tables are not supported yet: so far all channels share [policy], [[limit]] and [penalties]"
-		return err
+	return &Error{
+		File: r.file, Line: at.line(r.data), Key: table.words(r.tree),
+		Problem: fmt.Sprintf("unknown key %q (%s)", key, suggest(at, known)),
 	}
-	err.Problem = fmt.Sprintf("unknown key %q (%s)", key, suggest(key, known))
-	return err
 }
 
 // suggest says which key may have been meant: the same name elsewhere, one of the table whose name is near, or any of the table.
-func suggest(key string, known []string) string {
-	if where := home(key); where != "" {
+func suggest(at place, known []string) string {
+	key := at[len(at)-1].(string)
+	if where := home(at[:len(at)-1], key); where != "" {
 		return "it belongs " + where
 	}
 	if name := nearest(key, known); name != "" {
@@ -29,22 +28,34 @@ func suggest(key string, known []string) string {
 	return "known here: " + strings.Join(known, ", ")
 }
 
-// home says where in the file a key belongs; empty where there is no such key.
-func home(key string) string {
+// home says where in the file a key belongs that stands in a table; empty where there is no such key. What a channel can have of its own
+// belongs into the channel's table where the key stands in that.
+func home(table place, key string) string {
 	c := Default()
-	for _, f := range fieldsOf(documentOf(&c)) {
+	if len(table) > 1 && table[0] == "channel" {
+		channel := table[:2].String()
+		if where := homeIn(channelTableOf(&c.Policy), key, "as ", channel+".", "under ["+channel+"]"); where != "" {
+			return where
+		}
+	}
+	return homeIn(documentOf(&c), key, "at the top, as ", "", "above the first [table]")
+}
+
+// homeIn looks for a key in an outline: the words for a table in it, the prefix of the tables' names, and the words for a key of no table differ.
+func homeIn(outline reflect.Value, key, asTable, prefix, plain string) string {
+	for _, f := range fieldsOf(outline) {
 		table, t := f.value, f.value.Type()
 		if isTables(t) {
 			table = table.Index(0)
 		}
 		inTables := isTable(table.Type())
 		switch {
-		case f.name == key && inTables:
-			return "at the top, as " + heading(key, t)
+		case f.name == key && (inTables || t.Kind() == reflect.Map):
+			return asTable + heading(prefix+key, t)
 		case f.name == key:
-			return "above the first [table]"
+			return plain
 		case inTables && slices.Contains(namesOf(table), key):
-			return "under " + heading(f.name, t)
+			return "under " + heading(prefix+f.name, t)
 		}
 	}
 	return ""

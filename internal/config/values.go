@@ -24,6 +24,7 @@ func (r *Retention) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// parseDays reads a length of time, in days too.
 func parseDays(text string) (time.Duration, error) {
 	number, ok := strings.CutSuffix(text, "d")
 	if !ok {

@@ -1,0 +1,198 @@
+package config
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+const withChannels = `
+	timezone = "Europe/Berlin"
+	[policy]
+	mode = "enforce"
+	[[limit]]
+	name = "burst"
+	algorithm = "token-bucket"
+	burst = 3
+	refill = "4s"
+	roles.vip.burst = 6
+	[[limit]]
+	name = "daily"
+	algorithm = "daily-window"
+	messages = 300
+	[penalties]
+	ladder = ["delete", "timeout 30s"]
+	strike_every = "0s"
+
+	[channel."#GardenHour"]
+	timezone = "America/Lima"
+	[channel."#GardenHour".policy]
+	exempt = []
+	[channel."#GardenHour".penalties]
+	ladder = ["warn"]
+	[[channel."#GardenHour".limit]]
+	name = "slow"
+	algorithm = "token-bucket"
+	burst = 1
+	refill = "1m"
+	[[channel."#GardenHour".limit]]
+	name = "burst"
+	algorithm = "token-bucket"
+	burst = 9
+	refill = "1s"
+
+	[channel.12345.policy]
+	mode = "observe"
+	[channel.12345.penalties]
+	forget_after = "0s"
+	[[channel.12345.limit]]
+	name = "line"
+	algorithm = "leaky-bucket"
+	every = "2s"
+	queue = 0
+
+	[channel."Room 7"]
+	timezone = ""
+`
+
+// A channel's table has what it says, and everything else from above.
+func TestChannelInherits(t *testing.T) {
+	c := mustParse(t, "c.toml", withChannels, nil)
+	want := c.Policy.Clone()
+	want.Timezone = "America/Lima"
+	want.Exempt = []chatguard.Role{}
+	want.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Warn}}
+	want.Limits = []chatguard.Limit{
+		{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 9, Refill: time.Second}, // in its place, without the role of the one above
+		c.Policy.Limits[1],
+		{Name: "slow", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: time.Minute},
+	}
+	same(t, "gardenhour", c.PolicyFor("gardenhour"), want)
+
+	want = c.Policy.Clone()
+	want.Mode = chatguard.Observe
+	want.Penalties.ForgetAfter = 0
+	want.Limits = append(want.Limits, chatguard.Limit{Name: "line", Algorithm: chatguard.LeakyBucket, Every: 2 * time.Second})
+	same(t, "12345", c.PolicyFor("12345"), want)
+	same(t, "Room 7", c.PolicyFor("Room 7"), c.Policy)
+	same(t, "how many", len(c.Channels), 3)
+}
+
+func TestPolicyForNames(t *testing.T) {
+	c := mustParse(t, "c.toml", withChannels, nil)
+	for _, f := range []struct {
+		names []string
+		zone  string
+		mode  chatguard.Mode
+		own   bool
+	}{
+		{[]string{"gardenhour", "1"}, "America/Lima", chatguard.Enforce, true},
+		{[]string{"#GARDENHOUR"}, "America/Lima", chatguard.Enforce, true},
+		{[]string{"", "gardenhour"}, "America/Lima", chatguard.Enforce, true},
+		{[]string{"somebody", "12345"}, "Europe/Berlin", chatguard.Observe, true},
+		{[]string{"gardenhour", "12345"}, "America/Lima", chatguard.Enforce, true}, // the first name counts
+		{[]string{"Room 7"}, "Europe/Berlin", chatguard.Enforce, true},
+		{[]string{"room 7"}, "Europe/Berlin", chatguard.Enforce, false}, // no login, so not the same
+		{[]string{"somebody"}, "Europe/Berlin", chatguard.Enforce, false},
+		{[]string{""}, "Europe/Berlin", chatguard.Enforce, false},
+		{nil, "Europe/Berlin", chatguard.Enforce, false},
+	} {
+		p := c.PolicyFor(f.names...)
+		if _, own := c.OwnPolicy(f.names...); p.Timezone != f.zone || p.Mode != f.mode || own != f.own {
+			t.Errorf("%q: zone %s, mode %s, own %v; want %+v", f.names, p.Timezone, p.Mode, own, f)
+		}
+	}
+}
+
+// What PolicyFor returns is the caller's.
+func TestPolicyForCopies(t *testing.T) {
+	c := mustParse(t, "c.toml", withChannels, nil)
+	for _, name := range []string{"gardenhour", "somebody"} {
+		c.PolicyFor(name).Limits[0].Burst = 100
+		if got := c.PolicyFor(name).Limits[0].Burst; got == 100 {
+			t.Errorf("%s: a caller's change shows", name)
+		}
+	}
+}
+
+// The environment changes what holds for all channels, and so what they inherit; a channel's own it doesn't reach.
+func TestChannelInheritsFromTheEnvironment(t *testing.T) {
+	c := mustParse(t, "c.toml", withChannels, variables{
+		"CHATGUARD_TIMEZONE": "UTC", "CHATGUARD_POLICY_MODE": "observe", "CHATGUARD_CHANNEL": "is a table of tables",
+		"CHATGUARD_CHANNEL_GARDENHOUR_TIMEZONE": "Asia/Tokyo",
+	})
+	same(t, "inherited mode", c.PolicyFor("gardenhour").Mode, chatguard.Observe)
+	same(t, "own zone", c.PolicyFor("gardenhour").Timezone, "America/Lima")
+	same(t, "inherited zone", c.PolicyFor("12345").Timezone, "UTC")
+}
+
+// A limit that counts in all channels is the same in all of them; a Guard takes no other.
+func TestEverywhereLimitIsInherited(t *testing.T) {
+	c := mustParse(t, "c.toml", `
+		timezone = "Europe/Berlin"
+		[[limit]]
+		name = "daily"
+		algorithm = "daily-window"
+		per = "user-everywhere"
+		messages = 300
+		[channel.a]
+		timezone = "America/Lima"
+		[[channel.a.limit]]
+		name = "own"
+		algorithm = "sliding-log"
+		messages = 5
+		every = "1m"
+	`, nil)
+	g, err := chatguard.New(c.Policy, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := c.PolicyFor("a")
+	if err := g.SetPolicy("1", own, time.Now()); err != nil || len(own.Limits) != 2 {
+		t.Errorf("%+v, %v", own, err)
+	}
+}
+
+// Every key of a limit, in all its kinds.
+func TestEveryKeyOfALimitIsTaken(t *testing.T) {
+	c := mustParse(t, "c.toml", `
+		[[limit]]
+		name = "slow"
+		algorithm = "leaky-bucket"
+		per = "channel"
+		mode = "observe"
+		count_throttled = true
+		every = "1m30s"
+		queue = 0
+		roles.vip.queue = 7
+		[[limit]]
+		name = "month"
+		algorithm = "user-window"
+		per = "user-everywhere"
+		mode = "enforce"
+		count_throttled = false
+		messages = 6_000_000
+		every = "30d"
+		roles.vip.messages = 7_000_000
+		[[limit]]
+		name = "bucket"
+		algorithm = "token-bucket"
+		per = "user"
+		burst = 3
+		refill = "1d"
+		roles.vip.refill = "12h"
+	`, nil)
+	same(t, "limits", c.Policy.Limits, []chatguard.Limit{
+		{
+			Name: "slow", Algorithm: chatguard.LeakyBucket, Per: chatguard.PerChannel, Mode: chatguard.LimitObserves, CountThrottled: true,
+			Every: 90 * time.Second, Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Queue: 7}},
+		}, {
+			Name: "month", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 6_000_000, Every: 30 * day,
+			Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 7_000_000}},
+		}, {
+			Name: "bucket", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: day,
+			Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Refill: 12 * time.Hour}},
+		},
+	})
+}
