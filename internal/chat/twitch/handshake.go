@@ -108,6 +108,9 @@ func (s *session) enterRoom(line rawLine) {
 	}
 	if room := line.tag("room-id"); isID(room) && slices.Contains(s.channels, channel) {
 		s.entered[channel] = true
+		if s.irc.Entered != nil {
+			s.irc.Entered(channel, room)
+		}
 		s.irc.learnRoom(channel, room)
 	}
 }

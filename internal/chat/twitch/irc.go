@@ -33,6 +33,10 @@ type IRC struct {
 	Token    func(context.Context) (string, error) // the bot's access token, asked for at each connect; nil or an empty token reads anonymously
 	Channels []string                              // logins of the channels to read, with or without '#'; at least one
 
+	// Entered is told the ID of each channel before the first message from there is delivered, and again with each connection. Reading waits
+	// for it. Nil means nobody is told.
+	Entered func(login, roomID string)
+
 	Logger *slog.Logger     // nil logs nothing
 	Now    func() time.Time // the clock that corrects the times of messages; nil means time.Now
 	Timing Timing           // how long things may take

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,6 +39,50 @@ func TestIRC(t *testing.T) {
 	hello := srv.Received()[0].Line
 	if hello != "CAP REQ :twitch.tv/tags twitch.tv/commands" || !strings.HasPrefix(srv.Received()[1].Line, "NICK justinfan") {
 		t.Errorf("introduced itself by %q, %q", hello, srv.Received()[1].Line)
+	}
+}
+
+// TestEnteredBeforeMessages: whoever has to know a channel's ID knows it when the first message from there is delivered, on each connection.
+func TestEnteredBeforeMessages(t *testing.T) {
+	srv := startTwitch(t, "room", "den")
+	var mu sync.Mutex
+	entered := map[string]int{}
+	irc := &IRC{Channels: []string{"room", "den"}, Address: srv.IRCAddress(), Timing: Timing{BackoffMin: time.Millisecond}}
+	irc.Entered = func(login, roomID string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if roomID != srv.UserID(login) {
+			t.Errorf("%s has the ID %s", login, roomID)
+		}
+		entered[roomID]++
+	}
+	in := &inbox{}
+	run(t, irc, func(messages []chatguard.Message) {
+		mu.Lock()
+		for _, m := range messages {
+			if entered[m.ChannelID] == 0 {
+				t.Errorf("a message came from %s, which nobody was told of", m.ChannelID)
+			}
+		}
+		mu.Unlock()
+		in.deliver(messages)
+	})
+	for n := range 2 {
+		joined(t, irc)
+		say(t, srv, faketwitch.Line{Channel: "room", Login: "anna", Text: "hello"})
+		say(t, srv, faketwitch.Line{Channel: "den", Login: "anna", Text: "hello"})
+		in.wait(t, 2*(n+1))
+		mu.Lock()
+		for _, login := range []string{"room", "den"} {
+			if got := entered[srv.UserID(login)]; got != n+1 {
+				t.Errorf("connection %d: told %d times of %s", n, got, login)
+			}
+		}
+		mu.Unlock()
+		if n == 0 {
+			srv.Disconnect()
+			eventually(t, "a reconnect", func() bool { return irc.Status().Reconnects == 1 })
+		}
 	}
 }
 

@@ -25,6 +25,16 @@ func Parse(line string) (m chatguard.Message, ok bool, err error) {
 	return m, err == nil, err
 }
 
+// ChannelOf returns the login of the channel that a line of Twitch's chat went to; empty for a line of another kind.
+func ChannelOf(line string) string {
+	raw, err := split(line)
+	if err != nil || raw.command != "PRIVMSG" {
+		return ""
+	}
+	login, _ := strings.CutPrefix(raw.target(), "#")
+	return login
+}
+
 // parseChat reads a PRIVMSG line. The error is a SkipReason.
 func parseChat(line string) (m chatguard.Message, err error) {
 	if !utf8.ValidString(line) {

@@ -192,3 +192,17 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestChannelOf(t *testing.T) {
+	for line, want := range map[string]string{
+		"@id=1;room-id=10 :anna!anna@a PRIVMSG #gardenhour :hello #teatime": "gardenhour",
+		":anna!anna@a PRIVMSG #gardenhour":                                  "gardenhour",
+		"@room-id=10 :tmi.twitch.tv ROOMSTATE #gardenhour":                  "",
+		`{"channel": "1", "text": "PRIVMSG #gardenhour :hello"}`:            "",
+		"": "",
+	} {
+		if got := ChannelOf(line); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
