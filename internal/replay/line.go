@@ -78,7 +78,11 @@ func (r *Replay) parse(line []byte) (m chatguard.Message, ok bool, err error) {
 		return r.options.Parse(string(line))
 	}
 	var rec record
-	if err := json.Unmarshal(line, &rec); err != nil {
+	err = json.Unmarshal(line, &rec)
+	if mismatch := (*json.UnmarshalTypeError)(nil); errors.As(err, &mismatch) && mismatch.Field != "" {
+		err = fmt.Errorf("%q: want %s, found %s", mismatch.Field, mismatch.Type, mismatch.Value)
+	}
+	if err != nil {
 		return m, false, err
 	}
 	m = chatguard.Message{
@@ -98,8 +102,8 @@ func (r *Replay) parse(line []byte) (m chatguard.Message, ok bool, err error) {
 type instant time.Time
 
 func (i *instant) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '"' {
-		return (*time.Time)(i).UnmarshalJSON(data)
+	if (*time.Time)(i).UnmarshalJSON(data) == nil {
+		return nil
 	}
 	ms, err := strconv.ParseInt(string(data), 10, 64)
 	if err != nil {

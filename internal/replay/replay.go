@@ -21,6 +21,10 @@ type Options struct {
 	// Parse reads a line that is no JSON. It returns false for a line that is no chat message.
 	Parse func(line string) (chatguard.Message, bool, error)
 
+	// Enter is told of each channel by its first message, before that is judged, and the line that it was read from. Nil means nobody is told.
+	// With an error the message counts as one that can't be read, and Enter is told again.
+	Enter func(first chatguard.Message, line string) error
+
 	// Decided is told every verdict, in the order of the lines. Nil means nobody is told. Its error ends the replay.
 	Decided func(chatguard.Verdict) error
 
@@ -56,11 +60,12 @@ type Replay struct {
 	options Options
 	summary Summary
 	users   map[string]*User
+	entered map[string]bool // by channel ID
 }
 
 // New returns a Replay without any messages.
 func New(o Options) *Replay {
-	return &Replay{options: o, users: map[string]*User{}, summary: Summary{ByLimit: map[string]int{}}}
+	return &Replay{options: o, users: map[string]*User{}, entered: map[string]bool{}, summary: Summary{ByLimit: map[string]int{}}}
 }
 
 // Read judges the messages of one record, plain or gzip, in the order of its lines and at the times given there. The name is for
@@ -110,6 +115,9 @@ func (r *Replay) line(ctx context.Context, line []byte) error {
 	if m.SentAt.IsZero() {
 		return errNoTime
 	}
+	if err := r.enter(m, line); err != nil {
+		return err
+	}
 	v, err := r.options.Guard.Check(ctx, m)
 	if err != nil {
 		return err
@@ -120,6 +128,18 @@ func (r *Replay) line(ctx context.Context, line []byte) error {
 			return decidedError{err}
 		}
 	}
+	return nil
+}
+
+// enter tells of a channel that no message came from before.
+func (r *Replay) enter(m chatguard.Message, line []byte) error {
+	if r.options.Enter == nil || r.entered[m.ChannelID] {
+		return nil
+	}
+	if err := r.options.Enter(m, string(line)); err != nil {
+		return err
+	}
+	r.entered[m.ChannelID] = true
 	return nil
 }
 

@@ -89,6 +89,8 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 		`{"at":1767614400000,"channel":"1","user_id":"7","cost":0}`,
 		`{"at":true,"channel":"1","user_id":"7"}`,
 		`{"at":1767614400000,"channel":"1","user_id":"7","roles":["king"]}`,
+		`{"at":"yesterday","channel":"1","user_id":"7"}`,
+		`{"at":1767614400000,"channel":1,"user_id":"7"}`,
 		`?`,
 		`{"x":"` + strings.Repeat("x", 3*maxLine) + `"}`,
 		"no time",
@@ -96,7 +98,7 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 		`{"at":1767614400000,"channel":"1","user_id":"7"}`,
 	}, "\n")
 	got, skipped, _ := replay(t, strings.NewReader(record))
-	if got.Messages != 1 || got.Skipped != 9 || len(skipped) != 9 {
+	if got.Messages != 1 || got.Skipped != 11 || len(skipped) != 11 {
 		t.Errorf("got %+v", got)
 	}
 	for i, want := range []string{
@@ -106,13 +108,49 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 		"chat:4: the message costs less than 1",
 		`chat:5: "at" is true, want RFC 3339 text or milliseconds since 1970`,
 		`chat:6: unknown role "king" (known: first_timer, everyone, subscriber, vip, moderator, lead_moderator, broadcaster)`,
-		"chat:7: no such line",
-		"chat:8: the line is longer than 1048576 bytes",
-		"chat:9: the message has no time",
+		`chat:7: "at" is "yesterday", want RFC 3339 text or milliseconds since 1970`,
+		`chat:8: "channel": want string, found number`,
+		"chat:9: no such line",
+		"chat:10: the line is longer than 1048576 bytes",
+		"chat:11: the message has no time",
 	} {
 		if skipped[i] != want {
 			t.Errorf("got  %s\nwant %s", skipped[i], want)
 		}
+	}
+}
+
+// TestEnter: each channel is told of once, before its first message, and what Enter refuses isn't judged.
+func TestEnter(t *testing.T) {
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	refused := 1
+	r := New(Options{
+		Guard: guard, Parse: parseNothing,
+		Enter: func(m chatguard.Message, line string) error {
+			seen = append(seen, "enter "+m.ChannelID+" "+line[len(line)-3:])
+			if m.ChannelID == "3" && refused > 0 {
+				refused--
+				return errors.New("not yet")
+			}
+			return nil
+		},
+		Decided: func(v chatguard.Verdict) error { seen = append(seen, "judge "+v.ChannelID); return nil },
+	})
+	var b strings.Builder
+	for i, channel := range []string{"1", "1", "2", "1", "3", "3", "3"} {
+		fmt.Fprintf(&b, `{"at":1767614400000,"channel":%q,"user_id":"%d"}`+"\n", channel, i)
+	}
+	b.WriteString("mirrored\n")
+	if err := r.Read(t.Context(), "chat", strings.NewReader(b.String())); err != nil {
+		t.Fatal(err)
+	}
+	want := `[enter 1 0"} judge 1 judge 1 enter 2 2"} judge 2 judge 1 enter 3 4"} enter 3 5"} judge 3 judge 3]`
+	if got := fmt.Sprint(seen); got != want || r.Summary().Skipped != 1 {
+		t.Errorf("got  %s, skipped %d\nwant %s, skipped 1", got, r.Summary().Skipped, want)
 	}
 }
 
