@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,14 +26,16 @@ const owner = "owner"
 
 // app is the whole bot, wired: Twitch → bot → Guard → store and dashboard.
 type app struct {
-	config   config.Config
-	log      *slog.Logger
-	store    *persist.Store
-	guard    *chatguard.Guard
-	twitch   *twitchConnection
-	bot      *chat.Bot
-	web      *web.Server
-	listener net.Listener
+	config    config.Config
+	log       *slog.Logger
+	store     *persist.Store
+	guard     *chatguard.Guard
+	twitch    *twitchConnection
+	bot       *chat.Bot
+	web       *web.Server
+	listener  net.Listener
+	logins    logins
+	revisions map[string]journal.Revision // in force at the start, by channel ID; not changed after that
 }
 
 // newApp opens the database, takes back what it holds, and listens. Close the app when done.
@@ -50,10 +53,14 @@ func (a *app) open(ctx context.Context) (err error) {
 	if a.listener, err = s.Open(); err != nil {
 		return err
 	}
+	_, strangers := unlisted(a.config)
+	for _, name := range strangers {
+		a.log.Warn("a table for a channel that isn't in twitch.channels, and so isn't moderated", "table", "[channel."+name+"]", "file", a.config.Path)
+	}
+	a.twitch = newTwitchConnection(a.config.Twitch, a.log, a.enter)
 	if err = a.openStore(ctx); err != nil {
 		return err
 	}
-	a.twitch = newTwitchConnection(a.config.Twitch, a.log)
 	a.bot = chat.New(chat.Options{
 		Guard: a.guard, Source: a.twitch, Moderator: a.twitch.moderator(), Logger: a.log,
 		Report: func(o journal.Outcome) {
@@ -64,7 +71,7 @@ func (a *app) open(ctx context.Context) (err error) {
 	a.web, err = web.New(web.Options{
 		Site: s, Guard: a.guard, Store: a.store, WrongCode: persist.ErrCode, Conflict: persist.ErrConflict, Log: a.log,
 		Acceptable:  a.acceptable,
-		BasePolicy:  func(string) chatguard.Policy { return a.config.Policy },
+		BasePolicy:  a.basePolicy,
 		Channels:    a.twitch.channels,
 		Connections: a.twitch.connections,
 		Database:    a.database,
@@ -97,38 +104,59 @@ func (a *app) openStore(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := a.putRevisionsInForce(ctx); err != nil {
+	if err := a.putPoliciesInForce(ctx); err != nil {
 		return err
 	}
 	_, err = a.store.Restore(ctx, a.guard)
 	return err
 }
 
-// putRevisionsInForce makes what was changed live go on holding, over the configuration, and names it.
-func (a *app) putRevisionsInForce(ctx context.Context) error {
+// putPoliciesInForce makes the policies hold that channels have of their own, in the configuration or because they were changed live.
+func (a *app) putPoliciesInForce(ctx context.Context) error {
 	revisions, err := a.store.CurrentRevisions(ctx)
 	if err != nil {
 		return err
 	}
+	a.meet(ctx)
+	ids, _ := unlisted(a.config)
+	ids = append(ids, a.logins.ids()...)
+	a.revisions = map[string]journal.Revision{}
 	for _, r := range revisions {
-		if len(r.Changes) == 0 {
-			continue
+		if len(r.Changes) > 0 {
+			a.revisions[r.ChannelID] = r
+			ids = append(ids, r.ChannelID)
 		}
-		policy, left := journal.Apply(a.config.Policy, r.Changes)
-		if err := a.acceptable(policy); err != nil {
-			a.log.Error("what was changed live can't be done any more; only observing", "channel", r.ChannelID, "problem", err)
-			policy.Mode = chatguard.Observe
-		}
-		if err := a.guard.SetPolicy(r.ChannelID, policy, time.Now()); err != nil {
+	}
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		if err := a.putInForce(id); err != nil {
 			return err
 		}
-		log := a.log.With("channel", r.ChannelID, "revision", r.Number, "author", r.Author)
-		for _, c := range left {
-			log.Warn("changed live, which no longer fits the configuration", "key", c.Key, "value", c.To)
-		}
-		for _, c := range journal.Diff(a.config.Policy, policy) {
-			log.Info("changed live, and so not as configured", "key", c.Key, "value", c.To, "configured", c.From)
-		}
+	}
+	return nil
+}
+
+// putInForce makes a channel's policy hold: the configuration's, with what was changed live over it, which is named.
+func (a *app) putInForce(id string) error {
+	base, r := a.basePolicy(id), a.revisions[id]
+	policy, left := journal.Apply(base, r.Changes)
+	if err := a.acceptable(policy); err != nil {
+		a.log.Error("the policy in force can't be done; only observing", "channel", id, "problem", err)
+		policy.Mode = chatguard.Observe
+	}
+	log := a.log.With("channel", id, "revision", r.Number, "author", r.Author)
+	if err := a.guard.SetPolicy(id, policy, time.Now()); err != nil {
+		log.Error("what was changed live no longer fits the configuration, which holds instead", "problem", err)
+		return a.guard.SetPolicy(id, base, time.Now())
+	}
+	for _, c := range left {
+		log.Warn("changed live, which no longer fits the configuration", "key", c.Key, "value", c.To)
+	}
+	if len(r.Changes) == 0 {
+		return nil
+	}
+	for _, c := range journal.Diff(base, policy) {
+		log.Info("changed live, and so not as configured", "key", c.Key, "value", c.To, "configured", c.From)
 	}
 	return nil
 }

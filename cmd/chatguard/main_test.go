@@ -51,7 +51,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TWITCH_LOG", log)
 			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "verdicts": verdicts, "metronome": metronome,
+		},
 	})
 }
 

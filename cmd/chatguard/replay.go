@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/replay"
 )
 
@@ -46,7 +47,7 @@ the lines, at the times given there. A line that can't be read is named and coun
 				return err
 			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
-			summary, err := replayFiles(cmd, cfg.Policy, files, out, decisions)
+			summary, err := replayFiles(cmd, cfg, files, out, decisions)
 			if err == nil && !decisions {
 				err = printSummary(out, summary, asJSON)
 			}
@@ -59,15 +60,22 @@ the lines, at the times given there. A line that can't be read is named and coun
 	return cmd
 }
 
-func replayFiles(cmd *cobra.Command, policy chatguard.Policy, files []string, out io.Writer, decisions bool) (replay.Summary, error) {
+func replayFiles(cmd *cobra.Command, cfg config.Config, files []string, out io.Writer, decisions bool) (replay.Summary, error) {
 	start := func() time.Time { return time.Unix(0, 0) } // the same record always gives the same verdicts, entry IDs too
-	guard, err := chatguard.New(policy, &chatguard.Options{Now: start})
+	guard, err := chatguard.New(cfg.Policy, &chatguard.Options{Now: start})
 	if err != nil {
 		return replay.Summary{}, err
 	}
 	skipped := 0
 	options := replay.Options{
 		Guard: guard, Parse: twitch.Parse,
+		Enter: func(m chatguard.Message, line string) error {
+			own, ok := cfg.OwnPolicy(twitch.ChannelOf(line), m.ChannelID)
+			if !ok {
+				return nil
+			}
+			return guard.SetPolicy(m.ChannelID, own, m.SentAt)
+		},
 		Skipped: func(name string, line int, why error) {
 			if skipped++; skipped <= namedSkips {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s:%d: skipped: %s\n", name, line, printable(why.Error()))

@@ -38,7 +38,7 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetHelpCommand(newHelpCommand())
-	root.AddCommand(newInitCommand(), newDemoCommand(), newWatchCommand(), newRunCommand(), newSigninCommand(), newReplayCommand())
+	root.AddCommand(newInitCommand(), newDemoCommand(), newWatchCommand(), newRunCommand(), newSigninCommand(), newReplayCommand(), newResetsCommand())
 	return root
 }
 

@@ -2,7 +2,9 @@ package main
 
 import (
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -55,6 +57,15 @@ func readyToRun(c config.Config) error {
 	}
 	if key, problem := unfit(c.Policy, c.Twitch.Token != ""); problem != "" {
 		return &config.Error{File: c.Path, Key: key, Problem: problem}
+	}
+	_, strangers := unlisted(c)
+	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
+		if slices.Contains(strangers, name) {
+			continue
+		}
+		if key, problem := unfit(c.Channels[name], c.Twitch.Token != ""); problem != "" {
+			return &config.Error{File: c.Path, Key: "channel." + name + "." + key, Problem: problem}
+		}
 	}
 	return nil
 }

@@ -31,8 +31,9 @@ type twitchConnection struct {
 	refused string // why Twitch doesn't let us moderate; empty while it does
 }
 
-func newTwitchConnection(c config.Twitch, log *slog.Logger) *twitchConnection {
-	t := &twitchConnection{log: log, irc: &twitch.IRC{Address: c.IRCAddress, Channels: c.Channels, Logger: log}}
+// newTwitchConnection returns a connection that tells entered the ID of each channel before it delivers the first message from there.
+func newTwitchConnection(c config.Twitch, log *slog.Logger, entered func(login, id string)) *twitchConnection {
+	t := &twitchConnection{log: log, irc: &twitch.IRC{Address: c.IRCAddress, Channels: c.Channels, Entered: entered, Logger: log}}
 	if c.IRCTLS {
 		t.irc.TLS = &tls.Config{}
 	}
@@ -94,6 +95,17 @@ func (t *twitchConnection) identify(ctx context.Context) error {
 		case <-time.After(identifyAgain):
 		}
 	}
+}
+
+// lookUp asks for the accounts of channels. Without a token there is nobody to ask, and none is found.
+func (t *twitchConnection) lookUp(ctx context.Context, channels []string) ([]twitch.Account, error) {
+	if t.helix == nil || len(channels) == 0 {
+		return nil, nil
+	}
+	if _, err := t.helix.Identify(ctx); err != nil { // Helix wants to hear the application's ID, which this learns
+		return nil, err
+	}
+	return t.helix.Users(ctx, channels...)
 }
 
 // neededScopes are what moderation asks of a token.

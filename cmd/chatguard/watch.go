@@ -60,7 +60,17 @@ func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	connection := newTwitchConnection(cfg.Twitch, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	connection := newTwitchConnection(cfg.Twitch, log, func(login, id string) {
+		own, ok := cfg.OwnPolicy(login, id)
+		if !ok {
+			return
+		}
+		own.Mode = chatguard.Observe
+		if err := guard.SetPolicy(id, own, time.Now()); err != nil {
+			log.Error("a channel's own policy can't be put in force", "channel", id, "login", login, "error", err)
+		}
+	})
 	bot := chat.New(chat.Options{Guard: guard, Source: connection})
 	err = bot.Run(ctx)
 	c := bot.Counts()

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+// lookUpTime is how long the start waits for Twitch to tell the IDs of channels.
+const lookUpTime = 10 * time.Second
+
+// logins are the names of channels by ID: Twitch's messages have IDs, and the configuration has names. It is safe for concurrent use.
+type logins struct {
+	mu   sync.Mutex
+	byID map[string]string
+}
+
+// learn takes note of a channel and reports whether it is new.
+func (l *logins) learn(login, id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.byID[id] == login {
+		return false
+	}
+	if l.byID == nil {
+		l.byID = map[string]string{}
+	}
+	l.byID[id] = login
+	return true
+}
+
+// of returns the login of a channel, or nothing where it isn't known.
+func (l *logins) of(id string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.byID[id]
+}
+
+// ids are the IDs of all channels that are known.
+func (l *logins) ids() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.byID))
+}
+
+// basePolicy is the configuration's policy of a channel.
+func (a *app) basePolicy(id string) chatguard.Policy { return a.config.PolicyFor(a.logins.of(id), id) }
+
+// enter puts a channel's own policy in force where Twitch has told the channel's ID only now.
+func (a *app) enter(login, id string) {
+	if !a.logins.learn(login, id) {
+		return
+	}
+	if _, own := a.config.OwnPolicy(login, id); !own {
+		return
+	}
+	if err := a.putInForce(id); err != nil {
+		a.log.Error("a channel's own policy can't be put in force", "channel", id, "login", login, "error", err)
+	}
+}
+
+// meet learns the IDs of the channels that have a policy of their own, so that it is in force before what their users had spent is restored: limits
+// that only such a policy has would start fresh otherwise. Where Twitch doesn't tell, enter comes to know them later.
+func (a *app) meet(ctx context.Context) {
+	var own []string
+	for _, login := range a.config.Twitch.Channels {
+		if _, ok := a.config.OwnPolicy(login); ok {
+			own = append(own, login)
+		}
+	}
+	ctx, stop := context.WithTimeout(ctx, lookUpTime)
+	defer stop()
+	found, err := a.twitch.lookUp(ctx, own)
+	if err != nil {
+		a.log.Warn("Twitch doesn't tell the IDs of the channels that have tables of their own: limits that only those have begin anew", "channels", own, "error", err)
+	}
+	for _, account := range found {
+		a.logins.learn(account.Login, account.ID)
+	}
+}
+
+// unlisted are the names of tables that aren't in twitch.channels: those that may be the ID of a channel that is, and those that can't.
+func unlisted(c config.Config) (ids, strangers []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
+		switch {
+		case slices.Contains(c.Twitch.Channels, name):
+		case strings.Trim(name, "0123456789") == "":
+			ids = append(ids, name)
+		default:
+			strangers = append(strangers, name)
+		}
+	}
+	return ids, strangers
+}

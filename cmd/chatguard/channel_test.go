@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// ownPolicy is one that differs from the demo's in a limit that only it has: one message an hour.
+func ownPolicy(c config.Config) chatguard.Policy {
+	p := c.Policy.Clone()
+	p.Limits = append(p.Limits, chatguard.Limit{Name: "slow", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: time.Hour})
+	p.Penalties.StrikeEvery = 0
+	return p
+}
+
+func startDemoTwitch(t *testing.T) *faketwitch.Server {
+	t.Helper()
+	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel, "teatime"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
+}
+
+// TestAChannelsOwnPolicyHolds from its first message on, and in no other channel, by whichever name its table has.
+func TestAChannelsOwnPolicyHolds(t *testing.T) {
+	for _, name := range []string{"login", "ID", "login of an anonymous reader"} {
+		t.Run(name, func(t *testing.T) {
+			server := startDemoTwitch(t)
+			c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
+			c.Twitch.Channels = append(c.Twitch.Channels, "teatime")
+			key := demoChannel
+			switch name {
+			case "ID":
+				key = server.UserID(demoChannel)
+			case "login of an anonymous reader":
+				c.Twitch.Token, c.Policy.Mode = "", chatguard.Observe
+			}
+			c.Channels = map[string]chatguard.Policy{key: ownPolicy(c)}
+			a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
+			defer stop()
+			if err := server.WaitJoined(t.Context(), 2); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				say(t, server, "anna", "", "hello")
+				if _, err := server.Say(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			until(t, func() bool { return a.bot.Counts().Messages == 4 })
+			if n := a.bot.Counts(); n.Throttled+n.Observed != 1 {
+				t.Errorf("%+v, want one message beyond the limit that only #%s has", n, demoChannel)
+			}
+			if p := a.guard.Policy(server.UserID("teatime")); len(p.Limits) != 2 {
+				t.Errorf("the other channel's limits are %+v", p.Limits)
+			}
+		})
+	}
+}
+
+// TestARestartKeepsWhatAChannelsOwnLimitsCounted, and strikes too where only that channel's policy enforces.
+func TestARestartKeepsWhatAChannelsOwnLimitsCounted(t *testing.T) {
+	server := startDemoTwitch(t)
+	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
+	c.Channels = map[string]chatguard.Policy{demoChannel: ownPolicy(c)}
+	c.Policy.Mode = chatguard.Observe
+	c.FlushInterval = 10 * time.Millisecond
+	var want []string
+	for i := range 2 {
+		a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
+		if i == 0 {
+			say(t, server, "anna", "", "hello")
+		}
+		want = append(want, say(t, server, "anna", "", "hello again"))
+		waitForDeletes(t, server, want)
+		var entries []journal.Entry
+		until(t, func() bool {
+			var err error
+			if entries, err = a.store.Entries(t.Context(), server.UserID(demoChannel), 2); err != nil {
+				t.Fatal(err)
+			}
+			return len(entries) == i+1
+		})
+		if entries[0].Strikes != i+1 {
+			t.Errorf("start %d: %d strikes, want %d", i, entries[0].Strikes, i+1)
+		}
+		stop()
+	}
+}
+
+// TestLiveChangesLieOverTheChannelsOwnPolicy: they are compared with it, hold over it after a restart, and going back leads to it.
+func TestLiveChangesLieOverTheChannelsOwnPolicy(t *testing.T) {
+	server := startDemoTwitch(t)
+	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
+	c.Web.Token = "0123456789abcdef"
+	own := ownPolicy(c)
+	c.Channels = map[string]chatguard.Policy{demoChannel: own}
+	id := server.UserID(demoChannel)
+	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
+	live := own.Clone()
+	live.Limits[2].Burst = 2
+	revision := journal.Revision{ChannelID: id, Number: 1, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(a.basePolicy(id), live)}
+	if fmt.Sprint(revision.Changes) != "[{limit.slow.burst 1 2}]" {
+		t.Errorf("changes %v", revision.Changes)
+	}
+	if err := a.store.SaveRevision(t.Context(), revision); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+
+	var log bytes.Buffer
+	a, stop = runApp(t, server, c, slog.New(slog.NewTextHandler(&log, nil)))
+	if p := a.guard.Policy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 2 {
+		t.Errorf("after a restart the limits are %+v", p.Limits)
+	}
+	until(t, func() bool { return len(a.twitch.channels()) == 1 })
+	request := httptest.NewRequest("DELETE", "http://127.0.0.1/api/v1/channels/"+id+"/policy", nil)
+	request.Header.Set("Authorization", "Bearer "+string(c.Web.Token))
+	answer := httptest.NewRecorder()
+	a.web.Handler().ServeHTTP(answer, request)
+	if p := a.guard.Policy(id); answer.Code != http.StatusOK || len(p.Limits) != 3 || p.Limits[2].Burst != 1 {
+		t.Errorf("going back: %d %s; the limits are %+v", answer.Code, answer.Body, p.Limits)
+	}
+	stop()
+	if text := log.String(); strings.Count(text, "key=limit.slow.burst value=2 configured=1") != 1 {
+		t.Errorf("the start doesn't name what was changed live:\n%s", text)
+	}
+}
+
+// TestAnIDThatTwitchTellsLate: where nobody can be asked for it at the start, what was changed live still lies over the channel's own policy.
+func TestAnIDThatTwitchTellsLate(t *testing.T) {
+	server := startDemoTwitch(t)
+	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
+	c.Twitch.Token, c.Policy.Mode = "", chatguard.Observe
+	own := ownPolicy(c)
+	c.Channels = map[string]chatguard.Policy{demoChannel: own}
+	id := server.UserID(demoChannel)
+	live := own.Clone()
+	live.Limits[2].Burst = 2
+	for i := range 2 {
+		a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
+		say(t, server, "anna", "", "hello")
+		until(t, func() bool { return a.bot.Counts().Messages == 1 })
+		if p := a.guard.Policy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 1+i {
+			t.Errorf("start %d: the limits are %+v", i, p.Limits)
+		}
+		revision := journal.Revision{ChannelID: id, Number: 1 + i, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(own, live)}
+		if err := a.store.SaveRevision(t.Context(), revision); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+	}
+}
+
+// TestATableForNobodyIsNamed at the start, and stops nothing.
+func TestATableForNobodyIsNamed(t *testing.T) {
+	server := startDemoTwitch(t)
+	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
+	c.Path = "chatguard.toml"
+	c.Channels = map[string]chatguard.Policy{"gardenhuor": c.Policy, demoChannel: c.Policy, "12345": c.Policy}
+	var log bytes.Buffer
+	a, err := newApp(t.Context(), c, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	if text := log.String(); strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, "table=[channel.gardenhuor]") {
+		t.Errorf("the log says\n%s", text)
+	}
+}
+
+// TestALiveChangeThatFitsNoMore: where the configuration makes a limit count everywhere, a change of it in one channel falls, and nothing else does.
+func TestALiveChangeThatFitsNoMore(t *testing.T) {
+	server := startDemoTwitch(t)
+	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
+	id := server.UserID(demoChannel)
+	live := c.Policy.Clone()
+	live.Limits[1].Messages = 5
+	for i := range 2 {
+		var log bytes.Buffer
+		a, err := newApp(t.Context(), c, slog.New(slog.NewTextHandler(&log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := a.guard.Policy(id); p.Limits[1].Messages != 300 {
+			t.Errorf("start %d: the limits are %+v", i, p.Limits)
+		}
+		if said := strings.Contains(log.String(), "no longer fits"); said != (i == 1) {
+			t.Errorf("start %d: the log says\n%s", i, log.String())
+		}
+		revision := journal.Revision{ChannelID: id, Number: 1 + i, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(c.Policy, live)}
+		if err := a.store.SaveRevision(t.Context(), revision); err != nil {
+			t.Fatal(err)
+		}
+		a.close()
+		c.Policy.Limits[1].Per = chatguard.PerUserEverywhere
+	}
+}
