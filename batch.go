@@ -32,21 +32,19 @@ func (b *batch) add(m *Message, v *Verdict) error {
 			return checkID(m.ChannelID, ErrNoChannel)
 		}
 	}
-	if m.SentAt.IsZero() {
+	at := m.SentAt
+	if at.IsZero() {
 		if b.now.IsZero() {
 			b.now = b.guard.now()
 		}
-		timed := *m
-		timed.SentAt = b.now
-		m = &timed
+		at = b.now
 	}
-	q, err := m.request(b.channel.policy.Load().exempt)
-	if err != nil {
+	c := &b.cases[b.count]
+	if err := m.request(&c.Request, at, b.channel.policy.Load().exempt); err != nil {
 		return err
 	}
-	v.begin(m)
-	c := &b.cases[b.count]
-	c.User, c.Request = m.User.ID, q
+	v.begin(m, at)
+	c.User = m.User.ID
 	b.messages[b.count], b.verdicts[b.count] = m, v
 	b.count++
 	return nil

@@ -15,6 +15,7 @@ import (
 
 // channel is what the Guard knows of a channel.
 type channel struct {
+	id     string
 	policy atomic.Pointer[compiled]
 	table  *limits.Table                // of its users
 	shared atomic.Pointer[limits.Table] // of limits that everyone shares: one row; nil without any
@@ -23,8 +24,8 @@ type channel struct {
 	own      bool       // the policy was made for this channel
 }
 
-func newChannel(policy *compiled, maxUsers int) *channel {
-	c := &channel{table: limits.NewTable(policy.sets[limits.PerUser], maxUsers)}
+func newChannel(id string, policy *compiled, maxUsers int) *channel {
+	c := &channel{id: id, table: limits.NewTable(policy.sets[limits.PerUser], maxUsers)}
 	if set := policy.sets[limits.PerChannel]; set != nil {
 		c.shared.Store(limits.NewTable(set, 1))
 	}
@@ -92,9 +93,9 @@ func (g *Guard) setBase(next *compiled, at int64) error {
 	g.base.Store(next)
 	changeTable(&g.everywhere, next.sets[limits.PerUserEverywhere], g.maxUsers, at)
 	var errs []error
-	g.channels.update(func(id string, c *channel) {
+	g.channels.update(func(c *channel) {
 		if err := c.setBase(next, at); err != nil {
-			errs = append(errs, fmt.Errorf("channel %q: %w", id, err))
+			errs = append(errs, fmt.Errorf("channel %q: %w", c.id, err))
 		}
 	})
 	return errors.Join(errs...)
@@ -132,74 +133,86 @@ func (l Limit) equal(other Limit) bool {
 	return same && reflect.DeepEqual(l, other)
 }
 
-// channels are all that were seen. Finding one takes no lock; adding one copies a small part of them. The zero value is empty.
+// channels are all that were seen: a hash table with open addressing. Finding one takes no lock. The zero value is empty.
 type channels struct {
-	parts [channelParts]channelPart
+	table  atomic.Pointer[channelTable] // nil means none
+	adding sync.Mutex                   // held while one is added
+	count  int
 }
 
-const channelParts = 64
+// channelTable has a power of two of slots, of which at least a half are nil. Slots are only ever filled.
+type channelTable []atomic.Pointer[channel]
 
-type channelPart struct {
-	known  atomic.Pointer[map[string]*channel] // replaced, never changed; nil means none
-	adding sync.Mutex                          // held while known is replaced
-}
+const leastChannelSlots = 8
 
 var channelSeed = maphash.MakeSeed()
 
-func (c *channels) part(id string) *channelPart {
-	return &c.parts[maphash.String(channelSeed, id)%channelParts]
-}
-
-func (p *channelPart) list() map[string]*channel {
-	if known := p.known.Load(); known != nil {
-		return *known
+// find returns a channel that was seen, or nil.
+func (c *channels) find(id string) *channel {
+	if t := c.table.Load(); t != nil {
+		found, _ := t.find(id)
+		return found
 	}
 	return nil
 }
 
-// find returns a channel that was seen, or nil.
-func (c *channels) find(id string) *channel { return c.part(id).list()[id] }
+// find returns the channel, or the slot where it belongs.
+func (t channelTable) find(id string) (found *channel, slot int) {
+	mask := len(t) - 1
+	for slot = int(maphash.String(channelSeed, id)) & mask; ; slot = (slot + 1) & mask {
+		if found = t[slot].Load(); found == nil || found.id == id {
+			return found, slot
+		}
+	}
+}
 
 // get returns a channel, which begins with the Guard's policy on first sight; nil where the ID is none.
 func (c *channels) get(id string, g *Guard) *channel {
-	part := c.part(id)
-	if found := part.list()[id]; found != nil {
+	if found := c.find(id); found != nil || checkID(id, ErrNoChannel) != nil {
 		return found
 	}
-	if checkID(id, ErrNoChannel) != nil {
-		return nil
-	}
-	part.adding.Lock()
-	defer part.adding.Unlock()
-	if found := part.list()[id]; found != nil {
+	c.adding.Lock()
+	defer c.adding.Unlock()
+	if found := c.find(id); found != nil {
 		return found
 	}
-	next := maps.Clone(part.list())
-	if next == nil {
-		next = map[string]*channel{}
+	added := newChannel(id, g.base.Load(), g.maxUsers)
+	c.add(added)
+	return added
+}
+
+func (c *channels) add(added *channel) {
+	t := c.table.Load()
+	if t == nil || 2*(c.count+1) > len(*t) {
+		larger := make(channelTable, max(leastChannelSlots, 4*c.count))
+		c.each(func(known *channel) {
+			_, slot := larger.find(known.id)
+			larger[slot].Store(known)
+		})
+		t = &larger
 	}
-	next[id] = newChannel(g.base.Load(), g.maxUsers)
-	part.known.Store(&next)
-	return next[id]
+	_, slot := t.find(added.id)
+	(*t)[slot].Store(added)
+	c.count++
+	c.table.Store(t)
 }
 
 // each calls do with every channel.
-func (c *channels) each(do func(id string, c *channel)) {
-	for i := range c.parts {
-		for id, known := range c.parts[i].list() {
-			do(id, known)
+func (c *channels) each(do func(*channel)) {
+	t := c.table.Load()
+	if t == nil {
+		return
+	}
+	for i := range *t {
+		if known := (*t)[i].Load(); known != nil {
+			do(known)
 		}
 	}
 }
 
 // update calls do with every channel, while none is added.
-func (c *channels) update(do func(id string, c *channel)) {
-	for i := range c.parts {
-		part := &c.parts[i]
-		part.adding.Lock()
-		for id, known := range part.list() {
-			do(id, known)
-		}
-		part.adding.Unlock()
-	}
+func (c *channels) update(do func(*channel)) {
+	c.adding.Lock()
+	defer c.adding.Unlock()
+	c.each(do)
 }

@@ -19,26 +19,26 @@ func (c *channel) places(g *Guard, m *Message, room *[2]limits.Place) []limits.P
 	return places
 }
 
-// request is what the limits want to know of a message, or why it can't be judged.
-func (m *Message) request(exempt Roles) (q limits.Request, err error) {
+// request writes down what the limits want to know of a message that was sent at that time, or says why it can't be judged.
+func (m *Message) request(q *limits.Request, at time.Time, exempt Roles) (err error) {
 	if err := checkID(m.ChannelID, ErrNoChannel); err != nil {
-		return q, err
+		return err
 	}
 	if err := checkID(m.User.ID, ErrNoUser); err != nil {
-		return q, err
+		return err
 	}
 	if m.Cost < 0 {
-		return q, ErrCost
+		return ErrCost
 	}
 	roles := m.User.Roles&allRoles | 1<<Everyone
-	q = limits.Request{Cost: int64(max(m.Cost, 1)), Roles: uint8(roles), Exempt: roles&exempt != 0}
-	q.At, err = nanoseconds(m.SentAt)
-	return q, err
+	q.Cost, q.Roles, q.Exempt = int64(max(m.Cost, 1)), uint8(roles), roles&exempt != 0
+	q.At, err = nanoseconds(at)
+	return err
 }
 
-// begin writes down what a verdict says of any message.
-func (v *Verdict) begin(m *Message) {
-	*v = Verdict{At: m.SentAt, ChannelID: m.ChannelID, UserID: m.User.ID, Cost: max(m.Cost, 1), Allowed: true, Remaining: -1}
+// begin writes down what a verdict, which is the zero one, says of any message.
+func (v *Verdict) begin(m *Message, at time.Time) {
+	v.At, v.ChannelID, v.UserID, v.Cost, v.Allowed, v.Remaining = at, m.ChannelID, m.User.ID, max(m.Cost, 1), true, -1
 }
 
 // decide writes down what the limits have decided on a message of that time.

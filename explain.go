@@ -38,21 +38,22 @@ type LimitStatus struct {
 // Explain says how the message's author stands with every limit, and what Check would decide on the message. It changes nothing: nothing
 // is spent, no strike is given, no observer is told, and there is no journal entry. The errors are Check's.
 func (g *Guard) Explain(m Message) (e Explanation, err error) {
-	if m.SentAt.IsZero() {
-		m.SentAt = g.now()
+	at := m.SentAt
+	if at.IsZero() {
+		at = g.now()
 	}
 	c := g.channels.find(m.ChannelID)
 	if c == nil {
-		c = newChannel(g.base.Load(), 1)
+		c = newChannel(m.ChannelID, g.base.Load(), 1)
 	}
 	policy := c.policy.Load()
-	q, err := m.request(policy.exempt)
-	if err != nil {
+	var q limits.Request
+	if err := m.request(&q, at, policy.exempt); err != nil {
 		return e, err
 	}
 	var room [2]limits.Place
 	d, levels, standing := c.table.Explain(m.User.ID, &q, c.places(g, &m, &room)...)
-	e.Verdict.begin(&m)
+	e.Verdict.begin(&m, at)
 	e.Verdict.decide(&d, q.At)
 	for _, l := range levels {
 		e.Limits = append(e.Limits, statusOf(l))

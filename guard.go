@@ -76,9 +76,6 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 // Check decides on one message and, when it is allowed, spends its cost. The error says why the message can't be judged: ErrNoChannel,
 // ErrNoUser, ErrLongID, ErrCost or ErrTime. The context is not waited on: a decision only touches memory.
 func (g *Guard) Check(_ context.Context, m Message) (v Verdict, err error) {
-	if m.SentAt.IsZero() {
-		m.SentAt = g.now()
-	}
 	_, err = g.check(&m, &v, false)
 	return v, err
 }
@@ -86,9 +83,6 @@ func (g *Guard) Check(_ context.Context, m Message) (v Verdict, err error) {
 // Take is Check for a sender who would rather send less than nothing: of the message's cost it spends as many as all limits allow, and
 // returns how many those are. With none the verdict is on a message of cost 1. Where the policy observes, all of the cost is taken.
 func (g *Guard) Take(_ context.Context, m Message) (taken int, v Verdict, err error) {
-	if m.SentAt.IsZero() {
-		m.SentAt = g.now()
-	}
 	spent, err := g.check(&m, &v, true)
 	switch {
 	case err != nil || !v.Allowed:
@@ -99,18 +93,21 @@ func (g *Guard) Take(_ context.Context, m Message) (taken int, v Verdict, err er
 	return int(spent), v, nil
 }
 
-// check decides on a message and returns what was spent.
+// check decides on a message and returns what was spent. The verdict has to be the zero one.
 func (g *Guard) check(m *Message, v *Verdict, upTo bool) (spent int64, err error) {
+	at := m.SentAt
+	if at.IsZero() {
+		at = g.now()
+	}
 	c := g.channels.get(m.ChannelID, g)
 	if c == nil {
 		return 0, checkID(m.ChannelID, ErrNoChannel)
 	}
-	q, err := m.request(c.policy.Load().exempt)
-	if err != nil {
+	q := limits.Request{UpTo: upTo}
+	if err := m.request(&q, at, c.policy.Load().exempt); err != nil {
 		return 0, err
 	}
-	q.UpTo = upTo
-	v.begin(m)
+	v.begin(m, at)
 	if q.Exempt && !c.table.HasOwn() {
 		v.Exempt = true
 	} else {
@@ -130,7 +127,9 @@ func (g *Guard) conclude(m *Message, v *Verdict) {
 		v.EntryID = EntryID(g.lastEntry.Add(1))
 	}
 	if g.observer != nil {
-		g.observer(*m, *v)
+		told := *m
+		told.SentAt = v.At
+		g.observer(told, *v)
 	}
 }
 
@@ -154,7 +153,7 @@ func (g *Guard) Policy(channelID string) Policy {
 // limits per user everywhere be changed: in a channel's own policy they have to be what they are. The error is Validate's, or names such a
 // limit, or is ErrLongID or ErrTime.
 func (g *Guard) SetPolicy(channelID string, policy Policy, at time.Time) error {
-	next, err := compile(policy)
+	next, err := g.compile(channelID, policy)
 	if err != nil {
 		return err
 	}
@@ -165,14 +164,27 @@ func (g *Guard) SetPolicy(channelID string, policy Policy, at time.Time) error {
 	if channelID == "" {
 		return g.setBase(next, ns)
 	}
-	if len(channelID) > maxID {
-		return ErrLongID
-	}
-	if err := g.base.Load().policy.sameEverywhere(policy); err != nil {
-		return err
-	}
 	g.channels.get(channelID, g).setOwn(next, ns)
 	return nil
+}
+
+// ValidatePolicy returns the error that SetPolicy would return for the policy now, and changes nothing. Of an empty channel ID it doesn't say
+// whether a channel's own limit has the name of a limit per user everywhere.
+func (g *Guard) ValidatePolicy(channelID string, policy Policy) error {
+	_, err := g.compile(channelID, policy)
+	return err
+}
+
+// compile checks a policy for a channel; the empty ID stands for all that have no policy of their own.
+func (g *Guard) compile(channelID string, policy Policy) (*compiled, error) {
+	next, err := compile(policy)
+	switch {
+	case err != nil || channelID == "":
+		return next, err
+	case len(channelID) > maxID:
+		return nil, ErrLongID
+	}
+	return next, g.base.Load().policy.sameEverywhere(policy)
 }
 
 func checkID(id string, missing error) error {

@@ -10,7 +10,7 @@ type Memory struct {
 
 // Memory returns how many users are remembered and were forgotten.
 func (g *Guard) Memory() (m Memory) {
-	g.channels.each(func(_ string, c *channel) {
+	g.channels.each(func(c *channel) {
 		forgotten, evicted, held := c.table.Dropped()
 		m.Users += c.table.Users()
 		m.Forgotten += forgotten

@@ -24,9 +24,9 @@ type Batch struct {
 func (g *Guard) Dirty() *Batch {
 	b := &Batch{}
 	b.take("", g.everywhere.Load())
-	g.channels.each(func(id string, c *channel) {
-		b.take(id, c.table)
-		b.take(id, c.shared.Load())
+	g.channels.each(func(c *channel) {
+		b.take(c.id, c.table)
+		b.take(c.id, c.shared.Load())
 	})
 	return b
 }
