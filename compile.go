@@ -41,7 +41,7 @@ func compile(p Policy) (*compiled, error) {
 	}
 	var err error
 	c.sets, err = limits.Compile(list, limits.Strikes{
-		Every: p.Penalties.StrikeEvery, Forget: p.Penalties.ForgetAfter, Practice: p.Mode == Observe, Silence: p.Penalties.silence,
+		Every: p.Penalties.StrikeEvery, Forget: p.Penalties.ForgetAfter, Practice: p.Mode == Observe, Ladder: p.Penalties.silences(),
 	})
 	if err != nil {
 		return nil, err

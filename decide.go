@@ -68,7 +68,7 @@ func (v *Verdict) throttle(p *Policy, d *limits.Decision, at int64) {
 	}
 	penalty := p.Penalties.mildest()
 	if !d.Shared && !d.Silenced {
-		penalty = p.Penalties.penalty(d.Strikes, d.NewStrike, wait)
+		penalty = p.Penalties.penalty(d.Rung, wait)
 	}
 	if d.Observed || p.Mode == Observe {
 		v.Observed, v.WouldBe = true, penalty

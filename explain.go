@@ -65,11 +65,10 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	if standing.SilentUntil > 0 {
 		e.SilentUntil = timeOf(standing.SilentUntil)
 	}
-	if p := &policy.policy.Penalties; len(p.Ladder) > 0 {
-		e.Rung = p.rung(e.Strikes+1, true)
-		e.Next = p.Ladder[e.Rung]
-	} else {
-		e.Next = Penalty{Action: Drop}
+	e.Next = Penalty{Action: Drop}
+	if ladder := policy.policy.Penalties.Ladder; len(ladder) > 0 {
+		e.Rung = min(e.Strikes, len(ladder)-1)
+		e.Next = ladder[e.Rung]
 	}
 	return e, nil
 }

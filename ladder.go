@@ -6,47 +6,21 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// rung is the place on the ladder that a throttled message has come to, from 0: the first where it gave no new strike. The ladder isn't
-// empty.
-func (p *Penalties) rung(strikes int, isNew bool) int {
-	if !isNew {
-		return 0
-	}
-	return min(max(strikes, 1), len(p.Ladder)) - 1
-}
-
-// penalty is what a throttled message draws that has to wait so long (in nanoseconds; limits.Never: for ever). Lengths are whole seconds.
-func (p *Penalties) penalty(strikes int, isNew bool, wait int64) Penalty {
+// penalty is what a throttled message draws that has come to that rung of the ladder, from 0, and has to wait so long (in nanoseconds;
+// limits.Never: for ever). Lengths are whole seconds.
+func (p *Penalties) penalty(rung int, wait int64) Penalty {
 	if len(p.Ladder) == 0 {
 		return Penalty{Action: Drop}
 	}
-	rung := p.Ladder[p.rung(strikes, isNew)]
-	if !rung.UntilRefill {
-		return rung
-	}
-	if wait == limits.Never {
+	penalty := p.Ladder[min(rung, len(p.Ladder)-1)]
+	switch {
+	case !penalty.UntilRefill:
+		return penalty
+	case wait == limits.Never:
 		return Penalty{Action: Delete}
 	}
-	return Penalty{Action: Timeout, Duration: (untilRefill(wait) + time.Second - 1) / time.Second * time.Second}
-}
-
-// untilRefill is how long a timeout is that ends when the user may speak again.
-func untilRefill(wait int64) time.Duration {
-	return min(max(time.Duration(wait), MinTimeout), MaxTimeout)
-}
-
-// silence is for how long, in nanoseconds, that penalty keeps the user from writing. A ban isn't counted: whoever was unbanned starts anew.
-func (p Penalties) silence(strikes int, isNew bool, wait int64) int64 {
-	if len(p.Ladder) == 0 {
-		return 0
-	}
-	switch rung := p.Ladder[p.rung(strikes, isNew)]; {
-	case !rung.UntilRefill:
-		return int64(rung.Duration)
-	case wait == limits.Never:
-		return 0
-	}
-	return int64(untilRefill(wait))
+	length := min(max(time.Duration(wait), MinTimeout), MaxTimeout)
+	return Penalty{Action: Timeout, Duration: (length + time.Second - 1) / time.Second * time.Second}
 }
 
 // mildest is what is left of the ladder where the user is not to be punished: the message goes.
@@ -55,4 +29,16 @@ func (p *Penalties) mildest() Penalty {
 		return Penalty{Action: Drop}
 	}
 	return Penalty{Action: Delete}
+}
+
+// silences is for how long each rung keeps the user from writing. A ban isn't counted: whoever was unbanned starts anew.
+func (p *Penalties) silences() []int64 {
+	lengths := make([]int64, len(p.Ladder))
+	for i, rung := range p.Ladder {
+		lengths[i] = int64(rung.Duration)
+		if rung.UntilRefill {
+			lengths[i] = limits.UntilRetry
+		}
+	}
+	return lengths
 }

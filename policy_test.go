@@ -99,3 +99,30 @@ func TestTimeoutUntilRefillIsBounded(t *testing.T) {
 		t.Errorf("%s, want 1 s", v.Penalty)
 	}
 }
+
+func TestValidatePolicyIsADryRun(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits = append(p.Limits, Limit{Name: "all", Algorithm: FixedWindow, Per: PerUserEverywhere, Messages: 9, Every: time.Hour})
+	}, nil)
+	base := g.Policy("1")
+	for want, change := range map[string]func(*Policy){
+		"": func(p *Policy) { p.Limits[0].Burst = 9 },
+		`limit "all" counts in all channels: it can't be changed or left out in one of them`: func(p *Policy) { p.Limits = p.Limits[:2] },
+		`limit "burst" counts in all channels: it can't be added in one of them`:             func(p *Policy) { p.Limits[0].Per = PerUserEverywhere },
+		`limit "burst": burst is 0, want 1 or more`:                                          func(p *Policy) { p.Limits[0].Burst = 0 },
+	} {
+		p := base.Clone()
+		change(&p)
+		for _, err := range []error{g.ValidatePolicy("1", p), g.ValidatePolicy("2", p)} {
+			if (err == nil) != (want == "") || err != nil && err.Error() != want {
+				t.Errorf("got %v\nwant %s", err, want)
+			}
+		}
+		if err := g.ValidatePolicy("", p); err != nil && p.Limits[0].Burst > 0 {
+			t.Errorf("for all channels: %v", err)
+		}
+		if !reflect.DeepEqual(g.Policy("1"), base) || !reflect.DeepEqual(g.Policy("2"), base) {
+			t.Fatal("a dry run has changed the policy")
+		}
+	}
+}

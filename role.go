@@ -2,11 +2,15 @@ package chatguard
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 )
 
 // Role is one standing that a user can have in a channel. A greater Role outranks a smaller one.
-type Role uint8
+//
+// It is wider than it need be, because encoding/json takes a slice of single bytes for binary data, whatever methods they have.
+type Role uint16
 
 // The roles, in rising order. Every user is Everyone.
 const (
@@ -25,20 +29,35 @@ var roleNames = [...]string{"first_timer", "everyone", "subscriber", "vip", "mod
 func RoleNames() []string { return append([]string(nil), roleNames[:]...) }
 
 // String is the role's name, as configuration and JSON spell it.
-func (r Role) String() string { return nameOf(roleNames[:], "role", uint8(r)) }
+func (r Role) String() string {
+	if int(r) >= len(roleNames) {
+		return fmt.Sprintf("role(%d)", uint16(r))
+	}
+	return roleNames[r]
+}
 
 // MarshalText writes the role's name.
 func (r Role) MarshalText() ([]byte, error) {
 	if int(r) >= len(roleNames) {
-		return nil, fmt.Errorf("unknown role %d", uint8(r))
+		return nil, fmt.Errorf("unknown role %d", uint16(r))
 	}
 	return []byte(roleNames[r]), nil
 }
 
 // UnmarshalText reads a role's name.
-func (r *Role) UnmarshalText(text []byte) (err error) {
-	*r, err = named[Role](roleNames[:], "role", text)
+func (r *Role) UnmarshalText(text []byte) error {
+	place, err := named[uint8](roleNames[:], "role", text)
+	*r = Role(place)
 	return err
+}
+
+// UnmarshalJSON reads a role's name and refuses anything else, null too.
+func (r *Role) UnmarshalJSON(data []byte) error {
+	var name *string
+	if json.Unmarshal(data, &name) != nil || name == nil {
+		return fmt.Errorf("a role has to be a name (known: %s)", strings.Join(roleNames[:], ", "))
+	}
+	return r.UnmarshalText([]byte(*name))
 }
 
 // Roles is a set of roles. The zero value is an ordinary chatter: Everyone and nothing else.
@@ -78,7 +97,11 @@ func (s Roles) MarshalJSON() ([]byte, error) { return json.Marshal(s.List()) }
 // UnmarshalJSON reads a list of names.
 func (s *Roles) UnmarshalJSON(data []byte) error {
 	var list []Role
-	if err := json.Unmarshal(data, &list); err != nil {
+	err := json.Unmarshal(data, &list)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("roles have to be a list of names (known: %s)", strings.Join(roleNames[:], ", "))
+	}
+	if err != nil {
 		return err
 	}
 	*s = RolesOf(list...)

@@ -78,7 +78,8 @@ func forgive(row []uint64) {
 
 // amend lets somebody change the row of a user who has one, as of now, or the last spending where that is later.
 func (t *Table) amend(user string, now int64, change func(s *shard, row []uint64, at int64)) {
-	p := t.place(user)
+	var p place
+	t.place(user, &p)
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	if p.find(); !p.found {

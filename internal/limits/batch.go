@@ -26,29 +26,21 @@ func (t *Table) judgeBatch(cases []Case) {
 	var places [batchSize]place
 	var shards shardSet
 	for i := range cases {
-		places[i] = t.place(cases[i].User)
+		t.place(cases[i].User, &places[i])
 		shards.add(places[i].shard.number)
 	}
 	t.lockAll(&shards)
-	defer t.unlockAll(&shards)
 	for i := range cases {
 		places[i].find()
 	}
 	for i := range cases {
-		places[i].judgeFound(&cases[i])
-	}
-}
-
-// judgeFound decides on a message whose row has been looked for. The rows may have moved since.
-func (p *place) judgeFound(c *Case) {
-	if !p.found || !p.shard.holds(p.slot, p.key) {
-		if p.find(); !p.found && c.Request.Exempt {
-			exempt(p.shard.set, &c.Request, &c.Decision)
-			return
+		p, c := &places[i], &cases[i]
+		if !p.found || !p.shard.holds(p.slot, p.key) {
+			p.find() // the case before has added the row, or moved it
 		}
-		p.make(c.Request.At)
+		p.judge(&c.Request, &c.Decision, nil)
 	}
-	p.judge(&c.Request, &c.Decision)
+	t.unlockAll(&shards)
 }
 
 // shardSet is a set of shards of a table, by their numbers.

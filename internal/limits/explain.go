@@ -27,14 +27,12 @@ type Standing struct {
 
 // Explain says how the user stands with every limit, in the policy's order, and what Judge would decide. It changes nothing.
 func (t *Table) Explain(user string, q *Request, others ...Place) (d Decision, levels []Level, s Standing) {
-	h := hearing{Request: q, decision: &d}
-	for _, place := range append([]Place{{t, user}}, others...) {
-		h.accounts = append(h.accounts, place.copy(q.Roles))
-	}
+	h := t.rehearse(user, q, &d, others)
 	h.practice = h.accounts[0].set.strikes.Practice
 	for k := range h.accounts {
-		h.accounts[k].arrive(q.At)
-		levels = h.levels(levels, &h.accounts[k])
+		a := &h.accounts[k]
+		a.arrive(q.At)
+		levels = h.levels(levels, a)
 	}
 	s = h.accounts[0].standing()
 	h.judge()
@@ -45,9 +43,9 @@ func (t *Table) Explain(user string, q *Request, others ...Place) (d Decision, l
 func (h *hearing) levels(levels []Level, a *account) []Level {
 	for i := range a.rules {
 		r := &a.rules[i]
-		l := Level{Limit: r, Scope: a.set.limits[i].Scope, Decides: h.decides(r), NextAt: a.next(i, a.at, 1), Role: a.set.limits[i].role(h.Roles)}
+		l := Level{Limit: r, Scope: a.set.limits[i].Scope, Decides: h.decides(r), NextAt: a.next(r, a.at, 1), Role: a.set.limits[i].role(h.request.Roles)}
 		l.Used, l.Capacity, l.ResetAt = r.level(r, r.state(a.row), a.at)
-		l.Remaining, _ = a.remaining(i)
+		l.Remaining, _ = a.remaining(r)
 		if a.personal != nil {
 			l.Granted, _ = a.personal.granted(r.name, a.at)
 			_, l.Own = a.personal.Numbers[r.name]

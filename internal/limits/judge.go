@@ -13,20 +13,26 @@ type Request struct {
 type Decision struct {
 	Set       *Set  // of the user in the channel; the one that it was decided by
 	Limit     *Rule // that throttles or would, if it did more than observe; when all allow, the one with the least remaining. Nil without limits
-	Allowed   bool
-	Exempt    bool  // not judged
-	Observed  bool  // allowed, though a limit that observes has no room
-	Shared    bool  // the limit is shared by everyone in the channel
 	Taken     int64 // what was spent: 0 when throttled
 	Remaining int64 // messages of cost 1 that the limit would still take
 	RetryAt   int64 // when the request would be allowed; Never where no waiting helps
 	ResetAt   int64 // when the limit will have forgotten everything
 	LeaveAt   int64 // of an allowed message: when it may go on its way
 	Strikes   int   // after a throttled message
-	NewStrike bool  // the message gave a strike
-	Silenced  bool  // a penalty is in force that silences the user for longer than the one that the message draws
+	Rung      int   // of the ladder that it draws: the first where it gave no strike
+	Allowed   bool
+	Exempt    bool // not judged
+	Observed  bool // allowed, though a limit that observes has no room
+	Shared    bool // the limit is shared by everyone in the channel
+	NewStrike bool // the message gave a strike
+	Silenced  bool // a penalty is in force that silences the user for longer than the one that the message draws
+}
 
-	at int64 // the request's
+// begin makes it the decision on a message that passes. It sets field by field: that is faster than to copy a whole struct.
+func (d *Decision) begin(set *Set, at int64) {
+	d.Set, d.Limit = set, nil
+	d.Taken, d.Remaining, d.RetryAt, d.ResetAt, d.LeaveAt, d.Strikes, d.Rung = 0, 0, at, 0, at, 0, 0
+	d.Allowed, d.Exempt, d.Observed, d.Shared, d.NewStrike, d.Silenced = true, false, false, false, false, false
 }
 
 // account is a row with the rules that its user is held to.
@@ -42,35 +48,41 @@ type account struct {
 
 // hearing is one decision: the request and all accounts that it draws on. The first is the user's in the channel.
 type hearing struct {
-	*Request
-	cost     int64 // that is to be spent
 	accounts []account
-	practice bool // all limits decide, and nothing is enforced
+	request  *Request
 	decision *Decision
+	cost     int64 // that is to be spent
+	practice bool  // all limits decide, and nothing is enforced
 }
 
 // judge decides, and writes the consequences into the rows: the only place where state is read and spent. All limits are looked at first;
 // only when every one that decides allows does each one spend.
 func (h *hearing) judge() {
-	own := &h.accounts[0]
-	d := h.decision
-	*d = Decision{Set: own.set, Allowed: true, RetryAt: h.At, LeaveAt: h.At, at: h.At}
-	if p := own.personal; p != nil && p.exempt(h.Exempt) || p == nil && h.Exempt {
-		d.Exempt = true
+	q := h.request
+	h.decision.begin(h.accounts[0].set, q.At)
+	if h.isExempt() {
+		h.decision.Exempt = true
 		return
 	}
-	h.practice, h.cost = own.set.strikes.Practice, h.Cost
-	for i := range h.accounts {
-		h.accounts[i].arrive(h.At)
+	h.practice, h.cost = h.accounts[0].set.strikes.Practice, q.Cost
+	for k := range h.accounts {
+		h.accounts[k].arrive(q.At)
 	}
-	if h.UpTo {
+	if q.UpTo {
 		h.cost = h.room()
 	}
-	if limit, ready := h.ready(false); limit != nil {
-		h.throttle(limit, ready)
+	if b := h.bar(false); b.account != nil {
+		h.throttle(b)
 	} else {
 		h.pass()
 	}
+}
+
+func (h *hearing) isExempt() bool {
+	if p := h.accounts[0].personal; p != nil {
+		return p.exempt(h.request.Exempt)
+	}
+	return h.request.Exempt
 }
 
 // arrive says when a message of that time counts, and takes the row along when the clock has jumped back.
@@ -92,53 +104,60 @@ func (a *account) arrive(at int64) {
 // decides reports whether a message has to fit a limit.
 func (h *hearing) decides(r *Rule) bool { return h.practice || !r.observes }
 
-// ready returns the first time at which all limits that decide, or all that observe, allow the cost. Where that isn't now, it returns the
-// limit with the longest wait too (in ties the first).
-func (h *hearing) ready(observers bool) (limit *Rule, ready int64) {
-	ready = h.At
+// bar is the limit that stands in the way of a message: of an account, and until when.
+type bar struct {
+	account *account // nil where nothing stands in the way
+	limit   int
+	until   int64 // Never where no waiting helps
+}
+
+func (b *bar) rule() *Rule { return &b.account.rules[b.limit] }
+
+// bar looks at all limits that decide, or at all that observe, and returns what stands in the way for longest (in ties the first), until the
+// first time at which all of them allow the cost.
+func (h *hearing) bar(observers bool) (b bar) {
+	b.until = h.request.At
 	for {
 		longest := int64(0)
 		for k := range h.accounts {
 			a := &h.accounts[k]
-			at := max(ready, a.at)
+			at := max(b.until, a.at)
 			for i := range a.rules {
 				r := &a.rules[i]
-				if h.decides(r) == observers {
+				if a.set.special && h.decides(r) == observers || observers && !a.set.special {
 					continue
 				}
-				t := a.next(i, at, h.cost)
-				if t > at && (t > longest || t == longest && r.place < limit.place) {
-					limit, longest = r, t
+				t := a.next(r, at, h.cost)
+				if t > at && (t > longest || t == longest && r.place < b.rule().place) {
+					b.account, b.limit, longest = a, i, t
 				}
 			}
 		}
-		switch longest {
-		case 0:
-			return limit, ready
-		case Never:
-			return limit, Never
+		if longest != 0 {
+			b.until = longest
 		}
-		ready = longest // then another limit may stand in the way: look again
+		if longest == 0 || longest == Never {
+			return b
+		}
+		// Then another limit may stand in the way: look again.
 	}
 }
 
-func (a *account) next(i int, at, n int64) int64 {
-	r := &a.rules[i]
-	state := r.state(a.row)
+func (a *account) next(r *Rule, at, n int64) int64 {
 	if a.personal != nil {
-		return a.personal.next(r, state, at, n)
+		return a.personal.next(r, r.state(a.row), at, n)
 	}
-	return r.next(r, state, at, n)
+	return r.next(r, r.state(a.row), at, n)
 }
 
 // room returns how many of the cost all limits that decide allow now, but no less than 1.
 func (h *hearing) room() int64 {
-	room := h.Cost
+	room := h.cost
 	for k := range h.accounts {
 		a := &h.accounts[k]
 		for i := range a.rules {
 			if r := &a.rules[i]; h.decides(r) {
-				remaining, _ := a.remaining(i)
+				remaining, _ := a.remaining(r)
 				room = min(room, remaining)
 			}
 		}
@@ -147,10 +166,8 @@ func (h *hearing) room() int64 {
 }
 
 // remaining is how many messages of cost 1 a limit would still take, with what was granted, and when it will have forgotten everything.
-func (a *account) remaining(i int) (remaining, resetAt int64) {
-	r := &a.rules[i]
-	state := r.state(a.row)
-	used, capacity, resetAt := r.level(r, state, a.at)
+func (a *account) remaining(r *Rule) (remaining, resetAt int64) {
+	used, capacity, resetAt := r.level(r, r.state(a.row), a.at)
 	remaining = max(0, capacity-used)
 	if a.personal != nil {
 		extra, _ := a.personal.granted(r.name, a.at)
@@ -163,51 +180,60 @@ func (a *account) remaining(i int) (remaining, resetAt int64) {
 func (h *hearing) pass() {
 	d := h.decision
 	d.Taken = h.cost
-	var watching *Rule
+	for k := range h.accounts {
+		if h.accounts[k].set.special {
+			h.prepare(&h.accounts[k])
+		}
+	}
+	if d.Observed {
+		h.report(h.bar(true))
+	}
 	for k := range h.accounts {
 		a := &h.accounts[k]
 		for i := range a.rules {
 			r := &a.rules[i]
-			if r.leave != nil && h.decides(r) {
-				d.LeaveAt = max(d.LeaveAt, r.leave(r, r.state(a.row), a.at))
+			if d.Observed && !h.decides(r) && a.next(r, a.at, h.cost) > a.at {
+				continue
 			}
-			if r.observes && !h.practice && a.next(i, a.at, h.cost) > a.at {
-				watching = r
-				a.charge(i, h.cost, h.Roles)
+			a.spend(r, h.cost, d.LeaveAt)
+			if d.Observed {
+				continue
 			}
-		}
-	}
-	if watching != nil {
-		d.Observed = true
-		h.report(h.ready(true))
-	}
-	for k := range h.accounts {
-		a := &h.accounts[k]
-		for i := range a.rules {
-			if h.decides(&a.rules[i]) || watching == nil || a.next(i, a.at, h.cost) == a.at {
-				a.spend(i, h.cost, d.LeaveAt)
+			remaining, resetAt := a.remaining(r)
+			if d.Limit == nil || remaining < d.Remaining || remaining == d.Remaining && r.place < d.Limit.place {
+				d.Limit, d.Remaining, d.ResetAt = r, remaining, resetAt
 			}
 		}
-		a.spent(h.Roles)
+		a.spent(h.request.Roles)
 	}
-	if watching == nil {
-		h.reportTightest()
+}
+
+// prepare asks the queues when the message may leave, and lets limits that only observe note that they have no room.
+func (h *hearing) prepare(a *account) {
+	d := h.decision
+	for i := range a.rules {
+		r := &a.rules[i]
+		if r.leave != nil && h.decides(r) {
+			d.LeaveAt = max(d.LeaveAt, r.leave(r, r.state(a.row), a.at))
+		}
+		if !h.decides(r) && a.next(r, a.at, h.cost) > a.at {
+			d.Observed = true
+			a.charge(r, h.cost, h.request.Roles)
+		}
 	}
 }
 
 // spend takes n from a limit. What a queue lets leave later is booked from then on.
-func (a *account) spend(i int, n, leaveAt int64) {
-	r := &a.rules[i]
-	state := r.state(a.row)
+func (a *account) spend(r *Rule, n, leaveAt int64) {
 	from := a.at
 	if r.leave != nil {
 		from = max(from, leaveAt)
 	}
 	if a.personal != nil {
-		a.personal.spend(r, state, a.at, from, n)
+		a.personal.spend(r, r.state(a.row), a.at, from, n)
 		return
 	}
-	r.spend(r, state, from, n)
+	r.spend(r, r.state(a.row), from, n)
 }
 
 // spent notes that something was spent.
@@ -217,9 +243,8 @@ func (a *account) spent(roles uint8) {
 	a.changed = true
 }
 
-// charge counts a message that limit i, or another one, throttles, if throttled ones count there.
-func (a *account) charge(i int, n int64, roles uint8) (charged bool) {
-	r := &a.rules[i]
+// charge counts a message that this limit or another one throttles, if throttled ones count there.
+func (a *account) charge(r *Rule, n int64, roles uint8) (charged bool) {
 	if r.countThrottled {
 		r.charge(r, r.state(a.row), a.at, n)
 		a.spent(roles)
@@ -228,54 +253,35 @@ func (a *account) charge(i int, n int64, roles uint8) (charged bool) {
 }
 
 // throttle counts the message where throttled ones count, reports the limit that stands in the way, and gives a strike.
-func (h *hearing) throttle(limit *Rule, ready int64) {
+func (h *hearing) throttle(b bar) {
 	d := h.decision
 	d.Allowed = false
 	charged := false
 	for k := range h.accounts {
-		for i := range h.accounts[k].rules {
-			charged = h.accounts[k].charge(i, h.cost, h.Roles) || charged
+		a := &h.accounts[k]
+		if !a.set.special {
+			continue
+		}
+		for i := range a.rules {
+			charged = a.charge(&a.rules[i], h.cost, h.request.Roles) || charged
 		}
 	}
 	if charged {
-		limit, ready = h.ready(false)
+		b = h.bar(false)
 	}
-	h.report(limit, ready)
+	h.report(b)
 	own := &h.accounts[0]
 	if d.Shared {
 		d.Strikes, _ = own.set.lapse(own.row, own.at)
 		return
 	}
-	own.set.strike(own.row, own.at, d)
+	own.set.strike(own.row, own.at, h.request.At, d)
 	own.changed = own.changed || d.NewStrike
 }
 
-// report makes a limit the one that the decision speaks of.
-func (h *hearing) report(limit *Rule, ready int64) {
+// report makes the limit in the way the one that the decision speaks of.
+func (h *hearing) report(b bar) {
 	d := h.decision
-	d.Limit, d.RetryAt = limit, ready
-	for k := range h.accounts {
-		a := &h.accounts[k]
-		for i := range a.rules {
-			if &a.rules[i] == limit {
-				d.Remaining, d.ResetAt = a.remaining(i)
-				d.Shared = a.set.shared
-			}
-		}
-	}
-}
-
-// reportTightest makes the limit with the least remaining the one that the decision speaks of.
-func (h *hearing) reportTightest() {
-	d := h.decision
-	for k := range h.accounts {
-		a := &h.accounts[k]
-		for i := range a.rules {
-			r := &a.rules[i]
-			remaining, resetAt := a.remaining(i)
-			if d.Limit == nil || remaining < d.Remaining || remaining == d.Remaining && r.place < d.Limit.place {
-				d.Limit, d.Remaining, d.ResetAt = r, remaining, resetAt
-			}
-		}
-	}
+	d.Limit, d.RetryAt, d.Shared = b.rule(), b.until, b.account.set.shared
+	d.Remaining, d.ResetAt = b.account.remaining(d.Limit)
 }

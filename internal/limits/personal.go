@@ -141,7 +141,8 @@ func (t *Table) widen(needed []int, at int64) {
 
 // OwnOf returns what the user has of their own.
 func (t *Table) OwnOf(user string) Own {
-	p := t.place(user)
+	var p place
+	t.place(user, &p)
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	if p.find(); !p.found || !has(p.shard.row(p.slot), personalFlag) {

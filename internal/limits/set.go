@@ -46,6 +46,7 @@ type Set struct {
 	width    int                  // of a row, in words
 	strikes  Strikes
 	shared   bool // by everyone in a channel
+	special  bool // some limit only observes, counts throttled messages, or lets messages leave later
 }
 
 // Sets are the limits of a policy by their scope, nil where there are none. The set PerUser is always there.
@@ -96,6 +97,7 @@ func newSet(limits []Limit, strikes Strikes) (*Set, error) {
 			return nil, fmt.Errorf("limit %q: %w", l.Name, err)
 		}
 		s.rules = append(s.rules, r)
+		s.special = s.special || r.observes || r.countThrottled || r.leave != nil
 	}
 	if err := s.compileRoles(); err != nil {
 		return nil, err

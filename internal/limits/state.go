@@ -105,7 +105,8 @@ func (t *Table) Restore(row StateRow, at int64) error {
 	if row.Limit == givenRow && code == givenCode {
 		return t.restoreGiven(row.User, data, at)
 	}
-	p := t.place(row.User)
+	var p place
+	t.place(row.User, &p)
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	if row.Limit == standingRow && code == standingCode {

@@ -10,13 +10,19 @@ type Strikes struct {
 	// Practice means that the limits only observe. Strikes given for practice lapse when that ends.
 	Practice bool
 
-	// Silence is for how long, in nanoseconds, a penalty silences the user: the one that a throttled message draws which made it so many
-	// strikes, the last of them new or not, and which has to wait so long (Never: for ever). Nil means that none does.
-	Silence func(strikes int, isNew bool, wait int64) int64
+	// Ladder says for how long, in nanoseconds, the penalty on each rung silences the user; UntilRetry is until the message would pass.
+	Ladder []int64
 }
 
-// strike counts a throttled message against its author.
-func (s *Set) strike(row []uint64, at int64, d *Decision) {
+// UntilRetry, on the ladder, silences a user until the message would pass, for LeastSilence at least and MostSilence at most.
+const (
+	UntilRetry   = -1
+	LeastSilence = nanosPerSecond
+	MostSilence  = 14 * secondsPerDay * nanosPerSecond
+)
+
+// strike counts a message that was sent at that time and is throttled against its author, as of at.
+func (s *Set) strike(row []uint64, at, sentAt int64, d *Decision) {
 	since := at - int64(row[wordStrikeAt])
 	if since < -clockJump {
 		row[wordStrikeAt] = uint64(at) // the clock has jumped back since
@@ -32,23 +38,29 @@ func (s *Set) strike(row []uint64, at int64, d *Decision) {
 	}
 	d.Strikes = count
 	setStrikeCount(row, count)
-	s.silence(row, at, d)
+	s.silence(row, at, sentAt, d)
 }
 
-// silence notes until when the penalty silences the user, and lets no shorter one replace it.
-func (s *Set) silence(row []uint64, at int64, d *Decision) {
-	if s.strikes.Silence == nil {
+// silence says which rung the message draws, notes until when that silences the user, and lets no shorter time replace it.
+func (s *Set) silence(row []uint64, at, sentAt int64, d *Decision) {
+	if d.NewStrike {
+		d.Rung = d.Strikes - 1
+	}
+	if len(s.strikes.Ladder) == 0 {
 		return
 	}
-	wait := int64(Never)
-	if d.RetryAt != Never {
-		wait = d.RetryAt - d.at
+	d.Rung = min(d.Rung, len(s.strikes.Ladder)-1)
+	length := s.strikes.Ladder[d.Rung]
+	if length == UntilRetry {
+		length = 0
+		if d.RetryAt != Never {
+			length = min(max(d.RetryAt-sentAt, LeastSilence), MostSilence)
+		}
 	}
-	length := s.strikes.Silence(d.Strikes, d.NewStrike, wait)
 	if length == 0 {
 		return
 	}
-	until := min(at, MaxTime-1) + min(length, MaxTime)
+	until := at + length
 	if d.Silenced = until < int64(row[wordSilentUntil]); !d.Silenced {
 		row[wordSilentUntil] = uint64(until)
 	}

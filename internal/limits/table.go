@@ -43,20 +43,24 @@ func (t *Table) HasOwn() bool { return t.personals.Load() > 0 }
 
 // place is where a user's row is to be found: before the shard is locked, and then in it.
 type place struct {
-	shard  *shard
-	user   string
-	key    uint64
-	slot   int
-	known  bool // the key is: a number always is
-	found  bool // the row is there
+	shard *shard
+	key   uint64
+	slot  int
+	found bool   // the row is there
+	known bool   // the key is: a number always is
+	user  string // where the ID is no number
 }
 
-// place returns where to look for a user.
-func (t *Table) place(user string) place {
-	if key, ok := numericKey(user); ok {
-		return place{shard: t.shard(hash(key, t.keySeed)), user: user, key: key, known: true}
+// place says where to look for a user.
+func (t *Table) place(user string, p *place) {
+	var hashed uint64
+	if p.key, p.known = numericKey(user); p.known {
+		hashed = hash(p.key, t.keySeed)
+	} else {
+		hashed = maphash.String(t.nameSeed, user)
+		p.user = user
 	}
-	return place{shard: t.shard(maphash.String(t.nameSeed, user)), user: user}
+	p.shard = t.shard(hashed)
 }
 
 // find looks for the row. The shard must be locked.
@@ -69,11 +73,8 @@ func (p *place) find() {
 	}
 }
 
-// make looks for the row and adds it where it is missing, as of that time.
+// make adds the row that is missing, as of that time.
 func (p *place) make(at int64) {
-	if p.find(); p.found {
-		return
-	}
 	p.shard.tidy(at)
 	p.add()
 }
@@ -139,10 +140,13 @@ func (t *Table) each(do func(i int, s *shard)) {
 
 // edit lets somebody change a user's row, which is added where it is missing, as of that time. The store has to learn of it.
 func (t *Table) edit(user string, at int64, change func(s *shard, row []uint64)) {
-	p := t.place(user)
+	var p place
+	t.place(user, &p)
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
-	p.make(at)
+	if p.find(); !p.found {
+		p.make(at)
+	}
 	row := p.shard.row(p.slot)
 	change(p.shard, row)
 	row[wordMeta] |= pinnedFlag
