@@ -65,8 +65,9 @@ func (b *batch) judge() {
 		}
 	}
 	for i := range b.cases[:b.count] {
-		b.verdicts[i].decide(&b.cases[i].Decision, b.cases[i].Request.At)
-		b.guard.conclude(b.messages[i], b.verdicts[i])
+		c, v := &b.cases[i], b.verdicts[i]
+		v.decide(&c.Decision, c.Request.At)
+		b.guard.conclude(b.messages[i], v)
 	}
 	b.count = 0
 }

@@ -103,7 +103,8 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (spent int64, err error
 	if c == nil {
 		return 0, checkID(m.ChannelID, ErrNoChannel)
 	}
-	q := limits.Request{UpTo: upTo}
+	var q limits.Request
+	q.UpTo = upTo
 	if err := m.request(&q, at, c.policy.Load().exempt); err != nil {
 		return 0, err
 	}

@@ -35,8 +35,8 @@ func (t *Table) judgeBatch(cases []Case) {
 	}
 	for i := range cases {
 		p, c := &places[i], &cases[i]
-		if !p.found || !p.shard.holds(p.slot, p.key) {
-			p.find() // the case before has added the row, or moved it
+		if !p.found || p.key&namedKey != 0 || !p.shard.holds(p.slot, p.key) {
+			p.find() // a case before has added the row, or moved it, or given its place to another
 		}
 		p.judge(&c.Request, &c.Decision, nil)
 	}

@@ -35,7 +35,8 @@ func (p *place) judge(q *Request, d *Decision, others []Place) {
 	}
 	var accounts [1]account
 	p.open(&accounts[0], q.Roles)
-	h := hearing{accounts: accounts[:], request: q, decision: d}
+	var h hearing // filled field by field: that is faster than to copy a whole struct
+	h.accounts, h.request, h.decision = accounts[:], q, d
 	h.judge()
 	p.keep(&accounts[0])
 }

@@ -56,6 +56,8 @@ func (p *personal) spend(r *Rule, state []uint64, at, from, n int64) {
 // Grant gives the user n extra messages in the limit of that name ("" means the first that counts by days), and returns until when: the end
 // of the limit's window, else the user's next daily reset, else 24 hours. It reports whether there is such a limit.
 func (t *Table) Grant(user, limit string, n, at int64) (until int64, ok bool) {
+	var p place
+	t.place(user, &p) // may have to make the shard, under the lock too
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := t.set.named(limit)
@@ -65,7 +67,7 @@ func (t *Table) Grant(user, limit string, n, at int64) (until int64, ok bool) {
 	if i < 0 {
 		return 0, false
 	}
-	t.edit(user, at, func(s *shard, row []uint64) {
+	p.edit(at, func(s *shard, row []uint64) {
 		at := max(at, int64(row[wordLast]))
 		rules := s.rulesOf(row)
 		until = at + secondsPerDay*nanosPerSecond

@@ -127,6 +127,9 @@ func (h *hearing) bar(observers bool) (b bar) {
 				if a.set.special && h.decides(r) == observers || observers && !a.set.special {
 					continue
 				}
+				if a == b.account && i == b.limit {
+					continue // until then it stood in the way itself
+				}
 				t := a.next(r, at, h.cost)
 				if t > at && (t > longest || t == longest && r.place < b.rule().place) {
 					b.account, b.limit, longest = a, i, t

@@ -115,6 +115,8 @@ func (o *Own) check(s *Set) (needed []int, err error) {
 
 // SetOwn gives the user what they shall have of their own, as of the moment at, and keeps what they have spent. The error names what can't be.
 func (t *Table) SetOwn(user string, own Own, at int64) error {
+	var p place
+	t.place(user, &p) // may have to make the shard, under the lock too
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	needed, err := own.check(t.set)
@@ -122,7 +124,7 @@ func (t *Table) SetOwn(user string, own Own, at int64) error {
 		return err
 	}
 	t.widen(needed, at)
-	t.edit(user, at, func(s *shard, row []uint64) {
+	p.edit(at, func(s *shard, row []uint64) {
 		before, rules := slices.Clone(row), s.rulesOf(row)
 		p := s.personalOf(row)
 		p.Own, p.variants = own.clone(), nil

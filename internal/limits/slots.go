@@ -78,12 +78,14 @@ func home(hash uint64, slots int) int {
 }
 
 // find returns the slot of a key.
-func (s *slots) find(key uint64) (slot int, ok bool) {
+func (s *slots) find(key uint64) (slot int, ok bool) { return s.findHashed(key, hash(key, s.seed)) }
+
+// findHashed is find for a key whose hash is known.
+func (s *slots) findHashed(key, hash uint64) (slot int, ok bool) {
 	n := s.len()
 	if n == 0 {
 		return 0, false
 	}
-	hash := hash(key, s.seed)
 	tag := uint64(tagOf(hash)) * everyByte
 	for at := home(hash, n); ; {
 		group := binary.LittleEndian.Uint64(s.tags[at:])

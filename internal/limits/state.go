@@ -147,7 +147,7 @@ func (t *Table) decode(r *Rule, data []byte) (s spending, err error) {
 		under: Rule{capacity: int64(numbers[1]), interval: int64(numbers[2])},
 		roles: uint8(numbers[0]), last: int64(numbers[3]), state: numbers[4:],
 	}
-	for len(s.state) < r.words {
+	for len(s.state) < r.end-r.start {
 		s.state = append(s.state, 0)
 	}
 	if s.under.calendar, err = t.calendars.named(calendar, r.calendar); err != nil {
@@ -226,12 +226,14 @@ func (t *Table) restoreGiven(user string, data []byte, at int64) error {
 		return errStateBytes
 	}
 	own := Own{Exemption: g.Exemption, Timezone: g.Timezone, Numbers: g.Numbers}
+	var p place
+	t.place(user, &p) // may have to make the shard, under the lock too
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if needed, err := own.check(t.set); err == nil {
 		t.widen(needed, at)
 	}
-	t.edit(user, at, func(s *shard, row []uint64) {
+	p.edit(at, func(s *shard, row []uint64) {
 		p := s.personalOf(row)
 		p.Own, p.variants, p.grants, p.pardoned = own, nil, nil, newest(g.Pardoned, remembered)
 		for _, stored := range g.Grants {

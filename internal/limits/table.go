@@ -45,6 +45,7 @@ func (t *Table) HasOwn() bool { return t.personals.Load() > 0 }
 type place struct {
 	shard *shard
 	key   uint64
+	hash  uint64 // of the key
 	slot  int
 	found bool   // the row is there
 	known bool   // the key is: a number always is
@@ -53,21 +54,21 @@ type place struct {
 
 // place says where to look for a user.
 func (t *Table) place(user string, p *place) {
-	var hashed uint64
 	if p.key, p.known = numericKey(user); p.known {
-		hashed = hash(p.key, t.keySeed)
-	} else {
-		hashed = maphash.String(t.nameSeed, user)
-		p.user = user
+		p.hash = hash(p.key, t.keySeed)
+		p.shard = t.shard(p.hash)
+		return
 	}
-	p.shard = t.shard(hashed)
+	p.user = user
+	p.shard = t.shard(maphash.String(t.nameSeed, user))
 }
 
 // find looks for the row. The shard must be locked.
 func (p *place) find() {
-	if !p.known {
+	if !p.known || p.key&namedKey != 0 { // the number of a name may be another's by now
 		p.key, p.known = p.shard.names.find(p.user)
 	}
+	p.found = false
 	if p.known {
 		p.slot, p.found = p.shard.find(p.key)
 	}
@@ -138,10 +139,8 @@ func (t *Table) each(do func(i int, s *shard)) {
 	}
 }
 
-// edit lets somebody change a user's row, which is added where it is missing, as of that time. The store has to learn of it.
-func (t *Table) edit(user string, at int64, change func(s *shard, row []uint64)) {
-	var p place
-	t.place(user, &p)
+// edit lets somebody change the row of a place, which is added where it is missing, as of that time. The store has to learn of it.
+func (p *place) edit(at int64, change func(s *shard, row []uint64)) {
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	if p.find(); !p.found {
