@@ -1,6 +1,7 @@
 package chatguard
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
@@ -41,6 +42,9 @@ type UserOverride struct {
 // at. What was spent is kept, and a change of zone waits for the end of the user's day. An empty channel ID means the limits per user
 // everywhere. The error names the limit that doesn't exist, or can't have such numbers, or an unknown zone.
 func (g *Guard) SetUserOverride(channelID, userID string, o UserOverride, at time.Time) error {
+	if o.Exempt > NeverExempt {
+		return fmt.Errorf("unknown exemption %d", uint8(o.Exempt))
+	}
 	table, ns, err := g.user(channelID, userID, at)
 	if err != nil {
 		return err

@@ -1,0 +1,211 @@
+package chatguard
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+// in is from, in another channel.
+func in(channel string, m Message) Message {
+	m.ChannelID = channel
+	return m
+}
+
+func perChannel(n int) Limit {
+	return Limit{Name: "all", Algorithm: TokenBucket, Per: PerChannel, Burst: n, Refill: time.Hour}
+}
+
+func everywhere(n int) Limit {
+	return Limit{Name: "abroad", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: n, Every: time.Hour}
+}
+
+func TestScopes(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits = []Limit{{Name: "own", Algorithm: TokenBucket, Burst: 3, Refill: time.Hour}, perChannel(4), everywhere(5)}
+	}, nil)
+	for i, step := range []struct {
+		channel, user string
+		limit         string // that throttles
+	}{
+		{"1", "7", ""}, {"1", "7", ""}, {"1", "7", ""}, {"1", "7", "own"},
+		{"1", "8", ""}, {"1", "8", "all"}, {"1", "9", "all"},
+		{"2", "7", ""}, {"2", "7", ""}, {"2", "7", "abroad"}, {"2", "8", ""},
+	} {
+		v := mustCheck(t, g, in(step.channel, from(step.user, 0)))
+		if v.Limit != step.limit || v.Allowed != (step.limit == "") {
+			t.Errorf("step %d: throttled by %q, want %q: %+v", i, v.Limit, step.limit, v)
+		}
+	}
+}
+
+func TestSharedLimitGivesNoStrike(t *testing.T) {
+	for _, test := range []struct {
+		ladder []Penalty
+		want   Action
+	}{{[]Penalty{{Action: Ban}}, Delete}, {[]Penalty{{Action: Drop}}, Drop}, {nil, Drop}} {
+		g := enforced(t, func(p *Policy) {
+			p.Limits = []Limit{perChannel(1)}
+			p.Penalties.Ladder = test.ladder
+		}, nil)
+		mustCheck(t, g, from("7", 0))
+		for range 3 {
+			if v := mustCheck(t, g, from("8", 0)); v.Strikes != 0 || v.NewStrike || v.Penalty.Action != test.want {
+				t.Errorf("ladder %v: %+v, want %s and no strike", test.ladder, v, test.want)
+			}
+		}
+	}
+}
+
+func TestLimitsEverywhereAreChangedForAll(t *testing.T) {
+	g := enforced(t, func(p *Policy) { p.Limits = append(p.Limits, everywhere(5)) }, nil)
+	mustCheck(t, g, from("7", 0))
+	mustCheck(t, g, in("2", from("7", 0)))
+
+	own := g.Policy("2")
+	own.Limits[0].Burst = 9
+	if err := g.SetPolicy("2", own, monday); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*Policy){
+		`limit "abroad" counts in all channels: it can't be changed or left out in one of them`: func(p *Policy) { p.Limits[2].Messages = 6 },
+		`limit "daily" counts in all channels: it can't be added in one of them`: func(p *Policy) {
+			p.Limits[1].Per = PerUserEverywhere
+		},
+	} {
+		p := own.Clone()
+		change(&p)
+		if err := g.SetPolicy("2", p, monday); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+
+	base := g.Policy("")
+	base.Limits[0].Burst, base.Limits[2].Messages = 2, 3
+	if err := g.SetPolicy("", base, monday); err != nil {
+		t.Fatal(err)
+	}
+	if got := g.Policy("1").Limits[0].Burst; got != 2 {
+		t.Errorf("a channel without a policy of its own has burst %d, want the new 2", got)
+	}
+	if p := g.Policy("2"); p.Limits[0].Burst != 9 || p.Limits[2].Messages != 3 {
+		t.Errorf("a channel with a policy of its own has %+v", p.Limits)
+	}
+	if v := mustCheck(t, g, in("2", from("7", 0))); !v.Allowed || v.Remaining != 0 {
+		t.Errorf("the third of 3: %+v", v)
+	}
+	if v := mustCheck(t, g, in("3", from("7", 0))); v.Limit != "abroad" {
+		t.Errorf("the fourth of 3: %+v", v)
+	}
+
+	clash := g.Policy("2")
+	clash.Limits = append(clash.Limits, Limit{Name: "late", Algorithm: TokenBucket, Burst: 1, Refill: time.Second})
+	if err := g.SetPolicy("2", clash, monday); err != nil {
+		t.Fatal(err)
+	}
+	base.Limits[2].Name = "late"
+	if err := g.SetPolicy("", base, monday); err == nil || !strings.Contains(err.Error(), `channel "2": limit "late"`) {
+		t.Errorf("error %v, want one that names the channel and the limit", err)
+	}
+}
+
+func TestScopesComeBack(t *testing.T) {
+	limits := func(p *Policy) { p.Limits = []Limit{perChannel(2), everywhere(2)} }
+	g := enforced(t, limits, nil)
+	mustCheck(t, g, from("7", 0))
+	mustCheck(t, g, from("7", 0))
+	again := enforced(t, limits, nil)
+	for _, row := range g.Dirty().Rows {
+		if err := again.Restore(row, monday); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v := mustCheck(t, again, from("8", 0)); v.Limit != "all" {
+		t.Errorf("what the channel used is lost: %+v", v)
+	}
+	if v := mustCheck(t, again, in("2", from("7", 0))); v.Limit != "abroad" {
+		t.Errorf("what the user used everywhere is lost: %+v", v)
+	}
+	without := enforced(t, nil, nil)
+	for _, row := range g.Dirty().Rows {
+		if err := without.Restore(row, monday); err != nil {
+			t.Errorf("a row of a scope without limits: %v", err)
+		}
+	}
+}
+
+func TestLimitThatObserves(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits = []Limit{
+			{Name: "burst", Algorithm: TokenBucket, Burst: 3, Refill: 4 * time.Second},
+			{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: 10 * time.Second, Mode: LimitObserves},
+		}
+	}, nil)
+	mustCheck(t, g, from("7", 0))
+	v := mustCheck(t, g, from("7", 1))
+	if !v.Allowed || !v.Observed || v.Limit != "trial" || v.RetryAfter != 9*time.Second || v.WouldBe.Action != Delete || v.Strikes != 0 || v.EntryID == 0 {
+		t.Errorf("the second message: %+v", v)
+	}
+	if v = mustCheck(t, g, from("7", 10)); !v.Allowed || v.Observed {
+		t.Errorf("what it observed has spent: %+v", v)
+	}
+	mustCheck(t, g, from("7", 10))
+	mustCheck(t, g, from("7", 10))
+	if v = mustCheck(t, g, from("7", 10)); v.Allowed || v.Limit != "burst" || v.Strikes != 1 {
+		t.Errorf("the other limit doesn't enforce: %+v", v)
+	}
+}
+
+func TestDelayIsForThoseWhoEnforce(t *testing.T) {
+	queue := func(p *Policy) {
+		p.Limits = []Limit{{Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2}}
+	}
+	g := enforced(t, queue, nil)
+	for i, want := range []time.Duration{0, time.Second, 2 * time.Second} {
+		if v := mustCheck(t, g, from("7", 0)); !v.Allowed || v.Delay != want {
+			t.Errorf("message %d: %+v, want a delay of %s", i, v, want)
+		}
+	}
+	if v := mustCheck(t, g, from("7", 0)); v.Allowed || v.RetryAfter != time.Second {
+		t.Errorf("the fourth: %+v", v)
+	}
+	observing := enforced(t, func(p *Policy) {
+		queue(p)
+		p.Mode = Observe
+	}, nil)
+	mustCheck(t, observing, from("7", 0))
+	if v := mustCheck(t, observing, from("7", 0)); !v.Allowed || v.Delay != 0 {
+		t.Errorf("who only observes holds nothing back: %+v", v)
+	}
+}
+
+func TestBatchesDecideAsCheckDoes(t *testing.T) {
+	change := func(p *Policy) {
+		p.Limits = append(p.Limits, Limit{Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 5, CountThrottled: true})
+	}
+	for name, more := range map[string][]Limit{"per user": nil, "all scopes": {perChannel(60), everywhere(20)}} {
+		one := enforced(t, func(p *Policy) { change(p); p.Limits = append(p.Limits, more...) }, nil)
+		all := enforced(t, func(p *Policy) { change(p); p.Limits = append(p.Limits, more...) }, nil)
+		var messages []Message
+		for i := range 200 {
+			m := in(string(rune('1'+i/50%2)), from([]string{"7", "8", "anna", "10", ""}[i*i%5], float64(i/20)))
+			if i%7 == 0 {
+				m.User.Roles = RolesOf(Moderator)
+			}
+			m.Cost = i%3 - i%41/40*5
+			messages = append(messages, m)
+		}
+		verdicts := make([]Verdict, len(messages))
+		err := all.CheckAll(context.Background(), messages, verdicts)
+		for i, m := range messages {
+			v, alone := one.Check(context.Background(), m)
+			if v.EntryID = verdicts[i].EntryID; v != verdicts[i] {
+				t.Fatalf("%s: message %d: %+v, and alone %+v", name, i, verdicts[i], v)
+			}
+			if alone != nil && !strings.Contains(err.Error(), alone.Error()) {
+				t.Errorf("%s: message %d: %v isn't named in %v", name, i, alone, err)
+			}
+		}
+	}
+}

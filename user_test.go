@@ -1,0 +1,246 @@
+package chatguard
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+func TestUserOverride(t *testing.T) {
+	g := enforced(t, func(p *Policy) { p.Limits[0].Roles = map[Role]Override{VIP: {Burst: 9}} }, nil)
+	passed := func(user string, roles ...Role) (n int) {
+		for mustCheck(t, g, from(user, 0, roles...)).Allowed && n < 20 {
+			n++
+		}
+		return n
+	}
+	for _, test := range []struct {
+		name     string
+		override UserOverride
+		roles    []Role
+		want     int
+	}{
+		{"numbers beat the limit's", UserOverride{Limits: map[string]Override{"burst": {Burst: 1}}}, nil, 1},
+		{"numbers beat a role's", UserOverride{Limits: map[string]Override{"burst": {Burst: 5}}}, []Role{VIP}, 5},
+		{"numbers beat an exemption", UserOverride{Limits: map[string]Override{"burst": {Burst: 4}}}, []Role{Moderator}, 4},
+		{"an exemption of their own", UserOverride{Exempt: AlwaysExempt}, nil, 20},
+		{"never exempt", UserOverride{Exempt: NeverExempt}, []Role{Broadcaster}, 3},
+		{"a zone leaves the exemption", UserOverride{Timezone: "Asia/Tokyo"}, []Role{Moderator}, 20},
+		{"nothing", UserOverride{}, nil, 3},
+	} {
+		if err := g.SetUserOverride("1", test.name, test.override, monday); err != nil {
+			t.Fatal(err)
+		}
+		if got := passed(test.name, test.roles...); got != test.want {
+			t.Errorf("%s: %d messages at once, want %d", test.name, got, test.want)
+		}
+	}
+	if got := passed("another", Moderator); got != 20 {
+		t.Errorf("another moderator isn't exempt: %d", got)
+	}
+	for want, o := range map[string]UserOverride{
+		`there is no limit "bursts"`:                 {Limits: map[string]Override{"bursts": {Burst: 1}}},
+		`limit "burst": burst is -1, want 1 or more`: {Limits: map[string]Override{"burst": {Burst: -1}}},
+		`limit "daily": daily-window has no "refill" (it takes messages, timezone, reset_at)`: {
+			Limits: map[string]Override{"daily": {Refill: time.Second}}},
+		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`: {Timezone: "Mars"},
+		`unknown exemption 9`: {Exempt: 9},
+	} {
+		if err := g.SetUserOverride("1", "7", o, monday); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+func TestGrant(t *testing.T) {
+	g := enforced(t, nil, nil)
+	until, err := g.Grant("1", "7", "", 5, monday)
+	if want := monday.Add(12 * time.Hour); err != nil || !until.Equal(want) {
+		t.Fatalf("until %v, error %v, want midnight %v", until, err, want)
+	}
+	if _, err := g.Grant("1", "7", "burst", 2, monday); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if v := mustCheck(t, g, from("7", 0)); !v.Allowed {
+			t.Fatalf("3 + 2 messages: %+v", v)
+		}
+	}
+	if v := mustCheck(t, g, from("7", 0)); v.Allowed || v.RetryAfter != 4*time.Second {
+		t.Errorf("the sixth: %+v", v)
+	}
+	for want, grant := range map[error]func() error{
+		ErrNoLimit: func() error { _, err := g.Grant("1", "7", "other", 1, monday); return err },
+		ErrGrant:   func() error { _, err := g.Grant("1", "7", "", 0, monday); return err },
+		ErrTime:    func() error { _, err := g.Grant("1", "7", "", 1, time.Time{}); return err },
+	} {
+		if err := grant(); !errors.Is(err, want) {
+			t.Errorf("error %v, want %v", err, want)
+		}
+	}
+	if _, err := g.Grant("", "7", "", 1, monday); !errors.Is(err, ErrNoLimit) {
+		t.Errorf("without limits everywhere: %v", err)
+	}
+}
+
+func TestRefundAndReset(t *testing.T) {
+	g := enforced(t, nil, nil)
+	for range 4 {
+		mustCheck(t, g, from("7", 0))
+	}
+	if err := g.Refund("1", "7", monday, 1, monday); err != nil {
+		t.Fatal(err)
+	}
+	if v := mustCheck(t, g, from("7", 0)); !v.Allowed || v.Remaining != 0 {
+		t.Errorf("after a refund of one: %+v", v)
+	}
+	if v := mustCheck(t, g, from("7", 0)); v.Allowed {
+		t.Errorf("after a refund of one, a second passes: %+v", v)
+	}
+	if err := g.Refund("1", "7", monday, 0, monday); !errors.Is(err, ErrCost) {
+		t.Errorf("a refund of none: %v", err)
+	}
+	if err := g.Reset("1", "7", monday); err != nil {
+		t.Fatal(err)
+	}
+	e, err := g.Explain(from("7", 0))
+	if err != nil || e.Strikes != 0 || e.Limits[0].Used != 0 || e.Limits[1].Used != 0 {
+		t.Errorf("after a reset: %+v, error %v", e, err)
+	}
+}
+
+func TestPardon(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits = p.Limits[:1]
+		p.Limits[0].CountThrottled = true
+		p.Penalties.StrikeEvery = 0
+	}, nil)
+	for range 3 {
+		mustCheck(t, g, from("7", 0))
+	}
+	first := mustCheck(t, g, from("7", 4)) // it counts: a token had come back, and is gone
+	if !first.Allowed {
+		t.Fatalf("got %+v", first)
+	}
+	offence := mustCheck(t, g, from("7", 6))
+	if second := mustCheck(t, g, from("7", 6)); second.Strikes != 2 {
+		t.Fatalf("got %+v", second)
+	}
+	for i, want := range []bool{true, false} {
+		done, err := g.Pardon(offence, monday.Add(6*time.Second))
+		if err != nil || done != want {
+			t.Errorf("pardon %d: done is %v, error %v", i+1, done, err)
+		}
+		e, err := g.Explain(from("7", 6))
+		if err != nil || e.Strikes != 1 || e.Limits[0].Used != 2 {
+			t.Errorf("after pardon %d: %d strikes, %d used, error %v; want 1 and 2", i+1, e.Strikes, e.Limits[0].Used, err)
+		}
+	}
+	if _, err := g.Pardon(first, monday); !errors.Is(err, ErrNotThrottled) {
+		t.Errorf("pardon of an allowed message: %v", err)
+	}
+}
+
+func TestTake(t *testing.T) {
+	g := enforced(t, nil, nil)
+	m := from("7", 0)
+	m.Cost = 5
+	taken, v, err := g.Take(context.Background(), m)
+	if err != nil || taken != 3 || !v.Allowed {
+		t.Errorf("took %d of 5 with 3 tokens: %+v, %v", taken, v, err)
+	}
+	taken, v, err = g.Take(context.Background(), m)
+	if err != nil || taken != 0 || v.Allowed || v.RetryAfter != 4*time.Second || v.Never {
+		t.Errorf("took %d of an empty bucket: %+v, %v", taken, v, err)
+	}
+	m.User.Roles = RolesOf(Moderator)
+	if taken, _, _ = g.Take(context.Background(), m); taken != 5 {
+		t.Errorf("an exempt user takes %d of 5", taken)
+	}
+	observing := enforced(t, func(p *Policy) { p.Mode = Observe }, nil)
+	if taken, _, _ = observing.Take(context.Background(), in("1", Message{ChannelID: "1", User: User{ID: "7"}, SentAt: monday, Cost: 5})); taken != 5 {
+		t.Errorf("who only observes gives %d of 5", taken)
+	}
+	if _, _, err = g.Take(context.Background(), Message{ChannelID: "1"}); !errors.Is(err, ErrNoUser) {
+		t.Errorf("without a user: %v", err)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits[0].Roles = map[Role]Override{VIP: {Burst: 4}}
+		p.Limits = append(p.Limits, perChannel(50), Limit{Name: "trial", Algorithm: SlidingLog, Messages: 9, Every: time.Minute, Mode: LimitObserves})
+		p.Timezone = "Europe/Berlin"
+	}, nil)
+	for range 5 {
+		mustCheck(t, g, from("7", 0, VIP))
+	}
+	if _, err := g.Grant("1", "7", "daily", 2, monday); err != nil {
+		t.Fatal(err)
+	}
+	at := monday.Add(time.Second)
+	e, err := g.Explain(from("7", 1, VIP, Subscriber))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []LimitStatus{
+		{Name: "burst", Algorithm: TokenBucket, Used: 4, Capacity: 4, NextAt: at.Add(3 * time.Second), ResetAt: at.Add(15 * time.Second), Role: VIP},
+		{Name: "daily", Algorithm: DailyWindow, Used: 4, Capacity: 300, Granted: 2, Remaining: 298, NextAt: at, ResetAt: monday.Add(11 * time.Hour), Role: Everyone},
+		{Name: "all", Algorithm: TokenBucket, Per: PerChannel, Used: 4, Capacity: 50, Remaining: 46, NextAt: at, ResetAt: monday.Add(4 * time.Hour), Role: Everyone},
+		{Name: "trial", Algorithm: SlidingLog, Observes: true, Used: 4, Capacity: 9, Remaining: 5, NextAt: at, ResetAt: monday.Add(time.Minute), Role: Everyone},
+	}
+	for i, l := range e.Limits {
+		l.NextAt, l.ResetAt = l.NextAt.UTC(), l.ResetAt.UTC()
+		if l != want[i] {
+			t.Errorf("limit %d:\ngot  %+v\nwant %+v", i, l, want[i])
+		}
+	}
+	if e.Verdict.Allowed || e.Verdict.Limit != "burst" || e.Verdict.RetryAfter != 3*time.Second {
+		t.Errorf("verdict %+v", e.Verdict)
+	}
+	if e.Strikes != 1 || e.Rung != 1 || e.Next.Action != Delete || !e.LapseAt.Equal(monday.Add(30*time.Minute)) || !e.SilentUntil.IsZero() {
+		t.Errorf("standing %+v", e)
+	}
+	if again, err := g.Explain(from("7", 1, VIP, Subscriber)); err != nil || again.Verdict != e.Verdict {
+		t.Errorf("explaining changes something: %+v, %v", again, err)
+	}
+	if _, err := g.Explain(Message{}); !errors.Is(err, ErrNoChannel) {
+		t.Errorf("error %v", err)
+	}
+	newcomer, err := g.Explain(in("9", from("8", 0)))
+	if err != nil || !newcomer.Verdict.Allowed || newcomer.Limits[0].Used != 0 {
+		t.Errorf("a newcomer: %+v, %v", newcomer, err)
+	}
+}
+
+func TestShorterTimeoutReplacesNoLongerOne(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour}}
+		p.Penalties.Ladder = []Penalty{{Action: Timeout, Duration: 30 * time.Second}, {Action: Timeout, Duration: 10 * time.Minute}}
+	}, nil)
+	mustCheck(t, g, from("7", 0))
+	for _, step := range []struct {
+		at   float64
+		want string
+	}{
+		{0, "timeout 30s"}, {10, "timeout 10m"}, {11, "delete"}, {19, "delete"}, {20, "timeout 10m"}, {600, "timeout 10m"},
+		{601, "delete"}, {608, "delete"}, {609, "delete"}, {611, "timeout 10m"},
+	} {
+		if v := mustCheck(t, g, from("7", step.at)); v.Penalty.String() != step.want {
+			t.Errorf("at %v s: %s, want %s", step.at, v.Penalty, step.want)
+		}
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	g := enforced(t, nil, &Options{MaxUsers: 1000})
+	for i := range 20_000 {
+		m := from("invented"+string(rune('a'+i%26))+time.Duration(i).String(), float64(i)/1000)
+		mustCheck(t, g, m)
+	}
+	m := g.Memory()
+	if m.Users > 1300 || m.Evicted < 18_000 || m.Held != 0 {
+		t.Errorf("after 20,000 invented users: %+v", m)
+	}
+}
