@@ -1,6 +1,9 @@
 package limits
 
-import "slices"
+import (
+	"runtime"
+	"slices"
+)
 
 // Change holds the users to another set, as of the moment at, and keeps what they have spent: of a limit that stays under its name and
 // algorithm, converted where its parameters changed. Strikes given for practice lapse where the new set is in earnest. It goes from shard
@@ -20,8 +23,9 @@ func (t *Table) change(set *Set, at int64) {
 			seen, fresh = true, c.fresh(t.fresh)
 		}
 		s.mu.Lock()
-		defer s.mu.Unlock()
 		s.change(c, fresh)
+		s.mu.Unlock()
+		runtime.Gosched() // whoever has waited for the shard goes on before the next is changed
 	})
 	t.set, t.fresh = c.set, fresh
 }
@@ -86,12 +90,18 @@ func sameState(a, b []uint64) bool {
 func (s *shard) change(c conversion, fresh []uint64) {
 	spentUnder := s.personalRules()
 	old := s.slots
-	s.set, s.fresh, s.width, s.rows = c.set, fresh, c.set.width, make([]uint64, s.len()*c.set.width)
+	s.set, s.fresh, s.width = c.set, fresh, c.set.width
+	if s.width != old.width {
+		s.rows = make([]uint64, s.len()*s.width)
+	}
+	before := make([]uint64, old.width)
 	for slot := range s.len() {
 		if !s.inUse(slot) {
 			continue
 		}
-		row, before := s.row(slot), old.row(slot)
+		row := s.row(slot)
+		copy(before, old.row(slot))
+		clear(row[headerWords:])
 		copy(row, before[:headerWords])
 		oldRules := spentUnder[row[wordUser]]
 		if oldRules == nil {

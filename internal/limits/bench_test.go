@@ -1,0 +1,41 @@
+package limits
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+// BenchmarkChange changes a limit under a million users, and reports for how long a shard was locked for it: a decision waits for one shard
+// at most.
+func BenchmarkChange(b *testing.B) {
+	const users = 1_000_000
+	table := newTable(b, bucket(3, 4*time.Second), daily(300, "", ""))
+	for i := range users {
+		table.judge(strconv.Itoa(100_000_000+i*37), Request{At: nanos(0), Cost: 1})
+	}
+	refill := 4 * time.Second
+	var longest, all time.Duration
+	shards := 0
+	for b.Loop() {
+		refill += time.Second
+		set, err := newTestSet([]Limit{bucket(3, refill), daily(300, "", "")}, Strikes{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		table.mu.Lock()
+		c := conversionOf(table.set, set, nanos(1))
+		table.each(func(_ int, s *shard) {
+			begin := time.Now()
+			s.mu.Lock()
+			s.change(c, nil)
+			s.mu.Unlock()
+			held := time.Since(begin)
+			longest, all, shards = max(longest, held), all+held, shards+1
+		})
+		table.set = c.set
+		table.mu.Unlock()
+	}
+	b.ReportMetric(float64(longest.Microseconds()), "longest-µs/shard")
+	b.ReportMetric(float64(all.Microseconds())/float64(shards), "µs/shard")
+}
