@@ -1,4 +1,4 @@
-.PHONY: build test check bench demo screenshots
+.PHONY: build test check bench bench-limits demo screenshots
 
 # The binary, for this machine.
 build:
@@ -8,16 +8,23 @@ build:
 test: check
 	sh scripts/prepare.sh
 	go test -race -timeout 14m ./...
+	go -C bench test ./...
 
 # What needs no running: format, vet, module files.
 check:
 	@unformatted=$$(gofmt -l .) && { [ -z "$$unformatted" ] || { echo "not formatted (gofmt -w): $$unformatted"; exit 1; }; }
 	go vet ./...
 	go mod tidy -diff
+	go -C bench vet ./...
+	go -C bench mod tidy -diff
 
 # Every figure that the documentation names.
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+# Decisions beside other limiters, for a million users.
+bench-limits:
+	go -C bench run .
 
 demo:
 	go run ./cmd/chatguard demo

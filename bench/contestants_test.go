@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// from returns n messages of a user, in batches.
+func from(id uint64, n int) (batches [][]draw) {
+	return slices.Collect(slices.Chunk(slices.Repeat([]draw{{id: fmt.Sprint(id)}}, n), batch))
+}
+
+func TestContestantsLimit(t *testing.T) {
+	for _, c := range slices.Concat(contestants, hoarders()) {
+		t.Run(c.name, func(t *testing.T) {
+			a, err := c.open(100, time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := shut(a); err != nil {
+					t.Error(err)
+				}
+			}()
+			want := burst
+			if c.enforces == "nothing" {
+				want = 40
+			}
+			for _, id := range []uint64{7, 1 << 29} {
+				passed := 0
+				for _, messages := range from(id, 40) {
+					passed += fork(a).take(messages) // state must not be a fork's own
+				}
+				if passed != want {
+					t.Errorf("user %d: %d of 40 passed, want %d", id, passed, want)
+				}
+			}
+		})
+	}
+}
+
+func TestContestantsRefill(t *testing.T) {
+	for _, c := range contestants {
+		a, err := c.open(100, time.Nanosecond) // shorter than any message takes
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, messages := range from(7, 4) {
+			for k := range messages {
+				if a.take(messages[k:k+1]) != 1 {
+					t.Errorf("%s: message %d did not pass", c.name, i+k)
+				}
+			}
+		}
+		if err := shut(a); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestFillAsksOfEveryone(t *testing.T) {
+	f := newFloor(1000)
+	crowd := newCrowd(1000)
+	fill(floorNow{f}, crowd, 3)
+	for _, user := range crowd {
+		if got := f.count(user); got != 3 {
+			t.Fatalf("user %d wrote %d times, want 3", user, got)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/chatguard/chatguard"
+)
+
+// draw is one message as it was drawn: who writes, with which roles.
+type draw struct {
+	id    string
+	roles chatguard.Roles
+}
+
+// layout is how the IDs of a sequence lie in memory.
+type layout string
+
+const (
+	stream    layout = "stream"    // one message's after the other's, as a connection delivers them
+	scattered layout = "scattered" // one string per user, in random places
+)
+
+func (l layout) meaning() string {
+	if l == scattered {
+		return "one string per user in a random place"
+	}
+	return "the bytes of one message's ID after those of the message before"
+}
+
+// spread is how the messages of a sequence are spread over the users.
+type spread string
+
+const (
+	uniform spread = "uniform"
+	zipf    spread = "Zipf 1.1"
+)
+
+func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) } // every run draws the same
+
+// newCrowd returns the IDs of n users, different and in random order. They are kept as numbers, in which the garbage collector has nothing
+// to follow, so that what it costs is the contestant's.
+func newCrowd(n int) []uint64 {
+	rng := newRand()
+	seen := make(map[uint64]bool, n)
+	crowd := make([]uint64, 0, n)
+	for len(crowd) < n {
+		if id := 1 + rng.Uint64N(1<<30); !seen[id] { // 9 or 10 digits mostly, as Twitch's
+			seen[id] = true
+			crowd = append(crowd, id)
+		}
+	}
+	return crowd
+}
+
+// newDraws draws n messages of the crowd. Roles are the message's, not the user's: else one moderator among those who write most of a
+// Zipf sequence would be a tenth of it.
+func newDraws(n int, crowd []uint64, how spread, lie layout) []draw {
+	rng := newRand()
+	frequent := rng.Perm(len(crowd)) // how often users write has nothing to do with when they came
+	ranks := rand.NewZipf(rng, 1.1, 1, uint64(len(crowd)-1))
+	order := make([]int, n)
+	for i := range order {
+		if how == zipf {
+			order[i] = frequent[ranks.Uint64()]
+		} else {
+			order[i] = rng.IntN(len(crowd))
+		}
+	}
+	ids := streamed(crowd, order)
+	if lie == scattered {
+		ids = scatter(crowd, order)
+	}
+	draws := make([]draw, n)
+	for i, id := range ids {
+		draws[i] = draw{id, drawRoles(rng)}
+	}
+	return draws
+}
+
+// drawRoles returns mostly none, sometimes a subscriber's, in 1 of 100 a moderator's.
+func drawRoles(rng *rand.Rand) chatguard.Roles {
+	switch p := rng.IntN(100); {
+	case p < 1:
+		return chatguard.RolesOf(chatguard.Moderator)
+	case p < 16:
+		return chatguard.RolesOf(chatguard.Subscriber)
+	}
+	return 0
+}
+
+func streamed(crowd []uint64, order []int) []string {
+	var line []byte
+	ends := make([]int, len(order))
+	for i, user := range order {
+		line = strconv.AppendUint(line, crowd[user], 10)
+		ends[i] = len(line)
+	}
+	all, start := string(line), 0
+	ids := make([]string, len(order))
+	for i, end := range ends {
+		ids[i], start = all[start:end], end
+	}
+	return ids
+}
+
+func scatter(crowd []uint64, order []int) []string {
+	own := make([]string, len(crowd))
+	for _, user := range newRand().Perm(len(crowd)) {
+		own[user] = strconv.FormatUint(crowd[user], 10)
+	}
+	ids := make([]string, len(order))
+	for i, user := range order {
+		ids[i] = own[user]
+	}
+	return ids
+}

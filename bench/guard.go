@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// channelID is the one channel that everybody writes in.
+const channelID = "1"
+
+// pace is the time from one message to the next where chatguard is given the time: about as long as the slower contestants need.
+const pace = 500 * time.Nanosecond
+
+var guards = []contestant{
+	{"chatguard Check, own clock", "2 limits", false, false, newCheckNow},
+	{"chatguard Check, time given", "2 limits", false, false, newCheckAt},
+	{"chatguard CheckAll of 16", "2 limits", false, false, newCheckAll},
+}
+
+// measured are the policies whose memory is measured, by the name they have in the table.
+var measured = []struct {
+	name   string
+	policy func(refill time.Duration) chatguard.Policy
+}{
+	{"chatguard, default policy", enforcing},
+}
+
+// enforcing is the default policy, enforced.
+func enforcing(refill time.Duration) chatguard.Policy {
+	p := chatguard.DefaultPolicy()
+	p.Mode = chatguard.Enforce
+	for i := range p.Limits {
+		if p.Limits[i].Algorithm == chatguard.TokenBucket {
+			p.Limits[i].Burst, p.Limits[i].Refill = burst, refill
+		}
+	}
+	return p
+}
+
+// message is the whole value that a chat server would hand over.
+func (d *draw) message() chatguard.Message {
+	return chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: d.id, Roles: d.roles}}
+}
+
+// checkNow lets the Guard read its clock for each message.
+type checkNow struct{ guard *chatguard.Guard }
+
+func newCheckNow(_ int, refill time.Duration) (asker, error) {
+	g, err := chatguard.New(enforcing(refill), nil)
+	return checkNow{g}, err
+}
+
+func (c checkNow) take(messages []draw) (passed int) {
+	ctx := context.Background()
+	for i := range messages {
+		if v, err := c.guard.Check(ctx, messages[i].message()); err == nil && v.Allowed {
+			passed++
+		}
+	}
+	return passed
+}
+
+// checkAt gives each message its time.
+type checkAt struct {
+	guard *chatguard.Guard
+	at    time.Time // of the last message
+}
+
+func newCheckAt(_ int, refill time.Duration) (asker, error) {
+	g, err := chatguard.New(enforcing(refill), nil)
+	return &checkAt{g, time.Now()}, err
+}
+
+func (c *checkAt) fork() asker {
+	other := *c
+	return &other
+}
+
+func (c *checkAt) take(messages []draw) (passed int) {
+	ctx := context.Background()
+	for i := range messages {
+		c.at = c.at.Add(pace)
+		m := messages[i].message()
+		m.SentAt = c.at
+		if v, err := c.guard.Check(ctx, m); err == nil && v.Allowed {
+			passed++
+		}
+	}
+	return passed
+}
+
+// checkAll asks about all messages at once; the Guard reads its clock once for them.
+type checkAll struct {
+	guard    *chatguard.Guard
+	messages [batch]chatguard.Message
+	verdicts [batch]chatguard.Verdict
+}
+
+func newCheckAll(_ int, refill time.Duration) (asker, error) {
+	g, err := chatguard.New(enforcing(refill), nil)
+	return &checkAll{guard: g}, err
+}
+
+func (c *checkAll) fork() asker { return &checkAll{guard: c.guard} }
+
+func (c *checkAll) take(messages []draw) (passed int) {
+	for i := range messages {
+		c.messages[i] = messages[i].message()
+	}
+	verdicts := c.verdicts[:len(messages)]
+	if err := c.guard.CheckAll(context.Background(), c.messages[:len(messages)], verdicts); err != nil {
+		return 0
+	}
+	for i := range verdicts {
+		if verdicts[i].Allowed {
+			passed++
+		}
+	}
+	return passed
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"log"
+	"runtime"
+	"runtime/metrics"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// collections is how many garbage collections are measured; the median counts.
+const collections = 9
+
+// memory measures what a user costs on the heap, and what one garbage collection costs while all of them are there. Every user has been
+// throttled once, so that chatguard's strikes are included.
+func memory(s *settings, crowd []uint64) error {
+	t := &table{
+		title: "Memory",
+		head:  []string{"", "B per user", "collection ms"},
+		note: "Live heap per user, the user's ID included where it is kept; every user was throttled once. Collection: processor time of one " +
+			"garbage collection, median; the first line is without any limiter.",
+	}
+	if s.only.MatchString("memory/empty heap") {
+		t.add("empty heap", "", milliseconds(collectionCost()))
+	}
+	for _, c := range hoarders() {
+		if !s.only.MatchString("memory/" + c.name) {
+			continue
+		}
+		log.Printf("Memory: %s", c.name)
+		perUser, collection, err := hoard(c, crowd, s.refill)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		t.add(c.name, fmt.Sprintf("%.0f", perUser), milliseconds(collection))
+	}
+	if len(t.rows) > 0 {
+		t.print(s.out, s.markdown)
+	}
+	return nil
+}
+
+// hoarders are chatguard under each measured policy, the peers, and the floor, whose forms keep the same.
+func hoarders() []contestant {
+	var list []contestant
+	for _, m := range measured {
+		list = append(list, contestant{name: m.name, open: func(_ int, refill time.Duration) (asker, error) {
+			g, err := chatguard.New(m.policy(refill), nil)
+			return checkNow{g}, err
+		}})
+	}
+	list = append(list, peers...)
+	return append(list, contestant{name: "floor", enforces: "nothing", open: newFloorNow})
+}
+
+func hoard(c contestant, crowd []uint64, refill time.Duration) (perUser float64, collection time.Duration, err error) {
+	before := liveHeap()
+	a, err := c.open(len(crowd), refill)
+	if err != nil {
+		return 0, 0, err
+	}
+	fill(a, crowd, burst+1)
+	perUser = (float64(liveHeap()) - float64(before)) / float64(len(crowd))
+	collection = collectionCost()
+	err = shut(a)
+	runtime.KeepAlive(a)
+	return perUser, collection, err
+}
+
+func liveHeap() uint64 {
+	runtime.GC()
+	runtime.GC() // what the first only marked as finished or moved to a pool's victims
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// collectionCost returns the processor time of one garbage collection.
+func collectionCost() time.Duration {
+	costs := make([]float64, collections)
+	for i := range costs {
+		before := collectorTime()
+		runtime.GC()
+		costs[i] = collectorTime() - before
+	}
+	return time.Duration(median(costs) * float64(time.Second))
+}
+
+// collectorTime is the processor time, in seconds, that the garbage collector has used so far on all processors, by the runtime's own
+// account. It is finer than the operating system's, which counts whole ticks on some machines; sweeping is not in it.
+func collectorTime() float64 {
+	sample := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}}
+	metrics.Read(sample)
+	return sample[0].Value.Float64()
+}
+
+func milliseconds(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()*1000) }
