@@ -13,49 +13,45 @@ var floors = []contestant{
 }
 
 // floor is the least that a decision about a user in memory can do on this machine: parse the decimal ID, lock one of the shards, find the
-// user's row through an open-addressing index, write it back. It decides nothing. Rows are flat, without pointers, a cache line wide.
+// user's row, write it back. It decides nothing. Rows are flat, without pointers, a cache line wide; they are the slots of a hash table with
+// open addressing, half empty, so that the memory is waited for once.
 type floor struct{ shards [shards]floorShard }
 
 type floorRow [8]uint64
 
 // The words of a row that are used.
 const (
-	floorUser = iota
+	floorUser = iota // plus one; 0 is a free slot
 	floorLast
 	floorCount
 )
 
 type floorShard struct {
-	mu    sync.Mutex
-	index []uint32 // row number + 1, 0 for a free slot; the length is a power of two
-	rows  []floorRow
-	_     [8]byte // no two locks share a cache line
+	mu   sync.Mutex
+	rows []floorRow // the length is a power of two
+	_    [32]byte   // no two locks share a cache line
 }
 
 func newFloor(users int) *floor {
 	f := &floor{}
 	each := users/shards*11/10 + 16 // the hash doesn't fill all shards alike
 	for i := range f.shards {
-		f.shards[i].index = make([]uint32, 1<<bits.Len(uint(each*4/3)))
-		f.shards[i].rows = make([]floorRow, 0, each)
+		f.shards[i].rows = make([]floorRow, 1<<bits.Len(uint(each)))
 	}
 	return f
 }
 
 func (f *floor) of(hash uint64) *floorShard { return &f.shards[hash>>56] }
 
-// number returns the number of the user's row, which is added where it was missing.
-func (s *floorShard) number(user, hash uint64) uint32 {
-	mask := uint64(len(s.index) - 1)
+// row returns the user's row, which is added where it was missing.
+func (s *floorShard) row(user, hash uint64) *floorRow {
+	mask := uint64(len(s.rows) - 1)
 	slot := hash & mask
-	for ; s.index[slot] != 0; slot = (slot + 1) & mask {
-		if number := s.index[slot] - 1; s.rows[number][floorUser] == user {
-			return number
-		}
+	for s.rows[slot][floorUser] != user+1 && s.rows[slot][floorUser] != 0 {
+		slot = (slot + 1) & mask
 	}
-	s.rows = append(s.rows, floorRow{floorUser: user})
-	s.index[slot] = uint32(len(s.rows))
-	return s.index[slot] - 1
+	s.rows[slot][floorUser] = user + 1
+	return &s.rows[slot]
 }
 
 func (r *floorRow) write(at int64) {
@@ -69,7 +65,7 @@ func (f *floor) touch(id string, at int64) {
 	hash := spreadBits(user)
 	s := f.of(hash)
 	s.mu.Lock()
-	s.rows[s.number(user, hash)].write(at)
+	s.row(user, hash).write(at)
 	s.mu.Unlock()
 }
 
@@ -128,7 +124,7 @@ func newFloorAll(users int, _ time.Duration) (asker, error) { return floorAll{ne
 
 func (f floorAll) take(messages []draw) (passed int) {
 	var users, hashes [batch]uint64
-	var numbers [batch]uint32
+	var rows [batch]*floorRow
 	var locked [shards / 64]uint64 // a bit for each shard
 	at := time.Now().UnixNano()
 	for i := range messages {
@@ -139,10 +135,10 @@ func (f floorAll) take(messages []draw) (passed int) {
 	}
 	f.each(locked, (*sync.Mutex).Lock) // in the order of the shards, so that two batches never wait for each other
 	for i := range messages {
-		numbers[i] = f.of(hashes[i]).number(users[i], hashes[i])
+		rows[i] = f.of(hashes[i]).row(users[i], hashes[i])
 	}
 	for i := range messages {
-		f.of(hashes[i]).rows[numbers[i]].write(at)
+		rows[i].write(at)
 	}
 	f.each(locked, (*sync.Mutex).Unlock)
 	return len(messages)

@@ -25,6 +25,20 @@ var measured = []struct {
 	policy func(refill time.Duration) chatguard.Policy
 }{
 	{"chatguard, default policy", enforcing},
+	{"chatguard, all seven algorithms", allAlgorithms},
+}
+
+// allAlgorithms has a limit of each algorithm. Of its bytes, 32 are the log's four times.
+func allAlgorithms(refill time.Duration) chatguard.Policy {
+	p := enforcing(refill)
+	p.Limits = append(p.Limits,
+		chatguard.Limit{Name: "queue", Algorithm: chatguard.LeakyBucket, Every: time.Second, Queue: 9},
+		chatguard.Limit{Name: "fixed", Algorithm: chatguard.FixedWindow, Messages: 100, Every: time.Minute},
+		chatguard.Limit{Name: "own", Algorithm: chatguard.UserWindow, Messages: 100, Every: time.Minute},
+		chatguard.Limit{Name: "sliding", Algorithm: chatguard.SlidingWindow, Messages: 100, Every: time.Minute},
+		chatguard.Limit{Name: "log", Algorithm: chatguard.SlidingLog, Messages: 4, Every: time.Minute},
+	)
+	return p
 }
 
 // enforcing is the default policy, enforced.

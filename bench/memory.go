@@ -42,7 +42,7 @@ func memory(s *settings, crowd []uint64) error {
 	return nil
 }
 
-// hoarders are chatguard under each measured policy, the peers, and the floor, whose forms keep the same.
+// hoarders are chatguard under each measured policy, and the peers.
 func hoarders() []contestant {
 	var list []contestant
 	for _, m := range measured {
@@ -51,8 +51,7 @@ func hoarders() []contestant {
 			return checkNow{g}, err
 		}})
 	}
-	list = append(list, peers...)
-	return append(list, contestant{name: "floor", enforces: "nothing", open: newFloorNow})
+	return append(list, peers...)
 }
 
 func hoard(c contestant, crowd []uint64, refill time.Duration) (perUser float64, collection time.Duration, err error) {
