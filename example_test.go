@@ -54,3 +54,64 @@ func ExampleGuard_SetPolicy() {
 	// limit "burst": burst is 0, want 1 or more
 	// <nil> 5
 }
+
+func ExampleGuard_Explain() {
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	message := chatguard.Message{
+		ChannelID: "71092938",
+		User:      chatguard.User{ID: "48215771", Roles: chatguard.RolesOf(chatguard.Subscriber)},
+		SentAt:    time.Date(2026, 1, 5, 20, 0, 0, 0, time.UTC),
+	}
+	for range 2 {
+		if _, err := guard.Check(context.Background(), message); err != nil {
+			log.Fatal(err)
+		}
+	}
+	why, err := guard.Explain(message)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, l := range why.Limits {
+		fmt.Printf("%s: %d of %d used, all of them back in %s\n", l.Name, l.Used, l.Capacity, l.ResetAt.Sub(message.SentAt))
+	}
+	fmt.Println("the next strike:", why.Next)
+	// Output:
+	// burst: 2 of 3 used, all of them back in 8s
+	// daily: 2 of 300 used, all of them back in 4h0m0s
+	// the next strike: delete
+}
+
+func ExampleGuard_Take() {
+	policy := chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{
+		{Name: "minute", Algorithm: chatguard.SlidingLog, Messages: 20, Every: time.Minute},
+	}}
+	guard, err := chatguard.New(policy, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// A sender with 30 messages waiting sends as many as it may.
+	taken, _, err := guard.Take(context.Background(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "newsbot"}, Cost: 30})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(taken)
+	// Output: 20
+}
+
+func ExampleGuard_Grant() {
+	policy := chatguard.DefaultPolicy()
+	policy.Timezone = "Europe/Berlin"
+	guard, err := chatguard.New(policy, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	until, err := guard.Grant("71092938", "48215771", "daily", 50, time.Date(2026, 1, 5, 20, 0, 0, 0, time.UTC))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("50 more until", until.UTC())
+	// Output: 50 more until 2026-01-05 23:00:00 +0000 UTC
+}
