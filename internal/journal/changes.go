@@ -33,15 +33,23 @@ func Diff(from, to chatguard.Policy) []Change {
 	return changes
 }
 
-// Apply returns the policy with the changes made to it, and those that no longer fit: the changes of one limit fit together or not at all.
-// Limits keep their order; new ones come last. The policy must be valid, and then the result is.
+// Apply returns the policy of a channel with the changes made to it, and those that no longer fit: the changes of one limit fit together or
+// not at all, and none of a limit that counts in all channels. Limits keep their order; new ones come last. The policy must be valid, and then
+// the result is.
 func Apply(p chatguard.Policy, changes []Change) (changed chatguard.Policy, left []Change) {
+	guard, err := chatguard.New(p, nil) // knows what can't be changed in one channel
+	if err != nil {
+		return p, changes
+	}
 	groups := map[string][]Change{}
 	for _, c := range changes {
 		groups[group(c.Key)] = append(groups[group(c.Key)], c)
 	}
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
 		next, err := apply(p, groups[name])
+		if err == nil {
+			err = guard.ValidatePolicy(anyChannel, next)
+		}
 		if err != nil {
 			left = append(left, groups[name]...)
 			continue
@@ -50,6 +58,9 @@ func Apply(p chatguard.Policy, changes []Change) (changed chatguard.Policy, left
 	}
 	return p, left
 }
+
+// anyChannel stands for the one whose policy is changed: the same changes fit in all.
+const anyChannel = "any"
 
 // group names what a key can't be changed without: its limit, or itself.
 func group(key string) string {
@@ -71,11 +82,7 @@ func apply(p chatguard.Policy, changes []Change) (chatguard.Policy, error) {
 			order = append(order, path[1])
 		}
 	}
-	changed, err := build(leaves, order)
-	if err == nil {
-		err = changed.Validate()
-	}
-	return changed, err
+	return build(leaves, order)
 }
 
 // flatten spreads a policy's JSON form out into dotted keys, limits by their names, and returns the names in their order.
