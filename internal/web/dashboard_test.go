@@ -3,6 +3,8 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -68,6 +70,25 @@ func TestAThrottledUserAppearsAndLeaves(t *testing.T) {
 	w.See(says("6 messages in the last minute were fine, 2 were throttled."))
 }
 
+func TestWhoIsOnlyObservedIsntCountedAsThrottled(t *testing.T) {
+	d := dash(t, withLimits(t, chatguard.Limit{
+		Name: "tried", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.LimitObserves,
+	}))
+	w := d.open(360, 800)
+	if v := d.say(spammer, 2); !v.Allowed || !v.Observed {
+		t.Fatalf("a limit that observes: %+v", v)
+	}
+	w.See(rows("Spammer", 1) + "&&" + says("only observed") + "&&" + says("would be deleted"))
+	figures := `[...document.querySelectorAll(".figures dd")].map((e) => e.textContent).slice(0, 2).join()`
+	w.See(figures + `=== "0,1"`)
+	d.say(chatguard.User{ID: "43", Login: "other"}, 4)
+	w.See(rows("other", 1) + "&&" + figures + `=== "1,1"`)
+	w.fits()
+
+	d.pass(time.Hour)
+	w.See(says("Nobody is throttled.") + "&&" + says("2 messages in the last minute were fine, 1 was throttled, 3 would have been throttled."))
+}
+
 func TestLoweringTheBurstThrottlesTheNextMessage(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
@@ -113,6 +134,127 @@ func TestWrongNumbersAreNotSaved(t *testing.T) {
 	w.Press(".finish .primary")
 	w.See(says("Saved by anna") + "&&" + says("Observing"))
 	if p := d.guard.Policy(channelID); p.Limits[0].Refill != 500*time.Millisecond || p.Mode != chatguard.Observe {
+		t.Errorf("in force is %+v", p)
+	}
+}
+
+// card is what the card of a limit says, the values of its fields included.
+func (w *window) card(limit string) string {
+	w.Window.Helper()
+	return browsertest.Eval[string](w.Window, fmt.Sprintf(`(() => {
+		const card = [...document.querySelectorAll("fieldset")].find((f) => f.querySelector("legend bdi")?.textContent === %q);
+		const fields = [...card.querySelectorAll(".field")].map((f) => f.querySelector("label").textContent + " [" + f.querySelector("input").value + "] " + f.querySelector(".unit").textContent);
+		const notes = [...card.querySelectorAll(":scope > p")].map((p) => p.textContent);
+		return [card.querySelector("legend").textContent, ...fields, ...notes].join("\n");
+	})()`, limit))
+}
+
+func TestEveryLimitIsShownInWords(t *testing.T) {
+	w := dash(t, withLimits(t, everyAlgorithm...)).open(1400, 900)
+	w.goTo("limits")
+	w.See(`document.querySelector("#messages-8")`)
+	for limit, want := range map[string]string{
+		"burst": `burst token bucket, for each user
+Messages at once [3] messages
+Then one more every [600] seconds = 10 minutes
+In the long run 6 an hour. Once all 3 are used, they are back after 30 minutes of silence.`,
+		"daily": `daily daily window, for each user
+Messages a day [300] messages
+The day ends at 00:00, UTC time.`,
+		"slow": `slow leaky bucket, for each user
+One message every [1.5] seconds
+Messages that may wait [3] messages
+In the long run 40 a minute. Of 4 that come at once, the last has to wait 4.5 seconds for its turn. A bot that can’t hold messages back, as on Twitch, lets them appear at once; it throttles when every place is taken.
+Other numbers for subscriber: 9 may wait; vip: as everyone.`,
+		"unqueued": `unqueued leaky bucket, for each user
+One message every [5400] seconds = 1 hour 30 minutes
+Messages that may wait [0] messages
+Only observes: it tells whom it would throttle, and throttles nobody.
+In the long run 16 a day. Whatever comes less than 1 hour 30 minutes after the message before is throttled.`,
+		"crowd": `crowd fixed window, for everyone in the channel together
+Messages in each window [600] messages
+A window lasts [60] seconds = 1 minute
+In the long run 600 a minute. The windows follow the clock in UTC: where two of them meet, up to 1,200 can come close together.
+Whoever finds it used up gets no strike; only the message goes.`,
+		"evening": `evening user window, for each user
+Messages in a window [100] messages
+A window lasts [43200] seconds = 12 hours
+In the long run 200 a day. A window begins with its first message; 12 hours later all of it is back.
+Messages that are throttled count too.`,
+		"month": `month sliding window, for each user
+Messages in any window [6000000] messages
+A window lasts [2592000] seconds = 30 days
+Only observes: it tells whom it would throttle, and throttles nobody.
+In the long run 200,000 a day. This is an estimate: it takes the messages of the window before for evenly spread.`,
+		"exact": `exact sliding log, for each user
+Messages in any window [20] messages
+A window lasts [90] seconds = 1 minute 30 seconds
+In the long run 800 an hour. This is exact: a message counts for 1 minute 30 seconds, and then no longer.`,
+		"total": `total user window, for each user, in all channels together
+Messages in a window [1000] messages
+A window lasts [86400] seconds = 1 day
+In the long run 1,000 a day. A window begins with its first message; 1 day later all of it is back.
+Other numbers for vip: 2,000 messages.
+It counts in all channels, so it can’t be changed in one of them: change it in the configuration file.`,
+	} {
+		if got := w.card(limit); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+func TestEveryNumberOfALimitCanBeChanged(t *testing.T) {
+	limits := slices.Clone(everyAlgorithm)
+	limits[1].Every = 2400*time.Hour + time.Nanosecond // more digits than a browser's numbers have
+	d := dash(t, withLimits(t, limits...))
+	w := d.open(1400, 900)
+	w.goTo("limits")
+	w.See(`document.querySelector("#messages-8")`)
+	for field, wrong := range map[string]string{
+		"#every-2": "0", "#queue-2": "-1", "#queue-3": "2147483647", "#messages-4": "1.5", "#every-5": "12h", "#every-6": "1152921505", "#messages-7": "1025",
+	} {
+		w.Write(field, wrong)
+		w.See(fmt.Sprintf(`document.querySelector("%s-error").textContent`, field))
+	}
+	w.See(`document.querySelector(".finish .primary").disabled && document.querySelectorAll("[aria-invalid=true]").length === 7`)
+	w.Press(".buttons button:last-child") // discard
+	w.See(`!document.querySelector("[aria-invalid=true]")`)
+
+	for field, text := range map[string]string{
+		"#refill-0": "0.5", "#queue-2": "0", "#queue-3": "1", "#messages-4": "700", "#every-5": "3600", "#messages-6": "5", "#every-7": "60", "#messages-7": "1024",
+	} {
+		w.Write(field, text)
+	}
+	w.Press(".finish .primary")
+	w.See(says("Saved by anna"))
+	want := d.opts.BasePolicy(channelID).Clone()
+	want.Limits[0].Refill = 500 * time.Millisecond
+	want.Limits[2].Queue, want.Limits[3].Queue = 0, 1
+	want.Limits[4].Messages = 700
+	want.Limits[5].Every = time.Hour
+	want.Limits[6].Messages = 5
+	want.Limits[7].Messages, want.Limits[7].Every = 1024, time.Minute
+	if got := d.guard.Policy(channelID); !reflect.DeepEqual(got, want) {
+		t.Errorf("in force is %+v\nwant        %+v", got, want)
+	}
+
+	w.Must(chromedp.Focus(chromedp.CSS("#messages-8")), chromedp.SendKeys(chromedp.CSS("#messages-8"), "7")) // counts in all channels
+	w.See(`document.querySelector("#messages-8").readOnly && document.querySelector("#messages-8").value === "1000"`)
+}
+
+func TestWhatIsRefusedIsSaid(t *testing.T) {
+	d := dash(t, withLimits(t, everywhere))
+	w := d.open(1400, 900)
+	w.goTo("limits")
+	w.See(`document.querySelector("#messages-2")?.readOnly`)
+	w.Must(chromedp.Evaluate[chromedp.Void](`{
+		const real = fetch;
+		window.fetch = (address, options) => real(address, options?.method !== "PUT" ? options : { ...options, body: options.body.replace('"messages":1000', '"messages":1') });
+	}`))
+	w.Write("#burst-0", "5")
+	w.Press(".finish .primary")
+	w.See(says("counts in all channels: it can't be changed or left out in one of them"))
+	if p := d.guard.Policy(channelID); p.Limits[0].Burst != 3 || len(d.store.revisions) > 0 {
 		t.Errorf("in force is %+v", p)
 	}
 }

@@ -69,6 +69,39 @@ func dash(t *testing.T, adjust ...func(*Options)) *dashboard {
 	return d
 }
 
+// everywhere is a limit that counts in all channels.
+var everywhere = chatguard.Limit{
+	Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 1000, Every: 24 * time.Hour,
+	Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 2000}},
+}
+
+// everyAlgorithm are limits of the algorithms that the tests' policy lacks, with everything that a limit can have.
+var everyAlgorithm = []chatguard.Limit{
+	{
+		Name: "slow", Algorithm: chatguard.LeakyBucket, Every: 1500 * time.Millisecond, Queue: 3,
+		Roles: map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Queue: 9}, chatguard.VIP: {}},
+	},
+	{Name: "unqueued", Algorithm: chatguard.LeakyBucket, Every: 90 * time.Minute, Mode: chatguard.LimitObserves},
+	{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: time.Minute},
+	{Name: "evening", Algorithm: chatguard.UserWindow, Messages: 100, Every: 12 * time.Hour, CountThrottled: true},
+	{Name: "month", Algorithm: chatguard.SlidingWindow, Messages: 6_000_000, Every: 720 * time.Hour, Mode: chatguard.LimitObserves},
+	{Name: "exact", Algorithm: chatguard.SlidingLog, Messages: 20, Every: 90 * time.Second},
+	everywhere,
+}
+
+// withLimits adds limits to the configuration's policy.
+func withLimits(t *testing.T, limits ...chatguard.Limit) func(*Options) {
+	return func(o *Options) {
+		t.Helper()
+		base := o.BasePolicy(channelID).Clone()
+		base.Limits = append(base.Limits, limits...)
+		if err := o.Guard.SetPolicy("", base, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		o.BasePolicy = func(string) chatguard.Policy { return base }
+	}
+}
+
 // start runs a new Server at the same address as the one before it, if any.
 func (d *dashboard) start(opts Options) {
 	d.Helper()

@@ -77,14 +77,6 @@ func (s *Server) putPolicy(w http.ResponseWriter, r *http.Request, who caller) e
 	if err := readJSON(w, r, &policy); err != nil {
 		return err
 	}
-	if err := policy.Validate(); err != nil {
-		return refuse(http.StatusUnprocessableEntity, "%s", err)
-	}
-	if s.opts.Acceptable != nil {
-		if err := s.opts.Acceptable(policy); err != nil {
-			return refuse(http.StatusUnprocessableEntity, "%s", err)
-		}
-	}
 	return s.revise(w, r, channel, policy, s.keepPolicy(channel, policy, who.name))
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,42 @@ func TestAPolicyThatCantBeCarriedOutIsRefused(t *testing.T) {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
 	into[journal.Revision](t, d.put(burst(8)))
+}
+
+func TestWhatCountsInAllChannelsCantBeChangedInOne(t *testing.T) {
+	d := dash(t, withLimits(t, everywhere))
+	before := d.guard.Policy(channelID)
+	for name, change := range map[string]func(*chatguard.Policy){
+		"changed":      func(p *chatguard.Policy) { p.Limits[2].Messages = 1 },
+		"changed role": func(p *chatguard.Policy) { p.Limits[2].Roles[chatguard.VIP] = chatguard.Override{Messages: 1} },
+		"left out":     func(p *chatguard.Policy) { p.Limits = p.Limits[:2] },
+		"narrowed":     func(p *chatguard.Policy) { p.Limits[2].Per = chatguard.PerUser },
+		"widened":      func(p *chatguard.Policy) { p.Limits[0].Per = chatguard.PerUserEverywhere },
+		"added": func(p *chatguard.Policy) {
+			p.Limits = append(p.Limits, chatguard.Limit{Name: "more", Algorithm: chatguard.FixedWindow, Per: chatguard.PerUserEverywhere, Messages: 1, Every: time.Hour})
+		},
+	} {
+		a := d.put(change)
+		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "counts in all channels") ||
+			a.Header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s: %s %s", name, a.Status, a.body)
+		}
+	}
+	if len(d.store.revisions) > 0 || policyTag(d.guard.Policy(channelID)) != policyTag(before) {
+		t.Error("a refused change was saved")
+	}
+	into[journal.Revision](t, d.put(burst(9)))
+	into[journal.Revision](t, d.do("DELETE", policyPath, nil, asOwner))
+}
+
+func TestEveryLimitKeepsAllItHas(t *testing.T) {
+	d := dash(t, withLimits(t, everyAlgorithm...))
+	into[journal.Revision](t, d.put(burst(9)))
+	got, want := d.guard.Policy(channelID), d.opts.BasePolicy(channelID)
+	want.Limits[0].Burst = 9
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
 }
 
 func TestARevisionThatIsTakenIsAStalePolicy(t *testing.T) {

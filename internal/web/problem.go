@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"strings"
 )
 
 // problem is an error with what its reader may know: an RFC 9457 problem document. The cause stays in the log.
@@ -99,5 +100,15 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
 	if errors.As(err, &tooLarge) {
 		return refuse(http.StatusRequestEntityTooLarge, "That is more than the %d bytes a request may have.", tooLarge.Limit)
 	}
-	return refuse(http.StatusBadRequest, "That can't be read: %v.", err)
+	return refuse(http.StatusBadRequest, "That can't be read: %s.", inWords(err))
+}
+
+// inWords says what is wrong with JSON that can't be read, without the names of Go types.
+func inWords(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err.Error()
+	}
+	path := strings.Split(wrong.Field, ".") // it names types too that only Go knows of
+	return fmt.Sprintf("%q has the wrong kind of value (%s)", path[len(path)-1], wrong.Value)
 }

@@ -14,12 +14,15 @@ import (
 // saveTime is how long keeping a revision may take.
 const saveTime = 10 * time.Second
 
-// revise puts a policy in force: first it is kept, then it holds, then everyone is told. keep returns the revision it has kept.
+// revise puts a policy in force that can be: first it is kept, then it holds, then everyone is told. keep returns the revision it has kept.
 func (s *Server) revise(w http.ResponseWriter, r *http.Request, channel string, policy chatguard.Policy, keep keeper) error {
 	s.policy.Lock()
 	defer s.policy.Unlock()
 	if match := r.Header.Get("If-Match"); match != "" && !matches(match, policyTag(s.opts.Guard.Policy(channel))) {
 		return errStale()
+	}
+	if err := s.canHold(channel, policy); err != nil {
+		return refuse(http.StatusUnprocessableEntity, "%s", err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), saveTime) // what is kept has to come into force, too
 	defer cancel()
@@ -41,6 +44,17 @@ func (s *Server) revise(w http.ResponseWriter, r *http.Request, channel string, 
 	}
 	w.Header().Set("ETag", policyTag(policy))
 	return writeJSON(w, revision)
+}
+
+// canHold returns an error, as a sentence for people, where the policy can't be put in force in the channel.
+func (s *Server) canHold(channel string, policy chatguard.Policy) error {
+	if err := s.opts.Guard.ValidatePolicy(channel, policy); err != nil {
+		return err
+	}
+	if s.opts.Acceptable != nil {
+		return s.opts.Acceptable(policy)
+	}
+	return nil
 }
 
 // keeper stores a revision, so that it outlives the process.

@@ -141,9 +141,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 // Observe takes note of a verdict. It fits chatguard.Options.Observer: it never waits for disk, network or a reader, and an allowed
 // message of a user who isn't on the board only moves counters.
 func (s *Server) Observe(m chatguard.Message, v chatguard.Verdict) {
-	throttled := v.Throttled()
-	s.tallies.count(m.ChannelID, throttled)
-	if throttled {
+	s.tallies.count(&v)
+	if v.Throttled() {
 		s.board.put(journal.NewEntry(m, v), m.User.Roles, m.Cost, s.opts.Now())
 	} else {
 		s.board.allow(v.ChannelID, v.UserID, v.At)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -19,16 +20,18 @@ type Rates struct {
 	ThrottledPerSecond  float64 `json:"throttled_per_second"`
 	MessagesLastMinute  uint64  `json:"messages_last_minute"`
 	ThrottledLastMinute uint64  `json:"throttled_last_minute"`
+	ObservedLastMinute  uint64  `json:"observed_last_minute"` // of those that were throttled: only observed, and allowed
 }
 
-// tally counts the verdicts of one channel. Whoever counts touches the two counters only; the rest belongs to tick and rates.
+// tally counts the verdicts of one channel. Whoever counts touches the counters only; the rest belongs to tick and rates.
 type tally struct {
-	messages, throttled *metrics.Counter
-	seconds             [61]count // what the counters said at each of the last 60 seconds' ends, and before them
-	ticks               int       // how often tick was called
+	messages, throttled, observed *metrics.Counter // throttled counts those that were only observed, too
+
+	seconds [61]count // what the counters said at each of the last 60 seconds' ends, and before them
+	ticks   int       // how often tick was called
 }
 
-type count struct{ messages, throttled uint64 }
+type count struct{ messages, throttled, observed uint64 }
 
 // tallies are those of all channels.
 type tallies struct {
@@ -48,11 +51,14 @@ func newTallies(set *metrics.Set) *tallies {
 }
 
 // count counts one verdict.
-func (t *tallies) count(channel string, throttled bool) {
-	counted := t.of(channel)
+func (t *tallies) count(v *chatguard.Verdict) {
+	counted := t.of(v.ChannelID)
 	counted.messages.Inc()
-	if throttled {
+	if v.Throttled() {
 		counted.throttled.Inc()
+	}
+	if v.Observed {
+		counted.observed.Inc()
 	}
 }
 
@@ -74,6 +80,7 @@ func (t *tallies) of(channel string) *tally {
 	next[channel] = &tally{
 		messages:  t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_messages_total{channel=%q}", channel)),
 		throttled: t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_throttled_messages_total{channel=%q}", channel)),
+		observed:  t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_observed_messages_total{channel=%q}", channel)),
 	}
 	t.current.Store(&next)
 	return next[channel]
@@ -90,7 +97,7 @@ func (t *tallies) tick() {
 	defer t.mu.Unlock()
 	for _, c := range *t.current.Load() {
 		c.ticks++
-		c.seconds[c.ticks%len(c.seconds)] = count{c.messages.Get(), c.throttled.Get()}
+		c.seconds[c.ticks%len(c.seconds)] = count{c.messages.Get(), c.throttled.Get(), c.observed.Get()}
 	}
 }
 
@@ -113,6 +120,7 @@ func (t *tallies) rates(channel string) Rates {
 		ThrottledPerSecond:  float64(mean.throttled) / meanOver.Seconds(),
 		MessagesLastMinute:  minute.messages,
 		ThrottledLastMinute: minute.throttled,
+		ObservedLastMinute:  minute.observed,
 	}
 }
 
@@ -122,7 +130,9 @@ func (c *tally) since(seconds int) count {
 	if c.ticks > seconds {
 		start = c.seconds[(c.ticks-seconds)%len(c.seconds)]
 	}
-	return count{end.messages - start.messages, end.throttled - start.throttled}
+	return count{end.messages - start.messages, end.throttled - start.throttled, end.observed - start.observed}
 }
 
-func (c count) plus(d count) count { return count{c.messages + d.messages, c.throttled + d.throttled} }
+func (c count) plus(d count) count {
+	return count{c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed}
+}

@@ -23,7 +23,7 @@ type throttled struct {
 	Never       bool              `json:"never"`
 	Count       int               `json:"count"` // throttled messages since Since
 	Strikes     int               `json:"strikes"`
-	Observed    bool              `json:"observed"` // the policy only observed the last message: nobody was held back really
+	Observed    bool              `json:"observed"` // the policy or the limit only observed the last message: nobody was held back really
 	Penalty     chatguard.Penalty `json:"penalty"`  // what the last message drew, or would have drawn
 	Outcome     journal.Outcome   `json:"outcome"`  // what was done about it, and how that went
 }

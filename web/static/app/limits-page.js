@@ -1,9 +1,9 @@
 // The limits of the channel, to be changed. What is saved holds from the next message on.
 
 import { html } from "../vendor/htm-preact.js";
-import { LimitField } from "./limit-field.js";
-import { discard, fields, isDirty, load, save, setField, setMode, undo } from "./policy.js";
-import { clock, wait } from "./time.js";
+import { LimitCard } from "./limit-card.js";
+import { discard, isDirty, load, save, setMode, undo } from "./policy.js";
+import { clock } from "./time.js";
 
 export function LimitsPage({ state: { form } }) {
   if (!form?.policy) return form?.problem ? html`<p class="error" role="alert">${form.problem}</p>` : html`<p class="muted">Loading the limits…</p>`;
@@ -16,7 +16,8 @@ export function LimitsPage({ state: { form } }) {
       <h1>Limits</h1>
       <p class="muted">${origin(form.revision)} A change holds from the next message on.</p>
       <${ModeSwitch} form=${form} />
-      ${form.policy.limits.map((limit, i) => html`<${LimitSet} key=${limit.name} limit=${limit} index=${i} form=${form} />`)}
+      ${form.policy.limits.map((limit, i) => html`<${LimitCard} key=${limit.name} limit=${limit} index=${i} form=${form} />`)}
+      ${form.policy.limits.length === 0 && html`<p class="none muted">There are no limits: nobody is throttled.</p>`}
       <${Finish} form=${form} />
     </form>
   `;
@@ -45,50 +46,6 @@ function ModeChoice({ form, mode, name, text }) {
       <span><strong>${name}</strong> <span class="muted">${text}</span></span>
     </label>
   `;
-}
-
-const labels = {
-  burst: ["Messages at once", "messages"],
-  refill: ["Then one more every", "seconds"],
-  messages: ["Messages a day", "messages"],
-};
-
-function LimitSet({ limit, index, form }) {
-  return html`
-    <fieldset>
-      <legend><bdi>${limit.name}</bdi></legend>
-      <div class="fields">
-        ${(fields[limit.algorithm] ?? []).map((field) => html`
-          <${LimitField} key=${field} id=${`${field}-${index}`} label=${labels[field][0]} unit=${labels[field][1]}
-            value=${form.draft.limits[index][field]} fixed=${form.busy} error=${form.errors[`${index}.${field}`]}
-            onInput=${(text) => setField(index, field, text)} />
-        `)}
-      </div>
-      <p class="muted">${meaning(limit, form.draft.limits[index], form.policy.timezone)}</p>
-      <${RoleNotes} roles=${limit.roles} />
-    </fieldset>
-  `;
-}
-
-// meaning says what a limit comes to.
-function meaning(limit, draft, timezone) {
-  if (limit.algorithm === "daily-window") return `The day ends at ${limit.reset_at || "00:00"}, ${limit.timezone || timezone || "UTC"} time.`;
-  const burst = Number(draft.burst), refill = Number(draft.refill);
-  if (!(burst > 0 && refill > 0)) return "";
-  const [perTime, time] = longRun(refill);
-  return `In the long run ${perTime} ${time === "hour" ? "an" : "a"} ${time}. Whoever has used all ${burst} has them back after ${wait(burst * refill * 1000)} of silence.`;
-}
-
-// longRun says how many messages a refill in seconds allows, in the smallest unit of time that holds one.
-function longRun(refill) {
-  const [name, length] = [["minute", 60], ["hour", 3600], ["day", 86400]].find(([, length]) => refill <= length) ?? ["week", 604800];
-  return [Number((length / refill).toPrecision(3)), name];
-}
-
-function RoleNotes({ roles }) {
-  const notes = Object.entries(roles ?? {}).map(([role, own]) =>
-    `${role.replaceAll("_", " ")}: ${Object.entries(own).map(([name, value]) => `${name} ${value}`).join(", ")}`);
-  return notes.length > 0 && html`<p class="muted">Other numbers for ${notes.join("; ")}.</p>`;
 }
 
 function Finish({ form }) {

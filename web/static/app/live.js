@@ -3,7 +3,7 @@
 import { liveAddress, request } from "./api.js";
 import { ifSignedOut, signedOut } from "./session.js";
 import { load, policyChanged } from "./policy.js";
-import { state, update } from "./state.js";
+import { standing, state, update } from "./state.js";
 
 const silence = 5000; // a status comes every second; after so long without one the connection is dead, ms
 const longestPause = 8000; // between two attempts, ms
@@ -133,8 +133,9 @@ function announce() {
   announcing = setTimeout(() => {
     announcing = 0;
     update((s) => {
-      const count = [...s.users.values()].filter((user) => !user.leaving).length;
-      s.announcement = count === 0 ? "Nobody is throttled." : count === 1 ? "1 user is throttled." : `${count} users are throttled.`;
+      const { throttled, would } = standing();
+      const are = throttled === 0 ? "Nobody is throttled" : throttled === 1 ? "1 user is throttled" : `${throttled} users are throttled`;
+      s.announcement = are + (would > 0 ? `; ${would} would be.` : ".");
     });
   }, quiet);
 }

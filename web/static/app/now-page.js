@@ -1,6 +1,7 @@
 // Who is throttled now.
 
 import { html } from "../vendor/htm-preact.js";
+import { standing } from "./state.js";
 import { UsersTable } from "./users-table.js";
 
 const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
@@ -10,12 +11,13 @@ const rate = (perSecond) => (perSecond < 100 ? tenths : whole).format(perSecond)
 
 export function NowPage({ state }) {
   const { status, users, feed } = state;
-  const staying = [...users.values()].filter((user) => !user.leaving).length;
+  const { throttled, would } = standing();
   const stale = feed.state === "lost" ? "stale" : "";
   return html`
     <h1 class="unseen">Throttled now</h1>
     <dl class="figures ${stale}">
-      <${Figure} name="users throttled now" value=${status && whole.format(staying)} />
+      <${Figure} name="users throttled now" value=${status && whole.format(throttled)} />
+      ${would > 0 && html`<${Figure} name="only observed" value=${whole.format(would)} />`}
       <${Figure} name="messages a second" value=${status && rate(status.messages_per_second)} />
       <${Figure} name="throttled a second" value=${status && rate(status.throttled_per_second)} />
     </dl>
@@ -29,22 +31,23 @@ function Figure({ name, value }) {
 }
 
 // Nobody is what stands in place of an empty table.
-function Nobody({ state: { status, policy } }) {
-  const { messages_last_minute: all, throttled_last_minute: throttled, connections } = status;
+function Nobody({ state: { status } }) {
+  const { connections } = status;
   const connected = connections.every((c) => c.state === "connected");
   return html`
     <div class="nobody">
       <p class="headline">Nobody is throttled.</p>
-      <p>${lastMinute(all, throttled, policy?.mode)}</p>
+      <p>${lastMinute(status)}</p>
       ${!connected && html`<p class="warn-text">chatguard isn’t connected to the chat, so it sees no messages.</p>`}
     </div>
   `;
 }
 
-function lastMinute(all, throttled, mode) {
-  const fine = all - throttled;
+function lastMinute({ messages_last_minute: all, throttled_last_minute: throttled, observed_last_minute: observed }) {
   if (all === 0) return "No messages in the last minute.";
-  const were = fine === 1 ? "1 message in the last minute was fine" : `${whole.format(fine)} messages in the last minute were fine`;
-  if (throttled === 0) return were + ".";
-  return `${were}, ${whole.format(throttled)} ${mode === "enforce" ? (throttled === 1 ? "was" : "were") : "would have been"} throttled.`;
+  const fine = all - throttled, held = throttled - observed;
+  const parts = [fine === 1 ? "1 message in the last minute was fine" : `${whole.format(fine)} messages in the last minute were fine`];
+  if (held > 0) parts.push(`${whole.format(held)} ${held === 1 ? "was" : "were"} throttled`);
+  if (observed > 0) parts.push(`${whole.format(observed)} would have been throttled`);
+  return parts.join(", ") + ".";
 }

@@ -1,19 +1,14 @@
 // The limits being edited: loading, editing, checking, saving, undoing.
 //
 // state.form is {policy, etag, revision, draft, errors, problem, busy, conflict, saved}: policy and etag are what was loaded, draft what
-// has been typed ({mode, limits: [{burst, refill, messages}]}, texts), errors what is wrong with it by field, problem what chatguard
-// refused, conflict the change of somebody else's that came in between, saved the revision made last and the policy before it.
+// has been typed ({mode, limits: [texts by field]}), errors what is wrong with it by field, problem what chatguard refused, conflict the
+// change of somebody else's that came in between, saved the revision made last and the policy before it.
 
+import { algorithmOf, amount } from "./algorithms.js";
 import { request } from "./api.js";
 import { ifSignedOut } from "./session.js";
 import { state, update } from "./state.js";
 import { seconds } from "./time.js";
-
-// fields are what can be edited of a limit, by its algorithm.
-export const fields = {
-  "token-bucket": ["burst", "refill"],
-  "daily-window": ["messages"],
-};
 
 const address = () => `/channels/${encodeURIComponent(state.channel)}/policy`;
 
@@ -36,14 +31,22 @@ function fresh(policy, etag, revision, saved) {
 }
 
 function draftOf(policy) {
-  return {
-    mode: policy.mode,
-    limits: policy.limits.map((limit) => ({
-      burst: String(limit.burst ?? ""),
-      refill: limit.refill ? String(seconds(limit.refill)) : "",
-      messages: String(limit.messages ?? ""),
-    })),
-  };
+  return { mode: policy.mode, limits: policy.limits.map(textsOf) };
+}
+
+// textsOf writes the numbers of a limit as they are edited.
+function textsOf(limit) {
+  const texts = {};
+  for (const [name, { isLength, least }] of Object.entries(algorithmOf(limit).fields)) {
+    const value = limit[name] ?? (least === 0 ? 0 : "");
+    texts[name] = String(isLength ? seconds(value) : value);
+  }
+  return texts;
+}
+
+// isFixed reports whether a limit can't be changed in a channel, because it counts in all of them.
+export function isFixed(limit) {
+  return limit.per === "user-everywhere";
 }
 
 // policyChanged takes note of the policy in force. A form without changes of its own follows it.
@@ -85,32 +88,36 @@ export function closeNotes() {
   if (state.form) update((s) => (s.form = { ...s.form, saved: null, problem: "" }));
 }
 
-const words = {
-  burst: "Write a whole number, 1 or more.",
-  refill: "Write a number of seconds above 0, like 4 or 0.5.",
-  messages: "Write a whole number, 1 or more.",
-};
-
-// check returns what is wrong with a draft, by "index.field".
+// check returns what is wrong with a draft, by "index.field". What was loaded is right.
 function check(policy, draft) {
   const errors = {};
   policy.limits.forEach((limit, i) => {
-    for (const field of fields[limit.algorithm] ?? []) {
-      const text = draft.limits[i][field].trim();
-      const fits = field === "refill" ? /^\d*\.?\d+$/.test(text) && Number(text) >= 0.001 : /^\d{1,15}$/.test(text) && Number(text) >= 1;
-      if (!fits) errors[`${i}.${field}`] = words[field];
+    const known = textsOf(limit);
+    for (const [name, field] of Object.entries(algorithmOf(limit).fields)) {
+      const text = draft.limits[i][name];
+      const error = text !== known[name] && wrong(field, text);
+      if (error) errors[`${i}.${name}`] = error;
     }
   });
   return errors;
 }
 
-// policyOf is the policy that a draft asks for.
+// wrong says what is wrong with the text of a field; empty where nothing is.
+function wrong({ isLength, least, most }, text) {
+  const number = Number(text);
+  const isNumber = isLength ? /^\d*\.?\d+$/ : /^\d+$/;
+  if (!isNumber.test(text.trim()) || number < least) return `Write a ${isLength ? "number of seconds" : "whole number"}, ${least} or more.`;
+  return number > most ? `${amount(most)} is the most.` : "";
+}
+
+// policyOf is the policy that a draft asks for. What hasn't been typed stays as it was loaded, to the letter.
 function policyOf({ policy, draft }) {
   const limits = policy.limits.map((limit, i) => {
+    const known = textsOf(limit);
     const changed = { ...limit };
-    for (const field of fields[limit.algorithm] ?? []) {
-      const text = draft.limits[i][field].trim();
-      changed[field] = field === "refill" ? text + "s" : Number(text);
+    for (const [name, { isLength }] of Object.entries(algorithmOf(limit).fields)) {
+      const text = draft.limits[i][name];
+      if (text !== known[name]) changed[name] = isLength ? text.trim() + "s" : Number(text);
     }
     return changed;
   });

@@ -35,6 +35,13 @@ export function update(change) {
   });
 }
 
+// standing counts the users shown: those who are throttled, and those who would have been, had their last message not only been observed.
+export function standing() {
+  const staying = [...state.users.values()].filter((user) => !user.leaving);
+  const would = staying.filter((user) => user.observed).length;
+  return { throttled: staying.length - would, would };
+}
+
 // now is the time by chatguard's clock, ms.
 export function now() {
   return Date.now() + state.clockLead;

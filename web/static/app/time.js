@@ -28,6 +28,20 @@ export function wait(ms) {
   return parts.slice(0, 2).join(" ");
 }
 
+const exactly = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 9 });
+const words = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+
+// length writes a number of seconds exactly, in words: "30 days", "1 hour 30 minutes", "0.5 seconds".
+export function length(time) {
+  const parts = [];
+  for (const [name, size] of words) {
+    const count = size === 1 ? Number(time.toFixed(9)) : Math.floor(time / size);
+    time -= count * size;
+    if (count > 0) parts.push(`${exactly.format(count)} ${name}${count === 1 ? "" : "s"}`);
+  }
+  return parts.join(" ") || "0 seconds";
+}
+
 const goUnits = { ns: 1e-9, us: 1e-6, "µs": 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600 };
 
 // seconds reads a length of time as the API writes it: "1m30s" is 90.
