@@ -8,6 +8,10 @@
 //
 //	Message ── Guard.Check ──> Policy (roles, exemptions) ──> limits ──> penalty ladder ──> Verdict ──> observer
 //
+// A policy's limits count by seven algorithms ([Algorithm]) and in three scopes ([Scope]); roles and single users can have numbers of their own
+// ([Limit].Roles, [Guard.SetUserOverride]). Limits can change while messages come in, and what was used stays used ([Guard.SetPolicy]).
+// [Guard.Explain] says why a verdict is what it is.
+//
 // The state of every user lives in memory, in a table without pointers. A store that wants to keep it takes what changed with
 // [Guard.Dirty] and gives it back after a restart with [Guard.Restore].
 //
