@@ -58,7 +58,8 @@ func (b *Batch) Release() {
 	}
 }
 
-// Restore takes a row back, as of the moment at, before the first message is judged. A row of a limit that the channel's policy doesn't
+// Restore takes a row back, as of the moment at, before the first message is judged. The rows of a user have to come sorted by Limit, as a
+// store with that key gives them: what the user was given stands before what was spent under it. A row of a limit that the channel's policy doesn't
 // have, or has under another algorithm, is ignored: that limit starts fresh. The error is for bytes that can't be read, or a bad key or time.
 func (g *Guard) Restore(row StateRow, at time.Time) error {
 	table, ns, err := g.user(row.ChannelID, row.UserID, at)

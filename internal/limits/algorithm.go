@@ -29,8 +29,8 @@ type algorithm struct {
 	// charge counts n of a throttled message, as far as there is room.
 	charge func(r *Rule, state []uint64, at, n int64)
 
-	// refund gives back what still counts at that time of n spent at spentAt.
-	refund func(r *Rule, state []uint64, spentAt, at, n int64)
+	// refund gives back what still counts at that time of what was spent.
+	refund func(r *Rule, state []uint64, back spent, at int64)
 
 	// level is how many messages of cost 1 count at that time, of how many, and when the limit will have forgotten them all. Where used is
 	// less than capacity, so many still fit.
@@ -39,8 +39,8 @@ type algorithm struct {
 	// forgotten is the time from which on the state is as good as none; 0 for none.
 	forgotten func(r *Rule, state []uint64) int64
 
-	// rewind brings the state to a clock that has jumped back to at: nothing is refunded, and nobody is locked out.
-	rewind func(r *Rule, state []uint64, at int64)
+	// rewind brings the state to a clock that has jumped back to at, from last: nothing is refunded, and nobody is locked out.
+	rewind func(r *Rule, state []uint64, last, at int64)
 
 	// convert fills the zero words of state with what the state before, spent under the rule old, comes to under the rule r, as of the
 	// moment at.
@@ -51,6 +51,12 @@ type algorithm struct {
 
 	// windowEnd is when the window that counts at that time ends, 0 when none is open. Nil means that there are no windows.
 	windowEnd func(r *Rule, state []uint64, at int64) int64
+}
+
+// spent is a message that was spent.
+type spent struct {
+	at, n  int64
+	latest bool // nothing was spent after it
 }
 
 // algorithms is the one place where an algorithm is made known.

@@ -6,15 +6,16 @@ import "slices"
 // good as new. now is the present.
 func (t *Table) Refund(user string, spentAt, n, now int64) {
 	t.amend(user, now, func(s *shard, row []uint64, at int64) {
-		s.refund(row, spentAt, n, at, func(*Rule) bool { return true })
+		s.refund(row, spent{at: spentAt, n: n}, at, func(*Rule) bool { return true })
 	})
 }
 
-func (s *shard) refund(row []uint64, spentAt, n, at int64, applies func(*Rule) bool) {
+func (s *shard) refund(row []uint64, back spent, at int64, applies func(*Rule) bool) {
+	back.latest = int64(row[wordLast]) <= back.at
 	rules := s.rulesOf(row)
 	for i := range rules {
 		if r := &rules[i]; applies(r) {
-			r.refund(r, rules[i].state(row), spentAt, at, n)
+			r.refund(r, r.state(row), back, at)
 		}
 	}
 }
@@ -51,11 +52,13 @@ func (t *Table) Pardon(user string, o Offence, now int64) (done bool) {
 			return
 		}
 		p.pardoned = append(newest(p.pardoned, remembered-1), o.ID)
-		row[wordSilentUntil] = 0
+		if s.set.silencedBy(row, o) {
+			row[wordSilentUntil] = 0
+		}
 		if o.NewStrike && s.set.counts(row, o, at) {
 			setStrikeCount(row, strikeCount(row)-1)
 		}
-		s.refund(row, o.At, o.Cost, at, func(r *Rule) bool { return r.countThrottled })
+		s.refund(row, spent{at: o.At, n: o.Cost}, at, func(r *Rule) bool { return r.countThrottled })
 	})
 	return done
 }
@@ -63,12 +66,21 @@ func (t *Table) Pardon(user string, o Offence, now int64) (done bool) {
 // counts reports whether the strike of an offence is one of those that count now: then each since has come before the one before it lapsed.
 func (s *Set) counts(row []uint64, o Offence, now int64) bool {
 	count, _ := s.lapse(row, now)
-	since, later := int64(row[wordStrikeAt])-o.At, int64(max(0, count-o.Strikes))
+	since, later := int64(row[wordStrikeAt])-o.At, int64(max(1, count-o.Strikes)) // fewer are left where a later one was pardoned
 	if count == 0 || since < 0 {
 		return false
 	}
 	forget := int64(s.strikes.Forget)
-	return forget == 0 || since == 0 || since/forget < later
+	return forget == 0 || since/forget < later
+}
+
+// silencedBy reports whether it can be the penalty of an offence that silences the user, and not a longer one.
+func (s *Set) silencedBy(row []uint64, o Offence) bool {
+	if len(s.strikes.Ladder) == 0 {
+		return false
+	}
+	length := s.strikes.Ladder[s.strikes.rung(o.Strikes, o.NewStrike)]
+	return length == UntilRetry || int64(row[wordSilentUntil]) <= o.At+length
 }
 
 func forgive(row []uint64) {
@@ -86,11 +98,15 @@ func (t *Table) amend(user string, now int64, change func(s *shard, row []uint64
 		return
 	}
 	row := p.shard.row(p.slot)
-	at := now
-	if last := int64(row[wordLast]); at >= last-clockJump {
-		at = max(at, last)
-	}
-	change(p.shard, row, at)
+	change(p.shard, row, present(row, now))
 	row[wordMeta] |= pinnedFlag
 	p.shard.touch(p.slot, row)
+}
+
+// present is when something done to a row now counts: not before the last spending, unless the clock has jumped back.
+func present(row []uint64, now int64) int64 {
+	if last := int64(row[wordLast]); now >= last-clockJump {
+		return max(now, last)
+	}
+	return now
 }

@@ -56,9 +56,9 @@ var dailyWindow = algorithm{
 		d.store(state)
 	},
 
-	refund: func(r *Rule, state []uint64, spentAt, at, n int64) {
-		if d := r.dayAt(state, at); spentAt >= d.Start*nanosPerSecond {
-			d.count = max(0, d.count-n)
+	refund: func(r *Rule, state []uint64, back spent, at int64) {
+		if d := r.dayAt(state, at); back.at >= d.Start*nanosPerSecond {
+			d.count = max(0, d.count-back.n)
 			d.store(state)
 		}
 	},
@@ -79,7 +79,7 @@ var dailyWindow = algorithm{
 		return d.End * nanosPerSecond
 	},
 
-	rewind: func(r *Rule, state []uint64, at int64) {
+	rewind: func(r *Rule, state []uint64, _, at int64) {
 		if d := loadDay(state); d.Start*nanosPerSecond > at {
 			countedDay{Day: r.calendar.DayOf(at / nanosPerSecond), count: d.count}.store(state)
 		}

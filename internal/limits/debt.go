@@ -26,11 +26,14 @@ func chargeDebt(r *Rule, state []uint64, at, n int64) {
 	state[0] = uint64(at + plus(debt, min(n, r.capacity)*r.interval, full))
 }
 
-// refundDebt goes by the latest time at which the spending can have been paid off: that of a bucket that it left empty.
-func refundDebt(r *Rule, state []uint64, spentAt, at, n int64) {
-	owed := int64(state[0]) - at
-	counting := min(owed, spentAt+r.capacity*r.interval-at, min(n, r.capacity)*r.interval)
-	if counting > 0 {
+// refundDebt goes by what is owed, where nothing was spent since. Otherwise one time doesn't tell how much of a debt is whose: then it takes
+// the bucket to have been whole before, so that nothing is given back that was paid off already.
+func refundDebt(r *Rule, state []uint64, back spent, at int64) {
+	counting := min(back.n, r.capacity) * r.interval
+	if !back.latest {
+		counting -= at - back.at
+	}
+	if counting = min(counting, int64(state[0])-at); counting > 0 {
 		state[0] -= uint64(counting)
 	}
 }
@@ -45,8 +48,16 @@ func levelOfDebt(r *Rule, state []uint64, at int64) (used, capacity, resetAt int
 
 func forgottenDebt(_ *Rule, state []uint64) int64 { return int64(state[0]) }
 
-func rewindDebt(r *Rule, state []uint64, at int64) {
+func rewindDebt(r *Rule, state []uint64, _, at int64) {
 	state[0] = uint64(min(int64(state[0]), at+r.capacity*r.interval))
+}
+
+// convertQueue is convertDebt for a queue, which another queue may have made to begin later: only what can be places is scaled, and the rest
+// stays the time that it is.
+func convertQueue(old, r *Rule, before, state []uint64, at int64) {
+	waiting := min(int64(before[0]), at+old.capacity*old.interval)
+	convertDebt(old, r, []uint64{uint64(waiting)}, state, at)
+	state[0] += before[0] - uint64(waiting)
 }
 
 func convertDebt(old, r *Rule, before, state []uint64, at int64) {

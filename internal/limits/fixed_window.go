@@ -33,9 +33,9 @@ var fixedWindow = algorithm{
 		setWindow(state, start, plus(count, n, r.capacity))
 	},
 
-	refund: func(r *Rule, state []uint64, spentAt, at, n int64) {
-		if start, count := r.fixedAt(state, at); spentAt >= start {
-			setWindow(state, start, max(0, count-n))
+	refund: func(r *Rule, state []uint64, back spent, at int64) {
+		if start, count := r.fixedAt(state, at); back.at >= start {
+			setWindow(state, start, max(0, count-back.n))
 		}
 	},
 
@@ -46,7 +46,7 @@ var fixedWindow = algorithm{
 
 	forgotten: forgottenWindow,
 
-	rewind: func(r *Rule, state []uint64, at int64) {
+	rewind: func(r *Rule, state []uint64, _, at int64) {
 		if int64(state[0]) > at {
 			state[0] = uint64(r.startOfFixed(at))
 		}

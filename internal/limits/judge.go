@@ -97,7 +97,7 @@ func (a *account) arrive(at int64) {
 	a.row[wordStrikeAt] = min(a.row[wordStrikeAt], uint64(at))
 	for i := range a.rules {
 		r := &a.rules[i]
-		r.rewind(r, r.state(a.row), at)
+		r.rewind(r, r.state(a.row), last, at)
 	}
 }
 

@@ -49,14 +49,14 @@ var slidingLog = algorithm{
 		r.log(state, at, n)
 	},
 
-	refund: func(r *Rule, state []uint64, spentAt, at, n int64) {
-		if spentAt <= at-r.interval {
+	refund: func(r *Rule, state []uint64, back spent, at int64) {
+		if back.at <= at-r.interval {
 			return
 		}
 		times := logged(state)
-		first, _ := slices.BinarySearch(times, uint64(spentAt))
-		after, _ := slices.BinarySearch(times, uint64(spentAt)+1)
-		setLog(state, slices.Delete(times, first, int(min(int64(first)+n, int64(after)))))
+		first, _ := slices.BinarySearch(times, uint64(back.at))
+		after, _ := slices.BinarySearch(times, uint64(back.at)+1)
+		setLog(state, slices.Delete(times, first, first+int(min(back.n, int64(after-first)))))
 	},
 
 	level: func(r *Rule, state []uint64, at int64) (used, capacity, resetAt int64) {
@@ -65,7 +65,8 @@ var slidingLog = algorithm{
 
 	forgotten: forgottenLog,
 
-	rewind: func(_ *Rule, state []uint64, at int64) {
+	rewind: func(r *Rule, state []uint64, last, at int64) {
+		setLog(state, r.counting(state, last))
 		for i, t := range logged(state) {
 			state[1+i] = min(t, uint64(at))
 		}
@@ -73,6 +74,10 @@ var slidingLog = algorithm{
 
 	// The age of each message stays the same part of every.
 	convert: func(old, r *Rule, before, state []uint64, at int64) {
+		if old.interval == r.interval {
+			setLog(state, newest(logged(before), len(state)-1))
+			return
+		}
 		times := newest(old.counting(before, at), len(state)-1)
 		state[0] = uint64(len(times))
 		for i, t := range times {

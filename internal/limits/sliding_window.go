@@ -44,13 +44,13 @@ var slidingWindow = algorithm{
 		w.store(state)
 	},
 
-	refund: func(r *Rule, state []uint64, spentAt, at, n int64) {
+	refund: func(r *Rule, state []uint64, back spent, at int64) {
 		w := r.slidingAt(state, at)
 		switch {
-		case spentAt >= w.start:
-			w.count = max(0, w.count-n)
-		case spentAt >= w.start-r.interval:
-			w.before = max(0, w.before-n)
+		case back.at >= w.start:
+			w.count = max(0, w.count-back.n)
+		case back.at >= w.start-r.interval:
+			w.before = max(0, w.before-back.n)
 		}
 		w.store(state)
 	},
@@ -62,7 +62,7 @@ var slidingWindow = algorithm{
 
 	forgotten: func(r *Rule, state []uint64) int64 { return r.slidForgotten(loadSlid(state)) },
 
-	rewind: func(r *Rule, state []uint64, at int64) {
+	rewind: func(r *Rule, state []uint64, _, at int64) {
 		if int64(state[0]) > at {
 			state[0] = uint64(r.startOfFixed(at))
 		}

@@ -94,7 +94,7 @@ func (s *slots) findHashed(key, hash uint64) (slot int, ok bool) {
 			if slot >= n {
 				slot -= n
 			}
-			if s.keyOf(slot) == key && s.inUse(slot) {
+			if s.keyOf(slot) == key {
 				return slot, true
 			}
 		}
@@ -107,7 +107,8 @@ func (s *slots) findHashed(key, hash uint64) (slot int, ok bool) {
 	}
 }
 
-// zeroBytes returns a word with the high bit set in each byte that is zero in x, and perhaps in some above such a byte.
+// zeroBytes returns a word with the high bit set in each byte that is zero in x, and perhaps in some above such a byte that are 1: no free
+// slot's, where x is tags less a tag of somebody's.
 func zeroBytes(x uint64) uint64 { return (x - everyByte) &^ x & highBits }
 
 // add gives a key that has none a slot, with a row of zero words.

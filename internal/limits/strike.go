@@ -43,13 +43,10 @@ func (s *Set) strike(row []uint64, at, sentAt int64, d *Decision) {
 
 // silence says which rung the message draws, notes until when that silences the user, and lets no shorter time replace it.
 func (s *Set) silence(row []uint64, at, sentAt int64, d *Decision) {
-	if d.NewStrike {
-		d.Rung = d.Strikes - 1
-	}
 	if len(s.strikes.Ladder) == 0 {
 		return
 	}
-	d.Rung = min(d.Rung, len(s.strikes.Ladder)-1)
+	d.Rung = s.strikes.rung(d.Strikes, d.NewStrike)
 	length := s.strikes.Ladder[d.Rung]
 	if length == UntilRetry {
 		length = 0
@@ -64,6 +61,14 @@ func (s *Set) silence(row []uint64, at, sentAt int64, d *Decision) {
 	if d.Silenced = until < int64(row[wordSilentUntil]); !d.Silenced {
 		row[wordSilentUntil] = uint64(until)
 	}
+}
+
+// rung returns the place on the ladder, which isn't empty, that a message comes to which made it so many strikes: the first where it gave none.
+func (s *Strikes) rung(strikes int, isNew bool) int {
+	if !isNew {
+		return 0
+	}
+	return min(max(strikes, 1), len(s.Ladder)) - 1
 }
 
 // lapse returns the number of strikes that still count at that time, and when they all lapse; Never where they don't.

@@ -32,9 +32,9 @@ var userWindow = algorithm{
 		setWindow(state, start, plus(count, n, r.capacity))
 	},
 
-	refund: func(r *Rule, state []uint64, spentAt, at, n int64) {
-		if start, count := r.userWindowAt(state, at); spentAt >= start {
-			setWindow(state, start, max(0, count-n))
+	refund: func(r *Rule, state []uint64, back spent, at int64) {
+		if start, count := r.userWindowAt(state, at); back.at >= start {
+			setWindow(state, start, max(0, count-back.n))
 		}
 	},
 
@@ -48,12 +48,16 @@ var userWindow = algorithm{
 
 	forgotten: forgottenWindow,
 
-	rewind: func(_ *Rule, state []uint64, at int64) {
+	rewind: func(_ *Rule, state []uint64, _, at int64) {
 		state[0] = min(state[0], uint64(at))
 	},
 
 	// A window of another length has gone as far, in proportion.
 	convert: func(old, r *Rule, before, state []uint64, at int64) {
+		if old.interval == r.interval {
+			copy(state, before)
+			return
+		}
 		start, count := old.userWindowAt(before, at)
 		gone, _ := scale(at-start, r.interval, old.interval)
 		setWindow(state, at-gone, count)
