@@ -51,7 +51,7 @@ func TestChangeOfLimitsKeepsThoseThatStay(t *testing.T) {
 
 func TestNewZoneBuysNothing(t *testing.T) {
 	// The UTC day goes on to its end. Berlin's next midnight is 23 h after that, so 23/24 of the allowance are for that time.
-	const hour, day = 3600.0, 86400.0
+
 	table := newTable(t, daily(48, "UTC", ""))
 	run(t, table, []step{{at: 12 * hour, n: 48, ok: true}})
 	table.mustChange(t, 12*hour, daily(48, "Europe/Berlin", ""))
@@ -65,7 +65,7 @@ func TestNewZoneBuysNothing(t *testing.T) {
 }
 
 func TestNewZoneHasAtLeastHalfADay(t *testing.T) {
-	const hour = 3600.0
+
 	table := newTable(t, daily(48, "UTC", ""))
 	run(t, table, []step{{at: hour, ok: true}})
 	table.mustChange(t, 2*hour, daily(48, "UTC", "06:00"))
@@ -163,7 +163,7 @@ func TestChangeKeepsWhatARoleHasUsed(t *testing.T) {
 func TestRestartsInNewZonesBuyNothing(t *testing.T) {
 	// Every hour a restart in the next zone to the west, everywhere with as many messages as pass.
 	zones := []string{"Asia/Tokyo", "Asia/Dhaka", "Europe/Berlin", "Atlantic/Azores", "America/Lima", "America/Denver", "Pacific/Apia"}
-	const hour, messages = 3600.0, 100
+	const messages = 100
 	table := newTable(t, daily(messages, zones[0], ""))
 	sent := 0
 	for i := range 24 {
@@ -228,4 +228,174 @@ func TestUsersKeepTheirOwnRows(t *testing.T) {
 			table.mustChange(t, 0, bucket(1, time.Hour), daily(5, "", ""))
 		}
 	}
+}
+
+func TestChangeOfEveryAlgorithmKeepsWhatWasUsed(t *testing.T) {
+	minute, hourly := window("fixed-window", 3, time.Minute), window("fixed-window", 3, time.Hour)
+	user, sliding, log := window("user-window", 3, time.Minute), window("sliding-window", 5, 10*time.Second), window("sliding-log", 3, 10*time.Second)
+	for _, test := range []struct {
+		name    string
+		limit   Limit
+		before  []step
+		at      float64
+		changed Limit
+		after   []step
+	}{
+		{"a bucket refills faster", bucket(3, 4*time.Second), []step{{at: 0, n: 2, ok: true}}, 0, bucket(3, time.Second), []step{{at: 0, n: 2, retry: 1}, {at: 0, n: 3, retry: 2}}},
+		{"a bucket with a part of a token", bucket(3, 4*time.Second), []step{{at: 0, n: 2, ok: true}}, 2, bucket(3, 8*time.Second), []step{{at: 2, n: 2, retry: 4}, {at: 2, ok: true}}},
+		{"a queue drains faster", leaky(4*time.Second, 2), []step{{at: 0, n: 2, ok: true}}, 0, leaky(time.Second, 2), []step{{at: 0, n: 2, retry: 1}, {at: 0, ok: true}, {at: 0, retry: 1}}},
+		{"a queue is shorter", leaky(4*time.Second, 2), []step{{at: 0, n: 3, ok: true}}, 0, leaky(4*time.Second, 0), []step{{at: 0, retry: 12}}},
+		{"a longer window", minute, []step{{at: 10, n: 2, ok: true}}, 10, hourly, []step{{at: 10, n: 2, retry: 3590}, {at: 10, ok: true}, {at: 70, retry: 3530}}},
+		{"a longer window, when the old one is over", minute, []step{{at: 10, n: 2, ok: true}}, 70, hourly, []step{{at: 70, n: 3, ok: true}}},
+		{"a shorter window", hourly, []step{{at: 10, n: 2, ok: true}}, 130, minute, []step{{at: 130, n: 2, retry: 50}, {at: 130, ok: true}, {at: 180, n: 3, ok: true}}},
+		{"a window with fewer messages", minute, []step{{at: 10, n: 3, ok: true}}, 10, window("fixed-window", 2, time.Minute), []step{{at: 10, retry: 50}}},
+		{"a window with more messages", minute, []step{{at: 10, n: 3, ok: true}}, 10, window("fixed-window", 5, time.Minute), []step{{at: 10, n: 2, ok: true}, {at: 10, retry: 50}}},
+		{"a user's window with more messages", user, []step{{at: 10, n: 3, ok: true}}, 30, window("user-window", 4, time.Minute), []step{{at: 30, ok: true}, {at: 30, retry: 40}}},
+		{"a user's window that is over", user, []step{{at: 10, n: 3, ok: true}}, 70, window("user-window", 3, time.Hour), []step{{at: 70, n: 3, ok: true}, {at: 70, retry: 3600}}},
+		{"a sliding window with more messages", sliding, []step{{at: 8, n: 5, ok: true}}, 12, window("sliding-window", 6, 10*time.Second), []step{{at: 12, n: 2, ok: true}, {at: 12, retry: 2}}},
+		{"a sliding window of another length", sliding, []step{{at: 8, n: 5, ok: true}}, 12, window("sliding-window", 5, 20*time.Second), // four count at 12 s
+			[]step{{at: 12, n: 2, retry: 8 + 5}, {at: 12, ok: true}, {at: 12, retry: 8 + 4}}}, // 4 × ¾ + 2 = 5 at 25 s; 5 × ⅘ + 1 = 5 at 24 s
+		{"a log with more messages", log, []step{{at: 0, ok: true}, {at: 4, ok: true}, {at: 8, ok: true}}, 8, window("sliding-log", 4, 10*time.Second), []step{{at: 8, ok: true}, {at: 8, retry: 2}}},
+		{"a log with fewer messages", log, []step{{at: 0, ok: true}, {at: 4, ok: true}, {at: 8, ok: true}}, 8, window("sliding-log", 1, 10*time.Second), []step{{at: 8, retry: 10}}},
+		{"a log that is over", log, []step{{at: 0, n: 3, ok: true}}, 10, window("sliding-log", 3, time.Hour), []step{{at: 10, n: 3, ok: true}, {at: 10, retry: 3600}}},
+		{"a day with more messages", daily(3, "UTC", ""), []step{{at: hour, n: 3, ok: true}}, hour, daily(5, "UTC", ""), []step{{at: hour, n: 2, ok: true}, {at: hour, retry: 23 * hour}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			live := newTable(t, test.limit)
+			run(t, live, test.before)
+			stored := rowsOf(live.Dirty())
+			live.mustChange(t, test.at, test.changed)
+			run(t, live, test.after)
+			restarted := newTable(t, test.changed)
+			for _, row := range stored {
+				if err := restarted.Restore(row, nanos(test.at)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run(t, restarted, test.after)
+		})
+	}
+}
+
+func TestChangeOfEveryLengthKeepsTheCount(t *testing.T) {
+	// Right after a change the same number is used as before it, and no window takes longer to forget than it is long.
+	for _, every := range []time.Duration{1, time.Second, 59 * time.Second, time.Minute, time.Hour, 1000 * time.Hour} {
+		for _, limit := range sevenLimits() {
+			if limit.Algorithm == "daily-window" {
+				continue
+			}
+			table := newTable(t, limit)
+			run(t, table, []step{{at: 30, ok: true}, {at: 31, ok: true}})
+			before := table.used(t, 32, limit.Name)
+			changed := limit
+			longest := every
+			switch {
+			case limit.Refill > 0:
+				changed.Refill, longest = every, 3*every
+			case limit.Algorithm == "leaky-bucket":
+				changed.Every, longest = every, 3*every
+			case limit.Algorithm == "sliding-window":
+				changed.Every, longest = every, 2*every
+			default:
+				changed.Every = every
+			}
+			table.mustChange(t, 32, changed)
+			l := table.level(t, 32, limit.Name)
+			if l.Used != before {
+				t.Errorf("%s of %s: %d are used, want %d", limit.Name, every, l.Used, before)
+			}
+			if wait := time.Duration(l.ResetAt - nanos(32)); wait <= 0 || wait > longest {
+				t.Errorf("%s of %s: it forgets after %v", limit.Name, every, wait)
+			}
+		}
+	}
+}
+
+func TestALogNeverGetsShorter(t *testing.T) {
+	table := newTable(t, window("sliding-log", 5, time.Hour))
+	run(t, table, []step{{at: 0, n: 3, ok: true}, {at: 1, n: 2, ok: true}})
+	table.mustChange(t, 2, window("sliding-log", 1, time.Hour))
+	run(t, table, []step{{at: 2, retry: 3599}})
+	table.mustChange(t, 3, window("sliding-log", 6, time.Hour))
+	run(t, table, []step{{at: 3, ok: true}, {at: 3, n: 3, retry: 3597}, {at: 3600, n: 3, ok: true}, {at: 3600, retry: 1}})
+}
+
+func TestChangeOfThePolicysOrder(t *testing.T) {
+	a, b := bucket(2, time.Hour).named("a"), bucket(2, time.Hour).named("b")
+	table := newTable(t, a, b, daily(5, "UTC", ""))
+	run(t, table, []step{{at: 0, n: 2, ok: true}, {at: 0, retry: hour}})
+	table.mustChange(t, 0, daily(5, "UTC", ""), b, a)
+	if d := table.send(0, 1); d.Allowed || d.Limit.Name() != "b" {
+		t.Errorf("throttled by %s, want the one that is first now", d.Limit.Name())
+	}
+	for name, want := range map[string]int64{"a": 2, "b": 2, "daily": 2} {
+		if used := table.used(t, 0, name); used != want {
+			t.Errorf("%d of %s are used, want %d", used, name, want)
+		}
+	}
+}
+
+func TestChangeOfAlgorithmStartsFresh(t *testing.T) {
+	table := newTable(t, bucket(3, time.Hour))
+	run(t, table, []step{{at: 0, n: 3, ok: true}})
+	table.mustChange(t, 0, window("fixed-window", 3, time.Hour).named("burst"))
+	run(t, table, []step{{at: 0, n: 3, ok: true}, {at: 0, retry: hour}})
+	table.mustChange(t, 0, daily(3, "UTC", ""))
+	run(t, table, []step{{at: 0, n: 3, ok: true}})
+}
+
+func TestNewZoneIsTheSameForThoseWithoutARow(t *testing.T) {
+	// Whoever could make their row go would gain by a new zone otherwise.
+	table := newTable(t, daily(48, "UTC", ""))
+	table.judge("8", Request{At: nanos(12 * hour), Cost: 1})
+	table.mustChange(t, 12*hour, daily(48, "Europe/Berlin", ""))
+	run(t, table, []step{
+		{at: 23.5 * hour, n: 48, ok: true}, {at: 23.5 * hour, retry: 0.5 * hour},
+		{at: day, n: 46, ok: true}, {at: day, retry: 23 * hour}, {at: day + 23*hour, n: 48, ok: true}, {at: day + 23*hour, retry: day},
+	})
+}
+
+func TestAnySpanOfZoneChangesAllowsNoMoreThanOneWithout(t *testing.T) {
+	// At most messages × (S ÷ 24 h + 2), whatever the changes of a user's zone.
+	zones := []string{"UTC", "Asia/Tokyo", "Pacific/Apia", "America/Denver", "Pacific/Kiritimati", "Europe/Berlin", "Pacific/Pago_Pago"}
+	for _, messages := range []int64{1, 2, 24} {
+		for _, each := range []float64{1, 5, 7, 11, 13, 25} { // hours between changes
+			table := newTable(t, daily(messages, "UTC", ""))
+			sent := int64(0)
+			const span = 20 * day
+			for at, i := 0.0, 0; at <= span; at, i = at+hour/2, i+1 {
+				if int(at/hour)%int(each) == 0 {
+					table.mustSetOwn(t, at, Own{Timezone: zones[i%len(zones)]})
+				}
+				sent += table.judge("7", Request{At: nanos(at), Cost: messages, UpTo: true}).Taken
+			}
+			if most := messages * (20 + 2); sent > most || sent < messages*20/3 {
+				t.Errorf("%d a day, a change every %v h: %d messages in 20 days, want %d at most", messages, each, sent, most)
+			}
+		}
+	}
+}
+
+// TestUnseenUsersGainNothingByANewZone: whoever's row was dropped is as one never seen, and has had a full day right before.
+func TestUnseenUsersGainNothingByANewZone(t *testing.T) {
+	const hour, day = 3600.0, 86400.0
+	table := newTable(t, daily(48, "UTC", ""))
+	run(t, table, []step{{at: day - 1, n: 48, ok: true}}) // the day's last second
+	for i := range 2000 {                                 // others make the table look at its rows
+		table.judge(strconv.Itoa(1000+i), Request{At: nanos(day + 120), Cost: 1})
+	}
+	var p place
+	table.place("7", &p)
+	if p.find(); p.found {
+		t.Fatal("the row of a user whose day is over is still there")
+	}
+	// It is 0:02 UTC: the day that has begun goes on to its end, though in Tokyo it is 9:02, and the next day begins at 15:00 UTC.
+	table.mustChange(t, day+120, daily(48, "Asia/Tokyo", ""))
+	run(t, table, []step{
+		{at: day + 121, n: 48, ok: true},
+		{at: day + 15*hour, retry: 9 * hour},
+		{at: 2 * day, n: 31, retry: 15 * hour}, // 15 h of 24 h: 30 of 48
+		{at: 2 * day, n: 30, ok: true},
+		{at: 2*day + 15*hour, n: 48, ok: true},
+	})
 }

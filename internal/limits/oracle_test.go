@@ -1,91 +1,391 @@
 package limits
 
 import (
-	"testing"
+	"math/big"
 	"time"
-
-	"pgregory.net/rapid"
 )
 
-// oracle is the obvious way of doing it: a bucket that is refilled step by step, and a tally for each date. It has no idea of waiting: it
-// tries again until it passes.
-type oracle struct {
-	burst, refill, messages int64
-	location                *time.Location
+// The oracle: what each limit means, told from DESIGN.md in the plainest way, with no thought of speed. A ledger is what one limit knows of
+// one user. It has no idea of waiting: who asks when something will fit tries one instant after another.
 
-	last   int64            // the latest time spent at
-	level  int64            // what is in the bucket, in nanoseconds of refilling
-	filled int64            // when that was
-	tally  map[string]int64 // by local date
+// ledger is a limit's knowledge of one user. The numbers are those that hold for the user at that moment. Times don't go back, except in jump.
+type ledger interface {
+	fits(at, n int64, p plainNumbers) bool // n would fit at that time, if nothing happened until then
+	spend(at, n int64, p plainNumbers)
+	charge(at, n int64, p plainNumbers)  // for a throttled message
+	refund(at, n int64, p plainNumbers)  // of what was spent at that very time
+	jump(last, to int64, p plainNumbers) // the clock has gone back
+	clone() ledger
 }
 
-func (o *oracle) at(t int64) int64 {
-	if t < o.last-int64(time.Minute) {
-		o.jump(t)
+// plainNumbers are a limit's parameters, as they hold for somebody.
+type plainNumbers struct {
+	capacity int64 // burst, messages, or the queue and the one that is leaving
+	every    int64 // or refill
+}
+
+func (p plainNumbers) full() int64 { return p.capacity * p.every }
+
+// plainBucket is a token bucket, seen from its upper edge: a missing token is a debt of one refill, and each nanosecond pays off one. A leaky
+// bucket is the same with messages that have not left.
+type plainBucket struct {
+	owed int64
+	asOf int64
+}
+
+func (b *plainBucket) owes(at int64) int64 { return max(0, b.owed-(at-b.asOf)) }
+
+func (b *plainBucket) fits(at, n int64, p plainNumbers) bool {
+	return b.owes(at)+n*p.every <= p.full()
+}
+
+// spend's time lies ahead where another leaky bucket holds the message back.
+func (b *plainBucket) spend(at, n int64, p plainNumbers) {
+	b.owed, b.asOf = b.owes(at)+n*p.every, at
+}
+
+func (b *plainBucket) charge(at, n int64, p plainNumbers) {
+	owes := b.owes(at)
+	b.owed, b.asOf = max(owes, min(owes+n*p.every, p.full())), at
+}
+
+func (b *plainBucket) refund(at, n int64, p plainNumbers) {
+	if owes := b.owes(at); owes > 0 {
+		b.owed, b.asOf = max(0, owes-min(n, p.capacity)*p.every), at
 	}
-	return max(t, o.last)
 }
 
-// jump follows a clock that went back: the bucket fills when it would have, but is empty at worst, and the day's tally becomes that of the
-// day it is now.
-func (o *oracle) jump(t int64) {
-	if t < o.filled {
-		o.level, o.filled = max(0, o.level-(o.filled-t)), t
+// jump leaves what is owed until it would have been paid off, but no more than all.
+func (b *plainBucket) jump(_, to int64, p plainNumbers) {
+	if b.owes(to) > p.full() {
+		b.owed, b.asOf = p.full(), to
 	}
-	from, to := o.date(o.last), o.date(t)
-	if from != to {
-		o.tally = map[string]int64{to: o.tally[from]}
+}
+
+func (b *plainBucket) clone() ledger { c := *b; return &c }
+
+// convert keeps the number of tokens used, to a fraction; less than a nanosecond is owed as a whole one.
+func (b *plainBucket) convert(at, refill, newRefill int64) {
+	used := big.NewRat(b.owes(at), refill)
+	owes := used.Mul(used, big.NewRat(newRefill, 1))
+	whole, rest := new(big.Int).DivMod(owes.Num(), owes.Denom(), new(big.Int))
+	if rest.Sign() > 0 {
+		whole.Add(whole, big.NewInt(1))
 	}
-	o.last = t
+	b.owed, b.asOf = whole.Int64(), at
 }
 
-func (o *oracle) date(t int64) string { return time.Unix(0, t).In(o.location).Format(time.DateOnly) }
-
-func (o *oracle) bucket(t int64) int64 {
-	return min(o.burst*o.refill, o.level+t-o.filled)
+// plainFixed counts in windows that begin at multiples of every.
+type plainFixed struct {
+	start int64
+	count int64
 }
 
-func (o *oracle) fits(t, n int64) bool {
-	return o.bucket(t) >= n*o.refill && o.tally[o.date(t)]+n <= o.messages
-}
-
-func (o *oracle) spend(t, n int64) {
-	o.level, o.filled, o.last = o.bucket(t)-n*o.refill, t, t
-	o.tally[o.date(t)] += n
-}
-
-func TestDecisionsAgreeWithTheOracle(t *testing.T) {
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
+func (f *plainFixed) countAt(at int64, p plainNumbers) int64 {
+	if at/p.every*p.every == f.start {
+		return f.count
 	}
-	rapid.Check(t, func(rt *rapid.T) {
-		burst := int64(rapid.IntRange(1, 5).Draw(rt, "burst"))
-		refill := time.Duration(rapid.SampledFrom([]int64{1, 7, 1e9, 4e9, 3600e9}).Draw(rt, "refill"))
-		messages := int64(rapid.IntRange(1, 20).Draw(rt, "messages"))
-		table := newTable(t, bucket(burst, refill), daily(messages, "Europe/Berlin", ""))
-		// A night with a clock change is within reach, or the beginning of time.
-		now := rapid.SampledFrom([]int64{time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC).UnixNano(), 4 * 3600e9}).Draw(rt, "beginning")
-		o := &oracle{burst: burst, refill: int64(refill), messages: messages, location: berlin, level: burst * int64(refill), tally: map[string]int64{}}
-		steps := []int64{0, 1, int64(refill) - 1, int64(refill), 1e9, 30e9, 3600e9, 5 * 3600e9, -1, -30e9, -60e9, -61e9, -2 * 3600e9}
-		for range rapid.IntRange(1, 60).Draw(rt, "messages sent") {
-			now = max(0, now+rapid.SampledFrom(steps).Draw(rt, "step"))
-			n := int64(rapid.IntRange(1, 6).Draw(rt, "cost"))
-			d := table.judge("7", Request{At: now, Cost: n})
-			at := o.at(now)
-			if want := o.fits(at, n); d.Allowed != want {
-				rt.Fatalf("at %d, cost %d: allowed is %v, want %v", now, n, d.Allowed, want)
-			}
-			if d.Allowed {
-				o.spend(at, n)
-				continue
-			}
-			if possible := n <= burst && n <= messages; (d.RetryAt != Never) != possible {
-				rt.Fatalf("cost %d of %d and %d: retry at %d", n, burst, messages, d.RetryAt)
-			}
-			if d.RetryAt != Never && (!o.fits(d.RetryAt, n) || o.fits(d.RetryAt-1, n)) {
-				rt.Fatalf("at %d, cost %d: retry at %d, where it fits %v, and 1 ns sooner %v", now, n, d.RetryAt, o.fits(d.RetryAt, n), o.fits(d.RetryAt-1, n))
-			}
+	return 0
+}
+
+func (f *plainFixed) fits(at, n int64, p plainNumbers) bool {
+	return f.countAt(at, p)+n <= p.capacity
+}
+
+func (f *plainFixed) spend(at, n int64, p plainNumbers) {
+	f.count = f.countAt(at, p) + n
+	f.start = at / p.every * p.every
+}
+
+func (f *plainFixed) charge(at, n int64, p plainNumbers) {
+	f.spend(at, min(n, max(0, p.capacity-f.countAt(at, p))), p)
+}
+
+func (f *plainFixed) refund(at, n int64, p plainNumbers) {
+	f.spend(at, -min(n, f.countAt(at, p)), p)
+}
+
+func (f *plainFixed) jump(_, to int64, p plainNumbers) {
+	if f.start > to {
+		f.start = to / p.every * p.every
+	}
+}
+
+func (f *plainFixed) clone() ledger { c := *f; return &c }
+
+// convert lets what counts in the old window count in the new one that contains the moment.
+func (f *plainFixed) convert(at int64, old, p plainNumbers) {
+	f.count = f.countAt(at, old)
+	f.start = at / p.every * p.every
+}
+
+// plainUser counts in windows that begin with the first message in them.
+type plainUser struct {
+	start int64
+	count int64
+}
+
+func (u *plainUser) countAt(at int64, p plainNumbers) int64 {
+	if at < u.start+p.every {
+		return u.count
+	}
+	return 0
+}
+
+func (u *plainUser) fits(at, n int64, p plainNumbers) bool { return u.countAt(at, p)+n <= p.capacity }
+
+func (u *plainUser) spend(at, n int64, p plainNumbers) {
+	if u.countAt(at, p) == 0 {
+		u.start, u.count = at, 0
+	}
+	u.count += n
+}
+
+func (u *plainUser) charge(at, n int64, p plainNumbers) {
+	u.spend(at, min(n, max(0, p.capacity-u.countAt(at, p))), p)
+}
+
+func (u *plainUser) refund(at, n int64, p plainNumbers) {
+	u.spend(at, -min(n, u.countAt(at, p)), p)
+}
+
+func (u *plainUser) jump(_, to int64, _ plainNumbers) { u.start = min(u.start, to) }
+
+func (u *plainUser) clone() ledger { c := *u; return &c }
+
+// plainSliding estimates from the counts of two windows, in fractions.
+type plainSliding struct {
+	window            int64 // its number since the epoch
+	current, previous int64
+}
+
+func (s *plainSliding) roll(at int64, p plainNumbers) plainSliding {
+	switch window := at / p.every; window - s.window {
+	case 0:
+		return *s
+	case 1:
+		return plainSliding{window: window, previous: s.current}
+	default:
+		return plainSliding{window: window}
+	}
+}
+
+// fits is previous × (1 − elapsed/every) + current + n ≤ messages.
+func (s *plainSliding) fits(at, n int64, p plainNumbers) bool {
+	now := s.roll(at, p)
+	share := new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(at%p.every, p.every))
+	sum := share.Mul(share, big.NewRat(now.previous, 1))
+	sum.Add(sum, big.NewRat(now.current+n, 1))
+	return sum.Cmp(big.NewRat(p.capacity, 1)) <= 0
+}
+
+func (s *plainSliding) spend(at, n int64, p plainNumbers) {
+	*s = s.roll(at, p)
+	s.current += n
+}
+
+func (s *plainSliding) charge(at, n int64, p plainNumbers) {
+	s.spend(at, min(n, max(0, p.capacity-s.roll(at, p).current)), p)
+}
+
+func (s *plainSliding) refund(at, n int64, p plainNumbers) {
+	s.spend(at, -min(n, s.roll(at, p).current), p)
+}
+
+func (s *plainSliding) jump(_, to int64, p plainNumbers) { s.window = min(s.window, to/p.every) }
+
+func (s *plainSliding) clone() ledger { c := *s; return &c }
+
+// plainLog remembers every message.
+type plainLog struct {
+	times []int64 // a message of cost n is there n times
+}
+
+func (l *plainLog) counting(at int64, p plainNumbers) (times []int64) {
+	for _, t := range l.times {
+		if t > at-p.every {
+			times = append(times, t)
 		}
-	})
+	}
+	return times
+}
+
+func (l *plainLog) fits(at, n int64, p plainNumbers) bool {
+	return int64(len(l.counting(at, p)))+n <= p.capacity
+}
+
+func (l *plainLog) spend(at, n int64, _ plainNumbers) {
+	for range n {
+		l.times = append(l.times, at)
+	}
+}
+
+func (l *plainLog) charge(at, n int64, p plainNumbers) {
+	l.times = l.counting(at, p)
+	most := max(len(l.times), int(p.capacity))
+	for range min(n, p.capacity) {
+		l.times = append(l.times, at)
+	}
+	l.times = l.times[max(0, len(l.times)-most):]
+}
+
+func (l *plainLog) refund(at, n int64, _ plainNumbers) {
+	for n > 0 && len(l.times) > 0 && l.times[len(l.times)-1] == at {
+		l.times = l.times[:len(l.times)-1]
+		n--
+	}
+}
+
+// jump forgets what was over before, and brings the rest along.
+func (l *plainLog) jump(last, to int64, p plainNumbers) {
+	l.times = l.counting(last, p)
+	for i := range l.times {
+		l.times[i] = min(l.times[i], to)
+	}
+}
+
+func (l *plainLog) clone() ledger { return &plainLog{append([]int64(nil), l.times...)} }
+
+// plainDaily counts in the days of one calendar after another.
+type plainDaily struct {
+	days  plainDays
+	start int64
+	count int64
+}
+
+func (d *plainDaily) countAt(at int64) int64 {
+	if d.days.day(at).start == d.start {
+		return d.count
+	}
+	return 0
+}
+
+func (d *plainDaily) fits(at, n int64, p plainNumbers) bool {
+	return d.countAt(at)+n <= d.days.day(at).allowance(p.capacity)
+}
+
+func (d *plainDaily) spend(at, n int64, _ plainNumbers) {
+	d.count = d.countAt(at) + n
+	d.start = d.days.day(at).start
+}
+
+func (d *plainDaily) charge(at, n int64, p plainNumbers) {
+	d.spend(at, min(n, max(0, d.days.day(at).allowance(p.capacity)-d.countAt(at))), p)
+}
+
+func (d *plainDaily) refund(at, n int64, p plainNumbers) { d.spend(at, -min(n, d.countAt(at)), p) }
+
+func (d *plainDaily) jump(_, to int64, _ plainNumbers) {
+	if d.start > to {
+		d.start = d.days.day(to).start
+	}
+}
+
+func (d *plainDaily) clone() ledger { c := *d; return &c }
+
+// plainDays are the days of somebody whose calendar may have changed.
+type plainDays struct {
+	calendar *plainCalendar // in force
+	changeIn plainDay       // the day in which it came into force; zero if it always was
+}
+
+// change puts another calendar in force, from that moment on.
+func (d plainDays) change(at int64, to *plainCalendar) plainDays {
+	return plainDays{calendar: to, changeIn: d.day(at)}
+}
+
+// plainDay is a span of time: from start on, and before end.
+type plainDay struct {
+	start, end   int64
+	transitional bool
+}
+
+const aDay = int64(24 * time.Hour)
+
+func (d plainDay) allowance(messages int64) int64 {
+	if d.transitional {
+		return messages * min(d.end-d.start, aDay) / aDay
+	}
+	return messages
+}
+
+// day returns the day that contains the time, which isn't before the change.
+func (d plainDays) day(at int64) plainDay {
+	if at < d.changeIn.end {
+		return d.changeIn // it goes on to its end
+	}
+	if transition := d.transition(); at < transition.end {
+		return transition
+	}
+	return d.calendar.day(at)
+}
+
+// transition is the day after the one of the change, where none of the calendar begins then: to the first boundary at least 12 h away. More than
+// one message a day is presumed.
+func (d plainDays) transition() plainDay {
+	start, end := d.changeIn.end, d.changeIn.end+aDay/2
+	if start == 0 || d.calendar.day(start).start == start {
+		return plainDay{}
+	}
+	if day := d.calendar.day(end); day.start < end {
+		end = day.end
+	}
+	return plainDay{start: start, end: end, transitional: true}
+}
+
+// plainCalendar finds days by looking at the clock on the wall every quarter of an hour, which is when clocks are changed and days reset here.
+type plainCalendar struct {
+	location   *time.Location
+	resetAt    string
+	boundaries map[time.Time]int64 // found before, by date
+	recent     plainDay
+}
+
+var plainCalendars = map[string]*plainCalendar{}
+
+func plainCalendarOf(zone, resetAt string) *plainCalendar {
+	if resetAt == "" {
+		resetAt = "00:00"
+	}
+	name := zone + " " + resetAt
+	if plainCalendars[name] == nil {
+		location, err := time.LoadLocation(zone)
+		if err != nil {
+			panic(err)
+		}
+		plainCalendars[name] = &plainCalendar{location: location, resetAt: resetAt, boundaries: map[time.Time]int64{}}
+	}
+	return plainCalendars[name]
+}
+
+// boundary returns the first instant whose local time is at or after reset_at of that date.
+func (c *plainCalendar) boundary(date time.Time) int64 {
+	if _, ok := c.boundaries[date]; !ok {
+		resetAt := date.Format(time.DateOnly) + " " + c.resetAt
+		t := date.Add(-15 * time.Hour) // still the day before, everywhere
+		for t.In(c.location).Format("2006-01-02 15:04") < resetAt {
+			t = t.Add(15 * time.Minute)
+		}
+		c.boundaries[date] = t.UnixNano()
+	}
+	return c.boundaries[date]
+}
+
+func (c *plainCalendar) day(at int64) plainDay {
+	if c.recent.start <= at && at < c.recent.end {
+		return c.recent
+	}
+	year, month, date := time.Unix(0, at).In(c.location).Date()
+	day := plainDay{}
+	for around := -2; around <= 2; around++ {
+		boundary := c.boundary(time.Date(year, month, date+around, 0, 0, 0, 0, time.UTC))
+		switch {
+		case boundary <= at:
+			day.start = boundary
+		case day.end == 0:
+			day.end = boundary
+		}
+	}
+	c.recent = day
+	return day
 }

@@ -1,10 +1,11 @@
 package limits
 
 import (
+	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,23 +17,40 @@ func rowsOf(b *Batch) []StateRow {
 }
 
 func TestRestoredTableDecidesAlike(t *testing.T) {
+	const subscriber = 2
 	rapid.Check(t, func(rt *rapid.T) {
-		limits := []Limit{bucket(3, 4*time.Second), daily(20, "Europe/Berlin", "05:00")}
-		first := newTable(t, limits...)
+		limits := sevenLimits()
+		limits[0] = bucket(3, 4*time.Second).withRole(subscriber, Numbers{Burst: 6, Refill: time.Second})
+		limits[3] = daily(20, "Europe/Berlin", "05:00")
+		for i := range limits {
+			limits[i].CountThrottled = rapid.Bool().Draw(rt, "count throttled")
+		}
+		chosen := limits[:0:0]
+		for _, l := range limits {
+			if rapid.Bool().Draw(rt, l.Name) {
+				chosen = append(chosen, l)
+			}
+		}
+		strikes := Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute, Ladder: []int64{0, 60 * nanosPerSecond, UntilRetry}}
+		first, second := tableWith(t, strikes, chosen...), tableWith(t, strikes, chosen...)
 		at := 0.0
+		late := []int{0, 0, 0, 5, 100}
 		message := func() (string, Request) {
-			at += float64(rapid.IntRange(0, 40).Draw(rt, "tenths")) / 10
-			return rapid.SampledFrom([]string{"1", "2", "anna"}).Draw(rt, "user"), Request{At: nanos(at), Cost: int64(rapid.IntRange(1, 3).Draw(rt, "cost"))}
+			at += float64(rapid.IntRange(0, 400).Draw(rt, "tenths")) / 10
+			return rapid.SampledFrom([]string{"1", "2", "anna"}).Draw(rt, "user"), Request{
+				At: nanos(at - float64(rapid.SampledFrom(late).Draw(rt, "late"))), Cost: int64(rapid.IntRange(1, 3).Draw(rt, "cost")),
+				Roles: uint8(rapid.SampledFrom([]int{0, 1 << subscriber}).Draw(rt, "roles")),
+			}
 		}
 		for range rapid.IntRange(0, 50).Draw(rt, "before") {
 			first.judge(message())
 		}
-		second := newTable(t, limits...)
 		for _, row := range first.Dirty().Rows {
 			if err := second.Restore(row, nanos(at)); err != nil {
 				rt.Fatal(err)
 			}
 		}
+		late = late[:1] // what is over at the restart is forgotten in it, even if the clock jumps back afterwards
 		for range 20 {
 			user, q := message()
 			want := first.judge(user, q)
@@ -41,6 +59,83 @@ func TestRestoredTableDecidesAlike(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestRestoreOfEveryAlgorithm(t *testing.T) {
+	first := newTable(t, sevenLimits()...)
+	run(t, first, []step{{at: 1, ok: true}, {at: 2, ok: true}})
+	rows := rowsOf(first.Dirty())
+	if len(rows) != 7 {
+		t.Fatalf("%d rows, want one for each limit", len(rows))
+	}
+	second := newTable(t, sevenLimits()...)
+	for _, row := range rows {
+		if err := second.Restore(row, nanos(3)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []float64{9, 9, 60, day, 61, 120, 62} { // when all is forgotten
+		limit := sevenLimits()[i].Name
+		if l := second.level(t, 3, limit); l.Used != 2 || l.ResetAt != nanos(want) {
+			t.Errorf("%s: %+v, want 2 used until %v s", limit, l, want)
+		}
+	}
+	if rows := second.Dirty().Rows; len(rows) != 0 {
+		t.Errorf("what was taken back as it was is to be stored again: %v", rows)
+	}
+}
+
+func TestRestoreOfTheStanding(t *testing.T) {
+	strikes := Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute, Ladder: []int64{600 * nanosPerSecond}}
+	first := tableWith(t, strikes, bucket(1, time.Hour))
+	first.send(0, 1)
+	first.send(5, 1)
+	first.send(15, 1)
+	second := tableWith(t, strikes, bucket(1, time.Hour))
+	for _, row := range first.Dirty().Rows {
+		if err := second.Restore(row, nanos(20)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := second.standing(20); s.Strikes != 2 || s.LapseAt != nanos(15+1800) || s.SilentUntil != nanos(615) {
+		t.Errorf("%+v, want two strikes, the last at 15 s, and silence until 615 s", s)
+	}
+	if d := second.send(24, 1); d.Strikes != 2 || d.NewStrike {
+		t.Errorf("%+v, want no strike within 10 s of the last", d)
+	}
+}
+
+func TestAPardonAndAResetReachTheStore(t *testing.T) {
+	for name, change := range map[string]func(*Table){
+		"reset": func(table *Table) { table.Reset("7", nanos(1)) },
+		"pardon": func(table *Table) {
+			table.Pardon("7", Offence{ID: 1, At: nanos(1), Cost: 3, Strikes: 1, NewStrike: true}, nanos(1))
+		},
+	} {
+		first := newTable(t, bucket(3, time.Hour))
+		first.send(0, 2)
+		first.send(1, 3)
+		stored := map[string]StateRow{}
+		store := func() {
+			b := first.Dirty()
+			for _, row := range b.Rows {
+				stored[row.Limit] = row
+			}
+			b.Confirm()
+		}
+		store()
+		change(first)
+		store()
+		second := newTable(t, bucket(3, time.Hour))
+		for _, row := range stored {
+			if err := second.Restore(row, nanos(2)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s := second.standing(2); s.Strikes != 0 {
+			t.Errorf("%s: %d strikes after a restart", name, s.Strikes)
+		}
+	}
 }
 
 // alike reports whether two decisions say the same, if by different tables.
@@ -114,77 +209,93 @@ func TestDirtyRowsComeUntilConfirmed(t *testing.T) {
 }
 
 func TestUnreadableState(t *testing.T) {
-	table := newTable(t, bucket(3, 4*time.Second), daily(3, "", ""))
+	table := newTable(t, append(sevenLimits(), window("sliding-log", 3, time.Minute).named("log"))...)
+	long := binary.AppendUvarint(nil, math.MaxUint64)
 	for name, row := range map[string]StateRow{
-		"empty":            {User: "7", Limit: "burst"},
-		"version":          {User: "7", Limit: "burst", Data: []byte{9, 1, 0, 0, 3, 4, 5, 6}},
-		"cut off":          {User: "7", Limit: "burst", Data: []byte{1, 1, 0, 0, 3, 4, 0x80}},
-		"too few numbers":  {User: "7", Limit: "burst", Data: []byte{1, 1, 0, 0, 3, 4}},
-		"too few strikes":  {User: "7", Limit: "", Data: []byte{1, 0, 3}},
-		"no refill":        {User: "7", Limit: "burst", Data: []byte{1, 1, 0, 0, 3, 0, 5, 6}},
-		"endless debt":     {User: "7", Limit: "burst", Data: append([]byte{1, 1, 0, 0, 3, 4, 5}, "\xff\xff\xff\xff\xff\xff\xff\xff\x7f"...)},
-		"no calendar":      {User: "7", Limit: "daily", Data: []byte{1, 2, 0, 0, 3, 0, 5, 6, 7}},
-		"unknown calendar": {User: "7", Limit: "daily", Data: append(append([]byte{1, 2, 4}, "Mars"...), 0, 3, 0, 5, 6, 7)},
-		"long calendar":    {User: "7", Limit: "daily", Data: []byte{1, 2, 0xff, 0xff, 3, 0}},
-		"impossible day":   {User: "7", Limit: "daily", Data: append(append([]byte{1, 2, 9}, "UTC 00:00"...), "\x00\x03\x00\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01"...)},
+		"window with no length":       {User: "7", Limit: "fixed-window", Data: []byte{1, 4, 0, 0, 3, 0, 5, 5, 1}},
+		"window after the last":       {User: "7", Limit: "fixed-window", Data: []byte{1, 4, 0, 0, 3, 9, 5, 6, 1}},
+		"user's window after it":      {User: "7", Limit: "user-window", Data: []byte{1, 5, 0, 0, 3, 9, 5, 6, 1}},
+		"uncountable window":          {User: "7", Limit: "user-window", Data: append([]byte{1, 5, 0, 0, 3, 9, 5, 5}, long...)},
+		"three words of a window":     {User: "7", Limit: "user-window", Data: []byte{1, 5, 0, 0, 3, 9, 5, 5, 1, 1}},
+		"sliding window after it":     {User: "7", Limit: "sliding-window", Data: []byte{1, 6, 0, 0, 3, 9, 5, 6, 1}},
+		"log with too few times":      {User: "7", Limit: "log", Data: []byte{1, 7, 0, 0, 3, 9, 5, 9, 1, 2}},
+		"log with times in disorder":  {User: "7", Limit: "log", Data: []byte{1, 7, 0, 0, 3, 9, 5, 2, 3, 2}},
+		"log after the last":          {User: "7", Limit: "log", Data: []byte{1, 7, 0, 0, 3, 9, 5, 2, 3, 6}},
+		"log of endless length":       {User: "7", Limit: "log", Data: append([]byte{1, 7, 0, 0, 3, 9, 5}, long...)},
+		"queue with no length":        {User: "7", Limit: "leaky", Data: []byte{1, 3, 0, 0, 3, 0, 5, 5}},
+		"endless last":                {User: "7", Limit: "burst", Data: append([]byte{1, 1, 0, 0, 3, 4}, long...)},
+		"endless interval":            {User: "7", Limit: "burst", Data: append(append([]byte{1, 1, 0, 0, 3}, long...), 5, 6)},
+		"endless capacity":            {User: "7", Limit: "burst", Data: append(append([]byte{1, 1, 0, 0}, long...), 4, 5, 6)},
+		"impossible roles":            {User: "7", Limit: "burst", Data: append([]byte{1, 1, 0}, 0x80, 1, 3, 4, 5, 6)},
+		"too many strikes":            {User: "7", Limit: "", Data: append(append([]byte{1, 0, 0}, long...), 0, 0)},
+		"endless strike":              {User: "7", Limit: "", Data: append(append([]byte{1, 0, 0, 1}, long...), 0)},
+		"endless silence":             {User: "7", Limit: "", Data: append([]byte{1, 0, 0, 1, 0}, long...)},
+		"practice that is neither":    {User: "7", Limit: "", Data: []byte{1, 0, 2, 1, 0, 0}},
+		"something given in no JSON":  {User: "7", Limit: "+", Data: []byte{1, 255, '{'}},
+		"an exemption that isn't one": {User: "7", Limit: "+", Data: append([]byte{1, 255}, `{"exemption":3}`...)},
+		"empty":                       {User: "7", Limit: "burst"},
+		"version":                     {User: "7", Limit: "burst", Data: []byte{9, 1, 0, 0, 3, 4, 5, 6}},
+		"cut off":                     {User: "7", Limit: "burst", Data: []byte{1, 1, 0, 0, 3, 4, 0x80}},
+		"too few numbers":             {User: "7", Limit: "burst", Data: []byte{1, 1, 0, 0, 3, 4}},
+		"too few strikes":             {User: "7", Limit: "", Data: []byte{1, 0, 3}},
+		"no refill":                   {User: "7", Limit: "burst", Data: []byte{1, 1, 0, 0, 3, 0, 5, 6}},
+		"endless debt":                {User: "7", Limit: "burst", Data: append([]byte{1, 1, 0, 0, 3, 4, 5}, "\xff\xff\xff\xff\xff\xff\xff\xff\x7f"...)},
+		"no calendar":                 {User: "7", Limit: "daily", Data: []byte{1, 2, 0, 0, 3, 0, 5, 6, 7}},
+		"unknown calendar":            {User: "7", Limit: "daily", Data: append(append([]byte{1, 2, 4}, "Mars"...), 0, 3, 0, 5, 6, 7)},
+		"long calendar":               {User: "7", Limit: "daily", Data: []byte{1, 2, 0xff, 0xff, 3, 0}},
+		"impossible day":              {User: "7", Limit: "daily", Data: append(append([]byte{1, 2, 9}, "UTC 00:00"...), "\x00\x03\x00\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01"...)},
 	} {
 		if err := table.Restore(row, nanos(0)); !errors.Is(err, errStateBytes) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
+	if table.Users() != 0 {
+		t.Error("what can't be read makes a row")
+	}
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
 }
 
 func FuzzRestore(f *testing.F) {
-	table := newTable(f, bucket(3, 4*time.Second), daily(20, "UTC", ""))
-	table.judge("7", Request{At: nanos(0), Cost: 3})
-	table.judge("7", Request{At: nanos(0), Cost: 3})
-	for _, row := range table.Dirty().Rows {
+	limits := sevenLimits()
+	limits[3] = daily(20, "Europe/Berlin", "05:00")
+	first := newTable(f, limits...)
+	first.mustSetOwn(f, 0, Own{Exemption: NotExempt, Timezone: "Asia/Tokyo", Numbers: map[string]Numbers{"sliding-log": {Messages: 9}}})
+	first.send(0, 3)
+	first.send(0, 3)
+	first.Grant("7", "", 5, nanos(0))
+	first.Pardon("7", Offence{ID: 3}, nanos(0))
+	for _, row := range first.Dirty().Rows {
 		f.Add(row.Limit, row.Data)
 	}
+	for i, a := range algorithms {
+		f.Add(limits[i].Name, []byte{1, a.code, 0, 0, 3, 9, 5, 2, 3, 4})
+	}
+	f.Add("+", []byte("\x01\xff{\"numbers\":{\"burst\":{\"Burst\":-1}},\"timezone\":\"nowhere\",\"grants\":[{\"limit\":\"burst\",\"left\":9,\"until\":9223372036854775807}]}"))
 	f.Fuzz(func(t *testing.T, limit string, data []byte) {
-		table := newTable(t, bucket(3, 4*time.Second), daily(20, "UTC", ""))
+		table := newTable(t, limits...)
 		if table.Restore(StateRow{User: "7", Limit: limit, Data: data}, nanos(0)) != nil {
 			return
 		}
-		for _, at := range []float64{0, 1e5, 1} {
-			if d := table.judge("7", Request{At: nanos(at), Cost: 1}); d.RetryAt < nanos(at) {
+		for _, at := range []float64{0, 1e5, 1, -1e9} {
+			d, levels, _ := table.Explain("7", &Request{At: nanos(at), Cost: 1})
+			if d.RetryAt < nanos(at) {
 				t.Errorf("retry at %d, before the message", d.RetryAt)
+			}
+			for _, l := range levels {
+				if l.Used < 0 || l.Remaining < 0 {
+					t.Errorf("%s: %+v", l.Limit.Name(), l)
+				}
+			}
+			table.send(at, 1)
+		}
+		table.mustChange(t, 2, sevenLimits()...)
+		table.Refund("7", nanos(0), 1, nanos(2))
+		table.send(2, 1)
+		again := newTable(t, sevenLimits()...)
+		for _, row := range table.Dirty().Rows {
+			if err := again.Restore(row, nanos(2)); err != nil {
+				t.Errorf("what was taken back can't be taken back again: %v", err)
 			}
 		}
 	})
-}
-
-func TestConcurrentUse(t *testing.T) {
-	// Whatever else happens to the table, a user never gets more than the limit.
-	const users, tries = 50, 400
-	limits := []Limit{bucket(3, 1e6*time.Second), daily(100, "", "")}
-	table := newTable(t, limits...)
-	var allowed [users]int
-	var counting sync.Mutex
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			for i := range users * tries {
-				user := string(rune('a' + i%users))
-				if d := table.judge(user, Request{At: nanos(0), Cost: 1}); d.Allowed {
-					counting.Lock()
-					allowed[i%users]++
-					counting.Unlock()
-				}
-			}
-		})
-	}
-	for range 20 {
-		b := table.Dirty()
-		table.mustChange(t, 0, append(limits, Limit{Params: Params{Name: "x", Algorithm: "token-bucket", Burst: 100, Refill: 1}})...)
-		b.Confirm()
-		table.mustChange(t, 0, limits...)
-	}
-	all.Wait()
-	for i, n := range allowed {
-		if n != 3 {
-			t.Errorf("user %d was allowed %d messages, want 3", i, n)
-		}
-	}
 }

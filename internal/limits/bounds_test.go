@@ -1,0 +1,241 @@
+package limits
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// greedy sends as much as passes for so many waits: as soon as it is throttled it comes back when it is told to. It returns when each passed.
+func greedy(table *Table, user string, from int64, waits int) (passed []int64) {
+	for at := from; waits > 0 && len(passed) < 1000; {
+		d := table.judge(user, Request{At: at, Cost: 1})
+		if d.Allowed {
+			passed = append(passed, at)
+			continue
+		}
+		at = d.RetryAt
+		waits--
+	}
+	return passed
+}
+
+// within is how many of the sorted times lie from from on and before until.
+func within(times []int64, from, until int64) int64 {
+	first, _ := slices.BinarySearch(times, from)
+	after, _ := slices.BinarySearch(times, until)
+	return int64(after - first)
+}
+
+// TestGreedySendersGetTheirShare holds the bounds of each algorithm in both directions: never more in any span than it is meant to allow, and
+// never fewer for one who always asks.
+func TestGreedySendersGetTheirShare(t *testing.T) {
+	// most is the most that any span of that length holds, both its ends included.
+	type bounds struct {
+		limit func(capacity, every int64) Params
+		most  func(capacity, every, span int64) int64
+		// exact is how many pass from the first instant on in so many spans of every, each without its end.
+		exact func(capacity, every, from, spans int64) (least, most int64)
+	}
+	windows := func(capacity, every, from, spans int64) (int64, int64) { // those touched, the first from its middle
+		if from%every == 0 {
+			return capacity * spans, capacity * spans
+		}
+		return capacity * (spans + 1), capacity * (spans + 1)
+	}
+	for name, b := range map[string]bounds{
+		"token-bucket": {
+			limit: func(capacity, every int64) Params { return Params{Burst: capacity, Refill: time.Duration(every)} },
+			most:  func(capacity, every, span int64) int64 { return capacity + span/every },
+			exact: func(capacity, _, _, spans int64) (int64, int64) { return capacity + spans - 1, capacity + spans - 1 },
+		},
+		"leaky-bucket": {
+			limit: func(capacity, every int64) Params { return Params{Queue: capacity - 1, Every: time.Duration(every)} },
+			most:  func(capacity, every, span int64) int64 { return capacity + span/every },
+			exact: func(capacity, _, _, spans int64) (int64, int64) { return capacity + spans - 1, capacity + spans - 1 },
+		},
+		"fixed-window": {
+			limit: func(capacity, every int64) Params { return Params{Messages: capacity, Every: time.Duration(every)} },
+			most:  func(capacity, every, span int64) int64 { return capacity * (span/every + 2) },
+			exact: windows,
+		},
+		"user-window": {
+			limit: func(capacity, every int64) Params { return Params{Messages: capacity, Every: time.Duration(every)} },
+			most:  func(capacity, every, span int64) int64 { return capacity * (span/every + 2) },
+			exact: func(capacity, _, _, spans int64) (int64, int64) { return capacity * spans, capacity * spans },
+		},
+		"sliding-log": {
+			limit: func(capacity, every int64) Params { return Params{Messages: capacity, Every: time.Duration(every)} },
+			most:  func(capacity, every, span int64) int64 { return capacity * (span/every + 1) },
+			exact: func(capacity, _, _, spans int64) (int64, int64) { return capacity * spans, capacity * spans },
+		},
+		"sliding-window": { // an estimate: the last one of a window has no room, as long as anything of the window before is left
+			limit: func(capacity, every int64) Params { return Params{Messages: capacity, Every: time.Duration(every)} },
+			most:  func(capacity, every, span int64) int64 { return capacity * (span/every + 2) },
+			exact: func(capacity, every, from, spans int64) (int64, int64) {
+				_, most := windows(capacity, every, from, spans)
+				return (capacity-1)*spans + 1, most
+			},
+		},
+		"daily-window": { // of UTC, where every is 24 h
+			limit: func(capacity, _ int64) Params { return Params{Messages: capacity} },
+			most:  func(capacity, _, span int64) int64 { return capacity * (span/aDay + 2) },
+			exact: func(capacity, _, from, spans int64) (int64, int64) { return windows(capacity, aDay, from, spans) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) {
+				capacity := int64(rapid.IntRange(1, 6).Draw(rt, "capacity"))
+				every := rapid.SampledFrom([]int64{1, 2, 7, 1e9, 61e9, 3600e9}).Draw(rt, "every")
+				switch name {
+				case "daily-window":
+					every = aDay
+				case "sliding-window":
+					every = max(every, 1e9) // in a few nanoseconds there is no moment at which little is left
+				}
+				p := b.limit(capacity, every)
+				p.Name, p.Algorithm = "x", name
+				from := epoch.UnixNano() + rapid.Int64Range(0, 2*every).Draw(rt, "beginning")
+				const spans = 5
+				passed := greedy(newTable(t, Limit{Params: p}), "7", from, int(spans*(capacity+2)))
+				least, most := b.exact(capacity, every, from, spans)
+				if got := within(passed, from, from+spans*every); got < least || got > most {
+					rt.Errorf("%d pass in %d spans, want %d to %d", got, spans, least, most)
+				}
+				for i, first := range passed {
+					for k, last := range passed[i:] {
+						if got := int64(k + 1); got > b.most(capacity, every, last-first) {
+							rt.Fatalf("%d pass in %d ns, want %d at most", got, last-first, b.most(capacity, every, last-first))
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestQueuesKeepTheirDistance: messages that leave leaky buckets are at least every apart, and none waits for longer than the queue allows.
+func TestQueuesKeepTheirDistance(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		queue := int64(rapid.IntRange(0, 5).Draw(rt, "queue"))
+		every := rapid.SampledFrom([]int64{1, 7, 1e9}).Draw(rt, "every")
+		table := newTable(t, Limit{Params: Params{Name: "x", Algorithm: "leaky-bucket", Queue: queue, Every: time.Duration(every)}})
+		at, free := epoch.UnixNano(), int64(0)
+		for range 60 {
+			at += rapid.Int64Range(0, every).Draw(rt, "pause")
+			n := int64(rapid.IntRange(1, 3).Draw(rt, "cost"))
+			d := table.judge("7", Request{At: at, Cost: n})
+			if !d.Allowed {
+				continue
+			}
+			if d.LeaveAt < free || d.LeaveAt > at+queue*every || d.LeaveAt > max(at, free) {
+				rt.Fatalf("sent at %d, leaves at %d; the last is out of the way at %d", at, d.LeaveAt, free)
+			}
+			free = d.LeaveAt + n*every
+		}
+	})
+}
+
+// TestChangesOfZonesBuyNothing: any span S of changes, of the channel's zone or reset_at and the user's own, allows at most messages ×
+// (S / 24 h + 2). Rows that have become as good as fresh are dropped in between.
+func TestChangesOfZonesBuyNothing(t *testing.T) {
+	zones := []string{"UTC", "Europe/Berlin", "Asia/Tokyo", "Pacific/Apia", "Pacific/Kiritimati", "America/Lima", "America/Denver", "Pacific/Niue"}
+	resets := []string{"", "02:30", "06:00", "12:00", "18:00", "23:30"}
+	rapid.Check(t, func(rt *rapid.T) {
+		messages := int64(rapid.SampledFrom([]int{1, 2, 3, 7, 10, 24}).Draw(rt, "messages"))
+		oftenness := rapid.IntRange(1, 30).Draw(rt, "half hours between changes")
+		idleness := rapid.IntRange(0, 60).Draw(rt, "half hours between messages")
+		draw := func(from []string) string { return rapid.SampledFrom(from).Draw(rt, "zone or reset_at") }
+		table := newTable(t, daily(messages, draw(zones), draw(resets)))
+		crowd := neighbours(table, "7", 60)
+		var passed []int64
+		silentUntil := 0
+		for i := range 300 {
+			at := time.Date(2026, 3, 24, 0, 0, 0, 0, time.UTC).UnixNano() + int64(i)*int64(30*time.Minute)
+			if i >= silentUntil {
+				for table.judge("7", Request{At: at, Cost: 1}).Allowed {
+					passed = append(passed, at)
+				}
+				if rapid.IntRange(0, 9).Draw(rt, "falls silent") == 0 {
+					silentUntil = i + idleness
+				}
+			}
+			table.Dirty().Confirm()                           // what a store doesn't know isn't dropped
+			table.judge(crowd[i/5], Request{At: at, Cost: 1}) // often somebody new, for whom there has to be room
+			if rapid.IntRange(0, oftenness).Draw(rt, "changes") > 0 {
+				continue
+			}
+			switch at += rapid.Int64Range(0, int64(20*time.Minute)).Draw(rt, "when"); rapid.IntRange(0, 2).Draw(rt, "whose") {
+			case 0:
+				if err := table.SetOwn("7", Own{}, at); err != nil {
+					rt.Fatal(err)
+				}
+			case 1:
+				if err := table.SetOwn("7", Own{Timezone: draw(zones)}, at); err != nil {
+					rt.Fatal(err)
+				}
+			case 2:
+				set, err := newTestSet([]Limit{daily(messages, draw(zones), draw(resets))}, Strikes{})
+				if err != nil {
+					rt.Fatal(err)
+				}
+				table.Change(set, at)
+			}
+		}
+		for i, first := range passed {
+			for k, last := range passed[i:] {
+				if got, span := int64(k+1), last-first; (got-2*messages)*aDay > messages*span {
+					rt.Fatalf("%d pass in %v, from %s on: %d a day", got, time.Duration(span), time.Unix(0, first).UTC(), messages)
+				}
+			}
+		}
+	})
+}
+
+// neighbours returns users whose rows lie among those that the user's row lies among.
+func neighbours(table *Table, user string, n int) (users []string) {
+	var of place
+	table.place(user, &of)
+	for i := 1000; len(users) < n; i++ {
+		var p place
+		if table.place(fmt.Sprint(i), &p); p.shard == of.shard {
+			users = append(users, fmt.Sprint(i))
+		}
+	}
+	return users
+}
+
+// TestTidyingIsInvisible plays the same messages in a table where rows are dropped and in one where none is. There are late messages, but the
+// clock doesn't jump back: a row that is dropped can't follow.
+func TestTidyingIsInvisible(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		limits := drawLimits(rt, algorithms[rapid.IntRange(0, len(algorithms)-1).Draw(rt, "algorithm")].name)
+		for i := range limits {
+			limits[i].Scope = PerUser
+		}
+		strikes := Strikes{Every: 10 * time.Second, Forget: time.Duration(rapid.SampledFrom([]int64{20e9, 1800e9}).Draw(rt, "forget"))}
+		sets := mustCompile(rt, limits, strikes)
+		tidy, still := NewTable(sets[PerUser], 1<<20), NewTable(sets[PerUser], 1<<20)
+		users := append(neighbours(tidy, "7", 2), "7")
+		crowd := neighbours(tidy, "7", 62)[2:]
+		now := epoch.UnixNano()
+		for i := range 60 {
+			now += rapid.SampledFrom([]int64{0, 1, 1e9, 61e9, 125e9, 3600e9, 30 * 3600e9}).Draw(rt, "step")
+			tidy.judge(crowd[i], Request{At: now, Cost: 1})
+			q := Request{
+				At:    now - rapid.SampledFrom([]int64{0, 0, 1, 1e9, 60e9}).Draw(rt, "late by"),
+				Cost:  int64(rapid.IntRange(1, 3).Draw(rt, "cost")),
+				Roles: rapid.SampledFrom([]uint8{0, 0, 1 << subscriberBit}).Draw(rt, "roles"),
+			}
+			user := rapid.SampledFrom(users).Draw(rt, "user")
+			d, want := tidy.judge(user, q), still.judge(user, q)
+			d.Limit, d.Set, want.Limit, want.Set = nil, nil, nil, nil
+			if d != want {
+				rt.Fatalf("step %d, user %s, %+v:\n got %+v\nwant %+v", i, user, q, d, want)
+			}
+		}
+	})
+}

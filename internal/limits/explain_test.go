@@ -1,0 +1,115 @@
+package limits
+
+import (
+	"reflect"
+	"testing"
+	"time"
+)
+
+func TestExplain(t *testing.T) {
+	// Two messages at second 10, looked at in second 20: two of each are used, the next fits at once, and each forgets at its time.
+	table := newTable(t, sevenLimits()...)
+	run(t, table, []step{{at: 10, ok: true}, {at: 10, ok: true}})
+	d, levels, s := table.Explain("7", &Request{At: nanos(14), Cost: 2})
+	want := []struct {
+		name          string
+		used, left    int64
+		resetAt, next float64
+	}{
+		{"burst", 1, 2, 18, 14}, // one is back at 14 s, the other at 18 s
+		{"leaky", 1, 2, 18, 14},
+		{"fixed-window", 2, 1, 60, 14},
+		{"daily", 2, 1, day, 14},
+		{"user-window", 2, 1, 70, 14},
+		{"sliding-window", 2, 1, 120, 14},
+		{"sliding-log", 2, 1, 70, 14},
+	}
+	for i, want := range want {
+		l := levels[i]
+		if l.Limit.Name() != want.name || l.Used != want.used || l.Capacity != 3 || l.Remaining != want.left || l.Granted != 0 {
+			t.Errorf("%s: %+v, want %+v", l.Limit.Name(), l, want)
+		}
+		if l.ResetAt != nanos(want.resetAt) || l.NextAt != nanos(want.next) {
+			t.Errorf("%s: next %d, reset %d, want %d and %d", want.name, l.NextAt, l.ResetAt, nanos(want.next), nanos(want.resetAt))
+		}
+		if l.Role != -1 || l.Own || !l.Decides || l.Scope != PerUser {
+			t.Errorf("%s: %+v", want.name, l)
+		}
+	}
+	if len(levels) != len(want) || !reflect.DeepEqual(s, Standing{}) {
+		t.Errorf("%d levels, %+v", len(levels), s)
+	}
+	if peeked := table.Peek("7", &Request{At: nanos(14), Cost: 2}); !alike(d, peeked) || d.Allowed || d.Limit.Name() != "daily" {
+		t.Errorf("explained as %+v, peeked %+v", d, peeked)
+	}
+	if used := table.used(t, 14, "daily"); used != 2 {
+		t.Errorf("the explanation has spent: %d are used", used)
+	}
+}
+
+func TestExplainFullLimits(t *testing.T) {
+	table := newTable(t, sevenLimits()...)
+	run(t, table, []step{{at: 10, n: 3, ok: true}})
+	_, levels, _ := table.Explain("7", &Request{At: nanos(12), Cost: 1})
+	for i, next := range []float64{14, 14, 60, day, 70, 80, 70} { // the sliding window: 3 × ⅔ + 1 = 3 at 80 s
+		if l := levels[i]; l.Used != 3 || l.Remaining != 0 || l.NextAt != nanos(next) {
+			t.Errorf("%s: %+v, want the next at %d", l.Limit.Name(), l, nanos(next))
+		}
+	}
+}
+
+func TestExplainNobody(t *testing.T) {
+	table := newTable(t, sevenLimits()...)
+	d, levels, s := table.Explain("7", &Request{At: nanos(10), Cost: 1})
+	if !d.Allowed || len(levels) != 7 || !reflect.DeepEqual(s, Standing{}) || table.Users() != 0 {
+		t.Errorf("%+v, %d levels, %+v, %d users", d, len(levels), s, table.Users())
+	}
+	for _, l := range levels {
+		if l.Used != 0 || l.Remaining != 3 || l.NextAt != nanos(10) {
+			t.Errorf("%s: %+v", l.Limit.Name(), l)
+		}
+	}
+}
+
+func TestExplainWhoseNumbersCount(t *testing.T) {
+	const subscriber, vip = 2, 3
+	first := bucket(2, time.Hour)
+	first.Roles = map[uint8]Numbers{subscriber: {Burst: 4}, vip: {Refill: time.Minute}}
+	table := newTable(t, first, daily(10, "UTC", "").withRole(subscriber, Numbers{Messages: 20}), bucket(1, time.Hour).named("watch").observing())
+	table.mustSetOwn(t, 0, Own{Timezone: "UTC", Numbers: map[string]Numbers{"daily": {Messages: 30}}})
+	table.Grant("7", "", 5, nanos(0))
+	for _, test := range []struct {
+		roles     uint8
+		capacity  [3]int64
+		role      [3]int
+		remaining [3]int64
+	}{
+		{0, [3]int64{2, 30, 1}, [3]int{-1, -1, -1}, [3]int64{2, 35, 1}},
+		{1 << subscriber, [3]int64{4, 30, 1}, [3]int{subscriber, subscriber, -1}, [3]int64{4, 35, 1}},
+		{1<<subscriber | 1<<vip, [3]int64{2, 30, 1}, [3]int{vip, subscriber, -1}, [3]int64{2, 35, 1}},
+		{1 << 6, [3]int64{2, 30, 1}, [3]int{-1, -1, -1}, [3]int64{2, 35, 1}},
+	} {
+		_, levels, s := table.Explain("7", &Request{At: nanos(0), Cost: 1, Roles: test.roles})
+		for i, l := range levels {
+			if l.Capacity != test.capacity[i] || l.Role != test.role[i] || l.Remaining != test.remaining[i] || l.Own != (i == 1) || l.Decides != (i < 2) {
+				t.Errorf("roles %b: %+v, want %+v", test.roles, l, test)
+			}
+		}
+		if levels[1].Granted != 5 || s.Own.Timezone != "UTC" {
+			t.Errorf("granted %d, %+v", levels[1].Granted, s.Own)
+		}
+	}
+}
+
+func TestExplainInThePolicysOrder(t *testing.T) {
+	c := newChats(t, bucket(1, time.Hour).named("a").of(PerChannel), bucket(1, time.Hour).named("b"), bucket(1, time.Hour).named("c").of(PerUserEverywhere),
+		bucket(1, time.Hour).named("d"), bucket(1, time.Hour).named("e").of(PerChannel))
+	_, levels, _ := c.users[0].Explain("7", &Request{At: nanos(0), Cost: 1}, c.places("7", 0)...)
+	order := ""
+	for _, l := range levels {
+		order += l.Limit.Name()
+	}
+	if order != "abcde" || levels[0].Scope != PerChannel || levels[1].Scope != PerUser || levels[2].Scope != PerUserEverywhere {
+		t.Errorf("order %s, %+v", order, levels)
+	}
+}

@@ -1,0 +1,443 @@
+package limits
+
+import (
+	"slices"
+	"sort"
+	"time"
+)
+
+// plainPolicy decides about messages as DESIGN.md says, with the oracle's ledgers. Waiting is found out by trying: see firstFit.
+type plainPolicy struct {
+	limits   []Limit
+	strikes  Strikes
+	calendar map[string]*plainCalendar // by the name of the daily limit: the one in force
+	rows     map[plainKey]*plainRow
+}
+
+type plainKey struct {
+	scope Scope
+	user  string
+}
+
+// plainRow is what is known of a user in one scope.
+type plainRow struct {
+	last     int64
+	roles    uint8
+	ledgers  map[string]ledger // by the limit's name
+	grants   []plainGrant      // the first to lapse comes first
+	strikes  int
+	strikeAt int64
+}
+
+type plainGrant struct {
+	limit string
+	left  int64
+	until int64
+}
+
+// numbersFor returns what holds for these roles: the highest with an override counts.
+func (l Limit) numbersFor(roles uint8) plainNumbers {
+	burst, refill, queue, messages := l.Burst, l.Refill, l.Queue, l.Messages
+	for role := 6; role >= 0; role-- {
+		if n, ok := l.Roles[uint8(role)]; ok && roles>>role&1 == 1 {
+			burst, queue, messages = or(n.Burst, burst), or(n.Queue, queue), or(n.Messages, messages)
+			refill = time.Duration(or(int64(n.Refill), int64(refill)))
+			break
+		}
+	}
+	switch l.Algorithm {
+	case "token-bucket":
+		return plainNumbers{burst, int64(refill)}
+	case "leaky-bucket":
+		return plainNumbers{queue + 1, int64(l.Every)}
+	}
+	return plainNumbers{messages, int64(l.Every)}
+}
+
+func or(a, b int64) int64 {
+	if a != 0 {
+		return a
+	}
+	return b
+}
+
+// row returns what is known of a user; a new one knows nothing.
+func (w *plainPolicy) row(key plainKey) *plainRow {
+	if w.rows[key] == nil {
+		row := &plainRow{}
+		w.rows[key] = row
+		w.clear(key.scope, row)
+	}
+	return w.rows[key]
+}
+
+func (w *plainPolicy) clear(scope Scope, row *plainRow) {
+	row.ledgers, row.grants, row.strikes, row.strikeAt = map[string]ledger{}, nil, 0, 0
+	for _, l := range w.limits {
+		if l.Scope != scope {
+			continue
+		}
+		row.ledgers[l.Name] = w.newLedger(l)
+	}
+}
+
+func (w *plainPolicy) newLedger(l Limit) ledger {
+	switch l.Algorithm {
+	case "token-bucket", "leaky-bucket":
+		return &plainBucket{}
+	case "fixed-window":
+		return &plainFixed{}
+	case "user-window":
+		return &plainUser{}
+	case "sliding-window":
+		return &plainSliding{}
+	case "sliding-log":
+		return &plainLog{}
+	case "daily-window":
+		return &plainDaily{days: plainDays{calendar: w.calendar[l.Name]}}
+	}
+	panic(l.Algorithm)
+}
+
+// seat is one limit at one decision.
+type seat struct {
+	Limit
+	*plainRow
+	ledger ledger
+	p      plainNumbers
+	at     int64 // when the message counts there
+}
+
+// seats returns all limits that a message has to do with, in the policy's order. Rows whose clock has jumped back go along.
+func (w *plainPolicy) seats(user string, q Request) (seats []seat) {
+	at := map[Scope]int64{}
+	for _, scope := range w.scopes() {
+		row := w.row(w.key(scope, user))
+		at[scope] = max(q.At, row.last)
+		if q.At < row.last-int64(time.Minute) {
+			last := row.last
+			at[scope], row.last, row.strikeAt = q.At, q.At, min(row.strikeAt, q.At)
+			for _, l := range w.limits {
+				if l.Scope == scope {
+					row.ledgers[l.Name].jump(last, q.At, l.numbersFor(q.Roles))
+				}
+			}
+		}
+	}
+	for _, l := range w.limits {
+		row := w.row(w.key(l.Scope, user))
+		seats = append(seats, seat{l, row, row.ledgers[l.Name], l.numbersFor(q.Roles), at[l.Scope]})
+	}
+	return seats
+}
+
+// scopes are those that the policy has limits of, and the user's own.
+func (w *plainPolicy) scopes() []Scope {
+	scopes := []Scope{PerUser}
+	for _, scope := range []Scope{PerUserEverywhere, PerChannel} {
+		if slices.ContainsFunc(w.limits, func(l Limit) bool { return l.Scope == scope }) {
+			scopes = append(scopes, scope)
+		}
+	}
+	return scopes
+}
+
+// key is a user's in a scope: a channel's row is everyone's.
+func (*plainPolicy) key(scope Scope, user string) plainKey {
+	if scope == PerChannel {
+		return plainKey{scope, theChannel}
+	}
+	return plainKey{scope, user}
+}
+
+const theChannel = "the channel"
+
+func (s seat) granted(at int64) (left int64) {
+	for _, g := range s.grants {
+		if g.limit == s.Name && g.until > at {
+			left += g.left
+		}
+	}
+	return left
+}
+
+// fits reports whether n would fit at that time, or at the row's where that is later: in the regular allowance and what was granted together.
+func (s seat) fits(at, n int64) bool {
+	at = max(at, s.at)
+	granted := s.granted(at)
+	return granted >= n || s.ledger.fits(at, n-granted, s.p)
+}
+
+// regular is how many messages of cost 1 would pass one after another without the time going on, and without what was granted.
+func (s seat) regular() (n int64) {
+	for trial := s.ledger.clone(); trial.fits(s.at, 1, s.p); n++ {
+		trial.spend(s.at, 1, s.p)
+	}
+	return n
+}
+
+func (s seat) remaining() int64 { return s.regular() + s.granted(s.at) }
+
+// spend takes n, as far as it can from the regular allowance. A message leaves a queue at the time leave, and takes its place from then on.
+func (s seat) spend(n, leave int64) {
+	regular := min(n, s.regular())
+	if s.granted(s.at) == 0 {
+		regular = n
+	}
+	for i := range s.grants {
+		if g := &s.grants[i]; g.limit == s.Name && g.until > s.at {
+			drawn := min(g.left, n-regular)
+			g.left -= drawn
+			n -= drawn
+		}
+	}
+	s.plainRow.grants = slices.DeleteFunc(s.grants, func(g plainGrant) bool { return g.left == 0 || g.until <= s.at })
+	at := s.at
+	if s.Algorithm == "leaky-bucket" {
+		at = max(at, leave)
+	}
+	if n > 0 {
+		s.ledger.spend(at, n, s.p)
+	}
+}
+
+// firstFit is the first time from at on at which n fit all these limits; Never where there is none. Room only grows while nothing happens,
+// except at the turns: when a day that may have a smaller allowance begins, or a grant lapses.
+func firstFit(seats []seat, at, n int64) int64 {
+	fit := func(t int64) bool {
+		return !slices.ContainsFunc(seats, func(s seat) bool { return !s.fits(t, n) })
+	}
+	for _, end := range append(turns(seats, at), farOff(at)) {
+		if end > at && fit(end-1) {
+			return at + int64(sort.Search(int(end-1-at), func(i int) bool { return fit(at + int64(i)) }))
+		}
+		at = max(at, end)
+	}
+	return Never
+}
+
+// farOff is a time at which all is forgotten.
+func farOff(at int64) int64 { return at + 100*aDay }
+
+func turns(seats []seat, at int64) (turns []int64) {
+	for _, s := range seats {
+		if days, ok := s.ledger.(*plainDaily); ok {
+			t := max(at, s.at)
+			for range 3 { // what is left of a day, a transitional one, and whole ones
+				t = days.days.day(t).end
+				turns = append(turns, t)
+			}
+		}
+		for _, g := range s.grants {
+			turns = append(turns, g.until)
+		}
+	}
+	slices.Sort(turns)
+	return turns
+}
+
+// longestWait is the limit for which n wait the longest; of several the first in the policy. What was granted may lapse and a smaller day begin
+// while it is waited for: so at the end all are looked at again.
+func longestWait(limits []seat, at, n int64) (limit seat, found bool) {
+	until := at
+	for _, s := range limits {
+		if fits := firstFit([]seat{s}, at, n); fits > until {
+			limit, until, found = s, fits, true
+		}
+	}
+	if found && until != Never {
+		if again, found := longestWait(limits, until, n); found {
+			return again, true
+		}
+	}
+	return limit, found
+}
+
+// decide is the whole decision, with its consequences.
+func (w *plainPolicy) decide(user string, q Request) (d Decision, limit string) {
+	seats := w.seats(user, q)
+	var deciding, observing []seat
+	for _, s := range seats {
+		if w.strikes.Practice || !s.Observes {
+			deciding = append(deciding, s)
+		} else {
+			observing = append(observing, s)
+		}
+	}
+	n := q.Cost
+	if q.UpTo {
+		for n > 1 && firstFit(deciding, q.At, n) != q.At {
+			n--
+		}
+	}
+	if firstFit(deciding, q.At, n) == q.At {
+		return w.pass(user, q, n, seats, deciding, observing)
+	}
+	return w.throttle(user, q, n, seats, deciding)
+}
+
+func (w *plainPolicy) pass(user string, q Request, n int64, seats, deciding, observing []seat) (d Decision, limit string) {
+	d = Decision{Allowed: true, Taken: n, RetryAt: q.At, LeaveAt: q.At}
+	for _, s := range deciding {
+		if queue, ok := s.ledger.(*plainBucket); ok && s.Algorithm == "leaky-bucket" {
+			d.LeaveAt = max(d.LeaveAt, s.at+queue.owes(s.at))
+		}
+	}
+	var spending []seat
+	for _, s := range seats {
+		switch {
+		case s.fits(s.at, n):
+			spending = append(spending, s)
+		case s.CountThrottled: // what an observing limit would have throttled
+			s.ledger.charge(s.at, n, s.p)
+		}
+	}
+	if len(spending) < len(seats) {
+		d.Observed = true
+		limit = w.report(&d, q.At, n, seats, observing)
+	}
+	for _, s := range spending {
+		s.spend(n, d.LeaveAt)
+	}
+	for _, scope := range w.scopes() {
+		row := w.row(w.key(scope, user))
+		row.last, row.roles = max(row.last, q.At), q.Roles
+	}
+	if !d.Observed && len(seats) > 0 {
+		tightest := slices.MinFunc(seats, func(a, b seat) int { return int(a.remaining() - b.remaining()) })
+		limit, d.Remaining = tightest.Name, tightest.remaining()
+		d.Shared = false
+	}
+	return d, limit
+}
+
+func (w *plainPolicy) throttle(user string, q Request, n int64, seats, deciding []seat) (d Decision, limit string) {
+	d.LeaveAt = q.At
+	for _, s := range seats {
+		if s.CountThrottled {
+			s.ledger.charge(s.at, n, s.p)
+			s.plainRow.last, s.plainRow.roles = s.at, q.Roles
+		}
+	}
+	limit = w.report(&d, q.At, n, seats, deciding)
+	own := w.row(w.key(PerUser, user))
+	own.strike(max(q.At, own.last), w.strikes, &d)
+	return d, limit
+}
+
+// report says when n would fit the limits, and how the one stands that they wait for.
+func (w *plainPolicy) report(d *Decision, at, n int64, seats, limits []seat) (name string) {
+	d.RetryAt = firstFit(limits, at, n)
+	limit, _ := longestWait(limits, at, n)
+	d.Remaining, d.Shared = limit.remaining(), limit.Scope == PerChannel
+	return limit.Name
+}
+
+// strike counts a throttled message against its author, unless everyone's limit throttled it.
+func (row *plainRow) strike(at int64, strikes Strikes, d *Decision) {
+	if d.Shared {
+		if d.Strikes = row.strikes; at-row.strikeAt >= int64(strikes.Forget) {
+			d.Strikes = 0
+		}
+		return
+	}
+	if row.strikeAt > at+int64(time.Minute) {
+		row.strikeAt = at // the clock has jumped back
+	}
+	age := at - row.strikeAt
+	if age >= int64(strikes.Forget) {
+		row.strikes = 0
+	}
+	if row.strikes == 0 || age >= int64(strikes.Every) {
+		row.strikes, row.strikeAt, d.NewStrike = row.strikes+1, at, true
+	}
+	d.Strikes = row.strikes
+}
+
+// grant gives extra messages, until the end of the window, else of the user's day, else for 24 h.
+func (w *plainPolicy) grant(scope Scope, user, name string, n, now int64) (until int64) {
+	row := w.row(plainKey{scope, user})
+	at := max(now, row.last)
+	until = at + aDay
+	for _, l := range w.limits {
+		if days, ok := row.ledgers[l.Name].(*plainDaily); ok {
+			until = days.days.day(at).end
+			if name == "" {
+				name = l.Name
+			}
+			break
+		}
+	}
+	for _, l := range w.limits {
+		if l.Name != name {
+			continue
+		}
+		p := l.numbersFor(row.roles)
+		switch ledger := row.ledgers[name].(type) {
+		case *plainFixed:
+			until = at/p.every*p.every + p.every
+		case *plainUser:
+			if ledger.countAt(at, p) > 0 {
+				until = ledger.start + p.every
+			}
+		case *plainDaily:
+			until = ledger.days.day(at).end
+		}
+	}
+	row.grants = append(row.grants, plainGrant{name, n, until})
+	slices.SortStableFunc(row.grants, func(a, b plainGrant) int { return int(a.until - b.until) })
+	return until
+}
+
+// refund gives back what was just spent.
+func (w *plainPolicy) refund(user string, n, at int64) {
+	row := w.row(plainKey{PerUser, user})
+	for _, l := range w.limits {
+		if l.Scope == PerUser {
+			row.ledgers[l.Name].refund(at, n, l.numbersFor(row.roles))
+		}
+	}
+}
+
+// change puts other limits in the place of those of the same names, as of that moment.
+func (w *plainPolicy) change(limits []Limit, strikes Strikes, now int64) {
+	for key, row := range w.rows {
+		at := max(now, row.last)
+		for _, l := range limits {
+			if l.Scope == key.scope {
+				w.convert(row, w.named(l.Name), l, at)
+			}
+		}
+		if w.strikes.Practice && !strikes.Practice {
+			row.strikes = 0
+		}
+	}
+	w.limits, w.strikes = limits, strikes
+	for _, l := range limits {
+		if l.Algorithm == "daily-window" {
+			w.calendar[l.Name] = plainCalendarOf(l.Timezone, l.ResetAt)
+		}
+	}
+}
+
+func (w *plainPolicy) convert(row *plainRow, old, l Limit, at int64) {
+	was, p := old.numbersFor(row.roles), l.numbersFor(row.roles)
+	switch ledger := row.ledgers[l.Name].(type) {
+	case *plainBucket:
+		rest := int64(0)
+		if l.Algorithm == "leaky-bucket" { // what is more than all places is time for which another queue has held a message back: it stays
+			rest = max(0, ledger.owes(at)-was.full())
+			ledger.owed, ledger.asOf = ledger.owes(at)-rest, at
+		}
+		ledger.convert(at, was.every, p.every)
+		ledger.owed += rest
+	case *plainFixed:
+		ledger.convert(at, was, p)
+	case *plainDaily:
+		ledger.days = ledger.days.change(at, plainCalendarOf(l.Timezone, l.ResetAt))
+	}
+}
+
+func (w *plainPolicy) named(name string) Limit {
+	return w.limits[slices.IndexFunc(w.limits, func(l Limit) bool { return l.Name == name })]
+}

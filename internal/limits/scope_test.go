@@ -1,0 +1,193 @@
+package limits
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+// chats are two channels with limits of every scope.
+type chats struct {
+	users      [2]*Table // of each channel
+	channels   [2]*Table
+	everywhere *Table
+}
+
+func newChats(t *testing.T, limits ...Limit) *chats {
+	t.Helper()
+	sets := compileSets(t, Strikes{Every: 10 * time.Second}, limits...)
+	c := &chats{everywhere: NewTable(sets[PerUserEverywhere], 1000)}
+	for i := range c.users {
+		c.users[i], c.channels[i] = NewTable(sets[PerUser], 1000), NewTable(sets[PerChannel], 1000)
+	}
+	return c
+}
+
+func (c *chats) places(user string, channel int) []Place {
+	return []Place{{c.everywhere, user}, {c.channels[channel], ""}}
+}
+
+func (c *chats) judge(user string, channel int, q Request) (d Decision) {
+	c.users[channel].Judge(user, &q, &d, c.places(user, channel)...)
+	return d
+}
+
+func (c *chats) send(user string, channel int, at float64) Decision {
+	return c.judge(user, channel, Request{At: nanos(at), Cost: 1})
+}
+
+// used is what a user has used of every limit, in the policy's order.
+func (c *chats) used(user string, channel int, at float64) (used []int64) {
+	_, levels, _ := c.users[channel].Explain(user, &Request{At: nanos(at), Cost: 1}, c.places(user, channel)...)
+	for _, l := range levels {
+		used = append(used, l.Used)
+	}
+	return used
+}
+
+func TestScopes(t *testing.T) {
+	c := newChats(t,
+		bucket(10, time.Hour).named("all").of(PerChannel),
+		bucket(2, time.Hour),
+		bucket(3, 2*time.Hour).named("everywhere").of(PerUserEverywhere),
+	)
+	for i, want := range []struct {
+		user    string
+		channel int
+		ok      bool
+		limit   string
+		used    [3]int64
+	}{
+		{"1", 0, true, "burst", [3]int64{1, 1, 1}},
+		{"1", 0, true, "burst", [3]int64{2, 2, 2}},
+		{"1", 0, false, "burst", [3]int64{2, 2, 2}},
+		{"1", 1, true, "everywhere", [3]int64{1, 1, 3}}, // another channel, the same user
+		{"1", 1, false, "everywhere", [3]int64{1, 1, 3}},
+		{"2", 0, true, "burst", [3]int64{3, 1, 1}}, // another user, the same channel
+	} {
+		d := c.send(want.user, want.channel, 0)
+		if d.Allowed != want.ok || d.Limit.Name() != want.limit {
+			t.Errorf("step %d: allowed is %v, limit %s; want %+v", i, d.Allowed, d.Limit.Name(), want)
+		}
+		if used := c.used(want.user, want.channel, 0); [3]int64(used) != want.used {
+			t.Errorf("step %d: %v are used, want %v", i, used, want.used)
+		}
+	}
+	if d := c.send("1", 0, 0); !d.NewStrike && d.Strikes == 0 {
+		t.Errorf("no strike by the user's own limits: %+v", d)
+	}
+}
+
+func TestScopesWithoutLimits(t *testing.T) {
+	sets := compileSets(t, Strikes{}, bucket(1, time.Hour).of(PerChannel))
+	if sets[PerUser] == nil || sets[PerChannel] == nil || sets[PerUserEverywhere] != nil {
+		t.Fatalf("sets %v, want those of users and of channels", sets)
+	}
+	users, channel := NewTable(sets[PerUser], 10), NewTable(sets[PerChannel], 10)
+	for _, want := range []bool{true, false} {
+		var d Decision
+		users.Judge("1", &Request{At: nanos(0), Cost: 1}, &d, Place{channel, "c"})
+		if d.Allowed != want || d.Limit.Name() != "burst" || d.Shared == want {
+			t.Errorf("%+v, want allowed to be %v", d, want)
+		}
+	}
+}
+
+func TestTiesAcrossScopesNameTheFirstInThePolicy(t *testing.T) {
+	for _, limits := range [][]Limit{
+		{bucket(1, time.Hour).named("first").of(PerChannel), bucket(1, time.Hour), bucket(1, time.Hour).named("e").of(PerUserEverywhere)},
+		{bucket(1, time.Hour).named("first").of(PerUserEverywhere), bucket(1, time.Hour), bucket(1, time.Hour).named("c").of(PerChannel)},
+		{bucket(1, time.Hour).named("first"), bucket(1, time.Hour).named("c").of(PerChannel), bucket(1, time.Hour).named("e").of(PerUserEverywhere)},
+	} {
+		c := newChats(t, limits...)
+		if d := c.send("1", 0, 0); !d.Allowed || d.Limit.Name() != "first" {
+			t.Errorf("tightest is %s, want the first", d.Limit.Name())
+		}
+		if d := c.send("1", 0, 0); d.Allowed || d.Limit.Name() != "first" || d.Shared != (limits[0].Scope == PerChannel) {
+			t.Errorf("throttled by %s, want the first", d.Limit.Name())
+		}
+		if d := c.judge("1", 0, Request{At: nanos(0), Cost: 2}); d.RetryAt != Never || d.Limit.Name() != "first" {
+			t.Errorf("never by %s, want the first", d.Limit.Name())
+		}
+	}
+}
+
+func TestEveryRowKeepsItsOwnLast(t *testing.T) {
+	c := newChats(t, bucket(1, time.Second), bucket(2, 4*time.Second).named("all").of(PerChannel), bucket(9, time.Second).named("e").of(PerUserEverywhere))
+	c.send("1", 0, 10)
+	c.send("2", 0, 10)
+	if d := c.send("3", 0, 5); d.Allowed || d.Limit.Name() != "all" || d.RetryAt != nanos(14) {
+		t.Errorf("a message late for the channel: %+v", d)
+	}
+	if d := c.send("3", 0, 14); !d.Allowed {
+		t.Errorf("not allowed at retry: %+v", d)
+	}
+	if d := c.send("4", 1, 5); !d.Allowed { // the other channel's clock is another
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestExemptUsersAreNotJudged(t *testing.T) {
+	c := newChats(t, bucket(1, time.Hour), bucket(1, time.Hour).named("all").of(PerChannel), bucket(1, time.Hour).named("e").of(PerUserEverywhere))
+	for _, spentBefore := range []bool{false, true} {
+		if spentBefore {
+			c.send("1", 0, 0)
+		}
+		for range 3 {
+			d := c.judge("1", 0, Request{At: nanos(0), Cost: 5, Exempt: true})
+			if !d.Allowed || !d.Exempt || d.Taken != 0 || d.Limit != nil || d.LeaveAt != nanos(0) {
+				t.Errorf("%+v, want exempt", d)
+			}
+		}
+		if rows := c.users[0].Users() + c.channels[0].Users() + c.everywhere.Users(); !spentBefore && rows != 0 {
+			t.Errorf("%d rows of users who are exempt", rows)
+		}
+	}
+	if used := c.used("1", 0, 0); [3]int64(used) != [3]int64{1, 1, 1} {
+		t.Errorf("%v are used", used)
+	}
+}
+
+func TestLookingAtSharedLimitsChangesNothing(t *testing.T) {
+	c := newChats(t, bucket(1, time.Hour), bucket(1, time.Hour).named("all").of(PerChannel), bucket(1, time.Hour).named("e").of(PerUserEverywhere))
+	for range 3 {
+		if d := c.users[0].Peek("1", &Request{At: nanos(0), Cost: 1}, c.places("1", 0)...); !d.Allowed {
+			t.Fatalf("%+v", d)
+		}
+		c.used("1", 0, 0)
+	}
+	if rows := c.users[0].Users() + c.channels[0].Users() + c.everywhere.Users(); rows != 0 {
+		t.Errorf("%d rows", rows)
+	}
+}
+
+func TestScopesTogetherAtOnce(t *testing.T) {
+	// Two channels, one user everywhere: whoever locks what first, nobody waits for ever, and nobody gets more.
+	c := newChats(t, bucket(50, 1e6*time.Second), bucket(60, 1e6*time.Second).named("all").of(PerChannel), bucket(70, 1e6*time.Second).named("e").of(PerUserEverywhere))
+	var counting sync.Mutex
+	allowed := map[string]int{}
+	var all sync.WaitGroup
+	for g := range 4 {
+		all.Go(func() {
+			for i := range 200 {
+				user, channel := string(rune('1'+i%2)), (g+i/2)%2
+				if d := c.send(user, channel, 0); d.Allowed {
+					counting.Lock()
+					allowed[user]++
+					allowed[user+"ab"[channel:channel+1]]++
+					allowed["ab"[channel:channel+1]]++
+					counting.Unlock()
+				}
+			}
+		})
+	}
+	all.Wait()
+	for of, most := range map[string]int{"1": 70, "2": 70, "1a": 50, "1b": 50, "2a": 50, "2b": 50, "a": 60, "b": 60} {
+		if allowed[of] > most {
+			t.Errorf("%s: %d messages, want %d at most", of, allowed[of], most)
+		}
+	}
+	if allowed["a"] != 60 || allowed["b"] != 60 { // 800 were tried, and nothing else stands in the way of 60 in each
+		t.Errorf("%v, want 60 in both channels", allowed)
+	}
+}

@@ -1,0 +1,326 @@
+package limits
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// TestSequencesAgreeWithTheOracle plays random messages of a few users through random limits, one at least of each algorithm, and between them
+// whatever people do to limits and users. Each decision has to be the oracle's.
+func TestSequencesAgreeWithTheOracle(t *testing.T) {
+	for _, a := range algorithms {
+		t.Run(a.name, func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) { newWorld(rt, a.name).play() })
+		})
+	}
+}
+
+func (w *world) play() {
+	for _, user := range w.users { // from here on all rows are there
+		w.send(user, Request{At: w.now, Cost: 1})
+	}
+	for range rapid.IntRange(1, 80).Draw(w.rt, "steps") {
+		w.now = w.nextTime()
+		switch rapid.IntRange(0, 24).Draw(w.rt, "what happens") {
+		case 0:
+			w.change()
+		case 1, 2:
+			w.grant()
+		case 3:
+			w.reset()
+		case 4, 5:
+			w.sendAndRefund()
+		default:
+			w.send(w.someone(), w.request())
+		}
+	}
+}
+
+// world is a policy in force, beside the oracle's.
+type world struct {
+	rt     *rapid.T
+	tables [Scopes]*Table
+	oracle *plainPolicy
+	users  []string
+
+	now    int64
+	notAgo int64 // no message is sent before it: the last change
+	// From then on no clock jumps back: whether a day's change is still to come then, nobody has said.
+	zoneChanged bool
+	latest      int64 // of all messages
+	retryAt     int64 // of the last throttled message
+}
+
+func newWorld(rt *rapid.T, algorithm string) *world {
+	w := &world{rt: rt, users: []string{"7", "someone", "8"}[:rapid.IntRange(1, 3).Draw(rt, "users")]}
+	limits := drawLimits(rt, algorithm)
+	strikes := w.drawStrikes()
+	w.oracle = &plainPolicy{calendar: map[string]*plainCalendar{}, rows: map[plainKey]*plainRow{}}
+	w.oracle.change(limits, strikes, 0)
+	for scope, set := range mustCompile(rt, limits, strikes) {
+		if set != nil {
+			w.tables[scope] = NewTable(set, 1<<20)
+		}
+	}
+	// A night with a clock change is within reach, in either direction, or the beginning of time.
+	w.now = rapid.SampledFrom([]int64{
+		time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC).UnixNano(),
+		time.Date(2026, 10, 24, 20, 0, 0, 0, time.UTC).UnixNano(),
+		int64(4 * time.Hour),
+	}).Draw(rt, "beginning")
+	return w
+}
+
+func mustCompile(rt *rapid.T, limits []Limit, strikes Strikes) Sets {
+	sets, err := Compile(limits, strikes)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return sets
+}
+
+func (w *world) drawStrikes() Strikes {
+	return Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute, Practice: rapid.IntRange(0, 4).Draw(w.rt, "practice") == 0}
+}
+
+// drawLimits draws one limit of the algorithm, and up to three others.
+func drawLimits(rt *rapid.T, algorithm string) (limits []Limit) {
+	for i := range rapid.IntRange(1, 4).Draw(rt, "limits") {
+		l := Limit{Scope: rapid.SampledFrom([]Scope{PerUser, PerUser, PerUser, PerUserEverywhere, PerChannel}).Draw(rt, "scope")}
+		l.Name, l.Algorithm = fmt.Sprintf("limit%d", i), algorithm
+		if i > 0 {
+			l.Algorithm = algorithms[rapid.IntRange(0, len(algorithms)-1).Draw(rt, "algorithm")].name
+		}
+		l.Observes = rapid.IntRange(0, 3).Draw(rt, "observes") == 0
+		l.CountThrottled = rapid.IntRange(0, 3).Draw(rt, "count_throttled") == 0
+		drawNumbers(rt, &l)
+		l.Every = drawEvery(rt)
+		drawEveryOf(rt, &l)
+		limits = append(limits, l)
+	}
+	return limits
+}
+
+// lengths go from what can be counted out to what a day's end interrupts.
+var lengths = []int64{1, 2, 7, 1e9, 4e9, 61e9, 3600e9, 7 * 3600e9}
+
+func drawEvery(rt *rapid.T) time.Duration {
+	return time.Duration(rapid.SampledFrom(lengths).Draw(rt, "every"))
+}
+
+// drawEveryOf gives the limit the length of time that its algorithm knows.
+func drawEveryOf(rt *rapid.T, l *Limit) {
+	switch l.Algorithm {
+	case "token-bucket":
+		l.Refill, l.Every = l.Every, 0
+		for _, role := range slices.Sorted(maps.Keys(l.Roles)) {
+			n := l.Roles[role]
+			n.Refill = l.Refill * time.Duration(rapid.IntRange(0, 3).Draw(rt, "slower"))
+			l.Roles[role] = n
+		}
+	case "daily-window":
+		l.Every = 0
+		l.Timezone = rapid.SampledFrom([]string{"Europe/Berlin", "UTC", "America/Lima", "Pacific/Apia"}).Draw(rt, "zone")
+		l.ResetAt = rapid.SampledFrom([]string{"", "02:30", "18:00"}).Draw(rt, "reset_at")
+	}
+}
+
+const (
+	subscriberBit = 2
+	vipBit        = 3
+)
+
+// drawNumbers gives the limit its numbers, and others for some roles.
+func drawNumbers(rt *rapid.T, l *Limit) {
+	capacity := func() int64 { return int64(rapid.IntRange(1, 6).Draw(rt, "capacity")) }
+	l.Roles = map[uint8]Numbers{}
+	for _, role := range []uint8{subscriberBit, vipBit} {
+		if rapid.IntRange(0, 2).Draw(rt, "override") > 0 {
+			continue
+		}
+		switch l.Algorithm {
+		case "token-bucket":
+			l.Roles[role] = Numbers{Burst: capacity()}
+		case "leaky-bucket":
+			l.Roles[role] = Numbers{Queue: capacity()}
+		default:
+			l.Roles[role] = Numbers{Messages: capacity() + 1}
+		}
+	}
+	switch l.Algorithm {
+	case "token-bucket":
+		l.Burst = capacity()
+	case "leaky-bucket":
+		l.Queue = capacity() - 1
+	case "daily-window":
+		l.Messages = capacity() + 1 // of a single message a day no part can be given
+	default:
+		l.Messages = capacity()
+	}
+}
+
+func (w *world) someone() string { return rapid.SampledFrom(w.users).Draw(w.rt, "user") }
+
+// nextTime goes on a bit, or far, or back; or to the very time at which the last throttled message should pass, or just before.
+func (w *world) nextTime() int64 {
+	steps := []int64{0, 0, 1, 2, 3, 1e9, 4e9 - 1, 4e9, 30e9, 3600e9, 5 * 3600e9, 24 * 3600e9, -1, -3e9, -30e9, -60e9, -60e9 - 1, -2 * 3600e9}
+	next := w.now + rapid.SampledFrom(append(steps, w.retryAt-w.now, w.retryAt-w.now-1)).Draw(w.rt, "step")
+	if w.zoneChanged {
+		next = max(next, w.latest-int64(time.Minute))
+	}
+	w.latest = max(w.latest, next, w.notAgo)
+	return max(next, w.notAgo)
+}
+
+func (w *world) request() Request {
+	return Request{
+		At:    w.now,
+		Cost:  rapid.SampledFrom([]int64{1, 1, 1, 2, 3, 5, 8}).Draw(w.rt, "cost"),
+		Roles: rapid.SampledFrom([]uint8{0, 0, 1 << subscriberBit, 1 << vipBit, 1<<subscriberBit | 1<<vipBit}).Draw(w.rt, "roles"),
+		UpTo:  rapid.IntRange(0, 5).Draw(w.rt, "up to") == 0,
+	}
+}
+
+// others are the places that a message draws on beside its author's in the channel.
+func (w *world) others(user string) (places []Place) {
+	for _, scope := range []Scope{PerUserEverywhere, PerChannel} {
+		if table := w.tables[scope]; table != nil {
+			places = append(places, Place{table, w.oracle.key(scope, user).user})
+		}
+	}
+	return places
+}
+
+func (w *world) peek(user string, q Request) Decision {
+	return w.tables[PerUser].Peek(user, &q, w.others(user)...)
+}
+
+// send judges a message and holds everything against the oracle that was decided.
+func (w *world) send(user string, q Request) (d Decision) {
+	w.rt.Helper()
+	peeked := w.peek(user, q)
+	w.tables[PerUser].Judge(user, &q, &d, w.others(user)...)
+	if got, want := w.told(peeked), w.told(d); got != want {
+		w.rt.Fatalf("%s, %+v: peeked\n%s, then judged\n%s", user, q, got, want)
+	}
+	want, limit := w.oracle.decide(user, q)
+	if got, want := w.told(d), told(want, limit); got != want {
+		w.rt.Fatalf("%s, %+v:\n got %s\nwant %s", user, q, got, want)
+	}
+	if !d.Allowed && d.RetryAt != Never {
+		w.retryAt = d.RetryAt
+		w.holdRetry(user, q, d)
+	}
+	w.holdReset(user, q, d)
+	return d
+}
+
+// holdRetry tries a throttled message again at the time that was named, and 1 ns sooner.
+func (w *world) holdRetry(user string, q Request, d Decision) {
+	w.rt.Helper()
+	q.At = d.RetryAt
+	if !w.peek(user, q).Allowed {
+		w.rt.Fatalf("%s, %+v: not allowed at retry", user, q)
+	}
+	if q.At--; w.peek(user, q).Allowed {
+		w.rt.Fatalf("%s, %+v: allowed 1 ns before retry", user, q)
+	}
+}
+
+// holdReset looks at the time that was named for forgetting: all of the limit fits then, and if anything counts not 1 ns sooner.
+func (w *world) holdReset(user string, q Request, d Decision) {
+	w.rt.Helper()
+	if d.Limit == nil || d.Limit.calendar != nil || d.Observed {
+		return
+	}
+	seats := w.oracle.seats(user, q)
+	s := seats[slices.IndexFunc(seats, func(s seat) bool { return s.Name == d.Limit.name })]
+	if !s.ledger.fits(d.ResetAt, s.p.capacity, s.p) {
+		w.rt.Fatalf("%s, %+v: %s still counts something at its reset, %d", user, q, s.Name, d.ResetAt)
+	}
+	if !s.ledger.fits(s.at, s.p.capacity, s.p) && s.ledger.fits(d.ResetAt-1, s.p.capacity, s.p) {
+		w.rt.Fatalf("%s, %+v: %s is reset before %d", user, q, s.Name, d.ResetAt)
+	}
+}
+
+func (w *world) told(d Decision) string {
+	name := ""
+	if d.Limit != nil {
+		name = d.Limit.Name()
+	}
+	return told(d, name)
+}
+
+// told is what a decision says, in one line.
+func told(d Decision, limit string) string {
+	return fmt.Sprintf("%s: allowed %v, observed %v, shared %v, taken %d, remaining %d, retry at %d, leave at %d, strikes %d, new %v",
+		limit, d.Allowed, d.Observed, d.Shared, d.Taken, d.Remaining, d.RetryAt, d.LeaveAt, d.Strikes, d.NewStrike)
+}
+
+// change gives limits other numbers. How long windows are, only fixed ones change here; see TestNewLengthKeepsWhatWasUsed for the others.
+func (w *world) change() {
+	limits := slices.Clone(w.oracle.limits)
+	for i := range limits {
+		l := &limits[i]
+		if rapid.Bool().Draw(w.rt, "stays as it is") {
+			continue
+		}
+		drawNumbers(w.rt, l)
+		switch {
+		case l.Algorithm == "leaky-bucket" && slices.ContainsFunc(limits, func(o Limit) bool { return o.Algorithm == l.Algorithm && o.Name != l.Name }):
+			// What another queue holds back is no use of this one, but a single time can't tell.
+		case slices.Contains([]string{"token-bucket", "leaky-bucket", "fixed-window", "daily-window"}, l.Algorithm):
+			l.Every = drawEvery(w.rt)
+			drawEveryOf(w.rt, l)
+			w.zoneChanged = w.zoneChanged || l.Algorithm == "daily-window"
+		}
+	}
+	first := rapid.IntRange(0, len(limits)-1).Draw(w.rt, "first")
+	limits = slices.Concat(limits[first:], limits[:first])
+	strikes := w.drawStrikes()
+	w.oracle.change(limits, strikes, w.now)
+	for scope, set := range mustCompile(w.rt, limits, strikes) {
+		if set != nil {
+			w.tables[scope].Change(set, w.now)
+		}
+	}
+	for _, row := range w.oracle.rows {
+		w.notAgo = max(w.notAgo, w.now, row.last)
+	}
+}
+
+func (w *world) grant() {
+	limit := rapid.SampledFrom(w.oracle.limits).Draw(w.rt, "limit")
+	user := w.oracle.key(limit.Scope, w.someone()).user
+	name := limit.Name
+	daily := func(l Limit) bool { return l.Scope == limit.Scope && l.Algorithm == "daily-window" }
+	if slices.ContainsFunc(w.oracle.limits, daily) && rapid.Bool().Draw(w.rt, "the daily one") {
+		name = ""
+	}
+	n := int64(rapid.IntRange(1, 3).Draw(w.rt, "granted"))
+	got, ok := w.tables[limit.Scope].Grant(user, name, n, w.now)
+	if want := w.oracle.grant(limit.Scope, user, name, n, w.now); !ok || got != want {
+		w.rt.Fatalf("a grant in %q holds until %d (%v), want %d", name, got, ok, want)
+	}
+}
+
+func (w *world) reset() {
+	user := w.someone()
+	w.tables[PerUser].Reset(user, w.now)
+	w.oracle.clear(PerUser, w.oracle.row(plainKey{PerUser, user}))
+}
+
+// sendAndRefund takes a message back at once. For later refunds see TestRefundsTakeBackWhatStillCounts.
+func (w *world) sendAndRefund() {
+	user := w.someone()
+	if d := w.send(user, w.request()); d.Allowed {
+		at := w.oracle.row(plainKey{PerUser, user}).last
+		w.tables[PerUser].Refund(user, at, d.Taken, w.now)
+		w.oracle.refund(user, d.Taken, at)
+	}
+}

@@ -1,0 +1,143 @@
+package limits
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// alikeKeys are keys whose search in a table of the least size begins at the last slot, and which have the same tag.
+func alikeKeys(seed uint64, n int) (keys []uint64) {
+	var tag byte
+	for key := uint64(1); len(keys) < n; key++ {
+		h := hash(key, seed)
+		if home(h, leastSlots) != leastSlots-1 {
+			continue
+		}
+		if len(keys) == 0 {
+			tag = tagOf(h)
+		}
+		if tagOf(h) == tag {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func TestSlotsAgreeWithAMap(t *testing.T) {
+	const seed = 42
+	keys := alikeKeys(seed, 12)
+	for key := range uint64(40) {
+		keys = append(keys, key, key|namedKey)
+	}
+	type content struct {
+		word  uint64
+		dirty bool
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		s := slots{width: 2, seed: seed}
+		model := map[uint64]content{}
+		pool := keys[:rapid.SampledFrom([]int{5, 12, len(keys)}).Draw(rt, "keys")]
+		for i := range uint64(rapid.IntRange(0, 200).Draw(rt, "steps")) {
+			key := rapid.SampledFrom(pool).Draw(rt, "key")
+			slot, found := s.find(key)
+			if _, want := model[key]; found != want {
+				rt.Fatalf("step %d: key %d is found: %v", i, key, found)
+			}
+			switch action := rapid.IntRange(0, 9).Draw(rt, "action"); {
+			case action < 5 && !found:
+				slot = s.add(key)
+				if row := s.row(slot); row[0] != key || row[1] != 0 || s.isDirty(slot) {
+					rt.Fatalf("step %d: a new row is %v, dirty: %v", i, row, s.isDirty(slot))
+				}
+				s.row(slot)[1] = i
+				model[key] = content{word: i}
+			case action < 5:
+				s.setDirty(slot)
+				model[key] = content{model[key].word, true}
+			case action < 8 && found:
+				s.remove(slot)
+				delete(model, key)
+			case action == 8:
+				s.layOut(max(leastSlots, 10*(s.count+1)/fullTenths+rapid.IntRange(1, 20).Draw(rt, "more")))
+			case action == 9:
+				s.shrink()
+			}
+			if s.count != len(model) {
+				rt.Fatalf("step %d: %d rows, want %d", i, s.count, len(model))
+			}
+		}
+		inUse := 0
+		for slot := range s.len() {
+			if s.inUse(slot) {
+				inUse++
+			}
+			if slot < groupSize && s.tags[slot] != s.tags[slot+s.len()] {
+				rt.Fatalf("the tag of slot %d isn't behind the last", slot)
+			}
+		}
+		if inUse != len(model) {
+			rt.Fatalf("%d slots are in use, want %d", inUse, len(model))
+		}
+		for key, want := range model {
+			slot, ok := s.find(key)
+			if !ok || !s.holds(slot, key) || s.row(slot)[1] != want.word || s.isDirty(slot) != want.dirty {
+				rt.Fatalf("key %d: found %v, want %+v", key, ok, want)
+			}
+		}
+	})
+}
+
+func TestSlotsGiveMemoryBack(t *testing.T) {
+	s := slots{width: 2, seed: 1}
+	for key := range uint64(10_000) {
+		s.add(key)
+	}
+	if n := s.len(); n > 12_500 {
+		t.Errorf("%d slots for 10,000 rows", n)
+	}
+	for key := range uint64(9_900) {
+		slot, _ := s.find(key)
+		s.remove(slot)
+	}
+	s.shrink()
+	if n := s.len(); n > 400 {
+		t.Errorf("%d slots for 100 rows", n)
+	}
+	for key := range uint64(10_000) {
+		if _, ok := s.find(key); ok != (key >= 9_900) {
+			t.Fatalf("key %d is found: %v", key, ok)
+		}
+	}
+}
+
+func TestNumericKeys(t *testing.T) {
+	for id, want := range map[string]int64{
+		"0": 0, "7": 7, "123456789": 123456789, "999999999999999999": 999999999999999999,
+		"": -1, "007": -1, "00": -1, "-1": -1, "+1": -1, "1.0": -1, " 1": -1, "1a": -1, "1000000000000000000": -1, "१": -1, "99999999999999999999": -1,
+	} {
+		key, ok := numericKey(id)
+		if ok != (want >= 0) || ok && key != uint64(want) {
+			t.Errorf("%q: %d, %v", id, key, ok)
+		}
+	}
+}
+
+func TestNamesAreExactAndUsedAgain(t *testing.T) {
+	var n names
+	anna, berta := n.add("anna"), n.add("berta")
+	if anna == berta || n.id(anna) != "anna" || n.id(berta) != "berta" || n.id(7) != "7" {
+		t.Fatalf("keys %x and %x", anna, berta)
+	}
+	n.drop(anna)
+	n.drop(7)
+	if _, ok := n.find("anna"); ok {
+		t.Error("a name that was dropped is found")
+	}
+	if key := n.add("gardenhour"); key != anna || n.id(key) != "gardenhour" || len(n.list) != 2 {
+		t.Errorf("the next name gets %x, want the one that is free", key)
+	}
+	if key, ok := n.find("berta"); !ok || key != berta {
+		t.Errorf("%x, %v", key, ok)
+	}
+}

@@ -1,0 +1,160 @@
+package limits
+
+import (
+	"testing"
+	"time"
+)
+
+func TestStrikes(t *testing.T) {
+	table := newTable(t, bucket(1, 1000*time.Hour))
+	table.judge("7", Request{At: nanos(0), Cost: 1})
+	for _, s := range []struct {
+		at      float64
+		strikes int
+		isNew   bool
+	}{
+		{1, 1, true}, {10.9, 1, false}, {11, 2, true}, {12, 2, false}, {11 + 1799.9, 3, true}, {11 + 1799.9 + 1800, 1, true},
+		{3000, 1, false}, {3009, 1, false}, {3010, 2, true}, // the clock has jumped back since the last
+	} {
+		d := table.judge("7", Request{At: nanos(s.at), Cost: 1})
+		if d.Allowed || d.Strikes != s.strikes || d.NewStrike != s.isNew {
+			t.Errorf("at %v s: %+v, want strike %d, new %v", s.at, d, s.strikes, s.isNew)
+		}
+	}
+}
+
+func TestStrikesThatAreNeverForgotten(t *testing.T) {
+	table := tableWith(t, Strikes{Every: 10 * time.Second}, bucket(1, 1000*time.Hour))
+	table.send(0, 1)
+	table.send(1, 1)
+	if d := table.send(1000*hour-1, 1); d.Strikes != 2 || !d.NewStrike {
+		t.Errorf("%d strikes, want 2", d.Strikes)
+	}
+	if s := table.standing(2000 * hour); s.Strikes != 2 || s.LapseAt != Never {
+		t.Errorf("%+v, want 2 strikes that don't lapse", s)
+	}
+}
+
+func TestStrikesLapseTogether(t *testing.T) {
+	table := newTable(t, bucket(1, 1000*time.Hour))
+	table.send(0, 1)
+	for i := range 3 {
+		table.send(float64(10*i), 1)
+	}
+	if s := table.standing(20 + 1799); s.Strikes != 3 || s.LapseAt != nanos(20+1800) {
+		t.Errorf("%+v, want 3 strikes until half an hour after the last", s)
+	}
+	if s := table.standing(20 + 1800); s.Strikes != 0 || s.LapseAt != 0 {
+		t.Errorf("%+v, want none", s)
+	}
+}
+
+func TestStrikesAreCountedUpToTheirMost(t *testing.T) {
+	table := tableWith(t, Strikes{}, bucket(1, 1000*time.Hour))
+	table.send(0, 1)
+	var d Decision
+	for range maxStrikes + 10 {
+		d = table.send(1, 1)
+	}
+	if d.Strikes != maxStrikes || !d.NewStrike || d.Allowed {
+		t.Errorf("%+v, want %d strikes", d, maxStrikes)
+	}
+	if row := rowsOf(table.Dirty()); len(row) != 2 {
+		t.Errorf("rows %v", row)
+	}
+}
+
+func TestLadder(t *testing.T) {
+	const s = nanosPerSecond
+	table := tableWith(t, Strikes{Every: 10 * time.Second, Ladder: []int64{10 * s, 600 * s, UntilRetry, 5 * s}}, bucket(2, time.Hour))
+	table.send(0, 2)
+	for i, want := range []struct {
+		at       float64
+		n        int64
+		strikes  int
+		isNew    bool
+		rung     int
+		silenced bool
+		until    float64
+	}{
+		{1, 1, 1, true, 0, false, 11},
+		{2, 1, 1, false, 0, false, 12}, // the first rung again
+		{11, 1, 2, true, 1, false, 611},
+		{12, 1, 2, false, 0, true, 611},  // the first rung is shorter than what is in force
+		{21, 1, 3, true, 2, false, hour}, // a token is back at an hour
+		{31, 1, 4, true, 3, true, hour},
+		{41, 1, 5, true, 3, true, hour}, // the last rung repeats
+		{51, 3, 6, true, 3, true, hour},
+	} {
+		d := table.send(want.at, want.n)
+		if d.Allowed || d.Strikes != want.strikes || d.NewStrike != want.isNew || d.Rung != want.rung || d.Silenced != want.silenced {
+			t.Errorf("step %d: %+v, want %+v", i, d, want)
+		}
+		if s := table.standing(want.at); s.SilentUntil != nanos(want.until) {
+			t.Errorf("step %d: silent until %v s, want %v", i, float64(s.SilentUntil-nanos(0))/1e9, want.until)
+		}
+	}
+	if s := table.standing(hour); s.SilentUntil != 0 {
+		t.Errorf("silent until %d, when it is over", s.SilentUntil)
+	}
+}
+
+func TestAnEqualPenaltyMayReplaceAnother(t *testing.T) {
+	table := tableWith(t, Strikes{Every: 10 * time.Second, Ladder: []int64{10 * nanosPerSecond}}, bucket(1, time.Hour))
+	table.send(0, 1)
+	for i, silenced := range []bool{false, false, false} {
+		if d := table.send(1, 1); d.Silenced != silenced {
+			t.Errorf("message %d: %+v", i, d)
+		}
+	}
+}
+
+func TestSilenceUntilRetry(t *testing.T) {
+	for _, test := range []struct {
+		refill time.Duration
+		n      int64
+		length float64
+	}{
+		{90 * time.Second, 1, 90},
+		{1500 * time.Millisecond, 1, 1.5},
+		{500 * time.Millisecond, 1, 1}, // a second at least
+		{14 * 24 * time.Hour, 1, 14 * day},
+		{1000 * time.Hour, 1, 14 * day}, // and two weeks at most
+		{90 * time.Second, 2, 0},        // no waiting helps
+	} {
+		table := tableWith(t, Strikes{Ladder: []int64{UntilRetry}}, bucket(1, test.refill))
+		table.send(0, 1)
+		table.send(0, test.n)
+		want := nanos(test.length)
+		if test.length == 0 {
+			want = 0
+		}
+		if s := table.standing(0); s.SilentUntil != want {
+			t.Errorf("%+v: silent until %d, want %d", test, s.SilentUntil, want)
+		}
+	}
+}
+
+func TestSharedLimitsGiveNoStrikes(t *testing.T) {
+	// The note of strikes that there are is another matter.
+	sets := compileSets(t, Strikes{Every: 10 * time.Second}, bucket(2, time.Hour), bucket(3, 10*time.Hour).named("all").of(PerChannel))
+	users, channel := NewTable(sets[PerUser], 1000), NewTable(sets[PerChannel], 1000)
+	send := func(user string) (d Decision) {
+		users.Judge(user, &Request{At: nanos(0), Cost: 1}, &d, Place{channel, ""})
+		return d
+	}
+	send("1")
+	send("1")
+	if d := send("1"); d.Allowed || d.Shared || d.Strikes != 1 || !d.NewStrike {
+		t.Errorf("throttled by the user's own: %+v", d)
+	}
+	send("2")
+	for _, want := range []struct {
+		user    string
+		strikes int
+	}{{"2", 0}, {"3", 0}, {"1", 1}} {
+		if d := send(want.user); d.Allowed || !d.Shared || d.Strikes != want.strikes || d.NewStrike || d.Limit.Name() != "all" {
+			t.Errorf("user %s, throttled with everyone: %+v", want.user, d)
+		}
+	}
+}

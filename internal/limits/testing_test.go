@@ -1,0 +1,195 @@
+package limits
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// step is one message of a test, in seconds since the test's beginning.
+type step struct {
+	at    float64
+	n     int64
+	ok    bool
+	retry float64 // seconds, where not ok; -1 means never
+}
+
+// epoch is the beginning of the tests: a Monday in winter, at midnight UTC.
+var epoch = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
+
+const (
+	hour = 3600.0 // seconds
+	day  = 24 * hour
+)
+
+func nanos(seconds float64) int64 { return epoch.UnixNano() + int64(seconds*1e9+0.5) }
+
+// instant returns the seconds from the tests' beginning to a time in RFC 3339.
+func instant(t testing.TB, text string) float64 {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at.Sub(epoch).Seconds()
+}
+
+// newTestSet compiles limits per user.
+func newTestSet(limits []Limit, strikes Strikes) (*Set, error) {
+	sets, err := Compile(limits, strikes)
+	return sets[PerUser], err
+}
+
+// compileSets compiles limits of any scope.
+func compileSets(t testing.TB, strikes Strikes, limits ...Limit) Sets {
+	t.Helper()
+	sets, err := Compile(limits, strikes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sets
+}
+
+func (t *Table) judge(user string, q Request) (d Decision) {
+	t.Judge(user, &q, &d)
+	return d
+}
+
+// send judges a message of user 7.
+func (t *Table) send(at float64, n int64) Decision {
+	return t.judge("7", Request{At: nanos(at), Cost: n})
+}
+
+// level says how user 7 stands with a limit.
+func (t *Table) level(tb testing.TB, at float64, limit string) Level {
+	tb.Helper()
+	_, levels, _ := t.Explain("7", &Request{At: nanos(at), Cost: 1})
+	i := slices.IndexFunc(levels, func(l Level) bool { return l.Limit.Name() == limit })
+	if i < 0 {
+		tb.Fatalf("there is no limit %s", limit)
+	}
+	return levels[i]
+}
+
+// used is how much of a limit user 7 has used.
+func (t *Table) used(tb testing.TB, at float64, limit string) int64 {
+	tb.Helper()
+	return t.level(tb, at, limit).Used
+}
+
+// standing says how user 7 stands beyond the limits.
+func (t *Table) standing(at float64) Standing {
+	_, _, s := t.Explain("7", &Request{At: nanos(at), Cost: 1})
+	return s
+}
+
+func newTable(t testing.TB, limits ...Limit) *Table {
+	t.Helper()
+	return tableWith(t, Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute}, limits...)
+}
+
+func tableWith(t testing.TB, strikes Strikes, limits ...Limit) *Table {
+	t.Helper()
+	return NewTable(compileSets(t, strikes, limits...)[PerUser], 1<<20)
+}
+
+func bucket(burst int64, refill time.Duration) Limit {
+	return Limit{Params: Params{Name: "burst", Algorithm: "token-bucket", Burst: burst, Refill: refill}}
+}
+
+func leaky(every time.Duration, queue int64) Limit {
+	return Limit{Params: Params{Name: "leaky", Algorithm: "leaky-bucket", Every: every, Queue: queue}}
+}
+
+func daily(messages int64, timezone, resetAt string) Limit {
+	return Limit{Params: Params{Name: "daily", Algorithm: "daily-window", Messages: messages, Timezone: timezone, ResetAt: resetAt}}
+}
+
+// window returns a limit of one of the other algorithms, whose name is the limit's too.
+func window(algorithm string, messages int64, every time.Duration) Limit {
+	return Limit{Params: Params{Name: algorithm, Algorithm: algorithm, Messages: messages, Every: every}}
+}
+
+func (l Limit) named(name string) Limit  { l.Name = name; return l }
+func (l Limit) of(scope Scope) Limit     { l.Scope = scope; return l }
+func (l Limit) observing() Limit         { l.Observes = true; return l }
+func (l Limit) countingThrottled() Limit { l.CountThrottled = true; return l }
+func (l Limit) withRole(bit uint8, n Numbers) Limit {
+	l.Roles = map[uint8]Numbers{bit: n}
+	return l
+}
+
+// sevenLimits returns one of each algorithm, which hold three messages, and get room back within a minute; daily, at midnight UTC.
+func sevenLimits() []Limit {
+	return []Limit{
+		bucket(3, 4*time.Second),
+		leaky(4*time.Second, 2),
+		window("fixed-window", 3, time.Minute),
+		daily(3, "UTC", ""),
+		window("user-window", 3, time.Minute),
+		window("sliding-window", 3, time.Minute),
+		window("sliding-log", 3, time.Minute),
+	}
+}
+
+// sameShard returns n user IDs, numbers or else names, whose rows lie in one shard.
+func (t *Table) sameShard(n int, prefix string) (users []string) {
+	first := t.shardOf(prefix + "1")
+	for i := 1; len(users) < n; i++ {
+		if user := prefix + strconv.Itoa(i); t.shardOf(user) == first {
+			users = append(users, user)
+		}
+	}
+	return users
+}
+
+func (t *Table) shardOf(user string) *shard {
+	var p place
+	t.place(user, &p)
+	return p.shard
+}
+
+// run plays the steps of one user, and holds every promise about waiting: at the time named the message passes, 1 ns sooner it doesn't.
+func run(t *testing.T, table *Table, steps []step) {
+	t.Helper()
+	for i, s := range steps {
+		q := Request{At: nanos(s.at), Cost: max(s.n, 1)}
+		d := table.judge("7", q)
+		if d.Allowed != s.ok {
+			t.Fatalf("step %d at %v s: allowed is %v, want %v", i, s.at, d.Allowed, s.ok)
+		}
+		if d.Allowed {
+			continue
+		}
+		if s.retry < 0 {
+			if d.RetryAt != Never {
+				t.Fatalf("step %d: retry at %d, want never", i, d.RetryAt)
+			}
+			continue
+		}
+		if want := q.At + int64(s.retry*1e9+0.5); d.RetryAt != want {
+			t.Fatalf("step %d at %v s: wait is %v, want %v s", i, s.at, time.Duration(d.RetryAt-q.At), s.retry)
+		}
+		if early := table.Peek("7", &Request{At: d.RetryAt - 1, Cost: q.Cost}); early.Allowed {
+			t.Fatalf("step %d: allowed 1 ns before retry", i)
+		}
+		if then := table.Peek("7", &Request{At: d.RetryAt, Cost: q.Cost}); !then.Allowed {
+			t.Fatalf("step %d: not allowed at retry", i)
+		}
+	}
+}
+
+// scenario is a limit with the steps of one user who is held to it.
+type scenario struct {
+	name  string
+	limit Limit
+	steps []step
+}
+
+func runAll(t *testing.T, scenarios []scenario) {
+	t.Helper()
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) { run(t, newTable(t, s.limit), s.steps) })
+	}
+}

@@ -1,0 +1,273 @@
+package limits
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+// has reports whether a user has a row.
+func (t *Table) has(user string) bool {
+	var p place
+	t.place(user, &p)
+	p.shard.mu.Lock()
+	defer p.shard.mu.Unlock()
+	p.find()
+	return p.found
+}
+
+// sweep lets so many new users come that every row of the shard, which has no more than 8 slots, is looked at.
+func (t *Table) sweep(at int64, users []string) {
+	for _, user := range users[:4] {
+		t.judge(user, Request{At: at, Cost: 1})
+	}
+}
+
+func TestRowsAsGoodAsNewAMinuteAgoGo(t *testing.T) {
+	// When each algorithm has forgotten a message of second 1.
+	for i, forgotten := range []float64{5, 5, 60, day, 61, 120, 61} {
+		limit := sevenLimits()[i]
+		for late, want := range map[int64]bool{-1: true, 0: false} {
+			table := newTable(t, limit)
+			users := table.sameShard(5, "1")
+			table.judge(users[0], Request{At: nanos(1), Cost: 1})
+			table.sweep(nanos(forgotten+60)+late, users[1:])
+			if got := table.has(users[0]); got != want {
+				t.Errorf("%s: a minute and %d ns after it has forgotten, the row is there: %v", limit.Name, late, got)
+			}
+			if fresh, evicted, held := table.Dropped(); fresh != map[bool]int64{true: 0, false: 1}[want] || evicted+held != 0 {
+				t.Errorf("%s: dropped %d, %d, %d", limit.Name, fresh, evicted, held)
+			}
+		}
+	}
+}
+
+func TestRowsThatAreNotFreshStay(t *testing.T) {
+	long := Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute, Ladder: []int64{0, 2 * 3600 * nanosPerSecond}}
+	for _, test := range []struct {
+		name  string
+		make  func(t *testing.T, table *Table, user string)
+		stays float64 // until it may go: a minute later. -1 means that it doesn't
+	}{
+		{"a message", func(*testing.T, *Table, string) {}, 4},
+		{"strikes", func(_ *testing.T, table *Table, user string) {
+			table.judge(user, Request{At: nanos(0), Cost: 4})
+		}, 1800},
+		{"silence", func(_ *testing.T, table *Table, user string) {
+			table.judge(user, Request{At: nanos(0), Cost: 4})
+			table.judge(user, Request{At: nanos(10), Cost: 4})
+		}, 10 + 2*hour},
+		{"a grant", func(_ *testing.T, table *Table, user string) { table.Grant(user, "burst", 1, nanos(0)) }, day},
+		{"something of their own", func(t *testing.T, table *Table, user string) {
+			if err := table.SetOwn(user, ownBurst(9), nanos(0)); err != nil {
+				t.Fatal(err)
+			}
+		}, -1},
+		{"what was their own once", func(t *testing.T, table *Table, user string) {
+			for _, own := range []Own{ownBurst(9), {}} {
+				if err := table.SetOwn(user, own, nanos(0)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, 4},
+	} {
+		for _, gone := range []bool{false, true} {
+			table := tableWith(t, long, bucket(3, 4*time.Second))
+			users := table.sameShard(5, "anna")
+			table.judge(users[0], Request{At: nanos(0), Cost: 1})
+			test.make(t, table, users[0])
+			table.Dirty().Confirm()
+			at := nanos(test.stays + 60)
+			switch {
+			case test.stays < 0:
+				at = nanos(1000 * day)
+			case !gone:
+				at--
+			}
+			table.sweep(at, users[1:])
+			if got, want := table.has(users[0]), !gone || test.stays < 0; got != want {
+				t.Errorf("%s: the row is there: %v, want %v", test.name, got, want)
+			}
+		}
+	}
+}
+
+func TestPendingZonesStay(t *testing.T) {
+	table := newTable(t, daily(48, "UTC", ""))
+	users := table.sameShard(13, "1")
+	table.judge(users[0], Request{At: nanos(hour), Cost: 1})
+	table.mustChange(t, 2*hour, daily(48, "Europe/Berlin", "")) // the transitional day ends at 47 h
+	table.sweep(nanos(47*hour+60)-1, users[1:])
+	if !table.has(users[0]) {
+		t.Error("a row has gone within its transitional day")
+	}
+	table.sweep(nanos(47*hour+60), users[5:])
+	table.sweep(nanos(47*hour+60), users[9:])
+	if table.has(users[0]) {
+		t.Error("a row has stayed after its transitional day")
+	}
+}
+
+func TestPinnedRowsStayUntilTheyAreStored(t *testing.T) {
+	table := newTable(t, bucket(3, 4*time.Second))
+	users := table.sameShard(13, "1")
+	table.judge(users[0], Request{At: nanos(0), Cost: 3})
+	table.Dirty().Confirm()
+	table.Reset(users[0], nanos(0)) // the stored row says otherwise
+	table.sweep(nanos(hour), users[1:])
+	if !table.has(users[0]) {
+		t.Fatal("a reset that isn't stored has gone")
+	}
+	b := table.Dirty()
+	table.sweep(nanos(2*hour), users[5:])
+	b.Release()
+	if !table.has(users[0]) {
+		t.Fatal("a reset that couldn't be stored has gone")
+	}
+	table.Dirty().Confirm()
+	table.sweep(nanos(3*hour), users[9:])
+	if table.has(users[0]) {
+		t.Error("a reset that is stored has stayed")
+	}
+}
+
+// fullTable returns a table without room for another, with 7 users of one shard who last spent at the seconds 1 to 7, and more IDs.
+func fullTable(t *testing.T) (table *Table, users []string) {
+	t.Helper()
+	set, err := newTestSet([]Limit{bucket(3, 1000*time.Hour)}, Strikes{Every: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table = NewTable(set, 7)
+	users = table.sameShard(20, "1")
+	for i, user := range users[:7] {
+		table.judge(user, Request{At: nanos(float64(i + 1)), Cost: 1})
+	}
+	table.Dirty().Confirm()
+	return table, users
+}
+
+func TestAtTheCapTheLeastRecentlyUsedGoes(t *testing.T) {
+	table, users := fullTable(t)
+	table.judge(users[0], Request{At: nanos(8), Cost: 1})
+	for i, next := range []int{1, 2, 3} {
+		table.judge(users[7+i], Request{At: nanos(float64(9 + i)), Cost: 1})
+		if table.has(users[next]) || table.Users() != 7 {
+			t.Errorf("new user %d: %d users, and the least recently used is there: %v", i, table.Users(), table.has(users[next]))
+		}
+	}
+	if fresh, evicted, held := table.Dropped(); fresh != 0 || evicted != 3 || held != 0 {
+		t.Errorf("dropped %d, %d, %d", fresh, evicted, held)
+	}
+}
+
+func TestAtTheCapThoseWhoAreHeldGoLast(t *testing.T) {
+	table, users := fullTable(t)
+	table.judge(users[0], Request{At: nanos(8), Cost: 9}) // a strike
+	table.judge(users[1], Request{At: nanos(8), Cost: 2}) // all is used
+	table.Grant(users[2], "burst", 1, nanos(3))
+	table.Dirty().Confirm()
+	for i := range 4 { // the four who have nothing to lose but a message go first
+		table.judge(users[7+i], Request{At: nanos(20), Cost: 3})
+	}
+	for i, user := range users[:7] {
+		if want := i < 3; table.has(user) != want {
+			t.Errorf("user %d is there: %v", i, !want)
+		}
+	}
+	if _, evicted, held := table.Dropped(); evicted != 4 || held != 0 {
+		t.Errorf("dropped %d, of which held %d", evicted, held)
+	}
+	table.judge(users[11], Request{At: nanos(21), Cost: 3}) // all are held
+	if table.has(users[2]) {
+		t.Error("of those who are held, the least recently used is there")
+	}
+	if _, evicted, held := table.Dropped(); evicted != 5 || held != 1 {
+		t.Errorf("dropped %d, of which held %d", evicted, held)
+	}
+}
+
+func TestAtTheCapWhatIsTheirOwnStays(t *testing.T) {
+	table, users := fullTable(t)
+	if err := table.SetOwn(users[0], ownBurst(5), nanos(1)); err != nil {
+		t.Fatal(err)
+	}
+	table.Dirty().Confirm()
+	for i := range 13 {
+		table.judge(users[7+i], Request{At: nanos(20 + float64(i)), Cost: 3}) // in the end all are held
+	}
+	if own := table.OwnOf(users[0]); own.isZero() || table.Users() != 7 {
+		t.Errorf("%+v, %d users", own, table.Users())
+	}
+}
+
+func TestOneWildClockDropsNobody(t *testing.T) {
+	table := newTable(t, bucket(3, time.Hour))
+	users := table.sameShard(20, "1")
+	for _, user := range users[:3] {
+		table.judge(user, Request{At: nanos(0), Cost: 3})
+	}
+	table.judge(users[3], Request{At: nanos(3650 * day), Cost: 1})
+	for _, user := range users[4:] {
+		table.judge(user, Request{At: nanos(10), Cost: 1})
+	}
+	for _, user := range users[:3] {
+		if d := table.judge(user, Request{At: nanos(10), Cost: 1}); d.Allowed {
+			t.Errorf("user %s has got away by another's clock", user)
+		}
+	}
+}
+
+func TestInventedUsersTakeNoMoreRoom(t *testing.T) {
+	const most = 5000
+	set, err := newTestSet([]Limit{bucket(3, 1000*time.Hour)}, Strikes{Every: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, prefix := range []string{"", "anna"} {
+		table := NewTable(set, most)
+		for i := range 40_000 {
+			table.judge(prefix+strconv.Itoa(i), Request{At: nanos(float64(i) / 100), Cost: int64(1 + i%5)})
+			if n := table.Users(); n > most {
+				t.Fatalf("%d users after %d messages, want %d at most", n, i, most)
+			}
+		}
+		users, names, slots := 0, 0, 0
+		table.each(func(_ int, s *shard) {
+			users += s.count
+			slots += s.len()
+			names += len(s.names.list)
+			if prefix != "" && len(s.names.numbers) != s.count {
+				t.Errorf("%d names of %d users", len(s.names.numbers), s.count)
+			}
+		})
+		if users != most || table.Users() != most {
+			t.Errorf("%d rows, counted as %d", users, table.Users())
+		}
+		if prefix == "" && names != 0 || names > 2*most || slots > 2*most+shardCount*leastSlots {
+			t.Errorf("room for %d names and %d rows", names, slots)
+		}
+	}
+}
+
+func TestARowThatGoesAndComesBackIsNotTakenForStored(t *testing.T) {
+	for _, prefix := range []string{"1", "anna"} {
+		table := newTable(t, bucket(3, 4*time.Second))
+		users := table.sameShard(6, prefix)
+		table.judge(users[0], Request{At: nanos(0), Cost: 1})
+		b := table.Dirty()
+		table.sweep(nanos(hour), users[1:])
+		if table.has(users[0]) {
+			t.Fatal("the row is still there")
+		}
+		table.judge(users[0], Request{At: nanos(hour), Cost: 2})
+		b.Confirm()
+		stored := false
+		for _, row := range table.Dirty().Rows {
+			stored = stored || row.User == users[0]
+		}
+		if !stored {
+			t.Errorf("what %s has spent since isn't given to the store", users[0])
+		}
+	}
+}
