@@ -23,8 +23,8 @@ type algorithm struct {
 	// next is the earliest time from at on at which n fit, if nothing else happens; Never when no waiting helps.
 	next func(r *Rule, state []uint64, at, n int64) int64
 
-	// spend takes n, which fit at that time.
-	spend func(r *Rule, state []uint64, at, n int64)
+	// spend takes n, which fit at that time and leave at leaveAt, and returns the level afterwards.
+	spend func(r *Rule, state []uint64, at, leaveAt, n int64) level
 
 	// charge counts n of a throttled message, as far as there is room.
 	charge func(r *Rule, state []uint64, at, n int64)
@@ -32,9 +32,8 @@ type algorithm struct {
 	// refund gives back what still counts at that time of what was spent.
 	refund func(r *Rule, state []uint64, back spent, at int64)
 
-	// level is how many messages of cost 1 count at that time, of how many, and when the limit will have forgotten them all. Where used is
-	// less than capacity, so many still fit.
-	level func(r *Rule, state []uint64, at int64) (used, capacity, resetAt int64)
+	// level is how full the limit is at that time.
+	level func(r *Rule, state []uint64, at int64) level
 
 	// forgotten is the time from which on the state is as good as none; 0 for none.
 	forgotten func(r *Rule, state []uint64) int64
@@ -52,6 +51,12 @@ type algorithm struct {
 	// windowEnd is when the window that counts at that time ends, 0 when none is open. Nil means that there are no windows.
 	windowEnd func(r *Rule, state []uint64, at int64) int64
 }
+
+// level is how full a limit is for somebody: how many messages of cost 1 count, of how many, and when all of them will be forgotten.
+type level struct{ used, capacity, resetAt int64 }
+
+// remaining is how many messages of cost 1 still fit.
+func (l level) remaining() int64 { return max(0, l.capacity-l.used) }
 
 // spent is a message that was spent.
 type spent struct {

@@ -44,10 +44,11 @@ var dailyWindow = algorithm{
 		return at
 	},
 
-	spend: func(r *Rule, state []uint64, at, n int64) {
+	spend: func(r *Rule, state []uint64, at, _, n int64) level {
 		d := r.dayAt(state, at)
 		d.count += n
 		d.store(state)
+		return r.levelOfDay(d)
 	},
 
 	charge: func(r *Rule, state []uint64, at, n int64) {
@@ -63,10 +64,7 @@ var dailyWindow = algorithm{
 		}
 	},
 
-	level: func(r *Rule, state []uint64, at int64) (used, capacity, resetAt int64) {
-		d := r.dayAt(state, at)
-		return d.count, r.allowance(d), d.End * nanosPerSecond
-	},
+	level: func(r *Rule, state []uint64, at int64) level { return r.levelOfDay(r.dayAt(state, at)) },
 
 	forgotten: func(r *Rule, state []uint64) int64 {
 		d := loadDay(state)
@@ -165,6 +163,10 @@ func (r *Rule) dayAfter(d countedDay) countedDay {
 		least = secondsPerDay // half of one message is none
 	}
 	return countedDay{Day: Day{Start: d.End, End: r.calendar.FirstBoundary(d.End + least)}, partial: true}
+}
+
+func (r *Rule) levelOfDay(d countedDay) level {
+	return level{d.count, r.allowance(d), d.End * nanosPerSecond}
 }
 
 // allowance is how many messages fit in the day.

@@ -15,9 +15,10 @@ func nextDebt(r *Rule, state []uint64, at, n int64) int64 {
 	return max(at, int64(state[0])-(r.capacity-n)*r.interval)
 }
 
-func spendDebt(r *Rule, state []uint64, at, n int64) {
-	from := max(at, int64(state[0]))
+func spendDebt(r *Rule, state []uint64, at, from, n int64) level {
+	from = max(from, int64(state[0]))
 	state[0] = uint64(min(from, MaxTime) + n*r.interval) // the turn in a queue can lie beyond MaxTime, where other limits hold it back
+	return levelOfDebt(r, state, at)
 }
 
 func chargeDebt(r *Rule, state []uint64, at, n int64) {
@@ -38,12 +39,12 @@ func refundDebt(r *Rule, state []uint64, back spent, at int64) {
 	}
 }
 
-func levelOfDebt(r *Rule, state []uint64, at int64) (used, capacity, resetAt int64) {
+func levelOfDebt(r *Rule, state []uint64, at int64) level {
 	debt := int64(state[0]) - at
 	if debt <= 0 {
-		return 0, r.capacity, at
+		return level{0, r.capacity, at}
 	}
-	return (debt-1)/r.interval + 1, r.capacity, at + debt
+	return level{(debt-1)/r.interval + 1, r.capacity, at + debt}
 }
 
 func forgottenDebt(_ *Rule, state []uint64) int64 { return int64(state[0]) }

@@ -44,8 +44,9 @@ func (h *hearing) levels(levels []Level, a *account) []Level {
 	for i := range a.rules {
 		r := &a.rules[i]
 		l := Level{Limit: r, Scope: a.set.limits[i].Scope, Decides: h.decides(r), NextAt: a.next(r, a.at, 1), Role: a.set.limits[i].role(h.request.Roles)}
-		l.Used, l.Capacity, l.ResetAt = r.level(r, r.state(a.row), a.at)
-		l.Remaining, _ = a.remaining(r)
+		level := r.level(r, r.state(a.row), a.at)
+		l.Used, l.Capacity, l.ResetAt = level.used, level.capacity, level.resetAt
+		l.Remaining = a.remaining(r, level)
 		if a.personal != nil {
 			l.Granted, _ = a.personal.granted(r.name, a.at)
 			_, l.Own = a.personal.Numbers[r.name]

@@ -23,9 +23,10 @@ var fixedWindow = algorithm{
 		return at
 	},
 
-	spend: func(r *Rule, state []uint64, at, n int64) {
+	spend: func(r *Rule, state []uint64, at, _, n int64) level {
 		start, count := r.fixedAt(state, at)
 		setWindow(state, start, count+n)
+		return level{count + n, r.capacity, start + r.interval}
 	},
 
 	charge: func(r *Rule, state []uint64, at, n int64) {
@@ -39,9 +40,9 @@ var fixedWindow = algorithm{
 		}
 	},
 
-	level: func(r *Rule, state []uint64, at int64) (used, capacity, resetAt int64) {
+	level: func(r *Rule, state []uint64, at int64) level {
 		start, count := r.fixedAt(state, at)
-		return count, r.capacity, start + r.interval
+		return level{count, r.capacity, start + r.interval}
 	},
 
 	forgotten: forgottenWindow,

@@ -38,9 +38,9 @@ func (p *personal) next(r *Rule, state []uint64, at, n int64) int64 {
 }
 
 // spend is a rule's spend: first what is regular, then what was granted, that which lapses first before the rest.
-func (p *personal) spend(r *Rule, state []uint64, at, from, n int64) {
-	used, capacity, _ := r.level(r, state, at)
-	extra := n - max(0, capacity-used)
+func (p *personal) spend(r *Rule, state []uint64, at, leaveAt, n int64) level {
+	before := r.level(r, state, at)
+	extra := n - before.remaining()
 	for i := range p.grants {
 		if g := &p.grants[i]; extra > 0 && g.limit == r.name && g.until > at {
 			drawn := min(extra, g.left)
@@ -48,9 +48,10 @@ func (p *personal) spend(r *Rule, state []uint64, at, from, n int64) {
 		}
 	}
 	p.grants = slices.DeleteFunc(p.grants, func(g grant) bool { return g.left == 0 || g.until <= at })
-	if n > 0 {
-		r.spend(r, state, from, n)
+	if n == 0 {
+		return before
 	}
+	return r.spend(r, state, at, leaveAt, n)
 }
 
 // Grant gives the user n extra messages in the limit of that name ("" means the first that counts by days), and returns until when: the end

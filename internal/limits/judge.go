@@ -160,23 +160,20 @@ func (h *hearing) room() int64 {
 		a := &h.accounts[k]
 		for i := range a.rules {
 			if r := &a.rules[i]; h.decides(r) {
-				remaining, _ := a.remaining(r)
-				room = min(room, remaining)
+				room = min(room, a.remaining(r, r.level(r, r.state(a.row), a.at)))
 			}
 		}
 	}
 	return max(room, 1)
 }
 
-// remaining is how many messages of cost 1 a limit would still take, with what was granted, and when it will have forgotten everything.
-func (a *account) remaining(r *Rule) (remaining, resetAt int64) {
-	used, capacity, resetAt := r.level(r, r.state(a.row), a.at)
-	remaining = max(0, capacity-used)
+// remaining is how many messages of cost 1 a limit of that level would still take, with what was granted.
+func (a *account) remaining(r *Rule, l level) int64 {
 	if a.personal != nil {
 		extra, _ := a.personal.granted(r.name, a.at)
-		remaining += extra
+		return l.remaining() + extra
 	}
-	return remaining, resetAt
+	return l.remaining()
 }
 
 // pass spends in every limit that has room: those that only observe may not have.
@@ -198,13 +195,13 @@ func (h *hearing) pass() {
 			if d.Observed && !h.decides(r) && a.next(r, a.at, h.cost) > a.at {
 				continue
 			}
-			a.spend(r, h.cost, d.LeaveAt)
+			level := a.spend(r, h.cost, d.LeaveAt)
 			if d.Observed {
 				continue
 			}
-			remaining, resetAt := a.remaining(r)
+			remaining := a.remaining(r, level)
 			if d.Limit == nil || remaining < d.Remaining || remaining == d.Remaining && r.place < d.Limit.place {
-				d.Limit, d.Remaining, d.ResetAt = r, remaining, resetAt
+				d.Limit, d.Remaining, d.ResetAt = r, remaining, level.resetAt
 			}
 		}
 		a.spent(h.request.Roles)
@@ -227,16 +224,12 @@ func (h *hearing) prepare(a *account) {
 }
 
 // spend takes n from a limit. What a queue lets leave later is booked from then on.
-func (a *account) spend(r *Rule, n, leaveAt int64) {
-	from := a.at
-	if r.leave != nil {
-		from = max(from, leaveAt)
-	}
+func (a *account) spend(r *Rule, n, leaveAt int64) level {
+	leaveAt = max(leaveAt, a.at)
 	if a.personal != nil {
-		a.personal.spend(r, r.state(a.row), a.at, from, n)
-		return
+		return a.personal.spend(r, r.state(a.row), a.at, leaveAt, n)
 	}
-	r.spend(r, r.state(a.row), from, n)
+	return r.spend(r, r.state(a.row), a.at, leaveAt, n)
 }
 
 // spent notes that something was spent.
@@ -286,5 +279,6 @@ func (h *hearing) throttle(b bar) {
 func (h *hearing) report(b bar) {
 	d := h.decision
 	d.Limit, d.RetryAt, d.Shared = b.rule(), b.until, b.account.set.shared
-	d.Remaining, d.ResetAt = b.account.remaining(d.Limit)
+	level := d.Limit.level(d.Limit, d.Limit.state(b.account.row), b.account.at)
+	d.Remaining, d.ResetAt = b.account.remaining(d.Limit, level), level.resetAt
 }

@@ -40,7 +40,10 @@ var slidingLog = algorithm{
 		return max(at, int64(times[surplus-1])+r.interval)
 	},
 
-	spend: func(r *Rule, state []uint64, at, n int64) { r.log(state, at, n) },
+	spend: func(r *Rule, state []uint64, at, _, n int64) level {
+		r.log(state, at, n)
+		return r.logLevel(state, at)
+	},
 
 	charge: func(r *Rule, state []uint64, at, n int64) {
 		n = min(n, r.capacity)
@@ -59,9 +62,7 @@ var slidingLog = algorithm{
 		setLog(state, slices.Delete(times, first, first+int(min(back.n, int64(after-first)))))
 	},
 
-	level: func(r *Rule, state []uint64, at int64) (used, capacity, resetAt int64) {
-		return int64(len(r.counting(state, at))), r.capacity, max(at, forgottenLog(r, state))
-	},
+	level: (*Rule).logLevel,
 
 	forgotten: forgottenLog,
 
@@ -118,6 +119,10 @@ func (r *Rule) log(state []uint64, at, n int64) {
 		state[0]++
 		state[state[0]] = uint64(at)
 	}
+}
+
+func (r *Rule) logLevel(state []uint64, at int64) level {
+	return level{int64(len(r.counting(state, at))), r.capacity, max(at, forgottenLog(r, state))}
 }
 
 func forgottenLog(r *Rule, state []uint64) int64 {

@@ -32,10 +32,11 @@ var slidingWindow = algorithm{
 		return max(at, w.start+r.interval-left)
 	},
 
-	spend: func(r *Rule, state []uint64, at, n int64) {
+	spend: func(r *Rule, state []uint64, at, _, n int64) level {
 		w := r.slidingAt(state, at)
 		w.count += n
 		w.store(state)
+		return r.slidLevel(w, at)
 	},
 
 	charge: func(r *Rule, state []uint64, at, n int64) {
@@ -55,10 +56,7 @@ var slidingWindow = algorithm{
 		w.store(state)
 	},
 
-	level: func(r *Rule, state []uint64, at int64) (used, capacity, resetAt int64) {
-		w := r.slidingAt(state, at)
-		return r.slidUsed(w, at), r.capacity, max(at, r.slidForgotten(w))
-	},
+	level: func(r *Rule, state []uint64, at int64) level { return r.slidLevel(r.slidingAt(state, at), at) },
 
 	forgotten: func(r *Rule, state []uint64) int64 { return r.slidForgotten(loadSlid(state)) },
 
@@ -109,6 +107,10 @@ func (r *Rule) slidingAt(state []uint64, at int64) slid {
 func (r *Rule) slidUsed(w slid, at int64) int64 {
 	left := min(w.start+r.interval-at, r.interval)
 	return w.count + scaleUp(w.before, left, r.interval)
+}
+
+func (r *Rule) slidLevel(w slid, at int64) level {
+	return level{r.slidUsed(w, at), r.capacity, max(at, r.slidForgotten(w))}
 }
 
 func (r *Rule) slidForgotten(w slid) int64 {

@@ -101,7 +101,7 @@ func (s *shard) isHeld(row []uint64, at int64) bool {
 	rules := s.rulesOf(row)
 	for i := range rules {
 		r, state := &rules[i], rules[i].state(row)
-		if used, capacity, _ := r.level(r, state, max(at, int64(row[wordLast]))); used >= capacity {
+		if r.level(r, state, max(at, int64(row[wordLast]))).remaining() == 0 {
 			return true
 		}
 		if r.calendar != nil && loadDay(state).unsettled() {

@@ -16,7 +16,7 @@ var tokenBucket = algorithm{
 
 	sound:     soundDebt,
 	next:      nextDebt,
-	spend:     spendDebt,
+	spend:     func(r *Rule, state []uint64, at, _, n int64) level { return spendDebt(r, state, at, at, n) },
 	charge:    chargeDebt,
 	refund:    refundDebt,
 	level:     levelOfDebt,

@@ -22,9 +22,10 @@ var userWindow = algorithm{
 		return at
 	},
 
-	spend: func(r *Rule, state []uint64, at, n int64) {
+	spend: func(r *Rule, state []uint64, at, _, n int64) level {
 		start, count := r.userWindowAt(state, at)
 		setWindow(state, start, count+n)
+		return level{count + n, r.capacity, start + r.interval}
 	},
 
 	charge: func(r *Rule, state []uint64, at, n int64) {
@@ -38,12 +39,12 @@ var userWindow = algorithm{
 		}
 	},
 
-	level: func(r *Rule, state []uint64, at int64) (used, capacity, resetAt int64) {
+	level: func(r *Rule, state []uint64, at int64) level {
 		start, count := r.userWindowAt(state, at)
 		if count == 0 {
-			return 0, r.capacity, at
+			return level{0, r.capacity, at}
 		}
-		return count, r.capacity, start + r.interval
+		return level{count, r.capacity, start + r.interval}
 	},
 
 	forgotten: forgottenWindow,
