@@ -64,10 +64,21 @@ func (b *batch) judge() {
 			b.channel.table.Judge(c.User, &c.Request, &c.Decision, b.channel.places(b.guard, b.messages[i], &room)...)
 		}
 	}
+	throttled := 0
 	for i := range b.cases[:b.count] {
 		c, v := &b.cases[i], b.verdicts[i]
 		v.decide(&c.Decision, c.Request.At)
-		b.guard.conclude(b.messages[i], v)
+		if v.Throttled() {
+			throttled++
+		}
+	}
+	entry := b.guard.entries(throttled)
+	for i, v := range b.verdicts[:b.count] {
+		if v.Throttled() {
+			v.EntryID = entry
+			entry++
+		}
+		b.guard.tell(b.messages[i], v)
 	}
 	b.count = 0
 }

@@ -118,15 +118,23 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (spent int64, err error
 		v.decide(&d, q.At)
 		spent = d.Taken
 	}
-	g.conclude(m, v)
+	if v.Throttled() {
+		v.EntryID = g.entries(1)
+	}
+	g.tell(m, v)
 	return spent, nil
 }
 
-// conclude gives a throttled message its journal entry, and tells the observer.
-func (g *Guard) conclude(m *Message, v *Verdict) {
-	if v.Throttled() {
-		v.EntryID = EntryID(g.lastEntry.Add(1))
+// entries returns the first of n new entry IDs that follow one another.
+func (g *Guard) entries(n int) EntryID {
+	if n == 0 {
+		return 0
 	}
+	return EntryID(g.lastEntry.Add(int64(n)) - int64(n) + 1)
+}
+
+// tell tells the observer, if there is one.
+func (g *Guard) tell(m *Message, v *Verdict) {
 	if g.observer != nil {
 		told := *m
 		told.SentAt = v.At
