@@ -63,8 +63,8 @@ func (g *Guard) Grant(channelID, userID, limit string, n int, at time.Time) (unt
 }
 
 // Refund gives back what still counts now of n messages that a user spent at that time, in all limits of the channel, and never makes the
-// allowance larger than a new user's. Of a bucket, what was spent counts no longer than a whole bucket takes to fill. Empty IDs mean what
-// they mean to Grant.
+// allowance larger than a new user's. A bucket doesn't remember who owes what: where the user has spent since, it is taken to have been whole
+// before, so that nothing is given back that has come back by itself. Empty IDs mean what they mean to Grant.
 func (g *Guard) Refund(channelID, userID string, spentAt time.Time, n int, now time.Time) error {
 	table, ns, err := g.user(channelID, userID, now)
 	if err != nil {
