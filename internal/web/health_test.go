@@ -47,6 +47,8 @@ func TestMetricsCountVerdictsAndOutcomes(t *testing.T) {
 		`chatguard_throttled_messages_total{channel="7"} 2`,
 		`chatguard_outcomes_total{action="delete",result="done"} 1`,
 		`chatguard_throttled_users 1`,
+		`chatguard_users 1`,
+		`chatguard_users_evicted_total 0`,
 	} {
 		if !strings.Contains(string(a.body), line+"\n") {
 			t.Errorf("no line %q in\n%s", line, a.body)

@@ -88,6 +88,14 @@ func New(opts Options) (*Server, error) {
 		return nil, err
 	}
 	s.metrics.NewGauge("chatguard_throttled_users", func() float64 { return float64(s.board.len("")) })
+	for name, value := range map[string]func(chatguard.Memory) float64{
+		"chatguard_users":                    func(m chatguard.Memory) float64 { return float64(m.Users) },
+		"chatguard_users_forgotten_total":    func(m chatguard.Memory) float64 { return float64(m.Forgotten) },
+		"chatguard_users_evicted_total":      func(m chatguard.Memory) float64 { return float64(m.Evicted) },
+		"chatguard_users_evicted_held_total": func(m chatguard.Memory) float64 { return float64(m.Held) },
+	} {
+		s.metrics.NewGauge(name, func() float64 { return value(opts.Guard.Memory()) })
+	}
 	s.metrics.NewGauge("chatguard_live_feeds", func() float64 { return float64(s.feed.len()) })
 	if s.handler, err = s.routes(); err != nil {
 		return nil, err
