@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -167,12 +168,24 @@ func (r *reader) text(target encoding.TextUnmarshaler, value any, at place) erro
 	return nil
 }
 
+// oneLength is a number with a unit. Where it can't be read, it is too great.
+var oneLength = regexp.MustCompile(`^[0-9]+(ns|us|ms|s|m|h|d)$`)
+
 func (r *reader) duration(target *time.Duration, value any, at place) error {
 	text, _ := value.(string)
 	d, err := parseDays(text)
 	mayBeZero := at.inPolicy()[0] == "penalties" // only there it has a meaning
 	if err != nil || d < 0 || d == 0 && !mayBeZero {
-		return r.mismatch(at, `a length of time such as "4s", "30m", "24h" or "30d"`, value)
+		which := ""
+		switch {
+		case err == nil && mayBeZero:
+			which = " of 0s or more"
+		case err == nil:
+			which = " above 0s"
+		case oneLength.MatchString(text):
+			which = " below 292 years"
+		}
+		return r.mismatch(at, "a length of time"+which+` such as "4s", "30m", "24h" or "30d"`, value)
 	}
 	*target = d
 	return nil
