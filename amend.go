@@ -103,10 +103,17 @@ func (g *Guard) Pardon(v Verdict, now time.Time) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	at, err := nanoseconds(v.At)
+	at, err := nanoseconds(v.At.Add(v.Late))
 	if err != nil {
 		return false, err
 	}
-	offence := limits.Offence{ID: int64(v.EntryID), At: at, Cost: int64(max(v.Cost, 1)), Strikes: v.Strikes, NewStrike: v.NewStrike}
-	return table.Pardon(v.UserID, offence, ns), nil
+	penalty := v.Penalty
+	if v.Observed {
+		penalty = v.WouldBe
+	}
+	offence := limits.Offence{
+		ID: int64(v.EntryID), At: at, Counted: int64(v.Counted), Silence: int64(penalty.Duration), Series: v.Series, NewStrike: v.NewStrike,
+	}
+	var room [2]limits.Place
+	return table.Pardon(v.UserID, offence, ns, g.channels.get(v.ChannelID, g).places(g, v.UserID, &room)...), nil
 }

@@ -56,12 +56,12 @@ func (b *batch) judge() {
 		return
 	}
 	var room [2]limits.Place
-	if len(b.channel.places(b.guard, b.messages[0], &room)) == 0 {
+	if len(b.channel.places(b.guard, b.cases[0].User, &room)) == 0 {
 		b.channel.table.JudgeAll(b.cases[:b.count])
 	} else {
 		for i := range b.cases[:b.count] {
 			c := &b.cases[i]
-			b.channel.table.Judge(c.User, &c.Request, &c.Decision, b.channel.places(b.guard, b.messages[i], &room)...)
+			b.channel.table.Judge(c.User, &c.Request, &c.Decision, b.channel.places(b.guard, c.User, &room)...)
 		}
 	}
 	throttled := 0

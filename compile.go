@@ -12,6 +12,7 @@ type compiled struct {
 	policy Policy
 	exempt Roles
 	sets   limits.Sets
+	places map[string]int // of limits per user everywhere, in this policy's order
 }
 
 // compile checks a policy. The error names what is wrong with it, and the limit.
@@ -47,6 +48,12 @@ func compile(p Policy) (*compiled, error) {
 		return nil, err
 	}
 	c.sets[limits.PerUser].Owner = c
+	c.places = map[string]int{}
+	for i, l := range p.Limits {
+		if l.Per == PerUserEverywhere {
+			c.places[l.Name] = i
+		}
+	}
 	return c, nil
 }
 

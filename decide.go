@@ -8,10 +8,10 @@ import (
 
 // places are the rows that a message draws on beside its author's in the channel, in the order in which they are locked. The default policy
 // has none.
-func (c *channel) places(g *Guard, m *Message, room *[2]limits.Place) []limits.Place {
+func (c *channel) places(g *Guard, userID string, room *[2]limits.Place) []limits.Place {
 	places := room[:0]
 	if everywhere := g.everywhere.Load(); everywhere != nil {
-		places = append(places, limits.Place{Table: everywhere, User: m.User.ID})
+		places = append(places, limits.Place{Table: everywhere, User: userID, Order: c.policy.Load().places})
 	}
 	if shared := c.shared.Load(); shared != nil {
 		places = append(places, limits.Place{Table: shared})
@@ -38,7 +38,7 @@ func (m *Message) request(q *limits.Request, at time.Time, exempt Roles) (err er
 
 // begin writes down what a verdict, which is the zero one, says of any message.
 func (v *Verdict) begin(m *Message, at time.Time) {
-	v.At, v.ChannelID, v.UserID, v.Cost, v.Allowed, v.Remaining = at, m.ChannelID, m.User.ID, max(m.Cost, 1), true, -1
+	v.At, v.ChannelID, v.UserID, v.Allowed, v.Remaining = at, m.ChannelID, m.User.ID, true, -1
 }
 
 // decide writes down what the limits have decided on a message of that time.
@@ -47,13 +47,12 @@ func (v *Verdict) decide(d *limits.Decision, at int64) {
 		return // or a policy without limits
 	}
 	v.Remaining, v.ResetAt = int(d.Remaining), time.Unix(0, d.ResetAt)
-	if d.Allowed && !d.Observed {
-		if d.LeaveAt > at && v.policy(d).Mode == Enforce {
-			v.Delay = time.Duration(d.LeaveAt - at)
-		}
-		return
+	if d.Allowed && d.LeaveAt > at && v.policy(d).Mode == Enforce {
+		v.Delay = time.Duration(d.LeaveAt - at)
 	}
-	v.throttle(v.policy(d), d, at)
+	if !d.Allowed || d.Observed {
+		v.throttle(v.policy(d), d, at)
+	}
 }
 
 func (v *Verdict) policy(d *limits.Decision) *Policy { return &d.Set.Owner.(*compiled).policy }
@@ -61,14 +60,13 @@ func (v *Verdict) policy(d *limits.Decision) *Policy { return &d.Set.Owner.(*com
 // throttle writes down that a limit stands in the way, or would if it did more than observe.
 func (v *Verdict) throttle(p *Policy, d *limits.Decision, at int64) {
 	v.Limit, v.Strikes, v.NewStrike = d.Limit.Name(), d.Strikes, d.NewStrike
-	wait := int64(limits.Never)
+	v.Late, v.Counted, v.Series = time.Duration(d.At-at), int(d.Counted), d.Series
 	if v.Never = d.RetryAt == limits.Never; !v.Never {
-		wait = d.RetryAt - at
-		v.RetryAfter = time.Duration(wait)
+		v.RetryAfter = time.Duration(d.RetryAt - at)
 	}
 	penalty := p.Penalties.mildest()
 	if !d.Shared && !d.Silenced {
-		penalty = p.Penalties.penalty(d.Rung, wait)
+		penalty = p.Penalties.penalty(d.Rung, time.Duration(limits.SilenceFor(d.RetryAt, at)))
 	}
 	if d.Observed || p.Mode == Observe {
 		v.Observed, v.WouldBe = true, penalty

@@ -16,7 +16,7 @@ type Explanation struct {
 	SilentUntil time.Time    // until when a timeout lasts that chatguard has given; zero without one
 	Rung        int          // the place on the ladder that the next strike leads to, from 0
 	Next        Penalty      // that stands there
-	Override    UserOverride // what the user has of their own
+	Override    UserOverride // what the user has of their own in this channel
 }
 
 // LimitStatus is how a user stands with one limit.
@@ -52,7 +52,7 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 		return e, err
 	}
 	var room [2]limits.Place
-	d, levels, standing := c.table.Explain(m.User.ID, &q, c.places(g, &m, &room)...)
+	d, levels, standing := c.table.Explain(m.User.ID, &q, c.places(g, m.User.ID, &room)...)
 	e.Verdict.begin(&m, at)
 	e.Verdict.decide(&d, q.At)
 	for _, l := range levels {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,7 +17,7 @@ var (
 	ErrNoUser    = errors.New("the message has no user ID")
 	ErrLongID    = errors.New("the message has an ID of more than 256 bytes")
 	ErrCost      = errors.New("the message costs less than 1")
-	ErrTime      = errors.New("the message's time lies outside the years 1970 to 2115")
+	ErrTime      = errors.New("the message's time lies before 1970 or after February 2116")
 )
 
 // maxID is the length in bytes of the longest user or channel ID; longer ones could fill the memory.
@@ -34,8 +35,8 @@ type Options struct {
 	// safe for concurrent use. Nil means nobody is told.
 	Observer func(Message, Verdict)
 
-	// MaxUsers is how many users of a channel are remembered at once; for more, those make room who were silent for longest. 0 means
-	// 2,000,000. Users whose allowances are whole again are forgotten long before.
+	// MaxUsers is about how many users of a channel are remembered at once, 256 at least; for more, those make room who were silent for
+	// longest. 0 means 2,000,000. Users whose allowances are whole again are forgotten long before.
 	MaxUsers int
 }
 
@@ -47,6 +48,7 @@ type Guard struct {
 	lastEntry atomic.Int64
 	channels  channels
 
+	changing   sync.Mutex                   // held while a policy changes
 	base       atomic.Pointer[compiled]     // for channels without a policy of their own
 	everywhere atomic.Pointer[limits.Table] // of limits per user in all channels; nil without any
 }
@@ -81,20 +83,15 @@ func (g *Guard) Check(_ context.Context, m Message) (v Verdict, err error) {
 }
 
 // Take is Check for a sender who would rather send less than nothing: of the message's cost it spends as many as all limits allow, and
-// returns how many those are. With none the verdict is on a message of cost 1. Where the policy observes, all of the cost is taken.
+// returns how many those are. With none, the message is throttled as one of cost 1 would be. Where the policy observes, all of the cost is
+// taken.
 func (g *Guard) Take(_ context.Context, m Message) (taken int, v Verdict, err error) {
 	spent, err := g.check(&m, &v, true)
-	switch {
-	case err != nil || !v.Allowed:
-		return 0, v, err
-	case v.Exempt || v.Observed || g.channels.find(m.ChannelID).policy.Load().policy.Mode == Observe:
-		return v.Cost, v, nil
-	}
-	return int(spent), v, nil
+	return int(spent), v, err
 }
 
-// check decides on a message and returns what was spent. The verdict has to be the zero one.
-func (g *Guard) check(m *Message, v *Verdict, upTo bool) (spent int64, err error) {
+// check decides on a message and returns how many of its cost may be sent. The verdict has to be the zero one.
+func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error) {
 	at := m.SentAt
 	if at.IsZero() {
 		at = g.now()
@@ -110,19 +107,21 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (spent int64, err error
 	}
 	v.begin(m, at)
 	if q.Exempt && !c.table.HasOwn() {
-		v.Exempt = true
+		v.Exempt, taken = true, q.Cost
 	} else {
 		var d limits.Decision
 		var room [2]limits.Place
-		c.table.Judge(m.User.ID, &q, &d, c.places(g, m, &room)...)
+		c.table.Judge(m.User.ID, &q, &d, c.places(g, m.User.ID, &room)...)
 		v.decide(&d, q.At)
-		spent = d.Taken
+		if taken = d.Taken; d.Exempt || v.policy(&d).Mode == Observe {
+			taken = q.Cost
+		}
 	}
 	if v.Throttled() {
 		v.EntryID = g.entries(1)
 	}
 	g.tell(m, v)
-	return spent, nil
+	return taken, nil
 }
 
 // entries returns the first of n new entry IDs that follow one another.
@@ -157,45 +156,6 @@ func (g *Guard) Policy(channelID string) Policy {
 	return g.base.Load().policy.Clone()
 }
 
-// SetPolicy puts a policy in force in one channel, as of the moment at, and keeps what every user has spent. Going from Observe to Enforce
-// clears the strikes that were given for practice. An empty channel ID means all channels that have no policy of their own. Only there can
-// limits per user everywhere be changed: in a channel's own policy they have to be what they are. The error is Validate's, or names such a
-// limit, or is ErrLongID or ErrTime.
-func (g *Guard) SetPolicy(channelID string, policy Policy, at time.Time) error {
-	next, err := g.compile(channelID, policy)
-	if err != nil {
-		return err
-	}
-	ns, err := nanoseconds(at)
-	if err != nil {
-		return err
-	}
-	if channelID == "" {
-		return g.setBase(next, ns)
-	}
-	g.channels.get(channelID, g).setOwn(next, ns)
-	return nil
-}
-
-// ValidatePolicy returns the error that SetPolicy would return for the policy now, and changes nothing. Of an empty channel ID it doesn't say
-// whether a channel's own limit has the name of a limit per user everywhere.
-func (g *Guard) ValidatePolicy(channelID string, policy Policy) error {
-	_, err := g.compile(channelID, policy)
-	return err
-}
-
-// compile checks a policy for a channel; the empty ID stands for all that have no policy of their own.
-func (g *Guard) compile(channelID string, policy Policy) (*compiled, error) {
-	next, err := compile(policy)
-	switch {
-	case err != nil || channelID == "":
-		return next, err
-	case len(channelID) > maxID:
-		return nil, ErrLongID
-	}
-	return next, g.base.Load().policy.sameEverywhere(policy)
-}
-
 func checkID(id string, missing error) error {
 	switch {
 	case id == "":
@@ -226,7 +186,9 @@ func timeOf(ns int64) time.Time {
 // message that can't be judged gets the zero Verdict, and the error joins what was wrong with each. It panics when verdicts is shorter than
 // messages. Messages of a channel that follow one another cost much less than as many calls of Check.
 func (g *Guard) CheckAll(_ context.Context, messages []Message, verdicts []Verdict) error {
-	verdicts = verdicts[:len(messages)]
+	if len(verdicts) < len(messages) {
+		panic("chatguard: CheckAll with fewer verdicts than messages")
+	}
 	b := batch{guard: g}
 	for i := range messages {
 		if err := b.add(&messages[i], &verdicts[i]); err != nil {

@@ -46,13 +46,13 @@ func TestVerdictOfAThrottledMessage(t *testing.T) {
 	g := enforced(t, nil, nil)
 	for left := 2; left >= 0; left-- {
 		v := mustCheck(t, g, from("7", 0))
-		if want := (Verdict{At: monday, ChannelID: "1", UserID: "7", Cost: 1, Allowed: true, Remaining: left, ResetAt: v.ResetAt}); v != want || v.Throttled() {
+		if want := (Verdict{At: monday, ChannelID: "1", UserID: "7", Allowed: true, Remaining: left, ResetAt: v.ResetAt}); v != want || v.Throttled() {
 			t.Fatalf("got %+v\nwant %+v", v, want)
 		}
 	}
 	v := mustCheck(t, g, from("7", 1))
 	want := Verdict{
-		At: monday.Add(time.Second), ChannelID: "1", UserID: "7", Cost: 1, Limit: "burst", RetryAfter: 3 * time.Second,
+		At: monday.Add(time.Second), ChannelID: "1", UserID: "7", Series: v.Series, Limit: "burst", RetryAfter: 3 * time.Second,
 		EntryID: v.EntryID, Penalty: Penalty{Action: Delete}, Strikes: 1, NewStrike: true, ResetAt: v.ResetAt,
 	}
 	if v != want || v.EntryID == 0 || !v.ResetAt.Equal(monday.Add(12*time.Second)) {
@@ -125,7 +125,7 @@ func TestLadder(t *testing.T) {
 		at   float64
 		want string
 	}{
-		{0, "delete"}, {9, "delete"}, {10, "warn"}, {15, "delete"}, {20.5, "timeout 9h59m40s"}, {31, "timeout 9h59m29s"},
+		{0, "delete"}, {9, "delete"}, {10, "warn"}, {15, "delete"}, {20.5, "timeout 9h59m40s"}, {31, "delete"}, /* which would end sooner */
 		{31 + 1800, "delete"}, {31 + 1900, "warn"},
 	} {
 		if v := mustCheck(t, g, from("7", step.at)); v.Penalty.String() != step.want {

@@ -6,9 +6,9 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// penalty is what a throttled message draws that has come to that rung of the ladder, from 0, and has to wait so long (in nanoseconds;
-// limits.Never: for ever). Lengths are whole seconds.
-func (p *Penalties) penalty(rung int, wait int64) Penalty {
+// penalty is what a throttled message draws that has come to that rung of the ladder, from 0. A timeout until the refill is of that length; 0
+// means that it wouldn't end.
+func (p *Penalties) penalty(rung int, untilRefill time.Duration) Penalty {
 	if len(p.Ladder) == 0 {
 		return Penalty{Action: Drop}
 	}
@@ -16,17 +16,20 @@ func (p *Penalties) penalty(rung int, wait int64) Penalty {
 	switch {
 	case !penalty.UntilRefill:
 		return penalty
-	case wait == limits.Never:
+	case untilRefill == 0:
 		return Penalty{Action: Delete}
 	}
-	length := min(max(time.Duration(wait), MinTimeout), MaxTimeout)
-	return Penalty{Action: Timeout, Duration: (length + time.Second - 1) / time.Second * time.Second}
+	return Penalty{Action: Timeout, Duration: untilRefill}
 }
 
-// mildest is what is left of the ladder where the user is not to be punished: the message goes.
+// mildest is what is left of the ladder where the user is not to be punished: at most, the message goes.
 func (p *Penalties) mildest() Penalty {
-	if len(p.Ladder) == 0 || p.Ladder[0].Action == Drop {
+	if len(p.Ladder) == 0 {
 		return Penalty{Action: Drop}
+	}
+	switch first := p.Ladder[0]; first.Action {
+	case NoAction, Drop:
+		return first
 	}
 	return Penalty{Action: Delete}
 }

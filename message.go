@@ -11,7 +11,7 @@ type Message struct {
 	SourceChannelID string    // the channel it was written in, where a platform mirrors messages; empty means ChannelID
 	User            User      // who wrote it
 	Text            string    // what was written; the Guard doesn't read it
-	SentAt          time.Time // when it was sent, between the years 1970 and 2116; zero means now, by the Guard's clock
+	SentAt          time.Time // when it was sent, from 1970 to February 2116; zero means now, by the Guard's clock
 	Cost            int       // how many messages it counts as; 0 means 1, less is an error
 }
 

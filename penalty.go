@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/limits"
 )
 
 // Action is what a penalty does.
@@ -35,8 +37,8 @@ func (a *Action) UnmarshalText(text []byte) (err error) {
 
 // The bounds of a timeout's length, as Twitch has them.
 const (
-	MinTimeout = time.Second
-	MaxTimeout = 14 * 24 * time.Hour
+	MinTimeout time.Duration = limits.LeastSilence
+	MaxTimeout time.Duration = limits.MostSilence
 )
 
 // Penalty is one rung of a ladder: an action and, for a timeout, its length. The zero value does nothing.

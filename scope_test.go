@@ -2,6 +2,7 @@ package chatguard
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,9 +105,15 @@ func TestLimitsEverywhereAreChangedForAll(t *testing.T) {
 	if err := g.SetPolicy("2", clash, monday); err != nil {
 		t.Fatal(err)
 	}
-	base.Limits[2].Name = "late"
+	base.Limits[0].Burst, base.Limits[2].Name = 7, "late"
+	if err := g.ValidatePolicy("", base); err == nil {
+		t.Error("a policy that can't be set is valid")
+	}
 	if err := g.SetPolicy("", base, monday); err == nil || !strings.Contains(err.Error(), `channel "2": limit "late"`) {
 		t.Errorf("error %v, want one that names the channel and the limit", err)
+	}
+	if got := g.Policy("1").Limits[0].Burst; got != 2 {
+		t.Errorf("what was refused is half in force: burst %d", got)
 	}
 }
 
@@ -157,6 +164,46 @@ func TestLimitThatObserves(t *testing.T) {
 	}
 }
 
+func TestOrderAcrossScopes(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits = []Limit{{Name: "a", Algorithm: UserWindow, Messages: 1, Every: time.Hour}, everywhere(1)}
+	}, nil)
+	own := g.Policy("1")
+	slices.Reverse(own.Limits)
+	if err := g.SetPolicy("1", own, monday); err != nil {
+		t.Fatal(err)
+	}
+	for channel, first := range map[string]string{"1": "abroad", "2": "a"} {
+		user := "of channel " + channel
+		mustCheck(t, g, in(channel, from(user, 0)))
+		if v := mustCheck(t, g, in(channel, from(user, 0))); v.Limit != first {
+			t.Errorf("channel %s: %s is named of two that wait as long, want %s", channel, v.Limit, first)
+		}
+		if e, err := g.Explain(in(channel, from(user, 0))); err != nil || e.Limits[0].Name != first {
+			t.Errorf("channel %s: explained as %+v, error %v", channel, e.Limits, err)
+		}
+	}
+}
+
+func TestWhatIsObservedTellsTheNextStrike(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits = []Limit{
+			{Name: "own", Algorithm: SlidingLog, Messages: 2, Every: 20 * time.Second},
+			{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: LimitObserves},
+		}
+		p.Penalties.Ladder = []Penalty{{Action: Delete}, {Action: Warn}, {Action: Ban}}
+	}, nil)
+	for _, at := range []float64{0, 0, 1, 11} { // two strikes
+		mustCheck(t, g, from("7", at))
+	}
+	if v := mustCheck(t, g, from("7", 20)); !v.Observed || v.Strikes != 2 || v.WouldBe.Action != Delete {
+		t.Errorf("within strike_every: %+v", v)
+	}
+	if v := mustCheck(t, g, from("7", 21)); !v.Observed || v.Strikes != 2 || v.WouldBe.Action != Ban || v.NewStrike {
+		t.Errorf("after it: %+v", v)
+	}
+}
+
 func TestDelayIsForThoseWhoEnforce(t *testing.T) {
 	queue := func(p *Policy) {
 		p.Limits = []Limit{{Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2}}
@@ -169,6 +216,14 @@ func TestDelayIsForThoseWhoEnforce(t *testing.T) {
 	}
 	if v := mustCheck(t, g, from("7", 0)); v.Allowed || v.RetryAfter != time.Second {
 		t.Errorf("the fourth: %+v", v)
+	}
+	watched := enforced(t, func(p *Policy) {
+		queue(p)
+		p.Limits = append(p.Limits, Limit{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: LimitObserves})
+	}, nil)
+	mustCheck(t, watched, from("7", 0))
+	if v := mustCheck(t, watched, from("7", 0)); !v.Observed || v.Delay != time.Second {
+		t.Errorf("a limit that observes takes the queue's delay away: %+v", v)
 	}
 	observing := enforced(t, func(p *Policy) {
 		queue(p)

@@ -1,6 +1,7 @@
 package chatguard
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -45,6 +46,9 @@ func (g *Guard) SetUserOverride(channelID, userID string, o UserOverride, at tim
 	if o.Exempt > NeverExempt {
 		return fmt.Errorf("unknown exemption %d", uint8(o.Exempt))
 	}
+	if o.Exempt != ExemptByRole && channelID == "" {
+		return errors.New("an exemption is for a channel")
+	}
 	table, ns, err := g.user(channelID, userID, at)
 	if err != nil {
 		return err
@@ -57,6 +61,16 @@ func (g *Guard) SetUserOverride(channelID, userID string, o UserOverride, at tim
 		}
 	}
 	return table.SetOwn(userID, own, ns)
+}
+
+// UserOverride returns what a user has of their own in a channel, or with an empty channel ID in the limits per user everywhere. The error is
+// ErrNoLimit where there are none of those, or ErrLongID.
+func (g *Guard) UserOverride(channelID, userID string) (UserOverride, error) {
+	table, _, err := g.user(channelID, userID, time.Unix(0, 0))
+	if err != nil {
+		return UserOverride{}, err
+	}
+	return overrideOf(table.OwnOf(userID)), nil
 }
 
 func overrideOf(own limits.Own) UserOverride {

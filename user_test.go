@@ -3,12 +3,16 @@ package chatguard
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 )
 
 func TestUserOverride(t *testing.T) {
-	g := enforced(t, func(p *Policy) { p.Limits[0].Roles = map[Role]Override{VIP: {Burst: 9}} }, nil)
+	g := enforced(t, func(p *Policy) {
+		p.Limits[0].Roles = map[Role]Override{VIP: {Burst: 9}}
+		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Messages: 5, Every: time.Second, Mode: LimitObserves})
+	}, nil)
 	passed := func(user string, roles ...Role) (n int) {
 		for mustCheck(t, g, from(user, 0, roles...)).Allowed && n < 20 {
 			n++
@@ -46,6 +50,7 @@ func TestUserOverride(t *testing.T) {
 			Limits: map[string]Override{"daily": {Refill: time.Second}}},
 		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`: {Timezone: "Mars"},
 		`unknown exemption 9`: {Exempt: 9},
+		`limit "log": the log of each user has room for 5 messages: more for one needs a role, or the limit itself, to have as many`: {Limits: map[string]Override{"log": {Messages: 6}}},
 	} {
 		if err := g.SetUserOverride("1", "7", o, monday); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
@@ -110,35 +115,104 @@ func TestRefundAndReset(t *testing.T) {
 	}
 }
 
+// counting is a limit in which throttled messages count.
+func counting(name string, per Scope, messages int) Limit {
+	return Limit{Name: name, Algorithm: UserWindow, Per: per, Messages: messages, Every: time.Hour, CountThrottled: true}
+}
+
+// used returns how much of each limit the message's author has used.
+func used(t *testing.T, g *Guard, m Message) (used []int) {
+	t.Helper()
+	e, err := g.Explain(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range e.Limits {
+		used = append(used, l.Used)
+	}
+	return used
+}
+
 func TestPardon(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
-		p.Limits = p.Limits[:1]
-		p.Limits[0].CountThrottled = true
+		p.Limits = append(p.Limits[:1], counting("own", PerUser, 9), counting("abroad", PerUserEverywhere, 9), counting("all", PerChannel, 9))
 		p.Penalties.StrikeEvery = 0
 	}, nil)
+	var passed Verdict
 	for range 3 {
-		mustCheck(t, g, from("7", 0))
+		passed = mustCheck(t, g, from("7", 0))
 	}
-	first := mustCheck(t, g, from("7", 4)) // it counts: a token had come back, and is gone
-	if !first.Allowed {
-		t.Fatalf("got %+v", first)
+	late := mustCheck(t, g, from("7", -1)) // it counts at 0
+	if second := mustCheck(t, g, from("7", 0)); second.Strikes != 2 || late.Late != time.Second || late.Counted != 1 {
+		t.Fatalf("got %+v and %+v", late, second)
 	}
-	offence := mustCheck(t, g, from("7", 6))
-	if second := mustCheck(t, g, from("7", 6)); second.Strikes != 2 {
-		t.Fatalf("got %+v", second)
+	if got, want := used(t, g, from("7", 0)), []int{3, 5, 5, 5}; !slices.Equal(got, want) {
+		t.Fatalf("used %v, want %v", got, want)
 	}
 	for i, want := range []bool{true, false} {
-		done, err := g.Pardon(offence, monday.Add(6*time.Second))
+		done, err := g.Pardon(late, monday.Add(time.Second))
 		if err != nil || done != want {
 			t.Errorf("pardon %d: done is %v, error %v", i+1, done, err)
 		}
-		e, err := g.Explain(from("7", 6))
-		if err != nil || e.Strikes != 1 || e.Limits[0].Used != 2 {
-			t.Errorf("after pardon %d: %d strikes, %d used, error %v; want 1 and 2", i+1, e.Strikes, e.Limits[0].Used, err)
+		if got, want := used(t, g, from("7", 0)), []int{3, 4, 4, 4}; !slices.Equal(got, want) {
+			t.Errorf("after pardon %d: used %v, want %v", i+1, got, want)
+		}
+		if e, _ := g.Explain(from("7", 0)); e.Strikes != 1 {
+			t.Errorf("after pardon %d: %d strikes, want 1", i+1, e.Strikes)
 		}
 	}
-	if _, err := g.Pardon(first, monday); !errors.Is(err, ErrNotThrottled) {
+	if _, err := g.Pardon(passed, monday); !errors.Is(err, ErrNotThrottled) {
 		t.Errorf("pardon of an allowed message: %v", err)
+	}
+}
+
+func TestPardonGivesBackWhatCounted(t *testing.T) {
+	full := enforced(t, func(p *Policy) {
+		p.Limits = p.Limits[:1]
+		p.Limits[0].CountThrottled = true
+	}, nil)
+	for range 3 {
+		mustCheck(t, full, from("7", 0))
+	}
+	v := mustCheck(t, full, from("7", 0)) // there is no room for it to count
+	if done, err := full.Pardon(v, monday); !done || err != nil {
+		t.Errorf("done is %v, error %v", done, err)
+	}
+	if v := mustCheck(t, full, from("7", 0)); v.Allowed {
+		t.Errorf("a pardon has bought a message: %+v", v)
+	}
+	watched := enforced(t, func(p *Policy) {
+		trial := counting("trial", PerUser, 1)
+		trial.Mode = LimitObserves
+		p.Limits = []Limit{counting("own", PerUser, 2), trial}
+	}, nil)
+	mustCheck(t, watched, from("7", 0))
+	shown := mustCheck(t, watched, from("7", 0))
+	if !shown.Observed {
+		t.Fatalf("got %+v", shown)
+	}
+	if _, err := watched.Pardon(shown, monday); err != nil {
+		t.Fatal(err)
+	}
+	if v := mustCheck(t, watched, from("7", 0)); v.Allowed {
+		t.Errorf("the pardon of a message that was shown has bought another: %+v", v)
+	}
+}
+
+func TestPardonOfLapsedStrike(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: 100 * time.Hour}}
+	}, nil)
+	mustCheck(t, g, from("7", 0))
+	lapsed := mustCheck(t, g, from("7", 1))
+	for _, at := range []float64{1860, 1920, 1980} {
+		mustCheck(t, g, from("7", at))
+	}
+	if _, err := g.Pardon(lapsed, monday.Add(33*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if e, _ := g.Explain(from("7", 1980)); e.Strikes != 3 {
+		t.Errorf("%d strikes are left of 3 that are newer than the pardoned one", e.Strikes)
 	}
 }
 
@@ -161,6 +235,15 @@ func TestTake(t *testing.T) {
 	observing := enforced(t, func(p *Policy) { p.Mode = Observe }, nil)
 	if taken, _, _ = observing.Take(context.Background(), in("1", Message{ChannelID: "1", User: User{ID: "7"}, SentAt: monday, Cost: 5})); taken != 5 {
 		t.Errorf("who only observes gives %d of 5", taken)
+	}
+	watched := enforced(t, func(p *Policy) {
+		trial := counting("trial", PerUser, 1)
+		trial.Mode = LimitObserves
+		p.Limits = []Limit{counting("own", PerUser, 2), trial}
+	}, nil)
+	m.User.Roles = 0
+	if taken, v, _ = watched.Take(context.Background(), m); taken != 2 || !v.Observed {
+		t.Errorf("beside a limit that observes: took %d of 5 with room for 2: %+v", taken, v)
 	}
 	if _, _, err = g.Take(context.Background(), Message{ChannelID: "1"}); !errors.Is(err, ErrNoUser) {
 		t.Errorf("without a user: %v", err)

@@ -13,7 +13,6 @@ type Verdict struct {
 	At        time.Time // the message's time
 	ChannelID string
 	UserID    string
-	Cost      int // how many messages it counts as
 
 	Allowed  bool // may be shown. The only field that most callers need
 	Observed bool // would have been throttled, had the policy been enforced; Allowed is true
@@ -23,15 +22,20 @@ type Verdict struct {
 
 	Limit      string        // the limit that throttles, or would have; empty when all of them allow
 	Remaining  int           // messages of cost 1 that this limit (when all allow: the tightest) would still take; -1 when Exempt
-	RetryAfter time.Duration // counted from At: the same message is allowed at At+RetryAfter, and not 1 ns sooner; 0 when allowed or Never
-	Delay      time.Duration // of an allowed message, counted from At: how long it is to be held until its turn comes; 0 when Observed or observing
-	ResetAt    time.Time     // when that limit will have forgotten everything; zero when Exempt
+	RetryAfter time.Duration // counted from At: the same message would pass at At+RetryAfter, and not 1 ns sooner; 0 when it passes, or Never
+	Delay      time.Duration // of an allowed message, counted from At: how long it is to be held until its turn comes; 0 where the policy observes
+	ResetAt    time.Time     // when that limit will have forgotten everything; zero when Exempt, and without limits
 
 	EntryID   EntryID // of a throttled or observed message: its journal entry; 0 otherwise
 	Penalty   Penalty // what is to happen to the message and its author; the zero value when Allowed
 	WouldBe   Penalty // of an Observed message: the penalty it would have drawn
 	Strikes   int     // the author's strikes after a throttled or observed message
 	NewStrike bool    // the message gave the last of them
+
+	// What Pardon has to know of a throttled or observed message.
+	Late    time.Duration // how much later than At it counted: chat arrives out of order
+	Counted int           // how many of its cost count all the same, in every limit that counts throttled messages
+	Series  uint8         // of the strikes: another one once they have lapsed
 }
 
 // Throttled reports whether a limit stood in the way of the message that was judged, enforced or only observed.
@@ -68,7 +72,7 @@ type verdictJSON struct {
 }
 
 // MarshalJSON writes the form that the command line and the HTTP API share. Times are RFC 3339 in UTC; waits are rounded up, retry_after_ms is
-// null where waiting never helps; remaining and reset_at are null for an exempt message.
+// null where waiting never helps; remaining and reset_at are null for an exempt message and without limits.
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	out := verdictJSON{
 		At: v.At.UTC(), Channel: v.ChannelID, UserID: v.UserID,
@@ -76,7 +80,7 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 		Limit: v.Limit, Penalty: v.Penalty, Entry: v.EntryID, Strikes: v.Strikes, NewStrike: v.NewStrike,
 		DelayMS: roundedUp(v.Delay),
 	}
-	if !v.Exempt {
+	if !v.ResetAt.IsZero() {
 		reset := v.ResetAt.UTC()
 		out.Remaining, out.ResetAt = &v.Remaining, &reset
 	}

@@ -26,8 +26,8 @@ type algorithm struct {
 	// spend takes n, which fit at that time and leave at leaveAt, and returns the level afterwards.
 	spend func(r *Rule, state []uint64, at, leaveAt, n int64) level
 
-	// charge counts n of a throttled message, as far as there is room.
-	charge func(r *Rule, state []uint64, at, n int64)
+	// charge counts n of a throttled message, as far as there is room, and returns for how many there was.
+	charge func(r *Rule, state []uint64, at, n int64) (counted int64)
 
 	// refund gives back what still counts at that time of what was spent.
 	refund func(r *Rule, state []uint64, back spent, at int64)

@@ -20,10 +20,20 @@ func (s *shard) refund(row []uint64, back spent, at int64, applies func(*Rule) b
 	}
 }
 
-// Reset makes the user like one never seen: nothing is spent, no strike counts, nothing is granted. What the user has of their own stays.
+// Reset makes the user like one never seen: nothing is spent, no strike counts, nothing is granted. What the user has of their own stays, and
+// a change of calendars that is under way goes on.
 func (t *Table) Reset(user string, now int64) {
 	t.amend(user, now, func(s *shard, row []uint64, _ int64) {
-		clear(row[headerWords:])
+		rules := s.rulesOf(row)
+		for i := range rules {
+			r := &rules[i]
+			state := r.state(row)
+			if r.calendar != nil && loadDay(state).unsettled() {
+				loadDay(state).emptied().store(state)
+			} else {
+				clear(state)
+			}
+		}
 		forgive(row)
 		if has(row, personalFlag) {
 			s.personal[row[wordUser]].grants = nil
@@ -34,53 +44,47 @@ func (t *Table) Reset(user string, now int64) {
 // Offence is what a throttled message brought on its author.
 type Offence struct {
 	ID        int64 // that no other has
-	At        int64 // the message's time
-	Cost      int64
-	Strikes   int  // after it
-	NewStrike bool // it gave one
+	At        int64 // when the message counted
+	Counted   int64 // how many it counts as, although it was throttled
+	Silence   int64 // for how long, in nanoseconds, its penalty silences the user
+	Series    uint8 // of its strike
+	NewStrike bool  // it gave one
 }
 
 // remembered is how many pardons of a user are remembered, so that a second pardon of the same offence does nothing.
 const remembered = 64
 
 // Pardon undoes an offence: the strike that it gave, where that still counts, what it spent of the limits that count throttled messages,
-// and the note of a penalty that silences. It reports whether it did; the second time it doesn't.
-func (t *Table) Pardon(user string, o Offence, now int64) (done bool) {
+// and the note of its penalty, where none silences the user for longer. It reports whether it did; the second time it doesn't. Others are
+// the places that the message drew on beside.
+func (t *Table) Pardon(user string, o Offence, now int64, others ...Place) (done bool) {
 	t.amend(user, now, func(s *shard, row []uint64, at int64) {
 		p := s.personalOf(row)
 		if done = !slices.Contains(p.pardoned, o.ID); !done {
 			return
 		}
 		p.pardoned = append(newest(p.pardoned, remembered-1), o.ID)
-		if s.set.silencedBy(row, o) {
+		if int64(row[wordSilentUntil]) <= o.At+o.Silence {
 			row[wordSilentUntil] = 0
 		}
-		if o.NewStrike && s.set.counts(row, o, at) {
-			setStrikeCount(row, strikeCount(row)-1)
+		if count, _ := s.set.lapse(row, at); o.NewStrike && count > 0 && seriesOf(row) == o.Series {
+			setStrikeCount(row, count-1)
 		}
-		s.refund(row, spent{at: o.At, n: o.Cost}, at, func(r *Rule) bool { return r.countThrottled })
+		s.refundCounted(row, o, at)
 	})
-	return done
-}
-
-// counts reports whether the strike of an offence is one of those that count now: then each since has come before the one before it lapsed.
-func (s *Set) counts(row []uint64, o Offence, now int64) bool {
-	count, _ := s.lapse(row, now)
-	since, later := int64(row[wordStrikeAt])-o.At, int64(max(1, count-o.Strikes)) // fewer are left where a later one was pardoned
-	if count == 0 || since < 0 {
+	if !done {
 		return false
 	}
-	forget := int64(s.strikes.Forget)
-	return forget == 0 || since/forget < later
+	for _, other := range others {
+		other.Table.amend(other.User, now, func(s *shard, row []uint64, at int64) { s.refundCounted(row, o, at) })
+	}
+	return true
 }
 
-// silencedBy reports whether it can be the penalty of an offence that silences the user, and not a longer one.
-func (s *Set) silencedBy(row []uint64, o Offence) bool {
-	if len(s.strikes.Ladder) == 0 {
-		return false
+func (s *shard) refundCounted(row []uint64, o Offence, at int64) {
+	if o.Counted > 0 {
+		s.refund(row, spent{at: o.At, n: o.Counted}, at, func(r *Rule) bool { return r.countThrottled })
 	}
-	length := s.strikes.Ladder[s.strikes.rung(o.Strikes, o.NewStrike)]
-	return length == UntilRetry || int64(row[wordSilentUntil]) <= o.At+length
 }
 
 func forgive(row []uint64) {
@@ -99,7 +103,7 @@ func (t *Table) amend(user string, now int64, change func(s *shard, row []uint64
 	}
 	row := p.shard.row(p.slot)
 	change(p.shard, row, present(row, now))
-	row[wordMeta] |= pinnedFlag
+	p.shard.pin(row)
 	p.shard.touch(p.slot, row)
 }
 

@@ -114,7 +114,10 @@ func TestPardon(t *testing.T) {
 	counted := window("fixed-window", 5, time.Hour).countingThrottled()
 	table := tableWith(t, Strikes{Every: 10 * time.Second, Ladder: []int64{1000 * nanosPerSecond}}, bucket(1, time.Hour), counted)
 	run(t, table, []step{{at: 0, ok: true}, {at: 1, n: 3, retry: -1}})
-	offence := Offence{ID: 1, At: nanos(1), Cost: 3, Strikes: 1, NewStrike: true}
+	var p place
+	table.place("7", &p)
+	p.find()
+	offence := Offence{ID: 1, At: nanos(1), Counted: 3, Silence: 1000 * nanosPerSecond, Series: seriesOf(p.shard.row(p.slot)), NewStrike: true}
 	for i, want := range []bool{true, false, false} {
 		if done := table.Pardon("7", offence, nanos(2)); done != want {
 			t.Errorf("pardon %d: done is %v", i, done)
@@ -157,6 +160,8 @@ func TestPardonsTakeTheirOwnStrikeBack(t *testing.T) {
 		{"twice the same", []float64{0, 10}, []int{0, 0}, 11, 1},
 		{"in a long series", []float64{0, 1700, 3400}, []int{0}, 3401, 2},
 		{"when they have lapsed", []float64{0, 10}, []int{0, 1}, 10 + forget, 0},
+		{"one that had lapsed before many", []float64{0, 1860, 1920, 1980}, []int{0}, 1981, 3},
+		{"one of many whose next was pardoned", []float64{0, 1700, 3400}, []int{1, 0}, 3401, 1},
 		{"one that had lapsed before the next", []float64{0, forget}, []int{0}, forget + 1, 1},
 		{"the next after one that had lapsed", []float64{0, forget}, []int{1}, forget + 1, 0},
 	} {
@@ -168,7 +173,7 @@ func TestPardonsTakeTheirOwnStrikeBack(t *testing.T) {
 			if !d.NewStrike {
 				t.Fatalf("%s: message %d gives no strike", test.name, i)
 			}
-			offences = append(offences, Offence{ID: int64(i + 1), At: nanos(at), Cost: 1, Strikes: d.Strikes, NewStrike: true})
+			offences = append(offences, Offence{ID: int64(i + 1), At: d.At, Series: d.Series, NewStrike: true})
 		}
 		for _, i := range test.pardons {
 			table.Pardon("7", offences[i], nanos(test.now))
@@ -182,7 +187,7 @@ func TestPardonsTakeTheirOwnStrikeBack(t *testing.T) {
 func TestPardonOfAMessageWithoutAStrike(t *testing.T) {
 	table := newTable(t, bucket(1, time.Hour))
 	run(t, table, []step{{at: 0, ok: true}, {at: 0, retry: hour}, {at: 5, retry: hour - 5}})
-	if !table.Pardon("7", Offence{ID: 2, At: nanos(5), Cost: 1, Strikes: 1}, nanos(6)) {
+	if !table.Pardon("7", Offence{ID: 2, At: nanos(5)}, nanos(6)) {
 		t.Error("it isn't pardoned")
 	}
 	if s := table.standing(6); s.Strikes != 1 {

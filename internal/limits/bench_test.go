@@ -24,7 +24,7 @@ func BenchmarkChange(b *testing.B) {
 			b.Fatal(err)
 		}
 		table.mu.Lock()
-		c := conversionOf(table.set, set, nanos(1))
+		c := conversionOf(table.set, set, nil, nanos(1))
 		table.each(func(_ int, s *shard) {
 			begin := time.Now()
 			s.mu.Lock()

@@ -232,7 +232,7 @@ func TestTidyingIsInvisible(t *testing.T) {
 			}
 			user := rapid.SampledFrom(users).Draw(rt, "user")
 			d, want := tidy.judge(user, q), still.judge(user, q)
-			d.Limit, d.Set, want.Limit, want.Set = nil, nil, nil, nil
+			d.Limit, d.Set, d.Series, want.Limit, want.Set, want.Series = nil, nil, 0, nil, nil, 0
 			if d != want {
 				rt.Fatalf("step %d, user %s, %+v:\n got %+v\nwant %+v", i, user, q, d, want)
 			}

@@ -15,7 +15,7 @@ func (t *Table) Change(set *Set, at int64) {
 }
 
 func (t *Table) change(set *Set, at int64) {
-	c := conversionOf(t.set, set, at)
+	c := conversionOf(t.set, set, t.longest(), at)
 	fresh := t.fresh
 	seen := false
 	t.each(func(_ int, s *shard) {
@@ -30,6 +30,32 @@ func (t *Table) change(set *Set, at int64) {
 	t.set, t.fresh = c.set, fresh
 }
 
+// longest returns, for each limit, how many words of state the user has who needs most: a log may be longer than the new numbers make room
+// for, and what is in it goes on counting. Other states are always as long, and not looked at.
+func (t *Table) longest() []int {
+	words := make([]int, len(t.set.rules))
+	logs := slices.ContainsFunc(t.set.rules, func(r Rule) bool { return r.end-r.start > longState })
+	if !logs {
+		return words
+	}
+	t.each(func(_ int, s *shard) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for slot := range s.len() {
+			if !s.inUse(slot) {
+				continue
+			}
+			for i := range t.set.rules {
+				words[i] = max(words[i], len(trim(t.set.rules[i].state(s.row(slot)))))
+			}
+		}
+	})
+	return words
+}
+
+// longState is more words than the state of any limit has but a log's.
+const longState = 2
+
 // conversion brings rows from one set to another.
 type conversion struct {
 	old, set *Set
@@ -37,14 +63,14 @@ type conversion struct {
 	at       int64
 }
 
-// conversionOf returns the way to the new set, with room for what logs hold in the old one: giving numbers back forgives nothing.
-func conversionOf(old, set *Set, at int64) conversion {
-	c := conversion{old: old, from: make([]int, len(set.rules)), at: at}
+// conversionOf returns the way to the new set, with room for the states of the old one, which are so many words long at most.
+func conversionOf(old, set *Set, words []int, at int64) conversion {
+	c := conversion{old: old, set: set, from: make([]int, len(set.rules)), at: at}
 	room := make([]int, len(set.rules))
 	for i, r := range set.rules {
 		c.from[i] = slices.IndexFunc(old.rules, func(o Rule) bool { return o.name == r.name && o.algorithm == r.algorithm })
-		if c.from[i] >= 0 {
-			room[i] = old.rules[c.from[i]].end - old.rules[c.from[i]].start
+		if words != nil && c.from[i] >= 0 {
+			room[i] = words[c.from[i]]
 		}
 	}
 	c.set = set.withRoom(room)

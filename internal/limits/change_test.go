@@ -399,3 +399,15 @@ func TestUnseenUsersGainNothingByANewZone(t *testing.T) {
 		{at: 2*day + 15*hour, n: 48, ok: true},
 	})
 }
+
+func TestALogIsAsLongAsItHasToBe(t *testing.T) {
+	table := newTable(t, window("sliding-log", 1000, time.Hour))
+	run(t, table, []step{{at: 0, n: 8, ok: true}})
+	table.mustChange(t, 1, window("sliding-log", 5, time.Hour))
+	if r := table.set.rules[0]; r.end-r.start != 1+8 {
+		t.Errorf("room for %d, want what the longest log holds: 8", r.end-r.start-1)
+	}
+	run(t, table, []step{{at: 2, retry: 3598}})
+	table.mustChange(t, 3, window("sliding-log", 10, time.Hour))
+	run(t, table, []step{{at: 4, n: 3, retry: 3596}, {at: 4, n: 2, ok: true}})
+}

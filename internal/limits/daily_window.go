@@ -51,10 +51,12 @@ var dailyWindow = algorithm{
 		return r.levelOfDay(d)
 	},
 
-	charge: func(r *Rule, state []uint64, at, n int64) {
+	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		d := r.dayAt(state, at)
+		before := d.count
 		d.count = plus(d.count, n, r.allowance(d))
 		d.store(state)
+		return d.count - before
 	},
 
 	refund: func(r *Rule, state []uint64, back spent, at int64) {
@@ -127,6 +129,12 @@ func loadDay(state []uint64) countedDay {
 // unsettled reports whether the day belongs to a change of calendars that is under way.
 func (d countedDay) unsettled() bool { return d.changing || d.partial }
 
+// emptied returns the day with nothing counted.
+func (d countedDay) emptied() countedDay {
+	d.count = 0
+	return d
+}
+
 func (d countedDay) store(state []uint64) {
 	d.Start = max(0, d.Start) // there are no times before 1970
 	state[0] = uint64(d.Start)<<lengthBits | uint64(d.End-d.Start)
@@ -153,11 +161,8 @@ func (r *Rule) dayAt(state []uint64, at int64) countedDay {
 	return countedDay{Day: r.calendar.DayOf(at / nanosPerSecond)}
 }
 
-// dayAfter returns the day that follows d, with nothing counted in it.
+// dayAfter returns the transitional day that follows d, in which the calendar has changed, with nothing counted in it.
 func (r *Rule) dayAfter(d countedDay) countedDay {
-	if !d.changing {
-		return countedDay{Day: r.calendar.DayOf(d.End)}
-	}
 	least := int64(secondsPerDay / 2)
 	if r.capacity == 1 {
 		least = secondsPerDay // half of one message is none

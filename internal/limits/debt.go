@@ -21,10 +21,11 @@ func spendDebt(r *Rule, state []uint64, at, from, n int64) level {
 	return levelOfDebt(r, state, at)
 }
 
-func chargeDebt(r *Rule, state []uint64, at, n int64) {
+func chargeDebt(r *Rule, state []uint64, at, n int64) (counted int64) {
 	debt := max(0, int64(state[0])-at)
-	full := r.capacity * r.interval
-	state[0] = uint64(at + plus(debt, min(n, r.capacity)*r.interval, full))
+	more := plus(debt, min(n, r.capacity)*r.interval, r.capacity*r.interval)
+	state[0] = uint64(at + more)
+	return (more - debt) / r.interval
 }
 
 // refundDebt goes by what is owed, where nothing was spent since. Otherwise one time doesn't tell how much of a debt is whose: then it takes

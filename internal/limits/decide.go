@@ -6,6 +6,7 @@ import "slices"
 type Place struct {
 	Table *Table
 	User  string
+	Order map[string]int // of the limits by their names, in the policy; nil means as they were compiled
 }
 
 // Judge decides on a message of the user, with the limits of the other places too, and keeps the consequences. The order of the places must
@@ -58,6 +59,9 @@ func (p *place) judgeWith(q *Request, d *Decision, others []Place) {
 	h := hearing{accounts: accounts[:1+len(others)], request: q, decision: d}
 	for i := range h.accounts {
 		places[i].open(&accounts[i], q.Roles)
+		if i > 0 {
+			accounts[i].order = others[i-1].Order
+		}
 	}
 	h.judge()
 	for i := range h.accounts {
@@ -74,7 +78,7 @@ func (t *Table) Peek(user string, q *Request, others ...Place) (d Decision) {
 
 // rehearse returns a hearing that changes nothing.
 func (t *Table) rehearse(user string, q *Request, d *Decision, others []Place) *hearing {
-	h := &hearing{request: q, decision: d, accounts: []account{Place{t, user}.copy(q.Roles)}}
+	h := &hearing{request: q, decision: d, accounts: []account{Place{Table: t, User: user}.copy(q.Roles)}}
 	for _, other := range others {
 		h.accounts = append(h.accounts, other.copy(q.Roles))
 	}
@@ -91,9 +95,10 @@ func (o Place) copy(roles uint8) (a account) {
 	if p.find(); !p.found {
 		row := make([]uint64, s.set.width)
 		copy(row, s.fresh)
-		return account{set: s.set, row: row, rules: s.set.rulesFor(roles)}
+		return account{set: s.set, row: row, rules: s.set.rulesFor(roles), order: o.Order}
 	}
 	p.open(&a, roles)
+	a.order = o.Order
 	a.row = slices.Clone(a.row)
 	if a.personal != nil {
 		a.personal = &personal{Own: a.personal.Own, grants: slices.Clone(a.personal.grants)}

@@ -17,6 +17,7 @@ type takenRow struct {
 
 // Dirty takes the rows that changed since they were last confirmed. Confirm or Release gives them back; one batch at a time.
 func (t *Table) Dirty() *Batch {
+	t.stored.Store(true)
 	b := &Batch{table: t}
 	t.each(b.take)
 	return b

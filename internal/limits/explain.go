@@ -5,6 +5,7 @@ import "slices"
 // Level is how a user stands with one limit. Times are nanoseconds since the Unix epoch.
 type Level struct {
 	Limit     *Rule
+	Place     int // in the policy
 	Scope     Scope
 	Decides   bool  // a message has to fit it
 	Used      int64 // messages of cost 1
@@ -43,7 +44,7 @@ func (t *Table) Explain(user string, q *Request, others ...Place) (d Decision, l
 func (h *hearing) levels(levels []Level, a *account) []Level {
 	for i := range a.rules {
 		r := &a.rules[i]
-		l := Level{Limit: r, Scope: a.set.limits[i].Scope, Decides: h.decides(r), NextAt: a.next(r, a.at, 1), Role: a.set.limits[i].role(h.request.Roles)}
+		l := Level{Limit: r, Place: a.place(r), Scope: a.set.limits[i].Scope, Decides: h.decides(r), NextAt: a.next(r, a.at, 1), Role: a.set.limits[i].role(h.request.Roles)}
 		level := r.level(r, r.state(a.row), a.at)
 		l.Used, l.Capacity, l.ResetAt = level.used, level.capacity, level.resetAt
 		l.Remaining = a.remaining(r, level)
@@ -52,7 +53,7 @@ func (h *hearing) levels(levels []Level, a *account) []Level {
 			_, l.Own = a.personal.Numbers[r.name]
 		}
 		at := len(levels)
-		for at > 0 && levels[at-1].Limit.place > r.place {
+		for at > 0 && levels[at-1].Place > l.Place {
 			at--
 		}
 		levels = slices.Insert(levels, at, l)

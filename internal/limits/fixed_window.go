@@ -29,9 +29,11 @@ var fixedWindow = algorithm{
 		return level{count + n, r.capacity, start + r.interval}
 	},
 
-	charge: func(r *Rule, state []uint64, at, n int64) {
+	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		start, count := r.fixedAt(state, at)
-		setWindow(state, start, plus(count, n, r.capacity))
+		more := plus(count, n, r.capacity)
+		setWindow(state, start, more)
+		return more - count
 	},
 
 	refund: func(r *Rule, state []uint64, back spent, at int64) {

@@ -81,11 +81,21 @@ func (t *Table) Grant(user, limit string, n, at int64) (until int64, ok bool) {
 				break
 			}
 		}
-		p := s.personalOf(row)
-		p.grants = append(p.grants, grant{limit: rules[i].name, left: n, until: until})
-		slices.SortStableFunc(p.grants, func(a, b grant) int { return cmp.Compare(a.until, b.until) })
+		s.personalOf(row).grant(grant{limit: rules[i].name, left: n, until: until})
 	})
 	return until, true
+}
+
+// grant adds a grant, which lapse in their order.
+func (p *personal) grant(g grant) {
+	for i := range p.grants {
+		if had := &p.grants[i]; had.limit == g.limit && had.until == g.until {
+			had.left += g.left
+			return
+		}
+	}
+	p.grants = append(p.grants, g)
+	slices.SortStableFunc(p.grants, func(a, b grant) int { return cmp.Compare(a.until, b.until) })
 }
 
 // daily returns the place of the first limit that counts by days, or -1.

@@ -13,12 +13,15 @@ type Request struct {
 type Decision struct {
 	Set       *Set  // of the user in the channel; the one that it was decided by
 	Limit     *Rule // that throttles or would, if it did more than observe; when all allow, the one with the least remaining. Nil without limits
+	At        int64 // when the message counts: never before the last one that its author spent in the channel
 	Taken     int64 // what was spent: 0 when throttled
+	Counted   int64 // of a throttled message: how many of its cost count all the same, in every limit that counts throttled ones
 	Remaining int64 // messages of cost 1 that the limit would still take
 	RetryAt   int64 // when the request would be allowed; Never where no waiting helps
 	ResetAt   int64 // when the limit will have forgotten everything
 	LeaveAt   int64 // of an allowed message: when it may go on its way
 	Strikes   int   // after a throttled message
+	Series    uint8 // of the strikes: another one once they have lapsed
 	Rung      int   // of the ladder that it draws: the first where it gave no strike
 	Allowed   bool
 	Exempt    bool // not judged
@@ -31,7 +34,8 @@ type Decision struct {
 // begin makes it the decision on a message that passes. It sets field by field: that is faster than to copy a whole struct.
 func (d *Decision) begin(set *Set, at int64) {
 	d.Set, d.Limit = set, nil
-	d.Taken, d.Remaining, d.RetryAt, d.ResetAt, d.LeaveAt, d.Strikes, d.Rung = 0, 0, at, 0, at, 0, 0
+	d.At, d.Taken, d.Counted, d.Remaining, d.RetryAt, d.ResetAt, d.LeaveAt = at, 0, 0, 0, at, 0, at
+	d.Strikes, d.Series, d.Rung = 0, 0, 0
 	d.Allowed, d.Exempt, d.Observed, d.Shared, d.NewStrike, d.Silenced = true, false, false, false, false, false
 }
 
@@ -40,8 +44,9 @@ type account struct {
 	set      *Set
 	row      []uint64
 	rules    []Rule
-	personal *personal // nil for nearly everyone
-	at       int64     // when the message counts: never before the last one that was spent
+	personal *personal      // nil for nearly everyone
+	order    map[string]int // of the limits in the policy, where they were compiled for another
+	at       int64          // when the message counts: never before the last one that was spent
 	changed  bool
 	pinned   bool // the store must learn of the change
 }
@@ -68,6 +73,7 @@ func (h *hearing) judge() {
 	for k := range h.accounts {
 		h.accounts[k].arrive(q.At)
 	}
+	h.decision.At = h.accounts[0].at
 	if q.UpTo {
 		h.cost = h.room()
 	}
@@ -113,6 +119,14 @@ type bar struct {
 
 func (b *bar) rule() *Rule { return &b.account.rules[b.limit] }
 
+// place is where a limit stands in the policy.
+func (a *account) place(r *Rule) int {
+	if a.order != nil {
+		return a.order[r.name]
+	}
+	return r.place
+}
+
 // bar looks at all limits that decide, or at all that observe, and returns what stands in the way for longest (in ties the first), until the
 // first time at which all of them allow the cost.
 func (h *hearing) bar(observers bool) (b bar) {
@@ -131,7 +145,7 @@ func (h *hearing) bar(observers bool) (b bar) {
 					continue // until then it stood in the way itself
 				}
 				t := a.next(r, at, h.cost)
-				if t > at && (t > longest || t == longest && r.place < b.rule().place) {
+				if t > at && (t > longest || t == longest && a.place(r) < b.account.place(b.rule())) {
 					b.account, b.limit, longest = a, i, t
 				}
 			}
@@ -180,6 +194,7 @@ func (a *account) remaining(r *Rule, l level) int64 {
 func (h *hearing) pass() {
 	d := h.decision
 	d.Taken = h.cost
+	first := 0 // place of the limit that the decision speaks of
 	for k := range h.accounts {
 		if h.accounts[k].set.special {
 			h.prepare(&h.accounts[k])
@@ -187,6 +202,8 @@ func (h *hearing) pass() {
 	}
 	if d.Observed {
 		h.report(h.bar(true))
+		own := &h.accounts[0]
+		own.set.foretell(own.row, own.at, d)
 	}
 	for k := range h.accounts {
 		a := &h.accounts[k]
@@ -200,8 +217,8 @@ func (h *hearing) pass() {
 				continue
 			}
 			remaining := a.remaining(r, level)
-			if d.Limit == nil || remaining < d.Remaining || remaining == d.Remaining && r.place < d.Limit.place {
-				d.Limit, d.Remaining, d.ResetAt = r, remaining, level.resetAt
+			if d.Limit == nil || remaining < d.Remaining || remaining == d.Remaining && a.place(r) < first {
+				d.Limit, d.Remaining, d.ResetAt, first = r, remaining, level.resetAt, a.place(r)
 			}
 		}
 		a.spent(h.request.Roles)
@@ -218,7 +235,9 @@ func (h *hearing) prepare(a *account) {
 		}
 		if !h.decides(r) && a.next(r, a.at, h.cost) > a.at {
 			d.Observed = true
-			a.charge(r, h.cost, h.request.Roles)
+			if r.countThrottled {
+				a.charge(r, h.cost, h.request.Roles)
+			}
 		}
 	}
 }
@@ -239,30 +258,41 @@ func (a *account) spent(roles uint8) {
 	a.changed = true
 }
 
-// charge counts a message that this limit or another one throttles, if throttled ones count there.
-func (a *account) charge(r *Rule, n int64, roles uint8) (charged bool) {
-	if r.countThrottled {
-		r.charge(r, r.state(a.row), a.at, n)
-		a.spent(roles)
-	}
-	return r.countThrottled
+// charge counts a throttled message in a limit that counts them, and returns for how many of its cost there was room.
+func (a *account) charge(r *Rule, n int64, roles uint8) (counted int64) {
+	counted = r.charge(r, r.state(a.row), a.at, n)
+	a.spent(roles)
+	return counted
 }
 
-// throttle counts the message where throttled ones count, reports the limit that stands in the way, and gives a strike.
-func (h *hearing) throttle(b bar) {
+// chargeAll counts the message where throttled ones count, and reports whether they do anywhere.
+func (h *hearing) chargeAll() (charged bool) {
 	d := h.decision
-	d.Allowed = false
-	charged := false
 	for k := range h.accounts {
 		a := &h.accounts[k]
 		if !a.set.special {
 			continue
 		}
 		for i := range a.rules {
-			charged = a.charge(&a.rules[i], h.cost, h.request.Roles) || charged
+			r := &a.rules[i]
+			if !r.countThrottled {
+				continue
+			}
+			counted := a.charge(r, h.cost, h.request.Roles)
+			if !charged || counted < d.Counted {
+				d.Counted = counted
+			}
+			charged = true
 		}
 	}
-	if charged {
+	return charged
+}
+
+// throttle counts the message where throttled ones count, reports the limit that stands in the way, and gives a strike.
+func (h *hearing) throttle(b bar) {
+	d := h.decision
+	d.Allowed = false
+	if h.chargeAll() {
 		b = h.bar(false)
 	}
 	h.report(b)
@@ -271,8 +301,9 @@ func (h *hearing) throttle(b bar) {
 		d.Strikes, _ = own.set.lapse(own.row, own.at)
 		return
 	}
-	own.set.strike(own.row, own.at, h.request.At, d)
-	own.changed = own.changed || d.NewStrike
+	if own.set.strike(own.row, h.request.At, d) {
+		own.changed = true
+	}
 }
 
 // report makes the limit in the way the one that the decision speaks of.

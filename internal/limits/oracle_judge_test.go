@@ -72,12 +72,19 @@ func (w *plainPolicy) row(key plainKey) *plainRow {
 }
 
 func (w *plainPolicy) clear(scope Scope, row *plainRow) {
-	row.ledgers, row.grants, row.strikes, row.strikeAt = map[string]ledger{}, nil, 0, 0
+	if row.ledgers == nil {
+		row.ledgers = map[string]ledger{}
+	}
+	row.grants, row.strikes, row.strikeAt = nil, 0, 0
 	for _, l := range w.limits {
 		if l.Scope != scope {
 			continue
 		}
+		before := row.ledgers[l.Name]
 		row.ledgers[l.Name] = w.newLedger(l)
+		if daily, ok := before.(*plainDaily); ok {
+			row.ledgers[l.Name] = &plainDaily{days: daily.days} // a day goes on to its end
+		}
 	}
 }
 
@@ -294,6 +301,10 @@ func (w *plainPolicy) pass(user string, q Request, n int64, seats, deciding, obs
 	}
 	if len(spending) < len(seats) {
 		d.Observed = true
+		own := w.row(w.key(PerUser, user))
+		if d.Strikes = own.strikes; max(q.At, own.last)-own.strikeAt >= int64(w.strikes.Forget) {
+			d.Strikes = 0
+		}
 		limit = w.report(&d, q.At, n, seats, observing)
 	}
 	for _, s := range spending {

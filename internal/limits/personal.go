@@ -77,6 +77,10 @@ func (p *personal) rule(s *Set, i int, r Rule) (Rule, error) {
 		if err != nil {
 			return r, fmt.Errorf("limit %q: %w", params.Name, err)
 		}
+		if own.words > r.end-r.start {
+			return r, fmt.Errorf("limit %q: the log of each user has room for %d messages: more for one needs a role, or the limit itself, to have as many",
+				params.Name, r.end-r.start-1)
+		}
 		own.calendar, own.start, own.end = r.calendar, r.start, r.end
 		r = own
 	}
@@ -90,27 +94,25 @@ func (p *personal) rule(s *Set, i int, r Rule) (Rule, error) {
 	return r, nil
 }
 
-// check returns what is wrong with what a user shall have, and the words that its limits' state needs.
-func (o *Own) check(s *Set) (needed []int, err error) {
+// check returns what is wrong with what a user shall have.
+func (o *Own) check(s *Set) error {
 	for _, name := range slices.Sorted(maps.Keys(o.Numbers)) {
 		if s.named(name) < 0 {
-			return nil, fmt.Errorf("there is no limit %q", name)
+			return fmt.Errorf("there is no limit %q", name)
 		}
 	}
 	if o.Timezone != "" {
 		if _, err := NewCalendar(o.Timezone, ""); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	p := personal{Own: *o}
 	for i := range s.rules {
-		r, err := p.rule(s, i, s.rules[i])
-		if err != nil {
-			return nil, err
+		if _, err := p.rule(s, i, s.rules[i]); err != nil {
+			return err
 		}
-		needed = append(needed, r.words)
 	}
-	return needed, nil
+	return nil
 }
 
 // SetOwn gives the user what they shall have of their own, as of the moment at, and keeps what they have spent. The error names what can't be.
@@ -119,26 +121,17 @@ func (t *Table) SetOwn(user string, own Own, at int64) error {
 	t.place(user, &p) // may have to make the shard, under the lock too
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	needed, err := own.check(t.set)
-	if err != nil {
+	if err := own.check(t.set); err != nil {
 		return err
 	}
-	t.widen(needed, at)
 	p.edit(at, func(s *shard, row []uint64) {
 		before, rules := slices.Clone(row), s.rulesOf(row)
 		p := s.personalOf(row)
 		p.Own, p.variants = own.clone(), nil
 		clear(row[headerWords:])
-		conversionOf(s.set, s.set, at).convert(row, s.rulesOf(row), before, rules)
+		conversionOf(s.set, s.set, nil, at).convert(row, s.rulesOf(row), before, rules)
 	})
 	return nil
-}
-
-// widen makes room for the state of limits.
-func (t *Table) widen(needed []int, at int64) {
-	if roomy := t.set.withRoom(needed); roomy != t.set {
-		t.change(roomy, at)
-	}
 }
 
 // OwnOf returns what the user has of their own.

@@ -74,8 +74,14 @@ func TestOwnNumbersKeepWhatWasUsed(t *testing.T) {
 	}
 }
 
-func TestALogIsMadeRoomier(t *testing.T) {
-	table := newTable(t, window("sliding-log", 2, time.Hour), bucket(100, time.Second))
+func TestOwnLog(t *testing.T) {
+	log := window("sliding-log", 2, time.Hour)
+	log.Roles = map[uint8]Numbers{3: {Messages: 5}}
+	table := newTable(t, log, bucket(100, time.Second))
+	if err := table.SetOwn("7", Own{Numbers: map[string]Numbers{"sliding-log": {Messages: 6}}}, nanos(0)); err == nil ||
+		!strings.Contains(err.Error(), "has room for 5 messages") {
+		t.Errorf("a longer log than there is room for: %v", err)
+	}
 	table.judge("8", Request{At: nanos(0), Cost: 2})
 	run(t, table, []step{{at: 0, ok: true}, {at: 1, ok: true}, {at: 1, retry: 3599}})
 	table.mustSetOwn(t, 1, Own{Numbers: map[string]Numbers{"sliding-log": {Messages: 5}}})
@@ -169,7 +175,9 @@ func TestOwnIsACopy(t *testing.T) {
 }
 
 func TestWhatWasGivenOutlivesARestart(t *testing.T) {
-	limits := []Limit{bucket(3, time.Hour), daily(10, "UTC", ""), window("sliding-log", 2, time.Hour)}
+	log := window("sliding-log", 2, time.Hour)
+	log.Roles = map[uint8]Numbers{3: {Messages: 6}}
+	limits := []Limit{bucket(3, time.Hour), daily(10, "UTC", ""), log}
 	own := Own{Exemption: NotExempt, Timezone: "Asia/Tokyo", Numbers: map[string]Numbers{"burst": {Burst: 4, Refill: 2 * time.Hour}, "sliding-log": {Messages: 6}}}
 	for _, user := range []string{"7", "anna"} {
 		first := newTable(t, limits...)
@@ -181,7 +189,7 @@ func TestWhatWasGivenOutlivesARestart(t *testing.T) {
 			t.Fatalf("%+v", d)
 		}
 		first.judge(user, Request{At: nanos(1), Cost: 9})
-		first.Pardon(user, Offence{ID: 5, At: nanos(1), Cost: 9, Strikes: 1, NewStrike: true}, nanos(1))
+		first.Pardon(user, Offence{ID: 5, At: nanos(1), Counted: 9, NewStrike: true}, nanos(1))
 		second := newTable(t, limits...)
 		for _, row := range rowsOf(first.Dirty()) { // as a store gives them back: by their names
 			if err := second.Restore(row, nanos(2)); err != nil {
@@ -191,7 +199,7 @@ func TestWhatWasGivenOutlivesARestart(t *testing.T) {
 		if got := second.OwnOf(user); !reflect.DeepEqual(got, own) {
 			t.Errorf("%s has %+v, want %+v", user, got, own)
 		}
-		if second.Pardon(user, Offence{ID: 5, At: nanos(1), Cost: 9, Strikes: 1, NewStrike: true}, nanos(2)) {
+		if second.Pardon(user, Offence{ID: 5, At: nanos(1), Counted: 9, NewStrike: true}, nanos(2)) {
 			t.Errorf("%s is pardoned twice", user)
 		}
 		for i, want := range []bool{true, false} { // one that was granted is left

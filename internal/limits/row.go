@@ -11,7 +11,7 @@ const (
 	headerWords
 )
 
-// wordMeta: version << 32 | roles << 20 | strikes << 4 | flags.
+// wordMeta: version << 32 | series << 27 | roles << 20 | strikes << 4 | flags.
 const (
 	dirtyFlag    = 1 << 0 // changed since a store confirmed it
 	pinnedFlag   = 1 << 1 // not to be dropped before a store has confirmed it
@@ -21,6 +21,8 @@ const (
 	maxStrikes   = 1<<16 - 1
 	rolesShift   = 20
 	maxRoles     = 1<<roleBits - 1
+	seriesShift  = 27
+	maxSeries    = 1<<5 - 1
 	versionShift = 32
 )
 
@@ -36,6 +38,15 @@ func rolesOf(row []uint64) uint8 { return uint8(row[wordMeta] >> rolesShift & ma
 func setRoles(row []uint64, roles uint8) {
 	row[wordMeta] = row[wordMeta]&^(maxRoles<<rolesShift) | uint64(roles&maxRoles)<<rolesShift
 }
+
+// seriesOf numbers the series that the strikes belong to, and begins again after 32.
+func seriesOf(row []uint64) uint8 { return uint8(row[wordMeta] >> seriesShift & maxSeries) }
+
+func setSeries(row []uint64, series uint8) {
+	row[wordMeta] = row[wordMeta]&^(maxSeries<<seriesShift) | uint64(series&maxSeries)<<seriesShift
+}
+
+func nextSeries(row []uint64) { setSeries(row, seriesOf(row)+1) }
 
 // version counts how often the row was changed, so that what was written to a store can be told from what changed meanwhile.
 func version(row []uint64) uint32 { return uint32(row[wordMeta] >> versionShift) }

@@ -24,7 +24,7 @@ func newChats(t *testing.T, limits ...Limit) *chats {
 }
 
 func (c *chats) places(user string, channel int) []Place {
-	return []Place{{c.everywhere, user}, {c.channels[channel], ""}}
+	return []Place{{Table: c.everywhere, User: user}, {Table: c.channels[channel]}}
 }
 
 func (c *chats) judge(user string, channel int, q Request) (d Decision) {
@@ -86,7 +86,7 @@ func TestScopesWithoutLimits(t *testing.T) {
 	users, channel := NewTable(sets[PerUser], 10), NewTable(sets[PerChannel], 10)
 	for _, want := range []bool{true, false} {
 		var d Decision
-		users.Judge("1", &Request{At: nanos(0), Cost: 1}, &d, Place{channel, "c"})
+		users.Judge("1", &Request{At: nanos(0), Cost: 1}, &d, Place{Table: channel, User: "c"})
 		if d.Allowed != want || d.Limit.Name() != "burst" || d.Shared == want {
 			t.Errorf("%+v, want allowed to be %v", d, want)
 		}

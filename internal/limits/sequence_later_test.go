@@ -161,6 +161,7 @@ func TestShorterSilenceReplacesNone(t *testing.T) {
 				length = 0
 			case length == UntilRetry:
 				length = max(d.RetryAt-at, int64(time.Second))
+				length = (length + 1e9 - 1) / 1e9 * 1e9 // whole seconds
 			}
 			if want := length > 0 && at+length < until; d.Silenced != want {
 				rt.Fatalf("silenced for %d ns from %d on, and until %d already: %v", length, at, until, d.Silenced)

@@ -190,7 +190,7 @@ func (w *world) request() Request {
 func (w *world) others(user string) (places []Place) {
 	for _, scope := range []Scope{PerUserEverywhere, PerChannel} {
 		if table := w.tables[scope]; table != nil {
-			places = append(places, Place{table, w.oracle.key(scope, user).user})
+			places = append(places, Place{Table: table, User: w.oracle.key(scope, user).user})
 		}
 	}
 	return places

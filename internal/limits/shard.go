@@ -24,6 +24,7 @@ func (s *shard) admit(key uint64) (slot int) {
 	if s.fresh != nil {
 		copy(s.row(slot)[wordUser+1:], s.fresh[wordUser+1:])
 	}
+	setSeries(s.row(slot), uint8(s.version)) // hardly the one of somebody's earlier row
 	s.table.users.Add(1)
 	return slot
 }
@@ -39,6 +40,13 @@ func (s *shard) drop(slot int) {
 	s.names.drop(key)
 	s.remove(slot)
 	s.table.users.Add(-1)
+}
+
+// pin keeps a row until a store has confirmed it, where there is one: a row that was dropped instead would come back as it was stored last.
+func (s *shard) pin(row []uint64) {
+	if s.table.stored.Load() {
+		row[wordMeta] |= pinnedFlag
+	}
 }
 
 // touch notes that a row has changed.

@@ -5,8 +5,8 @@ import "slices"
 // maxLog is how many messages a sliding log can remember of each user.
 const maxLog = 1024
 
-// slidingLog allows a number of messages in the last stretch of every, and remembers when each of them was: exact, at eight bytes a
-// message.
+// slidingLog allows a number of messages in the last stretch of every, and remembers when each of them was: exact, at eight bytes for each
+// message that it can remember of a user.
 //
 // The words: how many times there are, then the times, oldest first; a message of cost n is there n times. Those that count no longer
 // stay until their room is needed.
@@ -45,11 +45,13 @@ var slidingLog = algorithm{
 		return r.logLevel(state, at)
 	},
 
-	charge: func(r *Rule, state []uint64, at, n int64) {
+	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		n = min(n, r.capacity)
 		times := r.counting(state, at)
-		setLog(state, newest(times, int(plus(int64(len(times)), n, r.capacity)-n)))
+		before := int64(len(times))
+		setLog(state, newest(times, int(plus(before, n, r.capacity)-n)))
 		r.log(state, at, n)
+		return int64(state[0]) - before
 	},
 
 	refund: func(r *Rule, state []uint64, back spent, at int64) {

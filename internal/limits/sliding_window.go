@@ -39,15 +39,20 @@ var slidingWindow = algorithm{
 		return r.slidLevel(w, at)
 	},
 
-	charge: func(r *Rule, state []uint64, at, n int64) {
+	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		w := r.slidingAt(state, at)
+		before := w.count
 		w.count = plus(w.count, n, r.capacity)
 		w.store(state)
+		return w.count - before
 	},
 
+	// The window stays the one that was spent in: moved on, it would begin after the last spending.
 	refund: func(r *Rule, state []uint64, back spent, at int64) {
-		w := r.slidingAt(state, at)
+		w := loadSlid(state)
 		switch {
+		case at >= w.start+2*r.interval || back.at >= w.start+r.interval:
+			return
 		case back.at >= w.start:
 			w.count = max(0, w.count-back.n)
 		case back.at >= w.start-r.interval:

@@ -24,8 +24,8 @@ const (
 
 // The bytes begin with their version and a code. With the code of an algorithm: what was spent under (the calendar as a text and its
 // length, "" for none; then numbers as varints: roles, capacity, interval), the time of the last spending, and the words, without zeros at
-// their end. For the standing: 1 when the strikes were given for practice, how many, the time of the last, and until when a penalty
-// silences the user. What was given is JSON.
+// their end. For the standing: 1 when the strikes were given for practice, how many, the time of the last, until when a penalty
+// silences the user, and the number of the series. What was given is JSON.
 const (
 	stateVersion = 1
 	standingCode = 0
@@ -57,7 +57,7 @@ func (s *shard) encode(rows []StateRow, buffer []byte, row []uint64) ([]StateRow
 			practice = 1
 		}
 		buffer = append(buffer, stateVersion, standingCode)
-		buffer = appendNumbers(buffer, practice, uint64(strikeCount(row)), row[wordStrikeAt], row[wordSilentUntil])
+		buffer = appendNumbers(buffer, practice, uint64(strikeCount(row)), row[wordStrikeAt], row[wordSilentUntil], uint64(seriesOf(row)))
 		add(standingRow, start)
 	}
 	if has(row, personalFlag) {
@@ -101,6 +101,7 @@ func (t *Table) Restore(row StateRow, at int64) error {
 	if len(row.Data) < 2 || row.Data[0] != stateVersion {
 		return errStateBytes
 	}
+	t.stored.Store(true)
 	code, data := row.Data[1], row.Data[2:]
 	if row.Limit == givenRow && code == givenCode {
 		return t.restoreGiven(row.User, data, at)
@@ -178,7 +179,7 @@ func (p *place) restore(i int, spent spending, at int64) {
 
 func (p *place) restoreStanding(data []byte, at int64) error {
 	numbers, err := readNumbers(data)
-	if err != nil || len(numbers) != 4 || numbers[0] > 1 || numbers[1] > maxStrikes || numbers[2] >= MaxTime || numbers[3] > math.MaxInt64 {
+	if err != nil || len(numbers) != 5 || numbers[0] > 1 || numbers[1] > maxStrikes || numbers[2] >= MaxTime || numbers[3] > math.MaxInt64 || numbers[4] > maxSeries {
 		return errStateBytes
 	}
 	p.seek()
@@ -190,6 +191,7 @@ func (p *place) restoreStanding(data []byte, at int64) error {
 	}
 	setStrikeCount(row, int(numbers[1]))
 	row[wordSilentUntil] = numbers[3]
+	setSeries(row, uint8(numbers[4]))
 	return nil
 }
 
@@ -230,14 +232,11 @@ func (t *Table) restoreGiven(user string, data []byte, at int64) error {
 	t.place(user, &p) // may have to make the shard, under the lock too
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if needed, err := own.check(t.set); err == nil {
-		t.widen(needed, at)
-	}
 	p.edit(at, func(s *shard, row []uint64) {
 		p := s.personalOf(row)
 		p.Own, p.variants, p.grants, p.pardoned = own, nil, nil, newest(g.Pardoned, remembered)
 		for _, stored := range g.Grants {
-			if stored.Left > 0 && stored.Left <= MaxMessages && stored.Until > at {
+			if stored.Left > 0 && stored.Until > at {
 				p.grants = append(p.grants, grant{stored.Limit, stored.Left, stored.Until})
 			}
 		}

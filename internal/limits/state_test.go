@@ -109,7 +109,10 @@ func TestAPardonAndAResetReachTheStore(t *testing.T) {
 	for name, change := range map[string]func(*Table){
 		"reset": func(table *Table) { table.Reset("7", nanos(1)) },
 		"pardon": func(table *Table) {
-			table.Pardon("7", Offence{ID: 1, At: nanos(1), Cost: 3, Strikes: 1, NewStrike: true}, nanos(1))
+			var p place
+			table.place("7", &p)
+			p.find()
+			table.Pardon("7", Offence{ID: 1, At: nanos(1), Series: seriesOf(p.shard.row(p.slot)), NewStrike: true}, nanos(1))
 		},
 	} {
 		first := newTable(t, bucket(3, time.Hour))
@@ -144,6 +147,7 @@ func alike(a, b Decision) bool {
 		return false
 	}
 	a.Set, b.Set, a.Limit, b.Limit = nil, nil, nil, nil
+	a.Series, b.Series = 0, 0 // are as good as random
 	return a == b
 }
 
@@ -259,7 +263,7 @@ func FuzzRestore(f *testing.F) {
 	limits := sevenLimits()
 	limits[3] = daily(20, "Europe/Berlin", "05:00")
 	first := newTable(f, limits...)
-	first.mustSetOwn(f, 0, Own{Exemption: NotExempt, Timezone: "Asia/Tokyo", Numbers: map[string]Numbers{"sliding-log": {Messages: 9}}})
+	first.mustSetOwn(f, 0, Own{Exemption: NotExempt, Timezone: "Asia/Tokyo", Numbers: map[string]Numbers{"burst": {Burst: 9}}})
 	first.send(0, 3)
 	first.send(0, 3)
 	first.Grant("7", "", 5, nanos(0))
@@ -298,4 +302,33 @@ func FuzzRestore(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestStateAfterARefundComesBack(t *testing.T) {
+	limits := sevenLimits()
+	first := newTable(t, limits...)
+	first.send(50, 1)
+	first.send(50, 1)
+	first.Refund("7", nanos(50), 1, nanos(65)) // another minute has begun
+	second := newTable(t, limits...)
+	for _, row := range rowsOf(first.Dirty()) {
+		if err := second.Restore(row, nanos(66)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, l := range limits {
+		if got, want := second.used(t, 66, l.Name), first.used(t, 66, l.Name); got != want {
+			t.Errorf("%s: %d are used after a restart, want %d", l.Name, got, want)
+		}
+	}
+}
+
+func TestALongerSilenceReachesTheStore(t *testing.T) {
+	table := tableWith(t, Strikes{Every: time.Hour, Ladder: []int64{30 * nanosPerSecond}}, bucket(1, time.Hour))
+	table.send(0, 1)
+	table.send(1, 1)
+	table.Dirty().Confirm()
+	if d := table.send(6, 1); d.NewStrike || len(table.Dirty().Rows) == 0 {
+		t.Errorf("%+v: without a strike, a silence that ends later isn't stored", d)
+	}
 }

@@ -21,8 +21,10 @@ const (
 	MostSilence  = 14 * secondsPerDay * nanosPerSecond
 )
 
-// strike counts a message that was sent at that time and is throttled against its author, as of at.
-func (s *Set) strike(row []uint64, at, sentAt int64, d *Decision) {
+// strike counts a message that was sent at that time and is throttled against its author, and reports whether the row has changed.
+func (s *Set) strike(row []uint64, sentAt int64, d *Decision) (changed bool) {
+	struckAt, meta, silentUntil := row[wordStrikeAt], row[wordMeta], row[wordSilentUntil]
+	at := d.At
 	since := at - int64(row[wordStrikeAt])
 	if since < -clockJump {
 		row[wordStrikeAt] = uint64(at) // the clock has jumped back since
@@ -33,34 +35,53 @@ func (s *Set) strike(row []uint64, at, sentAt int64, d *Decision) {
 		count = 0
 	}
 	if d.NewStrike = count == 0 || since >= int64(s.strikes.Every); d.NewStrike {
+		if count == 0 {
+			nextSeries(row)
+		}
 		count = min(count+1, maxStrikes)
 		row[wordStrikeAt] = uint64(at)
 	}
-	d.Strikes = count
 	setStrikeCount(row, count)
-	s.silence(row, at, sentAt, d)
+	d.Strikes, d.Series = count, seriesOf(row)
+	s.silence(row, sentAt, d)
+	return struckAt != row[wordStrikeAt] || meta != row[wordMeta] || silentUntil != row[wordSilentUntil]
+}
+
+// foretell says what a strike would do that isn't given.
+func (s *Set) foretell(row []uint64, at int64, d *Decision) {
+	d.Strikes, _ = s.lapse(row, at)
+	if len(s.strikes.Ladder) > 0 {
+		isNew := d.Strikes == 0 || at-int64(row[wordStrikeAt]) >= int64(s.strikes.Every)
+		d.Rung = s.strikes.rung(d.Strikes+1, isNew)
+	}
 }
 
 // silence says which rung the message draws, notes until when that silences the user, and lets no shorter time replace it.
-func (s *Set) silence(row []uint64, at, sentAt int64, d *Decision) {
+func (s *Set) silence(row []uint64, sentAt int64, d *Decision) {
 	if len(s.strikes.Ladder) == 0 {
 		return
 	}
 	d.Rung = s.strikes.rung(d.Strikes, d.NewStrike)
 	length := s.strikes.Ladder[d.Rung]
 	if length == UntilRetry {
-		length = 0
-		if d.RetryAt != Never {
-			length = min(max(d.RetryAt-sentAt, LeastSilence), MostSilence)
-		}
+		length = SilenceFor(d.RetryAt, sentAt)
 	}
 	if length == 0 {
 		return
 	}
-	until := at + length
+	until := d.At + length
 	if d.Silenced = until < int64(row[wordSilentUntil]); !d.Silenced {
 		row[wordSilentUntil] = uint64(until)
 	}
+}
+
+// SilenceFor is how long a penalty of the length UntilRetry is, in nanoseconds: whole seconds, and 0 where no waiting helps.
+func SilenceFor(retryAt, sentAt int64) int64 {
+	if retryAt == Never {
+		return 0
+	}
+	length := min(max(retryAt-sentAt, LeastSilence), MostSilence)
+	return (length + nanosPerSecond - 1) / nanosPerSecond * nanosPerSecond
 }
 
 // rung returns the place on the ladder, which isn't empty, that a message comes to which made it so many strikes: the first where it gave none.

@@ -116,7 +116,7 @@ func TestSilenceUntilRetry(t *testing.T) {
 		length float64
 	}{
 		{90 * time.Second, 1, 90},
-		{1500 * time.Millisecond, 1, 1.5},
+		{1500 * time.Millisecond, 1, 2},
 		{500 * time.Millisecond, 1, 1}, // a second at least
 		{14 * 24 * time.Hour, 1, 14 * day},
 		{1000 * time.Hour, 1, 14 * day}, // and two weeks at most
@@ -140,7 +140,7 @@ func TestSharedLimitsGiveNoStrikes(t *testing.T) {
 	sets := compileSets(t, Strikes{Every: 10 * time.Second}, bucket(2, time.Hour), bucket(3, 10*time.Hour).named("all").of(PerChannel))
 	users, channel := NewTable(sets[PerUser], 1000), NewTable(sets[PerChannel], 1000)
 	send := func(user string) (d Decision) {
-		users.Judge(user, &Request{At: nanos(0), Cost: 1}, &d, Place{channel, ""})
+		users.Judge(user, &Request{At: nanos(0), Cost: 1}, &d, Place{Table: channel})
 		return d
 	}
 	send("1")

@@ -22,6 +22,7 @@ type Table struct {
 	users     atomic.Int64 // that have a row
 	personals atomic.Int64 // users with a record of their own
 	dropped   dropped
+	stored    atomic.Bool // there is a store, which confirms what it has written
 
 	mu    sync.Mutex // held while a shard is made, and while a change goes from shard to shard
 	set   *Set       // for shards still to be made
@@ -107,7 +108,7 @@ func (p *place) open(a *account, roles uint8) {
 // keep notes what a decision has changed.
 func (p *place) keep(a *account) {
 	if a.pinned {
-		a.row[wordMeta] |= pinnedFlag
+		p.shard.pin(a.row)
 	}
 	if a.changed {
 		p.shard.touch(p.slot, a.row)
@@ -148,6 +149,6 @@ func (p *place) edit(at int64, change func(s *shard, row []uint64)) {
 	}
 	row := p.shard.row(p.slot)
 	change(p.shard, row)
-	row[wordMeta] |= pinnedFlag
+	p.shard.pin(row)
 	p.shard.touch(p.slot, row)
 }

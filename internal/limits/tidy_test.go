@@ -271,3 +271,27 @@ func TestARowThatGoesAndComesBackIsNotTakenForStored(t *testing.T) {
 		}
 	}
 }
+
+func TestAClockThatJumpedKeepsNobodyForEver(t *testing.T) {
+	for _, stored := range []bool{false, true} {
+		table := newTable(t, bucket(3, 4*time.Second))
+		if stored {
+			table.Dirty().Confirm()
+		}
+		for i := range 2000 {
+			table.judge(strconv.Itoa(1000+i), Request{At: nanos(1000), Cost: 1})
+		}
+		for i := range 2000 {
+			table.judge(strconv.Itoa(1000+i), Request{At: nanos(0), Cost: 1})
+		}
+		if stored {
+			table.Dirty().Confirm()
+		}
+		for i := range 4000 {
+			table.judge(strconv.Itoa(100_000+i), Request{At: nanos(5000), Cost: 1})
+		}
+		if n := table.Users(); n > 4500 {
+			t.Errorf("with a store %v: %d users are remembered, of whom 4,000 are new", stored, n)
+		}
+	}
+}

@@ -28,9 +28,11 @@ var userWindow = algorithm{
 		return level{count + n, r.capacity, start + r.interval}
 	},
 
-	charge: func(r *Rule, state []uint64, at, n int64) {
+	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		start, count := r.userWindowAt(state, at)
-		setWindow(state, start, plus(count, n, r.capacity))
+		more := plus(count, n, r.capacity)
+		setWindow(state, start, more)
+		return more - count
 	},
 
 	refund: func(r *Rule, state []uint64, back spent, at int64) {
@@ -61,7 +63,7 @@ var userWindow = algorithm{
 		}
 		start, count := old.userWindowAt(before, at)
 		gone, _ := scale(at-start, r.interval, old.interval)
-		setWindow(state, at-gone, count)
+		setWindow(state, max(0, at-gone), count)
 	},
 
 	windowEnd: func(r *Rule, state []uint64, at int64) int64 {

@@ -43,7 +43,7 @@ func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (RestoreSta
 }
 
 func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats *RestoreStats) (err error) {
-	rows, err := s.db.reader.QueryContext(ctx, "SELECT channel_id, user_id, limit_name, data FROM state")
+	rows, err := s.db.reader.QueryContext(ctx, "SELECT channel_id, user_id, limit_name, data FROM state ORDER BY channel_id, user_id, limit_name")
 	if err != nil {
 		return err
 	}
