@@ -42,16 +42,22 @@ type Options struct {
 
 // Guard decides. It is safe for concurrent use; make one with New.
 type Guard struct {
-	now       func() time.Time
-	observer  func(Message, Verdict)
-	maxUsers  int
-	lastEntry atomic.Int64
-	channels  channels
+	now      func() time.Time
+	observer func(Message, Verdict)
+	maxUsers int
+	channels channels
 
 	changing   sync.Mutex                   // held while a policy changes
 	base       atomic.Pointer[compiled]     // for channels without a policy of their own
 	everywhere atomic.Pointer[limits.Table] // of limits per user in all channels; nil without any
+
+	_         [cacheLine]byte // what follows changes with each throttled message: decisions that read the rest would wait for it
+	lastEntry atomic.Int64
+	_         [cacheLine]byte
 }
+
+// cacheLine is the length in bytes of what processors take from each other at once, at most.
+const cacheLine = 128
 
 // New returns a Guard that holds every channel to the policy. The error names the first thing wrong with the policy.
 func New(policy Policy, opts *Options) (*Guard, error) {

@@ -2,8 +2,9 @@ package limits
 
 import "math/bits"
 
-// batchSize is how many messages are judged under the same locks.
-const batchSize = 16
+// batchSize is how many messages are judged under the same locks: enough for the memory to answer side by side, and few enough that two
+// batches seldom need the same shard.
+const batchSize = 8
 
 // Case is one message of a batch, and what was decided on it.
 type Case struct {
