@@ -16,6 +16,7 @@ type slots struct {
 	dirty []uint64 // a bit for each slot whose row is to be given to a store
 	count int      // slots that are somebody's
 	used  int      // those, and the ones that were left since the slots were last laid out
+	many  bool     // many keys are about to come: the slots grow by a half
 }
 
 const (
@@ -114,7 +115,7 @@ func zeroBytes(x uint64) uint64 { return (x - everyByte) &^ x & highBits }
 // add gives a key that has none a slot, with a row of zero words.
 func (s *slots) add(key uint64) (slot int) {
 	if n := s.len(); 10*(s.used+1) > fullTenths*n {
-		s.layOut(max(leastSlots, 10*(s.count+1)/fullTenths+n/growth+1))
+		s.layOut(s.enough(n))
 	}
 	slot = s.place(key)
 	row := s.row(slot)
@@ -122,6 +123,15 @@ func (s *slots) add(key uint64) (slot int) {
 	row[wordUser] = key
 	s.count++
 	return slot
+}
+
+// enough returns how many slots are laid out when so many are too few.
+func (s *slots) enough(few int) int {
+	more := few / growth
+	if s.many {
+		more = few / 2
+	}
+	return max(leastSlots, 10*(s.count+1)/fullTenths+more+1)
 }
 
 // place marks the first free slot for a key.
@@ -173,10 +183,16 @@ func (s *slots) layOut(n int) {
 	}
 }
 
-// shrink gives memory back where most slots are nobody's.
+// shrink gives memory back where most slots are nobody's, and where many keys have come.
 func (s *slots) shrink() {
 	if n := s.len(); n > 64 && s.count < n/4 {
 		s.layOut(max(leastSlots, 2*s.count))
+	}
+	if s.many {
+		s.many = false
+		if enough := s.enough(s.count); enough < s.len() {
+			s.layOut(enough)
+		}
 	}
 }
 

@@ -84,6 +84,7 @@ func (p *place) make(at int64) {
 // seek looks for the row and adds it where it is missing, without a thought for the room.
 func (p *place) seek() {
 	if p.find(); !p.found {
+		p.shard.many = true // a store gives everybody back
 		p.add()
 	}
 }
