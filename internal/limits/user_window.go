@@ -3,43 +3,10 @@ package limits
 // userWindow allows a number of messages in a stretch of time that begins with the user's first.
 //
 // The words: start of the window, count.
-var userWindow = algorithm{
+var userWindow = countedWindow((*Rule).userWindowAt, algorithm{
 	name:   "user-window",
 	code:   5,
 	params: []string{"messages", "every"},
-
-	compile: compileWindow,
-	sound:   soundWindow,
-
-	next: func(r *Rule, state []uint64, at, n int64) int64 {
-		start, count := r.userWindowAt(state, at)
-		switch {
-		case n > r.capacity:
-			return Never
-		case n > r.capacity-count:
-			return start + r.interval
-		}
-		return at
-	},
-
-	spend: func(r *Rule, state []uint64, at, _, n int64) level {
-		start, count := r.userWindowAt(state, at)
-		setWindow(state, start, count+n)
-		return level{count + n, r.capacity, start + r.interval}
-	},
-
-	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
-		start, count := r.userWindowAt(state, at)
-		more := plus(count, n, r.capacity)
-		setWindow(state, start, more)
-		return more - count
-	},
-
-	refund: func(r *Rule, state []uint64, back spent, at int64) {
-		if start, count := r.userWindowAt(state, at); back.at >= start {
-			setWindow(state, start, max(0, count-back.n))
-		}
-	},
 
 	level: func(r *Rule, state []uint64, at int64) level {
 		start, count := r.userWindowAt(state, at)
@@ -48,8 +15,6 @@ var userWindow = algorithm{
 		}
 		return level{count, r.capacity, start + r.interval}
 	},
-
-	forgotten: forgottenWindow,
 
 	rewind: func(_ *Rule, state []uint64, _, at int64) {
 		state[0] = min(state[0], uint64(at))
@@ -72,7 +37,7 @@ var userWindow = algorithm{
 		}
 		return 0
 	},
-}
+})
 
 // userWindowAt returns the window that contains the time, and what counts in it: a new one where none is open.
 func (r *Rule) userWindowAt(state []uint64, at int64) (start, count int64) {

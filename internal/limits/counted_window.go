@@ -1,0 +1,66 @@
+package limits
+
+// countedWindow completes an algorithm whose state is the start of a window and what counts in it. present finds the window that contains a
+// time.
+func countedWindow(present func(r *Rule, state []uint64, at int64) (start, count int64), a algorithm) algorithm {
+	a.compile, a.sound, a.forgotten = compileWindow, soundWindow, forgottenWindow
+
+	a.next = func(r *Rule, state []uint64, at, n int64) int64 {
+		start, count := present(r, state, at)
+		switch {
+		case n > r.capacity:
+			return Never
+		case n > r.capacity-count:
+			return start + r.interval
+		}
+		return at
+	}
+
+	a.spend = func(r *Rule, state []uint64, at, _, n int64) level {
+		start, count := present(r, state, at)
+		setWindow(state, start, count+n)
+		return level{count + n, r.capacity, start + r.interval}
+	}
+
+	a.charge = func(r *Rule, state []uint64, at, n int64) (counted int64) {
+		start, count := present(r, state, at)
+		more := plus(count, n, r.capacity)
+		setWindow(state, start, more)
+		return more - count
+	}
+
+	a.refund = func(r *Rule, state []uint64, back spent, at int64) {
+		if start, count := present(r, state, at); back.at >= start {
+			setWindow(state, start, max(0, count-back.n))
+		}
+	}
+
+	return a
+}
+
+func compileWindow(p Params, r *Rule) error {
+	if err := checkCount("messages", p.Messages, MaxMessages); err != nil {
+		return err
+	}
+	r.capacity, r.interval, r.words = p.Messages, int64(p.Every), 2
+	return checkEvery(p.Every)
+}
+
+func soundWindow(old *Rule, state []uint64, last int64) bool {
+	return len(state) == 2 && old.interval > 0 && old.interval < maxEvery && state[0] <= uint64(last) && state[1] <= MaxMessages
+}
+
+// setWindow stores a window; one without messages is none.
+func setWindow(state []uint64, start, count int64) {
+	if count == 0 {
+		start = 0
+	}
+	state[0], state[1] = uint64(start), uint64(count)
+}
+
+func forgottenWindow(r *Rule, state []uint64) int64 {
+	if state[1] == 0 {
+		return 0
+	}
+	return int64(state[0]) + r.interval
+}
