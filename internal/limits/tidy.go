@@ -110,10 +110,3 @@ func (s *shard) isHeld(row []uint64, at int64) bool {
 	}
 	return false
 }
-
-// shrink gives memory back where most slots are nobody's.
-func (s *shard) shrink() {
-	if slots := s.len(); slots > 64 && s.count < slots/4 {
-		s.layOut(max(leastSlots, 2*s.count))
-	}
-}

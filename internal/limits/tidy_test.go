@@ -295,3 +295,27 @@ func TestAClockThatJumpedKeepsNobodyForEver(t *testing.T) {
 		}
 	}
 }
+
+func TestARestoredTableIsAsFullAsAnother(t *testing.T) {
+	grown := newTable(t, bucket(3, time.Hour))
+	for i := range 100_000 {
+		grown.judge(strconv.Itoa(1_000_000+i), Request{At: nanos(0), Cost: 1})
+	}
+	restored := newTable(t, bucket(3, time.Hour))
+	for _, row := range grown.Dirty().Rows {
+		if err := restored.Restore(row, nanos(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restored.Dirty().Confirm()
+	for range 2 { // then it grows as another does
+		restored.each(func(_ int, s *shard) {
+			if used := float64(s.count) / float64(s.len()); used < 0.8 {
+				t.Errorf("shard %d has %d slots for %d users", s.number, s.len(), s.count)
+			}
+		})
+		for i := range 50_000 {
+			restored.judge(strconv.Itoa(5_000_000+i), Request{At: nanos(2), Cost: 1})
+		}
+	}
+}
