@@ -112,10 +112,12 @@ func (o *Override) UnmarshalJSON(data []byte) error {
 // textDuration is a length of time that JSON spells as text.
 type textDuration time.Duration
 
+// MarshalText writes a length of time as people do: "4s", "30m".
 func (d textDuration) MarshalText() ([]byte, error) {
 	return []byte(shortDuration(time.Duration(d))), nil
 }
 
+// UnmarshalText reads what MarshalText writes.
 func (d *textDuration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil {

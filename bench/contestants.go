@@ -184,6 +184,7 @@ func (p goLimiter) take(messages []draw) (passed int) {
 	return passed
 }
 
+// Close ends the goroutine with which the store forgets users.
 func (p goLimiter) Close() error { return p.store.Close(context.Background()) }
 
 // httpRate does what RateLimiter.OnLimit does around its local counter, without HTTP: two counts are weighed and one is written under a

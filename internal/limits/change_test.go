@@ -49,41 +49,6 @@ func TestChangeOfLimitsKeepsThoseThatStay(t *testing.T) {
 	}
 }
 
-func TestNewZoneBuysNothing(t *testing.T) {
-	// The UTC day goes on to its end. Berlin's next midnight is 23 h after that, so 23/24 of the allowance are for that time.
-
-	table := newTable(t, daily(48, "UTC", ""))
-	run(t, table, []step{{at: 12 * hour, n: 48, ok: true}})
-	table.mustChange(t, 12*hour, daily(48, "Europe/Berlin", ""))
-	run(t, table, []step{
-		{at: 12 * hour, retry: 12 * hour},
-		{at: 23.5 * hour, retry: 0.5 * hour}, // midnight in Berlin has passed
-		{at: 23.5 * hour, n: 48, retry: 23.5 * hour},
-		{at: day, n: 46, ok: true}, {at: day, retry: 23 * hour},
-		{at: day + 23*hour, n: 48, ok: true}, {at: day + 23*hour, retry: day},
-	})
-}
-
-func TestNewZoneHasAtLeastHalfADay(t *testing.T) {
-
-	table := newTable(t, daily(48, "UTC", ""))
-	run(t, table, []step{{at: hour, ok: true}})
-	table.mustChange(t, 2*hour, daily(48, "UTC", "06:00"))
-	run(t, table, []step{{at: 24 * hour, n: 48, ok: true}, {at: 24 * hour, retry: 30 * hour}}) // 06:00 is 6 h away: the one after that
-	table = newTable(t, daily(1, "UTC", ""))
-	run(t, table, []step{{at: hour, ok: true}})
-	table.mustChange(t, 2*hour, daily(1, "UTC", "18:00"))
-	run(t, table, []step{{at: 18 * hour, retry: 6 * hour}, {at: 24 * hour, ok: true}, {at: 24 * hour, retry: 42 * hour}}) // a single message needs 24 h
-}
-
-func TestZoneChangedBackChangesNothing(t *testing.T) {
-	table := newTable(t, daily(2, "UTC", ""))
-	run(t, table, []step{{at: 0, n: 2, ok: true}})
-	table.mustChange(t, 1, daily(2, "Europe/Berlin", ""))
-	table.mustChange(t, 2, daily(2, "UTC", ""))
-	run(t, table, []step{{at: 3, retry: 86397}, {at: 86400, n: 2, ok: true}, {at: 86400, retry: 86400}})
-}
-
 func TestStrikesForPracticeLapse(t *testing.T) {
 	sets := map[bool]*Set{}
 	for _, practice := range []bool{true, false} {
@@ -157,39 +122,6 @@ func TestChangeKeepsWhatARoleHasUsed(t *testing.T) {
 		if got := wait(restarted, 0); got != test.want {
 			t.Errorf("after a restart: all five in %v s, want %v s", got, test.want)
 		}
-	}
-}
-
-func TestRestartsInNewZonesBuyNothing(t *testing.T) {
-	// Every hour a restart in the next zone to the west, everywhere with as many messages as pass.
-	zones := []string{"Asia/Tokyo", "Asia/Dhaka", "Europe/Berlin", "Atlantic/Azores", "America/Lima", "America/Denver", "Pacific/Apia"}
-	const messages = 100
-	table := newTable(t, daily(messages, zones[0], ""))
-	sent := 0
-	for i := range 24 {
-		at := float64(i) * hour
-		for table.allows(at) {
-			sent++
-		}
-		next := newTable(t, daily(messages, zones[(i+1)%len(zones)], ""))
-		for _, row := range table.Dirty().Rows {
-			if err := next.Restore(row, nanos(at)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for i := range next.shards {
-			if s := next.shards[i].Load(); s != nil {
-				for slot := range s.len() {
-					if s.inUse(slot) {
-						s.touch(slot, s.row(slot)) // each restart is written whole
-					}
-				}
-			}
-		}
-		table = next
-	}
-	if most := 3 * messages; sent > most || sent < messages {
-		t.Errorf("%d messages in a day of restarts, want %d at most", sent, most)
 	}
 }
 
@@ -344,62 +276,7 @@ func TestChangeOfAlgorithmStartsFresh(t *testing.T) {
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
 }
 
-func TestNewZoneIsTheSameForThoseWithoutARow(t *testing.T) {
-	// Whoever could make their row go would gain by a new zone otherwise.
-	table := newTable(t, daily(48, "UTC", ""))
-	table.judge("8", Request{At: nanos(12 * hour), Cost: 1})
-	table.mustChange(t, 12*hour, daily(48, "Europe/Berlin", ""))
-	run(t, table, []step{
-		{at: 23.5 * hour, n: 48, ok: true}, {at: 23.5 * hour, retry: 0.5 * hour},
-		{at: day, n: 46, ok: true}, {at: day, retry: 23 * hour}, {at: day + 23*hour, n: 48, ok: true}, {at: day + 23*hour, retry: day},
-	})
-}
-
-func TestAnySpanOfZoneChangesAllowsNoMoreThanOneWithout(t *testing.T) {
-	// At most messages × (S ÷ 24 h + 2), whatever the changes of a user's zone.
-	zones := []string{"UTC", "Asia/Tokyo", "Pacific/Apia", "America/Denver", "Pacific/Kiritimati", "Europe/Berlin", "Pacific/Pago_Pago"}
-	for _, messages := range []int64{1, 2, 24} {
-		for _, each := range []float64{1, 5, 7, 11, 13, 25} { // hours between changes
-			table := newTable(t, daily(messages, "UTC", ""))
-			sent := int64(0)
-			const span = 20 * day
-			for at, i := 0.0, 0; at <= span; at, i = at+hour/2, i+1 {
-				if int(at/hour)%int(each) == 0 {
-					table.mustSetOwn(t, at, Own{Timezone: zones[i%len(zones)]})
-				}
-				sent += table.judge("7", Request{At: nanos(at), Cost: messages, UpTo: true}).Taken
-			}
-			if most := messages * (20 + 2); sent > most || sent < messages*20/3 {
-				t.Errorf("%d a day, a change every %v h: %d messages in 20 days, want %d at most", messages, each, sent, most)
-			}
-		}
-	}
-}
-
 // TestUnseenUsersGainNothingByANewZone: whoever's row was dropped is as one never seen, and has had a full day right before.
-func TestUnseenUsersGainNothingByANewZone(t *testing.T) {
-	const hour, day = 3600.0, 86400.0
-	table := newTable(t, daily(48, "UTC", ""))
-	run(t, table, []step{{at: day - 1, n: 48, ok: true}}) // the day's last second
-	for i := range 2000 {                                 // others make the table look at its rows
-		table.judge(strconv.Itoa(1000+i), Request{At: nanos(day + 120), Cost: 1})
-	}
-	var p place
-	table.place("7", &p)
-	if p.find(); p.found {
-		t.Fatal("the row of a user whose day is over is still there")
-	}
-	// It is 0:02 UTC: the day that has begun goes on to its end, though in Tokyo it is 9:02, and the next day begins at 15:00 UTC.
-	table.mustChange(t, day+120, daily(48, "Asia/Tokyo", ""))
-	run(t, table, []step{
-		{at: day + 121, n: 48, ok: true},
-		{at: day + 15*hour, retry: 9 * hour},
-		{at: 2 * day, n: 31, retry: 15 * hour}, // 15 h of 24 h: 30 of 48
-		{at: 2 * day, n: 30, ok: true},
-		{at: 2*day + 15*hour, n: 48, ok: true},
-	})
-}
-
 func TestALogIsAsLongAsItHasToBe(t *testing.T) {
 	table := newTable(t, window("sliding-log", 1000, time.Hour))
 	run(t, table, []step{{at: 0, n: 8, ok: true}})

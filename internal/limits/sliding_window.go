@@ -65,11 +65,7 @@ var slidingWindow = algorithm{
 
 	forgotten: func(r *Rule, state []uint64) int64 { return r.slidForgotten(loadSlid(state)) },
 
-	rewind: func(r *Rule, state []uint64, _, at int64) {
-		if int64(state[0]) > at {
-			state[0] = uint64(r.startOfFixed(at))
-		}
-	},
+	rewind: (*Rule).rewindFixed,
 
 	convert: func(old, r *Rule, before, state []uint64, at int64) {
 		if old.interval == r.interval {
