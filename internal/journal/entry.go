@@ -24,7 +24,17 @@ type Entry struct {
 	ResetAt     time.Time         `json:"reset_at"`
 	Strikes     int               `json:"strikes"`
 	Penalty     chatguard.Penalty `json:"penalty"` // what was due; where Outcome says Observed, what would have been
+	Cost        int               `json:"cost"`
+	Offence     Offence           `json:"offence"`
 	Outcome     Outcome           `json:"outcome"`
+}
+
+// Offence is what a pardon has to know of the verdict, beside what the Entry says. See the fields of chatguard.Verdict.
+type Offence struct {
+	Late      time.Duration `json:"late"` // in nanoseconds
+	Counted   int           `json:"counted"`
+	Series    uint8         `json:"series"`
+	NewStrike bool          `json:"new_strike"`
 }
 
 // NewEntry is the entry of a throttled or observed message before anything was done about it.
@@ -33,7 +43,8 @@ func NewEntry(m chatguard.Message, v chatguard.Verdict) Entry {
 		ID: v.EntryID, At: v.At, ChannelID: v.ChannelID, UserID: v.UserID,
 		Login: m.User.Login, DisplayName: m.User.DisplayName, MessageID: m.ID, Text: m.Text,
 		Limit: v.Limit, MaySpeakAt: v.MaySpeakAt(), ResetAt: v.ResetAt, Strikes: v.Strikes,
-		Penalty: v.Penalty,
+		Penalty: v.Penalty, Cost: max(m.Cost, 1),
+		Offence: Offence{Late: v.Late, Counted: v.Counted, Series: v.Series, NewStrike: v.NewStrike},
 		Outcome: Outcome{Entry: v.EntryID, At: v.At, Action: v.Penalty.Action, Result: Pending},
 	}
 	if v.Observed {
@@ -41,6 +52,14 @@ func NewEntry(m chatguard.Message, v chatguard.Verdict) Entry {
 		e.Outcome.Action, e.Outcome.Result = chatguard.NoAction, Observed
 	}
 	return e
+}
+
+// Verdict is as much of the verdict on the message as chatguard.Guard.Pardon has to know.
+func (e *Entry) Verdict() chatguard.Verdict {
+	return chatguard.Verdict{
+		At: e.At, ChannelID: e.ChannelID, UserID: e.UserID, EntryID: e.ID, Limit: e.Limit, Strikes: e.Strikes, Penalty: e.Penalty,
+		Late: e.Offence.Late, Counted: e.Offence.Counted, Series: e.Offence.Series, NewStrike: e.Offence.NewStrike,
+	}
 }
 
 // Result says how acting on a throttled message went.

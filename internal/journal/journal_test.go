@@ -176,12 +176,13 @@ func TestNewEntry(t *testing.T) {
 	m := chatguard.Message{ID: "m", ChannelID: "1", User: chatguard.User{ID: "7", Login: "anna", DisplayName: "Anna"}, Text: "hi", SentAt: at}
 	v := chatguard.Verdict{
 		At: at, ChannelID: "1", UserID: "7", Limit: "burst", RetryAfter: time.Second, ResetAt: at.Add(time.Hour), EntryID: 3, Strikes: 2,
-		Penalty: chatguard.Penalty{Action: chatguard.Warn},
+		Penalty: chatguard.Penalty{Action: chatguard.Warn}, Late: 5, Counted: 2, Series: 4, NewStrike: true,
 	}
 	e := NewEntry(m, v)
 	want := Entry{
 		ID: 3, At: at, ChannelID: "1", UserID: "7", Login: "anna", DisplayName: "Anna", MessageID: "m", Text: "hi", Limit: "burst",
 		MaySpeakAt: at.Add(time.Second), ResetAt: at.Add(time.Hour), Strikes: 2, Penalty: v.Penalty,
+		Cost: 1, Offence: Offence{Late: 5, Counted: 2, Series: 4, NewStrike: true},
 		Outcome: Outcome{Entry: 3, At: at, Action: chatguard.Warn, Result: Pending},
 	}
 	if e != want {

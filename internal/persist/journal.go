@@ -11,12 +11,12 @@ import (
 
 // entryColumns are the columns of an entry in the order of entryValues and scanEntry.
 const entryColumns = `id, at, channel_id, user_id, login, display_name, message_id, text, limit_name, may_speak_at, reset_at, strikes, penalty,
-	outcome_at, outcome_action, outcome_result, outcome_reason`
+	cost, late, counted, series, new_strike, outcome_at, outcome_action, outcome_result, outcome_reason`
 
 // An entry that is there already was written by a flush that failed to say so; only its outcome can be newer.
 var entryInsertion = insertion{
 	into:    "journal (" + entryColumns + ")",
-	columns: 17,
+	columns: 22,
 	conflict: `DO UPDATE SET outcome_at = excluded.outcome_at, outcome_action = excluded.outcome_action,
 		outcome_result = excluded.outcome_result, outcome_reason = excluded.outcome_reason`,
 }
@@ -24,6 +24,7 @@ var entryInsertion = insertion{
 func entryValues(args []any, e *journal.Entry) []any {
 	return append(args, int64(e.ID), e.At.UnixNano(), e.ChannelID, e.UserID, e.Login, e.DisplayName, e.MessageID, e.Text, e.Limit,
 		optionalTime(e.MaySpeakAt), optionalTime(e.ResetAt), e.Strikes, e.Penalty.String(),
+		e.Cost, int64(e.Offence.Late), e.Offence.Counted, e.Offence.Series, e.Offence.NewStrike,
 		e.Outcome.At.UnixNano(), e.Outcome.Action.String(), string(e.Outcome.Result), e.Outcome.Reason)
 }
 
@@ -98,7 +99,7 @@ func scanEntry(rows *sql.Rows) (e journal.Entry, err error) {
 	var maySpeakAt, resetAt sql.NullInt64
 	var penalty, action string
 	err = rows.Scan(&e.ID, &at, &e.ChannelID, &e.UserID, &e.Login, &e.DisplayName, &e.MessageID, &e.Text, &e.Limit,
-		&maySpeakAt, &resetAt, &e.Strikes, &penalty, &outcomeAt, &action, &e.Outcome.Result, &e.Outcome.Reason)
+		&maySpeakAt, &resetAt, &e.Strikes, &penalty, &e.Cost, &e.Offence.Late, &e.Offence.Counted, &e.Offence.Series, &e.Offence.NewStrike, &outcomeAt, &action, &e.Outcome.Result, &e.Outcome.Reason)
 	if err != nil {
 		return e, err
 	}

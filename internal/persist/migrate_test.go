@@ -68,8 +68,9 @@ func TestFailedMigrationChangesNothing(t *testing.T) {
 	want := before.schema(t)
 	must(t, before.Close())
 
-	_, err := openStore(ctx, path, nil, withNext(t, "CREATE TABLE half (id INTEGER); INSERT INTO missing VALUES (1)"))
-	wantError(t, err, "migration to version 2", path)
+	steps := withNext(t, "CREATE TABLE half (id INTEGER); INSERT INTO missing VALUES (1)")
+	_, err := openStore(ctx, path, nil, steps)
+	wantError(t, err, fmt.Sprintf("migration to version %d", len(steps)), path)
 
 	after := open(t, path, nil)
 	if got := after.schema(t); got != want {

@@ -1,0 +1,27 @@
+package journal
+
+import "time"
+
+// Audit says who changed what.
+type Audit struct {
+	ID        int64       `json:"id"` // rises with time; 0 until the store has numbered it
+	At        time.Time   `json:"at"`
+	Author    string      `json:"author"`
+	Action    AuditAction `json:"action"`
+	ChannelID string      `json:"channel"`
+	UserID    string      `json:"user_id"` // empty where no single user is meant
+	Detail    any         `json:"detail"`  // what the action was given, as JSON has it; nil where there is nothing to say
+}
+
+// AuditAction is a kind of change that people make.
+type AuditAction string
+
+// What people change.
+const (
+	PolicyChanged   AuditAction = "policy"   // a revision of a channel's policy
+	PolicyDiscarded AuditAction = "discard"  // back to the configuration's policy
+	UserGranted     AuditAction = "grant"    // extra messages
+	UserReset       AuditAction = "reset"    // the user starts fresh
+	UserPardoned    AuditAction = "pardon"   // a throttled message is forgiven
+	UserOverridden  AuditAction = "override" // the user has numbers, a zone or an exemption of their own, or no longer has
+)
