@@ -34,13 +34,10 @@ func (g *Guard) user(channelID, userID string, at time.Time) (*limits.Table, int
 
 // tableOf returns the table of a user, nil where the policy has no limits of that scope.
 func (g *Guard) tableOf(channelID, userID string) *limits.Table {
-	switch {
-	case channelID == "":
+	if channelID == "" {
 		return g.everywhere.Load()
-	case userID == "":
-		return g.channels.get(channelID, g).shared.Load()
 	}
-	return g.channels.get(channelID, g).table
+	return g.channels.get(channelID, g).tableOf(userID)
 }
 
 // Grant gives a user n extra messages in one limit, as of the moment at; an empty limit means the first that counts by days. They are drawn

@@ -2,6 +2,9 @@ package chatguard
 
 import (
 	"context"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -56,6 +59,56 @@ func BenchmarkCheckAll(b *testing.B) {
 					messages[i].SentAt = messages[i].SentAt.Add(test.pace)
 				}
 				if err := g.CheckAll(context.Background(), messages, verdicts); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// manyUsers is how many users a store has kept.
+const manyUsers = 1_000_000
+
+// storedRows returns a daily window of each of so many users, in a store's order and one behind the other in memory.
+func storedRows(b *testing.B, users int) []StateRow {
+	g := enforced(b, func(p *Policy) { p.Limits = p.Limits[1:] }, nil)
+	for i := range users {
+		mustCheck(b, g, from(strconv.Itoa(20_000_000+37*i), float64(i)/1000))
+	}
+	rows := g.Dirty().Rows
+	slices.SortFunc(rows, func(a, b StateRow) int { return strings.Compare(a.UserID, b.UserID) })
+	for i := range rows {
+		rows[i].UserID, rows[i].Data = strings.Clone(rows[i].UserID), slices.Clone(rows[i].Data)
+	}
+	return rows
+}
+
+// BenchmarkRestore takes back a row each of a million users; an operation is one of them.
+func BenchmarkRestore(b *testing.B) {
+	rows := storedRows(b, manyUsers)
+	b.ReportAllocs()
+	b.ResetTimer()
+	var g *Guard
+	for i := range b.N {
+		if i%manyUsers == 0 {
+			g = enforced(b, nil, nil)
+		}
+		if err := g.Restore(rows[i%manyUsers], monday.Add(time.Hour)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkForgotten asks of a row each of a million users; an operation is one of them.
+func BenchmarkForgotten(b *testing.B) {
+	for name, limits := range map[string]func(*Policy){"limit": nil, "removed limit": func(p *Policy) { p.Limits = p.Limits[:1] }} {
+		b.Run(name, func(b *testing.B) {
+			rows := storedRows(b, manyUsers)
+			g := enforced(b, limits, nil)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := range b.N {
+				if _, err := g.Forgotten(rows[i%manyUsers], monday.AddDate(0, 0, 1)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -26,6 +26,14 @@ func newChannel(id string, policy *compiled, maxUsers int) *channel {
 	return c
 }
 
+// tableOf returns the table of a user; an empty ID means everyone together, which is nil without limits of that scope.
+func (c *channel) tableOf(userID string) *limits.Table {
+	if userID == "" {
+		return c.shared.Load()
+	}
+	return c.table
+}
+
 // change puts a policy in force, as of the moment at.
 func (c *channel) change(next *compiled, at int64) {
 	c.table.Change(next.sets[limits.PerUser], at)

@@ -37,8 +37,8 @@ func (m *Message) request(q *limits.Request, at time.Time, exempt Roles) (err er
 }
 
 // begin writes down what a verdict, which is the zero one, says of any message.
-func (v *Verdict) begin(m *Message, at time.Time) {
-	v.At, v.ChannelID, v.UserID, v.Allowed, v.Remaining = at, m.ChannelID, m.User.ID, true, -1
+func (v *Verdict) begin(m *Message, at time.Time, degraded bool) {
+	v.At, v.ChannelID, v.UserID, v.Allowed, v.Remaining, v.Degraded = at, m.ChannelID, m.User.ID, true, -1, degraded
 }
 
 // decide writes down what the limits have decided on a message of that time.

@@ -53,7 +53,7 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	}
 	var room [2]limits.Place
 	d, levels, standing := c.table.Explain(m.User.ID, &q, c.places(g, m.User.ID, &room)...)
-	e.Verdict.begin(&m, at)
+	e.Verdict.begin(&m, at, g.degraded.Load())
 	e.Verdict.decide(&d, q.At)
 	for _, l := range levels {
 		e.Limits = append(e.Limits, statusOf(l))

@@ -50,6 +50,7 @@ type Guard struct {
 	changing   sync.Mutex                   // held while a policy changes
 	base       atomic.Pointer[compiled]     // for channels without a policy of their own
 	everywhere atomic.Pointer[limits.Table] // of limits per user in all channels; nil without any
+	degraded   atomic.Bool                  // the store is in trouble
 
 	_         [cacheLine]byte // what follows changes with each throttled message: decisions that read the rest would wait for it
 	lastEntry atomic.Int64
@@ -111,7 +112,7 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error
 	if err := m.request(&q, at, c.policy.Load().exempt); err != nil {
 		return 0, err
 	}
-	v.begin(m, at)
+	v.begin(m, at, g.degraded.Load())
 	if q.Exempt && !c.table.HasOwn() {
 		v.Exempt, taken = true, q.Cost
 	} else {
@@ -152,6 +153,13 @@ func (g *Guard) tell(m *Message, v *Verdict) {
 func (g *Guard) Peek(m Message) (v Verdict, err error) {
 	e, err := g.Explain(m)
 	return e.Verdict, err
+}
+
+// SetDegraded says whether the store is in trouble: until it is called again, every verdict is Degraded or isn't. Decisions stay the same.
+func (g *Guard) SetDegraded(degraded bool) {
+	if g.degraded.Load() != degraded { // every decision reads it: only a change may take it from the other processors
+		g.degraded.Store(degraded)
+	}
 }
 
 // Policy returns the policy in force in a channel; of an empty ID, the one of channels that have none of their own.

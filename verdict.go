@@ -18,7 +18,7 @@ type Verdict struct {
 	Observed bool // would have been throttled, had the policy been enforced; Allowed is true
 	Exempt   bool // not judged, because of the user's role
 	Never    bool // no waiting helps: the message costs more than a limit can ever hold
-	Degraded bool // decided without the stored state, because the store is in trouble
+	Degraded bool // decided while the store is in trouble: what is spent now may not survive the process
 
 	Limit      string        // the limit that throttles, or would have; empty when all of them allow
 	Remaining  int           // messages of cost 1 that this limit (when all allow: the tightest) would still take; -1 when Exempt

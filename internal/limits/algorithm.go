@@ -12,6 +12,7 @@ import (
 type algorithm struct {
 	name   string
 	code   byte // names the algorithm in stored bytes; never reused
+	size   int  // of the state, in words; 0 for a log, whose first word says how many follow
 	params []string
 
 	// compile checks the parameters and fills in the rule.
@@ -76,6 +77,26 @@ func algorithmNamed(name string) (*algorithm, error) {
 		names[i] = a.name
 	}
 	return nil, fmt.Errorf("unknown algorithm %q (known: %s)", name, strings.Join(names, ", "))
+}
+
+func algorithmCoded(code byte) (*algorithm, error) {
+	for _, a := range algorithms {
+		if a.code == code {
+			return a, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: unknown algorithm code %d", errStateBytes, code)
+}
+
+// sizeOf returns how many words the state has whose beginning this is.
+func (a *algorithm) sizeOf(state []uint64) int {
+	switch {
+	case a.size > 0:
+		return a.size
+	case len(state) == 0:
+		return 1
+	}
+	return 1 + int(min(state[0], maxLog))
 }
 
 // refuseOthers returns an error for a parameter that the algorithm doesn't read.

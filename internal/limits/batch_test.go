@@ -42,7 +42,7 @@ func TestBatchesKeepRowsApartThatGoMeanwhile(t *testing.T) {
 		users := table.sameShard(2+test.added, test.prefix)
 		table.judge(users[0], Request{At: nanos(0), Cost: 1})
 		table.judge(users[1], Request{At: nanos(hour), Cost: 1})
-		table.Dirty().Confirm()
+		table.dirty().Confirm()
 		var cases []Case
 		for _, user := range append(users[2:], users[0]) {
 			cases = append(cases, Case{User: user, Request: Request{At: nanos(2 * hour), Cost: 1}})

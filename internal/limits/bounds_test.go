@@ -163,7 +163,7 @@ func TestChangesOfZonesBuyNothing(t *testing.T) {
 					silentUntil = i + idleness
 				}
 			}
-			table.Dirty().Confirm()                           // what a store doesn't know isn't dropped
+			table.dirty().Confirm()                           // what a store doesn't know isn't dropped
 			table.judge(crowd[i/5], Request{At: at, Cost: 1}) // often somebody new, for whom there has to be room
 			if rapid.IntRange(0, oftenness).Draw(rt, "changes") > 0 {
 				continue

@@ -55,6 +55,9 @@ func (c *Calendar) String() string {
 	return c.name
 }
 
+// storedCalendars are those that stored rows name. They never change, so that all tables share them.
+var storedCalendars calendars
+
 // calendars finds calendars by their names. Its zero value is ready, and it is safe for concurrent use.
 type calendars struct {
 	mu    sync.Mutex
@@ -62,8 +65,8 @@ type calendars struct {
 }
 
 // named returns the calendar that String named, nil for none; atHand is a likely one, and may be nil.
-func (c *calendars) named(name string, atHand *Calendar) (*Calendar, error) {
-	switch name {
+func (c *calendars) named(stored []byte, atHand *Calendar) (*Calendar, error) {
+	switch string(stored) {
 	case "":
 		return nil, nil
 	case atHand.String():
@@ -71,9 +74,10 @@ func (c *calendars) named(name string, atHand *Calendar) (*Calendar, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if found := c.known[name]; found != nil {
+	if found := c.known[string(stored)]; found != nil {
 		return found, nil
 	}
+	name := string(stored)
 	zone, resetAt, _ := strings.Cut(name, " ")
 	made, err := NewCalendar(zone, resetAt)
 	if err != nil {

@@ -69,11 +69,11 @@ func TestStrikesForPracticeLapse(t *testing.T) {
 		live := NewTable(sets[test.before], 1<<20)
 		strikes(live, 0)
 		strikes(live, 1)
-		stored := live.Dirty()
+		stored := live.dirty()
 		stored.Confirm()
 
 		live.Change(sets[test.after], nanos(2))
-		if lapsed := test.want == 1; lapsed != (len(live.Dirty().Rows) > 0) {
+		if lapsed := test.want == 1; lapsed != (len(live.dirty().Rows) > 0) {
 			t.Errorf("%+v: whether the store hears of it isn't %v", test, lapsed)
 		}
 		if got := strikes(live, 20); got != test.want {
@@ -104,7 +104,7 @@ func TestChangeKeepsWhatARoleHasUsed(t *testing.T) {
 	}
 	table := newTable(t, limit(4*time.Second, 2*time.Second))
 	table.judge("7", Request{At: nanos(0), Cost: 2, Roles: 1 << subscriber})
-	stored := table.Dirty()
+	stored := table.dirty()
 	for _, test := range []struct {
 		limit Limit
 		want  float64
@@ -195,7 +195,7 @@ func TestChangeOfEveryAlgorithmKeepsWhatWasUsed(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			live := newTable(t, test.limit)
 			run(t, live, test.before)
-			stored := rowsOf(live.Dirty())
+			stored := rowsOf(live.dirty())
 			live.mustChange(t, test.at, test.changed)
 			run(t, live, test.after)
 			restarted := newTable(t, test.changed)

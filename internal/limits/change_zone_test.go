@@ -52,7 +52,7 @@ func TestRestartsInNewZonesBuyNothing(t *testing.T) {
 			sent++
 		}
 		next := newTable(t, daily(messages, zones[(i+1)%len(zones)], ""))
-		for _, row := range table.Dirty().Rows {
+		for _, row := range table.dirty().Rows {
 			if err := next.Restore(row, nanos(at)); err != nil {
 				t.Fatal(err)
 			}

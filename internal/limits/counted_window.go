@@ -42,7 +42,7 @@ func compileWindow(p Params, r *Rule) error {
 	if err := checkCount("messages", p.Messages, MaxMessages); err != nil {
 		return err
 	}
-	r.capacity, r.interval, r.words = p.Messages, int64(p.Every), 2
+	r.capacity, r.interval = p.Messages, int64(p.Every)
 	return checkEvery(p.Every)
 }
 

@@ -10,13 +10,14 @@ import "cmp"
 var dailyWindow = algorithm{
 	name:   "daily-window",
 	code:   2,
+	size:   2,
 	params: []string{"messages", "timezone", "reset_at"},
 
 	compile: func(p Params, r *Rule) (err error) {
 		if err := checkCount("messages", p.Messages, MaxMessages); err != nil {
 			return err
 		}
-		r.capacity, r.words = p.Messages, 2
+		r.capacity = p.Messages
 		r.calendar, err = NewCalendar(cmp.Or(p.Timezone, p.DefaultZone), p.ResetAt)
 		return err
 	},

@@ -2,9 +2,8 @@ package limits
 
 import "math/bits"
 
-// Batch is state of rows that a store has not confirmed yet.
+// Batch is what a store was given and has not confirmed yet.
 type Batch struct {
-	Rows  []StateRow // in no particular order
 	table *Table
 	taken [shardCount][]takenRow
 }
@@ -15,25 +14,73 @@ type takenRow struct {
 	version uint32
 }
 
-// Dirty takes the rows that changed since they were last confirmed. Confirm or Release gives them back; one batch at a time.
-func (t *Table) Dirty() *Batch {
+// CountDirty returns how many rows Dirty would put now.
+func (t *Table) CountDirty() (count int) {
+	t.each(func(_ int, s *shard) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.eachDirty(func(row []uint64) { count += s.parts(row) })
+	})
+	return count
+}
+
+// Dirty takes the rows that changed since they were last confirmed, in no particular order, and hands them to put, a few at a time. put may
+// keep the rows, but not the slice. Confirm or Release gives them back; one batch at a time.
+func (t *Table) Dirty(put func([]StateRow)) *Batch {
 	t.stored.Store(true)
 	b := &Batch{table: t}
-	t.each(b.take)
+	var rows []StateRow
+	var buffer []byte
+	t.each(func(i int, s *shard) {
+		rows, buffer = b.take(i, s, rows[:0], buffer[:0])
+		settle(rows)
+		put(rows)
+	})
 	return b
 }
 
-func (b *Batch) take(i int, s *shard) {
+// take appends the shard's rows, whose bytes lie in the buffer.
+func (b *Batch) take(i int, s *shard, rows []StateRow, buffer []byte) ([]StateRow, []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.shrink()
-	var buffer []byte
+	taken := make([]takenRow, 0, s.countDirty())
+	s.eachDirty(func(row []uint64) {
+		taken = append(taken, takenRow{row[wordUser], version(row)})
+		rows, buffer = s.encode(rows, buffer, row)
+	})
+	clear(s.dirty)
+	b.taken[i] = taken
+	return rows, buffer
+}
+
+// settle gives the rows bytes of their own, so that what they lay in can be used again.
+func settle(rows []StateRow) {
+	size := 0
+	for i := range rows {
+		size += len(rows[i].Data)
+	}
+	own := make([]byte, 0, size)
+	for i := range rows {
+		start := len(own)
+		own = append(own, rows[i].Data...)
+		rows[i].Data = own[start:len(own):len(own)]
+	}
+}
+
+// countDirty returns how many users' rows are to be given to a store.
+func (s *slots) countDirty() (count int) {
+	for _, word := range s.dirty {
+		count += bits.OnesCount64(word)
+	}
+	return count
+}
+
+// eachDirty calls do with every row that is to be given to a store.
+func (s *slots) eachDirty(do func(row []uint64)) {
 	for k, word := range s.dirty {
-		s.dirty[k] = 0
 		for ; word != 0; word &= word - 1 {
-			row := s.row(64*k + bits.TrailingZeros64(word))
-			b.taken[i] = append(b.taken[i], takenRow{row[wordUser], version(row)})
-			b.Rows, buffer = s.encode(b.Rows, buffer, row)
+			do(s.row(64*k + bits.TrailingZeros64(word)))
 		}
 	}
 }

@@ -7,6 +7,7 @@ package limits
 var fixedWindow = countedWindow((*Rule).fixedAt, algorithm{
 	name:   "fixed-window",
 	code:   4,
+	size:   2,
 	params: []string{"messages", "every"},
 
 	level: func(r *Rule, state []uint64, at int64) level {

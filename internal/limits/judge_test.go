@@ -319,12 +319,12 @@ func TestPeekSpendsNothing(t *testing.T) {
 		t.Error("who is looked at has a row")
 	}
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
-	table.Dirty().Confirm()
+	table.dirty().Confirm()
 	for range 10 {
 		table.Peek("7", &Request{At: nanos(0), Cost: 1})
 		table.Peek("7", &Request{At: nanos(-2 * hour), Cost: 1})
 	}
-	if rows := table.Dirty().Rows; len(rows) != 0 {
+	if rows := table.dirty().Rows; len(rows) != 0 {
 		t.Errorf("rows %v have changed", rows)
 	}
 	if s := table.standing(0); s.Strikes != 0 {

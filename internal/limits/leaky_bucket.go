@@ -8,13 +8,14 @@ import "fmt"
 var leakyBucket = algorithm{
 	name:   "leaky-bucket",
 	code:   3,
+	size:   1,
 	params: []string{"every", "queue"},
 
 	compile: func(p Params, r *Rule) error {
 		if p.Queue < 0 || p.Queue >= MaxMessages {
 			return fmt.Errorf("queue is %d, want 0 to %d", p.Queue, MaxMessages-1)
 		}
-		r.capacity, r.interval, r.words = p.Queue+1, int64(p.Every), 1
+		r.capacity, r.interval = p.Queue+1, int64(p.Every)
 		return checkProduct("(queue + 1)", r.capacity, "every", p.Every)
 	},
 

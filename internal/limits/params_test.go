@@ -206,7 +206,7 @@ func TestNoParametersPanic(t *testing.T) {
 				table.Grant("7", rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "limit"), min(n, MaxMessages), at)
 			case 3:
 				second := NewTable(sets[1], 100)
-				for _, row := range table.Dirty().Rows {
+				for _, row := range table.dirty().Rows {
 					if err := second.Restore(row, at); err != nil && !atTheEnd {
 						rt.Fatalf("state isn't taken back: %v", err)
 					}

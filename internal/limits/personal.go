@@ -171,3 +171,19 @@ func (s *shard) rulesOf(row []uint64) []Rule {
 	}
 	return s.set.rulesFor(rolesOf(row))
 }
+
+// own returns the record of the place's user, whose row has been looked for; nil without one.
+func (p *place) own() *personal {
+	if p.found && has(p.shard.row(p.slot), personalFlag) {
+		return p.shard.personal[p.key]
+	}
+	return nil
+}
+
+// rulesOf returns the limits as they are for somebody with that record, or without one.
+func (s *Set) rulesOf(own *personal, roles uint8) []Rule {
+	if own != nil {
+		return own.rulesFor(s, roles)
+	}
+	return s.rulesFor(roles)
+}

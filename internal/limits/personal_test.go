@@ -191,7 +191,7 @@ func TestWhatWasGivenOutlivesARestart(t *testing.T) {
 		first.judge(user, Request{At: nanos(1), Cost: 9})
 		first.Pardon(user, Offence{ID: 5, At: nanos(1), Counted: 9, NewStrike: true}, nanos(1))
 		second := newTable(t, limits...)
-		for _, row := range rowsOf(first.Dirty()) { // as a store gives them back: by their names
+		for _, row := range rowsOf(first.dirty()) { // as a store gives them back: by their names
 			if err := second.Restore(row, nanos(2)); err != nil {
 				t.Fatal(err)
 			}

@@ -60,7 +60,12 @@ func TestEverythingAtOnce(t *testing.T) {
 		func(i int) { table.Reset("gone"+strconv.Itoa(i%3), nanos(0)) },
 		func(i int) { table.Pardon(name(i%users), Offence{ID: int64(i + 1), At: nanos(0)}, nanos(0)) },
 		func(i int) {
-			b := table.Dirty()
+			b := table.dirty()
+			if len(b.Rows) > table.CountDirty() {
+				if _, err := table.Forgotten(b.Rows[0], nanos(0)); err != nil {
+					t.Error(err)
+				}
+			}
 			if i%2 == 0 {
 				b.Confirm()
 			} else {

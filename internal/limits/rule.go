@@ -81,7 +81,7 @@ func compile(p Params) (Rule, error) {
 	if err := a.refuseOthers(p); err != nil {
 		return Rule{}, err
 	}
-	r := Rule{algorithm: a, name: p.Name, place: p.Place, observes: p.Observes, countThrottled: p.CountThrottled}
+	r := Rule{algorithm: a, words: a.size, name: p.Name, place: p.Place, observes: p.Observes, countThrottled: p.CountThrottled}
 	if err := a.compile(p, &r); err != nil {
 		return Rule{}, err
 	}

@@ -8,6 +8,7 @@ package limits
 var slidingWindow = algorithm{
 	name:   "sliding-window",
 	code:   6,
+	size:   2,
 	params: []string{"messages", "every"},
 
 	compile: compileWindow,

@@ -4,9 +4,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
-	"slices"
+	"sync"
 )
 
 // StateRow is a part of what is known of one user, as bytes for a store: what was spent of the limit of that name, or the user's Standing,
@@ -49,8 +48,7 @@ func (s *shard) encode(rows []StateRow, buffer []byte, row []uint64) ([]StateRow
 		buffer = appendNumbers(buffer, trim(r.state(row))...)
 		add(r.name, start)
 	}
-	pinned := has(row, pinnedFlag) // what was there may have to be overwritten
-	if pinned || row[wordStrikeAt] != 0 || row[wordSilentUntil] != 0 {
+	if hasStanding(row) {
 		start := len(buffer)
 		var practice uint64
 		if s.set.strikes.Practice {
@@ -68,6 +66,23 @@ func (s *shard) encode(rows []StateRow, buffer []byte, row []uint64) ([]StateRow
 	return rows, buffer
 }
 
+// hasStanding reports whether the row's standing is to be stored. Of a pinned one, what was there may have to be overwritten.
+func hasStanding(row []uint64) bool {
+	return has(row, pinnedFlag) || row[wordStrikeAt] != 0 || row[wordSilentUntil] != 0
+}
+
+// parts returns how many rows a store is given of a row.
+func (s *shard) parts(row []uint64) int {
+	parts := len(s.set.rules)
+	if hasStanding(row) {
+		parts++
+	}
+	if has(row, personalFlag) {
+		parts++
+	}
+	return parts
+}
+
 // trim returns the words without zeros at their end.
 func trim(words []uint64) []uint64 {
 	for len(words) > 0 && words[len(words)-1] == 0 {
@@ -83,12 +98,19 @@ func appendNumbers(buffer []byte, numbers ...uint64) []byte {
 	return buffer
 }
 
-func readNumbers(data []byte) ([]uint64, error) {
-	var numbers []uint64
+// open returns what the bytes are of, and the rest of them.
+func (r *StateRow) open() (code byte, data []byte, err error) {
+	if len(r.Data) < 2 || r.Data[0] != stateVersion {
+		return 0, nil, errStateBytes
+	}
+	return r.Data[1], r.Data[2:], nil
+}
+
+func readNumbers(numbers []uint64, data []byte) ([]uint64, error) {
 	for len(data) > 0 {
 		n, size := binary.Uvarint(data)
 		if size <= 0 {
-			return nil, errStateBytes
+			return numbers, errStateBytes
 		}
 		numbers = append(numbers, n)
 		data = data[size:]
@@ -96,103 +118,58 @@ func readNumbers(data []byte) ([]uint64, error) {
 	return numbers, nil
 }
 
-// Restore takes a row back, as of the moment at. A limit that the set doesn't have, or has under another algorithm, starts fresh.
-func (t *Table) Restore(row StateRow, at int64) error {
-	if len(row.Data) < 2 || row.Data[0] != stateVersion {
-		return errStateBytes
-	}
-	t.stored.Store(true)
-	code, data := row.Data[1], row.Data[2:]
-	if row.Limit == givenRow && code == givenCode {
-		return t.restoreGiven(row.User, data, at)
-	}
-	var p place
-	t.place(row.User, &p)
-	p.shard.mu.Lock()
-	defer p.shard.mu.Unlock()
-	if row.Limit == standingRow && code == standingCode {
-		return p.restoreStanding(data, at)
-	}
-	rules := p.shard.set.rules
-	i := slices.IndexFunc(rules, func(r Rule) bool { return r.name == row.Limit && r.code == code })
-	if i < 0 {
-		return nil
-	}
-	spent, err := t.decode(&rules[i], data)
-	if err != nil {
-		return fmt.Errorf("limit %q: %w", row.Limit, err)
-	}
-	p.restore(i, spent, at)
-	return nil
-}
-
-// spending is a limit's state as it was stored.
+// spending is what was spent of a limit, as it was stored.
 type spending struct {
-	under Rule // calendar, capacity and interval
-	roles uint8
-	last  int64
-	state []uint64
+	under   Rule // algorithm, calendar, capacity and interval
+	roles   uint8
+	last    int64
+	state   []uint64
+	numbers []uint64 // as they were read: the state is their end
 }
 
-func (t *Table) decode(r *Rule, data []byte) (s spending, err error) {
+// spendings are there to be read into, so that a million rows need no memory of their own.
+var spendings = sync.Pool{New: func() any { return new(spending) }}
+
+// read takes in what was spent of a limit of that algorithm. The calendar at hand is a likely one, and may be nil.
+func (s *spending) read(a *algorithm, data []byte, atHand *Calendar) (err error) {
 	length, size := binary.Uvarint(data)
 	if size <= 0 || length > uint64(len(data)-size) {
-		return s, errStateBytes
-	}
-	calendar, data := string(data[size:size+int(length)]), data[size+int(length):]
-	numbers, err := readNumbers(data)
-	if err != nil || len(numbers) < 4 || numbers[0] > maxRoles || numbers[1] > MaxMessages || numbers[2] >= MaxTime || numbers[3] >= MaxTime {
-		return s, errStateBytes
-	}
-	s = spending{
-		under: Rule{capacity: int64(numbers[1]), interval: int64(numbers[2])},
-		roles: uint8(numbers[0]), last: int64(numbers[3]), state: numbers[4:],
-	}
-	for len(s.state) < r.end-r.start {
-		s.state = append(s.state, 0)
-	}
-	if s.under.calendar, err = t.calendars.named(calendar, r.calendar); err != nil {
-		return s, errors.Join(errStateBytes, err)
-	}
-	if !r.sound(&s.under, s.state, s.last) {
-		return s, errStateBytes
-	}
-	return s, nil
-}
-
-// restore takes back what was spent of limit i.
-func (p *place) restore(i int, spent spending, at int64) {
-	p.seek()
-	s := p.shard
-	row := s.row(p.slot)
-	row[wordLast] = max(row[wordLast], uint64(spent.last))
-	setRoles(row, spent.roles)
-	rule := &s.rulesOf(row)[i]
-	state := rule.state(row)
-	clear(state)
-	rule.convert(&spent.under, rule, spent.state, state, max(at, spent.last))
-	if !sameState(state, spent.state) {
-		row[wordLast] = max(row[wordLast], uint64(at))
-		s.touch(p.slot, row)
-	}
-}
-
-func (p *place) restoreStanding(data []byte, at int64) error {
-	numbers, err := readNumbers(data)
-	if err != nil || len(numbers) != 5 || numbers[0] > 1 || numbers[1] > maxStrikes || numbers[2] >= MaxTime || numbers[3] > math.MaxInt64 || numbers[4] > maxSeries {
 		return errStateBytes
 	}
-	p.seek()
-	row := p.shard.row(p.slot)
-	row[wordStrikeAt] = numbers[2]
-	if practice := numbers[0] == 1; practice && !p.shard.set.strikes.Practice {
-		p.shard.touch(p.slot, row) // they lapse, in the store too
-		return nil
+	calendar, data := data[size:size+int(length)], data[size+int(length):]
+	s.numbers, err = readNumbers(s.numbers[:0], data)
+	if err != nil || len(s.numbers) < 4 || s.numbers[0] > maxRoles || s.numbers[1] > MaxMessages || s.numbers[2] >= MaxTime || s.numbers[3] >= MaxTime {
+		return errStateBytes
 	}
-	setStrikeCount(row, int(numbers[1]))
-	row[wordSilentUntil] = numbers[3]
-	setSeries(row, uint8(numbers[4]))
+	for len(s.numbers) < 4+a.sizeOf(s.numbers[4:]) {
+		s.numbers = append(s.numbers, 0)
+	}
+	s.roles, s.last, s.state = uint8(s.numbers[0]), int64(s.numbers[3]), s.numbers[4:]
+	s.under.algorithm, s.under.capacity, s.under.interval = a, int64(s.numbers[1]), int64(s.numbers[2])
+	if s.under.calendar, err = storedCalendars.named(calendar, atHand); err != nil {
+		return errors.Join(errStateBytes, err)
+	}
+	if !a.sound(&s.under, s.state, s.last) {
+		return errStateBytes
+	}
 	return nil
+}
+
+// standing is what is known of a user beyond the limits, as it was stored.
+type standing struct {
+	practice              bool // the strikes were given for practice
+	strikes               int
+	struckAt, silentUntil int64
+	series                uint8
+}
+
+func readStanding(data []byte) (s standing, err error) {
+	var room [5]uint64
+	numbers, err := readNumbers(room[:0], data)
+	if err != nil || len(numbers) != 5 || numbers[0] > 1 || numbers[1] > maxStrikes || numbers[2] >= MaxTime || numbers[3] > math.MaxInt64 || numbers[4] > maxSeries {
+		return s, errStateBytes
+	}
+	return standing{numbers[0] == 1, int(numbers[1]), int64(numbers[2]), int64(numbers[3]), uint8(numbers[4])}, nil
 }
 
 // given is the JSON form of what a user has been given.
@@ -222,24 +199,24 @@ func (p *personal) append(buffer []byte) []byte {
 	return append(buffer, data...)
 }
 
-func (t *Table) restoreGiven(user string, data []byte, at int64) error {
-	var g given
+func readGiven(data []byte) (g given, err error) {
 	if err := json.Unmarshal(data, &g); err != nil || g.Exemption > NotExempt {
-		return errStateBytes
+		return g, errStateBytes
 	}
-	own := Own{Exemption: g.Exemption, Timezone: g.Timezone, Numbers: g.Numbers}
-	var p place
-	t.place(user, &p) // may have to make the shard, under the lock too
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	p.edit(at, func(s *shard, row []uint64) {
-		p := s.personalOf(row)
-		p.Own, p.variants, p.grants, p.pardoned = own, nil, nil, newest(g.Pardoned, remembered)
-		for _, stored := range g.Grants {
-			if stored.Left > 0 && stored.Until > at {
-				p.grants = append(p.grants, grant{stored.Limit, stored.Left, stored.Until})
-			}
+	return g, nil
+}
+
+// own is what the user has of their own.
+func (g *given) own() Own {
+	return Own{Exemption: g.Exemption, Timezone: g.Timezone, Numbers: g.Numbers}
+}
+
+// grants are those that haven't lapsed at that time.
+func (g *given) grants(at int64) (grants []grant) {
+	for _, stored := range g.Grants {
+		if stored.Left > 0 && stored.Until > at {
+			grants = append(grants, grant{stored.Limit, stored.Left, stored.Until})
 		}
-	})
-	return nil
+	}
+	return grants
 }

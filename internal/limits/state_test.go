@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func rowsOf(b *Batch) []StateRow {
+func rowsOf(b *testBatch) []StateRow {
 	return slices.SortedFunc(slices.Values(b.Rows), func(a, b StateRow) int { return strings.Compare(a.User+" "+a.Limit, b.User+" "+b.Limit) })
 }
 
@@ -45,7 +45,7 @@ func TestRestoredTableDecidesAlike(t *testing.T) {
 		for range rapid.IntRange(0, 50).Draw(rt, "before") {
 			first.judge(message())
 		}
-		for _, row := range first.Dirty().Rows {
+		for _, row := range first.dirty().Rows {
 			if err := second.Restore(row, nanos(at)); err != nil {
 				rt.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func TestRestoredTableDecidesAlike(t *testing.T) {
 func TestRestoreOfEveryAlgorithm(t *testing.T) {
 	first := newTable(t, sevenLimits()...)
 	run(t, first, []step{{at: 1, ok: true}, {at: 2, ok: true}})
-	rows := rowsOf(first.Dirty())
+	rows := rowsOf(first.dirty())
 	if len(rows) != 7 {
 		t.Fatalf("%d rows, want one for each limit", len(rows))
 	}
@@ -80,7 +80,7 @@ func TestRestoreOfEveryAlgorithm(t *testing.T) {
 			t.Errorf("%s: %+v, want 2 used until %v s", limit, l, want)
 		}
 	}
-	if rows := second.Dirty().Rows; len(rows) != 0 {
+	if rows := second.dirty().Rows; len(rows) != 0 {
 		t.Errorf("what was taken back as it was is to be stored again: %v", rows)
 	}
 }
@@ -92,7 +92,7 @@ func TestRestoreOfTheStanding(t *testing.T) {
 	first.send(5, 1)
 	first.send(15, 1)
 	second := tableWith(t, strikes, bucket(1, time.Hour))
-	for _, row := range first.Dirty().Rows {
+	for _, row := range first.dirty().Rows {
 		if err := second.Restore(row, nanos(20)); err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestAPardonAndAResetReachTheStore(t *testing.T) {
 		first.send(1, 3)
 		stored := map[string]StateRow{}
 		store := func() {
-			b := first.Dirty()
+			b := first.dirty()
 			for _, row := range b.Rows {
 				stored[row.Limit] = row
 			}
@@ -155,13 +155,13 @@ func TestRestoreUnderOtherParameters(t *testing.T) {
 	first := newTable(t, bucket(3, 4*time.Second), daily(10, "UTC", ""))
 	run(t, first, []step{{at: 0, n: 3, ok: true}})
 	second := newTable(t, bucket(3, 10*time.Second), daily(10, "Europe/Berlin", ""))
-	for _, row := range first.Dirty().Rows {
+	for _, row := range first.dirty().Rows {
 		if err := second.Restore(row, nanos(2)); err != nil { // half a token has come back
 			t.Fatal(err)
 		}
 	}
 	run(t, second, []step{{at: 2, retry: 5}, {at: 7, ok: true}, {at: 82800, n: 3, ok: true}, {at: 82831, n: 3, ok: true}, {at: 83000, retry: 3400}})
-	if rows := second.Dirty().Rows; len(rows) < 2 {
+	if rows := second.dirty().Rows; len(rows) < 2 {
 		t.Errorf("a converted row isn't dirty: %v", rows)
 	}
 }
@@ -172,7 +172,7 @@ func TestRestoreOfAnotherAlgorithmStartsFresh(t *testing.T) {
 	other := daily(1, "UTC", "")
 	other.Name = "burst"
 	second := newTable(t, other)
-	for _, row := range first.Dirty().Rows {
+	for _, row := range first.dirty().Rows {
 		if err := second.Restore(row, nanos(0)); err != nil {
 			t.Fatal(err)
 		}
@@ -183,31 +183,31 @@ func TestRestoreOfAnotherAlgorithmStartsFresh(t *testing.T) {
 func TestDirtyRowsComeUntilConfirmed(t *testing.T) {
 	table := newTable(t, bucket(3, 4*time.Second))
 	run(t, table, []step{{at: 0, ok: true}})
-	b := table.Dirty()
-	if len(b.Rows) != 1 || len(table.Dirty().Rows) != 0 {
+	b := table.dirty()
+	if len(b.Rows) != 1 || len(table.dirty().Rows) != 0 {
 		t.Fatalf("rows %v, want one", b.Rows)
 	}
 	b.Release()
-	released := table.Dirty()
+	released := table.dirty()
 	if !slices.EqualFunc(rowsOf(released), rowsOf(b), func(a, b StateRow) bool { return string(a.Data) == string(b.Data) }) {
 		t.Fatalf("released rows %v, want %v", released.Rows, b.Rows)
 	}
 	run(t, table, []step{{at: 1, ok: true}})
 	released.Confirm()
-	again := table.Dirty() // spent while the batch was open
+	again := table.dirty() // spent while the batch was open
 	if len(again.Rows) != 1 {
 		t.Fatalf("rows %v, want the one touched meanwhile", again.Rows)
 	}
 	again.Confirm()
-	if rows := table.Dirty().Rows; len(rows) != 0 {
+	if rows := table.dirty().Rows; len(rows) != 0 {
 		t.Fatalf("rows %v after confirming, want none", rows)
 	}
 	table.judge("7", Request{At: nanos(1), Cost: 3})
-	if rows := rowsOf(table.Dirty()); len(rows) != 2 || rows[0].Limit != "" {
+	if rows := rowsOf(table.dirty()); len(rows) != 2 || rows[0].Limit != "" {
 		t.Fatalf("rows %v after a strike, want it and the limit", rows)
 	}
 	table.judge("7", Request{At: nanos(1), Cost: 3})
-	if rows := table.Dirty().Rows; len(rows) != 0 {
+	if rows := table.dirty().Rows; len(rows) != 0 {
 		t.Fatalf("rows %v after a throttled message without a strike, want none", rows)
 	}
 }
@@ -252,6 +252,16 @@ func TestUnreadableState(t *testing.T) {
 		if err := table.Restore(row, nanos(0)); !errors.Is(err, errStateBytes) {
 			t.Errorf("%s: error %v", name, err)
 		}
+		for _, set := range []*Set{table.set, nil} {
+			if over, err := set.Forgotten(row, nanos(1e9)); over || !errors.Is(err, errStateBytes) {
+				t.Errorf("%s: forgotten is %v, error %v", name, over, err)
+			}
+		}
+	}
+	for _, code := range []byte{standingCode, 99, givenCode} {
+		if over, err := table.Forgotten(StateRow{User: "7", Limit: "burst", Data: []byte{1, code, 0, 0, 3, 4, 5, 6}}, nanos(1e9)); over || !errors.Is(err, errStateBytes) {
+			t.Errorf("unknown algorithm %d: forgotten is %v, error %v", code, over, err)
+		}
 	}
 	if table.Users() != 0 {
 		t.Error("what can't be read makes a row")
@@ -268,7 +278,7 @@ func FuzzRestore(f *testing.F) {
 	first.send(0, 3)
 	first.Grant("7", "", 5, nanos(0))
 	first.Pardon("7", Offence{ID: 3}, nanos(0))
-	for _, row := range first.Dirty().Rows {
+	for _, row := range first.dirty().Rows {
 		f.Add(row.Limit, row.Data)
 	}
 	for i, a := range algorithms {
@@ -277,6 +287,9 @@ func FuzzRestore(f *testing.F) {
 	f.Add("+", []byte("\x01\xff{\"numbers\":{\"burst\":{\"Burst\":-1}},\"timezone\":\"nowhere\",\"grants\":[{\"limit\":\"burst\",\"left\":9,\"until\":9223372036854775807}]}"))
 	f.Fuzz(func(t *testing.T, limit string, data []byte) {
 		table := newTable(t, limits...)
+		if over, err := table.Forgotten(StateRow{User: "7", Limit: limit, Data: data}, nanos(1e9)); over && err != nil {
+			t.Errorf("what can't be read is forgotten: %v", err)
+		}
 		if table.Restore(StateRow{User: "7", Limit: limit, Data: data}, nanos(0)) != nil {
 			return
 		}
@@ -296,7 +309,7 @@ func FuzzRestore(f *testing.F) {
 		table.Refund("7", nanos(0), 1, nanos(2))
 		table.send(2, 1)
 		again := newTable(t, sevenLimits()...)
-		for _, row := range table.Dirty().Rows {
+		for _, row := range table.dirty().Rows {
 			if err := again.Restore(row, nanos(2)); err != nil {
 				t.Errorf("what was taken back can't be taken back again: %v", err)
 			}
@@ -311,7 +324,7 @@ func TestStateAfterARefundComesBack(t *testing.T) {
 	first.send(50, 1)
 	first.Refund("7", nanos(50), 1, nanos(65)) // another minute has begun
 	second := newTable(t, limits...)
-	for _, row := range rowsOf(first.Dirty()) {
+	for _, row := range rowsOf(first.dirty()) {
 		if err := second.Restore(row, nanos(66)); err != nil {
 			t.Error(err)
 		}
@@ -327,8 +340,8 @@ func TestALongerSilenceReachesTheStore(t *testing.T) {
 	table := tableWith(t, Strikes{Every: time.Hour, Ladder: []int64{30 * nanosPerSecond}}, bucket(1, time.Hour))
 	table.send(0, 1)
 	table.send(1, 1)
-	table.Dirty().Confirm()
-	if d := table.send(6, 1); d.NewStrike || len(table.Dirty().Rows) == 0 {
+	table.dirty().Confirm()
+	if d := table.send(6, 1); d.NewStrike || len(table.dirty().Rows) == 0 {
 		t.Errorf("%+v: without a strike, a silence that ends later isn't stored", d)
 	}
 }

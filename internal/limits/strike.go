@@ -94,15 +94,20 @@ func (s *Strikes) rung(strikes int, isNew bool) int {
 
 // lapse returns the number of strikes that still count at that time, and when they all lapse; Never where they don't.
 func (s *Set) lapse(row []uint64, at int64) (strikes int, lapseAt int64) {
-	strikes, lapseAt = strikeCount(row), Never
-	if strikes == 0 {
+	return s.strikes.lapse(strikeCount(row), int64(row[wordStrikeAt]), at)
+}
+
+// lapse is Set.lapse for so many strikes, the last of which was given at struckAt.
+func (s *Strikes) lapse(given int, struckAt, at int64) (strikes int, lapseAt int64) {
+	if given == 0 {
 		return 0, 0
 	}
-	if s.strikes.Forget > 0 {
-		lapseAt = int64(row[wordStrikeAt]) + int64(s.strikes.Forget)
+	lapseAt = Never
+	if s.Forget > 0 {
+		lapseAt = struckAt + int64(s.Forget)
 	}
 	if lapseAt <= at {
 		return 0, 0
 	}
-	return strikes, lapseAt
+	return given, lapseAt
 }

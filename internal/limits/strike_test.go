@@ -59,7 +59,7 @@ func TestStrikesAreCountedUpToTheirMost(t *testing.T) {
 	if d.Strikes != maxStrikes || !d.NewStrike || d.Allowed {
 		t.Errorf("%+v, want %d strikes", d, maxStrikes)
 	}
-	if row := rowsOf(table.Dirty()); len(row) != 2 {
+	if row := rowsOf(table.dirty()); len(row) != 2 {
 		t.Errorf("rows %v", row)
 	}
 }

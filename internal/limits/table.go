@@ -17,10 +17,9 @@ type Table struct {
 	nameSeed  maphash.Seed                      // spreads IDs that are no numbers
 	keySeed   uint64                            // spreads keys
 	shards    [shardCount]atomic.Pointer[shard] // nil until the first of its users is seen
-	calendars calendars
-	most      int64        // users, before others have to go
-	users     atomic.Int64 // that have a row
-	personals atomic.Int64 // users with a record of their own
+	most      int64                             // users, before others have to go
+	users     atomic.Int64                      // that have a row
+	personals atomic.Int64                      // users with a record of their own
 	dropped   dropped
 	stored    atomic.Bool // there is a store, which confirms what it has written
 
@@ -81,9 +80,9 @@ func (p *place) make(at int64) {
 	p.add()
 }
 
-// seek looks for the row and adds it where it is missing, without a thought for the room.
+// seek adds the row where it was looked for and is missing, without a thought for the room.
 func (p *place) seek() {
-	if p.find(); !p.found {
+	if !p.found {
 		p.shard.many = true // a store gives everybody back
 		p.add()
 	}

@@ -133,6 +133,19 @@ func sevenLimits() []Limit {
 	}
 }
 
+// testBatch is a batch with its rows.
+type testBatch struct {
+	*Batch
+	Rows []StateRow
+}
+
+// dirty is Dirty with all rows at once.
+func (t *Table) dirty() *testBatch {
+	b := &testBatch{}
+	b.Batch = t.Dirty(func(rows []StateRow) { b.Rows = append(b.Rows, rows...) })
+	return b
+}
+
 // sameShard returns n user IDs, numbers or else names, whose rows lie in one shard.
 func (t *Table) sameShard(n int, prefix string) (users []string) {
 	first := t.shardOf(prefix + "1")

@@ -76,7 +76,7 @@ func TestRowsThatAreNotFreshStay(t *testing.T) {
 			users := table.sameShard(5, "anna")
 			table.judge(users[0], Request{At: nanos(0), Cost: 1})
 			test.make(t, table, users[0])
-			table.Dirty().Confirm()
+			table.dirty().Confirm()
 			at := nanos(test.stays + 60)
 			switch {
 			case test.stays < 0:
@@ -112,19 +112,19 @@ func TestPinnedRowsStayUntilTheyAreStored(t *testing.T) {
 	table := newTable(t, bucket(3, 4*time.Second))
 	users := table.sameShard(13, "1")
 	table.judge(users[0], Request{At: nanos(0), Cost: 3})
-	table.Dirty().Confirm()
+	table.dirty().Confirm()
 	table.Reset(users[0], nanos(0)) // the stored row says otherwise
 	table.sweep(nanos(hour), users[1:])
 	if !table.has(users[0]) {
 		t.Fatal("a reset that isn't stored has gone")
 	}
-	b := table.Dirty()
+	b := table.dirty()
 	table.sweep(nanos(2*hour), users[5:])
 	b.Release()
 	if !table.has(users[0]) {
 		t.Fatal("a reset that couldn't be stored has gone")
 	}
-	table.Dirty().Confirm()
+	table.dirty().Confirm()
 	table.sweep(nanos(3*hour), users[9:])
 	if table.has(users[0]) {
 		t.Error("a reset that is stored has stayed")
@@ -143,7 +143,7 @@ func fullTable(t *testing.T) (table *Table, users []string) {
 	for i, user := range users[:7] {
 		table.judge(user, Request{At: nanos(float64(i + 1)), Cost: 1})
 	}
-	table.Dirty().Confirm()
+	table.dirty().Confirm()
 	return table, users
 }
 
@@ -166,7 +166,7 @@ func TestAtTheCapThoseWhoAreHeldGoLast(t *testing.T) {
 	table.judge(users[0], Request{At: nanos(8), Cost: 9}) // a strike
 	table.judge(users[1], Request{At: nanos(8), Cost: 2}) // all is used
 	table.Grant(users[2], "burst", 1, nanos(3))
-	table.Dirty().Confirm()
+	table.dirty().Confirm()
 	for i := range 4 { // the four who have nothing to lose but a message go first
 		table.judge(users[7+i], Request{At: nanos(20), Cost: 3})
 	}
@@ -192,7 +192,7 @@ func TestAtTheCapWhatIsTheirOwnStays(t *testing.T) {
 	if err := table.SetOwn(users[0], ownBurst(5), nanos(1)); err != nil {
 		t.Fatal(err)
 	}
-	table.Dirty().Confirm()
+	table.dirty().Confirm()
 	for i := range 13 {
 		table.judge(users[7+i], Request{At: nanos(20 + float64(i)), Cost: 3}) // in the end all are held
 	}
@@ -255,7 +255,7 @@ func TestARowThatGoesAndComesBackIsNotTakenForStored(t *testing.T) {
 		table := newTable(t, bucket(3, 4*time.Second))
 		users := table.sameShard(6, prefix)
 		table.judge(users[0], Request{At: nanos(0), Cost: 1})
-		b := table.Dirty()
+		b := table.dirty()
 		table.sweep(nanos(hour), users[1:])
 		if table.has(users[0]) {
 			t.Fatal("the row is still there")
@@ -263,7 +263,7 @@ func TestARowThatGoesAndComesBackIsNotTakenForStored(t *testing.T) {
 		table.judge(users[0], Request{At: nanos(hour), Cost: 2})
 		b.Confirm()
 		stored := false
-		for _, row := range table.Dirty().Rows {
+		for _, row := range table.dirty().Rows {
 			stored = stored || row.User == users[0]
 		}
 		if !stored {
@@ -276,7 +276,7 @@ func TestAClockThatJumpedKeepsNobodyForEver(t *testing.T) {
 	for _, stored := range []bool{false, true} {
 		table := newTable(t, bucket(3, 4*time.Second))
 		if stored {
-			table.Dirty().Confirm()
+			table.dirty().Confirm()
 		}
 		for i := range 2000 {
 			table.judge(strconv.Itoa(1000+i), Request{At: nanos(1000), Cost: 1})
@@ -285,7 +285,7 @@ func TestAClockThatJumpedKeepsNobodyForEver(t *testing.T) {
 			table.judge(strconv.Itoa(1000+i), Request{At: nanos(0), Cost: 1})
 		}
 		if stored {
-			table.Dirty().Confirm()
+			table.dirty().Confirm()
 		}
 		for i := range 4000 {
 			table.judge(strconv.Itoa(100_000+i), Request{At: nanos(5000), Cost: 1})
@@ -302,12 +302,12 @@ func TestARestoredTableIsAsFullAsAnother(t *testing.T) {
 		grown.judge(strconv.Itoa(1_000_000+i), Request{At: nanos(0), Cost: 1})
 	}
 	restored := newTable(t, bucket(3, time.Hour))
-	for _, row := range grown.Dirty().Rows {
+	for _, row := range grown.dirty().Rows {
 		if err := restored.Restore(row, nanos(1)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	restored.Dirty().Confirm()
+	restored.dirty().Confirm()
 	for range 2 { // then it grows as another does
 		restored.each(func(_ int, s *shard) {
 			if used := float64(s.count) / float64(s.len()); used < 0.8 {

@@ -4,13 +4,14 @@ package limits
 var tokenBucket = algorithm{
 	name:   "token-bucket",
 	code:   1,
+	size:   1,
 	params: []string{"burst", "refill"},
 
 	compile: func(p Params, r *Rule) error {
 		if err := checkCount("burst", p.Burst, MaxMessages); err != nil {
 			return err
 		}
-		r.capacity, r.interval, r.words = p.Burst, int64(p.Refill), 1
+		r.capacity, r.interval = p.Burst, int64(p.Refill)
 		return checkProduct("burst", p.Burst, "refill", p.Refill)
 	},
 

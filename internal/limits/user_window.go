@@ -6,6 +6,7 @@ package limits
 var userWindow = countedWindow((*Rule).userWindowAt, algorithm{
 	name:   "user-window",
 	code:   5,
+	size:   2,
 	params: []string{"messages", "every"},
 
 	level: func(r *Rule, state []uint64, at int64) level {

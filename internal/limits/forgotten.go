@@ -1,0 +1,98 @@
+package limits
+
+import "slices"
+
+// Forgotten reports whether nothing in a row that was stored of one of the table's users counts any more at that time: neither under what it
+// was spent under, nor as it would be taken back now. It changes nothing.
+func (t *Table) Forgotten(row StateRow, at int64) (bool, error) {
+	if !t.HasOwn() {
+		t.mu.Lock()
+		set := t.set
+		t.mu.Unlock()
+		return set.Forgotten(row, at)
+	}
+	var p place
+	t.place(row.User, &p)
+	p.shard.mu.Lock()
+	defer p.shard.mu.Unlock()
+	p.find()
+	own := p.own()
+	if row.Limit == givenRow && own != nil && len(own.pardoned) > 0 && !p.shard.isFresh(p.shard.row(p.slot), at) {
+		return false, nil // what was pardoned must not be pardoned again
+	}
+	return p.shard.set.forgotten(row, at, own)
+}
+
+// Forgotten is Table.Forgotten for users who are not remembered. A nil set is no limits at all: then the bytes alone count.
+func (s *Set) Forgotten(row StateRow, at int64) (bool, error) { return s.forgotten(row, at, nil) }
+
+// forgotten is Forgotten for a user with that record, or without one.
+func (s *Set) forgotten(row StateRow, at int64, own *personal) (bool, error) {
+	code, data, err := row.open()
+	if err != nil {
+		return false, err
+	}
+	if s == nil {
+		s = &noLimits
+	}
+	switch {
+	case row.Limit == standingRow && code == standingCode:
+		stored, err := readStanding(data)
+		lapsed := stored.practice && !s.strikes.Practice && stored.struckAt <= at
+		return err == nil && (lapsed || stored.isOver(&s.strikes, at)), err
+	case row.Limit == givenRow && code == givenCode:
+		g, err := readGiven(data)
+		return err == nil && g.isOver(at), err
+	}
+	a, err := algorithmCoded(code)
+	if err != nil {
+		return false, err
+	}
+	spent := spendings.Get().(*spending)
+	defer spendings.Put(spent)
+	i := s.stored(row.Limit, code)
+	if i < 0 {
+		err := spent.read(a, data, nil)
+		return err == nil && spent.isOver(at), err
+	}
+	if err := spent.read(a, data, s.rules[i].calendar); err != nil {
+		return false, err
+	}
+	return spent.isOver(at) && spent.isOverUnder(&s.rulesOf(own, spent.roles)[i], at, at), nil
+}
+
+// noLimits is the set of a scope that a policy has no limits of.
+var noLimits Set
+
+// stored returns the place of the limit that a store calls so, or -1.
+func (s *Set) stored(name string, code byte) int {
+	return slices.IndexFunc(s.rules, func(r Rule) bool { return r.name == name && r.code == code })
+}
+
+// isOver reports whether nothing counts any more at that time under what it was spent under.
+func (s *spending) isOver(at int64) bool {
+	return s.last <= at && s.under.forgotten(&s.under, s.state) <= at
+}
+
+// isOverUnder reports whether nothing counts any more by that time once it is converted to the rule, as of the moment at. It is about what
+// isOver: hardly anything is born again by that, but the calendar may change under a day in which nothing was spent.
+func (s *spending) isOverUnder(r *Rule, at, by int64) bool {
+	if r.interval == s.under.interval && r.calendar.String() == s.under.calendar.String() {
+		return true
+	}
+	state := make([]uint64, r.end-r.start)
+	r.convert(&s.under, r, s.state, state, max(at, s.last))
+	return r.forgotten(r, state) <= by
+}
+
+// isOver reports whether the strikes have lapsed at that time, and no silence runs.
+func (s *standing) isOver(rule *Strikes, at int64) bool {
+	strikes, _ := rule.lapse(s.strikes, s.struckAt, at)
+	return strikes == 0 && s.struckAt <= at && s.silentUntil <= at
+}
+
+// isOver reports whether there is nothing of the user's own, and no grant, at that time.
+func (g *given) isOver(at int64) bool {
+	own := g.own()
+	return own.isZero() && len(g.grants(at)) == 0
+}

@@ -1,0 +1,205 @@
+package limits
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// past is what some users did before a restart, and what a store has of it.
+type past struct {
+	rt      *rapid.T
+	limits  []Limit
+	strikes Strikes
+	table   *Table
+	now     int64
+	stored  map[string]StateRow
+}
+
+func drawPast(rt *rapid.T) *past {
+	p := &past{rt: rt, stored: map[string]StateRow{}, now: rapid.SampledFrom([]int64{
+		time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC).UnixNano(), int64(4 * time.Hour),
+	}).Draw(rt, "beginning")}
+	p.limits = drawLimits(rt, rapid.SampledFrom(algorithms).Draw(rt, "algorithm").name)
+	for i := range p.limits {
+		p.limits[i].Scope = PerUser
+	}
+	p.strikes = Strikes{
+		Every: 10 * time.Second, Forget: rapid.SampledFrom([]time.Duration{30 * time.Minute, 0}).Draw(rt, "forget"),
+		Practice: rapid.IntRange(0, 3).Draw(rt, "practice") == 0, Ladder: []int64{0, 60 * nanosPerSecond, UntilRetry},
+	}
+	p.table = p.newTable()
+	for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+		p.now += rapid.SampledFrom([]int64{0, 1, 1e9, 4e9, 30e9, 700e9, 3600e9, 13 * 3600e9}).Draw(rt, "step")
+		p.happen(rapid.SampledFrom([]string{"7", "anna"}).Draw(rt, "user"))
+	}
+	p.store(p.table)
+	return p
+}
+
+// newTable returns an empty table that is held to the present limits.
+func (p *past) newTable() *Table {
+	return NewTable(mustCompile(p.rt, p.limits, p.strikes)[PerUser], 1<<20)
+}
+
+// happen lets a message come, or something that people do.
+func (p *past) happen(user string) {
+	name := rapid.SampledFrom(p.limits).Draw(p.rt, "limit").Name
+	switch rapid.IntRange(0, 20).Draw(p.rt, "what happens") {
+	case 0:
+		p.change()
+		p.table.Change(mustCompile(p.rt, p.limits, p.strikes)[PerUser], p.now)
+	case 1:
+		p.table.Grant(user, name, 2, p.now)
+	case 2:
+		p.table.Reset(user, p.now)
+	case 3:
+		p.table.Refund(user, p.now, 1, p.now)
+	case 4:
+		p.table.Pardon(user, Offence{ID: p.now, At: p.now}, p.now)
+	case 5:
+		own := rapid.SampledFrom([]Own{{}, {}, {Timezone: "Asia/Tokyo"}, {Exemption: NotExempt}}).Draw(p.rt, "own")
+		if err := p.table.SetOwn(user, own, p.now); err != nil {
+			p.rt.Fatal(err)
+		}
+	default:
+		p.table.judge(user, Request{At: p.now, Cost: p.cost(), Roles: p.roles()})
+	}
+}
+
+func (p *past) cost() int64 { return int64(rapid.IntRange(1, 4).Draw(p.rt, "cost")) }
+
+func (p *past) roles() uint8 { return rapid.SampledFrom([]uint8{0, 1 << vipBit}).Draw(p.rt, "roles") }
+
+// change gives limits other parameters, and takes one away where there are more.
+func (p *past) change() {
+	p.limits = slices.Clone(p.limits)
+	for i := range p.limits {
+		if l := &p.limits[i]; rapid.Bool().Draw(p.rt, "another") {
+			drawNumbers(p.rt, l)
+			l.Every = drawEvery(p.rt)
+			drawEveryOf(p.rt, l)
+		}
+	}
+	if len(p.limits) > 1 && rapid.IntRange(0, 3).Draw(p.rt, "fewer") == 0 {
+		p.limits = p.limits[1:]
+	}
+}
+
+// store keeps what changed in a table.
+func (p *past) store(table *Table) {
+	b := table.dirty()
+	for _, row := range b.Rows {
+		p.stored[row.User+" "+row.Limit] = row
+	}
+	b.Confirm()
+}
+
+// restored returns a table as it is after a restart, with the users who are not left out.
+func (p *past) restored(at int64, without map[string]bool) *Table {
+	const neverBefore = -1
+	table := p.newTable()
+	for _, key := range slices.Sorted(maps.Keys(p.stored)) {
+		if row := p.stored[key]; !without[row.User] {
+			if err := table.restore(row, at, neverBefore); err != nil {
+				p.rt.Fatal(err)
+			}
+		}
+	}
+	table.dirty().Confirm()
+	return table
+}
+
+// forgotten returns the users of whom every row is, for a table in which they are and one that doesn't know them.
+func (p *past) forgotten(table *Table, at int64) map[string]bool {
+	over := map[string]bool{}
+	for _, row := range p.stored {
+		before, known := over[row.User]
+		over[row.User] = (before || !known) && table.forgets(p.rt, row, at)
+	}
+	return over
+}
+
+func TestWhatIsForgottenMakesNoDifference(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		p := drawPast(rt)
+		if rapid.Bool().Draw(rt, "changed at the restart") {
+			p.change()
+		}
+		at := p.now + rapid.SampledFrom([]int64{0, 1, 5e9, 60e9, 3600e9, 26 * 3600e9, 60 * 3600e9, 20 * 24 * 3600e9}).Draw(rt, "later")
+		with := p.restored(at, nil)
+		over := p.forgotten(with, at)
+		without := p.restored(at, over)
+		for range 10 {
+			for user, forgotten := range over {
+				if !forgotten {
+					continue
+				}
+				q := Request{At: at, Cost: p.cost(), Roles: p.roles()}
+				if got, want := explained(without, user, q), explained(with, user, q); !reflect.DeepEqual(got, want) {
+					rt.Fatalf("%s at %d: without the rows\n%+v, with them\n%+v", user, at, got, want)
+				}
+				if got, want := without.judge(user, q), with.judge(user, q); !alike(got, want) {
+					rt.Fatalf("%s at %d: without the rows\n%+v, with them\n%+v", user, at, got, want)
+				}
+			}
+			at += rapid.SampledFrom([]int64{0, 1, 1e9, 60e9, 7200e9, 20 * 3600e9}).Draw(rt, "gap")
+		}
+	})
+}
+
+// explained is what Explain says, in a form that can be compared.
+func explained(t *Table, user string, q Request) []string {
+	d, levels, s := t.Explain(user, &q)
+	d.Set, d.Limit, d.Series = nil, nil, 0
+	told := []string{fmt.Sprintf("%+v", d), fmt.Sprintf("%+v", s)}
+	for _, l := range levels {
+		name := l.Limit.name
+		l.Limit = nil
+		told = append(told, fmt.Sprintf("%s %+v", name, l))
+	}
+	return told
+}
+
+// TestAStoreShrinksToWhatStays restarts several times, long after everything has happened.
+func TestAStoreShrinksToWhatStays(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		p := drawPast(rt)
+		if rapid.Bool().Draw(rt, "changed at the restart") {
+			p.change()
+		}
+		for range 3 {
+			p.now += 40 * 24 * 3600e9
+			table := p.newTable()
+			for _, key := range slices.Sorted(maps.Keys(p.stored)) {
+				if err := table.Restore(p.stored[key], p.now); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			p.store(table)
+			for key, row := range p.stored {
+				if table.forgets(rt, row, p.now) {
+					delete(p.stored, key)
+				}
+			}
+		}
+		table := p.restored(p.now, nil)
+		for key, row := range p.stored {
+			own := table.OwnOf(row.User)
+			if s := table.standingOf(row.User, p.now); own.isZero() && s.Strikes == 0 {
+				rt.Errorf("%q is kept for ever: %q", key, row.Data)
+			}
+		}
+	})
+}
+
+// standingOf says how a user stands beyond the limits.
+func (t *Table) standingOf(user string, at int64) Standing {
+	_, _, s := t.Explain(user, &Request{At: at, Cost: 1})
+	return s
+}

@@ -1,0 +1,104 @@
+package limits
+
+import "fmt"
+
+// Restore takes a row back, as of the moment at. A limit that the set doesn't have, or has under another algorithm, starts fresh. What was
+// forgotten a minute ago is passed over, as tidy would drop it.
+func (t *Table) Restore(row StateRow, at int64) error { return t.restore(row, at, at-clockJump) }
+
+// restore is Restore; it passes over what was forgotten by the time before.
+func (t *Table) restore(row StateRow, at, before int64) error {
+	code, data, err := row.open()
+	if err != nil {
+		return err
+	}
+	if !t.stored.Load() {
+		t.stored.Store(true)
+	}
+	if row.Limit == givenRow && code == givenCode {
+		return t.restoreGiven(row.User, data, at, before)
+	}
+	var p place
+	t.place(row.User, &p)
+	p.shard.mu.Lock()
+	defer p.shard.mu.Unlock()
+	if row.Limit == standingRow && code == standingCode {
+		return p.restoreStanding(data, before)
+	}
+	i := p.shard.set.stored(row.Limit, code)
+	if i < 0 {
+		return nil
+	}
+	spent := spendings.Get().(*spending)
+	defer spendings.Put(spent)
+	rule := &p.shard.set.rules[i]
+	if err := spent.read(rule.algorithm, data, rule.calendar); err != nil {
+		return fmt.Errorf("limit %q: %w", row.Limit, err)
+	}
+	p.restore(i, spent, at, before)
+	return nil
+}
+
+// restore takes back what was spent of limit i.
+func (p *place) restore(i int, spent *spending, at, before int64) {
+	p.find()
+	s := p.shard
+	rule := &s.set.rulesOf(p.own(), spent.roles)[i]
+	if spent.isOver(before) && spent.isOverUnder(rule, at, before) {
+		return
+	}
+	p.seek()
+	row := s.row(p.slot)
+	row[wordLast] = max(row[wordLast], uint64(spent.last))
+	setRoles(row, spent.roles)
+	state := rule.state(row)
+	clear(state)
+	rule.convert(&spent.under, rule, spent.state, state, max(at, spent.last))
+	if !sameState(state, spent.state) {
+		row[wordLast] = max(row[wordLast], uint64(at))
+		s.touch(p.slot, row)
+	}
+}
+
+func (p *place) restoreStanding(data []byte, before int64) error {
+	stored, err := readStanding(data)
+	if err != nil {
+		return err
+	}
+	strikes := &p.shard.set.strikes
+	if stored.isOver(strikes, before) {
+		return nil
+	}
+	p.find()
+	p.seek()
+	row := p.shard.row(p.slot)
+	row[wordStrikeAt] = uint64(stored.struckAt)
+	if stored.practice && !strikes.Practice {
+		p.shard.touch(p.slot, row) // they lapse, in the store too
+		return nil
+	}
+	setStrikeCount(row, stored.strikes)
+	row[wordSilentUntil] = uint64(stored.silentUntil)
+	setSeries(row, stored.series)
+	return nil
+}
+
+// restoreGiven takes back what the user was given. Pardons alone come back too: what they are about may stand in another row.
+func (t *Table) restoreGiven(user string, data []byte, at, before int64) error {
+	g, err := readGiven(data)
+	if err != nil {
+		return err
+	}
+	if g.isOver(before) && len(g.Pardoned) == 0 {
+		return nil
+	}
+	var p place
+	t.place(user, &p) // may have to make the shard, under the lock too
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p.edit(at, func(s *shard, row []uint64) {
+		p := s.personalOf(row)
+		p.Own, p.variants, p.grants, p.pardoned = g.own(), nil, g.grants(at), newest(g.Pardoned, remembered)
+	})
+	return nil
+}

@@ -1,0 +1,125 @@
+package chatguard
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+func TestForgottenRows(t *testing.T) {
+	limits := func(p *Policy) { p.Limits = append(p.Limits, perChannel(2), everywhere(2)) }
+	g := enforced(t, limits, nil)
+	for range 4 {
+		mustCheck(t, g, from("7", 0)) // the third is one too many for the channel, which gives no strike
+	}
+	costly := from("7", 0)
+	costly.Cost = 4
+	mustCheck(t, g, costly)
+	rows := g.Dirty().Rows
+	ends := map[string]time.Duration{
+		"burst": 8 * time.Second, "daily": 12 * time.Hour, "all": 2 * time.Hour, "abroad": time.Hour, "": 30 * time.Minute,
+	}
+	if len(rows) != len(ends) {
+		t.Fatalf("%d rows, want %d", len(rows), len(ends))
+	}
+	for name, asked := range map[string]*Guard{
+		"the same": g, "one that has seen nobody": enforced(t, limits, nil), "without those limits": enforced(t, func(p *Policy) { p.Limits = p.Limits[:0] }, nil),
+	} {
+		for _, row := range rows {
+			end := monday.Add(ends[row.Limit])
+			for late, want := range map[time.Duration]bool{-1: false, 0: true} {
+				if over, err := asked.Forgotten(row, end.Add(late)); over != want || err != nil {
+					t.Errorf("%s: row %q, %d ns after its end: forgotten is %v, error %v", name, row.Limit, late, over, err)
+				}
+			}
+		}
+		if name == "one that has seen nobody" && asked.channels.find("1") != nil {
+			t.Error("to ask makes a channel")
+		}
+	}
+}
+
+func TestForgottenNeedsReadableRows(t *testing.T) {
+	g := enforced(t, nil, nil)
+	mustCheck(t, g, from("7", 0))
+	row := g.Dirty().Rows[0]
+	if _, err := g.Forgotten(row, time.Time{}); !errors.Is(err, ErrTime) {
+		t.Errorf("no time: error %v", err)
+	}
+	row.Data = row.Data[:3]
+	if over, err := g.Forgotten(row, monday.AddDate(1, 0, 0)); over || err == nil {
+		t.Errorf("half a row: forgotten is %v, error %v", over, err)
+	}
+	row.UserID = string(make([]byte, maxID+1))
+	if _, err := g.Forgotten(row, monday); !errors.Is(err, ErrLongID) {
+		t.Errorf("a long ID: error %v", err)
+	}
+}
+
+func TestRestorePassesOverWhatIsForgotten(t *testing.T) {
+	g := enforced(t, nil, nil)
+	mustCheck(t, g, from("7", 0))
+	rows := g.Dirty().Rows
+	for at, want := range map[time.Duration]int{12 * time.Hour: 1, 12*time.Hour + time.Minute: 0} {
+		again := enforced(t, nil, nil)
+		for _, row := range rows {
+			if err := again.Restore(row, monday.Add(at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := again.Memory().Users; got != want {
+			t.Errorf("after %s %d users come back, want %d", at, got, want)
+		}
+	}
+}
+
+func TestDegradedVerdicts(t *testing.T) {
+	g, ctx := enforced(t, nil, nil), context.Background()
+	for _, degraded := range []bool{false, true, true, false} {
+		g.SetDegraded(degraded)
+		v := mustCheck(t, g, from("7", 0))
+		peeked, err := g.Peek(from("7", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, taken, err := g.Take(ctx, from("7", 0, Moderator))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := make([]Verdict, 2)
+		if err := g.CheckAll(ctx, []Message{from("7", 0), from("8", 0)}, all); err != nil {
+			t.Fatal(err)
+		}
+		for name, v := range map[string]Verdict{"Check": v, "Peek": peeked, "Take": taken, "CheckAll": all[0], "CheckAll's last": all[1]} {
+			if v.Degraded != degraded {
+				t.Errorf("%s: degraded is %v, want %v", name, v.Degraded, degraded)
+			}
+		}
+	}
+}
+
+func TestABatchHasTheRowsOfAllTables(t *testing.T) {
+	g := enforced(t, func(p *Policy) { p.Limits = append(p.Limits, perChannel(2), everywhere(2)) }, nil)
+	mustCheck(t, g, from("7", 0))
+	mustCheck(t, g, in("2", from("7", 0)))
+	b := g.Dirty()
+	if len(b.Rows) != 2*3+1 { // burst, daily and all of two channels, abroad of everywhere
+		t.Fatalf("%d rows: %+v", len(b.Rows), b.Rows)
+	}
+	kept := make([]string, len(b.Rows))
+	for i, row := range b.Rows {
+		kept[i] = string(row.Data)
+	}
+	b.Release()
+	for range 3 {
+		mustCheck(t, g, from("8", 0))
+		mustCheck(t, g, from("9", 0))
+	}
+	g.Dirty().Confirm()
+	for i, row := range b.Rows {
+		if string(row.Data) != kept[i] {
+			t.Errorf("row %+v has changed under its holder", row)
+		}
+	}
+}
