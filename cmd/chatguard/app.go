@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/VictoriaMetrics/metrics"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chatguard/chatguard"
@@ -28,6 +29,7 @@ const owner = "owner"
 type app struct {
 	config    config.Config
 	log       *slog.Logger
+	metrics   *metrics.Set
 	store     *persist.Store
 	guard     *chatguard.Guard
 	twitch    *twitchConnection
@@ -40,7 +42,7 @@ type app struct {
 
 // newApp opens the database, takes back what it holds, and listens. Close the app when done.
 func newApp(ctx context.Context, cfg config.Config, log *slog.Logger) (*app, error) {
-	a := &app{config: cfg, log: log}
+	a := &app{config: cfg, log: log, metrics: metrics.NewSet()}
 	if err := a.open(ctx); err != nil {
 		a.close()
 		return nil, err
@@ -69,7 +71,7 @@ func (a *app) open(ctx context.Context) (err error) {
 		},
 	})
 	a.web, err = web.New(web.Options{
-		Site: s, Guard: a.guard, Store: a.store, WrongCode: persist.ErrCode, Conflict: persist.ErrConflict, Log: a.log,
+		Site: s, Guard: a.guard, Store: a.store, WrongCode: persist.ErrCode, Metrics: a.metrics, Log: a.log,
 		Acceptable:  a.acceptable,
 		BasePolicy:  a.basePolicy,
 		Channels:    a.twitch.channels,
@@ -89,11 +91,18 @@ func (a *app) open(ctx context.Context) (err error) {
 
 // openStore opens the database and makes the Guard go on where the last process ended.
 func (a *app) openStore(ctx context.Context) (err error) {
-	a.store, err = persist.Open(ctx, a.config.Database, &persist.Options{
-		Logger: a.log, FlushInterval: a.config.FlushInterval, Retention: time.Duration(a.config.Retention),
-	})
-	if err != nil {
+	opts := &persist.Options{Logger: a.log, FlushInterval: a.config.FlushInterval, Retention: time.Duration(a.config.Retention), Metrics: a.metrics}
+	if a.config.Database == "" {
+		a.log.Warn("started without a database: what happens is forgotten at the end")
+		a.store, err = persist.OpenMemory(ctx, opts)
+	} else {
+		a.store, err = persist.Open(ctx, a.config.Database, opts)
+	}
+	switch {
+	case errors.As(err, new(*persist.OwnedError)):
 		return err
+	case err != nil:
+		return fmt.Errorf("%w; `chatguard run --no-database` moderates without it", err)
 	}
 	a.guard, err = chatguard.New(a.config.Policy, &chatguard.Options{
 		Observer: func(m chatguard.Message, v chatguard.Verdict) {
@@ -117,7 +126,9 @@ func (a *app) putPoliciesInForce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.meet(ctx)
+	if err := a.meet(ctx); err != nil {
+		return err
+	}
 	ids, _ := unlisted(a.config)
 	ids = append(ids, a.logins.ids()...)
 	a.revisions = map[string]journal.Revision{}
@@ -212,12 +223,18 @@ func (a *app) printLink(ctx context.Context, out io.Writer) error {
 
 // database is the state of the store as the dashboard shows it.
 func (a *app) database() web.Database {
-	h := a.store.Health()
-	state := web.DatabaseOK
-	if h.State == persist.Failing {
-		state = web.DatabaseFailing
+	if a.config.Database == "" {
+		return web.Database{State: web.DatabaseOff}
 	}
-	return web.Database{State: state, Detail: h.Problem, LastFlush: h.LastFlush}
+	h := a.store.Health()
+	d := web.Database{
+		State: web.DatabaseOK, Detail: h.Problem, Since: h.Since, LastFlush: h.LastFlush, Lag: h.Lag,
+		Queued: h.Waiting, Dropped: h.Dropped.Timeline + h.Dropped.Journal,
+	}
+	if h.State == persist.Failing {
+		d.State = web.DatabaseFailing
+	}
+	return d
 }
 
 // site is where the configuration says that the dashboard is.

@@ -54,7 +54,7 @@ func (a *app) basePolicy(id string) chatguard.Policy { return a.config.PolicyFor
 
 // enter puts a channel's own policy in force where Twitch has told the channel's ID only now.
 func (a *app) enter(login, id string) {
-	if !a.logins.learn(login, id) {
+	if !a.learn(login, id) {
 		return
 	}
 	if _, own := a.config.OwnPolicy(login, id); !own {
@@ -65,9 +65,27 @@ func (a *app) enter(login, id string) {
 	}
 }
 
+// learn takes note of a channel, for the next start too, and reports whether it is new.
+func (a *app) learn(login, id string) bool {
+	if !a.logins.learn(login, id) {
+		return false
+	}
+	a.store.NoteChannel(id, login)
+	return true
+}
+
 // meet learns the IDs of the channels that have a policy of their own, so that it is in force before what their users had spent is restored: limits
-// that only such a policy has would start fresh otherwise. Where Twitch doesn't tell, enter comes to know them later.
-func (a *app) meet(ctx context.Context) {
+// that only such a policy has would start fresh otherwise. Twitch tells them, and where it doesn't, the database does where it has met them before.
+func (a *app) meet(ctx context.Context) error {
+	stored, err := a.store.Channels(ctx)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for id, login := range stored {
+		known[login] = true
+		a.logins.learn(login, id)
+	}
 	var own []string
 	for _, login := range a.config.Twitch.Channels {
 		if _, ok := a.config.OwnPolicy(login); ok {
@@ -77,12 +95,14 @@ func (a *app) meet(ctx context.Context) {
 	ctx, stop := context.WithTimeout(ctx, lookUpTime)
 	defer stop()
 	found, err := a.twitch.lookUp(ctx, own)
-	if err != nil {
-		a.log.Warn("Twitch doesn't tell the IDs of the channels that have tables of their own: limits that only those have begin anew", "channels", own, "error", err)
-	}
 	for _, account := range found {
-		a.logins.learn(account.Login, account.ID)
+		known[account.Login] = true
+		a.learn(account.Login, account.ID)
 	}
+	if unknown := slices.DeleteFunc(own, func(login string) bool { return known[login] }); err != nil && len(unknown) > 0 {
+		a.log.Warn("Twitch doesn't tell the IDs of channels that have tables of their own: limits that only those have begin anew", "channels", unknown, "error", err)
+	}
+	return nil
 }
 
 // unlisted are the names of tables that aren't in twitch.channels: those that may be the ID of a channel that is, and those that can't.

@@ -116,12 +116,12 @@ func TestLiveChangesLieOverTheChannelsOwnPolicy(t *testing.T) {
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	live := own.Clone()
 	live.Limits[2].Burst = 2
-	revision := journal.Revision{ChannelID: id, Number: 1, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(a.basePolicy(id), live)}
+	revision := journal.Revision{ChannelID: id, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(a.basePolicy(id), live)}
 	if fmt.Sprint(revision.Changes) != "[{limit.slow.burst 1 2}]" {
 		t.Errorf("changes %v", revision.Changes)
 	}
-	if err := a.store.SaveRevision(t.Context(), revision); err != nil {
-		t.Fatal(err)
+	if _, saved, err := a.store.SaveRevision(t.Context(), revision); !saved || err != nil {
+		t.Fatalf("saved %v, %v", saved, err)
 	}
 	stop()
 
@@ -161,9 +161,9 @@ func TestAnIDThatTwitchTellsLate(t *testing.T) {
 		if p := a.guard.Policy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 1+i {
 			t.Errorf("start %d: the limits are %+v", i, p.Limits)
 		}
-		revision := journal.Revision{ChannelID: id, Number: 1 + i, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(own, live)}
-		if err := a.store.SaveRevision(t.Context(), revision); err != nil {
-			t.Fatal(err)
+		revision := journal.Revision{ChannelID: id, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(own, live)}
+		if _, saved, err := a.store.SaveRevision(t.Context(), revision); !saved || err != nil {
+			t.Fatalf("saved %v, %v", saved, err)
 		}
 		stop()
 	}
@@ -205,10 +205,8 @@ func TestALiveChangeThatFitsNoMore(t *testing.T) {
 		if said := strings.Contains(log.String(), "no longer fits"); said != (i == 1) {
 			t.Errorf("start %d: the log says\n%s", i, log.String())
 		}
-		revision := journal.Revision{ChannelID: id, Number: 1 + i, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(c.Policy, live)}
-		if err := a.store.SaveRevision(t.Context(), revision); err != nil {
-			t.Fatal(err)
-		}
+		revision := journal.Revision{ChannelID: id, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(c.Policy, live)}
+		keep(t, a, revision)
 		a.close()
 		c.Policy.Limits[1].Per = chatguard.PerUserEverywhere
 	}

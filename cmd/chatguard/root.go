@@ -33,12 +33,13 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 			if _, err := os.Stat(defaultConfig); errors.Is(err, fs.ErrNotExist) {
 				return initialise(cmd, defaultConfig, starterAnswers{})
 			}
-			return runFrom(cmd, defaultConfig)
+			return runFrom(cmd, defaultConfig, runOptions{})
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newInitCommand(), newDemoCommand(), newWatchCommand(), newRunCommand(), newSigninCommand(), newReplayCommand(), newResetsCommand())
+	root.AddCommand(newBackupCommand(), newExportCommand(), newImportCommand())
 	return root
 }
 

@@ -14,25 +14,37 @@ import (
 
 func newRunCommand() *cobra.Command {
 	var path string
+	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Moderate the channels of the configuration",
 		Long: `Connects to the channels of the configuration, holds their chatters to its policy, and serves the dashboard.
 
 The bot's access token comes from the environment: CHATGUARD_TWITCH_TOKEN. Without one chatguard reads
-anonymously and can only observe.`,
+anonymously and can only observe.
+
+While the database is in trouble (disk full, locked, damaged) chat goes on in memory, the dashboard says so, and what
+waits is written once it is well. A database that can't even be opened is left as it is; --no-database goes without.`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runFrom(cmd, path) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runFrom(cmd, path, o) },
 	}
 	addConfigFlag(cmd, &path)
+	cmd.Flags().BoolVar(&o.noDatabase, "no-database", false, "keep everything in memory, and nothing after the end")
 	return cmd
 }
 
+type runOptions struct {
+	noDatabase bool
+}
+
 // runFrom moderates by the configuration at path, until a signal ends it.
-func runFrom(cmd *cobra.Command, path string) error {
+func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 	cfg, err := loadConfig(path)
 	if err != nil {
 		return err
+	}
+	if o.noDatabase {
+		cfg.Database = ""
 	}
 	if err := readyToRun(cfg); err != nil {
 		return err

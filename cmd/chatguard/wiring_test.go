@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -66,9 +67,9 @@ func TestWhatARestartKeeps(t *testing.T) {
 	channel := a.twitch.channels()[0].ID
 	live := c.Policy.Clone()
 	live.Limits[0].Burst = 1
-	revision := journal.Revision{ChannelID: channel, Number: 1, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(c.Policy, live)}
-	if err := a.store.SaveRevision(t.Context(), revision); err != nil {
-		t.Fatal(err)
+	revision := journal.Revision{ChannelID: channel, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(c.Policy, live)}
+	if _, saved, err := a.store.SaveRevision(t.Context(), revision); !saved || err != nil {
+		t.Fatalf("saved %v, %v", saved, err)
 	}
 	stop()
 
@@ -172,11 +173,20 @@ func TestNothingIsEnforcedWithoutAToken(t *testing.T) {
 		if mode := a.guard.Policy("100").Mode; mode != chatguard.Observe {
 			t.Errorf("start %d: the mode is %s", i, mode)
 		}
-		revision := journal.Revision{ChannelID: "100", Number: i + 1, At: time.Now(), Policy: enforcing, Changes: journal.Diff(c.Policy, enforcing)}
-		if err := a.store.SaveRevision(t.Context(), revision); err != nil {
-			t.Fatal(err)
-		}
+		revision := journal.Revision{ChannelID: "100", At: time.Now(), Policy: enforcing, Changes: journal.Diff(c.Policy, enforcing)}
+		keep(t, a, revision)
 		a.close()
+	}
+}
+
+// keep saves a revision in the database of an app that doesn't run.
+func keep(t *testing.T, a *app, revision journal.Revision) {
+	t.Helper()
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	_, _, err := a.store.SaveRevision(ended, revision) // doesn't wait
+	if err := errors.Join(err, a.store.Run(ended, a.guard)); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 type Config struct {
 	Path string `toml:"-"` // the file it was read from; empty for Default
 
-	Database      string        `toml:"database"`       // path of the SQLite file; relative to the file until Parse has joined them
+	Database      string        `toml:"database"`       // path of the SQLite file; relative to the file until Parse has joined them; empty for none, which no file can ask for
 	Timezone      string        `toml:"timezone"`       // IANA name of the zone of the channels' day; the same as Policy.Timezone
 	FlushInterval time.Duration `toml:"flush_interval"` // time between two writes of what changed
 	Retention     Retention     `toml:"retention"`      // how long the journal is kept

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 
 	"github.com/chatguard/chatguard/internal/journal"
 )
@@ -30,4 +31,14 @@ func (r *auditRow) values(args []any) []any {
 
 func writeAudits(ctx context.Context, tx *sql.Tx, rows []auditRow) error {
 	return auditInsertion.write(ctx, tx, len(rows), func(args []any, i int) []any { return rows[i].values(args) })
+}
+
+// Record notes in the audit that somebody has changed something, and returns once that, and everything that was changed in the Guard before,
+// is stored: so change first, then Record, then answer. The store gives the ID. saved is false where it waits because the database is in
+// trouble, or where the context ends first. The error says that the audit isn't kept; it may be ErrTooMany.
+func (s *Store) Record(ctx context.Context, a journal.Audit) (saved bool, err error) {
+	if err := s.changes.addAudit(a); err != nil {
+		return false, fmt.Errorf("audit: %w", err)
+	}
+	return s.commit(ctx), nil
 }

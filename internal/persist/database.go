@@ -2,9 +2,11 @@ package persist
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -25,9 +27,9 @@ var writerPragmas = []string{
 
 var readerPragmas = []string{"busy_timeout(5000)", "query_only(ON)", "cache_size(-256)"}
 
-// openDatabase prepares the connections; the first statement opens one. The mode is SQLite's: rw, or rwc to make a missing file.
-func openDatabase(path, mode string) (*database, error) {
-	writer, err := sql.Open("sqlite", dataSource(path, mode, writerPragmas))
+// openDatabase prepares the connections to a file that is there; the first statement opens one.
+func openDatabase(path string) (*database, error) {
+	writer, err := sql.Open("sqlite", dataSource(path, "rw", writerPragmas))
 	if err != nil {
 		return nil, explain(path, err)
 	}
@@ -45,9 +47,30 @@ func openReader(path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, explain(path, err)
 	}
+	limitReaders(reader)
+	return reader, nil
+}
+
+func limitReaders(reader *sql.DB) {
 	reader.SetMaxOpenConns(4)
 	reader.SetConnMaxIdleTime(time.Minute)
-	return reader, nil
+}
+
+// openMemory prepares the connections to a new database in memory, which is there as long as the writing one.
+func openMemory() (*database, error) {
+	const inMemory = "&vfs=memdb"
+	name := "/" + rand.Text()
+	writer, err := sql.Open("sqlite", dataSource(name, "rwc", writerPragmas)+inMemory)
+	if err != nil {
+		return nil, err
+	}
+	writer.SetMaxOpenConns(1)
+	reader, err := sql.Open("sqlite", dataSource(name, "rw", readerPragmas)+inMemory)
+	if err != nil {
+		return nil, errors.Join(err, writer.Close())
+	}
+	limitReaders(reader)
+	return &database{path: "in memory", writer: writer, reader: reader}, nil
 }
 
 // dataSource spells the connection's settings in the DSN, because pragmas belong to a connection and a pool makes new ones as it likes.
@@ -62,16 +85,41 @@ func dataSource(path, mode string, pragmas []string) string {
 
 // write runs change in a transaction of its own. Errors of the database come back as trouble; a refusal that change returns comes back as it is.
 func (db *database) write(ctx context.Context, change func(*sql.Tx) error) error {
+	err := explain(db.path, db.transact(ctx, change))
+	if failed := (*trouble)(nil); errors.As(err, &failed) && (failed.problem == cantWrite || failed.problem == damaged) {
+		db.reconnect()
+	}
+	return err
+}
+
+func (db *database) transact(ctx context.Context, change func(*sql.Tx) error) error {
 	tx, err := db.writer.BeginTx(ctx, nil)
 	if err != nil {
-		return explain(db.path, err)
+		return err
 	}
 	defer tx.Rollback() // does nothing after Commit
 	if err := change(tx); err != nil {
-		return explain(db.path, err)
+		return err
 	}
-	return explain(db.path, tx.Commit())
+	return tx.Commit()
 }
+
+// reconnect closes the connections that nobody uses, so that the next statement opens another: one to a file that couldn't be written when it
+// was opened stays so, also for those beside it, and one that has met a damaged page may remember it.
+func (db *database) reconnect() {
+	for _, connections := range []*sql.DB{db.reader, db.writer} {
+		connections.SetMaxIdleConns(0)
+		connections.SetMaxIdleConns(idleConnections)
+	}
+	if info, err := os.Stat(db.path); err == nil {
+		for _, beside := range []string{"-wal", "-shm"} { // SQLite made them as writable as the file was
+			_ = os.Chmod(db.path+beside, info.Mode().Perm()) // they may be missing, and what still can't be written shows itself
+		}
+	}
+}
+
+// idleConnections is how many connections stay open that nobody uses; database/sql's own number.
+const idleConnections = 2
 
 func (db *database) close() error {
 	// The writer goes last: closing the last connection empties the log, which a reader may not.

@@ -15,12 +15,14 @@ const lastFlushTime = 10 * time.Second
 
 var errNotRestored = errors.New("the stored state must be restored before anything is written over it")
 
-// Run writes behind until the context ends: a flush starts at once and then every FlushInterval, or when the last one ends. Trouble with the
-// database doesn't stop it: nothing is forgotten, each interval tries again, and Health tells.
+// Run writes behind until the context ends: a flush starts at once, then every FlushInterval or when the last one ends, and sooner where
+// somebody waits for what they have changed. Trouble with the database doesn't stop it: nothing is forgotten, each interval tries again, Health
+// tells, and the Guard's verdicts say that they are degraded.
 //
 // When the context ends, Run writes everything once more, within 10 s of its own, and returns; the error says what is lost. End the context
 // only when nobody calls Check, Observe or Report any more. Run must not be called twice, nor before Restore.
 func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
+	defer s.commits.end()
 	if !s.restored.Load() {
 		return errNotRestored
 	}
@@ -33,60 +35,100 @@ func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 		case <-ctx.Done():
 			return s.finish(context.WithoutCancel(ctx), guard)
 		case <-ticker.C:
+		case <-s.commits.wake:
 		}
 	}
 }
 
 // turn is a flush, then a step of retention, and the note of how they went.
 func (s *Store) turn(ctx context.Context, guard *chatguard.Guard) {
-	err := s.flush(ctx, guard)
-	if err == nil {
-		err = s.sweep(ctx)
+	began, waiting := s.opts.Now(), s.commits.take()
+	written, err := s.flush(ctx, guard)
+	for _, told := range waiting {
+		told <- err
 	}
-	s.note(err)
+	if err == nil {
+		err = s.sweep(ctx, guard, written)
+	}
+	s.note(began, err)
+	guard.SetDegraded(err != nil)
 }
 
 func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	ctx, cancel := context.WithTimeout(ctx, lastFlushTime)
 	defer cancel()
-	err := s.flush(ctx, guard)
-	s.note(err)
+	began, waiting := s.opts.Now(), s.commits.take()
+	_, err := s.flush(ctx, guard)
+	for _, told := range waiting {
+		told <- err
+	}
+	s.note(began, err)
 	if err != nil {
-		return fmt.Errorf("what users spent and the journal noted since the last flush is lost: %w", err)
+		return fmt.Errorf("what users spent, the journal and the timeline noted, and people changed since the last flush is lost: %w", err)
 	}
 	return nil
 }
 
-// flush writes all that changed in one transaction, or leaves it for the next flush.
-func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) error {
-	batch, waiting := guard.Dirty(), s.queue.take()
-	if err := s.writeAll(ctx, batch.Rows, waiting); err != nil {
+// flush writes all that changed in one transaction, or leaves it for the next flush. It returns how many rows it wrote.
+func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int, err error) {
+	// First what was changed, then what that brought about.
+	p := pending{changes: s.changes.look(), tokens: s.unsaved.look(), records: s.queue.take(), interrupted: s.interrupted}
+	batch := guard.Dirty()
+	p.state = batch.Rows
+	if err := s.write(ctx, &p); err != nil {
 		batch.Release()
-		s.queue.putBack(waiting)
-		return err
+		s.queue.putBack(p.records)
+		return 0, err
 	}
 	batch.Confirm()
-	return nil
+	s.changes.stored(p.changes)
+	s.unsaved.stored(p.tokens)
+	s.interrupted = 0
+	return p.len(), nil
 }
 
-// writeAll makes no transaction when there is nothing to write.
-func (s *Store) writeAll(ctx context.Context, rows []chatguard.StateRow, waiting records) error {
-	if len(rows) == 0 && waiting.empty() && s.interrupted == 0 {
+// pending is all that a flush writes.
+type pending struct {
+	state       []chatguard.StateRow
+	records     records
+	changes     waiting
+	tokens      map[tokenHash]*tokenRow
+	interrupted chatguard.EntryID
+}
+
+func (p *pending) len() int {
+	return len(p.state) + p.records.len() + len(p.changes.revisions) + len(p.changes.audits)
+}
+
+func (p *pending) empty() bool {
+	return p.len() == 0 && p.changes.empty() && len(p.tokens) == 0 && p.interrupted == 0
+}
+
+// write makes no transaction when there is nothing to write.
+func (s *Store) write(ctx context.Context, p *pending) error {
+	if p.empty() {
 		return nil
 	}
+	began := time.Now()
 	err := s.db.write(ctx, func(tx *sql.Tx) error {
-		if err := writeState(ctx, tx, rows); err != nil {
+		if err := writeState(ctx, tx, p.state); err != nil {
 			return err
 		}
-		if err := writeRecords(ctx, tx, waiting); err != nil {
+		if err := writeRecords(ctx, tx, p.records); err != nil {
 			return err
 		}
-		return writeInterrupted(ctx, tx, s.interrupted, s.opts.Now())
+		if err := writeChanges(ctx, tx, p.changes); err != nil {
+			return err
+		}
+		if err := writeTokens(ctx, tx, p.tokens); err != nil {
+			return err
+		}
+		return writeInterrupted(ctx, tx, p.interrupted, s.opts.Now())
 	})
 	if err != nil {
 		return err
 	}
-	s.interrupted = 0
-	s.health.wrote(len(rows), len(waiting.entries), s.opts.Now())
+	s.figures.flushed(p, time.Since(began))
+	s.health.wrote(s.opts.Now())
 	return nil
 }

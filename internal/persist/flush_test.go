@@ -79,13 +79,13 @@ func TestFlushesStartEveryInterval(t *testing.T) {
 		for i := range 3 {
 			<-time.After(time.Second / 2) // half-way between two flushes
 			say(t, g, fmt.Sprint(i), time.Now())
-			if rows := s.Health().Rows; rows != uint64(2*i) {
+			if rows := s.figures.state.Get(); rows != uint64(2*i) {
 				t.Errorf("%d rows before flush %d", rows, i+1)
 			}
 			<-time.After(time.Second / 2)
 			synctest.Wait()
-			if h := s.Health(); h.Rows != uint64(2*i+2) || !h.LastFlush.Equal(time.Now()) {
-				t.Errorf("after flush %d: %+v", i+1, h)
+			if h, rows := s.Health(), s.figures.state.Get(); rows != uint64(2*i+2) || !h.LastFlush.Equal(time.Now()) || h.Lag != 0 {
+				t.Errorf("after flush %d: %d rows, %+v", i+1, rows, h)
 			}
 		}
 		stop()
@@ -116,7 +116,7 @@ func TestIdleTurnsWriteNothing(t *testing.T) {
 	s := open(t, path, &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
 	s.Observe(throttled(1, "c1", "u", time.Second)) // pending at the restart
-	must(t, s.flush(ctx, g))
+	s.mustFlush(t, g)
 	must(t, s.Close())
 
 	s = open(t, path, &Options{Now: func() time.Time { return now }})

@@ -18,26 +18,28 @@ const (
 
 // Health is how the store is doing.
 type Health struct {
-	State     State     `json:"state"`
-	Since     time.Time `json:"since"`      // when it came into this state
-	Problem   string    `json:"problem"`    // while Failing: one line that says what is wrong and what mends it
-	LastFlush time.Time `json:"last_flush"` // when something was last written; zero before the first time
-	Rows      uint64    `json:"rows"`       // rows of users' state written since Open
-	Entries   uint64    `json:"entries"`    // journal entries written since Open
-	Queued    int       `json:"queued"`     // journal entries and outcomes that wait
-	Dropped   uint64    `json:"dropped"`    // of those, how many were lost since Open because the queue was full
+	State     State
+	Since     time.Time     // when it came into this state
+	Problem   string        // while Failing: one line that says what is wrong and what mends it
+	LastFlush time.Time     // when something was last written; zero before the first time
+	Lag       time.Duration // what happened for so long would be lost, if the process ended at once; 0 before Run
+	Waiting   int           // records of timeline and journal that wait
+	Dropped   Dropped       // of those, how many were lost since Open because too many waited
 }
 
 // Health returns how the store is doing now. It never waits for the disk.
 func (s *Store) Health() Health {
-	h := s.health.read()
-	h.Queued, h.Dropped = s.queue.state()
+	h := s.health.read(s.opts.Now())
+	h.Waiting, h.Dropped = s.queue.state()
 	return h
 }
 
-// note keeps how a turn of Run went, and logs it where that differs from the turn before.
-func (s *Store) note(err error) {
-	switch changed := s.health.note(err, s.opts.Now()); {
+// note keeps how a turn of Run went that began then, and logs it where that differs from the turn before.
+func (s *Store) note(began time.Time, err error) {
+	if err != nil {
+		s.figures.errors.Inc()
+	}
+	switch changed := s.health.note(began, err, s.opts.Now()); {
 	case changed && err != nil:
 		s.opts.Logger.Error("database can't be written; chat goes on in memory", slog.String("problem", err.Error()), slog.Any("cause", errors.Unwrap(err)))
 	case changed:
@@ -47,33 +49,47 @@ func (s *Store) note(err error) {
 
 // healthRecord is the part of Health that flushes change. It is safe for concurrent use after start.
 type healthRecord struct {
-	mu sync.Mutex
-	h  Health
+	mu   sync.Mutex
+	h    Health
+	safe time.Time // what happened before is stored
 }
 
 func (r *healthRecord) start(now time.Time) { r.h = Health{State: OK, Since: now} }
 
-func (r *healthRecord) read() Health {
+func (r *healthRecord) read(now time.Time) Health {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.h
+	h := r.h
+	if !r.safe.IsZero() {
+		h.Lag = max(0, now.Sub(r.safe))
+	}
+	return h
 }
 
-func (r *healthRecord) wrote(rows, entries int, now time.Time) {
+func (r *healthRecord) failing() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.h.State == Failing
+}
+
+func (r *healthRecord) wrote(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.h.LastFlush = now
-	r.h.Rows += uint64(rows)
-	r.h.Entries += uint64(entries)
 }
 
 // note returns whether the state changed.
-func (r *healthRecord) note(err error, now time.Time) (changed bool) {
+func (r *healthRecord) note(began time.Time, err error, now time.Time) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	state, problem := OK, ""
 	if err != nil {
 		state, problem = Failing, problemIn(err)
+		if r.safe.IsZero() {
+			r.safe = began // the first turn failed already
+		}
+	} else {
+		r.safe = began
 	}
 	if changed = state != r.h.State; changed {
 		r.h.Since = now

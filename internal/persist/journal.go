@@ -28,7 +28,11 @@ func entryValues(args []any, e *journal.Entry) []any {
 		e.Outcome.At.UnixNano(), e.Outcome.Action.String(), string(e.Outcome.Result), e.Outcome.Reason)
 }
 
+// writeRecords stores what the queue held.
 func writeRecords(ctx context.Context, tx *sql.Tx, r records) error {
+	if err := writeTimeline(ctx, tx, r.timeline); err != nil {
+		return err
+	}
 	err := entryInsertion.write(ctx, tx, len(r.entries), func(args []any, i int) []any { return entryValues(args, r.entries[i]) })
 	if err != nil || len(r.outcomes) == 0 {
 		return err
@@ -52,6 +56,9 @@ const interruptedReason = "chatguard stopped before acting"
 
 // writeInterrupted gives pending entries up to last the outcome of those that nobody will act on.
 func writeInterrupted(ctx context.Context, tx *sql.Tx, last chatguard.EntryID, at time.Time) error {
+	if last == 0 {
+		return nil
+	}
 	_, err := tx.ExecContext(ctx, `UPDATE journal SET outcome_at = ?, outcome_result = ?, outcome_reason = ?
 		WHERE outcome_result = 'pending' AND id <= ?`, at.UnixNano(), string(journal.Skipped), interruptedReason, int64(last))
 	return err

@@ -47,10 +47,10 @@ func TestEntriesGetTheirOutcomes(t *testing.T) {
 	s.Observe(throttled(3, "c2", "u1", time.Second))
 	s.Report(outcome(1, journal.Done, "")) // of an entry in the queue
 	s.Report(outcome(9, journal.Done, "")) // of none
-	must(t, s.flush(ctx, g))
+	s.mustFlush(t, g)
 	s.Report(outcome(2, journal.Failed, "no rights")) // of a stored one
 	s.Report(outcome(2, journal.Skipped, "late"))     // the last one counts
-	must(t, s.flush(ctx, g))
+	s.mustFlush(t, g)
 
 	first, second, third := journal.NewEntry(throttled(1, "c1", "u1", time.Second)), journal.NewEntry(throttled(2, "c1", "u2", time.Second)),
 		journal.NewEntry(throttled(3, "c2", "u1", time.Second))
@@ -65,9 +65,8 @@ func TestAllowedMessagesMakeNoEntry(t *testing.T) {
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	say(t, g, "u", start)
-	if h := s.Health(); h.Queued != 0 {
-		t.Errorf("%+v", h)
-	}
+	s.mustFlush(t, g)
+	wantEntries(t)(s.Entries(ctx, "c1", 10))
 }
 
 func TestObservedMessagesMakeEntries(t *testing.T) {
@@ -76,7 +75,7 @@ func TestObservedMessagesMakeEntries(t *testing.T) {
 	for range 4 {
 		say(t, g, "u", start)
 	}
-	must(t, s.flush(ctx, g))
+	s.mustFlush(t, g)
 	entries, err := s.Entries(ctx, "c1", 10)
 	must(t, err)
 	if len(entries) != 1 || entries[0].Outcome.Result != journal.Observed || entries[0].Penalty.Action != chatguard.Delete {
@@ -93,7 +92,7 @@ func interrupted(t *testing.T) string {
 	s.Observe(throttled(1, "c1", "u1", time.Second))
 	s.Observe(throttled(2, "c1", "u2", time.Second))
 	s.Report(outcome(1, journal.Done, ""))
-	must(t, s.flush(ctx, g))
+	s.mustFlush(t, g)
 	must(t, s.Close())
 	return path
 }
@@ -111,10 +110,10 @@ func TestPendingEntriesAreSkippedAfterARestart(t *testing.T) {
 	if stats.Interrupted != 1 || stats.LastEntry != 2 {
 		t.Errorf("%+v", stats)
 	}
+	s.Observe(throttled(3, "c1", "u3", time.Second))
+	s.turn(ctx, g)
 	wantOutcome(t, s, 1, journal.Done, "")
 	wantOutcome(t, s, 2, journal.Skipped, interruptedReason)
-	s.Observe(throttled(3, "c1", "u3", time.Second))
-	must(t, s.flush(ctx, g))
 	wantOutcome(t, s, 3, journal.Pending, "")
 }
 
@@ -137,7 +136,7 @@ func TestNewEntriesGoOnAfterTheJournal(t *testing.T) {
 	g := guardOf(t, s, policy())
 	const last = 1 << 52 // later than any clock says
 	s.Observe(throttled(last, "c1", "u1", time.Second))
-	must(t, s.flush(ctx, g))
+	s.mustFlush(t, g)
 	must(t, s.Close())
 
 	g = guardOf(t, open(t, path, nil), policy())
@@ -160,7 +159,7 @@ func TestThrottledIsWhoStillHasToWait(t *testing.T) {
 	v.Never = true
 	s.Observe(m, v)
 	s.Observe(throttled(6, "c1", "until midnight", time.Minute)) // newer, and over sooner
-	must(t, s.flush(ctx, g))
+	s.mustFlush(t, g)
 
 	never := journal.NewEntry(m, v)
 	wantEntries(t, never, journal.NewEntry(throttled(3, "c2", "until midnight", 3*time.Hour)),
@@ -169,7 +168,7 @@ func TestThrottledIsWhoStillHasToWait(t *testing.T) {
 }
 
 func TestFullQueueDropsTheOldest(t *testing.T) {
-	s := open(t, databasePath(t), &Options{QueueSize: 3, Now: at(start)})
+	s := open(t, databasePath(t), &Options{QueueSize: 4, Now: at(start)})
 	g := guardOf(t, s, policy())
 	mend := failures["disk full"].harm(t, s)
 	for id := 1; id <= 5; id++ {
@@ -177,7 +176,8 @@ func TestFullQueueDropsTheOldest(t *testing.T) {
 		s.turn(ctx, g)
 		s.Report(outcome(id, journal.Done, ""))
 	}
-	if h := s.Health(); h.Dropped != 2 || h.Queued != 4 {
+	dropped := Dropped{Timeline: 5, Journal: 2}
+	if h := s.Health(); h.Dropped != dropped || h.Waiting != 4 {
 		t.Errorf("%+v", h)
 	}
 	mend()
@@ -185,7 +185,7 @@ func TestFullQueueDropsTheOldest(t *testing.T) {
 	if n := s.count(t, "SELECT count(*) FROM journal WHERE id > 2 AND outcome_result = 'done'"); n != 3 {
 		t.Errorf("%d of the 3 newest entries with their outcomes", n)
 	}
-	if h := s.Health(); h.Dropped != 2 || h.Queued != 0 || h.Entries != 3 {
+	if h := s.Health(); h.Dropped != dropped || h.Waiting != 0 {
 		t.Errorf("%+v", h)
 	}
 }
@@ -208,10 +208,13 @@ func TestEntriesComeBackAsQueued(t *testing.T) {
 				{Action: chatguard.Timeout, Duration: 14 * 24 * time.Hour}}).Draw(t, "penalty"),
 			Outcome: journal.Outcome{Entry: id, At: instant.Draw(t, "reported"), Action: chatguard.Warn, Result: journal.Failed,
 				Reason: text.Draw(t, "reason")},
+			Cost: rapid.Int().Draw(t, "cost"),
+			Offence: journal.Offence{Late: time.Duration(rapid.Int64().Draw(t, "late")), Counted: rapid.Int().Draw(t, "counted"),
+				Series: rapid.Uint8().Draw(t, "series"), NewStrike: rapid.Bool().Draw(t, "new strike")},
 		}
 		e := want
-		s.queue.addEntry(&e)
-		if err := s.flush(ctx, g); err != nil {
+		s.queue.waiting.entries = []*journal.Entry{&e}
+		if _, err := s.flush(ctx, g); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.Entries(ctx, want.ChannelID, 1)

@@ -1,76 +1,178 @@
 package persist
 
 import (
-	"context"
 	"fmt"
-	"sync/atomic"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/chatguard/chatguard"
 )
 
-// flushUntilKilled accepts messages and flushes all the while. It prints "checking n" before the nth message is judged and "flushed n" when a
-// flush has ended that began after the nth was accepted.
-func flushUntilKilled(ctx context.Context, path string) error {
-	s, err := Open(ctx, path, &Options{Logger: quiet, Now: at(start)})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	g, err := chatguard.New(dailyOnly(), &chatguard.Options{Observer: s.Observe})
-	if err != nil {
-		return err
-	}
-	stats, err := s.Restore(ctx, g)
-	if err != nil {
-		return err
-	}
-	var accepted atomic.Int64
-	go func() {
-		for {
-			n := accepted.Load()
-			s.turn(ctx, g)
-			fmt.Println("flushed", n)
+// kills is how often a child is killed: so many times each database's.
+const kills, livesEach = 60, 6
+
+// record is what a child printed until it was killed.
+type record struct {
+	checked, accepted map[string]int // messages by user: at most, and at least
+	judged, throttled int            // messages that were throttled: at most, and at least
+	entries           []string       // of those that were certainly written
+	did               [][2]string    // kind, and of whom
+}
+
+// read sums the lines up. What was done before the last flush that has ended began must be there; what was only begun may be.
+func read(lines []string) *record {
+	r := &record{checked: map[string]int{}, accepted: map[string]int{}}
+	certain, flushed := len(lines), ""
+	for certain > 0 && flushed == "" {
+		certain--
+		flushed, _ = strings.CutPrefix(lines[certain], "flushed ")
+		if flushed == lines[certain] {
+			flushed = ""
 		}
-	}()
-	for n := int64(1); ; n++ {
-		fmt.Println("checking", n)
-		if _, err := g.Check(ctx, message("u", start)); err != nil {
-			return err
+	}
+	for certain > 0 && lines[certain] != "flush "+flushed {
+		certain--
+	}
+	for i, line := range lines {
+		kind, rest, _ := strings.Cut(line, " ")
+		switch written := i < certain; {
+		case kind == "check":
+			r.checked[rest]++
+		case kind == "accepted" && written:
+			r.accepted[rest]++
+		case kind == "judging":
+			r.judged++
+		case kind == "entry" && written:
+			r.throttled++
+			r.entries = append(r.entries, rest)
+		case kind == "did":
+			what, whom, _ := strings.Cut(rest, " ")
+			r.did = append(r.did, [2]string{what, whom})
 		}
-		s.Observe(message("u", start), chatguard.Verdict{EntryID: stats.LastEntry + chatguard.EntryID(n), At: start, ChannelID: "c1", UserID: "u"})
-		accepted.Store(n)
+	}
+	return r
+}
+
+// totals are what the database holds of the lives so far.
+type totals struct {
+	spent    map[string][]int // by user, in each limit
+	entries  int
+	timeline int
+}
+
+// A process that is killed at any moment leaves a database that opens, that holds nothing that never was, all that was there when the last flush
+// began that has ended, and every change that was acknowledged.
+func TestKilledProcessLosesLittleAndInventsNothing(t *testing.T) {
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	changes, messages := 0, 0
+	for range kills / livesEach {
+		path := databasePath(t)
+		var before totals
+		var did [][2]string
+		for run := range livesEach {
+			c := startChild(t, "live", path, fmt.Sprint(killRun, "=", run))
+			lines := c.until(t, "flushed", random.IntN(12), 1+random.IntN(300))
+			r := read(append(lines, c.kill(t)...))
+			did = append(did, r.did...)
+			before = examine(t, path, run, r, before, did)
+		}
+		changes, messages = changes+len(did), messages+before.timeline
+	}
+	t.Logf("%d acknowledged changes, %d messages", changes, messages)
+	if changes < kills {
+		t.Error("too few changes for a test")
 	}
 }
 
-func TestKilledProcessLosesLittleAndInventsNothing(t *testing.T) {
-	path := databasePath(t)
-	spentBefore, entriesBefore := 0, 0
-	for _, until := range []struct {
-		kind string
-		n    int
-	}{{"checking", 1}, {"checking", 50}, {"flushed", 100}, {"checking", 300}, {"flushed", 600}} {
-		c := startChild(t, "flush", path)
-		flushed, checking := 0, 0
-		for _, line := range append(c.until(t, until.kind, until.n), c.kill(t)...) {
-			fmt.Sscanf(line, "flushed %d", &flushed)
-			fmt.Sscanf(line, "checking %d", &checking)
+// examine holds the database against the record of the life that has just ended, and returns what it holds.
+func examine(t *testing.T, path string, run int, r *record, before totals, did [][2]string) totals {
+	t.Helper()
+	s := open(t, path, &Options{Now: at(killTime(run))})
+	g := guardOf(t, s, killPolicy())
+	after := totals{spent: map[string][]int{}, entries: s.count(t, "SELECT count(*) FROM journal"), timeline: s.count(t, "SELECT count(*) FROM timeline")}
+	for user := range killUsers {
+		after.spent[fmt.Sprint("u", user)] = spentOf(t, g, fmt.Sprint("u", user), run)
+	}
+	before.hold(t, run, r, after)
+	for _, id := range r.entries {
+		if s.count(t, "SELECT count(*) FROM journal WHERE id = ?", id) != 1 {
+			t.Errorf("run %d: entry %s is missing", run, id)
 		}
+	}
+	for i, d := range did {
+		if d[0] != "code" || i >= len(did)-len(r.did) { // codes are good for once
+			holds(t, s, g, d[0], d[1], run)
+		}
+	}
+	must(t, s.Close())
+	return after
+}
 
-		s := open(t, path, nil)
-		g := guardOf(t, s, dailyOnly())
-		spent := plenty - remaining(t, g, "u", start) - spentBefore
-		if spent < flushed || spent > checking {
-			t.Errorf("until %v: restored %d messages; %d were flushed and %d sent", until, spent, flushed, checking)
+// hold compares what a life added with the record of it.
+func (before totals) hold(t *testing.T, run int, r *record, after totals) {
+	t.Helper()
+	accepted, checked := 0, 0
+	for user, inLimits := range after.spent {
+		for i, spent := range inLimits {
+			if before.spent != nil {
+				spent -= before.spent[user][i]
+			}
+			if spent < r.accepted[user] || spent > r.checked[user] {
+				t.Errorf("run %d: user %s spent %d in limit %d; %d were accepted before the last flush, %d sent", run, user, spent, i, r.accepted[user], r.checked[user])
+			}
 		}
-		entries := s.count(t, "SELECT count(*) FROM journal") - entriesBefore
-		if entries < flushed || entries > checking {
-			t.Errorf("until %v: %d entries; %d were flushed and %d made", until, entries, flushed, checking)
-		}
-		if n := s.count(t, "SELECT count(*) FROM journal WHERE outcome_result <> 'skipped' OR outcome_reason <> ?", interruptedReason); n != 0 {
-			t.Errorf("until %v: %d entries aren't called interrupted", until, n)
-		}
-		spentBefore, entriesBefore = spentBefore+spent, entriesBefore+entries
-		must(t, s.Close())
+		accepted, checked = accepted+r.accepted[user], checked+r.checked[user]
+	}
+	// Of every pardon there is an entry, too, and of every reset a message; one change may be under way.
+	changes := len(r.did) + 4
+	if n := after.entries - before.entries; n < r.throttled || n > r.judged+changes {
+		t.Errorf("run %d: %d entries; %d were made before the last flush, %d at most", run, n, r.throttled, r.judged+changes)
+	}
+	if n := after.timeline - before.timeline; n < accepted+r.throttled || n > checked+r.judged+changes {
+		t.Errorf("run %d: the timeline has %d messages more; %d were sent before the last flush, %d at most", run, n, accepted+r.throttled, checked+r.judged+changes)
+	}
+}
+
+func explained(t *testing.T, g *chatguard.Guard, user string, run int) chatguard.Explanation {
+	t.Helper()
+	e, err := g.Explain(message(user, killTime(run)))
+	must(t, err)
+	return e
+}
+
+// spentOf is what the user has spent in each limit.
+func spentOf(t *testing.T, g *chatguard.Guard, user string, run int) (spent []int) {
+	t.Helper()
+	for _, l := range explained(t, g, user, run).Limits {
+		spent = append(spent, l.Used)
+	}
+	return spent
+}
+
+// holds checks that an acknowledged change is there.
+func holds(t *testing.T, s *Store, g *chatguard.Guard, kind, whom string, run int) {
+	t.Helper()
+	var held bool
+	switch kind {
+	case "policy":
+		held = s.count(t, "SELECT count(*) FROM revision WHERE channel_id = 'c2' AND number = ?", whom) == 1
+	case "code":
+		_, _, err := s.RedeemCode(ctx, whom)
+		held = err == nil
+	default:
+		e := explained(t, g, whom, run)
+		daily := e.Limits[0]
+		held = s.count(t, "SELECT count(*) FROM audit WHERE action = ? AND user_id = ?", kind, whom) == 1 && map[string]bool{
+			"grant":    daily.Granted == 5,
+			"override": daily.Own && e.Override.Timezone == "Asia/Tokyo",
+			"reset":    daily.Used == 0,
+			"pardon":   e.Strikes == 0,
+		}[kind]
+	}
+	if !held {
+		t.Errorf("run %d: the %s of %s was acknowledged and is gone", run, kind, whom)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -33,27 +34,32 @@ func TestMain(m *testing.M) {
 
 var childRoles = map[string]func(ctx context.Context, path string) error{
 	"own":    ownUntilKilled,
-	"flush":  flushUntilKilled,
+	"live":   liveUntilKilled,
+	"nobody": writeAsNobody,
 	"signin": printSignInCode,
+	"import": importUntilKilled,
+	"pairs":  writePairsUntilKilled,
 }
 
 // child is a process with a role, and what it prints.
 type child struct {
 	*exec.Cmd
-	lines *bufio.Scanner
+	in  io.Writer
+	out *bufio.Scanner
 }
 
-func startChild(t testing.TB, role, path string) *child {
+func startChild(t testing.TB, role, path string, env ...string) *child {
 	t.Helper()
 	c := &child{Cmd: exec.Command(os.Args[0], path)}
-	c.Env = append(os.Environ(), childRole+"="+role)
+	c.Env = append(append(os.Environ(), childRole+"="+role), env...)
 	c.Stderr = os.Stderr
-	_, err := c.StdinPipe() // open for as long as the test needs the child
+	var err error
+	c.in, err = c.StdinPipe() // open for as long as the test needs the child
 	must(t, err)
 	out, err := c.StdoutPipe()
 	must(t, err)
 	must(t, c.Start())
-	c.lines = bufio.NewScanner(out)
+	c.out = bufio.NewScanner(out)
 	t.Cleanup(func() { c.Process.Kill() })
 	return c
 }
@@ -61,19 +67,24 @@ func startChild(t testing.TB, role, path string) *child {
 // next returns the next line that the child prints.
 func (c *child) next(t testing.TB) string {
 	t.Helper()
-	if !c.lines.Scan() {
-		t.Fatalf("the child ended: %v", c.lines.Err())
+	if !c.out.Scan() {
+		t.Fatalf("the child ended: %v", c.out.Err())
 	}
-	return c.lines.Text()
+	return c.out.Text()
 }
 
-// until reads what the child prints until it says of a kind that it has reached n, and returns all that it read.
-func (c *child) until(t testing.TB, kind string, n int) (lines []string) {
+// until reads lines until so many of a kind have come, and then so many more.
+func (c *child) until(t testing.TB, kind string, times, more int) (lines []string) {
 	t.Helper()
-	for reached := -1; reached < n; {
+	for times+more > 0 {
 		line := c.next(t)
 		lines = append(lines, line)
-		fmt.Sscanf(line, kind+" %d", &reached)
+		switch {
+		case times == 0:
+			more--
+		case strings.HasPrefix(line, kind+" "):
+			times--
+		}
 	}
 	return lines
 }
@@ -82,8 +93,8 @@ func (c *child) until(t testing.TB, kind string, n int) (lines []string) {
 func (c *child) kill(t testing.TB) (rest []string) {
 	t.Helper()
 	must(t, c.Process.Kill())
-	for c.lines.Scan() {
-		rest = append(rest, c.lines.Text())
+	for c.out.Scan() {
+		rest = append(rest, c.out.Text())
 	}
 	if err := c.Wait(); err == nil {
 		t.Fatal("the child ended by itself")
@@ -176,6 +187,13 @@ func dailyOnly() chatguard.Policy {
 
 const plenty = 1_000_000_000
 
+// mustFlush writes what waits, which must work.
+func (s *Store) mustFlush(t testing.TB, g *chatguard.Guard) {
+	t.Helper()
+	_, err := s.flush(ctx, g)
+	must(t, err)
+}
+
 // exec runs a statement on the store's own writing connection.
 func (s *Store) exec(t testing.TB, statement string, args ...any) {
 	t.Helper()
@@ -186,7 +204,12 @@ func (s *Store) exec(t testing.TB, statement string, args ...any) {
 // count returns a number that a query finds.
 func (s *Store) count(t testing.TB, query string, args ...any) (n int) {
 	t.Helper()
-	must(t, s.db.reader.QueryRowContext(ctx, query, args...).Scan(&n))
+	return s.db.count(t, query, args...)
+}
+
+func (db *database) count(t testing.TB, query string, args ...any) (n int) {
+	t.Helper()
+	must(t, db.reader.QueryRowContext(ctx, query, args...).Scan(&n))
 	return n
 }
 

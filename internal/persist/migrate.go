@@ -4,10 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 )
@@ -38,16 +36,12 @@ func readMigrations(files fs.FS) ([]string, error) {
 	return steps, nil
 }
 
-// migrate brings the database to the version that all steps lead to. Each step is one transaction, which records its version. A database
-// that has a version already is copied first.
-func migrate(ctx context.Context, db *database, steps []string) error {
-	version, err := db.version(ctx)
-	if err != nil {
-		return err
-	}
+// migrate brings the database from a version to the one that all steps lead to. Each step is one transaction, which records its version. A
+// database that has a version already is copied first.
+func migrate(ctx context.Context, db *database, version int, steps []string) error {
 	if version > 0 && version < len(steps) {
-		if err := db.keepCopy(ctx, version); err != nil {
-			return err
+		if err := keepCopy(ctx, db.path, version); err != nil {
+			return fmt.Errorf("copy before migration: %w", err)
 		}
 	}
 	for ; version < len(steps); version++ {
@@ -62,28 +56,16 @@ func migrate(ctx context.Context, db *database, steps []string) error {
 	return nil
 }
 
-// version reads the schema's version in a transaction that could write, which shows early whether the file can be written.
-func (db *database) version(ctx context.Context) (version int, err error) {
-	err = db.write(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
-	})
-	return version, err
-}
-
 // keepCopy leaves the database as it is in a file beside it: chatguard.db.v1 for version 1.
-func (db *database) keepCopy(ctx context.Context, version int) error {
-	name := fmt.Sprintf("%s.v%d", db.path, version)
-	part := name + ".part" // what is there already may be half a copy
-	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unwritable(db.path, err)
+func keepCopy(ctx context.Context, path string, version int) error {
+	src, err := openSnapshots(path, version, version)
+	if err != nil {
+		return err
 	}
-	if _, err := db.writer.ExecContext(ctx, "VACUUM INTO ?", part); err != nil {
-		return fmt.Errorf("copy before migration: %w", explain(db.path, err))
-	}
-	if err := os.Rename(part, name); err != nil {
-		return unwritable(db.path, err)
-	}
-	return nil
+	defer src.db.Close()
+	opts := CopyOptions{Force: true} // what is there was kept by a migration that failed
+	_, err = src.copyTo(ctx, fmt.Sprintf("%s.v%d", path, version), opts.withDefaults())
+	return err
 }
 
 // checkCurrent refuses a database whose schema isn't the one that this program knows.
@@ -92,10 +74,10 @@ func (db *database) checkCurrent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	version, err := db.version(ctx)
-	switch {
+	var version int
+	switch err := db.reader.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); {
 	case err != nil:
-		return err
+		return explain(db.path, err)
 	case version > len(steps):
 		return newerError(db.path, version, len(steps))
 	case version < len(steps):

@@ -8,6 +8,10 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // withNext is today's migrations and one more.
@@ -19,12 +23,12 @@ func withNext(t *testing.T, script string) []string {
 }
 
 // schema is all that a database says of its own shape.
-func (s *Store) schema(t *testing.T) string {
+func (db *database) schema(t *testing.T) string {
 	t.Helper()
-	rows, err := s.db.reader.QueryContext(ctx, "SELECT type || ' ' || name || ': ' || ifnull(sql, '') FROM sqlite_schema ORDER BY type, name")
+	rows, err := db.reader.QueryContext(ctx, "SELECT type || ' ' || name || ': ' || ifnull(sql, '') FROM sqlite_schema ORDER BY type, name")
 	must(t, err)
 	defer rows.Close()
-	lines := []string{fmt.Sprint("version ", s.count(t, "PRAGMA user_version"), ", application ", s.count(t, "PRAGMA application_id"))}
+	lines := []string{fmt.Sprint("version ", db.count(t, "PRAGMA user_version"), ", application ", db.count(t, "PRAGMA application_id"))}
 	for rows.Next() {
 		var line string
 		must(t, rows.Scan(&line))
@@ -34,45 +38,67 @@ func (s *Store) schema(t *testing.T) string {
 	return strings.Join(lines, "\n")
 }
 
+// migrated opens the database at path, and brings it to the version that the steps lead to.
+func migrated(t *testing.T, path string, steps []string) *database {
+	t.Helper()
+	db, err := openOwned(ctx, path, steps)
+	must(t, err)
+	t.Cleanup(func() { db.close() })
+	return db
+}
+
 func TestMigratedSchemaEqualsAFreshOne(t *testing.T) {
 	steps := withNext(t, "ALTER TABLE state ADD COLUMN touched_at INTEGER NOT NULL DEFAULT 0; CREATE INDEX state_touched ON state (touched_at)")
-	fresh, err := openStore(ctx, databasePath(t), nil, steps)
-	must(t, err)
-	defer fresh.Close()
+	want := migrated(t, databasePath(t), steps).schema(t)
 	for version := 1; version < len(steps); version++ {
 		path := databasePath(t)
-		old, err := openStore(ctx, path, nil, steps[:version])
-		must(t, err)
-		old.exec(t, "INSERT INTO state VALUES ('c1', 'u1', 'burst', x'01')")
-		must(t, old.Close())
+		old := migrated(t, path, steps[:version])
+		oldSchema := old.schema(t)
+		_, err := old.writer.ExecContext(ctx, "INSERT INTO state VALUES ('c1', 'u1', 'burst', x'01')")
+		must(t, errors.Join(err, old.close()))
 
-		migrated, err := openStore(ctx, path, nil, steps)
-		must(t, err)
-		defer migrated.Close()
-		if got, want := migrated.schema(t), fresh.schema(t); got != want {
+		db := migrated(t, path, steps)
+		if got := db.schema(t); got != want {
 			t.Errorf("from version %d:\n%s\nwant:\n%s", version, got, want)
 		}
-		if migrated.count(t, "SELECT count(*) FROM state WHERE data = x'01'") != 1 {
+		if db.count(t, "SELECT count(*) FROM state WHERE data = x'01'") != 1 {
 			t.Errorf("from version %d: the state is gone", version)
 		}
-		kept := open(t, fmt.Sprintf("%s.v%d", path, version), nil)
-		if kept.count(t, "SELECT count(*) FROM state") != 1 {
-			t.Error("the copy lacks the state")
+		kept := migrated(t, fmt.Sprintf("%s.v%d", path, version), steps[:version])
+		if kept.count(t, "SELECT count(*) FROM state") != 1 || kept.schema(t) != oldSchema {
+			t.Errorf("the copy is %s", kept.schema(t))
 		}
 	}
 }
 
+// What version 1 had written has its meaning in this one.
+func TestEntriesOfVersion1(t *testing.T) {
+	path := databasePath(t)
+	steps, err := readMigrations(migrationFiles)
+	must(t, err)
+	old := migrated(t, path, steps[:1])
+	_, err = old.writer.ExecContext(ctx, `INSERT INTO journal VALUES
+		(7, 0, 'c1', 'u1', 'anna', 'Anna', 'm', 'hello', 'burst', 1000000000, 2000000000, 2, 'timeout 30s', 3000000000, 'timeout', 'done', '')`)
+	must(t, errors.Join(err, old.close()))
+	s := open(t, path, nil)
+	wantEntries(t, journal.Entry{
+		ID: 7, At: timeAt(0), ChannelID: "c1", UserID: "u1", Login: "anna", DisplayName: "Anna", MessageID: "m", Text: "hello", Limit: "burst",
+		MaySpeakAt: timeAt(1e9), ResetAt: timeAt(2e9), Strikes: 2, Cost: 1, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second},
+		Outcome: journal.Outcome{Entry: 7, At: timeAt(3e9), Action: chatguard.Timeout, Result: journal.Done},
+	})(s.Entries(ctx, "c1", 10))
+}
+
 func TestFailedMigrationChangesNothing(t *testing.T) {
 	path := filled(t)
-	before := open(t, path, nil)
-	want := before.schema(t)
-	must(t, before.Close())
-
 	steps := withNext(t, "CREATE TABLE half (id INTEGER); INSERT INTO missing VALUES (1)")
-	_, err := openStore(ctx, path, nil, steps)
+	before := migrated(t, path, steps[:len(steps)-1])
+	want := before.schema(t)
+	must(t, before.close())
+
+	_, err := openOwned(ctx, path, steps)
 	wantError(t, err, fmt.Sprintf("migration to version %d", len(steps)), path)
 
-	after := open(t, path, nil)
+	after := migrated(t, path, steps[:len(steps)-1])
 	if got := after.schema(t); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -99,9 +125,9 @@ func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
 
 func TestOlderDatabaseIsForTheOwnerToMigrate(t *testing.T) {
 	path := databasePath(t)
-	old, err := openStore(ctx, path, nil, nil)
+	steps, err := readMigrations(migrationFiles)
 	must(t, err)
-	must(t, old.Close())
+	must(t, migrated(t, path, steps[:1]).close())
 	_, err = OpenTokens(ctx, path, nil)
 	wantError(t, err, path, "older version", "chatguard run")
 }

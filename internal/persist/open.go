@@ -11,18 +11,15 @@ import (
 
 // Open opens the database at path, makes it where there is none, brings an older one up to date, and owns it until Close. The error names
 // the file and the mend; it is an *OwnedError where another process owns the database. A damaged database, one of a newer version and one
-// of another program are refused and stay as they are.
+// of another program are refused and stay as they are. One that can only be read, or that another program keeps locked, is opened: Run waits
+// until it can be written.
 func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
+	full := opts.withDefaults()
 	steps, err := readMigrations(migrationFiles)
 	if err != nil {
 		return nil, err
 	}
-	return openStore(ctx, path, opts, steps)
-}
-
-func openStore(ctx context.Context, path string, opts *Options, steps []string) (*Store, error) {
-	full := opts.withDefaults()
-	path, err := realPath(path)
+	path, err = realPath(path)
 	if err != nil {
 		return nil, unwritable(path, err)
 	}
@@ -34,25 +31,73 @@ func openStore(ctx context.Context, path string, opts *Options, steps []string) 
 	if err != nil {
 		return nil, errors.Join(err, lock.release())
 	}
-	s := &Store{Tokens: newTokens(db, full.Now), opts: full, lock: lock}
-	s.queue.limit = full.QueueSize
-	s.health.start(full.Now())
+	s, err := newStore(ctx, db, full)
+	if err != nil {
+		return nil, errors.Join(err, db.close(), lock.release())
+	}
+	s.lock = lock
+	return s, nil
+}
+
+// newStore returns a Store on a database of the present schema.
+func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
+	s := &Store{Tokens: newTokens(db, opts.Now), opts: opts, commits: newCommits()}
+	s.unsaved = &unsaved{}
+	now := opts.Now()
+	s.queue.limit, s.queue.number = opts.QueueSize, now.Unix() // further than the process before, unless it saw more than a message a second
+	s.health.start(now)
+	if err := s.changes.load(ctx, db); err != nil {
+		return nil, err
+	}
+	s.register(opts.Metrics)
 	return s, nil
 }
 
 // openOwned opens a database whose ownership is ours.
 func openOwned(ctx context.Context, path string, steps []string) (*database, error) {
-	if err := inspect(ctx, path, len(steps)); err != nil {
-		return nil, err
-	}
-	db, err := openDatabase(path, "rwc")
+	version, err := inspect(ctx, path, len(steps))
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, db, steps); err != nil {
+	if err := createFile(path); err != nil {
+		return nil, unwritable(path, err)
+	}
+	db, err := openDatabase(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, db, version, steps); err != nil {
 		return nil, errors.Join(err, db.close())
 	}
 	return db, nil
+}
+
+// createFile makes an empty file for its owner only, where there is none: SQLite would let everybody read it.
+func createFile(path string) error {
+	file, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// OpenMemory returns a Store on a database that lives in memory, and as long as the Store.
+func OpenMemory(ctx context.Context, opts *Options) (*Store, error) {
+	steps, err := readMigrations(migrationFiles)
+	if err != nil {
+		return nil, err
+	}
+	db, err := openMemory()
+	if err != nil {
+		return nil, err
+	}
+	if err = migrate(ctx, db, 0, steps); err == nil {
+		var s *Store
+		if s, err = newStore(ctx, db, opts.withDefaults()); err == nil {
+			return s, nil
+		}
+	}
+	return nil, errors.Join(err, db.close())
 }
 
 // OpenTokens opens the sign-in part of an existing database beside the process that owns it, or without one.
@@ -63,9 +108,9 @@ func OpenTokens(ctx context.Context, path string, opts *Options) (*Tokens, error
 		return nil, unwritable(path, err)
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("database %s doesn't exist: start `chatguard run` first, which makes it", path)
+		return nil, missingError(path)
 	}
-	db, err := openDatabase(path, "rw")
+	db, err := openDatabase(path)
 	if err != nil {
 		return nil, err
 	}
@@ -101,19 +146,20 @@ func realPath(path string) (string, error) {
 	return filepath.Join(folder, filepath.Base(path)), err
 }
 
-// inspect refuses a file that must not be written to: a damaged one, one of a newer version, one of another program. It changes nothing.
-func inspect(ctx context.Context, path string, newest int) error {
+// inspect returns the version of a file's schema, 0 where there is nothing yet, and refuses one that must not be written to: a damaged one, one
+// of a newer version, one of another program. It changes nothing.
+func inspect(ctx context.Context, path string, newest int) (version int, err error) {
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0:
-		return nil
+		return 0, nil
 	case err == nil && !info.Mode().IsRegular():
-		return fmt.Errorf("database %s is no file: set another database", path)
+		return 0, fmt.Errorf("database %s is no file: set another database", path)
 	}
 	reader, err := openReader(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	var owner, version, tables int
+	var owner, tables int
 	var verdict string
 	err = errors.Join(
 		reader.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
@@ -122,13 +168,13 @@ func inspect(ctx context.Context, path string, newest int) error {
 		reader.Close())
 	switch {
 	case err != nil:
-		return explain(path, err)
+		return 0, explain(path, err)
 	case tables > 0 && owner != applicationID:
-		return fmt.Errorf("database %s belongs to another program: set another database", path)
+		return 0, fmt.Errorf("database %s belongs to another program: set another database", path)
 	case version > newest:
-		return newerError(path, version, newest)
+		return 0, newerError(path, version, newest)
 	case verdict != "ok":
-		return &trouble{path: path, problem: damaged, err: errors.New(verdict)}
+		return 0, &trouble{path: path, problem: damaged, err: errors.New(verdict)}
 	}
-	return nil
+	return version, nil
 }

@@ -125,7 +125,7 @@ func filled(t *testing.T) string {
 			say(t, g, fmt.Sprint(user), start)
 		}
 	}
-	must(t, s.flush(ctx, g))
+	s.mustFlush(t, g)
 	must(t, s.Close())
 	return path
 }
@@ -165,7 +165,7 @@ func TestDamagedDatabaseKeepsItsLog(t *testing.T) {
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
 	say(t, g, "new", start)
-	must(t, s.flush(ctx, g))
+	s.mustFlush(t, g)
 	killed := databasePath(t)
 	for i, data := range snapshot(t, path) {
 		must(t, os.WriteFile(killed+[]string{"", "-wal"}[i], data, 0o600))
@@ -188,7 +188,8 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 
 func TestForeignDatabaseIsRefused(t *testing.T) {
 	path := databasePath(t)
-	db, err := openDatabase(path, "rwc")
+	must(t, createFile(path))
+	db, err := openDatabase(path)
 	must(t, err)
 	_, err = db.writer.ExecContext(ctx, "CREATE TABLE theirs (id INTEGER)")
 	must(t, err)

@@ -3,38 +3,72 @@ package persist
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// queue is what waits to be written to the journal. It is safe for concurrent use; its lock is held for moments only.
+// queue is what waits to be written to timeline and journal. It is safe for concurrent use; its lock is held for moments only.
 type queue struct {
-	limit int // of entries, and of outcomes
+	limit int // of all records together
 
 	mu       sync.Mutex
-	entries  fifo[*journal.Entry]
-	outcomes fifo[journal.Outcome]
+	waiting  records
+	number   int64 // of the last message of the timeline
+	channels interned
+	dropped  Dropped
 }
 
-func (q *queue) addEntry(e *journal.Entry) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.entries.add(q.limit, e)
+// Dropped is how many records were lost because the queue was full: the oldest of the timeline go first, then the oldest of the journal.
+type Dropped struct {
+	Timeline uint64 `json:"timeline"`
+	Journal  uint64 `json:"journal"` // entries and outcomes
 }
 
-func (q *queue) addOutcome(o journal.Outcome) {
+// records are messages of the timeline in the order of their numbers, journal entries, and outcomes in the order of their reports.
+type records struct {
+	timeline []timelineRow
+	entries  []*journal.Entry
+	outcomes []journal.Outcome
+}
+
+func (r *records) len() int { return len(r.timeline) + len(r.entries) + len(r.outcomes) }
+
+// observe queues what a verdict is remembered by.
+func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
+	spoken := journal.Spoken{
+		At: v.At, UserID: strings.Clone(m.User.ID), Login: clip(m.User.Login), Roles: m.User.Roles, Cost: max(m.Cost, 1),
+	}
+	var entry *journal.Entry
+	if v.EntryID != 0 {
+		e := journal.NewEntry(*m, *v)
+		entry = &e
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.outcomes.add(q.limit, o)
+	q.number++
+	spoken.ChannelID = q.channels.of(m.ChannelID)
+	q.waiting.timeline = append(q.waiting.timeline, timelineRow{spoken, q.number})
+	if entry != nil {
+		q.waiting.entries = append(q.waiting.entries, entry)
+	}
+	q.trim()
+}
+
+func (q *queue) report(o journal.Outcome) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting.outcomes = append(q.waiting.outcomes, o)
+	q.trim()
 }
 
 // take empties the queue. What has been taken is the caller's: to write, or to put back.
 func (q *queue) take() records {
 	q.mu.Lock()
-	r := records{entries: q.entries.items, outcomes: q.outcomes.items}
-	q.entries.items, q.outcomes.items = nil, nil
+	r := q.waiting
+	q.waiting = records{}
 	q.mu.Unlock()
 	r.settle()
 	return r
@@ -42,50 +76,45 @@ func (q *queue) take() records {
 
 // putBack returns records that couldn't be written to the front of the queue.
 func (q *queue) putBack(r records) {
+	slices.SortFunc(r.timeline, func(a, b timelineRow) int { return cmp.Compare(a.number, b.number) }) // writing has sorted it otherwise
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.entries.putBack(q.limit, r.entries)
-	q.outcomes.putBack(q.limit, r.outcomes)
+	w := &q.waiting
+	w.timeline, w.entries, w.outcomes = append(r.timeline, w.timeline...), append(r.entries, w.entries...), append(r.outcomes, w.outcomes...)
+	q.trim()
+}
+
+// trim drops what is beyond the limit.
+func (q *queue) trim() {
+	w := &q.waiting
+	excess := w.len() - q.limit
+	if excess <= 0 {
+		return
+	}
+	n := dropOldest(&w.timeline, excess)
+	q.dropped.Timeline += uint64(n)
+	n = dropOldest(&w.entries, excess-n)
+	q.dropped.Journal += uint64(n)
+	q.dropped.Journal += uint64(dropOldest(&w.outcomes, w.len()-q.limit))
+}
+
+// dropOldest drops up to n of the first items, and returns how many.
+func dropOldest[T any](items *[]T, n int) int {
+	n = min(n, len(*items))
+	if n <= 0 {
+		return 0
+	}
+	clear((*items)[:n]) // the array behind the slice lives on until it is outgrown
+	*items = (*items)[n:]
+	return n
 }
 
 // state returns how many records wait, and how many were dropped so far.
-func (q *queue) state() (waiting int, dropped uint64) {
+func (q *queue) state() (waiting int, dropped Dropped) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.entries.items) + len(q.outcomes.items), q.entries.dropped + q.outcomes.dropped
+	return q.waiting.len(), q.dropped
 }
-
-// fifo drops its oldest items when there are more than its limit.
-type fifo[T any] struct {
-	items   []T
-	dropped uint64
-}
-
-func (f *fifo[T]) add(limit int, item T) {
-	f.items = append(f.items, item)
-	f.trim(limit)
-}
-
-func (f *fifo[T]) putBack(limit int, older []T) {
-	f.items = append(older, f.items...)
-	f.trim(limit)
-}
-
-func (f *fifo[T]) trim(limit int) {
-	if excess := len(f.items) - limit; excess > 0 {
-		clear(f.items[:excess]) // the array behind the slice lives on until it is outgrown
-		f.items = f.items[excess:]
-		f.dropped += uint64(excess)
-	}
-}
-
-// records are journal entries, in the order of their IDs, and outcomes, in the order of their reports.
-type records struct {
-	entries  []*journal.Entry
-	outcomes []journal.Outcome // of entries that are stored already
-}
-
-func (r *records) empty() bool { return len(r.entries) == 0 && len(r.outcomes) == 0 }
 
 // settle sorts the entries and gives them their outcomes, so that an entry and its outcome are written as one row.
 func (r *records) settle() {
@@ -102,4 +131,37 @@ func (r *records) settle() {
 		}
 	}
 	r.outcomes = stored
+}
+
+// interned are strings of which many are the same, each kept once.
+type interned struct {
+	last  string
+	known map[string]string
+}
+
+// maxInterned bounds the strings that are known at a time.
+const maxInterned = 10_000
+
+// of returns a string that keeps nothing else in memory: those of a message are parts of a whole line of chat.
+func (in *interned) of(s string) string {
+	if s == in.last {
+		return in.last
+	}
+	known, ok := in.known[s]
+	if !ok {
+		if in.known == nil || len(in.known) >= maxInterned {
+			in.known = map[string]string{}
+		}
+		known = strings.Clone(s)
+		in.known[known] = known
+	}
+	in.last = known
+	return known
+}
+
+// maxLogin bounds the logins of the timeline, in bytes; Twitch's have 25 characters.
+const maxLogin = 100
+
+func clip(login string) string {
+	return strings.Clone(strings.ToValidUTF8(login[:min(len(login), maxLogin)], "\uFFFD"))
 }

@@ -1,48 +1,84 @@
 package persist
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-func entryIDs(r records) (ids []chatguard.EntryID) {
-	for _, e := range r.entries {
-		ids = append(ids, e.ID)
-	}
-	return ids
+// observeEntry queues an entry, and the message that it is about.
+func (q *queue) observeEntry(id int) {
+	m, v := throttled(id, "c1", fmt.Sprint(id), time.Second)
+	q.observe(&m, &v)
 }
 
-func TestQueueKeepsTheNewest(t *testing.T) {
-	q := queue{limit: 4}
-	for id := chatguard.EntryID(1); id <= 3; id++ {
-		q.addEntry(&journal.Entry{ID: id})
+// holds lists what waits: the users of the timeline, the entries, and the entries of the outcomes.
+func (r *records) holds() (list []string) {
+	for _, row := range r.timeline {
+		list = append(list, row.UserID)
+	}
+	for _, e := range r.entries {
+		list = append(list, fmt.Sprint("entry ", e.ID))
+	}
+	for _, o := range r.outcomes {
+		list = append(list, fmt.Sprint("outcome ", o.Entry))
+	}
+	return list
+}
+
+func TestQueueDropsTheOldestOfTheTimelineFirst(t *testing.T) {
+	q := queue{limit: 7}
+	q.report(outcome(100, journal.Done, ""))
+	for id := 1; id <= 3; id++ {
+		q.observeEntry(id)
 	}
 	taken := q.take()
-	for id := chatguard.EntryID(4); id <= 6; id++ {
-		q.addEntry(&journal.Entry{ID: id})
+	q.observeEntry(4)
+	q.putBack(taken) // 9 records
+	for _, step := range []struct {
+		what    func()
+		want    []string
+		dropped Dropped
+	}{
+		{func() {}, []string{"3", "4", "entry 1", "entry 2", "entry 3", "entry 4", "outcome 100"}, Dropped{Timeline: 2}},
+		{func() { q.observeEntry(5) }, []string{"5", "entry 1", "entry 2", "entry 3", "entry 4", "entry 5", "outcome 100"}, Dropped{Timeline: 4}},
+		{func() { q.report(outcome(101, journal.Done, "")) },
+			[]string{"entry 1", "entry 2", "entry 3", "entry 4", "entry 5", "outcome 100", "outcome 101"}, Dropped{Timeline: 5}},
+		{func() { q.observeEntry(6) },
+			[]string{"entry 2", "entry 3", "entry 4", "entry 5", "entry 6", "outcome 100", "outcome 101"}, Dropped{Timeline: 6, Journal: 1}},
+	} {
+		step.what()
+		if got := q.waiting.holds(); !slices.Equal(got, step.want) || q.dropped != step.dropped {
+			t.Errorf("holds %q, want %q; dropped %+v, want %+v", got, step.want, q.dropped, step.dropped)
+		}
 	}
-	q.putBack(taken)
-	if waiting, dropped := q.state(); waiting != 4 || dropped != 2 {
-		t.Errorf("%d waiting, %d dropped", waiting, dropped)
+}
+
+func TestAQueueOfOutcomesDropsTheOldest(t *testing.T) {
+	q := queue{limit: 2}
+	for id := 1; id <= 3; id++ {
+		q.report(outcome(id, journal.Done, ""))
 	}
-	if got := entryIDs(q.take()); !slices.Equal(got, []chatguard.EntryID{3, 4, 5, 6}) {
-		t.Errorf("kept %v", got)
+	if got := q.waiting.holds(); !slices.Equal(got, []string{"outcome 2", "outcome 3"}) || q.dropped.Journal != 1 {
+		t.Errorf("holds %q, dropped %+v", got, q.dropped)
 	}
-	if r := q.take(); !r.empty() {
+	q.take()
+	if r := q.take(); r.len() != 0 {
 		t.Errorf("taken twice: %+v", r)
 	}
 }
 
 func TestQueueKeepsTheOrderOfOutcomes(t *testing.T) {
 	q := queue{limit: 10}
-	q.addOutcome(outcome(1, journal.Failed, "first"))
-	q.addOutcome(outcome(2, journal.Failed, "first"))
+	q.report(outcome(1, journal.Failed, "first"))
+	q.report(outcome(2, journal.Failed, "first"))
 	taken := q.take()
-	q.addOutcome(outcome(1, journal.Done, ""))
-	q.addEntry(&journal.Entry{ID: 2})
+	q.report(outcome(1, journal.Done, ""))
+	q.observeEntry(2)
 	q.putBack(taken)
 	r := q.take()
 	if len(r.outcomes) != 2 || r.outcomes[0].Reason != "first" || r.outcomes[1].Result != journal.Done {
@@ -50,5 +86,19 @@ func TestQueueKeepsTheOrderOfOutcomes(t *testing.T) {
 	}
 	if r.entries[0].Outcome.Reason != "first" {
 		t.Errorf("the entry lacks its outcome: %+v", r.entries[0])
+	}
+}
+
+// A message is a part of a whole line of chat, which mustn't stay in memory for the sake of a name.
+func TestTheTimelineKeepsNothingElseInMemory(t *testing.T) {
+	q := queue{limit: 10}
+	long := string(make([]byte, 10_000)) + "é"
+	m := chatguard.Message{ChannelID: "c1", User: chatguard.User{ID: "7", Login: long[len(long)-maxLogin-1:], Roles: chatguard.RolesOf(chatguard.VIP)}, Cost: 3}
+	q.observe(&m, &chatguard.Verdict{At: start})
+	q.observe(&m, &chatguard.Verdict{At: start})
+	first, second := q.waiting.timeline[0], q.waiting.timeline[1]
+	want := journal.Spoken{At: start, ChannelID: "c1", UserID: "7", Login: string(make([]byte, maxLogin-1)) + "\uFFFD", Roles: m.User.Roles, Cost: 3}
+	if first.Spoken != want || second.Spoken != want || first.number+1 != second.number {
+		t.Errorf("got %+v and %+v, want %+v", first, second, want)
 	}
 }

@@ -4,41 +4,82 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"github.com/chatguard/chatguard"
 )
 
 const (
-	// sweepStep is how many records one turn deletes at most, so that it never holds up the flushes.
+	// timelineTime is how long the timeline is kept.
+	timelineTime = 48 * time.Hour
+	// auditTime is how long the audit is kept, and revisions that are no longer in force.
+	auditTime = 365 * 24 * time.Hour
+
+	// sweepStep is how many records of each kind one transaction deletes at most, so that nobody waits for it.
 	sweepStep = 1000
 	// sweepInterval is how long nothing is looked for after a step that found less.
 	sweepInterval = time.Minute
 )
 
-// sweep deletes journal entries older than Retention and sign-ins that have expired: a step of each, when it is time.
-func (s *Store) sweep(ctx context.Context) error {
-	now := s.opts.Now()
-	if now.Before(s.sweepAt) {
-		return nil
+// sweeper is what retention does next.
+type sweeper struct {
+	at   time.Time // when to look for expired records again
+	idle idleWalk
+}
+
+// retired deletes up to ?2 records of a kind that are older than ?1.
+type retired struct {
+	keep      func(o *Options) time.Duration
+	statement string
+}
+
+var retirement = []retired{
+	{func(o *Options) time.Duration { return o.Retention }, `DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE at < ?1 ORDER BY at LIMIT ?2)`},
+	{func(*Options) time.Duration { return timelineTime }, `WITH RECURSIVE channels (id) AS (
+			SELECT min(channel_id) FROM timeline
+			UNION ALL SELECT (SELECT min(channel_id) FROM timeline WHERE channel_id > id) FROM channels WHERE id IS NOT NULL)
+		DELETE FROM timeline WHERE (channel_id, at, number) IN (
+			SELECT channel_id, at, number FROM channels CROSS JOIN timeline WHERE channel_id = id AND at < ?1 LIMIT ?2)`},
+	{func(*Options) time.Duration { return 0 }, `DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at <= ?1 LIMIT ?2)`},
+	{func(*Options) time.Duration { return auditTime }, `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ?1 ORDER BY at LIMIT ?2)`},
+	{func(*Options) time.Duration { return auditTime }, `DELETE FROM revision WHERE (channel_id, number) IN (
+		SELECT channel_id, number FROM revision AS old WHERE at < ?1
+			AND number < (SELECT max(number) FROM revision WHERE channel_id = old.channel_id) LIMIT ?2)`},
+}
+
+// sweep deletes what has had its time, after a flush that wrote so many rows: a step of each kind, and more where more was written, so that
+// it goes faster than it comes.
+func (s *Store) sweep(ctx context.Context, guard *chatguard.Guard, written int) error {
+	if err := s.sweepIdle(ctx, guard); err != nil {
+		return err
 	}
-	var entries, tokens int64
-	err := s.db.write(ctx, func(tx *sql.Tx) (err error) {
-		entries, err = deleted(tx.ExecContext(ctx, "DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE at < ? ORDER BY at LIMIT ?)",
-			now.Add(-s.opts.Retention).UnixNano(), sweepStep))
+	now := s.opts.Now()
+	for steps := 1 + 2*written/sweepStep; steps > 0 && !now.Before(s.sweeper.at); steps-- {
+		more, err := s.retire(ctx, now)
 		if err != nil {
 			return err
 		}
-		tokens, err = deleted(tx.ExecContext(ctx, "DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at <= ? LIMIT ?)",
-			now.UnixNano(), sweepStep))
-		return err
-	})
-	if err == nil && max(entries, tokens) < sweepStep {
-		s.sweepAt = now.Add(sweepInterval)
+		if !more {
+			s.sweeper.at = now.Add(sweepInterval)
+		}
 	}
-	return err
+	return nil
 }
 
-func deleted(result sql.Result, err error) (int64, error) {
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+// retire deletes a step of each kind, and reports whether there may be more.
+func (s *Store) retire(ctx context.Context, now time.Time) (more bool, err error) {
+	err = s.db.write(ctx, func(tx *sql.Tx) error {
+		for _, r := range retirement {
+			result, err := tx.ExecContext(ctx, r.statement, now.Add(-r.keep(&s.opts)).UnixNano(), sweepStep)
+			if err != nil {
+				return err
+			}
+			deleted, err := result.RowsAffected()
+			if err != nil {
+				return err
+			}
+			more = more || deleted >= sweepStep
+		}
+		return nil
+	})
+	return more, err
 }

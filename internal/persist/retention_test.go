@@ -46,7 +46,7 @@ func TestSweepWaitsForItsTime(t *testing.T) {
 	s.turn(ctx, g)
 	s.Observe(throttled(1, "c1", "u", time.Second))
 	now = start.Add(sweepInterval - time.Nanosecond)
-	must(t, s.flush(ctx, g))
+	s.mustFlush(t, g)
 	s.exec(t, "UPDATE journal SET at = 0")
 	s.turn(ctx, g)
 	if n := s.count(t, "SELECT count(*) FROM journal"); n != 1 {

@@ -6,64 +6,72 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// ErrConflict is what every ConflictError is to errors.Is.
-var ErrConflict = errors.New("the policy has been changed meanwhile")
-
-// ConflictError says that somebody else changed the policy first.
-type ConflictError struct {
-	ChannelID string
-	Last      int // number of the last revision; 0 when there is none
-}
-
-func (e *ConflictError) Error() string {
-	return fmt.Sprintf("the policy of channel %s has been changed meanwhile: look at revision %d, then change it again", e.ChannelID, e.Last)
-}
-
-func (e *ConflictError) Unwrap() error { return ErrConflict }
-
 const revisionColumns = "channel_id, number, author, at, policy, changes"
 
-// SaveRevision stores a change of a policy and returns after its commit. Its Number must follow the channel's last one, else the error is a
-// *ConflictError.
-func (s *Store) SaveRevision(ctx context.Context, r journal.Revision) error {
-	policy, err := json.Marshal(r.Policy)
-	if err != nil {
-		return fmt.Errorf("revision %d of channel %s: %w", r.Number, r.ChannelID, err)
+var revisionInsertion = insertion{into: "revision (" + revisionColumns + ")", columns: 6, conflict: "DO NOTHING"}
+
+// revisionRow is a Revision whose policy and changes have their JSON forms.
+type revisionRow struct {
+	journal.Revision
+	policy  sql.NullString // NULL where it went back to the configuration
+	changes string
+}
+
+// newRevisionRow returns the row of a change, or of a way back to the configuration.
+func newRevisionRow(r journal.Revision, discarded bool) (revisionRow, error) {
+	changes, err := json.Marshal(r.Changes)
+	if err != nil || discarded {
+		return revisionRow{Revision: r, changes: string(changes)}, err
 	}
-	return s.db.write(ctx, func(tx *sql.Tx) error {
-		last, err := lastRevision(ctx, tx, r.ChannelID)
-		if err != nil {
-			return err
-		}
-		if r.Number != last+1 {
-			return &ConflictError{ChannelID: r.ChannelID, Last: last}
-		}
-		return insertRevision(ctx, tx, r, sql.NullString{String: string(policy), Valid: true})
-	})
+	policy, err := json.Marshal(r.Policy)
+	return revisionRow{r, sql.NullString{String: string(policy), Valid: true}, string(changes)}, err
+}
+
+func (r *revisionRow) values(args []any) []any {
+	return append(args, r.ChannelID, r.Number, r.Author, r.At.UnixNano(), r.policy, r.changes)
+}
+
+// SaveRevision numbers a change of a policy, notes it in the audit, and returns once both are stored. saved is false where they wait because
+// the database is in trouble, or where the context ends first. The error says that nothing is kept, and nothing will be; it may be
+// ErrTooMany.
+func (s *Store) SaveRevision(ctx context.Context, r journal.Revision) (numbered journal.Revision, saved bool, err error) {
+	return s.revise(ctx, r, journal.PolicyChanged)
 }
 
 // DiscardRevisions goes back to the configuration's policy. That is a revision of its own, without Policy and Changes, so that the history
-// stays whole and the numbers go on. It is returned after its commit.
-func (s *Store) DiscardRevisions(ctx context.Context, channelID, author string) (journal.Revision, error) {
+// stays whole and the numbers go on. It returns as SaveRevision does.
+func (s *Store) DiscardRevisions(ctx context.Context, channelID, author string) (numbered journal.Revision, saved bool, err error) {
 	r := journal.Revision{ChannelID: channelID, Author: author, At: s.opts.Now().UTC()}
-	err := s.db.write(ctx, func(tx *sql.Tx) error {
-		last, err := lastRevision(ctx, tx, channelID)
-		if err != nil {
-			return err
-		}
-		r.Number = last + 1
-		return insertRevision(ctx, tx, r, sql.NullString{})
-	})
-	return r, err
+	return s.revise(ctx, r, journal.PolicyDiscarded)
 }
 
-// Revisions returns the changes of a channel's policy, newest first. One without Policy and Changes went back to the configuration.
+func (s *Store) revise(ctx context.Context, r journal.Revision, action journal.AuditAction) (journal.Revision, bool, error) {
+	row, err := newRevisionRow(r, action == journal.PolicyDiscarded)
+	if err == nil {
+		r, err = s.changes.addRevision(row, journal.Audit{At: r.At, Author: r.Author, Action: action, ChannelID: r.ChannelID})
+	}
+	if err != nil {
+		return r, false, fmt.Errorf("revision of channel %s: %w", r.ChannelID, err)
+	}
+	return r, s.commit(ctx), nil
+}
+
+// Revisions returns the changes of a channel's policy, newest first; those that wait to be stored are among them. One without Policy and
+// Changes went back to the configuration.
 func (s *Store) Revisions(ctx context.Context, channelID string) ([]journal.Revision, error) {
-	return s.queryRevisions(ctx, "SELECT "+revisionColumns+" FROM revision WHERE channel_id = ? ORDER BY number DESC", channelID)
+	waiting := s.changes.revisionsOf(channelID) // first, because what is stored next is missing then in neither
+	stored, err := s.queryRevisions(ctx, "SELECT "+revisionColumns+" FROM revision WHERE channel_id = ? ORDER BY number DESC", channelID)
+	for _, r := range waiting {
+		if len(stored) == 0 || r.Number > stored[0].Number {
+			stored = slices.Insert(stored, 0, r)
+		}
+	}
+	return stored, err
 }
 
 // CurrentRevisions returns what is to be put in force at start: the last revision of each channel, unless that went back to the configuration.
@@ -73,20 +81,27 @@ func (s *Store) CurrentRevisions(ctx context.Context) ([]journal.Revision, error
 		ORDER BY channel_id`)
 }
 
-// lastRevision returns the number of the channel's last revision; 0 when there is none.
-func lastRevision(ctx context.Context, tx *sql.Tx, channelID string) (number int, err error) {
-	err = tx.QueryRowContext(ctx, "SELECT ifnull(max(number), 0) FROM revision WHERE channel_id = ?", channelID).Scan(&number)
-	return number, err
+// lastRevisions returns the number of each channel's last revision.
+func lastRevisions(ctx context.Context, db *database) (last map[string]int, err error) {
+	rows, err := db.reader.QueryContext(ctx, "SELECT channel_id, max(number) FROM revision GROUP BY channel_id")
+	if err != nil {
+		return nil, explain(db.path, err)
+	}
+	defer rows.Close()
+	last = map[string]int{}
+	for rows.Next() {
+		var id string
+		var number int
+		if err := rows.Scan(&id, &number); err != nil {
+			return nil, explain(db.path, err)
+		}
+		last[id] = number
+	}
+	return last, explain(db.path, rows.Err())
 }
 
-func insertRevision(ctx context.Context, tx *sql.Tx, r journal.Revision, policy sql.NullString) error {
-	changes, err := json.Marshal(r.Changes)
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO revision ("+revisionColumns+") VALUES (?, ?, ?, ?, ?, ?)",
-		r.ChannelID, r.Number, r.Author, r.At.UnixNano(), policy, string(changes))
-	return err
+func writeRevisions(ctx context.Context, tx *sql.Tx, rows []revisionRow) error {
+	return revisionInsertion.write(ctx, tx, len(rows), func(args []any, i int) []any { return rows[i].values(args) })
 }
 
 func (s *Store) queryRevisions(ctx context.Context, query string, args ...any) ([]journal.Revision, error) {

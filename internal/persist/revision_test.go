@@ -1,11 +1,12 @@
 package persist
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,29 +14,67 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-func revision(channelID string, number, burst int) journal.Revision {
+func revision(channelID string, burst int) journal.Revision {
 	p := policy()
 	p.Limits[0].Burst = burst
 	p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 9, Refill: 2 * time.Second}}
 	return journal.Revision{
-		ChannelID: channelID, Number: number, Author: strings.Repeat("Ada", 2000), At: start.Add(time.Duration(number)), Policy: p,
+		ChannelID: channelID, Author: strings.Repeat("Ada", 2000), At: start.Add(time.Duration(burst)), Policy: p,
 		Changes: []journal.Change{{Key: "limit.burst.burst", From: 3.0, To: float64(burst)}, {Key: "limit.burst.roles", To: "subscriber"}},
 	}
 }
 
+// running lets the store write until the test ends, or stop is called.
+func running(t testing.TB, s *Store, g *chatguard.Guard) (stop func()) {
+	t.Helper()
+	end, cancel := context.WithCancel(ctx)
+	ran := make(chan error, 1)
+	go func() { ran <- s.Run(end, g) }()
+	stop = sync.OnceFunc(func() {
+		t.Helper()
+		cancel()
+		must(t, <-ran)
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// saveRevision saves a revision, which must be stored then, and returns it with its number.
+func saveRevision(t *testing.T, s *Store, r journal.Revision) journal.Revision {
+	t.Helper()
+	numbered, saved, err := s.SaveRevision(ctx, r)
+	must(t, err)
+	if r.Number = numbered.Number; !saved || !reflect.DeepEqual(numbered, r) {
+		t.Errorf("saved %v as %+v", saved, numbered)
+	}
+	return numbered
+}
+
 func TestRevisionsComeBackAsSaved(t *testing.T) {
 	path := databasePath(t)
-	s := open(t, path, nil)
-	first, second, other := revision("c1", 1, 5), revision("c1", 2, 7), revision("c2", 1, 4)
-	for _, r := range []journal.Revision{first, other, second} {
-		must(t, s.SaveRevision(ctx, r))
+	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)}) // who waits is waited for
+	stop := running(t, s, guardOf(t, s, policy()))
+	first, other, second := saveRevision(t, s, revision("c1", 5)), saveRevision(t, s, revision("c2", 4)), saveRevision(t, s, revision("c1", 7))
+	if first.Number != 1 || other.Number != 1 || second.Number != 2 {
+		t.Errorf("numbers %d, %d, %d", first.Number, other.Number, second.Number)
 	}
+	stop()
 	must(t, s.Close())
 
 	s = open(t, path, nil)
 	wantRevisions(t, second, first)(s.Revisions(ctx, "c1"))
 	wantRevisions(t, second, other)(s.CurrentRevisions(ctx))
 	wantRevisions(t)(s.Revisions(ctx, "c3"))
+	running(t, s, guardOf(t, s, policy()))
+	if third := saveRevision(t, s, revision("c1", 5)); third.Number != 3 {
+		t.Errorf("after a restart number %d", third.Number)
+	}
+	if n := s.count(t, `SELECT count(*) FROM audit WHERE action = 'policy' AND channel_id = 'c1' AND user_id = '' AND detail LIKE '{"revision":_}'`); n != 3 {
+		t.Errorf("%d of 3 audits", n)
+	}
+	if n := s.count(t, "SELECT max(id) FROM audit"); n != 4 {
+		t.Errorf("the last audit is %d, want 4", n)
+	}
 }
 
 func wantRevisions(t *testing.T, want ...journal.Revision) func([]journal.Revision, error) {
@@ -48,69 +87,136 @@ func wantRevisions(t *testing.T, want ...journal.Revision) func([]journal.Revisi
 	}
 }
 
-func TestRevisionMustFollowTheLast(t *testing.T) {
-	s := open(t, databasePath(t), nil)
-	for _, number := range []int{0, 2, -1} {
-		wantConflict(t, s.SaveRevision(ctx, revision("c1", number, 5)), 0)
-	}
-	must(t, s.SaveRevision(ctx, revision("c1", 1, 5)))
-	wantConflict(t, s.SaveRevision(ctx, revision("c1", 1, 6)), 1)
-	wantConflict(t, s.SaveRevision(ctx, revision("c1", 3, 6)), 1)
-}
-
-func wantConflict(t *testing.T, err error, last int) {
-	t.Helper()
-	var conflict *ConflictError
-	if !errors.As(err, &conflict) || conflict.Last != last {
-		t.Errorf("got %v, want a conflict with revision %d", err, last)
-	}
-}
-
-func TestOfManyWhoChangeAPolicyOneWins(t *testing.T) {
-	s := open(t, databasePath(t), nil)
-	var won atomic.Int32
+func TestRevisionsOfManyAreNumberedOneByOne(t *testing.T) {
+	s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
+	running(t, s, guardOf(t, s, policy()))
 	var authors sync.WaitGroup
 	for i := range 10 {
 		authors.Go(func() {
-			if s.SaveRevision(ctx, revision("c1", 1, i+1)) == nil {
-				won.Add(1)
+			if _, saved, err := s.SaveRevision(ctx, revision("c1", i+1)); !saved || err != nil {
+				t.Errorf("saved %v, %v", saved, err)
 			}
 		})
 	}
 	authors.Wait()
-	if won.Load() != 1 {
-		t.Errorf("%d won", won.Load())
+	if n := s.count(t, "SELECT count(*) FROM revision WHERE number BETWEEN 1 AND 10"); n != 10 {
+		t.Errorf("%d of 10 revisions", n)
 	}
 }
 
 func TestDiscardKeepsTheHistory(t *testing.T) {
 	s := open(t, databasePath(t), nil)
-	first := revision("c1", 1, 5)
-	must(t, s.SaveRevision(ctx, first))
-	discard, err := s.DiscardRevisions(ctx, "c1", "Grace")
+	running(t, s, guardOf(t, s, policy()))
+	first := saveRevision(t, s, revision("c1", 5))
+	discard, saved, err := s.DiscardRevisions(ctx, "c1", "Grace")
 	must(t, err)
-	if want := (journal.Revision{ChannelID: "c1", Number: 2, Author: "Grace", At: start}); !reflect.DeepEqual(discard, want) {
+	if want := (journal.Revision{ChannelID: "c1", Number: 2, Author: "Grace", At: start}); !saved || !reflect.DeepEqual(discard, want) {
 		t.Errorf("got %+v, want %+v", discard, want)
 	}
 	wantRevisions(t, discard, first)(s.Revisions(ctx, "c1"))
 	wantRevisions(t)(s.CurrentRevisions(ctx))
-	third := revision("c1", 3, 6)
-	must(t, s.SaveRevision(ctx, third))
+	third := saveRevision(t, s, revision("c1", 6))
 	wantRevisions(t, third)(s.CurrentRevisions(ctx))
 }
 
-func TestUnsavedRevisionIsAnError(t *testing.T) {
+// What people change while the database is in trouble holds, waits, and is written in its order once it is well.
+func TestChangesWaitForTheDatabase(t *testing.T) {
 	for name, failure := range failures {
-		if failure.problem == damaged {
-			continue // revisions lie in pages that this leaves whole
-		}
 		t.Run(name, func(t *testing.T) {
-			s := open(t, databasePath(t), nil)
+			path := filled(t)
+			s := open(t, path, nil)
+			g := guardOf(t, s, policy())
+			s.turn(ctx, g)
 			mend := failure.harm(t, s)
-			wantError(t, s.SaveRevision(ctx, revision("c1", 1, 5)), s.db.path, failure.problem)
+			s.Observe(throttled(1, "c1", "x", time.Second)) // something to fail with
+			s.turn(ctx, g)
+			var want []journal.Revision
+			for burst := 1; burst <= 3; burst++ {
+				r, saved, err := s.SaveRevision(ctx, revision("c9", burst))
+				must(t, err)
+				if saved {
+					t.Error("saved in a database in trouble")
+				}
+				want = append([]journal.Revision{r}, want...)
+			}
+			if saved, err := s.Record(ctx, journal.Audit{At: start, Author: "Grace", Action: journal.UserGranted, ChannelID: "c9", UserID: "7", Detail: 5}); saved || err != nil {
+				t.Errorf("saved %v, %v", saved, err)
+			}
+			s.NoteChannel("c9", "gardenhour")
+			s.turn(ctx, g)
+			if failure.problem != damaged { // then they can't be read
+				wantRevisions(t, want...)(s.Revisions(ctx, "c9"))
+			}
 			mend()
-			wantRevisions(t)(s.Revisions(ctx, "c1"))
-			must(t, s.SaveRevision(ctx, revision("c1", 1, 5)))
+			s.turn(ctx, g)
+			wantRevisions(t, want...)(s.Revisions(ctx, "c9"))
+			must(t, s.Close())
+
+			s = open(t, path, nil)
+			wantRevisions(t, want...)(s.Revisions(ctx, "c9"))
+			if n := s.count(t, "SELECT count(*) FROM audit WHERE id = 4 AND action = 'grant' AND user_id = '7' AND detail = '5'"); n != 1 {
+				t.Error("the audit of the grant is missing")
+			}
+			if logins, err := s.Channels(ctx); err != nil || logins["c9"] != "gardenhour" {
+				t.Errorf("channels %v, %v", logins, err)
+			}
 		})
+	}
+}
+
+func TestTooManyChangesAreRefused(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	mend := failures["disk full"].harm(t, s)
+	s.Observe(throttled(1, "c1", "x", time.Second))
+	s.turn(ctx, g)
+	for range maxChanges {
+		_, _, err := s.SaveRevision(ctx, revision("c1", 1))
+		must(t, err)
+	}
+	if _, _, err := s.SaveRevision(ctx, revision("c1", 1)); !errors.Is(err, ErrTooMany) {
+		t.Errorf("a revision too many: %v", err)
+	}
+	if _, err := s.Record(ctx, journal.Audit{}); !errors.Is(err, ErrTooMany) {
+		t.Errorf("an audit too many: %v", err)
+	}
+	mend()
+	s.turn(ctx, g)
+	if n := s.count(t, "SELECT max(number) FROM revision"); n != maxChanges {
+		t.Errorf("revision %d is the last, want %d", n, maxChanges)
+	}
+	running(t, s, g)
+	saveRevision(t, s, revision("c1", 1))
+}
+
+// Nobody waits for a flush that never comes.
+func TestCommitAfterTheEnd(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	running(t, s, guardOf(t, s, policy()))()
+	if _, saved, err := s.SaveRevision(ctx, revision("c1", 1)); saved || err != nil {
+		t.Errorf("saved %v, %v", saved, err)
+	}
+	late := open(t, databasePath(t), nil)
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if saved, err := late.Record(ended, journal.Audit{}); saved || err != nil {
+		t.Errorf("before Run: saved %v, %v", saved, err)
+	}
+}
+
+func TestChannelsHaveTheirLastLogin(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	for _, step := range []struct{ id, login, want string }{
+		{"1", "gardenhour", "map[1:gardenhour]"},
+		{"2", "other", "map[1:gardenhour 2:other]"},
+		{"1", "renamed", "map[1:renamed 2:other]"},
+		{"3", "renamed", "map[2:other 3:renamed]"}, // 1 has lost the name
+	} {
+		s.NoteChannel(step.id, step.login)
+		s.mustFlush(t, g)
+		if got, err := s.Channels(ctx); err != nil || fmt.Sprint(got) != step.want {
+			t.Errorf("%v, %v, want %s", got, err, step.want)
+		}
 	}
 }

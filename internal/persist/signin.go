@@ -29,8 +29,9 @@ var ErrCode = errors.New("this sign-in code is unknown, used or too old: make a 
 //
 // Codes and sessions are 128 random bits or more. The database has only their SHA-256, and they are looked up by it.
 type Tokens struct {
-	db  *database
-	now func() time.Time
+	db      *database
+	now     func() time.Time
+	unsaved *unsaved // of a Store, which writes them; nil beside one
 
 	mu   sync.Mutex
 	seen map[tokenHash]seenSession
@@ -54,43 +55,75 @@ func newTokens(db *database, now func() time.Time) *Tokens {
 // Close closes the database.
 func (t *Tokens) Close() error { return t.db.close() }
 
-// NewSignInCode makes a code that signs in as name, once, within the time to live; 0 means SignInTime.
+// NewSignInCode makes a code that signs in as name, once, within the time to live; 0 means SignInTime. While the database is in trouble a
+// Store keeps it in memory.
 func (t *Tokens) NewSignInCode(ctx context.Context, name string, ttl time.Duration) (code string, err error) {
 	if ttl == 0 {
 		ttl = SignInTime
 	}
 	code = rand.Text()
-	err = t.db.write(ctx, func(tx *sql.Tx) error { return t.insert(ctx, tx, "code", code, name, ttl) })
+	hash, row := hashToken(code), &tokenRow{codeKind, name, t.now().Add(ttl)}
+	err = t.db.write(ctx, func(tx *sql.Tx) error { return insertToken(ctx, tx, hash, row) })
+	if t.unsaved != nil && inTrouble(err) {
+		t.unsaved.put(hash, row)
+		err = nil
+	}
 	return code, err
 }
 
 // RedeemCode exchanges a code for a session, which lasts SessionTime. Of several who redeem the same code one gets a session; the others' error
-// is ErrCode, as for a code that never was.
+// is ErrCode, as for a code that never was. While the database is in trouble a Store keeps the session in memory.
 func (t *Tokens) RedeemCode(ctx context.Context, code string) (session, name string, err error) {
 	session = rand.Text()
-	hash := hashToken(code)
-	err = t.db.write(ctx, func(tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, "DELETE FROM token WHERE hash = ? AND kind = 'code' AND expires_at > ? RETURNING name",
-			hash[:], t.now().UnixNano()).Scan(&name)
-		if errors.Is(err, sql.ErrNoRows) {
-			return ErrCode
-		}
-		if err != nil {
-			return err
-		}
-		return t.insert(ctx, tx, "session", session, name, SessionTime)
-	})
+	from, to := hashToken(code), hashToken(session)
+	if t.unsaved == nil {
+		name, err = t.redeem(ctx, from, to)
+	} else if _, known := t.unsaved.of(from); known {
+		name, err = t.unsaved.redeem(from, to, nil, t.now())
+	} else if name, err = t.redeem(ctx, from, to); inTrouble(err) {
+		name, err = t.redeemUnsaved(ctx, from, to)
+	}
 	if err != nil {
 		return "", "", err
 	}
 	return session, name, nil
 }
 
-func (t *Tokens) insert(ctx context.Context, tx *sql.Tx, kind, token, name string, ttl time.Duration) error {
-	hash := hashToken(token)
-	_, err := tx.ExecContext(ctx, "INSERT INTO token (hash, kind, name, expires_at) VALUES (?, ?, ?, ?)",
-		hash[:], kind, name, t.now().Add(ttl).UnixNano())
-	return err
+func (t *Tokens) redeem(ctx context.Context, code, session tokenHash) (name string, err error) {
+	err = t.db.write(ctx, func(tx *sql.Tx) error {
+		now := t.now()
+		err := tx.QueryRowContext(ctx, "DELETE FROM token WHERE hash = ? AND kind = 'code' AND expires_at > ? RETURNING name",
+			code[:], now.UnixNano()).Scan(&name)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrCode
+		}
+		if err != nil {
+			return err
+		}
+		return insertToken(ctx, tx, session, &tokenRow{sessionKind, name, now.Add(SessionTime)})
+	})
+	return name, err
+}
+
+// redeemUnsaved exchanges a code that can be read, although nothing can be written.
+func (t *Tokens) redeemUnsaved(ctx context.Context, code, session tokenHash) (name string, err error) {
+	stored, err := t.read(ctx, code, codeKind)
+	if err != nil {
+		return "", err
+	}
+	return t.unsaved.redeem(code, session, stored, t.now())
+}
+
+// read returns a token as the database has it, nil where it hasn't.
+func (t *Tokens) read(ctx context.Context, hash tokenHash, kind string) (*tokenRow, error) {
+	row, expires := &tokenRow{kind: kind}, int64(0)
+	err := t.db.reader.QueryRowContext(ctx, "SELECT name, expires_at FROM token WHERE hash = ? AND kind = ?", hash[:], kind).
+		Scan(&row.name, &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	row.expires = timeAt(expires)
+	return row, explain(t.db.path, err)
 }
 
 // Session returns whose session it is; ok is false where there is none, or none any more. A session that another process ended is gone
@@ -113,9 +146,15 @@ func (t *Tokens) Session(ctx context.Context, session string) (name string, ok b
 func (t *Tokens) EndSession(ctx context.Context, session string) error {
 	hash := hashToken(session)
 	err := t.db.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM token WHERE hash = ? AND kind = 'session'", hash[:])
+		_, err := tx.ExecContext(ctx, "DELETE FROM token WHERE hash = ? AND kind = ?", hash[:], sessionKind)
 		return err
 	})
+	if t.unsaved != nil {
+		if _, known := t.unsaved.of(hash); known || inTrouble(err) {
+			t.unsaved.put(hash, nil)
+			err = nil
+		}
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.seen, hash)
@@ -123,6 +162,11 @@ func (t *Tokens) EndSession(ctx context.Context, session string) error {
 }
 
 func (t *Tokens) remembered(hash tokenHash, now time.Time) (seenSession, bool) {
+	if t.unsaved != nil {
+		if row, known := t.unsaved.of(hash); known {
+			return unsavedSession(row), true
+		}
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s, found := t.seen[hash]
@@ -130,19 +174,21 @@ func (t *Tokens) remembered(hash tokenHash, now time.Time) (seenSession, bool) {
 	return s, found && age >= 0 && age < sessionMemory
 }
 
+// unsavedSession is the zero seenSession, which has expired, for a token that has ended or is no session.
+func unsavedSession(row *tokenRow) seenSession {
+	if row == nil || row.kind != sessionKind {
+		return seenSession{}
+	}
+	return seenSession{name: row.name, expires: row.expires}
+}
+
 // readSession returns the zero seenSession, which has expired, where there is no such session.
 func (t *Tokens) readSession(ctx context.Context, hash tokenHash, now time.Time) (seenSession, error) {
-	var expires int64
-	s := seenSession{readAt: now}
-	err := t.db.reader.QueryRowContext(ctx, "SELECT name, expires_at FROM token WHERE hash = ? AND kind = 'session'", hash[:]).
-		Scan(&s.name, &expires)
-	if errors.Is(err, sql.ErrNoRows) {
-		return seenSession{}, nil
+	row, err := t.read(ctx, hash, sessionKind)
+	if row == nil || err != nil {
+		return seenSession{}, err
 	}
-	if err != nil {
-		return s, explain(t.db.path, err)
-	}
-	s.expires = timeAt(expires)
+	s := seenSession{name: row.name, expires: row.expires, readAt: now}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.seen) >= sessionsRemembered {

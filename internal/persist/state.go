@@ -9,20 +9,23 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/chatguard/chatguard"
 )
 
 // RestoreStats is what Restore found.
 type RestoreStats struct {
-	Rows        int               // rows of state that the Guard took back
+	Rows        int               // rows of state that were read and understood
 	Unreadable  int               // rows that it couldn't read; they stay in the database until their user's state is written again
 	Interrupted int               // journal entries on which the last process had not acted when it ended
 	LastEntry   chatguard.EntryID // the last entry in the journal; 0 when there is none
 }
 
-// Restore gives the Guard what users had spent, and makes its entry IDs go on after the journal's. Call it before the first message and after
-// each channel's policy is in force, because rows of limits that a policy doesn't have are passed over. A row that can't be read is counted
-// and logged. An error means that the Guard has only a part; Run then refuses to write, so that the part never replaces the whole.
+// Restore gives the Guard what of its users' state still counts, and makes its entry IDs go on after the journal's. Call it before the first
+// message and after each channel's policy is in force, because rows of limits that a policy doesn't have are passed over. A row that can't be
+// read is counted and logged. An error means that the Guard has only a part; Run then refuses to write, so that the part never replaces the
+// whole.
 //
 // Journal entries that are still pending get the outcome Skipped, because whoever was to act on them is gone.
 func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (RestoreStats, error) {
@@ -36,42 +39,73 @@ func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (RestoreSta
 	guard.RestoreEntryID(stats.LastEntry)
 	s.restored.Store(true)
 	if stats.Interrupted > 0 {
-		s.interrupted = stats.LastEntry
-		s.note(s.writeAll(ctx, nil, records{})) // Run tries again where this fails
+		s.interrupted = stats.LastEntry // Run writes it
 	}
 	return stats, nil
 }
 
-func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats *RestoreStats) (err error) {
-	rows, err := s.db.reader.QueryContext(ctx, "SELECT channel_id, user_id, limit_name, data FROM state ORDER BY channel_id, user_id, limit_name")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
+// restoreState reads and restores at the same time: each takes about as long as the other.
+func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats *RestoreStats) error {
+	batches := make(chan []chatguard.StateRow, 4)
+	reading, ctx := errgroup.WithContext(ctx)
+	reading.Go(func() error {
+		defer close(batches)
+		return s.readState(ctx, batches)
+	})
 	now := s.opts.Now()
 	var firstUnreadable error
-	for rows.Next() {
-		var row chatguard.StateRow
-		if err := rows.Scan(&row.ChannelID, &row.UserID, &row.Limit, &row.Data); err != nil {
-			return err
-		}
-		if err := guard.Restore(row, now); err != nil {
-			if stats.Unreadable == 0 {
-				firstUnreadable = fmt.Errorf("channel %s, user %s, limit %q: %w", row.ChannelID, row.UserID, row.Limit, err)
+	for rows := range batches {
+		for _, row := range rows {
+			if err := guard.Restore(row, now); err != nil {
+				if stats.Unreadable == 0 {
+					firstUnreadable = fmt.Errorf("channel %s, user %s, limit %q: %w", row.ChannelID, row.UserID, row.Limit, err)
+				}
+				stats.Unreadable++
+				continue
 			}
-			stats.Unreadable++
-			continue
+			stats.Rows++
 		}
-		stats.Rows++
 	}
 	if stats.Unreadable > 0 {
 		s.opts.Logger.Warn("some state can't be read and starts fresh", slog.Int("rows", stats.Unreadable), slog.Any("first", firstUnreadable))
 	}
+	return reading.Wait()
+}
+
+// batchOfRows is how many rows are handed over at a time.
+const batchOfRows = 1000
+
+// readState sends all rows in the table's order.
+func (s *Store) readState(ctx context.Context, batches chan<- []chatguard.StateRow) (err error) {
+	rows, err := s.db.reader.QueryContext(ctx, "SELECT "+stateColumns+" FROM state ORDER BY channel_id, user_id, limit_name")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	batch := make([]chatguard.StateRow, 0, batchOfRows)
+	for rows.Next() {
+		row, err := scanState(rows)
+		if err != nil {
+			return err
+		}
+		if batch = append(batch, row); len(batch) == cap(batch) {
+			batches <- batch
+			batch = make([]chatguard.StateRow, 0, batchOfRows)
+		}
+	}
+	batches <- batch
 	return rows.Err()
 }
 
+const stateColumns = "channel_id, user_id, limit_name, data"
+
+func scanState(rows *sql.Rows) (row chatguard.StateRow, err error) {
+	err = rows.Scan(&row.ChannelID, &row.UserID, &row.Limit, &row.Data)
+	return row, err
+}
+
 var stateInsertion = insertion{
-	into:     "state (channel_id, user_id, limit_name, data)",
+	into:     "state (" + stateColumns + ")",
 	columns:  4,
 	conflict: "DO UPDATE SET data = excluded.data",
 }

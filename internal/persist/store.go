@@ -1,6 +1,6 @@
-// Package persist keeps in one SQLite file what has to outlive the process: what users have spent, the journal, policy revisions and
-// sign-ins. State and journal are written behind, by [Store.Run]; what a person changes is written before it is answered. While the
-// database is in trouble chat goes on in memory, and [Store.Health] says so.
+// Package persist keeps in one SQLite file what has to outlive the process: what users have spent and were given, the journal, the timeline,
+// policy revisions, the audit and sign-ins. All of it is written behind, by [Store.Run]; what a person changes is answered after its commit.
+// While the database is in trouble chat goes on in memory, what changes waits, and [Store.Health] says so.
 //
 // The package knows no platform, no HTTP and no meaning of a user's state: it keeps the Guard's bytes.
 package persist
@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/VictoriaMetrics/metrics"
+
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
@@ -20,8 +22,9 @@ type Options struct {
 	Logger        *slog.Logger     // nil means slog.Default()
 	FlushInterval time.Duration    // from the start of one flush to the start of the next; 0 means 1 s
 	Retention     time.Duration    // how long journal entries are kept; 0 means 30 days
-	QueueSize     int              // journal entries, and outcomes, that wait for a flush before the oldest are dropped; 0 means 100,000
+	QueueSize     int              // records of timeline and journal that wait for a flush before some are dropped; 0 means 100,000
 	Now           func() time.Time // nil means time.Now
+	Metrics       *metrics.Set     // gets the store's figures; nil means that nobody reads them
 }
 
 // withDefaults returns a copy in which every field has its value.
@@ -45,6 +48,9 @@ func (o *Options) withDefaults() Options {
 	if full.Now == nil {
 		full.Now = time.Now
 	}
+	if full.Metrics == nil {
+		full.Metrics = metrics.NewSet()
+	}
 	return full
 }
 
@@ -53,31 +59,33 @@ func (o *Options) withDefaults() Options {
 // The order of calls is Open, Restore, Run, Close. The sign-in methods are those of Tokens.
 type Store struct {
 	*Tokens
-	opts   Options
-	lock   *ownerLock
-	queue  queue
-	health healthRecord
+	opts    Options
+	lock    *ownerLock // nil for a database in memory
+	queue   queue
+	changes changes
+	commits *commits
+	health  healthRecord
+	figures figures
 
 	restored    atomic.Bool
 	interrupted chatguard.EntryID // entries up to this one that are pending will never be acted on; 0 when that is written. Restore and Run only
-	sweepAt     time.Time         // when to look for expired records again. Run only
+	sweeper     sweeper           // Run only
 }
 
 // Close closes the database and gives up its ownership. Call it after Run has returned; what Run hasn't written is lost.
 func (s *Store) Close() error {
-	return errors.Join(s.Tokens.Close(), s.lock.release())
+	err := s.Tokens.Close()
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.release())
+	}
+	return err
 }
 
-// Observe queues the journal entry of a throttled or observed message; every other verdict costs nothing here. It has the form of
-// chatguard.Options.Observer: it never blocks and never touches the disk. When the queue is full, its oldest entry is dropped and counted.
-func (s *Store) Observe(m chatguard.Message, v chatguard.Verdict) {
-	if v.EntryID == 0 {
-		return
-	}
-	e := journal.NewEntry(m, v)
-	s.queue.addEntry(&e)
-}
+// Observe queues a message for the timeline, and the journal entry of one that was throttled or observed. It has the form of
+// chatguard.Options.Observer: it never blocks and never touches the disk. When the queue is full, the oldest of the timeline makes room, then
+// the oldest of the journal, which is counted.
+func (s *Store) Observe(m chatguard.Message, v chatguard.Verdict) { s.queue.observe(&m, &v) }
 
 // Report queues the outcome of an entry, whether that is queued or stored. Later outcomes of the same entry replace earlier ones. Like
 // Observe, it never blocks and never touches the disk.
-func (s *Store) Report(o journal.Outcome) { s.queue.addOutcome(o) }
+func (s *Store) Report(o journal.Outcome) { s.queue.report(o) }

@@ -30,8 +30,13 @@ type window struct {
 // open opens a window with the sign-in link's code.
 func (d *dashboard) open(width, height int64) *window {
 	d.Helper()
+	return d.openWith("good-code", width, height)
+}
+
+func (d *dashboard) openWith(code string, width, height int64) *window {
+	d.Helper()
 	w := d.openBlank(width, height)
-	w.Must(chromedp.Navigate("http://" + w.address + "/#signin=good-code"))
+	w.Must(chromedp.Navigate("http://" + w.address + "/#signin=" + code))
 	w.See(`document.querySelector(".figures dd")?.textContent !== "–"`)
 	return w
 }
@@ -45,4 +50,11 @@ func (d *dashboard) openBlank(width, height int64) *window {
 func (w *window) goTo(page string) {
 	w.Window.Helper()
 	w.Click(fmt.Sprintf(`nav a[href^="#/%s"]`, page))
+}
+
+// openAgain opens another window, signed in as somebody who has a code of their own.
+func (d *dashboard) openAgain(width, height int64) *window {
+	d.Helper()
+	d.store.addCode("other-code", "ben")
+	return d.openWith("other-code", width, height)
 }

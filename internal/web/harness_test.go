@@ -5,17 +5,14 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/journal"
 )
 
 const (
@@ -54,7 +51,7 @@ func dash(t *testing.T, adjust ...func(*Options)) *dashboard {
 		BasePolicy:  func(string) chatguard.Policy { return base },
 		Channels:    func() []Channel { return []Channel{{ID: channelID, Login: "somechannel"}} },
 		Connections: func() []Connection { return []Connection{{Name: "Twitch", State: Connected}} },
-		Database:    func() Database { return Database{State: DatabaseOK} },
+		Database:    d.store.database,
 		Now:         d.now,
 		Log:         slog.New(slog.DiscardHandler),
 	}
@@ -212,82 +209,4 @@ func into[T any](t testing.TB, a answer) T {
 func (d *dashboard) throttled() []throttled {
 	d.Helper()
 	return into[map[string][]throttled](d, d.do("GET", "/api/v1/throttled?channel="+channelID, nil, asOwner))["users"]
-}
-
-var errWrongCode = errors.New("wrong code")
-
-// memoryStore is a Store that forgets everything when the test ends.
-type memoryStore struct {
-	mu        sync.Mutex
-	codes     map[string]string // name by code
-	sessions  map[string]string // name by session
-	revisions []journal.Revision
-	failing   error
-}
-
-func newMemoryStore() *memoryStore {
-	return &memoryStore{codes: map[string]string{"good-code": "anna"}, sessions: map[string]string{}}
-}
-
-func (s *memoryStore) RedeemCode(_ context.Context, code string) (session, name string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	name, ok := s.codes[code]
-	if !ok {
-		return "", "", errWrongCode
-	}
-	delete(s.codes, code)
-	session = rand.Text()
-	s.sessions[session] = name
-	return session, name, s.failing
-}
-
-func (s *memoryStore) Session(_ context.Context, session string) (name string, ok bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	name, ok = s.sessions[session]
-	return name, ok, nil
-}
-
-func (s *memoryStore) EndSession(_ context.Context, session string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.sessions, session)
-	return nil
-}
-
-// revoke ends every session.
-func (s *memoryStore) revoke() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.sessions)
-}
-
-func (s *memoryStore) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failing = err
-}
-
-func (s *memoryStore) SaveRevision(_ context.Context, r journal.Revision) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failing == nil {
-		s.revisions = append(s.revisions, r)
-	}
-	return s.failing
-}
-
-func (s *memoryStore) DiscardRevisions(ctx context.Context, channel, author string) (journal.Revision, error) {
-	past, _ := s.Revisions(ctx, channel)
-	r := journal.Revision{ChannelID: channel, Number: len(past) + 1, Author: author, At: time.Now()}
-	return r, s.SaveRevision(ctx, r)
-}
-
-func (s *memoryStore) Revisions(context.Context, string) ([]journal.Revision, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	past := slices.Clone(s.revisions)
-	slices.Reverse(past)
-	return past, nil
 }

@@ -11,7 +11,8 @@ func (s *Server) getHealth(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, map[string]string{"status": "ok"})
 }
 
-// getReady is GET /readyz: 200 when messages are judged and kept, 503 otherwise. The reasons are for those who are signed in.
+// getReady is GET /readyz: 200 when messages are judged and kept, 503 otherwise. The reasons are for those who are signed in. Whoever starts
+// chatguard without a database doesn't want anything kept, so that is no reason.
 func (s *Server) getReady(w http.ResponseWriter, r *http.Request) error {
 	reasons := s.unready()
 	if len(reasons) == 0 {
@@ -54,7 +55,7 @@ func (s *Server) getMetrics(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	s.metrics.WritePrometheus(w)
+	s.opts.Metrics.WritePrometheus(w)
 	metrics.WriteProcessMetrics(w)
 	return nil
 }

@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -34,6 +37,45 @@ func TestReasonsAreForThoseSignedIn(t *testing.T) {
 	}
 	if a := d.do("GET", "/healthz", nil); a.StatusCode != http.StatusOK {
 		t.Errorf("healthz: %s", a.Status)
+	}
+}
+
+func TestAFailingDatabaseIsNotReady(t *testing.T) {
+	d := dash(t)
+	for state, want := range map[DatabaseState]int{DatabaseOK: 200, DatabaseFailing: 503, DatabaseOff: 200} {
+		d.store.become(Database{State: state, Since: d.now(), Dropped: 1})
+		if a := d.do("GET", "/readyz", nil); a.StatusCode != want {
+			t.Errorf("%s: %s", state, a.Status)
+		}
+	}
+}
+
+func TestTheStatusTellsHowTheDatabaseIs(t *testing.T) {
+	d := dash(t)
+	for want, database := range map[string]Database{
+		`"database":{"state":"ok"}`: {State: DatabaseOK},
+		`"database":{"state":"failing","detail":"disk full","since":"2026-03-01T12:00:00Z","last_flush":"2026-03-01T11:59:00Z","queued":7,"dropped":2,"lag_seconds":61.5}`: {
+			State: DatabaseFailing, Detail: "disk full", Since: noon, LastFlush: noon.Add(-time.Minute), Lag: 61500 * time.Millisecond, Queued: 7, Dropped: 2,
+		},
+	} {
+		d.store.become(database)
+		if a := d.do("GET", "/api/v1/status", nil, asOwner); !strings.Contains(string(a.body), want) {
+			t.Errorf("got  %s\nwant %s", a.body, want)
+		}
+	}
+}
+
+func TestMetricsShowOthersToo(t *testing.T) {
+	set := metrics.NewSet()
+	set.NewCounter("chatguard_rows_written_total").Add(7)
+	shared, own := dash(t, func(o *Options) { o.Metrics = set }), dash(t)
+	for line, d := range map[string]*dashboard{"chatguard_rows_written_total 7\n": shared, "chatguard_live_feeds 0\n": own} {
+		if a := d.do("GET", "/metrics", nil); !strings.Contains(string(a.body), line) {
+			t.Errorf("no line %q in\n%s", line, a.body)
+		}
+	}
+	if a := own.do("GET", "/metrics", nil); strings.Contains(string(a.body), "chatguard_rows_written_total") {
+		t.Error("a server shows what another's set has")
 	}
 }
 

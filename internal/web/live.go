@@ -36,7 +36,7 @@ func (s *Server) pump(ctx context.Context) {
 		err := s.feed.publish(s.changeFrames)
 		if turn%int(time.Second/feedPeriod) == 0 {
 			s.tallies.tick()
-			err = errors.Join(err, s.feed.publishStatus(s.statusFrame))
+			err = errors.Join(err, s.feed.publishStatus(s.statusFrame), s.feed.publish(s.savedFrames))
 		}
 		if err != nil {
 			s.opts.Log.Error("live feed", "error", err)
@@ -49,6 +49,16 @@ func (s *Server) changeFrames() []frame {
 	for channel, c := range s.board.takeChanges() {
 		slices.SortFunc(c.users, bySince)
 		frames = append(frames, frame{Type: throttledFrame, Now: s.opts.Now(), Channel: channel, Users: c.users, Gone: c.gone})
+	}
+	return frames
+}
+
+// savedFrames tell of the policies that are saved by now and weren't when they came into force.
+func (s *Server) savedFrames() []frame {
+	var frames []frame
+	for _, channel := range s.unsaved.settle(s.database(), s.opts.Now()) {
+		policy := s.policyState(channel)
+		frames = append(frames, frame{Type: policyFrame, Now: s.opts.Now(), Channel: channel, Policy: &policy})
 	}
 	return frames
 }
@@ -137,8 +147,6 @@ func (s *Server) hasEnded(ctx context.Context, who caller) bool {
 	if who.session == "" {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
 	_, err := s.access.sessionName(ctx, who.session)
 	var p *problem
 	return errors.As(err, &p) && p.Status == http.StatusUnauthorized

@@ -41,6 +41,13 @@ func (d *dashboard) listen() *listener {
 	return &listener{d, ctx, conn}
 }
 
+// listenAgain opens another feed, as somebody else.
+func (d *dashboard) listenAgain() *listener {
+	d.Helper()
+	d.store.addCode("good-code", "ben")
+	return d.listen()
+}
+
 // next returns the next frame of a type.
 func (l *listener) next(kind frameType) frame {
 	l.Helper()
@@ -94,6 +101,32 @@ func TestTheFeedTellsEveryChange(t *testing.T) {
 	}
 	if fr := l.next(throttledFrame); len(fr.Gone) != 2 {
 		t.Errorf("with a burst of 4: %+v", fr)
+	}
+}
+
+func TestTheFeedTellsWhatIsSaved(t *testing.T) {
+	d := dash(t)
+	d.breakDatabase(time.Minute)
+	l := d.listen()
+	if fr := l.next(snapshotFrame); !fr.Policy.Saved {
+		t.Error("nobody has changed anything, and the policy is told to be unsaved")
+	}
+	d.put(burst(9))
+	if fr := l.next(policyFrame); fr.Policy.Saved || fr.Policy.Revision.Author != owner {
+		t.Errorf("while the database fails: %+v", fr.Policy)
+	}
+	if fr := d.listenAgain().next(snapshotFrame); fr.Policy.Saved {
+		t.Errorf("to whoever comes later: %+v", fr.Policy)
+	}
+	if db := l.next(statusFrame).Status.Database; db.State != DatabaseFailing || db.Detail != diskFull || db.Since.IsZero() || db.Queued != 1204 || db.Dropped != 3 {
+		t.Errorf("the database: %+v", db)
+	}
+	d.mendDatabase()
+	if fr := l.next(policyFrame); !fr.Policy.Saved || fr.Policy.ETag != policyTag(d.guard.Policy(channelID)) {
+		t.Errorf("mended: %+v", fr.Policy)
+	}
+	if fr := d.listenAgain().next(snapshotFrame); !fr.Policy.Saved {
+		t.Errorf("mended, to whoever comes later: %+v", fr.Policy)
 	}
 }
 

@@ -14,13 +14,15 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Revisions keeps the changes of policies.
+// Revisions keeps the changes of policies, and numbers them.
 type Revisions interface {
-	// SaveRevision returns once the revision outlives the process. Its number is one more than the channel's last.
-	SaveRevision(ctx context.Context, revision journal.Revision) error
-	// DiscardRevisions goes back to the configuration's policy, which is a revision without Policy and Changes, and returns that.
-	DiscardRevisions(ctx context.Context, channelID, author string) (journal.Revision, error)
-	// Revisions returns a channel's revisions, the newest first.
+	// SaveRevision keeps a revision, whose Number is 0 still, and returns it with its number. It returns once the revision outlives the process,
+	// and then saved is true; or once it is clear that the database is in trouble: then the revision waits in memory, to be written later, and
+	// saved is false. The error means that nothing is kept and nothing will be, because too many changes wait already.
+	SaveRevision(ctx context.Context, revision journal.Revision) (stored journal.Revision, saved bool, err error)
+	// DiscardRevisions goes back to the configuration's policy, which is a revision without Policy and Changes. It returns as SaveRevision does.
+	DiscardRevisions(ctx context.Context, channelID, author string) (stored journal.Revision, saved bool, err error)
+	// Revisions returns a channel's revisions, those that wait included, the newest first.
 	Revisions(ctx context.Context, channelID string) ([]journal.Revision, error)
 }
 
@@ -28,6 +30,7 @@ type Revisions interface {
 type policyState struct {
 	ETag     string         `json:"etag"`
 	Mode     chatguard.Mode `json:"mode"`
+	Saved    bool           `json:"saved"`              // false: it is in force, and a restart now would undo the change that made it
 	Revision *revisionNote  `json:"revision,omitempty"` // the change that the frame tells of
 }
 
@@ -40,7 +43,7 @@ type revisionNote struct {
 
 func (s *Server) policyState(channel string) policyState {
 	policy := s.opts.Guard.Policy(channel)
-	return policyState{ETag: policyTag(policy), Mode: policy.Mode}
+	return policyState{ETag: policyTag(policy), Mode: policy.Mode, Saved: !s.unsaved.has(channel)}
 }
 
 // policyTag is the ETag of a policy: equal for equal policies.
@@ -64,7 +67,7 @@ func (s *Server) getPolicy(w http.ResponseWriter, r *http.Request, _ caller) err
 	return writeJSON(w, policy)
 }
 
-// putPolicy is PUT /channels/{channel}/policy. It answers with the revision once that is kept and in force.
+// putPolicy is PUT /channels/{channel}/policy. It answers with the revision once that is in force, and says whether it is saved.
 func (s *Server) putPolicy(w http.ResponseWriter, r *http.Request, who caller) error {
 	channel, err := s.channelOf(r)
 	if err != nil {
@@ -97,7 +100,7 @@ func (s *Server) getRevisions(w http.ResponseWriter, r *http.Request, _ caller) 
 	}
 	revisions, err := s.opts.Store.Revisions(r.Context(), channel)
 	if err != nil {
-		return errStore(err)
+		return refuse(http.StatusServiceUnavailable, "Earlier changes can't be read now: the database is in trouble.").because(err)
 	}
 	return writeJSON(w, map[string][]journal.Revision{"revisions": append([]journal.Revision{}, revisions...)}) // an empty list, never null
 }

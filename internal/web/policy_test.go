@@ -2,7 +2,6 @@ package web
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
@@ -85,7 +84,7 @@ func TestDeleteGoesBackToTheConfiguration(t *testing.T) {
 func TestWhatCantBeKeptChangesNothing(t *testing.T) {
 	d := dash(t)
 	before := policyTag(d.guard.Policy(channelID))
-	d.store.fail(errors.New("disk full: /secret/path"))
+	d.store.refuse(errors.New("disk full: /secret/path"))
 	for _, a := range []answer{d.put(burst(9)), d.do("DELETE", policyPath, nil, asOwner)} {
 		if a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
 			t.Errorf("%s %s", a.Status, a.body)
@@ -93,6 +92,44 @@ func TestWhatCantBeKeptChangesNothing(t *testing.T) {
 	}
 	if policyTag(d.guard.Policy(channelID)) != before {
 		t.Error("the policy has changed")
+	}
+}
+
+func TestAChangeIsInForceBeforeItIsSaved(t *testing.T) {
+	d := dash(t)
+	base := policyTag(d.guard.Policy(channelID))
+	d.breakDatabase(time.Minute)
+	if c := into[change](t, d.put(burst(2))); c.Saved || c.Number != 1 || c.Author != owner {
+		t.Errorf("changed while the database fails: %+v", c)
+	}
+	if v := d.say(spammer, 3); v.Allowed {
+		t.Error("a third message, and allowed under a burst of 2")
+	}
+	if c := into[change](t, d.do("DELETE", policyPath, nil, asOwner)); c.Saved || c.Number != 2 || policyTag(d.guard.Policy(channelID)) != base {
+		t.Errorf("discarded while the database fails: %+v", c)
+	}
+	past := into[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
+	if len(past) != 2 {
+		t.Errorf("revisions %+v", past)
+	}
+	d.mendDatabase()
+	if a := d.put(burst(5)); !into[change](t, a).Saved || !strings.Contains(string(a.body), `"saved":true`) {
+		t.Errorf("changed while all is well: %s", a.body)
+	}
+	if c := into[change](t, d.do("DELETE", policyPath, nil, asOwner)); !c.Saved {
+		t.Errorf("discarded while all is well: %+v", c)
+	}
+}
+
+func TestRevisionsThatCantBeReadAreSaidSo(t *testing.T) {
+	d := dash(t)
+	d.store.hide(errors.New("damaged: /secret/path"))
+	a := d.do("GET", policyPath+"/revisions", nil, asOwner)
+	if a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(a.body), "can't be read") || strings.Contains(string(a.body), "secret") {
+		t.Errorf("%s %s", a.Status, a.body)
+	}
+	if c := into[change](t, d.put(burst(9))); c.Number != 1 {
+		t.Errorf("changed all the same: %+v", c)
 	}
 }
 
@@ -144,15 +181,6 @@ func TestEveryLimitKeepsAllItHas(t *testing.T) {
 	want.Limits[0].Burst = 9
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-}
-
-func TestARevisionThatIsTakenIsAStalePolicy(t *testing.T) {
-	taken := errors.New("taken")
-	d := dash(t, func(o *Options) { o.Conflict = taken })
-	d.store.fail(fmt.Errorf("saving: %w", taken))
-	if a := d.put(burst(9)); a.StatusCode != http.StatusPreconditionFailed {
-		t.Errorf("%s %s", a.Status, a.body)
 	}
 }
 

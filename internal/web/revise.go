@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -14,7 +13,14 @@ import (
 // saveTime is how long keeping a revision may take.
 const saveTime = 10 * time.Second
 
-// revise puts a policy in force that can be: first it is kept, then it holds, then everyone is told. keep returns the revision it has kept.
+// change is what a change of a policy is answered with.
+type change struct {
+	journal.Revision
+	Saved bool `json:"saved"` // false: in force all the same, and written when the database is well again
+}
+
+// revise puts a policy in force that can be: first it is kept, then it holds, then everyone is told. While the database is in trouble the
+// Store's memory is enough to keep it.
 func (s *Server) revise(w http.ResponseWriter, r *http.Request, channel string, policy chatguard.Policy, keep keeper) error {
 	s.policy.Lock()
 	defer s.policy.Unlock()
@@ -26,14 +32,12 @@ func (s *Server) revise(w http.ResponseWriter, r *http.Request, channel string, 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), saveTime) // what is kept has to come into force, too
 	defer cancel()
-	revision, err := keep(ctx)
-	if s.opts.Conflict != nil && errors.Is(err, s.opts.Conflict) {
-		return errStale().because(err)
-	}
+	revision, saved, err := keep(ctx)
 	if err != nil {
 		return errStore(err)
 	}
 	now := s.opts.Now()
+	s.unsaved.note(channel, saved, now)
 	if err := s.opts.Guard.SetPolicy(channel, policy, now); err != nil {
 		return err
 	}
@@ -43,7 +47,7 @@ func (s *Server) revise(w http.ResponseWriter, r *http.Request, channel string, 
 		return err
 	}
 	w.Header().Set("ETag", policyTag(policy))
-	return writeJSON(w, revision)
+	return writeJSON(w, change{revision, saved})
 }
 
 // canHold returns an error, as a sentence for people, where the policy can't be put in force in the channel.
@@ -57,30 +61,22 @@ func (s *Server) canHold(channel string, policy chatguard.Policy) error {
 	return nil
 }
 
-// keeper stores a revision, so that it outlives the process.
-type keeper func(ctx context.Context) (journal.Revision, error)
+// keeper hands a revision to the Store. It returns as Revisions.SaveRevision does.
+type keeper func(ctx context.Context) (stored journal.Revision, saved bool, err error)
 
 // keepPolicy keeps a policy as the channel's next revision.
 func (s *Server) keepPolicy(channel string, policy chatguard.Policy, author string) keeper {
-	return func(ctx context.Context) (journal.Revision, error) {
-		earlier, err := s.opts.Store.Revisions(ctx, channel)
-		if err != nil {
-			return journal.Revision{}, err
-		}
-		revision := journal.Revision{
-			ChannelID: channel, Number: 1, Author: author, At: s.opts.Now().UTC(), Policy: policy,
+	return func(ctx context.Context) (journal.Revision, bool, error) {
+		return s.opts.Store.SaveRevision(ctx, journal.Revision{
+			ChannelID: channel, Author: author, At: s.opts.Now().UTC(), Policy: policy,
 			Changes: journal.Diff(s.opts.BasePolicy(channel), policy),
-		}
-		if len(earlier) > 0 {
-			revision.Number = earlier[0].Number + 1
-		}
-		return revision, s.opts.Store.SaveRevision(ctx, revision)
+		})
 	}
 }
 
 // keepNone keeps that the channel goes back to the configuration's policy.
 func (s *Server) keepNone(channel, author string) keeper {
-	return func(ctx context.Context) (journal.Revision, error) {
+	return func(ctx context.Context) (journal.Revision, bool, error) {
 		return s.opts.Store.DiscardRevisions(ctx, channel, author)
 	}
 }
@@ -128,7 +124,7 @@ func (s *Server) judgeAgain(channel string, now time.Time) {
 	}
 }
 
-// announce tells the live feed of the revision.
+// announce tells the live feed of the revision, and whether it is saved.
 func (s *Server) announce(revision journal.Revision) error {
 	state := s.policyState(revision.ChannelID)
 	state.Revision = &revisionNote{revision.Number, revision.Author, revision.At}

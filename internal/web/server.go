@@ -2,6 +2,9 @@
 //
 // It knows the Guard and the journal's types. What it needs from the store, the chat connections and the database it declares here, as
 // small interfaces and funcs that the command wires; it must not know who implements them.
+//
+// While the database is in trouble everything goes on: what people change holds at once, is answered with "saved": false, and everyone is told
+// until it is saved.
 package web
 
 import (
@@ -25,7 +28,7 @@ import (
 type Options struct {
 	Site  Site             // where it is reached, and how it is protected
 	Guard *chatguard.Guard // judges; its observer is Server.Observe
-	Store Store            // keeps revisions, knows sessions
+	Store Store            // keeps revisions, knows sessions; also while its database is in trouble
 
 	// WrongCode is what Store.RedeemCode returns, as it is or wrapped, for a code that signs nobody in.
 	WrongCode error
@@ -40,9 +43,9 @@ type Options struct {
 	// Acceptable says what a valid policy can't have here, as a sentence for whoever saves it. Nil means nothing.
 	Acceptable func(chatguard.Policy) error
 
-	// Conflict is what Store.SaveRevision returns, as it is or wrapped, where the channel already has a revision of that number. Nil means that
-	// it never does.
-	Conflict error
+	// Metrics is where the Server puts its figures, beside those of others, and what GET /metrics shows. It is for one Server only. Nil means a
+	// new one.
+	Metrics *metrics.Set
 
 	Now func() time.Time // nil means time.Now
 	Log *slog.Logger     // nil means slog.Default
@@ -62,7 +65,6 @@ type Server struct {
 	board   *board
 	tallies *tallies
 	feed    *feed
-	metrics *metrics.Set
 	live    sync.WaitGroup // the WebSockets being served
 
 	ending context.Context    // over shortly after Run was told to stop: live feeds whose readers don't read are cut off then
@@ -70,6 +72,7 @@ type Server struct {
 
 	policy  sync.Mutex // held by whoever is changing a policy, until it is kept; nobody else waits for it
 	revised revised    // the channels to be judged again
+	unsaved unsaved    // the channels whose policy a restart would undo
 }
 
 // New returns a Server that is ready to be told verdicts; it listens only once it is Run.
@@ -80,27 +83,34 @@ func New(opts Options) (*Server, error) {
 	if opts.Log == nil {
 		opts.Log = slog.Default()
 	}
-	s := &Server{opts: opts, metrics: metrics.NewSet(), board: newBoard(), feed: newFeed()}
-	s.tallies = newTallies(s.metrics)
+	if opts.Metrics == nil {
+		opts.Metrics = metrics.NewSet()
+	}
+	s := &Server{opts: opts, board: newBoard(), feed: newFeed(), tallies: newTallies(opts.Metrics)}
 	s.ending, s.cut = context.WithCancel(context.Background())
 	var err error
 	if s.access, err = newAccess(opts); err != nil {
 		return nil, err
 	}
-	s.metrics.NewGauge("chatguard_throttled_users", func() float64 { return float64(s.board.len("")) })
+	s.register(opts.Metrics)
+	if s.handler, err = s.routes(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// register adds the figures that are asked for when they are shown; tallies adds those that count.
+func (s *Server) register(set *metrics.Set) {
+	set.NewGauge("chatguard_throttled_users", func() float64 { return float64(s.board.len("")) })
+	set.NewGauge("chatguard_live_feeds", func() float64 { return float64(s.feed.len()) })
 	for name, value := range map[string]func(chatguard.Memory) float64{
 		"chatguard_users":                    func(m chatguard.Memory) float64 { return float64(m.Users) },
 		"chatguard_users_forgotten_total":    func(m chatguard.Memory) float64 { return float64(m.Forgotten) },
 		"chatguard_users_evicted_total":      func(m chatguard.Memory) float64 { return float64(m.Evicted) },
 		"chatguard_users_evicted_held_total": func(m chatguard.Memory) float64 { return float64(m.Held) },
 	} {
-		s.metrics.NewGauge(name, func() float64 { return value(opts.Guard.Memory()) })
+		set.NewGauge(name, func() float64 { return value(s.opts.Guard.Memory()) })
 	}
-	s.metrics.NewGauge("chatguard_live_feeds", func() float64 { return float64(s.feed.len()) })
-	if s.handler, err = s.routes(); err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // Handler returns the dashboard as a handler, to be mounted at the root of a path. It shows changes only while Run runs.

@@ -16,7 +16,7 @@ import (
 type Sessions interface {
 	// RedeemCode exchanges a one-time code for a session. The error is Options.WrongCode where the code is unknown, used or too old.
 	RedeemCode(ctx context.Context, code string) (session, name string, err error)
-	// Session returns whose session it is; ok is false when it has ended.
+	// Session returns whose session it is; ok is false when it has ended. The error is for a Store that can't tell.
 	Session(ctx context.Context, session string) (name string, ok bool, err error)
 	// EndSession ends a session. One that has ended already is no error.
 	EndSession(ctx context.Context, session string) error
@@ -34,6 +34,9 @@ type caller struct {
 	session string // empty when the request brings the token itself
 }
 
+// lookUpTime is how long the Store may take to tell whose session it is.
+const lookUpTime = time.Second
+
 // access tells who may come in: holders of a session or of the token.
 type access struct {
 	site      Site
@@ -41,6 +44,7 @@ type access struct {
 	wrongCode error // the store's, for a code that signs nobody in
 	attempts  *attempts
 	now       func() time.Time
+	known     known // whose sessions the Store has told so far
 
 	mu     sync.Mutex
 	owners map[string]time.Time // sessions begun with the token, and when they end; they live as long as the process
@@ -67,22 +71,41 @@ func (a *access) identify(w http.ResponseWriter, r *http.Request) (caller, error
 	return who, err
 }
 
-// sessionName returns whose session it is, or errSignIn's problem when it has ended.
+// sessionName returns whose session it is, or errSignIn's problem when it has ended. Trouble with the Store signs nobody out: who was known
+// before it began stays in.
 func (a *access) sessionName(ctx context.Context, session string) (string, error) {
-	a.mu.Lock()
-	ends, ok := a.owners[session]
-	a.mu.Unlock()
-	if ok && a.now().Before(ends) {
+	now := a.now()
+	if a.isOwners(session, now) {
 		return owner, nil
 	}
-	name, ok, err := a.store.Session(ctx, session)
+	name, isKnown := a.known.name(session, now)
+	if isKnown && a.known.isPausing(now) {
+		return name, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, lookUpTime)
+	defer cancel()
+	told, ok, err := a.store.Session(limited, session)
 	switch {
+	case err != nil && ctx.Err() == nil && isKnown:
+		a.known.pause(now)
+		return name, nil
 	case err != nil:
-		return "", refuse(http.StatusServiceUnavailable, "Sign-ins can't be looked up now: the database is in trouble.").because(err)
+		return "", refuse(http.StatusServiceUnavailable,
+			"Sign-ins can't be looked up now: the database is in trouble. You are signed in again when that is mended.").because(err)
 	case !ok:
+		a.known.forget(session)
 		return "", errSignIn()
 	}
-	return name, nil
+	a.known.remember(session, told, now)
+	return told, nil
+}
+
+// isOwners reports whether a session was begun with the token, and still holds.
+func (a *access) isOwners(session string, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ends, ok := a.owners[session]
+	return ok && now.Before(ends)
 }
 
 func errSignIn() error {
@@ -131,6 +154,7 @@ func (a *access) begin(ctx context.Context, code, token string) (caller, error) 
 	case err != nil:
 		return caller{}, refuse(http.StatusServiceUnavailable, "Signing in isn't possible now: the database is in trouble.").because(err)
 	}
+	a.known.remember(session, name, a.now())
 	return caller{name: name, session: session}, nil
 }
 
@@ -149,11 +173,21 @@ func (a *access) beginOwners() string {
 
 // end ends the caller's session.
 func (a *access) end(ctx context.Context, who caller) error {
-	a.mu.Lock()
-	delete(a.owners, who.session)
-	a.mu.Unlock()
-	if who.session == "" {
+	if who.session == "" || a.endOwners(who.session) {
 		return nil
 	}
-	return a.store.EndSession(ctx, who.session)
+	if err := a.store.EndSession(ctx, who.session); err != nil {
+		return err
+	}
+	a.known.forget(who.session)
+	return nil
+}
+
+// endOwners ends a session that was begun with the token, and reports whether it was one.
+func (a *access) endOwners(session string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, ok := a.owners[session]
+	delete(a.owners, session)
+	return ok
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -51,6 +52,15 @@ func TestSigningOutEndsTheSession(t *testing.T) {
 		if a := d.do("GET", "/api/v1/status", nil, with(c)); a.StatusCode != 401 {
 			t.Errorf("%s: signed out, and then %s", name, a.Status)
 		}
+	}
+}
+
+func TestOwnersSignOutWithoutTheStore(t *testing.T) {
+	d := dash(t)
+	c := d.signedIn(map[string]string{"token": token})
+	d.store.refuse(errors.New("too much waits"))
+	if a := d.do("DELETE", "/api/v1/session", nil, with(c)); a.StatusCode != 204 {
+		t.Errorf("%s %s", a.Status, a.body)
 	}
 }
 

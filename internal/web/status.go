@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"net/http"
 	"time"
 )
@@ -42,8 +43,21 @@ const (
 // Database is how the store is.
 type Database struct {
 	State     DatabaseState `json:"state"`
-	Detail    string        `json:"detail,omitempty"` // what is wrong, and the mend, in one line
+	Detail    string        `json:"detail,omitempty"` // while failing: what is wrong, and the mend, in one line
+	Since     time.Time     `json:"since,omitzero"`   // when it came into this state
 	LastFlush time.Time     `json:"last_flush,omitzero"`
+	Lag       time.Duration `json:"-"`                 // what happened longer ago is written: the most that a crash now would lose; lag_seconds in JSON
+	Queued    int           `json:"queued,omitempty"`  // records that wait to be written
+	Dropped   uint64        `json:"dropped,omitempty"` // records lost since the start, because too many waited
+}
+
+// MarshalJSON writes the lag in seconds.
+func (d Database) MarshalJSON() ([]byte, error) {
+	type plain Database
+	return json.Marshal(struct {
+		plain
+		LagSeconds float64 `json:"lag_seconds,omitempty"`
+	}{plain(d), d.Lag.Seconds()})
 }
 
 // status is how chatguard is, and how busy a channel; the empty channel stands for all.

@@ -23,7 +23,7 @@ export function Header({ state }) {
       <ul class="states ${state.feed.state === "lost" ? "stale" : ""}" aria-label="State">
         <${Mode} policy=${state.policy} />
         ${(state.status?.connections ?? []).map((c) => html`<${Connection} key=${c.name} connection=${c} />`)}
-        <${Database} database=${state.status?.database} />
+        <${Database} database=${state.status?.database} route=${state.route} />
       </ul>
       ${state.problem && html`<p class="error" role="alert">${state.problem}</p>`}
       <${Lost} feed=${state.feed} />
@@ -61,11 +61,17 @@ function Connection({ connection: { name, state, detail } }) {
   return html`<${State} kind=${connectionKinds[state]} detail=${detail}>${name} ${state}<//>`;
 }
 
-function Database({ database }) {
+// Database leaves to the first page what that says of a database that isn't ok.
+function Database({ database, route }) {
   if (!database) return null;
-  if (database.state === "off") return html`<${State} kind="off" detail="nothing outlives a restart">No database<//>`;
-  if (database.state === "ok") return html`<${State} kind="good" detail=${database.detail}>Database ok<//>`;
-  return html`<${State} kind="bad" detail=${database.detail}>Database failing<//>`;
+  const detail = (text) => (route === "now" ? "" : text);
+  switch (database.state) {
+    case "ok":
+      return html`<${State} kind="good" detail=${database.detail}>Database ok<//>`;
+    case "off":
+      return html`<${State} kind="off" detail=${detail("nothing is kept")}>No database<//>`;
+  }
+  return html`<${State} kind="bad" detail=${detail(database.detail)}>Database failing<//>`;
 }
 
 // Lost says that what is shown is old.

@@ -2,10 +2,12 @@
 
 import { html } from "../vendor/htm-preact.js";
 import { LimitCard } from "./limit-card.js";
-import { discard, isDirty, load, save, setMode, undo } from "./policy.js";
+import { LimitsNotes } from "./limits-notes.js";
+import { discard, isDirty, save, setMode } from "./policy.js";
 import { clock } from "./time.js";
 
-export function LimitsPage({ state: { form } }) {
+export function LimitsPage({ state }) {
+  const { form } = state;
   if (!form?.policy) return form?.problem ? html`<p class="error" role="alert">${form.problem}</p>` : html`<p class="muted">Loading the limits…</p>`;
   const submit = (event) => {
     event.preventDefault();
@@ -18,12 +20,13 @@ export function LimitsPage({ state: { form } }) {
       <${ModeSwitch} form=${form} />
       ${form.policy.limits.map((limit, i) => html`<${LimitCard} key=${limit.name} limit=${limit} index=${i} form=${form} />`)}
       ${form.policy.limits.length === 0 && html`<p class="none muted">There are no limits: nobody is throttled.</p>`}
-      <${Finish} form=${form} />
+      <${Finish} state=${state} />
     </form>
   `;
 }
 
 function origin(revision) {
+  if (revision === undefined) return "Who changed them last can’t be read now.";
   if (!revision?.changes?.length) return "As in the configuration file.";
   return html`Changed by <bdi>${revision.author}</bdi>, ${clock(Date.parse(revision.at))}.`;
 }
@@ -48,37 +51,17 @@ function ModeChoice({ form, mode, name, text }) {
   `;
 }
 
-function Finish({ form }) {
+function Finish({ state }) {
+  const { form } = state;
   const dirty = isDirty(form);
   const wrong = Object.keys(form.errors).length > 0;
   return html`
     <div class="finish">
-      <${Notes} form=${form} dirty=${dirty} />
+      <${LimitsNotes} state=${state} />
       <div class="buttons">
         <button class="primary" disabled=${!dirty || wrong || form.busy || form.conflict}>Save</button>
         <button type="button" disabled=${!dirty || form.busy} onClick=${discard}>Discard changes</button>
       </div>
-    </div>
-  `;
-}
-
-function Notes({ form: { conflict, problem, saved, busy }, dirty }) {
-  return html`
-    <div aria-live="polite">
-      ${conflict && html`
-        <p class="note bad">
-          <span>
-            ${conflict.author ? html`<bdi>${conflict.author}</bdi>` : "Somebody else"} has changed these limits meanwhile.
-            Load them, then make your change again.
-          </span>
-          <button type="button" onClick=${load}>Load the new limits</button>
-        </p>`}
-      ${problem && html`<p class="note bad">${problem}</p>`}
-      ${saved && !dirty && html`
-        <p class="note good">
-          <span>Saved by <bdi>${saved.revision.author}</bdi>, ${clock(Date.parse(saved.revision.at))}. The next message is judged by it.</span>
-          <button type="button" disabled=${busy} onClick=${undo}>Undo</button>
-        </p>`}
     </div>
   `;
 }

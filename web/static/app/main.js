@@ -32,6 +32,8 @@ function skip(event) {
   document.getElementById("main").focus();
 }
 
+const passing = new Set([0, 503]); // no answer, or the database can't tell who is signed in: nobody is signed out by that
+
 // enter fetches what the pages need, once somebody is signed in.
 async function enter() {
   try {
@@ -48,7 +50,7 @@ async function enter() {
       s.session = "out";
       s.signIn = { busy: false, error: problem.message };
     });
-    if (problem instanceof Problem && problem.status === 0) setTimeout(enter, 2000);
+    if (problem instanceof Problem && passing.has(problem.status)) setTimeout(() => state.session === "in" || enter(), 2000);
   }
 }
 

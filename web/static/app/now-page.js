@@ -1,6 +1,7 @@
 // Who is throttled now.
 
 import { html } from "../vendor/htm-preact.js";
+import { DatabaseNote } from "./database-note.js";
 import { standing } from "./state.js";
 import { UsersTable } from "./users-table.js";
 
@@ -10,11 +11,12 @@ const tenths = new Intl.NumberFormat("en-GB", { minimumFractionDigits: 1, maximu
 const rate = (perSecond) => (perSecond < 100 ? tenths : whole).format(perSecond);
 
 export function NowPage({ state }) {
-  const { status, users, feed } = state;
+  const { status, users, feed, policy } = state;
   const { throttled, would } = standing();
   const stale = feed.state === "lost" ? "stale" : "";
   return html`
     <h1 class="unseen">Throttled now</h1>
+    <${DatabaseNote} database=${status?.database} policy=${policy} />
     <dl class="figures ${stale}">
       <${Figure} name="users throttled now" value=${status && whole.format(throttled)} />
       ${would > 0 && html`<${Figure} name="only observed" value=${whole.format(would)} />`}

@@ -2,7 +2,8 @@
 //
 // state.form is {policy, etag, revision, draft, errors, problem, busy, conflict, saved}: policy and etag are what was loaded, draft what
 // has been typed ({mode, limits: [texts by field]}), errors what is wrong with it by field, problem what chatguard refused, conflict the
-// change of somebody else's that came in between, saved the revision made last and the policy before it.
+// change of somebody else's that came in between, made the revision made here last and the policy before it. The revision is null where there is
+// none, and undefined where chatguard can't tell.
 
 import { algorithmOf, amount } from "./algorithms.js";
 import { request } from "./api.js";
@@ -16,18 +17,28 @@ const address = () => `/channels/${encodeURIComponent(state.channel)}/policy`;
 export async function load() {
   const channel = state.channel;
   try {
-    const [policy, past] = await Promise.all([request("GET", address()), request("GET", address() + "/revisions")]);
+    const [policy, revision] = await Promise.all([request("GET", address()), lastRevision()]);
     if (channel !== state.channel) return;
     update((s) => {
-      s.form = fresh(policy.body, policy.etag, past.body.revisions[0] ?? null, null);
+      s.form = fresh(policy.body, policy.etag, revision, null);
     });
   } catch (problem) {
     if (!ifSignedOut(problem) && channel === state.channel) update((s) => (s.form = { ...(s.form ?? fresh(null, "", null, null)), problem: problem.message }));
   }
 }
 
-function fresh(policy, etag, revision, saved) {
-  return { policy, etag, revision, draft: policy && draftOf(policy), errors: {}, problem: "", busy: false, conflict: null, saved };
+// lastRevision fetches the last change. The limits can be changed without it, so a database in trouble is no problem here.
+async function lastRevision() {
+  try {
+    const { body } = await request("GET", address() + "/revisions");
+    return body.revisions[0] ?? null;
+  } catch (problem) {
+    if (problem.status !== 503) throw problem;
+  }
+}
+
+function fresh(policy, etag, revision, made) {
+  return { policy, etag, revision, draft: policy && draftOf(policy), errors: {}, problem: "", busy: false, conflict: null, made };
 }
 
 function draftOf(policy) {
@@ -56,7 +67,13 @@ export function policyChanged(policy) {
   const form = state.form;
   if (!form || form.busy || form.etag === policy.etag) return;
   if (!form.policy || !isDirty(form)) return load();
-  update((s) => (s.form = { ...form, conflict: policy.revision ?? {} }));
+  update((s) => (s.form = { ...form, conflict: policy.revision ?? form.conflict ?? {} }));
+}
+
+// isUnsaved reports whether a restart would undo the limits in force. The live feed knows best, once it has heard of them.
+export function isUnsaved({ form, policy }) {
+  if (policy && (!form?.made || policy.etag === form.etag)) return !policy.saved;
+  return form?.made?.revision.saved === false;
 }
 
 export function isDirty(form) {
@@ -80,12 +97,12 @@ function edit(change) {
 
 export function discard() {
   if (state.form.conflict) return load();
-  update((s) => (s.form = fresh(s.form.policy, s.form.etag, s.form.revision, s.form.saved)));
+  update((s) => (s.form = fresh(s.form.policy, s.form.etag, s.form.revision, s.form.made)));
 }
 
 // closeNotes hides what has been read.
 export function closeNotes() {
-  if (state.form) update((s) => (s.form = { ...s.form, saved: null, problem: "" }));
+  if (state.form) update((s) => (s.form = { ...s.form, made: null, problem: "" }));
 }
 
 // check returns what is wrong with a draft, by "index.field". What was loaded is right.
@@ -132,7 +149,7 @@ export function save() {
 
 // undo puts back what the last save replaced.
 export function undo() {
-  return put(state.form.saved.former);
+  return put(state.form.made.former);
 }
 
 async function put(policy) {

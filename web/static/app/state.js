@@ -10,7 +10,7 @@ export const state = {
   feed: { state: "connecting", lastFrame: 0 }, // "connecting", "open", "lost"; when the last frame came, ms
   clockLead: 0, // how far chatguard's clock is ahead of the browser's, ms
   status: null, // as the live feed sends it
-  policy: null, // {etag, mode} of what is in force
+  policy: null, // {etag, mode, saved} of what is in force
   users: new Map(), // throttled users by ID, those throttled first at the front
   form: null, // the limits being edited, see policy.js
   problem: "", // why signing out has failed

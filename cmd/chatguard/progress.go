@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// longWork does what may take long, until it is done or a signal ends its context. From its third second on, it says once a second on standard
+// error how far it is: that is what state says, which is called while the work goes on. The error of work that was stopped says unfinished.
+func longWork(cmd *cobra.Command, state func() string, unfinished string, work func(context.Context) error) error {
+	ctx, stop := untilStopped(cmd.Context(), 0)
+	defer stop()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	done := make(chan struct{})
+	var showing sync.WaitGroup
+	showing.Go(func() { showProgress(cmd.ErrOrStderr(), state, ticker.C, done) })
+	defer showing.Wait()
+	defer close(done)
+	err := work(ctx)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return errors.New("stopped: " + unfinished)
+	}
+	return err
+}
+
+// quickTicks is how many ticks pass in silence.
+const quickTicks = 1
+
+// showProgress writes the state at each tick until done is closed. In a terminal each takes the place of the one before, and the last one goes.
+func showProgress(w io.Writer, state func() string, ticks <-chan time.Time, done <-chan struct{}) {
+	before, after, last := "", "\n", ""
+	if isTerminal(w) {
+		before, after, last = "\r\x1b[K", "", "\r\x1b[K" // to the start of the line, and clear it
+	}
+	for tick := 1; ; tick++ {
+		select {
+		case <-done:
+			if tick > quickTicks+1 {
+				fmt.Fprint(w, last)
+			}
+			return
+		case <-ticks:
+			if tick > quickTicks {
+				fmt.Fprint(w, before, state(), " so far", after)
+			}
+		}
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// byteCount is a size for people: 1.2 MB.
+func byteCount(bytes int64) string {
+	if bytes < 1000 {
+		return fmt.Sprintf("%d B", bytes)
+	}
+	size, unit := float64(bytes)/1000, 0
+	for ; size >= 999.95 && unit < 3; unit++ {
+		size /= 1000
+	}
+	return fmt.Sprintf("%.1f %cB", size, "kMGT"[unit])
+}
+
+func rowCount(rows int64) string {
+	if rows == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", rows)
+}
+
+// moment is a time for people, in their zone.
+func moment(at time.Time) string { return at.Local().Format("2006-01-02 15:04:05 MST") }

@@ -1,0 +1,396 @@
+package persist
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// frozen are options under which exports of the same database are the same bytes.
+var frozen = &CopyOptions{Now: at(start)}
+
+// fillLines stores lines of any kinds, in any order, into the database at path, which may not be there yet.
+func fillLines(t rapid.TB, path string, lines []line) {
+	t.Helper()
+	s, err := Open(ctx, path, &Options{Logger: quiet, Now: at(start)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.db.write(ctx, func(tx *sql.Tx) error {
+		for _, l := range lines {
+			if err := kindOf(l).insertion.write(ctx, tx, 1, func(args []any, _ int) []any { return l.values(args) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err = errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func kindOf(l line) *lineKind {
+	for i, kind := range lineKinds {
+		if fmt.Sprintf("%T", kind.empty(head{})) == fmt.Sprintf("%T", l) {
+			return &lineKinds[i]
+		}
+	}
+	panic(fmt.Sprintf("no kind has lines of type %T", l))
+}
+
+// dump is all that a database holds but its sign-ins, with SQLite's own idea of each value.
+func dump(t rapid.TB, path string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var all strings.Builder
+	for _, kind := range lineKinds {
+		var quoted []string
+		for column := range strings.SplitSeq(kind.columns, ",") {
+			column = strings.TrimSpace(column)
+			quoted = append(quoted, "typeof("+column+") || ' ' || ifnull(hex("+column+"), '')")
+		}
+		rows, err := db.Query("SELECT " + strings.Join(quoted, " || ', ' || ") + " FROM " + kind.name + " ORDER BY " + kind.order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var row string
+			if err := rows.Scan(&row); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintln(&all, kind.name, row)
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all.String()
+}
+
+func exported(t rapid.TB, path string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if _, err := Export(ctx, path, &out, frozen); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// spentData is state as the Guard writes it.
+func spentData(t rapid.TB) [][]byte {
+	t.Helper()
+	g, err := chatguard.New(policy(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 4 { // the fourth is throttled, which gives a strike
+		if _, err := g.Check(ctx, message("7", start)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var data [][]byte
+	for _, row := range g.Dirty().Rows {
+		if row.Limit == "burst" || row.Limit == "daily" { // the strikes have a name of their own
+			data = append(data, row.Data)
+		}
+	}
+	return data
+}
+
+// oneOfEach is a line of each kind, with a second one where kinds have two faces.
+func oneOfEach(t rapid.TB) []line {
+	nano := start.Add(time.Nanosecond)
+	waits := journal.Entry{
+		ID: 41, At: nano, ChannelID: "c1", UserID: "7", Login: "anna", DisplayName: "Anna", MessageID: "m1", Text: "<b>hi</b> & \u2028bye", Limit: "burst",
+		MaySpeakAt: nano, ResetAt: nano, Strikes: 2, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second}, Cost: 3,
+		Offence: journal.Offence{Late: 5, Counted: 1, Series: 4, NewStrike: true},
+		Outcome: journal.Outcome{Entry: 41, At: nano, Action: chatguard.Timeout, Result: journal.Failed, Reason: "no\xffUTF-8"},
+	}
+	never := waits
+	never.ID, never.Outcome.Entry, never.MaySpeakAt, never.ResetAt, never.Outcome.Result = 42, 42, time.Time{}, time.Time{}, journal.Pending
+	policyJSON, err := json.Marshal(policy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoken := journal.Spoken{At: nano, ChannelID: "c1", UserID: "7", Login: "anna", Roles: chatguard.RolesOf(chatguard.VIP, chatguard.Subscriber), Cost: 2}
+	return []line{
+		&stateLine{ChannelID: "", UserID: "7", Limit: "burst", Data: spentData(t)[0]},
+		&stateLine{ChannelID: "c1", UserID: "", Limit: "", Data: spentData(t)[0]},
+		&entryLine{Entry: waits}, &entryLine{Entry: never},
+		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 1, Author: "anna", At: nano}, Policy: policyJSON, Changes: []byte(`[{"key":"a","from":9007199254740993,"to":"\u003c"}]`)},
+		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 2, Author: "berta", At: nano}, Policy: []byte("null"), Changes: []byte("null")},
+		&auditLine{Audit: journal.Audit{ID: 8, At: nano, Author: "anna", Action: journal.UserGranted, ChannelID: "c1", UserID: "7"}, Detail: []byte(`{"messages":9007199254740993}`)},
+		&spokenLine{Spoken: spoken, Number: 1}, &spokenLine{Spoken: spoken, Number: 2},
+		&channelLine{ID: "c1", Login: "gardenhour"},
+	}
+}
+
+// texts are those that Twitch never sends, and those that it does.
+func hostileTexts() *rapid.Generator[string] {
+	anyBytes := rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })
+	known := rapid.SampledFrom([]string{"", "\x00", "a\x00b", "\xff\xfe", "\xed\xa0\x80", "\u2028", "\ufffd", "\r\n", `"\`, "</script>", "\u202e", "7", "007"})
+	return rapid.OneOf(rapid.String(), anyBytes, known)
+}
+
+func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
+	id := rapid.Map(hostileTexts(), func(s string) string { return s[:min(len(s), 200)] }) // as long as the Guard takes them
+	text, times := hostileTexts(), rapid.Map(rapid.Int64(), timeAt)
+	optional := rapid.OneOf(rapid.Just(time.Time{}), times)
+	user := rapid.Map(text, func(s string) string { return "u" + s })
+	count := rapid.IntRange(0, 3)
+	for n := range count.Draw(t, "states") {
+		lines = append(lines, &stateLine{ChannelID: id.Draw(t, "channel"), UserID: id.Draw(t, "user"), Limit: fmt.Sprint(n, text.Draw(t, "limit")), Data: rapid.SampledFrom(data).Draw(t, "data")})
+	}
+	for n := range count.Draw(t, "entries") {
+		e := journal.Entry{
+			ID: chatguard.EntryID(n) + rapid.SampledFrom([]chatguard.EntryID{1, 1 << 60}).Draw(t, "id"), At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"),
+			Login: text.Draw(t, "login"), DisplayName: text.Draw(t, "name"), MessageID: text.Draw(t, "message"), Text: text.Draw(t, "text"), Limit: text.Draw(t, "limit"),
+			MaySpeakAt: optional.Draw(t, "may"), ResetAt: optional.Draw(t, "reset"), Strikes: rapid.Int().Draw(t, "strikes"), Cost: rapid.IntMin(1).Draw(t, "cost"),
+		}
+		e.Outcome = journal.Outcome{Entry: e.ID, At: times.Draw(t, "outcome"), Result: rapid.SampledFrom(results).Draw(t, "result"), Reason: text.Draw(t, "reason")}
+		lines = append(lines, &entryLine{Entry: e})
+	}
+	for n := range count.Draw(t, "audits") {
+		detail, err := json.Marshal(map[string]any{text.Draw(t, "key"): text.Draw(t, "value")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := journal.Audit{ID: int64(n) + 1, At: times.Draw(t, "at"), Author: text.Draw(t, "author"), Action: journal.AuditAction("a" + text.Draw(t, "action")), ChannelID: text.Draw(t, "channel"), UserID: text.Draw(t, "user")}
+		lines = append(lines, &auditLine{Audit: a, Detail: detail})
+	}
+	for n := range count.Draw(t, "revisions") {
+		r := journal.Revision{ChannelID: text.Draw(t, "channel"), Number: n + 1, Author: text.Draw(t, "author"), At: times.Draw(t, "at")}
+		lines = append(lines, &revisionLine{Revision: r, Policy: []byte("null"), Changes: []byte("[]")})
+	}
+	for n := range count.Draw(t, "spoken") {
+		s := journal.Spoken{At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"), Login: text.Draw(t, "login"), Roles: chatguard.RolesOf(chatguard.Broadcaster), Cost: 1}
+		lines = append(lines, &spokenLine{Spoken: s, Number: int64(n)})
+	}
+	for n := range count.Draw(t, "channels") {
+		lines = append(lines, &channelLine{ID: fmt.Sprint(n, text.Draw(t, "id")), Login: user.Draw(t, "login")})
+	}
+	return lines
+}
+
+// thereAndBack exports a database with the lines, imports that into another, and wants both to hold the same.
+func thereAndBack(t rapid.TB, from, to string, lines []line) {
+	t.Helper()
+	fillLines(t, from, lines)
+	there := exported(t, from)
+	imported, err := Import(ctx, to, bytes.NewReader(there), "there", frozen)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, there)
+	}
+	if imported.Rows != int64(len(lines)) || !imported.At.Equal(start) || imported.Kept != "" {
+		t.Errorf("imported %+v of %d rows", imported, len(lines))
+	}
+	if got, want := dump(t, to), dump(t, from); got != want {
+		t.Errorf("imported\n%swant\n%s", got, want)
+	}
+	if back := exported(t, to); !bytes.Equal(back, there) {
+		t.Errorf("exported again\n%swant\n%s", back, there)
+	}
+}
+
+func TestExportComesBackExactly(t *testing.T) {
+	thereAndBack(t, databasePath(t), databasePath(t), nil)
+	thereAndBack(t, databasePath(t), databasePath(t), oneOfEach(t))
+}
+
+func TestHostileExportComesBackExactly(t *testing.T) {
+	from, to, data := databasePath(t), databasePath(t), spentData(t)
+	fillLines(t, from, nil)
+	empty, err := os.ReadFile(from) // making one takes longer than all the rest
+	must(t, err)
+	rapid.Check(t, func(t *rapid.T) {
+		for _, path := range []string{from, to} {
+			err := errors.Join(os.RemoveAll(path+"-wal"), os.RemoveAll(path+"-shm"), os.WriteFile(path, empty, 0o600))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		thereAndBack(t, from, to, hostileLines(t, data))
+	})
+}
+
+func TestExportHasEveryTableButSignIns(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	rows, err := s.db.reader.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'token'")
+	must(t, err)
+	defer rows.Close()
+	var tables, kinds []string
+	for rows.Next() {
+		var name string
+		must(t, rows.Scan(&name))
+		tables = append(tables, name)
+	}
+	must(t, rows.Err())
+	for _, kind := range lineKinds {
+		kinds = append(kinds, kind.name)
+	}
+	slices.Sort(tables)
+	slices.Sort(kinds)
+	if !slices.Equal(tables, kinds) {
+		t.Errorf("exported are %q, and there are %q", kinds, tables)
+	}
+}
+
+func TestExportIsWhatTheDocumentationSays(t *testing.T) {
+	path := databasePath(t)
+	fillLines(t, path, []line{
+		&entryLine{Entry: journal.Entry{ID: 1, At: start, UserID: "7", Text: "a\xffb <3", Cost: 1, Outcome: journal.Outcome{Entry: 1, At: start, Result: journal.Done}}},
+		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 1, Author: "anna", At: start}, Policy: []byte("null"), Changes: []byte("null")},
+		&channelLine{ID: "c1", Login: "gardenhour"},
+	})
+	want := `{"kind":"chatguard-export","format":1,"at":"2026-03-14T20:00:00Z"}
+{"kind":"journal","id":1,"at":"2026-03-14T20:00:00Z","channel":"","user_id":"7","login":"","display_name":"","message_id":"","text":"a\ufffdb <3","limit":"","may_speak_at":"0001-01-01T00:00:00Z","reset_at":"0001-01-01T00:00:00Z","strikes":0,"penalty":"none","cost":1,"offence":{"late":0,"counted":0,"series":0,"new_strike":false},"outcome":{"entry":1,"at":"2026-03-14T20:00:00Z","action":"none","result":"done","reason":""},"bytes":{"text":"Yf9iIDwz"}}
+{"kind":"revision","channel":"c1","number":1,"author":"anna","at":"2026-03-14T20:00:00Z","policy":null,"changes":null}
+{"kind":"channel","id":"c1","login":"gardenhour"}
+{"kind":"end","lines":5}
+`
+	if got := string(exported(t, path)); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestExportFile(t *testing.T) {
+	path := databasePath(t)
+	fillLines(t, path, oneOfEach(t))
+	want := exported(t, path)
+	for name, read := range map[string]func(io.Reader) (io.Reader, error){
+		"plain.jsonl":     func(r io.Reader) (io.Reader, error) { return r, nil },
+		"zipped.jsonl.gz": func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+	} {
+		target := filepath.Join(t.TempDir(), name)
+		made, err := ExportFile(ctx, path, target, frozen)
+		must(t, err)
+		data, err := os.ReadFile(target)
+		must(t, err)
+		if made.Path != target || made.Bytes != int64(len(data)) || made.Rows != int64(len(oneOfEach(t))) || !made.At.Equal(start) {
+			t.Errorf("%s: %+v", name, made)
+		}
+		plain, err := read(bytes.NewReader(data))
+		must(t, err)
+		if got, err := io.ReadAll(plain); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s holds\n%s%v", name, got, err)
+		}
+		assertAlone(t, target)
+
+		into := databasePath(t)
+		_, err = Import(ctx, into, bytes.NewReader(data), name, nil)
+		must(t, err)
+		if !bytes.Equal(exported(t, into), want) {
+			t.Errorf("%s: the import isn't what was exported", name)
+		}
+	}
+}
+
+// assertAlone wants the file to be for its owner only, and nothing else to be in its folder.
+func assertAlone(t *testing.T, file string) {
+	t.Helper()
+	info, err := os.Stat(file)
+	must(t, err)
+	if mode := info.Mode().Perm(); mode != 0o600 {
+		t.Errorf("%s has mode %v", file, mode)
+	}
+	entries, err := os.ReadDir(filepath.Dir(file))
+	must(t, err)
+	if len(entries) != 1 {
+		t.Errorf("beside it: %v", entries)
+	}
+}
+
+// stopsAfter is a writer that stops the export when something is written.
+type stopsAfter struct{ stop func() }
+
+func (s stopsAfter) Write(data []byte) (int, error) {
+	s.stop()
+	return len(data), nil
+}
+
+func TestStoppedExport(t *testing.T) {
+	path := databasePath(t)
+	var lines []line
+	for n := range 5000 {
+		lines = append(lines, &channelLine{ID: fmt.Sprint(n), Login: "gardenhour"})
+	}
+	fillLines(t, path, lines)
+	stopped, stop := context.WithCancel(ctx)
+	if _, err := Export(stopped, path, stopsAfter{stop}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	target := filepath.Join(t.TempDir(), "export.jsonl")
+	if _, err := ExportFile(stopped, path, target, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(target)); err != nil || len(entries) != 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+type failingWriter struct{ err error }
+
+func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }
+
+func TestExportToAFailingWriter(t *testing.T) {
+	path := databasePath(t)
+	fillLines(t, path, oneOfEach(t))
+	want := errors.New("the other end is gone")
+	if _, err := Export(ctx, path, failingWriter{want}, nil); !errors.Is(err, want) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestExportRefusesAnOlderVersion(t *testing.T) {
+	steps, err := readMigrations(migrationFiles)
+	must(t, err)
+	path := databasePath(t)
+	db, err := openOwned(ctx, path, steps[:1])
+	must(t, err)
+	must(t, db.close())
+	_, err = Export(ctx, path, io.Discard, nil)
+	wantError(t, err, path, "older version", "chatguard run")
+}
+
+func zipped(t testing.TB, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := io.WriteString(w, text)
+	must(t, errors.Join(err, w.Close()))
+	return out.String()
+}
+
+// benchRows is how many rows a benchmark copies at a time.
+const benchRows = 100_000
+
+func BenchmarkExport(b *testing.B) {
+	path := databasePath(b)
+	fillLines(b, path, manyLines(b, benchRows))
+	for b.Loop() {
+		_, err := Export(ctx, path, io.Discard, nil)
+		must(b, err)
+	}
+	b.ReportMetric(benchRows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}

@@ -1,0 +1,47 @@
+//go:build unix
+
+package persist
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func init() { childRoles["full"] = copyToAFullDisk }
+
+// copyToAFullDisk is a process that can't write more than 64 KiB to a file, and prints what its copies say.
+func copyToAFullDisk(ctx context.Context, path string) error {
+	few := syscall.Rlimit{Cur: 1 << 16, Max: 1 << 16}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &few); err != nil {
+		return err
+	}
+	for _, kind := range []string{"backup", "export"} {
+		_, err := copiers[kind](ctx, path, filepath.Join(filepath.Dir(path), "target", kind), nil)
+		line, _ := json.Marshal(fmt.Sprint(err))
+		fmt.Println(string(line))
+	}
+	return nil
+}
+
+func TestCopiesToAFullDisk(t *testing.T) {
+	path := databasePath(t)
+	fillLines(t, path, manyLines(t, 5000))
+	folder := filepath.Join(filepath.Dir(path), "target")
+	must(t, os.Mkdir(folder, 0o700))
+	c := startChild(t, "full", path)
+	for _, kind := range []string{"backup", "export"} {
+		var line string
+		must(t, json.Unmarshal([]byte(c.next(t)), &line))
+		if target := filepath.Join(folder, kind); !strings.HasPrefix(line, target) || strings.Contains(line, "\n") {
+			t.Errorf("%s says %q, want one line about %s", kind, line, target)
+		}
+	}
+	must(t, c.Wait())
+	assertEmpty(t, folder)
+}

@@ -1,0 +1,284 @@
+package persist
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// manyLines are more than one insertion takes.
+func manyLines(t testing.TB, n int) []line {
+	data := spentData(t)[0]
+	lines := make([]line, n)
+	for i := range lines {
+		lines[i] = &stateLine{ChannelID: "c1", UserID: fmt.Sprint(i), Limit: "burst", Data: data}
+	}
+	return lines
+}
+
+// exportOf is an export of these lines.
+func exportOf(t testing.TB, lines []line) []byte {
+	t.Helper()
+	path := databasePath(t)
+	fillLines(t, path, lines)
+	return exported(t, path)
+}
+
+func TestImportedDatabaseGoesOnAsTheOldOne(t *testing.T) {
+	path, to := filled(t), databasePath(t)
+	s := open(t, path, nil)
+	g, stats := restored(t, s, policy())
+	s.mustFlush(t, g)
+	last := stats.LastEntry + 1
+	s.Observe(throttled(int(last), "c1", "u", time.Second)) // and nobody acts on it
+	s.mustFlush(t, g)
+	must(t, s.Close())
+	fillLines(t, path, oneOfEach(t)[4:6]) // revisions 1 and 2 of c1
+
+	_, err := Import(ctx, to, bytes.NewReader(exported(t, path)), "export", nil)
+	must(t, err)
+	again := open(t, to, nil)
+	copied, stats := restored(t, again, policy())
+	if stats.LastEntry != last || stats.Interrupted != 1 || stats.Unreadable != 0 {
+		t.Errorf("restored %+v, want %d to be the last entry", stats, last)
+	}
+	assertSame(t, g, copied, "0", "1", "499", "new")
+	if numbers, err := lastRevisions(ctx, again.db); err != nil || numbers["c1"] != 2 {
+		t.Errorf("the last revisions are %v, %v", numbers, err)
+	}
+}
+
+func TestImportRefusesBadLines(t *testing.T) {
+	good := string(exportOf(t, oneOfEach(t)))
+	lines := strings.SplitAfter(strings.TrimSuffix(good, "\n"), "\n") // header, 2 state, 2 journal, 2 revision, 1 audit, 2 timeline, 1 channel, end
+	edit := func(n int, from, to string) string {
+		t.Helper()
+		edited := strings.Replace(lines[n-1], from, to, 1)
+		if edited == lines[n-1] {
+			t.Fatalf("line %d has no %s: %s", n, from, edited)
+		}
+		return strings.Join(lines[:n-1], "") + edited + strings.Join(lines[n:], "")
+	}
+	without := func(n int) string { return strings.Join(lines[:n-1], "") + strings.Join(lines[n:], "") }
+	for name, step := range map[string]struct {
+		export string
+		parts  []string
+	}{
+		"empty":                  {"", []string{"there.jsonl ends after line 0"}},
+		"something else":         {"hello\n", []string{"there.jsonl is no export", "chatguard export"}},
+		"another JSON":           {`{"at":1}`, []string{"there.jsonl is no export"}},
+		"no header":              {without(1), []string{"there.jsonl is no export"}},
+		"newer":                  {edit(1, `"format":1`, `"format":2`), []string{"newer chatguard", "format 2", "update chatguard"}},
+		"no JSON":                {edit(3, `"`, ``), []string{"there.jsonl:3: invalid character"}},
+		"two values":             {edit(3, "}\n", "}{}\n"), []string{"there.jsonl:3: "}},
+		"an empty line":          {edit(3, "\n", "\n\n"), []string{"there.jsonl:4: "}},
+		"unknown kind":           {edit(3, "state", "stale"), []string{`there.jsonl:3: unknown kind "stale"`}},
+		"unknown field":          {edit(4, `"text"`, `"txet"`), []string{`there.jsonl:4: unknown field "txet"`}},
+		"wrong type":             {edit(4, `"strikes":2`, `"strikes":"2"`), []string{"there.jsonl:4: strikes: string can't stand there"}},
+		"unreadable state":       {edit(2, `"data":"`, `"data":"AAAA`), []string{"there.jsonl:2: data can't be read", "starts fresh"}},
+		"no state":               {edit(2, `"data":"`, `"bytes":{},"data":"","limit":"`), []string{"there.jsonl:2: data can't be read"}},
+		"unknown penalty":        {edit(4, "timeout 30s", "exile"), []string{"there.jsonl:4: ", "exile"}},
+		"unknown result":         {edit(4, "failed", "fallen"), []string{"there.jsonl:4: outcome: unknown result"}},
+		"unknown role":           {edit(9, "vip", "vap"), []string{"there.jsonl:9: ", "vap"}},
+		"no entry ID":            {edit(4, `"id":41`, `"id":0`), []string{"there.jsonl:4: id: "}},
+		"another entry's":        {edit(4, `"entry":41`, `"entry":42`), []string{"there.jsonl:4: outcome: "}},
+		"no user":                {edit(4, `"user_id":"7"`, `"user_id":""`), []string{"there.jsonl:4: user_id is missing"}},
+		"no cost":                {edit(9, `"cost":2`, `"cost":0`), []string{"there.jsonl:9: cost: "}},
+		"a time too late":        {edit(4, `"at":"2026`, `"at":"2926`), []string{"there.jsonl:4: at: want a time from 1678 to 2262"}},
+		"no times":               {strings.ReplaceAll(good, `"at":"2026-03-14T20:00:00.000000001Z",`, ``), []string{"there.jsonl:4: at: want a time"}},
+		"no revision number":     {edit(6, `"number":1`, `"number":0`), []string{"there.jsonl:6: number: "}},
+		"no policy":              {edit(7, `"policy":null,`, ``), []string{"there.jsonl:7: policy or changes is missing"}},
+		"an unreadable policy":   {edit(7, `"policy":null`, `"policy":{"mode":"war"}`), []string{"there.jsonl:7: policy or changes can't be read", "war"}},
+		"unreadable changes":     {edit(7, `"changes":null`, `"changes":3`), []string{"there.jsonl:7: policy or changes can't be read"}},
+		"no action":              {edit(8, `"action":"grant"`, `"action":""`), []string{"there.jsonl:8: action is missing"}},
+		"no detail":              {edit(8, `"detail"`, `"bytes":{},"x"`), []string{"there.jsonl:8: unknown field"}},
+		"no channel login":       {edit(11, "gardenhour", ""), []string{"there.jsonl:11: id or login is missing"}},
+		"bytes of nothing":       {edit(4, `"outcome.reason"`, `"outcome.season"`), []string{"there.jsonl:4: bytes: "}},
+		"a line twice":           {edit(3, "\n", "\n"+lines[2]), []string{"there.jsonl:4: it has the key of the state line before it"}},
+		"another order":          {edit(3, "\n", "\n"+lines[1]), []string{"there.jsonl:4: its key is below"}},
+		"cut off in a line":      {good[:len(good)/2], []string{"there.jsonl:5: the line is cut off"}},
+		"cut off after a line":   {without(len(lines)), []string{"there.jsonl ends after line 11, without its end line", "cut off"}},
+		"a line is missing":      {without(3), []string{"there.jsonl:11: the export had 12 lines, and here are 11"}},
+		"more after the end":     {good + "\n" + lines[1], []string{"there.jsonl:13: something follows"}},
+		"an unknown field last":  {edit(12, "lines", "rows"), []string{`there.jsonl:12: unknown field "rows"`}},
+		"a line too long to be":  {edit(3, "\n", "\n"+strings.Repeat(" ", maxImportLine)+"\n"), []string{"there.jsonl:4: the line is longer than"}},
+		"damaged compression":    {"\x1f\x8b" + good, []string{"there.jsonl: its compression is damaged"}},
+		"compression is cut off": {zipped(t, good)[:300], []string{"there.jsonl"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fresh := filepath.Join(t.TempDir(), "fresh.db")
+			_, err := Import(ctx, fresh, strings.NewReader(step.export), "there.jsonl", nil)
+			wantError(t, err, step.parts...)
+			for _, suffix := range []string{"", "-wal", "-shm"} {
+				if _, err := os.Stat(fresh + suffix); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("it left a database behind: fresh.db%s, %v", suffix, err)
+				}
+			}
+
+			path := databasePath(t)
+			fillLines(t, path, manyLines(t, 3))
+			before := snapshot(t, path)
+			_, err = Import(ctx, path, strings.NewReader(step.export), "there.jsonl", &CopyOptions{Replace: true})
+			wantError(t, err, step.parts...)
+			assertUntouched(t, path, before)
+			if _, err := os.Stat(path + ".before-import"); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("it left a copy behind: %v", err)
+			}
+		})
+	}
+}
+
+// assertUntouched wants a database and its log to be the bytes that they were.
+func assertUntouched(t *testing.T, path string, before [][]byte) {
+	t.Helper()
+	for i, after := range snapshot(t, path) {
+		if !bytes.Equal(before[i], after) {
+			t.Errorf("%s has changed", path)
+		}
+	}
+}
+
+func TestImportRefusesADatabaseThatHoldsSomething(t *testing.T) {
+	export := exportOf(t, manyLines(t, 2))
+	for _, l := range oneOfEach(t) {
+		path := databasePath(t)
+		fillLines(t, path, []line{l})
+		before := snapshot(t, path)
+		_, err := Import(ctx, path, bytes.NewReader(export), "there.jsonl", nil)
+		wantError(t, err, "database "+path+" isn't empty", "table "+kindOf(l).name, "--replace")
+		assertUntouched(t, path, before)
+	}
+}
+
+func TestImportNeedsTheOwnerGone(t *testing.T) {
+	export := exportOf(t, manyLines(t, 2))
+	s := open(t, databasePath(t), nil)
+	var owned *OwnedError
+	if _, err := Import(ctx, s.db.path, bytes.NewReader(export), "there.jsonl", nil); !errors.As(err, &owned) {
+		t.Errorf("got %v, want an OwnedError", err)
+	}
+}
+
+func TestImportReplacesAndKeepsACopy(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, nil)
+	code, err := s.NewSignInCode(ctx, "anna", 0)
+	must(t, err)
+	must(t, s.Close())
+	fillLines(t, path, oneOfEach(t))
+	var kept []string
+	for n := 1; n <= 3; n++ {
+		before := dump(t, path)
+		fillOther := exportOf(t, manyLines(t, n))
+		imported, err := Import(ctx, path, bytes.NewReader(fillOther), "there.jsonl", &CopyOptions{Replace: true})
+		must(t, err)
+		if got := exported(t, path); imported.Rows != int64(n) || imported.Path != path || !bytes.Equal(got, fillOther) {
+			t.Errorf("imported %+v:\n%s", imported, got)
+		}
+		if got := dump(t, imported.Kept); got != before {
+			t.Errorf("kept is\n%swant\n%s", got, before)
+		}
+		kept = append(kept, strings.TrimPrefix(imported.Kept, path))
+	}
+	if got, want := fmt.Sprint(kept), "[.before-import .before-import.2 .before-import.3]"; got != want {
+		t.Errorf("kept %s, want %s", got, want)
+	}
+	s = open(t, path, nil)
+	if _, name, err := s.RedeemCode(ctx, code); err != nil || name != "anna" {
+		t.Errorf("the sign-in is gone: %q, %v", name, err)
+	}
+}
+
+// stopsReading is a reader that stops the import when it is read.
+type stopsReading struct {
+	io.Reader
+	stop func()
+}
+
+func (s stopsReading) Read(data []byte) (int, error) {
+	s.stop()
+	return s.Reader.Read(data)
+}
+
+func TestStoppedImport(t *testing.T) {
+	export := exportOf(t, manyLines(t, 10))
+	path := databasePath(t)
+	fillLines(t, path, manyLines(t, 3))
+	before := snapshot(t, path)
+	stopped, stop := context.WithCancel(ctx)
+	_, err := Import(stopped, path, stopsReading{bytes.NewReader(export), stop}, "there.jsonl", &CopyOptions{Replace: true})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	assertUntouched(t, path, before)
+}
+
+// importUntilKilled imports the file beside the database, and says when all of it has been read. It doesn't end.
+func importUntilKilled(ctx context.Context, path string) error {
+	f, err := os.Open(path + ".jsonl")
+	if err != nil {
+		return err
+	}
+	_, err = Import(ctx, path, io.MultiReader(f, saysSo{}, os.Stdin), "there.jsonl", &CopyOptions{Replace: true})
+	return err
+}
+
+// saysSo is a reader that has nothing.
+type saysSo struct{}
+
+func (saysSo) Read([]byte) (int, error) {
+	fmt.Println("read")
+	return 0, io.EOF
+}
+
+func TestKilledImportLeavesWhatWasThere(t *testing.T) {
+	lines := manyLines(t, importBatch+2000)
+	export := exportOf(t, lines)
+	end := bytes.LastIndexByte(bytes.TrimSuffix(export, []byte("\n")), '\n') + 1
+	for name, step := range map[string]struct {
+		there []line
+		read  int // bytes of the export
+	}{
+		"before the first insertion": {oneOfEach(t), len(export) / 10},
+		"in the middle":              {oneOfEach(t), len(export) * 9 / 10},
+		"before the end line":        {oneOfEach(t), end},
+		"into a new database":        {nil, end},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, want := databasePath(t), ""
+			if step.there != nil {
+				fillLines(t, path, step.there)
+				want = dump(t, path)
+			}
+			must(t, os.WriteFile(path+".jsonl", export[:step.read], 0o600))
+			c := startChild(t, "import", path)
+			c.next(t)
+			c.kill(t)
+			must(t, open(t, path, nil).Close())
+			if got := dump(t, path); got != want {
+				t.Errorf("there is\n%.2000swant\n%s", got, want)
+			}
+			_, err := Import(ctx, path, bytes.NewReader(export), "there.jsonl", &CopyOptions{Replace: true})
+			must(t, err)
+			if !bytes.Equal(exported(t, path), export) {
+				t.Error("the second import isn't what was exported")
+			}
+		})
+	}
+}
+
+func BenchmarkImport(b *testing.B) {
+	export := exportOf(b, manyLines(b, benchRows))
+	for b.Loop() {
+		_, err := Import(ctx, databasePath(b), bytes.NewReader(export), "there.jsonl", nil)
+		must(b, err)
+	}
+	b.ReportMetric(benchRows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}

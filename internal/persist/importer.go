@@ -1,0 +1,219 @@
+package persist
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// importer reads one export into one transaction.
+type importer struct {
+	name  string
+	opts  CopyOptions
+	lines *bufio.Scanner
+	line  int64 // number of the line read last
+	at    time.Time
+
+	feed    bytes.Buffer // a line at a time, for the decoder
+	decoder *json.Decoder
+
+	batch []line // of one kind
+	kind  *lineKind
+	last  map[string]lineKey // of each kind
+	rows  int64
+	kept  string
+}
+
+// maxImportLine is the length in bytes of the longest line that is read.
+const maxImportLine = 1 << 24
+
+// open reads the first line.
+func (im *importer) open(r io.Reader) error {
+	buffered := bufio.NewReaderSize(r, 1<<16)
+	if magic, err := buffered.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
+		unzipped, err := gzip.NewReader(buffered)
+		if err != nil {
+			return fmt.Errorf("%s: its compression is damaged (%w): export again", im.name, err)
+		}
+		r = unzipped
+	} else {
+		r = buffered
+	}
+	im.lines = bufio.NewScanner(r)
+	im.lines.Buffer(nil, maxImportLine)
+	im.decoder = json.NewDecoder(&im.feed)
+	im.decoder.DisallowUnknownFields()
+	data, err := im.next()
+	if err != nil {
+		return err
+	}
+	var header headerLine
+	switch err := json.Unmarshal(data, &header); {
+	case err != nil || header.Kind != headerKind || header.Format < 1:
+		return fmt.Errorf("%s is no export of chatguard: name a file that `chatguard export` wrote", im.name)
+	case header.Format > exportFormat:
+		return fmt.Errorf("%s was written by a newer chatguard (format %d, this one knows up to %d): update chatguard", im.name, header.Format, exportFormat)
+	}
+	im.at = header.At
+	return nil
+}
+
+// next returns the next line, valid until the next call. The end of the file is an error.
+func (im *importer) next() ([]byte, error) {
+	if im.lines.Scan() {
+		im.line++
+		return bytes.TrimSpace(im.lines.Bytes()), nil
+	}
+	switch err := im.lines.Err(); {
+	case err == nil || errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("%s ends after line %d, without its end line: it was cut off, so export or copy it again", im.name, im.line)
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, im.wrong(im.line+1, fmt.Errorf("the line is longer than %d bytes", maxImportLine))
+	default:
+		return nil, fmt.Errorf("%s can't be read after line %d (%w): check the disk, or export again", im.name, im.line, err)
+	}
+}
+
+// wrong names a line, what is wrong with it, and the mend.
+func (im *importer) wrong(line int64, problem error) error {
+	return fmt.Errorf("%s:%d: %w (nothing was imported: correct the line or remove it, or export again)", im.name, line, problem)
+}
+
+// readAll imports the lines after the first one.
+func (im *importer) readAll(ctx context.Context, tx *sql.Tx) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		data, err := im.next()
+		if err != nil {
+			return err
+		}
+		name, err := kindIn(data)
+		if err != nil {
+			return im.wrong(im.line, plainJSON(err))
+		}
+		if name == endKind {
+			return cmp.Or(im.flush(ctx, tx), im.end(data))
+		}
+		if err := im.take(ctx, tx, name, data); err != nil {
+			return err
+		}
+	}
+}
+
+// kindIn returns the kind that a line says it is of.
+func kindIn(data []byte) (name string, err error) {
+	if rest, ok := bytes.CutPrefix(data, []byte(`{"kind":"`)); ok { // as it is written, which saves parsing the line twice
+		if word, _, ok := bytes.Cut(rest, []byte(`"`)); ok && kindNamed(string(word)) != nil {
+			return string(word), nil
+		}
+	}
+	var h head
+	err = json.Unmarshal(data, &h)
+	return h.Kind, err
+}
+
+// importBatch is how many rows are inserted at a time.
+const importBatch = 10 * rowsPerStatement
+
+// take reads one line.
+func (im *importer) take(ctx context.Context, tx *sql.Tx, name string, data []byte) error {
+	kind := kindNamed(name)
+	if kind == nil {
+		return im.wrong(im.line, fmt.Errorf("unknown kind %.40q", name))
+	}
+	if kind != im.kind || len(im.batch) == importBatch {
+		if err := im.flush(ctx, tx); err != nil {
+			return err
+		}
+		im.kind = kind
+	}
+	l, err := im.decode(kind, data)
+	if err == nil {
+		err = im.rises(l)
+	}
+	if err != nil {
+		return im.wrong(im.line, err)
+	}
+	im.batch = append(im.batch, l)
+	im.rows++
+	return nil
+}
+
+func (im *importer) decode(kind *lineKind, data []byte) (line, error) {
+	l := kind.empty(head{})
+	if err := im.decodeInto(l, data); err != nil {
+		return nil, err
+	}
+	if err := restoreExact(l); err != nil {
+		return nil, err
+	}
+	return l, l.check()
+}
+
+// decodeInto refuses a line with fields that the value doesn't have, and one with more than the value.
+func (im *importer) decodeInto(value any, data []byte) error {
+	im.feed.Write(data)
+	end := im.decoder.InputOffset() + int64(len(data))
+	if err := im.decoder.Decode(value); err != nil {
+		return plainJSON(err)
+	}
+	if im.decoder.InputOffset() != end {
+		return errors.New("something follows its closing brace")
+	}
+	return nil
+}
+
+// rises wants the lines of each kind in the order in which they are exported, so that a key that is there twice is found without remembering all.
+func (im *importer) rises(l line) error {
+	key := l.key()
+	if last, ok := im.last[im.kind.name]; ok {
+		switch c := key.compare(last); {
+		case c == 0:
+			return fmt.Errorf("it has the key of the %s line before it", im.kind.name)
+		case c < 0:
+			return fmt.Errorf("its key is below that of the %s line before it", im.kind.name)
+		}
+	}
+	im.last[im.kind.name] = key
+	return nil
+}
+
+// flush writes the lines that wait.
+func (im *importer) flush(ctx context.Context, tx *sql.Tx) error {
+	if len(im.batch) == 0 {
+		return nil
+	}
+	err := im.kind.insertion.write(ctx, tx, len(im.batch), func(args []any, i int) []any { return im.batch[i].values(args) })
+	im.batch = im.batch[:0]
+	im.opts.Progress.rows.Store(im.rows)
+	return err
+}
+
+// end checks that the export is whole.
+func (im *importer) end(data []byte) error {
+	var end endLine
+	if err := im.decodeInto(&end, data); err != nil {
+		return im.wrong(im.line, err)
+	}
+	if end.Lines != im.line {
+		return fmt.Errorf("%s:%d: the export had %d lines, and here are %d: copy or export it again, or correct the number (nothing was imported)",
+			im.name, im.line, end.Lines, im.line)
+	}
+	if im.lines.Scan() {
+		return im.wrong(im.line+1, errors.New("something follows the end line"))
+	}
+	if err := im.lines.Err(); err != nil {
+		return fmt.Errorf("%s: its end can't be read (%w): copy or export it again", im.name, err)
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package persist
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// killRun is the environment variable that tells the child which of its lives this is.
+const killRun = "CHATGUARD_PERSIST_RUN"
+
+// killUsers is how many users talk in the child.
+const killUsers = 100
+
+// killPolicy counts in every scope and never gives anything back, so that what is used tells what was spent.
+func killPolicy() chatguard.Policy {
+	p := dailyOnly()
+	p.Limits = append(p.Limits,
+		chatguard.Limit{Name: "month", Algorithm: chatguard.UserWindow, Messages: plenty, Every: 720 * time.Hour},
+		chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: plenty, Every: 720 * time.Hour},
+	)
+	p.Penalties.ForgetAfter = 0
+	return p
+}
+
+// turnsPerFlush is how many messages are sent for every flush.
+const turnsPerFlush = 60
+
+// killTime is when the child's run takes place.
+func killTime(run int) time.Time { return start.Add(time.Duration(run) * time.Minute) }
+
+// killChild lives until it is killed, and prints what it does: "check U" before a message of U is judged and "accepted U" after that; "judging"
+// before a message that is throttled, and "entry N" after that; "flush N" before a flush and "flushed N" after it; "did KIND X" once a change
+// is acknowledged.
+type killChild struct {
+	store *Store
+	guard *chatguard.Guard
+	run   string
+	now   time.Time
+	turns chan struct{} // to say something; each flush gives some, so that the queue never overflows
+}
+
+func liveUntilKilled(ctx context.Context, path string) error {
+	run, err := strconv.Atoi(os.Getenv(killRun))
+	if err != nil {
+		return err
+	}
+	c := &killChild{run: os.Getenv(killRun), now: killTime(run), turns: make(chan struct{}, 2*turnsPerFlush)}
+	if c.store, err = Open(ctx, path, &Options{Logger: quiet, Now: at(c.now)}); err != nil {
+		return err
+	}
+	defer c.store.Close()
+	if c.guard, err = chatguard.New(killPolicy(), &chatguard.Options{Now: at(c.now), Observer: c.store.Observe}); err != nil {
+		return err
+	}
+	if _, err := c.store.Restore(ctx, c.guard); err != nil {
+		return err
+	}
+	var living sync.WaitGroup
+	for _, live := range []func(ctx context.Context) error{c.talk, c.talk, c.talkTooMuch, c.change, c.flush} {
+		living.Go(func() {
+			if err := live(ctx); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		})
+	}
+	living.Wait()
+	return nil
+}
+
+func (c *killChild) say(user string, cost int) (chatguard.Verdict, error) {
+	m := message(user, c.now)
+	m.Cost = cost
+	return c.guard.Check(context.Background(), m)
+}
+
+func (c *killChild) talk(context.Context) error {
+	for range c.turns {
+		user := fmt.Sprint("u", rand.IntN(killUsers))
+		fmt.Println("check", user)
+		if _, err := c.say(user, 1); err != nil {
+			return err
+		}
+		fmt.Println("accepted", user)
+	}
+	return nil
+}
+
+// talkTooMuch sends messages that are throttled.
+func (c *killChild) talkTooMuch(context.Context) error {
+	for range c.turns {
+		fmt.Println("judging")
+		v, err := c.say("x", plenty+1)
+		if err != nil {
+			return err
+		}
+		fmt.Println("entry", v.EntryID)
+	}
+	return nil
+}
+
+func (c *killChild) flush(ctx context.Context) error {
+	for n := 0; ; n++ {
+		for range turnsPerFlush {
+			select {
+			case c.turns <- struct{}{}:
+			default:
+			}
+		}
+		fmt.Println("flush", n)
+		c.store.turn(ctx, c.guard)
+		if h := c.store.Health(); h.State != OK {
+			return fmt.Errorf("flush %d: %s", n, h.Problem)
+		}
+		fmt.Println("flushed", n)
+	}
+}
+
+// change changes one thing after the other, each of another user.
+func (c *killChild) change(ctx context.Context) error {
+	for i := 0; ; i++ {
+		user := fmt.Sprint(c.run, "-", i)
+		for kind, change := range map[string]func(user string) error{
+			"grant": c.grant, "override": c.override, "reset": c.reset, "pardon": c.pardon,
+		} {
+			if err := change(kind + user); err != nil {
+				return err
+			}
+			saved, err := c.store.Record(ctx, journal.Audit{At: c.now, Author: "Ada", Action: journal.AuditAction(kind), ChannelID: "c1", UserID: kind + user})
+			if !saved || err != nil {
+				return fmt.Errorf("%s of %s: saved %v, %w", kind, user, saved, err)
+			}
+			fmt.Println("did", kind, kind+user)
+		}
+		r, saved, err := c.store.SaveRevision(ctx, revision("c2", i+1))
+		if !saved || err != nil {
+			return fmt.Errorf("revision: saved %v, %w", saved, err)
+		}
+		fmt.Println("did", "policy", r.Number)
+		code, err := c.store.NewSignInCode(ctx, user, 1000*time.Hour)
+		if err != nil {
+			return err
+		}
+		fmt.Println("did", "code", code)
+	}
+}
+
+func (c *killChild) grant(user string) error {
+	_, err := c.guard.Grant("c1", user, "daily", 5, c.now)
+	return err
+}
+
+func (c *killChild) override(user string) error {
+	own := chatguard.UserOverride{Timezone: "Asia/Tokyo", Limits: map[string]chatguard.Override{"daily": {Messages: 7}}}
+	return c.guard.SetUserOverride("c1", user, own, c.now)
+}
+
+func (c *killChild) reset(user string) error {
+	if _, err := c.say(user, 3); err != nil {
+		return err
+	}
+	return c.guard.Reset("c1", user, c.now)
+}
+
+func (c *killChild) pardon(user string) error {
+	v, err := c.say(user, plenty+1)
+	if err != nil {
+		return err
+	}
+	if done, err := c.guard.Pardon(v, c.now); !done || err != nil {
+		return fmt.Errorf("pardon of %s: %v, %w", user, done, err)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package persist
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+)
+
+// figures are what the store measures of itself.
+type figures struct {
+	state, journal, timeline, revisions, audits *metrics.Counter // rows written
+
+	duration *metrics.Histogram // of flushes
+	errors   *metrics.Counter
+}
+
+func (s *Store) register(set *metrics.Set) {
+	written := func(table string) *metrics.Counter {
+		return set.NewCounter(fmt.Sprintf("chatguard_database_rows_written_total{table=%q}", table))
+	}
+	s.figures = figures{
+		state: written("state"), journal: written("journal"), timeline: written("timeline"), revisions: written("revision"), audits: written("audit"),
+		duration: set.NewHistogram("chatguard_database_flush_duration_seconds"),
+		errors:   set.NewCounter("chatguard_database_errors_total"),
+	}
+	for name, value := range map[string]func(Health) float64{
+		"chatguard_database_lag_seconds":                     func(h Health) float64 { return h.Lag.Seconds() },
+		"chatguard_database_waiting_records":                 func(h Health) float64 { return float64(h.Waiting) },
+		`chatguard_database_dropped_total{table="timeline"}`: func(h Health) float64 { return float64(h.Dropped.Timeline) },
+		`chatguard_database_dropped_total{table="journal"}`:  func(h Health) float64 { return float64(h.Dropped.Journal) },
+	} {
+		set.NewGauge(name, func() float64 { return value(s.Health()) })
+	}
+	set.NewGauge("chatguard_database_size_bytes", func() float64 { return float64(s.Size()) })
+}
+
+// flushed counts what a flush wrote, and how long that took.
+func (f *figures) flushed(p *pending, took time.Duration) {
+	f.state.Add(len(p.state))
+	f.journal.Add(len(p.records.entries) + len(p.records.outcomes))
+	f.timeline.Add(len(p.records.timeline))
+	f.revisions.Add(len(p.changes.revisions))
+	f.audits.Add(len(p.changes.audits))
+	f.duration.Update(took.Seconds())
+}
+
+// Size is how many bytes the database has on disk, with its log; 0 for one in memory.
+func (s *Store) Size() (bytes int64) {
+	for _, name := range []string{s.db.path, s.db.path + "-wal"} {
+		if info, err := os.Stat(name); err == nil { // there may be no log
+			bytes += info.Size()
+		}
+	}
+	return bytes
+}

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestTroubleSignsNobodyOut(t *testing.T) {
+	d := dash(t)
+	c := d.signedIn(map[string]string{"code": "good-code"})
+	is := func(when string, status int) {
+		t.Helper()
+		d.pass(lookUpPause)
+		if a := d.do("GET", "/api/v1/status", nil, with(c)); a.StatusCode != status {
+			t.Errorf("%s: %s %s", when, a.Status, a.body)
+		}
+	}
+	d.store.hide(errors.New("locked"))
+	is("in trouble", 200)
+	if c := into[change](t, d.do("PUT", policyPath, d.guard.Policy(channelID), with(c), header("If-Match", "*"))); c.Author != "anna" {
+		t.Errorf("in trouble, and changed by %s", c.Author)
+	}
+	d.pass(believed)
+	is("in trouble for too long", 503)
+	d.store.hide(nil)
+	is("mended", 200)
+	d.store.revoke()
+	is("revoked", 401)
+	d.store.hide(errors.New("locked"))
+	is("revoked, and in trouble", 503)
+}
+
+func TestAStoreThatHangsIsWaitedForOnce(t *testing.T) {
+	d := dash(t)
+	c := d.signedIn(map[string]string{"code": "good-code"})
+	d.store.hide(errors.New("locked"))
+	asked := d.store.asked()
+	for range 5 {
+		into[status](t, d.do("GET", "/api/v1/status", nil, with(c)))
+	}
+	if n := d.store.asked() - asked; n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+	d.store.hide(nil)
+	d.pass(lookUpPause)
+	into[status](t, d.do("GET", "/api/v1/status", nil, with(c)))
+	if n := d.store.asked() - asked; n != 2 {
+		t.Errorf("mended, and asked %d times", n)
+	}
+}
+
+func TestTroubleWithOneSessionLetsNobodyElseIn(t *testing.T) {
+	d := dash(t)
+	d.signedIn(map[string]string{"code": "good-code"})
+	d.store.hide(errors.New("locked: /secret/path"))
+	a := d.do("GET", "/api/v1/status", nil, header("Cookie", cookieName(&http.Request{Host: d.address})+"=guess"))
+	if a.StatusCode != 503 || strings.Contains(string(a.body), "secret") {
+		t.Errorf("a guess: %s %s", a.Status, a.body)
+	}
+}
+
+func TestTheKnownAreBounded(t *testing.T) {
+	var k known
+	for i := range maxKnown + 1 {
+		k.remember(fmt.Sprint(i), "anna", noon)
+	}
+	if _, ok := k.name(fmt.Sprint(maxKnown), noon); ok || len(k.sessions) != maxKnown {
+		t.Errorf("%d are known", len(k.sessions))
+	}
+	later := noon.Add(believed)
+	k.remember("later", "ben", later)
+	if name, ok := k.name("later", later); !ok || name != "ben" || len(k.sessions) != 1 {
+		t.Errorf("later %d are known", len(k.sessions))
+	}
+}
