@@ -17,12 +17,15 @@ const (
 	dirtyUsers = 100_000
 )
 
-// crowd is a store that knows a million users, and the Guard that they come from.
-func crowd(b *testing.B) (*Store, *chatguard.Guard) {
+// crowd is a store that knows so many users, and the Guard that they come from, whose verdicts it doesn't observe.
+func crowd(b *testing.B, users int) (*Store, *chatguard.Guard) {
 	b.Helper()
 	s := open(b, databasePath(b), nil)
-	g := guardOf(b, s, dailyOnly())
-	for user := range manyUsers {
+	g, err := chatguard.New(dailyOnly(), &chatguard.Options{Now: s.opts.Now})
+	must(b, err)
+	_, err = s.Restore(ctx, g)
+	must(b, err)
+	for user := range users {
 		say(b, g, userID(user), start)
 	}
 	s.mustFlush(b, g)
@@ -35,7 +38,7 @@ func userID(user int) string { return fmt.Sprint(uint32(user) * 2654435761) }
 // BenchmarkFlush writes 100,000 users into a table of a million, from the Guard to the commit. In the same run it writes the same sorted rows
 // into the same table with nothing but the driver; they take turns in going first, because the second finds the pages warm.
 func BenchmarkFlush(b *testing.B) {
-	s, g := crowd(b)
+	s, g := crowd(b, manyUsers)
 	var rawTime, flushTime time.Duration
 	var written float64
 	rawFirst := false
@@ -89,9 +92,24 @@ func writeRaw(b *testing.B, db *database, rows []chatguard.StateRow) {
 	must(b, tx.Commit())
 }
 
+// BenchmarkFlushTimeline writes 100,000 messages that one channel has said meanwhile.
+func BenchmarkFlushTimeline(b *testing.B) {
+	s := open(b, databasePath(b), nil)
+	g := guardOf(b, s, dailyOnly())
+	var took time.Duration
+	for i := 0; b.Loop(); i++ {
+		for n := range dirtyUsers {
+			m := message(userID(n), start.Add(time.Duration(i)*time.Second+time.Duration(n)*time.Microsecond))
+			s.Observe(m, chatguard.Verdict{At: m.SentAt})
+		}
+		took += timed(func() { s.mustFlush(b, g) })
+	}
+	b.ReportMetric(dirtyUsers*float64(b.N)/took.Seconds(), "rows/s")
+}
+
 // BenchmarkRestore gives a million users back, and in the same run scans the same rows with nothing but the driver.
 func BenchmarkRestore(b *testing.B) {
-	s, _ := crowd(b)
+	s, _ := crowd(b, manyUsers)
 	var scanTime, restoreTime time.Duration
 	for b.Loop() {
 		scanTime += timed(func() { scanAll(b, s) })
@@ -131,7 +149,7 @@ func BenchmarkOpen(b *testing.B) {
 		}
 	})
 	b.Run("million", func(b *testing.B) {
-		s, _ := crowd(b)
+		s, _ := crowd(b, manyUsers)
 		must(b, s.Close())
 		for b.Loop() {
 			must(b, open(b, s.db.path, nil).Close())

@@ -7,7 +7,7 @@ import (
 
 // commits are those who wait until what they have changed is stored. It is safe for concurrent use.
 type commits struct {
-	wake chan struct{} // holds one where somebody waits
+	wake chan struct{} // holds one where a flush is wanted
 
 	mu      sync.Mutex
 	waiting []chan error
@@ -26,11 +26,16 @@ func (c *commits) add() <-chan error {
 		return told
 	}
 	c.waiting = append(c.waiting, told)
-	select {
-	case c.wake <- struct{}{}:
-	default: // it is on its way
-	}
+	rouse(c.wake)
 	return told
+}
+
+// rouse puts one into a channel that holds one.
+func rouse(wake chan struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default: // it is there already
+	}
 }
 
 // take returns those who wait for the flush that is about to begin.

@@ -17,6 +17,7 @@ type database struct {
 	path   string // as a person should see it
 	writer *sql.DB
 	reader *sql.DB
+	file   os.FileInfo // of the file that was opened; nil in memory
 }
 
 // The caches are small because the bot's memory matters more than re-reading pages that the operating system has anyway. The log is cut
@@ -38,7 +39,11 @@ func openDatabase(path string) (*database, error) {
 	if err != nil {
 		return nil, errors.Join(err, writer.Close())
 	}
-	return &database{path: path, writer: writer, reader: reader}, nil
+	file, err := os.Stat(path)
+	if err != nil {
+		return nil, errors.Join(unwritable(path, err), writer.Close(), reader.Close())
+	}
+	return &database{path: path, writer: writer, reader: reader, file: file}, nil
 }
 
 // openReader prepares connections that can't change the database at path.
@@ -93,6 +98,9 @@ func (db *database) write(ctx context.Context, change func(*sql.Tx) error) error
 }
 
 func (db *database) transact(ctx context.Context, change func(*sql.Tx) error) error {
+	if err := db.checkPlace(); err != nil {
+		return err
+	}
 	tx, err := db.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -102,6 +110,18 @@ func (db *database) transact(ctx context.Context, change func(*sql.Tx) error) er
 		return err
 	}
 	return tx.Commit()
+}
+
+// checkPlace refuses to write to a file that no longer has the database's name: SQLite would go on, and all of it would be lost.
+func (db *database) checkPlace() error {
+	if db.file == nil {
+		return nil
+	}
+	there, err := os.Stat(db.path)
+	if err == nil && os.SameFile(db.file, there) {
+		return nil
+	}
+	return &trouble{path: db.path, problem: fileGone, err: err}
 }
 
 // reconnect closes the connections that nobody uses, so that the next statement opens another: one to a file that couldn't be written when it

@@ -44,7 +44,8 @@ func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
 	s := &Store{Tokens: newTokens(db, opts.Now), opts: opts, commits: newCommits()}
 	s.unsaved = &unsaved{}
 	now := opts.Now()
-	s.queue.limit, s.queue.number = opts.QueueSize, now.Unix() // further than the process before, unless it saw more than a message a second
+	s.queue.limit, s.queue.wake = opts.QueueSize, s.commits.wake
+	s.queue.number = now.Unix() // so that messages with the times of earlier ones, of another process, have other numbers
 	s.health.start(now)
 	if err := s.changes.load(ctx, db); err != nil {
 		return nil, err

@@ -12,10 +12,12 @@ import (
 
 // queue is what waits to be written to timeline and journal. It is safe for concurrent use; its lock is held for moments only.
 type queue struct {
-	limit int // of all records together
+	limit int           // of all records together
+	wake  chan struct{} // gets one when the queue is half full, so that it is written before it overflows
 
 	mu       sync.Mutex
 	waiting  records
+	woken    bool  // since it was taken
 	number   int64 // of the last message of the timeline
 	channels interned
 	dropped  Dropped
@@ -55,6 +57,10 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 		q.waiting.entries = append(q.waiting.entries, entry)
 	}
 	q.trim()
+	if !q.woken && q.waiting.len() >= q.limit/2 {
+		q.woken = true
+		rouse(q.wake)
+	}
 }
 
 func (q *queue) report(o journal.Outcome) {
@@ -68,7 +74,7 @@ func (q *queue) report(o journal.Outcome) {
 func (q *queue) take() records {
 	q.mu.Lock()
 	r := q.waiting
-	q.waiting = records{}
+	q.waiting, q.woken = records{}, false
 	q.mu.Unlock()
 	r.settle()
 	return r
@@ -79,6 +85,7 @@ func (q *queue) putBack(r records) {
 	slices.SortFunc(r.timeline, func(a, b timelineRow) int { return cmp.Compare(a.number, b.number) }) // writing has sorted it otherwise
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.woken = true // a database in trouble is tried at its time
 	w := &q.waiting
 	w.timeline, w.entries, w.outcomes = append(r.timeline, w.timeline...), append(r.entries, w.entries...), append(r.outcomes, w.outcomes...)
 	q.trim()

@@ -16,6 +16,8 @@ const (
 
 	// sweepStep is how many records of each kind one transaction deletes at most, so that nobody waits for it.
 	sweepStep = 1000
+	// sweepSteps is how many such transactions there are in a turn at most.
+	sweepSteps = 20
 	// sweepInterval is how long nothing is looked for after a step that found less.
 	sweepInterval = time.Minute
 )
@@ -47,13 +49,14 @@ var retirement = []retired{
 }
 
 // sweep deletes what has had its time, after a flush that wrote so many rows: a step of each kind, and more where more was written, so that
-// it goes faster than it comes.
+// it goes faster than it comes. It ends early where somebody waits for the next flush.
 func (s *Store) sweep(ctx context.Context, guard *chatguard.Guard, written int) error {
 	if err := s.sweepIdle(ctx, guard); err != nil {
 		return err
 	}
 	now := s.opts.Now()
-	for steps := 1 + 2*written/sweepStep; steps > 0 && !now.Before(s.sweeper.at); steps-- {
+	steps := min(1+2*written/sweepStep, sweepSteps)
+	for ; steps > 0 && !now.Before(s.sweeper.at) && len(s.commits.wake) == 0; steps-- {
 		more, err := s.retire(ctx, now)
 		if err != nil {
 			return err

@@ -28,6 +28,7 @@ const (
 	cantWrite     = "it can't be written: make the file and its directory writable for this user, or set another database"
 	damaged       = "it is damaged, or no database: put a backup in its place, move it away to start with an empty one, or set another file"
 	diskFailing   = "the disk reports an error: check it, and the space left on it"
+	fileGone      = "the file was moved, deleted or replaced: put it back, or restart chatguard to go on with what is there"
 	tooSlow       = "it took too long to answer: look for other programs that use the disk"
 )
 

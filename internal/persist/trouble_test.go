@@ -42,6 +42,15 @@ var failures = map[string]struct {
 		s.exec(t, "PRAGMA max_page_count = 1")
 		return func() { s.exec(t, "PRAGMA max_page_count = 1000000") }
 	}},
+	"moved": {fileGone, func(t *testing.T, s *Store) func() {
+		must(t, os.Rename(s.db.path, s.db.path+".away"))
+		return func() { must(t, os.Rename(s.db.path+".away", s.db.path)) }
+	}},
+	"replaced": {fileGone, func(t *testing.T, s *Store) func() {
+		must(t, os.Rename(s.db.path, s.db.path+".away"))
+		must(t, os.WriteFile(s.db.path, []byte("a backup"), 0o600))
+		return func() { must(t, os.Rename(s.db.path+".away", s.db.path)) }
+	}},
 	"damaged page": {damaged, func(t *testing.T, s *Store) func() {
 		s.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)")
 		whole, err := os.ReadFile(s.db.path)

@@ -1,0 +1,103 @@
+package persist
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// BenchmarkDecisionWhileFlushing decides on messages of a million users one after the other: first while the store rests, then while it writes one
+// flush of 100,000 users after the other. It reports the 99th percentile of each, and by how much it grows.
+func BenchmarkDecisionWhileFlushing(b *testing.B) {
+	s, g := crowd(b, manyUsers)
+	var resting, flushing []time.Duration
+	for b.Loop() {
+		resting = append(resting, decide(b, g, decisions)...)
+		s.mustFlush(b, g)
+
+		for range dirtyUsers {
+			say(b, g, userID(rand.IntN(manyUsers)), start)
+		}
+		var over atomic.Bool
+		flushed := make(chan error)
+		go func() {
+			_, err := s.flush(ctx, g)
+			over.Store(true)
+			flushed <- err
+		}()
+		for !over.Load() {
+			flushing = append(flushing, decide(b, g, 1000)...)
+		}
+		must(b, <-flushed)
+	}
+	before, meanwhile := percentile(resting, 99), percentile(flushing, 99)
+	b.ReportMetric(float64(before.Nanoseconds())/1000, "p99-µs-resting")
+	b.ReportMetric(float64(meanwhile.Nanoseconds())/1000, "p99-µs-flushing")
+	b.ReportMetric(float64((meanwhile-before).Nanoseconds())/1000, "p99-µs-more")
+	b.ReportMetric(float64(percentile(flushing, 100).Microseconds()), "longest-µs-flushing")
+}
+
+const decisions = 500_000
+
+// decide returns how long each of n decisions took.
+func decide(b *testing.B, g *chatguard.Guard, n int) []time.Duration {
+	took := make([]time.Duration, n)
+	for i := range took {
+		m := message(userID(rand.IntN(manyUsers)), start)
+		began := time.Now()
+		_, err := g.Check(ctx, m)
+		took[i] = time.Since(began)
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	return took
+}
+
+// percentile sorts the times.
+func percentile(times []time.Duration, percent int) time.Duration {
+	slices.Sort(times)
+	return times[(len(times)-1)*percent/100]
+}
+
+// BenchmarkFlushMemory reports by how much a flush of 100,000 dirty users, with what the Guard and SQLite take for it, lifts the memory that the
+// process has of the system at its highest: in a table of as many users, and in one of a million, whose garbage may lie for longer.
+func BenchmarkFlushMemory(b *testing.B) {
+	for _, users := range []int{dirtyUsers, manyUsers} {
+		b.Run(fmt.Sprint(users, "-users"), func(b *testing.B) {
+			s, g := crowd(b, users)
+			highest := 0.0
+			for b.Loop() {
+				debug.FreeOSMemory()
+				idle := memoryOf(b, "VmRSS:")
+				must(b, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)) // the highest so far is forgotten
+				for user := range dirtyUsers {
+					say(b, g, userID(user), start)
+				}
+				s.mustFlush(b, g)
+				highest = max(highest, memoryOf(b, "VmHWM:")-idle)
+			}
+			b.ReportMetric(highest, "MiB-above-idle")
+		})
+	}
+}
+
+// memoryOf returns a figure of this process in MiB.
+func memoryOf(b *testing.B, name string) float64 {
+	b.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	must(b, err)
+	_, line, _ := strings.Cut(string(status), name)
+	var kib float64
+	_, err = fmt.Sscan(line, &kib)
+	must(b, err)
+	return kib / 1024
+}
