@@ -23,7 +23,7 @@ type database struct {
 // The caches are small because the bot's memory matters more than re-reading pages that the operating system has anyway. The log is cut
 // back after each checkpoint, so that one large flush doesn't leave a large file for good.
 var writerPragmas = []string{
-	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(ON)", "cache_size(-1024)", "journal_size_limit(4194304)",
+	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)", "cache_size(-1024)", "journal_size_limit(4194304)",
 }
 
 var readerPragmas = []string{"busy_timeout(5000)", "query_only(ON)", "cache_size(-256)"}

@@ -1,11 +1,14 @@
 package persist
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 
@@ -110,12 +113,52 @@ var stateInsertion = insertion{
 	conflict: "DO UPDATE SET data = excluded.data",
 }
 
-// writeState stores the rows. It sorts them, because pages of the table are then visited once and in order.
+// writeState stores the rows in the order of the table, because its pages are then visited once and one after the other.
 func writeState(ctx context.Context, tx *sql.Tx, rows []chatguard.StateRow) error {
-	slices.SortFunc(rows, compareKeys)
+	order := orderOf(rows)
 	return stateInsertion.write(ctx, tx, len(rows), func(args []any, i int) []any {
-		return append(args, rows[i].ChannelID, rows[i].UserID, rows[i].Limit, rows[i].Data)
+		row := &rows[order[i].row]
+		return append(args, row.ChannelID, row.UserID, row.Limit, row.Data)
 	})
+}
+
+// place is where a row stands in the order of the table, as far as a few bytes tell: sorting them is several times as fast as sorting rows.
+type place struct {
+	channel uint32 // its rank among the channels
+	row     uint32
+	user    uint64 // the first bytes of the ID
+}
+
+// orderOf returns the rows' places in the order of the table.
+func orderOf(rows []chatguard.StateRow) []place {
+	ranks := ranksOf(rows)
+	order := make([]place, len(rows))
+	for i := range rows {
+		var user [8]byte
+		copy(user[:], rows[i].UserID)
+		order[i] = place{ranks[rows[i].ChannelID], uint32(i), binary.BigEndian.Uint64(user[:])}
+	}
+	slices.SortFunc(order, func(a, b place) int {
+		if a.channel != b.channel || a.user != b.user {
+			return cmp.Or(cmp.Compare(a.channel, b.channel), cmp.Compare(a.user, b.user))
+		}
+		return compareKeys(rows[a.row], rows[b.row])
+	})
+	return order
+}
+
+// ranksOf numbers the channels in their order.
+func ranksOf(rows []chatguard.StateRow) map[string]uint32 {
+	ranks := map[string]uint32{}
+	for i := range rows {
+		if i == 0 || rows[i].ChannelID != rows[i-1].ChannelID {
+			ranks[rows[i].ChannelID] = 0
+		}
+	}
+	for rank, id := range slices.Sorted(maps.Keys(ranks)) {
+		ranks[id] = uint32(rank)
+	}
+	return ranks
 }
 
 // compareKeys orders rows as the table does.

@@ -3,10 +3,13 @@ package persist
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/chatguard/chatguard"
 )
 
 // However messages, flushes and failed flushes follow one another, after the last flush another Guard goes on where the first one ended.
@@ -92,4 +95,24 @@ func TestRowsOfUnknownLimitsStay(t *testing.T) {
 	if n := remaining(t, back, "1", start.Add(time.Hour)); n != 299 {
 		t.Errorf("daily leaves %d, want what the first day left", n)
 	}
+}
+
+// Rows are written in the order of the table's key, whatever their IDs are.
+func TestRowsAreWrittenInTheOrderOfTheTable(t *testing.T) {
+	text := rapid.Custom(func(t *rapid.T) string {
+		return string(rapid.SliceOfN(rapid.SampledFrom([]byte("\x00\x0109a\xff")), 0, 12).Draw(t, "bytes"))
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) chatguard.StateRow {
+			channel := rapid.SampledFrom([]string{"", "1", "10", "2", "a"}).Draw(t, "channel")
+			return chatguard.StateRow{ChannelID: channel, UserID: text.Draw(t, "user"), Limit: rapid.SampledFrom([]string{"", "+", "burst", "daily"}).Draw(t, "limit")}
+		}), 0, 50).Draw(t, "rows")
+		var got []chatguard.StateRow
+		for _, p := range orderOf(rows) {
+			got = append(got, rows[p.row])
+		}
+		if len(got) != len(rows) || !slices.IsSortedFunc(got, compareKeys) {
+			t.Fatalf("%q becomes %q", rows, got)
+		}
+	})
 }
