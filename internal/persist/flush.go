@@ -42,11 +42,8 @@ func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 
 // turn is a flush, then a step of retention, and the note of how they went.
 func (s *Store) turn(ctx context.Context, guard *chatguard.Guard) {
-	began, waiting := s.opts.Now(), s.commits.take()
-	written, err := s.flush(ctx, guard)
-	for _, told := range waiting {
-		told <- err
-	}
+	began := s.opts.Now()
+	written, err := s.flushForAll(ctx, guard)
 	if err == nil {
 		err = s.sweep(ctx, guard, written)
 	}
@@ -54,19 +51,35 @@ func (s *Store) turn(ctx context.Context, guard *chatguard.Guard) {
 	guard.SetDegraded(err != nil)
 }
 
+// finish writes everything, and waits for another program that keeps the database locked.
 func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	ctx, cancel := context.WithTimeout(ctx, lastFlushTime)
 	defer cancel()
-	began, waiting := s.opts.Now(), s.commits.take()
-	_, err := s.flush(ctx, guard)
-	for _, told := range waiting {
-		told <- err
+	err := s.lastFlush(ctx, guard)
+	for isLocked(err) && ctx.Err() == nil {
+		err = s.lastFlush(ctx, guard)
 	}
-	s.note(began, err)
 	if err != nil {
 		return fmt.Errorf("what users spent, the journal and the timeline noted, and people changed since the last flush is lost: %w", err)
 	}
 	return nil
+}
+
+func (s *Store) lastFlush(ctx context.Context, guard *chatguard.Guard) error {
+	began := s.opts.Now()
+	_, err := s.flushForAll(ctx, guard)
+	s.note(began, err)
+	return err
+}
+
+// flushForAll is a flush of which those are told who wait for it.
+func (s *Store) flushForAll(ctx context.Context, guard *chatguard.Guard) (written int, err error) {
+	waiting := s.commits.take()
+	written, err = s.flush(ctx, guard)
+	for _, told := range waiting {
+		told <- err
+	}
+	return written, err
 }
 
 // flush writes all that changed in one transaction, or leaves it for the next flush. It returns how many rows it wrote.

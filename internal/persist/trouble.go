@@ -62,6 +62,12 @@ func problemOf(failure *sqlite.Error) string {
 	return failure.Error()
 }
 
+// isLocked reports whether an error is that another program keeps the database locked, which may pass at any moment.
+func isLocked(err error) bool {
+	failed := (*trouble)(nil)
+	return errors.As(err, &failed) && failed.problem == lockedByOther
+}
+
 // problemIn is what an error says without naming the file.
 func problemIn(err error) string {
 	if known := (*trouble)(nil); errors.As(err, &known) {

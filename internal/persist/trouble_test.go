@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,26 @@ func TestLastFlushThatFailsIsAnError(t *testing.T) {
 	ended, stop := context.WithCancel(ctx)
 	stop()
 	wantError(t, s.Run(ended, g), "lost", path, diskFull)
+}
+
+func TestLastFlushWaitsForALock(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	say(t, g, "u", start)
+	unlock := failures["locked"].harm(t, s)
+	ended, stop := context.WithCancel(ctx)
+	stop()
+	ran := make(chan error)
+	go func() { ran <- s.Run(ended, g) }()
+	for s.figures.errors.Get() < 3 { // it has tried, and tries again
+		runtime.Gosched()
+	}
+	unlock()
+	must(t, <-ran)
+	if n := s.count(t, "SELECT count(*) FROM state"); n != 2 {
+		t.Errorf("%d rows, want one for each limit", n)
+	}
 }
 
 func TestFailedSweepIsTroubleToo(t *testing.T) {
