@@ -29,6 +29,12 @@ func (g *Guard) Dirty() *Batch {
 	return b
 }
 
+// DirtyAll makes the state of all users dirty, for a store that may have lost what it had kept. Users whose allowance was whole again may be
+// missing in the Guard already, and their rows in a store say no more than that.
+func (g *Guard) DirtyAll() {
+	g.eachTable(func(_ string, table *limits.Table) { table.DirtyAll() })
+}
+
 // take adds what changed in a table.
 func (b *Batch) take(channelID string, table *limits.Table) {
 	b.tables = append(b.tables, table.Dirty(func(rows []limits.StateRow) {
@@ -80,9 +86,13 @@ func (g *Guard) Restore(row StateRow, at time.Time) error {
 	return table.Restore(limits.StateRow{User: row.UserID, Limit: row.Limit, Data: row.Data}, ns)
 }
 
+// unmetStays is how much longer strikes stay in a channel that the Guard hasn't met.
+const unmetStays = 365 * 24 * time.Hour
+
 // Forgotten reports whether nothing in a stored row counts any more at that time, so that a store may delete it. What was spent of a limit is
 // judged by the parameters it was spent under, which are in the bytes, and where the channel's policy has the limit under the same algorithm
-// as it would be restored, too. A row whose last spending lies after that time is never forgotten. Strikes lapse as the channel's policy says.
+// as it would be restored, too. A row whose last spending lies after that time is never forgotten. Strikes lapse as the channel's policy says;
+// in a channel that the Guard hasn't met they stay for a year more, because the channel may have a policy of its own that isn't in force yet.
 // What a user was given is forgotten when there is no override and no grant is left; what was pardoned keeps it only while the Guard knows
 // something else of the user that counts. It changes nothing. The error is for bytes that can't be read, or a bad key or time.
 func (g *Guard) Forgotten(row StateRow, at time.Time) (bool, error) {
@@ -94,6 +104,9 @@ func (g *Guard) Forgotten(row StateRow, at time.Time) (bool, error) {
 		return false, err
 	}
 	table, set := g.seen(row.ChannelID, row.UserID)
+	if table == nil && row.ChannelID != "" && row.Limit == "" {
+		ns -= int64(unmetStays)
+	}
 	stored := limits.StateRow{User: row.UserID, Limit: row.Limit, Data: row.Data}
 	if table != nil {
 		return table.Forgotten(stored, ns)

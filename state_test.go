@@ -28,6 +28,9 @@ func TestForgottenRows(t *testing.T) {
 	} {
 		for _, row := range rows {
 			end := monday.Add(ends[row.Limit])
+			if row.Limit == "" && asked != g {
+				end = end.Add(unmetStays)
+			}
 			for late, want := range map[time.Duration]bool{-1: false, 0: true} {
 				if over, err := asked.Forgotten(row, end.Add(late)); over != want || err != nil {
 					t.Errorf("%s: row %q, %d ns after its end: forgotten is %v, error %v", name, row.Limit, late, over, err)
@@ -121,5 +124,53 @@ func TestABatchHasTheRowsOfAllTables(t *testing.T) {
 		if string(row.Data) != kept[i] {
 			t.Errorf("row %+v has changed under its holder", row)
 		}
+	}
+}
+
+// A channel may have a policy of its own that isn't in force yet, under which its strikes count for longer.
+func TestStrikesOfAChannelThatWasNotMet(t *testing.T) {
+	g := enforced(t, nil, nil)
+	costly := from("7", 0)
+	costly.Cost = 4
+	mustCheck(t, g, costly)
+	var strikes StateRow
+	for _, row := range g.Dirty().Rows {
+		if row.Limit == "" {
+			strikes = row
+		}
+	}
+	lapse := monday.Add(30 * time.Minute)
+	stranger := strikes
+	stranger.ChannelID = "2"
+	for _, step := range []struct {
+		row  StateRow
+		at   time.Time
+		over bool
+	}{
+		{strikes, lapse, true},
+		{stranger, lapse.Add(unmetStays - 1), false},
+		{stranger, lapse.Add(unmetStays), true},
+	} {
+		if over, err := g.Forgotten(step.row, step.at); over != step.over || err != nil {
+			t.Errorf("channel %s at %v: forgotten is %v, %v", step.row.ChannelID, step.at, over, err)
+		}
+	}
+}
+
+func TestDirtyAll(t *testing.T) {
+	g := enforced(t, func(p *Policy) { p.Limits = append(p.Limits, perChannel(9), everywhere(9)) }, nil)
+	mustCheck(t, g, from("7", 0))
+	mustCheck(t, g, from("8", 0))
+	first := g.Dirty()
+	all := len(first.Rows)
+	g.DirtyAll() // while a store writes them
+	first.Confirm()
+	second := g.Dirty()
+	if len(second.Rows) != all {
+		t.Errorf("%d rows, want all %d again", len(second.Rows), all)
+	}
+	second.Confirm()
+	if rest := g.Dirty(); len(rest.Rows) != 0 {
+		t.Errorf("%d rows, although all were confirmed", len(rest.Rows))
 	}
 }

@@ -5,7 +5,7 @@ import "math/bits"
 // Batch is what a store was given and has not confirmed yet.
 type Batch struct {
 	table *Table
-	taken [shardCount][]takenRow
+	taken [][]takenRow // by shard; nil when there was nothing
 }
 
 // takenRow is a row as it was when it was taken.
@@ -16,6 +16,9 @@ type takenRow struct {
 
 // CountDirty returns how many rows Dirty would put now.
 func (t *Table) CountDirty() (count int) {
+	if !t.touched.Load() {
+		return 0
+	}
 	t.each(func(_ int, s *shard) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -28,7 +31,10 @@ func (t *Table) CountDirty() (count int) {
 // keep the rows, but not the slice. Confirm or Release gives them back; one batch at a time.
 func (t *Table) Dirty(put func([]StateRow)) *Batch {
 	t.stored.Store(true)
-	b := &Batch{table: t}
+	if !t.touched.Swap(false) { // what is touched from here on is for the next batch, or for this one too
+		return &Batch{table: t}
+	}
+	b := &Batch{table: t, taken: make([][]takenRow, shardCount)}
 	var rows []StateRow
 	var buffer []byte
 	t.each(func(i int, s *shard) {
@@ -37,6 +43,19 @@ func (t *Table) Dirty(put func([]StateRow)) *Batch {
 		put(rows)
 	})
 	return b
+}
+
+// DirtyAll makes all rows dirty, also those that were confirmed.
+func (t *Table) DirtyAll() {
+	t.each(func(_ int, s *shard) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for slot := range s.len() {
+			if s.inUse(slot) {
+				s.touch(slot, s.row(slot))
+			}
+		}
+	})
 }
 
 // take appends the shard's rows, whose bytes lie in the buffer.
@@ -92,6 +111,9 @@ func (b *Batch) Confirm() { b.giveBack(true) }
 func (b *Batch) Release() { b.giveBack(false) }
 
 func (b *Batch) giveBack(kept bool) {
+	if b.taken == nil {
+		return
+	}
 	b.table.each(func(i int, s *shard) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -101,7 +123,7 @@ func (b *Batch) giveBack(kept bool) {
 				continue // dropped meanwhile
 			}
 			if row := s.row(slot); !kept || version(row) != taken.version {
-				s.setDirty(slot)
+				s.markDirty(slot)
 			} else {
 				row[wordMeta] &^= dirtyFlag | pinnedFlag
 			}

@@ -14,6 +14,7 @@ func (t *Table) restore(row StateRow, at, before int64) error {
 	}
 	if !t.stored.Load() {
 		t.stored.Store(true)
+		t.touched.Store(true) // Dirty lays a restored table out
 	}
 	if row.Limit == givenRow && code == givenCode {
 		return t.restoreGiven(row.User, data, at, before)

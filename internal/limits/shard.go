@@ -55,6 +55,14 @@ func (s *shard) touch(slot int, row []uint64) {
 	meta := row[wordMeta]
 	row[wordMeta] = meta&(1<<versionShift-1) | uint64(s.version)<<versionShift | dirtyFlag
 	if meta&dirtyFlag == 0 {
-		s.setDirty(slot)
+		s.markDirty(slot)
+	}
+}
+
+// markDirty sees to it that a row is given to a store.
+func (s *shard) markDirty(slot int) {
+	s.setDirty(slot)
+	if !s.table.touched.Load() { // nearly always it is: writing it each time would make everybody wait for each other
+		s.table.touched.Store(true)
 	}
 }

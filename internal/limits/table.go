@@ -22,6 +22,7 @@ type Table struct {
 	personals atomic.Int64                      // users with a record of their own
 	dropped   dropped
 	stored    atomic.Bool // there is a store, which confirms what it has written
+	touched   atomic.Bool // some row may be dirty
 
 	mu    sync.Mutex // held while a shard is made, and while a change goes from shard to shard
 	set   *Set       // for shards still to be made
