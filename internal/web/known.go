@@ -20,6 +20,7 @@ type known struct {
 	mu       sync.Mutex
 	sessions map[string]knownSession
 	paused   time.Time // until when the Store isn't asked
+	ended    int       // how many sessions have ended: what the Store told before may be of one of them
 }
 
 type knownSession struct {
@@ -35,9 +36,20 @@ func (k *known) name(session string, now time.Time) (name string, ok bool) {
 	return s.name, ok && now.Before(s.until)
 }
 
-func (k *known) remember(session, name string, now time.Time) {
+// endings is how many sessions have ended so far. Ask before the Store is asked.
+func (k *known) endings() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	return k.ended
+}
+
+// remember takes note of what the Store has told, unless a session has ended since there were so many endings.
+func (k *known) remember(session, name string, now time.Time, endings int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.ended != endings {
+		return
+	}
 	if k.sessions == nil {
 		k.sessions = map[string]knownSession{}
 	}
@@ -64,6 +76,7 @@ func (k *known) forget(session string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.sessions, session)
+	k.ended++
 }
 
 // pause keeps everybody who is known from waiting for a Store that is in trouble.

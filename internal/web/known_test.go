@@ -65,14 +65,29 @@ func TestTroubleWithOneSessionLetsNobodyElseIn(t *testing.T) {
 func TestTheKnownAreBounded(t *testing.T) {
 	var k known
 	for i := range maxKnown + 1 {
-		k.remember(fmt.Sprint(i), "anna", noon)
+		k.remember(fmt.Sprint(i), "anna", noon, 0)
 	}
 	if _, ok := k.name(fmt.Sprint(maxKnown), noon); ok || len(k.sessions) != maxKnown {
 		t.Errorf("%d are known", len(k.sessions))
 	}
 	later := noon.Add(believed)
-	k.remember("later", "ben", later)
+	k.remember("later", "ben", later, 0)
 	if name, ok := k.name("later", later); !ok || name != "ben" || len(k.sessions) != 1 {
 		t.Errorf("later %d are known", len(k.sessions))
+	}
+}
+
+// Whoever was asked about before a session ended may be the one who has left.
+func TestWhoHasLeftIsNotRemembered(t *testing.T) {
+	var k known
+	asked := k.endings()
+	k.forget("anna's")
+	k.remember("anna's", "anna", noon, asked)
+	if name, ok := k.name("anna's", noon); ok {
+		t.Errorf("%s is still known", name)
+	}
+	k.remember("anna's", "anna", noon, k.endings())
+	if _, ok := k.name("anna's", noon); !ok {
+		t.Error("who has come back isn't known")
 	}
 }

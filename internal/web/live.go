@@ -56,7 +56,8 @@ func (s *Server) changeFrames() []frame {
 // savedFrames tell of the policies that are saved by now and weren't when they came into force.
 func (s *Server) savedFrames() []frame {
 	var frames []frame
-	for _, channel := range s.unsaved.settle(s.database(), s.opts.Now()) {
+	now := s.opts.Now() // before the database says how far it is
+	for _, channel := range s.unsaved.settle(s.database(), now) {
 		policy := s.policyState(channel)
 		frames = append(frames, frame{Type: policyFrame, Now: s.opts.Now(), Channel: channel, Policy: &policy})
 	}

@@ -84,6 +84,7 @@ func (a *access) sessionName(ctx context.Context, session string) (string, error
 	}
 	limited, cancel := context.WithTimeout(ctx, lookUpTime)
 	defer cancel()
+	endings := a.known.endings()
 	told, ok, err := a.store.Session(limited, session)
 	switch {
 	case err != nil && ctx.Err() == nil && isKnown:
@@ -96,7 +97,7 @@ func (a *access) sessionName(ctx context.Context, session string) (string, error
 		a.known.forget(session)
 		return "", errSignIn()
 	}
-	a.known.remember(session, told, now)
+	a.known.remember(session, told, now, endings)
 	return told, nil
 }
 
@@ -147,6 +148,7 @@ func (a *access) begin(ctx context.Context, code, token string) (caller, error) 
 		}
 		return caller{name: owner, session: a.beginOwners()}, nil
 	}
+	endings := a.known.endings()
 	session, name, err := a.store.RedeemCode(ctx, code)
 	switch {
 	case errors.Is(err, a.wrongCode):
@@ -154,7 +156,7 @@ func (a *access) begin(ctx context.Context, code, token string) (caller, error) 
 	case err != nil:
 		return caller{}, refuse(http.StatusServiceUnavailable, "Signing in isn't possible now: the database is in trouble.").because(err)
 	}
-	a.known.remember(session, name, a.now())
+	a.known.remember(session, name, a.now(), endings)
 	return caller{name: name, session: session}, nil
 }
 
