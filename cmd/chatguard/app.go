@@ -83,10 +83,15 @@ func (a *app) open(ctx context.Context) (err error) {
 	}
 	waiting, err := a.store.Throttled(ctx, time.Now())
 	if err != nil {
-		return err
+		return withoutDatabase(err)
 	}
 	a.web.Preload(waiting)
 	return nil
+}
+
+// withoutDatabase says what to do about a database that a start can't read.
+func withoutDatabase(err error) error {
+	return fmt.Errorf("%w; `chatguard run --no-database` moderates without it", err)
 }
 
 // openStore opens the database and makes the Guard go on where the last process ended.
@@ -102,7 +107,7 @@ func (a *app) openStore(ctx context.Context) (err error) {
 	case errors.As(err, new(*persist.OwnedError)):
 		return err
 	case err != nil:
-		return fmt.Errorf("%w; `chatguard run --no-database` moderates without it", err)
+		return withoutDatabase(err)
 	}
 	a.guard, err = chatguard.New(a.config.Policy, &chatguard.Options{
 		Observer: func(m chatguard.Message, v chatguard.Verdict) {
@@ -116,18 +121,23 @@ func (a *app) openStore(ctx context.Context) (err error) {
 	if err := a.putPoliciesInForce(ctx); err != nil {
 		return err
 	}
-	_, err = a.store.Restore(ctx, a.guard)
-	return err
+	began := time.Now()
+	stats, err := a.store.Restore(ctx, a.guard)
+	if err != nil {
+		return withoutDatabase(err)
+	}
+	a.log.Info("went on where the last process ended", "rows", stats.Rows, "interrupted", stats.Interrupted, "took", time.Since(began).Round(time.Millisecond))
+	return nil
 }
 
 // putPoliciesInForce makes the policies hold that channels have of their own, in the configuration or because they were changed live.
 func (a *app) putPoliciesInForce(ctx context.Context) error {
 	revisions, err := a.store.CurrentRevisions(ctx)
 	if err != nil {
-		return err
+		return withoutDatabase(err)
 	}
 	if err := a.meet(ctx); err != nil {
-		return err
+		return withoutDatabase(err)
 	}
 	ids, _ := unlisted(a.config)
 	ids = append(ids, a.logins.ids()...)

@@ -2,8 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -11,9 +10,7 @@ import (
 )
 
 func newBackupCommand() *cobra.Command {
-	var path string
-	var force bool
-	cmd := &cobra.Command{
+	return writeCommand(&cobra.Command{
 		Use:   "backup [flags] FILE",
 		Short: "Copy the database, also while chatguard runs",
 		Long: `Copies the whole database, as it is at one moment, to FILE: a database itself, which can take the place of the
@@ -22,48 +19,25 @@ original. Works while chatguard runs, and never holds it up. FILE appears when i
 FILE holds chat text and sign-ins, so only its owner can read it.`,
 		Example: `  chatguard backup chatguard-backup.db
   chatguard backup --force /mnt/usb/chatguard.db`,
-		Args: oneFile("a FILE to write"),
-		RunE: func(cmd *cobra.Command, files []string) error {
-			cfg, err := loadConfig(path)
-			if err != nil {
-				return err
-			}
-			var progress persist.Progress
-			state := func() string { return "copied " + byteCount(progress.Bytes()) }
-			var made persist.Copy
-			err = longWork(cmd, state, notWritten(files[0]), func(ctx context.Context) (err error) {
-				made, err = persist.Backup(ctx, cfg.Database, files[0], &persist.CopyOptions{Force: force, Progress: &progress})
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return printCopy(cmd.OutOrStdout(), made, byteCount(made.Bytes))
+		Args: cobra.MatchAll(oneFile("a FILE to write"), noStream),
+	}, planBackup)
+}
+
+// noStream refuses the - that other commands take.
+func noStream(cmd *cobra.Command, files []string) error {
+	if files[0] == "-" {
+		return usageError{errors.New(cmd.CommandPath() + " needs a file; `chatguard export -` writes to standard output")}
+	}
+	return nil
+}
+
+func planBackup(j copyJob) copyWork {
+	return copyWork{
+		state:      func() string { return "copied " + byteCount(j.opts.Progress.Bytes()) },
+		unfinished: notWritten(j.file),
+		do: func(ctx context.Context) (string, error) {
+			made, err := persist.Backup(ctx, j.cfg.Database, j.file, j.opts)
+			return wrote(made, byteCount(made.Bytes)), err
 		},
 	}
-	addConfigFlag(cmd, &path)
-	addForceFlag(cmd, &force)
-	return cmd
 }
-
-// oneFile refuses a command without its file, or with more than one.
-func oneFile(what string) cobra.PositionalArgs {
-	return cobra.MatchAll(someArguments(what), func(cmd *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return usageError{fmt.Errorf("%s takes one FILE, but got %q too", cmd.CommandPath(), args[1])}
-		}
-		return nil
-	})
-}
-
-func addForceFlag(cmd *cobra.Command, force *bool) {
-	cmd.Flags().BoolVar(force, "force", false, "replace FILE where it exists")
-}
-
-// printCopy says what was written, and as of when.
-func printCopy(out io.Writer, made persist.Copy, size string) error {
-	_, err := fmt.Fprintf(out, "Wrote %s (%s): the database as of %s\n", made.Path, size, moment(made.At))
-	return err
-}
-
-func notWritten(file string) string { return file + " wasn't written" }

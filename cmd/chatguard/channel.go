@@ -99,8 +99,9 @@ func (a *app) meet(ctx context.Context) error {
 		known[account.Login] = true
 		a.learn(account.Login, account.ID)
 	}
-	if unknown := slices.DeleteFunc(own, func(login string) bool { return known[login] }); err != nil && len(unknown) > 0 {
-		a.log.Warn("Twitch doesn't tell the IDs of channels that have tables of their own: limits that only those have begin anew", "channels", unknown, "error", err)
+	if unknown := slices.DeleteFunc(own, func(login string) bool { return known[login] }); len(unknown) > 0 {
+		a.log.Warn("channels with tables of their own aren't known yet: these hold once Twitch tells their IDs, and limits that only they have begin anew",
+			"channels", unknown, "error", err)
 	}
 	return nil
 }

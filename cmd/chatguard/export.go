@@ -10,9 +10,7 @@ import (
 )
 
 func newExportCommand() *cobra.Command {
-	var path string
-	var force bool
-	cmd := &cobra.Command{
+	return writeCommand(&cobra.Command{
 		Use:   "export [flags] FILE",
 		Short: "Write state and journal as JSON lines, also while chatguard runs",
 		Long: `Writes what the database holds, as it is at one moment, as JSON lines: what users have spent, the journal, the
@@ -20,36 +18,29 @@ timeline, changes of policies, the audit and the channels' names. Sign-ins stay 
 on any machine. Works while chatguard runs, and never holds it up.
 
 A FILE that ends in .gz is compressed; - is standard output. FILE appears when it is whole, or not at all. It holds chat
-text, so only its owner can read it.`,
+text, so only its owner can read it. Don't leave an export standing, as in a pager: until it has ended, the log file
+beside a running chatguard's database only grows.`,
 		Example: `  chatguard export chatguard.jsonl.gz
   chatguard export - | grep '"user_id":"7"'`,
 		Args: oneFile("a FILE to write, or - for standard output"),
-		RunE: func(cmd *cobra.Command, files []string) error {
-			cfg, err := loadConfig(path)
-			if err != nil {
-				return err
-			}
-			var progress persist.Progress
-			options := &persist.CopyOptions{Force: force, Progress: &progress}
-			state := func() string { return "exported " + rowCount(progress.Rows()) }
-			if files[0] == "-" {
-				return longWork(cmd, state, "what was written is only a part", func(ctx context.Context) error {
-					_, err := persist.Export(ctx, cfg.Database, cmd.OutOrStdout(), options)
-					return err
-				})
-			}
-			var made persist.Copy
-			err = longWork(cmd, state, notWritten(files[0]), func(ctx context.Context) (err error) {
-				made, err = persist.ExportFile(ctx, cfg.Database, files[0], options)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return printCopy(cmd.OutOrStdout(), made, fmt.Sprintf("%s, %s", rowCount(made.Rows), byteCount(made.Bytes)))
+	}, planExport)
+}
+
+func planExport(j copyJob) copyWork {
+	work := copyWork{
+		state:      func() string { return "exported " + rowCount(j.opts.Progress.Rows()) },
+		unfinished: notWritten(j.file),
+		do: func(ctx context.Context) (string, error) {
+			made, err := persist.ExportFile(ctx, j.cfg.Database, j.file, j.opts)
+			return wrote(made, fmt.Sprintf("%s, %s", rowCount(made.Rows), byteCount(made.Bytes))), err
 		},
 	}
-	addConfigFlag(cmd, &path)
-	addForceFlag(cmd, &force)
-	return cmd
+	if j.file == "-" {
+		work.unfinished = "what was written is only a part"
+		work.do = func(ctx context.Context) (string, error) {
+			_, err := persist.Export(ctx, j.cfg.Database, j.cmd.OutOrStdout(), j.opts)
+			return "", err
+		}
+	}
+	return work
 }

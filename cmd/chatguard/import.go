@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -12,8 +14,7 @@ import (
 )
 
 func newImportCommand() *cobra.Command {
-	var path string
-	var replace bool
+	var opts persist.CopyOptions
 	cmd := &cobra.Command{
 		Use:   "import [flags] FILE",
 		Short: "Take back what export wrote, while chatguard doesn't run",
@@ -25,33 +26,22 @@ copy of it is kept beside it, as chatguard.db.before-import, and the export take
 		Example: `  chatguard import chatguard.jsonl.gz
   ssh oldmachine chatguard export - | chatguard import -`,
 		Args: oneFile("a FILE to read, or - for standard input"),
-		RunE: func(cmd *cobra.Command, files []string) error {
-			cfg, err := loadConfig(path)
-			if err != nil {
-				return err
-			}
-			in, name, err := openInput(cmd, files[0])
-			if err != nil {
-				return err
-			}
-			defer in.Close()
-			var progress persist.Progress
-			options := &persist.CopyOptions{Replace: replace, Progress: &progress}
-			state := func() string { return "imported " + rowCount(progress.Rows()) }
-			var made persist.Imported
-			err = longWork(cmd, state, "nothing was imported", func(ctx context.Context) (err error) {
-				made, err = persist.Import(ctx, cfg.Database, interruptible(ctx, in), name, options)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return printImported(cmd.OutOrStdout(), made)
-		},
 	}
-	addConfigFlag(cmd, &path)
-	cmd.Flags().BoolVar(&replace, "replace", false, "replace what the database holds; a copy of that is kept")
-	return cmd
+	cmd.Flags().BoolVar(&opts.Replace, "replace", false, "replace what the database holds; a copy of that is kept")
+	return copyCommand(cmd, &opts, planImport)
+}
+
+func planImport(j copyJob) (copyWork, error) {
+	in, name, err := openInput(j.cmd, j.file)
+	return copyWork{
+		state:      func() string { return "imported " + rowCount(j.opts.Progress.Rows()) },
+		unfinished: "nothing was imported",
+		do: func(ctx context.Context) (string, error) {
+			defer in.Close()
+			made, err := persist.Import(ctx, j.cfg.Database, interruptible(ctx, in), name, j.opts)
+			return imported(made), err
+		},
+	}, err
 }
 
 // openInput opens a file to read, and returns what to call it; - is standard input.
@@ -59,7 +49,20 @@ func openInput(cmd *cobra.Command, file string) (in io.ReadCloser, name string, 
 	if file == "-" {
 		return io.NopCloser(cmd.InOrStdin()), "standard input", nil
 	}
-	in, err = os.Open(file)
+	const mend = "name a file that `chatguard export` wrote"
+	info, err := os.Stat(file)
+	if err == nil && info.IsDir() {
+		return nil, file, fmt.Errorf("%s is a folder: %s", file, mend)
+	}
+	if err == nil {
+		in, err = os.Open(file)
+	}
+	switch failed := (*fs.PathError)(nil); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, file, fmt.Errorf("%s doesn't exist: %s", file, mend)
+	case errors.As(err, &failed):
+		return nil, file, fmt.Errorf("%s can't be read (%w): make it readable for this user, or %s", file, failed.Err, mend)
+	}
 	return in, file, err
 }
 
@@ -75,10 +78,10 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 	return out
 }
 
-func printImported(out io.Writer, made persist.Imported) error {
-	_, err := fmt.Fprintf(out, "Imported %s into %s: as of %s\n", rowCount(made.Rows), made.Path, moment(made.At))
-	if err == nil && made.Kept != "" {
-		_, err = fmt.Fprintf(out, "What was there before is in %s\n", made.Kept)
+func imported(made persist.Imported) string {
+	report := fmt.Sprintf("Imported %s into %s: as of %s\n", rowCount(made.Rows), made.Path, moment(made.At))
+	if made.Kept != "" {
+		report += fmt.Sprintf("What was there before is in %s\n", made.Kept)
 	}
-	return err
+	return report
 }

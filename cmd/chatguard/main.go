@@ -25,11 +25,14 @@ func main() {
 	os.Exit(execute(context.Background(), os.Args[1:]))
 }
 
+// secondSignal is how long after the first signal another one begins to mean that the process shall end at once: many send two where they mean one.
+const secondSignal = time.Second
+
 // untilStopped is for commands that have something to put in order at their end: the context ends at the first signal, and after the length
-// where there is one. A second signal ends the process at once.
+// where there is one. A second signal, a second later, ends the process at once.
 func untilStopped(ctx context.Context, length time.Duration) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) })
 	if length == 0 {
 		return ctx, stop
 	}

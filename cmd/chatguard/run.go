@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"log/slog"
 	"maps"
 	"os"
@@ -10,6 +12,8 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/web"
 )
 
 func newRunCommand() *cobra.Command {
@@ -24,7 +28,8 @@ The bot's access token comes from the environment: CHATGUARD_TWITCH_TOKEN. Witho
 anonymously and can only observe.
 
 While the database is in trouble (disk full, locked, damaged) chat goes on in memory, the dashboard says so, and what
-waits is written once it is well. A database that can't even be opened is left as it is; --no-database goes without.`,
+waits is written once it is well. A database that can't even be opened is left as it is; --no-database goes without, and
+then another sign-in link needs another start.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runFrom(cmd, path, o) },
 	}
@@ -44,12 +49,18 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 		return err
 	}
 	if o.noDatabase {
+		if err := persist.CheckOwner(cfg.Database); err != nil {
+			return err // two bots would act on each message
+		}
 		cfg.Database = ""
 	}
 	if err := readyToRun(cfg); err != nil {
 		return err
 	}
 	a, err := newApp(cmd.Context(), cfg, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	if errors.Is(err, web.ErrInUse) && !o.noDatabase {
+		err = cmp.Or(persist.CheckOwner(cfg.Database), err) // most often it is chatguard itself
+	}
 	if err != nil {
 		return err
 	}

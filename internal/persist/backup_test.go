@@ -147,8 +147,8 @@ func TestCopiesRefuseABadDatabase(t *testing.T) {
 			must(t, os.Remove(path))
 			must(t, os.Mkdir(path, 0o700))
 		}, []string{"is no file"}},
-		"damaged":   {func(path string) { overwrite(t, path, 4096, 8192) }, []string{damaged}},
-		"no SQLite": {func(path string) { overwrite(t, path, 0, 100) }, []string{damaged}},
+		"damaged":   {func(path string) { overwrite(t, path, 4096, 8192) }, []string{damagedAtStart}},
+		"no SQLite": {func(path string) { overwrite(t, path, 0, 100) }, []string{damagedAtStart}},
 		"of another program": {func(path string) {
 			alter(t, path, "PRAGMA application_id = 7")
 		}, []string{"another program"}},
@@ -186,7 +186,7 @@ func assertEmpty(t *testing.T, folder string) {
 
 func TestCopiesRefuseABadTarget(t *testing.T) {
 	path := filled(t)
-	named := path + ".part" // a database may be called so
+	named := path + partSuffix // a database may be called so
 	must(t, os.Rename(path, named))
 	folder := t.TempDir()
 	link, hardLink, other := filepath.Join(folder, "link"), filepath.Join(folder, "hard"), filepath.Join(folder, "other")
@@ -229,14 +229,32 @@ func TestCopiesReplaceWhatTheyMay(t *testing.T) {
 	for kind, write := range copiers {
 		folder := t.TempDir()
 		target, link := filepath.Join(folder, "copy"), filepath.Join(t.TempDir(), "link")
-		must(t, errors.Join(os.WriteFile(target, []byte("old"), 0o644), os.WriteFile(target+".part", []byte("half"), 0o644),
-			os.WriteFile(target+".part-journal", []byte("half"), 0o644), os.Symlink(target, link)))
+		must(t, errors.Join(os.WriteFile(target, []byte("old"), 0o644), os.WriteFile(target+partSuffix, []byte("half"), 0o644),
+			os.WriteFile(target+partSuffix+"-journal", []byte("half"), 0o644), os.Symlink(target, link)))
 		made, err := write(ctx, path, link, &CopyOptions{Force: true})
 		must(t, err)
 		if made.Path != target {
 			t.Errorf("%s: wrote %s, want what the link means: %s", kind, made.Path, target)
 		}
 		assertAlone(t, target)
+	}
+}
+
+func TestCopiesSpareTheirNeighbours(t *testing.T) {
+	path := filled(t)
+	for kind, write := range copiers {
+		target := filepath.Join(t.TempDir(), "copy")
+		neighbours := []string{target + ".part", target + ".part-journal", target + ".tmp", target + "~"} // a download's, an editor's
+		for _, name := range neighbours {
+			must(t, os.WriteFile(name, []byte("theirs"), 0o644))
+		}
+		_, err := write(ctx, path, target, &CopyOptions{Force: true})
+		must(t, err)
+		for _, name := range neighbours {
+			if theirs, err := os.ReadFile(name); err != nil || string(theirs) != "theirs" {
+				t.Errorf("%s: %s holds %q, %v", kind, name, theirs, err)
+			}
+		}
 	}
 }
 

@@ -112,25 +112,11 @@ func (db *database) transact(ctx context.Context, change func(*sql.Tx) error) er
 	return tx.Commit()
 }
 
-// checkPlace refuses to write to a file that no longer has the database's name: SQLite would go on, and all of it would be lost.
-func (db *database) checkPlace() error {
-	if db.file == nil {
-		return nil
-	}
-	there, err := os.Stat(db.path)
-	if err == nil && os.SameFile(db.file, there) {
-		return nil
-	}
-	return &trouble{path: db.path, problem: fileGone, err: err}
-}
-
 // reconnect closes the connections that nobody uses, so that the next statement opens another: one to a file that couldn't be written when it
 // was opened stays so, also for those beside it, and one that has met a damaged page may remember it.
 func (db *database) reconnect() {
-	for _, connections := range []*sql.DB{db.reader, db.writer} {
-		connections.SetMaxIdleConns(0)
-		connections.SetMaxIdleConns(idleConnections)
-	}
+	db.keepIdle(0)
+	db.keepIdle(idleConnections)
 	if info, err := os.Stat(db.path); err == nil {
 		for _, beside := range []string{"-wal", "-shm"} { // SQLite made them as writable as the file was
 			_ = os.Chmod(db.path+beside, info.Mode().Perm()) // they may be missing, and what still can't be written shows itself
@@ -140,6 +126,12 @@ func (db *database) reconnect() {
 
 // idleConnections is how many connections stay open that nobody uses; database/sql's own number.
 const idleConnections = 2
+
+// keepIdle says how many that are, from now on.
+func (db *database) keepIdle(most int) {
+	db.reader.SetMaxIdleConns(most)
+	db.writer.SetMaxIdleConns(most)
+}
 
 func (db *database) close() error {
 	// The writer goes last: closing the last connection empties the log, which a reader may not.

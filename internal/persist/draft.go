@@ -14,7 +14,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// draft is a file in the making: until it is whole it has its target's name with .part behind it.
+// partSuffix is what a file's name has behind it until it is whole. Nobody else's name ends so, because what is found there is removed.
+const partSuffix = ".chatguard-part"
+
+// draft is a file in the making: until it is whole it has its target's name with partSuffix behind it.
 type draft struct {
 	target  string
 	part    string
@@ -29,11 +32,11 @@ func newDraft(target, database string, replace bool) (*draft, error) {
 	if err != nil {
 		return nil, cantWriteFile(target, err)
 	}
-	d := &draft{target: target, part: target + ".part", replace: replace}
+	d := &draft{target: target, part: target + partSuffix, replace: replace}
 	if err := cmp.Or(d.spare(database), d.checkTarget()); err != nil {
 		return nil, err
 	}
-	// What is there was left by one that was killed. The new file is nobody else's from its first byte.
+	// What has the part's name was left by one that was killed. The new file is nobody else's from its first byte.
 	if err := d.remove(); err != nil {
 		return nil, cantWriteFile(target, err)
 	}

@@ -164,7 +164,7 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 	}
 	for n := range count.Draw(t, "entries") {
 		e := journal.Entry{
-			ID: chatguard.EntryID(n) + rapid.SampledFrom([]chatguard.EntryID{1, 1 << 60}).Draw(t, "id"), At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"),
+			ID: chatguard.EntryID(n) + rapid.SampledFrom([]chatguard.EntryID{1, maxID - 3}).Draw(t, "id"), At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"),
 			Login: text.Draw(t, "login"), DisplayName: text.Draw(t, "name"), MessageID: text.Draw(t, "message"), Text: text.Draw(t, "text"), Limit: text.Draw(t, "limit"),
 			MaySpeakAt: optional.Draw(t, "may"), ResetAt: optional.Draw(t, "reset"), Strikes: rapid.Int().Draw(t, "strikes"), Cost: rapid.IntMin(1).Draw(t, "cost"),
 		}
@@ -380,6 +380,13 @@ func zipped(t testing.TB, text string) string {
 	_, err := io.WriteString(w, text)
 	must(t, errors.Join(err, w.Close()))
 	return out.String()
+}
+
+// halfZipped is compressed text with damage in the middle.
+func halfZipped(t testing.TB, text string) string {
+	t.Helper()
+	whole := zipped(t, text)
+	return whole[:len(whole)/2] + strings.Repeat("\xff", 100) + whole[len(whole)/2+100:]
 }
 
 // benchRows is how many rows a benchmark copies at a time.

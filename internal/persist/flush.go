@@ -10,8 +10,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// lastFlushTime bounds the flush that Run ends with.
-const lastFlushTime = 10 * time.Second
+// patience is how long the last flush waits for another program that keeps the database locked.
+const patience = 10 * time.Second
 
 var errNotRestored = errors.New("the stored state must be restored before anything is written over it")
 
@@ -19,13 +19,14 @@ var errNotRestored = errors.New("the stored state must be restored before anythi
 // somebody waits for what they have changed, or the queue is half full. Trouble with the database doesn't stop it: nothing is forgotten, each interval tries again, Health
 // tells, and the Guard's verdicts say that they are degraded.
 //
-// When the context ends, Run writes everything once more, within 10 s of its own, and returns; the error says what is lost. End the context
+// When the context ends, Run writes everything once more and returns; for a lock it waits 10 s. The error says what is lost. End the context
 // only when nobody calls Check, Observe or Report any more. Run must not be called twice, nor before Restore.
 func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 	defer s.commits.end()
 	if !s.restored.Load() {
 		return errNotRestored
 	}
+	s.health.began(s.opts.Now())
 	ticker := time.NewTicker(s.opts.FlushInterval)
 	defer ticker.Stop()
 	for {
@@ -40,42 +41,36 @@ func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 	}
 }
 
-// turn is a flush, then a step of retention, and the note of how they went.
+// turn is a flush, then a step of retention.
 func (s *Store) turn(ctx context.Context, guard *chatguard.Guard) {
-	began := s.opts.Now()
-	written, err := s.flushForAll(ctx, guard)
+	written, err := s.flushAndTell(ctx, guard)
 	if err == nil {
-		err = s.sweep(ctx, guard, written)
+		if err = s.sweep(ctx, guard, written); err != nil {
+			s.note(err)
+		}
 	}
-	s.note(began, err)
 	guard.SetDegraded(err != nil)
 }
 
 // finish writes everything, and waits for another program that keeps the database locked.
 func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
-	ctx, cancel := context.WithTimeout(ctx, lastFlushTime)
-	defer cancel()
-	err := s.lastFlush(ctx, guard)
-	for isLocked(err) && ctx.Err() == nil {
-		err = s.lastFlush(ctx, guard)
+	began := time.Now()
+	_, err := s.flushAndTell(ctx, guard)
+	for isLocked(err) && time.Since(began) < patience {
+		_, err = s.flushAndTell(ctx, guard)
 	}
 	if err != nil {
-		return fmt.Errorf("what users spent, the journal and the timeline noted, and people changed since the last flush is lost: %w", err)
+		lag := s.Health().Lag.Round(time.Second)
+		return fmt.Errorf("what happened in the last %v is lost, and what people changed meanwhile: %w", max(lag, time.Second), err)
 	}
 	return nil
 }
 
-func (s *Store) lastFlush(ctx context.Context, guard *chatguard.Guard) error {
-	began := s.opts.Now()
-	_, err := s.flushForAll(ctx, guard)
-	s.note(began, err)
-	return err
-}
-
-// flushForAll is a flush of which those are told who wait for it.
-func (s *Store) flushForAll(ctx context.Context, guard *chatguard.Guard) (written int, err error) {
-	waiting := s.commits.take()
+// flushAndTell is a flush of which those are told who wait for it.
+func (s *Store) flushAndTell(ctx context.Context, guard *chatguard.Guard) (written int, err error) {
+	began, waiting := s.opts.Now(), s.commits.take()
 	written, err = s.flush(ctx, guard)
+	s.noteFlush(began, err)
 	for _, told := range waiting {
 		told <- err
 	}
@@ -84,6 +79,9 @@ func (s *Store) flushForAll(ctx context.Context, guard *chatguard.Guard) (writte
 
 // flush writes all that changed in one transaction, or leaves it for the next flush. It returns how many rows it wrote.
 func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int, err error) {
+	if err := s.mend(ctx, guard); err != nil {
+		return 0, err
+	}
 	// First what was changed, then what that brought about.
 	p := pending{changes: s.changes.look(), tokens: s.unsaved.look(), records: s.queue.take(), interrupted: s.interrupted}
 	batch := guard.Dirty()
@@ -91,9 +89,11 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 	if err := s.write(ctx, &p); err != nil {
 		batch.Release()
 		s.queue.putBack(p.records)
+		s.damaged = problemIn(err) == damaged
 		return 0, err
 	}
 	batch.Confirm()
+	s.queue.stored()
 	s.changes.stored(p.changes)
 	s.unsaved.stored(p.tokens)
 	s.interrupted = 0

@@ -34,12 +34,18 @@ func (s *Store) Health() Health {
 	return h
 }
 
-// note keeps how a turn of Run went that began then, and logs it where that differs from the turn before.
-func (s *Store) note(began time.Time, err error) {
+// noteFlush keeps how a flush went that began then.
+func (s *Store) noteFlush(began time.Time, err error) {
+	s.health.flushed(began, err == nil)
+	s.note(err)
+}
+
+// note keeps whether all went well, and logs it where that differs from before.
+func (s *Store) note(err error) {
 	if err != nil {
 		s.figures.errors.Inc()
 	}
-	switch changed := s.health.note(began, err, s.opts.Now()); {
+	switch changed := s.health.note(err, s.opts.Now()); {
 	case changed && err != nil:
 		s.opts.Logger.Error("database can't be written; chat goes on in memory", slog.String("problem", err.Error()), slog.Any("cause", errors.Unwrap(err)))
 	case changed:
@@ -49,9 +55,10 @@ func (s *Store) note(began time.Time, err error) {
 
 // healthRecord is the part of Health that flushes change. It is safe for concurrent use after start.
 type healthRecord struct {
-	mu   sync.Mutex
-	h    Health
-	safe time.Time // what happened before is stored
+	mu     sync.Mutex
+	h      Health
+	safe   time.Time // what happened before is stored; zero before Run
+	failed bool      // the last flush did
 }
 
 func (r *healthRecord) start(now time.Time) { r.h = Health{State: OK, Since: now} }
@@ -66,10 +73,27 @@ func (r *healthRecord) read(now time.Time) Health {
 	return h
 }
 
+// began says that nothing is stored of what happens from now on.
+func (r *healthRecord) began(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.safe = now
+}
+
+func (r *healthRecord) flushed(began time.Time, well bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed = !well
+	if well {
+		r.safe = began
+	}
+}
+
+// failing reports whether the last flush failed.
 func (r *healthRecord) failing() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.h.State == Failing
+	return r.failed
 }
 
 func (r *healthRecord) wrote(now time.Time) {
@@ -79,17 +103,12 @@ func (r *healthRecord) wrote(now time.Time) {
 }
 
 // note returns whether the state changed.
-func (r *healthRecord) note(began time.Time, err error, now time.Time) (changed bool) {
+func (r *healthRecord) note(err error, now time.Time) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	state, problem := OK, ""
 	if err != nil {
 		state, problem = Failing, problemIn(err)
-		if r.safe.IsZero() {
-			r.safe = began // the first turn failed already
-		}
-	} else {
-		r.safe = began
 	}
 	if changed = state != r.h.State; changed {
 		r.h.Since = now

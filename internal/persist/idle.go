@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// idleTime is how long state is kept of which nothing counts any more: a clock that was wrong for less costs nobody anything.
+	// idleTime is how long state is kept of which nothing counts any more, so that a start with a clock that was ahead deletes nothing.
 	idleTime = 24 * time.Hour
 	// idleInterval is how long the walk rests at the end of the table.
 	idleInterval = time.Hour

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -71,7 +72,7 @@ func TestImportRefusesBadLines(t *testing.T) {
 		export string
 		parts  []string
 	}{
-		"empty":                  {"", []string{"there.jsonl ends after line 0"}},
+		"empty":                  {"", []string{"there.jsonl is no export of chatguard (it is empty): name a file that `chatguard export` wrote"}},
 		"something else":         {"hello\n", []string{"there.jsonl is no export", "chatguard export"}},
 		"another JSON":           {`{"at":1}`, []string{"there.jsonl is no export"}},
 		"no header":              {without(1), []string{"there.jsonl is no export"}},
@@ -89,28 +90,45 @@ func TestImportRefusesBadLines(t *testing.T) {
 		"unknown role":           {edit(9, "vip", "vap"), []string{"there.jsonl:9: ", "vap"}},
 		"no entry ID":            {edit(4, `"id":41`, `"id":0`), []string{"there.jsonl:4: id: "}},
 		"another entry's":        {edit(4, `"entry":41`, `"entry":42`), []string{"there.jsonl:4: outcome: "}},
+		"an entry ID too high":   {edit(4, `"id":41`, `"id":9007199254740992`), []string{"there.jsonl:4: id: want a whole number from 1 to 9007199254740991"}},
+		"a revision too high":    {edit(6, `"number":1`, `"number":2147483648`), []string{"there.jsonl:6: number: want a whole number from 1 to 2147483647"}},
+		"an audit ID too high":   {edit(8, `"id":8`, `"id":9007199254740992`), []string{"there.jsonl:8: id: want a whole number from 1 to 9007199254740991"}},
+		"a number too high":      {edit(9, `"number":1`, `"number":9007199254740992`), []string{"there.jsonl:9: number: want a whole number up to 9007199254740991"}},
 		"no user":                {edit(4, `"user_id":"7"`, `"user_id":""`), []string{"there.jsonl:4: user_id is missing"}},
 		"no cost":                {edit(9, `"cost":2`, `"cost":0`), []string{"there.jsonl:9: cost: "}},
 		"a time too late":        {edit(4, `"at":"2026`, `"at":"2926`), []string{"there.jsonl:4: at: want a time from 1678 to 2262"}},
+		"a time with a typo":     {edit(4, `"at":"2026`, `"at":"20x6`), []string{`there.jsonl:4: at: "20x6-03-14T20:00:00.000000001Z" is no time (want RFC 3339, as 2026-03-14T20:00:00Z) (nothing`}},
+		"a typo in another time": {edit(4, `"reset_at":"2026`, `"reset_at":"20x6`), []string{`there.jsonl:4: reset_at: "20x6-`, "is no time (want RFC 3339"}},
+		"an hour too late":       {edit(8, "T20:", "T25:"), []string{`there.jsonl:8: at: "2026-03-14T25:00:00.000000001Z" is no time`}},
+		"a number for a time":    {edit(8, `"at":"2026-03-14T20:00:00.000000001Z"`, `"at": 7`), []string{"there.jsonl:8: at: 7 is no time (want RFC 3339"}},
+		"a time in odd letters":  {edit(8, `"at":"2026`, `"AT":"20x6`), []string{"there.jsonl:8: one of its times is no time"}},
 		"no times":               {strings.ReplaceAll(good, `"at":"2026-03-14T20:00:00.000000001Z",`, ``), []string{"there.jsonl:4: at: want a time"}},
 		"no revision number":     {edit(6, `"number":1`, `"number":0`), []string{"there.jsonl:6: number: "}},
 		"no policy":              {edit(7, `"policy":null,`, ``), []string{"there.jsonl:7: policy or changes is missing"}},
 		"an unreadable policy":   {edit(7, `"policy":null`, `"policy":{"mode":"war"}`), []string{"there.jsonl:7: policy or changes can't be read", "war"}},
 		"unreadable changes":     {edit(7, `"changes":null`, `"changes":3`), []string{"there.jsonl:7: policy or changes can't be read"}},
+		"a huge policy":          {edit(7, `"policy":null`, `"policy":{"mode":"`+strings.Repeat("x", maxPolicyJSON)+`"}`), []string{"there.jsonl:7: policy or changes is longer than 1048576 bytes"}},
+		"huge changes":           {edit(7, `"changes":null`, `"changes":[{}`+strings.Repeat(",{}", maxPolicyJSON/3)+`]`), []string{"there.jsonl:7: policy or changes is longer than"}},
 		"no action":              {edit(8, `"action":"grant"`, `"action":""`), []string{"there.jsonl:8: action is missing"}},
 		"no detail":              {edit(8, `"detail"`, `"bytes":{},"x"`), []string{"there.jsonl:8: unknown field"}},
 		"no channel login":       {edit(11, "gardenhour", ""), []string{"there.jsonl:11: id or login is missing"}},
 		"bytes of nothing":       {edit(4, `"outcome.reason"`, `"outcome.season"`), []string{"there.jsonl:4: bytes: "}},
 		"a line twice":           {edit(3, "\n", "\n"+lines[2]), []string{"there.jsonl:4: it has the key of the state line before it"}},
 		"another order":          {edit(3, "\n", "\n"+lines[1]), []string{"there.jsonl:4: its key is below"}},
-		"cut off in a line":      {good[:len(good)/2], []string{"there.jsonl:5: the line is cut off"}},
+		"a broken line":          {edit(5, "}\n", "\n"), []string{"there.jsonl:5: the line is cut off", "correct the line"}},
+		"cut off in a line":      {good[:len(good)/2], []string{"there.jsonl ends in line 5, without its end line: it was cut off, so export or copy it again"}},
+		"cut off in a word":      {strings.Join(lines[:4], "") + `{"kind":"jou`, []string{"there.jsonl ends in line 5, without its end line: it was cut off"}},
+		"cut off in the first":   {lines[0][:40], []string{"there.jsonl ends in line 1, without its end line: it was cut off"}},
+		"cut off in the last":    {good[:len(good)-4], []string{"there.jsonl ends in line 12, without its end line: it was cut off"}},
+		"wrong at its very end":  {strings.TrimSuffix(edit(12, "lines", "rows"), "\n"), []string{`there.jsonl:12: unknown field "rows"`}},
 		"cut off after a line":   {without(len(lines)), []string{"there.jsonl ends after line 11, without its end line", "cut off"}},
 		"a line is missing":      {without(3), []string{"there.jsonl:11: the export had 12 lines, and here are 11"}},
 		"more after the end":     {good + "\n" + lines[1], []string{"there.jsonl:13: something follows"}},
 		"an unknown field last":  {edit(12, "lines", "rows"), []string{`there.jsonl:12: unknown field "rows"`}},
 		"a line too long to be":  {edit(3, "\n", "\n"+strings.Repeat(" ", maxImportLine)+"\n"), []string{"there.jsonl:4: the line is longer than"}},
 		"damaged compression":    {"\x1f\x8b" + good, []string{"there.jsonl: its compression is damaged"}},
-		"compression is cut off": {zipped(t, good)[:300], []string{"there.jsonl"}},
+		"compression is cut off": {zipped(t, good)[:300], []string{"there.jsonl ends in line ", "without its end line: it was cut off"}},
+		"compression is damaged": {halfZipped(t, good), []string{"there.jsonl can't be read ", "check the disk, or export again"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fresh := filepath.Join(t.TempDir(), "fresh.db")
@@ -196,6 +214,59 @@ func TestImportReplacesAndKeepsACopy(t *testing.T) {
 	}
 }
 
+// longLines is an export of lines of 1 MiB, which wants few of them to wait for their insertion.
+type longLines struct {
+	t        *testing.T
+	lines    int
+	progress Progress
+	next     int // 0 is the header's
+	rest     []byte
+}
+
+func (l *longLines) Read(data []byte) (int, error) {
+	if len(l.rest) == 0 {
+		if l.next > l.lines+1 {
+			return 0, io.EOF
+		}
+		if waiting := int64(l.next-1) - l.progress.Rows(); waiting > importBytes>>20+1 {
+			l.t.Errorf("%d lines of 1 MiB wait", waiting)
+		}
+		l.rest = l.line()
+		l.next++
+	}
+	n := copy(data, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+func (l *longLines) line() []byte {
+	switch l.next {
+	case 0:
+		return []byte(`{"kind":"chatguard-export","format":1,"at":"2026-03-14T20:00:00Z"}` + "\n")
+	case l.lines + 1:
+		return fmt.Appendf(nil, `{"kind":"end","lines":%d}`+"\n", l.lines+2)
+	}
+	return fmt.Appendf(nil, `{"kind":"channel","id":"%03d","login":"%s"}`+"\n", l.next, strings.Repeat("a", 1<<20))
+}
+
+func TestImportKeepsFewLongLinesInMemory(t *testing.T) {
+	lines := &longLines{t: t, lines: 30}
+	imported, err := Import(ctx, databasePath(t), lines, "there.jsonl", &CopyOptions{Progress: &lines.progress})
+	must(t, err)
+	if imported.Rows != 30 {
+		t.Errorf("imported %+v", imported)
+	}
+}
+
+func TestImportTakesTheHighestNumbers(t *testing.T) {
+	lines := oneOfEach(t)
+	lines[3].(*entryLine).ID, lines[3].(*entryLine).Outcome.Entry = maxID, maxID
+	lines[5].(*revisionLine).Number = maxRevision
+	lines[6].(*auditLine).ID = maxID
+	lines[8].(*spokenLine).Number = maxID
+	thereAndBack(t, databasePath(t), databasePath(t), lines)
+}
+
 // stopsReading is a reader that stops the import when it is read.
 type stopsReading struct {
 	io.Reader
@@ -218,6 +289,18 @@ func TestStoppedImport(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	assertUntouched(t, path, before)
+}
+
+// The rest of a line isn't taken for a broken one.
+func TestImportStoppedInALine(t *testing.T) {
+	export := exportOf(t, manyLines(t, 10))
+	for _, length := range []int{20, len(export) / 2} {
+		stopped := io.MultiReader(bytes.NewReader(export[:length]), iotest.ErrReader(context.Canceled))
+		_, err := Import(ctx, databasePath(t), stopped, "there.jsonl", nil)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("after %d bytes: %v", length, err)
+		}
+	}
 }
 
 // importUntilKilled imports the file beside the database, and says when all of it has been read. It doesn't end.

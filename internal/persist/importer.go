@@ -20,16 +20,18 @@ type importer struct {
 	opts  CopyOptions
 	lines *bufio.Scanner
 	line  int64 // number of the line read last
+	whole bool  // which has its line break
 	at    time.Time
 
 	feed    bytes.Buffer // a line at a time, for the decoder
 	decoder *json.Decoder
 
-	batch []line // of one kind
-	kind  *lineKind
-	last  map[string]lineKey // of each kind
-	rows  int64
-	kept  string
+	batch   []line // of one kind
+	waiting int    // bytes of the batch's lines
+	kind    *lineKind
+	last    map[string]lineKey // of each kind
+	rows    int64
+	kept    string
 }
 
 // maxImportLine is the length in bytes of the longest line that is read.
@@ -49,6 +51,7 @@ func (im *importer) open(r io.Reader) error {
 	}
 	im.lines = bufio.NewScanner(r)
 	im.lines.Buffer(nil, maxImportLine)
+	im.lines.Split(im.split)
 	im.decoder = json.NewDecoder(&im.feed)
 	im.decoder.DisallowUnknownFields()
 	data, err := im.next()
@@ -57,13 +60,28 @@ func (im *importer) open(r io.Reader) error {
 	}
 	var header headerLine
 	switch err := json.Unmarshal(data, &header); {
+	case err != nil && !im.whole && (im.lines.Err() != nil || bytes.HasPrefix(data, []byte(`{"kind":"`+headerKind+`"`))):
+		return im.ended("in")
 	case err != nil || header.Kind != headerKind || header.Format < 1:
-		return fmt.Errorf("%s is no export of chatguard: name a file that `chatguard export` wrote", im.name)
+		return im.noExport("")
 	case header.Format > exportFormat:
 		return fmt.Errorf("%s was written by a newer chatguard (format %d, this one knows up to %d): update chatguard", im.name, header.Format, exportFormat)
 	}
 	im.at = header.At
 	return nil
+}
+
+func (im *importer) noExport(reason string) error {
+	return fmt.Errorf("%s is no export of chatguard%s: name a file that `chatguard export` wrote", im.name, reason)
+}
+
+// split is bufio.ScanLines, and notes whether the line is whole.
+func (im *importer) split(data []byte, atEOF bool) (advance int, line []byte, err error) {
+	advance, line, err = bufio.ScanLines(data, atEOF)
+	if advance > 0 {
+		im.whole = data[advance-1] == '\n'
+	}
+	return advance, line, err
 }
 
 // next returns the next line, valid until the next call. The end of the file is an error.
@@ -72,14 +90,29 @@ func (im *importer) next() ([]byte, error) {
 		im.line++
 		return bytes.TrimSpace(im.lines.Bytes()), nil
 	}
+	return nil, im.ended("after")
+}
+
+// ended says why nothing follows: after the line read last, or in it.
+func (im *importer) ended(where string) error {
 	switch err := im.lines.Err(); {
+	case err == nil && im.line == 0:
+		return im.noExport(" (it is empty)")
 	case err == nil || errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, fmt.Errorf("%s ends after line %d, without its end line: it was cut off, so export or copy it again", im.name, im.line)
+		return fmt.Errorf("%s ends %s line %d, without its end line: it was cut off, so export or copy it again", im.name, where, im.line)
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, im.wrong(im.line+1, fmt.Errorf("the line is longer than %d bytes", maxImportLine))
+		return im.wrong(im.line+1, fmt.Errorf("the line is longer than %d bytes", maxImportLine))
 	default:
-		return nil, fmt.Errorf("%s can't be read after line %d (%w): check the disk, or export again", im.name, im.line, err)
+		return fmt.Errorf("%s can't be read %s line %d (%w): check the disk, or export again", im.name, where, im.line, err)
 	}
+}
+
+// broken is wrong of the line read last, unless it is the rest of one: then that is the news.
+func (im *importer) broken(problem error) error {
+	if !im.whole {
+		return im.ended("in")
+	}
+	return im.wrong(im.line, problem)
 }
 
 // wrong names a line, what is wrong with it, and the mend.
@@ -99,7 +132,7 @@ func (im *importer) readAll(ctx context.Context, tx *sql.Tx) error {
 		}
 		name, err := kindIn(data)
 		if err != nil {
-			return im.wrong(im.line, plainJSON(err))
+			return im.broken(plainJSON(err, data))
 		}
 		if name == endKind {
 			return cmp.Or(im.flush(ctx, tx), im.end(data))
@@ -122,16 +155,19 @@ func kindIn(data []byte) (name string, err error) {
 	return h.Kind, err
 }
 
-// importBatch is how many rows are inserted at a time.
-const importBatch = 10 * rowsPerStatement
+// So many rows are inserted at a time, or so many bytes of lines. A longer line waits alone, so that memory is bounded by a few of the longest.
+const (
+	importBatch = 10 * rowsPerStatement
+	importBytes = 1 << 23
+)
 
 // take reads one line.
 func (im *importer) take(ctx context.Context, tx *sql.Tx, name string, data []byte) error {
 	kind := kindNamed(name)
 	if kind == nil {
-		return im.wrong(im.line, fmt.Errorf("unknown kind %.40q", name))
+		return im.broken(fmt.Errorf("unknown kind %.40q", name))
 	}
-	if kind != im.kind || len(im.batch) == importBatch {
+	if kind != im.kind || len(im.batch) == importBatch || im.waiting+len(data) > importBytes {
 		if err := im.flush(ctx, tx); err != nil {
 			return err
 		}
@@ -142,9 +178,10 @@ func (im *importer) take(ctx context.Context, tx *sql.Tx, name string, data []by
 		err = im.rises(l)
 	}
 	if err != nil {
-		return im.wrong(im.line, err)
+		return im.broken(err)
 	}
 	im.batch = append(im.batch, l)
+	im.waiting += len(data)
 	im.rows++
 	return nil
 }
@@ -165,7 +202,7 @@ func (im *importer) decodeInto(value any, data []byte) error {
 	im.feed.Write(data)
 	end := im.decoder.InputOffset() + int64(len(data))
 	if err := im.decoder.Decode(value); err != nil {
-		return plainJSON(err)
+		return plainJSON(err, data)
 	}
 	if im.decoder.InputOffset() != end {
 		return errors.New("something follows its closing brace")
@@ -194,7 +231,8 @@ func (im *importer) flush(ctx context.Context, tx *sql.Tx) error {
 		return nil
 	}
 	err := im.kind.insertion.write(ctx, tx, len(im.batch), func(args []any, i int) []any { return im.batch[i].values(args) })
-	im.batch = im.batch[:0]
+	clear(im.batch) // for the garbage collector
+	im.batch, im.waiting = im.batch[:0], 0
 	im.opts.Progress.rows.Store(im.rows)
 	return err
 }

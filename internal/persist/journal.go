@@ -3,6 +3,7 @@ package persist
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -94,7 +95,7 @@ func (s *Store) queryEntries(ctx context.Context, query string, args ...any) ([]
 	for rows.Next() {
 		e, err := scanEntry(rows)
 		if err != nil {
-			return nil, explain(s.db.path, err)
+			return nil, fmt.Errorf("database %s: journal entry %d can't be read (%w): put a backup in its place, or delete that row", s.db.path, e.ID, err)
 		}
 		entries = append(entries, e)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -112,8 +113,21 @@ func checkOptionalTime(name string, t time.Time) error {
 	return checkTime(name, t)
 }
 
-// plainJSON is an error of encoding/json in words that name no Go types.
-func plainJSON(err error) error {
+const (
+	maxID       = 1<<53 - 1 // fits a JSON number
+	maxRevision = 1<<31 - 1
+)
+
+// checkNumber refuses a number that leaves no room for those that follow.
+func checkNumber(name string, n, most int64) error {
+	if n < 1 || n > most {
+		return fmt.Errorf("%s: want a whole number from 1 to %d", name, most)
+	}
+	return nil
+}
+
+// plainJSON is an error that encoding/json had with the data, in words that name no Go types.
+func plainJSON(err error, data []byte) error {
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
 		names := slices.DeleteFunc(strings.Split(wrong.Field, "."), func(name string) bool { return name != strings.ToLower(name) }) // Go's, of what is embedded
 		return fmt.Errorf("%s: %s can't stand there", strings.Join(names, "."), wrong.Value)
@@ -124,5 +138,22 @@ func plainJSON(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the line is cut off")
 	}
+	if wrong := (*time.ParseError)(nil); errors.As(err, &wrong) || strings.HasPrefix(err.Error(), "Time.UnmarshalJSON: ") {
+		return wrongTime(data)
+	}
 	return err
+}
+
+// timeField is a field that has to be a time, with its value. It is never found within a text, where quotes have a backslash.
+var timeField = regexp.MustCompile(`"((?:may_speak_|reset_)?at)"\s*:\s*("(?:[^"\\]|\\.)*"|[^\s,}]+)`)
+
+// wrongTime names the first time that is none, which the error of encoding/json doesn't.
+func wrongTime(data []byte) error {
+	const want = "is no time (want RFC 3339, as 2026-03-14T20:00:00Z)"
+	for _, field := range timeField.FindAllSubmatch(data, -1) {
+		if new(time.Time).UnmarshalJSON(field[2]) != nil {
+			return fmt.Errorf("%s: %.60s %s", field[1], field[2], want)
+		}
+	}
+	return errors.New("one of its times " + want)
 }

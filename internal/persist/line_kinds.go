@@ -85,9 +85,9 @@ func (l *entryLine) scan(rows *sql.Rows) (err error) {
 var results = []journal.Result{journal.Pending, journal.Done, journal.Failed, journal.Skipped, journal.Observed}
 
 func (l *entryLine) check() error {
-	switch {
-	case l.ID < 1:
-		return errors.New("id: want a whole number from 1")
+	switch err := checkNumber("id", int64(l.ID), maxID); {
+	case err != nil:
+		return err
 	case l.UserID == "":
 		return errors.New("user_id is missing")
 	case l.Cost < 1:
@@ -136,16 +136,22 @@ func (l *revisionLine) scan(rows *sql.Rows) error {
 	return err
 }
 
+// maxPolicyJSON is as much as the dashboard takes, and few enough bytes that what they spell fits in memory, however terse it is.
+const maxPolicyJSON = 1 << 20
+
 func (l *revisionLine) check() error {
-	if l.Number < 1 {
-		return errors.New("number: want a whole number from 1")
+	if err := checkNumber("number", int64(l.Number), maxRevision); err != nil {
+		return err
 	}
 	if len(l.Policy) == 0 || len(l.Changes) == 0 {
 		return errors.New("policy or changes is missing")
 	}
+	if max(len(l.Policy), len(l.Changes)) > maxPolicyJSON {
+		return fmt.Errorf("policy or changes is longer than %d bytes", maxPolicyJSON)
+	}
 	var read journal.Revision // as the next start will
 	if err := cmp.Or(json.Unmarshal(l.Policy, &read.Policy), json.Unmarshal(l.Changes, &read.Changes)); err != nil {
-		return fmt.Errorf("policy or changes can't be read: %w", plainJSON(err))
+		return fmt.Errorf("policy or changes can't be read: %w", plainJSON(err, nil))
 	}
 	return checkTime("at", l.At)
 }
@@ -181,9 +187,9 @@ func (l *auditLine) scan(rows *sql.Rows) error {
 }
 
 func (l *auditLine) check() error {
-	switch {
-	case l.ID < 1:
-		return errors.New("id: want a whole number from 1")
+	switch err := checkNumber("id", l.ID, maxID); {
+	case err != nil:
+		return err
 	case l.Action == "":
 		return errors.New("action is missing")
 	case len(l.Detail) == 0:
@@ -223,6 +229,8 @@ func (l *spokenLine) scan(rows *sql.Rows) error {
 
 func (l *spokenLine) check() error {
 	switch {
+	case l.Number > maxID:
+		return fmt.Errorf("number: want a whole number up to %d", maxID)
 	case l.UserID == "":
 		return errors.New("user_id is missing")
 	case l.Cost < 1:

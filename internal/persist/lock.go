@@ -49,6 +49,23 @@ func lockDatabase(path string) (*ownerLock, error) {
 	return lock, nil
 }
 
+// CheckOwner returns an *OwnedError where another process owns the database at path, and nil where none does or that can't be told.
+func CheckOwner(path string) error {
+	path, err := realPath(path)
+	if err != nil {
+		return nil
+	}
+	name := path + ".lock"
+	if _, err := os.Stat(name); err != nil {
+		return nil // nobody ever did
+	}
+	lock := &ownerLock{file: flock.New(name)}
+	if locked, err := lock.file.TryRLock(); err == nil && !locked {
+		return &OwnedError{Path: path, PID: readPID(name)}
+	}
+	return lock.release()
+}
+
 func (l *ownerLock) release() error { return l.file.Unlock() }
 
 // On Windows nobody else can read or write the locked byte, which is the first one. So that is a space, and the PID follows it.

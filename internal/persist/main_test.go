@@ -35,7 +35,6 @@ func TestMain(m *testing.M) {
 var childRoles = map[string]func(ctx context.Context, path string) error{
 	"own":    ownUntilKilled,
 	"live":   liveUntilKilled,
-	"nobody": writeAsNobody,
 	"signin": printSignInCode,
 	"import": importUntilKilled,
 	"pairs":  writePairsUntilKilled,

@@ -12,8 +12,9 @@ import (
 type figures struct {
 	state, journal, timeline, revisions, audits *metrics.Counter // rows written
 
-	duration *metrics.Histogram // of flushes
-	errors   *metrics.Counter
+	flushes *metrics.Counter
+	seconds *metrics.FloatCounter // that they took
+	errors  *metrics.Counter
 }
 
 func (s *Store) register(set *metrics.Set) {
@@ -22,8 +23,9 @@ func (s *Store) register(set *metrics.Set) {
 	}
 	s.figures = figures{
 		state: written("state"), journal: written("journal"), timeline: written("timeline"), revisions: written("revision"), audits: written("audit"),
-		duration: set.NewHistogram("chatguard_database_flush_duration_seconds"),
-		errors:   set.NewCounter("chatguard_database_errors_total"),
+		flushes: set.NewCounter("chatguard_database_flush_duration_seconds_count"), // the pair is a Prometheus summary without quantiles
+		seconds: set.NewFloatCounter("chatguard_database_flush_duration_seconds_sum"),
+		errors:  set.NewCounter("chatguard_database_errors_total"),
 	}
 	for name, value := range map[string]func(Health) float64{
 		"chatguard_database_lag_seconds":                     func(h Health) float64 { return h.Lag.Seconds() },
@@ -43,11 +45,15 @@ func (f *figures) flushed(p *pending, took time.Duration) {
 	f.timeline.Add(len(p.records.timeline))
 	f.revisions.Add(len(p.changes.revisions))
 	f.audits.Add(len(p.changes.audits))
-	f.duration.Update(took.Seconds())
+	f.flushes.Inc()
+	f.seconds.Add(took.Seconds())
 }
 
 // Size is how many bytes the database has on disk, with its log; 0 for one in memory.
 func (s *Store) Size() (bytes int64) {
+	if s.lock == nil {
+		return 0 // it has no path
+	}
 	for _, name := range []string{s.db.path, s.db.path + "-wal"} {
 		if info, err := os.Stat(name); err == nil { // there may be no log
 			bytes += info.Size()

@@ -74,16 +74,30 @@ func (db *database) checkCurrent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var version int
-	switch err := db.reader.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); {
+	version, foreign, err := identify(ctx, db.reader)
+	switch {
 	case err != nil:
-		return explain(db.path, err)
+		return explainAtStart(db.path, err)
+	case foreign:
+		return foreignError(db.path)
 	case version > len(steps):
 		return newerError(db.path, version, len(steps))
 	case version < len(steps):
 		return fmt.Errorf("database %s is of an older version: start `chatguard run` once, which brings it up to date", db.path)
 	}
 	return nil
+}
+
+// identify returns the version of a database's schema, and whether it is another program's.
+func identify(ctx context.Context, reader *sql.DB) (version int, foreign bool, err error) {
+	var owner, tables int
+	err = reader.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id, pragma_user_version`).Scan(&owner, &version, &tables)
+	return version, tables > 0 && owner != applicationID, err
+}
+
+func foreignError(path string) error {
+	return fmt.Errorf("database %s belongs to another program: set another database", path)
 }
 
 func newerError(path string, version, newest int) error {

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/VictoriaMetrics/metrics"
 )
 
 // Open opens the database at path, makes it where there is none, brings an older one up to date, and owns it until Close. The error names
@@ -42,7 +44,7 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 // newStore returns a Store on a database of the present schema.
 func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
 	s := &Store{Tokens: newTokens(db, opts.Now), opts: opts, commits: newCommits()}
-	s.unsaved = &unsaved{}
+	s.unsaved, s.failing = newUnsaved(), s.health.failing
 	now := opts.Now()
 	s.queue.limit, s.queue.wake = opts.QueueSize, s.commits.wake
 	s.queue.number = now.Unix() // so that messages with the times of earlier ones, of another process, have other numbers
@@ -92,9 +94,11 @@ func OpenMemory(ctx context.Context, opts *Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	full := opts.withDefaults()
+	full.Metrics = metrics.NewSet() // nothing is kept, and so there is nothing to tell
 	if err = migrate(ctx, db, 0, steps); err == nil {
 		var s *Store
-		if s, err = newStore(ctx, db, opts.withDefaults()); err == nil {
+		if s, err = newStore(ctx, db, full); err == nil {
 			return s, nil
 		}
 	}
@@ -160,22 +164,36 @@ func inspect(ctx context.Context, path string, newest int) (version int, err err
 	if err != nil {
 		return 0, err
 	}
-	var owner, tables int
+	version, foreign, err := identify(ctx, reader)
 	var verdict string
-	err = errors.Join(
-		reader.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
-			FROM pragma_application_id, pragma_user_version`).Scan(&owner, &version, &tables),
+	err = errors.Join(err,
 		reader.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict),
 		reader.Close())
 	switch {
 	case err != nil:
-		return 0, explain(path, err)
-	case tables > 0 && owner != applicationID:
-		return 0, fmt.Errorf("database %s belongs to another program: set another database", path)
+		return 0, explainAtStart(path, err)
+	case foreign:
+		return 0, foreignError(path)
 	case version > newest:
 		return 0, newerError(path, version, newest)
 	case verdict != "ok":
-		return 0, &trouble{path: path, problem: damaged, err: errors.New(verdict)}
+		return 0, damagedError(path, errors.New(verdict))
 	}
 	return version, nil
+}
+
+// explainAtStart is explain for a database that nobody may be using.
+func explainAtStart(path string, err error) error {
+	if err = explain(path, err); problemIn(err) == damaged {
+		return damagedError(path, err)
+	}
+	return err
+}
+
+func damagedError(path string, err error) error {
+	problem := damagedAtStart
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		problem += foreignLog
+	}
+	return &trouble{path: path, problem: problem, err: err}
 }

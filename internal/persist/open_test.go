@@ -173,7 +173,7 @@ func TestDamagedDatabaseKeepsItsLog(t *testing.T) {
 	must(t, s.Close())
 
 	overwrite(t, killed, 12*4096, 4096)
-	refused(t, killed, "damaged")
+	refused(t, killed, "damaged", foreignLog)
 }
 
 func TestNewerDatabaseIsRefused(t *testing.T) {
@@ -195,6 +195,8 @@ func TestForeignDatabaseIsRefused(t *testing.T) {
 	must(t, err)
 	must(t, db.close())
 	refused(t, path, "another program")
+	_, err = OpenTokens(ctx, path, nil)
+	wantError(t, err, path, "another program")
 }
 
 func TestTokensNeedADatabase(t *testing.T) {
@@ -210,4 +212,18 @@ func TestEmptyFileBecomesADatabase(t *testing.T) {
 	path := databasePath(t)
 	must(t, os.WriteFile(path, nil, 0o600))
 	open(t, path, nil)
+}
+
+func TestCheckOwner(t *testing.T) {
+	path := databasePath(t)
+	must(t, CheckOwner(path)) // nobody ever owned it
+	first := startChild(t, "own", path)
+	first.next(t)
+	var owned *OwnedError
+	if err := CheckOwner(path); !errors.As(err, &owned) || owned.PID != first.Process.Pid {
+		t.Errorf("got %v, want an OwnedError of process %d", err, first.Process.Pid)
+	}
+	first.kill(t)
+	must(t, CheckOwner(path))
+	must(t, open(t, path, nil).Close())
 }

@@ -12,12 +12,13 @@ import (
 
 // queue is what waits to be written to timeline and journal. It is safe for concurrent use; its lock is held for moments only.
 type queue struct {
-	limit int           // of all records together
+	limit int           // of all records together, beside those that are being written
 	wake  chan struct{} // gets one when the queue is half full, so that it is written before it overflows
 
 	mu       sync.Mutex
 	waiting  records
-	woken    bool  // since it was taken
+	taken    int   // records that are being written
+	woken    bool  // since then
 	number   int64 // of the last message of the timeline
 	channels interned
 	dropped  Dropped
@@ -74,7 +75,7 @@ func (q *queue) report(o journal.Outcome) {
 func (q *queue) take() records {
 	q.mu.Lock()
 	r := q.waiting
-	q.waiting, q.woken = records{}, false
+	q.waiting, q.taken, q.woken = records{}, r.len(), false
 	q.mu.Unlock()
 	r.settle()
 	return r
@@ -85,10 +86,18 @@ func (q *queue) putBack(r records) {
 	slices.SortFunc(r.timeline, func(a, b timelineRow) int { return cmp.Compare(a.number, b.number) }) // writing has sorted it otherwise
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.taken = 0
 	q.woken = true // a database in trouble is tried at its time
 	w := &q.waiting
 	w.timeline, w.entries, w.outcomes = append(r.timeline, w.timeline...), append(r.entries, w.entries...), append(r.outcomes, w.outcomes...)
 	q.trim()
+}
+
+// stored says that the records that were taken are in the database.
+func (q *queue) stored() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.taken = 0
 }
 
 // trim drops what is beyond the limit.
@@ -120,7 +129,7 @@ func dropOldest[T any](items *[]T, n int) int {
 func (q *queue) state() (waiting int, dropped Dropped) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.waiting.len(), q.dropped
+	return q.waiting.len() + q.taken, q.dropped
 }
 
 // settle sorts the entries and gives them their outcomes, so that an entry and its outcome are written as one row.

@@ -16,6 +16,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
+func init() { childRoles["nobody"] = writeAsNobody }
+
 // nobody is a user without root's rights, who may write what nobody may write.
 const nobody = 65534
 

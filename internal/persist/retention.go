@@ -11,12 +11,12 @@ import (
 const (
 	// timelineTime is how long the timeline is kept.
 	timelineTime = 48 * time.Hour
-	// auditTime is how long the audit is kept, and revisions that are no longer in force.
+	// auditTime is how long the audit is kept, and revisions after they were in force.
 	auditTime = 365 * 24 * time.Hour
 
 	// sweepStep is how many records of each kind one transaction deletes at most, so that nobody waits for it.
 	sweepStep = 1000
-	// sweepSteps is how many such transactions there are in a turn at most.
+	// sweepSteps is how many such transactions there are in a turn before the next flush goes before.
 	sweepSteps = 20
 	// sweepInterval is how long nothing is looked for after a step that found less.
 	sweepInterval = time.Minute
@@ -31,33 +31,36 @@ type sweeper struct {
 // retired deletes up to ?2 records of a kind that are older than ?1.
 type retired struct {
 	keep      func(o *Options) time.Duration
+	rare      bool // there are few, and each turn looks only once
 	statement string
 }
 
 var retirement = []retired{
-	{func(o *Options) time.Duration { return o.Retention }, `DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE at < ?1 ORDER BY at LIMIT ?2)`},
-	{func(*Options) time.Duration { return timelineTime }, `WITH RECURSIVE channels (id) AS (
+	{func(o *Options) time.Duration { return o.Retention }, false, `DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE at < ?1 ORDER BY at LIMIT ?2)`},
+	{func(*Options) time.Duration { return timelineTime }, false, `WITH RECURSIVE channels (id) AS (
 			SELECT min(channel_id) FROM timeline
 			UNION ALL SELECT (SELECT min(channel_id) FROM timeline WHERE channel_id > id) FROM channels WHERE id IS NOT NULL)
 		DELETE FROM timeline WHERE (channel_id, at, number) IN (
 			SELECT channel_id, at, number FROM channels CROSS JOIN timeline WHERE channel_id = id AND at < ?1 LIMIT ?2)`},
-	{func(*Options) time.Duration { return 0 }, `DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at <= ?1 LIMIT ?2)`},
-	{func(*Options) time.Duration { return auditTime }, `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ?1 ORDER BY at LIMIT ?2)`},
-	{func(*Options) time.Duration { return auditTime }, `DELETE FROM revision WHERE (channel_id, number) IN (
-		SELECT channel_id, number FROM revision AS old WHERE at < ?1
-			AND number < (SELECT max(number) FROM revision WHERE channel_id = old.channel_id) LIMIT ?2)`},
+	{func(*Options) time.Duration { return 0 }, true, `DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at <= ?1 LIMIT ?2)`},
+	{func(*Options) time.Duration { return auditTime }, true, `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ?1 ORDER BY at LIMIT ?2)`},
+	{func(*Options) time.Duration { return auditTime }, true, `DELETE FROM revision WHERE (channel_id, number) IN (
+		SELECT channel_id, number FROM revision AS old
+		WHERE number < (SELECT max(number) FROM revision WHERE channel_id = old.channel_id AND at < ?1) LIMIT ?2)`},
 }
 
 // sweep deletes what has had its time, after a flush that wrote so many rows: a step of each kind, and more where more was written, so that
-// it goes faster than it comes. It ends early where somebody waits for the next flush.
+// it goes faster than it comes. It ends early where somebody waits for the next flush, and after some steps when that is due.
 func (s *Store) sweep(ctx context.Context, guard *chatguard.Guard, written int) error {
-	if err := s.sweepIdle(ctx, guard); err != nil {
-		return err
-	}
-	now := s.opts.Now()
-	steps := min(1+2*written/sweepStep, sweepSteps)
-	for ; steps > 0 && !now.Before(s.sweeper.at) && len(s.commits.wake) == 0; steps-- {
-		more, err := s.retire(ctx, now)
+	due, now := time.Now().Add(s.opts.FlushInterval), s.opts.Now()
+	for done := 0; done <= 2*written/sweepStep && len(s.commits.wake) == 0 && (done < sweepSteps || time.Now().Before(due)); done++ {
+		if err := s.sweepIdle(ctx, guard); err != nil {
+			return err
+		}
+		if now.Before(s.sweeper.at) {
+			continue
+		}
+		more, err := s.retire(ctx, now, done == 0)
 		if err != nil {
 			return err
 		}
@@ -69,9 +72,12 @@ func (s *Store) sweep(ctx context.Context, guard *chatguard.Guard, written int) 
 }
 
 // retire deletes a step of each kind, and reports whether there may be more.
-func (s *Store) retire(ctx context.Context, now time.Time) (more bool, err error) {
+func (s *Store) retire(ctx context.Context, now time.Time, first bool) (more bool, err error) {
 	err = s.db.write(ctx, func(tx *sql.Tx) error {
 		for _, r := range retirement {
+			if r.rare && !first {
+				continue
+			}
 			result, err := tx.ExecContext(ctx, r.statement, now.Add(-r.keep(&s.opts)).UnixNano(), sweepStep)
 			if err != nil {
 				return err

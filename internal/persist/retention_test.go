@@ -1,41 +1,222 @@
 package persist
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
-func TestOldEntriesGoInSteps(t *testing.T) {
+// retiring are the kinds of records that retire, and how those with the numbers ?1 to ?2 are made, all at ?3.
+var retiring = []struct {
+	table  string
+	lives  time.Duration // a record goes so long after its time, and not a nanosecond earlier
+	insert string
+	stays  int // records that no time makes go
+}{
+	{"journal", 72*time.Hour + 1, `INSERT INTO journal SELECT i, ?3, 'c1', 'u', 'login', 'name', 'm', 'text', 'burst', 0, 0, 1, 'delete', 0, 'delete', 'done', '', 1, 0, 0, 0, 0 FROM n`, 0},
+	{"timeline", timelineTime + 1, `INSERT INTO timeline SELECT 'c1', ?3, i, 'u', 'login', 0, 1 FROM n`, 0},
+	{"token", 0, `INSERT INTO token SELECT randomblob(32), 'code', 'Ada', ?3 FROM n`, 0},
+	{"audit", auditTime + 1, `INSERT INTO audit SELECT i, ?3, 'Ada', 'grant', 'c1', 'u', '5' FROM n`, 0},
+	{"revision", auditTime + 2, `INSERT INTO revision SELECT 'c1', i, 'Ada', ?3, NULL, 'null' FROM n`, 1}, // after the next one came into force
+}
+
+// fill makes records of one of the kinds.
+func (s *Store) fill(t testing.TB, insert string, first, last int, at time.Time) {
+	t.Helper()
+	s.exec(t, "WITH RECURSIVE n (i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2) "+insert, first, last, at.UnixNano())
+}
+
+// size is how many records a table has.
+func (s *Store) size(t testing.TB, table string) int {
+	t.Helper()
+	return s.count(t, "SELECT count(*) FROM "+table)
+}
+
+func TestNothingGoesTooEarly(t *testing.T) {
+	for _, kind := range retiring {
+		t.Run(kind.table, func(t *testing.T) {
+			now := start
+			s := open(t, databasePath(t), &Options{Retention: 72 * time.Hour, Now: func() time.Time { return now }})
+			g := guardOf(t, s, policy())
+			s.fill(t, kind.insert, 1, 1, start)
+			s.fill(t, kind.insert, 2, 2, start.Add(1))
+			s.fill(t, kind.insert, 3, 3, start.Add(2*auditTime)) // the last revision stays anyhow
+			for _, step := range []struct {
+				at   time.Duration
+				left int
+			}{{kind.lives - 1, 3}, {kind.lives, 2}, {kind.lives + 1, 1 + kind.stays}} {
+				now = start.Add(step.at)
+				s.sweeper = sweeper{}
+				s.turn(ctx, g)
+				if n := s.size(t, kind.table); n != step.left {
+					t.Errorf("%d records after %v, want %d", n, step.at, step.left)
+				}
+			}
+		})
+	}
+}
+
+func TestTheTimelineGoesInEveryChannel(t *testing.T) {
 	now := start
-	s := open(t, databasePath(t), &Options{Retention: 24 * time.Hour, Now: func() time.Time { return now }})
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	g := guardOf(t, s, policy())
+	speak := func(at time.Time, channels ...string) {
+		for _, channelID := range channels {
+			for range 3 {
+				s.Observe(chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: "u"}}, chatguard.Verdict{At: at})
+			}
+		}
+	}
+	fresh := start.Add(time.Hour)
+	speak(start, "a", "b", "d", "é", "zz") // c has nothing old
+	speak(fresh, "b", "c", "zz")           // a, d and é nothing else
+	now = start.Add(timelineTime + 1)
+	s.turn(ctx, g)
+	if n := s.count(t, "SELECT count(*) FROM timeline WHERE at = ?", start.UnixNano()); n != 0 {
+		t.Errorf("%d old messages are left", n)
+	}
+	for _, channelID := range []string{"b", "c", "zz"} {
+		if n := s.count(t, "SELECT count(*) FROM timeline WHERE channel_id = ? AND at = ?", channelID, fresh.UnixNano()); n != 3 {
+			t.Errorf("%d of 3 fresh messages are left in channel %s", n, channelID)
+		}
+	}
+}
+
+// A channel's last revision says what is in force, also where that is the configuration.
+func TestTheLastRevisionNeverGoes(t *testing.T) {
+	path := databasePath(t)
+	years := func(n float64) time.Time { return start.Add(time.Duration(n * float64(auditTime))) }
+	s := open(t, path, &Options{Now: at(years(0.5))})
+	stop := running(t, s, guardOf(t, s, policy()))
+	save := func(channelID string, at time.Time) journal.Revision {
+		r := revision(channelID, 5)
+		r.At = at
+		return saveRevision(t, s, r)
+	}
+	save("long ago", years(0))
+	save("long ago", years(0.1))
+	inForce := save("long ago", years(0.2))
+	only := save("only", years(0))
+	superseded := save("lately", years(0))
+	kept, last := save("lately", years(4.5)), save("lately", years(4.9))
+	save("discarded", years(0))
+	discard, _, err := s.DiscardRevisions(ctx, "discarded", "Grace")
+	must(t, err)
+	stop()
+	must(t, s.Close())
+	late := &Options{Now: at(years(5))}
+	s = open(t, path, late)
+	s.turn(ctx, guardOf(t, s, policy()))
+	must(t, s.Close())
+
+	s = open(t, path, late)
+	wantRevisions(t, inForce)(s.Revisions(ctx, "long ago"))
+	wantRevisions(t, only)(s.Revisions(ctx, "only"))
+	wantRevisions(t, last, kept, superseded)(s.Revisions(ctx, "lately"))
+	wantRevisions(t, discard)(s.Revisions(ctx, "discarded"))
+	wantRevisions(t, last, inForce, only)(s.CurrentRevisions(ctx))
+	running(t, s, guardOf(t, s, policy()))
+	for channelID, number := range map[string]int{"long ago": 4, "only": 2, "lately": 4, "discarded": 3} {
+		if r := save(channelID, years(5)); r.Number != number {
+			t.Errorf("the next revision of channel %q is %d, want %d", channelID, r.Number, number)
+		}
+	}
+}
+
+func TestATurnDeletesAStepOfEachKind(t *testing.T) {
+	now := start.Add(2 * auditTime)
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
 	const old = 2*sweepStep + 1
-	for id := 1; id <= old; id++ {
-		s.Observe(throttled(id, "c1", "u", time.Second))
+	for _, kind := range retiring {
+		s.fill(t, kind.insert, 1, old, start)
+		s.fill(t, kind.insert, old+1, old+1, now.Add(time.Hour)) // stays
 	}
-	m, v := throttled(old+1, "c1", "u", time.Second)
-	v.At = start.Add(time.Hour)
-	s.Observe(m, v)
-	for _, now = range []time.Time{start, start.Add(24 * time.Hour)} {
-		s.turn(ctx, g)
-		if n := s.count(t, "SELECT count(*) FROM journal"); n != old+1 {
-			t.Fatalf("%d entries at %v", n, now)
-		}
-	}
-
-	now = start.Add(24*time.Hour + sweepInterval)
 	for _, want := range []int{sweepStep + 2, 2, 1, 1} {
 		s.turn(ctx, g)
-		if n := s.count(t, "SELECT count(*) FROM journal"); n != want {
-			t.Errorf("%d entries left, want %d", n, want)
+		for _, kind := range retiring {
+			if n, want := s.size(t, kind.table), max(want, 1+kind.stays); n != want {
+				t.Errorf("%s: %d records are left, want %d", kind.table, n, want)
+			}
 		}
 	}
-	now = start.Add(25*time.Hour + sweepInterval)
-	s.turn(ctx, g)
-	entries, err := s.Entries(ctx, "c1", 10)
-	must(t, err)
-	if len(entries) != 0 {
-		t.Errorf("%+v", entries)
+}
+
+func TestATurnDeletesTwiceWhatItWrote(t *testing.T) {
+	now := start.Add(2 * auditTime)
+	for _, test := range []struct{ written, goes int }{
+		{0, sweepStep}, {sweepStep/2 - 1, sweepStep}, {sweepStep / 2, 2 * sweepStep}, {2 * sweepStep, 5 * sweepStep},
+	} {
+		s := open(t, databasePath(t), &Options{Now: at(now)})
+		g := guardOf(t, s, policy())
+		const old = 5*sweepStep + 1
+		for _, kind := range retiring[:2] {
+			s.fill(t, kind.insert, 1, old, start)
+		}
+		for range test.written {
+			s.Observe(message("u", now), chatguard.Verdict{At: now})
+		}
+		s.turn(ctx, g)
+		for _, kind := range retiring[:2] {
+			want := old - test.goes
+			if kind.table == "timeline" {
+				want += test.written
+			}
+			if n := s.size(t, kind.table); n != want {
+				t.Errorf("%s after a turn that wrote %d: %d records are left, want %d", kind.table, test.written, n, want)
+			}
+		}
+	}
+}
+
+// Even of messages that are too old when they come, more go than come.
+func TestABacklogVanishesWhileMoreComes(t *testing.T) {
+	now := start.Add(2 * auditTime)
+	s := open(t, databasePath(t), &Options{Now: at(now)})
+	g := guardOf(t, s, policy())
+	const backlog, comes = 20_000, 5000
+	s.fill(t, retiring[1].insert, 1, backlog, start)
+	for left := backlog; left > 0; {
+		for range comes {
+			s.Observe(message("u", start), chatguard.Verdict{At: start})
+		}
+		s.turn(ctx, g)
+		left = max(0, left+comes-(2*comes+sweepStep))
+		if n := s.size(t, "timeline"); n != left {
+			t.Fatalf("%d messages are left, want %d", n, left)
+		}
+	}
+}
+
+// What retires is found by an index, however large the table is, and deleted by its key. People make few tokens and revisions; those are looked
+// through.
+func TestRetiringGoesByIndex(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	looked := map[string]string{"token": "SCAN token", "revision": "SCAN old"}
+	for i, r := range retirement {
+		table := retiring[i].table
+		rows, err := s.db.reader.QueryContext(ctx, "EXPLAIN QUERY PLAN "+r.statement, 0, 0)
+		must(t, err)
+		var plan []string
+		for rows.Next() {
+			var id, parent, unused int
+			var detail string
+			must(t, rows.Scan(&id, &parent, &unused, &detail))
+			plan = append(plan, detail)
+		}
+		must(t, rows.Close())
+		if key := "SEARCH " + table + " USING "; len(plan) == 0 || !strings.HasPrefix(plan[0], key+"PRIMARY KEY") && !strings.HasPrefix(plan[0], key+"INTEGER PRIMARY KEY") {
+			t.Errorf("%s is deleted by another way: %q", table, plan)
+		}
+		for _, step := range plan {
+			if strings.HasPrefix(step, "SCAN") && step != looked[table] && step != "SCAN channels" || strings.Contains(step, "TEMP B-TREE") {
+				t.Errorf("%s: %s", table, step)
+			}
+		}
 	}
 }
 
@@ -49,12 +230,12 @@ func TestSweepWaitsForItsTime(t *testing.T) {
 	s.mustFlush(t, g)
 	s.exec(t, "UPDATE journal SET at = 0")
 	s.turn(ctx, g)
-	if n := s.count(t, "SELECT count(*) FROM journal"); n != 1 {
+	if n := s.size(t, "journal"); n != 1 {
 		t.Fatal("swept before its time")
 	}
 	now = start.Add(sweepInterval)
 	s.turn(ctx, g)
-	if n := s.count(t, "SELECT count(*) FROM journal"); n != 0 {
+	if n := s.size(t, "journal"); n != 0 {
 		t.Fatal("not swept at its time")
 	}
 }
@@ -69,12 +250,38 @@ func TestExpiredSignInsGo(t *testing.T) {
 	now = start.Add(SignInTime)
 	s.turn(ctx, g)
 	wantSession(t, s.Tokens, session, "Ada")
-	if n := s.count(t, "SELECT count(*) FROM token"); n != 1 {
+	if n := s.size(t, "token"); n != 1 {
 		t.Errorf("%d tokens, want the session", n)
 	}
 	now = start.Add(SessionTime)
 	s.turn(ctx, g)
-	if n := s.count(t, "SELECT count(*) FROM token"); n != 0 {
+	if n := s.size(t, "token"); n != 0 {
 		t.Errorf("%d tokens", n)
+	}
+}
+
+// Every six hours bring 60 new users who say one thing too many. What they leave behind goes as fast as others come.
+func TestTheFileStopsGrowing(t *testing.T) {
+	now := start
+	s := open(t, databasePath(t), &Options{Retention: 72 * time.Hour, Now: func() time.Time { return now }})
+	g := guardOf(t, s, policy())
+	var early int64
+	for hour := 0; hour < 40*24; hour += 6 {
+		for user := range 60 {
+			for range 4 {
+				say(t, g, fmt.Sprint(hour, "-", user), now)
+			}
+		}
+		s.turn(ctx, g)
+		if hour == 10*24 {
+			early = s.Size()
+		}
+		now = now.Add(6 * time.Hour)
+	}
+	if h := s.Health(); h.State != OK {
+		t.Fatalf("%+v", h)
+	}
+	if late := s.Size(); late > early+early/10 {
+		t.Errorf("%d bytes after 10 days, %d after 40", early, late)
 	}
 }

@@ -114,7 +114,8 @@ func (s *Store) queryRevisions(ctx context.Context, query string, args ...any) (
 	for rows.Next() {
 		r, err := scanRevision(rows)
 		if err != nil {
-			return nil, fmt.Errorf("database %s: revision %d of channel %s: %w", s.db.path, r.Number, r.ChannelID, err)
+			return nil, fmt.Errorf("database %s: revision %d of channel %s can't be read (%w): put a backup in its place, or delete that row",
+				s.db.path, r.Number, r.ChannelID, err)
 		}
 		revisions = append(revisions, r)
 	}

@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -31,10 +32,12 @@ var ErrCode = errors.New("this sign-in code is unknown, used or too old: make a 
 type Tokens struct {
 	db      *database
 	now     func() time.Time
-	unsaved *unsaved // of a Store, which writes them; nil beside one
+	unsaved *unsaved    // of a Store, which writes them; nil beside one
+	failing func() bool // whether the Store knows that nothing can be written; nil beside one
 
-	mu   sync.Mutex
-	seen map[tokenHash]seenSession
+	mu    sync.Mutex
+	seen  map[tokenHash]seenSession
+	ended int // how many sessions were ended here: what was read before the last one may be of that
 }
 
 type tokenHash [sha256.Size]byte
@@ -63,6 +66,10 @@ func (t *Tokens) NewSignInCode(ctx context.Context, name string, ttl time.Durati
 	}
 	code = rand.Text()
 	hash, row := hashToken(code), &tokenRow{codeKind, name, t.now().Add(ttl)}
+	if t.unsaved != nil && t.failing() {
+		t.unsaved.put(hash, row)
+		return code, nil
+	}
 	err = t.db.write(ctx, func(tx *sql.Tx) error { return insertToken(ctx, tx, hash, row) })
 	if t.unsaved != nil && inTrouble(err) {
 		t.unsaved.put(hash, row)
@@ -78,15 +85,39 @@ func (t *Tokens) RedeemCode(ctx context.Context, code string) (session, name str
 	from, to := hashToken(code), hashToken(session)
 	if t.unsaved == nil {
 		name, err = t.redeem(ctx, from, to)
-	} else if _, known := t.unsaved.of(from); known {
-		name, err = t.unsaved.redeem(from, to, nil, t.now())
-	} else if name, err = t.redeem(ctx, from, to); inTrouble(err) {
-		name, err = t.redeemUnsaved(ctx, from, to)
+	} else {
+		name, err = t.redeemHereOrThere(ctx, from, to)
 	}
 	if err != nil {
 		return "", "", err
 	}
 	return session, name, nil
+}
+
+// redeemHereOrThere exchanges a code in memory, where it waits or the database is in trouble, else in the database. One at a time: whoever finds
+// the database well again has to know what was redeemed in memory until then.
+func (t *Tokens) redeemHereOrThere(ctx context.Context, code, session tokenHash) (name string, err error) {
+	if _, known := t.unsaved.of(code); !known { // whoever tries codes at random holds up nobody
+		if stored, err := t.read(ctx, code, codeKind); stored == nil {
+			return "", cmp.Or(err, ErrCode)
+		}
+	}
+	select {
+	case t.unsaved.redeeming <- struct{}{}:
+		defer func() { <-t.unsaved.redeeming }()
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	name, err = t.unsaved.redeem(code, session, nil, t.now())
+	if _, known := t.unsaved.of(code); known || err == nil {
+		return name, err
+	}
+	if !t.failing() {
+		if name, err = t.redeem(ctx, code, session); !inTrouble(err) {
+			return name, err
+		}
+	}
+	return t.redeemUnsaved(ctx, code, session)
 }
 
 func (t *Tokens) redeem(ctx context.Context, code, session tokenHash) (name string, err error) {
@@ -142,23 +173,36 @@ func (t *Tokens) Session(ctx context.Context, session string) (name string, ok b
 	return s.name, true, nil
 }
 
-// EndSession ends a session. One that has ended already is no error.
+// EndSession ends a session. One that has ended already is no error. While the database is in trouble it is over all the same, and a Store deletes
+// it there when it can.
 func (t *Tokens) EndSession(ctx context.Context, session string) error {
 	hash := hashToken(session)
+	defer t.forget(hash)
+	waits := false // asked before it is deleted, because a flush may be writing it
+	if t.unsaved != nil {
+		_, waits = t.unsaved.of(hash)
+		if t.failing() {
+			t.unsaved.put(hash, nil)
+			return nil
+		}
+	}
 	err := t.db.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM token WHERE hash = ? AND kind = ?", hash[:], sessionKind)
 		return err
 	})
-	if t.unsaved != nil {
-		if _, known := t.unsaved.of(hash); known || inTrouble(err) {
-			t.unsaved.put(hash, nil)
-			err = nil
-		}
+	if waits || t.unsaved != nil && inTrouble(err) {
+		t.unsaved.put(hash, nil)
+		return nil
 	}
+	return err
+}
+
+// forget makes sure that an ended session is read anew.
+func (t *Tokens) forget(hash tokenHash) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.seen, hash)
-	return err
+	t.ended++
 }
 
 func (t *Tokens) remembered(hash tokenHash, now time.Time) (seenSession, bool) {
@@ -184,6 +228,9 @@ func unsavedSession(row *tokenRow) seenSession {
 
 // readSession returns the zero seenSession, which has expired, where there is no such session.
 func (t *Tokens) readSession(ctx context.Context, hash tokenHash, now time.Time) (seenSession, error) {
+	t.mu.Lock()
+	ended := t.ended
+	t.mu.Unlock()
 	row, err := t.read(ctx, hash, sessionKind)
 	if row == nil || err != nil {
 		return seenSession{}, err
@@ -191,6 +238,9 @@ func (t *Tokens) readSession(ctx context.Context, hash tokenHash, now time.Time)
 	s := seenSession{name: row.name, expires: row.expires, readAt: now}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.ended != ended {
+		return s, nil // it may have ended meanwhile
+	}
 	if len(t.seen) >= sessionsRemembered {
 		clear(t.seen)
 	}

@@ -69,6 +69,7 @@ type Store struct {
 
 	restored    atomic.Bool
 	interrupted chatguard.EntryID // entries up to this one that are pending will never be acted on; 0 when that is written. Restore and Run only
+	damaged     bool              // a damaged page was met, and the file hasn't been whole since. Run only
 	sweeper     sweeper           // Run only
 }
 

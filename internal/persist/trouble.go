@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -26,11 +27,18 @@ const (
 	diskFull      = "the disk is full: free some space"
 	lockedByOther = "another program keeps it locked: close that program"
 	cantWrite     = "it can't be written: make the file and its directory writable for this user, or set another database"
-	damaged       = "it is damaged, or no database: put a backup in its place, move it away to start with an empty one, or set another file"
+	damaged       = "it is damaged: stop chatguard, put a backup in its place, and start again"
 	diskFailing   = "the disk reports an error: check it, and the space left on it"
-	fileGone      = "the file was moved, deleted or replaced: put it back, or restart chatguard to go on with what is there"
+	fileGone      = "the file was moved away or deleted, and can't be written anew: put it back, or mend its directory"
+	fileReplaced  = "another file is in its place: move that away, or restart chatguard to go on with it"
 	tooSlow       = "it took too long to answer: look for other programs that use the disk"
 )
+
+// damagedAtStart is what there is to do about a damaged database that nobody uses.
+const damagedAtStart = "it is damaged, or no database: put a backup in its place, move it away to start with an empty one, or set another file"
+
+// foreignLog is a likely reason where a log lies beside it.
+const foreignLog = "; if that is a backup, delete the files -wal and -shm beside it, which belong to the one before"
 
 // explain turns an error of the driver into trouble with the database at path. Every other error, and nil, stays as it is.
 func explain(path string, err error) error {
@@ -78,6 +86,9 @@ func problemIn(err error) string {
 
 // unwritable is the trouble of a path at which no file can be made or opened.
 func unwritable(path string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return &trouble{path: path, problem: diskFull, err: err}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return &trouble{path: path, problem: "its directory doesn't exist: make it, or set another database", err: err}
 	}

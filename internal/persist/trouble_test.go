@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -43,11 +44,7 @@ var failures = map[string]struct {
 		s.exec(t, "PRAGMA max_page_count = 1")
 		return func() { s.exec(t, "PRAGMA max_page_count = 1000000") }
 	}},
-	"moved": {fileGone, func(t *testing.T, s *Store) func() {
-		must(t, os.Rename(s.db.path, s.db.path+".away"))
-		return func() { must(t, os.Rename(s.db.path+".away", s.db.path)) }
-	}},
-	"replaced": {fileGone, func(t *testing.T, s *Store) func() {
+	"replaced": {fileReplaced, func(t *testing.T, s *Store) func() {
 		must(t, os.Rename(s.db.path, s.db.path+".away"))
 		must(t, os.WriteFile(s.db.path, []byte("a backup"), 0o600))
 		return func() { must(t, os.Rename(s.db.path+".away", s.db.path)) }
@@ -120,6 +117,112 @@ func TestLastFlushThatFailsIsAnError(t *testing.T) {
 	ended, stop := context.WithCancel(ctx)
 	stop()
 	wantError(t, s.Run(ended, g), "lost", path, diskFull)
+}
+
+func TestDeletedFileIsWrittenAnew(t *testing.T) {
+	for name, suffixes := range map[string][]string{"the file": {""}, "with its log": {"", "-wal", "-shm"}} {
+		t.Run(name, func(t *testing.T) {
+			path := filled(t)
+			s := open(t, path, nil)
+			g := guardOf(t, s, policy())
+			say(t, g, "in the log", start)
+			s.turn(ctx, g)
+			for _, suffix := range suffixes {
+				must(t, os.Remove(path+suffix))
+			}
+			say(t, g, "after", start)
+			s.turn(ctx, g)
+			say(t, g, "after that", start)
+			s.turn(ctx, g)
+			if h := s.Health(); h.State != OK {
+				t.Errorf("%+v", h)
+			}
+			session := signedIn(t, s.Tokens)
+			must(t, s.Close())
+
+			again := open(t, path, nil)
+			assertSame(t, g, guardOf(t, again, policy()), "0", "499", "in the log", "after", "after that")
+			wantSession(t, again.Tokens, session, "Ada")
+			if n := again.count(t, "SELECT count(*) FROM journal"); n != 500 {
+				t.Errorf("%d of 500 entries", n)
+			}
+		})
+	}
+}
+
+func TestDeletedFolderIsTrouble(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "folder", "chatguard.db")
+	must(t, os.Mkdir(filepath.Dir(path), 0o755))
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	say(t, g, "before", start)
+	s.turn(ctx, g)
+	must(t, os.RemoveAll(filepath.Dir(path)))
+	say(t, g, "after", start)
+	s.turn(ctx, g)
+	if h := s.Health(); h.State != Failing || h.Problem != fileGone {
+		t.Errorf("%+v", h)
+	}
+	must(t, os.Mkdir(filepath.Dir(path), 0o755))
+	s.turn(ctx, g)
+	must(t, s.Close())
+	assertSame(t, g, guardOf(t, open(t, path, nil), policy()), "before", "after")
+}
+
+// Somebody puts a backup over a damaged file while chatguard runs, in place: what is older in it than in memory is written again.
+func TestABackupOverADamagedFile(t *testing.T) {
+	path := filled(t)
+	backup, err := os.ReadFile(path)
+	must(t, err)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	for range 50 {
+		say(t, g, "7", start.Add(time.Hour))
+	}
+	s.turn(ctx, g)
+	failures["damaged page"].harm(t, s)
+	for i := range 300 {
+		say(t, g, fmt.Sprint("new", i), start)
+	}
+	s.turn(ctx, g)
+	if h := s.Health(); h.Problem != damaged {
+		t.Fatalf("%+v", h)
+	}
+	must(t, os.WriteFile(path, backup, 0o600))
+	s.turn(ctx, g)
+	if h := s.Health(); h.State != OK {
+		t.Fatalf("%+v", h)
+	}
+	must(t, s.Close())
+	assertSame(t, g, guardOf(t, open(t, path, nil), policy()), "7", "8", "new0", "new299")
+}
+
+// Somebody puts a backup in the place of the file while chatguard runs, and restarts it: the backup it is, and not what the log of the other held.
+func TestRestartWithTheFileThatTookItsPlace(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	say(t, g, "old", start)
+	s.turn(ctx, g)
+	backup := path + ".backup"
+	_, err := Backup(ctx, path, backup, nil)
+	must(t, err)
+	for i := range 500 {
+		say(t, g, fmt.Sprint("new", i), start)
+	}
+	s.turn(ctx, g)
+	must(t, os.Rename(backup, path))
+	say(t, g, "newer", start)
+	s.turn(ctx, g)
+	if h := s.Health(); h.Problem != fileReplaced {
+		t.Errorf("%+v", h)
+	}
+	must(t, s.Close())
+
+	again := open(t, path, nil)
+	if n := again.count(t, "SELECT count(DISTINCT user_id) FROM state"); n != 1 {
+		t.Errorf("%d users, want the one of the backup", n)
+	}
 }
 
 func TestLastFlushWaitsForALock(t *testing.T) {

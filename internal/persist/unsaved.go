@@ -12,8 +12,14 @@ import (
 // unsaved are sign-in codes and sessions that were made or ended while the database was in trouble. They hold all the same, so that people
 // can see what the trouble is, and are written by the next flush that can. It is safe for concurrent use.
 type unsaved struct {
+	redeeming chan struct{} // holds one while somebody redeems a code
+
 	mu     sync.Mutex
 	tokens map[tokenHash]*tokenRow // nil for one that has ended
+}
+
+func newUnsaved() *unsaved {
+	return &unsaved{redeeming: make(chan struct{}, 1), tokens: map[tokenHash]*tokenRow{}}
 }
 
 // tokenRow is a code or a session.
@@ -39,9 +45,6 @@ func (u *unsaved) of(hash tokenHash) (row *tokenRow, known bool) {
 func (u *unsaved) put(hash tokenHash, row *tokenRow) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.tokens == nil {
-		u.tokens = map[tokenHash]*tokenRow{}
-	}
 	u.tokens[hash] = row
 }
 
@@ -55,9 +58,6 @@ func (u *unsaved) redeem(code, session tokenHash, stored *tokenRow, now time.Tim
 	}
 	if row == nil || row.kind != codeKind || !now.Before(row.expires) {
 		return "", ErrCode
-	}
-	if u.tokens == nil {
-		u.tokens = map[tokenHash]*tokenRow{}
 	}
 	u.tokens[code] = nil
 	u.tokens[session] = &tokenRow{sessionKind, row.name, now.Add(SessionTime)}

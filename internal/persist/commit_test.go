@@ -1,0 +1,107 @@
+package persist
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Whoever waits for a flush that fails is told; whoever comes while it is known to fail doesn't wait. Nothing is lost by that.
+func TestCommitOfAFlushThatFails(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)})
+	mend := failures["disk full"].harm(t, s)
+	stop := running(t, s, guardOf(t, s, policy()))
+	for burst := 1; burst <= 3; burst++ {
+		r, saved, err := s.SaveRevision(ctx, revision("c1", burst))
+		if saved || err != nil || r.Number != burst {
+			t.Errorf("revision %d: saved %v, %v", r.Number, saved, err)
+		}
+	}
+	if h := s.Health(); h.State != Failing || h.Problem != diskFull {
+		t.Errorf("%+v", h)
+	}
+	mend()
+	stop()
+	must(t, s.Close())
+	s = open(t, path, nil)
+	if n := s.size(t, "revision"); n != 3 {
+		t.Errorf("%d of 3 revisions", n)
+	}
+	running(t, s, guardOf(t, s, policy()))
+	if r := saveRevision(t, s, revision("c1", 4)); r.Number != 4 {
+		t.Errorf("after a restart number %d", r.Number)
+	}
+}
+
+// An answer means that what was changed before it is in the database, in the Guard too.
+func TestCommitCoversTheGuard(t *testing.T) {
+	s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
+	g := guardOf(t, s, policy())
+	running(t, s, g)
+	for _, user := range []string{"1", "2", "3"} {
+		_, err := g.Grant("c1", user, "daily", 5, start)
+		must(t, err)
+		saved, err := s.Record(ctx, journal.Audit{At: start, Action: journal.UserGranted, ChannelID: "c1", UserID: user})
+		if !saved || err != nil {
+			t.Errorf("saved %v, %v", saved, err)
+		}
+		if n := s.count(t, "SELECT count(*) FROM state WHERE user_id = ? AND limit_name = '+'", user); n != 1 {
+			t.Errorf("the grant of %s isn't stored", user)
+		}
+	}
+}
+
+// Run ends while many wait: each is told, and what is said to be saved is.
+func TestCommitsAtTheEnd(t *testing.T) {
+	for range 20 {
+		s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
+		stop := running(t, s, guardOf(t, s, policy()))
+		var mu sync.Mutex
+		var promised []string
+		var authors sync.WaitGroup
+		for _, channelID := range []string{"1", "2", "3", "4", "5", "6"} {
+			authors.Go(func() {
+				for range 3 {
+					if _, saved, err := s.SaveRevision(ctx, revision(channelID, 1)); err != nil {
+						t.Error(err)
+					} else if saved {
+						mu.Lock()
+						promised = append(promised, channelID)
+						mu.Unlock()
+					}
+				}
+			})
+		}
+		stop()
+		authors.Wait()
+		stored := map[string]int{}
+		for _, channelID := range promised {
+			stored[channelID]++
+		}
+		for channelID, n := range stored {
+			if got := s.count(t, "SELECT count(*) FROM revision WHERE channel_id = ?", channelID); got < n {
+				t.Errorf("channel %s: %d revisions are stored of %d that are saved", channelID, got, n)
+			}
+		}
+		must(t, s.Close())
+	}
+}
+
+func TestCommitWaitsNoLongerThanItsContext(t *testing.T) {
+	s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
+	g := guardOf(t, s, policy())
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	r, saved, err := s.SaveRevision(ended, revision("c1", 5)) // nobody writes yet
+	if saved || err != nil || r.Number != 1 {
+		t.Errorf("revision %d: saved %v, %v", r.Number, saved, err)
+	}
+	s.mustFlush(t, g)
+	if n := s.size(t, "revision"); n != 1 {
+		t.Error("the revision isn't written, although nobody took it back")
+	}
+}

@@ -1,0 +1,192 @@
+package persist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// inMemory opens a store in memory, in an empty folder that must stay empty.
+func inMemory(t *testing.T, opts *Options) *Store {
+	t.Helper()
+	for _, variable := range []string{"TMPDIR", "TMP", "TEMP"} {
+		t.Setenv(variable, t.TempDir())
+	}
+	t.Chdir(t.TempDir())
+	if opts == nil {
+		opts = &Options{Now: at(start)}
+	}
+	opts.Logger = quiet
+	s, err := OpenMemory(ctx, opts)
+	must(t, err)
+	t.Cleanup(func() {
+		must(t, s.Close())
+		assertEmpty(t, ".")
+		assertEmpty(t, os.TempDir())
+	})
+	return s
+}
+
+func TestMemoryKeepsWhatAFileDoes(t *testing.T) {
+	s := inMemory(t, nil)
+	g, stats := restored(t, s, policy())
+	if stats != (RestoreStats{}) {
+		t.Errorf("restored %+v of nothing", stats)
+	}
+	stop := running(t, s, g)
+	for range 4 {
+		say(t, g, "u", start)
+	}
+	s.Observe(throttled(1, "c1", "waits", time.Hour))
+	s.Report(outcome(1, journal.Done, ""))
+	s.NoteChannel("c1", "gardenhour")
+	session := redeemed(t, s.Tokens, newCode(t, s.Tokens))
+	ended := signedIn(t, s.Tokens)
+	must(t, s.EndSession(ctx, ended))
+	stop()
+
+	wantSession(t, s.Tokens, session, "Ada")
+	wantSession(t, s.Tokens, ended, "")
+	waits := journal.NewEntry(throttled(1, "c1", "waits", time.Hour))
+	waits.Outcome = outcome(1, journal.Done, "")
+	wantEntries(t, waits)(s.Throttled(ctx, start.Add(time.Minute)))
+	if entries, err := s.Entries(ctx, "c1", 10); err != nil || len(entries) != 2 {
+		t.Errorf("%d entries, %v", len(entries), err)
+	}
+	if logins, err := s.Channels(ctx); err != nil || logins["c1"] != "gardenhour" {
+		t.Errorf("channels %v, %v", logins, err)
+	}
+	if n := s.size(t, "timeline"); n != 5 {
+		t.Errorf("the timeline has %d messages, want 5", n)
+	}
+	if h := s.Health(); h.State != OK || h.Waiting != 0 || !h.LastFlush.Equal(start) {
+		t.Errorf("%+v", h)
+	}
+	if size := s.Size(); size != 0 {
+		t.Errorf("%d bytes on disk", size)
+	}
+	assertSame(t, g, guardOf(t, s, policy()), "u", "nobody")
+}
+
+// Nothing outlives the process, so nobody is told that anything is saved. It holds all the same.
+func TestMemorySavesNoChange(t *testing.T) {
+	s := inMemory(t, &Options{FlushInterval: time.Hour, Now: at(start)})
+	g := guardOf(t, s, policy())
+	stop := running(t, s, g)
+	first, saved, err := s.SaveRevision(ctx, revision("c1", 5))
+	if saved || err != nil || first.Number != 1 {
+		t.Errorf("revision %d: saved %v, %v", first.Number, saved, err)
+	}
+	second, saved, err := s.DiscardRevisions(ctx, "c1", "Grace")
+	if saved || err != nil || second.Number != 2 {
+		t.Errorf("revision %d: saved %v, %v", second.Number, saved, err)
+	}
+	if saved, err := s.Record(ctx, journal.Audit{At: start, Author: "Ada", Action: journal.UserGranted}); saved || err != nil {
+		t.Errorf("audit: saved %v, %v", saved, err)
+	}
+	wantRevisions(t, second, first)(s.Revisions(ctx, "c1"))
+	stop()
+	wantRevisions(t, second, first)(s.Revisions(ctx, "c1"))
+	wantRevisions(t)(s.CurrentRevisions(ctx))
+	if n := s.size(t, "audit"); n != 3 {
+		t.Errorf("%d audits, want 3", n)
+	}
+}
+
+func TestMemoryRetires(t *testing.T) {
+	now := start
+	s := inMemory(t, &Options{Now: func() time.Time { return now }})
+	g := guardOf(t, s, policy())
+	for _, kind := range retiring {
+		s.fill(t, kind.insert, 1, 10, start)
+	}
+	say(t, g, "u", start)
+	s.mustFlush(t, g)
+	now = start.Add(2 * auditTime)
+	s.turn(ctx, g)
+	for table, want := range map[string]int{"journal": 0, "timeline": 0, "token": 0, "audit": 0, "revision": 1, "state": 0} {
+		if n := s.size(t, table); n != want {
+			t.Errorf("%s: %d records are left, want %d", table, n, want)
+		}
+	}
+}
+
+func TestTwoMemoriesAreTwo(t *testing.T) {
+	a, b := inMemory(t, nil), inMemory(t, nil)
+	code := newCode(t, a.Tokens)
+	wantNoCode(t, b.Tokens, code)
+	g := guardOf(t, a, policy())
+	say(t, g, "u", start)
+	a.mustFlush(t, g)
+	if inA, inB := a.size(t, "state"), b.size(t, "state"); inA != 2 || inB != 0 {
+		t.Errorf("%d rows in one and %d in the other", inA, inB)
+	}
+}
+
+// Readers and the writer share a memory that knows no log: they wait for each other, and nobody fails.
+func TestMemoryIsReadWhileItIsWritten(t *testing.T) {
+	s := inMemory(t, nil)
+	g := guardOf(t, s, policy())
+	ended, end := context.WithCancel(ctx)
+	var reading sync.WaitGroup
+	for range 4 {
+		reading.Go(func() {
+			for ended.Err() == nil {
+				_, errEntries := s.Entries(ctx, "c1", 100)
+				_, errThrottled := s.Throttled(ctx, start)
+				_, _, errSession := s.Session(ctx, "none")
+				if err := errors.Join(errEntries, errThrottled, errSession); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for id := 1; id <= 200; id++ {
+		s.Observe(throttled(id, "c1", fmt.Sprint(id), time.Second))
+		s.turn(ctx, g)
+		if h := s.Health(); h.State != OK {
+			t.Fatalf("%+v", h)
+		}
+	}
+	end()
+	reading.Wait()
+}
+
+// The memory lives as long as its connection, which a request that ends early mustn't take along.
+func TestMemoryOutlivesCancelledRequests(t *testing.T) {
+	s := inMemory(t, nil)
+	g := guardOf(t, s, policy())
+	code := newCode(t, s.Tokens)
+	for range 50 {
+		cancelled, cancel := context.WithCancel(ctx)
+		var asking sync.WaitGroup
+		asking.Go(func() { _, _ = s.Throttled(cancelled, start) })
+		asking.Go(func() { _, _ = s.NewSignInCode(cancelled, "Ada", 0) })
+		asking.Go(func() { _, _, _ = s.RedeemCode(cancelled, "none") })
+		cancel()
+		asking.Wait()
+		s.turn(ctx, g)
+	}
+	redeemed(t, s.Tokens, code)
+}
+
+func TestMemoryHasNoFigures(t *testing.T) {
+	set := metrics.NewSet()
+	s := inMemory(t, &Options{Now: at(start), Metrics: set})
+	g := guardOf(t, s, policy())
+	s.Observe(message("u", start), chatguard.Verdict{At: start})
+	s.turn(ctx, g)
+	if names := set.ListMetricNames(); len(names) != 0 {
+		t.Errorf("it tells %q of what isn't kept", names)
+	}
+}

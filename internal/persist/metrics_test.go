@@ -1,0 +1,169 @@
+package persist
+
+import (
+	"bytes"
+	"maps"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// figuresIn returns the values that a set writes, by name; of a histogram only how many there were.
+func figuresIn(t *testing.T, set *metrics.Set) map[string]float64 {
+	t.Helper()
+	var text bytes.Buffer
+	set.WritePrometheus(&text)
+	values := map[string]float64{}
+	for line := range strings.Lines(text.String()) {
+		name, number, _ := strings.Cut(strings.TrimSpace(line), " ")
+		value, err := strconv.ParseFloat(number, 64)
+		must(t, err)
+		if !strings.Contains(name, "_bucket{") && !strings.HasSuffix(name, "_sum") {
+			values[name] = value
+		}
+	}
+	return values
+}
+
+func TestMetrics(t *testing.T) {
+	now, set := start, metrics.NewSet()
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }, Metrics: set, QueueSize: 5})
+	g := guardOf(t, s, policy())
+	want := map[string]float64{
+		`chatguard_database_rows_written_total{table="state"}`:    0,
+		`chatguard_database_rows_written_total{table="journal"}`:  0,
+		`chatguard_database_rows_written_total{table="timeline"}`: 0,
+		`chatguard_database_rows_written_total{table="revision"}`: 0,
+		`chatguard_database_rows_written_total{table="audit"}`:    0,
+		`chatguard_database_errors_total`:                         0,
+		`chatguard_database_lag_seconds`:                          0,
+		`chatguard_database_waiting_records`:                      0,
+		`chatguard_database_dropped_total{table="timeline"}`:      0,
+		`chatguard_database_dropped_total{table="journal"}`:       0,
+	}
+	check := func(when string) {
+		t.Helper()
+		got := figuresIn(t, set)
+		if size := got["chatguard_database_size_bytes"]; size <= 0 || size != float64(s.Size()) {
+			t.Errorf("%s: size %v, want %d", when, size, s.Size())
+		}
+		delete(got, "chatguard_database_size_bytes")
+		if !maps.Equal(got, want) {
+			t.Errorf("%s:\ngot  %v\nwant %v", when, got, want)
+		}
+	}
+	want["chatguard_database_flush_duration_seconds_count"] = 0
+	wrote := func(table string, rows float64) {
+		want[`chatguard_database_rows_written_total{table="`+table+`"}`] += rows
+	}
+	check("at first")
+
+	say(t, g, "1", start)
+	say(t, g, "2", start)
+	s.Observe(throttled(1, "c1", "3", time.Second))
+	s.Report(outcome(1, journal.Done, "")) // of an entry that waits
+	want["chatguard_database_waiting_records"] = 5
+	check("before a flush")
+
+	s.turn(ctx, g)
+	wrote("state", 4)
+	wrote("timeline", 3)
+	wrote("journal", 1)
+	want["chatguard_database_waiting_records"] = 0
+	want["chatguard_database_flush_duration_seconds_count"] = 1
+	check("after a flush")
+
+	now = now.Add(1500 * time.Millisecond)
+	want["chatguard_database_lag_seconds"] = 1.5
+	s.Report(outcome(1, journal.Failed, "late")) // of one that is stored
+	for burst := range 2 {
+		_, err := s.changes.addRevision(revisionRow{Revision: revision("c1", burst+1), changes: "[]"}, journal.Audit{})
+		must(t, err)
+	}
+	must(t, s.changes.addAudit(journal.Audit{At: now}))
+	want["chatguard_database_waiting_records"] = 1
+	check("as changes wait")
+
+	s.turn(ctx, g)
+	wrote("journal", 1)
+	wrote("revision", 2)
+	wrote("audit", 3)
+	want["chatguard_database_waiting_records"], want["chatguard_database_lag_seconds"] = 0, 0
+	want["chatguard_database_flush_duration_seconds_count"]++
+	check("after changes")
+
+	now = now.Add(time.Second)
+	s.turn(ctx, g) // nothing to write
+	check("after an idle turn")
+
+	mend := failures["locked"].harm(t, s)
+	for range 2 {
+		say(t, g, "1", start)
+		now = now.Add(time.Second)
+		s.turn(ctx, g)
+	}
+	want["chatguard_database_errors_total"] = 2
+	want["chatguard_database_lag_seconds"] = 2
+	want["chatguard_database_waiting_records"] = 2
+	check("while failing")
+
+	for id := 2; id <= 7; id++ {
+		s.Observe(throttled(id, "c1", "3", time.Second))
+	}
+	want["chatguard_database_waiting_records"] = 5
+	want[`chatguard_database_dropped_total{table="timeline"}`] = 8
+	want[`chatguard_database_dropped_total{table="journal"}`] = 1
+	check("with a full queue")
+
+	mend()
+	s.turn(ctx, g)
+	wrote("state", 2)
+	wrote("journal", 5)
+	want["chatguard_database_waiting_records"], want["chatguard_database_lag_seconds"] = 0, 0
+	want["chatguard_database_flush_duration_seconds_count"]++
+	check("after the failure")
+}
+
+// What a failing flush would have written isn't counted twice, and neither is what somebody changes while it is written.
+func TestMetricsAgreeWithTheTables(t *testing.T) {
+	set := metrics.NewSet()
+	s := open(t, databasePath(t), &Options{Now: at(start), Metrics: set})
+	g := guardOf(t, s, policy())
+	for round := range 5 {
+		mend := func() {}
+		if round%2 == 1 {
+			mend = failures["locked"].harm(t, s)
+		}
+		for user := range 10 {
+			say(t, g, strconv.Itoa(round*10+user), start)
+		}
+		m, v := throttled(round+1, "c1", "x", time.Second)
+		s.Observe(m, v)
+		s.turn(ctx, g)
+		mend()
+	}
+	got := figuresIn(t, set)
+	for _, table := range []string{"state", "journal", "timeline"} {
+		if written := got[`chatguard_database_rows_written_total{table="`+table+`"}`]; written != float64(s.size(t, table)) {
+			t.Errorf("%s: %v rows written, the table has %d", table, written, s.size(t, table))
+		}
+	}
+}
+
+func TestSizeHasTheLog(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	before := s.Size()
+	s.Observe(throttled(1, "c1", "u", time.Second))
+	s.Observe(message("u", start), chatguard.Verdict{At: start})
+	s.mustFlush(t, g)
+	if after := s.Size(); after <= before {
+		t.Errorf("%d bytes before a flush and %d after, which went to the log", before, after)
+	}
+}

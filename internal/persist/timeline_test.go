@@ -1,0 +1,258 @@
+package persist
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// timeline returns what the database has of it, in the table's order.
+func timeline(t *testing.T, s *Store) (list []journal.Spoken) {
+	t.Helper()
+	rows, err := s.db.reader.QueryContext(ctx, "SELECT channel_id, at, user_id, login, roles, cost FROM timeline ORDER BY channel_id, at, number")
+	must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var m journal.Spoken
+		var at int64
+		must(t, rows.Scan(&m.ChannelID, &at, &m.UserID, &m.Login, &m.Roles, &m.Cost))
+		m.At = timeAt(at)
+		list = append(list, m)
+	}
+	must(t, rows.Err())
+	return list
+}
+
+func TestEveryVerdictIsInTheTimeline(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	must(t, g.SetPolicy("observing", chatguard.DefaultPolicy(), start))
+	const secret = "what nobody is to read in it"
+	var want []journal.Spoken
+	check := func(channelID string, after time.Duration, cost int, roles chatguard.Roles, is func(v *chatguard.Verdict) bool) {
+		t.Helper()
+		m := chatguard.Message{
+			ID: "id " + secret, ChannelID: channelID, Text: secret, SentAt: start.Add(after), Cost: cost,
+			User: chatguard.User{ID: "7", Login: "ada", DisplayName: "Ada " + secret, Roles: roles},
+		}
+		v, err := g.Check(ctx, m)
+		must(t, err)
+		if !is(&v) {
+			t.Errorf("another verdict than was meant: %+v", v)
+		}
+		want = append(want, journal.Spoken{At: start.Add(after), ChannelID: channelID, UserID: "7", Login: "ada", Roles: roles, Cost: max(cost, 1)})
+	}
+	allowed := func(v *chatguard.Verdict) bool { return v.Allowed && !v.Observed && !v.Exempt }
+	throttled := func(v *chatguard.Verdict) bool { return !v.Allowed && !v.Never }
+	subscriber, moderator := chatguard.RolesOf(chatguard.Subscriber, chatguard.VIP), chatguard.RolesOf(chatguard.Moderator, chatguard.FirstTimer)
+	check("c1", 0, 0, 0, allowed)
+	check("c1", 1, 2, subscriber, allowed)
+	check("c1", 2, 1, subscriber, throttled)
+	check("c1", 3, 4, 0, func(v *chatguard.Verdict) bool { return v.Never })
+	check("c1", 4, 9, moderator, func(v *chatguard.Verdict) bool { return v.Exempt })
+	check("observing", 5, 3, 0, allowed)
+	check("observing", 6, 1, 0, func(v *chatguard.Verdict) bool { return v.Observed })
+	check("observing", time.Hour, 1<<31-1, chatguard.RolesOf(chatguard.Broadcaster), func(v *chatguard.Verdict) bool { return v.Exempt })
+	s.mustFlush(t, g)
+	must(t, s.Close())
+
+	s = open(t, path, nil)
+	if got := timeline(t, s); !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%+v, want\n%+v", got, want)
+	}
+	columns := []string{}
+	rows, err := s.db.reader.QueryContext(ctx, "SELECT * FROM timeline")
+	must(t, err)
+	defer rows.Close()
+	names, err := rows.Columns()
+	must(t, err)
+	for _, name := range names {
+		columns = append(columns, "instr("+name+", '"+secret+"')")
+	}
+	if n := s.count(t, "SELECT count(*) FROM timeline WHERE "+strings.Join(columns, " OR ")); n != 0 {
+		t.Errorf("%d rows have the text of a message", n)
+	}
+}
+
+// Messages without a time have the Guard's. Those that can't be judged, and looks that spend nothing, aren't in the timeline.
+func TestTheTimelineHasOnlyWhatWasJudged(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	say(t, g, "now", time.Time{})
+	for _, m := range []chatguard.Message{{ChannelID: "c1"}, {User: chatguard.User{ID: "u"}}, {ChannelID: "c1", User: chatguard.User{ID: "u"}, Cost: -1}} {
+		if _, err := g.Check(ctx, m); err == nil {
+			t.Errorf("no error for %+v", m)
+		}
+	}
+	_, err := g.Peek(message("peeked", start))
+	must(t, err)
+	messages := []chatguard.Message{message("first", start.Add(1)), message("first", start.Add(2)), message("second", start.Add(3))}
+	must(t, g.CheckAll(ctx, messages, make([]chatguard.Verdict, 3)))
+	s.mustFlush(t, g)
+	var got []string
+	for _, m := range timeline(t, s) {
+		got = append(got, fmt.Sprint(m.UserID, " ", m.At.Sub(start)))
+	}
+	if want := []string{"now 0s", "first 1ns", "first 2ns", "second 3ns"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTheTimelineTakesHostileNames(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	names := []struct{ login, want string }{
+		{"", ""},
+		{"\xff\xfe ada \xc3", "\uFFFD ada \uFFFD"},
+		{"a\x00b", "a\x00b"},
+		{"'); DROP TABLE timeline; --", "'); DROP TABLE timeline; --"},
+		{strings.Repeat("x", 10_000), strings.Repeat("x", maxLogin)},
+		{strings.Repeat("é", 10_000), strings.Repeat("é", maxLogin/2)},
+		{"x" + strings.Repeat("é", 10_000), "x" + strings.Repeat("é", maxLogin/2-1) + "\uFFFD"}, // the last is cut in two
+		{strings.Repeat("\xff", 10_000), "\uFFFD"},
+		{strings.Repeat("\x00", 10_000), strings.Repeat("\x00", maxLogin)},
+	}
+	for i, name := range names {
+		m := message(fmt.Sprint(i, "\x00\xff"), start.Add(time.Duration(i)))
+		m.User.Login = name.login
+		_, err := g.Check(ctx, m)
+		must(t, err)
+	}
+	s.mustFlush(t, g)
+	got := timeline(t, s)
+	if len(got) != len(names) {
+		t.Fatalf("%d messages, want %d", len(got), len(names))
+	}
+	for i, name := range names {
+		if m := got[i]; m.Login != name.want || !utf8.ValidString(m.Login) || m.UserID != fmt.Sprint(i, "\x00\xff") {
+			t.Errorf("login %.40q of user %q, want %.40q", m.Login, m.UserID, name.want)
+		}
+	}
+	// What is beyond a NUL is kept, and found again.
+	if n := s.count(t, "SELECT count(*) FROM timeline WHERE login = ?", "a\x00b"); n != 1 {
+		t.Errorf("%d messages of that login", n)
+	}
+}
+
+// However flushes fail, every message comes to the table once, and those of one instant stay in the order in which they were said.
+func TestTheTimelineKeepsItsOrder(t *testing.T) {
+	for name, failure := range failures {
+		t.Run(name, func(t *testing.T) {
+			path := filled(t)
+			s := open(t, path, nil)
+			g := guardOf(t, s, policy())
+			s.turn(ctx, g)
+			said := map[string][]string{}
+			instant := start.Add(time.Hour)
+			next := 0
+			talk := func(messages int) {
+				for range messages {
+					channelID := []string{"b", "a", "c"}[next%3]
+					m := message(fmt.Sprint(next), instant)
+					m.ChannelID = channelID
+					v, err := g.Check(ctx, m)
+					must(t, err)
+					if v.Degraded != (s.Health().State == Failing) {
+						t.Errorf("message %d: degraded %v", next, v.Degraded)
+					}
+					said[channelID] = append(said[channelID], m.User.ID)
+					next++
+				}
+			}
+			talk(100)
+			s.mustFlush(t, g)
+			for range 2 {
+				mend := failure.harm(t, s)
+				for range 3 {
+					talk(300)
+					s.turn(ctx, g)
+					if h := s.Health(); h.State != Failing {
+						t.Fatalf("%+v", h)
+					}
+				}
+				talk(10)
+				mend()
+				s.turn(ctx, g)
+				if h := s.Health(); h.State != OK || h.Dropped != (Dropped{}) {
+					t.Fatalf("%+v", h)
+				}
+				talk(50)
+				s.turn(ctx, g)
+			}
+			got := map[string][]string{}
+			for _, m := range timeline(t, s) {
+				if m.ChannelID != "c1" { // which was there before
+					got[m.ChannelID] = append(got[m.ChannelID], m.UserID)
+				}
+			}
+			if !reflect.DeepEqual(got, said) {
+				t.Errorf("got %d messages in another order than the %d that were said", len(got["a"])+len(got["b"])+len(got["c"]), next)
+			}
+		})
+	}
+}
+
+// A message that comes late stands where it was sent; numbers go on after a restart, so that nothing of the same instant is taken for another's.
+func TestTheTimelineGoesByTheTimeOfSending(t *testing.T) {
+	path, now := databasePath(t), start
+	opts := &Options{Now: func() time.Time { return now }}
+	s := open(t, path, opts)
+	g := guardOf(t, s, policy())
+	say(t, g, "second", start.Add(time.Second))
+	say(t, g, "third", start.Add(time.Second))
+	say(t, g, "first", start)
+	s.mustFlush(t, g)
+	must(t, s.Close())
+
+	now = start.Add(3 * time.Second)
+	s = open(t, path, opts)
+	g = guardOf(t, s, policy())
+	say(t, g, "fourth", start.Add(time.Second))
+	s.mustFlush(t, g)
+	var got []string
+	for _, m := range timeline(t, s) {
+		got = append(got, m.UserID)
+	}
+	if want := []string{"first", "second", "third", "fourth"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Of what waits the oldest goes, although the flush that failed had sorted it by channel.
+func TestTheTimelineDropsTheOldestAfterAFailedFlush(t *testing.T) {
+	s := open(t, databasePath(t), &Options{QueueSize: 6, Now: at(start)})
+	g := guardOf(t, s, policy())
+	speak := func(user, channelID string) {
+		m := message(user, start)
+		m.ChannelID = channelID
+		s.Observe(m, chatguard.Verdict{At: start})
+	}
+	mend := failures["disk full"].harm(t, s)
+	s.Observe(throttled(1, "c1", "u", time.Second)) // does not fit on the disk
+	for i, channelID := range []string{"b", "a", "b", "a"} {
+		speak(fmt.Sprint(i), channelID)
+	}
+	s.turn(ctx, g)
+	speak("4", "a")
+	speak("5", "a")
+	mend()
+	s.turn(ctx, g)
+	var got []string
+	for _, m := range timeline(t, s) {
+		got = append(got, m.UserID)
+	}
+	if want := []string{"1", "3", "4", "5", "2"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if h := s.Health(); h.Dropped != (Dropped{Timeline: 2}) {
+		t.Errorf("%+v", h)
+	}
+}
