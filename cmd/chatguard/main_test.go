@@ -88,12 +88,17 @@ func start(t testing.TB, configuration string, env ...string) *process {
 
 func startBinary(t testing.TB, path, configuration string, env ...string) *process {
 	t.Helper()
+	return startCommand(t, exec.Command(path, "run", "--config", configuration), env...)
+}
+
+func startCommand(t testing.TB, command *exec.Cmd, env ...string) *process {
+	t.Helper()
 	logs, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer logs.Close()
-	p := &process{Cmd: exec.Command(path, "run", "--config", configuration), logs: logs.Name()}
+	p := &process{Cmd: command, logs: logs.Name()}
 	p.Env = append(append(os.Environ(), asCommand+"=1"), env...)
 	p.Stderr = logs
 	out, err := p.StdoutPipe()

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// chatter is a crowd that talks until hush is called: regulars who go on and on, guests who come once, and a moderator.
+func (s *scene) chatter() (hush func()) {
+	var talking sync.WaitGroup
+	quiet := make(chan struct{})
+	talking.Go(func() {
+		for i := 0; ; i++ {
+			l := faketwitch.Line{Channel: "gardenhour", Login: fmt.Sprint("regular", i%20), Text: fmt.Sprint("hello ", i)}
+			switch i % 10 {
+			case 0:
+				l.Login = fmt.Sprint("guest", i)
+			case 1:
+				l.Login, l.Badges = "berta", "moderator/1"
+			}
+			select {
+			case <-quiet:
+				return
+			default:
+			}
+			if _, err := s.twitch.Say(l); err != nil {
+				s.Error(err)
+			}
+		}
+	})
+	return func() {
+		close(quiet)
+		talking.Wait()
+	}
+}
+
+// TestAStopLosesNothing: SIGTERM while a crowd talks, and the first flush would have been an hour away.
+func TestAStopLosesNothing(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.env = append(s.env, "CHATGUARD_FLUSH_INTERVAL=1h")
+	s.start()
+	hush := s.chatter()
+	until(t, func() bool { return s.twitch.Deleted() > 0 })
+	s.stop()
+	hush()
+
+	r := s.export()
+	_, tail, _ := strings.Cut(s.bot.log(), "msg=read")
+	if judged := logged(t, tail, "messages"); len(r.timeline) != judged || judged == 0 {
+		t.Errorf("%d messages are in the timeline, %d were judged", len(r.timeline), judged)
+	}
+	r.addsUp(t, 3)
+	results := r.results()
+	if results[journal.Done] != s.twitch.Deleted() || results[journal.Done]+results[journal.Skipped] != len(r.journal) {
+		t.Errorf("%d entries with outcomes %v; Twitch deleted %d", len(r.journal), results, s.twitch.Deleted())
+	}
+
+	s.forgetDeletes()
+	s.start()
+	spoken := r.spoken()
+	for i := 2; i < 6; i++ {
+		login := fmt.Sprint("regular", i)
+		for range 3 - spoken[login] {
+			s.fine(login)
+		}
+		s.tooMuch(login)
+	}
+	for range 3 - spoken["guest0"] {
+		s.fine("guest0")
+	}
+	s.tooMuch("guest0")
+	s.stop()
+	again := s.export()
+	again.addsUp(t, 3)
+}
+
+// logged is the number behind a key of a log line.
+func logged(t *testing.T, line, key string) (n int) {
+	t.Helper()
+	_, value, _ := strings.Cut(line, " "+key+"=")
+	if _, err := fmt.Sscan(value, &n); err != nil {
+		t.Fatalf("no %s in %q", key, line)
+	}
+	return n
+}
+
+// TestAKillLosesAMomentOnly: SIGKILL while a crowd talks and Twitch lets penalties wait. What was written counts, and what nobody will act on any
+// more is said to be so.
+func TestAKillLosesAMomentOnly(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	for range 3 {
+		s.fine("anna")
+	}
+	s.tooMuch("anna")
+	inAMinute := strconv.FormatInt(time.Now().Add(time.Minute).Unix(), 10)
+	s.twitch.FailNext(faketwitch.Fault{Status: http.StatusTooManyRequests, Header: http.Header{"Ratelimit-Reset": {inAMinute}}})
+	s.say("anna")
+	hush := s.chatter()
+	until(t, func() bool {
+		r := s.export()
+		return r.results()[journal.Pending] > 100
+	})
+	s.kill()
+	hush()
+	s.forgetDeletes() // some were sent while Twitch's answer was on its way
+	r := s.export()
+	r.addsUp(t, 3)
+	s.start()
+	s.tooMuch("anna")
+	for login, n := range r.spoken() {
+		if strings.HasPrefix(login, "regular") && n >= 3 {
+			s.tooMuch(login)
+		}
+	}
+	var after record
+	until(t, func() bool {
+		after = s.export()
+		return after.results()[journal.Pending] == 0
+	})
+	for i, e := range after.journal {
+		want := journal.Outcome{Result: journal.Done}
+		if i < len(r.journal) {
+			want = r.journal[i].Outcome
+		}
+		if want.Result == journal.Pending {
+			want.Result, want.Reason = journal.Skipped, "chatguard stopped before acting"
+		}
+		if e.Outcome.Result != want.Result || e.Outcome.Reason != want.Reason {
+			t.Fatalf("entry %d of %d, %d of them from before: %+v, want %+v", i, len(after.journal), len(r.journal), e.Outcome, want)
+		}
+	}
+	after.addsUp(t, 3)
+	s.stop()
+}
+
+// TestTheStoresFiguresMove in /metrics.
+func TestTheStoresFiguresMove(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	for range 3 {
+		s.fine("anna")
+	}
+	s.tooMuch("anna")
+	s.change(func(p *chatguard.Policy) { p.Limits[0].Burst = 2 })
+	for name, least := range map[string]float64{
+		`rows_written_total{table="timeline"}`: 4,
+		`rows_written_total{table="journal"}`:  1,
+		`rows_written_total{table="state"}`:    1,
+		`rows_written_total{table="revision"}`: 1,
+		`rows_written_total{table="audit"}`:    1,
+		"flush_duration_seconds_count":         1,
+		"size_bytes":                           4096,
+		"lag_seconds":                          0,
+	} {
+		until(t, func() bool { return s.figure(name) >= least })
+	}
+	for _, name := range []string{`dropped_total{table="timeline"}`, `dropped_total{table="journal"}`, "errors_total"} {
+		if n := s.figure(name); n != 0 {
+			t.Errorf("%s is %v", name, n)
+		}
+	}
+	s.stop()
+}
+
+// figure is one of the store's in /metrics; -1 where it isn't there.
+func (s *scene) figure(name string) (value float64) {
+	s.Helper()
+	_, all := s.ask("GET", "metrics", "")
+	_, text, found := strings.Cut("\n"+all, "\nchatguard_database_"+name+" ")
+	if !found {
+		return -1
+	}
+	if _, err := fmt.Sscan(text, &value); err != nil {
+		s.Fatalf("%s: %v, in\n%s", name, err, all)
+	}
+	return value
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// record is what an export says.
+type record struct {
+	states    int
+	journal   []journal.Entry
+	revisions []journal.Revision
+	audits    int
+	timeline  []journal.Spoken
+	channels  map[string]string // logins by ID
+}
+
+func (s *scene) export() (r record) {
+	s.Helper()
+	r.channels = map[string]string{}
+	for line := range strings.Lines(s.do("export", "-")) {
+		switch decode[struct{ Kind string }](s, line).Kind {
+		case "state":
+			r.states++
+		case "journal":
+			r.journal = append(r.journal, decode[journal.Entry](s, line))
+		case "revision":
+			r.revisions = append(r.revisions, decode[journal.Revision](s, line))
+		case "audit":
+			r.audits++
+		case "timeline":
+			r.timeline = append(r.timeline, decode[journal.Spoken](s, line))
+		case "channel":
+			c := decode[struct{ ID, Login string }](s, line)
+			r.channels[c.ID] = c.Login
+		}
+	}
+	return r
+}
+
+// spoken is how many messages of each user are in the timeline, of those who aren't exempt.
+func (r *record) spoken() map[string]int {
+	n := map[string]int{}
+	for _, m := range r.timeline {
+		if !m.Roles.Has(chatguard.Moderator) {
+			n[m.Login]++
+		}
+	}
+	return n
+}
+
+// addsUp wants one journal entry for each message of the timeline beyond its author's allowance, and for no other.
+func (r *record) addsUp(t *testing.T, allowed int) {
+	t.Helper()
+	entries := map[string]int{}
+	for _, e := range r.journal {
+		entries[e.Login]++
+	}
+	spoken := r.spoken()
+	for login, n := range spoken {
+		if want := max(0, n-allowed); entries[login] != want {
+			t.Errorf("%s spoke %d times, and was throttled %d times, want %d", login, n, entries[login], want)
+		}
+		delete(entries, login)
+	}
+	if len(entries) != 0 {
+		t.Errorf("throttled without a word, or in spite of being exempt: %v", entries)
+	}
+}
+
+// results is how many entries have which outcome.
+func (r *record) results() map[journal.Result]int {
+	n := map[journal.Result]int{}
+	for _, e := range r.journal {
+		n[e.Outcome.Result]++
+	}
+	return n
+}

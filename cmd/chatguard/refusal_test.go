@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+)
+
+// contents are the database's bytes.
+func (s *scene) contents() []byte {
+	s.Helper()
+	data, err := os.ReadFile(s.database())
+	if err != nil {
+		s.Fatal(err)
+	}
+	return data
+}
+
+func (s *scene) write(contents []byte) {
+	s.Helper()
+	if err := os.WriteFile(s.database(), contents, 0o600); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// overwrite writes over the database's bytes from a place on.
+func (s *scene) overwrite(at int, with []byte) {
+	s.Helper()
+	data := s.contents()
+	copy(data[at:], with)
+	s.write(data)
+}
+
+const damagedMend = "it is damaged, or no database: put a backup in its place, move it away to start with an empty one, or set another file"
+
+// TestDatabasesThatAreRefused are named in one line, with the mend, and stay as they are.
+func TestDatabasesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	for range 3 {
+		s.fine("anna")
+	}
+	s.tooMuch("anna")
+	s.stop()
+	whole := s.contents()
+	for name, c := range map[string]struct {
+		spoil func(s *scene)
+		want  string
+	}{
+		"header overwritten": {func(s *scene) { s.overwrite(0, bytes.Repeat([]byte{'x'}, 16)) }, ": " + damagedMend},
+		"page overwritten":   {func(s *scene) { s.overwrite(4096, bytes.Repeat([]byte{0xff}, 4096)) }, ": " + damagedMend},
+		"cut off":            {func(s *scene) { s.write(whole[:len(whole)/2]) }, ": " + damagedMend},
+		"newer":              {func(s *scene) { s.alter("PRAGMA user_version = 99") }, "update chatguard"},
+		"another program's":  {func(s *scene) { s.alter("PRAGMA application_id = 1") }, " belongs to another program: set another database"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s.in(t)
+			s.write(whole)
+			c.spoil(s)
+			before := s.contents()
+			line := s.refused("run")
+			if !strings.HasPrefix(line, "database "+s.database()) || !strings.HasSuffix(line, "; `chatguard run --no-database` moderates without it") || !strings.Contains(line, c.want) {
+				t.Errorf("run says %q, want %q", line, c.want)
+			}
+			for _, args := range [][]string{{"backup", s.database() + ".copy"}, {"export", "-"}} {
+				if line := s.refused(args...); !strings.HasPrefix(line, "database "+s.database()) || !strings.Contains(line, c.want) {
+					t.Errorf("%s says %q, want %q", args[0], line, c.want)
+				}
+			}
+			if !bytes.Equal(s.contents(), before) {
+				t.Error("the database isn't what it was")
+			}
+			if _, err := os.Stat(s.database() + ".copy"); err == nil {
+				t.Error("a copy was made")
+			}
+		})
+	}
+}
+
+// TestAnEveningWithoutADatabase beside one that is damaged: all but keeping works, and the file is left alone.
+func TestAnEveningWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	damaged := []byte(strings.Repeat("this is no database\n", 1000))
+	s.write(damaged)
+	s.start("--no-database")
+	for range 3 {
+		s.fine("anna")
+	}
+	s.tooMuch("anna")
+	if s.change(twoMessages) {
+		t.Error("what nobody keeps was called saved")
+	}
+	s.fine("berta")
+	s.fine("berta")
+	s.tooMuch("berta")
+	if d := s.databaseStatus(); d != (databaseStatus{State: "off"}) {
+		t.Errorf("the status says %+v", d)
+	}
+	if answer, text := s.ask("GET", "readyz", ""); answer.StatusCode != http.StatusOK {
+		t.Errorf("/readyz answers %s %s", answer.Status, text)
+	}
+	if name := s.signedInAs(s.signIn()); name != owner {
+		t.Errorf("the link signs in as %q", name)
+	}
+	for _, args := range [][]string{{"backup", s.database() + ".copy"}, {"export", "-"}, {"signin"}, {"run"}} {
+		if line := s.refused(args...); !strings.HasPrefix(line, fmt.Sprintf("database %s: %s", s.database(), damagedMend)) {
+			t.Errorf("%s says %q", args[0], line)
+		}
+	}
+	s.stop()
+	if !bytes.Equal(s.contents(), damaged) {
+		t.Error("the damaged file isn't what it was")
+	}
+	if text := s.bot.log(); !strings.Contains(text, "started without a database: what happens is forgotten at the end") {
+		t.Errorf("the start doesn't say what is missing:\n%s", text)
+	}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// configure changes the configuration's file.
+func (s *scene) configure(from, to string) {
+	s.Helper()
+	contents, err := os.ReadFile(s.configuration)
+	if err != nil {
+		s.Fatal(err)
+	}
+	changed := strings.Replace(string(contents), from, to, 1)
+	if changed == string(contents) {
+		s.Fatalf("%q isn't in\n%s", from, contents)
+	}
+	if err := os.WriteFile(s.configuration, []byte(changed), 0o600); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// TestAnotherConfigurationForgivesNothing: what was used of the day is used, however many messages it has at the next start, and wherever it ends.
+func TestAnotherConfigurationForgivesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		from, to    string
+		anna, berta int // how many more messages they have who spent all of five, and one
+	}{
+		"more messages":  {"messages = 5", "messages = 10", 5, 9},
+		"fewer messages": {"messages = 5", "messages = 2", 0, 1},
+		"zone":           {`timezone = "UTC"`, `timezone = "Pacific/Kiritimati"`, 0, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			far := time.Now().Add(12 * time.Hour).UTC().Format("15:04")
+			s := newScene(t, fmt.Sprintf(`
+[policy]
+mode = "enforce"
+
+[[limit]]
+name = "daily"
+algorithm = "daily-window"
+messages = 5
+reset_at = %q
+
+[penalties]
+ladder = ["delete"]
+`, far))
+			s.configure("[twitch]", "timezone = \"UTC\"\n\n[twitch]")
+			s.start()
+			s.fine("berta")
+			for range 5 {
+				s.fine("anna")
+			}
+			s.tooMuch("anna")
+			s.stop()
+
+			s.configure(c.from, c.to)
+			s.start()
+			for range c.anna {
+				s.fine("anna")
+			}
+			s.tooMuch("anna")
+			for range c.berta {
+				s.fine("berta")
+			}
+			s.tooMuch("berta")
+			s.stop()
+		})
+	}
+}
+
+// TestAChannelsOwnLimitCountsOnWithoutAToken: where nobody can be asked for the channel's ID, the last start has learned it, so that what was spent
+// of a limit that only the channel has counts from the first message on.
+func TestAChannelsOwnLimitCountsOnWithoutAToken(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, `
+[policy]
+mode = "observe"
+
+[[limit]]
+name = "many"
+algorithm = "token-bucket"
+burst = 100
+refill = "10h"
+
+[[channel.gardenhour.limit]]
+name = "two"
+algorithm = "token-bucket"
+burst = 2
+refill = "10h"
+`)
+	s.env = append(s.env, "CHATGUARD_TWITCH_TOKEN=")
+	spoken := func(n int) (r record) {
+		t.Helper()
+		until(t, func() bool {
+			r = s.export()
+			return len(r.timeline) == n
+		})
+		return r
+	}
+	s.start()
+	s.say("anna")
+	s.say("anna")
+	r := spoken(2)
+	s.stop()
+	if id := s.twitch.UserID("gardenhour"); len(r.journal) != 0 || len(r.channels) != 1 || r.channels[id] != "gardenhour" {
+		t.Errorf("after the first start: %+v", r)
+	}
+	s.start()
+	s.say("anna")
+	r = spoken(3)
+	if len(r.journal) != 1 || r.journal[0].Limit != "two" || r.journal[0].Outcome.Result != journal.Observed {
+		t.Errorf("after the second start: %+v", r.journal)
+	}
+	s.stop()
+	if asked := s.twitch.Requests(); len(asked) != 0 {
+		t.Errorf("Twitch was asked %v", asked)
+	}
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+)
+
+// threeMessages lets a user say three things in an evening, and deletes the rest.
+const threeMessages = `
+[policy]
+mode = "enforce"
+
+[[limit]]
+name = "few"
+algorithm = "token-bucket"
+burst = 3
+refill = "10h"
+
+[penalties]
+ladder = ["delete"]
+`
+
+// scene is a fake Twitch, a configuration that leads to it, and the chatguard that runs by it, which can end and start again.
+type scene struct {
+	*testing.T
+	twitch        *faketwitch.Server
+	configuration string
+	env           []string
+	bot           *process
+	deleted       []string // IDs of the messages that are to be deleted so far
+}
+
+// webToken is what the owner asks the dashboard with.
+const webToken = "0123456789abcdef"
+
+func newScene(t *testing.T, more string) *scene {
+	t.Helper()
+	server, configuration := startTwitch(t, more)
+	return &scene{T: t, twitch: server, configuration: configuration, env: []string{
+		"CHATGUARD_TWITCH_TOKEN=" + server.Token(), "CHATGUARD_WEB_TOKEN=" + webToken, "CHATGUARD_FLUSH_INTERVAL=20ms",
+	}}
+}
+
+// in is the same scene in a part of the test.
+func (s *scene) in(t *testing.T) *scene {
+	part := *s
+	part.T = t
+	return &part
+}
+
+// database is the path of the bot's.
+func (s *scene) database() string {
+	return filepath.Join(filepath.Dir(s.configuration), "chatguard.db")
+}
+
+// start runs chatguard until it reads the chat.
+func (s *scene) start(flags ...string) {
+	s.Helper()
+	s.bot = startCommand(s, s.chatguard(append([]string{"run"}, flags...)...), s.env...)
+	if err := s.twitch.WaitJoined(s.Context(), 1); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *scene) stop() {
+	s.Helper()
+	s.bot.stop(s)
+}
+
+// kill ends the bot with SIGKILL.
+func (s *scene) kill() {
+	s.Helper()
+	if err := s.bot.Process.Kill(); err != nil {
+		s.Fatal(err)
+	}
+	if err := s.bot.Wait(); err == nil {
+		s.Fatal("chatguard ended by itself")
+	}
+}
+
+// chatguard is a command line with the scene's configuration.
+func (s *scene) chatguard(args ...string) *exec.Cmd {
+	c := exec.Command(os.Args[0], append(args, "--config", s.configuration)...)
+	c.Env = slices.Concat(os.Environ(), []string{asCommand + "=1"}, s.env)
+	return c
+}
+
+// do runs a command line that has to end well, and returns what it prints.
+func (s *scene) do(args ...string) string {
+	s.Helper()
+	out, err := s.chatguard(args...).Output()
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+		s.Fatalf("chatguard %s: %v: %s", args[0], err, failed.Stderr)
+	}
+	return string(out)
+}
+
+// refused runs a command line that has to fail with exit code 1, and returns the one line that says why.
+func (s *scene) refused(args ...string) string {
+	s.Helper()
+	var complaint strings.Builder
+	c := s.chatguard(args...)
+	c.Stderr = &complaint
+	out, _ := c.Output()
+	line, rest, _ := strings.Cut(complaint.String(), "\n")
+	line, ours := strings.CutPrefix(line, "chatguard: ")
+	if c.ProcessState.ExitCode() != exitFailed || len(out) > 0 || !ours || rest != "" {
+		s.Fatalf("chatguard %s ended with %v, wrote %q and said\n%s", args[0], c.ProcessState, out, complaint.String())
+	}
+	return line
+}
+
+func (s *scene) say(login string) (messageID string) {
+	s.Helper()
+	return say(s, s.twitch, login, "", "hello")
+}
+
+// fine lets a user say something that is to stay; whether it did, and that it was read, shows at the next tooMuch.
+func (s *scene) fine(login string) {
+	s.Helper()
+	s.say(login)
+}
+
+// tooMuch lets a user say something that is to be deleted, as the next and only message.
+func (s *scene) tooMuch(login string) {
+	s.Helper()
+	s.deleted = append(s.deleted, s.say(login))
+	waitForDeletes(s.T, s.twitch, s.deleted)
+}
+
+// forgetDeletes takes the deletes so far as right.
+func (s *scene) forgetDeletes() {
+	s.deleted = nil
+	for _, d := range s.twitch.Deletes() {
+		s.deleted = append(s.deleted, d.Message.ID)
+	}
+}
+
+// ask asks the dashboard as its owner, with header fields as "Name: value".
+func (s *scene) ask(method, path, body string, fields ...string) (*http.Response, string) {
+	s.Helper()
+	request, err := http.NewRequestWithContext(s.Context(), method, s.bot.address+path, strings.NewReader(body))
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, field := range append([]string{"Authorization: Bearer " + webToken}, fields...) {
+		name, value, _ := strings.Cut(field, ": ")
+		request.Header.Set(name, value)
+	}
+	return s.send(request)
+}
+
+func (s *scene) send(request *http.Request) (*http.Response, string) {
+	s.Helper()
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return answer, string(text)
+}
+
+// change changes the channel's policy in the dashboard, and returns whether that says that the change is saved.
+func (s *scene) change(edit func(*chatguard.Policy)) (saved bool) {
+	s.Helper()
+	path := "api/v1/channels/" + s.twitch.UserID("gardenhour") + "/policy"
+	answer, text := s.ask("GET", path, "")
+	policy := decode[chatguard.Policy](s, text)
+	edit(&policy)
+	body, err := json.Marshal(policy)
+	if err != nil {
+		s.Fatal(err)
+	}
+	answer, text = s.ask("PUT", path, string(body), "Content-Type: application/json", "If-Match: "+answer.Header.Get("ETag"))
+	if answer.StatusCode != http.StatusOK || !strings.Contains(text, `"saved":`) {
+		s.Fatalf("changing the policy: %s %s", answer.Status, text)
+	}
+	return decode[struct{ Saved bool }](s, text).Saved
+}
+
+func decode[T any](t testing.TB, text string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return v
+}
+
+// alter runs a statement on the database, as another program.
+func (s *scene) alter(statement string) {
+	s.Helper()
+	db, err := sql.Open("sqlite", s.database())
+	if err == nil {
+		_, err = db.ExecContext(s.Context(), statement)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// lock takes the database's write lock, as another program can, until release is called.
+func (s *scene) lock() (release func()) {
+	s.Helper()
+	db, err := sql.Open("sqlite", fmt.Sprintf("file:%s?_pragma=busy_timeout(5000)", s.database()))
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { db.Close() })
+	other, err := db.Conn(s.Context())
+	if err == nil {
+		_, err = other.ExecContext(s.Context(), "BEGIN IMMEDIATE")
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	return func() {
+		s.Helper()
+		if _, err := other.ExecContext(context.Background(), "ROLLBACK"); err != nil {
+			s.Fatal(err)
+		}
+		if err := errors.Join(other.Close(), db.Close()); err != nil {
+			s.Fatal(err)
+		}
+	}
+}
