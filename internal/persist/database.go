@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,7 +18,8 @@ type database struct {
 	path   string // as a person should see it
 	writer *sql.DB
 	reader *sql.DB
-	file   os.FileInfo // of the file that was opened; nil in memory
+	file   atomic.Pointer[os.FileInfo] // of the file that was opened; nil in memory
+	was    int                         // its version, where opening it has brought it up to date; 0 otherwise
 }
 
 // The caches are small because the bot's memory matters more than re-reading pages that the operating system has anyway. The log is cut
@@ -43,7 +45,9 @@ func openDatabase(path string) (*database, error) {
 	if err != nil {
 		return nil, errors.Join(unwritable(path, err), writer.Close(), reader.Close())
 	}
-	return &database{path: path, writer: writer, reader: reader, file: file}, nil
+	db := &database{path: path, writer: writer, reader: reader}
+	db.file.Store(&file)
+	return db, nil
 }
 
 // openReader prepares connections that can't change the database at path.

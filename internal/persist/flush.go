@@ -16,8 +16,8 @@ const patience = 10 * time.Second
 var errNotRestored = errors.New("the stored state must be restored before anything is written over it")
 
 // Run writes behind until the context ends: a flush starts at once, then every FlushInterval or when the last one ends, and sooner where
-// somebody waits for what they have changed, or the queue is half full. Trouble with the database doesn't stop it: nothing is forgotten, each interval tries again, Health
-// tells, and the Guard's verdicts say that they are degraded.
+// somebody waits for what they have changed, or the queue is half full. Trouble with the database doesn't stop it: nothing is forgotten, each
+// interval tries again, Health tells, and the Guard's verdicts say that they are degraded.
 //
 // When the context ends, Run writes everything once more and returns; for a lock it waits 10 s. The error says what is lost. End the context
 // only when nobody calls Check, Observe or Report any more. Run must not be called twice, nor before Restore.

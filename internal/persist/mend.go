@@ -35,14 +35,15 @@ func (s *Store) mend(ctx context.Context, guard *chatguard.Guard) error {
 // checkPlace refuses to write to a file that no longer has the database's name: SQLite would go on, and all of it would be lost. The error is
 // an fs.ErrNotExist where nothing has that name.
 func (db *database) checkPlace() error {
-	if db.file == nil {
+	file := db.file.Load()
+	if file == nil {
 		return nil
 	}
 	there, err := os.Stat(db.path)
 	switch {
 	case err != nil:
 		return &trouble{path: db.path, problem: fileGone, err: err}
-	case !os.SameFile(db.file, there):
+	case !os.SameFile(*file, there):
 		return &trouble{path: db.path, problem: fileReplaced, err: errors.New("the file is another one")}
 	}
 	return nil
@@ -86,9 +87,11 @@ func (db *database) putBack(ctx context.Context) error {
 	if _, err := d.publish(); err != nil {
 		return gone(err)
 	}
-	if db.file, err = os.Stat(db.path); err != nil {
+	file, err := os.Stat(db.path)
+	if err != nil {
 		return gone(err)
 	}
+	db.file.Store(&file)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"strings"
 )
@@ -44,6 +45,11 @@ func migrate(ctx context.Context, db *database, version int, steps []string) err
 			return fmt.Errorf("copy before migration: %w", err)
 		}
 	}
+	if version == 1 { // which let everybody read it
+		if err := os.Chmod(db.path, 0o600); err != nil {
+			return unwritable(db.path, err)
+		}
+	}
 	for ; version < len(steps); version++ {
 		err := db.write(ctx, func(tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", steps[version], version+1))
@@ -56,7 +62,10 @@ func migrate(ctx context.Context, db *database, version int, steps []string) err
 	return nil
 }
 
-// keepCopy leaves the database as it is in a file beside it: chatguard.db.v1 for version 1.
+// copyBefore is the path of the copy that a migration keeps: chatguard.db.v1 for version 1.
+func copyBefore(path string, version int) string { return fmt.Sprintf("%s.v%d", path, version) }
+
+// keepCopy leaves the database as it is in a file beside it.
 func keepCopy(ctx context.Context, path string, version int) error {
 	src, err := openSnapshots(path, version, version)
 	if err != nil {
@@ -64,7 +73,7 @@ func keepCopy(ctx context.Context, path string, version int) error {
 	}
 	defer src.db.Close()
 	opts := CopyOptions{Force: true} // what is there was kept by a migration that failed
-	_, err = src.copyTo(ctx, fmt.Sprintf("%s.v%d", path, version), opts.withDefaults())
+	_, err = src.copyTo(ctx, copyBefore(path, version), opts.withDefaults())
 	return err
 }
 

@@ -1,9 +1,11 @@
 package persist
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -79,8 +81,15 @@ func TestEntriesOfVersion1(t *testing.T) {
 	old := migrated(t, path, steps[:1])
 	_, err = old.writer.ExecContext(ctx, `INSERT INTO journal VALUES
 		(7, 0, 'c1', 'u1', 'anna', 'Anna', 'm', 'hello', 'burst', 1000000000, 2000000000, 2, 'timeout 30s', 3000000000, 'timeout', 'done', '')`)
-	must(t, errors.Join(err, old.close()))
-	s := open(t, path, nil)
+	must(t, errors.Join(err, old.close(), os.Chmod(path, 0o644)))
+	var log bytes.Buffer
+	s := open(t, path, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Now: at(start)})
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read it: %v, %v", info.Mode(), err)
+	}
+	if !strings.Contains(log.String(), path+".v1") {
+		t.Errorf("the log says %q of the copy", &log)
+	}
 	wantEntries(t, journal.Entry{
 		ID: 7, At: timeAt(0), ChannelID: "c1", UserID: "u1", Login: "anna", DisplayName: "Anna", MessageID: "m", Text: "hello", Limit: "burst",
 		MaySpeakAt: timeAt(1e9), ResetAt: timeAt(2e9), Strikes: 2, Cost: 1, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second},

@@ -38,6 +38,9 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 		return nil, errors.Join(err, db.close(), lock.release())
 	}
 	s.lock = lock
+	if db.was != 0 {
+		full.Logger.Info("brought the database up to date", "database", path, "from", db.was, "to", len(steps), "copy", copyBefore(path, db.was))
+	}
 	return s, nil
 }
 
@@ -71,6 +74,9 @@ func openOwned(ctx context.Context, path string, steps []string) (*database, err
 	}
 	if err := migrate(ctx, db, version, steps); err != nil {
 		return nil, errors.Join(err, db.close())
+	}
+	if version > 0 && version < len(steps) {
+		db.was = version
 	}
 	return db, nil
 }
