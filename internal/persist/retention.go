@@ -45,8 +45,8 @@ var retirement = []retired{
 	{func(*Options) time.Duration { return 0 }, true, `DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at <= ?1 LIMIT ?2)`},
 	{func(*Options) time.Duration { return auditTime }, true, `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ?1 ORDER BY at LIMIT ?2)`},
 	{func(*Options) time.Duration { return auditTime }, true, `DELETE FROM revision WHERE (channel_id, number) IN (
-		SELECT channel_id, number FROM revision AS old
-		WHERE number < (SELECT max(number) FROM revision WHERE channel_id = old.channel_id AND at < ?1) LIMIT ?2)`},
+		SELECT channel_id, number FROM revision
+		JOIN (SELECT channel_id AS id, max(number) AS kept FROM revision WHERE at < ?1 GROUP BY channel_id) ON channel_id = id AND number < kept LIMIT ?2)`},
 }
 
 // sweep deletes what has had its time, after a flush that wrote so many rows: a step of each kind, and more where more was written, so that

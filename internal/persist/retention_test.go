@@ -2,6 +2,7 @@ package persist
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,7 +197,7 @@ func TestABacklogVanishesWhileMoreComes(t *testing.T) {
 // through.
 func TestRetiringGoesByIndex(t *testing.T) {
 	s := open(t, databasePath(t), nil)
-	looked := map[string]string{"token": "SCAN token", "revision": "SCAN old"}
+	looked := map[string][]string{"token": {"SCAN token"}, "revision": {"SCAN revision", "SCAN (subquery-1)"}} // the subquery has a row for each channel
 	for i, r := range retirement {
 		table := retiring[i].table
 		rows, err := s.db.reader.QueryContext(ctx, "EXPLAIN QUERY PLAN "+r.statement, 0, 0)
@@ -213,7 +214,7 @@ func TestRetiringGoesByIndex(t *testing.T) {
 			t.Errorf("%s is deleted by another way: %q", table, plan)
 		}
 		for _, step := range plan {
-			if strings.HasPrefix(step, "SCAN") && step != looked[table] && step != "SCAN channels" || strings.Contains(step, "TEMP B-TREE") {
+			if strings.HasPrefix(step, "SCAN") && !slices.Contains(looked[table], step) && step != "SCAN channels" || strings.Contains(step, "TEMP B-TREE") {
 				t.Errorf("%s: %s", table, step)
 			}
 		}

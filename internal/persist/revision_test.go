@@ -167,14 +167,15 @@ func TestChangesWaitForTheDatabase(t *testing.T) {
 func TestTooManyChangesAreRefused(t *testing.T) {
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
+	small := journal.Revision{ChannelID: "c1", Author: "Ada", At: start, Policy: policy()}
 	mend := failures["disk full"].harm(t, s)
 	s.Observe(throttled(1, "c1", "x", time.Second))
 	s.turn(ctx, g)
 	for range maxChanges {
-		_, _, err := s.SaveRevision(ctx, revision("c1", 1))
+		_, _, err := s.SaveRevision(ctx, small)
 		must(t, err)
 	}
-	if _, _, err := s.SaveRevision(ctx, revision("c1", 1)); !errors.Is(err, ErrTooMany) {
+	if _, _, err := s.SaveRevision(ctx, small); !errors.Is(err, ErrTooMany) {
 		t.Errorf("a revision too many: %v", err)
 	}
 	if _, err := s.Record(ctx, journal.Audit{}); !errors.Is(err, ErrTooMany) {
