@@ -29,8 +29,8 @@ func (g *Guard) Dirty() *Batch {
 	return b
 }
 
-// DirtyAll makes the state of all users dirty, for a store that may have lost what it had kept. Users whose allowance was whole again may be
-// missing in the Guard already, and their rows in a store say no more than that.
+// DirtyAll makes the state of all users dirty, for a store that may have lost what it had kept. Of users whom the Guard no longer knows, because
+// their allowance was whole again, a store keeps what it has.
 func (g *Guard) DirtyAll() {
 	g.eachTable(func(_ string, table *limits.Table) { table.DirtyAll() })
 }

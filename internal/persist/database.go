@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -18,8 +17,8 @@ type database struct {
 	path   string // as a person should see it
 	writer *sql.DB
 	reader *sql.DB
-	file   atomic.Pointer[os.FileInfo] // of the file that was opened; nil in memory
-	was    int                         // its version, where opening it has brought it up to date; 0 otherwise
+	file   os.FileInfo // of the file that was opened; nil in memory
+	was    int         // its version, where opening it has brought it up to date; 0 otherwise
 }
 
 // The caches are small because the bot's memory matters more than re-reading pages that the operating system has anyway. The log is cut
@@ -45,9 +44,7 @@ func openDatabase(path string) (*database, error) {
 	if err != nil {
 		return nil, errors.Join(unwritable(path, err), writer.Close(), reader.Close())
 	}
-	db := &database{path: path, writer: writer, reader: reader}
-	db.file.Store(&file)
-	return db, nil
+	return &database{path: path, writer: writer, reader: reader, file: file}, nil
 }
 
 // openReader prepares connections that can't change the database at path.
@@ -119,8 +116,12 @@ func (db *database) transact(ctx context.Context, change func(*sql.Tx) error) er
 // reconnect closes the connections that nobody uses, so that the next statement opens another: one to a file that couldn't be written when it
 // was opened stays so, also for those beside it, and one that has met a damaged page may remember it.
 func (db *database) reconnect() {
-	db.keepIdle(0)
-	db.keepIdle(idleConnections)
+	if db.file == nil {
+		return // the connection is the database
+	}
+	db.reconnectReaders()
+	db.writer.SetMaxIdleConns(0)
+	db.writer.SetMaxIdleConns(idleConnections)
 	if info, err := os.Stat(db.path); err == nil {
 		for _, beside := range []string{"-wal", "-shm"} { // SQLite made them as writable as the file was
 			_ = os.Chmod(db.path+beside, info.Mode().Perm()) // they may be missing, and what still can't be written shows itself
@@ -131,10 +132,9 @@ func (db *database) reconnect() {
 // idleConnections is how many connections stay open that nobody uses; database/sql's own number.
 const idleConnections = 2
 
-// keepIdle says how many that are, from now on.
-func (db *database) keepIdle(most int) {
-	db.reader.SetMaxIdleConns(most)
-	db.writer.SetMaxIdleConns(most)
+func (db *database) reconnectReaders() {
+	db.reader.SetMaxIdleConns(0)
+	db.reader.SetMaxIdleConns(idleConnections)
 }
 
 func (db *database) close() error {

@@ -45,10 +45,10 @@ func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 func (s *Store) turn(ctx context.Context, guard *chatguard.Guard) {
 	written, err := s.flushAndTell(ctx, guard)
 	if err == nil {
-		if err = s.sweep(ctx, guard, written); err != nil {
-			s.note(err)
-		}
+		err = s.sweep(ctx, guard, written)
+		s.damaged = err != nil && problemIn(err) == damaged
 	}
+	s.note(err)
 	guard.SetDegraded(err != nil)
 }
 
@@ -56,8 +56,11 @@ func (s *Store) turn(ctx context.Context, guard *chatguard.Guard) {
 func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	began := time.Now()
 	_, err := s.flushAndTell(ctx, guard)
-	for isLocked(err) && time.Since(began) < patience {
+	for s.note(err); isLocked(err) && time.Since(began) < patience; s.note(err) {
 		_, err = s.flushAndTell(ctx, guard)
+	}
+	if isMisplaced(err) {
+		return s.rescue(ctx, guard, err)
 	}
 	if err != nil {
 		lag := s.Health().Lag.Round(time.Second)
@@ -70,7 +73,7 @@ func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 func (s *Store) flushAndTell(ctx context.Context, guard *chatguard.Guard) (written int, err error) {
 	began, waiting := s.opts.Now(), s.commits.take()
 	written, err = s.flush(ctx, guard)
-	s.noteFlush(began, err)
+	s.health.flushed(began, err == nil)
 	for _, told := range waiting {
 		told <- err
 	}

@@ -34,13 +34,7 @@ func (s *Store) Health() Health {
 	return h
 }
 
-// noteFlush keeps how a flush went that began then.
-func (s *Store) noteFlush(began time.Time, err error) {
-	s.health.flushed(began, err == nil)
-	s.note(err)
-}
-
-// note keeps whether all went well, and logs it where that differs from before.
+// note keeps whether a turn went well, and logs it where that differs from the one before.
 func (s *Store) note(err error) {
 	if err != nil {
 		s.figures.errors.Inc()
@@ -80,6 +74,7 @@ func (r *healthRecord) began(now time.Time) {
 	r.safe = now
 }
 
+// flushed keeps how a flush went that began then.
 func (r *healthRecord) flushed(began time.Time, well bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -36,7 +37,7 @@ func lockDatabase(path string) (*ownerLock, error) {
 		return nil, unwritable(path, err)
 	}
 	lock := &ownerLock{file: flock.New(name)}
-	locked, err := lock.file.TryLock()
+	locked, err := lock.try()
 	if err != nil {
 		return nil, unwritable(path, err)
 	}
@@ -47,6 +48,17 @@ func lockDatabase(path string) (*ownerLock, error) {
 		return nil, errors.Join(unwritable(path, err), lock.release())
 	}
 	return lock, nil
+}
+
+// try takes the lock if it can, and waits a moment for somebody who only looks.
+func (l *ownerLock) try() (locked bool, err error) {
+	for range 10 {
+		if locked, err = l.file.TryLock(); locked || err != nil {
+			return locked, err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false, nil
 }
 
 // CheckOwner returns an *OwnedError where another process owns the database at path, and nil where none does or that can't be told.

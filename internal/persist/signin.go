@@ -160,10 +160,10 @@ func (t *Tokens) read(ctx context.Context, hash tokenHash, kind string) (*tokenR
 // Session returns whose session it is; ok is false where there is none, or none any more. A session that another process ended is gone
 // within 5 s.
 func (t *Tokens) Session(ctx context.Context, session string) (name string, ok bool, err error) {
-	hash, now := hashToken(session), t.now()
+	hash, now, ended := hashToken(session), t.now(), t.endings()
 	s, found := t.remembered(hash, now)
 	if !found {
-		if s, err = t.readSession(ctx, hash, now); err != nil {
+		if s, err = t.readSession(ctx, hash, now, ended); err != nil {
 			return "", false, err
 		}
 	}
@@ -226,11 +226,16 @@ func unsavedSession(row *tokenRow) seenSession {
 	return seenSession{name: row.name, expires: row.expires}
 }
 
-// readSession returns the zero seenSession, which has expired, where there is no such session.
-func (t *Tokens) readSession(ctx context.Context, hash tokenHash, now time.Time) (seenSession, error) {
+// endings is how many sessions have ended here so far.
+func (t *Tokens) endings() int {
 	t.mu.Lock()
-	ended := t.ended
-	t.mu.Unlock()
+	defer t.mu.Unlock()
+	return t.ended
+}
+
+// readSession returns the zero seenSession, which has expired, where there is no such session. It is remembered unless one has ended since there
+// were so many endings.
+func (t *Tokens) readSession(ctx context.Context, hash tokenHash, now time.Time, ended int) (seenSession, error) {
 	row, err := t.read(ctx, hash, sessionKind)
 	if row == nil || err != nil {
 		return seenSession{}, err

@@ -70,6 +70,7 @@ type Store struct {
 	restored    atomic.Bool
 	interrupted chatguard.EntryID // entries up to this one that are pending will never be acted on; 0 when that is written. Restore and Run only
 	damaged     bool              // a damaged page was met, and the file hasn't been whole since. Run only
+	misplaced   bool              // the file wasn't in its place at the last turn. Run only
 	sweeper     sweeper           // Run only
 }
 

@@ -29,8 +29,8 @@ const (
 	cantWrite     = "it can't be written: make the file and its directory writable for this user, or set another database"
 	damaged       = "it is damaged: stop chatguard, put a backup in its place, and start again"
 	diskFailing   = "the disk reports an error: check it, and the space left on it"
-	fileGone      = "the file was moved away or deleted, and can't be written anew: put it back, or mend its directory"
-	fileReplaced  = "another file is in its place: move that away, or restart chatguard to go on with it"
+	fileGone      = "the file was moved away or deleted: put it back, or stop chatguard, which then writes all of it to a file called .rescued beside it"
+	fileReplaced  = "another file is in its place: put the first one back, or stop chatguard, which then writes what that held to a file called .rescued beside it"
 	tooSlow       = "it took too long to answer: look for other programs that use the disk"
 )
 

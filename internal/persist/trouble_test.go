@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -119,54 +118,55 @@ func TestLastFlushThatFailsIsAnError(t *testing.T) {
 	wantError(t, s.Run(ended, g), "lost", path, diskFull)
 }
 
-func TestDeletedFileIsWrittenAnew(t *testing.T) {
-	for name, suffixes := range map[string][]string{"the file": {""}, "with its log": {"", "-wal", "-shm"}} {
+// A file that was deleted, moved or replaced while chatguard ran isn't lost, nor is what came after.
+func TestMisplacedFileIsRescuedAtTheEnd(t *testing.T) {
+	for name, test := range map[string]struct {
+		harm    func(path string) error
+		problem string
+	}{
+		"deleted": {os.Remove, fileGone},
+		"deleted with log": {func(path string) error {
+			return errors.Join(os.Remove(path), os.Remove(path+"-wal"), os.Remove(path+"-shm"))
+		}, fileGone},
+		"moved": {func(path string) error { return os.Rename(path, path+".away") }, fileGone},
+		"replaced": {func(path string) error {
+			return errors.Join(os.Rename(path, path+".away"), os.WriteFile(path, []byte("another file"), 0o600))
+		}, fileReplaced},
+	} {
 		t.Run(name, func(t *testing.T) {
 			path := filled(t)
 			s := open(t, path, nil)
 			g := guardOf(t, s, policy())
 			say(t, g, "in the log", start)
 			s.turn(ctx, g)
-			for _, suffix := range suffixes {
-				must(t, os.Remove(path+suffix))
-			}
+			must(t, test.harm(path))
+			before, _ := os.ReadFile(path) // none, or the other file
 			say(t, g, "after", start)
 			s.turn(ctx, g)
-			say(t, g, "after that", start)
-			s.turn(ctx, g)
-			if h := s.Health(); h.State != OK {
+			if h := s.Health(); h.State != Failing || h.Problem != test.problem {
 				t.Errorf("%+v", h)
 			}
 			session := signedIn(t, s.Tokens)
+			ended, stop := context.WithCancel(ctx)
+			stop()
+			wantError(t, s.Run(ended, g), path+".rescued")
 			must(t, s.Close())
+			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+				t.Error("the file in its place has changed")
+			}
+			if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+				t.Errorf("%d bytes of log are left for it", log.Size())
+			}
 
-			again := open(t, path, nil)
-			assertSame(t, g, guardOf(t, again, policy()), "0", "499", "in the log", "after", "after that")
+			again := open(t, path+".rescued", nil)
+			g.SetDegraded(false)
+			assertSame(t, g, guardOf(t, again, policy()), "0", "499", "in the log", "after")
 			wantSession(t, again.Tokens, session, "Ada")
 			if n := again.count(t, "SELECT count(*) FROM journal"); n != 500 {
 				t.Errorf("%d of 500 entries", n)
 			}
 		})
 	}
-}
-
-func TestDeletedFolderIsTrouble(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "folder", "chatguard.db")
-	must(t, os.Mkdir(filepath.Dir(path), 0o755))
-	s := open(t, path, nil)
-	g := guardOf(t, s, policy())
-	say(t, g, "before", start)
-	s.turn(ctx, g)
-	must(t, os.RemoveAll(filepath.Dir(path)))
-	say(t, g, "after", start)
-	s.turn(ctx, g)
-	if h := s.Health(); h.State != Failing || h.Problem != fileGone {
-		t.Errorf("%+v", h)
-	}
-	must(t, os.Mkdir(filepath.Dir(path), 0o755))
-	s.turn(ctx, g)
-	must(t, s.Close())
-	assertSame(t, g, guardOf(t, open(t, path, nil), policy()), "before", "after")
 }
 
 // Somebody puts a backup over a damaged file while chatguard runs, in place: what is older in it than in memory is written again.
@@ -213,15 +213,16 @@ func TestRestartWithTheFileThatTookItsPlace(t *testing.T) {
 	s.turn(ctx, g)
 	must(t, os.Rename(backup, path))
 	say(t, g, "newer", start)
-	s.turn(ctx, g)
-	if h := s.Health(); h.Problem != fileReplaced {
-		t.Errorf("%+v", h)
-	}
+	ended, stop := context.WithCancel(ctx)
+	stop()
+	wantError(t, s.Run(ended, g), path+".rescued")
 	must(t, s.Close())
 
-	again := open(t, path, nil)
-	if n := again.count(t, "SELECT count(DISTINCT user_id) FROM state"); n != 1 {
-		t.Errorf("%d users, want the one of the backup", n)
+	for name, want := range map[string]int{path: 1, path + ".rescued": 502} {
+		again := open(t, name, nil)
+		if n := again.count(t, "SELECT count(DISTINCT user_id) FROM state"); n != want {
+			t.Errorf("%d users in %s, want %d", n, name, want)
+		}
 	}
 }
 
