@@ -3,6 +3,7 @@ package persist
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -28,6 +29,9 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		return
+	}
+	if err := flag.Set("rapid.checks", "40"); err != nil { // each check opens databases; the command line may ask for more
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }
