@@ -100,10 +100,7 @@ func TestAKillLosesAMomentOnly(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
-	for range 3 {
-		s.fine("anna")
-	}
-	s.tooMuch("anna")
+	s.useUp("anna")
 	inAMinute := strconv.FormatInt(time.Now().Add(time.Minute).Unix(), 10)
 	s.twitch.FailNext(faketwitch.Fault{Status: http.StatusTooManyRequests, Header: http.Header{"Ratelimit-Reset": {inAMinute}}})
 	s.say("anna")
@@ -150,10 +147,7 @@ func TestTheStoresFiguresMove(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
-	for range 3 {
-		s.fine("anna")
-	}
-	s.tooMuch("anna")
+	s.useUp("anna")
 	s.change(func(p *chatguard.Policy) { p.Limits[0].Burst = 2 })
 	for name, least := range map[string]float64{
 		`rows_written_total{table="timeline"}`: 4,

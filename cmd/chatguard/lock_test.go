@@ -105,10 +105,7 @@ func TestAStartUnderALock(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
-	for range 3 {
-		s.fine("anna")
-	}
-	s.tooMuch("anna")
+	s.useUp("anna")
 	s.stop()
 
 	release := s.lock()

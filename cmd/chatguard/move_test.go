@@ -28,10 +28,7 @@ func TestCopiesBesideTheOwner(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
-	for range 3 {
-		s.fine("anna")
-	}
-	s.tooMuch("anna")
+	s.useUp("anna")
 	until(t, func() bool { return len(s.export().timeline) == 4 })
 	folder := t.TempDir()
 	lines, copied := filepath.Join(folder, "chatguard.jsonl"), filepath.Join(folder, "copy.db")
@@ -68,10 +65,7 @@ func TestCopiesBesideTheOwner(t *testing.T) {
 	}
 	s.start()
 	s.tooMuch("anna")
-	for range 3 {
-		s.fine("berta")
-	}
-	s.tooMuch("berta")
+	s.useUp("berta")
 	s.stop()
 }
 

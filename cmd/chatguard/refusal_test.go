@@ -41,10 +41,7 @@ func TestDatabasesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
-	for range 3 {
-		s.fine("anna")
-	}
-	s.tooMuch("anna")
+	s.useUp("anna")
 	s.stop()
 	whole := s.contents()
 	for name, c := range map[string]struct {
@@ -88,10 +85,7 @@ func TestAnEveningWithoutADatabase(t *testing.T) {
 	damaged := []byte(strings.Repeat("this is no database\n", 1000))
 	s.write(damaged)
 	s.start("--no-database")
-	for range 3 {
-		s.fine("anna")
-	}
-	s.tooMuch("anna")
+	s.useUp("anna")
 	if s.change(twoMessages) {
 		t.Error("what nobody keeps was called saved")
 	}

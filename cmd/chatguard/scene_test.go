@@ -142,6 +142,15 @@ func (s *scene) tooMuch(login string) {
 	waitForDeletes(s.T, s.twitch, s.deleted)
 }
 
+// useUp lets a user say what threeMessages allows, and one more.
+func (s *scene) useUp(login string) {
+	s.Helper()
+	for range 3 {
+		s.fine(login)
+	}
+	s.tooMuch(login)
+}
+
 // forgetDeletes takes the deletes so far as right.
 func (s *scene) forgetDeletes() {
 	s.deleted = nil
