@@ -10,9 +10,9 @@ const spare = 8; // rows drawn above and below the screen
 
 export function UsersTable({ users, stale }) {
   const body = useRef(null);
-  const [view, setView] = useState({ first: 0, count: 40, height: 40 });
+  const [view, setView] = useState(() => ({ first: 0, count: 40, height: rowHeight() }));
   const measure = () => {
-    const height = parseFloat(getComputedStyle(body.current).getPropertyValue("--row"));
+    const height = rowHeight();
     const first = Math.max(0, Math.floor(-body.current.getBoundingClientRect().top / height) - spare);
     const count = Math.ceil(innerHeight / height) + 2 * spare;
     setView((old) => (old.first === first && old.count === count && old.height === height ? old : { first, count, height }));
@@ -40,6 +40,9 @@ export function UsersTable({ users, stale }) {
     </div>
   `;
 }
+
+// The height of a row in px, which a narrow screen has larger: known before the first is drawn, so that none glides into place.
+const rowHeight = () => parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row"));
 
 const fresh = 1000; // so long a row is seen arriving, ms
 
