@@ -55,7 +55,7 @@ func (t *twitchConnection) moderator() chat.Moderator {
 
 // Run makes the connection a chat.Source. A token that is refused at the start is an error; one that is refused later leaves the dashboard
 // open, which says so.
-func (t *twitchConnection) Run(ctx context.Context, deliver func([]chatguard.Message)) error {
+func (t *twitchConnection) Run(ctx context.Context, sink chat.Sink) error {
 	if t.helix != nil {
 		defer t.helix.Close()
 		if err := t.identify(ctx); err != nil || ctx.Err() != nil {
@@ -63,7 +63,7 @@ func (t *twitchConnection) Run(ctx context.Context, deliver func([]chatguard.Mes
 		}
 	}
 	t.note(func() { t.reading, t.trouble = true, "" })
-	err := t.irc.Run(ctx, deliver)
+	err := t.irc.Run(ctx, sink)
 	if s := t.irc.Status(); errors.Is(err, twitch.ErrLogin) && s.Messages > 0 {
 		t.log.Error("Twitch lets us in no more", "error", err)
 		t.note(func() { t.reading, t.trouble = false, err.Error()+", then start chatguard again" })

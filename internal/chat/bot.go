@@ -75,7 +75,7 @@ func New(o Options) *Bot {
 func (b *Bot) Run(ctx context.Context) error {
 	acting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	err := b.options.Source.Run(ctx, func(messages []chatguard.Message) { b.receive(ctx, acting, messages) })
+	err := b.options.Source.Run(ctx, sink{b, ctx, acting})
 	for _, queues := range b.queues {
 		for _, queue := range queues {
 			close(queue)
@@ -86,6 +86,16 @@ func (b *Bot) Run(ctx context.Context) error {
 	b.workers.Wait()
 	return err
 }
+
+// sink is the Bot as its Source sees it, while Run runs.
+type sink struct {
+	bot         *Bot
+	ctx, acting context.Context
+}
+
+func (s sink) Messages(messages []chatguard.Message) { s.bot.receive(s.ctx, s.acting, messages) }
+
+func (s sink) Removed(Removal) {}
 
 // receive judges messages that arrived together and queues the penalties, which workers carry out while acting lasts.
 func (b *Bot) receive(ctx, acting context.Context, messages []chatguard.Message) {

@@ -19,16 +19,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var monday = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 
-// script is a Source that delivers its batches and then waits, or returns its error.
+// script is a Source that hands over its batches and then waits, or returns its error.
 type script struct {
 	batches [][]chatguard.Message
 	err     error
 	end     func()
 }
 
-func (s script) Run(ctx context.Context, deliver func([]chatguard.Message)) error {
+func (s script) Run(ctx context.Context, sink Sink) error {
 	for _, batch := range s.batches {
-		deliver(batch)
+		sink.Messages(batch)
 	}
 	if s.err != nil {
 		return s.err

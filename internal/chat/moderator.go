@@ -8,13 +8,6 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Source is a connection to a chat. Run reads until the context ends, reconnects by itself, and hands over messages in the order in
-// which the chat sent them, several at once where several had arrived. Deliver is never called twice at the same time, and the slice is
-// the source's again when it returns. Run returns nil when the context ended, and an error only where trying again can't help.
-type Source interface {
-	Run(ctx context.Context, deliver func([]chatguard.Message)) error
-}
-
 // Moderator carries out penalties on a platform. Each call tries until it succeeds, until trying again can't help, or until the
 // context ends. It is safe for concurrent use. What is already so (the message is gone, the user is banned) counts as success.
 type Moderator interface {

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
 )
 
 // maxAge is how much older than the local clock a message's time may be before the local clock is believed instead.
 const maxAge = time.Minute
 
-// consume turns queued lines into messages and delivers them, until ctx ends.
-func (i *IRC) consume(ctx context.Context, lines *queue, deliver func([]chatguard.Message)) {
+// consume turns queued lines into messages and hands them over, until ctx ends.
+func (i *IRC) consume(ctx context.Context, lines *queue, sink chat.Sink) {
 	var messages []chatguard.Message
 	for {
 		select {
@@ -20,7 +21,7 @@ func (i *IRC) consume(ctx context.Context, lines *queue, deliver func([]chatguar
 		case b := <-lines.batches:
 			messages = i.read(messages[:0], b)
 			if len(messages) > 0 {
-				deliver(messages)
+				sink.Messages(messages)
 			}
 			clear(messages) // the next batch may be long in coming; don't hold this one's lines until then
 		}

@@ -96,7 +96,7 @@ func TestCancelInFlood(t *testing.T) {
 	irc := &IRC{Channels: []string{"room"}, Address: srv.IRCAddress(), Timing: Timing{QueueWait: time.Hour}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- irc.Run(ctx, func([]chatguard.Message) { <-ctx.Done() }) }()
+	go func() { ended <- irc.Run(ctx, messagesTo(func([]chatguard.Message) { <-ctx.Done() })) }()
 	joined(t, irc)
 	flooding := make(chan struct{})
 	go func() {

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
 )
 
 // The addresses of Twitch's chat.
@@ -72,12 +72,12 @@ func (t Timing) withDefaults() Timing {
 	}
 }
 
-// Run connects, reads until ctx ends, and hands messages to deliver in the order in which Twitch sent them, several at once where several
-// had arrived. The slice is the source's again when deliver returns. Lost connections are made anew, with growing delays.
+// Run connects, reads until ctx ends, and hands what it reads to the sink in the order in which Twitch sent it. Lost connections are made anew,
+// with growing delays.
 //
 // It returns nil when ctx ended; ErrLogin where Twitch refuses login or token; ErrChannel where a channel's name can't be one. By then
 // every goroutine it started has ended.
-func (i *IRC) Run(ctx context.Context, deliver func([]chatguard.Message)) error {
+func (i *IRC) Run(ctx context.Context, sink chat.Sink) error {
 	channels, err := channelLogins(i.Channels)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (i *IRC) Run(ctx context.Context, deliver func([]chatguard.Message)) error 
 	lines := newQueue(timing.QueueWait)
 	group, running := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		i.consume(running, lines, deliver)
+		i.consume(running, lines, sink)
 		return nil
 	})
 	group.Go(func() error { return i.stayConnected(running, timing, channels, lines) })

@@ -118,7 +118,7 @@ func TestIRCRefused(t *testing.T) {
 	} {
 		srv := startTwitch(t, "room")
 		c.irc.Address = srv.IRCAddress()
-		err := c.irc.Run(context.Background(), func([]chatguard.Message) {})
+		err := c.irc.Run(context.Background(), messagesTo(func([]chatguard.Message) {}))
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 			continue

@@ -71,12 +71,18 @@ func (in *inbox) wait(t testing.TB, n int) []chatguard.Message {
 	return in.all()
 }
 
+// messagesTo is a chat.Sink that takes messages only.
+type messagesTo func([]chatguard.Message)
+
+func (f messagesTo) Messages(messages []chatguard.Message) { f(messages) }
+func (f messagesTo) Removed(chat.Removal)                  {}
+
 // run runs i until the test ends, or until stop is called, which returns Run's error.
 func run(t testing.TB, i *IRC, deliver func([]chatguard.Message)) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- i.Run(ctx, deliver) }()
+	go func() { ended <- i.Run(ctx, messagesTo(deliver)) }()
 	stop = sync.OnceValue(func() error {
 		cancel()
 		return <-ended
