@@ -10,11 +10,13 @@ import (
 
 // channel is what the Guard knows of a channel.
 type channel struct {
-	id     string
-	policy atomic.Pointer[compiled]
-	table  *limits.Table                // of its users
-	shared atomic.Pointer[limits.Table] // of limits that everyone shares: one row; nil without any
-	own    bool                         // the policy was made for this channel; under Guard.changing
+	id      string
+	policy  atomic.Pointer[compiled]     // in force: what is stated, with the overlay
+	stated  atomic.Pointer[compiled]     // what SetPolicy was given
+	table   *limits.Table                // of its users
+	shared  atomic.Pointer[limits.Table] // of limits that everyone shares: one row; nil without any
+	own     bool                         // the policy was made for this channel; under Guard.changing
+	overlay func(Policy) Policy          // laid over what is stated; nil without one; under Guard.changing
 }
 
 func newChannel(id string, policy *compiled, maxUsers int) *channel {
@@ -23,6 +25,7 @@ func newChannel(id string, policy *compiled, maxUsers int) *channel {
 		c.shared.Store(limits.NewTable(set, 1))
 	}
 	c.policy.Store(policy)
+	c.stated.Store(policy)
 	return c
 }
 
@@ -34,11 +37,12 @@ func (c *channel) tableOf(userID string) *limits.Table {
 	return c.table
 }
 
-// change puts a policy in force, as of the moment at.
-func (c *channel) change(next *compiled, at int64) {
-	c.table.Change(next.sets[limits.PerUser], at)
-	changeTable(&c.shared, next.sets[limits.PerChannel], 1, at)
-	c.policy.Store(next)
+// change states a policy, and puts it in force in the form it has under the overlay, as of the moment at.
+func (c *channel) change(next change, at int64) {
+	c.table.Change(next.inForce.sets[limits.PerUser], at)
+	changeTable(&c.shared, next.inForce.sets[limits.PerChannel], 1, at)
+	c.stated.Store(next.stated)
+	c.policy.Store(next.inForce)
 }
 
 // changeTable holds the users of a table to another set. Where the set is nil, the table goes; where there is none, it is made.

@@ -162,10 +162,10 @@ func (g *Guard) SetDegraded(degraded bool) {
 	}
 }
 
-// Policy returns the policy in force in a channel; of an empty ID, the one of channels that have none of their own.
+// Policy returns the policy of a channel, without an overlay; of an empty ID, the one of channels that have none of their own.
 func (g *Guard) Policy(channelID string) Policy {
 	if c := g.channels.find(channelID); c != nil {
-		return c.policy.Load().policy.Clone()
+		return c.stated.Load().policy.Clone()
 	}
 	return g.base.Load().policy.Clone()
 }

@@ -29,8 +29,12 @@ func (g *Guard) SetPolicy(channelID string, policy Policy, at time.Time) error {
 		return g.setBase(next, ns)
 	}
 	c := g.channels.get(channelID, g)
+	changed, err := c.overlaid(next)
+	if err != nil {
+		return err
+	}
 	c.own = true
-	c.change(next, ns)
+	c.change(changed, ns)
 	return nil
 }
 
@@ -40,8 +44,13 @@ func (g *Guard) ValidatePolicy(channelID string, policy Policy) error {
 	g.changing.Lock()
 	defer g.changing.Unlock()
 	next, err := g.compile(channelID, policy)
-	if err == nil && channelID == "" {
+	switch c := g.channels.find(channelID); {
+	case err != nil:
+		return err
+	case channelID == "":
 		_, err = g.rebase(next)
+	case c != nil:
+		_, err = c.overlaid(next)
 	}
 	return err
 }
@@ -69,25 +78,27 @@ func (g *Guard) setBase(base *compiled, at int64) error {
 	g.base.Store(base)
 	g.channels.adding.Unlock()
 	g.channels.each(func(c *channel) {
-		if policy := next[c]; policy != nil {
-			c.change(policy, at)
+		if changed, ok := next[c]; ok {
+			c.change(changed, at)
 		} else {
-			c.change(base, at) // it was seen first since
+			c.change(change{base, base}, at) // it was seen first since
 		}
 	})
 	return nil
 }
 
 // rebase returns what a policy made for all channels comes to in each.
-func (g *Guard) rebase(base *compiled) (map[*channel]*compiled, error) {
-	next := map[*channel]*compiled{}
+func (g *Guard) rebase(base *compiled) (map[*channel]change, error) {
+	next := map[*channel]change{}
 	var failed error
 	g.channels.each(func(c *channel) {
 		policy, err := c.rebased(base)
+		if err == nil {
+			next[c], err = c.overlaid(policy)
+		}
 		if err != nil {
 			failed = fmt.Errorf("channel %q: %w", c.id, err)
 		}
-		next[c] = policy
 	})
 	return next, failed
 }
@@ -98,7 +109,7 @@ func (c *channel) rebased(base *compiled) (*compiled, error) {
 	if !c.own {
 		return base, nil
 	}
-	policy := c.policy.Load().policy.Clone()
+	policy := c.stated.Load().policy.Clone()
 	policy.Limits = slices.DeleteFunc(policy.Limits, func(l Limit) bool { return l.Per == PerUserEverywhere })
 	for _, l := range base.policy.Limits {
 		if l.Per == PerUserEverywhere {

@@ -1,0 +1,91 @@
+package chatguard
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func paused(p Policy) Policy {
+	p.Mode = Observe
+	return p
+}
+
+// TestOverlay: a pause holds over every change of the policy, and what is stated comes back when it is taken away.
+func TestOverlay(t *testing.T) {
+	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+	policy := DefaultPolicy()
+	policy.Mode = Enforce
+	guard, err := New(policy, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spend := func(want bool) {
+		t.Helper()
+		v, err := guard.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "7"}, SentAt: now})
+		if err != nil || v.Allowed != want {
+			t.Errorf("allowed %v, %v; want %v", v.Allowed, err, want)
+		}
+	}
+	set := func(overlay func(Policy) Policy) {
+		t.Helper()
+		if err := guard.SetOverlay("1", overlay, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		spend(true)
+	}
+	spend(false)
+	set(paused)
+	spend(true)
+	if guard.Policy("1").Mode != Enforce || guard.InForce("1").Mode != Observe || guard.InForce("2").Mode != Enforce {
+		t.Error("the overlay shows in Policy, or not in InForce, or elsewhere")
+	}
+	for _, channel := range []string{"1", ""} { // neither its own policy nor everyone's ends the pause
+		policy.Limits[0].Burst++
+		if err := guard.SetPolicy(channel, policy, now); err != nil {
+			t.Fatal(err)
+		}
+		spend(true)
+	}
+	if got := guard.Policy("1"); got.Limits[0].Burst != policy.Limits[0].Burst-1 || got.Mode != Enforce {
+		t.Errorf("stated: %+v", got)
+	}
+	set(nil)
+	spend(false) // the fourth token of the greater burst was spent in the pause
+}
+
+// TestOverlayRefused: an overlay that makes an impossible policy changes nothing, and a policy that is impossible under it is refused.
+func TestOverlayRefused(t *testing.T) {
+	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+	base := DefaultPolicy()
+	base.Limits = append(base.Limits, Limit{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 9, Every: time.Hour})
+	guard, err := New(base, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, overlay := range map[string]func(Policy) Policy{
+		"laid over": func(p Policy) Policy { p.Limits[0].Burst = 0; return p },
+		`"total"`:   func(p Policy) Policy { p.Limits = p.Limits[:2]; return p },
+	} {
+		if err := guard.SetOverlay("1", overlay, now); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	raid := Limit{Name: "raid", Algorithm: TokenBucket, Per: PerChannel, Burst: 5, Refill: time.Second}
+	if err := guard.SetOverlay("1", func(p Policy) Policy { p.Limits = append(p.Limits, raid); return p }, now); err != nil {
+		t.Fatal(err)
+	}
+	clash := guard.Policy("1")
+	clash.Limits = slices.Concat(clash.Limits, []Limit{raid})
+	for _, channel := range []string{"1", ""} {
+		if guard.ValidatePolicy(channel, clash) == nil || guard.SetPolicy(channel, clash, now) == nil {
+			t.Errorf("channel %q: a limit that the overlay adds, too, was taken", channel)
+		}
+	}
+	if len(guard.InForce("1").Limits) != 4 || len(guard.Policy("1").Limits) != 3 {
+		t.Error("a refused policy has changed something")
+	}
+}
