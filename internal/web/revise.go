@@ -19,35 +19,55 @@ type change struct {
 	Saved bool `json:"saved"` // false: in force all the same, and written when the database is well again
 }
 
-// revise puts a policy in force that can be: first it is kept, then it holds, then everyone is told. While the database is in trouble the
-// Store's memory is enough to keep it.
+// Revise changes a channel's policy by what edit makes of the present one, in the author's name: it is kept as a revision, put in force, and
+// everyone is told. saved is false while the database is in trouble: then it is in force all the same, and a restart would undo it. The error is
+// edit's, or one sentence for people; then nothing is changed.
+func (s *Server) Revise(ctx context.Context, channel, author string, edit func(chatguard.Policy) (chatguard.Policy, error)) (saved bool, err error) {
+	s.policy.Lock()
+	defer s.policy.Unlock()
+	policy, err := edit(s.opts.Guard.Policy(channel))
+	if err != nil {
+		return false, err
+	}
+	done, err := s.putInForce(ctx, channel, policy, s.keepPolicy(channel, policy, author))
+	return done.Saved, err
+}
+
+// revise is Revise for a request that says what the policy shall be, and which one it is to replace.
 func (s *Server) revise(w http.ResponseWriter, r *http.Request, channel string, policy chatguard.Policy, keep keeper) error {
 	s.policy.Lock()
 	defer s.policy.Unlock()
 	if match := r.Header.Get("If-Match"); match != "" && !matches(match, policyTag(s.opts.Guard.Policy(channel))) {
 		return errStale()
 	}
-	if err := s.canHold(channel, policy); err != nil {
-		return refuse(http.StatusUnprocessableEntity, "%s", err)
+	done, err := s.putInForce(r.Context(), channel, policy, keep)
+	if err != nil {
+		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), saveTime) // what is kept has to come into force, too
+	w.Header().Set("ETag", policyTag(policy))
+	return writeJSON(w, done)
+}
+
+// putInForce puts a policy in force that can be: first it is kept, then it holds, then everyone is told. While the database is in trouble the
+// Store's memory is enough to keep it. The caller holds s.policy.
+func (s *Server) putInForce(ctx context.Context, channel string, policy chatguard.Policy, keep keeper) (done change, err error) {
+	if err := s.canHold(channel, policy); err != nil {
+		return done, refuse(http.StatusUnprocessableEntity, "%s", err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime) // what is kept has to come into force, too
 	defer cancel()
 	revision, saved, err := keep(ctx)
 	if err != nil {
-		return errStore(err)
+		return done, errStore(err)
 	}
 	now := s.opts.Now()
 	s.unsaved.note(channel, saved, now)
 	if err := s.opts.Guard.SetPolicy(channel, policy, now); err != nil {
-		return err
+		return done, err
 	}
 	s.judgeAgain(channel, now)
 	s.revised.add(channel) // a verdict under the old policy may be on its way still
-	if err := s.announce(revision); err != nil {
-		return err
-	}
-	w.Header().Set("ETag", policyTag(policy))
-	return writeJSON(w, change{revision, saved})
+	return change{revision, saved}, s.announce(revision)
 }
 
 // canHold returns an error, as a sentence for people, where the policy can't be put in force in the channel.
