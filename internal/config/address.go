@@ -42,13 +42,6 @@ func publicURL(text string) error {
 	return schemed(text, "https", "http")
 }
 
-func transport(name string) error {
-	if name != "irc" {
-		return fmt.Errorf(`%q: only "irc" is supported so far`, name)
-	}
-	return nil
-}
-
 func paired(w Web) error {
 	if (w.TLSCert == "") != (w.TLSKey == "") {
 		return errors.New("tls_cert and tls_key go together: set both or neither")

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // finish checks what was read and brings it into the form that Config promises.
@@ -36,6 +37,12 @@ func (r *reader) check(c *Config) error {
 		{place{"twitch", "helix_url"}, schemed(c.Twitch.HelixURL, "https", "http")},
 		{place{"twitch", "auth_url"}, schemed(c.Twitch.AuthURL, "https", "http")},
 		{place{"twitch", "token"}, printable(c.Twitch.Token)},
+		{place{"twitch", "slow_mode"}, slowMode(c.Twitch.SlowMode)},
+		{place{"notices", "text"}, notice(c.Notices.Text)},
+		{place{"notices", "cooldown"}, within(c.Notices.Cooldown, time.Second, 7*day)},
+		{place{"raid", "lasts"}, within(c.Raid.Lasts, time.Second, day)},
+		{place{"raid", "channel_refill"}, within(c.Raid.Refill, time.Millisecond, day)},
+		{place{"raid", "first_timer_refill"}, within(c.Raid.FirstTimerRefill, time.Millisecond, day)},
 		{place{"web", "token"}, printable(c.Web.Token)},
 		{place{"web", "token"}, unguessable(c.Web.Token)},
 		{place{"web", "public_url"}, publicURL(c.Web.PublicURL)},

@@ -20,9 +20,11 @@ type Config struct {
 	FlushInterval time.Duration `toml:"flush_interval"` // time between two writes of what changed
 	Retention     Retention     `toml:"retention"`      // how long the journal is kept
 
-	Twitch Twitch           `toml:"twitch"`
-	Web    Web              `toml:"web"`
-	Policy chatguard.Policy `toml:"-"` // of all channels: from [policy], [[limit]], [penalties] and Timezone; see document
+	Twitch  Twitch           `toml:"twitch"`
+	Notices Notices          `toml:"notices"`
+	Raid    Raid             `toml:"raid"`
+	Web     Web              `toml:"web"`
+	Policy  chatguard.Policy `toml:"-"` // of all channels: from [policy], [[limit]], [penalties] and Timezone; see document
 
 	// Channels are the whole policies of the channels that have a [channel.NAME], by NAME: a login as ChannelName returns it, or an ID.
 	// PolicyFor finds a channel's.
@@ -33,14 +35,32 @@ type Config struct {
 type Twitch struct {
 	Channels        []string `toml:"channels"`          // logins as ChannelName returns them, each once; may be empty
 	ClientID        string   `toml:"client_id"`         // public ID of the owner's Twitch application; may be empty
-	Transport       string   `toml:"transport"`         // "irc"
+	Transport       string   `toml:"transport"`         // "irc", "irc-websocket" or "eventsub"
 	IRCAddress      string   `toml:"irc_address"`       // host:port
 	IRCTLS          bool     `toml:"irc_tls"`           // whether IRCAddress speaks TLS
 	IRCWebSocketURL string   `toml:"irc_websocket_url"` // ws or wss; like all URLs here without a slash at its end
 	EventSubURL     string   `toml:"eventsub_url"`      // ws or wss
 	HelixURL        string   `toml:"helix_url"`         // http or https
 	AuthURL         string   `toml:"auth_url"`          // http or https
-	Token           Secret   `toml:"token"`             // access token without "oauth:"; empty means reading anonymously
+	Commands        bool     `toml:"commands"`          // whether !quota and !chatguard are answered in chat
+
+	SlowMode time.Duration `toml:"slow_mode"` // of a channel with more flood than can be acted on: whole seconds, 3 to 120; 0 never
+	Token    Secret        `toml:"token"`     // access token without "oauth:"; empty means reading anonymously
+}
+
+// Notices are what throttled users are told in chat.
+type Notices struct {
+	Text     string        `toml:"text"`     // may hold {name}, {wait} and {limit}; empty tells nobody anything
+	Cooldown time.Duration `toml:"cooldown"` // how long a user isn't told again
+}
+
+// Raid is what raid mode adds to a channel's policy while it lasts.
+type Raid struct {
+	Lasts            time.Duration `toml:"lasts"`              // unless whoever switches it on says how long
+	Burst            int           `toml:"channel_burst"`      // messages of everyone together at once
+	Refill           time.Duration `toml:"channel_refill"`     // time until one more
+	FirstTimerBurst  int           `toml:"first_timer_burst"`  // of those who write here for the first time, in each token-bucket
+	FirstTimerRefill time.Duration `toml:"first_timer_refill"` //
 }
 
 // Web says where the dashboard is served, and to whom.
@@ -71,6 +91,14 @@ func Default() Config {
 			EventSubURL:     "wss://eventsub.wss.twitch.tv/ws",
 			HelixURL:        "https://api.twitch.tv/helix",
 			AuthURL:         "https://id.twitch.tv/oauth2",
+			Commands:        true,
+			SlowMode:        30 * time.Second,
+		},
+		Notices: Notices{Cooldown: time.Minute},
+		Raid: Raid{
+			Lasts: 10 * time.Minute,
+			Burst: 30, Refill: 200 * time.Millisecond,
+			FirstTimerBurst: 1, FirstTimerRefill: 30 * time.Second,
 		},
 		Web: Web{
 			Listen:         "127.0.0.1:8080",

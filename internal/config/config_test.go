@@ -66,6 +66,18 @@ func TestEveryValueIsTaken(t *testing.T) {
 		eventsub_url = "ws://127.0.0.1:2/ws"
 		helix_url = "http://127.0.0.1:3/helix/"
 		auth_url = "http://127.0.0.1:4"
+		transport = "eventsub"
+		commands = false
+		slow_mode = "0s"
+		[notices]
+		text = "@{name}, wait {wait} ({limit})"
+		cooldown = "90s"
+		[raid]
+		lasts = "1h"
+		channel_burst = 7
+		channel_refill = "1s"
+		first_timer_burst = 2
+		first_timer_refill = "5s"
 		[web]
 		listen = "localhost:0"
 		tls_cert = "cert.pem"
@@ -98,13 +110,15 @@ func TestEveryValueIsTaken(t *testing.T) {
 		Twitch: Twitch{
 			Channels:        []string{"gardenhour", "teatime"},
 			ClientID:        "abc",
-			Transport:       "irc",
+			Transport:       "eventsub",
 			IRCAddress:      "127.0.0.1:6667",
 			IRCWebSocketURL: "ws://127.0.0.1:1/irc",
 			EventSubURL:     "ws://127.0.0.1:2/ws",
 			HelixURL:        "http://127.0.0.1:3/helix",
 			AuthURL:         "http://127.0.0.1:4",
 		},
+		Notices: Notices{Text: "@{name}, wait {wait} ({limit})", Cooldown: 90 * time.Second},
+		Raid:    Raid{Lasts: time.Hour, Burst: 7, Refill: time.Second, FirstTimerBurst: 2, FirstTimerRefill: 5 * time.Second},
 		Web: Web{
 			Listen:         "localhost:0",
 			TLSCert:        filepath.FromSlash("/etc/chatguard/cert.pem"),

@@ -174,7 +174,7 @@ var oneLength = regexp.MustCompile(`^[0-9]+(ns|us|ms|s|m|h|d)$`)
 func (r *reader) duration(target *time.Duration, value any, at place) error {
 	text, _ := value.(string)
 	d, err := parseDays(text)
-	mayBeZero := at.inPolicy()[0] == "penalties" // only there it has a meaning
+	mayBeZero := at.inPolicy()[0] == "penalties" || at.String() == "twitch.slow_mode" // only there it has a meaning
 	if err != nil || d < 0 || d == 0 && !mayBeZero {
 		which := ""
 		switch {
