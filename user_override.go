@@ -34,26 +34,25 @@ func (e *Exemption) UnmarshalText(text []byte) (err error) {
 
 // UserOverride is what a single user has of their own. It beats what the user's roles give. The zero value is nothing.
 type UserOverride struct {
-	Exempt   Exemption           `json:"exempt,omitempty"`
-	Timezone string              `json:"timezone,omitempty"` // IANA name of the zone of the user's day; empty means the limits'
-	Limits   map[string]Override `json:"limits,omitempty"`   // other numbers, by the name of the limit
+	Exempt      Exemption           `json:"exempt,omitempty"`
+	ExemptUntil time.Time           `json:"exempt_until,omitzero"` // when Exempt ends; zero means never
+	Timezone    string              `json:"timezone,omitempty"`    // IANA name of the zone of the user's day; empty means the limits'
+	Limits      map[string]Override `json:"limits,omitempty"`      // other numbers, by the name of the limit
 }
 
 // SetUserOverride gives a user numbers, a zone or an exemption of their own in a channel, in place of those that they had, as of the moment
 // at. What was spent is kept, and a change of zone waits for the end of the user's day. An empty channel ID means the limits per user
-// everywhere. The error names the limit that doesn't exist, or can't have such numbers, or an unknown zone.
+// everywhere. The error names the limit that doesn't exist, or can't have such numbers, or an unknown zone, or says why the exemption can't be.
 func (g *Guard) SetUserOverride(channelID, userID string, o UserOverride, at time.Time) error {
-	if o.Exempt > NeverExempt {
-		return fmt.Errorf("unknown exemption %d", uint8(o.Exempt))
-	}
-	if o.Exempt != ExemptByRole && channelID == "" {
-		return errors.New("an exemption is for a channel")
+	until, err := o.exemptUntil(channelID, at)
+	if err != nil {
+		return err
 	}
 	table, ns, err := g.user(channelID, userID, at)
 	if err != nil {
 		return err
 	}
-	own := limits.Own{Exemption: limits.Exemption(o.Exempt), Timezone: o.Timezone}
+	own := limits.Own{Exemption: limits.Exemption(o.Exempt), ExemptUntil: until, Timezone: o.Timezone}
 	if len(o.Limits) > 0 {
 		own.Numbers = map[string]limits.Numbers{}
 		for name, numbers := range o.Limits {
@@ -63,18 +62,41 @@ func (g *Guard) SetUserOverride(channelID, userID string, o UserOverride, at tim
 	return table.SetOwn(userID, own, ns)
 }
 
-// UserOverride returns what a user has of their own in a channel, or with an empty channel ID in the limits per user everywhere. The error is
-// ErrNoLimit where there are none of those, or ErrLongID.
+// exemptUntil returns when the exemption ends, 0 for never, and what is wrong with it.
+func (o *UserOverride) exemptUntil(channelID string, at time.Time) (ns int64, err error) {
+	switch {
+	case o.Exempt > NeverExempt:
+		return 0, fmt.Errorf("unknown exemption %d", uint8(o.Exempt))
+	case o.Exempt != ExemptByRole && channelID == "":
+		return 0, errors.New("an exemption is for a channel")
+	case o.ExemptUntil.IsZero():
+		return 0, nil
+	case o.Exempt == ExemptByRole:
+		return 0, errors.New("without an exemption there is nothing to end: set exempt to always or never, or leave exempt_until out")
+	case !o.ExemptUntil.After(at):
+		return 0, errors.New("an exemption has to end later than now")
+	}
+	if ns, err = nanoseconds(o.ExemptUntil); err != nil {
+		return 0, errors.New("an exemption has to end by February 2116: leave exempt_until out where it has no end")
+	}
+	return ns, nil
+}
+
+// UserOverride returns what a user has of their own in a channel, or with an empty channel ID in the limits per user everywhere. An exemption
+// that is over by the Guard's clock isn't among it. The error is ErrNoLimit where there are no such limits, ErrLongID, or ErrTime.
 func (g *Guard) UserOverride(channelID, userID string) (UserOverride, error) {
-	table, _, err := g.user(channelID, userID, time.Unix(0, 0))
+	table, now, err := g.user(channelID, userID, g.now())
 	if err != nil {
 		return UserOverride{}, err
 	}
-	return overrideOf(table.OwnOf(userID)), nil
+	return overrideOf(table.OwnOf(userID, now)), nil
 }
 
 func overrideOf(own limits.Own) UserOverride {
 	o := UserOverride{Exempt: Exemption(own.Exemption), Timezone: own.Timezone}
+	if own.ExemptUntil != 0 {
+		o.ExemptUntil = timeOf(own.ExemptUntil).UTC()
+	}
 	if len(own.Numbers) > 0 {
 		o.Limits = map[string]Override{}
 		for name, n := range own.Numbers {

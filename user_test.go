@@ -2,6 +2,7 @@ package chatguard
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
@@ -51,6 +52,48 @@ func TestUserOverride(t *testing.T) {
 		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`: {Timezone: "Mars"},
 		`unknown exemption 9`: {Exempt: 9},
 		`limit "log": the log of each user has room for 5 messages: more for one needs a role, or the limit itself, to have as many`: {Limits: map[string]Override{"log": {Messages: 6}}},
+	} {
+		if err := g.SetUserOverride("1", "7", o, monday); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+func TestExemptionForAWhile(t *testing.T) {
+	now := monday
+	g := enforced(t, nil, &Options{Now: func() time.Time { return now }})
+	o := UserOverride{Exempt: AlwaysExempt, ExemptUntil: monday.Add(10 * time.Minute), Timezone: "Asia/Tokyo"}
+	if err := g.SetUserOverride("1", "7", o, monday); err != nil {
+		t.Fatal(err)
+	}
+	const spelt = `{"exempt":"always","exempt_until":"2026-01-05T12:10:00Z","timezone":"Asia/Tokyo"}`
+	for _, step := range []struct {
+		at     float64
+		exempt bool
+		spelt  string
+	}{{0, true, spelt}, {599.9, true, spelt}, {600, false, `{"timezone":"Asia/Tokyo"}`}} {
+		now = monday.Add(time.Duration(step.at * float64(time.Second)))
+		e, err := g.Explain(from("7", step.at))
+		if err != nil {
+			t.Fatal(err)
+		}
+		current, err := g.UserOverride("1", "7")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := mustCheck(t, g, from("7", step.at)); v.Exempt != step.exempt || e.Verdict.Exempt != step.exempt {
+			t.Errorf("at %v s: exempt is %v, explained as %v", step.at, v.Exempt, e.Verdict.Exempt)
+		}
+		for _, shown := range []UserOverride{e.Override, current} {
+			if data, err := json.Marshal(shown); err != nil || string(data) != step.spelt {
+				t.Errorf("at %v s: %s, %v", step.at, data, err)
+			}
+		}
+	}
+	for want, o := range map[string]UserOverride{
+		"an exemption has to end later than now": {Exempt: NeverExempt, ExemptUntil: monday},
+		"without an exemption there is nothing to end: set exempt to always or never, or leave exempt_until out": {ExemptUntil: monday.Add(1)},
+		"an exemption has to end by February 2116: leave exempt_until out where it has no end":                   {Exempt: AlwaysExempt, ExemptUntil: monday.AddDate(100, 0, 0)},
 	} {
 		if err := g.SetUserOverride("1", "7", o, monday); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)

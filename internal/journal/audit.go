@@ -24,4 +24,8 @@ const (
 	UserReset       AuditAction = "reset"    // the user starts fresh
 	UserPardoned    AuditAction = "pardon"   // a throttled message is forgiven
 	UserOverridden  AuditAction = "override" // the user has numbers, a zone or an exemption of their own, or no longer has
+	UserExempted    AuditAction = "exempt"   // no limits, for a while
+	ChannelPaused   AuditAction = "pause"    // the channel only observes
+	ChannelResumed  AuditAction = "resume"   // the channel does what its policy says
+	RaidSwitched    AuditAction = "raid"     // raid mode is on until a time, or off
 )

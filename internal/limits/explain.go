@@ -67,7 +67,7 @@ func (a *account) standing() (s Standing) {
 		s.SilentUntil = until
 	}
 	if a.personal != nil {
-		s.Own = a.personal.Own.clone()
+		s.Own = a.personal.asOf(a.at).clone()
 	}
 	return s
 }

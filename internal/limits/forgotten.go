@@ -93,6 +93,5 @@ func (s *standing) isOver(rule *Strikes, at int64) bool {
 
 // isOver reports whether there is nothing of the user's own, and no grant, at that time.
 func (g *given) isOver(at int64) bool {
-	own := g.own()
-	return own.isZero() && len(g.grants(at)) == 0
+	return g.own().asOf(at).isZero() && len(g.grants(at)) == 0
 }

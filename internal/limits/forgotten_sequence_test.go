@@ -63,7 +63,9 @@ func (p *past) happen(user string) {
 	case 4:
 		p.table.Pardon(user, Offence{ID: p.now, At: p.now}, p.now)
 	case 5:
-		own := rapid.SampledFrom([]Own{{}, {}, {Timezone: "Asia/Tokyo"}, {Exemption: NotExempt}}).Draw(p.rt, "own")
+		own := rapid.SampledFrom([]Own{
+			{}, {}, {Timezone: "Asia/Tokyo"}, {Exemption: NotExempt}, {Exemption: Exempt, ExemptUntil: p.now + 60e9}, {Exemption: NotExempt, ExemptUntil: p.now + 26*3600e9},
+		}).Draw(p.rt, "own")
 		if err := p.table.SetOwn(user, own, p.now); err != nil {
 			p.rt.Fatal(err)
 		}
@@ -190,7 +192,7 @@ func TestAStoreShrinksToWhatStays(t *testing.T) {
 		}
 		table := p.restored(p.now, nil)
 		for key, row := range p.stored {
-			own := table.OwnOf(row.User)
+			own := table.OwnOf(row.User, p.now)
 			if s := table.standingOf(row.User, p.now); own.isZero() && s.Strikes == 0 {
 				rt.Errorf("%q is kept for ever: %q", key, row.Data)
 			}

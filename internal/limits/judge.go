@@ -85,10 +85,19 @@ func (h *hearing) judge() {
 }
 
 func (h *hearing) isExempt() bool {
-	if p := h.accounts[0].personal; p != nil {
-		return p.exempt(h.request.Exempt)
+	if own := &h.accounts[0]; own.personal != nil {
+		return own.personal.exempt(h.request.Exempt, present(own.row, h.request.At))
 	}
 	return h.request.Exempt
+}
+
+// exemptAt returns when the user is exempt by their roles again, where something of their own ends then that forbids it; else Never.
+func (h *hearing) exemptAt() int64 {
+	own := h.accounts[0].personal
+	if own == nil || own.ExemptUntil == 0 || !own.exempt(h.request.Exempt, own.ExemptUntil) {
+		return Never
+	}
+	return own.ExemptUntil
 }
 
 // arrive says when a message of that time counts, and takes the row along when the clock has jumped back.
@@ -309,7 +318,7 @@ func (h *hearing) throttle(b bar) {
 // report makes the limit in the way the one that the decision speaks of.
 func (h *hearing) report(b bar) {
 	d := h.decision
-	d.Limit, d.RetryAt, d.Shared = b.rule(), b.until, b.account.set.shared
+	d.Limit, d.RetryAt, d.Shared = b.rule(), min(b.until, h.exemptAt()), b.account.set.shared
 	level := d.Limit.level(d.Limit, d.Limit.state(b.account.row), b.account.at)
 	d.Remaining, d.ResetAt = b.account.remaining(d.Limit, level), level.resetAt
 }

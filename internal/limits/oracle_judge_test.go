@@ -27,6 +27,9 @@ type plainRow struct {
 	grants   []plainGrant      // the first to lapse comes first
 	strikes  int
 	strikeAt int64
+
+	exemption   Exemption
+	exemptUntil int64 // 0 for ever
 }
 
 type plainGrant struct {
@@ -262,6 +265,10 @@ func longestWait(limits []seat, at, n int64) (limit seat, found bool) {
 
 // decide is the whole decision, with its consequences.
 func (w *plainPolicy) decide(user string, q Request) (d Decision, limit string) {
+	own := w.row(w.key(PerUser, user))
+	if own.exempt(q) {
+		return Decision{Allowed: true, Exempt: true, RetryAt: q.At, LeaveAt: q.At}, ""
+	}
 	seats := w.seats(user, q)
 	var deciding, observing []seat
 	for _, s := range seats {
@@ -278,9 +285,26 @@ func (w *plainPolicy) decide(user string, q Request) (d Decision, limit string) 
 		}
 	}
 	if firstFit(deciding, q.At, n) == q.At {
-		return w.pass(user, q, n, seats, deciding, observing)
+		d, limit = w.pass(user, q, n, seats, deciding, observing)
+	} else {
+		d, limit = w.throttle(user, q, n, seats, deciding)
 	}
-	return w.throttle(user, q, n, seats, deciding)
+	if q.Exempt && own.exemptUntil > q.At { // then nothing forbids it any more
+		d.RetryAt = min(d.RetryAt, own.exemptUntil)
+	}
+	return d, limit
+}
+
+// exempt reports whether a message isn't judged: by its author's roles, unless they have something else of their own at its time.
+func (row *plainRow) exempt(q Request) bool {
+	at := q.At
+	if at >= row.last-int64(time.Minute) {
+		at = max(at, row.last)
+	}
+	if row.exemption == ExemptByRole || row.exemptUntil != 0 && at >= row.exemptUntil {
+		return q.Exempt
+	}
+	return row.exemption == Exempt
 }
 
 func (w *plainPolicy) pass(user string, q Request, n int64, seats, deciding, observing []seat) (d Decision, limit string) {

@@ -8,9 +8,10 @@ import (
 
 // Own is what a user has been given by name. It beats what the user's roles give.
 type Own struct {
-	Exemption Exemption
-	Timezone  string             // IANA name of the user's day; empty means the limits'
-	Numbers   map[string]Numbers // by the name of the limit
+	Exemption   Exemption
+	ExemptUntil int64              // when the exemption ends, in nanoseconds since the Unix epoch; 0 for never
+	Timezone    string             // IANA name of the user's day; empty means the limits'
+	Numbers     map[string]Numbers // by the name of the limit
 }
 
 // Exemption says whether a user is judged at all.
@@ -24,13 +25,21 @@ const (
 )
 
 // isZero reports whether the user has nothing of their own.
-func (o *Own) isZero() bool {
+func (o Own) isZero() bool {
 	return o.Exemption == ExemptByRole && o.Timezone == "" && len(o.Numbers) == 0
 }
 
-// exempt reports whether the user is exempt who by their roles is or isn't.
-func (o *Own) exempt(byRole bool) bool {
-	switch o.Exemption {
+// asOf returns what holds at that time: without an exemption that has ended.
+func (o Own) asOf(at int64) Own {
+	if o.ExemptUntil != 0 && o.ExemptUntil <= at {
+		o.Exemption, o.ExemptUntil = ExemptByRole, 0
+	}
+	return o
+}
+
+// exempt reports whether the user is exempt at that time who by their roles is or isn't.
+func (o *Own) exempt(byRole bool, at int64) bool {
+	switch o.asOf(at).Exemption {
 	case Exempt:
 		return true
 	case NotExempt:
@@ -49,7 +58,7 @@ type personal struct {
 
 // isOver reports whether nothing in the record matters any more at that time.
 func (p *personal) isOver(at int64) bool {
-	return p.isZero() && !slices.ContainsFunc(p.grants, func(g grant) bool { return g.until > at })
+	return p.asOf(at).isZero() && !slices.ContainsFunc(p.grants, func(g grant) bool { return g.until > at })
 }
 
 // rulesFor returns the limits as they are for this user.
@@ -134,8 +143,8 @@ func (t *Table) SetOwn(user string, own Own, at int64) error {
 	return nil
 }
 
-// OwnOf returns what the user has of their own.
-func (t *Table) OwnOf(user string) Own {
+// OwnOf returns what the user has of their own at that time.
+func (t *Table) OwnOf(user string, at int64) Own {
 	var p place
 	t.place(user, &p)
 	p.shard.mu.Lock()
@@ -143,7 +152,7 @@ func (t *Table) OwnOf(user string) Own {
 	if p.find(); !p.found || !has(p.shard.row(p.slot), personalFlag) {
 		return Own{}
 	}
-	return p.shard.personal[p.key].Own.clone()
+	return p.shard.personal[p.key].asOf(at).clone()
 }
 
 func (o Own) clone() Own {

@@ -69,7 +69,7 @@ func TestOwnNumbersKeepWhatWasUsed(t *testing.T) {
 	run(t, table, []step{{at: 0, retry: 20}})
 	table.mustSetOwn(t, 0, Own{})
 	run(t, table, []step{{at: 0, retry: 12}, {at: 12, ok: true}})
-	if own := table.OwnOf("7"); !own.isZero() {
+	if own := table.OwnOf("7", nanos(12)); !own.isZero() {
 		t.Errorf("%+v", own)
 	}
 }
@@ -145,7 +145,7 @@ func TestImpossibleThingsOfOnesOwnAreRefused(t *testing.T) {
 				t.Errorf("%+v: error %v, want one with %s", test.own, err, want)
 			}
 		}
-		if own := table.OwnOf("7"); !reflect.DeepEqual(own, ownBurst(2)) {
+		if own := table.OwnOf("7", nanos(0)); !reflect.DeepEqual(own, ownBurst(2)) {
 			t.Fatalf("%+v changed what the user has to %+v", test.own, own)
 		}
 	}
@@ -165,11 +165,11 @@ func TestOwnIsACopy(t *testing.T) {
 	own := ownBurst(3)
 	table.mustSetOwn(t, 0, own)
 	own.Numbers["burst"] = Numbers{Burst: 99}
-	table.OwnOf("7").Numbers["burst"] = Numbers{Burst: 99}
-	if got := table.OwnOf("7"); !reflect.DeepEqual(got, ownBurst(3)) {
+	table.OwnOf("7", nanos(0)).Numbers["burst"] = Numbers{Burst: 99}
+	if got := table.OwnOf("7", nanos(0)); !reflect.DeepEqual(got, ownBurst(3)) {
 		t.Errorf("%+v", got)
 	}
-	if own := table.OwnOf("8"); !own.isZero() || table.Users() != 1 || !table.HasOwn() {
+	if own := table.OwnOf("8", nanos(0)); !own.isZero() || table.Users() != 1 || !table.HasOwn() {
 		t.Errorf("%+v, %d users", own, table.Users())
 	}
 }
@@ -196,7 +196,7 @@ func TestWhatWasGivenOutlivesARestart(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := second.OwnOf(user); !reflect.DeepEqual(got, own) {
+		if got := second.OwnOf(user, nanos(2)); !reflect.DeepEqual(got, own) {
 			t.Errorf("%s has %+v, want %+v", user, got, own)
 		}
 		if second.Pardon(user, Offence{ID: 5, At: nanos(1), Counted: 9, NewStrike: true}, nanos(2)) {

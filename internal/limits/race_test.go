@@ -77,7 +77,7 @@ func TestEverythingAtOnce(t *testing.T) {
 			if err := table.SetOwn(name(i%users), own, nanos(0)); err != nil {
 				t.Error(err)
 			}
-			table.OwnOf(name(i % users))
+			table.OwnOf(name(i%users), nanos(0))
 		},
 		func(i int) { table.judge("gone"+strconv.Itoa(i%100), Request{At: nanos(0), Cost: 1}) },
 	} {

@@ -99,7 +99,7 @@ func (t *Table) restoreGiven(user string, data []byte, at, before int64) error {
 	defer t.mu.Unlock()
 	p.edit(at, func(s *shard, row []uint64) {
 		p := s.personalOf(row)
-		p.Own, p.variants, p.grants, p.pardoned = g.own(), nil, g.grants(at), newest(g.Pardoned, remembered)
+		p.Own, p.variants, p.grants, p.pardoned = g.own().asOf(at), nil, g.grants(at), newest(g.Pardoned, remembered)
 	})
 	return nil
 }

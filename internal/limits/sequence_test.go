@@ -35,6 +35,8 @@ func (w *world) play() {
 			w.reset()
 		case 4, 5:
 			w.sendAndRefund()
+		case 6:
+			w.exempt()
 		default:
 			w.send(w.someone(), w.request())
 		}
@@ -183,6 +185,8 @@ func (w *world) request() Request {
 		Cost:  rapid.SampledFrom([]int64{1, 1, 1, 2, 3, 5, 8}).Draw(w.rt, "cost"),
 		Roles: rapid.SampledFrom([]uint8{0, 0, 1 << subscriberBit, 1 << vipBit, 1<<subscriberBit | 1<<vipBit}).Draw(w.rt, "roles"),
 		UpTo:  rapid.IntRange(0, 5).Draw(w.rt, "up to") == 0,
+
+		Exempt: rapid.IntRange(0, 9).Draw(w.rt, "exempt by the roles") == 0,
 	}
 }
 
@@ -258,8 +262,8 @@ func (w *world) told(d Decision) string {
 
 // told is what a decision says, in one line.
 func told(d Decision, limit string) string {
-	return fmt.Sprintf("%s: allowed %v, observed %v, shared %v, taken %d, remaining %d, retry at %d, leave at %d, strikes %d, new %v",
-		limit, d.Allowed, d.Observed, d.Shared, d.Taken, d.Remaining, d.RetryAt, d.LeaveAt, d.Strikes, d.NewStrike)
+	return fmt.Sprintf("%s: allowed %v, exempt %v, observed %v, shared %v, taken %d, remaining %d, retry at %d, leave at %d, strikes %d, new %v",
+		limit, d.Allowed, d.Exempt, d.Observed, d.Shared, d.Taken, d.Remaining, d.RetryAt, d.LeaveAt, d.Strikes, d.NewStrike)
 }
 
 // change gives limits other numbers. How long windows are, only fixed ones change here; see TestNewLengthKeepsWhatWasUsed for the others.
@@ -289,9 +293,29 @@ func (w *world) change() {
 			w.tables[scope].Change(set, w.now)
 		}
 	}
+	w.begin()
+}
+
+// begin lets no message be sent before what has just happened to the rows.
+func (w *world) begin() {
 	for _, row := range w.oracle.rows {
 		w.notAgo = max(w.notAgo, w.now, row.last)
 	}
+}
+
+// exempt gives a user an exemption of their own, or takes it away: for good, or until one of the next messages.
+func (w *world) exempt() {
+	user := w.someone()
+	own := Own{Exemption: rapid.SampledFrom([]Exemption{ExemptByRole, Exempt, NotExempt}).Draw(w.rt, "exemption")}
+	if own.Exemption != ExemptByRole && rapid.IntRange(0, 3).Draw(w.rt, "for a while") > 0 {
+		own.ExemptUntil = w.now + rapid.SampledFrom([]int64{1, 2, 1e9, 4e9, 30e9, 3600e9, max(1, w.retryAt-w.now), max(1, w.retryAt-w.now-1)}).Draw(w.rt, "until")
+	}
+	if err := w.tables[PerUser].SetOwn(user, own, w.now); err != nil {
+		w.rt.Fatal(err)
+	}
+	row := w.oracle.row(plainKey{PerUser, user})
+	row.exemption, row.exemptUntil = own.Exemption, own.ExemptUntil
+	w.begin()
 }
 
 func (w *world) grant() {
@@ -318,7 +342,7 @@ func (w *world) reset() {
 // sendAndRefund takes a message back at once. For later refunds see TestRefundsTakeBackWhatStillCounts.
 func (w *world) sendAndRefund() {
 	user := w.someone()
-	if d := w.send(user, w.request()); d.Allowed {
+	if d := w.send(user, w.request()); d.Allowed && !d.Exempt {
 		at := w.oracle.row(plainKey{PerUser, user}).last
 		w.tables[PerUser].Refund(user, at, d.Taken, w.now)
 		w.oracle.refund(user, d.Taken, at)

@@ -174,11 +174,12 @@ func readStanding(data []byte) (s standing, err error) {
 
 // given is the JSON form of what a user has been given.
 type given struct {
-	Exemption Exemption          `json:"exemption,omitempty"`
-	Timezone  string             `json:"timezone,omitempty"`
-	Numbers   map[string]Numbers `json:"numbers,omitempty"`
-	Grants    []storedGrant      `json:"grants,omitempty"`
-	Pardoned  []int64            `json:"pardoned,omitempty"`
+	Exemption   Exemption          `json:"exemption,omitempty"`
+	ExemptUntil int64              `json:"exempt_until,omitempty"` // nanoseconds since the Unix epoch
+	Timezone    string             `json:"timezone,omitempty"`
+	Numbers     map[string]Numbers `json:"numbers,omitempty"`
+	Grants      []storedGrant      `json:"grants,omitempty"`
+	Pardoned    []int64            `json:"pardoned,omitempty"`
 }
 
 type storedGrant struct {
@@ -188,7 +189,7 @@ type storedGrant struct {
 }
 
 func (p *personal) append(buffer []byte) []byte {
-	g := given{Exemption: p.Exemption, Timezone: p.Timezone, Numbers: p.Numbers, Pardoned: p.pardoned}
+	g := given{Exemption: p.Exemption, ExemptUntil: p.ExemptUntil, Timezone: p.Timezone, Numbers: p.Numbers, Pardoned: p.pardoned}
 	for _, grant := range p.grants {
 		g.Grants = append(g.Grants, storedGrant{grant.limit, grant.left, grant.until})
 	}
@@ -200,7 +201,7 @@ func (p *personal) append(buffer []byte) []byte {
 }
 
 func readGiven(data []byte) (g given, err error) {
-	if err := json.Unmarshal(data, &g); err != nil || g.Exemption > NotExempt {
+	if err := json.Unmarshal(data, &g); err != nil || g.Exemption > NotExempt || g.ExemptUntil < 0 || g.ExemptUntil != 0 && g.Exemption == ExemptByRole {
 		return g, errStateBytes
 	}
 	return g, nil
@@ -208,7 +209,7 @@ func readGiven(data []byte) (g given, err error) {
 
 // own is what the user has of their own.
 func (g *given) own() Own {
-	return Own{Exemption: g.Exemption, Timezone: g.Timezone, Numbers: g.Numbers}
+	return Own{Exemption: g.Exemption, ExemptUntil: g.ExemptUntil, Timezone: g.Timezone, Numbers: g.Numbers}
 }
 
 // grants are those that haven't lapsed at that time.

@@ -237,6 +237,8 @@ func TestUnreadableState(t *testing.T) {
 		"practice that is neither":    {User: "7", Limit: "", Data: []byte{1, 0, 2, 1, 0, 0}},
 		"something given in no JSON":  {User: "7", Limit: "+", Data: []byte{1, 255, '{'}},
 		"an exemption that isn't one": {User: "7", Limit: "+", Data: append([]byte{1, 255}, `{"exemption":3}`...)},
+		"an end before the epoch":     {User: "7", Limit: "+", Data: append([]byte{1, 255}, `{"exemption":1,"exempt_until":-1}`...)},
+		"an end of no exemption":      {User: "7", Limit: "+", Data: append([]byte{1, 255}, `{"exempt_until":1}`...)},
 		"empty":                       {User: "7", Limit: "burst"},
 		"version":                     {User: "7", Limit: "burst", Data: []byte{9, 1, 0, 0, 3, 4, 5, 6}},
 		"cut off":                     {User: "7", Limit: "burst", Data: []byte{1, 1, 0, 0, 3, 4, 0x80}},
@@ -273,7 +275,7 @@ func FuzzRestore(f *testing.F) {
 	limits := sevenLimits()
 	limits[3] = daily(20, "Europe/Berlin", "05:00")
 	first := newTable(f, limits...)
-	first.mustSetOwn(f, 0, Own{Exemption: NotExempt, Timezone: "Asia/Tokyo", Numbers: map[string]Numbers{"burst": {Burst: 9}}})
+	first.mustSetOwn(f, 0, Own{Exemption: NotExempt, ExemptUntil: nanos(600), Timezone: "Asia/Tokyo", Numbers: map[string]Numbers{"burst": {Burst: 9}}})
 	first.send(0, 3)
 	first.send(0, 3)
 	first.Grant("7", "", 5, nanos(0))

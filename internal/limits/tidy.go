@@ -71,7 +71,7 @@ func (s *shard) evict(at int64) {
 			continue
 		}
 		row := s.row(slot)
-		if has(row, personalFlag) && !s.personal[row[wordUser]].isZero() {
+		if has(row, personalFlag) && !s.personal[row[wordUser]].asOf(at).isZero() {
 			continue
 		}
 		sample++

@@ -196,7 +196,7 @@ func TestAtTheCapWhatIsTheirOwnStays(t *testing.T) {
 	for i := range 13 {
 		table.judge(users[7+i], Request{At: nanos(20 + float64(i)), Cost: 3}) // in the end all are held
 	}
-	if own := table.OwnOf(users[0]); own.isZero() || table.Users() != 7 {
+	if own := table.OwnOf(users[0], nanos(0)); own.isZero() || table.Users() != 7 {
 		t.Errorf("%+v, %d users", own, table.Users())
 	}
 }

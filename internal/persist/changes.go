@@ -14,17 +14,18 @@ import (
 // ErrTooMany is the error of a change that can't wait, because too many do.
 var ErrTooMany = errors.New("1000 changes wait for the database already: mend that first")
 
-// maxChanges is how many revisions, and how many audits, may wait.
+// maxChanges is how many revisions, how many audits, and how many settings may wait.
 const maxChanges = 1000
 
-// changes are what people have changed and the database doesn't have yet, each kind in its order. Nothing of it is ever dropped. It is safe
+// changes are what people have changed and the database doesn't have yet, each kind in its order; of settings the last values. Nothing of it is ever dropped. It is safe
 // for concurrent use after load.
 type changes struct {
 	mu           sync.Mutex
 	revisions    []revisionRow
 	audits       []auditRow
 	channels     map[string]string // logins by ID
-	lastRevision map[string]int    // by channel ID
+	settings     map[settingKey]string
+	lastRevision map[string]int // by channel ID
 	lastAudit    int64
 }
 
@@ -82,22 +83,38 @@ func (c *changes) addChannel(id, login string) {
 	c.channels[id] = login
 }
 
+func (c *changes) addSetting(key settingKey, value string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.settings[key]; !ok && len(c.settings) >= maxChanges {
+		return ErrTooMany
+	}
+	if c.settings == nil {
+		c.settings = map[settingKey]string{}
+	}
+	c.settings[key] = value
+	return nil
+}
+
 // waiting are changes as they were at one moment.
 type waiting struct {
 	revisions []revisionRow
 	audits    []auditRow
 	channels  map[string]string
+	settings  map[settingKey]string
 }
 
 func (w *waiting) empty() bool {
-	return len(w.revisions) == 0 && len(w.audits) == 0 && len(w.channels) == 0
+	return len(w.revisions) == 0 && len(w.audits) == 0 && len(w.channels) == 0 && len(w.settings) == 0
 }
 
 // look returns what waits, and leaves it waiting.
 func (c *changes) look() waiting {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return waiting{revisions: slices.Clone(c.revisions), audits: slices.Clone(c.audits), channels: maps.Clone(c.channels)}
+	return waiting{
+		revisions: slices.Clone(c.revisions), audits: slices.Clone(c.audits), channels: maps.Clone(c.channels), settings: maps.Clone(c.settings),
+	}
 }
 
 // stored forgets what look returned.
@@ -105,9 +122,15 @@ func (c *changes) stored(w waiting) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.revisions, c.audits = slices.Delete(c.revisions, 0, len(w.revisions)), slices.Delete(c.audits, 0, len(w.audits))
-	for id, login := range w.channels {
-		if c.channels[id] == login {
-			delete(c.channels, id)
+	forget(c.channels, w.channels)
+	forget(c.settings, w.settings)
+}
+
+// forget deletes from a map what is in it as it was written.
+func forget[K comparable](all, written map[K]string) {
+	for key, value := range written {
+		if now, ok := all[key]; ok && now == value {
+			delete(all, key)
 		}
 	}
 }
@@ -130,5 +153,8 @@ func writeChanges(ctx context.Context, tx *sql.Tx, w waiting) error {
 	if err := writeAudits(ctx, tx, w.audits); err != nil {
 		return err
 	}
-	return writeChannels(ctx, tx, w.channels)
+	if err := writeChannels(ctx, tx, w.channels); err != nil {
+		return err
+	}
+	return writeSettings(ctx, tx, w.settings)
 }

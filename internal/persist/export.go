@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// exportFormat is the version of the lines that are written, and the highest that is read.
-const exportFormat = 1
+// exportFormat is the version of the lines that are written, and the highest that is read. Version 1 had no settings, and no exemption that ends.
+const exportFormat = 2
 
 const (
 	headerKind = "chatguard-export"

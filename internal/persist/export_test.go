@@ -143,6 +143,7 @@ func oneOfEach(t rapid.TB) []line {
 		&auditLine{Audit: journal.Audit{ID: 8, At: nano, Author: "anna", Action: journal.UserGranted, ChannelID: "c1", UserID: "7"}, Detail: []byte(`{"messages":9007199254740993}`)},
 		&spokenLine{Spoken: spoken, Number: 1}, &spokenLine{Spoken: spoken, Number: 2},
 		&channelLine{ID: "c1", Login: "gardenhour"},
+		&settingLine{ChannelID: "c1", Name: "slow", Value: "30"},
 	}
 }
 
@@ -189,6 +190,9 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 	}
 	for n := range count.Draw(t, "channels") {
 		lines = append(lines, &channelLine{ID: fmt.Sprint(n, text.Draw(t, "id")), Login: user.Draw(t, "login")})
+	}
+	for n := range count.Draw(t, "settings") {
+		lines = append(lines, &settingLine{ChannelID: text.Draw(t, "channel"), Name: fmt.Sprint(n, text.Draw(t, "name")), Value: "v" + text.Draw(t, "value")})
 	}
 	return lines
 }
@@ -262,12 +266,14 @@ func TestExportIsWhatTheDocumentationSays(t *testing.T) {
 		&entryLine{Entry: journal.Entry{ID: 1, At: start, UserID: "7", Text: "a\xffb <3", Cost: 1, Outcome: journal.Outcome{Entry: 1, At: start, Result: journal.Done}}},
 		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 1, Author: "anna", At: start}, Policy: []byte("null"), Changes: []byte("null")},
 		&channelLine{ID: "c1", Login: "gardenhour"},
+		&settingLine{ChannelID: "c1", Name: "paused", Value: "yes"},
 	})
-	want := `{"kind":"chatguard-export","format":1,"at":"2026-03-14T20:00:00Z"}
+	want := `{"kind":"chatguard-export","format":2,"at":"2026-03-14T20:00:00Z"}
 {"kind":"journal","id":1,"at":"2026-03-14T20:00:00Z","channel":"","user_id":"7","login":"","display_name":"","message_id":"","text":"a\ufffdb <3","limit":"","may_speak_at":"0001-01-01T00:00:00Z","reset_at":"0001-01-01T00:00:00Z","strikes":0,"penalty":"none","cost":1,"offence":{"late":0,"counted":0,"series":0,"new_strike":false},"outcome":{"entry":1,"at":"2026-03-14T20:00:00Z","action":"none","result":"done","reason":""},"bytes":{"text":"Yf9iIDwz"}}
 {"kind":"revision","channel":"c1","number":1,"author":"anna","at":"2026-03-14T20:00:00Z","policy":null,"changes":null}
 {"kind":"channel","id":"c1","login":"gardenhour"}
-{"kind":"end","lines":5}
+{"kind":"setting","channel":"c1","name":"paused","value":"yes"}
+{"kind":"end","lines":6}
 `
 	if got := string(exported(t, path)); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

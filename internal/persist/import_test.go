@@ -58,7 +58,7 @@ func TestImportedDatabaseGoesOnAsTheOldOne(t *testing.T) {
 
 func TestImportRefusesBadLines(t *testing.T) {
 	good := string(exportOf(t, oneOfEach(t)))
-	lines := strings.SplitAfter(strings.TrimSuffix(good, "\n"), "\n") // header, 2 state, 2 journal, 2 revision, 1 audit, 2 timeline, 1 channel, end
+	lines := strings.SplitAfter(strings.TrimSuffix(good, "\n"), "\n") // header, 2 state, 2 journal, 2 revision, 1 audit, 2 timeline, 1 channel, 1 setting, end
 	edit := func(n int, from, to string) string {
 		t.Helper()
 		edited := strings.Replace(lines[n-1], from, to, 1)
@@ -76,7 +76,7 @@ func TestImportRefusesBadLines(t *testing.T) {
 		"something else":         {"hello\n", []string{"there.jsonl is no export", "chatguard export"}},
 		"another JSON":           {`{"at":1}`, []string{"there.jsonl is no export"}},
 		"no header":              {without(1), []string{"there.jsonl is no export"}},
-		"newer":                  {edit(1, `"format":1`, `"format":2`), []string{"newer chatguard", "format 2", "update chatguard"}},
+		"newer":                  {edit(1, `"format":2`, `"format":3`), []string{"newer chatguard", "format 3", "update chatguard"}},
 		"no JSON":                {edit(3, `"`, ``), []string{"there.jsonl:3: invalid character"}},
 		"two values":             {edit(3, "}\n", "}{}\n"), []string{"there.jsonl:3: "}},
 		"an empty line":          {edit(3, "\n", "\n\n"), []string{"there.jsonl:4: "}},
@@ -112,6 +112,7 @@ func TestImportRefusesBadLines(t *testing.T) {
 		"no action":              {edit(8, `"action":"grant"`, `"action":""`), []string{"there.jsonl:8: action is missing"}},
 		"no detail":              {edit(8, `"detail"`, `"bytes":{},"x"`), []string{"there.jsonl:8: unknown field"}},
 		"no channel login":       {edit(11, "gardenhour", ""), []string{"there.jsonl:11: id or login is missing"}},
+		"no setting":             {edit(12, `"value":"30"`, `"value":""`), []string{"there.jsonl:12: value is missing"}},
 		"bytes of nothing":       {edit(4, `"outcome.reason"`, `"outcome.season"`), []string{"there.jsonl:4: bytes: "}},
 		"a line twice":           {edit(3, "\n", "\n"+lines[2]), []string{"there.jsonl:4: it has the key of the state line before it"}},
 		"another order":          {edit(3, "\n", "\n"+lines[1]), []string{"there.jsonl:4: its key is below"}},
@@ -119,12 +120,12 @@ func TestImportRefusesBadLines(t *testing.T) {
 		"cut off in a line":      {good[:len(good)/2], []string{"there.jsonl ends in line 5, without its end line: it was cut off, so export or copy it again"}},
 		"cut off in a word":      {strings.Join(lines[:4], "") + `{"kind":"jou`, []string{"there.jsonl ends in line 5, without its end line: it was cut off"}},
 		"cut off in the first":   {lines[0][:40], []string{"there.jsonl ends in line 1, without its end line: it was cut off"}},
-		"cut off in the last":    {good[:len(good)-4], []string{"there.jsonl ends in line 12, without its end line: it was cut off"}},
-		"wrong at its very end":  {strings.TrimSuffix(edit(12, "lines", "rows"), "\n"), []string{`there.jsonl:12: unknown field "rows"`}},
-		"cut off after a line":   {without(len(lines)), []string{"there.jsonl ends after line 11, without its end line", "cut off"}},
-		"a line is missing":      {without(3), []string{"there.jsonl:11: the export had 12 lines, and here are 11"}},
-		"more after the end":     {good + "\n" + lines[1], []string{"there.jsonl:13: something follows"}},
-		"an unknown field last":  {edit(12, "lines", "rows"), []string{`there.jsonl:12: unknown field "rows"`}},
+		"cut off in the last":    {good[:len(good)-4], []string{"there.jsonl ends in line 13, without its end line: it was cut off"}},
+		"wrong at its very end":  {strings.TrimSuffix(edit(13, "lines", "rows"), "\n"), []string{`there.jsonl:13: unknown field "rows"`}},
+		"cut off after a line":   {without(len(lines)), []string{"there.jsonl ends after line 12, without its end line", "cut off"}},
+		"a line is missing":      {without(3), []string{"there.jsonl:12: the export had 13 lines, and here are 12"}},
+		"more after the end":     {good + "\n" + lines[1], []string{"there.jsonl:14: something follows"}},
+		"an unknown field last":  {edit(13, "lines", "rows"), []string{`there.jsonl:13: unknown field "rows"`}},
 		"a line too long to be":  {edit(3, "\n", "\n"+strings.Repeat(" ", maxImportLine)+"\n"), []string{"there.jsonl:4: the line is longer than"}},
 		"damaged compression":    {"\x1f\x8b" + good, []string{"there.jsonl: its compression is damaged"}},
 		"compression is cut off": {zipped(t, good)[:300], []string{"there.jsonl ends in line ", "without its end line: it was cut off"}},

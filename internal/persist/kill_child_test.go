@@ -145,6 +145,10 @@ func (c *killChild) change(ctx context.Context) error {
 			return fmt.Errorf("revision: saved %v, %w", saved, err)
 		}
 		fmt.Println("did", "policy", r.Number)
+		if saved, err := c.store.SaveSetting(ctx, "c2", user, c.run); !saved || err != nil {
+			return fmt.Errorf("setting: saved %v, %w", saved, err)
+		}
+		fmt.Println("did", "setting", user)
 		code, err := c.store.NewSignInCode(ctx, user, 1000*time.Hour)
 		if err != nil {
 			return err

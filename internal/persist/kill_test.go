@@ -159,6 +159,8 @@ func holds(t *testing.T, s *Store, g *chatguard.Guard, kind, whom string, run in
 	switch kind {
 	case "policy":
 		held = s.count(t, "SELECT count(*) FROM revision WHERE channel_id = 'c2' AND number = ?", whom) == 1
+	case "setting":
+		held = s.count(t, "SELECT count(*) FROM setting WHERE channel_id = 'c2' AND name = ? AND ? LIKE value || '-%'", whom, whom) == 1
 	case "code":
 		_, _, err := s.RedeemCode(ctx, whom)
 		held = err == nil

@@ -22,6 +22,7 @@ var lineKinds = []lineKind{
 	{"audit", auditColumns, "id", &auditInsertion, func(h head) line { return &auditLine{head: h} }},
 	{"timeline", timelineColumns, "channel_id, at, number", &timelineInsertion, func(h head) line { return &spokenLine{head: h} }},
 	{"channel", channelColumns, "id", &channelInsertion, func(h head) line { return &channelLine{head: h} }},
+	{"setting", settingColumns, "channel_id, name", &settingInsertion, func(h head) line { return &settingLine{head: h} }},
 }
 
 type stateLine struct {
@@ -282,3 +283,30 @@ func (l *channelLine) texts(each func(string, *string)) {
 }
 
 func (l *channelLine) values(args []any) []any { return append(args, l.ID, l.Login) }
+
+type settingLine struct {
+	head
+	ChannelID string `json:"channel"`
+	Name      string `json:"name"`
+	Value     string `json:"value"`
+	exactBytes
+}
+
+func (l *settingLine) scan(rows *sql.Rows) error { return rows.Scan(&l.ChannelID, &l.Name, &l.Value) }
+
+func (l *settingLine) check() error {
+	if l.Value == "" {
+		return errors.New("value is missing")
+	}
+	return nil
+}
+
+func (l *settingLine) key() lineKey { return lineKey{texts: [3]string{l.ChannelID, l.Name}} }
+
+func (l *settingLine) texts(each func(string, *string)) {
+	each("channel", &l.ChannelID)
+	each("name", &l.Name)
+	each("value", &l.Value)
+}
+
+func (l *settingLine) values(args []any) []any { return append(args, l.ChannelID, l.Name, l.Value) }

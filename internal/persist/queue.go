@@ -15,11 +15,13 @@ type queue struct {
 	limit int           // of all records together, beside those that are being written
 	wake  chan struct{} // gets one when the queue is half full, so that it is written before it overflows
 
+	settling sync.Mutex // held while records change that are being written; whoever holds it may lock mu
+
 	mu       sync.Mutex
 	waiting  records
-	taken    int   // records that are being written
-	woken    bool  // since then
-	number   int64 // of the last message of the timeline
+	writing  records // those that were taken
+	woken    bool    // since then
+	number   int64   // of the last message of the timeline
 	channels interned
 	dropped  Dropped
 }
@@ -71,22 +73,29 @@ func (q *queue) report(o journal.Outcome) {
 	q.trim()
 }
 
-// take empties the queue. What has been taken is the caller's: to write, or to put back.
+// take empties the queue. What has been taken is the caller's: to write, or to put back. Until then it can be looked at, and doesn't change.
 func (q *queue) take() records {
+	q.settling.Lock()
+	defer q.settling.Unlock()
 	q.mu.Lock()
 	r := q.waiting
-	q.waiting, q.taken, q.woken = records{}, r.len(), false
+	q.waiting, q.writing, q.woken = records{}, r, false
 	q.mu.Unlock()
 	r.settle()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.writing = r
 	return r
 }
 
 // putBack returns records that couldn't be written to the front of the queue.
 func (q *queue) putBack(r records) {
-	slices.SortFunc(r.timeline, func(a, b timelineRow) int { return cmp.Compare(a.number, b.number) }) // writing has sorted it otherwise
+	q.settling.Lock()
+	defer q.settling.Unlock()
+	slices.SortFunc(r.timeline, func(a, b timelineRow) int { return cmp.Compare(a.number, b.number) }) // settle has sorted it otherwise
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.taken = 0
+	q.writing = records{}
 	q.woken = true // a database in trouble is tried at its time
 	w := &q.waiting
 	w.timeline, w.entries, w.outcomes = append(r.timeline, w.timeline...), append(r.entries, w.entries...), append(r.outcomes, w.outcomes...)
@@ -97,7 +106,7 @@ func (q *queue) putBack(r records) {
 func (q *queue) stored() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.taken = 0
+	q.writing = records{}
 }
 
 // trim drops what is beyond the limit.
@@ -129,11 +138,12 @@ func dropOldest[T any](items *[]T, n int) int {
 func (q *queue) state() (waiting int, dropped Dropped) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.waiting.len() + q.taken, q.dropped
+	return q.waiting.len() + q.writing.len(), q.dropped
 }
 
-// settle sorts the entries and gives them their outcomes, so that an entry and its outcome are written as one row.
+// settle sorts the records as they are written, and gives the entries their outcomes, so that an entry and its outcome are one row.
 func (r *records) settle() {
+	sortTimeline(r.timeline)
 	slices.SortFunc(r.entries, func(a, b *journal.Entry) int { return cmp.Compare(a.ID, b.ID) })
 	stored := r.outcomes[:0]
 	for _, o := range r.outcomes {

@@ -28,10 +28,14 @@ func (r *timelineRow) values(args []any) []any {
 	return append(args, r.ChannelID, r.At.UnixNano(), r.number, r.UserID, r.Login, int64(r.Roles), r.Cost)
 }
 
-// writeTimeline stores the rows, which it sorts as the table is.
-func writeTimeline(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
+// sortTimeline sorts rows as the table is.
+func sortTimeline(rows []timelineRow) {
 	slices.SortFunc(rows, func(a, b timelineRow) int {
 		return cmp.Or(strings.Compare(a.ChannelID, b.ChannelID), a.At.Compare(b.At), cmp.Compare(a.number, b.number))
 	})
+}
+
+// writeTimeline stores the rows, which are sorted.
+func writeTimeline(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	return timelineInsertion.write(ctx, tx, len(rows), func(args []any, i int) []any { return rows[i].values(args) })
 }

@@ -1,0 +1,148 @@
+package persist
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// wantEntry wants what Entry and LastEntry return to be that entry; nil is none.
+func wantEntry(t *testing.T, when string, want *journal.Entry) func(journal.Entry, bool, error) {
+	return func(got journal.Entry, ok bool, err error) {
+		t.Helper()
+		if err != nil || ok != (want != nil) || ok && !reflect.DeepEqual(got, *want) {
+			t.Errorf("%s: %v, %v\ngot  %+v\nwant %+v", when, ok, err, got, want)
+		}
+	}
+}
+
+// An entry is found with its last outcome wherever both are: in the queue, on their way, or stored.
+func TestEntryIsFoundWhereverItIs(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	want := journal.NewEntry(throttled(1, "c1", "u1", time.Second))
+	check := func(when string) {
+		t.Helper()
+		wantEntry(t, when, &want)(s.Entry(ctx, 1))
+		wantEntry(t, when, &want)(s.LastEntry(ctx, "c1", "u1"))
+	}
+	report := func(o journal.Outcome) {
+		s.Report(o)
+		want.Outcome = o
+	}
+	wantEntry(t, "before it is made", nil)(s.Entry(ctx, 1))
+	wantEntry(t, "before it is made", nil)(s.LastEntry(ctx, "c1", "u1"))
+
+	s.Observe(throttled(1, "c1", "u1", time.Second))
+	check("while it waits")
+	report(journal.Outcome{Entry: 1, At: start, Action: chatguard.Delete, Result: journal.Failed, Reason: "no budget"}) // not the penalty that was due
+	check("while its outcome waits")
+	taken := s.queue.take()
+	check("while it is written")
+	report(outcome(1, journal.Done, ""))
+	check("while a newer outcome waits")
+	s.queue.putBack(taken)
+	check("after a flush that failed")
+	s.mustFlush(t, g)
+	check("stored")
+	report(outcome(1, journal.Failed, "late"))
+	check("stored, while an outcome waits")
+	taken = s.queue.take()
+	check("stored, while an outcome is written")
+	report(outcome(1, journal.Skipped, "later"))
+	check("stored, with one outcome on its way and another that waits")
+	s.queue.putBack(taken)
+	s.mustFlush(t, g)
+	check("all stored")
+
+	wantEntry(t, "another", nil)(s.Entry(ctx, 2))
+	wantEntry(t, "another user's", nil)(s.LastEntry(ctx, "c1", "u2"))
+	wantEntry(t, "another channel's", nil)(s.LastEntry(ctx, "c2", "u1"))
+}
+
+func TestLastEntryIsTheNewestThatWasThrottled(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	observed := func(id int) (chatguard.Message, chatguard.Verdict) {
+		m, v := throttled(id, "c1", "u1", time.Second)
+		v.Observed, v.WouldBe, v.Penalty = true, v.Penalty, chatguard.Penalty{}
+		return m, v
+	}
+	s.Observe(observed(1))
+	for _, flush := range []bool{false, true} {
+		if flush {
+			s.mustFlush(t, g)
+		}
+		wantEntry(t, "only observed", nil)(s.LastEntry(ctx, "c1", "u1"))
+	}
+	third := journal.NewEntry(throttled(3, "c1", "u1", time.Second))
+	s.Observe(throttled(2, "c1", "u1", time.Second))
+	s.Observe(throttled(3, "c1", "u1", time.Second))
+	s.Observe(throttled(4, "c1", "u2", time.Second))
+	s.Observe(throttled(5, "c2", "u1", time.Second))
+	s.Observe(observed(6))
+	wantEntry(t, "in the queue", &third)(s.LastEntry(ctx, "c1", "u1"))
+	s.mustFlush(t, g)
+	s.Observe(observed(7))
+	wantEntry(t, "stored", &third)(s.LastEntry(ctx, "c1", "u1"))
+	eighth := journal.NewEntry(throttled(8, "c1", "u1", time.Second))
+	s.Observe(throttled(8, "c1", "u1", time.Second))
+	wantEntry(t, "older ones stored", &eighth)(s.LastEntry(ctx, "c1", "u1"))
+}
+
+func TestEntryInTrouble(t *testing.T) {
+	s := open(t, filled(t), nil)
+	g := guardOf(t, s, policy())
+	failures["damaged page"].harm(t, s)
+	s.Observe(throttled(9001, "c1", "new", time.Second))
+	s.turn(ctx, g)
+	want := journal.NewEntry(throttled(9001, "c1", "new", time.Second))
+	wantEntry(t, "what waits", &want)(s.Entry(ctx, 9001))
+	wantEntry(t, "what waits", &want)(s.LastEntry(ctx, "c1", "new"))
+	if _, ok, err := s.Entry(ctx, 1); ok || !inTrouble(err) {
+		t.Errorf("found %v, %v", ok, err)
+	}
+	if _, ok, err := s.LastEntry(ctx, "c1", "u"); ok || !inTrouble(err) {
+		t.Errorf("found %v, %v", ok, err)
+	}
+	if _, ok, err := s.UserByLogin(ctx, "c1", "u"); ok || !inTrouble(err) {
+		t.Errorf("found %v, %v", ok, err)
+	}
+}
+
+// While one flush follows the other, nothing that was observed is ever out of sight.
+func TestEntryIsFoundAtAnyMoment(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	flushed := make(chan struct{})
+	defer func() { <-flushed }()
+	go func() {
+		defer close(flushed)
+		for range 100 {
+			if _, err := s.flush(ctx, g); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for id := 1; ; id++ {
+		select {
+		case <-flushed:
+			return
+		default:
+		}
+		s.Observe(throttled(id, "c1", "u1", time.Second))
+		s.Report(outcome(id, journal.Done, ""))
+		for range 3 {
+			e, ok, err := s.LastEntry(ctx, "c1", "u1")
+			if err != nil || !ok || e.ID != chatguard.EntryID(id) || e.Outcome.Result != journal.Done {
+				t.Fatalf("entry %d: found %v, %v, %+v", id, ok, err, e)
+			}
+			if user, ok, err := s.UserByLogin(ctx, "c1", "loginu1"); user != "u1" || !ok || err != nil {
+				t.Fatalf("%q, %v, %v", user, ok, err)
+			}
+		}
+	}
+}

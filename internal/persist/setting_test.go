@@ -1,0 +1,178 @@
+package persist
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// saveSetting saves a setting, which must be stored then.
+func saveSetting(t *testing.T, s *Store, channelID, name, value string) {
+	t.Helper()
+	if saved, err := s.SaveSetting(ctx, channelID, name, value); !saved || err != nil {
+		t.Errorf("setting %s of %s: saved %v, %v", name, channelID, saved, err)
+	}
+}
+
+func wantSettings(t *testing.T, s *Store, want string) {
+	t.Helper()
+	if got, err := s.Settings(ctx); err != nil || fmt.Sprint(got) != want {
+		t.Errorf("%v, %v, want %s", got, err, want)
+	}
+}
+
+func TestSettingsComeBackAsSaved(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)}) // who waits is waited for
+	stop := running(t, s, guardOf(t, s, policy()))
+	wantSettings(t, s, "map[]")
+	for _, step := range []struct{ channelID, name, value, want string }{
+		{"1", "slow", "30", "map[1:map[slow:30]]"},
+		{"1", "slow", "off", "map[1:map[slow:off]]"},
+		{"1", "paused", "yes", "map[1:map[paused:yes slow:off]]"},
+		{"2", "slow", "\xff\x00", "map[1:map[paused:yes slow:off] 2:map[slow:\xff\x00]]"},
+		{"1", "slow", "", "map[1:map[paused:yes] 2:map[slow:\xff\x00]]"},
+		{"1", "slow", "", "map[1:map[paused:yes] 2:map[slow:\xff\x00]]"},
+		{"1", "paused", "", "map[2:map[slow:\xff\x00]]"},
+	} {
+		saveSetting(t, s, step.channelID, step.name, step.value)
+		wantSettings(t, s, step.want)
+		if waiting := s.changes.look(); !waiting.empty() {
+			t.Errorf("what is stored still waits: %+v", waiting)
+		}
+	}
+	stop()
+	must(t, s.Close())
+	wantSettings(t, open(t, path, nil), "map[2:map[slow:\xff\x00]]")
+}
+
+func TestSettingsWaitForTheDatabase(t *testing.T) {
+	for name, failure := range failures {
+		t.Run(name, func(t *testing.T) {
+			path := filled(t)
+			s := open(t, path, nil)
+			g := guardOf(t, s, policy())
+			for _, name := range []string{"raid", "slow"} {
+				must(t, s.changes.addSetting(settingKey{"1", name}, "old"))
+			}
+			s.turn(ctx, g)
+			mend := failure.harm(t, s)
+			s.Observe(throttled(1, "c1", "x", time.Second)) // something to fail with
+			s.turn(ctx, g)
+			for _, value := range []string{"on", "off"} { // the last one counts
+				if saved, err := s.SaveSetting(ctx, "1", "paused", value); saved || err != nil {
+					t.Errorf("saved %v, %v", saved, err)
+				}
+			}
+			if saved, err := s.SaveSetting(ctx, "1", "slow", ""); saved || err != nil {
+				t.Errorf("saved %v, %v", saved, err)
+			}
+			s.turn(ctx, g)
+			if failure.problem != damaged { // then they can't be read
+				wantSettings(t, s, "map[1:map[paused:off raid:old]]")
+			}
+			mend()
+			s.turn(ctx, g)
+			must(t, s.Close())
+			wantSettings(t, open(t, path, nil), "map[1:map[paused:off raid:old]]")
+		})
+	}
+}
+
+func TestTooManySettingsAreRefused(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	ended, cancel := context.WithCancel(ctx)
+	cancel() // nobody writes yet
+	for n := range maxChanges {
+		_, err := s.SaveSetting(ended, fmt.Sprint(n), "paused", "yes")
+		must(t, err)
+	}
+	_, err := s.SaveSetting(ended, "another", "paused", "yes")
+	if wantError(t, err, `setting "paused" of channel another`, "1000 changes wait"); !errors.Is(err, ErrTooMany) {
+		t.Errorf("got %v", err)
+	}
+	_, err = s.SaveSetting(ended, "7", "paused", "no") // which waits already
+	must(t, err)
+	s.mustFlush(t, g)
+	_, err = s.SaveSetting(ended, "another", "paused", "yes")
+	must(t, err)
+	settings, err := s.Settings(ctx)
+	if err != nil || len(settings) != maxChanges+1 || settings["7"]["paused"] != "no" || settings["another"]["paused"] != "yes" {
+		t.Errorf("%d settings, %v, %v", len(settings), settings["7"], err)
+	}
+}
+
+// A value that comes while another is being written waits for the next flush.
+func TestSettingThatChangesWhileItIsWritten(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	for _, next := range []string{"second", ""} {
+		must(t, s.changes.addSetting(settingKey{"1", "slow"}, "first"))
+		written := s.changes.look()
+		must(t, s.changes.addSetting(settingKey{"1", "slow"}, next))
+		s.changes.stored(written)
+		s.mustFlush(t, g)
+		if settings, err := s.Settings(ctx); err != nil || settings["1"]["slow"] != next {
+			t.Errorf("%v, %v, want %q", settings, err, next)
+		}
+	}
+}
+
+func TestSettingAndItsAuditOfAMemory(t *testing.T) {
+	s := inMemory(t, nil)
+	running(t, s, guardOf(t, s, policy()))
+	if saved, err := s.SaveSetting(ctx, "1", "paused", "yes"); saved || err != nil {
+		t.Errorf("saved %v, %v", saved, err)
+	}
+	if saved, err := s.Record(ctx, journal.Audit{At: start, Action: journal.ChannelPaused, ChannelID: "1"}); saved || err != nil {
+		t.Errorf("saved %v, %v", saved, err)
+	}
+	wantSettings(t, s, "map[1:map[paused:yes]]")
+}
+
+// Whatever is saved, written, lost to a failing flush and read in any order: a setting is always what it was last set to.
+func TestSettingsAreWhatTheyWereSetTo(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s, err := OpenMemory(ctx, &Options{Now: at(start), Logger: quiet})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer s.Close()
+		want := map[string]map[string]string{}
+		var writing *waiting
+		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+			switch rapid.IntRange(0, 4).Draw(rt, "what happens") {
+			case 0: // a flush begins, or the one that has begun goes on
+				if writing == nil {
+					w := s.changes.look()
+					writing = &w
+				} else if err := s.db.write(ctx, func(tx *sql.Tx) error { return writeChanges(ctx, tx, *writing) }); err != nil {
+					rt.Fatal(err)
+				} else {
+					s.changes.stored(*writing)
+					writing = nil
+				}
+			case 1: // it fails
+				writing = nil
+			default:
+				key := settingKey{rapid.SampledFrom([]string{"1", "2"}).Draw(rt, "channel"), rapid.SampledFrom([]string{"paused", "slow"}).Draw(rt, "name")}
+				value := rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "value")
+				if err := s.changes.addSetting(key, value); err != nil {
+					rt.Fatal(err)
+				}
+				putSetting(want, key, value)
+			}
+			if got, err := s.Settings(ctx); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+				rt.Fatalf("%v, %v, want %v", got, err, want)
+			}
+		}
+	})
+}
