@@ -37,6 +37,7 @@ func (r *reader) check(c *Config) error {
 		{place{"twitch", "helix_url"}, schemed(c.Twitch.HelixURL, "https", "http")},
 		{place{"twitch", "auth_url"}, schemed(c.Twitch.AuthURL, "https", "http")},
 		{place{"twitch", "token"}, printable(c.Twitch.Token)},
+		{place{"twitch", "refresh_token"}, printable(c.Twitch.RefreshToken)},
 		{place{"twitch", "slow_mode"}, slowMode(c.Twitch.SlowMode)},
 		{place{"notices", "text"}, notice(c.Notices.Text)},
 		{place{"notices", "cooldown"}, within(c.Notices.Cooldown, time.Second, 7*day)},

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -15,7 +17,8 @@ import (
 type Config struct {
 	Path string `toml:"-"` // the file it was read from; empty for Default
 
-	Database      string        `toml:"database"`       // path of the SQLite file; relative to the file until Parse has joined them; empty for none, which no file can ask for
+	Database      string        `toml:"database"`       // path of the SQLite file; relative to the file until Parse has joined them
+	NoDatabase    bool          `toml:"-"`              // whether the database is left alone and nothing is kept, which no file can ask for
 	Timezone      string        `toml:"timezone"`       // IANA name of the zone of the channels' day; the same as Policy.Timezone
 	FlushInterval time.Duration `toml:"flush_interval"` // time between two writes of what changed
 	Retention     Retention     `toml:"retention"`      // how long the journal is kept
@@ -45,7 +48,9 @@ type Twitch struct {
 	Commands        bool     `toml:"commands"`          // whether !quota and !chatguard are answered in chat
 
 	SlowMode time.Duration `toml:"slow_mode"` // of a channel with more flood than can be acted on: whole seconds, 3 to 120; 0 never
-	Token    Secret        `toml:"token"`     // access token without "oauth:"; empty means reading anonymously
+	Token    Secret        `toml:"token"`     // access token without "oauth:"; empty means that of a login, or reading anonymously
+
+	RefreshToken Secret `toml:"refresh_token"` // renews Token; empty means that it works until it expires
 }
 
 // Notices are what throttled users are told in chat.
@@ -72,6 +77,11 @@ type Web struct {
 	TrustedProxies []Proxy `toml:"trusted_proxies"` // whose word on a request's origin is taken
 	Insecure       bool    `toml:"insecure"`        // whether listening off loopback without TLS is meant
 	Token          Secret  `toml:"token"`           // signs its bearer in as the owner; empty means no such token
+}
+
+// TokenFile is the path of the file that the bot's tokens are kept in: beside the database, under its name.
+func (c *Config) TokenFile() string {
+	return strings.TrimSuffix(c.Database, filepath.Ext(c.Database)) + ".token"
 }
 
 // Default returns the configuration of an empty file: no channels, and the policy that chatguard.DefaultPolicy has.

@@ -21,6 +21,9 @@ func TestEnvironmentOverridesFile(t *testing.T) {
 		"CHATGUARD_TWITCH_CHANNELS":  "#B, c ,",
 		"CHATGUARD_TWITCH_IRC_TLS":   "0",
 		"CHATGUARD_TWITCH_TOKEN":     "oauth:abc",
+
+		"CHATGUARD_TWITCH_REFRESH_TOKEN": "def",
+
 		"CHATGUARD_WEB_LISTEN":       "127.0.0.1:9",
 		"CHATGUARD_WEB_TOKEN":        "0123456789abcdef",
 		"CHATGUARD_POLICY_MODE":      "enforce",
@@ -38,6 +41,7 @@ func TestEnvironmentOverridesFile(t *testing.T) {
 	want.Twitch.ClientID = "id"
 	want.Twitch.IRCTLS = false
 	want.Twitch.Token = "abc"
+	want.Twitch.RefreshToken = "def"
 	want.Web.Listen = "127.0.0.1:9"
 	want.Web.Token = "0123456789abcdef"
 	want.Policy.Mode = chatguard.Enforce
@@ -57,6 +61,7 @@ func TestEnvironmentErrorsNameTheVariable(t *testing.T) {
 		{"CHATGUARD_TWITCH_IRC_TLS", "maybe", `want true or false, found "maybe"`},
 		{"CHATGUARD_TWITCH_CHANNELS", "a,b c", `"b c" is no channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)`},
 		{"CHATGUARD_TWITCH_TOKEN", "a\r\nJOIN #b", "there is a blank, a line break or a character beyond ASCII in it"},
+		{"CHATGUARD_TWITCH_REFRESH_TOKEN", "a b", "there is a blank, a line break or a character beyond ASCII in it"},
 		{"CHATGUARD_WEB_TOKEN", "secret", "is shorter than 16 characters: use a long random text (openssl rand -hex 24)"},
 		{"CHATGUARD_WEB_TOKEN", "correct horse", "there is a blank, a line break or a character beyond ASCII in it"},
 		{"CHATGUARD_WEB_LISTEN", "8080", `"8080" is no address (want host and port, such as "127.0.0.1:8080")`},
@@ -87,7 +92,7 @@ func TestVariableOfEachKind(t *testing.T) {
 }
 
 func TestSecretsStaySecret(t *testing.T) {
-	c := mustParse(t, "c.toml", "", variables{"CHATGUARD_TWITCH_TOKEN": "hunter2", "CHATGUARD_WEB_TOKEN": "hunter2hunter2hunter2"})
+	c := mustParse(t, "c.toml", "", variables{"CHATGUARD_TWITCH_TOKEN": "hunter2", "CHATGUARD_TWITCH_REFRESH_TOKEN": "hunter2", "CHATGUARD_WEB_TOKEN": "hunter2hunter2hunter2"})
 	asJSON, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)

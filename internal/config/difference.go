@@ -1,0 +1,22 @@
+package config
+
+import (
+	"reflect"
+)
+
+// Differences are the keys that can stand outside [[limit]] and [channel.NAME] in which two configurations differ, in the order of the file; of
+// those two it is the heading.
+func Differences(a, b Config) []string { return differences(documentOf(&a), documentOf(&b), nil) }
+
+func differences(a, b reflect.Value, at place) (keys []string) {
+	others := fieldsOf(b)
+	for i, f := range fieldsOf(a) {
+		switch below := at.then(f.name); {
+		case isTable(f.value.Type()) && f.value.Kind() == reflect.Struct:
+			keys = append(keys, differences(f.value, others[i].value, below)...)
+		case !reflect.DeepEqual(f.value.Interface(), others[i].value.Interface()):
+			keys = append(keys, below.String())
+		}
+	}
+	return keys
+}
