@@ -28,9 +28,13 @@ func (s *Server) AddChannel(login string) string {
 // SetBotModerator makes the bot a moderator in the channel, or an ordinary chatter. An unknown channel changes nothing.
 func (s *Server) SetBotModerator(channelLogin string, on bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.channels[channelLogin]; c != nil {
+	c := s.channels[channelLogin]
+	if c != nil {
 		c.botModerates = on
+	}
+	s.mu.Unlock()
+	if c != nil && !on && c.id != s.botID {
+		s.dismiss(c.account)
 	}
 }
 
@@ -57,6 +61,16 @@ func (s *Server) author(l Line) account {
 	a.displayName = cmp.Or(l.DisplayName, a.displayName)
 	a.id = cmp.Or(l.UserID, a.id)
 	return *a
+}
+
+// accountByID returns the account with this ID, or one of that ID without a name. The caller holds mu.
+func (s *Server) accountByID(id string) account {
+	for _, a := range s.accounts {
+		if a.id == id {
+			return *a
+		}
+	}
+	return account{id: id}
 }
 
 // channelByID returns the channel with this ID, or nil. The caller holds mu.

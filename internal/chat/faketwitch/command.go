@@ -38,6 +38,9 @@ func (c *client) capabilities(params string) []string {
 	return []string{":tmi.twitch.tv CAP * ACK :" + wanted}
 }
 
+// anonymousPrefix begins the logins of those who have none.
+const anonymousPrefix = "justinfan"
+
 // logIn checks login and token the way Twitch does: an anonymous login needs none.
 func (c *client) logIn(login string) (reply []string, bye bool) {
 	if c.srv.faults.stalledLogins > 0 {
@@ -45,13 +48,14 @@ func (c *client) logIn(login string) (reply []string, bye bool) {
 		return nil, false
 	}
 	token, wellFormed := strings.CutPrefix(c.pass, "oauth:")
+	_, live := c.srv.liveToken(token)
 	switch {
 	case c.srv.faults.refuseLogins:
 		return []string{":tmi.twitch.tv NOTICE * :Login authentication failed"}, true
-	case strings.HasPrefix(login, "justinfan"):
+	case strings.HasPrefix(login, anonymousPrefix):
 	case !wellFormed:
 		return []string{":tmi.twitch.tv NOTICE * :Improperly formatted auth"}, true
-	case token != c.srv.opts.Token:
+	case !live:
 		return []string{":tmi.twitch.tv NOTICE * :Login authentication failed"}, true
 	}
 	c.login = login
@@ -75,17 +79,22 @@ func (c *client) logIn(login string) (reply []string, bye bool) {
 func (c *client) join(login string) []string {
 	ch := c.srv.channels[login]
 	switch {
-	case c.login == "":
+	case c.login == "" || !c.mayJoin(ch):
 		return nil
 	case ch == nil:
 		return []string{fmt.Sprintf("@msg-id=msg_channel_suspended :tmi.twitch.tv NOTICE #%s :This channel does not exist or has been suspended.", login)}
 	}
 	c.joined[login] = true
-	reply := []string{fmt.Sprintf(":%[1]s!%[1]s@%[1]s.tmi.twitch.tv JOIN #%s", c.login, login)}
+	reply := []string{
+		fmt.Sprintf(":%[1]s!%[1]s@%[1]s.tmi.twitch.tv JOIN #%s", c.login, login),
+		fmt.Sprintf(":%[1]s.tmi.twitch.tv 353 %[1]s = #%s :%[1]s", c.login, login),
+		fmt.Sprintf(":%[1]s.tmi.twitch.tv 366 %[1]s #%s :End of /NAMES list", c.login, login),
+	}
+	if c.commands && !c.isAnonymous() {
+		reply = append(reply, c.userState(ch))
+	}
 	if c.commands {
 		reply = append(reply, fmt.Sprintf("@emote-only=0;followers-only=-1;r9k=0;room-id=%s;slow=0;subs-only=0 :tmi.twitch.tv ROOMSTATE #%s", ch.id, login))
 	}
-	return append(reply,
-		fmt.Sprintf(":%[1]s.tmi.twitch.tv 353 %[1]s = #%s :%[1]s", c.login, login),
-		fmt.Sprintf(":%[1]s.tmi.twitch.tv 366 %[1]s #%s :End of /NAMES list", c.login, login))
+	return reply
 }

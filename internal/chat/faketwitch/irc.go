@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,7 +18,9 @@ type client struct {
 	srv  *Server
 	conn net.Conn
 
-	writing sync.Mutex // held while something is written
+	stalled atomic.Bool // it stays open, but hears nothing any more
+	writing sync.Mutex  // held while something is written
+	left    int         // lines until it is closed; 0 means that it isn't. writing guards it
 
 	pass     string
 	login    string // empty until logged in
@@ -33,19 +36,25 @@ func (s *Server) acceptChat() {
 		if err != nil {
 			return
 		}
-		c := &client{srv: s, conn: conn, joined: make(map[string]bool)}
-		s.mu.Lock()
-		hangUp := s.closed || s.faults.takeHangUp()
-		if !hangUp {
-			s.clients[c] = true
+		if c := s.admit(conn); c != nil {
 			s.wait.Go(c.serve)
 		}
-		s.asked.connections++
-		s.mu.Unlock()
-		if hangUp {
-			conn.Close()
-		}
 	}
+}
+
+// admit makes a connection a client's. It returns nil where it hung up at once instead.
+func (s *Server) admit(conn net.Conn) *client {
+	s.mu.Lock()
+	s.asked.connections++
+	if s.closed || s.faults.takeHangUp() {
+		s.mu.Unlock()
+		conn.Close()
+		return nil
+	}
+	defer s.mu.Unlock()
+	c := &client{srv: s, conn: conn, joined: make(map[string]bool), left: s.delivering.closeAfter}
+	s.clients[c] = true
+	return c
 }
 
 // serve reads what the client sends until the connection ends.
@@ -58,6 +67,9 @@ func (c *client) serve() {
 		c.srv.asked.addLine(Received{At: c.srv.opts.Now(), Client: c.conn.RemoteAddr().String(), Line: line})
 		answer, bye := c.answer(line)
 		c.srv.mu.Unlock()
+		if c.stalled.Load() {
+			continue
+		}
 		if len(answer) > 0 {
 			c.send(answer...)
 		}
@@ -83,12 +95,28 @@ func (c *client) send(lines ...string) {
 func (c *client) write(raw []byte) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if c.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) != nil {
+	if c.stalled.Load() || c.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) != nil {
 		return
 	}
-	if _, err := c.conn.Write(raw); err != nil {
+	raw, last := c.ration(raw)
+	if _, err := c.conn.Write(raw); err != nil || last {
 		c.conn.Close()
 	}
+}
+
+// ration cuts off what goes past the lines that the client is still to get, and reports whether it has had all of them then.
+func (c *client) ration(raw []byte) (part []byte, last bool) {
+	if c.left == 0 {
+		return raw, false
+	}
+	for n, b := range raw {
+		if b == '\n' {
+			if c.left--; c.left == 0 {
+				return raw[:n+1], true
+			}
+		}
+	}
+	return raw, false
 }
 
 // readers are the clients that joined a channel: those that want tags, and those that don't. The caller holds mu.

@@ -32,13 +32,18 @@ func (s *Server) moderated(endpoint func(call, *channel) reply) func(call) reply
 			return refuse(http.StatusBadRequest, "The broadcaster_id query parameter is required.")
 		case c.query.Get("moderator_id") == "":
 			return refuse(http.StatusBadRequest, "The moderator_id query parameter is required.")
-		case c.query.Get("moderator_id") != s.botID:
+		case c.query.Get("moderator_id") != c.user.id:
 			return refuse(http.StatusUnauthorized, "The ID in moderator_id must match the user ID found in the request's OAuth token.")
-		case room == nil || !room.botModerates && room.id != s.botID:
+		case room == nil || !s.moderates(c.user, room):
 			return refuse(http.StatusForbidden, "The user in moderator_id is not one of the broadcaster's moderators.")
 		}
 		return endpoint(c, room)
 	}
+}
+
+// moderates reports whether an account may moderate in a channel.
+func (s *Server) moderates(a account, room *channel) bool {
+	return a.id == room.id || a.id == s.botID && room.botModerates
 }
 
 // deleteMessages removes one message; without a message ID it clears the whole chat, as Twitch does.
@@ -46,8 +51,8 @@ func (s *Server) deleteMessages(c call, room *channel) reply {
 	id := c.query.Get("message_id")
 	if id == "" {
 		add(&s.asked.clears, room.id)
-		s.chat.remove(func(m *Message) bool { return m.ChannelID == room.id })
-		return reply{status: http.StatusNoContent}
+		s.clear(room)
+		return reply{status: http.StatusNoContent, then: func() { s.announce(removal{at: c.at, room: room.account, by: c.user}) }}
 	}
 	m := s.chat.byID[id]
 	switch {
@@ -59,7 +64,7 @@ func (s *Server) deleteMessages(c call, room *channel) reply {
 	add(&s.asked.deletions, Deletion{At: c.at, Message: *m})
 	s.asked.deleted++
 	s.chat.removeID(id)
-	return reply{status: http.StatusNoContent}
+	return reply{status: http.StatusNoContent, then: func() { s.announce(removal{at: c.at, room: room.account, by: c.user, message: m}) }}
 }
 
 // sanctionBody is the body of a warning or a ban.
@@ -84,9 +89,9 @@ func (s *Server) warnUser(c call, room *channel) reply {
 		return refuse(http.StatusBadRequest, "The user specified in the user_id field may not be warned.")
 	}
 	add(&s.asked.warnings, Sanction{At: c.at, ChannelID: room.id, UserID: body.Data.UserID, Reason: body.Data.Reason})
-	return reply{http.StatusOK, map[string]any{"data": []any{map[string]string{
-		"broadcaster_id": room.id, "moderator_id": s.botID, "user_id": body.Data.UserID, "reason": body.Data.Reason,
-	}}}}
+	return tell([]any{map[string]string{
+		"broadcaster_id": room.id, "moderator_id": c.user.id, "user_id": body.Data.UserID, "reason": body.Data.Reason,
+	}})
 }
 
 // banUser times a user out, or bans them for good where the request names no duration, and purges what they wrote.
@@ -109,17 +114,17 @@ func (s *Server) banUser(c call, room *channel) reply {
 		return refuse(http.StatusBadRequest, "The user specified in the user_id field is already banned.")
 	}
 	given := Sanction{At: c.at, ChannelID: room.id, UserID: data.UserID, Reason: data.Reason}
-	ends := banned{until: c.at.Add(forever), permanent: true}
 	if data.Duration != nil {
 		given.Length = time.Duration(*data.Duration) * time.Second
-		ends = banned{until: c.at.Add(given.Length)}
 	}
 	add(&s.asked.bans, given)
-	room.silenced[data.UserID] = ends
-	s.chat.remove(func(m *Message) bool { return m.ChannelID == room.id && m.UserID == data.UserID })
-	return reply{http.StatusOK, map[string]any{"data": []any{map[string]any{
-		"broadcaster_id": room.id, "moderator_id": s.botID, "user_id": data.UserID, "created_at": c.at, "end_time": given.end(),
-	}}}}
+	silenced := removal{at: c.at, room: room.account, by: c.user, user: s.accountByID(data.UserID), length: given.Length}
+	s.silence(room, silenced)
+	answer := tell([]any{map[string]any{
+		"broadcaster_id": room.id, "moderator_id": c.user.id, "user_id": data.UserID, "created_at": c.at, "end_time": given.end(),
+	}})
+	answer.then = func() { s.announce(silenced) }
+	return answer
 }
 
 // end is when a timeout ends, in the form of Twitch's answer; null for a ban.

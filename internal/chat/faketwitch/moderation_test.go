@@ -18,7 +18,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	st := &stage{t: t, now: time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)}
-	st.Server = start(t, Options{Channels: []string{"room"}, Now: func() time.Time { return st.now }})
+	st.Server = start(t, Options{Channels: []string{"room"}, Now: func() time.Time { return st.now }, TokenLife: 2 * 365 * 24 * time.Hour})
 	st.room = st.UserID("room")
 	st.where = "?broadcaster_id=" + st.room + "&moderator_id=" + st.BotID()
 	st.ann = st.says("ann", "")

@@ -48,6 +48,8 @@ type record struct {
 	clears      []string
 	warnings    []Sanction
 	bans        []Sanction
+	slowModes   []SlowMode
+	sent        []Sent
 	lines       []Received
 	deleted     int // ever
 	connections int // to the chat, ever

@@ -11,6 +11,7 @@ import (
 var (
 	ErrNoChannel = errors.New("fake twitch: no such channel")
 	ErrSilenced  = errors.New("fake twitch: the user is banned or timed out")
+	ErrSlow      = errors.New("fake twitch: slow mode is on, and the user has spoken a moment ago")
 )
 
 // Line is something that a user says in a channel. Channel, Login and Text are required.
@@ -33,7 +34,7 @@ func (s *Server) Say(l Line) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	s.write(l.Channel, id, raw)
+	s.spread(l, id, raw)
 	return id, nil
 }
 
@@ -42,6 +43,11 @@ func (s *Server) Say(l Line) (id string, err error) {
 func (s *Server) Render(l Line) (id, raw string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.take(l)
+}
+
+// take takes a line in, and returns its message's ID and how it is written. The caller holds mu.
+func (s *Server) take(l Line) (id, raw string, err error) {
 	c := s.channels[l.Channel]
 	if c == nil {
 		return "", "", fmt.Errorf("%w: %q", ErrNoChannel, l.Channel)
@@ -53,6 +59,9 @@ func (s *Server) Render(l Line) (id, raw string, err error) {
 	author := s.author(l)
 	if c.silenced[author.id].at(now) {
 		return "", "", fmt.Errorf("%w: %s in %s", ErrSilenced, author.login, c.login)
+	}
+	if !c.slow.allows(author.id, l.Badges, now) {
+		return "", "", fmt.Errorf("%w: %s in %s", ErrSlow, author.login, c.login)
 	}
 	if isStaff(l.Badges) {
 		c.staff[author.id] = true
@@ -88,11 +97,22 @@ func bit(on bool) string {
 	return "0"
 }
 
-// write sends a message's line to all who joined the channel.
-func (s *Server) write(channelLogin, id, raw string) {
+// spread delivers a message to all who read its channel.
+func (s *Server) spread(l Line, id, raw string) {
+	event := s.messageEvent(l, id)
+	s.dispatch(func() {
+		s.mu.Lock()
+		s.chat.written(id, s.opts.Now())
+		s.mu.Unlock()
+		s.write(l.Channel, raw)
+		s.notify(event)
+	})
+}
+
+// write sends a line to all who joined the channel.
+func (s *Server) write(channelLogin, raw string) {
 	s.mu.Lock()
 	tagged, plain := s.readers(channelLogin)
-	s.chat.written(id, s.opts.Now())
 	s.mu.Unlock()
 	for _, c := range tagged {
 		c.send(raw)

@@ -1,5 +1,5 @@
-// Package faketwitch is a Twitch on loopback, for tests and for the demo: chat over IRC on plain TCP, the moderation part of Helix, and the
-// identity server's validation. It checks what Twitch checks, records everything it was asked and when, and can be told to misbehave.
+// Package faketwitch is a Twitch on loopback, for tests and for the demo: chat over IRC and over EventSub, the moderation part of Helix, and the
+// identity server. It checks what Twitch checks, records everything it was asked and when, and can be told to misbehave.
 //
 // It knows nothing of the bot that connects to it.
 package faketwitch
@@ -16,12 +16,16 @@ import (
 
 // Options are what a Server may be given. The zero value is right for most tests.
 type Options struct {
-	Login    string           // the bot's login; "chatguard_bot" when empty
-	Token    string           // the bot's access token; a fixed one when empty
-	ClientID string           // of the bot's application; a fixed one when empty
-	Scopes   []string         // what the token allows; everything the bot needs when nil
-	Channels []string         // logins of channels to begin with
-	Now      func() time.Time // nil means time.Now
+	Login     string           // the bot's login; "chatguard_bot" when empty
+	Token     string           // the bot's access token; a fixed one when empty
+	ClientID  string           // of the bot's application; a fixed one when empty
+	Scopes    []string         // what the token allows; everything the bot needs when nil
+	Channels  []string         // logins of channels to begin with
+	TokenLife time.Duration    // of access tokens; 0 means 4 h, as at Twitch
+	Now       func() time.Time // nil means time.Now
+	InMemory  bool             // listen on no port of the system: only Dial reaches the server
+
+	HelixBudget int // how many requests Helix takes at once, with another each 100 ms; 0 means Twitch's 800, less means any number
 }
 
 // Server is a running fake Twitch. All methods are safe for concurrent use.
@@ -29,21 +33,27 @@ type Server struct {
 	opts  Options
 	botID string
 
-	irc  net.Listener
-	http *http.Server
-	web  net.Listener
-	wait sync.WaitGroup // every goroutine of the server
+	memory *memory // nil where the server listens on the system's network
+	irc    net.Listener
+	http   *http.Server
+	web    net.Listener
+	wait   sync.WaitGroup // every goroutine of the server
 
-	mu       sync.Mutex
-	closed   bool                // all below are guarded by mu
-	accounts map[string]*account // by login
-	channels map[string]*channel // by login
-	lastID   int                 // of an account
-	chat     chatLog
-	asked    record
-	faults   faults
-	clients  map[*client]bool
-	changed  chan struct{} // closed, and made anew, whenever a client joins or leaves
+	mu         sync.Mutex
+	closed     bool                // all below are guarded by mu
+	accounts   map[string]*account // by login
+	channels   map[string]*channel // by login
+	lastID     int                 // of an account
+	chat       chatLog
+	asked      record
+	faults     faults
+	points     budget // of Helix
+	auth       identityServer
+	events     eventSub
+	delivering delivering
+	joining    joining
+	clients    map[*client]bool
+	changed    chan struct{} // closed, and made anew, whenever a client joins or leaves
 }
 
 // account is a user of Twitch.
@@ -55,34 +65,42 @@ type channel struct {
 	botModerates bool
 	staff        map[string]bool   // user IDs of its broadcaster and moderators
 	silenced     map[string]banned // by user ID
+	slow         slowMode
 }
 
-// The scopes that moderation needs.
+// The scopes that the endpoints need.
 const (
-	scopeDelete = "moderator:manage:chat_messages"
-	scopeBan    = "moderator:manage:banned_users"
-	scopeWarn   = "moderator:manage:warnings"
+	scopeDelete    = "moderator:manage:chat_messages"
+	scopeBan       = "moderator:manage:banned_users"
+	scopeWarn      = "moderator:manage:warnings"
+	scopeSettings  = "moderator:manage:chat_settings"
+	scopeSend      = "user:write:chat"
+	scopeModerated = "user:read:moderated_channels"
 )
 
-// Start begins to listen on loopback, at ports that the system chooses. Close the Server when done with it.
+// Start begins to listen: on loopback, at ports that the system chooses, or in memory. Close the Server when done with it.
 func Start(opts Options) (*Server, error) {
 	opts.Login = cmp.Or(opts.Login, "chatguard_bot")
+	opts.TokenLife = cmp.Or(opts.TokenLife, accessLife)
 	opts.Token = cmp.Or(opts.Token, "fake0access0token0of0the0bot")
 	opts.ClientID = cmp.Or(opts.ClientID, "fake0client0id")
 	if opts.Scopes == nil {
-		opts.Scopes = []string{"chat:read", scopeDelete, scopeBan, scopeWarn}
+		opts.Scopes = append([]string{"chat:read", scopeDelete, scopeBan, scopeWarn, scopeSettings, scopeSend, scopeModerated}, readScopes...)
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
 	s := &Server{
 		opts:     opts,
+		points:   newBudget(opts.HelixBudget),
 		accounts: make(map[string]*account),
 		channels: make(map[string]*channel),
 		clients:  make(map[*client]bool),
 		changed:  make(chan struct{}),
+		events:   eventSub{sessions: make(map[string]*eventSession), sockets: make(map[*eventSocket]bool)},
 	}
 	s.botID = s.account(opts.Login).id
+	s.openIdentity()
 	for _, login := range opts.Channels {
 		s.AddChannel(login)
 	}
@@ -92,17 +110,28 @@ func Start(opts Options) (*Server, error) {
 	return s, nil
 }
 
+// listen opens the server's ports, and serves what arrives there.
 func (s *Server) listen() (err error) {
-	if s.irc, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+	if s.opts.InMemory {
+		s.memory = &memory{}
+	}
+	if s.irc, err = s.open(); err != nil {
 		return err
 	}
-	if s.web, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+	if s.web, err = s.open(); err != nil {
 		return errors.Join(err, s.irc.Close())
 	}
 	s.http = &http.Server{Handler: s.routes(), ConnState: s.trackConn, ReadHeaderTimeout: 10 * time.Second}
 	s.wait.Go(s.acceptChat)
 	s.wait.Go(func() { _ = s.http.Serve(s.web) }) // ends with Close; until then there is nothing to say
 	return nil
+}
+
+func (s *Server) open() (net.Listener, error) {
+	if s.memory != nil {
+		return s.memory.listen(), nil
+	}
+	return net.Listen("tcp", "127.0.0.1:0")
 }
 
 // trackConn counts the goroutines that net/http runs, so that Close can wait for them.
@@ -122,6 +151,8 @@ func (s *Server) Close() error {
 	for c := range s.clients {
 		c.conn.Close()
 	}
+	s.events.cut()
+	s.delivering.end()
 	s.mu.Unlock()
 	err := errors.Join(s.irc.Close(), s.http.Close())
 	s.wait.Wait()

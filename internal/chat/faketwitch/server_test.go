@@ -39,7 +39,7 @@ type chatter struct {
 
 func dial(t *testing.T, s *Server, hello ...string) *chatter {
 	t.Helper()
-	conn, err := net.Dial("tcp", s.IRCAddress())
+	conn, err := s.Dial(t.Context(), "tcp", s.IRCAddress())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func ask(t *testing.T, s *Server, method, path, body string, change ...func(*htt
 	for _, f := range change {
 		f(req)
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Transport: &http.Transport{DialContext: s.Dial, DisableKeepAlives: true}}
 	resp, err := client.Do(req)
 	if err != nil {
 		return 0, ""

@@ -1,0 +1,237 @@
+package faketwitch
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// identity is a client of the identity server, at a time of its own.
+type identity struct {
+	*Server
+	t   *testing.T
+	now time.Time
+}
+
+func newIdentity(t *testing.T) *identity {
+	i := &identity{t: t, now: time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)}
+	i.Server = start(t, Options{Scopes: []string{"chat:read"}, Now: func() time.Time { return i.now }})
+	return i
+}
+
+// told is what the identity server may answer.
+type told struct {
+	Message      string
+	AccessToken  string   `json:"access_token"`
+	RefreshToken string   `json:"refresh_token"`
+	Scope        []string `json:"scope"`
+	ExpiresIn    int      `json:"expires_in"`
+	DeviceCode   string   `json:"device_code"`
+	UserCode     string   `json:"user_code"`
+	Address      string   `json:"verification_uri"`
+	Interval     int
+	Login        string
+	Scopes       []string
+}
+
+func (i *identity) send(r *http.Request) (status int, answer told) {
+	i.t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(r)
+	if err != nil {
+		return 0, told{}
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil {
+		err = json.Unmarshal(text, &answer)
+	}
+	if err != nil {
+		i.t.Fatalf("%v in %q", err, text)
+	}
+	return resp.StatusCode, answer
+}
+
+func (i *identity) validate(token string) (status int, answer told) {
+	i.t.Helper()
+	r, err := http.NewRequestWithContext(i.t.Context(), "GET", i.AuthURL()+"/validate", nil)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "OAuth "+token)
+	return i.send(r)
+}
+
+// post sends a form, given as "name=value&name=value".
+func (i *identity) post(path, form string) (status int, answer told) {
+	i.t.Helper()
+	r, err := http.NewRequestWithContext(i.t.Context(), "POST", i.AuthURL()+path, strings.NewReader(form))
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return i.send(r)
+}
+
+func (i *identity) refresh(token string) (status int, answer told) {
+	i.t.Helper()
+	return i.post("/token", "grant_type=refresh_token&client_id="+i.ClientID()+"&refresh_token="+token)
+}
+
+const twoScopes = "chat:read+user:write:chat"
+
+func (i *identity) poll(deviceCode string) (status int, answer told) {
+	i.t.Helper()
+	form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"}, "client_id": {i.ClientID()}, "device_code": {deviceCode}}
+	return i.post("/token", form.Encode()+"&scopes="+twoScopes)
+}
+
+// pending wants a device code to be waited for still.
+func (i *identity) pending(deviceCode, want string) {
+	i.t.Helper()
+	if status, answer := i.poll(deviceCode); status != 400 || answer.Message != want {
+		i.t.Errorf("%d %+v, want %q", status, answer, want)
+	}
+}
+
+// TestAccessTokenLives 4 hours by the server's clock, over HTTP and in chat.
+func TestAccessTokenLives(t *testing.T) {
+	i := newIdentity(t)
+	i.now = i.now.Add(time.Hour)
+	if status, answer := i.validate(i.Token()); status != 200 || answer.ExpiresIn != 3*60*60 || answer.Login != i.BotLogin() || len(answer.Scopes) != 1 {
+		t.Errorf("%d %+v", status, answer)
+	}
+	i.now = i.now.Add(3 * time.Hour)
+	if status, answer := i.validate(i.Token()); status != 401 || answer.Message != "invalid access token" {
+		t.Errorf("expired: %d %+v", status, answer)
+	}
+	if status, _ := ask(t, i.Server, "GET", "/users", ""); status != 401 {
+		t.Errorf("expired, at Helix: %d", status)
+	}
+	if dial(t, i.Server, "PASS oauth:"+i.Token(), "NICK "+i.BotLogin()).until("Login authentication failed") == "" {
+		t.Error("chat let an expired token in")
+	}
+}
+
+// TestRefreshTokensRotate: one can be used once, and within 30 days.
+func TestRefreshTokensRotate(t *testing.T) {
+	i := newIdentity(t)
+	status, first := i.refresh(i.RefreshToken())
+	if status != 200 || first.ExpiresIn != 4*60*60 || strings.Join(first.Scope, " ") != "chat:read" || i.Refreshes() != 1 {
+		t.Fatalf("%d %+v", status, first)
+	}
+	if status, _ := i.validate(first.AccessToken); status != 200 {
+		t.Errorf("the new token: %d", status)
+	}
+	if status, answer := i.refresh(i.RefreshToken()); status != 400 || answer.Message != "Invalid refresh token" {
+		t.Errorf("used twice: %d %+v", status, answer)
+	}
+	i.now = i.now.Add(30*24*time.Hour - 1)
+	status, second := i.refresh(first.RefreshToken)
+	if status != 200 {
+		t.Errorf("after less than 30 days: %d", status)
+	}
+	i.now = i.now.Add(30 * 24 * time.Hour)
+	if status, _ := i.refresh(second.RefreshToken); status != 400 || i.Refreshes() != 2 {
+		t.Errorf("after 30 days: %d", status)
+	}
+}
+
+func TestTokensEnd(t *testing.T) {
+	i := newIdentity(t)
+	i.ExpireTokens()
+	if status, _ := i.validate(i.Token()); status != 401 {
+		t.Errorf("expired: %d", status)
+	}
+	_, pair := i.refresh(i.RefreshToken())
+	if status, _ := i.validate(pair.AccessToken); status != 200 {
+		t.Errorf("refreshed: %d", status)
+	}
+	i.Revoke()
+	if status, _ := i.validate(pair.AccessToken); status != 401 {
+		t.Errorf("revoked: %d", status)
+	}
+	if status, _ := i.refresh(pair.RefreshToken); status != 400 {
+		t.Errorf("refreshed though revoked: %d", status)
+	}
+}
+
+func TestDeviceLogin(t *testing.T) {
+	i := newIdentity(t)
+	status, begun := i.post("/device", "client_id="+i.ClientID()+"&scopes="+twoScopes)
+	if status != 200 || begun.ExpiresIn != 1800 || begun.Interval != 5 || !strings.Contains(begun.Address, "device-code="+begun.UserCode) {
+		t.Fatalf("%d %+v", status, begun)
+	}
+	i.pending(begun.DeviceCode, "authorization_pending")
+	i.CallPendingInvalid(true)
+	i.pending(begun.DeviceCode, "invalid device code")
+	code, err := i.WaitLogin(t.Context())
+	if err != nil || code != begun.UserCode || i.Approve("wrong") || !i.Approve(code) {
+		t.Fatalf("%q to be approved, %v", code, err)
+	}
+	status, pair := i.poll(begun.DeviceCode)
+	if status != 200 || strings.Join(pair.Scope, "+") != twoScopes || pair.RefreshToken == "" {
+		t.Fatalf("%d %+v", status, pair)
+	}
+	if status, answer := i.validate(pair.AccessToken); status != 200 || answer.Login != i.BotLogin() {
+		t.Errorf("%d %+v", status, answer)
+	}
+	i.pending(begun.DeviceCode, "invalid device code") // it can be used once
+}
+
+func TestDeviceLoginEnds(t *testing.T) {
+	i := newIdentity(t)
+	_, denied := i.post("/device", "client_id="+i.ClientID()+"&scopes="+twoScopes)
+	if !i.Deny(denied.UserCode) {
+		t.Error("nothing to deny")
+	}
+	i.pending(denied.DeviceCode, "access_denied")
+	_, late := i.post("/device", "client_id="+i.ClientID()+"&scopes="+twoScopes)
+	i.now = i.now.Add(30 * time.Minute)
+	i.Approve(late.UserCode)
+	i.pending(late.DeviceCode, "invalid device code")
+}
+
+func TestIdentityRefuses(t *testing.T) {
+	i := newIdentity(t)
+	id := "&client_id=" + i.ClientID()
+	for name, c := range map[string]struct{ path, form, want string }{
+		"device without client": {"/device", "scopes=chat:read", "missing client id"},
+		"unknown client":        {"/device", "scopes=chat:read&client_id=other", "invalid client"},
+		"no scopes":             {"/device", id, "missing scopes"},
+		"unknown scope":         {"/device", "scopes=everything" + id, "invalid scope requested: 'everything'"},
+		"token without client":  {"/token", "grant_type=refresh_token", "missing client id"},
+		"token, unknown client": {"/token", "grant_type=refresh_token&client_id=other", "invalid client"},
+		"no grant type":         {"/token", id, "Invalid grant type"},
+		"no refresh token":      {"/token", "grant_type=refresh_token" + id, "missing refresh token"},
+		"unknown refresh token": {"/token", "grant_type=refresh_token&refresh_token=other" + id, "Invalid refresh token"},
+	} {
+		if status, answer := i.post(c.path, c.form); status != 400 || answer.Message != c.want {
+			t.Errorf("%s: %d %q, want %q", name, status, answer.Message, c.want)
+		}
+	}
+}
+
+func TestIdentityFaults(t *testing.T) {
+	i := newIdentity(t)
+	i.FailNextAuth(Fault{Status: 503, Message: "later"}, Fault{After: true})
+	if status, answer := i.validate(i.Token()); status != 503 || answer.Message != "later" {
+		t.Errorf("%d %+v", status, answer)
+	}
+	if status, _ := i.refresh(i.RefreshToken()); status != 0 || i.Refreshes() != 1 {
+		t.Errorf("done but unanswered: %d", status)
+	}
+	i.FailAuth(&Fault{Status: 500})
+	for range 2 {
+		if status, _ := i.validate(i.Token()); status != 500 {
+			t.Errorf("down: %d", status)
+		}
+	}
+	i.FailAuth(nil)
+	if status, _ := i.validate(i.Token()); status != 200 {
+		t.Errorf("up again: %d", status)
+	}
+}

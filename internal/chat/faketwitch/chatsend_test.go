@@ -1,0 +1,109 @@
+package faketwitch
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sends sends a message as the bot, and returns the status and why it was dropped, if it was.
+func (st *stage) sends(room, text string) (status int, dropped string) {
+	st.t.Helper()
+	body, err := json.Marshal(map[string]string{"broadcaster_id": room, "sender_id": st.BotID(), "message": text, "reply_parent_message_id": st.ann})
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	status, answer := ask(st.t, st.Server, "POST", "/chat/messages", string(body))
+	var told struct {
+		Data []struct {
+			Sent   bool `json:"is_sent"`
+			Reason struct {
+				Code string `json:"code"`
+			} `json:"drop_reason"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(answer), &told); err != nil {
+		st.t.Fatal(err)
+	}
+	if len(told.Data) == 1 && !told.Data[0].Sent {
+		return status, told.Data[0].Reason.Code
+	}
+	return status, ""
+}
+
+// TestSend: what the bot says appears in the chat.
+func TestSend(t *testing.T) {
+	st := newStage(t)
+	reader := dial(t, st.Server, append(anonymous, "JOIN #room")...)
+	if err := st.WaitJoined(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]int{"": 400, "two\nlines": 400, strings.Repeat("ä", 501): 422, strings.Repeat("ä", 500): 200} {
+		if got, _ := st.sends(st.room, text); got != want {
+			t.Errorf("%.20q: %d, want %d", text, got, want)
+		}
+	}
+	if got := reader.until("PRIVMSG"); !strings.Contains(got, "badges=moderator/1;") || !strings.Contains(got, " :"+st.BotLogin()+"!") || !strings.HasSuffix(got, "ää") {
+		t.Errorf("read %s", got)
+	}
+	sent := st.Sent()
+	if len(sent) != 1 || sent[0].ReplyTo != st.ann || sent[0].ChannelID != st.room || sent[0].UserID != st.BotID() || !sent[0].At.Equal(st.now) {
+		t.Fatalf("recorded %+v", sent)
+	}
+	if _, ok := st.Message(sent[0].MessageID); !ok {
+		t.Error("it can't be seen")
+	}
+	st.expect(401, "POST", "/chat/messages", `{"broadcaster_id":"`+st.room+`","sender_id":"5","message":"hi"}`)
+	st.expect(400, "POST", "/chat/messages", `{"broadcaster_id":"5","sender_id":"`+st.BotID()+`","message":"hi"}`)
+	st.expect(400, "POST", "/chat/messages", `no JSON`)
+}
+
+// TestDrops: a 200 can say that the message isn't shown.
+func TestDrops(t *testing.T) {
+	for name, c := range map[string]struct {
+		moderates bool
+		most      int
+	}{"as a user": {false, 20}, "as a moderator": {true, 100}} {
+		st := newStage(t)
+		st.SetBotModerator("room", c.moderates)
+		expect := func(text, want string) {
+			t.Helper()
+			if status, dropped := st.sends(st.room, text); status != 200 || dropped != want {
+				t.Errorf("%s: %q is answered %d %q, want %q", name, text, status, dropped, want)
+			}
+		}
+		for n := range c.most {
+			expect(fmt.Sprint("line ", n), "")
+		}
+		expect("line 0", "msg_duplicate")
+		expect("one more", "msg_ratelimit")
+		st.now = st.now.Add(sendPeriod - 1)
+		expect("line 0", "msg_duplicate")
+		expect("one more", "msg_ratelimit")
+		st.now = st.now.Add(1)
+		expect("line 0", "")
+		if got := len(st.Sent()); got != c.most+1 {
+			t.Errorf("%s: %d sent, want %d", name, got, c.most+1)
+		}
+	}
+}
+
+// TestDropsOfUsers: slow mode and timeouts hold for a bot that is no moderator, too.
+func TestDropsOfUsers(t *testing.T) {
+	st := newStage(t)
+	st.expect(200, "PATCH", "/chat/settings"+st.where, `{"slow_mode":true,"slow_mode_wait_time":30}`)
+	st.expect(200, "POST", "/moderation/bans"+st.where, `{"data":{"user_id":"`+st.BotID()+`","duration":600}}`)
+	st.SetBotModerator("room", false)
+	for _, step := range []struct {
+		after time.Duration
+		text  string
+		want  string
+	}{{0, "a", "msg_timedout"}, {10 * time.Minute, "b", ""}, {0, "c", "msg_slowmode"}, {30 * time.Second, "c", ""}} {
+		st.now = st.now.Add(step.after)
+		if _, dropped := st.sends(st.room, step.text); dropped != step.want {
+			t.Errorf("%s: %q, want %q", step.text, dropped, step.want)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package faketwitch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// texts says n things, lets a minute go by, and returns the ends of the lines that a reader got.
+func texts(t *testing.T, d Delivery, n int) (got []string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, Options{Channels: []string{"room"}, InMemory: true})
+		reader := dial(t, s, append(anonymous, "JOIN #room")...)
+		if err := s.WaitJoined(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		reader.until("ROOMSTATE")
+		read := make(chan struct{})
+		go func() {
+			defer close(read)
+			for reader.lines.Scan() {
+				line := reader.lines.Text()
+				got = append(got, strings.TrimPrefix(line[strings.LastIndexByte(line, ' ')+1:], ":"))
+			}
+		}()
+		s.SetDelivery(d)
+		for i := range n {
+			if _, err := s.Say(Line{Channel: "room", Login: "anna", Text: fmt.Sprint(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.SetDelivery(Delivery{})
+		<-time.After(time.Minute)
+		s.Disconnect()
+		<-read
+	})
+	return got
+}
+
+func numbers(n int) (texts []string) {
+	for i := range n {
+		texts = append(texts, fmt.Sprint(i))
+	}
+	return texts
+}
+
+func TestDelivery(t *testing.T) {
+	plain := numbers(40)
+	if got := texts(t, Delivery{Seed: 7}, 40); !slices.Equal(got, plain) {
+		t.Errorf("without faults: %q", got)
+	}
+	for name, d := range map[string]Delivery{"out of order": {Shuffle: 0.3}, "late": {Late: 0.3}, "all of it": {Shuffle: 0.2, Late: 0.2, Duplicate: 0.2}} {
+		got, again := texts(t, d, 40), texts(t, d, 40)
+		if !slices.Equal(got, again) {
+			t.Errorf("%s: the same seed plays differently:\n%q\n%q", name, got, again)
+		}
+		if d.Seed++; slices.Equal(got, texts(t, d, 40)) {
+			t.Errorf("%s: another seed plays alike", name)
+		}
+		if slices.Equal(got, plain) || len(got) > 40 != (d.Duplicate > 0) {
+			t.Errorf("%s: %q", name, got)
+		}
+		slices.Sort(got)
+		sorted := slices.Sorted(slices.Values(plain))
+		if !slices.Equal(slices.Compact(got), sorted) {
+			t.Errorf("%s: not all of it came: %q", name, got)
+		}
+	}
+	if got := texts(t, Delivery{Duplicate: 1}, 2); !slices.Equal(got, []string{"0", "0", "1", "1"}) {
+		t.Errorf("all twice: %q", got)
+	}
+	if got := texts(t, Delivery{Garbage: 1}, 5); len(got) < 10 {
+		t.Errorf("with garbage: %q", got)
+	}
+	if got := texts(t, Delivery{Reconnect: 1}, 2); !slices.Equal(got, []string{"0", "RECONNECT", "1", "RECONNECT"}) {
+		t.Errorf("with RECONNECT: %q", got)
+	}
+	if got := texts(t, Delivery{Stall: 1}, 3); !slices.Equal(got, []string{"0"}) {
+		t.Errorf("stalled: %q", got)
+	}
+	if got := texts(t, Delivery{Disconnect: 1}, 3); !slices.Equal(got, []string{"0"}) {
+		t.Errorf("disconnected: %q", got)
+	}
+}
+
+// TestLateDelivery: what is late comes when it is due, with its old time, and after Close not at all.
+func TestLateDelivery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, Options{Channels: []string{"room"}, InMemory: true})
+		reader := dial(t, s, append(anonymous, "JOIN #room")...)
+		if err := s.WaitJoined(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		s.SetDelivery(Delivery{Late: 1, LateBy: 3 * time.Second})
+		began := time.Now()
+		if _, err := s.Say(Line{Channel: "room", Login: "anna", Text: "hello"}); err != nil {
+			t.Fatal(err)
+		}
+		if line := reader.until("PRIVMSG"); time.Since(began) < 3*time.Second/2 || time.Since(began) > 3*time.Second || !strings.Contains(line, fmt.Sprintf("tmi-sent-ts=%d;", began.UnixMilli())) {
+			t.Errorf("%v later: %s", time.Since(began), line)
+		}
+		if _, err := s.Say(Line{Channel: "room", Login: "anna", Text: "never"}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestCloseAfter(t *testing.T) {
+	s := start(t, Options{Channels: []string{"room"}})
+	s.CloseAfter(3)
+	c, lines := dial(t, s, anonymous...), 0
+	for c.lines.Scan() {
+		lines++
+	}
+	if lines != 3 {
+		t.Errorf("%d lines before the end, want 3", lines)
+	}
+	s.CloseAfter(0)
+	if dial(t, s, append(anonymous, "JOIN #room")...).until("ROOMSTATE") == "" {
+		t.Error("closed for good")
+	}
+}
+
+// TestStall: connections that there are fall silent and stay open; others aren't touched.
+func TestStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, Options{Channels: []string{"room"}, InMemory: true})
+		old := dial(t, s, append(anonymous, "JOIN #room")...)
+		if err := s.WaitJoined(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		old.until("ROOMSTATE")
+		s.Stall()
+		fresh := dial(t, s, append(anonymous, "JOIN #room")...)
+		if err := s.WaitJoined(t.Context(), 2); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(old.conn, "PING :there\r\n")
+		if _, err := s.Say(Line{Channel: "room", Login: "anna", Text: "hello"}); err != nil {
+			t.Fatal(err)
+		}
+		if fresh.until("PRIVMSG") == "" {
+			t.Error("a connection made later is silent, too")
+		}
+		if err := old.conn.SetReadDeadline(time.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if old.lines.Scan() || time.Since(began) != time.Hour {
+			t.Errorf("after %v: %q", time.Since(began), old.lines.Text())
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package faketwitch
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// event is something that EventSub tells. However often it is sent, it is the same to a subscription.
+type event struct {
+	kind string
+	room account // the channel
+	key  string  // tells it from others of its kind
+	at   time.Time
+	body map[string]any
+}
+
+// notify tells all who subscribed to an event's kind in its channel.
+func (s *Server) notify(e event) {
+	s.mu.Lock()
+	var notices []eventNotice
+	for _, session := range s.events.sessions {
+		for _, sub := range session.subscriptions {
+			if session.socket != nil && !s.events.faults.stalled && sub.kind == e.kind && sub.condition["broadcaster_user_id"] == e.room.id {
+				text := s.frameAt(e.at, "notification", e.key+"-to-"+sub.id, sub, map[string]any{"event": e.body})
+				notices = append(notices, eventNotice{session.socket, text})
+			}
+		}
+	}
+	s.mu.Unlock()
+	deliver(notices)
+}
+
+// messageEvent is a message the way EventSub tells it; nothing of one that is gone already.
+func (s *Server) messageEvent(l Line, id string) event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, room := s.chat.byID[id], s.channels[l.Channel].account
+	if m == nil {
+		return event{}
+	}
+	author := s.account(m.Login)
+	body := map[string]any{
+		"chatter_user_id": m.UserID, "chatter_user_login": m.Login, "chatter_user_name": author.displayName,
+		"message_id": m.ID, "message_type": "text", "color": "#5B8DEF", "badges": eventBadges(l.Badges), "cheer": nil, "reply": nil,
+		"message":                    map[string]any{"text": m.Text, "fragments": []any{map[string]any{"type": "text", "text": m.Text}}},
+		"source_broadcaster_user_id": nil, "source_message_id": nil, "source_badges": nil,
+	}
+	if l.Source != "" {
+		body["source_broadcaster_user_id"], body["source_message_id"] = l.Source, "source-of-"+m.ID
+		body["source_badges"] = eventBadges(l.Badges)
+	}
+	room.describe("broadcaster", body)
+	return event{kind: chatMessage, room: room, key: m.ID, at: m.SentAt, body: body}
+}
+
+// eventBadges are the badges of a tag, the way EventSub has them.
+func eventBadges(tag string) []map[string]string {
+	badges := []map[string]string{}
+	for badge := range strings.SplitSeq(tag, ",") {
+		if set, id, ok := strings.Cut(badge, "/"); ok {
+			badges = append(badges, map[string]string{"set_id": set, "id": id, "info": ""})
+		}
+	}
+	return badges
+}
+
+// moderationEvent is what a moderator did the way EventSub tells it; nil details for what is done to a whole channel.
+func (s *Server) moderationEvent(at time.Time, room, by account, action string, details map[string]any) event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.events.moderated++
+	body := map[string]any{"action": action}
+	if details != nil {
+		body[action] = details
+	}
+	room.describe("broadcaster", body)
+	by.describe("moderator", body)
+	return event{kind: channelModerate, room: room, key: fmt.Sprintf("moderation-%d", s.events.moderated), at: at, body: body}
+}
+
+// event is the removal the way EventSub tells it.
+func (r removal) event(s *Server) event {
+	details := map[string]any{}
+	switch {
+	case r.message != nil:
+		details["user_id"], details["user_login"], details["user_name"] = r.message.UserID, r.message.Login, r.message.Login
+		details["message_id"], details["message_body"] = r.message.ID, r.message.Text
+		return s.moderationEvent(r.at, r.room, r.by, "delete", details)
+	case r.user.id == "":
+		return s.moderationEvent(r.at, r.room, r.by, "clear", nil)
+	}
+	details["reason"] = ""
+	r.user.describe("", details)
+	if r.length == 0 {
+		return s.moderationEvent(r.at, r.room, r.by, "ban", details)
+	}
+	details["expires_at"] = r.at.Add(r.length).UTC()
+	return s.moderationEvent(r.at, r.room, r.by, "timeout", details)
+}
+
+// dismiss tells that the bot isn't a moderator any more.
+func (s *Server) dismiss(room account) {
+	details := map[string]any{}
+	account{s.botID, s.opts.Login, s.opts.Login}.describe("", details)
+	s.notify(s.moderationEvent(s.opts.Now(), room, room, "unmod", details))
+	s.RevokeSubscriptions(room.login, channelModerate, "moderator_removed")
+}
+
+// describe writes who somebody is, in the three names that EventSub has for that.
+func (a account) describe(part string, body map[string]any) {
+	if part != "" {
+		part += "_"
+	}
+	body[part+"user_id"], body[part+"user_login"], body[part+"user_name"] = a.id, a.login, a.displayName
+}

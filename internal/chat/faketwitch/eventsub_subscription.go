@@ -1,0 +1,211 @@
+package faketwitch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// The kinds of events that this Twitch has.
+const (
+	chatMessage     = "channel.chat.message"
+	channelModerate = "channel.moderate"
+)
+
+// Twitch's bounds.
+const (
+	maxEventSockets  = 3   // with subscriptions, of one user
+	maxSubscriptions = 300 // of one socket
+)
+
+// eventScopes are what a kind of event needs: one scope of each group.
+var eventScopes = map[string][][]string{
+	chatMessage: {{"user:read:chat"}},
+	channelModerate: {
+		{"moderator:read:blocked_terms", "moderator:manage:blocked_terms"},
+		{"moderator:read:chat_settings", "moderator:manage:chat_settings"},
+		{"moderator:read:unban_requests", "moderator:manage:unban_requests"},
+		{"moderator:read:banned_users", scopeBan},
+		{"moderator:read:chat_messages", scopeDelete},
+		{"moderator:read:warnings", scopeWarn},
+		{"moderator:read:moderators"},
+		{"moderator:read:vips"},
+	},
+}
+
+// readScopes are what all kinds of events need, besides what it takes to moderate.
+var readScopes = []string{
+	"user:read:chat", "moderator:read:blocked_terms", "moderator:read:unban_requests", "moderator:read:moderators", "moderator:read:vips",
+}
+
+// eventSubscription is a wish to be told of a kind of event in a channel.
+type eventSubscription struct {
+	id, kind, version string
+	status            string
+	condition         map[string]string
+	session           *eventSession
+	created           time.Time
+}
+
+// render is the subscription the way Twitch shows it.
+func (sub *eventSubscription) render() map[string]any {
+	return map[string]any{
+		"id": sub.id, "status": sub.status, "type": sub.kind, "version": sub.version, "cost": 0, "condition": sub.condition, "created_at": sub.created,
+		"transport": map[string]any{"method": "websocket", "session_id": sub.session.id, "connected_at": sub.session.began},
+	}
+}
+
+// createSubscription is POST /eventsub/subscriptions.
+func (s *Server) createSubscription(c call) reply {
+	var body struct {
+		Type      string            `json:"type"`
+		Version   string            `json:"version"`
+		Condition map[string]string `json:"condition"`
+		Transport struct {
+			Method    string `json:"method"`
+			SessionID string `json:"session_id"`
+		} `json:"transport"`
+	}
+	if json.Unmarshal(c.body, &body) != nil || body.Transport.Method != "websocket" {
+		return refuse(http.StatusBadRequest, "The request's body or its transport is not valid.")
+	}
+	session := s.events.sessions[body.Transport.SessionID]
+	sub := &eventSubscription{kind: body.Type, version: body.Version, status: "enabled", condition: body.Condition, session: session, created: c.at}
+	if session == nil || session.socket == nil {
+		return refuse(http.StatusBadRequest, "websocket transport session does not exist or has already disconnected")
+	}
+	if refusal := s.forbids(c, sub); refusal.status != 0 {
+		return refusal
+	}
+	s.events.subscribed++
+	sub.id = fmt.Sprintf("fa4e7817-5000-4000-8000-%012x", s.events.subscribed)
+	session.subscriptions = append(session.subscriptions, sub)
+	s.tellChanged()
+	return reply{status: http.StatusAccepted, body: s.listed(sub)}
+}
+
+// forbids says why a subscription can't be had; the zero reply where it can.
+func (s *Server) forbids(c call, sub *eventSubscription) reply {
+	versions := map[string]string{chatMessage: "1", channelModerate: "2"}
+	user := sub.condition["user_id"]
+	if sub.kind == channelModerate {
+		user = sub.condition["moderator_user_id"]
+	}
+	room := s.channelByID(sub.condition["broadcaster_user_id"])
+	switch {
+	case sub.version == "" || versions[sub.kind] != sub.version:
+		return refuse(http.StatusBadRequest, "The subscription type and version are not valid together.")
+	case room == nil:
+		return refuse(http.StatusBadRequest, "The condition names no broadcaster.")
+	case user != c.user.id || !hasScopes(c.scopes, sub.kind) || sub.kind == channelModerate && !room.botModerates && room.id != user:
+		return refuse(http.StatusForbidden, "subscription missing proper authorization")
+	case slices.ContainsFunc(sub.session.subscriptions, sub.equals):
+		return refuse(http.StatusConflict, "subscription already exists")
+	case len(sub.session.subscriptions) == 0 && s.usedSessions() >= maxEventSockets:
+		return refuse(http.StatusTooManyRequests, "number of websocket transports limit exceeded")
+	case len(sub.session.subscriptions) >= maxSubscriptions:
+		return refuse(http.StatusTooManyRequests, "number of websocket subscriptions limit exceeded")
+	}
+	return reply{}
+}
+
+// hasScopes reports whether these scopes allow a kind of event.
+func hasScopes(scopes []string, kind string) bool {
+	return !slices.ContainsFunc(eventScopes[kind], func(group []string) bool {
+		return !slices.ContainsFunc(group, func(scope string) bool { return slices.Contains(scopes, scope) })
+	})
+}
+
+func (sub *eventSubscription) equals(other *eventSubscription) bool {
+	return sub.kind == other.kind && maps.Equal(sub.condition, other.condition)
+}
+
+// usedSessions counts the sessions with subscriptions.
+func (s *Server) usedSessions() (n int) {
+	for _, session := range s.events.sessions {
+		if len(session.subscriptions) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// listed is the answer that shows subscriptions.
+func (s *Server) listed(subs ...*eventSubscription) map[string]any {
+	data, total := []any{}, 0
+	for _, sub := range subs {
+		data = append(data, sub.render())
+	}
+	for _, session := range s.events.sessions {
+		total += len(session.subscriptions)
+	}
+	return map[string]any{"data": data, "total": total, "total_cost": 0, "max_total_cost": 10, "pagination": map[string]any{}}
+}
+
+// getSubscriptions is GET /eventsub/subscriptions: all, those of one type, or one.
+func (s *Server) getSubscriptions(c call) reply {
+	var found []*eventSubscription
+	for _, session := range s.events.sessions {
+		for _, sub := range session.subscriptions {
+			kind, id := c.query.Get("type"), c.query.Get("subscription_id")
+			if (kind == "" || kind == sub.kind) && (id == "" || id == sub.id) {
+				found = append(found, sub)
+			}
+		}
+	}
+	return reply{status: http.StatusOK, body: s.listed(found...)}
+}
+
+// deleteSubscription is DELETE /eventsub/subscriptions.
+func (s *Server) deleteSubscription(c call) reply {
+	id := c.query.Get("id")
+	for _, session := range s.events.sessions {
+		for i, sub := range session.subscriptions {
+			if sub.id == id {
+				session.subscriptions = slices.Delete(session.subscriptions, i, i+1)
+				s.tellChanged()
+				return reply{status: http.StatusNoContent}
+			}
+		}
+	}
+	return refuse(http.StatusNotFound, "The subscription was not found.")
+}
+
+// EventSubscriptions returns how many subscriptions of a kind there are: "channel.chat.message", "channel.moderate", or all where kind is empty.
+func (s *Server) EventSubscriptions(kind string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.events.count(kind)
+}
+
+func (e *eventSub) count(kind string) (n int) {
+	for _, session := range e.sessions {
+		for _, sub := range session.subscriptions {
+			if kind == "" || sub.kind == kind {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// WaitSubscribed waits until there are at least n subscriptions, or until ctx ends; then it returns the context's error.
+func (s *Server) WaitSubscribed(ctx context.Context, n int) error {
+	for {
+		s.mu.Lock()
+		enough, changed := s.events.count("") >= n, s.changed
+		s.mu.Unlock()
+		if enough {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,396 @@
+package faketwitch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// listener is a plain client of EventSub.
+type listener struct {
+	t    *testing.T
+	conn *websocket.Conn
+}
+
+// heardFrame is a frame as a client reads it.
+type heardFrame struct {
+	Metadata struct {
+		ID   string    `json:"message_id"`
+		Kind string    `json:"message_type"`
+		At   time.Time `json:"message_timestamp"`
+		Type string    `json:"subscription_type"`
+	} `json:"metadata"`
+	Payload struct {
+		Session struct {
+			ID        string `json:"id"`
+			Keepalive int    `json:"keepalive_timeout_seconds"`
+			Reconnect string `json:"reconnect_url"`
+		} `json:"session"`
+		Subscription struct {
+			Status string `json:"status"`
+		} `json:"subscription"`
+		Event map[string]any `json:"event"`
+	} `json:"payload"`
+}
+
+// onEventSub runs a test under a simulated clock.
+func onEventSub(t *testing.T, opts Options, test func(t *testing.T, s *Server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		opts.InMemory = true
+		test(t, start(t, opts))
+	})
+}
+
+func listen(t *testing.T, s *Server, address string) *listener {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DialContext: s.Dial}}
+	conn, _, err := websocket.Dial(t.Context(), address, &websocket.DialOptions{HTTPClient: client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.CloseNow() })
+	return &listener{t, conn}
+}
+
+// next reads the next frame. Its code is that of the close where the connection ended instead.
+func (l *listener) next() (f heardFrame, code int) {
+	l.t.Helper()
+	_, text, err := l.conn.Read(context.Background())
+	if err != nil {
+		return f, int(websocket.CloseStatus(err))
+	}
+	if err := json.Unmarshal(text, &f); err != nil {
+		l.t.Fatalf("%v: %s", err, text)
+	}
+	return f, 0
+}
+
+// expect reads the next frame, which has to be of this kind.
+func (l *listener) expect(kind string) heardFrame {
+	l.t.Helper()
+	f, code := l.next()
+	if f.Metadata.Kind != kind {
+		l.t.Fatalf("%q, closed with %d; want %q", f.Metadata.Kind, code, kind)
+	}
+	return f
+}
+
+// wish is the body that asks for a subscription.
+func wish(kind, version, room, user, session string) string {
+	who := "user_id"
+	if kind == channelModerate {
+		who = "moderator_user_id"
+	}
+	return fmt.Sprintf(`{"type":"%s","version":"%s","condition":{"broadcaster_user_id":"%s","%s":"%s"},"transport":{"method":"websocket","session_id":"%s"}}`,
+		kind, version, room, who, user, session)
+}
+
+// subscribe asks for a subscription and returns the status of the answer.
+func subscribe(t *testing.T, s *Server, body string) int {
+	t.Helper()
+	status, _ := ask(t, s, "POST", "/eventsub/subscriptions", body)
+	return status
+}
+
+// TestEventSubSession: a welcome, a subscription, an event, keepalives.
+func TestEventSubSession(t *testing.T) {
+	onEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
+		l := listen(t, s, s.EventSubURL()+"?keepalive_timeout_seconds=20")
+		session := l.expect("session_welcome").Payload.Session
+		if session.ID == "" || session.Keepalive != 20 {
+			t.Errorf("%+v", session)
+		}
+		room := s.UserID("gardenhour")
+		if got := subscribe(t, s, wish(chatMessage, "1", room, s.BotID(), session.ID)); got != 202 {
+			t.Fatalf("subscribing: %d", got)
+		}
+		id, err := s.Say(Line{Channel: "gardenhour", Login: "anna", DisplayName: "Anna", Badges: "vip/1", Text: "hello", Source: "7"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := l.expect("notification")
+		e := f.Payload.Event
+		if e["message_id"] != id || e["chatter_user_name"] != "Anna" || e["broadcaster_user_id"] != room || e["source_broadcaster_user_id"] != "7" ||
+			fmt.Sprint(e["badges"]) != "[map[id:1 info: set_id:vip]]" || e["message"].(map[string]any)["text"] != "hello" {
+			t.Errorf("event %v", e)
+		}
+		if !f.Metadata.At.Equal(time.Now()) || f.Metadata.Type != chatMessage || f.Metadata.ID == "" {
+			t.Errorf("metadata %+v", f.Metadata)
+		}
+		began := time.Now()
+		for n := range 3 {
+			l.expect("session_keepalive")
+			if passed := time.Since(began); passed != time.Duration(n+1)*20*time.Second {
+				t.Errorf("keepalive %d after %v", n, passed)
+			}
+		}
+	})
+}
+
+// TestEventSubCloses: the reasons for which Twitch closes a socket.
+func TestEventSubCloses(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*testing.T, *Server, *listener)
+		want  int
+		after time.Duration
+	}{
+		"a frame from the client": {func(t *testing.T, _ *Server, l *listener) {
+			if err := l.conn.Write(t.Context(), websocket.MessageText, []byte("{}")); err != nil {
+				t.Error(err)
+			}
+		}, 4001, 0},
+		"a ping from the client": {func(t *testing.T, s *Server, l *listener) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			defer cancel()
+			if err := l.conn.Ping(ctx); err == nil {
+				t.Error("ping was answered")
+			}
+		}, 4001, 0},
+		"no subscription": {func(*testing.T, *Server, *listener) {}, 4003, subscribeWithin},
+	} {
+		onEventSub(t, Options{}, func(t *testing.T, s *Server) {
+			l := listen(t, s, s.EventSubURL()+"?keepalive_timeout_seconds=30")
+			l.expect("session_welcome")
+			began := time.Now()
+			c.spoil(t, s, l)
+			l.next()
+			synctest.Wait()
+			if closes := s.EventSubCloses(); !slices.Equal(closes, []int{c.want}) || time.Since(began).Round(time.Second) != c.after {
+				t.Errorf("%s: closed with %v after %v, want %d", name, closes, time.Since(began), c.want)
+			}
+			<-time.After(time.Minute)
+			if s.EventSubSockets() != 0 {
+				t.Errorf("%s: still open", name)
+			}
+		})
+	}
+}
+
+// TestEventSubKeepaliveBounds: another time than 10 to 600 s can't be had.
+func TestEventSubKeepaliveBounds(t *testing.T) {
+	onEventSub(t, Options{}, func(t *testing.T, s *Server) {
+		client := &http.Client{Transport: &http.Transport{DialContext: s.Dial, DisableKeepAlives: true}}
+		for _, bad := range []string{"9", "601", "x", "-1"} {
+			_, resp, err := websocket.Dial(t.Context(), s.EventSubURL()+"?keepalive_timeout_seconds="+bad, &websocket.DialOptions{HTTPClient: client})
+			if err == nil || resp == nil || resp.StatusCode != 400 {
+				t.Errorf("%s: %v", bad, err)
+			}
+		}
+		if got := listen(t, s, s.EventSubURL()).expect("session_welcome").Payload.Session.Keepalive; got != 10 {
+			t.Errorf("%d s where none was asked for", got)
+		}
+	})
+}
+
+// TestEventSubReconnect: events come to the old socket until the new one is welcomed, the subscriptions carry over, an address is good for once and
+// for 30 s, and who stays is closed then.
+func TestEventSubReconnect(t *testing.T) {
+	onEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
+		say := func(text string) {
+			if _, err := s.Say(Line{Channel: "gardenhour", Login: "anna", Text: text}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		hear := func(l *listener) any {
+			t.Helper()
+			return l.expect("notification").Payload.Event["message"].(map[string]any)["text"]
+		}
+		old := listen(t, s, s.EventSubURL()+"?keepalive_timeout_seconds=600")
+		session := old.expect("session_welcome").Payload.Session.ID
+		if got := subscribe(t, s, wish(chatMessage, "1", s.UserID("gardenhour"), s.BotID(), session)); got != 202 {
+			t.Fatal(got)
+		}
+		s.ReconnectEventSub()
+		address := old.expect("session_reconnect").Payload.Session.Reconnect
+		say("one")
+		if got := hear(old); got != "one" {
+			t.Errorf("old socket heard %v", got)
+		}
+		next := listen(t, s, address)
+		if got := next.expect("session_welcome").Payload.Session.ID; got != session {
+			t.Errorf("session %q, want %q", got, session)
+		}
+		synctest.Wait()
+		say("two")
+		if got := hear(next); got != "two" {
+			t.Errorf("new socket heard %v", got)
+		}
+		if _, code := old.next(); code != 4004 {
+			t.Errorf("old socket closed with %d", code)
+		}
+		if _, code := listen(t, s, address).next(); code != 4007 {
+			t.Errorf("second use of the address: closed with %d", code)
+		}
+		s.ReconnectEventSub()
+		late := next.expect("session_reconnect").Payload.Session.Reconnect
+		next.next()
+		<-time.After(time.Second)
+		if _, code := listen(t, s, late).next(); code != 4007 {
+			t.Errorf("too late: closed with %d", code)
+		}
+		if s.EventSubscriptions("") != 0 {
+			t.Error("subscriptions outlive their session")
+		}
+	})
+}
+
+// TestEventSubscriptions: what can be subscribed to, by whom, and how often.
+func TestEventSubscriptions(t *testing.T) {
+	onEventSub(t, Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, s *Server) {
+		session := listen(t, s, s.EventSubURL()).expect("session_welcome").Payload.Session.ID
+		garden, tea, bot := s.UserID("gardenhour"), s.UserID("teatime"), s.BotID()
+		s.SetBotModerator("teatime", false)
+		for name, c := range map[string]struct {
+			body string
+			want int
+		}{
+			"no JSON":             {"{", 400},
+			"a webhook":           {`{"type":"channel.chat.message","version":"1","transport":{"method":"webhook"}}`, 400},
+			"unknown type":        {wish("channel.invented", "1", garden, bot, session), 400},
+			"unknown version":     {wish(channelModerate, "3", garden, bot, session), 400},
+			"unknown broadcaster": {wish(chatMessage, "1", "1", bot, session), 400},
+			"unknown session":     {wish(chatMessage, "1", garden, bot, "x"), 400},
+			"another's chat":      {wish(chatMessage, "1", garden, garden, session), 403},
+			"no moderator":        {wish(channelModerate, "2", tea, bot, session), 403},
+			"a moderator":         {wish(channelModerate, "2", garden, bot, session), 202},
+			"chat":                {wish(chatMessage, "1", garden, bot, session), 202},
+		} {
+			if got, answer := ask(t, s, "POST", "/eventsub/subscriptions", c.body); got != c.want {
+				t.Errorf("%s: %d %s, want %d", name, got, answer, c.want)
+			}
+		}
+		if got := subscribe(t, s, wish(chatMessage, "1", garden, bot, session)); got != 409 {
+			t.Errorf("twice: %d", got)
+		}
+		_, list := ask(t, s, "GET", "/eventsub/subscriptions?type="+chatMessage, "")
+		var answer struct {
+			Data  []struct{ ID, Type, Status string }
+			Total int
+		}
+		if err := json.Unmarshal([]byte(list), &answer); err != nil || len(answer.Data) != 1 || answer.Data[0].Status != "enabled" || answer.Total != 2 {
+			t.Fatalf("%v: %s", err, list)
+		}
+		for _, want := range []int{204, 404} {
+			if got, _ := ask(t, s, "DELETE", "/eventsub/subscriptions?id="+answer.Data[0].ID, ""); got != want {
+				t.Errorf("ending it: %d, want %d", got, want)
+			}
+		}
+		if s.EventSubscriptions(chatMessage) != 0 || s.EventSubscriptions("") != 1 {
+			t.Errorf("%d left", s.EventSubscriptions(""))
+		}
+	})
+}
+
+// TestEventSubScopes: each kind of event takes its scopes.
+func TestEventSubScopes(t *testing.T) {
+	all := append([]string{"chat:read", scopeDelete, scopeBan, scopeWarn, scopeSettings}, readScopes...)
+	for n, missing := range append([]string{""}, all...) {
+		scopes := slices.DeleteFunc(slices.Clone(all), func(scope string) bool { return scope == missing })
+		onEventSub(t, Options{Channels: []string{"gardenhour"}, Scopes: scopes}, func(t *testing.T, s *Server) {
+			session := listen(t, s, s.EventSubURL()).expect("session_welcome").Payload.Session.ID
+			for kind, version := range map[string]string{chatMessage: "1", channelModerate: "2"} {
+				want := 202
+				if (missing == "user:read:chat") == (kind == chatMessage) && n > 1 {
+					want = 403
+				}
+				if got := subscribe(t, s, wish(kind, version, s.UserID("gardenhour"), s.BotID(), session)); got != want {
+					t.Errorf("%s without %q: %d, want %d", kind, missing, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestEventSubBounds: 300 subscriptions a socket, and 3 sockets with any.
+func TestEventSubBounds(t *testing.T) {
+	onEventSub(t, Options{}, func(t *testing.T, s *Server) {
+		room := func(n int) string { return s.AddChannel(fmt.Sprintf("channel_%d", n)) }
+		for n := range maxEventSockets + 1 {
+			session := listen(t, s, s.EventSubURL()).expect("session_welcome").Payload.Session.ID
+			want := 202
+			if n == maxEventSockets {
+				want = 429
+			}
+			if got := subscribe(t, s, wish(chatMessage, "1", room(0), s.BotID(), session)); got != want {
+				t.Errorf("on socket %d: %d, want %d", n+1, got, want)
+			}
+			if n > 0 {
+				continue
+			}
+			for i := 1; i < maxSubscriptions; i++ {
+				if got := subscribe(t, s, wish(chatMessage, "1", room(i), s.BotID(), session)); got != 202 {
+					t.Fatalf("subscription %d: %d", i+1, got)
+				}
+			}
+			if got := subscribe(t, s, wish(chatMessage, "1", room(maxSubscriptions), s.BotID(), session)); got != 429 {
+				t.Errorf("one more: %d", got)
+			}
+		}
+	})
+}
+
+// TestEventSubModeration: what moderators do is told where the bot is one, until it isn't any more.
+func TestEventSubModeration(t *testing.T) {
+	onEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
+		l := listen(t, s, s.EventSubURL())
+		session := l.expect("session_welcome").Payload.Session.ID
+		if got := subscribe(t, s, wish(channelModerate, "2", s.UserID("gardenhour"), s.BotID(), session)); got != 202 {
+			t.Fatal(got)
+		}
+		id, err := s.Say(Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.RemoveMessage(id)
+		s.Silence("gardenhour", "anna", time.Minute)
+		s.Silence("gardenhour", "anna", 0)
+		s.Clear("gardenhour")
+		s.SetBotModerator("gardenhour", false)
+		for _, want := range []string{"delete", "timeout", "ban", "clear", "unmod"} {
+			e := l.expect("notification").Payload.Event
+			details, _ := e[want].(map[string]any)
+			if e["action"] != want || e["moderator_user_login"] != "gardenhour" || want != "clear" && details["user_id"] == nil {
+				t.Errorf("%s: %v", want, e)
+			}
+			if want == "delete" && details["message_id"] != id || want == "timeout" && details["expires_at"] == nil {
+				t.Errorf("%s: %v", want, e)
+			}
+		}
+		if got := l.expect("revocation").Payload.Subscription.Status; got != "moderator_removed" || s.EventSubscriptions("") != 0 {
+			t.Errorf("status %q, %d subscriptions", got, s.EventSubscriptions(""))
+		}
+	})
+}
+
+// TestEventSubWaits: a test can wait for subscriptions, and a server that is closed ends its sockets.
+func TestEventSubWaits(t *testing.T) {
+	s := start(t, Options{Channels: []string{"gardenhour"}})
+	l := listen(t, s, s.EventSubURL())
+	session := l.expect("session_welcome").Payload.Session.ID
+	ctx, cancel := context.WithCancel(t.Context())
+	waited := make(chan error)
+	go func() { waited <- s.WaitSubscribed(ctx, 1) }()
+	if got := subscribe(t, s, wish(chatMessage, "1", s.UserID("gardenhour"), s.BotID(), session)); got != 202 {
+		t.Fatal(got)
+	}
+	if err := <-waited; err != nil {
+		t.Error(err)
+	}
+	cancel()
+	if err := s.WaitSubscribed(ctx, 2); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if !strings.HasPrefix(s.EventSubURL(), "ws://127.0.0.1:") {
+		t.Error(s.EventSubURL())
+	}
+}

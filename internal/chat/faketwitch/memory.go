@@ -1,0 +1,94 @@
+package faketwitch
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+)
+
+// memory is a network inside the process: nothing of it reaches the system, so that it works under a simulated clock, where only time that
+// everybody waits for passes. The zero value is one without listeners.
+type memory struct {
+	mu        sync.Mutex
+	listeners []*memoryListener // the one at index n listens on port n+1, where a real machine has nothing
+	dialled   int               // connections ever; gives each client a port of its own
+}
+
+// firstClientPort is the port of the first client, above those that are listened on.
+const firstClientPort = 10_000
+
+func memoryAddr(port int) *net.TCPAddr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port} }
+
+// listen opens the next port.
+func (m *memory) listen() net.Listener {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := &memoryListener{addr: memoryAddr(len(m.listeners) + 1), arriving: make(chan net.Conn), closed: make(chan struct{})}
+	m.listeners = append(m.listeners, l)
+	return l
+}
+
+// dial connects to a listener, and waits until it accepts.
+func (m *memory) dial(ctx context.Context, address string) (net.Conn, error) {
+	l, from := m.find(address)
+	if l == nil {
+		return nil, fmt.Errorf("fake twitch: nothing listens in memory at %s", address)
+	}
+	here, there := memoryPair(from, l.addr)
+	select {
+	case l.arriving <- there:
+		return here, nil
+	case <-l.closed:
+		return nil, fmt.Errorf("fake twitch: %s: %w", address, net.ErrClosed)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// find returns the listener at an address, nil where there is none, and the address that the client gets.
+func (m *memory) find(address string) (*memoryListener, net.Addr) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, l := range m.listeners {
+		if l.addr.String() == address {
+			m.dialled++
+			return l, memoryAddr(firstClientPort + m.dialled)
+		}
+	}
+	return nil, nil
+}
+
+// memoryListener takes the connections to one port.
+type memoryListener struct {
+	addr     net.Addr
+	arriving chan net.Conn
+	once     sync.Once
+	closed   chan struct{}
+}
+
+func (l *memoryListener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.arriving:
+		return conn, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *memoryListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *memoryListener) Addr() net.Addr { return l.addr }
+
+// Dial connects to one of the server's addresses, in memory where Options.InMemory says so, and over the system's network otherwise. It has the
+// form of http.Transport's DialContext.
+func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if s.memory == nil {
+		var d net.Dialer
+		return d.DialContext(ctx, network, address)
+	}
+	return s.memory.dial(ctx, address)
+}

@@ -1,0 +1,128 @@
+package faketwitch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// startInMemory starts a server for a test under a simulated clock.
+func startInMemory(t *testing.T) *Server {
+	t.Helper()
+	return start(t, Options{Channels: []string{"gardenhour"}, InMemory: true})
+}
+
+// TestInMemoryHTTP: an exchange over HTTP works under a simulated clock.
+func TestInMemoryHTTP(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := startInMemory(t)
+		client := &http.Client{Transport: &http.Transport{DialContext: s.Dial}, Timeout: 10 * time.Second}
+		defer client.CloseIdleConnections()
+		for range 2 { // the second over the same connection
+			req, err := http.NewRequestWithContext(t.Context(), "GET", s.HelixURL()+"/users", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", "Bearer "+s.Token())
+			req.Header.Set("Client-Id", s.ClientID())
+			resp, err := client.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if err != nil || resp.StatusCode != 200 || !strings.Contains(string(body), s.BotLogin()) {
+				t.Errorf("%d %s, %v", resp.StatusCode, body, err)
+			}
+			resp.Body.Close()
+			<-time.After(time.Minute)
+		}
+		if r := s.Requests(); len(r) != 2 || r[0].Client != r[1].Client || r[1].At.Sub(r[0].At) != time.Minute {
+			t.Errorf("recorded %+v", r)
+		}
+	})
+}
+
+// TestInMemoryChat: so does a login to the chat, whose hello is written before anything is read, and a deadline passes when it is due.
+func TestInMemoryChat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := startInMemory(t)
+		c := dial(t, s, append(anonymous, "JOIN #gardenhour")...)
+		if c.until(" 366 ") == "" {
+			t.Fatal("not joined")
+		}
+		if _, err := s.Say(Line{Channel: "gardenhour", Login: "anna", Text: "hello"}); err != nil {
+			t.Fatal(err)
+		}
+		if c.until("PRIVMSG #gardenhour :hello") == "" {
+			t.Error("heard nothing")
+		}
+		began := time.Now()
+		if err := c.conn.SetReadDeadline(began.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != time.Hour {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// TestMemoryConn: what a connection's users rely on.
+func TestMemoryConn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := memoryPair(memoryAddr(2), memoryAddr(1))
+		stuck := make(chan int)
+		go func() {
+			n, _ := here.Write(make([]byte, inFlight+1000))
+			stuck <- n
+		}()
+		synctest.Wait() // writing waits for a reader
+		if err := here.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if n := <-stuck; n != inFlight {
+			t.Errorf("wrote %d bytes with nobody reading, want %d", n, inFlight)
+		}
+		if err := here.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if rest, err := io.ReadAll(there); err != nil || len(rest) != inFlight {
+			t.Errorf("read %d bytes after the other end closed, %v", len(rest), err)
+		}
+		if _, err := there.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("writing to a closed end: %v", err)
+		}
+		if _, err := here.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("reading at a closed end: %v", err)
+		}
+		if err := here.SetDeadline(time.Now()); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("a deadline at a closed end: %v", err)
+		}
+	})
+}
+
+// TestMemoryDial: an address where nothing listens (any more) can't be dialled, and a context ends the wait for a listener that doesn't accept.
+func TestMemoryDial(t *testing.T) {
+	var m memory
+	l := m.listen()
+	if _, err := m.dial(t.Context(), "127.0.0.1:9"); err == nil {
+		t.Error("dialled an address where nothing listens")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.dial(ctx, l.Addr().String()); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := errors.Join(l.Close(), l.Close()); err != nil {
+		t.Error(err)
+	}
+	if _, err := m.dial(t.Context(), l.Addr().String()); !errors.Is(err, net.ErrClosed) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,102 @@
+package faketwitch
+
+import (
+	"fmt"
+	"time"
+)
+
+// removal is what a moderator took away: a message, all of a user's, or all of a channel.
+type removal struct {
+	at      time.Time
+	room    account // the channel
+	by      account // the moderator
+	message *Message
+	user    account       // whose messages, where it isn't one only; zero for the whole channel
+	length  time.Duration // of the user's timeout; 0 for a ban
+}
+
+// announce tells all who read the channel what was removed. The caller doesn't hold mu.
+func (s *Server) announce(r removal) {
+	event := r.event(s)
+	s.dispatch(func() {
+		s.write(r.room.login, r.line())
+		s.notify(event)
+	})
+}
+
+// line is how Twitch's chat says it.
+func (r removal) line() string {
+	sent := r.at.UnixMilli()
+	switch {
+	case r.message != nil:
+		return fmt.Sprintf("@login=%s;room-id=;target-msg-id=%s;tmi-sent-ts=%d :tmi.twitch.tv CLEARMSG #%s :%s",
+			escape(r.message.Login), r.message.ID, sent, r.room.login, r.message.Text)
+	case r.user.id == "":
+		return fmt.Sprintf("@room-id=%s;tmi-sent-ts=%d :tmi.twitch.tv CLEARCHAT #%s", r.room.id, sent, r.room.login)
+	}
+	length := ""
+	if r.length > 0 {
+		length = fmt.Sprintf("ban-duration=%d;", int(r.length.Seconds()))
+	}
+	return fmt.Sprintf("@%sroom-id=%s;target-user-id=%s;tmi-sent-ts=%d :tmi.twitch.tv CLEARCHAT #%s :%s",
+		length, r.room.id, r.user.id, sent, r.room.login, r.user.login)
+}
+
+// RemoveMessage lets another moderator, the broadcaster, delete a message. One that can't be seen any more changes nothing.
+func (s *Server) RemoveMessage(id string) {
+	s.mu.Lock()
+	m := s.chat.byID[id]
+	if m == nil {
+		s.mu.Unlock()
+		return
+	}
+	room := s.channelByID(m.ChannelID)
+	s.chat.removeID(id)
+	r := removal{at: s.opts.Now(), room: room.account, by: room.account, message: m}
+	s.mu.Unlock()
+	s.announce(r)
+}
+
+// Silence lets another moderator, the broadcaster, time a user out, or with no length ban them. An unknown channel changes nothing.
+func (s *Server) Silence(channelLogin, login string, length time.Duration) {
+	s.mu.Lock()
+	room := s.channels[channelLogin]
+	if room == nil {
+		s.mu.Unlock()
+		return
+	}
+	user := *s.account(login)
+	r := removal{at: s.opts.Now(), room: room.account, by: room.account, user: user, length: length}
+	s.silence(room, r)
+	s.mu.Unlock()
+	s.announce(r)
+}
+
+// silence keeps a user from writing, and takes away what they wrote. The caller holds mu.
+func (s *Server) silence(room *channel, r removal) {
+	ends := banned{until: r.at.Add(forever), permanent: true}
+	if r.length > 0 {
+		ends = banned{until: r.at.Add(r.length)}
+	}
+	room.silenced[r.user.id] = ends
+	s.chat.remove(func(m *Message) bool { return m.ChannelID == room.id && m.UserID == r.user.id })
+}
+
+// Clear lets another moderator, the broadcaster, clear a whole chat. An unknown channel changes nothing.
+func (s *Server) Clear(channelLogin string) {
+	s.mu.Lock()
+	room := s.channels[channelLogin]
+	if room == nil {
+		s.mu.Unlock()
+		return
+	}
+	r := removal{at: s.opts.Now(), room: room.account, by: room.account}
+	s.clear(room)
+	s.mu.Unlock()
+	s.announce(r)
+}
+
+// clear takes away what was written in a channel. The caller holds mu.
+func (s *Server) clear(room *channel) {
+	s.chat.remove(func(m *Message) bool { return m.ChannelID == room.id })
+}

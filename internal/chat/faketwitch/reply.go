@@ -1,0 +1,49 @@
+package faketwitch
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+)
+
+// reply is an endpoint's answer. A nil body sends none; a refusal is made with refuse.
+type reply struct {
+	status int
+	body   any
+	then   func() // what is done before the answer is sent, once mu isn't held any more; nil for nothing
+}
+
+// tell is Helix's answer that gives a list.
+func tell(list any) reply { return reply{status: http.StatusOK, body: map[string]any{"data": list}} }
+
+func refuse(status int, format string, args ...any) reply {
+	return reply{status: status, body: map[string]any{"error": http.StatusText(status), "status": status, "message": fmt.Sprintf(format, args...)}}
+}
+
+// write sends the answer. Status 0 cuts the connection.
+func (a reply) write(w http.ResponseWriter) { a.deliver(w, false) }
+
+// deliver sends the answer, or the first half of its body and then cuts the connection; of an answer without a body, nothing at all.
+func (a reply) deliver(w http.ResponseWriter, cut bool) {
+	if a.status == 0 || cut && a.body == nil {
+		panic(http.ErrAbortHandler)
+	}
+	if a.body == nil {
+		w.WriteHeader(a.status)
+		return
+	}
+	body, err := json.Marshal(a.body)
+	if err != nil {
+		panic(fmt.Errorf("fake twitch: an answer that can't be JSON: %w", err))
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(a.status)
+	if cut {
+		_, _ = w.Write(body[:len(body)/2]) // whether or not the client still reads, it gets no whole answer
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = w.Write(body) // the client is gone then, and learns nothing either way
+}
