@@ -1,0 +1,193 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// usage is what a moderator is told who asks for something else.
+const usage = "status | pause | resume | observe | enforce | raid on|off | grant @user n | reset @user | pardon @user | exempt @user 10m | set burst 5"
+
+// Command carries out a command that somebody wrote in chat, and returns the sentence to answer with. The chat has seen to it that the author
+// may: "!quota" is for everyone, anything else for those who keep order.
+func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
+	words := strings.Fields(m.Text)
+	if strings.EqualFold(words[0], "!quota") {
+		return c.quota(m)
+	}
+	words = words[1:]
+	if len(words) == 0 {
+		return usage
+	}
+	said, saved, err := c.carryOut(ctx, m, strings.ToLower(words[0]), words[1:])
+	switch {
+	case err != nil:
+		return "Not done: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+	case !saved:
+		return said + " Not saved yet: the database is in trouble."
+	}
+	return said
+}
+
+// errUsage is for words that make no command.
+var errUsage = errors.New("I know " + usage)
+
+// carryOut carries out a moderator's command.
+func (c *Controls) carryOut(ctx context.Context, m chatguard.Message, verb string, args []string) (said string, saved bool, err error) {
+	by := m.User.Login
+	switch verb {
+	case "status":
+		return c.status(m.ChannelID), true, nil
+	case "pause":
+		saved, err = c.Pause(ctx, m.ChannelID, by)
+		return "Paused: I only watch until !chatguard resume.", saved, err
+	case "resume":
+		saved, err = c.Resume(ctx, m.ChannelID, by)
+		return "Going on. " + c.status(m.ChannelID), saved, err
+	case "observe":
+		saved, err = c.SetMode(ctx, m.ChannelID, by, chatguard.Observe)
+		return "I only watch from now on.", saved, err
+	case "enforce":
+		saved, err = c.SetMode(ctx, m.ChannelID, by, chatguard.Enforce)
+		return "I enforce the limits from now on.", saved, err
+	case "raid":
+		return c.raidCommand(ctx, m.ChannelID, by, args)
+	case "set":
+		return c.setCommand(ctx, m.ChannelID, by, args)
+	}
+	if change, ok := userCommands[verb]; ok && len(args) > 0 {
+		return c.userCommand(ctx, m, args, change)
+	}
+	return "", false, errUsage
+}
+
+// status says in a sentence what holds in a channel.
+func (c *Controls) status(channelID string) string {
+	p, s := c.options.Guard.InForce(channelID), c.Switches(channelID)
+	said := "I enforce"
+	switch {
+	case s.PausedBy != "":
+		said = "Paused by " + s.PausedBy + ": I only watch"
+	case s.Held != "":
+		said = "I can only watch: " + s.Held + ". I watch"
+	case p.Mode == chatguard.Observe:
+		said = "I only watch"
+	}
+	var limits []string
+	for _, l := range p.Limits {
+		limits = append(limits, describe(l))
+	}
+	said += " " + strings.Join(limits, ", ") + "."
+	if !s.RaidUntil.IsZero() {
+		said += fmt.Sprintf(" Raid mode lasts %s more.", chatguard.Wait(s.RaidUntil.Sub(c.options.Now())))
+	}
+	return said
+}
+
+// describe says what a limit allows.
+func describe(l chatguard.Limit) string {
+	switch l.Algorithm {
+	case chatguard.TokenBucket:
+		return fmt.Sprintf("%s (%d, one more every %s)", l.Name, l.Burst, l.Refill)
+	case chatguard.LeakyBucket:
+		return fmt.Sprintf("%s (one every %s)", l.Name, l.Every)
+	case chatguard.DailyWindow:
+		return fmt.Sprintf("%s (%d a day)", l.Name, l.Messages)
+	}
+	return fmt.Sprintf("%s (%d in %s)", l.Name, l.Messages, l.Every)
+}
+
+func (c *Controls) raidCommand(ctx context.Context, channelID, by string, args []string) (said string, saved bool, err error) {
+	switch {
+	case len(args) == 1 && args[0] == "off":
+		saved, err = c.EndRaid(ctx, channelID, by)
+		return "Raid mode is off.", saved, err
+	case len(args) == 0 || len(args) > 2 || args[0] != "on":
+		return "", false, errors.New("it is raid on, raid on 10m, or raid off")
+	}
+	var length time.Duration
+	if len(args) == 2 {
+		if length, err = lengthOf(args[1]); err != nil {
+			return "", false, err
+		}
+	}
+	until, saved, err := c.StartRaid(ctx, channelID, by, length)
+	return fmt.Sprintf("Raid mode is on for %s.", chatguard.Wait(until.Sub(c.options.Now()))), saved, err
+}
+
+func (c *Controls) setCommand(ctx context.Context, channelID, by string, args []string) (said string, saved bool, err error) {
+	key := ""
+	switch len(args) {
+	case 2:
+	case 3:
+		key = strings.ToLower(args[1])
+	default:
+		return "", false, errors.New("it is set burst 5, or set burst refill 4s")
+	}
+	saved, err = c.SetLimit(ctx, channelID, by, args[0], key, args[len(args)-1])
+	return "Set. " + c.status(channelID), saved, err
+}
+
+// userCommand is a command about one user: what is done, and what is said of it.
+type userCommand func(c *Controls, ctx context.Context, t Target, name string, args []string) (said string, saved bool, err error)
+
+var userCommands = map[string]userCommand{
+	"grant": func(c *Controls, ctx context.Context, t Target, name string, args []string) (string, bool, error) {
+		if len(args) != 1 {
+			return "", false, errors.New("it is grant @user 10")
+		}
+		n, err := strconv.Atoi(args[0])
+		if err != nil {
+			return "", false, fmt.Errorf("%q is no number of messages", args[0])
+		}
+		until, saved, err := c.Grant(ctx, t, "", n)
+		return fmt.Sprintf("%s has %d more messages for %s.", name, n, chatguard.Wait(until.Sub(c.options.Now()))), saved, err
+	},
+	"reset": func(c *Controls, ctx context.Context, t Target, name string, _ []string) (string, bool, error) {
+		saved, err := c.Reset(ctx, t)
+		return name + " starts fresh.", saved, err
+	},
+	"pardon": func(c *Controls, ctx context.Context, t Target, name string, _ []string) (string, bool, error) {
+		saved, err := c.PardonLast(ctx, t)
+		return name + " is pardoned.", saved, err
+	},
+	"exempt": func(c *Controls, ctx context.Context, t Target, name string, args []string) (string, bool, error) {
+		if len(args) != 1 {
+			return "", false, errors.New("it is exempt @user 10m")
+		}
+		length, err := lengthOf(args[0])
+		if err != nil {
+			return "", false, err
+		}
+		saved, err := c.Exempt(ctx, t, length)
+		return fmt.Sprintf("%s has no limits for %s.", name, chatguard.Wait(length)), saved, err
+	},
+}
+
+// userCommand finds out whom a command is about, and carries it out.
+func (c *Controls) userCommand(ctx context.Context, m chatguard.Message, args []string, do userCommand) (said string, saved bool, err error) {
+	login := strings.ToLower(strings.TrimPrefix(args[0], "@"))
+	id, err := c.options.UserID(ctx, m.ChannelID, login)
+	if errors.Is(err, ErrNoUser) {
+		return "", false, fmt.Errorf("there is no user %s", args[0])
+	}
+	if err != nil {
+		return "", false, err
+	}
+	return do(c, ctx, Target{ChannelID: m.ChannelID, UserID: id, Author: m.User.Login}, "@"+login, args[1:])
+}
+
+// lengthOf reads a length of time of a second to a year.
+func lengthOf(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second || d > 365*24*time.Hour {
+		return 0, fmt.Errorf(`%q is no length of time such as "10m"`, text)
+	}
+	return d, nil
+}

@@ -1,0 +1,117 @@
+// Package control is what moderators change while chat runs, whichever way they ask for it: pause, raid mode, and what single users are given
+// or forgiven. Every change is put in force in the Guard first, then noted in the audit, and answered once that is stored.
+//
+// It knows neither the chat nor the dashboard nor the store: what it needs of them are the funcs and the small interface below.
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Options are the parts of Controls. Those without a default are required.
+type Options struct {
+	Guard *chatguard.Guard
+	Store Store
+
+	// Revise changes a channel's policy by what edit makes of the present one, keeps that as a revision, and puts it in force. saved is false
+	// where it would not outlive the process yet. An error of edit comes back as it is, and nothing is changed.
+	Revise func(ctx context.Context, channelID, author string, edit func(chatguard.Policy) (chatguard.Policy, error)) (saved bool, err error)
+
+	// UserID returns the ID of the user with this login; ErrNoUser where there is none.
+	UserID func(ctx context.Context, channelID, login string) (string, error)
+
+	// Lift ends a user's timeout or ban. Nil where nobody is acted on.
+	Lift func(ctx context.Context, channelID, userID string) error
+
+	// Forgive drops a penalty that waits to be carried out, and reports whether it did. Nil where nobody is acted on.
+	Forgive func(channelID, userID string, entry chatguard.EntryID) bool
+
+	Raid Raid // what raid mode is
+
+	// Changed is told of a channel whose switches changed. It must not block. Nil means nobody is told.
+	Changed func(channelID string)
+
+	Now func() time.Time // nil means time.Now
+	Log *slog.Logger     // nil logs nothing
+}
+
+// Store keeps what was changed. Its methods return saved = false where what they were given waits, because the database is in trouble.
+type Store interface {
+	Record(ctx context.Context, a journal.Audit) (saved bool, err error)
+	SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error)
+	// Entry returns a journal entry by its ID.
+	Entry(ctx context.Context, id chatguard.EntryID) (journal.Entry, bool, error)
+	// LastEntry returns the newest entry of a user who was throttled, not merely observed.
+	LastEntry(ctx context.Context, channelID, userID string) (journal.Entry, bool, error)
+}
+
+// What can't be done, for errors.Is.
+var (
+	ErrNoUser  = errors.New("there is no such user")
+	ErrNoEntry = errors.New("there is nothing to pardon")
+	ErrStore   = errors.New("the database is in trouble") // the log says more
+)
+
+// Controls change things. They are safe for concurrent use; make them with New.
+type Controls struct {
+	options Options
+
+	mu       sync.Mutex // held while switches change and come into force
+	switches map[string]Switches
+}
+
+// New returns Controls with the switches that were kept: the settings of channels by ID and name.
+func New(o Options, kept map[string]map[string]string) *Controls {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Changed == nil {
+		o.Changed = func(string) {}
+	}
+	c := &Controls{options: o, switches: map[string]Switches{}}
+	for channelID, settings := range kept {
+		c.recall(channelID, settings)
+	}
+	return c
+}
+
+// Run ends what was meant to last for a while, until ctx ends.
+func (c *Controls) Run(ctx context.Context) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			c.endRaids(ctx)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// record notes a change in the audit.
+func (c *Controls) record(ctx context.Context, a journal.Audit) (saved bool, err error) {
+	a.At = c.options.Now().UTC()
+	saved, err = c.options.Store.Record(ctx, a)
+	if err != nil {
+		return saved, fmt.Errorf("it is done, but not noted in the audit: %w", c.trouble(err))
+	}
+	return saved, nil
+}
+
+// trouble logs what the Store returned, and returns as much of it as people need.
+func (c *Controls) trouble(err error) error {
+	c.options.Log.Error("the store failed", "error", err)
+	return ErrStore
+}

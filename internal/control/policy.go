@@ -1,0 +1,66 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// SetMode makes a channel's policy observe or enforce.
+func (c *Controls) SetMode(ctx context.Context, channelID, author string, mode chatguard.Mode) (saved bool, err error) {
+	return c.options.Revise(ctx, channelID, author, func(p chatguard.Policy) (chatguard.Policy, error) {
+		p.Mode = mode
+		return p, nil
+	})
+}
+
+// SetLimit changes one number of a limit. An empty key means its capacity: burst, messages or queue.
+func (c *Controls) SetLimit(ctx context.Context, channelID, author, limit, key, value string) (saved bool, err error) {
+	return c.options.Revise(ctx, channelID, author, func(p chatguard.Policy) (chatguard.Policy, error) {
+		i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return l.Name == limit })
+		if i < 0 {
+			return p, fmt.Errorf("there is no limit %q here, only %s", limit, strings.Join(names(p.Limits), ", "))
+		}
+		return p, set(&p.Limits[i], key, value)
+	})
+}
+
+func names(limits []chatguard.Limit) (list []string) {
+	for _, l := range limits {
+		list = append(list, l.Name)
+	}
+	return list
+}
+
+// capacities are the keys of the limits' capacities.
+var capacities = map[chatguard.Algorithm]string{chatguard.TokenBucket: "burst", chatguard.LeakyBucket: "queue"}
+
+// set sets a limit's parameter from its text; the Guard refuses what doesn't fit the algorithm.
+func set(l *chatguard.Limit, key, value string) (err error) {
+	if key == "" {
+		if key = capacities[l.Algorithm]; key == "" {
+			key = "messages"
+		}
+	}
+	counts := map[string]*int{"burst": &l.Burst, "messages": &l.Messages, "queue": &l.Queue}
+	lengths := map[string]*time.Duration{"refill": &l.Refill, "every": &l.Every}
+	switch {
+	case counts[key] != nil:
+		if *counts[key], err = strconv.Atoi(value); err != nil {
+			return fmt.Errorf("%s is a number, not %q", key, value)
+		}
+	case lengths[key] != nil:
+		if *lengths[key], err = time.ParseDuration(value); err != nil {
+			return fmt.Errorf(`%s is a length of time such as "4s", not %q`, key, value)
+		}
+	default:
+		return errors.New("a limit has burst, refill, messages, every and queue")
+	}
+	return nil
+}

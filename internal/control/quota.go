@@ -1,0 +1,37 @@
+package control
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/chatguard/chatguard"
+)
+
+// quota says what a user has left of each limit.
+func (c *Controls) quota(m chatguard.Message) string {
+	now := c.options.Now()
+	m.SentAt, m.Cost = now, 1
+	e, err := c.options.Guard.Explain(m)
+	if err != nil {
+		return "" // who can't be judged has no quota
+	}
+	name := "@" + m.User.Name()
+	if e.Verdict.Exempt {
+		return name + ": you have no limits here."
+	}
+	var parts []string
+	for _, l := range e.Limits {
+		if l.Per == chatguard.PerChannel {
+			continue // everyone's isn't theirs
+		}
+		part := fmt.Sprintf("%s %d of %d", l.Name, l.Remaining, l.Capacity+l.Granted)
+		switch {
+		case l.Remaining == 0 && l.NextAt.After(now):
+			part += ", next in " + chatguard.Wait(l.NextAt.Sub(now))
+		case l.Algorithm == chatguard.DailyWindow && l.Used > 0:
+			part += ", resets in " + chatguard.Wait(l.ResetAt.Sub(now))
+		}
+		parts = append(parts, part)
+	}
+	return name + ": messages left: " + strings.Join(parts, "; ") + "."
+}

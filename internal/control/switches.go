@@ -1,0 +1,206 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Switches are what holds in a channel over its policy.
+type Switches struct {
+	PausedBy  string    // who paused it: it only observes; empty while it isn't paused
+	RaidUntil time.Time // until when raid mode lasts; zero without
+	Held      string    // why it can only observe, whatever the policy says; empty where it can enforce
+}
+
+// The names of the settings that switches are kept as.
+const (
+	pauseSetting = "paused_by"
+	raidSetting  = "raid_until"
+)
+
+// Raid is what raid mode lays over a policy. Its zero value only lasts for ten minutes and changes nothing.
+type Raid struct {
+	Lasts      time.Duration      // where nobody says how long; 0 means 10 min
+	Everyone   chatguard.Limit    // an additional limit for everyone together; none without a name
+	FirstTimer chatguard.Override // the numbers of those who write here for the first time, in every token-bucket of each user
+}
+
+// defaultRaid is how long raid mode lasts where nothing says otherwise, and mostRaid how long at most.
+const (
+	defaultRaid = 10 * time.Minute
+	mostRaid    = 24 * time.Hour
+)
+
+// Switches returns what holds in a channel over its policy.
+func (c *Controls) Switches(channelID string) Switches {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.switches[channelID]
+}
+
+// Pause makes a channel observe until it is resumed, beyond a restart too.
+func (c *Controls) Pause(ctx context.Context, channelID, author string) (saved bool, err error) {
+	if err := c.turn(channelID, func(s *Switches) { s.PausedBy = author }); err != nil {
+		return false, err
+	}
+	return c.keep(ctx, pauseSetting, author, journal.Audit{Author: author, Action: journal.ChannelPaused, ChannelID: channelID})
+}
+
+// Resume ends a pause.
+func (c *Controls) Resume(ctx context.Context, channelID, author string) (saved bool, err error) {
+	if err := c.turn(channelID, func(s *Switches) { s.PausedBy = "" }); err != nil {
+		return false, err
+	}
+	return c.keep(ctx, pauseSetting, "", journal.Audit{Author: author, Action: journal.ChannelResumed, ChannelID: channelID})
+}
+
+// StartRaid begins raid mode, which ends by itself; 0 lets it last as long as is usual, and a day is the most. It returns when it ends.
+func (c *Controls) StartRaid(ctx context.Context, channelID, author string, length time.Duration) (until time.Time, saved bool, err error) {
+	if length == 0 {
+		length = c.options.Raid.length()
+	}
+	if length < time.Second || length > mostRaid {
+		return until, false, fmt.Errorf("raid mode lasts from 1 s to 24 h, not %s", length)
+	}
+	until = c.options.Now().Add(length).UTC().Truncate(time.Second)
+	if err := c.turn(channelID, func(s *Switches) { s.RaidUntil = until }); err != nil {
+		return until, false, err
+	}
+	saved, err = c.keep(ctx, raidSetting, until.Format(time.RFC3339), journal.Audit{
+		Author: author, Action: journal.RaidSwitched, ChannelID: channelID, Detail: map[string]any{"until": until},
+	})
+	return until, saved, err
+}
+
+func (r Raid) length() time.Duration {
+	if r.Lasts == 0 {
+		return defaultRaid
+	}
+	return r.Lasts
+}
+
+// EndRaid ends raid mode.
+func (c *Controls) EndRaid(ctx context.Context, channelID, author string) (saved bool, err error) {
+	if err := c.turn(channelID, func(s *Switches) { s.RaidUntil = time.Time{} }); err != nil {
+		return false, err
+	}
+	return c.keep(ctx, raidSetting, "", journal.Audit{Author: author, Action: journal.RaidSwitched, ChannelID: channelID})
+}
+
+// Hold makes a channel observe for as long as there is a reason; an empty one lets it do what its policy says.
+func (c *Controls) Hold(channelID, reason string) error {
+	return c.turn(channelID, func(s *Switches) { s.Held = reason })
+}
+
+// turn changes a channel's switches and brings them into force.
+func (c *Controls) turn(channelID string, change func(*Switches)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.switches[channelID]
+	after := before
+	if change(&after); after == before {
+		return nil
+	}
+	if err := c.options.Guard.SetOverlay(channelID, c.overlay(after), c.options.Now()); err != nil {
+		return err
+	}
+	c.switches[channelID] = after
+	c.options.Changed(channelID)
+	return nil
+}
+
+// keep stores a switch and notes in the audit who turned it.
+func (c *Controls) keep(ctx context.Context, name, value string, a journal.Audit) (saved bool, err error) {
+	if _, err := c.options.Store.SaveSetting(ctx, a.ChannelID, name, value); err != nil {
+		return false, fmt.Errorf("it is done, but a restart would undo it: %w", c.trouble(err))
+	}
+	return c.record(ctx, a) // what waited before it is stored with it
+}
+
+// recall takes up switches that were kept.
+func (c *Controls) recall(channelID string, settings map[string]string) {
+	var raidUntil time.Time
+	if text := settings[raidSetting]; text != "" {
+		var err error
+		if raidUntil, err = time.Parse(time.RFC3339, text); err != nil {
+			c.options.Log.Error("until when raid mode lasts can't be read: it is off", "channel", channelID, "error", err)
+		}
+	}
+	if !raidUntil.After(c.options.Now()) {
+		raidUntil = time.Time{}
+	}
+	err := c.turn(channelID, func(s *Switches) { s.PausedBy, s.RaidUntil = settings[pauseSetting], raidUntil })
+	if err != nil {
+		c.options.Log.Error("a channel's switches can't be brought into force", "channel", channelID, "error", err)
+	}
+}
+
+// endRaids ends raid mode where its time is over.
+func (c *Controls) endRaids(ctx context.Context) {
+	now := c.options.Now()
+	for channelID, s := range c.all() {
+		if s.RaidUntil.IsZero() || s.RaidUntil.After(now) {
+			continue
+		}
+		if _, err := c.EndRaid(ctx, channelID, "chatguard"); err != nil {
+			c.options.Log.Error("raid mode is over", "channel", channelID, "error", err)
+		}
+	}
+}
+
+// all returns the switches of every channel that has any.
+func (c *Controls) all() map[string]Switches {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.switches)
+}
+
+// overlay is what the switches lay over a policy; nil where they are all off.
+func (c *Controls) overlay(s Switches) func(chatguard.Policy) chatguard.Policy {
+	if s == (Switches{}) {
+		return nil
+	}
+	raid := c.options.Raid
+	return func(p chatguard.Policy) chatguard.Policy {
+		if s.PausedBy != "" || s.Held != "" {
+			p.Mode = chatguard.Observe
+		}
+		if !s.RaidUntil.IsZero() {
+			p = raid.over(p)
+		}
+		return p
+	}
+}
+
+// over lays raid mode over a policy.
+func (r Raid) over(p chatguard.Policy) chatguard.Policy {
+	taken := false
+	for i := range p.Limits {
+		l := &p.Limits[i]
+		taken = taken || l.Name == r.Everyone.Name
+		if l.Algorithm == chatguard.TokenBucket && l.Per == chatguard.PerUser && r.FirstTimer != (chatguard.Override{}) {
+			r.narrow(l)
+		}
+	}
+	if r.Everyone.Name != "" && !taken {
+		p.Limits = append(p.Limits, r.Everyone)
+	}
+	return p
+}
+
+// narrow gives first-timers numbers of their own in a limit. Those that everyone has would beat them, and so become the limit's.
+func (r Raid) narrow(l *chatguard.Limit) {
+	if l.Roles == nil {
+		l.Roles = map[chatguard.Role]chatguard.Override{}
+	}
+	everyone := l.Roles[chatguard.Everyone]
+	l.Burst, l.Refill = cmp.Or(everyone.Burst, l.Burst), cmp.Or(everyone.Refill, l.Refill)
+	delete(l.Roles, chatguard.Everyone)
+	l.Roles[chatguard.FirstTimer] = r.FirstTimer
+}
