@@ -146,7 +146,7 @@ func TestEveryPageFitsTheWindow(t *testing.T) {
 	for _, width := range []int64{360, 700, 979, 980, 1600} {
 		d := dash(t, func(o *Options) {
 			o.Channels = func() []Channel {
-				return []Channel{{channelID, strings.Repeat("somechannel", 3)}, {"8", "another"}}
+				return []Channel{{ID: channelID, Login: strings.Repeat("somechannel", 3)}, {ID: "8", Login: "another"}}
 			}
 			o.Connections = func() []Connection {
 				return []Connection{{Name: "Twitch", State: Disconnected, Detail: "Twitch can't be reached; trying again in 30 s"}}
@@ -188,7 +188,7 @@ func TestThousandsOfRowsAreDrawnLazily(t *testing.T) {
 
 func TestEachChannelHasItsOwnPage(t *testing.T) {
 	d := dash(t, func(o *Options) {
-		o.Channels = func() []Channel { return []Channel{{channelID, "first"}, {"8", "second"}} }
+		o.Channels = func() []Channel { return []Channel{{ID: channelID, Login: "first"}, {ID: "8", Login: "second"}} }
 	})
 	w := d.open(1400, 900)
 	d.say(spammer, 4)

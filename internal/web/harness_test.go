@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
 )
 
 const (
@@ -25,6 +26,7 @@ type dashboard struct {
 	*testing.T
 	server  *Server
 	guard   *chatguard.Guard
+	control *control.Controls // its switches
 	store   *memoryStore
 	client  *http.Client
 	address string // host:port
@@ -46,10 +48,13 @@ func dash(t *testing.T, adjust ...func(*Options)) *dashboard {
 	if err != nil {
 		t.Fatal(err)
 	}
+	d.control = control.New(control.Options{
+		Guard: d.guard, Store: d.store, Now: d.now, Raid: raid, Changed: func(channelID string) { d.server.Changed(channelID) },
+	}, nil)
 	opts := Options{
-		Site: Site{Listen: "127.0.0.1:0", Token: token}, Guard: d.guard, Store: d.store, WrongCode: errWrongCode,
+		Site: Site{Listen: "127.0.0.1:0", Token: token}, Guard: d.guard, Store: d.store, WrongCode: errWrongCode, Switches: d.control,
 		BasePolicy:  func(string) chatguard.Policy { return base },
-		Channels:    func() []Channel { return []Channel{{ID: channelID, Login: "somechannel"}} },
+		Channels:    func() []Channel { return []Channel{d.channel()} },
 		Connections: func() []Connection { return []Connection{{Name: "Twitch", State: Connected}} },
 		Database:    d.store.database,
 		Now:         d.now,
@@ -64,6 +69,18 @@ func dash(t *testing.T, adjust ...func(*Options)) *dashboard {
 		d.stop()
 	})
 	return d
+}
+
+// raid is what raid mode lays over the policy.
+var raid = control.Raid{
+	Everyone:   chatguard.Limit{Name: "raid", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: 20, Refill: time.Second},
+	FirstTimer: chatguard.Override{Burst: 1, Refill: time.Hour},
+}
+
+// channel is the tests' channel as it stands.
+func (d *dashboard) channel() Channel {
+	s := d.control.Switches(channelID)
+	return Channel{ID: channelID, Login: "somechannel", PausedBy: s.PausedBy, RaidUntil: s.RaidUntil}
 }
 
 // everywhere is a limit that counts in all channels.

@@ -30,7 +30,7 @@ func (s *Server) getReady(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) unready() []string {
 	var reasons []string
 	for _, c := range s.connections() {
-		if c.State != Connected {
+		if c.State.isTrouble() {
 			reasons = append(reasons, reason(c.Name, string(c.State), c.Detail))
 		}
 	}

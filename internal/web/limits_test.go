@@ -199,7 +199,7 @@ func TestTwoModeratorsDontOverwriteEachOther(t *testing.T) {
 
 func TestNothingIsTypedWhileSaving(t *testing.T) {
 	d := dash(t, func(o *Options) {
-		o.Channels = func() []Channel { return []Channel{{channelID, "first"}, {"8", "second"}} }
+		o.Channels = func() []Channel { return []Channel{{ID: channelID, Login: "first"}, {ID: "8", Login: "second"}} }
 	})
 	w := d.open(1400, 900)
 	w.goTo("limits")

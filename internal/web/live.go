@@ -29,11 +29,12 @@ func (s *Server) pump(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		for _, channel := range s.revised.take() {
+		switched := s.switched.take()
+		for _, channel := range slices.Concat(s.revised.take(), switched) {
 			s.judgeAgain(channel, s.opts.Now())
 		}
 		s.board.expire(s.opts.Now())
-		err := s.feed.publish(s.changeFrames)
+		err := errors.Join(s.feed.publish(s.changeFrames), s.announceSwitched(switched))
 		if turn%int(time.Second/feedPeriod) == 0 {
 			s.tallies.tick()
 			err = errors.Join(err, s.feed.publishStatus(s.statusFrame), s.feed.publish(s.savedFrames))
@@ -55,13 +56,8 @@ func (s *Server) changeFrames() []frame {
 
 // savedFrames tell of the policies that are saved by now and weren't when they came into force.
 func (s *Server) savedFrames() []frame {
-	var frames []frame
 	now := s.opts.Now() // before the database says how far it is
-	for _, channel := range s.unsaved.settle(s.database(), now) {
-		policy := s.policyState(channel)
-		frames = append(frames, frame{Type: policyFrame, Now: s.opts.Now(), Channel: channel, Policy: &policy})
-	}
-	return frames
+	return s.policyFrames(s.unsaved.settle(s.database(), now))
 }
 
 func (s *Server) statusFrame(channel string) frame {

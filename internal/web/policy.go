@@ -29,7 +29,8 @@ type Revisions interface {
 // policyState is what the live feed tells of a policy.
 type policyState struct {
 	ETag     string         `json:"etag"`
-	Mode     chatguard.Mode `json:"mode"`
+	Mode     chatguard.Mode `json:"mode"`               // as stated: what is edited
+	InForce  chatguard.Mode `json:"in_force"`           // with a pause, say, laid over it
 	Saved    bool           `json:"saved"`              // false: it is in force, and a restart now would undo the change that made it
 	Revision *revisionNote  `json:"revision,omitempty"` // the change that the frame tells of
 }
@@ -43,7 +44,9 @@ type revisionNote struct {
 
 func (s *Server) policyState(channel string) policyState {
 	policy := s.opts.Guard.Policy(channel)
-	return policyState{ETag: policyTag(policy), Mode: policy.Mode, Saved: !s.unsaved.has(channel)}
+	return policyState{
+		ETag: policyTag(policy), Mode: policy.Mode, InForce: s.opts.Guard.InForce(channel).Mode, Saved: !s.unsaved.has(channel),
+	}
 }
 
 // policyTag is the ETag of a policy: equal for equal policies.
@@ -80,7 +83,7 @@ func (s *Server) putPolicy(w http.ResponseWriter, r *http.Request, who caller) e
 	if err := readJSON(w, r, &policy); err != nil {
 		return err
 	}
-	return s.revise(w, r, channel, policy, s.keepPolicy(channel, policy, who.name))
+	return s.revise(w, r, channel, func() chatguard.Policy { return policy }, s.keepPolicy(channel, who.name))
 }
 
 // deletePolicy is DELETE /channels/{channel}/policy: back to the configuration's.
@@ -89,7 +92,8 @@ func (s *Server) deletePolicy(w http.ResponseWriter, r *http.Request, who caller
 	if err != nil {
 		return err
 	}
-	return s.revise(w, r, channel, s.opts.BasePolicy(channel), s.keepNone(channel, who.name))
+	base := func() chatguard.Policy { return s.opts.BasePolicy(channel) }
+	return s.revise(w, r, channel, base, s.keepNone(channel, who.name))
 }
 
 // getRevisions is GET /channels/{channel}/policy/revisions.

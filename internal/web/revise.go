@@ -2,15 +2,15 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// saveTime is how long keeping a revision may take.
+// saveTime is how long keeping a change may take.
 const saveTime = 10 * time.Second
 
 // change is what a change of a policy is answered with.
@@ -29,17 +29,22 @@ func (s *Server) Revise(ctx context.Context, channel, author string, edit func(c
 	if err != nil {
 		return false, err
 	}
-	done, err := s.putInForce(ctx, channel, policy, s.keepPolicy(channel, policy, author))
+	done, err := s.putInForce(ctx, channel, policy, s.keepPolicy(channel, author))
+	if p := (*problem)(nil); errors.As(err, &p) {
+		s.opts.Log.Warn("a change of policy was refused", "channel", channel, "author", author, "error", err)
+		err = errors.New(p.Detail) // the cause is for the log
+	}
 	return done.Saved, err
 }
 
-// revise is Revise for a request that says what the policy shall be, and which one it is to replace.
-func (s *Server) revise(w http.ResponseWriter, r *http.Request, channel string, policy chatguard.Policy, keep keeper) error {
+// revise is Revise for a request that may say which policy it is to replace.
+func (s *Server) revise(w http.ResponseWriter, r *http.Request, channel string, wanted func() chatguard.Policy, keep keeper) error {
 	s.policy.Lock()
 	defer s.policy.Unlock()
 	if match := r.Header.Get("If-Match"); match != "" && !matches(match, policyTag(s.opts.Guard.Policy(channel))) {
 		return errStale()
 	}
+	policy := wanted()
 	done, err := s.putInForce(r.Context(), channel, policy, keep)
 	if err != nil {
 		return err
@@ -48,15 +53,28 @@ func (s *Server) revise(w http.ResponseWriter, r *http.Request, channel string, 
 	return writeJSON(w, done)
 }
 
+// Rebase runs change, which puts what the configuration says now in force in the Guard, while no moderator's change is under way. Then everyone
+// on the board is judged again, and the live feed tells of every channel's policy. It returns change's error. change must not call Revise.
+func (s *Server) Rebase(change func() error) error {
+	s.policy.Lock()
+	defer s.policy.Unlock()
+	err := change()
+	s.judgeAgain("", s.opts.Now()) // in any case: some of it may be in force
+	for _, c := range s.opts.Channels() {
+		s.Changed(c.ID)
+	}
+	return err
+}
+
 // putInForce puts a policy in force that can be: first it is kept, then it holds, then everyone is told. While the database is in trouble the
 // Store's memory is enough to keep it. The caller holds s.policy.
 func (s *Server) putInForce(ctx context.Context, channel string, policy chatguard.Policy, keep keeper) (done change, err error) {
 	if err := s.canHold(channel, policy); err != nil {
 		return done, refuse(http.StatusUnprocessableEntity, "%s", err)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime) // what is kept has to come into force, too
+	ctx, cancel := untilKept(ctx) // what is kept has to come into force, too
 	defer cancel()
-	revision, saved, err := keep(ctx)
+	revision, saved, err := keep(ctx, policy)
 	if err != nil {
 		return done, errStore(err)
 	}
@@ -70,6 +88,11 @@ func (s *Server) putInForce(ctx context.Context, channel string, policy chatguar
 	return change{revision, saved}, s.announce(revision)
 }
 
+// untilKept is a context that lives on for as long as keeping something may take, even where whoever asked for it has gone.
+func untilKept(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+}
+
 // canHold returns an error, as a sentence for people, where the policy can't be put in force in the channel.
 func (s *Server) canHold(channel string, policy chatguard.Policy) error {
 	if err := s.opts.Guard.ValidatePolicy(channel, policy); err != nil {
@@ -81,12 +104,12 @@ func (s *Server) canHold(channel string, policy chatguard.Policy) error {
 	return nil
 }
 
-// keeper hands a revision to the Store. It returns as Revisions.SaveRevision does.
-type keeper func(ctx context.Context) (stored journal.Revision, saved bool, err error)
+// keeper hands a policy to the Store as a revision. It returns as Revisions.SaveRevision does.
+type keeper func(ctx context.Context, policy chatguard.Policy) (stored journal.Revision, saved bool, err error)
 
 // keepPolicy keeps a policy as the channel's next revision.
-func (s *Server) keepPolicy(channel string, policy chatguard.Policy, author string) keeper {
-	return func(ctx context.Context) (journal.Revision, bool, error) {
+func (s *Server) keepPolicy(channel, author string) keeper {
+	return func(ctx context.Context, policy chatguard.Policy) (journal.Revision, bool, error) {
 		return s.opts.Store.SaveRevision(ctx, journal.Revision{
 			ChannelID: channel, Author: author, At: s.opts.Now().UTC(), Policy: policy,
 			Changes: journal.Diff(s.opts.BasePolicy(channel), policy),
@@ -96,7 +119,7 @@ func (s *Server) keepPolicy(channel string, policy chatguard.Policy, author stri
 
 // keepNone keeps that the channel goes back to the configuration's policy.
 func (s *Server) keepNone(channel, author string) keeper {
-	return func(ctx context.Context) (journal.Revision, bool, error) {
+	return func(ctx context.Context, _ chatguard.Policy) (journal.Revision, bool, error) {
 		return s.opts.Store.DiscardRevisions(ctx, channel, author)
 	}
 }
@@ -108,47 +131,4 @@ func errStale() *problem {
 // errStore says that nothing was changed because nothing could be kept.
 func errStore(cause error) error {
 	return refuse(http.StatusServiceUnavailable, "The database is in trouble, so nothing was changed. Try again.").because(cause)
-}
-
-// revised are the channels that the live feed's next turn judges again.
-type revised struct {
-	mu       sync.Mutex
-	channels []string
-}
-
-func (r *revised) add(channel string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.channels = append(r.channels, channel)
-}
-
-func (r *revised) take() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	taken := r.channels
-	r.channels = nil
-	return taken
-}
-
-// judgeAgain asks the Guard anew about everyone who is held back in the channel, so that "may speak" is true under its present policy. The
-// empty channel stands for all.
-func (s *Server) judgeAgain(channel string, now time.Time) {
-	for _, r := range s.board.list(channel) {
-		v, err := s.opts.Guard.Peek(chatguard.Message{
-			ChannelID: r.Channel, User: chatguard.User{ID: r.UserID, Roles: r.roles}, SentAt: now, Cost: r.cost,
-		})
-		if err != nil {
-			continue // the row leaves when its time is over
-		}
-		s.board.judge(r, v, now)
-	}
-}
-
-// announce tells the live feed of the revision, and whether it is saved.
-func (s *Server) announce(revision journal.Revision) error {
-	state := s.policyState(revision.ChannelID)
-	state.Revision = &revisionNote{revision.Number, revision.Author, revision.At}
-	return s.feed.publish(func() []frame {
-		return []frame{{Type: policyFrame, Now: s.opts.Now(), Channel: revision.ChannelID, Policy: &state}}
-	})
 }

@@ -20,7 +20,7 @@ func (s *Server) routes() (http.Handler, error) {
 		mux.HandleFunc("GET /api/v1"+path, s.answered(h))
 	}
 	mux.HandleFunc("POST /api/v1/session", s.answered(s.signIn))
-	for pattern, h := range map[string]func(http.ResponseWriter, *http.Request, caller) error{
+	for pattern, h := range map[string]signedInHandler{
 		"DELETE /api/v1/session":                          s.signOut,
 		"GET /api/v1/status":                              s.getStatus,
 		"GET /api/v1/channels":                            s.getChannels,
@@ -30,6 +30,10 @@ func (s *Server) routes() (http.Handler, error) {
 		"PUT /api/v1/channels/{channel}/policy":           s.putPolicy,
 		"DELETE /api/v1/channels/{channel}/policy":        s.deletePolicy,
 		"GET /api/v1/channels/{channel}/policy/revisions": s.getRevisions,
+		"POST /api/v1/channels/{channel}/pause":           s.turns(Switches.Pause),
+		"POST /api/v1/channels/{channel}/resume":          s.turns(Switches.Resume),
+		"POST /api/v1/channels/{channel}/raid":            s.startRaid,
+		"DELETE /api/v1/channels/{channel}/raid":          s.turns(Switches.EndRaid),
 	} {
 		mux.HandleFunc(pattern, s.answered(s.signedIn(h)))
 	}
@@ -38,8 +42,11 @@ func (s *Server) routes() (http.Handler, error) {
 
 func errNothing() error { return refuse(http.StatusNotFound, "There is nothing here.") }
 
+// signedInHandler is a handler of requests whose sender may come in.
+type signedInHandler func(w http.ResponseWriter, r *http.Request, who caller) error
+
 // signedIn lets only callers through who may come in.
-func (s *Server) signedIn(h func(http.ResponseWriter, *http.Request, caller) error) handler {
+func (s *Server) signedIn(h signedInHandler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		who, err := s.access.identify(w, r)
 		if err != nil {

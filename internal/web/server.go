@@ -40,6 +40,9 @@ type Options struct {
 	Connections func() []Connection // nil means there are none
 	Database    func() Database     // nil means there is none
 
+	// Switches pause channels and begin raid mode. They tell Server.Changed of every change. Nil means nothing can be switched.
+	Switches Switches
+
 	// Acceptable says what a valid policy can't have here, as a sentence for whoever saves it. Nil means nothing.
 	Acceptable func(chatguard.Policy) error
 
@@ -70,9 +73,10 @@ type Server struct {
 	ending context.Context    // over shortly after Run was told to stop: live feeds whose readers don't read are cut off then
 	cut    context.CancelFunc // ends ending
 
-	policy  sync.Mutex // held by whoever is changing a policy, until it is kept; nobody else waits for it
-	revised revised    // the channels to be judged again
-	unsaved unsaved    // the channels whose policy a restart would undo
+	policy   sync.Mutex // held by whoever is changing a policy, until it is kept; nobody else waits for it
+	revised  noted      // the channels to be judged again
+	switched noted      // the channels to be judged again and told of
+	unsaved  unsaved    // the channels whose policy a restart would undo
 }
 
 // New returns a Server that is ready to be told verdicts; it listens only once it is Run.

@@ -8,11 +8,13 @@ import (
 
 // Channel is a chat that the dashboard shows.
 type Channel struct {
-	ID    string `json:"id"`
-	Login string `json:"login"`
+	ID        string    `json:"id"`
+	Login     string    `json:"login"`
+	PausedBy  string    `json:"paused_by,omitempty"` // who paused it; empty while it isn't paused
+	RaidUntil time.Time `json:"raid_until,omitzero"` // until when raid mode lasts; zero without
 }
 
-// ConnectionState says how a connection to a chat is.
+// ConnectionState says how a connection to a chat is, or how a channel stands.
 type ConnectionState string
 
 // The states of a connection.
@@ -20,14 +22,28 @@ const (
 	Connected    ConnectionState = "connected"
 	Connecting   ConnectionState = "connecting"
 	Disconnected ConnectionState = "disconnected"
+
+	// These are worth knowing, and no trouble:
+	Observing ConnectionState = "observing" // it can't act there, whatever the policy says; the detail says why
+	Paused    ConnectionState = "paused"
+	RaidMode  ConnectionState = "raid mode"
 )
 
-// Connection is one of the connections that messages come by.
+// isTrouble reports whether messages don't come, or can't be acted on, against everyone's will.
+func (c ConnectionState) isTrouble() bool {
+	switch c {
+	case Connected, Observing, Paused, RaidMode:
+		return false
+	}
+	return true
+}
+
+// Connection is one of the connections that messages come by, or something else to know of the way to a chat.
 type Connection struct {
-	Name   string          `json:"name"` // what it leads to, in a word: "Twitch"
+	Name   string          `json:"name"` // what it leads to, in a word: "Twitch" is where messages come from
 	State  ConnectionState `json:"state"`
 	Since  time.Time       `json:"since,omitzero"`
-	Detail string          `json:"detail,omitempty"` // one line for people; empty where there is nothing to add
+	Detail string          `json:"detail,omitempty"` // one line for people, what to type in `backticks`; empty where there is nothing to add
 }
 
 // DatabaseState says whether what happens is being kept.
@@ -66,6 +82,7 @@ type status struct {
 	Connections    []Connection `json:"connections"`
 	Database       Database     `json:"database"`
 	ThrottledUsers int          `json:"throttled_users"`
+	Switches       bool         `json:"switches"` // channels can be paused here
 	Rates
 }
 
@@ -75,6 +92,7 @@ func (s *Server) status(channel string) status {
 		Connections:    s.connections(),
 		Database:       s.database(),
 		ThrottledUsers: s.board.len(channel),
+		Switches:       s.opts.Switches != nil,
 		Rates:          s.tallies.rates(channel),
 	}
 }

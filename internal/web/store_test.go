@@ -8,17 +8,19 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
 var errWrongCode = errors.New("wrong code")
 
-// memoryStore is a Store that forgets everything when the test ends. It saves revisions while its database is ok.
+// memoryStore is a Store, and that of the switches, which forgets everything when the test ends. It saves what changes while its database is ok.
 type memoryStore struct {
 	mu         sync.Mutex
 	codes      map[string]string // name by code
 	sessions   map[string]string // name by session
 	revisions  []journal.Revision
+	audits     []journal.Audit
 	health     Database
 	refusing   error // nothing can be changed any more
 	unreadable error // nothing can be read
@@ -133,4 +135,25 @@ func (s *memoryStore) Revisions(context.Context, string) ([]journal.Revision, er
 	past := slices.Clone(s.revisions)
 	slices.Reverse(past)
 	return past, s.unreadable
+}
+
+func (s *memoryStore) Record(_ context.Context, a journal.Audit) (saved bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.audits = append(s.audits, a)
+	return s.health.State == DatabaseOK, s.refusing
+}
+
+func (s *memoryStore) SaveSetting(context.Context, string, string, string) (saved bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.health.State == DatabaseOK, s.refusing
+}
+
+func (s *memoryStore) Entry(context.Context, chatguard.EntryID) (journal.Entry, bool, error) {
+	return journal.Entry{}, false, nil
+}
+
+func (s *memoryStore) LastEntry(context.Context, string, string) (journal.Entry, bool, error) {
+	return journal.Entry{}, false, nil
 }

@@ -22,7 +22,7 @@ export function Header({ state }) {
       </div>
       <ul class="states ${state.feed.state === "lost" ? "stale" : ""}" aria-label="State">
         <${Mode} policy=${state.policy} />
-        ${(state.status?.connections ?? []).map((c) => html`<${Connection} key=${c.name} connection=${c} />`)}
+        ${(state.status?.connections ?? []).map((c) => html`<${Connection} key=${c.name + c.state} connection=${c} />`)}
         <${Database} database=${state.status?.database} route=${state.route} />
       </ul>
       ${state.problem && html`<p class="error" role="alert">${state.problem}</p>`}
@@ -44,18 +44,20 @@ function ChannelPicker({ state: { channels, channel, route } }) {
   `;
 }
 
-// State is a word with a dot in its colour. kind is "good", "notice", "warn", "bad" or "off".
+// State is a word with a dot in its colour. kind is "good", "notice", "warn", "bad" or "off". What to type stands in `backticks` in the detail.
 function State({ kind, children, detail }) {
-  return html`<li class="state ${kind}" title=${detail || null}>${children}${detail && html`<span class="detail">${detail}</span>`}</li>`;
+  const parts = (detail ?? "").split("`").map((part, i) => (i % 2 ? html`<code>${part}</code>` : part));
+  return html`<li class="state ${kind}">${children}${detail && html` <span class="detail">${parts}</span>`}</li>`;
 }
 
+// Mode is what is in force: a policy that enforces only observes while its channel is paused.
 function Mode({ policy }) {
   if (!policy) return null;
-  if (policy.mode === "enforce") return html`<${State} kind="good">Enforcing<//>`;
+  if (policy.in_force === "enforce") return html`<${State} kind="good">Enforcing<//>`;
   return html`<${State} kind="notice" detail="nobody is held back">Observing<//>`;
 }
 
-const connectionKinds = { connected: "good", connecting: "warn", disconnected: "bad" };
+const connectionKinds = { connected: "good", connecting: "warn", disconnected: "bad", observing: "notice", paused: "notice", "raid mode": "notice" };
 
 function Connection({ connection: { name, state, detail } }) {
   return html`<${State} kind=${connectionKinds[state]} detail=${detail}>${name} ${state}<//>`;

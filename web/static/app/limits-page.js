@@ -17,7 +17,7 @@ export function LimitsPage({ state }) {
     <form class="limits" onSubmit=${submit} novalidate>
       <h1>Limits</h1>
       <p class="muted">${origin(form.revision)} A change holds from the next message on.</p>
-      <${ModeSwitch} form=${form} />
+      <${ModeSwitch} form=${form} policy=${state.policy} />
       ${form.policy.limits.map((limit, i) => html`<${LimitCard} key=${limit.name} limit=${limit} index=${i} form=${form} />`)}
       ${form.policy.limits.length === 0 && html`<p class="none muted">There are no limits: nobody is throttled.</p>`}
       <${Finish} state=${state} />
@@ -31,13 +31,14 @@ function origin(revision) {
   return html`Changed by <bdi>${revision.author}</bdi>, ${clock(Date.parse(revision.at))}.`;
 }
 
-function ModeSwitch({ form }) {
+function ModeSwitch({ form, policy }) {
   const ladder = form.policy.penalties.ladder.join(", ") || "drop";
   return html`
     <fieldset class="mode" disabled=${form.busy}>
       <legend>Mode</legend>
       <${ModeChoice} form=${form} mode="observe" name="Observe" text="Only report who would be throttled. Nobody is held back." />
       <${ModeChoice} form=${form} mode="enforce" name="Enforce" text=${`Throttle. Step by step: ${ladder}.`} />
+      ${policy && policy.in_force !== policy.mode && html`<p class="state notice">It only observes at present, whatever is chosen here: the top of the page says why.</p>`}
     </fieldset>
   `;
 }

@@ -24,6 +24,7 @@ export function choose() {
       s.channel = id;
       s.users = new Map();
       s.status = s.policy = s.form = null;
+      s.turned = {};
     });
     follow();
   }

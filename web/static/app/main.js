@@ -11,6 +11,7 @@ import { fragment, pages, parse } from "./route.js";
 import { ifSignedOut, signIn } from "./session.js";
 import { SignInPage } from "./signin-page.js";
 import { onChange, state, update } from "./state.js";
+import { closeProblems } from "./switches.js";
 import { WaitingPage } from "./waiting-page.js";
 
 const views = { now: NowPage, limits: LimitsPage };
@@ -78,7 +79,11 @@ onChange((s) => {
 addEventListener("hashchange", show);
 addEventListener("online", retryNow);
 document.addEventListener("visibilitychange", () => document.hidden || retryNow());
-document.addEventListener("keydown", (event) => event.key === "Escape" && closeNotes());
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  closeNotes();
+  closeProblems();
+});
 setInterval(() => {
   watch();
   if (!document.hidden) update(() => {}); // countdowns go on

@@ -1,6 +1,7 @@
 // Who is throttled now.
 
 import { html } from "../vendor/htm-preact.js";
+import { ChannelSwitches } from "./channel-switches.js";
 import { DatabaseNote } from "./database-note.js";
 import { standing } from "./state.js";
 import { UsersTable } from "./users-table.js";
@@ -17,6 +18,7 @@ export function NowPage({ state }) {
   return html`
     <h1 class="unseen">Throttled now</h1>
     <${DatabaseNote} database=${status?.database} policy=${policy} />
+    <${ChannelSwitches} state=${state} />
     <dl class="figures ${stale}">
       <${Figure} name="users throttled now" value=${status && whole.format(throttled)} />
       ${would > 0 && html`<${Figure} name="only observed" value=${whole.format(would)} />`}
@@ -34,13 +36,12 @@ function Figure({ name, value }) {
 
 // Nobody is what stands in place of an empty table.
 function Nobody({ state: { status } }) {
-  const { connections } = status;
-  const connected = connections.every((c) => c.state === "connected");
+  const isCutOff = status.connections.some((c) => c.name === "Twitch" && (c.state === "connecting" || c.state === "disconnected"));
   return html`
     <div class="nobody">
       <p class="headline">Nobody is throttled.</p>
       <p>${lastMinute(status)}</p>
-      ${!connected && html`<p class="warn-text">chatguard isn’t connected to the chat, so it sees no messages.</p>`}
+      ${isCutOff && html`<p class="warn-text">chatguard isn’t connected to the chat, so it sees no messages.</p>`}
     </div>
   `;
 }

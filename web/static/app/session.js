@@ -36,6 +36,7 @@ export function signedOut() {
     s.problem = "";
     s.users = new Map();
     s.status = s.policy = s.form = null;
+    s.turned = {};
   });
 }
 

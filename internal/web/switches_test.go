@@ -1,0 +1,224 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// channelPath is where the tests' channel is.
+const channelPath = "/api/v1/channels/" + channelID
+
+// newcomer writes in the channel for the first time.
+var newcomer = chatguard.User{ID: "44", Login: "newcomer", Roles: chatguard.RolesOf(chatguard.FirstTimer)}
+
+// listed is the channel as GET /channels shows it.
+func (d *dashboard) listed() Channel {
+	d.Helper()
+	return into[map[string][]Channel](d, d.do("GET", "/api/v1/channels", nil, asOwner))["channels"][0]
+}
+
+func TestAPauseHoldsUntilItIsResumed(t *testing.T) {
+	d := dash(t)
+	tag := d.do("GET", policyPath, nil, asOwner).Header.Get("ETag")
+	if a := into[switchedTo](t, d.do("POST", channelPath+"/pause", nil, asOwner)); !a.Saved || !a.Until.IsZero() {
+		t.Errorf("answered %+v", a)
+	}
+	if v := d.say(spammer, 4); !v.Allowed || !v.Observed {
+		t.Errorf("paused, and a fourth message is %+v", v)
+	}
+	if c := d.listed(); c.PausedBy != owner || !c.RaidUntil.IsZero() {
+		t.Errorf("listed as %+v", c)
+	}
+	if now := d.do("GET", policyPath, nil, asOwner); now.Header.Get("ETag") != tag || into[chatguard.Policy](t, now).Mode != chatguard.Enforce {
+		t.Error("the policy that can be edited has changed")
+	}
+	into[switchedTo](t, d.do("POST", channelPath+"/resume", nil, asOwner))
+	if v := d.say(spammer, 1); v.Allowed {
+		t.Errorf("resumed, and a fifth message is %+v", v)
+	}
+	if a := d.do("GET", "/api/v1/channels", nil, asOwner); strings.Contains(string(a.body), "paused_by") {
+		t.Errorf("resumed, and listed as %s", a.body)
+	}
+}
+
+func TestAPauseIsInItsAuthorsName(t *testing.T) {
+	d := dash(t)
+	anna := d.signedIn(map[string]string{"code": "good-code"})
+	into[switchedTo](t, d.do("POST", channelPath+"/pause", nil, with(anna)))
+	if c := d.listed(); c.PausedBy != "anna" || len(d.store.audits) != 1 || d.store.audits[0].Author != "anna" || d.store.audits[0].Action != journal.ChannelPaused {
+		t.Errorf("listed as %+v, noted as %+v", c, d.store.audits)
+	}
+}
+
+func TestRaidModeLastsAsLongAsIsSaid(t *testing.T) {
+	d := dash(t)
+	for _, test := range []struct {
+		body any
+		want time.Duration
+	}{
+		{nil, 10 * time.Minute},
+		{map[string]any{}, 10 * time.Minute},
+		{map[string]any{"for": nil}, 10 * time.Minute},
+		{map[string]any{"for": "1h30m"}, 90 * time.Minute},
+	} {
+		before := d.now().Truncate(time.Second)
+		a := into[switchedTo](t, d.do("POST", channelPath+"/raid", test.body, asOwner))
+		if soonest, latest := before.Add(test.want), d.now().Add(test.want); !a.Saved || a.Until.Before(soonest) || a.Until.After(latest) {
+			t.Errorf("%v: answered %+v, want from %s to %s", test.body, a, soonest, latest)
+		}
+		if c := d.listed(); !c.RaidUntil.Equal(a.Until) {
+			t.Errorf("%v: listed as %+v", test.body, c)
+		}
+	}
+	if v := d.say(newcomer, 2); v.Allowed {
+		t.Error("a raid, and somebody new writes twice")
+	}
+	into[switchedTo](t, d.do("DELETE", channelPath+"/raid", nil, asOwner))
+	if a := d.do("GET", "/api/v1/channels", nil, asOwner); strings.Contains(string(a.body), "raid_until") {
+		t.Errorf("ended, and listed as %s", a.body)
+	}
+	if v := d.say(newcomer, 1); !v.Allowed {
+		t.Error("the raid is over, and somebody new can't write twice")
+	}
+}
+
+func TestSwitchesRefuse(t *testing.T) {
+	d, none := dash(t), dash(t, func(o *Options) { o.Switches = nil })
+	owned := []func(*http.Request){asOwner}
+	length := func(text any) map[string]any { return map[string]any{"for": text} }
+	for _, path := range []string{"POST /pause", "POST /resume", "POST /raid", "DELETE /raid"} {
+		method, path, _ := strings.Cut(path, " ")
+		for name, test := range map[string]struct {
+			on      *dashboard
+			channel string
+			adjust  []func(*http.Request)
+			status  int
+			says    string
+		}{
+			"not signed in":   {d, channelID, nil, 401, "Sign in"},
+			"another origin":  {d, channelID, []func(*http.Request){asOwner, header("Origin", "http://evil.example")}, 403, "Another site"},
+			"unknown channel": {d, "99", owned, 404, `\"99\"`},
+			"no switches":     {none, channelID, owned, 501, "Nothing can be paused here"},
+		} {
+			test.on.refused(name, method, "/api/v1/channels/"+test.channel+path, nil, test.adjust, test.status, test.says)
+		}
+	}
+	for _, test := range []struct {
+		body   any
+		status int
+		says   string
+	}{
+		{length("soon"), 422, `such as \"10m\" or \"1h30m\", not \"soon\"`},
+		{length("10"), 422, `not \"10\"`},
+		{length("0s"), 422, `not \"0s\"`},
+		{length(""), 422, "such as"},
+		{length("-5m"), 422, "from 1 s to 24 h"},
+		{length("24h1s"), 422, "from 1 s to 24 h"},
+		{length(10), 400, `\"for\" has the wrong kind of value (number)`},
+		{map[string]any{"until": "10m"}, 400, "until"},
+	} {
+		d.refused("raid", "POST", channelPath+"/raid", test.body, owned, test.status, test.says)
+	}
+	if c := d.listed(); c.PausedBy != "" || !c.RaidUntil.IsZero() || len(d.store.audits) > 0 {
+		t.Errorf("a refused request has switched something: %+v", c)
+	}
+}
+
+// refused expects a problem that says something.
+func (d *dashboard) refused(name, method, path string, body any, adjust []func(*http.Request), status int, says string) {
+	d.Helper()
+	a := d.do(method, path, body, adjust...)
+	if a.StatusCode != status || !strings.Contains(string(a.body), says) || a.Header.Get("Content-Type") != "application/problem+json" {
+		d.Errorf("%s: %s %s %v: %s %s, want %d and %s", name, method, path, body, a.Status, a.body, status, says)
+	}
+}
+
+func TestASwitchIsInForceBeforeItIsSaved(t *testing.T) {
+	d := dash(t)
+	d.breakDatabase(time.Minute)
+	for _, path := range []string{"POST /pause", "POST /raid", "DELETE /raid", "POST /resume"} {
+		method, path, _ := strings.Cut(path, " ")
+		if a := d.do(method, channelPath+path, nil, asOwner); into[switchedTo](t, a).Saved || !strings.Contains(string(a.body), `"saved":false`) {
+			t.Errorf("%s %s: %s", method, path, a.body)
+		}
+	}
+	d.store.refuse(errors.New("disk full: /secret/path"))
+	for _, path := range []string{"/pause", "/raid"} {
+		a := d.do("POST", channelPath+path, nil, asOwner)
+		if a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(a.body), "a restart would undo it") || strings.Contains(string(a.body), "secret") {
+			t.Errorf("%s: %s %s", path, a.Status, a.body)
+		}
+	}
+	if c := d.listed(); c.PausedBy != owner || c.RaidUntil.IsZero() {
+		t.Errorf("it is said to be done, and isn't: %+v", c)
+	}
+}
+
+func TestTheFeedTellsOfSwitches(t *testing.T) {
+	d := dash(t)
+	l := d.listen()
+	if fr := l.next(snapshotFrame); fr.Policy.InForce != chatguard.Enforce || !fr.Status.Switches {
+		t.Errorf("snapshot %+v", fr.Policy)
+	}
+	if _, err := d.control.Pause(t.Context(), channelID, "berta"); err != nil { // from the chat, say
+		t.Fatal(err)
+	}
+	if fr := l.next(policyFrame); fr.Policy.InForce != chatguard.Observe || fr.Policy.Mode != chatguard.Enforce || fr.Policy.Revision != nil {
+		t.Errorf("paused: %+v", fr.Policy)
+	}
+	if fr := l.next(statusFrame); fr.Channels[0].PausedBy != "berta" {
+		t.Errorf("paused: %+v", fr.Channels)
+	}
+	if fr := d.listenAgain().next(snapshotFrame); fr.Policy.InForce != chatguard.Observe || fr.Channels[0].PausedBy != "berta" {
+		t.Errorf("paused, to whoever comes later: %+v", fr)
+	}
+	into[change](t, d.put(burst(4)))
+	if fr := l.next(policyFrame); fr.Policy.InForce != chatguard.Observe || fr.Policy.Mode != chatguard.Enforce {
+		t.Errorf("paused, and the limits changed: %+v", fr.Policy)
+	}
+}
+
+func TestAChangedSwitchIsToldWithTheStatus(t *testing.T) {
+	server, err := New(dash(t).opts) // and isn't run: nothing comes by itself
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := joined(t, server.feed, channelID)
+	for _, switched := range [][]string{nil, {channelID}} {
+		if err := server.announceSwitched(switched); err != nil {
+			t.Fatal(err)
+		}
+		if want := 1 + 2*len(switched); len(r.frames) != want { // the snapshot; the policy and the status
+			t.Errorf("%v: %d frames, want %d", switched, len(r.frames), want)
+		}
+	}
+}
+
+func TestWhoMaySpeakIsTrueInARaid(t *testing.T) {
+	d := dash(t)
+	d.say(newcomer, 4)
+	before := d.throttled()[0].MaySpeakAt
+	l := d.listen()
+	l.next(snapshotFrame)
+	into[switchedTo](t, d.do("POST", channelPath+"/raid", nil, asOwner))
+	if fr := l.next(throttledFrame); !fr.Users[0].MaySpeakAt.After(before.Add(time.Hour)) {
+		t.Errorf("one message an hour, and they may speak at %s, before at %s", fr.Users[0].MaySpeakAt, before)
+	}
+}
+
+// TestNotingAChangeNeverWaits: whoever calls Changed may hold what the Server asks for.
+func TestNotingAChangeNeverWaits(t *testing.T) {
+	d := dash(t)
+	d.server.feed.mu.Lock()
+	d.server.policy.Lock()
+	d.server.Changed(channelID)
+	d.server.Changed(channelID)
+	d.server.policy.Unlock()
+	d.server.feed.mu.Unlock()
+}
