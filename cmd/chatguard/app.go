@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -16,7 +16,9 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/web"
@@ -27,56 +29,69 @@ const owner = "owner"
 
 // app is the whole bot, wired: Twitch → bot → Guard → store and dashboard.
 type app struct {
-	config    config.Config
-	log       *slog.Logger
-	metrics   *metrics.Set
-	store     *persist.Store
-	guard     *chatguard.Guard
-	twitch    *twitchConnection
-	bot       *chat.Bot
-	web       *web.Server
-	listener  net.Listener
-	logins    logins
-	revisions map[string]journal.Revision // in force at the start, by channel ID; not changed after that
+	config   config.Config                 // as at the start
+	policies atomic.Pointer[config.Config] // the policies of the configuration, as last loaded
+	log      *slog.Logger
+	metrics  *metrics.Set
+	store    *persist.Store
+	guard    *chatguard.Guard
+	twitch   *twitchConnection
+	controls *control.Controls
+	bot      *chat.Bot
+	web      *web.Server
+	listener net.Listener
+	logins   logins
+	settings map[string]map[string]string // what the store keeps of channels, as at the start
+	changed  atomic.Pointer[revisions]    // by which moderators have changed policies, as when these were last loaded
+}
+
+// network is how an app reaches Twitch and is reached by browsers. The zero value is the machine's own.
+type network struct {
+	dial     dialer
+	listener net.Listener // of the dashboard; nil listens where the configuration says
 }
 
 // newApp opens the database, takes back what it holds, and listens. Close the app when done.
 func newApp(ctx context.Context, cfg config.Config, log *slog.Logger) (*app, error) {
-	a := &app{config: cfg, log: log, metrics: metrics.NewSet()}
-	if err := a.open(ctx); err != nil {
+	return newAppOn(ctx, network{}, cfg, log)
+}
+
+// newAppOn is newApp on a network.
+func newAppOn(ctx context.Context, n network, cfg config.Config, log *slog.Logger) (*app, error) {
+	a := &app{config: cfg, log: log, metrics: metrics.NewSet(), listener: n.listener}
+	a.policies.Store(&cfg)
+	if err := a.open(ctx, n.dial); err != nil {
 		a.close()
 		return nil, err
 	}
 	return a, nil
 }
 
-func (a *app) open(ctx context.Context) (err error) {
+func (a *app) open(ctx context.Context, dial dialer) (err error) {
 	s := site(a.config.Web)
-	if a.listener, err = s.Open(); err != nil {
-		return err
+	if a.listener == nil {
+		if a.listener, err = s.Open(); err != nil {
+			return err
+		}
 	}
 	_, strangers := unlisted(a.config)
 	for _, name := range strangers {
 		a.log.Warn("a table for a channel that isn't in twitch.channels, and so isn't moderated", "table", "[channel."+name+"]", "file", a.config.Path)
 	}
-	a.twitch = newTwitchConnection(a.config.Twitch, a.log, a.enter)
+	a.twitch = newTwitchConnection(a.config.Twitch, tokensOf(a.config, a.log), a.log, dial, a.enter)
 	if err = a.openStore(ctx); err != nil {
 		return err
 	}
-	a.bot = chat.New(chat.Options{
-		Guard: a.guard, Source: a.twitch, Moderator: a.twitch.moderator(), Logger: a.log,
-		Report: func(o journal.Outcome) {
-			a.store.Report(o)
-			a.web.Report(o)
-		},
-	})
+	a.openControls()
+	a.openBot()
 	a.web, err = web.New(web.Options{
 		Site: s, Guard: a.guard, Store: a.store, WrongCode: persist.ErrCode, Metrics: a.metrics, Log: a.log,
 		Acceptable:  a.acceptable,
 		BasePolicy:  a.basePolicy,
-		Channels:    a.twitch.channels,
-		Connections: a.twitch.connections,
+		Channels:    a.channels,
+		Connections: a.connections,
 		Database:    a.database,
+		Switches:    a.controls,
 	})
 	if err != nil {
 		return err
@@ -89,6 +104,73 @@ func (a *app) open(ctx context.Context) (err error) {
 	return nil
 }
 
+// openControls makes what moderators can change by commands and in the dashboard. What was paused stays so.
+func (a *app) openControls() {
+	a.controls = control.New(control.Options{
+		Guard: a.guard, Store: a.store, Log: a.log,
+		Revise: func(ctx context.Context, channelID, author string, edit func(chatguard.Policy) (chatguard.Policy, error)) (bool, error) {
+			return a.web.Revise(ctx, channelID, author, edit)
+		},
+		UserID: a.userID,
+		Lift:   a.twitch.lift(),
+		Forgive: func(channelID, userID string, entry chatguard.EntryID) bool {
+			return a.bot.Forgive(channelID, userID, entry)
+		},
+		Raid: control.Raid{Lasts: a.config.Raid.Lasts, Everyone: a.config.Raid.Limit(), FirstTimer: a.config.Raid.FirstTimer()},
+		Changed: func(channelID string) {
+			if a.web != nil { // at the start nobody looks yet
+				a.web.Changed(channelID)
+			}
+		},
+	}, a.settings)
+	a.twitch.rights.hold = a.controls.Hold
+}
+
+func (a *app) openBot() {
+	options := chat.Options{
+		Guard: a.guard, Source: a.twitch, Moderator: a.twitch.moderator(), Logger: a.log,
+		Report: func(o journal.Outcome) {
+			a.store.Report(o)
+			a.web.Report(o)
+		},
+		Moderates: a.twitch.rights.moderates,
+		Notices:   chat.Notices{Text: a.config.Notices.Text, Cooldown: a.config.Notices.Cooldown},
+		SlowMode:  a.config.Twitch.SlowMode, SlowModes: map[string]string{}, Settings: a.store,
+	}
+	if a.config.Twitch.Commands {
+		options.Answer = a.controls.Command
+	}
+	for channelID, settings := range a.settings {
+		if was := settings[chat.SlowModeSetting]; was != "" {
+			options.SlowModes[channelID] = was
+		}
+	}
+	a.bot = chat.New(options)
+}
+
+// userID finds the user with a login: among those who have spoken, or else by asking Twitch.
+func (a *app) userID(ctx context.Context, channelID, login string) (string, error) {
+	id, ok, err := a.store.UserByLogin(ctx, channelID, login)
+	if ok {
+		return id, nil
+	}
+	if err != nil {
+		a.log.Warn("a user can't be looked for in the database", "login", login, "error", err)
+	}
+	accounts, err := a.twitch.lookUp(ctx, []string{login})
+	if err != nil || len(accounts) > 0 {
+		return accountID(accounts), err
+	}
+	return "", control.ErrNoUser
+}
+
+func accountID(accounts []twitch.Account) string {
+	if len(accounts) == 0 {
+		return ""
+	}
+	return accounts[0].ID
+}
+
 // withoutDatabase says what to do about a database that a start can't read.
 func withoutDatabase(err error) error {
 	return fmt.Errorf("%w; `chatguard run --no-database` moderates without it", err)
@@ -97,7 +179,7 @@ func withoutDatabase(err error) error {
 // openStore opens the database and makes the Guard go on where the last process ended.
 func (a *app) openStore(ctx context.Context) (err error) {
 	opts := &persist.Options{Logger: a.log, FlushInterval: a.config.FlushInterval, Retention: time.Duration(a.config.Retention), Metrics: a.metrics}
-	if a.config.Database == "" {
+	if a.config.NoDatabase {
 		a.log.Warn("started without a database: what happens is forgotten at the end")
 		a.store, err = persist.OpenMemory(ctx, opts)
 	} else {
@@ -118,8 +200,17 @@ func (a *app) openStore(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := a.twitch.tokens.Load(ctx); err != nil {
+		return err
+	}
+	if err := a.meet(ctx); err != nil {
+		return withoutDatabase(err)
+	}
 	if err := a.putPoliciesInForce(ctx); err != nil {
 		return err
+	}
+	if a.settings, err = a.store.Settings(ctx); err != nil {
+		return withoutDatabase(err)
 	}
 	began := time.Now()
 	stats, err := a.store.Restore(ctx, a.guard)
@@ -130,61 +221,9 @@ func (a *app) openStore(ctx context.Context) (err error) {
 	return nil
 }
 
-// putPoliciesInForce makes the policies hold that channels have of their own, in the configuration or because they were changed live.
-func (a *app) putPoliciesInForce(ctx context.Context) error {
-	revisions, err := a.store.CurrentRevisions(ctx)
-	if err != nil {
-		return withoutDatabase(err)
-	}
-	if err := a.meet(ctx); err != nil {
-		return withoutDatabase(err)
-	}
-	ids, _ := unlisted(a.config)
-	ids = append(ids, a.logins.ids()...)
-	a.revisions = map[string]journal.Revision{}
-	for _, r := range revisions {
-		if len(r.Changes) > 0 {
-			a.revisions[r.ChannelID] = r
-			ids = append(ids, r.ChannelID)
-		}
-	}
-	slices.Sort(ids)
-	for _, id := range slices.Compact(ids) {
-		if err := a.putInForce(id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// putInForce makes a channel's policy hold: the configuration's, with what was changed live over it, which is named.
-func (a *app) putInForce(id string) error {
-	base, r := a.basePolicy(id), a.revisions[id]
-	policy, left := journal.Apply(base, r.Changes)
-	if err := a.acceptable(policy); err != nil {
-		a.log.Error("the policy in force can't be done; only observing", "channel", id, "problem", err)
-		policy.Mode = chatguard.Observe
-	}
-	log := a.log.With("channel", id, "revision", r.Number, "author", r.Author)
-	if err := a.guard.SetPolicy(id, policy, time.Now()); err != nil {
-		log.Error("what was changed live no longer fits the configuration, which holds instead", "problem", err)
-		return a.guard.SetPolicy(id, base, time.Now())
-	}
-	for _, c := range left {
-		log.Warn("changed live, which no longer fits the configuration", "key", c.Key, "value", c.To)
-	}
-	if len(r.Changes) == 0 {
-		return nil
-	}
-	for _, c := range journal.Diff(base, policy) {
-		log.Info("changed live, and so not as configured", "key", c.Key, "value", c.To, "configured", c.From)
-	}
-	return nil
-}
-
 // acceptable refuses a policy that asks for what this bot can't do.
 func (a *app) acceptable(p chatguard.Policy) error {
-	if key, problem := unfit(p, a.config.Twitch.Token != ""); problem != "" {
+	if key, problem := unfit(p); problem != "" {
 		return fmt.Errorf("%s %s", key, problem)
 	}
 	return nil
@@ -202,6 +241,7 @@ func (a *app) run(ctx context.Context) error {
 	a.listener = nil // the server closes it
 	serving, ctx := errgroup.WithContext(ctx)
 	serving.Go(func() error { return a.bot.Run(ctx) })
+	serving.Go(func() error { return a.controls.Run(ctx) })
 	serving.Go(func() error { return a.web.Run(ctx, listener) })
 	err := serving.Wait()
 	a.twitch.sumUp()
@@ -233,7 +273,7 @@ func (a *app) printLink(ctx context.Context, out io.Writer) error {
 
 // database is the state of the store as the dashboard shows it.
 func (a *app) database() web.Database {
-	if a.config.Database == "" {
+	if a.config.NoDatabase {
 		return web.Database{State: web.DatabaseOff}
 	}
 	h := a.store.Health()

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
 )
 
@@ -49,18 +48,15 @@ func (l *logins) ids() []string {
 	return slices.Collect(maps.Keys(l.byID))
 }
 
-// basePolicy is the configuration's policy of a channel.
-func (a *app) basePolicy(id string) chatguard.Policy { return a.config.PolicyFor(a.logins.of(id), id) }
-
 // enter puts a channel's own policy in force where Twitch has told the channel's ID only now.
 func (a *app) enter(login, id string) {
 	if !a.learn(login, id) {
 		return
 	}
-	if _, own := a.config.OwnPolicy(login, id); !own {
+	if _, own := a.policies.Load().OwnPolicy(login, id); !own {
 		return
 	}
-	if err := a.putInForce(id); err != nil {
+	if err := a.putInForce(id, (*a.changed.Load())[id]); err != nil {
 		a.log.Error("a channel's own policy can't be put in force", "channel", id, "login", login, "error", err)
 	}
 }
@@ -87,8 +83,8 @@ func (a *app) meet(ctx context.Context) error {
 		a.logins.learn(login, id)
 	}
 	var own []string
-	for _, login := range a.config.Twitch.Channels {
-		if _, ok := a.config.OwnPolicy(login); ok {
+	for _, login := range a.policies.Load().Twitch.Channels {
+		if _, ok := a.policies.Load().OwnPolicy(login); ok {
 			own = append(own, login)
 		}
 	}

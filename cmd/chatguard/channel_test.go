@@ -130,7 +130,7 @@ func TestLiveChangesLieOverTheChannelsOwnPolicy(t *testing.T) {
 	if p := a.guard.Policy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 2 {
 		t.Errorf("after a restart the limits are %+v", p.Limits)
 	}
-	until(t, func() bool { return len(a.twitch.channels()) == 1 })
+	until(t, func() bool { return len(a.channels()) == 1 })
 	request := httptest.NewRequest("DELETE", "http://127.0.0.1/api/v1/channels/"+id+"/policy", nil)
 	request.Header.Set("Authorization", "Bearer "+string(c.Web.Token))
 	answer := httptest.NewRecorder()

@@ -104,7 +104,7 @@ func TestModeratorAtTheDashboard(t *testing.T) {
 	waitForDeletes(t, d.twitch, append(want, say(t, d.twitch, "berta", "", "two")))
 	d.Click(`nav a[href^="#/now"]`)
 	d.See(rows("berta", 1))
-	revisions, err := d.app.store.Revisions(t.Context(), d.app.twitch.channels()[0].ID)
+	revisions, err := d.app.store.Revisions(t.Context(), d.app.channels()[0].ID)
 	if err != nil || len(revisions) != 1 || revisions[0].Author != owner || fmt.Sprint(revisions[0].Changes) != "[{limit.burst.burst 3 1}]" {
 		t.Errorf("revisions %+v, %v", revisions, err)
 	}
@@ -135,7 +135,7 @@ func TestTheDemoFillsTheDashboard(t *testing.T) {
 			if err := <-hushed; err != nil {
 				t.Error(err)
 			}
-			if p := d.app.guard.Policy(d.app.twitch.channels()[0].ID); p.Mode != chatguard.Enforce {
+			if p := d.app.guard.Policy(d.app.channels()[0].ID); p.Mode != chatguard.Enforce {
 				t.Errorf("the demo's mode is %s", p.Mode)
 			}
 		})

@@ -89,10 +89,9 @@ func demoConfig(server *faketwitch.Server, folder, listen string) config.Config 
 	c := config.Default()
 	c.Database = filepath.Join(folder, "chatguard.db")
 	c.Web.Listen = listen
-	c.Twitch = config.Twitch{
-		Channels: []string{demoChannel}, ClientID: server.ClientID(), Token: config.Secret(server.Token()),
-		IRCAddress: server.IRCAddress(), HelixURL: server.HelixURL(), AuthURL: server.AuthURL(),
-	}
+	c.Twitch.Channels, c.Twitch.ClientID, c.Twitch.Token = []string{demoChannel}, server.ClientID(), config.Secret(server.Token())
+	c.Twitch.RefreshToken = config.Secret(server.RefreshToken())
+	c.Twitch.IRCAddress, c.Twitch.IRCTLS, c.Twitch.HelixURL, c.Twitch.AuthURL = server.IRCAddress(), false, server.HelixURL(), server.AuthURL()
 	c.Policy.Mode = chatguard.Enforce
 	c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}}
 	return c

@@ -70,8 +70,9 @@ See who would be throttled, in this terminal:
   chatguard watch%s %s
 The same with the dashboard:
   chatguard run%s
-Then set CHATGUARD_TWITCH_TOKEN to the bot's access token and the mode to "enforce".
-`, path, with, channel, with)
+To act, log the bot's account in, and set the mode to "enforce":
+  chatguard login%s
+`, path, with, channel, with, with)
 	return err
 }
 

@@ -108,7 +108,12 @@ func startCommand(t testing.TB, command *exec.Cmd, env ...string) *process {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.Process.Kill() })
+	t.Cleanup(func() {
+		p.Process.Kill()
+		if t.Failed() {
+			t.Logf("chatguard's log:\n%s", p.log())
+		}
+	})
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if link, ok := strings.CutPrefix(lines.Text(), "Dashboard: "); ok {

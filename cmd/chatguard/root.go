@@ -38,7 +38,7 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetHelpCommand(newHelpCommand())
-	root.AddCommand(newInitCommand(), newDemoCommand(), newWatchCommand(), newRunCommand(), newSigninCommand(), newReplayCommand(), newResetsCommand())
+	root.AddCommand(newInitCommand(), newLoginCommand(), newDoctorCommand(), newDemoCommand(), newWatchCommand(), newRunCommand(), newReloadCommand(), newSigninCommand(), newReplayCommand(), newResetsCommand())
 	root.AddCommand(newBackupCommand(), newExportCommand(), newImportCommand())
 	return root
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -24,8 +25,11 @@ func newRunCommand() *cobra.Command {
 		Short: "Moderate the channels of the configuration",
 		Long: `Connects to the channels of the configuration, holds their chatters to its policy, and serves the dashboard.
 
-The bot's access token comes from the environment: CHATGUARD_TWITCH_TOKEN. Without one chatguard reads
-anonymously and can only observe.
+The bot's account is the one that ` + "`chatguard login`" + ` was done with (or CHATGUARD_TWITCH_TOKEN holds an access token of).
+Without one, and in channels where it is no moderator, chatguard only observes; the dashboard says what to do. A login
+while it runs is taken up.
+
+A signal SIGHUP, or ` + "`chatguard reload`" + `, takes up what has changed in the file. SIGTERM or Ctrl-C ends it.
 
 While the database is in trouble (disk full, locked, damaged) chat goes on in memory, the dashboard says so, and what
 waits is written once it is well. A database that can't even be opened is left as it is; --no-database goes without, and
@@ -52,7 +56,7 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 		if err := persist.CheckOwner(cfg.Database); err != nil {
 			return err // two bots would act on each message
 		}
-		cfg.Database = ""
+		cfg.NoDatabase = true
 	}
 	if err := readyToRun(cfg); err != nil {
 		return err
@@ -70,6 +74,12 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 	}
 	ctx, stop := untilStopped(cmd.Context(), 0)
 	defer stop()
+	asked, ignore := reloads()
+	defer ignore()
+	var reloading sync.WaitGroup
+	defer reloading.Wait()
+	defer stop()
+	reloading.Go(func() { a.reloadAsked(ctx, asked, func() (config.Config, error) { return loadConfig(path) }) })
 	return a.run(ctx)
 }
 
@@ -78,7 +88,7 @@ func readyToRun(c config.Config) error {
 	if len(c.Twitch.Channels) == 0 {
 		return &config.Error{File: c.Path, Key: "twitch.channels", Problem: "is empty: name the channel to moderate"}
 	}
-	if key, problem := unfit(c.Policy, c.Twitch.Token != ""); problem != "" {
+	if key, problem := unready(c, c.Policy); problem != "" {
 		return &config.Error{File: c.Path, Key: key, Problem: problem}
 	}
 	_, strangers := unlisted(c)
@@ -86,18 +96,29 @@ func readyToRun(c config.Config) error {
 		if slices.Contains(strangers, name) {
 			continue
 		}
-		if key, problem := unfit(c.Channels[name], c.Twitch.Token != ""); problem != "" {
+		if key, problem := unready(c, c.Channels[name]); problem != "" {
 			return &config.Error{File: c.Path, Key: "channel." + name + "." + key, Problem: problem}
 		}
 	}
 	return nil
 }
 
-// unfit says which key of a valid policy asks for what a chat bot can't do, and why; the problem is empty where there is none.
-func unfit(p chatguard.Policy, hasToken bool) (key, problem string) {
-	if p.Mode == chatguard.Enforce && !hasToken {
-		return "policy.mode", `is "enforce", which needs a token: set CHATGUARD_TWITCH_TOKEN to the bot's access token, or the mode to "observe"`
+// unready says which key of a policy asks for what can't be done yet, and what to do about it; the problem is empty where all can.
+func unready(c config.Config, p chatguard.Policy) (key, problem string) {
+	if p.Mode == chatguard.Enforce && !hasToken(c) {
+		return "policy.mode", `is "enforce", which needs a token of the bot's account: run ` + "`chatguard login`" + `, or set the mode to "observe"`
 	}
+	return unfit(p)
+}
+
+// hasToken reports whether there is a token to begin with, in the environment or from a login. Whether Twitch takes it, a running chatguard finds out.
+func hasToken(c config.Config) bool {
+	_, err := os.Stat(c.TokenFile())
+	return c.Twitch.Token != "" || c.Twitch.RefreshToken != "" || err == nil
+}
+
+// unfit says which key of a valid policy asks for what a chat bot can't do, and why; the problem is empty where there is none.
+func unfit(p chatguard.Policy) (key, problem string) {
 	if len(p.Penalties.Ladder) == 0 {
 		return "penalties.ladder", `is empty: name at least one penalty, such as "delete"`
 	}

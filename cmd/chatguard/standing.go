@@ -1,63 +1,96 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/web"
 )
 
-// channels are those whose IDs are known: Twitch tells them when it lets us in.
-func (t *twitchConnection) channels() []web.Channel {
+// channels are those whose IDs are known, with their switches: Twitch tells the IDs when it lets us in.
+func (a *app) channels() []web.Channel {
 	list := []web.Channel{}
-	for _, c := range t.irc.Status().Channels {
+	for _, c := range a.twitch.reader.Status().Channels {
 		if c.RoomID != "" {
-			list = append(list, web.Channel{ID: c.RoomID, Login: c.Login})
+			s := a.controls.Switches(c.RoomID)
+			list = append(list, web.Channel{ID: c.RoomID, Login: c.Login, PausedBy: s.PausedBy, RaidUntil: s.RaidUntil})
 		}
 	}
 	return list
 }
 
-// connections is how we stand with Twitch, as the dashboard shows it: reading, and moderating where that is refused.
-func (t *twitchConnection) connections() []web.Connection {
-	t.mu.Lock()
-	reading, trouble, refused := t.reading, t.trouble, t.refused
-	t.mu.Unlock()
-	list := []web.Connection{t.readingState(reading, trouble)}
-	if refused != "" {
-		list = append(list, web.Connection{Name: "Moderation", State: web.Disconnected, Detail: refused})
+// connections is how things stand, as the dashboard shows it: with Twitch, with the token, and with channels where something holds for a while or
+// against the owner's will.
+func (a *app) connections() []web.Connection {
+	list := []web.Connection{a.twitch.readingState(time.Now())}
+	if token, ok := a.twitch.tokenState(); ok && (token.State != web.Valid || token.Detail != "") || a.enforces() {
+		list = append(list, token)
+	}
+	notes := a.twitch.rights.notes()
+	for _, c := range a.channels() {
+		name := "#" + c.Login
+		if c.PausedBy != "" {
+			list = append(list, web.Connection{Name: name, State: web.Paused, Detail: "by " + c.PausedBy})
+		}
+		if !c.RaidUntil.IsZero() {
+			list = append(list, web.Connection{Name: name, State: web.RaidMode, Detail: "for " + chatguard.Wait(time.Until(c.RaidUntil)) + " more"})
+		}
+		if note := notes[c.ID]; note != "" {
+			list = append(list, web.Connection{Name: name, State: web.Observing, Detail: note})
+		}
 	}
 	return list
 }
 
-func (t *twitchConnection) readingState(reading bool, trouble string) web.Connection {
-	s := t.irc.Status()
+// enforces reports whether any channel's policy, as it is stated, is to be enforced: only then is a token missed.
+func (a *app) enforces() bool {
+	return slices.ContainsFunc(a.channels(), func(c web.Channel) bool { return a.guard.Policy(c.ID).Mode == chatguard.Enforce })
+}
+
+// tokenState is how the bot's token is; ok is false where none is wanted.
+func (t *twitchConnection) tokenState() (c web.Connection, ok bool) {
+	s := t.tokens.Status()
+	c = web.Connection{Name: "Token", State: web.Valid, Since: s.Since, Detail: s.Detail}
+	switch s.State {
+	case twitch.TokenMissing:
+		_, needed := t.reader.(*twitch.EventSub)
+		c.State = web.Missing
+		return c, needed
+	case twitch.TokenRevoked:
+		c.State = web.Refused
+	case twitch.TokenUnknown:
+		c.State = web.Unchecked
+	}
+	return c, true
+}
+
+// readingState is how reading the chat is.
+func (t *twitchConnection) readingState(now time.Time) web.Connection {
+	s := t.reader.Status()
 	c := web.Connection{Name: "Twitch", State: web.Disconnected, Since: s.Since, Detail: s.Detail}
-	switch {
-	case trouble != "":
-		c.Detail = trouble
-	case !reading, s.State == twitch.Connecting:
+	switch s.State {
+	case twitch.Connecting:
 		c.State = web.Connecting
-	case s.State == twitch.Connected:
-		c.State, c.Detail = web.Connected, notJoined(s, time.Now())
+	case twitch.Connected:
+		c.State, c.Detail = web.Connected, notJoined(s, now)
 	}
 	return c
 }
 
 // notJoined names the channels that Twitch hasn't let us into, once that is strange: it takes 20 at once, and 2 a second then.
 func notJoined(s twitch.Status, now time.Time) string {
-	if now.Sub(s.Since) < 10*time.Second+time.Duration(len(s.Channels))*500*time.Millisecond {
-		return ""
-	}
-	var missing []string
+	patient := now.Sub(s.Since) < 10*time.Second+time.Duration(len(s.Channels))*500*time.Millisecond
+	var problems []string
 	for _, c := range s.Channels {
-		if !c.Joined {
-			missing = append(missing, "#"+c.Login)
+		switch {
+		case c.Problem != "":
+			problems = append(problems, "#"+c.Login+": "+c.Problem)
+		case !c.Joined && !patient:
+			problems = append(problems, "#"+c.Login+": Twitch doesn't let us in: check the name")
 		}
 	}
-	if len(missing) == 0 {
-		return ""
-	}
-	return "Twitch doesn't let us into " + strings.Join(missing, ", ") + ": check the names"
+	return strings.Join(problems, "; ")
 }

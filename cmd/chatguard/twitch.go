@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"log/slog"
-	"slices"
-	"sync"
+	"net"
+	"net/http"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
@@ -15,156 +18,221 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// identifyAgain is how long to wait before asking again whom the token belongs to.
-const identifyAgain = 10 * time.Second
-
-// twitchConnection is Twitch as a chat source: it finds out whom the token belongs to, then reads. Without a token it reads anonymously.
-type twitchConnection struct {
-	log    *slog.Logger
-	irc    *twitch.IRC       // its Login is known once the token's owner is
-	helix  *twitch.Helix     // nil without a token
-	acting *twitch.Moderator // nil without a token
-
-	mu      sync.Mutex
-	reading bool
-	trouble string // what keeps us from reading, where it isn't the connection
-	refused string // why Twitch doesn't let us moderate; empty while it does
+// reader is one of the transports that Twitch's chat is read by.
+type reader interface {
+	chat.Source
+	SetChannels(logins []string) error
+	Status() twitch.Status
 }
 
-// newTwitchConnection returns a connection that tells entered the ID of each channel before it delivers the first message from there.
-func newTwitchConnection(c config.Twitch, log *slog.Logger, entered func(login, id string)) *twitchConnection {
-	t := &twitchConnection{log: log, irc: &twitch.IRC{Address: c.IRCAddress, Channels: c.Channels, Entered: entered, Logger: log}}
+// dialer opens connections to Twitch.
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+// twitchConnection is Twitch as a chat source: it sees to the bot's token, finds out where the bot may moderate, and reads. While there is no
+// token it reads anonymously where the transport can.
+type twitchConnection struct {
+	log    *slog.Logger
+	reader reader
+	tokens *twitch.Tokens    // nil where nobody is to be acted on
+	helix  *twitch.Helix     // nil without tokens
+	acting *twitch.Moderator // nil without tokens
+	rights *rights
+}
+
+// newTwitchConnection returns a connection that tells entered the ID of each channel before it hands over the first message from there. Without
+// tokens it reads anonymously. A nil dial means the network's.
+func newTwitchConnection(c config.Twitch, tokens *twitch.Tokens, log *slog.Logger, dial dialer, entered func(login, id string)) *twitchConnection {
+	t := &twitchConnection{log: log, tokens: tokens, rights: newRights(log)}
+	client := httpClient(dial)
+	if tokens != nil {
+		tokens.HTTP = client
+		tokens.Changed = func(twitch.TokenStatus) { t.rights.look() }
+		t.helix = &twitch.Helix{
+			BaseURL: c.HelixURL, AuthURL: c.AuthURL, ClientID: t.clientID, Token: tokens.Token, Refused: tokens.Refused, HTTP: client, Logger: log,
+		}
+		t.acting = &twitch.Moderator{Helix: t.helix, UserID: t.userID}
+		t.rights.tokens, t.rights.helix = tokens, t.helix
+	}
+	entering := func(login, id string) {
+		entered(login, id)
+		t.rights.enter(login, id)
+	}
+	if c.Transport == config.TransportEventSub {
+		t.reader = &twitch.EventSub{
+			URL: c.EventSubURL, Helix: t.helix, UserID: t.userID, Channels: c.Channels, Entered: entering, Moderates: t.rights.tell, HTTP: client, Logger: log,
+		}
+		return t
+	}
+	irc := &twitch.IRC{Address: c.IRCAddress, Channels: c.Channels, Entered: entering, Moderates: t.rights.tell, Dial: dial, Logger: log}
 	if c.IRCTLS {
-		t.irc.TLS = &tls.Config{}
+		irc.TLS = &tls.Config{}
 	}
-	if c.Token != "" {
-		t.irc.Token = func(context.Context) (string, error) { return string(c.Token), nil }
-		t.helix = &twitch.Helix{BaseURL: c.HelixURL, AuthURL: c.AuthURL, ClientID: c.ClientID, Token: t.irc.Token, Logger: log}
-		t.acting = &twitch.Moderator{Helix: t.helix}
+	if c.Transport == config.TransportIRCWebSocket {
+		irc.WebSocketURL = c.IRCWebSocketURL
 	}
+	if tokens != nil {
+		irc.Login, irc.Token, irc.Refused = t.login, t.chatToken, t.chatRefused
+	}
+	t.reader = irc
 	return t
 }
 
-// moderator is who carries out penalties, or nil without a token.
+// httpClient is what HTTP is spoken with; nil, which lets each part have one of its own, unless connections are opened in another way.
+func httpClient(dial dialer) *http.Client {
+	if dial == nil {
+		return nil
+	}
+	return &http.Client{
+		Transport:     &http.Transport{DialContext: dial},
+		Timeout:       10 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// tokensOf are the bot's tokens as the configuration has them.
+func tokensOf(c config.Config, log *slog.Logger) *twitch.Tokens {
+	return &twitch.Tokens{
+		AuthURL: c.Twitch.AuthURL, ClientID: c.Twitch.ClientID, File: c.TokenFile(), Access: string(c.Twitch.Token),
+		Refresh: string(c.Twitch.RefreshToken), Transport: cmp.Or(c.Twitch.Transport, config.TransportIRC), Logger: log,
+	}
+}
+
+func (t *twitchConnection) userID() string { return t.tokens.Status().Identity.UserID }
+
+// clientID is the application's that the token was made for, as far as is known, or else the one of the configuration.
+func (t *twitchConnection) clientID() string {
+	return cmp.Or(t.tokens.Status().Identity.ClientID, t.tokens.ClientID)
+}
+
+func (t *twitchConnection) login() string { return t.tokens.Status().Identity.Login }
+
+// chatToken is the token to log in to the chat with; none while there is none, and reading is anonymous then.
+func (t *twitchConnection) chatToken(ctx context.Context) (string, error) {
+	s := t.tokens.Status()
+	if s.State == twitch.TokenMissing || s.State == twitch.TokenRevoked || s.Identity.Login == "" {
+		return "", nil
+	}
+	return t.tokens.Token(ctx)
+}
+
+// chatRefused takes note that the chat refused a token. Whether there is another one, or reading goes on without one, the next attempt shows.
+func (t *twitchConnection) chatRefused(ctx context.Context, token string) error {
+	if err := t.tokens.Refused(ctx, token); err != nil {
+		t.log.Warn("Twitch's chat refuses the token", "error", err)
+	}
+	return ctx.Err()
+}
+
+// lift ends timeouts and bans; nil where nobody is acted on.
+func (t *twitchConnection) lift() func(ctx context.Context, channelID, userID string) error {
+	if t.acting == nil {
+		return nil
+	}
+	return t.acting.Lift
+}
+
+// moderator is who carries out penalties, or nil where nobody is acted on.
 func (t *twitchConnection) moderator() chat.Moderator {
 	if t.acting == nil {
 		return nil
 	}
-	return moderation{t}
+	return moderation{t.acting, t.rights}
 }
 
-// Run makes the connection a chat.Source. A token that is refused at the start is an error; one that is refused later leaves the dashboard
-// open, which says so.
+// Run makes the connection a chat.Source.
 func (t *twitchConnection) Run(ctx context.Context, sink chat.Sink) error {
-	if t.helix != nil {
-		defer t.helix.Close()
-		if err := t.identify(ctx); err != nil || ctx.Err() != nil {
-			return err
+	if t.tokens == nil {
+		return t.reader.Run(ctx, sink)
+	}
+	defer t.helix.Close()
+	defer t.tokens.Close()
+	running, ctx := errgroup.WithContext(ctx)
+	running.Go(func() error { return t.tokens.Run(ctx) })
+	running.Go(func() error { return t.rights.run(ctx) })
+	running.Go(func() error {
+		if !t.settle(ctx) {
+			return nil
 		}
-	}
-	t.note(func() { t.reading, t.trouble = true, "" })
-	err := t.irc.Run(ctx, sink)
-	if s := t.irc.Status(); errors.Is(err, twitch.ErrLogin) && s.Messages > 0 {
-		t.log.Error("Twitch lets us in no more", "error", err)
-		t.note(func() { t.reading, t.trouble = false, err.Error()+", then start chatguard again" })
-		<-ctx.Done()
-		return nil
-	}
-	return err
+		return t.reader.Run(ctx, sink)
+	})
+	return running.Wait()
 }
 
-// identify finds out whom the token belongs to, however long that takes. The error is for a token that is refused.
-func (t *twitchConnection) identify(ctx context.Context) error {
-	for {
-		id, err := t.helix.Identify(ctx)
-		switch {
-		case err == nil:
-			t.irc.Login, t.acting.UserID = id.Login, id.UserID
-			t.log.Info("moderating", "as", id.Login)
-			t.warnOf(id)
-			return nil
-		case ctx.Err() != nil:
-			return nil
-		case errors.Is(err, twitch.ErrToken):
-			return err
+// settleTime is how long reading waits to know whose the token is, before it begins anonymously.
+const settleTime = 10 * time.Second
+
+// settle waits until it is known whether there is a token, and for as long as there is none where the transport needs one. It returns false when
+// the context ended.
+func (t *twitchConnection) settle(ctx context.Context) bool {
+	_, needed := t.reader.(*twitch.EventSub)
+	waiting := ctx
+	if !needed {
+		if s := t.tokens.Status(); s.State == twitch.TokenMissing || s.State == twitch.TokenRevoked {
+			return true
 		}
-		t.log.Warn("can't find out whom the token belongs to", "error", err, "again_in", identifyAgain)
-		t.note(func() { t.trouble = err.Error() })
-		select {
-		case <-ctx.Done():
-		case <-time.After(identifyAgain):
-		}
+		var stop context.CancelFunc
+		waiting, stop = context.WithTimeout(ctx, settleTime)
+		defer stop()
 	}
+	if _, err := t.tokens.Wait(waiting); err != nil && needed {
+		return false
+	}
+	return ctx.Err() == nil
 }
 
 // lookUp asks for the accounts of channels. Without a token there is nobody to ask, and none is found.
 func (t *twitchConnection) lookUp(ctx context.Context, channels []string) ([]twitch.Account, error) {
-	if t.helix == nil || len(channels) == 0 {
+	if t.helix == nil || len(channels) == 0 || !t.hasToken() {
 		return nil, nil
 	}
-	if _, err := t.helix.Identify(ctx); err != nil { // Helix wants to hear the application's ID, which this learns
-		return nil, err
+	if t.clientID() == "" {
+		if err := t.tokens.Check(ctx); err != nil { // Helix wants to hear the application's ID, which this learns
+			return nil, err
+		}
 	}
 	return t.helix.Users(ctx, channels...)
 }
 
-// neededScopes are what moderation asks of a token.
-var neededScopes = []string{"moderator:manage:chat_messages", "moderator:manage:warnings", "moderator:manage:banned_users"}
-
-// warnOf names what will come short of the token, where Twitch tells.
-func (t *twitchConnection) warnOf(id twitch.Identity) {
-	if id.ExpiresIn > 0 {
-		t.log.Info("the token expires; start chatguard with a new one by then", "at", time.Now().Add(id.ExpiresIn).Format(time.RFC3339))
+// hasToken reports whether there is a token that Twitch has not refused.
+func (t *twitchConnection) hasToken() bool {
+	if t.tokens == nil {
+		return false
 	}
-	if id.Scopes == nil {
-		return
-	}
-	for _, scope := range neededScopes {
-		if !slices.Contains(id.Scopes, scope) {
-			t.log.Warn("the token lacks a scope: penalties that need it will fail", "scope", scope)
-		}
-	}
-}
-
-func (t *twitchConnection) note(change func()) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	change()
+	s := t.tokens.Status()
+	return s.State == twitch.TokenGood || s.State == twitch.TokenUnknown
 }
 
 // sumUp logs what was read.
 func (t *twitchConnection) sumUp() {
-	s := t.irc.Status()
+	s := t.reader.Status()
 	t.log.Info("read", "lines", s.Lines, "messages", s.Messages, "skipped", s.Skipped, "dropped", s.Dropped, "reconnects", s.Reconnects)
 }
 
-// moderation is a Moderator that remembers whether Twitch lets us moderate at all.
-type moderation struct{ *twitchConnection }
+// moderation is a Moderator that takes note of where Twitch doesn't let us moderate.
+type moderation struct {
+	*twitch.Moderator
+	rights *rights
+}
 
 func (m moderation) Delete(ctx context.Context, msg chatguard.Message) error {
-	return m.heed(m.acting.Delete(ctx, msg))
+	return m.heed(msg.ChannelID, m.Moderator.Delete(ctx, msg))
 }
 
 func (m moderation) Warn(ctx context.Context, msg chatguard.Message, reason string) error {
-	return m.heed(m.acting.Warn(ctx, msg, reason))
+	return m.heed(msg.ChannelID, m.Moderator.Warn(ctx, msg, reason))
 }
 
 func (m moderation) Timeout(ctx context.Context, msg chatguard.Message, length time.Duration, reason string) error {
-	return m.heed(m.acting.Timeout(ctx, msg, length, reason))
+	return m.heed(msg.ChannelID, m.Moderator.Timeout(ctx, msg, length, reason))
 }
 
 func (m moderation) Ban(ctx context.Context, msg chatguard.Message, reason string) error {
-	return m.heed(m.acting.Ban(ctx, msg, reason))
+	return m.heed(msg.ChannelID, m.Moderator.Ban(ctx, msg, reason))
 }
 
-func (m moderation) heed(err error) error {
-	m.note(func() {
-		switch {
-		case err == nil:
-			m.refused = ""
-		case errors.Is(err, twitch.ErrToken), errors.Is(err, twitch.ErrNotModerator):
-			m.refused = err.Error()
-		}
-	})
+func (m moderation) heed(channelID string, err error) error {
+	if errors.Is(err, twitch.ErrNotModerator) {
+		m.rights.tell(channelID, false)
+	}
 	return err
 }

@@ -61,7 +61,7 @@ func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	connection := newTwitchConnection(cfg.Twitch, log, func(login, id string) {
+	connection := newTwitchConnection(cfg.Twitch, nil, log, nil, func(login, id string) {
 		own, ok := cfg.OwnPolicy(login, id)
 		if !ok {
 			return

@@ -2,9 +2,8 @@ package chat
 
 import (
 	"context"
-	"errors"
-	"hash/maphash"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -23,37 +22,51 @@ type Options struct {
 	// Report is told the outcome of every throttled message. It must not block, and must be safe for concurrent use. Nil means nobody is told.
 	Report func(journal.Outcome)
 
-	Workers   int           // penalties under way at once in each channel; 0 means 4
-	QueueSize int           // penalties that wait for one worker; 0 means 256
+	// Answer carries out a command in chat, and returns what to say; empty says nothing. Nil means that there are no commands.
+	Answer func(context.Context, chatguard.Message) string
+
+	// Moderates reports whether the bot moderates a channel, where it may speak more. Nil means nowhere.
+	Moderates func(channelID string) bool
+
+	Notices Notices // what throttled users are told; the zero value tells them nothing
+
+	SlowMode  time.Duration     // the slow mode that a flood ends in as a last resort; 0 means none. It needs Settings
+	SlowModes map[string]string // what Settings kept of SlowModeSetting, by channel ID: it is put back at the start
+	Settings  Settings          // keeps what slow mode was; nil means that it isn't touched
+
+	Workers   int           // penalties under way at once in each channel; 0 means 8
+	QueueSize int           // penalties that wait in each channel; 0 means 4096
+	Patience  time.Duration // how long a penalty may wait before it is given up as too late; 0 means 15 s
 	Grace     time.Duration // how long waiting penalties may still be carried out when the Bot stops; 0 means 5 s
 	Now       func() time.Time
 	Logger    *slog.Logger
 }
 
-// Bot moderates: it holds what a Source brings against a Guard, and has a Moderator act on what was throttled. A user's penalties are carried
-// out one after another in the order of the messages; those of different users side by side, and no channel waits for another.
+// Bot moderates: it holds what a Source brings against a Guard, and has a Moderator act on what was throttled. A channel's penalties begin in
+// the order of the messages, and those of one user never overlap; no channel waits for another.
 type Bot struct {
-	options  Options
-	seed     maphash.Seed
-	queues   map[string][]chan job // of each channel in which somebody was throttled, one for each worker. The Source's goroutine only
-	workers  sync.WaitGroup
-	verdicts []chatguard.Verdict // of the batch being judged
-	counts   counts
-}
-
-// job is a throttled message to act on.
-type job struct {
-	message chatguard.Message
-	verdict chatguard.Verdict
+	options    Options
+	backlog    *backlog
+	brakes     *brakes
+	voice      *voice
+	notices    *notices
+	commands   *commands
+	complaints complaints
+	repeats    repeats             // of the messages received; the Source's goroutine only
+	verdicts   []chatguard.Verdict // of the batch being judged; the Source's goroutine only
+	counts     counts
 }
 
 // New returns a Bot.
 func New(o Options) *Bot {
 	if o.Workers == 0 {
-		o.Workers = 4
+		o.Workers = 8
 	}
 	if o.QueueSize == 0 {
-		o.QueueSize = 256
+		o.QueueSize = 4096
+	}
+	if o.Patience == 0 {
+		o.Patience = 15 * time.Second
 	}
 	if o.Grace == 0 {
 		o.Grace = 5 * time.Second
@@ -67,7 +80,11 @@ func New(o Options) *Bot {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Bot{options: o, seed: maphash.MakeSeed(), queues: map[string][]chan job{}}
+	b := &Bot{options: o}
+	b.backlog, b.brakes, b.voice = newBacklog(b), newBrakes(b), newVoice(b)
+	b.commands = &commands{bot: b, queue: make(chan chatguard.Message, maxCommands)}
+	b.notices = newNotices(o.Notices, o.Now)
+	return b
 }
 
 // Run reads and moderates until the context ends, then carries out what was waiting, for Grace at most. It returns nil when the context
@@ -75,110 +92,100 @@ func New(o Options) *Bot {
 func (b *Bot) Run(ctx context.Context) error {
 	acting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	err := b.options.Source.Run(ctx, sink{b, ctx, acting})
-	for _, queues := range b.queues {
-		for _, queue := range queues {
-			close(queue)
-		}
-	}
+	reading, ended := context.WithCancel(ctx)
+	defer ended()
+	b.voice.ctx = acting
+	var parts sync.WaitGroup
+	parts.Go(func() { b.backlog.run(acting) })
+	parts.Go(func() { b.brakes.run(reading, acting) })
+	parts.Go(func() { b.commands.run(acting) })
+
+	err := b.options.Source.Run(ctx, sink{b, ctx})
+	ended()
+	b.backlog.close()
+	close(b.commands.queue)
 	grace := time.AfterFunc(b.options.Grace, stop)
 	defer grace.Stop()
-	b.workers.Wait()
+	parts.Wait()
+	b.voice.close()
 	return err
+}
+
+// Forgive drops the penalty of a throttled message while it waits still, and reports whether it did.
+func (b *Bot) Forgive(channelID, userID string, entry chatguard.EntryID) bool {
+	return b.backlog.forgive(channelID, userID, entry)
 }
 
 // sink is the Bot as its Source sees it, while Run runs.
 type sink struct {
-	bot         *Bot
-	ctx, acting context.Context
+	bot *Bot
+	ctx context.Context
 }
 
-func (s sink) Messages(messages []chatguard.Message) { s.bot.receive(s.ctx, s.acting, messages) }
+func (s sink) Messages(messages []chatguard.Message) { s.bot.receive(s.ctx, messages) }
 
-func (s sink) Removed(Removal) {}
+func (s sink) Removed(r Removal) { s.bot.backlog.removed(r) }
 
-// receive judges messages that arrived together and queues the penalties, which workers carry out while acting lasts.
-func (b *Bot) receive(ctx, acting context.Context, messages []chatguard.Message) {
-	messages = own(messages)
+// receive judges messages that arrived together, and lets penalties and commands wait for their turn.
+func (b *Bot) receive(ctx context.Context, messages []chatguard.Message) {
+	messages = b.own(messages)
 	if len(b.verdicts) < len(messages) {
 		b.verdicts = make([]chatguard.Verdict, len(messages))
 	}
 	if err := b.options.Guard.CheckAll(ctx, messages, b.verdicts); err != nil {
 		b.options.Logger.Warn("a message can't be judged", "error", err)
 	}
-	for i, m := range messages {
-		v := b.verdicts[i]
+	for i := range messages {
+		m, v := &messages[i], &b.verdicts[i]
 		if v.UserID == "" {
 			continue // it couldn't be judged
 		}
-		b.counts.judged(v)
-		if !v.Allowed {
-			b.enqueue(acting, job{m, v})
+		b.counts.judged(*v)
+		switch {
+		case !v.Allowed:
+			b.throttled(m, v)
+		case b.options.Answer != nil && isCommand(m):
+			b.commands.take(m)
 		}
 	}
 }
 
-// own returns the messages that were written in the channel they appeared in: a mirrored one is judged where it was written. It reuses the
-// slice.
-func own(messages []chatguard.Message) []chatguard.Message {
+// own returns the messages that were written in the channel they appeared in, each once: a mirrored one is judged where it was written. It
+// reuses the slice.
+func (b *Bot) own(messages []chatguard.Message) []chatguard.Message {
 	kept := messages[:0]
 	for _, m := range messages {
-		if !m.Mirrored() {
+		if !m.Mirrored() && !b.repeats.again(&m) {
 			kept = append(kept, m)
 		}
 	}
 	return kept
 }
 
-func (b *Bot) enqueue(acting context.Context, j job) {
-	queues := b.queues[j.message.ChannelID]
-	if queues == nil {
-		queues = b.startWorkers(acting)
-		b.queues[j.message.ChannelID] = queues
+// throttled has a message acted on, and its author told.
+func (b *Bot) throttled(m *chatguard.Message, v *chatguard.Verdict) {
+	j := job{*m, *v, b.options.Now()}
+	if refused := b.backlog.add(j); refused != "" {
+		b.report(&j, v.Penalty.Action, journal.Skipped, refused)
+		return
 	}
-	select {
-	case queues[maphash.String(b.seed, j.message.User.ID)%uint64(len(queues))] <- j:
-	default:
-		b.report(j, journal.Skipped, "queue full")
-	}
+	b.tell(m, v)
 }
 
-// startWorkers starts the workers of a channel, which end when their queues are closed.
-func (b *Bot) startWorkers(acting context.Context) (queues []chan job) {
-	for range b.options.Workers {
-		queue := make(chan job, b.options.QueueSize)
-		queues = append(queues, queue)
-		b.workers.Go(func() {
-			for j := range queue {
-				b.act(acting, j)
-			}
-		})
+// left is how many requests can be sent now.
+func (b *Bot) left() int {
+	if b.options.Moderator == nil {
+		return math.MaxInt
 	}
-	return queues
+	return b.options.Moderator.Left()
 }
 
-// act carries out a penalty and reports how that went.
-func (b *Bot) act(ctx context.Context, j job) {
-	err := b.penalise(ctx, j)
-	var skip skipError
-	switch {
-	case err == nil:
-		b.report(j, journal.Done, "")
-	case errors.As(err, &skip):
-		b.report(j, journal.Skipped, err.Error())
-	case ctx.Err() != nil:
-		b.report(j, journal.Skipped, "chatguard stopped")
-	default:
-		b.report(j, journal.Failed, err.Error())
-	}
-}
-
-func (b *Bot) report(j job, result journal.Result, reason string) {
-	action := j.verdict.Penalty.Action
+func (b *Bot) report(j *job, action chatguard.Action, result journal.Result, reason string) {
 	b.counts.acted(action, result)
 	if result != journal.Done {
 		m := &j.message
-		b.options.Logger.Warn("no penalty", "channel", m.ChannelID, "user", m.User.ID, "login", m.User.Login, "message", m.ID, "penalty", j.verdict.Penalty, "result", result, "reason", reason)
+		b.complainOf(string(result)+reason, "no penalty", "channel", m.ChannelID, "user", m.User.ID, "login", m.User.Login, "message", m.ID,
+			"penalty", j.verdict.Penalty, "result", result, "reason", reason)
 	}
 	b.options.Report(journal.Outcome{Entry: j.verdict.EntryID, At: b.options.Now(), Action: action, Result: result, Reason: reason})
 }

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -15,45 +14,14 @@ type Moderator interface {
 	Warn(ctx context.Context, m chatguard.Message, reason string) error // and delete
 	Timeout(ctx context.Context, m chatguard.Message, length time.Duration, reason string) error
 	Ban(ctx context.Context, m chatguard.Message, reason string) error
-}
 
-// skipError is why a penalty is not tried.
-type skipError string
+	// Left is how many requests the platform takes now; more would have to wait.
+	Left() int
 
-func (e skipError) Error() string { return string(e) }
+	// SlowMode returns how long everyone has to wait between two messages of theirs: on is false where they needn't.
+	SlowMode(ctx context.Context, channelID string) (on bool, wait time.Duration, err error)
+	SetSlowMode(ctx context.Context, channelID string, on bool, wait time.Duration) error
 
-// keepers are those who keep order in a channel. Whatever the policy says, a bot doesn't act on them.
-var keepers = chatguard.RolesOf(chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster)
-
-// penalise carries out the penalty that a verdict names.
-func (b *Bot) penalise(ctx context.Context, j job) error {
-	moderator, penalty := b.options.Moderator, j.verdict.Penalty
-	if moderator == nil {
-		return skipError("there is no token: chatguard only reads")
-	}
-	if j.message.User.Roles&keepers != 0 {
-		return skipError("moderators and the broadcaster are never acted on")
-	}
-	switch penalty.Action {
-	case chatguard.NoAction:
-		return nil
-	case chatguard.Delete:
-		return moderator.Delete(ctx, j.message)
-	case chatguard.Warn:
-		return moderator.Warn(ctx, j.message, reason(j.verdict))
-	case chatguard.Timeout:
-		return moderator.Timeout(ctx, j.message, penalty.Duration, reason(j.verdict))
-	case chatguard.Ban:
-		return moderator.Ban(ctx, j.message, reason(j.verdict))
-	}
-	return skipError("a chat bot can't " + penalty.Action.String())
-}
-
-// reason tells the user, and other moderators, why.
-func reason(v chatguard.Verdict) string {
-	if v.Never {
-		return fmt.Sprintf("Too much at once (limit %s).", v.Limit)
-	}
-	wait := (v.RetryAfter + time.Second - 1) / time.Second * time.Second
-	return fmt.Sprintf("Too many messages (limit %s). The next one is fine in %s.", v.Limit, wait)
+	// Say says something in a channel, as an answer to a message where that is named. It tries once.
+	Say(ctx context.Context, channelID, text, replyTo string) error
 }

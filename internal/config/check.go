@@ -36,6 +36,7 @@ func (r *reader) check(c *Config) error {
 		{place{"twitch", "eventsub_url"}, schemed(c.Twitch.EventSubURL, "wss", "ws")},
 		{place{"twitch", "helix_url"}, schemed(c.Twitch.HelixURL, "https", "http")},
 		{place{"twitch", "auth_url"}, schemed(c.Twitch.AuthURL, "https", "http")},
+		{place{"twitch", "auth_url"}, atHome(c.Twitch)},
 		{place{"twitch", "token"}, printable(c.Twitch.Token)},
 		{place{"twitch", "refresh_token"}, printable(c.Twitch.RefreshToken)},
 		{place{"twitch", "slow_mode"}, slowMode(c.Twitch.SlowMode)},

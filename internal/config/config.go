@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -80,9 +78,7 @@ type Web struct {
 }
 
 // TokenFile is the path of the file that the bot's tokens are kept in: beside the database, under its name.
-func (c *Config) TokenFile() string {
-	return strings.TrimSuffix(c.Database, filepath.Ext(c.Database)) + ".token"
-}
+func (c *Config) TokenFile() string { return c.Database + ".token" }
 
 // Default returns the configuration of an empty file: no channels, and the policy that chatguard.DefaultPolicy has.
 func Default() Config {

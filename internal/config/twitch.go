@@ -28,6 +28,14 @@ func transport(name string) error {
 	return nil
 }
 
+// atHome refuses to show Twitch's identity server a token of another Helix.
+func atHome(t Twitch) error {
+	if usual := Default().Twitch; t.HelixURL != usual.HelixURL && t.AuthURL == usual.AuthURL {
+		return errors.New("helix_url leads elsewhere than to Twitch, so this has to be set, too: tokens are shown to both")
+	}
+	return nil
+}
+
 // slowMode refuses what Twitch doesn't take.
 func slowMode(d time.Duration) error {
 	if d != 0 && (d < 3*time.Second || d > 2*time.Minute || d%time.Second != 0) {

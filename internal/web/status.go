@@ -24,6 +24,10 @@ const (
 	Disconnected ConnectionState = "disconnected"
 
 	// These are worth knowing, and no trouble:
+	Valid     ConnectionState = "valid"     // of a token: Twitch takes it
+	Refused   ConnectionState = "refused"   // of a token: Twitch takes it no more
+	Missing   ConnectionState = "missing"   // of a token: there is none, and one is needed
+	Unchecked ConnectionState = "unchecked" // of a token: Twitch can't be asked
 	Observing ConnectionState = "observing" // it can't act there, whatever the policy says; the detail says why
 	Paused    ConnectionState = "paused"
 	RaidMode  ConnectionState = "raid mode"
@@ -32,7 +36,7 @@ const (
 // isTrouble reports whether messages don't come, or can't be acted on, against everyone's will.
 func (c ConnectionState) isTrouble() bool {
 	switch c {
-	case Connected, Observing, Paused, RaidMode:
+	case Connected, Valid, Unchecked, Observing, Paused, RaidMode:
 		return false
 	}
 	return true

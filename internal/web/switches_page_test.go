@@ -134,7 +134,7 @@ func TestWhatToMendIsReadable(t *testing.T) {
 		o.Connections = func() []Connection {
 			return []Connection{
 				{Name: "Twitch", State: Connected},
-				{Name: "Token", State: Disconnected, Detail: "Twitch refused the token: run `chatguard login`"},
+				{Name: "Token", State: Refused, Detail: "Twitch refused the token: run `chatguard login`"},
 				{Name: "#gardenhour", State: Observing, Detail: "type `/mod chatguard_bot` in the chat of gardenhour"},
 				{Name: "#gardenhour", State: Paused, Detail: "by berta"},
 				{Name: "#gardenhour", State: RaidMode, Detail: "for 9 min more"},
@@ -143,7 +143,7 @@ func TestWhatToMendIsReadable(t *testing.T) {
 	})
 	w := d.open(360, 800)
 	for text, kind := range map[string]string{
-		"Token disconnected Twitch refused the token: run chatguard login":        "bad",
+		"Token refused Twitch refused the token: run chatguard login":        "bad",
 		"#gardenhour observing type /mod chatguard_bot in the chat of gardenhour": "notice",
 		"#gardenhour paused by berta":                                             "notice",
 		"#gardenhour raid mode for 9 min more":                                    "notice",

@@ -43,7 +43,7 @@ func BenchmarkLineToDelete(b *testing.B) {
 	srv := startTwitch(b, "room")
 	h, _ := newHelix(b, srv)
 	h.Now, h.sleep = nil, nil
-	moderator := &Moderator{Helix: h, UserID: srv.BotID()}
+	moderator := &Moderator{Helix: h, UserID: srv.BotID}
 	throttled := make(chan chatguard.Message, 1000)
 	acting := make(chan struct{})
 	go func() {

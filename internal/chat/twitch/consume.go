@@ -11,36 +11,61 @@ import (
 // maxAge is how much older than the local clock a message's time may be before the local clock is believed instead.
 const maxAge = time.Minute
 
-// consume turns queued lines into messages and hands them over, until ctx ends.
+// consume hands what queued lines say to the sink, until ctx ends.
 func (i *IRC) consume(ctx context.Context, lines *queue, sink chat.Sink) {
-	var messages []chatguard.Message
+	d := delivery{report: &i.report, sink: sink}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case b := <-lines.batches:
-			messages = i.read(messages[:0], b)
-			if len(messages) > 0 {
-				sink.Messages(messages)
+			for _, line := range b.lines {
+				d.read(line, b.at)
 			}
-			clear(messages) // the next batch may be long in coming; don't hold this one's lines until then
+			d.flush()
 		}
 	}
 }
 
-// read appends the batch's messages, and counts what can't be read.
-func (i *IRC) read(messages []chatguard.Message, b batch) []chatguard.Message {
-	for _, line := range b.lines {
-		m, err := parseChat(line)
-		if err != nil {
-			i.skip(err)
-			continue
+// delivery is what was read and is to be handed over.
+type delivery struct {
+	report   *report
+	sink     chat.Sink
+	messages []chatguard.Message // since the last removal
+}
+
+// read takes a line that was received at a time. What can't be read is counted.
+func (d *delivery) read(line string, at time.Time) {
+	raw, err := split(line)
+	switch {
+	case err != nil:
+	case raw.command == "PRIVMSG":
+		var m chatguard.Message
+		if m, err = parseChat(line, raw); err == nil {
+			m.SentAt = liveTime(m.SentAt, at)
+			d.messages = append(d.messages, m)
 		}
-		m.SentAt = liveTime(m.SentAt, b.at)
-		messages = append(messages, m)
+	default:
+		var r chat.Removal
+		if r, err = parseRemoval(raw, d.report.roomID(raw.channel())); err == nil {
+			d.flush()
+			d.sink.Removed(r)
+		}
 	}
-	i.note(func(s *Status) { s.Messages += uint64(len(messages)) })
-	return messages
+	if err != nil {
+		d.report.skip(err)
+	}
+}
+
+// flush hands the messages over.
+func (d *delivery) flush() {
+	if len(d.messages) == 0 {
+		return
+	}
+	d.report.note(func(s *Status) { s.Messages += uint64(len(d.messages)) })
+	d.sink.Messages(d.messages)
+	clear(d.messages) // the next batch may be long in coming; don't hold this one's lines until then
+	d.messages = d.messages[:0]
 }
 
 // liveTime is the time to judge a message by that arrived at now: the time it was sent, unless that is missing, in the future, or long past.
@@ -52,13 +77,13 @@ func liveTime(sent, now time.Time) time.Time {
 }
 
 // skip counts a line that can't be read. The first for each reason is logged, too.
-func (i *IRC) skip(reason error) {
+func (r *report) skip(reason error) {
 	first := false
-	i.note(func(s *Status) {
+	r.note(func(s *Status) {
 		s.Skipped[reasonOf(reason)]++
 		first = s.Skipped[reasonOf(reason)] == 1
 	})
 	if first {
-		i.logger().Warn("twitch chat: a line was skipped; more like it are only counted", "reason", reason)
+		r.log.Warn("twitch chat: a line was skipped; more like it are only counted", "reason", reason)
 	}
 }

@@ -1,4 +1,4 @@
-// Package twitch connects chatguard to Twitch: IRC reads chat lines and turns them into messages, Moderator carries out penalties over
+// Package twitch connects chatguard to Twitch: IRC and EventSub each read chat and turn it into messages, Moderator carries out penalties over
 // Helix, Twitch's HTTP API.
 //
 // It knows nothing of limits, of the store or of the dashboard. What Twitch sends is hostile until read: sizes are bounded, lines that

@@ -5,13 +5,16 @@ import "errors"
 // What can go wrong, for errors.Is. Each text is one line that ends in the mend; errors that wrap them say what was tried.
 var (
 	// ErrLogin: Twitch's chat refuses login or token. Trying again can't help.
-	ErrLogin = errors.New("Twitch chat refused the login; set CHATGUARD_TWITCH_TOKEN to a valid token of the bot's account, or to none to read anonymously")
+	ErrLogin = errors.New("Twitch chat refused the login; run `chatguard login`, or set CHATGUARD_TWITCH_TOKEN to a valid token of the bot's account")
 
 	// ErrChannel: the name can't be a channel's.
 	ErrChannel = errors.New("channels need their login name, up to 25 letters, digits and underscores, as in twitch.tv/name")
 
 	// ErrToken: Helix or the identity server refuses the token, or there is none.
-	ErrToken = errors.New("Twitch refused the access token; set CHATGUARD_TWITCH_TOKEN to a valid one with the scopes the bot needs")
+	ErrToken = errors.New("Twitch refused the access token; run `chatguard login`, or set CHATGUARD_TWITCH_TOKEN to a valid one")
+
+	// ErrScope: the token doesn't allow this. The wrapping error quotes Twitch, which names the scope.
+	ErrScope = errors.New("the token lacks a scope; run `chatguard login` again")
 
 	// ErrNotModerator: the token's user may not moderate in that channel.
 	ErrNotModerator = errors.New("the bot is no moderator in this channel; let the broadcaster type /mod and the bot's name in its chat")
@@ -28,6 +31,9 @@ var (
 	// ErrUnavailable: Twitch could not be reached or failed, several times in a row.
 	ErrUnavailable = errors.New("Twitch could not be reached or failed; look at status.twitch.tv and at this machine's network")
 
+	// ErrDropped: Twitch took a chat message, but shows it to nobody, for a reason that the wrapping error quotes.
+	ErrDropped = errors.New("Twitch dropped the chat message")
+
 	// ErrRejected: Twitch refuses the request for a reason of its own, which the wrapping error quotes.
 	ErrRejected = errors.New("Twitch refused the request")
 )
@@ -38,5 +44,6 @@ var (
 	errClosed    = errors.New("the chat server closed the connection")
 	errSilence   = errors.New("the chat server fell silent")
 	errReconnect = errors.New("the chat server asked to reconnect")
+	errRefused   = errors.New("the chat server refused the token; there is another one by now")
 	errNoTags    = errors.New("the chat server can't send tags, which say who wrote a message")
 )

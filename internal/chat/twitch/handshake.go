@@ -1,40 +1,27 @@
 package twitch
 
 import (
-	"cmp"
 	"context"
-	"crypto/tls"
 	"fmt"
 	"math/rand/v2"
-	"net"
-	"slices"
 	"strings"
 )
 
-// dial opens the connection, with TLS where that is configured, within the time for the handshake.
-func (s *session) dial(ctx context.Context) error {
+// dial opens the connection within the time for the handshake.
+func (s *session) dial(ctx context.Context) (err error) {
 	ctx, cancel := context.WithDeadline(ctx, s.began.Add(s.timing.Handshake))
 	defer cancel()
-	address := s.irc.Address
-	var err error
-	if s.irc.TLS == nil {
-		var d net.Dialer
-		s.conn, err = d.DialContext(ctx, "tcp", cmp.Or(address, plainAddress))
-	} else {
-		d := tls.Dialer{Config: s.irc.TLS}
-		s.conn, err = d.DialContext(ctx, "tcp", cmp.Or(address, tlsAddress))
-	}
-	if err != nil {
+	if s.wire, err = s.irc.dial(ctx); err != nil {
 		return fmt.Errorf("can't reach the chat server: %w", err)
 	}
 	return nil
 }
 
 // introduce asks for tags and says who we are. The server's answers are read with everything else.
-func (s *session) introduce(login, token string) error {
+func (s *session) introduce(login, pass string) error {
 	hello := []string{"CAP REQ :twitch.tv/tags twitch.tv/commands"}
-	if token != "" {
-		hello = append(hello, "PASS oauth:"+token)
+	if pass != "" {
+		hello = append(hello, "PASS oauth:"+pass)
 	}
 	for _, line := range append(hello, "NICK "+login) {
 		if err := s.write(line); err != nil {
@@ -45,7 +32,8 @@ func (s *session) introduce(login, token string) error {
 }
 
 // credentials are the login and the bare token to introduce ourselves with; without a token an anonymous login.
-func (s *session) credentials(ctx context.Context) (login, token string, err error) {
+func (s *session) credentials(ctx context.Context) (login, pass string, err error) {
+	token := ""
 	if s.irc.Token != nil {
 		if token, err = s.irc.Token(ctx); err != nil {
 			return "", "", fmt.Errorf("no token for the chat: %w", err)
@@ -54,13 +42,17 @@ func (s *session) credentials(ctx context.Context) (login, token string, err err
 	if token == "" {
 		return fmt.Sprintf("justinfan%d", 10_000+rand.IntN(90_000)), "", nil
 	}
-	if token, err = bareToken(token); err != nil {
+	if pass, err = bareToken(token); err != nil {
 		return "", "", fmt.Errorf("%w (%w)", ErrLogin, err)
 	}
-	if login = strings.ToLower(s.irc.Login); !isLogin(login) {
-		return "", "", fmt.Errorf("%w (%q can't be its login)", ErrLogin, s.irc.Login)
+	if s.irc.Login != nil {
+		login = strings.ToLower(s.irc.Login())
 	}
-	return login, token, nil
+	if !isLogin(login) {
+		return "", "", fmt.Errorf("%w (%q can't be its login)", ErrLogin, login)
+	}
+	s.token = token
+	return login, pass, nil
 }
 
 // control acts on a line that is no chat. An error ends the connection.
@@ -76,7 +68,9 @@ func (s *session) control(line rawLine) error {
 		s.welcomeOnce()
 	case "ROOMSTATE":
 		s.welcomeOnce()
-		s.enterRoom(line)
+		s.reads(line)
+	case "USERSTATE":
+		s.learnStanding(line)
 	case "NOTICE":
 		return s.notice(line)
 	case "RECONNECT":
@@ -96,32 +90,15 @@ func (s *session) welcomeOnce() {
 	}
 	s.welcomed = s.irc.now()
 	s.irc.enter(Connected)
-	s.irc.logger().Info("twitch chat connected", "channels", len(s.channels))
-	s.welcome()
+	s.irc.logger().Info("twitch chat connected")
+	close(s.welcome)
 }
 
-// enterRoom takes a line from a channel as the sign that we are in it, and learns its room ID.
-func (s *session) enterRoom(line rawLine) {
-	channel := strings.TrimPrefix(line.target(), "#")
-	if s.entered[channel] {
-		return
-	}
-	if room := line.tag("room-id"); isID(room) && slices.Contains(s.channels, channel) {
-		s.entered[channel] = true
-		if s.irc.Entered != nil {
-			s.irc.Entered(channel, room)
-		}
-		s.irc.learnRoom(channel, room)
-	}
-}
-
-// notice tells a refused login, which ends everything, from what the server has to say about a channel, which is worth showing.
+// notice tells a refused login, which ends the connection, from what the server has to say about a channel, which is worth showing.
 func (s *session) notice(line rawLine) error {
 	text := line.text()
 	if line.target() != "*" {
-		if strings.HasPrefix(line.tag("msg-id"), "msg_") {
-			s.irc.trouble(fmt.Errorf("channel %s: %s", line.target(), text))
-		}
+		s.noticeIn(line.channel(), line.tag("msg-id"), text)
 		return nil
 	}
 	for _, refusal := range []string{"Login authentication failed", "Improperly formatted auth", "Login unsuccessful", "Invalid NICK"} {
@@ -130,4 +107,14 @@ func (s *session) notice(line rawLine) error {
 		}
 	}
 	return nil
+}
+
+// noticeIn takes note of what the server says about a channel: that it doesn't let us in, or that something else is wrong.
+func (s *session) noticeIn(channel, id, text string) {
+	switch {
+	case id == "msg_channel_suspended" || id == "msg_channel_blocked" || id == "msg_room_not_found" || id == "msg_banned":
+		s.irc.shutOut(channel, text)
+	case strings.HasPrefix(id, "msg_"):
+		s.irc.trouble(fmt.Errorf("channel #%s: %s", channel, text))
+	}
 }

@@ -17,13 +17,20 @@ const (
 
 // Helix speaks to Twitch's HTTP API. Fill its fields, then use it from any goroutine; the fields are not to be changed after that.
 //
+// Requests stay within Twitch's budget: when it is used up, calls wait in the order in which they came, and a few requests are kept for calls that
+// must not wait behind moderation.
+//
 // A call tries several times where trying again can help, and returns when it succeeded, when trying again can't help, or when its context ended. Its
 // error is one line that names the thing and the mend, never the token, and is one of this package's Err values to errors.Is.
 type Helix struct {
 	BaseURL  string                                // of Helix; empty means Twitch's
 	AuthURL  string                                // of the identity server; empty means Twitch's
-	ClientID string                                // of the application that the token was made for; empty means what Validate learns
+	ClientID func() string                         // of the application that the token was made for, asked for with each request; nil means none
 	Token    func(context.Context) (string, error) // the access token, asked for at each request; required
+
+	// Refused is told a token that Twitch doesn't take any more. Where it returns nil, the request is sent once more with what Token gives then. Nil
+	// means that a refused token stays refused.
+	Refused func(ctx context.Context, token string) error
 
 	HTTP   *http.Client     // nil means one of its own, with timeouts, that keeps connections open and follows no redirects
 	Logger *slog.Logger     // nil logs nothing
@@ -35,9 +42,7 @@ type Helix struct {
 		once   sync.Once
 		client *http.Client
 	}
-	mu        sync.Mutex
-	learned   string    // the client ID that Validate learned; guarded by mu
-	heldUntil time.Time // no request is to be sent before; guarded by mu
+	budget budget
 }
 
 // Bounds on a single HTTP exchange.
@@ -54,26 +59,30 @@ func (h *Helix) client() *http.Client {
 	if h.HTTP != nil {
 		return h.HTTP
 	}
-	h.own.once.Do(func() {
-		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.MaxIdleConnsPerHost = idleConns
-		h.own.client = &http.Client{
-			Transport: transport,
-			Timeout:   exchangeTimeout,
-			// A redirect would carry the token to wherever it points.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}
-	})
+	h.own.once.Do(func() { h.own.client = newClient() })
 	return h.own.client
+}
+
+// newClient returns a client with timeouts, that keeps connections open and follows no redirects.
+func newClient() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = idleConns
+	return &http.Client{
+		Transport: transport,
+		Timeout:   exchangeTimeout,
+		// A redirect would carry the token to wherever it points.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 func (h *Helix) baseURL() string { return cmp.Or(h.BaseURL, helixURL) }
 func (h *Helix) authURL() string { return cmp.Or(h.AuthURL, authURL) }
 
 func (h *Helix) clientID() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return cmp.Or(h.ClientID, h.learned)
+	if h.ClientID == nil {
+		return ""
+	}
+	return h.ClientID()
 }
 
 func (h *Helix) now() time.Time {

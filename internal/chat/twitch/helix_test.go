@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
@@ -16,7 +18,7 @@ import (
 func newHelix(t testing.TB, srv *faketwitch.Server) (*Helix, *naps) {
 	naps := newNaps()
 	h := &Helix{
-		BaseURL: srv.HelixURL(), AuthURL: srv.AuthURL(), ClientID: srv.ClientID(), Token: tokenOf(srv.Token()),
+		BaseURL: srv.HelixURL(), AuthURL: srv.AuthURL(), ClientID: srv.ClientID, Token: tokenOf(srv.Token()),
 		Now: naps.now, sleep: naps.sleep,
 	}
 	t.Cleanup(h.Close)
@@ -107,17 +109,25 @@ func TestBudgetEmpty(t *testing.T) {
 		"it doesn't say":  {faketwitch.Fault{Status: 429}, retryMin / 2, retryMin},
 		"it says nothing": {faketwitch.Fault{Status: 429, Header: http.Header{"Ratelimit-Reset": {"soon"}}}, retryMin / 2, retryMin},
 	} {
-		srv := startTwitch(t, "room")
+		srv, err := faketwitch.Start(faketwitch.Options{HelixBudget: -1, Channels: []string{"room"}}) // which says nothing of a budget itself
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer srv.Close()
 		h, naps := newHelix(t, srv)
+		ask := func() error { // what may use the reserve, and so waits for nothing else
+			_, err := h.ChatSettings(t.Context(), Room{BroadcasterID: srv.UserID("room"), ModeratorID: srv.BotID()})
+			return err
+		}
 		srv.FailNext(c.fault)
-		if _, err := h.Me(t.Context()); err != nil {
+		if err := ask(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if waits := naps.all(); len(waits) != 1 || waits[0] < c.least || waits[0] > c.most {
 			t.Errorf("%s: waited %v, want %v to %v", name, waits, c.least, c.most)
 		}
 		srv.FailNext(c.fault, c.fault, c.fault, c.fault, c.fault)
-		if _, err := h.Me(t.Context()); !errors.Is(err, ErrBusy) {
+		if err := ask(); !errors.Is(err, ErrBusy) {
 			t.Errorf("%s, for long: %v", name, err)
 		}
 	}
@@ -126,38 +136,27 @@ func TestBudgetEmpty(t *testing.T) {
 // TestBudgetIsShared: while one request knows that the budget is empty, the others wait with it. One channel's 429 holds nobody else up.
 func TestBudgetIsShared(t *testing.T) {
 	for remaining, others := range map[string]int{"0": 0, "300": 1} {
-		srv := startTwitch(t, "room")
-		h, naps := newHelix(t, srv)
-		gate := newGate()
-		h.sleep = gate.sleep
-		srv.FailNext(budgetEmpty(naps.now().Add(10*time.Second), remaining))
-		results := make(chan error)
-		ask := func() {
-			_, err := h.Me(t.Context())
-			results <- err
-		}
-		go ask()
-		<-gate.asked
-		go ask()
-		if others == 0 {
-			<-gate.asked // the second waits as well
-		} else if err := <-results; err != nil {
-			t.Error(err)
-		}
-		if got := len(srv.Requests()); got != 1+others {
-			t.Errorf("with %s left: %d requests while the first waits, want %d", remaining, got, 1+others)
-		}
-		if err := naps.sleep(t.Context(), 10*time.Second); err != nil {
-			t.Fatal(err)
-		}
-		for range 2 - others {
-			gate.open <- struct{}{}
-		}
-		for range 2 - others {
-			if err := <-results; err != nil {
-				t.Error(err)
+		synctest.Test(t, func(t *testing.T) {
+			srv, h := inMemory(t, faketwitch.Options{})
+			began := time.Now()
+			srv.FailNext(budgetEmpty(began.Add(10*time.Second), remaining))
+			var both sync.WaitGroup
+			for range 2 {
+				both.Go(func() {
+					if _, err := h.Users(t.Context(), "ann"); err != nil {
+						t.Error(err)
+					}
+				})
+				synctest.Wait()
 			}
-		}
+			if got := len(srv.Requests()); got != 1+others {
+				t.Errorf("with %s left: %d requests while the first waits, want %d", remaining, got, 1+others)
+			}
+			both.Wait()
+			if all := srv.Requests(); len(all) != 3 || all[2].At.Sub(began) != 10*time.Second {
+				t.Errorf("with %s left: %d requests, the last after %v", remaining, len(all), all[len(all)-1].At.Sub(began))
+			}
+		})
 	}
 }
 
@@ -171,7 +170,7 @@ func TestHelixCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := h.Me(ctx)
+		_, err := h.Users(ctx, "ann")
 		ended <- err
 	}()
 	<-gate.asked
@@ -189,7 +188,7 @@ func TestConnectionsAreReused(t *testing.T) {
 		if err := h.DeleteMessage(t.Context(), Room{srv.UserID("room"), srv.BotID()}, "unknown"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.Me(t.Context()); err != nil {
+		if _, err := h.Users(t.Context(), "ann"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -208,7 +207,7 @@ func TestRedirect(t *testing.T) {
 	srv := startTwitch(t, "room")
 	h, _ := newHelix(t, srv)
 	srv.FailNext(faketwitch.Fault{Status: http.StatusTemporaryRedirect, Header: http.Header{"Location": {elsewhere.HelixURL() + "/users"}}})
-	if _, err := h.Me(t.Context()); !errors.Is(err, ErrRejected) {
+	if _, err := h.Users(t.Context(), "ann"); !errors.Is(err, ErrRejected) {
 		t.Error(err)
 	}
 	if got := requests(elsewhere); len(got) != 0 {
@@ -221,13 +220,13 @@ func TestTokenIsNeverTold(t *testing.T) {
 	srv := startTwitch(t, "room")
 	h, _ := newHelix(t, srv)
 	srv.FailNext(faketwitch.Fault{Status: 401, Message: "the token " + srv.Token() + "\nis bad"})
-	_, err := h.Me(t.Context())
+	_, err := h.Users(t.Context(), "ann")
 	if !errors.Is(err, ErrToken) || strings.Contains(err.Error(), srv.Token()) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%q", err)
 	}
 	for _, bad := range []string{"", "oauth:", "two words", "line\r\nHost: elsewhere"} {
 		h.Token = tokenOf(bad)
-		if _, err := h.Me(t.Context()); !errors.Is(err, ErrToken) || strings.Contains(err.Error(), "elsewhere") {
+		if _, err := h.Users(t.Context(), "ann"); !errors.Is(err, ErrToken) || strings.Contains(err.Error(), "elsewhere") {
 			t.Errorf("token %q: %v", bad, err)
 		}
 	}

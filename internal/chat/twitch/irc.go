@@ -5,11 +5,8 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
-	"sync"
+	"net"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -24,18 +21,34 @@ const (
 )
 
 // IRC reads the chat of some channels. Fill its fields, then call Run once; the fields are not to be changed after that.
-// Status may be called from any goroutine at any time.
+// Status and SetChannels may be called from any goroutine at any time.
 type IRC struct {
-	Address string      // host:port; empty means Twitch's, for TLS or not
-	TLS     *tls.Config // nil speaks plain TCP, which only a server on this machine should be trusted with; &tls.Config{} is right for Twitch
+	// WebSocketURL is where to speak IRC over WebSocket, in place of TCP: Twitch's is wss://irc-ws.chat.twitch.tv:443. Empty means TCP.
+	WebSocketURL string
 
-	Login    string                                // the bot's login; needed where Token gives a token
+	Address string // of TCP, as host:port; empty means Twitch's, for TLS or not
+
+	// TLS over TCP: nil speaks plainly, which only a server on this machine should be trusted with; &tls.Config{} is right for Twitch. Over
+	// WebSocket the URL says whether there is TLS, and nil is as good as &tls.Config{}.
+	TLS *tls.Config
+
+	Dial func(ctx context.Context, network, address string) (net.Conn, error) // opens the connection below all that; nil means net.Dialer's
+
+	Login    func() string                         // the bot's login, asked for with the token; needed where Token gives one
 	Token    func(context.Context) (string, error) // the bot's access token, asked for at each connect; nil or an empty token reads anonymously
-	Channels []string                              // logins of the channels to read, with or without '#'; at least one
+	Channels []string                              // logins of the channels to begin with, with or without '#'; at least one, unless SetChannels named some
+
+	// Refused is told a token that Twitch refused. Where it returns nil the token is asked for anew and tried after a delay; an error ends Run.
+	// Nil means that there is no other token.
+	Refused func(ctx context.Context, token string) error
 
 	// Entered is told the ID of each channel before the first message from there is delivered, and again with each connection. Reading waits
 	// for it. Nil means nobody is told.
 	Entered func(login, roomID string)
+
+	// Moderates is told whether the bot may moderate a channel: after Entered, with each connection, and whenever Twitch says so again. Of an
+	// anonymous connection nothing is told. Reading waits for it. Nil means nobody is told.
+	Moderates func(roomID string, yes bool)
 
 	Logger *slog.Logger     // nil logs nothing
 	Now    func() time.Time // the clock that corrects the times of messages; nil means time.Now
@@ -43,8 +56,7 @@ type IRC struct {
 
 	sleep func(context.Context, time.Duration) error // nil means pause
 
-	mu     sync.Mutex
-	status Status // guarded by mu
+	report
 }
 
 // Timing says how long the connection waits for what. A field that is zero has the default.
@@ -75,14 +87,12 @@ func (t Timing) withDefaults() Timing {
 // Run connects, reads until ctx ends, and hands what it reads to the sink in the order in which Twitch sent it. Lost connections are made anew,
 // with growing delays.
 //
-// It returns nil when ctx ended; ErrLogin where Twitch refuses login or token; ErrChannel where a channel's name can't be one. By then
-// every goroutine it started has ended.
+// It returns nil when ctx ended; ErrLogin where Twitch refuses login or token and there is no other; ErrChannel where a channel's name can't be
+// one. By then every goroutine it started has ended.
 func (i *IRC) Run(ctx context.Context, sink chat.Sink) error {
-	channels, err := channelLogins(i.Channels)
-	if err != nil {
+	if err := i.begin(i.Channels, i.now, i.pause, i.logger()); err != nil {
 		return err
 	}
-	i.begin(channels)
 	defer i.enter(Stopped)
 
 	timing := i.Timing.withDefaults()
@@ -92,7 +102,7 @@ func (i *IRC) Run(ctx context.Context, sink chat.Sink) error {
 		i.consume(running, lines, sink)
 		return nil
 	})
-	group.Go(func() error { return i.stayConnected(running, timing, channels, lines) })
+	group.Go(func() error { return i.stayConnected(running, timing, lines) })
 
 	if err := group.Wait(); ctx.Err() == nil {
 		i.trouble(err)
@@ -102,26 +112,33 @@ func (i *IRC) Run(ctx context.Context, sink chat.Sink) error {
 }
 
 // stayConnected makes one connection after the other until ctx ends or an error shows that trying again can't help.
-func (i *IRC) stayConnected(ctx context.Context, timing Timing, channels []string, lines *queue) error {
+func (i *IRC) stayConnected(ctx context.Context, timing Timing, lines *queue) error {
 	pace := newPacer(joinBurst, joinPeriod)
 	for failures := 0; ; failures++ {
 		i.enter(Connecting)
-		s := &session{irc: i, timing: timing, channels: channels, pace: pace, lines: lines, entered: make(map[string]bool)}
+		s := i.newSession(timing, pace, lines)
 		err := s.run(ctx)
+		if errors.Is(err, ErrLogin) {
+			err = i.renew(ctx, s.token, err)
+		}
 		if ctx.Err() != nil || errors.Is(err, ErrLogin) {
 			return err
 		}
 		if s.healthyAt(i.now()) {
 			failures = 0
 		}
-		wait := backoff(failures, timing.BackoffMin, timing.BackoffMax)
-		i.enter(Waiting)
-		i.trouble(fmt.Errorf("%w; connecting again in %s", err, wait.Round(100*time.Millisecond)))
-		i.note(func(s *Status) { s.Reconnects++ })
-		if err := i.pause(ctx, wait); err != nil {
+		if err := i.delay(ctx, err, failures, timing); err != nil {
 			return err
 		}
 	}
+}
+
+// renew tells that a token was refused. It returns what to do about the refusal: try again after errRefused, or end with the refusal.
+func (i *IRC) renew(ctx context.Context, token string, refusal error) error {
+	if token == "" || i.Refused == nil || i.Refused(ctx, token) != nil {
+		return refusal
+	}
+	return errRefused
 }
 
 func (i *IRC) now() time.Time {
@@ -145,34 +162,4 @@ func loggerOr(l *slog.Logger) *slog.Logger {
 		return slog.New(slog.DiscardHandler)
 	}
 	return l
-}
-
-// channelLogins brings names to the form that Twitch uses, each once, and refuses what can't be a channel's name: it would otherwise
-// reach the server as part of a command.
-func channelLogins(names []string) ([]string, error) {
-	var logins []string
-	for _, name := range names {
-		login := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(name), "#"))
-		if !isLogin(login) {
-			return nil, fmt.Errorf("%w: %q", ErrChannel, name)
-		}
-		if !slices.Contains(logins, login) {
-			logins = append(logins, login)
-		}
-	}
-	if len(logins) == 0 {
-		return nil, fmt.Errorf("%w: none is named", ErrChannel)
-	}
-	return logins, nil
-}
-
-// isLogin reports whether s has the form of a login: up to 25 lower-case letters, digits and underscores.
-func isLogin(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
-			return false
-		}
-	}
-	return len(s) >= 1 && len(s) <= 25
 }

@@ -33,7 +33,8 @@ func TestIRC(t *testing.T) {
 	if s.State != Connected || s.Since.IsZero() || s.Messages != 1 || s.Lines < 10 || s.Reconnects != 0 || s.Detail != "" {
 		t.Errorf("status %+v", s)
 	}
-	if len(s.Channels) != 2 || s.Channels[0] != (Channel{"room", srv.UserID("room"), true}) || s.Channels[1] != (Channel{"den", srv.UserID("den"), true}) {
+	if len(s.Channels) != 2 || s.Channels[0] != (Channel{Login: "room", RoomID: srv.UserID("room"), Joined: true}) ||
+		s.Channels[1] != (Channel{Login: "den", RoomID: srv.UserID("den"), Joined: true}) {
 		t.Errorf("channels %+v", s.Channels)
 	}
 	hello := srv.Received()[0].Line
@@ -89,13 +90,15 @@ func TestEnteredBeforeMessages(t *testing.T) {
 func TestIRCWithToken(t *testing.T) {
 	for _, prefix := range []string{"", "oauth:"} {
 		srv := startTwitch(t, "room")
-		irc := &IRC{Channels: []string{"room"}, Login: "Chatguard_Bot", Token: tokenOf(prefix + srv.Token())}
+		irc := &IRC{Channels: []string{"room"}, Login: loginOf("Chatguard_Bot"), Token: tokenOf(prefix + srv.Token())}
 		connect(t, srv, irc)
 		if received(srv, "PASS oauth:"+srv.Token()) != 1 || received(srv, "NICK chatguard_bot") != 1 {
 			t.Errorf("%+v", srv.Received())
 		}
 	}
 }
+
+func loginOf(login string) func() string { return func() string { return login } }
 
 func tokenOf(token string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return token, nil }
@@ -107,8 +110,8 @@ func TestIRCRefused(t *testing.T) {
 		irc  *IRC
 		want error
 	}{
-		"wrong token":          {&IRC{Channels: []string{"room"}, Login: "bot", Token: tokenOf("s3cret")}, ErrLogin},
-		"line break in token":  {&IRC{Channels: []string{"room"}, Login: "bot", Token: tokenOf("s3cret\r\nJOIN #den")}, ErrLogin},
+		"wrong token":          {&IRC{Channels: []string{"room"}, Login: loginOf("bot"), Token: tokenOf("s3cret")}, ErrLogin},
+		"line break in token":  {&IRC{Channels: []string{"room"}, Login: loginOf("bot"), Token: tokenOf("s3cret\r\nJOIN #den")}, ErrLogin},
 		"token without login":  {&IRC{Channels: []string{"room"}, Token: tokenOf("s3cret")}, ErrLogin},
 		"no channel":           {&IRC{}, ErrChannel},
 		"line break in name":   {&IRC{Channels: []string{"room\r\nQUIT"}}, ErrChannel},

@@ -11,6 +11,12 @@ const (
 	joinPeriod = 10 * time.Second
 )
 
+// joinAgain is how long after asking to be let into a channel to ask again, where Twitch gave no sign that we are in.
+const joinAgain = time.Minute
+
+// noAnswer is the problem with a channel that Twitch doesn't let us into without saying why.
+const noAnswer = "Twitch doesn't let us in; look whether a channel of this name exists"
+
 // pacer keeps to at most burst events in any period. It outlives connections, because Twitch counts by account.
 type pacer struct {
 	period time.Duration
@@ -22,29 +28,94 @@ func newPacer(burst int, period time.Duration) *pacer {
 	return &pacer{period: period, recent: make([]time.Time, burst)}
 }
 
-// take books the next event at or after now, and returns how long to wait for it.
-func (p *pacer) take(now time.Time) time.Duration {
-	at := now
-	if free := p.recent[p.oldest].Add(p.period); !p.recent[p.oldest].IsZero() && free.After(now) {
-		at = free
+// wait is how long it is until the next event may be.
+func (p *pacer) wait(now time.Time) time.Duration {
+	if oldest := p.recent[p.oldest]; !oldest.IsZero() {
+		return max(0, oldest.Add(p.period).Sub(now))
 	}
-	p.recent[p.oldest] = at
-	p.oldest = (p.oldest + 1) % len(p.recent)
-	return at.Sub(now)
+	return 0
 }
 
-// join asks to be let into each channel, no faster than Twitch takes it. It has a goroutine of its own, so that nothing else waits. It ends
-// with ctx, or with the connection.
-func (s *session) join(ctx context.Context) {
-	for _, channel := range s.channels {
-		if wait := s.pace.take(s.irc.now()); wait > 0 {
-			if s.irc.pause(ctx, wait) != nil {
-				return
-			}
+// take notes an event.
+func (p *pacer) take(now time.Time) {
+	p.recent[p.oldest] = now
+	p.oldest = (p.oldest + 1) % len(p.recent)
+}
+
+// keepJoined lets us into the channels that are wanted and out of those that no longer are, until the context or the connection ends. It has a
+// goroutine of its own, so that nothing else waits for the pace of joining.
+func (s *session) keepJoined(ctx context.Context) error {
+	select {
+	case <-s.welcome:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	asked := make(map[string]time.Time) // when we last asked to be let in
+	for {
+		channels, left, changed := s.irc.wanted()
+		if err := s.part(left, asked); err != nil {
+			return err
 		}
-		if err := s.write("JOIN #" + channel); err != nil {
-			s.conn.Close() // the reader then says what happened
-			return
+		wait, err := s.joinNext(channels, asked)
+		if err != nil {
+			return err
+		}
+		select {
+		case <-time.After(wait):
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
+}
+
+// part leaves channels, where we asked to be let in.
+func (s *session) part(channels []string, asked map[string]time.Time) error {
+	for _, login := range channels {
+		if asked[login].IsZero() {
+			continue
+		}
+		delete(asked, login)
+		if err := s.write("PART #" + login); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joinNext asks to be let into one channel, if that is due, and returns how long it is until there may be something to do again.
+func (s *session) joinNext(channels []Channel, asked map[string]time.Time) (time.Duration, error) {
+	now := time.Now()
+	next, wait := due(channels, asked, now)
+	if next.Login == "" {
+		return wait, nil
+	}
+	if wait := s.pace.wait(now); wait > 0 {
+		return wait, nil
+	}
+	if _, again := asked[next.Login]; again && next.Problem == "" {
+		s.irc.shutOut(next.Login, noAnswer)
+	}
+	s.pace.take(now)
+	asked[next.Login] = now
+	return 0, s.write("JOIN #" + next.Login)
+}
+
+// due returns the channel to ask for next: one that was never asked for, or else one where that was in vain for long. Without any, it returns how
+// long it is until there may be one.
+func due(channels []Channel, asked map[string]time.Time, now time.Time) (next Channel, wait time.Duration) {
+	wait = joinAgain
+	for _, c := range channels {
+		at, known := asked[c.Login]
+		switch left := at.Add(joinAgain).Sub(now); {
+		case !known:
+			return c, 0
+		case c.Joined:
+		case left > 0:
+			wait = min(wait, left)
+		case next.Login == "":
+			next = c
+		}
+	}
+	return next, wait
 }

@@ -1,11 +1,16 @@
 package twitch
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 )
 
@@ -14,67 +19,277 @@ func TestPacer(t *testing.T) {
 	p := newPacer(3, 10*time.Second)
 	for _, step := range []struct{ at, wait time.Duration }{
 		{0, 0}, {time.Second, 0}, {time.Second, 0},
-		{time.Second, 9 * time.Second}, // booked for 10 s
-		{time.Second, 10 * time.Second},
-		{11 * time.Second, 0},
-		{12 * time.Second, 8 * time.Second}, // 20 s: 10 s after the fourth
-		{40 * time.Second, 0}, {40 * time.Second, 0},
-		{40 * time.Second, 0}, {40 * time.Second, 10 * time.Second},
+		{time.Second, 9 * time.Second}, {9999 * time.Millisecond, time.Millisecond},
+		{10 * time.Second, 0}, {10 * time.Second, time.Second},
+		{11 * time.Second, 0}, {11 * time.Second, 0},
+		{12 * time.Second, 8 * time.Second},
+		{40 * time.Second, 0}, {40 * time.Second, 0}, {40 * time.Second, 0}, {40 * time.Second, 10 * time.Second},
 	} {
-		if got := p.take(start.Add(step.at)); got != step.wait {
+		now := start.Add(step.at)
+		got := p.wait(now)
+		if got != step.wait {
 			t.Errorf("at %v: waits %v, want %v", step.at, got, step.wait)
 		}
+		if got == 0 {
+			p.take(now)
+		}
 	}
 }
 
-// joins returns the channels that clients asked to join, line by line.
-func joins(srv *faketwitch.Server) (channels []string) {
+// named returns n channels.
+func named(n int) (logins []string) {
+	for i := range n {
+		logins = append(logins, fmt.Sprintf("room%d", i))
+	}
+	return logins
+}
+
+// asked returns what clients asked for by a command, line by line.
+func asked(srv *faketwitch.Server, command string) (lines []faketwitch.Received) {
 	for _, r := range srv.Received() {
-		if channel, ok := strings.CutPrefix(r.Line, "JOIN "); ok {
-			channels = append(channels, channel)
+		if channel, ok := strings.CutPrefix(r.Line, command+" "); ok {
+			r.Line = channel
+			lines = append(lines, r)
 		}
 	}
-	return channels
+	return lines
 }
 
-// TestJoinPacing: 45 channels take three bursts, and while joining waits, PING is answered and chat is read.
+// TestHundredChannels: one connection reads 100 channels, joined in their order, at the pace that Twitch takes.
+func TestHundredChannels(t *testing.T) {
+	logins := named(100)
+	bubble(t, logins, func(t *testing.T, srv *faketwitch.Server) {
+		irc := asBot(srv, &IRC{Channels: logins, Address: srv.IRCAddress(), Dial: srv.Dial})
+		in := &inbox{}
+		run(t, irc, in.deliver)
+		pass(4*joinPeriod - time.Second)
+		if got := len(asked(srv, "JOIN")); got != 80 {
+			t.Errorf("%d joins in 39 s, want 80", got)
+		}
+		pass(2 * time.Second)
+		joins := asked(srv, "JOIN")
+		if len(joins) != 100 || srv.Connections() != 1 {
+			t.Fatalf("%d joins by %d connections, want 100 by 1", len(joins), srv.Connections())
+		}
+		for n, join := range joins {
+			if join.Line != "#"+logins[n] {
+				t.Errorf("join %d is for %s", n, join.Line)
+			}
+			if n >= joinBurst && join.At.Sub(joins[n-joinBurst].At) < joinPeriod {
+				t.Errorf("join %d comes %v after join %d", n, join.At.Sub(joins[n-joinBurst].At), n-joinBurst)
+			}
+		}
+		for _, c := range irc.Status().Channels {
+			if !c.Joined || c.RoomID != srv.UserID(c.Login) || c.Problem != "" {
+				t.Errorf("channel %+v", c)
+			}
+			say(t, srv, faketwitch.Line{Channel: c.Login, Login: "anna", Text: "hello"})
+		}
+		synctest.Wait()
+		if got := len(in.all()); got != 100 {
+			t.Errorf("%d messages from 100 channels", got)
+		}
+	})
+}
+
+// TestJoinPacing: while joining waits, chat is read, PING answered, and a channel left, without waiting for anything.
 func TestJoinPacing(t *testing.T) {
-	var logins []string
-	for n := range 45 {
-		logins = append(logins, fmt.Sprintf("room%d", n))
-	}
-	srv := startTwitch(t, logins...)
-	naps, gate := newNaps(), newGate()
-	irc := &IRC{Channels: logins, Address: srv.IRCAddress(), Now: naps.now, sleep: gate.sleep}
-	in := &inbox{}
-	run(t, irc, in.deliver)
-
-	if wait := <-gate.asked; wait != joinPeriod {
-		t.Errorf("after 20 joins at once it waits %v, want %v", wait, joinPeriod)
-	}
-	if err := srv.WaitJoined(t.Context(), joinBurst); err != nil {
-		t.Fatal(err)
-	}
-	if got := joins(srv); len(got) != joinBurst {
-		t.Fatalf("%d joins in the first burst, want %d", len(got), joinBurst)
-	}
-	say(t, srv, faketwitch.Line{Channel: "room0", Login: "ann", Text: "hi"})
-	in.wait(t, 1)
-	srv.SendRaw("PING :are you there")
-	eventually(t, "a PONG", func() bool { return received(srv, "PONG :are you there") == 1 })
-
-	// The clock stands still, so every further join is booked a period later.
-	for n := range 25 {
-		gate.open <- struct{}{}
-		if n == 24 {
-			break
+	logins := named(45)
+	bubble(t, logins, func(t *testing.T, srv *faketwitch.Server) {
+		irc := &IRC{Channels: logins, Address: srv.IRCAddress(), Dial: srv.Dial}
+		in := &inbox{}
+		run(t, irc, in.deliver)
+		synctest.Wait()
+		if got := len(asked(srv, "JOIN")); got != joinBurst {
+			t.Fatalf("%d joins at once, want %d", got, joinBurst)
 		}
-		if wait, want := <-gate.asked, joinPeriod*time.Duration(1+(n+1)/joinBurst); wait != want {
-			t.Errorf("join %d waits %v, want %v", 21+n+1, wait, want)
+		say(t, srv, faketwitch.Line{Channel: "room0", Login: "anna", Text: "hello"})
+		srv.SendRaw("PING :are you there")
+		synctest.Wait()
+		if err := irc.SetChannels(logins[:44]); err != nil {
+			t.Fatal(err)
 		}
-	}
-	joined(t, irc)
-	if got := joins(srv); len(got) != 45 || strings.Contains(strings.Join(got, " "), ",") {
-		t.Errorf("joined with %d lines, want 45, a channel each", len(got))
-	}
+		if err := irc.SetChannels(logins[1:44]); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		parts := asked(srv, "PART")
+		if len(in.all()) != 1 || received(srv, "PONG :are you there") != 1 || len(parts) != 1 || parts[0].Line != "#room0" {
+			t.Errorf("%d messages, left %v, received %+v", len(in.all()), parts, srv.Received())
+		}
+		pass(2 * joinPeriod)
+		if joins := asked(srv, "JOIN"); len(joins) != 44 || joins[43].Line != "#room43" {
+			t.Errorf("joined with %d lines, want 44, a channel each", len(joins))
+		}
+	})
+}
+
+// TestSetChannels: channels join and leave while it runs, what comes from those that were left isn't delivered, and what can't be a channel
+// changes nothing.
+func TestSetChannels(t *testing.T) {
+	bubble(t, []string{"room", "den", "attic"}, func(t *testing.T, srv *faketwitch.Server) {
+		irc := &IRC{Channels: []string{"nowhere"}}
+		if err := irc.SetChannels([]string{"#Room", "den"}); err != nil {
+			t.Fatal(err)
+		}
+		in := connect(t, srv, irc)
+		if err := irc.SetChannels([]string{"attic", "room"}); err != nil {
+			t.Fatal(err)
+		}
+		late := "@id=late;user-id=5;room-id=" + srv.UserID("den") + " :anna!anna@a PRIVMSG #den :still on its way"
+		srv.SendRaw(late)
+		joined(t, irc)
+		for _, login := range []string{"room", "den", "attic"} {
+			say(t, srv, faketwitch.Line{Channel: login, Login: "anna", Text: login})
+		}
+		in.wait(t, 2)
+		for _, bad := range [][]string{nil, {"room", "a room"}, {"room\r\nQUIT"}} {
+			if err := irc.SetChannels(bad); !errors.Is(err, ErrChannel) {
+				t.Errorf("%q: %v", bad, err)
+			}
+		}
+		synctest.Wait()
+		if got := in.all(); len(got) != 2 || got[0].Text != "room" || got[1].Text != "attic" {
+			t.Errorf("delivered %+v", got)
+		}
+		if s := irc.Status(); len(s.Channels) != 2 || s.Channels[0].Login != "attic" || s.Channels[1].Login != "room" || s.Reconnects != 0 {
+			t.Errorf("status %+v", s)
+		}
+		if parts := asked(srv, "PART"); len(parts) != 1 || parts[0].Line != "#den" {
+			t.Errorf("left %+v", parts)
+		}
+		srv.Disconnect()
+		pass(time.Second)
+		joined(t, irc)
+		if joins := asked(srv, "JOIN"); len(joins) != 5 {
+			t.Errorf("joined %+v; the next connection should join those that are wanted by then", joins)
+		}
+	})
+}
+
+// TestLeftAndWantedAgain: a channel that comes back is joined anew.
+func TestLeftAndWantedAgain(t *testing.T) {
+	bubble(t, []string{"room", "den"}, func(t *testing.T, srv *faketwitch.Server) {
+		irc := &IRC{Channels: []string{"room", "den"}}
+		in := connect(t, srv, irc)
+		for n, logins := range [][]string{{"room"}, {"room", "den"}, {"room"}, {"den", "room"}} {
+			if err := irc.SetChannels(logins); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			say(t, srv, faketwitch.Line{Channel: "den", Login: "anna", Text: "hello"})
+			synctest.Wait()
+			if got := len(in.all()); got != (n+1)/2 {
+				t.Errorf("step %d: %d messages", n, got)
+			}
+		}
+		joined(t, irc)
+		// Wanted again before anybody noticed: nothing happens.
+		before := len(srv.Received())
+		for _, logins := range [][]string{{"room"}, {"room", "den"}} {
+			if err := irc.SetChannels(logins); err != nil {
+				t.Fatal(err)
+			}
+		}
+		joined(t, irc)
+		synctest.Wait()
+		say(t, srv, faketwitch.Line{Channel: "den", Login: "anna", Text: "hello"})
+		synctest.Wait()
+		if got := len(in.all()); got != 3 {
+			t.Errorf("%d messages; %+v", got, srv.Received()[before:])
+		}
+	})
+}
+
+// TestJoinIsSentAgain: a JOIN that Twitch ignored is sent again once a minute, and until it is heeded the channel has a problem.
+func TestJoinIsSentAgain(t *testing.T) {
+	bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
+		srv.IgnoreJoins(2)
+		irc := &IRC{Channels: []string{"room"}, Address: srv.IRCAddress(), Dial: srv.Dial}
+		run(t, irc, func([]chatguard.Message) {})
+		for _, step := range []struct {
+			wait    time.Duration
+			joins   int
+			joined  bool
+			problem string
+		}{
+			{59 * time.Second, 1, false, ""},
+			{2 * time.Second, 2, false, noAnswer},
+			{58 * time.Second, 2, false, noAnswer},
+			{2 * time.Second, 3, true, ""},
+			{time.Hour, 3, true, ""},
+		} {
+			pass(step.wait)
+			c := irc.Status().Channels[0]
+			if got := len(asked(srv, "JOIN")); got != step.joins || c.Joined != step.joined || c.Problem != step.problem {
+				t.Errorf("after %v more: %d joins, want %d; %+v", step.wait, got, step.joins, c)
+			}
+		}
+		if s := irc.Status(); s.Reconnects != 0 {
+			t.Errorf("%d reconnects", s.Reconnects)
+		}
+	})
+}
+
+// TestSuspendedChannel: it is named, asked for again and again within the pace, and joined once it is there; the trouble is told once.
+func TestSuspendedChannel(t *testing.T) {
+	bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
+		logins := append(slices.Clone(named(30)), "room")
+		irc := &IRC{Channels: logins, Address: srv.IRCAddress(), Dial: srv.Dial}
+		run(t, irc, func([]chatguard.Message) {})
+		pass(5 * time.Second)
+		told := irc.Status().DetailAt
+		pass(114 * time.Second)
+		s := irc.Status()
+		if s.Channels[0].Problem == "" || !s.Channels[30].Joined || !strings.Contains(s.Detail, "#room29") || s.DetailAt.Sub(told) > 10*time.Second {
+			t.Errorf("status %+v", s)
+		}
+		joins := asked(srv, "JOIN")
+		for n := joinBurst; n < len(joins); n++ {
+			if joins[n].At.Sub(joins[n-joinBurst].At) < joinPeriod {
+				t.Fatalf("join %d comes %v after join %d", n, joins[n].At.Sub(joins[n-joinBurst].At), n-joinBurst)
+			}
+		}
+		if len(joins) != 31+30 {
+			t.Errorf("%d joins in 2 minutes, want 61", len(joins))
+		}
+		srv.AddChannel("room7")
+		pass(time.Minute)
+		if c := irc.Status().Channels[7]; !c.Joined || c.Problem != "" {
+			t.Errorf("channel %+v", c)
+		}
+	})
+}
+
+// TestFirstJoinsAgainstSetChannels: channels may change while the first are being joined. The race detector judges, and in the end those are
+// joined that are wanted.
+func TestFirstJoinsAgainstSetChannels(t *testing.T) {
+	logins := named(10)
+	bubble(t, logins, func(t *testing.T, srv *faketwitch.Server) {
+		irc := &IRC{Channels: logins[:5], Address: srv.IRCAddress(), Dial: srv.Dial}
+		run(t, irc, func([]chatguard.Message) {})
+		var changing sync.WaitGroup
+		for n := range 4 {
+			changing.Go(func() {
+				for i := range 50 {
+					if err := irc.SetChannels(logins[(n+i)%9:]); err != nil {
+						t.Error(err)
+					}
+					irc.Status()
+				}
+			})
+		}
+		changing.Wait()
+		if err := irc.SetChannels(logins[2:8]); err != nil {
+			t.Fatal(err)
+		}
+		pass(5 * time.Minute)
+		s := irc.Status()
+		if len(s.Channels) != 6 || slices.ContainsFunc(s.Channels, func(c Channel) bool { return !c.Joined }) {
+			t.Errorf("channels %+v", s.Channels)
+		}
+		if err := srv.WaitJoined(t.Context(), 6); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -69,6 +69,19 @@ func (r rawLine) target() string {
 	return target
 }
 
+// channel is the login of the channel that the line is about; empty where it is about none.
+func (r rawLine) channel() string {
+	if login, ok := strings.CutPrefix(r.target(), "#"); ok {
+		return login
+	}
+	return ""
+}
+
+// isChat reports whether the line says what happens in a chat: a message, or that messages are gone.
+func (r rawLine) isChat() bool {
+	return r.command == "PRIVMSG" || r.command == "CLEARMSG" || r.command == "CLEARCHAT"
+}
+
 // text is the trailing parameter.
 func (r rawLine) text() string {
 	_, text, _ := strings.Cut(r.params, " :")

@@ -21,8 +21,7 @@ type lineReader struct {
 	overrun uint64 // lines thrown away so far
 }
 
-// fill reads once from the stream; what arrived is then taken with next. It may be called again after an error that passes, such as
-// a deadline.
+// fill reads once from the stream; what arrived is then taken with next.
 func (r *lineReader) fill() error {
 	if r.buf == nil {
 		r.buf = make([]byte, 0, readBuffer)

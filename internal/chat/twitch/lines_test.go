@@ -69,25 +69,6 @@ func TestLineReader(t *testing.T) {
 	}
 }
 
-// FuzzLineReader: however a stream is chopped up, the same lines come out.
-func FuzzLineReader(f *testing.F) {
-	f.Add("PING :a\r\nPRIVMSG #b :c\n", 3, 0)
-	f.Add("\n\r\n\r\r\n", 1, 0)
-	f.Add("a\nb", 2, 20_000)
-	f.Fuzz(func(t *testing.T, stream string, chunk, pad int) {
-		if chunk = chunk % 70_000; chunk <= 0 {
-			chunk = 1
-		}
-		// A line of many bytes is more than the fuzzer would come up with.
-		stream += strings.Repeat("z", max(0, pad%100_000)) + "\nend\n"
-		got, r, _ := readAll(&choppedReader{rest: stream, chunk: chunk})
-		want, tooLong := cutLines(stream)
-		if !slices.Equal(got, want) || r.overrun != tooLong {
-			t.Errorf("%d lines, %d too long; want %d and %d", len(got), r.overrun, len(want), tooLong)
-		}
-	})
-}
-
 // choppedReader returns at most chunk bytes at a time.
 type choppedReader struct {
 	rest  string

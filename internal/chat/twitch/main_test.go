@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -80,9 +81,14 @@ func (f messagesTo) Removed(chat.Removal)                  {}
 // run runs i until the test ends, or until stop is called, which returns Run's error.
 func run(t testing.TB, i *IRC, deliver func([]chatguard.Message)) (stop func() error) {
 	t.Helper()
+	return runInto(t, i, messagesTo(deliver))
+}
+
+func runInto(t testing.TB, i *IRC, sink chat.Sink) (stop func() error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- i.Run(ctx, messagesTo(deliver)) }()
+	go func() { ended <- i.Run(ctx, sink) }()
 	stop = sync.OnceValue(func() error {
 		cancel()
 		return <-ended
@@ -91,10 +97,39 @@ func run(t testing.TB, i *IRC, deliver func([]chatguard.Message)) (stop func() e
 	return stop
 }
 
-// connect runs an anonymous IRC on the fake Twitch's channels until the test ends, and returns once it has joined them.
+// bubble runs a test in simulated time against a fake Twitch in memory.
+func bubble(t *testing.T, channels []string, test func(*testing.T, *faketwitch.Server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		srv, err := faketwitch.Start(faketwitch.Options{Channels: channels, InMemory: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := srv.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		test(t, srv)
+	})
+}
+
+// pass lets simulated time go by, and what is due then happen.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// asBot lets i log in with the bot's token.
+func asBot(srv *faketwitch.Server, i *IRC) *IRC {
+	i.Login, i.Token = srv.BotLogin, tokenOf(srv.Token())
+	return i
+}
+
+// connect runs an IRC on the fake Twitch's channels until the test ends, and returns once it has joined them.
 func connect(t testing.TB, srv *faketwitch.Server, i *IRC) *inbox {
 	t.Helper()
-	i.Address = srv.IRCAddress()
+	i.Address, i.Dial = srv.IRCAddress(), srv.Dial
 	in := &inbox{}
 	run(t, i, in.deliver)
 	joined(t, i)

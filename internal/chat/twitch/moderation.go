@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,6 +82,21 @@ func (h *Helix) BanUser(ctx context.Context, room Room, userID, reason string) e
 	return h.impose(ctx, r, room, userID)
 }
 
+// UnbanUser lifts a timeout or a ban. A user who can write already counts as unbanned.
+func (h *Helix) UnbanUser(ctx context.Context, room Room, userID string) error {
+	query := room.query()
+	query.Set("user_id", userID)
+	r := request{op: "unban user", method: http.MethodDelete, url: h.baseURL() + "/moderation/bans?" + query.Encode()}
+	a, err := h.moderate(ctx, r, room, userID)
+	switch {
+	case err != nil:
+		return err
+	case a.ok(), a.status == http.StatusBadRequest && strings.Contains(a.says(), "not banned"):
+		return nil
+	}
+	return r.refused(ErrRejected, a)
+}
+
 // sanction is the request that does something to a user rather than to a message.
 func (h *Helix) sanction(verb, path string, room Room, data any) request {
 	return request{
@@ -109,12 +125,20 @@ func (h *Helix) impose(ctx context.Context, r request, room Room, userID string)
 
 // moderate sends a request that changes a chat, once none of the IDs in it is missing.
 func (h *Helix) moderate(ctx context.Context, r request, room Room, target string) (answer, error) {
-	for name, id := range map[string]string{"broadcaster": room.BroadcasterID, "moderator": room.ModeratorID, "target": target} {
-		if !isID(id) {
-			return answer{}, fmt.Errorf("%s: %w: the %s's ID is %q", r.op, ErrUnsafe, name, cut(id, 100))
-		}
+	if err := r.needs("broadcaster", room.BroadcasterID, "moderator", room.ModeratorID, "target", target); err != nil {
+		return answer{}, err
 	}
 	return h.do(ctx, r)
+}
+
+// needs returns an ErrUnsafe where an ID is none. It is given names and IDs in turn.
+func (r request) needs(namesAndIDs ...string) error {
+	for pair := range slices.Chunk(namesAndIDs, 2) {
+		if name, id := pair[0], pair[1]; !isID(id) {
+			return fmt.Errorf("%s: %w: the %s's ID is %q", r.op, ErrUnsafe, name, cut(id, 100))
+		}
+	}
+	return nil
 }
 
 func (r Room) query() url.Values {

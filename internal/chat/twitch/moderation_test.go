@@ -45,6 +45,15 @@ func TestRequests(t *testing.T) {
 			func(ctx context.Context, m *Moderator, msg chatguard.Message) error { return m.Ban(ctx, msg, "") },
 			[]string{"POST /moderation/bans" + where + ` {"data":{"user_id":"1000003","reason":""}}`},
 		},
+		"lift": {
+			func(ctx context.Context, m *Moderator, msg chatguard.Message) error {
+				return errors.Join(m.Ban(ctx, msg, "spam"), m.Lift(ctx, msg.ChannelID, msg.User.ID))
+			},
+			[]string{
+				"POST /moderation/bans" + where + ` {"data":{"user_id":"1000003","reason":"spam"}}`,
+				"DELETE /moderation/bans" + where + "&user_id=1000003",
+			},
+		},
 	} {
 		srv := startTwitch(t, "room")
 		moderator, msg := newModerator(t, srv)
@@ -66,7 +75,7 @@ func TestRequests(t *testing.T) {
 func newModerator(t testing.TB, srv *faketwitch.Server) (*Moderator, chatguard.Message) {
 	h, _ := newHelix(t, srv)
 	id := say(t, srv, faketwitch.Line{Channel: "room", Login: "ann", Text: "hi"})
-	return &Moderator{Helix: h, UserID: srv.BotID()}, chatguard.Message{
+	return &Moderator{Helix: h, UserID: srv.BotID}, chatguard.Message{
 		ID: id, ChannelID: srv.UserID("room"), User: chatguard.User{ID: srv.UserID("ann"), Login: "ann"}, SentAt: h.now(),
 	}
 }
@@ -91,12 +100,14 @@ func TestUnsafe(t *testing.T) {
 		"negative":             h.TimeoutUser(ctx, good, "5", -time.Minute, ""),
 		"over 14 days":         h.TimeoutUser(ctx, good, "5", 14*24*time.Hour+1, ""),
 		"no user to ban":       h.BanUser(ctx, good, "", ""),
+		"no user to unban":     h.UnbanUser(ctx, good, ""),
 	}
 	for _, room := range rooms {
 		attempts["delete in "+room.BroadcasterID+"/"+room.ModeratorID] = h.DeleteMessage(ctx, room, "1")
 		attempts["warn in "+room.BroadcasterID+"/"+room.ModeratorID] = h.WarnUser(ctx, room, "5", "slow down")
 		attempts["time out in "+room.BroadcasterID+"/"+room.ModeratorID] = h.TimeoutUser(ctx, room, "5", time.Minute, "")
 		attempts["ban in "+room.BroadcasterID+"/"+room.ModeratorID] = h.BanUser(ctx, room, "5", "")
+		attempts["unban in "+room.BroadcasterID+"/"+room.ModeratorID] = h.UnbanUser(ctx, room, "5")
 	}
 	for name, err := range attempts {
 		if !errors.Is(err, ErrUnsafe) || strings.Contains(err.Error(), "\n") {
@@ -153,7 +164,7 @@ func TestAnswers(t *testing.T) {
 	elsewhere := msg
 	elsewhere.ChannelID = srv.UserID("other")
 	srv.SetBotModerator("other", false)
-	impostor := &Moderator{Helix: moderator.Helix, UserID: "5"}
+	impostor := &Moderator{Helix: moderator.Helix, UserID: func() string { return "5" }}
 
 	for _, step := range []struct {
 		name string
@@ -172,6 +183,9 @@ func TestAnswers(t *testing.T) {
 		{"ban", moderator.Ban(ctx, msg, ""), nil},
 		{"ban again", moderator.Ban(ctx, msg, ""), nil},
 		{"time the banned out", moderator.Timeout(ctx, msg, time.Minute, ""), nil},
+		{"lift", moderator.Lift(ctx, msg.ChannelID, msg.User.ID), nil},
+		{"lift again", moderator.Lift(ctx, msg.ChannelID, msg.User.ID), nil},
+		{"lift where it is no moderator", moderator.Lift(ctx, elsewhere.ChannelID, msg.User.ID), ErrNotModerator},
 	} {
 		if !errors.Is(step.err, step.want) || step.err != nil && step.want == nil {
 			t.Errorf("%s: %v, want %v", step.name, step.err, step.want)

@@ -11,8 +11,8 @@ import (
 // Moderator carries out penalties for messages, in the name of the token's user. It is safe for concurrent use; calls about one user should
 // come one after the other.
 type Moderator struct {
-	Helix  *Helix // required
-	UserID string // of the token's user, as Identify tells it; required
+	Helix  *Helix        // required
+	UserID func() string // of the token's user, as Identify tells it, asked for with each request; required
 
 	mu       sync.Mutex
 	timeouts map[target]timeoutSpan // those in force that this Moderator gave; guarded by mu
@@ -32,7 +32,7 @@ const (
 
 // Delete removes the message.
 func (m *Moderator) Delete(ctx context.Context, msg chatguard.Message) error {
-	return m.Helix.DeleteMessage(ctx, m.room(msg), msg.ID)
+	return m.Helix.DeleteMessage(ctx, m.room(msg.ChannelID), msg.ID)
 }
 
 // Warn removes the message and warns its author.
@@ -40,7 +40,7 @@ func (m *Moderator) Warn(ctx context.Context, msg chatguard.Message, reason stri
 	if err := m.Delete(ctx, msg); err != nil {
 		return err
 	}
-	return m.Helix.WarnUser(ctx, m.room(msg), msg.User.ID, reason)
+	return m.Helix.WarnUser(ctx, m.room(msg.ChannelID), msg.User.ID, reason)
 }
 
 // Timeout keeps the author from writing for a length of 1 s to 14 days. Where a timeout that this Moderator gave lasts longer, it stays, and
@@ -50,7 +50,7 @@ func (m *Moderator) Timeout(ctx context.Context, msg chatguard.Message, length t
 	if m.outlasts(who, m.Helix.now().Add(length), msg.SentAt) {
 		return nil
 	}
-	if err := m.Helix.TimeoutUser(ctx, m.room(msg), msg.User.ID, length, reason); err != nil {
+	if err := m.Helix.TimeoutUser(ctx, m.room(msg.ChannelID), msg.User.ID, length, reason); err != nil {
 		return err
 	}
 	given := m.Helix.now() // only now: the request may have waited for the budget
@@ -60,11 +60,41 @@ func (m *Moderator) Timeout(ctx context.Context, msg chatguard.Message, length t
 
 // Ban keeps the author from writing for good.
 func (m *Moderator) Ban(ctx context.Context, msg chatguard.Message, reason string) error {
-	return m.Helix.BanUser(ctx, m.room(msg), msg.User.ID, reason)
+	return m.Helix.BanUser(ctx, m.room(msg.ChannelID), msg.User.ID, reason)
 }
 
-func (m *Moderator) room(msg chatguard.Message) Room {
-	return Room{BroadcasterID: msg.ChannelID, ModeratorID: m.UserID}
+// Lift lets a user write again who is timed out or banned.
+func (m *Moderator) Lift(ctx context.Context, channelID, userID string) error {
+	if err := m.Helix.UnbanUser(ctx, m.room(channelID), userID); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.timeouts, target{channelID, userID})
+	return nil
+}
+
+// Say says something in the channel, in answer to a message where replyTo is its ID. It is tried once.
+func (m *Moderator) Say(ctx context.Context, channelID, text, replyTo string) error {
+	return m.Helix.SendMessage(ctx, channelID, m.UserID(), text, replyTo)
+}
+
+// SlowMode returns whether users have to wait between two messages, and how long.
+func (m *Moderator) SlowMode(ctx context.Context, channelID string) (on bool, wait time.Duration, err error) {
+	s, err := m.Helix.ChatSettings(ctx, m.room(channelID))
+	return s.On, s.Wait, err
+}
+
+// SetSlowMode makes users wait between two messages, 3 s to 2 min, or no more.
+func (m *Moderator) SetSlowMode(ctx context.Context, channelID string, on bool, wait time.Duration) error {
+	return m.Helix.SetSlowMode(ctx, m.room(channelID), SlowMode{On: on, Wait: wait})
+}
+
+// Left returns how many penalties could be carried out now without waiting for Twitch's request budget.
+func (m *Moderator) Left() int { return m.Helix.Left() }
+
+func (m *Moderator) room(channelID string) Room {
+	return Room{BroadcasterID: channelID, ModeratorID: m.UserID()}
 }
 
 // outlasts reports whether a timeout in force lasts at least until then. One during which the user could write isn't in force any more: another

@@ -81,6 +81,33 @@ func TestFailedTimeoutIsForgotten(t *testing.T) {
 	}
 }
 
+// TestLiftedTimeoutIsForgotten: a timeout after one that was lifted is given, however short it is.
+func TestLiftedTimeoutIsForgotten(t *testing.T) {
+	srv := startTwitch(t, "room")
+	moderator, msg := newModerator(t, srv)
+	for _, err := range []error{
+		moderator.Timeout(t.Context(), msg, 10*time.Minute, ""), moderator.Lift(t.Context(), msg.ChannelID, msg.User.ID),
+		moderator.Timeout(t.Context(), msg, 30*time.Second, ""),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(srv.Bans()); n != 2 {
+		t.Errorf("%d timeouts given, want 2", n)
+	}
+}
+
+// TestModeratorLeft: what is left is what could be done at once.
+func TestModeratorLeft(t *testing.T) {
+	srv := startTwitch(t, "room")
+	moderator, msg := newModerator(t, srv)
+	before := moderator.Left()
+	if err := moderator.Delete(t.Context(), msg); err != nil || moderator.Left() != before-1 {
+		t.Errorf("%d left, then %d, %v", before, moderator.Left(), err)
+	}
+}
+
 // TestTimeoutMemory: it is bounded, and what ends soon goes before what lasts.
 func TestTimeoutMemory(t *testing.T) {
 	m, now := &Moderator{}, newNaps().now()

@@ -21,7 +21,7 @@ func Parse(line string) (m chatguard.Message, ok bool, err error) {
 	if err != nil || raw.command != "PRIVMSG" {
 		return chatguard.Message{}, false, err
 	}
-	m, err = parseChat(line)
+	m, err = parseChat(line, raw)
 	return m, err == nil, err
 }
 
@@ -31,18 +31,13 @@ func ChannelOf(line string) string {
 	if err != nil || raw.command != "PRIVMSG" {
 		return ""
 	}
-	login, _ := strings.CutPrefix(raw.target(), "#")
-	return login
+	return raw.channel()
 }
 
-// parseChat reads a PRIVMSG line. The error is a SkipReason.
-func parseChat(line string) (m chatguard.Message, err error) {
+// parseChat reads a PRIVMSG line, which raw is the parts of. The error is a SkipReason.
+func parseChat(line string, raw rawLine) (m chatguard.Message, err error) {
 	if !utf8.ValidString(line) {
 		return m, InvalidUTF8
-	}
-	raw, err := split(line)
-	if err != nil {
-		return m, err
 	}
 	parsed := parseGuarded(line)
 	if parsed == nil {

@@ -72,6 +72,42 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestSharedChat: the copies of one message, of which only that in the room it was written in is no mirror. Each has its own ID, by which it can be
+// deleted there, and the roles that its author has in that room.
+func TestSharedChat(t *testing.T) {
+	copyIn := func(room, id, badges string) string {
+		return "@badges=" + badges + ";id=" + id + ";room-id=" + room + ";source-badges=moderator/1;source-id=m1;source-room-id=10;user-id=20 " +
+			":anna!anna@a PRIVMSG #room" + room + " :hello"
+	}
+	for name, c := range map[string]struct {
+		line     string
+		id, room string
+		mirrored bool
+		roles    chatguard.Roles
+	}{
+		"where it was written":       {copyIn("10", "m1", "moderator/1"), "m1", "10", false, chatguard.RolesOf(chatguard.Moderator)},
+		"elsewhere":                  {copyIn("11", "m2", ""), "m2", "11", true, 0},
+		"a VIP there":                {copyIn("12", "m3", "vip/1"), "m3", "12", true, chatguard.RolesOf(chatguard.VIP)},
+		"lead moderator there":       {copyIn("13", "m4", "lead_moderator/1"), "m4", "13", true, chatguard.RolesOf(chatguard.LeadModerator)},
+		"outside of a shared chat":   {privmsg(""), "m1", "10", false, 0},
+		"source badges only, and no": {privmsg("source-badges=broadcaster/1"), "m1", "10", false, 0},
+	} {
+		m, ok, err := Parse(c.line)
+		if !ok || err != nil || m.ID != c.id || m.ChannelID != c.room || m.Mirrored() != c.mirrored || m.User.Roles != c.roles || m.User.ID != "20" {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+}
+
+// TestKeysAreIDs: a user and a channel that took other names are the same.
+func TestKeysAreIDs(t *testing.T) {
+	before, _, _ := Parse(privmsg("display-name=Anna"))
+	after, _, err := Parse(strings.NewReplacer("ann!ann@ann", "berta!berta@berta", "#room", "#gardenhour").Replace(privmsg("display-name=Berta")))
+	if err != nil || before.User.ID != after.User.ID || before.ChannelID != after.ChannelID || before.User.Login == after.User.Login {
+		t.Errorf("%+v and %+v, %v", before, after, err)
+	}
+}
+
 func TestParseSkips(t *testing.T) {
 	for name, c := range map[string]struct {
 		line string
@@ -80,7 +116,7 @@ func TestParseSkips(t *testing.T) {
 		"empty":               {"", nil},
 		"ping":                {"PING :tmi.twitch.tv", nil},
 		"welcome":             {":tmi.twitch.tv 001 ann :Welcome, GLHF!", nil},
-		"timeout":             {"@room-id=1;target-user-id=2 :tmi.twitch.tv CLEARCHAT #room :ann", nil},
+		"removal":             {"@room-id=1;target-user-id=2 :tmi.twitch.tv CLEARCHAT #room :ann", nil},
 		"subscription":        {"@msg-id=resub;room-id=1;user-id=2 :tmi.twitch.tv USERNOTICE #room :hello", nil},
 		"no line of IRC":      {"once upon a time", Malformed},
 		"tags alone":          {"@id=m1;room-id=10", Malformed},

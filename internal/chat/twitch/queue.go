@@ -14,21 +14,26 @@ type batch struct {
 	lines []string
 }
 
-// queue hands chat lines from the reader to the consumer. When it is full the reader waits, and so the network pushes back on the server.
+// queue hands chat lines from the reader to the consumer.
+type queue = queueOf[batch]
+
+func newQueue(wait time.Duration) *queue { return newQueueOf[batch](wait) }
+
+// queueOf hands what arrived from the reader to the consumer. When it is full the reader waits, and so the network pushes back on the server.
 // Its patience is a token bucket of waiting time: waiting uses it up, each batch handed over gives a tenth back. So a consumer that
 // stumbles loses nothing, and one that is stuck can't keep the reader from answering the server: lines are dropped then.
-type queue struct {
-	batches  chan batch
+type queueOf[T any] struct {
+	batches  chan T
 	wait     time.Duration // all the patience there can be
 	patience time.Duration // what is left of it; only the reader touches it
 }
 
-func newQueue(wait time.Duration) *queue {
-	return &queue{batches: make(chan batch, queueBatches), wait: wait, patience: wait}
+func newQueueOf[T any](wait time.Duration) *queueOf[T] {
+	return &queueOf[T]{batches: make(chan T, queueBatches), wait: wait, patience: wait}
 }
 
 // push hands b over, and reports whether it could. Only one goroutine may push.
-func (q *queue) push(ctx context.Context, b batch) bool {
+func (q *queueOf[T]) push(ctx context.Context, b T) bool {
 	select {
 	case q.batches <- b:
 		q.encourage()
@@ -53,4 +58,4 @@ func (q *queue) push(ctx context.Context, b batch) bool {
 	return false
 }
 
-func (q *queue) encourage() { q.patience = min(q.wait, max(0, q.patience)+q.wait/10) }
+func (q *queueOf[T]) encourage() { q.patience = min(q.wait, max(0, q.patience)+q.wait/10) }

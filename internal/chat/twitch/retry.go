@@ -1,11 +1,13 @@
 package twitch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -20,20 +22,19 @@ const (
 // do sends a request until it has an answer that trying again can't change. Refused tokens and missing rights are errors; any other answer is
 // the caller's to understand.
 func (h *Helix) do(ctx context.Context, r request) (answer, error) {
+	renewed := h.Refused == nil
 	for try := 1; ; try++ {
-		if err := h.waitForBudget(ctx); err != nil {
-			return answer{}, fmt.Errorf("%s: %w", r.op, err)
+		a, token, trouble := h.try(ctx, r)
+		if !renewed && token != "" && errors.Is(trouble, ErrToken) {
+			if trouble = h.renew(ctx, r, token); trouble == nil {
+				renewed = true
+				continue
+			}
 		}
-		token, err := h.token(ctx)
-		if err != nil {
-			return answer{}, fmt.Errorf("%s: %w", r.op, err)
-		}
-		a, err := h.send(ctx, r, token)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return answer{}, fmt.Errorf("%s: %w", r.op, ctx.Err())
-		}
-		trouble := r.trouble(a, err)
-		if trouble == nil || !passes(trouble) || try == maxTries {
+		case trouble == nil || !passes(trouble) || r.once || try >= maxTries:
 			return a, trouble
 		}
 		loggerOr(h.Logger).Info("twitch helix: trying again", "try", try, "trouble", oneLine(trouble.Error()))
@@ -43,6 +44,38 @@ func (h *Helix) do(ctx context.Context, r request) (answer, error) {
 	}
 }
 
+// try sends a request once the budget has room for it. It returns the token that it was sent with; none where it wasn't sent.
+func (h *Helix) try(ctx context.Context, r request) (a answer, sentWith string, trouble error) {
+	if err := h.afford(ctx, r.essential); err != nil {
+		return answer{}, "", fmt.Errorf("%s: %w", r.op, err)
+	}
+	token, err := h.token(ctx)
+	if err != nil {
+		return answer{}, "", fmt.Errorf("%s: %w", r.op, err)
+	}
+	a, err = h.send(ctx, r, token)
+	if trouble = r.trouble(a, err); err == nil {
+		trouble = cmp.Or(trouble, h.heed(ctx, a.header))
+	}
+	return a, token, trouble
+}
+
+// renew lets whoever keeps the tokens replace one that Twitch refused.
+func (h *Helix) renew(ctx context.Context, r request, token string) error {
+	if err := h.Refused(ctx, token); err != nil {
+		return fmt.Errorf("%s: %w", r.op, noToken(err))
+	}
+	return nil
+}
+
+// noToken is the error where no token can be had: for now, or at all.
+func noToken(err error) error {
+	if errors.Is(err, ErrUnavailable) || errors.Is(err, ErrToken) {
+		return err
+	}
+	return fmt.Errorf("%w (%w)", ErrToken, err)
+}
+
 // trouble is what stands between this answer and the caller.
 func (r request) trouble(a answer, err error) error {
 	switch {
@@ -50,14 +83,21 @@ func (r request) trouble(a answer, err error) error {
 		return fmt.Errorf("%s: %w (%w)", r.op, ErrUnavailable, err)
 	case a.status == http.StatusTooManyRequests:
 		return r.refused(ErrBusy, a)
-	case a.status >= 500 || a.status == http.StatusConflict:
+	case a.status >= 500 || a.status == http.StatusConflict && !r.lasting:
 		return r.refused(ErrUnavailable, a)
+	case a.lacksScope():
+		return r.refused(ErrScope, a)
 	case a.status == http.StatusUnauthorized:
 		return r.refused(ErrToken, a)
 	case a.status == http.StatusForbidden:
-		return r.refused(ErrNotModerator, a)
+		return r.refused(cmp.Or(r.forbidden, ErrNotModerator), a)
 	}
 	return nil
+}
+
+// lacksScope reports whether Twitch refuses the request because of what the token allows.
+func (a answer) lacksScope() bool {
+	return (a.status == http.StatusUnauthorized || a.status == http.StatusForbidden) && strings.Contains(strings.ToLower(a.says()), "missing scope")
 }
 
 // passes reports whether trying again can help.
@@ -71,10 +111,10 @@ func (h *Helix) token(ctx context.Context) (string, error) {
 	}
 	token, err := h.Token(ctx)
 	if err != nil {
-		return "", fmt.Errorf("%w (%w)", ErrToken, err)
+		return "", noToken(err)
 	}
 	if token, err = bareToken(token); err != nil {
-		return "", fmt.Errorf("%w (%w)", ErrToken, err)
+		return "", noToken(err)
 	}
 	return token, nil
 }
@@ -93,25 +133,18 @@ func (h *Helix) waitAfter(ctx context.Context, a answer, try int) error {
 	if left, err := strconv.Atoi(a.header.Get("Ratelimit-Remaining")); err == nil && left > 0 {
 		return h.pause(ctx, wait)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if until := now.Add(wait); until.After(h.heldUntil) {
-		h.heldUntil = until
-	}
+	h.budget.hold(now.Add(wait))
 	return nil
 }
 
-// waitForBudget waits while another request has found the budget empty.
-func (h *Helix) waitForBudget(ctx context.Context) error {
-	for {
-		h.mu.Lock()
-		wait := h.heldUntil.Sub(h.now())
-		h.mu.Unlock()
-		if wait <= 0 {
-			return nil
-		}
-		if err := h.pause(ctx, wait); err != nil {
-			return err
-		}
+// ask sends a request whose answer is worth reading, and reads it into v.
+func (h *Helix) ask(ctx context.Context, r request, v any) error {
+	a, err := h.do(ctx, r)
+	if err != nil {
+		return err
 	}
+	if !a.ok() {
+		return r.refused(ErrRejected, a)
+	}
+	return r.decode(a, v)
 }

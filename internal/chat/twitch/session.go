@@ -5,39 +5,39 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // session is one connection, from dialling to its end.
 type session struct {
-	irc      *IRC
-	timing   Timing
-	channels []string
-	pace     *pacer
-	lines    *queue
+	irc    *IRC
+	timing Timing
+	pace   *pacer
+	lines  *queue
 
-	conn     net.Conn
+	wire     wire
 	in       lineReader
 	writing  sync.Mutex      // held while a line is written
 	began    time.Time       // when dialling began, by the machine's clock
-	welcomed time.Time       // when the server welcomed us, by the IRC's clock; zero before
-	entered  map[string]bool // channels that we are known to be in
-	asked    bool            // we asked whether the server is still there, and it hasn't said anything since
-	welcome  func()          // begins joining; called once
+	heard    atomic.Int64    // when the server last said something: nanoseconds after began
+	token    string          // as the caller gave it; empty where we are anonymous
+	welcome  chan struct{}   // closed when the server has welcomed us
+	welcomed time.Time       // when it did, by the IRC's clock; zero before. The reader's only, until the session has ended
+	standing map[string]bool // whether we moderate, by channel, as far as the server has told. The reader's only
+}
+
+func (i *IRC) newSession(timing Timing, pace *pacer, lines *queue) *session {
+	return &session{irc: i, timing: timing, pace: pace, lines: lines, welcome: make(chan struct{}), standing: make(map[string]bool)}
 }
 
 // run connects and reads until the connection ends, and says why it ended.
 func (s *session) run(ctx context.Context) error {
-	var joining sync.WaitGroup
-	defer joining.Wait()
-	ctx, end := context.WithCancel(ctx)
-	defer end() // joining ends with the connection
-
-	login, token, err := s.credentials(ctx) // before dialling: a server doesn't wait long for an introduction
+	login, pass, err := s.credentials(ctx) // before dialling: a server doesn't wait long for an introduction
 	if err != nil {
 		return err
 	}
@@ -45,63 +45,39 @@ func (s *session) run(ctx context.Context) error {
 	if err := s.dial(ctx); err != nil {
 		return err
 	}
-	defer s.conn.Close()
-	defer context.AfterFunc(ctx, func() { s.conn.Close() })() // reading and writing don't know the context
+	defer s.wire.Close()
 
-	s.welcome = func() { joining.Go(func() { s.join(ctx) }) }
-	if err := s.introduce(login, token); err != nil {
-		return err
-	}
-	return s.read(ctx)
+	parts, ctx := errgroup.WithContext(ctx)
+	defer context.AfterFunc(ctx, func() { s.wire.Close() })() // reading and writing don't know the context
+	parts.Go(func() error { return s.read(ctx) })
+	parts.Go(func() error { return s.watch(ctx) })
+	parts.Go(func() error {
+		if err := s.introduce(login, pass); err != nil {
+			return err
+		}
+		return s.keepJoined(ctx)
+	})
+	return parts.Wait()
 }
 
 // read takes what the server sends: it answers what concerns the connection at once, and queues what is chat.
 func (s *session) read(ctx context.Context) error {
-	s.in.in = s.conn
+	s.in.in = s.wire
 	for {
-		if err := s.conn.SetReadDeadline(s.deadline()); err != nil {
-			return broken(err)
-		}
-		filled := s.in.fill()
-		if filled == nil {
-			s.asked = false
+		failed := s.in.fill()
+		if failed == nil {
+			s.hear()
 		}
 		if err := s.sort(ctx); err != nil {
 			return err
 		}
-		if filled != nil {
-			if err := s.revive(filled); err != nil {
-				return err
-			}
+		switch {
+		case errors.Is(failed, io.EOF):
+			return errClosed
+		case failed != nil:
+			return broken(failed)
 		}
 	}
-}
-
-// deadline is when the server must have said something.
-func (s *session) deadline() time.Time {
-	switch {
-	case s.welcomed.IsZero():
-		return s.began.Add(s.timing.Handshake)
-	case s.asked:
-		return time.Now().Add(s.timing.PongWithin)
-	}
-	return time.Now().Add(s.timing.PingAfter)
-}
-
-// revive asks a silent server once whether it is still there. Any other error ends the connection.
-func (s *session) revive(err error) error {
-	switch {
-	case errors.Is(err, io.EOF):
-		return errClosed
-	case !errors.Is(err, os.ErrDeadlineExceeded):
-		return broken(err)
-	case s.welcomed.IsZero():
-		return errHandshake
-	case s.asked:
-		return errSilence
-	}
-	s.asked = true
-	return s.write("PING :chatguard")
 }
 
 // sort goes through the lines that have arrived. Chat that arrived with the line that ends the connection still counts.
@@ -115,9 +91,10 @@ func (s *session) sort(ctx context.Context) error {
 		switch {
 		case err != nil:
 			s.irc.skip(err)
-		case line.command == "PRIVMSG":
-			s.enterRoom(line)
-			b.lines = append(b.lines, text)
+		case line.isChat():
+			if s.reads(line) {
+				b.lines = append(b.lines, text)
+			}
 		case ended == nil:
 			ended = s.control(line)
 		}
@@ -145,10 +122,7 @@ func (s *session) write(line string) error {
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if err := s.conn.SetWriteDeadline(time.Now().Add(s.timing.Write)); err != nil {
-		return broken(err)
-	}
-	if _, err := s.conn.Write([]byte(line + "\r\n")); err != nil {
+	if err := s.wire.send(line+"\r\n", s.timing.Write); err != nil {
 		return broken(err)
 	}
 	return nil

@@ -34,7 +34,7 @@ func TestBadLines(t *testing.T) {
 	for _, line := range bad {
 		srv.SendRaw(line)
 	}
-	srv.SendRaw("", "CLEARCHAT", "NOTICE", "USERNOTICE", "WHISPER", "JOIN", ":x 353", "FANCY :new command") // no chat, and no mistakes
+	srv.SendRaw("", "NOTICE", "USERNOTICE", "WHISPER", "JOIN", ":x 353", "FANCY :new command") // no chat, and no mistakes
 	id := say(t, srv, faketwitch.Line{Channel: "room", Login: "ann", Text: "still reading?"})
 	if got := in.wait(t, 1); len(got) != 1 || got[0].ID != id {
 		t.Errorf("delivered %+v", got)
@@ -64,7 +64,7 @@ func TestSilence(t *testing.T) {
 		gate := newGate()
 		irc := &IRC{
 			Channels: []string{"room"}, Address: c.listener.Addr().String(), TLS: c.config, sleep: gate.sleep,
-			Timing: Timing{PingAfter: 50 * time.Millisecond, PongWithin: 50 * time.Millisecond},
+			Timing: Timing{PingAfter: 50 * time.Millisecond, PongWithin: 400 * time.Millisecond},
 		}
 		run(t, irc, func([]chatguard.Message) {})
 		conn, err := c.listener.Accept()
@@ -128,7 +128,7 @@ func TestNoLineBreakIsSent(t *testing.T) {
 func TestStatusIsConcurrent(t *testing.T) {
 	srv := startTwitch(t, "room")
 	naps := newNaps()
-	irc := &IRC{Channels: []string{"room"}, Login: srv.BotLogin(), Token: tokenOf(srv.Token()), sleep: naps.sleep}
+	irc := &IRC{Channels: []string{"room"}, Login: srv.BotLogin, Token: tokenOf(srv.Token()), sleep: naps.sleep}
 	connect(t, srv, irc)
 	asking, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -215,6 +215,9 @@ func TestUnknownChannel(t *testing.T) {
 	in := &inbox{}
 	run(t, irc, in.deliver)
 	eventually(t, "the trouble to be told", func() bool { return strings.Contains(irc.Status().Detail, "#nowhere") })
+	if c := irc.Status().Channels[0]; c.Joined || !strings.Contains(c.Problem, "does not exist") {
+		t.Errorf("channel %+v", c)
+	}
 	if err := srv.WaitJoined(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,12 @@
 package twitch
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 	"maps"
-	"slices"
+	"sync"
 	"time"
 )
 
@@ -33,65 +37,87 @@ type Status struct {
 
 // Channel is one channel as the connection knows it.
 type Channel struct {
-	Login  string
-	RoomID string // empty until the server has told it; kept over reconnects
-	Joined bool   // the server has shown on this connection that we are in
+	Login   string
+	RoomID  string // empty until the server has told it; kept over reconnects
+	Joined  bool   // the server has shown on this connection that we are in
+	Problem string // why we aren't in, or what else isn't as it should be, as far as that is known: one line for people
+}
+
+// report is what a connection tells of itself, and how it stands with its channels. The connections to chat have it in common.
+type report struct {
+	clock func() time.Time // set by begin, as the next two
+	wait  func(context.Context, time.Duration) error
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	status Status // guarded by mu, but for Channels, which are the roster's
+	roster roster // guarded by mu
 }
 
 // Status returns how the connection is now.
-func (i *IRC) Status() Status {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	s := i.status
+func (r *report) Status() Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.status
 	if s.State == "" {
 		s.State = Stopped
 	}
-	s.Channels = slices.Clone(s.Channels)
+	s.Channels = r.roster.channels()
 	s.Skipped = maps.Clone(s.Skipped)
 	return s
 }
 
-// begin makes the status that of a connection about to be made.
-func (i *IRC) begin(channels []string) {
-	fresh := Status{State: Connecting, Since: i.now(), Skipped: make(map[SkipReason]uint64)}
-	for _, login := range channels {
-		fresh.Channels = append(fresh.Channels, Channel{Login: login})
+// begin makes the status that of a connection about to be made, to these channels unless others were set. The error is ErrChannel.
+func (r *report) begin(names []string, clock func() time.Time, wait func(context.Context, time.Duration) error, log *slog.Logger) error {
+	r.clock, r.wait, r.log = clock, wait, log
+	channels, err := channelLogins(names)
+	now := r.clock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.roster.rooms == nil {
+		if err != nil {
+			return err
+		}
+		r.roster.set(channels)
 	}
-	i.note(func(s *Status) { *s = fresh })
+	r.status = Status{State: Connecting, Since: now, Skipped: make(map[SkipReason]uint64)}
+	return nil
 }
 
 // enter changes the state. Which channels we are in has to be shown anew in each.
-func (i *IRC) enter(state State) {
-	now := i.now()
-	i.note(func(s *Status) {
-		s.State, s.Since = state, now
-		for n := range s.Channels {
-			s.Channels[n].Joined = false
-		}
-	})
+func (r *report) enter(state State) {
+	now := r.clock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status.State, r.status.Since = state, now
+	for _, room := range r.roster.rooms {
+		room.Joined = false
+	}
 }
 
 // trouble notes what went wrong, for the log and for the status.
-func (i *IRC) trouble(err error) {
-	detail, now := oneLine(err.Error()), i.now()
-	i.logger().Warn("twitch chat", "trouble", detail)
-	i.note(func(s *Status) { s.Detail, s.DetailAt = detail, now })
+func (r *report) trouble(err error) {
+	detail, now := oneLine(err.Error()), r.clock()
+	r.log.Warn("twitch chat", "trouble", detail)
+	r.note(func(s *Status) { s.Detail, s.DetailAt = detail, now })
 }
 
-// learnRoom notes that we are in a channel, and its room ID.
-func (i *IRC) learnRoom(login, roomID string) {
-	i.note(func(s *Status) {
-		for n := range s.Channels {
-			if c := &s.Channels[n]; c.Login == login {
-				c.RoomID, c.Joined = roomID, true
-			}
-		}
-	})
+// delay waits before the next connection. A server that asks to reconnect is obeyed at once, unless it asks again and again.
+func (r *report) delay(ctx context.Context, lost error, failures int, timing Timing) error {
+	r.enter(Waiting)
+	r.note(func(s *Status) { s.Reconnects++ }) // whoever sees this knows that we are in no channel
+	if failures == 0 && errors.Is(lost, errReconnect) {
+		r.trouble(fmt.Errorf("%w; connecting again at once", lost))
+		return nil
+	}
+	wait := backoff(failures, timing.BackoffMin, timing.BackoffMax)
+	r.trouble(fmt.Errorf("%w; connecting again in %s", lost, wait.Round(100*time.Millisecond)))
+	return r.wait(ctx, wait)
 }
 
 // note changes the status. What is usual calls it a few times a batch, not for each line.
-func (i *IRC) note(change func(*Status)) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	change(&i.status)
+func (r *report) note(change func(*Status)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.status)
 }

@@ -57,7 +57,11 @@ function Mode({ policy }) {
   return html`<${State} kind="notice" detail="nobody is held back">Observing<//>`;
 }
 
-const connectionKinds = { connected: "good", connecting: "warn", disconnected: "bad", observing: "notice", paused: "notice", "raid mode": "notice" };
+const connectionKinds = {
+  connected: "good", connecting: "warn", disconnected: "bad",
+  valid: "good", unchecked: "warn", refused: "bad", missing: "bad",
+  observing: "notice", paused: "notice", "raid mode": "notice",
+};
 
 function Connection({ connection: { name, state, detail } }) {
   return html`<${State} kind=${connectionKinds[state]} detail=${detail}>${name} ${state}<//>`;

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+)
+
+// with is the same scene with more in the environment.
+func (s *scene) with(variables ...string) *scene {
+	more := *s
+	more.env = slices.Concat(s.env, variables)
+	return &more
+}
+
+// TestDoctorBesideARunningChatguard knows its database and its dashboard, looks at its token whatever else the environment holds, and takes nothing
+// from it.
+func TestDoctorBesideARunningChatguard(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.env = append(s.env, "CHATGUARD_TWITCH_REFRESH_TOKEN="+s.twitch.RefreshToken(), "CHATGUARD_TWITCH_CLIENT_ID="+s.twitch.ClientID())
+	s.start()
+	s.useUp("anna")
+	dashboard, err := url.Parse(s.bot.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := s.with("CHATGUARD_WEB_LISTEN="+dashboard.Host, "CHATGUARD_TWITCH_TOKEN=another", "CHATGUARD_TWITCH_TOKN=another")
+	out := other.do("doctor")
+	for _, want := range []string{
+		"note     environment    CHATGUARD_TWITCH_TOKN is set, but belongs to no key, and so does nothing\n",
+		"ok       environment    over the file: CHATGUARD_FLUSH_INTERVAL, CHATGUARD_TWITCH_CLIENT_ID, CHATGUARD_TWITCH_REFRESH_TOKEN, CHATGUARD_TWITCH_TOKEN, " +
+			"CHATGUARD_WEB_LISTEN, CHATGUARD_WEB_TOKEN\n",
+		fmt.Sprintf("ok       database       %s, in use by process %d\n", s.database(), s.bot.Process.Pid),
+		"ok       dashboard      " + dashboard.Host + " is the dashboard of the chatguard that runs\n",
+		"ok       token          that of chatguard_bot, good until ",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the doctor doesn't write\n%sbut\n%s", want, out)
+		}
+	}
+	s.useUp("berta")
+	s.stop()
+	if n := s.twitch.Refreshes(); n != 0 || strings.Contains(s.bot.log(), "took up the token") {
+		t.Errorf("%d renewals; the log says\n%s", n, s.bot.log())
+	}
+}
+
+// TestDoctorTellsAnotherProgramFromTheDashboard, though a chatguard runs.
+func TestDoctorTellsAnotherProgramFromTheDashboard(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	taken, err := url.Parse(s.twitch.HelixURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, complaint := s.with("CHATGUARD_WEB_LISTEN="+taken.Host).ends(exitFailed, "doctor")
+	if want := "problem  dashboard      " + taken.Host + " is in use by another program\n"; !strings.Contains(out, want) {
+		t.Errorf("the doctor doesn't write\n%sbut\n%s", want, out)
+	}
+	if complaint != "chatguard: there is a problem: its mend stands below it\n" {
+		t.Errorf("it complains %q", complaint)
+	}
+	s.stop()
+}
+
+// ends runs a command line that has to end with an exit code, and returns what it prints and what it complains of.
+func (s *scene) ends(code int, args ...string) (out, complaint string) {
+	s.Helper()
+	c := s.chatguard(args...)
+	var printed, said bytes.Buffer
+	c.Stdout, c.Stderr = &printed, &said
+	if err := c.Run(); c.ProcessState.ExitCode() != code {
+		s.Fatalf("chatguard %s: %v, want exit code %d: %s", args[0], err, code, &said)
+	}
+	return printed.String(), said.String()
+}
+
+// TestDoctorCanBeStopped while it waits for Twitch.
+func TestDoctorCanBeStopped(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.twitch.FailAuth(&faketwitch.Fault{Status: faketwitch.AsAsked, Delay: time.Hour})
+	c := s.chatguard("doctor")
+	var complaint bytes.Buffer
+	c.Stderr = &complaint
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, func() bool {
+		return slices.ContainsFunc(s.twitch.Requests(), func(r faketwitch.Request) bool { return r.Path == "/oauth2/validate" })
+	})
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); c.ProcessState.ExitCode() != exitFailed || complaint.String() != "chatguard: stopped: not everything was looked at\n" {
+		t.Errorf("%v: %s", err, &complaint)
+	}
+}
+
+func TestLongFindingsHang(t *testing.T) {
+	t.Parallel()
+	if got := hanging("a bb ccc dddd", 0); got != "a bb ccc dddd" {
+		t.Errorf("unbroken: %q", got)
+	}
+	margin := strings.Repeat(" ", findingsIndent)
+	for width, want := range map[int]string{
+		13: "a bb ccc dddd",
+		12: "a bb ccc\n" + margin + "dddd",
+		4:  "a bb\n" + margin + "ccc\n" + margin + "dddd",
+		1:  "a\n" + margin + "bb\n" + margin + "ccc\n" + margin + "dddd",
+	} {
+		if got := hanging("a bb ccc dddd", width); got != want {
+			t.Errorf("width %d: %q, want %q", width, got, want)
+		}
+	}
+}

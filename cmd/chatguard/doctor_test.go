@@ -1,0 +1,351 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+// patient is what a doctor is to look at: a configuration, and the Twitch that it leads to, in a bubble of simulated time. All is well at first.
+type patient struct {
+	*testing.T
+	server *faketwitch.Server
+	config config.Config
+	now    func() time.Time
+}
+
+func newPatient(t *testing.T, o faketwitch.Options) *patient {
+	t.Helper()
+	o.InMemory, o.Channels = true, []string{demoChannel, "teatime"}
+	server, err := faketwitch.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	p := &patient{T: t, server: server, config: demoConfig(server, t.TempDir(), "127.0.0.1:0"), now: time.Now}
+	p.config.Path, p.config.Twitch.Channels = "chatguard.toml", []string{demoChannel, "teatime"}
+	p.config.Twitch.ClientID, p.config.Twitch.RefreshToken = server.ClientID(), config.Secret(server.RefreshToken())
+	return p
+}
+
+// examine is what the doctor writes: a line each.
+func (p *patient) examine() (report []string, err error) {
+	p.Helper()
+	var out strings.Builder
+	d := newDoctor(p.config, p.server.Dial)
+	d.now = p.now
+	err = d.run(p.Context(), &out)
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"), err
+}
+
+// is wants the doctor to write these lines: the names of files and addresses as in patient.names, "…" for any text, and those in between.
+func (p *patient) is(want string) {
+	p.Helper()
+	report, err := p.examine()
+	text := p.names().Replace(strings.Join(report, "\n"))
+	if problems := strings.Count("\n"+want, "\nproblem "); (err != nil) != (problems > 0) || problems != strings.Count("\n"+text, "\nproblem ") {
+		p.Errorf("the doctor ends with %v, having written\n%s", err, text)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(want), "\n") {
+		parts := strings.Split(regexp.QuoteMeta(line), "…")
+		if !regexp.MustCompile("(?m)^" + strings.Join(parts, ".*") + "$").MatchString(text) {
+			p.Errorf("the doctor doesn't write\n%s\nbut\n%s", line, text)
+		}
+	}
+}
+
+// names makes the report the same everywhere.
+func (p *patient) names() *strings.Replacer {
+	return strings.NewReplacer(p.config.TokenFile(), "TOKENFILE", p.folder()+string(filepath.Separator), "FOLDER/", p.server.IRCAddress(), "IRC", p.server.IRCWebSocketURL(), "WEBSOCKET",
+		p.server.EventSubURL(), "EVENTSUB", p.server.HelixURL(), "HELIX", p.server.AuthURL(), "AUTH")
+}
+
+func (p *patient) folder() string { return filepath.Dir(p.config.Database) }
+
+// listen takes a port, and returns its address.
+func (p *patient) listen() string {
+	p.Helper()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.Cleanup(func() { taken.Close() })
+	return taken.Addr().String()
+}
+
+func (p *patient) write(name, contents string, mode os.FileMode) {
+	p.Helper()
+	if err := os.WriteFile(filepath.Join(p.folder(), name), []byte(contents), mode); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// hasRun makes the database and the token file, as a chatguard that has ended leaves them.
+func (p *patient) hasRun() {
+	p.Helper()
+	a, err := newAppOn(p.Context(), network{dial: p.server.Dial, listener: nobodyCalls{make(chan struct{})}}, p.config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		p.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(p.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.run(ctx) }()
+	err = p.server.WaitJoined(ctx, 1)
+	stop()
+	if err := errors.Join(err, <-ended); err != nil {
+		p.Fatal(err)
+	}
+	a.close()
+}
+
+// TestAllIsWell, over each transport. What is to be read takes one channel only.
+func TestAllIsWell(t *testing.T) {
+	t.Parallel()
+	for transport, address := range map[string]string{"irc": "IRC", "irc-websocket": "WEBSOCKET", "eventsub": "EVENTSUB"} {
+		t.Run(transport, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := newPatient(t, faketwitch.Options{})
+				p.hasRun()
+				p.now = func() time.Time { return time.Date(2026, 3, 28, 21, 30, 0, 0, time.UTC) }
+				p.config.Policy.Timezone = "Europe/Berlin"
+				p.config.Twitch.Transport = transport
+				p.config.Twitch.EventSubURL, p.config.Twitch.IRCWebSocketURL = p.server.EventSubURL(), p.server.IRCWebSocketURL()
+				p.server.FailNext(faketwitch.Fault{Status: faketwitch.AsAsked, Header: http.Header{"Date": {p.now().Format(http.TimeFormat)}}})
+				report, err := p.examine()
+				text := regexp.MustCompile(`until .*`).ReplaceAllString(p.names().Replace(strings.Join(report, "\n")), "until …")
+				want := strings.TrimPrefix(`
+ok       configuration  chatguard.toml: enforces in #gardenhour, #teatime
+ok       environment    over the file: nothing
+ok       database       FOLDER/chatguard.db, which nobody uses now
+ok       zone           Europe/Berlin: it is Sat 2026-03-28 22:30 CET there, and the day ends at Sun 2026-03-29 00:00 CET
+ok       dashboard      127.0.0.1:0 is free
+ok       clock          within 5 s of Twitch's
+ok       token file     TOKENFILE, which nobody else can read
+ok       token          that of chatguard_bot, good until …
+ok       scopes         the token allows all that is needed
+ok       channel        Twitch has #gardenhour, #teatime
+ok       moderator      chatguard_bot is one in #gardenhour, #teatime
+ok       chat           #gardenhour can be read over `+transport+" at "+address+", as chatguard_bot", "\n")
+				if err != nil || text != want {
+					t.Errorf("%v\n%s\nwant\n%s", err, text, want)
+				}
+			})
+		})
+	}
+}
+
+// TestEachProblemIsNamedWithItsMend, and keeps nothing else from being looked at.
+func TestEachProblemIsNamedWithItsMend(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spoil func(p *patient)
+		want  string
+	}{
+		"nothing to moderate": {func(p *patient) { p.config.Twitch.Channels = nil }, `
+problem  configuration  chatguard.toml: twitch.channels: is empty
+                        name the channel to moderate
+note     channel        none is named
+note     chat           not read: twitch.channels names no channel that exists`},
+		"no channel that exists": {func(p *patient) { p.config.Twitch.Channels = []string{"gardenhuor"} }, `
+problem  channel        Twitch has no channel "gardenhuor"
+                        correct twitch.channels in chatguard.toml
+note     moderator      not looked at: there is no channel, as far as Twitch has told
+note     chat           not read: twitch.channels names no channel that exists`},
+		"too many channels for EventSub": {func(p *patient) {
+			p.config.Twitch.Transport, p.config.Twitch.EventSubURL = config.TransportEventSub, p.server.EventSubURL()
+			for i := range 150 {
+				p.config.Twitch.Channels = append(p.config.Twitch.Channels, fmt.Sprint("channel", i))
+				p.server.AddChannel(fmt.Sprint("channel", i))
+			}
+		}, `
+problem  chat           …152 are named, but EventSub carries 150…
+                        name fewer in twitch.channels, or set twitch.transport to irc`},
+		"a policy for servers": {func(p *patient) { p.config.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Drop}} }, `
+problem  configuration  chatguard.toml: penalties.ladder: has "drop", which only a chat server can
+                        use "delete"`},
+		"a limit that delays": {func(p *patient) {
+			p.config.Policy.Limits[0] = chatguard.Limit{Name: "calm", Algorithm: chatguard.LeakyBucket, Every: time.Second, Queue: 2}
+		}, `
+note     configuration  limit "calm": a bot can't hold messages, so the delay of a leaky-bucket has no effect: …`},
+		"a table for nobody": {func(p *patient) { p.config.Channels = map[string]chatguard.Policy{"gardenhuor": p.config.Policy} }, `
+note     configuration  [channel.gardenhuor] is for a channel that isn't in twitch.channels, and so isn't moderated`},
+		"days of several zones": {func(p *patient) {
+			own := p.config.Policy.Clone()
+			own.Limits[1].Timezone, own.Limits[1].ResetAt = "Asia/Tokyo", "04:00"
+			p.config.Channels = map[string]chatguard.Policy{"teatime": own}
+		}, `
+ok       zone           UTC: it is … UTC there, and the day ends at … 00:00 UTC
+ok       zone           Asia/Tokyo: it is … JST there, and the day ends at … 04:00 JST`},
+		"no folder": {func(p *patient) { p.config.Database = filepath.Join(p.folder(), "gone", "chatguard.db") }, `
+problem  database       FOLDER/chatguard.db can't be made: its folder doesn't exist
+                        make that folder, or set another database
+problem  token file     token file TOKENFILE can't be written (no such file or directory)
+                        let chatguard's user write in its folder
+note     token          not looked at: its file has to be mended first`},
+		"no database": {func(p *patient) { p.write("chatguard.db", strings.Repeat("spoilt ", 1000), 0o600) }, `
+problem  database       database FOLDER/chatguard.db: it is damaged, or no database
+                        put a backup in its place, move it away to start with an empty one, or set another file`},
+		"a folder as a database": {func(p *patient) {
+			p.config.Database = filepath.Join(p.folder(), "folder.db")
+			if err := os.Mkdir(p.config.Database, 0o700); err != nil {
+				p.Fatal(err)
+			}
+		}, `
+problem  database       FOLDER/folder.db is no file
+                        set another database`},
+		"an address in use": {func(p *patient) { p.config.Web.Listen = p.listen() }, `
+problem  dashboard      127.0.0.1:… is in use by another program
+                        stop that one, or set [web] listen to another port`},
+		"an address of another machine": {func(p *patient) { p.config.Web.Listen = "192.0.2.1:8080" }, `
+problem  dashboard      [web] listen: …
+                        set listen, tls_cert and tls_key in [web] to what this machine has`},
+		"a clock ahead": {func(p *patient) { p.now = func() time.Time { return time.Now().Add(time.Hour) } }, `
+problem  clock          this machine's clock is …m…s ahead of Twitch's
+                        let this machine set its clock by the network (NTP)`},
+		"a clock behind": {func(p *patient) { p.now = func() time.Time { return time.Now().Add(-time.Minute) } }, `
+problem  clock          this machine's clock is …s behind Twitch's
+                        let this machine set its clock by the network (NTP)`},
+		"a token for everybody": {func(p *patient) {
+			p.hasRun()
+			if err := os.Chmod(p.config.TokenFile(), 0o644); err != nil {
+				p.Fatal(err)
+			}
+		}, `
+problem  token file     token file TOKENFILE can be read by other users of this machine
+                        chmod 600 TOKENFILE
+ok       token          that of chatguard_bot, good until …`},
+		"a spoilt token file": {func(p *patient) { p.write(filepath.Base(p.config.TokenFile()), "spoilt", 0o600) }, `
+problem  token file     token file TOKENFILE isn't what ` + "`chatguard login`" + ` writes
+                        run ` + "`chatguard login`" + ` again
+problem  token          token file TOKENFILE isn't what ` + "`chatguard login`" + ` writes
+                        run ` + "`chatguard login`" + ` again
+ok       chat           #gardenhour can be read over irc at IRC, without an account`},
+		"no token": {func(p *patient) { p.config.Twitch.Token, p.config.Twitch.RefreshToken = "", "" }, `
+problem  configuration  chatguard.toml: policy.mode: is "enforce", which needs a token of the bot's account
+                        run ` + "`chatguard login`" + `, or set the mode to "observe"
+note     token file     TOKENFILE doesn't exist yet: ` + "`chatguard login`" + ` makes it
+problem  token          there is none
+                        run ` + "`chatguard login`" + `
+note     scopes         not looked at: Twitch tells it only to who has a good token
+note     channel        not looked at: Twitch tells it only to who has a good token
+note     moderator      not looked at: Twitch tells it only to who has a good token
+ok       chat           #gardenhour can be read over irc at IRC, without an account`},
+		"no token, and only observing": {func(p *patient) {
+			p.config.Twitch.Token, p.config.Twitch.RefreshToken, p.config.Policy.Mode = "", "", chatguard.Observe
+		}, `
+note     token          there is none: chatguard only reads, until a ` + "`chatguard login`" + `
+ok       chat           #gardenhour can be read over irc at IRC, without an account`},
+		"no token, which EventSub needs": {func(p *patient) {
+			p.config.Twitch.Token, p.config.Twitch.RefreshToken, p.config.Policy.Mode = "", "", chatguard.Observe
+			p.config.Twitch.Transport = config.TransportEventSub
+		}, `
+problem  token          there is none
+                        run ` + "`chatguard login`" + `
+note     chat           not looked at: Twitch tells it only to who has a good token`},
+		"a revoked token": {func(p *patient) { p.server.Revoke() }, `
+problem  token          Twitch doesn't take it any more
+                        run ` + "`chatguard login`" + `
+ok       chat           #gardenhour can be read over irc at IRC, without an account`},
+		"an expired token": {func(p *patient) { p.server.ExpireTokens() }, `
+ok       token          that of chatguard_bot, good until …
+ok       chat           #gardenhour can be read over irc at IRC, as chatguard_bot`},
+		"another application's token": {func(p *patient) { p.config.Twitch.ClientID = "another0client0id" }, `
+problem  token          that of chatguard_bot was made for another application than twitch.client_id
+                        run ` + "`chatguard login`" + ` again
+ok       moderator      chatguard_bot is one in #gardenhour, #teatime`},
+		"an identity server in trouble": {func(p *patient) { p.server.FailAuth(&faketwitch.Fault{Status: http.StatusServiceUnavailable}) }, `
+problem  token          Twitch can't be asked about it: …status 503…
+                        look at status.twitch.tv, and at this machine's network and firewall
+ok       chat           #gardenhour can be read over irc at IRC, without an account`},
+		"a channel that doesn't exist": {func(p *patient) { p.config.Twitch.Channels = []string{"gardenhuor", "teatime"} }, `
+problem  channel        Twitch has no channel "gardenhuor"
+                        correct twitch.channels in chatguard.toml
+ok       moderator      chatguard_bot is one in #teatime
+ok       chat           #teatime can be read over irc at IRC, as chatguard_bot`},
+		"a channel that doesn't exist, without a token": {func(p *patient) {
+			p.config.Twitch.Token, p.config.Twitch.RefreshToken, p.config.Policy.Mode = "", "", chatguard.Observe
+			p.config.Twitch.Channels = []string{"gardenhuor"}
+		}, `
+problem  chat           #gardenhuor can't be read over irc at IRC: This channel does not exist or has been suspended.
+                        correct twitch.channels in chatguard.toml`},
+		"a channel that lets nobody in": {func(p *patient) { p.server.IgnoreJoins(1) }, `
+problem  chat           irc at IRC doesn't let us into #gardenhour
+                        correct twitch.channels in chatguard.toml`},
+		"no moderator": {func(p *patient) { p.server.SetBotModerator("teatime", false) }, `
+problem  moderator      chatguard_bot is no moderator in #teatime, and so only observes there
+                        type /mod chatguard_bot in the chat of teatime
+ok       moderator      chatguard_bot is one in #gardenhour`},
+		"no moderator, and only observing": {func(p *patient) {
+			p.server.SetBotModerator("teatime", false)
+			p.config.Policy.Mode = chatguard.Observe
+		}, `
+note     moderator      chatguard_bot is no moderator in #teatime, which only observing doesn't need`},
+		"a Helix in trouble": {func(p *patient) {
+			p.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
+				return faketwitch.Fault{Status: http.StatusServiceUnavailable, Message: "tea"}, true
+			})
+		}, `
+ok       clock          within 5 s of Twitch's
+problem  channel        look users up: Twitch could not be reached or failed (Twitch: status 503, tea)
+                        look at status.twitch.tv and at this machine's network
+note     moderator      not looked at: there is no channel, as far as Twitch has told
+ok       chat           #gardenhour can be read over irc at IRC, as chatguard_bot`},
+		"a Helix that never answers": {func(p *patient) {
+			p.server.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+				return faketwitch.Fault{Status: faketwitch.AsAsked, Delay: time.Hour}, r.Path == "/helix/moderation/channels"
+			})
+		}, `
+problem  moderator      no answer within 5 s
+                        look at status.twitch.tv, and at this machine's network and firewall`},
+		"a Helix nowhere": {func(p *patient) { p.config.Twitch.HelixURL = "http://127.0.0.1:99/helix" }, `
+problem  clock          Twitch doesn't tell the time: Get "http://127.0.0.1:99/helix/users": fake twitch: nothing listens in memory at 127.0.0.1:99
+                        look at status.twitch.tv, and at this machine's network and firewall
+problem  channel        look users up: Twitch could not be reached or failed (Get "http://127.0.0.1:99/helix/users…": fake twitch: nothing listens in memory at 127.0.0.1:99)
+                        look at status.twitch.tv and at this machine's network
+note     moderator      not looked at: there is no channel, as far as Twitch has told`},
+		"a chat nowhere": {func(p *patient) { p.config.Twitch.IRCAddress = "127.0.0.1:99" }, `
+problem  chat           irc at 127.0.0.1:99 can't be reached: can't reach the chat server: fake twitch: nothing listens in memory at 127.0.0.1:99
+                        look at status.twitch.tv, and at this machine's network and firewall, or set twitch.transport to another one`},
+		"a chat without a welcome": {func(p *patient) { p.server.StallLogins(9) }, `
+problem  chat           irc at IRC can't be reached: no answer within 5 s
+                        look at status.twitch.tv, and at this machine's network and firewall, or set twitch.transport to another one`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := newPatient(t, faketwitch.Options{})
+				c.spoil(p)
+				p.is(c.want)
+			})
+		})
+	}
+}
+
+// TestATokenThatAllowsTooLittle is told what can't be done with it.
+func TestATokenThatAllowsTooLittle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPatient(t, faketwitch.Options{Scopes: []string{"chat:read", "user:write:chat", "moderator:manage:chat_messages", "moderator:manage:banned_users",
+			"moderator:manage:chat_settings"}})
+		p.is(`
+problem  scopes         the token lacks moderator:manage:warnings (warn), user:read:moderated_channels (see where the bot is a moderator)
+                        run ` + "`chatguard login`" + ` again
+problem  moderator      list moderated channels: the token lacks a scope (Twitch: status 401, Missing scope: user:read:moderated_channels)
+                        run ` + "`chatguard login`" + ` again`)
+	})
+}

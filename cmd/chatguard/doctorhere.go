@@ -1,0 +1,188 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/web"
+)
+
+// configuration looks for what is right in itself, and still can't be done or means nothing.
+func (d *doctor) configuration(context.Context) (list []finding) {
+	if err := readyToRun(d.cfg); err != nil {
+		list = append(list, wrongBy(err))
+	} else {
+		list = append(list, fine("%s: %ss in %s", d.cfg.Path, d.cfg.Policy.Mode, channelNames(d.cfg.Twitch.Channels)))
+	}
+	_, strangers := unlisted(d.cfg)
+	for _, name := range strangers {
+		list = append(list, noted("[channel.%s] is for a channel that isn't in twitch.channels, and so isn't moderated", name))
+	}
+	for _, name := range d.holding() {
+		list = append(list, noted("limit %q: a bot can't hold messages, so the delay of a leaky-bucket has no effect: "+
+			"a message has a place and stays, or has none and is penalised", name))
+	}
+	return list
+}
+
+// policies are those of the configuration: of all channels, and of single ones.
+func (d *doctor) policies() []chatguard.Policy {
+	all := []chatguard.Policy{d.cfg.Policy}
+	for _, name := range slices.Sorted(maps.Keys(d.cfg.Channels)) {
+		all = append(all, d.cfg.Channels[name])
+	}
+	return all
+}
+
+// holding are the names of the limits that would hold messages where that can be done.
+func (d *doctor) holding() (names []string) {
+	for _, p := range d.policies() {
+		for _, l := range p.Limits {
+			if l.Algorithm == chatguard.LeakyBucket && !slices.Contains(names, l.Name) {
+				names = append(names, l.Name)
+			}
+		}
+	}
+	return names
+}
+
+// environment looks for variables that look like the configuration's and mean nothing.
+func (d *doctor) environment(context.Context) (list []finding) {
+	var known, set []string
+	_, err := config.Parse(d.cfg.Path, nil, func(name string) (string, bool) {
+		known = append(known, name)
+		return "", false
+	})
+	if err != nil {
+		return []finding{wrongBy(err)}
+	}
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		switch {
+		case !strings.HasPrefix(name, "CHATGUARD_"):
+		case slices.Contains(known, name):
+			set = append(set, name)
+		default:
+			list = append(list, noted("%s is set, but belongs to no key, and so does nothing", printable(name)))
+		}
+	}
+	slices.Sort(set)
+	return append(list, fine("over the file: %s", cmp.Or(strings.Join(set, ", "), "nothing")))
+}
+
+// database looks whether the database can be opened, and by whom it is used.
+func (d *doctor) database(ctx context.Context) []finding {
+	path := d.cfg.Database
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			return []finding{wrong("make that folder, or set another database", "%s can't be made: its folder doesn't exist", path)}
+		}
+		return []finding{noted("%s doesn't exist yet: `chatguard run` makes it", path)}
+	case err == nil && !info.Mode().IsRegular():
+		return []finding{wrong("set another database", "%s is no file", path)}
+	}
+	opened, err := persist.OpenTokens(ctx, path, nil)
+	if err == nil {
+		err = opened.Close()
+	}
+	if err != nil {
+		return []finding{wrongBy(err)}
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return []finding{wrong("make the file and its folder writable for this user, or set another database", "%s can't be written by this user", path)}
+	}
+	if err := file.Close(); err != nil {
+		return []finding{wrongBy(err)}
+	}
+	switch {
+	case d.owner == nil:
+		return []finding{fine("%s, which nobody uses now", path)}
+	case d.owner.PID == 0:
+		return []finding{fine("%s, in use by another process", path)}
+	}
+	return []finding{fine("%s, in use by process %d", path, d.owner.PID)}
+}
+
+// zones says what time it is where the days of limits end, and when they do.
+func (d *doctor) zones(context.Context) (list []finding) {
+	type day struct{ zone, resetAt string }
+	var seen []day
+	for _, p := range d.policies() {
+		for _, l := range p.Limits {
+			if one := (day{cmp.Or(l.Timezone, p.Timezone), l.ResetAt}); l.Algorithm == chatguard.DailyWindow && !slices.Contains(seen, one) {
+				seen = append(seen, one)
+			}
+		}
+	}
+	if len(seen) == 0 {
+		seen = []day{{zone: d.cfg.Timezone}}
+	}
+	for _, one := range seen {
+		calendar, err := limits.NewCalendar(one.zone, one.resetAt)
+		if err != nil {
+			list = append(list, wrong("set an IANA name such as Europe/Berlin", "%v", err))
+			continue
+		}
+		now := d.now().Unix()
+		const people = "Mon 2006-01-02 15:04 MST"
+		list = append(list, fine("%s: it is %s there, and the day ends at %s", one.zone, calendar.Local(now).Format(people),
+			calendar.Local(calendar.DayOf(now).End).Format(people)))
+	}
+	return list
+}
+
+// dashboard looks whether its address is free, or the dashboard's already.
+func (d *doctor) dashboard(ctx context.Context) []finding {
+	s := site(d.cfg.Web)
+	listener, err := s.Open()
+	switch {
+	case err == nil && d.owner != nil:
+		defer listener.Close()
+		return []finding{fine("%s is free, and the process that uses the database listens elsewhere", s.Listen)}
+	case err == nil:
+		defer listener.Close()
+		return []finding{fine("%s is free", s.Listen)}
+	case !errors.Is(err, web.ErrInUse):
+		return []finding{wrong("set listen, tls_cert and tls_key in [web] to what this machine has", "%v", err)}
+	case d.owner != nil && answersAsChatguard(ctx, s):
+		return []finding{fine("%s is the dashboard of the chatguard that runs", s.Listen)}
+	}
+	return []finding{wrongBy(err)}
+}
+
+// answersAsChatguard reports whether a dashboard listens at the site's address.
+func answersAsChatguard(ctx context.Context, s web.Site) bool {
+	s.PublicURL = nil // the address itself is asked, not the proxy before it
+	address, _, _ := strings.Cut(s.Link("", ""), "#")
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"healthz", nil)
+	if err != nil {
+		return false
+	}
+	// Nothing secret is said, and the certificate is for the name that people use.
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+	answer, err := client.Do(request)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	var health struct{ Status string }
+	err = json.NewDecoder(io.LimitReader(answer.Body, 1<<10)).Decode(&health)
+	return err == nil && health.Status == "ok"
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+)
+
+// twitchKey is where a script keeps its scriptTwitch.
+type twitchKey struct{}
+
+// scriptTwitch is the fake Twitch of a script, and those who will do something in a browser.
+type scriptTwitch struct {
+	*faketwitch.Server
+	ctx      context.Context // ends with the script
+	browsers sync.WaitGroup
+}
+
+// TestLogins runs the command lines in testdata/login, beside a fake Twitch: what a person types, does in the browser, and sees.
+func TestLogins(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/login",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               withTwitch,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":   exits,
+			"private": private,
+			// In the browser, once the next login has begun: approve LOGIN signs in as that account, deny says no.
+			"approve": inBrowser(func(s *scriptTwitch, code string, args []string) { s.ApproveAs(code, args[0]) }),
+			"deny":    inBrowser(func(s *scriptTwitch, code string, _ []string) { s.Deny(code) }),
+			// At Twitch.
+			"polled":     atTwitch(polled),
+			"codes-live": atTwitch(codesLive),
+			"identity-down": atTwitch(func(_ *testscript.TestScript, s *scriptTwitch, _ []string) {
+				s.FailAuth(&faketwitch.Fault{Status: 503})
+			}),
+		},
+	})
+}
+
+// withTwitch starts a fake Twitch for a script, and puts its addresses where the script's files name $HELIX and $AUTH.
+func withTwitch(e *testscript.Env) error {
+	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{"gardenhour", "quiethour"}})
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &scriptTwitch{Server: server, ctx: ctx}
+	e.Values[twitchKey{}] = s
+	e.Defer(func() {
+		stop()
+		s.browsers.Wait()
+		server.Close()
+	})
+	server.SetBotModerator("quiethour", false)
+	server.SetDeviceTimes(30*time.Minute, time.Second)
+	addresses := strings.NewReplacer("$HELIX", server.HelixURL(), "$AUTH", server.AuthURL())
+	files, err := filepath.Glob(filepath.Join(e.WorkDir, "*.toml"))
+	for _, name := range files {
+		contents, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, []byte(addresses.Replace(string(contents))), 0o600); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// atTwitch is a command of a script that its fake Twitch has part in.
+func atTwitch(do func(*testscript.TestScript, *scriptTwitch, []string)) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		do(ts, ts.Value(twitchKey{}).(*scriptTwitch), args)
+	}
+}
+
+// inBrowser is a command of a script that does something with the code of the next login, as soon as that has begun.
+func inBrowser(do func(s *scriptTwitch, code string, args []string)) func(*testscript.TestScript, bool, []string) {
+	return atTwitch(func(_ *testscript.TestScript, s *scriptTwitch, args []string) {
+		s.browsers.Go(func() {
+			if code, err := s.WaitLogin(s.ctx); err == nil {
+				do(s, code, args)
+			}
+		})
+	})
+}
+
+// polled waits until a login has asked once more whether somebody has approved it.
+func polled(ts *testscript.TestScript, s *scriptTwitch, _ []string) {
+	polls := func() (n int) {
+		for _, r := range s.Requests() {
+			if r.Path == "/oauth2/token" {
+				n++
+			}
+		}
+		return n
+	}
+	before := polls()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for range 6000 { // for a login that never asks
+		if <-look.C; polls() > before {
+			return
+		}
+	}
+	ts.Fatalf("nobody asked")
+}
+
+// codesLive sets how long codes live: codes-live 1s.
+func codesLive(ts *testscript.TestScript, s *scriptTwitch, args []string) {
+	life, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	s.SetDeviceTimes(life, time.Second)
+}
+
+// private wants a file to be its owner's alone: private NAME.
+func private(ts *testscript.TestScript, _ bool, args []string) {
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if info.Mode().Perm() != 0o600 {
+		ts.Fatalf("%s has mode %o", args[0], info.Mode().Perm())
+	}
+}
+
+func TestCountDownIsShown(t *testing.T) {
+	var out strings.Builder
+	until := time.Date(2026, 3, 1, 20, 30, 0, 0, time.UTC)
+	ticks, done, ended := make(chan time.Time), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		showCountDown(&out, until, ticks, done)
+	}()
+	for _, left := range []time.Duration{30 * time.Minute, 61*time.Second + time.Millisecond, -time.Second} {
+		ticks <- until.Add(-left)
+	}
+	close(done)
+	<-ended
+	const want = "\r\x1b[Kwaiting for the browser, 30:00 left\r\x1b[Kwaiting for the browser, 1:01 left\r\x1b[Kwaiting for the browser, 0:00 left\r\x1b[K"
+	if out.String() != want {
+		t.Errorf("%q", out.String())
+	}
+}
+
+// TestRunTakesUpALogin without a restart: once Twitch has taken the token back nothing is deleted, and after a login it is again.
+func TestRunTakesUpALogin(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.env = append(s.env, "CHATGUARD_TWITCH_CLIENT_ID="+s.twitch.ClientID())
+	s.twitch.SetDeviceTimes(30*time.Minute, time.Second)
+	s.start()
+	s.useUp("anna")
+	s.twitch.Revoke()
+	s.say("anna")
+	until(t, func() bool { return strings.Contains(s.bot.log(), "chatguard login") })
+
+	approved := make(chan error, 1)
+	go func() {
+		code, err := s.twitch.WaitLogin(t.Context())
+		s.twitch.Approve(code)
+		approved <- err
+	}()
+	out := s.do("login")
+	if err := <-approved; err != nil || !strings.Contains(out, "The chatguard that is running takes this up within seconds.") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	before := s.twitch.Deleted()
+	until(t, func() bool {
+		s.say("anna")
+		return s.twitch.Deleted() > before
+	})
+	s.stop()
+}

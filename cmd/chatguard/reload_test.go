@@ -1,0 +1,257 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+)
+
+// The words of the log by which a reload ends.
+const (
+	tookUp    = "took up the configuration"
+	notTaken  = "the configuration is not taken up, and nothing has changed"
+	toRestart = "changed in the configuration, and needs a restart"
+)
+
+// logs waits until the bot has logged words more often than before, which something does, and returns the line.
+func (s *scene) logs(words string, something func()) (line string) {
+	s.Helper()
+	before := strings.Count(s.bot.log(), words)
+	something()
+	until(s.T, func() bool { return strings.Count(s.bot.log(), words) > before })
+	log := s.bot.log()
+	start := strings.LastIndex(log, words)
+	line, _, _ = strings.Cut(log[start:], "\n")
+	return line
+}
+
+// reload lets the bot take up the configuration, as a person does.
+func (s *scene) reload() {
+	s.Helper()
+	s.logs(tookUp, func() {
+		want := fmt.Sprintf("chatguard (process %d) takes up %s; its log says what changed.\n", s.bot.Process.Pid, s.configuration)
+		if out := s.do("reload"); out != want {
+			s.Errorf("reload prints %q, want %q", out, want)
+		}
+	})
+}
+
+// signal sends a signal to the bot.
+func (s *scene) signal(sig syscall.Signal) {
+	s.Helper()
+	if err := s.bot.Process.Signal(sig); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// sayIn lets a user say something in a channel.
+func (s *scene) sayIn(channel, login string) (messageID string) {
+	s.Helper()
+	id, err := s.twitch.Say(faketwitch.Line{Channel: channel, Login: login, Text: "hello"})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return id
+}
+
+// policy is the channel's, as the dashboard shows it.
+func (s *scene) policy() chatguard.Policy {
+	s.Helper()
+	answer, text := s.ask("GET", "api/v1/channels/"+s.twitch.UserID("gardenhour")+"/policy", "")
+	if answer.StatusCode != http.StatusOK {
+		s.Fatalf("%s %s", answer.Status, text)
+	}
+	return decode[chatguard.Policy](s, text)
+}
+
+// TestReloadedLimitsHold at once, in channels that join only then too, and what was used of the old ones stays used.
+func TestReloadedLimitsHold(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.twitch.AddChannel("teatime")
+	s.start()
+	s.useUp("anna")
+	s.configure("burst = 3", "burst = 5")
+	s.reload()
+	s.fine("anna")
+	s.fine("anna")
+	s.tooMuch("anna")
+	s.configure("burst = 5", "burst = 1")
+	s.configure(`channels = ["gardenhour"]`, `channels = ["gardenhour", "teatime"]`)
+	s.logs(tookUp, func() { s.signal(syscall.SIGHUP) })
+	s.fine("berta")
+	s.tooMuch("berta")
+	if err := s.twitch.WaitJoined(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	s.sayIn("teatime", "berta")
+	s.deleted = append(s.deleted, s.sayIn("teatime", "berta"))
+	waitForDeletes(t, s.twitch, s.deleted)
+	s.stop()
+}
+
+// TestChannelsJoinAndLeaveOnReload, on the connection that is there, and not a message of the others is lost.
+func TestChannelsJoinAndLeaveOnReload(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.twitch.AddChannel("teatime")
+	s.start()
+	const guests = 2000
+	said := make(chan error, 1)
+	talk := func(part string) {
+		for i := range guests {
+			if _, err := s.twitch.Say(faketwitch.Line{Channel: "gardenhour", Login: fmt.Sprint(part, i), Text: "hello"}); err != nil {
+				said <- err
+				return
+			}
+		}
+		said <- nil
+	}
+
+	go talk("early")
+	s.configure(`channels = ["gardenhour"]`, `channels = ["gardenhour", "teatime"]`)
+	s.reload()
+	if err := s.twitch.WaitJoined(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	s.sayIn("teatime", "anna")
+	if err := <-said; err != nil {
+		t.Fatal(err)
+	}
+
+	go talk("late")
+	s.configure(`channels = ["gardenhour", "teatime"]`, `channels = ["gardenhour"]`)
+	s.reload()
+	until(t, func() bool { return strings.Contains(s.lines(), "PART #teatime\n") })
+	if err := <-said; err != nil {
+		t.Fatal(err)
+	}
+	s.sayIn("teatime", "anna") // nobody is
+	s.useUp("anna")
+	s.stop()
+
+	r := s.export()
+	spoken := r.spoken()
+	if len(spoken) != 2*guests+1 || spoken["anna"] != 5 || len(r.timeline) != 2*guests+5 {
+		t.Errorf("%d messages of %d users were read, %d of them anna's", len(r.timeline), len(spoken), spoken["anna"])
+	}
+	if n := s.twitch.Connections(); n != 1 {
+		t.Errorf("%d connections were made", n)
+	}
+}
+
+// TestABadFileChangesNothing: the command says why, and so does the log after a signal. The next good one is taken up.
+func TestABadFileChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ from, to, why string }{
+		"wrong spelling": {"burst = 3", "brust = 3", `brust`},
+		"no file at all": {"[policy]", "[policy", "expected"},
+		"wrong value":    {"burst = 3", "burst = 0", `limit "few"`},
+		"nobody to read": {`channels = ["gardenhour"]`, "channels = []", "twitch.channels: is empty: name the channel to moderate"},
+		"for a server":   {`ladder = ["delete"]`, `ladder = ["drop"]`, `has "drop", which only a chat server can`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, threeMessages)
+			s.start()
+			s.fine("anna")
+			s.configure(c.from, c.to)
+			out, complaint := s.ends(exitUsage, "reload")
+			if line, rest, _ := strings.Cut(complaint, "\n"); out != "" || rest != "" || !strings.HasPrefix(line, "chatguard: "+s.configuration) || !strings.Contains(line, c.why) {
+				t.Errorf("reload prints %q and complains %q", out, complaint)
+			}
+			line := s.logs(notTaken, func() { s.signal(syscall.SIGHUP) })
+			if !strings.Contains(strings.ReplaceAll(line, `\"`, `"`), c.why) || strings.Count(s.bot.log(), notTaken) != 1 || strings.Contains(s.bot.log(), tookUp) {
+				t.Errorf("the log says\n%s", s.bot.log())
+			}
+			s.fine("anna")
+			s.fine("anna")
+			s.tooMuch("anna")
+			s.configure(c.to, c.from)
+			s.configure("burst = 3", "burst = 4")
+			s.reload()
+			s.fine("anna")
+			s.tooMuch("anna")
+			s.stop()
+		})
+	}
+}
+
+// TestWhatNeedsARestartIsNamed, and nothing else is; it holds after one.
+func TestWhatNeedsARestartIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	s.configure("burst = 3", "burst = 4")
+	s.reload()
+	s.reload() // so that all of the first is logged
+	if strings.Contains(s.bot.log(), toRestart) {
+		t.Errorf("nothing needs a restart, but the log says\n%s", s.bot.log())
+	}
+	s.configure("[twitch]", "retention = \"7d\"\n\n[twitch]\ncommands = false")
+	s.configure("[web]", "[notices]\ntext = \"slowly, {name}\"\n\n[web]")
+	line := s.logs(toRestart, s.reload)
+	if want := `keys="retention, twitch.commands, notices.text"`; !strings.HasSuffix(line, want) {
+		t.Errorf("the log says %s, want %s", line, want)
+	}
+	s.stop()
+	s.start()
+	s.reload()
+	s.reload()
+	if strings.Contains(s.bot.log(), toRestart) {
+		t.Errorf("after the restart the log says\n%s", s.bot.log())
+	}
+	s.stop()
+}
+
+// TestLiveChangesOutliveAReload: they lie over the file, and the log names them; what the file changes beside them holds.
+func TestLiveChangesOutliveAReload(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	until(t, func() bool {
+		_, text := s.ask("GET", "api/v1/channels", "")
+		return strings.Contains(text, "gardenhour")
+	})
+	if !s.change(func(p *chatguard.Policy) { p.Limits[0].Burst = 1 }) {
+		t.Error("the change isn't saved")
+	}
+	s.configure("burst = 3", "burst = 4")
+	s.configure(`ladder = ["delete"]`, `ladder = ["delete", "warn"]`)
+	line := s.logs("changed live, and so not as configured", s.reload)
+	if !strings.Contains(line, "author=owner key=limit.few.burst value=1 configured=4") {
+		t.Errorf("the log says %s", line)
+	}
+	if p := s.policy(); p.Limits[0].Burst != 1 || len(p.Penalties.Ladder) != 2 {
+		t.Errorf("in force is %+v", p)
+	}
+	s.fine("anna")
+	s.tooMuch("anna")
+	s.stop()
+}
+
+// TestReloadWithoutABot says so, before there was one and after.
+func TestReloadWithoutABot(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	want := "no chatguard runs with the database " + s.database() + ": `chatguard run` starts one, by the configuration as it is"
+	if got := s.refused("reload"); got != want {
+		t.Errorf("before: %s", got)
+	}
+	if _, err := os.Stat(s.database()); err == nil {
+		t.Error("a database was made for nothing")
+	}
+	s.start()
+	s.stop()
+	if got := s.refused("reload"); got != want {
+		t.Errorf("after: %s", got)
+	}
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web"
+)
+
+// newLoginScene is a scene whose Twitch lets somebody log in.
+func newLoginScene(t *testing.T, more string) *scene {
+	t.Helper()
+	s := newScene(t, more)
+	s.env = append(s.env, "CHATGUARD_TWITCH_CLIENT_ID="+s.twitch.ClientID(), "CHATGUARD_TWITCH_REFRESH_TOKEN="+s.twitch.RefreshToken())
+	s.twitch.SetDeviceTimes(30*time.Minute, time.Second)
+	return s
+}
+
+// logIn does a login, and what it asks for in the browser.
+func (s *scene) logIn() {
+	s.Helper()
+	approved := make(chan error, 1)
+	go func() {
+		code, err := s.twitch.WaitLogin(s.Context())
+		if err == nil {
+			s.twitch.Approve(code)
+		}
+		approved <- err
+	}()
+	s.do("login")
+	if err := <-approved; err != nil {
+		s.Fatal(err)
+	}
+}
+
+// ready is what /readyz answers, and the reasons that it gives to its owner.
+func (s *scene) ready() (status int, reasons []string) {
+	s.Helper()
+	answer, text := s.ask("GET", "readyz", "")
+	return answer.StatusCode, decode[struct{ Reasons []string }](s, text).Reasons
+}
+
+// token is how the dashboard's status says the token is.
+func (s *scene) token() web.Connection {
+	s.Helper()
+	_, text := s.ask("GET", "api/v1/status", "")
+	for _, c := range decode[struct{ Connections []web.Connection }](s, text).Connections {
+		if c.Name == "Token" {
+			return c
+		}
+	}
+	return web.Connection{}
+}
+
+// heard waits until there are as many messages of a user in the timeline.
+func (s *scene) heard(login string, n int) (r record) {
+	s.Helper()
+	until(s.T, func() bool {
+		r = s.export()
+		return r.spoken()[login] == n
+	})
+	return r
+}
+
+// actsAgain lets a user say too much until some of it is deleted, and once more after that.
+func (s *scene) actsAgain(login string) {
+	s.Helper()
+	before := s.twitch.Deleted()
+	until(s.T, func() bool {
+		s.say(login)
+		return s.twitch.Deleted() > before
+	})
+	last := s.say(login)
+	until(s.T, func() bool {
+		deletes := s.twitch.Deletes()
+		return deletes[len(deletes)-1].Message.ID == last
+	})
+}
+
+// TestARevokedToken while chatguard runs is told to those who are signed in, chat is read on without an account, and nobody is acted on until a login,
+// which needs no restart.
+func TestARevokedToken(t *testing.T) {
+	t.Parallel()
+	s := newLoginScene(t, threeMessages)
+	s.start()
+	s.useUp("anna")
+	if status, reasons := s.ready(); status != http.StatusOK || s.token().State != web.Valid {
+		t.Errorf("before: /readyz answers %d %q, the token is %+v", status, reasons, s.token())
+	}
+	s.twitch.Revoke()
+	s.say("anna") // which brings it to light
+	until(t, func() bool { status, _ := s.ready(); return status != http.StatusOK })
+	status, reasons := s.ready()
+	if status != http.StatusServiceUnavailable || len(reasons) != 1 || !strings.HasPrefix(reasons[0], "Token: "+string(web.Refused)+": ") || !strings.Contains(reasons[0], "run `chatguard login`") {
+		t.Errorf("/readyz answers %d %q", status, reasons)
+	}
+	if answer, text := s.ask("GET", "readyz", "", "Authorization: Bearer another"); answer.StatusCode != http.StatusServiceUnavailable || strings.Contains(text, "oken") {
+		t.Errorf("to strangers /readyz answers %s %s", answer.Status, text)
+	}
+	if c := s.token(); c.State != web.Refused || !strings.Contains(c.Detail, "run `chatguard login`") {
+		t.Errorf("the dashboard says %+v", c)
+	}
+
+	s.twitch.Disconnect()
+	until(t, func() bool { return strings.Contains(s.lines(), "NICK justinfan") })
+	if err := s.twitch.WaitJoined(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		s.say("berta")
+	}
+	r := s.heard("berta", 5)
+	if n := r.results()[journal.Observed]; n != 2 || s.twitch.Deleted() != 1 {
+		t.Errorf("%d messages were observed, %d deleted; outcomes %v", n, s.twitch.Deleted(), r.results())
+	}
+
+	s.logIn()
+	until(t, func() bool { status, _ := s.ready(); return status == http.StatusOK })
+	if c := s.token(); c.State != web.Valid || c.Detail != "" {
+		t.Errorf("after the login the dashboard says %+v", c)
+	}
+	s.actsAgain("berta")
+	s.stop()
+}
+
+// lines are what clients have sent to the chat.
+func (s *scene) lines() string {
+	var b strings.Builder
+	for _, r := range s.twitch.Received() {
+		b.WriteString(r.Line + "\n")
+	}
+	return b.String()
+}
+
+// TestTheFirstLogin needs no restart either: who observed without a token can enforce from then on.
+func TestTheFirstLogin(t *testing.T) {
+	t.Parallel()
+	s := newLoginScene(t, strings.Replace(threeMessages, "enforce", "observe", 1))
+	s.env = append(s.env, "CHATGUARD_TWITCH_TOKEN=", "CHATGUARD_TWITCH_REFRESH_TOKEN=")
+	s.start()
+	if status, reasons := s.ready(); status != http.StatusOK {
+		t.Errorf("where only reading is wanted /readyz answers %d %q", status, reasons)
+	}
+	until(t, func() bool {
+		_, text := s.ask("GET", "api/v1/channels", "")
+		return strings.Contains(text, "gardenhour")
+	})
+	s.change(func(p *chatguard.Policy) { p.Mode = chatguard.Enforce })
+	if status, reasons := s.ready(); status != http.StatusServiceUnavailable || !strings.Contains(strings.Join(reasons, "\n"), "run `chatguard login`") {
+		t.Errorf("where a token is missed /readyz answers %d %q", status, reasons)
+	}
+	for range 4 {
+		s.say("anna")
+	}
+	s.heard("anna", 4)
+	s.logIn()
+	until(t, func() bool { status, _ := s.ready(); return status == http.StatusOK })
+	s.actsAgain("anna")
+	s.stop()
+}
+
+// TestARenewedTokenOutlivesTheProcess: the environment's refresh token can be used once only, and the next start has the file's.
+func TestARenewedTokenOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
+	s := newLoginScene(t, threeMessages)
+	for renewals := range 2 {
+		s.start()
+		s.twitch.ExpireTokens()
+		s.useUp([]string{"anna", "berta"}[renewals])
+		s.stop()
+		if n := s.twitch.Refreshes(); n != renewals+1 {
+			t.Errorf("start %d: the token was renewed %d times", renewals, n)
+		}
+	}
+	file := s.database() + ".token"
+	if err := twitch.CheckTokenFile(file); err != nil {
+		t.Error(err)
+	}
+	if contents, err := os.ReadFile(file); err != nil || slices.ContainsFunc([]string{s.twitch.Token(), s.twitch.RefreshToken()}, func(old string) bool { return strings.Contains(string(contents), old) }) {
+		t.Errorf("%v; the file holds a token that Twitch no longer takes", err)
+	}
+}

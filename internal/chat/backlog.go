@@ -1,0 +1,313 @@
+package chat
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// backlog is the penalties that wait to be carried out. Those of a channel begin in the order of the messages, several at once, but never
+// two about one user; the channels take turns. While a platform takes fewer requests than wait, a user's waiting penalties become one.
+type backlog struct {
+	bot  *Bot
+	wake chan struct{} // holds a value when there may be something to do
+
+	mu       sync.Mutex // guards what follows
+	lanes    map[string]*lane
+	turns    list.List // of the lanes in which somebody waits and a place is free
+	waiting  int       // penalties, in all lanes
+	inFlight int       // steps under way, in all lanes
+	seen     removals
+	closed   bool // nothing is added any more
+}
+
+// lane is the part of the backlog that concerns one channel.
+type lane struct {
+	channelID string
+	piles     map[string]*pile // by user ID
+	order     list.List        // of piles in which something waits and nothing is under way; the longest wait is in front
+	waiting   int
+	inFlight  int
+	turn      *list.Element // in backlog.turns; nil where the lane has none
+}
+
+// pile is the penalties of one user that wait, in the order of the messages.
+type pile struct {
+	user string
+	jobs []job
+	busy bool // a step about the user is under way
+}
+
+// job is a throttled message to act on.
+type job struct {
+	message chatguard.Message
+	verdict chatguard.Verdict
+	since   time.Time // when it began to wait
+}
+
+// budgetTick is how long to wait before asking again whether the platform takes another request.
+const budgetTick = 50 * time.Millisecond
+
+func newBacklog(b *Bot) *backlog {
+	return &backlog{bot: b, wake: make(chan struct{}, 1), lanes: map[string]*lane{}}
+}
+
+// add lets a job wait for its turn. It reports why not, where the message is gone already, or too much waits.
+func (b *backlog) add(j job) (refused string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if by := b.seen.of(&j.message); by != "" {
+		return by
+	}
+	l := b.lanes[j.message.ChannelID]
+	if l == nil {
+		l = &lane{channelID: j.message.ChannelID, piles: map[string]*pile{}}
+		b.lanes[j.message.ChannelID] = l
+	}
+	if l.waiting >= b.bot.options.QueueSize {
+		return "queue full"
+	}
+	p := l.piles[j.message.User.ID]
+	if p == nil {
+		p = &pile{user: j.message.User.ID}
+		l.piles[p.user] = p
+	}
+	p.jobs = append(p.jobs, j)
+	b.count(l, 1)
+	if len(p.jobs) == 1 && !p.busy {
+		l.order.PushBack(p)
+	}
+	b.queue(l)
+	return ""
+}
+
+// count changes how many jobs wait. The caller holds mu.
+func (b *backlog) count(l *lane, n int) {
+	l.waiting += n
+	b.waiting += n
+}
+
+// queue gives a lane a turn where it can use one, and wakes whoever hands turns out. The caller holds mu.
+func (b *backlog) queue(l *lane) {
+	if l.turn == nil && l.order.Len() > 0 && l.inFlight < b.bot.options.Workers {
+		l.turn = b.turns.PushBack(l)
+	}
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run carries out what waits until the backlog is closed and empty, or acting ends.
+func (b *backlog) run(acting context.Context) {
+	var steps sync.WaitGroup
+	defer steps.Wait()
+	tick := time.NewTimer(0)
+	defer tick.Stop()
+	for {
+		left := b.bot.left()
+		s, done := b.next(left)
+		if done {
+			return
+		}
+		if s != nil {
+			begun := make(chan struct{})
+			steps.Go(func() {
+				close(begun)
+				s.carryOut(acting)
+				b.end(s)
+			})
+			<-begun // steps begin in their order
+			continue
+		}
+		var again <-chan time.Time
+		if b.busy() {
+			tick.Reset(budgetTick)
+			again = tick.C
+		}
+		select {
+		case <-b.wake:
+		case <-again:
+		case <-acting.Done():
+			b.abandon("chatguard stopped")
+			return
+		}
+	}
+}
+
+// busy reports whether anything waits.
+func (b *backlog) busy() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.waiting > 0
+}
+
+// next takes the next step to begin, given how many requests the platform takes now: nil where none can begin. done is true when there never
+// will be one.
+func (b *backlog) next(left int) (s *step, done bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expire(left)
+	if b.waiting == 0 {
+		return nil, b.closed && b.inFlight == 0
+	}
+	free := left - b.inFlight // those under way may not have taken their part yet
+	if free <= 0 {
+		b.brake()
+		return nil, false
+	}
+	front := b.turns.Front()
+	if front == nil || b.inFlight >= maxInFlight {
+		return nil, false
+	}
+	l := front.Value.(*lane)
+	b.turns.Remove(front)
+	l.turn = nil
+	p := l.order.Remove(l.order.Front()).(*pile)
+	s = b.begin(l, p, b.waiting > free)
+	b.queue(l)
+	return s, false
+}
+
+// maxInFlight is how many steps are under way at once, in all channels: as many as connections are worth keeping open.
+const maxInFlight = 64
+
+// begin takes the next step about a user, all of whose penalties become one where requests are scarce. The caller holds mu.
+func (b *backlog) begin(l *lane, p *pile, scarce bool) *step {
+	s := &step{bot: b.bot, lane: l, pile: p, jobs: p.jobs[:1]}
+	if scarce {
+		s.jobs = p.jobs
+	}
+	p.jobs = p.jobs[len(s.jobs):]
+	p.busy = true
+	b.count(l, -len(s.jobs))
+	b.inFlight++
+	l.inFlight++
+	s.penalty, s.deed = merge(s.jobs)
+	return s
+}
+
+// end takes note that a step is over, and lets the user's next one come, which has waited for longer than what stands behind it.
+func (b *backlog) end(s *step) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l, p := s.lane, s.pile
+	b.inFlight--
+	l.inFlight--
+	p.busy = false
+	if len(p.jobs) > 0 {
+		l.order.PushFront(p)
+	} else {
+		delete(l.piles, p.user)
+	}
+	b.queue(l)
+}
+
+// expire gives up on what has waited for so long that everyone has read it. The caller holds mu.
+func (b *backlog) expire(left int) {
+	late := b.bot.options.Now().Add(-b.bot.options.Patience)
+	reason := "too late: the chat's server was slow"
+	if left <= 0 {
+		reason = "too late: the request budget is used up"
+	}
+	for _, l := range b.lanes {
+		for front := l.order.Front(); front != nil && front.Value.(*pile).jobs[0].since.Before(late); front = l.order.Front() {
+			b.drop(l, front.Value.(*pile), reason, func(j *job) bool { return j.since.Before(late) })
+		}
+	}
+}
+
+// drop takes a user's jobs out that match, and reports why. The caller holds mu.
+func (b *backlog) drop(l *lane, p *pile, reason string, match func(*job) bool) {
+	kept := p.jobs[:0:0]
+	for i := range p.jobs {
+		if match(&p.jobs[i]) {
+			b.count(l, -1)
+			b.bot.report(&p.jobs[i], p.jobs[i].verdict.Penalty.Action, journal.Skipped, reason)
+		} else {
+			kept = append(kept, p.jobs[i])
+		}
+	}
+	p.jobs = kept
+	if len(kept) > 0 || p.busy {
+		return
+	}
+	delete(l.piles, p.user)
+	for e := l.order.Front(); e != nil; e = e.Next() {
+		if e.Value == p {
+			l.order.Remove(e)
+			break
+		}
+	}
+	if l.order.Len() == 0 && l.turn != nil {
+		b.turns.Remove(l.turn)
+		l.turn = nil
+	}
+}
+
+// brake asks for slow mode where a flood is too much for the requests that there are. The caller holds mu.
+func (b *backlog) brake() {
+	for _, l := range b.lanes {
+		if l.order.Len() >= floodUsers {
+			b.bot.brakes.press(l.channelID)
+		}
+	}
+}
+
+// floodUsers is how many users have to wait in a channel, while no request can be sent, for slow mode to be the answer.
+const floodUsers = 50
+
+// removed takes note that somebody removed messages: there is nothing left to do about those that wait.
+func (b *backlog) removed(r Removal) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	reason := b.seen.note(r, b.bot.options.Now())
+	l := b.lanes[r.ChannelID]
+	if l == nil {
+		return
+	}
+	for user, p := range l.piles {
+		if r.UserID == "" || r.UserID == user {
+			b.drop(l, p, reason, func(j *job) bool { return r.MessageID == "" || r.MessageID == j.message.ID })
+		}
+	}
+}
+
+// forgive drops what waits for an entry. It reports whether it did.
+func (b *backlog) forgive(channelID, userID string, entry chatguard.EntryID) (found bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l := b.lanes[channelID]; l != nil && l.piles[userID] != nil {
+		b.drop(l, l.piles[userID], "pardoned", func(j *job) bool {
+			found = found || j.verdict.EntryID == entry
+			return j.verdict.EntryID == entry
+		})
+	}
+	return found
+}
+
+// close says that nothing more will be added.
+func (b *backlog) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// abandon drops everything that waits.
+func (b *backlog) abandon(reason string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range b.lanes {
+		for _, p := range l.piles {
+			b.drop(l, p, reason, func(*job) bool { return true })
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// SlowModeSetting is the name of the setting that keeps what a channel's slow mode was before the Bot changed it.
+const SlowModeSetting = "slow_mode"
+
+// Settings keep small things about channels beyond the process.
+type Settings interface {
+	// SaveSetting keeps a value; an empty one is forgotten. saved is false where it can't be kept for now; the error says that it won't be.
+	SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error)
+}
+
+// brakes turn slow mode on as a last resort: where a flood is more than can be acted on. What was set before is kept first, and put back once
+// the flood is over, or at the next start.
+type brakes struct {
+	bot     *Bot
+	pressed chan string       // IDs of channels with a flood
+	on      map[string]*brake // by channel; only run touches it
+}
+
+// brake is one channel's slow mode.
+type brake struct {
+	former  slowMode
+	applied bool      // it is on because of us
+	until   time.Time // when to put it back, unless the flood goes on
+}
+
+// slowMode is how a channel's slow mode is set.
+type slowMode struct {
+	On   bool          `json:"on"`
+	Wait time.Duration `json:"wait"` // in nanoseconds
+}
+
+const (
+	calm         = time.Minute      // without a flood, after which slow mode ends
+	releaseAgain = 10 * time.Second // until another try to put it back
+	brakesTick   = time.Second
+)
+
+func newBrakes(b *Bot) *brakes {
+	return &brakes{bot: b, pressed: make(chan string, 64), on: map[string]*brake{}}
+}
+
+// press says that there is a flood in a channel. It never blocks; while a flood lasts it is called again and again.
+func (k *brakes) press(channelID string) {
+	select {
+	case k.pressed <- channelID:
+	default:
+	}
+}
+
+// run sees to slow mode until the reading ends, and then puts back what it can while acting lasts.
+func (k *brakes) run(reading, acting context.Context) {
+	k.recall()
+	tick := time.NewTicker(brakesTick)
+	defer tick.Stop()
+	for {
+		select {
+		case channelID := <-k.pressed:
+			k.apply(acting, channelID)
+		case <-tick.C:
+			k.release(acting, k.bot.options.Now())
+		case <-reading.Done():
+			k.release(acting, k.bot.options.Now().Add(calm+releaseAgain))
+			return
+		}
+	}
+}
+
+// recall takes up what a process before this one has left to be put back.
+func (k *brakes) recall() {
+	for channelID, value := range k.bot.options.SlowModes {
+		b := &brake{applied: true, until: k.bot.options.Now()}
+		if err := json.Unmarshal([]byte(value), &b.former); err != nil {
+			k.bot.options.Logger.Error("what slow mode was before a flood can't be read: check it in the channel's settings", "channel", channelID, "error", err)
+			continue
+		}
+		k.on[channelID] = b
+	}
+}
+
+// apply turns slow mode on in a channel where it isn't, once it is kept what to put back.
+func (k *brakes) apply(ctx context.Context, channelID string) {
+	until := k.bot.options.Now().Add(calm)
+	if b := k.on[channelID]; b != nil {
+		b.until = until
+		return
+	}
+	if k.bot.options.SlowMode == 0 || k.bot.options.Moderator == nil || k.bot.options.Settings == nil {
+		return
+	}
+	b := &brake{until: until}
+	k.on[channelID] = b // also where it fails: not to be tried again and again
+	log := k.bot.options.Logger.With("channel", channelID)
+	if err := k.turnOn(ctx, channelID, b); err != nil {
+		log.Error("a flood is more than can be acted on, and slow mode can't be turned on", "error", err)
+		return
+	}
+	if b.applied {
+		log.Warn("a flood is more than can be acted on: slow mode is on", "wait", k.bot.options.SlowMode)
+	}
+}
+
+func (k *brakes) turnOn(ctx context.Context, channelID string, b *brake) (err error) {
+	moderator, wait := k.bot.options.Moderator, k.bot.options.SlowMode
+	b.former.On, b.former.Wait, err = moderator.SlowMode(ctx, channelID)
+	if err != nil || b.former.On && b.former.Wait >= wait {
+		return err // as slow as it would be made
+	}
+	value, err := json.Marshal(b.former)
+	if err != nil {
+		return err
+	}
+	saved, err := k.bot.options.Settings.SaveSetting(ctx, channelID, SlowModeSetting, string(value))
+	switch {
+	case err != nil:
+		return err
+	case !saved:
+		return fmt.Errorf("what to put back can't be kept: the database is in trouble")
+	}
+	b.applied = true // from here on it may be on, whatever comes back
+	return moderator.SetSlowMode(ctx, channelID, true, wait)
+}
+
+// release puts back what was set before, in the channels whose time has come by now.
+func (k *brakes) release(ctx context.Context, now time.Time) {
+	for channelID, b := range k.on {
+		switch {
+		case b.until.After(now):
+		case !b.applied:
+			delete(k.on, channelID)
+		default:
+			if err := k.putBack(ctx, channelID, b.former); err != nil {
+				b.until = now.Add(releaseAgain)
+				k.bot.options.Logger.Error("slow mode can't be put back; trying again", "channel", channelID, "error", err)
+				continue
+			}
+			delete(k.on, channelID)
+		}
+	}
+}
+
+// putBack ends our slow mode. Where somebody has changed it meanwhile, that stays.
+func (k *brakes) putBack(ctx context.Context, channelID string, former slowMode) error {
+	if k.bot.options.Moderator == nil {
+		return fmt.Errorf("there is no token")
+	}
+	on, wait, err := k.bot.options.Moderator.SlowMode(ctx, channelID)
+	if err != nil {
+		return err
+	}
+	if on && (wait == k.bot.options.SlowMode || k.bot.options.SlowMode == 0) {
+		if err := k.bot.options.Moderator.SetSlowMode(ctx, channelID, former.On, former.Wait); err != nil {
+			return err
+		}
+		k.bot.options.Logger.Info("the flood is over: slow mode is as before", "channel", channelID, "on", former.On, "wait", former.Wait)
+	}
+	_, err = k.bot.options.Settings.SaveSetting(ctx, channelID, SlowModeSetting, "")
+	return err
+}

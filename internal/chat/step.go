@@ -1,0 +1,122 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// step is something to be done about a user, for one message or for several.
+type step struct {
+	bot     *Bot
+	lane    *lane
+	pile    *pile
+	jobs    []job             // at least one
+	penalty chatguard.Penalty // for all of them
+	deed    string            // what to say of messages that share a penalty; empty for one that has its own
+}
+
+// merge returns one penalty for several jobs of a user: their own where there is one job, and otherwise the hardest, but at least a timeout, which
+// removes everything the user wrote.
+func merge(jobs []job) (penalty chatguard.Penalty, deed string) {
+	penalty = jobs[0].verdict.Penalty
+	if len(jobs) == 1 {
+		return penalty, ""
+	}
+	for i := range jobs[1:] {
+		if harder(jobs[i+1].verdict.Penalty, penalty) {
+			penalty = jobs[i+1].verdict.Penalty
+		}
+	}
+	if penalty.Action < chatguard.Timeout {
+		penalty = chatguard.Penalty{Action: chatguard.Timeout, Duration: silence(jobs)}
+	}
+	return penalty, fmt.Sprintf("one %s for %d messages: too few requests for each", penalty.Action, len(jobs))
+}
+
+func harder(a, b chatguard.Penalty) bool {
+	return a.Action > b.Action || a.Action == b.Action && a.Duration > b.Duration
+}
+
+// The bounds of a timeout that stands for several deletes.
+const (
+	leastSilence = chatguard.MinTimeout
+	mostSilence  = 10 * time.Minute
+)
+
+// silence is until the user of the jobs may speak again, in whole seconds.
+func silence(jobs []job) time.Duration {
+	longest := leastSilence
+	for i := range jobs {
+		longest = max(longest, wholeSeconds(jobs[i].verdict.RetryAfter))
+	}
+	return min(longest, mostSilence)
+}
+
+// wholeSeconds rounds up: whoever waits that long doesn't wait in vain.
+func wholeSeconds(d time.Duration) time.Duration {
+	return (d + time.Second - 1) / time.Second * time.Second
+}
+
+// carryOut does what is due and reports how that went.
+func (s *step) carryOut(ctx context.Context) {
+	err := s.bot.penalise(ctx, &s.jobs[len(s.jobs)-1], s.penalty)
+	result, reason := journal.Done, s.deed
+	var skip skipError
+	switch {
+	case err == nil:
+	case errors.As(err, &skip):
+		result, reason = journal.Skipped, err.Error()
+	case ctx.Err() != nil:
+		result, reason = journal.Skipped, "chatguard stopped"
+	default:
+		result, reason = journal.Failed, err.Error()
+	}
+	for i := range s.jobs {
+		s.bot.report(&s.jobs[i], s.penalty.Action, result, reason)
+	}
+}
+
+// skipError is why a penalty is not tried.
+type skipError string
+
+func (e skipError) Error() string { return string(e) }
+
+// keepers are those who keep order in a channel. Whatever the policy says, a bot doesn't act on them.
+var keepers = chatguard.RolesOf(chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster)
+
+// penalise carries out a penalty for a throttled message.
+func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) error {
+	moderator := b.options.Moderator
+	if moderator == nil {
+		return skipError("there is no token: chatguard only reads")
+	}
+	if j.message.User.Roles&keepers != 0 {
+		return skipError("moderators and the broadcaster are never acted on")
+	}
+	switch penalty.Action {
+	case chatguard.NoAction:
+		return nil
+	case chatguard.Delete:
+		return moderator.Delete(ctx, j.message)
+	case chatguard.Warn:
+		return moderator.Warn(ctx, j.message, reason(j.verdict))
+	case chatguard.Timeout:
+		return moderator.Timeout(ctx, j.message, penalty.Duration, reason(j.verdict))
+	case chatguard.Ban:
+		return moderator.Ban(ctx, j.message, reason(j.verdict))
+	}
+	return skipError("a chat bot can't " + penalty.Action.String())
+}
+
+// reason tells the user, and other moderators, why.
+func reason(v chatguard.Verdict) string {
+	if v.Never {
+		return fmt.Sprintf("Too much at once (limit %s).", v.Limit)
+	}
+	return fmt.Sprintf("Too many messages (limit %s). The next one is fine in %s.", v.Limit, wholeSeconds(v.RetryAfter))
+}

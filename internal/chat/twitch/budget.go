@@ -1,0 +1,166 @@
+package twitch
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// Twitch's request budget, and how much of it is kept for what must not wait behind moderation.
+const (
+	budgetSize   = 800
+	budgetRefill = 100 * time.Millisecond // 600 a minute, which is less than Twitch promises, but what was measured
+	reserve      = 20
+)
+
+// budget is our own count of the requests that Twitch takes, so that none is sent that it would refuse. It is a token bucket, kept by a Guard of
+// its own. The zero value is a full one.
+type budget struct {
+	mu        sync.Mutex
+	guard     *chatguard.Guard // nil before the first use; guarded by mu, as all below
+	turns     [2]chan struct{} // hold a value while a request of that kind is next to be sent: ordinary ones, essential ones
+	unusable  int              // how much less than budgetSize Twitch's budget is
+	heldUntil time.Time        // nothing is to be sent before: Twitch said that the budget is empty
+}
+
+// prepare makes a budget usable. The caller holds mu.
+func (b *budget) prepare() error {
+	if b.guard != nil {
+		return nil
+	}
+	guard, err := chatguard.New(chatguard.Policy{
+		Mode:   chatguard.Enforce,
+		Limits: []chatguard.Limit{{Name: "requests", Algorithm: chatguard.TokenBucket, Burst: budgetSize, Refill: budgetRefill}},
+	}, nil)
+	if err != nil {
+		return err
+	}
+	b.guard, b.turns = guard, [2]chan struct{}{make(chan struct{}, 1), make(chan struct{}, 1)}
+	return nil
+}
+
+// asking is n requests in the Guard's words.
+func asking(n int, now time.Time) chatguard.Message {
+	return chatguard.Message{ChannelID: "helix", User: chatguard.User{ID: "requests"}, SentAt: now, Cost: n}
+}
+
+// untouchable is what an ordinary or essential request leaves in the bucket. The caller holds mu.
+func (b *budget) untouchable(essential bool) int {
+	if essential {
+		return b.unusable
+	}
+	return b.unusable + reserve*(budgetSize-b.unusable)/budgetSize
+}
+
+// turn returns what a request holds a value in while it is next to be sent. Those that wait for it get it in the order of their arrival.
+func (b *budget) turn(essential bool) (chan struct{}, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.prepare(); err != nil {
+		return nil, err
+	}
+	if essential {
+		return b.turns[1], nil
+	}
+	return b.turns[0], nil
+}
+
+// spend counts a request, or returns how long to wait before trying that again.
+func (b *budget) spend(ctx context.Context, essential bool, now time.Time) (wait time.Duration, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if wait := b.heldUntil.Sub(now); wait > 0 {
+		return wait, nil
+	}
+	v, err := b.guard.Peek(asking(1+b.untouchable(essential), now))
+	if err != nil || !v.Allowed {
+		return v.RetryAfter, err
+	}
+	_, err = b.guard.Check(ctx, asking(1, now))
+	return 0, err
+}
+
+// holds is how many requests are left, those that none may touch included. The caller holds mu.
+func (b *budget) holds(now time.Time) (int, error) {
+	if err := b.prepare(); err != nil {
+		return 0, err
+	}
+	v, err := b.guard.Peek(asking(1, now))
+	if v.Allowed {
+		return v.Remaining + 1, err
+	}
+	return v.Remaining, err
+}
+
+// lower makes the budget as small as Twitch says that it is.
+func (b *budget) lower(ctx context.Context, size, left int, now time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.unusable = budgetSize - min(max(size, 1), budgetSize)
+	held, err := b.holds(now)
+	if excess := held - b.unusable - max(left, 0); err == nil && excess > 0 {
+		_, _, err = b.guard.Take(ctx, asking(excess, now))
+	}
+	return err
+}
+
+// hold lets nobody send before a time.
+func (b *budget) hold(until time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if until.After(b.heldUntil) {
+		b.heldUntil = until
+	}
+}
+
+// Left returns how many ordinary requests could be sent now without waiting.
+func (h *Helix) Left() int {
+	b, now := &h.budget, h.now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	held, err := b.holds(now)
+	if err != nil || b.heldUntil.After(now) {
+		return 0
+	}
+	return max(0, held-b.untouchable(false))
+}
+
+// afford waits until the budget has room for a request, and counts it.
+func (h *Helix) afford(ctx context.Context, essential bool) error {
+	turn, err := h.budget.turn(essential)
+	if err != nil {
+		return err
+	}
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for {
+		wait, err := h.budget.spend(ctx, essential, h.now())
+		if err != nil || wait <= 0 {
+			return err
+		}
+		if err := h.pause(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// heed takes note of what an answer tells about the budget.
+func (h *Helix) heed(ctx context.Context, header http.Header) error {
+	left, err := strconv.Atoi(header.Get("Ratelimit-Remaining"))
+	if err != nil {
+		return nil // not every answer tells
+	}
+	size, err := strconv.Atoi(header.Get("Ratelimit-Limit"))
+	if err != nil {
+		size = budgetSize
+	}
+	return h.budget.lower(ctx, size, left, h.now())
+}

@@ -1,0 +1,305 @@
+package twitch
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+)
+
+// notification is a frame of EventSub that tells an event now.
+func notification(id, kind, channelID, event string) string {
+	return notificationAt(time.Now(), id, kind, channelID, event)
+}
+
+func notificationAt(at time.Time, id, kind, channelID, event string) string {
+	return fmt.Sprintf(`{"metadata":{"message_id":"%s","message_type":"notification","message_timestamp":"%s"},`+
+		`"payload":{"subscription":{"id":"s1","status":"enabled","type":"%s","condition":{"broadcaster_user_id":"%s"}},"event":%s}}`,
+		id, at.Format(time.RFC3339Nano), kind, channelID, event)
+}
+
+// saidEvent is the event of a message, with one part of it replaced.
+func saidEvent(part, by string) string {
+	event := `{"broadcaster_user_id":"10","broadcaster_user_login":"gardenhour","chatter_user_id":"20","chatter_user_login":"anna",` +
+		`"chatter_user_name":"Anna","message_id":"m1","message":{"text":"hello","fragments":null},"message_type":"text","badges":[],` +
+		`"source_broadcaster_user_id":null,"source_message_id":null,"cheer":null,"reply":null}`
+	return strings.Replace(event, part, by, 1)
+}
+
+func TestParseChatEvent(t *testing.T) {
+	at := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	plain := chatguard.Message{ID: "m1", ChannelID: "10", User: chatguard.User{ID: "20", Login: "anna", DisplayName: "Anna"}, Text: "hello", SentAt: at}
+	with := func(change func(*chatguard.Message)) chatguard.Message {
+		m := plain
+		change(&m)
+		return m
+	}
+	roles := func(roles ...chatguard.Role) chatguard.Message {
+		return with(func(m *chatguard.Message) { m.User.Roles = chatguard.RolesOf(roles...) })
+	}
+	badges := func(sets ...string) string {
+		return saidEvent(`"badges":[]`, `"badges":[{"set_id":"`+strings.Join(sets, `","id":"1","info":""},{"set_id":"`)+`","id":"1","info":""}]`)
+	}
+	for name, c := range map[string]struct {
+		event string
+		want  chatguard.Message
+	}{
+		"plain":          {saidEvent("", ""), plain},
+		"broadcaster":    {badges("broadcaster", "premium"), roles(chatguard.Broadcaster)},
+		"lead moderator": {badges("lead_moderator"), roles(chatguard.LeadModerator)},
+		"moderator":      {badges("moderator", "subscriber"), roles(chatguard.Moderator, chatguard.Subscriber)},
+		"VIP, founder":   {badges("vip", "founder"), roles(chatguard.VIP, chatguard.Subscriber)},
+		"no badges":      {saidEvent(`"badges":[]`, `"badges":null`), plain},
+		"introduction":   {saidEvent(`"message_type":"text"`, `"message_type":"user_intro"`), plain}, // of somebody who need not be new
+		"shared chat":    {saidEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"11"`), with(func(m *chatguard.Message) { m.SourceChannelID = "11" })},
+		"action":         {saidEvent("hello", `\u0001ACTION waves\u0001`), with(func(m *chatguard.Message) { m.Text = "waves" })},
+		"spaces in name": {saidEvent(`"Anna"`, `" Anna "`), plain},
+		"more than text": {saidEvent(`"fragments":null`, `"fragments":[{"type":"emote","emote":{"id":"25"}}]`), plain},
+	} {
+		if got, err := parseChatEvent([]byte(c.event), at); err != nil || got != c.want {
+			t.Errorf("%s:\n got %+v, %v\nwant %+v", name, got, err, c.want)
+		}
+	}
+	for name, c := range map[string]struct {
+		event string
+		want  SkipReason
+	}{
+		"null":            {"null", NoUserID},
+		"nothing":         {"", Malformed},
+		"a list":          {"[]", Malformed},
+		"cut off":         {saidEvent("", "")[:100], Malformed},
+		"number as ID":    {saidEvent(`"20"`, `20`), Malformed},
+		"no chatter":      {saidEvent(`"20"`, `""`), NoUserID},
+		"no channel":      {saidEvent(`"10"`, `null`), NoRoomID},
+		"no message ID":   {saidEvent(`"m1"`, `null`), NoMessageID},
+		"line in name":    {saidEvent(`"Anna"`, `"An\r\nna"`), BadName},
+		"control in ID":   {saidEvent(`"20"`, `"2\u00000"`), Malformed},
+		"control in room": {saidEvent(`"10"`, `"1\u001b0"`), Malformed},
+	} {
+		if got, err := parseChatEvent([]byte(c.event), at); err != c.want {
+			t.Errorf("%s: got %+v, %v; want %v", name, got, err, c.want)
+		}
+	}
+}
+
+func TestModerateEvent(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		garden, now := st.UserID("gardenhour"), time.Now()
+		until := func(d time.Duration) string {
+			return `"expires_at":"` + now.Add(d).UTC().Format(time.RFC3339Nano) + `"`
+		}
+		removal := func(r chat.Removal) *chat.Removal {
+			r.ChannelID, r.By, r.At = garden, "berta", now
+			return &r
+		}
+		skipped := st.events.Status().Skipped
+		for n, c := range []struct {
+			action, details string
+			want            *chat.Removal // nil where nothing is removed
+			reason          SkipReason
+		}{
+			{"delete", `{"user_id":"20","message_id":"m1"}`, removal(chat.Removal{UserID: "20", MessageID: "m1"}), ""},
+			{"shared_chat_delete", `{"user_id":"20","message_id":"m1"}`, removal(chat.Removal{UserID: "20", MessageID: "m1"}), ""},
+			{"timeout", `{"user_id":"20",` + until(10*time.Minute) + `}`, removal(chat.Removal{UserID: "20", Silence: 10 * time.Minute}), ""},
+			{"shared_chat_timeout", `{"user_id":"20",` + until(time.Second) + `}`, removal(chat.Removal{UserID: "20", Silence: time.Second}), ""},
+			{"timeout", `{"user_id":"20",` + until(599_700*time.Millisecond) + `}`, removal(chat.Removal{UserID: "20", Silence: 10 * time.Minute}), ""},
+			{"timeout", `{"user_id":"20",` + until(0) + `}`, removal(chat.Removal{UserID: "20", Silence: time.Second}), ""},
+			{"ban", `{"user_id":"20","reason":"spam"}`, removal(chat.Removal{UserID: "20", Banned: true}), ""},
+			{"shared_chat_ban", `{"user_id":"20"}`, removal(chat.Removal{UserID: "20", Banned: true}), ""},
+			{"clear", `null`, removal(chat.Removal{}), ""},
+			{"slow", `{"wait_time_seconds":30}`, nil, ""},
+			{"untimeout", `{"user_id":"20"}`, nil, ""},
+			{"shared_chat_untimeout", `{"user_id":"20"}`, nil, ""},
+			{"warn", `{"user_id":"20"}`, nil, ""},
+			{"invented_next_year", `{"user_id":"20"}`, nil, ""},
+			{"", `null`, nil, ""},
+			{"delete", `null`, nil, NoMessageID},
+			{"delete", `{"user_id":"20"}`, nil, NoMessageID},
+			{"timeout", `{` + until(time.Minute) + `}`, nil, NoUserID},
+			{"timeout", `{"user_id":"20"}`, nil, Malformed},
+			{"timeout", `{"user_id":"20","expires_at":"soon"}`, nil, Malformed},
+			{"timeout", `{"user_id":"20",` + until(-time.Hour) + `}`, nil, Malformed},
+			{"timeout", `{"user_id":"20",` + until(50*365*24*time.Hour) + `}`, nil, Malformed},
+			{"ban", `{}`, nil, NoUserID},
+			{"ban", `[]`, nil, Malformed},
+			{"ban", `{"user_id":"2\u00000"}`, nil, Malformed},
+		} {
+			st.mu.Lock()
+			st.removals = nil
+			st.mu.Unlock()
+			event := `{"broadcaster_user_id":"` + garden + `","moderator_user_login":"berta","action":"` + c.action + `","` + c.action + `":` + c.details + `}`
+			st.SendEventSub(notificationAt(now, fmt.Sprint(n), kindModerate, garden, event))
+			synctest.Wait()
+			switch {
+			case c.want == nil && len(st.removals) != 0, c.want != nil && (len(st.removals) != 1 || st.removals[0] != *c.want):
+				t.Errorf("%s %s: %+v, want %+v", c.action, c.details, st.removals, c.want)
+			}
+			if c.reason != "" {
+				skipped[c.reason]++
+			}
+			if got := st.events.Status().Skipped; got[c.reason] != skipped[c.reason] {
+				t.Errorf("%s %s: skipped %v, want %v", c.action, c.details, got, skipped)
+			}
+		}
+	})
+}
+
+// TestEventSubRepeats: what Twitch sends again is taken once, and what is older than ten minutes not at all.
+func TestEventSubRepeats(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		garden := st.UserID("gardenhour")
+		said := func(at time.Time, frame, text string) {
+			event := strings.Replace(saidEvent(`"10"`, `"`+garden+`"`), "hello", text, 1)
+			st.SendEventSub(notificationAt(at, frame, kindChat, garden, event))
+			synctest.Wait()
+		}
+		said(time.Now(), "frame1", "one")
+		said(time.Now(), "frame1", "one again")
+		st.DropEventSub()
+		after(5 * time.Second)
+		said(time.Now(), "frame1", "one on another connection")
+		said(time.Now(), "frame2", "two")
+		after(9 * time.Minute)
+		said(time.Now().Add(-9*time.Minute), "frame2", "two again")
+		said(time.Now().Add(-10*time.Minute), "frame3", "three, late")
+		said(time.Now().Add(-10*time.Minute-time.Second), "frame4", "four, too late")
+		if want := "one, two, three, late"; st.heardTexts() != want {
+			t.Errorf("heard %q, want %q", st.heardTexts(), want)
+		}
+		s := st.events.Status()
+		if s.Skipped[Repeated] != 3 || s.Skipped[Stale] != 1 {
+			t.Errorf("skipped %v", s.Skipped)
+		}
+		if late := st.messages()[2]; !late.SentAt.Equal(time.Now()) {
+			t.Errorf("one that was long under way is judged at %v, want now", late.SentAt)
+		}
+	})
+}
+
+// TestSeenIsBounded: it forgets, but nothing of the last ten minutes while that isn't too much.
+func TestSeenIsBounded(t *testing.T) {
+	var s seen
+	now := newNaps().now()
+	for n := range 5 * maxSeen {
+		if s.again(fmt.Sprint(n), now) {
+			t.Fatal("seen before it was")
+		}
+		if len(s.recent)+len(s.before) > 2*maxSeen {
+			t.Fatalf("%d remembered", len(s.recent)+len(s.before))
+		}
+	}
+	if !s.again(fmt.Sprint(4*maxSeen), now) {
+		t.Error("forgot the newest")
+	}
+	s = seen{}
+	s.again("a", now)
+	for n := range 10 {
+		s.again(fmt.Sprint(n), now.Add(time.Duration(n)*time.Minute))
+	}
+	if !s.again("a", now.Add(maxEventAge)) {
+		t.Error("forgot one of ten minutes ago")
+	}
+}
+
+// TestEventSubHostile: what can't be read is counted by reason and the connection lives; a frame that is too large ends it, and only it.
+func TestEventSubHostile(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		garden := st.UserID("gardenhour")
+		st.SendEventSub("", "null", "[]", "{", `{"metadata":{}}`, `{"metadata":{"message_type":"session_welcome"}}`, `{"metadata":{"message_type":"invented"}}`,
+			notification("", kindChat, garden, saidEvent("", "")), notification(strings.Repeat("x", maxFrameID+1), kindChat, garden, saidEvent("", "")),
+			notification("f1", kindChat, garden, "{}"), notification("f2", kindChat, "4711", saidEvent("", "")), notification("f3", "invented", garden, "{}"),
+			`{"metadata":{"message_type":"revocation"}}`, `{"metadata":{"message_type":"session_keepalive","message_timestamp":7}}`)
+		st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "still reading?"})
+		s := st.events.Status()
+		if st.heardTexts() != "still reading?" || s.Skipped[Malformed] != 5 || s.Skipped[NoMessageID] != 2 || s.Skipped[NoUserID] != 1 || s.Reconnects != 0 {
+			t.Errorf("heard %q, %+v", st.heardTexts(), s)
+		}
+		st.SendEventSub(strings.Repeat("x", maxFrame+1))
+		after(5 * time.Second)
+		st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "and now?"})
+		if s := st.events.Status(); st.heardTexts() != "still reading?, and now?" || s.Skipped[TooLong] != 1 || s.Reconnects != 1 {
+			t.Errorf("heard %q, %+v", st.heardTexts(), s)
+		}
+	})
+}
+
+// TestEventSubStuckConsumer: a consumer that takes nothing neither makes memory grow nor hides from the reader what the server asks.
+func TestEventSubStuckConsumer(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		stuck := make(chan struct{})
+		st.stuck.Store(&stuck)
+		const n = 20 * queueBatches
+		for range n {
+			say(t, st.Server, faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+		}
+		after(time.Minute)
+		st.ReconnectEventSub()
+		after(time.Minute)
+		if st.EventSubConnections() != 2 || len(st.EventSubCloses()) != 0 || len(st.messages()) != 0 {
+			t.Errorf("%d connections, closed with %v", st.EventSubConnections(), st.EventSubCloses())
+		}
+		st.stuck.Store(nil)
+		close(stuck)
+		synctest.Wait()
+		s := st.events.Status()
+		if s.Messages+s.Dropped != n || s.Dropped == 0 || s.Messages < queueBatches || int(s.Messages) != len(st.messages()) {
+			t.Errorf("%d delivered, %d dropped of %d", s.Messages, s.Dropped, n)
+		}
+		st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "and now?"})
+		if all := st.messages(); all[len(all)-1].Text != "and now?" {
+			t.Errorf("heard %+v", all[len(all)-1])
+		}
+	})
+}
+
+// FuzzEventSubFrame: no frame makes it panic, and what it lets through can be judged and acted on.
+func FuzzEventSubFrame(f *testing.F) {
+	at := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	for _, seed := range []string{
+		"", "null", "{}", "[]", "\xff", `{"metadata":{"message_type":"notification","message_id":"\u0000"}}`,
+		notificationAt(at, "f1", kindChat, "10", saidEvent("", "")),
+		notificationAt(at, "f1", kindChat, "10", saidEvent(`"badges":[]`, `"badges":[{"set_id":"vip"},{},null]`)),
+		notificationAt(at, "f1", kindModerate, "10", `{"broadcaster_user_id":"10","action":"delete","delete":{"user_id":"20","message_id":"m1"}}`),
+		notificationAt(at, "f1", kindModerate, "10", `{"broadcaster_user_id":"10","action":"timeout","timeout":{"user_id":"20","expires_at":"2026-03-01T20:10:00Z"}}`),
+		notificationAt(at, "f1", kindModerate, "10", `{"broadcaster_user_id":"10","action":"mod","mod":{"user_id":"1"}}`),
+		`{"metadata":{"message_type":"session_reconnect"},"payload":{"session":{"reconnect_url":"ws://x"}}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		frame, err := readFrame(text)
+		if err != nil || frame.Metadata.Kind != frameNotification {
+			return
+		}
+		e := &EventSub{UserID: func() string { return "1" }, rooms: map[string]string{"10": "gardenhour"}}
+		if err := e.begin([]string{"gardenhour"}, time.Now, pause, loggerOr(nil)); err != nil {
+			t.Fatal(err)
+		}
+		out := &checkedSink{t: t}
+		d := delivery{report: &e.report, sink: out}
+		e.read(&d, arrival{at, frame})
+		d.flush()
+	})
+}
+
+// checkedSink takes only what can be acted on.
+type checkedSink struct{ t *testing.T }
+
+func (s *checkedSink) Messages(messages []chatguard.Message) {
+	for _, m := range messages {
+		if m.ID == "" || m.ChannelID == "" || m.User.ID == "" || check(&m) != nil || m.SentAt.IsZero() {
+			s.t.Errorf("let %+v through", m)
+		}
+	}
+}
+
+func (s *checkedSink) Removed(r chat.Removal) {
+	if r.ChannelID == "" || checkRemoval(&r) != nil || hasControl(r.By) || r.Silence < 0 || r.Silence > 0 && r.UserID == "" || r.Banned && r.UserID == "" {
+		s.t.Errorf("let %+v through", r)
+	}
+}

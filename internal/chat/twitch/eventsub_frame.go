@@ -1,0 +1,80 @@
+package twitch
+
+import (
+	"encoding/json"
+	"time"
+	"unicode/utf8"
+)
+
+// The reasons to skip a frame that can be read.
+const (
+	Stale    SkipReason = "older than ten minutes"
+	Repeated SkipReason = "had already"
+)
+
+// The kinds of frames.
+const (
+	frameWelcome      = "session_welcome"
+	frameReconnect    = "session_reconnect"
+	frameNotification = "notification"
+	frameRevocation   = "revocation"
+)
+
+// maxFrameID bounds the ID of a frame, which is remembered for a while.
+const maxFrameID = 128
+
+// eventFrame is one frame of EventSub, whose event isn't read yet.
+type eventFrame struct {
+	Metadata struct {
+		ID   string    `json:"message_id"`
+		Kind string    `json:"message_type"`
+		At   eventTime `json:"message_timestamp"`
+	} `json:"metadata"`
+	Payload struct {
+		Session struct {
+			ID           string `json:"id"`
+			Keepalive    int64  `json:"keepalive_timeout_seconds"`
+			ReconnectURL string `json:"reconnect_url"`
+		} `json:"session"`
+		Subscription struct {
+			ID        string `json:"id"`
+			Status    string `json:"status"`
+			Kind      string `json:"type"`
+			Condition struct {
+				ChannelID string `json:"broadcaster_user_id"`
+			} `json:"condition"`
+		} `json:"subscription"`
+		Event json.RawMessage `json:"event"`
+	} `json:"payload"`
+}
+
+// readFrame reads a frame. The error is a SkipReason.
+func readFrame(text []byte) (f eventFrame, err error) {
+	switch {
+	case !utf8.Valid(text):
+		return f, InvalidUTF8
+	case json.Unmarshal(text, &f) != nil || f.Metadata.Kind == "":
+		return f, Malformed
+	case f.Metadata.Kind != frameNotification:
+		return f, nil
+	case !isID(f.Metadata.ID) || len(f.Metadata.ID) > maxFrameID:
+		return f, NoMessageID
+	}
+	return f, nil
+}
+
+// eventTime is a time in a frame. What isn't a time that a message may have is as good as none.
+type eventTime struct{ time.Time }
+
+// UnmarshalJSON reads a time in RFC 3339. It never fails: a frame is of use without its time.
+func (t *eventTime) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) != nil {
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if ms := at.UnixMilli(); err == nil && ms > 0 && ms <= maxMillis {
+		t.Time = at.Local()
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package twitch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+)
+
+// TestRefusedToken: a 401 is tried once more with another token, where one can be had.
+func TestRefusedToken(t *testing.T) {
+	for name, c := range map[string]struct {
+		faults []int
+		renew  []error // what Refused returns
+		want   error
+		tries  int
+	}{
+		"renewed":                      {[]int{401}, []error{nil}, nil, 2},
+		"refused again":                {[]int{401, 401}, []error{nil}, ErrToken, 2},
+		"revoked":                      {[]int{401}, []error{errors.New("the refresh token is refused")}, ErrToken, 1},
+		"identity server fails once":   {[]int{401, 401}, []error{fmt.Errorf("refresh: %w", ErrUnavailable), nil}, nil, 3},
+		"identity server fails always": {slices.Repeat([]int{401}, 5), slices.Repeat([]error{ErrUnavailable}, 5), ErrUnavailable, 5},
+		"trouble before and after":     {[]int{503, 401, 409}, []error{nil}, nil, 4},
+		"another trouble":              {[]int{403}, nil, ErrNotModerator, 1},
+	} {
+		srv := startTwitch(t, "room")
+		h, _ := newHelix(t, srv)
+		var refused []string
+		h.Refused = func(_ context.Context, token string) error {
+			refused = append(refused, token)
+			return c.renew[len(refused)-1]
+		}
+		srv.FailNext(status(c.faults...)...)
+		err := h.TimeoutUser(t.Context(), Room{srv.UserID("room"), srv.BotID()}, "5", time.Minute, "slow down")
+		if !errors.Is(err, c.want) || err != nil && c.want == nil || errors.Is(err, ErrToken) && c.want != ErrToken {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+		if want := slices.Repeat([]string{srv.Token()}, len(c.renew)); !slices.Equal(refused, want) {
+			t.Errorf("%s: told of %d refused tokens, want %d", name, len(refused), len(want))
+		}
+		if got := requests(srv); len(got) != c.tries || len(slices.Compact(got)) != 1 || !strings.HasSuffix(got[0], `"reason":"slow down"}}`) {
+			t.Errorf("%s: %d requests, want %d, each with its whole body: %q", name, len(got), c.tries, got)
+		}
+	}
+}
+
+// TestTokenIsAskedAnew: what is sent after a renewal carries the new token.
+func TestTokenIsAskedAnew(t *testing.T) {
+	srv := startTwitch(t, "room")
+	h, _ := newHelix(t, srv)
+	h.Token = tokenOf("stale")
+	h.Refused = func(_ context.Context, token string) error {
+		if token != "stale" {
+			t.Errorf("told that %q is refused", token)
+		}
+		h.Token = tokenOf(srv.Token())
+		return nil
+	}
+	if _, err := h.Users(t.Context(), "ann"); err != nil {
+		t.Fatal(err)
+	}
+	if got := srv.Requests()[1].Header.Get("Authorization"); got != "Bearer "+srv.Token() {
+		t.Errorf("authorized by %q", got)
+	}
+}
+
+// TestNoTokenForNow: a token that can't be had because the identity server fails is waited for.
+func TestNoTokenForNow(t *testing.T) {
+	srv := startTwitch(t, "room")
+	h, naps := newHelix(t, srv)
+	h.Token = func(context.Context) (string, error) {
+		if len(naps.all()) == 0 {
+			return "", ErrUnavailable
+		}
+		return srv.Token(), nil
+	}
+	if _, err := h.Users(t.Context(), "ann"); err != nil || len(srv.Requests()) != 1 {
+		t.Errorf("%v, %d requests", err, len(srv.Requests()))
+	}
+	h.Token = func(context.Context) (string, error) { return "", ErrUnavailable }
+	if _, err := h.Users(t.Context(), "ann"); !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrToken) {
+		t.Error(err)
+	}
+}
+
+// TestMissingScope: the scope is named, and the command that mends it; no other token is asked for.
+func TestMissingScope(t *testing.T) {
+	srv, err := faketwitch.Start(faketwitch.Options{Channels: []string{"room"}, Scopes: []string{"chat:read"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Close()
+	h, _ := newHelix(t, srv)
+	h.Refused = func(context.Context, string) error {
+		t.Error("the token isn't refused: it lacks a scope")
+		return nil
+	}
+	ctx, room := t.Context(), Room{srv.UserID("room"), srv.BotID()}
+	_, listing := h.ModeratedChannels(ctx, srv.BotID())
+	for scope, err := range map[string]error{
+		"moderator:manage:chat_messages": h.DeleteMessage(ctx, room, "1"),
+		"moderator:manage:banned_users":  errors.Join(h.BanUser(ctx, room, "5", ""), h.UnbanUser(ctx, room, "5")),
+		"moderator:manage:warnings":      h.WarnUser(ctx, room, "5", "slow down"),
+		"moderator:manage:chat_settings": h.SetSlowMode(ctx, room, SlowMode{}),
+		"user:write:chat":                h.SendMessage(ctx, room.BroadcasterID, room.ModeratorID, "hello", ""),
+		"user:read:moderated_channels":   listing,
+	} {
+		if !errors.Is(err, ErrScope) || !strings.Contains(err.Error(), scope) || !strings.Contains(err.Error(), "chatguard login") {
+			t.Errorf("%s: %v", scope, err)
+		}
+	}
+	srv.FailNext(faketwitch.Fault{Status: http.StatusForbidden, Message: "missing scope: channel:moderate"})
+	if err := h.DeleteMessage(ctx, room, "1"); !errors.Is(err, ErrScope) {
+		t.Errorf("as a 403: %v", err)
+	}
+}

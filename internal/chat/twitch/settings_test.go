@@ -1,0 +1,99 @@
+package twitch
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+)
+
+// TestSlowMode: it is set with both fields, within Twitch's bounds, and read as it was set.
+func TestSlowMode(t *testing.T) {
+	srv := startTwitch(t, "room")
+	moderator, msg := newModerator(t, srv)
+	ctx, room := t.Context(), msg.ChannelID
+	for _, c := range []struct {
+		on   bool
+		wait time.Duration
+		body string // that is sent; empty for nothing
+		kept time.Duration
+	}{
+		{true, 3 * time.Second, `{"slow_mode":true,"slow_mode_wait_time":3}`, 3 * time.Second},
+		{true, 119_001 * time.Millisecond, `{"slow_mode":true,"slow_mode_wait_time":120}`, 2 * time.Minute},
+		{true, 3*time.Second - 1, "", 2 * time.Minute},
+		{true, 2*time.Minute + 1, "", 2 * time.Minute},
+		{true, 0, "", 2 * time.Minute},
+		{false, 0, `{"slow_mode":false,"slow_mode_wait_time":null}`, 0},
+		{false, time.Hour, `{"slow_mode":false,"slow_mode_wait_time":null}`, 0},
+	} {
+		before := len(srv.Requests())
+		err := moderator.SetSlowMode(ctx, room, c.on, c.wait)
+		sent := srv.Requests()[before:]
+		switch {
+		case c.body == "" && (!errors.Is(err, ErrUnsafe) || len(sent) > 0):
+			t.Errorf("%v %v: %v, %d sent", c.on, c.wait, err, len(sent))
+		case c.body != "" && (err != nil || len(sent) != 1 || sent[0].Body != c.body):
+			t.Errorf("%v %v: %v, sent %+v", c.on, c.wait, err, sent)
+		}
+		on, wait, err := moderator.SlowMode(ctx, room)
+		if err != nil || on != (c.kept > 0) || wait != c.kept {
+			t.Errorf("after %v %v it is %v %v, %v", c.on, c.wait, on, wait, err)
+		}
+	}
+	if got, want := requests(srv)[:2], []string{
+		"PATCH /chat/settings?broadcaster_id=" + room + "&moderator_id=" + srv.BotID() + ` {"slow_mode":true,"slow_mode_wait_time":3}`,
+		"GET /chat/settings?broadcaster_id=" + room,
+	}; !slices.Equal(got, want) {
+		t.Errorf("\n got %q\nwant %q", got, want)
+	}
+}
+
+// TestSlowModeAnswers: what else can come of it.
+func TestSlowModeAnswers(t *testing.T) {
+	srv := startTwitch(t, "room")
+	moderator, msg := newModerator(t, srv)
+	ctx := t.Context()
+	read := func(channelID string) error {
+		_, _, err := moderator.SlowMode(ctx, channelID)
+		return err
+	}
+	srv.FailNext(faketwitch.Fault{Status: 400, Message: "no"}, faketwitch.Fault{Status: 200})
+	for _, step := range []struct {
+		name string
+		err  error
+		want error
+	}{
+		{"refused", moderator.SetSlowMode(ctx, msg.ChannelID, false, 0), ErrRejected},
+		{"tells nothing", read(msg.ChannelID), ErrRejected},
+		{"no such channel", read("5"), ErrRejected},
+		{"no channel to read", read(""), ErrUnsafe},
+		{"no channel to change", moderator.SetSlowMode(ctx, "", false, 0), ErrUnsafe},
+		{"where it is no moderator", moderator.SetSlowMode(ctx, "5", false, 0), ErrNotModerator},
+	} {
+		if !errors.Is(step.err, step.want) {
+			t.Errorf("%s: %v, want %v", step.name, step.err, step.want)
+		}
+	}
+}
+
+// TestSlowModeDoesNotWait behind moderation: it is what ends a flood that moderation can't keep up with.
+func TestSlowModeDoesNotWait(t *testing.T) {
+	srv := startTwitch(t, "room")
+	moderator, msg := newModerator(t, srv)
+	naps := newNaps()
+	moderator.Helix.Now, moderator.Helix.sleep = naps.now, naps.sleep
+	if err := moderator.Helix.heed(t.Context(), told(800, reserve)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := moderator.SlowMode(t.Context(), msg.ChannelID); err != nil {
+		t.Error(err)
+	}
+	if err := moderator.SetSlowMode(t.Context(), msg.ChannelID, true, time.Minute); err != nil || len(naps.all()) > 0 {
+		t.Errorf("%v, waited %v", err, naps.all())
+	}
+	if err := moderator.Delete(t.Context(), msg); err != nil || len(naps.all()) == 0 {
+		t.Errorf("%v, moderation didn't wait", err)
+	}
+}

@@ -1,0 +1,136 @@
+package chat
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/chatguard/chatguard"
+)
+
+// What a chat takes of one account. Twitch ignores for half an hour whoever says more than 20 messages in 30 s (100 where it moderates), shows
+// about one a second, and drops what was said in the last 30 s already.
+const (
+	sayEvery    = time.Second
+	sayQueue    = 4                // that wait for their turn in a channel
+	saySpan     = 35 * time.Second // longer than 30 s by as much as a message may wait for its turn
+	sayPlain    = 20               // in that time
+	sayAsKeeper = 100              // where the bot moderates
+	repeatAfter = 30 * time.Second
+	maxText     = 500 // characters
+)
+
+// voice is the Bot speaking, as fast as its own leaky bucket lets it. What doesn't fit is left unsaid: nobody waits for it.
+type voice struct {
+	bot    *Bot
+	guard  *chatguard.Guard
+	saying sync.WaitGroup
+	ctx    context.Context // ends when nothing is to be said any more
+
+	mu     sync.Mutex
+	closed bool                            // guarded by mu
+	said   map[string]map[string]time.Time // by channel and text: when; guarded by mu
+}
+
+func newVoice(b *Bot) *voice {
+	guard, err := chatguard.New(chatguard.Policy{
+		Mode: chatguard.Enforce,
+		Limits: []chatguard.Limit{
+			{Name: "pace", Algorithm: chatguard.LeakyBucket, Every: sayEvery, Queue: sayQueue},
+			{
+				Name: "account", Algorithm: chatguard.SlidingLog, Per: chatguard.PerUserEverywhere, Messages: sayPlain, Every: saySpan,
+				Roles: map[chatguard.Role]chatguard.Override{chatguard.Moderator: {Messages: sayAsKeeper}},
+			},
+		},
+	}, &chatguard.Options{Now: b.options.Now})
+	if err != nil {
+		panic(err) // the policy is as constant as this text
+	}
+	return &voice{bot: b, guard: guard, said: map[string]map[string]time.Time{}}
+}
+
+// say lets a text be said in a channel when its turn comes, as an answer to a message where that is named. It never blocks, and reports whether
+// there is room for it.
+func (v *voice) say(channelID, text, replyTo string) bool {
+	text = speakable(text)
+	if text == "" || v.bot.options.Moderator == nil {
+		return false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed || v.repeats(channelID, text) {
+		return false
+	}
+	verdict, err := v.guard.Check(v.ctx, chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: "bot", Roles: v.roles(channelID)}})
+	if err != nil || !verdict.Allowed {
+		return false
+	}
+	v.said[channelID][text] = v.bot.options.Now()
+	v.saying.Go(func() { v.speak(channelID, text, replyTo, verdict.Delay) })
+	return true
+}
+
+// speak says a text after its delay.
+func (v *voice) speak(channelID, text, replyTo string, delay time.Duration) {
+	turn := time.NewTimer(delay)
+	defer turn.Stop()
+	select {
+	case <-turn.C:
+	case <-v.ctx.Done():
+		return
+	}
+	if err := v.bot.options.Moderator.Say(v.ctx, channelID, text, replyTo); err != nil && v.ctx.Err() == nil {
+		v.bot.complain("a message to the chat wasn't said", "channel", channelID, "error", err)
+	}
+}
+
+func (v *voice) roles(channelID string) chatguard.Roles {
+	if v.bot.options.Moderates != nil && v.bot.options.Moderates(channelID) {
+		return chatguard.RolesOf(chatguard.Moderator)
+	}
+	return 0
+}
+
+// repeats reports whether the chat would drop the text, because it was said there a moment ago. The caller holds mu.
+func (v *voice) repeats(channelID, text string) bool {
+	now := v.bot.options.Now()
+	if v.said[channelID] == nil {
+		v.said[channelID] = map[string]time.Time{}
+	}
+	for earlier, at := range v.said[channelID] {
+		if now.Sub(at) > repeatAfter+sayQueue*sayEvery {
+			delete(v.said[channelID], earlier)
+		}
+	}
+	_, again := v.said[channelID][text]
+	return again
+}
+
+// close ends what is being said.
+func (v *voice) close() {
+	v.mu.Lock()
+	v.closed = true
+	v.mu.Unlock()
+	v.saying.Wait()
+}
+
+// speakable makes a text one line that a chat takes for words: no control characters, no command, at most 500 characters.
+func speakable(text string) string {
+	text = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, strings.ToValidUTF8(text, "?"))
+	text = strings.TrimLeft(strings.TrimSpace(text), "/.")
+	n := 0
+	for i := range text {
+		if n == maxText {
+			return text[:i]
+		}
+		n++
+	}
+	return text
+}

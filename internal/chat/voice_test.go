@@ -1,0 +1,169 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/chatguard/chatguard"
+)
+
+// TestPace: one message a second in each channel, at most 20 in any 30 s in all together, or 100 where the bot moderates.
+func TestPace(t *testing.T) {
+	for _, test := range []struct {
+		moderates bool
+		most      int
+	}{{false, sayPlain}, {true, sayAsKeeper}} {
+		onStage(t, Options{Moderates: func(string) bool { return test.moderates }}, func(s *stage) {
+			var at []time.Time
+			last := map[string]time.Time{}
+			for n := range 60 * 10 {
+				for channel := range 10 {
+					s.bot.voice.say(fmt.Sprint(channel), fmt.Sprint("text ", n), "")
+				}
+				s.wait(100 * time.Millisecond)
+				for _, said := range s.platform.all()[len(at):] {
+					at = append(at, time.Now())
+					channel := strings.Fields(said)[2]
+					if before, ok := last[channel]; ok && time.Since(before) < sayEvery-100*time.Millisecond {
+						t.Errorf("%q came %s after the one before", said, time.Since(before))
+					}
+					last[channel] = time.Now()
+				}
+			}
+			most := 0
+			for i := range at {
+				n := 0
+				for _, other := range at[i:] {
+					if other.Sub(at[i]) < 30*time.Second {
+						n++
+					}
+				}
+				most = max(most, n)
+			}
+			if most > test.most || most < test.most*3/4 {
+				t.Errorf("%d messages in 30 s, want about %d", most, test.most)
+			}
+		}, "delete")
+	}
+}
+
+func TestRepeatsAreNotSaid(t *testing.T) {
+	onStage(t, Options{}, func(s *stage) {
+		say := func(channel, text string, want bool) {
+			t.Helper()
+			if got := s.bot.voice.say(channel, text, ""); got != want {
+				t.Errorf("%q in %s: %v", text, channel, got)
+			}
+		}
+		say("1", "hello", true)
+		say("1", "hello", false)
+		say("2", "hello", true)
+		say("1", "hello!", true)
+		s.wait(repeatAfter)
+		say("1", "hello", false) // what waited its turn was said later than it was asked for
+		s.wait(10 * time.Second)
+		say("1", "hello", true)
+	}, "delete")
+}
+
+func TestSpeakable(t *testing.T) {
+	for text, want := range map[string]string{
+		"hello":                      "hello",
+		"two\r\nlines\x00":           "two  lines",
+		"/ban anna":                  "ban anna",
+		" ./.timeout":                "timeout",
+		"bad \xff bytes":             "bad ? bytes",
+		strings.Repeat("ä", 600):     strings.Repeat("ä", 500),
+		"\t":                         "",
+		"@name, next message in 4 s": "@name, next message in 4 s",
+	} {
+		if got := speakable(text); got != want || utf8.RuneCountInString(got) > maxText {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+// TestNotices: one for each user and cooldown, only for what the chat itself says nothing about.
+func TestNotices(t *testing.T) {
+	o := Options{Notices: Notices{Text: "@{name}, next message in {wait} ({limit})", Cooldown: 10 * time.Second}}
+	onStage(t, o, func(s *stage) {
+		said := func(want int) {
+			t.Helper()
+			s.wait(5 * time.Second)
+			got := 0
+			for _, d := range s.platform.all() {
+				if strings.HasPrefix(d, "say ") {
+					got++
+				}
+			}
+			if got != want {
+				t.Errorf("said %d times, want %d: %q", got, want, s.platform.all())
+			}
+		}
+		s.say("a1", "a2")
+		if all := s.platform.all(); len(all) != 2 || all[0] != `say in 1 to "": @a, next message in 60 min (burst)` && all[1] != `say in 1 to "": @a, next message in 60 min (burst)` {
+			t.Errorf("did %q", all)
+		}
+		s.say("a3", "b1")
+		said(1) // a was told, and b isn't throttled
+		s.say("b2")
+		said(2)
+		s.say("a4")
+		said(2) // 10 s have passed, but the text would be a repeat within 30 s
+		s.wait(30 * time.Second)
+		s.say("a5")
+		said(3)
+	}, "delete")
+	for ladder, want := range map[string]int{"warn": 0, "timeout 5s": 0, "delete": 1} {
+		onStage(t, o, func(s *stage) {
+			s.say("a1", "a2")
+			n := 0
+			for _, d := range s.platform.all() {
+				if strings.HasPrefix(d, "say ") {
+					n++
+				}
+			}
+			if n != want {
+				t.Errorf("%s: %d notices", ladder, n)
+			}
+		}, ladder)
+	}
+}
+
+// TestCommands: !quota is everyone's, !chatguard theirs who keep order; a throttled or mirrored command isn't one.
+func TestCommands(t *testing.T) {
+	answer := func(_ context.Context, m chatguard.Message) string { return "answer to " + m.Text }
+	onStage(t, Options{Answer: answer}, func(s *stage) {
+		for _, test := range []struct {
+			text, source string
+			role         chatguard.Role
+			answered     bool
+		}{
+			{"!quota", "", chatguard.Everyone, true},
+			{"!Quota please", "", chatguard.Subscriber, true},
+			{"!quotas", "", chatguard.Everyone, false},
+			{"say !quota", "", chatguard.Everyone, false},
+			{"!chatguard status", "", chatguard.Everyone, false},
+			{"!chatguard status", "", chatguard.VIP, false},
+			{"!chatguard status", "", chatguard.Moderator, true},
+			{"!chatguard pause", "", chatguard.LeadModerator, true},
+			{"!chatguard resume", "", chatguard.Broadcaster, true},
+			{"!chatguard reset", "2", chatguard.Broadcaster, false},
+			{"!quota here", "1", chatguard.Everyone, true},
+		} {
+			m := message(test.text+test.source+test.role.String(), test.text+test.role.String(), test.role)
+			m.Text, m.SourceChannelID = test.text, test.source
+			s.sink.Messages([]chatguard.Message{m})
+			s.wait(40 * time.Second)
+			want := []string{}
+			if test.answered {
+				want = append(want, fmt.Sprintf("say in 1 to %q: answer to %s", m.ID, test.text))
+			}
+			s.did(want...)
+		}
+	}, "delete")
+}
