@@ -16,7 +16,10 @@ type compiled struct {
 }
 
 // compile checks a policy. The error names what is wrong with it, and the limit.
-func compile(p Policy) (*compiled, error) {
+func compile(p Policy) (*compiled, error) { return compileHeld(p, false) }
+
+// compileHeld is compile for a policy that may be held: it would enforce, and only observes for a while.
+func compileHeld(p Policy, held bool) (*compiled, error) {
 	c := &compiled{policy: p.Clone()}
 	if p.Mode > Enforce {
 		return nil, fmt.Errorf("unknown mode %d", p.Mode)
@@ -42,7 +45,7 @@ func compile(p Policy) (*compiled, error) {
 	}
 	var err error
 	c.sets, err = limits.Compile(list, limits.Strikes{
-		Every: p.Penalties.StrikeEvery, Forget: p.Penalties.ForgetAfter, Practice: p.Mode == Observe, Ladder: p.Penalties.silences(),
+		Every: p.Penalties.StrikeEvery, Forget: p.Penalties.ForgetAfter, Practice: p.Mode == Observe, Held: held, Ladder: p.Penalties.silences(),
 	})
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 
 // SetOverlay lays something over the policy of a channel for as long as it stays there, as of the moment at: what is in force is what overlay
 // makes of the policy, now and whenever SetPolicy changes it. It is for what passes: a pause, a raid. As with any change, what was used stays
-// used, and going from Observe to Enforce clears strikes. A nil overlay takes it away. The overlay must return the same for the same policy,
+// used. Where an overlay makes an enforcing policy observe, strikes stay as they are until it enforces again. A nil overlay takes it away. The overlay must return the same for the same policy,
 // keep limits per user everywhere as they are, and change nothing but what it returns; it gets a copy.
 //
 // The error is ErrNoChannel, ErrLongID, ErrTime, or names what is wrong with the overlaid policy; then nothing is changed.
@@ -49,7 +49,8 @@ func (c *channel) overlaid(stated *compiled) (change, error) {
 	if c.overlay == nil {
 		return change{stated, stated}, nil
 	}
-	inForce, err := compile(c.overlay(stated.policy.Clone()))
+	overlaid := c.overlay(stated.policy.Clone())
+	inForce, err := compileHeld(overlaid, stated.policy.Mode == Enforce && overlaid.Mode == Observe)
 	if err == nil {
 		err = stated.policy.sameEverywhere(inForce.policy)
 	}

@@ -57,6 +57,55 @@ func TestOverlay(t *testing.T) {
 	spend(false) // the fourth token of the greater burst was spent in the pause
 }
 
+// TestStrikesOutliveAPause: what was earned counts on, and nothing is earned meanwhile; strikes for practice lapse as ever.
+func TestStrikesOutliveAPause(t *testing.T) {
+	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+	policy := DefaultPolicy()
+	policy.Limits, policy.Penalties.StrikeEvery = policy.Limits[:1], 0
+	policy.Limits[0].Burst, policy.Limits[0].Refill = 1, time.Hour
+	guard, err := New(policy, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strikes := func(want int, wouldBe string) {
+		t.Helper()
+		v, err := guard.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "7"}, SentAt: now})
+		if penalty := v.Penalty.String(); v.Observed {
+			if penalty = v.WouldBe.String(); penalty != wouldBe {
+				t.Errorf("would be %s, want %s", penalty, wouldBe)
+			}
+		}
+		if err != nil || v.Strikes != want {
+			t.Errorf("%d strikes, %v; want %d", v.Strikes, err, want)
+		}
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	strikes(0, "none")
+	strikes(1, "delete")
+	policy.Mode = Enforce
+	must(guard.SetPolicy("1", policy, now))
+	strikes(1, "") // that for practice has lapsed
+	strikes(2, "")
+	must(guard.SetOverlay("1", paused, now))
+	strikes(2, "warn")
+	strikes(2, "warn")
+	must(guard.SetOverlay("1", nil, now))
+	strikes(3, "")
+	policy.Mode = Observe
+	must(guard.SetPolicy("1", policy, now))
+	must(guard.SetOverlay("1", paused, now))
+	strikes(4, "timeout 30s")
+	policy.Mode = Enforce
+	must(guard.SetPolicy("1", policy, now)) // while it is paused
+	must(guard.SetOverlay("1", nil, now))
+	strikes(1, "")
+}
+
 // TestOverlayRefused: an overlay that makes an impossible policy changes nothing, and a policy that is impossible under it is refused.
 func TestOverlayRefused(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)

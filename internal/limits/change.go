@@ -134,7 +134,7 @@ func (s *shard) change(c conversion, fresh []uint64) {
 			oldRules = c.old.rulesFor(rolesOf(row))
 		}
 		c.convert(row, s.rulesOf(row), before, oldRules)
-		if c.old.strikes.Practice && !c.set.strikes.Practice {
+		if c.old.strikes.rehearses() && !c.set.strikes.rehearses() {
 			setStrikeCount(row, 0)
 			row[wordSilentUntil] = 0
 		}

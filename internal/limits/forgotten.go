@@ -38,7 +38,7 @@ func (s *Set) forgotten(row StateRow, at int64, own *personal) (bool, error) {
 	switch {
 	case row.Limit == standingRow && code == standingCode:
 		stored, err := readStanding(data)
-		lapsed := stored.practice && !s.strikes.Practice && stored.struckAt <= at
+		lapsed := stored.practice && !s.strikes.rehearses() && stored.struckAt <= at
 		return err == nil && (lapsed || stored.isOver(&s.strikes, at)), err
 	case row.Limit == givenRow && code == givenCode:
 		g, err := readGiven(data)

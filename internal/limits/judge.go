@@ -310,7 +310,7 @@ func (h *hearing) throttle(b bar) {
 		d.Strikes, _ = own.set.lapse(own.row, own.at)
 		return
 	}
-	if own.set.strike(own.row, h.request.At, d) {
+	if own.set.judge(own.row, h.request.At, d) {
 		own.changed = true
 	}
 }

@@ -74,7 +74,7 @@ func (p *place) restoreStanding(data []byte, before int64) error {
 	p.seek()
 	row := p.shard.row(p.slot)
 	row[wordStrikeAt] = uint64(stored.struckAt)
-	if stored.practice && !strikes.Practice {
+	if stored.practice && !strikes.rehearses() {
 		p.shard.touch(p.slot, row) // they lapse, in the store too
 		return nil
 	}

@@ -51,7 +51,7 @@ func (s *shard) encode(rows []StateRow, buffer []byte, row []uint64) ([]StateRow
 	if hasStanding(row) {
 		start := len(buffer)
 		var practice uint64
-		if s.set.strikes.Practice {
+		if s.set.strikes.rehearses() {
 			practice = 1
 		}
 		buffer = append(buffer, stateVersion, standingCode)

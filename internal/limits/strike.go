@@ -10,9 +10,15 @@ type Strikes struct {
 	// Practice means that the limits only observe. Strikes given for practice lapse when that ends.
 	Practice bool
 
+	// Held means that limits in earnest only observe for a while: what is given stays, and nothing is given.
+	Held bool
+
 	// Ladder says for how long, in nanoseconds, the penalty on each rung silences the user; UntilRetry is until the message would pass.
 	Ladder []int64
 }
+
+// rehearses reports whether strikes are given for practice.
+func (s *Strikes) rehearses() bool { return s.Practice && !s.Held }
 
 // UntilRetry, on the ladder, silences a user until the message would pass, for LeastSilence at least and MostSilence at most.
 const (
@@ -45,6 +51,15 @@ func (s *Set) strike(row []uint64, sentAt int64, d *Decision) (changed bool) {
 	d.Strikes, d.Series = count, seriesOf(row)
 	s.silence(row, sentAt, d)
 	return struckAt != row[wordStrikeAt] || meta != row[wordMeta] || silentUntil != row[wordSilentUntil]
+}
+
+// judge gives a message that is throttled a strike, or says what that would do where none are given, and reports whether the row has changed.
+func (s *Set) judge(row []uint64, sentAt int64, d *Decision) (changed bool) {
+	if s.strikes.Held {
+		s.foretell(row, d.At, d)
+		return false
+	}
+	return s.strike(row, sentAt, d)
 }
 
 // foretell says what a strike would do that isn't given.
