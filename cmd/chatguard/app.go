@@ -253,6 +253,9 @@ func (a *app) close() {
 	if a.listener != nil {
 		a.listener.Close()
 	}
+	if a.twitch != nil {
+		a.twitch.close()
+	}
 	if a.store != nil {
 		if err := a.store.Close(); err != nil {
 			a.log.Error("the database could not be closed", "error", err)

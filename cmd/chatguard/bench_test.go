@@ -16,12 +16,18 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/config"
 )
 
 // benchApp runs the whole app in this process, against a server, until stop is called.
 func benchApp(b *testing.B, server *faketwitch.Server) (a *app, stop func()) {
 	b.Helper()
-	a, err := newApp(b.Context(), demoConfig(server, b.TempDir(), "127.0.0.1:0"), slog.New(slog.DiscardHandler))
+	return benchAppBy(b, server, demoConfig(server, b.TempDir(), "127.0.0.1:0"))
+}
+
+func benchAppBy(b *testing.B, server *faketwitch.Server, c config.Config) (a *app, stop func()) {
+	b.Helper()
+	a, err := newApp(b.Context(), c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,7 +67,7 @@ func (f *clientIDForm) keep(id string) error {
 		data, err = config.SetClientID(data, id)
 	}
 	if err == nil {
-		err = os.WriteFile(f.path, data, 0o644) // in place, so that owner, mode and links stay
+		err = replaceConfig(f.path, data)
 	}
 	if err != nil {
 		_, err = fmt.Fprintf(f.out, "\n%s can't be changed from here (%v). Until it has client_id = %q in [twitch], chatguard asks again.\n\n", f.path, err, id)
@@ -74,4 +75,34 @@ func (f *clientIDForm) keep(id string) error {
 	}
 	_, err = fmt.Fprintf(f.out, "\nWrote it into %s.\n\n", f.path)
 	return err
+}
+
+// replaceConfig writes a configuration beside the one at path, and puts it into its place once it is on the disk: in place, a full disk would cost the
+// old one. Owner and mode stay, and a link stays one; where they can't, nothing is changed.
+func replaceConfig(path string, data []byte) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	was, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if file, err := os.OpenFile(path, os.O_WRONLY, 0); err != nil {
+		return err // who may not write it shall not replace it
+	} else if err := file.Close(); err != nil {
+		return err
+	}
+	draft, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")
+	if err != nil {
+		return fmt.Errorf("a whole new file is needed for that, and its folder takes none: %w", err)
+	}
+	_, err = draft.Write(data)
+	if err = errors.Join(err, giveTo(draft, was), draft.Chmod(was.Mode().Perm()), draft.Sync(), draft.Close()); err == nil {
+		err = os.Rename(draft.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(draft.Name()))
+	}
+	return nil
 }

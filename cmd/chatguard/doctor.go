@@ -103,12 +103,7 @@ func (d *doctor) checks() []check {
 
 // run makes all checks, and writes what they find as soon as they find it. The error is for any problem.
 func (d *doctor) run(ctx context.Context, out io.Writer) error {
-	defer d.tokens.Close()
-	defer func() {
-		if d.helix != nil {
-			d.helix.Close()
-		}
-	}()
+	defer d.twitch.close()
 	problems := 0
 	for _, c := range d.checks() {
 		findings := c.lookFor(ctx, doctorPatience)

@@ -173,8 +173,9 @@ note     chat           not read: twitch.channels names no channel that exists`}
 				p.server.AddChannel(fmt.Sprint("channel", i))
 			}
 		}, `
-problem  chat           …152 are named, but EventSub carries 150…
-                        name fewer in twitch.channels, or set twitch.transport to irc`},
+problem  configuration  chatguard.toml: twitch.channels: names 152, but EventSub carries 150
+                        name fewer, or set twitch.transport to irc
+note     chat           not read: twitch.channels names too many`},
 		"a policy for servers": {func(p *patient) { p.config.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Drop}} }, `
 problem  configuration  chatguard.toml: penalties.ladder: has "drop", which only a chat server can
                         use "delete"`},
@@ -200,6 +201,28 @@ note     token          not looked at: its file has to be mended first`},
 		"no database": {func(p *patient) { p.write("chatguard.db", strings.Repeat("spoilt ", 1000), 0o600) }, `
 problem  database       database FOLDER/chatguard.db: it is damaged, or no database
                         put a backup in its place, move it away to start with an empty one, or set another file`},
+		"a damaged page": {func(p *patient) {
+			p.hasRun()
+			contents, err := os.ReadFile(p.config.Database)
+			if err != nil {
+				p.Fatal(err)
+			}
+			p.write("chatguard.db", string(contents[:3*4096])+strings.Repeat("spoilt ", 4096/7)+string(contents[3*4096+4096/7*7:]), 0o600)
+		}, `
+problem  database       database FOLDER/chatguard.db: it is damaged, or no database…
+                        put a backup in its place, move it away to start with an empty one, or set another file`},
+		"a database of an older version": {func(p *patient) {
+			p.hasRun()
+			alterDatabase(p.T, p.config.Database, "PRAGMA user_version = 1")
+		}, `
+note     database       FOLDER/chatguard.db is of an older version: ` + "`chatguard run`" + ` keeps a copy and brings it up to date
+ok       database       FOLDER/chatguard.db, which nobody uses now`},
+		"a database of a newer version": {func(p *patient) {
+			p.hasRun()
+			alterDatabase(p.T, p.config.Database, "PRAGMA user_version = 99")
+		}, `
+problem  database       database FOLDER/chatguard.db was written by a newer chatguard (version 99, this one knows up to …)
+                        update chatguard, or set another database`},
 		"a folder as a database": {func(p *patient) {
 			p.config.Database = filepath.Join(p.folder(), "folder.db")
 			if err := os.Mkdir(p.config.Database, 0o700); err != nil {
@@ -263,6 +286,10 @@ problem  token          Twitch doesn't take it any more
 ok       chat           #gardenhour can be read over irc at IRC, without an account`},
 		"an expired token": {func(p *patient) { p.server.ExpireTokens() }, `
 ok       token          that of chatguard_bot, good until …
+ok       chat           #gardenhour can be read over irc at IRC, as chatguard_bot`},
+		"a token that can't be renewed": {func(p *patient) { p.config.Twitch.RefreshToken = "" }, `
+ok       token          that of chatguard_bot, good until …
+note     token          it can't be renewed, and so works until it expires: one of ` + "`chatguard login`" + ` renews itself
 ok       chat           #gardenhour can be read over irc at IRC, as chatguard_bot`},
 		"another application's token": {func(p *patient) { p.config.Twitch.ClientID = "another0client0id" }, `
 problem  token          that of chatguard_bot was made for another application than twitch.client_id

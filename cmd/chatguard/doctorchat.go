@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/chatguard/chatguard"
@@ -17,13 +16,13 @@ func (d *doctor) chat(ctx context.Context) []finding {
 	switch {
 	case login == "":
 		return []finding{noted("not read: twitch.channels names no channel that exists")}
+	case fitTransport(d.cfg, d.cfg.Twitch.Transport) != nil:
+		return []finding{noted("not read: twitch.channels names too many")}
 	case d.helix == nil && d.cfg.Twitch.Transport == config.TransportEventSub:
 		return needsToken()
 	}
-	for _, logins := range [][]string{d.cfg.Twitch.Channels, {login}} {
-		if err := d.twitch.reader.SetChannels(logins); err != nil {
-			return []finding{wrong("name fewer in twitch.channels, or set twitch.transport to irc", "%v", err)}
-		}
+	if err := d.twitch.reader.SetChannels([]string{login}); err != nil {
+		return []finding{wrongBy(err)}
 	}
 	entered, s, err := d.readFor(ctx)
 	transport := d.cfg.Twitch.Transport
@@ -64,7 +63,7 @@ func (d *doctor) readFor(ctx context.Context) (entered bool, s twitch.Status, er
 // readable is a channel that exists, as far as is known; empty where there is none.
 func (d *doctor) readable() string {
 	for _, login := range d.cfg.Twitch.Channels {
-		if d.accounts == nil || slices.ContainsFunc(d.accounts, func(a twitch.Account) bool { return a.Login == login }) {
+		if _, exists := accountOf(d.accounts, login); exists || d.accounts == nil {
 			return login
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -85,8 +86,8 @@ func (d *doctor) environment(context.Context) (list []finding) {
 	return append(list, fine("over the file: %s", cmp.Or(strings.Join(set, ", "), "nothing")))
 }
 
-// database looks whether the database can be opened, and by whom it is used.
-func (d *doctor) database(ctx context.Context) []finding {
+// database looks whether the database is whole and can be opened, and by whom it is used.
+func (d *doctor) database(ctx context.Context) (list []finding) {
 	path := d.cfg.Database
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -97,11 +98,11 @@ func (d *doctor) database(ctx context.Context) []finding {
 	case err == nil && !info.Mode().IsRegular():
 		return []finding{wrong("set another database", "%s is no file", path)}
 	}
-	opened, err := persist.OpenTokens(ctx, path, nil)
-	if err == nil {
-		err = opened.Close()
-	}
-	if err != nil {
+	outdated, err := persist.Check(ctx, path)
+	switch {
+	case ctx.Err() != nil:
+		return []finding{noted("%s is too large for all of it to be looked at within %.0f s", path, doctorPatience.Seconds())}
+	case err != nil:
 		return []finding{wrongBy(err)}
 	}
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -111,13 +112,17 @@ func (d *doctor) database(ctx context.Context) []finding {
 	if err := file.Close(); err != nil {
 		return []finding{wrongBy(err)}
 	}
-	switch {
-	case d.owner == nil:
-		return []finding{fine("%s, which nobody uses now", path)}
-	case d.owner.PID == 0:
-		return []finding{fine("%s, in use by another process", path)}
+	if outdated {
+		list = append(list, noted("%s is of an older version: `chatguard run` keeps a copy and brings it up to date", path))
 	}
-	return []finding{fine("%s, in use by process %d", path, d.owner.PID)}
+	usedBy := "which nobody uses now"
+	switch {
+	case d.owner != nil && d.owner.PID == 0:
+		usedBy = "in use by another process"
+	case d.owner != nil:
+		usedBy = fmt.Sprintf("in use by process %d", d.owner.PID)
+	}
+	return append(list, fine("%s, %s", path, usedBy))
 }
 
 // zones says what time it is where the days of limits end, and when they do.

@@ -133,18 +133,19 @@ func (d *doctor) needsToken() bool {
 
 // goodToken says whose a good token is, and makes ready to use it.
 func (d *doctor) goodToken(s twitch.TokenStatus) []finding {
-	t := d.cfg.Twitch
-	d.helix = &twitch.Helix{
-		BaseURL: t.HelixURL, AuthURL: t.AuthURL, ClientID: func() string { return s.Identity.ClientID }, Token: d.tokens.Token, Refused: d.tokens.Refused, HTTP: httpClient(d.dial),
-	}
+	d.helix = d.twitch.helix
 	until := ""
 	if !s.ExpiresAt.IsZero() {
 		until = ", good until " + moment(s.ExpiresAt)
 	}
-	if t.ClientID != "" && t.ClientID != s.Identity.ClientID {
+	if id := d.cfg.Twitch.ClientID; id != "" && id != s.Identity.ClientID {
 		return []finding{wrong("run `chatguard login` again", "that of %s was made for another application than twitch.client_id", s.Identity.Login)}
 	}
-	return []finding{fine("that of %s%s", s.Identity.Login, until)}
+	list := []finding{fine("that of %s%s", s.Identity.Login, until)}
+	if !s.Renewable {
+		list = append(list, noted("it can't be renewed, and so works until it expires: one of `chatguard login` renews itself"))
+	}
+	return list
 }
 
 // scopes says what the token doesn't allow that chatguard needs.
@@ -179,7 +180,7 @@ func (d *doctor) channels(ctx context.Context) (list []finding) {
 	}
 	d.accounts = append([]twitch.Account{}, accounts...) // not nil, even where there are none
 	for _, login := range d.cfg.Twitch.Channels {
-		if !slices.ContainsFunc(accounts, func(a twitch.Account) bool { return a.Login == login }) {
+		if _, exists := accountOf(accounts, login); !exists {
 			list = append(list, wrong("correct twitch.channels in "+d.cfg.Path, "Twitch has no channel %q", login))
 		}
 	}
@@ -198,14 +199,14 @@ func (d *doctor) moderator(ctx context.Context) (findings []finding) {
 		return []finding{noted("not looked at: there is no channel, as far as Twitch has told")}
 	}
 	me := d.tokens.Status().Identity
-	moderated, err := d.helix.ModeratedChannels(ctx, me.UserID)
+	moderates, err := whereModerator(ctx, d.helix, me.UserID)
 	if err != nil {
 		return []finding{wrongBy(err)}
 	}
 	var where []string
 	for _, a := range d.accounts {
 		switch policy := d.cfg.PolicyFor(a.Login, a.ID); {
-		case a.ID == me.UserID || slices.Contains(moderated, a.ID):
+		case moderates(a.ID):
 			where = append(where, a.Login)
 		case policy.Mode == chatguard.Enforce:
 			findings = append(findings, wrong(modMend(me.Login, a.Login), "%s is no moderator in #%s, and so only observes there", me.Login, a.Login))

@@ -22,7 +22,7 @@ func sayWhatNext(ctx context.Context, out io.Writer, cfg config.Config, tokens *
 	fmt.Fprintln(out)
 	helix := &twitch.Helix{BaseURL: cfg.Twitch.HelixURL, AuthURL: cfg.Twitch.AuthURL, ClientID: func() string { return id.ClientID }, Token: tokens.Token}
 	defer helix.Close()
-	lines, err := whereModerator(ctx, helix, cfg.Twitch.Channels, id)
+	lines, err := standings(ctx, helix, cfg.Twitch.Channels, id)
 	switch {
 	case err != nil:
 		fmt.Fprintf(out, "Where it is a moderator can't be asked now (%v).\n", err)
@@ -36,31 +36,40 @@ func sayWhatNext(ctx context.Context, out io.Writer, cfg config.Config, tokens *
 	return err
 }
 
-// whereModerator is a line on each channel: whether the bot may moderate there, and what to do where it may not.
-func whereModerator(ctx context.Context, helix *twitch.Helix, channels []string, id twitch.Identity) ([]string, error) {
+// standings are a line on each channel: whether the bot may moderate there, and what to do where it may not.
+func standings(ctx context.Context, helix *twitch.Helix, channels []string, id twitch.Identity) ([]string, error) {
 	accounts, err := helix.Users(ctx, channels...)
 	if err != nil {
 		return nil, err
 	}
-	moderated, err := helix.ModeratedChannels(ctx, id.UserID)
+	moderates, err := whereModerator(ctx, helix, id.UserID)
 	if err != nil {
 		return nil, err
 	}
 	var lines []string
 	for _, channel := range channels {
-		at := slices.IndexFunc(accounts, func(a twitch.Account) bool { return a.Login == channel })
+		account, exists := accountOf(accounts, channel)
 		says := "it is a moderator there"
 		switch {
-		case at < 0:
+		case !exists:
 			says = "there is no such channel: correct twitch.channels"
-		case accounts[at].ID == id.UserID:
+		case account.ID == id.UserID:
 			says = "its own channel"
-		case !slices.Contains(moderated, accounts[at].ID):
-			says = fmt.Sprintf("it is no moderator there: type /mod %s in that chat; until then it only observes", id.Login)
+		case !moderates(account.ID):
+			says = fmt.Sprintf("it is no moderator there: %s; until then it only observes", modMend(id.Login, channel))
 		}
 		lines = append(lines, fmt.Sprintf("  %-25s  %s", channel, says))
 	}
 	return lines, nil
+}
+
+// accountOf is the account with a login; false where it isn't among them.
+func accountOf(accounts []twitch.Account, login string) (twitch.Account, bool) {
+	at := slices.IndexFunc(accounts, func(a twitch.Account) bool { return a.Login == login })
+	if at < 0 {
+		return twitch.Account{}, false
+	}
+	return accounts[at], true
 }
 
 // nextStep is what to do after a login.

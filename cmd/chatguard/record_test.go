@@ -18,23 +18,28 @@ type record struct {
 	channels  map[string]string // logins by ID
 }
 
-func (s *scene) export() (r record) {
+func (s *scene) export() record {
 	s.Helper()
+	return readRecord(s, s.do("export", "-"))
+}
+
+func readRecord(t testing.TB, text string) (r record) {
+	t.Helper()
 	r.channels = map[string]string{}
-	for line := range strings.Lines(s.do("export", "-")) {
-		switch decode[struct{ Kind string }](s, line).Kind {
+	for line := range strings.Lines(text) {
+		switch decode[struct{ Kind string }](t, line).Kind {
 		case "state":
 			r.states++
 		case "journal":
-			r.journal = append(r.journal, decode[journal.Entry](s, line))
+			r.journal = append(r.journal, decode[journal.Entry](t, line))
 		case "revision":
-			r.revisions = append(r.revisions, decode[journal.Revision](s, line))
+			r.revisions = append(r.revisions, decode[journal.Revision](t, line))
 		case "audit":
 			r.audits++
 		case "timeline":
-			r.timeline = append(r.timeline, decode[journal.Spoken](s, line))
+			r.timeline = append(r.timeline, decode[journal.Spoken](t, line))
 		case "channel":
-			c := decode[struct{ ID, Login string }](s, line)
+			c := decode[struct{ ID, Login string }](t, line)
 			r.channels[c.ID] = c.Login
 		}
 	}

@@ -33,8 +33,11 @@ restart. What moderators have changed live stays changed.`,
 				return err
 			}
 			var owned *persist.OwnedError
-			if err := persist.CheckOwner(cfg.Database); !errors.As(err, &owned) || owned.PID == 0 {
-				return fmt.Errorf("no chatguard runs with the database %s: `chatguard run` starts one, by the configuration as it is", cfg.Database)
+			if !errors.As(persist.CheckOwner(cfg.Database), &owned) {
+				return fmt.Errorf("no chatguard holds the database %s; one that runs with --no-database takes SIGHUP itself", cfg.Database)
+			}
+			if owned.PID == 0 {
+				return fmt.Errorf("it can't be told which process holds the database %s; a chatguard takes SIGHUP itself", cfg.Database)
 			}
 			if err := tellToReload(owned.PID); err != nil {
 				return fmt.Errorf("chatguard (process %d) can't be told: %w; restart it", owned.PID, err)
@@ -71,12 +74,18 @@ func (a *app) reloadAsked(ctx context.Context, asked <-chan os.Signal, load func
 
 // reload puts another configuration's policies and channels in force. The error is for one that can't be, and then nothing has changed.
 func (a *app) reload(ctx context.Context, cfg config.Config) error {
+	if err := fitTransport(cfg, a.config.Twitch.Transport); err != nil { // another transport needs a restart
+		return err
+	}
 	before := a.policies.Load()
 	err := a.web.Rebase(func() error {
 		a.policies.Store(&cfg)
 		err := a.guard.SetPolicy("", cfg.Policy, time.Now())
 		if err == nil {
 			err = a.putPoliciesInForce(ctx)
+		}
+		if err == nil {
+			err = a.twitch.reader.SetChannels(cfg.Twitch.Channels)
 		}
 		if err != nil {
 			a.policies.Store(before)
@@ -85,9 +94,6 @@ func (a *app) reload(ctx context.Context, cfg config.Config) error {
 		return nil
 	})
 	if err != nil {
-		return err
-	}
-	if err := a.twitch.reader.SetChannels(cfg.Twitch.Channels); err != nil {
 		return err
 	}
 	a.log.Info("took up the configuration", "file", cfg.Path, "channels", cfg.Twitch.Channels)

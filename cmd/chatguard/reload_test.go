@@ -242,7 +242,7 @@ func TestLiveChangesOutliveAReload(t *testing.T) {
 func TestReloadWithoutABot(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
-	want := "no chatguard runs with the database " + s.database() + ": `chatguard run` starts one, by the configuration as it is"
+	want := "no chatguard holds the database " + s.database() + "; one that runs with --no-database takes SIGHUP itself"
 	if got := s.refused("reload"); got != want {
 		t.Errorf("before: %s", got)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -23,15 +22,21 @@ type rights struct {
 	// hold makes a channel observe for a reason; an empty one lets it go. Set before anything runs; nil where that is of no interest.
 	hold func(channelID, reason string) error
 
+	// another is called where the token is another account's than before. Nil where that is of no interest.
+	another func()
+
 	mu       sync.Mutex
 	channels map[string]*right // by ID
+	account  string            // whose rights these are: the ID of the token's user; empty as long as that isn't known
 }
 
 // right is what is known of one channel.
 type right struct {
 	login     string
 	moderates bool
-	known     bool // moderates is what Twitch says, not what is hoped
+	known     bool      // moderates is what Twitch says, not what is hoped
+	doubted   bool      // Twitch has refused an action, and is to be asked whether the bot is a moderator still
+	doubtedAt time.Time // the last time
 	askAgain  time.Time
 	held      string // the reason that hold was told last
 }
@@ -74,8 +79,21 @@ func (r *rights) tell(id string, yes bool) {
 		c = &right{}
 		r.channels[id] = c
 	}
-	c.moderates, c.known, c.askAgain = yes, true, time.Now().Add(hopeTime)
+	c.moderates, c.known, c.doubted, c.askAgain = yes, true, false, time.Now().Add(hopeTime)
 	r.settle(id)
+}
+
+// doubt takes note that Twitch has refused an action in a channel. Twitch is asked before the channel is held: a refusal may be a mistake of the
+// moment. Where it has just said that the bot is a moderator, that holds for a while.
+func (r *rights) doubt(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.channels[id]
+	if c == nil || c.doubted || c.known && !c.moderates || time.Since(c.doubtedAt) < askEvery {
+		return
+	}
+	c.known, c.doubted, c.doubtedAt = false, true, time.Now()
+	r.look()
 }
 
 // moderates reports whether the bot is known to moderate a channel.
@@ -145,7 +163,9 @@ func (r *rights) run(ctx context.Context) error {
 	again := time.NewTicker(askEvery)
 	defer again.Stop()
 	for {
-		if r.tokens.Status().State == twitch.TokenGood && r.unsure() {
+		s := r.tokens.Status()
+		r.belongTo(s.Identity.UserID)
+		if s.State == twitch.TokenGood && r.unsure() {
 			r.ask(ctx)
 		}
 		r.settleAll()
@@ -155,6 +175,25 @@ func (r *rights) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
+	}
+}
+
+// belongTo forgets what is known of the channels where the token is another account's than before.
+func (r *rights) belongTo(account string) {
+	r.mu.Lock()
+	was := r.account
+	if account != "" {
+		r.account = account
+	}
+	other := was != "" && r.account != was
+	if other {
+		for _, c := range r.channels {
+			*c = right{login: c.login, held: c.held}
+		}
+	}
+	r.mu.Unlock()
+	if other && r.another != nil {
+		r.another()
 	}
 }
 
@@ -170,21 +209,31 @@ func (r *rights) unsure() bool {
 	return false
 }
 
-// ask asks Twitch where the bot moderates.
+// ask asks Twitch where the bot moderates. Where it can't be asked, a refused action is believed.
 func (r *rights) ask(ctx context.Context) {
-	me := r.tokens.Status().Identity.UserID
-	ids, err := r.helix.ModeratedChannels(ctx, me)
-	switch {
-	case ctx.Err() != nil:
-	case errors.Is(err, twitch.ErrScope):
+	moderates, err := whereModerator(ctx, r.helix, r.tokens.Status().Identity.UserID)
+	if ctx.Err() != nil {
+		return
+	}
+	if errors.Is(err, twitch.ErrScope) {
 		r.hope() // the token's status names the scope
-	case err != nil:
+	} else if err != nil {
 		r.log.Warn("can't ask Twitch where the bot is a moderator", "error", err)
-	default:
-		for _, id := range r.ids() {
-			r.tell(id, id == me || slices.Contains(ids, id))
+	}
+	for id, doubted := range r.doubts() {
+		switch {
+		case err == nil:
+			r.tell(id, moderates(id))
+		case doubted:
+			r.tell(id, false)
 		}
 	}
+}
+
+// whereModerator asks Twitch in which channels, by ID, an account may moderate: its own one, and where it is a moderator.
+func whereModerator(ctx context.Context, helix *twitch.Helix, account string) (moderates func(channelID string) bool, err error) {
+	ids, err := helix.ModeratedChannels(ctx, account)
+	return func(id string) bool { return id == account || slices.Contains(ids, id) }, err
 }
 
 // hope forgets refusals that are old: nobody tells that the bot has become a moderator since.
@@ -198,10 +247,15 @@ func (r *rights) hope() {
 	}
 }
 
-func (r *rights) ids() []string {
+// doubts are all channels by ID, and whether an action was refused there.
+func (r *rights) doubts() map[string]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Collect(maps.Keys(r.channels))
+	doubts := make(map[string]bool, len(r.channels))
+	for id, c := range r.channels {
+		doubts[id] = c.doubted
+	}
+	return doubts
 }
 
 func (r *rights) settleAll() {

@@ -127,6 +127,38 @@ func TestWhereTwitchCannotBeAsked(t *testing.T) {
 	})
 }
 
+// TestOneRefusal of an action is no reason to observe: Twitch is asked whether the bot is a moderator still, once a minute at most.
+func TestOneRefusal(t *testing.T) {
+	t.Parallel()
+	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+		s.start()
+		s.acts()
+		asked := func() (n int) {
+			for _, r := range s.server.Requests() {
+				if r.Path == "/helix/moderation/channels" {
+					n++
+				}
+			}
+			return n
+		}
+		before := asked()
+		s.server.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+			return faketwitch.Fault{Status: http.StatusForbidden, Message: "Forbidden"}, r.Path == "/helix/moderation/chat"
+		})
+		for range 20 {
+			s.acts()
+		}
+		s.says(false)
+		s.server.SetHelixFaults(nil)
+		if !s.acts() {
+			s.Error("refused by mistake, it doesn't act any more")
+		}
+		if n := asked() - before; n != 1 {
+			s.Errorf("within half a minute it asked %d times", n)
+		}
+	})
+}
+
 // TestATokenThatMayNotAsk where the bot is a moderator: a refusal is forgotten after a while, so that somebody who has made it one needs do no more.
 func TestATokenThatMayNotAsk(t *testing.T) {
 	t.Parallel()
@@ -166,5 +198,26 @@ func TestAHoldThatFails(t *testing.T) {
 	r.settleAll()
 	if want := "100: chatguard only reads"; !slices.Equal(told, []string{want, want}) {
 		t.Errorf("%q", told)
+	}
+}
+
+// TestTheRightsOfAnotherAccount have to be learnt anew; that it isn't known for a while whose the token is changes nothing.
+func TestTheRightsOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	r := newRights(slog.New(slog.DiscardHandler))
+	others := 0
+	r.another = func() { others++ }
+	r.belongTo("1")
+	r.enter("gardenhour", "100")
+	r.tell("100", true)
+	for _, account := range []string{"1", "", "1"} {
+		r.belongTo(account)
+	}
+	if !r.moderates("100") || others != 0 {
+		t.Errorf("of the same account it isn't known any more; told %d times", others)
+	}
+	r.belongTo("2")
+	if r.moderates("100") || !r.unsure() || others != 1 {
+		t.Errorf("another account has the rights of the first; told %d times", others)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/web"
@@ -88,6 +90,9 @@ func readyToRun(c config.Config) error {
 	if len(c.Twitch.Channels) == 0 {
 		return &config.Error{File: c.Path, Key: "twitch.channels", Problem: "is empty: name the channel to moderate"}
 	}
+	if err := fitTransport(c, c.Twitch.Transport); err != nil {
+		return err
+	}
 	if key, problem := unready(c, c.Policy); problem != "" {
 		return &config.Error{File: c.Path, Key: key, Problem: problem}
 	}
@@ -99,6 +104,15 @@ func readyToRun(c config.Config) error {
 		if key, problem := unready(c, c.Channels[name]); problem != "" {
 			return &config.Error{File: c.Path, Key: "channel." + name + "." + key, Problem: problem}
 		}
+	}
+	return nil
+}
+
+// fitTransport refuses more channels than a transport carries.
+func fitTransport(c config.Config, transport string) error {
+	if n := len(c.Twitch.Channels); transport == config.TransportEventSub && n > twitch.MaxEventChannels {
+		return &config.Error{File: c.Path, Key: "twitch.channels", Problem: fmt.Sprintf(
+			"names %d, but EventSub carries %d: name fewer, or set twitch.transport to irc", n, twitch.MaxEventChannels)}
 	}
 	return nil
 }

@@ -216,13 +216,18 @@ func decode[T any](t testing.TB, text string) (v T) {
 // alter runs a statement on the database, as another program.
 func (s *scene) alter(statement string) {
 	s.Helper()
-	db, err := sql.Open("sqlite", s.database())
+	alterDatabase(s.T, s.database(), statement)
+}
+
+func alterDatabase(t *testing.T, path, statement string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
 	if err == nil {
-		_, err = db.ExecContext(s.Context(), statement)
+		_, err = db.ExecContext(t.Context(), statement)
 		err = errors.Join(err, db.Close())
 	}
 	if err != nil {
-		s.Fatal(err)
+		t.Fatal(err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ func (a *app) connections() []web.Connection {
 	if token, ok := a.twitch.tokenState(); ok && (token.State != web.Valid || token.Detail != "") || a.enforces() {
 		list = append(list, token)
 	}
-	notes := a.twitch.rights.notes()
+	notes, noted := a.twitch.rights.notes(), 0
 	for _, c := range a.channels() {
 		name := "#" + c.Login
 		if c.PausedBy != "" {
@@ -38,12 +39,22 @@ func (a *app) connections() []web.Connection {
 		if !c.RaidUntil.IsZero() {
 			list = append(list, web.Connection{Name: name, State: web.RaidMode, Detail: "for " + chatguard.Wait(time.Until(c.RaidUntil)) + " more"})
 		}
-		if note := notes[c.ID]; note != "" {
+		note := notes[c.ID]
+		if note == "" {
+			continue
+		}
+		if noted++; noted <= mostNotes {
 			list = append(list, web.Connection{Name: name, State: web.Observing, Detail: note})
 		}
 	}
+	if more := noted - mostNotes; more > 0 {
+		list = append(list, web.Connection{Name: fmt.Sprintf("and %d more", more), State: web.Observing, Detail: "`chatguard doctor` names them all"})
+	}
 	return list
 }
+
+// mostNotes is of how many channels it is said one by one what is wrong with them.
+const mostNotes = 5
 
 // enforces reports whether any channel's policy, as it is stated, is to be enforced: only then is a token missed.
 func (a *app) enforces() bool {
@@ -75,15 +86,22 @@ func (t *twitchConnection) readingState(now time.Time) web.Connection {
 	case twitch.Connecting:
 		c.State = web.Connecting
 	case twitch.Connected:
-		c.State, c.Detail = web.Connected, notJoined(s, now)
+		c.State, c.Detail = web.Connected, strings.Join(slices.Concat(t.withoutAccount(), notJoined(s, now)), "; ")
 	}
 	return c
 }
 
+// withoutAccount says why the chat is read without an account, where that isn't as it should be.
+func (t *twitchConnection) withoutAccount() []string {
+	if t.tokens == nil {
+		return nil
+	}
+	return t.chat.notes(t.tokens.Status().Identity)
+}
+
 // notJoined names the channels that Twitch hasn't let us into, once that is strange: it takes 20 at once, and 2 a second then.
-func notJoined(s twitch.Status, now time.Time) string {
+func notJoined(s twitch.Status, now time.Time) (problems []string) {
 	patient := now.Sub(s.Since) < 10*time.Second+time.Duration(len(s.Channels))*500*time.Millisecond
-	var problems []string
 	for _, c := range s.Channels {
 		switch {
 		case c.Problem != "":
@@ -92,5 +110,8 @@ func notJoined(s twitch.Status, now time.Time) string {
 			problems = append(problems, "#"+c.Login+": Twitch doesn't let us in: check the name")
 		}
 	}
-	return strings.Join(problems, "; ")
+	if more := len(problems) - mostNotes; more > 0 {
+		problems = append(problems[:mostNotes], fmt.Sprintf("and %d more channels", more))
+	}
+	return problems
 }

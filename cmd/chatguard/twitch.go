@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -37,6 +38,10 @@ type twitchConnection struct {
 	helix  *twitch.Helix     // nil without tokens
 	acting *twitch.Moderator // nil without tokens
 	rights *rights
+	chat   chatLogin
+
+	mu     sync.Mutex
+	hangUp context.CancelFunc // ends reading, which begins anew then; nil before the first time. Guarded by mu
 }
 
 // newTwitchConnection returns a connection that tells entered the ID of each channel before it hands over the first message from there. Without
@@ -50,8 +55,8 @@ func newTwitchConnection(c config.Twitch, tokens *twitch.Tokens, log *slog.Logge
 		t.helix = &twitch.Helix{
 			BaseURL: c.HelixURL, AuthURL: c.AuthURL, ClientID: t.clientID, Token: tokens.Token, Refused: tokens.Refused, HTTP: client, Logger: log,
 		}
-		t.acting = &twitch.Moderator{Helix: t.helix, UserID: t.userID}
-		t.rights.tokens, t.rights.helix = tokens, t.helix
+		t.acting = &twitch.Moderator{Helix: t.helix, UserID: t.userID, Login: t.login}
+		t.rights.tokens, t.rights.helix, t.rights.another = tokens, t.helix, t.readAnew
 	}
 	entering := func(login, id string) {
 		entered(login, id)
@@ -106,23 +111,6 @@ func (t *twitchConnection) clientID() string {
 
 func (t *twitchConnection) login() string { return t.tokens.Status().Identity.Login }
 
-// chatToken is the token to log in to the chat with; none while there is none, and reading is anonymous then.
-func (t *twitchConnection) chatToken(ctx context.Context) (string, error) {
-	s := t.tokens.Status()
-	if s.State == twitch.TokenMissing || s.State == twitch.TokenRevoked || s.Identity.Login == "" {
-		return "", nil
-	}
-	return t.tokens.Token(ctx)
-}
-
-// chatRefused takes note that the chat refused a token. Whether there is another one, or reading goes on without one, the next attempt shows.
-func (t *twitchConnection) chatRefused(ctx context.Context, token string) error {
-	if err := t.tokens.Refused(ctx, token); err != nil {
-		t.log.Warn("Twitch's chat refuses the token", "error", err)
-	}
-	return ctx.Err()
-}
-
 // lift ends timeouts and bans; nil where nobody is acted on.
 func (t *twitchConnection) lift() func(ctx context.Context, channelID, userID string) error {
 	if t.acting == nil {
@@ -144,18 +132,71 @@ func (t *twitchConnection) Run(ctx context.Context, sink chat.Sink) error {
 	if t.tokens == nil {
 		return t.reader.Run(ctx, sink)
 	}
-	defer t.helix.Close()
-	defer t.tokens.Close()
 	running, ctx := errgroup.WithContext(ctx)
 	running.Go(func() error { return t.tokens.Run(ctx) })
 	running.Go(func() error { return t.rights.run(ctx) })
-	running.Go(func() error {
-		if !t.settle(ctx) {
-			return nil
-		}
-		return t.reader.Run(ctx, sink)
-	})
+	running.Go(func() error { return t.read(ctx, sink) })
 	return running.Wait()
+}
+
+// close waits for a renewal of the token that is under way, and lets none begin: who acts needs them until the end.
+func (t *twitchConnection) close() {
+	if t.tokens != nil {
+		t.tokens.Close()
+		t.helix.Close()
+	}
+}
+
+// How long a refused reader waits before it tries again.
+const (
+	readAgainMin = 5 * time.Second
+	readAgainMax = 5 * time.Minute
+)
+
+// read reads until the context ends, or an error shows that trying again can't help. What Twitch says about the token is no such error: it may be
+// wrong for a while, and somebody may log in anew.
+func (t *twitchConnection) read(ctx context.Context, sink chat.Sink) error {
+	for wait := readAgainMin; t.settle(ctx); wait = min(2*wait, readAgainMax) {
+		began := time.Now()
+		err := t.readOnce(ctx, sink)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil || time.Since(began) > readAgainMax: // it is another account's turn, or this is the first refusal in a row
+			wait = readAgainMin
+		}
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, twitch.ErrToken) && !errors.Is(err, twitch.ErrLogin) {
+			return err
+		}
+		t.log.Error("Twitch's chat can't be read, and is tried again", "wait", wait, "error", err)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// readOnce reads until the context ends, or readAnew is called.
+func (t *twitchConnection) readOnce(ctx context.Context, sink chat.Sink) error {
+	ctx, hangUp := context.WithCancel(ctx)
+	defer hangUp()
+	t.mu.Lock()
+	t.hangUp = hangUp
+	t.mu.Unlock()
+	return t.reader.Run(ctx, sink)
+}
+
+// readAnew makes reading begin anew, as the account that the token is of now.
+func (t *twitchConnection) readAnew() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.hangUp != nil {
+		t.hangUp()
+	}
 }
 
 // settleTime is how long reading waits to know whose the token is, before it begins anonymously.
@@ -232,7 +273,7 @@ func (m moderation) Ban(ctx context.Context, msg chatguard.Message, reason strin
 
 func (m moderation) heed(channelID string, err error) error {
 	if errors.Is(err, twitch.ErrNotModerator) {
-		m.rights.tell(channelID, false)
+		m.rights.doubt(channelID)
 	}
 	return err
 }

@@ -127,12 +127,10 @@ func TestWhereTheBotIsNoModerator(t *testing.T) {
 		say(t, server, "anna", "", "hello")
 	}
 	until(t, func() bool { return a.bot.Counts().Failed == 1 })
+	want := web.Connection{Name: "#" + demoChannel, State: web.Observing, Detail: "type /mod " + server.BotLogin() + " in the chat of " + demoChannel}
+	until(t, func() bool { return slices.Contains(a.connections(), want) })
 	say(t, server, "anna", "", "and another")
 	until(t, func() bool { return a.bot.Counts().Observed == 1 })
-	want := web.Connection{Name: "#" + demoChannel, State: web.Observing, Detail: "type /mod " + server.BotLogin() + " in the chat of " + demoChannel}
-	if list := a.connections(); !slices.Contains(list, want) {
-		t.Errorf("%+v", list)
-	}
 }
 
 // TestWithoutATokenReadingGoesOn: the chat's refusal is no end; the dashboard says what to do, and nobody is acted on.
@@ -205,11 +203,17 @@ func keep(t *testing.T, a *app, revision journal.Revision) {
 func TestChannelsThatLetNobodyIn(t *testing.T) {
 	began := time.Now()
 	s := twitch.Status{State: twitch.Connected, Since: began, Channels: []twitch.Channel{{Login: "a", Joined: true}, {Login: "b"}}}
-	if text := notJoined(s, began.Add(5*time.Second)); text != "" {
-		t.Errorf("too early: %q", text)
+	if problems := notJoined(s, began.Add(5*time.Second)); len(problems) != 0 {
+		t.Errorf("too early: %q", problems)
 	}
-	if text := notJoined(s, began.Add(time.Minute)); text != "#b: Twitch doesn't let us in: check the name" {
-		t.Errorf("after a minute: %q", text)
+	if problems := notJoined(s, began.Add(time.Minute)); !slices.Equal(problems, []string{"#b: Twitch doesn't let us in: check the name"}) {
+		t.Errorf("after a minute: %q", problems)
+	}
+	for i := range 9 {
+		s.Channels = append(s.Channels, twitch.Channel{Login: fmt.Sprint("c", i), Problem: "banned"})
+	}
+	if problems := notJoined(s, began.Add(time.Minute)); len(problems) != mostNotes+1 || problems[mostNotes] != "and 5 more channels" {
+		t.Errorf("of ten channels: %q", problems)
 	}
 }
 

@@ -20,7 +20,9 @@ type backlog struct {
 	lanes    map[string]*lane
 	turns    list.List // of the lanes in which somebody waits and a place is free
 	waiting  int       // penalties, in all lanes
+	added    uint64    // ever
 	inFlight int       // steps under way, in all lanes
+	starved  time.Time // when something last had to wait for a request
 	seen     removals
 	closed   bool // nothing is added any more
 }
@@ -29,7 +31,7 @@ type backlog struct {
 type lane struct {
 	channelID string
 	piles     map[string]*pile // by user ID
-	order     list.List        // of piles in which something waits and nothing is under way; the longest wait is in front
+	order     list.List        // of piles in which something waits and nothing is under way, by the order of their first messages
 	waiting   int
 	inFlight  int
 	turn      *list.Element // in backlog.turns; nil where the lane has none
@@ -39,7 +41,7 @@ type lane struct {
 type pile struct {
 	user string
 	jobs []job
-	busy bool // a step about the user is under way
+	step *step // about the user that is under way; nil while none is
 }
 
 // job is a throttled message to act on.
@@ -47,6 +49,7 @@ type job struct {
 	message chatguard.Message
 	verdict chatguard.Verdict
 	since   time.Time // when it began to wait
+	number  uint64    // in the order of the messages
 }
 
 // budgetTick is how long to wait before asking again whether the platform takes another request.
@@ -76,9 +79,11 @@ func (b *backlog) add(j job) (refused string) {
 		p = &pile{user: j.message.User.ID}
 		l.piles[p.user] = p
 	}
+	b.added++
+	j.number = b.added
 	p.jobs = append(p.jobs, j)
 	b.count(l, 1)
-	if len(p.jobs) == 1 && !p.busy {
+	if len(p.jobs) == 1 && p.step == nil {
 		l.order.PushBack(p)
 	}
 	b.queue(l)
@@ -109,6 +114,10 @@ func (b *backlog) run(acting context.Context) {
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	for {
+		if acting.Err() != nil {
+			b.abandon("chatguard stopped")
+			return
+		}
 		left := b.bot.left()
 		s, done := b.next(left)
 		if done {
@@ -133,8 +142,6 @@ func (b *backlog) run(acting context.Context) {
 		case <-b.wake:
 		case <-again:
 		case <-acting.Done():
-			b.abandon("chatguard stopped")
-			return
 		}
 	}
 }
@@ -151,12 +158,13 @@ func (b *backlog) busy() bool {
 func (b *backlog) next(left int) (s *step, done bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.expire(left)
+	b.expire()
 	if b.waiting == 0 {
 		return nil, b.closed && b.inFlight == 0
 	}
 	free := left - b.inFlight // those under way may not have taken their part yet
 	if free <= 0 {
+		b.starved = b.bot.options.Now()
 		b.brake()
 		return nil, false
 	}
@@ -179,11 +187,11 @@ const maxInFlight = 64
 // begin takes the next step about a user, all of whose penalties become one where requests are scarce. The caller holds mu.
 func (b *backlog) begin(l *lane, p *pile, scarce bool) *step {
 	s := &step{bot: b.bot, lane: l, pile: p, jobs: p.jobs[:1]}
-	if scarce {
+	if scarce && b.bot.deserveMore(p.jobs) {
 		s.jobs = p.jobs
 	}
 	p.jobs = p.jobs[len(s.jobs):]
-	p.busy = true
+	p.step = s
 	b.count(l, -len(s.jobs))
 	b.inFlight++
 	l.inFlight++
@@ -191,32 +199,44 @@ func (b *backlog) begin(l *lane, p *pile, scarce bool) *step {
 	return s
 }
 
-// end takes note that a step is over, and lets the user's next one come, which has waited for longer than what stands behind it.
+// end takes note that a step is over, and lets the user's next one come when it is its turn.
 func (b *backlog) end(s *step) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l, p := s.lane, s.pile
 	b.inFlight--
 	l.inFlight--
-	p.busy = false
+	p.step = nil
 	if len(p.jobs) > 0 {
-		l.order.PushFront(p)
+		l.line(p)
 	} else {
 		delete(l.piles, p.user)
 	}
 	b.queue(l)
 }
 
+// line puts a pile into the order.
+func (l *lane) line(p *pile) {
+	for e := l.order.Front(); e != nil; e = e.Next() {
+		if e.Value.(*pile).jobs[0].number > p.jobs[0].number {
+			l.order.InsertBefore(p, e)
+			return
+		}
+	}
+	l.order.PushBack(p)
+}
+
 // expire gives up on what has waited for so long that everyone has read it. The caller holds mu.
-func (b *backlog) expire(left int) {
+func (b *backlog) expire() {
 	late := b.bot.options.Now().Add(-b.bot.options.Patience)
 	reason := "too late: the chat's server was slow"
-	if left <= 0 {
+	if b.starved.After(late) {
 		reason = "too late: the request budget is used up"
 	}
+	isLate := func(j *job) bool { return j.since.Before(late) }
 	for _, l := range b.lanes {
-		for front := l.order.Front(); front != nil && front.Value.(*pile).jobs[0].since.Before(late); front = l.order.Front() {
-			b.drop(l, front.Value.(*pile), reason, func(j *job) bool { return j.since.Before(late) })
+		for front := l.order.Front(); front != nil && isLate(&front.Value.(*pile).jobs[0]); front = l.order.Front() {
+			b.drop(l, front.Value.(*pile), reason, isLate)
 		}
 	}
 }
@@ -233,19 +253,28 @@ func (b *backlog) drop(l *lane, p *pile, reason string, match func(*job) bool) {
 		}
 	}
 	p.jobs = kept
-	if len(kept) > 0 || p.busy {
+	if p.step != nil {
+		return
+	}
+	l.leave(p)
+	if len(kept) > 0 {
+		l.line(p)
 		return
 	}
 	delete(l.piles, p.user)
-	for e := l.order.Front(); e != nil; e = e.Next() {
-		if e.Value == p {
-			l.order.Remove(e)
-			break
-		}
-	}
 	if l.order.Len() == 0 && l.turn != nil {
 		b.turns.Remove(l.turn)
 		l.turn = nil
+	}
+}
+
+// leave takes a pile out of the order.
+func (l *lane) leave(p *pile) {
+	for e := l.order.Front(); e != nil; e = e.Next() {
+		if e.Value == p {
+			l.order.Remove(e)
+			return
+		}
 	}
 }
 
@@ -261,33 +290,57 @@ func (b *backlog) brake() {
 // floodUsers is how many users have to wait in a channel, while no request can be sent, for slow mode to be the answer.
 const floodUsers = 50
 
-// removed takes note that somebody removed messages: there is nothing left to do about those that wait.
+// removed takes note that somebody removed messages: there is nothing left to do about those that wait. What a user wrote after everything of
+// theirs was removed is still there.
 func (b *backlog) removed(r Removal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	reason := b.seen.note(r, b.bot.options.Now())
+	if r.At.IsZero() {
+		r.At = b.bot.options.Now()
+	}
+	reason := b.seen.note(r)
 	l := b.lanes[r.ChannelID]
 	if l == nil {
 		return
 	}
 	for user, p := range l.piles {
 		if r.UserID == "" || r.UserID == user {
-			b.drop(l, p, reason, func(j *job) bool { return r.MessageID == "" || r.MessageID == j.message.ID })
+			b.drop(l, p, reason, func(j *job) bool {
+				return r.MessageID == j.message.ID || r.MessageID == "" && !j.message.SentAt.After(r.At)
+			})
 		}
 	}
 }
 
-// forgive drops what waits for an entry. It reports whether it did.
+// forgive drops what waits for an entry, or has it undone once it is done where it is under way. It reports whether there was one.
 func (b *backlog) forgive(channelID, userID string, entry chatguard.EntryID) (found bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if l := b.lanes[channelID]; l != nil && l.piles[userID] != nil {
-		b.drop(l, l.piles[userID], "pardoned", func(j *job) bool {
-			found = found || j.verdict.EntryID == entry
-			return j.verdict.EntryID == entry
-		})
+	l := b.lanes[channelID]
+	if l == nil || l.piles[userID] == nil {
+		return false
 	}
+	p := l.piles[userID]
+	is := func(j *job) bool {
+		found = found || j.verdict.EntryID == entry
+		return j.verdict.EntryID == entry
+	}
+	if s := p.step; s != nil {
+		for i := range s.jobs {
+			if is(&s.jobs[i]) {
+				s.forgiven = true
+			}
+		}
+	}
+	b.drop(l, p, "pardoned", is)
 	return found
+}
+
+// isForgiven reports whether a step under way is to be undone.
+func (b *backlog) isForgiven(s *step) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return s.forgiven
 }
 
 // close says that nothing more will be added.

@@ -18,6 +18,7 @@ import (
 type stage struct {
 	*testing.T
 	bot       *Bot
+	guard     *chatguard.Guard
 	platform  *recorder
 	sink      Sink
 	mu        sync.Mutex
@@ -49,7 +50,7 @@ func onStage(t *testing.T, o Options, play func(*stage), ladder ...string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &stage{T: t, platform: &recorder{}, settings: map[string]string{}}
+		s := &stage{T: t, guard: guard, platform: &recorder{}, settings: map[string]string{}}
 		o.Guard, o.Source, o.Moderator, o.Settings = guard, s, s.platform, s
 		o.Report = func(out journal.Outcome) {
 			s.mu.Lock()
@@ -130,8 +131,7 @@ func TestOrder(t *testing.T) {
 		release := s.hold()
 		s.say("a1", "b1", "c1", "a2", "b2", "a3", "c2", "b3")
 		release()
-		// a's second comes before b's first, because it is older than what stands behind it: it waits for longer.
-		s.did("delete a2", "delete a3", "delete b2", "delete b3", "delete c2")
+		s.did("delete a2", "delete b2", "delete a3", "delete c2", "delete b3")
 	}, "delete")
 }
 
@@ -213,9 +213,9 @@ func TestTooLate(t *testing.T) {
 		release := s.hold()
 		s.platform.allow(100)
 		s.bot.options.Workers = 1
-		s.say("a4", "b3")
+		s.say("c1", "a4", "b3", "c2")
 		s.wait(11 * time.Second)
-		s.reported("delete done", "delete skipped: too late: the chat's server was slow")
+		s.reported("delete done", "delete failed: too late: context deadline exceeded", "delete skipped: too late: the chat's server was slow")
 		release()
 	}, "delete")
 }
@@ -263,6 +263,102 @@ func TestWhatOthersRemoved(t *testing.T) {
 			s.did("delete a6")
 		}, "delete")
 	}
+}
+
+// TestOldRemovals: what was sent after everything was removed is still there, however late that is told.
+func TestOldRemovals(t *testing.T) {
+	onStage(t, Options{Workers: 1}, func(s *stage) {
+		release := s.hold()
+		s.say("b1", "b2", "a1", "a2")
+		purged := time.Now()
+		s.wait(3 * time.Second)
+		s.say("a3")
+		s.sink.Removed(Removal{ChannelID: "1", UserID: "a", Silence: time.Second, At: purged})
+		release()
+		s.did("delete b2", "delete a3")
+	}, "delete")
+}
+
+// TestReprieve: a pause, and an exemption, hold for what waits already.
+func TestReprieve(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*stage) error
+		want   string
+	}{
+		"pause": {func(s *stage) error {
+			return s.guard.SetOverlay("1", func(p chatguard.Policy) chatguard.Policy { p.Mode = chatguard.Observe; return p }, time.Now())
+		}, "delete skipped: the channel only observes by now"},
+		"observe": {func(s *stage) error {
+			p := s.guard.Policy("1")
+			p.Mode = chatguard.Observe
+			return s.guard.SetPolicy("1", p, time.Now())
+		}, "delete skipped: the channel only observes by now"},
+		"exempt": {func(s *stage) error {
+			return s.guard.SetUserOverride("1", "b", chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}, time.Now())
+		}, "delete skipped: the user is exempt by now"},
+	} {
+		onStage(t, Options{Workers: 1}, func(s *stage) {
+			release := s.hold()
+			s.say("a1", "b1", "a2", "b2")
+			if err := test.change(s); err != nil {
+				t.Fatal(name, err)
+			}
+			release()
+			s.did("delete a2")
+			s.reported("delete done", test.want)
+		}, "delete")
+	}
+}
+
+// TestEveryonesLimitsSilenceNobody: where others may have used it up, scarce requests are no reason for a timeout.
+func TestEveryonesLimitsSilenceNobody(t *testing.T) {
+	onStage(t, Options{Workers: 1}, func(s *stage) {
+		p := s.guard.Policy("1")
+		p.Limits = append(p.Limits, chatguard.Limit{Name: "all", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 3, Every: time.Hour})
+		p.Limits[0].Burst = 3
+		if err := s.guard.SetPolicy("1", p, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		s.platform.most, s.platform.spent = 1, 1
+		s.say("a1", "b1", "c1", "a2", "a3", "b2")
+		s.platform.allow(2)
+		s.wait(budgetTick)
+		s.did("delete a2", "delete a3")
+	}, "delete", "delete")
+}
+
+// TestNobodyWaitsBehindALateOne: who goes on writing doesn't keep others' penalties from being given up.
+func TestNobodyWaitsBehindALateOne(t *testing.T) {
+	onStage(t, Options{Patience: 5 * time.Second}, func(s *stage) {
+		s.platform.most, s.platform.spent = 1, 1
+		s.say("a1", "b1", "a2", "b2")
+		for n := range 8 {
+			s.wait(time.Second)
+			s.say(fmt.Sprint("a", n+3))
+		}
+		s.bot.backlog.mu.Lock()
+		defer s.bot.backlog.mu.Unlock()
+		if l := s.bot.backlog.lanes["1"]; l.piles["b"] != nil || l.waiting > 6 {
+			t.Errorf("%d wait, b with %+v", l.waiting, l.piles["b"])
+		}
+	}, "delete")
+}
+
+// TestPardonUnderWay: a timeout that is being given when its message is pardoned is lifted as soon as it is there.
+func TestPardonUnderWay(t *testing.T) {
+	onStage(t, Options{}, func(s *stage) {
+		release := s.hold()
+		s.say("a1", "a2")
+		s.bot.backlog.mu.Lock()
+		entry := s.bot.backlog.lanes["1"].piles["a"].step.jobs[0].verdict.EntryID
+		s.bot.backlog.mu.Unlock()
+		if !s.bot.Forgive("1", "a", entry) {
+			t.Error("it isn't known")
+		}
+		release()
+		s.did("timeout a 30s", "lift a")
+		s.reported("timeout done: pardoned meanwhile, and lifted")
+	}, "timeout 30s")
 }
 
 func TestForgiven(t *testing.T) {

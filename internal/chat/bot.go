@@ -34,7 +34,7 @@ type Options struct {
 	SlowModes map[string]string // what Settings kept of SlowModeSetting, by channel ID: it is put back at the start
 	Settings  Settings          // keeps what slow mode was; nil means that it isn't touched
 
-	Workers   int           // penalties under way at once in each channel; 0 means 8
+	Workers   int           // penalties under way at once in each channel; 0 means 32
 	QueueSize int           // penalties that wait in each channel; 0 means 4096
 	Patience  time.Duration // how long a penalty may wait before it is given up as too late; 0 means 15 s
 	Grace     time.Duration // how long waiting penalties may still be carried out when the Bot stops; 0 means 5 s
@@ -60,7 +60,7 @@ type Bot struct {
 // New returns a Bot.
 func New(o Options) *Bot {
 	if o.Workers == 0 {
-		o.Workers = 8
+		o.Workers = 32
 	}
 	if o.QueueSize == 0 {
 		o.QueueSize = 4096
@@ -82,7 +82,7 @@ func New(o Options) *Bot {
 	}
 	b := &Bot{options: o}
 	b.backlog, b.brakes, b.voice = newBacklog(b), newBrakes(b), newVoice(b)
-	b.commands = &commands{bot: b, queue: make(chan chatguard.Message, maxCommands)}
+	b.commands = &commands{bot: b, desks: map[string]*desk{}}
 	b.notices = newNotices(o.Notices, o.Now)
 	return b
 }
@@ -98,14 +98,13 @@ func (b *Bot) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { b.backlog.run(acting) })
 	parts.Go(func() { b.brakes.run(reading, acting) })
-	parts.Go(func() { b.commands.run(acting) })
 
-	err := b.options.Source.Run(ctx, sink{b, ctx})
+	err := b.options.Source.Run(ctx, sink{b, ctx, acting})
 	ended()
 	b.backlog.close()
-	close(b.commands.queue)
 	grace := time.AfterFunc(b.options.Grace, stop)
 	defer grace.Stop()
+	b.commands.close()
 	parts.Wait()
 	b.voice.close()
 	return err
@@ -118,16 +117,21 @@ func (b *Bot) Forgive(channelID, userID string, entry chatguard.EntryID) bool {
 
 // sink is the Bot as its Source sees it, while Run runs.
 type sink struct {
-	bot *Bot
-	ctx context.Context
+	bot         *Bot
+	ctx, acting context.Context
 }
 
-func (s sink) Messages(messages []chatguard.Message) { s.bot.receive(s.ctx, messages) }
+func (s sink) Messages(messages []chatguard.Message) { s.bot.receive(s.ctx, s.acting, messages) }
 
-func (s sink) Removed(r Removal) { s.bot.backlog.removed(r) }
+func (s sink) Removed(r Removal) {
+	s.bot.backlog.removed(r)
+	if moderator := s.bot.options.Moderator; moderator != nil {
+		moderator.Removed(r)
+	}
+}
 
-// receive judges messages that arrived together, and lets penalties and commands wait for their turn.
-func (b *Bot) receive(ctx context.Context, messages []chatguard.Message) {
+// receive judges messages that arrived together, and lets penalties and commands wait for their turn, which they have while acting lasts.
+func (b *Bot) receive(ctx, acting context.Context, messages []chatguard.Message) {
 	messages = b.own(messages)
 	if len(b.verdicts) < len(messages) {
 		b.verdicts = make([]chatguard.Verdict, len(messages))
@@ -141,11 +145,11 @@ func (b *Bot) receive(ctx context.Context, messages []chatguard.Message) {
 			continue // it couldn't be judged
 		}
 		b.counts.judged(*v)
-		switch {
-		case !v.Allowed:
+		if !v.Allowed {
 			b.throttled(m, v)
-		case b.options.Answer != nil && isCommand(m):
-			b.commands.take(m)
+		}
+		if b.options.Answer != nil && isCommand(m, v.Allowed) {
+			b.commands.take(acting, m)
 		}
 	}
 }
@@ -162,14 +166,12 @@ func (b *Bot) own(messages []chatguard.Message) []chatguard.Message {
 	return kept
 }
 
-// throttled has a message acted on, and its author told.
+// throttled has a message acted on.
 func (b *Bot) throttled(m *chatguard.Message, v *chatguard.Verdict) {
-	j := job{*m, *v, b.options.Now()}
+	j := job{message: *m, verdict: *v, since: b.options.Now()}
 	if refused := b.backlog.add(j); refused != "" {
 		b.report(&j, v.Penalty.Action, journal.Skipped, refused)
-		return
 	}
-	b.tell(m, v)
 }
 
 // left is how many requests can be sent now.

@@ -3,7 +3,7 @@ package chat
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"time"
 )
 
@@ -26,9 +26,11 @@ type brakes struct {
 
 // brake is one channel's slow mode.
 type brake struct {
-	former  slowMode
-	applied bool      // it is on because of us
-	until   time.Time // when to put it back, unless the flood goes on
+	former   slowMode
+	ours     time.Duration // what it was set to
+	applied  bool          // it is on because of us
+	until    time.Time     // when to put it back, unless the flood goes on; or to try again what has failed
+	failures int           // to put it back, in a row
 }
 
 // slowMode is how a channel's slow mode is set.
@@ -37,10 +39,17 @@ type slowMode struct {
 	Wait time.Duration `json:"wait"` // in nanoseconds
 }
 
+// keptSlowMode is what is kept while a channel's slow mode is ours.
+type keptSlowMode struct {
+	Former slowMode      `json:"former"`
+	Ours   time.Duration `json:"ours"` // in nanoseconds
+}
+
 const (
-	calm         = time.Minute      // without a flood, after which slow mode ends
-	releaseAgain = 10 * time.Second // until another try to put it back
-	brakesTick   = time.Second
+	calm       = time.Minute      // without a flood, after which slow mode ends
+	brakeAgain = 10 * time.Second // until another try at what has failed, to begin with
+	brakeRests = time.Hour        // and at most
+	brakesTick = time.Second
 )
 
 func newBrakes(b *Bot) *brakes {
@@ -67,7 +76,7 @@ func (k *brakes) run(reading, acting context.Context) {
 		case <-tick.C:
 			k.release(acting, k.bot.options.Now())
 		case <-reading.Done():
-			k.release(acting, k.bot.options.Now().Add(calm+releaseAgain))
+			k.release(acting, k.bot.options.Now().Add(calm+brakeRests))
 			return
 		}
 	}
@@ -76,56 +85,60 @@ func (k *brakes) run(reading, acting context.Context) {
 // recall takes up what a process before this one has left to be put back.
 func (k *brakes) recall() {
 	for channelID, value := range k.bot.options.SlowModes {
-		b := &brake{applied: true, until: k.bot.options.Now()}
-		if err := json.Unmarshal([]byte(value), &b.former); err != nil {
+		var kept keptSlowMode
+		if err := json.Unmarshal([]byte(value), &kept); err != nil {
 			k.bot.options.Logger.Error("what slow mode was before a flood can't be read: check it in the channel's settings", "channel", channelID, "error", err)
 			continue
 		}
-		k.on[channelID] = b
+		k.on[channelID] = &brake{former: kept.Former, ours: kept.Ours, applied: true, until: k.bot.options.Now()}
 	}
 }
 
 // apply turns slow mode on in a channel where it isn't, once it is kept what to put back.
 func (k *brakes) apply(ctx context.Context, channelID string) {
-	until := k.bot.options.Now().Add(calm)
-	if b := k.on[channelID]; b != nil {
-		b.until = until
+	now := k.bot.options.Now()
+	switch b := k.on[channelID]; {
+	case b != nil && b.applied:
+		b.until = now.Add(calm)
+		return
+	case b != nil: // it has failed, or wasn't needed, a moment ago
+		return
+	case k.bot.options.SlowMode == 0 || k.bot.options.Moderator == nil || k.bot.options.Settings == nil:
 		return
 	}
-	if k.bot.options.SlowMode == 0 || k.bot.options.Moderator == nil || k.bot.options.Settings == nil {
-		return
-	}
-	b := &brake{until: until}
-	k.on[channelID] = b // also where it fails: not to be tried again and again
+	b := &brake{until: now.Add(brakeAgain), ours: k.bot.options.SlowMode}
+	k.on[channelID] = b
 	log := k.bot.options.Logger.With("channel", channelID)
-	if err := k.turnOn(ctx, channelID, b); err != nil {
-		log.Error("a flood is more than can be acted on, and slow mode can't be turned on", "error", err)
-		return
-	}
+	err := k.turnOn(ctx, channelID, b)
 	if b.applied {
-		log.Warn("a flood is more than can be acted on: slow mode is on", "wait", k.bot.options.SlowMode)
+		b.until = now.Add(calm)
+		log.Warn("a flood is more than can be acted on: slow mode is on", "wait", b.ours)
+	}
+	if err != nil {
+		log.Error("a flood is more than can be acted on, and slow mode can't be turned on", "error", err)
 	}
 }
 
 func (k *brakes) turnOn(ctx context.Context, channelID string, b *brake) (err error) {
-	moderator, wait := k.bot.options.Moderator, k.bot.options.SlowMode
+	moderator := k.bot.options.Moderator
 	b.former.On, b.former.Wait, err = moderator.SlowMode(ctx, channelID)
-	if err != nil || b.former.On && b.former.Wait >= wait {
+	if err != nil || b.former.On && b.former.Wait >= b.ours {
 		return err // as slow as it would be made
 	}
-	value, err := json.Marshal(b.former)
+	value, err := json.Marshal(keptSlowMode{b.former, b.ours})
 	if err != nil {
 		return err
 	}
 	saved, err := k.bot.options.Settings.SaveSetting(ctx, channelID, SlowModeSetting, string(value))
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case !saved:
-		return fmt.Errorf("what to put back can't be kept: the database is in trouble")
+	}
+	if !saved {
+		_, err := k.bot.options.Settings.SaveSetting(ctx, channelID, SlowModeSetting, "") // it waits to be kept, and nothing will have to be put back
+		return errors.Join(errors.New("what to put back can't be kept: the database is in trouble"), err)
 	}
 	b.applied = true // from here on it may be on, whatever comes back
-	return moderator.SetSlowMode(ctx, channelID, true, wait)
+	return moderator.SetSlowMode(ctx, channelID, true, b.ours)
 }
 
 // release puts back what was set before, in the channels whose time has come by now.
@@ -136,9 +149,10 @@ func (k *brakes) release(ctx context.Context, now time.Time) {
 		case !b.applied:
 			delete(k.on, channelID)
 		default:
-			if err := k.putBack(ctx, channelID, b.former); err != nil {
-				b.until = now.Add(releaseAgain)
-				k.bot.options.Logger.Error("slow mode can't be put back; trying again", "channel", channelID, "error", err)
+			if err := k.putBack(ctx, channelID, b); err != nil {
+				b.until = now.Add(min(brakeAgain<<min(b.failures, 10), brakeRests))
+				b.failures++
+				k.bot.complain("slow mode can't be put back; trying again", "channel", channelID, "error", err, "at", b.until)
 				continue
 			}
 			delete(k.on, channelID)
@@ -147,19 +161,19 @@ func (k *brakes) release(ctx context.Context, now time.Time) {
 }
 
 // putBack ends our slow mode. Where somebody has changed it meanwhile, that stays.
-func (k *brakes) putBack(ctx context.Context, channelID string, former slowMode) error {
+func (k *brakes) putBack(ctx context.Context, channelID string, b *brake) error {
 	if k.bot.options.Moderator == nil {
-		return fmt.Errorf("there is no token")
+		return errors.New("there is no token")
 	}
 	on, wait, err := k.bot.options.Moderator.SlowMode(ctx, channelID)
 	if err != nil {
 		return err
 	}
-	if on && (wait == k.bot.options.SlowMode || k.bot.options.SlowMode == 0) {
-		if err := k.bot.options.Moderator.SetSlowMode(ctx, channelID, former.On, former.Wait); err != nil {
+	if on && wait == b.ours {
+		if err := k.bot.options.Moderator.SetSlowMode(ctx, channelID, b.former.On, b.former.Wait); err != nil {
 			return err
 		}
-		k.bot.options.Logger.Info("the flood is over: slow mode is as before", "channel", channelID, "on", former.On, "wait", former.Wait)
+		k.bot.options.Logger.Info("the flood is over: slow mode is as before", "channel", channelID, "on", b.former.On, "wait", b.former.Wait)
 	}
 	_, err = k.bot.options.Settings.SaveSetting(ctx, channelID, SlowModeSetting, "")
 	return err

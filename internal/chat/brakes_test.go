@@ -48,7 +48,7 @@ func TestSlowMode(t *testing.T) {
 		s.platform.slow = slowMode{true, 3 * time.Second}
 		s.flood()
 		s.did("slow mode in 1: true 30s")
-		if got := s.kept(); got != `{"on":true,"wait":3000000000}` {
+		if got := s.kept(); got != `{"former":{"on":true,"wait":3000000000},"ours":30000000000}` {
 			t.Errorf("kept %q", got)
 		}
 		s.wait(50 * time.Second)
@@ -64,7 +64,7 @@ func TestSlowMode(t *testing.T) {
 }
 
 func TestSlowModeIsPutBack(t *testing.T) {
-	const kept = `{"on":false,"wait":0}`
+	const kept = `{"former":{"on":false,"wait":0},"ours":30000000000}`
 	for name, test := range map[string]struct {
 		o       Options
 		slow    slowMode // as it is
@@ -73,12 +73,13 @@ func TestSlowModeIsPutBack(t *testing.T) {
 		left    string // in the settings
 	}{
 		"at the next start":        {Options{SlowMode: 30 * time.Second, SlowModes: map[string]string{"1": kept}}, slowMode{true, 30 * time.Second}, nil, []string{"slow mode in 1: false 0s"}, ""},
-		"with another setting now": {Options{SlowModes: map[string]string{"1": kept}}, slowMode{true, 30 * time.Second}, nil, []string{"slow mode in 1: false 0s"}, ""},
+		"with another setting now": {Options{SlowMode: time.Minute, SlowModes: map[string]string{"1": kept}}, slowMode{true, 30 * time.Second}, nil, []string{"slow mode in 1: false 0s"}, ""},
+		"with none wanted now":     {Options{SlowModes: map[string]string{"1": kept}}, slowMode{true, 30 * time.Second}, nil, []string{"slow mode in 1: false 0s"}, ""},
 		"changed by somebody":      {Options{SlowMode: 30 * time.Second, SlowModes: map[string]string{"1": kept}}, slowMode{true, 10 * time.Second}, nil, nil, ""},
 		"ended by somebody":        {Options{SlowMode: 30 * time.Second, SlowModes: map[string]string{"1": kept}}, slowMode{}, nil, nil, ""},
 		"at the end":               {Options{SlowMode: 30 * time.Second}, slowMode{}, func(s *stage) { s.flood(); s.did("slow mode in 1: true 30s"); s.stop() }, []string{"slow mode in 1: false 0s"}, ""},
 		"as slow already":          {Options{SlowMode: 30 * time.Second}, slowMode{true, time.Minute}, func(s *stage) { s.flood(); s.stop() }, nil, "none"},
-		"nothing can be kept":      {Options{SlowMode: 30 * time.Second}, slowMode{}, func(s *stage) { s.failSaving(); s.flood(); s.stop() }, nil, kept},
+		"nothing can be kept":      {Options{SlowMode: 30 * time.Second}, slowMode{}, func(s *stage) { s.failSaving(); s.flood(); s.stop() }, nil, ""},
 		"none is wanted":           {Options{}, slowMode{}, func(s *stage) { s.flood(); s.stop() }, nil, "none"},
 	} {
 		onStage(t, test.o, func(s *stage) {
@@ -111,7 +112,40 @@ func TestSlowModeStaysUntilItCanBePutBack(t *testing.T) {
 		s.platform.mu.Lock()
 		s.platform.err = nil
 		s.platform.mu.Unlock()
-		s.wait(releaseAgain + brakesTick)
+		s.wait(5 * brakeAgain)
 		s.did("slow mode in 1: false 0s")
+	}, "delete")
+}
+
+// TestSlowModeIsTriedAgain: one failure doesn't leave a flood without it.
+func TestSlowModeIsTriedAgain(t *testing.T) {
+	onStage(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
+		s.platform.mu.Lock()
+		s.platform.err = errors.New("out of reach")
+		s.platform.mu.Unlock()
+		s.flood()
+		s.did()
+		s.platform.mu.Lock()
+		s.platform.err = nil
+		s.platform.mu.Unlock()
+		s.wait(brakeAgain + 2*brakesTick)
+		s.did("slow mode in 1: true 30s")
+	}, "delete")
+}
+
+// TestSlowModeThatCannotBePutBack: it is asked for less and less often.
+func TestSlowModeThatCannotBePutBack(t *testing.T) {
+	onStage(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
+		s.flood()
+		s.platform.mu.Lock()
+		s.platform.err = errors.New("no moderator any more")
+		asked := s.platform.asked
+		s.platform.mu.Unlock()
+		s.wait(24 * time.Hour)
+		s.platform.mu.Lock()
+		defer s.platform.mu.Unlock()
+		if n := s.platform.asked - asked; n < 24 || n > 40 {
+			t.Errorf("asked %d times in a day", n)
+		}
 	}, "delete")
 }

@@ -15,6 +15,11 @@ type Moderator interface {
 	Timeout(ctx context.Context, m chatguard.Message, length time.Duration, reason string) error
 	Ban(ctx context.Context, m chatguard.Message, reason string) error
 
+	Lift(ctx context.Context, channelID, userID string) error // a timeout or a ban
+
+	// Removed takes note of what somebody did to a user, the bot included: what others have given isn't made shorter, nor lifted.
+	Removed(r Removal)
+
 	// Left is how many requests the platform takes now; more would have to wait.
 	Left() int
 

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -17,8 +18,9 @@ type Notices struct {
 
 // notices tells throttled users when they may go on, each once in a while.
 type notices struct {
-	text  string
-	guard *chatguard.Guard // one notice in a cooldown, for each user in each channel
+	text    string
+	telling sync.Mutex       // held while one is told
+	guard   *chatguard.Guard // one notice in a cooldown, for each user in each channel
 }
 
 func newNotices(n Notices, now func() time.Time) *notices {
@@ -35,16 +37,18 @@ func newNotices(n Notices, now func() time.Time) *notices {
 	return &notices{text: n.Text, guard: guard}
 }
 
-// tell tells the author of a throttled message, where it is their turn. Whom Twitch itself tells, of a warning or a timeout, needs no notice.
+// tell tells the author of a message that was deleted, where it is their turn. Whom the chat itself tells, of a warning or a timeout, needs no notice.
 func (b *Bot) tell(m *chatguard.Message, v *chatguard.Verdict) {
-	if b.notices.text == "" || v.Never || v.Penalty.Action > chatguard.Delete || m.User.Roles&keepers != 0 {
+	if b.notices.text == "" || v.Never {
 		return
 	}
+	b.notices.telling.Lock()
+	defer b.notices.telling.Unlock()
 	turn := chatguard.Message{ChannelID: m.ChannelID, User: chatguard.User{ID: m.User.ID}, SentAt: b.options.Now()}
 	if may, err := b.notices.guard.Peek(turn); err != nil || !may.Allowed {
 		return
 	}
-	if !b.voice.say(m.ChannelID, fill(b.notices.text, m, v), "") {
+	if !b.voice.say(saying{channelID: m.ChannelID, text: fill(b.notices.text, m, v.MaySpeakAt().Sub(turn.SentAt), v.Limit)}) {
 		return
 	}
 	if _, err := b.notices.guard.Check(b.voice.ctx, turn); err != nil {
@@ -53,6 +57,6 @@ func (b *Bot) tell(m *chatguard.Message, v *chatguard.Verdict) {
 }
 
 // fill puts what a template asks for in its place.
-func fill(text string, m *chatguard.Message, v *chatguard.Verdict) string {
-	return strings.NewReplacer("{name}", m.User.Name(), "{wait}", chatguard.Wait(v.RetryAfter), "{limit}", v.Limit).Replace(text)
+func fill(text string, m *chatguard.Message, wait time.Duration, limit string) string {
+	return strings.NewReplacer("{name}", m.User.Name(), "{wait}", chatguard.Wait(wait), "{limit}", limit).Replace(text)
 }

@@ -24,7 +24,7 @@ type removal struct {
 const maxRemovals = 4096
 
 // note remembers a removal, and returns what to say of the messages that it took.
-func (s *removals) note(r Removal, now time.Time) string {
+func (s *removals) note(r Removal) string {
 	if len(s.recent) >= maxRemovals || s.recent == nil {
 		s.recent, s.before = map[gone]removal{}, s.recent
 	}
@@ -32,11 +32,7 @@ func (s *removals) note(r Removal, now time.Time) string {
 	if r.MessageID != "" {
 		key.userID = "" // the ID is enough, and not every platform tells the user
 	}
-	at := r.At
-	if at.IsZero() {
-		at = now
-	}
-	s.recent[key] = removal{at, r.reason()}
+	s.recent[key] = removal{r.At, r.reason()}
 	return s.recent[key].reason
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -18,6 +19,21 @@ type step struct {
 	jobs    []job             // at least one
 	penalty chatguard.Penalty // for all of them
 	deed    string            // what to say of messages that share a penalty; empty for one that has its own
+
+	forgiven bool // to be undone once it is done; guarded by the backlog's mu
+}
+
+// deserveMore reports whether a user's waiting penalties may become one that does more than remove messages: where a limit of everyone together throttled
+// all of them, somebody else may have used it up.
+func (b *Bot) deserveMore(jobs []job) bool {
+	if len(jobs) == 1 {
+		return false
+	}
+	shared := map[string]bool{}
+	for _, l := range b.options.Guard.InForce(jobs[0].message.ChannelID).Limits {
+		shared[l.Name] = l.Per == chatguard.PerChannel
+	}
+	return slices.ContainsFunc(jobs, func(j job) bool { return !shared[j.verdict.Limit] })
 }
 
 // merge returns one penalty for several jobs of a user: their own where there is one job, and otherwise the hardest, but at least a timeout, which
@@ -42,19 +58,13 @@ func harder(a, b chatguard.Penalty) bool {
 	return a.Action > b.Action || a.Action == b.Action && a.Duration > b.Duration
 }
 
-// The bounds of a timeout that stands for several deletes.
-const (
-	leastSilence = chatguard.MinTimeout
-	mostSilence  = 10 * time.Minute
-)
-
 // silence is until the user of the jobs may speak again, in whole seconds.
 func silence(jobs []job) time.Duration {
-	longest := leastSilence
+	longest := chatguard.MinTimeout
 	for i := range jobs {
 		longest = max(longest, wholeSeconds(jobs[i].verdict.RetryAfter))
 	}
-	return min(longest, mostSilence)
+	return min(longest, journal.MostMerged)
 }
 
 // wholeSeconds rounds up: whoever waits that long doesn't wait in vain.
@@ -64,7 +74,9 @@ func wholeSeconds(d time.Duration) time.Duration {
 
 // carryOut does what is due and reports how that went.
 func (s *step) carryOut(ctx context.Context) {
-	err := s.bot.penalise(ctx, &s.jobs[len(s.jobs)-1], s.penalty)
+	inTime, cancel := context.WithTimeout(ctx, s.bot.options.Patience)
+	defer cancel()
+	err := s.bot.penalise(inTime, &s.jobs[len(s.jobs)-1], s.penalty)
 	result, reason := journal.Done, s.deed
 	var skip skipError
 	switch {
@@ -72,13 +84,30 @@ func (s *step) carryOut(ctx context.Context) {
 	case errors.As(err, &skip):
 		result, reason = journal.Skipped, err.Error()
 	case ctx.Err() != nil:
-		result, reason = journal.Skipped, "chatguard stopped"
+		result, reason = journal.Failed, "chatguard stopped before it was answered"
+	case inTime.Err() != nil:
+		result, reason = journal.Failed, "too late: "+err.Error()
 	default:
 		result, reason = journal.Failed, err.Error()
 	}
+	if result != journal.Skipped && s.penalty.Action >= chatguard.Timeout && s.bot.backlog.isForgiven(s) {
+		reason = s.undo(ctx)
+	}
 	for i := range s.jobs {
 		s.bot.report(&s.jobs[i], s.penalty.Action, result, reason)
+		if j := &s.jobs[i]; result == journal.Done && s.penalty.Action == chatguard.Delete {
+			s.bot.tell(&j.message, &j.verdict)
+		}
 	}
+}
+
+// undo lifts what was just given to somebody who has been pardoned meanwhile, and returns what to say of it.
+func (s *step) undo(ctx context.Context) string {
+	m := &s.jobs[0].message
+	if err := s.bot.options.Moderator.Lift(ctx, m.ChannelID, m.User.ID); err != nil {
+		return "pardoned meanwhile, but not lifted: " + err.Error()
+	}
+	return "pardoned meanwhile, and lifted"
 }
 
 // skipError is why a penalty is not tried.
@@ -98,6 +127,9 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 	if j.message.User.Roles&keepers != 0 {
 		return skipError("moderators and the broadcaster are never acted on")
 	}
+	if pardon := b.reprieve(j); pardon != "" {
+		return skipError(pardon)
+	}
 	switch penalty.Action {
 	case chatguard.NoAction:
 		return nil
@@ -106,11 +138,27 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 	case chatguard.Warn:
 		return moderator.Warn(ctx, j.message, reason(j.verdict))
 	case chatguard.Timeout:
+		if penalty.UntilRefill { // of which some has passed
+			penalty.Duration = max(chatguard.MinTimeout, wholeSeconds(j.verdict.MaySpeakAt().Sub(b.options.Now())))
+		}
 		return moderator.Timeout(ctx, j.message, penalty.Duration, reason(j.verdict))
 	case chatguard.Ban:
 		return moderator.Ban(ctx, j.message, reason(j.verdict))
 	}
 	return skipError("a chat bot can't " + penalty.Action.String())
+}
+
+// reprieve is why a penalty that was due when the message was judged isn't any more; empty where it is.
+func (b *Bot) reprieve(j *job) string {
+	if b.options.Guard.InForce(j.message.ChannelID).Mode == chatguard.Observe {
+		return "the channel only observes by now"
+	}
+	m := j.message
+	m.SentAt = b.options.Now()
+	if v, err := b.options.Guard.Peek(m); err == nil && v.Exempt {
+		return "the user is exempt by now"
+	}
+	return ""
 }
 
 // reason tells the user, and other moderators, why.

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +22,20 @@ const (
 	repeatAfter = 30 * time.Second
 	maxText     = 500 // characters
 )
+
+// Of the places in the queue, and of what an account may say, these are kept free for answers to those who keep order.
+const forKeepers = 4
+
+// sayWithin is how long after its turn something may still be said: what comes later is of no use to anybody.
+const sayWithin = 5 * time.Second
+
+// saying is something to be said.
+type saying struct {
+	channelID string
+	text      string
+	replyTo   string // the message that it answers; may be empty
+	toKeeper  bool   // it answers somebody who keeps order
+}
 
 // voice is the Bot speaking, as fast as its own leaky bucket lets it. What doesn't fit is left unsaid: nobody waits for it.
 type voice struct {
@@ -51,29 +66,36 @@ func newVoice(b *Bot) *voice {
 	return &voice{bot: b, guard: guard, said: map[string]map[string]time.Time{}}
 }
 
-// say lets a text be said in a channel when its turn comes, as an answer to a message where that is named. It never blocks, and reports whether
-// there is room for it.
-func (v *voice) say(channelID, text, replyTo string) bool {
-	text = speakable(text)
-	if text == "" || v.bot.options.Moderator == nil {
+// say lets something be said when its turn comes. It never blocks, and reports whether there is room for it.
+func (v *voice) say(s saying) bool {
+	s.text = speakable(s.text)
+	if s.text == "" || v.bot.options.Moderator == nil {
 		return false
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.closed || v.repeats(channelID, text) {
+	if v.closed || v.repeats(s.channelID, s.text) {
 		return false
 	}
-	verdict, err := v.guard.Check(v.ctx, chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: "bot", Roles: v.roles(channelID)}})
+	turn := chatguard.Message{ChannelID: s.channelID, User: chatguard.User{ID: "bot", Roles: v.roles(s.channelID)}, SentAt: v.bot.options.Now(), Cost: 1}
+	if !s.toKeeper {
+		turn.Cost += forKeepers
+		if room, err := v.guard.Peek(turn); err != nil || !room.Allowed {
+			return false
+		}
+		turn.Cost = 1
+	}
+	verdict, err := v.guard.Check(v.ctx, turn)
 	if err != nil || !verdict.Allowed {
 		return false
 	}
-	v.said[channelID][text] = v.bot.options.Now()
-	v.saying.Go(func() { v.speak(channelID, text, replyTo, verdict.Delay) })
+	v.said[s.channelID][s.text] = v.bot.options.Now()
+	v.saying.Go(func() { v.speak(s, verdict.Delay) })
 	return true
 }
 
-// speak says a text after its delay.
-func (v *voice) speak(channelID, text, replyTo string, delay time.Duration) {
+// speak says something after its delay, unless no request can be sent then.
+func (v *voice) speak(s saying, delay time.Duration) {
 	turn := time.NewTimer(delay)
 	defer turn.Stop()
 	select {
@@ -81,10 +103,18 @@ func (v *voice) speak(channelID, text, replyTo string, delay time.Duration) {
 	case <-v.ctx.Done():
 		return
 	}
-	if err := v.bot.options.Moderator.Say(v.ctx, channelID, text, replyTo); err != nil && v.ctx.Err() == nil {
-		v.bot.complain("a message to the chat wasn't said", "channel", channelID, "error", err)
+	ctx, cancel := context.WithTimeout(v.ctx, sayWithin)
+	defer cancel()
+	err := errNoRoom
+	if v.bot.left() > 0 {
+		err = v.bot.options.Moderator.Say(ctx, s.channelID, s.text, s.replyTo)
+	}
+	if err != nil && v.ctx.Err() == nil {
+		v.bot.complain("a message to the chat wasn't said", "channel", s.channelID, "error", err)
 	}
 }
+
+var errNoRoom = errors.New("the request budget is used up")
 
 func (v *voice) roles(channelID string) chatguard.Roles {
 	if v.bot.options.Moderates != nil && v.bot.options.Moderates(channelID) {
@@ -124,7 +154,7 @@ func speakable(text string) string {
 		}
 		return c
 	}, strings.ToValidUTF8(text, "?"))
-	text = strings.TrimLeft(strings.TrimSpace(text), "/.")
+	text = strings.TrimSpace(strings.TrimLeft(text, " /."))
 	n := 0
 	for i := range text {
 		if n == maxText {

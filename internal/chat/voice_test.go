@@ -3,8 +3,11 @@ package chat
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -22,7 +25,7 @@ func TestPace(t *testing.T) {
 			last := map[string]time.Time{}
 			for n := range 60 * 10 {
 				for channel := range 10 {
-					s.bot.voice.say(fmt.Sprint(channel), fmt.Sprint("text ", n), "")
+					s.bot.voice.say(saying{channelID: fmt.Sprint(channel), text: fmt.Sprint("text ", n), toKeeper: true})
 				}
 				s.wait(100 * time.Millisecond)
 				for _, said := range s.platform.all()[len(at):] {
@@ -55,7 +58,7 @@ func TestRepeatsAreNotSaid(t *testing.T) {
 	onStage(t, Options{}, func(s *stage) {
 		say := func(channel, text string, want bool) {
 			t.Helper()
-			if got := s.bot.voice.say(channel, text, ""); got != want {
+			if got := s.bot.voice.say(saying{channelID: channel, text: text, toKeeper: true}); got != want {
 				t.Errorf("%q in %s: %v", text, channel, got)
 			}
 		}
@@ -70,11 +73,48 @@ func TestRepeatsAreNotSaid(t *testing.T) {
 	}, "delete")
 }
 
+// TestNothingIsSaidLate: while no request can be sent, what was to be said stays unsaid.
+func TestNothingIsSaidLate(t *testing.T) {
+	onStage(t, Options{}, func(s *stage) {
+		s.platform.mu.Lock()
+		s.platform.most, s.platform.spent = 1, 1
+		s.platform.mu.Unlock()
+		for n := range 3 {
+			s.bot.voice.say(saying{channelID: "1", text: fmt.Sprint("text ", n), toKeeper: true})
+		}
+		s.wait(10 * time.Second)
+		s.platform.allow(100)
+		s.wait(10 * time.Second)
+		s.did()
+		release := s.hold() // a platform that doesn't answer
+		s.bot.voice.say(saying{channelID: "1", text: "more", toKeeper: true})
+		s.wait(sayWithin + time.Second)
+		release()
+		s.did()
+	}, "delete")
+}
+
+// TestThereIsRoomForModerators: however much else is to be said, they are answered.
+func TestThereIsRoomForModerators(t *testing.T) {
+	onStage(t, Options{}, func(s *stage) {
+		for n := range 30 {
+			for k := range 10 {
+				s.bot.voice.say(saying{channelID: "1", text: fmt.Sprint("notice ", n, " ", k)})
+			}
+			if n%5 == 0 && !s.bot.voice.say(saying{channelID: "1", text: fmt.Sprint("answer ", n), toKeeper: true}) {
+				t.Errorf("no answer %d", n)
+			}
+			s.wait(2 * time.Second)
+		}
+	}, "delete")
+}
+
 func TestSpeakable(t *testing.T) {
 	for text, want := range map[string]string{
 		"hello":                      "hello",
 		"two\r\nlines\x00":           "two  lines",
 		"/ban anna":                  "ban anna",
+		"/ /ban x":                   "ban x",
 		" ./.timeout":                "timeout",
 		"bad \xff bytes":             "bad ? bytes",
 		strings.Repeat("ä", 600):     strings.Repeat("ä", 500),
@@ -114,6 +154,13 @@ func TestNotices(t *testing.T) {
 		said(2)
 		s.say("a4")
 		said(2) // 10 s have passed, but the text would be a repeat within 30 s
+		s.platform.mu.Lock()
+		s.platform.most, s.platform.spent = 1, 1
+		s.platform.mu.Unlock()
+		s.say("c1", "c2")
+		s.wait(16 * time.Second) // too late to be deleted
+		said(2)
+		s.platform.allow(1000)
 		s.wait(30 * time.Second)
 		s.say("a5")
 		said(3)
@@ -164,6 +211,55 @@ func TestCommands(t *testing.T) {
 				want = append(want, fmt.Sprintf("say in 1 to %q: answer to %s", m.ID, test.text))
 			}
 			s.did(want...)
+		}
+	}, "delete")
+}
+
+// TestModeratorsCommandsGetThrough: neither a crowd of others' commands, nor a slow one elsewhere, nor a limit keeps them.
+func TestModeratorsCommandsGetThrough(t *testing.T) {
+	var mu sync.Mutex
+	var answered []string
+	answer := func(ctx context.Context, m chatguard.Message) string {
+		if m.ChannelID == "2" {
+			<-ctx.Done()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		answered = append(answered, m.ID)
+		return ""
+	}
+	onStage(t, Options{Answer: answer}, func(s *stage) {
+		p := s.guard.Policy("1")
+		p.Exempt = nil
+		if err := s.guard.SetPolicy("1", p, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		elsewhere := message("elsewhere", "9", chatguard.Moderator)
+		elsewhere.ChannelID, elsewhere.Text = "2", "!chatguard exempt @x 5m"
+		batch := []chatguard.Message{elsewhere}
+		for n := range 60 {
+			m := message(fmt.Sprint("quota", n), fmt.Sprint("user", n))
+			m.Text = "!quota"
+			batch = append(batch, m)
+		}
+		for n := range 2 { // the second is throttled
+			m := message(fmt.Sprint("pause", n), "9", chatguard.Moderator)
+			m.Text = "!chatguard pause"
+			batch = append(batch, m)
+		}
+		s.sink.Messages(batch)
+		synctest.Wait()
+		mu.Lock()
+		if !slices.Contains(answered, "pause0") || !slices.Contains(answered, "pause1") || slices.Contains(answered, "elsewhere") {
+			t.Errorf("answered %q", answered)
+		}
+		answered = nil
+		mu.Unlock()
+		s.wait(answerTimeout)
+		mu.Lock()
+		defer mu.Unlock()
+		if !slices.Equal(answered, []string{"elsewhere"}) {
+			t.Errorf("answered %q", answered)
 		}
 	}, "delete")
 }

@@ -1,12 +1,15 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/chatguard/chatguard"
 )
@@ -17,7 +20,7 @@ const usage = "status | pause | resume | observe | enforce | raid on|off | grant
 // Command carries out a command that somebody wrote in chat, and returns the sentence to answer with. The chat has seen to it that the author
 // may: "!quota" is for everyone, anything else for those who keep order.
 func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
-	words := strings.Fields(m.Text)
+	words := wordsOf(m.Text)
 	if strings.EqualFold(words[0], "!quota") {
 		return c.quota(m)
 	}
@@ -26,7 +29,10 @@ func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
 		return usage
 	}
 	said, saved, err := c.carryOut(ctx, m, strings.ToLower(words[0]), words[1:])
+	var done doneError
 	switch {
+	case errors.As(err, &done):
+		return fmt.Sprintf("%s But %s: %v.", said, done.lack, done.cause)
 	case err != nil:
 		return "Not done: " + strings.ReplaceAll(err.Error(), "\n", "; ")
 	case !saved:
@@ -35,12 +41,17 @@ func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
 	return said
 }
 
+// wordsOf are the words of a command. Some clients append an invisible character, so that what is said twice isn't dropped.
+func wordsOf(text string) []string {
+	return slices.DeleteFunc(strings.Fields(text), func(word string) bool { return !strings.ContainsFunc(word, unicode.IsGraphic) })
+}
+
 // errUsage is for words that make no command.
 var errUsage = errors.New("I know " + usage)
 
 // carryOut carries out a moderator's command.
 func (c *Controls) carryOut(ctx context.Context, m chatguard.Message, verb string, args []string) (said string, saved bool, err error) {
-	by := m.User.Login
+	by := cmp.Or(m.User.Login, m.User.ID)
 	switch verb {
 	case "status":
 		return c.status(m.ChannelID), true, nil
@@ -104,6 +115,9 @@ func describe(l chatguard.Limit) string {
 }
 
 func (c *Controls) raidCommand(ctx context.Context, channelID, by string, args []string) (said string, saved bool, err error) {
+	for i := range args {
+		args[i] = strings.ToLower(args[i])
+	}
 	switch {
 	case len(args) == 1 && args[0] == "off":
 		saved, err = c.EndRaid(ctx, channelID, by)
@@ -180,12 +194,17 @@ func (c *Controls) userCommand(ctx context.Context, m chatguard.Message, args []
 	if err != nil {
 		return "", false, err
 	}
-	return do(c, ctx, Target{ChannelID: m.ChannelID, UserID: id, Author: m.User.Login}, "@"+login, args[1:])
+	return do(c, ctx, Target{ChannelID: m.ChannelID, UserID: id, Author: cmp.Or(m.User.Login, m.User.ID)}, "@"+login, args[1:])
 }
 
-// lengthOf reads a length of time of a second to a year.
+// lengthOf reads a length of time of a second to a year: "10m", "2d".
 func lengthOf(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		d = time.Duration(n) * 24 * time.Hour
+	}
 	if err != nil || d < time.Second || d > 365*24*time.Hour {
 		return 0, fmt.Errorf(`%q is no length of time such as "10m"`, text)
 	}

@@ -28,10 +28,11 @@ type Options struct {
 	// UserID returns the ID of the user with this login; ErrNoUser where there is none.
 	UserID func(ctx context.Context, channelID, login string) (string, error)
 
-	// Lift ends a user's timeout or ban. Nil where nobody is acted on.
+	// Lift ends a user's timeout or ban, unless somebody else gave it. Nil where nobody is acted on.
 	Lift func(ctx context.Context, channelID, userID string) error
 
-	// Forgive drops a penalty that waits to be carried out, and reports whether it did. Nil where nobody is acted on.
+	// Forgive drops a penalty that waits to be carried out, or undoes one that is under way, and reports whether there was one. Nil where nobody is
+	// acted on.
 	Forgive func(channelID, userID string, entry chatguard.EntryID) bool
 
 	Raid Raid // what raid mode is
@@ -49,8 +50,8 @@ type Store interface {
 	SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error)
 	// Entry returns a journal entry by its ID.
 	Entry(ctx context.Context, id chatguard.EntryID) (journal.Entry, bool, error)
-	// LastEntry returns the newest entry of a user who was throttled, not merely observed.
-	LastEntry(ctx context.Context, channelID, userID string) (journal.Entry, bool, error)
+	// LastEntries returns the newest entries of a user who was throttled, not merely observed, the newest first.
+	LastEntries(ctx context.Context, channelID, userID string, n int) ([]journal.Entry, error)
 }
 
 // What can't be done, for errors.Is.
@@ -63,6 +64,8 @@ var (
 // Controls change things. They are safe for concurrent use; make them with New.
 type Controls struct {
 	options Options
+
+	storing chan struct{} // holds a value while switches are stored
 
 	mu       sync.Mutex // held while switches change and come into force
 	switches map[string]Switches
@@ -79,7 +82,7 @@ func New(o Options, kept map[string]map[string]string) *Controls {
 	if o.Changed == nil {
 		o.Changed = func(string) {}
 	}
-	c := &Controls{options: o, switches: map[string]Switches{}}
+	c := &Controls{options: o, storing: make(chan struct{}, 1), switches: map[string]Switches{}}
 	for channelID, settings := range kept {
 		c.recall(channelID, settings)
 	}
@@ -105,10 +108,19 @@ func (c *Controls) record(ctx context.Context, a journal.Audit) (saved bool, err
 	a.At = c.options.Now().UTC()
 	saved, err = c.options.Store.Record(ctx, a)
 	if err != nil {
-		return saved, fmt.Errorf("it is done, but not noted in the audit: %w", c.trouble(err))
+		return saved, doneError{"it isn't noted in the audit", c.trouble(err)}
 	}
 	return saved, nil
 }
+
+// doneError is what went wrong with something that was done all the same.
+type doneError struct {
+	lack  string
+	cause error
+}
+
+func (e doneError) Error() string { return fmt.Sprintf("it is done, but %s: %v", e.lack, e.cause) }
+func (e doneError) Unwrap() error { return e.cause }
 
 // trouble logs what the Store returned, and returns as much of it as people need.
 func (c *Controls) trouble(err error) error {

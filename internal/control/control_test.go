@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,15 +24,39 @@ type memory struct {
 	last     chatguard.EntryID
 	unsaved  bool
 	err      error
+
+	mu           sync.Mutex // guards settings and the next
+	settingTakes time.Duration
+}
+
+// slow lets storing a setting take a while.
+func (m *memory) slow(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.settingTakes = d
+}
+
+func (m *memory) setting(key string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.settings[key]
 }
 
 func (m *memory) Record(_ context.Context, a journal.Audit) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.audits = append(m.audits, fmt.Sprintf("%s %s %s by %s", a.ChannelID, a.Action, a.UserID, a.Author))
 	return !m.unsaved, m.err
 }
 
 func (m *memory) SaveSetting(_ context.Context, channelID, name, value string) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.err == nil {
+		takes := m.settingTakes
+		m.mu.Unlock()
+		time.Sleep(takes) // simulated
+		m.mu.Lock()
 		m.settings[channelID+" "+name] = value
 	}
 	return !m.unsaved, m.err
@@ -42,9 +67,13 @@ func (m *memory) Entry(_ context.Context, id chatguard.EntryID) (journal.Entry, 
 	return e, ok, m.err
 }
 
-func (m *memory) LastEntry(context.Context, string, string) (journal.Entry, bool, error) {
-	e, ok := m.entries[m.last]
-	return e, ok, m.err
+func (m *memory) LastEntries(_ context.Context, _, userID string, n int) (entries []journal.Entry, err error) {
+	for id := m.last; id > 0 && len(entries) < n && m.last-id < 100; id-- {
+		if e, ok := m.entries[id]; ok && e.UserID == userID {
+			entries = append(entries, e)
+		}
+	}
+	return entries, m.err
 }
 
 // desk is Controls over a Guard that lets everyone say one thing an hour, and 300 a day.
@@ -210,7 +239,7 @@ func TestTroubleWithTheStore(t *testing.T) {
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume. Not saved yet: the database is in trouble.")
 		d.command("!chatguard set daily 5", "Set. Paused by berta: I only watch burst (1, one more every 1h0m0s), daily (5 a day). Not saved yet: the database is in trouble.")
 		d.store.err = errors.New("disk I/O error at sector 7")
-		d.command("!chatguard reset @anna", "Not done: it is done, but not noted in the audit: the database is in trouble")
+		d.command("!chatguard reset @anna", "@anna starts fresh. But it isn't noted in the audit: the database is in trouble.")
 		d.command("!chatguard pardon @anna", "Not done: the database is in trouble")
 	})
 }
@@ -243,14 +272,17 @@ func TestPardonLiftsOnlyWhatSilences(t *testing.T) {
 	for name, test := range map[string]struct {
 		outcome journal.Outcome
 		waits   bool
+		ago     time.Duration
 		lifts   bool
 	}{
-		"timeout done":    {journal.Outcome{Action: chatguard.Timeout, Result: journal.Done}, false, true},
-		"timeout unknown": {journal.Outcome{Action: chatguard.Timeout, Result: journal.Failed}, false, true},
-		"ban pending":     {journal.Outcome{Action: chatguard.Ban, Result: journal.Pending}, false, true},
-		"ban waiting":     {journal.Outcome{Action: chatguard.Ban, Result: journal.Pending}, true, false},
-		"timeout skipped": {journal.Outcome{Action: chatguard.Timeout, Result: journal.Skipped}, false, false},
-		"delete done":     {journal.Outcome{Action: chatguard.Delete, Result: journal.Done}, false, false},
+		"timeout done":    {journal.Outcome{Action: chatguard.Timeout, Result: journal.Done}, false, 29 * time.Second, true},
+		"timeout over":    {journal.Outcome{Action: chatguard.Timeout, Result: journal.Done}, false, 31 * time.Second, false},
+		"timeout unknown": {journal.Outcome{Action: chatguard.Timeout, Result: journal.Failed}, false, 0, true},
+		"ban done":        {journal.Outcome{Action: chatguard.Ban, Result: journal.Done}, false, 24 * time.Hour, true},
+		"ban pending":     {journal.Outcome{Action: chatguard.Ban, Result: journal.Pending}, false, 0, true},
+		"ban waiting":     {journal.Outcome{Action: chatguard.Ban, Result: journal.Pending}, true, 0, false},
+		"timeout skipped": {journal.Outcome{Action: chatguard.Timeout, Result: journal.Skipped}, false, 0, false},
+		"delete done":     {journal.Outcome{Action: chatguard.Delete, Result: journal.Done}, false, 0, false},
 	} {
 		inBubble(t, Raid{}, func(d *desk) {
 			d.Controls.options.Forgive = func(_, _ string, id chatguard.EntryID) bool { return test.waits && id == d.store.last }
@@ -258,11 +290,140 @@ func TestPardonLiftsOnlyWhatSilences(t *testing.T) {
 			d.say("anna")
 			e := d.store.entries[d.store.last]
 			e.Outcome = test.outcome
+			e.Outcome.At = time.Now().Add(-test.ago)
 			d.store.entries[d.store.last] = e
 			if _, err := d.Pardon(d.Context(), d.store.last, "berta"); err != nil || (len(d.lifted) == 1) != test.lifts {
 				t.Errorf("%s: lifted %q, %v", name, d.lifted, err)
 			}
 		})
+	}
+}
+
+// TestPardonLiftsAnEarlierTimeout: the newest message may have gone with the timeout of the one before, and has no penalty of its own.
+func TestPardonLiftsAnEarlierTimeout(t *testing.T) {
+	inBubble(t, Raid{}, func(d *desk) {
+		for range 3 {
+			d.say("anna")
+		}
+		e := d.store.entries[d.store.last]
+		e.Outcome.Result = journal.Skipped
+		d.store.entries[d.store.last] = e
+		for id, e := range d.store.entries {
+			e.Outcome.At = time.Now()
+			d.store.entries[id] = e
+		}
+		d.command("!chatguard pardon @anna", "@anna is pardoned.")
+		if !slices.Equal(d.lifted, []string{"1 id of anna"}) {
+			t.Errorf("lifted %q", d.lifted)
+		}
+	})
+}
+
+// TestExemptShortensNothing: who is exempt for longer, or never, stays so.
+func TestExemptShortensNothing(t *testing.T) {
+	inBubble(t, Raid{}, func(d *desk) {
+		set := func(o chatguard.UserOverride) {
+			t.Helper()
+			if err := d.guard.SetUserOverride(channel, "id of anna", o, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		exempt := func(want chatguard.UserOverride) {
+			t.Helper()
+			if got, err := d.guard.UserOverride(channel, "id of anna"); err != nil || got.Exempt != want.Exempt || !got.ExemptUntil.Equal(want.ExemptUntil) {
+				t.Errorf("%+v, %v; want %+v", got, err, want)
+			}
+		}
+		for _, had := range []chatguard.UserOverride{
+			{Exempt: chatguard.AlwaysExempt}, {Exempt: chatguard.AlwaysExempt, ExemptUntil: time.Now().Add(time.Hour)},
+		} {
+			set(had)
+			d.command("!chatguard exempt @anna 10m", "@anna has no limits for 10 min.")
+			exempt(had)
+		}
+		d.command("!chatguard exempt @anna 2d", "@anna has no limits for 2 days.")
+		exempt(chatguard.UserOverride{Exempt: chatguard.AlwaysExempt, ExemptUntil: time.Now().Add(48 * time.Hour)})
+		set(chatguard.UserOverride{Exempt: chatguard.NeverExempt})
+		d.command("!chatguard exempt @anna 10m", "Not done: the user is never exempt: that was set for them by name")
+	})
+}
+
+// TestSwitchesAreStoredAsTheyAre: whoever stores first, what is stored is what holds.
+func TestSwitchesAreStoredAsTheyAre(t *testing.T) {
+	inBubble(t, Raid{}, func(d *desk) {
+		d.store.settingTakes = time.Second
+		d.kept = map[string]map[string]string{}
+		for n := range 10 {
+			var both sync.WaitGroup
+			both.Go(func() { _, _ = d.Pause(d.Context(), channel, "carla") })
+			both.Go(func() {
+				time.Sleep(time.Duration(n) * 300 * time.Millisecond)
+				_, _ = d.Resume(d.Context(), channel, "dora")
+			})
+			both.Wait()
+			if got, want := d.store.setting(channel+" "+pauseSetting), d.Switches(channel).PausedBy; got != want {
+				t.Errorf("stored %q, in force %q", got, want)
+			}
+		}
+	})
+}
+
+// TestARaidBegunAnewGoesOn: the end of the first one takes nothing from the next.
+func TestARaidBegunAnewGoesOn(t *testing.T) {
+	inBubble(t, Raid{}, func(d *desk) {
+		ctx, cancel := context.WithCancel(d.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- d.Controls.Run(ctx) }()
+		defer func() { cancel(); <-ended }()
+		begin := func(channelID string, length time.Duration) {
+			t.Helper()
+			if _, _, err := d.StartRaid(d.Context(), channelID, "berta", length); err != nil {
+				t.Fatal(err)
+			}
+		}
+		begin("1", 10*time.Second)
+		begin("2", 10*time.Second)
+		d.store.slow(5 * time.Second)
+		time.Sleep(11 * time.Second) // the end of one is being stored
+		begin("1", time.Hour)
+		begin("2", time.Hour)
+		d.store.slow(0)
+		time.Sleep(time.Minute)
+		for _, id := range []string{"1", "2"} {
+			if until := d.Switches(id).RaidUntil; time.Until(until) < 58*time.Minute || d.store.setting(id+" "+raidSetting) != until.Format(time.RFC3339) {
+				t.Errorf("channel %s: until %s, stored %q", id, until, d.store.setting(id+" "+raidSetting))
+			}
+		}
+	})
+}
+
+// TestRaidLoosensNothing: who had less keeps less, and roles with numbers of their own keep those.
+func TestRaidLoosensNothing(t *testing.T) {
+	raid := Raid{FirstTimer: chatguard.Override{Burst: 1, Refill: 30 * time.Second}}
+	limit := func(roles map[chatguard.Role]chatguard.Override) chatguard.Policy {
+		return chatguard.Policy{Limits: []chatguard.Limit{{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: 4 * time.Second, Roles: roles}}}
+	}
+	type roles = map[chatguard.Role]chatguard.Override
+	for name, test := range map[string]struct {
+		before roles
+		want   roles
+		burst  int
+		refill time.Duration
+	}{
+		"nobody has any": {nil, roles{chatguard.FirstTimer: {Burst: 1, Refill: 30 * time.Second}}, 3, 4 * time.Second},
+		"stricter first-timers": {
+			roles{chatguard.FirstTimer: {Refill: 5 * time.Minute}},
+			roles{chatguard.FirstTimer: {Burst: 1, Refill: 5 * time.Minute}}, 3, 4 * time.Second,
+		},
+		"everyone": {
+			roles{chatguard.Everyone: {Refill: 20 * time.Second}, chatguard.Subscriber: {Burst: 5}},
+			roles{chatguard.FirstTimer: {Burst: 1, Refill: 30 * time.Second}, chatguard.Subscriber: {Burst: 5, Refill: 4 * time.Second}}, 3, 20 * time.Second,
+		},
+	} {
+		got := raid.over(limit(test.before)).Limits[0]
+		if !maps.Equal(got.Roles, test.want) || got.Burst != test.burst || got.Refill != test.refill {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 
@@ -290,7 +451,7 @@ func TestRaid(t *testing.T) {
 		synctest.Wait()
 		d.passes("newcomer", true, chatguard.FirstTimer)
 		d.passes("berta", true)
-		d.command("!chatguard raid on 1h", "Raid mode is on for 60 min.")
+		d.command("!chatguard raid ON 1h \U000E0000", "Raid mode is on for 60 min.")
 		d.command("!chatguard raid off", "Raid mode is off.")
 		d.passes("carla", true, chatguard.FirstTimer)
 		d.passes("carla", true, chatguard.FirstTimer)
@@ -383,5 +544,11 @@ func TestQuota(t *testing.T) {
 		time.Sleep(12 * time.Minute)
 		ask("@Anna: messages left: burst 0 of 1, next in 48 min; daily 299 of 300, resets in 23 h 48 min.")
 		ask("@Anna: you have no limits here.", chatguard.VIP, chatguard.Moderator)
+		p := d.guard.Policy(channel)
+		p.Limits = []chatguard.Limit{{Name: "all", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: 5, Refill: time.Second}}
+		if err := d.guard.SetPolicy(channel, p, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		ask("@Anna: the limits here are for everyone together.")
 	})
 }

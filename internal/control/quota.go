@@ -33,5 +33,8 @@ func (c *Controls) quota(m chatguard.Message) string {
 		}
 		parts = append(parts, part)
 	}
+	if len(parts) == 0 {
+		return name + ": the limits here are for everyone together."
+	}
 	return name + ": messages left: " + strings.Join(parts, "; ") + "."
 }

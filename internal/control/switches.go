@@ -3,6 +3,7 @@ package control
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -49,7 +50,7 @@ func (c *Controls) Pause(ctx context.Context, channelID, author string) (saved b
 	if err := c.turn(channelID, func(s *Switches) { s.PausedBy = author }); err != nil {
 		return false, err
 	}
-	return c.keep(ctx, pauseSetting, author, journal.Audit{Author: author, Action: journal.ChannelPaused, ChannelID: channelID})
+	return c.keep(ctx, journal.Audit{Author: author, Action: journal.ChannelPaused, ChannelID: channelID})
 }
 
 // Resume ends a pause.
@@ -57,7 +58,7 @@ func (c *Controls) Resume(ctx context.Context, channelID, author string) (saved 
 	if err := c.turn(channelID, func(s *Switches) { s.PausedBy = "" }); err != nil {
 		return false, err
 	}
-	return c.keep(ctx, pauseSetting, "", journal.Audit{Author: author, Action: journal.ChannelResumed, ChannelID: channelID})
+	return c.keep(ctx, journal.Audit{Author: author, Action: journal.ChannelResumed, ChannelID: channelID})
 }
 
 // StartRaid begins raid mode, which ends by itself; 0 lets it last as long as is usual, and a day is the most. It returns when it ends.
@@ -72,7 +73,7 @@ func (c *Controls) StartRaid(ctx context.Context, channelID, author string, leng
 	if err := c.turn(channelID, func(s *Switches) { s.RaidUntil = until }); err != nil {
 		return until, false, err
 	}
-	saved, err = c.keep(ctx, raidSetting, until.Format(time.RFC3339), journal.Audit{
+	saved, err = c.keep(ctx, journal.Audit{
 		Author: author, Action: journal.RaidSwitched, ChannelID: channelID, Detail: map[string]any{"until": until},
 	})
 	return until, saved, err
@@ -90,7 +91,7 @@ func (c *Controls) EndRaid(ctx context.Context, channelID, author string) (saved
 	if err := c.turn(channelID, func(s *Switches) { s.RaidUntil = time.Time{} }); err != nil {
 		return false, err
 	}
-	return c.keep(ctx, raidSetting, "", journal.Audit{Author: author, Action: journal.RaidSwitched, ChannelID: channelID})
+	return c.keep(ctx, journal.Audit{Author: author, Action: journal.RaidSwitched, ChannelID: channelID})
 }
 
 // Hold makes a channel observe for as long as there is a reason; an empty one lets it do what its policy says.
@@ -115,12 +116,30 @@ func (c *Controls) turn(channelID string, change func(*Switches)) error {
 	return nil
 }
 
-// keep stores a switch and notes in the audit who turned it.
-func (c *Controls) keep(ctx context.Context, name, value string, a journal.Audit) (saved bool, err error) {
-	if _, err := c.options.Store.SaveSetting(ctx, a.ChannelID, name, value); err != nil {
-		return false, fmt.Errorf("it is done, but a restart would undo it: %w", c.trouble(err))
+// keep stores a channel's switches as they are by now, and notes in the audit who turned one.
+func (c *Controls) keep(ctx context.Context, a journal.Audit) (saved bool, err error) {
+	if err := c.store(ctx, a.ChannelID); err != nil {
+		return false, doneError{"a restart would undo it", c.trouble(err)}
 	}
 	return c.record(ctx, a) // what waited before it is stored with it
+}
+
+// store stores a channel's switches. Of two who turn one at once, the one whose turn came last is stored last.
+func (c *Controls) store(ctx context.Context, channelID string) error {
+	select {
+	case c.storing <- struct{}{}:
+		defer func() { <-c.storing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s := c.Switches(channelID)
+	raidUntil := ""
+	if !s.RaidUntil.IsZero() {
+		raidUntil = s.RaidUntil.Format(time.RFC3339)
+	}
+	_, err := c.options.Store.SaveSetting(ctx, channelID, pauseSetting, s.PausedBy)
+	_, raidErr := c.options.Store.SaveSetting(ctx, channelID, raidSetting, raidUntil)
+	return errors.Join(err, raidErr)
 }
 
 // recall takes up switches that were kept.
@@ -141,14 +160,19 @@ func (c *Controls) recall(channelID string, settings map[string]string) {
 	}
 }
 
-// endRaids ends raid mode where its time is over.
+// endRaids ends raid mode where its time is over, unless somebody has begun it anew meanwhile.
 func (c *Controls) endRaids(ctx context.Context) {
-	now := c.options.Now()
-	for channelID, s := range c.all() {
-		if s.RaidUntil.IsZero() || s.RaidUntil.After(now) {
-			continue
+	for channelID := range c.all() {
+		ended := false
+		err := c.turn(channelID, func(s *Switches) {
+			if ended = !s.RaidUntil.IsZero() && !s.RaidUntil.After(c.options.Now()); ended {
+				s.RaidUntil = time.Time{}
+			}
+		})
+		if err == nil && ended {
+			_, err = c.keep(ctx, journal.Audit{Author: "chatguard", Action: journal.RaidSwitched, ChannelID: channelID})
 		}
-		if _, err := c.EndRaid(ctx, channelID, "chatguard"); err != nil {
+		if err != nil {
 			c.options.Log.Error("raid mode is over", "channel", channelID, "error", err)
 		}
 	}
@@ -194,13 +218,24 @@ func (r Raid) over(p chatguard.Policy) chatguard.Policy {
 	return p
 }
 
-// narrow gives first-timers numbers of their own in a limit. Those that everyone has would beat them, and so become the limit's.
+// narrow gives first-timers numbers of their own in a limit, nowhere looser than those they had. What everyone has would beat them, and so becomes the
+// limit's own, which changes nothing for roles with numbers of theirs.
 func (r Raid) narrow(l *chatguard.Limit) {
 	if l.Roles == nil {
 		l.Roles = map[chatguard.Role]chatguard.Override{}
 	}
-	everyone := l.Roles[chatguard.Everyone]
-	l.Burst, l.Refill = cmp.Or(everyone.Burst, l.Burst), cmp.Or(everyone.Refill, l.Refill)
-	delete(l.Roles, chatguard.Everyone)
-	l.Roles[chatguard.FirstTimer] = r.FirstTimer
+	for role, o := range l.Roles {
+		l.Roles[role] = chatguard.Override{Burst: cmp.Or(o.Burst, l.Burst), Refill: cmp.Or(o.Refill, l.Refill)}
+	}
+	if everyone, ok := l.Roles[chatguard.Everyone]; ok {
+		l.Burst, l.Refill = everyone.Burst, everyone.Refill
+		delete(l.Roles, chatguard.Everyone)
+	}
+	newcomer, ok := l.Roles[chatguard.FirstTimer]
+	if !ok {
+		newcomer = chatguard.Override{Burst: l.Burst, Refill: l.Refill}
+	}
+	l.Roles[chatguard.FirstTimer] = chatguard.Override{
+		Burst: min(cmp.Or(r.FirstTimer.Burst, newcomer.Burst), newcomer.Burst), Refill: max(r.FirstTimer.Refill, newcomer.Refill),
+	}
 }

@@ -62,6 +62,9 @@ func (e *Entry) Verdict() chatguard.Verdict {
 	}
 }
 
+// MostMerged is the longest timeout that is given in place of several penalties, none of which was one.
+const MostMerged = 10 * time.Minute
+
 // Result says how acting on a throttled message went.
 type Result string
 

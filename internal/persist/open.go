@@ -2,6 +2,7 @@ package persist
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -160,13 +161,18 @@ func realPath(path string) (string, error) {
 // inspect returns the version of a file's schema, 0 where there is nothing yet, and refuses one that must not be written to: a damaged one, one
 // of a newer version, one of another program. It changes nothing.
 func inspect(ctx context.Context, path string, newest int) (version int, err error) {
+	return inspectBy(ctx, openReader, path, newest)
+}
+
+// inspectBy is inspect with another way to open the file.
+func inspectBy(ctx context.Context, open func(path string) (*sql.DB, error), path string, newest int) (version int, err error) {
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0:
 		return 0, nil
 	case err == nil && !info.Mode().IsRegular():
 		return 0, fmt.Errorf("database %s is no file: set another database", path)
 	}
-	reader, err := openReader(path)
+	reader, err := open(path)
 	if err != nil {
 		return 0, err
 	}

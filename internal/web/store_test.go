@@ -154,6 +154,6 @@ func (s *memoryStore) Entry(context.Context, chatguard.EntryID) (journal.Entry, 
 	return journal.Entry{}, false, nil
 }
 
-func (s *memoryStore) LastEntry(context.Context, string, string) (journal.Entry, bool, error) {
-	return journal.Entry{}, false, nil
+func (s *memoryStore) LastEntries(context.Context, string, string, int) ([]journal.Entry, error) {
+	return nil, nil
 }

@@ -143,7 +143,7 @@ func TestWhatToMendIsReadable(t *testing.T) {
 	})
 	w := d.open(360, 800)
 	for text, kind := range map[string]string{
-		"Token refused Twitch refused the token: run chatguard login":        "bad",
+		"Token refused Twitch refused the token: run chatguard login":             "bad",
 		"#gardenhour observing type /mod chatguard_bot in the chat of gardenhour": "notice",
 		"#gardenhour paused by berta":                                             "notice",
 		"#gardenhour raid mode for 9 min more":                                    "notice",

@@ -140,6 +140,14 @@ func TestRefreshTokensRotate(t *testing.T) {
 	}
 }
 
+// TestChatNeedsItsScope: a token that doesn't allow to read chat is as good as none there.
+func TestChatNeedsItsScope(t *testing.T) {
+	srv := start(t, Options{Scopes: []string{scopeSend}})
+	if dial(t, srv, "PASS oauth:"+srv.Token(), "NICK "+srv.BotLogin()).until("Login authentication failed") == "" {
+		t.Error("chat let a token in that lacks chat:read")
+	}
+}
+
 func TestTokensEnd(t *testing.T) {
 	i := newIdentity(t)
 	i.ExpireTokens()

@@ -97,12 +97,15 @@ func (s *Server) ExpireTokens() {
 	clear(s.auth.access)
 }
 
-// Revoke makes all tokens void, access and refresh tokens alike, as when the bot's owner disconnects the application.
+// Revoke makes all tokens void, access and refresh tokens alike, as when the bot's owner disconnects the application, and ends all subscriptions of
+// EventSub. Connections stay.
 func (s *Server) Revoke() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	clear(s.auth.access)
 	clear(s.auth.refresh)
+	notices := s.revoke("authorization_revoked", func(*eventSubscription) bool { return true })
+	s.mu.Unlock()
+	deliver(notices)
 }
 
 // seconds is a length of time as Twitch tells it, rounded up.

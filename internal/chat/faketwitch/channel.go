@@ -20,6 +20,7 @@ func (s *Server) AddChannel(login string) string {
 			botModerates: true,
 			staff:        map[string]bool{owner.id: true},
 			silenced:     make(map[string]banned),
+			warned:       make(map[string]bool),
 		}
 	}
 	return owner.id

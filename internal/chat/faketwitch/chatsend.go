@@ -14,8 +14,10 @@ import (
 const (
 	maxText      = 500 // characters
 	sendPeriod   = 30 * time.Second
-	sendAsUser   = 20  // messages in a period
-	sendAsKeeper = 100 // the same where the sender is a moderator or the broadcaster
+	sendAsUser   = 20                     // messages in a period
+	sendAsKeeper = 100                    // the same where the sender is a moderator or the broadcaster
+	sendGap      = 900 * time.Millisecond // between two messages in a channel: about a second
+	sendBan      = 30 * time.Minute       // for which everything is ignored of who sends more
 )
 
 // Sent is a message that was sent on request.
@@ -65,7 +67,14 @@ func (s *Server) send(c call, room *channel, m Sent) reply {
 	case s.moderates(c.user, room):
 		badges, most = "moderator/1", sendAsKeeper
 	}
-	if code := s.asked.tooMuch(m, most); code != "" {
+	if m.At.Before(s.ignored[m.UserID]) {
+		return dropped("msg_ratelimit")
+	}
+	code, excess := s.asked.tooMuch(m, most)
+	if excess {
+		s.ignored[m.UserID] = m.At.Add(sendBan)
+	}
+	if code != "" {
 		return dropped(code)
 	}
 	line := Line{Channel: room.login, Login: c.user.login, Badges: badges, Text: m.Text}
@@ -83,22 +92,27 @@ func (s *Server) send(c call, room *channel, m Sent) reply {
 	return answer
 }
 
-// tooMuch is why a message is dropped that follows too closely on others of its sender; empty where it doesn't.
-func (r *record) tooMuch(m Sent, most int) (code string) {
+// tooMuch is why a message is dropped that follows too closely on others of its sender, empty where it doesn't, and whether it is one in excess of
+// what a sender has in a period.
+func (r *record) tooMuch(m Sent, most int) (code string, excess bool) {
 	recent := 0
 	for i := len(r.sent) - 1; i >= 0 && m.At.Sub(r.sent[i].At) < sendPeriod; i-- {
 		if r.sent[i].UserID != m.UserID {
 			continue
 		}
-		if r.sent[i].ChannelID == m.ChannelID && r.sent[i].Text == m.Text {
-			return "msg_duplicate"
-		}
 		recent++
+		switch {
+		case code != "" || r.sent[i].ChannelID != m.ChannelID:
+		case r.sent[i].Text == m.Text:
+			code = "msg_duplicate"
+		case m.At.Sub(r.sent[i].At) < sendGap:
+			code = "msg_ratelimit"
+		}
 	}
 	if recent >= most {
-		return "msg_ratelimit"
+		return "msg_ratelimit", true
 	}
-	return ""
+	return code, false
 }
 
 // dropReasons are Twitch's words for why a message isn't shown.

@@ -60,30 +60,62 @@ func TestSend(t *testing.T) {
 	st.expect(400, "POST", "/chat/messages", `no JSON`)
 }
 
-// TestDrops: a 200 can say that the message isn't shown.
+// TestDrops: a 200 can say that the message isn't shown: one of the same text within 30 s, and one within a second of another in its channel.
 func TestDrops(t *testing.T) {
+	st := newStage(t)
+	den := st.AddChannel("den")
+	for n, step := range []struct {
+		after time.Duration
+		room  string
+		text  string
+		want  string
+	}{
+		{0, st.room, "a", ""},
+		{sendGap - 1, st.room, "b", "msg_ratelimit"},
+		{0, den, "b", ""},
+		{1, st.room, "b", ""},
+		{time.Second, st.room, "a", "msg_duplicate"},
+		{time.Second, den, "a", ""},
+		{sendPeriod - 2*time.Second - sendGap - 1, st.room, "a", "msg_duplicate"},
+		{1, st.room, "a", ""},
+	} {
+		st.now = st.now.Add(step.after)
+		if status, dropped := st.sends(step.room, step.text); status != 200 || dropped != step.want {
+			t.Errorf("step %d, %q, is answered %d %q, want %q", n, step.text, status, dropped, step.want)
+		}
+	}
+}
+
+// TestTooMuch: who sends more than Twitch takes in 30 s isn't heard for 30 minutes, in no channel.
+func TestTooMuch(t *testing.T) {
 	for name, c := range map[string]struct {
 		moderates bool
 		most      int
 	}{"as a user": {false, 20}, "as a moderator": {true, 100}} {
 		st := newStage(t)
+		rooms := []string{st.room}
+		for n := range 4 {
+			rooms = append(rooms, st.AddChannel(fmt.Sprint("room", n)))
+			st.SetBotModerator(fmt.Sprint("room", n), c.moderates)
+		}
 		st.SetBotModerator("room", c.moderates)
-		expect := func(text, want string) {
+		expect := func(n int, want string) {
 			t.Helper()
-			if status, dropped := st.sends(st.room, text); status != 200 || dropped != want {
-				t.Errorf("%s: %q is answered %d %q, want %q", name, text, status, dropped, want)
+			if status, dropped := st.sends(rooms[n%5], fmt.Sprint("line ", n)); status != 200 || dropped != want {
+				t.Errorf("%s: line %d is answered %d %q, want %q", name, n, status, dropped, want)
 			}
+			st.now = st.now.Add(time.Second / 5)
 		}
 		for n := range c.most {
-			expect(fmt.Sprint("line ", n), "")
+			expect(n, "")
 		}
-		expect("line 0", "msg_duplicate")
-		expect("one more", "msg_ratelimit")
-		st.now = st.now.Add(sendPeriod - 1)
-		expect("line 0", "msg_duplicate")
-		expect("one more", "msg_ratelimit")
-		st.now = st.now.Add(1)
-		expect("line 0", "")
+		for n := range 5 {
+			expect(c.most+n, "msg_ratelimit")
+		}
+		st.now = st.now.Add(sendBan - 2*time.Second)
+		expect(500, "msg_ratelimit")
+		st.now = st.now.Add(time.Second)
+		expect(500, "")
 		if got := len(st.Sent()); got != c.most+1 {
 			t.Errorf("%s: %d sent, want %d", name, got, c.most+1)
 		}
@@ -100,7 +132,7 @@ func TestDropsOfUsers(t *testing.T) {
 		after time.Duration
 		text  string
 		want  string
-	}{{0, "a", "msg_timedout"}, {10 * time.Minute, "b", ""}, {0, "c", "msg_slowmode"}, {30 * time.Second, "c", ""}} {
+	}{{0, "a", "msg_timedout"}, {10 * time.Minute, "b", ""}, {time.Second, "c", "msg_slowmode"}, {30 * time.Second, "c", ""}} {
 		st.now = st.now.Add(step.after)
 		if _, dropped := st.sends(st.room, step.text); dropped != step.want {
 			t.Errorf("%s: %q, want %q", step.text, dropped, step.want)

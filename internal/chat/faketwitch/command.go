@@ -48,14 +48,14 @@ func (c *client) logIn(login string) (reply []string, bye bool) {
 		return nil, false
 	}
 	token, wellFormed := strings.CutPrefix(c.pass, "oauth:")
-	_, live := c.srv.liveToken(token)
+	access, live := c.srv.liveToken(token)
 	switch {
 	case c.srv.faults.refuseLogins:
 		return []string{":tmi.twitch.tv NOTICE * :Login authentication failed"}, true
 	case strings.HasPrefix(login, anonymousPrefix):
 	case !wellFormed:
 		return []string{":tmi.twitch.tv NOTICE * :Improperly formatted auth"}, true
-	case !live:
+	case !live || !access.allows(scopeRead):
 		return []string{":tmi.twitch.tv NOTICE * :Login authentication failed"}, true
 	}
 	c.login = login

@@ -46,7 +46,9 @@ func (c *Crowd) Run(ctx context.Context, srv *Server) error {
 		switch _, err := srv.Say(next.line); {
 		case err == nil:
 			c.sent.Add(1)
-		case !errors.Is(err, ErrSilenced): // who is timed out tries in vain, like anyone
+		case errors.Is(err, ErrWarned): // and speaks the next time
+			srv.Acknowledge(next.line.Channel, next.line.Login)
+		case !errors.Is(err, ErrSilenced) && !errors.Is(err, ErrSlow): // who is timed out or too fast tries in vain, like anyone
 			return fmt.Errorf("crowd: %w", err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -114,4 +115,32 @@ func TestCrowdRuns(t *testing.T) {
 	if err := (&Crowd{Channel: "nowhere"}).Run(t.Context(), s); err == nil {
 		t.Error("no error for a channel that doesn't exist")
 	}
+}
+
+// TestCrowdGoesOn whatever the moderators do: who is warned acknowledges it, who is too fast or timed out tries again.
+func TestCrowdGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := start(t, Options{Channels: []string{"room"}, InMemory: true})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		crowd := &Crowd{Channel: "room"}
+		go func() { ended <- crowd.Run(ctx, srv) }()
+		where := "?broadcaster_id=" + srv.UserID("room") + "&moderator_id=" + srv.BotID()
+		for range 3 {
+			<-time.After(5 * time.Second)
+			for _, m := range srv.Messages(srv.UserID("room"))[:20] {
+				ask(t, srv, "POST", "/moderation/warnings"+where, `{"data":{"user_id":"`+m.UserID+`","reason":"slow down"}}`)
+			}
+			ask(t, srv, "PATCH", "/chat/settings"+where, `{"slow_mode":true,"slow_mode_wait_time":5}`)
+		}
+		before := crowd.Sent()
+		<-time.After(10 * time.Second)
+		if crowd.Sent() == before {
+			t.Error("nobody speaks any more")
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -89,11 +89,18 @@ func (s *Server) SendEventSub(texts ...string) {
 // "user_removed", "version_removed".
 func (s *Server) RevokeSubscriptions(channelLogin, kind, why string) {
 	s.mu.Lock()
-	var notices []eventNotice
+	notices := s.revoke(why, func(sub *eventSubscription) bool {
+		return sub.kind == kind && s.channelByID(sub.condition["broadcaster_user_id"]).login == channelLogin
+	})
+	s.mu.Unlock()
+	deliver(notices)
+}
+
+// revoke ends the subscriptions that match, and returns what to tell of that. The caller holds mu.
+func (s *Server) revoke(why string, match func(*eventSubscription) bool) (notices []eventNotice) {
 	for _, session := range s.events.sessions {
 		session.subscriptions = slices.DeleteFunc(session.subscriptions, func(sub *eventSubscription) bool {
-			c := s.channelByID(sub.condition["broadcaster_user_id"])
-			if sub.kind != kind || c.login != channelLogin {
+			if !match(sub) {
 				return false
 			}
 			sub.status = why
@@ -104,8 +111,7 @@ func (s *Server) RevokeSubscriptions(channelLogin, kind, why string) {
 		})
 	}
 	s.tellChanged()
-	s.mu.Unlock()
-	deliver(notices)
+	return notices
 }
 
 // deliver sends notices, one after the other. It waits while a client doesn't read.

@@ -101,7 +101,7 @@ func (s *Server) forbids(c call, sub *eventSubscription) reply {
 		return refuse(http.StatusBadRequest, "The subscription type and version are not valid together.")
 	case room == nil:
 		return refuse(http.StatusBadRequest, "The condition names no broadcaster.")
-	case user != c.user.id || !hasScopes(c.scopes, sub.kind) || sub.kind == channelModerate && !room.botModerates && room.id != user:
+	case user != c.user.id || !hasScopes(c.scopes, sub.kind) || sub.kind == channelModerate && !s.moderates(c.user, room):
 		return refuse(http.StatusForbidden, "subscription missing proper authorization")
 	case slices.ContainsFunc(sub.session.subscriptions, sub.equals):
 		return refuse(http.StatusConflict, "subscription already exists")

@@ -291,6 +291,28 @@ func TestEventSubscriptions(t *testing.T) {
 	})
 }
 
+// TestEventSubRevoked: who disconnects the application ends its subscriptions, and the client is told.
+func TestEventSubRevoked(t *testing.T) {
+	onEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
+		l := listen(t, s, s.EventSubURL())
+		session := l.expect("session_welcome").Payload.Session.ID
+		for kind, version := range map[string]string{chatMessage: "1", channelModerate: "2"} {
+			if got := subscribe(t, s, wish(kind, version, s.UserID("gardenhour"), s.BotID(), session)); got != 202 {
+				t.Fatalf("%s: %d", kind, got)
+			}
+		}
+		s.Revoke()
+		for range 2 {
+			if f := l.expect("revocation"); f.Payload.Subscription.Status != "authorization_revoked" {
+				t.Errorf("revoked because of %q", f.Payload.Subscription.Status)
+			}
+		}
+		if s.EventSubscriptions("") != 0 {
+			t.Errorf("%d left", s.EventSubscriptions(""))
+		}
+	})
+}
+
 // TestEventSubScopes: each kind of event takes its scopes.
 func TestEventSubScopes(t *testing.T) {
 	all := append([]string{"chat:read", scopeDelete, scopeBan, scopeWarn, scopeSettings}, readScopes...)

@@ -88,10 +88,20 @@ func (s *Server) warnUser(c call, room *channel) reply {
 	case room.staff[body.Data.UserID]:
 		return refuse(http.StatusBadRequest, "The user specified in the user_id field may not be warned.")
 	}
+	room.warned[body.Data.UserID] = true
 	add(&s.asked.warnings, Sanction{At: c.at, ChannelID: room.id, UserID: body.Data.UserID, Reason: body.Data.Reason})
 	return tell([]any{map[string]string{
 		"broadcaster_id": room.id, "moderator_id": c.user.id, "user_id": body.Data.UserID, "reason": body.Data.Reason,
 	}})
+}
+
+// Acknowledge lets a user acknowledge the warning that they were given in a channel, without which they can't write there. Without one nothing changes.
+func (s *Server) Acknowledge(channelLogin, login string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if room := s.channels[channelLogin]; room != nil {
+		delete(room.warned, s.account(login).id)
+	}
 }
 
 // banUser times a user out, or bans them for good where the request names no duration, and purges what they wrote.

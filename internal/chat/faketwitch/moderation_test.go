@@ -114,6 +114,13 @@ func TestWarnings(t *testing.T) {
 	st.expect(400, "POST", path, `{"data":{"user_id":"`+st.UserID("mo")+`","reason":"slow down"}}`)
 	st.expect(400, "POST", path, `{"data":{"reason":"slow down"}}`)
 	st.expect(200, "POST", path, `{"data":{"user_id":"`+ann+`","reason":"slow down"}}`)
+	for _, acknowledged := range []string{"mo", "ann"} {
+		if _, err := st.Say(Line{Channel: "room", Login: "ann", Text: "hi"}); !errors.Is(err, ErrWarned) {
+			t.Errorf("before the warning is acknowledged: %v", err)
+		}
+		st.Acknowledge("room", acknowledged)
+	}
+	st.says("ann", "")
 	if w := st.Warnings(); len(w) != 1 || w[0].UserID != ann || w[0].Reason != "slow down" || w[0].ChannelID != st.room {
 		t.Errorf("recorded %+v", w)
 	}

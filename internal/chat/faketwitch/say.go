@@ -11,6 +11,7 @@ import (
 var (
 	ErrNoChannel = errors.New("fake twitch: no such channel")
 	ErrSilenced  = errors.New("fake twitch: the user is banned or timed out")
+	ErrWarned    = errors.New("fake twitch: the user was warned, and has to acknowledge that")
 	ErrSlow      = errors.New("fake twitch: slow mode is on, and the user has spoken a moment ago")
 )
 
@@ -59,6 +60,9 @@ func (s *Server) take(l Line) (id, raw string, err error) {
 	author := s.author(l)
 	if c.silenced[author.id].at(now) {
 		return "", "", fmt.Errorf("%w: %s in %s", ErrSilenced, author.login, c.login)
+	}
+	if c.warned[author.id] {
+		return "", "", fmt.Errorf("%w: %s in %s", ErrWarned, author.login, c.login)
 	}
 	if !c.slow.allows(author.id, l.Badges, now) {
 		return "", "", fmt.Errorf("%w: %s in %s", ErrSlow, author.login, c.login)

@@ -52,6 +52,7 @@ type Server struct {
 	events     eventSub
 	delivering delivering
 	joining    joining
+	ignored    map[string]time.Time // until when nothing is taken that an account sends; by user ID
 	clients    map[*client]bool
 	changed    chan struct{} // closed, and made anew, whenever a client joins or leaves
 }
@@ -65,11 +66,13 @@ type channel struct {
 	botModerates bool
 	staff        map[string]bool   // user IDs of its broadcaster and moderators
 	silenced     map[string]banned // by user ID
+	warned       map[string]bool   // user IDs of those who have to acknowledge a warning
 	slow         slowMode
 }
 
-// The scopes that the endpoints need.
+// The scopes that the chat and the endpoints need.
 const (
+	scopeRead      = "chat:read"
 	scopeDelete    = "moderator:manage:chat_messages"
 	scopeBan       = "moderator:manage:banned_users"
 	scopeWarn      = "moderator:manage:warnings"
@@ -85,7 +88,7 @@ func Start(opts Options) (*Server, error) {
 	opts.Token = cmp.Or(opts.Token, "fake0access0token0of0the0bot")
 	opts.ClientID = cmp.Or(opts.ClientID, "fake0client0id")
 	if opts.Scopes == nil {
-		opts.Scopes = append([]string{"chat:read", scopeDelete, scopeBan, scopeWarn, scopeSettings, scopeSend, scopeModerated}, readScopes...)
+		opts.Scopes = append([]string{scopeRead, scopeDelete, scopeBan, scopeWarn, scopeSettings, scopeSend, scopeModerated}, readScopes...)
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -96,6 +99,7 @@ func Start(opts Options) (*Server, error) {
 		accounts: make(map[string]*account),
 		channels: make(map[string]*channel),
 		clients:  make(map[*client]bool),
+		ignored:  make(map[string]time.Time),
 		changed:  make(chan struct{}),
 		events:   eventSub{sessions: make(map[string]*eventSession), sockets: make(map[*eventSocket]bool)},
 	}

@@ -2,7 +2,6 @@ package twitch
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 	"sync"
 	"time"
@@ -129,10 +128,18 @@ func (h *Helix) Left() int {
 	return max(0, held-b.untouchable(false))
 }
 
-// afford waits until the budget has room for a request, and counts it.
-func (h *Helix) afford(ctx context.Context, essential bool) error {
-	turn, err := h.budget.turn(essential)
+// afford waits until the budget has room for a request, and counts it. One that is to be sent at once doesn't wait: where there is no room it is
+// ErrBusy.
+func (h *Helix) afford(ctx context.Context, r request) error {
+	turn, err := h.budget.turn(r.essential)
 	if err != nil {
+		return err
+	}
+	if r.once {
+		wait, err := h.budget.spend(ctx, r.essential, h.now())
+		if err == nil && wait > 0 {
+			err = ErrBusy
+		}
 		return err
 	}
 	select {
@@ -142,7 +149,10 @@ func (h *Helix) afford(ctx context.Context, essential bool) error {
 		return ctx.Err()
 	}
 	for {
-		wait, err := h.budget.spend(ctx, essential, h.now())
+		if r.unless != nil && r.unless() {
+			return errNeedless
+		}
+		wait, err := h.budget.spend(ctx, r.essential, h.now())
 		if err != nil || wait <= 0 {
 			return err
 		}
@@ -152,13 +162,17 @@ func (h *Helix) afford(ctx context.Context, essential bool) error {
 	}
 }
 
-// heed takes note of what an answer tells about the budget.
-func (h *Helix) heed(ctx context.Context, header http.Header) error {
-	left, err := strconv.Atoi(header.Get("Ratelimit-Remaining"))
+// heed takes note of what an answer tells about the budget. An empty one is everyone's: nobody sends anything until it is full again.
+func (h *Helix) heed(ctx context.Context, a answer, try int) error {
+	if a.emptied() {
+		now := h.now()
+		h.budget.hold(now.Add(a.wait(try, now)))
+	}
+	left, err := strconv.Atoi(a.header.Get("Ratelimit-Remaining"))
 	if err != nil {
 		return nil // not every answer tells
 	}
-	size, err := strconv.Atoi(header.Get("Ratelimit-Limit"))
+	size, err := strconv.Atoi(a.header.Get("Ratelimit-Limit"))
 	if err != nil {
 		size = budgetSize
 	}

@@ -89,12 +89,12 @@ func TestBudgetSteps(t *testing.T) {
 		h.sleep = func(_ context.Context, d time.Duration) error { return waits(d) }
 		for n, s := range steps {
 			now = start.Add(s.at)
-			if err := h.heed(t.Context(), s.told); err != nil {
+			if err := h.heed(t.Context(), answer{header: s.told}, 1); err != nil {
 				t.Fatal(err)
 			}
 			ok, wait := 0, waits(0)
 			for range s.asked {
-				if err := h.afford(t.Context(), s.essential); err == nil {
+				if err := h.afford(t.Context(), request{essential: s.essential}); err == nil {
 					ok++
 				} else if !errors.As(err, &wait) {
 					t.Fatal(err)
@@ -124,7 +124,7 @@ func TestNothingIsLeftWhileHeld(t *testing.T) {
 	}
 	h.sleep = func(_ context.Context, d time.Duration) error { return waits(d) }
 	for _, essential := range []bool{false, true} {
-		if err := h.afford(t.Context(), essential); !errors.Is(err, waits(time.Minute)) {
+		if err := h.afford(t.Context(), request{essential: essential}); !errors.Is(err, waits(time.Minute)) {
 			t.Errorf("essential %v: %v", essential, err)
 		}
 	}
@@ -133,12 +133,13 @@ func TestNothingIsLeftWhileHeld(t *testing.T) {
 // TestBudgetInABurst: of a thousand requests at the same moment none is refused, and all are answered.
 func TestBudgetInABurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv, h := inMemory(t, faketwitch.Options{})
+		srv, h := inMemory(t, faketwitch.Options{Channels: []string{"gardenhour"}})
+		room := Room{srv.UserID("gardenhour"), srv.BotID()}
 		began := time.Now()
 		var all sync.WaitGroup
 		for range 1000 {
 			all.Go(func() {
-				if _, err := h.Users(t.Context(), "anna"); err != nil {
+				if err := h.DeleteMessage(t.Context(), room, "gone"); err != nil {
 					t.Error(err)
 				}
 			})
@@ -149,7 +150,7 @@ func TestBudgetInABurst(t *testing.T) {
 		}
 		requests := srv.Requests()
 		for _, r := range requests {
-			if r.Status != 200 {
+			if r.Status != http.StatusNotFound {
 				t.Errorf("answered %d", r.Status)
 			}
 		}
@@ -164,9 +165,10 @@ func TestBudgetInABurst(t *testing.T) {
 func TestOrderOfArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, h := inMemory(t, faketwitch.Options{Channels: []string{"gardenhour"}})
-		if err := h.heed(t.Context(), told(800, reserve)); err != nil {
+		if err := h.heed(t.Context(), answer{header: told(800, reserve)}, 1); err != nil {
 			t.Fatal(err)
 		}
+		room := Room{srv.UserID("gardenhour"), srv.BotID()}
 		var all sync.WaitGroup
 		leaving, leave := context.WithCancel(t.Context())
 		for n := range 6 {
@@ -175,9 +177,9 @@ func TestOrderOfArrival(t *testing.T) {
 				ctx = leaving
 			}
 			all.Go(func() {
-				_, err := h.Users(ctx, "user"+strconv.Itoa(n))
+				err := h.DeleteMessage(ctx, room, "message"+strconv.Itoa(n))
 				if want := ctx.Err(); !errors.Is(err, want) {
-					t.Errorf("user%d: %v, want %v", n, err, want)
+					t.Errorf("message%d: %v, want %v", n, err, want)
 				}
 			})
 			synctest.Wait()
@@ -186,15 +188,15 @@ func TestOrderOfArrival(t *testing.T) {
 			t.Errorf("%d were sent at once", n)
 		}
 		leave()
-		if _, err := h.ChatSettings(t.Context(), Room{BroadcasterID: srv.UserID("gardenhour")}); err != nil {
+		if _, err := h.ChatSettings(t.Context(), room); err != nil {
 			t.Error(err)
 		}
 		all.Wait()
 		var got []string
 		for _, r := range srv.Requests() {
-			got = append(got, r.Query.Get("login"))
+			got = append(got, r.Query.Get("message_id"))
 		}
-		if want := []string{"", "user0", "user2", "user3", "user5"}; !slices.Equal(got, want) {
+		if want := []string{"", "message0", "message2", "message3", "message5"}; !slices.Equal(got, want) {
 			t.Errorf("sent %q, want %q", got, want)
 		}
 	})

@@ -22,6 +22,9 @@ var (
 	// ErrProtected: the author is a moderator or the broadcaster, whom Twitch lets nobody moderate.
 	ErrProtected = errors.New("Twitch protects moderators and the broadcaster; exempt their roles in the policy")
 
+	// ErrNotOurs: the silence isn't the bot's to lift.
+	ErrNotOurs = errors.New("somebody else has silenced this user since: lift that in the chat")
+
 	// ErrUnsafe: the request was not sent, because it would have done more than meant.
 	ErrUnsafe = errors.New("not sent, because it would do more than meant")
 
@@ -36,6 +39,12 @@ var (
 
 	// ErrRejected: Twitch refuses the request for a reason of its own, which the wrapping error quotes.
 	ErrRejected = errors.New("Twitch refused the request")
+)
+
+// What a request comes to without having been carried out.
+var (
+	errBanned   = errors.New("the user is banned already")
+	errNeedless = errors.New("there is nothing left to do")
 )
 
 // What ends one connection; the next is made after a delay.

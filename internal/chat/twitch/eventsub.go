@@ -3,7 +3,6 @@ package twitch
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -17,11 +16,11 @@ import (
 // eventSubURL is where Twitch's EventSub listens.
 const eventSubURL = "wss://eventsub.wss.twitch.tv/ws"
 
-// maxEventChannels is how many channels one EventSub reads: Twitch takes 300 subscriptions a socket, and each channel needs two.
-const maxEventChannels = 150
+// MaxEventChannels is how many channels one EventSub reads: Twitch takes 300 subscriptions a socket, and each channel needs two.
+const MaxEventChannels = 150
 
 // EventSub reads the chat of some channels over EventSub's WebSocket: it is told of messages and, where the bot moderates, of what the moderators
-// do. Fill its fields, then call Run once; the fields are not to be changed after that. Status and SetChannels may be called from any goroutine
+// do. Fill its fields, then call Run, again too once it has returned; the fields are not to be changed after that. Status and SetChannels may be called from any goroutine
 // at any time.
 //
 // Its messages are those that IRC reads, but for one thing: EventSub doesn't tell who writes for the first time in a channel, so nobody is a
@@ -29,7 +28,7 @@ const maxEventChannels = 150
 type EventSub struct {
 	URL    string        // empty means Twitch's
 	Helix  *Helix        // makes the subscriptions; required
-	UserID func() string // of the token's user, asked for at each connect; required
+	UserID func() string // of the token's user, asked for again and again; required. Another one than before gets a connection of their own
 
 	Channels []string // logins of the channels to begin with, with or without '#'; at least one, unless SetChannels named some, and at most 150
 
@@ -50,6 +49,7 @@ type EventSub struct {
 
 	report
 	seen  seen              // frames of late; the consumer's alone
+	ids   map[string]string // of the channels, by login, as far as they are known; only the session's that looks after the subscriptions
 	rooms map[string]string // logins by ID of the channels that are read; guarded by the report's mu
 }
 
@@ -58,8 +58,9 @@ type eventQueue = queueOf[arrival]
 
 // arrival is a frame and when it arrived.
 type arrival struct {
-	at    time.Time
-	frame eventFrame
+	at       time.Time
+	byTwitch time.Time // the same by Twitch's clock
+	frame    eventFrame
 }
 
 // SetChannels makes these the channels to read, in place of those that were. Before Run it sets what Run begins with, whatever Channels says. The
@@ -73,17 +74,17 @@ func (e *EventSub) SetChannels(logins []string) error {
 
 // fitEventSub refuses more channels than one socket carries.
 func fitEventSub(names []string) error {
-	if logins, err := channelLogins(names); err == nil && len(logins) > maxEventChannels {
-		return fmt.Errorf("%w: %d are named, but EventSub carries %d; name fewer, or read them over IRC", ErrChannel, len(logins), maxEventChannels)
+	if logins, err := channelLogins(names); err == nil && len(logins) > MaxEventChannels {
+		return fmt.Errorf("%w: %d are named, but EventSub carries %d; name fewer, or read them over IRC", ErrChannel, len(logins), MaxEventChannels)
 	}
 	return nil
 }
 
 // Run connects, reads until ctx ends, and hands what it reads to the sink. Lost connections are made anew, with growing delays; a server that asks
-// to move on is followed without a gap.
+// to move on is followed without a gap. While Helix refuses the token, the Status says so, and it is tried again and again.
 //
-// It returns nil when ctx ended; ErrToken where Helix refuses the token and there is no other; ErrChannel where a channel's name can't be
-// one, or there are too many. By then every goroutine it started has ended.
+// It returns nil when ctx ended; ErrChannel where a channel's name can't be one, or there are too many. By then every goroutine it started has
+// ended.
 func (e *EventSub) Run(ctx context.Context, sink chat.Sink) error {
 	if err := fitEventSub(e.Channels); err != nil {
 		return err
@@ -111,13 +112,13 @@ func (e *EventSub) Run(ctx context.Context, sink chat.Sink) error {
 	return nil
 }
 
-// stayConnected makes one session after the other until ctx ends or an error shows that trying again can't help.
+// stayConnected makes one session after the other until ctx ends.
 func (e *EventSub) stayConnected(ctx context.Context, client *http.Client, timing Timing, frames *eventQueue) error {
 	for failures := 0; ; failures++ {
 		e.enter(Connecting)
 		s := newEventSession(e, client, timing, frames)
 		err := s.run(ctx)
-		if ctx.Err() != nil || errors.Is(err, ErrToken) {
+		if ctx.Err() != nil {
 			return err
 		}
 		if s.healthyAt(e.now()) {

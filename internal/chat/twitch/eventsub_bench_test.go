@@ -28,7 +28,7 @@ func BenchmarkEventSubFrame(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		e.read(&d, arrival{time.Now(), frame})
+		e.read(&d, arrival{time.Now(), time.Now(), frame})
 		d.flush()
 	}
 	if got != b.N {

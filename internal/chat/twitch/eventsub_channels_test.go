@@ -1,7 +1,6 @@
 package twitch
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -63,7 +62,7 @@ func TestEventSubHundredChannels(t *testing.T) {
 // TestEventSubTooManyChannels: what doesn't fit is refused by name, and changes nothing.
 func TestEventSubTooManyChannels(t *testing.T) {
 	var channels []string
-	for n := range maxEventChannels + 1 {
+	for n := range MaxEventChannels + 1 {
 		channels = append(channels, fmt.Sprintf("channel_%d", n))
 	}
 	e := &EventSub{Channels: channels, UserID: func() string { return "1" }}
@@ -72,10 +71,10 @@ func TestEventSubTooManyChannels(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if err := e.SetChannels(channels[1:]); err != nil || len(e.Status().Channels) != maxEventChannels {
+	if err := e.SetChannels(channels[1:]); err != nil || len(e.Status().Channels) != MaxEventChannels {
 		t.Errorf("%v, %d channels", err, len(e.Status().Channels))
 	}
-	if err := e.SetChannels(channels); err == nil || !strings.Contains(err.Error(), "carries 150") || len(e.Status().Channels) != maxEventChannels {
+	if err := e.SetChannels(channels); err == nil || !strings.Contains(err.Error(), "carries 150") || len(e.Status().Channels) != MaxEventChannels {
 		t.Errorf("%v, %d channels", err, len(e.Status().Channels))
 	}
 }
@@ -104,6 +103,39 @@ func TestEventSubSetChannels(t *testing.T) {
 		}
 		if all := st.events.Status().Channels; len(all) != 2 || all[0].Login != "den" || !all[1].Joined {
 			t.Errorf("%+v", all)
+		}
+	})
+}
+
+// TestEventSubCannotLeave: a channel that can't be left for good holds nothing up, is left later, and is joined when it comes back before that.
+func TestEventSubCannotLeave(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+		st.AddChannel("den")
+		st.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+			return faketwitch.Fault{Status: http.StatusBadRequest}, r.Method == http.MethodDelete
+		})
+		set := func(channels ...string) {
+			t.Helper()
+			if err := st.events.SetChannels(channels); err != nil {
+				t.Fatal(err)
+			}
+			after(time.Second)
+			st.takeNotes()
+		}
+		set("gardenhour", "den")
+		if s := st.events.Status(); !s.Channels[1].Joined || st.EventSubscriptions("") != 6 {
+			t.Errorf("%d subscriptions, %+v", st.EventSubscriptions(""), s)
+		}
+		set("gardenhour", "den", "teatime")
+		st.says(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"})
+		if c := st.events.Status().Channels[2]; !c.Joined || c.RoomID != st.UserID("teatime") || st.heardTexts() != "hello" || st.EventSubscriptions("") != 6 {
+			t.Errorf("heard %q, %+v", st.heardTexts(), c)
+		}
+		set("gardenhour")
+		st.SetHelixFaults(nil)
+		after(lookAgain)
+		if n := st.EventSubscriptions(""); n != 2 {
+			t.Errorf("%d subscriptions are left", n)
 		}
 	})
 }
@@ -183,51 +215,6 @@ func TestEventSubTries(t *testing.T) {
 			if s := st.events.Status(); !s.Channels[0].Joined || s.Channels[0].Problem != "" || st.EventSubscriptions("") != 2 || len(faulty) < 2 {
 				t.Errorf("%+v: %+v, %d subscriptions", fault, s, st.EventSubscriptions(""))
 			}
-		}
-	})
-}
-
-// TestEventSubTokenRefused: a token that Helix refuses, with no other to be had, ends Run with an error that can be told apart.
-func TestEventSubTokenRefused(t *testing.T) {
-	for name, lose := range map[string]func(*eventStage){
-		"at connect": func(st *eventStage) {
-			st.Revoke()
-			st.DropEventSub()
-		},
-		"while it reads": func(st *eventStage) {
-			st.Revoke()
-			st.RevokeSubscriptions("gardenhour", "channel.chat.message", "authorization_revoked")
-		},
-	} {
-		onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
-			lose(st)
-			after(10 * time.Second)
-			if s := st.events.Status(); s.State != Stopped {
-				t.Errorf("%s: %+v", name, s)
-			}
-			if err := st.stop(); !errors.Is(err, ErrToken) || strings.Contains(err.Error(), st.Token()) {
-				t.Errorf("%s: %v", name, err)
-			}
-			st.stop = nil
-		})
-	}
-}
-
-// TestEventSubTokenRenewed: a token that is refused is asked for anew, and reading goes on.
-func TestEventSubTokenRenewed(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
-		if err := st.stop(); err != nil {
-			t.Fatal(err)
-		}
-		token := "outdated"
-		st.events.Helix.Token = func(context.Context) (string, error) { return token, nil }
-		st.events.Helix.Refused = func(context.Context, string) error {
-			token = st.Token()
-			return nil
-		}
-		st.run(t.Context())
-		if s := st.events.Status(); !s.Channels[0].Joined || st.EventSubConnections() != 2 {
-			t.Errorf("%+v", s)
 		}
 	})
 }

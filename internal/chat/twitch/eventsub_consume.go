@@ -2,7 +2,6 @@ package twitch
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat"
@@ -33,7 +32,7 @@ func (e *EventSub) read(d *delivery, a arrival) {
 	var err error
 	meta, kind := &a.frame.Metadata, a.frame.Payload.Subscription.Kind
 	switch {
-	case !meta.At.IsZero() && a.at.Sub(meta.At.Time) > maxEventAge:
+	case !meta.At.IsZero() && a.byTwitch.Sub(meta.At.Time) > maxEventAge:
 		err = Stale
 	case e.seen.again(meta.ID, a.at):
 		err = Repeated
@@ -49,7 +48,7 @@ func (e *EventSub) read(d *delivery, a arrival) {
 }
 
 func (e *EventSub) readChat(d *delivery, a arrival) error {
-	m, err := parseChatEvent(a.frame.Payload.Event, liveTime(a.frame.Metadata.At.Time, a.at))
+	m, err := a.frame.Payload.Event.message(liveTime(a.frame.Metadata.At.Time, a.at))
 	if err != nil {
 		return err
 	}
@@ -58,10 +57,7 @@ func (e *EventSub) readChat(d *delivery, a arrival) error {
 }
 
 func (e *EventSub) readModeration(d *delivery, a arrival) error {
-	var event moderateEvent
-	if json.Unmarshal(a.frame.Payload.Event, &event) != nil {
-		return Malformed
-	}
+	event := &a.frame.Payload.Event
 	switch me := e.UserID(); {
 	case event.Action == "mod" && event.Mod.UserID == me:
 		e.tellModerates(event.ChannelID, true)

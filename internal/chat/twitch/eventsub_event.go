@@ -1,7 +1,6 @@
 package twitch
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -9,9 +8,15 @@ import (
 	"github.com/chatguard/chatguard/internal/chat"
 )
 
-// chatEvent is the event of a channel.chat.message.
+// event is what a notification tells. It has the parts of all kinds of events, so that a frame is read in one pass, before its kind is known.
+type event struct {
+	ChannelID string `json:"broadcaster_user_id"`
+	chatEvent
+	moderateEvent
+}
+
+// chatEvent is what is told by a channel.chat.message alone.
 type chatEvent struct {
-	ChannelID       string `json:"broadcaster_user_id"`
 	SourceChannelID string `json:"source_broadcaster_user_id"`
 	UserID          string `json:"chatter_user_id"`
 	Login           string `json:"chatter_user_login"`
@@ -25,18 +30,14 @@ type chatEvent struct {
 	} `json:"badges"`
 }
 
-// parseChatEvent reads a message that was sent at the given time. The error is a SkipReason.
-func parseChatEvent(event []byte, at time.Time) (chatguard.Message, error) {
-	var told chatEvent
-	if json.Unmarshal(event, &told) != nil {
-		return chatguard.Message{}, Malformed
-	}
+// message is what was said at the given time. The error is a SkipReason.
+func (e *event) message(at time.Time) (chatguard.Message, error) {
 	m := chatguard.Message{
-		ID:              told.MessageID,
-		ChannelID:       told.ChannelID,
-		SourceChannelID: told.SourceChannelID,
-		User:            chatguard.User{ID: told.UserID, Login: told.Login, DisplayName: strings.Trim(told.Name, " "), Roles: told.roles()},
-		Text:            spoken(told.Message.Text),
+		ID:              e.MessageID,
+		ChannelID:       e.ChannelID,
+		SourceChannelID: e.SourceChannelID,
+		User:            chatguard.User{ID: e.UserID, Login: e.Login, DisplayName: strings.Trim(e.Name, " "), Roles: e.roles()},
+		Text:            spoken(e.Message.Text),
 		SentAt:          at,
 	}
 	return m, check(&m)
@@ -59,9 +60,8 @@ func spoken(text string) string {
 	return text
 }
 
-// moderateEvent is the event of a channel.moderate. Which of its parts is there goes by the action.
+// moderateEvent is what is told by a channel.moderate alone. Which of its parts is there goes by the action.
 type moderateEvent struct {
-	ChannelID     string    `json:"broadcaster_user_id"`
 	By            string    `json:"moderator_user_login"`
 	Action        string    `json:"action"`
 	Delete        moderated `json:"delete"`
@@ -83,7 +83,7 @@ type moderated struct {
 
 // removal is what the event took away at the given time; ok is false for one that took nothing. The error is a SkipReason: an event that lacks an
 // ID would say more than was meant.
-func (e *moderateEvent) removal(at time.Time) (r chat.Removal, ok bool, err error) {
+func (e *event) removal(at time.Time) (r chat.Removal, ok bool, err error) {
 	r = chat.Removal{ChannelID: e.ChannelID, By: e.By, At: at}
 	switch e.Action {
 	case "delete":

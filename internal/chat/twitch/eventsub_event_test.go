@@ -31,7 +31,16 @@ func saidEvent(part, by string) string {
 	return strings.Replace(event, part, by, 1)
 }
 
-func TestParseChatEvent(t *testing.T) {
+// readMessage reads the message in the frame of an event.
+func readMessage(event string, at time.Time) (chatguard.Message, error) {
+	frame, err := readFrame([]byte(notificationAt(at, "f1", kindChat, "10", event)))
+	if err != nil {
+		return chatguard.Message{}, err
+	}
+	return frame.Payload.Event.message(at)
+}
+
+func TestChatEvent(t *testing.T) {
 	at := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	plain := chatguard.Message{ID: "m1", ChannelID: "10", User: chatguard.User{ID: "20", Login: "anna", DisplayName: "Anna"}, Text: "hello", SentAt: at}
 	with := func(change func(*chatguard.Message)) chatguard.Message {
@@ -61,7 +70,7 @@ func TestParseChatEvent(t *testing.T) {
 		"spaces in name": {saidEvent(`"Anna"`, `" Anna "`), plain},
 		"more than text": {saidEvent(`"fragments":null`, `"fragments":[{"type":"emote","emote":{"id":"25"}}]`), plain},
 	} {
-		if got, err := parseChatEvent([]byte(c.event), at); err != nil || got != c.want {
+		if got, err := readMessage(c.event, at); err != nil || got != c.want {
 			t.Errorf("%s:\n got %+v, %v\nwant %+v", name, got, err, c.want)
 		}
 	}
@@ -81,7 +90,7 @@ func TestParseChatEvent(t *testing.T) {
 		"control in ID":   {saidEvent(`"20"`, `"2\u00000"`), Malformed},
 		"control in room": {saidEvent(`"10"`, `"1\u001b0"`), Malformed},
 	} {
-		if got, err := parseChatEvent([]byte(c.event), at); err != c.want {
+		if got, err := readMessage(c.event, at); err != c.want {
 			t.Errorf("%s: got %+v, %v; want %v", name, got, err, c.want)
 		}
 	}
@@ -197,12 +206,19 @@ func TestSeenIsBounded(t *testing.T) {
 		t.Error("forgot the newest")
 	}
 	s = seen{}
-	s.again("a", now)
-	for n := range 10 {
-		s.again(fmt.Sprint(n), now.Add(time.Duration(n)*time.Minute))
+	for minute := range 60 {
+		now = now.Add(time.Minute)
+		for ago := 1; ago <= min(minute, 10); ago++ {
+			if !s.again(fmt.Sprint(minute-ago), now) {
+				t.Fatalf("minute %d: forgot one of %d minutes ago", minute, ago)
+			}
+		}
+		if s.again(fmt.Sprint(minute), now) {
+			t.Fatal("seen before it was")
+		}
 	}
-	if !s.again("a", now.Add(maxEventAge)) {
-		t.Error("forgot one of ten minutes ago")
+	if len(s.recent)+len(s.before) > 22 {
+		t.Errorf("%d remembered after an hour", len(s.recent)+len(s.before))
 	}
 }
 
@@ -282,7 +298,7 @@ func FuzzEventSubFrame(f *testing.F) {
 		}
 		out := &checkedSink{t: t}
 		d := delivery{report: &e.report, sink: out}
-		e.read(&d, arrival{at, frame})
+		e.read(&d, arrival{at, at, frame})
 		d.flush()
 	})
 }

@@ -2,6 +2,7 @@ package twitch
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -23,7 +24,7 @@ const (
 // maxFrameID bounds the ID of a frame, which is remembered for a while.
 const maxFrameID = 128
 
-// eventFrame is one frame of EventSub, whose event isn't read yet.
+// eventFrame is one frame of EventSub.
 type eventFrame struct {
 	Metadata struct {
 		ID   string    `json:"message_id"`
@@ -44,7 +45,7 @@ type eventFrame struct {
 				ChannelID string `json:"broadcaster_user_id"`
 			} `json:"condition"`
 		} `json:"subscription"`
-		Event json.RawMessage `json:"event"`
+		Event event `json:"event"`
 	} `json:"payload"`
 }
 
@@ -68,11 +69,7 @@ type eventTime struct{ time.Time }
 
 // UnmarshalJSON reads a time in RFC 3339. It never fails: a frame is of use without its time.
 func (t *eventTime) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) != nil {
-		return nil
-	}
-	at, err := time.Parse(time.RFC3339Nano, text)
+	at, err := time.Parse(time.RFC3339Nano, strings.Trim(string(data), `"`)) // a time has nothing that JSON would escape
 	if ms := at.UnixMilli(); err == nil && ms > 0 && ms <= maxMillis {
 		t.Time = at.Local()
 	}

@@ -23,7 +23,7 @@ type eventSession struct {
 	tasks   sync.WaitGroup // readers, and what they started
 	uneasy  chan struct{}  // filled when the subscriptions may not be what they should be
 	end     context.CancelCauseFunc
-	ids     map[string]string     // of the channels, by login; only keepSubscribed's, as the next
+	ids     map[string]string     // of the channels that were entered, by login; only keepSubscribed's, as the next
 	refused map[string]whyRefused // channels by ID whose moderators we aren't told of
 
 	mu     sync.Mutex
@@ -52,7 +52,7 @@ func (s *eventSession) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	socket, err := openSocket(ctx, s.client, address, s.timing)
+	socket, err := openSocket(ctx, s.client, address, s.timing, s.events.now)
 	if err != nil {
 		return err
 	}
@@ -73,6 +73,9 @@ func (s *eventSession) adopt(ctx context.Context, socket *eventSocket) {
 		before.retire()
 	}
 	s.events.log.Info("twitch chat connected over EventSub", "moved", before != nil)
+	if off := socket.clockOff(); off >= clockTolerance {
+		s.events.trouble(fmt.Errorf("this machine's clock differs from Twitch's by %s: set it right", inMinutes(off)))
+	}
 	s.tasks.Go(func() {
 		err := s.read(ctx, socket)
 		socket.close()
@@ -113,7 +116,7 @@ func (s *eventSession) read(ctx context.Context, socket *eventSocket) error {
 		}
 		switch frame.Metadata.Kind {
 		case frameNotification:
-			if !queue.push(ctx, arrival{at, frame}) {
+			if !queue.push(ctx, arrival{at, socket.byTwitch(at), frame}) {
 				s.events.note(func(st *Status) { st.Dropped++ })
 			}
 		case frameReconnect:
@@ -162,7 +165,7 @@ func (s *eventSession) follow(ctx context.Context, address string, hasty int) (*
 		}
 	}
 	for failures := 0; ; failures++ {
-		socket, err := openSocket(ctx, s.client, address, s.timing)
+		socket, err := openSocket(ctx, s.client, address, s.timing, s.events.now)
 		if err == nil {
 			return socket, nil
 		}

@@ -1,12 +1,14 @@
 package twitch
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,6 +37,10 @@ type eventSocket struct {
 	ctx      context.Context
 	end      context.CancelCauseFunc
 	patience time.Duration // so much silence means that it is dead
+	welcome  time.Time     // when the server said it, by our clock
+	saidAt   time.Time     // the same by the server's; zero where it didn't tell
+
+	frame bytes.Buffer // the one that was read last; the reader's only
 
 	mu       sync.Mutex
 	watchdog *time.Timer // ends it after the silence; guarded by mu once it runs, as the next
@@ -42,7 +48,7 @@ type eventSocket struct {
 }
 
 // openSocket dials and waits for the welcome, both within the time for the handshake. The socket lives until it is closed, or ctx ends.
-func openSocket(ctx context.Context, client *http.Client, address string, timing Timing) (*eventSocket, error) {
+func openSocket(ctx context.Context, client *http.Client, address string, timing Timing, now func() time.Time) (*eventSocket, error) {
 	handshake, cancel := context.WithTimeoutCause(ctx, timing.Handshake, errHandshake)
 	defer cancel()
 	conn, _, err := websocket.Dial(handshake, address, &websocket.DialOptions{HTTPClient: client})
@@ -60,11 +66,11 @@ func openSocket(ctx context.Context, client *http.Client, address string, timing
 		conn.CloseNow()
 		return nil, errNoWelcome
 	}
-	return newEventSocket(ctx, conn, welcome, timing), nil
+	return newEventSocket(ctx, conn, welcome, timing, now()), nil
 }
 
-func newEventSocket(ctx context.Context, conn *websocket.Conn, welcome eventFrame, timing Timing) *eventSocket {
-	k := &eventSocket{conn: conn, session: welcome.Payload.Session.ID}
+func newEventSocket(ctx context.Context, conn *websocket.Conn, welcome eventFrame, timing Timing, now time.Time) *eventSocket {
+	k := &eventSocket{conn: conn, session: welcome.Payload.Session.ID, welcome: now, saidAt: welcome.Metadata.At.Time}
 	k.ctx, k.end = context.WithCancelCause(ctx)
 	promised := keepalive
 	if told := welcome.Payload.Session.Keepalive; told > 0 && told <= int64(maxKeepalive/time.Second) {
@@ -75,9 +81,34 @@ func newEventSocket(ctx context.Context, conn *websocket.Conn, welcome eventFram
 	return k
 }
 
-// next waits for the next frame. The error says why there is none.
+// byTwitch is what Twitch's clock says when ours says at. It is counted from the welcome on, so that setting our clock changes nothing.
+func (k *eventSocket) byTwitch(at time.Time) time.Time {
+	if k.saidAt.IsZero() {
+		return at
+	}
+	return k.saidAt.Add(at.Sub(k.welcome))
+}
+
+// clockTolerance is by how much our clock may differ from Twitch's before that is worth telling.
+const clockTolerance = time.Minute
+
+// clockOff is by how much our clock differed from Twitch's when it welcomed us.
+func (k *eventSocket) clockOff() time.Duration {
+	return k.byTwitch(k.welcome).Sub(k.welcome).Abs()
+}
+
+// inMinutes writes a length of time without its seconds.
+func inMinutes(d time.Duration) string {
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}
+
+// next waits for the next frame, which stands until the one after that is asked for. The error says why there is none.
 func (k *eventSocket) next() ([]byte, error) {
-	_, text, err := k.conn.Read(k.ctx)
+	k.frame.Reset()
+	_, frame, err := k.conn.Reader(k.ctx)
+	if err == nil {
+		_, err = k.frame.ReadFrom(frame)
+	}
 	if err != nil {
 		return nil, cmp.Or(context.Cause(k.ctx), closeReason(err))
 	}
@@ -86,7 +117,7 @@ func (k *eventSocket) next() ([]byte, error) {
 	if !k.retired {
 		k.watchdog.Reset(k.patience)
 	}
-	return text, nil
+	return k.frame.Bytes(), nil
 }
 
 // retire lets the socket end once what is still under way has arrived.

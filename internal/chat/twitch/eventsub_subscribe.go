@@ -23,15 +23,22 @@ const (
 	notTold       = "what other moderators remove isn't seen, because the token lacks scopes; run `chatguard login` again"
 )
 
-// keepSubscribed makes the subscriptions what they should be, again and again until the session ends, and says why it ended.
+// errOtherUser ends the session of a user whose token the bot doesn't have any more.
+var errOtherUser = errors.New("the bot is another account by now")
+
+// keepSubscribed makes the subscriptions what they should be, again and again until the session ends, and says why it ended. A token that is refused
+// ends it only where there is nothing to read.
 func (s *eventSession) keepSubscribed(ctx context.Context) error {
 	for failures := 0; ; {
+		if s.events.UserID() != s.userID {
+			return errOtherUser
+		}
 		channels, _, changed := s.events.wanted()
 		wait, err := lookAgain, s.arrange(ctx, channels)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, ErrToken):
+		case errors.Is(err, ErrToken) && len(s.subscriptions()) == 0:
 			return err
 		case err != nil:
 			s.events.trouble(err)
@@ -58,9 +65,7 @@ func (s *eventSession) arrange(ctx context.Context, channels []Channel) error {
 	if err := s.identify(ctx, channels); err != nil {
 		return err
 	}
-	if err := s.endUnwanted(ctx); err != nil {
-		return err
-	}
+	s.endUnwanted(ctx)
 	refused, err := s.subscribeAll(ctx, kindChat)
 	if err != nil {
 		return err
@@ -73,46 +78,60 @@ func (s *eventSession) arrange(ctx context.Context, channels []Channel) error {
 
 // identify learns the IDs of channels, and tells of each that is new. Those that don't exist are named, and looked up again the next time.
 func (s *eventSession) identify(ctx context.Context, channels []Channel) error {
+	ids, err := s.events.lookUp(ctx, channels)
+	if err != nil {
+		return err
+	}
+	before := s.ids
+	s.ids = ids
+	for _, c := range channels {
+		switch id := ids[c.Login]; {
+		case id == "":
+			s.events.shutOut(c.Login, noSuchChannel)
+		case before[c.Login] == "":
+			s.enterRoom(c.Login, id)
+		}
+	}
+	s.events.setRooms(ids)
+	return nil
+}
+
+// enterRoom tells of a channel. One that comes back may still have subscriptions, which couldn't be ended when it was left.
+func (s *eventSession) enterRoom(login, channelID string) {
+	if s.events.Entered != nil {
+		s.events.Entered(login, channelID)
+	}
+	have := s.subscriptions()
+	for _, kind := range []string{kindChat, kindModerate} {
+		sub := subscription{kind, channelID}
+		if _, there := have[sub]; there {
+			s.events.subscribed(sub, login)
+		}
+	}
+}
+
+// lookUp returns the IDs of channels, for which Twitch is asked once, however many sessions there are. Those that don't exist are missing from the
+// result.
+func (e *EventSub) lookUp(ctx context.Context, channels []Channel) (map[string]string, error) {
 	ids := make(map[string]string)
 	var unknown []string
 	for _, c := range channels {
-		if id, known := s.ids[c.Login]; known {
+		if id, known := e.ids[c.Login]; known {
 			ids[c.Login] = id
 		} else {
 			unknown = append(unknown, c.Login)
 		}
 	}
-	s.ids = ids // without those that aren't wanted any more
-	found, err := s.lookUp(ctx, unknown)
-	if err != nil {
-		return err
-	}
-	for _, login := range unknown {
-		if found[login] == "" {
-			s.events.shutOut(login, noSuchChannel)
-			continue
-		}
-		s.ids[login] = found[login]
-		if s.events.Entered != nil {
-			s.events.Entered(login, found[login])
-		}
-	}
-	s.events.setRooms(s.ids)
-	return nil
-}
-
-// lookUp asks Twitch for the IDs of channels. Those that don't exist are missing from the result.
-func (s *eventSession) lookUp(ctx context.Context, logins []string) (map[string]string, error) {
-	accounts, err := s.events.Helix.Users(ctx, logins...)
+	accounts, err := e.Helix.Users(ctx, unknown...)
 	if err != nil {
 		return nil, err
 	}
-	ids := make(map[string]string)
 	for _, a := range accounts {
 		if isID(a.ID) {
 			ids[a.Login] = a.ID
 		}
 	}
+	e.ids = ids // without those that aren't wanted any more
 	return ids, nil
 }
 
@@ -128,18 +147,18 @@ func (e *EventSub) setRooms(ids map[string]string) {
 }
 
 // endUnwanted ends the subscriptions of channels that aren't read any more, where their IDs are known. Others end with the session; what they tell
-// is not listened to.
-func (s *eventSession) endUnwanted(ctx context.Context) error {
+// is not listened to. Where one can't be ended, that and the rest is tried again the next time.
+func (s *eventSession) endUnwanted(ctx context.Context) {
 	for sub, id := range s.subscriptions() {
 		if id == "" || s.events.reads(sub.channelID) {
 			continue
 		}
 		if err := s.events.Helix.unsubscribe(ctx, id); err != nil {
-			return err
+			s.events.log.Warn("twitch chat: can't leave a channel for good; trying again", "channel", sub.channelID, "error", oneLine(err.Error()))
+			return
 		}
 		s.forget(sub)
 	}
-	return nil
 }
 
 // subscribeAll subscribes to a kind of event in all channels where that is missing, and returns the logins of those where Twitch doesn't let us.

@@ -162,3 +162,23 @@ func TestEventSubBotsStanding(t *testing.T) {
 		}
 	})
 }
+
+// TestEventSubWrongClock: where this machine's clock is wrong, that is said, and chat is read all the same.
+func TestEventSubWrongClock(t *testing.T) {
+	for off, want := range map[time.Duration]string{
+		11 * time.Minute: "this machine's clock differs from Twitch's by 11m: set it right", -2 * time.Hour: "differs from Twitch's by 2h0m",
+		30 * time.Second: "", -30 * time.Second: "",
+	} {
+		byTwitch := func() time.Time { return time.Now().Add(off) }
+		onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}, Now: byTwitch}, func(t *testing.T, st *eventStage) {
+			st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+			st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "too old", SentAt: byTwitch().Add(-maxEventAge - time.Second)})
+			after(time.Hour)
+			st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "later"})
+			s := st.events.Status()
+			if st.heardTexts() != "hello, later" || s.Skipped[Stale] != 1 || !strings.Contains(s.Detail, want) || want == "" && s.Detail != "" {
+				t.Errorf("%v off: heard %q, %+v", off, st.heardTexts(), s)
+			}
+		})
+	}
+}

@@ -49,7 +49,7 @@ type Helix struct {
 const (
 	exchangeTimeout = 10 * time.Second
 	maxAnswer       = 1 << 20 // bytes of an answer that are read
-	idleConns       = 32      // connections kept open: as many as there may be requests at once
+	idleConns       = 64      // connections kept open: as many as there may be requests at once
 )
 
 // Close closes the connections that are kept open. Requests under way are not disturbed.

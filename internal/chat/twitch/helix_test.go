@@ -160,6 +160,36 @@ func TestBudgetIsShared(t *testing.T) {
 	}
 }
 
+// TestBudgetIsSharedByTheLastTry: a 429 that ends a request holds the others up like any other.
+func TestBudgetIsSharedByTheLastTry(t *testing.T) {
+	for name, c := range map[string]struct {
+		ask     func(h *Helix, room Room) error
+		refused int // how often
+	}{
+		"what is sent once": {func(h *Helix, room Room) error {
+			return h.SendMessage(t.Context(), room.BroadcasterID, room.ModeratorID, "hello", "")
+		}, 1},
+		"the last of several": {func(h *Helix, room Room) error { return h.DeleteMessage(t.Context(), room, "1") }, maxTries},
+	} {
+		srv := startTwitch(t, "room")
+		h, naps := newHelix(t, srv)
+		h.Now = naps.now
+		for range c.refused {
+			srv.FailNext(budgetEmpty(h.now().Add(time.Minute), "0"))
+		}
+		if err := c.ask(h, Room{srv.UserID("room"), srv.BotID()}); !errors.Is(err, ErrBusy) {
+			t.Errorf("%s: %v", name, err)
+		}
+		before := len(naps.all())
+		if _, err := h.Users(t.Context(), "ann"); err != nil {
+			t.Error(err)
+		}
+		if after := naps.all()[before:]; len(after) != 1 {
+			t.Errorf("%s: the next request waited %v, want once", name, after)
+		}
+	}
+}
+
 // TestHelixCancelled: the context ends a call that waits, and its error shows through.
 func TestHelixCancelled(t *testing.T) {
 	srv := startTwitch(t, "room")

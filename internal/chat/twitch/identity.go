@@ -62,11 +62,12 @@ func (h *Helix) Validate(ctx context.Context) (Identity, error) {
 	}, nil
 }
 
-// Users returns the accounts with these logins. Those that don't exist are missing from the result, whose order is Twitch's.
+// Users returns the accounts with these logins. Those that don't exist are missing from the result, whose order is Twitch's. It doesn't wait behind
+// moderation.
 func (h *Helix) Users(ctx context.Context, logins ...string) ([]Account, error) {
 	var all []Account
 	for some := range slices.Chunk(logins, maxLogins) {
-		accounts, err := h.accounts(ctx, request{op: "look users up"}, url.Values{"login": some})
+		accounts, err := h.accounts(ctx, request{op: "look users up", essential: true}, url.Values{"login": some})
 		if err != nil {
 			return nil, err
 		}

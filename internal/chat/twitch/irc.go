@@ -20,7 +20,7 @@ const (
 	plainAddress = "irc.chat.twitch.tv:6667"
 )
 
-// IRC reads the chat of some channels. Fill its fields, then call Run once; the fields are not to be changed after that.
+// IRC reads the chat of some channels. Fill its fields, then call Run, again too once it has returned; the fields are not to be changed after that.
 // Status and SetChannels may be called from any goroutine at any time.
 type IRC struct {
 	// WebSocketURL is where to speak IRC over WebSocket, in place of TCP: Twitch's is wss://irc-ws.chat.twitch.tv:443. Empty means TCP.

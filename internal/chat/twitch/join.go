@@ -5,14 +5,17 @@ import (
 	"time"
 )
 
-// Twitch takes 20 JOINs per 10 s from one account and ignores the rest.
+// Twitch takes 20 JOINs per 10 s from one account and ignores the rest. It counts when they arrive, which differs a little from when they were sent.
 const (
 	joinBurst  = 20
-	joinPeriod = 10 * time.Second
+	joinPeriod = 11 * time.Second
 )
 
-// joinAgain is how long after asking to be let into a channel to ask again, where Twitch gave no sign that we are in.
-const joinAgain = time.Minute
+// How long after asking to be let into a channel to ask again, where Twitch gave no sign that we are in: the first time it may just have been too busy.
+const (
+	joinSoon  = 15 * time.Second
+	joinAgain = time.Minute
+)
 
 // noAnswer is the problem with a channel that Twitch doesn't let us into without saying why.
 const noAnswer = "Twitch doesn't let us in; look whether a channel of this name exists"
@@ -42,6 +45,20 @@ func (p *pacer) take(now time.Time) {
 	p.oldest = (p.oldest + 1) % len(p.recent)
 }
 
+// joinTries is how often we asked to be let into a channel, and when last.
+type joinTries struct {
+	times int
+	last  time.Time
+}
+
+// next is when to ask again. Where Twitch said why it doesn't let us in, there is no hurry.
+func (a joinTries) next(problem string) time.Time {
+	if a.times == 1 && problem == "" {
+		return a.last.Add(joinSoon)
+	}
+	return a.last.Add(joinAgain)
+}
+
 // keepJoined lets us into the channels that are wanted and out of those that no longer are, until the context or the connection ends. It has a
 // goroutine of its own, so that nothing else waits for the pace of joining.
 func (s *session) keepJoined(ctx context.Context) error {
@@ -50,7 +67,7 @@ func (s *session) keepJoined(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	asked := make(map[string]time.Time) // when we last asked to be let in
+	asked := make(map[string]joinTries)
 	for {
 		channels, left, changed := s.irc.wanted()
 		if err := s.part(left, asked); err != nil {
@@ -70,9 +87,9 @@ func (s *session) keepJoined(ctx context.Context) error {
 }
 
 // part leaves channels, where we asked to be let in.
-func (s *session) part(channels []string, asked map[string]time.Time) error {
+func (s *session) part(channels []string, asked map[string]joinTries) error {
 	for _, login := range channels {
-		if asked[login].IsZero() {
+		if asked[login].times == 0 {
 			continue
 		}
 		delete(asked, login)
@@ -84,7 +101,7 @@ func (s *session) part(channels []string, asked map[string]time.Time) error {
 }
 
 // joinNext asks to be let into one channel, if that is due, and returns how long it is until there may be something to do again.
-func (s *session) joinNext(channels []Channel, asked map[string]time.Time) (time.Duration, error) {
+func (s *session) joinNext(channels []Channel, asked map[string]joinTries) (time.Duration, error) {
 	now := time.Now()
 	next, wait := due(channels, asked, now)
 	if next.Login == "" {
@@ -93,22 +110,22 @@ func (s *session) joinNext(channels []Channel, asked map[string]time.Time) (time
 	if wait := s.pace.wait(now); wait > 0 {
 		return wait, nil
 	}
-	if _, again := asked[next.Login]; again && next.Problem == "" {
+	if asked[next.Login].times > 1 && next.Problem == "" {
 		s.irc.shutOut(next.Login, noAnswer)
 	}
 	s.pace.take(now)
-	asked[next.Login] = now
+	asked[next.Login] = joinTries{asked[next.Login].times + 1, now}
 	return 0, s.write("JOIN #" + next.Login)
 }
 
 // due returns the channel to ask for next: one that was never asked for, or else one where that was in vain for long. Without any, it returns how
 // long it is until there may be one.
-func due(channels []Channel, asked map[string]time.Time, now time.Time) (next Channel, wait time.Duration) {
+func due(channels []Channel, asked map[string]joinTries, now time.Time) (next Channel, wait time.Duration) {
 	wait = joinAgain
 	for _, c := range channels {
-		at, known := asked[c.Login]
-		switch left := at.Add(joinAgain).Sub(now); {
-		case !known:
+		a := asked[c.Login]
+		switch left := a.next(c.Problem).Sub(now); {
+		case a.times == 0:
 			return c, 0
 		case c.Joined:
 		case left > 0:

@@ -1,8 +1,10 @@
 package twitch
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -64,7 +66,7 @@ func TestHundredChannels(t *testing.T) {
 		run(t, irc, in.deliver)
 		pass(4*joinPeriod - time.Second)
 		if got := len(asked(srv, "JOIN")); got != 80 {
-			t.Errorf("%d joins in 39 s, want 80", got)
+			t.Errorf("%d joins in 43 s, want 80", got)
 		}
 		pass(2 * time.Second)
 		joins := asked(srv, "JOIN")
@@ -90,6 +92,69 @@ func TestHundredChannels(t *testing.T) {
 			t.Errorf("%d messages from 100 channels", got)
 		}
 	})
+}
+
+// TestJoinsThatArriveTogether: lines that a network holds up, so that they arrive closer to the next ones than they were sent, lose no channel.
+func TestJoinsThatArriveTogether(t *testing.T) {
+	logins := named(60)
+	bubble(t, logins, func(t *testing.T, srv *faketwitch.Server) {
+		irc := asBot(srv, &IRC{Channels: logins, Address: srv.IRCAddress()})
+		irc.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := srv.Dial(ctx, network, address)
+			l := &laggingConn{Conn: conn, lines: make(chan []byte, 1000), end: make(chan struct{})}
+			go l.deliver(time.Now().Add(joinPeriod / 2))
+			return l, err
+		}
+		stop := run(t, irc, func([]chatguard.Message) {})
+		pass(3*joinPeriod + time.Second)
+		if n := len(asked(srv, "JOIN")); n != len(logins) {
+			t.Errorf("%d joins, want %d", n, len(logins))
+		}
+		for _, c := range irc.Status().Channels {
+			if !c.Joined || c.Problem != "" {
+				t.Errorf("%+v", c)
+			}
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+	})
+}
+
+// laggingConn is a connection on which each line that is sent is held up for a moment.
+type laggingConn struct {
+	net.Conn
+	lines  chan []byte
+	end    chan struct{}
+	ending sync.Once
+}
+
+func (l *laggingConn) Write(p []byte) (int, error) {
+	l.lines <- slices.Clone(p)
+	return len(p), nil
+}
+
+func (l *laggingConn) Close() error {
+	l.ending.Do(func() { close(l.end) })
+	return l.Conn.Close()
+}
+
+// deliver passes the lines on, at once from the time given on.
+func (l *laggingConn) deliver(until time.Time) {
+	for {
+		select {
+		case line := <-l.lines:
+			if time.Now().Before(until) {
+				<-time.After(2 * time.Millisecond)
+			}
+			if _, err := l.Conn.Write(line); err != nil {
+				return
+			}
+		case <-l.end:
+			return
+		}
+	}
 }
 
 // TestJoinPacing: while joining waits, chat is read, PING answered, and a channel left, without waiting for anything.
@@ -201,10 +266,11 @@ func TestLeftAndWantedAgain(t *testing.T) {
 	})
 }
 
-// TestJoinIsSentAgain: a JOIN that Twitch ignored is sent again once a minute, and until it is heeded the channel has a problem.
+// TestJoinIsSentAgain: a JOIN that Twitch ignored is sent again soon, and then once a minute. Only when that was in vain, too, the
+// channel has a problem, until it is heeded.
 func TestJoinIsSentAgain(t *testing.T) {
 	bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
-		srv.IgnoreJoins(2)
+		srv.IgnoreJoins(3)
 		irc := &IRC{Channels: []string{"room"}, Address: srv.IRCAddress(), Dial: srv.Dial}
 		run(t, irc, func([]chatguard.Message) {})
 		for _, step := range []struct {
@@ -213,11 +279,13 @@ func TestJoinIsSentAgain(t *testing.T) {
 			joined  bool
 			problem string
 		}{
-			{59 * time.Second, 1, false, ""},
-			{2 * time.Second, 2, false, noAnswer},
-			{58 * time.Second, 2, false, noAnswer},
-			{2 * time.Second, 3, true, ""},
-			{time.Hour, 3, true, ""},
+			{14 * time.Second, 1, false, ""},
+			{2 * time.Second, 2, false, ""},
+			{58 * time.Second, 2, false, ""},
+			{2 * time.Second, 3, false, noAnswer},
+			{58 * time.Second, 3, false, noAnswer},
+			{2 * time.Second, 4, true, ""},
+			{time.Hour, 4, true, ""},
 		} {
 			pass(step.wait)
 			c := irc.Status().Channels[0]
@@ -241,7 +309,7 @@ func TestSuspendedChannel(t *testing.T) {
 		told := irc.Status().DetailAt
 		pass(114 * time.Second)
 		s := irc.Status()
-		if s.Channels[0].Problem == "" || !s.Channels[30].Joined || !strings.Contains(s.Detail, "#room29") || s.DetailAt.Sub(told) > 10*time.Second {
+		if s.Channels[0].Problem == "" || !s.Channels[30].Joined || !strings.Contains(s.Detail, "#room29") || s.DetailAt.Sub(told) > joinPeriod {
 			t.Errorf("status %+v", s)
 		}
 		joins := asked(srv, "JOIN")

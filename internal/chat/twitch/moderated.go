@@ -14,10 +14,11 @@ const (
 	maxPages        = 100
 )
 
-// ModeratedChannels returns the IDs of the channels in which the token's user, whose ID it is given, is a moderator. Their own isn't among them.
+// ModeratedChannels returns the IDs of the channels in which the token's user, whose ID it is given, is a moderator. Their own isn't among them. It
+// doesn't wait behind moderation.
 func (h *Helix) ModeratedChannels(ctx context.Context, userID string) (ids []string, err error) {
 	query := url.Values{"user_id": {userID}, "first": {strconv.Itoa(channelsPerPage)}}
-	r := request{op: "list moderated channels", method: http.MethodGet}
+	r := request{op: "list moderated channels", method: http.MethodGet, essential: true}
 	if err := r.needs("user", userID); err != nil {
 		return nil, err
 	}

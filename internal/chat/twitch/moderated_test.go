@@ -28,7 +28,7 @@ func TestModeratedChannels(t *testing.T) {
 	}
 	srv := startTwitch(t)
 	h, _ := newHelix(t, srv)
-	for id, want := range map[string]error{"": ErrUnsafe, "5": ErrToken} {
+	for id, want := range map[string]error{"": ErrUnsafe, "5": ErrRejected} {
 		if _, err := h.ModeratedChannels(t.Context(), id); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", id, err, want)
 		}

@@ -2,6 +2,7 @@ package twitch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -53,12 +54,17 @@ func (h *Helix) WarnUser(ctx context.Context, room Room, userID, reason string) 
 	if strings.TrimSpace(reason) == "" {
 		return fmt.Errorf("%s: %w: a warning needs a reason", r.op, ErrUnsafe)
 	}
-	return h.impose(ctx, r, room, userID)
+	return settled(h.impose(ctx, r, room, userID))
 }
 
 // TimeoutUser keeps a user from writing for a length of 1 s to 14 days, rounded up to whole seconds, and removes what they wrote. A user who is
 // banned already counts as timed out. The error is ErrUnsafe for another length: Twitch would take a missing one for a ban.
 func (h *Helix) TimeoutUser(ctx context.Context, room Room, userID string, length time.Duration, reason string) error {
+	return settled(h.timeOut(ctx, room, userID, length, reason, nil))
+}
+
+// timeOut is TimeoutUser unless that is needless; it tells of a user who is banned already by errBanned.
+func (h *Helix) timeOut(ctx context.Context, room Room, userID string, length time.Duration, reason string, unless func() bool) error {
 	type timeout struct {
 		UserID   string `json:"user_id"`
 		Duration int64  `json:"duration"`
@@ -66,6 +72,7 @@ func (h *Helix) TimeoutUser(ctx context.Context, room Room, userID string, lengt
 	}
 	seconds := int64((length + time.Second - 1) / time.Second)
 	r := h.sanction("time out", "/moderation/bans", room, timeout{userID, seconds, cut(reason, maxReason)})
+	r.unless = unless
 	if length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
 		return fmt.Errorf("%s: %w: a timeout lasts from 1s to 336h, not %s", r.op, ErrUnsafe, length)
 	}
@@ -74,19 +81,33 @@ func (h *Helix) TimeoutUser(ctx context.Context, room Room, userID string, lengt
 
 // BanUser keeps a user from writing for good, and removes what they wrote. A user who is banned already counts as banned.
 func (h *Helix) BanUser(ctx context.Context, room Room, userID, reason string) error {
+	return settled(h.ban(ctx, room, userID, reason, nil))
+}
+
+// ban is BanUser unless that is needless; it tells of a user who is banned already by errBanned.
+func (h *Helix) ban(ctx context.Context, room Room, userID, reason string, unless func() bool) error {
 	type ban struct {
 		UserID string `json:"user_id"`
 		Reason string `json:"reason"`
 	}
 	r := h.sanction("ban", "/moderation/bans", room, ban{userID, cut(reason, maxReason)})
+	r.unless = unless
 	return h.impose(ctx, r, room, userID)
 }
 
-// UnbanUser lifts a timeout or a ban. A user who can write already counts as unbanned.
+// settled is the error of a sanction. A user who is banned already has had all of them.
+func settled(err error) error {
+	if errors.Is(err, errBanned) {
+		return nil
+	}
+	return err
+}
+
+// UnbanUser lifts a timeout or a ban. A user who can write already counts as unbanned. It doesn't wait behind moderation.
 func (h *Helix) UnbanUser(ctx context.Context, room Room, userID string) error {
 	query := room.query()
 	query.Set("user_id", userID)
-	r := request{op: "unban user", method: http.MethodDelete, url: h.baseURL() + "/moderation/bans?" + query.Encode()}
+	r := request{op: "unban user", method: http.MethodDelete, url: h.baseURL() + "/moderation/bans?" + query.Encode(), essential: true}
 	a, err := h.moderate(ctx, r, room, userID)
 	switch {
 	case err != nil:
@@ -107,7 +128,7 @@ func (h *Helix) sanction(verb, path string, room Room, data any) request {
 	}
 }
 
-// impose sends a sanction and understands Twitch's answer.
+// impose sends a sanction and understands Twitch's answer, which is errBanned for a user who is banned already.
 func (h *Helix) impose(ctx context.Context, r request, room Room, userID string) error {
 	a, err := h.moderate(ctx, r, room, userID)
 	switch {
@@ -116,7 +137,7 @@ func (h *Helix) impose(ctx context.Context, r request, room Room, userID string)
 	case a.ok():
 		return nil
 	case a.status == http.StatusBadRequest && strings.Contains(a.says(), "already banned"):
-		return nil
+		return r.refused(errBanned, a)
 	case a.status == http.StatusBadRequest && strings.Contains(a.says(), "may not be"):
 		return r.refused(ErrProtected, a)
 	}

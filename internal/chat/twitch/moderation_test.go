@@ -179,7 +179,7 @@ func TestAnswers(t *testing.T) {
 		{"time a moderator out", moderator.Timeout(ctx, staff, time.Minute, ""), ErrProtected},
 		{"ban a moderator", moderator.Ban(ctx, staff, ""), ErrProtected},
 		{"where it is no moderator", moderator.Delete(ctx, elsewhere), ErrNotModerator},
-		{"in another's name", impostor.Delete(ctx, msg), ErrToken},
+		{"in another's name", impostor.Delete(ctx, msg), ErrRejected},
 		{"ban", moderator.Ban(ctx, msg, ""), nil},
 		{"ban again", moderator.Ban(ctx, msg, ""), nil},
 		{"time the banned out", moderator.Timeout(ctx, msg, time.Minute, ""), nil},

@@ -2,6 +2,7 @@ package twitch
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -13,22 +14,11 @@ import (
 type Moderator struct {
 	Helix  *Helix        // required
 	UserID func() string // of the token's user, as Identify tells it, asked for with each request; required
+	Login  func() string // of the token's user; where it isn't known, the bot's own doings are told from others' by time and length alone
 
-	mu       sync.Mutex
-	timeouts map[target]timeoutSpan // those in force that this Moderator gave; guarded by mu
+	mu    sync.Mutex
+	users map[target]*dealings // guarded by mu
 }
-
-// target is one user in one channel.
-type target struct{ channelID, userID string }
-
-// timeoutSpan is a timeout that was given and when it ends.
-type timeoutSpan struct{ given, until time.Time }
-
-const (
-	maxTimeouts = 10_000          // timeouts remembered
-	sampled     = 16              // of them are looked at for one to forget
-	inTransit   = 5 * time.Second // how long after a timeout a message that was sent before it may still be stamped
-)
 
 // Delete removes the message.
 func (m *Moderator) Delete(ctx context.Context, msg chatguard.Message) error {
@@ -43,34 +33,31 @@ func (m *Moderator) Warn(ctx context.Context, msg chatguard.Message, reason stri
 	return m.Helix.WarnUser(ctx, m.room(msg.ChannelID), msg.User.ID, reason)
 }
 
-// Timeout keeps the author from writing for a length of 1 s to 14 days. Where a timeout that this Moderator gave lasts longer, it stays, and
-// nothing is sent.
+// Timeout keeps the author from writing for a length of 1 s to 14 days. Where they are silenced for at least as long already, by whomever, that stays,
+// and nothing is sent.
 func (m *Moderator) Timeout(ctx context.Context, msg chatguard.Message, length time.Duration, reason string) error {
-	who := target{msg.ChannelID, msg.User.ID}
-	if m.outlasts(who, m.Helix.now().Add(length), msg.SentAt) {
-		return nil
-	}
-	if err := m.Helix.TimeoutUser(ctx, m.room(msg.ChannelID), msg.User.ID, length, reason); err != nil {
-		return err
-	}
-	given := m.Helix.now() // only now: the request may have waited for the budget
-	m.remember(who, timeoutSpan{given: given, until: given.Add(length)})
-	return nil
+	return m.silence(target{msg.ChannelID, msg.User.ID}, length, msg.SentAt, func(unless func() bool) error {
+		return m.Helix.timeOut(ctx, m.room(msg.ChannelID), msg.User.ID, length, reason, unless)
+	})
 }
 
 // Ban keeps the author from writing for good.
 func (m *Moderator) Ban(ctx context.Context, msg chatguard.Message, reason string) error {
-	return m.Helix.BanUser(ctx, m.room(msg.ChannelID), msg.User.ID, reason)
+	return m.silence(target{msg.ChannelID, msg.User.ID}, 0, msg.SentAt, func(unless func() bool) error {
+		return m.Helix.ban(ctx, m.room(msg.ChannelID), msg.User.ID, reason, unless)
+	})
 }
 
-// Lift lets a user write again who is timed out or banned.
+// Lift lets a user write again who is timed out or banned. What somebody else gave them isn't lifted, but refused with ErrNotOurs.
 func (m *Moderator) Lift(ctx context.Context, channelID, userID string) error {
+	who := target{channelID, userID}
+	if m.isTheirs(who) {
+		return fmt.Errorf("unban user: %w", ErrNotOurs)
+	}
 	if err := m.Helix.UnbanUser(ctx, m.room(channelID), userID); err != nil {
 		return err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.timeouts, target{channelID, userID})
+	m.forget(who)
 	return nil
 }
 
@@ -93,43 +80,13 @@ func (m *Moderator) SetSlowMode(ctx context.Context, channelID string, on bool, 
 // Left returns how many penalties could be carried out now without waiting for Twitch's request budget.
 func (m *Moderator) Left() int { return m.Helix.Left() }
 
+func (m *Moderator) login() string {
+	if m.Login == nil {
+		return ""
+	}
+	return m.Login()
+}
+
 func (m *Moderator) room(channelID string) Room {
 	return Room{BroadcasterID: channelID, ModeratorID: m.UserID()}
-}
-
-// outlasts reports whether a timeout in force lasts at least until then. One during which the user could write isn't in force any more: another
-// moderator has lifted it.
-func (m *Moderator) outlasts(who target, until, sent time.Time) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	span, ok := m.timeouts[who]
-	return ok && !span.until.Before(until) && !sent.After(span.given.Add(inTransit))
-}
-
-// remember keeps a timeout in mind. When there is no room, the one of a few that ends first goes.
-func (m *Moderator) remember(who target, span timeoutSpan) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.timeouts == nil {
-		m.timeouts = make(map[target]timeoutSpan)
-	}
-	if len(m.timeouts) >= maxTimeouts {
-		delete(m.timeouts, m.endsFirst())
-	}
-	m.timeouts[who] = span
-}
-
-// endsFirst is the timeout that ends first among a few, which the map's random order picks.
-func (m *Moderator) endsFirst() (first target) {
-	var until time.Time
-	looked := 0
-	for who, span := range m.timeouts {
-		if looked == 0 || span.until.Before(until) {
-			first, until = who, span.until
-		}
-		if looked++; looked == sampled {
-			break
-		}
-	}
-	return first
 }

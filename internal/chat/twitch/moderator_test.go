@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/chat"
 )
 
 // TestTimeoutsDontShrink: a timeout that lasts longer than the new one would stays, until it is over or somebody has lifted it.
@@ -108,18 +110,18 @@ func TestModeratorLeft(t *testing.T) {
 	}
 }
 
-// TestTimeoutMemory: it is bounded, and what ends soon goes before what lasts.
-func TestTimeoutMemory(t *testing.T) {
-	m, now := &Moderator{}, newNaps().now()
-	lasting := target{"1", "lasting"}
-	m.remember(lasting, timeoutSpan{now, now.Add(time.Hour)})
-	for n := range 2 * maxTimeouts {
-		m.remember(target{"1", strconv.Itoa(n)}, timeoutSpan{now, now.Add(time.Minute)})
+// TestDealingsAreBounded: what ends soon is forgotten before what lasts.
+func TestDealingsAreBounded(t *testing.T) {
+	now := newNaps().now()
+	m := &Moderator{Helix: &Helix{Now: func() time.Time { return now }}}
+	m.Removed(chat.Removal{ChannelID: "1", UserID: "lasting", Silence: time.Hour})
+	for n := range 2 * maxDealings {
+		m.Removed(chat.Removal{ChannelID: "1", UserID: strconv.Itoa(n), Silence: time.Minute})
 	}
-	if len(m.timeouts) != maxTimeouts {
-		t.Errorf("%d remembered, want %d", len(m.timeouts), maxTimeouts)
+	if len(m.users) != maxDealings {
+		t.Errorf("%d remembered, want %d", len(m.users), maxDealings)
 	}
-	if !m.outlasts(lasting, now.Add(time.Minute), now) {
+	if !m.isTheirs(target{"1", "lasting"}) {
 		t.Error("forgot the one that lasts")
 	}
 }

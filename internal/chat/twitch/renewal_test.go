@@ -89,6 +89,23 @@ func TestNoTokenForNow(t *testing.T) {
 	}
 }
 
+// TestAnotherUsersToken: a token that is another user's than the request isn't refused, and none other is asked for.
+func TestAnotherUsersToken(t *testing.T) {
+	srv := startTwitch(t, "room")
+	h, _ := newHelix(t, srv)
+	h.Refused = func(context.Context, string) error {
+		t.Error("the token is good")
+		return nil
+	}
+	for _, err := range []error{
+		h.DeleteMessage(t.Context(), Room{srv.UserID("room"), "5"}, "1"), h.SendMessage(t.Context(), srv.UserID("room"), "5", "hello", ""),
+	} {
+		if !errors.Is(err, ErrRejected) || !strings.Contains(err.Error(), "must match") {
+			t.Error(err)
+		}
+	}
+}
+
 // TestMissingScope: the scope is named, and the command that mends it; no other token is asked for.
 func TestMissingScope(t *testing.T) {
 	srv, err := faketwitch.Start(faketwitch.Options{Channels: []string{"room"}, Scopes: []string{"chat:read"}})

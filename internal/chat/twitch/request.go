@@ -20,10 +20,11 @@ type request struct {
 	scheme string // before the token in the Authorization header; empty means Bearer
 	body   any    // sent as JSON; nil sends none
 
-	essential bool  // may use what is kept of the budget for what must not wait behind moderation
-	once      bool  // is not sent again where Twitch may have done it
-	forbidden error // what a 403 means; nil means ErrNotModerator
-	lasting   bool  // a 409 won't pass: what is asked for is there already, which is the caller's to understand
+	essential bool        // may use what is kept of the budget for what must not wait behind moderation
+	once      bool        // is sent at once or not at all, and not again where Twitch may have done it
+	unless    func() bool // looked at before each try: true where there is nothing left to do, which is errNeedless; nil means never
+	forbidden error       // what a 403 means; nil means ErrNotModerator
+	lasting   bool        // a 409 won't pass: what is asked for is there already, which is the caller's to understand
 }
 
 // answer is what Twitch said to a request.

@@ -24,7 +24,7 @@ const (
 func (h *Helix) do(ctx context.Context, r request) (answer, error) {
 	renewed := h.Refused == nil
 	for try := 1; ; try++ {
-		a, token, trouble := h.try(ctx, r)
+		a, token, trouble := h.try(ctx, r, try)
 		if !renewed && token != "" && errors.Is(trouble, ErrToken) {
 			if trouble = h.renew(ctx, r, token); trouble == nil {
 				renewed = true
@@ -45,8 +45,8 @@ func (h *Helix) do(ctx context.Context, r request) (answer, error) {
 }
 
 // try sends a request once the budget has room for it. It returns the token that it was sent with; none where it wasn't sent.
-func (h *Helix) try(ctx context.Context, r request) (a answer, sentWith string, trouble error) {
-	if err := h.afford(ctx, r.essential); err != nil {
+func (h *Helix) try(ctx context.Context, r request, try int) (a answer, sentWith string, trouble error) {
+	if err := h.afford(ctx, r); err != nil {
 		return answer{}, "", fmt.Errorf("%s: %w", r.op, err)
 	}
 	token, err := h.token(ctx)
@@ -55,7 +55,7 @@ func (h *Helix) try(ctx context.Context, r request) (a answer, sentWith string, 
 	}
 	a, err = h.send(ctx, r, token)
 	if trouble = r.trouble(a, err); err == nil {
-		trouble = cmp.Or(trouble, h.heed(ctx, a.header))
+		trouble = cmp.Or(trouble, h.heed(ctx, a, try))
 	}
 	return a, token, trouble
 }
@@ -87,6 +87,8 @@ func (r request) trouble(a answer, err error) error {
 		return r.refused(ErrUnavailable, a)
 	case a.lacksScope():
 		return r.refused(ErrScope, a)
+	case a.status == http.StatusUnauthorized && strings.Contains(a.says(), "must match"): // the token is another user's than the request
+		return r.refused(ErrRejected, a)
 	case a.status == http.StatusUnauthorized:
 		return r.refused(ErrToken, a)
 	case a.status == http.StatusForbidden:
@@ -119,22 +121,28 @@ func (h *Helix) token(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// waitAfter waits before the next try. An empty budget is everyone's: all requests are held until it is full again. A 429 while budget is left is
-// about one channel, and only this request waits.
+// waitAfter waits before the next try. Where the budget is empty, that holds the request like any other. A 429 while budget is left is about one
+// channel, and only this request waits.
 func (h *Helix) waitAfter(ctx context.Context, a answer, try int) error {
-	wait := backoff(try-1, retryMin, retryMax)
-	if a.status != http.StatusTooManyRequests {
-		return h.pause(ctx, wait)
+	if a.emptied() {
+		return nil
 	}
-	now := h.now()
-	if reset, err := strconv.ParseInt(a.header.Get("Ratelimit-Reset"), 10, 64); err == nil {
+	return h.pause(ctx, a.wait(try, h.now()))
+}
+
+// emptied reports whether Twitch refuses a request because the budget is empty.
+func (a answer) emptied() bool {
+	left, err := strconv.Atoi(a.header.Get("Ratelimit-Remaining"))
+	return a.status == http.StatusTooManyRequests && (err != nil || left <= 0)
+}
+
+// wait is how long to wait after an answer.
+func (a answer) wait(try int, now time.Time) time.Duration {
+	wait := backoff(try-1, retryMin, retryMax)
+	if reset, err := strconv.ParseInt(a.header.Get("Ratelimit-Reset"), 10, 64); err == nil && a.status == http.StatusTooManyRequests {
 		wait = min(max(wait, time.Unix(reset, 0).Sub(now)), longestHold)
 	}
-	if left, err := strconv.Atoi(a.header.Get("Ratelimit-Remaining")); err == nil && left > 0 {
-		return h.pause(ctx, wait)
-	}
-	h.budget.hold(now.Add(wait))
-	return nil
+	return wait
 }
 
 // ask sends a request whose answer is worth reading, and reads it into v.

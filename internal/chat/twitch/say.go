@@ -14,8 +14,8 @@ const maxText = 500
 // SendMessage says something in a channel, in the name of the token's user, in answer to a message where replyTo is its ID. The text is cut to 500
 // characters; line breaks and the like in it become blanks.
 //
-// It is never sent twice: where Twitch gives no answer, nobody knows whether the message can be seen. A message that Twitch took but doesn't show is an
-// ErrDropped, one without any text an ErrUnsafe.
+// It is sent at once or, where the request budget has no room, not at all, which is an ErrBusy. It is never sent twice: where Twitch gives no answer,
+// nobody knows whether the message can be seen. A message that Twitch took but doesn't show is an ErrDropped, one without any text an ErrUnsafe.
 func (h *Helix) SendMessage(ctx context.Context, broadcasterID, senderID, text, replyTo string) error {
 	type message struct {
 		BroadcasterID string `json:"broadcaster_id"`

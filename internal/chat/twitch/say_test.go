@@ -76,6 +76,24 @@ func TestSayIsTriedOnce(t *testing.T) {
 	}
 }
 
+// TestSayDoesNotWait: where the budget has no room, nothing is said, now or later.
+func TestSayDoesNotWait(t *testing.T) {
+	for name, spend := range map[string]func(h *Helix){
+		"used up": func(h *Helix) { _ = h.heed(t.Context(), answer{header: told(800, reserve)}, 1) },
+		"held":    func(h *Helix) { h.budget.hold(h.now().Add(time.Minute)) },
+	} {
+		srv := startTwitch(t, "room")
+		moderator, msg := newModerator(t, srv)
+		naps := newNaps()
+		moderator.Helix.Now, moderator.Helix.sleep = naps.now, naps.sleep
+		spend(moderator.Helix)
+		err := moderator.Say(t.Context(), msg.ChannelID, "hello", "")
+		if !errors.Is(err, ErrBusy) || len(srv.Requests()) != 0 || len(naps.all()) != 0 {
+			t.Errorf("%s: %v, %d requests, waited %v", name, err, len(srv.Requests()), naps.all())
+		}
+	}
+}
+
 // TestSayTimesOut: an answer that doesn't come in time isn't waited for, and nothing is said twice.
 func TestSayTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -26,7 +26,7 @@ type chatSettings struct {
 	Wait *int64 `json:"slow_mode_wait_time"`
 }
 
-// ChatSettings returns how the channel's slow mode is set. It doesn't wait behind moderation.
+// ChatSettings returns how the channel's slow mode is set: one that is on never lets wait for less than can be set. It doesn't wait behind moderation.
 func (h *Helix) ChatSettings(ctx context.Context, room Room) (SlowMode, error) {
 	query := url.Values{"broadcaster_id": {room.BroadcasterID}}
 	r := request{op: "read chat settings", method: http.MethodGet, url: h.baseURL() + "/chat/settings?" + query.Encode(), essential: true}
@@ -45,6 +45,9 @@ func (h *Helix) ChatSettings(ctx context.Context, room Room) (SlowMode, error) {
 	s := SlowMode{On: told.Data[0].On}
 	if seconds := told.Data[0].Wait; seconds != nil {
 		s.Wait = time.Duration(*seconds) * time.Second
+	}
+	if s.On {
+		s.Wait = max(s.Wait, minSlow)
 	}
 	return s, nil
 }

@@ -2,6 +2,9 @@ package twitch
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 	"time"
@@ -50,6 +53,24 @@ func TestSlowMode(t *testing.T) {
 	}
 }
 
+// TestSlowModeCanBeSetAsRead: a slow mode that is shorter than can be set is read as the shortest that can.
+func TestSlowModeCanBeSetAsRead(t *testing.T) {
+	for told, want := range map[string]SlowMode{
+		`{"slow_mode":true,"slow_mode_wait_time":1}`:     {true, 3 * time.Second},
+		`{"slow_mode":true,"slow_mode_wait_time":null}`:  {true, 3 * time.Second},
+		`{"slow_mode":true,"slow_mode_wait_time":4}`:     {true, 4 * time.Second},
+		`{"slow_mode":false,"slow_mode_wait_time":null}`: {},
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"data":[`+told+`]}`) }))
+		h := &Helix{BaseURL: srv.URL, Token: tokenOf("a-token")}
+		if got, err := h.ChatSettings(t.Context(), Room{"1", "2"}); err != nil || got != want {
+			t.Errorf("%s is read as %+v, %v", told, got, err)
+		}
+		h.Close()
+		srv.Close()
+	}
+}
+
 // TestSlowModeAnswers: what else can come of it.
 func TestSlowModeAnswers(t *testing.T) {
 	srv := startTwitch(t, "room")
@@ -84,7 +105,7 @@ func TestSlowModeDoesNotWait(t *testing.T) {
 	moderator, msg := newModerator(t, srv)
 	naps := newNaps()
 	moderator.Helix.Now, moderator.Helix.sleep = naps.now, naps.sleep
-	if err := moderator.Helix.heed(t.Context(), told(800, reserve)); err != nil {
+	if err := moderator.Helix.heed(t.Context(), answer{header: told(800, reserve)}, 1); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := moderator.SlowMode(t.Context(), msg.ChannelID); err != nil {

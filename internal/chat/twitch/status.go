@@ -80,7 +80,10 @@ func (r *report) begin(names []string, clock func() time.Time, wait func(context
 		}
 		r.roster.set(channels)
 	}
-	r.status = Status{State: Connecting, Since: now, Skipped: make(map[SkipReason]uint64)}
+	r.status.State, r.status.Since = Connecting, now
+	if r.status.Skipped == nil { // it is the first time
+		r.status.Skipped = make(map[SkipReason]uint64)
+	}
 	return nil
 }
 

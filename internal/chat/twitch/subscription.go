@@ -73,7 +73,7 @@ func (h *Helix) subscribe(ctx context.Context, s subscription, sessionID, userID
 func (h *Helix) unsubscribe(ctx context.Context, id string) error {
 	r := request{
 		op: "end a subscription", method: http.MethodDelete, url: h.baseURL() + "/eventsub/subscriptions?" + url.Values{"id": {id}}.Encode(),
-		forbidden: errNotTold,
+		essential: true, forbidden: errNotTold,
 	}
 	a, err := h.do(ctx, r)
 	if err == nil && !a.ok() && a.status != http.StatusNotFound {

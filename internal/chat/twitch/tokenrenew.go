@@ -108,17 +108,29 @@ func (t *Tokens) replace(p Pair) {
 	err := t.store(record)
 	t.alter(func(k *knownTokens) {
 		now := t.now()
+		k.countVain(now)
 		k.record, k.renewed, k.early = record, now, renewBefore
 		if !p.Expires.IsZero() {
 			k.early = min(renewBefore, p.Expires.Sub(now)/10)
 		}
 		k.filed, k.unsaved = err, err != nil
-		k.good()
-		if record.UserID == "" {
+		if k.vain == 0 {
+			k.good()
+		}
+		if record.UserID == "" || k.vain > 0 {
 			k.checkAt = now
 		}
 	})
 	loggerOr(t.Logger).Info("twitch: renewed the token", "expires", p.Expires)
+}
+
+// countVain takes note that the token is about to be replaced: it was given in vain where that is so soon after, though it isn't about to expire.
+func (k *knownTokens) countVain(now time.Time) {
+	if k.record.due(now, 2*k.early) || k.renewed.IsZero() || now.Sub(k.renewed) > 2*k.stayFresh() {
+		k.vain = 0
+		return
+	}
+	k.vain++
 }
 
 // check asks Twitch whose the token is, and whether it holds. A refusal is noted here only where the token can't be renewed. The caller holds filing.
@@ -159,6 +171,12 @@ func (t *Tokens) learn(ctx context.Context, record tokenRecord, id Identity) {
 func (r tokenRecord) tellsMoreThan(than tokenRecord) bool {
 	return r.UserID != than.UserID || r.Login != than.Login || r.ClientID != than.ClientID || len(r.Scopes) != len(than.Scopes) ||
 		r.Expires.Sub(than.Expires).Abs() > renewBefore
+}
+
+// doubted notes that Twitch doesn't take a token that it has just given. It is used all the same: somebody else may take it.
+func (t *Tokens) doubted(err error) {
+	t.failed(fmt.Errorf("%w; it is new, so chatguard waits before it has it renewed again", err))
+	t.alter(func(k *knownTokens) { k.state = TokenUnknown })
 }
 
 // good notes that Twitch takes the token.

@@ -55,7 +55,11 @@ func (t *Tokens) tend(ctx context.Context) {
 	t.filing.Lock()
 	err := t.check(ctx)
 	t.filing.Unlock()
-	if errors.Is(err, ErrToken) && t.renewable(k.record.Pair) {
+	switch {
+	case !errors.Is(err, ErrToken) || !t.renewable(k.record.Pair):
+	case k.vain > 0 && k.isFresh(t.now()):
+		t.doubted(err)
+	default:
 		_ = t.renew(ctx, k.record.Access) // the status tells
 	}
 }

@@ -89,7 +89,7 @@ func TestRunTakesUpANewLogin(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("ended with %v", err)
 	}
-	if got := fmt.Sprint(states); !strings.HasPrefix(got, "[good revoked unknown good") {
+	if got := fmt.Sprint(states); !strings.HasPrefix(got, "[unknown good revoked unknown good") {
 		t.Errorf("was told %s", got)
 	}
 }

@@ -76,8 +76,19 @@ func (t *Tokens) Token(ctx context.Context) (string, error) {
 	return "", err
 }
 
-// fresh is how long a token that Twitch refuses right after giving it isn't renewed again: something else must be wrong.
+// fresh is how long a token that Twitch refuses right after giving it isn't renewed again: something else must be wrong. Where that goes on, it
+// is longer each time, but no longer than checkEvery.
 const fresh = time.Minute
+
+// stayFresh is for how long the token isn't renewed again because it is refused.
+func (k *knownTokens) stayFresh() time.Duration {
+	return min(fresh<<min(k.vain, 10), checkEvery)
+}
+
+// isFresh reports whether there is no sense in renewing the token because it is refused.
+func (k *knownTokens) isFresh(now time.Time) bool {
+	return !k.renewed.IsZero() && now.Sub(k.renewed) < k.stayFresh()
+}
 
 // Refused is to be called with a token that Twitch has answered with 401. It renews the token, once for all who call meanwhile, and returns nil when
 // there is another one to try with. A caller whose context ends leaves; the renewal goes on.
@@ -91,7 +102,7 @@ func (t *Tokens) Refused(ctx context.Context, token string) error {
 		return nil
 	case k.unusable() != nil:
 		return k.unusable()
-	case !k.renewed.IsZero() && t.now().Sub(k.renewed) < fresh:
+	case k.isFresh(t.now()):
 		t.alter(func(k *knownTokens) { k.checkAt = t.now() })
 		return fmt.Errorf("%w (it is new: look whether twitch.client_id is the application's that it was made for)", ErrToken)
 	}

@@ -3,10 +3,12 @@ package twitch
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,8 +26,14 @@ type keeping struct {
 // keep returns a bot that got the server's first pair from the environment, and has a file.
 func keep(t *testing.T) *keeping {
 	t.Helper()
+	return keepFor(t, 0)
+}
+
+// keepFor does the same where access tokens live for that long; 0 is as long as Twitch's.
+func keepFor(t *testing.T, life time.Duration) *keeping {
+	t.Helper()
 	clock := newNaps()
-	srv, err := faketwitch.Start(faketwitch.Options{Now: clock.now, Scopes: ScopeNames()})
+	srv, err := faketwitch.Start(faketwitch.Options{Now: clock.now, Scopes: ScopeNames(), TokenLife: life})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +123,7 @@ func TestTokenIsRenewedBeforeItExpires(t *testing.T) {
 	t.Run("asked for", func(t *testing.T) {
 		k := keep(t)
 		k.later(0)
-		k.clock.sleep(t.Context(), 4*time.Hour-renewBefore-1)
+		k.clock.sleep(t.Context(), 4*time.Hour-time.Minute-1)
 		if k.token() != k.srv.Token() || k.srv.Refreshes() != 0 {
 			t.Fatal("renewed too early")
 		}
@@ -124,12 +132,32 @@ func TestTokenIsRenewedBeforeItExpires(t *testing.T) {
 			t.Errorf("%d renewals", k.srv.Refreshes())
 		}
 	})
+	t.Run("of a short life", func(t *testing.T) {
+		k := keepFor(t, 5*time.Minute)
+		k.later(3 * time.Minute)
+		if k.later(0); k.srv.Refreshes() != 1 {
+			t.Fatalf("%d renewals", k.srv.Refreshes())
+		}
+		for _, step := range []struct {
+			after time.Duration
+			want  int
+		}{{4*time.Minute - 1, 1}, {1, 2}, {4*time.Minute - 1, 2}, {1, 3}} {
+			if k.later(step.after); k.srv.Refreshes() != step.want {
+				t.Errorf("%d renewals, want %d", k.srv.Refreshes(), step.want)
+			}
+		}
+	})
 	t.Run("tended", func(t *testing.T) {
 		k := keep(t)
 		k.later(0)
-		if k.later(4*time.Hour - 2*renewBefore - 1); k.srv.Refreshes() != 0 {
+		if k.later(4*time.Hour - 2*time.Minute - time.Second); k.srv.Refreshes() != 0 {
 			t.Fatal("renewed too early")
 		}
+		if k.later(time.Second); k.srv.Refreshes() != 1 {
+			t.Fatal("renewed too late")
+		}
+		k = keep(t)
+		k.later(0)
 		for day := range 40 { // more than the 30 days that an unused refresh token lives
 			for range 6 {
 				k.later(4*time.Hour - 2*renewBefore)
@@ -145,10 +173,13 @@ func TestTokenIsRenewedBeforeItExpires(t *testing.T) {
 func TestRefusedRenewsOnceForAll(t *testing.T) {
 	k := keep(t)
 	k.later(0)
+	k.clock.sleep(t.Context(), time.Hour)
 	old := k.token()
 	k.srv.ExpireTokens()
+	told := 0
 	k.Changed = func(TokenStatus) {
-		if used := k.look().record.Access; used != k.stored().Access {
+		told++
+		if used := k.look().record.Access; used != k.stored().Access || used == old {
 			t.Errorf("%s is used while the file holds %s", used, k.stored().Access)
 		}
 	}
@@ -164,8 +195,8 @@ func TestRefusedRenewsOnceForAll(t *testing.T) {
 		})
 	}
 	callers.Wait()
-	if k.srv.Refreshes() != 1 || k.asked("token") != 1 || k.stored().Access != k.token() || k.stored().Refresh == k.srv.RefreshToken() {
-		t.Errorf("%d renewals of %d asked for", k.srv.Refreshes(), k.asked("token"))
+	if k.srv.Refreshes() != 1 || k.asked("token") != 1 || k.stored().Access != k.token() || k.stored().Refresh == k.srv.RefreshToken() || told != 1 {
+		t.Errorf("%d renewals of %d asked for, told %d times", k.srv.Refreshes(), k.asked("token"), told)
 	}
 	if err := k.Refused(t.Context(), old); err != nil || k.asked("token") != 1 {
 		t.Errorf("a token that isn't used any more: %v", err)
@@ -317,6 +348,64 @@ func TestNewTokenThatIsRefused(t *testing.T) {
 	k.srv.Revoke()
 	k.later(0)
 	k.is(TokenRevoked, "run `chatguard login`") // it was looked at all the same
+}
+
+// TestEveryNewTokenIsRefused: while Twitch gives tokens that it then calls invalid, they are renewed a few times only, and that is said; once it takes
+// them, all is well.
+func TestEveryNewTokenIsRefused(t *testing.T) {
+	k := keep(t)
+	var taken atomic.Bool
+	k.HTTP = &http.Client{Transport: refusing{&http.Transport{DisableKeepAlives: true}, &taken}}
+	for range 300 {
+		k.later(lookEvery)
+	}
+	if n := k.srv.Refreshes(); n < 2 || n > 4 {
+		t.Errorf("%d renewals in ten minutes", n)
+	}
+	if n := k.asked("validate"); n != 0 {
+		t.Fatalf("%d were validated", n)
+	}
+	k.is(TokenUnknown, "it is new")
+	before := k.srv.Refreshes()
+	for range 24 * 60 {
+		k.later(time.Minute)
+	}
+	if n := k.srv.Refreshes() - before; n > 40 {
+		t.Errorf("%d renewals in a day", n)
+	}
+	taken.Store(true)
+	k.later(authMax)
+	k.is(TokenGood, "")
+	k.srv.ExpireTokens()
+	k.later(3 * time.Hour)
+	k.is(TokenGood, "")
+}
+
+// refusing is a way to an identity server that calls every token invalid until they are taken.
+type refusing struct {
+	http.RoundTripper
+	taken *atomic.Bool
+}
+
+func (r refusing) RoundTrip(req *http.Request) (*http.Response, error) {
+	if r.taken.Load() || req.Method == http.MethodPost {
+		return r.RoundTripper.RoundTrip(req)
+	}
+	body := io.NopCloser(strings.NewReader(`{"status":401,"message":"invalid access token"}`))
+	return &http.Response{StatusCode: http.StatusUnauthorized, Body: body, Request: req}, nil
+}
+
+// TestRenewable: whether the token can be renewed shows, before Twitch was asked too.
+func TestRenewable(t *testing.T) {
+	for name, c := range map[string]struct {
+		refresh, clientID string
+		want              bool
+	}{"yes": {"r", "c", true}, "no refresh token": {"", "c", false}, "nobody knows of which application": {"r", "", false}} {
+		k := &Tokens{Access: "a", Refresh: c.refresh, ClientID: c.clientID}
+		if err := k.Load(t.Context()); err != nil || k.Status().Renewable != c.want {
+			t.Errorf("%s: %v, %+v", name, err, k.Status())
+		}
+	}
 }
 
 // TestWithoutRefreshToken a token works until it expires.

@@ -26,11 +26,12 @@ type TokenStatus struct {
 	Missing   []string  // scopes that it lacks for the transport
 	Since     time.Time // when the state began
 	Detail    string    // what is wrong, in one line with the mend; may be empty
-	ExpiresAt time.Time // zero where that isn't known; it is renewed before
+	ExpiresAt time.Time // zero where that isn't known; it is renewed before, where it can be
+	Renewable bool      // whether it can; where not, it works until it expires
 }
 
 func (s TokenStatus) same(other TokenStatus) bool {
-	return s.State == other.State && s.Detail == other.Detail && s.ExpiresAt.Equal(other.ExpiresAt) && slices.Equal(s.Missing, other.Missing) &&
+	return s.State == other.State && s.Renewable == other.Renewable && s.Detail == other.Detail && s.ExpiresAt.Equal(other.ExpiresAt) && slices.Equal(s.Missing, other.Missing) &&
 		s.Identity.UserID == other.Identity.UserID && s.Identity.Login == other.Identity.Login && s.Identity.ClientID == other.Identity.ClientID
 }
 
@@ -44,6 +45,7 @@ type knownTokens struct {
 	unsaved  bool          // the file lacks the record
 	early    time.Duration // how long before the token expires it is to be renewed
 	renewed  time.Time     // when it was, here; zero for never
+	vain     int           // renewals in a row that Twitch gave a refused token for
 	checkAt  time.Time     // when to ask Twitch about it
 	failures int           // to reach Twitch, in a row
 	retryAt  time.Time     // when to try again after them
@@ -73,7 +75,9 @@ func (r tokenRecord) identity() Identity {
 func (t *Tokens) Status() TokenStatus { return t.statusOf(t.look()) }
 
 func (t *Tokens) statusOf(k knownTokens) TokenStatus {
-	s := TokenStatus{State: k.state, Identity: k.record.identity(), Since: k.since, ExpiresAt: k.record.Expires}
+	s := TokenStatus{
+		State: k.state, Identity: k.record.identity(), Since: k.since, ExpiresAt: k.record.Expires, Renewable: t.renewable(k.record.Pair),
+	}
 	if s.State == "" {
 		s.State = TokenUnknown // nobody has looked
 	}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+// A busy evening: each channel has so many chatters that nobody is throttled but one, who says a line of every five hundred.
+const (
+	busyChannels = 100
+	busyRate     = 50 // lines a second in each
+	busyChatters = 400
+	busySpam     = 500
+	busyWarmUp   = 1 // seconds, in which what only the first lines cost is over
+	busySeconds  = 10
+)
+
+// BenchmarkChannels measures how much processor time the binary needs for 100 channels with 50 lines a second each on one connection, on one core. The
+// line too much is deleted, ten a second.
+func BenchmarkChannels(b *testing.B) {
+	path := buildBinary(b)
+	for _, transport := range []string{config.TransportIRC, config.TransportIRCWebSocket, config.TransportEventSub} {
+		b.Run(transport, func(b *testing.B) {
+			for b.Loop() {
+				server, configuration := startTwitch(b, enforcing)
+				p := startBinary(b, path, configuration, busyEnvironment(server, transport)...)
+				wait, n := server.WaitJoined, busyChannels
+				if transport == config.TransportEventSub {
+					wait, n = server.WaitSubscribed, 2*busyChannels
+				}
+				if err := wait(b.Context(), n); err != nil {
+					b.Fatal(err)
+				}
+				talk := func(seconds int) {
+					every(seconds*busyChannels*busyRate, busyChannels*busyRate, func(i int) { busyLine(b, server, i) })
+				}
+				talk(busyWarmUp)
+				began, before := time.Now(), p.measured(b, processorTime)
+				talk(busySeconds)
+				took := time.Since(began)
+				p.catchUp(b, server.Said())
+				b.ReportMetric((p.measured(b, processorTime)-before)*1000/took.Seconds(), "ms-CPU/s")
+				b.ReportMetric(busySeconds*busyChannels*busyRate/took.Seconds(), "lines/s")
+				b.ReportMetric(float64(server.Said())-p.measured(b, messagesRead), "lost")
+				b.ReportMetric(float64(server.Deleted()), "deletes")
+				p.stop(b)
+				b.ReportMetric(0, "ns/op")
+			}
+		})
+	}
+}
+
+// enforcing deletes what the default limits throttle.
+const enforcing = `
+[policy]
+mode = "enforce"
+
+[penalties]
+ladder = ["delete"]
+`
+
+// busyEnvironment opens the channels, and makes the binary read them over a transport on one core.
+func busyEnvironment(server *faketwitch.Server, transport string) []string {
+	var channels []string
+	for i := range busyChannels {
+		channels = append(channels, busyChannel(i))
+		server.AddChannel(busyChannel(i))
+	}
+	return []string{
+		"GOMAXPROCS=1", "CHATGUARD_TWITCH_TOKEN=" + server.Token(), "CHATGUARD_TWITCH_CHANNELS=" + strings.Join(channels, ","),
+		"CHATGUARD_TWITCH_TRANSPORT=" + transport, "CHATGUARD_TWITCH_IRC_WEBSOCKET_URL=" + server.IRCWebSocketURL(),
+		"CHATGUARD_TWITCH_EVENTSUB_URL=" + server.EventSubURL(),
+	}
+}
+
+func busyChannel(i int) string { return fmt.Sprint("garden", i) }
+
+// busyLine says the i-th line of the evening.
+func busyLine(b *testing.B, server *faketwitch.Server, i int) {
+	channel, login := busyChannel(i%busyChannels), fmt.Sprint("chatter", i/busyChannels%busyChatters)
+	if i%busySpam == 0 {
+		channel, login = busyChannel(0), "spammer"
+	}
+	if _, err := server.Say(faketwitch.Line{Channel: channel, Login: login, Text: "hello there everyone, that jump was so close"}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// The metrics that tell how long processors have worked for a process, and how many messages it has read.
+const (
+	processorTime = "process_cpu_seconds_total"
+	messagesRead  = "chatguard_messages_total"
+)
+
+// catchUp waits until the process has read n messages, for as long as that may take.
+func (p *process) catchUp(b *testing.B, n int) {
+	b.Helper()
+	for gaveUp := time.Now().Add(10 * time.Second); p.measured(b, messagesRead) < float64(n) && time.Now().Before(gaveUp); {
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// measured is the sum of what the process's metrics say under a name.
+func (p *process) measured(b *testing.B, name string) (sum float64) {
+	b.Helper()
+	answer, err := http.Get(p.address + "metrics")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		metric, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if bare, _, _ := strings.Cut(metric, "{"); bare == name {
+			n, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			sum += n
+		}
+	}
+	return sum
+}

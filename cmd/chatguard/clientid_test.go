@@ -1,0 +1,77 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+const (
+	withoutID = "[twitch]\nclient_id = \"\"\n# mine\n"
+	withID    = "[twitch]\nclient_id = \"abcdefgh\"\n# mine\n"
+)
+
+// keepID lets a form put a client ID into a configuration, and returns what it says.
+func keepID(t *testing.T, path string) string {
+	t.Helper()
+	var out strings.Builder
+	if err := (&clientIDForm{out: &out, path: path}).keep("abcdefgh"); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// TestAClientIDIsKept in a new file in the place of the old one, which is never without its contents; mode and links stay.
+func TestAClientIDIsKept(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	path, link := filepath.Join(folder, "mine.toml"), filepath.Join(folder, "link.toml")
+	if err := os.WriteFile(path, []byte(withoutID), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("mine.toml", link); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer before.Close()
+	if out := keepID(t, link); out != "\nWrote it into "+link+".\n\n" {
+		t.Errorf("it says %q", out)
+	}
+	if old, err := io.ReadAll(before); err != nil || string(old) != withoutID {
+		t.Errorf("who reads the old file gets %q, %v", old, err)
+	}
+	if contents, err := os.ReadFile(path); err != nil || string(contents) != withID {
+		t.Errorf("the new one is %q, %v", contents, err)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
+		t.Errorf("its mode is %v, %v", info.Mode(), err)
+	}
+	if target, err := os.Readlink(link); err != nil || target != "mine.toml" {
+		t.Errorf("the link leads to %q, %v", target, err)
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 2 {
+		t.Errorf("in the folder are %v, %v", entries, err)
+	}
+}
+
+// TestAClientIDThatCannotBeKept: where no file can be made beside the configuration, that stays as it is, and the line to add is named.
+func TestAClientIDThatCannotBeKept(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), strings.Repeat("long", 61)+".toml") // beside which no name is short enough
+	if err := os.WriteFile(path, []byte(withoutID), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := keepID(t, path)
+	if !strings.Contains(out, "a whole new file is needed for that, and its folder takes none") || !strings.Contains(out, `Until it has client_id = "abcdefgh" in [twitch]`) {
+		t.Errorf("it says %q", out)
+	}
+	if contents, err := os.ReadFile(path); err != nil || string(contents) != withoutID {
+		t.Errorf("the file is %q, %v", contents, err)
+	}
+}

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+var (
+	storms    = flag.Int("storms", 16, "how many storms with several faults at once TestStormsOfManyFaults raises")
+	stormSeed = flag.Uint64("storm-seed", 0, "raise only the storm with this seed")
+)
+
+// transports are all that chat can be read by.
+var transports = []string{config.TransportIRC, config.TransportIRCWebSocket, config.TransportEventSub}
+
+// TestStorms holds what the bot promises while one thing goes wrong, whatever it is, over each transport.
+func TestStorms(t *testing.T) {
+	for _, f := range append([]fault{{name: "fair weather"}}, faults...) {
+		for _, transport := range f.transports() {
+			t.Run(f.name+"/"+transport, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) { newStorm(t, 1, transport, f).blow() })
+			})
+		}
+	}
+}
+
+// TestStormsOfManyFaults does so while several go wrong at once. What goes wrong, and who says what, follows from the seed.
+func TestStormsOfManyFaults(t *testing.T) {
+	seeds := []uint64{*stormSeed}
+	if *stormSeed == 0 {
+		seeds = nil
+		for seed := range *storms {
+			seeds = append(seeds, uint64(seed+1))
+		}
+	}
+	for _, seed := range seeds {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		transport := transports[rng.IntN(len(transports))]
+		possible := slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return !slices.Contains(f.transports(), transport) })
+		rng.Shuffle(len(possible), func(i, j int) { possible[i], possible[j] = possible[j], possible[i] })
+		chosen := possible[:2+rng.IntN(4)]
+		t.Run(fmt.Sprintf("storm-seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { newStorm(t, seed, transport, chosen...).blow() })
+		})
+	}
+}
+
+// storm is half a minute of a busy chat in which things go wrong, and what must hold all the same.
+type storm struct {
+	*simulation
+	about    string // for messages
+	rng      *rand.Rand
+	luck     *rand.Rand // of requests to Helix; only spoil and what it calls touch it
+	people   []*stormUser
+	spammers int // in each channel
+	faults   []fault
+	delivery faketwitch.Delivery
+	helix    []helixFault
+	busy     atomic.Int64 // answers "too many requests" that are our doing
+	cut      atomic.Bool  // nobody can connect
+	said     map[string]utterance
+	entries  []journal.Entry
+}
+
+// utterance is a message that was said.
+type utterance struct {
+	channel string
+	by      *stormUser
+	at      time.Time
+}
+
+// How long a storm lasts, and how long everything may take to be well again: as long as the most patient part waits before it tries again.
+const (
+	stormLasts = 30 * time.Second
+	calmLasts  = 4 * time.Minute
+	mischief   = 4 * time.Second // between two disturbances
+)
+
+var stormChannels = []string{"gardenhour", "rosebed"}
+
+func newStorm(t *testing.T, seed uint64, transport string, faults ...fault) *storm {
+	c := config.Default()
+	c.Twitch.Transport, c.Twitch.Channels = transport, stormChannels
+	c.Notices = config.Notices{Text: "@{name}, next message in {wait}", Cooldown: time.Hour}
+	c.Policy.Mode = chatguard.Enforce
+	c.Policy.Penalties.Ladder = []chatguard.Penalty{
+		{Action: chatguard.Delete}, {Action: chatguard.Warn}, {Action: chatguard.Timeout, Duration: 10 * time.Second},
+	}
+	c.Policy.Penalties.StrikeEvery = 5 * time.Second
+	options := faketwitch.Options{Channels: stormChannels}
+	s := &storm{rng: rand.New(rand.NewPCG(seed, 2)), luck: rand.New(rand.NewPCG(seed, 3)), faults: faults, spammers: 3, said: map[string]utterance{}}
+	s.about = fmt.Sprintf("seed %d, %s", seed, transport)
+	for _, f := range faults {
+		s.about += ", " + f.name
+		if f.twitch != nil {
+			f.twitch(&options)
+		}
+	}
+	s.simulation = simulate(t, c, options)
+	reach := s.dial
+	s.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if s.cut.Load() {
+			return nil, net.ErrClosed
+		}
+		return reach(ctx, network, address)
+	}
+	s.delivery.Seed = seed
+	return s
+}
+
+// blow lets the storm come and go, and looks what is left.
+func (s *storm) blow() {
+	s.start()
+	s.begin()
+	s.talk()
+	s.calm()
+	s.pass(calmLasts)
+	s.probe()
+	s.stopAnd(s.readJournal)
+	s.checkJournal()
+	s.checkActs()
+	s.checkStaff()
+	s.checkRequests()
+	s.checkSaid()
+	s.checkLines()
+	if s.Failed() {
+		s.Logf("the bot's log of %s:\n%s", s.about, s.log.String())
+	}
+}
+
+func (s *storm) fail(format string, args ...any) {
+	s.Helper()
+	s.Errorf("storm (%s): %s", s.about, fmt.Sprintf(format, args...))
+}
+
+// begin lets things go wrong from now on.
+func (s *storm) begin() {
+	for _, f := range s.faults {
+		if f.begin != nil {
+			f.begin(s)
+		}
+	}
+	s.server.SetDelivery(s.delivery)
+	if len(s.helix) > 0 {
+		s.server.SetHelixFaults(s.spoil)
+	}
+}
+
+// calm lets nothing go wrong any more.
+func (s *storm) calm() {
+	s.cut.Store(false)
+	s.server.SetDelivery(faketwitch.Delivery{})
+	s.server.SetHelixFaults(nil)
+	s.server.FailAuth(nil)
+	s.server.CloseAfter(0)
+	s.server.RefuseLogins(false)
+	s.server.StallLogins(0)
+	s.server.StallWelcomes(0)
+	s.server.StallEventSub(false)
+	s.server.IgnoreJoins(0)
+	s.server.HangUp(0)
+}
+
+// talk lets everybody talk until the storm is over. Meanwhile the broadcasters remove some messages by hand.
+func (s *storm) talk() {
+	s.enter()
+	began, disturb := time.Now(), mischief
+	for {
+		next := slices.MinFunc(s.people, func(a, b *stormUser) int { return int(a.next - b.next) })
+		if next.next > stormLasts {
+			return
+		}
+		for ; disturb <= next.next; disturb += mischief {
+			s.passUntil(began.Add(disturb))
+			s.disturb()
+		}
+		s.passUntil(began.Add(next.next))
+		id := s.say(next)
+		if next.kind == spammer && s.rng.IntN(20) == 0 {
+			s.server.RemoveMessage(id)
+		}
+		next.next += next.gap(s.rng)
+	}
+}
+
+// passUntil lets time pass until at, unless something has taken longer.
+func (s *storm) passUntil(at time.Time) { s.pass(max(0, time.Until(at))) }
+
+func (s *storm) disturb() {
+	for _, f := range s.faults {
+		if f.disturb != nil {
+			f.disturb(s)
+		}
+	}
+}
+
+// say lets a user say something, unless they can't speak just now.
+func (s *storm) say(u *stormUser) (id string) {
+	u.spoken++
+	text := fmt.Sprintf("message %d", u.spoken)
+	if u.spoken == 2 && u.kind == chatter {
+		text = chat.QuotaCommand
+	}
+	id, err := s.server.Say(faketwitch.Line{Channel: u.channel, Login: u.login, Badges: u.badges, Text: text})
+	switch {
+	case err == nil:
+		s.said[id] = utterance{u.channel, u, time.Now()}
+	case errors.Is(err, faketwitch.ErrWarned): // and speaks the next time
+		s.server.Acknowledge(u.channel, u.login)
+	case !errors.Is(err, faketwitch.ErrSilenced) && !errors.Is(err, faketwitch.ErrSlow):
+		s.fail("%v", err)
+	}
+	return id
+}
+
+// probe looks whether the bot is there again: it judges and acts in every channel.
+func (s *storm) probe() {
+	for _, channel := range stormChannels {
+		u := &stormUser{login: "probe_of_" + channel, channel: channel, kind: spammer}
+		var last string
+		for range 4 {
+			last = s.say(u)
+		}
+		s.pass(5 * time.Second)
+		if _, there := s.server.Message(last); there {
+			s.fail("it isn't well again: what was too much in %s is still there", channel)
+		}
+	}
+}
+
+func (s *storm) readJournal() {
+	for _, channel := range stormChannels {
+		entries, err := s.bot.store.Entries(context.Background(), s.server.UserID(channel), 1_000_000)
+		if err != nil {
+			s.Fatal(err)
+		}
+		s.entries = append(s.entries, entries...)
+	}
+}
+
+// spoil decides which fault a request to Helix meets.
+func (s *storm) spoil(r faketwitch.Request) (faketwitch.Fault, bool) {
+	for _, f := range s.helix {
+		if strings.HasPrefix(r.Path, f.path) && s.luck.Float64() < f.share {
+			fault := f.fault(s)
+			if fault.Status == 429 {
+				s.busy.Add(1)
+			}
+			return fault, true
+		}
+	}
+	return faketwitch.Fault{}, false
+}
