@@ -45,8 +45,15 @@ type voice struct {
 	ctx    context.Context // ends when nothing is to be said any more
 
 	mu     sync.Mutex
-	closed bool                            // guarded by mu
-	said   map[string]map[string]time.Time // by channel and text: when; guarded by mu
+	closed bool                            // all below are guarded by mu
+	said   map[string]map[string]time.Time // by channel and text: when
+	floors map[string]*floor               // by channel
+}
+
+// floor is a channel's: who has it speaks. One that the chat takes long for doesn't make the next come too soon.
+type floor struct {
+	taken chan struct{} // holds a value while something is being said
+	last  time.Time     // when something was said last; only who has the floor touches it
 }
 
 func newVoice(b *Bot) *voice {
@@ -63,7 +70,7 @@ func newVoice(b *Bot) *voice {
 	if err != nil {
 		panic(err) // the policy is as constant as this text
 	}
-	return &voice{bot: b, guard: guard, said: map[string]map[string]time.Time{}}
+	return &voice{bot: b, guard: guard, said: map[string]map[string]time.Time{}, floors: map[string]*floor{}}
 }
 
 // say lets something be said when its turn comes. It never blocks, and reports whether there is room for it.
@@ -105,13 +112,39 @@ func (v *voice) speak(s saying, delay time.Duration) {
 	}
 	ctx, cancel := context.WithTimeout(v.ctx, sayWithin)
 	defer cancel()
-	err := errNoRoom
-	if v.bot.left() > 0 {
-		err = v.bot.options.Moderator.Say(ctx, s.channelID, s.text, s.replyTo)
-	}
+	err := v.takeFloor(ctx, s)
 	if err != nil && v.ctx.Err() == nil {
 		v.bot.complain("a message to the chat wasn't said", "channel", s.channelID, "error", err)
 	}
+}
+
+// takeFloor says something once what was said before in the channel is said, and a second old.
+func (v *voice) takeFloor(ctx context.Context, s saying) error {
+	v.mu.Lock()
+	f := v.floors[s.channelID]
+	if f == nil {
+		f = &floor{taken: make(chan struct{}, 1)}
+		v.floors[s.channelID] = f
+	}
+	v.mu.Unlock()
+	select {
+	case f.taken <- struct{}{}:
+		defer func() { <-f.taken }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	pause := time.NewTimer(sayEvery - v.bot.options.Now().Sub(f.last))
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if v.bot.left() == 0 {
+		return errNoRoom
+	}
+	defer func() { f.last = v.bot.options.Now() }() // by then the chat has heard it
+	return v.bot.options.Moderator.Say(ctx, s.channelID, s.text, s.replyTo)
 }
 
 var errNoRoom = errors.New("the request budget is used up")

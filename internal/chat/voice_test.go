@@ -94,6 +94,23 @@ func TestNothingIsSaidLate(t *testing.T) {
 	}, "delete")
 }
 
+// TestASlowChatIsNotTalkedOver: a second passes between what it has heard and what comes next.
+func TestASlowChatIsNotTalkedOver(t *testing.T) {
+	onStage(t, Options{}, func(s *stage) {
+		release := s.hold()
+		for _, text := range []string{"one", "two"} {
+			s.bot.voice.say(saying{channelID: "1", text: text, toKeeper: true})
+		}
+		s.wait(3 * time.Second)
+		release()
+		s.did(`say in 1 to "": one`)
+		s.wait(sayEvery - time.Millisecond)
+		s.did()
+		s.wait(time.Millisecond)
+		s.did(`say in 1 to "": two`)
+	}, "delete")
+}
+
 // TestThereIsRoomForModerators: however much else is to be said, they are answered.
 func TestThereIsRoomForModerators(t *testing.T) {
 	onStage(t, Options{}, func(s *stage) {
