@@ -99,7 +99,8 @@ func TestSlowModeAnswers(t *testing.T) {
 	}
 }
 
-// TestSlowModeDoesNotWait behind moderation: it is what ends a flood that moderation can't keep up with.
+// TestSlowModeDoesNotWait behind moderation: it is what ends a flood that moderation can't keep up with. Nor does what the connection to the chat needs,
+// and what a moderator has lifted.
 func TestSlowModeDoesNotWait(t *testing.T) {
 	srv := startTwitch(t, "room")
 	moderator, msg := newModerator(t, srv)
@@ -113,6 +114,16 @@ func TestSlowModeDoesNotWait(t *testing.T) {
 	}
 	if err := moderator.SetSlowMode(t.Context(), msg.ChannelID, true, time.Minute); err != nil || len(naps.all()) > 0 {
 		t.Errorf("%v, waited %v", err, naps.all())
+	}
+	h := moderator.Helix
+	_, looking := h.Users(t.Context(), "ann")
+	_, listing := h.ModeratedChannels(t.Context(), srv.BotID())
+	for what, err := range map[string]error{
+		"users": looking, "moderated channels": listing, "unban": moderator.Lift(t.Context(), msg.ChannelID, msg.User.ID), "unsubscribe": h.unsubscribe(t.Context(), "gone"),
+	} {
+		if err != nil || len(naps.all()) > 0 {
+			t.Errorf("%s: %v, waited %v", what, err, naps.all())
+		}
 	}
 	if err := moderator.Delete(t.Context(), msg); err != nil || len(naps.all()) == 0 {
 		t.Errorf("%v, moderation didn't wait", err)

@@ -111,10 +111,11 @@ func TestOthersSilencesStay(t *testing.T) {
 	}
 }
 
-// giveWhileTold gives a silence; before its answer the chat tells of it, and of another one that somebody gave since.
+// giveWhileTold gives a silence; before its answer, which takes long, the chat tells of it, and of another one that somebody gave since.
 func giveWhileTold(length, theirs time.Duration) func(q *quarrel) {
 	return func(q *quarrel) {
 		q.srv.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
+			q.now = q.now.Add(time.Minute)
 			q.told(length, "")
 			q.told(theirs, "")
 			return faketwitch.Fault{}, false
