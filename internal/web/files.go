@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard/web/static"
@@ -33,7 +34,8 @@ var kinds = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-func newFiles() (files, error) {
+// newFiles are the embedded files, which are packed once.
+var newFiles = sync.OnceValues(func() (files, error) {
 	all := files{}
 	err := fs.WalkDir(static.Files, ".", func(name string, entry fs.DirEntry, err error) error {
 		kind, served := kinds[path.Ext(name)]
@@ -52,7 +54,7 @@ func newFiles() (files, error) {
 	}
 	all[""] = all["index.html"]
 	return all, nil
-}
+})
 
 func newFile(kind string, content []byte) (file, error) {
 	var packed bytes.Buffer
