@@ -74,10 +74,7 @@ func (a *app) open(ctx context.Context, dial dialer) (err error) {
 			return err
 		}
 	}
-	_, strangers := unlisted(a.config)
-	for _, name := range strangers {
-		a.log.Warn("a table for a channel that isn't in twitch.channels, and so isn't moderated", "table", "[channel."+name+"]", "file", a.config.Path)
-	}
+	a.warnOfStrangers(a.config)
 	a.twitch = newTwitchConnection(a.config.Twitch, tokensOf(a.config, a.log), a.log, dial, a.enter)
 	if err = a.openStore(ctx); err != nil {
 		return err
@@ -217,7 +214,9 @@ func (a *app) openStore(ctx context.Context) (err error) {
 	if err != nil {
 		return withoutDatabase(err)
 	}
-	a.log.Info("went on where the last process ended", "rows", stats.Rows, "interrupted", stats.Interrupted, "took", time.Since(began).Round(time.Millisecond))
+	if stats.Rows > 0 {
+		a.log.Info("went on where the last process ended", "rows", stats.Rows, "interrupted", stats.Interrupted, "took", time.Since(began).Round(time.Millisecond))
+	}
 	return nil
 }
 

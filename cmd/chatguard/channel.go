@@ -102,6 +102,14 @@ func (a *app) meet(ctx context.Context) error {
 	return nil
 }
 
+// warnOfStrangers names the tables that belong to no channel that is moderated.
+func (a *app) warnOfStrangers(c config.Config) {
+	_, strangers := unlisted(c)
+	for _, name := range strangers {
+		a.log.Warn("a table for a channel that isn't in twitch.channels, and so isn't moderated", "table", "[channel."+name+"]", "file", c.Path)
+	}
+}
+
 // unlisted are the names of tables that aren't in twitch.channels: those that may be the ID of a channel that is, and those that can't.
 func unlisted(c config.Config) (ids, strangers []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {

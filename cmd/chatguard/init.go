@@ -70,7 +70,7 @@ See who would be throttled, in this terminal:
   chatguard watch%s %s
 The same with the dashboard:
   chatguard run%s
-To act, log the bot's account in, and set the mode to "enforce":
+To act, log the bot's account in, type /mod and its name in the channel's chat, and set the mode to "enforce":
   chatguard login%s
 `, path, with, channel, with, with)
 	return err

@@ -77,6 +77,7 @@ func (a *app) reload(ctx context.Context, cfg config.Config) error {
 	if err := fitTransport(cfg, a.config.Twitch.Transport); err != nil { // another transport needs a restart
 		return err
 	}
+	a.warnOfStrangers(cfg)
 	before := a.policies.Load()
 	err := a.web.Rebase(func() error {
 		a.policies.Store(&cfg)

@@ -208,12 +208,13 @@ func (t *twitchConnection) settle(ctx context.Context) bool {
 	_, needed := t.reader.(*twitch.EventSub)
 	waiting := ctx
 	if !needed {
-		if s := t.tokens.Status(); s.State == twitch.TokenMissing || s.State == twitch.TokenRevoked {
-			return true
-		}
 		var stop context.CancelFunc
 		waiting, stop = context.WithTimeout(ctx, settleTime)
 		defer stop()
+		_ = t.tokens.Check(waiting) // the status tells what came of it
+		if s := t.tokens.Status(); s.State == twitch.TokenMissing || s.State == twitch.TokenRevoked {
+			return true
+		}
 	}
 	if _, err := t.tokens.Wait(waiting); err != nil && needed {
 		return false

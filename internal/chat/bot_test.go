@@ -185,8 +185,8 @@ func TestThrottledMessagesAreActedOnOnce(t *testing.T) {
 		[]chatguard.Message{message("a4", "7"), message("a5", "7"), message("d1", "5", chatguard.Broadcaster), message("d2", "5", chatguard.Broadcaster)},
 		[]chatguard.Message{message("e1", "6", chatguard.LeadModerator), message("e2", "6", chatguard.LeadModerator)},
 	)
-	why := "Too many messages (limit burst). The next one is fine in 1h0m0s."
-	want := []string{"delete a2", "warn 7 for a3: " + why, "timeout 7 30s: " + why, "ban 7: " + why}
+	const why = "Too many messages (limit burst)."
+	want := []string{"delete a2", "warn 7 for a3: " + why, "timeout 7 30s: " + why + " The next one is fine in 60 min.", "ban 7: " + why}
 	if !slices.Equal(m.done, want) {
 		t.Errorf("done %q\nwant %q", m.done, want)
 	}

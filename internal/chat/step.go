@@ -136,14 +136,14 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 	case chatguard.Delete:
 		return moderator.Delete(ctx, j.message)
 	case chatguard.Warn:
-		return moderator.Warn(ctx, j.message, reason(j.verdict))
+		return moderator.Warn(ctx, j.message, reason(j.verdict, 0))
 	case chatguard.Timeout:
 		if penalty.UntilRefill { // of which some has passed
 			penalty.Duration = max(chatguard.MinTimeout, wholeSeconds(j.verdict.MaySpeakAt().Sub(b.options.Now())))
 		}
-		return moderator.Timeout(ctx, j.message, penalty.Duration, reason(j.verdict))
+		return moderator.Timeout(ctx, j.message, penalty.Duration, reason(j.verdict, penalty.Duration))
 	case chatguard.Ban:
-		return moderator.Ban(ctx, j.message, reason(j.verdict))
+		return moderator.Ban(ctx, j.message, reason(j.verdict, 0))
 	}
 	return skipError("a chat bot can't " + penalty.Action.String())
 }
@@ -161,10 +161,14 @@ func (b *Bot) reprieve(j *job) string {
 	return ""
 }
 
-// reason tells the user, and other moderators, why.
-func reason(v chatguard.Verdict) string {
+// reason tells the user, and other moderators, why; and, with a timeout, when the next message is fine.
+func reason(v chatguard.Verdict, silent time.Duration) string {
 	if v.Never {
 		return fmt.Sprintf("Too much at once (limit %s).", v.Limit)
 	}
-	return fmt.Sprintf("Too many messages (limit %s). The next one is fine in %s.", v.Limit, wholeSeconds(v.RetryAfter))
+	said := fmt.Sprintf("Too many messages (limit %s).", v.Limit)
+	if silent > 0 {
+		said += fmt.Sprintf(" The next one is fine in %s.", chatguard.Wait(max(silent, v.RetryAfter)))
+	}
+	return said
 }

@@ -81,6 +81,9 @@ func (v *voice) say(s saying) bool {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if s.toKeeper && v.repeats(s.channelID, s.text) {
+		s.text = speakable(s.text + " (again)")
+	}
 	if v.closed || v.repeats(s.channelID, s.text) {
 		return false
 	}
@@ -140,7 +143,7 @@ func (v *voice) takeFloor(ctx context.Context, s saying) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if v.bot.left() == 0 {
+	if !s.toKeeper && v.bot.left() == 0 { // for those who keep order there is a reserve
 		return errNoRoom
 	}
 	defer func() { f.last = v.bot.options.Now() }() // by then the chat has heard it

@@ -63,6 +63,7 @@ func TestRepeatsAreNotSaid(t *testing.T) {
 			}
 		}
 		say("1", "hello", true)
+		say("1", "hello", true) // with a word more, which the chat doesn't take for a repeat
 		say("1", "hello", false)
 		say("2", "hello", true)
 		say("1", "hello!", true)
@@ -80,9 +81,12 @@ func TestNothingIsSaidLate(t *testing.T) {
 		s.platform.most, s.platform.spent = 1, 1
 		s.platform.mu.Unlock()
 		for n := range 3 {
-			s.bot.voice.say(saying{channelID: "1", text: fmt.Sprint("text ", n), toKeeper: true})
+			s.bot.voice.say(saying{channelID: "1", text: fmt.Sprint("text ", n)})
+			s.wait(5 * time.Second)
 		}
-		s.wait(10 * time.Second)
+		s.bot.voice.say(saying{channelID: "1", text: "an answer", toKeeper: true})
+		s.wait(time.Second)
+		s.did(`say in 1 to "": an answer`)
 		s.platform.allow(100)
 		s.wait(10 * time.Second)
 		s.did()

@@ -15,7 +15,7 @@ import (
 )
 
 // usage is what a moderator is told who asks for something else.
-const usage = "status | pause | resume | observe | enforce | raid on|off | grant @user n | reset @user | pardon @user | exempt @user 10m | set burst 5"
+const usage = "status | pause | resume | observe | enforce | raid on 30m | raid off | grant @user n | reset @user | pardon @user | exempt @user 10m | set burst 5 | set burst refill 4s"
 
 // Command carries out a command that somebody wrote in chat, and returns the sentence to answer with. The chat has seen to it that the author
 // may: "!quota" is for everyone, anything else for those who keep order.

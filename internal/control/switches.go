@@ -118,10 +118,17 @@ func (c *Controls) turn(channelID string, change func(*Switches)) error {
 
 // keep stores a channel's switches as they are by now, and notes in the audit who turned one.
 func (c *Controls) keep(ctx context.Context, a journal.Audit) (saved bool, err error) {
+	c.tell(a.ChannelID, a.Author)
 	if err := c.store(ctx, a.ChannelID); err != nil {
 		return false, doneError{"a restart would undo it", c.trouble(err)}
 	}
 	return c.record(ctx, a) // what waited before it is stored with it
+}
+
+// tell logs what a channel's switches are, and who turned them last.
+func (c *Controls) tell(channelID, author string) {
+	s := c.Switches(channelID)
+	c.options.Log.Info("what holds over the policy", "channel", channelID, "paused_by", s.PausedBy, "raid_until", s.RaidUntil, "author", author)
 }
 
 // store stores a channel's switches. Of two who turn one at once, the one whose turn came last is stored last.
@@ -157,6 +164,9 @@ func (c *Controls) recall(channelID string, settings map[string]string) {
 	err := c.turn(channelID, func(s *Switches) { s.PausedBy, s.RaidUntil = settings[pauseSetting], raidUntil })
 	if err != nil {
 		c.options.Log.Error("a channel's switches can't be brought into force", "channel", channelID, "error", err)
+	}
+	if c.Switches(channelID) != (Switches{}) {
+		c.tell(channelID, "as before the start")
 	}
 }
 

@@ -25,7 +25,7 @@ func (h *Helix) SendMessage(ctx context.Context, broadcasterID, senderID, text, 
 	}
 	text = chatLine(text)
 	r := request{
-		op: "say something", method: http.MethodPost, url: h.baseURL() + "/chat/messages", once: true, forbidden: ErrRejected,
+		op: "say something", method: http.MethodPost, url: h.baseURL() + "/chat/messages", once: true, essential: true, forbidden: ErrRejected,
 		body: message{broadcasterID, senderID, text, replyTo},
 	}
 	if err := r.needs("broadcaster", broadcasterID, "sender", senderID); err != nil {

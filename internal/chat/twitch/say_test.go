@@ -79,7 +79,7 @@ func TestSayIsTriedOnce(t *testing.T) {
 // TestSayDoesNotWait: where the budget has no room, nothing is said, now or later.
 func TestSayDoesNotWait(t *testing.T) {
 	for name, spend := range map[string]func(h *Helix){
-		"used up": func(h *Helix) { _ = h.heed(t.Context(), answer{header: told(800, reserve)}, 1) },
+		"used up": func(h *Helix) { _ = h.heed(t.Context(), answer{header: told(800, 0)}, 1) },
 		"held":    func(h *Helix) { h.budget.hold(h.now().Add(time.Minute)) },
 	} {
 		srv := startTwitch(t, "room")
