@@ -92,6 +92,23 @@ func (g *Guard) UserOverride(channelID, userID string) (UserOverride, error) {
 	return overrideOf(table.OwnOf(userID, now)), nil
 }
 
+// UserOverrides returns what users have of their own in a channel, or with an empty channel ID in the limits per user everywhere, by user ID. Exemptions
+// that are over by the Guard's clock aren't among it. The error is ErrNoLimit where there are no such limits, ErrLongID, or ErrTime.
+func (g *Guard) UserOverrides(channelID string) (map[string]UserOverride, error) {
+	table, now, err := g.user(channelID, anyUser, g.now())
+	if err != nil {
+		return nil, err
+	}
+	overrides := map[string]UserOverride{}
+	for user, own := range table.Owns(now) {
+		overrides[user] = overrideOf(own)
+	}
+	return overrides, nil
+}
+
+// anyUser stands for a user of whom only the table matters.
+const anyUser = "any"
+
 func overrideOf(own limits.Own) UserOverride {
 	o := UserOverride{Exempt: Exemption(own.Exemption), Timezone: own.Timezone}
 	if own.ExemptUntil != 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -98,6 +99,40 @@ func TestExemptionForAWhile(t *testing.T) {
 		if err := g.SetUserOverride("1", "7", o, monday); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
+	}
+}
+
+func TestUserOverrides(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits = append(p.Limits, Limit{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 9, Every: time.Hour})
+	}, &Options{Now: func() time.Time { return monday }})
+	set := func(channel, user string, o UserOverride, at time.Time) {
+		t.Helper()
+		if err := g.SetUserOverride(channel, user, o, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	five, zone := UserOverride{Limits: map[string]Override{"burst": {Burst: 5}}}, UserOverride{Timezone: "Asia/Tokyo"}
+	ten := UserOverride{Limits: map[string]Override{"total": {Messages: 10}}}
+	set("1", "7", five, monday)
+	set("1", "not-a-number", zone, monday)
+	set("1", "8", UserOverride{Exempt: AlwaysExempt, ExemptUntil: monday.Add(-time.Second)}, monday.Add(-time.Hour)) // is over
+	set("1", "9", five, monday)
+	set("1", "9", UserOverride{}, monday)
+	set("2", "7", zone, monday)
+	set("", "7", ten, monday)
+	if _, err := g.Grant("1", "10", "burst", 5, monday); err != nil { // is no override
+		t.Fatal(err)
+	}
+	for channel, want := range map[string]map[string]UserOverride{
+		"1": {"7": five, "not-a-number": zone}, "2": {"7": zone}, "3": {}, "": {"7": ten},
+	} {
+		if got, err := g.UserOverrides(channel); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("channel %q: %v, %v, want %v", channel, got, err, want)
+		}
+	}
+	if _, err := enforced(t, nil, nil).UserOverrides(""); !errors.Is(err, ErrNoLimit) {
+		t.Errorf("without limits per user everywhere: %v", err)
 	}
 }
 

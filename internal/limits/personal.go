@@ -155,6 +155,24 @@ func (t *Table) OwnOf(user string, at int64) Own {
 	return p.shard.personal[p.key].asOf(at).clone()
 }
 
+// Owns returns what every user has of their own at that time, by ID. It goes from shard to shard, so that a decision waits for a part of the rows only.
+func (t *Table) Owns(at int64) map[string]Own {
+	owns := map[string]Own{}
+	if !t.HasOwn() {
+		return owns
+	}
+	t.each(func(_ int, s *shard) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for key, p := range s.personal {
+			if own := p.asOf(at); !own.isZero() { // others have only been granted something, say
+				owns[s.names.id(key)] = own.clone()
+			}
+		}
+	})
+	return owns
+}
+
 func (o Own) clone() Own {
 	o.Numbers = maps.Clone(o.Numbers)
 	return o
