@@ -1,0 +1,89 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/chatguard/chatguard"
+)
+
+// ErrNoLimits is the error of a policy that no file can have.
+var ErrNoLimits = errors.New("a policy without limits can't be written as a file, which has the default limits where it names none")
+
+// WritePolicy writes a valid policy the way a configuration file has it, to be put in the place of the same tables there. The error may be ErrNoLimits.
+func WritePolicy(p chatguard.Policy) ([]byte, error) {
+	if len(p.Limits) == 0 {
+		return nil, ErrNoLimits
+	}
+	values, err := valuesOf(p)
+	if err != nil {
+		return nil, err
+	}
+	var w tableWriter
+	w.keys([]string{"timezone"}, values)
+	w.table("[policy]", namesOf(reflect.ValueOf(policyTable{Mode: &p.Mode, Exempt: &p.Exempt})), values)
+	limits, _ := values["limits"].([]any)
+	for _, limit := range limits {
+		w.limit(limit.(map[string]any))
+	}
+	penalties, _ := values["penalties"].(map[string]any)
+	w.table("[penalties]", namesOf(reflect.ValueOf(p.Penalties)), penalties)
+	return w.out.Bytes(), w.err
+}
+
+// valuesOf is a policy by its keys: its JSON form has the names and the values of the file.
+func valuesOf(p chatguard.Policy) (values map[string]any, err error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber() // counts stay exact
+	return values, decoder.Decode(&values)
+}
+
+// tableWriter writes tables, until something goes wrong.
+type tableWriter struct {
+	out bytes.Buffer
+	err error
+}
+
+// limit writes a limit, and below it the numbers of roles, the highest first.
+func (w *tableWriter) limit(limit map[string]any) {
+	w.table("[[limit]]", namesOf(reflect.ValueOf(chatguard.Limit{})), limit)
+	roles, _ := limit["roles"].(map[string]any)
+	for _, role := range slices.Backward(chatguard.RoleNames()) {
+		if numbers, ok := roles[role].(map[string]any); ok {
+			w.table("[limit.roles."+role+"]", namesOf(reflect.ValueOf(chatguard.Override{})), numbers)
+		}
+	}
+}
+
+func (w *tableWriter) table(heading string, names []string, values map[string]any) {
+	fmt.Fprintf(&w.out, "\n%s\n", heading)
+	w.keys(names, values)
+}
+
+// keys writes those of the values that have a name, in the order of the names. Tables below are written by themselves.
+func (w *tableWriter) keys(names []string, values map[string]any) {
+	for _, name := range names {
+		value, ok := values[name]
+		if _, isTable := value.(map[string]any); !ok || isTable || w.err != nil {
+			continue
+		}
+		if number, isNumber := value.(json.Number); isNumber {
+			value, w.err = number.Int64()
+		}
+		line, err := toml.Marshal(map[string]any{name: value})
+		if w.err == nil {
+			w.err = err
+		}
+		w.out.Write(line)
+	}
+}

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+func TestAPolicyIsWrittenAsTheFileHasIt(t *testing.T) {
+	everything := chatguard.DefaultPolicy()
+	everything.Mode, everything.Timezone, everything.Exempt = chatguard.Enforce, "Europe/Berlin", []chatguard.Role{}
+	everything.Penalties.ForgetAfter = 0 // never
+	everything.Limits[0].Roles = map[chatguard.Role]chatguard.Override{
+		chatguard.Subscriber: {Burst: 5, Refill: 1500 * time.Millisecond}, chatguard.VIP: {}, chatguard.FirstTimer: {Burst: 1},
+	}
+	everything.Limits = append(everything.Limits,
+		chatguard.Limit{Name: "slow", Algorithm: chatguard.LeakyBucket, Every: time.Minute, Queue: 3, Mode: chatguard.LimitObserves},
+		chatguard.Limit{
+			Name: "month", Algorithm: chatguard.SlidingWindow, Per: chatguard.PerUserEverywhere, Messages: 2147483647, Every: 720 * time.Hour,
+			CountThrottled: true,
+		},
+		chatguard.Limit{Name: "tokyo", Algorithm: chatguard.DailyWindow, Messages: 10, Timezone: "Asia/Tokyo", ResetAt: "04:30"},
+		chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: 90 * time.Second},
+	)
+	for name, policy := range map[string]chatguard.Policy{"the default": chatguard.DefaultPolicy(), "everything": everything} {
+		written, err := WritePolicy(policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := mustParse(t, "chatguard.toml", string(written), nil)
+		same(t, name+":\n"+string(written), read.Policy, policy)
+	}
+}
+
+func TestTheDefaultPolicyIsWrittenForPeople(t *testing.T) {
+	const want = `timezone = "UTC"
+
+[policy]
+mode = "observe"
+exempt = ["broadcaster", "lead_moderator", "moderator"]
+
+[[limit]]
+name = "burst"
+algorithm = "token-bucket"
+burst = 3
+refill = "4s"
+
+[[limit]]
+name = "daily"
+algorithm = "daily-window"
+messages = 300
+reset_at = "00:00"
+
+[penalties]
+ladder = ["delete", "delete", "warn", "timeout 30s", "timeout 10m"]
+strike_every = "10s"
+forget_after = "30m"
+`
+	if _, err := WritePolicy(chatguard.Policy{}); !errors.Is(err, ErrNoLimits) {
+		t.Errorf("without limits: %v", err)
+	}
+	got, err := WritePolicy(chatguard.DefaultPolicy())
+	if err != nil || strings.TrimSpace(string(got)) != strings.TrimSpace(want) {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
