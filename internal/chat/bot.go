@@ -115,6 +115,14 @@ func (b *Bot) Forgive(channelID, userID string, entry chatguard.EntryID) bool {
 	return b.backlog.forgive(channelID, userID, entry)
 }
 
+// Slowed returns how slow the channels are in which the Bot has turned slow mode on, by ID. The caller may not change what it returns.
+func (b *Bot) Slowed() map[string]time.Duration {
+	if applied := b.brakes.applied.Load(); applied != nil {
+		return *applied
+	}
+	return nil
+}
+
 // sink is the Bot as its Source sees it, while Run runs.
 type sink struct {
 	bot         *Bot

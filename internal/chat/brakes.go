@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,6 +23,7 @@ type brakes struct {
 	bot     *Bot
 	pressed chan string       // IDs of channels with a flood
 	on      map[string]*brake // by channel; only run touches it
+	applied atomic.Pointer[map[string]time.Duration]
 }
 
 // brake is one channel's slow mode.
@@ -67,19 +69,33 @@ func (k *brakes) press(channelID string) {
 // run sees to slow mode until the reading ends, and then puts back what it can while acting lasts.
 func (k *brakes) run(reading, acting context.Context) {
 	k.recall()
+	k.tell()
 	tick := time.NewTicker(brakesTick)
 	defer tick.Stop()
 	for {
 		select {
 		case channelID := <-k.pressed:
 			k.apply(acting, channelID)
+			k.tell()
 		case <-tick.C:
 			k.release(acting, k.bot.options.Now())
+			k.tell()
 		case <-reading.Done():
 			k.release(acting, k.bot.options.Now().Add(calm+brakeRests))
 			return
 		}
 	}
+}
+
+// tell lets others know in which channels slow mode is on because of us.
+func (k *brakes) tell() {
+	applied := map[string]time.Duration{}
+	for channelID, b := range k.on {
+		if b.applied {
+			applied[channelID] = b.ours
+		}
+	}
+	k.applied.Store(&applied)
 }
 
 // recall takes up what a process before this one has left to be put back.

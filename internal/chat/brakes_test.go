@@ -3,6 +3,7 @@ package chat
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -48,6 +49,9 @@ func TestSlowMode(t *testing.T) {
 		s.platform.slow = slowMode{true, 3 * time.Second}
 		s.flood()
 		s.did("slow mode in 1: true 30s")
+		if got := s.bot.Slowed(); !maps.Equal(got, map[string]time.Duration{"1": 30 * time.Second}) {
+			t.Errorf("slowed %v", got)
+		}
 		if got := s.kept(); got != `{"former":{"on":true,"wait":3000000000},"ours":30000000000}` {
 			t.Errorf("kept %q", got)
 		}
@@ -59,6 +63,9 @@ func TestSlowMode(t *testing.T) {
 		s.did("slow mode in 1: true 3s")
 		if got := s.kept(); got != "" {
 			t.Errorf("still kept: %q", got)
+		}
+		if got := s.bot.Slowed(); len(got) > 0 {
+			t.Errorf("still slowed: %v", got)
 		}
 	}, "delete")
 }
