@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // usage is what a moderator is told who asks for something else.
@@ -149,10 +150,10 @@ func (c *Controls) setCommand(ctx context.Context, channelID, by string, args []
 }
 
 // userCommand is a command about one user: what is done, and what is said of it.
-type userCommand func(c *Controls, ctx context.Context, t Target, name string, args []string) (said string, saved bool, err error)
+type userCommand func(c *Controls, ctx context.Context, t journal.Target, name string, args []string) (said string, saved bool, err error)
 
 var userCommands = map[string]userCommand{
-	"grant": func(c *Controls, ctx context.Context, t Target, name string, args []string) (string, bool, error) {
+	"grant": func(c *Controls, ctx context.Context, t journal.Target, name string, args []string) (string, bool, error) {
 		if len(args) != 1 {
 			return "", false, errors.New("it is grant @user 10")
 		}
@@ -163,15 +164,15 @@ var userCommands = map[string]userCommand{
 		until, saved, err := c.Grant(ctx, t, "", n)
 		return fmt.Sprintf("%s has %d more messages for %s.", name, n, chatguard.Wait(until.Sub(c.options.Now()))), saved, err
 	},
-	"reset": func(c *Controls, ctx context.Context, t Target, name string, _ []string) (string, bool, error) {
+	"reset": func(c *Controls, ctx context.Context, t journal.Target, name string, _ []string) (string, bool, error) {
 		saved, err := c.Reset(ctx, t)
 		return name + " starts fresh.", saved, err
 	},
-	"pardon": func(c *Controls, ctx context.Context, t Target, name string, _ []string) (string, bool, error) {
+	"pardon": func(c *Controls, ctx context.Context, t journal.Target, name string, _ []string) (string, bool, error) {
 		saved, err := c.PardonLast(ctx, t)
 		return name + " is pardoned.", saved, err
 	},
-	"exempt": func(c *Controls, ctx context.Context, t Target, name string, args []string) (string, bool, error) {
+	"exempt": func(c *Controls, ctx context.Context, t journal.Target, name string, args []string) (string, bool, error) {
 		if len(args) != 1 {
 			return "", false, errors.New("it is exempt @user 10m")
 		}
@@ -194,7 +195,7 @@ func (c *Controls) userCommand(ctx context.Context, m chatguard.Message, args []
 	if err != nil {
 		return "", false, err
 	}
-	return do(c, ctx, Target{ChannelID: m.ChannelID, UserID: id, Author: cmp.Or(m.User.Login, m.User.ID)}, "@"+login, args[1:])
+	return do(c, ctx, journal.Target{ChannelID: m.ChannelID, UserID: id, Author: cmp.Or(m.User.Login, m.User.ID)}, "@"+login, args[1:])
 }
 
 // lengthOf reads a length of time of a second to a year: "10m", "2d".

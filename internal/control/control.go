@@ -40,6 +40,10 @@ type Options struct {
 	// Changed is told of a channel whose switches changed. It must not block. Nil means nobody is told.
 	Changed func(channelID string)
 
+	// Amended is told of a user of a channel who was given or forgiven something, or has something else of their own, once that is in force. It must
+	// not block. Nil means nobody is told.
+	Amended func(channelID, userID string)
+
 	Now func() time.Time // nil means time.Now
 	Log *slog.Logger     // nil logs nothing
 }
@@ -54,12 +58,8 @@ type Store interface {
 	LastEntries(ctx context.Context, channelID, userID string, n int) ([]journal.Entry, error)
 }
 
-// What can't be done, for errors.Is.
-var (
-	ErrNoUser  = errors.New("there is no such user")
-	ErrNoEntry = errors.New("there is nothing to pardon")
-	ErrStore   = errors.New("the database is in trouble") // the log says more
-)
+// ErrNoUser is what Options.UserID returns where there is no such user.
+var ErrNoUser = errors.New("there is no such user")
 
 // Controls change things. They are safe for concurrent use; make them with New.
 type Controls struct {
@@ -81,6 +81,9 @@ func New(o Options, kept map[string]map[string]string) *Controls {
 	}
 	if o.Changed == nil {
 		o.Changed = func(string) {}
+	}
+	if o.Amended == nil {
+		o.Amended = func(string, string) {}
 	}
 	c := &Controls{options: o, storing: make(chan struct{}, 1), switches: map[string]Switches{}}
 	for channelID, settings := range kept {
@@ -125,5 +128,5 @@ func (e doneError) Unwrap() error { return e.cause }
 // trouble logs what the Store returned, and returns as much of it as people need.
 func (c *Controls) trouble(err error) error {
 	c.options.Log.Error("the store failed", "error", err)
-	return ErrStore
+	return journal.ErrStore
 }

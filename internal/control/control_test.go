@@ -261,7 +261,7 @@ func TestPardon(t *testing.T) {
 		if !slices.Equal(d.lifted, []string{"1 id of anna", "1 id of anna"}) || !slices.Equal(d.store.audits, []string{"1 pardon id of anna by berta"}) {
 			t.Errorf("lifted %q, audit %q", d.lifted, d.store.audits)
 		}
-		if _, err := d.Pardon(d.Context(), 12345, "berta"); !errors.Is(err, ErrNoEntry) {
+		if _, err := d.Pardon(d.Context(), 12345, "berta"); !errors.Is(err, journal.ErrNoEntry) {
 			t.Error(err)
 		}
 	})

@@ -11,45 +11,59 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Target is the user that a change is about, and who makes it.
-type Target struct {
-	ChannelID string
-	UserID    string
-	Author    string
+// amended tells of what holds now of a user, and notes it in the audit.
+func (c *Controls) amended(ctx context.Context, t journal.Target, action journal.AuditAction, detail any) (saved bool, err error) {
+	c.options.Amended(t.ChannelID, t.UserID)
+	return c.record(ctx, journal.Audit{Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: detail})
 }
 
-func (t Target) audit(action journal.AuditAction, detail any) journal.Audit {
-	return journal.Audit{Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: detail}
-}
-
-// Grant gives a user n extra messages in a limit; an empty limit means the first that counts by days, or else the first of all. It returns until
-// when they can be used.
-func (c *Controls) Grant(ctx context.Context, t Target, limit string, n int) (until time.Time, saved bool, err error) {
-	now := c.options.Now()
-	until, err = c.options.Guard.Grant(t.ChannelID, t.UserID, limit, n, now)
-	if errors.Is(err, chatguard.ErrNoLimit) && limit == "" {
-		if limits := c.options.Guard.Policy(t.ChannelID).Limits; len(limits) > 0 {
-			until, err = c.options.Guard.Grant(t.ChannelID, t.UserID, limits[0].Name, n, now)
-		}
-	}
+// Grant gives a user n extra messages in a limit; an empty limit means the first that counts by days, or else the first of all that aren't for everyone
+// together. It returns until when they can be used.
+func (c *Controls) Grant(ctx context.Context, t journal.Target, limit string, n int) (until time.Time, saved bool, err error) {
+	l, err := toGrant(c.options.Guard.InForce(t.ChannelID).Limits, limit)
 	if err != nil {
 		return until, false, err
 	}
-	saved, err = c.record(ctx, t.audit(journal.UserGranted, map[string]any{"limit": limit, "messages": n, "until": until}))
+	table := t.ChannelID
+	if l.Per == chatguard.PerUserEverywhere {
+		table = ""
+	}
+	if until, err = c.options.Guard.Grant(table, t.UserID, l.Name, n, c.options.Now()); err != nil {
+		return until, false, err
+	}
+	saved, err = c.amended(ctx, t, journal.UserGranted, map[string]any{"limit": l.Name, "messages": n, "until": until.UTC()})
 	return until, saved, err
 }
 
+// toGrant returns the limit in which a user is given messages.
+func toGrant(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
+	own := slices.DeleteFunc(slices.Clone(limits), func(l chatguard.Limit) bool { return l.Per == chatguard.PerChannel })
+	wanted := func(l chatguard.Limit) bool { return l.Name == name }
+	if name == "" {
+		wanted = func(l chatguard.Limit) bool { return l.Algorithm == chatguard.DailyWindow }
+	}
+	switch i := slices.IndexFunc(own, wanted); {
+	case i >= 0:
+		return own[i], nil
+	case name == "" && len(own) > 0:
+		return own[0], nil
+	case len(own) < len(limits) && slices.ContainsFunc(limits, wanted):
+		return chatguard.Limit{}, fmt.Errorf("the limit %q is for everyone together: nobody has messages of their own there", name)
+	}
+	return chatguard.Limit{}, fmt.Errorf("%w: %q", chatguard.ErrNoLimit, name)
+}
+
 // Reset makes a user like one never seen in the channel.
-func (c *Controls) Reset(ctx context.Context, t Target) (saved bool, err error) {
+func (c *Controls) Reset(ctx context.Context, t journal.Target) (saved bool, err error) {
 	if err := c.options.Guard.Reset(t.ChannelID, t.UserID, c.options.Now()); err != nil {
 		return false, err
 	}
-	return c.record(ctx, t.audit(journal.UserReset, nil))
+	return c.amended(ctx, t, journal.UserReset, nil)
 }
 
 // Exempt lets a user write without limits for a while; 0 means for good. What else the user has of their own stays, and an exemption that lasts longer,
 // too. A user who is to be judged whatever their roles isn't exempted.
-func (c *Controls) Exempt(ctx context.Context, t Target, length time.Duration) (saved bool, err error) {
+func (c *Controls) Exempt(ctx context.Context, t journal.Target, length time.Duration) (saved bool, err error) {
 	now := c.options.Now()
 	own, err := c.options.Guard.UserOverride(t.ChannelID, t.UserID)
 	if err != nil {
@@ -69,20 +83,32 @@ func (c *Controls) Exempt(ctx context.Context, t Target, length time.Duration) (
 	if err := c.options.Guard.SetUserOverride(t.ChannelID, t.UserID, own, now); err != nil {
 		return false, err
 	}
-	return c.record(ctx, t.audit(journal.UserExempted, map[string]any{"until": own.ExemptUntil}))
+	return c.amended(ctx, t, journal.UserExempted, map[string]any{"until": own.ExemptUntil})
+}
+
+// SetOverride gives a user numbers, a zone or an exemption of their own, in place of those that they had; the zero override takes them away.
+func (c *Controls) SetOverride(ctx context.Context, t journal.Target, own chatguard.UserOverride) (saved bool, err error) {
+	before, err := c.options.Guard.UserOverride(t.ChannelID, t.UserID)
+	if err != nil {
+		return false, err
+	}
+	if err := c.options.Guard.SetUserOverride(t.ChannelID, t.UserID, own, c.options.Now()); err != nil {
+		return false, err
+	}
+	return c.amended(ctx, t, journal.UserOverridden, map[string]chatguard.UserOverride{"from": before, "to": own})
 }
 
 // lookedBack is how many of a user's entries a pardon of the last one looks at for a penalty that silences them still.
 const lookedBack = 20
 
 // PardonLast pardons the newest throttled message of a user, and lifts what silences them, whichever message that was for.
-func (c *Controls) PardonLast(ctx context.Context, t Target) (saved bool, err error) {
+func (c *Controls) PardonLast(ctx context.Context, t journal.Target) (saved bool, err error) {
 	entries, err := c.options.Store.LastEntries(ctx, t.ChannelID, t.UserID, lookedBack)
 	switch {
 	case err != nil:
 		return false, c.trouble(err)
 	case len(entries) == 0:
-		return false, ErrNoEntry
+		return false, journal.ErrNoEntry
 	}
 	return c.pardon(ctx, entries[0], slices.ContainsFunc(entries, c.silences), t.Author)
 }
@@ -95,7 +121,7 @@ func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author stri
 	case err != nil:
 		return false, c.trouble(err)
 	case !ok:
-		return false, ErrNoEntry
+		return false, journal.ErrNoEntry
 	}
 	return c.pardon(ctx, entry, c.silences(entry), author)
 }
@@ -112,11 +138,11 @@ func (c *Controls) pardon(ctx context.Context, e journal.Entry, lift bool, autho
 	}
 	saved = true // and was noted then, where it was done before
 	if done {
-		t := Target{ChannelID: e.ChannelID, UserID: e.UserID, Author: author}
-		saved, err = c.record(ctx, t.audit(journal.UserPardoned, map[string]any{"entry": e.ID}))
+		t := journal.Target{ChannelID: e.ChannelID, UserID: e.UserID, Author: author}
+		saved, err = c.amended(ctx, t, journal.UserPardoned, map[string]any{"entry": e.ID})
 	}
 	if lifting != nil {
-		return saved, errors.Join(fmt.Errorf("the strike is taken back, but the user is silenced still: %w", lifting), err)
+		return saved, errors.Join(fmt.Errorf("the strike is taken back, but %w: %w", journal.ErrSilenced, lifting), err)
 	}
 	return saved, err
 }

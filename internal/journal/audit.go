@@ -29,3 +29,8 @@ const (
 	ChannelResumed  AuditAction = "resume"   // the channel does what its policy says
 	RaidSwitched    AuditAction = "raid"     // raid mode is on until a time, or off
 )
+
+// AuditActions are all of them.
+var AuditActions = []AuditAction{
+	PolicyChanged, PolicyDiscarded, UserGranted, UserReset, UserPardoned, UserOverridden, UserExempted, ChannelPaused, ChannelResumed, RaidSwitched,
+}

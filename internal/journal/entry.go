@@ -77,6 +77,9 @@ const (
 	Observed Result = "observed" // the policy only observes
 )
 
+// Results are all of them.
+var Results = []Result{Pending, Done, Failed, Skipped, Observed}
+
 // Outcome is what whoever acts reports for an entry.
 type Outcome struct {
 	Entry  chatguard.EntryID `json:"entry"`

@@ -1,0 +1,48 @@
+package chatguard
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+)
+
+func TestExplanationAsJSON(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits = p.Limits[:1]
+		p.Penalties.Ladder = []Penalty{{Action: Timeout, Duration: time.Minute}, {Action: Ban}}
+	}, nil)
+	is := func(when string, m Message, want string) {
+		t.Helper()
+		e, err := g.Explain(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.Marshal(e)
+		var compact bytes.Buffer
+		if err != nil || json.Compact(&compact, []byte(want)) != nil || string(got) != compact.String() {
+			t.Errorf("%s (%v):\ngot  %s\nwant %s", when, err, got, compact.String())
+		}
+	}
+	is("fresh", from("7", 0), `{
+		"verdict": {"at": "2026-01-05T12:00:00Z", "channel": "1", "user_id": "7", "allowed": true, "limit": "", "remaining": 2, "retry_after_ms": 0,
+			"delay_ms": 0, "reset_at": "2026-01-05T12:00:04Z", "never": false, "observed": false, "penalty": "none"},
+		"limits": [{"name": "burst", "algorithm": "token-bucket", "per": "user", "observes": false, "used": 0, "capacity": 3, "granted": 0,
+			"remaining": 3, "next_at": "2026-01-05T12:00:00Z", "reset_at": "2026-01-05T12:00:00Z", "role": "everyone", "own": false}],
+		"strikes": 0, "rung": 0, "next": "timeout 1m", "override": {}}`)
+
+	for range 4 {
+		mustCheck(t, g, from("7", 0))
+	}
+	if err := g.SetUserOverride("1", "7", UserOverride{Limits: map[string]Override{"burst": {Refill: 8 * time.Second}}}, monday); err != nil {
+		t.Fatal(err)
+	}
+	is("struck", from("7", 1), `{
+		"verdict": {"at": "2026-01-05T12:00:01Z", "channel": "1", "user_id": "7", "allowed": false, "limit": "burst", "remaining": 0,
+			"retry_after_ms": 7000, "delay_ms": 0, "reset_at": "2026-01-05T12:00:24Z", "never": false, "observed": false, "penalty": "timeout 1m",
+			"strikes": 1},
+		"limits": [{"name": "burst", "algorithm": "token-bucket", "per": "user", "observes": false, "used": 3, "capacity": 3, "granted": 0,
+			"remaining": 0, "next_at": "2026-01-05T12:00:08Z", "reset_at": "2026-01-05T12:00:24Z", "role": "everyone", "own": true}],
+		"strikes": 1, "lapse_at": "2026-01-05T12:30:00Z", "silent_until": "2026-01-05T12:01:00Z", "rung": 1, "next": "ban",
+		"override": {"limits": {"burst": {"refill": "8s"}}}}`)
+}

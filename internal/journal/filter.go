@@ -1,0 +1,30 @@
+package journal
+
+import (
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// EntryFilter says which entries are wanted. Its zero value wants all; N has to be set.
+type EntryFilter struct {
+	ChannelID string
+	User      string            // ID, or login in lower case
+	Limit     string            // that throttled
+	Action    string            // that the outcome tells of, as chatguard.Action spells it
+	Result    Result            // of the outcome
+	From      time.Time         // of the message; included
+	Until     time.Time         // of the message; not included
+	Before    chatguard.EntryID // only older entries than this one; 0 begins with the newest
+	N         int               // at most so many
+}
+
+// AuditFilter says which changes are wanted. Its zero value wants all; N has to be set.
+type AuditFilter struct {
+	ChannelID string
+	UserID    string
+	Author    string
+	Action    AuditAction
+	Before    int64 // only older ones than this; 0 begins with the newest
+	N         int   // at most so many
+}
