@@ -46,8 +46,9 @@ func TestArrows(t *testing.T) {
 		"internal/chat/twitch":     {"root", "internal/chat"},
 		"internal/chat/faketwitch": {"root"},
 		"internal/persist":         {"root", "internal/journal"},
-		"internal/web":             {"root", "internal/journal", "web/static"},
+		"internal/web":             {"root", "internal/journal", "internal/preview", "web/static"},
 		"internal/config":          {"root"},
+		"internal/preview":         {"root", "internal/journal"},
 		"internal/replay":          {"root"},
 		"internal/browsertest":     {},
 		"web/static":               {},
@@ -64,7 +65,7 @@ func TestArrows(t *testing.T) {
 			t.Errorf("%s: say in this test what it may import", name)
 		}
 	}
-	for _, name := range []string{module, "internal/limits", "internal/journal", "internal/chat"} {
+	for _, name := range []string{module, "internal/limits", "internal/journal", "internal/preview", "internal/chat"} {
 		if foreign[name] {
 			t.Errorf("%s must only import the standard library", name)
 		}
