@@ -1,0 +1,38 @@
+package browsertest
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/chromedp/chromedp"
+)
+
+// axe is axe-core, which looks for what keeps people out of a page: who hear it, who use no mouse, who see little.
+//
+//go:embed testdata/axe/axe.min.js
+var axe string
+
+// inspect waits until what moves for a moment only has come to rest, for nobody reads what fades, and returns what axe-core finds.
+const inspect = `(async () => {
+	const passing = document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 2000);
+	await Promise.allSettled(passing.map((a) => a.finished));
+	const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+	return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, target, failureSummary }) =>
+		id + ": " + help + "\n\t" + target.join(" ") + "\n\t" + html.slice(0, 300) + "\n\t" + failureSummary.replaceAll("\n", "\n\t")));
+})()`
+
+// Accessible fails the test for each fault that axe-core finds in the page as it is shown, and names the rule, the element and the mend. It is
+// brought in by the debugger, which the page's content policy doesn't bind.
+func (w *Window) Accessible() {
+	w.Helper()
+	if !Eval[bool](w, "'axe' in window") {
+		w.Must(chromedp.Evaluate[chromedp.Void](axe + "\n;null"))
+	}
+	faults, err := chromedp.Run(w.ctx, chromedp.Evaluate[[]string](inspect, chromedp.EvalAwaitPromise))
+	if err != nil {
+		w.Fatal(err)
+	}
+	if len(faults) > 0 {
+		w.Errorf("axe-core finds %d faults:\n%s", len(faults), strings.Join(faults, "\n"))
+	}
+}
