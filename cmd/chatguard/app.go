@@ -88,7 +88,9 @@ func (a *app) open(ctx context.Context, dial dialer) (err error) {
 		Channels:    a.channels,
 		Connections: a.connections,
 		Database:    a.database,
-		Switches:    a.controls,
+		Controls:    a.controls,
+
+		ExportPolicy: config.WritePolicy,
 	})
 	if err != nil {
 		return err
@@ -119,6 +121,7 @@ func (a *app) openControls() {
 				a.web.Changed(channelID)
 			}
 		},
+		Amended: func(channelID, userID string) { a.web.Amended(channelID, userID) },
 	}, a.settings)
 	a.twitch.rights.hold = a.controls.Hold
 }
@@ -264,7 +267,7 @@ func (a *app) close() {
 
 // printLink makes a sign-in link and prints it.
 func (a *app) printLink(ctx context.Context, out io.Writer) error {
-	code, err := a.store.NewSignInCode(ctx, owner, 0)
+	code, err := a.store.NewSignInCode(ctx, journal.Holder{Name: owner, Access: journal.AccessOwn}, 0)
 	if err != nil {
 		return err
 	}

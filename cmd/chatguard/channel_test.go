@@ -93,7 +93,7 @@ func TestARestartKeepsWhatAChannelsOwnLimitsCounted(t *testing.T) {
 		var entries []journal.Entry
 		until(t, func() bool {
 			var err error
-			if entries, err = a.store.Entries(t.Context(), server.UserID(demoChannel), 2); err != nil {
+			if entries, err = a.store.Entries(t.Context(), journal.EntryFilter{ChannelID: server.UserID(demoChannel), N: 2}); err != nil {
 				t.Fatal(err)
 			}
 			return len(entries) == i+1

@@ -305,7 +305,7 @@ func (p *play) journal(m []string) {
 func (p *play) compareJournal() {
 	says := map[string]string{}
 	for _, c := range p.bot.channels() {
-		entries, err := p.bot.store.Entries(context.Background(), c.ID, 1_000_000)
+		entries, err := p.bot.store.Entries(context.Background(), journal.EntryFilter{ChannelID: c.ID, N: 1_000_000})
 		if err != nil {
 			p.Fatal(err)
 		}

@@ -74,14 +74,7 @@ func isSameFile(a, b string) bool {
 }
 
 // oneFile refuses a command without its file, or with more than one.
-func oneFile(what string) cobra.PositionalArgs {
-	return cobra.MatchAll(someArguments(what), func(cmd *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return usageError{fmt.Errorf("%s takes one FILE, but got %q too", cmd.CommandPath(), args[1])}
-		}
-		return nil
-	})
-}
+func oneFile(what string) cobra.PositionalArgs { return oneArgument("FILE", what) }
 
 func notWritten(file string) string { return file + " wasn't written" }
 

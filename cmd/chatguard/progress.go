@@ -76,11 +76,14 @@ func byteCount(bytes int64) string {
 	return fmt.Sprintf("%.1f %cB", size, "kMGT"[unit])
 }
 
-func rowCount(rows int64) string {
-	if rows == 1 {
-		return "1 row"
+func rowCount(rows int64) string { return count(rows, "row") }
+
+// count is a number of things.
+func count(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
 	}
-	return fmt.Sprintf("%d rows", rows)
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // moment is a time for people, in their zone.

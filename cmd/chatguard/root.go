@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,8 +39,8 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetHelpCommand(newHelpCommand())
-	root.AddCommand(newInitCommand(), newLoginCommand(), newDoctorCommand(), newDemoCommand(), newWatchCommand(), newRunCommand(), newReloadCommand(), newSigninCommand(), newReplayCommand(), newResetsCommand())
-	root.AddCommand(newBackupCommand(), newExportCommand(), newImportCommand())
+	root.AddCommand(newInitCommand(), newLoginCommand(), newDoctorCommand(), newDemoCommand(), newWatchCommand(), newRunCommand(), newReloadCommand(), newSigninCommand(), newTokenCommand(), newReplayCommand(), newResetsCommand())
+	root.AddCommand(newPolicyCommand(), newBackupCommand(), newExportCommand(), newImportCommand())
 	return root
 }
 
@@ -87,10 +88,21 @@ func noArguments(cmd *cobra.Command, args []string) error {
 func someArguments(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usageError{fmt.Errorf("%s needs %s: see chatguard help %s", cmd.CommandPath(), what, cmd.Name())}
+			name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+			return usageError{fmt.Errorf("%s needs %s: see chatguard help %s", cmd.CommandPath(), what, name)}
 		}
 		return nil
 	}
+}
+
+// oneArgument refuses a command without the argument it works on, or with another; word is what its help calls the argument.
+func oneArgument(word, what string) cobra.PositionalArgs {
+	return cobra.MatchAll(someArguments(what), func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usageError{fmt.Errorf("%s takes one %s, but got %q too", cmd.CommandPath(), word, args[1])}
+		}
+		return nil
+	})
 }
 
 func addConfigFlag(cmd *cobra.Command, path *string) {

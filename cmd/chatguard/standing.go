@@ -29,7 +29,11 @@ func (a *app) connections() []web.Connection {
 	list := []web.Connection{a.twitch.readingState(time.Now())}
 	if token, ok := a.twitch.tokenState(); ok && (token.State != web.Valid || token.Detail != "") || a.enforces() {
 		list = append(list, token)
+		if budget, ok := a.budgetState(); ok {
+			list = append(list, budget)
+		}
 	}
+	slowed := a.bot.Slowed()
 	notes, noted := a.twitch.rights.notes(), 0
 	for _, c := range a.channels() {
 		name := "#" + c.Login
@@ -38,6 +42,9 @@ func (a *app) connections() []web.Connection {
 		}
 		if !c.RaidUntil.IsZero() {
 			list = append(list, web.Connection{Name: name, State: web.RaidMode, Detail: "for " + chatguard.Wait(time.Until(c.RaidUntil)) + " more"})
+		}
+		if wait, ok := slowed[c.ID]; ok {
+			list = append(list, web.Connection{Name: name, State: web.SlowMode, Detail: fmt.Sprintf("a message every %s: more was to be acted on than Twitch allows", wait)})
 		}
 		note := notes[c.ID]
 		if note == "" {
@@ -59,6 +66,22 @@ const mostNotes = 5
 // enforces reports whether any channel's policy, as it is stated, is to be enforced: only then is a token missed.
 func (a *app) enforces() bool {
 	return slices.ContainsFunc(a.channels(), func(c web.Channel) bool { return a.guard.Policy(c.ID).Mode == chatguard.Enforce })
+}
+
+// fewRequests are so few that a flood would soon use them up.
+const fewRequests = 100
+
+// budgetState is how many requests Twitch takes still; ok is false where none are sent.
+func (a *app) budgetState() (c web.Connection, ok bool) {
+	if a.twitch.helix == nil {
+		return c, false
+	}
+	left := a.twitch.helix.Left()
+	c = web.Connection{Name: "Helix", State: web.Ample}
+	if left < fewRequests {
+		c.State, c.Detail = web.Low, fmt.Sprintf("%d requests left: what can't be sent in time is given up", left)
+	}
+	return c, true
 }
 
 // tokenState is how the bot's token is; ok is false where none is wanted.

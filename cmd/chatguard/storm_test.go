@@ -248,7 +248,7 @@ func (s *storm) probe() {
 
 func (s *storm) readJournal() {
 	for _, channel := range stormChannels {
-		entries, err := s.bot.store.Entries(context.Background(), s.server.UserID(channel), 1_000_000)
+		entries, err := s.bot.store.Entries(context.Background(), journal.EntryFilter{ChannelID: s.server.UserID(channel), N: 1_000_000})
 		if err != nil {
 			s.Fatal(err)
 		}

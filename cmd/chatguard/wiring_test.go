@@ -84,7 +84,7 @@ func TestWhatARestartKeeps(t *testing.T) {
 	if text := log.String(); !strings.Contains(text, "key=limit.burst.burst value=1 configured=3") || !strings.Contains(text, "author=berta") {
 		t.Errorf("the start doesn't name what was changed live:\n%s", text)
 	}
-	entries, err := a.store.Entries(t.Context(), channel, 10)
+	entries, err := a.store.Entries(t.Context(), journal.EntryFilter{ChannelID: channel, N: 10})
 	if err != nil || len(entries) != 1 || entries[0].Outcome.Result != journal.Done || entries[0].Login != "anna" {
 		t.Errorf("journal %+v, %v", entries, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/chatguard/chatguard/internal/journal"
 )
@@ -41,4 +43,62 @@ func (s *Store) Record(ctx context.Context, a journal.Audit) (saved bool, err er
 		return false, fmt.Errorf("audit: %w", err)
 	}
 	return s.commit(ctx), nil
+}
+
+// Audits returns the changes wanted, the newest first, those that wait to be written among them.
+func (s *Store) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error) {
+	waiting := s.changes.waitingAudits() // first, because what is stored next is missing then in neither
+	audits := []journal.Audit{}
+	for _, row := range slices.Backward(waiting) {
+		if wantsAudit(&wanted, &row.Audit) && len(audits) < wanted.N {
+			audits = append(audits, row.read())
+		}
+	}
+	c := auditConditions(wanted)
+	if len(waiting) > 0 {
+		c.add("id < ?", waiting[0].ID) // those that are stored are older, and those that wait may be stored by now
+	}
+	err := s.db.query(ctx, func(rows *sql.Rows) error {
+		var r auditRow
+		var at int64
+		err := rows.Scan(&r.ID, &at, &r.Author, &r.Action, &r.ChannelID, &r.UserID, &r.detail)
+		r.At = timeAt(at)
+		audits = append(audits, r.read())
+		return err
+	}, "SELECT "+auditColumns+" FROM audit"+c.where()+" ORDER BY id DESC LIMIT ?", append(c.args, wanted.N-len(audits))...)
+	return audits, err
+}
+
+// read is the Audit with its detail as JSON has it; numbers stay exact.
+func (r *auditRow) read() journal.Audit {
+	a := r.Audit
+	decoder := json.NewDecoder(strings.NewReader(r.detail))
+	decoder.UseNumber()
+	if err := decoder.Decode(&a.Detail); err != nil {
+		a.Detail = r.detail // somebody has edited the file
+	}
+	return a
+}
+
+// wantsAudit reports whether a change is one of those wanted; auditConditions says the same of those stored.
+func wantsAudit(wanted *journal.AuditFilter, a *journal.Audit) bool {
+	return (wanted.ChannelID == "" || wanted.ChannelID == a.ChannelID) &&
+		(wanted.UserID == "" || wanted.UserID == a.UserID) &&
+		(wanted.Author == "" || wanted.Author == a.Author) &&
+		(wanted.Action == "" || wanted.Action == a.Action) &&
+		(wanted.Before == 0 || a.ID < wanted.Before)
+}
+
+func auditConditions(wanted journal.AuditFilter) (c conditions) {
+	for column, value := range map[string]string{
+		"channel_id": wanted.ChannelID, "user_id": wanted.UserID, "author": wanted.Author, "action": string(wanted.Action),
+	} {
+		if value != "" {
+			c.add(column+" = ?", value)
+		}
+	}
+	if wanted.Before != 0 {
+		c.add("id < ?", wanted.Before)
+	}
+	return c
 }

@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -177,7 +176,7 @@ func BenchmarkObserve(b *testing.B) {
 // BenchmarkSession asks whose session it is, as each request does.
 func BenchmarkSession(b *testing.B) {
 	s := open(b, databasePath(b), nil)
-	code, err := s.NewSignInCode(context.Background(), "Ada", 0)
+	code, err := s.NewSignInCode(ctx, ada, 0)
 	must(b, err)
 	session, _, err := s.RedeemCode(ctx, code)
 	must(b, err)

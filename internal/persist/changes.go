@@ -146,6 +146,13 @@ func (c *changes) revisionsOf(channelID string) (list []journal.Revision) {
 	return list
 }
 
+// waitingAudits returns the audits that wait, the oldest first.
+func (c *changes) waitingAudits() []auditRow {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.audits)
+}
+
 func writeChanges(ctx context.Context, tx *sql.Tx, w waiting) error {
 	if err := writeRevisions(ctx, tx, w.revisions); err != nil {
 		return err

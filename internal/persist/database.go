@@ -113,6 +113,22 @@ func (db *database) transact(ctx context.Context, change func(*sql.Tx) error) er
 	return tx.Commit()
 }
 
+// query calls each, which scans it, with every row that a statement finds.
+func (db *database) query(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) (err error) {
+	defer func() { err = explain(db.path, err) }()
+	rows, err := db.reader.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // reconnect closes the connections that nobody uses, so that the next statement opens another: one to a file that couldn't be written when it
 // was opened stays so, also for those beside it, and one that has met a damaged page may remember it.
 func (db *database) reconnect() {

@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// exportFormat is the version of the lines that are written, and the highest that is read. Version 1 had no settings, and no exemption that ends.
-const exportFormat = 2
+// exportFormat is the version of the lines that are written, and the highest that is read. Version 1 had no settings, and no exemption that ends;
+// version 2 nothing that the timeline was rolled up to, which the next start makes of it.
+const exportFormat = 3
 
 const (
 	headerKind = "chatguard-export"

@@ -144,6 +144,9 @@ func oneOfEach(t rapid.TB) []line {
 		&spokenLine{Spoken: spoken, Number: 1}, &spokenLine{Spoken: spoken, Number: 2},
 		&channelLine{ID: "c1", Login: "gardenhour"},
 		&settingLine{ChannelID: "c1", Name: "slow", Value: "30"},
+		&personLine{ChannelID: "c1", Person: personOf(&spoken)},
+		&quarterLine{ChannelID: "c1", UserID: "7", At: start, Cost: 4},
+		&rolledUpLine{ChannelID: "c1", At: nano, Number: 2},
 	}
 }
 
@@ -193,6 +196,17 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 	}
 	for n := range count.Draw(t, "settings") {
 		lines = append(lines, &settingLine{ChannelID: text.Draw(t, "channel"), Name: fmt.Sprint(n, text.Draw(t, "name")), Value: "v" + text.Draw(t, "value")})
+	}
+	for n := range count.Draw(t, "people") {
+		p := journal.Person{UserID: fmt.Sprint(n, text.Draw(t, "user")), Login: text.Draw(t, "login"), Roles: chatguard.RolesOf(chatguard.VIP), LastSeen: times.Draw(t, "seen")}
+		lines = append(lines, &personLine{ChannelID: text.Draw(t, "channel"), Person: p})
+	}
+	for n := range count.Draw(t, "quarters") {
+		at := timeAt(rapid.Int64Range(-1<<62, 1<<62).Draw(t, "at")).Truncate(quarter)
+		lines = append(lines, &quarterLine{ChannelID: text.Draw(t, "channel"), UserID: fmt.Sprint(n, text.Draw(t, "user")), At: at, Cost: rapid.Int64Range(1, maxID).Draw(t, "cost")})
+	}
+	for n := range count.Draw(t, "rolled up") {
+		lines = append(lines, &rolledUpLine{ChannelID: fmt.Sprint(n, text.Draw(t, "channel")), At: times.Draw(t, "at"), Number: int64(n)})
 	}
 	return lines
 }
@@ -267,13 +281,19 @@ func TestExportIsWhatTheDocumentationSays(t *testing.T) {
 		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 1, Author: "anna", At: start}, Policy: []byte("null"), Changes: []byte("null")},
 		&channelLine{ID: "c1", Login: "gardenhour"},
 		&settingLine{ChannelID: "c1", Name: "paused", Value: "yes"},
+		&personLine{ChannelID: "c1", Person: journal.Person{UserID: "7", Login: "anna", Roles: chatguard.RolesOf(chatguard.VIP), LastSeen: start}},
+		&quarterLine{ChannelID: "c1", UserID: "7", At: start, Cost: 4},
+		&rolledUpLine{ChannelID: "c1", At: start, Number: 2},
 	})
-	want := `{"kind":"chatguard-export","format":2,"at":"2026-03-14T20:00:00Z"}
+	want := `{"kind":"chatguard-export","format":3,"at":"2026-03-14T20:00:00Z"}
 {"kind":"journal","id":1,"at":"2026-03-14T20:00:00Z","channel":"","user_id":"7","login":"","display_name":"","message_id":"","text":"a\ufffdb <3","limit":"","may_speak_at":"0001-01-01T00:00:00Z","reset_at":"0001-01-01T00:00:00Z","strikes":0,"penalty":"none","cost":1,"offence":{"late":0,"counted":0,"series":0,"new_strike":false},"outcome":{"entry":1,"at":"2026-03-14T20:00:00Z","action":"none","result":"done","reason":""},"bytes":{"text":"Yf9iIDwz"}}
 {"kind":"revision","channel":"c1","number":1,"author":"anna","at":"2026-03-14T20:00:00Z","policy":null,"changes":null}
 {"kind":"channel","id":"c1","login":"gardenhour"}
 {"kind":"setting","channel":"c1","name":"paused","value":"yes"}
-{"kind":"end","lines":6}
+{"kind":"person","channel":"c1","user_id":"7","login":"anna","roles":["vip"],"last_seen":"2026-03-14T20:00:00Z"}
+{"kind":"quarter_hour","channel":"c1","user_id":"7","at":"2026-03-14T20:00:00Z","cost":4}
+{"kind":"rolled_up","channel":"c1","at":"2026-03-14T20:00:00Z","number":2}
+{"kind":"end","lines":9}
 `
 	if got := string(exported(t, path)); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -391,8 +411,11 @@ func zipped(t testing.TB, text string) string {
 // halfZipped is compressed text with damage in the middle.
 func halfZipped(t testing.TB, text string) string {
 	t.Helper()
-	whole := zipped(t, text)
-	return whole[:len(whole)/2] + strings.Repeat("\xff", 100) + whole[len(whole)/2+100:]
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := io.WriteString(w, text[:len(text)/2])
+	must(t, errors.Join(err, w.Flush()))
+	return out.String() + strings.Repeat("\xff", 100) // no block begins so
 }
 
 // benchRows is how many rows a benchmark copies at a time.

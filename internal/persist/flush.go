@@ -47,8 +47,8 @@ func (s *Store) turn(ctx context.Context, guard *chatguard.Guard) {
 	if err == nil {
 		err = s.sweep(ctx, guard, written)
 		s.damaged = err != nil && problemIn(err) == damaged
+		s.note(err)
 	}
-	s.note(err)
 	guard.SetDegraded(err != nil)
 }
 
@@ -56,8 +56,11 @@ func (s *Store) turn(ctx context.Context, guard *chatguard.Guard) {
 func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	began := time.Now()
 	_, err := s.flushAndTell(ctx, guard)
-	for s.note(err); isLocked(err) && time.Since(began) < patience; s.note(err) {
+	for isLocked(err) && time.Since(began) < patience {
 		_, err = s.flushAndTell(ctx, guard)
+	}
+	if err == nil {
+		s.note(nil)
 	}
 	if isMisplaced(err) {
 		return s.rescue(ctx, guard, err)
@@ -69,11 +72,14 @@ func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	return nil
 }
 
-// flushAndTell is a flush of which those are told who wait for it.
+// flushAndTell is a flush of which those are told who wait for it. That it has failed is noted before: whoever hears so finds the reason in Health.
 func (s *Store) flushAndTell(ctx context.Context, guard *chatguard.Guard) (written int, err error) {
 	began, waiting := s.opts.Now(), s.commits.take()
 	written, err = s.flush(ctx, guard)
 	s.health.flushed(began, err == nil)
+	if err != nil {
+		s.note(err)
+	}
 	for _, told := range waiting {
 		told <- err
 	}

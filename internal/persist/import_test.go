@@ -58,7 +58,7 @@ func TestImportedDatabaseGoesOnAsTheOldOne(t *testing.T) {
 
 func TestImportRefusesBadLines(t *testing.T) {
 	good := string(exportOf(t, oneOfEach(t)))
-	lines := strings.SplitAfter(strings.TrimSuffix(good, "\n"), "\n") // header, 2 state, 2 journal, 2 revision, 1 audit, 2 timeline, 1 channel, 1 setting, end
+	lines := strings.SplitAfter(strings.TrimSuffix(good, "\n"), "\n") // header, 2 state, 2 journal, 2 revision, 1 audit, 2 timeline, 1 channel, 1 setting, 1 person, 1 quarter_hour, 1 rolled_up, end
 	edit := func(n int, from, to string) string {
 		t.Helper()
 		edited := strings.Replace(lines[n-1], from, to, 1)
@@ -76,7 +76,7 @@ func TestImportRefusesBadLines(t *testing.T) {
 		"something else":         {"hello\n", []string{"there.jsonl is no export", "chatguard export"}},
 		"another JSON":           {`{"at":1}`, []string{"there.jsonl is no export"}},
 		"no header":              {without(1), []string{"there.jsonl is no export"}},
-		"newer":                  {edit(1, `"format":2`, `"format":3`), []string{"newer chatguard", "format 3", "update chatguard"}},
+		"newer":                  {edit(1, `"format":3`, `"format":4`), []string{"newer chatguard", "format 4", "update chatguard"}},
 		"no JSON":                {edit(3, `"`, ``), []string{"there.jsonl:3: invalid character"}},
 		"two values":             {edit(3, "}\n", "}{}\n"), []string{"there.jsonl:3: "}},
 		"an empty line":          {edit(3, "\n", "\n\n"), []string{"there.jsonl:4: "}},
@@ -113,25 +113,31 @@ func TestImportRefusesBadLines(t *testing.T) {
 		"no detail":              {edit(8, `"detail"`, `"bytes":{},"x"`), []string{"there.jsonl:8: unknown field"}},
 		"no channel login":       {edit(11, "gardenhour", ""), []string{"there.jsonl:11: id or login is missing"}},
 		"no setting":             {edit(12, `"value":"30"`, `"value":""`), []string{"there.jsonl:12: value is missing"}},
+		"no person":              {edit(13, `"user_id":"7"`, `"user_id":""`), []string{"there.jsonl:13: user_id is missing"}},
+		"a typo in last_seen":    {edit(13, `"last_seen":"2026`, `"last_seen":"20x6`), []string{`there.jsonl:13: last_seen: "20x6-`, "is no time"}},
+		"no quarter of an hour":  {edit(14, "T20:00", "T20:01"), []string{"there.jsonl:14: at: want the beginning of a quarter of an hour"}},
+		"a quarter of nothing":   {edit(14, `"cost":4`, `"cost":0`), []string{"there.jsonl:14: cost: want a whole number from 1"}},
+		"a place too high":       {edit(15, `"number":2`, `"number":9007199254740992`), []string{"there.jsonl:15: number: want a whole number up to"}},
 		"bytes of nothing":       {edit(4, `"outcome.reason"`, `"outcome.season"`), []string{"there.jsonl:4: bytes: "}},
 		"a line twice":           {edit(3, "\n", "\n"+lines[2]), []string{"there.jsonl:4: it has the key of the state line before it"}},
 		"another order":          {edit(3, "\n", "\n"+lines[1]), []string{"there.jsonl:4: its key is below"}},
 		"a broken line":          {edit(5, "}\n", "\n"), []string{"there.jsonl:5: the line is cut off", "correct the line"}},
-		"cut off in a line":      {good[:len(good)/2], []string{"there.jsonl ends in line 5, without its end line: it was cut off, so export or copy it again"}},
+		"cut off in a line":      {good[:len(good)/2], []string{"there.jsonl ends in line 6, without its end line: it was cut off, so export or copy it again"}},
 		"cut off in a word":      {strings.Join(lines[:4], "") + `{"kind":"jou`, []string{"there.jsonl ends in line 5, without its end line: it was cut off"}},
 		"cut off in the first":   {lines[0][:40], []string{"there.jsonl ends in line 1, without its end line: it was cut off"}},
-		"cut off in the last":    {good[:len(good)-4], []string{"there.jsonl ends in line 13, without its end line: it was cut off"}},
-		"wrong at its very end":  {strings.TrimSuffix(edit(13, "lines", "rows"), "\n"), []string{`there.jsonl:13: unknown field "rows"`}},
-		"cut off after a line":   {without(len(lines)), []string{"there.jsonl ends after line 12, without its end line", "cut off"}},
-		"a line is missing":      {without(3), []string{"there.jsonl:12: the export had 13 lines, and here are 12"}},
-		"more after the end":     {good + "\n" + lines[1], []string{"there.jsonl:14: something follows"}},
-		"an unknown field last":  {edit(13, "lines", "rows"), []string{`there.jsonl:13: unknown field "rows"`}},
+		"cut off in the last":    {good[:len(good)-4], []string{"there.jsonl ends in line 16, without its end line: it was cut off"}},
+		"wrong at its very end":  {strings.TrimSuffix(edit(16, "lines", "rows"), "\n"), []string{`there.jsonl:16: unknown field "rows"`}},
+		"cut off after a line":   {without(len(lines)), []string{"there.jsonl ends after line 15, without its end line", "cut off"}},
+		"a line is missing":      {without(3), []string{"there.jsonl:15: the export had 16 lines, and here are 15"}},
+		"more after the end":     {good + "\n" + lines[1], []string{"there.jsonl:17: something follows"}},
+		"an unknown field last":  {edit(16, "lines", "rows"), []string{`there.jsonl:16: unknown field "rows"`}},
 		"a line too long to be":  {edit(3, "\n", "\n"+strings.Repeat(" ", maxImportLine)+"\n"), []string{"there.jsonl:4: the line is longer than"}},
 		"damaged compression":    {"\x1f\x8b" + good, []string{"there.jsonl: its compression is damaged"}},
 		"compression is cut off": {zipped(t, good)[:300], []string{"there.jsonl ends in line ", "without its end line: it was cut off"}},
 		"compression is damaged": {halfZipped(t, good), []string{"there.jsonl can't be read ", "check the disk, or export again"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			fresh := filepath.Join(t.TempDir(), "fresh.db")
 			_, err := Import(ctx, fresh, strings.NewReader(step.export), "there.jsonl", nil)
 			wantError(t, err, step.parts...)
@@ -188,7 +194,7 @@ func TestImportNeedsTheOwnerGone(t *testing.T) {
 func TestImportReplacesAndKeepsACopy(t *testing.T) {
 	path := databasePath(t)
 	s := open(t, path, nil)
-	code, err := s.NewSignInCode(ctx, "anna", 0)
+	code, err := s.NewSignInCode(ctx, ada, 0)
 	must(t, err)
 	must(t, s.Close())
 	fillLines(t, path, oneOfEach(t))
@@ -210,8 +216,8 @@ func TestImportReplacesAndKeepsACopy(t *testing.T) {
 		t.Errorf("kept %s, want %s", got, want)
 	}
 	s = open(t, path, nil)
-	if _, name, err := s.RedeemCode(ctx, code); err != nil || name != "anna" {
-		t.Errorf("the sign-in is gone: %q, %v", name, err)
+	if _, who, err := s.RedeemCode(ctx, code); err != nil || who != ada {
+		t.Errorf("the sign-in is gone: %v, %v", who, err)
 	}
 }
 

@@ -72,11 +72,6 @@ func (s *Store) restoreJournal(ctx context.Context) (stats RestoreStats, err err
 	return stats, err
 }
 
-// Entries returns a channel's entries, newest first and at most limit. It sees what has been flushed.
-func (s *Store) Entries(ctx context.Context, channelID string, limit int) ([]journal.Entry, error) {
-	return s.queryEntries(ctx, "SELECT "+entryColumns+" FROM journal WHERE channel_id = ? ORDER BY id DESC LIMIT ?", channelID, limit)
-}
-
 // Throttled returns, for each user of each channel, the newest entry that still keeps them waiting after at, or for ever. Newest first.
 func (s *Store) Throttled(ctx context.Context, at time.Time) ([]journal.Entry, error) {
 	return s.queryEntries(ctx, `SELECT `+entryColumns+` FROM journal WHERE id IN (

@@ -55,10 +55,10 @@ func TestEntriesGetTheirOutcomes(t *testing.T) {
 	first, second, third := journal.NewEntry(throttled(1, "c1", "u1", time.Second)), journal.NewEntry(throttled(2, "c1", "u2", time.Second)),
 		journal.NewEntry(throttled(3, "c2", "u1", time.Second))
 	first.Outcome, second.Outcome = outcome(1, journal.Done, ""), outcome(2, journal.Skipped, "late")
-	wantEntries(t, second, first)(s.Entries(ctx, "c1", 10))
-	wantEntries(t, second)(s.Entries(ctx, "c1", 1))
-	wantEntries(t, third)(s.Entries(ctx, "c2", 10))
-	wantEntries(t)(s.Entries(ctx, "c3", 10))
+	wantEntries(t, second, first)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}))
+	wantEntries(t, second)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 1}))
+	wantEntries(t, third)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c2", N: 10}))
+	wantEntries(t)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c3", N: 10}))
 }
 
 func TestAllowedMessagesMakeNoEntry(t *testing.T) {
@@ -66,7 +66,7 @@ func TestAllowedMessagesMakeNoEntry(t *testing.T) {
 	g := guardOf(t, s, policy())
 	say(t, g, "u", start)
 	s.mustFlush(t, g)
-	wantEntries(t)(s.Entries(ctx, "c1", 10))
+	wantEntries(t)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}))
 }
 
 func TestObservedMessagesMakeEntries(t *testing.T) {
@@ -76,7 +76,7 @@ func TestObservedMessagesMakeEntries(t *testing.T) {
 		say(t, g, "u", start)
 	}
 	s.mustFlush(t, g)
-	entries, err := s.Entries(ctx, "c1", 10)
+	entries, err := s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10})
 	must(t, err)
 	if len(entries) != 1 || entries[0].Outcome.Result != journal.Observed || entries[0].Penalty.Action != chatguard.Delete {
 		t.Errorf("%+v", entries)
@@ -217,7 +217,7 @@ func TestEntriesComeBackAsQueued(t *testing.T) {
 		if _, err := s.flush(ctx, g); err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.Entries(ctx, want.ChannelID, 1)
+		got, err := s.Entries(ctx, journal.EntryFilter{ChannelID: want.ChannelID, N: 1})
 		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 			t.Fatalf("got  %+v, %v\nwant %+v", got, err, want)
 		}

@@ -149,7 +149,7 @@ func (c *killChild) change(ctx context.Context) error {
 			return fmt.Errorf("setting: saved %v, %w", saved, err)
 		}
 		fmt.Println("did", "setting", user)
-		code, err := c.store.NewSignInCode(ctx, user, 1000*time.Hour)
+		code, err := c.store.NewSignInCode(ctx, journal.Holder{Name: user, Access: journal.AccessOwn}, 1000*time.Hour)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -10,7 +11,9 @@ import (
 )
 
 // kills is how often a child is killed: so many times each database's.
-const kills, livesEach = 60, 6
+const livesEach = 6
+
+var kills = flag.Int("kills", 24, "how often the test of killed processes kills one")
 
 // record is what a child printed until it was killed.
 type record struct {
@@ -68,7 +71,7 @@ func TestKilledProcessLosesLittleAndInventsNothing(t *testing.T) {
 	t.Log("seed", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	changes, messages := 0, 0
-	for range kills / livesEach {
+	for range *kills / livesEach {
 		path := databasePath(t)
 		var before totals
 		var did [][2]string
@@ -82,7 +85,7 @@ func TestKilledProcessLosesLittleAndInventsNothing(t *testing.T) {
 		changes, messages = changes+len(did), messages+before.timeline
 	}
 	t.Logf("%d acknowledged changes, %d messages", changes, messages)
-	if changes < kills {
+	if changes < *kills {
 		t.Error("too few changes for a test")
 	}
 }
@@ -107,6 +110,7 @@ func examine(t *testing.T, path string, run int, r *record, before totals, did [
 			holds(t, s, g, d[0], d[1], run)
 		}
 	}
+	wantRolledUp(t, s)
 	must(t, s.Close())
 	return after
 }

@@ -145,7 +145,7 @@ func plainJSON(err error, data []byte) error {
 }
 
 // timeField is a field that has to be a time, with its value. It is never found within a text, where quotes have a backslash.
-var timeField = regexp.MustCompile(`"((?:may_speak_|reset_)?at)"\s*:\s*("(?:[^"\\]|\\.)*"|[^\s,}]+)`)
+var timeField = regexp.MustCompile(`"((?:may_speak_|reset_)?at|last_seen)"\s*:\s*("(?:[^"\\]|\\.)*"|[^\s,}]+)`)
 
 // wrongTime names the first time that is none, which the error of encoding/json doesn't.
 func wrongTime(data []byte) error {

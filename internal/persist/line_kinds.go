@@ -23,6 +23,9 @@ var lineKinds = []lineKind{
 	{"timeline", timelineColumns, "channel_id, at, number", &timelineInsertion, func(h head) line { return &spokenLine{head: h} }},
 	{"channel", channelColumns, "id", &channelInsertion, func(h head) line { return &channelLine{head: h} }},
 	{"setting", settingColumns, "channel_id, name", &settingInsertion, func(h head) line { return &settingLine{head: h} }},
+	{"person", personColumns, "channel_id, user_id", &personInsertion, func(h head) line { return &personLine{head: h} }},
+	{"quarter_hour", quarterColumns, "channel_id, user_id, at", &quarterInsertion, func(h head) line { return &quarterLine{head: h} }},
+	{"rolled_up", rolledUpColumns, "channel_id", &rolledUpInsertion, func(h head) line { return &rolledUpLine{head: h} }},
 }
 
 type stateLine struct {

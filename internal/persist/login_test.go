@@ -66,18 +66,31 @@ func TestUserByLoginInTheJournal(t *testing.T) {
 	wantUser(t, s, "journalled later", "1", "anna", "8")
 }
 
-func TestUserByLoginLooksAtRecentMessages(t *testing.T) {
-	s := open(t, databasePath(t), nil)
+// How somebody is called is known for longer than the timeline, and nobody has two names.
+func TestUserByLoginOutlivesTheTimeline(t *testing.T) {
+	now := start
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
 	s.speak("1", "7", "anna", start, 0)
-	for i := range recentMessages - 1 {
-		s.speak("1", "8", "berta", start.Add(time.Duration(i+1)), 0)
+	s.speak("1", "8", "Anna", start, 0)
+	s.speak("1", "9", "berta", start, 0)
+	for _, days := range []int{1, 20} {
+		now = start.AddDate(0, 0, days)
+		s.turn(ctx, g)
+		wantUser(t, s, fmt.Sprint("after ", days, " days"), "1", "anna", "7")
+		wantUser(t, s, fmt.Sprint("after ", days, " days"), "2", "anna", "")
 	}
-	s.mustFlush(t, g)
-	wantUser(t, s, "just recent", "1", "anna", "7")
-	s.speak("1", "8", "berta", start.Add(time.Hour), 0)
-	s.mustFlush(t, g)
-	wantUser(t, s, "no longer", "1", "anna", "")
+	s.speak("1", "7", "anne", now, 0)
+	now = now.Add(time.Hour)
+	s.turn(ctx, g)
+	s.sweeper = sweeper{}
+	s.turn(ctx, g)
+	wantUser(t, s, "renamed", "1", "anna", "")
+	wantUser(t, s, "renamed", "1", "anne", "7")
+	now = now.AddDate(0, 0, 15)
+	s.sweeper = sweeper{}
+	s.turn(ctx, g)
+	wantUser(t, s, "not seen for 35 days", "1", "berta", "")
 }
 
 // BenchmarkUserByLogin asks for somebody who hasn't spoken among 200,000 messages, and 10,000 of them throttled.

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	if err := flag.Set("rapid.checks", "40"); err != nil { // each check opens databases; the command line may ask for more
+	if err := flag.Set("rapid.checks", "20"); err != nil { // each check opens databases; the command line may ask for more
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

@@ -59,7 +59,7 @@ func TestMemoryKeepsWhatAFileDoes(t *testing.T) {
 	waits := journal.NewEntry(throttled(1, "c1", "waits", time.Hour))
 	waits.Outcome = outcome(1, journal.Done, "")
 	wantEntries(t, waits)(s.Throttled(ctx, start.Add(time.Minute)))
-	if entries, err := s.Entries(ctx, "c1", 10); err != nil || len(entries) != 2 {
+	if entries, err := s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}); err != nil || len(entries) != 2 {
 		t.Errorf("%d entries, %v", len(entries), err)
 	}
 	if logins, err := s.Channels(ctx); err != nil || logins["c1"] != "gardenhour" {
@@ -141,7 +141,7 @@ func TestMemoryIsReadWhileItIsWritten(t *testing.T) {
 	for range 4 {
 		reading.Go(func() {
 			for ended.Err() == nil {
-				_, errEntries := s.Entries(ctx, "c1", 100)
+				_, errEntries := s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 100})
 				_, errThrottled := s.Throttled(ctx, start)
 				_, _, errSession := s.Session(ctx, "none")
 				if err := errors.Join(errEntries, errThrottled, errSession); err != nil {
@@ -171,7 +171,7 @@ func TestMemoryOutlivesCancelledRequests(t *testing.T) {
 		cancelled, cancel := context.WithCancel(ctx)
 		var asking sync.WaitGroup
 		asking.Go(func() { _, _ = s.Throttled(cancelled, start) })
-		asking.Go(func() { _, _ = s.NewSignInCode(cancelled, "Ada", 0) })
+		asking.Go(func() { _, _ = s.NewSignInCode(cancelled, ada, 0) })
 		asking.Go(func() { _, _, _ = s.RedeemCode(cancelled, "none") })
 		cancel()
 		asking.Wait()

@@ -11,6 +11,8 @@ import (
 const (
 	// timelineTime is how long the timeline is kept.
 	timelineTime = 48 * time.Hour
+	// quarterTime is how long quarters of an hour are kept: a week, and a day more.
+	quarterTime = 8 * 24 * time.Hour
 	// auditTime is how long the audit is kept, and revisions after they were in force.
 	auditTime = 365 * 24 * time.Hour
 
@@ -37,11 +39,18 @@ type retired struct {
 
 var retirement = []retired{
 	{func(o *Options) time.Duration { return o.Retention }, false, `DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE at < ?1 ORDER BY at LIMIT ?2)`},
-	{func(*Options) time.Duration { return timelineTime }, false, `WITH RECURSIVE channels (id) AS (
-			SELECT min(channel_id) FROM timeline
-			UNION ALL SELECT (SELECT min(channel_id) FROM timeline WHERE channel_id > id) FROM channels WHERE id IS NOT NULL)
-		DELETE FROM timeline WHERE (channel_id, at, number) IN (
-			SELECT channel_id, at, number FROM channels CROSS JOIN timeline WHERE channel_id = id AND at < ?1 LIMIT ?2)`},
+	// Nothing goes that isn't rolled up.
+	{func(*Options) time.Duration { return timelineTime }, false, `DELETE FROM timeline WHERE (channel_id, at, number) IN (
+			SELECT timeline.channel_id, timeline.at, timeline.number FROM rolled_up CROSS JOIN timeline USING (channel_id)
+			WHERE (timeline.at, timeline.number) <= (min(?1 - 1, rolled_up.at), iif(rolled_up.at < ?1, rolled_up.number, 9223372036854775807)) LIMIT ?2)`},
+	{func(o *Options) time.Duration { return o.Retention }, false, `WITH RECURSIVE channels (id) AS (
+			SELECT min(channel_id) FROM person
+			UNION ALL SELECT (SELECT min(channel_id) FROM person WHERE channel_id > id) FROM channels WHERE id IS NOT NULL)
+		DELETE FROM person WHERE (channel_id, user_id) IN (
+			SELECT channel_id, user_id FROM channels CROSS JOIN person WHERE channel_id = id AND last_seen < ?1 LIMIT ?2)`},
+	// What was throttled is known only for as long as the journal knows it.
+	{func(o *Options) time.Duration { return min(quarterTime, o.Retention) }, false, `DELETE FROM quarter_hour WHERE (channel_id, user_id, at) IN (
+			SELECT channel_id, user_id, at FROM quarter_hour WHERE at < ?1 ORDER BY at LIMIT ?2)`},
 	{func(*Options) time.Duration { return 0 }, true, `DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at <= ?1 LIMIT ?2)`},
 	{func(*Options) time.Duration { return auditTime }, true, `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ?1 ORDER BY at LIMIT ?2)`},
 	{func(*Options) time.Duration { return auditTime }, true, `DELETE FROM revision WHERE (channel_id, number) IN (
@@ -49,8 +58,8 @@ var retirement = []retired{
 		JOIN (SELECT channel_id AS id, max(number) AS kept FROM revision WHERE at < ?1 GROUP BY channel_id) ON channel_id = id AND number < kept LIMIT ?2)`},
 }
 
-// sweep deletes what has had its time, after a flush that wrote so many rows: a step of each kind, and more where more was written, so that
-// it goes faster than it comes. It ends early where somebody waits for the next flush, and after some steps when that is due.
+// sweep rolls the timeline up and deletes what has had its time, after a flush that wrote so many rows: a step of each kind, and more where more was
+// written, so that it goes faster than it comes. It ends early where somebody waits for the next flush, and after some steps when that is due.
 func (s *Store) sweep(ctx context.Context, guard *chatguard.Guard, written int) error {
 	due, now := time.Now().Add(s.opts.FlushInterval), s.opts.Now()
 	for done := 0; done <= 2*written/sweepStep && len(s.commits.wake) == 0 && (done < sweepSteps || time.Now().Before(due)); done++ {
@@ -60,11 +69,15 @@ func (s *Store) sweep(ctx context.Context, guard *chatguard.Guard, written int) 
 		if now.Before(s.sweeper.at) {
 			continue
 		}
+		behind, err := s.rollUp(ctx, now)
+		if err != nil {
+			return err
+		}
 		more, err := s.retire(ctx, now, done == 0)
 		if err != nil {
 			return err
 		}
-		if !more {
+		if !more && !behind {
 			s.sweeper.at = now.Add(sweepInterval)
 		}
 	}

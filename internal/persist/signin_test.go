@@ -11,7 +11,12 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
 )
+
+// ada is who signs in.
+var ada = journal.Holder{Name: "Ada", Access: journal.AccessModerate}
 
 func printSignInCode(ctx context.Context, path string) error {
 	tokens, err := OpenTokens(ctx, path, nil)
@@ -19,7 +24,7 @@ func printSignInCode(ctx context.Context, path string) error {
 		return err
 	}
 	defer tokens.Close()
-	code, err := tokens.NewSignInCode(ctx, "Ada", 0)
+	code, err := tokens.NewSignInCode(ctx, ada, 0)
 	fmt.Println(code)
 	if err != nil {
 		return err
@@ -33,10 +38,10 @@ func TestSignInFromBesideTheOwner(t *testing.T) {
 	s := open(t, path, &Options{})
 	other := startChild(t, "signin", path)
 	code := other.next(t)
-	session, name, err := s.RedeemCode(ctx, code)
+	session, who, err := s.RedeemCode(ctx, code)
 	must(t, err)
-	if name != "Ada" {
-		t.Errorf("signed in as %q", name)
+	if who != ada {
+		t.Errorf("signed in as %v", who)
 	}
 	wantSession(t, s.Tokens, session, "Ada")
 	if _, _, err := s.RedeemCode(ctx, code); !errors.Is(err, ErrCode) {
@@ -51,7 +56,7 @@ func TestOfManyWhoRedeemACodeOneWins(t *testing.T) {
 	beside, err := OpenTokens(ctx, path, &Options{Now: at(start)})
 	must(t, err)
 	defer beside.Close()
-	code, err := s.NewSignInCode(ctx, "Ada", 0)
+	code, err := s.NewSignInCode(ctx, ada, 0)
 	must(t, err)
 	var won, lost atomic.Int32
 	var redeemers sync.WaitGroup
@@ -76,17 +81,17 @@ func TestOfManyWhoRedeemACodeOneWins(t *testing.T) {
 
 func wantSession(t *testing.T, tokens *Tokens, session, want string) {
 	t.Helper()
-	name, ok, err := tokens.Session(ctx, session)
+	who, ok, err := tokens.Session(ctx, session)
 	must(t, err)
-	if name != want || ok != (want != "") {
-		t.Errorf("session of %q, %v; want %q", name, ok, want)
+	if who.Name != want || ok != (want != "") {
+		t.Errorf("session of %v, %v; want %q", who, ok, want)
 	}
 }
 
 // signedIn returns a session of Ada's.
 func signedIn(t *testing.T, tokens *Tokens) string {
 	t.Helper()
-	code, err := tokens.NewSignInCode(ctx, "Ada", 0)
+	code, err := tokens.NewSignInCode(ctx, ada, 0)
 	must(t, err)
 	session, _, err := tokens.RedeemCode(ctx, code)
 	must(t, err)
@@ -96,7 +101,7 @@ func signedIn(t *testing.T, tokens *Tokens) string {
 func TestCodesAndSessionsExpire(t *testing.T) {
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	code, err := s.NewSignInCode(ctx, "Ada", 0)
+	code, err := s.NewSignInCode(ctx, ada, 0)
 	must(t, err)
 	session := signedIn(t, s.Tokens)
 
@@ -126,13 +131,13 @@ func TestEndedSessionIsOver(t *testing.T) {
 	must(t, err)
 	defer beside.Close()
 	must(t, beside.EndSession(ctx, session))
-	now = now.Add(sessionMemory)
+	now = now.Add(tokenMemory)
 	wantSession(t, s.Tokens, session, "")
 }
 
 func TestCodeIsNoSession(t *testing.T) {
 	s := open(t, databasePath(t), nil)
-	code, err := s.NewSignInCode(ctx, "Ada", 0)
+	code, err := s.NewSignInCode(ctx, ada, 0)
 	must(t, err)
 	wantSession(t, s.Tokens, code, "")
 	must(t, s.EndSession(ctx, code))
@@ -146,8 +151,8 @@ func TestCodeIsNoSession(t *testing.T) {
 func TestRememberedSessionsAreBounded(t *testing.T) {
 	s := open(t, databasePath(t), nil)
 	session := signedIn(t, s.Tokens)
-	for i := range sessionsRemembered + 1 {
-		s.seen[hashToken(fmt.Sprint(i))] = seenSession{}
+	for i := range tokensRemembered + 1 {
+		s.seen[hashToken(fmt.Sprint(i))] = seenToken{}
 	}
 	wantSession(t, s.Tokens, session, "Ada")
 	if n := len(s.seen); n != 1 {
@@ -158,7 +163,7 @@ func TestRememberedSessionsAreBounded(t *testing.T) {
 func TestDatabaseHoldsNoSecret(t *testing.T) {
 	path := databasePath(t)
 	s := open(t, path, nil)
-	code, err := s.NewSignInCode(ctx, "Ada", 0)
+	code, err := s.NewSignInCode(ctx, ada, 0)
 	must(t, err)
 	session := signedIn(t, s.Tokens)
 	for _, data := range snapshot(t, path) {

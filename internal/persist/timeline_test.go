@@ -146,6 +146,7 @@ func TestTheTimelineTakesHostileNames(t *testing.T) {
 func TestTheTimelineKeepsItsOrder(t *testing.T) {
 	for name, failure := range failures {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			path := filled(t)
 			s := open(t, path, nil)
 			g := guardOf(t, s, policy())

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // unsaved are sign-in codes and sessions that were made or ended while the database was in trouble. They hold all the same, so that people
@@ -22,17 +24,30 @@ func newUnsaved() *unsaved {
 	return &unsaved{redeeming: make(chan struct{}, 1), tokens: map[tokenHash]*tokenRow{}}
 }
 
-// tokenRow is a code or a session.
+// tokenRow is a named token, a code or a session.
 type tokenRow struct {
-	kind, name string
-	expires    time.Time
+	kind    string
+	holder  journal.Holder
+	made    time.Time // of a session: when the token or code was made that it began with
+	expires time.Time
 }
 
 // The kinds of tokens.
 const (
 	codeKind    = "code"
 	sessionKind = "session"
+	tokenKind   = "token"   // with a name, made for somebody
+	revokedKind = "revoked" // nobody's: what was made in its name before it holds no more
 )
+
+// session is one that begins with this token or code.
+func (r *tokenRow) session(now time.Time) *tokenRow {
+	ends := now.Add(SessionTime)
+	if r.kind == tokenKind && r.expires.Before(ends) {
+		ends = r.expires
+	}
+	return &tokenRow{sessionKind, r.holder, r.made, ends}
+}
 
 // of returns a token that isn't in the database, or is no more: then it is nil.
 func (u *unsaved) of(hash tokenHash) (row *tokenRow, known bool) {
@@ -49,7 +64,7 @@ func (u *unsaved) put(hash tokenHash, row *tokenRow) {
 }
 
 // redeem exchanges a code for a session. stored is the code as the database has it; nil where it hasn't.
-func (u *unsaved) redeem(code, session tokenHash, stored *tokenRow, now time.Time) (name string, err error) {
+func (u *unsaved) redeem(code, session tokenHash, stored *tokenRow, now time.Time) (who journal.Holder, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	row, known := u.tokens[code]
@@ -57,11 +72,22 @@ func (u *unsaved) redeem(code, session tokenHash, stored *tokenRow, now time.Tim
 		row = stored
 	}
 	if row == nil || row.kind != codeKind || !now.Before(row.expires) {
-		return "", ErrCode
+		return who, ErrCode
 	}
 	u.tokens[code] = nil
-	u.tokens[session] = &tokenRow{sessionKind, row.name, now.Add(SessionTime)}
-	return row.name, nil
+	u.tokens[session] = row.session(now)
+	return row.holder, nil
+}
+
+// revoke ends everything in a name.
+func (u *unsaved) revoke(name string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for hash, row := range u.tokens {
+		if row != nil && row.holder.Name == name {
+			u.tokens[hash] = nil
+		}
+	}
 }
 
 // look returns what waits, and leaves it waiting.
@@ -88,19 +114,13 @@ func writeTokens(ctx context.Context, tx *sql.Tx, tokens map[tokenHash]*tokenRow
 		if row == nil {
 			_, err = tx.ExecContext(ctx, "DELETE FROM token WHERE hash = ?", hash[:])
 		} else {
-			err = insertToken(ctx, tx, hash, row)
+			err = insertUnlessRevoked(ctx, tx, hash, row)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func insertToken(ctx context.Context, tx *sql.Tx, hash tokenHash, row *tokenRow) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO token (hash, kind, name, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-		hash[:], row.kind, row.name, row.expires.UnixNano())
-	return err
 }
 
 // inTrouble reports whether an error is the database's.

@@ -60,17 +60,17 @@ func whileFailing(t *testing.T, before, during func(t *testing.T, s *Store), aft
 
 func newCode(t *testing.T, tokens *Tokens) string {
 	t.Helper()
-	code, err := tokens.NewSignInCode(ctx, "Ada", 0)
+	code, err := tokens.NewSignInCode(ctx, ada, 0)
 	must(t, err)
 	return code
 }
 
 func redeemed(t *testing.T, tokens *Tokens, code string) (session string) {
 	t.Helper()
-	session, name, err := tokens.RedeemCode(ctx, code)
+	session, who, err := tokens.RedeemCode(ctx, code)
 	must(t, err)
-	if name != "Ada" {
-		t.Errorf("signed in as %q", name)
+	if who != ada {
+		t.Errorf("signed in as %v", who)
 	}
 	wantSession(t, tokens, session, "Ada")
 	return session
@@ -298,7 +298,7 @@ func TestTokensBesideTheOwnerGetAnErrorWhileFailing(t *testing.T) {
 			must(t, err)
 			defer beside.Close()
 			mend := harm(t, &Store{Tokens: beside})
-			_, err = beside.NewSignInCode(ctx, "Ada", 0)
+			_, err = beside.NewSignInCode(ctx, ada, 0)
 			wantError(t, err, "database "+path)
 			_, _, err = beside.RedeemCode(ctx, code)
 			wantError(t, err, "database "+path)
@@ -318,7 +318,7 @@ func TestCancelledSignInsAreErrors(t *testing.T) {
 	session, code := signedIn(t, s.Tokens), newCode(t, s.Tokens)
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := s.NewSignInCode(ended, "Ada", 0); !errors.Is(err, context.Canceled) {
+	if _, err := s.NewSignInCode(ended, ada, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("a code: %v", err)
 	}
 	if _, _, err := s.RedeemCode(ended, code); !errors.Is(err, context.Canceled) {

@@ -1,6 +1,9 @@
 package persist
 
 import (
+	"encoding/json"
+	"slices"
+
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
@@ -43,6 +46,54 @@ func (q *queue) outcome(id chatguard.EntryID) (last *journal.Outcome) {
 		return last != nil
 	})
 	return last
+}
+
+// entries returns the entries that are wanted, with their last outcomes, and the last outcomes of all entries that have one here.
+func (q *queue) entries(wanted func(e *journal.Entry) bool) (found []journal.Entry, last map[chatguard.EntryID]journal.Outcome) {
+	last = map[chatguard.EntryID]journal.Outcome{}
+	q.look(func(r *records) bool {
+		for _, o := range slices.Backward(r.outcomes) {
+			if _, newer := last[o.Entry]; !newer {
+				last[o.Entry] = o
+			}
+		}
+		for _, waiting := range r.entries {
+			e := *waiting
+			if o, ok := last[e.ID]; ok {
+				e.Outcome = o
+			}
+			if wanted(&e) {
+				found = append(found, e)
+			}
+		}
+		return false
+	})
+	return found, last
+}
+
+// spoken returns the messages of the timeline that are wanted.
+func (q *queue) spoken(wanted func(m *timelineRow) bool) (found []timelineRow) {
+	q.look(func(r *records) bool {
+		for i := range r.timeline {
+			if m := &r.timeline[i]; wanted(m) {
+				found = append(found, *m)
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// jsonOf spells a list of numbers as a statement takes many of them at once.
+func jsonOf[T any](numbers []T) string {
+	if numbers == nil {
+		return "[]" // and not null, which is a list of one NULL to SQLite
+	}
+	data, err := json.Marshal(numbers)
+	if err != nil {
+		panic(err) // lists of numbers always have a JSON form
+	}
+	return string(data)
 }
 
 // userByLogin returns the ID of the user who was the last to speak under that login.

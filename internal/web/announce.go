@@ -39,13 +39,27 @@ func (n *noted) take() []string {
 // empty channel stands for all.
 func (s *Server) judgeAgain(channel string, now time.Time) {
 	for _, r := range s.board.list(channel) {
-		v, err := s.opts.Guard.Peek(chatguard.Message{
-			ChannelID: r.Channel, User: chatguard.User{ID: r.UserID, Roles: r.roles}, SentAt: now, Cost: r.cost,
-		})
-		if err != nil {
-			continue // the row leaves when its time is over
-		}
-		s.board.judge(r, v, now)
+		s.judgeRow(r, now)
+	}
+}
+
+func (s *Server) judgeRow(r row, now time.Time) {
+	e, err := s.opts.Guard.Explain(chatguard.Message{
+		ChannelID: r.Channel, User: chatguard.User{ID: r.UserID, Roles: r.roles}, SentAt: now, Cost: r.cost,
+	})
+	if err != nil {
+		return // the row leaves when its time is over
+	}
+	v := e.Verdict
+	v.Strikes = e.Strikes // those that count, and not one more for a message that nobody wrote
+	s.board.judge(r, v, now)
+}
+
+// Amended judges a user again whom somebody has given or forgiven something, so that they leave the board at once where nothing holds them back any
+// more. It never waits for disk, network or a reader.
+func (s *Server) Amended(channelID, userID string) {
+	if r, ok := s.board.find(channelID, userID); ok {
+		s.judgeRow(r, s.opts.Now())
 	}
 }
 

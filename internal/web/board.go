@@ -125,6 +125,16 @@ func (b *board) judge(seen row, v chatguard.Verdict, now time.Time) {
 	}
 }
 
+// find returns the row of a user, if there is one.
+func (b *board) find(channel, user string) (found row, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r := b.rows[rowKey{channel, user}]; r != nil {
+		return *r, true
+	}
+	return row{}, false
+}
+
 // settle gives a row whose times have changed its place, or removes it when its time is over.
 func (b *board) settle(r *row, now time.Time) {
 	b.changed[r.key()] = struct{}{}

@@ -9,9 +9,14 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 func TestMain(m *testing.M) {
+	if feeds := os.Getenv(benchReaders); feeds != "" {
+		readFeeds(feeds)
+		return
+	}
 	code := m.Run()
 	browsertest.Stop()
 	if err := goleak.Find(); code == 0 && err != nil {
@@ -37,13 +42,13 @@ func (d *dashboard) openWith(code string, width, height int64) *window {
 	d.Helper()
 	w := d.openBlank(width, height)
 	w.Must(chromedp.Navigate("http://" + w.address + "/#signin=" + code))
-	w.See(`document.querySelector(".figures dd")?.textContent !== "–"`)
+	w.See(`[...document.querySelectorAll(".figures dd, .nobody")].some((e) => e.textContent !== "–")`)
 	return w
 }
 
 func (d *dashboard) openBlank(width, height int64) *window {
 	d.Helper()
-	return &window{browsertest.Open(d.T, width, height), d}
+	return &window{browsertest.Open(d.TB, width, height), d}
 }
 
 // goTo follows a link of the page's navigation.
@@ -57,4 +62,11 @@ func (d *dashboard) openAgain(width, height int64) *window {
 	d.Helper()
 	d.store.addCode("other-code", "ben")
 	return d.openWith("other-code", width, height)
+}
+
+// openAs opens another window, signed in as somebody who may do as much.
+func (d *dashboard) openAs(name string, access journal.Access, width, height int64) *window {
+	d.Helper()
+	d.store.addCodeFor("code-of-"+name, journal.Holder{Name: name, Access: access})
+	return d.openWith("code-of-"+name, width, height)
 }

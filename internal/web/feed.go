@@ -7,7 +7,7 @@ import (
 )
 
 // frame is one message of the live feed. Every frame has the number after the one before it; a feed of one channel skips the frames of
-// the others.
+// the others. A snapshot or status has the number of the last frame before it.
 type frame struct {
 	Seq      uint64       `json:"seq"`
 	Type     frameType    `json:"type"`
@@ -33,6 +33,7 @@ const (
 type feed struct {
 	mu      sync.Mutex // held while frames are made too, so that a snapshot and the changes after it fit
 	seq     uint64
+	past    past
 	readers map[*reader]struct{}
 	closed  bool
 }
@@ -46,7 +47,12 @@ type reader struct {
 // readerBuffer is how many frames a reader may be behind: about 6 s of a busy chat.
 const readerBuffer = 64
 
-func newFeed() *feed { return &feed{readers: map[*reader]struct{}{}} }
+// newFeed begins to number at the time in microseconds, which JavaScript holds exactly: what another process published has other numbers, because
+// none publishes a million frames a second.
+func newFeed(start time.Time) *feed {
+	seq := uint64(start.UnixMicro())
+	return &feed{seq: seq, past: past{gone: seq}, readers: map[*reader]struct{}{}}
+}
 
 func (f *feed) len() int {
 	f.mu.Lock()
@@ -54,9 +60,10 @@ func (f *feed) len() int {
 	return len(f.readers)
 }
 
-// join adds a reader whose first frame is the one that snapshot makes; it tells everything up to its number, so what waits to be published
-// goes out before. It returns nil once the feed is closed.
-func (f *feed) join(channel string, waiting func() []frame, snapshot func() frame) (*reader, error) {
+// join adds a reader who has seen everything up to the frame after. Their first frames are those that came since, and then a status; where these
+// aren't all kept, the first is the one that snapshot makes, which tells everything up to its number. What waits to be published goes out before.
+// It returns nil once the feed is closed.
+func (f *feed) join(channel string, after uint64, waiting func() []frame, status, snapshot func() frame) (*reader, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -65,14 +72,21 @@ func (f *feed) join(channel string, waiting func() []frame, snapshot func() fram
 	if err := f.number(waiting()); err != nil {
 		return nil, err
 	}
-	first := snapshot()
-	first.Seq = f.seq
-	data, err := json.Marshal(first)
+	missed, resumes := f.past.after(after, f.seq, channel)
+	standing := snapshot
+	if resumes {
+		standing = status
+	}
+	fr := standing()
+	fr.Seq = f.seq
+	data, err := json.Marshal(fr)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{channel, make(chan []byte, readerBuffer)}
-	r.frames <- data
+	r := &reader{channel, make(chan []byte, len(missed)+readerBuffer)}
+	for _, data := range append(missed, data) {
+		r.frames <- data
+	}
 	f.readers[r] = struct{}{}
 	return r, nil
 }
@@ -103,25 +117,21 @@ func (f *feed) number(frames []frame) error {
 	for _, fr := range frames {
 		f.seq++
 		fr.Seq = f.seq
-		if err := f.send(fr, func(r *reader) bool { return r.channel == "" || r.channel == fr.Channel }); err != nil {
+		data, err := json.Marshal(fr)
+		if err != nil {
 			return err
 		}
+		f.past.add(pastFrame{fr.Seq, fr.Channel, data})
+		f.send(data, func(r *reader) bool { return r.channel == "" || r.channel == fr.Channel })
 	}
 	return nil
 }
 
 // send hands a frame to the readers wanted, and drops those that are too far behind.
-func (f *feed) send(fr frame, wanted func(*reader) bool) error {
-	var data []byte
+func (f *feed) send(data []byte, wanted func(*reader) bool) {
 	for r := range f.readers {
 		if !wanted(r) {
 			continue
-		}
-		if data == nil {
-			var err error
-			if data, err = json.Marshal(fr); err != nil {
-				return err
-			}
 		}
 		select {
 		case r.frames <- data:
@@ -129,7 +139,6 @@ func (f *feed) send(fr frame, wanted func(*reader) bool) error {
 			f.drop(r)
 		}
 	}
-	return nil
 }
 
 // publishStatus sends every reader the status of its channel. It is not numbered: only the newest matters.
@@ -144,9 +153,11 @@ func (f *feed) publishStatus(make func(channel string) frame) error {
 		done[r.channel] = true
 		fr := make(r.channel)
 		fr.Seq = f.seq
-		if err := f.send(fr, func(other *reader) bool { return other.channel == r.channel }); err != nil {
+		data, err := json.Marshal(fr)
+		if err != nil {
 			return err
 		}
+		f.send(data, func(other *reader) bool { return other.channel == r.channel })
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/persist"
 )
 
 const (
@@ -21,54 +23,103 @@ const (
 	token     = "a-token-that-only-the-owner-knows"
 )
 
-// dashboard is a Server that runs on a loopback port with a real Guard, and what a test needs around it.
+// dashboard is a Server that runs on a loopback port with a real Guard and a real database, and what a test needs around it.
 type dashboard struct {
-	*testing.T
+	tested
 	server  *Server
 	guard   *chatguard.Guard
-	control *control.Controls // its switches
-	store   *memoryStore
+	control *control.Controls
+	store   *testStore
 	client  *http.Client
 	address string // host:port
 	stop    func() // stops the Server and waits for it
 	opts    Options
 
-	mu    sync.Mutex
-	ahead time.Duration // the Server's clock is so far ahead
+	database string // its path
+	adjust   []func(*Options)
+
+	mu        sync.Mutex
+	ahead     time.Duration // the clock is so far ahead
+	recalling bool          // what is said now was said before the Server began
 }
 
+// tested is the test that a dashboard runs for. A window has one too, and there the window's counts.
+type tested struct{ testing.TB }
+
 // dash runs a dashboard until the test ends. Its channel holds everyone to 3 messages at once, one more every 10 minutes, and enforces it.
-func dash(t *testing.T, adjust ...func(*Options)) *dashboard {
+func dash(t testing.TB, adjust ...func(*Options)) *dashboard {
 	t.Helper()
-	d := &dashboard{T: t, store: newMemoryStore(), client: &http.Client{Transport: &http.Transport{}}}
+	d := &dashboard{tested: tested{t}, client: &http.Client{Transport: &http.Transport{}}, database: newDatabase(t), adjust: adjust}
+	d.begin()
+	t.Cleanup(d.end)
+	return d
+}
+
+// begin does what a process does at its start.
+func (d *dashboard) begin() {
+	d.Helper()
 	base := chatguard.DefaultPolicy()
 	base.Mode, base.Limits[0].Refill = chatguard.Enforce, 10*time.Minute
+	d.store = openStore(d.TB, d.database, &persist.Options{Now: d.now, Logger: quiet})
 	var err error
-	d.guard, err = chatguard.New(base, &chatguard.Options{Observer: func(m chatguard.Message, v chatguard.Verdict) { d.server.Observe(m, v) }})
-	if err != nil {
-		t.Fatal(err)
+	if d.guard, err = chatguard.New(base, &chatguard.Options{Now: d.now, Observer: d.observe}); err != nil {
+		d.Fatal(err)
 	}
+	ctx := context.Background()
+	revisions, err := d.store.CurrentRevisions(ctx)
+	for _, r := range revisions {
+		err = errors.Join(err, d.guard.SetPolicy(r.ChannelID, r.Policy, d.now()))
+	}
+	kept, settingsErr := d.store.Settings(ctx)
+	waiting, journalErr := d.store.Throttled(ctx, d.now())
+	if err := errors.Join(err, settingsErr, journalErr); err != nil {
+		d.Fatal(err)
+	}
+	d.store.run(d.TB, d.guard)
 	d.control = control.New(control.Options{
-		Guard: d.guard, Store: d.store, Now: d.now, Raid: raid, Changed: func(channelID string) { d.server.Changed(channelID) },
-	}, nil)
+		Guard: d.guard, Store: d.store, Now: d.now, Raid: raid,
+		Changed: func(channelID string) { d.server.Changed(channelID) },
+		Amended: func(channelID, userID string) { d.server.Amended(channelID, userID) },
+	}, kept)
 	opts := Options{
-		Site: Site{Listen: "127.0.0.1:0", Token: token}, Guard: d.guard, Store: d.store, WrongCode: errWrongCode, Switches: d.control,
+		Site: Site{Listen: "127.0.0.1:0", Token: token}, Guard: d.guard, Store: d.store, WrongCode: persist.ErrCode, Controls: d.control,
 		BasePolicy:  func(string) chatguard.Policy { return base },
 		Channels:    func() []Channel { return []Channel{d.channel()} },
 		Connections: func() []Connection { return []Connection{{Name: "Twitch", State: Connected}} },
 		Database:    d.store.database,
 		Now:         d.now,
-		Log:         slog.New(slog.DiscardHandler),
+		Log:         quiet,
 	}
-	for _, f := range adjust {
+	for _, f := range d.adjust {
 		f(&opts)
 	}
 	d.start(opts)
-	t.Cleanup(func() {
-		d.client.CloseIdleConnections()
-		d.stop()
-	})
-	return d
+	d.server.Preload(waiting)
+}
+
+// end does what a process does at its end.
+func (d *dashboard) end() {
+	d.client.CloseIdleConnections()
+	d.stop()
+	d.store.close()
+}
+
+// restart lets another process go on with the same database, at the same address.
+func (d *dashboard) restart() {
+	d.Helper()
+	d.end()
+	d.begin()
+}
+
+// quiet logs nothing.
+var quiet = slog.New(slog.DiscardHandler)
+
+// observe tells of a verdict whoever is to be told.
+func (d *dashboard) observe(m chatguard.Message, v chatguard.Verdict) {
+	d.store.Observe(m, v)
+	if !d.isRecalling() {
+		d.server.Observe(m, v)
+	}
 }
 
 // raid is what raid mode lays over the policy.
@@ -104,7 +155,7 @@ var everyAlgorithm = []chatguard.Limit{
 }
 
 // withLimits adds limits to the configuration's policy.
-func withLimits(t *testing.T, limits ...chatguard.Limit) func(*Options) {
+func withLimits(t testing.TB, limits ...chatguard.Limit) func(*Options) {
 	return func(o *Options) {
 		t.Helper()
 		base := o.BasePolicy(channelID).Clone()
@@ -148,7 +199,7 @@ func (d *dashboard) now() time.Time {
 	return time.Now().Add(d.ahead)
 }
 
-// pass lets time go by on the Server's clock.
+// pass lets time go by on every clock.
 func (d *dashboard) pass(length time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -156,17 +207,54 @@ func (d *dashboard) pass(length time.Duration) {
 }
 
 // say lets a user write so many messages now.
-func (d *dashboard) say(user chatguard.User, times int) chatguard.Verdict {
+func (d *dashboard) say(user chatguard.User, times int) (last chatguard.Verdict) {
 	d.Helper()
-	var v chatguard.Verdict
 	for range times {
-		var err error
-		v, err = d.guard.Check(context.Background(), chatguard.Message{ID: rand.Text(), ChannelID: channelID, User: user, SentAt: d.now()})
-		if err != nil {
-			d.Fatal(err)
-		}
+		last = d.sayAt(user, d.now())
+	}
+	return last
+}
+
+// past lets a user have written at those times, before the Server began: the database and the Guard know of it, the counters and the board don't. Tell
+// it in the order of the times, and before anybody writes now.
+func (d *dashboard) past(user chatguard.User, times ...time.Time) {
+	d.Helper()
+	d.recall(true)
+	defer d.recall(false)
+	for _, at := range times {
+		d.sayAt(user, at)
+	}
+}
+
+func (d *dashboard) sayAt(user chatguard.User, at time.Time) chatguard.Verdict {
+	d.Helper()
+	v, err := d.guard.Check(context.Background(), chatguard.Message{
+		ID: rand.Text(), ChannelID: channelID, User: user, Text: "hello everyone", SentAt: at,
+	})
+	if err != nil {
+		d.Fatal(err)
 	}
 	return v
+}
+
+func (d *dashboard) recall(on bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.recalling = on
+}
+
+func (d *dashboard) isRecalling() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.recalling
+}
+
+// flushed waits until everything that has happened is written.
+func (d *dashboard) flushed() {
+	d.Helper()
+	if saved, err := d.store.Store.SaveSetting(context.Background(), channelID, "flushed", rand.Text()); !saved || err != nil {
+		d.Fatalf("written: %v, %v", saved, err)
+	}
 }
 
 // asOwner adds the owner's token to a request.
@@ -178,16 +266,20 @@ type answer struct {
 	body []byte
 }
 
-// do sends a request with an optional JSON body.
+// do sends a request with an optional JSON body, and holds both it and the answer against the API's description.
 func (d *dashboard) do(method, path string, body any, adjust ...func(*http.Request)) answer {
 	d.Helper()
+	described, err := theContract()
+	if err != nil {
+		d.Fatal(err)
+	}
 	var content io.Reader
+	var sent []byte
 	if body != nil {
-		data, err := json.Marshal(body)
-		if err != nil {
+		if sent, err = json.Marshal(body); err != nil {
 			d.Fatal(err)
 		}
-		content = bytes.NewReader(data)
+		content = bytes.NewReader(sent)
 	}
 	r, err := http.NewRequest(method, "http://"+d.address+path, content)
 	if err != nil {
@@ -206,7 +298,9 @@ func (d *dashboard) do(method, path string, body any, adjust ...func(*http.Reque
 	if err != nil {
 		d.Fatal(err)
 	}
-	return answer{response, data}
+	a := answer{response, data}
+	described.holds(d, r, sent, a)
+	return a
 }
 
 // into reads a successful answer.

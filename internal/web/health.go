@@ -4,11 +4,19 @@ import (
 	"net/http"
 
 	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/chatguard/chatguard/internal/journal"
 )
+
+// health is what probes are answered with.
+type health struct {
+	Reasons []string `json:"reasons,omitempty"`
+	Status  string   `json:"status"` // ok or unavailable
+}
 
 // getHealth is GET /healthz: it answers as long as the process does.
 func (s *Server) getHealth(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, map[string]string{"status": "ok"})
+	return writeJSON(w, health{Status: "ok"})
 }
 
 // getReady is GET /readyz: 200 when messages are judged and kept, 503 otherwise. The reasons are for those who are signed in. Whoever starts
@@ -16,11 +24,11 @@ func (s *Server) getHealth(w http.ResponseWriter, _ *http.Request) error {
 func (s *Server) getReady(w http.ResponseWriter, r *http.Request) error {
 	reasons := s.unready()
 	if len(reasons) == 0 {
-		return writeJSON(w, map[string]string{"status": "ok"})
+		return writeJSON(w, health{Status: "ok"})
 	}
-	answer := map[string]any{"status": "unavailable"}
-	if _, err := s.access.identify(w, r); err == nil {
-		answer["reasons"] = reasons
+	answer := health{Status: "unavailable"}
+	if who, err := s.access.identify(w, r); err == nil && who.access.Allows(journal.AccessView) {
+		answer.Reasons = reasons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusServiceUnavailable)
@@ -49,11 +57,13 @@ func reason(name, state, detail string) string {
 
 // getMetrics is GET /metrics, in Prometheus' text form; for those who are signed in, and for this machine.
 func (s *Server) getMetrics(w http.ResponseWriter, r *http.Request) error {
-	if !isLocal(r) {
-		if _, err := s.access.identify(w, r); err != nil {
-			return err
-		}
+	if isLocal(r) {
+		return s.writeMetrics(w)
 	}
+	return s.signedIn(journal.AccessView, func(w http.ResponseWriter, _ *http.Request, _ caller) error { return s.writeMetrics(w) })(w, r)
+}
+
+func (s *Server) writeMetrics(w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	s.opts.Metrics.WritePrometheus(w)
 	metrics.WriteProcessMetrics(w)

@@ -1,39 +1,45 @@
 package web
 
 import (
+	"crypto/sha256"
 	"sync"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 const (
-	// believed is how long a session is believed that the Store has told and can't look up any more: for the evening.
+	// believed is how long somebody is believed whom the Store has told of and can't look up any more: for the evening.
 	believed = 12 * time.Hour
-	// lookUpPause is how long nobody waits for a Store that couldn't look a session up, as long as those it has told are enough.
+	// lookUpPause is how long nobody waits for a Store that couldn't look somebody up, as long as those it has told of are enough.
 	lookUpPause = 2 * time.Second
-	// maxKnown bounds the sessions known at one time. Those beyond it need the Store.
+	// maxKnown bounds those known at one time. Those beyond it need the Store.
 	maxKnown = 1000
 )
 
-// known are the sessions that the Store has told of, so that who is signed in stays so while its database is in trouble. The zero value knows
-// none. It is safe for concurrent use.
+// known are the holders of sessions or tokens that the Store has told of, so that who is signed in stays so while its database is in trouble. The
+// zero value knows none. It is safe for concurrent use.
 type known struct {
-	mu       sync.Mutex
-	sessions map[string]knownSession
-	paused   time.Time // until when the Store isn't asked
-	ended    int       // how many sessions have ended: what the Store told before may be of one of them
+	mu      sync.Mutex
+	holders map[secretHash]knownHolder
+	paused  time.Time // until when the Store isn't asked
+	ended   int       // how many sessions have ended: what the Store told before may be of one of them
 }
 
-type knownSession struct {
-	name  string
+// secretHash is what is kept of a secret, so that looking it up takes no longer for a good guess than for a bad one.
+type secretHash [sha256.Size]byte
+
+type knownHolder struct {
+	journal.Holder
 	until time.Time
 }
 
-// name returns whose session it is, as far as that is known.
-func (k *known) name(session string, now time.Time) (name string, ok bool) {
+// holder returns whose secret it is, as far as that is known.
+func (k *known) holder(secret string, now time.Time) (who journal.Holder, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	s, ok := k.sessions[session]
-	return s.name, ok && now.Before(s.until)
+	h, ok := k.holders[sha256.Sum256([]byte(secret))]
+	return h.Holder, ok && now.Before(h.until)
 }
 
 // endings is how many sessions have ended so far. Ask before the Store is asked.
@@ -44,38 +50,39 @@ func (k *known) endings() int {
 }
 
 // remember takes note of what the Store has told, unless a session has ended since there were so many endings.
-func (k *known) remember(session, name string, now time.Time, endings int) {
+func (k *known) remember(secret string, who journal.Holder, now time.Time, endings int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.ended != endings {
 		return
 	}
-	if k.sessions == nil {
-		k.sessions = map[string]knownSession{}
+	if k.holders == nil {
+		k.holders = map[secretHash]knownHolder{}
 	}
-	if _, ok := k.sessions[session]; !ok && !k.makeRoom(now) {
+	hash := sha256.Sum256([]byte(secret))
+	if _, ok := k.holders[hash]; !ok && !k.makeRoom(now) {
 		return
 	}
-	k.sessions[session] = knownSession{name, now.Add(believed)}
+	k.holders[hash] = knownHolder{who, now.Add(believed)}
 }
 
 // makeRoom forgets what is too old to be believed when there is no room, and reports whether there is some then.
 func (k *known) makeRoom(now time.Time) bool {
-	if len(k.sessions) < maxKnown {
+	if len(k.holders) < maxKnown {
 		return true
 	}
-	for session, s := range k.sessions {
-		if !now.Before(s.until) {
-			delete(k.sessions, session)
+	for hash, h := range k.holders {
+		if !now.Before(h.until) {
+			delete(k.holders, hash)
 		}
 	}
-	return len(k.sessions) < maxKnown
+	return len(k.holders) < maxKnown
 }
 
-func (k *known) forget(session string) {
+func (k *known) forget(secret string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.sessions, session)
+	delete(k.holders, sha256.Sum256([]byte(secret)))
 	k.ended++
 }
 

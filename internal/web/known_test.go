@@ -6,7 +6,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/chatguard/chatguard/internal/journal"
 )
+
+// someone is who a known session belongs to.
+var someone = journal.Holder{Name: "anna", Access: journal.AccessModerate}
 
 func TestTroubleSignsNobodyOut(t *testing.T) {
 	d := dash(t)
@@ -65,15 +70,15 @@ func TestTroubleWithOneSessionLetsNobodyElseIn(t *testing.T) {
 func TestTheKnownAreBounded(t *testing.T) {
 	var k known
 	for i := range maxKnown + 1 {
-		k.remember(fmt.Sprint(i), "anna", noon, 0)
+		k.remember(fmt.Sprint(i), someone, noon, 0)
 	}
-	if _, ok := k.name(fmt.Sprint(maxKnown), noon); ok || len(k.sessions) != maxKnown {
-		t.Errorf("%d are known", len(k.sessions))
+	if _, ok := k.holder(fmt.Sprint(maxKnown), noon); ok || len(k.holders) != maxKnown {
+		t.Errorf("%d are known", len(k.holders))
 	}
 	later := noon.Add(believed)
-	k.remember("later", "ben", later, 0)
-	if name, ok := k.name("later", later); !ok || name != "ben" || len(k.sessions) != 1 {
-		t.Errorf("later %d are known", len(k.sessions))
+	k.remember("later", someone, later, 0)
+	if who, ok := k.holder("later", later); !ok || who != someone || len(k.holders) != 1 {
+		t.Errorf("later %d are known", len(k.holders))
 	}
 }
 
@@ -82,12 +87,12 @@ func TestWhoHasLeftIsNotRemembered(t *testing.T) {
 	var k known
 	asked := k.endings()
 	k.forget("anna's")
-	k.remember("anna's", "anna", noon, asked)
-	if name, ok := k.name("anna's", noon); ok {
-		t.Errorf("%s is still known", name)
+	k.remember("anna's", someone, noon, asked)
+	if who, ok := k.holder("anna's", noon); ok {
+		t.Errorf("%s is still known", who.Name)
 	}
-	k.remember("anna's", "anna", noon, k.endings())
-	if _, ok := k.name("anna's", noon); !ok {
+	k.remember("anna's", someone, noon, k.endings())
+	if _, ok := k.holder("anna's", noon); !ok {
 		t.Error("who has come back isn't known")
 	}
 }

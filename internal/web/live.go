@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/coder/websocket"
@@ -36,7 +37,8 @@ func (s *Server) pump(ctx context.Context) {
 		s.board.expire(s.opts.Now())
 		err := errors.Join(s.feed.publish(s.changeFrames), s.announceSwitched(switched))
 		if turn%int(time.Second/feedPeriod) == 0 {
-			s.tallies.tick()
+			s.tallies.tick(s.opts.Now())
+			s.previews.forget(s.opts.Now())
 			err = errors.Join(err, s.feed.publishStatus(s.statusFrame), s.feed.publish(s.savedFrames))
 		}
 		if err != nil {
@@ -76,7 +78,8 @@ func (s *Server) snapshotFrame(channel string) frame {
 	return fr
 }
 
-// serveLive is GET /live?channel=: a WebSocket on which a snapshot and then every change is sent. Without a channel it tells of all of them.
+// serveLive is GET /live?channel=&after=: a WebSocket on which a snapshot and then every change is sent; to whoever has seen everything up to the
+// frame after, and was away for not too long, only what they missed. Without a channel it tells of all of them.
 func (s *Server) serveLive(w http.ResponseWriter, r *http.Request, who caller) error {
 	s.live.Add(1)
 	defer s.live.Done()
@@ -95,7 +98,9 @@ func (s *Server) serveLive(w http.ResponseWriter, r *http.Request, who caller) e
 	defer context.AfterFunc(s.ending, cancel)() // this closes the connection even where it waits for the reader's goodbye
 	ctx = conn.CloseRead(ctx)
 	channel := r.URL.Query().Get("channel")
-	reader, err := s.feed.join(channel, s.changeFrames, func() frame { return s.snapshotFrame(channel) })
+	after, _ := strconv.ParseUint(r.URL.Query().Get("after"), 10, 64) // whoever names no frame has seen none
+	reader, err := s.feed.join(channel, after, s.changeFrames,
+		func() frame { return s.statusFrame(channel) }, func() frame { return s.snapshotFrame(channel) })
 	if err != nil {
 		s.opts.Log.Error("live feed", "error", err)
 		return nil
@@ -139,12 +144,8 @@ func write(ctx context.Context, conn *websocket.Conn, data []byte) error {
 	return conn.Write(ctx, websocket.MessageText, data)
 }
 
-// hasEnded reports whether the caller's session is over. While the store is in trouble nobody is signed out.
+// hasEnded reports whether the caller's session or token is over. While the store is in trouble nobody is signed out.
 func (s *Server) hasEnded(ctx context.Context, who caller) bool {
-	if who.session == "" {
-		return false
-	}
-	_, err := s.access.sessionName(ctx, who.session)
 	var p *problem
-	return errors.As(err, &p) && p.Status == http.StatusUnauthorized
+	return errors.As(s.access.still(ctx, who), &p) && p.Status == http.StatusUnauthorized
 }

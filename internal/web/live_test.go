@@ -20,18 +20,24 @@ type listener struct {
 	conn *websocket.Conn
 }
 
-func (d *dashboard) dial(headers http.Header) (*websocket.Conn, *http.Response, error) {
+// dial opens the live feed; more is added to its query.
+func (d *dashboard) dial(headers http.Header, more string) (*websocket.Conn, *http.Response, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	return websocket.Dial(ctx, "ws://"+d.address+"/api/v1/live?channel="+channelID,
+	return websocket.Dial(ctx, "ws://"+d.address+"/api/v1/live?channel="+channelID+more,
 		&websocket.DialOptions{HTTPClient: d.client, HTTPHeader: headers})
 }
 
 // listen opens the live feed with a session's cookie.
 func (d *dashboard) listen() *listener {
 	d.Helper()
-	c := d.signedIn(map[string]string{"code": "good-code"})
-	conn, _, err := d.dial(http.Header{"Cookie": {c.String()}})
+	return d.listenWith("Cookie", d.signedIn(map[string]string{"code": "good-code"}).String(), "")
+}
+
+// listenWith opens the live feed with a header.
+func (d *dashboard) listenWith(header, value, more string) *listener {
+	d.Helper()
+	conn, _, err := d.dial(http.Header{header: {value}}, more)
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -52,18 +58,23 @@ func (d *dashboard) listenAgain() *listener {
 func (l *listener) next(kind frameType) frame {
 	l.Helper()
 	for {
-		_, data, err := l.conn.Read(l.ctx)
-		if err != nil {
-			l.Fatalf("waiting for a %s frame: %v", kind, err)
-		}
-		var fr frame
-		if err := json.Unmarshal(data, &fr); err != nil {
-			l.Fatalf("%s: %v", data, err)
-		}
-		if fr.Type == kind {
+		if fr := l.any(); fr.Type == kind {
 			return fr
 		}
 	}
+}
+
+// any returns the next frame.
+func (l *listener) any() (fr frame) {
+	l.Helper()
+	_, data, err := l.conn.Read(l.ctx)
+	if err == nil {
+		err = json.Unmarshal(data, &fr)
+	}
+	if err != nil {
+		l.Fatalf("waiting for a frame: %v, %s", err, data)
+	}
+	return fr
 }
 
 // closed reads until the feed ends, and returns why.
@@ -153,7 +164,7 @@ func TestStoppingEndsTheFeed(t *testing.T) {
 func TestAnotherOriginGetsNoFeed(t *testing.T) {
 	d := dash(t)
 	c := d.signedIn(map[string]string{"code": "good-code"})
-	conn, response, err := d.dial(http.Header{"Cookie": {c.String()}, "Origin": {"http://evil.example"}})
+	conn, response, err := d.dial(http.Header{"Cookie": {c.String()}, "Origin": {"http://evil.example"}}, "")
 	if err == nil {
 		conn.CloseNow()
 		t.Fatal("another origin has the live feed")
@@ -166,7 +177,14 @@ func TestAnotherOriginGetsNoFeed(t *testing.T) {
 // joined is a new reader of a feed.
 func joined(t *testing.T, f *feed, channel string) *reader {
 	t.Helper()
-	r, err := f.join(channel, func() []frame { return nil }, func() frame { return frame{Type: snapshotFrame} })
+	return joinedAfter(t, f, channel, 0)
+}
+
+// joinedAfter is a reader of a feed who has seen everything up to a frame.
+func joinedAfter(t *testing.T, f *feed, channel string, after uint64) *reader {
+	t.Helper()
+	r, err := f.join(channel, after, func() []frame { return nil },
+		func() frame { return frame{Type: statusFrame} }, func() frame { return frame{Type: snapshotFrame} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +192,7 @@ func joined(t *testing.T, f *feed, channel string) *reader {
 }
 
 func TestASlowReaderIsDropped(t *testing.T) {
-	f := newFeed()
+	f := newFeed(noon)
 	slow := joined(t, f, "")
 	for range readerBuffer {
 		if err := f.publish(func() []frame { return []frame{{Type: throttledFrame, Channel: channelID}} }); err != nil {
@@ -192,7 +210,7 @@ func TestASlowReaderIsDropped(t *testing.T) {
 }
 
 func TestAFeedOfOneChannelLeavesOutTheOthers(t *testing.T) {
-	f := newFeed()
+	f := newFeed(noon)
 	one := joined(t, f, "1")
 	all := joined(t, f, "")
 	err := f.publish(func() []frame {

@@ -76,8 +76,8 @@ func (s *Server) putPolicy(w http.ResponseWriter, r *http.Request, who caller) e
 	if err != nil {
 		return err
 	}
-	if r.Header.Get("If-Match") == "" {
-		return refuse(http.StatusPreconditionRequired, "Send the ETag of the policy you changed as If-Match.")
+	if err := needsMatch(r); err != nil {
+		return err
 	}
 	var policy chatguard.Policy
 	if err := readJSON(w, r, &policy); err != nil {
@@ -92,21 +92,13 @@ func (s *Server) deletePolicy(w http.ResponseWriter, r *http.Request, who caller
 	if err != nil {
 		return err
 	}
-	base := func() chatguard.Policy { return s.opts.BasePolicy(channel) }
-	return s.revise(w, r, channel, base, s.keepNone(channel, who.name))
+	return s.discard(w, r, channel, who)
 }
 
-// getRevisions is GET /channels/{channel}/policy/revisions.
-func (s *Server) getRevisions(w http.ResponseWriter, r *http.Request, _ caller) error {
-	channel, err := s.channelOf(r)
-	if err != nil {
-		return err
-	}
-	revisions, err := s.opts.Store.Revisions(r.Context(), channel)
-	if err != nil {
-		return refuse(http.StatusServiceUnavailable, "Earlier changes can't be read now: the database is in trouble.").because(err)
-	}
-	return writeJSON(w, map[string][]journal.Revision{"revisions": append([]journal.Revision{}, revisions...)}) // an empty list, never null
+// discard puts the configuration's policy in force.
+func (s *Server) discard(w http.ResponseWriter, r *http.Request, channel string, who caller) error {
+	base := func() chatguard.Policy { return s.opts.BasePolicy(channel) }
+	return s.revise(w, r, channel, base, s.keepNone(channel, who.name))
 }
 
 // channelOf returns the ID of the channel that the request's path names.
@@ -116,6 +108,14 @@ func (s *Server) channelOf(r *http.Request) (string, error) {
 		return "", refuse(http.StatusNotFound, "There is no channel with the ID %q here.", id)
 	}
 	return id, nil
+}
+
+// needsMatch returns a problem where a request doesn't say which policy it is to replace.
+func needsMatch(r *http.Request) error {
+	if r.Header.Get("If-Match") == "" {
+		return refuse(http.StatusPreconditionRequired, "Send the ETag of the policy you changed as If-Match.")
+	}
+	return nil
 }
 
 // matches reports whether an If-Match header names the tag.

@@ -79,7 +79,7 @@ func (s *Server) putInForce(ctx context.Context, channel string, policy chatguar
 		return done, errStore(err)
 	}
 	now := s.opts.Now()
-	s.unsaved.note(channel, saved, now)
+	s.unsaved.note(channel, revision.Number, saved, now)
 	if err := s.opts.Guard.SetPolicy(channel, policy, now); err != nil {
 		return done, err
 	}

@@ -2,6 +2,9 @@ package web
 
 import (
 	"net/http"
+	"strings"
+
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // contentPolicy lets the page load what this server serves, and nothing else.
@@ -17,27 +20,20 @@ func (s *Server) routes() (http.Handler, error) {
 	mux.HandleFunc("/", s.answered(files.serve))
 	for path, h := range map[string]handler{"/healthz": s.getHealth, "/readyz": s.getReady, "/metrics": s.getMetrics} {
 		mux.HandleFunc("GET "+path, s.answered(h)) // where probes look
-		mux.HandleFunc("GET /api/v1"+path, s.answered(h))
 	}
-	mux.HandleFunc("POST /api/v1/session", s.answered(s.signIn))
-	for pattern, h := range map[string]signedInHandler{
-		"DELETE /api/v1/session":                          s.signOut,
-		"GET /api/v1/status":                              s.getStatus,
-		"GET /api/v1/channels":                            s.getChannels,
-		"GET /api/v1/throttled":                           s.getThrottled,
-		"GET /api/v1/live":                                s.serveLive,
-		"GET /api/v1/channels/{channel}/policy":           s.getPolicy,
-		"PUT /api/v1/channels/{channel}/policy":           s.putPolicy,
-		"DELETE /api/v1/channels/{channel}/policy":        s.deletePolicy,
-		"GET /api/v1/channels/{channel}/policy/revisions": s.getRevisions,
-		"POST /api/v1/channels/{channel}/pause":           s.turns(Switches.Pause),
-		"POST /api/v1/channels/{channel}/resume":          s.turns(Switches.Resume),
-		"POST /api/v1/channels/{channel}/raid":            s.startRaid,
-		"DELETE /api/v1/channels/{channel}/raid":          s.turns(Switches.EndRaid),
-	} {
-		mux.HandleFunc(pattern, s.answered(s.signedIn(h)))
+	for _, r := range s.openAPI() {
+		mux.HandleFunc(below(r.pattern), s.answered(r.handle))
+	}
+	for _, r := range s.api() {
+		mux.HandleFunc(below(r.pattern), s.answered(s.signedIn(r.needs, r.handle)))
 	}
 	return s.guarded(mux)
+}
+
+// below is a route's pattern as the server sees it.
+func below(pattern string) string {
+	method, path, _ := strings.Cut(pattern, " ")
+	return method + " /api/v1" + path
 }
 
 func errNothing() error { return refuse(http.StatusNotFound, "There is nothing here.") }
@@ -45,12 +41,15 @@ func errNothing() error { return refuse(http.StatusNotFound, "There is nothing h
 // signedInHandler is a handler of requests whose sender may come in.
 type signedInHandler func(w http.ResponseWriter, r *http.Request, who caller) error
 
-// signedIn lets only callers through who may come in.
-func (s *Server) signedIn(h signedInHandler) handler {
+// signedIn lets only callers through who may do what needs that access.
+func (s *Server) signedIn(needs journal.Access, h signedInHandler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		who, err := s.access.identify(w, r)
 		if err != nil {
 			return err
+		}
+		if !who.access.Allows(needs) {
+			return refuse(http.StatusForbidden, "%s may not do this: it needs a token that may %s, and this one may %s.", who.name, needs, who.access)
 		}
 		return h(w, r, who)
 	}

@@ -40,8 +40,12 @@ type Options struct {
 	Connections func() []Connection // nil means there are none
 	Database    func() Database     // nil means there is none
 
-	// Switches pause channels and begin raid mode. They tell Server.Changed of every change. Nil means nothing can be switched.
-	Switches Switches
+	// Controls pause channels, begin raid mode and change single users. They tell Server.Changed of channels whose switches change. Nil means that
+	// only policies can be changed.
+	Controls Controls
+
+	// ExportPolicy writes a policy the way the configuration file has it. Nil means that it can't be exported.
+	ExportPolicy func(chatguard.Policy) ([]byte, error)
 
 	// Acceptable says what a valid policy can't have here, as a sentence for whoever saves it. Nil means nothing.
 	Acceptable func(chatguard.Policy) error
@@ -58,6 +62,7 @@ type Options struct {
 type Store interface {
 	Sessions
 	Revisions
+	Records
 }
 
 // Server is the dashboard. It is safe for concurrent use; make one with New.
@@ -77,6 +82,7 @@ type Server struct {
 	revised  noted      // the channels to be judged again
 	switched noted      // the channels to be judged again and told of
 	unsaved  unsaved    // the channels whose policy a restart would undo
+	previews *previews  // what was read for them
 }
 
 // New returns a Server that is ready to be told verdicts; it listens only once it is Run.
@@ -90,7 +96,7 @@ func New(opts Options) (*Server, error) {
 	if opts.Metrics == nil {
 		opts.Metrics = metrics.NewSet()
 	}
-	s := &Server{opts: opts, board: newBoard(), feed: newFeed(), tallies: newTallies(opts.Metrics)}
+	s := &Server{opts: opts, board: newBoard(), feed: newFeed(opts.Now()), tallies: newTallies(opts.Metrics, opts.Now()), previews: newPreviews()}
 	s.ending, s.cut = context.WithCancel(context.Background())
 	var err error
 	if s.access, err = newAccess(opts); err != nil {
@@ -143,6 +149,10 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("web: %w", err)
 		}
+		return nil
+	})
+	group.Go(func() error {
+		s.remember(ctx)
 		return nil
 	})
 	group.Go(func() error {

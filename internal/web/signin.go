@@ -3,14 +3,19 @@ package web
 import (
 	"net"
 	"net/http"
+
+	"github.com/chatguard/chatguard/internal/journal"
 )
+
+// secret is what somebody signs in with: one of the two.
+type secret struct {
+	Code  string `json:"code,omitempty"`
+	Token string `json:"token,omitempty"`
+}
 
 // signIn is POST /session: {"code": …} or {"token": …}.
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
-	var in struct {
-		Code  string `json:"code"`
-		Token string `json:"token"`
-	}
+	var in secret
 	if err := readJSON(w, r, &in); err != nil {
 		return err
 	}
@@ -26,7 +31,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	http.SetCookie(w, s.cookie(r, who.session, int(sessionLife.Seconds())))
-	return writeJSON(w, map[string]string{"name": who.name})
+	return writeJSON(w, journal.Holder{Name: who.name, Access: who.access})
 }
 
 // signOut is DELETE /session.
@@ -57,4 +62,9 @@ func cookieName(r *http.Request) string {
 		return "chatguard_" + port
 	}
 	return "chatguard"
+}
+
+// getSession is GET /session: who is signed in, and what they may do.
+func (s *Server) getSession(w http.ResponseWriter, _ *http.Request, who caller) error {
+	return writeJSON(w, journal.Holder{Name: who.name, Access: who.access})
 }

@@ -20,11 +20,11 @@ type Site struct {
 
 // Link is the address that signs in with a one-time code. addr is the address listened on; empty means Listen.
 func (s Site) Link(addr, code string) string {
-	return s.address(addr) + "#signin=" + code
+	return s.Address(addr) + "#signin=" + code
 }
 
-// address is the dashboard's address for people, with a slash at its end.
-func (s Site) address(addr string) string {
+// Address is the dashboard's address for people, with a slash at its end. addr is as in Link.
+func (s Site) Address(addr string) string {
 	if s.PublicURL != nil {
 		return strings.TrimSuffix(s.PublicURL.String(), "/") + "/"
 	}

@@ -31,12 +31,15 @@ const (
 	Observing ConnectionState = "observing" // it can't act there, whatever the policy says; the detail says why
 	Paused    ConnectionState = "paused"
 	RaidMode  ConnectionState = "raid mode"
+	SlowMode  ConnectionState = "slow mode" // we have turned it on, because of a flood
+	Ample     ConnectionState = "ok"        // of a budget of requests
+	Low       ConnectionState = "low"       // of a budget of requests: what can't be sent in time is given up
 )
 
 // isTrouble reports whether messages don't come, or can't be acted on, against everyone's will.
 func (c ConnectionState) isTrouble() bool {
 	switch c {
-	case Connected, Valid, Unchecked, Observing, Paused, RaidMode:
+	case Connected, Valid, Unchecked, Observing, Paused, RaidMode, SlowMode, Ample, Low:
 		return false
 	}
 	return true
@@ -96,7 +99,7 @@ func (s *Server) status(channel string) status {
 		Connections:    s.connections(),
 		Database:       s.database(),
 		ThrottledUsers: s.board.len(channel),
-		Switches:       s.opts.Switches != nil,
+		Switches:       s.opts.Controls != nil,
 		Rates:          s.tallies.rates(channel),
 	}
 }
@@ -115,12 +118,15 @@ func (s *Server) database() Database {
 	return s.opts.Database()
 }
 
+// namedStatus is the status as it is told to somebody.
+type namedStatus struct {
+	Name string `json:"name"` // who is signed in
+	status
+}
+
 // getStatus is GET /status?channel=.
 func (s *Server) getStatus(w http.ResponseWriter, r *http.Request, who caller) error {
-	return writeJSON(w, struct {
-		Name string `json:"name"` // who is signed in
-		status
-	}{who.name, s.status(r.URL.Query().Get("channel"))})
+	return writeJSON(w, namedStatus{who.name, s.status(r.URL.Query().Get("channel"))})
 }
 
 // getChannels is GET /channels.

@@ -2,23 +2,25 @@ package web
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
-	"slices"
+	"os"
+	"path/filepath"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist"
 )
 
-var errWrongCode = errors.New("wrong code")
+// testStore is a persist.Store on a file of the test's own, which can be told to be in trouble, and takes note of what it is given.
+type testStore struct {
+	*persist.Store
+	close func() // writes everything and closes it
 
-// memoryStore is a Store, and that of the switches, which forgets everything when the test ends. It saves what changes while its database is ok.
-type memoryStore struct {
 	mu         sync.Mutex
-	codes      map[string]string // name by code
-	sessions   map[string]string // name by session
+	codes      map[string]journal.Holder // whom they sign in, by what tests call sign-in codes that nobody has used
+	sessions   []string                  // begun with codes
 	revisions  []journal.Revision
 	audits     []journal.Audit
 	health     Database
@@ -27,133 +29,286 @@ type memoryStore struct {
 	lookUps    int   // of sessions
 }
 
-func newMemoryStore() *memoryStore {
-	return &memoryStore{
-		codes: map[string]string{"good-code": "anna"}, sessions: map[string]string{}, health: Database{State: DatabaseOK},
+// emptyDatabase is a database's file without any rows: copying it is quicker than making one for each test.
+var emptyDatabase = sync.OnceValues(func() ([]byte, error) {
+	folder, err := os.MkdirTemp("", "chatguard-web-")
+	if err != nil {
+		return nil, err
 	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "chatguard.db")
+	s, err := persist.Open(context.Background(), path, &persist.Options{Logger: quiet})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// newDatabase makes an empty database, and returns its path.
+func newDatabase(t testing.TB) string {
+	t.Helper()
+	content, err := emptyDatabase()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "chatguard.db")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
-func (s *memoryStore) RedeemCode(_ context.Context, code string) (session, name string, err error) {
+// openStore opens the database at path.
+func openStore(t testing.TB, path string, opts *persist.Options) *testStore {
+	t.Helper()
+	s, err := persist.Open(context.Background(), path, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := &testStore{Store: s, codes: map[string]journal.Holder{}, health: Database{State: DatabaseOK}}
+	kept.addCode("good-code", "anna")
+	return kept
+}
+
+// run gives the Guard what is stored, and writes behind until the store is closed.
+func (s *testStore) run(t testing.TB, guard *chatguard.Guard) {
+	t.Helper()
+	if _, err := s.Restore(context.Background(), guard); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx, guard) }()
+	s.close = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("writing everything: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("closing the database: %v", err)
+		}
+	})
+}
+
+// addCode makes an owner's sign-in code that tests may call as they like.
+func (s *testStore) addCode(code, name string) {
+	s.addCodeFor(code, journal.Holder{Name: name, Access: journal.AccessOwn})
+}
+
+func (s *testStore) addCodeFor(code string, who journal.Holder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name, ok := s.codes[code]
-	if !ok {
-		return "", "", errWrongCode
-	}
+	s.codes[code] = who
+}
+
+// used returns whom a code signs in, once.
+func (s *testStore) used(code string) (who journal.Holder, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	who, ok = s.codes[code]
 	delete(s.codes, code)
-	session = rand.Text()
-	s.sessions[session] = name
-	return session, name, nil
+	return who, ok
 }
 
-func (s *memoryStore) Session(_ context.Context, session string) (name string, ok bool, err error) {
+func (s *testStore) RedeemCode(ctx context.Context, code string) (session string, who journal.Holder, err error) {
+	if who, ok := s.used(code); ok {
+		if code, err = s.NewSignInCode(ctx, who, 0); err != nil {
+			return "", who, err
+		}
+	}
+	session, who, err = s.Store.RedeemCode(ctx, code)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.sessions = append(s.sessions, session)
+	return session, who, err
+}
+
+func (s *testStore) Session(ctx context.Context, session string) (who journal.Holder, ok bool, err error) {
+	s.mu.Lock()
 	s.lookUps++
-	if s.unreadable != nil {
-		return "", false, s.unreadable
+	s.mu.Unlock()
+	if err := s.readable(); err != nil {
+		return who, false, err
 	}
-	name, ok = s.sessions[session]
-	return name, ok, nil
+	return s.Store.Session(ctx, session)
 }
 
 // asked returns how often sessions were looked up.
-func (s *memoryStore) asked() int {
+func (s *testStore) asked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.lookUps
 }
 
-func (s *memoryStore) EndSession(_ context.Context, session string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.sessions, session)
-	return s.refusing
+func (s *testStore) Token(ctx context.Context, token string) (who journal.Holder, ok bool, err error) {
+	if err := s.readable(); err != nil {
+		return who, false, err
+	}
+	return s.Store.Token(ctx, token)
 }
 
-func (s *memoryStore) addCode(code, name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.codes[code] = name
+func (s *testStore) BeginSession(ctx context.Context, token string) (session string, who journal.Holder, err error) {
+	if err := s.readable(); err != nil {
+		return "", who, err
+	}
+	return s.Store.BeginSession(ctx, token)
+}
+
+func (s *testStore) EndSession(ctx context.Context, session string) error {
+	if err := s.changeable(); err != nil {
+		return err
+	}
+	return s.Store.EndSession(ctx, session)
 }
 
 // revoke ends every session.
-func (s *memoryStore) revoke() {
+func (s *testStore) revoke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clear(s.sessions)
+	for _, session := range s.sessions {
+		s.Store.EndSession(context.Background(), session) // one that goes on fails the test
+	}
 }
 
-// become changes how the database is.
-func (s *memoryStore) become(d Database) {
+// become changes how the database is. What is changed while it isn't ok isn't saved.
+func (s *testStore) become(d Database) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.health = d
 }
 
-func (s *memoryStore) database() Database {
+func (s *testStore) database() Database {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.health
 }
 
 // refuse lets no change be made from now on; with nil they can be again.
-func (s *memoryStore) refuse(err error) {
+func (s *testStore) refuse(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refusing = err
 }
 
+func (s *testStore) changeable() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refusing
+}
+
 // hide lets nothing be read from now on; with nil it can be again.
-func (s *memoryStore) hide(err error) {
+func (s *testStore) hide(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unreadable = err
 }
 
-func (s *memoryStore) SaveRevision(_ context.Context, r journal.Revision) (journal.Revision, bool, error) {
+func (s *testStore) readable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.refusing != nil {
-		return r, false, s.refusing
+	return s.unreadable
+}
+
+func (s *testStore) SaveRevision(ctx context.Context, r journal.Revision) (journal.Revision, bool, error) {
+	return s.revised(r, func() (journal.Revision, bool, error) { return s.Store.SaveRevision(ctx, r) })
+}
+
+func (s *testStore) DiscardRevisions(ctx context.Context, channel, author string) (journal.Revision, bool, error) {
+	return s.revised(journal.Revision{}, func() (journal.Revision, bool, error) { return s.Store.DiscardRevisions(ctx, channel, author) })
+}
+
+func (s *testStore) revised(r journal.Revision, keep func() (journal.Revision, bool, error)) (journal.Revision, bool, error) {
+	if err := s.changeable(); err != nil {
+		return r, false, err
 	}
-	if r.Number != 0 {
-		return r, false, errors.New("numbered already")
-	}
-	r.Number = len(s.revisions) + 1
+	r, saved, err := keep()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.revisions = append(s.revisions, r)
-	return r, s.health.State == DatabaseOK, nil
+	return r, saved && s.health.State == DatabaseOK, err
 }
 
-func (s *memoryStore) DiscardRevisions(ctx context.Context, channel, author string) (journal.Revision, bool, error) {
-	return s.SaveRevision(ctx, journal.Revision{ChannelID: channel, Author: author, At: time.Now()})
-}
-
-func (s *memoryStore) Revisions(context.Context, string) ([]journal.Revision, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	past := slices.Clone(s.revisions)
-	slices.Reverse(past)
-	return past, s.unreadable
-}
-
-func (s *memoryStore) Record(_ context.Context, a journal.Audit) (saved bool, err error) {
+func (s *testStore) Record(ctx context.Context, a journal.Audit) (saved bool, err error) {
+	if err := s.changeable(); err != nil {
+		return false, err
+	}
+	saved, err = s.Store.Record(ctx, a)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.audits = append(s.audits, a)
-	return s.health.State == DatabaseOK, s.refusing
+	return saved && s.health.State == DatabaseOK, err
 }
 
-func (s *memoryStore) SaveSetting(context.Context, string, string, string) (saved bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.health.State == DatabaseOK, s.refusing
+func (s *testStore) SaveSetting(ctx context.Context, channel, name, value string) (saved bool, err error) {
+	if err := s.changeable(); err != nil {
+		return false, err
+	}
+	saved, err = s.Store.SaveSetting(ctx, channel, name, value)
+	return saved && s.database().State == DatabaseOK, err
 }
 
-func (s *memoryStore) Entry(context.Context, chatguard.EntryID) (journal.Entry, bool, error) {
-	return journal.Entry{}, false, nil
+func (s *testStore) Revisions(ctx context.Context, channel string) ([]journal.Revision, error) {
+	if err := s.readable(); err != nil {
+		return nil, err
+	}
+	return s.Store.Revisions(ctx, channel)
 }
 
-func (s *memoryStore) LastEntries(context.Context, string, string, int) ([]journal.Entry, error) {
-	return nil, nil
+func (s *testStore) Entry(ctx context.Context, id chatguard.EntryID) (journal.Entry, bool, error) {
+	if err := s.readable(); err != nil {
+		return journal.Entry{}, false, err
+	}
+	return s.Store.Entry(ctx, id)
+}
+
+func (s *testStore) Entries(ctx context.Context, wanted journal.EntryFilter) ([]journal.Entry, error) {
+	if err := s.readable(); err != nil {
+		return nil, err
+	}
+	return s.Store.Entries(ctx, wanted)
+}
+
+func (s *testStore) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error) {
+	if err := s.readable(); err != nil {
+		return nil, err
+	}
+	return s.Store.Audits(ctx, wanted)
+}
+
+func (s *testStore) FindPeople(ctx context.Context, channel, text string, n int) ([]journal.Person, error) {
+	if err := s.readable(); err != nil {
+		return nil, err
+	}
+	return s.Store.FindPeople(ctx, channel, text, n)
+}
+
+func (s *testStore) Person(ctx context.Context, channel, user string) (journal.Person, bool, error) {
+	if err := s.readable(); err != nil {
+		return journal.Person{}, false, err
+	}
+	return s.Store.Person(ctx, channel, user)
+}
+
+func (s *testStore) QuarterHours(ctx context.Context, channel, user string, since time.Time) ([]journal.QuarterHour, error) {
+	if err := s.readable(); err != nil {
+		return nil, err
+	}
+	return s.Store.QuarterHours(ctx, channel, user, since)
+}
+
+func (s *testStore) Timeline(ctx context.Context, channel string, since time.Time, each func([]journal.Spoken) error) error {
+	if err := s.readable(); err != nil {
+		return err
+	}
+	return s.Store.Timeline(ctx, channel, since, each)
+}
+
+func (s *testStore) Minutes(ctx context.Context, since time.Time, each func(journal.Minute) error) error {
+	if err := s.readable(); err != nil {
+		return err
+	}
+	return s.Store.Minutes(ctx, since, each)
 }

@@ -36,7 +36,7 @@ func (s *Server) turns(turn func(of Switches, ctx context.Context, channelID, au
 		}
 		ctx, cancel := untilKept(r.Context())
 		defer cancel()
-		saved, err := turn(s.opts.Switches, ctx, channel, who.name)
+		saved, err := turn(s.opts.Controls, ctx, channel, who.name)
 		if err != nil {
 			return refuse(http.StatusServiceUnavailable, "%s", err)
 		}
@@ -50,13 +50,13 @@ func (s *Server) startRaid(w http.ResponseWriter, r *http.Request, who caller) e
 	if err != nil {
 		return err
 	}
-	length, err := raidLength(w, r)
+	length, err := lengthAsked(w, r)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := untilKept(r.Context())
 	defer cancel()
-	until, saved, err := s.opts.Switches.StartRaid(ctx, channel, who.name, length)
+	until, saved, err := s.opts.Controls.StartRaid(ctx, channel, who.name, length)
 	switch {
 	case err != nil && until.IsZero():
 		return refuse(http.StatusUnprocessableEntity, "%s", err)
@@ -66,27 +66,30 @@ func (s *Server) startRaid(w http.ResponseWriter, r *http.Request, who caller) e
 	return writeJSON(w, switchedTo{Saved: saved, Until: until})
 }
 
-// raidLength is the length that a request asks for; 0 where it doesn't say.
-func raidLength(w http.ResponseWriter, r *http.Request) (time.Duration, error) {
+// lengthWanted is what something is asked for with that lasts for a while.
+type lengthWanted struct {
+	For *string `json:"for,omitempty"`
+}
+
+// lengthAsked is the length of time that a request asks for as {"for": "10m"}; 0 where it doesn't say.
+func lengthAsked(w http.ResponseWriter, r *http.Request) (time.Duration, error) {
 	if r.ContentLength == 0 {
 		return 0, nil
 	}
-	var wanted struct {
-		For *string `json:"for"`
-	}
+	var wanted lengthWanted
 	if err := readJSON(w, r, &wanted); err != nil || wanted.For == nil {
 		return 0, err
 	}
 	length, err := time.ParseDuration(*wanted.For)
-	if err != nil || length == 0 { // 0 would be the usual length
-		return 0, refuse(http.StatusUnprocessableEntity, "Raid mode lasts for a time such as \"10m\" or \"1h30m\", not %q.", *wanted.For)
+	if err != nil || length == 0 { // 0 would be as if it didn't say
+		return 0, refuse(http.StatusUnprocessableEntity, "\"for\" is a length of time such as \"10m\" or \"1h30m\", not %q.", *wanted.For)
 	}
 	return length, nil
 }
 
 // switchedChannel is channelOf where there are Switches.
 func (s *Server) switchedChannel(r *http.Request) (string, error) {
-	if s.opts.Switches == nil {
+	if s.opts.Controls == nil {
 		return "", refuse(http.StatusNotImplemented, "Nothing can be paused here: this chatguard acts in no chat.")
 	}
 	return s.channelOf(r)

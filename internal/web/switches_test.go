@@ -89,7 +89,7 @@ func TestRaidModeLastsAsLongAsIsSaid(t *testing.T) {
 }
 
 func TestSwitchesRefuse(t *testing.T) {
-	d, none := dash(t), dash(t, func(o *Options) { o.Switches = nil })
+	d, none := dash(t), dash(t, func(o *Options) { o.Controls = nil })
 	owned := []func(*http.Request){asOwner}
 	length := func(text any) map[string]any { return map[string]any{"for": text} }
 	for _, path := range []string{"POST /pause", "POST /resume", "POST /raid", "DELETE /raid"} {

@@ -29,6 +29,7 @@ type tally struct {
 
 	seconds [61]count // what the counters said at each of the last 60 seconds' ends, and before them
 	ticks   int       // how often tick was called
+	history history
 }
 
 type count struct{ messages, throttled, observed uint64 }
@@ -38,14 +39,19 @@ type tallies struct {
 	set     *metrics.Set
 	current atomic.Pointer[map[string]*tally] // never changed, only replaced
 
-	mu sync.Mutex // held to replace current, and over seconds and ticks
+	mu        sync.Mutex // held to replace current, and over seconds, ticks, histories and calendars
+	calendars [len(spans)]*calendar
 }
 
 // maxTallies bounds the channels counted by name. The others are counted together, as channel "".
 const maxTallies = 1000
 
-func newTallies(set *metrics.Set) *tallies {
+// newTallies returns tallies that count from now on.
+func newTallies(set *metrics.Set, now time.Time) *tallies {
 	t := &tallies{set: set}
+	for i, s := range spans {
+		t.calendars[i] = newCalendar(s, now)
+	}
 	t.current.Store(&map[string]*tally{})
 	return t
 }
@@ -81,6 +87,7 @@ func (t *tallies) of(channel string) *tally {
 		messages:  t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_messages_total{channel=%q}", channel)),
 		throttled: t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_throttled_messages_total{channel=%q}", channel)),
 		observed:  t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_observed_messages_total{channel=%q}", channel)),
+		history:   newHistory(),
 	}
 	t.current.Store(&next)
 	return next[channel]
@@ -91,13 +98,25 @@ func (t *tallies) outcome(o journal.Outcome) {
 	t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_outcomes_total{action=%q,result=%q}", o.Action, o.Result)).Inc()
 }
 
-// tick ends a second.
-func (t *tallies) tick() {
+// tick ends a second. It counts in the steps in which it began.
+func (t *tallies) tick(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, c := range *t.current.Load() {
+	current := *t.current.Load()
+	for _, c := range current {
 		c.ticks++
 		c.seconds[c.ticks%len(c.seconds)] = count{c.messages.Get(), c.throttled.Get(), c.observed.Get()}
+		for i, calendar := range t.calendars {
+			step := &c.history[i][calendar.place(calendar.now)]
+			*step = step.plus(c.since(1).small())
+		}
+	}
+	for i, calendar := range t.calendars {
+		calendar.advance(now, func(place int) {
+			for _, c := range current {
+				c.history[i][place] = counted{}
+			}
+		})
 	}
 }
 
@@ -135,4 +154,9 @@ func (c *tally) since(seconds int) count {
 
 func (c count) plus(d count) count {
 	return count{c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed}
+}
+
+// small is what was counted in seconds or minutes.
+func (c count) small() counted {
+	return counted{uint32(c.messages), uint32(c.throttled), uint32(c.observed)}
 }

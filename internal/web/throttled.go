@@ -52,7 +52,7 @@ func (t *throttled) take(e journal.Entry) {
 
 // judge makes the verdict that holds now the user's. What was done about the last message stays as it was.
 func (t *throttled) judge(v chatguard.Verdict) {
-	t.Limit, t.MaySpeakAt, t.Never = v.Limit, v.MaySpeakAt(), v.Never
+	t.Limit, t.MaySpeakAt, t.Never, t.Strikes = v.Limit, v.MaySpeakAt(), v.Never, v.Strikes
 }
 
 // bySince orders users by the time they have been held back from.

@@ -11,20 +11,29 @@ import (
 type unsaved struct {
 	mu    sync.Mutex
 	since map[string]time.Time // when the channel's last change was answered
+	first map[string]int       // the number of the first revision that waits
 }
 
 // note takes note of whether a channel's last change is saved. One that is has those before it saved, too.
-func (u *unsaved) note(channel string, saved bool, now time.Time) {
+func (u *unsaved) note(channel string, number int, saved bool, now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.since == nil {
-		u.since = map[string]time.Time{}
-	}
 	if saved {
-		delete(u.since, channel)
-	} else {
-		u.since[channel] = now
+		u.forget(channel)
+		return
 	}
+	if u.since == nil {
+		u.since, u.first = map[string]time.Time{}, map[string]int{}
+	}
+	if _, waits := u.since[channel]; !waits {
+		u.first[channel] = number
+	}
+	u.since[channel] = now
+}
+
+func (u *unsaved) forget(channel string) {
+	delete(u.since, channel)
+	delete(u.first, channel)
 }
 
 func (u *unsaved) has(channel string) bool {
@@ -34,6 +43,14 @@ func (u *unsaved) has(channel string) bool {
 	return ok
 }
 
+// hasRevision reports whether a revision of a channel waits to be written.
+func (u *unsaved) hasRevision(channel string, number int) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	first, ok := u.first[channel]
+	return ok && number >= first
+}
+
 // settle forgets the channels whose policy is saved by now, and returns them.
 func (u *unsaved) settle(d Database, now time.Time) []string {
 	u.mu.Lock()
@@ -41,7 +58,7 @@ func (u *unsaved) settle(d Database, now time.Time) []string {
 	var saved []string
 	for channel, since := range u.since {
 		if d.hasWritten(since, now) {
-			delete(u.since, channel)
+			u.forget(channel)
 			saved = append(saved, channel)
 		}
 	}

@@ -20,7 +20,7 @@ func TestWhatIsSavedByNow(t *testing.T) {
 	}
 	for _, test := range tests {
 		var u unsaved
-		u.note(channelID, false, noon)
+		u.note(channelID, 1, false, noon)
 		if saved := u.settle(test.database, noon.Add(age)); len(saved) > 0 != test.saved || u.has(channelID) == test.saved {
 			t.Errorf("%s: %q are saved", test.name, saved)
 		}
@@ -29,9 +29,9 @@ func TestWhatIsSavedByNow(t *testing.T) {
 
 func TestASavedChangeHasSavedThoseBefore(t *testing.T) {
 	var u unsaved
-	u.note("1", false, noon)
-	u.note("2", false, noon)
-	u.note("1", true, noon)
+	u.note("1", 1, false, noon)
+	u.note("2", 1, false, noon)
+	u.note("1", 2, true, noon)
 	if u.has("1") || !u.has("2") {
 		t.Errorf("unsaved: %v", u.since)
 	}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// beside runs another chatguard while one runs with that configuration, and returns what it printed.
+func beside(t *testing.T, configuration string, args ...string) string {
+	t.Helper()
+	command := exec.Command(os.Args[0], append(args, "--config", configuration)...)
+	command.Env = append(os.Environ(), asCommand+"=1")
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", args, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// asked sends a request with a header, and returns its status and what came back.
+func asked(t *testing.T, method, address, body, header, value string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequest(method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(header, value)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(text)
+}
+
+// TestATokenRevokedBesideTheOwnerEndsWhatItBegan: the token, the sessions and the open dashboard.
+func TestATokenRevokedBesideTheOwnerEndsWhatItBegan(t *testing.T) {
+	_, configuration := startTwitch(t, "")
+	p := start(t, configuration)
+	defer p.stop(t)
+	token := beside(t, configuration, "token", "make", "anna", "--role", "view")
+	bearer := "Bearer " + token
+
+	api := p.address + "api/v1/"
+	answer, text := asked(t, "POST", api+"session", fmt.Sprintf(`{"token":%q}`, token), "Accept", "*/*")
+	if answer.StatusCode != http.StatusOK || len(answer.Cookies()) != 1 {
+		t.Fatalf("signing in: %s %s", answer.Status, text)
+	}
+	cookie := answer.Cookies()[0].String()
+	var me struct{ Name, Access string }
+	if _, text := asked(t, "GET", api+"session", "", "Cookie", cookie); json.Unmarshal([]byte(text), &me) != nil || me.Name != "anna" || me.Access != "view" {
+		t.Errorf("signed in as %s", text)
+	}
+	if answer, text := asked(t, "GET", api+"status", "", "Authorization", bearer); answer.StatusCode != http.StatusOK {
+		t.Errorf("the token: %s %s", answer.Status, text)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	feed, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(api, "http")+"live", &websocket.DialOptions{HTTPHeader: http.Header{"Cookie": {cookie}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer feed.CloseNow()
+	feed.SetReadLimit(-1)
+
+	if said := beside(t, configuration, "token", "revoke", "anna"); said != "Revoked: 1 token, 1 session and 0 sign-in links of anna." {
+		t.Errorf("revoking says %q", said)
+	}
+	for err == nil {
+		_, _, err = feed.Read(ctx)
+	}
+	if code := websocket.CloseStatus(err); code != 4401 {
+		t.Errorf("the live feed ends with %d, %v", code, err)
+	}
+	for header, value := range map[string]string{"Cookie": cookie, "Authorization": bearer} {
+		until(t, func() bool {
+			answer, _ := asked(t, "GET", api+"status", "", header, value)
+			return answer.StatusCode == http.StatusUnauthorized
+		})
+	}
+}

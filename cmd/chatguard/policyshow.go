@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist"
+)
+
+func newPolicyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "policy",
+		Short: "Show or export the policy in force, with what moderators have changed",
+		Long: `A channel's policy is that of the configuration, with what moderators have changed in the dashboard or in chat over it.
+Works while chatguard runs, and without.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
+	}
+	cmd.AddCommand(newPolicyPart("show", "Say what is in force and where it comes from", `Prints the policy as TOML, and above it what differs from the configuration, since when and by whom.`, showPolicy),
+		newPolicyPart("export", "Print what is in force as TOML, to be put into the configuration", `Prints the policy as a configuration has it. In the file, it goes into the place of [policy], [[limit]] and [penalties].`, exportPolicy))
+	return cmd
+}
+
+// policyPart prints a channel's policy.
+type policyPart func(out io.Writer, p channelPolicy) error
+
+func newPolicyPart(use, short, long string, print policyPart) *cobra.Command {
+	var path, channel string
+	cmd := &cobra.Command{
+		Use: use, Short: short, Long: long, Example: "  chatguard policy " + use + " --channel gardenhour", Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(path)
+			if err != nil {
+				return err
+			}
+			p, err := policyOf(cmd.Context(), cfg, channel)
+			if err != nil {
+				return err
+			}
+			return print(cmd.OutOrStdout(), p)
+		},
+	}
+	addConfigFlag(cmd, &path)
+	cmd.Flags().StringVar(&channel, "channel", "", "login or ID of the channel; may be left out where there is one")
+	return cmd
+}
+
+// channelPolicy is a channel's policy in force, and where it comes from.
+type channelPolicy struct {
+	login    string
+	base     chatguard.Policy // the configuration's
+	policy   chatguard.Policy // in force
+	revision journal.Revision // the last live change; none without Changes
+	left     []journal.Change // of it, what no longer fits the configuration
+}
+
+// policyOf finds a channel's policy, in the configuration and among what moderators have changed.
+func policyOf(ctx context.Context, c config.Config, channel string) (p channelPolicy, err error) {
+	revisions, logins, err := persist.ReadPolicies(ctx, c.Database)
+	if _, missing := os.Stat(c.Database); errors.Is(missing, fs.ErrNotExist) {
+		err = nil // nobody has changed anything yet
+	}
+	if err != nil {
+		return p, err
+	}
+	if p.login, err = oneChannel(c, logins, channel); err != nil {
+		return p, err
+	}
+	id := p.login
+	for known, login := range logins {
+		if login == p.login {
+			id = known
+		}
+	}
+	p.base = c.PolicyFor(p.login, id)
+	if i := slices.IndexFunc(revisions, func(r journal.Revision) bool { return r.ChannelID == id }); i >= 0 {
+		p.revision = revisions[i]
+	}
+	p.policy, p.left = journal.Apply(p.base, p.revision.Changes)
+	return p, nil
+}
+
+// oneChannel is the login of the channel that is meant.
+func oneChannel(c config.Config, logins map[string]string, named string) (string, error) {
+	known := slices.Clone(c.Twitch.Channels)
+	switch login, err := config.ChannelName(named); {
+	case logins[named] != "":
+		return logins[named], nil
+	case named == "" && len(known) == 1:
+		return known[0], nil
+	case err == nil && (slices.Contains(known, login) || slices.Contains(slices.Collect(maps.Values(logins)), login)):
+		return login, nil
+	case len(known) == 0:
+		return "", &config.Error{File: c.Path, Key: "twitch.channels", Problem: "is empty: name the channel to moderate"}
+	case named == "":
+		return "", usageError{fmt.Errorf("--channel: say which (%s)", strings.Join(known, ", "))}
+	}
+	return "", usageError{fmt.Errorf("--channel: %q isn't moderated (known: %s)", named, strings.Join(known, ", "))}
+}
+
+func exportPolicy(out io.Writer, p channelPolicy) error {
+	written, err := config.WritePolicy(p.policy)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(written)
+	return err
+}
+
+func showPolicy(out io.Writer, p channelPolicy) error {
+	changes := journal.Diff(p.base, p.policy)
+	if len(changes) == 0 {
+		fmt.Fprintf(out, "# #%s: as in the configuration\n\n", p.login)
+	} else {
+		fmt.Fprintf(out, "# #%s: changed live by %s, %s (revision %d)\n", p.login, printable(p.revision.Author),
+			p.revision.At.Local().Format("Mon 2 Jan 2006, 15:04 MST"), p.revision.Number)
+	}
+	for _, c := range changes {
+		fmt.Fprintf(out, "#   %s: %s (in the configuration %s)\n", c.Key, valueOf(c.To), valueOf(c.From))
+	}
+	for _, c := range p.left {
+		fmt.Fprintf(out, "#   %s: %s no longer fits the configuration, and isn't in force\n", c.Key, valueOf(c.To))
+	}
+	if len(changes) > 0 {
+		fmt.Fprintln(out)
+	}
+	return exportPolicy(out, p)
+}
+
+// valueOf is the value of a changed key in a word.
+func valueOf(value any) string {
+	if value == nil {
+		return "none"
+	}
+	return fmt.Sprint(value)
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist"
+)
+
+func newTokenCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "token",
+		Short: "Make, list and revoke named tokens for the dashboard and the API",
+		Long: `A token lets one person or program in, under a name and with a role:
+
+  view       see everything, change nothing
+  moderate   change users, limits and switches too
+  own        everything
+  check      only have messages of another chat judged; for chat servers
+
+People sign in to the dashboard with it, programs send it as "Authorization: Bearer TOKEN". Works while chatguard runs.
+CHATGUARD_WEB_TOKEN isn't one of them: it is the owner's as long as chatguard is started with it.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newTokenMakeCommand(), newTokenListCommand(), newTokenRevokeCommand())
+	return cmd
+}
+
+func newTokenMakeCommand() *cobra.Command {
+	var path string
+	var expires expiry
+	as := role{known: []journal.Access{journal.AccessView, journal.AccessModerate, journal.AccessOwn, journal.AccessCheck}}
+	cmd := &cobra.Command{
+		Use:   "make NAME --role ROLE",
+		Short: "Make a token and print it, this once",
+		Long: `Makes a token and prints it. It is stored as a hash only, so nobody can print it again: keep it where passwords are kept.
+The name is what the history of changes says of whoever has it. A name has one token at a time.`,
+		Example: `  chatguard token make anna --role moderate
+  chatguard token make gardenhour --role check --expires 90d`,
+		Args: oneArgument("NAME", "a NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			who := journal.Holder{Name: args[0], Access: as.Access}
+			if err := checkName(who.Name); err != nil {
+				return usageError{err}
+			}
+			if who.Access == "" {
+				return usageError{errors.New("chatguard token make needs --role, one of " + as.names())}
+			}
+			return withTokens(cmd, path, func(tokens *persist.Tokens, cfg config.Config) error {
+				token, err := tokens.NewToken(cmd.Context(), who, time.Duration(expires))
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(cmd.ErrOrStderr(), howToUse(who, cfg))
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), token)
+				return err
+			})
+		},
+	}
+	addConfigFlag(cmd, &path)
+	cmd.Flags().Var(&as, "role", as.usage())
+	cmd.Flags().Var(&expires, "expires", "hold for this time, such as 90d (default: until it is revoked)")
+	return cmd
+}
+
+// howToUse says what a token that was just made is good for. It goes to standard error, so that standard output has the token alone.
+func howToUse(who journal.Holder, cfg config.Config) string {
+	address := site(cfg.Web).Address("")
+	if who.Access == journal.AccessCheck {
+		return fmt.Sprintf("A chat server sends this token to %sapi/v1/check as \"Authorization: Bearer TOKEN\". It won't be shown again:", address)
+	}
+	return fmt.Sprintf("%s signs in with this token at %s, a program sends it as \"Authorization: Bearer TOKEN\". It won't be shown again:", who.Name, address)
+}
+
+func newTokenListCommand() *cobra.Command {
+	var path string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Say which tokens there are, and who is signed in with them",
+		Long: `Prints each token's name and role, when it was made and when it expires, and how many browsers are signed in under its
+name; never the token.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withTokens(cmd, path, func(tokens *persist.Tokens, _ config.Config) error {
+				list, err := tokens.Tokens(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"tokens": append([]persist.Token{}, list...)})
+				}
+				return printTokens(cmd.OutOrStdout(), list)
+			})
+		},
+	}
+	addConfigFlag(cmd, &path)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func printTokens(out io.Writer, list []persist.Token) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(out, "No tokens. `chatguard token make` makes one.")
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "name\trole\tmade\texpires\tsessions")
+	for _, token := range list {
+		expires := "never"
+		if !token.ExpiresAt.IsZero() {
+			expires = moment(token.ExpiresAt)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\n", printable(token.Name), token.Access, moment(token.MadeAt), expires, token.Sessions)
+	}
+	return table.Flush()
+}
+
+func newTokenRevokeCommand() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "revoke NAME",
+		Short: "End a name's token and sign it out everywhere",
+		Long: `Ends the token of that name, its sign-in links that nobody has used, and its sessions, open dashboards included: where
+chatguard runs, within 5 s. A name without a token is signed out likewise.`,
+		Example: `  chatguard token revoke anna`,
+		Args:    oneArgument("NAME", "a NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withTokens(cmd, path, func(tokens *persist.Tokens, _ config.Config) error {
+				known, err := tokens.Names(cmd.Context())
+				if err != nil {
+					return err
+				}
+				ended, err := tokens.Revoke(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				if ended == (persist.Revoked{}) {
+					return unknownName(args[0], known)
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "Revoked: %s, %s and %s of %s.\n",
+					count(ended.Tokens, "token"), count(ended.Sessions, "session"), count(ended.Codes, "sign-in link"), args[0])
+				return err
+			})
+		},
+	}
+	addConfigFlag(cmd, &path)
+	return cmd
+}
+
+// mostNames bounds the names that an error lists.
+const mostNames = 10
+
+func unknownName(name string, known []string) error {
+	if len(known) == 0 {
+		return fmt.Errorf("nobody is called %q: there are no tokens, and nobody is signed in by a link", name)
+	}
+	var names []string
+	for _, other := range known[:min(len(known), mostNames)] {
+		names = append(names, printable(other))
+	}
+	if len(known) > mostNames {
+		names = append(names, fmt.Sprintf("and %d more", len(known)-mostNames))
+	}
+	return fmt.Errorf("nobody is called %q: known are %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,106 @@
+package persist
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// recorded is a store in which 5,000 users have said so many messages of one channel within a day, of which every fifth was throttled, and all rolled up.
+func recorded(b *testing.B, messages int) *Store {
+	b.Helper()
+	now := start
+	s := open(b, databasePath(b), &Options{QueueSize: 2 * messages, Now: func() time.Time { return now }})
+	g := guardOf(b, s, policy())
+	for i := range messages {
+		id := 0
+		if i%5 == 0 {
+			id = i + 1
+		}
+		s.speak("1", userID(i%5000), fmt.Sprint("login", i%5000), start.Add(time.Duration(i)*24*time.Hour/time.Duration(messages)), id)
+	}
+	s.mustFlush(b, g)
+	now = start.Add(24*time.Hour + 2*rollAge)
+	began := time.Now()
+	for more := true; more; {
+		var err error
+		more, err = s.rollUp(ctx, now)
+		must(b, err)
+	}
+	b.Logf("rolled up %.0f messages/s", float64(messages)/time.Since(began).Seconds())
+	return s
+}
+
+// BenchmarkRecords reads 200,000 messages and 40,000 entries.
+func BenchmarkRecords(b *testing.B) {
+	s := recorded(b, 200_000)
+	b.Run("timeline", func(b *testing.B) {
+		b.ReportAllocs()
+		n := 0
+		for b.Loop() {
+			must(b, s.Timeline(ctx, "1", start, func(batch []journal.Spoken) error {
+				n += len(batch)
+				return nil
+			}))
+		}
+		b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "rows/s")
+	})
+	for name, read := range map[string]func(ctx context.Context) error{
+		"minutes": func(ctx context.Context) error {
+			return s.Minutes(ctx, start, func(journal.Minute) error { return nil })
+		},
+		"quarters":  func(ctx context.Context) error { return errorOf(s.QuarterHours(ctx, "1", userID(7), start)) },
+		"last-seen": func(ctx context.Context) error { return errorOf(s.FindPeople(ctx, "1", "", 20)) },
+		"begins":    func(ctx context.Context) error { return errorOf(s.FindPeople(ctx, "1", "login12", 20)) },
+		"nobody":    func(ctx context.Context) error { return errorOf(s.FindPeople(ctx, "1", "nobody", 20)) },
+		"entries": func(ctx context.Context) error {
+			return errorOf(s.Entries(ctx, journal.EntryFilter{ChannelID: "1", N: 100}))
+		},
+		"by-user": func(ctx context.Context) error {
+			return errorOf(s.Entries(ctx, journal.EntryFilter{ChannelID: "1", User: userID(10), N: 100}))
+		},
+		"by-login": func(ctx context.Context) error {
+			return errorOf(s.Entries(ctx, journal.EntryFilter{User: "nobody", N: 100}))
+		},
+		"failed": func(ctx context.Context) error {
+			return errorOf(s.Entries(ctx, journal.EntryFilter{Result: journal.Failed, N: 100}))
+		},
+		"no-limit": func(ctx context.Context) error {
+			return errorOf(s.Entries(ctx, journal.EntryFilter{ChannelID: "1", Limit: "none", N: 100}))
+		},
+		"an-hour": func(ctx context.Context) error {
+			return errorOf(s.Entries(ctx, journal.EntryFilter{From: start.Add(time.Hour), Until: start.Add(2 * time.Hour), N: 100}))
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				must(b, read(ctx))
+			}
+		})
+	}
+}
+
+func errorOf[T any](_ T, err error) error { return err }
+
+// BenchmarkFlushJournal writes 10,000 entries, and then their outcomes.
+func BenchmarkFlushJournal(b *testing.B) {
+	s := open(b, databasePath(b), nil)
+	g := guardOf(b, s, dailyOnly())
+	const entries = 10_000
+	var took, told time.Duration
+	for i := 0; b.Loop(); i++ {
+		for n := range entries {
+			s.speak("1", userID(n%5000), "anna", start.Add(time.Duration(i)*time.Second+time.Duration(n)), i*entries+n+1)
+		}
+		took += timed(func() { s.mustFlush(b, g) })
+		for n := range entries {
+			s.Report(outcome(i*entries+n+1, journal.Done, ""))
+		}
+		told += timed(func() { s.mustFlush(b, g) })
+	}
+	b.ReportMetric(entries*float64(b.N)/took.Seconds(), "entries/s")
+	b.ReportMetric(entries*float64(b.N)/told.Seconds(), "outcomes/s")
+}

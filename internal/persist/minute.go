@@ -1,0 +1,126 @@
+package persist
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Minutes calls each with how busy every channel was in each minute since a time, the oldest first, what waits to be written among it; minutes
+// without messages are left out. The first minute is whole. It ends early with each's error, or the context's.
+func (s *Store) Minutes(ctx context.Context, since time.Time, each func(journal.Minute) error) error {
+	c := minuteCount{db: s.db, since: since.Truncate(time.Minute), minutes: map[minuteKey]*journal.Minute{}}
+	// First what waits, because what is stored next is missing then in neither.
+	spoken := s.queue.spoken(func(m *timelineRow) bool { return !m.At.Before(c.since) })
+	throttled, _ := s.queue.entries(func(e *journal.Entry) bool { return !e.At.Before(c.since) })
+	if err := c.addMessages(ctx, spoken); err != nil {
+		return cmp.Or(ctx.Err(), err)
+	}
+	if err := c.addThrottled(ctx, throttled); err != nil {
+		return cmp.Or(ctx.Err(), err)
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(c.minutes), minuteKey.compare) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := each(*c.minutes[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// minuteKey is a minute of a channel, by its beginning in nanoseconds.
+type minuteKey struct {
+	at        int64
+	channelID string
+}
+
+func (k minuteKey) compare(other minuteKey) int {
+	return cmp.Or(cmp.Compare(k.at, other.at), strings.Compare(k.channelID, other.channelID))
+}
+
+// minuteCount counts by minutes.
+type minuteCount struct {
+	db      *database
+	since   time.Time
+	minutes map[minuteKey]*journal.Minute
+}
+
+func (c *minuteCount) of(channelID string, at int64) *journal.Minute {
+	key := minuteKey{at, channelID}
+	m := c.minutes[key]
+	if m == nil {
+		m = &journal.Minute{ChannelID: channelID, At: timeAt(at)}
+		c.minutes[key] = m
+	}
+	return m
+}
+
+// addMessages counts those of the timeline, and those that wait.
+func (c *minuteCount) addMessages(ctx context.Context, waiting []timelineRow) error {
+	channels := map[string][]timelineRow{}
+	err := c.db.query(ctx, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		channels[id] = nil
+		return err
+	}, timelineChannels+" SELECT id FROM channels WHERE id IS NOT NULL")
+	if err != nil {
+		return err
+	}
+	for _, m := range waiting {
+		channels[m.ChannelID] = append(channels[m.ChannelID], m)
+	}
+	for id, waiting := range channels {
+		if err := c.addChannel(ctx, id, placesOf(waiting, time.Minute)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addChannel counts what a channel's timeline has, and those that wait unless they are stored by now.
+func (c *minuteCount) addChannel(ctx context.Context, channelID, waiting string) error {
+	return c.db.query(ctx, func(rows *sql.Rows) error {
+		var at int64
+		var messages uint32
+		err := rows.Scan(&at, &messages)
+		c.of(channelID, at).Messages += messages
+		return err
+	}, `SELECT minute, sum(messages) FROM (
+			SELECT at - at % ?3 AS minute, count(*) AS messages FROM timeline WHERE channel_id = ?1 AND at >= ?2 GROUP BY minute
+			UNION ALL SELECT value ->> 0, 1 FROM json_each(?4)
+				WHERE NOT EXISTS (SELECT 1 FROM timeline WHERE channel_id = ?1 AND at = value ->> 1 AND number = value ->> 2))
+		GROUP BY minute`, channelID, c.since.UnixNano(), int64(time.Minute), waiting)
+}
+
+// addThrottled counts the entries of the journal, and those that wait.
+func (c *minuteCount) addThrottled(ctx context.Context, waiting []journal.Entry) error {
+	ids := make([]chatguard.EntryID, len(waiting))
+	for i, e := range waiting {
+		ids[i] = e.ID
+		m := c.of(e.ChannelID, e.At.Truncate(time.Minute).UnixNano())
+		m.Throttled++
+		if e.Outcome.Result == journal.Observed {
+			m.Observed++
+		}
+	}
+	return c.db.query(ctx, func(rows *sql.Rows) error {
+		var channelID string
+		var at int64
+		var throttled, observed uint32
+		err := rows.Scan(&channelID, &at, &throttled, &observed)
+		m := c.of(channelID, at)
+		m.Throttled, m.Observed = m.Throttled+throttled, m.Observed+observed
+		return err
+	}, `SELECT channel_id, at - at % ?2 AS minute, count(*), sum(outcome_result = 'observed') FROM journal INDEXED BY journal_at
+		WHERE at >= ?1 AND id NOT IN (SELECT value FROM json_each(?3)) GROUP BY +channel_id, minute`, c.since.UnixNano(), int64(time.Minute), jsonOf(ids))
+}

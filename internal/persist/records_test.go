@@ -1,0 +1,367 @@
+package persist
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// happened is all that a store was told, in plain lists: what its records are held against.
+type happened struct {
+	spoken  []journal.Spoken
+	entries []journal.Entry
+}
+
+func (h *happened) in(channelID string, since time.Time) (spoken []journal.Spoken) {
+	for _, m := range h.spoken {
+		if m.ChannelID == channelID && !m.At.Before(since) {
+			spoken = append(spoken, m)
+		}
+	}
+	slices.SortStableFunc(spoken, func(a, b journal.Spoken) int { return a.At.Compare(b.At) })
+	return spoken
+}
+
+func (h *happened) quarters(channelID, userID string, since time.Time) (list []journal.QuarterHour) {
+	costs := map[time.Time]int{}
+	for _, m := range h.spoken {
+		if m.ChannelID == channelID && m.UserID == userID {
+			costs[m.At.Truncate(quarter)] += m.Cost
+		}
+	}
+	for _, e := range h.entries {
+		if e.ChannelID == channelID && e.UserID == userID && e.Outcome.Result != journal.Observed {
+			costs[e.At.Truncate(quarter)] -= e.Cost
+		}
+	}
+	for at, cost := range costs {
+		if cost > 0 && !at.Before(since.Truncate(quarter)) {
+			list = append(list, journal.QuarterHour{At: at, Allowed: cost})
+		}
+	}
+	slices.SortFunc(list, func(a, b journal.QuarterHour) int { return a.At.Compare(b.At) })
+	return list
+}
+
+func (h *happened) minutes(since time.Time) (list []journal.Minute) {
+	minutes := map[string]*journal.Minute{}
+	of := func(channelID string, at time.Time) *journal.Minute {
+		at = at.Truncate(time.Minute)
+		key := fmt.Sprint(at.UnixNano(), channelID)
+		if at.Before(since.Truncate(time.Minute)) {
+			return new(journal.Minute)
+		}
+		if minutes[key] == nil {
+			minutes[key] = &journal.Minute{ChannelID: channelID, At: at}
+		}
+		return minutes[key]
+	}
+	for _, m := range h.spoken {
+		of(m.ChannelID, m.At).Messages++
+	}
+	for _, e := range h.entries {
+		m := of(e.ChannelID, e.At)
+		m.Throttled++
+		if e.Outcome.Result == journal.Observed {
+			m.Observed++
+		}
+	}
+	for _, m := range minutes {
+		list = append(list, *m)
+	}
+	slices.SortFunc(list, func(a, b journal.Minute) int {
+		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ChannelID, b.ChannelID))
+	})
+	return list
+}
+
+func (h *happened) people(channelID, text string, n int) []journal.Person {
+	last := map[string]journal.Person{}
+	for _, m := range h.in(channelID, time.Time{}) {
+		last[m.UserID] = personOf(&m)
+	}
+	found := []journal.Person{}
+	rank := func(p journal.Person) int {
+		login, text := strings.ToLower(p.Login), strings.ToLower(text)
+		return slices.Index([]bool{p.UserID == text, strings.HasPrefix(login, text), strings.Contains(login, text), true}, true)
+	}
+	for _, p := range last {
+		if rank(p) < 3 {
+			found = append(found, p)
+		}
+	}
+	slices.SortFunc(found, func(a, b journal.Person) int { return cmp.Or(rank(a)-rank(b), b.LastSeen.Compare(a.LastSeen)) })
+	return found[:min(n, len(found))]
+}
+
+func (h *happened) wanted(f journal.EntryFilter) []journal.Entry {
+	found := []journal.Entry{}
+	for _, e := range slices.Backward(h.entries) {
+		differs := f.ChannelID != "" && e.ChannelID != f.ChannelID || f.User != "" && e.UserID != f.User && e.Login != f.User || f.Limit != "" && e.Limit != f.Limit ||
+			f.Action != "" && e.Outcome.Action.String() != f.Action || f.Result != "" && e.Outcome.Result != f.Result
+		late := !f.From.IsZero() && e.At.Before(f.From) || !f.Until.IsZero() && !e.At.Before(f.Until) || f.Before != 0 && e.ID >= f.Before
+		if !differs && !late && len(found) < f.N {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// recordsRun is a store that is told things in any order, with a clock of its own.
+type recordsRun struct {
+	*rapid.T
+	store *Store
+	guard *chatguard.Guard
+	now   time.Time
+	happened
+}
+
+var channelIDs, userIDs = rapid.SampledFrom([]string{"a", "b", "\xff"}), rapid.SampledFrom([]string{"1", "2", "3"})
+
+// speak says something at any time around now, which may be throttled or observed.
+func (r *recordsRun) speak() {
+	at := r.now.Add(time.Duration(rapid.Int64Range(-int64(40*time.Minute), int64(time.Minute)).Draw(r.T, "at")))
+	at = at.Truncate(time.Microsecond).Add(time.Duration(len(r.spoken))) // no two at once, because nobody can say who spoke last then
+	m := chatguard.Message{
+		ID: "m", ChannelID: channelIDs.Draw(r.T, "channel"), SentAt: at, Cost: rapid.IntRange(1, 3).Draw(r.T, "cost"),
+		User: chatguard.User{
+			ID: userIDs.Draw(r.T, "user"), Login: rapid.SampledFrom([]string{"anna", "Anne", "joanna", "1", "a\x00b"}).Draw(r.T, "login"),
+			Roles: rapid.SampledFrom([]chatguard.Roles{0, chatguard.RolesOf(chatguard.VIP)}).Draw(r.T, "roles"),
+		},
+	}
+	v := chatguard.Verdict{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Allowed: true}
+	switch rapid.SampledFrom([]string{"allowed", "throttled", "observed"}).Draw(r.T, "verdict") {
+	case "throttled":
+		v.Allowed, v.Penalty = false, chatguard.Penalty{Action: chatguard.Delete}
+		v.EntryID, v.Limit = chatguard.EntryID(len(r.entries)+1), rapid.SampledFrom([]string{"burst", "daily"}).Draw(r.T, "limit")
+	case "observed":
+		v.Observed, v.WouldBe = true, chatguard.Penalty{Action: chatguard.Warn}
+		v.EntryID, v.Limit = chatguard.EntryID(len(r.entries)+1), "daily"
+	}
+	r.store.Observe(m, v)
+	r.spoken = append(r.spoken, journal.Spoken{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Login: m.User.Login, Roles: m.User.Roles, Cost: m.Cost})
+	if v.EntryID != 0 {
+		e := journal.NewEntry(m, v)
+		e.ResetAt, e.MaySpeakAt, e.Outcome.At = utc(e.ResetAt), utc(e.MaySpeakAt), utc(e.Outcome.At)
+		r.entries = append(r.entries, e)
+	}
+}
+
+func utc(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+func (r *recordsRun) report() {
+	if len(r.entries) == 0 {
+		return
+	}
+	e := &r.entries[rapid.IntRange(0, len(r.entries)-1).Draw(r.T, "entry")]
+	if e.Outcome.Result == journal.Observed {
+		return
+	}
+	e.Outcome = journal.Outcome{
+		Entry: e.ID, At: r.now, Action: rapid.SampledFrom([]chatguard.Action{chatguard.Delete, chatguard.Timeout}).Draw(r.T, "action"),
+		Result: rapid.SampledFrom([]journal.Result{journal.Done, journal.Failed, journal.Skipped}).Draw(r.T, "result"),
+	}
+	r.store.Report(e.Outcome)
+}
+
+func (r *recordsRun) flush() {
+	if _, err := r.store.flush(ctx, r.guard); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// flushUntold stores what waits as a flush does that hasn't said so yet, or never will.
+func (r *recordsRun) flushUntold() {
+	taken := r.store.queue.take()
+	if rapid.Bool().Draw(r.T, "before it is stored") {
+		r.check()
+	}
+	err := r.store.db.write(ctx, func(tx *sql.Tx) error { return writeRecords(ctx, tx, taken) })
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.check()
+	if rapid.Bool().Draw(r.T, "says that it failed") {
+		r.store.queue.putBack(taken)
+	} else {
+		r.store.queue.stored()
+	}
+}
+
+// later lets the clock go on, and the timeline be rolled up.
+func (r *recordsRun) later() {
+	r.now = r.now.Add(time.Duration(rapid.Int64Range(0, int64(30*time.Minute)).Draw(r.T, "later")))
+	r.store.sweeper = sweeper{}
+	if err := r.store.sweep(ctx, r.guard, 0); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// check holds what the store says against what happened.
+func (r *recordsRun) check() {
+	channelID, userID := channelIDs.Draw(r.T, "asked channel"), userIDs.Draw(r.T, "asked user")
+	since := r.now.Add(-time.Duration(rapid.Int64Range(0, int64(2*time.Hour)).Draw(r.T, "since")))
+	want := func(what string, got, want any, err error) {
+		if err != nil || !reflect.DeepEqual(got, want) {
+			r.Fatalf("%s: %v\ngot  %+v\nwant %+v", what, err, got, want)
+		}
+	}
+	quarters, err := r.store.QuarterHours(ctx, channelID, userID, since)
+	want("quarters of an hour", quarters, r.quarters(channelID, userID, since), err)
+
+	var spoken []journal.Spoken
+	err = r.store.Timeline(ctx, channelID, since, func(batch []journal.Spoken) error {
+		spoken = append(spoken, batch...)
+		return nil
+	})
+	want("timeline", spoken, r.in(channelID, since), err)
+
+	var minutes []journal.Minute
+	err = r.store.Minutes(ctx, since, func(m journal.Minute) error {
+		minutes = append(minutes, m)
+		return nil
+	})
+	want("minutes", minutes, r.minutes(since), err)
+
+	text, n := rapid.SampledFrom([]string{"", "an", "AN", "nn", "1", "joanna", "nobody", "%", "a\x00"}).Draw(r.T, "text"), rapid.IntRange(1, 4).Draw(r.T, "n")
+	found, err := r.store.FindPeople(ctx, channelID, text, n)
+	want("people like "+text, found, r.people(channelID, text, n), err)
+	p, ok, err := r.store.Person(ctx, channelID, userID)
+	all := r.people(channelID, "", 99)
+	i := slices.IndexFunc(all, func(p journal.Person) bool { return p.UserID == userID })
+	if want("whether there is the person", ok, i >= 0, err); ok {
+		want("person", p, all[i], nil)
+	}
+
+	f := journal.EntryFilter{N: rapid.IntRange(1, 5).Draw(r.T, "entries")}
+	maybe := func(name string, set func()) {
+		if rapid.IntRange(0, 3).Draw(r.T, name) == 0 {
+			set()
+		}
+	}
+	maybe("by channel", func() { f.ChannelID = channelID })
+	maybe("by user", func() { f.User = rapid.SampledFrom([]string{"1", "2", "anna", "Anne"}).Draw(r.T, "wanted user") })
+	maybe("by limit", func() { f.Limit = "burst" })
+	maybe("by action", func() { f.Action = rapid.SampledFrom([]string{"delete", "timeout", "none"}).Draw(r.T, "wanted action") })
+	maybe("by result", func() { f.Result = rapid.SampledFrom(results).Draw(r.T, "wanted result") })
+	maybe("from", func() { f.From = since })
+	maybe("until", func() { f.Until = r.now })
+	maybe("before", func() { f.Before = chatguard.EntryID(len(r.entries)) })
+	entries, err := r.store.Entries(ctx, f)
+	want(fmt.Sprintf("entries %+v", f), entries, r.wanted(f), err)
+}
+
+// Whatever is said, reported, written, rolled up and written again by a flush that failed to say so, in whichever order: the records are what happened,
+// each thing once, at every moment.
+func TestRecordsAreWhatHappened(t *testing.T) {
+	dir, runs := t.TempDir(), 0
+	rapid.Check(t, func(rt *rapid.T) {
+		runs++
+		r := &recordsRun{T: rt, now: start}
+		r.store = open(t, filepath.Join(dir, fmt.Sprint(runs, ".db")), &Options{Now: func() time.Time { return r.now }})
+		r.guard = guardOf(t, r.store, policy())
+		steps := []func(){r.speak, r.speak, r.speak, r.report, r.flush, r.flushUntold, r.later}
+		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
+			steps[rapid.IntRange(0, len(steps)-1).Draw(rt, "step")]()
+			r.check()
+		}
+		must(t, r.store.Close())
+	})
+}
+
+// tenThousand are messages of one channel in the store, two batches of the timeline, and as many minutes.
+func tenThousand(t *testing.T) *Store {
+	t.Helper()
+	s := open(t, databasePath(t), &Options{Now: at(start)})
+	g := guardOf(t, s, policy())
+	for i := range 2 * spokenBatch {
+		s.speak("1", fmt.Sprint(i), "anna", start.Add(time.Duration(i)*time.Minute), 0)
+	}
+	s.mustFlush(t, g)
+	return s
+}
+
+func TestRecordsEndEarly(t *testing.T) {
+	s := tenThousand(t)
+	enough := errors.New("enough")
+	for name, read := range map[string]func(ctx context.Context, each func() error) error{
+		"timeline": func(ctx context.Context, each func() error) error {
+			return s.Timeline(ctx, "1", start, func([]journal.Spoken) error { return each() })
+		},
+		"minutes": func(ctx context.Context, each func() error) error {
+			return s.Minutes(ctx, start, func(journal.Minute) error { return each() })
+		},
+	} {
+		calls := 0
+		err := read(ctx, func() error {
+			calls++
+			return enough
+		})
+		if err != enough || calls != 1 {
+			t.Errorf("%s: %d calls, then %v", name, calls, err)
+		}
+		ending, end := context.WithCancel(ctx)
+		calls = 0
+		err = read(ending, func() error {
+			calls++
+			end()
+			return nil
+		})
+		if err != context.Canceled || calls != 1 {
+			t.Errorf("%s when its context ends: %d calls, then %v", name, calls, err)
+		}
+		if err = read(ending, func() error { return enough }); err != context.Canceled {
+			t.Errorf("%s after its context's end: %v", name, err)
+		}
+	}
+	if n := s.db.reader.Stats().InUse; n != 0 {
+		t.Errorf("%d connections are still in use", n)
+	}
+}
+
+// While somebody takes their time over the timeline, the store writes.
+func TestTheTimelineIsReadBesideTheWriter(t *testing.T) {
+	s := tenThousand(t)
+	g := guardOf(t, s, policy())
+	n := 0
+	must(t, s.Timeline(ctx, "1", start, func(batch []journal.Spoken) error {
+		n += len(batch)
+		s.speak("1", "7", "anna", start, 0)
+		_, err := s.flush(ctx, g)
+		return err
+	}))
+	if n != 2*spokenBatch {
+		t.Errorf("%d messages", n)
+	}
+}
+
+func TestRecordsInTrouble(t *testing.T) {
+	s := open(t, filled(t), nil)
+	failures["damaged page"].harm(t, s)
+	_, errEntries := s.Entries(ctx, journal.EntryFilter{N: 1000})
+	errTimeline := s.Timeline(ctx, "c1", start, func([]journal.Spoken) error { return nil })
+	errMinutes := s.Minutes(ctx, start, func(journal.Minute) error { return nil })
+	for name, err := range map[string]error{"entries": errEntries, "timeline": errTimeline, "minutes": errMinutes} {
+		if !inTrouble(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

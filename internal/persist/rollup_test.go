@@ -1,0 +1,198 @@
+package persist
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// wantRolledUp wants all of the timeline up to the places that are stored to be in the quarters of an hour, each message once, and nothing else.
+func wantRolledUp(t *testing.T, s *Store) {
+	t.Helper()
+	const upTo = "FROM timeline JOIN rolled_up USING (channel_id) WHERE (timeline.at, timeline.number) <= (rolled_up.at, rolled_up.number)"
+	in, of := s.count(t, "SELECT ifnull(sum(cost), 0) FROM quarter_hour"), s.count(t, "SELECT ifnull(sum(cost), 0) "+upTo)
+	if in != of {
+		t.Errorf("%d in quarters of an hour, of %d", in, of)
+	}
+	if n := s.count(t, "SELECT count(*) FROM (SELECT DISTINCT channel_id, user_id "+upTo+" EXCEPT SELECT channel_id, user_id FROM person)"); n != 0 {
+		t.Errorf("%d people are missing", n)
+	}
+}
+
+func TestRollingUpGoesInSteps(t *testing.T) {
+	now := start
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	g := guardOf(t, s, policy())
+	for i := range 2*rollStep + 7 {
+		s.speak([]string{"a", "b"}[i%2], fmt.Sprint(i%10), "anna", start, 0)
+	}
+	s.speak("b", "late", "berta", start.Add(rollAge), 0)
+	s.mustFlush(t, g)
+	for _, step := range []struct {
+		now     time.Time
+		rolled  int
+		more    bool
+		channel string
+	}{
+		{start.Add(rollAge), 0, false, ""},
+		{start.Add(rollAge + 1), rollStep, true, "a"},
+		{start.Add(rollAge + 1), 2 * rollStep, true, "b"},
+		{start.Add(rollAge + 1), 2*rollStep + 7, false, "b"},
+		{start.Add(2 * rollAge), 2*rollStep + 7, false, "b"},
+		{start.Add(2*rollAge + 1), 2*rollStep + 8, false, "b"},
+	} {
+		now = step.now
+		more, err := s.rollUp(ctx, now)
+		if err != nil || more != step.more {
+			t.Errorf("after %v: more %v, %v", now.Sub(start), more, err)
+		}
+		if n := s.count(t, "SELECT ifnull(sum(cost), 0) FROM quarter_hour"); n != step.rolled {
+			t.Errorf("after %v: %d messages are rolled up, want %d", now.Sub(start), n, step.rolled)
+		}
+		wantRolledUp(t, s)
+	}
+}
+
+// A store that was closed for longer than the timeline is kept rolls it up before that goes.
+func TestNothingGoesThatIsNotRolledUp(t *testing.T) {
+	path, now := databasePath(t), start
+	opts := &Options{Now: func() time.Time { return now }}
+	s := open(t, path, opts)
+	g := guardOf(t, s, policy())
+	const messages = 3*rollStep + 1
+	for i := range messages {
+		s.speak([]string{"a", "b", "c"}[i%3], "7", "anna", start.Add(time.Duration(i)), 0)
+	}
+	s.mustFlush(t, g)
+	must(t, s.Close())
+
+	now = start.Add(timelineTime + 24*time.Hour)
+	s = open(t, path, opts)
+	g = guardOf(t, s, policy())
+	for turns := 0; s.size(t, "timeline") > 0; turns++ {
+		if turns > messages/sweepStep {
+			t.Fatal("the timeline stays")
+		}
+		s.turn(ctx, g)
+	}
+	if n := s.count(t, "SELECT sum(cost) FROM quarter_hour"); n != messages {
+		t.Errorf("%d of %d messages are rolled up", n, messages)
+	}
+}
+
+// What comes late is rolled up with what came before it, also where it goes at once, and where the clock was put back.
+func TestLateMessagesAreRolledUp(t *testing.T) {
+	now := start
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	g := guardOf(t, s, policy())
+	sweep := func() {
+		s.sweeper = sweeper{}
+		s.turn(ctx, g)
+		wantRolledUp(t, s)
+	}
+	s.speak("1", "7", "anna", start, 0)
+	now = start.Add(time.Hour)
+	sweep()
+	s.speak("1", "7", "anne", start.Add(-1), 0) // before what is rolled up
+	s.speak("1", "8", "berta", start.Add(-time.Hour), 0)
+	s.speak("2", "8", "berta", start.Add(-time.Hour), 0) // a channel of which nothing is
+	sweep()
+	now = start.Add(-24 * time.Hour)
+	s.speak("1", "7", "anna", now, 0)
+	sweep()
+	if n := s.count(t, "SELECT sum(cost) FROM quarter_hour WHERE channel_id = '1'"); n != 4 {
+		t.Errorf("%d of 4 messages are rolled up", n)
+	}
+	p, ok, err := s.Person(ctx, "1", "7")
+	if want := (journal.Person{UserID: "7", Login: "anna", LastSeen: start}); err != nil || !ok || p != want {
+		t.Errorf("got %+v, %v, %v", p, ok, err)
+	}
+	now = start.Add(timelineTime + time.Hour)
+	s.speak("1", "9", "clara", start, 0) // is too old for the timeline when it comes
+	for range 2 {
+		s.sweeper = sweeper{}
+		s.turn(ctx, g)
+	}
+	if q, err := s.QuarterHours(ctx, "1", "9", start); err != nil || len(q) != 1 || s.size(t, "timeline") != 0 {
+		t.Errorf("%+v, %v", q, err)
+	}
+}
+
+// What the last version had is rolled up as if this one had been there, and the journal says who was.
+func TestTheTimelineOfVersion3IsRolledUp(t *testing.T) {
+	path := databasePath(t)
+	steps, err := readMigrations(migrationFiles)
+	must(t, err)
+	old := migrated(t, path, steps[:3])
+	_, err = old.writer.ExecContext(ctx, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+		INSERT INTO timeline SELECT 'c1', ?1 + i, i, 'u' || (i % 2), 'anna' || (i % 2), 8, 2 FROM n`, start.UnixNano())
+	must(t, err)
+	_, err = old.writer.ExecContext(ctx, `INSERT INTO journal VALUES
+		(1, ?1, 'c1', 'u9', 'clara', '', '', '', 'burst', NULL, NULL, 1, 'delete', ?1, 'delete', 'done', '', 1, 0, 0, 0, 0),
+		(2, ?1 + 1, 'c1', 'u1', 'old', '', '', '', 'burst', NULL, NULL, 1, 'delete', ?1, 'delete', 'done', '', 2, 0, 0, 0, 0)`, start.UnixNano())
+	must(t, errors.Join(err, old.close()))
+
+	s := open(t, path, &Options{Now: at(start.Add(time.Hour))})
+	g := guardOf(t, s, policy())
+	check := func(when string) {
+		t.Helper()
+		quarters, err := s.QuarterHours(ctx, "c1", "u1", start)
+		if err != nil || len(quarters) != 1 || quarters[0] != (journal.QuarterHour{At: start, Allowed: 5998}) {
+			t.Errorf("%s: %+v, %v", when, quarters, err)
+		}
+		people, err := s.FindPeople(ctx, "c1", "", 9)
+		want := fmt.Sprint([]journal.Person{
+			{UserID: "u0", Login: "anna0", Roles: 8, LastSeen: start.Add(6000)}, {UserID: "u1", Login: "anna1", Roles: 8, LastSeen: start.Add(5999)},
+			{UserID: "u9", Login: "clara", LastSeen: start},
+		})
+		if err != nil || fmt.Sprint(people) != want {
+			t.Errorf("%s: got %v, %v\nwant %s", when, people, err, want)
+		}
+	}
+	check("at first")
+	s.turn(ctx, g)
+	check("half rolled up")
+	s.turn(ctx, g)
+	check("rolled up")
+	wantRolledUp(t, s)
+	if n := s.count(t, "SELECT sum(cost) FROM quarter_hour"); n != 12_000 {
+		t.Errorf("%d", n)
+	}
+}
+
+// Nobody who waits for a flush waits for more than a step.
+func TestRollingUpLetsThoseGoFirstWhoWait(t *testing.T) {
+	s := open(t, databasePath(t), &Options{Now: at(start.Add(time.Hour))})
+	g := guardOf(t, s, policy())
+	for range 4 * rollStep {
+		s.speak("1", "7", "anna", start, 0)
+	}
+	s.commits.add()
+	s.turn(ctx, g)
+	if n := s.size(t, "quarter_hour"); n != 0 {
+		t.Error("rolled up while somebody waits")
+	}
+}
+
+// Costs beyond all measure add up to something that the database takes.
+func TestRollingUpTakesAnyCost(t *testing.T) {
+	s := open(t, databasePath(t), &Options{Now: at(start.Add(time.Hour))})
+	g := guardOf(t, s, policy())
+	for range 3 {
+		s.Observe(chatguard.Message{ChannelID: "1", User: chatguard.User{ID: "7"}, Cost: 1<<63 - 1}, chatguard.Verdict{At: start})
+	}
+	for range 2 {
+		quarters, err := s.QuarterHours(ctx, "1", "7", start)
+		if err != nil || len(quarters) != 1 || quarters[0].Allowed != 3*maxCost {
+			t.Errorf("%+v, %v", quarters, err)
+		}
+		s.turn(ctx, g)
+	}
+	if h := s.Health(); h.State != OK {
+		t.Errorf("%+v", h)
+	}
+}

@@ -1,0 +1,203 @@
+package persist
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// never is when a token expires that was made without an end: the last instant that the database can keep.
+var never = timeAt(math.MaxInt64)
+
+// Token is a named token as it is listed. The token itself is nowhere any more.
+type Token struct {
+	journal.Holder
+	MadeAt    time.Time `json:"made_at"`
+	ExpiresAt time.Time `json:"expires_at,omitzero"` // absent, or zero, when it never does
+	Sessions  int       `json:"sessions"`            // signed in under its name now
+}
+
+// Revoked is what Revoke has ended.
+type Revoked struct {
+	Tokens   int64
+	Codes    int64 // for signing in
+	Sessions int64
+}
+
+// NewToken makes a named token, which holds for the time to live; 0 means until it is revoked. A name that has a token already is refused, and
+// while the database is in trouble every name is.
+func (t *Tokens) NewToken(ctx context.Context, who journal.Holder, ttl time.Duration) (token string, err error) {
+	token = rand.Text()
+	now := t.now()
+	row := &tokenRow{tokenKind, who, now, never}
+	if ttl > 0 {
+		row.expires = now.Add(ttl)
+	}
+	err = t.db.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM token WHERE kind = ? AND name = ? AND expires_at <= ?", tokenKind, who.Name, now.UnixNano())
+		if err != nil {
+			return err
+		}
+		var taken bool
+		err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM token WHERE kind = ? AND name = ?)", tokenKind, who.Name).Scan(&taken)
+		if err != nil {
+			return err
+		}
+		if taken {
+			return fmt.Errorf("%q has a token already: end that with `chatguard token revoke`, or take another name", who.Name)
+		}
+		return insertToken(ctx, tx, hashToken(token), row)
+	})
+	if err != nil {
+		return "", err
+	}
+	return token, nil
+}
+
+// Token returns who holds a named token; ok is false where there is none, or none any more. One that another process revoked is gone within 4 s.
+func (t *Tokens) Token(ctx context.Context, token string) (who journal.Holder, ok bool, err error) {
+	return t.holder(ctx, token, tokenKind)
+}
+
+// BeginSession exchanges a named token for a session, which lasts SessionTime and no longer than the token. The session is empty where the token
+// is unknown, revoked or has expired. While the database is in trouble a Store keeps the session in memory.
+func (t *Tokens) BeginSession(ctx context.Context, token string) (session string, who journal.Holder, err error) {
+	row, err := t.read(ctx, hashToken(token), tokenKind)
+	now := t.now()
+	if err != nil || row == nil || !now.Before(row.expires) {
+		return "", who, err
+	}
+	session = rand.Text()
+	hash, begun := hashToken(session), row.session(now)
+	if t.unsaved == nil || !t.failing() {
+		err = t.db.write(ctx, func(tx *sql.Tx) error { return insertUnlessRevoked(ctx, tx, hash, begun) })
+		if t.unsaved == nil || !inTrouble(err) {
+			return session, row.holder, err
+		}
+	}
+	t.unsaved.put(hash, begun)
+	return session, row.holder, nil
+}
+
+// Tokens returns the named tokens that hold, by name.
+func (t *Tokens) Tokens(ctx context.Context) (list []Token, err error) {
+	rows, err := t.db.reader.QueryContext(ctx, `SELECT name, access, made_at, expires_at,
+			(SELECT count(*) FROM token AS session WHERE session.kind = ? AND session.name = token.name AND session.expires_at > ?)
+		FROM token WHERE kind = ? AND expires_at > ? ORDER BY name`,
+		sessionKind, t.now().UnixNano(), tokenKind, t.now().UnixNano())
+	if err != nil {
+		return nil, explain(t.db.path, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var token Token
+		var made, expires int64
+		if err := rows.Scan(&token.Name, &token.Access, &made, &expires, &token.Sessions); err != nil {
+			return nil, explain(t.db.path, err)
+		}
+		token.MadeAt = timeAt(made)
+		if expires != never.UnixNano() {
+			token.ExpiresAt = timeAt(expires)
+		}
+		list = append(list, token)
+	}
+	return list, explain(t.db.path, rows.Err())
+}
+
+// Names returns everybody, by name, who has a token or is signed in or may yet sign in with a code.
+func (t *Tokens) Names(ctx context.Context) (names []string, err error) {
+	rows, err := t.db.reader.QueryContext(ctx, "SELECT DISTINCT name FROM token WHERE kind <> ? AND expires_at > ? ORDER BY name",
+		revokedKind, t.now().UnixNano())
+	if err != nil {
+		return nil, explain(t.db.path, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, explain(t.db.path, err)
+		}
+		names = append(names, name)
+	}
+	return names, explain(t.db.path, rows.Err())
+}
+
+// Revoke ends the token of a name, its sign-in codes and its sessions, also those that the database's owner hasn't written yet. The owner notices
+// within 4 s. It says how many there were.
+func (t *Tokens) Revoke(ctx context.Context, name string) (ended Revoked, err error) {
+	defer t.forget()
+	now := t.now()
+	err = t.db.write(ctx, func(tx *sql.Tx) error {
+		var err error
+		if ended, err = deleteTokens(ctx, tx, name, now); err != nil {
+			return err
+		}
+		// What waits to be written is older than this, and so never will be.
+		return insertToken(ctx, tx, revocationOf(name), &tokenRow{revokedKind, journal.Holder{Name: name}, now, now.Add(SessionTime)})
+	})
+	if err != nil {
+		return Revoked{}, err
+	}
+	if t.unsaved != nil {
+		t.unsaved.revoke(name)
+	}
+	return ended, nil
+}
+
+// deleteTokens deletes all that is in a name, and counts what still held.
+func deleteTokens(ctx context.Context, tx *sql.Tx, name string, now time.Time) (ended Revoked, err error) {
+	counts := map[string]*int64{tokenKind: &ended.Tokens, codeKind: &ended.Codes, sessionKind: &ended.Sessions}
+	for kind, count := range counts {
+		err := tx.QueryRowContext(ctx, "SELECT count(*) FROM token WHERE kind = ? AND name = ? AND expires_at > ?", kind, name, now.UnixNano()).Scan(count)
+		if err != nil {
+			return ended, err
+		}
+	}
+	_, err = tx.ExecContext(ctx, "DELETE FROM token WHERE name = ?", name)
+	return ended, err
+}
+
+// revocationOf is where the database notes that a name was revoked.
+func revocationOf(name string) tokenHash { return hashToken("revoked " + name) }
+
+// insertUnlessRevoked leaves out what was made in a name that has been revoked since.
+func insertUnlessRevoked(ctx context.Context, tx *sql.Tx, hash tokenHash, row *tokenRow) error {
+	revocation, revoked := revocationOf(row.holder.Name), false
+	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM token WHERE hash = ? AND made_at >= ?)", revocation[:], row.made.UnixNano()).Scan(&revoked)
+	if err != nil || revoked {
+		return err
+	}
+	return insertToken(ctx, tx, hash, row)
+}
+
+func insertToken(ctx context.Context, tx *sql.Tx, hash tokenHash, row *tokenRow) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO token (hash, kind, name, access, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		hash[:], row.kind, row.holder.Name, row.holder.Access, row.made.UnixNano(), row.expires.UnixNano())
+	return err
+}
+
+// tokenColumns are what scanToken reads.
+const tokenColumns = "kind, name, access, made_at, expires_at"
+
+// read returns what the database has of that kind, nil where it hasn't.
+func (t *Tokens) read(ctx context.Context, hash tokenHash, kind string) (*tokenRow, error) {
+	row, err := scanToken(t.db.reader.QueryRowContext(ctx, "SELECT "+tokenColumns+" FROM token WHERE hash = ? AND kind = ?", hash[:], kind))
+	return row, explain(t.db.path, err)
+}
+
+// scanToken returns nil where there is no row.
+func scanToken(stored *sql.Row) (*tokenRow, error) {
+	row, made, expires := &tokenRow{}, int64(0), int64(0)
+	err := stored.Scan(&row.kind, &row.holder.Name, &row.holder.Access, &made, &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	row.made, row.expires = timeAt(made), timeAt(expires)
+	return row, err
+}

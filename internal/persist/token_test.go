@@ -1,0 +1,255 @@
+package persist
+
+import (
+	"bytes"
+	"database/sql"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+var (
+	anna  = journal.Holder{Name: "anna", Access: journal.AccessView}
+	berta = journal.Holder{Name: "berta", Access: journal.AccessModerate}
+)
+
+func made(t *testing.T, tokens *Tokens, who journal.Holder, ttl time.Duration) (token string) {
+	t.Helper()
+	token, err := tokens.NewToken(ctx, who, ttl)
+	must(t, err)
+	return token
+}
+
+// begun is a session that begins with a token.
+func begun(t *testing.T, tokens *Tokens, token string, want journal.Holder) (session string) {
+	t.Helper()
+	session, who, err := tokens.BeginSession(ctx, token)
+	must(t, err)
+	if session == "" || who != want {
+		t.Fatalf("session %q of %v, want %v", session, who, want)
+	}
+	wantSession(t, tokens, session, want.Name)
+	return session
+}
+
+func wantToken(t *testing.T, tokens *Tokens, token string, want journal.Holder) {
+	t.Helper()
+	who, ok, err := tokens.Token(ctx, token)
+	must(t, err)
+	if who != want || ok != (want != journal.Holder{}) {
+		t.Errorf("token of %v, %v; want %v", who, ok, want)
+	}
+}
+
+func wantNoToken(t *testing.T, tokens *Tokens, token string) {
+	t.Helper()
+	wantToken(t, tokens, token, journal.Holder{})
+	if session, _, err := tokens.BeginSession(ctx, token); session != "" || err != nil {
+		t.Errorf("what is no token has begun the session %q, %v", session, err)
+	}
+}
+
+func TestATokenNamesItsHolder(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, nil)
+	beside, err := OpenTokens(ctx, path, &Options{Now: at(start)})
+	must(t, err)
+	defer beside.Close()
+	token := made(t, beside, anna, 0)
+	wantToken(t, s.Tokens, token, anna)
+	session := begun(t, s.Tokens, token, anna)
+	for _, none := range []string{session, signedIn(t, s.Tokens), newCode(t, s.Tokens), "none", ""} {
+		wantNoToken(t, s.Tokens, none)
+	}
+	wantSession(t, s.Tokens, token, "")
+	wantNoCode(t, s.Tokens, token)
+	for _, data := range snapshot(t, path) {
+		if bytes.Contains(data, []byte(token)) || bytes.Contains(data, []byte(session)) {
+			t.Error("a token or session can be read from the database")
+		}
+	}
+}
+
+func TestANameHasOneToken(t *testing.T) {
+	now := start
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	first := made(t, s.Tokens, anna, time.Hour)
+	_, err := s.NewToken(ctx, journal.Holder{Name: "anna", Access: journal.AccessOwn}, 0)
+	wantError(t, err, `"anna" has a token already: end that with `+"`chatguard token revoke`")
+	wantToken(t, s.Tokens, first, anna)
+	now = start.Add(time.Hour)
+	made(t, s.Tokens, anna, 0) // the first has expired
+	wantNoToken(t, s.Tokens, first)
+}
+
+func TestASessionEndsWithItsToken(t *testing.T) {
+	now := start
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	short, long := made(t, s.Tokens, anna, time.Hour), made(t, s.Tokens, berta, 0)
+	now = start.Add(30 * time.Minute)
+	annas, bertas := begun(t, s.Tokens, short, anna), begun(t, s.Tokens, long, berta)
+	now = start.Add(time.Hour - 1)
+	wantSession(t, s.Tokens, annas, "anna")
+	now = start.Add(time.Hour)
+	wantSession(t, s.Tokens, annas, "")
+	wantNoToken(t, s.Tokens, short)
+	now = start.Add(30*time.Minute + SessionTime - 1)
+	wantSession(t, s.Tokens, bertas, "berta")
+	now = start.Add(30*time.Minute + SessionTime)
+	wantSession(t, s.Tokens, bertas, "")
+	wantToken(t, s.Tokens, long, berta)
+}
+
+func TestRevokedFromBesideTheOwnerEverythingOfANameEnds(t *testing.T) {
+	path, now := databasePath(t), start
+	opts := &Options{Now: func() time.Time { return now }}
+	s := open(t, path, opts)
+	beside, err := OpenTokens(ctx, path, opts)
+	must(t, err)
+	defer beside.Close()
+	token, other := made(t, s.Tokens, anna, 0), made(t, s.Tokens, berta, 0)
+	code, err := s.NewSignInCode(ctx, anna, 0)
+	must(t, err)
+	sessions := []string{begun(t, s.Tokens, token, anna), begun(t, s.Tokens, token, anna)}
+	bertas := begun(t, s.Tokens, other, berta)
+	wantToken(t, s.Tokens, token, anna) // it is remembered
+
+	ended, err := beside.Revoke(ctx, "anna")
+	must(t, err)
+	if ended != (Revoked{Tokens: 1, Codes: 1, Sessions: 2}) {
+		t.Errorf("ended %+v", ended)
+	}
+	wantNoToken(t, beside, token)
+	now = now.Add(tokenMemory)
+	wantNoToken(t, s.Tokens, token)
+	wantNoCode(t, s.Tokens, code)
+	for _, session := range sessions {
+		wantSession(t, s.Tokens, session, "")
+	}
+	wantSession(t, s.Tokens, bertas, "berta")
+	wantToken(t, s.Tokens, other, berta)
+	if ended, err := beside.Revoke(ctx, "anna"); ended != (Revoked{}) || err != nil {
+		t.Errorf("revoked again: %+v, %v", ended, err)
+	}
+	now = now.Add(time.Second)
+	begun(t, s.Tokens, made(t, beside, anna, 0), anna) // the name is free again
+}
+
+func TestTokensAreListed(t *testing.T) {
+	now := start
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	token := made(t, s.Tokens, berta, 0)
+	now = start.Add(time.Minute)
+	made(t, s.Tokens, anna, time.Hour)
+	expired := journal.Holder{Name: "clara", Access: journal.AccessOwn}
+	made(t, s.Tokens, expired, time.Second)
+	now = start.Add(2 * time.Minute)
+	begun(t, s.Tokens, token, berta)
+	must(t, s.EndSession(ctx, begun(t, s.Tokens, token, berta)))
+	signedIn(t, s.Tokens)
+	list, err := s.Tokens.Tokens(ctx)
+	must(t, err)
+	want := []Token{
+		{anna, start.Add(time.Minute), start.Add(61 * time.Minute), 0},
+		{berta, start, time.Time{}, 1},
+	}
+	if !slices.Equal(list, want) {
+		t.Errorf("listed %+v, want %+v", list, want)
+	}
+	names, err := s.Names(ctx)
+	must(t, err)
+	if want := []string{"Ada", "anna", "berta"}; !slices.Equal(names, want) {
+		t.Errorf("names %q, want %q", names, want)
+	}
+}
+
+func TestTokenFromBeforeBeginsASessionWhileFailing(t *testing.T) {
+	var token, session string
+	whileFailing(t,
+		func(t *testing.T, s *Store) { token = made(t, s.Tokens, anna, time.Hour) },
+		func(t *testing.T, s *Store) {
+			session = begun(t, s.Tokens, token, anna)
+			ended := begun(t, s.Tokens, token, anna)
+			must(t, s.EndSession(ctx, ended))
+			wantSession(t, s.Tokens, ended, "")
+			wantToken(t, s.Tokens, token, anna)
+			wantNoToken(t, s.Tokens, session)
+		},
+		func(t *testing.T, tokens *Tokens) {
+			wantSession(t, tokens, session, "anna")
+			wantToken(t, tokens, token, anna)
+		})
+}
+
+func TestNoTokenIsMadeOrRevokedWhileFailing(t *testing.T) {
+	for name, harm := range tokenFailures {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, databasePath(t), nil)
+			token := made(t, s.Tokens, anna, 0)
+			mend := harm(t, s)
+			_, err := s.NewToken(ctx, berta, 0)
+			wantError(t, err, "database ")
+			_, err = s.Revoke(ctx, "anna")
+			wantError(t, err, "database ")
+			wantToken(t, s.Tokens, token, anna)
+			mend()
+		})
+	}
+}
+
+// What a name has done in memory is as revoked as the rest, when it is written at last.
+func TestWhatWaitsIsNotWrittenAfterItsNameIsRevoked(t *testing.T) {
+	path, now := databasePath(t), start
+	opts := &Options{Now: func() time.Time { return now }}
+	s := open(t, path, opts)
+	g := guardOf(t, s, policy())
+	token := made(t, s.Tokens, anna, 0)
+	mend := tokenFailures["locked"](t, s)
+	code, err := s.NewSignInCode(ctx, anna, 0)
+	must(t, err)
+	annas, adas := begun(t, s.Tokens, token, anna), signedIn(t, s.Tokens)
+	s.turn(ctx, g)
+	mend()
+	now = now.Add(time.Second)
+	beside, err := OpenTokens(ctx, path, opts)
+	must(t, err)
+	defer beside.Close()
+	_, err = beside.Revoke(ctx, "anna")
+	must(t, err)
+	s.turn(ctx, g)
+	now = now.Add(tokenMemory)
+	wantNoToken(t, s.Tokens, token)
+	wantSession(t, s.Tokens, annas, "")
+	wantNoCode(t, s.Tokens, code)
+	wantSession(t, s.Tokens, adas, "Ada")
+}
+
+func TestRevokingHereEndsWhatWaits(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	token := made(t, s.Tokens, anna, 0)
+	mend := tokenFailures["disk full"](t, s)
+	session := begun(t, s.Tokens, token, anna)
+	mend()
+	_, err := s.Revoke(ctx, "anna")
+	must(t, err)
+	wantSession(t, s.Tokens, session, "")
+	must(t, s.db.write(ctx, func(tx *sql.Tx) error { return writeTokens(ctx, tx, s.unsaved.look()) }))
+	wantSession(t, s.Tokens, session, "")
+}
+
+// Sessions of a database from before tokens had a role are the owner's.
+func TestSessionsFromBeforeOwn(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	hash := hashToken("from before")
+	must(t, s.db.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO token (hash, kind, name, expires_at) VALUES (?, 'session', 'anna', ?)", hash[:], start.Add(time.Hour).UnixNano())
+		return err
+	}))
+	who, ok, err := s.Session(ctx, "from before")
+	must(t, err)
+	if !ok || who != (journal.Holder{Name: "anna", Access: journal.AccessOwn}) {
+		t.Errorf("session of %v, %v", who, ok)
+	}
+}

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// owner is the name of whoever has the Site's token.
+const owner = "owner"
+
+// siteOwner is whoever has the Site's token.
+var siteOwner = journal.Holder{Name: owner, Access: journal.AccessOwn}
+
+// caller is who sends a request. What they came in with is either a session or a token.
+type caller struct {
+	name    string
+	access  journal.Access
+	session string
+	token   string
+}
+
+// access tells who may come in: holders of a session or of a token.
+type access struct {
+	site      Site
+	store     Sessions
+	wrongCode error // the store's, for a code that signs nobody in
+	attempts  *attempts
+	now       func() time.Time
+	sessions  holders
+	tokens    holders // their known have the Site's token among them
+
+	mu     sync.Mutex
+	owners map[string]time.Time // sessions begun with the Site's token, and when they end; they live as long as the process
+}
+
+func newAccess(opts Options) (*access, error) {
+	tries, err := newAttempts(opts.Now)
+	a := &access{
+		site: opts.Site, store: opts.Store, wrongCode: opts.WrongCode, attempts: tries, now: opts.Now, owners: map[string]time.Time{},
+	}
+	a.sessions = holders{ask: a.askSession, nobody: errSignIn,
+		trouble: "Sign-ins can't be looked up now: the database is in trouble. You are signed in again when that is mended."}
+	a.tokens = holders{ask: a.askToken, nobody: errToken,
+		trouble: "Tokens can't be looked up now: the database is in trouble. They hold again when that is mended."}
+	return a, err
+}
+
+func errSignIn() error {
+	return refuse(http.StatusUnauthorized, "Sign in first: \"chatguard signin\" prints a link.")
+}
+
+func errToken() error {
+	return refuse(http.StatusUnauthorized, "This token is unknown, was revoked or has expired. \"chatguard token list\" tells which there are.")
+}
+
+// identify returns who sends the request, or the problem that it is nobody who may come in.
+func (a *access) identify(w http.ResponseWriter, r *http.Request) (caller, error) {
+	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		return a.bearer(w, r, token)
+	}
+	cookie, err := r.Cookie(cookieName(r))
+	if err != nil {
+		return caller{}, errSignIn()
+	}
+	who, err := a.sessions.of(r.Context(), cookie.Value, a.now())
+	return caller{name: who.Name, access: who.Access, session: cookie.Value}, err
+}
+
+// bearer returns whose token the request brings. One that was good before takes no turn among its address's attempts: whoever asks often, as a
+// chat server does, isn't held up by itself.
+func (a *access) bearer(w http.ResponseWriter, r *http.Request, token string) (caller, error) {
+	var who journal.Holder
+	look := func() (err error) {
+		who, err = a.tokens.of(r.Context(), token, a.now())
+		return err
+	}
+	var err error
+	if _, good := a.tokens.known.holder(token, a.now()); good {
+		err = look()
+	} else {
+		err = a.try(w, r, look)
+	}
+	return caller{name: who.Name, access: who.Access, token: token}, err
+}
+
+// still returns the problem that the caller may not come in any more, or that nobody can tell now.
+func (a *access) still(ctx context.Context, who caller) (err error) {
+	if who.session != "" {
+		_, err = a.sessions.of(ctx, who.session, a.now())
+	} else {
+		_, err = a.tokens.of(ctx, who.token, a.now())
+	}
+	return err
+}
+
+// try runs a check of something secret, unless too many of the address's have failed.
+func (a *access) try(w http.ResponseWriter, r *http.Request, check func() error) error {
+	addr := a.site.client(r)
+	end, err := a.attempts.begin(r.Context(), addr)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := a.attempts.allow(w, addr); err != nil {
+		return err
+	}
+	err = check()
+	if p := (*problem)(nil); errors.As(err, &p) && p.Status == http.StatusUnauthorized {
+		return errors.Join(err, a.attempts.failed(r.Context(), addr))
+	}
+	return err
+}
+
+// askSession is the Store's Session, which doesn't know those begun with the Site's token.
+func (a *access) askSession(ctx context.Context, session string) (journal.Holder, bool, error) {
+	if a.isOwners(session) {
+		return siteOwner, true, nil
+	}
+	return a.store.Session(ctx, session)
+}
+
+// askToken is the Store's Token, which doesn't know the Site's.
+func (a *access) askToken(ctx context.Context, token string) (journal.Holder, bool, error) {
+	if a.isSites(token) {
+		return siteOwner, true, nil
+	}
+	return a.store.Token(ctx, token)
+}
+
+// isSites compares in a time that tells nothing of the Site's token, not even its length.
+func (a *access) isSites(token string) bool {
+	given, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.site.Token))
+	return a.site.Token != "" && subtle.ConstantTimeCompare(given[:], want[:]) == 1
+}

@@ -1,0 +1,148 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// spammerPath is where the spammer is changed.
+const spammerPath = channelPath + "/users/42"
+
+// TestWhoIsAmendedLeavesTheBoard: at once, and the feed tells.
+func TestWhoIsAmendedLeavesTheBoard(t *testing.T) {
+	for name, test := range map[string]struct {
+		method, path string
+		body         any
+	}{
+		"granted":    {"POST", "/grant", grantWanted{Limit: "burst", Messages: 5}},
+		"reset":      {"POST", "/reset", nil},
+		"exempt":     {"POST", "/exempt", lengthWanted{For: new("10m")}},
+		"overridden": {"PUT", "/override", chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 20}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := dash(t)
+			l := d.listen()
+			l.next(snapshotFrame)
+			d.say(spammer, 4)
+			l.next(throttledFrame)
+			if a := into[amended](t, d.do(test.method, spammerPath+test.path, test.body, asOwner)); !a.Saved {
+				t.Errorf("it isn't saved: %+v", a)
+			}
+			if n := d.server.board.len(channelID); n != 0 {
+				t.Fatalf("%d are on the board", n)
+			}
+			if fr := l.next(throttledFrame); len(fr.Gone) != 1 || fr.Gone[0] != spammer.ID {
+				t.Errorf("the feed tells %+v", fr)
+			}
+			if v := d.say(spammer, 1); !v.Allowed {
+				t.Errorf("the next message: %+v", v)
+			}
+		})
+	}
+}
+
+// TestAPardonTakesTheStrikeBack: of whom a limit holds back still, the board says so.
+func TestAPardonTakesTheStrikeBack(t *testing.T) {
+	d := dash(t)
+	v := d.say(spammer, 4)
+	path := "/api/v1/journal/" + fmt.Sprint(v.EntryID) + "/pardon"
+	for range 2 { // doing it twice is doing it once
+		if a := into[amended](t, d.do("POST", path, nil, asOwner)); !a.Saved {
+			t.Errorf("it isn't saved: %+v", a)
+		}
+	}
+	if rows := d.throttled(); len(rows) != 1 || rows[0].Strikes != 0 {
+		t.Errorf("on the board: %+v", rows)
+	}
+	if c := d.card(spammer.ID); c.Strikes != 0 {
+		t.Errorf("the card: %+v", c)
+	}
+	if n := len(d.store.audits); n != 1 || d.store.audits[0].Action != journal.UserPardoned {
+		t.Errorf("%d are in the audit", n)
+	}
+}
+
+func TestAmendsSayUntilWhen(t *testing.T) {
+	d := dash(t)
+	grant := into[amended](t, d.do("POST", spammerPath+"/grant", grantWanted{Messages: 5}, asOwner))
+	if c := d.card(spammer.ID); !grant.Until.Equal(c.Limits[1].ResetAt) || c.Limits[1].Granted != 5 {
+		t.Errorf("granted until %v: %+v", grant.Until, c.Limits[1])
+	}
+	short := into[amended](t, d.do("POST", spammerPath+"/exempt", lengthWanted{For: new("10m")}, asOwner))
+	if left := short.Until.Sub(d.now()); left > 10*time.Minute || left < 9*time.Minute {
+		t.Errorf("exempt until %v", short.Until)
+	}
+	shorter := into[amended](t, d.do("POST", spammerPath+"/exempt", lengthWanted{For: new("1m")}, asOwner))
+	if !shorter.Until.Equal(short.Until) {
+		t.Errorf("shortened to %v", shorter.Until)
+	}
+	if forGood := into[amended](t, d.do("POST", spammerPath+"/exempt", nil, asOwner)); !forGood.Until.IsZero() {
+		t.Errorf("for good, until %v", forGood.Until)
+	}
+	into[amended](t, d.do("DELETE", spammerPath+"/override", nil, asOwner))
+	if c := d.card(spammer.ID); c.Override.Exempt != chatguard.ExemptByRole {
+		t.Errorf("taken away, and %+v is left", c.Override)
+	}
+}
+
+func TestAmendsRefuse(t *testing.T) {
+	d, none := dash(t), dash(t, func(o *Options) { o.Controls = nil })
+	for _, test := range []struct {
+		method, path string
+		body         any
+		status       int
+		says         string
+	}{
+		{"POST", "/grant", nil, 400, "can't be read"},
+		{"POST", "/grant", grantWanted{Messages: 0}, 422, "1 to 2147483647"},
+		{"POST", "/grant", grantWanted{Messages: 1 << 40}, 422, "1 to 2147483647"},
+		{"POST", "/grant", grantWanted{Limit: "other", Messages: 1}, 422, `no such limit: \"other\"`},
+		{"POST", "/grant", map[string]any{"count": 1}, 400, "count"},
+		{"POST", "/exempt", lengthWanted{For: new("soon")}, 422, "such as"},
+		{"POST", "/exempt", lengthWanted{For: new("-5m")}, 422, "up to a year"},
+		{"POST", "/exempt", lengthWanted{For: new("9000h")}, 422, "up to a year"},
+		{"PUT", "/override", chatguard.UserOverride{Timezone: "Europe/Nowhere"}, 422, "Europe/Nowhere"},
+		{"PUT", "/override", chatguard.UserOverride{Limits: map[string]chatguard.Override{"other": {Burst: 1}}}, 422, "other"},
+		{"PUT", "/override", chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Messages: 1}}}, 422, "burst"},
+		{"PUT", "/override", chatguard.UserOverride{Exempt: chatguard.AlwaysExempt, ExemptUntil: noon}, 422, "later than now"},
+		{"PUT", "/override", map[string]any{"exempt": "sometimes"}, 400, "sometimes"},
+		{"PUT", "/override", map[string]any{"nickname": "x"}, 400, "nickname"},
+	} {
+		d.refused("refused", test.method, spammerPath+test.path, test.body, owned, test.status, test.says)
+	}
+	d.refused("a long ID", "POST", channelPath+"/users/"+long+"/reset", nil, owned, 422, "1 to 256 bytes")
+	for _, entry := range []string{"12345", "x", "99999999999999999999"} {
+		d.refused("no such entry", "POST", "/api/v1/journal/"+entry+"/pardon", nil, owned, 404, "nothing to pardon")
+	}
+	if len(d.store.audits) > 0 {
+		t.Errorf("refused, and in the audit: %+v", d.store.audits)
+	}
+	for _, path := range []string{spammerPath + "/reset", "/api/v1/journal/1/pardon"} {
+		none.refused("no controls", "POST", path, nil, owned, 501, "acts in no chat")
+	}
+}
+
+func TestAmendsInTrouble(t *testing.T) {
+	d := dash(t)
+	v := d.say(spammer, 4)
+	d.breakDatabase(time.Minute)
+	for path, body := range map[string]any{
+		"POST /grant": grantWanted{Messages: 5}, "POST /reset": nil, "POST /exempt": nil, "DELETE /override": nil, "PUT /override": chatguard.UserOverride{},
+	} {
+		method, path, _ := strings.Cut(path, " ")
+		if a := d.do(method, spammerPath+path, body, asOwner); into[amended](t, a).Saved || !strings.Contains(string(a.body), `"saved":false`) {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+	d.store.refuse(errors.New("disk full: /secret/path"))
+	d.refused("not noted", "POST", spammerPath+"/reset", nil, owned, http.StatusServiceUnavailable, "it is done, but it isn't noted in the audit")
+	d.store.hide(errors.New("damaged: /secret/path"))
+	d.refused("not read", "POST", "/api/v1/journal/"+fmt.Sprint(v.EntryID)+"/pardon", nil, owned, http.StatusServiceUnavailable, "the database is in trouble")
+}

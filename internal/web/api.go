@@ -1,0 +1,127 @@
+package web
+
+import (
+	"reflect"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// route is one request of the API that only those may send who are signed in and may do as much.
+type route struct {
+	pattern string // method and path below /api/v1
+	needs   journal.Access
+	handle  signedInHandler
+	about   about
+}
+
+// openRoute is one that anybody may send.
+type openRoute struct {
+	pattern string
+	handle  handler
+	about   about
+}
+
+// of is a type that JSON is read into or written from.
+func of[T any]() reflect.Type { return reflect.TypeFor[T]() }
+
+// openAPI are the routes that anybody may send.
+func (s *Server) openAPI() []openRoute {
+	return []openRoute{
+		{"POST /session", s.signIn, about{
+			says:  "Sign in with the one-time code of a sign-in link, or with a token. The answer sets the session's cookie.",
+			reads: of[secret](), answers: of[journal.Holder]()}},
+		{"GET /healthz", s.getHealth, about{says: "Whether the process is alive.", answers: of[health]()}},
+		{"GET /readyz", s.getReady, about{
+			says:    "Whether messages are judged and kept: 503 where they aren't, with the reasons for who is signed in.",
+			answers: of[health](), unready: true}},
+		{"GET /metrics", s.getMetrics, about{says: "Figures for Prometheus, for who is signed in and for this machine.", form: "text/plain"}},
+		{"GET /openapi.json", s.getOpenAPI, about{says: "This document.", answers: of[map[string]any]()}},
+	}
+}
+
+// api are the routes of the API.
+func (s *Server) api() []route {
+	return []route{
+		{"GET /session", journal.AccessAny, s.getSession, about{says: "Who is signed in, and what they may do.", answers: of[journal.Holder]()}},
+		{"DELETE /session", journal.AccessAny, s.signOut, about{says: "Sign out."}},
+
+		{"GET /status", journal.AccessView, s.getStatus, about{
+			says: "Connections, database, and how busy chat is.", query: params(inChannel), answers: of[namedStatus]()}},
+		{"GET /channels", journal.AccessView, s.getChannels, about{
+			says: "The channels that are served; the first one is shown first.", answers: of[struct {
+				Channels []Channel `json:"channels"`
+			}]()}},
+		{"GET /throttled", journal.AccessView, s.getThrottled, about{
+			says: "Who is throttled now, by what, until when and how often.", query: params(inChannel), answers: of[struct {
+				Users []throttled `json:"users"`
+			}]()}},
+		{"GET /rates", journal.AccessView, s.getRates, about{
+			says:  "Messages and throttled ones in each step of the last hour or day, the oldest first; null where that isn't known.",
+			query: params(inChannel, overSpan), answers: of[ratesOver]()}},
+		{"GET /live", journal.AccessView, s.serveLive, about{
+			says:  "A WebSocket that sends Frames: a snapshot, then what changes. With after it goes on behind that frame where it can.",
+			query: params(inChannel, afterSeq), webSocket: true}},
+		{"POST /channels/{channel}/pause", journal.AccessModerate, s.turns(Switches.Pause), about{
+			says: "Let the channel only observe until it is resumed.", answers: of[switchedTo]()}},
+		{"POST /channels/{channel}/resume", journal.AccessModerate, s.turns(Switches.Resume), about{
+			says: "End a pause.", answers: of[switchedTo]()}},
+		{"POST /channels/{channel}/raid", journal.AccessModerate, s.startRaid, about{
+			says: "Begin raid mode, for the usual time or another.", reads: of[lengthWanted](), optional: true, answers: of[switchedTo]()}},
+		{"DELETE /channels/{channel}/raid", journal.AccessModerate, s.turns(Switches.EndRaid), about{
+			says: "End raid mode.", answers: of[switchedTo]()}},
+
+		{"GET /channels/{channel}/policy", journal.AccessView, s.getPolicy, about{
+			says: "The policy as stated, with its ETag.", answers: of[chatguard.Policy]()}},
+		{"PUT /channels/{channel}/policy", journal.AccessModerate, s.putPolicy, about{
+			says: "Replace the policy that has the ETag.", match: required, reads: of[chatguard.Policy](), answers: of[change]()}},
+		{"DELETE /channels/{channel}/policy", journal.AccessModerate, s.deletePolicy, about{
+			says: "Go back to the configuration file's policy.", match: accepted, answers: of[change]()}},
+		{"GET /channels/{channel}/policy/revisions", journal.AccessView, s.getRevisions, about{
+			says: "Who changed the policy when, and what; the newest first.", answers: of[struct {
+				Revisions []pastRevision `json:"revisions"`
+			}]()}},
+		{"GET /channels/{channel}/policy/differences", journal.AccessView, s.getDifferences, about{
+			says: "What the policy as stated differs in from the configuration file's.", answers: of[struct {
+				Changes []journal.Change `json:"changes"`
+			}]()}},
+		{"GET /channels/{channel}/policy/export", journal.AccessView, s.exportPolicy, about{
+			says: "The policy as stated, the way the configuration file has it.", form: "application/toml"}},
+		{"POST /channels/{channel}/policy/revert", journal.AccessModerate, s.revertPolicy, about{
+			says:  "Put the policy of an earlier revision in force again, as a new one; 0 is the configuration file's.",
+			match: required, reads: of[revertWanted](), answers: of[change]()}},
+		{"POST /channels/{channel}/preview", journal.AccessView, s.preview, about{
+			says:  "What would have happened under another policy, beside the present one, over the recorded hours; both as if enforced.",
+			reads: of[previewWanted](), answers: of[previewed]()}},
+
+		{"GET /users", journal.AccessView, s.findUsers, about{
+			says: "Find users by login or ID; without q those who spoke last.", query: params(inOneChannel, searched), answers: of[foundUsers]()}},
+		{"GET /channels/{channel}/overrides", journal.AccessView, s.getOverrides, about{
+			says: "The users who have something of their own.", answers: of[overrides]()}},
+		{"GET /channels/{channel}/users/{id}", journal.AccessView, s.getUser, about{
+			says: "How a user stands with every limit, and why: what a message of theirs would get now.", answers: of[card]()}},
+		{"GET /channels/{channel}/users/{id}/week", journal.AccessView, s.getWeek, about{
+			says:  "How much of one limit a user had left over the last seven days. Left out, the limit is one that counts by days, if there is one.",
+			query: params(ofLimit), answers: of[week]()}},
+		{"POST /channels/{channel}/users/{id}/grant", journal.AccessModerate, s.grant, about{
+			says: "Give extra messages in one limit; left out, it is the first that counts by days.", reads: of[grantWanted](), answers: of[amended]()}},
+		{"POST /channels/{channel}/users/{id}/reset", journal.AccessModerate, s.reset, about{
+			says: "Forget what a user has spent, their strikes and grants.", answers: of[amended]()}},
+		{"POST /channels/{channel}/users/{id}/exempt", journal.AccessModerate, s.exempt, about{
+			says: "Let a user write without limits, for a while or for good.", reads: of[lengthWanted](), optional: true, answers: of[amended]()}},
+		{"PUT /channels/{channel}/users/{id}/override", journal.AccessModerate, s.putOverride, about{
+			says: "Replace all that a user has of their own.", reads: of[chatguard.UserOverride](), answers: of[amended]()}},
+		{"DELETE /channels/{channel}/users/{id}/override", journal.AccessModerate, s.deleteOverride, about{
+			says: "Take away all that a user has of their own.", answers: of[amended]()}},
+
+		{"GET /journal", journal.AccessView, s.getJournal, about{
+			says:  "Throttled messages and what was done about them, the newest first. As CSV all that are wanted.",
+			query: params(inChannel, ofUser, ofLimit, ofAction, ofResult, fromTime, untilTime, beforeEntry, pageLength, inFormat),
+			form:  "text/csv", answers: of[entryPage]()}},
+		{"POST /journal/{entry}/pardon", journal.AccessModerate, s.pardon, about{
+			says: "Forgive a throttled message: lift its penalty, take its strike back.", answers: of[amended]()}},
+		{"GET /audit", journal.AccessView, s.getAudit, about{
+			says:  "Who changed what, the newest first. As CSV all that are wanted.",
+			query: params(inChannel, ofUserID, ofAuthor, ofChange, beforeChange, pageLength, inFormat), form: "text/csv", answers: of[auditPage]()}},
+	}
+}

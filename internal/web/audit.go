@@ -1,0 +1,67 @@
+package web
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"strconv"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// auditPage is what a question for the audit is answered with.
+type auditPage struct {
+	Changes []journal.Audit `json:"changes"` // the newest first
+	More    bool            `json:"more"`    // there are older ones
+}
+
+// getAudit is GET /audit, all of whose parameters may be left out. As CSV it has everything that is wanted, whatever n says.
+func (s *Server) getAudit(w http.ResponseWriter, r *http.Request, _ caller) error {
+	wanted, form, err := auditsWanted(r)
+	if err != nil {
+		return err
+	}
+	if form == formatCSV {
+		wanted.N = csvPage
+		return s.exportCSV(w, r, "audit", auditColumns, func() ([][]string, error) { return s.auditRows(r, &wanted) })
+	}
+	n := wanted.N
+	wanted.N++ // shows whether there are more
+	audits, err := s.opts.Store.Audits(r.Context(), wanted)
+	if err != nil {
+		return errUnreadable("The audit can't be read now", err)
+	}
+	return writeJSON(w, auditPage{Changes: append([]journal.Audit{}, audits[:min(n, len(audits))]...), More: len(audits) > n})
+}
+
+func auditsWanted(r *http.Request) (wanted journal.AuditFilter, form format, err error) {
+	q := queryOf(r)
+	wanted = journal.AuditFilter{
+		ChannelID: q.text("channel"), UserID: q.text("user"), Author: q.text("author"), Action: oneOf(q, "action", journal.AuditActions),
+		Before: q.number("before", 0, 1, math.MaxInt64), N: int(q.number("n", usualPage, 1, mostPage)),
+	}
+	form = oneOf(q, "format", formats)
+	return wanted, form, q.err
+}
+
+var auditColumns = []string{"id", "at", "author", "action", "channel", "user_id", "detail"}
+
+// auditRows returns the next changes as rows of auditColumns.
+func (s *Server) auditRows(r *http.Request, wanted *journal.AuditFilter) ([][]string, error) {
+	audits, err := s.opts.Store.Audits(r.Context(), *wanted)
+	if err != nil {
+		return nil, errUnreadable("The audit can't be read now", err)
+	}
+	rows := make([][]string, len(audits))
+	for i, a := range audits {
+		wanted.Before = a.ID
+		detail, err := json.Marshal(a.Detail)
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = []string{
+			strconv.FormatInt(a.ID, 10), timeCell(a.At), cell(a.Author), string(a.Action), cell(a.ChannelID), cell(a.UserID), cell(string(detail)),
+		}
+	}
+	return rows, nil
+}

@@ -1,0 +1,70 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// wantAudits asks for changes, and fails the test unless it gets those.
+func (d *dashboard) wantAudits(query string, more bool, want ...string) {
+	d.Helper()
+	got := into[auditPage](d, d.do("GET", "/api/v1/audit?"+query, nil, asOwner))
+	var said []string
+	for _, a := range got.Changes {
+		said = append(said, fmt.Sprintf("%d %s %s", a.ID, a.Action, a.UserID))
+	}
+	if !slices.Equal(said, want) || got.More != more {
+		d.Errorf("%s: %q, more %v; want %q, %v", query, said, got.More, want, more)
+	}
+}
+
+func TestChangesAreFiltered(t *testing.T) {
+	d := dash(t)
+	anna := d.signedIn(map[string]string{"code": "good-code"})
+	user := channelPath + "/users/" + berta.ID
+	into[amended](t, d.do("PUT", user+"/override", chatguard.UserOverride{Timezone: "Europe/Berlin"}, asOwner))
+	into[amended](t, d.do("POST", user+"/grant", grantWanted{Messages: 7}, asOwner))
+	into[switchedTo](t, d.do("POST", channelPath+"/pause", nil, with(anna)))
+	into[amended](t, d.do("PUT", user+"/override", chatguard.UserOverride{Exempt: chatguard.NeverExempt}, asOwner))
+
+	d.wantAudits("", false, "4 override 81", "3 pause ", "2 grant 81", "1 override 81")
+	d.wantAudits("channel=another", false)
+	d.wantAudits("user=81", false, "4 override 81", "2 grant 81", "1 override 81")
+	d.wantAudits("author=anna", false, "3 pause ")
+	d.wantAudits("action=grant", false, "2 grant 81")
+	d.wantAudits("n=2", true, "4 override 81", "3 pause ")
+	d.wantAudits("n=2&before=3", false, "2 grant 81", "1 override 81")
+
+	rows := d.do("GET", "/api/v1/audit?format=csv&action=override&n=1", nil, asOwner).table(t)
+	want := []string{
+		`{"from":{"timezone":"Europe/Berlin"},"to":{"exempt":"never"}}`,
+		`{"from":{},"to":{"timezone":"Europe/Berlin"}}`,
+	}
+	if got := column(t, rows, "detail"); !slices.Equal(got, want) || !slices.Equal(rows[0], auditColumns) {
+		t.Errorf("exported %q", rows)
+	}
+}
+
+func TestChangesRefused(t *testing.T) {
+	d := dash(t)
+	var known []string
+	for _, action := range journal.AuditActions {
+		known = append(known, fmt.Sprintf(`\"%s\"`, action))
+	}
+	for query, says := range map[string]string{
+		"action=kick":    strings.Join(known, " "),
+		"before=x":       "whole number",
+		"n=1000":         "from 1 to 500",
+		"author=" + long: "256 bytes are the most",
+	} {
+		d.refused(query, "GET", "/api/v1/audit?"+query, nil, owned, 422, says)
+	}
+	d.store.hide(errors.New("damaged: /secret/path"))
+	d.refused("in trouble", "GET", "/api/v1/audit?format=csv", nil, owned, 503, "The audit can't be read now: the database is in trouble.")
+}

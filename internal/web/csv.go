@@ -1,0 +1,65 @@
+package web
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	csvPage = 1000             // records that are held at once
+	csvTime = 30 * time.Second // for a reader to take so many
+)
+
+// exportCSV answers with a file of rows that is never held as a whole: page returns the next rows, none after the last. It ends early when the reader
+// goes. Once rows are on their way, trouble can't be told any more in words: then the connection breaks, so that nobody takes a part for the whole.
+func (s *Server) exportCSV(w http.ResponseWriter, r *http.Request, name string, columns []string, page func() ([][]string, error)) error {
+	rows, err := page()
+	if err != nil {
+		return err
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/csv; charset=utf-8")
+	header.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="chatguard-%s-%s.csv"`, name, s.opts.Now().UTC().Format(time.DateOnly)))
+	connection := http.NewResponseController(w)
+	var chunk bytes.Buffer
+	out := csv.NewWriter(&chunk)
+	out.Write(columns) // a buffer takes everything
+	for {
+		for _, row := range rows {
+			out.Write(row)
+		}
+		out.Flush()
+		connection.SetWriteDeadline(time.Now().Add(csvTime)) // the server's own is for short answers; without one there is none to move
+		if _, err = w.Write(chunk.Bytes()); err == nil {
+			err = connection.Flush()
+		}
+		if err != nil || len(rows) == 0 {
+			return nil // the reader is gone, or has everything
+		}
+		chunk.Reset()
+		if rows, err = page(); err != nil {
+			s.opts.Log.Error("an export has ended early", "path", r.URL.Path, "error", err)
+			panic(http.ErrAbortHandler)
+		}
+	}
+}
+
+// cell is a text that a spreadsheet takes for text, and not for a formula.
+func cell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}
+
+// timeCell is a time as RFC 3339 has it, and nothing for none.
+func timeCell(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}

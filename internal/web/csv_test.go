@@ -1,0 +1,129 @@
+package web
+
+import (
+	"encoding/csv"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// taker is who an export is written for. It counts what the export does, and goes away after so many chunks.
+type taker struct {
+	httptest.ResponseRecorder
+	chunks, deadlines int
+	patience          int
+}
+
+func (r *taker) SetWriteDeadline(time.Time) error {
+	r.deadlines++
+	return nil
+}
+
+func (r *taker) Write(data []byte) (int, error) {
+	if r.chunks++; r.chunks > r.patience {
+		return 0, errors.New("the reader is gone")
+	}
+	return r.ResponseRecorder.Write(data)
+}
+
+// pages returns n pages of one row each, and an error after them if there is one.
+func pages(n int, err error) (next func() ([][]string, error), asked *int) {
+	asked = new(int)
+	return func() ([][]string, error) {
+		if *asked++; *asked <= n {
+			return [][]string{{strconv.Itoa(*asked)}}, nil
+		}
+		return nil, err
+	}, asked
+}
+
+// TestAnExportIsNeverHeldAsAWhole: page after page goes out, each with time of its own.
+func TestAnExportIsNeverHeldAsAWhole(t *testing.T) {
+	d := dash(t)
+	request := httptest.NewRequest("GET", "/api/v1/journal", nil)
+	export := func(r *taker, next func() ([][]string, error)) error {
+		r.ResponseRecorder = *httptest.NewRecorder()
+		return d.server.exportCSV(r, request, "things", []string{"number"}, next)
+	}
+
+	whole := &taker{patience: 100}
+	next, asked := pages(5, nil)
+	if err := export(whole, next); err != nil || *asked != 6 || whole.chunks != 6 || whole.deadlines != 6 {
+		t.Errorf("whole: %v; %d pages asked for, %d chunks written, with %d deadlines", err, *asked, whole.chunks, whole.deadlines)
+	}
+	if got := whole.Body.String(); got != "number\n1\n2\n3\n4\n5\n" {
+		t.Errorf("whole: %q", got)
+	}
+	if name := whole.Header().Get("Content-Disposition"); !strings.HasPrefix(name, `attachment; filename="chatguard-things-20`) {
+		t.Errorf("it is called %s", name)
+	}
+
+	gone := &taker{patience: 2}
+	next, asked = pages(1000, nil)
+	if err := export(gone, next); err != nil || *asked != 3 {
+		t.Errorf("the reader is gone: %v, and %d pages were read", err, *asked)
+	}
+
+	damaged := errors.New("damaged")
+	next, _ = pages(0, damaged)
+	if err := export(&taker{patience: 100}, next); !errors.Is(err, damaged) {
+		t.Errorf("in trouble from the beginning: %v", err)
+	}
+	defer func() {
+		if recover() != http.ErrAbortHandler {
+			t.Error("a part was answered as if it were the whole")
+		}
+	}()
+	next, _ = pages(3, damaged)
+	export(&taker{patience: 100}, next)
+}
+
+func TestCellsAreNoFormulas(t *testing.T) {
+	for text, want := range map[string]string{
+		"":            "",
+		"hello":       "hello",
+		"a=1":         "a=1",
+		"=1+1":        "'=1+1",
+		"+1":          "'+1",
+		"-1":          "'-1",
+		"@SUM(A1)":    "'@SUM(A1)",
+		"\t=1":        "'\t=1",
+		"\r=1":        "'\r=1",
+		"ä, \"b\"\nc": "ä, \"b\"\nc",
+	} {
+		if got := cell(text); got != want {
+			t.Errorf("%q is written %q, want %q", text, got, want)
+		}
+	}
+}
+
+// table reads an exported file.
+func (a answer) table(t testing.TB) [][]string {
+	t.Helper()
+	if kind := a.Header.Get("Content-Type"); kind != "text/csv; charset=utf-8" {
+		t.Errorf("the file is %s: %s", kind, a.body)
+	}
+	rows, err := csv.NewReader(strings.NewReader(string(a.body))).ReadAll()
+	if err != nil || len(rows) == 0 {
+		t.Fatalf("%v in %q", err, a.body)
+	}
+	return rows
+}
+
+// column returns the cells below a name.
+func column(t testing.TB, rows [][]string, name string) (cells []string) {
+	t.Helper()
+	i := slices.Index(rows[0], name)
+	if i < 0 {
+		t.Fatalf("no column %q in %q", name, rows[0])
+	}
+	for _, row := range rows[1:] {
+		cells = append(cells, row[i])
+	}
+	return cells
+}

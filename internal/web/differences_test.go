@@ -1,0 +1,53 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+func TestDifferencesToTheConfiguration(t *testing.T) {
+	d := dash(t)
+	changes := func() string { return string(d.do("GET", policyPath+"/differences", nil, asOwner).body) }
+	if got := changes(); got != "{\"changes\":[]}\n" {
+		t.Errorf("without changes: %s", got)
+	}
+	into[change](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[0].Refill = 5, time.Minute }))
+	if _, err := d.control.Pause(t.Context(), channelID, "berta"); err != nil { // it changes nothing of what is stated
+		t.Fatal(err)
+	}
+	if got := changes(); got != `{"changes":[{"key":"limit.burst.burst","from":3,"to":5},{"key":"limit.burst.refill","from":"10m","to":"1m"}]}`+"\n" {
+		t.Errorf("with changes: %s", got)
+	}
+}
+
+func TestAPolicyIsExported(t *testing.T) {
+	d := dash(t, func(o *Options) {
+		o.ExportPolicy = func(p chatguard.Policy) ([]byte, error) {
+			return fmt.Appendf(nil, "burst = %d\n", p.Limits[0].Burst), nil
+		}
+	})
+	into[change](t, d.put(burst(5)))
+	a := d.do("GET", policyPath+"/export", nil, asOwner)
+	if a.StatusCode != http.StatusOK || string(a.body) != "burst = 5\n" || a.Header.Get("Content-Type") != "application/toml" ||
+		a.Header.Get("Content-Disposition") != `attachment; filename="chatguard-somechannel.toml"` {
+		t.Errorf("%s %v %s", a.Status, a.Header, a.body)
+	}
+}
+
+func TestAFileNameIsOneEverywhere(t *testing.T) {
+	s := &Server{opts: Options{Channels: func() []Channel { return []Channel{{ID: "7", Login: "Tea\"Time/../\r\nhöur_1"}} }}}
+	if got := s.fileName("7"); got != "teatimehur_1" {
+		t.Error(got)
+	}
+}
+
+func TestWhatCantBeExportedIsSaidSo(t *testing.T) {
+	d := dash(t)
+	if a := d.do("GET", policyPath+"/export", nil, asOwner); a.StatusCode != http.StatusNotImplemented {
+		t.Errorf("%s %s", a.Status, a.body)
+	}
+}

@@ -1,0 +1,121 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+var (
+	berta  = chatguard.User{ID: "81", Login: "berta"}
+	teapot = chatguard.User{ID: "82", Login: "teapot"}
+)
+
+// entriesOf asks for entries, and fails the test unless it gets those.
+func (d *dashboard) wantEntries(query string, more bool, want ...chatguard.EntryID) {
+	d.Helper()
+	got := into[entryPage](d, d.do("GET", "/api/v1/journal?"+query, nil, asOwner))
+	var ids []chatguard.EntryID
+	for _, e := range got.Entries {
+		ids = append(ids, e.ID)
+	}
+	if !slices.Equal(ids, want) || got.More != more {
+		d.Errorf("%s: %d, more %v; want %d, %v", query, ids, got.More, want, more)
+	}
+}
+
+// TestTheJournalIsFiltered: those that wait to be written are found like those that are.
+func TestEntriesAreFiltered(t *testing.T) {
+	d := dash(t)
+	first := d.say(berta, 4)
+	second := d.say(teapot, 4)
+	d.flushed()
+	third := d.say(berta, 1)
+	d.went(first, journal.Failed, "not a moderator")
+	d.went(second, journal.Done, "")
+	noon := url.QueryEscape(d.now().Add(time.Hour).Format(time.RFC3339))
+	for range 2 {
+		d.wantEntries("", false, third.EntryID, second.EntryID, first.EntryID)
+		d.wantEntries("channel="+channelID, false, third.EntryID, second.EntryID, first.EntryID)
+		d.wantEntries("channel=another", false)
+		d.wantEntries("user=berta", false, third.EntryID, first.EntryID)
+		d.wantEntries("user=@berta", false, third.EntryID, first.EntryID)
+		d.wantEntries("user="+teapot.ID, false, second.EntryID)
+		d.wantEntries("limit=burst", false, third.EntryID, second.EntryID, first.EntryID)
+		d.wantEntries("limit=of+an+earlier+policy", false)
+		d.wantEntries("result=failed", false, first.EntryID)
+		d.wantEntries("result=pending&user=berta", false, third.EntryID)
+		d.wantEntries("action=delete&result=done", false, second.EntryID)
+		d.wantEntries("action=ban", false)
+		d.wantEntries("until="+noon, false, third.EntryID, second.EntryID, first.EntryID)
+		d.wantEntries("from="+noon, false)
+		d.wantEntries("n=2", true, third.EntryID, second.EntryID)
+		d.wantEntries(fmt.Sprintf("n=2&before=%d", second.EntryID), false, first.EntryID)
+		d.flushed()
+	}
+}
+
+func TestEntriesRefused(t *testing.T) {
+	d := dash(t)
+	for query, says := range map[string]string{
+		"action=kick":               `\"action\" is one of \"none\" \"delete\" \"warn\" \"timeout\" \"ban\" \"drop\", not \"kick\".`,
+		"result=maybe":              `\"pending\" \"done\" \"failed\" \"skipped\" \"observed\"`,
+		"format=xml":                `\"json\" \"csv\"`,
+		"n=0":                       "from 1 to 500",
+		"n=501":                     "from 1 to 500",
+		"before=-1":                 "whole number",
+		"from=yesterday":            "a time such as",
+		"from=9999-01-01T00:00:00Z": "a time such as",
+		"user=" + long:              "256 bytes are the most",
+		"from=2026-01-05T20:00:00Z&until=2026-01-05T20:00:00Z": "Nothing lies between",
+	} {
+		d.refused(query, "GET", "/api/v1/journal?"+query, nil, owned, 422, says)
+	}
+	d.store.hide(errors.New("damaged: /secret/path"))
+	for _, path := range []string{"/api/v1/journal", "/api/v1/journal?format=csv"} {
+		d.refused("in trouble", "GET", path, nil, owned, 503, "The journal can't be read now: the database is in trouble.")
+	}
+}
+
+// TestTheJournalIsExported: all of it that is wanted, over several pages.
+func TestEntriesAreExported(t *testing.T) {
+	d := dash(t)
+	d.say(berta, 3)
+	hostile := d.write(berta, `=HYPERLINK("http://example.org","hello")`)
+	d.went(hostile, journal.Failed, "-1 is no answer")
+	const many = 2*csvPage + 5
+	d.say(berta, many-1)
+	d.say(teapot, 4)
+	d.flushed()
+	rows := d.do("GET", "/api/v1/journal?format=csv&n=3&user=berta", nil, asOwner).table(t)
+	if len(rows) != 1+many || !slices.Equal(rows[0], entryColumns) {
+		t.Fatalf("%d rows below %q", len(rows)-1, rows[0])
+	}
+	ids := column(t, rows, "entry")
+	if !slices.IsSortedFunc(ids, func(a, b string) int { return -1 * compareNumbers(a, b) }) || len(slices.Compact(ids)) != many {
+		t.Error("the entries aren't each there once, the newest first")
+	}
+	last := rows[len(rows)-1:]
+	for name, want := range map[string]string{
+		"entry": fmt.Sprint(hostile.EntryID), "at": hostile.At.UTC().Format(time.RFC3339Nano), "channel": channelID, "user_id": berta.ID, "login": "berta",
+		"limit": "burst", "penalty": "delete", "action": "delete", "result": "failed", "reason": "'-1 is no answer", "strikes": "1", "cost": "1",
+		"text": `'=HYPERLINK("http://example.org","hello")`,
+	} {
+		if got := column(t, append(rows[:1:1], last...), name)[0]; got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func compareNumbers(a, b string) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return slices.Compare([]byte(a), []byte(b))
+}

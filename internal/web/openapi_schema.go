@@ -1,0 +1,155 @@
+package web
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/preview"
+)
+
+var (
+	timeSchema   = &jsonschema.Schema{Type: "string", Format: "date-time"}
+	lengthSchema = &jsonschema.Schema{Type: "string", Description: "A length of time: 4s, 30m, 1h30m."}
+)
+
+// components are the types that the document names, because they occur in several places.
+var components = map[string]reflect.Type{
+	"Channel": of[Channel](), "Change": of[journal.Change](), "Audit": of[journal.Audit](), "Entry": of[journal.Entry](), "Outcome": of[journal.Outcome](),
+	"Frame": of[frame](), "Limit": of[chatguard.Limit](), "LimitStatus": of[chatguard.LimitStatus](), "Override": of[chatguard.Override](),
+	"Person": of[journal.Person](), "Policy": of[chatguard.Policy](), "PreviewOutcome": of[preview.Outcome](), "Problem": of[problem](),
+	"Throttled": of[throttled](), "UserOverride": of[chatguard.UserOverride](), "Verdict": of[verdict](),
+}
+
+// verdict is the form that chatguard.Verdict has in JSON.
+type verdict struct {
+	At           time.Time         `json:"at"`
+	Channel      string            `json:"channel"`
+	UserID       string            `json:"user_id"`
+	Allowed      bool              `json:"allowed"`
+	Limit        string            `json:"limit"`
+	Remaining    *int              `json:"remaining"`
+	RetryAfterMS *int64            `json:"retry_after_ms"`
+	DelayMS      int64             `json:"delay_ms"`
+	ResetAt      *time.Time        `json:"reset_at"`
+	Never        bool              `json:"never"`
+	Observed     bool              `json:"observed"`
+	Penalty      chatguard.Penalty `json:"penalty"`
+	WouldBe      chatguard.Penalty `json:"would_be,omitempty"`
+	Exempt       bool              `json:"exempt,omitempty"`
+	Degraded     bool              `json:"degraded,omitempty"`
+	Entry        chatguard.EntryID `json:"entry,omitempty"`
+	Strikes      int               `json:"strikes,omitempty"`
+	NewStrike    bool              `json:"new_strike,omitempty"`
+}
+
+// special are the schemas of types that say themselves how JSON has them.
+func special() map[reflect.Type]*jsonschema.Schema {
+	roles := names(chatguard.RoleNames())
+	return map[reflect.Type]*jsonschema.Schema{
+		of[time.Time]():           timeSchema,
+		of[time.Duration]():       lengthSchema,
+		of[chatguard.Role]():      roles,
+		of[chatguard.Roles]():     {Type: "array", Items: roles},
+		of[chatguard.Penalty]():   {Type: "string", Description: "none, delete, warn, timeout 30s, timeout refill, ban or drop"},
+		of[chatguard.Action]():    names(actions),
+		of[chatguard.Mode]():      texts(chatguard.Observe, chatguard.Enforce),
+		of[chatguard.LimitMode](): texts(chatguard.LimitEnforces, chatguard.LimitObserves),
+		of[chatguard.Exemption](): texts(chatguard.ExemptByRole, chatguard.AlwaysExempt, chatguard.NeverExempt),
+		of[chatguard.Scope]():     texts(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel),
+		of[journal.Access]():      names([]journal.Access{journal.AccessView, journal.AccessModerate, journal.AccessOwn, journal.AccessCheck}),
+		of[journal.Result]():      names(journal.Results),
+		of[journal.AuditAction](): names(journal.AuditActions),
+		of[journal.Offence]():     lasting(of[journal.Offence](), "late"),
+		of[chatguard.Verdict]():   reference("Verdict"),
+		of[Database]():            withLag(),
+	}
+}
+
+// texts is a text that is one of those that values are written as.
+func texts(values ...encoding.TextMarshaler) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "string"}
+	for _, v := range values {
+		text, err := v.MarshalText()
+		if err != nil {
+			panic(err) // a value that there isn't
+		}
+		s.Enum = append(s.Enum, string(text))
+	}
+	return s
+}
+
+// lasting is the schema of a type that has a length of time in nanoseconds.
+func lasting(t reflect.Type, key string) *jsonschema.Schema {
+	s := must(jsonschema.ForType(t, nil))
+	s.Properties[key].Description = "in nanoseconds"
+	return s
+}
+
+// withLag is the schema of Database, whose lag JSON has in seconds.
+func withLag() *jsonschema.Schema {
+	s := must(jsonschema.ForType(of[Database](), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{of[time.Time](): timeSchema}}))
+	s.Properties["lag_seconds"] = &jsonschema.Schema{Type: "number"}
+	return s
+}
+
+// must is for schemas of types that are known to have one.
+func must(s *jsonschema.Schema, err error) *jsonschema.Schema {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func reference(component string) *jsonschema.Schema {
+	return &jsonschema.Schema{Ref: "#/components/schemas/" + component}
+}
+
+// schemas makes the schemas of types; those of components refer to them.
+type schemas map[reflect.Type]*jsonschema.Schema
+
+func newSchemas() schemas {
+	all := special()
+	for name, t := range components {
+		all[t] = reference(name)
+	}
+	return all
+}
+
+// of returns the schema of a type.
+func (s schemas) of(t reflect.Type) (*jsonschema.Schema, error) {
+	schema, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: s})
+	if err != nil {
+		return nil, fmt.Errorf("openapi: %w", err)
+	}
+	tidy(schema)
+	return schema, nil
+}
+
+// component returns what a component's name stands for.
+func (s schemas) component(t reflect.Type) (*jsonschema.Schema, error) {
+	itself := s[t]
+	delete(s, t)
+	defer func() { s[t] = itself }()
+	return s.of(t)
+}
+
+// tidy takes away what inference adds to references: a pointer to a component is never null here.
+func tidy(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if s.Ref != "" {
+		s.Types = nil
+	}
+	for _, p := range s.Properties {
+		tidy(p)
+	}
+	tidy(s.Items)
+	tidy(s.AdditionalProperties)
+}

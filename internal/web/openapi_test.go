@@ -1,0 +1,264 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/chatguard/chatguard"
+)
+
+// contract is the document as it is served, ready to hold requests and answers against.
+type contract struct {
+	paths   map[string]map[string]*operation
+	mux     *http.ServeMux // finds the path that a request is for
+	schemas json.RawMessage
+
+	mu       sync.Mutex
+	resolved map[string]*jsonschema.Resolved // by their JSON
+}
+
+var theContract = sync.OnceValues(func() (*contract, error) {
+	doc, err := (&Server{}).document()
+	if err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	// Where a schema stands alone, what it refers to stands below it.
+	data = bytes.ReplaceAll(data, []byte("#/components/schemas/"), []byte("#/$defs/"))
+	var read struct {
+		Paths      map[string]map[string]*operation `json:"paths"`
+		Components struct {
+			Schemas json.RawMessage `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(data, &read); err != nil {
+		return nil, err
+	}
+	c := &contract{paths: read.Paths, schemas: read.Components.Schemas, mux: http.NewServeMux(), resolved: map[string]*jsonschema.Resolved{}}
+	for path, methods := range c.paths {
+		for method := range methods {
+			c.mux.HandleFunc(below(strings.ToUpper(method)+" "+path), func(http.ResponseWriter, *http.Request) {})
+		}
+	}
+	return c, nil
+})
+
+// operation returns what the document says of a request; nil where it says nothing.
+func (c *contract) operation(r *http.Request) *operation {
+	_, pattern := c.mux.Handler(r)
+	method, path, _ := strings.Cut(pattern, " /api/v1")
+	return c.paths[path][strings.ToLower(method)]
+}
+
+// fits returns in what JSON doesn't fit a schema.
+func (c *contract) fits(schema *jsonschema.Schema, data []byte) error {
+	text, err := json.Marshal(schema)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	resolved := c.resolved[string(text)]
+	if resolved == nil {
+		var root jsonschema.Schema
+		if err := json.Unmarshal(fmt.Appendf(nil, `{"$defs": %s, "allOf": [%s]}`, c.schemas, text), &root); err != nil {
+			return err
+		}
+		if resolved, err = root.Resolve(nil); err != nil {
+			return err
+		}
+		c.resolved[string(text)] = resolved
+	}
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
+		return err
+	}
+	return resolved.Validate(value)
+}
+
+// holds lets the test fail where a request, or what answered it, isn't as the document says.
+func (c *contract) holds(t testing.TB, r *http.Request, sent []byte, a answer) {
+	t.Helper()
+	if !strings.HasPrefix(r.URL.Path, "/api/v1/") {
+		return
+	}
+	op := c.operation(r)
+	if a.StatusCode < 400 && op == nil {
+		t.Errorf("%s %s isn't documented", r.Method, r.URL.Path)
+		return
+	}
+	if a.StatusCode < 400 {
+		c.holdsRequest(t, op, r, sent)
+	}
+	if err := c.holdsAnswer(op, a); err != nil {
+		t.Errorf("%s %s: %s isn't as documented: %v\n%s", r.Method, r.URL, a.Status, err, a.body)
+	}
+}
+
+// holdsRequest looks at one that was answered with success.
+func (c *contract) holdsRequest(t testing.TB, op *operation, r *http.Request, sent []byte) {
+	t.Helper()
+	for key := range r.URL.Query() {
+		if !slices.ContainsFunc(op.Parameters, func(p parameter) bool { return p.In == "query" && p.Name == key }) {
+			t.Errorf("%s %s: the parameter %q isn't documented", r.Method, r.URL, key)
+		}
+	}
+	switch {
+	case sent == nil && op.RequestBody != nil && op.RequestBody.Required:
+		t.Errorf("%s %s: nothing was sent", r.Method, r.URL)
+	case sent != nil && op.RequestBody != nil:
+		if err := c.fits(op.RequestBody.Content["application/json"].Schema, sent); err != nil {
+			t.Errorf("%s %s: what was sent isn't as documented: %v\n%s", r.Method, r.URL, err, sent)
+		}
+	}
+}
+
+func (c *contract) holdsAnswer(op *operation, a answer) error {
+	kind, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
+	if err != nil && len(a.body) > 0 {
+		return err
+	}
+	if op == nil { // nothing to be found at this path, or it is another site's request
+		op = &operation{Responses: map[string]content{"default": {Content: map[string]media{
+			"application/problem+json": {&jsonschema.Schema{Ref: "#/$defs/Problem"}},
+		}}}}
+	}
+	told, ok := op.Responses[fmt.Sprint(a.StatusCode)]
+	if !ok && a.StatusCode >= 400 {
+		told, ok = op.Responses["default"]
+	}
+	m, hasKind := told.Content[kind]
+	switch {
+	case !ok:
+		return fmt.Errorf("no answer has the status %d", a.StatusCode)
+	case len(a.body) == 0 && len(told.Content) == 0:
+		return nil
+	case !hasKind:
+		return fmt.Errorf("no answer is %q", kind)
+	case strings.HasSuffix(kind, "json"):
+		return c.fits(m.Schema, a.body)
+	}
+	return nil
+}
+
+// TestTheDocumentIsWhatIsServed: every route is in the document, and everything in the document is a route with parameters that exist.
+func TestTheDocumentIsWhatIsServed(t *testing.T) {
+	d := dash(t)
+	got := into[document](t, d.do("GET", "/api/v1/openapi.json", nil))
+	var served, documented []string
+	for _, r := range d.server.openAPI() {
+		served = append(served, r.pattern)
+	}
+	for _, r := range d.server.api() {
+		served = append(served, r.pattern)
+	}
+	ids := map[string]bool{}
+	for path, methods := range got.Paths {
+		for method, op := range methods {
+			documented = append(documented, strings.ToUpper(method)+" "+path)
+			if ids[op.OperationID] || op.Summary == "" {
+				t.Errorf("%s %s: %q is another's name, or it has no summary", method, path, op.OperationID)
+			}
+			ids[op.OperationID] = true
+			for _, p := range op.Parameters {
+				if p.In == "path" != strings.Contains(path, "{"+p.Name+"}") || p.Description == "" || p.Schema == nil {
+					t.Errorf("%s %s: parameter %+v", method, path, p)
+				}
+			}
+		}
+	}
+	slices.Sort(served)
+	slices.Sort(documented)
+	if !slices.Equal(served, documented) {
+		t.Errorf("served\n%q\ndocumented\n%q", served, documented)
+	}
+}
+
+// TestParametersAreRead: nonsense is refused, so the documented parameters are those that are looked at.
+func TestParametersAreRead(t *testing.T) {
+	d := dash(t)
+	got := into[document](t, d.do("GET", "/api/v1/openapi.json", nil))
+	read := 0
+	for path, methods := range got.Paths {
+		op := methods["get"]
+		if op == nil || path == "/live" {
+			continue
+		}
+		path = strings.NewReplacer("{channel}", channelID, "{id}", "42").Replace("/api/v1" + path)
+		for _, p := range op.Parameters {
+			isText := p.Schema.Type == "string" && p.Schema.Enum == nil && p.Schema.Format == ""
+			if p.In != "query" || isText && p.Name != "limit" {
+				continue
+			}
+			nonsense := url.Values{p.Name: {strings.Repeat("nonsense", 100)}}
+			if a := d.do("GET", path+"?"+nonsense.Encode(), nil, asOwner); a.StatusCode != 422 && a.StatusCode != 400 {
+				t.Errorf("%s with nonsense for %s: %s", path, p.Name, a.Status)
+			}
+			read++
+		}
+	}
+	if read < 10 {
+		t.Errorf("only %d parameters", read)
+	}
+}
+
+// TestEveryRouteAnswers: each is sent what it documents, and answers with success as it documents.
+func TestEveryRouteAnswers(t *testing.T) {
+	d := dash(t, func(o *Options) {
+		o.ExportPolicy = func(chatguard.Policy) ([]byte, error) { return []byte("mode = \"observe\"\n"), nil }
+	})
+	entry := d.say(spammer, 4).EntryID
+	policy := d.guard.Policy(channelID)
+	policy.Limits[0].Burst = 9
+	user := "/channels/" + channelID + "/users/" + spammer.ID
+	whatever := header("If-Match", "*")
+	type request struct {
+		body   any
+		adjust func(*http.Request)
+	}
+	requests := map[string]request{
+		"PUT /channels/7/policy":         {policy, whatever},
+		"DELETE /channels/7/policy":      {nil, whatever},
+		"POST /channels/7/policy/revert": {map[string]int{"revision": 1}, whatever},
+		"POST /channels/7/preview":       {map[string]any{"policy": policy}, asOwner},
+		"POST /channels/7/raid":          {map[string]string{"for": "10m"}, asOwner},
+		"POST " + user + "/grant":        {map[string]int{"messages": 5}, asOwner},
+		"POST " + user + "/exempt":       {map[string]string{"for": "10m"}, asOwner},
+		"PUT " + user + "/override":      {chatguard.UserOverride{Timezone: "Europe/Berlin"}, asOwner},
+		"POST /session":                  {map[string]string{"token": token}, asOwner},
+	}
+	doc := into[document](t, d.do("GET", "/api/v1/openapi.json", nil))
+	fill := strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{entry}", fmt.Sprint(entry))
+	order := []string{"put", "post", "get", "delete"} // there is a revision before one goes back to it
+	for _, method := range order {
+		for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
+			op := doc.Paths[path][method]
+			if op == nil || path == "/live" { // whose tests dial it
+				continue
+			}
+			name := strings.ToUpper(method) + " " + fill.Replace(path)
+			sent, ok := requests[name]
+			if !ok {
+				sent.adjust = asOwner
+			}
+			a := d.do(strings.ToUpper(method), "/api/v1"+fill.Replace(path), sent.body, asOwner, sent.adjust)
+			if _, ok := op.Responses[fmt.Sprint(a.StatusCode)]; !ok || a.StatusCode >= 400 {
+				t.Errorf("%s: %s %s", name, a.Status, a.body)
+			}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// publishIn publishes a frame in each of the channels, one after another.
+func publishIn(t *testing.T, f *feed, channels ...string) {
+	t.Helper()
+	for _, channel := range channels {
+		if err := f.publish(func() []frame { return []frame{{Type: throttledFrame, Channel: channel}} }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// wantFrames wants what a reader has been given so far: "throttled 2" for the second frame since the feed began.
+func wantFrames(t *testing.T, r *reader, want ...string) {
+	t.Helper()
+	var got []string
+	for len(r.frames) > 0 {
+		var fr frame
+		if err := json.Unmarshal(<-r.frames, &fr); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %d", fr.Type, fr.Seq-uint64(noon.UnixMicro())))
+	}
+	if strings.Join(got, ", ") != strings.Join(want, ", ") {
+		t.Errorf("frames %q, want %q", got, want)
+	}
+}
+
+func TestAReaderGoesOnWhereTheyWere(t *testing.T) {
+	f, began := newFeed(noon), uint64(noon.UnixMicro())
+	publishIn(t, f, "1", "2", "1", "2", "1")
+	wantFrames(t, joinedAfter(t, f, "1", began), "throttled 1", "throttled 3", "throttled 5", "status 5")
+	wantFrames(t, joinedAfter(t, f, "1", began+2), "throttled 3", "throttled 5", "status 5")
+	wantFrames(t, joinedAfter(t, f, "1", began+3), "throttled 5", "status 5")
+	wantFrames(t, joinedAfter(t, f, "2", began+3), "throttled 4", "status 5")
+	wantFrames(t, joinedAfter(t, f, "", began+3), "throttled 4", "throttled 5", "status 5")
+	again := joinedAfter(t, f, "1", began+5)
+	wantFrames(t, again, "status 5")
+	publishIn(t, f, "2", "1")
+	wantFrames(t, again, "throttled 7")
+}
+
+func TestWhatWaitsGoesOutBeforeAReaderGoesOn(t *testing.T) {
+	f := newFeed(noon)
+	waiting := func() []frame { return []frame{{Type: throttledFrame, Channel: "1"}} }
+	r, err := f.join("1", uint64(noon.UnixMicro()), waiting, func() frame { return frame{Type: statusFrame} }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFrames(t, r, "throttled 1", "status 1")
+}
+
+// Whoever has seen nothing that is still known gets a snapshot: one without a number, one of another process's, one who was away for too long.
+func TestAReaderWhoWasAwayTooLongBeginsAnew(t *testing.T) {
+	f, began := newFeed(noon), uint64(noon.UnixMicro())
+	publishIn(t, f, "1")
+	before := uint64(noon.Add(-time.Minute).UnixMicro()) + 600 // an earlier process published 600 frames in its minute
+	for _, after := range []uint64{0, before, began - 1, began + 2} {
+		wantFrames(t, joinedAfter(t, f, "1", after), "snapshot 1")
+	}
+	publishIn(t, f, strings.Split(strings.Repeat("1 ", pastFrames-1)+"1", " ")...)
+	wantFrames(t, joinedAfter(t, f, "1", began), fmt.Sprintf("snapshot %d", pastFrames+1))
+	if n := len(joinedAfter(t, f, "1", began+1).frames); n != pastFrames+1 {
+		t.Errorf("%d frames, want all that are kept and a status", n)
+	}
+}
+
+func TestPastFramesAreBounded(t *testing.T) {
+	var p past
+	large := make([]byte, pastBytes/4)
+	for seq := range uint64(10) {
+		p.add(pastFrame{seq + 1, "1", large})
+	}
+	if len(p.frames) != 4 || p.bytes != pastBytes || p.gone != 6 {
+		t.Errorf("%d frames of %d bytes are kept, up to frame %d they aren't", len(p.frames), p.bytes, p.gone)
+	}
+	p.add(pastFrame{11, "1", make([]byte, pastBytes+1)})
+	if len(p.frames) != 0 || p.bytes != 0 || p.gone != 11 {
+		t.Errorf("after one that is too large, %d frames of %d bytes", len(p.frames), p.bytes)
+	}
+}
+
+func TestALostConnectionGoesOnWhereItWas(t *testing.T) {
+	d := dash(t)
+	c := d.signedIn(map[string]string{"code": "good-code"})
+	first := d.listenWith("Cookie", c.String(), "")
+	seen := first.next(snapshotFrame).Seq
+	d.say(spammer, 4)
+	seen = max(seen, first.next(throttledFrame).Seq)
+	first.conn.CloseNow()
+	d.say(chatguard.User{ID: "41", Login: "berta"}, 4)
+	d.put(burst(9))
+
+	again := d.listenWith("Cookie", c.String(), fmt.Sprintf("&after=%d", seen))
+	var kinds []string
+	gone := map[string]bool{}
+	for len(kinds) == 0 || kinds[len(kinds)-1] != string(statusFrame) || !gone["41"] {
+		fr := again.any()
+		if fr.Type != statusFrame && fr.Seq <= seen {
+			t.Errorf("frame %d again", fr.Seq)
+		}
+		for _, id := range fr.Gone {
+			gone[id] = true
+		}
+		kinds = append(kinds, string(fr.Type))
+	}
+	if said := strings.Join(kinds, " "); strings.Contains(said, string(snapshotFrame)) || !strings.Contains(said, string(policyFrame)) {
+		t.Errorf("after coming back: %s", said)
+	}
+	if fr := d.listenWith("Cookie", c.String(), "&after=garbage").any(); fr.Type != snapshotFrame {
+		t.Errorf("without a number: %s", fr.Type)
+	}
+}

@@ -1,0 +1,120 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/preview"
+)
+
+const (
+	mostHours       = 48 // the timeline has no more
+	mostDifferences = 100
+)
+
+// previewWanted is what a preview is asked for with.
+type previewWanted struct {
+	Policy *chatguard.Policy `json:"policy"`          // the candidate
+	Hours  *int              `json:"hours,omitempty"` // to look back; nil means all that are recorded
+}
+
+// previewed is what a preview is answered with.
+type previewed struct {
+	From      time.Time            `json:"from"`  // of the first message that counts
+	Until     time.Time            `json:"until"` // when the messages were read
+	Messages  int                  `json:"messages"`
+	Users     int                  `json:"users"`
+	Exempt    int                  `json:"exempt_messages"` // under the policy in force
+	Truncated bool                 `json:"truncated"`       // there were older messages: too many for one preview
+	InForce   *preview.Outcome     `json:"in_force"`
+	Candidate *preview.Outcome     `json:"candidate"`
+	Changed   []preview.Difference `json:"changed"`
+	TookMS    int64                `json:"took_ms"`
+}
+
+// preview is POST /channels/{channel}/preview: what would have happened under another policy, beside the present one. It takes nothing of the Guard but
+// what policy and users have there, so no decision waits for it.
+func (s *Server) preview(w http.ResponseWriter, r *http.Request, _ caller) error {
+	channel, err := s.channelOf(r)
+	if err != nil {
+		return err
+	}
+	policy, hours, err := s.readCandidate(w, r, channel)
+	if err != nil {
+		return err
+	}
+	answer, err := s.previewOf(r.Context(), channel, policy, hours)
+	if r.Context().Err() != nil {
+		return nil // whoever asked has gone: to ask anew, as a rule
+	}
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, answer)
+}
+
+// readCandidate reads the policy that is asked about, and over how many hours.
+func (s *Server) readCandidate(w http.ResponseWriter, r *http.Request, channel string) (policy chatguard.Policy, hours int, err error) {
+	var in previewWanted
+	if err := readJSON(w, r, &in); err != nil {
+		return policy, 0, err
+	}
+	if in.Policy == nil {
+		return policy, 0, refuse(http.StatusBadRequest, "Send the policy that is to be tried.")
+	}
+	hours = mostHours
+	if in.Hours != nil {
+		hours = *in.Hours
+	}
+	if hours < 1 || hours > mostHours {
+		return policy, 0, refuse(http.StatusUnprocessableEntity, "A preview looks back 1 to %d hours, not %d.", mostHours, hours)
+	}
+	if err := s.canHold(channel, *in.Policy); err != nil {
+		return policy, 0, refuse(http.StatusUnprocessableEntity, "%s", err)
+	}
+	return *in.Policy, hours, nil
+}
+
+// previewOf waits for its turn, reads what was said unless that has just been done, and judges it by both policies side by side.
+func (s *Server) previewOf(ctx context.Context, channel string, candidate chatguard.Policy, hours int) (*previewed, error) {
+	began := s.opts.Now()
+	end, err := s.previews.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	heard, err := s.hear(ctx, channel, hours)
+	if err != nil {
+		return nil, err
+	}
+	present := basis{s.opts.Guard.Policy(channel), s.ownOf(channel)}
+	group, groupCtx := errgroup.WithContext(ctx)
+	var inForce, wouldBe *preview.Outcome
+	group.Go(func() (err error) {
+		inForce, err = s.previews.present(groupCtx, heard, present)
+		return err
+	})
+	group.Go(func() (err error) {
+		wouldBe, err = preview.Judge(groupCtx, heard.timeline, candidate, present.own)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return &previewed{
+		From: heard.from(), Until: heard.at.UTC(), Messages: heard.timeline.Messages(), Users: heard.timeline.Users(),
+		Exempt: inForce.ExemptMessages, Truncated: heard.timeline.Truncated(), InForce: inForce, Candidate: wouldBe,
+		Changed: preview.Differences(heard.timeline, inForce, wouldBe, mostDifferences), TookMS: s.opts.Now().Sub(began).Milliseconds(),
+	}, nil
+}
+
+// ownOf is what users have of their own in a channel, and in all of them.
+func (s *Server) ownOf(channel string) (own preview.Own) {
+	own.Channel, _ = s.opts.Guard.UserOverrides(channel) // a channel that is served has a valid ID
+	own.Everywhere, _ = s.opts.Guard.UserOverrides("")   // or there are no such limits
+	return own
+}

@@ -1,0 +1,287 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/preview"
+)
+
+const previewPath = "/api/v1/channels/" + channelID + "/preview"
+
+// Those who wrote in the evening that is previewed.
+var (
+	previewAnna  = chatguard.User{ID: "61", Login: "anna"}
+	previewBerta = chatguard.User{ID: "62", Login: "berta"}
+	previewClara = chatguard.User{ID: "63", Login: "clara", Roles: chatguard.RolesOf(chatguard.Moderator)}
+)
+
+// watchedStore is a Store of which a test knows when the timeline is read.
+type watchedStore struct {
+	Store
+	read func(ctx context.Context) error
+}
+
+func (s watchedStore) Timeline(ctx context.Context, channel string, since time.Time, each func([]journal.Spoken) error) error {
+	if err := s.read(ctx); err != nil {
+		return err
+	}
+	return s.Store.Timeline(ctx, channel, since, each)
+}
+
+// whileReading calls read whenever the timeline is about to be read.
+func whileReading(read func(ctx context.Context) error) func(*Options) {
+	return func(o *Options) { o.Store = watchedStore{o.Store, read} }
+}
+
+// evening lets anna write 5 times and berta 3 times within a minute, and clara, who is exempt, twice, some hours ago.
+func (d *dashboard) evening() (began time.Time) {
+	d.Helper()
+	began = d.now().Add(-5 * time.Hour).Truncate(time.Second)
+	after := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
+	d.past(previewAnna, after(0), after(1), after(2), after(3), after(4))
+	d.past(previewBerta, after(10), after(11), after(12))
+	d.past(previewClara, after(20), after(21))
+	return began
+}
+
+// try asks what would have happened under the policy in force, changed so.
+func (d *dashboard) try(change func(*chatguard.Policy), adjust ...func(map[string]any)) answer {
+	d.Helper()
+	policy := d.guard.Policy(channelID)
+	change(&policy)
+	body := map[string]any{"policy": policy}
+	for _, f := range adjust {
+		f(body)
+	}
+	return d.do("POST", previewPath, body, asOwner)
+}
+
+func ofHours(n int) func(map[string]any) { return func(body map[string]any) { body["hours"] = n } }
+
+func TestAPreviewIsShownBesideToday(t *testing.T) {
+	d := dash(t)
+	began := d.evening()
+	p := into[previewed](t, d.try(func(p *chatguard.Policy) {
+		p.Mode = chatguard.Observe // it is tried all the same
+		p.Limits[0].Burst = 2
+		p.Limits = append(p.Limits, chatguard.Limit{
+			Name: "watched", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.LimitObserves,
+		})
+	}))
+	if !p.From.Equal(began) || p.Until.Before(began) || p.Messages != 10 || p.Users != 3 || p.Exempt != 2 || p.Truncated {
+		t.Errorf("of the messages: %+v", p)
+	}
+	if got := fmt.Sprint(*p.InForce, *p.Candidate); got != "{2 1 2 map[burst:2] map[] map[delete:2] []} {4 2 2 map[burst:4] map[watched:2] map[delete:4] []}" {
+		t.Errorf("today and then: %s", got)
+	}
+	if got := fmt.Sprint(p.Changed); got != "[{61 anna 2 3} {62 berta 0 1}]" {
+		t.Errorf("changed: %s", got)
+	}
+	if len(d.throttled()) != 0 || d.guard.Policy(channelID).Limits[0].Burst != 3 || len(d.store.revisions) > 0 || !d.say(previewBerta, 3).Allowed {
+		t.Error("to ask has changed something")
+	}
+}
+
+func TestWhatUsersHaveOfTheirOwnHoldsInAPreview(t *testing.T) {
+	d := dash(t)
+	d.evening()
+	for _, test := range []struct {
+		own  chatguard.UserOverride
+		want string
+	}{
+		{chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 4}}}, "1 of 10, then 2"},
+		{chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}, "0 of 10, then 1"},
+	} {
+		if err := d.guard.SetUserOverride(channelID, previewAnna.ID, test.own, d.now()); err != nil {
+			t.Fatal(err)
+		}
+		p := into[previewed](t, d.try(burst(2)))
+		if got := fmt.Sprintf("%d of %d, then %d", p.InForce.ThrottledMessages, p.Messages, p.Candidate.ThrottledMessages); got != test.want {
+			t.Errorf("with %+v %s, want %s", test.own, got, test.want)
+		}
+	}
+}
+
+func TestAPreviewLooksBackAsFarAsItIsAsked(t *testing.T) {
+	d := dash(t)
+	d.evening()
+	if p := into[previewed](t, d.try(burst(2), ofHours(4))); p.Messages != 0 || p.Until.Sub(p.From) != 4*time.Hour || p.Changed == nil {
+		t.Errorf("of the last 4 hours: %+v", p)
+	}
+	d.say(previewAnna, 1)
+	if p := into[previewed](t, d.try(burst(2), ofHours(6))); p.Messages != 11 {
+		t.Errorf("of the last 6 hours: %+v", p)
+	}
+}
+
+func TestTheNextPreviewNeedsNoReading(t *testing.T) {
+	reads := 0
+	d := dash(t, whileReading(func(context.Context) error { reads++; return nil }))
+	d.evening()
+	for _, step := range []struct {
+		name      string
+		do        func()
+		burst     int
+		reads     int
+		throttled int // today
+	}{
+		{"the first", func() {}, 2, 1, 2},
+		{"another candidate", func() {}, 1, 1, 2},
+		{"another policy in force", func() { into[journal.Revision](t, d.put(burst(2))) }, 1, 1, 4},
+		{"a while later", func() { d.pass(heardKept) }, 1, 2, 4},
+	} {
+		step.do()
+		if p := into[previewed](t, d.try(burst(step.burst))); reads != step.reads || p.InForce.ThrottledMessages != step.throttled {
+			t.Errorf("%s: read %d times, want %d; throttled today: %+v, want %d", step.name, reads, step.reads, p.InForce, step.throttled)
+		}
+	}
+}
+
+func TestACandidateThatCantBeIsRefused(t *testing.T) {
+	d := dash(t, withLimits(t, everywhere))
+	as := func(key string, value any) func(map[string]any) {
+		return func(body map[string]any) { body[key] = value }
+	}
+	for name, test := range map[string]struct {
+		change func(*chatguard.Policy)
+		adjust func(map[string]any)
+		status int
+		says   string
+	}{
+		"can't pass":     {burst(-1), ofHours(48), http.StatusUnprocessableEntity, "burst"},
+		"everywhere":     {func(p *chatguard.Policy) { p.Limits[2].Messages = 1 }, ofHours(48), http.StatusUnprocessableEntity, "counts in all channels"},
+		"no hours":       {burst(2), ofHours(0), http.StatusUnprocessableEntity, "1 to 48 hours"},
+		"too many hours": {burst(2), ofHours(49), http.StatusUnprocessableEntity, "1 to 48 hours"},
+		"no policy":      {burst(2), as("policy", nil), http.StatusBadRequest, "Send the policy"},
+		"unknown key":    {burst(2), as("policies", 1), http.StatusBadRequest, "policies"},
+		"unknown in it":  {burst(2), as("policy", map[string]any{"limit": 1}), http.StatusBadRequest, "limit"},
+	} {
+		if a := d.try(test.change, test.adjust); a.StatusCode != test.status || !strings.Contains(string(a.body), test.says) {
+			t.Errorf("%s: %s %s", name, a.Status, a.body)
+		}
+	}
+	if a := d.do("POST", "/api/v1/channels/8/preview", map[string]any{"policy": d.guard.Policy(channelID)}, asOwner); a.StatusCode != http.StatusNotFound {
+		t.Errorf("of an unknown channel: %s %s", a.Status, a.body)
+	}
+}
+
+func TestAPreviewSaysThatNothingCanBeRead(t *testing.T) {
+	d := dash(t, whileReading(func(context.Context) error { return errors.New("damaged: /secret/path") }))
+	a := d.try(burst(2))
+	if a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(a.body), "can't be read") || strings.Contains(string(a.body), "secret") {
+		t.Errorf("%s %s", a.Status, a.body)
+	}
+}
+
+func TestAPreviewTakesATurn(t *testing.T) {
+	var d *dashboard
+	taken := 0
+	d = dash(t, whileReading(func(context.Context) error { taken = len(d.server.previews.turns); return nil }))
+	into[previewed](t, d.try(burst(2)))
+	if left := len(d.server.previews.turns); taken != 1 || left != 0 {
+		t.Errorf("%d turns are taken while it reads, %d afterwards", taken, left)
+	}
+}
+
+func TestAPreviewEndsWithWhoeverAsked(t *testing.T) {
+	begun, ended := make(chan struct{}), make(chan error)
+	d := dash(t, whileReading(func(ctx context.Context) error {
+		close(begun)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return ctx.Err()
+	}))
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := http.NewRequestWithContext(ctx, "POST", "http://"+d.address+previewPath, strings.NewReader(`{"policy": {"mode": "observe"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	asOwner(r)
+	answered := make(chan error)
+	go func() {
+		_, err := d.client.Do(r)
+		answered <- err
+	}()
+	<-begun
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := <-answered; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestWhoeverWaitsForAPreviewMayLeave(t *testing.T) {
+	p := newPreviews()
+	var end func()
+	for range mostPreviews {
+		var err error
+		if end, err = p.begin(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := p.begin(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("one too many: %v", err)
+	}
+	end()
+	if _, err := p.begin(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatWasReadIsKeptForAWhile(t *testing.T) {
+	read := func(messages int) *heard {
+		timeline := preview.NewTimeline(messages)
+		timeline.Add(make([]journal.Spoken, messages))
+		return &heard{hours: 48, at: noon, timeline: timeline}
+	}
+	small, large := read(1), read(1_000_000)
+	p := newPreviews()
+	p.room = large.timeline.Bytes()
+	p.keep("7", large)
+	p.keep("8", small)
+	if p.find("7", 48, noon) != large || p.find("8", 48, noon) != nil {
+		t.Error("there is room for the first, and no more")
+	}
+	p.keep("7", small)
+	p.keep("8", small)
+	for name, found := range map[string]*heard{
+		"of other hours": p.find("7", 47, noon), "that is too old": p.find("7", 48, noon.Add(heardKept)), "of the future": p.find("7", 48, noon.Add(-1)),
+	} {
+		if found != nil {
+			t.Errorf("one %s is used", name)
+		}
+	}
+	if p.find("7", 48, noon.Add(heardKept-1)) != small || p.find("8", 48, noon) != small {
+		t.Error("one isn't used")
+	}
+	p.forget(noon.Add(heardKept - 1))
+	if len(p.kept) != 2 {
+		t.Errorf("%d are kept", len(p.kept))
+	}
+	if p.forget(noon.Add(heardKept)); len(p.kept) != 0 {
+		t.Errorf("%d are kept for good", len(p.kept))
+	}
+}
+
+func TestAPreviewSaysThatItLeavesOutTheOldest(t *testing.T) {
+	d := dash(t)
+	timeline := preview.NewTimeline(1)
+	timeline.Add([]journal.Spoken{{At: noon, UserID: "1", Cost: 1}, {At: noon.Add(time.Second), UserID: "2", Cost: 1}})
+	d.server.previews.keep(channelID, &heard{hours: 48, at: d.now(), timeline: timeline})
+	if p := into[previewed](t, d.try(burst(2))); !p.Truncated || p.Messages != 1 || !p.From.Equal(noon.Add(time.Second)) {
+		t.Errorf("%+v", p)
+	}
+}

@@ -1,0 +1,88 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxText bounds in bytes what a request may bring to find something by: IDs are no longer, and names aren't either.
+const maxText = 256
+
+const (
+	usualPage = 100 // records that are told at once where a request doesn't say
+	mostPage  = 500
+)
+
+// query reads what a request's address asks for, and keeps the first thing that is wrong with it, as a sentence for people.
+type query struct {
+	values url.Values
+	err    error
+}
+
+func queryOf(r *http.Request) *query { return &query{values: r.URL.Query()} }
+
+func (q *query) fail(format string, args ...any) {
+	if q.err == nil {
+		q.err = refuse(http.StatusUnprocessableEntity, format, args...)
+	}
+}
+
+// text returns an ID or a name.
+func (q *query) text(key string) string {
+	text := q.values.Get(key)
+	if len(text) > maxText {
+		q.fail("%q is longer than any ID or name: %d bytes are the most.", key, maxText)
+	}
+	return text
+}
+
+// number returns a whole number from least to most; usual where there is none.
+func (q *query) number(key string, usual, least, most int64) int64 {
+	text := q.values.Get(key)
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < least || n > most {
+		q.fail("%q is a whole number from %d to %d, not %q.", key, least, most, text)
+	}
+	return n
+}
+
+// time returns a time; the zero one where there is none.
+func (q *query) time(key string) time.Time {
+	text := q.values.Get(key)
+	if text == "" {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil || at.Year() < 1970 || at.Year() > 2115 { // the years that messages can be of
+		q.fail("%q is a time such as 2026-01-05T20:00:00Z, not %q.", key, text)
+	}
+	return at
+}
+
+// oneOf returns one of the texts known, or none.
+func oneOf[T ~string](q *query, key string, known []T) T {
+	text := T(q.values.Get(key))
+	if text != "" && !slices.Contains(known, text) {
+		q.fail("%q is one of %s, not %q.", key, strings.Trim(fmt.Sprintf("%q", known), "[]"), text)
+	}
+	return text
+}
+
+// format is the form that an answer is to have.
+type format string
+
+const (
+	formatJSON format = "json" // what there is without asking
+	formatCSV  format = "csv"
+)
+
+// formats are all of them.
+var formats = []format{formatJSON, formatCSV}

@@ -1,0 +1,186 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// history is what the policy's revisions look like, the newest first.
+func (d *dashboard) history() (lines []string) {
+	d.Helper()
+	for _, r := range into[map[string][]pastRevision](d, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"] {
+		line := fmt.Sprintf("%d %s", r.Number, r.Author)
+		for _, c := range r.Difference {
+			line += fmt.Sprintf(" %s %v>%v", c.Key, c.From, c.To)
+		}
+		if r.Discarded {
+			line += " discarded"
+		}
+		if !r.Saved {
+			line += " unsaved"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (d *dashboard) wantHistory(want ...string) {
+	d.Helper()
+	if got := d.history(); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		d.Errorf("history:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// revert goes back to a revision, on top of the policy in force.
+func (d *dashboard) revert(number any) answer {
+	d.Helper()
+	tag := policyTag(d.guard.Policy(channelID))
+	return d.do("POST", policyPath+"/revert", map[string]any{"revision": number}, asOwner, header("If-Match", tag))
+}
+
+func TestTheHistoryTellsDifferences(t *testing.T) {
+	d := dash(t)
+	d.wantHistory()
+	into[change](t, d.put(burst(5)))
+	into[change](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[0].Refill = 9, time.Minute }))
+	into[change](t, d.do("DELETE", policyPath, nil, asOwner))
+	into[change](t, d.do("DELETE", policyPath, nil, asOwner))
+	into[change](t, d.put(burst(4)))
+	d.wantHistory(
+		"5 owner limit.burst.burst 3>4",
+		"4 owner discarded",
+		"3 owner limit.burst.burst 9>3 limit.burst.refill 1m>10m discarded",
+		"2 owner limit.burst.burst 5>9 limit.burst.refill 10m>1m",
+		"1 owner limit.burst.burst 3>5",
+	)
+}
+
+func TestTheHistoryTellsWhatIsntSaved(t *testing.T) {
+	d := dash(t)
+	into[change](t, d.put(burst(5)))
+	d.breakDatabase(time.Minute)
+	into[change](t, d.put(burst(6)))
+	into[change](t, d.put(burst(7)))
+	d.wantHistory("3 owner limit.burst.burst 6>7 unsaved", "2 owner limit.burst.burst 5>6 unsaved", "1 owner limit.burst.burst 3>5")
+	d.mendDatabase()
+	into[change](t, d.put(burst(8)))
+	d.wantHistory("4 owner limit.burst.burst 7>8", "3 owner limit.burst.burst 6>7", "2 owner limit.burst.burst 5>6", "1 owner limit.burst.burst 3>5")
+}
+
+func TestOneClickBack(t *testing.T) {
+	d := dash(t)
+	base := policyTag(d.guard.Policy(channelID))
+	into[change](t, d.put(burst(5)))
+	into[change](t, d.put(burst(9)))
+	l := d.listen()
+	l.next(snapshotFrame)
+	a := d.revert(1)
+	if c := into[change](t, a); c.Number != 3 || !c.Saved || c.Author != owner || d.guard.Policy(channelID).Limits[0].Burst != 5 {
+		t.Errorf("back to the first: %+v", c)
+	}
+	if tag := policyTag(d.guard.Policy(channelID)); a.Header.Get("ETag") != tag || l.next(policyFrame).Policy.ETag != tag {
+		t.Error("the answer, or the live feed, has another ETag")
+	}
+	into[change](t, d.revert(0))
+	if policyTag(d.guard.Policy(channelID)) != base {
+		t.Error("0 isn't the configuration's policy")
+	}
+	into[change](t, d.revert(2))
+	into[change](t, d.revert(4)) // which was discarded
+	if policyTag(d.guard.Policy(channelID)) != base {
+		t.Error("a discarded revision isn't the configuration's policy")
+	}
+	d.wantHistory(
+		"6 owner limit.burst.burst 9>3 discarded",
+		"5 owner limit.burst.burst 3>9",
+		"4 owner limit.burst.burst 5>3 discarded",
+		"3 owner limit.burst.burst 9>5",
+		"2 owner limit.burst.burst 5>9",
+		"1 owner limit.burst.burst 3>5",
+	)
+}
+
+func TestAWayBackThatIsRefusedChangesNothing(t *testing.T) {
+	d := dash(t)
+	into[change](t, d.put(burst(5)))
+	stale := header("If-Match", policyTag(d.guard.Policy(channelID)))
+	into[change](t, d.put(burst(9)))
+	first := map[string]any{"revision": 1}
+	for name, test := range map[string]struct {
+		answer answer
+		status int
+	}{
+		"unknown":     {d.revert(3), http.StatusNotFound},
+		"negative":    {d.revert(-1), http.StatusNotFound},
+		"none":        {d.revert(nil), http.StatusBadRequest},
+		"a word":      {d.revert("first"), http.StatusBadRequest},
+		"stale":       {d.do("POST", policyPath+"/revert", first, asOwner, stale), http.StatusPreconditionFailed},
+		"stale, to 0": {d.do("POST", policyPath+"/revert", map[string]any{"revision": 0}, asOwner, stale), http.StatusPreconditionFailed},
+		"no If-Match": {d.do("POST", policyPath+"/revert", first, asOwner), http.StatusPreconditionRequired},
+	} {
+		if test.answer.StatusCode != test.status {
+			t.Errorf("%s: %s %s", name, test.answer.Status, test.answer.body)
+		}
+	}
+	d.store.hide(errors.New("damaged: /secret/path"))
+	if a := d.revert(1); a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
+		t.Errorf("what can't be read: %s %s", a.Status, a.body)
+	}
+	if d.guard.Policy(channelID).Limits[0].Burst != 9 {
+		t.Error("something has changed")
+	}
+}
+
+func TestAnEarlierPolicyThatCantBeAnyMoreIsRefused(t *testing.T) {
+	d := dash(t)
+	into[change](t, d.put(burst(5)))
+	if err := d.server.Rebase(func() error {
+		base := d.guard.Policy("")
+		base.Limits = append(base.Limits, everywhere)
+		return d.guard.SetPolicy("", base, d.now())
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if a := d.revert(1); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "counts in all channels") {
+		t.Errorf("%s %s", a.Status, a.body)
+	}
+}
+
+func TestOfManyChangesOfOnePolicyOneIsMade(t *testing.T) {
+	d := dash(t)
+	into[change](t, d.put(burst(5)))
+	policy := d.guard.Policy(channelID)
+	tag := header("If-Match", policyTag(policy))
+	policy.Limits[0].Burst = 8
+	requests := []func() answer{
+		func() answer { return d.do("PUT", policyPath, policy, asOwner, tag) },
+		func() answer { return d.do("DELETE", policyPath, nil, asOwner, tag) },
+		func() answer { return d.do("POST", policyPath+"/revert", map[string]any{"revision": 0}, asOwner, tag) },
+	}
+	answers := make([]answer, 4*len(requests))
+	var all sync.WaitGroup
+	for i := range answers {
+		all.Go(func() { answers[i] = requests[i%len(requests)]() })
+	}
+	all.Wait()
+	made := 0
+	for _, a := range answers {
+		switch a.StatusCode {
+		case http.StatusOK:
+			made++
+		case http.StatusPreconditionFailed:
+		default:
+			t.Errorf("%s %s", a.Status, a.body)
+		}
+	}
+	if made != 1 || len(d.history()) != 2 {
+		t.Errorf("%d changes were made; history: %q", made, d.history())
+	}
+}

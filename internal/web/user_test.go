@@ -1,0 +1,95 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/chatguard/chatguard"
+)
+
+// shownCard is as much of a card as these tests look at, with the verdict as JSON has it.
+type shownCard struct {
+	card
+	Verdict verdict `json:"verdict"`
+}
+
+func (d *dashboard) card(user string) shownCard {
+	d.Helper()
+	a := d.do("GET", channelPath+"/users/"+user, nil, asOwner)
+	var c shownCard
+	if err := json.Unmarshal(a.body, &c); err != nil || a.StatusCode != 200 {
+		d.Fatalf("%s: %v: %s", a.Status, err, a.body)
+	}
+	return c
+}
+
+func TestACardSaysWhy(t *testing.T) {
+	d := dash(t, withLimits(t, everywhere))
+	vip := chatguard.User{ID: "85", Login: "gardener", Roles: chatguard.RolesOf(chatguard.VIP)}
+	d.say(vip, 4)
+	into[amended](t, d.do("PUT", channelPath+"/users/85/override", chatguard.UserOverride{Timezone: "Asia/Kathmandu"}, asOwner))
+	if err := d.guard.SetUserOverride("", "85", chatguard.UserOverride{Limits: map[string]chatguard.Override{"total": {Messages: 50}}}, d.now()); err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []string{"while it waits", "once it is written"} {
+		c := d.card("85")
+		if c.Login != "gardener" || !c.Roles.Has(chatguard.VIP) || c.LastSeen.IsZero() || c.Timezone != "Asia/Kathmandu" || c.Override.Timezone != c.Timezone {
+			t.Errorf("%s: %+v", when, c)
+		}
+		if c.EverywhereOverride.Limits["total"].Messages != 50 || c.Limits[2].Capacity != 50 || !c.Limits[2].Own {
+			t.Errorf("%s: in all channels %+v, %+v", when, c.EverywhereOverride, c.Limits)
+		}
+		burst, daily := c.Limits[0], c.Limits[1]
+		if v := c.Verdict; v.Allowed || v.Limit != "burst" || *v.RetryAfterMS == 0 || burst.Used != 3 || burst.Remaining != 0 || daily.Remaining != 297 {
+			t.Errorf("%s: %+v, %+v", when, v, c.Limits)
+		}
+		if len(c.Entries) != 1 || c.Entries[0].Limit != "burst" || c.Strikes != 1 || c.EntriesUnavailable {
+			t.Errorf("%s: %d strikes, entries %+v", when, c.Strikes, c.Entries)
+		}
+		d.flushed()
+	}
+
+	d.store.hide(errors.New("damaged"))
+	c := d.card("85")
+	if !c.EntriesUnavailable || c.Verdict.Limit != "burst" || c.Login != "" || len(c.Entries) > 0 {
+		t.Errorf("in trouble: %+v", c)
+	}
+}
+
+func TestCardsOfTheExemptAndOfStrangers(t *testing.T) {
+	d := dash(t)
+	d.say(chatguard.User{ID: "86", Login: "gatekeeper", Roles: chatguard.RolesOf(chatguard.Moderator)}, 5)
+	if c := d.card("86"); !c.Verdict.Exempt || !c.Verdict.Allowed || len(c.Limits) != 2 {
+		t.Errorf("a moderator: %+v", c)
+	}
+	if c := d.card("nobody"); c.Login != "" || !c.LastSeen.IsZero() || !c.Verdict.Allowed || c.Limits[0].Remaining != 3 || c.Timezone != "UTC" {
+		t.Errorf("a stranger: %+v", c)
+	}
+	d.refused("a long ID", "GET", channelPath+"/users/"+long, nil, owned, 422, "1 to 256 bytes")
+	d.refused("another channel", "GET", "/api/v1/channels/8/users/86", nil, owned, 404, "no channel")
+}
+
+func TestTheZoneOfADay(t *testing.T) {
+	berlin := func(daily chatguard.Limit) chatguard.Policy {
+		return chatguard.Policy{Timezone: "Europe/Berlin", Limits: []chatguard.Limit{daily}}
+	}
+	daily := func(per chatguard.Scope, zone string) chatguard.Limit {
+		return chatguard.Limit{Algorithm: chatguard.DailyWindow, Per: per, Timezone: zone}
+	}
+	for name, test := range map[string]struct {
+		p    chatguard.Policy
+		own  string
+		want string
+	}{
+		"nothing is said": {chatguard.Policy{}, "", "UTC"},
+		"the policy's":    {berlin(daily(chatguard.PerUser, "")), "", "Europe/Berlin"},
+		"the limit's":     {berlin(daily(chatguard.PerUser, "Asia/Tokyo")), "", "Asia/Tokyo"},
+		"everyone's":      {berlin(daily(chatguard.PerChannel, "Asia/Tokyo")), "", "Europe/Berlin"},
+		"the user's":      {berlin(daily(chatguard.PerUser, "Asia/Tokyo")), "America/Lima", "America/Lima"},
+	} {
+		if got := dayZone(test.p, chatguard.UserOverride{Timezone: test.own}); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}

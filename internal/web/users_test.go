@@ -1,0 +1,79 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// owned are the adjustments of a request by the owner.
+var owned = []func(*http.Request){asOwner}
+
+// long is longer than any ID or name.
+var long = strings.Repeat("x", maxText+1)
+
+func TestUsersAreFound(t *testing.T) {
+	d := dash(t)
+	ago := func(minutes time.Duration) time.Time { return d.now().Add(-minutes * time.Minute) }
+	d.past(teapot, ago(30))
+	d.past(chatguard.User{ID: "83", Login: "bertas_friend"}, ago(20))
+	d.past(chatguard.User{ID: "84", Login: "roberta"}, ago(10))
+	d.say(berta, 1)
+	for range 2 { // while it waits, and once it is written
+		for q, want := range map[string][]string{
+			"":        {"berta", "roberta", "bertas_friend", "teapot"},
+			"berta":   {"berta", "bertas_friend", "roberta"},
+			" @Berta": {"berta", "bertas_friend", "roberta"},
+			"82":      {"teapot"},
+			"<b>":     nil,
+		} {
+			var logins []string
+			for _, p := range into[foundUsers](t, d.do("GET", "/api/v1/users?channel="+channelID+"&q="+url.QueryEscape(q), nil, asOwner)).Users {
+				logins = append(logins, p.Login)
+			}
+			if !slices.Equal(logins, want) {
+				t.Errorf("%q finds %q, want %q", q, logins, want)
+			}
+		}
+		d.flushed()
+	}
+	if n := len(into[foundUsers](t, d.do("GET", "/api/v1/users", nil, asOwner)).Users); n != 4 {
+		t.Errorf("without a channel %d are found in the first one", n)
+	}
+	d.refused("too long", "GET", "/api/v1/users?q="+long, nil, owned, 422, "256 bytes are the most")
+	d.store.hide(errors.New("damaged: /secret/path"))
+	d.refused("in trouble", "GET", "/api/v1/users", nil, owned, 503, "Users can't be looked for now: the database is in trouble.")
+}
+
+func TestOverridesAreListed(t *testing.T) {
+	d := dash(t)
+	list := func() []overridden {
+		return into[overrides](t, d.do("GET", channelPath+"/overrides", nil, asOwner)).Users
+	}
+	if len(list()) != 0 {
+		t.Errorf("nobody has anything of their own, and listed are %+v", list())
+	}
+	d.say(berta, 1)
+	numbers := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 7}}}
+	into[amended](t, d.do("PUT", channelPath+"/users/"+berta.ID+"/override", numbers, asOwner))
+	into[amended](t, d.do("POST", channelPath+"/users/90/exempt", nil, asOwner))
+	is := func(when, login string) {
+		t.Helper()
+		l := list()
+		if len(l) != 2 || l[0].UserID != "90" || l[0].Override.Exempt != chatguard.AlwaysExempt || l[1].Login != login || l[1].Override.Limits["burst"].Burst != 7 {
+			t.Errorf("%s: %+v", when, l)
+		}
+	}
+	is("listed", "berta")
+	d.store.hide(errors.New("damaged"))
+	l := list()
+	if len(l) != 2 || l[0].UserID != berta.ID || l[0].Login != "" {
+		t.Errorf("in trouble: %+v", l)
+	}
+}
