@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 var screenshots = flag.String("screenshots", "", "folder to write pictures of the dashboard to")
@@ -110,27 +111,37 @@ func TestModeratorAtTheDashboard(t *testing.T) {
 	}
 }
 
+// look is how a picture is taken.
+type look struct {
+	suffix        string
+	width, height int64
+	scheme        string
+	pages         []string // beside Now
+}
+
 // TestTheDemoFillsTheDashboard lets the demo's crowd talk, and takes the pictures for the documentation.
 func TestTheDemoFillsTheDashboard(t *testing.T) {
-	for _, size := range []struct {
-		name   string
-		width  int64
-		height int64
-		scheme string
-	}{{"now", 1200, 640, "light"}, {"now-dark", 1200, 640, "dark"}, {"now-phone", 360, 740, "light"}} {
-		t.Run(size.name, func(t *testing.T) {
-			d := openDashboard(t, size.width, size.height)
-			d.Prefer(map[string]string{"prefers-color-scheme": size.scheme, "prefers-reduced-motion": "reduce"})
+	for _, l := range []look{
+		{"", 1400, 800, "light", []string{"limits", "people", "journal", "audit"}},
+		{"-dark", 1400, 800, "dark", []string{"limits"}},
+		{"-phone", 360, 740, "light", []string{"limits", "people"}},
+	} {
+		t.Run("now"+l.suffix, func(t *testing.T) {
+			d := openDashboard(t, l.width, l.height)
+			d.Prefer(map[string]string{"prefers-color-scheme": l.scheme, "prefers-reduced-motion": "reduce"})
 			talking, hush := context.WithCancel(t.Context())
 			hushed := make(chan error, 1)
 			go func() {
 				hushed <- (&faketwitch.Crowd{Channel: demoChannel, Seed: 1, Spammers: 8, RaidAt: 3 * time.Second}).Run(talking, d.twitch)
 			}()
-			d.See(`document.querySelectorAll(".row").length >= 7 && document.querySelector(".rows, table, main").innerText.includes("3×")`)
-			d.picture(size.name)
-			d.Click(`nav a[href^="#/limits"]`)
-			d.See(`document.querySelector("#burst-0")`)
-			d.picture(strings.Replace(size.name, "now", "limits", 1))
+			d.See(`document.querySelectorAll(".row").length >= 7 && document.querySelector(".rows").innerText.includes("3×")`)
+			d.picture("now" + l.suffix)
+			user := browsertest.Eval[string](d.Window, `document.querySelector(".row .who a").hash.split("user=")[1]`)
+			d.moderate(user)
+			for _, page := range l.pages {
+				d.show(page, user)
+				d.picture(page + l.suffix)
+			}
 			hush()
 			if err := <-hushed; err != nil {
 				t.Error(err)
@@ -139,5 +150,43 @@ func TestTheDemoFillsTheDashboard(t *testing.T) {
 				t.Errorf("the demo's mode is %s", p.Mode)
 			}
 		})
+	}
+}
+
+// moderate does what the audit then tells of.
+func (d *dashboard) moderate(userID string) {
+	d.Helper()
+	channel := d.app.channels()[0].ID
+	_, err := d.app.web.Revise(d.Context(), channel, "anna", func(p chatguard.Policy) (chatguard.Policy, error) {
+		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 6}, chatguard.Subscriber: {Burst: 5, Refill: 3 * time.Second}}
+		return p, nil
+	})
+	if err != nil {
+		d.Fatal(err)
+	}
+	if _, _, err := d.app.controls.Grant(d.Context(), journal.Target{ChannelID: channel, UserID: userID, Author: "berta"}, "daily", 20); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// show opens a page and waits until it has what it is there for.
+func (d *dashboard) show(page, userID string) {
+	d.Helper()
+	address := "#/" + page
+	if page == "people" {
+		address += "?user=" + userID
+	}
+	d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", address)))
+	switch page {
+	case "limits":
+		d.See(`document.querySelector("#burst-0")`)
+		d.Write("#burst-0", "2")
+		d.See(`document.querySelector(".preview .headline")?.innerText.includes("messages more")`)
+	case "people":
+		d.See(`document.querySelector(".person canvas") && document.querySelector(".person").innerText.includes("20")`)
+	case "journal":
+		d.See(`document.querySelector("main").innerText.includes("deleted")`)
+	case "audit":
+		d.See(`["anna", "berta", "20 "].every((part) => document.querySelector("main").innerText.includes(part))`)
 	}
 }

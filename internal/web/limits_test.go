@@ -51,7 +51,7 @@ func TestWrongNumbersAreNotSaved(t *testing.T) {
 		w.See(fmt.Sprintf(`document.querySelector("%s-error").textContent.startsWith("Write a")`, field))
 	}
 	w.See(`document.querySelector(".finish .primary").disabled`)
-	w.Press(".buttons button:last-child") // discard
+	w.Press(".discard")
 	w.See(`document.querySelector("#burst-0").value === "3" && !document.querySelector("[aria-invalid=true]")`)
 
 	w.Write("#refill-0", "0.5")
@@ -66,10 +66,12 @@ func TestWrongNumbersAreNotSaved(t *testing.T) {
 func (w *window) card(limit string) string {
 	w.Window.Helper()
 	return browsertest.Eval[string](w.Window, fmt.Sprintf(`(() => {
-		const card = [...document.querySelectorAll("fieldset")].find((f) => f.querySelector("legend bdi")?.textContent === %q);
-		const fields = [...card.querySelectorAll(".field")].map((f) => f.querySelector("label").textContent + " [" + f.querySelector("input").value + "] " + f.querySelector(".unit").textContent);
+		const card = [...document.querySelectorAll(".limit")].find((f) => f.querySelector("legend bdi")?.textContent === %q);
+		const field = (f) => (f.querySelector("label").textContent + " [" + f.querySelector("input").value + "] " + f.querySelector(".unit").textContent).trim();
+		const fields = [...card.querySelectorAll(".fields .field, .role-row .field")].map(field);
 		const notes = [...card.querySelectorAll(":scope > p")].map((p) => p.textContent);
-		return [card.querySelector("legend").textContent, ...fields, ...notes].join("\n");
+		const ticked = [...card.querySelectorAll(".choice")].filter((c) => c.querySelector("input").checked).map((c) => "[x] " + c.innerText.trim());
+		return [card.querySelector("legend").textContent, ...fields, ...ticked, ...notes].join("\n");
 	})()`, limit))
 }
 
@@ -84,16 +86,19 @@ Then one more every [600] seconds = 10 minutes
 In the long run 6 an hour. Once all 3 are used, they are back after 30 minutes of silence.`,
 		"daily": `daily daily window, for each user
 Messages a day [300] messages
+The day ends at [00:00]
+Zone of the day []
 The day ends at 00:00, UTC time.`,
 		"slow": `slow leaky bucket, for each user
 One message every [1.5] seconds
 Messages that may wait [3] messages
-In the long run 40 a minute. Of 4 that come at once, the last has to wait 4.5 seconds for its turn. A bot that can’t hold messages back, as on Twitch, lets them appear at once; it throttles when every place is taken.
-Other numbers for subscriber: 9 may wait; vip: as everyone.`,
+Messages that may wait, subscriber [9] messages
+Messages that may wait, vip [] messages
+In the long run 40 a minute. Of 4 that come at once, the last has to wait 4.5 seconds for its turn. A bot that can’t hold messages back, as on Twitch, lets them appear at once; it throttles when every place is taken.`,
 		"unqueued": `unqueued leaky bucket, for each user
 One message every [5400] seconds = 1 hour 30 minutes
 Messages that may wait [0] messages
-Only observes: it tells whom it would throttle, and throttles nobody.
+[x] Only observe: tell whom it would throttle, and throttle nobody
 In the long run 16 a day. Whatever comes less than 1 hour 30 minutes after the message before is throttled.`,
 		"crowd": `crowd fixed window, for everyone in the channel together
 Messages in each window [600] messages
@@ -103,12 +108,12 @@ Whoever finds it used up gets no strike; only the message goes.`,
 		"evening": `evening user window, for each user
 Messages in a window [100] messages
 A window lasts [43200] seconds = 12 hours
-In the long run 200 a day. A window begins with its first message; 12 hours later all of it is back.
-Messages that are throttled count too.`,
+[x] Count messages that are throttled, too
+In the long run 200 a day. A window begins with its first message; 12 hours later all of it is back.`,
 		"month": `month sliding window, for each user
 Messages in any window [6000000] messages
 A window lasts [2592000] seconds = 30 days
-Only observes: it tells whom it would throttle, and throttles nobody.
+[x] Only observe: tell whom it would throttle, and throttle nobody
 In the long run 200,000 a day. This is an estimate: it takes the messages of the window before for evenly spread.`,
 		"exact": `exact sliding log, for each user
 Messages in any window [20] messages
@@ -117,8 +122,8 @@ In the long run 800 an hour. This is exact: a message counts for 1 minute 30 sec
 		"total": `total user window, for each user, in all channels together
 Messages in a window [1000] messages
 A window lasts [86400] seconds = 1 day
+Messages in a window, vip [2000] messages
 In the long run 1,000 a day. A window begins with its first message; 1 day later all of it is back.
-Other numbers for vip: 2,000 messages.
 It counts in all channels, so it can’t be changed in one of them: change it in the configuration file.`,
 	} {
 		if got := w.card(limit); got != want {
@@ -141,7 +146,7 @@ func TestEveryNumberOfALimitCanBeChanged(t *testing.T) {
 		w.See(fmt.Sprintf(`document.querySelector("%s-error").textContent`, field))
 	}
 	w.See(`document.querySelector(".finish .primary").disabled && document.querySelectorAll("[aria-invalid=true]").length === 7`)
-	w.Press(".buttons button:last-child") // discard
+	w.Press(".discard")
 	w.See(`!document.querySelector("[aria-invalid=true]")`)
 
 	for field, text := range map[string]string{
@@ -193,7 +198,7 @@ func TestTwoModeratorsDontOverwriteEachOther(t *testing.T) {
 	w.Write("#burst-0", "8")
 	d.put(burst(9))
 	w.See(says("owner has changed these limits meanwhile."))
-	w.Press(".note button") // load
+	w.Press(".theirs")
 	w.See(`document.querySelector("#burst-0").value === "9"`)
 }
 

@@ -125,7 +125,7 @@ func TestASwitchThatFailsIsSaidBesideIt(t *testing.T) {
 }
 
 func TestNothingIsSwitchedWhereThereAreNoSwitches(t *testing.T) {
-	w := dash(t, func(o *Options) { o.Switches = nil }).open(360, 800)
+	w := dash(t, func(o *Options) { o.Controls = nil }).open(360, 800)
 	w.See(says("Nobody is throttled.") + `&& !document.querySelector(".switches")`)
 }
 

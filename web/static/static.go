@@ -1,10 +1,10 @@
 // Package static holds the dashboard's files: one page, its style, ES modules that need no build step, and vendor/, which is htm and
-// preact in one file (htm 3.1.1, preact/standalone.module.js) beside their licences. It knows nothing of the server that serves them.
+// preact in one file (htm 3.1.1, preact/standalone.module.js) and uPlot 1.6.32 beside their licences. It knows nothing of the server that serves them.
 package static
 
 import "embed"
 
 // Files are the dashboard's files; index.html is the page.
 //
-//go:embed index.html app.css favicon.svg app vendor
+//go:embed index.html app.css favicon.svg app style vendor
 var Files embed.FS

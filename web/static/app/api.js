@@ -8,15 +8,16 @@ export class Problem extends Error {
   }
 }
 
-// request returns {body, etag}; body is null where the answer is empty.
-export async function request(method, path, { body, ifMatch } = {}) {
+// request returns {body, etag}; body is null where the answer is empty. A signal that aborts it makes it throw what the signal says.
+export async function request(method, path, { body, ifMatch, signal } = {}) {
   const headers = {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (ifMatch) headers["If-Match"] = ifMatch;
   let answer;
   try {
-    answer = await fetch("api/v1" + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    answer = await fetch("api/v1" + path, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
   } catch {
+    signal?.throwIfAborted();
     throw new Problem(0, "chatguard doesn't answer. Is it still running?");
   }
   const content = await answer.json().catch(() => null);
@@ -24,10 +25,11 @@ export async function request(method, path, { body, ifMatch } = {}) {
   return { body: content, etag: answer.headers.get("ETag") };
 }
 
-// liveAddress is where the live feed of a channel is.
-export function liveAddress(channel) {
+// liveAddress is where the live feed of a channel is, for whoever has seen its frames up to that number; 0 is nobody.
+export function liveAddress(channel, after) {
   const address = new URL("api/v1/live", document.baseURI);
   address.protocol = address.protocol.replace("http", "ws");
   address.searchParams.set("channel", channel);
+  if (after > 0) address.searchParams.set("after", after);
   return address;
 }

@@ -40,7 +40,8 @@ function Switch({ state, name, on, off, about, standing }) {
   `;
 }
 
-function unsavedText(database) {
+// unsavedText says what becomes of a change that isn't kept.
+export function unsavedText(database) {
   if (database.state === "off") return "That holds until chatguard stops: nothing is kept.";
   return "That holds, but isn’t saved yet: a restart now would undo it.";
 }

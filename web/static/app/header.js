@@ -18,6 +18,7 @@ export function Header({ state }) {
           `)}
         </nav>
         <${ChannelPicker} state=${state} />
+        <${Me} me=${state.me} />
         <button class="quiet" onClick=${signOut}>Sign out</button>
       </div>
       <ul class="states ${state.feed.state === "lost" ? "stale" : ""}" aria-label="State">
@@ -44,6 +45,14 @@ function ChannelPicker({ state: { channels, channel, route } }) {
   `;
 }
 
+const accesses = { view: "looks on", moderate: "moderator", own: "owner" };
+
+// Me is who is signed in, where there is room.
+function Me({ me: { name, access } }) {
+  const role = accesses[access] ?? access;
+  return html`<span class="me"><bdi>${name}</bdi>${role !== name && html`<span class="muted">, ${role}</span>`}</span>`;
+}
+
 // State is a word with a dot in its colour. kind is "good", "notice", "warn", "bad" or "off". What to type stands in `backticks` in the detail.
 function State({ kind, children, detail }) {
   const parts = (detail ?? "").split("`").map((part, i) => (i % 2 ? html`<code>${part}</code>` : part));
@@ -61,10 +70,11 @@ const connectionKinds = {
   connected: "good", connecting: "warn", disconnected: "bad",
   valid: "good", unchecked: "warn", refused: "bad", missing: "bad",
   observing: "notice", paused: "notice", "raid mode": "notice",
+  ok: "good", low: "warn",
 };
 
 function Connection({ connection: { name, state, detail } }) {
-  return html`<${State} kind=${connectionKinds[state]} detail=${detail}>${name} ${state}<//>`;
+  return html`<${State} kind=${connectionKinds[state] ?? "off"} detail=${detail}>${name} ${state}<//>`;
 }
 
 // Database leaves to the first page what that says of a database that isn't ok.

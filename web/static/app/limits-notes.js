@@ -2,7 +2,10 @@
 // lasts.
 
 import { html } from "../vendor/htm-preact.js";
-import { isDirty, isUnsaved, load, undo } from "./policy.js";
+import { ChangeList } from "./change-words.js";
+import { combine, compare, mine } from "./conflict.js";
+import { isDirty } from "./draft.js";
+import { isUnsaved, load, undo } from "./policy.js";
 import { clock } from "./time.js";
 
 export function LimitsNotes({ state }) {
@@ -11,7 +14,7 @@ export function LimitsNotes({ state }) {
   const unsaved = isUnsaved(state);
   return html`
     <div role="status">
-      ${conflict && html`<${Conflict} conflict=${conflict} />`}
+      ${conflict && html`<${Conflict} form=${state.form} />`}
       ${problem && html`<p class="note bad">${problem}</p>`}
       ${unsaved && html`<p class="note warn unsaved"><span>${unsavedText(state.status?.database)}</span>${canUndo && html`<${Undo} form=${state.form} />`}</p>`}
       ${!unsaved && canUndo && html`
@@ -23,15 +26,23 @@ export function LimitsNotes({ state }) {
   `;
 }
 
-function Conflict({ conflict }) {
+function Conflict({ form }) {
+  const { author, theirs, problem } = form.conflict;
+  const who = author ? html`<bdi>${author}</bdi>` : "Somebody else";
   return html`
-    <p class="note bad">
-      <span>
-        ${conflict.author ? html`<bdi>${conflict.author}</bdi>` : "Somebody else"} has changed these limits meanwhile.
-        Load them, then make your change again.
-      </span>
-      <button type="button" onClick=${load}>Load the new limits</button>
-    </p>
+    <p class="note bad"><span>${who} has changed these limits meanwhile.</span></p>
+    ${problem && html`<p class="note bad">${problem}</p>`}
+    ${theirs && html`
+      <div class="sides">
+        <div><h2>${who} changed</h2><${ChangeList} changes=${theirs} /></div>
+        <div><h2>You changed</h2><${ChangeList} changes=${mine(form)} /></div>
+      </div>`}
+    <div class="buttons conflict">
+      <button type="button" class="theirs" onClick=${load}>Take theirs, drop mine</button>
+      ${theirs
+        ? html`<button type="button" class="both" onClick=${combine}>Keep both, to save</button>`
+        : html`<button type="button" class="compare" onClick=${compare}>See both</button>`}
+    </div>
   `;
 }
 

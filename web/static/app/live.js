@@ -1,4 +1,4 @@
-// The live feed: a WebSocket that sends a snapshot, then every change. A lost connection comes back by itself.
+// The live feed: a WebSocket that sends a snapshot, then every change. A lost connection comes back by itself, and goes on where it was.
 
 import { liveAddress, request } from "./api.js";
 import { ifSignedOut, signedOut } from "./session.js";
@@ -12,6 +12,7 @@ const quiet = 3000; // announcements are at least so far apart, ms
 const signedOutCode = 4401;
 
 let socket = null;
+let seen = 0; // the number of the last frame that the state has taken in; 0 is none
 let attempts = 0;
 let retry = 0;
 let announcing = 0;
@@ -20,10 +21,11 @@ let announcing = 0;
 export function choose() {
   const { id } = state.channels.find((c) => c.id === state.wanted) ?? state.channels[0] ?? { id: "" };
   if (id !== state.channel) {
+    seen = 0;
     update((s) => {
       s.channel = id;
       s.users = new Map();
-      s.status = s.policy = s.form = null;
+      s.status = s.policy = s.form = s.preview = s.history = s.overrides = null;
       s.turned = {};
     });
     follow();
@@ -34,7 +36,7 @@ export function choose() {
 // follow opens the feed of the channel shown, in place of any other.
 function follow() {
   stop();
-  const mine = (socket = new WebSocket(liveAddress(state.channel)));
+  const mine = (socket = new WebSocket(liveAddress(state.channel, seen)));
   mine.onmessage = (event) => mine === socket && receive(JSON.parse(event.data));
   mine.onclose = (event) => mine === socket && lost(event.code);
   update((s) => (s.feed = { state: s.feed.state === "lost" ? "lost" : "connecting", lastFrame: s.feed.lastFrame }));
@@ -77,7 +79,10 @@ async function lost(code) {
 }
 
 function receive(frame) {
+  seen = frame.seq;
+  attempts = 0;
   update((s) => {
+    if (s.feed.state === "lost") s.announcement = "Connected to chatguard again.";
     s.feed = { state: "open", lastFrame: Date.now() };
     s.clockLead = Date.parse(frame.now) - Date.now();
     if (frame.status) s.status = frame.status;
@@ -96,10 +101,8 @@ function isLate() {
 const take = {
   snapshot(frame) {
     update((s) => {
-      if (attempts > 0) s.announcement = "Connected to chatguard again.";
       s.users = new Map((frame.users ?? []).map((user) => [user.user_id, { ...user, arrived: 0 }]));
     });
-    attempts = 0;
     policyChanged(frame.policy);
   },
   throttled(frame) {

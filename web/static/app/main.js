@@ -1,11 +1,15 @@
 // The dashboard: reads the address, draws the state, keeps the live feed open.
 
 import { html, render } from "../vendor/htm-preact.js";
+import { close } from "./amending.js";
 import { Problem, request } from "./api.js";
 import { Header } from "./header.js";
 import { LimitsPage } from "./limits-page.js";
+import { AuditPage } from "./audit-page.js";
+import { JournalPage } from "./journal-page.js";
 import { choose, retryNow, stop, watch } from "./live.js";
 import { NowPage } from "./now-page.js";
+import { PeoplePage } from "./people-page.js";
 import { closeNotes } from "./policy.js";
 import { fragment, pages, parse } from "./route.js";
 import { ifSignedOut, signIn } from "./session.js";
@@ -14,7 +18,7 @@ import { onChange, state, update } from "./state.js";
 import { closeProblems } from "./switches.js";
 import { WaitingPage } from "./waiting-page.js";
 
-const views = { now: NowPage, limits: LimitsPage };
+const views = { now: NowPage, limits: LimitsPage, people: PeoplePage, journal: JournalPage, audit: AuditPage };
 
 function App({ state }) {
   if (state.session === "unknown") return null;
@@ -38,9 +42,10 @@ const passing = new Set([0, 503]); // no answer, or the database can't tell who 
 // enter fetches what the pages need, once somebody is signed in.
 async function enter() {
   try {
-    const { body } = await request("GET", "/channels");
+    const [me, { body }] = await Promise.all([request("GET", "/session"), request("GET", "/channels")]);
     update((s) => {
       s.session = "in";
+      s.me = me.body;
       s.channels = body.channels;
       s.channel = null;
     });
@@ -57,7 +62,7 @@ async function enter() {
 
 // show follows the address bar.
 async function show() {
-  const { page, channel, code } = parse(location.hash);
+  const { page, channel, query, code } = parse(location.hash);
   if (code) {
     history.replaceState(null, "", fragment("now")); // a code is nobody else's business
     await signIn({ code });
@@ -67,6 +72,7 @@ async function show() {
   document.title = `${pages[page]} · chatguard`;
   update((s) => {
     s.route = page;
+    s.query = query;
     s.wanted = channel;
   });
   if (state.session === "in") choose();
@@ -75,12 +81,34 @@ async function show() {
 onChange((s) => {
   if (s.session === "out") stop();
   render(html`<${App} state=${s} />`, document.getElementById("app"));
+  focusWanted(s);
 });
+
+function focusWanted(s) {
+  const wanted = s.focus && document.getElementById(s.focus);
+  if (!wanted) return;
+  s.focus = "";
+  wanted.focus();
+}
+
+// find goes to the search for a user, wherever one is.
+function find() {
+  update((s) => (s.focus = "find"));
+  if (state.route !== "people") location.hash = fragment("people", state.wanted);
+}
+
+const isTyping = (element) => element.closest("input, textarea, select");
+
 addEventListener("hashchange", show);
 addEventListener("online", retryNow);
 document.addEventListener("visibilitychange", () => document.hidden || retryNow());
 document.addEventListener("keydown", (event) => {
+  if (event.key === "/" && state.session === "in" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(event.target)) {
+    event.preventDefault(); // else the slash is written into the field
+    find();
+  }
   if (event.key !== "Escape") return;
+  close();
   closeNotes();
   closeProblems();
 });

@@ -3,6 +3,8 @@
 import { html } from "../vendor/htm-preact.js";
 import { ChannelSwitches } from "./channel-switches.js";
 import { DatabaseNote } from "./database-note.js";
+import { heldRow } from "./held-row.js";
+import { RatesChart } from "./rates-chart.js";
 import { standing } from "./state.js";
 import { UsersTable } from "./users-table.js";
 
@@ -12,21 +14,25 @@ const tenths = new Intl.NumberFormat("en-GB", { minimumFractionDigits: 1, maximu
 const rate = (perSecond) => (perSecond < 100 ? tenths : whole).format(perSecond);
 
 export function NowPage({ state }) {
-  const { status, users, feed, policy } = state;
+  const { status, feed, policy } = state;
   const { throttled, would } = standing();
+  const hasRows = throttled + would > 0 || heldRow();
   const stale = feed.state === "lost" ? "stale" : "";
   return html`
     <h1 class="unseen">Throttled now</h1>
     <${DatabaseNote} database=${status?.database} policy=${policy} />
     <${ChannelSwitches} state=${state} />
-    <dl class="figures ${stale}">
-      <${Figure} name="users throttled now" value=${status && whole.format(throttled)} />
-      ${would > 0 && html`<${Figure} name="only observed" value=${whole.format(would)} />`}
-      <${Figure} name="messages a second" value=${status && rate(status.messages_per_second)} />
-      <${Figure} name="throttled a second" value=${status && rate(status.throttled_per_second)} />
-    </dl>
-    ${users.size > 0 && html`<${UsersTable} users=${users} stale=${stale} />`}
-    ${users.size === 0 && status && html`<${Nobody} state=${state} />`}
+    <div class="overview ${stale}">
+      <dl class="figures">
+        <${Figure} name="users throttled now" value=${status && whole.format(throttled)} />
+        ${would > 0 && html`<${Figure} name="only observed" value=${whole.format(would)} />`}
+        <${Figure} name="messages a second" value=${status && rate(status.messages_per_second)} />
+        <${Figure} name="throttled a second" value=${status && rate(status.throttled_per_second)} />
+      </dl>
+      <${RatesChart} state=${state} />
+    </div>
+    ${hasRows && html`<${UsersTable} state=${state} stale=${stale} />`}
+    ${!hasRows && status && html`<${Nobody} state=${state} />`}
   `;
 }
 

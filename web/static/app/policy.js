@@ -1,63 +1,45 @@
 // The limits being edited: loading, editing, checking, saving, undoing.
 //
-// state.form is {policy, etag, revision, draft, errors, problem, busy, conflict, saved}: policy and etag are what was loaded, draft what
-// has been typed ({mode, limits: [texts by field]}), errors what is wrong with it by field, problem what chatguard refused, conflict the
-// change of somebody else's that came in between, made the revision made here last and the policy before it. The revision is null where there is
-// none, and undefined where chatguard can't tell.
+// state.form is {policy, etag, revision, draft, errors, problem, busy, conflict, made, focus}: policy and etag are what was loaded, draft what has
+// been typed (see draft.js), errors what is wrong with it by field, problem what chatguard refused, conflict the change of somebody else's that came
+// in between (see conflict.js), made the revision made here last and the policy before it, focus the field that the last edit leads to, by its ID.
+// The revision is null where there is none, and undefined where chatguard can't tell.
 
-import { algorithmOf, amount } from "./algorithms.js";
 import { request } from "./api.js";
+import { errorsOf } from "./draft-errors.js";
+import { draftOf, isDirty, policyOf } from "./draft.js";
 import { ifSignedOut } from "./session.js";
 import { state, update } from "./state.js";
-import { seconds } from "./time.js";
 
-const address = () => `/channels/${encodeURIComponent(state.channel)}/policy`;
+export const policyAddress = () => `/channels/${encodeURIComponent(state.channel)}/policy`;
 
 // load fetches the limits in force and forgets what has been typed.
 export async function load() {
   const channel = state.channel;
   try {
-    const [policy, revision] = await Promise.all([request("GET", address()), lastRevision()]);
+    const [policy, revision] = await Promise.all([request("GET", policyAddress()), lastRevision()]);
     if (channel !== state.channel) return;
     update((s) => {
-      s.form = fresh(policy.body, policy.etag, revision, null);
+      s.form = formOf(policy.body, policy.etag, revision, null);
     });
   } catch (problem) {
-    if (!ifSignedOut(problem) && channel === state.channel) update((s) => (s.form = { ...(s.form ?? fresh(null, "", null, null)), problem: problem.message }));
+    if (!ifSignedOut(problem) && channel === state.channel) update((s) => (s.form = { ...(s.form ?? formOf(null, "", null, null)), problem: problem.message }));
   }
 }
 
 // lastRevision fetches the last change. The limits can be changed without it, so a database in trouble is no problem here.
 async function lastRevision() {
   try {
-    const { body } = await request("GET", address() + "/revisions");
+    const { body } = await request("GET", policyAddress() + "/revisions");
     return body.revisions[0] ?? null;
   } catch (problem) {
     if (problem.status !== 503) throw problem;
   }
 }
 
-function fresh(policy, etag, revision, made) {
-  return { policy, etag, revision, draft: policy && draftOf(policy), errors: {}, problem: "", busy: false, conflict: null, made };
-}
-
-function draftOf(policy) {
-  return { mode: policy.mode, limits: policy.limits.map(textsOf) };
-}
-
-// textsOf writes the numbers of a limit as they are edited.
-function textsOf(limit) {
-  const texts = {};
-  for (const [name, { isLength, least }] of Object.entries(algorithmOf(limit).fields)) {
-    const value = limit[name] ?? (least === 0 ? 0 : "");
-    texts[name] = String(isLength ? seconds(value) : value);
-  }
-  return texts;
-}
-
-// isFixed reports whether a limit can't be changed in a channel, because it counts in all of them.
-export function isFixed(limit) {
-  return limit.per === "user-everywhere";
+// formOf is a form in which nothing has been typed.
+export function formOf(policy, etag, revision, made) {
+  return { policy, etag, revision, draft: policy && draftOf(policy), errors: {}, problem: "", busy: false, conflict: null, made, focus: null };
 }
 
 // policyChanged takes note of the policy in force. A form without changes of its own follows it.
@@ -76,28 +58,17 @@ export function isUnsaved({ form, policy }) {
   return form?.made?.revision.saved === false;
 }
 
-export function isDirty(form) {
-  return JSON.stringify(form.draft) !== JSON.stringify(draftOf(form.policy));
-}
-
-export function setMode(mode) {
-  edit((draft) => (draft.mode = mode));
-}
-
-export function setField(index, field, text) {
-  edit((draft) => (draft.limits[index][field] = text));
-}
-
-function edit(change) {
+// edit changes the draft. focus is the ID of the field that it leads to, where that isn't the one it came from.
+export function edit(change, focus) {
   if (state.form.busy) return; // the answer replaces the draft
   const draft = structuredClone(state.form.draft);
   change(draft);
-  update((s) => (s.form = { ...s.form, draft, errors: check(s.form.policy, draft), problem: "" }));
+  update((s) => (s.form = { ...s.form, draft, errors: errorsOf({ policy: s.form.policy, draft }), problem: "", focus: focus ? { id: focus } : null }));
 }
 
 export function discard() {
   if (state.form.conflict) return load();
-  update((s) => (s.form = fresh(s.form.policy, s.form.etag, s.form.revision, s.form.made)));
+  update((s) => (s.form = formOf(s.form.policy, s.form.etag, s.form.revision, s.form.made)));
 }
 
 // closeNotes hides what has been read.
@@ -105,61 +76,32 @@ export function closeNotes() {
   if (state.form) update((s) => (s.form = { ...s.form, made: null, problem: "" }));
 }
 
-// check returns what is wrong with a draft, by "index.field". What was loaded is right.
-function check(policy, draft) {
-  const errors = {};
-  policy.limits.forEach((limit, i) => {
-    const known = textsOf(limit);
-    for (const [name, field] of Object.entries(algorithmOf(limit).fields)) {
-      const text = draft.limits[i][name];
-      const error = text !== known[name] && wrong(field, text);
-      if (error) errors[`${i}.${name}`] = error;
-    }
-  });
-  return errors;
-}
-
-// wrong says what is wrong with the text of a field; empty where nothing is.
-function wrong({ isLength, least, most }, text) {
-  const number = Number(text);
-  const isNumber = isLength ? /^\d*\.?\d+$/ : /^\d+$/;
-  if (!isNumber.test(text.trim()) || number < least) return `Write a ${isLength ? "number of seconds" : "whole number"}, ${least} or more.`;
-  return number > most ? `${amount(most)} is the most.` : "";
-}
-
-// policyOf is the policy that a draft asks for. What hasn't been typed stays as it was loaded, to the letter.
-function policyOf({ policy, draft }) {
-  const limits = policy.limits.map((limit, i) => {
-    const known = textsOf(limit);
-    const changed = { ...limit };
-    for (const [name, { isLength }] of Object.entries(algorithmOf(limit).fields)) {
-      const text = draft.limits[i][name];
-      if (text !== known[name]) changed[name] = isLength ? text.trim() + "s" : Number(text);
-    }
-    return changed;
-  });
-  return { ...policy, mode: draft.mode, limits };
-}
-
 export function save() {
   const form = state.form;
-  if (form.busy || !isDirty(form) || Object.keys(form.errors).length > 0) return;
-  return put(policyOf(form));
+  if (form.busy || form.conflict || !isDirty(form) || Object.keys(form.errors).length > 0) return;
+  return send("PUT", "", policyOf(form));
 }
 
 // undo puts back what the last save replaced.
 export function undo() {
-  return put(state.form.made.former);
+  return send("PUT", "", state.form.made.former);
 }
 
-async function put(policy) {
+// revert goes back to a revision; 0 is the configuration file's policy.
+export function revert(revision) {
+  return send("POST", "/revert", { revision });
+}
+
+// send asks for another policy in place of the one loaded.
+async function send(method, path, body) {
   const { form, channel } = state;
+  const address = policyAddress();
   const isShown = () => channel === state.channel && state.form?.busy; // nobody has gone to another channel meanwhile
   update((s) => (s.form = { ...form, busy: true, problem: "" }));
   try {
-    const { body: revision, etag } = await request("PUT", address(), { body: policy, ifMatch: form.etag });
-    if (!isShown()) return;
-    update((s) => (s.form = fresh(revision.policy, etag, revision, { revision, former: form.policy })));
+    const { body: revision, etag } = await request(method, address + path, { body, ifMatch: form.etag });
+    const policy = revision.policy.limits ? { body: revision.policy, etag } : await request("GET", address); // the file's isn't told
+    if (isShown()) update((s) => (s.form = formOf(policy.body, policy.etag, revision, { revision, former: form.policy })));
   } catch (problem) {
     if (ifSignedOut(problem) || !isShown()) return;
     const conflict = problem.status === 412 ? {} : null;

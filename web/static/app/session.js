@@ -3,11 +3,18 @@
 import { request } from "./api.js";
 import { state, update } from "./state.js";
 
+// forChats is for whoever brings the token of a chat server.
+const forChats = "This token only has messages of another chat judged. To see the dashboard, sign in with one that may view, moderate or own.";
+
 // signIn posts {code} or {token}; what it returns says whether it worked.
 export async function signIn(secret) {
   update((s) => (s.signIn = { busy: true, error: "" }));
   try {
-    await request("POST", "/session", { body: secret });
+    const { body } = await request("POST", "/session", { body: secret });
+    if (body.access === "check") {
+      await request("DELETE", "/session");
+      throw new Error(forChats);
+    }
     update((s) => (s.signIn = { busy: false, error: "" }));
     return true;
   } catch (problem) {
@@ -33,10 +40,13 @@ export async function signOut() {
 export function signedOut() {
   update((s) => {
     s.session = "out";
+    s.me = { name: "", access: "" };
     s.problem = "";
     s.users = new Map();
-    s.status = s.policy = s.form = null;
+    s.status = s.policy = s.form = s.preview = s.history = s.overrides = null;
     s.turned = {};
+    s.people = s.journal = s.audit = s.entry = null;
+    s.pardons = {};
   });
 }
 

@@ -14,7 +14,7 @@ export function SignInPage({ signIn, onSignedIn }) {
       <h1>chatguard</h1>
       <p>To sign in, run <code>chatguard signin</code> on the machine where chatguard runs, and open the link it prints.</p>
       <form onSubmit=${submit}>
-        <label for="token">Or sign in with the owner’s token</label>
+        <label for="token">Or sign in with a token</label>
         <div class="together">
           <input id="token" name="token" type="password" autocomplete="current-password" spellcheck="false" required
             aria-describedby="token-error" aria-invalid=${signIn.error ? "true" : "false"} />

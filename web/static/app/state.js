@@ -3,7 +3,9 @@
 export const state = {
   session: "unknown", // "unknown", "out", "in"
   signIn: { busy: false, error: "" },
-  route: "now", // "now", "limits"
+  me: { name: "", access: "" }, // who is signed in; access is "view", "moderate" or "own"
+  route: "now", // a key of pages in route.js
+  query: {}, // what the address bar has behind the question mark, beside the channel
   channels: [], // {id, login, paused_by, raid_until}
   wanted: "", // the ID of the one that the address bar names; empty means the first
   channel: null, // the ID of the one shown; empty while there is none to show, null before that is known
@@ -12,9 +14,22 @@ export const state = {
   status: null, // as the live feed sends it
   policy: null, // {etag, mode, in_force, saved}: mode is as stated, in_force with a pause laid over it
   users: new Map(), // throttled users by ID, those throttled first at the front
+  held: null, // the row of theirs that somebody is at, see held-row.js
+  amended: {}, // how acting on users there went, see amending.js
   form: null, // the limits being edited, see policy.js
+  rates: null, // how busy the channel was, see rates.js
+  ratesSpan: "hour", // how much of that is shown: the last "hour" or "day"
+  preview: null, // what the limits being edited would have done, see preview.js
+  overrides: null, // users with numbers of their own, see limit-overrides.js
+  history: null, // revisions of the policy, and how it differs from the file, see history.js
+  people: null, // users found, and the one shown, see people.js
+  journal: null, // entries, see journal.js
+  audit: null, // changes, see audit.js
+  entry: null, // the journal's entry that is shown whole
+  pardons: {}, // how pardoning entries here went, see pardons.js
   turned: {}, // how pressing the channel's switches here went, see switches.js
   problem: "", // why signing out has failed
+  focus: "", // the ID of what gets the keyboard's focus once it is drawn
   announcement: "", // what a screen reader says next
 };
 
@@ -36,11 +51,21 @@ export function update(change) {
   });
 }
 
+// isStanding reports whether a user is throttled still, even where chatguard hasn't said yet that their time is over.
+export function isStanding({ leaving, never, may_speak_at: at }) {
+  return !leaving && (never || Date.parse(at) > now());
+}
+
 // standing counts the users shown: those who are throttled, and those who would have been, had their last message not only been observed.
 export function standing() {
-  const staying = [...state.users.values()].filter((user) => !user.leaving);
+  const staying = [...state.users.values()].filter(isStanding);
   const would = staying.filter((user) => user.observed).length;
   return { throttled: staying.length - would, would };
+}
+
+// mayModerate reports whether whoever is signed in may change anything.
+export function mayModerate() {
+  return state.me.access === "moderate" || state.me.access === "own";
 }
 
 // now is the time by chatguard's clock, ms.

@@ -1,17 +1,52 @@
 // Times and lengths of time in words.
 
-const clockFormat = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" });
-const minuteFormat = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
-const dayFormat = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short" });
+const clockParts = { hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
+const dayParts = { weekday: "short", day: "numeric", month: "short" };
+
+const formats = new Map(); // made once for each zone, as that is slow
+
+// formatsOf returns how times are written in a zone; an empty one is the browser's own, and so is one that the browser doesn't know.
+function formatsOf(timeZone = "") {
+  if (!formats.has(timeZone)) {
+    const format = (parts) => new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: timeZone || undefined });
+    try {
+      formats.set(timeZone, { minute: format(clockParts), second: format({ ...clockParts, second: "2-digit" }), day: format(dayParts) });
+    } catch {
+      return formatsOf();
+    }
+  }
+  return formats.get(timeZone);
+}
 
 const minute = 60_000; // ms
 
 // clock writes a moment with its zone; where it isn't today, with its day and rounded up to the minute: "14:03:22 CET", "Tue 4 Nov, 14:04 CET".
-export function clock(ms) {
-  const at = new Date(ms);
-  if (at.toDateString() === new Date().toDateString()) return clockFormat.format(at);
-  const later = new Date(Math.ceil(ms / minute) * minute);
-  return dayFormat.format(later) + ", " + minuteFormat.format(later);
+export function clock(ms, zone) {
+  const write = formatsOf(zone);
+  if (write.day.format(ms) === write.day.format(Date.now())) return write.second.format(ms);
+  const later = Math.ceil(ms / minute) * minute;
+  return write.day.format(later) + ", " + write.minute.format(later);
+}
+
+// soon writes a moment beside how long it is until then: within a day it needs no day. "14:03:22 CET", "00:00 CET", "Tue 4 Nov, 14:04 CET".
+export function soon(ms, zone) {
+  if (ms - Date.now() > 24 * 60 * minute) return clock(ms, zone);
+  const write = formatsOf(zone);
+  return write.day.format(ms) === write.day.format(Date.now()) ? write.second.format(ms) : write.minute.format(Math.ceil(ms / minute) * minute);
+}
+
+// stamp writes when something happened, to the second: "14:03:22 CET", "Tue 4 Nov, 14:03:22 CET".
+export function stamp(ms, zone) {
+  const write = formatsOf(zone);
+  const day = write.day.format(ms);
+  return (day === write.day.format(Date.now()) ? "" : day + ", ") + write.second.format(ms);
+}
+
+// toMinute writes when something happened, to the minute: "14:03 CET", "Tue 4 Nov, 14:03 CET".
+export function toMinute(ms, zone) {
+  const write = formatsOf(zone);
+  const day = write.day.format(ms);
+  return (day === write.day.format(Date.now()) ? "" : day + ", ") + write.minute.format(ms);
 }
 
 const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];

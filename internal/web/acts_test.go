@@ -1,0 +1,237 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// controlOf finds a control of the spammer's row: "name", "menu", "pardon", "grant", "exempt", "reset", or "first", of what stands below the row.
+func controlOf(name string) string {
+	return fmt.Sprintf(`document.getElementById("%s-of-%s")`, name, spammer.ID)
+}
+
+const (
+	question    = `document.querySelector(".held .question")`
+	spammersRow = `document.querySelector('.row[data-user="42"]:not(.leaving)')`
+	deedOf42    = `document.querySelector('.row[data-user="42"] .deed')`
+)
+
+// act clicks on a control of the spammer's row.
+func (w *window) act(name string) {
+	w.Window.Helper()
+	w.See(controlOf(name))
+	w.Click(fmt.Sprintf(`[id="%s-of-%s"]`, name, spammer.ID))
+}
+
+// choose clicks on a button of the question below the row.
+func (w *window) choose(button string) {
+	w.Window.Helper()
+	find := fmt.Sprintf(`[...document.querySelectorAll(".held .question button")].find((b) => b.innerText.startsWith(%q))`, button)
+	w.See(find)
+	w.Must(chromedp.Evaluate[chromedp.Void](find + ".click()"))
+}
+
+// press presses a key where the focus is, and waits until the focus is on a control of the spammer's row.
+func (w *window) press(key, then string) {
+	w.Window.Helper()
+	w.Must(chromedp.KeyEvent(key))
+	w.See("document.activeElement === " + controlOf(then))
+}
+
+// audited fails the test unless a change of the spammer's was noted.
+func (d *dashboard) audited(action journal.AuditAction) {
+	d.Helper()
+	d.store.mu.Lock()
+	defer d.store.mu.Unlock()
+	for _, a := range d.store.audits {
+		if a.Action == action && a.UserID == spammer.ID && a.Author == "anna" {
+			return
+		}
+	}
+	d.Errorf("%s isn't among %+v", action, d.store.audits)
+}
+
+// catch opens a window on a spammer who is throttled.
+func catch(t *testing.T, width, height int64) (*dashboard, *window) {
+	t.Helper()
+	d := dash(t)
+	w := d.open(width, height)
+	d.say(spammer, 4)
+	w.See(spammersRow)
+	d.flushed()
+	return d, w
+}
+
+func TestAUserIsPardonedInTheirRow(t *testing.T) {
+	d, w := catch(t, 1600, 900)
+	w.act("pardon")
+	w.See(has(deedOf42, "pardoned"))
+	w.See(`document.querySelector("[aria-live]").innerText.startsWith("Spammer: pardoned.")`)
+	d.audited(journal.UserPardoned)
+	if focused := browsertest.Eval[string](w.Window, "document.activeElement.id"); focused != "pardon-of-42" {
+		t.Errorf("pressed, and the focus is on %q", focused)
+	}
+}
+
+func TestAUserIsGrantedMessagesByKeyboard(t *testing.T) {
+	for width, opener := range map[int64]string{360: "menu", 1600: "grant"} {
+		d, w := catch(t, width, 800)
+		open := func() {
+			w.press(kb.Enter, "first")
+			if opener == "menu" {
+				w.press(kb.Tab, "grant")
+				w.press(kb.Enter, "first")
+			}
+			w.See(has(question, "Give Spammer"))
+		}
+		w.Must(chromedp.Evaluate[chromedp.Void](controlOf(opener) + ".focus()"))
+		open()
+		w.See(`[...document.querySelectorAll(".question option")].map((o) => o.value).join() === "burst,daily"`)
+		w.fits()
+		w.Accessible()
+		w.press(kb.Escape, opener)
+		w.See("!" + question)
+		open()
+		w.See(controlOf("first") + `.value === "10"`)
+		w.Must(chromedp.Evaluate[chromedp.Void](controlOf("first")+".select()"), chromedp.KeyEvent("2"+kb.Enter))
+		w.See(has(deedOf42, "2 granted until ") + "&& !" + question + "&& document.activeElement === " + controlOf(opener))
+		d.audited(journal.UserGranted)
+		if v := d.say(spammer, 2); !v.Allowed {
+			t.Error("two messages granted, and the second is throttled")
+		}
+		if v := d.say(spammer, 1); v.Allowed {
+			t.Error("two messages granted, and a third is allowed")
+		}
+	}
+}
+
+func TestAUserIsExempted(t *testing.T) {
+	for button, length := range map[string]time.Duration{"10 min": 10 * time.Minute, "1 h": time.Hour, "for good": 0} {
+		d, w := catch(t, 1600, 900)
+		w.act("exempt")
+		w.See(has(question, "Let Spammer write without limits") + "&&" + has(question, "until midnight (in "))
+		w.choose(button)
+		w.See(has(deedOf42, "exempt "))
+		d.audited(journal.UserExempted)
+		own, err := d.guard.UserOverride(channelID, spammer.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends := own.ExemptUntil.After(d.now().Add(length-time.Minute)) && !own.ExemptUntil.After(d.now().Add(length))
+		if own.Exempt != chatguard.AlwaysExempt || length > 0 && !ends || length == 0 && !own.ExemptUntil.IsZero() {
+			t.Errorf("%s: %+v", button, own)
+		}
+	}
+}
+
+func TestAResetIsAskedFirst(t *testing.T) {
+	d, w := catch(t, 360, 800)
+	w.act("menu")
+	w.choose("Reset")
+	w.See(has(question, "Reset Spammer? Everything they have used is forgotten."))
+	w.fits()
+	w.choose("Cancel")
+	w.See("!" + question + "&& document.activeElement === " + controlOf("menu"))
+	if v := d.say(spammer, 1); v.Allowed {
+		t.Error("cancelled, and the user is reset")
+	}
+	w.act("menu")
+	w.choose("Reset")
+	w.See(has(question, "Reset Spammer?"))
+	w.choose("Reset")
+	w.See(has(deedOf42, "reset"))
+	d.audited(journal.UserReset)
+	if v := d.say(spammer, 3); !v.Allowed {
+		t.Error("reset, and a third message is throttled")
+	}
+}
+
+func TestWhatChatguardRefusesIsSaidBesideTheUser(t *testing.T) {
+	d, w := catch(t, 360, 800)
+	d.store.refuse(errors.New("too many changes wait"))
+	for _, action := range []string{"Reset", "Pardon"} {
+		w.act("menu")
+		w.choose(action)
+		if action == "Reset" {
+			w.See(has(question, "Reset Spammer?"))
+			w.choose(action)
+		}
+		w.See(has(`document.querySelector(".held .question [role=alert]")`, "database is in trouble"))
+		w.fits()
+		w.Accessible()
+		w.press(kb.Escape, "menu")
+		w.See("!" + question)
+	}
+}
+
+func TestWhatIsntSavedIsSaidBesideTheUser(t *testing.T) {
+	d, w := catch(t, 360, 800)
+	d.breakDatabase(time.Minute)
+	w.act("menu")
+	w.choose("Pardon")
+	w.See(has(`document.querySelector(".held .question [role=status]")`, "pardoned. That holds, but isn’t saved yet: a restart now would undo it."))
+	w.fits()
+	w.Accessible()
+	w.press(kb.Escape, "menu")
+	w.See("!" + question)
+}
+
+func TestWhoOnlyLooksOnHasNoButtons(t *testing.T) {
+	d := dash(t)
+	w := d.openAs("clara", journal.AccessView, 1600, 900)
+	d.say(spammer, 4)
+	w.See(spammersRow + `&& document.querySelector(".me").innerText === "clara, looks on"`)
+	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".users button").length`); n > 0 {
+		t.Errorf("there are %d buttons", n)
+	}
+	w.Accessible()
+}
+
+func TestTheRowSomebodyIsAtStays(t *testing.T) {
+	d, w := catch(t, 360, 800)
+	for i, name := range []string{"anna", "berta"} {
+		d.say(chatguard.User{ID: fmt.Sprint(43 + i), Login: name}, 4)
+		w.See(rows(name, 1))
+	}
+	w.Must(chromedp.Evaluate[chromedp.Void](controlOf("menu") + ".focus()"))
+	w.press(kb.Enter, "first")
+	rest := `document.getAnimations().every((a) => a.effect.getComputedTiming().endTime > 2000)`
+	w.See(rest)
+	place := spammersRow + ".getBoundingClientRect().top"
+	before := browsertest.Eval[float64](w.Window, place)
+	for i := range 5 {
+		name := fmt.Sprint("teatime_", i)
+		d.say(chatguard.User{ID: fmt.Sprint(100 + i), Login: name}, 4)
+		w.See(rows(name, 1))
+	}
+	d.pass(10*time.Minute - 2*time.Second)
+	d.say(chatguard.User{ID: "300", Login: "gardenhour"}, 4)
+	w.See(rows("gardenhour", 1))
+	d.pass(2 * time.Second)
+	w.See(has(spammersRow, "may write again") + `&& document.querySelector(".figures dd").textContent === "1" && ` + rows("gardenhour", 1) + "&&" + rows("berta", 0))
+	w.See(rest)
+	if after := browsertest.Eval[float64](w.Window, place); after != before {
+		t.Errorf("the row has gone from %v to %v px while its menu is open", before, after)
+	}
+	if focused := browsertest.Eval[string](w.Window, "document.activeElement.id"); focused != "first-of-42" {
+		t.Errorf("the focus has gone to %q", focused)
+	}
+	w.press(kb.Escape, "menu")
+	w.Must(chromedp.Evaluate[chromedp.Void]("document.activeElement.blur()"))
+	w.See("!" + spammersRow)
+}
+
+func TestANameLeadsToItsCard(t *testing.T) {
+	_, w := catch(t, 360, 800)
+	w.act("name")
+	w.See(`location.hash === "#/people?user=42"`)
+}

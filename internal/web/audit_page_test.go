@@ -1,0 +1,112 @@
+package web
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// audited is true when the audit shows just so many changes, the newest of which says the text.
+func audited(n int, newest string) string {
+	const words = `document.querySelector(".audit")?.innerText.replace(/\s+/g, " ")`
+	return fmt.Sprintf(`document.querySelectorAll(".audit").length === %d && %s.includes(%q)`, n, words, newest)
+}
+
+// target is a user, and who changes them.
+func target(user chatguard.User, author string) journal.Target {
+	return journal.Target{ChannelID: channelID, UserID: user.ID, Author: author}
+}
+
+func TestTheAuditSaysWhoChangedWhat(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	w.goTo("audit")
+	w.See(says("Nobody has changed anything yet, as far back as chatguard remembers."))
+
+	ctx := t.Context()
+	own := chatguard.UserOverride{Exempt: chatguard.NeverExempt, Timezone: "Asia/Tokyo", Limits: map[string]chatguard.Override{"burst": {Burst: 9, Refill: 2 * time.Second}}}
+	entry := d.say(gardenhour, 4).EntryID
+	d.flushed()
+	for _, change := range []struct {
+		says string
+		make func() (bool, error)
+	}{
+		{"berta granted messages 71 10 extra in daily until ", func() (bool, error) {
+			_, saved, err := d.control.Grant(ctx, target(gardenhour, "berta"), "daily", 10)
+			return saved, err
+		}},
+		{"berta pardoned 71 entry ", func() (bool, error) { return d.control.Pardon(ctx, entry, "berta") }},
+		{"clara reset 71", func() (bool, error) { return d.control.Reset(ctx, target(gardenhour, "clara")) }},
+		{"clara exempted 72 from all limits until ", func() (bool, error) { return d.control.Exempt(ctx, target(teahouse, "clara"), time.Hour) }},
+		{"clara set numbers of their own 71", func() (bool, error) { return d.control.SetOverride(ctx, target(gardenhour, "clara"), own) }},
+		{"judged whatever their role; their day is that of Asia/Tokyo; burst: 9 at once, one more every 2 seconds, before: nothing", func() (bool, error) { return true, nil }},
+		{"clara paused", func() (bool, error) { return d.control.Pause(ctx, channelID, "clara") }},
+		{"clara switched raid mode on until ", func() (bool, error) {
+			_, saved, err := d.control.StartRaid(ctx, channelID, "clara", time.Minute)
+			return saved, err
+		}},
+		{"clara switched raid mode off", func() (bool, error) { return d.control.EndRaid(ctx, channelID, "clara") }},
+	} {
+		if saved, err := change.make(); !saved || err != nil {
+			t.Fatalf("%s: %v, %v", change.says, saved, err)
+		}
+		n := len(d.store.audits)
+		w.visit("#/now")
+		w.visit("#/audit")
+		w.See(audited(n, change.says))
+	}
+
+	d.put(burst(7))
+	w.visit("#/audit?action=policy")
+	w.See(audited(1, "owner changed the limits revision 1 burst: messages at once 3 → 7"))
+	w.pick("#filter-action", "")
+	w.Write("#filter-author", "berta\r")
+	w.See(`location.hash === "#/audit?author=berta" &&` + audited(2, "berta pardoned"))
+	w.Write("#filter-author", "nobody\r")
+	w.See(says("No change fits these filters."))
+	w.visit("#/audit?user=72")
+	w.See(audited(1, "clara exempted"))
+	w.Click(".audit .user a")
+	w.See(`location.hash === "#/people?user=72"`)
+}
+
+func TestTheAuditIsExported(t *testing.T) {
+	d := dash(t)
+	if _, err := d.control.Reset(t.Context(), target(gardenhour, "berta")); err != nil {
+		t.Fatal(err)
+	}
+	d.flushed()
+	w := d.openAs("clara", journal.AccessView, 1400, 900)
+	w.visit("#/audit?author=berta")
+	w.See(audited(1, "berta reset"))
+	if link := browsertest.Eval[string](w.Window, `document.querySelector(".export[download]").getAttribute("href")`); link != "api/v1/audit?channel=7&author=berta&format=csv" {
+		t.Errorf("the link leads to %s", link)
+	}
+}
+
+func TestTheAuditIsAccessible(t *testing.T) {
+	d := dash(t)
+	for _, author := range hostileNames {
+		if _, err := d.control.Reset(t.Context(), target(gardenhour, author)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.put(burst(7))
+	d.flushed()
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{360, 1600} {
+			d.store.addCode("code", "anna")
+			w := d.openWith("code", width, 900)
+			w.Prefer(map[string]string{"prefers-color-scheme": scheme})
+			w.goTo("audit")
+			w.See(fmt.Sprintf(`document.querySelectorAll(".audit").length === %d`, len(hostileNames)+1))
+			w.Accessible()
+			w.fits()
+			w.unharmed()
+		}
+	}
+}

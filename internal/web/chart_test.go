@@ -1,0 +1,128 @@
+package web
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/chatguard/chatguard/internal/browsertest"
+)
+
+// served lets the page's requests for the rates be answered with what a test says, in window.rates by span; not at all once window.silent is true.
+const served = `{
+	const real = fetch;
+	window.rates = { hour: null, day: null };
+	window.fetch = (address, options) => {
+		const span = /rates\?.*span=(\w+)/.exec(address)?.[1];
+		if (span && window.silent) return new Promise(() => {});
+		return span && window.rates[span] ? Promise.resolve(Response.json(window.rates[span])) : real(address, options);
+	};
+}`
+
+// told is an answer of 720 steps: the first quarter unknown, then a message a step, with a peak of 155 and 10 throttled ones at step 480.
+const told = `{
+	const fill = (each) => Array.from({ length: 720 }, (_, i) => (i < 180 ? null : each(i)));
+	window.rates.hour = { from: new Date(Date.now() - 3600e3).toISOString(), step_seconds: 5,
+		messages: fill((i) => (i === 480 ? 155 : 1)), throttled: fill((i) => (i === 480 ? 10 : 0)), observed: fill((i) => (i === 480 ? 4 : 0)) };
+	window.rates.day = { from: new Date(Date.now() - 86400e3).toISOString(), step_seconds: 60,
+		messages: Array(1440).fill(null), throttled: Array(1440).fill(null), observed: Array(1440).fill(null) };
+}`
+
+const caption = `document.querySelector(".chart figcaption")`
+
+// tells lets the page be answered so when it asks how busy the chat was.
+func (w *window) tells(rates string) {
+	w.Window.Helper()
+	w.Must(chromedp.Evaluate[chromedp.Void](served), chromedp.Evaluate[chromedp.Void](rates))
+}
+
+// choosesSpan presses "Last hour" or "Last day".
+func (w *window) choosesSpan(name string) {
+	w.Window.Helper()
+	button := fmt.Sprintf(`[...document.querySelectorAll(".spans button")].find((b) => b.innerText === %q)`, name)
+	w.See(button)
+	w.Must(chromedp.Evaluate[chromedp.Void](button + ".click()"))
+	w.See(button + `.ariaPressed === "true"`)
+}
+
+func TestTheChartSaysWhatItShows(t *testing.T) {
+	w := dash(t).open(1600, 900)
+	w.tells(told)
+	w.choosesSpan("Last day")
+	w.See(has(caption, "Nothing is known of the last day yet."))
+	w.choosesSpan("Last hour")
+	w.See(has(caption, ": 694 messages, 6 throttled, 4 would have been throttled; busiest at ") + "&&" + has(caption, " with 31 a second."))
+	w.See(`document.querySelector('.chart [role=img]').ariaLabel === "Messages a second. " + ` + caption + `.innerText`)
+	w.Accessible()
+
+	w.Click(".chart summary")
+	w.See(`document.querySelectorAll(".chart thead th").length === 4`)
+	cells := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll(".chart td")].map((e) => e.innerText)`)
+	known, busy := 0, 0
+	for _, c := range cells {
+		if c != "not known" {
+			known++
+		}
+		if c == "0.7" { // 59 messages and 155 in 300 s
+			busy++
+		}
+	}
+	if rows := len(cells) / 3; rows < 12 || rows > 13 || known >= len(cells) || busy != 1 {
+		t.Errorf("%d rows, %d known cells, %d with the peak: %q", rows, known, busy, cells)
+	}
+}
+
+func TestTheChartNamesTheMomentPointedAt(t *testing.T) {
+	w := dash(t).open(1600, 900)
+	w.tells(told)
+	w.choosesSpan("Last day")
+	w.choosesSpan("Last hour")
+	w.See(has(caption, "694 messages"))
+	w.Must(chromedp.Evaluate[chromedp.Void](`{
+		const over = document.querySelector(".u-over"), { left, top, width } = over.getBoundingClientRect();
+		over.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: left + (width * 480) / 719, clientY: top + 20 }));
+	}`))
+	legend := `document.querySelector(".legend")`
+	w.See(has(legend, "messages 31 a second") + "&&" + has(legend, "throttled 1.2 a second") + `&& document.querySelector(".legend time")`)
+}
+
+// ink counts the pixels of the chart that have the colour of a custom property.
+func ink(property string) string {
+	return fmt.Sprintf(`(() => {
+		const canvas = document.querySelector(".chart canvas"), probe = document.createElement("canvas").getContext("2d");
+		if (!canvas) return 0;
+		probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(%q);
+		probe.fillRect(0, 0, 1, 1);
+		const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+		const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+		let n = 0;
+		for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200 && Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 12) n++;
+		return n;
+	})()`, property)
+}
+
+func TestTheChartFollowsThePageIntoTheDark(t *testing.T) {
+	w := dash(t).open(1600, 900)
+	w.tells(told)
+	w.choosesSpan("Last day")
+	w.choosesSpan("Last hour")
+	w.See(has(caption, "694 messages"))
+	w.Must(chromedp.Evaluate[chromedp.Void]("window.silent = true")) // so that nothing else draws it again
+	for _, scheme := range []string{"light", "dark", "light"} {
+		w.Prefer(map[string]string{"prefers-color-scheme": scheme})
+		w.See(ink("--edge") + " > 100 &&" + ink("--hairline") + " > 100")
+	}
+	w.Must(chromedp.EmulateViewport(360, 800))
+	w.See(`document.querySelector(".chart canvas").getBoundingClientRect().width <= 328`)
+	w.fits()
+}
+
+func TestTheChartCountsWhatIsSaid(t *testing.T) {
+	d := dash(t)
+	w := d.open(360, 800)
+	w.See(has(caption, "No messages since ")) // what was said while it began isn't known
+	d.say(spammer, 5)
+	w.See(has(caption, "5 messages, 2 throttled; busiest at ")) // fetched again by itself
+	w.fits()
+}

@@ -1,0 +1,239 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// write lets a user write a text now.
+func (d *dashboard) write(user chatguard.User, text string) chatguard.Verdict {
+	d.Helper()
+	m := chatguard.Message{ID: rand.Text(), ChannelID: channelID, User: user, Text: text, SentAt: d.now()}
+	v, err := d.guard.Check(context.Background(), m)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return v
+}
+
+// went tells how acting on a throttled message went.
+func (d *dashboard) went(v chatguard.Verdict, result journal.Result, reason string) {
+	d.store.Report(journal.Outcome{Entry: v.EntryID, At: d.now(), Action: v.Penalty.Action, Result: result, Reason: reason})
+}
+
+// entries is true when the journal shows so many rows that say the text.
+func entries(n int, text string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll(".entries .entry")].filter((row) => row.textContent.includes(%q)).length === %d`, text, n)
+}
+
+// pick chooses a value in a list of them, as a person does.
+func (w *window) pick(list, value string) {
+	w.Window.Helper()
+	w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
+		const list = document.querySelector(%q);
+		list.value = %q;
+		list.dispatchEvent(new Event("change", { bubbles: true }));
+	}`, list, value)))
+}
+
+func TestTheJournalIsFiltered(t *testing.T) {
+	d := dash(t)
+	d.say(gardenhour, 3)
+	d.say(teahouse, 3)
+	d.went(d.write(gardenhour, "one more"), journal.Failed, "the bot is no moderator here")
+	d.went(d.write(teahouse, "and another"), journal.Done, "")
+	d.flushed()
+	w := d.open(1400, 900)
+	w.goTo("journal")
+	w.See(entries(1, "delete failed: the bot is no moderator here") + "&&" + entries(1, "and another") + "&&" + entries(2, "burst"))
+
+	w.Click("#only-failures")
+	w.See(`location.hash === "#/journal?result=failed" &&` + entries(1, "gardenhour") + "&&" + entries(0, "teahouse"))
+	w.See(`document.querySelector("#filter-result").value === "failed"`)
+	w.Write("#filter-user", "teahouse"+kb.Enter)
+	w.See(`location.hash === "#/journal?user=teahouse&result=failed" &&` + says("No throttled message fits these filters."))
+	w.Must(chromedp.Evaluate[chromedp.Void]("history.back()"))
+	w.See(`document.querySelector("#filter-user").value === "" &&` + entries(1, "gardenhour"))
+	w.Must(chromedp.Evaluate[chromedp.Void]("history.back()"))
+	w.See(`!document.querySelector("#only-failures").checked &&` + entries(1, "gardenhour") + "&&" + entries(1, "teahouse"))
+
+	w.pick("#filter-limit", "daily")
+	w.See(`location.hash === "#/journal?limit=daily" &&` + says("No throttled message fits these filters."))
+	w.visit("#/journal?user=72&action=delete") // somebody was sent it
+	w.See(entries(1, "teahouse") + "&&" + entries(0, "gardenhour") + `&& document.querySelector("#filter-action").value === "delete"`)
+	w.Click(".entry .user a")
+	w.See(`location.hash === "#/people?user=72"`)
+}
+
+func TestTheJournalIsExported(t *testing.T) {
+	d := dash(t)
+	d.say(gardenhour, 4)
+	d.say(teahouse, 4)
+	d.flushed()
+	w := d.open(1400, 900)
+	w.visit("#/journal?user=gardenhour")
+	w.See(entries(1, "gardenhour") + "&&" + entries(0, "teahouse"))
+	table := browsertest.Eval[string](w.Window, `(() => {
+		const link = document.querySelector(".export");
+		const question = new XMLHttpRequest();
+		question.open("GET", link.href, false);
+		question.send();
+		return link.hasAttribute("download") + " " + question.getResponseHeader("Content-Type") + "\n" + question.responseText;
+	})()`)
+	if !strings.HasPrefix(table, "true text/csv") || !strings.Contains(table, "gardenhour") || strings.Contains(table, "teahouse") {
+		t.Errorf("exported: %s", table)
+	}
+}
+
+func TestNewEntriesWaitUntilTheyAreWanted(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	w.goTo("journal")
+	w.See(says("No message was throttled, as far back as chatguard remembers."))
+	first := d.say(gardenhour, 4)
+	w.See(entries(1, "gardenhour") + "&&" + entries(1, "deleting…")) // there was nothing that could move
+	d.went(first, journal.Failed, "Twitch said no")
+	d.say(teahouse, 5)
+	w.See(says("2 new: show") + "&&" + entries(0, "teahouse") + "&&" + entries(1, "delete failed: Twitch said no"))
+	w.Click(".fresh button")
+	w.See(entries(2, "teahouse") + "&&" + entries(1, "gardenhour") + `&& !document.querySelector(".fresh button")`)
+	if top := browsertest.Eval[string](w.Window, `document.querySelector(".entry .user").textContent`); top != "teahouse" {
+		t.Errorf("at the top is %s", top)
+	}
+}
+
+func TestThousandsOfEntriesAreDrawnLazily(t *testing.T) {
+	d := dash(t)
+	for i := range 250 {
+		d.say(chatguard.User{ID: fmt.Sprint(1000 + i), Login: fmt.Sprintf("user_%d_", i)}, 4)
+	}
+	d.flushed()
+	w := d.open(1400, 900)
+	w.goTo("journal")
+	w.See(entries(1, "user_249_") + "&&" + entries(0, "user_150_"))
+	w.Click(".more button")
+	w.See(`document.querySelector(".entries").ariaRowCount === "201"`)
+	w.Click(".more button")
+	w.See(says("That is all, as far back as chatguard remembers."))
+	w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".more").scrollIntoView()`))
+	w.See(entries(1, "user_0_") + "&&" + entries(0, "user_249_"))
+	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".entry").length`); n > 60 {
+		t.Errorf("%d rows are drawn", n)
+	}
+}
+
+func TestAWholeMessageIsShownOnDemand(t *testing.T) {
+	d := dash(t)
+	d.say(gardenhour, 3)
+	long := strings.Repeat("so many words ", 30) + "the end"
+	d.write(gardenhour, long)
+	d.flushed()
+	w := d.open(1400, 900)
+	w.goTo("journal")
+	w.See(entries(1, "so many words"))
+	if all := browsertest.Eval[bool](w.Window, `document.querySelector(".entry").textContent.includes("the end")`); all {
+		t.Error("the row has the whole text")
+	}
+	w.Must(chromedp.Focus(chromedp.CSS(".text-button")), chromedp.KeyEvent(kb.Enter))
+	w.See(`document.querySelector("dialog")?.open && document.querySelector(".whole-text").textContent.endsWith("the end") &&` + says("Penalty due"))
+	w.Accessible()
+	w.Must(chromedp.KeyEvent(kb.Escape))
+	w.See(`!document.querySelector("dialog") && document.activeElement.className === "text-button"`)
+}
+
+func TestAMessageIsPardonedInTheJournal(t *testing.T) {
+	d := dash(t)
+	d.say(gardenhour, 4)
+	d.flushed()
+	w := d.open(1400, 900)
+	w.goTo("journal")
+	w.See(entries(1, "gardenhour"))
+	w.Must(chromedp.Focus(chromedp.CSS(".pardon button")), chromedp.KeyEvent(kb.Enter))
+	w.See(`document.activeElement.textContent.trim() === "Pardoned"`)
+	if e, err := d.guard.Explain(chatguard.Message{ChannelID: channelID, User: gardenhour}); err != nil || e.Strikes != 0 {
+		t.Errorf("pardoned, and %d strikes, %v", e.Strikes, err)
+	}
+}
+
+func TestWhoMayOnlyLookPardonsNothing(t *testing.T) {
+	d := dash(t)
+	d.say(gardenhour, 4)
+	d.flushed()
+	w := d.openAs("clara", journal.AccessView, 1400, 900)
+	w.goTo("journal")
+	w.See(entries(1, "gardenhour"))
+	w.Accessible()
+	w.Click(".text-button")
+	w.See(`document.querySelector("dialog")?.open`)
+	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".pardon button, .forgive").length`); n != 0 {
+		t.Errorf("%d places to pardon at", n)
+	}
+}
+
+func TestAJournalThatCantBeReadSaysSo(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	d.store.hide(context.DeadlineExceeded)
+	w.goTo("journal")
+	w.See(`document.querySelector("main .error")?.textContent.includes("the database is in trouble")`)
+	d.store.hide(nil)
+}
+
+func TestHostileTextsStayTextInTheJournal(t *testing.T) {
+	d := dash(t)
+	for i, text := range hostileNames {
+		user := chatguard.User{ID: fmt.Sprint(80 + i), Login: text, DisplayName: text}
+		d.say(user, 3)
+		d.write(user, text)
+	}
+	d.flushed()
+	for _, width := range []int64{360, 1600} {
+		d.store.addCode("code", "anna")
+		w := d.openWith("code", width, 900)
+		w.goTo("journal")
+		w.See(fmt.Sprintf(`document.querySelectorAll(".entry").length === %d`, len(hostileNames)))
+		w.fits()
+		for i := range hostileNames {
+			w.See(`!document.querySelector("dialog")`)
+			w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelectorAll(".text-button")[%d].click()`, i)))
+			w.See(`document.querySelector("dialog")?.open`)
+			w.fits()
+			w.Must(chromedp.KeyEvent(kb.Escape))
+		}
+		w.unharmed()
+	}
+}
+
+func TestTheJournalIsAccessible(t *testing.T) {
+	d := dash(t)
+	d.say(teahouse, 3)
+	for i, result := range []journal.Result{journal.Done, journal.Failed, journal.Skipped, journal.Pending} {
+		d.went(d.write(teahouse, fmt.Sprint("message ", i)), result, "for a reason")
+	}
+	d.flushed()
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{360, 1600} {
+			d.store.addCode("code", "anna")
+			w := d.openWith("code", width, 900)
+			w.Prefer(map[string]string{"prefers-color-scheme": scheme})
+			w.goTo("journal")
+			w.See(entries(4, "message"))
+			w.Accessible()
+			w.fits()
+			w.visit("#/journal?user=nobody")
+			w.See(says("No throttled message fits these filters."))
+			w.Accessible()
+			w.fits()
+		}
+	}
+}

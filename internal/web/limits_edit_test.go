@@ -1,0 +1,265 @@
+package web
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// pickOption picks an option of a select.
+func (w *window) pickOption(selector, value string) {
+	w.Window.Helper()
+	w.See(fmt.Sprintf(`document.querySelector("%s option[value='%s']")`, selector, value))
+	w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
+		const select = document.querySelector(%q);
+		select.value = %q;
+		select.dispatchEvent(new Event("change", { bubbles: true }));
+	}`, selector, value)))
+}
+
+// save presses the button that saves, and waits until that is done.
+func (w *window) save() {
+	w.Window.Helper()
+	w.Press(".finish .primary")
+	w.See(`document.querySelector(".note.good") && document.querySelector(".finish .primary").disabled`)
+}
+
+// focused waits until the focus is on an element.
+func (w *window) focused(id string) {
+	w.Window.Helper()
+	w.See(fmt.Sprintf(`document.activeElement.id === %q`, id))
+}
+
+func TestRolesGetNumbersOfTheirOwn(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	w.toLimits()
+	w.pickOption("#role-0", "vip")
+	w.focused("burst-0-vip")
+	w.Write("#burst-0-vip", "0")
+	w.See(has(`document.querySelector("#burst-0-vip-error")`, "1 or more, or nothing: then it is as for everyone."))
+	w.Write("#burst-0-vip", "5")
+	w.Write("#refill-0-vip", "2.5")
+	w.pickOption("#role-0", "first_timer")
+	w.save()
+	want := map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 5, Refill: 2500 * time.Millisecond}, chatguard.FirstTimer: {}}
+	if got := d.guard.Policy(channelID).Limits[0].Roles; !reflect.DeepEqual(got, want) {
+		t.Errorf("roles %+v, want %+v", got, want)
+	}
+	if v := d.say(chatguard.User{ID: "9", Login: "clara", Roles: chatguard.RolesOf(chatguard.VIP)}, 5); !v.Allowed {
+		t.Error("a vip's fifth message is throttled")
+	}
+
+	w.Write("#refill-0-vip", kb.Backspace) // as everyone's
+	w.Press(`button[aria-label="Remove first timer from burst"]`)
+	w.focused("role-0")
+	w.save()
+	want = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 5}}
+	if got := d.guard.Policy(channelID).Limits[0].Roles; !reflect.DeepEqual(got, want) {
+		t.Errorf("roles %+v, want %+v", got, want)
+	}
+}
+
+func TestLimitsComeAndGo(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	w.toLimits()
+	w.Press("#add-limit")
+	w.Press(".chooser button[value=sliding-log]")
+	w.focused("name-2")
+	for name, wrong := range map[string]string{"burst": "Another limit has that name.", "tea time": "letters, digits"} {
+		w.Write("#name-2", name)
+		w.See(has(`document.querySelector("#name-2-error")`, wrong) + `&& document.querySelector(".finish .primary").disabled`)
+	}
+	w.Write("#name-2", "teatime")
+	w.Write("#messages-2", "7")
+	w.pickOption("#per-2", "channel")
+	w.Click("#observes-2")
+	w.Click("#counts-2")
+	w.save()
+	want := chatguard.Limit{
+		Name: "teatime", Algorithm: chatguard.SlidingLog, Per: chatguard.PerChannel, Messages: 7, Every: 30 * time.Second, Mode: chatguard.LimitObserves, CountThrottled: true,
+	}
+	if limits := d.guard.Policy(channelID).Limits; len(limits) != 3 || !reflect.DeepEqual(limits[2], want) {
+		t.Errorf("limits %+v", limits)
+	}
+
+	w.Press("#remove-0")
+	w.focused("keep-0")
+	w.See(says("burst goes when you save."))
+	w.Press("#keep-0")
+	w.See(`document.querySelector("#burst-0") && document.querySelector(".finish .primary").disabled`)
+	w.Press("#remove-0")
+	w.save()
+	w.See(`document.querySelector("#messages-0") && !document.querySelector("#burst-0")`)
+	if limits := d.guard.Policy(channelID).Limits; len(limits) != 2 || limits[0].Name != "daily" || limits[1].Name != "teatime" {
+		t.Errorf("limits %+v", limits)
+	}
+	if v := d.say(spammer, 5); !v.Allowed {
+		t.Error("the burst is gone, and a fifth message is throttled")
+	}
+
+	w.Press("#add-limit")
+	w.Press(".chooser button[value=token-bucket]")
+	w.focused("name-2")
+	w.Press("#remove-2") // was never saved
+	w.focused("add-limit")
+	w.See(`!document.querySelector("#name-2") && document.querySelector(".finish .primary").disabled`)
+}
+
+func TestEveryKindOfLimitCanBeAddedAsItIsOffered(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	w.toLimits()
+	w.Press("#add-limit")
+	w.See(`document.querySelector(".chooser li")`)
+	kinds := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll(".chooser li button")].map((b) => b.value)`)
+	w.Press("#add-limit")
+	w.See(`!document.querySelector(".chooser li")`)
+	for i, kind := range kinds {
+		w.Press("#add-limit")
+		w.Press(fmt.Sprintf(".chooser button[value=%s]", kind))
+		w.focused(fmt.Sprintf("name-%d", i+2))
+	}
+	w.save()
+	if limits := d.guard.Policy(channelID).Limits; len(kinds) != 7 || len(limits) != 9 {
+		t.Errorf("of %d kinds there are %d limits", len(kinds), len(limits))
+	}
+}
+
+func TestADaysEndIsSet(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	w.toLimits()
+	w.Write("#reset_at-1", "24:00")
+	w.Write("#timezone-1", "Europe/Nowhere")
+	w.Write("#zone", "there")
+	w.See(`document.querySelectorAll("[aria-invalid=true]").length === 3`)
+	w.Write("#reset_at-1", "04:30")
+	w.Write("#timezone-1", "America/New_York")
+	w.Write("#zone", "Europe/Berlin")
+	w.See(says("The day ends at 04:30, America/New_York time."))
+	w.save()
+	p := d.guard.Policy(channelID)
+	if l := p.Limits[1]; l.ResetAt != "04:30" || l.Timezone != "America/New_York" || p.Timezone != "Europe/Berlin" {
+		t.Errorf("in force is %+v", p)
+	}
+}
+
+func TestPenaltiesAreSetByKeyboard(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	w.toLimits()
+	press := func(id, key string) {
+		w.See(fmt.Sprintf(`document.getElementById(%q)?.disabled === false`, id))
+		w.Must(chromedp.Focus(chromedp.CSS("#"+id)), chromedp.KeyEvent(key))
+	}
+	press("rung-2-up", kb.Enter) // warn, of delete, delete, warn, timeout 30s, timeout 10m
+	w.focused("rung-1-up")
+	w.Must(chromedp.KeyEvent(kb.Enter)) // and on to the top
+	w.focused("rung-0-action")
+	press("add-rung", kb.Enter)
+	w.focused("rung-5-action")
+	w.Write("#rung-5", "1209601")
+	w.See(has(`document.querySelector("#rung-5-error")`, "two weeks, is the most."))
+	w.Write("#rung-5", "3600")
+	w.pickOption("#rung-3-action", "timeout refill")
+	w.Write("#strike_every", "20")
+	press("exempt-moderator", " ")
+	press("exempt-vip", " ")
+	w.Must(chromedp.Focus(chromedp.CSS("#forget_after")), chromedp.SendKeys(chromedp.CSS("#forget_after"), kb.Enter)) // Enter saves
+	w.See(says("Saved by anna"))
+	p := d.guard.Policy(channelID)
+	want := "[warn delete delete timeout refill timeout 10m timeout 1h]"
+	if got := fmt.Sprint(p.Penalties.Ladder); got != want || p.Penalties.StrikeEvery != 20*time.Second || p.Penalties.ForgetAfter != 30*time.Minute {
+		t.Errorf("penalties %+v, want the ladder %s", p.Penalties, want)
+	}
+	if got := fmt.Sprint(p.Exempt); got != "[broadcaster lead_moderator vip]" {
+		t.Errorf("exempt are %s", got)
+	}
+}
+
+func TestALimitIsAddedByKeyboard(t *testing.T) {
+	d := dash(t)
+	w := d.open(360, 800)
+	w.toLimits()
+	w.Must(chromedp.Focus(chromedp.CSS("#add-limit")), chromedp.KeyEvent(kb.Enter))
+	w.See(`document.querySelector(".chooser li button")`)
+	w.Must(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Escape))
+	w.focused("add-limit")
+	w.Must(chromedp.KeyEvent(kb.Enter))
+	w.See(`document.querySelector(".chooser li button")`)
+	w.Must(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	w.focused("name-2")
+	w.Must(chromedp.KeyEvent(kb.Enter))
+	w.See(says("Saved by anna"))
+	if limits := d.guard.Policy(channelID).Limits; len(limits) != 3 || limits[2].Name != "token-bucket" {
+		t.Errorf("limits %+v", limits)
+	}
+	w.fits()
+}
+
+func TestUsersWithNumbersOfTheirOwnAreNamed(t *testing.T) {
+	d := dash(t)
+	hostile := `<img src=x onerror="document.title='broken'">`
+	for id, login := range map[string]string{"51": "clara", "52": hostile} {
+		d.say(chatguard.User{ID: id, Login: login}, 1)
+		own := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 1200, Refill: time.Minute}}}
+		if _, err := d.control.SetOverride(t.Context(), journal.Target{ChannelID: channelID, UserID: id, Author: "anna"}, own); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := d.open(360, 800)
+	w.toLimits()
+	w.See(`document.querySelectorAll(".overrides a").length === 2 && document.title === "Limits · chatguard"`)
+	w.See(has(`document.querySelector(".overrides")`, "clara 1,200, one every 1 minute") + "&&" + has(`document.querySelector(".overrides")`, hostile))
+	w.See(`document.querySelector(".overrides a[href='#/people?user=51']") && !document.querySelector(".overrides img")`)
+	w.fits()
+}
+
+func TestWhoMayOnlyLookSeesLimitsWithoutButtons(t *testing.T) {
+	d := dash(t, withLimits(t, everyAlgorithm...))
+	d.say(clara, 4)
+	w := d.openAs("berta", journal.AccessView, 1400, 900)
+	w.toLimits()
+	w.See(headline("These limits would have throttled 1 message") + "&&" + says("They are enforced."))
+	w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".history summary").click()`))
+	w.See(says("Nobody has changed these limits"))
+	shown := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll("main button, main select, main input:not([readonly]):not(:disabled)")].map((e) => e.innerText || e.id)`)
+	if !reflect.DeepEqual(shown, []string{"Copy"}) {
+		t.Errorf("who may only look finds %q", shown)
+	}
+	w.Accessible()
+}
+
+func TestLimitsAreAccessible(t *testing.T) {
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{360, 1600} {
+			t.Run(fmt.Sprintf("%s %d", scheme, width), func(t *testing.T) {
+				d := dash(t, withLimits(t, everyAlgorithm...))
+				d.say(clara, 4)
+				into[change](t, d.put(burst(4)))
+				w := d.open(width, 900)
+				w.Prefer(map[string]string{"prefers-color-scheme": scheme})
+				w.toLimits()
+				w.See(`document.querySelector(".preview table")`)
+				w.Accessible()
+				w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".history summary").click(), document.querySelector("#remove-2").click(), document.querySelector("#add-limit").click()`))
+				w.Write("#burst-0", "1")
+				w.Write("#messages-1", "0")
+				w.pickOption("#role-0", "vip")
+				w.See(`document.querySelector("[aria-invalid=true]") && document.querySelector(".revisions li") && document.querySelector("#keep-2")`)
+				w.Accessible()
+				w.fits()
+			})
+		}
+	}
+}

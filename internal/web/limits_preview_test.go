@@ -1,0 +1,173 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/browsertest"
+)
+
+var (
+	clara   = chatguard.User{ID: "51", Login: "clara"}
+	teatime = chatguard.User{ID: "52", Login: "teatime"}
+)
+
+// headline is true when the preview says the text first.
+func headline(text string) string { return has(`document.querySelector(".preview .headline")`, text) }
+
+// previewRows are the rows of the preview's tables, a line each.
+func (w *window) previewRows() string {
+	w.Window.Helper()
+	return browsertest.Eval[string](w.Window, `[...document.querySelectorAll(".preview tbody tr")]
+		.map((row) => [...row.children].map((cell) => cell.innerText.trim()).join(" | ")).join("\n")`)
+}
+
+// toLimits opens the page Limits and waits for the limits.
+func (w *window) toLimits() {
+	w.Window.Helper()
+	w.goTo("limits")
+	w.See(`document.querySelector("#burst-0")`)
+}
+
+func TestAChangeIsTriedThenSavedThenEnforced(t *testing.T) {
+	d := dash(t)
+	d.say(clara, 4)
+	d.say(teatime, 2)
+	w := d.open(1400, 900)
+	w.toLimits()
+	w.See(headline("These limits would have throttled 1 message of 1 user."))
+	if got, want := w.previewRows(), "Messages throttled | 1\nUsers throttled | 1\nMessages by limit\nburst | 1\nPenalties\ndeleted | 1"; got != want {
+		t.Errorf("today:\n%s\nwant\n%s", got, want)
+	}
+	w.Write("#burst-0", "1")
+	w.See(headline("The change would have throttled 3 messages more."))
+	want := `Messages throttled | 1 | 4 | +3 more
+Users throttled | 1 | 2 | +1 more
+Messages by limit
+burst | 1 | 4 | +3 more
+Penalties
+deleted | 1 | 4 | +3 more
+clara | 1 | 3 | +2 more
+teatime | 0 | 1 | +1 more`
+	if got := w.previewRows(); got != want {
+		t.Errorf("the change beside today:\n%s\nwant\n%s", got, want)
+	}
+	w.See(has(`document.querySelector(".preview")`, "6 messages of 2 users") + `&& document.querySelector(".changed a[href='#/people?user=51']")`)
+	if n := d.guard.Policy(channelID).Limits[0].Burst; n != 3 {
+		t.Errorf("only tried, and the burst is %d", n)
+	}
+
+	w.Click("input[value=observe]")
+	w.See(has(`document.querySelector(".finish .primary")`, "Save, only observe"))
+	w.Press(".finish .primary")
+	w.See(says("Saved by anna") + "&&" + inHeader("notice", "Observing nobody is held back"))
+	if v := d.say(chatguard.User{ID: "53", Login: "berta"}, 2); !v.Allowed || !v.Observed {
+		t.Errorf("saved to observe, and the second message: %+v", v)
+	}
+	w.Click("input[value=enforce]")
+	w.See(has(`document.querySelector(".finish .primary")`, "Save and enforce"))
+	w.Press(".finish .primary")
+	w.See(inHeader("good", "Enforcing"))
+	if v := d.say(chatguard.User{ID: "54", Login: "gardenhour"}, 2); v.Allowed {
+		t.Error("saved to enforce, and a second message is allowed")
+	}
+}
+
+func TestALaxerChangeIsToldAsFewer(t *testing.T) {
+	d := dash(t)
+	d.say(clara, 5)
+	w := d.open(1400, 900)
+	w.toLimits()
+	w.Write("#burst-0", "4")
+	w.See(headline("The change would have throttled 1 message fewer."))
+	w.See(has(`document.querySelector(".preview tbody tr")`, "2 1 −1 fewer"))
+	w.Write("#burst-0", "3")
+	w.See(headline("These limits would have throttled 2 messages of 1 user."))
+	w.Write("#messages-1", "299")
+	w.See(headline("The change would have made no difference."))
+}
+
+func TestTypingOnTakesThePreviewBack(t *testing.T) {
+	d := dash(t)
+	d.say(clara, 3)
+	w := d.open(1400, 900)
+	w.toLimits()
+	w.See(headline("These limits would have throttled 0 messages of 0 users."))
+	w.Must(chromedp.Evaluate[chromedp.Void](`{
+		const real = fetch;
+		window.asked = [];
+		window.fetch = (address, options) => {
+			if (!address.endsWith("/preview")) return real(address, options);
+			asked.push(options.signal);
+			return asked.length > 1 ? real(address, options) : new Promise((_, refuse) => (options.signal.onabort = () => refuse(options.signal.reason)));
+		};
+	}`))
+	w.Write("#burst-0", "2")
+	w.See(`asked.length === 1 && !asked[0].aborted && ` + headline("Counting…"))
+	w.Write("#burst-0", "1")
+	w.See(`asked.length === 2 && asked[0].aborted && ` + headline("The change would have throttled 2 messages more."))
+}
+
+func TestWhereNothingIsRecordedThePreviewSaysSo(t *testing.T) {
+	w := dash(t).open(360, 800)
+	w.toLimits()
+	w.See(headline("No message is recorded yet.") + `&& !document.querySelector(".preview table")`)
+	w.fits()
+}
+
+func TestAPreviewThatFailsSaysWhy(t *testing.T) {
+	d := dash(t)
+	d.say(clara, 4)
+	d.store.hide(errors.New("disk gone"))
+	w := d.open(1400, 900)
+	w.toLimits()
+	w.See(has(`document.querySelector(".preview [role=alert]")`, "database is in trouble"))
+	d.store.hide(nil)
+	w.Write("#burst-0", "0")
+	w.See(headline("It is counted again once what is marked is mended.") + `&& !document.querySelector(".preview [role=alert]")`)
+	w.Write("#burst-0", "4")
+	w.See(headline("The change would have throttled 1 message fewer."))
+}
+
+func TestWhatOnlyTheServerKnowsIsSaidInTime(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	w.toLimits()
+	w.Write("#burst-0", "2147483647")
+	w.Write("#refill-0", "1000000000")
+	const why = "burst × refill is too long"
+	w.See(has(`document.querySelector(".preview [role=alert]")`, why))
+	w.Press(".finish .primary")
+	w.See(has(`document.querySelector(".finish .note.bad")`, why))
+	if n := d.guard.Policy(channelID).Limits[0].Burst; n != 3 {
+		t.Errorf("refused, and the burst is %d", n)
+	}
+}
+
+func TestThePreviewComesBackWithTheConnection(t *testing.T) {
+	d := dash(t)
+	d.say(clara, 4)
+	w := d.open(1400, 900)
+	w.toLimits()
+	w.See(headline("These limits would have throttled 1 message"))
+	d.stop()
+	w.See(headline("It is counted again when chatguard answers."))
+	d.start(d.opts)
+	w.See(headline("These limits would have throttled 1 message"))
+}
+
+func TestHostileNamesInThePreviewStayText(t *testing.T) {
+	d := dash(t)
+	for i, login := range hostileNames {
+		d.say(chatguard.User{ID: fmt.Sprint(60 + i), Login: login}, 4)
+	}
+	w := d.open(360, 800)
+	w.toLimits()
+	w.Write("#burst-0", "1")
+	w.See(fmt.Sprintf(`document.querySelectorAll(".changed tbody tr").length === %d && document.title === "Limits · chatguard"`, len(hostileNames)))
+	w.fits()
+}

@@ -1,0 +1,159 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/browsertest"
+)
+
+func TestNowIsAccessible(t *testing.T) {
+	for _, width := range []int64{360, 1600} {
+		for _, scheme := range []string{"light", "dark"} {
+			d := dash(t, withLimits(t, chatguard.Limit{
+				Name: "tried", Algorithm: chatguard.UserWindow, Messages: 2, Every: time.Hour, Mode: chatguard.LimitObserves,
+			}))
+			w := d.open(width, 800)
+			w.Prefer(map[string]string{"prefers-color-scheme": scheme})
+			w.See(says("Nobody is throttled.") + `&& document.querySelector(".chart")`)
+			w.Accessible()
+
+			d.say(spammer, 4)
+			d.say(chatguard.User{ID: "43", Login: "anna", DisplayName: "アンナ"}, 3)
+			w.See(spammersRow + "&&" + rows("アンナ", 1))
+			w.Click("summary")
+			w.See(`document.querySelector(".chart tbody tr")`)
+			w.Accessible()
+
+			opener := "menu"
+			if width == 1600 {
+				opener = "exempt"
+			}
+			w.act(opener)
+			w.See(question)
+			w.Accessible()
+			w.press(kb.Escape, opener)
+
+			d.breakDatabase(time.Minute)
+			w.See(says("The database is failing"))
+			w.Accessible()
+			d.stop()
+			w.See(says("No connection to chatguard."))
+			w.Accessible()
+			w.fits()
+		}
+	}
+}
+
+func TestNamesThatHideStayInTheirRow(t *testing.T) {
+	d := dash(t)
+	w := d.open(360, 800)
+	names := []string{"\u200B\u200D\u2060\uFEFFanna", "ber\u202Eta\u2066\u2067", strings.Repeat("Z\u0351\u0353", 3000), strings.Repeat("gardenhour ", 900)}
+	for i, name := range names {
+		d.say(chatguard.User{ID: fmt.Sprint(i), Login: name, DisplayName: name}, 4)
+		w.See(rows(clip(name), 1))
+	}
+	spilt := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll(".row > *")].filter((cell) => {
+		const row = cell.parentElement.getBoundingClientRect(), own = cell.getBoundingClientRect();
+		return own.left < row.left - 8 || own.right > row.right + 8 || own.bottom > row.bottom + 1 || own.top < row.top - 1;
+	}).map((cell) => cell.className)`)
+	if len(spilt) > 0 {
+		t.Errorf("cells beside their row: %q", spilt)
+	}
+	w.fits()
+	for i := range names {
+		w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.getElementById("menu-of-%d").click()`, i)))
+		w.See(question)
+		w.choose("Exempt")
+		w.See(question + `.innerText.includes("without limits")`)
+		w.fits()
+		w.choose("Cancel")
+	}
+}
+
+// crowd lets thousands of users be throttled.
+func (d *dashboard) crowd(n int) {
+	d.Helper()
+	for i := range n {
+		d.say(chatguard.User{ID: fmt.Sprint(i), Login: fmt.Sprint("user_", i)}, 4)
+	}
+}
+
+func TestTheKeyboardReachesRowsThatArentDrawn(t *testing.T) {
+	d := dash(t)
+	w := d.open(1600, 900)
+	d.crowd(5000)
+	w.See(`document.querySelector(".figures dd")?.textContent === "5,000"`)
+	w.See(rows("user_4999", 1))
+	isOn := func(control string, user int) string {
+		return fmt.Sprintf(`document.activeElement.id === "%s-of-%d" && (({ top, bottom }) => top > 0 && bottom < innerHeight)(document.activeElement.getBoundingClientRect())`, control, user)
+	}
+	w.Must(chromedp.Evaluate[chromedp.Void](`document.getElementById("grant-of-4999").focus()`))
+	for i := range 60 { // far beyond the screen
+		w.Must(chromedp.KeyEvent(kb.ArrowDown))
+		w.See(isOn("grant", 4998-i))
+	}
+	w.Must(chromedp.KeyEvent(kb.End))
+	w.See(isOn("grant", 0))
+	w.Must(chromedp.KeyEvent(kb.ArrowDown))
+	w.See(isOn("grant", 0))
+	w.Must(chromedp.KeyEvent(kb.Home))
+	w.See(isOn("grant", 4999))
+	w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".row:last-child a").focus()`))
+	w.Must(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab))
+	w.See(`document.activeElement.id.startsWith("name-of-")`) // the next row, drawn meanwhile
+	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".row").length`); n > 100 {
+		t.Errorf("%d rows are drawn", n)
+	}
+}
+
+func TestTheFocusOutlivesAStorm(t *testing.T) {
+	d := dash(t)
+	w := d.open(1600, 900)
+	d.crowd(1000)
+	w.See(rows("user_999", 1))
+	w.Must(chromedp.Evaluate[chromedp.Void](`document.getElementById("grant-of-980").focus()`))
+	place := `document.querySelector('[data-user="980"]').style.transform`
+	before := browsertest.Eval[string](w.Window, place)
+	for i := range 3000 {
+		d.say(chatguard.User{ID: fmt.Sprint(2000 + i), Login: fmt.Sprint("new_", i)}, 4)
+		if i%3 == 0 {
+			d.say(chatguard.User{ID: fmt.Sprint(i % 1000)}, 1)
+		}
+	}
+	w.See(`document.querySelector(".figures dd")?.textContent === "4,000" && ` + rows("new_2999", 1))
+	if focused := browsertest.Eval[string](w.Window, "document.activeElement.id"); focused != "grant-of-980" {
+		t.Errorf("the focus is on %q", focused)
+	}
+	if after := browsertest.Eval[string](w.Window, place); after != before {
+		t.Errorf("the row has gone from %s to %s", before, after)
+	}
+	w.Must(chromedp.KeyEvent(kb.Enter))
+	w.See(question)
+}
+
+func TestRowsAndFiguresAgree(t *testing.T) {
+	d := dash(t)
+	w := d.open(1600, 900)
+	d.crowd(30)
+	w.See(`document.querySelector(".figures dd")?.textContent === "30"`)
+	w.Must(chromedp.Evaluate[chromedp.Void](`{
+		window.differences = [];
+		const look = () => {
+			const shown = Number(document.querySelector(".figures dd").textContent), drawn = document.querySelectorAll(".row:not(.leaving)").length;
+			if (shown !== drawn || document.querySelector(".users")?.innerText.includes("in 0 s")) window.differences.push([shown, drawn]);
+		};
+		new MutationObserver(look).observe(document.getElementById("app"), { childList: true, subtree: true, characterData: true });
+	}`))
+	d.pass(10*time.Minute - 2*time.Second) // they go one after another, as they came
+	w.See(says("Nobody is throttled."))
+	if differ := browsertest.Eval[[][]int](w.Window, "window.differences"); len(differ) > 0 {
+		t.Errorf("shown and drawn: %v", differ)
+	}
+}

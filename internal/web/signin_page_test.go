@@ -1,0 +1,35 @@
+package web
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+func TestATokenSignsInOnThePage(t *testing.T) {
+	d := dash(t)
+	views, checks := d.newToken(journal.AccessView), d.newToken(journal.AccessCheck)
+	w := d.openBlank(360, 800)
+	w.Must(chromedp.Navigate("http://" + d.address + "/"))
+	w.See(says("chatguard signin"))
+	w.Accessible()
+	for token, answer := range map[string]string{
+		"no such token": "This token is unknown, was revoked or has expired.",
+		checks:          "This token only has messages of another chat judged.",
+	} {
+		w.Write("#token", token)
+		w.Press(".sign-in button")
+		w.See(says(answer))
+	}
+	if a := d.do("GET", "/api/v1/session", nil); a.StatusCode != 401 {
+		t.Errorf("without signing in: %s", a.Status)
+	}
+	w.Must(chromedp.Reload())
+	w.See(says("chatguard signin")) // the chat server's token has left no session behind
+	w.Write("#token", views)
+	w.Press(".sign-in button")
+	w.See(says("Nobody is throttled"))
+	w.See(says("may-view"))
+}

@@ -1,0 +1,116 @@
+// Acting on a throttled user: pardon, grant, exempt, reset. All but the first ask a question, which stands below the user's row.
+//
+// The question is state.held.asks: "menu", "grant", "exempt", "reset", or "answer" for one that has to be read. state.amended has, by user ID,
+// {busy, problem, done, isSaved, at}: busy while chatguard hasn't answered, problem what it refused, done what holds now in a few words, isSaved
+// whether a restart leaves it so, at when it answered, ms.
+
+import * as amends from "./amends.js";
+import { request } from "./api.js";
+import { heldRow, hold } from "./held-row.js";
+import { ifSignedOut } from "./session.js";
+import { now, state, update } from "./state.js";
+import { toMinute } from "./time.js";
+
+// controlID is the ID of a control of a user's row, which the focus can be sent to.
+export const controlID = (user, control) => `${control}-of-${user}`;
+
+export const nameOf = ({ display_name: shown, login, user_id: id }) => shown || login || id;
+
+// ask opens a question below a user's row, or closes it where it is open.
+export function ask(user, index, asks) {
+  if (heldRow()?.id === user.user_id && state.held.asks === asks) return close();
+  hold(user.user_id, index, "focus");
+  forget(user.user_id);
+  update((s) => {
+    s.held = { ...s.held, asks, opener: s.held.asks === "menu" ? "menu" : asks, limits: null };
+    s.focus = controlID(user.user_id, "first");
+  });
+  if (asks === "grant") loadLimits(user.user_id);
+}
+
+// close closes the question that is open, and gives the focus back to what opened it.
+export function close() {
+  const held = heldRow();
+  if (!held?.asks) return;
+  forget(held.id);
+  closeQuestion(held.id);
+}
+
+function closeQuestion(id) {
+  if (heldRow()?.id !== id || !state.held.asks) return;
+  update((s) => {
+    s.focus = controlID(id, s.held.opener);
+    s.held = { ...s.held, asks: "" };
+  });
+}
+
+async function loadLimits(id) {
+  try {
+    const { body } = await request("GET", `/channels/${encodeURIComponent(state.channel)}/policy`);
+    const limits = body.limits.filter(({ per }) => per !== "channel").map(({ name }) => name); // the others aren't anybody's own
+    if (heldRow()?.id === id) update((s) => (s.held = { ...s.held, limits }));
+  } catch (problem) {
+    if (!ifSignedOut(problem)) set(id, { problem: problem.message });
+  }
+}
+
+export function pardon(user, index) {
+  hold(user.user_id, index, "focus");
+  amend(user, () => amends.pardon(user.outcome.entry), () => "pardoned");
+}
+
+export function grant(user, limit, messages) {
+  amend(user, () => amends.grant(user.user_id, limit, messages), ({ until }) => `${messages} granted` + ends(until));
+}
+
+export function exempt(user, length) {
+  amend(user, () => amends.exempt(user.user_id, length), ({ until }) => "exempt" + (until ? ends(until) : " for good"));
+}
+
+export function reset(user) {
+  amend(user, () => amends.reset(user.user_id), () => "reset");
+}
+
+const ends = (until) => (until ? ` until ${toMinute(Date.parse(until))}` : "");
+
+// amend sends a change, and says how it went: in the row where that is soon said, below it where it has to be read.
+async function amend(user, send, said) {
+  const { user_id: id } = user;
+  if (state.amended[id]?.busy) return;
+  set(id, { busy: true });
+  try {
+    const answer = await send();
+    const done = said(answer);
+    set(id, { done, isSaved: answer.saved });
+    update((s) => (s.announcement = `${nameOf(user)}: ${done}.`));
+    if (answer.saved) closeQuestion(id);
+    else toRead(id);
+  } catch (problem) {
+    if (ifSignedOut(problem)) return;
+    set(id, { problem: problem.message });
+    if (!state.held?.asks || state.held.asks === "menu") toRead(id);
+  }
+}
+
+function toRead(id) {
+  if (heldRow()?.id !== id) return;
+  update((s) => {
+    s.held = { ...s.held, asks: "answer", opener: s.held.asks ? s.held.opener : "pardon" };
+    s.focus = controlID(id, "first");
+  });
+}
+
+// set keeps what is known of users who are gone no longer than anybody looks at them.
+function set(id, { busy = false, problem = "", done = "", isSaved = true }) {
+  update((s) => {
+    const kept = Object.entries(s.amended).filter(([other]) => s.users.has(other));
+    s.amended = { ...Object.fromEntries(kept), [id]: { busy, problem, done, isSaved, at: now() } };
+  });
+}
+
+function forget(id) {
+  update((s) => {
+    const { [id]: _, ...others } = s.amended;
+    s.amended = others;
+  });
+}

@@ -1,0 +1,42 @@
+// People: who is in the chat, and the card of one of them.
+
+import { html, useEffect } from "../vendor/htm-preact.js";
+import { EntryDialog } from "./entry-dialog.js";
+import { enter, refresh, show } from "./people.js";
+import { PeopleSearch } from "./people-search.js";
+import { UserCard } from "./user-card.js";
+import { keepWeek } from "./week.js";
+
+const pause = 3000; // the card is loaded again so often, ms
+
+export function PeoplePage({ state }) {
+  const { channel, query } = state;
+  useEffect(() => {
+    enter();
+  }, [channel]);
+  useEffect(() => {
+    show(query.user).then(keepWeek);
+  }, [channel, query.user]);
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || refresh().then(keepWeek), pause);
+    return () => clearInterval(timer);
+  }, []);
+
+  const people = state.people?.channel === channel ? state.people : null; // another channel's are no longer true here
+  if (!people) return html`<h1 class="unseen">People</h1>`;
+  const { person, isBrowsing } = people;
+  return html`
+    <h1 class="unseen">People</h1>
+    <div class="people ${person && !isBrowsing ? "chosen" : ""}">
+      <${PeopleSearch} state=${state} people=${people} />
+      <section class="person" aria-label="The user chosen">
+        ${person ? html`<${UserCard} key=${person.id} state=${state} person=${person} />` : html`<p class="muted nobody-chosen">${hint(people)}</p>`}
+      </section>
+    </div>
+    <${EntryDialog} state=${state} />
+  `;
+}
+
+function hint({ found }) {
+  return found?.users.length > 0 ? "Choose somebody to see how they stand with every limit, and why." : "";
+}

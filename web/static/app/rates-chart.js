@@ -1,0 +1,67 @@
+// The chart of how busy the channel was, with the choice of the last hour or the last day.
+
+import { html, useEffect, useMemo } from "../vendor/htm-preact.js";
+import { Chart } from "./chart.js";
+import { followRates, inRows, perSecond, total } from "./rates.js";
+import { update } from "./state.js";
+import { toMinute } from "./time.js";
+
+const spans = {
+  hour: { name: "Last hour", step: "5 minutes", seconds: 300 },
+  day: { name: "Last day", step: "hour", seconds: 3600 },
+};
+
+const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
+const tenths = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
+
+export function RatesChart({ state }) {
+  const { rates, channel, ratesSpan: span } = state;
+  useEffect(() => followRates(span), [channel, span]);
+  const known = rates?.channel === channel && rates.span === span ? rates.known : null;
+  return html`
+    <section class="rates" aria-label="How busy the chat was">
+      <div class="spans" role="group" aria-label="Time shown">
+        ${Object.entries(spans).map(([key, { name }]) => html`
+          <button type="button" class="quiet" aria-pressed=${key === span ? "true" : "false"} onClick=${() => update((s) => (s.ratesSpan = key))}>${name}</button>
+        `)}
+      </div>
+      ${known && html`<${Rates} known=${known} span=${span} />`}
+      <p class="error" role="alert">${rates?.problem}</p>
+    </section>
+  `;
+}
+
+function Rates({ known, span }) {
+  const drawn = useMemo(() => drawing(known, span), [known, span]); // once for each answer, not each time that a countdown goes on
+  return html`<${Chart} key=${span + drawn.series.length} label="Messages a second" unit="a second" ...${drawn} />`;
+}
+
+function drawing(known, span) {
+  const { from, step, messages, throttled, observed } = known;
+  const curves = [
+    { name: "messages", counts: messages, colour: "--edge" },
+    { name: "throttled", counts: throttled, colour: "--accent", fill: "--accent-soft" },
+  ];
+  if (total(observed) > 0) curves.push({ name: "would be throttled", counts: observed, colour: "--warn" });
+  return {
+    summary: summary(known, span),
+    at: messages.map((_, i) => from / 1000 + i * step),
+    series: curves.map(({ counts, ...look }) => ({ ...look, values: perSecond(counts, step) })),
+    rows: inRows(known, curves.map(({ counts }) => counts), spans[span].seconds),
+    step: spans[span].step,
+  };
+}
+
+// summary says what the chart shows to whoever can't see it, and to the others what can't be seen in it: how many.
+function summary({ from, step, messages, throttled, observed }, span) {
+  const first = messages.findIndex((count) => count !== null);
+  if (first < 0) return `Nothing is known of the last ${span} yet.`;
+  const since = toMinute(from + first * step * 1000);
+  const all = total(messages), would = total(observed);
+  if (all === 0) return `No messages since ${since}.`;
+  const most = Math.max(...messages);
+  const busiest = toMinute(from + messages.indexOf(most) * step * 1000);
+  return `Since ${since}: ${whole.format(all)} ${all === 1 ? "message" : "messages"}, ${whole.format(total(throttled))} throttled` +
+    (would > 0 ? `, ${whole.format(would)} would have been throttled` : "") +
+    `; busiest at ${busiest} with ${tenths.format(most / step)} a second.`;
+}

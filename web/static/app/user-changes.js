@@ -1,0 +1,117 @@
+// Changing the user whose card is shown: the form that is open, and how the last change went.
+//
+// person.form is {kind, draft, errors, before, problem, busy}: kind is "grant", "exempt", "reset" or "override", draft what has been typed, errors
+// what is wrong with it by field, before the override that it began with, problem what chatguard refused. person.said is {text, isProblem, saved,
+// former}: former is the override that undoing puts back, null where there is no undoing.
+
+import { exempt, grant, override, reset } from "./amends.js";
+import { overrideDraft, overrideErrors, overrideOf } from "./override.js";
+import { change, reload } from "./people.js";
+import { ifSignedOut } from "./session.js";
+import { now, state } from "./state.js";
+import { clock } from "./time.js";
+import { loadWeek } from "./week.js";
+
+const shown = () => state.people.person;
+
+const drafts = {
+  grant: (card) => ({ messages: "10", limit: (dayLimit(card) ?? grantable(card)[0])?.name ?? "" }),
+  exempt: () => ({ length: "10m" }),
+  reset: () => ({}),
+  override: overrideDraft,
+};
+
+// open opens a form, in place of any other; the one that is open it closes.
+export function open(kind) {
+  const { form, card } = shown();
+  if (form?.busy) return;
+  change(shown(), { said: null, form: form?.kind === kind ? null : fresh(kind, card) });
+}
+
+function fresh(kind, card) {
+  return { kind, draft: drafts[kind](card), errors: {}, before: JSON.stringify(card.override), problem: "", busy: false };
+}
+
+// startOver begins the open form anew with what holds by now.
+export function startOver() {
+  change(shown(), { form: fresh(shown().form.kind, shown().card) });
+}
+
+export function close() {
+  if (!shown().form?.busy) change(shown(), { form: null });
+}
+
+const checks = {
+  grant: ({ messages }) => (/^[1-9]\d*$/.test(messages.trim()) ? {} : { messages: "Write a whole number, 1 or more." }),
+  override: overrideErrors,
+};
+
+// edit changes the draft of the open form.
+export function edit(news) {
+  const { form, card } = shown();
+  if (form.busy) return;
+  const draft = { ...form.draft, ...news };
+  change(shown(), { form: { ...form, draft, errors: checks[form.kind]?.(draft, card) ?? {}, problem: "" } });
+}
+
+// isOutdated reports whether somebody else has changed what the open form is about.
+export function isOutdated({ form, card }) {
+  return form?.kind === "override" && form.before !== JSON.stringify(card.override);
+}
+
+// grantable are the limits in which a single user can be given anything.
+export const grantable = ({ limits }) => limits.filter(({ per }) => per !== "channel");
+
+const dayLimit = (card) => grantable(card).find(({ algorithm }) => algorithm === "daily-window");
+
+// dayEnd is when the user's day ends, ms; NaN where no limit counts by days.
+export const dayEnd = (card) => Date.parse(dayLimit(card)?.reset_at ?? "");
+
+// Each of requests asks chatguard for what a form says, and returns what is said then.
+const requests = {
+  async grant({ id, card }, { messages, limit }) {
+    const { saved, until } = await grant(id, limit, Number(messages));
+    const sent = Number(messages) === 1 ? "1 extra message" : `${messages.trim()} extra messages`;
+    return { text: `${sent} in ${limit}, until ${clock(Date.parse(until), card.timezone)}.`, saved, former: null };
+  },
+  async exempt({ id, card }, { length }) {
+    const { saved, until } = await exempt(id, length === "day" ? `${Math.ceil((dayEnd(card) - now()) / 1000)}s` : length);
+    return { text: until ? `Exempt until ${clock(Date.parse(until), card.timezone)}.` : "Exempt until somebody changes it.", saved, former: card.override };
+  },
+  async reset({ id }) {
+    const { saved } = await reset(id);
+    return { text: "Reset: everything they had used is forgotten.", saved, former: null };
+  },
+  async override({ id, card }, draft) {
+    const { saved } = await override(id, overrideOf(draft, card));
+    return { text: "Changed. The next message is judged by it.", saved, former: card.override };
+  },
+};
+
+// submit asks chatguard for what the open form says.
+export function submit() {
+  const person = shown();
+  const { form } = person;
+  if (form.busy || Object.keys(form.errors).length > 0 || isOutdated(person)) return;
+  return send(person, form, () => requests[form.kind](person, form.draft));
+}
+
+// undo puts back the override that the last change replaced.
+export function undo() {
+  const person = shown();
+  const { former } = person.said;
+  return send(person, null, async () => ({ text: "Undone.", saved: (await override(person.id, former)).saved, former: null }));
+}
+
+async function send(person, form, ask) {
+  if (form) change(person, { form: { ...form, busy: true, problem: "" } });
+  try {
+    change(person, { said: await ask(), form: null });
+  } catch (problem) {
+    if (ifSignedOut(problem)) return;
+    const refused = problem.message;
+    change(person, form ? { form: { ...form, busy: false, problem: refused } } : { said: { text: refused, isProblem: true, saved: true, former: null } });
+  }
+  await reload();
+  await loadWeek();
+}
