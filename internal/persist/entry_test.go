@@ -131,7 +131,7 @@ func TestEntryIsFoundAtAnyMoment(t *testing.T) {
 	defer func() { <-flushed }()
 	go func() {
 		defer close(flushed)
-		for range 30 {
+		for range 10 {
 			if _, err := s.flush(ctx, g); err != nil {
 				t.Error(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 )
 
@@ -117,7 +118,22 @@ func refused(t *testing.T, path string, parts ...string) {
 
 // filled is the path of a closed database with some content in every page that matters.
 func filled(t *testing.T) string {
+	t.Helper()
 	path := databasePath(t)
+	if content.Load() == nil {
+		fill(t, path)
+		data, err := os.ReadFile(path)
+		must(t, err)
+		content.Store(&data)
+	}
+	must(t, os.WriteFile(path, *content.Load(), 0o600))
+	return path
+}
+
+// content is what filled made the first time.
+var content atomic.Pointer[[]byte]
+
+func fill(t *testing.T, path string) {
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
 	for user := range 500 {
@@ -127,7 +143,6 @@ func filled(t *testing.T) string {
 	}
 	s.mustFlush(t, g)
 	must(t, s.Close())
-	return path
 }
 
 func overwrite(t *testing.T, path string, offset, length int64) {
