@@ -13,8 +13,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long a window may be waited for before the test says where it hangs.
-const patience = time.Minute
+const (
+	// patience is how long something may be waited for before the test says where it hangs.
+	patience = 30 * time.Second
+	// lifetime is how long a test may use a window at all.
+	lifetime = 4 * time.Minute
+)
 
 // lastLook is how long a page that has run out of patience may take to say what it shows.
 const lastLook = 5 * time.Second
@@ -61,7 +65,7 @@ func Stop() {
 type Window struct {
 	testing.TB
 	tab context.Context // lives as long as the window
-	ctx context.Context // ends when patience does
+	ctx context.Context // ends when its lifetime does
 }
 
 // Open opens an empty window. The test fails where a page in it throws or breaks its content policy.
@@ -73,7 +77,7 @@ func Open(tb testing.TB, width, height int64) *Window {
 	}
 	tab, close := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	tb.Cleanup(close)
-	ctx, cancel := context.WithTimeout(tab, patience)
+	ctx, cancel := context.WithTimeout(tab, lifetime)
 	tb.Cleanup(cancel)
 	w := &Window{tb, tab, ctx}
 	w.Must(chromedp.EmulateViewport(width, height))
@@ -118,10 +122,15 @@ func Eval[T any](w *Window, expression string) T {
 func (w *Window) See(expression string) {
 	w.Helper()
 	look := fmt.Sprintf(`new Promise((done) => {
-		const look = () => ((%s) ? done(true) : setTimeout(look, 20));
+		const until = Date.now() + %d;
+		const look = () => ((%s) ? done(true) : Date.now() > until ? done(false) : setTimeout(look, 20));
 		look();
-	})`, expression)
-	if _, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](look, chromedp.EvalAwaitPromise)); err != nil {
+	})`, patience.Milliseconds(), expression)
+	seen, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](look, chromedp.EvalAwaitPromise))
+	if err == nil && !seen {
+		err = fmt.Errorf("not within %s", patience)
+	}
+	if err != nil {
 		last, cancel := context.WithTimeout(w.tab, lastLook)
 		defer cancel()
 		text, textErr := chromedp.Run(last, chromedp.Evaluate[string]("document.body.innerText"))

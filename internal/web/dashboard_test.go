@@ -48,10 +48,10 @@ func TestAUsedLinkAsksForAnother(t *testing.T) {
 	}
 	w.Write("#token", "wrong")
 	w.Press(".primary")
-	w.See(says("That token isn't the one"))
+	w.See(says("This token is unknown, was revoked or has expired."))
 	w.Write("#token", token+kb.Enter)
 	w.See(says("Nobody is throttled."))
-	w.Click("button.quiet")
+	w.Click("header button.quiet")
 	w.See(says("chatguard signin"))
 }
 
@@ -288,9 +288,9 @@ func (w *window) release() {
 func TestWhoCantSignOutIsTold(t *testing.T) {
 	w := dash(t).open(1400, 900)
 	w.holds("DELETE", http.StatusServiceUnavailable)
-	w.Click("button.quiet")
+	w.Click("header button.quiet")
 	w.release()
 	w.See(says("You are still signed in. The database is in trouble.") + "&&" + says("Nobody is throttled."))
-	w.Click("button.quiet")
+	w.Click("header button.quiet")
 	w.See(says("chatguard signin"))
 }
