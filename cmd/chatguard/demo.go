@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -76,6 +77,9 @@ func demo(ctx context.Context, o demoOptions, out io.Writer) (err error) {
 	if err := a.printLink(context.WithoutCancel(ctx), out); err != nil {
 		return err
 	}
+	fmt.Fprintf(out, "To sign in again, or to try the API: the token %s\n", string(a.config.Web.Token))
+	fmt.Fprintf(out, "  curl -H \"Authorization: Bearer %s\" \"%sapi/v1/throttled?channel=%s\"\n",
+		string(a.config.Web.Token), site(a.config.Web).Address(a.listener.Addr().String()), server.UserID(demoChannel))
 	fmt.Fprintln(out, "Ctrl-C ends the demo.")
 	crowd := &faketwitch.Crowd{Channel: demoChannel, Seed: o.seed}
 	if err := a.runWithCrowd(ctx, server, crowd); err != nil {
@@ -88,7 +92,7 @@ func demo(ctx context.Context, o demoOptions, out io.Writer) (err error) {
 func demoConfig(server *faketwitch.Server, folder, listen string) config.Config {
 	c := config.Default()
 	c.Database = filepath.Join(folder, "chatguard.db")
-	c.Web.Listen = listen
+	c.Web.Listen, c.Web.Token = listen, config.Secret(rand.Text())
 	c.Twitch.Channels, c.Twitch.ClientID, c.Twitch.Token = []string{demoChannel}, server.ClientID(), config.Secret(server.Token())
 	c.Twitch.RefreshToken = config.Secret(server.RefreshToken())
 	c.Twitch.IRCAddress, c.Twitch.IRCTLS, c.Twitch.HelixURL, c.Twitch.AuthURL = server.IRCAddress(), false, server.HelixURL(), server.AuthURL()

@@ -31,7 +31,8 @@ Works while chatguard runs, and without.`,
 		SuggestionsMinimumDistance: 2,
 	}
 	cmd.AddCommand(newPolicyPart("show", "Say what is in force and where it comes from", `Prints the policy as TOML, and above it what differs from the configuration, since when and by whom.`, showPolicy),
-		newPolicyPart("export", "Print what is in force as TOML, to be put into the configuration", `Prints the policy as a configuration has it. In the file, it goes into the place of [policy], [[limit]] and [penalties].`, exportPolicy))
+		newPolicyPart("export", "Print what is in force as TOML, to be put into the configuration", `Prints the policy as a configuration has it. In the file, timezone stands above the first table, and the rest takes the place of [policy], [[limit]] and
+[penalties]. A channel with a table of its own has them there as [channel.NAME.policy], [[channel.NAME.limit]] and [channel.NAME.penalties].`, exportPolicy))
 	return cmd
 }
 
