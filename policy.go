@@ -88,9 +88,17 @@ func (p Policy) Clone() Policy {
 	return p
 }
 
-// MarshalJSON writes lengths of time as text: "10s".
+// MarshalJSON writes lists without anything in them as [], never as null: equal policies read the same.
+func (p Policy) MarshalJSON() ([]byte, error) {
+	type plain Policy
+	p.Exempt, p.Limits = append([]Role{}, p.Exempt...), append([]Limit{}, p.Limits...)
+	return json.Marshal(plain(p))
+}
+
+// MarshalJSON writes lengths of time as text, "10s", and no rungs as [].
 func (p Penalties) MarshalJSON() ([]byte, error) {
 	type plain Penalties
+	p.Ladder = append([]Penalty{}, p.Ladder...)
 	return json.Marshal(struct {
 		plain
 		StrikeEvery textDuration `json:"strike_every"`

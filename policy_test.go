@@ -36,6 +36,15 @@ func TestPolicyJSON(t *testing.T) {
 	}
 }
 
+func TestEmptyListsAreWritten(t *testing.T) {
+	const want = `{"mode":"observe","exempt":[],"timezone":"","limits":[],"penalties":{"ladder":[],"strike_every":"0s","forget_after":"0s"}}`
+	for _, p := range []Policy{{}, {Exempt: []Role{}, Limits: []Limit{}, Penalties: Penalties{Ladder: []Penalty{}}}} {
+		if data, err := json.Marshal(p); err != nil || string(data) != want {
+			t.Errorf("got  %s, %v\nwant %s", data, err, want)
+		}
+	}
+}
+
 func TestValidate(t *testing.T) {
 	for want, change := range map[string]func(*Policy){
 		`limit "burst": burst is 0, want 1 or more`:                                          func(p *Policy) { p.Limits[0].Burst = 0 },
