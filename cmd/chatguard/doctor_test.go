@@ -234,7 +234,10 @@ problem  database       FOLDER/folder.db is no file
 		"an address in use": {func(p *patient) { p.config.Web.Listen = p.listen() }, `
 problem  dashboard      127.0.0.1:… is in use by another program
                         stop that one, or set [web] listen to another port`},
-		"an address of another machine": {func(p *patient) { p.config.Web.Listen = "192.0.2.1:8080" }, `
+		"open to other machines without a password": {func(p *patient) { p.config.Web.Listen, p.config.Web.Token = "0.0.0.0:0", "" }, `
+problem  dashboard      chatguard.toml: web.listen: 0.0.0.0:0 is open to other machines
+                        set CHATGUARD_WEB_TOKEN to a long random text, or listen on 127.0.0.1`},
+		"an address of another machine": {func(p *patient) { p.config.Web.Listen, p.config.Web.Token = "192.0.2.1:8080", webToken }, `
 problem  dashboard      [web] listen: …
                         set listen, tls_cert and tls_key in [web] to what this machine has`},
 		"a clock ahead": {func(p *patient) { p.now = func() time.Time { return time.Now().Add(time.Hour) } }, `

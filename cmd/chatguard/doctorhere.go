@@ -155,6 +155,9 @@ func (d *doctor) zones(context.Context) (list []finding) {
 
 // dashboard looks whether its address is free, or the dashboard's already.
 func (d *doctor) dashboard(ctx context.Context) []finding {
+	if err := d.cfg.CheckServed(); err != nil && d.owner == nil { // the process that runs has a password of its own
+		return []finding{wrongBy(err)}
+	}
 	s := site(d.cfg.Web)
 	listener, err := s.Open()
 	switch {

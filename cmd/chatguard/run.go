@@ -60,7 +60,7 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 		}
 		cfg.NoDatabase = true
 	}
-	if err := readyToRun(cfg); err != nil {
+	if err := cmp.Or(cfg.CheckServed(), readyToRun(cfg)); err != nil {
 		return err
 	}
 	a, err := newApp(cmd.Context(), cfg, slog.New(slog.NewTextHandler(os.Stderr, nil)))

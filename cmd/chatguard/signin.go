@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,12 +28,13 @@ The name is what the history of changes says of that person. "chatguard token re
 				return usageError{fmt.Errorf("--name: %w", err)}
 			}
 			return withTokens(cmd, path, func(tokens *persist.Tokens, cfg config.Config) error {
-				code, err := tokens.NewSignInCode(cmd.Context(), journal.Holder{Name: name, Access: as.Access}, 0)
+				who := journal.Holder{Name: name, Access: as.Access}
+				code, err := tokens.NewSignInCode(cmd.Context(), who, 0)
 				if err != nil {
 					return err
 				}
 				_, err = fmt.Fprintln(cmd.OutOrStdout(), site(cfg.Web).Link("", code))
-				return err
+				return errors.Join(err, noteOtherRoles(cmd, tokens, who))
 			})
 		},
 	}
@@ -48,6 +50,26 @@ func checkName(name string) error {
 		return errors.New("want a name of up to 200 characters on one line")
 	}
 	return nil
+}
+
+// noteOtherRoles says on standard error which other roles the name comes in with: what it does is told by its name alone.
+func noteOtherRoles(cmd *cobra.Command, tokens *persist.Tokens, who journal.Holder) error {
+	list, err := tokens.Entrants(cmd.Context())
+	if err != nil {
+		return err
+	}
+	var others []string
+	for _, e := range list {
+		if e.Name == who.Name && e.Access != who.Access {
+			others = append(others, string(e.Access))
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s comes in with the role %s too; `chatguard token revoke %[1]s` ends all of it.\n",
+		who.Name, strings.Join(others, " and "))
+	return err
 }
 
 // withTokens does something with the tokens in the database that the configuration at path names, also while chatguard runs.

@@ -25,7 +25,8 @@ func newTokenCommand() *cobra.Command {
   view       see everything, change nothing
   moderate   change users, limits and switches too
   own        everything
-  check      only have messages of another chat judged; for chat servers
+  check      reserved for the HTTP check of chat servers, which this version does not have yet;
+             such a token may do nothing else
 
 People sign in to the dashboard with it, programs send it as "Authorization: Bearer TOKEN". Works while chatguard runs.
 CHATGUARD_WEB_TOKEN isn't one of them: it is the owner's as long as chatguard is started with it.`,
@@ -44,13 +45,13 @@ func newTokenMakeCommand() *cobra.Command {
 		Use:   "make NAME --role ROLE",
 		Short: "Make a token and print it, this once",
 		Long: `Makes a token and prints it. It is stored as a hash only, so nobody can print it again: keep it where passwords are kept.
-The name is what the history of changes says of whoever has it. A name has one token at a time.`,
+The name is what the history of changes says of whoever has it. A name has one token at a time; "owner" has none.`,
 		Example: `  chatguard token make anna --role moderate
-  chatguard token make gardenhour --role check --expires 90d`,
+  chatguard token make overlay --role view --expires 90d`,
 		Args: oneArgument("NAME", "a NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			who := journal.Holder{Name: args[0], Access: as.Access}
-			if err := checkName(who.Name); err != nil {
+			if err := checkTokenName(who.Name); err != nil {
 				return usageError{err}
 			}
 			if who.Access == "" {
@@ -63,7 +64,7 @@ The name is what the history of changes says of whoever has it. A name has one t
 				}
 				fmt.Fprintln(cmd.ErrOrStderr(), howToUse(who, cfg))
 				_, err = fmt.Fprintln(cmd.OutOrStdout(), token)
-				return err
+				return errors.Join(err, noteOtherRoles(cmd, tokens, who))
 			})
 		},
 	}
@@ -73,13 +74,21 @@ The name is what the history of changes says of whoever has it. A name has one t
 	return cmd
 }
 
+// checkTokenName refuses a name that a token can't have.
+func checkTokenName(name string) error {
+	if name == owner {
+		return errors.New("owner is the name of CHATGUARD_WEB_TOKEN, and of sign-in links without --name: take another")
+	}
+	return checkName(name)
+}
+
 // howToUse says what a token that was just made is good for. It goes to standard error, so that standard output has the token alone.
 func howToUse(who journal.Holder, cfg config.Config) string {
-	address := site(cfg.Web).Address("")
 	if who.Access == journal.AccessCheck {
-		return fmt.Sprintf("A chat server sends this token to %sapi/v1/check as \"Authorization: Bearer TOKEN\". It won't be shown again:", address)
+		return "This token is " + roleWords[who.Access] + ". It won't be shown again:"
 	}
-	return fmt.Sprintf("%s signs in with this token at %s, a program sends it as \"Authorization: Bearer TOKEN\". It won't be shown again:", who.Name, address)
+	return fmt.Sprintf("%s signs in with this token at %s, a program sends it as \"Authorization: Bearer TOKEN\". It won't be shown again:",
+		who.Name, site(cfg.Web).Address(""))
 }
 
 func newTokenListCommand() *cobra.Command {
@@ -87,20 +96,20 @@ func newTokenListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "Say which tokens there are, and who is signed in with them",
-		Long: `Prints each token's name and role, when it was made and when it expires, and how many browsers are signed in under its
-name; never the token.`,
+		Short: "Say which tokens there are, and who is signed in",
+		Long: `Prints for each name and role when its token was made and when it expires, how many browsers are signed in, and how many
+sign-in links nobody has used yet; never the token.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withTokens(cmd, path, func(tokens *persist.Tokens, _ config.Config) error {
-				list, err := tokens.Tokens(cmd.Context())
+				list, err := tokens.Entrants(cmd.Context())
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"tokens": append([]persist.Token{}, list...)})
+					return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"entrants": append([]persist.Entrant{}, list...)})
 				}
-				return printTokens(cmd.OutOrStdout(), list)
+				return printEntrants(cmd.OutOrStdout(), list)
 			})
 		},
 	}
@@ -109,19 +118,22 @@ name; never the token.`,
 	return cmd
 }
 
-func printTokens(out io.Writer, list []persist.Token) error {
+func printEntrants(out io.Writer, list []persist.Entrant) error {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(out, "No tokens. `chatguard token make` makes one.")
+		_, err := fmt.Fprintln(out, "No tokens, and nobody is signed in. `chatguard token make` makes one.")
 		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "name\trole\tmade\texpires\tsessions")
-	for _, token := range list {
-		expires := "never"
-		if !token.ExpiresAt.IsZero() {
-			expires = moment(token.ExpiresAt)
+	fmt.Fprintln(table, "name\trole\ttoken made\texpires\tsessions\tlinks")
+	for _, e := range list {
+		made, expires := "no token", "-"
+		if !e.MadeAt.IsZero() {
+			made, expires = moment(e.MadeAt), "never"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\n", printable(token.Name), token.Access, moment(token.MadeAt), expires, token.Sessions)
+		if !e.ExpiresAt.IsZero() {
+			expires = moment(e.ExpiresAt)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\n", printable(e.Name), e.Access, made, expires, e.Sessions, e.Links)
 	}
 	return table.Flush()
 }

@@ -141,7 +141,7 @@ func (w *Window) See(expression string) {
 // Press clicks a button once that is possible.
 func (w *Window) Press(button string) {
 	w.Helper()
-	w.See(fmt.Sprintf(`document.querySelector(%q)?.disabled === false`, button))
+	w.See(fmt.Sprintf(`document.querySelector(%q)?.matches(":enabled:not([aria-disabled=true])")`, button))
 	w.Click(button)
 }
 

@@ -35,11 +35,17 @@ func schemed(text string, schemes ...string) error {
 	return nil
 }
 
-func publicURL(text string) error {
-	if text == "" {
+func publicURL(w Web) error {
+	if w.PublicURL == "" {
 		return nil
 	}
-	return schemed(text, "https", "http")
+	if err := schemed(w.PublicURL, "https", "http"); err != nil {
+		return err
+	}
+	if !w.Insecure && !strings.HasPrefix(w.PublicURL, "https://") {
+		return fmt.Errorf("%q lets people sign in in the clear: set the https address of a proxy, or say insecure = true in [web]", w.PublicURL)
+	}
+	return nil
 }
 
 func paired(w Web) error {
@@ -49,22 +55,27 @@ func paired(w Web) error {
 	return nil
 }
 
-// CheckListen refuses an address that is none, and one that lets other machines in without a password, or lets them send it in the clear.
-// The error says so in one line.
+// CheckListen refuses an address that is none, and one that lets other machines send a password in the clear. The error says so in one line.
 func (w Web) CheckListen() error {
 	if err := address(w.Listen, 0); err != nil {
 		return err
 	}
-	switch {
-	case isLoopback(w.Listen):
-		return nil
-	case w.Token == "":
-		return fmt.Errorf("%s is open to other machines: set %s to a long random text, or listen on 127.0.0.1", w.Listen, variable(place{"web", "token"}))
-	case !w.Insecure && w.TLSCert == "" && !strings.HasPrefix(w.PublicURL, "https://"):
+	if !isLoopback(w.Listen) && !w.Insecure && w.TLSCert == "" && !strings.HasPrefix(w.PublicURL, "https://") {
 		return fmt.Errorf("%s is open to other machines: set tls_cert and tls_key, or public_url to a proxy's https address, "+
 			"or listen on 127.0.0.1, or say insecure = true in [web]", w.Listen)
 	}
 	return nil
+}
+
+// CheckServed refuses a configuration that would let other machines in without a password. It is for whoever serves the dashboard: a command beside it
+// needn't know the password.
+func (c *Config) CheckServed() error {
+	at := place{"web", "token"}
+	if isLoopback(c.Web.Listen) || c.Web.Token != "" {
+		return nil
+	}
+	return &Error{File: c.Path, Key: "web.listen", Problem: fmt.Sprintf(
+		"%s is open to other machines: set %s to a long random text, or listen on 127.0.0.1", c.Web.Listen, variable(at))}
 }
 
 func isLoopback(listen string) bool {

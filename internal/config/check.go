@@ -47,7 +47,7 @@ func (r *reader) check(c *Config) error {
 		{place{"raid", "first_timer_refill"}, within(c.Raid.FirstTimerRefill, time.Millisecond, day)},
 		{place{"web", "token"}, printable(c.Web.Token)},
 		{place{"web", "token"}, unguessable(c.Web.Token)},
-		{place{"web", "public_url"}, publicURL(c.Web.PublicURL)},
+		{place{"web", "public_url"}, publicURL(c.Web)},
 		{place{"web", "tls_cert"}, paired(c.Web)},
 		{place{"web", "listen"}, c.Web.CheckListen()},
 	} {

@@ -200,12 +200,7 @@ func (c *Controls) userCommand(ctx context.Context, m chatguard.Message, args []
 
 // lengthOf reads a length of time of a second to a year: "10m", "2d".
 func lengthOf(text string) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		var n uint64
-		n, err = strconv.ParseUint(days, 10, 16)
-		d = time.Duration(n) * 24 * time.Hour
-	}
+	d, err := journal.ParseLength(text)
 	if err != nil || d < time.Second || d > 365*24*time.Hour {
 		return 0, fmt.Errorf(`%q is no length of time such as "10m"`, text)
 	}

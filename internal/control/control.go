@@ -52,6 +52,8 @@ type Options struct {
 type Store interface {
 	Record(ctx context.Context, a journal.Audit) (saved bool, err error)
 	SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error)
+	// Commit returns once what was changed before is stored, in the Guard as well.
+	Commit(ctx context.Context) (saved bool)
 	// Entry returns a journal entry by its ID.
 	Entry(ctx context.Context, id chatguard.EntryID) (journal.Entry, bool, error)
 	// LastEntries returns the newest entries of a user who was throttled, not merely observed, the newest first.

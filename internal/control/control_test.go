@@ -19,6 +19,7 @@ import (
 // memory is a Store that keeps everything in memory, and can be in trouble.
 type memory struct {
 	audits   []string
+	detail   any               // of the last of them
 	settings map[string]string // by channel and name
 	entries  map[chatguard.EntryID]journal.Entry
 	last     chatguard.EntryID
@@ -45,9 +46,11 @@ func (m *memory) setting(key string) string {
 func (m *memory) Record(_ context.Context, a journal.Audit) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.audits = append(m.audits, fmt.Sprintf("%s %s %s by %s", a.ChannelID, a.Action, a.UserID, a.Author))
+	m.audits, m.detail = append(m.audits, fmt.Sprintf("%s %s %s by %s", a.ChannelID, a.Action, a.UserID, a.Author)), a.Detail
 	return !m.unsaved, m.err
 }
+
+func (m *memory) Commit(context.Context) bool { return !m.unsaved }
 
 func (m *memory) SaveSetting(_ context.Context, channelID, name, value string) (bool, error) {
 	m.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -77,25 +78,41 @@ func (c *Controls) Exempt(ctx context.Context, t journal.Target, length time.Dur
 	case own.Exempt == chatguard.NeverExempt:
 		return false, errors.New("the user is never exempt: that was set for them by name")
 	case own.Exempt == chatguard.AlwaysExempt && (own.ExemptUntil.IsZero() || !until.IsZero() && own.ExemptUntil.After(until)):
-		return true, nil
+		return c.options.Store.Commit(ctx), nil // it may wait still
 	}
 	own.Exempt, own.ExemptUntil = chatguard.AlwaysExempt, until
 	if err := c.options.Guard.SetUserOverride(t.ChannelID, t.UserID, own, now); err != nil {
 		return false, err
 	}
-	return c.amended(ctx, t, journal.UserExempted, map[string]any{"until": own.ExemptUntil})
+	return c.amended(ctx, t, journal.UserExempted, exemption(until))
 }
 
-// SetOverride gives a user numbers, a zone or an exemption of their own, in place of those that they had; the zero override takes them away.
+// exemption is what the audit says of an exemption; nothing where it is for good.
+func exemption(until time.Time) any {
+	if until.IsZero() {
+		return nil
+	}
+	return map[string]any{"until": until.UTC()}
+}
+
+// SetOverride gives a user numbers, a zone or an exemption of their own, in place of those that they had; the zero override takes them away. What they
+// have already is no change.
 func (c *Controls) SetOverride(ctx context.Context, t journal.Target, own chatguard.UserOverride) (saved bool, err error) {
 	before, err := c.options.Guard.UserOverride(t.ChannelID, t.UserID)
 	if err != nil {
 		return false, err
 	}
+	if sameOverride(before, own) {
+		return c.options.Store.Commit(ctx), nil
+	}
 	if err := c.options.Guard.SetUserOverride(t.ChannelID, t.UserID, own, c.options.Now()); err != nil {
 		return false, err
 	}
 	return c.amended(ctx, t, journal.UserOverridden, map[string]chatguard.UserOverride{"from": before, "to": own})
+}
+
+func sameOverride(a, b chatguard.UserOverride) bool {
+	return a.Exempt == b.Exempt && a.ExemptUntil.Equal(b.ExemptUntil) && a.Timezone == b.Timezone && maps.Equal(a.Limits, b.Limits)
 }
 
 // lookedBack is how many of a user's entries a pardon of the last one looks at for a penalty that silences them still.
@@ -136,10 +153,11 @@ func (c *Controls) pardon(ctx context.Context, e journal.Entry, lift bool, autho
 	if !waited && lift && c.options.Lift != nil {
 		lifting = c.options.Lift(ctx, e.ChannelID, e.UserID)
 	}
-	saved = true // and was noted then, where it was done before
 	if done {
 		t := journal.Target{ChannelID: e.ChannelID, UserID: e.UserID, Author: author}
 		saved, err = c.amended(ctx, t, journal.UserPardoned, map[string]any{"entry": e.ID})
+	} else {
+		saved = c.options.Store.Commit(ctx) // it was noted when it was done, and may wait still
 	}
 	if lifting != nil {
 		return saved, errors.Join(fmt.Errorf("the strike is taken back, but %w: %w", journal.ErrSilenced, lifting), err)

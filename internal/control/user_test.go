@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -69,6 +70,71 @@ func TestWhoIsAmendedIsToldOf(t *testing.T) {
 		own.Limits["burst"] = chatguard.Override{Messages: 3}
 		if _, err := d.SetOverride(d.Context(), anna, own); err == nil || told != nil {
 			t.Errorf("a refused override: %v, told %q", err, told)
+		}
+	})
+}
+
+// TestNothingToChangeIsNoChange: it isn't noted again, and nobody is told of it; the answer is whether what holds is stored.
+func TestNothingToChangeIsNoChange(t *testing.T) {
+	for name, test := range map[string]struct{ first, again func(d *desk) (bool, error) }{
+		"exempt for less":    {exempting(time.Hour), exempting(time.Minute)},
+		"exempt for good":    {exempting(0), exempting(0)},
+		"pardoned twice":     {pardoning, pardoning},
+		"the same override":  {overriding(4), overriding(4)},
+		"no override at all": {overriding(0), overriding(0)},
+	} {
+		inBubble(t, Raid{}, func(d *desk) {
+			d.say("anna")
+			d.say("anna")
+			if saved, err := test.first(d); !saved || err != nil {
+				t.Fatalf("%s: saved %v, %v", name, saved, err)
+			}
+			noted := len(d.store.audits)
+			d.Controls.options.Amended = func(_, userID string) { t.Errorf("%s: told of %s", name, userID) }
+			for _, unsaved := range []bool{false, true} {
+				d.store.unsaved = unsaved
+				if saved, err := test.again(d); saved == unsaved || err != nil {
+					t.Errorf("%s, unsaved %v: saved %v, %v", name, unsaved, saved, err)
+				}
+			}
+			if len(d.store.audits) != noted {
+				t.Errorf("%s: in the audit %q", name, d.store.audits)
+			}
+		})
+	}
+}
+
+func exempting(length time.Duration) func(*desk) (bool, error) {
+	return func(d *desk) (bool, error) { return d.Exempt(d.Context(), anna, length) }
+}
+
+func pardoning(d *desk) (bool, error) { return d.Pardon(d.Context(), d.store.last, "berta") }
+
+// overriding gives anna a burst of her own and an end told in another zone; 0 takes away what she has.
+func overriding(burst int) func(*desk) (bool, error) {
+	return func(d *desk) (bool, error) {
+		own := chatguard.UserOverride{}
+		if burst > 0 {
+			end := time.Now().Add(36 * time.Hour).In(time.FixedZone("", 3600))
+			own = chatguard.UserOverride{Exempt: chatguard.NeverExempt, ExemptUntil: end, Limits: map[string]chatguard.Override{"burst": {Burst: burst}}}
+		}
+		return d.SetOverride(d.Context(), anna, own)
+	}
+}
+
+// TestAnExemptionForGoodHasNoEnd in the audit.
+func TestAnExemptionForGoodHasNoEnd(t *testing.T) {
+	inBubble(t, Raid{}, func(d *desk) {
+		for length, want := range map[time.Duration]any{
+			time.Hour: map[string]any{"until": time.Now().Add(time.Hour).UTC()},
+			0:         nil,
+		} {
+			if _, err := d.SetOverride(d.Context(), anna, chatguard.UserOverride{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := d.Exempt(d.Context(), anna, length); err != nil || !reflect.DeepEqual(d.store.detail, want) {
+				t.Errorf("exempt for %v: %v, %v; want %v", length, d.store.detail, err, want)
+			}
 		}
 	})
 }

@@ -9,7 +9,8 @@ import (
 // EntryFilter says which entries are wanted. Its zero value wants all; N has to be set.
 type EntryFilter struct {
 	ChannelID string
-	User      string            // ID, or login in lower case
+	UserID    string
+	User      string            // ID, or login
 	Limit     string            // that throttled
 	Action    string            // that the outcome tells of, as chatguard.Action spells it
 	Result    Result            // of the outcome
@@ -25,6 +26,7 @@ type AuditFilter struct {
 	UserID    string
 	Author    string
 	Action    AuditAction
-	Before    int64 // only older ones than this; 0 begins with the newest
-	N         int   // at most so many
+	Pardoned  []chatguard.EntryID // only pardons of these entries; empty: whatever was changed
+	Before    int64               // only older ones than this; 0 begins with the newest
+	N         int                 // at most so many
 }

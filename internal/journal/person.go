@@ -14,10 +14,10 @@ type Person struct {
 	LastSeen time.Time       `json:"last_seen"`
 }
 
-// QuarterHour is how much of a user's messages passed in a quarter of an hour.
+// QuarterHour is how much a user's messages spent in a quarter of an hour.
 type QuarterHour struct {
-	At      time.Time // its beginning
-	Allowed int       // the cost of the messages that were allowed
+	At    time.Time // its beginning
+	Spent int       // the cost of the messages that were judged and allowed, and as much of those that were throttled as counts all the same
 }
 
 // Minute is how busy a channel was in a minute.

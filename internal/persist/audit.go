@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -42,7 +43,7 @@ func (s *Store) Record(ctx context.Context, a journal.Audit) (saved bool, err er
 	if err := s.changes.addAudit(a); err != nil {
 		return false, fmt.Errorf("audit: %w", err)
 	}
-	return s.commit(ctx), nil
+	return s.Commit(ctx), nil
 }
 
 // Audits returns the changes wanted, the newest first, those that wait to be written among them.
@@ -50,7 +51,7 @@ func (s *Store) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journ
 	waiting := s.changes.waitingAudits() // first, because what is stored next is missing then in neither
 	audits := []journal.Audit{}
 	for _, row := range slices.Backward(waiting) {
-		if wantsAudit(&wanted, &row.Audit) && len(audits) < wanted.N {
+		if wantsAudit(&wanted, &row) && len(audits) < wanted.N {
 			audits = append(audits, row.read())
 		}
 	}
@@ -81,11 +82,12 @@ func (r *auditRow) read() journal.Audit {
 }
 
 // wantsAudit reports whether a change is one of those wanted; auditConditions says the same of those stored.
-func wantsAudit(wanted *journal.AuditFilter, a *journal.Audit) bool {
+func wantsAudit(wanted *journal.AuditFilter, a *auditRow) bool {
 	return (wanted.ChannelID == "" || wanted.ChannelID == a.ChannelID) &&
 		(wanted.UserID == "" || wanted.UserID == a.UserID) &&
 		(wanted.Author == "" || wanted.Author == a.Author) &&
 		(wanted.Action == "" || wanted.Action == a.Action) &&
+		(len(wanted.Pardoned) == 0 || a.Action == journal.UserPardoned && slices.Contains(pardonDetails(wanted.Pardoned), a.detail)) &&
 		(wanted.Before == 0 || a.ID < wanted.Before)
 }
 
@@ -97,8 +99,24 @@ func auditConditions(wanted journal.AuditFilter) (c conditions) {
 			c.add(column+" = ?", value)
 		}
 	}
+	if n := len(wanted.Pardoned); n > 0 {
+		args := []any{string(journal.UserPardoned)}
+		for _, detail := range pardonDetails(wanted.Pardoned) {
+			args = append(args, detail)
+		}
+		c.add("action = ? AND detail IN (?"+strings.Repeat(", ?", n-1)+")", args...)
+	}
 	if wanted.Before != 0 {
 		c.add("id < ?", wanted.Before)
 	}
 	return c
+}
+
+// pardonDetails are the details, as they are stored, that pardons of these entries have.
+func pardonDetails(entries []chatguard.EntryID) []string {
+	details := make([]string, len(entries))
+	for i, id := range entries {
+		details[i] = fmt.Sprintf(`{"entry":%d}`, id)
+	}
+	return details
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -60,4 +61,25 @@ func TestAudits(t *testing.T) {
 	check("stored, and not told yet")
 	s.changes.stored(waiting)
 	check("stored")
+}
+
+// Pardons are found by the entries that they are of, stored or not.
+func TestPardonsAreFoundByTheirEntries(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	pardon := func(entry chatguard.EntryID) {
+		must(t, s.changes.addAudit(journal.Audit{
+			At: start, Author: "anna", Action: journal.UserPardoned, ChannelID: "1", UserID: "7", Detail: map[string]any{"entry": entry},
+		}))
+	}
+	must(t, s.changes.addAudit(journal.Audit{At: start, Author: "anna", Action: journal.UserGranted, ChannelID: "1", Detail: map[string]any{"entry": 11}}))
+	pardon(11)
+	pardon(12)
+	s.mustFlush(t, g)
+	pardon(13)
+	pardon(14)
+	got, err := s.Audits(ctx, journal.AuditFilter{Pardoned: []chatguard.EntryID{10, 11, 13}, N: 9})
+	if err != nil || len(got) != 2 || got[0].ID != 4 || got[1].ID != 2 {
+		t.Errorf("found %+v, %v", got, err)
+	}
 }

@@ -3,6 +3,7 @@ package persist
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -103,4 +104,34 @@ func BenchmarkFlushJournal(b *testing.B) {
 	}
 	b.ReportMetric(entries*float64(b.N)/took.Seconds(), "entries/s")
 	b.ReportMetric(entries*float64(b.N)/told.Seconds(), "outcomes/s")
+}
+
+// BenchmarkObserveWhileReading queues messages while 100,000 records wait and somebody looks at all of them again and again. It reports how long the
+// longest took, and the 99.9th percentile.
+func BenchmarkObserveWhileReading(b *testing.B) {
+	s := open(b, databasePath(b), &Options{QueueSize: 100_000})
+	for i := range 70_000 {
+		s.speak("1", userID(i%5000), fmt.Sprint("login", i%5000), start.Add(time.Duration(i)), max(0, i-40_000))
+	}
+	reading, stop := context.WithCancel(ctx)
+	read := make(chan int)
+	go func() {
+		n := 0
+		for ; reading.Err() == nil; n++ {
+			_, _ = s.FindPeople(reading, "1", "", 20)
+			_, _ = s.Entries(reading, journal.EntryFilter{N: 100})
+		}
+		read <- n
+	}()
+	var took []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		s.speak("1", userID(7), "anna", start, 0)
+		took = append(took, time.Since(began))
+	}
+	stop()
+	b.ReportMetric(float64(<-read), "reads")
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*999/1000].Nanoseconds())/1000, "p99.9-µs")
+	b.ReportMetric(float64(took[len(took)-1].Microseconds()), "longest-µs")
 }

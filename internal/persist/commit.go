@@ -58,9 +58,9 @@ func (c *commits) end() {
 	c.waiting = nil
 }
 
-// commit returns once everything that was changed before it, in the Guard or by the store's methods, is stored. saved is false where the
+// Commit returns once everything that was changed before it, in the Guard or by the store's methods, is stored. saved is false where the
 // database is in memory or in trouble, the context ends first, or Run has ended; what was changed then still waits to be written.
-func (s *Store) commit(ctx context.Context) (saved bool) {
+func (s *Store) Commit(ctx context.Context) (saved bool) {
 	if s.lock == nil || s.health.failing() {
 		return false // nothing outlives a database in memory; and nobody should wait for what is known to fail, which Run goes on trying
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -91,18 +93,28 @@ func dataSource(path, mode string, pragmas []string) string {
 
 // write runs change in a transaction of its own. Errors of the database come back as trouble; a refusal that change returns comes back as it is.
 func (db *database) write(ctx context.Context, change func(*sql.Tx) error) error {
-	err := explain(db.path, db.transact(ctx, change))
+	return db.wrote(db.transact(ctx, db.writer, change))
+}
+
+// wrote is the end of a write.
+func (db *database) wrote(err error) error {
+	err = explain(db.path, err)
 	if failed := (*trouble)(nil); errors.As(err, &failed) && (failed.problem == cantWrite || failed.problem == damaged) {
 		db.reconnect()
 	}
 	return err
 }
 
-func (db *database) transact(ctx context.Context, change func(*sql.Tx) error) error {
+// beginner is a pool of connections, or one of them.
+type beginner interface {
+	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
+}
+
+func (db *database) transact(ctx context.Context, writer beginner, change func(*sql.Tx) error) error {
 	if err := db.checkPlace(); err != nil {
 		return err
 	}
-	tx, err := db.writer.BeginTx(ctx, nil)
+	tx, err := writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -151,6 +163,43 @@ const idleConnections = 2
 func (db *database) reconnectReaders() {
 	db.reader.SetMaxIdleConns(0)
 	db.reader.SetMaxIdleConns(idleConnections)
+}
+
+// eachRow calls do with each row of a query that has so many columns, which it may not keep: integers as int64, texts as string, as the table's types
+// have them. It goes past the conversions of database/sql, which cost as much again as reading a row. It ends early with do's error.
+func (db *database) eachRow(ctx context.Context, columns int, query string, args []any, do func(row []driver.Value) error) (err error) {
+	conn, err := db.reader.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	return conn.Raw(func(raw any) error { return eachRowOf(ctx, raw.(driver.QueryerContext), columns, query, args, do) })
+}
+
+func eachRowOf(
+	ctx context.Context, conn driver.QueryerContext, columns int, query string, args []any, do func(row []driver.Value) error,
+) (err error) {
+	named := make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		named[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+	}
+	rows, err := conn.QueryContext(ctx, query, named)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	row := make([]driver.Value, columns)
+	for {
+		switch err := rows.Next(row); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := do(row); err != nil {
+			return err
+		}
+	}
 }
 
 func (db *database) close() error {

@@ -14,7 +14,7 @@ import (
 )
 
 // exportFormat is the version of the lines that are written, and the highest that is read. Version 1 had no settings, and no exemption that ends;
-// version 2 nothing that the timeline was rolled up to, which the next start makes of it.
+// version 2 nothing that the timeline was rolled up to, which the next start makes of it, nor how much of a message's cost wasn't spent.
 const exportFormat = 3
 
 const (

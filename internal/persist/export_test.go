@@ -141,11 +141,11 @@ func oneOfEach(t rapid.TB) []line {
 		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 1, Author: "anna", At: nano}, Policy: policyJSON, Changes: []byte(`[{"key":"a","from":9007199254740993,"to":"\u003c"}]`)},
 		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 2, Author: "berta", At: nano}, Policy: []byte("null"), Changes: []byte("null")},
 		&auditLine{Audit: journal.Audit{ID: 8, At: nano, Author: "anna", Action: journal.UserGranted, ChannelID: "c1", UserID: "7"}, Detail: []byte(`{"messages":9007199254740993}`)},
-		&spokenLine{Spoken: spoken, Number: 1}, &spokenLine{Spoken: spoken, Number: 2},
+		&spokenLine{Spoken: spoken, Number: 1}, &spokenLine{Spoken: spoken, Number: 2, Unspent: 1},
 		&channelLine{ID: "c1", Login: "gardenhour"},
 		&settingLine{ChannelID: "c1", Name: "slow", Value: "30"},
 		&personLine{ChannelID: "c1", Person: personOf(&spoken)},
-		&quarterLine{ChannelID: "c1", UserID: "7", At: start, Cost: 4},
+		&quarterLine{ChannelID: "c1", UserID: "7", At: start, Spent: 4},
 		&rolledUpLine{ChannelID: "c1", At: nano, Number: 2},
 	}
 }
@@ -189,7 +189,7 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 	}
 	for n := range count.Draw(t, "spoken") {
 		s := journal.Spoken{At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"), Login: text.Draw(t, "login"), Roles: chatguard.RolesOf(chatguard.Broadcaster), Cost: 1}
-		lines = append(lines, &spokenLine{Spoken: s, Number: int64(n)})
+		lines = append(lines, &spokenLine{Spoken: s, Number: int64(n), Unspent: rapid.IntRange(0, 1).Draw(t, "unspent")})
 	}
 	for n := range count.Draw(t, "channels") {
 		lines = append(lines, &channelLine{ID: fmt.Sprint(n, text.Draw(t, "id")), Login: user.Draw(t, "login")})
@@ -203,7 +203,7 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 	}
 	for n := range count.Draw(t, "quarters") {
 		at := timeAt(rapid.Int64Range(-1<<62, 1<<62).Draw(t, "at")).Truncate(quarter)
-		lines = append(lines, &quarterLine{ChannelID: text.Draw(t, "channel"), UserID: fmt.Sprint(n, text.Draw(t, "user")), At: at, Cost: rapid.Int64Range(1, maxID).Draw(t, "cost")})
+		lines = append(lines, &quarterLine{ChannelID: text.Draw(t, "channel"), UserID: fmt.Sprint(n, text.Draw(t, "user")), At: at, Spent: rapid.Int64Range(1, maxID).Draw(t, "spent")})
 	}
 	for n := range count.Draw(t, "rolled up") {
 		lines = append(lines, &rolledUpLine{ChannelID: fmt.Sprint(n, text.Draw(t, "channel")), At: times.Draw(t, "at"), Number: int64(n)})
@@ -282,7 +282,7 @@ func TestExportIsWhatTheDocumentationSays(t *testing.T) {
 		&channelLine{ID: "c1", Login: "gardenhour"},
 		&settingLine{ChannelID: "c1", Name: "paused", Value: "yes"},
 		&personLine{ChannelID: "c1", Person: journal.Person{UserID: "7", Login: "anna", Roles: chatguard.RolesOf(chatguard.VIP), LastSeen: start}},
-		&quarterLine{ChannelID: "c1", UserID: "7", At: start, Cost: 4},
+		&quarterLine{ChannelID: "c1", UserID: "7", At: start, Spent: 4},
 		&rolledUpLine{ChannelID: "c1", At: start, Number: 2},
 	})
 	want := `{"kind":"chatguard-export","format":3,"at":"2026-03-14T20:00:00Z"}
@@ -291,7 +291,7 @@ func TestExportIsWhatTheDocumentationSays(t *testing.T) {
 {"kind":"channel","id":"c1","login":"gardenhour"}
 {"kind":"setting","channel":"c1","name":"paused","value":"yes"}
 {"kind":"person","channel":"c1","user_id":"7","login":"anna","roles":["vip"],"last_seen":"2026-03-14T20:00:00Z"}
-{"kind":"quarter_hour","channel":"c1","user_id":"7","at":"2026-03-14T20:00:00Z","cost":4}
+{"kind":"quarter_hour","channel":"c1","user_id":"7","at":"2026-03-14T20:00:00Z","spent":4}
 {"kind":"rolled_up","channel":"c1","at":"2026-03-14T20:00:00Z","number":2}
 {"kind":"end","lines":9}
 `

@@ -73,7 +73,8 @@ func (s *Store) reported(
 // wants reports whether an entry is one of those wanted; entryConditions says the same of those stored.
 func wants(wanted *journal.EntryFilter, e *journal.Entry) bool {
 	return (wanted.ChannelID == "" || wanted.ChannelID == e.ChannelID) &&
-		(wanted.User == "" || wanted.User == e.UserID || wanted.User == e.Login) &&
+		(wanted.UserID == "" || wanted.UserID == e.UserID) &&
+		(wanted.User == "" || wanted.User == e.UserID || strings.ToLower(wanted.User) == e.Login) &&
 		(wanted.Limit == "" || wanted.Limit == e.Limit) &&
 		(wanted.Action == "" || wanted.Action == e.Outcome.Action.String()) &&
 		(wanted.Result == "" || wanted.Result == e.Outcome.Result) &&
@@ -84,11 +85,18 @@ func wants(wanted *journal.EntryFilter, e *journal.Entry) bool {
 
 func entryConditions(wanted journal.EntryFilter) (c conditions) {
 	switch {
+	case wanted.UserID != "" && wanted.ChannelID != "":
+		c.add("id IN (SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)", wanted.ChannelID, wanted.UserID)
+	case wanted.UserID != "":
+		c.add("id IN (SELECT id FROM journal INDEXED BY journal_user WHERE user_id = ?)", wanted.UserID)
+	}
+	switch {
 	case wanted.User != "" && wanted.ChannelID != "":
 		c.add(`id IN (SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?
-			UNION SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND login = ?)`, wanted.ChannelID, wanted.User, wanted.ChannelID, wanted.User)
+			UNION SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND login = ?)`,
+			wanted.ChannelID, wanted.User, wanted.ChannelID, strings.ToLower(wanted.User))
 	case wanted.User != "":
-		c.add("id IN (SELECT id FROM journal INDEXED BY journal_user WHERE user_id = ? OR login = ?)", wanted.User, wanted.User)
+		c.add("id IN (SELECT id FROM journal INDEXED BY journal_user WHERE user_id = ? OR login = ?)", wanted.User, strings.ToLower(wanted.User))
 	case wanted.ChannelID != "":
 		c.add("channel_id = ?", wanted.ChannelID)
 	}

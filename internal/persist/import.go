@@ -73,11 +73,23 @@ func (im *importer) writeInto(ctx context.Context, db *database, version int) er
 		if err := im.readAll(ctx, tx); err != nil {
 			return err
 		}
+		if err := im.knowPeople(ctx, tx); err != nil {
+			return err
+		}
 		if holds {
 			return im.keep(ctx, db.path, version)
 		}
 		return nil
 	})
+}
+
+// knowPeople makes people of an older export's journal, as the migration does of an older database's: its timeline knows them for two days only.
+func (im *importer) knowPeople(ctx context.Context, tx *sql.Tx) error {
+	if im.format >= 3 {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "INSERT INTO person SELECT channel_id, user_id, login, 0, max(at) FROM journal GROUP BY channel_id, user_id")
+	return err
 }
 
 // makeRoom empties the tables, and says whether they held anything.

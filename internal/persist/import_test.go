@@ -96,6 +96,7 @@ func TestImportRefusesBadLines(t *testing.T) {
 		"a number too high":      {edit(9, `"number":1`, `"number":9007199254740992`), []string{"there.jsonl:9: number: want a whole number up to 9007199254740991"}},
 		"no user":                {edit(4, `"user_id":"7"`, `"user_id":""`), []string{"there.jsonl:4: user_id is missing"}},
 		"no cost":                {edit(9, `"cost":2`, `"cost":0`), []string{"there.jsonl:9: cost: "}},
+		"more than its cost":     {edit(10, `"unspent":1`, `"unspent":3`), []string{"there.jsonl:10: unspent: want a whole number up to the cost"}},
 		"a time too late":        {edit(4, `"at":"2026`, `"at":"2926`), []string{"there.jsonl:4: at: want a time from 1678 to 2262"}},
 		"a time with a typo":     {edit(4, `"at":"2026`, `"at":"20x6`), []string{`there.jsonl:4: at: "20x6-03-14T20:00:00.000000001Z" is no time (want RFC 3339, as 2026-03-14T20:00:00Z) (nothing`}},
 		"a typo in another time": {edit(4, `"reset_at":"2026`, `"reset_at":"20x6`), []string{`there.jsonl:4: reset_at: "20x6-`, "is no time (want RFC 3339"}},
@@ -116,7 +117,7 @@ func TestImportRefusesBadLines(t *testing.T) {
 		"no person":              {edit(13, `"user_id":"7"`, `"user_id":""`), []string{"there.jsonl:13: user_id is missing"}},
 		"a typo in last_seen":    {edit(13, `"last_seen":"2026`, `"last_seen":"20x6`), []string{`there.jsonl:13: last_seen: "20x6-`, "is no time"}},
 		"no quarter of an hour":  {edit(14, "T20:00", "T20:01"), []string{"there.jsonl:14: at: want the beginning of a quarter of an hour"}},
-		"a quarter of nothing":   {edit(14, `"cost":4`, `"cost":0`), []string{"there.jsonl:14: cost: want a whole number from 1"}},
+		"a quarter of nothing":   {edit(14, `"spent":4`, `"spent":0`), []string{"there.jsonl:14: spent: want a whole number from 1"}},
 		"a place too high":       {edit(15, `"number":2`, `"number":9007199254740992`), []string{"there.jsonl:15: number: want a whole number up to"}},
 		"bytes of nothing":       {edit(4, `"outcome.reason"`, `"outcome.season"`), []string{"there.jsonl:4: bytes: "}},
 		"a line twice":           {edit(3, "\n", "\n"+lines[2]), []string{"there.jsonl:4: it has the key of the state line before it"}},
@@ -371,4 +372,18 @@ func BenchmarkImport(b *testing.B) {
 		must(b, err)
 	}
 	b.ReportMetric(benchRows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
+// An export of version 2 has nobody but those of its journal and its timeline, which is rolled up later.
+func TestAnOlderExportsPeopleAreKnown(t *testing.T) {
+	entry := oneOfEach(t)[2:3]
+	older := bytes.Replace(exportOf(t, entry), []byte(`"format":3`), []byte(`"format":2`), 1)
+	path := databasePath(t)
+	_, err := Import(ctx, path, bytes.NewReader(older), "older", frozen)
+	must(t, err)
+	s := open(t, path, nil)
+	p, ok, err := s.Person(ctx, "c1", "7")
+	if err != nil || !ok || p.Login != "anna" || !p.LastSeen.Equal(entry[0].(*entryLine).At) {
+		t.Errorf("%+v, %v, %v", p, ok, err)
+	}
 }

@@ -16,12 +16,13 @@ import (
 
 // importer reads one export into one transaction.
 type importer struct {
-	name  string
-	opts  CopyOptions
-	lines *bufio.Scanner
-	line  int64 // number of the line read last
-	whole bool  // which has its line break
-	at    time.Time
+	name   string
+	opts   CopyOptions
+	lines  *bufio.Scanner
+	line   int64 // number of the line read last
+	whole  bool  // which has its line break
+	at     time.Time
+	format int
 
 	feed    bytes.Buffer // a line at a time, for the decoder
 	decoder *json.Decoder
@@ -67,7 +68,7 @@ func (im *importer) open(r io.Reader) error {
 	case header.Format > exportFormat:
 		return fmt.Errorf("%s was written by a newer chatguard (format %d, this one knows up to %d): update chatguard", im.name, header.Format, exportFormat)
 	}
-	im.at = header.At
+	im.at, im.format = header.At, header.Format
 	return nil
 }
 

@@ -220,13 +220,14 @@ func (l *auditLine) values(args []any) []any {
 type spokenLine struct {
 	head
 	journal.Spoken
-	Number int64 `json:"number"`
+	Number  int64 `json:"number"`
+	Unspent int   `json:"unspent,omitempty"` // of the cost
 	exactBytes
 }
 
 func (l *spokenLine) scan(rows *sql.Rows) error {
 	var at int64
-	err := rows.Scan(&l.ChannelID, &at, &l.Number, &l.UserID, &l.Login, &l.Roles, &l.Cost)
+	err := rows.Scan(&l.ChannelID, &at, &l.Number, &l.UserID, &l.Login, &l.Roles, &l.Cost, &l.Unspent)
 	l.At = timeAt(at)
 	return err
 }
@@ -239,6 +240,8 @@ func (l *spokenLine) check() error {
 		return errors.New("user_id is missing")
 	case l.Cost < 1:
 		return errors.New("cost: want a whole number from 1")
+	case l.Unspent < 0 || l.Unspent > l.Cost:
+		return errors.New("unspent: want a whole number up to the cost")
 	}
 	return checkTime("at", l.At)
 }
@@ -254,7 +257,7 @@ func (l *spokenLine) texts(each func(string, *string)) {
 }
 
 func (l *spokenLine) values(args []any) []any {
-	row := timelineRow{l.Spoken, l.Number}
+	row := timelineRow{l.Spoken, l.Number, l.Unspent}
 	return row.values(args)
 }
 

@@ -47,13 +47,13 @@ type quarterLine struct {
 	ChannelID string    `json:"channel"`
 	UserID    string    `json:"user_id"`
 	At        time.Time `json:"at"`
-	Cost      int64     `json:"cost"`
+	Spent     int64     `json:"spent"`
 	exactBytes
 }
 
 func (l *quarterLine) scan(rows *sql.Rows) error {
 	var at int64
-	err := rows.Scan(&l.ChannelID, &l.UserID, &at, &l.Cost)
+	err := rows.Scan(&l.ChannelID, &l.UserID, &at, &l.Spent)
 	l.At = timeAt(at)
 	return err
 }
@@ -65,7 +65,7 @@ func (l *quarterLine) check() error {
 	case !l.At.Equal(l.At.Truncate(quarter)):
 		return errors.New("at: want the beginning of a quarter of an hour")
 	}
-	if err := checkNumber("cost", l.Cost, maxID); err != nil {
+	if err := checkNumber("spent", l.Spent, maxID); err != nil {
 		return err
 	}
 	return checkTime("at", l.At)
@@ -81,7 +81,7 @@ func (l *quarterLine) texts(each func(string, *string)) {
 }
 
 func (l *quarterLine) values(args []any) []any {
-	return append(args, l.ChannelID, l.UserID, l.At.UnixNano(), l.Cost)
+	return append(args, l.ChannelID, l.UserID, l.At.UnixNano(), l.Spent)
 }
 
 // rolledUpLine is the last message of a channel's timeline that is rolled up.

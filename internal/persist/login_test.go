@@ -11,7 +11,7 @@ import (
 // speak observes a message in the store, the more so a throttled one where id isn't 0.
 func (s *Store) speak(channelID, userID, login string, at time.Time, id int) {
 	m := chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: userID, Login: login}, SentAt: at}
-	s.Observe(m, chatguard.Verdict{At: at, ChannelID: channelID, UserID: userID, EntryID: chatguard.EntryID(id)})
+	s.Observe(m, chatguard.Verdict{At: at, ChannelID: channelID, UserID: userID, Allowed: id == 0, EntryID: chatguard.EntryID(id)})
 }
 
 func wantUser(t *testing.T, s *Store, when, channelID, login, want string) {

@@ -28,23 +28,43 @@ func personOf(m *journal.Spoken) journal.Person {
 
 // Person returns a user of a channel as they were last seen, what waits to be written among it, and false for one who wasn't.
 func (s *Store) Person(ctx context.Context, channelID, userID string) (p journal.Person, ok bool, err error) {
-	recent, err := s.recentPeople(ctx, channelID, func(m *timelineRow) bool { return m.UserID == userID }, " AND user_id = ?2", userID)
-	if err != nil {
-		return p, false, err
-	}
-	if p, ok = recent[userID]; ok {
-		return p, true, nil
-	}
-	return s.rolledUpPerson(ctx, channelID, userID)
+	people, err := s.peopleWho(ctx, channelID, func(id string) bool { return id == userID }, "user_id = ?2", userID)
+	p, ok = people[userID]
+	return p, ok, err
 }
 
-// rolledUpPerson returns a user as the messages that are rolled up know them.
-func (s *Store) rolledUpPerson(ctx context.Context, channelID, userID string) (p journal.Person, ok bool, err error) {
-	stored, err := s.queryPeople(ctx, "SELECT user_id, login, roles, last_seen FROM person WHERE channel_id = ? AND user_id = ?", channelID, userID)
-	if err != nil || len(stored) == 0 {
-		return p, false, err
+// People returns the users of a channel as they were last seen, by ID, what waits to be written among it; those who weren't are left out.
+func (s *Store) People(ctx context.Context, channelID string, userIDs []string) (map[string]journal.Person, error) {
+	wanted := map[string]bool{}
+	for _, id := range userIDs {
+		wanted[id] = true
 	}
-	return stored[0], true, nil
+	return s.peopleWho(ctx, channelID, func(id string) bool { return wanted[id] }, anyOf, jsonOf(userIDs))
+}
+
+// anyOf is the condition that a user is one of a list.
+const anyOf = "user_id IN (SELECT value FROM json_each(?2))"
+
+// peopleWho returns those whose IDs are wanted, which the condition, with its argument ?2, says of those stored.
+func (s *Store) peopleWho(
+	ctx context.Context, channelID string, wanted func(userID string) bool, condition string, arg any,
+) (map[string]journal.Person, error) {
+	people, err := s.recentPeople(ctx, channelID, func(m *timelineRow) bool { return wanted(m.UserID) }, " AND "+condition, arg)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := s.rolledUpPeople(ctx, channelID, condition, arg)
+	for _, p := range stored {
+		if _, ok := people[p.UserID]; !ok {
+			people[p.UserID] = p
+		}
+	}
+	return people, err
+}
+
+// rolledUpPeople returns users as the messages that are rolled up know them.
+func (s *Store) rolledUpPeople(ctx context.Context, channelID, condition string, arg any) ([]journal.Person, error) {
+	return s.queryPeople(ctx, "SELECT user_id, login, roles, last_seen FROM person WHERE channel_id = ?1 AND "+condition, channelID, arg)
 }
 
 // recentPeople returns, by ID, those of a channel whose last messages aren't rolled up: they wait and are wanted, or the condition is true of them.
@@ -77,19 +97,22 @@ func (s *Store) correctLate(ctx context.Context, channelID string, recent map[st
 	if err != nil {
 		return err
 	}
+	var late []string
 	for id, p := range recent {
-		if p.LastSeen.UnixNano() > upTo {
-			continue
-		}
-		known, ok, err := s.rolledUpPerson(ctx, channelID, id)
-		if err != nil {
-			return err
-		}
-		if ok && known.LastSeen.After(p.LastSeen) {
-			recent[id] = known
+		if p.LastSeen.UnixNano() <= upTo {
+			late = append(late, id)
 		}
 	}
-	return nil
+	if len(late) == 0 {
+		return nil
+	}
+	stored, err := s.rolledUpPeople(ctx, channelID, anyOf, jsonOf(late))
+	for _, p := range stored {
+		if p.LastSeen.After(recent[p.UserID].LastSeen) {
+			recent[p.UserID] = p
+		}
+	}
+	return err
 }
 
 // queryPeople returns what a query finds, which asks for the columns but that of the channel.

@@ -15,7 +15,9 @@ type queue struct {
 	limit int           // of all records together, beside those that are being written
 	wake  chan struct{} // gets one when the queue is half full, so that it is written before it overflows
 
-	settling sync.Mutex // held while records change that are being written; whoever holds it may lock mu
+	// settling is held while records change that wait or are being written, and while somebody looks at them; whoever holds it may lock mu. Nobody waits
+	// for it who decides on messages: those only add records at the end, and drop some from the front, which changes none.
+	settling sync.Mutex
 
 	mu       sync.Mutex
 	waiting  records
@@ -55,7 +57,7 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	defer q.mu.Unlock()
 	q.number++
 	spoken.ChannelID = q.channels.of(m.ChannelID)
-	q.waiting.timeline = append(q.waiting.timeline, timelineRow{spoken, q.number})
+	q.waiting.timeline = append(q.waiting.timeline, timelineRow{spoken, q.number, unspentBy(spoken.Cost, v)})
 	if entry != nil {
 		q.waiting.entries = append(q.waiting.entries, entry)
 	}
@@ -64,6 +66,17 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 		q.woken = true
 		rouse(q.wake)
 	}
+}
+
+// unspentBy is how much of a message's cost wasn't spent, going by the verdict on it. A limit that only observes doesn't tell whether others took it.
+func unspentBy(cost int, v *chatguard.Verdict) int {
+	switch {
+	case v.Exempt:
+		return cost
+	case v.Throttled():
+		return cost - min(v.Counted, cost)
+	}
+	return 0
 }
 
 func (q *queue) report(o journal.Outcome) {
@@ -123,13 +136,13 @@ func (q *queue) trim() {
 	q.dropped.Journal += uint64(dropOldest(&w.outcomes, w.len()-q.limit))
 }
 
-// dropOldest drops up to n of the first items, and returns how many.
+// dropOldest drops up to n of the first items, and returns how many. They stay as they are in the array behind the slice until it is outgrown, because
+// somebody may be looking at them.
 func dropOldest[T any](items *[]T, n int) int {
 	n = min(n, len(*items))
 	if n <= 0 {
 		return 0
 	}
-	clear((*items)[:n]) // the array behind the slice lives on until it is outgrown
 	*items = (*items)[n:]
 	return n
 }

@@ -22,6 +22,7 @@ import (
 // happened is all that a store was told, in plain lists: what its records are held against.
 type happened struct {
 	spoken  []journal.Spoken
+	spent   []int // by each of those
 	entries []journal.Entry
 }
 
@@ -36,20 +37,15 @@ func (h *happened) in(channelID string, since time.Time) (spoken []journal.Spoke
 }
 
 func (h *happened) quarters(channelID, userID string, since time.Time) (list []journal.QuarterHour) {
-	costs := map[time.Time]int{}
-	for _, m := range h.spoken {
+	spent := map[time.Time]int{}
+	for i, m := range h.spoken {
 		if m.ChannelID == channelID && m.UserID == userID {
-			costs[m.At.Truncate(quarter)] += m.Cost
+			spent[m.At.Truncate(quarter)] += h.spent[i]
 		}
 	}
-	for _, e := range h.entries {
-		if e.ChannelID == channelID && e.UserID == userID && e.Outcome.Result != journal.Observed {
-			costs[e.At.Truncate(quarter)] -= e.Cost
-		}
-	}
-	for at, cost := range costs {
-		if cost > 0 && !at.Before(since.Truncate(quarter)) {
-			list = append(list, journal.QuarterHour{At: at, Allowed: cost})
+	for at, n := range spent {
+		if n > 0 && !at.Before(since.Truncate(quarter)) {
+			list = append(list, journal.QuarterHour{At: at, Spent: n})
 		}
 	}
 	slices.SortFunc(list, func(a, b journal.QuarterHour) int { return a.At.Compare(b.At) })
@@ -110,7 +106,7 @@ func (h *happened) people(channelID, text string, n int) []journal.Person {
 func (h *happened) wanted(f journal.EntryFilter) []journal.Entry {
 	found := []journal.Entry{}
 	for _, e := range slices.Backward(h.entries) {
-		differs := f.ChannelID != "" && e.ChannelID != f.ChannelID || f.User != "" && e.UserID != f.User && e.Login != f.User || f.Limit != "" && e.Limit != f.Limit ||
+		differs := f.UserID != "" && e.UserID != f.UserID || f.ChannelID != "" && e.ChannelID != f.ChannelID || f.User != "" && e.UserID != f.User && e.Login != strings.ToLower(f.User) || f.Limit != "" && e.Limit != f.Limit ||
 			f.Action != "" && e.Outcome.Action.String() != f.Action || f.Result != "" && e.Outcome.Result != f.Result
 		late := !f.From.IsZero() && e.At.Before(f.From) || !f.Until.IsZero() && !e.At.Before(f.Until) || f.Before != 0 && e.ID >= f.Before
 		if !differs && !late && len(found) < f.N {
@@ -142,8 +138,15 @@ func (r *recordsRun) speak() {
 			Roles: rapid.SampledFrom([]chatguard.Roles{0, chatguard.RolesOf(chatguard.VIP)}).Draw(r.T, "roles"),
 		},
 	}
-	v := chatguard.Verdict{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Allowed: true}
-	switch rapid.SampledFrom([]string{"allowed", "throttled", "observed"}).Draw(r.T, "verdict") {
+	v, spent := chatguard.Verdict{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Allowed: true}, 0
+	switch rapid.SampledFrom([]string{"allowed", "throttled", "counted", "observed", "exempt"}).Draw(r.T, "verdict") {
+	case "allowed":
+		spent = m.Cost
+	case "exempt":
+		v.Exempt = true
+	case "counted":
+		v.Counted, spent = m.Cost-1, m.Cost-1
+		fallthrough
 	case "throttled":
 		v.Allowed, v.Penalty = false, chatguard.Penalty{Action: chatguard.Delete}
 		v.EntryID, v.Limit = chatguard.EntryID(len(r.entries)+1), rapid.SampledFrom([]string{"burst", "daily"}).Draw(r.T, "limit")
@@ -153,6 +156,7 @@ func (r *recordsRun) speak() {
 	}
 	r.store.Observe(m, v)
 	r.spoken = append(r.spoken, journal.Spoken{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Login: m.User.Login, Roles: m.User.Roles, Cost: m.Cost})
+	r.spent = append(r.spent, spent)
 	if v.EntryID != 0 {
 		e := journal.NewEntry(m, v)
 		e.ResetAt, e.MaySpeakAt, e.Outcome.At = utc(e.ResetAt), utc(e.MaySpeakAt), utc(e.Outcome.At)
@@ -250,6 +254,14 @@ func (r *recordsRun) check() {
 	if want("whether there is the person", ok, i >= 0, err); ok {
 		want("person", p, all[i], nil)
 	}
+	some := map[string]journal.Person{}
+	for _, p := range all {
+		if p.UserID != "1" {
+			some[p.UserID] = p
+		}
+	}
+	people, err := r.store.People(ctx, channelID, []string{"2", "nobody", "3"})
+	want("some people", people, some, err)
 
 	f := journal.EntryFilter{N: rapid.IntRange(1, 5).Draw(r.T, "entries")}
 	maybe := func(name string, set func()) {
@@ -258,6 +270,7 @@ func (r *recordsRun) check() {
 		}
 	}
 	maybe("by channel", func() { f.ChannelID = channelID })
+	maybe("by ID", func() { f.UserID = userID })
 	maybe("by user", func() { f.User = rapid.SampledFrom([]string{"1", "2", "anna", "Anne"}).Draw(r.T, "wanted user") })
 	maybe("by limit", func() { f.Limit = "burst" })
 	maybe("by action", func() { f.Action = rapid.SampledFrom([]string{"delete", "timeout", "none"}).Draw(r.T, "wanted action") })

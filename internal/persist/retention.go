@@ -48,8 +48,7 @@ var retirement = []retired{
 			UNION ALL SELECT (SELECT min(channel_id) FROM person WHERE channel_id > id) FROM channels WHERE id IS NOT NULL)
 		DELETE FROM person WHERE (channel_id, user_id) IN (
 			SELECT channel_id, user_id FROM channels CROSS JOIN person WHERE channel_id = id AND last_seen < ?1 LIMIT ?2)`},
-	// What was throttled is known only for as long as the journal knows it.
-	{func(o *Options) time.Duration { return min(quarterTime, o.Retention) }, false, `DELETE FROM quarter_hour WHERE (channel_id, user_id, at) IN (
+	{func(*Options) time.Duration { return quarterTime }, false, `DELETE FROM quarter_hour WHERE (channel_id, user_id, at) IN (
 			SELECT channel_id, user_id, at FROM quarter_hour WHERE at < ?1 ORDER BY at LIMIT ?2)`},
 	{func(*Options) time.Duration { return 0 }, true, `DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at <= ?1 LIMIT ?2)`},
 	{func(*Options) time.Duration { return auditTime }, true, `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ?1 ORDER BY at LIMIT ?2)`},

@@ -58,7 +58,7 @@ func (s *Store) revise(ctx context.Context, r journal.Revision, action journal.A
 	if err != nil {
 		return r, false, fmt.Errorf("revision of channel %s: %w", r.ChannelID, err)
 	}
-	return r, s.commit(ctx), nil
+	return r, s.Commit(ctx), nil
 }
 
 // Revisions returns the changes of a channel's policy, newest first; those that wait to be stored are among them. One without Policy and

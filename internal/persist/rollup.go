@@ -44,7 +44,7 @@ var rolledUpInsertion = insertion{
 // rollUp rolls a step of the timeline up, and reports whether there may be more. Only Run writes the timeline, and so what is read stays as it is.
 func (s *Store) rollUp(ctx context.Context, now time.Time) (more bool, err error) {
 	rows, err := s.queryTimeline(ctx, timelineChannels+`
-		SELECT timeline.channel_id, timeline.at, timeline.number, user_id, login, roles, cost
+		SELECT timeline.channel_id, timeline.at, timeline.number, user_id, login, roles, cost, unspent
 		FROM channels LEFT JOIN rolled_up ON rolled_up.channel_id = id CROSS JOIN timeline
 		WHERE timeline.channel_id = id AND timeline.at < ?1
 			AND (timeline.at, timeline.number) > (ifnull(rolled_up.at, -9223372036854775808), ifnull(rolled_up.number, 0))
@@ -81,7 +81,9 @@ func writeRollup(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 		r := &rows[i]
 		key := personKey{r.ChannelID, r.UserID}
 		people[key] = personOf(&r.Spoken)
-		quarters[quarterKey{key, quarterOf(r.At)}] += int64(min(r.Cost, maxCost))
+		if spent := r.spent(); spent > 0 {
+			quarters[quarterKey{key, quarterOf(r.At)}] += spent
+		}
 	}
 	if err := writePeople(ctx, tx, people); err != nil {
 		return err
@@ -96,10 +98,10 @@ func writePeople(ctx context.Context, tx *sql.Tx, people map[personKey]journal.P
 }
 
 // writeQuarters adds what was spent in them, in the order of the table.
-func writeQuarters(ctx context.Context, tx *sql.Tx, costs map[quarterKey]int64) error {
-	keys := slices.SortedFunc(maps.Keys(costs), quarterKey.compare)
+func writeQuarters(ctx context.Context, tx *sql.Tx, spent map[quarterKey]int64) error {
+	keys := slices.SortedFunc(maps.Keys(spent), quarterKey.compare)
 	return quarterInsertion.write(ctx, tx, len(keys), func(args []any, i int) []any {
-		return append(args, keys[i].channelID, keys[i].userID, keys[i].at, costs[keys[i]])
+		return append(args, keys[i].channelID, keys[i].userID, keys[i].at, spent[keys[i]])
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 func wantRolledUp(t *testing.T, s *Store) {
 	t.Helper()
 	const upTo = "FROM timeline JOIN rolled_up USING (channel_id) WHERE (timeline.at, timeline.number) <= (rolled_up.at, rolled_up.number)"
-	in, of := s.count(t, "SELECT ifnull(sum(cost), 0) FROM quarter_hour"), s.count(t, "SELECT ifnull(sum(cost), 0) "+upTo)
+	in, of := s.count(t, "SELECT ifnull(sum(spent), 0) FROM quarter_hour"), s.count(t, "SELECT ifnull(sum(cost - unspent), 0) "+upTo)
 	if in != of {
 		t.Errorf("%d in quarters of an hour, of %d", in, of)
 	}
@@ -50,7 +50,7 @@ func TestRollingUpGoesInSteps(t *testing.T) {
 		if err != nil || more != step.more {
 			t.Errorf("after %v: more %v, %v", now.Sub(start), more, err)
 		}
-		if n := s.count(t, "SELECT ifnull(sum(cost), 0) FROM quarter_hour"); n != step.rolled {
+		if n := s.count(t, "SELECT ifnull(sum(spent), 0) FROM quarter_hour"); n != step.rolled {
 			t.Errorf("after %v: %d messages are rolled up, want %d", now.Sub(start), n, step.rolled)
 		}
 		wantRolledUp(t, s)
@@ -79,7 +79,7 @@ func TestNothingGoesThatIsNotRolledUp(t *testing.T) {
 		}
 		s.turn(ctx, g)
 	}
-	if n := s.count(t, "SELECT sum(cost) FROM quarter_hour"); n != messages {
+	if n := s.count(t, "SELECT sum(spent) FROM quarter_hour"); n != messages {
 		t.Errorf("%d of %d messages are rolled up", n, messages)
 	}
 }
@@ -104,7 +104,7 @@ func TestLateMessagesAreRolledUp(t *testing.T) {
 	now = start.Add(-24 * time.Hour)
 	s.speak("1", "7", "anna", now, 0)
 	sweep()
-	if n := s.count(t, "SELECT sum(cost) FROM quarter_hour WHERE channel_id = '1'"); n != 4 {
+	if n := s.count(t, "SELECT sum(spent) FROM quarter_hour WHERE channel_id = '1'"); n != 4 {
 		t.Errorf("%d of 4 messages are rolled up", n)
 	}
 	p, ok, err := s.Person(ctx, "1", "7")
@@ -141,7 +141,7 @@ func TestTheTimelineOfVersion3IsRolledUp(t *testing.T) {
 	check := func(when string) {
 		t.Helper()
 		quarters, err := s.QuarterHours(ctx, "c1", "u1", start)
-		if err != nil || len(quarters) != 1 || quarters[0] != (journal.QuarterHour{At: start, Allowed: 5998}) {
+		if err != nil || len(quarters) != 1 || quarters[0] != (journal.QuarterHour{At: start, Spent: 6000}) {
 			t.Errorf("%s: %+v, %v", when, quarters, err)
 		}
 		people, err := s.FindPeople(ctx, "c1", "", 9)
@@ -159,7 +159,7 @@ func TestTheTimelineOfVersion3IsRolledUp(t *testing.T) {
 	s.turn(ctx, g)
 	check("rolled up")
 	wantRolledUp(t, s)
-	if n := s.count(t, "SELECT sum(cost) FROM quarter_hour"); n != 12_000 {
+	if n := s.count(t, "SELECT sum(spent) FROM quarter_hour"); n != 12_000 {
 		t.Errorf("%d", n)
 	}
 }
@@ -183,11 +183,11 @@ func TestRollingUpTakesAnyCost(t *testing.T) {
 	s := open(t, databasePath(t), &Options{Now: at(start.Add(time.Hour))})
 	g := guardOf(t, s, policy())
 	for range 3 {
-		s.Observe(chatguard.Message{ChannelID: "1", User: chatguard.User{ID: "7"}, Cost: 1<<63 - 1}, chatguard.Verdict{At: start})
+		s.Observe(chatguard.Message{ChannelID: "1", User: chatguard.User{ID: "7"}, Cost: 1<<63 - 1}, chatguard.Verdict{At: start, Allowed: true})
 	}
 	for range 2 {
 		quarters, err := s.QuarterHours(ctx, "1", "7", start)
-		if err != nil || len(quarters) != 1 || quarters[0].Allowed != 3*maxCost {
+		if err != nil || len(quarters) != 1 || quarters[0].Spent != 3*maxCost {
 			t.Errorf("%+v, %v", quarters, err)
 		}
 		s.turn(ctx, g)

@@ -20,7 +20,7 @@ func (s *Store) SaveSetting(ctx context.Context, channelID, name, value string) 
 	if err := s.changes.addSetting(settingKey{channelID, name}, value); err != nil {
 		return false, fmt.Errorf("setting %q of channel %s: %w", name, channelID, err)
 	}
-	return s.commit(ctx), nil
+	return s.Commit(ctx), nil
 }
 
 // Settings returns the settings of all channels, by the channel's ID and the setting's name; those that wait to be stored are among them.

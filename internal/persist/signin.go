@@ -16,6 +16,9 @@ import (
 // SignInTime is how long a sign-in code is good for, unless it is made for less.
 const SignInTime = 15 * time.Minute
 
+// signInPatience is how long somebody who signs in waits for a database that a Store can do without.
+const signInPatience = time.Second
+
 // ErrCode is the error of a sign-in code that signs nobody in.
 var ErrCode = errors.New("this sign-in code is unknown, used or too old: make a new one with `chatguard signin`")
 
@@ -108,7 +111,7 @@ func (t *Tokens) redeemHereOrThere(ctx context.Context, code, session tokenHash)
 }
 
 func (t *Tokens) redeem(ctx context.Context, code, session tokenHash) (who journal.Holder, err error) {
-	err = t.db.write(ctx, func(tx *sql.Tx) error {
+	err = t.write(ctx, func(tx *sql.Tx) error {
 		now := t.now()
 		row, err := scanToken(tx.QueryRowContext(ctx, "DELETE FROM token WHERE hash = ? AND kind = ? AND expires_at > ? RETURNING "+tokenColumns,
 			code[:], codeKind, now.UnixNano()))
@@ -122,6 +125,14 @@ func (t *Tokens) redeem(ctx context.Context, code, session tokenHash) (who journ
 		return insertToken(ctx, tx, session, row.session(now))
 	})
 	return who, err
+}
+
+// write is the database's, which a Store gives up after signInPatience: it has its memory instead.
+func (t *Tokens) write(ctx context.Context, change func(*sql.Tx) error) error {
+	if t.unsaved == nil {
+		return t.db.write(ctx, change)
+	}
+	return t.db.writeSoon(ctx, signInPatience, change)
 }
 
 // redeemUnsaved exchanges a code that can be read, although nothing can be written.

@@ -3,11 +3,12 @@ package persist
 import (
 	"cmp"
 	"context"
-	"errors"
+	"database/sql/driver"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -35,20 +36,13 @@ func (s *Store) Timeline(ctx context.Context, channelID string, since time.Time,
 }
 
 // readTimeline feeds what is stored, and what waits in its place, unless that is stored by now.
-func (s *Store) readTimeline(channelID string, since time.Time, waiting []timelineRow, feed *spokenFeed) (err error) {
-	rows, err := s.db.reader.QueryContext(feed.ctx, `SELECT at, number, user_id, login, roles, cost FROM timeline
-		WHERE channel_id = ? AND at >= ? ORDER BY at, number`, channelID, since.UnixNano())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var at, number int64
-		m := journal.Spoken{ChannelID: channelID}
-		if err := rows.Scan(&at, &number, &m.UserID, &m.Login, &m.Roles, &m.Cost); err != nil {
-			return err
+func (s *Store) readTimeline(channelID string, since time.Time, waiting []timelineRow, feed *spokenFeed) error {
+	const query = `SELECT at, number, user_id, login, roles, cost FROM timeline WHERE channel_id = ? AND at >= ? ORDER BY at, number`
+	err := s.db.eachRow(feed.ctx, 6, query, []any{channelID, since.UnixNano()}, func(row []driver.Value) error {
+		at, number := row[0].(int64), row[1].(int64)
+		m := journal.Spoken{
+			At: timeAt(at), ChannelID: channelID, UserID: row[2].(string), Login: row[3].(string), Roles: chatguard.Roles(row[4].(int64)), Cost: int(row[5].(int64)),
 		}
-		m.At = timeAt(at)
 		for ; len(waiting) > 0 && waiting[0].compareTo(at, number) < 0; waiting = waiting[1:] {
 			if err := feed.add(&waiting[0].Spoken); err != nil {
 				return err
@@ -57,11 +51,9 @@ func (s *Store) readTimeline(channelID string, since time.Time, waiting []timeli
 		if len(waiting) > 0 && waiting[0].compareTo(at, number) == 0 {
 			waiting = waiting[1:]
 		}
-		if err := feed.add(&m); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
+		return feed.add(&m)
+	})
+	if err != nil {
 		return err
 	}
 	for i := range waiting {

@@ -13,19 +13,23 @@ import (
 // timelineRow is one message of the timeline. Its number tells it from others of the same instant.
 type timelineRow struct {
 	journal.Spoken
-	number int64
+	number  int64
+	unspent int // how much of the cost wasn't spent
 }
 
-const timelineColumns = "channel_id, at, number, user_id, login, roles, cost"
+// spent is how much of the cost was, as far as it counts.
+func (r *timelineRow) spent() int64 { return int64(min(r.Cost, maxCost) - min(r.unspent, maxCost)) }
+
+const timelineColumns = "channel_id, at, number, user_id, login, roles, cost, unspent"
 
 var timelineInsertion = insertion{
 	into:     "timeline (" + timelineColumns + ")",
-	columns:  7,
+	columns:  8,
 	conflict: "DO NOTHING", // it was written by a flush that failed to say so
 }
 
 func (r *timelineRow) values(args []any) []any {
-	return append(args, r.ChannelID, r.At.UnixNano(), r.number, r.UserID, r.Login, int64(r.Roles), r.Cost)
+	return append(args, r.ChannelID, r.At.UnixNano(), r.number, r.UserID, r.Login, int64(r.Roles), r.Cost, r.unspent)
 }
 
 // compareTo compares the row's place in its channel's part of the table with another one.
@@ -110,7 +114,7 @@ func (s *Store) queryTimeline(ctx context.Context, query string, args ...any) (l
 	err = s.db.query(ctx, func(rows *sql.Rows) error {
 		var r timelineRow
 		var at int64
-		err := rows.Scan(&r.ChannelID, &at, &r.number, &r.UserID, &r.Login, &r.Roles, &r.Cost)
+		err := rows.Scan(&r.ChannelID, &at, &r.number, &r.UserID, &r.Login, &r.Roles, &r.Cost, &r.unspent)
 		r.At = timeAt(at)
 		list = append(list, r)
 		return err

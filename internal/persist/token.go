@@ -15,12 +15,13 @@ import (
 // never is when a token expires that was made without an end: the last instant that the database can keep.
 var never = timeAt(math.MaxInt64)
 
-// Token is a named token as it is listed. The token itself is nowhere any more.
-type Token struct {
+// Entrant is who may come in under a name and with a role: by a token, by being signed in, or by a link. The token itself is nowhere any more.
+type Entrant struct {
 	journal.Holder
-	MadeAt    time.Time `json:"made_at"`
-	ExpiresAt time.Time `json:"expires_at,omitzero"` // absent, or zero, when it never does
-	Sessions  int       `json:"sessions"`            // signed in under its name now
+	MadeAt    time.Time `json:"made_at,omitzero"`    // of the token; absent, or zero, where there is none
+	ExpiresAt time.Time `json:"expires_at,omitzero"` // absent, or zero, when the token never does
+	Sessions  int       `json:"sessions"`            // that last
+	Links     int       `json:"links"`               // to sign in with, not used yet
 }
 
 // Revoked is what Revoke has ended.
@@ -76,38 +77,40 @@ func (t *Tokens) BeginSession(ctx context.Context, token string) (session string
 	session = rand.Text()
 	hash, begun := hashToken(session), row.session(now)
 	if t.unsaved == nil || !t.failing() {
-		err = t.db.write(ctx, func(tx *sql.Tx) error { return insertUnlessRevoked(ctx, tx, hash, begun) })
-		if t.unsaved == nil || !inTrouble(err) {
-			return session, row.holder, err
+		stored := false
+		err = t.write(ctx, func(tx *sql.Tx) (err error) {
+			stored, err = insertUnlessRevoked(ctx, tx, hash, begun)
+			return err
+		})
+		switch {
+		case t.unsaved != nil && inTrouble(err):
+		case err != nil || !stored:
+			return "", who, err
+		default:
+			return session, row.holder, nil
 		}
 	}
 	t.unsaved.put(hash, begun)
 	return session, row.holder, nil
 }
 
-// Tokens returns the named tokens that hold, by name.
-func (t *Tokens) Tokens(ctx context.Context) (list []Token, err error) {
-	rows, err := t.db.reader.QueryContext(ctx, `SELECT name, access, made_at, expires_at,
-			(SELECT count(*) FROM token AS session WHERE session.kind = ? AND session.name = token.name AND session.expires_at > ?)
-		FROM token WHERE kind = ? AND expires_at > ? ORDER BY name`,
-		sessionKind, t.now().UnixNano(), tokenKind, t.now().UnixNano())
-	if err != nil {
-		return nil, explain(t.db.path, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var token Token
-		var made, expires int64
-		if err := rows.Scan(&token.Name, &token.Access, &made, &expires, &token.Sessions); err != nil {
-			return nil, explain(t.db.path, err)
+// Entrants returns everybody who has a token, is signed in or may yet sign in with a link, by name and role.
+func (t *Tokens) Entrants(ctx context.Context) (list []Entrant, err error) {
+	err = t.db.query(ctx, func(rows *sql.Rows) error {
+		e, made, expires := Entrant{}, sql.NullInt64{}, sql.NullInt64{}
+		if err := rows.Scan(&e.Name, &e.Access, &made, &expires, &e.Sessions, &e.Links); err != nil {
+			return err
 		}
-		token.MadeAt = timeAt(made)
-		if expires != never.UnixNano() {
-			token.ExpiresAt = timeAt(expires)
+		e.MadeAt = timeOf(made)
+		if expires.Int64 != never.UnixNano() {
+			e.ExpiresAt = timeOf(expires)
 		}
-		list = append(list, token)
-	}
-	return list, explain(t.db.path, rows.Err())
+		list = append(list, e)
+		return nil
+	}, `SELECT name, access, max(iif(kind = ?1, made_at, NULL)), max(iif(kind = ?1, expires_at, NULL)), sum(kind = ?2), sum(kind = ?3)
+		FROM token WHERE kind IN (?1, ?2, ?3) AND expires_at > ?4 GROUP BY name, access ORDER BY name, access`,
+		tokenKind, sessionKind, codeKind, t.now().UnixNano())
+	return list, err
 }
 
 // Names returns everybody, by name, who has a token or is signed in or may yet sign in with a code.
@@ -166,14 +169,14 @@ func deleteTokens(ctx context.Context, tx *sql.Tx, name string, now time.Time) (
 // revocationOf is where the database notes that a name was revoked.
 func revocationOf(name string) tokenHash { return hashToken("revoked " + name) }
 
-// insertUnlessRevoked leaves out what was made in a name that has been revoked since.
-func insertUnlessRevoked(ctx context.Context, tx *sql.Tx, hash tokenHash, row *tokenRow) error {
+// insertUnlessRevoked leaves out what was made in a name that has been revoked since; stored is false then.
+func insertUnlessRevoked(ctx context.Context, tx *sql.Tx, hash tokenHash, row *tokenRow) (stored bool, err error) {
 	revocation, revoked := revocationOf(row.holder.Name), false
-	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM token WHERE hash = ? AND made_at >= ?)", revocation[:], row.made.UnixNano()).Scan(&revoked)
+	err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM token WHERE hash = ? AND made_at >= ?)", revocation[:], row.made.UnixNano()).Scan(&revoked)
 	if err != nil || revoked {
-		return err
+		return false, err
 	}
-	return insertToken(ctx, tx, hash, row)
+	return true, insertToken(ctx, tx, hash, row)
 }
 
 func insertToken(ctx context.Context, tx *sql.Tx, hash tokenHash, row *tokenRow) error {

@@ -3,6 +3,7 @@ package persist
 import (
 	"bytes"
 	"database/sql"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -137,7 +138,7 @@ func TestRevokedFromBesideTheOwnerEverythingOfANameEnds(t *testing.T) {
 	begun(t, s.Tokens, made(t, beside, anna, 0), anna) // the name is free again
 }
 
-func TestTokensAreListed(t *testing.T) {
+func TestWhoMayComeInIsListed(t *testing.T) {
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	token := made(t, s.Tokens, berta, 0)
@@ -149,11 +150,13 @@ func TestTokensAreListed(t *testing.T) {
 	begun(t, s.Tokens, token, berta)
 	must(t, s.EndSession(ctx, begun(t, s.Tokens, token, berta)))
 	signedIn(t, s.Tokens)
-	list, err := s.Tokens.Tokens(ctx)
+	newCode(t, s.Tokens)
+	list, err := s.Entrants(ctx)
 	must(t, err)
-	want := []Token{
-		{anna, start.Add(time.Minute), start.Add(61 * time.Minute), 0},
-		{berta, start, time.Time{}, 1},
+	want := []Entrant{
+		{ada, time.Time{}, time.Time{}, 1, 1},
+		{anna, start.Add(time.Minute), start.Add(61 * time.Minute), 0, 0},
+		{berta, start, time.Time{}, 1, 0},
 	}
 	if !slices.Equal(list, want) {
 		t.Errorf("listed %+v, want %+v", list, want)
@@ -162,6 +165,36 @@ func TestTokensAreListed(t *testing.T) {
 	must(t, err)
 	if want := []string{"Ada", "anna", "berta"}; !slices.Equal(names, want) {
 		t.Errorf("names %q, want %q", names, want)
+	}
+}
+
+// Between reading the token and writing the session, another process revokes it.
+func TestNoSessionBeginsWithWhatIsRevokedMeanwhile(t *testing.T) {
+	path := databasePath(t)
+	s := open(t, path, nil)
+	beside, err := OpenTokens(ctx, path, &Options{Now: at(start)})
+	must(t, err)
+	defer beside.Close()
+	token := made(t, s.Tokens, anna, 0)
+	begun := make(chan string, 1)
+	must(t, beside.db.write(ctx, func(tx *sql.Tx) error {
+		go func() {
+			session, _, err := s.BeginSession(ctx, token)
+			if err != nil {
+				t.Error(err)
+			}
+			begun <- session
+		}()
+		for s.db.writer.Stats().InUse == 0 {
+			runtime.Gosched()
+		}
+		if _, err := deleteTokens(ctx, tx, anna.Name, start); err != nil {
+			return err
+		}
+		return insertToken(ctx, tx, revocationOf(anna.Name), &tokenRow{revokedKind, journal.Holder{Name: anna.Name}, start, start.Add(SessionTime)})
+	}))
+	if session := <-begun; session != "" {
+		t.Errorf("the session %q has begun", session)
 	}
 }
 

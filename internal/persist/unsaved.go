@@ -114,7 +114,7 @@ func writeTokens(ctx context.Context, tx *sql.Tx, tokens map[tokenHash]*tokenRow
 		if row == nil {
 			_, err = tx.ExecContext(ctx, "DELETE FROM token WHERE hash = ?", hash[:])
 		} else {
-			err = insertUnlessRevoked(ctx, tx, hash, row)
+			_, err = insertUnlessRevoked(ctx, tx, hash, row)
 		}
 		if err != nil {
 			return err

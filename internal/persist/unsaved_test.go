@@ -97,6 +97,18 @@ func TestCodeFromBeforeSignsInOnceWhileFailing(t *testing.T) {
 		})
 }
 
+// Whoever signs in before it is known that the database is locked doesn't wait until it isn't.
+func TestSigningInWaitsForALockOnlySoLong(t *testing.T) {
+	s := open(t, databasePath(t), nil)
+	code, token := newCode(t, s.Tokens), made(t, s.Tokens, anna, 0)
+	s.exec(t, "PRAGMA busy_timeout = 86400000")
+	unlock := lock(t, s.db.path)
+	defer unlock()
+	redeemed(t, s.Tokens, code)
+	wantNoCode(t, s.Tokens, code)
+	begun(t, s.Tokens, token, anna)
+}
+
 func TestCodeMadeWhileFailingSignsInOnce(t *testing.T) {
 	var code, session string
 	whileFailing(t,

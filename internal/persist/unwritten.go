@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -10,32 +11,34 @@ import (
 
 // Whoever asks for a record finds it also where it isn't in the database yet: while it waits, and while it is being written.
 
-// look calls do with the records that wait, and then with those that are being written, unless it has found what it looks for.
+// look calls do with the records that wait, and then with those that are being written, unless it has found what it looks for. Meanwhile more may be
+// queued, because decisions don't wait for those who look.
 func (q *queue) look(do func(r *records) (found bool)) {
 	q.settling.Lock()
 	defer q.settling.Unlock()
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !do(&q.waiting) {
-		do(&q.writing)
+	waiting, writing := q.waiting, q.writing
+	q.mu.Unlock()
+	if !do(&waiting) {
+		do(&writing)
 	}
 }
 
 // entry returns the newest entry that is wanted, with its last outcome.
 func (q *queue) entry(wanted func(e *journal.Entry) bool) (e journal.Entry, found bool) {
-	var newer *journal.Outcome
+	var waiting *records
 	q.look(func(r *records) bool {
+		waiting = cmp.Or(waiting, r)
 		newest := r.newest(wanted)
 		if newest == nil {
 			return false
 		}
 		e, found = *newest, true
-		newer = q.waiting.outcome(e.ID)
+		if newer := waiting.outcome(e.ID); newer != nil {
+			e.Outcome = *newer
+		}
 		return true
 	})
-	if newer != nil {
-		e.Outcome = *newer
-	}
 	return e, found
 }
 
@@ -84,14 +87,14 @@ func (q *queue) spoken(wanted func(m *timelineRow) bool) (found []timelineRow) {
 	return found
 }
 
-// jsonOf spells a list of numbers as a statement takes many of them at once.
-func jsonOf[T any](numbers []T) string {
-	if numbers == nil {
+// jsonOf spells a list of numbers or texts as a statement takes many of them at once.
+func jsonOf[T any](list []T) string {
+	if list == nil {
 		return "[]" // and not null, which is a list of one NULL to SQLite
 	}
-	data, err := json.Marshal(numbers)
+	data, err := json.Marshal(list)
 	if err != nil {
-		panic(err) // lists of numbers always have a JSON form
+		panic(err) // such lists always have a JSON form
 	}
 	return string(data)
 }

@@ -31,8 +31,9 @@ type caller struct {
 type access struct {
 	site      Site
 	store     Sessions
-	wrongCode error // the store's, for a code that signs nobody in
-	attempts  *attempts
+	wrongCode error     // the store's, for a code that signs nobody in
+	signIns   *attempts // with a code or a token
+	bearers   *attempts // by programs: one whose token was revoked keeps nobody beside it from signing in
 	now       func() time.Time
 	sessions  holders
 	tokens    holders // their known have the Site's token among them
@@ -42,9 +43,14 @@ type access struct {
 }
 
 func newAccess(opts Options) (*access, error) {
-	tries, err := newAttempts(opts.Now)
+	signIns, err := newAttempts(opts.Now)
+	if err != nil {
+		return nil, err
+	}
+	bearers, err := newAttempts(opts.Now)
 	a := &access{
-		site: opts.Site, store: opts.Store, wrongCode: opts.WrongCode, attempts: tries, now: opts.Now, owners: map[string]time.Time{},
+		site: opts.Site, store: opts.Store, wrongCode: opts.WrongCode, signIns: signIns, bearers: bearers, now: opts.Now,
+		owners: map[string]time.Time{},
 	}
 	a.sessions = holders{ask: a.askSession, nobody: errSignIn,
 		trouble: "Sign-ins can't be looked up now: the database is in trouble. You are signed in again when that is mended."}
@@ -63,8 +69,8 @@ func errToken() error {
 
 // identify returns who sends the request, or the problem that it is nobody who may come in.
 func (a *access) identify(w http.ResponseWriter, r *http.Request) (caller, error) {
-	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		return a.bearer(w, r, token)
+	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		return a.bearer(w, r, strings.TrimSpace(token))
 	}
 	cookie, err := r.Cookie(cookieName(r))
 	if err != nil {
@@ -86,7 +92,7 @@ func (a *access) bearer(w http.ResponseWriter, r *http.Request, token string) (c
 	if _, good := a.tokens.known.holder(token, a.now()); good {
 		err = look()
 	} else {
-		err = a.try(w, r, look)
+		err = a.bearers.try(w, r, a.site.client(r), token, look)
 	}
 	return caller{name: who.Name, access: who.Access, token: token}, err
 }
@@ -101,22 +107,10 @@ func (a *access) still(ctx context.Context, who caller) (err error) {
 	return err
 }
 
-// try runs a check of something secret, unless too many of the address's have failed.
-func (a *access) try(w http.ResponseWriter, r *http.Request, check func() error) error {
-	addr := a.site.client(r)
-	end, err := a.attempts.begin(r.Context(), addr)
-	if err != nil {
-		return err
-	}
-	defer end()
-	if err := a.attempts.allow(w, addr); err != nil {
-		return err
-	}
-	err = check()
-	if p := (*problem)(nil); errors.As(err, &p) && p.Status == http.StatusUnauthorized {
-		return errors.Join(err, a.attempts.failed(r.Context(), addr))
-	}
-	return err
+// isUnauthorized reports whether an error is that somebody may not come in.
+func isUnauthorized(err error) bool {
+	var p *problem
+	return errors.As(err, &p) && p.Status == http.StatusUnauthorized
 }
 
 // askSession is the Store's Session, which doesn't know those begun with the Site's token.

@@ -137,7 +137,7 @@ func TestAGoodTokenTakesNoTurn(t *testing.T) {
 	patiently := func(r *http.Request) { *r = *r.WithContext(ctx) } // who waits for a turn waits for ever
 	for name, good := range map[string]string{"named": d.newToken(journal.AccessView), "the Site's": token} {
 		into[status](t, d.do("GET", "/api/v1/status", nil, bearing(good)))
-		end, err := d.server.access.attempts.begin(context.Background(), netip.MustParseAddr("127.0.0.1"))
+		end, err := d.server.access.bearers.begin(context.Background(), "127.0.0.1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,8 +147,8 @@ func TestAGoodTokenTakesNoTurn(t *testing.T) {
 			t.Errorf("%s token, while another attempt is under way: %s", name, a.Status)
 		}
 	}
-	for range 6 {
-		d.do("GET", "/api/v1/status", nil, bearing("a guess"))
+	for i := range 6 {
+		d.do("GET", "/api/v1/status", nil, bearing(fmt.Sprint("guess", i)))
 	}
 	if a := d.do("GET", "/api/v1/status", nil, asOwner); a.StatusCode != http.StatusOK {
 		t.Errorf("after the guesses of a neighbour: %s", a.Status)
@@ -162,15 +162,58 @@ func TestGuessingTokensIsLimitedByAddress(t *testing.T) {
 	}
 	good := d.newToken(journal.AccessView)
 	for i := range 5 {
-		if a := guess("a guess", fmt.Sprintf("2001:db8::%d", i)); a.StatusCode != http.StatusUnauthorized {
+		if a := guess(fmt.Sprint("guess", i), fmt.Sprintf("2001:db8::%d", i)); a.StatusCode != http.StatusUnauthorized {
 			t.Fatalf("a wrong token: %s", a.Status)
 		}
 	}
-	if a := guess(good, "2001:db8::ffff"); a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") != "30" {
+	if a := guess("another", "2001:db8::ffff"); a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") != "30" {
 		t.Errorf("after five of the same /64: %s, Retry-After %q", a.Status, a.Header.Get("Retry-After"))
 	}
-	if a := guess(good, "2001:db8:0:1::"); a.StatusCode != http.StatusOK {
+	if a := guess("another", "2001:db8:0:1::"); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("from another /64: %s", a.Status)
+	}
+	if a := guess(good, "2001:db8::ffff"); a.StatusCode != http.StatusOK || a.Header.Get("Retry-After") != "" {
+		t.Errorf("a good one after the guesses: %s, Retry-After %q", a.Status, a.Header.Get("Retry-After"))
+	}
+	for i := range 18 { // one guess and the good one have been looked up already
+		if a := guess(fmt.Sprint("more", i), "2001:db8::1"); a.StatusCode != http.StatusTooManyRequests {
+			t.Errorf("guess %d: %s", i+7, a.Status)
+		}
+	}
+	if a := guess(d.newToken(journal.AccessModerate), "2001:db8::1"); a.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("a good one that was never looked up, after 25 guesses: %s", a.Status)
+	}
+	if a := guess(good, "2001:db8::1"); a.StatusCode != http.StatusOK {
+		t.Errorf("one that is known, after them: %s", a.Status)
+	}
+}
+
+// A program whose token was revoked goes on with it; those who share its address come in all the same.
+func TestOneRevokedTokenLocksNobodyOut(t *testing.T) {
+	d := dash(t)
+	revoked := bearing("revoked")
+	for i := range 100 {
+		if a := d.do("GET", "/api/v1/status", nil, revoked); a.StatusCode != http.StatusUnauthorized {
+			t.Fatalf("time %d: %s", i+1, a.Status)
+		}
+	}
+	for i := range 4 { // the fifth failure
+		if a := d.do("GET", "/api/v1/status", nil, bearing(fmt.Sprint("guess", i))); a.StatusCode != http.StatusUnauthorized {
+			t.Errorf("guess %d: %s", i+1, a.Status)
+		}
+	}
+	into[status](t, d.do("GET", "/api/v1/status", nil, bearing(d.newToken(journal.AccessView))))
+	into[status](t, d.do("GET", "/api/v1/status", nil, header("Authorization", "bearer  "+token)))
+	d.signedIn(map[string]string{"code": "good-code"})
+	for i := range 5 {
+		if a := d.do("POST", "/api/v1/session", map[string]string{"token": fmt.Sprint("guess", i)}); a.StatusCode != http.StatusUnauthorized {
+			t.Errorf("sign-in %d: %s, as if a program's failures counted", i+1, a.Status)
+		}
+	}
+	d.signedIn(map[string]string{"token": token})
+	d.pass(wrongKept)
+	if a := d.do("GET", "/api/v1/status", nil, revoked); a.StatusCode != http.StatusUnauthorized {
+		t.Errorf("later: %s", a.Status)
 	}
 }
 
@@ -181,7 +224,7 @@ func TestAStrangersForwardedAddressIsNotBelieved(t *testing.T) {
 		if i == 5 {
 			want = http.StatusTooManyRequests
 		}
-		if a := d.do("GET", "/api/v1/status", nil, bearing("a guess"), header("X-Forwarded-For", fmt.Sprintf("192.0.2.%d", i))); a.StatusCode != want {
+		if a := d.do("GET", "/api/v1/status", nil, bearing(fmt.Sprint("guess", i)), header("X-Forwarded-For", fmt.Sprintf("192.0.2.%d", i))); a.StatusCode != want {
 			t.Errorf("guess %d: %s", i+1, a.Status)
 		}
 	}

@@ -115,10 +115,10 @@ func TestAUserIsGrantedMessagesByKeyboard(t *testing.T) {
 }
 
 func TestAUserIsExempted(t *testing.T) {
-	for button, length := range map[string]time.Duration{"10 min": 10 * time.Minute, "1 h": time.Hour, "for good": 0} {
+	for button, length := range map[string]time.Duration{"for 10 minutes": 10 * time.Minute, "for an hour": time.Hour, "for good": 0} {
 		d, w := catch(t, 1600, 900)
 		w.act("exempt")
-		w.See(has(question, "Let Spammer write without limits") + "&&" + has(question, "until midnight (in "))
+		w.See(has(question, "Let Spammer write without limits") + "&&" + has(question, "until their day ends, 00:00 UTC"))
 		w.choose(button)
 		w.See(has(deedOf42, "exempt "))
 		d.audited(journal.UserExempted)
@@ -130,6 +130,11 @@ func TestAUserIsExempted(t *testing.T) {
 		if own.Exempt != chatguard.AlwaysExempt || length > 0 && !ends || length == 0 && !own.ExemptUntil.IsZero() {
 			t.Errorf("%s: %+v", button, own)
 		}
+		w.choose("Undo")
+		w.See(has(deedOf42, "undone"))
+		if own, err := d.guard.UserOverride(channelID, spammer.ID); err != nil || own.Exempt != chatguard.ExemptByRole {
+			t.Errorf("undone, and in force is %+v, %v", own, err)
+		}
 	}
 }
 
@@ -137,7 +142,7 @@ func TestAResetIsAskedFirst(t *testing.T) {
 	d, w := catch(t, 360, 800)
 	w.act("menu")
 	w.choose("Reset")
-	w.See(has(question, "Reset Spammer? Everything they have used is forgotten."))
+	w.See(has(question, "Reset Spammer? Everything they have used is forgotten, and so are their strikes."))
 	w.fits()
 	w.choose("Cancel")
 	w.See("!" + question + "&& document.activeElement === " + controlOf("menu"))

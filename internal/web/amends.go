@@ -18,6 +18,9 @@ const longestExempt = 365 * 24 * time.Hour
 type amended struct {
 	Saved bool      `json:"saved"`          // false: in force all the same, and a restart now would undo it
 	Until time.Time `json:"until,omitzero"` // when it ends by itself
+
+	OverrideETag string                  `json:"override_etag,omitempty"` // of what the user has of their own now, where that was changed
+	Former       *chatguard.UserOverride `json:"former,omitempty"`        // what they had before: with that and the ETag it can be undone
 }
 
 // grantWanted is what a grant is asked for with.
@@ -46,7 +49,8 @@ func (s *Server) reset(w http.ResponseWriter, r *http.Request, who caller) error
 	})
 }
 
-// exempt is POST …/exempt, which may say for how long: {"for": "10m"}. An exemption that lasts longer already stays, and the answer tells its end.
+// exempt is POST …/exempt, which may say for how long: {"for": "10m"}, {"for": "2d"}. An exemption that lasts longer already stays, and the answer
+// tells its end.
 func (s *Server) exempt(w http.ResponseWriter, r *http.Request, who caller) error {
 	length, err := lengthAsked(w, r)
 	if err != nil {
@@ -55,7 +59,7 @@ func (s *Server) exempt(w http.ResponseWriter, r *http.Request, who caller) erro
 	if length < 0 || length > longestExempt {
 		return refuse(http.StatusUnprocessableEntity, "An exemption lasts for up to a year, or for good where no length is given.")
 	}
-	return s.amend(w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
+	return s.changeOverride(w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
 		if done.Saved, err = s.opts.Controls.Exempt(ctx, t, length); err != nil {
 			return done, err
 		}
@@ -65,23 +69,45 @@ func (s *Server) exempt(w http.ResponseWriter, r *http.Request, who caller) erro
 	})
 }
 
-// putOverride is PUT …/override: it takes the place of all that the user had of their own.
+// putOverride is PUT …/override: it takes the place of all that the user had of their own. With If-Match it does so only where that is still what
+// whoever sends it knows.
 func (s *Server) putOverride(w http.ResponseWriter, r *http.Request, who caller) error {
 	var own chatguard.UserOverride
 	if err := readJSON(w, r, &own); err != nil {
 		return err
 	}
-	return s.override(w, r, who, own)
+	return s.setOverride(w, r, who, own)
 }
 
 // deleteOverride is DELETE …/override.
 func (s *Server) deleteOverride(w http.ResponseWriter, r *http.Request, who caller) error {
-	return s.override(w, r, who, chatguard.UserOverride{})
+	return s.setOverride(w, r, who, chatguard.UserOverride{})
 }
 
-func (s *Server) override(w http.ResponseWriter, r *http.Request, who caller, own chatguard.UserOverride) error {
-	return s.amend(w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
+func (s *Server) setOverride(w http.ResponseWriter, r *http.Request, who caller, own chatguard.UserOverride) error {
+	return s.changeOverride(w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
 		done.Saved, err = s.opts.Controls.SetOverride(ctx, t, own)
+		return done, err
+	})
+}
+
+// changeOverride changes what a user has of their own, where the request's If-Match allows that, and says how it is undone.
+func (s *Server) changeOverride(w http.ResponseWriter, r *http.Request, who caller, change func(context.Context, journal.Target) (amended, error)) error {
+	return s.amend(w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
+		s.override.Lock()
+		defer s.override.Unlock()
+		former, err := s.opts.Guard.UserOverride(t.ChannelID, t.UserID)
+		if err != nil {
+			return done, err
+		}
+		if match := r.Header.Get("If-Match"); match != "" && !matches(match, tagOf(former)) {
+			return done, refuse(http.StatusPreconditionFailed, "Somebody else has changed what this user has of their own meanwhile. Look at that first.")
+		}
+		if done, err = change(ctx, t); err != nil {
+			return done, err
+		}
+		now, err := s.opts.Guard.UserOverride(t.ChannelID, t.UserID)
+		done.OverrideETag, done.Former = tagOf(now), &former
 		return done, err
 	})
 }
@@ -128,6 +154,9 @@ func errNoControls() error {
 
 // errAmend is the error of Amends as an answer.
 func errAmend(err error) error {
+	if p := (*problem)(nil); errors.As(err, &p) {
+		return p
+	}
 	status := http.StatusUnprocessableEntity
 	switch {
 	case errors.Is(err, journal.ErrNoEntry):

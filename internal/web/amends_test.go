@@ -64,8 +64,34 @@ func TestAPardonTakesTheStrikeBack(t *testing.T) {
 	if c := d.card(spammer.ID); c.Strikes != 0 {
 		t.Errorf("the card: %+v", c)
 	}
+	entries := into[entryPage](t, d.do("GET", "/api/v1/journal", nil, asOwner)).Entries
+	if len(entries) != 1 || entries[0].Pardoned == nil || entries[0].Pardoned.By != "owner" || entries[0].Pardoned.At.IsZero() {
+		t.Errorf("the journal: %+v", entries)
+	}
 	if n := len(d.store.audits); n != 1 || d.store.audits[0].Action != journal.UserPardoned {
 		t.Errorf("%d are in the audit", n)
+	}
+}
+
+// TestAnOverrideIsReplacedOnlyWhereItIsKnown: two moderators don't overwrite one another.
+func TestAnOverrideIsReplacedOnlyWhereItIsKnown(t *testing.T) {
+	d := dash(t)
+	known := header("If-Match", d.card(spammer.ID).OverrideETag)
+	tokyo, lima := chatguard.UserOverride{Timezone: "Asia/Tokyo"}, chatguard.UserOverride{Timezone: "America/Lima"}
+	first := into[amended](t, d.do("PUT", spammerPath+"/override", tokyo, asOwner, known))
+	if first.OverrideETag != d.card(spammer.ID).OverrideETag || first.Former == nil || first.Former.Timezone != "" {
+		t.Errorf("changed: %+v", first)
+	}
+	for _, method := range []string{"PUT", "DELETE"} {
+		d.refused(method, method, spammerPath+"/override", lima, []func(*http.Request){asOwner, known}, 412, "Somebody else has changed")
+	}
+	exempt := into[amended](t, d.do("POST", spammerPath+"/exempt", nil, asOwner))
+	if exempt.Former == nil || exempt.Former.Timezone != "Asia/Tokyo" || exempt.OverrideETag != d.card(spammer.ID).OverrideETag {
+		t.Errorf("exempt: %+v", exempt)
+	}
+	into[amended](t, d.do("PUT", spammerPath+"/override", *exempt.Former, asOwner, header("If-Match", exempt.OverrideETag)))
+	if own, err := d.guard.UserOverride(channelID, spammer.ID); err != nil || own.Timezone != "Asia/Tokyo" || own.Exempt != chatguard.ExemptByRole {
+		t.Errorf("undone, and in force is %+v, %v", own, err)
 	}
 }
 
@@ -78,6 +104,10 @@ func TestAmendsSayUntilWhen(t *testing.T) {
 	short := into[amended](t, d.do("POST", spammerPath+"/exempt", lengthWanted{For: new("10m")}, asOwner))
 	if left := short.Until.Sub(d.now()); left > 10*time.Minute || left < 9*time.Minute {
 		t.Errorf("exempt until %v", short.Until)
+	}
+	days := into[amended](t, d.do("POST", channelPath+"/users/"+berta.ID+"/exempt", lengthWanted{For: new("2d")}, asOwner))
+	if left := days.Until.Sub(d.now()); left > 48*time.Hour || left < 47*time.Hour {
+		t.Errorf("exempt for two days, until %v", days.Until)
 	}
 	shorter := into[amended](t, d.do("POST", spammerPath+"/exempt", lengthWanted{For: new("1m")}, asOwner))
 	if !shorter.Until.Equal(short.Until) {
@@ -108,6 +138,7 @@ func TestAmendsRefuse(t *testing.T) {
 		{"POST", "/exempt", lengthWanted{For: new("soon")}, 422, "such as"},
 		{"POST", "/exempt", lengthWanted{For: new("-5m")}, 422, "up to a year"},
 		{"POST", "/exempt", lengthWanted{For: new("9000h")}, 422, "up to a year"},
+		{"POST", "/exempt", lengthWanted{For: new("366d")}, 422, "up to a year"},
 		{"PUT", "/override", chatguard.UserOverride{Timezone: "Europe/Nowhere"}, 422, "Europe/Nowhere"},
 		{"PUT", "/override", chatguard.UserOverride{Limits: map[string]chatguard.Override{"other": {Burst: 1}}}, 422, "other"},
 		{"PUT", "/override", chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Messages: 1}}}, 422, "burst"},
@@ -118,6 +149,9 @@ func TestAmendsRefuse(t *testing.T) {
 		d.refused("refused", test.method, spammerPath+test.path, test.body, owned, test.status, test.says)
 	}
 	d.refused("a long ID", "POST", channelPath+"/users/"+long+"/reset", nil, owned, 422, "1 to 256 bytes")
+	for _, id := range []string{"%FF", "4%0A2", "%00", "%C2%85"} {
+		d.refused("no ID", "POST", channelPath+"/users/"+id+"/reset", nil, owned, 422, "no control characters")
+	}
 	for _, entry := range []string{"12345", "x", "99999999999999999999"} {
 		d.refused("no such entry", "POST", "/api/v1/journal/"+entry+"/pardon", nil, owned, 404, "nothing to pardon")
 	}

@@ -30,7 +30,7 @@ func (s *Server) openAPI() []openRoute {
 	return []openRoute{
 		{"POST /session", s.signIn, about{
 			says:  "Sign in with the one-time code of a sign-in link, or with a token. The answer sets the session's cookie.",
-			reads: of[secret](), answers: of[journal.Holder]()}},
+			reads: of[secret](), answers: of[journal.Holder](), headers: []string{"Set-Cookie"}}},
 		{"GET /healthz", s.getHealth, about{says: "Whether the process is alive.", answers: of[health]()}},
 		{"GET /readyz", s.getReady, about{
 			says:    "Whether messages are judged and kept: 503 where they aren't, with the reasons for who is signed in.",
@@ -60,8 +60,8 @@ func (s *Server) api() []route {
 			says:  "Messages and throttled ones in each step of the last hour or day, the oldest first; null where that isn't known.",
 			query: params(inChannel, overSpan), answers: of[ratesOver]()}},
 		{"GET /live", journal.AccessView, s.serveLive, about{
-			says:  "A WebSocket that sends Frames: a snapshot, then what changes. With after it goes on behind that frame where it can.",
-			query: params(inChannel, afterSeq), webSocket: true}},
+			says:  "A WebSocket that sends Frames: a snapshot, then what changes. With feed and after it goes on behind that frame where it can.",
+			query: params(inChannel, ofFeed, afterSeq), webSocket: true}},
 		{"POST /channels/{channel}/pause", journal.AccessModerate, s.turns(Switches.Pause), about{
 			says: "Let the channel only observe until it is resumed.", answers: of[switchedTo]()}},
 		{"POST /channels/{channel}/resume", journal.AccessModerate, s.turns(Switches.Resume), about{
@@ -72,11 +72,12 @@ func (s *Server) api() []route {
 			says: "End raid mode.", answers: of[switchedTo]()}},
 
 		{"GET /channels/{channel}/policy", journal.AccessView, s.getPolicy, about{
-			says: "The policy as stated, with its ETag.", answers: of[chatguard.Policy]()}},
+			says: "The policy as stated, with its ETag.", answers: of[chatguard.Policy](), headers: []string{"ETag"}}},
 		{"PUT /channels/{channel}/policy", journal.AccessModerate, s.putPolicy, about{
-			says: "Replace the policy that has the ETag.", match: required, reads: of[chatguard.Policy](), answers: of[change]()}},
+			says: "Replace the policy that has the ETag.", match: required, reads: of[chatguard.Policy](), answers: of[change](),
+			headers: []string{"ETag"}}},
 		{"DELETE /channels/{channel}/policy", journal.AccessModerate, s.deletePolicy, about{
-			says: "Go back to the configuration file's policy.", match: accepted, answers: of[change]()}},
+			says: "Go back to the configuration file's policy.", match: accepted, answers: of[change](), headers: []string{"ETag"}}},
 		{"GET /channels/{channel}/policy/revisions", journal.AccessView, s.getRevisions, about{
 			says: "Who changed the policy when, and what; the newest first.", answers: of[struct {
 				Revisions []pastRevision `json:"revisions"`
@@ -86,10 +87,11 @@ func (s *Server) api() []route {
 				Changes []journal.Change `json:"changes"`
 			}]()}},
 		{"GET /channels/{channel}/policy/export", journal.AccessView, s.exportPolicy, about{
-			says: "The policy as stated, the way the configuration file has it.", form: "application/toml"}},
+			says: "The policy as stated, the way the configuration file has it.", form: "application/toml",
+			headers: []string{"Content-Disposition"}}},
 		{"POST /channels/{channel}/policy/revert", journal.AccessModerate, s.revertPolicy, about{
 			says:  "Put the policy of an earlier revision in force again, as a new one; 0 is the configuration file's.",
-			match: required, reads: of[revertWanted](), answers: of[change]()}},
+			match: required, reads: of[revertWanted](), answers: of[change](), headers: []string{"ETag"}}},
 		{"POST /channels/{channel}/preview", journal.AccessView, s.preview, about{
 			says:  "What would have happened under another policy, beside the present one, over the recorded hours; both as if enforced.",
 			reads: of[previewWanted](), answers: of[previewed]()}},
@@ -108,20 +110,21 @@ func (s *Server) api() []route {
 		{"POST /channels/{channel}/users/{id}/reset", journal.AccessModerate, s.reset, about{
 			says: "Forget what a user has spent, their strikes and grants.", answers: of[amended]()}},
 		{"POST /channels/{channel}/users/{id}/exempt", journal.AccessModerate, s.exempt, about{
-			says: "Let a user write without limits, for a while or for good.", reads: of[lengthWanted](), optional: true, answers: of[amended]()}},
+			says: "Let a user write without limits, for a while (10m, 1h30m, 2d) or for good.", reads: of[lengthWanted](), optional: true, answers: of[amended]()}},
 		{"PUT /channels/{channel}/users/{id}/override", journal.AccessModerate, s.putOverride, about{
-			says: "Replace all that a user has of their own.", reads: of[chatguard.UserOverride](), answers: of[amended]()}},
+			says: "Replace all that a user has of their own.", match: accepted, reads: of[chatguard.UserOverride](), answers: of[amended]()}},
 		{"DELETE /channels/{channel}/users/{id}/override", journal.AccessModerate, s.deleteOverride, about{
-			says: "Take away all that a user has of their own.", answers: of[amended]()}},
+			says: "Take away all that a user has of their own.", match: accepted, answers: of[amended]()}},
 
 		{"GET /journal", journal.AccessView, s.getJournal, about{
 			says:  "Throttled messages and what was done about them, the newest first. As CSV all that are wanted.",
 			query: params(inChannel, ofUser, ofLimit, ofAction, ofResult, fromTime, untilTime, beforeEntry, pageLength, inFormat),
-			form:  "text/csv", answers: of[entryPage]()}},
+			form:  "text/csv", answers: of[entryPage](), headers: []string{"Content-Disposition"}}},
 		{"POST /journal/{entry}/pardon", journal.AccessModerate, s.pardon, about{
 			says: "Forgive a throttled message: lift its penalty, take its strike back.", answers: of[amended]()}},
 		{"GET /audit", journal.AccessView, s.getAudit, about{
 			says:  "Who changed what, the newest first. As CSV all that are wanted.",
-			query: params(inChannel, ofUserID, ofAuthor, ofChange, beforeChange, pageLength, inFormat), form: "text/csv", answers: of[auditPage]()}},
+			query: params(inChannel, ofUserID, ofAuthor, ofChange, beforeChange, pageLength, inFormat), form: "text/csv", answers: of[auditPage](),
+			headers: []string{"Content-Disposition"}}},
 	}
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"net/http"
@@ -11,8 +12,14 @@ import (
 
 // auditPage is what a question for the audit is answered with.
 type auditPage struct {
-	Changes []journal.Audit `json:"changes"` // the newest first
-	More    bool            `json:"more"`    // there are older ones
+	Changes []shownAudit `json:"changes" jsonschema:"The newest first."`
+	More    bool         `json:"more"` // there are older ones
+}
+
+// shownAudit is a change as it is told, with how the user is called whom it is about.
+type shownAudit struct {
+	journal.Audit
+	Login string `json:"login,omitempty" jsonschema:"Of the user, as they were last seen in that channel; left out where it isn't known."`
 }
 
 // getAudit is GET /audit, all of whose parameters may be left out. As CSV it has everything that is wanted, whatever n says.
@@ -31,7 +38,34 @@ func (s *Server) getAudit(w http.ResponseWriter, r *http.Request, _ caller) erro
 	if err != nil {
 		return errUnreadable("The audit can't be read now", err)
 	}
-	return writeJSON(w, auditPage{Changes: append([]journal.Audit{}, audits[:min(n, len(audits))]...), More: len(audits) > n})
+	shown, err := s.withLogins(r.Context(), audits[:min(n, len(audits))])
+	if err != nil {
+		return errUnreadable("The audit can't be read now", err)
+	}
+	return writeJSON(w, auditPage{Changes: shown, More: len(audits) > n})
+}
+
+// withLogins looks up, once for each channel, how those are called whom the changes are about.
+func (s *Server) withLogins(ctx context.Context, audits []journal.Audit) ([]shownAudit, error) {
+	users := map[string][]string{} // by channel
+	for _, a := range audits {
+		if a.UserID != "" {
+			users[a.ChannelID] = append(users[a.ChannelID], a.UserID)
+		}
+	}
+	people := map[string]map[string]journal.Person{}
+	for channel, ids := range users {
+		found, err := s.opts.Store.People(ctx, channel, ids)
+		if err != nil {
+			return nil, err
+		}
+		people[channel] = found
+	}
+	shown := make([]shownAudit, len(audits)) // in JSON an empty list, never null
+	for i, a := range audits {
+		shown[i] = shownAudit{a, people[a.ChannelID][a.UserID].Login}
+	}
+	return shown, nil
 }
 
 func auditsWanted(r *http.Request) (wanted journal.AuditFilter, form format, err error) {

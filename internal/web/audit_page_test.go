@@ -35,14 +35,15 @@ func TestTheAuditSaysWhoChangedWhat(t *testing.T) {
 		says string
 		make func() (bool, error)
 	}{
-		{"berta granted messages 71 10 extra in daily until ", func() (bool, error) {
+		{"berta granted messages gardenhour 10 extra in daily until ", func() (bool, error) {
 			_, saved, err := d.control.Grant(ctx, target(gardenhour, "berta"), "daily", 10)
 			return saved, err
 		}},
-		{"berta pardoned 71 entry ", func() (bool, error) { return d.control.Pardon(ctx, entry, "berta") }},
-		{"clara reset 71", func() (bool, error) { return d.control.Reset(ctx, target(gardenhour, "clara")) }},
+		{"berta pardoned gardenhour entry ", func() (bool, error) { return d.control.Pardon(ctx, entry, "berta") }},
+		{"clara reset gardenhour", func() (bool, error) { return d.control.Reset(ctx, target(gardenhour, "clara")) }},
 		{"clara exempted 72 from all limits until ", func() (bool, error) { return d.control.Exempt(ctx, target(teahouse, "clara"), time.Hour) }},
-		{"clara set numbers of their own 71", func() (bool, error) { return d.control.SetOverride(ctx, target(gardenhour, "clara"), own) }},
+		{"clara exempted 72 from all limits, for good", func() (bool, error) { return d.control.Exempt(ctx, target(teahouse, "clara"), 0) }},
+		{"clara set numbers of their own gardenhour", func() (bool, error) { return d.control.SetOverride(ctx, target(gardenhour, "clara"), own) }},
 		{"judged whatever their role; their day is that of Asia/Tokyo; burst: 9 at once, one more every 2 seconds, before: nothing", func() (bool, error) { return true, nil }},
 		{"clara paused", func() (bool, error) { return d.control.Pause(ctx, channelID, "clara") }},
 		{"clara switched raid mode on until ", func() (bool, error) {
@@ -69,9 +70,11 @@ func TestTheAuditSaysWhoChangedWhat(t *testing.T) {
 	w.Write("#filter-author", "nobody\r")
 	w.See(says("No change fits these filters."))
 	w.visit("#/audit?user=72")
-	w.See(audited(1, "clara exempted"))
+	w.See(audited(2, "clara exempted 72 "))
+	w.visit("#/audit?user=71&action=reset")
+	w.See(audited(1, "clara reset gardenhour"))
 	w.Click(".audit .user a")
-	w.See(`location.hash === "#/people?user=72"`)
+	w.See(`location.hash === "#/people?user=71"`)
 }
 
 func TestTheAuditIsExported(t *testing.T) {

@@ -171,6 +171,26 @@ func TestEveryPageFitsTheWindow(t *testing.T) {
 	}
 }
 
+func TestEveryPageFitsAWindowThatIsResized(t *testing.T) {
+	d := dash(t, withLimits(t, everyAlgorithm...))
+	d.say(spammer, 4)
+	if _, _, err := d.control.Grant(t.Context(), target(spammer, "berta"), "daily", 5); err != nil {
+		t.Fatal(err)
+	}
+	d.flushed()
+	w := d.open(1600, 800)
+	for page, shown := range map[string]string{
+		"now": ".chart canvas", "limits": "#burst-0", "people?user=42": ".person .chart canvas", "journal": ".entry", "audit": ".audit",
+	} {
+		w.visit("#/" + page)
+		w.See(fmt.Sprintf("document.querySelector(%q)", shown))
+		for _, width := range []int64{1280, 1200, 1100, 1000, 980, 900, 360} {
+			w.Must(chromedp.EmulateViewport(width, 800))
+			w.See(fmt.Sprintf("innerWidth === %d && document.documentElement.scrollWidth <= innerWidth", width))
+		}
+	}
+}
+
 func TestThousandsOfRowsAreDrawnLazily(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)

@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/journal"
@@ -20,27 +19,25 @@ func (s *Server) getDifferences(w http.ResponseWriter, r *http.Request, _ caller
 
 // exportPolicy is GET /channels/{channel}/policy/export: the policy as stated, as the configuration file would have it.
 func (s *Server) exportPolicy(w http.ResponseWriter, r *http.Request, _ caller) error {
-	channel, err := s.channelOf(r)
+	channel, err := channelIn(s.opts.Channels(), r.PathValue("channel"))
 	if err != nil {
 		return err
 	}
 	if s.opts.ExportPolicy == nil {
 		return refuse(http.StatusNotImplemented, "Limits can't be exported here.")
 	}
-	text, err := s.opts.ExportPolicy(s.opts.Guard.Policy(channel))
+	text, err := s.opts.ExportPolicy(s.opts.Guard.Policy(channel.ID))
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/toml")
-	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="chatguard-%s.toml"`, s.fileName(channel)))
+	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="chatguard-%s.toml"`, fileName(channel.Login)))
 	w.Write(text) // the reader may be gone
 	return nil
 }
 
 // fileName is a channel's login as far as every system takes it for a file's name.
-func (s *Server) fileName(channel string) string {
-	channels := s.opts.Channels()
-	login := channels[slices.IndexFunc(channels, func(c Channel) bool { return c.ID == channel })].Login
+func fileName(login string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
 			return r

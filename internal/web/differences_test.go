@@ -39,8 +39,7 @@ func TestAPolicyIsExported(t *testing.T) {
 }
 
 func TestAFileNameIsOneEverywhere(t *testing.T) {
-	s := &Server{opts: Options{Channels: func() []Channel { return []Channel{{ID: "7", Login: "Tea\"Time/../\r\nhöur_1"}} }}}
-	if got := s.fileName("7"); got != "teatimehur_1" {
+	if got := fileName("Tea\"Time/../\r\nhöur_1"); got != "teatimehur_1" {
 		t.Error(got)
 	}
 }

@@ -1,6 +1,9 @@
 package web
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"sync"
 	"time"
@@ -10,6 +13,7 @@ import (
 // the others. A snapshot or status has the number of the last frame before it.
 type frame struct {
 	Seq      uint64       `json:"seq"`
+	Feed     string       `json:"feed,omitempty"` // snapshot: which feed's numbers these are
 	Type     frameType    `json:"type"`
 	Now      time.Time    `json:"now"`
 	Channel  string       `json:"channel,omitempty"`
@@ -31,6 +35,7 @@ const (
 
 // feed numbers the frames and hands them to its readers, without ever waiting for one.
 type feed struct {
+	key     string     // of this process, for the names of its feeds
 	mu      sync.Mutex // held while frames are made too, so that a snapshot and the changes after it fit
 	seq     uint64
 	past    past
@@ -51,7 +56,20 @@ const readerBuffer = 64
 // none publishes a million frames a second.
 func newFeed(start time.Time) *feed {
 	seq := uint64(start.UnixMicro())
-	return &feed{seq: seq, past: past{gone: seq}, readers: map[*reader]struct{}{}}
+	return &feed{key: rand.Text(), seq: seq, past: past{gone: seq}, readers: map[*reader]struct{}{}}
+}
+
+// name is what the feed of a channel, or of all of them, is called: in no other process, and for no other channel, the same.
+func (f *feed) name(channel string) string {
+	sum := sha256.Sum256([]byte(f.key + channel))
+	return hex.EncodeToString(sum[:8])
+}
+
+// seen is how far a reader has followed a feed: up to the frame after. Who doesn't name the feed has to know that it was this one. The zero value is
+// who has seen nothing.
+type seen struct {
+	feed  string
+	after uint64
 }
 
 func (f *feed) len() int {
@@ -60,10 +78,10 @@ func (f *feed) len() int {
 	return len(f.readers)
 }
 
-// join adds a reader who has seen everything up to the frame after. Their first frames are those that came since, and then a status; where these
-// aren't all kept, the first is the one that snapshot makes, which tells everything up to its number. What waits to be published goes out before.
+// join adds a reader who has seen this feed so far. Their first frames are those that came since, and then a status; where these aren't all kept, or
+// it was another feed, the first is the one that snapshot makes, which tells everything up to its number. What waits to be published goes out before.
 // It returns nil once the feed is closed.
-func (f *feed) join(channel string, after uint64, waiting func() []frame, status, snapshot func() frame) (*reader, error) {
+func (f *feed) join(channel string, seen seen, waiting func() []frame, status, snapshot func() frame) (*reader, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -72,10 +90,13 @@ func (f *feed) join(channel string, after uint64, waiting func() []frame, status
 	if err := f.number(waiting()); err != nil {
 		return nil, err
 	}
-	missed, resumes := f.past.after(after, f.seq, channel)
 	standing := snapshot
-	if resumes {
-		standing = status
+	var missed [][]byte
+	if seen.feed == "" || seen.feed == f.name(channel) {
+		var resumes bool
+		if missed, resumes = f.past.after(seen.after, f.seq, channel); resumes {
+			standing = status
+		}
 	}
 	fr := standing()
 	fr.Seq = f.seq

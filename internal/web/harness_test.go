@@ -49,11 +49,23 @@ type tested struct{ testing.TB }
 // dash runs a dashboard until the test ends. Its channel holds everyone to 3 messages at once, one more every 10 minutes, and enforces it.
 func dash(t testing.TB, adjust ...func(*Options)) *dashboard {
 	t.Helper()
+	besideOthers(t)
 	d := &dashboard{tested: tested{t}, client: &http.Client{Transport: &http.Transport{}}, database: newDatabase(t), adjust: adjust}
 	d.begin()
 	t.Cleanup(d.end)
 	return d
 }
+
+// besideOthers lets a test run beside others: mostly it waits for a page.
+func besideOthers(t testing.TB) {
+	test, isTest := t.(*testing.T)
+	if _, again := beside.LoadOrStore(t, true); isTest && !again {
+		test.Parallel()
+	}
+}
+
+// beside has the tests that run beside others.
+var beside sync.Map
 
 // begin does what a process does at its start.
 func (d *dashboard) begin() {

@@ -57,7 +57,7 @@ func reason(name, state, detail string) string {
 
 // getMetrics is GET /metrics, in Prometheus' text form; for those who are signed in, and for this machine.
 func (s *Server) getMetrics(w http.ResponseWriter, r *http.Request) error {
-	if isLocal(r) {
+	if s.opts.Site.isLocal(r) {
 		return s.writeMetrics(w)
 	}
 	return s.signedIn(journal.AccessView, func(w http.ResponseWriter, _ *http.Request, _ caller) error { return s.writeMetrics(w) })(w, r)

@@ -79,6 +79,19 @@ func TestMetricsShowOthersToo(t *testing.T) {
 	}
 }
 
+// A proxy on this machine asks for the public name, even where it doesn't say for whom.
+func TestMetricsAreNotForWhoeverAsksAProxy(t *testing.T) {
+	d := dash(t, func(o *Options) { o.Site.PublicURL = at("https://chat.example.org/guard/") })
+	for name, want := range map[string]int{"chat.example.org": 401, "127.0.0.1:8080": 200, "localhost": 200} {
+		if a := d.do("GET", "/metrics", nil, host(name)); a.StatusCode != want {
+			t.Errorf("at %s: %s", name, a.Status)
+		}
+	}
+	if a := d.do("GET", "/metrics", nil, host("chat.example.org"), asOwner); a.StatusCode != 200 {
+		t.Errorf("for the owner: %s", a.Status)
+	}
+}
+
 func TestMetricsCountVerdictsAndOutcomes(t *testing.T) {
 	d := dash(t)
 	v := d.say(spammer, 5)

@@ -37,7 +37,7 @@ func (h *holders) of(ctx context.Context, secret string, now time.Time) (journal
 	case err != nil:
 		return journal.Holder{}, refuse(http.StatusServiceUnavailable, "%s", h.trouble).because(err)
 	case !ok:
-		h.known.forget(secret)
+		h.known.forgetKnown(secret)
 		return journal.Holder{}, h.nobody()
 	}
 	h.known.remember(secret, told, now, endings)

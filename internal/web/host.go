@@ -28,10 +28,12 @@ func (s Site) isSecure(r *http.Request) bool {
 	return r.TLS != nil || s.PublicURL != nil && s.PublicURL.Scheme == "https" && strings.EqualFold(bareHost(r.Host), s.PublicURL.Hostname())
 }
 
-// isLocal reports whether the request comes from this machine, and not through a proxy on it.
-func isLocal(r *http.Request) bool {
+// isLocal reports whether the request comes from this machine, and not through a proxy on it: one that names nobody it asks for still asks for the
+// public name.
+func (s Site) isLocal(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	return err == nil && isLoopback(host) && r.Header.Get("X-Forwarded-For") == "" && r.Header.Get("Forwarded") == ""
+	direct := r.Header.Get("X-Forwarded-For") == "" && r.Header.Get("Forwarded") == "" && (s.PublicURL == nil || isLoopback(bareHost(r.Host)))
+	return err == nil && isLoopback(host) && direct
 }
 
 // client is the address that the request comes from: the last one that no proxy of ours has put there.

@@ -12,8 +12,8 @@ import (
 
 // entryPage is what a question for the journal is answered with.
 type entryPage struct {
-	Entries []journal.Entry `json:"entries"` // the newest first
-	More    bool            `json:"more"`    // there are older ones
+	Entries []shownEntry `json:"entries"` // the newest first
+	More    bool         `json:"more"`    // there are older ones
 }
 
 // actions are what can be done about a message.
@@ -38,7 +38,11 @@ func (s *Server) getJournal(w http.ResponseWriter, r *http.Request, _ caller) er
 	if err != nil {
 		return errUnreadable("The journal can't be read now", err)
 	}
-	return writeJSON(w, entryPage{Entries: append([]journal.Entry{}, entries[:min(n, len(entries))]...), More: len(entries) > n})
+	shown, err := s.withPardons(r.Context(), entries[:min(n, len(entries))])
+	if err != nil {
+		return errUnreadable("The journal can't be read now", err)
+	}
+	return writeJSON(w, entryPage{Entries: shown, More: len(entries) > n})
 }
 
 // entriesWanted reads a request's filter. Any limit may be asked for: the journal has those of earlier policies, too.

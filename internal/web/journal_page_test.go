@@ -105,8 +105,9 @@ func TestNewEntriesWaitUntilTheyAreWanted(t *testing.T) {
 	d.went(first, journal.Failed, "Twitch said no")
 	d.say(teahouse, 5)
 	w.See(says("2 new: show") + "&&" + entries(0, "teahouse") + "&&" + entries(1, "delete failed: Twitch said no"))
-	w.Click(".fresh button")
+	w.Must(chromedp.Focus(chromedp.CSS(".fresh button")), chromedp.KeyEvent(kb.Enter))
 	w.See(entries(2, "teahouse") + "&&" + entries(1, "gardenhour") + `&& !document.querySelector(".fresh button")`)
+	w.See(`document.activeElement === document.querySelector(".entry .text-button")`)
 	if top := browsertest.Eval[string](w.Window, `document.querySelector(".entry .user").textContent`); top != "teahouse" {
 		t.Errorf("at the top is %s", top)
 	}
@@ -151,6 +152,38 @@ func TestAWholeMessageIsShownOnDemand(t *testing.T) {
 	w.See(`!document.querySelector("dialog") && document.activeElement.className === "text-button"`)
 }
 
+func TestTheSearchIsReachedFromAWholeMessage(t *testing.T) {
+	d := dash(t)
+	d.say(gardenhour, 4)
+	d.flushed()
+	w := d.open(1400, 900)
+	w.goTo("journal")
+	for _, page := range []string{"#/journal", "#/people?user=" + gardenhour.ID} {
+		w.visit(page)
+		w.See(`document.querySelector(".text-button")`)
+		w.Click(".text-button")
+		w.See(`document.querySelector("dialog")?.open`)
+		w.Must(chromedp.KeyEvent("/"))
+		w.See(`!document.querySelector("dialog") && document.activeElement.id === "find"`)
+	}
+}
+
+func TestNewEntriesHideNothingOnAPhone(t *testing.T) {
+	d := dash(t)
+	w := d.open(360, 800)
+	w.goTo("journal")
+	d.say(gardenhour, 4)
+	w.See(entries(1, "gardenhour"))
+	d.say(teahouse, 4)
+	w.See(`document.querySelector(".fresh button")`)
+	hidden := browsertest.Eval[bool](w.Window, `document.querySelector(".fresh button").getBoundingClientRect().bottom > document.querySelector(".entry").getBoundingClientRect().top`)
+	if hidden {
+		t.Error("what is new lies over the first entry")
+	}
+	w.Accessible()
+	w.fits()
+}
+
 func TestAMessageIsPardonedInTheJournal(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
@@ -163,6 +196,26 @@ func TestAMessageIsPardonedInTheJournal(t *testing.T) {
 	if e, err := d.guard.Explain(chatguard.Message{ChannelID: channelID, User: gardenhour}); err != nil || e.Strikes != 0 {
 		t.Errorf("pardoned, and %d strikes, %v", e.Strikes, err)
 	}
+}
+
+// TestAPardonIsThereForEveryone: whoever loads the journal later sees who has pardoned what, and can't pardon it again.
+func TestAPardonIsThereForEveryone(t *testing.T) {
+	d := dash(t)
+	v := d.say(gardenhour, 4)
+	d.say(teahouse, 4)
+	if _, err := d.control.Pardon(t.Context(), v.EntryID, "berta"); err != nil {
+		t.Fatal(err)
+	}
+	d.flushed()
+	w := d.open(1400, 900)
+	w.goTo("journal")
+	w.See(entries(1, "gardenhour") + `&& document.querySelectorAll(".pardon button").length === 1 && document.querySelector("span.pardon.muted").textContent.startsWith("Pardoned by berta, ")`)
+	w.Accessible()
+	w.Click(".entry:last-child .text-button")
+	w.See(`[...document.querySelectorAll("dialog dd")].some((dd) => dd.textContent.startsWith("by berta, ")) && !document.querySelector("dialog .pardon button")`)
+	w.Must(chromedp.KeyEvent(kb.Escape))
+	w.seePerson(gardenhour)
+	w.See(`document.querySelector(".person span.pardon.muted") && !document.querySelector(".person .pardon button")`)
 }
 
 func TestWhoMayOnlyLookPardonsNothing(t *testing.T) {

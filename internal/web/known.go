@@ -79,11 +79,24 @@ func (k *known) makeRoom(now time.Time) bool {
 	return len(k.holders) < maxKnown
 }
 
+// forget takes note that somebody has left.
 func (k *known) forget(secret string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.holders, sha256.Sum256([]byte(secret)))
 	k.ended++
+}
+
+// forgetKnown is forget for a secret that the Store doesn't know, which ends nothing where nobody was known by it: whoever sends many of those
+// keeps nobody from being remembered.
+func (k *known) forgetKnown(secret string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	hash := sha256.Sum256([]byte(secret))
+	if _, ok := k.holders[hash]; ok {
+		delete(k.holders, hash)
+		k.ended++
+	}
 }
 
 // pause keeps everybody who is known from waiting for a Store that is in trouble.

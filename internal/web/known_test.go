@@ -82,6 +82,36 @@ func TestTheKnownAreBounded(t *testing.T) {
 	}
 }
 
+// Only who was known has left: unknown sessions, sent in masses, keep nobody from being remembered.
+func TestUnknownSessionsEndNothing(t *testing.T) {
+	d := dash(t)
+	c := d.signedIn(map[string]string{"code": "good-code"})
+	known := &d.server.access.sessions.known
+	before := known.endings()
+	if a := d.do("GET", "/api/v1/status", nil, with(&http.Cookie{Name: c.Name, Value: "guess"})); a.StatusCode != 401 || known.endings() != before {
+		t.Errorf("a guess: %s, and %d have ended", a.Status, known.endings()-before)
+	}
+	d.store.revoke()
+	if a := d.do("GET", "/api/v1/status", nil, with(c)); a.StatusCode != 401 || known.endings() != before+1 {
+		t.Errorf("one that was revoked: %s, and %d have ended", a.Status, known.endings()-before)
+	}
+}
+
+func TestWrongSecretsAreBounded(t *testing.T) {
+	var s wrongSecrets
+	for i := range maxWrong + 1 {
+		s.remember("192.0.2.1", fmt.Sprint(i), errToken(), noon)
+	}
+	if len(s.refused) != maxWrong || s.refusal("192.0.2.1", "0", noon) == nil || s.refusal("192.0.2.2", "0", noon) != nil {
+		t.Errorf("%d are remembered", len(s.refused))
+	}
+	later := noon.Add(wrongKept)
+	s.remember("192.0.2.1", "later", errToken(), later)
+	if len(s.refused) != 1 || s.refusal("192.0.2.1", "later", later) == nil {
+		t.Errorf("later %d are remembered", len(s.refused))
+	}
+}
+
 // Whoever was asked about before a session ended may be the one who has left.
 func TestWhoHasLeftIsNotRemembered(t *testing.T) {
 	var k known

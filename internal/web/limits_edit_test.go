@@ -29,7 +29,7 @@ func (w *window) pickOption(selector, value string) {
 func (w *window) save() {
 	w.Window.Helper()
 	w.Press(".finish .primary")
-	w.See(`document.querySelector(".note.good") && document.querySelector(".finish .primary").disabled`)
+	w.See(`document.querySelector(".note.good") && document.querySelector(".finish .primary").ariaDisabled === "true"`)
 }
 
 // focused waits until the focus is on an element.
@@ -77,7 +77,7 @@ func TestLimitsComeAndGo(t *testing.T) {
 	w.focused("name-2")
 	for name, wrong := range map[string]string{"burst": "Another limit has that name.", "tea time": "letters, digits"} {
 		w.Write("#name-2", name)
-		w.See(has(`document.querySelector("#name-2-error")`, wrong) + `&& document.querySelector(".finish .primary").disabled`)
+		w.See(has(`document.querySelector("#name-2-error")`, wrong) + `&& document.querySelector(".finish .primary").ariaDisabled === "true"`)
 	}
 	w.Write("#name-2", "teatime")
 	w.Write("#messages-2", "7")
@@ -96,7 +96,7 @@ func TestLimitsComeAndGo(t *testing.T) {
 	w.focused("keep-0")
 	w.See(says("burst goes when you save."))
 	w.Press("#keep-0")
-	w.See(`document.querySelector("#burst-0") && document.querySelector(".finish .primary").disabled`)
+	w.See(`document.querySelector("#burst-0") && document.querySelector(".finish .primary").ariaDisabled === "true"`)
 	w.Press("#remove-0")
 	w.save()
 	w.See(`document.querySelector("#messages-0") && !document.querySelector("#burst-0")`)
@@ -112,7 +112,7 @@ func TestLimitsComeAndGo(t *testing.T) {
 	w.focused("name-2")
 	w.Press("#remove-2") // was never saved
 	w.focused("add-limit")
-	w.See(`!document.querySelector("#name-2") && document.querySelector(".finish .primary").disabled`)
+	w.See(`!document.querySelector("#name-2") && document.querySelector(".finish .primary").ariaDisabled === "true"`)
 }
 
 func TestEveryKindOfLimitCanBeAddedAsItIsOffered(t *testing.T) {

@@ -99,7 +99,7 @@ func TestTwoModeratorsPutTheirChangesTogether(t *testing.T) {
 	other.Write("#messages-1", "200")
 	other.Write("#burst-0", "2")
 	other.save()
-	w.See(says("ben has changed these limits meanwhile.") + `&& document.querySelector(".finish .primary").disabled`)
+	w.See(says("ben has changed these limits meanwhile.") + `&& document.querySelector(".finish .primary").ariaDisabled === "true"`)
 	w.Press(".compare")
 	w.See(has(`document.querySelector(".sides")`, "ben changed burst: messages at once 3 → 2 daily: messages 300 → 200 You changed burst: messages at once 3 → 8"))
 	w.Press(".both")

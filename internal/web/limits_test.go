@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,7 +51,7 @@ func TestWrongNumbersAreNotSaved(t *testing.T) {
 		w.Write(field, wrong)
 		w.See(fmt.Sprintf(`document.querySelector("%s-error").textContent.startsWith("Write a")`, field))
 	}
-	w.See(`document.querySelector(".finish .primary").disabled`)
+	w.See(`document.querySelector(".finish .primary").ariaDisabled === "true"`)
 	w.Press(".discard")
 	w.See(`document.querySelector("#burst-0").value === "3" && !document.querySelector("[aria-invalid=true]")`)
 
@@ -145,7 +146,7 @@ func TestEveryNumberOfALimitCanBeChanged(t *testing.T) {
 		w.Write(field, wrong)
 		w.See(fmt.Sprintf(`document.querySelector("%s-error").textContent`, field))
 	}
-	w.See(`document.querySelector(".finish .primary").disabled && document.querySelectorAll("[aria-invalid=true]").length === 7`)
+	w.See(`document.querySelector(".finish .primary").ariaDisabled === "true" && document.querySelectorAll("[aria-invalid=true]").length === 7`)
 	w.Press(".discard")
 	w.See(`!document.querySelector("[aria-invalid=true]")`)
 
@@ -222,4 +223,15 @@ func TestNothingIsTypedWhileSaving(t *testing.T) {
 	}
 	w.Must(chromedp.Evaluate[chromedp.Void](`location.hash = "#/limits?channel=` + channelID + `"`))
 	w.See(`document.querySelector("#burst-0")?.value === "5" && !document.querySelector("#burst-0").readOnly`)
+}
+
+func TestThereMayBeNoLimits(t *testing.T) {
+	d := dash(t)
+	d.put(func(p *chatguard.Policy) { p.Limits, p.Exempt, p.Penalties.Ladder = nil, nil, nil })
+	if a := d.do("GET", policyPath, nil, asOwner); strings.Contains(string(a.body), "null") {
+		t.Errorf("the policy is %s", a.body)
+	}
+	w := d.open(1400, 900)
+	w.goTo("limits")
+	w.See(says("There are no limits: nobody is throttled."))
 }

@@ -3,9 +3,9 @@ package web
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/coder/websocket"
@@ -69,7 +69,7 @@ func (s *Server) statusFrame(channel string) frame {
 
 func (s *Server) snapshotFrame(channel string) frame {
 	fr := s.statusFrame(channel)
-	fr.Type = snapshotFrame
+	fr.Type, fr.Feed = snapshotFrame, s.feed.name(channel)
 	fr.Users = s.throttledIn(channel)
 	if channel != "" {
 		policy := s.policyState(channel)
@@ -78,9 +78,15 @@ func (s *Server) snapshotFrame(channel string) frame {
 	return fr
 }
 
-// serveLive is GET /live?channel=&after=: a WebSocket on which a snapshot and then every change is sent; to whoever has seen everything up to the
-// frame after, and was away for not too long, only what they missed. Without a channel it tells of all of them.
+// serveLive is GET /live?channel=&feed=&after=: a WebSocket on which a snapshot and then every change is sent; to whoever has followed this feed up to
+// the frame after, and was away for not too long, only what they missed. Without a channel it tells of all of them.
 func (s *Server) serveLive(w http.ResponseWriter, r *http.Request, who caller) error {
+	q := queryOf(r)
+	channel := q.text("channel")
+	before := seen{q.text("feed"), uint64(q.number("after", 0, 0, math.MaxInt64))} // whoever names no frame has seen none
+	if q.err != nil {
+		return q.err
+	}
 	s.live.Add(1)
 	defer s.live.Done()
 	var origins []string // beside the request's own host
@@ -97,9 +103,7 @@ func (s *Server) serveLive(w http.ResponseWriter, r *http.Request, who caller) e
 	defer cancel()
 	defer context.AfterFunc(s.ending, cancel)() // this closes the connection even where it waits for the reader's goodbye
 	ctx = conn.CloseRead(ctx)
-	channel := r.URL.Query().Get("channel")
-	after, _ := strconv.ParseUint(r.URL.Query().Get("after"), 10, 64) // whoever names no frame has seen none
-	reader, err := s.feed.join(channel, after, s.changeFrames,
+	reader, err := s.feed.join(channel, before, s.changeFrames,
 		func() frame { return s.statusFrame(channel) }, func() frame { return s.snapshotFrame(channel) })
 	if err != nil {
 		s.opts.Log.Error("live feed", "error", err)
@@ -146,6 +150,5 @@ func write(ctx context.Context, conn *websocket.Conn, data []byte) error {
 
 // hasEnded reports whether the caller's session or token is over. While the store is in trouble nobody is signed out.
 func (s *Server) hasEnded(ctx context.Context, who caller) bool {
-	var p *problem
-	return errors.As(s.access.still(ctx, who), &p) && p.Status == http.StatusUnauthorized
+	return isUnauthorized(s.access.still(ctx, who))
 }

@@ -20,11 +20,11 @@ type listener struct {
 	conn *websocket.Conn
 }
 
-// dial opens the live feed; more is added to its query.
-func (d *dashboard) dial(headers http.Header, more string) (*websocket.Conn, *http.Response, error) {
+// dial opens the live feed of a channel; more is added to its query.
+func (d *dashboard) dial(channel string, headers http.Header, more string) (*websocket.Conn, *http.Response, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	return websocket.Dial(ctx, "ws://"+d.address+"/api/v1/live?channel="+channelID+more,
+	return websocket.Dial(ctx, "ws://"+d.address+"/api/v1/live?channel="+channel+more,
 		&websocket.DialOptions{HTTPClient: d.client, HTTPHeader: headers})
 }
 
@@ -37,7 +37,13 @@ func (d *dashboard) listen() *listener {
 // listenWith opens the live feed with a header.
 func (d *dashboard) listenWith(header, value, more string) *listener {
 	d.Helper()
-	conn, _, err := d.dial(http.Header{header: {value}}, more)
+	return d.listenTo(channelID, header, value, more)
+}
+
+// listenTo opens the live feed of a channel with a header.
+func (d *dashboard) listenTo(channel, header, value, more string) *listener {
+	d.Helper()
+	conn, _, err := d.dial(channel, http.Header{header: {value}}, more)
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -164,7 +170,7 @@ func TestStoppingEndsTheFeed(t *testing.T) {
 func TestAnotherOriginGetsNoFeed(t *testing.T) {
 	d := dash(t)
 	c := d.signedIn(map[string]string{"code": "good-code"})
-	conn, response, err := d.dial(http.Header{"Cookie": {c.String()}, "Origin": {"http://evil.example"}}, "")
+	conn, response, err := d.dial(channelID, http.Header{"Cookie": {c.String()}, "Origin": {"http://evil.example"}}, "")
 	if err == nil {
 		conn.CloseNow()
 		t.Fatal("another origin has the live feed")
@@ -183,7 +189,7 @@ func joined(t *testing.T, f *feed, channel string) *reader {
 // joinedAfter is a reader of a feed who has seen everything up to a frame.
 func joinedAfter(t *testing.T, f *feed, channel string, after uint64) *reader {
 	t.Helper()
-	r, err := f.join(channel, after, func() []frame { return nil },
+	r, err := f.join(channel, seen{f.name(channel), after}, func() []frame { return nil },
 		func() frame { return frame{Type: statusFrame} }, func() frame { return frame{Type: snapshotFrame} })
 	if err != nil {
 		t.Fatal(err)

@@ -51,6 +51,27 @@ func TestNowIsAccessible(t *testing.T) {
 	}
 }
 
+// figure is the number on the page that is called so.
+func figure(name string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll(".figures div")].find((f) => f.querySelector("dt").innerText === %q)?.querySelector("dd").innerText`, name)
+}
+
+// TestWhatIsOnlyObservedIsntThrottled: neither where the channel observes, nor where a limit does.
+func TestWhatIsOnlyObservedIsntThrottled(t *testing.T) {
+	d := dash(t, withLimits(t, chatguard.Limit{Name: "tried", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.LimitObserves}))
+	w := d.open(360, 800)
+	for i := range 5 {
+		d.say(chatguard.User{ID: fmt.Sprint(i)}, 3)
+	}
+	w.See(figure("only observed") + ` === "5" && parseFloat(` + figure("messages a second") + ") > 0 && " + figure("throttled a second") + ` === "0.0"`)
+	into[change](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
+	for i := range 5 {
+		d.say(chatguard.User{ID: fmt.Sprint(i)}, 3)
+	}
+	w.See("!" + figure("throttled a second") + " && parseFloat(" + figure("would be throttled a second") + ") > 0")
+	w.fits()
+}
+
 func TestNamesThatHideStayInTheirRow(t *testing.T) {
 	d := dash(t)
 	w := d.open(360, 800)
@@ -156,4 +177,43 @@ func TestRowsAndFiguresAgree(t *testing.T) {
 	if differ := browsertest.Eval[[][]int](w.Window, "window.differences"); len(differ) > 0 {
 		t.Errorf("shown and drawn: %v", differ)
 	}
+}
+
+func TestWhatIsntKnownAnyMoreIsntSaid(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	w.See(says("Nobody is throttled."))
+	d.stop()
+	w.See(says("Not known since") + "&& !" + says("Nobody is throttled"))
+	d.start(d.opts)
+	w.See(isBack + "&&" + says("Nobody is throttled."))
+
+	d.say(spammer, 4)
+	w.See(spammersRow)
+	d.stop()
+	w.See(isLost)
+	w.Must(chromedp.Evaluate[chromedp.Void](`{ const real = Date.now; Date.now = () => real() + 3_600_000; }`))
+	w.goTo("people") // and back, so that everything is drawn anew
+	w.See(`!document.querySelector(".users")`)
+	w.goTo("now")
+	w.See(`document.querySelector(".users, .nobody")`)
+	if isKept := browsertest.Eval[bool](w.Window, spammersRow+`?.closest(".stale") != null`); !isKept {
+		t.Error("by the browser's clock alone, the spammer may write again")
+	}
+}
+
+func TestAQuestionOnAPhoneIsSeenWhole(t *testing.T) {
+	d := dash(t)
+	d.crowd(20)
+	w := d.open(360, 640)
+	w.See(rows("user_19", 1))
+	w.Must(chromedp.Evaluate[chromedp.Void](`{
+		const row = document.querySelector('.row[data-index="5"]');
+		row.scrollIntoView({ block: "end" });
+		scrollBy(0, 60); // room for the first line
+		row.querySelector(".acts button").click();
+	}`))
+	w.choose("Grant")
+	w.See(`document.activeElement.name === "messages"`)
+	w.See(question + `.getBoundingClientRect().bottom <= innerHeight`)
 }

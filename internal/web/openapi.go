@@ -23,6 +23,7 @@ type about struct {
 	optional  bool         // that may be left out
 	answers   reflect.Type // the JSON of a success; nil for none
 	form      string       // another content type that a success may have
+	headers   []string     // of a success, beside those that all have
 	unready   bool         // it may answer with the same and 503
 	webSocket bool         // it becomes one
 }
@@ -55,9 +56,16 @@ type operation struct {
 
 // content is what is sent with a request, or with its answer.
 type content struct {
-	Description string           `json:"description,omitempty"`
-	Required    bool             `json:"required,omitempty"`
-	Content     map[string]media `json:"content,omitempty"`
+	Description string                `json:"description,omitempty"`
+	Required    bool                  `json:"required,omitempty"`
+	Headers     map[string]headerSent `json:"headers,omitempty"`
+	Content     map[string]media      `json:"content,omitempty"`
+}
+
+// headerSent is a header of an answer.
+type headerSent struct {
+	Description string             `json:"description"`
+	Schema      *jsonschema.Schema `json:"schema"`
 }
 
 type media struct {
@@ -100,8 +108,11 @@ func (s *Server) describe() (*document, error) {
 		Paths:    map[string]map[string]*operation{},
 		Components: parts{
 			SecuritySchemes: map[string]map[string]string{
-				"token":   {"type": "http", "scheme": "bearer"},
-				"session": {"type": "apiKey", "in": "cookie", "name": "chatguard"},
+				"token": {"type": "http", "scheme": "bearer"},
+				"session": {
+					"type": "apiKey", "in": "cookie", "name": "chatguard",
+					"description": "POST /session sets it. Where the address has a port, the cookie's name has it too: chatguard_8080.",
+				},
 			},
 			Schemas: map[string]*jsonschema.Schema{},
 		},
@@ -119,6 +130,9 @@ func (s *Server) describe() (*document, error) {
 			return nil, err
 		}
 		op.Security = []map[string][]string{{}}
+		if r.about.reads != nil {
+			op.Responses[strconv.Itoa(http.StatusTooManyRequests)] = tooOften()
+		}
 	}
 	for _, r := range s.api() {
 		op, err := doc.add(r.pattern, r.about, types)
@@ -126,6 +140,7 @@ func (s *Server) describe() (*document, error) {
 			return nil, err
 		}
 		op.Description = needed[r.needs]
+		op.Responses[strconv.Itoa(http.StatusTooManyRequests)] = tooOften()
 	}
 	return doc, nil
 }
@@ -170,34 +185,12 @@ func (d *document) add(pattern string, a about, types schemas) (op *operation, e
 			Description: "It wasn't asked for as a WebSocket.", Content: map[string]media{"text/plain": {&jsonschema.Schema{Type: "string"}}},
 		}
 	}
-	op.Responses["default"] = content{Description: "What is wrong.", Content: map[string]media{"application/problem+json": {reference("Problem")}}}
+	op.Responses["default"] = wrong("What is wrong.")
 	if d.Paths[path] == nil {
 		d.Paths[path] = map[string]*operation{}
 	}
 	d.Paths[path][strings.ToLower(method)] = op
 	return op, nil
-}
-
-// success is the answer where all is well.
-func (a *about) success(types schemas) (status int, c content, err error) {
-	status, c = http.StatusOK, content{Description: "Done.", Content: map[string]media{}}
-	switch {
-	case a.webSocket:
-		return http.StatusSwitchingProtocols, content{Description: "It is a WebSocket now."}, nil
-	case a.answers == nil && a.form == "":
-		return http.StatusNoContent, content{Description: "Done."}, nil
-	}
-	if a.form != "" {
-		c.Content[a.form] = media{&jsonschema.Schema{Type: "string"}}
-	}
-	if a.answers != nil {
-		schema, err := types.of(a.answers)
-		if err != nil {
-			return 0, c, err
-		}
-		c.Content["application/json"] = media{schema}
-	}
-	return status, c, nil
 }
 
 // operationID names an operation after its method and path: getChannelsUsersWeek.

@@ -31,8 +31,9 @@ var (
 	inOneChannel = parameter{Name: "channel", Description: "The channel's ID. Left out: the first channel.", Schema: shortText()}
 	searched     = parameter{Name: "q", Description: "The ID, or a part of the login.", Schema: shortText()}
 	overSpan     = parameter{Name: "span", Description: "Left out: hour.", Schema: names([]string{"hour", "day"})}
-	afterSeq     = parameter{Name: "after", Description: "The seq of the last frame that arrived.", Schema: wholeNumber(0, math.MaxInt64)}
-	ofUser       = parameter{Name: "user", Description: "The user's ID, or login in lower case.", Schema: shortText()}
+	ofFeed       = parameter{Name: "feed", Description: "The feed of the last snapshot: where this is another one (of another channel, or another process), the first frame is a snapshot.", Schema: shortText()}
+	afterSeq     = parameter{Name: "after", Description: "The seq of the last frame that arrived, of this channel's feed: what came since follows, where all of that is still known, and a snapshot otherwise.", Schema: wholeNumber(0, math.MaxInt64)}
+	ofUser       = parameter{Name: "user", Description: "The user's ID, or login.", Schema: shortText()}
 	ofUserID     = parameter{Name: "user", Description: "The user's ID.", Schema: shortText()}
 	ofAuthor     = parameter{Name: "author", Description: "The name of who made the change.", Schema: shortText()}
 	ofLimit      = parameter{Name: "limit", Description: "The limit's name.", Schema: shortText()}
@@ -60,7 +61,7 @@ const (
 func ifMatch(p presence) parameter {
 	return parameter{
 		Name: "If-Match", In: "header", Required: p == required, Schema: &jsonschema.Schema{Type: "string"},
-		Description: "The ETag of the policy that the change is for, or * for any.",
+		Description: "The ETag of what the change is for, a policy or a user's override_etag; or * for any.",
 	}
 }
 
@@ -75,7 +76,11 @@ func shortText() *jsonschema.Schema {
 }
 
 func wholeNumber(least, most int64) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "integer", Minimum: jsonschema.Ptr(float64(least)), Maximum: jsonschema.Ptr(float64(most))}
+	s := &jsonschema.Schema{Type: "integer", Format: "int64", Minimum: jsonschema.Ptr(float64(least))}
+	if most < math.MaxInt64 { // which no float64 is
+		s.Maximum = jsonschema.Ptr(float64(most))
+	}
+	return s
 }
 
 // names is a text that is one of those.

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"cmp"
 	"encoding"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -16,11 +18,12 @@ import (
 var (
 	timeSchema   = &jsonschema.Schema{Type: "string", Format: "date-time"}
 	lengthSchema = &jsonschema.Schema{Type: "string", Description: "A length of time: 4s, 30m, 1h30m."}
+	frameTypes   = []frameType{snapshotFrame, throttledFrame, statusFrame, policyFrame}
 )
 
 // components are the types that the document names, because they occur in several places.
 var components = map[string]reflect.Type{
-	"Channel": of[Channel](), "Change": of[journal.Change](), "Audit": of[journal.Audit](), "Entry": of[journal.Entry](), "Outcome": of[journal.Outcome](),
+	"Channel": of[Channel](), "Change": of[journal.Change](), "Audit": of[shownAudit](), "Entry": of[shownEntry](), "Outcome": of[journal.Outcome](),
 	"Frame": of[frame](), "Limit": of[chatguard.Limit](), "LimitStatus": of[chatguard.LimitStatus](), "Override": of[chatguard.Override](),
 	"Person": of[journal.Person](), "Policy": of[chatguard.Policy](), "PreviewOutcome": of[preview.Outcome](), "Problem": of[problem](),
 	"Throttled": of[throttled](), "UserOverride": of[chatguard.UserOverride](), "Verdict": of[verdict](),
@@ -65,8 +68,10 @@ func special() map[reflect.Type]*jsonschema.Schema {
 		of[journal.Access]():      names([]journal.Access{journal.AccessView, journal.AccessModerate, journal.AccessOwn, journal.AccessCheck}),
 		of[journal.Result]():      names(journal.Results),
 		of[journal.AuditAction](): names(journal.AuditActions),
-		of[journal.Offence]():     lasting(of[journal.Offence](), "late"),
+		of[frameType]():           names(frameTypes),
+		of[wholePolicy]():         reference("Policy"),
 		of[chatguard.Verdict]():   reference("Verdict"),
+		of[journal.Offence]():     must(jsonschema.ForType(of[journal.Offence](), nil)), // its length of time is in nanoseconds
 		of[Database]():            withLag(),
 	}
 }
@@ -81,13 +86,6 @@ func texts(values ...encoding.TextMarshaler) *jsonschema.Schema {
 		}
 		s.Enum = append(s.Enum, string(text))
 	}
-	return s
-}
-
-// lasting is the schema of a type that has a length of time in nanoseconds.
-func lasting(t reflect.Type, key string) *jsonschema.Schema {
-	s := must(jsonschema.ForType(t, nil))
-	s.Properties[key].Description = "in nanoseconds"
 	return s
 }
 
@@ -139,7 +137,8 @@ func (s schemas) component(t reflect.Type) (*jsonschema.Schema, error) {
 	return s.of(t)
 }
 
-// tidy takes away what inference adds to references: a pointer to a component is never null here.
+// tidy takes away what inference adds to references and lists: a pointer to a component is never null here, and neither is a list, but for that of
+// changes, which a way back to the configuration hasn't. And it says what properties mean.
 func tidy(s *jsonschema.Schema) {
 	if s == nil {
 		return
@@ -147,8 +146,15 @@ func tidy(s *jsonschema.Schema) {
 	if s.Ref != "" {
 		s.Types = nil
 	}
-	for _, p := range s.Properties {
+	if slices.Contains(s.Types, "array") {
+		s.Type, s.Types = "array", nil
+	}
+	for key, p := range s.Properties {
 		tidy(p)
+		p.Description = cmp.Or(p.Description, meanings[key])
+	}
+	if p := s.Properties["changes"]; p != nil && s.Properties["number"] != nil {
+		p.Type, p.Types = "", []string{"null", "array"}
 	}
 	tidy(s.Items)
 	tidy(s.AdditionalProperties)

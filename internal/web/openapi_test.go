@@ -255,10 +255,86 @@ func TestEveryRouteAnswers(t *testing.T) {
 			if !ok {
 				sent.adjust = asOwner
 			}
+			if op.RequestBody != nil {
+				d.wantNoNull(name, sent.adjust)
+			}
 			a := d.do(strings.ToUpper(method), "/api/v1"+fill.Replace(path), sent.body, asOwner, sent.adjust)
 			if _, ok := op.Responses[fmt.Sprint(a.StatusCode)]; !ok || a.StatusCode >= 400 {
 				t.Errorf("%s: %s %s", name, a.Status, a.body)
 			}
 		}
 	}
+}
+
+// wantNoNull sends null to a route that reads JSON, and {}, which may mean something: it says so, or what is missing.
+func (d *dashboard) wantNoNull(name string, adjust func(*http.Request)) {
+	d.Helper()
+	method, path, _ := strings.Cut(name, " ")
+	if a := d.do(method, "/api/v1"+path, json.RawMessage("null"), asOwner, adjust); a.StatusCode != 400 || !strings.Contains(string(a.body), "it is null") {
+		d.Errorf("%s of null: %s %s", name, a.Status, a.body)
+	}
+	if a := d.do(method, "/api/v1"+path, json.RawMessage("{}"), asOwner, adjust); a.StatusCode >= 500 {
+		d.Errorf("%s of {}: %s %s", name, a.Status, a.body)
+	}
+}
+
+// TestTheDocumentSaysWhatFramesAre: of them no answer is held against it.
+func TestTheDocumentSaysWhatFramesAre(t *testing.T) {
+	c, err := theContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := dash(t)
+	l := d.listen()
+	told := c.paths["/live"]["get"].Responses["101"].Content["application/json"].Schema
+	want := map[frameType]bool{snapshotFrame: true, throttledFrame: true, statusFrame: true, policyFrame: true}
+	d.say(spammer, 4)
+	d.put(burst(9))
+	for len(want) > 0 {
+		_, data, err := l.conn.Read(l.ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.fits(told, data); err != nil {
+			t.Fatalf("%v\n%s", err, data)
+		}
+		var fr frame
+		if err := json.Unmarshal(data, &fr); err != nil {
+			t.Fatal(err)
+		}
+		delete(want, fr.Type)
+	}
+	if c.fits(told, []byte(`{"seq": 1, "now": "2026-01-05T20:00:00Z", "type": "other"}`)) == nil {
+		t.Error("a frame may have any type")
+	}
+}
+
+// TestAnswersHaveTheHeadersDocumented: those that are read before the next request.
+func TestAnswersHaveTheHeadersDocumented(t *testing.T) {
+	d := dash(t, func(o *Options) {
+		o.ExportPolicy = func(chatguard.Policy) ([]byte, error) { return nil, nil }
+	})
+	c, err := theContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, query := range map[string]string{
+		"GET /channels/{channel}/policy": "", "PUT /channels/{channel}/policy": "", "DELETE /channels/{channel}/policy": "",
+		"GET /channels/{channel}/policy/export": "", "GET /journal": "?format=csv", "GET /audit": "?format=csv",
+	} {
+		method, path, _ := strings.Cut(name, " ")
+		a := d.do(method, "/api/v1"+strings.ReplaceAll(path, "{channel}", channelID)+query, bodyOf(d, method), asOwner, header("If-Match", "*"))
+		documented := slices.Collect(maps.Keys(c.paths[path][strings.ToLower(method)].Responses["200"].Headers))
+		if len(documented) != 1 || a.Header.Get(documented[0]) == "" {
+			t.Errorf("%s: documented are %q, and it has %v", name, documented, a.Header)
+		}
+	}
+}
+
+// bodyOf is what a request of a policy brings.
+func bodyOf(d *dashboard, method string) any {
+	if method == http.MethodPut {
+		return d.guard.Policy(channelID)
+	}
+	return nil
 }

@@ -53,7 +53,7 @@ func TestAReaderGoesOnWhereTheyWere(t *testing.T) {
 func TestWhatWaitsGoesOutBeforeAReaderGoesOn(t *testing.T) {
 	f := newFeed(noon)
 	waiting := func() []frame { return []frame{{Type: throttledFrame, Channel: "1"}} }
-	r, err := f.join("1", uint64(noon.UnixMicro()), waiting, func() frame { return frame{Type: statusFrame} }, nil)
+	r, err := f.join("1", seen{f.name("1"), uint64(noon.UnixMicro())}, waiting, func() frame { return frame{Type: statusFrame} }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,14 +94,16 @@ func TestALostConnectionGoesOnWhereItWas(t *testing.T) {
 	d := dash(t)
 	c := d.signedIn(map[string]string{"code": "good-code"})
 	first := d.listenWith("Cookie", c.String(), "")
-	seen := first.next(snapshotFrame).Seq
+	start := first.next(snapshotFrame)
+	seen := start.Seq
 	d.say(spammer, 4)
 	seen = max(seen, first.next(throttledFrame).Seq)
 	first.conn.CloseNow()
 	d.say(chatguard.User{ID: "41", Login: "berta"}, 4)
 	d.put(burst(9))
 
-	again := d.listenWith("Cookie", c.String(), fmt.Sprintf("&after=%d", seen))
+	resumed := fmt.Sprintf("&feed=%s&after=%d", start.Feed, seen)
+	again := d.listenWith("Cookie", c.String(), resumed)
 	var kinds []string
 	gone := map[string]bool{}
 	for len(kinds) == 0 || kinds[len(kinds)-1] != string(statusFrame) || !gone["41"] {
@@ -117,7 +119,35 @@ func TestALostConnectionGoesOnWhereItWas(t *testing.T) {
 	if said := strings.Join(kinds, " "); strings.Contains(said, string(snapshotFrame)) || !strings.Contains(said, string(policyFrame)) {
 		t.Errorf("after coming back: %s", said)
 	}
-	if fr := d.listenWith("Cookie", c.String(), "&after=garbage").any(); fr.Type != snapshotFrame {
-		t.Errorf("without a number: %s", fr.Type)
+	d.restart() // numbers may meet; names don't
+	if fr := d.listenWith("Authorization", "Bearer "+token, resumed).any(); fr.Type != snapshotFrame || fr.Feed == start.Feed {
+		t.Errorf("another process goes on with a %s of feed %s", fr.Type, fr.Feed)
+	}
+}
+
+// Whoever has followed one channel has missed the frames of the others.
+func TestAReaderOfAnotherFeedBeginsAnew(t *testing.T) {
+	d := dash(t, func(o *Options) {
+		o.Channels = func() []Channel { return []Channel{{ID: channelID, Login: "first"}, {ID: "8", Login: "second"}} }
+	})
+	start := d.listen().next(snapshotFrame)
+	d.say(spammer, 4)
+	for _, test := range []struct {
+		feed, channel string
+		want          frameType
+	}{
+		{start.Feed, channelID, throttledFrame},
+		{start.Feed, "8", snapshotFrame},
+		{start.Feed, "", snapshotFrame},
+		{"", channelID, throttledFrame}, // who says no more is believed
+		{"nothing", channelID, snapshotFrame},
+	} {
+		more := fmt.Sprintf("&feed=%s&after=%d", test.feed, start.Seq)
+		if fr := d.listenTo(test.channel, "Authorization", "Bearer "+token, more).any(); fr.Type != test.want {
+			t.Errorf("feed %q, channel %q: %s, want %s", test.feed, test.channel, fr.Type, test.want)
+		}
+	}
+	for _, after := range []string{"garbage", "-1", "1.5", "99999999999999999999"} {
+		d.refused(after, "GET", "/api/v1/live?channel="+channelID+"&after="+after, nil, owned, 422, "whole number")
 	}
 }

@@ -50,10 +50,13 @@ func (s *Server) policyState(channel string) policyState {
 }
 
 // policyTag is the ETag of a policy: equal for equal policies.
-func policyTag(p chatguard.Policy) string {
-	data, err := json.Marshal(p)
+func policyTag(p chatguard.Policy) string { return tagOf(p) }
+
+// tagOf is the ETag of something in force.
+func tagOf(inForce any) string {
+	data, err := json.Marshal(inForce)
 	if err != nil {
-		panic(err) // a policy in force is valid, and a valid one can be written
+		panic(err) // what is in force is valid, and what is valid can be written
 	}
 	sum := sha256.Sum256(data)
 	return `"` + hex.EncodeToString(sum[:8]) + `"`
@@ -79,11 +82,11 @@ func (s *Server) putPolicy(w http.ResponseWriter, r *http.Request, who caller) e
 	if err := needsMatch(r); err != nil {
 		return err
 	}
-	var policy chatguard.Policy
+	var policy wholePolicy
 	if err := readJSON(w, r, &policy); err != nil {
 		return err
 	}
-	return s.revise(w, r, channel, func() chatguard.Policy { return policy }, s.keepPolicy(channel, who.name))
+	return s.revise(w, r, channel, func() chatguard.Policy { return policy.Policy }, s.keepPolicy(channel, who.name))
 }
 
 // deletePolicy is DELETE /channels/{channel}/policy: back to the configuration's.
@@ -103,11 +106,17 @@ func (s *Server) discard(w http.ResponseWriter, r *http.Request, channel string,
 
 // channelOf returns the ID of the channel that the request's path names.
 func (s *Server) channelOf(r *http.Request) (string, error) {
-	id := r.PathValue("channel")
-	if !slices.ContainsFunc(s.opts.Channels(), func(c Channel) bool { return c.ID == id }) {
-		return "", refuse(http.StatusNotFound, "There is no channel with the ID %q here.", id)
+	c, err := channelIn(s.opts.Channels(), r.PathValue("channel"))
+	return c.ID, err
+}
+
+// channelIn returns the channel with an ID.
+func channelIn(all []Channel, id string) (Channel, error) {
+	i := slices.IndexFunc(all, func(c Channel) bool { return c.ID == id })
+	if i < 0 {
+		return Channel{}, refuse(http.StatusNotFound, "There is no channel with the ID %q here.", id)
 	}
-	return id, nil
+	return all[i], nil
 }
 
 // needsMatch returns a problem where a request doesn't say which policy it is to replace.

@@ -195,7 +195,7 @@ func TestJSONMayNameItsCharset(t *testing.T) {
 }
 
 func TestTheStatusOfAChannelCountsItsOwn(t *testing.T) {
-	d := dash(t)
+	d := dash(t, func(o *Options) { o.Channels = func() []Channel { return []Channel{{ID: channelID}, {ID: "8"}} } })
 	d.say(spammer, 4)
 	for channel, want := range map[string]int{"": 1, channelID: 1, "8": 0} {
 		if n := into[status](t, d.do("GET", "/api/v1/status?channel="+channel, nil, asOwner)).ThrottledUsers; n != want {

@@ -18,8 +18,8 @@ const (
 
 // previewWanted is what a preview is asked for with.
 type previewWanted struct {
-	Policy *chatguard.Policy `json:"policy"`          // the candidate
-	Hours  *int              `json:"hours,omitempty"` // to look back; nil means all that are recorded
+	Policy *wholePolicy `json:"policy"`          // the candidate
+	Hours  *int         `json:"hours,omitempty"` // to look back; nil means all that are recorded
 }
 
 // previewed is what a preview is answered with.
@@ -73,10 +73,10 @@ func (s *Server) readCandidate(w http.ResponseWriter, r *http.Request, channel s
 	if hours < 1 || hours > mostHours {
 		return policy, 0, refuse(http.StatusUnprocessableEntity, "A preview looks back 1 to %d hours, not %d.", mostHours, hours)
 	}
-	if err := s.canHold(channel, *in.Policy); err != nil {
+	if err := s.canHold(channel, in.Policy.Policy); err != nil {
 		return policy, 0, refuse(http.StatusUnprocessableEntity, "%s", err)
 	}
-	return *in.Policy, hours, nil
+	return in.Policy.Policy, hours, nil
 }
 
 // previewOf waits for its turn, reads what was said unless that has just been done, and judges it by both policies side by side.

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -162,6 +164,7 @@ func TestACandidateThatCantBeIsRefused(t *testing.T) {
 		"too many hours": {burst(2), ofHours(49), http.StatusUnprocessableEntity, "1 to 48 hours"},
 		"no policy":      {burst(2), as("policy", nil), http.StatusBadRequest, "Send the policy"},
 		"unknown key":    {burst(2), as("policies", 1), http.StatusBadRequest, "policies"},
+		"half a policy":  {burst(2), as("policy", map[string]any{"mode": "observe"}), http.StatusUnprocessableEntity, "lacks"},
 		"unknown in it":  {burst(2), as("policy", map[string]any{"limit": 1}), http.StatusBadRequest, "limit"},
 	} {
 		if a := d.try(test.change, test.adjust); a.StatusCode != test.status || !strings.Contains(string(a.body), test.says) {
@@ -200,7 +203,11 @@ func TestAPreviewEndsWithWhoeverAsked(t *testing.T) {
 		return ctx.Err()
 	}))
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := http.NewRequestWithContext(ctx, "POST", "http://"+d.address+previewPath, strings.NewReader(`{"policy": {"mode": "observe"}}`))
+	asked, err := json.Marshal(map[string]any{"policy": d.guard.Policy(channelID)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(ctx, "POST", "http://"+d.address+previewPath, bytes.NewReader(asked))
 	if err != nil {
 		t.Fatal(err)
 	}

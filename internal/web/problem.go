@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -82,25 +83,42 @@ func writeJSON(w http.ResponseWriter, value any) error {
 // maxBody bounds what a request may bring.
 const maxBody = 1 << 20
 
-// readJSON reads the request's body, one JSON value without unknown keys.
+// readJSON reads the request's body: one JSON value without unknown keys, and not null, which says nothing.
 func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return refuse(http.StatusUnsupportedMediaType, "Send JSON, and say so: Content-Type: application/json.")
 	}
+	var value json.RawMessage
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(into)
+	err := dec.Decode(&value)
+	if err == nil {
+		err = strictly(value, into)
+	}
 	if err == nil {
 		if _, err = dec.Token(); err == io.EOF {
 			return nil
 		}
 		err = errors.New("more than one JSON value")
 	}
+	var p *problem
 	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &tooLarge):
 		return refuse(http.StatusRequestEntityTooLarge, "That is more than the %d bytes a request may have.", tooLarge.Limit)
 	}
 	return refuse(http.StatusBadRequest, "That can't be read: %s.", inWords(err))
+}
+
+// strictly reads a JSON value without unknown keys; null is refused.
+func strictly(value []byte, into any) error {
+	if string(value) == "null" {
+		return errors.New("it is null, where an object is wanted")
+	}
+	dec := json.NewDecoder(bytes.NewReader(value))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
 }
 
 // inWords says what is wrong with JSON that can't be read, without the names of Go types.

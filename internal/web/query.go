@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,6 +23,41 @@ const (
 type query struct {
 	values url.Values
 	err    error
+}
+
+// asked lets only requests through whose address asks for nothing that isn't known, and names a channel that is served, if any. While no channel is
+// known yet, as at the start, any may be named.
+func (s *Server) asked(known []parameter, h signedInHandler) signedInHandler {
+	var keys []string
+	for _, p := range known {
+		keys = append(keys, p.Name)
+	}
+	return func(w http.ResponseWriter, r *http.Request, who caller) error {
+		values := r.URL.Query()
+		if err := onlyKnown(values, keys); err != nil {
+			return err
+		}
+		if id, all := values.Get(inChannel.Name), s.opts.Channels(); id != "" && len(all) > 0 {
+			if _, err := channelIn(all, id); err != nil {
+				return err
+			}
+		}
+		return h(w, r, who)
+	}
+}
+
+// onlyKnown returns a problem where an address asks for something else.
+func onlyKnown(values url.Values, keys []string) error {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		switch {
+		case slices.Contains(keys, key):
+		case len(keys) == 0:
+			return refuse(http.StatusUnprocessableEntity, "Nothing can be asked for here, and %q isn't known.", key)
+		default:
+			return refuse(http.StatusUnprocessableEntity, "What can be asked for here is %s, not %q.", strings.Join(keys, ", "), key)
+		}
+	}
+	return nil
 }
 
 func queryOf(r *http.Request) *query { return &query{values: r.URL.Query()} }

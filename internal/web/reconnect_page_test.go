@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -140,4 +141,25 @@ func TestThePageMissesNothingWhileItIsCutOff(t *testing.T) {
 	if n := wire.sent() - before; n != 1 {
 		t.Errorf("after a restart it took %d snapshots", n)
 	}
+}
+
+func TestAPageLeavesAChannelThatIsGone(t *testing.T) {
+	var gone atomic.Bool
+	d := dash(t, func(o *Options) {
+		o.Channels = func() []Channel {
+			all := []Channel{{ID: channelID, Login: "first"}, {ID: "8", Login: "second"}}
+			if gone.Load() {
+				return all[:1]
+			}
+			return all
+		}
+	})
+	w := d.open(1400, 900)
+	w.Must(chromedp.Evaluate[chromedp.Void](`location.hash = "#/now?channel=8"`))
+	w.See(`document.querySelector("select")?.value === "8"`)
+	gone.Store(true)
+	d.restart()
+	w.See(isBack + "&&" + says("Nobody is throttled"))
+	d.say(spammer, 4)
+	w.See(rows("Spammer", 1))
 }

@@ -20,8 +20,9 @@ type Records interface {
 	FindPeople(ctx context.Context, channelID, text string, n int) ([]journal.Person, error)
 	// Person returns a user of a channel as they were last seen, and false for one who wasn't.
 	Person(ctx context.Context, channelID, userID string) (journal.Person, bool, error)
-	// QuarterHours returns what a user's messages have cost that were allowed since a time, by quarters of an hour, the oldest first; quarters without any
-	// are left out.
+	// People returns the users of a channel as they were last seen, by ID; those who weren't are left out.
+	People(ctx context.Context, channelID string, userIDs []string) (map[string]journal.Person, error)
+	// QuarterHours returns what a user's messages have spent since a time, by quarters of an hour, the oldest first; quarters without any are left out.
 	QuarterHours(ctx context.Context, channelID, userID string, since time.Time) ([]journal.QuarterHour, error)
 
 	// Timeline calls each with a channel's messages since a time, in the order in which they were judged, many at once. What each is given it may not

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chatguard/chatguard"
@@ -56,7 +57,12 @@ func TestRefusals(t *testing.T) {
 		{"no JSON", "PUT", policyPath, "x", []func(*http.Request){asOwner, matching, header("Content-Type", "text/plain")}, 415, "JSON"},
 		{"too large", "POST", "/api/v1/session", map[string]string{"code": strings.Repeat("x", maxBody)}, nil, 413, "bytes"},
 		{"neither code nor token", "POST", "/api/v1/session", map[string]string{}, nil, 400, "code or a token"},
+		{"no limits any more", "PUT", policyPath, map[string]any{}, []func(*http.Request){asOwner, matching}, 422, `lacks "mode"`},
+		{"null for a list", "PUT", policyPath, map[string]any{"mode": "observe", "exempt": nil, "timezone": "", "limits": []any{}, "penalties": nil}, []func(*http.Request){asOwner, matching}, 422, `lacks "exempt"`},
 		{"unknown channel", "GET", "/api/v1/channels/99/policy", nil, []func(*http.Request){asOwner}, 404, `"99"`},
+		{"nothing to ask for", "GET", policyPath + "?channel=7", nil, []func(*http.Request){asOwner}, 422, `"channel" isn't known`},
+		{"unknown parameter", "GET", "/api/v1/users?query=anna", nil, []func(*http.Request){asOwner}, 422, `channel, q, not "query"`},
+		{"wrong method", "PATCH", policyPath, nil, []func(*http.Request){asOwner}, 405, "only DELETE, GET, HEAD, PUT"},
 		{"unknown path", "GET", "/api/v1/nothing", nil, []func(*http.Request){asOwner}, 404, "nothing"},
 		{"write to a file", "POST", "/app.css", nil, nil, 405, "read"},
 	}
@@ -76,5 +82,35 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, ok := d.store.codes["good-code"]; !ok {
 		t.Error("another site's page has used up the sign-in code")
+	}
+}
+
+func TestAQueryNamesAChannelThatIsServed(t *testing.T) {
+	var none atomic.Bool
+	d := dash(t, func(o *Options) {
+		o.Channels = func() []Channel {
+			if none.Load() {
+				return nil
+			}
+			return []Channel{{ID: channelID, Login: "somechannel"}}
+		}
+	})
+	for _, path := range []string{"/throttled", "/status", "/rates", "/users", "/journal", "/audit", "/live"} {
+		d.refused(path, "GET", "/api/v1"+path+"?channel=99", nil, owned, 404, `There is no channel with the ID \"99\" here.`)
+	}
+	none.Store(true) // as while Twitch hasn't told them yet
+	if a := d.do("GET", "/api/v1/journal?channel="+channelID, nil, asOwner); a.StatusCode != http.StatusOK {
+		t.Errorf("before any channel is known: %s %s", a.Status, a.body)
+	}
+}
+
+func TestAWrongMethodIsToldTheRightOnes(t *testing.T) {
+	d := dash(t)
+	for path, allowed := range map[string]string{
+		"/session": "DELETE, GET, HEAD, POST", "/status": "GET, HEAD", "/channels/7/pause": "POST", "/channels/7/users/86/override": "DELETE, PUT",
+	} {
+		if a := d.do("PATCH", "/api/v1"+path, nil, asOwner); a.StatusCode != http.StatusMethodNotAllowed || a.Header.Get("Allow") != allowed {
+			t.Errorf("%s: %s, Allow %q", path, a.Status, a.Header.Get("Allow"))
+		}
 	}
 }

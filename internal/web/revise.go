@@ -16,7 +16,8 @@ const saveTime = 10 * time.Second
 // change is what a change of a policy is answered with.
 type change struct {
 	journal.Revision
-	Saved bool `json:"saved"` // false: in force all the same, and written when the database is well again
+	Difference []journal.Change `json:"difference"` // to what held before
+	Saved      bool             `json:"saved"`      // false: in force all the same, and written when the database is well again
 }
 
 // Revise changes a channel's policy by what edit makes of the present one, in the author's name: it is kept as a revision, put in force, and
@@ -78,14 +79,14 @@ func (s *Server) putInForce(ctx context.Context, channel string, policy chatguar
 	if err != nil {
 		return done, errStore(err)
 	}
-	now := s.opts.Now()
+	now, difference := s.opts.Now(), journal.Diff(s.opts.Guard.Policy(channel), policy)
 	s.unsaved.note(channel, revision.Number, saved, now)
 	if err := s.opts.Guard.SetPolicy(channel, policy, now); err != nil {
 		return done, err
 	}
 	s.judgeAgain(channel, now)
 	s.revised.add(channel) // a verdict under the old policy may be on its way still
-	return change{revision, saved}, s.announce(revision)
+	return change{revision, difference, saved}, s.announce(revision)
 }
 
 // untilKept is a context that lives on for as long as keeping something may take, even where whoever asked for it has gone.

@@ -82,8 +82,12 @@ func TestOneClickBack(t *testing.T) {
 	l := d.listen()
 	l.next(snapshotFrame)
 	a := d.revert(1)
-	if c := into[change](t, a); c.Number != 3 || !c.Saved || c.Author != owner || d.guard.Policy(channelID).Limits[0].Burst != 5 {
+	c := into[change](t, a)
+	if c.Number != 3 || !c.Saved || c.Author != owner || d.guard.Policy(channelID).Limits[0].Burst != 5 {
 		t.Errorf("back to the first: %+v", c)
+	}
+	if said := fmt.Sprint(c.Difference, c.Changes); said != "[{limit.burst.burst 9 5}] [{limit.burst.burst 3 5}]" {
+		t.Errorf("back to the first: %s", said)
 	}
 	if tag := policyTag(d.guard.Policy(channelID)); a.Header.Get("ETag") != tag || l.next(policyFrame).Policy.ETag != tag {
 		t.Error("the answer, or the live feed, has another ETag")

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/journal"
@@ -25,9 +26,40 @@ func (s *Server) routes() (http.Handler, error) {
 		mux.HandleFunc(below(r.pattern), s.answered(r.handle))
 	}
 	for _, r := range s.api() {
-		mux.HandleFunc(below(r.pattern), s.answered(s.signedIn(r.needs, r.handle)))
+		mux.HandleFunc(below(r.pattern), s.answered(s.signedIn(r.needs, s.asked(r.about.query, r.handle))))
+	}
+	for path, methods := range s.methods() {
+		mux.HandleFunc(path, s.answered(otherwise(methods)))
 	}
 	return s.guarded(mux)
+}
+
+// methods are the methods that each path of the API is for.
+func (s *Server) methods() map[string][]string {
+	all := map[string][]string{}
+	add := func(pattern string) {
+		method, path, _ := strings.Cut(below(pattern), " ")
+		all[path] = append(all[path], method)
+	}
+	for _, r := range s.openAPI() {
+		add(r.pattern)
+	}
+	for _, r := range s.api() {
+		add(r.pattern)
+	}
+	return all
+}
+
+// otherwise answers requests for a path of the API with none of its methods.
+func otherwise(methods []string) handler {
+	if slices.Contains(methods, http.MethodGet) {
+		methods = append(methods, http.MethodHead)
+	}
+	allowed := strings.Join(slices.Sorted(slices.Values(methods)), ", ")
+	return func(w http.ResponseWriter, r *http.Request) error {
+		w.Header().Set("Allow", allowed)
+		return refuse(http.StatusMethodNotAllowed, "%q can't be done here, only %s.", r.Method, allowed)
+	}
 }
 
 // below is a route's pattern as the server sees it.

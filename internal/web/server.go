@@ -78,6 +78,7 @@ type Server struct {
 	ending context.Context    // over shortly after Run was told to stop: live feeds whose readers don't read are cut off then
 	cut    context.CancelFunc // ends ending
 
+	override sync.Mutex // held by whoever is changing what a user has of their own
 	policy   sync.Mutex // held by whoever is changing a policy, until it is kept; nobody else waits for it
 	revised  noted      // the channels to be judged again
 	switched noted      // the channels to be judged again and told of

@@ -28,13 +28,19 @@ type Sessions interface {
 // sessionLife is how long a browser keeps its cookie; the Store may end a session sooner.
 const sessionLife = 30 * 24 * time.Hour
 
+// signInTime is how long the Store may take to begin a session, so that others of the address aren't kept waiting. One whose database is locked
+// keeps the session in memory after a part of it.
+const signInTime = 3 * time.Second
+
 // begin exchanges a code, or a token, for a session.
 func (a *access) begin(ctx context.Context, code, token string) (caller, error) {
 	if code == "" && a.isSites(token) {
 		return caller{name: owner, access: journal.AccessOwn, session: a.beginOwners()}, nil
 	}
+	limited, cancel := context.WithTimeout(ctx, signInTime)
+	defer cancel()
 	endings := a.sessions.known.endings()
-	session, who, err := a.exchange(ctx, code, token)
+	session, who, err := a.exchange(limited, code, token)
 	switch {
 	case errors.Is(err, a.wrongCode):
 		return caller{}, refuse(http.StatusUnauthorized, "This link has been used or is too old. \"chatguard signin\" prints a new one.")

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -77,22 +78,25 @@ func TestGuessingIsLimitedByAddress(t *testing.T) {
 	guess := func(secret, from string) answer {
 		return d.do("POST", "/api/v1/session", map[string]string{"token": secret}, header("X-Forwarded-For", from))
 	}
-	for range 5 {
-		if a := guess("wrong", "192.0.2.1"); a.StatusCode != 401 {
+	for i := range 5 {
+		if a := guess(fmt.Sprint("wrong", i), "192.0.2.1"); a.StatusCode != 401 {
 			t.Fatalf("a wrong token: %s", a.Status)
 		}
 	}
-	if a := guess(token, "198.51.100.9, 192.0.2.1"); a.StatusCode != 429 || a.Header.Get("Retry-After") != "30" {
+	if a := guess("another", "198.51.100.9, 192.0.2.1"); a.StatusCode != 429 || a.Header.Get("Retry-After") != "30" {
 		t.Errorf("after five wrong tokens: %s, Retry-After %q", a.Status, a.Header.Get("Retry-After"))
 	}
-	if a := d.do("GET", "/api/v1/status", nil, asOwner, header("X-Forwarded-For", "192.0.2.1")); a.StatusCode != 429 {
-		t.Errorf("the token in a header: %s", a.Status)
+	if a := guess("wrong0", "192.0.2.1"); a.StatusCode != 401 {
+		t.Errorf("the first of them again: %s", a.Status)
 	}
-	if a := guess(token, "192.0.2.2"); a.StatusCode != 200 {
+	if a := guess(token, "192.0.2.1"); a.StatusCode != 200 {
+		t.Errorf("the right one: %s", a.Status)
+	}
+	if a := guess("another", "192.0.2.2"); a.StatusCode != 401 {
 		t.Errorf("from another address: %s", a.Status)
 	}
 	d.pass(30 * time.Second)
-	if a := guess(token, "192.0.2.1"); a.StatusCode != 200 {
+	if a := guess("another", "192.0.2.1"); a.StatusCode != 401 {
 		t.Errorf("after 30 s: %s", a.Status)
 	}
 }
@@ -123,27 +127,30 @@ func TestAnAddressIsBelievedFromTrustedProxiesOnly(t *testing.T) {
 
 func TestGuessingInParallelIsLimitedAlike(t *testing.T) {
 	d := dash(t)
-	var wrong atomic.Int32
-	a := d.server.access
+	var told, looked atomic.Int32
+	a := d.server.access.signIns
 	var guesses sync.WaitGroup
-	for range 100 {
+	for i := range 100 {
 		guesses.Go(func() {
 			r := httptest.NewRequest("GET", "/", nil)
-			err := a.try(httptest.NewRecorder(), r, func() error {
+			err := a.try(httptest.NewRecorder(), r, netip.MustParseAddr("192.0.2.1"), fmt.Sprint("guess", i), func() error {
 				runtime.Gosched() // as a database would
-				wrong.Add(1)
+				looked.Add(1)
 				return errSignIn()
 			})
 			if err == nil {
 				t.Error("a wrong guess is let in")
 			}
+			if isUnauthorized(err) {
+				told.Add(1)
+			}
 		})
 	}
 	guesses.Wait()
-	if n := wrong.Load(); n != 5 {
-		t.Errorf("%d guesses were checked", n)
+	if told.Load() != 5 || looked.Load() != 25 {
+		t.Errorf("%d guesses were told to be wrong, %d were checked", told.Load(), looked.Load())
 	}
-	if len(a.attempts.turns) != 0 {
-		t.Errorf("turns are kept: %v", a.attempts.turns)
+	if len(a.turns) != 0 {
+		t.Errorf("turns are kept: %v", a.turns)
 	}
 }

@@ -13,6 +13,14 @@ type secret struct {
 	Token string `json:"token,omitempty"`
 }
 
+// named is the secret with what it is: the same text may be wrong as the one and right as the other.
+func (s secret) named() string {
+	if s.Code != "" {
+		return "code " + s.Code
+	}
+	return "token " + s.Token
+}
+
 // signIn is POST /session: {"code": …} or {"token": …}.
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
 	var in secret
@@ -23,8 +31,9 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusBadRequest, "Send a code or a token.")
 	}
 	var who caller
-	err := s.access.try(w, r, func() (err error) {
-		who, err = s.access.begin(r.Context(), in.Code, in.Token)
+	a := s.access
+	err := a.signIns.try(w, r, a.site.client(r), in.named(), func() (err error) {
+		who, err = a.begin(r.Context(), in.Code, in.Token)
 		return err
 	})
 	if err != nil {

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"context"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatguard/chatguard/internal/journal"
 )
@@ -32,4 +34,22 @@ func TestATokenSignsInOnThePage(t *testing.T) {
 	w.Press(".sign-in button")
 	w.See(says("Nobody is throttled"))
 	w.See(says("may-view"))
+	const why = "You were signed out: the link or token that you came with was revoked, or has expired."
+	w.See("!" + says(why))
+	if _, err := d.store.Revoke(context.Background(), "may-view"); err != nil {
+		t.Fatal(err)
+	}
+	w.See(says(why))
+	w.Accessible()
+	w.Write("#token", "no such token")
+	w.Press(".sign-in button")
+	w.See(says("This token is unknown, was revoked or has expired.") + "&& !" + says(why))
+}
+
+func TestSigningOutLeadsToTheSignInPage(t *testing.T) {
+	w := dash(t).open(360, 800)
+	w.See(`document.title === "Now · chatguard"`)
+	w.Must(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("header button")].find((b) => b.innerText === "Sign out").focus()`), chromedp.KeyEvent(kb.Enter))
+	w.See(`document.activeElement.id === "token" && document.title === "Sign in · chatguard"`)
+	w.Accessible()
 }

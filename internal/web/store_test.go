@@ -250,6 +250,10 @@ func (s *testStore) SaveSetting(ctx context.Context, channel, name, value string
 	return saved && s.database().State == DatabaseOK, err
 }
 
+func (s *testStore) Commit(ctx context.Context) (saved bool) {
+	return s.Store.Commit(ctx) && s.database().State == DatabaseOK
+}
+
 func (s *testStore) Revisions(ctx context.Context, channel string) ([]journal.Revision, error) {
 	if err := s.readable(); err != nil {
 		return nil, err
@@ -290,6 +294,13 @@ func (s *testStore) Person(ctx context.Context, channel, user string) (journal.P
 		return journal.Person{}, false, err
 	}
 	return s.Store.Person(ctx, channel, user)
+}
+
+func (s *testStore) People(ctx context.Context, channel string, users []string) (map[string]journal.Person, error) {
+	if err := s.readable(); err != nil {
+		return nil, err
+	}
+	return s.Store.People(ctx, channel, users)
 }
 
 func (s *testStore) QuarterHours(ctx context.Context, channel, user string, since time.Time) ([]journal.QuarterHour, error) {

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // button is true when a switch's button says what it does, as a screen reader hears it, and about, or more, stands beside it.
@@ -122,6 +124,28 @@ func TestASwitchThatFailsIsSaidBesideIt(t *testing.T) {
 	d.store.refuse(nil)
 	w.Press("#raid")
 	w.See(button("raid", "Raid mode on", ""))
+}
+
+func TestWhoMayOnlyLookSeesHowTheSwitchesStand(t *testing.T) {
+	d := dash(t)
+	w := d.openAs("clara", journal.AccessView, 360, 800)
+	stands := func(texts ...string) string {
+		return `[...document.querySelectorAll(".switches [role=status]")].map((e) => e.innerText.replace(/ until.*:/, ":")).join("|") === ` + fmt.Sprintf("%q", strings.Join(texts, "|"))
+	}
+	w.See(stands("Not paused.", "Raid mode is off."))
+	w.Accessible()
+	if _, err := d.control.Pause(t.Context(), channelID, "berta"); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := d.control.StartRaid(t.Context(), channelID, "berta", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	w.See(stands("Paused by berta: nobody is held back.", "Raid mode: stricter limits."))
+	w.Accessible()
+	w.fits()
+	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".switches button").length`); n > 0 {
+		t.Errorf("there are %d buttons", n)
+	}
 }
 
 func TestNothingIsSwitchedWhereThereAreNoSwitches(t *testing.T) {

@@ -18,9 +18,10 @@ import (
 type Rates struct {
 	MessagesPerSecond   float64 `json:"messages_per_second"`
 	ThrottledPerSecond  float64 `json:"throttled_per_second"`
+	ObservedPerSecond   float64 `json:"observed_per_second"` // of those that were throttled: only observed, and allowed
 	MessagesLastMinute  uint64  `json:"messages_last_minute"`
 	ThrottledLastMinute uint64  `json:"throttled_last_minute"`
-	ObservedLastMinute  uint64  `json:"observed_last_minute"` // of those that were throttled: only observed, and allowed
+	ObservedLastMinute  uint64  `json:"observed_last_minute"` // likewise
 }
 
 // tally counts the verdicts of one channel. Whoever counts touches the counters only; the rest belongs to tick and rates.
@@ -137,6 +138,7 @@ func (t *tallies) rates(channel string) Rates {
 	return Rates{
 		MessagesPerSecond:   float64(mean.messages) / meanOver.Seconds(),
 		ThrottledPerSecond:  float64(mean.throttled) / meanOver.Seconds(),
+		ObservedPerSecond:   float64(mean.observed) / meanOver.Seconds(),
 		MessagesLastMinute:  minute.messages,
 		ThrottledLastMinute: minute.throttled,
 		ObservedLastMinute:  minute.observed,

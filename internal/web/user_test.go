@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/chatguard/chatguard"
 )
@@ -22,6 +23,19 @@ func (d *dashboard) card(user string) shownCard {
 		d.Fatalf("%s: %v: %s", a.Status, err, a.body)
 	}
 	return c
+}
+
+// TestACardHasNobodyElsesEntries: a login may be another user's ID.
+func TestACardHasNobodyElsesEntries(t *testing.T) {
+	d := dash(t)
+	d.say(chatguard.User{ID: "4711", Login: "85"}, 4)
+	d.say(chatguard.User{ID: "85", Login: "gardener"}, 4)
+	for _, when := range []string{"while it waits", "once it is written"} {
+		if c := d.card("85"); len(c.Entries) != 1 || c.Entries[0].UserID != "85" {
+			t.Errorf("%s: %+v", when, c.Entries)
+		}
+		d.flushed()
+	}
 }
 
 func TestACardSaysWhy(t *testing.T) {
@@ -68,6 +82,42 @@ func TestCardsOfTheExemptAndOfStrangers(t *testing.T) {
 	}
 	d.refused("a long ID", "GET", channelPath+"/users/"+long, nil, owned, 422, "1 to 256 bytes")
 	d.refused("another channel", "GET", "/api/v1/channels/8/users/86", nil, owned, 404, "no channel")
+}
+
+func TestTheEndOfADay(t *testing.T) {
+	evening := time.Date(2026, 1, 5, 22, 30, 0, 0, time.UTC)
+	reset := evening.Add(5 * time.Hour)
+	daily := chatguard.LimitStatus{Algorithm: chatguard.DailyWindow, ResetAt: reset}
+	crowd := chatguard.LimitStatus{Algorithm: chatguard.DailyWindow, Per: chatguard.PerChannel, ResetAt: reset}
+	for name, test := range map[string]struct {
+		standing []chatguard.LimitStatus
+		zone     string
+		want     time.Time
+	}{
+		"a limit's":            {[]chatguard.LimitStatus{daily}, "UTC", reset},
+		"everyone's is nobody": {[]chatguard.LimitStatus{crowd}, "UTC", evening.Add(90 * time.Minute)},
+		"the zone's":           {nil, "Asia/Kathmandu", evening.Add(19*time.Hour + 45*time.Minute)}, // 04:15 there
+	} {
+		if got := dayEnd(test.standing, test.zone, evening); !got.Equal(test.want) {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+func TestRolesHaveNumbers(t *testing.T) {
+	limit := chatguard.Limit{
+		Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: time.Second,
+		Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 9}, chatguard.Subscriber: {Burst: 5, Refill: time.Minute}, chatguard.FirstTimer: {Burst: 1}},
+	}
+	for roles, want := range map[chatguard.Roles]chatguard.Override{
+		chatguard.RolesOf():                                    {Burst: 3, Refill: time.Second},
+		chatguard.RolesOf(chatguard.FirstTimer):                {Burst: 1, Refill: time.Second},
+		chatguard.RolesOf(chatguard.Subscriber, chatguard.VIP): {Burst: 9, Refill: time.Second},
+	} {
+		if got := roleNumbers([]chatguard.Limit{limit}, roles)["burst"]; got != want {
+			t.Errorf("%v: %+v, want %+v", roles.List(), got, want)
+		}
+	}
 }
 
 func TestTheZoneOfADay(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -70,15 +72,17 @@ func (s *Server) getOverrides(w http.ResponseWriter, r *http.Request, _ caller) 
 
 // name finds the users' logins, as far as the database tells.
 func (s *Server) name(ctx context.Context, channel string, users []overridden) {
+	ids := make([]string, len(users))
+	for i, u := range users {
+		ids[i] = u.UserID
+	}
+	people, err := s.opts.Store.People(ctx, channel, ids)
+	if err != nil {
+		s.opts.Log.Warn("the logins of users with overrides can't be read", "error", err)
+		return
+	}
 	for i := range users {
-		person, ok, err := s.opts.Store.Person(ctx, channel, users[i].UserID)
-		if err != nil {
-			s.opts.Log.Warn("the logins of users with overrides can't be read", "error", err)
-			return
-		}
-		if ok {
-			users[i].Login = person.Login
-		}
+		users[i].Login = people[users[i].UserID].Login
 	}
 }
 
@@ -88,8 +92,8 @@ func (s *Server) userOf(r *http.Request) (channel, user string, err error) {
 		return "", "", err
 	}
 	user = r.PathValue("id")
-	if user == "" || len(user) > maxText {
-		return "", "", refuse(http.StatusUnprocessableEntity, "A user's ID has 1 to %d bytes.", maxText)
+	if user == "" || len(user) > maxText || !utf8.ValidString(user) || strings.ContainsFunc(user, unicode.IsControl) {
+		return "", "", refuse(http.StatusUnprocessableEntity, "A user's ID has 1 to %d bytes of UTF-8, and no control characters.", maxText)
 	}
 	return channel, user, nil
 }

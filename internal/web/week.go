@@ -13,7 +13,11 @@ import (
 
 const (
 	weekLength = 7 * 24 * time.Hour
-	quarter    = 15 * time.Minute
+	// weekLead is how much of the time before is replayed, too, so that the week begins with what was left then: as much as is known.
+	weekLead = 24 * time.Hour
+	quarter  = 15 * time.Minute
+	// mostAmendments is how many grants and resets of a user are looked at: the newest.
+	mostAmendments = 500
 )
 
 // week is how much of one limit a user had left over the last seven days.
@@ -22,7 +26,7 @@ type week struct {
 	Capacity int         `json:"capacity"` // of the user, as it is now
 	From     time.Time   `json:"from"`
 	Until    time.Time   `json:"until"`  // now
-	Points   []weekPoint `json:"points"` // where it changes, the first and the last one among them; it stays the same in between
+	Points   []weekPoint `json:"points"` // where it changes, the last one among them; what they are reckoned from is among the meanings
 }
 
 type weekPoint struct {
@@ -70,7 +74,7 @@ func tellsOfWeek(l chatguard.Limit) int {
 	return 0
 }
 
-// weekOf judges anew what was allowed in the last seven days. The last point is how the user really stands.
+// weekOf spends anew what was spent in the last seven days. The last point is how the user really stands.
 func (s *Server) weekOf(ctx context.Context, channel, user string, limit chatguard.Limit) (week, error) {
 	now := s.opts.Now()
 	answer := week{Limit: limit.Name, From: now.Add(-weekLength).Truncate(quarter).UTC(), Until: now.UTC()}
@@ -78,7 +82,7 @@ func (s *Server) weekOf(ctx context.Context, channel, user string, limit chatgua
 	if err != nil {
 		return answer, errUnreadable("The week can't be read now", err)
 	}
-	spent, err := s.opts.Store.QuarterHours(ctx, channel, user, answer.From)
+	known, err := s.historyOf(ctx, channel, user, limit, answer.From.Add(-weekLead))
 	if err != nil {
 		return answer, errUnreadable("The week can't be read now", err)
 	}
@@ -92,7 +96,7 @@ func (s *Server) weekOf(ctx context.Context, channel, user string, limit chatgua
 			return answer, err
 		}
 	}
-	if answer.Points, err = replayWeek(limit, own, person.Roles, spent, answer.From, now); err != nil {
+	if answer.Points, err = replayWeek(limit, own, person.Roles, known, answer.From, now); err != nil {
 		return answer, err
 	}
 	if i := slices.IndexFunc(live.Limits, func(l chatguard.LimitStatus) bool { return l.Name == limit.Name }); i >= 0 {
@@ -102,45 +106,28 @@ func (s *Server) weekOf(ctx context.Context, channel, user string, limit chatgua
 	return answer, nil
 }
 
-// replayWeek lets a Guard that has only this limit, and only this user, judge what was allowed, quarter by quarter. What was granted isn't known to it.
-func replayWeek(
-	limit chatguard.Limit, own chatguard.UserOverride, roles chatguard.Roles, spent []journal.QuarterHour, from, until time.Time,
-) ([]weekPoint, error) {
-	limit.Per, limit.Mode, limit.CountThrottled = chatguard.PerUser, chatguard.LimitEnforces, false
-	if limit.Algorithm == chatguard.DailyWindow {
-		limit.Timezone = cmp.Or(own.Timezone, limit.Timezone) // as if it had been so all week
-	} else {
-		limit.Timezone = ""
+// historyOf reads what is known of a user and a limit since a time.
+func (s *Server) historyOf(ctx context.Context, channel, user string, limit chatguard.Limit, since time.Time) (known lived, err error) {
+	if known.spent, err = s.opts.Store.QuarterHours(ctx, channel, user, since); err != nil {
+		return known, err
 	}
-	guard, err := chatguard.New(chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{limit}}, nil)
+	wanted := journal.AuditFilter{ChannelID: channel, UserID: user, Action: journal.UserGranted, N: mostAmendments}
+	if limit.Per == chatguard.PerUserEverywhere {
+		wanted.ChannelID = "" // what was given in any of them counts here
+	}
+	grants, err := s.opts.Store.Audits(ctx, wanted)
 	if err != nil {
-		return nil, err
+		return known, err
 	}
-	m := chatguard.Message{ChannelID: "week", User: chatguard.User{ID: "user", Roles: roles}}
-	if numbers, ok := own.Limits[limit.Name]; ok {
-		mine := chatguard.UserOverride{Limits: map[string]chatguard.Override{limit.Name: numbers}}
-		if err := guard.SetUserOverride(m.ChannelID, m.User.ID, mine, from); err != nil {
-			return nil, err
-		}
-	}
-	var points []weekPoint
-	for at := from; at.Before(until); at = at.Add(quarter) {
-		m.SentAt = at
-		for len(spent) > 0 && spent[0].At.Before(at.Add(quarter)) {
-			m.Cost = max(spent[0].Allowed, 1)
-			if _, _, err := guard.Take(context.Background(), m); err != nil {
-				return nil, err
-			}
-			spent = spent[1:]
-		}
-		m.Cost = 1
-		e, err := guard.Explain(m)
+	known.addGrants(grants, limit.Name)
+	if limit.Per == chatguard.PerUser { // a reset leaves the others alone
+		wanted.Action = journal.UserReset
+		resets, err := s.opts.Store.Audits(ctx, wanted)
 		if err != nil {
-			return nil, err
+			return known, err
 		}
-		if left := e.Limits[0].Remaining; len(points) == 0 || points[len(points)-1].Remaining != left {
-			points = append(points, weekPoint{at, left})
-		}
+		known.addResets(resets)
 	}
-	return points, nil
+	known.arrange(since)
+	return known, nil
 }

@@ -11,12 +11,15 @@ CREATE TABLE person (
 CREATE INDEX person_login ON person (channel_id, login COLLATE NOCASE); -- who is called so, or how that begins
 CREATE INDEX person_last_seen ON person (channel_id, last_seen);        -- who spoke last, and retention
 
--- What a user's messages have cost in each quarter of an hour, whatever was done about them.
+-- How much of a message's cost wasn't spent: it was throttled, observed or exempt. What came before is taken for spent.
+ALTER TABLE timeline ADD COLUMN unspent INTEGER NOT NULL DEFAULT 0;
+
+-- What a user's messages have spent in each quarter of an hour; those without any are left out.
 CREATE TABLE quarter_hour (
 	channel_id TEXT NOT NULL,
 	user_id    TEXT NOT NULL,
 	at         INTEGER NOT NULL, -- its beginning
-	cost       INTEGER NOT NULL,
+	spent      INTEGER NOT NULL,
 	PRIMARY KEY (channel_id, user_id, at)
 ) STRICT, WITHOUT ROWID;
 

@@ -1,8 +1,8 @@
 // Acting on a throttled user: pardon, grant, exempt, reset. All but the first ask a question, which stands below the user's row.
 //
 // The question is state.held.asks: "menu", "grant", "exempt", "reset", or "answer" for one that has to be read. state.amended has, by user ID,
-// {busy, problem, done, isSaved, at}: busy while chatguard hasn't answered, problem what it refused, done what holds now in a few words, isSaved
-// whether a restart leaves it so, at when it answered, ms.
+// {busy, problem, done, isSaved, undoing, at}: busy while chatguard hasn't answered, problem what it refused, done what holds now in a few words, isSaved
+// whether a restart leaves it so, undoing what undoes it, {former, etag}, null where nothing does, at when it answered, ms.
 
 import * as amends from "./amends.js";
 import { request } from "./api.js";
@@ -22,17 +22,17 @@ export function ask(user, index, asks) {
   hold(user.user_id, index, "focus");
   forget(user.user_id);
   update((s) => {
-    s.held = { ...s.held, asks, opener: s.held.asks === "menu" ? "menu" : asks, limits: null };
+    s.held = { ...s.held, asks, opener: s.held.asks === "menu" ? "menu" : asks, card: null };
     s.focus = controlID(user.user_id, "first");
   });
-  if (asks === "grant") loadLimits(user.user_id);
+  if (asks === "grant" || asks === "exempt") loadCard(user.user_id);
 }
 
-// close closes the question that is open, and gives the focus back to what opened it.
+// close closes the question that is open, and gives the focus back to what opened it. What was done stays to be seen in the row.
 export function close() {
   const held = heldRow();
   if (!held?.asks) return;
-  forget(held.id);
+  if (!state.amended[held.id]?.done) forget(held.id);
   closeQuestion(held.id);
 }
 
@@ -44,11 +44,10 @@ function closeQuestion(id) {
   });
 }
 
-async function loadLimits(id) {
+async function loadCard(id) {
   try {
-    const { body } = await request("GET", `/channels/${encodeURIComponent(state.channel)}/policy`);
-    const limits = body.limits.filter(({ per }) => per !== "channel").map(({ name }) => name); // the others aren't anybody's own
-    if (heldRow()?.id === id) update((s) => (s.held = { ...s.held, limits }));
+    const { body: card } = await request("GET", amends.userAddress(id));
+    if (heldRow()?.id === id) update((s) => (s.held = { ...s.held, card }));
   } catch (problem) {
     if (!ifSignedOut(problem)) set(id, { problem: problem.message });
   }
@@ -67,13 +66,19 @@ export function exempt(user, length) {
   amend(user, () => amends.exempt(user.user_id, length), ({ until }) => "exempt" + (until ? ends(until) : " for good"));
 }
 
+// undo puts back what the user had of their own before the last change.
+export function undo(user) {
+  const { former, etag } = state.amended[user.user_id].undoing;
+  amend(user, async () => ({ ...(await amends.override(user.user_id, former, etag)), former: null }), () => "undone");
+}
+
 export function reset(user) {
   amend(user, () => amends.reset(user.user_id), () => "reset");
 }
 
 const ends = (until) => (until ? ` until ${toMinute(Date.parse(until))}` : "");
 
-// amend sends a change, and says how it went: in the row where that is soon said, below it where it has to be read.
+// amend sends a change, and says how it went: in the row where that is soon said, below it where it has to be read or can be undone.
 async function amend(user, send, said) {
   const { user_id: id } = user;
   if (state.amended[id]?.busy) return;
@@ -81,9 +86,10 @@ async function amend(user, send, said) {
   try {
     const answer = await send();
     const done = said(answer);
-    set(id, { done, isSaved: answer.saved });
+    const { saved: isSaved, former, override_etag: etag } = answer;
+    set(id, { done, isSaved, undoing: former ? { former, etag } : null });
     update((s) => (s.announcement = `${nameOf(user)}: ${done}.`));
-    if (answer.saved) closeQuestion(id);
+    if (isSaved && !former) closeQuestion(id);
     else toRead(id);
   } catch (problem) {
     if (ifSignedOut(problem)) return;
@@ -101,10 +107,10 @@ function toRead(id) {
 }
 
 // set keeps what is known of users who are gone no longer than anybody looks at them.
-function set(id, { busy = false, problem = "", done = "", isSaved = true }) {
+function set(id, { busy = false, problem = "", done = "", isSaved = true, undoing = null }) {
   update((s) => {
     const kept = Object.entries(s.amended).filter(([other]) => s.users.has(other));
-    s.amended = { ...Object.fromEntries(kept), [id]: { busy, problem, done, isSaved, at: now() } };
+    s.amended = { ...Object.fromEntries(kept), [id]: { busy, problem, done, isSaved, undoing, at: now() } };
   });
 }
 

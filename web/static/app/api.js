@@ -25,11 +25,14 @@ export async function request(method, path, { body, ifMatch, signal } = {}) {
   return { body: content, etag: answer.headers.get("ETag") };
 }
 
-// liveAddress is where the live feed of a channel is, for whoever has seen its frames up to that number; 0 is nobody.
-export function liveAddress(channel, after) {
+// liveAddress is where the live feed of a channel is, for whoever has followed the feed of that name up to the frame with that number; 0 is nobody.
+export function liveAddress(channel, feed, after) {
   const address = new URL("api/v1/live", document.baseURI);
   address.protocol = address.protocol.replace("http", "ws");
   address.searchParams.set("channel", channel);
-  if (after > 0) address.searchParams.set("after", after);
+  if (after > 0) {
+    address.searchParams.set("feed", feed);
+    address.searchParams.set("after", after);
+  }
   return address;
 }

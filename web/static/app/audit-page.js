@@ -36,13 +36,13 @@ export function AuditPage({ state }) {
 }
 
 function Change({ state, change }) {
-  const { at, author, action, user_id: user } = change;
+  const { at, author, action, user_id: user, login } = change;
   return html`
     <div role="row" class="audit">
       <time role="cell" class="when" datetime=${at}>${stamp(Date.parse(at))}</time>
       <span role="cell" class="author"><bdi>${author}</bdi></span>
       <span role="cell" class="did">${actionNames[action] ?? action}</span>
-      <span role="cell" class="user">${user && html`<a href=${linkTo(state, "people", { user })}><span class="unit">user </span><bdi>${user}</bdi></a>`}</span>
+      <span role="cell" class="user">${user && html`<a href=${linkTo(state, "people", { user })}><span class="unit">user </span><bdi>${login || user}</bdi></a>`}</span>
       <span role="cell" class="what"><${AuditWords} state=${state} change=${change} /></span>
     </div>
   `;

@@ -23,7 +23,7 @@ const words = {
   grant: ({ limit, messages, until }) => html`${amount(messages)} extra${limit && html` in <bdi>${limit}</bdi>`}${ends(until)}`,
   pardon: ({ entry }) => html`entry ${entry}`,
   override: ({ from, to }) => html`<${OverrideWords} own=${to} none="nothing of their own" />, before: <${OverrideWords} own=${from} none="nothing" />`,
-  exempt: ({ until }) => (isTime(until) ? `from all limits${ends(until)}` : "from all limits, until somebody changes it"),
+  exempt: ({ until }) => (isTime(until) ? `from all limits${ends(until)}` : "from all limits, for good"),
   raid: ({ until }) => (isTime(until) ? `on${ends(until)}` : "off"),
 };
 

@@ -1,6 +1,7 @@
-// The switches of the channel shown: how they stand, and the buttons that turn them.
+// The switches of the channel shown: how they stand, and for who may turn them, the buttons that do.
 
 import { html } from "../vendor/htm-preact.js";
+import { mayModerate } from "./state.js";
 import { isUnsaved, turn } from "./switches.js";
 import { clock } from "./time.js";
 
@@ -8,14 +9,20 @@ export function ChannelSwitches({ state }) {
   const { channels, channel, status, feed } = state;
   const { paused_by: pausedBy, raid_until: raidUntil } = channels.find((c) => c.id === channel) ?? {};
   if (!status?.switches) return null;
+  const Place = mayModerate() ? Switch : Standing;
   return html`
     <div class="switches ${feed.state === "lost" ? "stale" : ""}" role="group" aria-label="Switches">
-      <${Switch} state=${state} name="pause" on="Pause" off="Resume" about="lets everyone write until it is resumed"
+      <${Place} state=${state} name="pause" on="Pause" off="Resume" about="lets everyone write until it is resumed" idle="Not paused."
         standing=${pausedBy && html`Paused by <bdi>${pausedBy}</bdi>: nobody is held back.`} />
-      <${Switch} state=${state} name="raid" on="Raid mode on" off="Raid mode off" about="makes the limits stricter for a while, most for first-timers"
+      <${Place} state=${state} name="raid" on="Raid mode on" off="Raid mode off" about="makes the limits stricter for a while, most for first-timers" idle="Raid mode is off."
         standing=${raidUntil && `Raid mode until ${clock(Date.parse(raidUntil))}: stricter limits.`} />
     </div>
   `;
+}
+
+// Standing only says how a switch stands; idle is what it says while it is off.
+function Standing({ standing, idle }) {
+  return html`<p class="switch" role="status">${standing ? html`<span class="state notice">${standing}</span>` : html`<span class="muted">${idle}</span>`}</p>`;
 }
 
 // Switch is one button, so that it keeps the focus when it is pressed. on and off are what pressing it does, about says more of the first, and
@@ -42,6 +49,6 @@ function Switch({ state, name, on, off, about, standing }) {
 
 // unsavedText says what becomes of a change that isn't kept.
 export function unsavedText(database) {
-  if (database.state === "off") return "That holds until chatguard stops: nothing is kept.";
+  if (database?.state === "off") return "That holds until chatguard stops: nothing is kept.";
   return "That holds, but isn’t saved yet: a restart now would undo it.";
 }

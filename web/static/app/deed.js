@@ -1,13 +1,13 @@
 // What was done about a throttled message and how it went, in a few words.
 
-const past = { none: "nothing done", delete: "deleted", warn: "warned", timeout: "timed out", ban: "banned", drop: "dropped" };
+import { lastingWords, nouns, past } from "./penalty-words.js";
+
 const present = { none: "nothing to do", delete: "deleting…", warn: "warning…", timeout: "timing out…", ban: "banning…", drop: "dropping…" };
-const nouns = { none: "nothing", delete: "delete", warn: "warning", timeout: "timeout", ban: "ban", drop: "drop" };
 
 // deed returns {word, kind, detail}; kind is the colour: "good", "notice", "warn", "bad" or "off".
 export function deed({ penalty, outcome }) {
-  const [action, length] = penalty.split(" ");
-  const forSoLong = length ? (length === "refill" ? " until the refill" : " " + length) : "";
+  const [action] = penalty.split(" ");
+  const forSoLong = lastingWords(penalty);
   const tried = outcome.action;
   switch (outcome.result) {
     case "observed":

@@ -2,19 +2,18 @@
 
 import { html } from "../vendor/htm-preact.js";
 import { retryNow } from "./live.js";
-import { fragment, pages } from "./route.js";
+import { fragment, linkTo, pages } from "./route.js";
 import { signOut } from "./session.js";
 import { clock } from "./time.js";
 
 export function Header({ state }) {
-  const channel = state.channels.length > 1 ? state.channel : "";
   return html`
     <header>
       <div class="bar-row">
         <span class="brand">chatguard</span>
         <nav aria-label="Pages">
           ${Object.entries(pages).map(([page, name]) => html`
-            <a href=${fragment(page, channel)} aria-current=${page === state.route ? "page" : null}>${name}</a>
+            <a href=${linkTo(state, page)} aria-current=${page === state.route ? "page" : null}>${name}</a>
           `)}
         </nav>
         <${ChannelPicker} state=${state} />

@@ -1,8 +1,8 @@
 // The row of the table that somebody is at: with the pointer, with the keyboard, or with a question open. It stays where it is while the others
 // move, so that nobody acts on a user whom they didn't mean, and it stays for as long even if its user may write again meanwhile.
 //
-// state.held is {channel, id, index, by, asks, opener, limits}: id is the user's, index the row's, by is "pointer" or "focus". asks is the question that
-// is open, empty without, opener the control that opened it, and limits the names that one offers, see amending.js.
+// state.held is {channel, id, index, by, asks, opener, card}: id is the user's, index the row's, by is "pointer" or "focus". asks is the question that
+// is open, empty without, opener the control that opened it, and card the user's, which some need; null until it is loaded, see amending.js.
 
 import { state, update } from "./state.js";
 
@@ -13,7 +13,7 @@ export const heldRow = () => (state.held?.channel === state.channel ? state.held
 export function hold(id, index, by) {
   const held = heldRow();
   if (by === "pointer" && (held?.asks || held?.id === id)) return;
-  if (held?.id !== id) update((s) => (s.held = { channel: s.channel, id, index, by, asks: "", opener: "", limits: null }));
+  if (held?.id !== id) update((s) => (s.held = { channel: s.channel, id, index, by, asks: "", opener: "", card: null }));
   else if (held.by !== by) update((s) => (s.held = { ...held, by }));
 }
 

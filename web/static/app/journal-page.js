@@ -33,8 +33,8 @@ export function JournalPage({ state }) {
 // Fresh is there always: a screen reader hears only of what changes in a place that it knows.
 function Fresh({ journal: { fresh, isGap } }) {
   const show = () => {
-    showFresh();
     scrollTo(0, 0);
+    showFresh();
   };
   return html`
     <div class="fresh" role="status">

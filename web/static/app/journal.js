@@ -4,7 +4,7 @@
 import { request } from "./api.js";
 import { begin, change, fetchPage, isShown, loadMore } from "./records.js";
 import { ifSignedOut } from "./session.js";
-import { state } from "./state.js";
+import { state, update } from "./state.js";
 
 // open begins with the newest entries that the address bar asks for.
 export async function open() {
@@ -46,9 +46,10 @@ function withNews({ rows, more }, news) {
   return { rows: rows.map((entry) => known.get(entry.id) ?? entry), more, fresh, isGap: news.more && fresh.length === news.rows.length };
 }
 
-// showFresh puts what has come since at the top.
+// showFresh puts what has come since at the top, and sends the focus there: the button that asked for it goes.
 export function showFresh() {
   const { journal } = state;
+  update((s) => (s.focus = journal.isGap ? "main" : "first-entry"));
   if (journal.isGap) return open();
   change("journal", journal, { rows: [...journal.fresh, ...journal.rows], fresh: [] });
 }

@@ -3,7 +3,7 @@
 import { html } from "../vendor/htm-preact.js";
 import { amount } from "./algorithms.js";
 import { request } from "./api.js";
-import { fragment } from "./route.js";
+import { linkTo } from "./route.js";
 import { ifSignedOut } from "./session.js";
 import { state, update } from "./state.js";
 import { length, seconds } from "./time.js";
@@ -35,7 +35,6 @@ export function LimitOverrides({ name, fields, overrides }) {
 }
 
 function User({ user: { user_id: id, login }, own, fields }) {
-  const channel = state.channels.length > 1 ? state.channel : "";
   const numbers = Object.entries(own).map(([field, value]) => (fields[field]?.isLength ? `one every ${length(seconds(value))}` : amount(value)));
-  return html`<a href=${fragment("people", channel, { user: id })}><bdi>${login || id}</bdi></a> ${numbers.join(", ")}`;
+  return html`<a href=${linkTo(state, "people", { user: id })}><bdi>${login || id}</bdi></a> ${numbers.join(", ")}`;
 }

@@ -47,7 +47,7 @@ function Conflict({ form }) {
 }
 
 function Undo({ form }) {
-  return html`<button type="button" disabled=${form.busy} onClick=${undo}>Undo</button>`;
+  return html`<button type="button" aria-disabled=${form.busy ? "true" : "false"} onClick=${undo}>Undo</button>`;
 }
 
 function unsavedText(database) {

@@ -21,7 +21,7 @@ export function LimitsPage({ state }) {
 function Limits({ state }) {
   const { form, overrides, channel } = state;
   const mayEdit = mayModerate() && !form.busy;
-  useLayoutEffect(() => form.focus && document.getElementById(form.focus.id)?.focus(), [form.focus]);
+  useFocus(form);
   useEffect(() => void loadOverrides(), [channel, form.etag]);
   const submit = (event) => {
     event.preventDefault();
@@ -32,7 +32,7 @@ function Limits({ state }) {
       <div class="columns">
         <div class="editor">
           <h1>Limits</h1>
-          <p class="muted">${origin(form.revision)} ${mayModerate() ? "A change holds from the next message on." : mode(form.policy)}</p>
+          <p class="muted">${!form.conflict && origin(form.revision)} ${mayModerate() ? "A change holds from the next message on." : mode(form.policy)}</p>
           ${form.draft.limits.map((limit, i) => html`
             <${LimitCard} key=${limit.id} limit=${limit} index=${i} form=${form} mayEdit=${mayEdit} overrides=${overrides} />
           `)}
@@ -47,6 +47,16 @@ function Limits({ state }) {
       ${mayModerate() && html`<${LimitsFinish} state=${state} />`}
     </form>
   `;
+}
+
+// useFocus sends the focus where an edit leads; and to the button that saves, where what had it has gone or can't be used for now.
+function useFocus({ focus }) {
+  const had = document.activeElement.closest(".limits");
+  useLayoutEffect(() => focus && document.getElementById(focus.id)?.focus(), [focus]);
+  useLayoutEffect(() => {
+    const has = document.activeElement;
+    if (had && (has === document.body || has.matches(":disabled"))) document.getElementById("save")?.focus();
+  });
 }
 
 function origin(revision) {

@@ -1,7 +1,8 @@
 // The live feed: a WebSocket that sends a snapshot, then every change. A lost connection comes back by itself, and goes on where it was.
 
 import { liveAddress, request } from "./api.js";
-import { ifSignedOut, signedOut } from "./session.js";
+import { turned } from "./drafts.js";
+import { ifSignedOut, shutOut } from "./session.js";
 import { load, policyChanged } from "./policy.js";
 import { standing, state, update } from "./state.js";
 
@@ -12,7 +13,8 @@ const quiet = 3000; // announcements are at least so far apart, ms
 const signedOutCode = 4401;
 
 let socket = null;
-let seen = 0; // the number of the last frame that the state has taken in; 0 is none
+let feed = ""; // the name of the feed that the state has followed
+let seen = 0; // the number of the last frame of it that the state has taken in; 0 is none
 let attempts = 0;
 let retry = 0;
 let announcing = 0;
@@ -23,9 +25,10 @@ export function choose() {
   if (id !== state.channel) {
     seen = 0;
     update((s) => {
+      Object.assign(s, turned(id));
       s.channel = id;
       s.users = new Map();
-      s.status = s.policy = s.form = s.preview = s.history = s.overrides = null;
+      s.status = s.policy = s.preview = s.history = s.overrides = null;
       s.turned = {};
     });
     follow();
@@ -36,7 +39,7 @@ export function choose() {
 // follow opens the feed of the channel shown, in place of any other.
 function follow() {
   stop();
-  const mine = (socket = new WebSocket(liveAddress(state.channel, seen)));
+  const mine = (socket = new WebSocket(liveAddress(state.channel, feed, seen)));
   mine.onmessage = (event) => mine === socket && receive(JSON.parse(event.data));
   mine.onclose = (event) => mine === socket && lost(event.code);
   update((s) => (s.feed = { state: s.feed.state === "lost" ? "lost" : "connecting", lastFrame: s.feed.lastFrame }));
@@ -62,7 +65,7 @@ export function retryNow() {
 
 async function lost(code) {
   stop();
-  if (code === signedOutCode) return signedOut();
+  if (code === signedOutCode) return shutOut();
   update((s) => {
     if (s.feed.state !== "lost") s.announcement = "The connection to chatguard is lost.";
     s.feed = { ...s.feed, state: "lost" };
@@ -70,8 +73,10 @@ async function lost(code) {
   const pause = Math.min(longestPause, 250 * 2 ** attempts++) * (0.5 + Math.random() / 2);
   retry = setTimeout(async () => {
     try {
-      await request("GET", "/status"); // a refused WebSocket doesn't tell why
-      follow();
+      const { body } = await request("GET", "/channels"); // a refused WebSocket doesn't tell why
+      update((s) => (s.channels = body.channels));
+      if (isGone()) choose();
+      else follow();
     } catch (problem) {
       if (!ifSignedOut(problem)) lost();
     }
@@ -80,6 +85,7 @@ async function lost(code) {
 
 function receive(frame) {
   seen = frame.seq;
+  feed = frame.feed ?? feed; // a snapshot begins another
   attempts = 0;
   update((s) => {
     if (s.feed.state === "lost") s.announcement = "Connected to chatguard again.";
@@ -96,6 +102,11 @@ function receive(frame) {
 function isLate() {
   const { channel, channels, wanted } = state;
   return channel === "" ? channels.length > 0 : channel !== wanted && channels.some((c) => c.id === wanted);
+}
+
+// isGone reports whether others are served, and the channel shown no more.
+function isGone() {
+  return state.channel !== "" && state.channels.length > 0 && state.channels.every((c) => c.id !== state.channel);
 }
 
 const take = {

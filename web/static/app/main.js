@@ -3,12 +3,14 @@
 import { html, render } from "../vendor/htm-preact.js";
 import { close } from "./amending.js";
 import { Problem, request } from "./api.js";
+import { hasDraft } from "./drafts.js";
 import { Header } from "./header.js";
 import { LimitsPage } from "./limits-page.js";
 import { AuditPage } from "./audit-page.js";
 import { JournalPage } from "./journal-page.js";
 import { choose, retryNow, stop, watch } from "./live.js";
 import { NowPage } from "./now-page.js";
+import { titleName } from "./people.js";
 import { PeoplePage } from "./people-page.js";
 import { closeNotes } from "./policy.js";
 import { fragment, pages, parse } from "./route.js";
@@ -69,7 +71,6 @@ async function show() {
     await enter(); // whoever is signed in already stays so, even if the link has been used
     return;
   }
-  document.title = `${pages[page]} · chatguard`;
   update((s) => {
     s.route = page;
     s.query = query;
@@ -80,9 +81,18 @@ async function show() {
 
 onChange((s) => {
   if (s.session === "out") stop();
+  entitle(s);
   render(html`<${App} state=${s} />`, document.getElementById("app"));
   focusWanted(s);
 });
+
+let titled = "";
+
+function entitle(s) {
+  const page = s.session === "out" ? ["Sign in"] : [titleName(s), pages[s.route]].filter(Boolean);
+  const title = [...page, "chatguard"].join(" · ");
+  if (s.session !== "unknown" && title !== titled) document.title = titled = title;
+}
 
 function focusWanted(s) {
   const wanted = s.focus && document.getElementById(s.focus);
@@ -93,7 +103,10 @@ function focusWanted(s) {
 
 // find goes to the search for a user, wherever one is.
 function find() {
-  update((s) => (s.focus = "find"));
+  update((s) => {
+    s.entry = null; // nothing beside it can have the focus
+    s.focus = "find";
+  });
   if (state.route !== "people") location.hash = fragment("people", state.wanted);
 }
 
@@ -101,6 +114,7 @@ const isTyping = (element) => element.closest("input, textarea, select");
 
 addEventListener("hashchange", show);
 addEventListener("online", retryNow);
+addEventListener("beforeunload", (event) => hasDraft() && event.preventDefault()); // the browser asks
 document.addEventListener("visibilitychange", () => document.hidden || retryNow());
 document.addEventListener("keydown", (event) => {
   if (event.key === "/" && state.session === "in" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(event.target)) {

@@ -6,6 +6,7 @@ import { DatabaseNote } from "./database-note.js";
 import { heldRow } from "./held-row.js";
 import { RatesChart } from "./rates-chart.js";
 import { standing } from "./state.js";
+import { clock } from "./time.js";
 import { UsersTable } from "./users-table.js";
 
 const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
@@ -27,7 +28,7 @@ export function NowPage({ state }) {
         <${Figure} name="users throttled now" value=${status && whole.format(throttled)} />
         ${would > 0 && html`<${Figure} name="only observed" value=${whole.format(would)} />`}
         <${Figure} name="messages a second" value=${status && rate(status.messages_per_second)} />
-        <${Figure} name="throttled a second" value=${status && rate(status.throttled_per_second)} />
+        <${Throttled} status=${status} policy=${policy} />
       </dl>
       <${RatesChart} state=${state} />
     </div>
@@ -36,12 +37,21 @@ export function NowPage({ state }) {
   `;
 }
 
+// Throttled counts what is held back, or while nobody is, what would have been.
+function Throttled({ status, policy }) {
+  if (!status) return html`<${Figure} name="throttled a second" />`;
+  const { throttled_per_second: all, observed_per_second: observed } = status;
+  if (policy?.in_force === "observe") return html`<${Figure} name="would be throttled a second" value=${rate(observed)} />`;
+  return html`<${Figure} name="throttled a second" value=${rate(all - observed)} />`;
+}
+
 function Figure({ name, value }) {
   return html`<div><dt>${name}</dt><dd>${value ?? "–"}</dd></div>`;
 }
 
 // Nobody is what stands in place of an empty table.
-function Nobody({ state: { status } }) {
+function Nobody({ state: { status, feed } }) {
+  if (feed.state === "lost") return html`<div class="nobody"><p class="headline">Not known since ${clock(feed.lastFrame)}.</p></div>`;
   const isCutOff = status.connections.some((c) => c.name === "Twitch" && (c.state === "connecting" || c.state === "disconnected"));
   return html`
     <div class="nobody">

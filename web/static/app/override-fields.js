@@ -2,9 +2,11 @@
 
 import { html } from "../vendor/htm-preact.js";
 import { algorithmOf, roleFields } from "./algorithms.js";
+import { textsOf } from "./draft.js";
 import { LimitField } from "./limit-field.js";
 import { ownLimits } from "./override.js";
 import { edit, isOutdated, startOver } from "./user-changes.js";
+import { Zones } from "./zones.js";
 
 const exemptions = {
   "by-role": ["As their role", "Who has numbers of their own is judged by them."],
@@ -35,22 +37,25 @@ export function OverrideFields({ person }) {
     <div class="fields">
       <${LimitField} id="own-zone" label="Zone of their day" unit="" hint="as the channel’s" list="zones" value=${zone} fixed=${form.busy} error=${form.errors.zone}
         onInput=${(text) => edit({ zone: text })} />
-      <datalist id="zones">${Intl.supportedValuesOf("timeZone").map((name) => html`<option value=${name}></option>`)}</datalist>
+      <${Zones} />
     </div>
     <p class="muted">Another zone holds from the end of their present day on, so that it gives no messages away.</p>
-    ${ownLimits(card).map((limit) => html`<${OwnNumbers} key=${limit.name} limit=${limit} form=${form} texts=${limits[limit.name] ?? {}} />`)}
+    ${ownLimits(card).map((limit) => html`<${OwnNumbers} key=${limit.name} limit=${limit} form=${form} texts=${limits[limit.name] ?? {}} role=${card.role_numbers[limit.name] ?? {}} />`)}
   `;
 }
 
-function OwnNumbers({ limit, form, texts }) {
+// OwnNumbers has in its empty fields what counts without them: the numbers of the user's role.
+function OwnNumbers({ limit, form, texts, role }) {
   const { name } = limit;
+  const fields = roleFields(limit);
+  const hints = textsOf(fields, role);
   const write = (field, text) => edit({ limits: { ...form.draft.limits, [name]: { ...texts, [field]: text } } });
   return html`
     <fieldset>
       <legend><bdi>${name}</bdi> <span class="kind">${algorithmOf(limit).name}</span></legend>
       <div class="fields">
-        ${Object.entries(roleFields(limit)).map(([field, { label, unit }]) => html`
-          <${LimitField} key=${field} id=${`own-${field}-${name}`} label=${label} unit=${unit} hint="as their role" value=${texts[field] ?? ""} fixed=${form.busy}
+        ${Object.entries(fields).map(([field, { label, unit }]) => html`
+          <${LimitField} key=${field} id=${`own-${field}-${name}`} label=${label} unit=${unit} hint=${hints[field]} value=${texts[field] ?? ""} fixed=${form.busy}
             error=${form.errors[`${field}-${name}`]} onInput=${(text) => write(field, text)} />
         `)}
       </div>

@@ -4,10 +4,13 @@ import { html } from "../vendor/htm-preact.js";
 import { nameOf } from "./amending.js";
 import { forgive } from "./pardons.js";
 import { mayModerate } from "./state.js";
+import { stamp } from "./time.js";
 
-// PardonButton stays where it is when it is pressed, so that it keeps the focus.
-export function PardonButton({ state, entry, then }) {
+// PardonButton stays where it is when it is pressed, so that it keeps the focus; what was pardoned before has none. The time is written in the zone
+// given, or else in the browser's.
+export function PardonButton({ state, entry, zone, then }) {
   const pardoned = state.pardons[entry.id];
+  if (entry.pardoned && !pardoned) return html`<${Pardoned} note=${entry.pardoned} zone=${zone} />`;
   const isDone = pardoned && !pardoned.busy && !pardoned.problem;
   const name = nameOf(entry).slice(0, 50); // hostile ones are long
   return html`
@@ -23,4 +26,9 @@ export function PardonButton({ state, entry, then }) {
       </span>
     </span>
   `;
+}
+
+function Pardoned({ note: { by, at }, zone }) {
+  const when = stamp(Date.parse(at), zone);
+  return html`<span class="pardon muted" title="by ${by}, ${when}">Pardoned<span class="unseen"> by <bdi>${by}</bdi>, ${when}</span></span>`;
 }

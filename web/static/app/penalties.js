@@ -5,8 +5,10 @@ import { lengthFields } from "./draft.js";
 import { addRung, moveRung, removeRung, setExempt, setRung } from "./edits.js";
 import { inWords } from "./limit-card.js";
 import { LimitField, Tick } from "./limit-field.js";
+import { todo } from "./penalty-words.js";
 import { edit } from "./policy.js";
 import { roleName, roles } from "./roles.js";
+import { Zones } from "./zones.js";
 
 export function Penalties({ form, mayEdit }) {
   return html`
@@ -27,20 +29,10 @@ export function Penalties({ form, mayEdit }) {
         <${LimitField} id="zone" label="Zone of the channel’s day" value=${form.draft.timezone} fixed=${!mayEdit} error=${form.errors.zone} hint="UTC"
           isText list="zones" onInput=${(text) => edit((draft) => (draft.timezone = text))} />
       </div>
-      <datalist id="zones">${Intl.supportedValuesOf("timeZone").map((zone) => html`<option value=${zone} />`)}</datalist>
+      <${Zones} />
     </fieldset>
   `;
 }
-
-const actions = {
-  delete: "delete the message",
-  warn: "delete and warn",
-  timeout: "time out for",
-  "timeout refill": "time out until they may write again",
-  ban: "ban",
-  drop: "drop it unseen, in a chat server",
-  none: "nothing",
-};
 
 const noStep = " Without any step, messages are dropped unseen, which only a chat server can do.";
 
@@ -72,9 +64,9 @@ function Rung({ rung: { action, length }, index, form, mayEdit }) {
       <div class="rung">
         ${mayEdit
           ? html`<select id=${`${id}-action`} aria-label=${`Penalty, ${step}`} value=${action} onChange=${choose}>
-              ${Object.entries(actions).map(([value, words]) => html`<option value=${value} selected=${value === action}>${words}</option>`)}
+              ${Object.entries(todo).map(([value, words]) => html`<option value=${value} selected=${value === action}>${words}</option>`)}
             </select>`
-          : html`<span>${actions[action] ?? action}</span>`}
+          : html`<span>${todo[action] ?? action}</span>`}
         ${action === "timeout" && html`
           <${LimitField} id=${id} label=${`Length of the timeout, ${step}`} unit=${"seconds" + inWords(Number(length))} value=${length} fixed=${!mayEdit} isShort
             error=${form.errors[id]} onInput=${(text) => setRung(index, { length: text })} />`}

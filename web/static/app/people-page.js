@@ -33,7 +33,7 @@ export function PeoplePage({ state }) {
         ${person ? html`<${UserCard} key=${person.id} state=${state} person=${person} />` : html`<p class="muted nobody-chosen">${hint(people)}</p>`}
       </section>
     </div>
-    <${EntryDialog} state=${state} />
+    <${EntryDialog} state=${state} zone=${person?.card?.timezone} />
   `;
 }
 

@@ -1,6 +1,6 @@
 // The search for users: a field, and a list of links that the arrow keys go through.
 
-import { html } from "../vendor/htm-preact.js";
+import { html, useLayoutEffect, useRef } from "../vendor/htm-preact.js";
 import { firstFound, type } from "./people.js";
 import { roleNames } from "./roles.js";
 import { linkTo } from "./route.js";
@@ -8,17 +8,27 @@ import { stamp } from "./time.js";
 
 export function PeopleSearch({ state, people }) {
   const { text, found, problem } = people;
+  const list = useFittingHeight();
   return html`
     <search class="search" onKeyDown=${(event) => walk(event, state)}>
       <label for="find">Find a user by login or ID</label>
       <input id="find" type="search" autocomplete="off" spellcheck=${false} maxlength="256" value=${text} onInput=${(event) => type(event.target.value)} />
       <p class="summary muted" role="status">${problem ? "" : summary(found)}</p>
       ${problem && html`<p class="error" role="alert">${problem}</p>`}
-      <ul class="found">
+      <ul class="found" ref=${list}>
         ${(found?.users ?? []).map((user) => html`<${Found} key=${user.user_id} state=${state} user=${user} />`)}
       </ul>
     </search>
   `;
+}
+
+// useFittingHeight tells the style where the list begins, so that it ends with the window.
+function useFittingHeight() {
+  const list = useRef(null);
+  useLayoutEffect(() => {
+    if (scrollY === 0) list.current.style.setProperty("--begin", `${Math.ceil(list.current.getBoundingClientRect().top)}px`);
+  });
+  return list;
 }
 
 function summary(found) {

@@ -71,6 +71,14 @@ const isSame = (one, other) => one?.id === other?.id && one?.channel === other?.
 // isShown reports whether a card is still that of the same user.
 export const isShown = (person) => isSame(state.people?.person, person);
 
+// titleName is the name of the user whose card is shown, as it can stand among other words where there is only text: of a hostile one the beginning, which
+// can't turn what comes after it. It is empty without a card.
+export function titleName({ route, people }) {
+  const card = route === "people" ? people?.person?.card : null;
+  const name = card ? card.login || card.user_id : "";
+  return /^\w{0,50}$/.test(name) ? name : `\u2068${name.slice(0, 50)}\u2069`;
+}
+
 // change changes the card shown, where it is still that of the same user.
 export function change(person, news) {
   if (isShown(person)) set({ person: { ...state.people.person, ...news } });

@@ -28,7 +28,7 @@ export async function load() {
 }
 
 // lastRevision fetches the last change. The limits can be changed without it, so a database in trouble is no problem here.
-async function lastRevision() {
+export async function lastRevision() {
   try {
     const { body } = await request("GET", policyAddress() + "/revisions");
     return body.revisions[0] ?? null;
@@ -67,8 +67,10 @@ export function edit(change, focus) {
 }
 
 export function discard() {
-  if (state.form.conflict) return load();
-  update((s) => (s.form = formOf(s.form.policy, s.form.etag, s.form.revision, s.form.made)));
+  const { form } = state;
+  if (form.busy || !isDirty(form)) return;
+  if (form.conflict) return load();
+  update((s) => (s.form = formOf(form.policy, form.etag, form.revision, form.made)));
 }
 
 // closeNotes hides what has been read.
@@ -78,7 +80,7 @@ export function closeNotes() {
 
 export function save() {
   const form = state.form;
-  if (form.busy || form.conflict || !isDirty(form) || Object.keys(form.errors).length > 0) return;
+  if (form.conflict || !isDirty(form) || Object.keys(form.errors).length > 0) return;
   return send("PUT", "", policyOf(form));
 }
 
@@ -95,12 +97,13 @@ export function revert(revision) {
 // send asks for another policy in place of the one loaded.
 async function send(method, path, body) {
   const { form, channel } = state;
+  if (form.busy) return;
   const address = policyAddress();
   const isShown = () => channel === state.channel && state.form?.busy; // nobody has gone to another channel meanwhile
   update((s) => (s.form = { ...form, busy: true, problem: "" }));
   try {
     const { body: revision, etag } = await request(method, address + path, { body, ifMatch: form.etag });
-    const policy = revision.policy.limits ? { body: revision.policy, etag } : await request("GET", address); // the file's isn't told
+    const policy = revision.changes ? { body: revision.policy, etag } : await request("GET", address); // the file's isn't told
     if (isShown()) update((s) => (s.form = formOf(policy.body, policy.etag, revision, { revision, former: form.policy })));
   } catch (problem) {
     if (ifSignedOut(problem) || !isShown()) return;

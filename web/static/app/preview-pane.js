@@ -3,8 +3,9 @@
 import { html, useEffect } from "../vendor/htm-preact.js";
 import { amount } from "./algorithms.js";
 import { isDirty, policyOf } from "./draft.js";
+import { past } from "./penalty-words.js";
 import { ask } from "./preview.js";
-import { fragment } from "./route.js";
+import { linkTo } from "./route.js";
 import { clock, wait } from "./time.js";
 
 export function PreviewPane({ state }) {
@@ -25,7 +26,7 @@ export function PreviewPane({ state }) {
         <div class=${isWaiting || busy || problem ? "stale" : ""}>
           <p class="basis muted">${basis(result)}</p>
           <${Outcomes} result=${result} isChange=${isChange} names=${form.draft.limits.map(({ name }) => name)} />
-          ${isChange && html`<${Changed} users=${result.changed ?? []} channel=${state.channels.length > 1 ? channel : ""} />`}
+          ${isChange && html`<${Changed} users=${result.changed ?? []} state=${state} />`}
         </div>`}
     </section>
   `;
@@ -38,9 +39,10 @@ const waitingFor = (isWrong) => `It is counted again ${isWrong ? "once what is m
 function headline(result, isChange) {
   if (!result) return "";
   if (result.messages === 0) return nothing;
-  const { in_force: today, candidate } = result;
-  if (!isChange) return `These limits would have throttled ${messages(today.throttled_messages)} of ${users(today.throttled_users)}.`;
-  const by = candidate.throttled_messages - today.throttled_messages;
+  const { in_force: present, candidate } = result;
+  if (!isChange && present.throttled_messages === 0) return "These limits would have throttled nobody.";
+  if (!isChange) return `These limits would have throttled ${messages(present.throttled_messages)} of ${users(present.throttled_users)}.`;
+  const by = candidate.throttled_messages - present.throttled_messages;
   if (by === 0 && result.changed?.length > 0) return "The change would have throttled as many messages, but of others.";
   if (by === 0) return "The change would have made no difference.";
   return `The change would have throttled ${messages(Math.abs(by))} ${by > 0 ? "more" : "fewer"}.`;
@@ -59,34 +61,32 @@ function basis({ from, until, messages: all, users: who, exempt_messages: exempt
   return sentences.filter(Boolean).join(" ");
 }
 
-function Outcomes({ result: { in_force: today, candidate }, isChange, names }) {
+function Outcomes({ result: { in_force: present, candidate }, isChange, names }) {
   const all = [
-    ["Messages throttled", today.throttled_messages, candidate.throttled_messages],
-    ["Users throttled", today.throttled_users, candidate.throttled_users],
+    ["Messages throttled", present.throttled_messages, candidate.throttled_messages],
+    ["Users throttled", present.throttled_users, candidate.throttled_users],
   ];
-  const drawn = pairs(today.penalties, candidate.penalties, Object.keys(penalties)).map(([name, ...numbers]) => [penalties[name] ?? name, ...numbers]);
+  const drawn = pairs(present.penalties, candidate.penalties, Object.keys(past)).map(([name, ...numbers]) => [past[name] ?? name, ...numbers]);
   return html`
     <table>
       <thead>
         <tr>
-          <th scope="col"><span class="unseen">What</span></th><th scope="col">Today</th>
+          <th scope="col"><span class="unseen">What</span></th><th scope="col">Now</th>
           ${isChange && html`<th scope="col">Changed</th><th scope="col">Difference</th>`}
         </tr>
       </thead>
       <${Group} rows=${all} isChange=${isChange} />
-      <${Group} name="Messages by limit" rows=${pairs(today.by_limit, candidate.by_limit, names)} isChange=${isChange} />
-      <${Group} name="Only observed" rows=${pairs(today.observed_by_limit, candidate.observed_by_limit, names)} isChange=${isChange} />
+      <${Group} name="Messages by limit" rows=${pairs(present.by_limit, candidate.by_limit, names)} isChange=${isChange} />
+      <${Group} name="Only observed" rows=${pairs(present.observed_by_limit, candidate.observed_by_limit, names)} isChange=${isChange} />
       <${Group} name="Penalties" rows=${drawn} isChange=${isChange} />
     </table>
   `;
 }
 
-const penalties = { delete: "deleted", warn: "warned", timeout: "timed out", ban: "banned", drop: "dropped", none: "nothing done" };
-
 // pairs joins the numbers of both sides by name, in the order of the names.
-function pairs(today, candidate, names) {
-  const all = new Set([...names, ...Object.keys(today ?? {}), ...Object.keys(candidate ?? {})]);
-  return [...all].map((name) => [name, today?.[name] ?? 0, candidate?.[name] ?? 0]).filter(([, before, after]) => before > 0 || after > 0);
+function pairs(present, candidate, names) {
+  const all = new Set([...names, ...Object.keys(present ?? {}), ...Object.keys(candidate ?? {})]);
+  return [...all].map((name) => [name, present?.[name] ?? 0, candidate?.[name] ?? 0]).filter(([, before, after]) => before > 0 || after > 0);
 }
 
 function Group({ name, rows, isChange }) {
@@ -106,19 +106,19 @@ function Group({ name, rows, isChange }) {
 
 function Difference({ by }) {
   if (by === 0) return html`<span class="muted">same</span>`;
-  return by > 0 ? html`+${amount(by)} <span class="muted">more</span>` : html`−${amount(-by)} <span class="muted">fewer</span>`;
+  return by > 0 ? `+${amount(by)}` : `−${amount(-by)}`;
 }
 
-function Changed({ users, channel }) {
+function Changed({ users, state }) {
   if (users.length === 0) return null;
   return html`
     <table class="changed">
       <caption>Users whose messages would have gone otherwise${users.length === 100 ? ", the 100 with the largest difference" : ""}</caption>
-      <thead><tr>${["User", "Today", "Changed", "Difference"].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+      <thead><tr>${["User", "Now", "Changed", "Difference"].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
       <tbody>
         ${users.map(({ user_id: id, login, in_force: before, candidate: after }) => html`
           <tr key=${id}>
-            <th scope="row"><a href=${fragment("people", channel, { user: id })}><bdi>${login || id}</bdi></a></th>
+            <th scope="row"><a href=${linkTo(state, "people", { user: id })}><bdi>${login || id}</bdi></a></th>
             <td>${amount(before)}</td><td>${amount(after)}</td><td><${Difference} by=${after - before} /></td>
           </tr>`)}
       </tbody>

@@ -1,19 +1,21 @@
 // What stands below a throttled user's row: a plain question, or an answer that has to be read.
 
-import { html, useState } from "../vendor/htm-preact.js";
-import { close, controlID, exempt, grant, nameOf, reset } from "./amending.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/htm-preact.js";
+import { close, controlID, exempt, grant, nameOf, reset, undo } from "./amending.js";
 import { unsavedText } from "./channel-switches.js";
+import { exemptLengths, grantable, lengthAsked } from "./giving.js";
+import { ResetWords } from "./reset-words.js";
 import { Actions } from "./row-actions.js";
-import { now } from "./state.js";
-import { wait } from "./time.js";
 
 export function RowQuestion({ state, user, held }) {
   const { [user.user_id]: amended = {} } = state.amended;
   const Question = questions[held.asks];
+  const whole = useRef(null);
+  useLayoutEffect(() => whole.current.scrollIntoView({ block: "nearest" }), [held.asks, held.card]);
   return html`
-    <div class="question" role="group" aria-label="About ${nameOf(user)}">
+    <div class="question" ref=${whole} role="group" aria-label="About ${nameOf(user)}">
       <${Question} user=${user} held=${held} first=${controlID(user.user_id, "first")} isBusy=${amended.busy ? "true" : "false"}
-        answer=${amended.done && `${amended.done}. ${unsavedText(state.status.database)}`} />
+        amended=${amended} database=${state.status?.database} />
       <p class="error" role="alert">${amended.problem}</p>
     </div>
   `;
@@ -31,18 +33,26 @@ const Cancel = () => html`<button type="button" class="quiet" onClick=${close}>C
 
 function Grant({ user, held, first, isBusy }) {
   const [wanted] = useState(user.limit); // whatever holds them back meanwhile
+  const limits = held.card ? grantable(held.card).map(({ name }) => name) : [wanted];
   const submit = (event) => {
     event.preventDefault();
     const { limit, messages } = Object.fromEntries(new FormData(event.target));
     grant(user, limit, Number(messages));
   };
+  if (limits.length === 0) {
+    return html`
+      <div class="together">
+        <span>No limit here counts single users, so nobody can be given extra messages.</span>
+        <button type="button" id=${first} onClick=${close}>Close</button>
+      </div>`;
+  }
   return html`
     <form class="together" onSubmit=${submit}>
       <span>Give <bdi>${nameOf(user)}</bdi></span>
       <input id=${first} name="messages" type="number" min="1" required defaultValue="10" aria-label="How many messages" />
       <span>more messages in</span>
       <select name="limit" aria-label="Limit">
-        ${(held.limits ?? [wanted]).map((name) => html`<option key=${name} value=${name} selected=${name === wanted}>${name}</option>`)}
+        ${limits.map((name) => html`<option key=${name} value=${name} selected=${name === wanted}>${name}</option>`)}
       </select>
       <button class="primary" aria-disabled=${isBusy}>Grant</button>
       <${Cancel} />
@@ -50,14 +60,13 @@ function Grant({ user, held, first, isBusy }) {
   `;
 }
 
-function Exempt({ user, first, isBusy }) {
-  const midnight = new Date(now()).setHours(24, 0, 0, 0) - now();
-  const lengths = [["10m", "10 min"], ["1h", "1 h"], [`${Math.ceil(midnight / 1000)}s`, `until midnight (in ${wait(midnight)})`], ["", "for good"]];
+function Exempt({ user, held: { card }, first, isBusy }) {
+  const choose = (length) => (length !== "day" || card) && exempt(user, lengthAsked(card, length));
   return html`
     <div class="together">
       <span>Let <bdi>${nameOf(user)}</bdi> write without limits</span>
-      ${lengths.map(([length, name], i) => html`
-        <button type="button" id=${i === 0 ? first : null} aria-disabled=${isBusy} onClick=${() => exempt(user, length)}>${name}</button>
+      ${exemptLengths(card).map(({ length, name }, i) => html`
+        <button type="button" id=${i === 0 ? first : null} aria-disabled=${length === "day" && !card ? "true" : isBusy} onClick=${() => choose(length)}>${name}</button>
       `)}
       <${Cancel} />
     </div>
@@ -67,17 +76,19 @@ function Exempt({ user, first, isBusy }) {
 function Reset({ user, first, isBusy }) {
   return html`
     <div class="together">
-      <span>Reset <bdi>${nameOf(user)}</bdi>? Everything they have used is forgotten.</span>
+      <span><${ResetWords} name=${nameOf(user)} /></span>
       <button type="button" id=${first} class="primary" aria-disabled=${isBusy} onClick=${() => reset(user)}>Reset</button>
       <${Cancel} />
     </div>
   `;
 }
 
-function Answer({ answer, first }) {
+// Answer is how it went, with what undoes it.
+function Answer({ user, amended: { done, isSaved, undoing }, database, first, isBusy }) {
   return html`
     <div class="together">
-      ${answer && html`<span class="warn" role="status">${answer}</span>`}
+      ${done && html`<span class=${isSaved ? "" : "warn"} role="status">${isSaved ? `${done}.` : `${done}. ${unsavedText(database)}`}</span>`}
+      ${undoing && html`<button type="button" aria-disabled=${isBusy} onClick=${() => undo(user)}>Undo</button>`}
       <button type="button" id=${first} onClick=${close}>Close</button>
     </div>
   `;

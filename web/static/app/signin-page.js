@@ -12,6 +12,7 @@ export function SignInPage({ signIn, onSignedIn }) {
   return html`
     <main class="sign-in">
       <h1>chatguard</h1>
+      ${signIn.why && html`<p role="alert">${signIn.why}</p>`}
       <p>To sign in, run <code>chatguard signin</code> on the machine where chatguard runs, and open the link it prints.</p>
       <form onSubmit=${submit}>
         <label for="token">Or sign in with a token</label>

@@ -2,7 +2,7 @@
 
 export const state = {
   session: "unknown", // "unknown", "out", "in"
-  signIn: { busy: false, error: "" },
+  signIn: { busy: false, error: "", why: "" }, // why somebody who was signed in is no more
   me: { name: "", access: "" }, // who is signed in; access is "view", "moderate" or "own"
   route: "now", // a key of pages in route.js
   query: {}, // what the address bar has behind the question mark, beside the channel
@@ -17,6 +17,7 @@ export const state = {
   held: null, // the row of theirs that somebody is at, see held-row.js
   amended: {}, // how acting on users there went, see amending.js
   form: null, // the limits being edited, see policy.js
+  drafts: {}, // those of channels that aren't shown, see drafts.js
   rates: null, // how busy the channel was, see rates.js
   ratesSpan: "hour", // how much of that is shown: the last "hour" or "day"
   preview: null, // what the limits being edited would have done, see preview.js
@@ -53,7 +54,7 @@ export function update(change) {
 
 // isStanding reports whether a user is throttled still, even where chatguard hasn't said yet that their time is over.
 export function isStanding({ leaving, never, may_speak_at: at }) {
-  return !leaving && (never || Date.parse(at) > now());
+  return !leaving && (never || Date.parse(at) > asOf());
 }
 
 // standing counts the users shown: those who are throttled, and those who would have been, had their last message not only been observed.
@@ -71,4 +72,9 @@ export function mayModerate() {
 // now is the time by chatguard's clock, ms.
 export function now() {
   return Date.now() + state.clockLead;
+}
+
+// asOf is the time that who is throttled is known for, ms: now, and while the connection is lost, when it told of anything last.
+export function asOf() {
+  return state.feed.state === "lost" ? state.feed.lastFrame + state.clockLead : now();
 }

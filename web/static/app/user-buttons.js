@@ -1,8 +1,10 @@
 // What can be done about the user whose card is shown: buttons, the form that one of them opens, and how that went.
 
 import { html, useEffect, useRef } from "../vendor/htm-preact.js";
+import { unsavedText } from "./channel-switches.js";
+import { grantable } from "./giving.js";
 import { OverrideFields } from "./override-fields.js";
-import { close, open, submit, undo } from "./user-changes.js";
+import { close, mayUndo, open, submit, undo } from "./user-changes.js";
 import { ExemptFields, GrantFields, ResetQuestion } from "./user-fields.js";
 
 const kinds = {
@@ -13,16 +15,17 @@ const kinds = {
 };
 
 export function UserButtons({ state, person }) {
-  const { form, said } = person;
+  const { form, said, card } = person;
+  const possible = Object.entries(kinds).filter(([kind]) => kind !== "grant" || grantable(card).length > 0);
   return html`
     <div class="amends">
       <div class="buttons" role="group" aria-label="Change this user">
-        ${Object.entries(kinds).map(([kind, { name }]) => html`
+        ${possible.map(([kind, { name }]) => html`
           <button type="button" id=${`amend-${kind}`} aria-expanded=${form?.kind === kind ? "true" : "false"} onClick=${() => open(kind)}>${name}</button>
         `)}
       </div>
       ${form && html`<${AmendForm} key=${form.kind} state=${state} person=${person} />`}
-      <div role="status">${said && html`<${Said} said=${said} database=${state.status?.database} />`}</div>
+      <div role="status">${said && html`<${Said} said=${said} mayUndo=${mayUndo(person)} database=${state.status?.database} />`}</div>
     </div>
   `;
 }
@@ -56,16 +59,11 @@ function AmendForm({ state, person }) {
   `;
 }
 
-function Said({ said: { text, isProblem, saved, former }, database }) {
+function Said({ said: { text, isProblem, saved }, mayUndo, database }) {
   return html`
     <p class="note ${isProblem ? "bad" : saved ? "good" : "warn"}">
-      <span>${text}${!saved && ` ${unsaved(database)}`}</span>
-      ${former && html`<button type="button" onClick=${undo}>Undo</button>`}
+      <span>${text}${!saved && ` ${unsavedText(database)}`}</span>
+      ${mayUndo && html`<button type="button" onClick=${undo}>Undo</button>`}
     </p>
   `;
-}
-
-function unsaved(database) {
-  if (database?.state === "off") return "It holds until chatguard stops: nothing is kept.";
-  return "It holds, but isn’t saved yet: a restart now would undo it.";
 }

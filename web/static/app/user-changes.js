@@ -1,21 +1,22 @@
 // Changing the user whose card is shown: the form that is open, and how the last change went.
 //
 // person.form is {kind, draft, errors, before, problem, busy}: kind is "grant", "exempt", "reset" or "override", draft what has been typed, errors
-// what is wrong with it by field, before the override that it began with, problem what chatguard refused. person.said is {text, isProblem, saved,
-// former}: former is the override that undoing puts back, null where there is no undoing.
+// what is wrong with it by field, etag that of the override that it began with, problem what chatguard refused. person.said is {text, isProblem, saved,
+// former, etag}: former is the override that undoing puts back, null where there is no undoing, and etag that of what it takes away.
 
 import { exempt, grant, override, reset } from "./amends.js";
+import { grantedUsually, lengthAsked } from "./giving.js";
 import { overrideDraft, overrideErrors, overrideOf } from "./override.js";
 import { change, reload } from "./people.js";
 import { ifSignedOut } from "./session.js";
-import { now, state } from "./state.js";
+import { state } from "./state.js";
 import { clock } from "./time.js";
 import { loadWeek } from "./week.js";
 
 const shown = () => state.people.person;
 
 const drafts = {
-  grant: (card) => ({ messages: "10", limit: (dayLimit(card) ?? grantable(card)[0])?.name ?? "" }),
+  grant: (card) => ({ messages: "10", limit: grantedUsually(card) }),
   exempt: () => ({ length: "10m" }),
   reset: () => ({}),
   override: overrideDraft,
@@ -29,7 +30,7 @@ export function open(kind) {
 }
 
 function fresh(kind, card) {
-  return { kind, draft: drafts[kind](card), errors: {}, before: JSON.stringify(card.override), problem: "", busy: false };
+  return { kind, draft: drafts[kind](card), errors: {}, etag: card.override_etag, problem: "", busy: false };
 }
 
 // startOver begins the open form anew with what holds by now.
@@ -56,16 +57,11 @@ export function edit(news) {
 
 // isOutdated reports whether somebody else has changed what the open form is about.
 export function isOutdated({ form, card }) {
-  return form?.kind === "override" && form.before !== JSON.stringify(card.override);
+  return form?.kind === "override" && form.etag !== card.override_etag;
 }
 
-// grantable are the limits in which a single user can be given anything.
-export const grantable = ({ limits }) => limits.filter(({ per }) => per !== "channel");
-
-const dayLimit = (card) => grantable(card).find(({ algorithm }) => algorithm === "daily-window");
-
-// dayEnd is when the user's day ends, ms; NaN where no limit counts by days.
-export const dayEnd = (card) => Date.parse(dayLimit(card)?.reset_at ?? "");
+// mayUndo reports whether what the last change made holds still: else somebody has changed it since, and undoing would undo that, too.
+export const mayUndo = ({ said, card }) => said?.former && said.etag === card.override_etag;
 
 // Each of requests asks chatguard for what a form says, and returns what is said then.
 const requests = {
@@ -75,16 +71,16 @@ const requests = {
     return { text: `${sent} in ${limit}, until ${clock(Date.parse(until), card.timezone)}.`, saved, former: null };
   },
   async exempt({ id, card }, { length }) {
-    const { saved, until } = await exempt(id, length === "day" ? `${Math.ceil((dayEnd(card) - now()) / 1000)}s` : length);
-    return { text: until ? `Exempt until ${clock(Date.parse(until), card.timezone)}.` : "Exempt until somebody changes it.", saved, former: card.override };
+    const { saved, until, former, override_etag: etag } = await exempt(id, lengthAsked(card, length));
+    return { text: until ? `Exempt until ${clock(Date.parse(until), card.timezone)}.` : "Exempt for good.", saved, former, etag };
   },
   async reset({ id }) {
     const { saved } = await reset(id);
     return { text: "Reset: everything they had used is forgotten.", saved, former: null };
   },
   async override({ id, card }, draft) {
-    const { saved } = await override(id, overrideOf(draft, card));
-    return { text: "Changed. The next message is judged by it.", saved, former: card.override };
+    const { saved, former, override_etag: etag } = await override(id, overrideOf(draft, card), card.override_etag);
+    return { text: "Changed. The next message is judged by it.", saved, former, etag };
   },
 };
 
@@ -99,8 +95,8 @@ export function submit() {
 // undo puts back the override that the last change replaced.
 export function undo() {
   const person = shown();
-  const { former } = person.said;
-  return send(person, null, async () => ({ text: "Undone.", saved: (await override(person.id, former)).saved, former: null }));
+  const { former, etag } = person.said;
+  return send(person, null, async () => ({ text: "Undone.", saved: (await override(person.id, former, etag)).saved, former: null }));
 }
 
 async function send(person, form, ask) {

@@ -1,10 +1,10 @@
 // What is asked before a user is granted messages, exempted or reset.
 
 import { html } from "../vendor/htm-preact.js";
+import { exemptLengths, grantable } from "./giving.js";
 import { LimitField } from "./limit-field.js";
-import { now } from "./state.js";
-import { clock } from "./time.js";
-import { dayEnd, edit, grantable } from "./user-changes.js";
+import { ResetWords } from "./reset-words.js";
+import { edit } from "./user-changes.js";
 
 export function GrantFields({ person: { form, card } }) {
   const { messages, limit } = form.draft;
@@ -23,21 +23,17 @@ export function GrantFields({ person: { form, card } }) {
   `;
 }
 
-const lengths = { "10m": "for 10 minutes", "1h": "for an hour", "4h": "for 4 hours" };
-
 export function ExemptFields({ person: { form, card } }) {
-  const end = dayEnd(card);
-  const choices = { ...lengths, ...(end > now() && { day: `until their day ends, ${clock(end, card.timezone)}` }), "": "until somebody changes it" };
   return html`
     <div class="field">
       <label for="exempt-length">No limits</label>
       <select id="exempt-length" value=${form.draft.length} onChange=${(event) => edit({ length: event.target.value })}>
-        ${Object.entries(choices).map(([length, name]) => html`<option value=${length} selected=${length === form.draft.length}>${name}</option>`)}
+        ${exemptLengths(card).map(({ length, name }) => html`<option value=${length} selected=${length === form.draft.length}>${name}</option>`)}
       </select>
     </div>
   `;
 }
 
 export function ResetQuestion({ person: { card } }) {
-  return html`<p>Reset <bdi>${card.login || card.user_id}</bdi>? Everything they have used is forgotten, and so are their strikes.</p>`;
+  return html`<p><${ResetWords} name=${card.login || card.user_id} /></p>`;
 }

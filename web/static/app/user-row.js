@@ -4,10 +4,10 @@ import { html } from "../vendor/htm-preact.js";
 import { ask, controlID, nameOf } from "./amending.js";
 import { deed } from "./deed.js";
 import { RefillBar } from "./refill-bar.js";
-import { fragment } from "./route.js";
+import { linkTo } from "./route.js";
 import { Action, Actions } from "./row-actions.js";
 import { RowQuestion } from "./row-question.js";
-import { mayModerate, now } from "./state.js";
+import { asOf, mayModerate } from "./state.js";
 import { clock, wait } from "./time.js";
 
 const roomy = matchMedia("(min-width: 1400px)"); // as in the style
@@ -18,7 +18,7 @@ export function UserRow({ state, user, index, height, held, isLeaving }) {
   return html`
     <div role="row" class="row ${kind} ${held ? "held" : ""}" aria-rowindex=${index + 2} aria-hidden=${isLeaving ? "true" : null}
       data-user=${user.user_id} data-index=${index} style=${{ transform: `translateY(${index * height}px)` }}>
-      <${Who} user=${user} channel=${state.channels.length > 1 ? state.channel : ""} isLeaving=${isLeaving} />
+      <${Who} state=${state} user=${user} isLeaving=${isLeaving} />
       <span role="cell" class="limit">${user.limit}</span>
       <${MaySpeak} user=${user} />
       <span role="cell" class="count">${user.count}<span class="unit">×</span></span>
@@ -29,13 +29,13 @@ export function UserRow({ state, user, index, height, held, isLeaving }) {
   `;
 }
 
-function Who({ user, channel, isLeaving }) {
+function Who({ state, user, isLeaving }) {
   const { login, user_id: id } = user;
   const name = nameOf(user);
   const other = login && login.toLowerCase() !== name.toLowerCase() ? login : "";
   return html`
     <span role="cell" class="who" title=${other ? `${name} (${other})` : name}>
-      <a id=${isLeaving ? null : controlID(id, "name")} href=${fragment("people", channel, { user: id })} tabindex=${isLeaving ? "-1" : null}>
+      <a id=${isLeaving ? null : controlID(id, "name")} href=${linkTo(state, "people", { user: id })} tabindex=${isLeaving ? "-1" : null}>
         <bdi>${name}</bdi></a>${other && html` <bdi class="login">${other}</bdi>`}
     </span>
   `;
@@ -48,7 +48,7 @@ function MaySpeak({ user }) {
   return html`
     <span role="cell" class="may-speak">
       <${RefillBar} key=${user.since + user.may_speak_at} since=${Date.parse(user.since)} until=${at} />
-      <span class="left">in ${wait(at - now())}</span>
+      <span class="left">in ${wait(at - asOf())}</span>
       <time datetime=${user.may_speak_at}>${clock(at)}</time>
     </span>
   `;
@@ -73,7 +73,7 @@ function Acts({ state, user, index, held }) {
     <div role="cell" class="acts">
       ${roomy.matches
         ? html`<${Actions} user=${user} index=${index} asks=${asks} />`
-        : html`<${Action} user=${user} name="menu" does="…" about="Act on ${nameOf(user)}" isOpen=${asks === "menu"} act=${() => ask(user, index, "menu")} />`}
+        : html`<${Action} user=${user} name="menu" does="More" about="More for ${nameOf(user)}" isOpen=${asks === "menu"} act=${() => ask(user, index, "menu")} />`}
       ${asks && html`<${RowQuestion} state=${state} user=${user} held=${held} />`}
     </div>
   `;

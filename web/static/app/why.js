@@ -10,7 +10,11 @@ export function Why({ card, state: { policy, channels, channel } }) {
   const { verdict, timezone } = card;
   const who = html`<bdi>${card.login || card.user_id}</bdi>`;
   const silentUntil = Date.parse(card.silent_until ?? "");
-  if (silentUntil > now()) return html`${who} is timed out: they may write again in ${wait(silentUntil - now())}, at ${soon(silentUntil, timezone)}.`;
+  if (silentUntil > now()) {
+    const end = `in ${wait(silentUntil - now())}, at ${soon(silentUntil, timezone)}`;
+    if (policy?.mode === "observe") return html`${who} may write now, because chatguard only observes. Else they would be timed out, and write again ${end}.`;
+    return html`${who} is timed out: they may write again ${end}.`; // even while the channel is paused
+  }
   if (verdict.exempt) return html`${who} may write without limits${exemption(card)}.`;
   if (verdict.limit === "") return html`${who} may write now${left(card.limits)}.`;
 

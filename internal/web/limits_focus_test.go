@@ -1,0 +1,111 @@
+package web
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/browsertest"
+)
+
+// enter presses a button with the keyboard, and waits until the page says what came of it, with the focus on something.
+func (w *window) enter(button, then string) {
+	w.Window.Helper()
+	w.See(`document.querySelector('` + button + `')?.matches(":enabled:not([aria-disabled=true])")`)
+	w.Must(chromedp.Focus(chromedp.CSS(button)), chromedp.KeyEvent(kb.Enter))
+	w.See(then)
+	w.See(`document.activeElement !== document.body && !document.activeElement.matches(":disabled")`)
+}
+
+const isIdle = `document.querySelector("#save").ariaDisabled === "true" && !document.querySelector(".mode").disabled`
+
+// saved is true once a saved change shows as the burst's number.
+func saved(burst string) string {
+	return says("Saved by anna") + "&&" + isIdle + `&& document.querySelector("#burst-0").value === "` + burst + `"`
+}
+
+func TestTheFocusStaysWithWhoChangesLimits(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	into[change](t, d.put(burst(5)))
+	w.toLimits()
+	w.openHistory()
+	w.Write("#burst-0", "7")
+	w.enter("#save", saved("7"))
+	w.enter(".note button", saved("5")) // undo
+	w.enter(`button[aria-label="Go back to 2"]`, saved("7"))
+	w.enter(".to-file", saved("3"))
+	w.Write("#burst-0", "8")
+	w.enter(".discard", isIdle+`&& document.querySelector("#burst-0").value === "3"`)
+	for _, button := range []string{".both", ".theirs"} {
+		w.Write("#burst-0", "8")
+		d.put(func(p *chatguard.Policy) { p.Limits[1].Messages++ })
+		w.enter(".compare", `document.querySelector(".both")`)
+		w.enter(button, `!document.querySelector(".both")`)
+	}
+	w.Write("#burst-0", "9")
+	w.Must(chromedp.Focus(chromedp.CSS("input[value=enforce]")), chromedp.KeyEvent(kb.Enter)) // saves, too, and can't be used meanwhile
+	w.See(saved("9") + `&& document.activeElement.id === "save"`)
+}
+
+func TestADraftIsKeptPerChannel(t *testing.T) {
+	d := dash(t, func(o *Options) {
+		o.Channels = func() []Channel { return []Channel{{ID: channelID, Login: "first"}, {ID: "8", Login: "second"}} }
+	})
+	w := d.open(1400, 900)
+	w.toLimits()
+	isWarned := func() bool {
+		return browsertest.Eval[bool](w.Window, `!dispatchEvent(new Event("beforeunload", { cancelable: true }))`)
+	}
+	if isWarned() {
+		t.Error("nothing is typed, and whoever leaves is asked")
+	}
+	w.Write("#burst-0", "5")
+	w.See(`document.querySelector("#save").ariaDisabled === "false"`)
+	if !isWarned() {
+		t.Error("a draft is lost without a question")
+	}
+	w.pickOption("header select", "8")
+	w.See(`document.querySelector("#burst-0")?.value === "3" && document.querySelector("select").value === "8"`)
+	if !isWarned() {
+		t.Error("another channel's draft is lost without a question")
+	}
+	w.pickOption("header select", channelID)
+	w.See(`document.querySelector("#burst-0")?.value === "5" && document.querySelector("#save").ariaDisabled === "false"`)
+
+	w.pickOption("header select", "8")
+	w.See(`document.querySelector("#burst-0")?.value === "3"`)
+	into[change](t, d.put(burst(9)))
+	w.pickOption("header select", channelID)
+	w.See(says("has changed these limits meanwhile.") + `&& document.querySelector("#burst-0").value === "5"`)
+	w.Press(".compare")
+	w.See(says("owner has changed these limits meanwhile."))
+	w.Press(".theirs")
+	w.See(`document.querySelector("#burst-0").value === "9"`)
+	if isWarned() {
+		t.Error("the draft is dropped, and whoever leaves is asked")
+	}
+}
+
+func TestAConflictIsToldWithoutContradictions(t *testing.T) {
+	d := dash(t)
+	w := d.open(360, 800)
+	w.toLimits()
+	w.See(says("As in the configuration file."))
+	w.Write("#burst-0", "8")
+	into[change](t, d.put(func(p *chatguard.Policy) { p.Mode, p.Limits[1].Messages = chatguard.Observe, 200 }))
+	w.See(says("owner has changed these limits meanwhile.") + "&& !" + says("As in the configuration file."))
+	w.See(has(`document.querySelector(".mode label:has(:not(:checked))")`, "Only observe (now)") + "&& !" + has(`document.querySelector(".mode")`, "Enforce (now)"))
+	w.Press(".compare")
+	w.See(`document.querySelector(".both")`)
+	notes := browsertest.Eval[float64](w.Window, `document.querySelector(".finish > [role=status]").getBoundingClientRect().height / innerHeight`)
+	if notes > 0.5 {
+		t.Errorf("the notes cover %.2f of the window", notes)
+	}
+	w.Accessible()
+	w.fits()
+	w.Press(".both")
+	w.See(says("Changed by owner") + "&& !" + says("can’t be read now"))
+}
