@@ -46,11 +46,19 @@ func (t *Table) longest() []int {
 				continue
 			}
 			for i := range t.set.rules {
-				words[i] = max(words[i], len(trim(t.set.rules[i].state(s.row(slot)))))
+				words[i] = max(words[i], needed(t.set.rules[i].state(s.row(slot))))
 			}
 		}
 	})
 	return words
+}
+
+// needed is how many of a state's words have something in them. A log says itself how long it is: a message of the instant 0 is none of its zeros.
+func needed(state []uint64) int {
+	if len(state) > longState {
+		return 1 + len(logged(state))
+	}
+	return len(trim(state))
 }
 
 // longState is more words than the state of any limit has but a log's.

@@ -288,3 +288,21 @@ func TestALogIsAsLongAsItHasToBe(t *testing.T) {
 	table.mustChange(t, 3, window("sliding-log", 10, time.Hour))
 	run(t, table, []step{{at: 4, n: 3, retry: 3596}, {at: 4, n: 2, ok: true}})
 }
+
+// A message of the first instant there is has the time 0, and counts like any other when there is less room.
+func TestANarrowerLogKeepsTheFirstInstant(t *testing.T) {
+	table := newTable(t, window("sliding-log", 3, time.Minute))
+	for range 3 {
+		table.judge("7", Request{Cost: 1})
+	}
+	for _, messages := range []int64{1, 5} {
+		set, err := newTestSet([]Limit{window("sliding-log", messages, time.Minute)}, Strikes{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table.Change(set, 0)
+	}
+	if _, levels, _ := table.Explain("7", &Request{Cost: 1}); levels[0].Used != 3 {
+		t.Errorf("%d of 3 messages count", levels[0].Used)
+	}
+}
