@@ -2,6 +2,7 @@ package web
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -25,8 +26,8 @@ type openRoute struct {
 // of is a type that JSON is read into or written from.
 func of[T any]() reflect.Type { return reflect.TypeFor[T]() }
 
-// openAPI are the routes that anybody may send.
-func (s *Server) openAPI() []openRoute {
+// openRoutes are the routes that anybody may send.
+func (s *Server) openRoutes() []openRoute {
 	return []openRoute{
 		{"POST /session", s.signIn, about{
 			says:  "Sign in with the one-time code of a sign-in link, or with a token. The answer sets the session's cookie.",
@@ -42,6 +43,11 @@ func (s *Server) openAPI() []openRoute {
 
 // api are the routes of the API.
 func (s *Server) api() []route {
+	return slices.Concat(s.channelRoutes(), s.policyRoutes(), s.userRoutes(), s.recordRoutes())
+}
+
+// channelRoutes are about who is signed in, and about channels as they are now.
+func (s *Server) channelRoutes() []route {
 	return []route{
 		{"GET /session", journal.AccessAny, s.getSession, about{says: "Who is signed in, and what they may do.", answers: of[journal.Holder]()}},
 		{"DELETE /session", journal.AccessAny, s.signOut, about{says: "Sign out."}},
@@ -70,7 +76,12 @@ func (s *Server) api() []route {
 			says: "Begin raid mode, for the usual time or another.", reads: of[lengthWanted](), optional: true, answers: of[switchedTo]()}},
 		{"DELETE /channels/{channel}/raid", journal.AccessModerate, s.turns(Switches.EndRaid), about{
 			says: "End raid mode.", answers: of[switchedTo]()}},
+	}
+}
 
+// policyRoutes are about the limits of a channel.
+func (s *Server) policyRoutes() []route {
+	return []route{
 		{"GET /channels/{channel}/policy", journal.AccessView, s.getPolicy, about{
 			says: "The policy as stated, with its ETag.", answers: of[chatguard.Policy](), headers: []string{"ETag"}}},
 		{"PUT /channels/{channel}/policy", journal.AccessModerate, s.putPolicy, about{
@@ -95,7 +106,12 @@ func (s *Server) api() []route {
 		{"POST /channels/{channel}/preview", journal.AccessView, s.preview, about{
 			says:  "What would have happened under another policy, beside the present one, over the recorded hours; both as if enforced.",
 			reads: of[previewWanted](), answers: of[previewed]()}},
+	}
+}
 
+// userRoutes are about single users.
+func (s *Server) userRoutes() []route {
+	return []route{
 		{"GET /users", journal.AccessView, s.findUsers, about{
 			says: "Find users by login or ID; without q those who spoke last.", query: params(inOneChannel, searched), answers: of[foundUsers]()}},
 		{"GET /channels/{channel}/overrides", journal.AccessView, s.getOverrides, about{
@@ -115,7 +131,12 @@ func (s *Server) api() []route {
 			says: "Replace all that a user has of their own.", match: accepted, reads: of[chatguard.UserOverride](), answers: of[amended]()}},
 		{"DELETE /channels/{channel}/users/{id}/override", journal.AccessModerate, s.deleteOverride, about{
 			says: "Take away all that a user has of their own.", match: accepted, answers: of[amended]()}},
+	}
+}
 
+// recordRoutes are about what was done, and who changed what.
+func (s *Server) recordRoutes() []route {
+	return []route{
 		{"GET /journal", journal.AccessView, s.getJournal, about{
 			says:  "Throttled messages and what was done about them, the newest first. As CSV all that are wanted.",
 			query: params(inChannel, ofUser, ofLimit, ofAction, ofResult, fromTime, untilTime, beforeEntry, pageLength, inFormat),

@@ -124,7 +124,7 @@ func (s *Server) describe() (*document, error) {
 		}
 		doc.Components.Schemas[name] = schema
 	}
-	for _, r := range s.openAPI() {
+	for _, r := range s.openRoutes() {
 		op, err := doc.add(r.pattern, r.about, types)
 		if err != nil {
 			return nil, err

@@ -22,7 +22,7 @@ func (s *Server) routes() (http.Handler, error) {
 	for path, h := range map[string]handler{"/healthz": s.getHealth, "/readyz": s.getReady, "/metrics": s.getMetrics} {
 		mux.HandleFunc("GET "+path, s.answered(h)) // where probes look
 	}
-	for _, r := range s.openAPI() {
+	for _, r := range s.openRoutes() {
 		mux.HandleFunc(below(r.pattern), s.answered(r.handle))
 	}
 	for _, r := range s.api() {
@@ -41,7 +41,7 @@ func (s *Server) methods() map[string][]string {
 		method, path, _ := strings.Cut(below(pattern), " ")
 		all[path] = append(all[path], method)
 	}
-	for _, r := range s.openAPI() {
+	for _, r := range s.openRoutes() {
 		add(r.pattern)
 	}
 	for _, r := range s.api() {
