@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,7 +31,26 @@ func recordedEvening(b *testing.B) *dashboard {
 		}
 	}
 	d.flushed()
+	d.rolledUp()
 	return d
+}
+
+// rolledUp waits until the store has made of the timeline what outlives it, as it has of an evening that wasn't recorded in a minute.
+func (d *dashboard) rolledUp() {
+	d.Helper()
+	db, err := sql.Open("sqlite", d.database)
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer db.Close()
+	look := time.NewTicker(100 * time.Millisecond)
+	defer look.Stop()
+	for left := recordedMessages; left > recordedMessages/100; <-look.C {
+		err := db.QueryRow("SELECT count(*) FROM timeline JOIN rolled_up USING (channel_id) WHERE timeline.at > rolled_up.at").Scan(&left)
+		if err != nil {
+			d.Fatal(err)
+		}
+	}
 }
 
 // preview is one preview as the handler makes it.
