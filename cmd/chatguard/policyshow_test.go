@@ -16,7 +16,7 @@ func TestThePolicyInForceIsShown(t *testing.T) {
 		t.Errorf("before the first start:\n%s", shown)
 	}
 	s.start()
-	s.fine("anna")
+	s.useUp("anna") // the channel is known from then on
 	s.change(func(p *chatguard.Policy) { p.Limits[0].Burst = 1 })
 	s.tooMuch("anna")
 	for _, channel := range [][]string{nil, {"--channel", "GardenHour"}, {"--channel", s.twitch.UserID("gardenhour")}} {

@@ -78,7 +78,7 @@ func TestManyNotesAreBounded(t *testing.T) {
 		s.start()
 		s.pass(time.Minute)
 		list := s.bot.connections()
-		if last := list[len(list)-1]; len(list) != 2+mostNotes+1 || last.Name != "and 4 more" || last.Detail != "`chatguard doctor` names them all" {
+		if last := list[len(list)-1]; len(list) != 3+mostNotes+1 || last.Name != "and 4 more" || last.Detail != "`chatguard doctor` names them all" {
 			t.Errorf("the dashboard says %+v", list)
 		}
 	})
