@@ -57,7 +57,7 @@ func TestCommitCoversTheGuard(t *testing.T) {
 
 // Run ends while many wait: each is told, and what is said to be saved is.
 func TestCommitsAtTheEnd(t *testing.T) {
-	for range 20 {
+	for range 8 {
 		s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
 		stop := running(t, s, guardOf(t, s, policy()))
 		var mu sync.Mutex

@@ -64,7 +64,10 @@ func besideOthers(t testing.TB) {
 	}
 }
 
-// beside has the tests that run beside others.
+// alone keeps a test from running beside others. Call it first.
+func alone(t *testing.T) { beside.Store(t, true) }
+
+// beside has the tests of which it is settled whether they run beside others.
 var beside sync.Map
 
 // begin does what a process does at its start.

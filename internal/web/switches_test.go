@@ -114,7 +114,7 @@ func TestSwitchesRefuse(t *testing.T) {
 		status int
 		says   string
 	}{
-		{length("soon"), 422, `such as \"10m\" or \"1h30m\", not \"soon\"`},
+		{length("soon"), 422, `such as \"10m\", \"1h30m\" or \"2d\", not \"soon\"`},
 		{length("10"), 422, `not \"10\"`},
 		{length("0s"), 422, `not \"0s\"`},
 		{length(""), 422, "such as"},
