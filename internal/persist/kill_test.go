@@ -13,7 +13,7 @@ import (
 // kills is how often a child is killed: so many times each database's.
 const livesEach = 6
 
-var kills = flag.Int("kills", 15, "how often the test of killed processes kills one")
+var kills = flag.Int("kills", 18, "how often the test of killed processes kills one")
 
 // record is what a child printed until it was killed.
 type record struct {
