@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	storms    = flag.Int("storms", 8, "how many storms with several faults at once TestStormsOfManyFaults raises")
+	storms    = flag.Int("storms", 4, "how many storms with several faults at once TestStormsOfManyFaults raises")
 	stormSeed = flag.Uint64("storm-seed", 0, "raise only the storm with this seed")
 )
 
