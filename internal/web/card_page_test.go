@@ -130,7 +130,7 @@ func TestTheWeekIsDrawn(t *testing.T) {
 		t.Errorf("a week is to be had of %s", limits)
 	}
 	w.Click(".chart summary")
-	w.See(`document.querySelectorAll(".chart tbody tr").length === 28`)
+	w.See(`[12, 13, 14].includes(document.querySelectorAll(".chart tbody tr").length)`) // a row for each quarter of the days that are known
 	w.Must(chromedp.Evaluate[chromedp.Void](`{
 		const limit = document.querySelector("#week ~ label select");
 		limit.value = "burst";
