@@ -118,24 +118,43 @@ func Eval[T any](w *Window, expression string) T {
 	return value
 }
 
+// look is true once an expression is. An expression that throws, because what it asks for isn't there yet, is asked again; what it throws at the end
+// is the promise's too.
+const look = `new Promise((done, fail) => {
+	const until = Date.now() + %d;
+	const look = () => {
+		try {
+			if (%s) return done(true);
+		} catch (problem) {
+			if (Date.now() > until) return fail(problem);
+		}
+		Date.now() > until ? done(false) : setTimeout(look, 20);
+	};
+	look();
+})`
+
 // See waits until an expression of JavaScript is true.
 func (w *Window) See(expression string) {
 	w.Helper()
-	look := fmt.Sprintf(`new Promise((done) => {
-		const until = Date.now() + %d;
-		const look = () => ((%s) ? done(true) : Date.now() > until ? done(false) : setTimeout(look, 20));
-		look();
-	})`, patience.Milliseconds(), expression)
-	seen, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](look, chromedp.EvalAwaitPromise))
+	seen, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](fmt.Sprintf(look, patience.Milliseconds(), expression), chromedp.EvalAwaitPromise))
 	if err == nil && !seen {
 		err = fmt.Errorf("not within %s", patience)
 	}
 	if err != nil {
-		last, cancel := context.WithTimeout(w.tab, lastLook)
-		defer cancel()
-		text, textErr := chromedp.Run(last, chromedp.Evaluate[string]("document.body.innerText"))
-		w.Fatalf("never seen: %s: %v\nthe page says:\n%s %v", expression, err, text, textErr)
+		w.fatal("never seen: %s: %v", expression, err)
 	}
+}
+
+// fatal ends the test, and says what the page shows.
+func (w *Window) fatal(format string, args ...any) {
+	w.Helper()
+	last, cancel := context.WithTimeout(w.tab, lastLook)
+	defer cancel()
+	text, err := chromedp.Run(last, chromedp.Evaluate[string]("document.body.innerText"))
+	if err != nil {
+		text = err.Error()
+	}
+	w.Fatalf("%s\nthe page says:\n%s", fmt.Sprintf(format, args...), text)
 }
 
 // Press clicks a button once that is possible.
@@ -145,10 +164,34 @@ func (w *Window) Press(button string) {
 	w.Click(button)
 }
 
-// Click clicks on what a CSS selector finds.
+// middle is where the first of what a selector finds is clicked: once two looks find it in the same place, and nothing over it. Out of sight, or behind a
+// bar that stays while the page scrolls, it is scrolled to.
+const middle = `(async () => {
+	const until = Date.now() + %d;
+	let before = "", over = null;
+	while (Date.now() < until) {
+		const wanted = document.querySelector(%q);
+		const [place] = wanted?.getClientRects() ?? [];
+		if (place && JSON.stringify(place) === before) {
+			const point = [place.x + place.width / 2, place.y + place.height / 2];
+			over = document.elementFromPoint(...point);
+			if (wanted.contains(over) || over?.closest("label")?.control === wanted) return point;
+			wanted.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+		}
+		before = JSON.stringify(place);
+		await new Promise((next) => setTimeout(next, 40));
+	}
+	throw new Error(over ? "behind " + over.outerHTML.slice(0, 200) : "not there, or never still");
+})()`
+
+// Click clicks on what a CSS selector finds, once it lies still and nothing covers it.
 func (w *Window) Click(selector string) {
 	w.Helper()
-	w.Must(chromedp.Click(chromedp.CSS(selector)))
+	point, err := chromedp.Run(w.ctx, chromedp.Evaluate[[2]float64](fmt.Sprintf(middle, patience.Milliseconds(), selector), chromedp.EvalAwaitPromise))
+	if err != nil {
+		w.fatal("never clicked: %s: %v", selector, err)
+	}
+	w.Must(chromedp.MouseClickXY(point[0], point[1]))
 }
 
 // Write replaces what stands in a field.

@@ -157,11 +157,9 @@ func TestTheSearchIsReachedFromAWholeMessage(t *testing.T) {
 	d.say(gardenhour, 4)
 	d.flushed()
 	w := d.open(1400, 900)
-	w.goTo("journal")
-	for _, page := range []string{"#/journal", "#/people?user=" + gardenhour.ID} {
+	for page, message := range map[string]string{"#/journal": ".entries:not(.of-user) .text-button", "#/people?user=" + gardenhour.ID: ".person .text-button"} {
 		w.visit(page)
-		w.See(`document.querySelector(".text-button")`)
-		w.Click(".text-button")
+		w.Click(message)
 		w.See(`document.querySelector("dialog")?.open`)
 		w.Must(chromedp.KeyEvent("/"))
 		w.See(`!document.querySelector("dialog") && document.activeElement.id === "find"`)
