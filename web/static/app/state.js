@@ -36,6 +36,7 @@ export const state = {
 
 let render = () => {};
 let scheduled = false;
+let drawnAt = 0; // when the drawing under way began, by the browser's clock, ms; 0 between drawings
 
 // onChange names the function that draws the state. It is called once per animation frame at most.
 export function onChange(draw) {
@@ -48,7 +49,12 @@ export function update(change) {
   scheduled = true;
   requestAnimationFrame(() => {
     scheduled = false;
-    render(state);
+    drawnAt = Date.now();
+    try {
+      render(state);
+    } finally {
+      drawnAt = 0;
+    }
   });
 }
 
@@ -69,9 +75,9 @@ export function mayModerate() {
   return state.me.access === "moderate" || state.me.access === "own";
 }
 
-// now is the time by chatguard's clock, ms.
+// now is the time by chatguard's clock, ms. While the state is drawn it stands still, so that one part doesn't say what another knows to be over.
 export function now() {
-  return Date.now() + state.clockLead;
+  return (drawnAt || Date.now()) + state.clockLead;
 }
 
 // asOf is the time that who is throttled is known for, ms: now, and while the connection is lost, when it told of anything last.

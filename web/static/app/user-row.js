@@ -20,7 +20,7 @@ export function UserRow({ state, user, index, height, held, isLeaving }) {
       data-user=${user.user_id} data-index=${index} style=${{ transform: `translateY(${index * height}px)` }}>
       <${Who} state=${state} user=${user} isLeaving=${isLeaving} />
       <span role="cell" class="limit">${user.limit}</span>
-      <${MaySpeak} user=${user} />
+      <${MaySpeak} user=${user} isLeaving=${isLeaving} />
       <span role="cell" class="count">${user.count}<span class="unit">×</span></span>
       <span role="cell" class="strikes">${user.strikes}<span class="unit"> ${user.strikes === 1 ? "strike" : "strikes"}</span></span>
       <${Deed} user=${user} amended=${state.amended[user.user_id]} />
@@ -41,8 +41,8 @@ function Who({ state, user, isLeaving }) {
   `;
 }
 
-function MaySpeak({ user }) {
-  if (user.isGone) return html`<span role="cell" class="may-speak"><span class="left">may write again</span></span>`;
+function MaySpeak({ user, isLeaving }) {
+  if (user.isGone || isLeaving) return html`<span role="cell" class="may-speak"><span class="left">may write again</span></span>`;
   if (user.never) return html`<span role="cell" class="may-speak"><span class="left">too long for this limit; shorter ones may pass</span></span>`;
   const at = Date.parse(user.may_speak_at);
   return html`
