@@ -118,6 +118,34 @@ func TestTheChartFollowsThePageIntoTheDark(t *testing.T) {
 	w.fits()
 }
 
+// TestNothingMovesWhenAChartArrives: whoever is about to press what stands below it doesn't press something else.
+func TestNothingMovesWhenAChartArrives(t *testing.T) {
+	for below, c := range map[string]struct {
+		requests string
+		ask      func(*window)
+	}{
+		".users .row":    {"GET .*/rates", func(w *window) { w.Click(".spans button:last-child") }},
+		".person .entry": {"GET .*/week", func(w *window) { w.visit("#/people?user=" + gardenhour.ID) }},
+	} {
+		t.Run(below, func(t *testing.T) {
+			d := dash(t)
+			d.say(gardenhour, 4)
+			d.flushed()
+			w := d.open(1400, 900)
+			w.holds(c.requests, 0)
+			c.ask(w)
+			place := fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().top`, below)
+			w.See(place + `> 0 && document.querySelector(".to-come")`)
+			before := browsertest.Eval[float64](w.Window, place)
+			w.release()
+			w.See(`document.querySelector(".chart canvas")`)
+			if after := browsertest.Eval[float64](w.Window, place); after != before {
+				t.Errorf("it was at %g px, and is at %g", before, after)
+			}
+		})
+	}
+}
+
 func TestTheChartCountsWhatIsSaid(t *testing.T) {
 	d := dash(t)
 	w := d.open(360, 800)

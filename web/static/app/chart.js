@@ -33,6 +33,9 @@ export function Chart({ label, summary, at, series, unit, top = 1, zone, rows, s
   `;
 }
 
+// ChartToCome keeps a chart's place while what it shows is on its way, so that nothing below it moves.
+export const ChartToCome = () => html`<div class="chart to-come"></div>`;
+
 // Legend names the curves; while the pointer is over the chart, it says what they are there.
 function Legend({ series, unit, time, index, zone }) {
   return html`

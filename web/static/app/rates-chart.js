@@ -1,7 +1,7 @@
 // The chart of how busy the channel was, with the choice of the last hour or the last day.
 
 import { html, useEffect, useMemo } from "../vendor/htm-preact.js";
-import { Chart } from "./chart.js";
+import { Chart, ChartToCome } from "./chart.js";
 import { followRates, inRows, perSecond, total } from "./rates.js";
 import { update } from "./state.js";
 import { toMinute } from "./time.js";
@@ -25,7 +25,7 @@ export function RatesChart({ state }) {
           <button type="button" class="quiet" aria-pressed=${key === span ? "true" : "false"} onClick=${() => update((s) => (s.ratesSpan = key))}>${name}</button>
         `)}
       </div>
-      ${known && html`<${Rates} known=${known} span=${span} />`}
+      ${known ? html`<${Rates} known=${known} span=${span} />` : !rates?.problem && html`<${ChartToCome} />`}
       <p class="error" role="alert">${rates?.problem}</p>
     </section>
   `;

@@ -2,7 +2,7 @@
 
 import { html } from "../vendor/htm-preact.js";
 import { amount } from "./algorithms.js";
-import { Chart } from "./chart.js";
+import { Chart, ChartToCome } from "./chart.js";
 import { clock, stamp } from "./time.js";
 import { chooseLimit } from "./week.js";
 
@@ -24,7 +24,7 @@ export function UserWeek({ person: { card, week } }) {
         </label>
       </div>
       ${problem && html`<p class="error" role="alert">${problem}</p>`}
-      ${body && body.limit === chosen && html`<${WeekChart} key=${body.limit} body=${body} zone=${card.timezone} />`}
+      ${body?.limit === chosen ? html`<${WeekChart} key=${body.limit} body=${body} zone=${card.timezone} />` : !problem && html`<${ChartToCome} />`}
     </section>
   `;
 }
