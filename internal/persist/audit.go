@@ -48,18 +48,22 @@ func (s *Store) Record(ctx context.Context, a journal.Audit) (saved bool, err er
 
 // Audits returns the changes wanted, the newest first, those that wait to be written among them.
 func (s *Store) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error) {
+	about, err := s.usersMeant(ctx, wanted.ChannelID, wanted.User)
+	if err != nil {
+		return nil, err
+	}
 	waiting := s.changes.waitingAudits() // first, because what is stored next is missing then in neither
 	audits := []journal.Audit{}
 	for _, row := range slices.Backward(waiting) {
-		if wantsAudit(&wanted, &row) && len(audits) < wanted.N {
+		if wantsAudit(&wanted, about, &row) && len(audits) < wanted.N {
 			audits = append(audits, row.read())
 		}
 	}
-	c := auditConditions(wanted)
+	c := auditConditions(wanted, about)
 	if len(waiting) > 0 {
 		c.add("id < ?", waiting[0].ID) // those that are stored are older, and those that wait may be stored by now
 	}
-	err := s.db.query(ctx, func(rows *sql.Rows) error {
+	err = s.db.query(ctx, func(rows *sql.Rows) error {
 		var r auditRow
 		var at int64
 		err := rows.Scan(&r.ID, &at, &r.Author, &r.Action, &r.ChannelID, &r.UserID, &r.detail)
@@ -81,23 +85,39 @@ func (r *auditRow) read() journal.Audit {
 	return a
 }
 
-// wantsAudit reports whether a change is one of those wanted; auditConditions says the same of those stored.
-func wantsAudit(wanted *journal.AuditFilter, a *auditRow) bool {
+// usersMeant returns the IDs of who is meant by an ID or a login of a channel: the text itself, and who is called so.
+func (s *Store) usersMeant(ctx context.Context, channelID, text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	id, ok, err := s.UserByLogin(ctx, channelID, strings.ToLower(text))
+	if !ok {
+		return []string{text}, err
+	}
+	return []string{text, id}, nil
+}
+
+// wantsAudit reports whether a change is one of those wanted, about one of the users, if any are named; auditConditions says the same of those stored.
+func wantsAudit(wanted *journal.AuditFilter, users []string, a *auditRow) bool {
 	return (wanted.ChannelID == "" || wanted.ChannelID == a.ChannelID) &&
 		(wanted.UserID == "" || wanted.UserID == a.UserID) &&
+		(len(users) == 0 || slices.Contains(users, a.UserID)) &&
 		(wanted.Author == "" || wanted.Author == a.Author) &&
 		(wanted.Action == "" || wanted.Action == a.Action) &&
 		(len(wanted.Pardoned) == 0 || a.Action == journal.UserPardoned && slices.Contains(pardonDetails(wanted.Pardoned), a.detail)) &&
 		(wanted.Before == 0 || a.ID < wanted.Before)
 }
 
-func auditConditions(wanted journal.AuditFilter) (c conditions) {
+func auditConditions(wanted journal.AuditFilter, users []string) (c conditions) {
 	for column, value := range map[string]string{
 		"channel_id": wanted.ChannelID, "user_id": wanted.UserID, "author": wanted.Author, "action": string(wanted.Action),
 	} {
 		if value != "" {
 			c.add(column+" = ?", value)
 		}
+	}
+	if len(users) > 0 {
+		c.add("user_id IN (SELECT value FROM json_each(?))", jsonOf(users))
 	}
 	if n := len(wanted.Pardoned); n > 0 {
 		args := []any{string(journal.UserPardoned)}

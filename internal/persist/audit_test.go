@@ -32,6 +32,9 @@ func TestAudits(t *testing.T) {
 			{journal.AuditFilter{N: 9, Before: 1}, nil},
 			{journal.AuditFilter{N: 9, ChannelID: "1"}, []int{4, 3, 1}},
 			{journal.AuditFilter{N: 9, UserID: "7"}, []int{5, 1}},
+			{journal.AuditFilter{N: 9, User: "7"}, []int{5, 1}},
+			{journal.AuditFilter{N: 9, User: "Anna_Eight", ChannelID: "1"}, []int{3}},
+			{journal.AuditFilter{N: 9, User: "anna_eight", ChannelID: "2"}, nil},
 			{journal.AuditFilter{N: 9, Author: "anna"}, []int{4, 3, 1}},
 			{journal.AuditFilter{N: 1, Author: "anna", Before: 4}, []int{3}},
 			{journal.AuditFilter{N: 9, Action: journal.UserGranted, ChannelID: "1"}, []int{3, 1}},
@@ -46,6 +49,7 @@ func TestAudits(t *testing.T) {
 			}
 		}
 	}
+	s.speak("1", "8", "anna_eight", start, 0)
 	record("anna", journal.UserGranted, "1", "7", map[string]any{"messages": json.Number("9007199254740993")})
 	record("berta", journal.ChannelPaused, "2", "", nil)
 	s.mustFlush(t, g)

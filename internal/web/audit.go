@@ -71,7 +71,7 @@ func (s *Server) withLogins(ctx context.Context, audits []journal.Audit) ([]show
 func auditsWanted(r *http.Request) (wanted journal.AuditFilter, form format, err error) {
 	q := queryOf(r)
 	wanted = journal.AuditFilter{
-		ChannelID: q.text("channel"), UserID: q.text("user"), Author: q.text("author"), Action: oneOf(q, "action", journal.AuditActions),
+		ChannelID: q.text("channel"), User: q.text("user"), Author: q.text("author"), Action: oneOf(q, "action", journal.AuditActions),
 		Before: q.number("before", 0, 1, math.MaxInt64), N: int(q.number("n", usualPage, 1, mostPage)),
 	}
 	form = oneOf(q, "format", formats)

@@ -71,6 +71,8 @@ func TestTheAuditSaysWhoChangedWhat(t *testing.T) {
 	w.See(says("No change fits these filters."))
 	w.visit("#/audit?user=72")
 	w.See(audited(2, "clara exempted 72 "))
+	w.Write("#filter-user", "GardenHour\r")
+	w.See(`location.hash === "#/audit?user=GardenHour" &&` + audited(4, "clara set numbers of their own gardenhour"))
 	w.visit("#/audit?user=71&action=reset")
 	w.See(audited(1, "clara reset gardenhour"))
 	w.Click(".audit .user a")

@@ -22,7 +22,7 @@ export function AuditPage({ state }) {
     <h1 class="unseen">Audit</h1>
     <${RecordsFilters} label="Filter the audit" name="audit" records=${audit}>
       <${Text} name="author" label="Who changed it" value=${filters.author} choose=${choose} />
-      <${Text} name="user" label="ID of the user" value=${filters.user} choose=${choose} />
+      <${Text} name="user" label="User, login or ID" value=${filters.user} choose=${choose} />
       <${Choice} name="action" label="Change" value=${filters.action} choices=${actionNames} choose=${choose} />
     <//>
     ${problem && html`<p class="error" role="alert">${problem}</p>`}
