@@ -8,7 +8,7 @@ import { linkTo } from "./route.js";
 import { Action, Actions } from "./row-actions.js";
 import { RowQuestion } from "./row-question.js";
 import { asOf, mayModerate } from "./state.js";
-import { clock, wait } from "./time.js";
+import { soon, wait } from "./time.js";
 
 const roomy = matchMedia("(min-width: 1400px)"); // as in the style
 const fresh = 1000; // so long a row is seen arriving, ms
@@ -49,7 +49,7 @@ function MaySpeak({ user, isLeaving }) {
     <span role="cell" class="may-speak">
       <${RefillBar} key=${user.since + user.may_speak_at} since=${Date.parse(user.since)} until=${at} />
       <span class="left">in ${wait(at - asOf())}</span>
-      <time datetime=${user.may_speak_at}>${clock(at)}</time>
+      <time datetime=${user.may_speak_at}>${soon(at)}</time>
     </span>
   `;
 }
