@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -70,6 +71,30 @@ func TestTheChartSaysWhatItShows(t *testing.T) {
 	}
 	if rows := len(cells) / 3; rows < 12 || rows > 13 || known >= len(cells) || busy != 1 {
 		t.Errorf("%d rows, %d known cells, %d with the peak: %q", rows, known, busy, cells)
+	}
+}
+
+// TestALateAnswerIsOld: what is asked for twice isn't shown as it was the first time, whichever answer comes last.
+func TestALateAnswerIsOld(t *testing.T) {
+	w := dash(t).open(1600, 900)
+	w.tells(told)
+	w.choosesSpan("Last day")
+	w.Must(chromedp.Evaluate[chromedp.Void](`{
+		const later = fetch, late = new Promise((answer) => (window.answer = answer));
+		window.fetch = (address, options) => {
+			if (!/span=hour/.test(address)) return later(address, options);
+			window.fetch = later;
+			return late;
+		};
+	}`))
+	w.choosesSpan("Last hour")
+	w.choosesSpan("Last day")
+	w.choosesSpan("Last hour")
+	w.See(has(caption, "694 messages"))
+	w.Must(chromedp.Evaluate[chromedp.Void](`answer(Response.json(rates.day)); setTimeout(() => (window.answered = true), 200);`))
+	w.See("window.answered")
+	if shown := browsertest.Eval[string](w.Window, caption+".innerText"); !strings.Contains(shown, "694 messages") {
+		t.Errorf("after the first answer it says %q", shown)
 	}
 }
 

@@ -17,11 +17,16 @@ export function followRates(span) {
   return () => clearInterval(timer);
 }
 
+let asked = 0, told = 0; // how often it was asked for, and which of these answers came last
+
 async function load(span) {
   const { channel } = state;
+  const turn = ++asked;
   if (state.rates?.channel !== channel || state.rates.span !== span) set({ channel, span, known: null, problem: "" });
   const news = await fetched(channel, span);
-  if (news && state.rates?.channel === channel && state.rates.span === span) set({ ...state.rates, ...news });
+  if (!news || turn < told || state.rates?.channel !== channel || state.rates.span !== span) return; // an answer that comes late is old
+  told = turn;
+  set({ ...state.rates, ...news });
 }
 
 async function fetched(channel, span) {
