@@ -3,13 +3,17 @@
 // state.history is {etag, revisions, differences, problem, copied}: etag is that of the policy that it was fetched under.
 
 import { request } from "./api.js";
+import { inOrder } from "./in-order.js";
 import { policyAddress } from "./policy.js";
 import { ifSignedOut } from "./session.js";
 import { state, update } from "./state.js";
 
+const asked = inOrder(); // each time that it is fetched
+
 export async function loadHistory() {
   const { channel, form } = state;
-  const keep = (history) => channel === state.channel && update((s) => (s.history = { ...s.history, problem: "", copied: "", ...history }));
+  const isNews = asked();
+  const keep = (history) => isNews() && channel === state.channel && update((s) => (s.history = { ...s.history, problem: "", copied: "", ...history }));
   try {
     const [past, file] = await Promise.all([request("GET", policyAddress() + "/revisions"), request("GET", policyAddress() + "/differences")]);
     keep({ etag: form.etag, revisions: past.body.revisions, differences: file.body.changes });

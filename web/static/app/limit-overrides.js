@@ -3,6 +3,7 @@
 import { html } from "../vendor/htm-preact.js";
 import { amount } from "./algorithms.js";
 import { request } from "./api.js";
+import { inOrder } from "./in-order.js";
 import { linkTo } from "./route.js";
 import { ifSignedOut } from "./session.js";
 import { state, update } from "./state.js";
@@ -10,10 +11,13 @@ import { length, seconds } from "./time.js";
 
 const shown = 20; // users of one limit; the others are on the page People
 
+const asked = inOrder(); // each time that it is fetched
+
 // loadOverrides fetches who has something of their own in the channel shown.
 export async function loadOverrides() {
   const { channel } = state;
-  const keep = (overrides) => channel === state.channel && update((s) => (s.overrides = overrides));
+  const isNews = asked();
+  const keep = (overrides) => isNews() && channel === state.channel && update((s) => (s.overrides = overrides));
   try {
     const { body } = await request("GET", `/channels/${encodeURIComponent(channel)}/overrides`);
     keep({ users: body.users, problem: "" });

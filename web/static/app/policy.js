@@ -8,22 +8,26 @@
 import { request } from "./api.js";
 import { errorsOf } from "./draft-errors.js";
 import { draftOf, isDirty, policyOf } from "./draft.js";
+import { inOrder } from "./in-order.js";
 import { ifSignedOut } from "./session.js";
 import { state, update } from "./state.js";
 
 export const policyAddress = () => `/channels/${encodeURIComponent(state.channel)}/policy`;
 
+const asked = inOrder(); // each time that it is fetched
+
 // load fetches the limits in force and forgets what has been typed.
 export async function load() {
   const channel = state.channel;
+  const isNews = asked();
   try {
     const [policy, revision] = await Promise.all([request("GET", policyAddress()), lastRevision()]);
-    if (channel !== state.channel) return;
+    if (!isNews() || channel !== state.channel) return;
     update((s) => {
       s.form = formOf(policy.body, policy.etag, revision, null);
     });
   } catch (problem) {
-    if (!ifSignedOut(problem) && channel === state.channel) update((s) => (s.form = { ...(s.form ?? formOf(null, "", null, null)), problem: problem.message }));
+    if (!ifSignedOut(problem) && isNews() && channel === state.channel) update((s) => (s.form = { ...(s.form ?? formOf(null, "", null, null)), problem: problem.message }));
   }
 }
 

@@ -5,6 +5,7 @@
 // what was only observed.
 
 import { request } from "./api.js";
+import { inOrder } from "./in-order.js";
 import { ifSignedOut } from "./session.js";
 import { state, update } from "./state.js";
 
@@ -17,16 +18,14 @@ export function followRates(span) {
   return () => clearInterval(timer);
 }
 
-let asked = 0, told = 0; // how often it was asked for, and which of these answers came last
+const asked = inOrder(); // each time that it is fetched
 
 async function load(span) {
   const { channel } = state;
-  const turn = ++asked;
+  const isNews = asked();
   if (state.rates?.channel !== channel || state.rates.span !== span) set({ channel, span, known: null, problem: "" });
   const news = await fetched(channel, span);
-  if (!news || turn < told || state.rates?.channel !== channel || state.rates.span !== span) return; // an answer that comes late is old
-  told = turn;
-  set({ ...state.rates, ...news });
+  if (news && isNews() && state.rates?.channel === channel && state.rates.span === span) set({ ...state.rates, ...news });
 }
 
 async function fetched(channel, span) {
