@@ -171,6 +171,7 @@ const middle = `(async () => {
 	let before = "", over = null;
 	while (Date.now() < until) {
 		const wanted = document.querySelector(%q);
+		over = null;
 		const [place] = wanted?.getClientRects() ?? [];
 		if (place && JSON.stringify(place) === before) {
 			const point = [place.x + place.width / 2, place.y + place.height / 2];
@@ -181,7 +182,7 @@ const middle = `(async () => {
 		before = JSON.stringify(place);
 		await new Promise((next) => setTimeout(next, 40));
 	}
-	throw new Error(over ? "behind " + over.outerHTML.slice(0, 200) : "not there, or never still");
+	throw new Error(over ? "behind " + over.outerHTML.slice(0, 200) : "not there, out of sight or never still");
 })()`
 
 // Click clicks on what a CSS selector finds, once it lies still and nothing covers it.
