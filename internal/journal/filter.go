@@ -24,7 +24,7 @@ type EntryFilter struct {
 type AuditFilter struct {
 	ChannelID string
 	UserID    string
-	User      string // ID, or login in the channel
+	User      string // ID, or login in the channel, if one is named
 	Author    string
 	Action    AuditAction
 	Pardoned  []chatguard.EntryID // only pardons of these entries; empty: whatever was changed

@@ -145,7 +145,7 @@ func (s *Server) recordRoutes() []route {
 			says: "Forgive a throttled message: lift its penalty, take its strike back.", answers: of[amended]()}},
 		{"GET /audit", journal.AccessView, s.getAudit, about{
 			says:  "Who changed what, the newest first. As CSV all that are wanted.",
-			query: params(inChannel, ofUser, ofAuthor, ofChange, beforeChange, pageLength, inFormat), form: "text/csv", answers: of[auditPage](),
+			query: params(inChannel, toUser, ofAuthor, ofChange, beforeChange, pageLength, inFormat), form: "text/csv", answers: of[auditPage](),
 			headers: []string{"Content-Disposition"}}},
 	}
 }

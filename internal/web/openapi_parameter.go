@@ -34,6 +34,7 @@ var (
 	ofFeed       = parameter{Name: "feed", Description: "The feed of the last snapshot: where this is another one (of another channel, or another process), the first frame is a snapshot.", Schema: shortText()}
 	afterSeq     = parameter{Name: "after", Description: "The seq of the last frame that arrived, of this channel's feed: what came since follows, where all of that is still known, and a snapshot otherwise.", Schema: wholeNumber(0, math.MaxInt64)}
 	ofUser       = parameter{Name: "user", Description: "The user's ID, or login.", Schema: shortText()}
+	toUser       = parameter{Name: "user", Description: "The user's ID, or where the channel is named, login.", Schema: shortText()}
 	ofAuthor     = parameter{Name: "author", Description: "The name of who made the change.", Schema: shortText()}
 	ofLimit      = parameter{Name: "limit", Description: "The limit's name.", Schema: shortText()}
 	ofAction     = parameter{Name: "action", Description: "What was done.", Schema: names(actions)}
