@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -145,27 +146,37 @@ func TestTheChartFollowsThePageIntoTheDark(t *testing.T) {
 
 // TestNothingMovesWhenAChartArrives: whoever is about to press what stands below it doesn't press something else.
 func TestNothingMovesWhenAChartArrives(t *testing.T) {
-	for below, c := range map[string]struct {
+	showDay := func(w *window) { w.Click(".spans button:last-child") }
+	showCard := func(w *window) { w.visit("#/people?user=" + gardenhour.ID) }
+	drawn, refused := `document.querySelector(".chart canvas")`, says("The database is in trouble.")
+	for name, c := range map[string]struct {
 		requests string
 		ask      func(*window)
+		below    string
+		status   int
+		then     string
+		most     float64 // px that it may move: what is wrong takes a line
 	}{
-		".users .row":    {"GET .*/rates", func(w *window) { w.Click(".spans button:last-child") }},
-		".person .entry": {"GET .*/week", func(w *window) { w.visit("#/people?user=" + gardenhour.ID) }},
+		"rates":         {"GET .*/rates", showDay, ".users .row", 0, drawn, 0},
+		"rates refused": {"GET .*/rates", showDay, ".users .row", 503, refused, 40},
+		"week":          {"GET .*/week", showCard, ".person .entry", 0, drawn, 0},
+		"week refused":  {"GET .*/week", showCard, ".person .entry", 503, refused, 40},
 	} {
-		t.Run(below, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			d := dash(t)
 			d.say(gardenhour, 4)
 			d.flushed()
 			w := d.open(1400, 900)
-			w.holds(c.requests, 0)
+			w.See(`document.querySelector(".chart canvas")`)
+			w.holds(c.requests, c.status)
 			c.ask(w)
-			place := fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().top`, below)
-			w.See(place + `> 0 && document.querySelector(".to-come")`)
+			place := fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().top - document.querySelector(".chart").getBoundingClientRect().top`, c.below)
+			w.See(place + `> 0 && document.querySelector(".to-come") && window.isHolding`)
 			before := browsertest.Eval[float64](w.Window, place)
 			w.release()
-			w.See(`document.querySelector(".chart canvas")`)
-			if after := browsertest.Eval[float64](w.Window, place); after != before {
-				t.Errorf("it was at %g px, and is at %g", before, after)
+			w.See(c.then)
+			if after := browsertest.Eval[float64](w.Window, place); math.Abs(after-before) > c.most {
+				t.Errorf("it was %g px below, and is %g", before, after)
 			}
 		})
 	}

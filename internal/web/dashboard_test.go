@@ -285,13 +285,13 @@ func TestAChannelThatIsKnownLateAppears(t *testing.T) {
 }
 
 // holds makes the page's requests that fit a pattern ("PUT", "GET .*/week") wait until release() is called there, and then fail with the status, or go on where it is 0.
-
 func (w *window) holds(requests string, status int) {
 	w.Window.Helper()
 	w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
 		const real = fetch, held = new Promise((go) => (window.release = () => { window.fetch = real; go(); }));
 		window.fetch = async (address, options) => {
 			if (!RegExp(%q).test(options?.method + " " + address)) return real(address, options);
+			window.isHolding = true;
 			await held;
 			const answer = %d ? Response.json({ detail: "The database is in trouble." }, { status: %d }) : await real(address, options);
 			setTimeout(() => (window.answered = true), 100);

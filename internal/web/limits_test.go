@@ -235,3 +235,31 @@ func TestThereMayBeNoLimits(t *testing.T) {
 	w.goTo("limits")
 	w.See(says("There are no limits: nobody is throttled."))
 }
+
+// TestALateAnswerChangesNoLimits: of two answers on their way, the one that was asked for last is edited, whichever comes last.
+func TestALateAnswerChangesNoLimits(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	w.goTo("limits")
+	w.See(`document.querySelector("#burst-0")?.value === "3"`)
+	w.Must(chromedp.Evaluate[chromedp.Void](`{
+		const real = fetch, held = new Promise((go) => (window.release = go));
+		window.fetch = async (address, options) => {
+			const answer = await real(address, options);
+			if (!/\/policy$/.test(address) || window.isHolding) return answer;
+			window.isHolding = true;
+			await held;
+			setTimeout(() => (window.answered = true), 200);
+			return answer;
+		};
+	}`))
+	d.put(burst(5))
+	w.See("window.isHolding")
+	d.put(burst(7))
+	w.See(`document.querySelector("#burst-0").value === "7"`)
+	w.release()
+	w.See("window.answered")
+	if shown := browsertest.Eval[string](w.Window, `document.querySelector("#burst-0").value`); shown != "7" {
+		t.Errorf("after the first answer it is %s", shown)
+	}
+}

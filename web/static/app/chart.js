@@ -33,7 +33,7 @@ export function Chart({ label, summary, at, series, unit, top = 1, zone, rows, s
   `;
 }
 
-// ChartToCome keeps a chart's place while what it shows is on its way, so that nothing below it moves.
+// ChartToCome keeps a chart's place while what it shows isn't there yet: what stands below doesn't move when it comes, but for a line on phones.
 export const ChartToCome = () => html`<div class="chart to-come"></div>`;
 
 // Legend names the curves; while the pointer is over the chart, it says what they are there.

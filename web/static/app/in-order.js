@@ -1,7 +1,7 @@
 // Answers that come in another order than they were asked for.
 
-// inOrder returns what to call when something is asked for. What that returns is called when the answer has come, and reports whether it is newer than
-// each that came before.
+// inOrder returns what to call when something is asked for. What that returns is called when the answer has come, and reports whether none that
+// came before is newer.
 export function inOrder() {
   let asked = 0, latest = 0;
   return () => {

@@ -22,7 +22,7 @@ export async function load() {
   const isNews = asked();
   try {
     const [policy, revision] = await Promise.all([request("GET", policyAddress()), lastRevision()]);
-    if (!isNews() || channel !== state.channel) return;
+    if (channel !== state.channel || (!isNews() && state.form?.policy)) return;
     update((s) => {
       s.form = formOf(policy.body, policy.etag, revision, null);
     });

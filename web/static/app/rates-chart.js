@@ -25,7 +25,7 @@ export function RatesChart({ state }) {
           <button type="button" class="quiet" aria-pressed=${key === span ? "true" : "false"} onClick=${() => update((s) => (s.ratesSpan = key))}>${name}</button>
         `)}
       </div>
-      ${known ? html`<${Rates} known=${known} span=${span} />` : !rates?.problem && html`<${ChartToCome} />`}
+      ${known ? html`<${Rates} known=${known} span=${span} />` : html`<${ChartToCome} />`}
       <p class="error" role="alert">${rates?.problem}</p>
     </section>
   `;

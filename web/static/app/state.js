@@ -75,7 +75,7 @@ export function mayModerate() {
   return state.me.access === "moderate" || state.me.access === "own";
 }
 
-// now is the time by chatguard's clock, ms. While the state is drawn it stands still, so that one part doesn't say what another knows to be over.
+// now is the time by chatguard's clock, ms. While update draws the state it stands still, so that one part doesn't say what another knows to be over.
 export function now() {
   return (drawnAt || Date.now()) + state.clockLead;
 }

@@ -23,14 +23,14 @@ export function UserWeek({ person: { card, week } }) {
           </select>
         </label>
       </div>
+      ${body?.limit === chosen ? html`<${WeekChart} key=${body.limit} body=${body} zone=${card.timezone} />` : html`<${ChartToCome} />`}
       ${problem && html`<p class="error" role="alert">${problem}</p>`}
-      ${body?.limit === chosen ? html`<${WeekChart} key=${body.limit} body=${body} zone=${card.timezone} />` : !problem && html`<${ChartToCome} />`}
     </section>
   `;
 }
 
 function WeekChart({ body: { limit, capacity, points }, zone }) {
-  if (points.length === 0) return html`<p class="muted">Nothing is known of that week.</p>`;
+  if (points.length === 0) return html`<p class="chart to-come muted">Nothing is known of that week.</p>`;
   const known = points.map(({ at, remaining }) => ({ at: Math.floor(Date.parse(at) / 1000), remaining }));
   const series = [{ name: `left in ${limit}`, values: known.map(({ remaining }) => remaining), colour: "--accent", fill: "--accent-soft", isStepped: true }];
   return html`

@@ -5,6 +5,7 @@
 
 import { userAddress } from "./amends.js";
 import { request } from "./api.js";
+import { inOrder } from "./in-order.js";
 import { change, isShown } from "./people.js";
 import { ifSignedOut } from "./session.js";
 import { state } from "./state.js";
@@ -23,11 +24,14 @@ export function chooseLimit(limit) {
   return loadWeek();
 }
 
+const asked = inOrder(); // each time that it is fetched
+
 export async function loadWeek() {
   const person = state.people?.person;
   if (!person) return;
   const { limit } = person.week;
-  const isWanted = () => isShown(person) && state.people.person.week.limit === limit;
+  const isNews = asked();
+  const isWanted = () => isNews() && isShown(person) && state.people.person.week.limit === limit;
   try {
     const { body } = await request("GET", `${userAddress(person.id)}/week${limit ? "?" + new URLSearchParams({ limit }) : ""}`);
     if (isWanted()) change(person, { week: { limit, body, problem: "", loadedAt: Date.now() } });
