@@ -238,7 +238,16 @@ func (a *app) run(ctx context.Context) error {
 	written := make(chan error, 1)
 	go func() { written <- a.store.Run(writing, a.guard) }()
 
-	defer context.AfterFunc(ctx, func() { a.log.Info("stopping: finishing what waits; another Ctrl-C ends at once") })()
+	told := make(chan struct{})
+	stopTelling := context.AfterFunc(ctx, func() {
+		defer close(told)
+		a.log.Info("stopping: finishing what waits; another Ctrl-C ends at once")
+	})
+	defer func() {
+		if !stopTelling() {
+			<-told // nothing is logged after the end
+		}
+	}()
 	listener := a.listener
 	a.listener = nil // the server closes it
 	serving, ctx := errgroup.WithContext(ctx)
