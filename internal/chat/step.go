@@ -76,7 +76,10 @@ func wholeSeconds(d time.Duration) time.Duration {
 func (s *step) carryOut(ctx context.Context) {
 	inTime, cancel := context.WithTimeout(ctx, s.bot.options.Patience)
 	defer cancel()
-	err := s.bot.penalise(inTime, &s.jobs[len(s.jobs)-1], s.penalty)
+	var err error = skipError("chatguard stopped") // between being chosen and beginning
+	if ctx.Err() == nil {
+		err = s.bot.penalise(inTime, &s.jobs[len(s.jobs)-1], s.penalty)
+	}
 	result, reason := journal.Done, s.deed
 	var skip skipError
 	switch {
