@@ -75,6 +75,22 @@ func TestTheChartSaysWhatItShows(t *testing.T) {
 	}
 }
 
+// TestATableStaysOpen while a curve is added: the first message that is only observed.
+func TestATableStaysOpen(t *testing.T) {
+	w := dash(t).open(1600, 900)
+	columns := func(n int) string {
+		return fmt.Sprintf(`document.querySelectorAll(".chart thead th").length === %d`, n)
+	}
+	w.tells(told + "rates.hour.observed.fill(0);")
+	w.choosesSpan("Last day")
+	w.choosesSpan("Last hour")
+	w.See(has(caption, ": 694 messages, 10 throttled; "))
+	w.Click(".chart summary")
+	w.See(columns(3))
+	w.Must(chromedp.Evaluate[chromedp.Void](told))
+	w.See(has(caption, ", 4 would have been throttled") + "&&" + columns(4) + "&&" + ink("--warn") + "> 0")
+}
+
 // TestALateAnswerIsOld: what is asked for twice isn't shown as it was the first time, whichever answer comes last.
 func TestALateAnswerIsOld(t *testing.T) {
 	w := dash(t).open(1600, 900)
@@ -150,6 +166,7 @@ func TestNothingMovesWhenAChartArrives(t *testing.T) {
 	showCard := func(w *window) { w.visit("#/people?user=" + gardenhour.ID) }
 	drawn, refused := `document.querySelector(".chart canvas")`, says("The database is in trouble.")
 	for name, c := range map[string]struct {
+		width    int64
 		requests string
 		ask      func(*window)
 		below    string
@@ -157,16 +174,17 @@ func TestNothingMovesWhenAChartArrives(t *testing.T) {
 		then     string
 		most     float64 // px that it may move: what is wrong takes a line
 	}{
-		"rates":         {"GET .*/rates", showDay, ".users .row", 0, drawn, 0},
-		"rates refused": {"GET .*/rates", showDay, ".users .row", 503, refused, 40},
-		"week":          {"GET .*/week", showCard, ".person .entry", 0, drawn, 0},
-		"week refused":  {"GET .*/week", showCard, ".person .entry", 503, refused, 40},
+		"rates":           {1400, "GET .*/rates", showDay, ".users .row", 0, drawn, 0},
+		"rates on phones": {360, "GET .*/rates", showDay, ".users .row", 0, drawn, 0},
+		"rates refused":   {1400, "GET .*/rates", showDay, ".users .row", 503, refused, 40},
+		"week":            {1400, "GET .*/week", showCard, ".person .entry", 0, drawn, 0},
+		"week refused":    {1400, "GET .*/week", showCard, ".person .entry", 503, refused, 40},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := dash(t)
 			d.say(gardenhour, 4)
 			d.flushed()
-			w := d.open(1400, 900)
+			w := d.open(c.width, 900)
 			w.See(`document.querySelector(".chart canvas")`)
 			w.holds(c.requests, c.status)
 			c.ask(w)

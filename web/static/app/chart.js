@@ -10,8 +10,6 @@
 //   zone     the time zone it is drawn in; empty is the browser's own
 //   rows     the table: [{ at, values }], oldest first, values in the order of series
 //   step     how far apart its rows are: "5 minutes"
-//
-// Keep the names of the series as they are, or give the chart another key.
 
 import { html, useState } from "../vendor/htm-preact.js";
 import { Plot } from "./plot.js";
@@ -33,7 +31,7 @@ export function Chart({ label, summary, at, series, unit, top = 1, zone, rows, s
   `;
 }
 
-// ChartToCome keeps a chart's place while what it shows isn't there yet: what stands below doesn't move when it comes, but for a line on phones.
+// ChartToCome keeps a chart's place while what it shows isn't there yet: what stands below doesn't move when it comes.
 export const ChartToCome = () => html`<div class="chart to-come"></div>`;
 
 // Legend names the curves; while the pointer is over the chart, it says what they are there.

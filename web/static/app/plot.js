@@ -13,6 +13,7 @@ export function Plot({ at, series, top, zone, onPoint }) {
   const place = useRef(null);
   const plot = useRef(null);
   const data = [at, ...series.map(({ values }) => values)];
+  const names = series.map(({ name }) => name).join();
   useLayoutEffect(() => {
     const drawn = (plot.current = new uPlot(options(place.current.clientWidth, series, top, zone, onPoint), data, place.current));
     const room = new ResizeObserver(([{ contentRect: { width } }]) => drawn.setSize({ width, height }));
@@ -24,8 +25,8 @@ export function Plot({ at, series, top, zone, onPoint }) {
       scheme.removeEventListener("change", recolour);
       drawn.destroy();
     };
-  }, [top, zone]);
-  useLayoutEffect(() => plot.current.setData(data), [at, ...series.map(({ values }) => values)]);
+  }, [top, zone, names]);
+  useLayoutEffect(() => plot.current.setData(data), data);
   return html`<div class="plot" ref=${place}></div>`;
 }
 

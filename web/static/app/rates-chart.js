@@ -33,7 +33,7 @@ export function RatesChart({ state }) {
 
 function Rates({ known, span }) {
   const drawn = useMemo(() => drawing(known, span), [known, span]); // once for each answer, not each time that a countdown goes on
-  return html`<${Chart} key=${span + drawn.series.length} label="Messages a second" unit="a second" ...${drawn} />`;
+  return html`<${Chart} label="Messages a second" unit="a second" ...${drawn} />`;
 }
 
 function drawing(known, span) {
