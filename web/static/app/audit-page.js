@@ -17,7 +17,7 @@ export function AuditPage({ state }) {
   }, [channel, query]);
   if (audit?.channel !== channel) return html`<h1 class="unseen">Audit</h1>`;
   const { filters, rows, problem } = audit;
-  const choose = filter(state, "audit", filters);
+  const choose = filter(state, "audit");
   return html`
     <h1 class="unseen">Audit</h1>
     <${RecordsFilters} label="Filter the audit" name="audit" records=${audit}>

@@ -8,7 +8,7 @@ const results = { done: "done", failed: "failed", skipped: "skipped", observed: 
 
 export function JournalFilters({ state, journal }) {
   const { filters, limits } = journal;
-  const choose = filter(state, "journal", filters);
+  const choose = filter(state, "journal");
   const names = new Set([...limits, ...(filters.limit ? [filters.limit] : [])]); // it may be a former limit
   return html`
     <${RecordsFilters} label="Filter the journal" name="journal" records=${journal}>

@@ -1,8 +1,8 @@
 // Filters of journal and audit. They stand in the address bar, so that they can be sent to somebody, and be left with the browser's button.
 
-import { html, useEffect, useState } from "../vendor/htm-preact.js";
+import { html, useLayoutEffect, useState } from "../vendor/htm-preact.js";
 import { csvAddress, filtersOf } from "./records.js";
-import { linkTo } from "./route.js";
+import { linkTo, parse } from "./route.js";
 
 // RecordsFilters has the fields given it, and the way to take what they leave elsewhere.
 export function RecordsFilters({ label, name, records, children }) {
@@ -14,13 +14,15 @@ export function RecordsFilters({ label, name, records, children }) {
   `;
 }
 
-// filter returns what sets one of a page's filters.
-export const filter = (state, page, filters) => (name, value) => (location.hash = linkTo(state, page, filtersOf(page, { ...filters, [name]: value })));
+// filter returns what sets one of a page's filters, beside those that the address bar has by then.
+export const filter = (state, page) => (name, value) => {
+  location.hash = linkTo(state, page, filtersOf(page, { ...parse(location.hash).query, [name]: value }));
+};
 
 // Text is a filter that is written; it is taken when that is done.
 export function Text({ name, label, value = "", choose }) {
   const [text, write] = useState(value);
-  useEffect(() => write(value), [value]);
+  useLayoutEffect(() => write(value), [value]);
   return html`
     <div class="field">
       <label for=${`filter-${name}`}>${label}</label>
