@@ -145,8 +145,10 @@ function leave(users, id) {
 // announce tells a screen reader how many are throttled, not more often than one can listen to.
 function announce() {
   if (announcing) return;
+  const said = state.announcement;
   announcing = setTimeout(() => {
     announcing = 0;
+    if (state.announcement !== said) return announce(); // something else is just being said
     update((s) => {
       const { throttled, would } = standing();
       const are = throttled === 0 ? "Nobody is throttled" : throttled === 1 ? "1 user is throttled" : `${throttled} users are throttled`;
