@@ -71,13 +71,14 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 		return err
 	}
 	defer a.close()
-	if err := a.printLink(cmd.Context(), cmd.OutOrStdout()); err != nil {
-		return err
-	}
+	// Whoever is told that it runs may stop it.
 	ctx, stop := untilStopped(cmd.Context(), 0)
 	defer stop()
 	asked, ignore := reloads()
 	defer ignore()
+	if err := a.printLink(cmd.Context(), cmd.OutOrStdout()); err != nil {
+		return err
+	}
 	var reloading sync.WaitGroup
 	defer reloading.Wait()
 	defer stop()
