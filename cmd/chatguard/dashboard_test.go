@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -28,14 +29,17 @@ type dashboard struct {
 	app    *app
 }
 
-// openDashboard opens a dashboard that knows what was said in the last hours.
-func openDashboard(t *testing.T, width, height int64, hours int) *dashboard {
+// openDashboard opens a dashboard that knows what was said in the last hours. Its configuration is the demo's, adjusted.
+func openDashboard(t *testing.T, width, height int64, hours int, adjust ...func(*config.Config)) *dashboard {
 	t.Helper()
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
+	for _, f := range adjust {
+		f(&c)
+	}
 	if hours > 0 {
 		remember(t, server, c, hours)
 	}
@@ -89,7 +93,7 @@ func rows(name string, n int) string {
 // TestModeratorAtTheDashboard is an evening in short: somebody is throttled and appears; the moderator lowers the burst; the next message of
 // somebody else, who would have been fine, is deleted.
 func TestModeratorAtTheDashboard(t *testing.T) {
-	d := openDashboard(t, 1400, 900, 0)
+	d := openDashboard(t, 1400, 900, 0, func(c *config.Config) { c.Policy.Limits[0].Refill = time.Hour }) // none of it comes back meanwhile
 	var want []string
 	for i := range 4 {
 		id := say(t, d.twitch, "anna", "", fmt.Sprint("hello ", i))

@@ -31,7 +31,7 @@ func (s *scene) chatter() (hush func()) {
 			select {
 			case <-quiet:
 				return
-			default:
+			case <-time.After(time.Millisecond): // a flood would let several penalties of a user become one
 			}
 			if _, err := s.twitch.Say(l); err != nil && !errors.Is(err, faketwitch.ErrSilenced) { // who floods for long is timed out
 				s.Error(err)

@@ -144,6 +144,7 @@ func TestWithoutATokenReadingGoesOn(t *testing.T) {
 	c.Policy.Limits[0].Refill = time.Hour
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	defer stop()
+	until(t, func() bool { return a.twitch.rights.moderates(server.UserID(demoChannel)) })
 	server.Revoke()
 	for range 4 {
 		say(t, server, "anna", "", "hello")
