@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unicode"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 )
 
@@ -18,6 +21,8 @@ const (
 	patience = 30 * time.Second
 	// lifetime is how long a test may use a window at all.
 	lifetime = 4 * time.Minute
+	// aims is how often something is clicked that moves away.
+	aims = 3
 )
 
 // lastLook is how long a page that has run out of patience may take to say what it shows.
@@ -81,6 +86,7 @@ func Open(tb testing.TB, width, height int64) *Window {
 	tb.Cleanup(cancel)
 	w := &Window{tb, tab, ctx}
 	w.Must(chromedp.EmulateViewport(width, height))
+	w.keepFocus()
 	w.heedConsole()
 	return w
 }
@@ -145,16 +151,24 @@ func (w *Window) See(expression string) {
 	}
 }
 
+// shown is where the page is, what has the focus, what stands in its fields, and what it says.
+const shown = `(() => {
+	const name = (e) => e?.localName + (e?.id && "#" + e.id);
+	const field = (e) => name(e) + ": " + JSON.stringify(/checkbox|radio/.test(e.type) ? e.checked : e.value);
+	const fields = [...document.querySelectorAll("input, select, textarea")].filter((e) => e.type !== "password");
+	return [location.href, "focus: " + name(document.activeElement), ...fields.map(field), document.body.innerText].join("\n");
+})()`
+
 // fatal ends the test, and says what the page shows.
 func (w *Window) fatal(format string, args ...any) {
 	w.Helper()
 	last, cancel := context.WithTimeout(w.tab, lastLook)
 	defer cancel()
-	text, err := chromedp.Run(last, chromedp.Evaluate[string]("document.body.innerText"))
+	text, err := chromedp.Run(last, chromedp.Evaluate[string](shown))
 	if err != nil {
 		text = err.Error()
 	}
-	w.Fatalf("%s\nthe page says:\n%s", fmt.Sprintf(format, args...), text)
+	w.Fatalf("%s\nthe page:\n%s", fmt.Sprintf(format, args...), text)
 }
 
 // Press clicks a button once that is possible.
@@ -164,45 +178,103 @@ func (w *Window) Press(button string) {
 	w.Click(button)
 }
 
-// middle is where the first of what a selector finds is clicked: once two looks find it in the same place, and nothing over it. Out of sight, or behind a
-// bar that stays while the page scrolls, it is scrolled to.
-const middle = `(async () => {
+// still looks at what a selector finds until two looks see the same and that is accepted, and returns what accepting it gave. Between the looks a frame
+// is drawn, and what the page does after a frame is done.
+const still = `const still = async (selector, look, accept, problem) => {
 	const until = Date.now() + %d;
-	let before = "", over = null;
+	let before;
 	while (Date.now() < until) {
-		const wanted = document.querySelector(%q);
-		over = null;
-		const [place] = wanted?.getClientRects() ?? [];
-		if (place && JSON.stringify(place) === before) {
-			const point = [place.x + place.width / 2, place.y + place.height / 2];
-			over = document.elementFromPoint(...point);
-			if (wanted.contains(over) || over?.closest("label")?.control === wanted) return point;
-			wanted.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
-		}
-		before = JSON.stringify(place);
-		await new Promise((next) => setTimeout(next, 40));
+		const element = document.querySelector(selector);
+		const seen = element ? look(element) : undefined;
+		const accepted = seen !== undefined && seen === before && accept(element);
+		if (accepted) return accepted;
+		before = seen;
+		await new Promise((next) => {
+			setTimeout(() => requestAnimationFrame(() => setTimeout(next)), 40);
+			setTimeout(next, 1000); // a page that isn't shown draws no frames
+		});
 	}
-	throw new Error(over ? "behind " + over.outerHTML.slice(0, 200) : "not there, out of sight or never still");
+	throw new Error(problem());
+};`
+
+// middle is where something is clicked: where it lies still with nothing over it. Out of sight, or behind a bar that stays while the page scrolls, it is
+// scrolled to. Whether the click hits is in window.aimed then.
+const middle = `(async () => {
+	%s
+	let over = null;
+	const place = (wanted) => JSON.stringify(wanted.getClientRects()[0]);
+	const isOn = (wanted, hit) => wanted.contains(hit) || hit?.closest("label")?.control === wanted;
+	const free = (wanted) => {
+		const { x, y, width, height } = wanted.getClientRects()[0];
+		const point = [x + width / 2, y + height / 2];
+		over = document.elementFromPoint(...point);
+		if (!isOn(wanted, over)) {
+			wanted.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+			return null;
+		}
+		const aimed = (window.aimed = { hit: false });
+		addEventListener("click", ({ target }) => (aimed.hit = isOn(wanted, target)), { capture: true, once: true });
+		return point;
+	};
+	return still(%q, place, free, () => (over ? "behind " + over.outerHTML.slice(0, 200) : "not there, out of sight or never still"));
 })()`
 
-// Click clicks on what a CSS selector finds, once it lies still and nothing covers it.
+// Click clicks on the first of what a CSS selector finds, once it lies still and nothing covers it; like a person once more where it has moved away just
+// then.
 func (w *Window) Click(selector string) {
 	w.Helper()
-	point, err := chromedp.Run(w.ctx, chromedp.Evaluate[[2]float64](fmt.Sprintf(middle, patience.Milliseconds(), selector), chromedp.EvalAwaitPromise))
-	if err != nil {
-		w.fatal("never clicked: %s: %v", selector, err)
+	for range aims {
+		point, err := chromedp.Run(w.ctx, chromedp.Evaluate[[2]float64](fmt.Sprintf(middle, fmt.Sprintf(still, patience.Milliseconds()), selector), chromedp.EvalAwaitPromise))
+		if err != nil {
+			w.fatal("never clicked: %s: %v", selector, err)
+		}
+		w.Must(chromedp.MouseClickXY(point[0], point[1]))
+		if Eval[bool](w, "!window.aimed || aimed.hit") { // where the click led to another document, it has hit
+			return
+		}
+		w.Logf("%s moved away from a click", selector)
 	}
-	w.Must(chromedp.MouseClickXY(point[0], point[1]))
+	w.fatal("never hit: %s", selector)
 }
 
-// Write replaces what stands in a field.
+// Type presses keys one after another, where the focus is. As with a keyboard, a page that keeps a key to itself gets no letter of it afterwards,
+// wherever the focus has gone meanwhile.
+func (w *Window) Type(keys string) {
+	w.Helper()
+	w.Must(chromedp.KeyEvent(keys, func(key *input.DispatchKeyEventParams) {
+		if key.Type == input.DispatchKeyEventTypeKeyDown {
+			key.Type = input.DispatchKeyEventTypeRawKeyDown
+		}
+	}))
+}
+
+// TypeIn presses keys in what a CSS selector finds, once it can have the focus.
+func (w *Window) TypeIn(selector, keys string) {
+	w.Helper()
+	w.See(fmt.Sprintf(`(document.querySelector(%[1]q)?.focus(), document.activeElement === document.querySelector(%[1]q))`, selector))
+	w.Type(keys)
+}
+
+// whole has the focus in a field, and all selected that stands there, once that changes no more.
+const whole = `(async () => {
+	%s
+	const text = (field) => (field.focus(), field === document.activeElement ? field.value : undefined);
+	return still(%q, text, (field) => (field.select(), true), () => "not there, without the focus or never still");
+})()`
+
+// Write replaces what stands in a field; without a text that is only selected. Enter, or another control character, that the text ends with is pressed
+// once the rest stands there.
 func (w *Window) Write(field, text string) {
 	w.Helper()
-	w.Must(
-		chromedp.Focus(chromedp.CSS(field)),
-		chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).select()`, field)),
-		chromedp.SendKeys(chromedp.CSS(field), text),
-	)
+	if err := chromedp.Do(w.ctx, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(whole, fmt.Sprintf(still, patience.Milliseconds()), field), chromedp.EvalAwaitPromise)); err != nil {
+		w.fatal("never written in: %s: %v", field, err)
+	}
+	letters := strings.TrimRightFunc(text, unicode.IsControl)
+	w.Type(letters)
+	if written := Eval[string](w, fmt.Sprintf("document.querySelector(%q).value", field)); letters != "" && written != letters {
+		w.fatal("in %s stands %q after %q was written", field, written, letters)
+	}
+	w.Type(text[len(letters):])
 }
 
 // Picture returns what the window shows, as PNG.

@@ -157,6 +157,7 @@ func TestAGoodTokenTakesNoTurn(t *testing.T) {
 
 func TestGuessingTokensIsLimitedByAddress(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	d.stopClock()
 	guess := func(secret, from string) answer {
 		return d.do("GET", "/api/v1/status", nil, bearing(secret), header("X-Forwarded-For", from))
 	}

@@ -34,7 +34,7 @@ func TestMessagesAreGranted(t *testing.T) {
 		limit.dispatchEvent(new Event("change", { bubbles: true }));
 	}`))
 	w.Accessible()
-	w.Must(chromedp.SendKeys(chromedp.CSS("#grant-messages"), kb.Enter))
+	w.TypeIn("#grant-messages", kb.Enter)
 	w.See(answered("2 extra messages in burst, until ") + "&&" + standing("burst", "with 2 extra") + "&&" + why("2 messages at once left in burst, 2 of them granted"))
 	w.See(`!document.querySelector(".amend") && document.activeElement.id === "amend-grant"`)
 	if v := d.say(gardenhour, 2); !v.Allowed {
@@ -45,7 +45,7 @@ func TestMessagesAreGranted(t *testing.T) {
 	w.Write("#grant-messages", "99999999999")
 	w.Click(".amend .primary")
 	w.See(`document.querySelector(".amend .error[role=alert]").textContent !== "" && document.querySelector("#grant-messages").value === "99999999999"`)
-	w.Must(chromedp.KeyEvent(kb.Escape))
+	w.Type(kb.Escape)
 	w.See(`!document.querySelector(".amend") && document.activeElement.id === "amend-grant"`)
 }
 
@@ -193,7 +193,7 @@ func TestWhatIsntSavedIsSaidOnTheCard(t *testing.T) {
 	w.See(says("Database failing"))
 	w.Click("#amend-reset")
 	w.Click(".amend .primary")
-	w.See(answered("That holds, but isn’t saved yet: a restart now would undo it."))
+	w.See(answered("That holds, but isn’t saved yet: a restart now would undo it.") + "&&" + why("3 of 3 messages at once left"))
 	w.Press(".pardon button")
 	w.See(`document.querySelector(".pardon").innerText.includes("not saved yet")`)
 }

@@ -65,6 +65,7 @@ func TestTheAuditSaysWhoChangedWhat(t *testing.T) {
 	w.visit("#/audit?action=policy")
 	w.See(audited(1, "owner changed the limits revision 1 burst: messages at once 3 → 7"))
 	w.pick("#filter-action", "")
+	w.See(`location.hash === "#/audit" && document.querySelectorAll(".audit").length > 1`)
 	w.Write("#filter-author", "berta\r")
 	w.See(`location.hash === "#/audit?author=berta" &&` + audited(2, "berta pardoned"))
 	w.Write("#filter-author", "nobody\r")

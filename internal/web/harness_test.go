@@ -40,6 +40,7 @@ type dashboard struct {
 
 	mu        sync.Mutex
 	ahead     time.Duration // the clock is so far ahead
+	stopped   time.Time     // when it was stopped; zero while it runs
 	recalling bool          // what is said now was said before the Server began
 }
 
@@ -211,7 +212,17 @@ func (d *dashboard) start(opts Options) {
 func (d *dashboard) now() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if !d.stopped.IsZero() {
+		return d.stopped.Add(d.ahead)
+	}
 	return time.Now().Add(d.ahead)
+}
+
+// stopClock lets no time go by but by pass.
+func (d *dashboard) stopClock() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped = time.Now()
 }
 
 // pass lets time go by on every clock.

@@ -39,11 +39,15 @@ func entries(n int, text string) string {
 // pick chooses a value in a list of them, as a person does.
 func (w *window) pick(list, value string) {
 	w.Window.Helper()
-	w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
+	w.Must(chromedp.Evaluate[chromedp.Void](picked(list, value)))
+}
+
+func picked(list, value string) string {
+	return fmt.Sprintf(`{
 		const list = document.querySelector(%q);
 		list.value = %q;
 		list.dispatchEvent(new Event("change", { bubbles: true }));
-	}`, list, value)))
+	}`, list, value)
 }
 
 func TestTheJournalIsFiltered(t *testing.T) {
@@ -69,6 +73,8 @@ func TestTheJournalIsFiltered(t *testing.T) {
 
 	w.pick("#filter-limit", "daily")
 	w.See(`location.hash === "#/journal?limit=daily" &&` + says("No throttled message fits these filters."))
+	w.Must(chromedp.Evaluate[chromedp.Void](picked("#filter-limit", "") + picked("#filter-action", "delete") + picked("#filter-result", "done"))) // at once
+	w.See(`location.hash === "#/journal?action=delete&result=done" &&` + entries(1, "teahouse") + "&&" + entries(0, "gardenhour"))
 	w.visit("#/journal?user=72&action=delete") // somebody was sent it
 	w.See(entries(1, "teahouse") + "&&" + entries(0, "gardenhour") + `&& document.querySelector("#filter-action").value === "delete"`)
 	w.Click(".entry .user a")
@@ -105,7 +111,7 @@ func TestNewEntriesWaitUntilTheyAreWanted(t *testing.T) {
 	d.went(first, journal.Failed, "Twitch said no")
 	d.say(teahouse, 5)
 	w.See(says("2 new: show") + "&&" + entries(0, "teahouse") + "&&" + entries(1, "delete failed: Twitch said no"))
-	w.Must(chromedp.Focus(chromedp.CSS(".fresh button")), chromedp.KeyEvent(kb.Enter))
+	w.TypeIn(".fresh button", kb.Enter)
 	w.See(entries(2, "teahouse") + "&&" + entries(1, "gardenhour") + `&& !document.querySelector(".fresh button")`)
 	w.See(`document.activeElement === document.querySelector(".entry .text-button")`)
 	if top := browsertest.Eval[string](w.Window, `document.querySelector(".entry .user").textContent`); top != "teahouse" {
@@ -145,10 +151,10 @@ func TestAWholeMessageIsShownOnDemand(t *testing.T) {
 	if all := browsertest.Eval[bool](w.Window, `document.querySelector(".entry").textContent.includes("the end")`); all {
 		t.Error("the row has the whole text")
 	}
-	w.Must(chromedp.Focus(chromedp.CSS(".text-button")), chromedp.KeyEvent(kb.Enter))
+	w.TypeIn(".text-button", kb.Enter)
 	w.See(`document.querySelector("dialog")?.open && document.querySelector(".whole-text").textContent.endsWith("the end") &&` + says("Penalty due"))
 	w.Accessible()
-	w.Must(chromedp.KeyEvent(kb.Escape))
+	w.Type(kb.Escape)
 	w.See(`!document.querySelector("dialog") && document.activeElement.className === "text-button"`)
 }
 
@@ -161,7 +167,7 @@ func TestTheSearchIsReachedFromAWholeMessage(t *testing.T) {
 		w.visit(page)
 		w.Click(message)
 		w.See(`document.querySelector("dialog")?.open`)
-		w.Must(chromedp.KeyEvent("/"))
+		w.Type("/")
 		w.See(`!document.querySelector("dialog") && document.activeElement.id === "find"`)
 	}
 }
@@ -189,7 +195,7 @@ func TestAMessageIsPardonedInTheJournal(t *testing.T) {
 	w := d.open(1400, 900)
 	w.goTo("journal")
 	w.See(entries(1, "gardenhour"))
-	w.Must(chromedp.Focus(chromedp.CSS(".pardon button")), chromedp.KeyEvent(kb.Enter))
+	w.TypeIn(".pardon button", kb.Enter)
 	w.See(`document.activeElement.textContent.trim() === "Pardoned"`)
 	if e, err := d.guard.Explain(chatguard.Message{ChannelID: channelID, User: gardenhour}); err != nil || e.Strikes != 0 {
 		t.Errorf("pardoned, and %d strikes, %v", e.Strikes, err)
@@ -211,7 +217,7 @@ func TestAPardonIsThereForEveryone(t *testing.T) {
 	w.Accessible()
 	w.Click(".entry:last-child .text-button")
 	w.See(`[...document.querySelectorAll("dialog dd")].some((dd) => dd.textContent.startsWith("by berta, ")) && !document.querySelector("dialog .pardon button")`)
-	w.Must(chromedp.KeyEvent(kb.Escape))
+	w.Type(kb.Escape)
 	w.seePerson(gardenhour)
 	w.See(`document.querySelector(".person span.pardon.muted") && !document.querySelector(".person .pardon button")`)
 }
@@ -259,7 +265,7 @@ func TestHostileTextsStayTextInTheJournal(t *testing.T) {
 			w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelectorAll(".text-button")[%d].click()`, i)))
 			w.See(`document.querySelector("dialog")?.open`)
 			w.fits()
-			w.Must(chromedp.KeyEvent(kb.Escape))
+			w.Type(kb.Escape)
 		}
 		w.unharmed()
 	}

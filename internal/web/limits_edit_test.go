@@ -158,24 +158,20 @@ func TestPenaltiesAreSetByKeyboard(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.toLimits()
-	press := func(id, key string) {
-		w.See(fmt.Sprintf(`document.getElementById(%q)?.disabled === false`, id))
-		w.Must(chromedp.Focus(chromedp.CSS("#"+id)), chromedp.KeyEvent(key))
-	}
-	press("rung-2-up", kb.Enter) // warn, of delete, delete, warn, timeout 30s, timeout 10m
+	w.TypeIn("#rung-2-up", kb.Enter) // warn, of delete, delete, warn, timeout 30s, timeout 10m
 	w.focused("rung-1-up")
-	w.Must(chromedp.KeyEvent(kb.Enter)) // and on to the top
+	w.Type(kb.Enter) // and on to the top
 	w.focused("rung-0-action")
-	press("add-rung", kb.Enter)
+	w.TypeIn("#add-rung", kb.Enter)
 	w.focused("rung-5-action")
 	w.Write("#rung-5", "1209601")
 	w.See(has(`document.querySelector("#rung-5-error")`, "two weeks, is the most."))
 	w.Write("#rung-5", "3600")
 	w.pickOption("#rung-3-action", "timeout refill")
 	w.Write("#strike_every", "20")
-	press("exempt-moderator", " ")
-	press("exempt-vip", " ")
-	w.Must(chromedp.Focus(chromedp.CSS("#forget_after")), chromedp.SendKeys(chromedp.CSS("#forget_after"), kb.Enter)) // Enter saves
+	w.TypeIn("#exempt-moderator", " ")
+	w.TypeIn("#exempt-vip", " ")
+	w.TypeIn("#forget_after", kb.Enter) // Enter saves
 	w.See(says("Saved by anna"))
 	p := d.guard.Policy(channelID)
 	want := "[warn delete delete timeout refill timeout 10m timeout 1h]"
@@ -191,15 +187,15 @@ func TestALimitIsAddedByKeyboard(t *testing.T) {
 	d := dash(t)
 	w := d.open(360, 800)
 	w.toLimits()
-	w.Must(chromedp.Focus(chromedp.CSS("#add-limit")), chromedp.KeyEvent(kb.Enter))
+	w.TypeIn("#add-limit", kb.Enter)
 	w.See(`document.querySelector(".chooser li button")`)
-	w.Must(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Escape))
+	w.Type(kb.Tab + kb.Escape)
 	w.focused("add-limit")
-	w.Must(chromedp.KeyEvent(kb.Enter))
+	w.Type(kb.Enter)
 	w.See(`document.querySelector(".chooser li button")`)
-	w.Must(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	w.Type(kb.Tab + kb.Enter)
 	w.focused("name-2")
-	w.Must(chromedp.KeyEvent(kb.Enter))
+	w.Type(kb.Enter)
 	w.See(says("Saved by anna"))
 	if limits := d.guard.Policy(channelID).Limits; len(limits) != 3 || limits[2].Name != "token-bucket" {
 		t.Errorf("limits %+v", limits)

@@ -3,7 +3,6 @@ package web
 import (
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatguard/chatguard"
@@ -14,7 +13,7 @@ import (
 func (w *window) enter(button, then string) {
 	w.Window.Helper()
 	w.See(`document.querySelector('` + button + `')?.matches(":enabled:not([aria-disabled=true])")`)
-	w.Must(chromedp.Focus(chromedp.CSS(button)), chromedp.KeyEvent(kb.Enter))
+	w.TypeIn(button, kb.Enter)
 	w.See(then)
 	w.See(`document.activeElement !== document.body && !document.activeElement.matches(":disabled")`)
 }
@@ -46,7 +45,10 @@ func TestTheFocusStaysWithWhoChangesLimits(t *testing.T) {
 		w.enter(button, `!document.querySelector(".both")`)
 	}
 	w.Write("#burst-0", "9")
-	w.Must(chromedp.Focus(chromedp.CSS("input[value=enforce]")), chromedp.KeyEvent(kb.Enter)) // saves, too, and can't be used meanwhile
+	w.holds("PUT", 0)
+	w.TypeIn("input[value=enforce]", kb.Enter) // saves, too, and can't be used meanwhile
+	w.See(`document.querySelector(".mode").disabled && document.activeElement.id === "save"`)
+	w.release()
 	w.See(saved("9") + `&& document.activeElement.id === "save"`)
 }
 

@@ -38,7 +38,7 @@ func TestLoweringTheBurstThrottlesTheNextMessage(t *testing.T) {
 	if burst := d.guard.Policy(channelID).Limits[0].Burst; burst != 3 {
 		t.Errorf("undone, and the burst is %d", burst)
 	}
-	w.Must(chromedp.KeyEvent(kb.Escape))
+	w.Type(kb.Escape)
 	w.See(`!document.querySelector(".note")`)
 }
 
@@ -168,7 +168,7 @@ func TestEveryNumberOfALimitCanBeChanged(t *testing.T) {
 		t.Errorf("in force is %+v\nwant        %+v", got, want)
 	}
 
-	w.Must(chromedp.Focus(chromedp.CSS("#messages-8")), chromedp.SendKeys(chromedp.CSS("#messages-8"), "7")) // counts in all channels
+	w.TypeIn("#messages-8", "7") // counts in all channels
 	w.See(`document.querySelector("#messages-8").readOnly && document.querySelector("#messages-8").value === "1000"`)
 }
 

@@ -116,14 +116,14 @@ func TestThePageMissesNothingWhileItIsCutOff(t *testing.T) {
 	w := d.openBlank(1400, 900)
 	w.Must(chromedp.Navigate("http://" + wire.address + "/#signin=good-code"))
 	d.say(chatguard.User{ID: "41", Login: "anna"}, 4)
-	w.See(says("anna"))
+	w.See(rows("anna", 1))
 	before := wire.sent()
 	for _, login := range []string{"berta", "clara"} {
 		wire.cut(true)
 		w.See(isLost)
 		d.say(chatguard.User{ID: "id-of-" + login, Login: login}, 4)
 		wire.cut(false)
-		w.See(isBack + "&&" + says(login) + "&&" + says("anna"))
+		w.See(isBack + "&&" + rows(login, 1) + "&&" + rows("anna", 1))
 	}
 	wire.cut(true)
 	w.See(isLost)

@@ -75,6 +75,7 @@ func TestTheCookieKnowsTheMountPathAndTLS(t *testing.T) {
 
 func TestGuessingIsLimitedByAddress(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	d.stopClock()
 	guess := func(secret, from string) answer {
 		return d.do("POST", "/api/v1/session", map[string]string{"token": secret}, header("X-Forwarded-For", from))
 	}

@@ -34,7 +34,7 @@ func TestAChannelIsPausedByKeyboard(t *testing.T) {
 	w, other := d.open(360, 800), d.openAgain(1400, 900)
 	w.See(button("pause", "Pause", "lets everyone write until it is resumed") + "&&" + inHeader("good", "Enforcing"))
 	w.fits()
-	w.Must(chromedp.Focus(chromedp.CSS("#pause")), chromedp.KeyEvent(kb.Enter))
+	w.TypeIn("#pause", kb.Enter)
 	for _, each := range []*window{w, other} {
 		each.See(button("pause", "Resume", "Paused by anna: nobody is held back.") + "&&" + inHeader("notice", "Observing nobody is held back"))
 		each.fits()
@@ -119,7 +119,7 @@ func TestASwitchThatFailsIsSaidBesideIt(t *testing.T) {
 	w.See(has(problem, "it is done, but a restart would undo it: the database is in trouble") + `&& !document.querySelector("#pause + div [role=alert]")`)
 	w.See(button("raid", "Raid mode off", "Raid mode until"))
 	w.fits()
-	w.Must(chromedp.KeyEvent(kb.Escape))
+	w.Type(kb.Escape)
 	w.See("!" + problem)
 	d.store.refuse(nil)
 	w.Press("#raid")
