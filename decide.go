@@ -46,7 +46,7 @@ func (v *Verdict) decide(d *limits.Decision, at int64) {
 	if v.Exempt = d.Exempt; d.Limit == nil {
 		return // or a policy without limits
 	}
-	v.Remaining, v.ResetAt = int(d.Remaining), time.Unix(0, d.ResetAt)
+	v.Tightest, v.Remaining, v.ResetAt = d.Limit.Name(), int(d.Remaining), time.Unix(0, d.ResetAt)
 	if d.Allowed && d.LeaveAt > at && v.policy(d).Mode == Enforce {
 		v.Delay = time.Duration(d.LeaveAt - at)
 	}

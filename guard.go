@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,10 +43,10 @@ type Options struct {
 
 // Guard decides. It is safe for concurrent use; make one with New.
 type Guard struct {
-	now      func() time.Time
-	observer func(Message, Verdict)
-	maxUsers int
-	channels channels
+	now       func() time.Time
+	observers atomic.Pointer[[]func(Message, Verdict)] // never changed, only replaced; nil without any
+	maxUsers  int
+	channels  channels
 
 	changing   sync.Mutex                   // held while a policy changes
 	base       atomic.Pointer[compiled]     // for channels without a policy of their own
@@ -68,7 +69,9 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	}
 	g := &Guard{now: time.Now, maxUsers: defaultMaxUsers}
 	if opts != nil {
-		g.observer = opts.Observer
+		if opts.Observer != nil {
+			g.AddObserver(opts.Observer)
+		}
 		if opts.Now != nil {
 			g.now = opts.Now
 		}
@@ -139,12 +142,32 @@ func (g *Guard) entries(n int) EntryID {
 	return EntryID(g.lastEntry.Add(int64(n)) - int64(n) + 1)
 }
 
-// tell tells the observer, if there is one.
+// AddObserver lets one more observer be told every verdict from now on, after those that are told already. Options.Observer says what it
+// must keep to. A store or a dashboard that is made for a Guard adds itself.
+func (g *Guard) AddObserver(observer func(Message, Verdict)) {
+	for {
+		before := g.observers.Load()
+		var all []func(Message, Verdict)
+		if before != nil {
+			all = slices.Clone(*before)
+		}
+		all = append(all, observer)
+		if g.observers.CompareAndSwap(before, &all) {
+			return
+		}
+	}
+}
+
+// tell tells the observers, if there are any.
 func (g *Guard) tell(m *Message, v *Verdict) {
-	if g.observer != nil {
-		told := *m
-		told.SentAt = v.At
-		g.observer(told, *v)
+	observers := g.observers.Load()
+	if observers == nil {
+		return
+	}
+	told := *m
+	told.SentAt = v.At
+	for _, observer := range *observers {
+		observer(told, *v)
 	}
 }
 

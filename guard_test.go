@@ -46,13 +46,13 @@ func TestVerdictOfAThrottledMessage(t *testing.T) {
 	g := enforced(t, nil, nil)
 	for left := 2; left >= 0; left-- {
 		v := mustCheck(t, g, from("7", 0))
-		if want := (Verdict{At: monday, ChannelID: "1", UserID: "7", Allowed: true, Remaining: left, ResetAt: v.ResetAt}); v != want || v.Throttled() {
+		if want := (Verdict{At: monday, ChannelID: "1", UserID: "7", Allowed: true, Tightest: "burst", Remaining: left, ResetAt: v.ResetAt}); v != want || v.Throttled() {
 			t.Fatalf("got %+v\nwant %+v", v, want)
 		}
 	}
 	v := mustCheck(t, g, from("7", 1))
 	want := Verdict{
-		At: monday.Add(time.Second), ChannelID: "1", UserID: "7", Series: v.Series, Limit: "burst", RetryAfter: 3 * time.Second,
+		At: monday.Add(time.Second), ChannelID: "1", UserID: "7", Series: v.Series, Limit: "burst", Tightest: "burst", RetryAfter: 3 * time.Second,
 		EntryID: v.EntryID, Penalty: Penalty{Action: Delete}, Strikes: 1, NewStrike: true, ResetAt: v.ResetAt,
 	}
 	if v != want || v.EntryID == 0 || !v.ResetAt.Equal(monday.Add(12*time.Second)) {
@@ -153,6 +153,12 @@ func TestMessagesThatCannotBeJudged(t *testing.T) {
 		if v, err := g.Check(context.Background(), m); !errors.Is(err, want) || v != (Verdict{}) {
 			t.Errorf("error %v, want %v", err, want)
 		}
+		if err := m.Validate(); err != want {
+			t.Errorf("Validate: %v, want %v", err, want)
+		}
+	}
+	if m := (Message{ChannelID: "1", User: User{ID: "7"}}); m.Validate() != nil {
+		t.Errorf("a message without a time: %v", m.Validate())
 	}
 	if observed != 0 {
 		t.Errorf("the observer heard of %d", observed)
@@ -276,6 +282,26 @@ func TestObserverAndPeek(t *testing.T) {
 	if heard[len(heard)-1] != exempt {
 		t.Error("the observer doesn't hear of exempt messages")
 	}
+}
+
+func TestObserversAreToldInTheirOrder(t *testing.T) {
+	var told []string
+	note := func(name string) func(Message, Verdict) {
+		return func(m Message, v Verdict) {
+			if v.At.Equal(monday) && m.SentAt.Equal(monday) { // a message without a time brings the clock's
+				told = append(told, name)
+			}
+		}
+	}
+	g := enforced(t, nil, &Options{Observer: note("a"), Now: func() time.Time { return monday }})
+	g.AddObserver(note("b"))
+	mustCheck(t, g, Message{ChannelID: "1", User: User{ID: "7"}})
+	g.AddObserver(note("c"))
+	mustCheck(t, g, Message{ChannelID: "1", User: User{ID: "7"}})
+	if got := strings.Join(told, ""); got != "ababc" {
+		t.Errorf("told %s", got)
+	}
+	enforced(t, nil, &Options{}).AddObserver(note("alone"))
 }
 
 func TestStateComesBack(t *testing.T) {

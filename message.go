@@ -1,6 +1,10 @@
 package chatguard
 
-import "time"
+import (
+	"time"
+
+	"github.com/chatguard/chatguard/internal/limits"
+)
 
 // Message is one chat line as the Guard sees it: who, where, when, and what it costs.
 //
@@ -13,6 +17,16 @@ type Message struct {
 	Text            string    // what was written; the Guard doesn't read it
 	SentAt          time.Time // when it was sent, from 1970 to February 2116; zero means now, by the Guard's clock
 	Cost            int       // how many messages it counts as; 0 means 1, less is an error
+}
+
+// Validate returns nil where the message can be judged, and else why not, as Check does: ErrNoChannel, ErrNoUser, ErrLongID, ErrCost or ErrTime.
+func (m *Message) Validate() error {
+	at := m.SentAt
+	if at.IsZero() {
+		at = time.Unix(0, 0) // now is always fine
+	}
+	var q limits.Request
+	return m.request(&q, at, 0)
 }
 
 // Mirrored reports whether the message was written in another channel than the one it appeared in.

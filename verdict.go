@@ -1,9 +1,6 @@
 package chatguard
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // EntryID names one throttled message in the journal. IDs rise with time, fit a JSON number, and are never 0.
 type EntryID int64
@@ -21,10 +18,11 @@ type Verdict struct {
 	Degraded bool // decided while the store is in trouble: what is spent now may not survive the process
 
 	Limit      string        // the limit that throttles, or would have; empty when all of them allow
-	Remaining  int           // messages of cost 1 that this limit (when all allow: the tightest) would still take; -1 when Exempt
+	Tightest   string        // the limit that Remaining and ResetAt are of: Limit, or when all allow the one with the least remaining; empty when Exempt, and without limits
+	Remaining  int           // messages of cost 1 that the Tightest limit would still take; -1 when Exempt, and without limits
 	RetryAfter time.Duration // counted from At: the same message would pass at At+RetryAfter, and not 1 ns sooner; 0 when it passes, or Never
 	Delay      time.Duration // of an allowed message, counted from At: how long it is to be held until its turn comes; 0 where the policy observes
-	ResetAt    time.Time     // when that limit will have forgotten everything; zero when Exempt, and without limits
+	ResetAt    time.Time     // when the Tightest limit will have forgotten everything; zero when Exempt, and without limits
 
 	EntryID   EntryID // of a throttled or observed message: its journal entry; 0 otherwise
 	Penalty   Penalty // what is to happen to the message and its author; the zero value when Allowed
@@ -47,58 +45,4 @@ func (v *Verdict) MaySpeakAt() time.Time {
 		return time.Time{}
 	}
 	return v.At.Add(v.RetryAfter)
-}
-
-// verdictJSON is the one JSON form of a verdict.
-type verdictJSON struct {
-	At           time.Time  `json:"at"`
-	Channel      string     `json:"channel"`
-	UserID       string     `json:"user_id"`
-	Allowed      bool       `json:"allowed"`
-	Limit        string     `json:"limit"`
-	Remaining    *int       `json:"remaining"`
-	RetryAfterMS *int64     `json:"retry_after_ms"`
-	DelayMS      int64      `json:"delay_ms"`
-	ResetAt      *time.Time `json:"reset_at"`
-	Never        bool       `json:"never"`
-	Observed     bool       `json:"observed"`
-	Penalty      Penalty    `json:"penalty"`
-	WouldBe      *Penalty   `json:"would_be,omitempty"`
-	Exempt       bool       `json:"exempt,omitempty"`
-	Degraded     bool       `json:"degraded,omitempty"`
-	Entry        EntryID    `json:"entry,omitempty"`
-	Strikes      int        `json:"strikes,omitempty"`
-	NewStrike    bool       `json:"new_strike,omitempty"`
-}
-
-// MarshalJSON writes the form that the command line and the HTTP API share. Times are RFC 3339 in UTC; waits are rounded up, retry_after_ms is
-// null where waiting never helps; remaining and reset_at are null for an exempt message and without limits.
-func (v Verdict) MarshalJSON() ([]byte, error) {
-	out := verdictJSON{
-		At: v.At.UTC(), Channel: v.ChannelID, UserID: v.UserID,
-		Allowed: v.Allowed, Observed: v.Observed, Exempt: v.Exempt, Never: v.Never, Degraded: v.Degraded,
-		Limit: v.Limit, Penalty: v.Penalty, Entry: v.EntryID, Strikes: v.Strikes, NewStrike: v.NewStrike,
-		DelayMS: roundedUp(v.Delay),
-	}
-	if !v.ResetAt.IsZero() {
-		reset := v.ResetAt.UTC()
-		out.Remaining, out.ResetAt = &v.Remaining, &reset
-	}
-	if !v.Never {
-		ms := roundedUp(v.RetryAfter)
-		out.RetryAfterMS = &ms
-	}
-	if v.Observed {
-		out.WouldBe = &v.WouldBe
-	}
-	return json.Marshal(out)
-}
-
-// roundedUp is a wait in milliseconds.
-func roundedUp(wait time.Duration) int64 {
-	ms := int64(wait / time.Millisecond)
-	if wait%time.Millisecond > 0 {
-		ms++
-	}
-	return ms
 }

@@ -8,10 +8,7 @@ import (
 // Wait is a length of time as people say it, rounded up so that nobody waits in vain: "4 s", "12 min", "3 h 12 min", "5 days". Less than
 // nothing is "0 s".
 func Wait(d time.Duration) string {
-	seconds := int64(d / time.Second)
-	if d > time.Duration(seconds)*time.Second {
-		seconds++
-	}
+	seconds := roundedUp(d, time.Second)
 	minutes := (seconds + 59) / 60
 	switch {
 	case seconds < 120:

@@ -1,0 +1,89 @@
+package chatguard
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// MarshalJSON writes the form that the command line and the HTTP API share. Times are RFC 3339 in UTC; waits are rounded up, retry_after_ms is
+// null where waiting never helps; remaining and reset_at are null for an exempt message and without limits.
+func (v Verdict) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
+
+// AppendJSON appends what MarshalJSON writes. It is for whoever writes many: json.Marshal takes several times as long.
+func (v *Verdict) AppendJSON(b []byte) []byte {
+	b = appendTime(append(b, `{"at":`...), v.At)
+	b = appendText(append(b, `,"channel":`...), v.ChannelID)
+	b = appendText(append(b, `,"user_id":`...), v.UserID)
+	b = strconv.AppendBool(append(b, `,"allowed":`...), v.Allowed)
+	b = appendText(append(b, `,"limit":`...), v.Limit)
+	limited := !v.ResetAt.IsZero()
+	b = appendNumber(append(b, `,"remaining":`...), int64(v.Remaining), limited)
+	b = appendNumber(append(b, `,"retry_after_ms":`...), roundedUp(v.RetryAfter, time.Millisecond), !v.Never)
+	b = strconv.AppendInt(append(b, `,"delay_ms":`...), roundedUp(v.Delay, time.Millisecond), 10)
+	b = append(b, `,"reset_at":`...)
+	if limited {
+		b = appendTime(b, v.ResetAt)
+	} else {
+		b = append(b, "null"...)
+	}
+	b = strconv.AppendBool(append(b, `,"never":`...), v.Never)
+	b = strconv.AppendBool(append(b, `,"observed":`...), v.Observed)
+	b = appendText(append(b, `,"penalty":`...), v.Penalty.String())
+	if v.Observed {
+		b = appendText(append(b, `,"would_be":`...), v.WouldBe.String())
+	}
+	return append(v.appendRare(b), '}')
+}
+
+// appendRare appends what most verdicts don't have.
+func (v *Verdict) appendRare(b []byte) []byte {
+	if v.Exempt {
+		b = append(b, `,"exempt":true`...)
+	}
+	if v.Degraded {
+		b = append(b, `,"degraded":true`...)
+	}
+	if v.EntryID != 0 {
+		b = strconv.AppendInt(append(b, `,"entry":`...), int64(v.EntryID), 10)
+	}
+	if v.Strikes != 0 {
+		b = strconv.AppendInt(append(b, `,"strikes":`...), int64(v.Strikes), 10)
+	}
+	if v.NewStrike {
+		b = append(b, `,"new_strike":true`...)
+	}
+	return b
+}
+
+func appendTime(b []byte, t time.Time) []byte {
+	return append(t.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
+}
+
+// appendNumber appends a number, or null where there is none.
+func appendNumber(b []byte, n int64, is bool) []byte {
+	if !is {
+		return append(b, "null"...)
+	}
+	return strconv.AppendInt(b, n, 10)
+}
+
+// appendText appends a text as encoding/json has it.
+func appendText(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			quoted, _ := json.Marshal(text) // a string always has a JSON form
+			return append(b, quoted...)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
+}
+
+// roundedUp is how many whole units a wait takes.
+func roundedUp(wait, unit time.Duration) int64 {
+	n := int64(wait / unit)
+	if wait%unit > 0 {
+		n++
+	}
+	return n
+}
