@@ -2,6 +2,7 @@ package chatguard
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,5 +114,28 @@ func BenchmarkForgotten(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkVerdictJSON writes a throttled verdict, as a chat server that asks over HTTP gets it.
+func BenchmarkVerdictJSON(b *testing.B) {
+	g := enforced(b, nil, nil)
+	for range 3 {
+		mustCheck(b, g, from("48215771", 0))
+	}
+	v, room := mustCheck(b, g, from("48215771", 0)), make([]byte, 0, 512)
+	b.ReportAllocs()
+	for b.Loop() {
+		v.AppendJSON(room)
+	}
+}
+
+// BenchmarkHeaders sets the rate-limit headers of a verdict.
+func BenchmarkHeaders(b *testing.B) {
+	g, m, h := enforced(b, nil, nil), from("48215771", 0), http.Header{}
+	v := mustCheck(b, g, m)
+	b.ReportAllocs()
+	for b.Loop() {
+		g.SetHeaders(h, m, v)
 	}
 }

@@ -2,17 +2,19 @@ package chatguard
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// compiled is a policy in the form that decisions want. It is immutable.
+// compiled is a policy in the form that decisions want. Decisions don't change it.
 type compiled struct {
 	policy Policy
 	exempt Roles
 	sets   limits.Sets
 	places map[string]int // of limits per user everywhere, in this policy's order
+	quotas sync.Map       // what users are held to, by their Roles; made when it is asked for
 }
 
 // compile checks a policy. The error names what is wrong with it, and the limit.

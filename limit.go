@@ -59,6 +59,16 @@ func (l Limit) with(o Override) Limit {
 	return l
 }
 
+// forRoles returns the limit with the numbers that count for somebody with these roles.
+func (l Limit) forRoles(roles Roles) Limit {
+	for r := int(Broadcaster); r >= 0; r-- {
+		if o, ok := l.Roles[Role(r)]; ok && roles.Has(Role(r)) {
+			return l.with(o)
+		}
+	}
+	return l
+}
+
 // MarshalJSON writes lengths of time as text: "4s".
 func (l Limit) MarshalJSON() ([]byte, error) {
 	type plain Limit

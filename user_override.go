@@ -117,8 +117,12 @@ func overrideOf(own limits.Own) UserOverride {
 	if len(own.Numbers) > 0 {
 		o.Limits = map[string]Override{}
 		for name, n := range own.Numbers {
-			o.Limits[name] = Override{Burst: int(n.Burst), Refill: n.Refill, Queue: int(n.Queue), Messages: int(n.Messages)}
+			o.Limits[name] = overrideFrom(n)
 		}
 	}
 	return o
+}
+
+func overrideFrom(n limits.Numbers) Override {
+	return Override{Burst: int(n.Burst), Refill: n.Refill, Queue: int(n.Queue), Messages: int(n.Messages)}
 }

@@ -1,0 +1,146 @@
+package chatguard
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+// headersOf returns the headers of the verdict on a message that is checked cost by cost; those of the last one.
+func headersOf(t *testing.T, g *Guard, messages ...Message) map[string]string {
+	t.Helper()
+	h := http.Header{}
+	for _, m := range messages {
+		h = http.Header{}
+		g.SetHeaders(h, m, mustCheck(t, g, m))
+	}
+	flat := map[string]string{}
+	for name := range h {
+		flat[name] = h.Get(name)
+	}
+	return flat
+}
+
+func times(n int, m Message) []Message {
+	all := make([]Message, n)
+	for i := range all {
+		all[i] = m
+	}
+	return all
+}
+
+// TestHeadersAgreeWithTheVerdict: monday is noon UTC, Unix time 1767614400.
+func TestHeadersAgreeWithTheVerdict(t *testing.T) {
+	const policy = `"burst";q=3;w=12, "daily";q=300;w=86400`
+	queue := func(p *Policy) {
+		p.Limits = []Limit{{Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2}}
+	}
+	for _, test := range []struct {
+		name     string
+		change   func(*Policy)
+		messages []Message
+		want     map[string]string
+	}{
+		{"the first", nil, times(1, from("7", 0)), map[string]string{
+			"Ratelimit-Policy": policy, "Ratelimit": `"burst";r=2;t=4`,
+			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "2", "X-Ratelimit-Reset": "1767614404"}},
+		{"the last that passes", nil, times(3, from("7", 0.5)), map[string]string{
+			"Ratelimit-Policy": policy, "Ratelimit": `"burst";r=0;t=4`,
+			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614413"}},
+		{"throttled: waits are rounded up", nil, append(times(3, from("7", 0)), from("7", 0.999)), map[string]string{
+			"Retry-After": "4", "Ratelimit-Policy": policy, "Ratelimit": `"burst";r=0;t=4`,
+			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614412"}},
+		{"half a second left", nil, append(times(3, from("7", 0)), from("7", 3.5)), map[string]string{
+			"Retry-After": "1", "Ratelimit-Policy": policy, "Ratelimit": `"burst";r=0;t=1`,
+			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614412"}},
+		{"never", nil, []Message{{ChannelID: "1", User: User{ID: "7"}, SentAt: monday, Cost: 4}}, map[string]string{
+			"Ratelimit-Policy": policy, "Ratelimit": `"burst";r=3;t=0`,
+			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "3", "X-Ratelimit-Reset": "1767614400"}},
+		{"exempt", nil, times(4, from("7", 0, Moderator)), map[string]string{}},
+		{"no limits", func(p *Policy) { p.Limits = nil }, times(1, from("7", 0)), map[string]string{}},
+		{"observed", func(p *Policy) { p.Mode = Observe }, times(4, from("7", 0)), map[string]string{
+			"Ratelimit-Policy": policy, "Ratelimit": `"burst";r=0;t=4`,
+			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614412"}},
+		{"the day, which ends at midnight", func(p *Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, times(2, from("7", 0)), map[string]string{
+			"Retry-After": "43200", "Ratelimit-Policy": `"daily";q=1;w=86400`, "Ratelimit": `"daily";r=0;t=43200`,
+			"X-Ratelimit-Limit": "1", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767657600"}},
+		{"a queue", queue, times(2, from("7", 0)), map[string]string{
+			"Ratelimit-Policy": `"slow";q=3;w=3`, "Ratelimit": `"slow";r=1;t=1`,
+			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "1", "X-Ratelimit-Reset": "1767614402"}},
+		{"a window of half a second", func(p *Policy) {
+			p.Limits = []Limit{{Name: "fast", Algorithm: UserWindow, Messages: 5, Every: 500 * time.Millisecond}}
+		}, times(1, from("7", 0)), map[string]string{
+			"Ratelimit-Policy": `"fast";q=5;w=1`, "Ratelimit": `"fast";r=4;t=1`,
+			"X-Ratelimit-Limit": "5", "X-Ratelimit-Remaining": "4", "X-Ratelimit-Reset": "1767614401"}},
+		{"a role's numbers", func(p *Policy) { p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, FirstTimer: {Burst: 1}} },
+			times(1, from("7", 0, Subscriber, FirstTimer)), map[string]string{
+				"Ratelimit-Policy": `"burst";q=5;w=20, "daily";q=300;w=86400`, "Ratelimit": `"burst";r=4;t=4`,
+				"X-Ratelimit-Limit": "5", "X-Ratelimit-Remaining": "4", "X-Ratelimit-Reset": "1767614404"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := headersOf(t, enforced(t, test.change, nil), test.messages...)
+			if len(got) != len(test.want) {
+				t.Errorf("got %v", got)
+			}
+			for name, want := range test.want {
+				if got[name] != want {
+					t.Errorf("%s: %q, want %q", name, got[name], want)
+				}
+			}
+		})
+	}
+}
+
+func TestHeadersKnowWhatAUserHasOfTheirOwn(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}}
+		p.Limits = append(p.Limits, Limit{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 1000, Every: time.Hour})
+	}, nil)
+	mustCheck(t, g, from("7", 0))
+	for channel, own := range map[string]map[string]Override{"1": {"burst": {Refill: 2 * time.Second}}, "": {"total": {Messages: 2000}}} {
+		if err := g.SetUserOverride(channel, "7", UserOverride{Limits: own}, monday); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for user, want := range map[string]string{
+		"7": `"burst";q=3;w=6, "daily";q=300;w=86400, "total";q=2000;w=3600`,
+		"8": `"burst";q=5;w=20, "daily";q=300;w=86400, "total";q=1000;w=3600`,
+	} {
+		if got := headersOf(t, g, from(user, 1, Subscriber))["Ratelimit-Policy"]; got != want {
+			t.Errorf("user %s: %s, want %s", user, got, want)
+		}
+	}
+}
+
+func TestHeadersOfGrantedMessages(t *testing.T) {
+	g := enforced(t, func(p *Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, nil)
+	if _, err := g.Grant("1", "7", "daily", 5, monday); err != nil {
+		t.Fatal(err)
+	}
+	got := headersOf(t, g, from("7", 0))
+	if got["X-Ratelimit-Limit"] != "5" || got["X-Ratelimit-Remaining"] != "5" || got["Ratelimit"] != `"daily";r=5;t=43200` {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestHeadersFollowAChange(t *testing.T) {
+	g := enforced(t, nil, nil)
+	p := g.Policy("1")
+	p.Limits[0].Burst = 10
+	if err := g.SetPolicy("1", p, monday); err != nil {
+		t.Fatal(err)
+	}
+	if got := headersOf(t, g, from("7", 0))["X-Ratelimit-Limit"]; got != "10" {
+		t.Errorf("after the change: %s", got)
+	}
+	v := mustCheck(t, g, from("7", 0))
+	p.Limits = p.Limits[1:]
+	if err := g.SetPolicy("1", p, monday); err != nil {
+		t.Fatal(err)
+	}
+	h := http.Header{}
+	g.SetHeaders(h, from("7", 0), v) // the limit is gone
+	if h.Get("X-Ratelimit-Limit") != "8" || h.Get("Ratelimit") != `"burst";r=8;t=8` {
+		t.Errorf("a verdict by the limits before: %v", h)
+	}
+}
