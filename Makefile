@@ -6,12 +6,14 @@ build:
 
 # The race detector looks at everything but SQLite, which is one C program in Go's clothes, with one thread to a connection: watched over, it is
 # five times as slow, and so are most tests.
+# What one goroutine works out about time zones (//go:build !race) runs without it, by itself: watched over, it takes five times as long.
 RACE := -race -gcflags=modernc.org/...=-race=false
 
 # Everything that must hold, with the race detector on. Installs what the tests need where it can.
 test: check
 	sh scripts/prepare.sh
 	go test $(RACE) -timeout 14m ./...
+	go test ./internal/limits
 	go -C bench test ./...
 
 # What needs no running: format, vet, module files.
