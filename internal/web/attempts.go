@@ -48,7 +48,7 @@ func newBucket(name string, burst int, refill time.Duration) (*chatguard.Guard, 
 // try runs the check of a secret from an address. Once too many of the address's have failed, a wrong one is answered like one that isn't heard.
 // The same wrong one again is refused without a check, and doesn't count again.
 func (a *attempts) try(w http.ResponseWriter, r *http.Request, addr netip.Addr, secret string, check func() error) error {
-	id := addressID(addr)
+	id := chatguard.AddressKey(addr)
 	if err := a.wrong.refusal(id, secret, a.now()); err != nil {
 		return err
 	}
@@ -129,13 +129,4 @@ func (t waiting) refuse(w http.ResponseWriter) error {
 // attempt is one of an address's in the Guards' words.
 func (a *attempts) attempt(id string) chatguard.Message {
 	return chatguard.Message{ChannelID: "sign-in", User: chatguard.User{ID: id}, SentAt: a.now()}
-}
-
-// addressID is what an address's attempts count under. Whoever has one IPv6 address has 2^64 of them: those count together.
-func addressID(addr netip.Addr) string {
-	if addr.Is6() {
-		prefix, _ := addr.WithZone("").Prefix(64) // 64 bits fit every IPv6 address
-		return prefix.String()
-	}
-	return addr.String()
 }

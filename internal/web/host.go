@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"github.com/chatguard/chatguard"
 )
 
 // knowsHost reports whether the request is addressed to a name of ours. A page of somebody else's can point a name of its own at this
@@ -38,29 +40,7 @@ func (s Site) isLocal(r *http.Request) bool {
 
 // client is the address that the request comes from: the last one that no proxy of ours has put there.
 func (s Site) client(r *http.Request) netip.Addr {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	addr := peer.Addr().Unmap()
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && s.isProxy(addr); i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-		if err != nil {
-			break
-		}
-		addr = hop.Unmap()
-	}
-	return addr
-}
-
-func (s Site) isProxy(addr netip.Addr) bool {
-	for _, prefix := range s.TrustedProxies {
-		if prefix.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return chatguard.ClientAddress(r, s.TrustedProxies)
 }
 
 // bareHost is the host without its port and brackets.

@@ -1,0 +1,111 @@
+package chatguard
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// ErrNobody is what a way to identify returns for a request that names nobody it knows. The middleware answers it with 401.
+var ErrNobody = errors.New("the request names nobody known here")
+
+// AnonymousID is the user ID that everyone who isn't signed in shares.
+const AnonymousID = "anonymous"
+
+// Anonymous identifies everyone as one user, AnonymousID: they share one allowance of messages. Their connections are limited by address only.
+func Anonymous(*http.Request) (User, error) { return User{ID: AnonymousID}, nil }
+
+// ByAddress identifies by the address that the request comes from, behind the trusted proxies: "address:192.0.2.7", or "address:2001:db8::/64"
+// for IPv6. Everyone behind one address is one user then. A request without an address, from a Unix socket, is an error and no user.
+func ByAddress(trusted ...netip.Prefix) func(*http.Request) (User, error) {
+	return func(r *http.Request) (User, error) {
+		addr := ClientAddress(r, trusted)
+		if !addr.IsValid() {
+			return User{}, fmt.Errorf("the request comes from %q, which is no address: set its RemoteAddr before it gets here", r.RemoteAddr)
+		}
+		return User{ID: "address:" + AddressKey(addr)}, nil
+	}
+}
+
+// ByKey identifies by an API key in a header: the whole of it, or what follows "Bearer " as in "Authorization: Bearer KEY". It returns
+// ErrNobody without a key and for one that isn't known.
+//
+// The key is a secret and goes nowhere but to known, which has to return a user ID that gives none of it away. Let known look up a hash of the
+// key, so that neither what is stored nor how long it takes tells anything.
+func ByKey(header string, known func(key string) (User, bool)) func(*http.Request) (User, error) {
+	return func(r *http.Request) (User, error) {
+		key := strings.TrimSpace(r.Header.Get(header))
+		if scheme, bearer, ok := strings.Cut(key, " "); ok && strings.EqualFold(scheme, "Bearer") {
+			key = strings.TrimSpace(bearer)
+		}
+		if key == "" {
+			return User{}, ErrNobody
+		}
+		user, ok := known(key)
+		if !ok {
+			return User{}, ErrNobody
+		}
+		return user, nil
+	}
+}
+
+// FirstOf identifies by the first of several ways that doesn't return ErrNobody. Behind ByKey, a key that is wrong counts as none.
+func FirstOf(ways ...func(*http.Request) (User, error)) func(*http.Request) (User, error) {
+	return func(r *http.Request) (User, error) {
+		for _, way := range ways {
+			if user, err := way(r); !errors.Is(err, ErrNobody) {
+				return user, err
+			}
+		}
+		return User{}, ErrNobody
+	}
+}
+
+// ClientAddress returns the address that a request comes from: the last one that no trusted proxy has put there. X-Forwarded-For is believed
+// only as far as trusted proxies wrote it. It returns the zero Addr where the request has no address, from a Unix socket say.
+func ClientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	addr := peer.Addr().Unmap()
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && within(addr, trusted); i-- {
+		hop, ok := parseHop(strings.TrimSpace(hops[i]))
+		if !ok {
+			break
+		}
+		addr = hop
+	}
+	return addr
+}
+
+// parseHop reads an address as proxies write it: some of them add the port.
+func parseHop(hop string) (netip.Addr, bool) {
+	addr, err := netip.ParseAddr(hop)
+	if err != nil {
+		withPort, portErr := netip.ParseAddrPort(hop)
+		addr, err = withPort.Addr(), portErr
+	}
+	return addr.Unmap(), err == nil
+}
+
+func within(addr netip.Addr, prefixes []netip.Prefix) bool {
+	for _, prefix := range prefixes {
+		if prefix.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// AddressKey is what an address counts under. Whoever has one IPv6 address has 2^64 of them: those count together, as "2001:db8::/64".
+func AddressKey(addr netip.Addr) string {
+	if addr.Is6() {
+		prefix, _ := addr.Prefix(64) // 64 bits fit every IPv6 address; a zone is dropped
+		return prefix.String()
+	}
+	return addr.String()
+}

@@ -1,0 +1,87 @@
+package chatguard
+
+import (
+	"errors"
+	"net/http"
+	"net/netip"
+	"testing"
+)
+
+// asks is a request from a peer that says it came by those hops.
+func asks(peer string, hops ...string) *http.Request {
+	return &http.Request{RemoteAddr: peer, Header: http.Header{"X-Forwarded-For": hops}}
+}
+
+func TestAnAddressIsBelievedFromTrustedProxiesOnly(t *testing.T) {
+	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	tests := []struct {
+		request *http.Request
+		want    string
+	}{
+		{asks("192.0.2.1:1234"), "192.0.2.1"},
+		{asks("192.0.2.1:1234", "203.0.113.5"), "192.0.2.1"},
+		{asks("10.1.1.1:1234"), "10.1.1.1"},
+		{asks("10.1.1.1:1234", "203.0.113.5"), "203.0.113.5"},
+		{asks("10.1.1.1:1234", "203.0.113.5, 198.51.100.7"), "198.51.100.7"},
+		{asks("10.1.1.1:1234", "203.0.113.5", "10.2.2.2"), "203.0.113.5"},
+		{asks("10.1.1.1:1234", "203.0.113.5:4321"), "203.0.113.5"},
+		{asks("10.1.1.1:1234", "[2001:db8::5]:4321"), "2001:db8::5"},
+		{asks("10.1.1.1:1234", "203.0.113.5, garbage, 10.2.2.2"), "10.2.2.2"},
+		{asks("[::1]:1234", "garbage"), "::1"},
+		{asks("[::ffff:10.1.1.1]:1234", "::ffff:203.0.113.5"), "203.0.113.5"},
+		{asks("@", "203.0.113.5"), "invalid IP"},
+	}
+	for _, test := range tests {
+		if got := ClientAddress(test.request, trusted).String(); got != test.want {
+			t.Errorf("%s %v: %s, want %s", test.request.RemoteAddr, test.request.Header, got, test.want)
+		}
+	}
+}
+
+func TestAddressKey(t *testing.T) {
+	for addr, want := range map[string]string{
+		"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::": "2001:db8:1:2::/64", "fe80::1%eth0": "fe80::/64",
+	} {
+		if got := AddressKey(netip.MustParseAddr(addr)); got != want {
+			t.Errorf("%s counts under %s, want %s", addr, got, want)
+		}
+	}
+}
+
+func TestWaysToIdentify(t *testing.T) {
+	byKey := ByKey("Authorization", func(key string) (User, bool) { return User{ID: "7", Login: "anna"}, key == "secret" || key == "" })
+	broken := errors.New("broken")
+	breaks := func(*http.Request) (User, error) { return User{}, broken }
+	key := func(value string) *http.Request {
+		return &http.Request{RemoteAddr: "192.0.2.7:1234", Header: http.Header{"Authorization": {value}}}
+	}
+	for name, test := range map[string]struct {
+		way     func(*http.Request) (User, error)
+		request *http.Request
+		want    string
+		err     error
+	}{
+		"address":               {ByAddress(), asks("192.0.2.7:1234"), "address:192.0.2.7", nil},
+		"address, IPv6":         {ByAddress(), asks("[2001:db8::9]:1234"), "address:2001:db8::/64", nil},
+		"address, proxy":        {ByAddress(netip.MustParsePrefix("10.0.0.0/8")), asks("10.1.1.1:1", "192.0.2.9"), "address:192.0.2.9", nil},
+		"key":                   {byKey, key("secret"), "7", nil},
+		"key, bearer":           {byKey, key("bearer  secret "), "7", nil},
+		"key, another scheme":   {byKey, key("Basic secret"), "", ErrNobody},
+		"key, wrong":            {byKey, key("Bearer wrong"), "", ErrNobody},
+		"key, none":             {byKey, asks("192.0.2.7:1234"), "", ErrNobody},
+		"key, empty":            {byKey, key("Bearer "), "", ErrNobody},
+		"anonymous":             {Anonymous, asks("192.0.2.7:1234"), "anonymous", nil},
+		"first of":              {FirstOf(byKey, Anonymous), key("secret"), "7", nil},
+		"first of, the second":  {FirstOf(byKey, Anonymous), key("wrong"), "anonymous", nil},
+		"first of, none":        {FirstOf(byKey), key("wrong"), "", ErrNobody},
+		"first of, an error":    {FirstOf(breaks, Anonymous), key("secret"), "", broken},
+		"first of, no ways yet": {FirstOf(), key("secret"), "", ErrNobody},
+	} {
+		if user, err := test.way(test.request); user.ID != test.want || !errors.Is(err, test.err) {
+			t.Errorf("%s: %+v, %v; want %q, %v", name, user, err, test.want, test.err)
+		}
+	}
+	if user, err := ByAddress()(asks("@")); err == nil || errors.Is(err, ErrNobody) || user.ID != "" {
+		t.Errorf("without an address: %+v, %v", user, err)
+	}
+}
