@@ -1,0 +1,154 @@
+package chatguard
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// paced returns a Guard that lets one message leave a second while two wait.
+func paced(t testing.TB) *Guard {
+	return enforced(t, func(p *Policy) {
+		p.Limits = []Limit{{Name: "pace", Algorithm: LeakyBucket, Every: time.Second, Queue: 2}}
+	}, nil)
+}
+
+// now is a message of a user's that brings no time.
+func now(user string) Message { return Message{ChannelID: "1", User: User{ID: user}} }
+
+func TestHold(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		at         time.Duration // when the message was sent, seen from now
+		delay      time.Duration
+		ends, want time.Duration // when the context ends, 0 for never; how long it holds
+		err        error
+	}{
+		{name: "its turn has come"},
+		{name: "from now on", delay: time.Second, want: time.Second},
+		{name: "sent a while ago", at: -300 * time.Millisecond, delay: time.Second, want: 700 * time.Millisecond},
+		{name: "sent long ago", at: -time.Hour, delay: time.Second},
+		{name: "sent by a clock that is ahead", at: time.Hour, delay: time.Second, want: time.Second},
+		{name: "cancelled", delay: time.Second, ends: 400 * time.Millisecond, want: 400 * time.Millisecond, err: context.DeadlineExceeded},
+		{name: "cancelled before", delay: time.Second, ends: -1, err: context.DeadlineExceeded},
+		{name: "cancelled before, and its turn has come", at: -time.Hour, delay: time.Second, ends: -1, err: context.DeadlineExceeded},
+		{name: "cancelled before, but nothing to wait for", ends: -1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start, ctx := time.Now(), t.Context()
+				if test.ends != 0 {
+					ended, cancel := context.WithTimeout(ctx, test.ends)
+					defer cancel()
+					ctx = ended
+				}
+				v := Verdict{At: start.Add(test.at), Allowed: true, Delay: test.delay}
+				if err := v.Hold(ctx); err != test.err || time.Since(start) != test.want {
+					t.Errorf("held for %s, error %v; want %s and %v", time.Since(start), err, test.want, test.err)
+				}
+			})
+		})
+	}
+}
+
+func TestHoldQueueDeliversInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, start := NewHoldQueue(3), time.Now()
+		type delivery struct {
+			name string
+			at   time.Duration
+		}
+		var got []delivery
+		add := func(name string, delay time.Duration) bool {
+			return q.Add(Verdict{At: time.Now(), Allowed: true, Delay: delay}, func() { got = append(got, delivery{name, time.Since(start)}) })
+		}
+		go q.Run(t.Context())
+		for _, step := range []struct {
+			at    time.Duration
+			name  string
+			delay time.Duration
+			want  bool
+		}{
+			{0, "late", 3 * time.Second, true},
+			{0, "sooner", time.Second, true},
+			{0, "at once", 0, true},
+			{0, "too many", 0, false},
+			{time.Second, "still too many", 0, false}, // the sooner one waits for the late one
+			{3500 * time.Millisecond, "alone", 0, true},
+			{4 * time.Second, "later", 2 * time.Second, true},
+		} {
+			time.Sleep(step.at - time.Since(start))
+			synctest.Wait()
+			if added := add(step.name, step.delay); added != step.want {
+				t.Errorf("%s: added is %v", step.name, added)
+			}
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		want := []delivery{{"late", 3e9}, {"sooner", 3e9}, {"at once", 3e9}, {"alone", 3.5e9}, {"later", 6e9}}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+}
+
+// A clock of the embedder's that is ahead must not add up from message to message.
+func TestHoldQueueBoundsEachDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, start := NewHoldQueue(2), time.Now()
+		var last time.Duration
+		for _, delay := range []time.Duration{time.Second, 2 * time.Second} {
+			q.Add(Verdict{At: start.Add(time.Hour), Allowed: true, Delay: delay}, func() { last = time.Since(start) })
+		}
+		go q.Run(t.Context())
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if last != 2*time.Second {
+			t.Errorf("the second message was held for %s", last)
+		}
+	})
+}
+
+func TestHoldQueueEndsWithItsConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := NewHoldQueue(0) // is 1
+		ctx, cancel := context.WithCancel(t.Context())
+		v := Verdict{At: time.Now(), Allowed: true, Delay: time.Second}
+		never := func() { t.Error("a message is delivered to a connection that is closed") }
+		if !q.Add(v, never) || q.Add(v, never) {
+			t.Error("a queue of one doesn't hold one")
+		}
+		done := make(chan struct{})
+		go func() { defer close(done); q.Run(ctx) }()
+		synctest.Wait()
+		cancel()
+		<-done
+		if q.Add(Verdict{Allowed: true}, never) {
+			t.Error("a message is taken although nobody delivers any more")
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestHoldQueuePanics(t *testing.T) {
+	run := func(q *HoldQueue, ctx context.Context) (panicked any) {
+		defer func() { panicked = recover() }()
+		q.Run(ctx)
+		return nil
+	}
+	q := NewHoldQueue(5)
+	broken := errors.New("broken")
+	q.Add(Verdict{Allowed: true}, func() { panic(broken) })
+	if got := run(q, t.Context()); got != broken {
+		t.Errorf("a panic of deliver comes out as %v", got)
+	}
+	if q.Add(Verdict{Allowed: true}, func() {}) {
+		t.Error("a message is taken after the panic")
+	}
+	if got := run(q, t.Context()); got != "chatguard: HoldQueue.Run is called a second time" {
+		t.Errorf("the second Run: %v", got)
+	}
+}
