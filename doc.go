@@ -12,8 +12,14 @@
 // ([Limit].Roles, [Guard.SetUserOverride]). Limits can change while messages come in, and what was used stays used ([Guard.SetPolicy]).
 // [Guard.Explain] says why a verdict is what it is.
 //
+// A server that handles messages itself calls [Guard.Check], or puts [Guard.Wrap] around its handler. One that speaks WebSocket, or streams,
+// puts [Guard.Middleware] around its HTTP handler: users are identified at the handshake, connections are limited, and the handler finds a
+// [Session] that judges each message. A leaky-bucket delays messages in place of dropping them: [Verdict.Hold] and [HoldQueue] wait for their
+// turn. [Guard.SetHeaders] says what a verdict means in an HTTP answer.
+//
 // The state of every user lives in memory, in a table without pointers. A store that wants to keep it takes what changed with
-// [Guard.Dirty] and gives it back after a restart with [Guard.Restore].
+// [Guard.Dirty] and gives it back after a restart with [Guard.Restore]: package sqlitestore does, and package dashboard shows what happens and lets
+// people change it.
 //
 // The package imports nothing outside the standard library, starts no goroutine, and never reads a clock inside a decision: a message
 // brings its time along, and one without a time gets [Options].Now once, at the door.

@@ -1,0 +1,238 @@
+package chatguard
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// quiet is the log of servers whose handlers panic on purpose.
+var quiet = log.New(io.Discard, "", 0)
+
+// visitor makes requests without a socket, at a time of its own.
+type visitor struct {
+	t       *testing.T
+	handler http.Handler
+	now     time.Time
+	asked   int    // how often it was asked who visits
+	during  func() // called in the handler
+}
+
+// visits returns a visitor of a middleware whose users are in a header.
+func visits(t *testing.T, opts MiddlewareOptions) *visitor {
+	t.Helper()
+	v := &visitor{t: t, now: monday, during: func() {}}
+	opts.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} // httptest's
+	if opts.Identify == nil {
+		opts.Identify = func(r *http.Request) (User, error) {
+			v.asked++
+			return byHeader(r)
+		}
+	}
+	middleware, err := enforced(t, nil, &Options{Now: func() time.Time { return v.now }}).Middleware(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.handler = middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { v.during() }))
+	return v
+}
+
+func (v *visitor) visit(user, addr string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Header.Set("X-User", user)
+	r.Header.Set("X-Forwarded-For", addr)
+	w := httptest.NewRecorder()
+	v.handler.ServeHTTP(w, r)
+	return w
+}
+
+// want visits and complains about another status or Retry-After.
+func (v *visitor) want(user, addr string, status int, retry string) {
+	v.t.Helper()
+	if w := v.visit(user, addr); w.Code != status || w.Header().Get("Retry-After") != retry {
+		v.t.Errorf("%s from %s: %d, Retry-After %q, want %d, %q", user, addr, w.Code, w.Header().Get("Retry-After"), status, retry)
+	}
+}
+
+func TestConnectsOfAUser(t *testing.T) {
+	v := visits(t, MiddlewareOptions{})
+	for range 10 {
+		v.want("anna", "198.51.100.1", 200, "")
+	}
+	v.want("anna", "198.51.100.2", 429, "2")
+	v.want("ben", "198.51.100.2", 200, "")
+	v.now = v.now.Add(2*time.Second - 1)
+	v.want("anna", "198.51.100.2", 429, "1")
+	v.now = v.now.Add(1)
+	v.want("anna", "198.51.100.2", 200, "")
+	v.want("anna", "198.51.100.2", 429, "2")
+	if body := v.visit("anna", "198.51.100.2").Body.String(); body != "You connect too often. Try again in 2 s.\n" {
+		t.Errorf("answer %q", body)
+	}
+}
+
+func TestConnectsOfAnAddress(t *testing.T) {
+	v := visits(t, MiddlewareOptions{})
+	for i := range 40 {
+		v.want(string(rune('a'+i)), "2001:db8:0:1::1", 200, "")
+	}
+	v.want("anna", "2001:db8:0:1::2", 429, "1") // of the same /64
+	if v.asked != 40 {
+		t.Errorf("who connects was asked for %d times: guessing isn't limited", v.asked)
+	}
+	v.want("anna", "2001:db8:0:2::1", 200, "")
+	v.now = v.now.Add(500 * time.Millisecond)
+	v.want("anna", "2001:db8:0:1::3", 200, "")
+	v.want("anna", "2001:db8:0:1::3", 429, "1")
+}
+
+func TestGuessingIsLimited(t *testing.T) {
+	nobody := func(*http.Request) (User, error) { return User{}, ErrNobody }
+	v := visits(t, MiddlewareOptions{
+		Identify: nobody, ConnectsPerAddress: Limit{Algorithm: TokenBucket, Burst: 2, Refill: 90 * time.Second},
+	})
+	for _, want := range []int{401, 401, 429} {
+		if w := v.visit("", "198.51.100.1"); w.Code != want {
+			t.Errorf("%d, want %d", w.Code, want)
+		}
+	}
+}
+
+// together makes visits during each other: who is let in stays until the last one was answered. It returns the answers' status.
+func (v *visitor) together(visits ...[2]string) []int {
+	if len(visits) == 0 {
+		return nil
+	}
+	var others []int
+	v.during = func() { others = v.together(visits[1:]...) }
+	status := v.visit(visits[0][0], visits[0][1]).Code
+	if status != http.StatusOK {
+		v.during()
+	}
+	return append([]int{status}, others...)
+}
+
+func TestOpenConnections(t *testing.T) {
+	const here, there, elsewhere = "198.51.100.1", "2001:db8:0:1::1", "2001:db8:0:1::2"
+	free := Limit{Algorithm: TokenBucket, Burst: 1000, Refill: time.Second}
+	for _, test := range []struct {
+		name          string
+		user, address int // MaxConnections, and per address
+		visits        [][2]string
+		want          []int
+	}{
+		{"of a user", 2, -1, [][2]string{{"anna", here}, {"anna", there}, {"anna", here}, {"ben", here}}, []int{200, 200, 429, 200}},
+		{"of an address", -1, 2, [][2]string{{"anna", here}, {"ben", here}, {"clara", here}, {"clara", there}}, []int{200, 200, 429, 200}},
+		{"of a /64", -1, 1, [][2]string{{"anna", there}, {"ben", elsewhere}}, []int{200, 429}},
+		{"refused by address, let in from another", 1, 1, [][2]string{{"anna", here}, {"ben", here}, {"ben", there}}, []int{200, 429, 200}},
+		{"refused by user, the address isn't taken", 1, 2, [][2]string{{"anna", here}, {"anna", here}, {"ben", here}, {"clara", here}}, []int{200, 429, 200, 429}},
+		{"of the anonymous", 1, 2, [][2]string{{AnonymousID, here}, {AnonymousID, here}, {AnonymousID, here}, {AnonymousID, there}}, []int{200, 200, 429, 200}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			v := visits(t, MiddlewareOptions{MaxConnections: test.user, MaxConnectionsPerAddress: test.address, Connects: free, ConnectsPerAddress: free})
+			for range 3 { // the places are free again, and no more than there were
+				if got := v.together(test.visits...); !slices.Equal(got, test.want) {
+					t.Errorf("%v, want %v", got, test.want)
+				}
+			}
+		})
+	}
+	v := visits(t, MiddlewareOptions{Connects: free, ConnectsPerAddress: free})
+	if got := v.together(slices.Repeat([][2]string{{"anna", here}}, 11)...); got[9] != 200 || got[10] != 429 {
+		t.Errorf("without a word on it, a user has %v open", got)
+	}
+	many := make([][2]string, 101)
+	for i := range many {
+		many[i] = [2]string{strconv.Itoa(i), here}
+	}
+	if got := v.together(many...); got[99] != 200 || got[100] != 429 {
+		t.Errorf("without a word on it, an address has %v open", got)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	broken := errors.New("no route to 10.0.0.5")
+	as := func(user User, err error) func(*http.Request) (User, error) {
+		return func(*http.Request) (User, error) { return user, err }
+	}
+	room := func(name string) func(*http.Request) string { return func(*http.Request) string { return name } }
+	none := Limit{Algorithm: TokenBucket, Burst: 1, Refill: time.Hour}
+	const mistake = "The server failed to let you in. It is the server's mistake; its log says more.\n"
+	for _, test := range []struct {
+		name   string
+		opts   MiddlewareOptions
+		status int
+		body   string
+		err    error // nil for a *ThrottledError
+		log    string
+	}{
+		{"nobody", MiddlewareOptions{Identify: as(User{}, ErrNobody)}, 401,
+			"The server doesn't know who you are. Sign in, then try again.\n", ErrNobody, ""},
+		{"trouble", MiddlewareOptions{Identify: as(User{}, broken)}, 500, mistake, broken, "10.0.0.5"},
+		{"no user ID", MiddlewareOptions{Identify: as(User{Login: "anna"}, nil)}, 500, mistake, ErrNoUser, "no user ID"},
+		{"a long ID", MiddlewareOptions{Identify: as(User{ID: strings.Repeat("7", 257)}, nil)}, 500, mistake, ErrLongID, "256 bytes"},
+		{"no channel", MiddlewareOptions{Channel: room("")}, 500, mistake, ErrNoChannel, "no channel ID"},
+		{"too many", MiddlewareOptions{MaxConnections: 1}, 429,
+			"You have too many connections open. Close one, then try again.\n", ErrConnections, ""},
+		{"too often", MiddlewareOptions{Connects: none}, 429, "You connect too often. Try again in 60 min.\n", nil, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var logged bytes.Buffer
+			test.opts.Logger = slog.New(slog.NewTextHandler(&logged, nil))
+			v := visits(t, test.opts)
+			got := v.refusal()
+			if got.Code != test.status || got.Body.String() != test.body {
+				t.Errorf("%d %q, want %d %q", got.Code, got.Body, test.status, test.body)
+			}
+			if (test.log != "") != (logged.Len() > 0) || !strings.Contains(logged.String(), test.log) {
+				t.Errorf("log %q, want %q", &logged, test.log)
+			}
+			var told error
+			test.opts.Refused = func(w http.ResponseWriter, _ *http.Request, err error) {
+				told = err
+				w.WriteHeader(http.StatusTeapot)
+			}
+			got = visits(t, test.opts).refusal()
+			var throttled *ThrottledError
+			if as := errors.As(told, &throttled); test.err != nil && !errors.Is(told, test.err) || test.err == nil && !as {
+				t.Errorf("told of %v, want %v", told, test.err)
+			}
+			if retry := got.Header().Get("Retry-After"); got.Code != http.StatusTeapot || (retry != "") != (test.status == 429) {
+				t.Errorf("an answer of its own: %d, Retry-After %q", got.Code, retry)
+			}
+		})
+	}
+}
+
+// refusal returns the answer to the first of two visits during each other that isn't let in.
+func (v *visitor) refusal() (refused *httptest.ResponseRecorder) {
+	v.during = func() { refused = v.visit("anna", "198.51.100.1") }
+	if first := v.visit("anna", "198.51.100.1"); refused == nil {
+		refused = first
+	}
+	return refused
+}
+
+func TestMiddlewareThatCannotBe(t *testing.T) {
+	g := enforced(t, nil, nil)
+	bad := Limit{Algorithm: TokenBucket, Refill: time.Second}
+	for want, opts := range map[string]MiddlewareOptions{
+		"MiddlewareOptions.Identify is missing: say who connects, by ByKey, ByAddress, Anonymous or a func of your own": {},
+		`MiddlewareOptions.Connects: limit "connects": burst is 0, want 1 or more`:                                      {Identify: Anonymous, Connects: bad},
+		`MiddlewareOptions.ConnectsPerAddress: limit "connects-per-address": burst is 0, want 1 or more`:                {Identify: Anonymous, ConnectsPerAddress: bad},
+	} {
+		if _, err := g.Middleware(opts); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
