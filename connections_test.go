@@ -1,6 +1,9 @@
 package chatguard
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestAGateForgetsWhoHasLeft(t *testing.T) {
 	g, err := newGate("Connects", Limit{}, connectsOfUser, 2, nil)
@@ -20,5 +23,16 @@ func TestAGateForgetsWhoHasLeft(t *testing.T) {
 	}
 	if len(g.open) != 0 {
 		t.Errorf("after all have left: %v", g.open)
+	}
+}
+
+func TestAGateIsBounded(t *testing.T) {
+	g, err := newGate("Connects", Limit{}, connectsOfUser, 2, nil)
+	if err != nil || g.connects.maxUsers != connectors {
+		t.Errorf("%v: whoever invents users fills the memory", err)
+	}
+	const refusal = "MiddlewareOptions.Connects: a leaky-bucket delays, and connections aren't held: take a token-bucket"
+	if _, err := newGate("Connects", Limit{Algorithm: LeakyBucket, Every: time.Second}, connectsOfUser, 2, nil); err == nil || err.Error() != refusal {
+		t.Errorf("a leaky-bucket: %v", err)
 	}
 }

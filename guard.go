@@ -69,9 +69,7 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	}
 	g := &Guard{now: time.Now, maxUsers: defaultMaxUsers}
 	if opts != nil {
-		if opts.Observer != nil {
-			g.AddObserver(opts.Observer)
-		}
+		g.AddObserver(opts.Observer)
 		if opts.Now != nil {
 			g.now = opts.Now
 		}
@@ -143,8 +141,11 @@ func (g *Guard) entries(n int) EntryID {
 }
 
 // AddObserver lets one more observer be told every verdict from now on, after those that are told already. Options.Observer says what it
-// must keep to. A store or a dashboard that is made for a Guard adds itself.
+// must keep to; nil is nobody. It stays for as long as the Guard does: a store or a dashboard that is made for a Guard adds itself, once.
 func (g *Guard) AddObserver(observer func(Message, Verdict)) {
+	if observer == nil {
+		return
+	}
 	for {
 		before := g.observers.Load()
 		var all []func(Message, Verdict)

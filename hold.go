@@ -7,7 +7,9 @@ import (
 )
 
 // Hold waits until the turn of an allowed message has come: until At+Delay, and never longer than Delay, which a leaky-bucket bounds by
-// Queue × Every. It returns nil at once where there is no Delay, nil when the turn has come, and the context's error when that ends first.
+// Queue × Every, counted from now where the message is late. It returns nil at once where there is no Delay, nil when the turn has come, and the
+// context's error when that ends first. Whoever waits in the loop that reads a WebSocket can't notice that it is closed: a HoldQueue lets
+// reading go on. Look at Allowed first: a throttled message has no turn.
 func (v *Verdict) Hold(ctx context.Context) error {
 	if v.Delay <= 0 {
 		return nil
@@ -65,10 +67,10 @@ func NewHoldQueue(size int) *HoldQueue {
 }
 
 // Add puts an allowed message at the end of the queue; deliver is called once its turn has come and all before it are delivered, even where its
-// own turn comes sooner than theirs. It never blocks. It reports false where the queue is full or Run has ended: then deliver is never called,
-// and the message is to be dropped, although its cost is spent.
+// own turn comes sooner than theirs. It never blocks. It reports false where the queue is full or Run has ended, then the message's cost is spent
+// all the same, and for a throttled message: deliver is never called, and the message is to be dropped.
 func (q *HoldQueue) Add(v Verdict, deliver func()) bool {
-	if q.ended.Load() {
+	if !v.Allowed || q.ended.Load() {
 		return false
 	}
 	select {
@@ -81,7 +83,8 @@ func (q *HoldQueue) Add(v Verdict, deliver func()) bool {
 }
 
 // Run delivers messages, one after the other, until the context ends: let it be the connection's, as Session.Context is. Messages that still
-// wait then are dropped. A deliver func that panics ends Run with its panic. Run panics when it is called a second time.
+// wait then are dropped. A deliver func that panics ends Run with its panic, and so the process, unless whoever started the goroutine recovers.
+// Run panics when it is called a second time.
 func (q *HoldQueue) Run(ctx context.Context) {
 	if q.begun.Swap(true) {
 		panic("chatguard: HoldQueue.Run is called a second time")

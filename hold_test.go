@@ -86,6 +86,9 @@ func TestHoldQueueDeliversInOrder(t *testing.T) {
 				t.Errorf("%s: added is %v", step.name, added)
 			}
 		}
+		if q.Add(Verdict{At: time.Now(), Limit: "burst"}, func() { t.Error("a throttled message is delivered") }) {
+			t.Error("a throttled message is added")
+		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		want := []delivery{{"late", 3e9}, {"sooner", 3e9}, {"at once", 3e9}, {"alone", 3.5e9}, {"later", 6e9}}

@@ -37,7 +37,7 @@ func ByAddress(trusted ...netip.Prefix) func(*http.Request) (User, error) {
 func ByKey(header string, known func(key string) (User, bool)) func(*http.Request) (User, error) {
 	return func(r *http.Request) (User, error) {
 		key := strings.TrimSpace(r.Header.Get(header))
-		if scheme, bearer, ok := strings.Cut(key, " "); ok && strings.EqualFold(scheme, "Bearer") {
+		if scheme, bearer, _ := strings.Cut(key, " "); strings.EqualFold(scheme, "Bearer") {
 			key = strings.TrimSpace(bearer)
 		}
 		if key == "" {
@@ -66,18 +66,18 @@ func FirstOf(ways ...func(*http.Request) (User, error)) func(*http.Request) (Use
 // ClientAddress returns the address that a request comes from: the last one that no trusted proxy has put there. X-Forwarded-For is believed
 // only as far as trusted proxies wrote it. It returns the zero Addr where the request has no address, from a Unix socket say.
 func ClientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
+	addr, _ := parseHop(r.RemoteAddr) // a layer in front of this one may have put it there, without a port
+	if !within(addr, trusted) {
+		return addr // what the other end has made up isn't even read
 	}
-	addr := peer.Addr().Unmap()
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && within(addr, trusted); i-- {
-		hop, ok := parseHop(strings.TrimSpace(hops[i]))
+	hops := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
+	for hops != "" && within(addr, trusted) {
+		last := strings.LastIndexByte(hops, ',')
+		hop, ok := parseHop(strings.TrimSpace(hops[last+1:]))
 		if !ok {
 			break
 		}
-		addr = hop
+		addr, hops = hop, hops[:max(last, 0)]
 	}
 	return addr
 }
@@ -103,7 +103,7 @@ func within(addr netip.Addr, prefixes []netip.Prefix) bool {
 
 // AddressKey is what an address counts under. Whoever has one IPv6 address has 2^64 of them: those count together, as "2001:db8::/64".
 func AddressKey(addr netip.Addr) string {
-	if addr.Is6() {
+	if addr = addr.Unmap(); addr.Is6() {
 		prefix, _ := addr.Prefix(64) // 64 bits fit every IPv6 address; a zone is dropped
 		return prefix.String()
 	}

@@ -21,6 +21,11 @@ func TestAnAddressIsBelievedFromTrustedProxiesOnly(t *testing.T) {
 		{asks("192.0.2.1:1234"), "192.0.2.1"},
 		{asks("192.0.2.1:1234", "203.0.113.5"), "192.0.2.1"},
 		{asks("10.1.1.1:1234"), "10.1.1.1"},
+		{asks("203.0.113.5"), "203.0.113.5"}, // as layers leave it that believe proxies
+		{asks("2001:db8::1"), "2001:db8::1"},
+		{asks("10.1.1.1:1234", ""), "10.1.1.1"},
+		{asks("10.1.1.1:1234", "203.0.113.5,"), "10.1.1.1"},
+		{asks("10.1.1.1:1234", "10.3.3.3, 10.2.2.2"), "10.3.3.3"},
 		{asks("10.1.1.1:1234", "203.0.113.5"), "203.0.113.5"},
 		{asks("10.1.1.1:1234", "203.0.113.5, 198.51.100.7"), "198.51.100.7"},
 		{asks("10.1.1.1:1234", "203.0.113.5", "10.2.2.2"), "203.0.113.5"},
@@ -41,6 +46,7 @@ func TestAnAddressIsBelievedFromTrustedProxiesOnly(t *testing.T) {
 func TestAddressKey(t *testing.T) {
 	for addr, want := range map[string]string{
 		"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::": "2001:db8:1:2::/64", "fe80::1%eth0": "fe80::/64",
+		"::ffff:192.0.2.7": "192.0.2.7",
 	} {
 		if got := AddressKey(netip.MustParseAddr(addr)); got != want {
 			t.Errorf("%s counts under %s, want %s", addr, got, want)
@@ -49,7 +55,12 @@ func TestAddressKey(t *testing.T) {
 }
 
 func TestWaysToIdentify(t *testing.T) {
-	byKey := ByKey("Authorization", func(key string) (User, bool) { return User{ID: "7", Login: "anna"}, key == "secret" || key == "" })
+	byKey := ByKey("Authorization", func(key string) (User, bool) {
+		if key == "" || key == "Bearer" {
+			t.Errorf("asked about %q, which is no key", key)
+		}
+		return User{ID: "7", Login: "anna"}, key == "secret"
+	})
 	broken := errors.New("broken")
 	breaks := func(*http.Request) (User, error) { return User{}, broken }
 	key := func(value string) *http.Request {

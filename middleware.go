@@ -40,11 +40,12 @@ type MiddlewareOptions struct {
 	Connects, ConnectsPerAddress Limit
 
 	// TrustedProxies are those whose X-Forwarded-For is believed. Without the ones that stand in front of this server, all of its users have
-	// one address; with one too many, users can invent theirs.
+	// one address; with one too many, users can invent theirs. Behind a proxy on a Unix socket nobody has an address, and nothing is limited by
+	// it, unless a layer in front sets the request's RemoteAddr.
 	TrustedProxies []netip.Prefix
 
 	// Refused answers requests that aren't let in, in place of one line of text with 429, 401 or 500. The error is a *ThrottledError,
-	// ErrConnections, ErrNobody, or what went wrong here, which is not for the other end to read. Retry-After is set already.
+	// ErrConnections, ErrNobody, or what went wrong here, which is not for the other end to read. It has to write a status; Retry-After is set already.
 	Refused func(http.ResponseWriter, *http.Request, error)
 
 	// Logger is told what is answered with 500. Nil means slog.Default().
@@ -163,6 +164,7 @@ func (m *middleware) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", strconv.Itoa(retryConnections))
 	case errors.Is(err, ErrNobody):
 		status, text = http.StatusUnauthorized, "The server doesn't know who you are. Sign in, then try again."
+	case r.Context().Err() != nil: // whoever asked has gone, and Identify was told so
 	default:
 		cmp.Or(m.Logger, slog.Default()).LogAttrs(r.Context(), slog.LevelError, "a connection was refused", slog.Any("error", err))
 	}

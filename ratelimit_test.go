@@ -72,6 +72,22 @@ func TestHeadersAgreeWithTheVerdict(t *testing.T) {
 		}, times(1, from("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"fast";q=5;w=1`, "Ratelimit": `"fast";r=4;t=1`,
 			"X-Ratelimit-Limit": "5", "X-Ratelimit-Remaining": "4", "X-Ratelimit-Reset": "1767614401"}},
+		{"a log, whose messages come back one by one", func(p *Policy) {
+			p.Limits = []Limit{{Name: "log", Algorithm: SlidingLog, Messages: 2, Every: 10 * time.Second}}
+		}, []Message{from("7", 0), from("7", 9)}, map[string]string{
+			"Ratelimit-Policy": `"log";q=2;w=10`, "Ratelimit": `"log";r=0`,
+			"X-Ratelimit-Limit": "2", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614419"}},
+		{"the same, throttled", func(p *Policy) {
+			p.Limits = []Limit{{Name: "log", Algorithm: SlidingLog, Messages: 2, Every: 10 * time.Second}}
+		}, []Message{from("7", 0), from("7", 9), from("7", 9)}, map[string]string{
+			"Retry-After": "1", "Ratelimit-Policy": `"log";q=2;w=10`, "Ratelimit": `"log";r=0;t=1`,
+			"X-Ratelimit-Limit": "2", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614419"}},
+		{"a limit that only observes isn't spoken of", func(p *Policy) { p.Limits[0].Mode = LimitObserves; p.Limits[0].Burst = 2 }, times(2, from("7", 0)), map[string]string{
+			"Ratelimit-Policy": `"daily";q=300;w=86400`, "Ratelimit": `"daily";r=298;t=43200`,
+			"X-Ratelimit-Limit": "300", "X-Ratelimit-Remaining": "298", "X-Ratelimit-Reset": "1767657600"}},
+		{"what it would have throttled has no numbers", func(p *Policy) { p.Limits[0].Mode = LimitObserves; p.Limits[0].Burst = 1 }, times(2, from("7", 0)), map[string]string{
+			"Ratelimit-Policy": `"daily";q=300;w=86400`}},
+		{"only observing limits", func(p *Policy) { p.Limits = p.Limits[:1]; p.Limits[0].Mode = LimitObserves }, times(1, from("7", 0)), map[string]string{}},
 		{"a role's numbers", func(p *Policy) { p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, FirstTimer: {Burst: 1}} },
 			times(1, from("7", 0, Subscriber, FirstTimer)), map[string]string{
 				"Ratelimit-Policy": `"burst";q=5;w=20, "daily";q=300;w=86400`, "Ratelimit": `"burst";r=4;t=4`,
@@ -112,6 +128,23 @@ func TestHeadersKnowWhatAUserHasOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestHeadersInAChannelNotMetYet(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits = []Limit{{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 10, Every: time.Hour}}
+	}, nil)
+	if err := g.SetUserOverride("", "7", UserOverride{Limits: map[string]Override{"total": {Messages: 5}}}, monday); err != nil {
+		t.Fatal(err)
+	}
+	v, err := g.Peek(from("7", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := http.Header{}
+	if g.SetHeaders(h, from("7", 0), v); h.Get("Ratelimit-Policy") != `"total";q=5;w=3600` {
+		t.Errorf("got %v", h)
+	}
+}
+
 func TestHeadersOfGrantedMessages(t *testing.T) {
 	g := enforced(t, func(p *Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, nil)
 	if _, err := g.Grant("1", "7", "daily", 5, monday); err != nil {
@@ -140,7 +173,11 @@ func TestHeadersFollowAChange(t *testing.T) {
 	}
 	h := http.Header{}
 	g.SetHeaders(h, from("7", 0), v) // the limit is gone
-	if h.Get("X-Ratelimit-Limit") != "8" || h.Get("Ratelimit") != `"burst";r=8;t=8` {
+	if len(h) != 1 || h.Get("Ratelimit-Policy") != `"daily";q=300;w=86400` {
 		t.Errorf("a verdict by the limits before: %v", h)
+	}
+	h = http.Header{}
+	if g.SetHeaders(h, Message{}, Verdict{}); len(h) != 0 {
+		t.Errorf("a message that couldn't be judged: %v", h)
 	}
 }

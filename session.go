@@ -6,9 +6,10 @@ import (
 	"errors"
 	"net/netip"
 	"sync"
+	"time"
 )
 
-// ErrNoSession is what a nil *Session answers: the request didn't come through Guard.Middleware.
+// ErrNoSession is what Check of a nil *Session returns: the request didn't come through Guard.Middleware.
 var ErrNoSession = errors.New("there is no session: serve this handler through Guard.Middleware")
 
 // Session is one connection that Guard.Middleware has let in: who is at its other end, and where they write. It is safe for concurrent use.
@@ -60,13 +61,15 @@ func (s *Session) Address() netip.Addr { return s.address }
 // Done is closed when the session has ended.
 func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
 
-// Context returns a context that ends with the session and has the values of the request's. The request's own is of less use to a
-// WebSocket: it doesn't notice that a connection that was taken over is closed, and ends when the handler returns.
+// Context returns a context that ends with the session and has the values of the request's. It is for a connection that was taken over, as
+// WebSocket libraries do: the request's own context doesn't notice that it is closed, and ends when the handler returns. A handler that
+// streams uses the request's, which ends when the other end leaves.
 func (s *Session) Context() context.Context { return s.ctx }
 
-// Check is Guard.Check for a message that came over this connection. The user is always the session's, whatever the message says; roles are
-// the session's where the message has none, and so is the channel. A channel that the other end names has to be one that exists and that
-// they are in: every channel has an allowance of its own. On a nil Session it returns ErrNoSession.
+// Check is Guard.Check for a message that came over this connection now. The user is always the session's and the time the Guard's clock,
+// whatever the message says; roles are the session's where the message has none, and so is the channel. A channel that the other end names has
+// to be one that exists and that they are in: every channel has an allowance of its own. Roles and Cost must not come from the other end. On a
+// nil Session it returns ErrNoSession.
 func (s *Session) Check(ctx context.Context, m Message) (Verdict, error) {
 	if s == nil {
 		return Verdict{}, ErrNoSession
@@ -74,6 +77,7 @@ func (s *Session) Check(ctx context.Context, m Message) (Verdict, error) {
 	roles := cmp.Or(m.User.Roles, s.user.Roles)
 	m.User = s.user
 	m.User.Roles = roles
+	m.SentAt = time.Time{}
 	m.ChannelID = cmp.Or(m.ChannelID, s.channel)
 	return s.guard.Check(ctx, m)
 }

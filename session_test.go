@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
@@ -38,12 +39,12 @@ func TestASessionJudgesEachFrame(t *testing.T) {
 		}
 		defer conn.CloseNow()
 		session := SessionFrom(r.Context())
-		for {
+		for sent := time.Now(); ; sent = sent.AddDate(0, 0, 1) { // whenever it says it was sent
 			var f frame
 			if err := wsjson.Read(r.Context(), conn, &f); err != nil {
 				return
 			}
-			v, err := session.Check(r.Context(), Message{ChannelID: f.ChannelID, User: User{ID: f.UserID, Login: "ben", Roles: f.Roles}, Cost: f.Cost})
+			v, err := session.Check(r.Context(), Message{ChannelID: f.ChannelID, User: User{ID: f.UserID, Login: "ben", Roles: f.Roles}, Cost: f.Cost, SentAt: sent})
 			if v.ChannelID += " " + v.UserID; err != nil {
 				v.Limit = err.Error()
 			}

@@ -12,7 +12,7 @@ type Request struct {
 // Decision is what was decided, and on what grounds. Times are nanoseconds since the Unix epoch.
 type Decision struct {
 	Set       *Set  // of the user in the channel; the one that it was decided by
-	Limit     *Rule // that throttles or would, if it did more than observe; when all allow, the one with the least remaining. Nil without limits
+	Limit     *Rule // that throttles or would, if it did more than observe; when all allow, of those that decide the one with the least remaining. Nil without any
 	At        int64 // when the message counts: never before the last one that its author spent in the channel
 	Taken     int64 // what was spent: 0 when throttled
 	Counted   int64 // of a throttled message: how many of its cost count all the same, in every limit that counts throttled ones
@@ -222,7 +222,7 @@ func (h *hearing) pass() {
 				continue
 			}
 			level := a.spend(r, h.cost, d.LeaveAt)
-			if d.Observed {
+			if d.Observed || !h.decides(r) {
 				continue
 			}
 			remaining := a.remaining(r, level)

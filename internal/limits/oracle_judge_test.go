@@ -338,8 +338,8 @@ func (w *plainPolicy) pass(user string, q Request, n int64, seats, deciding, obs
 		row := w.row(w.key(scope, user))
 		row.last, row.roles = max(row.last, q.At), q.Roles
 	}
-	if !d.Observed && len(seats) > 0 {
-		tightest := slices.MinFunc(seats, func(a, b seat) int { return int(a.remaining() - b.remaining()) })
+	if !d.Observed && len(deciding) > 0 {
+		tightest := slices.MinFunc(deciding, func(a, b seat) int { return int(a.remaining() - b.remaining()) })
 		limit, d.Remaining = tightest.Name, tightest.remaining()
 		d.Shared = false
 	}
