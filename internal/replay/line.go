@@ -8,10 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/sendtime"
 )
 
 // maxLine is the length in bytes of the longest line that is read.
@@ -59,13 +58,13 @@ func (l *lineReader) next() ([]byte, error) {
 
 // record is a message as a JSON line.
 type record struct {
-	At      instant         `json:"at"`
-	Channel string          `json:"channel"`
-	UserID  string          `json:"user_id"`
-	Login   string          `json:"login"`
-	Roles   chatguard.Roles `json:"roles"`
-	Text    string          `json:"text"`
-	Cost    *int            `json:"cost"`
+	At      sendtime.Instant `json:"at"`
+	Channel string           `json:"channel"`
+	UserID  string           `json:"user_id"`
+	Login   string           `json:"login"`
+	Roles   chatguard.Roles  `json:"roles"`
+	Text    string           `json:"text"`
+	Cost    *int             `json:"cost"`
 }
 
 // parse reads a line: JSON where it begins like an object, the platform's otherwise.
@@ -86,7 +85,7 @@ func (r *Replay) parse(line []byte) (m chatguard.Message, ok bool, err error) {
 		return m, false, err
 	}
 	m = chatguard.Message{
-		ChannelID: rec.Channel, Text: rec.Text, SentAt: time.Time(rec.At), Cost: 1,
+		ChannelID: rec.Channel, Text: rec.Text, SentAt: rec.At.Time, Cost: 1,
 		User: chatguard.User{ID: rec.UserID, Login: rec.Login, Roles: rec.Roles},
 	}
 	if rec.Cost != nil {
@@ -96,19 +95,4 @@ func (r *Replay) parse(line []byte) (m chatguard.Message, ok bool, err error) {
 		return m, false, chatguard.ErrCost
 	}
 	return m, true, nil
-}
-
-// instant is a time that JSON spells as RFC 3339 text or as milliseconds since the Unix epoch.
-type instant time.Time
-
-func (i *instant) UnmarshalJSON(data []byte) error {
-	if (*time.Time)(i).UnmarshalJSON(data) == nil {
-		return nil
-	}
-	ms, err := strconv.ParseInt(string(data), 10, 64)
-	if err != nil {
-		return fmt.Errorf(`"at" is %s, want RFC 3339 text or milliseconds since 1970`, data)
-	}
-	*i = instant(time.UnixMilli(ms))
-	return nil
 }

@@ -6,10 +6,8 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/sendtime"
 )
-
-// maxAge is how much older than the local clock a message's time may be before the local clock is believed instead.
-const maxAge = time.Minute
 
 // consume hands what queued lines say to the sink, until ctx ends.
 func (i *IRC) consume(ctx context.Context, lines *queue, sink chat.Sink) {
@@ -42,7 +40,7 @@ func (d *delivery) read(line string, at time.Time) {
 	case raw.command == "PRIVMSG":
 		var m chatguard.Message
 		if m, err = parseChat(line, raw); err == nil {
-			m.SentAt = liveTime(m.SentAt, at)
+			m.SentAt = sendtime.Live(m.SentAt, at)
 			d.messages = append(d.messages, m)
 		}
 	default:
@@ -66,14 +64,6 @@ func (d *delivery) flush() {
 	d.sink.Messages(d.messages)
 	clear(d.messages) // the next batch may be long in coming; don't hold this one's lines until then
 	d.messages = d.messages[:0]
-}
-
-// liveTime is the time to judge a message by that arrived at now: the time it was sent, unless that is missing, in the future, or long past.
-func liveTime(sent, now time.Time) time.Time {
-	if sent.IsZero() || sent.After(now) || sent.Before(now.Add(-maxAge)) {
-		return now
-	}
-	return sent
 }
 
 // skip counts a line that can't be read. The first for each reason is logged, too.

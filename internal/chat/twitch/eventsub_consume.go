@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/sendtime"
 )
 
 // maxEventAge is how old an event may be. Twitch sends again what may have been lost, and says that older ones can be an attacker's.
@@ -48,7 +49,7 @@ func (e *EventSub) read(d *delivery, a arrival) {
 }
 
 func (e *EventSub) readChat(d *delivery, a arrival) error {
-	m, err := a.frame.Payload.Event.message(liveTime(a.frame.Metadata.At.Time, a.at))
+	m, err := a.frame.Payload.Event.message(sendtime.Live(a.frame.Metadata.At.Time, a.at))
 	if err != nil {
 		return err
 	}

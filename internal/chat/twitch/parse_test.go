@@ -185,22 +185,6 @@ func TestParseRealLog(t *testing.T) {
 	}
 }
 
-func TestLiveTime(t *testing.T) {
-	now := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
-	for _, c := range []struct{ sent, want time.Time }{
-		{now, now},
-		{now.Add(-time.Millisecond), now.Add(-time.Millisecond)},
-		{now.Add(-time.Minute), now.Add(-time.Minute)},
-		{now.Add(-time.Minute - 1), now},
-		{now.Add(1), now},
-		{time.Time{}, now},
-	} {
-		if got := liveTime(c.sent, now); !got.Equal(c.want) {
-			t.Errorf("sent %v: judged at %v, want %v", c.sent, got, c.want)
-		}
-	}
-}
-
 // FuzzParse: no line makes it panic, and what it lets through can be judged and acted on.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/sendtime"
 )
 
 // target is one user in one channel.
@@ -78,7 +79,7 @@ func (m *Moderator) Removed(r chat.Removal) {
 	if r.By != "" && me != "" {
 		ours = r.By == me
 	}
-	d.last = silence{length: r.Silence, from: liveTime(r.At, now), theirs: !ours}
+	d.last = silence{length: r.Silence, from: sendtime.Live(r.At, now), theirs: !ours}
 	d.told = d.told || ours
 }
 
