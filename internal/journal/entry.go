@@ -88,3 +88,9 @@ type Outcome struct {
 	Result Result            `json:"result"`
 	Reason string            `json:"reason"` // one line for people; empty when Done
 }
+
+// Dropped is the outcome of a message that a chat server keeps from everyone, which is all that a server does about it. ok is false where the
+// verdict allows the message: then there is nothing to report.
+func Dropped(v chatguard.Verdict) (o Outcome, ok bool) {
+	return Outcome{Entry: v.EntryID, At: v.At, Action: chatguard.Drop, Result: Done}, !v.Allowed
+}

@@ -19,17 +19,19 @@ const owner = "owner"
 // siteOwner is whoever has the Site's token.
 var siteOwner = journal.Holder{Name: owner, Access: journal.AccessOwn}
 
-// caller is who sends a request. What they came in with is either a session or a token.
+// caller is who sends a request. What they came in with is a session or a token, or the request itself where another site authorizes.
 type caller struct {
 	name    string
 	access  journal.Access
 	session string
 	token   string
+	request *http.Request
 }
 
-// access tells who may come in: holders of a session or of a token.
+// access tells who may come in: holders of a session or of a token, or whomever another site lets in.
 type access struct {
 	site      Site
+	authorize func(*http.Request) (journal.Holder, bool) // another site's; nil where there is none
 	store     Sessions
 	wrongCode error     // the store's, for a code that signs nobody in
 	signIns   *attempts // with a code or a token
@@ -49,7 +51,7 @@ func newAccess(opts Options) (*access, error) {
 	}
 	bearers, err := newAttempts(opts.Now)
 	a := &access{
-		site: opts.Site, store: opts.Store, wrongCode: opts.WrongCode, signIns: signIns, bearers: bearers, now: opts.Now,
+		site: opts.Site, authorize: opts.Authorize, store: opts.Store, wrongCode: opts.WrongCode, signIns: signIns, bearers: bearers, now: opts.Now,
 		owners: map[string]time.Time{},
 	}
 	a.sessions = holders{ask: a.askSession, nobody: errSignIn,
@@ -67,8 +69,16 @@ func errToken() error {
 	return refuse(http.StatusUnauthorized, "This token is unknown, was revoked or has expired. \"chatguard token list\" tells which there are.")
 }
 
+// errElsewhere is for whoever another site doesn't let in.
+func errElsewhere() error {
+	return refuse(http.StatusUnauthorized, "Sign in to the site that this dashboard is part of, then load this page again.").mounted()
+}
+
 // identify returns who sends the request, or the problem that it is nobody who may come in.
 func (a *access) identify(w http.ResponseWriter, r *http.Request) (caller, error) {
+	if a.authorize != nil {
+		return a.authorized(r)
+	}
 	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return a.bearer(w, r, strings.TrimSpace(token))
 	}
@@ -80,10 +90,22 @@ func (a *access) identify(w http.ResponseWriter, r *http.Request) (caller, error
 	return caller{name: who.Name, access: who.Access, session: cookie.Value}, err
 }
 
+// authorized returns whom another site says that the request is from.
+func (a *access) authorized(r *http.Request) (caller, error) {
+	who, ok := a.authorize(r)
+	if !ok {
+		return caller{}, errElsewhere()
+	}
+	return caller{name: who.Name, access: who.Access, request: r}, nil
+}
+
 // bearer returns whose token the request brings. One that was good before takes no turn among its address's attempts: whoever asks often, as a
 // chat server does, isn't held up by itself.
 func (a *access) bearer(w http.ResponseWriter, r *http.Request, token string) (caller, error) {
-	var who journal.Holder
+	who, known := a.tokens.known.lately(token, a.now())
+	if known {
+		return caller{name: who.Name, access: who.Access, token: token}, nil
+	}
 	look := func() (err error) {
 		who, err = a.tokens.of(r.Context(), token, a.now())
 		return err
@@ -99,9 +121,12 @@ func (a *access) bearer(w http.ResponseWriter, r *http.Request, token string) (c
 
 // still returns the problem that the caller may not come in any more, or that nobody can tell now.
 func (a *access) still(ctx context.Context, who caller) (err error) {
-	if who.session != "" {
+	switch {
+	case who.request != nil:
+		_, err = a.authorized(who.request)
+	case who.session != "":
 		_, err = a.sessions.of(ctx, who.session, a.now())
-	} else {
+	default:
 		_, err = a.tokens.of(ctx, who.token, a.now())
 	}
 	return err

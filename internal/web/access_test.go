@@ -45,7 +45,7 @@ func TestEachRouteIsForThoseWhoMay(t *testing.T) {
 			if may := access.Allows(route.needs); may == refused {
 				t.Errorf("%s for one who may %s: %s %s", route.pattern, access, a.Status, a.body)
 			}
-			if refused && !strings.Contains(string(a.body), fmt.Sprintf("may-%s may not do this: it needs a token that may %s", access, route.needs)) {
+			if refused && !strings.Contains(string(a.body), fmt.Sprintf("may-%s may only %[1]s here, and this needs somebody who may %s", access, route.needs)) {
 				t.Errorf("%s for one who may %s: %s", route.pattern, access, a.body)
 			}
 		}

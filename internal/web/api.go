@@ -49,7 +49,7 @@ func (s *Server) api() []route {
 // channelRoutes are about who is signed in, and about channels as they are now.
 func (s *Server) channelRoutes() []route {
 	return []route{
-		{"GET /session", journal.AccessAny, s.getSession, about{says: "Who is signed in, and what they may do.", answers: of[journal.Holder]()}},
+		{"GET /session", journal.AccessAny, s.getSession, about{says: "Who is signed in, and what they may do.", answers: of[signedInAs]()}},
 		{"DELETE /session", journal.AccessAny, s.signOut, about{says: "Sign out."}},
 
 		{"GET /status", journal.AccessView, s.getStatus, about{

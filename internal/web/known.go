@@ -13,6 +13,9 @@ const (
 	believed = 12 * time.Hour
 	// lookUpPause is how long nobody waits for a Store that couldn't look somebody up, as long as those it has told of are enough.
 	lookUpPause = 2 * time.Second
+	// askedLately is how long the Store isn't asked again about a token that it has just told of: a chat server sends one with each message. With the
+	// time that the Store itself may take, a token that is revoked ends within 5 s.
+	askedLately = 500 * time.Millisecond
 	// maxKnown bounds those known at one time. Those beyond it need the Store.
 	maxKnown = 1000
 )
@@ -31,7 +34,7 @@ type secretHash [sha256.Size]byte
 
 type knownHolder struct {
 	journal.Holder
-	until time.Time
+	told time.Time // when the Store last told of them
 }
 
 // holder returns whose secret it is, as far as that is known.
@@ -39,7 +42,16 @@ func (k *known) holder(secret string, now time.Time) (who journal.Holder, ok boo
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	h, ok := k.holders[sha256.Sum256([]byte(secret))]
-	return h.Holder, ok && now.Before(h.until)
+	return h.Holder, ok && now.Before(h.told.Add(believed))
+}
+
+// lately is holder where the Store has told it a moment ago.
+func (k *known) lately(secret string, now time.Time) (who journal.Holder, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	h, ok := k.holders[sha256.Sum256([]byte(secret))]
+	age := now.Sub(h.told)
+	return h.Holder, ok && age >= 0 && age < askedLately
 }
 
 // endings is how many sessions have ended so far. Ask before the Store is asked.
@@ -63,7 +75,7 @@ func (k *known) remember(secret string, who journal.Holder, now time.Time, endin
 	if _, ok := k.holders[hash]; !ok && !k.makeRoom(now) {
 		return
 	}
-	k.holders[hash] = knownHolder{who, now.Add(believed)}
+	k.holders[hash] = knownHolder{who, now}
 }
 
 // makeRoom forgets what is too old to be believed when there is no room, and reports whether there is some then.
@@ -72,7 +84,7 @@ func (k *known) makeRoom(now time.Time) bool {
 		return true
 	}
 	for hash, h := range k.holders {
-		if !now.Before(h.until) {
+		if !now.Before(h.told.Add(believed)) {
 			delete(k.holders, hash)
 		}
 	}

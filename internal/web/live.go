@@ -13,7 +13,7 @@ import (
 
 const (
 	feedPeriod   = 100 * time.Millisecond // changes are gathered for so long and sent together
-	sessionCheck = time.Second            // how often an open feed asks whether its session still holds
+	sessionCheck = time.Second            // how often an open feed asks whether its reader may still come in
 	writeTimeout = 10 * time.Second       // a reader that takes longer for one frame is gone
 )
 
@@ -87,8 +87,10 @@ func (s *Server) serveLive(w http.ResponseWriter, r *http.Request, who caller) e
 	if q.err != nil {
 		return q.err
 	}
-	s.live.Add(1)
-	defer s.live.Done()
+	if !s.live.enter() {
+		return refuse(http.StatusServiceUnavailable, "chatguard is stopping.")
+	}
+	defer s.live.leave()
 	var origins []string // beside the request's own host
 	if public := s.opts.Site.PublicURL; public != nil {
 		origins = append(origins, public.Host)
@@ -148,7 +150,7 @@ func write(ctx context.Context, conn *websocket.Conn, data []byte) error {
 	return conn.Write(ctx, websocket.MessageText, data)
 }
 
-// hasEnded reports whether the caller's session or token is over. While the store is in trouble nobody is signed out.
+// hasEnded reports whether the caller may not come in any more. While the store is in trouble nobody is signed out.
 func (s *Server) hasEnded(ctx context.Context, who caller) bool {
 	return isUnauthorized(s.access.still(ctx, who))
 }

@@ -101,7 +101,7 @@ func (s *Server) describe() (*document, error) {
 		Info: map[string]string{
 			"title": "chatguard", "version": "1",
 			"description": "What chatguard's dashboard does, for programs. Times are RFC 3339; errors are RFC 9457 problem documents whose detail is a " +
-				"sentence for people.",
+				"sentence for people. A dashboard that is part of another site lets in whom that lets in: it has no sessions and takes no tokens.",
 		},
 		Servers:  []map[string]string{{"url": "."}}, // where this document is
 		Security: []map[string][]string{{"token": {}}, {"session": {}}},

@@ -19,6 +19,9 @@ type problem struct {
 	Status int    `json:"status"`
 	Detail string `json:"detail"`
 
+	// Mounted is an extension: the dashboard is part of another site, where people sign in.
+	Mounted bool `json:"mounted,omitempty"`
+
 	cause error
 }
 
@@ -39,6 +42,12 @@ func refuse(status int, format string, args ...any) *problem {
 // because adds the cause that only the log shows.
 func (p *problem) because(cause error) *problem {
 	p.cause = cause
+	return p
+}
+
+// mounted says that people sign in on another site.
+func (p *problem) mounted() *problem {
+	p.Mounted = true
 	return p
 }
 
@@ -85,8 +94,8 @@ const maxBody = 1 << 20
 
 // readJSON reads the request's body: one JSON value without unknown keys, and not null, which says nothing.
 func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return refuse(http.StatusUnsupportedMediaType, "Send JSON, and say so: Content-Type: application/json.")
+	if err := saysJSON(r); err != nil {
+		return err
 	}
 	var value json.RawMessage
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
@@ -100,6 +109,22 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
 		}
 		err = errors.New("more than one JSON value")
 	}
+	return errUnread(err)
+}
+
+// saysJSON returns a problem where a request doesn't say that it brings JSON.
+func saysJSON(r *http.Request) error {
+	const wanted = "application/json"
+	if said := r.Header.Get("Content-Type"); said != wanted {
+		if kind, _, err := mime.ParseMediaType(said); err != nil || kind != wanted {
+			return refuse(http.StatusUnsupportedMediaType, "Send JSON, and say so: Content-Type: application/json.")
+		}
+	}
+	return nil
+}
+
+// errUnread is the problem of a body that can't be read, or what reading it has found already.
+func errUnread(err error) error {
 	var p *problem
 	var tooLarge *http.MaxBytesError
 	switch {

@@ -33,13 +33,18 @@ func (s *Server) asked(known []parameter, h signedInHandler) signedInHandler {
 		keys = append(keys, p.Name)
 	}
 	return func(w http.ResponseWriter, r *http.Request, who caller) error {
+		if r.URL.RawQuery == "" {
+			return h(w, r, who)
+		}
 		values := r.URL.Query()
 		if err := onlyKnown(values, keys); err != nil {
 			return err
 		}
-		if id, all := values.Get(inChannel.Name), s.opts.Channels(); id != "" && len(all) > 0 {
-			if _, err := channelIn(all, id); err != nil {
-				return err
+		if id := values.Get(inChannel.Name); id != "" {
+			if all := s.opts.Channels(); len(all) > 0 {
+				if _, err := channelIn(all, id); err != nil {
+					return err
+				}
 			}
 		}
 		return h(w, r, who)

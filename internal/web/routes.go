@@ -81,10 +81,18 @@ func (s *Server) signedIn(needs journal.Access, h signedInHandler) handler {
 			return err
 		}
 		if !who.access.Allows(needs) {
-			return refuse(http.StatusForbidden, "%s may not do this: it needs a token that may %s, and this one may %s.", who.name, needs, who.access)
+			return refuse(http.StatusForbidden, "%s may only %s here, and this needs somebody who may %s.", who.name, who.access, needs)
+		}
+		if s.opts.Authorize != nil && !s.kept.Load() {
+			return errNotKept()
 		}
 		return h(w, r, who)
 	}
+}
+
+// errNotKept is for a dashboard that is mounted, and would show what isn't so any more.
+func errNotKept() error {
+	return refuse(http.StatusServiceUnavailable, "The dashboard isn't running: the server that it is part of has yet to call its Run, or is stopping.").mounted()
 }
 
 // guarded refuses requests that a browser sends for somebody else's page, and tells browsers what ours may do.
@@ -97,7 +105,7 @@ func (s *Server) guarded(next http.Handler) (http.Handler, error) {
 		}
 	}
 	check := func(r *http.Request) error {
-		if !site.knowsHost(r) {
+		if s.opts.Authorize == nil && !site.knowsHost(r) {
 			return refuse(http.StatusMisdirectedRequest, "chatguard isn't known as %q. Set [web] public_url to the address people use.", r.Host)
 		}
 		if err := crossOrigin.Check(r); err != nil {

@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -32,6 +33,11 @@ type Options struct {
 
 	// WrongCode is what Store.RedeemCode returns, as it is or wrapped, for a code that signs nobody in.
 	WrongCode error
+
+	// Authorize says who sends a request, and false for somebody who may not come in, where the dashboard is part of another site. Then there are no
+	// sessions and tokens of ours, and every name is fine that the site answers to. Each request asks it, and open live feeds ask again about the one
+	// that they began with. Nil means that the Store and the Site's token tell.
+	Authorize func(*http.Request) (who journal.Holder, ok bool)
 
 	// BasePolicy returns the configuration's policy of a channel: what holds when nobody has changed anything.
 	BasePolicy func(channelID string) chatguard.Policy
@@ -73,9 +79,10 @@ type Server struct {
 	board   *board
 	tallies *tallies
 	feed    *feed
-	live    sync.WaitGroup // the WebSockets being served
+	live    gate        // the WebSockets being served
+	kept    atomic.Bool // what is shown is being kept up to date
 
-	ending context.Context    // over shortly after Run was told to stop: live feeds whose readers don't read are cut off then
+	ending context.Context    // over shortly after Keep was told to stop: live feeds whose readers don't read are cut off then
 	cut    context.CancelFunc // ends ending
 
 	override sync.Mutex // held by whoever is changing what a user has of their own
@@ -124,7 +131,8 @@ func (s *Server) register(set *metrics.Set) {
 	}
 }
 
-// Handler returns the dashboard as a handler, to be mounted at the root of a path. It shows changes only while Run runs.
+// Handler returns the dashboard as a handler, to be mounted at the root of a path. It shows changes only while Run or Keep runs; where another site
+// authorizes, it refuses every request without.
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // graceful is how long requests under way may take once the Server is told to stop.
@@ -153,22 +161,33 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		return nil
 	})
 	group.Go(func() error {
-		s.remember(ctx)
+		s.Keep(ctx)
 		return nil
 	})
 	group.Go(func() error {
-		s.pump(ctx)
-		s.feed.close()
-		defer time.AfterFunc(farewell, s.cut).Stop()
+		<-ctx.Done()
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceful)
 		defer cancel()
 		if server.Shutdown(late) != nil {
 			server.Close() // what is still under way had its time
 		}
-		s.live.Wait()
 		return nil
 	})
 	return group.Wait()
+}
+
+// Keep keeps what is shown up to date until ctx ends; live feeds are then closed and waited for. Run does so by itself: Keep is for a Handler that is
+// part of another site. Neither may be called twice.
+func (s *Server) Keep(ctx context.Context) {
+	s.kept.Store(true)
+	var remembering sync.WaitGroup
+	remembering.Go(func() { s.remember(ctx) })
+	s.pump(ctx)
+	s.kept.Store(false)
+	s.feed.close()
+	defer time.AfterFunc(farewell, s.cut).Stop()
+	s.live.close()
+	remembering.Wait()
 }
 
 // Observe takes note of a verdict. It fits chatguard.Options.Observer: it never waits for disk, network or a reader, and an allowed
@@ -181,6 +200,9 @@ func (s *Server) Observe(m chatguard.Message, v chatguard.Verdict) {
 		s.board.allow(v.ChannelID, v.UserID, v.At)
 	}
 }
+
+// Heard are the IDs of the channels that verdicts were told of since the start, in order; of more than a thousand, the first thousand.
+func (s *Server) Heard() []string { return s.tallies.channels() }
 
 // Report takes note of what was done about a throttled message, and how that went. It never blocks.
 func (s *Server) Report(o journal.Outcome) {

@@ -23,6 +23,9 @@ func (s secret) named() string {
 
 // signIn is POST /session: {"code": …} or {"token": …}.
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
+	if s.opts.Authorize != nil {
+		return errNoSessions()
+	}
 	var in secret
 	if err := readJSON(w, r, &in); err != nil {
 		return err
@@ -43,8 +46,15 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, journal.Holder{Name: who.name, Access: who.access})
 }
 
+func errNoSessions() error {
+	return refuse(http.StatusNotFound, "There are no sessions here: people sign in and out on the site that this dashboard is part of.").mounted()
+}
+
 // signOut is DELETE /session.
 func (s *Server) signOut(w http.ResponseWriter, r *http.Request, who caller) error {
+	if s.opts.Authorize != nil {
+		return errNoSessions()
+	}
 	if err := s.access.end(r.Context(), who); err != nil {
 		return refuse(http.StatusServiceUnavailable, "Signing out isn't possible now: the database is in trouble.").because(err)
 	}
@@ -73,7 +83,13 @@ func cookieName(r *http.Request) string {
 	return "chatguard"
 }
 
+// signedInAs is who is signed in, and where.
+type signedInAs struct {
+	journal.Holder
+	Mounted bool `json:"mounted,omitempty"` // the dashboard is part of another site, where people sign in and out
+}
+
 // getSession is GET /session: who is signed in, and what they may do.
 func (s *Server) getSession(w http.ResponseWriter, _ *http.Request, who caller) error {
-	return writeJSON(w, journal.Holder{Name: who.name, Access: who.access})
+	return writeJSON(w, signedInAs{journal.Holder{Name: who.name, Access: who.access}, s.opts.Authorize != nil})
 }

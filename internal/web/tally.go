@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -92,6 +93,12 @@ func (t *tallies) of(channel string) *tally {
 	}
 	t.current.Store(&next)
 	return next[channel]
+}
+
+// channels are those counted by name, in order.
+func (t *tallies) channels() []string {
+	all := slices.Sorted(maps.Keys(*t.current.Load()))
+	return slices.DeleteFunc(all, func(id string) bool { return id == "" })
 }
 
 // outcome counts how acting on a message went.

@@ -2,9 +2,10 @@
 
 // Problem is an answer other than success, in words for people.
 export class Problem extends Error {
-  constructor(status, detail) {
+  constructor(status, detail, mounted = false) {
     super(detail);
     this.status = status; // 0 when there was no answer at all
+    this.mounted = mounted; // the dashboard is part of another site, where people sign in
   }
 }
 
@@ -21,7 +22,7 @@ export async function request(method, path, { body, ifMatch, signal } = {}) {
     throw new Problem(0, "chatguard doesn't answer. Is it still running?");
   }
   const content = await answer.json().catch(() => null);
-  if (!answer.ok) throw new Problem(answer.status, content?.detail ?? `chatguard answered ${answer.status}.`);
+  if (!answer.ok) throw new Problem(answer.status, content?.detail ?? `chatguard answered ${answer.status}.`, content?.mounted);
   return { body: content, etag: answer.headers.get("ETag") };
 }
 

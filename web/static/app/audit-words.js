@@ -8,7 +8,7 @@ import { linkTo } from "./route.js";
 import { stamp } from "./time.js";
 
 export const actionNames = {
-  policy: "changed the limits", discard: "went back to the file’s limits", grant: "granted messages", reset: "reset", pardon: "pardoned",
+  policy: "changed the limits", discard: "went back to the limits as configured", grant: "granted messages", reset: "reset", pardon: "pardoned",
   override: "set numbers of their own", exempt: "exempted", pause: "paused", resume: "resumed", raid: "switched raid mode",
 };
 

@@ -18,7 +18,7 @@ export function Header({ state }) {
         </nav>
         <${ChannelPicker} state=${state} />
         <${Me} me=${state.me} />
-        <button class="quiet" onClick=${signOut}>Sign out</button>
+        ${!state.me.mounted && html`<button class="quiet" onClick=${signOut}>Sign out</button>`}
       </div>
       <ul class="states ${state.feed.state === "lost" ? "stale" : ""}" aria-label="State">
         <${Mode} policy=${state.policy} />

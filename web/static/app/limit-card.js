@@ -7,6 +7,7 @@ import { keepLimit, removeLimit, setField, setText } from "./edits.js";
 import { LimitField, Tick } from "./limit-field.js";
 import { LimitOverrides } from "./limit-overrides.js";
 import { LimitRoles } from "./limit-roles.js";
+import { configured } from "./state.js";
 import { length } from "./time.js";
 
 const sharers = { user: "each user", "user-everywhere": "each user, in all channels together", channel: "everyone in the channel together" };
@@ -107,7 +108,7 @@ function Notes({ limit, fixed }) {
     fixed && limit.observes && "It only observes: it tells whom it would throttle, and throttles nobody.",
     fixed && limit.countsThrottled && "Messages that are throttled count too.",
     limit.per === "channel" && "Whoever finds it used up gets no strike; only the message goes.",
-    isFixed(limit.source) && "It counts in all channels, so it can’t be changed in one of them: change it in the configuration file.",
+    isFixed(limit.source) && `It counts in all channels, so it can’t be changed in one of them: change it in the ${configured().name}.`,
   ];
   return notes.filter(Boolean).map((note) => html`<p class="muted">${note}</p>`);
 }

@@ -9,7 +9,7 @@ import { LimitsFinish } from "./limits-finish.js";
 import { Penalties } from "./penalties.js";
 import { save } from "./policy.js";
 import { PreviewPane } from "./preview-pane.js";
-import { mayModerate } from "./state.js";
+import { configured, mayModerate } from "./state.js";
 import { clock } from "./time.js";
 
 export function LimitsPage({ state }) {
@@ -61,7 +61,7 @@ function useFocus({ focus }) {
 
 function origin(revision) {
   if (revision === undefined) return "Who changed them last can’t be read now.";
-  if (!revision?.changes?.length) return "As in the configuration file.";
+  if (!revision?.changes?.length) return `As in the ${configured().name}.`;
   return html`Changed by <bdi>${revision.author}</bdi>, ${clock(Date.parse(revision.at))}.`;
 }
 

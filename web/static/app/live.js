@@ -65,7 +65,7 @@ export function retryNow() {
 
 async function lost(code) {
   stop();
-  if (code === signedOutCode) return shutOut();
+  if (code === signedOutCode && !state.me.mounted) return shutOut(); // else the site that we are part of says what to do
   update((s) => {
     if (s.feed.state !== "lost") s.announcement = "The connection to chatguard is lost.";
     s.feed = { ...s.feed, state: "lost" };

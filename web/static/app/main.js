@@ -56,7 +56,7 @@ async function enter() {
     if (ifSignedOut(problem)) return;
     update((s) => {
       s.session = "out";
-      s.signIn = { busy: false, error: problem.message };
+      s.signIn = { busy: false, error: problem.message, mounted: problem.mounted };
     });
     if (problem instanceof Problem && passing.has(problem.status)) setTimeout(() => state.session === "in" || enter(), 2000);
   }

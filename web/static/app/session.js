@@ -45,11 +45,11 @@ export function shutOut() {
 }
 
 // signedOut shows the sign-in page, says there why, and forgets what only somebody signed in may see.
-function signedOut(why) {
+function signedOut(why, mounted = false) {
   update((s) => {
     if (s.session === "in") s.focus = "token";
     s.session = "out";
-    s.signIn = { busy: false, error: "", why };
+    s.signIn = { busy: false, error: "", why, mounted };
     s.me = { name: "", access: "" };
     s.problem = "";
     s.users = new Map();
@@ -63,7 +63,8 @@ function signedOut(why) {
 // ifSignedOut shows the sign-in page where that is what the problem means, and returns whether it was.
 export function ifSignedOut(problem) {
   if (problem.status !== 401) return false;
-  if (state.session === "in") shutOut();
+  if (problem.mounted) signedOut(problem.message, true);
+  else if (state.session === "in") shutOut();
   else if (state.session === "unknown") signedOut("");
   return true;
 }

@@ -4,6 +4,7 @@ import { html } from "../vendor/htm-preact.js";
 import { signIn as post } from "./session.js";
 
 export function SignInPage({ signIn, onSignedIn }) {
+  if (signIn.mounted) return html`<main class="sign-in"><h1>chatguard</h1><p role="alert">${signIn.why || signIn.error}</p></main>`;
   const submit = async (event) => {
     event.preventDefault();
     const token = new FormData(event.target).get("token").trim();

@@ -2,8 +2,8 @@
 
 export const state = {
   session: "unknown", // "unknown", "out", "in"
-  signIn: { busy: false, error: "", why: "" }, // why somebody who was signed in is no more
-  me: { name: "", access: "" }, // who is signed in; access is "view", "moderate" or "own"
+  signIn: { busy: false, error: "", why: "", mounted: false }, // why somebody who was signed in is no more; mounted as in me
+  me: { name: "", access: "" }, // who is signed in; access is "view", "moderate" or "own"; mounted where that is done on another site
   route: "now", // a key of pages in route.js
   query: {}, // what the address bar has behind the question mark, beside the channel
   channels: [], // {id, login, paused_by, raid_until}
@@ -73,6 +73,11 @@ export function standing() {
 // mayModerate reports whether whoever is signed in may change anything.
 export function mayModerate() {
   return state.me.access === "moderate" || state.me.access === "own";
+}
+
+// configured is what the limits come from that nobody has changed here: its name, and a short one.
+export function configured() {
+  return state.me.mounted ? { name: "server’s code", short: "code" } : { name: "configuration file", short: "file" };
 }
 
 // now is the time by chatguard's clock, ms. While update draws the state it stands still, so that one part doesn't say what another knows to be over.
