@@ -1,0 +1,170 @@
+package dashboard_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/dashboard"
+	"github.com/chatguard/chatguard/sqlitestore"
+)
+
+func allow(*http.Request) (string, dashboard.Role, bool) { return "anna", dashboard.Own, true }
+
+func TestWrongOptionsAreRefused(t *testing.T) {
+	guard := newGuard(t)
+	early, err := sqlitestore.Open(t.Context(), newPath(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer early.Close()
+	for want, test := range map[string]struct {
+		guard *chatguard.Guard
+		opts  dashboard.Options
+	}{
+		"dashboard: Options.Authorize is missing: say who may come in":                                 {guard, dashboard.Options{}},
+		"dashboard: the Guard is missing":                                                              {nil, dashboard.Options{Authorize: allow}},
+		"dashboard: Options.Store isn't restored with this Guard: call its Restore first":              {guard, dashboard.Options{Authorize: allow, Store: early}},
+		`dashboard: Options.PublicURL is "chat.example.org": want an address such as "https://chat.ex`: {guard, dashboard.Options{Authorize: allow, PublicURL: "chat.example.org"}},
+	} {
+		if _, err := dashboard.New(test.guard, test.opts); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	other := start(t, newPath(t))
+	if _, err := dashboard.New(guard, dashboard.Options{Authorize: allow, Store: other.store}); err == nil {
+		t.Error("another Guard's store is taken")
+	}
+}
+
+func TestARoleSaysWhatOneMayDo(t *testing.T) {
+	s := newSite(t, newGuard(t), dashboard.Options{})
+	s.say("spammer", 2)
+	for _, test := range []struct {
+		as, method, path string
+		status           int
+		says             string
+	}{
+		{"nobody", "GET", "/", 200, "<title>"},
+		{"nobody", "GET", "/api/v1/status", 401, "Sign in to the site that this dashboard is part of, then load this page again."},
+		{"nobody", "GET", "/api/v1/live", 401, `"mounted":true`},
+		{"nobody", "GET", "/metrics", 401, ""},
+		{"stranger", "GET", "/api/v1/throttled", 401, ""},
+		{"", "GET", "/api/v1/throttled", 401, ""},    // who has no name
+		{"odd", "GET", "/api/v1/throttled", 401, ""}, // whose role there isn't
+		{"ben", "GET", "/api/v1/throttled", 200, "spammer"},
+		{"ben", "GET", "/metrics", 200, `chatguard_throttled_messages_total{channel="lobby/1 & co"} 1`},
+		{"ben", "POST", api + "/pause", 403, "ben may only view here, and this needs somebody who may moderate."},
+		{"ben", "POST", api + "/users/spammer/reset", 403, ""},
+		{"anna", "POST", api + "/users/spammer/reset", 200, ""},
+		{"anna", "POST", api + "/pause", 200, `"saved":false`},
+		{"anna", "GET", "/api/v1/audit", 200, `"author":"anna"`},
+		{"anna", "GET", "/api/v1/status", 200, `"database":{"state":"off"}`},
+		{"anna", "GET", "/api/v1/channels", 200, `"paused_by":"anna"`},
+		{"anna", "POST", "/api/v1/session", 404, "There are no sessions here"},
+	} {
+		if said := s.ask(test.method, test.path, test.as, "", test.status); !strings.Contains(said, test.says) {
+			t.Errorf("%s %s as %s: %s", test.method, test.path, test.as, said)
+		}
+	}
+	if who := s.throttled("ben"); len(who) != 0 {
+		t.Errorf("who was reset is throttled: %q", who)
+	}
+	if v := say(t, s.guard, "spammer", 3); !v.Allowed {
+		t.Errorf("while it is paused: %+v", v)
+	}
+}
+
+// TestWhatIsThrottledIsDropped: that is all that a server does.
+func TestWhatIsThrottledIsDropped(t *testing.T) {
+	guard := newGuard(t)
+	say(t, guard, "earlier", 2) // before anybody looked
+	s := newSite(t, guard, dashboard.Options{})
+	s.say("spammer", 2)
+	if who := s.throttled("ben"); !slices.Equal(who, []string{"spammer drop done"}) {
+		t.Errorf("throttled %q", who)
+	}
+	s.say("earlier", 1)
+	if who := s.throttled("ben"); !slices.Equal(who, []string{"spammer drop done", "earlier drop done"}) {
+		t.Errorf("throttled %q", who)
+	}
+}
+
+func TestChannelsAreNamed(t *testing.T) {
+	s := newSite(t, newGuard(t), dashboard.Options{
+		Channels: func() []dashboard.Channel { return []dashboard.Channel{{ID: "7", Name: "lobby"}, {ID: "8"}} },
+	})
+	if said := s.ask("GET", "/api/v1/channels", "ben", "", 200); !strings.Contains(said, `[{"id":"7","login":"lobby"},{"id":"8","login":"8"}]`) {
+		t.Errorf("channels %s", said)
+	}
+	s.ask("GET", api+"/policy", "ben", "", 404)
+}
+
+// TestTwoDashboardsOfAGuardAreOne: what people change in the one, the other shows.
+func TestTwoDashboardsOfAGuardAreOne(t *testing.T) {
+	p := start(t, newPath(t))
+	one, other := newSite(t, p.guard, dashboard.Options{Store: p.store}), newSite(t, p.guard, dashboard.Options{Store: p.store})
+	one.say("spammer", 2)
+	one.setBurst("anna", 2)
+	one.ask("POST", api+"/pause", "anna", "", 200)
+	if said := other.ask("GET", "/api/v1/channels", "ben", "", 200); !strings.Contains(said, `"paused_by":"anna"`) {
+		t.Errorf("channels %s", said)
+	}
+	other.ask("POST", api+"/resume", "anna", "", 200)
+	other.ask("DELETE", api+"/policy", "anna", "", 200)
+	if p := p.guard.InForce(room); p.Mode != chatguard.Enforce || p.Limits[0].Burst != 1 {
+		t.Errorf("in force %+v", p)
+	}
+	if said := one.ask("GET", "/api/v1/journal", "ben", "", 200); strings.Count(said, `"action":"drop"`) != 1 {
+		t.Errorf("journal %s", said)
+	}
+}
+
+func TestARequestBeforeRunOrAfterIsRefused(t *testing.T) {
+	s := newSite(t, newGuard(t), dashboard.Options{})
+	other, err := dashboard.New(s.guard, dashboard.Options{Authorize: allow, Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := func(d *dashboard.Dashboard) int {
+		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/api/v1/status", nil)
+		r.AddCookie(&http.Cookie{Name: "who", Value: "ben"})
+		d.ServeHTTP(w, r)
+		return w.Code
+	}
+	if code := asked(other); code != http.StatusServiceUnavailable {
+		t.Errorf("before Run: %d", code)
+	}
+	if code := asked(s.board); code != http.StatusOK {
+		t.Errorf("while it runs: %d", code)
+	}
+	s.stop()
+	if code := asked(s.board); code != http.StatusServiceUnavailable {
+		t.Errorf("after Run: %d", code)
+	}
+	if err := s.board.Run(t.Context()); err == nil {
+		t.Error("it is run twice")
+	}
+	over, end := context.WithCancel(t.Context())
+	end()
+	if err := other.Run(over); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOtherSitesPagesChangeNothing(t *testing.T) {
+	s := newSite(t, newGuard(t), dashboard.Options{PublicURL: "https://chat.example.org" + mount})
+	s.say("spammer", 2)
+	origin := func(value string) func(*http.Request) { return func(r *http.Request) { r.Header.Set("Origin", value) } }
+	s.ask("POST", api+"/pause", "anna", "", 403, origin("https://evil.example"))
+	s.ask("POST", api+"/pause", "anna", "", 200, origin("https://chat.example.org")) // through the proxy
+	s.ask("POST", api+"/pause", "anna", "", 200, origin(s.http.URL))
+	_, answer, err := s.dial("", http.Header{"Cookie": {"who=anna"}, "Origin": {"https://evil.example"}})
+	if err == nil || answer.StatusCode != http.StatusForbidden {
+		t.Errorf("another site's page follows: %v", err)
+	}
+}

@@ -1,0 +1,64 @@
+package dashboard_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/dashboard"
+)
+
+// moderator asks the server's own sessions who sends a request.
+func moderator(r *http.Request) (name string, role dashboard.Role, ok bool) {
+	name, password, _ := r.BasicAuth()
+	return name, dashboard.Moderate, name == "anna" && password == "secret"
+}
+
+// A chat server shows its moderators the dashboard below /moderate/.
+func Example() {
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	board, err := dashboard.New(guard, dashboard.Options{Authorize: moderator})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/moderate/", http.StripPrefix("/moderate", board))
+	server := httptest.NewServer(mux)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- board.Run(ctx) }()
+
+	fmt.Println(visit(server.URL+"/moderate/", "anyone", ""))
+	fmt.Println(visit(server.URL+"/moderate/api/v1/session", "anyone", ""))
+
+	server.Close()
+	stop()
+	fmt.Println(<-done)
+	// Output:
+	// 200 text/html; charset=utf-8
+	// 401 application/problem+json
+	// <nil>
+}
+
+// visit tells how the server answers somebody.
+func visit(address, name, password string) string {
+	r, err := http.NewRequest("GET", address, nil)
+	if err != nil {
+		return err.Error()
+	}
+	r.SetBasicAuth(name, password)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err.Error()
+	}
+	defer answer.Body.Close()
+	io.Copy(io.Discard, answer.Body) // so that the connection can be used again
+	return fmt.Sprint(answer.StatusCode, " ", answer.Header.Get("Content-Type"))
+}

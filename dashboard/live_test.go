@@ -1,0 +1,99 @@
+package dashboard_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/chatguard/chatguard/dashboard"
+)
+
+// feed is an open page's.
+type feed struct {
+	*site
+	ctx  context.Context
+	conn *websocket.Conn
+}
+
+// dial opens the live feed of a channel, or of all of them.
+func (s *site) dial(channel string, headers http.Header) (*websocket.Conn, *http.Response, error) {
+	return websocket.Dial(s.Context(), s.http.URL+mount+"/api/v1/live?channel="+url.QueryEscape(channel),
+		&websocket.DialOptions{HTTPClient: s.http.Client(), HTTPHeader: headers})
+}
+
+// follow opens the live feed of the room as somebody.
+func (s *site) follow(as string) *feed {
+	s.Helper()
+	conn, _, err := s.dial(room, http.Header{"Cookie": {"who=" + as}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
+	s.Cleanup(func() { conn.CloseNow(); cancel() })
+	f := &feed{s, ctx, conn}
+	f.next(`"type":"snapshot"`)
+	return f
+}
+
+// next waits for a frame that says everything wanted.
+func (f *feed) next(wanted ...string) {
+	f.Helper()
+frames:
+	for {
+		_, data, err := f.conn.Read(f.ctx)
+		if err != nil {
+			f.Fatalf("waiting for %q: %v", wanted, err)
+		}
+		for _, text := range wanted {
+			if !strings.Contains(string(data), text) {
+				continue frames
+			}
+		}
+		return
+	}
+}
+
+// ended waits for the end, and returns how it comes.
+func (f *feed) ended() websocket.StatusCode {
+	for {
+		if _, _, err := f.conn.Read(f.ctx); err != nil {
+			return websocket.CloseStatus(err)
+		}
+	}
+}
+
+func TestAnOpenPageEndsWithItsReadersLeaveAndWithRun(t *testing.T) {
+	s := newSite(t, newGuard(t), dashboard.Options{})
+	ben, anna := s.follow("ben"), s.follow("anna")
+	s.revoke("ben")
+	if code := ben.ended(); code != 4401 {
+		t.Errorf("revoked, and it ends with %d", code)
+	}
+	s.ask("GET", "/api/v1/status", "ben", "", 401)
+	s.ask("GET", "/api/v1/status", "anna", "", 200)
+	go s.stop()
+	if code := anna.ended(); code != websocket.StatusGoingAway {
+		t.Errorf("Run is over, and it ends with %d", code)
+	}
+	s.stop()
+}
+
+// TestAnOpenPageHearsOfSwitches: of a pause, and of raid mode that ends by itself.
+func TestAnOpenPageHearsOfSwitches(t *testing.T) {
+	p := start(t, newPath(t))
+	s := newSite(t, p.guard, dashboard.Options{Store: p.store})
+	s.say("spammer", 2)
+	page := s.follow("ben")
+	s.ask("POST", api+"/pause", "anna", "", 200)
+	page.next(`"type":"policy"`, `"in_force":"observe"`)
+	s.ask("POST", api+"/resume", "anna", "", 200)
+	page.next(`"type":"policy"`, `"in_force":"enforce"`)
+	s.ask("POST", api+"/raid", "anna", `{"for":"2s"}`, 200)
+	page.next(`"type":"status"`, `"raid_until"`)
+	page.next(`"type":"status"`, `"channels":[{"id":"lobby/1 \u0026 co","login":"lobby/1 \u0026 co"}]`)
+}

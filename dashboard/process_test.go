@@ -1,0 +1,47 @@
+package dashboard_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/sqlitestore"
+)
+
+// process is what a chat server has from its start to its end.
+type process struct {
+	store *sqlitestore.Store
+	guard *chatguard.Guard
+	end   func()
+}
+
+// start opens a database and lets a new Guard go on with it, until the test ends or before.
+func start(t *testing.T, path string) *process {
+	t.Helper()
+	p := &process{guard: newGuard(t)}
+	var err error
+	if p.store, err = sqlitestore.Open(t.Context(), path, &sqlitestore.Options{Logger: quiet}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = p.store.Restore(t.Context(), p.guard); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- p.store.Run(ctx) }()
+	p.end = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("the store's Run: %v", err)
+		}
+		if err := p.store.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	t.Cleanup(p.end)
+	return p
+}
+
+func newPath(t *testing.T) string { return filepath.Join(t.TempDir(), "chat.db") }

@@ -1,0 +1,84 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/sqlitestore"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t *testing.T, path string) *sqlitestore.Store {
+	t.Helper()
+	store, err := sqlitestore.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() }) // some have closed it
+	return store
+}
+
+func newGuard(t *testing.T) *chatguard.Guard {
+	t.Helper()
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return guard
+}
+
+func TestTheOrderOfCallsIsHeld(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "chat.db")
+	store := open(t, path)
+	if err := store.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "call its Restore first") {
+		t.Errorf("Run before Restore: %v", err)
+	}
+	if _, err := store.Restore(t.Context(), newGuard(t)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Restore(t.Context(), newGuard(t)); err == nil || !strings.Contains(err.Error(), "open one for each Guard") {
+		t.Errorf("a second Guard: %v", err)
+	}
+	if _, err := sqlitestore.Open(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("a second owner: %v", err)
+	}
+}
+
+func TestNegativeTimesAreRefused(t *testing.T) {
+	for want, opts := range map[string]sqlitestore.Options{
+		"sqlitestore: FlushInterval is -1s: set it to 0 for the default, or to more":  {FlushInterval: -time.Second},
+		"sqlitestore: Retention is -24h0m0s: set it to 0 for the default, or to more": {Retention: -24 * time.Hour},
+	} {
+		if _, err := sqlitestore.Open(t.Context(), filepath.Join(t.TempDir(), "chat.db"), &opts); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestHealthTellsWhatWaits(t *testing.T) {
+	store, guard := open(t, filepath.Join(t.TempDir(), "chat.db")), newGuard(t)
+	if _, err := store.Restore(t.Context(), guard); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := guard.Check(t.Context(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}); err != nil {
+		t.Fatal(err)
+	}
+	if h := store.Health(); h.Failing || h.Waiting != 1 || !h.LastFlush.IsZero() {
+		t.Errorf("before Run: %+v", h)
+	}
+	over, end := context.WithCancel(t.Context())
+	end()
+	if err := store.Run(over); err != nil {
+		t.Fatal(err)
+	}
+	if h := store.Health(); h.Failing || h.Waiting != 0 || h.LastFlush.IsZero() {
+		t.Errorf("after Run: %+v", h)
+	}
+}
