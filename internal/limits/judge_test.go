@@ -139,7 +139,7 @@ func TestLimitsThatObserveNeverBlock(t *testing.T) {
 		retry        float64 // seconds; -1 means never
 		burst, watch int64   // used afterwards
 	}{
-		{1, true, false, "burst", 0, 1, 1}, // of the other less remains, which is no matter
+		{1, true, false, "burst", 0, 1, 1},       // of the other less remains, which is no matter
 		{2, true, true, "user-window", 60, 3, 1}, // no room for both: it spends nothing
 		{1, true, false, "burst", 0, 4, 2},
 		{1, false, false, "burst", hour, 4, 2}, // full too, but that doesn't count
