@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes sure that what the tests need is here: a C compiler (for the race detector) and Chromium (for the dashboard's tests).
+# Makes sure that what the tests need is here: a C compiler (for the race detector), Chromium (for the dashboard's tests), and what the examples in other
+# languages run with.
 # Installs Debian's packages where it may, and otherwise says what is missing and fails.
 set -eu
 
@@ -7,6 +8,9 @@ missing=""
 command -v "${CC:-cc}" >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || missing="$missing gcc libc6-dev"
 command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 ||
 	missing="$missing chromium"
+command -v python3 >/dev/null 2>&1 || missing="$missing python3"
+command -v node >/dev/null 2>&1 || missing="$missing nodejs"
+command -v curl >/dev/null 2>&1 || missing="$missing curl"
 [ -n "$missing" ] || exit 0
 
 if command -v apt-get >/dev/null 2>&1; then

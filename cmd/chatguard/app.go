@@ -27,7 +27,7 @@ import (
 // owner is who the printed sign-in link signs in.
 const owner = "owner"
 
-// app is the whole bot, wired: Twitch → bot → Guard → store and dashboard.
+// app is the whole bot, wired: Twitch → bot, and servers → dashboard, → Guard → store and dashboard.
 type app struct {
 	config   config.Config                 // as at the start
 	policies atomic.Pointer[config.Config] // the policies of the configuration, as last loaded
@@ -75,7 +75,10 @@ func (a *app) open(ctx context.Context, dial dialer) (err error) {
 		}
 	}
 	a.warnOfStrangers(a.config)
-	a.twitch = newTwitchConnection(a.config.Twitch, tokensOf(a.config, a.log), a.log, dial, a.enter)
+	a.twitch = withoutTwitch(a.log)
+	if len(a.config.Twitch.Channels) > 0 {
+		a.twitch = newTwitchConnection(a.config.Twitch, tokensOf(a.config, a.log), a.log, dial, a.enter)
+	}
 	if err = a.openStore(ctx); err != nil {
 		return err
 	}
@@ -89,6 +92,8 @@ func (a *app) open(ctx context.Context, dial dialer) (err error) {
 		Connections: a.connections,
 		Database:    a.database,
 		Controls:    a.controls,
+		Entered:     a.enterAsked,
+		Report:      a.store.Report,
 
 		ExportPolicy: config.WritePolicy,
 	})
@@ -200,8 +205,10 @@ func (a *app) openStore(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := a.twitch.tokens.Load(ctx); err != nil {
-		return err
+	if tokens := a.twitch.tokens; tokens != nil {
+		if err := tokens.Load(ctx); err != nil {
+			return err
+		}
 	}
 	if err := a.meet(ctx); err != nil {
 		return withoutDatabase(err)
@@ -223,8 +230,11 @@ func (a *app) openStore(ctx context.Context) (err error) {
 	return nil
 }
 
-// acceptable refuses a policy that asks for what this bot can't do.
+// acceptable refuses a policy that asks for what this bot can't do. Where it is none, whoever asks does what they can.
 func (a *app) acceptable(p chatguard.Policy) error {
+	if a.twitch.tokens == nil {
+		return nil
+	}
 	if key, problem := unfit(p); problem != "" {
 		return fmt.Errorf("%s %s", key, problem)
 	}
@@ -255,7 +265,9 @@ func (a *app) run(ctx context.Context) error {
 	serving.Go(func() error { return a.controls.Run(ctx) })
 	serving.Go(func() error { return a.web.Run(ctx, listener) })
 	err := serving.Wait()
-	a.twitch.sumUp()
+	if a.twitch.tokens != nil {
+		a.twitch.sumUp()
+	}
 	stopWriting() // nobody judges or reports any more
 	return errors.Join(err, <-written)
 }

@@ -61,6 +61,30 @@ func (a *app) enter(login, id string) {
 	}
 }
 
+// enterAsked puts the own policy of a channel in force that a server asks about for the first time. One of Twitch's has its own already.
+func (a *app) enterAsked(id string) {
+	if _, own := a.policies.Load().OwnPolicy(id); !own || a.logins.of(id) != "" {
+		return
+	}
+	a.logins.learn(id, id)
+	if err := a.putInForce(id, (*a.changed.Load())[id]); err != nil {
+		a.log.Error("a channel's own policy can't be put in force", "channel", id, "error", err)
+	}
+}
+
+// meetAsked learns the channels that have a policy of their own among those that servers ask about. They go by their IDs.
+func (a *app) meetAsked() {
+	ids := slices.Clone(a.policies.Load().Check.Channels)
+	if a.web != nil { // as of a reload
+		ids = append(ids, a.web.Heard()...)
+	}
+	for _, id := range ids {
+		if _, own := a.policies.Load().OwnPolicy(id); own && a.logins.of(id) == "" {
+			a.logins.learn(id, id)
+		}
+	}
+}
+
 // learn takes note of a channel, for the next start too, and reports whether it is new.
 func (a *app) learn(login, id string) bool {
 	if !a.logins.learn(login, id) {
@@ -106,15 +130,16 @@ func (a *app) meet(ctx context.Context) error {
 func (a *app) warnOfStrangers(c config.Config) {
 	_, strangers := unlisted(c)
 	for _, name := range strangers {
-		a.log.Warn("a table for a channel that isn't in twitch.channels, and so isn't moderated", "table", "[channel."+name+"]", "file", c.Path)
+		a.log.Warn("a table for a channel that isn't in twitch.channels, and so isn't moderated, unless a server asks about it", "table", "[channel."+name+"]",
+			"file", c.Path)
 	}
 }
 
-// unlisted are the names of tables that aren't in twitch.channels: those that may be the ID of a channel that is, and those that can't.
+// unlisted are the names of tables that are neither in twitch.channels nor in check.channels: those that may be the ID of a channel that is, and those that can't.
 func unlisted(c config.Config) (ids, strangers []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
 		switch {
-		case slices.Contains(c.Twitch.Channels, name):
+		case slices.Contains(c.Twitch.Channels, name), c.IsChecked(name):
 		case strings.Trim(name, "0123456789") == "":
 			ids = append(ids, name)
 		default:

@@ -22,7 +22,8 @@ func newDoctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Look at everything that chatguard needs, and say what is wrong and how to mend it",
 		Long: `Looks at the configuration, the database, the dashboard's address, this machine's clock and zones, and at Twitch: the
-token and what it allows, the channels, where the bot is a moderator, and whether chat can be read.
+token and what it allows, the channels, where the bot is a moderator, and whether chat can be read. Where the
+configuration names only chats of a server of one's own, in check.channels, Twitch is left out.
 
 A line each says ok, note or problem; below a problem stands its mend. Works while chatguard runs, and changes nothing
 there. The exit code is 0 without a problem, 1 with any, and 2 where the configuration can't be read.`,
@@ -83,14 +84,19 @@ type check struct {
 	look func(context.Context) []finding
 }
 
-// checks are in the order in which they build on one another.
+// checks are in the order in which they build on one another. Where only servers are to ask, nothing of Twitch is looked at.
 func (d *doctor) checks() []check {
-	return []check{
+	here := []check{
 		{"configuration", d.configuration},
 		{"environment", d.environment},
 		{"database", d.database},
 		{"zone", d.zones},
 		{"dashboard", d.dashboard},
+	}
+	if len(d.cfg.Twitch.Channels) == 0 && len(d.cfg.Check.Channels) > 0 {
+		return here
+	}
+	return append(here, []check{
 		{"clock", d.clock},
 		{"token file", d.tokenFile},
 		{"token", d.token},
@@ -98,7 +104,7 @@ func (d *doctor) checks() []check {
 		{"channel", d.channels},
 		{"moderator", d.moderator},
 		{"chat", d.chat},
-	}
+	}...)
 }
 
 // run makes all checks, and writes what they find as soon as they find it. The error is for any problem.

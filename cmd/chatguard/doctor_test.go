@@ -158,7 +158,7 @@ func TestEachProblemIsNamedWithItsMend(t *testing.T) {
 	}{
 		"nothing to moderate": {func(p *patient) { p.config.Twitch.Channels = nil }, `
 problem  configuration  chatguard.toml: twitch.channels: is empty
-                        name the channel to moderate
+                        name the channel to moderate, or in check.channels the chats of a server of your own
 note     channel        none is named
 note     chat           not read: twitch.channels names no channel that exists`},
 		"no channel that exists": {func(p *patient) { p.config.Twitch.Channels = []string{"gardenhuor"} }, `
@@ -184,7 +184,7 @@ problem  configuration  chatguard.toml: penalties.ladder: has "drop", which only
 		}, `
 note     configuration  limit "calm": a bot can't hold messages, so the delay of a leaky-bucket has no effect: …`},
 		"a table for nobody": {func(p *patient) { p.config.Channels = map[string]chatguard.Policy{"gardenhuor": p.config.Policy} }, `
-note     configuration  [channel.gardenhuor] is for a channel that isn't in twitch.channels, and so isn't moderated`},
+note     configuration  [channel.gardenhuor] is for a channel that isn't in twitch.channels, and so isn't moderated, unless a server asks about it`},
 		"days of several zones": {func(p *patient) {
 			own := p.config.Policy.Clone()
 			own.Limits[1].Timezone, own.Limits[1].ResetAt = "Asia/Tokyo", "04:00"

@@ -28,11 +28,14 @@ func (d *doctor) configuration(context.Context) (list []finding) {
 	if err := readyToRun(d.cfg); err != nil {
 		list = append(list, wrongBy(err))
 	} else {
-		list = append(list, fine("%s: %ss in %s", d.cfg.Path, d.cfg.Policy.Mode, channelNames(d.cfg.Twitch.Channels)))
+		list = append(list, fine("%s: %ss in %s", d.cfg.Path, d.cfg.Policy.Mode, channelNames(slices.Concat(d.cfg.Twitch.Channels, d.cfg.Check.Channels))))
 	}
 	_, strangers := unlisted(d.cfg)
 	for _, name := range strangers {
-		list = append(list, noted("[channel.%s] is for a channel that isn't in twitch.channels, and so isn't moderated", name))
+		list = append(list, noted("[channel.%s] is for a channel that isn't in twitch.channels, and so isn't moderated, unless a server asks about it", name))
+	}
+	if len(d.cfg.Twitch.Channels) == 0 {
+		return list // a server can hold messages
 	}
 	for _, name := range d.holding() {
 		list = append(list, noted("limit %q: a bot can't hold messages, so the delay of a leaky-bucket has no effect: "+

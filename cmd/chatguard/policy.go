@@ -21,6 +21,7 @@ func (a *app) putPoliciesInForce(ctx context.Context) error {
 		return withoutDatabase(err)
 	}
 	a.changed.Store(&changed)
+	a.meetAsked()
 	ids, _ := unlisted(*a.policies.Load())
 	ids = append(ids, a.logins.ids()...)
 	for id := range changed {

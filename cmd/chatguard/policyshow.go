@@ -97,16 +97,18 @@ func policyOf(ctx context.Context, c config.Config, channel string) (p channelPo
 
 // oneChannel is the login of the channel that is meant.
 func oneChannel(c config.Config, logins map[string]string, named string) (string, error) {
-	known := slices.Clone(c.Twitch.Channels)
+	known := slices.Concat(c.Twitch.Channels, c.Check.Channels)
 	switch login, err := config.ChannelName(named); {
 	case logins[named] != "":
 		return logins[named], nil
+	case slices.Contains(c.Check.Channels, named):
+		return named, nil
 	case named == "" && len(known) == 1:
 		return known[0], nil
 	case err == nil && (slices.Contains(known, login) || slices.Contains(slices.Collect(maps.Values(logins)), login)):
 		return login, nil
 	case len(known) == 0:
-		return "", &config.Error{File: c.Path, Key: "twitch.channels", Problem: "is empty: name the channel to moderate"}
+		return "", errNoChannel(c)
 	case named == "":
 		return "", usageError{fmt.Errorf("--channel: say which (%s)", strings.Join(known, ", "))}
 	}

@@ -97,7 +97,7 @@ func (a *app) reload(ctx context.Context, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	a.log.Info("took up the configuration", "file", cfg.Path, "channels", cfg.Twitch.Channels)
+	a.log.Info("took up the configuration", "file", cfg.Path, "channels", slices.Concat(cfg.Twitch.Channels, cfg.Check.Channels))
 	if keys := restartKeys(a.config, cfg); len(keys) > 0 {
 		a.log.Warn("changed in the configuration, and needs a restart", "keys", strings.Join(keys, ", "))
 	}
@@ -107,7 +107,7 @@ func (a *app) reload(ctx context.Context, cfg config.Config) error {
 // restartKeys are the keys in which two configurations differ that a reload doesn't take up.
 func restartKeys(before, after config.Config) (keys []string) {
 	for _, key := range config.Differences(before, after) {
-		live := slices.ContainsFunc([]string{"timezone", "policy", "limit", "penalties", "channel", "twitch.channels"}, func(part string) bool {
+		live := slices.ContainsFunc([]string{"timezone", "policy", "limit", "penalties", "channel", "twitch.channels", "check.channels"}, func(part string) bool {
 			return key == part || strings.HasPrefix(key, part+".")
 		})
 		if !live {

@@ -28,7 +28,7 @@ var roleWords = map[journal.Access]string{
 	journal.AccessView:     "see everything",
 	journal.AccessModerate: "change users, limits and switches too",
 	journal.AccessOwn:      "everything",
-	journal.AccessCheck:    "reserved for the HTTP check of chat servers, which this version does not have yet; such a token may do nothing else",
+	journal.AccessCheck:    "have the messages of another chat judged, and nothing else",
 }
 
 func (r *role) String() string { return string(r.Access) }

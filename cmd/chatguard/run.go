@@ -25,7 +25,8 @@ func newRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Moderate the channels of the configuration",
-		Long: `Connects to the channels of the configuration, holds their chatters to its policy, and serves the dashboard.
+		Long: `Connects to the channels of the configuration, holds their chatters to its policy, and serves the dashboard. Servers of
+other chats ask it by POST /api/v1/check; where only those are named, in check.channels, it connects to nothing.
 
 The bot's account is the one that ` + "`chatguard login`" + ` was done with (or CHATGUARD_TWITCH_TOKEN holds an access token of).
 Without one, and in channels where it is no moderator, chatguard only observes; the dashboard says what to do. A login
@@ -88,8 +89,12 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 
 // readyToRun refuses a configuration that is right in itself and still moderates nothing.
 func readyToRun(c config.Config) error {
-	if len(c.Twitch.Channels) == 0 {
-		return &config.Error{File: c.Path, Key: "twitch.channels", Problem: "is empty: name the channel to moderate"}
+	switch {
+	case len(c.Twitch.Channels) > 0:
+	case len(c.Check.Channels) > 0:
+		return nil // whoever asks does what they can
+	default:
+		return errNoChannel(c)
 	}
 	if err := fitTransport(c, c.Twitch.Transport); err != nil {
 		return err
@@ -102,11 +107,21 @@ func readyToRun(c config.Config) error {
 		if slices.Contains(strangers, name) {
 			continue
 		}
-		if key, problem := unready(c, c.Channels[name]); problem != "" {
+		key, problem := unfit(c.Channels[name])
+		if !c.IsChecked(name) {
+			key, problem = unready(c, c.Channels[name])
+		}
+		if problem != "" {
 			return &config.Error{File: c.Path, Key: "channel." + name + "." + key, Problem: problem}
 		}
 	}
 	return nil
+}
+
+// errNoChannel is for a configuration without any channel.
+func errNoChannel(c config.Config) error {
+	return &config.Error{File: c.Path, Key: "twitch.channels",
+		Problem: "is empty: name the channel to moderate, or in check.channels the chats of a server of your own"}
 }
 
 // fitTransport refuses more channels than a transport carries.

@@ -11,27 +11,43 @@ import (
 	"github.com/chatguard/chatguard/internal/web"
 )
 
-// channels are those whose IDs are known, with their switches: Twitch tells the IDs when it lets us in.
+// channels are those whose IDs are known, with their switches: Twitch's, those that the configuration names for servers, and whatever else servers
+// have asked about since the start.
 func (a *app) channels() []web.Channel {
-	list := []web.Channel{}
-	for _, c := range a.twitch.reader.Status().Channels {
-		if c.RoomID != "" {
-			s := a.controls.Switches(c.RoomID)
-			list = append(list, web.Channel{ID: c.RoomID, Login: c.Login, PausedBy: s.PausedBy, RaidUntil: s.RaidUntil})
+	list := a.twitchChannels()
+	listed := a.policies.Load().Check.Channels
+	for i, id := range slices.Concat(listed, a.web.Heard()) {
+		login := a.logins.of(id)
+		isTwitchs := i >= len(listed) && login != "" && login != id
+		if !isTwitchs && !slices.ContainsFunc(list, func(c web.Channel) bool { return c.ID == id }) {
+			list = append(list, a.channel(id, id))
 		}
 	}
 	return list
 }
 
+// twitchChannels are those that Twitch has let us into, which is when it tells their IDs.
+func (a *app) twitchChannels() []web.Channel {
+	list := []web.Channel{}
+	for _, c := range a.twitch.reader.Status().Channels {
+		if c.RoomID != "" {
+			list = append(list, a.channel(c.RoomID, c.Login))
+		}
+	}
+	return list
+}
+
+func (a *app) channel(id, login string) web.Channel {
+	s := a.controls.Switches(id)
+	return web.Channel{ID: id, Login: login, PausedBy: s.PausedBy, RaidUntil: s.RaidUntil}
+}
+
 // connections is how things stand, as the dashboard shows it: with Twitch, with the token, and with channels where something holds for a while or
 // against the owner's will.
 func (a *app) connections() []web.Connection {
-	list := []web.Connection{a.twitch.readingState(time.Now())}
-	if token, ok := a.twitch.tokenState(); ok && (token.State != web.Valid || token.Detail != "") || a.enforces() {
-		list = append(list, token)
-		if budget, ok := a.budgetState(); ok {
-			list = append(list, budget)
-		}
+	list := []web.Connection{}
+	if a.twitch.tokens != nil {
+		list = a.withTwitch(list)
 	}
 	slowed := a.bot.Slowed()
 	notes, noted := a.twitch.rights.notes(), 0
@@ -60,12 +76,24 @@ func (a *app) connections() []web.Connection {
 	return list
 }
 
+// withTwitch adds how things stand with Twitch.
+func (a *app) withTwitch(list []web.Connection) []web.Connection {
+	list = append(list, a.twitch.readingState(time.Now()))
+	if token, ok := a.twitch.tokenState(); ok && (token.State != web.Valid || token.Detail != "") || a.enforces() {
+		list = append(list, token)
+		if budget, ok := a.budgetState(); ok {
+			list = append(list, budget)
+		}
+	}
+	return list
+}
+
 // mostNotes is of how many channels it is said one by one what is wrong with them.
 const mostNotes = 5
 
-// enforces reports whether any channel's policy, as it is stated, is to be enforced: only then is a token missed.
+// enforces reports whether the policy of any of Twitch's channels, as it is stated, is to be enforced: only then is a token missed.
 func (a *app) enforces() bool {
-	return slices.ContainsFunc(a.channels(), func(c web.Channel) bool { return a.guard.Policy(c.ID).Mode == chatguard.Enforce })
+	return slices.ContainsFunc(a.twitchChannels(), func(c web.Channel) bool { return a.guard.Policy(c.ID).Mode == chatguard.Enforce })
 }
 
 // fewRequests are so few that a flood would soon use them up.

@@ -25,10 +25,10 @@ func newTokenCommand() *cobra.Command {
   view       see everything, change nothing
   moderate   change users, limits and switches too
   own        everything
-  check      reserved for the HTTP check of chat servers, which this version does not have yet;
-             such a token may do nothing else
+  check      have the messages of another chat judged, and nothing else: for its server
 
-People sign in to the dashboard with it, programs send it as "Authorization: Bearer TOKEN". Works while chatguard runs.
+People sign in to the dashboard with it, programs send it as "Authorization: Bearer TOKEN"; with the role check a chat's
+server, to POST /api/v1/check. Works while chatguard runs.
 CHATGUARD_WEB_TOKEN isn't one of them: it is the owner's as long as chatguard is started with it.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -47,7 +47,8 @@ func newTokenMakeCommand() *cobra.Command {
 		Long: `Makes a token and prints it. It is stored as a hash only, so nobody can print it again: keep it where passwords are kept.
 The name is what the history of changes says of whoever has it. A name has one token at a time; "owner" has none.`,
 		Example: `  chatguard token make anna --role moderate
-  chatguard token make overlay --role view --expires 90d`,
+  chatguard token make overlay --role view --expires 90d
+  chatguard token make gameserver --role check`,
 		Args: oneArgument("NAME", "a NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			who := journal.Holder{Name: args[0], Access: as.Access}
@@ -85,7 +86,7 @@ func checkTokenName(name string) error {
 // howToUse says what a token that was just made is good for. It goes to standard error, so that standard output has the token alone.
 func howToUse(who journal.Holder, cfg config.Config) string {
 	if who.Access == journal.AccessCheck {
-		return "This token is " + roleWords[who.Access] + ". It won't be shown again:"
+		return fmt.Sprintf("A chat's server sends this token as \"Authorization: Bearer TOKEN\" to %sapi/v1/check. It won't be shown again:", site(cfg.Web).Address(""))
 	}
 	return fmt.Sprintf("%s signs in with this token at %s, a program sends it as \"Authorization: Bearer TOKEN\". It won't be shown again:",
 		who.Name, site(cfg.Web).Address(""))

@@ -34,7 +34,7 @@ type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 type twitchConnection struct {
 	log    *slog.Logger
 	reader reader
-	tokens *twitch.Tokens    // nil where nobody is to be acted on
+	tokens *twitch.Tokens    // nil where nobody is to be acted on, and without Twitch
 	helix  *twitch.Helix     // nil without tokens
 	acting *twitch.Moderator // nil without tokens
 	rights *rights

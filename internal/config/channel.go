@@ -49,6 +49,11 @@ func (c *Config) OwnPolicy(names ...string) (chatguard.Policy, bool) {
 	return chatguard.Policy{}, false
 }
 
+// IsChecked reports whether the table NAME of Channels is of one of Check.Channels.
+func (c *Config) IsChecked(name string) bool {
+	return slices.ContainsFunc(c.Check.Channels, func(id string) bool { return channelKey(id) == name })
+}
+
 // channelKey is the one spelling of a channel's name: a login as ChannelName returns it, and an ID that can't be a login as it is.
 func channelKey(name string) string {
 	if login, err := ChannelName(name); err == nil {

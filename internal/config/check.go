@@ -7,7 +7,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
+
+// maxChannelID is the length in bytes of the longest ID of a channel.
+const maxChannelID = 256
 
 // finish checks what was read and brings it into the form that Config promises.
 func (r *reader) finish(c *Config) error {
@@ -81,6 +86,24 @@ func (r *reader) normalise(c *Config) error {
 			return r.fail(place{"twitch", "channels"}, "%v", err)
 		}
 		t.Channels[i] = login
+	}
+	for i, id := range c.Check.Channels {
+		if err := checkedChannel(c, id, i); err != nil {
+			return r.fail(place{"check", "channels"}, "%v", err)
+		}
+	}
+	return nil
+}
+
+// checkedChannel refuses what can't be the ID of a channel, and what is another one's name already.
+func checkedChannel(c *Config, id string, i int) error {
+	switch {
+	case id == "" || len(id) > maxChannelID || !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl):
+		return fmt.Errorf("%q is no ID of a channel (want 1 to %d bytes without line breaks, as your server calls it)", id, maxChannelID)
+	case slices.Contains(c.Check.Channels[:i], id):
+		return fmt.Errorf("%q is there twice", id)
+	case slices.Contains(c.Twitch.Channels, channelKey(id)):
+		return fmt.Errorf("%q is in twitch.channels too, and [channel.%s] would be of both: call it otherwise here", id, channelKey(id))
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ type Config struct {
 	Retention     Retention     `toml:"retention"`      // how long the journal is kept
 
 	Twitch  Twitch           `toml:"twitch"`
+	Check   Check            `toml:"check"`
 	Notices Notices          `toml:"notices"`
 	Raid    Raid             `toml:"raid"`
 	Web     Web              `toml:"web"`
@@ -49,6 +50,11 @@ type Twitch struct {
 	Token    Secret        `toml:"token"`     // access token without "oauth:"; empty means that of a login, or reading anonymously
 
 	RefreshToken Secret `toml:"refresh_token"` // renews Token; empty means that it works until it expires
+}
+
+// Check says for which chats of one's own a server asks, by POST /api/v1/check.
+type Check struct {
+	Channels []string `toml:"channels"` // their IDs, each once and none a login of Twitch.Channels; may be empty. A server may ask for others, too
 }
 
 // Notices are what throttled users are told in chat.
@@ -100,6 +106,7 @@ func Default() Config {
 			Commands:        true,
 			SlowMode:        30 * time.Second,
 		},
+		Check:   Check{Channels: []string{}},
 		Notices: Notices{Cooldown: time.Minute},
 		Raid: Raid{
 			Lasts: 10 * time.Minute,

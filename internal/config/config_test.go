@@ -69,6 +69,8 @@ func TestEveryValueIsTaken(t *testing.T) {
 		transport = "eventsub"
 		commands = false
 		slow_mode = "0s"
+		[check]
+		channels = ["Lobby", "room 7"]
 		[notices]
 		text = "@{name}, wait {wait} ({limit})"
 		cooldown = "90s"
@@ -117,6 +119,7 @@ func TestEveryValueIsTaken(t *testing.T) {
 			HelixURL:        "http://127.0.0.1:3/helix",
 			AuthURL:         "http://127.0.0.1:4",
 		},
+		Check:   Check{Channels: []string{"Lobby", "room 7"}},
 		Notices: Notices{Text: "@{name}, wait {wait} ({limit})", Cooldown: 90 * time.Second},
 		Raid:    Raid{Lasts: time.Hour, Burst: 7, Refill: time.Second, FirstTimerBurst: 2, FirstTimerRefill: 5 * time.Second},
 		Web: Web{

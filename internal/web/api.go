@@ -43,7 +43,7 @@ func (s *Server) openRoutes() []openRoute {
 
 // api are the routes of the API.
 func (s *Server) api() []route {
-	return slices.Concat(s.channelRoutes(), s.policyRoutes(), s.userRoutes(), s.recordRoutes())
+	return slices.Concat(s.channelRoutes(), s.policyRoutes(), s.userRoutes(), s.recordRoutes(), s.checkRoutes())
 }
 
 // channelRoutes are about who is signed in, and about channels as they are now.
@@ -147,5 +147,19 @@ func (s *Server) recordRoutes() []route {
 			says:  "Who changed what, the newest first. As CSV all that are wanted.",
 			query: params(inChannel, toUser, ofAuthor, ofChange, beforeChange, pageLength, inFormat), form: "text/csv", answers: of[auditPage](),
 			headers: []string{"Content-Disposition"}}},
+	}
+}
+
+// checkRoutes are for the servers of other chats.
+func (s *Server) checkRoutes() []route {
+	return []route{
+		{"POST /check", journal.AccessCheck, s.check, about{
+			says: "Judge a message of another chat: 200 where it may be shown, and 429 where it is to be dropped, with the verdict.", throttles: true,
+			reads: of[checkedMessage](), answers: of[chatguard.Verdict](), headers: rateHeaders}},
+		{"POST /check/batch", journal.AccessCheck, s.checkBatch, about{
+			says:  "Judge up to 1000 messages in their order. Where one can't be judged, none is, and the problem names it.",
+			reads: of[checkedBatch](), answers: of[struct {
+				Verdicts []chatguard.Verdict `json:"verdicts"`
+			}]()}},
 	}
 }

@@ -25,6 +25,7 @@ type about struct {
 	form      string       // another content type that a success may have
 	headers   []string     // of a success, beside those that all have
 	unready   bool         // it may answer with the same and 503
+	throttles bool         // it may answer with the same and 429
 	webSocket bool         // it becomes one
 }
 
@@ -140,7 +141,11 @@ func (s *Server) describe() (*document, error) {
 			return nil, err
 		}
 		op.Description = needed[r.needs]
-		op.Responses[strconv.Itoa(http.StatusTooManyRequests)] = tooOften()
+		tooMany := tooOften()
+		if r.about.throttles {
+			tooMany = throttledToo(tooMany, op.Responses[strconv.Itoa(http.StatusOK)])
+		}
+		op.Responses[strconv.Itoa(http.StatusTooManyRequests)] = tooMany
 	}
 	return doc, nil
 }
@@ -150,6 +155,7 @@ var needed = map[journal.Access]string{
 	journal.AccessAny:      "Any token may do this.",
 	journal.AccessView:     "A token that may view is enough.",
 	journal.AccessModerate: "It takes a token that may moderate.",
+	journal.AccessCheck:    "It takes a token that may check, or the owner's.",
 }
 
 var pathPart = regexp.MustCompile(`\{(\w+)\}`)

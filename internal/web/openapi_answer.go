@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"net/http"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -18,6 +19,17 @@ func tooOften() content {
 	return c
 }
 
+// throttledToo is what may answer whoever has brought wrong secrets too often, and whoever asks about a throttled message with the verdict on it.
+func throttledToo(tooOften, success content) content {
+	c := content{
+		Description: "The message is to be dropped: the verdict says for how long. As a problem: " + tooOften.Description,
+		Headers:     maps.Clone(success.Headers), Content: maps.Clone(tooOften.Content),
+	}
+	maps.Copy(c.Headers, tooOften.Headers)
+	maps.Copy(c.Content, success.Content)
+	return c
+}
+
 // sent describes headers that an answer has.
 func sent(names ...string) map[string]headerSent {
 	headers := map[string]headerSent{}
@@ -32,7 +44,16 @@ var sentHeaders = map[string]string{
 	"Retry-After":         "After how many seconds it can be tried again.",
 	"Content-Disposition": "That it is a file, and its name. JSON has none.",
 	"Set-Cookie":          "The session's cookie.",
+
+	"RateLimit-Policy":      "What the author is held to: each limit by name, with its quota q and the w seconds in which that comes back.",
+	"RateLimit":             "Of the limit with the least left: r messages remain, and in t seconds there is more.",
+	"X-RateLimit-Limit":     "The quota of the limit with the least left.",
+	"X-RateLimit-Remaining": "Messages that it would still take.",
+	"X-RateLimit-Reset":     "The Unix time at which all of it is back.",
 }
+
+// rateHeaders are those of a verdict, where there are limits and the author isn't exempt.
+var rateHeaders = []string{"RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 
 // framesSent says how a live feed speaks.
 const framesSent = "It is a WebSocket now, and each text message on it is a Frame. The first is a snapshot, or, with feed and after, what came " +

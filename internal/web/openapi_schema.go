@@ -70,6 +70,7 @@ func special() map[reflect.Type]*jsonschema.Schema {
 		of[journal.AuditAction](): names(journal.AuditActions),
 		of[frameType]():           names(frameTypes),
 		of[wholePolicy]():         reference("Policy"),
+		of[checkedTime]():         {Types: []string{"string", "integer"}},
 		of[chatguard.Verdict]():   reference("Verdict"),
 		of[journal.Offence]():     must(jsonschema.ForType(of[journal.Offence](), nil)), // its length of time is in nanoseconds
 		of[Database]():            withLag(),

@@ -240,6 +240,8 @@ func TestEveryRouteAnswers(t *testing.T) {
 		"POST " + user + "/exempt":       {map[string]string{"for": "10m"}, asOwner},
 		"PUT " + user + "/override":      {chatguard.UserOverride{Timezone: "Europe/Berlin"}, asOwner},
 		"POST /session":                  {map[string]string{"token": token}, asOwner},
+		"POST /check":                    {checkedMessage{Channel: "lobby", UserID: "1"}, asOwner},
+		"POST /check/batch":              {checkedBatch{Messages: []checkedMessage{{Channel: "lobby", UserID: "1"}}}, asOwner},
 	}
 	doc := into[document](t, d.do("GET", "/api/v1/openapi.json", nil))
 	fill := strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{entry}", fmt.Sprint(entry))

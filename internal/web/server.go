@@ -50,6 +50,12 @@ type Options struct {
 	// only policies can be changed.
 	Controls Controls
 
+	// Entered is told of each channel that a server asks about by POST /check, before the first message there is judged. Nil means that nobody is told.
+	Entered func(channelID string)
+
+	// Report is told what a server that asks by POST /check does about a throttled message: it drops it. Nil means that nobody is told.
+	Report func(journal.Outcome)
+
 	// ExportPolicy writes a policy the way the configuration file has it. Nil means that it can't be exported.
 	ExportPolicy func(chatguard.Policy) ([]byte, error)
 
@@ -91,6 +97,7 @@ type Server struct {
 	switched noted      // the channels to be judged again and told of
 	unsaved  unsaved    // the channels whose policy a restart would undo
 	previews *previews  // what was read for them
+	checked  checkedChannels
 }
 
 // New returns a Server that is ready to be told verdicts; it listens only once it is Run.

@@ -1,0 +1,114 @@
+// Package examples runs the examples against the real chatguard.
+package examples
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const configuration = `
+[check]
+channels = ["lobby"]
+[web]
+listen = "127.0.0.1:0"
+[policy]
+mode = "enforce"
+[[limit]]
+name = "burst"
+algorithm = "token-bucket"
+burst = 3
+refill = "30m"
+`
+
+// chatguard is a running one, whose folder has the binary and its configuration.
+type chatguard struct {
+	folder, url, token string
+}
+
+// startChatguard builds and starts it, until the test ends.
+func startChatguard(t *testing.T) chatguard {
+	t.Helper()
+	c := chatguard{folder: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(c.folder, "chatguard.toml"), []byte(configuration), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-o", c.folder, "../cmd/chatguard").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	run, log := c.command("run"), new(bytes.Buffer)
+	run.Stderr = log
+	out, err := run.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		run.Process.Kill()
+		run.Wait() // it was killed
+		if t.Failed() {
+			t.Logf("chatguard's log:\n%s", log)
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%v\n%s", err, log)
+	}
+	link, _ := strings.CutPrefix(line, "Dashboard: ")
+	c.url, _, _ = strings.Cut(link, "/#")
+	token, err := c.command("token", "make", "gameserver", "--role", "check").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.token = strings.TrimSpace(string(token))
+	return c
+}
+
+func (c chatguard) command(args ...string) *exec.Cmd {
+	command := exec.Command(filepath.Join(c.folder, "chatguard"), args...)
+	command.Dir = c.folder
+	return command
+}
+
+// threeShown is what five lines come to: half an hour has gone by in part when somebody slow asks.
+var threeShown = regexp.MustCompile(`^(shown\n){3}(dropped: wait (1800|1?[0-9]{1,3}) s\n){2}$`)
+
+// TestCheck: three lines are shown and two dropped, whose author learns how long to wait. Without a verdict each is shown.
+func TestCheck(t *testing.T) {
+	c := startChatguard(t)
+	for i, program := range [][]string{{"python3", "check.py"}, {"node", "check.mjs"}, {"sh", "check.sh"}} {
+		ask := func(url, token, user string) (out, complaint string) {
+			t.Helper()
+			asking := exec.Command(program[0], program[1], "lobby", user)
+			asking.Dir, asking.Stdin = "check", strings.NewReader(strings.Repeat("hello \"everyone\"\n", 5))
+			asking.Env = append(os.Environ(), "CHATGUARD_URL="+url, "CHATGUARD_TOKEN="+token)
+			var told bytes.Buffer
+			asking.Stderr = &told
+			answered, err := asking.Output()
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", program, err, told.String())
+			}
+			return string(answered), told.String()
+		}
+		user := fmt.Sprint("user", i)
+		out, complaint := ask(c.url, c.token, user)
+		if !threeShown.MatchString(out) || complaint != "" {
+			t.Errorf("%s prints\n%s%s\nwant\n%s", program, out, complaint, threeShown)
+		}
+		if out, complaint = ask(c.url, "wrong", user); out != strings.Repeat("shown\n", 5) || strings.Count(complaint, "unchecked: ") != 5 ||
+			!strings.Contains(complaint, "This token is unknown") {
+			t.Errorf("%s with a wrong token prints\n%s%s", program, out, complaint)
+		}
+		if out, complaint = ask("http://127.0.0.1:1", c.token, user); out != strings.Repeat("shown\n", 5) || strings.Count(complaint, "unchecked: ") != 5 {
+			t.Errorf("%s without chatguard prints\n%s%s", program, out, complaint)
+		}
+	}
+}

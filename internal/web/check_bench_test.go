@@ -1,0 +1,159 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+const (
+	benchBatch = 100
+	benchUsers = 1000
+	benchSlice = 150 * time.Millisecond // before it is the other's turn
+)
+
+// asked is a server that a benchmark sends requests to over connections that stay open.
+type asked struct {
+	url     string
+	header  http.Header
+	content []string
+	calls   atomic.Int64
+	took    time.Duration
+}
+
+func newAsked(address, path, token string, content []string) *asked {
+	header := http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
+	return &asked{url: "http://" + address + path, header: header, content: content}
+}
+
+// turn asks from as many connections as there are processors, for a slice of time.
+func (a *asked) turn(b *testing.B) {
+	b.Helper()
+	began := time.Now()
+	var asking sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		asking.Go(func() {
+			if err := a.askUntil(began.Add(benchSlice)); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	asking.Wait()
+	a.took += time.Since(began)
+}
+
+func (a *asked) askUntil(end time.Time) error {
+	client := http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	random := rand.New(rand.NewPCG(rand.Uint64(), 0))
+	for time.Now().Before(end) {
+		r, err := http.NewRequest("POST", a.url, strings.NewReader(a.content[random.IntN(len(a.content))]))
+		if err != nil {
+			return err
+		}
+		r.Header = a.header
+		answer, err := client.Do(r)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s, %v", answer.Status, err)
+		}
+		a.calls.Add(1)
+	}
+	return nil
+}
+
+func (a *asked) rate() float64 { return float64(a.calls.Load()) / a.took.Seconds() }
+
+// benchContents are messages of a chat server, of so many users, and the same in batches.
+func benchContents() (single, batches []string) {
+	for user := range benchUsers {
+		id := fmt.Sprint(100_000_000 + user*7919)
+		single = append(single, fmt.Sprintf(`{"channel":"lobby","user_id":"%s","login":"user%s","text":"hello everyone, how are you?"}`, id, id))
+	}
+	for messages := range slices.Chunk(single, benchBatch) {
+		batches = append(batches, `{"messages":[`+strings.Join(messages, ",")+`]}`)
+	}
+	return single, batches
+}
+
+// generous lets nobody be throttled in a benchmark.
+func generous(o *Options) {
+	p := chatguard.DefaultPolicy()
+	p.Mode, p.Limits[0].Burst, p.Limits[1].Messages = chatguard.Enforce, 1_000_000, 1_000_000
+	if err := o.Guard.SetPolicy("", p, time.Now()); err != nil {
+		panic(err)
+	}
+}
+
+// emptyHandler reads the same message as POST /check, and answers without a thought.
+func emptyHandler(w http.ResponseWriter, r *http.Request) {
+	var m checkedMessage
+	if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	io.WriteString(w, `{"allowed":true}`)
+}
+
+// benchCheck runs a dashboard, and returns POST /check and POST /check/batch there: with a token, a real database, and connections that stay open.
+func benchCheck(b *testing.B) (single, batch *asked) {
+	b.Helper()
+	d := dash(b, generous)
+	token, err := d.store.NewToken(context.Background(), journal.Holder{Name: "gameserver", Access: journal.AccessCheck}, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	messages, batches := benchContents()
+	return newAsked(d.address, "/api/v1/check", token, messages), newAsked(d.address, "/api/v1/check/batch", token, batches)
+}
+
+// inTurns asks each server for a slice of time, again and again.
+func inTurns(b *testing.B, servers ...*asked) {
+	b.Helper()
+	for b.Loop() {
+		for _, server := range servers {
+			server.turn(b)
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkCheckHTTP asks POST /check and an empty handler of net/http, which reads the same JSON, in turns.
+func BenchmarkCheckHTTP(b *testing.B) {
+	single, _ := benchCheck(b)
+	server := httptest.NewServer(http.HandlerFunc(emptyHandler))
+	defer server.Close()
+	empty := newAsked(server.Listener.Addr().String(), "/", "of-nobody", single.content)
+	inTurns(b, empty, single)
+	b.ReportMetric(empty.rate(), "empty/s")
+	b.ReportMetric(single.rate(), "checks/s")
+	b.ReportMetric(single.rate()/empty.rate(), "of-empty")
+}
+
+// BenchmarkCheckBatch asks POST /check and POST /check/batch in turns.
+func BenchmarkCheckBatch(b *testing.B) {
+	single, batch := benchCheck(b)
+	inTurns(b, single, batch)
+	b.ReportMetric(single.rate(), "single/s")
+	b.ReportMetric(batch.rate()*benchBatch, "batched/s")
+	b.ReportMetric(batch.rate()*benchBatch/single.rate(), "of-single")
+}
