@@ -15,6 +15,7 @@ test: check
 	go test $(RACE) -timeout 14m ./...
 	go test ./internal/limits
 	go -C bench test ./...
+	go -C examples/wschat test ./... # without the race detector: it gives up at 8,128 goroutines, and a chat of 10,000 has more
 
 # What needs no running: format, vet, module files.
 check:
@@ -23,10 +24,13 @@ check:
 	go mod tidy -diff
 	go -C bench vet ./...
 	go -C bench mod tidy -diff
+	go -C examples/wschat vet ./...
+	go -C examples/wschat mod tidy -diff
 
 # Every figure that the documentation names.
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+	go -C examples/wschat test -run '^$$' -bench . -benchtime 1x .
 
 # Decisions beside other limiters, for a million users.
 bench-limits:

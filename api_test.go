@@ -1,0 +1,189 @@
+package chatguard_test
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var updateAPI = flag.Bool("update-api", false, "write testdata/api.txt anew")
+
+// public are the packages whose exported names are promised: see docs/embedding.md.
+var public = []string{".", "sqlitestore", "dashboard"}
+
+// TestAPI holds the promise: what testdata/api.txt lists stays as it is. What is new is added with -update-api.
+func TestAPI(t *testing.T) {
+	var now []string
+	for _, dir := range public {
+		now = append(now, exported(t, dir)...)
+	}
+	golden := filepath.Join("testdata", "api.txt")
+	if *updateAPI {
+		if err := os.WriteFile(golden, []byte(strings.Join(now, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	promised := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	for _, line := range promised {
+		if !slices.Contains(now, line) {
+			t.Errorf("promised, and gone or changed: %s", line)
+		}
+	}
+	for _, line := range now {
+		if !slices.Contains(promised, line) {
+			t.Errorf("new; where it is meant to stay, go test -run TestAPI -update-api . : %s", line)
+		}
+	}
+}
+
+// TestTheDocumentationNamesWhatThereIs holds the pages that show code against the list.
+func TestTheDocumentationNamesWhatThereIs(t *testing.T) {
+	api, err := os.ReadFile(filepath.Join("testdata", "api.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	qualified := regexp.MustCompile(`\b(chatguard|sqlitestore|dashboard)\.([A-Z]\w*)`)
+	for _, page := range []string{"README.md", "docs/embedding.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := qualified.FindAllSubmatch(text, -1)
+		if len(found) == 0 {
+			t.Errorf("%s shows no code", page)
+		}
+		for _, name := range found {
+			known := fmt.Sprintf(`(?m)^%s: \w+ (\(\*?\w+\) )?%s\b`, name[1], name[2])
+			if !regexp.MustCompile(known).Match(api) {
+				t.Errorf("%s names %s, which there isn't", page, name[0])
+			}
+		}
+	}
+}
+
+// exported returns a line for each exported name of a package, field and method.
+func exported(t *testing.T, dir string) (lines []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no package in %s: %v", dir, err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.FileExports(file)
+		for _, decl := range file.Decls {
+			for _, line := range declared(decl) {
+				lines = append(lines, file.Name.Name+": "+line)
+			}
+		}
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines) // systems can have files of their own
+}
+
+func declared(decl ast.Decl) (lines []string) {
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		d.Type.Params, d.Type.Results = unnamed(d.Type.Params), unnamed(d.Type.Results)
+		signature := d.Name.Name + strings.TrimPrefix(types.ExprString(d.Type), "func")
+		if d.Recv == nil {
+			return []string{"func " + signature}
+		}
+		if of := types.ExprString(d.Recv.List[0].Type); ast.IsExported(strings.TrimPrefix(of, "*")) {
+			return []string{fmt.Sprintf("func (%s) %s", of, signature)}
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				lines = append(lines, typeLines(s)...)
+			case *ast.ValueSpec:
+				lines = append(lines, valueLines(d.Tok, s)...)
+			}
+		}
+	}
+	return lines
+}
+
+// unnamed leaves only the types of parameters: their names are no promise.
+func unnamed(list *ast.FieldList) *ast.FieldList {
+	if list == nil {
+		return nil
+	}
+	var bare ast.FieldList
+	for _, field := range list.List {
+		for range max(len(field.Names), 1) {
+			bare.List = append(bare.List, &ast.Field{Type: field.Type})
+		}
+	}
+	return &bare
+}
+
+func typeLines(s *ast.TypeSpec) (lines []string) {
+	name := "type " + s.Name.Name
+	switch {
+	case s.Assign.IsValid():
+		return []string{name + " = " + types.ExprString(s.Type)}
+	case fieldsOf(s.Type) == nil:
+		return []string{name + " " + types.ExprString(s.Type)}
+	}
+	kind, _, _ := strings.Cut(types.ExprString(s.Type), "{")
+	lines = []string{name + " " + kind}
+	for _, field := range fieldsOf(s.Type).List {
+		of := types.ExprString(field.Type)
+		if field.Tag != nil {
+			of += " " + field.Tag.Value
+		}
+		for _, n := range field.Names {
+			lines = append(lines, name+", "+n.Name+" "+of)
+		}
+		if field.Names == nil {
+			lines = append(lines, name+", "+of)
+		}
+	}
+	return lines
+}
+
+func fieldsOf(e ast.Expr) *ast.FieldList {
+	switch of := e.(type) {
+	case *ast.StructType:
+		return of.Fields
+	case *ast.InterfaceType:
+		return of.Methods
+	}
+	return nil
+}
+
+// valueLines leave the values of variables out: an error's text is no promise.
+func valueLines(kind token.Token, s *ast.ValueSpec) (lines []string) {
+	for i, n := range s.Names {
+		line := kind.String() + " " + n.Name
+		if s.Type != nil {
+			line += " " + types.ExprString(s.Type)
+		}
+		if kind == token.CONST && i < len(s.Values) {
+			line += " = " + types.ExprString(s.Values[i])
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,0 +1,316 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"go.uber.org/goleak"
+
+	"github.com/chatguard/chatguard"
+)
+
+// patience is how long something may be waited for before a test says where it hangs.
+const patience = 30 * time.Second
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for !holds() {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			t.Fatalf("%s: not within %s", what, patience)
+		}
+	}
+}
+
+// members counts who is in any room.
+func (c *chat) members() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, room := range c.rooms {
+		n += len(room)
+	}
+	return n
+}
+
+// served is a chat on loopback.
+type served struct {
+	*chat
+	address string
+	stop    func() // as on SIGTERM; returns when everybody has gone
+}
+
+// open opens a chat to whom it lets in with the options, which may leave out who connects and where.
+func open(t *testing.T, p chatguard.Policy, opts chatguard.MiddlewareOptions, also ...func(*http.ServeMux, func(http.Handler) http.Handler)) *served {
+	t.Helper()
+	guard, err := chatguard.New(p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opts.Identify == nil {
+		opts.Identify = identify
+	}
+	opts.Channel = func(r *http.Request) string { return r.FormValue("room") }
+	in, err := guard.Middleware(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &served{chat: &chat{}}
+	mux := http.NewServeMux()
+	mux.Handle("/chat", in(s.chat))
+	for _, add := range also {
+		add(mux, in)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.address = listener.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	server := &http.Server{Handler: mux, BaseContext: func(net.Listener) context.Context { return ctx }}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	s.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := server.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+		s.visits.Wait()
+	})
+	t.Cleanup(s.stop)
+	return s
+}
+
+// slow is the program's policy with a burst that takes hours to come back: what a test spends of it stays spent.
+func slow() chatguard.Policy {
+	p := policy()
+	p.Limits[0].Refill = 4 * time.Hour
+	return p
+}
+
+// visitor is somebody at the other end.
+type visitor struct {
+	*testing.T
+	*websocket.Conn
+}
+
+func (s *served) visit(t *testing.T, name, room string) *visitor {
+	t.Helper()
+	return visitTo(t, s.address, "chat", name, room)
+}
+
+func visitTo(t *testing.T, address, path, name, room string) *visitor {
+	t.Helper()
+	conn, _, err := websocket.Dial(t.Context(), fmt.Sprintf("ws://%s/%s?%s", address, path, url.Values{"name": {name}, "room": {room}}.Encode()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	return &visitor{t, conn}
+}
+
+func (v *visitor) say(text string) {
+	v.Helper()
+	if err := v.Write(v.Context(), websocket.MessageText, []byte(text)); err != nil {
+		v.Fatal(err)
+	}
+}
+
+func (v *visitor) hear() (f frame) {
+	v.Helper()
+	ctx, cancel := context.WithTimeout(v.Context(), patience)
+	defer cancel()
+	_, data, err := v.Read(ctx)
+	if err != nil {
+		v.Fatal(err)
+	}
+	var heard struct {
+		From, Text string
+		Verdict    *struct {
+			Allowed      bool
+			Limit        string
+			RetryAfterMS int64 `json:"retry_after_ms"`
+			DelayMS      int64 `json:"delay_ms"`
+		}
+	}
+	if err := json.Unmarshal(data, &heard); err != nil {
+		v.Fatal(err)
+	}
+	f = frame{From: heard.From, Text: heard.Text}
+	if told := heard.Verdict; told != nil {
+		f.Verdict = &chatguard.Verdict{
+			Allowed: told.Allowed, Limit: told.Limit,
+			RetryAfter: time.Duration(told.RetryAfterMS) * time.Millisecond, Delay: time.Duration(told.DelayMS) * time.Millisecond,
+		}
+	}
+	return f
+}
+
+// hears fails unless the next frames are these lines, "name: text".
+func (v *visitor) hears(lines ...string) {
+	v.Helper()
+	for _, want := range lines {
+		if f := v.hear(); f.Verdict != nil || f.From+": "+f.Text != want {
+			v.Fatalf("heard %+v, want %s", f, want)
+		}
+	}
+}
+
+func TestARoomHearsWhatIsSaid(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	s := open(t, policy(), chatguard.MiddlewareOptions{})
+	defer s.stop()
+	anna, ben, carl := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main"), s.visit(t, "Carl", "music")
+	eventually(t, "all have come", func() bool { return s.members() == 3 })
+	anna.say("hello")
+	anna.hears("Anna: hello")
+	ben.hears("Anna: hello")
+	carl.say("nobody here?")
+	carl.hears("Carl: nobody here?")
+	for _, v := range []*visitor{anna, ben, carl} {
+		if err := v.Close(websocket.StatusNormalClosure, ""); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWhoWritesTooFastIsToldSo(t *testing.T) {
+	s := open(t, slow(), chatguard.MiddlewareOptions{})
+	anna, ben := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main")
+	eventually(t, "all have come", func() bool { return s.members() == 2 })
+	for _, text := range []string{"1", "2", "3", "4"} {
+		anna.say(text)
+	}
+	anna.hears("Anna: 1", "Anna: 2", "Anna: 3")
+	f := anna.hear()
+	if v := f.Verdict; v == nil || v.Allowed || v.Limit != "burst" || v.RetryAfter <= 0 || v.RetryAfter > 4*time.Hour || f.Text != "4" {
+		t.Errorf("heard %+v", f)
+	}
+	ben.say("quiet, please")
+	ben.hears("Anna: 1", "Anna: 2", "Anna: 3", "Ben: quiet, please") // and no 4
+}
+
+// leaky lets one message out per every.
+func leaky(every time.Duration) chatguard.Policy {
+	return chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{
+		{Name: "pace", Algorithm: chatguard.LeakyBucket, Every: every, Queue: 2},
+	}}
+}
+
+func TestHeldMessagesComeInTheirTurn(t *testing.T) {
+	s := open(t, leaky(20*time.Millisecond), chatguard.MiddlewareOptions{})
+	anna, ben := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main")
+	eventually(t, "all have come", func() bool { return s.members() == 2 })
+	anna.say("1")
+	anna.say("2")
+	ben.hears("Anna: 1", "Anna: 2")
+	anna.hears("Anna: 1")
+	if f := anna.hear(); f.Verdict != nil && (!f.Verdict.Allowed || f.Verdict.Delay <= 0) || f.Text != "2" {
+		t.Errorf("heard %+v", f)
+	}
+}
+
+func TestWhoLeavesTakesHeldMessagesAlong(t *testing.T) {
+	s := open(t, leaky(time.Hour), chatguard.MiddlewareOptions{})
+	anna := s.visit(t, "Anna", "main")
+	anna.say("1")
+	anna.say("2")
+	anna.hears("Anna: 1")
+	if f := anna.hear(); f.Verdict == nil || !f.Verdict.Allowed || f.Verdict.Delay <= 0 {
+		t.Fatalf("heard %+v", f)
+	}
+	anna.CloseNow()
+	s.visits.Wait() // not for an hour
+	if n := s.members(); n != 0 {
+		t.Errorf("%d members have stayed", n)
+	}
+}
+
+func TestNobodyWaitsForWhoDoesNotRead(t *testing.T) {
+	s := open(t, chatguard.Policy{}, chatguard.MiddlewareOptions{})
+	anna, ben, _ := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main"), s.visit(t, "Slow", "main")
+	eventually(t, "all have come", func() bool { return s.members() == 3 })
+	text := strings.Repeat("x", mostText)
+	for n := 0; s.members() == 3; n++ {
+		if n == 1<<16 { // 128 MiB: more than any socket holds
+			t.Fatal("who doesn't read is never dropped")
+		}
+		anna.say(text)
+		anna.hears("Anna: " + text)
+		ben.hears("Anna: " + text)
+	}
+}
+
+func TestAPanicIsOneVisitorsOwn(t *testing.T) {
+	panics := func(mux *http.ServeMux, in func(http.Handler) http.Handler) {
+		mux.Handle("/panics", in(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			conn, err := websocket.Accept(w, r, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _, _ = conn.Read(r.Context())
+			panic(http.ErrAbortHandler)
+		})))
+	}
+	s := open(t, policy(), chatguard.MiddlewareOptions{MaxConnections: 1}, panics)
+	ben := s.visit(t, "Ben", "main")
+	for range 2 { // the second time, the first connection is not counted any more
+		anna := visitTo(t, s.address, "panics", "Anna", "main")
+		anna.say("boo")
+		if _, _, err := anna.Read(t.Context()); err == nil {
+			t.Fatal("an answer after a panic")
+		}
+	}
+	ben.say("still here")
+	ben.hears("Ben: still here")
+}
+
+func TestTheServerSaysGoodbye(t *testing.T) {
+	s := open(t, policy(), chatguard.MiddlewareOptions{})
+	anna := s.visit(t, "Anna", "main")
+	eventually(t, "Anna has come", func() bool { return s.members() == 1 })
+	stopped := make(chan struct{})
+	go func() { s.stop(); close(stopped) }()
+	_, _, err := anna.Read(t.Context())
+	if websocket.CloseStatus(err) != websocket.StatusGoingAway {
+		t.Errorf("the end was %v", err)
+	}
+	<-stopped
+}
+
+func TestWhoIsNobodyIsRefused(t *testing.T) {
+	s := open(t, policy(), chatguard.MiddlewareOptions{})
+	for _, name := range []string{"", "  ", "a\x00b", strings.Repeat("x", 65)} {
+		response, err := http.Get("http://" + s.address + "/chat?name=" + url.QueryEscape(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%q is answered with %s", name, response.Status)
+		}
+	}
+	if !slices.Contains(rooms, "main") {
+		t.Error("the page's room is none")
+	}
+}

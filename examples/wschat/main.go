@@ -1,0 +1,195 @@
+// Command wschat is a small chat server with fair limits, made to be read: main.go puts it together, chat.go is the chat.
+package main
+
+import (
+	"context"
+	"crypto/subtle"
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/dashboard"
+	"github.com/chatguard/chatguard/sqlitestore"
+)
+
+//go:embed static
+var static embed.FS
+
+// rooms are all there are: whoever could make rooms could fill the memory.
+var rooms = []string{"main", "music", "help"}
+
+const goodbye = 10 * time.Second // that open requests have at the end
+
+type settings struct {
+	policy                chatguard.Policy
+	listen, db, moderator string
+}
+
+func main() {
+	s := settings{policy: policy()}
+	flag.StringVar(&s.listen, "listen", "127.0.0.1:8081", "address to listen on")
+	flag.StringVar(&s.db, "db", "", "SQLite file that keeps what everybody has used; empty: memory only")
+	flag.StringVar(&s.moderator, "moderator", "", "name:password for the dashboard at /moderate/; empty: no dashboard")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, s, os.Stdout); err != nil {
+		log.Fatal("wschat: ", err)
+	}
+}
+
+// run serves until the context ends, and returns when everybody has gone and everything is written.
+func run(ctx context.Context, s settings, out io.Writer) error {
+	guard, err := chatguard.New(s.policy, nil)
+	if err != nil {
+		return err
+	}
+	var store *sqlitestore.Store
+	if s.db != "" {
+		if store, err = sqlitestore.Open(ctx, s.db, nil); err != nil {
+			return err
+		}
+		defer told(store.Close)
+		if _, err := store.Restore(ctx, guard); err != nil {
+			return err
+		}
+		defer beside(store.Run)()
+	}
+	var c chat
+	in, err := guard.Middleware(chatguard.MiddlewareOptions{Identify: identify, Channel: roomOf})
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /chat", in(&c))
+	mux.Handle("/", page())
+	if name, password, _ := strings.Cut(s.moderator, ":"); name != "" && password != "" {
+		board, err := dashboard.New(guard, dashboard.Options{Authorize: s.authorize, Store: store, Channels: channels})
+		if err != nil {
+			return err
+		}
+		defer beside(board.Run)()
+		mux.Handle("/moderate/", http.StripPrefix("/moderate", s.asked(board)))
+	} else if s.moderator != "" {
+		return errors.New("-moderator: want name:password")
+	}
+	defer c.visits.Wait()
+	return serve(ctx, s.listen, mux, out)
+}
+
+// identify believes the name that the page sends, which is good enough for a demonstration only: take the account of your session cookie here.
+func identify(r *http.Request) (chatguard.User, error) {
+	name := strings.TrimSpace(r.FormValue("name"))
+	if name == "" || len(name) > 64 || strings.ContainsFunc(name, unicode.IsControl) {
+		return chatguard.User{}, chatguard.ErrNobody
+	}
+	id := strings.ToLower(name)
+	return chatguard.User{ID: id, Login: id, DisplayName: name}, nil
+}
+
+func roomOf(r *http.Request) string {
+	for _, room := range rooms {
+		if room == r.FormValue("room") {
+			return room
+		}
+	}
+	return rooms[0]
+}
+
+// policy is chatguard's own, but in force from the start; what is too much is dropped.
+func policy() chatguard.Policy {
+	p := chatguard.DefaultPolicy()
+	p.Mode, p.Penalties.Ladder = chatguard.Enforce, nil
+	return p
+}
+
+func channels() (all []dashboard.Channel) {
+	for _, room := range rooms {
+		all = append(all, dashboard.Channel{ID: room})
+	}
+	return all
+}
+
+// page serves the page, which can load nothing from elsewhere.
+func page() http.Handler {
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		panic(err) // it is part of this program
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", "default-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		http.FileServerFS(files).ServeHTTP(w, r)
+	})
+}
+
+// authorize knows one moderator: ask your own sessions here.
+func (s settings) authorize(r *http.Request) (name string, role dashboard.Role, ok bool) {
+	name, password, _ := r.BasicAuth()
+	return name, dashboard.Own, subtle.ConstantTimeCompare([]byte(name+":"+password), []byte(s.moderator)) == 1
+}
+
+// asked lets the browser ask for name and password.
+func (s settings) asked(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, _, ok := s.authorize(r); !ok {
+			w.Header().Set("WWW-Authenticate", `Basic realm="moderators"`)
+			http.Error(w, "Moderators only.", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// serve serves until the context ends, which ends all requests as well.
+func serve(ctx context.Context, address string, handler http.Handler, out io.Writer) error {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "http://%s/\n", listener.Addr())
+	ctx, end := context.WithCancel(ctx)
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: goodbye, BaseContext: func(net.Listener) context.Context { return ctx }}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener); end() }()
+	<-ctx.Done()
+	last, cancel := context.WithTimeout(context.Background(), goodbye)
+	defer cancel()
+	if err := server.Shutdown(last); err != nil {
+		return err
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// beside runs something until end is called, which waits for it.
+func beside(run func(context.Context) error) (end func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	return func() {
+		stop()
+		told(func() error { return <-ended })
+	}
+}
+
+// told is for what ends when nobody is there to return an error to.
+func told(end func() error) {
+	if err := end(); err != nil {
+		log.Print("wschat: ", err)
+	}
+}

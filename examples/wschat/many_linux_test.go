@@ -1,0 +1,274 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/coder/websocket"
+	"go.uber.org/goleak"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/browsertest"
+)
+
+const (
+	many      = 10_000 // connections
+	processes = 4      // that they come from: the server's alone has files for one end of each
+	manyRooms = 200
+	spare     = 500 // files beside the connections
+)
+
+// clients, an address and a number, makes this binary one of the processes that connect.
+const clients = "WSCHAT_TEST_CLIENTS"
+
+func TestMain(m *testing.M) {
+	if of := os.Getenv(clients); of != "" {
+		var address string
+		var process int
+		_, err := fmt.Sscan(of, &address, &process)
+		if err == nil {
+			err = crowdOf(address, process)
+		}
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	code := m.Run()
+	browsertest.Stop()
+	os.Exit(code)
+}
+
+// habit is what one of the crowd does. In each room, one in ten never reads, one vanishes without a goodbye, one says something when asked.
+type habit int
+
+const (
+	never habit = iota
+	vanishes
+	speaks
+	reads
+)
+
+func habitOf(i int) habit { return min(habit(i/manyRooms%10), reads) }
+
+// heard is how many in each room speak.
+const heard = many / manyRooms / 10
+
+// one of the crowd.
+type one struct {
+	habit habit
+	tcp   net.Conn
+	conn  *websocket.Conn
+}
+
+// join connects from an address of its own, so that the limits by address hold as they are.
+func join(ctx context.Context, address string, i int) (*one, error) {
+	o := &one{habit: habitOf(i)}
+	from := &net.TCPAddr{IP: net.IPv4(127, 1, byte(i>>8), byte(i))}
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, to string) (conn net.Conn, err error) {
+		o.tcp, err = (&net.Dialer{LocalAddr: from}).DialContext(ctx, network, to)
+		return o.tcp, err
+	}}
+	var err error
+	o.conn, _, err = websocket.Dial(ctx, fmt.Sprintf("ws://%s/chat?name=user%d&room=room%d", address, i, i%manyRooms),
+		&websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}})
+	return o, err
+}
+
+func (o *one) speak(ctx context.Context) error {
+	if o.habit != speaks {
+		return nil
+	}
+	return o.conn.Write(ctx, websocket.MessageText, []byte("hello"))
+}
+
+// hear reads what all who speak in the room have said.
+func (o *one) hear(ctx context.Context) error {
+	if o.habit < speaks {
+		return nil
+	}
+	for range heard {
+		_, line, err := o.conn.Read(ctx)
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(string(line), `"text":"hello"`) {
+			return fmt.Errorf("heard %s", line)
+		}
+	}
+	return nil
+}
+
+// vanish leaves those who do without an end of the line: with a reset or a bare FIN, in turns.
+func (o *one) vanish(i int) error {
+	if o.habit != vanishes {
+		return nil
+	}
+	if i%2 == 0 {
+		if err := o.tcp.(*net.TCPConn).SetLinger(0); err != nil {
+			return err
+		}
+	}
+	return o.tcp.Close()
+}
+
+// crowdOf connects this process's part of the crowd, and goes through what standard input asks for. It says when each step is done.
+func crowdOf(address string, process int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 4*patience)
+	defer cancel()
+	crowd := make([]*one, many/processes)
+	first := process * len(crowd)
+	steps := map[string]func(i int) error{
+		"join":   func(i int) (err error) { crowd[i], err = join(ctx, address, first+i); return err },
+		"speak":  func(i int) error { return crowd[i].speak(ctx) },
+		"hear":   func(i int) error { return crowd[i].hear(ctx) },
+		"vanish": func(i int) error { return crowd[i].vanish(first + i) },
+	}
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		if err := each(len(crowd), steps[in.Text()]); err != nil {
+			return fmt.Errorf("%s: %w", in.Text(), err)
+		}
+		fmt.Println("done")
+	}
+	return in.Err()
+}
+
+// each does something for all of n, 64 at a time.
+func each(n int, do func(int) error) error {
+	var working sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
+	next := make(chan int)
+	for range 64 {
+		working.Go(func() {
+			for i := range next {
+				if err := do(i); err != nil {
+					mu.Lock()
+					errs = append(errs, fmt.Errorf("%d: %w", i, err))
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	working.Wait()
+	return errors.Join(errs...)
+}
+
+// crowd are the processes that connect.
+type crowd struct {
+	*testing.T
+	commands []*exec.Cmd
+	in       []io.WriteCloser
+	out      []*bufio.Reader
+}
+
+func newCrowd(t *testing.T, address string, size int) *crowd {
+	t.Helper()
+	c := &crowd{T: t}
+	for process := range size {
+		command := exec.CommandContext(t.Context(), os.Args[0])
+		command.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d", clients, address, process))
+		command.Stderr = os.Stderr
+		in, err := command.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := command.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		c.commands, c.in, c.out = append(c.commands, command), append(c.in, in), append(c.out, bufio.NewReader(out))
+	}
+	return c
+}
+
+// do lets the whole crowd take steps, each when all have taken the one before.
+func (c *crowd) do(steps ...string) {
+	c.Helper()
+	for _, step := range steps {
+		for _, in := range c.in {
+			if _, err := fmt.Fprintln(in, step); err != nil {
+				c.Fatal(err)
+			}
+		}
+		for _, out := range c.out {
+			if line, err := out.ReadString('\n'); err != nil || line != "done\n" {
+				rest, _ := io.ReadAll(out)
+				c.Fatalf("%s: %v: %s%s", step, err, line, rest)
+			}
+		}
+	}
+}
+
+// end ends the processes, and with them those connections that are still open.
+func (c *crowd) end() {
+	c.Helper()
+	for i, command := range c.commands {
+		if err := c.in[i].Close(); err != nil {
+			c.Error(err)
+		}
+		if err := command.Wait(); err != nil {
+			c.Error(err)
+		}
+	}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(files)
+}
+
+// TestTenThousand has 10,000 people connected at once, a tenth of whom never read and a tenth of whom vanish. The others hear what is said in
+// their rooms, and when all have gone, nothing of them is left.
+func TestTenThousand(t *testing.T) {
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		t.Fatal(err)
+	}
+	if files.Cur < many+spare {
+		t.Fatalf("%d files may be open at once, and %d are needed: ulimit -n %d", files.Cur, many+spare, 2*many)
+	}
+	leaks, before := goleak.IgnoreCurrent(), openFiles(t)
+	s := open(t, policy(), chatguard.MiddlewareOptions{MaxConnections: 1, MaxConnectionsPerAddress: 1})
+	c := newCrowd(t, s.address, processes)
+	c.do("join")
+	eventually(t, "all are there", func() bool { return s.members() == many })
+	c.do("speak", "hear", "vanish")
+	eventually(t, "who vanished is gone", func() bool { return s.members() == many-many/10 })
+	c.do("speak", "hear")
+	c.end()
+	eventually(t, "all have gone", func() bool { return s.members() == 0 })
+	s.visits.Wait()
+	again := newCrowd(t, s.address, 1)
+	again.do("join") // everybody may have one connection, and the first are not counted any more
+	again.end()
+	s.stop()
+	goleak.VerifyNone(t, leaks)
+	if now := openFiles(t); now > before {
+		t.Errorf("%d files are open, %d were before", now, before)
+	}
+}

@@ -1,0 +1,135 @@
+// The page of wschat. What the server tells of one's own message that isn't shown is a verdict of chatguard, and becomes a countdown.
+
+const $ = (id) => document.getElementById(id);
+const query = new URLSearchParams(location.search);
+const room = query.get("room") || "main";
+
+const mostShown = 500; // messages
+const patience = 60_000; // ms: whoever has to wait for longer may try before, as a moderator may have changed the limits
+
+let name = query.get("name")?.trim() || sessionStorage.getItem("name");
+let socket;
+let attempts = 0;
+let countdown; // the timer of its next second; null while nothing is held back
+
+// Lines
+
+function show({ from, text }) {
+  $("said").querySelector(".empty")?.remove();
+  const atEnd = $("said").scrollHeight - $("said").scrollTop - $("said").clientHeight < 40;
+  const line = document.createElement("p");
+  const who = document.createElement("b");
+  who.textContent = from;
+  line.className = from === name ? "mine" : "";
+  line.append(who, text);
+  $("said").append(line);
+  if ($("said").children.length > mostShown) $("said").firstChild.remove();
+  if (atEnd) line.scrollIntoView({ block: "end" });
+  if (from === name && !countdown) say(""); // one that was held back has gone out
+}
+
+// The countdown
+
+function words(ms) {
+  const seconds = Math.max(1, Math.ceil(ms / 1000));
+  if (seconds < 60) return `in ${seconds} s`;
+  if (seconds < 3600) return `in ${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return "from " + new Date(Date.now() + ms).toLocaleString([], { weekday: "long", hour: "2-digit", minute: "2-digit" });
+}
+
+function say(text, aloud = text) {
+  $("wait").textContent = text;
+  if (aloud) $("aloud").textContent = aloud; // once, not at every second
+}
+
+// hold counts from the arrival of the verdict, as the clocks of the server and of this machine may differ.
+function hold({ never, retry_after_ms: wait, limit }) {
+  release();
+  if (never) return say(`This message is more than the limit “${limit}” ever allows.`);
+  const until = performance.now() + wait;
+  const blocked = Math.min(wait, patience);
+  const why = wait < 60_000 ? "Too fast" : "Used up";
+  document.body.classList.add("throttled");
+  $("send").setAttribute("aria-disabled", "true");
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    $("bar").firstElementChild.animate([{ transform: "scaleX(1)" }, { transform: "scaleX(0)" }], wait);
+  }
+  const tick = () => {
+    const left = until - performance.now();
+    if (wait - left >= blocked) $("send").removeAttribute("aria-disabled");
+    if (left <= 0) return release("You may write again.");
+    say(`${why}: next message ${words(left)}.`, null);
+    countdown = setTimeout(tick, Math.min(left % 1000 || 1000, left));
+  };
+  tick();
+  $("aloud").textContent = `${why}: next message ${words(wait)}.`;
+}
+
+function release(text = "") {
+  clearTimeout(countdown);
+  countdown = null;
+  document.body.classList.remove("throttled");
+  $("send").removeAttribute("aria-disabled");
+  for (const animation of $("bar").firstElementChild.getAnimations()) animation.cancel();
+  say("", text);
+}
+
+// The connection
+
+function connect() {
+  const url = new URL("chat", location.href);
+  url.protocol = url.protocol.replace("http", "ws");
+  url.search = new URLSearchParams({ name, room });
+  socket = new WebSocket(url);
+  socket.onopen = () => {
+    attempts = 0;
+    release();
+  };
+  socket.onmessage = ({ data }) => {
+    const { from, text, verdict } = JSON.parse(data);
+    if (!verdict) return show({ from, text });
+    if (verdict.allowed) return say(`Your message goes out ${words(verdict.delay_ms)}.`);
+    $("text").value = [text, $("text").value].filter(Boolean).join(" "); // nothing that was typed is lost
+    hold(verdict);
+  };
+  socket.onclose = () => {
+    release();
+    say("Not connected. Trying again.");
+    setTimeout(connect, Math.min(1000 * 2 ** attempts++, 30_000) * (0.5 + Math.random()));
+  };
+}
+
+$("write").onsubmit = (event) => {
+  event.preventDefault();
+  const text = $("text").value.trim();
+  if (!text || socket.readyState !== WebSocket.OPEN || $("send").ariaDisabled === "true") return;
+  release();
+  socket.send(text);
+  $("text").value = "";
+};
+
+function enter() {
+  $("enter").hidden = true;
+  $("chat").hidden = false;
+  $("where").textContent = `${name} in ${room}`;
+  const empty = document.createElement("p");
+  empty.className = "empty";
+  empty.textContent = "Nobody has written anything since you came.";
+  $("said").append(empty);
+  $("text").focus();
+  connect();
+}
+
+$("enter").onsubmit = (event) => {
+  event.preventDefault();
+  name = $("name").value.trim();
+  if (!name) return;
+  sessionStorage.setItem("name", name);
+  enter();
+};
+
+if (name) enter();
+else {
+  $("enter").hidden = false;
+  $("name").focus();
+}
