@@ -112,12 +112,12 @@ func declared(decl ast.Decl) (lines []string) {
 			return []string{fmt.Sprintf("func (%s) %s", of, signature)}
 		}
 	case *ast.GenDecl:
-		for _, spec := range d.Specs {
+		for place, spec := range d.Specs {
 			switch s := spec.(type) {
 			case *ast.TypeSpec:
 				lines = append(lines, typeLines(s)...)
 			case *ast.ValueSpec:
-				lines = append(lines, valueLines(d.Tok, s)...)
+				lines = append(lines, valueLines(d.Tok, s, place)...)
 			}
 		}
 	}
@@ -173,8 +173,8 @@ func fieldsOf(e ast.Expr) *ast.FieldList {
 	return nil
 }
 
-// valueLines leave the values of variables out: an error's text is no promise.
-func valueLines(kind token.Token, s *ast.ValueSpec) (lines []string) {
+// valueLines leave the values of variables out: an error's text is no promise. A constant that goes on counting is told by its place.
+func valueLines(kind token.Token, s *ast.ValueSpec, place int) (lines []string) {
 	for i, n := range s.Names {
 		line := kind.String() + " " + n.Name
 		if s.Type != nil {
@@ -182,6 +182,8 @@ func valueLines(kind token.Token, s *ast.ValueSpec) (lines []string) {
 		}
 		if kind == token.CONST && i < len(s.Values) {
 			line += " = " + types.ExprString(s.Values[i])
+		} else if kind == token.CONST {
+			line += fmt.Sprintf(" = the one before, at %d", place)
 		}
 		lines = append(lines, line)
 	}

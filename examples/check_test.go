@@ -5,6 +5,8 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,36 +80,58 @@ func (c chatguard) command(args ...string) *exec.Cmd {
 	return command
 }
 
+// programs are the examples.
+var programs = [][]string{{"python3", "check.py"}, {"node", "check.mjs"}, {"sh", "check.sh"}}
+
+// ask runs one of them on so many lines.
+func ask(t *testing.T, program []string, url, token, user string, lines int) (out, complaint string) {
+	t.Helper()
+	asking := exec.Command(program[0], program[1], "lobby", user)
+	asking.Dir, asking.Stdin = "check", strings.NewReader(strings.Repeat("hello \"everyone\"\n", lines))
+	asking.Env = append(os.Environ(), "CHATGUARD_URL="+url, "CHATGUARD_TOKEN="+token)
+	var told bytes.Buffer
+	asking.Stderr = &told
+	answered, err := asking.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, told.String())
+	}
+	return string(answered), told.String()
+}
+
 // threeShown is what five lines come to: half an hour has gone by in part when somebody slow asks.
 var threeShown = regexp.MustCompile(`^(shown\n){3}(dropped: wait (1800|1?[0-9]{1,3}) s\n){2}$`)
+
+// TestAnswersThatAreNoVerdicts: whatever a proxy in between says, each line is shown, and one that is to be dropped for good is dropped.
+func TestAnswersThatAreNoVerdicts(t *testing.T) {
+	answers := []string{`{"error":"bad gateway"}`, `[]`, `5`, `null`, `{"allowed":1}`, `<html>`, `{"allowed":false,"never":true,"retry_after_ms":null}`}
+	for _, program := range programs {
+		next := 0
+		stub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, answers[next%len(answers)])
+			next++
+		}))
+		out, complaint := ask(t, program, stub.URL, "token", "anna", len(answers))
+		stub.Close()
+		if want := strings.Repeat("shown\n", 6) + "dropped: waiting doesn't help\n"; out != want || strings.Count(complaint, "unchecked: ") != 6 {
+			t.Errorf("%s prints\n%s%s", program, out, complaint)
+		}
+	}
+}
 
 // TestCheck: three lines are shown and two dropped, whose author learns how long to wait. Without a verdict each is shown.
 func TestCheck(t *testing.T) {
 	c := startChatguard(t)
-	for i, program := range [][]string{{"python3", "check.py"}, {"node", "check.mjs"}, {"sh", "check.sh"}} {
-		ask := func(url, token, user string) (out, complaint string) {
-			t.Helper()
-			asking := exec.Command(program[0], program[1], "lobby", user)
-			asking.Dir, asking.Stdin = "check", strings.NewReader(strings.Repeat("hello \"everyone\"\n", 5))
-			asking.Env = append(os.Environ(), "CHATGUARD_URL="+url, "CHATGUARD_TOKEN="+token)
-			var told bytes.Buffer
-			asking.Stderr = &told
-			answered, err := asking.Output()
-			if err != nil {
-				t.Fatalf("%s: %v\n%s", program, err, told.String())
-			}
-			return string(answered), told.String()
-		}
+	for i, program := range programs {
 		user := fmt.Sprint("user", i)
-		out, complaint := ask(c.url, c.token, user)
+		out, complaint := ask(t, program, c.url, c.token, user, 5)
 		if !threeShown.MatchString(out) || complaint != "" {
 			t.Errorf("%s prints\n%s%s\nwant\n%s", program, out, complaint, threeShown)
 		}
-		if out, complaint = ask(c.url, "wrong", user); out != strings.Repeat("shown\n", 5) || strings.Count(complaint, "unchecked: ") != 5 ||
+		if out, complaint = ask(t, program, c.url, "wrong", user, 5); out != strings.Repeat("shown\n", 5) || strings.Count(complaint, "unchecked: ") != 5 ||
 			!strings.Contains(complaint, "This token is unknown") {
 			t.Errorf("%s with a wrong token prints\n%s%s", program, out, complaint)
 		}
-		if out, complaint = ask("http://127.0.0.1:1", c.token, user); out != strings.Repeat("shown\n", 5) || strings.Count(complaint, "unchecked: ") != 5 {
+		if out, complaint = ask(t, program, "http://127.0.0.1:1", c.token, user, 5); out != strings.Repeat("shown\n", 5) || strings.Count(complaint, "unchecked: ") != 5 {
 			t.Errorf("%s without chatguard prints\n%s%s", program, out, complaint)
 		}
 	}

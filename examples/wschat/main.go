@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/dashboard"
@@ -93,7 +94,7 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 // identify believes the name that the page sends, which is good enough for a demonstration only: take the account of your session cookie here.
 func identify(r *http.Request) (chatguard.User, error) {
 	name := strings.TrimSpace(r.FormValue("name"))
-	if name == "" || len(name) > 64 || strings.ContainsFunc(name, unicode.IsControl) {
+	if name == "" || utf8.RuneCountInString(name) > 32 || strings.ContainsFunc(name, unicode.IsControl) {
 		return chatguard.User{}, chatguard.ErrNobody
 	}
 	id := strings.ToLower(name)
@@ -130,6 +131,10 @@ func page() http.Handler {
 		panic(err) // it is part of this program
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if room := r.FormValue("room"); room != "" && room != roomOf(r) {
+			http.Error(w, "There is no such room. There are "+strings.Join(rooms, ", ")+".", http.StatusNotFound)
+			return
+		}
 		w.Header().Set("Content-Security-Policy", "default-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		http.FileServerFS(files).ServeHTTP(w, r)
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -138,6 +139,9 @@ func TestThePageCountsDown(t *testing.T) {
 	if n := browsertest.Eval[int](ben, `document.querySelectorAll("#said p").length`); n != lines {
 		t.Errorf("Ben sees %d lines, and %d were said", n, lines)
 	}
+	anna.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector("#text").value = "日".repeat(700)`))
+	anna.Press("#send")
+	anna.See(`/too long/.test(document.querySelector("#wait").textContent) && document.querySelector("#text").value.length === 700`)
 	for _, scheme := range []string{"light", "dark"} {
 		ben.Prefer(map[string]string{"prefers-color-scheme": scheme})
 		ben.Accessible()
@@ -158,7 +162,19 @@ func TestThePageTellsLongWaits(t *testing.T) {
 			anna.Write("#text", text+"\r")
 		}
 		anna.See(want + `.test(document.querySelector("#wait").textContent)`)
+		s.stop()
+		anna.See(`document.querySelector("#text").value === "two"`) // which never went out
 		anna.Must(chromedp.Navigate("about:blank"))
+	}
+}
+
+func TestThereAreNoOtherRooms(t *testing.T) {
+	for path, want := range map[string]int{"/": http.StatusOK, "/?room=music": http.StatusOK, "/?room=cellar": http.StatusNotFound} {
+		w := httptest.NewRecorder()
+		page().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		if w.Code != want {
+			t.Errorf("%s is answered with %d, want %d", path, w.Code, want)
+		}
 	}
 }
 

@@ -5,12 +5,17 @@ const query = new URLSearchParams(location.search);
 const room = query.get("room") || "main";
 
 const mostShown = 500; // messages
+const mostText = 2048; // bytes of a message: the server takes no more
+const mostName = 32;
 const patience = 60_000; // ms: whoever has to wait for longer may try before, as a moderator may have changed the limits
 
 let name = query.get("name")?.trim() || sessionStorage.getItem("name");
 let socket;
 let attempts = 0;
 let countdown; // the timer of its next second; null while nothing is held back
+let unanswered = []; // what was sent, and neither came back nor drew a verdict yet
+let waiting = []; // what the server lets wait for its turn: {text, at}
+let turn; // the timer of its next second
 
 // Lines
 
@@ -25,7 +30,15 @@ function show({ from, text }) {
   $("said").append(line);
   if ($("said").children.length > mostShown) $("said").firstChild.remove();
   if (atEnd) line.scrollIntoView({ block: "end" });
-  if (from === name && !countdown) say(""); // one that was held back has gone out
+  if (from !== name) return;
+  answered(text);
+  waiting = waiting.filter((w) => w.text !== text);
+  tellTurns();
+}
+
+function answered(text) {
+  const at = unanswered.indexOf(text);
+  if (at >= 0) unanswered.splice(at, 1);
 }
 
 // The countdown
@@ -34,7 +47,9 @@ function words(ms) {
   const seconds = Math.max(1, Math.ceil(ms / 1000));
   if (seconds < 60) return `in ${seconds} s`;
   if (seconds < 3600) return `in ${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  return "from " + new Date(Date.now() + ms).toLocaleString([], { weekday: "long", hour: "2-digit", minute: "2-digit" });
+  const at = new Date(Math.ceil((Date.now() + ms) / 60_000) * 60_000);
+  const day = ms < 6 * 86_400_000 ? { weekday: "long" } : { day: "numeric", month: "long" };
+  return "from " + at.toLocaleString([], { ...day, hour: "2-digit", minute: "2-digit" });
 }
 
 function say(text, aloud = text) {
@@ -72,6 +87,17 @@ function release(text = "") {
   $("send").removeAttribute("aria-disabled");
   for (const animation of $("bar").firstElementChild.getAnimations()) animation.cancel();
   say("", text);
+  tellTurns();
+}
+
+// tellTurns says when the last of the messages goes out that wait for their turn.
+function tellTurns(aloud = null) {
+  clearTimeout(turn);
+  if (countdown) return;
+  const left = Math.max(0, ...waiting.map((w) => w.at)) - performance.now();
+  if (left <= 0) return say("");
+  say(waiting.length > 1 ? `${waiting.length} messages go out, the last ${words(left)}.` : `Your message goes out ${words(left)}.`, aloud);
+  turn = setTimeout(tellTurns, Math.min(left % 1000 || 1000, left));
 }
 
 // The connection
@@ -88,23 +114,37 @@ function connect() {
   socket.onmessage = ({ data }) => {
     const { from, text, verdict } = JSON.parse(data);
     if (!verdict) return show({ from, text });
-    if (verdict.allowed) return say(`Your message goes out ${words(verdict.delay_ms)}.`);
-    $("text").value = [text, $("text").value].filter(Boolean).join(" "); // nothing that was typed is lost
-    hold(verdict);
+    answered(text);
+    if (!verdict.allowed) {
+      putBack([text]);
+      return hold(verdict);
+    }
+    waiting.push({ text, at: performance.now() + verdict.delay_ms });
+    tellTurns(`Your message goes out ${words(verdict.delay_ms)}.`);
   };
   socket.onclose = () => {
+    putBack([...waiting.map((w) => w.text), ...unanswered]);
+    waiting = [];
+    unanswered = [];
     release();
     say("Not connected. Trying again.");
     setTimeout(connect, Math.min(1000 * 2 ** attempts++, 30_000) * (0.5 + Math.random()));
   };
 }
 
+// putBack keeps what was typed and didn't go out.
+function putBack(texts) {
+  $("text").value = [...texts, $("text").value].filter(Boolean).join(" ");
+}
+
 $("write").onsubmit = (event) => {
   event.preventDefault();
   const text = $("text").value.trim();
   if (!text || socket.readyState !== WebSocket.OPEN || $("send").ariaDisabled === "true") return;
+  if (new TextEncoder().encode(text).length > mostText) return say("This is too long for one message: send it in parts.");
   release();
   socket.send(text);
+  unanswered.push(text);
   $("text").value = "";
 };
 
@@ -128,7 +168,7 @@ $("enter").onsubmit = (event) => {
   enter();
 };
 
-if (name) enter();
+if (name && name.length <= mostName) enter();
 else {
   $("enter").hidden = false;
   $("name").focus();
