@@ -3,6 +3,7 @@ package chatguard
 import (
 	"context"
 	"net/http"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -138,4 +139,34 @@ func BenchmarkHeaders(b *testing.B) {
 	for b.Loop() {
 		g.SetHeaders(h, m, v)
 	}
+}
+
+// BenchmarkRooms measures the heap that small rooms take: each by itself, and for each of 100 users in it.
+func BenchmarkRooms(b *testing.B) {
+	const rooms, users = 1000, 100
+	for b.Loop() {
+		g := enforced(b, nil, nil)
+		fill := func(from, to int) (bytes int64) {
+			before := heap()
+			for room := range rooms {
+				for user := from; user < to; user++ {
+					m := Message{ChannelID: strconv.Itoa(room), User: User{ID: strconv.Itoa(20_000_000 + 37*user)}, SentAt: monday}
+					mustCheck(b, g, m)
+				}
+			}
+			return heap() - before
+		}
+		alone := fill(0, 1)
+		b.ReportMetric(float64(alone)/rooms, "B/room-of-1")
+		b.ReportMetric(float64(alone+fill(1, users))/rooms/users, "B/user-of-100")
+		runtime.KeepAlive(g)
+	}
+}
+
+// heap is how many bytes are in use.
+func heap() int64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
 }
