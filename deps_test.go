@@ -47,7 +47,7 @@ func TestArrows(t *testing.T) {
 		"internal/chat/faketwitch": {"root"},
 		"internal/persist":         {"root", "internal/journal"},
 		"internal/web":             {"root", "internal/journal", "internal/preview", "internal/sendtime", "web/static"},
-		"internal/config":          {"root"},
+		"internal/config":          {"root", "internal/journal"},
 		"internal/preview":         {"root", "internal/journal"},
 		"internal/replay":          {"root", "internal/sendtime"},
 		"internal/sendtime":        {},

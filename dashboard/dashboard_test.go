@@ -1,7 +1,9 @@
 package dashboard_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -27,6 +29,7 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		opts  dashboard.Options
 	}{
 		"dashboard: Options.Authorize is missing: say who may come in":                                 {guard, dashboard.Options{}},
+		`dashboard: Options.PublicURL is "https://:443/": want an address`:                             {guard, dashboard.Options{Authorize: allow, PublicURL: "https://:443/"}},
 		"dashboard: the Guard is missing":                                                              {nil, dashboard.Options{Authorize: allow}},
 		"dashboard: Options.Store isn't restored with this Guard: call its Restore first":              {guard, dashboard.Options{Authorize: allow, Store: early}},
 		`dashboard: Options.PublicURL is "chat.example.org": want an address such as "https://chat.ex`: {guard, dashboard.Options{Authorize: allow, PublicURL: "chat.example.org"}},
@@ -35,9 +38,17 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
+	if _, err := dashboard.New(guard, dashboard.Options{Authorize: allow, Store: new(sqlitestore.Store)}); err == nil {
+		t.Error("a store that isn't one is taken")
+	}
 	other := start(t, newPath(t))
 	if _, err := dashboard.New(guard, dashboard.Options{Authorize: allow, Store: other.store}); err == nil {
 		t.Error("another Guard's store is taken")
+	}
+	other.end()
+	_, err = dashboard.New(other.guard, dashboard.Options{Authorize: allow, Store: other.store})
+	if err == nil || !strings.HasPrefix(err.Error(), "dashboard: who is throttled can't be read from Options.Store, which has to be open") {
+		t.Errorf("a closed store: %v", err)
 	}
 }
 
@@ -157,14 +168,49 @@ func TestARequestBeforeRunOrAfterIsRefused(t *testing.T) {
 }
 
 func TestOtherSitesPagesChangeNothing(t *testing.T) {
-	s := newSite(t, newGuard(t), dashboard.Options{PublicURL: "https://chat.example.org" + mount})
+	s := newSite(t, newGuard(t), dashboard.Options{PublicURL: "https://Chat.example.org:443" + mount})
 	s.say("spammer", 2)
 	origin := func(value string) func(*http.Request) { return func(r *http.Request) { r.Header.Set("Origin", value) } }
 	s.ask("POST", api+"/pause", "anna", "", 403, origin("https://evil.example"))
 	s.ask("POST", api+"/pause", "anna", "", 200, origin("https://chat.example.org")) // through the proxy
 	s.ask("POST", api+"/pause", "anna", "", 200, origin(s.http.URL))
+	conn, _, err := s.dial("", http.Header{"Cookie": {"who=anna"}, "Origin": {"https://chat.example.org"}})
+	if err != nil {
+		t.Fatalf("the page follows through the proxy: %v", err)
+	}
+	conn.CloseNow()
 	_, answer, err := s.dial("", http.Header{"Cookie": {"who=anna"}, "Origin": {"https://evil.example"}})
 	if err == nil || answer.StatusCode != http.StatusForbidden {
 		t.Errorf("another site's page follows: %v", err)
+	}
+}
+
+// TestTheLogSaysOnceWhatIsWrong with how it is mounted, however often the requests come.
+func TestTheLogSaysOnceWhatIsWrong(t *testing.T) {
+	var lines bytes.Buffer
+	s := newSite(t, newGuard(t), dashboard.Options{Logger: slog.New(slog.NewTextHandler(&lines, nil))})
+	for range 3 {
+		s.ask("GET", "/api/v1/status", "odd", "", 401)
+		s.ask("GET", "/api/v1/status", "", "", 401)
+		if _, _, err := s.dial("", http.Header{"Cookie": {"who=anna"}, "Origin": {"https://chat.example.org"}}); err == nil {
+			t.Error("a page of another host follows")
+		}
+	}
+	s.end()
+	for _, said := range []string{"role that there isn't", "without a name", "set PublicURL to its address"} {
+		if n := strings.Count(lines.String(), said); n != 1 {
+			t.Errorf("%q is logged %d times:\n%s", said, n, &lines)
+		}
+	}
+}
+
+func TestAMountThatStripsItsLastSlashIsTold(t *testing.T) {
+	s := newSite(t, newGuard(t), dashboard.Options{})
+	for _, path := range []string{"/m/", "/m/api/v1/status"} {
+		w := httptest.NewRecorder()
+		http.StripPrefix("/m/", s.board).ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "without its last one") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
 	}
 }

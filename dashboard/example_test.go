@@ -14,9 +14,16 @@ import (
 
 // moderator asks the server's own sessions who sends a request.
 func moderator(r *http.Request) (name string, role dashboard.Role, ok bool) {
-	name, password, _ := r.BasicAuth()
-	return name, dashboard.Moderate, name == "anna" && password == "secret"
+	cookie, err := r.Cookie("session")
+	if err != nil {
+		return "", "", false
+	}
+	name, ok = sessions[cookie.Value]
+	return name, dashboard.Moderate, ok
 }
+
+// sessions are the names of who is signed in to the chat server.
+var sessions = map[string]string{"0b8c1f": "anna"}
 
 // A chat server shows its moderators the dashboard below /moderate/.
 func Example() {
@@ -35,8 +42,9 @@ func Example() {
 	done := make(chan error, 1)
 	go func() { done <- board.Run(ctx) }()
 
-	fmt.Println(visit(server.URL+"/moderate/", "anyone", ""))
-	fmt.Println(visit(server.URL+"/moderate/api/v1/session", "anyone", ""))
+	fmt.Println(visit(server.URL+"/moderate/", ""))
+	fmt.Println(visit(server.URL+"/moderate/readyz", ""))
+	fmt.Println(visit(server.URL+"/moderate/readyz", "0b8c1f"))
 
 	server.Close()
 	stop()
@@ -44,16 +52,17 @@ func Example() {
 	// Output:
 	// 200 text/html; charset=utf-8
 	// 401 application/problem+json
+	// 200 application/json
 	// <nil>
 }
 
 // visit tells how the server answers somebody.
-func visit(address, name, password string) string {
+func visit(address, session string) string {
 	r, err := http.NewRequest("GET", address, nil)
 	if err != nil {
 		return err.Error()
 	}
-	r.SetBasicAuth(name, password)
+	r.AddCookie(&http.Cookie{Name: "session", Value: session})
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err.Error()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/chatguard/chatguard/dashboard"
+	"github.com/chatguard/chatguard/sqlitestore"
 )
 
 // feed is an open page's.
@@ -81,6 +83,31 @@ func TestAnOpenPageEndsWithItsReadersLeaveAndWithRun(t *testing.T) {
 		t.Errorf("Run is over, and it ends with %d", code)
 	}
 	s.stop()
+}
+
+// TestAStoreInTroubleIsTold, and its end, too.
+func TestAStoreInTroubleIsTold(t *testing.T) {
+	path := newPath(t)
+	p := startWith(t, path, newGuard(t), sqlitestore.Options{Logger: quiet, FlushInterval: time.Millisecond})
+	s := newSite(t, p.guard, dashboard.Options{Store: p.store})
+	page := s.follow("ben")
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	s.say("anna", 1)
+	page.next(`"type":"status"`, `"database":{"state":"failing","detail":"the file was moved away or deleted`)
+	if h := p.store.Health(); !h.Failing || !strings.HasPrefix(h.Problem, "the file was moved away or deleted: put it back") {
+		t.Errorf("%+v", h)
+	}
+	s.ask("GET", "/readyz", "ben", "", 503)
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	page.next(`"type":"status"`, `"database":{"state":"ok"`)
+	if h := p.store.Health(); h.Failing || h.Problem != "" {
+		t.Errorf("%+v", h)
+	}
+	s.ask("GET", "/readyz", "ben", "", 200)
 }
 
 // TestAnOpenPageHearsOfSwitches: of a pause, and of raid mode that ends by itself.

@@ -20,9 +20,14 @@ type process struct {
 // start opens a database and lets a new Guard go on with it, until the test ends or before.
 func start(t *testing.T, path string) *process {
 	t.Helper()
-	p := &process{guard: newGuard(t)}
+	return startWith(t, path, newGuard(t), sqlitestore.Options{Logger: quiet})
+}
+
+func startWith(t *testing.T, path string, guard *chatguard.Guard, opts sqlitestore.Options) *process {
+	t.Helper()
+	p := &process{guard: guard}
 	var err error
-	if p.store, err = sqlitestore.Open(t.Context(), path, &sqlitestore.Options{Logger: quiet}); err != nil {
+	if p.store, err = sqlitestore.Open(t.Context(), path, &opts); err != nil {
 		t.Fatal(err)
 	}
 	if _, err = p.store.Restore(t.Context(), p.guard); err != nil {

@@ -1,6 +1,10 @@
 package dashboard_test
 
 import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/dashboard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/sqlitestore"
 )
 
 func TestARestartGoesOnWhereTheLastProcessEnded(t *testing.T) {
@@ -83,11 +88,104 @@ func TestTheProgramsPolicyIsWhatOneGoesBackTo(t *testing.T) {
 				t.Errorf("back to %d, want %d", burst, want)
 			}
 			set(6)
-			if told := get[differences](s, api+"/policy/differences", "ben").Changes; channel == room && len(told) != 0 {
+			if channel == room {
+				want = 6
+			} // else it is the room's own since somebody went back to it
+			if burst := p.guard.Policy(room).Limits[0].Burst; burst != want {
+				t.Errorf("set later, and it is %d, want %d", burst, want)
+			}
+			if told := get[differences](s, api+"/policy/differences", "ben").Changes; len(told) != 0 {
 				t.Errorf("back, and it differs in %+v", told)
 			}
 		})
 	}
+}
+
+// TestAPolicyThatTheProgramSetsLaterIsItsOwn, though people had changed the one before.
+func TestAPolicyThatTheProgramSetsLaterIsItsOwn(t *testing.T) {
+	p := start(t, newPath(t))
+	s := newSite(t, p.guard, dashboard.Options{Store: p.store})
+	s.say("spammer", 1)
+	set := func(channel string, burst int, more ...chatguard.Limit) {
+		t.Helper()
+		policy := chatguard.DefaultPolicy()
+		policy.Limits[0].Burst, policy.Limits = burst, append(policy.Limits, more...)
+		if err := p.guard.SetPolicy(channel, policy, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	differs := func(want string) {
+		t.Helper()
+		if said := s.ask("GET", api+"/policy/differences", "ben", "", 200); strings.TrimSpace(said) != `{"changes":[`+want+`]}` {
+			t.Errorf("differences %s, want %s", said, want)
+		}
+	}
+	set(room, 4)
+	s.setBurst("anna", 2)
+	differs(`{"key":"limit.burst.burst","from":4,"to":2}`)
+	set(room, 7)
+	differs("")
+	s.setBurst("anna", 3)
+	differs(`{"key":"limit.burst.burst","from":7,"to":3}`)
+	set("", 9, chatguard.Limit{Name: "all", Algorithm: chatguard.TokenBucket, Burst: 100, Refill: time.Second, Per: chatguard.PerUserEverywhere})
+	differs(`{"key":"limit.burst.burst","from":7,"to":3}`) // the room's own stays, with the new limit
+	s.ask("DELETE", api+"/policy", "anna", "", 200)
+	if limits := p.guard.Policy(room).Limits; limits[0].Burst != 7 || limits[len(limits)-1].Name != "all" {
+		t.Errorf("back to %+v", limits)
+	}
+}
+
+// TestAChangeThatNoLongerFitsGivesWayToTheProgram, and the log says so.
+func TestAChangeThatNoLongerFitsGivesWayToTheProgram(t *testing.T) {
+	path := newPath(t)
+	p := start(t, path)
+	s := newSite(t, p.guard, dashboard.Options{Store: p.store})
+	s.say("spammer", 1)
+	s.setBurst("anna", 2)
+	s.end()
+	p.end()
+	for says, refuse := range map[string]func(*chatguard.Guard, chatguard.Policy) error{
+		"changed live, which no longer fits the program's policy": func(guard *chatguard.Guard, policy chatguard.Policy) error {
+			policy.Limits[0].Name = "other"
+			return guard.SetPolicy(room, policy, time.Now())
+		},
+		"what was changed live no longer fits the program's policy, which holds instead": func(guard *chatguard.Guard, _ chatguard.Policy) error {
+			return guard.SetOverlay(room, func(p chatguard.Policy) chatguard.Policy {
+				if p.Limits[0].Burst == 2 {
+					p.Limits[0].Burst = -1
+				}
+				return p
+			}, time.Now())
+		},
+	} {
+		guard, lines := newGuard(t), new(bytes.Buffer)
+		if err := refuse(guard, guard.Policy("")); err != nil {
+			t.Fatal(err)
+		}
+		before := guard.Policy(room)
+		p := startWith(t, path, guard, sqlitestore.Options{Logger: slog.New(slog.NewTextHandler(lines, nil))})
+		if now := guard.Policy(room); !reflect.DeepEqual(now, before) {
+			t.Errorf("in force %+v", now)
+		}
+		if err := errors.Join(guard.SetOverlay(room, nil, time.Now()), guard.SetPolicy(room, changedTo(before, 2), time.Now())); err != nil {
+			t.Fatal(err)
+		}
+		s := newSite(t, guard, dashboard.Options{Store: p.store})
+		s.say("spammer", 1)
+		if said := s.ask("GET", api+"/policy/differences", "ben", "", 200); strings.TrimSpace(said) != `{"changes":[]}` {
+			t.Errorf("the program's own is told to differ: %s", said)
+		}
+		s.end()
+		p.end()
+		if !strings.Contains(lines.String(), says) {
+			t.Errorf("the log doesn't say %q:\n%s", says, lines)
+		}
+	}
+}
+
+func changedTo(p chatguard.Policy, burst int) chatguard.Policy {
+	p.Limits[0].Burst = burst
+	return p
 }
 
 // TestADashboardWithoutAStoreTakesNothingFromOne that its Guard has all the same.

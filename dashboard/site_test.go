@@ -68,7 +68,9 @@ func newGuard(t testing.TB) *chatguard.Guard {
 func newSite(t *testing.T, guard *chatguard.Guard, opts dashboard.Options) *site {
 	t.Helper()
 	s := &site{T: t, guard: guard, sessions: map[string]dashboard.Role{"anna": dashboard.Moderate, "ben": dashboard.View, "": dashboard.Own, "odd": "odd"}}
-	opts.Logger = quiet
+	if opts.Logger == nil {
+		opts.Logger = quiet
+	}
 	if opts.Authorize == nil {
 		opts.Authorize = s.authorize
 	}

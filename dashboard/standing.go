@@ -31,10 +31,10 @@ func (d *Dashboard) named() (list []Channel) {
 
 // database is the state of the store as the page shows it.
 func (d *Dashboard) database() web.Database {
-	if d.store.IsMemory() {
+	h := d.store.Health()
+	if d.store.IsMemory() && h.State == persist.OK {
 		return web.Database{State: web.DatabaseOff}
 	}
-	h := d.store.Health()
 	shown := web.Database{
 		State: web.DatabaseOK, Detail: h.Problem, Since: h.Since, LastFlush: h.LastFlush, Lag: h.Lag,
 		Queued: h.Waiting, Dropped: h.Dropped.Timeline + h.Dropped.Journal,

@@ -69,8 +69,9 @@ type Restored struct {
 // noted as dropped, because that is what a server does about it.
 //
 // Call it once, after every SetPolicy of channels with limits of their own (what was spent in limits that a policy doesn't have is passed over) and
-// before the first message. A policy that the program sets later replaces what people had changed in that channel, until the next start. After an
-// error the Guard may have a part: give up, or judge without the Store.
+// before the first message. A policy that the program sets later replaces what people had changed in that channel, until the next start. A channel
+// that people have changed, and then put back to what the program says, has that as its own: until the next start, SetPolicy for all channels changes
+// it no more. After an error the Guard may have a part: give up, or judge without the Store.
 func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (Restored, error) {
 	stats, err := s.inner.Restore(ctx, guard)
 	return Restored{Rows: stats.Rows, Unreadable: stats.Unreadable}, err

@@ -2,9 +2,11 @@ package sqlitestore_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -39,6 +41,9 @@ func TestTheOrderOfCallsIsHeld(t *testing.T) {
 	store := open(t, path)
 	if err := store.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "call its Restore first") {
 		t.Errorf("Run before Restore: %v", err)
+	}
+	if _, err := store.Restore(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "the Guard is missing") {
+		t.Errorf("no Guard: %v", err)
 	}
 	if _, err := store.Restore(t.Context(), newGuard(t)); err != nil {
 		t.Fatal(err)
@@ -81,4 +86,44 @@ func TestHealthTellsWhatWaits(t *testing.T) {
 	if h := store.Health(); h.Failing || h.Waiting != 0 || h.LastFlush.IsZero() {
 		t.Errorf("after Run: %+v", h)
 	}
+}
+
+// TestTheOptionsTimesHold: an hour's retention, looked at each ten minutes.
+func TestTheOptionsTimesHold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "chat.db")
+	synctest.Test(t, func(t *testing.T) {
+		store, err := sqlitestore.Open(t.Context(), path, &sqlitestore.Options{FlushInterval: 10 * time.Minute, Retention: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		guard := newGuard(t)
+		if _, err := store.Restore(t.Context(), guard); err != nil {
+			t.Fatal(err)
+		}
+		ctx, end := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- store.Run(ctx) }()
+		synctest.Wait()
+		var v chatguard.Verdict
+		for v.EntryID == 0 {
+			if v, err = guard.Check(ctx, chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, step := range []struct {
+			after         time.Duration
+			waits, stored bool
+		}{{10*time.Minute - 1, true, true}, {10 * time.Minute, false, true}, {time.Hour, false, true}, {70 * time.Minute, false, false}} {
+			time.Sleep(time.Until(v.At.Add(step.after)))
+			synctest.Wait()
+			_, stored, err := store.Inner().Entry(ctx, v.EntryID)
+			if waits := store.Health().Waiting > 0; err != nil || waits != step.waits || stored != step.stored {
+				t.Errorf("after %v: waits %v, there %v, %v", step.after, waits, stored, err)
+			}
+		}
+		end()
+		if err := errors.Join(<-done, store.Close()); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -92,6 +93,8 @@ func (a *app) open(ctx context.Context, dial dialer) (err error) {
 		Connections: a.connections,
 		Database:    a.database,
 		Controls:    a.controls,
+		MayAsk:      a.mayAsk,
+		Listed:      func(id string) bool { return slices.Contains(a.policies.Load().Check.Channels, id) },
 		Entered:     a.enterAsked,
 		Report:      a.store.Report,
 
@@ -230,9 +233,9 @@ func (a *app) openStore(ctx context.Context) (err error) {
 	return nil
 }
 
-// acceptable refuses a policy that asks for what this bot can't do. Where it is none, whoever asks does what they can.
-func (a *app) acceptable(p chatguard.Policy) error {
-	if a.twitch.tokens == nil {
+// acceptable refuses a policy of Twitch's that asks for what this bot can't do. Elsewhere whoever asks does what they can.
+func (a *app) acceptable(id string, p chatguard.Policy) error {
+	if a.twitch.tokens == nil || !a.logins.isTwitchs(id) {
 		return nil
 	}
 	if key, problem := unfit(p); problem != "" {
@@ -299,10 +302,10 @@ func (a *app) printLink(ctx context.Context, out io.Writer) error {
 
 // database is the state of the store as the dashboard shows it.
 func (a *app) database() web.Database {
-	if a.config.NoDatabase {
+	h := a.store.Health()
+	if a.config.NoDatabase && h.State == persist.OK {
 		return web.Database{State: web.DatabaseOff}
 	}
-	h := a.store.Health()
 	d := web.Database{
 		State: web.DatabaseOK, Detail: h.Problem, Since: h.Since, LastFlush: h.LastFlush, Lag: h.Lag,
 		Queued: h.Waiting, Dropped: h.Dropped.Timeline + h.Dropped.Journal,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -41,6 +42,26 @@ func (l *logins) of(id string) string {
 	return l.byID[id]
 }
 
+// learnAsked takes note of a channel of a server's, which goes by its ID, and reports whether it is new.
+func (l *logins) learnAsked(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.byID[id] != "" { // Twitch's stays so
+		return false
+	}
+	if l.byID == nil {
+		l.byID = map[string]string{}
+	}
+	l.byID[id] = id
+	return true
+}
+
+// isTwitchs reports whether Twitch has told of a channel, now or before an earlier start.
+func (l *logins) isTwitchs(id string) bool {
+	login := l.of(id)
+	return login != "" && login != id
+}
+
 // ids are the IDs of all channels that are known.
 func (l *logins) ids() []string {
 	l.mu.Lock()
@@ -61,12 +82,19 @@ func (a *app) enter(login, id string) {
 	}
 }
 
-// enterAsked puts the own policy of a channel in force that a server asks about for the first time. One of Twitch's has its own already.
+// mayAsk keeps servers out of Twitch's channels: their strikes would have messages deleted there, and users banned.
+func (a *app) mayAsk(id string) error {
+	if a.logins.isTwitchs(id) {
+		return errors.New("is a Twitch channel's: call your room otherwise")
+	}
+	return nil
+}
+
+// enterAsked puts the own policy of a channel in force that a server asks about for the first time.
 func (a *app) enterAsked(id string) {
-	if _, own := a.policies.Load().OwnPolicy(id); !own || a.logins.of(id) != "" {
+	if _, own := a.policies.Load().OwnPolicy(id); !own || !a.logins.learnAsked(id) {
 		return
 	}
-	a.logins.learn(id, id)
 	if err := a.putInForce(id, (*a.changed.Load())[id]); err != nil {
 		a.log.Error("a channel's own policy can't be put in force", "channel", id, "error", err)
 	}
@@ -76,11 +104,11 @@ func (a *app) enterAsked(id string) {
 func (a *app) meetAsked() {
 	ids := slices.Clone(a.policies.Load().Check.Channels)
 	if a.web != nil { // as of a reload
-		ids = append(ids, a.web.Heard()...)
+		ids = append(ids, a.web.Asked()...)
 	}
 	for _, id := range ids {
-		if _, own := a.policies.Load().OwnPolicy(id); own && a.logins.of(id) == "" {
-			a.logins.learn(id, id)
+		if _, own := a.policies.Load().OwnPolicy(id); own {
+			a.logins.learnAsked(id)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (a *app) liveChanges(ctx context.Context) (revisions, error) {
 func (a *app) putInForce(id string, r journal.Revision) error {
 	base := a.basePolicy(id)
 	policy, left := journal.Apply(base, r.Changes)
-	if err := a.acceptable(policy); err != nil {
+	if err := a.acceptable(id, policy); err != nil {
 		a.log.Error("the policy in force can't be done; only observing", "channel", id, "problem", err)
 		policy.Mode = chatguard.Observe
 	}

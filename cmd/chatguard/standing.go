@@ -17,8 +17,7 @@ func (a *app) channels() []web.Channel {
 	list := a.twitchChannels()
 	listed := a.policies.Load().Check.Channels
 	for i, id := range slices.Concat(listed, a.web.Heard()) {
-		login := a.logins.of(id)
-		isTwitchs := i >= len(listed) && login != "" && login != id
+		isTwitchs := i >= len(listed) && a.logins.isTwitchs(id)
 		if !isTwitchs && !slices.ContainsFunc(list, func(c web.Channel) bool { return c.ID == id }) {
 			list = append(list, a.channel(id, id))
 		}

@@ -7,12 +7,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
-)
 
-// maxChannelID is the length in bytes of the longest ID of a channel.
-const maxChannelID = 256
+	"github.com/chatguard/chatguard/internal/journal"
+)
 
 // finish checks what was read and brings it into the form that Config promises.
 func (r *reader) finish(c *Config) error {
@@ -98,8 +95,8 @@ func (r *reader) normalise(c *Config) error {
 // checkedChannel refuses what can't be the ID of a channel, and what is another one's name already.
 func checkedChannel(c *Config, id string, i int) error {
 	switch {
-	case id == "" || len(id) > maxChannelID || !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl):
-		return fmt.Errorf("%q is no ID of a channel (want 1 to %d bytes without line breaks, as your server calls it)", id, maxChannelID)
+	case id == "" || len(id) > journal.MaxID || !journal.IsPlain(id):
+		return fmt.Errorf("%q is no ID of a channel (want 1 to %d bytes without line breaks, as your server calls it)", id, journal.MaxID)
 	case slices.Contains(c.Check.Channels[:i], id):
 		return fmt.Errorf("%q is there twice", id)
 	case slices.Contains(c.Twitch.Channels, channelKey(id)):

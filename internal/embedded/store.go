@@ -67,6 +67,9 @@ func newStore(opts *persist.Options) *Store {
 	return &Store{Metrics: opts.Metrics, log: opts.Logger}
 }
 
+// ErrNoGuard is the error of Restore without a Guard.
+var ErrNoGuard = errors.New("the Guard is missing: make one with chatguard.New")
+
 // ErrRestored is the error of a Store that has a Guard already.
 var ErrRestored = errors.New("the store was restored already: open one for each Guard")
 
@@ -76,7 +79,10 @@ var ErrNotRestored = errors.New("the store has no Guard yet: call its Restore fi
 // Restore makes a Guard go on where the last process ended: what people changed of policies comes into force, then what users have spent, then
 // what was paused. From then on the Store is told of every verdict, and that a throttled message reaches nobody.
 func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (persist.RestoreStats, error) {
-	if s.guard != nil {
+	switch {
+	case guard == nil:
+		return persist.RestoreStats{}, ErrNoGuard
+	case s.guard != nil:
 		return persist.RestoreStats{}, ErrRestored
 	}
 	kept, err := s.whoseStateIsStored(guard)
@@ -102,7 +108,7 @@ func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (persist.Re
 		Raid:    control.Raid{Lasts: raid.Lasts, Everyone: raid.Limit(), FirstTimer: raid.FirstTimer()},
 		Changed: s.followers.changed, Amended: s.followers.amended,
 	}, settings)
-	guard.AddObserver(s.observe)
+	guard.AddObserver(Observer(s))
 	return stats, nil
 }
 
@@ -115,16 +121,10 @@ func (s *Store) whoseStateIsStored(guard *chatguard.Guard) (*chatguard.Guard, er
 	return guard, nil
 }
 
-// observe notes a verdict, and what becomes of a throttled message.
-func (s *Store) observe(m chatguard.Message, v chatguard.Verdict) {
-	s.Observe(m, v)
-	if dropped, ok := journal.Dropped(v); ok {
-		s.Report(dropped)
-	}
+// Guards reports whether the Store was restored with this Guard. A nil one was with none.
+func (s *Store) Guards(guard *chatguard.Guard) bool {
+	return s != nil && s.guard == guard && guard != nil
 }
-
-// Guards reports whether the Store was restored with this Guard.
-func (s *Store) Guards(guard *chatguard.Guard) bool { return s.guard == guard && guard != nil }
 
 // Changed returns the IDs of the channels in which people had changed something before the start: those are known though nobody has written yet.
 func (s *Store) Changed() []string { return s.changed }
@@ -170,7 +170,7 @@ func (s *Store) putInForce(guard *chatguard.Guard, r journal.Revision) {
 	for _, c := range left {
 		log.Warn("changed live, which no longer fits the program's policy", "key", c.Key, "value", c.To)
 	}
-	s.bases.note(guard, r.ChannelID)
+	s.bases.note(guard, r.ChannelID, policy)
 	if err := guard.SetPolicy(r.ChannelID, policy, time.Now()); err != nil {
 		s.bases.forget(r.ChannelID)
 		log.Error("what was changed live no longer fits the program's policy, which holds instead", "problem", err)

@@ -37,11 +37,11 @@ type Offence struct {
 	NewStrike bool          `json:"new_strike"`
 }
 
-// NewEntry is the entry of a throttled or observed message before anything was done about it.
+// NewEntry is the entry of a throttled or observed message before anything was done about it. Of long texts it keeps the beginning.
 func NewEntry(m chatguard.Message, v chatguard.Verdict) Entry {
 	e := Entry{
 		ID: v.EntryID, At: v.At, ChannelID: v.ChannelID, UserID: v.UserID,
-		Login: m.User.Login, DisplayName: m.User.DisplayName, MessageID: m.ID, Text: m.Text,
+		Login: Clip(m.User.Login, MaxName), DisplayName: Clip(m.User.DisplayName, MaxName), MessageID: Clip(m.ID, MaxID), Text: Clip(m.Text, MaxText),
 		Limit: v.Limit, MaySpeakAt: v.MaySpeakAt(), ResetAt: v.ResetAt, Strikes: v.Strikes,
 		Penalty: v.Penalty, Cost: max(m.Cost, 1),
 		Offence: Offence{Late: v.Late, Counted: v.Counted, Series: v.Series, NewStrike: v.NewStrike},

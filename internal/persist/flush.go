@@ -45,7 +45,9 @@ func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 func (s *Store) turn(ctx context.Context, guard *chatguard.Guard) {
 	written, err := s.flushAndTell(ctx, guard)
 	if err == nil {
-		err = s.sweep(ctx, guard, written)
+		if err = s.sweep(ctx, guard, written); err == nil {
+			err = s.makeRoom(ctx)
+		}
 		s.damaged = err != nil && problemIn(err) == damaged
 		s.note(err)
 	}

@@ -17,9 +17,9 @@ import (
 func throttled(id int, channelID, user string, retryAfter time.Duration) (chatguard.Message, chatguard.Verdict) {
 	m := message(user, start)
 	m.ChannelID = channelID
-	m.Text = strings.Repeat("long text ", 500) // more than a page, so that a full disk is noticed
 	return m, chatguard.Verdict{
-		At: start, ChannelID: channelID, UserID: user, Limit: "burst", RetryAfter: retryAfter, ResetAt: start.Add(time.Hour),
+		At: start, ChannelID: channelID, UserID: user, RetryAfter: retryAfter, ResetAt: start.Add(time.Hour),
+		Limit:   strings.Repeat("a long name ", 500), // more than a page, so that a full disk is noticed
 		EntryID: chatguard.EntryID(id), Strikes: 2, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -188,5 +189,35 @@ func TestMemoryHasNoFigures(t *testing.T) {
 	s.turn(ctx, g)
 	if names := set.ListMetricNames(); len(names) != 0 {
 		t.Errorf("it tells %q of what isn't kept", names)
+	}
+}
+
+// TestMemoryMakesRoom: it doesn't grow, and what goes are the oldest.
+func TestMemoryMakesRoom(t *testing.T) {
+	now := start
+	s := inMemory(t, &Options{Now: func() time.Time { return now }, MaxMemory: 2 << 20})
+	g := guardOf(t, s, policy())
+	id := 0
+	for range 20 {
+		for range 100 {
+			id++
+			m, v := throttled(id, fmt.Sprint("c", id%3), "u", time.Hour)
+			now = now.Add(time.Second)
+			m.Text, v.Limit, v.At = strings.Repeat("x", journal.MaxText), "burst", now
+			s.Observe(m, v)
+		}
+		s.turn(ctx, g)
+		if used, _, err := s.memory(ctx); err != nil || used > 2<<20 {
+			t.Fatalf("after %d messages it takes %d bytes, %v", id, used, err)
+		}
+	}
+	if n, lines := s.size(t, "journal"), s.size(t, "timeline"); n < 400 || n > 800 || lines != n {
+		t.Errorf("%d entries and %d messages are left of 2000", n, lines)
+	}
+	if _, ok, err := s.Entry(ctx, chatguard.EntryID(id)); !ok || err != nil {
+		t.Errorf("the newest is gone, %v", err)
+	}
+	if h := s.Health(); h.State != OK {
+		t.Errorf("%+v", h)
 	}
 }

@@ -46,7 +46,8 @@ func (r *records) len() int { return len(r.timeline) + len(r.entries) + len(r.ou
 // observe queues what a verdict is remembered by.
 func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	spoken := journal.Spoken{
-		At: v.At, UserID: strings.Clone(m.User.ID), Login: clip(m.User.Login), Roles: m.User.Roles, Cost: max(m.Cost, 1),
+		At: v.At, UserID: strings.Clone(m.User.ID), Login: strings.Clone(journal.Clip(m.User.Login, journal.MaxName)),
+		Roles: m.User.Roles, Cost: max(m.Cost, 1),
 	}
 	var entry *journal.Entry
 	if v.EntryID != 0 {
@@ -196,11 +197,4 @@ func (in *interned) of(s string) string {
 	}
 	in.last = known
 	return known
-}
-
-// maxLogin bounds the logins of the timeline, in bytes; Twitch's have 25 characters.
-const maxLogin = 100
-
-func clip(login string) string {
-	return strings.Clone(strings.ToValidUTF8(login[:min(len(login), maxLogin)], "\uFFFD"))
 }

@@ -23,6 +23,7 @@ type Options struct {
 	FlushInterval time.Duration    // from the start of one flush to the start of the next; 0 means 1 s
 	Retention     time.Duration    // how long journal entries are kept; 0 means 30 days
 	QueueSize     int              // records of timeline and journal that wait for a flush before some are dropped; 0 means 100,000
+	MaxMemory     int64            // bytes that a database in memory may take before the oldest of timeline and journal make room; 0 means 256 MiB
 	Now           func() time.Time // nil means time.Now
 	Metrics       *metrics.Set     // gets the store's figures; nil means that nobody reads them
 }
@@ -44,6 +45,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if full.QueueSize == 0 {
 		full.QueueSize = 100_000
+	}
+	if full.MaxMemory == 0 {
+		full.MaxMemory = 256 << 20
 	}
 	if full.Now == nil {
 		full.Now = time.Now

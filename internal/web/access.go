@@ -65,6 +65,14 @@ func errSignIn() error {
 	return refuse(http.StatusUnauthorized, "Sign in first: \"chatguard signin\" prints a link.")
 }
 
+// errNobody is for whoever brings nothing to come in with: people sign in, and a chat's server has a token.
+func errNobody(needs journal.Access) error {
+	if needs == journal.AccessCheck {
+		return refuse(http.StatusUnauthorized, "Send \"Authorization: Bearer TOKEN\": \"chatguard token make NAME --role check\" makes one.")
+	}
+	return errSignIn()
+}
+
 func errToken() error {
 	return refuse(http.StatusUnauthorized, "This token is unknown, was revoked or has expired. \"chatguard token list\" tells which there are.")
 }
@@ -74,8 +82,8 @@ func errElsewhere() error {
 	return refuse(http.StatusUnauthorized, "Sign in to the site that this dashboard is part of, then load this page again.").mounted()
 }
 
-// identify returns who sends the request, or the problem that it is nobody who may come in.
-func (a *access) identify(w http.ResponseWriter, r *http.Request) (caller, error) {
+// identify returns who sends the request, or the problem that it is nobody who may come in, to what needs that access.
+func (a *access) identify(w http.ResponseWriter, r *http.Request, needs journal.Access) (caller, error) {
 	if a.authorize != nil {
 		return a.authorized(r)
 	}
@@ -84,7 +92,7 @@ func (a *access) identify(w http.ResponseWriter, r *http.Request) (caller, error
 	}
 	cookie, err := r.Cookie(cookieName(r))
 	if err != nil {
-		return caller{}, errSignIn()
+		return caller{}, errNobody(needs)
 	}
 	who, err := a.sessions.of(r.Context(), cookie.Value, a.now())
 	return caller{name: who.Name, access: who.Access, session: cookie.Value}, err

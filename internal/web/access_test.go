@@ -36,8 +36,12 @@ func TestEachRouteIsForThoseWhoMay(t *testing.T) {
 	for _, route := range d.server.api() {
 		method, path, _ := strings.Cut(route.pattern, " ")
 		path = "/api/v1" + fill.Replace(path)
-		if a := d.do(method, path, nil); a.StatusCode != http.StatusUnauthorized {
-			t.Errorf("%s without a token: %s", route.pattern, a.Status)
+		mend := "Sign in first"
+		if route.needs == journal.AccessCheck {
+			mend = `"chatguard token make NAME --role check\" makes one`
+		}
+		if a := d.do(method, path, nil); a.StatusCode != http.StatusUnauthorized || !strings.Contains(string(a.body), mend) {
+			t.Errorf("%s without a token: %s %s", route.pattern, a.Status, a.body)
 		}
 		for access, bearer := range holders {
 			a := d.do(method, path, nil, bearing(bearer))
@@ -92,6 +96,22 @@ func TestATokenSignsIn(t *testing.T) {
 	}
 	if a := d.do("POST", "/api/v1/session", map[string]string{"token": "no such token"}); a.StatusCode != http.StatusUnauthorized || !strings.Contains(string(a.body), "unknown, was revoked or has expired") {
 		t.Errorf("a wrong token: %s %s", a.Status, a.body)
+	}
+}
+
+// TestATokenThatSeesNothingBeginsNoSession, however often it is tried.
+func TestATokenThatSeesNothingBeginsNoSession(t *testing.T) {
+	d := dash(t)
+	secret := map[string]string{"token": d.newToken(journal.AccessCheck)}
+	for range 3 {
+		a := d.do("POST", "/api/v1/session", secret)
+		if a.StatusCode != http.StatusForbidden || len(a.Cookies()) != 0 || !strings.Contains(string(a.body), "only has messages of another chat judged") {
+			t.Errorf("%s %s %v", a.Status, a.body, a.Cookies())
+		}
+	}
+	list, err := d.store.Entrants(context.Background())
+	if err != nil || len(list) != 1 || list[0].Sessions != 0 {
+		t.Errorf("%+v, %v", list, err)
 	}
 }
 

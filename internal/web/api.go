@@ -41,9 +41,13 @@ func (s *Server) openRoutes() []openRoute {
 	}
 }
 
-// api are the routes of the API.
+// api are the routes of the API. Where another site authorizes, that judges its messages by itself.
 func (s *Server) api() []route {
-	return slices.Concat(s.channelRoutes(), s.policyRoutes(), s.userRoutes(), s.recordRoutes(), s.checkRoutes())
+	routes := slices.Concat(s.channelRoutes(), s.policyRoutes(), s.userRoutes(), s.recordRoutes())
+	if s.opts.Authorize != nil {
+		return routes
+	}
+	return append(routes, s.checkRoutes()...)
 }
 
 // channelRoutes are about who is signed in, and about channels as they are now.

@@ -27,6 +27,7 @@ var spareChecks = sync.Pool{New: func() any { return &checks{} }}
 
 // free gives it back, without the texts of chat.
 func (c *checks) free() {
+	clear(c.body.Bytes())
 	c.body.Reset()
 	c.from = checkReader{}
 	clear(c.messages)
@@ -95,7 +96,7 @@ func (s *Server) readChecks(w http.ResponseWriter, r *http.Request, c *checks, r
 	if _, err := c.body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
 		return errUnread(err)
 	}
-	c.from = checkReader{scan: scan{data: c.body.Bytes()}, server: s, now: s.opts.Now(), index: -1}
+	c.from = checkReader{scan: scan{data: c.body.Bytes()}, now: s.opts.Now(), index: -1}
 	from := &c.from
 	if !utf8.Valid(from.data) {
 		return refuse(http.StatusBadRequest, "That can't be read: it isn't UTF-8.")
@@ -110,7 +111,7 @@ func (s *Server) readChecks(w http.ResponseWriter, r *http.Request, c *checks, r
 	if err != nil {
 		return errUnread(err)
 	}
-	return nil
+	return s.enter(c.messages)
 }
 
 // dropped reports what the server that asks does about a message that was throttled.

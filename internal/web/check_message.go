@@ -5,17 +5,15 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/sendtime"
 )
 
 const (
-	maxMessageText = 8192 // bytes of a message's text, which is kept of throttled ones
+	maxMessageText = 8192 // bytes of a message's text, of which throttled ones keep the beginning
 	maxCost        = math.MaxInt32
 )
 
@@ -43,9 +41,8 @@ type checkedBatch struct {
 // checkReader reads messages to be judged. Its errors name the key in the request's words.
 type checkReader struct {
 	scan
-	server *Server
-	now    time.Time
-	index  int // of the message in its batch; -1 where there is none
+	now   time.Time
+	index int // of the message in its batch; -1 where there is none
 }
 
 // batch reads the messages of a batch.
@@ -90,10 +87,7 @@ func (c *checkReader) message(m *chatguard.Message) error {
 		return err
 	}
 	m.SentAt = sendtime.Live(m.SentAt, c.now)
-	if err := c.holds(m); err != nil {
-		return err
-	}
-	return c.server.enter(m.ChannelID)
+	return c.holds(m)
 }
 
 // value reads the value of one key. As null it is left out.
@@ -184,13 +178,13 @@ func (c *checkReader) holds(m *chatguard.Message) error {
 		key, text string
 		most      int
 	}{
-		{"channel", m.ChannelID, maxText}, {"user_id", m.User.ID, maxText}, {"id", m.ID, maxText},
-		{"login", m.User.Login, maxName}, {"display_name", m.User.DisplayName, maxName},
+		{"channel", m.ChannelID, journal.MaxID}, {"user_id", m.User.ID, journal.MaxID}, {"id", m.ID, journal.MaxID},
+		{"login", m.User.Login, journal.MaxName}, {"display_name", m.User.DisplayName, journal.MaxName},
 	} {
 		switch {
 		case len(name.text) > name.most:
 			return c.fail(name.key, "has %d bytes, and %d are the most", len(name.text), name.most)
-		case !isPlain(name.text):
+		case !journal.IsPlain(name.text):
 			return c.fail(name.key, "has a line break, another control character, or one that is no Unicode")
 		}
 	}
@@ -198,11 +192,6 @@ func (c *checkReader) holds(m *chatguard.Message) error {
 		return c.fail("message", "can't be judged: %s", err)
 	}
 	return nil
-}
-
-// isPlain reports whether a valid text can stand in a line, and is nobody else's: what is no Unicode looks the same for all.
-func isPlain(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError })
 }
 
 // path is where a key stands in the request.

@@ -3,11 +3,14 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"net/http/httptrace"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +25,7 @@ const lobby = "lobby"
 func checking(t testing.TB, adjust ...func(*Options)) (d *dashboard, asServer func(*http.Request)) {
 	d = dash(t, append(adjust, func(o *Options) {
 		o.Channels = func() []Channel { return []Channel{{ID: lobby, Login: lobby}} }
+		o.Listed = func(id string) bool { return id == lobby }
 		o.Report = func(outcome journal.Outcome) { d.store.Report(outcome) }
 	})...)
 	d.stopClock()
@@ -226,8 +230,9 @@ func TestWhatCantBeJudgedIsNamed(t *testing.T) {
 	} {
 		d.wantRefused("/api/v1/check/batch", body, 0, says, asServer)
 	}
-	if n := d.guard.Memory().Users; n != 0 || len(d.server.Heard()) != 0 {
-		t.Errorf("%d users were counted, in %q", n, d.server.Heard())
+	d.wantRefused("/api/v1/check/batch", `{"messages":[{"channel":"hall","user_id":"41"}]}{}`, 400, "more than one JSON value", asServer)
+	if n := d.guard.Memory().Users; n != 0 || len(d.server.Heard()) != 0 || len(d.server.Asked()) != 0 {
+		t.Errorf("%d users were counted, in %q, and %q have a place", n, d.server.Heard(), d.server.Asked())
 	}
 }
 
@@ -255,6 +260,23 @@ func (d *dashboard) wantRefused(path, body string, status int, says string, asSe
 	}
 }
 
+// TestTextsOfChatAreLeftNowhere once they are answered.
+func TestTextsOfChatAreLeftNowhere(t *testing.T) {
+	d, _ := checking(t)
+	c := &checks{}
+	r := httptest.NewRequest("POST", "/api/v1/check", strings.NewReader(`{"channel":"lobby","user_id":"41","text":"hello everyone"}`))
+	r.Header.Set("Content-Type", "application/json")
+	c.messages = append(c.messages, chatguard.Message{})
+	if err := d.server.readChecks(httptest.NewRecorder(), r, c, func(from *checkReader) error { return from.message(&c.messages[0]) }); err != nil {
+		t.Fatal(err)
+	}
+	body, messages := c.body.Bytes(), c.messages
+	c.free()
+	if strings.Contains(string(body), "everyone") || messages[0].Text != "" {
+		t.Errorf("%q %+v", body, messages)
+	}
+}
+
 // TestAKeptConnectionIsUsedAgain: the next message needs no other one, also after one that was refused.
 func TestAKeptConnectionIsUsedAgain(t *testing.T) {
 	d, asServer := checking(t)
@@ -277,21 +299,54 @@ func TestAKeptConnectionIsUsedAgain(t *testing.T) {
 func TestChannelsAreBounded(t *testing.T) {
 	var entered []string
 	d, asServer := checking(t, func(o *Options) { o.Entered = func(id string) { entered = append(entered, id) } })
-	for from := 0; from < mostCheckedChannels; from += mostChecked {
-		var batch checkedBatch
-		for i := range mostChecked {
-			batch.Messages = append(batch.Messages, checkedMessage{Channel: fmt.Sprint("room", from+i), UserID: "41"})
+	rooms := func(from, to int) (batch checkedBatch) {
+		for i := from; i < to; i++ {
+			batch.Messages = append(batch.Messages, checkedMessage{Channel: fmt.Sprint("room", i), UserID: "41"})
 		}
-		into[any](t, d.do("POST", "/api/v1/check/batch", batch, asServer))
+		return batch
 	}
+	for from := 0; from < mostCheckedChannels-1; from += mostChecked {
+		into[any](t, d.do("POST", "/api/v1/check/batch", rooms(from, min(from+mostChecked, mostCheckedChannels-1)), asServer))
+	}
+	beyond := d.do("POST", "/api/v1/check/batch", rooms(mostCheckedChannels-1, mostCheckedChannels+1), asServer)
+	if beyond.StatusCode != http.StatusUnprocessableEntity || len(d.server.Asked()) != mostCheckedChannels-1 {
+		t.Errorf("two for one place: %s, %d have one", beyond.Status, len(d.server.Asked()))
+	}
+	d.check(checkedMessage{Channel: "room9999", UserID: "41"}, http.StatusOK, asServer)
 	a := d.do("POST", "/api/v1/check", checkedMessage{Channel: "one too many", UserID: "41"}, asServer)
-	if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "one channel too many: 10000 have been asked for") {
+	if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "one channel too many: 10000 have been asked for since the start") {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
 	d.check(checkedMessage{Channel: "room7", UserID: "41"}, http.StatusOK, asServer)
 	d.check(checkedMessage{Channel: lobby, UserID: "41"}, http.StatusOK, asServer)
-	if len(entered) != mostCheckedChannels || entered[7] != "room7" {
+	if len(entered) != mostCheckedChannels+1 || entered[7] != "room7" || entered[mostCheckedChannels] != lobby {
 		t.Errorf("told of %d channels", len(entered))
+	}
+}
+
+// TestNobodyAsksAboutAnotherChat: not even once it is another's, and nothing of a batch with such a message is counted.
+func TestNobodyAsksAboutAnotherChat(t *testing.T) {
+	var taken atomic.Bool
+	d, asServer := checking(t, func(o *Options) {
+		o.MayAsk = func(id string) error {
+			if id == "1001" && taken.Load() {
+				return errors.New("is another chat's: call your room otherwise")
+			}
+			return nil
+		}
+	})
+	said := checkedMessage{Channel: "1001", UserID: "41"}
+	d.check(said, http.StatusOK, asServer)
+	taken.Store(true)
+	batch, err := json.Marshal(checkedBatch{Messages: []checkedMessage{{Channel: lobby, UserID: "41"}, said}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const refused = `\"1001\" is another chat's: call your room otherwise.`
+	d.wantRefused("/api/v1/check", `{"channel":"1001","user_id":"41"}`, 422, refused, asServer)
+	d.wantRefused("/api/v1/check/batch", string(batch), 422, refused, asServer)
+	if asked := d.server.Asked(); len(asked) != 1 {
+		t.Errorf("%q have a place", asked)
 	}
 }
 
@@ -303,7 +358,7 @@ func TestARevokedCheckTokenEnds(t *testing.T) {
 	if _, err := d.store.Revoke(t.Context(), "may-check"); err != nil {
 		t.Fatal(err)
 	}
-	d.pass(askedLately)
+	d.pass(5 * time.Second)
 	if a := d.do("POST", "/api/v1/check", said, asServer); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("%s %s", a.Status, a.body)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 var spammer = chatguard.User{ID: "42", Login: "spammer", DisplayName: "Spammer"}
@@ -122,7 +123,7 @@ func TestHostileNamesStayText(t *testing.T) {
 	}
 	for i, name := range names {
 		d.say(chatguard.User{ID: fmt.Sprint(i), Login: name, DisplayName: name}, 4)
-		w.See(rows(clip(name), 1))
+		w.See(rows(journal.Clip(name, journal.MaxName), 1))
 	}
 	if title := browsertest.Eval[string](w.Window, "document.title"); title != "Now · chatguard" {
 		t.Errorf("the title is %q", title)

@@ -19,7 +19,7 @@ func (s *Server) getDifferences(w http.ResponseWriter, r *http.Request, _ caller
 
 // exportPolicy is GET /channels/{channel}/policy/export: the policy as stated, as the configuration file would have it.
 func (s *Server) exportPolicy(w http.ResponseWriter, r *http.Request, _ caller) error {
-	channel, err := channelIn(s.opts.Channels(), r.PathValue("channel"))
+	channel, err := s.channel(r.PathValue("channel"))
 	if err != nil {
 		return err
 	}

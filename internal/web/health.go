@@ -20,14 +20,19 @@ func (s *Server) getHealth(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // getReady is GET /readyz: 200 when messages are judged and kept, 503 otherwise. The reasons are for those who are signed in. Whoever starts
-// chatguard without a database doesn't want anything kept, so that is no reason.
+// chatguard without a database doesn't want anything kept, so that is no reason. Where another site authorizes, nobody else is told.
 func (s *Server) getReady(w http.ResponseWriter, r *http.Request) error {
+	if s.opts.Authorize != nil {
+		if _, err := s.access.authorized(r); err != nil {
+			return err
+		}
+	}
 	reasons := s.unready()
 	if len(reasons) == 0 {
 		return writeJSON(w, health{Status: "ok"})
 	}
 	answer := health{Status: "unavailable"}
-	if who, err := s.access.identify(w, r); err == nil && who.access.Allows(journal.AccessView) {
+	if who, err := s.access.identify(w, r, journal.AccessView); err == nil && who.access.Allows(journal.AccessView) {
 		answer.Reasons = reasons
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -111,6 +111,19 @@ func TestMetricsCountVerdictsAndOutcomes(t *testing.T) {
 	}
 }
 
+// TestServersNameChannelsAsTheyLike, and Prometheus can read the figures still: it takes any valid text, and three escapes.
+func TestServersNameChannelsAsTheyLike(t *testing.T) {
+	d := dash(t)
+	for id, labelled := range map[string]string{
+		"a\u202eb": "a\u202eb", "a\u200bb": "a\u200bb", `a\b"c`: `a\\b\"c`, "a\nb": `a\nb`, "a\tb": "a\tb", "a\xffb": "a\uFFFDb",
+	} {
+		d.server.Observe(chatguard.Message{ChannelID: id, User: spammer}, chatguard.Verdict{Allowed: true, ChannelID: id, UserID: spammer.ID})
+		if a := d.do("GET", "/metrics", nil); !strings.Contains(string(a.body), `chatguard_messages_total{channel="`+labelled+"\"} 1\n") {
+			t.Errorf("%q isn't as %s in\n%s", id, labelled, a.body)
+		}
+	}
+}
+
 func TestObserveCostsAnAllowedMessageNoMemory(t *testing.T) {
 	alone(t) // what others need isn't to be counted
 	d := dash(t)

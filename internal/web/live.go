@@ -97,7 +97,7 @@ func (s *Server) serveLive(w http.ResponseWriter, r *http.Request, who caller) e
 	}
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: origins})
 	if err != nil {
-		s.opts.Log.Debug("live feed refused", "error", err)
+		s.feedRefused(r, err)
 		return nil // Accept has answered
 	}
 	defer conn.CloseNow()
@@ -119,6 +119,18 @@ func (s *Server) serveLive(w http.ResponseWriter, r *http.Request, who caller) e
 	code, reason := s.stream(ctx, conn, reader, who)
 	conn.Close(code, reason) // the reader may be gone
 	return nil
+}
+
+// feedRefused logs it. Where another site's proxy asks for a host of its own, every feed is refused, and whoever mounts the dashboard can mend that:
+// they are told once.
+func (s *Server) feedRefused(r *http.Request, err error) {
+	s.opts.Log.Debug("live feed refused", "error", err)
+	if origin := r.Header.Get("Origin"); s.opts.Authorize != nil && origin != "" {
+		s.refused.Do(func() {
+			s.opts.Log.Warn("the live feed was refused to a page of another host than the request's; if people use that page, set PublicURL to its address",
+				"page", origin, "host", r.Host)
+		})
+	}
 }
 
 // stream writes frames until the reader leaves, is too slow, or is signed out.

@@ -32,9 +32,14 @@ func TestAnotherSiteSaysWhoComesIn(t *testing.T) {
 		{"POST", "/api/v1/channels/7/pause", anna, 403, "anna may only view here, and this needs somebody who may moderate."},
 		{"POST", "/api/v1/session", anna, 404, "There are no sessions here"},
 		{"DELETE", "/api/v1/session", anna, 404, "There are no sessions here"},
+		{"POST", "/api/v1/check", anna, 404, "There is nothing here."}, // the site judges by itself
+		{"POST", "/api/v1/check/batch", anna, 404, ""},
 		{"GET", "/metrics", asOwner, 401, ""}, // from this machine, where a proxy of the site may be
 		{"GET", "/metrics", anna, 200, "chatguard_live_feeds 0"},
 		{"GET", "/healthz", asOwner, 200, ""},
+		{"GET", "/readyz", asOwner, 401, ""},
+		{"GET", "/readyz", anna, 200, `"ok"`},
+		{"GET", "/api/v1/readyz", asOwner, 401, ""},
 	} {
 		a := d.do(test.method, test.path, nil, test.as)
 		if a.StatusCode != test.status || !strings.Contains(string(a.body), test.says) {

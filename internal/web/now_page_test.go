@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 func TestNowIsAccessible(t *testing.T) {
@@ -78,7 +79,7 @@ func TestNamesThatHideStayInTheirRow(t *testing.T) {
 	names := []string{"\u200B\u200D\u2060\uFEFFanna", "ber\u202Eta\u2066\u2067", strings.Repeat("Z\u0351\u0353", 3000), strings.Repeat("gardenhour ", 900)}
 	for i, name := range names {
 		d.say(chatguard.User{ID: fmt.Sprint(i), Login: name, DisplayName: name}, 4)
-		w.See(rows(clip(name), 1))
+		w.See(rows(journal.Clip(name, journal.MaxName), 1))
 	}
 	spilt := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll(".row > *")].filter((cell) => {
 		const row = cell.parentElement.getBoundingClientRect(), own = cell.getBoundingClientRect();

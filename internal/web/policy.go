@@ -106,17 +106,20 @@ func (s *Server) discard(w http.ResponseWriter, r *http.Request, channel string,
 
 // channelOf returns the ID of the channel that the request's path names.
 func (s *Server) channelOf(r *http.Request) (string, error) {
-	c, err := channelIn(s.opts.Channels(), r.PathValue("channel"))
+	c, err := s.channel(r.PathValue("channel"))
 	return c.ID, err
 }
 
-// channelIn returns the channel with an ID.
-func channelIn(all []Channel, id string) (Channel, error) {
-	i := slices.IndexFunc(all, func(c Channel) bool { return c.ID == id })
-	if i < 0 {
-		return Channel{}, refuse(http.StatusNotFound, "There is no channel with the ID %q here.", id)
+// channel returns the channel with an ID: one that is served, or one that servers have asked about, of which the list doesn't have all.
+func (s *Server) channel(id string) (Channel, error) {
+	all := s.opts.Channels()
+	if i := slices.IndexFunc(all, func(c Channel) bool { return c.ID == id }); i >= 0 {
+		return all[i], nil
 	}
-	return all[i], nil
+	if s.checked.has(id) {
+		return Channel{ID: id, Login: id}, nil
+	}
+	return Channel{}, refuse(http.StatusNotFound, "There is no channel with the ID %q here.", id)
 }
 
 // needsMatch returns a problem where a request doesn't say which policy it is to replace.

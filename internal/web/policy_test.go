@@ -135,7 +135,7 @@ func TestRevisionsThatCantBeReadAreSaidSo(t *testing.T) {
 
 func TestAPolicyThatCantBeCarriedOutIsRefused(t *testing.T) {
 	d := dash(t, func(o *Options) {
-		o.Acceptable = func(p chatguard.Policy) error {
+		o.Acceptable = func(_ string, p chatguard.Policy) error {
 			if p.Limits[0].Burst > 8 {
 				return errors.New("nobody can do that")
 			}

@@ -9,10 +9,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // maxText bounds in bytes what a request may bring to find something by: IDs are no longer, and names aren't either.
-const maxText = 256
+const maxText = journal.MaxID
 
 const (
 	usualPage = 100 // records that are told at once where a request doesn't say
@@ -41,10 +43,8 @@ func (s *Server) asked(known []parameter, h signedInHandler) signedInHandler {
 			return err
 		}
 		if id := values.Get(inChannel.Name); id != "" {
-			if all := s.opts.Channels(); len(all) > 0 {
-				if _, err := channelIn(all, id); err != nil {
-					return err
-				}
+			if _, err := s.channel(id); err != nil && len(s.opts.Channels()) > 0 {
+				return err
 			}
 		}
 		return h(w, r, who)

@@ -100,7 +100,7 @@ func (s *Server) canHold(channel string, policy chatguard.Policy) error {
 		return err
 	}
 	if s.opts.Acceptable != nil {
-		return s.opts.Acceptable(policy)
+		return s.opts.Acceptable(channel, policy)
 	}
 	return nil
 }

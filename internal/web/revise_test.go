@@ -79,7 +79,7 @@ func TestARefusedRevisionLeavesEverything(t *testing.T) {
 		},
 	} {
 		d := dash(t, func(o *Options) {
-			o.Acceptable = func(p chatguard.Policy) error {
+			o.Acceptable = func(_ string, p chatguard.Policy) error {
 				if p.Limits[0].Burst == 100 {
 					return errors.New("nobody can do that")
 				}

@@ -76,7 +76,7 @@ type signedInHandler func(w http.ResponseWriter, r *http.Request, who caller) er
 // signedIn lets only callers through who may do what needs that access.
 func (s *Server) signedIn(needs journal.Access, h signedInHandler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		who, err := s.access.identify(w, r)
+		who, err := s.access.identify(w, r, needs)
 		if err != nil {
 			return err
 		}
@@ -105,6 +105,9 @@ func (s *Server) guarded(next http.Handler) (http.Handler, error) {
 		}
 	}
 	check := func(r *http.Request) error {
+		if !strings.HasPrefix(r.URL.Path, "/") { // a redirect would lead out of where it is mounted
+			return refuse(http.StatusNotFound, "What is mounted here gets a path without its first slash: strip the mount's path without its last one.")
+		}
 		if s.opts.Authorize == nil && !site.knowsHost(r) {
 			return refuse(http.StatusMisdirectedRequest, "chatguard isn't known as %q. Set [web] public_url to the address people use.", r.Host)
 		}

@@ -178,15 +178,20 @@ func (s *scan) whole() (int, error) {
 
 // raw reads a text or a number as it is written.
 func (s *scan) raw() ([]byte, error) {
-	s.next()
-	start := s.at
-	if _, err := s.text(); err == nil {
-		return s.data[start:s.at], nil
+	c, start := s.next(), s.at
+	if c == '"' {
+		_, err := s.text()
+		return s.data[start:s.at], err
 	}
-	if s.at = s.end(); s.at == start || !json.Valid(s.data[start:s.at]) {
-		return nil, s.wants("a text or a number")
+	number := s.data[start:s.end()]
+	switch {
+	case json.Valid(number):
+		s.at += len(number)
+		return number, nil
+	case c == '-', c >= '0' && c <= '9': // 007
+		return nil, fmt.Errorf("want a text or a number, found %.60s", number)
 	}
-	return s.data[start:s.at], nil
+	return nil, s.wants("a text or a number")
 }
 
 // over returns an error where something follows the value that was read.

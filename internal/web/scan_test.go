@@ -27,7 +27,7 @@ func FuzzCheckReader(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := checkReader{scan: scan{data: data}, server: &Server{opts: Options{Channels: func() []Channel { return nil }}}, now: time.Unix(1767614400, 0), index: -1}
+		c := checkReader{scan: scan{data: data}, now: time.Unix(1767614400, 0), index: -1}
 		var got chatguard.Message
 		err := c.message(&got)
 		if err == nil {
@@ -46,6 +46,23 @@ func FuzzCheckReader(f *testing.F) {
 			t.Errorf("%q can be read, but %v", data, err)
 		}
 	})
+}
+
+// TestATextThatIsNoneSaysWhy, also where a number would do.
+func TestATextThatIsNoneSaysWhy(t *testing.T) {
+	for data, says := range map[string]string{
+		`{"at":"2026` + "\n" + `1"}`: `at: it is no JSON at byte 11, '\n'`,
+		`{"at":"2026`:                "at: it ends too early",
+		`{"at":"\x"}`:                "at: invalid character 'x' in string escape code",
+		`{"at":tru}`:                 "at: it is no JSON at byte 6, 't'",
+		`{"at":007}`:                 "at: want a text or a number, found 007",
+		`{"at":[]}`:                  "at: want a text or a number, found a list",
+	} {
+		c := checkReader{scan: scan{data: []byte(data)}, index: -1}
+		if err := c.message(&chatguard.Message{}); err == nil || err.Error() != says {
+			t.Errorf("%q: %v, want %s", data, err, says)
+		}
+	}
 }
 
 // slowMessage is a message as encoding/json reads it.

@@ -50,6 +50,13 @@ type Options struct {
 	// only policies can be changed.
 	Controls Controls
 
+	// MayAsk refuses channels that no server may ask about by POST /check, such as another chat's: its error goes on from the channel's ID. It is asked
+	// about each message. Nil means that a server may ask about any.
+	MayAsk func(channelID string) error
+
+	// Listed reports whether a channel that a server asks about has a place however many there are. Nil means that none has.
+	Listed func(channelID string) bool
+
 	// Entered is told of each channel that a server asks about by POST /check, before the first message there is judged. Nil means that nobody is told.
 	Entered func(channelID string)
 
@@ -59,8 +66,8 @@ type Options struct {
 	// ExportPolicy writes a policy the way the configuration file has it. Nil means that it can't be exported.
 	ExportPolicy func(chatguard.Policy) ([]byte, error)
 
-	// Acceptable says what a valid policy can't have here, as a sentence for whoever saves it. Nil means nothing.
-	Acceptable func(chatguard.Policy) error
+	// Acceptable says what a channel's valid policy can't have here, as a sentence for whoever saves it. Nil means nothing.
+	Acceptable func(channelID string, p chatguard.Policy) error
 
 	// Metrics is where the Server puts its figures, beside those of others, and what GET /metrics shows. It is for one Server only. Nil means a
 	// new one.
@@ -86,6 +93,7 @@ type Server struct {
 	tallies *tallies
 	feed    *feed
 	live    gate        // the WebSockets being served
+	refused sync.Once   // tells of the first live feed that was
 	kept    atomic.Bool // what is shown is being kept up to date
 
 	ending context.Context    // over shortly after Keep was told to stop: live feeds whose readers don't read are cut off then

@@ -42,6 +42,8 @@ func (a *access) begin(ctx context.Context, code, token string) (caller, error) 
 	endings := a.sessions.known.endings()
 	session, who, err := a.exchange(limited, code, token)
 	switch {
+	case errors.As(err, new(*problem)):
+		return caller{}, err
 	case errors.Is(err, a.wrongCode):
 		return caller{}, refuse(http.StatusUnauthorized, "This link has been used or is too old. \"chatguard signin\" prints a new one.")
 	case err != nil:
@@ -56,6 +58,14 @@ func (a *access) begin(ctx context.Context, code, token string) (caller, error) 
 func (a *access) exchange(ctx context.Context, code, token string) (session string, who journal.Holder, err error) {
 	if code != "" {
 		return a.store.RedeemCode(ctx, code)
+	}
+	who, ok, err := a.store.Token(ctx, token)
+	switch {
+	case err != nil:
+		return "", who, err
+	case ok && !who.Access.Allows(journal.AccessView): // before a session is stored that would be of no use
+		return "", who, refuse(http.StatusForbidden,
+			"This token only has messages of another chat judged. To see the dashboard, sign in with one that may view, moderate or own.")
 	}
 	return a.store.BeginSession(ctx, token)
 }

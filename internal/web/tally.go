@@ -38,8 +38,9 @@ type count struct{ messages, throttled, observed uint64 }
 
 // tallies are those of all channels.
 type tallies struct {
-	set     *metrics.Set
-	current atomic.Pointer[map[string]*tally] // never changed, only replaced
+	set      *metrics.Set
+	current  atomic.Pointer[map[string]*tally] // never changed, only replaced
+	outcomes sync.Map                          // *metrics.Counter by acted
 
 	mu        sync.Mutex // held to replace current, and over seconds, ticks, histories and calendars
 	calendars [len(spans)]*calendar
@@ -85,15 +86,23 @@ func (t *tallies) of(channel string) *tally {
 		return known
 	}
 	next, channel := maps.Clone(current), strings.Clone(channel) // a part of a whole line of chat
+	labels := "{channel=" + label(channel) + "}"
 	next[channel] = &tally{
-		messages:  t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_messages_total{channel=%q}", channel)),
-		throttled: t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_throttled_messages_total{channel=%q}", channel)),
-		observed:  t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_observed_messages_total{channel=%q}", channel)),
+		messages:  t.set.GetOrCreateCounter("chatguard_messages_total" + labels),
+		throttled: t.set.GetOrCreateCounter("chatguard_throttled_messages_total" + labels),
+		observed:  t.set.GetOrCreateCounter("chatguard_observed_messages_total" + labels),
 		history:   newHistory(),
 	}
 	t.current.Store(&next)
 	return next[channel]
 }
+
+// label is a value as the exposition format quotes it, which knows fewer escapes than Go does, and takes valid texts only.
+func label(value string) string {
+	return `"` + labelEscapes.Replace(strings.ToValidUTF8(value, "\uFFFD")) + `"`
+}
+
+var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 // channels are those counted by name, in order.
 func (t *tallies) channels() []string {
@@ -101,9 +110,21 @@ func (t *tallies) channels() []string {
 	return slices.DeleteFunc(all, func(id string) bool { return id == "" })
 }
 
+// acted is what outcomes are counted by.
+type acted struct {
+	action chatguard.Action
+	result journal.Result
+}
+
 // outcome counts how acting on a message went.
 func (t *tallies) outcome(o journal.Outcome) {
-	t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_outcomes_total{action=%q,result=%q}", o.Action, o.Result)).Inc()
+	kind := acted{o.Action, o.Result}
+	counter, known := t.outcomes.Load(kind)
+	if !known {
+		counter = t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_outcomes_total{action=%q,result=%q}", o.Action, o.Result))
+		t.outcomes.Store(kind, counter)
+	}
+	counter.(*metrics.Counter).Inc()
 }
 
 // tick ends a second. It counts in the steps in which it began.

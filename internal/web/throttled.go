@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -42,7 +41,7 @@ func (t *throttled) leavesAt() time.Time {
 // take makes the entry the user's last one. It copies what it keeps: an entry's texts are parts of a whole line of chat.
 func (t *throttled) take(e journal.Entry) {
 	t.Channel, t.UserID = strings.Clone(e.ChannelID), strings.Clone(e.UserID)
-	t.Login, t.DisplayName = clip(e.Login), clip(e.DisplayName)
+	t.Login, t.DisplayName = strings.Clone(e.Login), strings.Clone(e.DisplayName)
 	t.Limit, t.At, t.Strikes = e.Limit, e.At, e.Strikes
 	t.MaySpeakAt, t.Never = e.MaySpeakAt, e.MaySpeakAt.IsZero()
 	t.Penalty, t.Outcome = e.Penalty, e.Outcome
@@ -58,19 +57,4 @@ func (t *throttled) judge(v chatguard.Verdict) {
 // bySince orders users by the time they have been held back from.
 func bySince(a, b throttled) int {
 	return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.UserID, b.UserID))
-}
-
-// maxName bounds the names that are kept, in bytes; Twitch's have 25 characters.
-const maxName = 200
-
-// clip copies a name, and shortens one that is too long to be one.
-func clip(name string) string {
-	if len(name) <= maxName {
-		return strings.Clone(strings.ToValidUTF8(name, "\uFFFD"))
-	}
-	end := maxName
-	for end > 0 && !utf8.RuneStart(name[end]) {
-		end--
-	}
-	return strings.ToValidUTF8(name[:end], "\uFFFD") + "…"
 }
