@@ -107,6 +107,9 @@ func TestWithoutTwitchServersAreServed(t *testing.T) {
 	}
 	write(forServers + elsewhere + table("cellar", 2))
 	s.start()
+	if want := "Check: enforces in Lobby; servers ask at " + s.address + "api/v1/check\n"; s.said != want {
+		t.Errorf("it says %q, want %q", s.said, want)
+	}
 	s.channels("Lobby")
 	for range 2 {
 		for channel, passes := range map[string]int{"Lobby": 1, "hall": 3, "cellar": 2} {
@@ -184,8 +187,13 @@ func TestTwitchsChannelsAreThereOnce(t *testing.T) {
 	say(t, server, "anna", "", "hello")
 	until(t, func() bool { return a.bot.Counts().Messages == 1 })
 	room := server.UserID(demoChannel)
+	if err := a.mayAsk(room); err == nil || err.Error() != "is a Twitch channel's: call your room otherwise" {
+		t.Errorf("a server may ask about Twitch's channel: %v", err)
+	}
 	for _, id := range []string{"hall", "lobby", room} {
-		a.enterAsked(id)
+		if id != room {
+			a.enterAsked(id)
+		}
 		if _, err := a.guard.Check(context.Background(), chatguard.Message{ChannelID: id, User: chatguard.User{ID: "7"}}); err != nil {
 			t.Fatal(err)
 		}
@@ -199,6 +207,123 @@ func TestTwitchsChannelsAreThereOnce(t *testing.T) {
 	}
 	if hall, lobby := len(a.guard.Policy("hall").Limits), len(a.guard.Policy("lobby").Limits); hall != 3 || lobby != 2 {
 		t.Errorf("the hall has %d limits and the lobby %d", hall, lobby)
+	}
+}
+
+// post sends the app's dashboard something as its owner, which may check too.
+func post(t *testing.T, a *app, path, body string) (status int, answer string) {
+	t.Helper()
+	r := httptest.NewRequest("POST", "http://127.0.0.1/api/v1/"+path, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+string(a.config.Web.Token))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	a.web.Handler().ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+// TestServersStayOutOfTwitch: what is said elsewhere has nobody's messages deleted there, also where Twitch tells of a room only after a server did.
+func TestServersStayOutOfTwitch(t *testing.T) {
+	server := startDemoTwitch(t)
+	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
+	c.Check.Channels = []string{"lobby"}
+	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
+	defer stop()
+	say(t, server, "berta", "", "hello")
+	until(t, func() bool { return a.bot.Counts().Messages == 1 })
+	refused := func(channel string) {
+		t.Helper()
+		status, answer := post(t, a, "check", fmt.Sprintf(`{"channel":%q,"user_id":"41"}`, channel))
+		if want := fmt.Sprintf(`\"%s\" is a Twitch channel's: call your room otherwise.`, channel); status != http.StatusUnprocessableEntity || !strings.Contains(answer, want) {
+			t.Errorf("%d %s, want %s", status, answer, want)
+		}
+	}
+	refused(server.UserID(demoChannel))
+	if n := a.guard.Memory().Users; n != 1 {
+		t.Errorf("%d users were counted, and only one has spoken", n)
+	}
+	later := server.UserID("teatime")
+	if status, answer := post(t, a, "check", fmt.Sprintf(`{"channel":%q,"user_id":"41"}`, later)); status != http.StatusOK {
+		t.Errorf("before Twitch tells of it: %d %s", status, answer)
+	}
+	c.Twitch.Channels = append(c.Twitch.Channels, "teatime")
+	if err := a.reload(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	until(t, func() bool { return a.logins.isTwitchs(later) })
+	refused(later)
+}
+
+// TestAServersRoomMayDrop what Twitch's channels can't, also beside them.
+func TestAServersRoomMayDrop(t *testing.T) {
+	server := startDemoTwitch(t)
+	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
+	c.Check.Channels = []string{"lobby"}
+	drops := c.Policy.Clone()
+	drops.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Drop}}
+	c.Channels = map[string]chatguard.Policy{demoChannel: drops}
+	if err := readyToRun(c); err == nil || !strings.Contains(err.Error(), `has "drop", which only a chat server can`) {
+		t.Errorf("in Twitch's channel: %v", err)
+	}
+	c.Channels = map[string]chatguard.Policy{"lobby": drops}
+	if err := readyToRun(c); err != nil {
+		t.Error(err)
+	}
+	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
+	defer stop()
+	say(t, server, "anna", "", "hello")
+	until(t, func() bool { return a.bot.Counts().Messages == 1 })
+	if p := a.guard.Policy("lobby"); p.Mode != chatguard.Enforce || p.Penalties.Ladder[0].Action != chatguard.Drop {
+		t.Errorf("%+v", p)
+	}
+	if err := a.acceptable("lobby", drops); err != nil {
+		t.Error(err)
+	}
+	if err := a.acceptable(server.UserID(demoChannel), drops); err == nil {
+		t.Error("Twitch's channel drops")
+	}
+}
+
+// TestRoomsBeyondTheListAreServed: the list has a thousand, and the others have their tables, their pages and what a reload brings all the same.
+func TestRoomsBeyondTheListAreServed(t *testing.T) {
+	c := config.Default()
+	c.Path, c.Database = "chatguard.toml", filepath.Join(t.TempDir(), "chatguard.db")
+	c.Web.Listen, c.Web.Token = "127.0.0.1:0", "a-long-token-of-the-owner"
+	c.Check.Channels = []string{"lobby"}
+	c.Channels = map[string]chatguard.Policy{"room1003": ownPolicy(c)}
+	a, err := newApp(t.Context(), c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	for from := 0; from < 1004; from += 502 {
+		var batch []string
+		for i := range 502 {
+			batch = append(batch, fmt.Sprintf(`{"channel":"room%d","user_id":"41"}`, from+i))
+		}
+		if status, answer := post(t, a, "check/batch", `{"messages":[`+strings.Join(batch, ",")+`]}`); status != http.StatusOK {
+			t.Fatalf("%d %s", status, answer)
+		}
+	}
+	limits := func(room string, want int) {
+		t.Helper()
+		var shown chatguard.Policy
+		getJSON(t, a, "/api/v1/channels/"+room+"/policy", &shown)
+		if len(shown.Limits) != want {
+			t.Errorf("%s has %d limits, want %d", room, len(shown.Limits), want)
+		}
+	}
+	limits("room1002", 2)
+	limits("room1003", 3)
+	var page any
+	getJSON(t, a, "/api/v1/journal?channel=room1002", &page)
+	c.Channels = map[string]chatguard.Policy{"room1002": ownPolicy(c)}
+	if err := a.reload(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	limits("room1002", 3)
+	limits("room1003", 2)
+	if n := len(a.channels()); n != 1001 {
+		t.Errorf("the list has %d channels", n)
 	}
 }
 

@@ -23,7 +23,7 @@ func newDoctorCommand() *cobra.Command {
 		Short: "Look at everything that chatguard needs, and say what is wrong and how to mend it",
 		Long: `Looks at the configuration, the database, the dashboard's address, this machine's clock and zones, and at Twitch: the
 token and what it allows, the channels, where the bot is a moderator, and whether chat can be read. Where the
-configuration names only chats of a server of one's own, in check.channels, Twitch is left out.
+configuration names no channel of Twitch's, Twitch is left out.
 
 A line each says ok, note or problem; below a problem stands its mend. Works while chatguard runs, and changes nothing
 there. The exit code is 0 without a problem, 1 with any, and 2 where the configuration can't be read.`,
@@ -84,7 +84,7 @@ type check struct {
 	look func(context.Context) []finding
 }
 
-// checks are in the order in which they build on one another. Where only servers are to ask, nothing of Twitch is looked at.
+// checks are in the order in which they build on one another. Without a channel of Twitch's, nothing of Twitch is looked at.
 func (d *doctor) checks() []check {
 	here := []check{
 		{"configuration", d.configuration},
@@ -93,7 +93,7 @@ func (d *doctor) checks() []check {
 		{"zone", d.zones},
 		{"dashboard", d.dashboard},
 	}
-	if len(d.cfg.Twitch.Channels) == 0 && len(d.cfg.Check.Channels) > 0 {
+	if len(d.cfg.Twitch.Channels) == 0 {
 		return here
 	}
 	return append(here, []check{

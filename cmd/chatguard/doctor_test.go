@@ -158,9 +158,7 @@ func TestEachProblemIsNamedWithItsMend(t *testing.T) {
 	}{
 		"nothing to moderate": {func(p *patient) { p.config.Twitch.Channels = nil }, `
 problem  configuration  chatguard.toml: twitch.channels: is empty
-                        name the channel to moderate, or in check.channels the chats of a server of your own
-note     channel        none is named
-note     chat           not read: twitch.channels names no channel that exists`},
+                        name the channel to moderate, or in check.channels the chats of a server of your own`},
 		"no channel that exists": {func(p *patient) { p.config.Twitch.Channels = []string{"gardenhuor"} }, `
 problem  channel        Twitch has no channel "gardenhuor"
                         correct twitch.channels in chatguard.toml

@@ -65,6 +65,9 @@ func (d *doctor) holding() (names []string) {
 	return names
 }
 
+// ofClients are what examples/check has in the environment of whoever asks chatguard.
+var ofClients = []string{"CHATGUARD_TOKEN", "CHATGUARD_URL"}
+
 // environment looks for variables that look like the configuration's and mean nothing.
 func (d *doctor) environment(context.Context) (list []finding) {
 	var known, set []string
@@ -81,6 +84,7 @@ func (d *doctor) environment(context.Context) (list []finding) {
 		case !strings.HasPrefix(name, "CHATGUARD_"):
 		case slices.Contains(known, name):
 			set = append(set, name)
+		case slices.Contains(ofClients, name):
 		default:
 			list = append(list, noted("%s is set, but belongs to no key, and so does nothing", printable(name)))
 		}

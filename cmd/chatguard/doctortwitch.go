@@ -168,10 +168,7 @@ func (d *doctor) scopes(context.Context) []finding {
 
 // channels says which channels don't exist.
 func (d *doctor) channels(ctx context.Context) (list []finding) {
-	switch {
-	case len(d.cfg.Twitch.Channels) == 0:
-		return []finding{noted("none is named")}
-	case d.helix == nil:
+	if d.helix == nil {
 		return needsToken()
 	}
 	accounts, err := d.helix.Users(ctx, d.cfg.Twitch.Channels...)

@@ -16,63 +16,93 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// starterAnswers are what init asks for; empty ones are asked.
-type starterAnswers struct{ channel, timezone string }
-
 func newInitCommand() *cobra.Command {
 	var path string
-	var answers starterAnswers
+	var answers config.Starter
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Write a configuration to begin with",
-		Long:  `Asks for the channel and its time zone, writes a configuration that only observes, and says what comes next.`,
-		Args:  noArguments,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return initialise(cmd, path, answers) },
+		Long: `Asks for the Twitch channel, or the room of a chat of one's own, and its time zone; writes a configuration that only
+observes, and says what comes next.`,
+		Example: `  chatguard init
+  chatguard init --channel gardenhour --timezone Europe/Berlin
+  chatguard init --check lobby --timezone UTC`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return initialise(cmd, path, answers) },
 	}
 	addConfigFlag(cmd, &path)
-	cmd.Flags().StringVar(&answers.channel, "channel", "", "the channel to moderate, instead of asking")
-	cmd.Flags().StringVar(&answers.timezone, "timezone", "", "the channel's time zone (IANA name), instead of asking")
+	cmd.Flags().StringVar(&answers.Channel, "channel", "", "the Twitch channel to moderate, instead of asking")
+	cmd.Flags().StringVar(&answers.Room, "check", "", "the room of your own chat whose server will ask, instead of asking")
+	cmd.Flags().StringVar(&answers.Timezone, "timezone", "", "the channel's time zone (IANA name), instead of asking")
 	return cmd
 }
 
 // initialise asks what it has no answer to, and writes the configuration. It never replaces one.
-func initialise(cmd *cobra.Command, path string, a starterAnswers) error {
+func initialise(cmd *cobra.Command, path string, s config.Starter) error {
 	if _, err := os.Stat(path); err == nil {
 		return usageError{fmt.Errorf("%s exists already: change it there, or name another file with --config", path)}
 	}
-	in, out := bufio.NewScanner(cmd.InOrStdin()), cmd.OutOrStdout()
-	channel, err := ask(in, out, "Which Twitch channel? (twitch.tv/…) ", a.channel, "")
-	if err != nil {
+	if s.Channel != "" && s.Room != "" {
+		return usageError{errors.New("--channel is for a channel of Twitch's, --check for a chat of your own: give one, and write the other into the file")}
+	}
+	if err := complete(&s, bufio.NewScanner(cmd.InOrStdin()), cmd.OutOrStdout()); err != nil {
 		return err
 	}
-	if channel, err = config.ChannelName(channel); err != nil {
-		return usageError{err}
-	}
-	zone := localZone()
-	timezone, err := ask(in, out, fmt.Sprintf("In which time zone does its day end? [%s] ", zone), a.timezone, zone)
-	if err != nil {
-		return err
-	}
-	contents, err := config.Starter(channel, timezone)
+	contents, err := s.Write()
 	if err != nil {
 		return usageError{err}
 	}
 	if err := writeNew(path, contents); err != nil {
 		return err
 	}
+	return whatNext(cmd.OutOrStdout(), s, path)
+}
+
+// complete asks for what a starter lacks. Whoever names no channel of Twitch's has a chat of their own.
+func complete(s *config.Starter, in *bufio.Scanner, out io.Writer) (err error) {
+	if s.Room == "" {
+		if s.Channel, err = ask(in, out, "Which Twitch channel? (twitch.tv/…; nothing for a chat of your own) ", s.Channel, ""); err != nil {
+			return err
+		}
+	}
+	if s.Channel == "" {
+		s.Room, err = ask(in, out, "Which room of it, as its server calls it? ", s.Room, "")
+	} else if s.Channel, err = config.ChannelName(s.Channel); err != nil {
+		err = usageError{err}
+	}
+	if err == nil && s.Channel == "" && s.Room == "" {
+		err = usageError{errors.New("there was no answer: type one, or give it with --channel (or --check) and --timezone")}
+	}
+	if err != nil {
+		return err
+	}
+	zone := localZone()
+	s.Timezone, err = ask(in, out, fmt.Sprintf("In which time zone does its day end? [%s] ", zone), s.Timezone, zone)
+	return err
+}
+
+// whatNext says what to do with the configuration that was written.
+func whatNext(out io.Writer, s config.Starter, path string) error {
 	with := ""
 	if path != defaultConfig {
 		with = fmt.Sprintf(" --config %q", path)
 	}
-	_, err = fmt.Fprintf(out, `Wrote %s. It only observes so far.
-
-See who would be throttled, in this terminal:
+	next := fmt.Sprintf(`See who would be throttled, in this terminal:
   chatguard watch%s %s
 The same with the dashboard:
-  chatguard run%s
+  chatguard run%[1]s
 To act, log the bot's account in, type /mod and its name in the channel's chat, and set the mode to "enforce":
-  chatguard login%s
-`, path, with, channel, with, with)
+  chatguard login%[1]s
+`, with, s.Channel)
+	if s.Room != "" {
+		next = fmt.Sprintf(`Answer the chat's server, and see in the dashboard who would be throttled:
+  chatguard run%s
+Beside it, make the token that the server asks with; it says where to send that:
+  chatguard token make gameserver --role check%[1]s
+To throttle, set the mode to "enforce".
+`, with)
+	}
+	_, err := fmt.Fprintf(out, "Wrote %s. It only observes so far.\n\n%s", path, next)
 	return err
 }
 
@@ -83,13 +113,7 @@ func ask(in *bufio.Scanner, out io.Writer, question, given, byDefault string) (s
 	}
 	fmt.Fprint(out, question)
 	in.Scan()
-	if err := in.Err(); err != nil {
-		return "", err
-	}
-	if answer := cmp.Or(strings.TrimSpace(in.Text()), byDefault); answer != "" {
-		return answer, nil
-	}
-	return "", usageError{errors.New("there was no answer: type one, or give it with --channel and --timezone")}
+	return cmp.Or(strings.TrimSpace(in.Text()), byDefault), in.Err()
 }
 
 // writeNew writes a file that doesn't exist yet.

@@ -75,6 +75,7 @@ func twitchLog() (string, error) {
 // process is a running chatguard.
 type process struct {
 	*exec.Cmd
+	said    string // what it printed before the link
 	link    string // what it printed to sign in with
 	address string // of its dashboard
 	logs    string // file of its standard error
@@ -122,6 +123,7 @@ func startCommand(t testing.TB, command *exec.Cmd, env ...string) *process {
 			go io.Copy(io.Discard, out)
 			return p
 		}
+		p.said += lines.Text() + "\n"
 	}
 	t.Fatalf("chatguard ended without a link: %v\n%s", p.Wait(), p.log())
 	return nil

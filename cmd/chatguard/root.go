@@ -32,7 +32,7 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 		SilenceUsage:               true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := os.Stat(defaultConfig); errors.Is(err, fs.ErrNotExist) {
-				return initialise(cmd, defaultConfig, starterAnswers{})
+				return initialise(cmd, defaultConfig, config.Starter{})
 			}
 			return runFrom(cmd, defaultConfig, runOptions{})
 		},

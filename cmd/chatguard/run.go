@@ -77,7 +77,7 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 	defer stop()
 	asked, ignore := reloads()
 	defer ignore()
-	if err := a.printLink(cmd.Context(), cmd.OutOrStdout()); err != nil {
+	if err := errors.Join(a.printRooms(cmd.OutOrStdout()), a.printLink(cmd.Context(), cmd.OutOrStdout())); err != nil {
 		return err
 	}
 	var reloading sync.WaitGroup
@@ -104,14 +104,10 @@ func readyToRun(c config.Config) error {
 	}
 	_, strangers := unlisted(c)
 	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
-		if slices.Contains(strangers, name) {
+		if c.IsChecked(name) || slices.Contains(strangers, name) {
 			continue
 		}
-		key, problem := unfit(c.Channels[name])
-		if !c.IsChecked(name) {
-			key, problem = unready(c, c.Channels[name])
-		}
-		if problem != "" {
+		if key, problem := unready(c, c.Channels[name]); problem != "" {
 			return &config.Error{File: c.Path, Key: "channel." + name + "." + key, Problem: problem}
 		}
 	}

@@ -94,24 +94,39 @@ func knownKeys(table reflect.Value, above string) []string {
 }
 
 func TestStarterLoads(t *testing.T) {
-	data, err := Starter("#SomeOne", "Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
+	ofTwitch := Default()
+	ofTwitch.Path = "chatguard.toml"
+	ofTwitch.Timezone, ofTwitch.Policy.Timezone = "Europe/Berlin", "Europe/Berlin"
+	ofTwitch.Policy.Limits[1].ResetAt = "" // the starter leaves midnight unsaid
+	own := ofTwitch
+	ofTwitch.Twitch.Channels = []string{"someone"}
+	own.Check.Channels = []string{"Raum \"7\" \\ ä\u200b"}
+	own.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Drop}}
+	for _, c := range []struct {
+		starter Starter
+		want    Config
+	}{
+		{Starter{Channel: "#SomeOne", Timezone: "Europe/Berlin"}, ofTwitch},
+		{Starter{Room: own.Check.Channels[0], Timezone: "Europe/Berlin"}, own},
+	} {
+		data, err := c.starter.Write()
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "starter", mustParse(t, c.want.Path, string(data), nil), c.want)
 	}
-	want := Default()
-	want.Path = "chatguard.toml"
-	want.Timezone, want.Policy.Timezone = "Europe/Berlin", "Europe/Berlin"
-	want.Twitch.Channels = []string{"someone"}
-	want.Policy.Limits[1].ResetAt = "" // the starter leaves midnight unsaid
-	same(t, "starter", mustParse(t, want.Path, string(data), nil), want)
 }
 
 func TestStarterRefuses(t *testing.T) {
-	for _, c := range []struct{ channel, zone, want string }{
-		{"a\" b", "UTC", `"a\" b" is no channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)`},
-		{"a", "Berlin", `unknown timezone "Berlin" (want an IANA name such as Europe/Berlin)`},
+	for _, c := range []struct {
+		starter Starter
+		want    string
+	}{
+		{Starter{Channel: "a\" b", Timezone: "UTC"}, `"a\" b" is no channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)`},
+		{Starter{Room: "a\nb", Timezone: "UTC"}, `"a\nb" is no ID of a channel (want 1 to 256 bytes without line breaks, as your server calls it)`},
+		{Starter{Channel: "a", Timezone: "Berlin"}, `unknown timezone "Berlin" (want an IANA name such as Europe/Berlin)`},
 	} {
-		_, err := Starter(c.channel, c.zone)
+		_, err := c.starter.Write()
 		if err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
 		}

@@ -1,24 +1,38 @@
 package config
 
 import (
+	"bytes"
 	_ "embed"
-	"strings"
+	"text/template"
 
 	"github.com/chatguard/chatguard"
 )
 
 //go:embed starter.toml
-var starter string
+var starterText string
 
-// Starter returns the contents of a small file to begin with: it moderates one channel in its zone, only observes, and says in comments
-// what each line is for. The channel is written as ChannelName returns it. The error says what is wrong with the channel or the zone.
-func Starter(channel, timezone string) ([]byte, error) {
-	login, err := ChannelName(channel)
+var starter = template.Must(template.New("starter").Parse(starterText))
+
+// Starter is a small file to begin with: it only observes, and says in comments what each line is for. It is for one channel of Twitch's or for
+// one Room, the ID of a channel of somebody's own chat.
+type Starter struct{ Channel, Room, Timezone string }
+
+// Write returns the file's contents. The channel is written as ChannelName returns it. The error says what is wrong with the channel, the room or
+// the zone.
+func (s Starter) Write() ([]byte, error) {
+	var err error
+	if s.Room != "" {
+		err = checkedChannel(&Config{}, s.Room, 0)
+	} else {
+		s.Channel, err = ChannelName(s.Channel)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := (chatguard.Policy{Timezone: timezone}).Validate(); err != nil {
+	if err := (chatguard.Policy{Timezone: s.Timezone}).Validate(); err != nil {
 		return nil, err
 	}
-	return []byte(strings.NewReplacer("CHANNEL", login, "TIMEZONE", timezone).Replace(starter)), nil
+	var file bytes.Buffer
+	err = starter.Execute(&file, s)
+	return file.Bytes(), err
 }

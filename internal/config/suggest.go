@@ -16,14 +16,16 @@ func (r *reader) unknown(table place, key string, known []string) error {
 	}
 }
 
-// suggest says which key may have been meant: the same name elsewhere, one of the table whose name is near, or any of the table.
+// suggest says which key may have been meant: one of the table whose name is near, the same name elsewhere, or any of the table. Above all tables
+// the same name elsewhere comes first: its heading is missing.
 func suggest(at place, known []string) string {
-	key := at[len(at)-1].(string)
-	if where := home(at[:len(at)-1], key); where != "" {
+	table, key := at[:len(at)-1], at[len(at)-1].(string)
+	near, where := nearest(key, known), home(table, key)
+	switch {
+	case near != "" && (where == "" || len(table) > 0):
+		return fmt.Sprintf("did you mean %q?", near)
+	case where != "":
 		return "it belongs " + where
-	}
-	if name := nearest(key, known); name != "" {
-		return fmt.Sprintf("did you mean %q?", name)
 	}
 	return "known here: " + strings.Join(known, ", ")
 }

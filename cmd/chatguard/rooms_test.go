@@ -1,0 +1,44 @@
+package main
+
+import (
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+// TestRoomsAreNamedWithTheirMode, which is that of a channel's own table where it has one.
+func TestRoomsAreNamedWithTheirMode(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	c.Database, c.Web.Listen = filepath.Join(t.TempDir(), "chatguard.db"), "127.0.0.1:0"
+	said := func() string {
+		t.Helper()
+		a, err := newApp(t.Context(), c, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.close()
+		var out strings.Builder
+		if err := a.printRooms(&out); err != nil {
+			t.Error(err)
+		}
+		return strings.ReplaceAll(out.String(), a.listener.Addr().String(), "ADDRESS")
+	}
+	own := c.Policy.Clone()
+	own.Mode = chatguard.Enforce
+	c.Channels = map[string]chatguard.Policy{"attic": own}
+	for rooms, want := range map[string]string{
+		"":            "",
+		"lobby hall":  `Check: observes in lobby, hall (mode = "enforce" throttles); servers ask at http://ADDRESS/api/v1/check` + "\n",
+		"lobby attic": `Check: enforces in attic, observes in lobby (mode = "enforce" throttles); servers ask at http://ADDRESS/api/v1/check` + "\n",
+	} {
+		c.Check.Channels = strings.Fields(rooms)
+		if got := said(); got != want {
+			t.Errorf("with %q it says %q, want %q", rooms, got, want)
+		}
+	}
+}
