@@ -133,7 +133,10 @@ func (s *Server) welcome(e *eventSocket, query url.Values) bool {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	session.socket, session.challenge = e, ""
+	session.socket = e
+	if session.challenge == query.Get("challenge") { // who was greeted may be told to move on already
+		session.challenge = ""
+	}
 	s.tellChanged()
 	return true
 }
