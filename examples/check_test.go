@@ -60,12 +60,14 @@ func startChatguard(t *testing.T) chatguard {
 			t.Logf("chatguard's log:\n%s", log)
 		}
 	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("%v\n%s", err, log)
+	for lines := bufio.NewScanner(out); c.url == "" && lines.Scan(); {
+		if link, ok := strings.CutPrefix(lines.Text(), "Dashboard: "); ok {
+			c.url, _, _ = strings.Cut(link, "/#")
+		}
 	}
-	link, _ := strings.CutPrefix(line, "Dashboard: ")
-	c.url, _, _ = strings.Cut(link, "/#")
+	if c.url == "" {
+		t.Fatalf("it never says where it is\n%s", log)
+	}
 	token, err := c.command("token", "make", "gameserver", "--role", "check").Output()
 	if err != nil {
 		t.Fatal(err)
