@@ -133,9 +133,8 @@ func (s *Server) welcome(e *eventSocket, query url.Values) bool {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	session.socket = e
-	if session.challenge == query.Get("challenge") { // who was greeted may be told to move on already
-		session.challenge = ""
+	if query.Has("challenge") && session.challenge == query.Get("challenge") { // who was greeted may have been told to move on again, or have done so
+		session.socket, session.challenge = e, ""
 	}
 	s.tellChanged()
 	return true
