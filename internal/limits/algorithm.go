@@ -39,7 +39,8 @@ type algorithm struct {
 	// forgotten is the time from which on the state is as good as none; 0 for none.
 	forgotten func(r *Rule, state []uint64) int64
 
-	// rewind brings the state to a clock that has jumped back to at, from last: nothing is refunded, and nobody is locked out.
+	// rewind brings the state to a clock that jumped back to at. What counted right after the spending at last still counts, and no more:
+	// the jump neither refunds anything nor locks anyone out.
 	rewind func(r *Rule, state []uint64, last, at int64)
 
 	// convert fills the zero words of state with what the state before, spent under the rule old, comes to under the rule r, as of the

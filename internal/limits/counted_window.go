@@ -29,6 +29,16 @@ func countedWindow(present func(r *Rule, state []uint64, at int64) (start, count
 		return more - count
 	}
 
+	// What was over at the last spending stays over. A window that starts after at becomes the window of at; its count stays.
+	a.rewind = func(r *Rule, state []uint64, last, at int64) {
+		start, count := present(r, state, last)
+		if start > at {
+			var none [2]uint64
+			start, _ = present(r, none[:], at)
+		}
+		setWindow(state, start, count)
+	}
+
 	a.refund = func(r *Rule, state []uint64, back spent, at int64) {
 		if start, count := present(r, state, at); back.at >= start {
 			setWindow(state, start, max(0, count-back.n))

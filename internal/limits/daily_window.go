@@ -80,8 +80,8 @@ var dailyWindow = algorithm{
 		return d.End * nanosPerSecond
 	},
 
-	rewind: func(r *Rule, state []uint64, _, at int64) {
-		if d := loadDay(state); d.Start*nanosPerSecond > at {
+	rewind: func(r *Rule, state []uint64, last, at int64) {
+		if d := r.dayAt(state, last); d.Start*nanosPerSecond > at {
 			countedDay{Day: r.calendar.DayOf(at / nanosPerSecond), count: d.count}.store(state)
 		}
 	},

@@ -20,6 +20,9 @@ func TestDailyWindow(t *testing.T) {
 		{"a jump back keeps the count", daily(2, "UTC", ""), []step{
 			{at: 2*day + 1, n: 2, ok: true}, {at: day + hour, retry: 23 * hour}, {at: 2 * day, ok: true},
 		}},
+		{"a day after a jump back that isn't full", daily(2, "UTC", ""), []step{
+			{at: 2*day + 1, ok: true}, {at: day + hour, ok: true}, {at: day + hour, retry: 23 * hour}, {at: 2 * day, n: 2, ok: true},
+		}},
 		{"a late message of yesterday finds room today", daily(2, "UTC", ""), []step{
 			{at: day, ok: true}, {at: day - 1, ok: true}, {at: day - 1, retry: day + 1}, {at: 2 * day, n: 2, ok: true},
 		}},

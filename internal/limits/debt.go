@@ -50,8 +50,9 @@ func levelOfDebt(r *Rule, state []uint64, at int64) level {
 
 func forgottenDebt(_ *Rule, state []uint64) int64 { return int64(state[0]) }
 
-func rewindDebt(r *Rule, state []uint64, _, at int64) {
-	state[0] = uint64(min(int64(state[0]), at+r.capacity*r.interval))
+// rewindDebt keeps what was owed right after the last spending, up to a full bucket, and counts it from at.
+func rewindDebt(r *Rule, state []uint64, last, at int64) {
+	state[0] = uint64(at + min(max(0, int64(state[0])-last), r.capacity*r.interval))
 }
 
 // convertQueue is convertDebt for a queue, which another queue may have made to begin later: only what can be places is scaled, and the rest

@@ -15,8 +15,6 @@ var fixedWindow = countedWindow((*Rule).fixedAt, algorithm{
 		return level{count, r.capacity, start + r.interval}
 	},
 
-	rewind: (*Rule).rewindFixed,
-
 	convert: func(old, r *Rule, before, state []uint64, at int64) {
 		if old.interval == r.interval {
 			copy(state, before)
@@ -28,13 +26,6 @@ var fixedWindow = countedWindow((*Rule).fixedAt, algorithm{
 
 	windowEnd: func(r *Rule, _ []uint64, at int64) int64 { return r.startOfFixed(at) + r.interval },
 })
-
-// rewindFixed makes a window that would begin later the one of that time; what counts stays.
-func (r *Rule) rewindFixed(state []uint64, _, at int64) {
-	if int64(state[0]) > at {
-		state[0] = uint64(r.startOfFixed(at))
-	}
-}
 
 func (r *Rule) startOfFixed(at int64) int64 { return at - at%r.interval }
 

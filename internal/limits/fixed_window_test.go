@@ -23,6 +23,9 @@ func TestFixedWindow(t *testing.T) {
 		{"a window after a jump back becomes the present one", limit, []step{
 			{at: 600, n: 2, ok: true}, {at: 310, retry: 50}, {at: 360, ok: true}, {at: 360, ok: true}, {at: 360, retry: 60},
 		}},
+		{"a window after a jump back that isn't full", limit, []step{
+			{at: 600, ok: true}, {at: 310, ok: true}, {at: 310, retry: 50}, {at: 360, n: 2, ok: true},
+		}},
 		{"a window that contains the present is kept", window("fixed-window", 2, time.Hour), []step{
 			{at: 1800, n: 2, ok: true}, {at: 60, retry: 3540}, {at: 3600, ok: true},
 		}},

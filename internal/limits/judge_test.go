@@ -356,6 +356,31 @@ func TestAllAlgorithmsAfterAJump(t *testing.T) {
 	}
 }
 
+// TestJump_WhatIsOverStaysOver: a message that a limit has no room for, and only observes, counts as the user's last. What the limit counted
+// long before is over by then, and a clock that jumps back doesn't revive it.
+func TestJump_WhatIsOverStaysOver(t *testing.T) {
+	for _, limit := range sevenLimits() {
+		for _, back := range []float64{8 * day, 10*day - 10, 12 * day} {
+			table := newTable(t, limit.observing())
+			run(t, table, []step{{at: 0, n: 3, ok: true}, {at: 10 * day, n: 8, ok: true}})
+			if used := table.used(t, 10*day-back, limit.Name); used != 0 {
+				t.Errorf("%s, %v s back: %d are used, want none", limit.Name, back, used)
+			}
+		}
+	}
+}
+
+// TestJump_SlidingWindowWithGrant: the second message draws a grant, so that the count of the first is the window's before by then. It stays
+// that after a jump back: its share is gone a second later, not two.
+func TestJump_SlidingWindowWithGrant(t *testing.T) {
+	table := newTable(t, window("sliding-window", 1, time.Second))
+	run(t, table, []step{{at: 100, ok: true}})
+	table.Grant("7", "sliding-window", 1, nanos(100))
+	run(t, table, []step{{at: 101, ok: true}})
+	table.Refund("7", nanos(101), 1, nanos(101)) // it spent nothing of the window
+	run(t, table, []step{{at: 40, retry: 1}, {at: 41, ok: true}})
+}
+
 func TestAllAlgorithmsWithLateMessages(t *testing.T) {
 	for _, limit := range sevenLimits() {
 		table := newTable(t, limit)

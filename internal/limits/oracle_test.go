@@ -55,11 +55,9 @@ func (b *plainBucket) refund(at, n int64, p plainNumbers) {
 	}
 }
 
-// jump leaves what is owed until it would have been paid off, but no more than all.
-func (b *plainBucket) jump(_, to int64, p plainNumbers) {
-	if b.owes(to) > p.full() {
-		b.owed, b.asOf = p.full(), to
-	}
+// jump leaves what was owed at the last spending, but no more than all, to be paid off from now on.
+func (b *plainBucket) jump(last, to int64, p plainNumbers) {
+	b.owed, b.asOf = min(b.owes(last), p.full()), to
 }
 
 func (b *plainBucket) clone() ledger { c := *b; return &c }
@@ -105,10 +103,10 @@ func (f *plainFixed) refund(at, n int64, p plainNumbers) {
 	f.spend(at, -min(n, f.countAt(at, p)), p)
 }
 
-func (f *plainFixed) jump(_, to int64, p plainNumbers) {
-	if f.start > to {
-		f.start = to / p.every * p.every
-	}
+// jump forgets what was over before, and lets a later window be the present one.
+func (f *plainFixed) jump(last, to int64, p plainNumbers) {
+	f.count = f.countAt(last, p)
+	f.start = min(f.start, to/p.every*p.every)
 }
 
 func (f *plainFixed) clone() ledger { c := *f; return &c }
@@ -149,7 +147,11 @@ func (u *plainUser) refund(at, n int64, p plainNumbers) {
 	u.spend(at, -min(n, u.countAt(at, p)), p)
 }
 
-func (u *plainUser) jump(_, to int64, _ plainNumbers) { u.start = min(u.start, to) }
+// jump forgets what was over before, and lets a window that begins later begin now.
+func (u *plainUser) jump(last, to int64, p plainNumbers) {
+	u.count = u.countAt(last, p)
+	u.start = min(u.start, to)
+}
 
 func (u *plainUser) clone() ledger { c := *u; return &c }
 
@@ -192,7 +194,14 @@ func (s *plainSliding) refund(at, n int64, p plainNumbers) {
 	s.spend(at, -min(n, s.roll(at, p).current), p)
 }
 
-func (s *plainSliding) jump(_, to int64, p plainNumbers) { s.window = min(s.window, to/p.every) }
+// jump lets the window of the last spending be the present one. Of the window before, as much counts as did then: for that it holds
+// another number of messages, a whole one, of 32 bits.
+func (s *plainSliding) jump(last, to int64, p plainNumbers) {
+	then := s.roll(last, p)
+	counted := then.previous * (p.every - last%p.every)
+	left := p.every - to%p.every
+	*s = plainSliding{window: to / p.every, current: then.current, previous: min((counted+left-1)/left, 1<<32-1)}
+}
 
 func (s *plainSliding) clone() ledger { c := *s; return &c }
 
@@ -275,8 +284,10 @@ func (d *plainDaily) charge(at, n int64, p plainNumbers) {
 
 func (d *plainDaily) refund(at, n int64, p plainNumbers) { d.spend(at, -min(n, d.countAt(at)), p) }
 
-func (d *plainDaily) jump(_, to int64, _ plainNumbers) {
-	if d.start > to {
+// jump forgets what was over before, and lets a later day be the present one.
+func (d *plainDaily) jump(last, to int64, _ plainNumbers) {
+	d.count = d.countAt(last)
+	if d.start = d.days.day(last).start; d.start > to {
 		d.start = d.days.day(to).start
 	}
 }

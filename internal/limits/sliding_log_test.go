@@ -19,6 +19,12 @@ func TestSlidingLog(t *testing.T) {
 		{"a late message counts as of the last", limit, []step{
 			{at: 10, ok: true}, {at: 5, ok: true}, {at: 10, ok: true}, {at: 9, retry: 11}, {at: 15, retry: 5}, {at: 20, n: 3, ok: true},
 		}},
+		{"messages after a jump back are of the present", limit, []step{
+			{at: 1000, ok: true}, {at: 1004, ok: true}, {at: 1008, ok: true}, {at: 100, retry: 10}, {at: 110, n: 3, ok: true},
+		}},
+		{"what no longer counted does not count after a jump back", limit, []step{
+			{at: 1000, ok: true}, {at: 1004, ok: true}, {at: 1012, ok: true}, {at: 100, ok: true}, {at: 100, retry: 10},
+		}},
 	})
 }
 

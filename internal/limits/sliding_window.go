@@ -1,5 +1,7 @@
 package limits
 
+import "math"
+
 // slidingWindow allows a number of messages in the last stretch of every, as estimated from two counts: those of the window that contains
 // the moment, and of the one before it, less the share of it that lies further back. (The approximation that Cloudflare described in 2017.)
 // Windows begin at multiples of every since the Unix epoch. What is estimated is compared exactly, without rounding.
@@ -66,7 +68,14 @@ var slidingWindow = algorithm{
 
 	forgotten: func(r *Rule, state []uint64) int64 { return r.slidForgotten(loadSlid(state)) },
 
-	rewind: (*Rule).rewindFixed,
+	// The window of the last spending becomes the window of at, and its count stays. The share of the window before stays what it was
+	// at the last spending: how far at lies in its window must neither add to it nor take from it.
+	rewind: func(r *Rule, state []uint64, last, at int64) {
+		w := r.slidingAt(state, last)
+		start := r.startOfFixed(at)
+		before := scaleUp(w.before, w.start+r.interval-last, start+r.interval-at)
+		slid{start: start, count: w.count, before: min(before, math.MaxUint32)}.store(state)
+	},
 
 	convert: func(old, r *Rule, before, state []uint64, at int64) {
 		if old.interval == r.interval {

@@ -27,6 +27,13 @@ func TestSlidingWindow(t *testing.T) {
 		{"a window after a jump back becomes the present one", limit, []step{
 			{at: 605, n: 5, ok: true}, {at: 300, retry: 12}, {at: 312, ok: true}, {at: 312, retry: 2},
 		}},
+		{"the share of the window before grows by no jump back", limit, []step{
+			{at: 608, n: 5, ok: true}, {at: 618, ok: true}, // 5 × 0.2 + 1 = 2
+			{at: 301, n: 2, ok: true}, {at: 301, retry: 4}, // 2 × 0.9 is the least share that isn't less: 1.8 + 3 + 1; 2 × 0.5 + 3 + 1 = 5
+		}},
+		{"the share of the window before shrinks by no jump back", limit, []step{
+			{at: 608, n: 5, ok: true}, {at: 612, ok: true}, {at: 305, retry: 1.25}, // 8 × 0.5 + 1 = 5 = 5 × 0.8 + 1; 8 × 0.375 + 1 + 1 = 5
+		}},
 		{"a window that contains the present is kept", window("sliding-window", 5, 600*time.Second), []step{
 			{at: 590, n: 5, ok: true}, {at: 300, retry: 420}, // 720 s: 5 × 0.8 + 1 = 5
 		}},

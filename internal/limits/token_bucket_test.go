@@ -31,7 +31,13 @@ func TestTokenBucket(t *testing.T) {
 			{at: 1000, n: 3, ok: true}, {at: 100, retry: 4}, {at: 104, ok: true}, {at: 104, retry: 4},
 		}},
 		{"a jump back keeps a debt that isn't full", limit, []step{
-			{at: 1000, n: 1, ok: true}, {at: 900, n: 1, retry: 4}, {at: 904, n: 1, ok: true},
+			{at: 1000, n: 2, ok: true}, {at: 900, ok: true}, {at: 900, retry: 4}, {at: 904, ok: true}, {at: 904, retry: 4},
+		}},
+		{"a jump back keeps what was owed right after the last message", limit, []step{
+			{at: 1000, n: 3, ok: true}, {at: 1008, ok: true}, {at: 100, ok: true}, {at: 100, retry: 4}, // 12 s, then 4 + 4 s
+		}},
+		{"a jump back throttles nobody who writes now and then", limit, []step{
+			{at: 1000, ok: true}, {at: 1005, ok: true}, {at: 10, ok: true}, {at: 15, ok: true}, {at: 20, ok: true}, {at: 25, ok: true},
 		}},
 		{"a message exactly a minute late is late", limit, []step{
 			{at: 100, n: 3, ok: true}, {at: 40, retry: 64}, {at: 39.999, retry: 4},

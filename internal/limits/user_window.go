@@ -17,10 +17,6 @@ var userWindow = countedWindow((*Rule).userWindowAt, algorithm{
 		return level{count, r.capacity, start + r.interval}
 	},
 
-	rewind: func(_ *Rule, state []uint64, _, at int64) {
-		state[0] = min(state[0], uint64(at))
-	},
-
 	// A window of another length has gone as far, in proportion.
 	convert: func(old, r *Rule, before, state []uint64, at int64) {
 		if old.interval == r.interval {

@@ -21,6 +21,9 @@ func TestUserWindow(t *testing.T) {
 		{"a window after a jump back becomes the present one", limit, []step{
 			{at: 1000, n: 2, ok: true}, {at: 100, retry: 60}, {at: 159, retry: 1}, {at: 160, ok: true},
 		}},
+		{"a window after a jump back that isn't full", limit, []step{
+			{at: 1000, ok: true}, {at: 100, ok: true}, {at: 110, retry: 50}, {at: 160, n: 2, ok: true},
+		}},
 		{"a window that contains the present is kept", window("user-window", 2, time.Hour), []step{
 			{at: 0, ok: true}, {at: 1000, ok: true}, {at: 100, retry: 3500},
 		}},

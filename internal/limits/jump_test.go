@@ -1,0 +1,101 @@
+package limits
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// calm is a user who by the time that really passes never uses more than a part of a limit.
+type calm struct {
+	ledger ledger
+	p      plainNumbers
+}
+
+// newCalm returns a user who keeps to so many messages of the limit in any stretch of its length.
+func newCalm(l Limit, messages int64) calm {
+	p := plainNumbers{messages, or(l.numbersFor(0).every, aDay)}
+	if l.Algorithm == "token-bucket" || l.Algorithm == "leaky-bucket" {
+		return calm{&plainBucket{}, p}
+	}
+	return calm{&plainLog{}, p}
+}
+
+// sends reports whether the user sends n at that time.
+func (c calm) sends(at, n int64) bool {
+	fits := c.ledger.fits(at, n, c.p)
+	if fits {
+		c.ledger.spend(at, n, c.p)
+	}
+	return fits
+}
+
+// drawForCalm draws a limit, and how many of its messages a calm user sends at most.
+func drawForCalm(rt *rapid.T, algorithm string) (l Limit, most int64) {
+	most = int64(rapid.IntRange(1, 4).Draw(rt, "calm"))
+	l = drawAlone(rt, algorithm)
+	capacity := 2 * most // what was used before the jump, and what is used after it
+	switch algorithm {
+	case "token-bucket":
+		l.Burst = capacity
+	case "leaky-bucket":
+		l.Queue = capacity - 1
+	case "sliding-window":
+		l.Messages = capacity + most + 1 // and in the window before, a fraction of a message more
+	default:
+		l.Messages = capacity
+	}
+	return l, most
+}
+
+// TestJump_CalmUsersAreNotThrottled: a clock goes back once, by any length of more than a minute. Who uses half of a limit, by the time that really
+// passes, is never throttled: what is hidden by the jump is how long ago the last message was, so what was used before may count once more.
+// What was used right after that message is used right after the jump, neither more nor less.
+func TestJump_CalmUsersAreNotThrottled(t *testing.T) {
+	for _, a := range algorithms {
+		t.Run(a.name, func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) {
+				l, most := drawForCalm(rt, a.name)
+				user, table := newCalm(l, most), newTable(t, l)
+				every := user.p.every
+				now, back, last := epoch.UnixNano(), int64(0), int64(0)
+				jumpAt := rapid.IntRange(1, 30).Draw(rt, "messages before")
+				for i := range jumpAt + 30 {
+					now += rapid.OneOf(rapid.Int64Range(0, every), rapid.SampledFrom([]int64{0, 1, every, 5 * every})).Draw(rt, "pause")
+					n := rapid.Int64Range(1, most).Draw(rt, "cost")
+					if !user.sends(now, n) {
+						continue
+					}
+					if i >= jumpAt && back == 0 && last > 0 { // the clock is behind by more than a minute when the next message comes
+						further := rapid.OneOf(rapid.Int64Range(1, 3*every), rapid.SampledFrom([]int64{1, 3600e9, 48 * 3600e9})).Draw(rt, "back by")
+						back = now - last + clockJump + further
+						holdUsed(rt, table, l, last, now-back)
+					}
+					if d := table.judge("7", Request{At: now - back, Cost: n}); !d.Allowed {
+						rt.Fatalf("throttled for %d ns, %d ns after the jump by %d ns", d.RetryAt-(now-back), now-back-last, back)
+					}
+					last = now - back
+				}
+			})
+		})
+	}
+}
+
+// holdUsed wants as much to be used at a clock that has jumped back to the time to as right after the spending at last. The share of a
+// sliding window may be a fraction of a message more.
+func holdUsed(rt *rapid.T, table *Table, l Limit, last, to int64) {
+	rt.Helper()
+	before, after := levelAt(table, last), levelAt(table, to)
+	more := int64(0)
+	if l.Algorithm == "sliding-window" {
+		more = 1
+	}
+	if after.Used < before.Used || after.Used > before.Used+more {
+		rt.Fatalf("%d are used after the jump, %d before", after.Used, before.Used)
+	}
+	if l.Algorithm == "token-bucket" || l.Algorithm == "leaky-bucket" {
+		if got, want := after.ResetAt-to, before.ResetAt-last; got != want {
+			rt.Fatalf("%d ns are owed after the jump, %d ns before", got, want)
+		}
+	}
+}
