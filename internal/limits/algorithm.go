@@ -24,8 +24,8 @@ type algorithm struct {
 	// next is the earliest time from at on at which n fit, if nothing else happens; Never when no waiting helps.
 	next func(r *Rule, state []uint64, at, n int64) int64
 
-	// spend takes n, which fit at that time and leave at leaveAt, and returns the level afterwards.
-	spend func(r *Rule, state []uint64, at, leaveAt, n int64) level
+	// spend takes n, which fit at that time, and returns the level afterwards.
+	spend func(r *Rule, state []uint64, at, n int64) level
 
 	// charge counts n of a throttled message, as far as there is room, and returns for how many there was.
 	charge func(r *Rule, state []uint64, at, n int64) (counted int64)
@@ -47,7 +47,7 @@ type algorithm struct {
 	// moment at.
 	convert func(old, r *Rule, before, state []uint64, at int64)
 
-	// leave is when a message that is sent at that time may go on its way. Nil means at once.
+	// leave is when a message that is sent at that time may go on its way, if it were for this limit alone. Nil means at once.
 	leave func(r *Rule, state []uint64, at int64) int64
 
 	// windowEnd is when the window that counts at that time ends, 0 when none is open. Nil means that there are no windows.

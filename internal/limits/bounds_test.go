@@ -139,6 +139,67 @@ func TestQueuesKeepTheirDistance(t *testing.T) {
 	})
 }
 
+// TestQueuesTogether_EachIsAsIfAlone plays messages of several users through a queue of their own and one that they share. What passes both passes
+// each alone, at the same instant, and leaves with the longer of the two delays; what is throttled is throttled by one of them. In each queue, the
+// places of no more than span ÷ every + queue + 1 lie in any span.
+func TestQueuesTogether_EachIsAsIfAlone(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var limits [2]Limit
+		var alone [2]*Table
+		for i, scope := range []Scope{PerUser, PerChannel} {
+			every := rapid.SampledFrom([]time.Duration{1, 7, time.Second, 4 * time.Second}).Draw(rt, "every")
+			limits[i] = leaky(every, int64(rapid.IntRange(0, 5).Draw(rt, "queue")))
+			alone[i] = newTable(t, limits[i])
+			limits[i] = limits[i].named([]string{"own", "shared"}[i]).of(scope)
+		}
+		sets := compileSets(t, Strikes{}, limits[:]...)
+		own, shared := NewTable(sets[PerUser], 1<<20), NewTable(sets[PerChannel], 1<<20)
+		places := map[string][]sent{}
+		at := epoch.UnixNano()
+		for range 60 {
+			at += rapid.Int64Range(0, int64(max(limits[0].Every, limits[1].Every))).Draw(rt, "pause")
+			user := rapid.SampledFrom([]string{"1", "2", "3"}).Draw(rt, "user")
+			q := Request{At: at, Cost: int64(rapid.IntRange(1, 2).Draw(rt, "cost"))}
+			var d Decision
+			own.Judge(user, &q, &d, Place{Table: shared, User: theChannel})
+			first, second := alone[0].Peek(user, &q), alone[1].Peek(theChannel, &q)
+			if d.Allowed != (first.Allowed && second.Allowed) {
+				rt.Fatalf("together allowed is %v, alone %v and %v", d.Allowed, first.Allowed, second.Allowed)
+			}
+			if !d.Allowed {
+				continue
+			}
+			if want := max(first.LeaveAt, second.LeaveAt); d.LeaveAt != want {
+				rt.Fatalf("leaves at %d, alone at %d and %d", d.LeaveAt, first.LeaveAt, second.LeaveAt)
+			}
+			alone[0].judge(user, q)
+			alone[1].judge(theChannel, q)
+			places[user] = append(places[user], sent{first.LeaveAt, q.Cost})
+			places[theChannel] = append(places[theChannel], sent{second.LeaveAt, q.Cost})
+		}
+		for of, list := range places {
+			l := limits[0]
+			if of == theChannel {
+				l = limits[1]
+			}
+			holdQueue(rt, list, l)
+		}
+	})
+}
+
+// holdQueue wants no span of a queue to hold more places than it may. The places are in the order of their times.
+func holdQueue(rt *rapid.T, places []sent, l Limit) {
+	for i, first := range places {
+		cost := int64(0)
+		for _, p := range places[i:] {
+			cost += p.n
+			if most := (p.at-first.at)/int64(l.Every) + l.Queue + 1; cost > most {
+				rt.Fatalf("%s: %d leave in %d ns, want %d at most", l.Name, cost, p.at-first.at, most)
+			}
+		}
+	}
+}
+
 // neighbours returns users whose rows lie among those that the user's row lies among.
 func neighbours(table *Table, user string, n int) (users []string) {
 	var of place

@@ -16,7 +16,7 @@ func countedWindow(present func(r *Rule, state []uint64, at int64) (start, count
 		return at
 	}
 
-	a.spend = func(r *Rule, state []uint64, at, _, n int64) level {
+	a.spend = func(r *Rule, state []uint64, at, n int64) level {
 		start, count := present(r, state, at)
 		setWindow(state, start, count+n)
 		return level{count + n, r.capacity, start + r.interval}

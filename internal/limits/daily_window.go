@@ -45,7 +45,7 @@ var dailyWindow = algorithm{
 		return at
 	},
 
-	spend: func(r *Rule, state []uint64, at, _, n int64) level {
+	spend: func(r *Rule, state []uint64, at, n int64) level {
 		d := r.dayAt(state, at)
 		d.count += n
 		d.store(state)

@@ -15,9 +15,8 @@ func nextDebt(r *Rule, state []uint64, at, n int64) int64 {
 	return max(at, int64(state[0])-(r.capacity-n)*r.interval)
 }
 
-func spendDebt(r *Rule, state []uint64, at, from, n int64) level {
-	from = max(from, int64(state[0]))
-	state[0] = uint64(min(from, MaxTime) + n*r.interval) // the turn in a queue can lie beyond MaxTime, where other limits hold it back
+func spendDebt(r *Rule, state []uint64, at, n int64) level {
+	state[0] = uint64(max(at, int64(state[0])) + n*r.interval)
 	return levelOfDebt(r, state, at)
 }
 
@@ -53,14 +52,6 @@ func forgottenDebt(_ *Rule, state []uint64) int64 { return int64(state[0]) }
 // rewindDebt keeps what was owed right after the last spending, up to a full bucket, and counts it from at.
 func rewindDebt(r *Rule, state []uint64, last, at int64) {
 	state[0] = uint64(at + min(max(0, int64(state[0])-last), r.capacity*r.interval))
-}
-
-// convertQueue is convertDebt for a queue, which another queue may have made to begin later: only what can be places is scaled, and the rest
-// stays the time that it is.
-func convertQueue(old, r *Rule, before, state []uint64, at int64) {
-	waiting := min(int64(before[0]), at+old.capacity*old.interval)
-	convertDebt(old, r, []uint64{uint64(waiting)}, state, at)
-	state[0] += before[0] - uint64(waiting)
 }
 
 func convertDebt(old, r *Rule, before, state []uint64, at int64) {

@@ -38,7 +38,7 @@ func (p *personal) next(r *Rule, state []uint64, at, n int64) int64 {
 }
 
 // spend is a rule's spend: first what is regular, then what was granted, that which lapses first before the rest.
-func (p *personal) spend(r *Rule, state []uint64, at, leaveAt, n int64) level {
+func (p *personal) spend(r *Rule, state []uint64, at, n int64) level {
 	before := r.level(r, state, at)
 	extra := n - before.remaining()
 	for i := range p.grants {
@@ -51,7 +51,7 @@ func (p *personal) spend(r *Rule, state []uint64, at, leaveAt, n int64) level {
 	if n == 0 {
 		return before
 	}
-	return r.spend(r, state, at, leaveAt, n)
+	return r.spend(r, state, at, n)
 }
 
 // Grant gives the user n extra messages in the limit of that name ("" means the first that counts by days), and returns until when: the end

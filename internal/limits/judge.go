@@ -221,7 +221,7 @@ func (h *hearing) pass() {
 			if d.Observed && !h.decides(r) && a.next(r, a.at, h.cost) > a.at {
 				continue
 			}
-			level := a.spend(r, h.cost, d.LeaveAt)
+			level := a.spend(r, h.cost)
 			if d.Observed || !h.decides(r) {
 				continue
 			}
@@ -251,13 +251,12 @@ func (h *hearing) prepare(a *account) {
 	}
 }
 
-// spend takes n from a limit. What a queue lets leave later is booked from then on.
-func (a *account) spend(r *Rule, n, leaveAt int64) level {
-	leaveAt = max(leaveAt, a.at)
+// spend takes n from a limit. Each queue books the place that it has itself, however long another one holds the message back.
+func (a *account) spend(r *Rule, n int64) level {
 	if a.personal != nil {
-		return a.personal.spend(r, r.state(a.row), a.at, leaveAt, n)
+		return a.personal.spend(r, r.state(a.row), a.at, n)
 	}
-	return r.spend(r, r.state(a.row), a.at, leaveAt, n)
+	return r.spend(r, r.state(a.row), a.at, n)
 }
 
 // spent notes that something was spent.

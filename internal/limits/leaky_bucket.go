@@ -27,7 +27,7 @@ var leakyBucket = algorithm{
 	level:     levelOfDebt,
 	forgotten: forgottenDebt,
 	rewind:    rewindDebt,
-	convert:   convertQueue,
+	convert:   convertDebt,
 
 	leave: func(_ *Rule, state []uint64, at int64) int64 { return max(at, int64(state[0])) },
 }

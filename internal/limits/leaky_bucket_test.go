@@ -50,18 +50,40 @@ func TestLeakyBucket(t *testing.T) {
 		{"a jump back keeps a full queue and no more", leaky(time.Second, 2), []queued{
 			{at: 1000, n: 3, ok: true}, {at: 100, retry: 1}, {at: 101, ok: true, delay: 2}, {at: 101, retry: 1},
 		}},
+		{"a jump back keeps a queue that isn't full", leaky(time.Second, 2), []queued{
+			{at: 1000, n: 2, ok: true}, {at: 100, ok: true, delay: 2}, {at: 100, retry: 1}, {at: 105, ok: true},
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) { runQueue(t, newTable(t, test.limit), test.steps) })
 	}
 }
 
-func TestQueuesBookFromTheLongestDelay(t *testing.T) {
-	// The second message leaves at 10 s. The quick queue is booked from then on too: to 11 s, which is more than its 3 s until 9 s.
+func TestQueuesTogether_TheLongestDelayHolds(t *testing.T) {
+	// In the quick queue the messages take the seconds 0 to 2, and at 9 s one place: the slow one takes no more of it.
 	slow, quick := leaky(10*time.Second, 2).named("slow"), leaky(time.Second, 2).named("quick")
 	for _, limits := range [][]Limit{{slow, quick}, {quick, slow}} {
 		runQueue(t, newTable(t, limits...), []queued{
-			{at: 0, ok: true}, {at: 0, ok: true, delay: 10}, {at: 0, retry: 9}, {at: 9, ok: true, delay: 11}, {at: 9, retry: 10},
+			{at: 0, ok: true}, {at: 0, ok: true, delay: 10}, {at: 0, ok: true, delay: 20}, {at: 0, retry: 10},
+			{at: 10, ok: true, delay: 20}, {at: 10, retry: 10},
 		})
+	}
+}
+
+// TestQueuesTogether_SlowQueueBlocksNobodyElse: X waits for up to 8 s in their own queue. The queue of the channel, ten a second, is empty.
+func TestQueuesTogether_SlowQueueBlocksNobodyElse(t *testing.T) {
+	sets := compileSets(t, Strikes{}, leaky(4*time.Second, 3).named("own"), leaky(100*time.Millisecond, 50).named("shared").of(PerChannel))
+	own, shared := NewTable(sets[PerUser], 1<<20), NewTable(sets[PerChannel], 1<<20)
+	for i, want := range []struct {
+		user  string
+		delay time.Duration
+	}{
+		{"X", 0}, {"X", 4 * time.Second}, {"X", 8 * time.Second}, {"Y", 300 * time.Millisecond}, {"Y", 4 * time.Second},
+	} {
+		var d Decision
+		own.Judge(want.user, &Request{At: nanos(0), Cost: 1}, &d, Place{Table: shared, User: theChannel})
+		if got := time.Duration(d.LeaveAt - nanos(0)); !d.Allowed || got != want.delay {
+			t.Errorf("message %d, of %s: allowed is %v, delay %v, want %v", i, want.user, d.Allowed, got, want.delay)
+		}
 	}
 }
 

@@ -188,8 +188,8 @@ func (s seat) regular() (n int64) {
 
 func (s seat) remaining() int64 { return s.regular() + s.granted(s.at) }
 
-// spend takes n, as far as it can from the regular allowance. A message leaves a queue at the time leave, and takes its place from then on.
-func (s seat) spend(n, leave int64) {
+// spend takes n, as far as it can from the regular allowance.
+func (s seat) spend(n int64) {
 	regular := min(n, s.regular())
 	if s.granted(s.at) == 0 {
 		regular = n
@@ -202,12 +202,8 @@ func (s seat) spend(n, leave int64) {
 		}
 	}
 	s.plainRow.grants = slices.DeleteFunc(s.grants, func(g plainGrant) bool { return g.left == 0 || g.until <= s.at })
-	at := s.at
-	if s.Algorithm == "leaky-bucket" {
-		at = max(at, leave)
-	}
 	if n > 0 {
-		s.ledger.spend(at, n, s.p)
+		s.ledger.spend(s.at, n, s.p)
 	}
 }
 
@@ -332,7 +328,7 @@ func (w *plainPolicy) pass(user string, q Request, n int64, seats, deciding, obs
 		limit = w.report(&d, q.At, n, seats, observing)
 	}
 	for _, s := range spending {
-		s.spend(n, d.LeaveAt)
+		s.spend(n)
 	}
 	for _, scope := range w.scopes() {
 		row := w.row(w.key(scope, user))
@@ -459,13 +455,7 @@ func (w *plainPolicy) convert(row *plainRow, old, l Limit, at int64) {
 	was, p := old.numbersFor(row.roles), l.numbersFor(row.roles)
 	switch ledger := row.ledgers[l.Name].(type) {
 	case *plainBucket:
-		rest := int64(0)
-		if l.Algorithm == "leaky-bucket" { // what is more than all places is time for which another queue has held a message back: it stays
-			rest = max(0, ledger.owes(at)-was.full())
-			ledger.owed, ledger.asOf = ledger.owes(at)-rest, at
-		}
 		ledger.convert(at, was.every, p.every)
-		ledger.owed += rest
 	case *plainFixed:
 		ledger.convert(at, was, p)
 	case *plainDaily:

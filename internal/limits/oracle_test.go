@@ -39,7 +39,6 @@ func (b *plainBucket) fits(at, n int64, p plainNumbers) bool {
 	return b.owes(at)+n*p.every <= p.full()
 }
 
-// spend's time lies ahead where another leaky bucket holds the message back.
 func (b *plainBucket) spend(at, n int64, p plainNumbers) {
 	b.owed, b.asOf = b.owes(at)+n*p.every, at
 }

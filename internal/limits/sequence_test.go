@@ -276,8 +276,6 @@ func (w *world) change() {
 		}
 		drawNumbers(w.rt, l)
 		switch {
-		case l.Algorithm == "leaky-bucket" && slices.ContainsFunc(limits, func(o Limit) bool { return o.Algorithm == l.Algorithm && o.Name != l.Name }):
-			// What another queue holds back is no use of this one, but a single time can't tell.
 		case slices.Contains([]string{"token-bucket", "leaky-bucket", "fixed-window", "daily-window"}, l.Algorithm):
 			l.Every = drawEvery(w.rt)
 			drawEveryOf(w.rt, l)

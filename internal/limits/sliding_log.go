@@ -40,7 +40,7 @@ var slidingLog = algorithm{
 		return max(at, int64(times[surplus-1])+r.interval)
 	},
 
-	spend: func(r *Rule, state []uint64, at, _, n int64) level {
+	spend: func(r *Rule, state []uint64, at, n int64) level {
 		r.log(state, at, n)
 		return r.logLevel(state, at)
 	},

@@ -35,7 +35,7 @@ var slidingWindow = algorithm{
 		return max(at, w.start+r.interval-left)
 	},
 
-	spend: func(r *Rule, state []uint64, at, _, n int64) level {
+	spend: func(r *Rule, state []uint64, at, n int64) level {
 		w := r.slidingAt(state, at)
 		w.count += n
 		w.store(state)

@@ -17,7 +17,7 @@ var tokenBucket = algorithm{
 
 	sound:     soundDebt,
 	next:      nextDebt,
-	spend:     func(r *Rule, state []uint64, at, _, n int64) level { return spendDebt(r, state, at, at, n) },
+	spend:     spendDebt,
 	charge:    chargeDebt,
 	refund:    refundDebt,
 	level:     levelOfDebt,
