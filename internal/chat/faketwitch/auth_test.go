@@ -13,13 +13,13 @@ import (
 // identity is a client of the identity server, at a time of its own.
 type identity struct {
 	*Server
-	t   *testing.T
-	now time.Time
+	t     *testing.T
+	clock *clock
 }
 
 func newIdentity(t *testing.T) *identity {
-	i := &identity{t: t, now: time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)}
-	i.Server = start(t, Options{Scopes: []string{"chat:read"}, Now: func() time.Time { return i.now }})
+	i := &identity{t: t, clock: newClock()}
+	i.Server = start(t, Options{Scopes: []string{"chat:read"}, Now: i.clock.Now})
 	return i
 }
 
@@ -100,11 +100,11 @@ func (i *identity) pending(deviceCode, want string) {
 // TestAccessTokenLives 4 hours by the server's clock, over HTTP and in chat.
 func TestAccessTokenLives(t *testing.T) {
 	i := newIdentity(t)
-	i.now = i.now.Add(time.Hour)
+	i.clock.forward(time.Hour)
 	if status, answer := i.validate(i.Token()); status != 200 || answer.ExpiresIn != 3*60*60 || answer.Login != i.BotLogin() || len(answer.Scopes) != 1 {
 		t.Errorf("%d %+v", status, answer)
 	}
-	i.now = i.now.Add(3 * time.Hour)
+	i.clock.forward(3 * time.Hour)
 	if status, answer := i.validate(i.Token()); status != 401 || answer.Message != "invalid access token" {
 		t.Errorf("expired: %d %+v", status, answer)
 	}
@@ -129,12 +129,12 @@ func TestRefreshTokensRotate(t *testing.T) {
 	if status, answer := i.refresh(i.RefreshToken()); status != 400 || answer.Message != "Invalid refresh token" {
 		t.Errorf("used twice: %d %+v", status, answer)
 	}
-	i.now = i.now.Add(30*24*time.Hour - 1)
+	i.clock.forward(30*24*time.Hour - 1)
 	status, second := i.refresh(first.RefreshToken)
 	if status != 200 {
 		t.Errorf("after less than 30 days: %d", status)
 	}
-	i.now = i.now.Add(30 * 24 * time.Hour)
+	i.clock.forward(30 * 24 * time.Hour)
 	if status, _ := i.refresh(second.RefreshToken); status != 400 || i.Refreshes() != 2 {
 		t.Errorf("after 30 days: %d", status)
 	}
@@ -198,7 +198,7 @@ func TestDeviceLoginEnds(t *testing.T) {
 	}
 	i.pending(denied.DeviceCode, "access_denied")
 	_, late := i.post("/device", "client_id="+i.ClientID()+"&scopes="+twoScopes)
-	i.now = i.now.Add(30 * time.Minute)
+	i.clock.forward(30 * time.Minute)
 	i.Approve(late.UserCode)
 	i.pending(late.DeviceCode, "invalid device code")
 }

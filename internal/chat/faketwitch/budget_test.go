@@ -45,18 +45,18 @@ func TestBudget(t *testing.T) {
 
 // TestBudgetIsKept: what is over it is answered 429 and not done, and costs nothing. Without a budget nothing is told.
 func TestBudgetIsKept(t *testing.T) {
-	now := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
-	s := start(t, Options{HelixBudget: 2, Now: func() time.Time { return now }})
+	clock := newClock()
+	s := start(t, Options{HelixBudget: 2, Now: clock.Now})
 	for n, want := range []int{200, 200, 429, 429} {
 		if got, body := ask(t, s, "GET", "/users", ""); got != want {
 			t.Errorf("request %d: %d %s, want %d", n, got, body, want)
 		}
 	}
-	now = now.Add(pointBack)
+	clock.forward(pointBack)
 	if got, _ := ask(t, s, "GET", "/users", ""); got != 200 {
 		t.Errorf("once a point has come back: %d", got)
 	}
-	free := start(t, Options{HelixBudget: -1, Now: func() time.Time { return now }})
+	free := start(t, Options{HelixBudget: -1, Now: clock.Now})
 	for range 50 {
 		if got, _ := ask(t, free, "GET", "/users", ""); got != 200 {
 			t.Errorf("without a budget: %d", got)

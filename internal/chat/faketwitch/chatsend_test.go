@@ -49,7 +49,7 @@ func TestSend(t *testing.T) {
 		t.Errorf("read %s", got)
 	}
 	sent := st.Sent()
-	if len(sent) != 1 || sent[0].ReplyTo != st.ann || sent[0].ChannelID != st.room || sent[0].UserID != st.BotID() || !sent[0].At.Equal(st.now) {
+	if len(sent) != 1 || sent[0].ReplyTo != st.ann || sent[0].ChannelID != st.room || sent[0].UserID != st.BotID() || !sent[0].At.Equal(st.clock.Now()) {
 		t.Fatalf("recorded %+v", sent)
 	}
 	if _, ok := st.Message(sent[0].MessageID); !ok {
@@ -79,7 +79,7 @@ func TestDrops(t *testing.T) {
 		{sendPeriod - 2*time.Second - sendGap - 1, st.room, "a", "msg_duplicate"},
 		{1, st.room, "a", ""},
 	} {
-		st.now = st.now.Add(step.after)
+		st.clock.forward(step.after)
 		if status, dropped := st.sends(step.room, step.text); status != 200 || dropped != step.want {
 			t.Errorf("step %d, %q, is answered %d %q, want %q", n, step.text, status, dropped, step.want)
 		}
@@ -104,7 +104,7 @@ func TestTooMuch(t *testing.T) {
 			if status, dropped := st.sends(rooms[n%5], fmt.Sprint("line ", n)); status != 200 || dropped != want {
 				t.Errorf("%s: line %d is answered %d %q, want %q", name, n, status, dropped, want)
 			}
-			st.now = st.now.Add(time.Second / 5)
+			st.clock.forward(time.Second / 5)
 		}
 		for n := range c.most {
 			expect(n, "")
@@ -112,9 +112,9 @@ func TestTooMuch(t *testing.T) {
 		for n := range 5 {
 			expect(c.most+n, "msg_ratelimit")
 		}
-		st.now = st.now.Add(sendBan - 2*time.Second)
+		st.clock.forward(sendBan - 2*time.Second)
 		expect(500, "msg_ratelimit")
-		st.now = st.now.Add(time.Second)
+		st.clock.forward(time.Second)
 		expect(500, "")
 		if got := len(st.Sent()); got != c.most+1 {
 			t.Errorf("%s: %d sent, want %d", name, got, c.most+1)
@@ -133,7 +133,7 @@ func TestDropsOfUsers(t *testing.T) {
 		text  string
 		want  string
 	}{{0, "a", "msg_timedout"}, {10 * time.Minute, "b", ""}, {time.Second, "c", "msg_slowmode"}, {30 * time.Second, "c", ""}} {
-		st.now = st.now.Add(step.after)
+		st.clock.forward(step.after)
 		if _, dropped := st.sends(st.room, step.text); dropped != step.want {
 			t.Errorf("%s: %q, want %q", step.text, dropped, step.want)
 		}

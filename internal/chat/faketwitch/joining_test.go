@@ -51,8 +51,8 @@ func TestUserState(t *testing.T) {
 
 // TestJoinLimits: past 20 in 10 s Twitch ignores an account, whichever connection it uses.
 func TestJoinLimits(t *testing.T) {
-	now := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
-	s := start(t, Options{Channels: []string{"room"}, Now: func() time.Time { return now }})
+	clock := newClock()
+	s := start(t, Options{Channels: []string{"room"}, Now: clock.Now})
 	one, two := dial(t, s, asBot(s)...), dial(t, s, asBot(s)...)
 	for n := range 25 {
 		c := one
@@ -66,7 +66,7 @@ func TestJoinLimits(t *testing.T) {
 	if answer := dial(t, s, anonymous...).asks("JOIN #room"); !strings.Contains(answer, "ROOMSTATE") {
 		t.Error("somebody else has to wait, too")
 	}
-	now = now.Add(joinPeriod)
+	clock.forward(joinPeriod)
 	if answer := one.asks("JOIN #room"); !strings.Contains(answer, "ROOMSTATE") {
 		t.Error("ignored 10 s later")
 	}
@@ -78,15 +78,15 @@ func TestJoinLimits(t *testing.T) {
 
 // TestChannelLimit: 100 channels at once, but any number in which the bot is a moderator.
 func TestChannelLimit(t *testing.T) {
-	now := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
-	s := start(t, Options{Now: func() time.Time { return now }})
+	clock := newClock()
+	s := start(t, Options{Now: clock.Now})
 	bot := dial(t, s, asBot(s)...)
 	s.LimitChannels(true)
 	joins := func(n int, moderates bool) bool {
 		login := fmt.Sprintf("room%d", n)
 		s.AddChannel(login)
 		s.SetBotModerator(login, moderates)
-		now = now.Add(time.Second)
+		clock.forward(time.Second)
 		return strings.Contains(bot.asks("JOIN #"+login), "ROOMSTATE")
 	}
 	for n := range maxJoined {

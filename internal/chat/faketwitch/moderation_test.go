@@ -11,14 +11,14 @@ import (
 type stage struct {
 	*Server
 	t           *testing.T
-	now         time.Time
+	clock       *clock
 	ann, mo     string // message IDs
 	room, where string
 }
 
 func newStage(t *testing.T) *stage {
-	st := &stage{t: t, now: time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)}
-	st.Server = start(t, Options{Channels: []string{"room"}, Now: func() time.Time { return st.now }, TokenLife: 2 * 365 * 24 * time.Hour})
+	st := &stage{t: t, clock: newClock()}
+	st.Server = start(t, Options{Channels: []string{"room"}, Now: st.clock.Now, TokenLife: 2 * 365 * 24 * time.Hour})
 	st.room = st.UserID("room")
 	st.where = "?broadcaster_id=" + st.room + "&moderator_id=" + st.BotID()
 	st.ann = st.says("ann", "")
@@ -56,7 +56,7 @@ func TestDelete(t *testing.T) {
 		t.Error("a deleted message can still be seen")
 	}
 	old := st.says("ann", "")
-	st.now = st.now.Add(6*time.Hour + 1)
+	st.clock.forward(6*time.Hour + 1)
 	st.expect(404, "DELETE", path+old, "")
 
 	if len(st.Clears()) != 0 || len(st.Messages(st.room)) != 2 {
@@ -89,13 +89,13 @@ func TestBans(t *testing.T) {
 	if _, err := st.Say(Line{Channel: "room", Login: "ann", Text: "hi"}); !errors.Is(err, ErrSilenced) {
 		t.Errorf("in timeout: %v", err)
 	}
-	st.now = st.now.Add(time.Minute)
+	st.clock.forward(time.Minute)
 	st.says("ann", "")
 
 	st.expect(200, "POST", path, body(ann, ""))
 	st.expect(400, "POST", path, body(ann, ""))
 	st.expect(400, "POST", path, body(ann, `,"duration":60`))
-	st.now = st.now.Add(365 * 24 * time.Hour)
+	st.clock.forward(365 * 24 * time.Hour)
 	if _, err := st.Say(Line{Channel: "room", Login: "ann", Text: "hi"}); !errors.Is(err, ErrSilenced) {
 		t.Errorf("banned: %v", err)
 	}

@@ -29,7 +29,7 @@ func TestSlowModeOnRequest(t *testing.T) {
 		}
 	}
 	want := []SlowMode{
-		{st.now, st.room, true, 3 * time.Second}, {st.now, st.room, true, 2 * time.Minute}, {st.now, st.room, true, 30 * time.Second}, {st.now, st.room, false, 0},
+		{st.clock.Now(), st.room, true, 3 * time.Second}, {st.clock.Now(), st.room, true, 2 * time.Minute}, {st.clock.Now(), st.room, true, 30 * time.Second}, {st.clock.Now(), st.room, false, 0},
 	}
 	got := st.SlowModes()
 	if len(got) != len(want) {
@@ -56,7 +56,7 @@ func TestSlowMode(t *testing.T) {
 		{0, "ann", "", nil}, {29 * time.Second, "ann", "subscriber/12", ErrSlow}, {0, "bea", "", nil}, {time.Second, "ann", "", nil},
 		{0, "mo", "moderator/1", nil}, {0, "mo", "moderator/1", nil}, {0, "vi", "vip/1", nil}, {0, "vi", "vip/1", nil}, {0, "bea", "", ErrSlow},
 	} {
-		st.now = st.now.Add(step.after)
+		st.clock.forward(step.after)
 		if _, err := st.Say(Line{Channel: "room", Login: step.login, Badges: step.badges, Text: "hi"}); !errors.Is(err, step.want) {
 			t.Errorf("%s %s: %v, want %v", step.login, step.badges, err, step.want)
 		}
