@@ -39,3 +39,26 @@ func BenchmarkChange(b *testing.B) {
 	b.ReportMetric(float64(longest.Microseconds()), "longest-µs/shard")
 	b.ReportMetric(float64(all.Microseconds())/float64(shards), "µs/shard")
 }
+
+// BenchmarkCompile compiles the largest policy: each limit has other numbers for other roles, so that every combination of roles has its own.
+func BenchmarkCompile(b *testing.B) {
+	for _, of := range []Limit{bucket(3, 4*time.Second), daily(300, "Europe/Berlin", "04:00")} {
+		b.Run(of.Algorithm, func(b *testing.B) {
+			limits := manyLimits(MaxLimits, of)
+			for i := range limits {
+				limits[i].Roles = map[uint8]Numbers{}
+				for bit := range uint8(roleBits) {
+					if i < roleBits && i != int(bit) {
+						continue // the first seven have one role each, the others all
+					}
+					limits[i].Roles[bit] = Numbers{Burst: of.Burst * 2, Messages: of.Messages * 2}
+				}
+			}
+			for b.Loop() {
+				if _, err := Compile(limits, Strikes{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -55,8 +55,17 @@ type Sets [Scopes]*Set
 // validName is what a limit may be called, so that its name can stand in a dotted key and in an HTTP header.
 var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// Compile makes limits ready. The error names the limit.
+// The bounds of what one policy may ask for. A policy that anyone may propose must not fill the memory, nor take long to compile.
+const (
+	MaxLimits = 32   // in all scopes together
+	MaxRow    = 4096 // words of state that are kept of each user in one scope, with the header
+)
+
+// Compile makes limits ready. The error names the limit, or the bound that they exceed together.
 func Compile(limits []Limit, strikes Strikes) (Sets, error) {
+	if len(limits) > MaxLimits {
+		return Sets{}, fmt.Errorf("the policy has %d limits, want %d or fewer", len(limits), MaxLimits)
+	}
 	var byScope [Scopes][]Limit
 	names := map[string]bool{}
 	for i, l := range limits {
@@ -102,12 +111,15 @@ func newSet(limits []Limit, strikes Strikes) (*Set, error) {
 	if err := s.compileRoles(); err != nil {
 		return nil, err
 	}
-	s.layOut(nil)
-	return s, nil
+	return s, s.layOut()
 }
 
 // compileRoles makes the variant of each combination of roles, and shares those that come out alike.
 func (s *Set) compileRoles() error {
+	forRole, err := s.rulesByRole()
+	if err != nil {
+		return err
+	}
 	s.variants = [][]Rule{s.rules}
 	known := map[string]uint8{fmt.Sprint(make([]int, len(s.limits))): 0}
 	for roles := range s.byRoles {
@@ -117,11 +129,13 @@ func (s *Set) compileRoles() error {
 		}
 		key := fmt.Sprint(choice)
 		if _, ok := known[key]; !ok {
-			variant, err := s.variant(choice)
-			if err != nil {
-				return err
-			}
 			known[key] = uint8(len(s.variants))
+			variant := slices.Clone(s.rules)
+			for i, bit := range choice {
+				if bit > 0 {
+					variant[i] = forRole[i][bit-1]
+				}
+			}
 			s.variants = append(s.variants, variant)
 		}
 		s.byRoles[roles] = known[key]
@@ -139,20 +153,22 @@ func (l *Limit) role(roles uint8) int {
 	return -1
 }
 
-func (s *Set) variant(choice []int) ([]Rule, error) {
-	variant := slices.Clone(s.rules)
+// rulesByRole returns each limit with the numbers of each role that has other ones.
+func (s *Set) rulesByRole() (rules [][roleBits]Rule, err error) {
+	rules = make([][roleBits]Rule, len(s.limits))
 	for i, l := range s.limits {
-		if choice[i] == 0 {
-			continue
+		for bit := range rules[i] {
+			numbers, ok := l.Roles[uint8(bit)]
+			if !ok {
+				continue
+			}
+			if rules[i][bit], err = compile(l.Params.with(numbers)); err != nil {
+				return nil, fmt.Errorf("limit %q: for a role: %w", l.Name, err)
+			}
+			rules[i][bit].calendar = s.rules[i].calendar // a day is everyone's
 		}
-		r, err := compile(l.Params.with(l.Roles[uint8(choice[i]-1)]))
-		if err != nil {
-			return nil, fmt.Errorf("limit %q: for a role: %w", l.Name, err)
-		}
-		r.calendar = s.rules[i].calendar // a day is everyone's
-		variant[i] = r
 	}
-	return variant, nil
+	return rules, nil
 }
 
 // with returns the parameters with other numbers.
@@ -168,39 +184,57 @@ func (p Params) with(n Numbers) Params {
 	return p
 }
 
-// layOut gives each limit its place in a row: room for the state that any role's numbers can need, and no less than it is said to need.
-func (s *Set) layOut(needed []int) {
+// layOut gives each limit its place in a row: room for the state that any role's numbers can need. The error names the limit that no longer fits.
+func (s *Set) layOut() error {
+	words := make([]int, len(s.rules))
+	for i := range words {
+		for _, variant := range s.variants {
+			words[i] = max(words[i], variant[i].words)
+		}
+	}
+	s.place(words)
+	for _, r := range s.rules {
+		if r.end > MaxRow {
+			return fmt.Errorf("limit %q: with it, %d words are kept of each user, want %d or fewer: "+
+				"a sliding-log takes a word for each of its messages, so give it fewer, or use a sliding-window", r.name, r.end, MaxRow)
+		}
+	}
+	return nil
+}
+
+// place gives each limit so many words of a row.
+func (s *Set) place(words []int) {
 	s.width = headerWords
 	for i := range s.rules {
-		words := 0
-		if needed != nil {
-			words = needed[i]
-		}
 		for _, variant := range s.variants {
-			words = max(words, variant[i].words)
+			variant[i].start, variant[i].end = s.width, s.width+words[i]
 		}
-		for _, variant := range s.variants {
-			variant[i].start, variant[i].end = s.width, s.width+words
-		}
-		s.width += words
+		s.width += words[i]
 	}
 }
 
-// withRoom returns the set with at least so many words for the state of each limit.
+// withRoom returns the set with as many words for the state of each limit as are needed, as far as the row may grow: the first limits get them.
+// A log that has room for its numbers, but not for all that is in it, decides alike.
 func (s *Set) withRoom(needed []int) *Set {
-	for i, words := range needed {
-		if words > s.rules[i].end-s.rules[i].start {
-			roomy := *s
-			roomy.variants = make([][]Rule, len(s.variants))
-			for k, variant := range s.variants {
-				roomy.variants[k] = slices.Clone(variant)
-			}
-			roomy.rules = roomy.variants[0]
-			roomy.layOut(needed)
-			return &roomy
-		}
+	words := make([]int, len(s.rules))
+	spare := MaxRow - s.width
+	for i, r := range s.rules {
+		words[i] = r.end - r.start
+		more := min(max(0, needed[i]-words[i]), spare)
+		words[i] += more
+		spare -= more
 	}
-	return s
+	if spare == MaxRow-s.width {
+		return s
+	}
+	roomy := *s
+	roomy.variants = make([][]Rule, len(s.variants))
+	for k, variant := range s.variants {
+		roomy.variants[k] = slices.Clone(variant)
+	}
+	roomy.rules = roomy.variants[0]
+	roomy.place(words)
+	return &roomy
 }
 
 // rulesFor returns the limits with the numbers that count for somebody with these roles.
