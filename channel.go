@@ -19,15 +19,18 @@ type channel struct {
 	overlay func(Policy) Policy          // laid over what is stated; nil without one; under Guard.changing
 }
 
-func newChannel(id string, policy *compiled, maxUsers int) *channel {
-	c := &channel{id: id, table: limits.NewTable(policy.sets[limits.PerUser], maxUsers)}
+func newChannel(id string, policy *compiled, maxMemory int64) *channel {
+	c := &channel{id: id, table: limits.NewTable(policy.sets[limits.PerUser], maxMemory)}
 	if set := policy.sets[limits.PerChannel]; set != nil {
-		c.shared.Store(limits.NewTable(set, 1))
+		c.shared.Store(limits.NewTable(set, oneRow))
 	}
 	c.policy.Store(policy)
 	c.stated.Store(policy)
 	return c
 }
+
+// oneRow is the memory of a table that has a single row, which it keeps with any.
+const oneRow = 1
 
 // tableOf returns the table of a user; an empty ID means everyone together, which is nil without limits of that scope.
 func (c *channel) tableOf(userID string) *limits.Table {
@@ -40,18 +43,18 @@ func (c *channel) tableOf(userID string) *limits.Table {
 // change states a policy, and puts it in force in the form it has under the overlay, as of the moment at.
 func (c *channel) change(next change, at int64) {
 	c.table.Change(next.inForce.sets[limits.PerUser], at)
-	changeTable(&c.shared, next.inForce.sets[limits.PerChannel], 1, at)
+	changeTable(&c.shared, next.inForce.sets[limits.PerChannel], oneRow, at)
 	c.stated.Store(next.stated)
 	c.policy.Store(next.inForce)
 }
 
 // changeTable holds the users of a table to another set. Where the set is nil, the table goes; where there is none, it is made.
-func changeTable(table *atomic.Pointer[limits.Table], set *limits.Set, maxUsers int, at int64) {
+func changeTable(table *atomic.Pointer[limits.Table], set *limits.Set, maxMemory int64, at int64) {
 	switch {
 	case set == nil:
 		table.Store(nil)
 	case table.Load() == nil:
-		table.Store(limits.NewTable(set, maxUsers))
+		table.Store(limits.NewTable(set, maxMemory))
 	default:
 		table.Load().Change(set, at)
 	}
@@ -100,7 +103,7 @@ func (c *channels) get(id string, g *Guard) *channel {
 	if found := c.find(id); found != nil {
 		return found
 	}
-	added := newChannel(id, g.base.Load(), g.maxUsers)
+	added := newChannel(id, g.base.Load(), g.maxMemory)
 	c.add(added)
 	return added
 }

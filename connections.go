@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// connectors is how many users, and how many addresses, are remembered at once for how often they connect: about 16 MB each, and 40 with IDs of 256
-// bytes.
-const connectors = 100_000
+// connectorsMemory is how many bytes users, and addresses, take who are remembered for how often they connect: enough for 100,000 addresses.
+const connectorsMemory = 16 << 20
 
 // gate limits connections by whose they are: how often they are made, and how many are open at once. Those of an empty ID it lets through.
 type gate struct {
@@ -31,7 +30,7 @@ func newGate(field string, limit, otherwise Limit, most int, now func() time.Tim
 		return nil, fmt.Errorf("MiddlewareOptions.%s: a leaky-bucket delays, and connections aren't held: take a token-bucket", field)
 	}
 	limit.Name = cmp.Or(limit.Name, otherwise.Name)
-	connects, err := New(Policy{Mode: Enforce, Limits: []Limit{limit}}, &Options{Now: now, MaxUsers: connectors})
+	connects, err := New(Policy{Mode: Enforce, Limits: []Limit{limit}}, &Options{Now: now, MaxMemory: connectorsMemory})
 	if err != nil {
 		return nil, fmt.Errorf("MiddlewareOptions.%s: %w", field, err)
 	}

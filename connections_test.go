@@ -28,7 +28,7 @@ func TestAGateForgetsWhoHasLeft(t *testing.T) {
 
 func TestAGateIsBounded(t *testing.T) {
 	g, err := newGate("Connects", Limit{}, connectsOfUser, 2, nil)
-	if err != nil || g.connects.maxUsers != connectors {
+	if err != nil || g.connects.maxMemory != connectorsMemory {
 		t.Errorf("%v: whoever invents users fills the memory", err)
 	}
 	const refusal = "MiddlewareOptions.Connects: a leaky-bucket delays, and connections aren't held: take a token-bucket"

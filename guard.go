@@ -24,9 +24,6 @@ var (
 // maxID is the length in bytes of the longest user or channel ID; longer ones could fill the memory.
 const maxID = 256
 
-// defaultMaxUsers is Options.MaxUsers where it is 0: about 150 MB with the default limits.
-const defaultMaxUsers = 2_000_000
-
 // Options are what a Guard may be given beyond its policy. A nil *Options is the same as the zero value.
 type Options struct {
 	// Now is the clock for messages that bring no time. Nil means time.Now.
@@ -36,16 +33,18 @@ type Options struct {
 	// safe for concurrent use. Nil means nobody is told.
 	Observer func(Message, Verdict)
 
-	// MaxUsers is about how many users of a channel are remembered at once, 256 at least; for more, those make room who were silent for
-	// longest. 0 means 2,000,000. Users whose allowances are whole again are forgotten long before.
-	MaxUsers int
+	// MaxMemory is about how many bytes the users of one channel take at most, and once more those of limits per user everywhere. When they
+	// are used up, new users make room for those who were silent for longest; users whose allowances are whole again are forgotten long
+	// before. Policy.Capacity says how many users fit. 0 means DefaultMemory. The least that a table of users needs is 2,048 rows, 130 kB with
+	// the default policy: a smaller bound is exceeded by that.
+	MaxMemory int64
 }
 
 // Guard decides. It is safe for concurrent use; make one with New.
 type Guard struct {
 	now       func() time.Time
 	observers atomic.Pointer[[]func(Message, Verdict)] // never changed, only replaced; nil without any
-	maxUsers  int
+	maxMemory int64
 	channels  channels
 
 	changing   sync.Mutex                   // held while a policy changes
@@ -67,18 +66,18 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Guard{now: time.Now, maxUsers: defaultMaxUsers}
+	g := &Guard{now: time.Now, maxMemory: DefaultMemory}
 	if opts != nil {
 		g.AddObserver(opts.Observer)
 		if opts.Now != nil {
 			g.now = opts.Now
 		}
-		if opts.MaxUsers > 0 {
-			g.maxUsers = opts.MaxUsers
+		if opts.MaxMemory > 0 {
+			g.maxMemory = opts.MaxMemory
 		}
 	}
 	g.base.Store(base)
-	changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxUsers, 0)
+	changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxMemory, 0)
 	g.lastEntry.Store(g.now().UnixMilli() * 1000) // later starts have later IDs, with or without a store
 	return g, nil
 }

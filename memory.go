@@ -2,11 +2,36 @@ package chatguard
 
 import "github.com/chatguard/chatguard/internal/limits"
 
+// DefaultMemory is Options.MaxMemory where it is 0: 512 MiB.
+const DefaultMemory = 512 << 20
+
+// Capacity is about how many users a Guard remembers at once. IDs that aren't decimal numbers take memory too: with them it is fewer.
+type Capacity struct {
+	Users      int64 // of each channel
+	Everywhere int64 // of all channels together, for limits per user everywhere; 0 without such limits
+}
+
+// Capacity returns how many users a Guard with that Options.MaxMemory remembers under the policy. The error is Validate's.
+func (p Policy) Capacity(maxMemory int64) (c Capacity, err error) {
+	compiled, err := compile(p)
+	if err != nil {
+		return c, err
+	}
+	if maxMemory <= 0 {
+		maxMemory = DefaultMemory
+	}
+	c.Users = compiled.sets[limits.PerUser].UsersIn(maxMemory)
+	if everywhere := compiled.sets[limits.PerUserEverywhere]; everywhere != nil {
+		c.Everywhere = everywhere.UsersIn(maxMemory)
+	}
+	return c, nil
+}
+
 // Memory is how many users a Guard remembers, and how many it forgot since it was made.
 type Memory struct {
 	Users     int   // in each channel, and once more where limits count per user everywhere
 	Forgotten int64 // because their allowance was whole again
-	Evicted   int64 // because there were too many; see Options.MaxUsers
+	Evicted   int64 // because there was no memory for more; see Options.MaxMemory
 	Held      int64 // of the Evicted: those who were throttled, struck, granted something or changing their day
 }
 

@@ -73,7 +73,7 @@ func (g *Guard) setBase(base *compiled, at int64) error {
 	if err != nil {
 		return err
 	}
-	changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxUsers, at)
+	changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxMemory, at)
 	g.channels.adding.Lock() // whoever adds a channel has done so, or begins with the new policy
 	g.base.Store(base)
 	g.channels.adding.Unlock()

@@ -393,15 +393,3 @@ func TestShorterTimeoutReplacesNoLongerOne(t *testing.T) {
 		}
 	}
 }
-
-func TestMemoryIsBounded(t *testing.T) {
-	g := enforced(t, nil, &Options{MaxUsers: 1000})
-	for i := range 20_000 {
-		m := from("invented"+string(rune('a'+i%26))+time.Duration(i).String(), float64(i)/1000)
-		mustCheck(t, g, m)
-	}
-	m := g.Memory()
-	if m.Users > 1300 || m.Evicted < 18_000 || m.Held != 0 {
-		t.Errorf("after 20,000 invented users: %+v", m)
-	}
-}

@@ -153,7 +153,7 @@ func TestQueuesTogether_EachIsAsIfAlone(t *testing.T) {
 			limits[i] = limits[i].named([]string{"own", "shared"}[i]).of(scope)
 		}
 		sets := compileSets(t, Strikes{}, limits[:]...)
-		own, shared := NewTable(sets[PerUser], 1<<20), NewTable(sets[PerChannel], 1<<20)
+		own, shared := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
 		places := map[string][]sent{}
 		at := epoch.UnixNano()
 		for range 60 {
@@ -223,7 +223,7 @@ func TestTidyingIsInvisible(t *testing.T) {
 		}
 		strikes := Strikes{Every: 10 * time.Second, Forget: time.Duration(rapid.SampledFrom([]int64{20e9, 1800e9}).Draw(rt, "forget"))}
 		sets := mustCompile(rt, limits, strikes)
-		tidy, still := NewTable(sets[PerUser], 1<<20), NewTable(sets[PerUser], 1<<20)
+		tidy, still := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerUser], 1<<30)
 		users := append(neighbours(tidy, "7", 2), "7")
 		crowd := neighbours(tidy, "7", 62)[2:]
 		now := epoch.UnixNano()

@@ -6,8 +6,8 @@ import (
 )
 
 // Change holds the users to another set, as of the moment at, and keeps what they have spent: of a limit that stays under its name and
-// algorithm, converted where its parameters changed. Strikes given for practice lapse where the new set is in earnest. It goes from shard
-// to shard, so that a decision waits for a part of the rows only; when it returns, every decision is by the new set.
+// algorithm, converted where its parameters changed. Strikes given for practice lapse where the new set is in earnest. Users for whose rows, if they
+// become wider, there is no memory any more are dropped. It goes from shard to shard, so that a decision waits for a part of the rows only; when it returns, every decision is by the new set.
 func (t *Table) Change(set *Set, at int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -18,12 +18,13 @@ func (t *Table) change(set *Set, at int64) {
 	c := conversionOf(t.set, set, t.longest(), at)
 	fresh := t.fresh
 	seen := false
+	fitting := t.fitting(c.set.width)
 	t.each(func(_ int, s *shard) {
 		if !seen { // before the first user is seen, nobody can have spent anything under the old set
 			seen, fresh = true, c.fresh(t.fresh)
 		}
 		s.mu.Lock()
-		s.change(c, fresh)
+		s.change(c, fresh, fitting.count(s.count))
 		s.mu.Unlock()
 		runtime.Gosched() // whoever has waited for the shard goes on before the next is changed
 	})
@@ -121,7 +122,12 @@ func sameState(a, b []uint64) bool {
 	return slices.Equal(a, b[:len(a)]) && !slices.ContainsFunc(b[len(a):], func(w uint64) bool { return w != 0 })
 }
 
-func (s *shard) change(c conversion, fresh []uint64) {
+// change converts the shard's rows, of which so many may stay.
+func (s *shard) change(c conversion, fresh []uint64, most int) {
+	s.evictTo(most, c.at)
+	if enough := s.enough(s.count); c.set.width > s.width && enough < s.len() {
+		s.layOut(enough)
+	}
 	spentUnder := s.personalRules()
 	old := s.slots
 	s.set, s.fresh, s.width = c.set, fresh, c.set.width

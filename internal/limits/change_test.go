@@ -66,7 +66,7 @@ func TestStrikesForPracticeLapse(t *testing.T) {
 		before, after bool
 		want          int
 	}{{true, false, 1}, {true, true, 2}, {false, false, 2}, {false, true, 2}} {
-		live := NewTable(sets[test.before], 1<<20)
+		live := NewTable(sets[test.before], 1<<30)
 		strikes(live, 0)
 		strikes(live, 1)
 		stored := live.dirty()
@@ -79,7 +79,7 @@ func TestStrikesForPracticeLapse(t *testing.T) {
 		if got := strikes(live, 20); got != test.want {
 			t.Errorf("%+v: %d strikes after a change", test, got)
 		}
-		restarted := NewTable(sets[test.after], 1<<20)
+		restarted := NewTable(sets[test.after], 1<<30)
 		for _, row := range stored.Rows {
 			if err := restarted.Restore(row, nanos(2)); err != nil {
 				t.Fatal(err)

@@ -44,7 +44,7 @@ func drawPast(rt *rapid.T) *past {
 
 // newTable returns an empty table that is held to the present limits.
 func (p *past) newTable() *Table {
-	return NewTable(mustCompile(p.rt, p.limits, p.strikes)[PerUser], 1<<20)
+	return NewTable(mustCompile(p.rt, p.limits, p.strikes)[PerUser], 1<<30)
 }
 
 // happen lets a message come, or something that people do.

@@ -72,7 +72,7 @@ func TestQueuesTogether_TheLongestDelayHolds(t *testing.T) {
 // TestQueuesTogether_SlowQueueBlocksNobodyElse: X waits for up to 8 s in their own queue. The queue of the channel, ten a second, is empty.
 func TestQueuesTogether_SlowQueueBlocksNobodyElse(t *testing.T) {
 	sets := compileSets(t, Strikes{}, leaky(4*time.Second, 3).named("own"), leaky(100*time.Millisecond, 50).named("shared").of(PerChannel))
-	own, shared := NewTable(sets[PerUser], 1<<20), NewTable(sets[PerChannel], 1<<20)
+	own, shared := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
 	for i, want := range []struct {
 		user  string
 		delay time.Duration

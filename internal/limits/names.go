@@ -52,14 +52,12 @@ func (n *names) add(id string) uint64 {
 	return number | namedKey
 }
 
-// drop forgets the name of a key, if it has one.
+// drop forgets the name of a key.
 func (n *names) drop(key uint64) {
-	if key&namedKey != 0 {
-		number := key &^ namedKey
-		delete(n.numbers, n.list[number])
-		n.list[number] = ""
-		n.free = append(n.free, number)
-	}
+	number := key &^ namedKey
+	delete(n.numbers, n.list[number])
+	n.list[number] = ""
+	n.free = append(n.free, number)
 }
 
 // id returns the ID that a key stands for.

@@ -189,7 +189,7 @@ func TestNoParametersPanic(t *testing.T) {
 				rt.Fatalf("limits that are possible one by one aren't together: %v", err)
 			}
 			sets = append(sets, set)
-			tables = append(tables, NewTable(set, 100))
+			tables = append(tables, NewTable(set, 1<<30))
 		}
 		table := tables[0]
 		atTheEnd := false // of time, where a day that ends after it can't be read back
@@ -205,7 +205,7 @@ func TestNoParametersPanic(t *testing.T) {
 			case 2:
 				table.Grant("7", rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "limit"), min(n, MaxMessages), at)
 			case 3:
-				second := NewTable(sets[1], 100)
+				second := NewTable(sets[1], 1<<30)
 				for _, row := range table.dirty().Rows {
 					if err := second.Restore(row, at); err != nil && !atTheEnd {
 						rt.Fatalf("state isn't taken back: %v", err)

@@ -24,7 +24,7 @@ func (t *Table) restore(row StateRow, at, before int64) error {
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	if row.Limit == standingRow && code == standingCode {
-		return p.restoreStanding(data, before)
+		return p.restoreStanding(data, at, before)
 	}
 	i := p.shard.set.stored(row.Limit, code)
 	if i < 0 {
@@ -48,7 +48,7 @@ func (p *place) restore(i int, spent *spending, at, before int64) {
 	if spent.isOver(before) && spent.isOverUnder(rule, at, before) {
 		return
 	}
-	p.seek()
+	p.seek(at)
 	row := s.row(p.slot)
 	row[wordLast] = max(row[wordLast], uint64(spent.last))
 	setRoles(row, spent.roles)
@@ -61,7 +61,7 @@ func (p *place) restore(i int, spent *spending, at, before int64) {
 	}
 }
 
-func (p *place) restoreStanding(data []byte, before int64) error {
+func (p *place) restoreStanding(data []byte, at, before int64) error {
 	stored, err := readStanding(data)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (p *place) restoreStanding(data []byte, before int64) error {
 		return nil
 	}
 	p.find()
-	p.seek()
+	p.seek(at)
 	row := p.shard.row(p.slot)
 	row[wordStrikeAt] = uint64(stored.struckAt)
 	if stored.practice && !strikes.rehearses() {

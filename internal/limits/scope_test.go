@@ -16,9 +16,9 @@ type chats struct {
 func newChats(t *testing.T, limits ...Limit) *chats {
 	t.Helper()
 	sets := compileSets(t, Strikes{Every: 10 * time.Second}, limits...)
-	c := &chats{everywhere: NewTable(sets[PerUserEverywhere], 1000)}
+	c := &chats{everywhere: NewTable(sets[PerUserEverywhere], 1<<30)}
 	for i := range c.users {
-		c.users[i], c.channels[i] = NewTable(sets[PerUser], 1000), NewTable(sets[PerChannel], 1000)
+		c.users[i], c.channels[i] = NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
 	}
 	return c
 }
@@ -83,7 +83,7 @@ func TestScopesWithoutLimits(t *testing.T) {
 	if sets[PerUser] == nil || sets[PerChannel] == nil || sets[PerUserEverywhere] != nil {
 		t.Fatalf("sets %v, want those of users and of channels", sets)
 	}
-	users, channel := NewTable(sets[PerUser], 10), NewTable(sets[PerChannel], 10)
+	users, channel := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
 	for _, want := range []bool{true, false} {
 		var d Decision
 		users.Judge("1", &Request{At: nanos(0), Cost: 1}, &d, Place{Table: channel, User: "c"})

@@ -66,7 +66,7 @@ func newWorld(rt *rapid.T, algorithm string) *world {
 	w.oracle.change(limits, strikes, 0)
 	for scope, set := range mustCompile(rt, limits, strikes) {
 		if set != nil {
-			w.tables[scope] = NewTable(set, 1<<20)
+			w.tables[scope] = NewTable(set, 1<<30)
 		}
 	}
 	// A night with a clock change is within reach, in either direction, or the beginning of time.

@@ -1,6 +1,9 @@
 package limits
 
-import "sync"
+import (
+	"strings"
+	"sync"
+)
 
 // shard is a part of a table under a lock of its own.
 type shard struct {
@@ -37,9 +40,18 @@ func (s *shard) drop(slot int) {
 		delete(s.personal, key)
 		s.table.personals.Add(-1)
 	}
-	s.names.drop(key)
+	if key&namedKey != 0 {
+		s.table.names.Add(-nameBytes(s.names.id(key)))
+		s.names.drop(key)
+	}
 	s.remove(slot)
 	s.table.users.Add(-1)
+}
+
+// name gives an ID that is no number a key. The ID may be part of a longer text, which isn't kept.
+func (s *shard) name(id string) (key uint64) {
+	s.table.names.Add(nameBytes(id))
+	return s.names.add(strings.Clone(id))
 }
 
 // pin keeps a row until a store has confirmed it, where there is one: a row that was dropped instead would come back as it was stored last.

@@ -130,7 +130,6 @@ func TestNamesAreExactAndUsedAgain(t *testing.T) {
 		t.Fatalf("keys %x and %x", anna, berta)
 	}
 	n.drop(anna)
-	n.drop(7)
 	if _, ok := n.find("anna"); ok {
 		t.Error("a name that was dropped is found")
 	}

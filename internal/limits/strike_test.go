@@ -138,7 +138,7 @@ func TestSilenceUntilRetry(t *testing.T) {
 func TestSharedLimitsGiveNoStrikes(t *testing.T) {
 	// The note of strikes that there are is another matter.
 	sets := compileSets(t, Strikes{Every: 10 * time.Second}, bucket(2, time.Hour), bucket(3, 10*time.Hour).named("all").of(PerChannel))
-	users, channel := NewTable(sets[PerUser], 1000), NewTable(sets[PerChannel], 1000)
+	users, channel := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
 	send := func(user string) (d Decision) {
 		users.Judge(user, &Request{At: nanos(0), Cost: 1}, &d, Place{Table: channel})
 		return d

@@ -17,8 +17,9 @@ type Table struct {
 	nameSeed  maphash.Seed                      // spreads IDs that are no numbers
 	keySeed   uint64                            // spreads keys
 	shards    [shardCount]atomic.Pointer[shard] // nil until the first of its users is seen
-	most      int64                             // users, before others have to go
+	memory    int64                             // bytes that the users may take, before others have to go
 	users     atomic.Int64                      // that have a row
+	names     atomic.Int64                      // bytes of those users' IDs that are no numbers
 	personals atomic.Int64                      // users with a record of their own
 	dropped   dropped
 	stored    atomic.Bool // there is a store, which confirms what it has written
@@ -29,9 +30,10 @@ type Table struct {
 	fresh []uint64   // theirs
 }
 
-// NewTable returns an empty table whose users are held to the set, and which keeps about so many of them at most.
-func NewTable(set *Set, most int) *Table {
-	t := &Table{nameSeed: maphash.MakeSeed(), set: set, most: int64(most)}
+// NewTable returns an empty table whose users are held to the set, and take about so many bytes of memory at most. However few those are, the table
+// keeps a user in each of its shards.
+func NewTable(set *Set, memory int64) *Table {
+	t := &Table{nameSeed: maphash.MakeSeed(), set: set, memory: max(1, memory)}
 	t.keySeed = maphash.Bytes(t.nameSeed, nil)
 	return t
 }
@@ -81,17 +83,23 @@ func (p *place) make(at int64) {
 	p.add()
 }
 
-// seek adds the row where it was looked for and is missing, without a thought for the room.
-func (p *place) seek() {
-	if !p.found {
-		p.shard.many = true // a store gives everybody back
-		p.add()
+// seek adds the row that a store gives back, if it is missing, as of that time.
+func (p *place) seek(at int64) {
+	if p.found {
+		return
 	}
+	s := p.shard
+	users := s.table.users.Load()
+	s.many = s.table.hasRoom(2*users, s.width) // it gives everybody back
+	if !s.table.hasRoom(users+1, s.width) {
+		s.evict(at)
+	}
+	p.add()
 }
 
 func (p *place) add() {
 	if !p.known {
-		p.key, p.known = p.shard.names.add(p.user), true
+		p.key, p.known = p.shard.name(p.user), true
 	}
 	p.slot, p.found = p.shard.admit(p.key), true
 }

@@ -91,7 +91,7 @@ func newTable(t testing.TB, limits ...Limit) *Table {
 
 func tableWith(t testing.TB, strikes Strikes, limits ...Limit) *Table {
 	t.Helper()
-	return NewTable(compileSets(t, strikes, limits...)[PerUser], 1<<20)
+	return NewTable(compileSets(t, strikes, limits...)[PerUser], 1<<30)
 }
 
 func bucket(burst int64, refill time.Duration) Limit {

@@ -138,7 +138,7 @@ func fullTable(t *testing.T) (table *Table, users []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table = NewTable(set, 7)
+	table = NewTable(set, set.memoryFor(7))
 	users = table.sameShard(20, "1")
 	for i, user := range users[:7] {
 		table.judge(user, Request{At: nanos(float64(i + 1)), Cost: 1})
@@ -225,9 +225,13 @@ func TestInventedUsersTakeNoMoreRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, prefix := range []string{"", "anna"} {
-		table := NewTable(set, most)
+		memory := set.memoryFor(most)
+		if prefix != "" {
+			memory += most * nameBytes(prefix+"12345")
+		}
+		table := NewTable(set, memory)
 		for i := range 40_000 {
-			table.judge(prefix+strconv.Itoa(i), Request{At: nanos(float64(i) / 100), Cost: int64(1 + i%5)})
+			table.judge(prefix+strconv.Itoa(10_000+i), Request{At: nanos(float64(i) / 100), Cost: int64(1 + i%5)})
 			if n := table.Users(); n > most {
 				t.Fatalf("%d users after %d messages, want %d at most", n, i, most)
 			}

@@ -1,0 +1,105 @@
+package limits
+
+import (
+	"cmp"
+	"slices"
+)
+
+// sampled is how many rows are looked at of which one has to go.
+const sampled = 8
+
+// victim is a row that may go to make room.
+type victim struct {
+	slot int
+	held bool  // it holds something against its user, or for them
+	used int64 // when it was last used
+}
+
+// compare says which of two rows goes first: one that holds nothing, then the least recently used.
+func (v victim) compare(other victim) int {
+	switch {
+	case v.held && !other.held:
+		return 1
+	case !v.held && other.held:
+		return -1
+	}
+	return cmp.Compare(v.used, other.used)
+}
+
+// victim returns the row of a slot as one that may go at that time. It may not if the slot is nobody's, or if its user was given something by name.
+func (s *shard) victim(slot int, at int64) (v victim, ok bool) {
+	if !s.inUse(slot) {
+		return v, false
+	}
+	row := s.row(slot)
+	if has(row, personalFlag) && !s.personal[row[wordUser]].asOf(at).isZero() {
+		return v, false
+	}
+	return victim{slot, s.isHeld(row, at), int64(max(row[wordLast], row[wordStrikeAt]))}, true
+}
+
+// evict drops the row that goes first of a sample.
+func (s *shard) evict(at int64) {
+	var first victim
+	sample := 0
+	for looked := 0; looked < s.len() && sample < sampled; looked++ {
+		v, ok := s.victim(s.advance(), at)
+		if !ok {
+			continue
+		}
+		if sample == 0 || v.compare(first) < 0 {
+			first = v
+		}
+		sample++
+	}
+	if sample > 0 {
+		s.evicted(first)
+	}
+}
+
+// evictTo drops rows until only so many are left.
+func (s *shard) evictTo(count int, at int64) {
+	if count >= s.count {
+		return
+	}
+	victims := make([]victim, 0, s.count)
+	for slot := range s.len() {
+		if v, ok := s.victim(slot, at); ok {
+			victims = append(victims, v)
+		}
+	}
+	slices.SortFunc(victims, victim.compare)
+	for _, v := range victims[:min(len(victims), s.count-count)] {
+		s.evicted(v)
+	}
+}
+
+// evicted drops a row and counts it.
+func (s *shard) evicted(v victim) {
+	s.drop(v.slot)
+	s.table.dropped.evicted.Add(1)
+	if v.held {
+		s.table.dropped.held.Add(1)
+	}
+}
+
+// isHeld reports whether a row holds more than what its user has spent of an allowance that isn't used up.
+func (s *shard) isHeld(row []uint64, at int64) bool {
+	if has(row, pinnedFlag|personalFlag) || int64(row[wordSilentUntil]) > at {
+		return true
+	}
+	if strikes, _ := s.set.lapse(row, at); strikes > 0 {
+		return true
+	}
+	rules := s.rulesOf(row)
+	for i := range rules {
+		r, state := &rules[i], rules[i].state(row)
+		if r.level(r, state, max(at, int64(row[wordLast]))).remaining() == 0 {
+			return true
+		}
+		if r.calendar != nil && loadDay(state).unsettled() {
+			return true
+		}
+	}
+	return false
+}

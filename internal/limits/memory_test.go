@@ -1,0 +1,127 @@
+package limits
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// memoryFor returns how many bytes so many users take whose IDs are numbers.
+func (s *Set) memoryFor(users int64) int64 { return (users + spareRows) * userBytes(s.width) }
+
+// heap returns how many bytes are in use.
+func heap() int64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what a pool holds goes the second time
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+// TestMemory_WhatAUserTakes holds the bytes that are counted for a user against those that the heap grows by.
+func TestMemory_WhatAUserTakes(t *testing.T) {
+	const users = 50_000
+	for _, test := range []struct {
+		name  string
+		limit Limit
+		id    func(i int) string
+	}{
+		{"a number", bucket(3, time.Hour), func(i int) string { return strconv.Itoa(1_000_000 + i) }},
+		{"a short name", bucket(3, time.Hour), func(i int) string { return "u" + strconv.Itoa(i) }},
+		{"a long name", bucket(3, time.Hour), func(i int) string { return fmt.Sprintf("%0250d", i) }},
+		{"a log of 100", window("sliding-log", 100, time.Hour), func(i int) string { return strconv.Itoa(1_000_000 + i) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			table := NewTable(compileSets(t, Strikes{}, test.limit)[PerUser], 1<<40)
+			before := heap()
+			for i := range users {
+				table.judge(test.id(i), Request{At: nanos(0), Cost: 1})
+			}
+			got, counted := heap()-before, table.need(users, table.set.width)
+			if ratio := float64(got) / float64(counted); ratio < 0.85 || ratio > 1.1 {
+				t.Errorf("%d bytes are taken for each, %d counted", got/users, counted/users)
+			}
+			runtime.KeepAlive(table)
+		})
+	}
+}
+
+// TestMemory_Bounded: however wide rows are, and whatever IDs users have, a table takes no more memory than it may, and keeps as many users as fit.
+func TestMemory_Bounded(t *testing.T) {
+	for _, limit := range []Limit{bucket(3, time.Hour), window("sliding-log", maxLog, time.Hour)} {
+		for _, prefix := range []string{"1", "somebody"} {
+			t.Run(limit.Name+" "+prefix, func(t *testing.T) {
+				set := compileSets(t, Strikes{}, limit)[PerUser]
+				memory := max(8<<20, 4*set.memoryFor(leastSlots*shardCount)) // far more than the first slots of all shards
+				table := NewTable(set, memory)
+				before := heap()
+				fit := set.UsersIn(memory)
+				for i := range 2 * fit {
+					table.judge(prefix+strconv.FormatInt(1_000_000+i, 10), Request{At: nanos(0) + i, Cost: 1})
+				}
+				least := fit * 95 / 100
+				if prefix != "1" {
+					least = (memory - set.memoryFor(0)) / (userBytes(set.width) + nameBytes("somebody1234567")) * 95 / 100
+				}
+				got, users := heap()-before, int64(table.Users())
+				if got > memory*105/100 || users < least || users > fit {
+					t.Errorf("%d bytes are taken for %d users, want %d, and %d to %d", got, users, memory, least, fit)
+				}
+				if _, evicted, _ := table.Dropped(); evicted != 2*fit-users {
+					t.Errorf("%d rows had to go, want %d", evicted, 2*fit-users)
+				}
+			})
+		}
+	}
+}
+
+// TestMemory_WiderRows: a change to wider rows keeps the users whom there is memory for, those who are throttled before the others, and of these
+// who wrote last.
+func TestMemory_WiderRows(t *testing.T) {
+	const memory, users = 64 << 20, 50_000
+	table := NewTable(compileSets(t, Strikes{}, bucket(2, 1000*time.Hour))[PerUser], memory)
+	before := heap()
+	for i := range int64(users) {
+		cost := int64(1)
+		if i%100 == 0 { // all is used
+			cost = 2
+		}
+		table.judge(strconv.FormatInt(1_000_000+i, 10), Request{At: nanos(0) + i, Cost: cost})
+	}
+	wide := compileSets(t, Strikes{}, bucket(2, 1000*time.Hour), window("sliding-log", maxLog, time.Hour))[PerUser]
+	fit := wide.UsersIn(memory)
+	table.Change(wide, nanos(1))
+	if got, kept := heap()-before, int64(table.Users()); got > memory*110/100 || kept < fit || kept > fit+shardCount {
+		t.Fatalf("%d bytes are taken for %d users, want %d, and %d", got, kept, memory, fit)
+	}
+	for i := range users {
+		id := strconv.Itoa(1_000_000 + i)
+		if wanted := i%100 == 0 || i > users-2000; wanted && !table.has(id) {
+			t.Errorf("user %d, who wrote last or is throttled, has gone", i)
+		} else if i%100 != 0 && i < users/2 && table.has(id) {
+			t.Errorf("user %d is there", i)
+		}
+	}
+	if _, evicted, held := table.Dropped(); evicted != users-int64(table.Users()) || held != 0 {
+		t.Errorf("%d rows had to go, of which %d held", evicted, held)
+	}
+}
+
+// TestMemory_Restored: a store gives back no more users than there is memory for.
+func TestMemory_Restored(t *testing.T) {
+	set := compileSets(t, Strikes{}, bucket(3, 1000*time.Hour))[PerUser]
+	full, small := NewTable(set, 1<<40), NewTable(set, set.memoryFor(5000))
+	for i := range 20_000 {
+		full.judge(strconv.Itoa(i), Request{At: nanos(float64(i)), Cost: 1})
+	}
+	for _, row := range full.dirty().Rows {
+		if err := small.Restore(row, nanos(20_000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if small.Users() != 5000 {
+		t.Errorf("%d users are given back, want 5000", small.Users())
+	}
+}

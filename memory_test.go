@@ -1,0 +1,70 @@
+package chatguard
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestMemory_Bounded(t *testing.T) {
+	g := enforced(t, nil, &Options{MaxMemory: 220_000}) // some 1,000 users with such IDs
+	for i := range 20_000 {
+		m := from("invented"+string(rune('a'+i%26))+time.Duration(i).String(), float64(i)/1000)
+		mustCheck(t, g, m)
+	}
+	m := g.Memory()
+	if m.Users < 800 || m.Users > 1300 || m.Evicted < 18_000 || m.Held != 0 {
+		t.Errorf("after 20,000 invented users: %+v", m)
+	}
+}
+
+// logOf is a policy of one sliding-log.
+func logOf(messages int, per Scope) Policy {
+	p := DefaultPolicy()
+	p.Limits = []Limit{{Name: "log", Algorithm: SlidingLog, Messages: messages, Every: time.Hour, Per: per}}
+	return p
+}
+
+func TestMemory_PolicyWithWiderRows(t *testing.T) {
+	const memory = 32 << 20
+	g, err := New(DefaultPolicy(), &Options{MaxMemory: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20_000 {
+		mustCheck(t, g, from(fmt.Sprint(1_000_000+i), 0))
+	}
+	wide := logOf(300, PerUser)
+	if err := g.SetPolicy("", wide, monday); err != nil {
+		t.Fatal(err)
+	}
+	fit, err := wide.Capacity(memory)
+	if m := g.Memory(); err != nil || int64(m.Users) > fit.Users*105/100 || int64(m.Users) < fit.Users || m.Evicted != int64(20_000-m.Users) {
+		t.Errorf("after a change to longer rows: %+v, want %+v; %v", m, fit, err)
+	}
+}
+
+func TestPolicy_Capacity(t *testing.T) {
+	everywhere := logOf(1024, PerUserEverywhere)
+	for _, test := range []struct {
+		name   string
+		policy Policy
+		memory int64
+		want   Capacity // a hundredth more or less
+	}{
+		{"the default policy", DefaultPolicy(), 0, Capacity{Users: 6_954_000}},
+		{"half the memory", DefaultPolicy(), DefaultMemory / 2, Capacity{Users: 3_477_000}},
+		{"the longest log", logOf(1024, PerUser), 0, Capacity{Users: 54_500}},
+		{"in all channels", everywhere, 0, Capacity{Users: 11_120_000, Everywhere: 54_500}},
+		{"next to nothing", DefaultPolicy(), 1, Capacity{Users: 256}},
+	} {
+		got, err := test.policy.Capacity(test.memory)
+		near := func(got, want int64) bool { return got >= want-want/100 && got <= want+want/100 }
+		if err != nil || !near(got.Users, test.want.Users) || !near(got.Everywhere, test.want.Everywhere) {
+			t.Errorf("%s: %+v, %v; want %+v", test.name, got, err, test.want)
+		}
+	}
+	if _, err := logOf(1025, PerUser).Capacity(0); err == nil {
+		t.Error("a policy that isn't valid has a capacity")
+	}
+}
