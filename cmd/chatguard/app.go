@@ -200,6 +200,7 @@ func (a *app) openStore(ctx context.Context) (err error) {
 		return withoutDatabase(err)
 	}
 	a.guard, err = chatguard.New(a.config.Policy, &chatguard.Options{
+		MaxMemory: int64(a.config.MemoryPerTable),
 		Observer: func(m chatguard.Message, v chatguard.Verdict) {
 			a.store.Observe(m, v)
 			a.web.Observe(m, v)

@@ -88,6 +88,7 @@ type check struct {
 func (d *doctor) checks() []check {
 	here := []check{
 		{"configuration", d.configuration},
+		{"memory", d.memory},
 		{"environment", d.environment},
 		{"database", d.database},
 		{"zone", d.zones},

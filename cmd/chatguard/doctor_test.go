@@ -130,6 +130,7 @@ func TestAllIsWell(t *testing.T) {
 				text := regexp.MustCompile(`until .*`).ReplaceAllString(p.names().Replace(strings.Join(report, "\n")), "until …")
 				want := strings.TrimPrefix(`
 ok       configuration  chatguard.toml: enforces in #gardenhour, #teatime
+ok       memory         512MiB for the users of a channel: about 7.0 million at once
 ok       environment    over the file: nothing
 ok       database       FOLDER/chatguard.db, which nobody uses now
 ok       zone           Europe/Berlin: it is Sat 2026-03-28 22:30 CET there, and the day ends at Sun 2026-03-29 00:00 CET
@@ -181,6 +182,11 @@ problem  configuration  chatguard.toml: penalties.ladder: has "drop", which only
 			p.config.Policy.Limits[0] = chatguard.Limit{Name: "calm", Algorithm: chatguard.LeakyBucket, Every: time.Second, Queue: 2}
 		}, `
 note     configuration  limit "calm": a bot can't hold messages, so the delay of a leaky-bucket has no effect: …`},
+		"long rows and little memory": {func(p *patient) {
+			p.config.MemoryPerTable = 64 << 20
+			p.config.Policy.Limits[0] = chatguard.Limit{Name: "hour", Algorithm: chatguard.SlidingLog, Messages: 1024, Every: time.Hour}
+		}, `
+ok       memory         64MiB for the users of a channel: about 6,300 at once`},
 		"a table for nobody": {func(p *patient) { p.config.Channels = map[string]chatguard.Policy{"gardenhuor": p.config.Policy} }, `
 note     configuration  [channel.gardenhuor] is for a channel that isn't in twitch.channels, and so isn't moderated, unless a server asks about it`},
 		"days of several zones": {func(p *patient) {

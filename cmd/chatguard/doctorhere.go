@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -42,6 +43,32 @@ func (d *doctor) configuration(context.Context) (list []finding) {
 			"a message has a place and stays, or has none and is penalised", name))
 	}
 	return list
+}
+
+// memory says how many users are remembered at once: of the channel whose policy keeps most of each.
+func (d *doctor) memory(context.Context) []finding {
+	users := int64(math.MaxInt64)
+	for _, p := range d.policies() {
+		capacity, err := p.Capacity(int64(d.cfg.MemoryPerTable))
+		if err != nil {
+			return []finding{wrongBy(err)}
+		}
+		if users = min(users, capacity.Users); capacity.Everywhere > 0 {
+			users = min(users, capacity.Everywhere)
+		}
+	}
+	return []finding{fine("%s for the users of a channel: about %s at once", d.cfg.MemoryPerTable, about(users))}
+}
+
+// about is a number of users in a few figures.
+func about(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1f million", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%d,%d00", n/1000, n%1000/100)
+	}
+	return fmt.Sprint(n)
 }
 
 // policies are those of the configuration: of all channels, and of single ones.

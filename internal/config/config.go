@@ -21,6 +21,8 @@ type Config struct {
 	FlushInterval time.Duration `toml:"flush_interval"` // time between two writes of what changed
 	Retention     Retention     `toml:"retention"`      // how long the journal is kept
 
+	MemoryPerTable Size `toml:"memory_per_table"` // what the users of a channel take at most, and once more those of limits per user everywhere
+
 	Twitch  Twitch           `toml:"twitch"`
 	Check   Check            `toml:"check"`
 	Notices Notices          `toml:"notices"`
@@ -94,6 +96,8 @@ func Default() Config {
 		Timezone:      policy.Timezone,
 		FlushInterval: time.Second,
 		Retention:     Retention(30 * day),
+
+		MemoryPerTable: chatguard.DefaultMemory,
 		Twitch: Twitch{
 			Channels:        []string{},
 			Transport:       "irc",

@@ -57,6 +57,7 @@ func TestEveryValueIsTaken(t *testing.T) {
 		timezone = "Asia/Kolkata"
 		flush_interval = "250ms"
 		retention = "36h"
+		memory_per_table = "2GiB"
 		[twitch]
 		channels = [" #Gardenhour ", "TeaTime"]
 		client_id = "abc"
@@ -109,6 +110,9 @@ func TestEveryValueIsTaken(t *testing.T) {
 		Timezone:      "Asia/Kolkata",
 		FlushInterval: 250 * time.Millisecond,
 		Retention:     Retention(36 * time.Hour),
+
+		MemoryPerTable: 2 * gibibyte,
+
 		Twitch: Twitch{
 			Channels:        []string{"gardenhour", "teatime"},
 			ClientID:        "abc",

@@ -38,6 +38,39 @@ func parseDays(text string) (time.Duration, error) {
 	return time.Duration(n) * day, err
 }
 
+// Size is an amount of memory in bytes. As text it is a number of mebibytes or gibibytes: "512MiB", "2GiB".
+type Size int64
+
+const (
+	mebibyte Size = 1 << 20
+	gibibyte Size = 1 << 30
+	mostSize      = 1024 * gibibyte
+)
+
+// String is the amount as UnmarshalText reads it.
+func (s Size) String() string {
+	if s%gibibyte == 0 {
+		return fmt.Sprintf("%dGiB", s/gibibyte)
+	}
+	return fmt.Sprintf("%dMiB", s/mebibyte)
+}
+
+// UnmarshalText reads an amount from 1 MiB to 1,024 GiB.
+func (s *Size) UnmarshalText(text []byte) error {
+	unit := mebibyte
+	number, ok := strings.CutSuffix(string(text), "MiB")
+	if !ok {
+		unit = gibibyte
+		number, ok = strings.CutSuffix(string(text), "GiB")
+	}
+	n, err := strconv.ParseUint(number, 10, 32)
+	if size := Size(n) * unit; ok && err == nil && size > 0 && size <= mostSize {
+		*s = size
+		return nil
+	}
+	return fmt.Errorf(`%q is no amount of memory from 1MiB to 1024GiB (want "512MiB", "2GiB")`, text)
+}
+
 // Secret is a text that no log and no error shows. It comes from the environment only.
 type Secret string
 
