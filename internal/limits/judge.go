@@ -109,7 +109,7 @@ func (a *account) arrive(at int64) {
 	}
 	a.at, a.changed, a.pinned = at, true, true
 	a.row[wordLast] = uint64(at)
-	a.row[wordStrikeAt] = min(a.row[wordStrikeAt], uint64(at))
+	rewindStrikes(a.row, max(last, int64(a.row[wordStrikeAt])), at)
 	for i := range a.rules {
 		r := &a.rules[i]
 		r.rewind(r, r.state(a.row), last, at)

@@ -33,7 +33,7 @@ func (s *Set) strike(row []uint64, sentAt int64, d *Decision) (changed bool) {
 	at := d.At
 	since := at - int64(row[wordStrikeAt])
 	if since < -clockJump {
-		row[wordStrikeAt] = uint64(at) // the clock has jumped back since
+		rewindStrikes(row, int64(row[wordStrikeAt]), at)
 	}
 	since = max(0, since)
 	count := strikeCount(row)
@@ -51,6 +51,16 @@ func (s *Set) strike(row []uint64, sentAt int64, d *Decision) (changed bool) {
 	d.Strikes, d.Series = count, seriesOf(row)
 	s.silence(row, sentAt, d)
 	return struckAt != row[wordStrikeAt] || meta != row[wordMeta] || silentUntil != row[wordSilentUntil]
+}
+
+// rewindStrikes brings strikes and silence to a clock that jumped back to at. What was left of a silence at the time last is left now.
+func rewindStrikes(row []uint64, last, at int64) {
+	row[wordStrikeAt] = min(row[wordStrikeAt], uint64(at))
+	if left := int64(row[wordSilentUntil]) - last; left > 0 {
+		row[wordSilentUntil] = uint64(at + left)
+	} else {
+		row[wordSilentUntil] = 0
+	}
 }
 
 // judge gives a message that is throttled a strike, or says what that would do where none are given, and reports whether the row has changed.

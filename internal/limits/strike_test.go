@@ -135,6 +135,29 @@ func TestSilenceUntilRetry(t *testing.T) {
 	}
 }
 
+// TestSilence_AfterAJump: a clock that jumps back makes no silence longer than it was. Otherwise it would stand in the way of the next penalties.
+func TestSilence_AfterAJump(t *testing.T) {
+	strikes := Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute, Ladder: []int64{0, 60 * nanosPerSecond}}
+	for _, back := range []float64{75, 10_000} {
+		for _, spends := range []bool{true, false} { // what is throttled alone leaves the last spending where it was
+			table := tableWith(t, strikes, bucket(2, time.Hour))
+			if spends {
+				run(t, table, []step{{at: 20_000, ok: true}})
+			}
+			table.send(20_000, 3)
+			table.send(20_010, 3) // silent for a minute
+			now := 20_010 - back
+			if spends {
+				table.send(now, 1) // it passes
+			}
+			d := table.send(now, 3)
+			if want := nanos(now) + 60*nanosPerSecond; d.Silenced || table.standing(now).SilentUntil > want {
+				t.Errorf("%v s back: the next penalty is replaced, until %d, want %d at most", back, table.standing(now).SilentUntil, want)
+			}
+		}
+	}
+}
+
 func TestSharedLimitsGiveNoStrikes(t *testing.T) {
 	// The note of strikes that there are is another matter.
 	sets := compileSets(t, Strikes{Every: 10 * time.Second}, bucket(2, time.Hour), bucket(3, 10*time.Hour).named("all").of(PerChannel))
