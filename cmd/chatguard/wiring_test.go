@@ -326,3 +326,27 @@ func TestASecondOwnerIsRefused(t *testing.T) {
 		t.Errorf("%s, want %q", out, want)
 	}
 }
+
+// TestMemoryPerTable_IsTheGuards: what the configuration says of the memory holds for the users of a channel.
+func TestMemoryPerTable_IsTheGuards(t *testing.T) {
+	c := config.Default()
+	c.Database, c.Web.Listen, c.MemoryPerTable = filepath.Join(t.TempDir(), "chatguard.db"), "127.0.0.1:0", 1<<20
+	a, err := newApp(t.Context(), c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	fit, err := c.Policy.Capacity(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range fit.Users + 1000 {
+		m := chatguard.Message{ChannelID: "1", User: chatguard.User{ID: fmt.Sprint(1_000_000 + i)}, SentAt: time.Unix(1, 0)}
+		if _, err := a.guard.Check(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m := a.guard.Memory(); int64(m.Users) != fit.Users || m.Evicted != 1000 {
+		t.Errorf("%+v, want %d users", m, fit.Users)
+	}
+}
