@@ -39,6 +39,7 @@ func (m *Message) request(q *limits.Request, at time.Time, exempt Roles) (err er
 // begin writes down what a verdict, which is the zero one, says of any message.
 func (v *Verdict) begin(m *Message, at time.Time, degraded bool) {
 	v.At, v.ChannelID, v.UserID, v.Allowed, v.Remaining, v.Degraded = at, m.ChannelID, m.User.ID, true, -1, degraded
+	v.atNow = m.SentAt.IsZero()
 }
 
 // decide writes down what the limits have decided on a message of that time.

@@ -26,7 +26,8 @@ const maxID = 256
 
 // Options are what a Guard may be given beyond its policy. A nil *Options is the same as the zero value.
 type Options struct {
-	// Now is the clock for messages that bring no time. Nil means time.Now.
+	// Now is the clock for messages that bring no time. Nil means the wall clock without its steps: it is followed slowly, by 5 % of the time
+	// that passes, and at once only where it is more than a minute away.
 	Now func() time.Time
 
 	// Observer is told every verdict, in the goroutine that asked for it and after the decision is final. It must not block, and must be
@@ -66,7 +67,7 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Guard{now: time.Now, maxMemory: DefaultMemory}
+	g := &Guard{now: newClock().now, maxMemory: DefaultMemory}
 	if opts != nil {
 		g.AddObserver(opts.Observer)
 		if opts.Now != nil {
@@ -130,6 +131,10 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error
 	g.tell(m, v)
 	return taken, nil
 }
+
+// Now returns the time by the Guard's clock: a message without a time is judged by it, and whoever grants, resets or explains as of now does so by
+// it. It is Options.Now where that was given.
+func (g *Guard) Now() time.Time { return g.now() }
 
 // entries returns the first of n new entry IDs that follow one another.
 func (g *Guard) entries(n int) EntryID {

@@ -17,10 +17,11 @@ func (v *Verdict) Hold(ctx context.Context) error {
 	return waitUntil(ctx, v.turnAt())
 }
 
-// turnAt is when a message's turn comes: after Delay at the latest, should the clock that At is from be ahead of this machine's.
+// turnAt is when a message's turn comes: after Delay where the message brought no time, for the Guard's clock needn't agree with this machine's, and
+// after Delay at the latest, should the clock that At is from be ahead.
 func (v *Verdict) turnAt() time.Time {
 	turn, latest := v.At.Add(v.Delay), time.Now().Add(v.Delay)
-	if turn.After(latest) {
+	if v.atNow || turn.After(latest) {
 		return latest
 	}
 	return turn

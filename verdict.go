@@ -34,6 +34,8 @@ type Verdict struct {
 	Late    time.Duration // how much later than At it counted: chat arrives out of order
 	Counted int           // how many of its cost count all the same, in every limit that counts throttled messages
 	Series  uint8         // of the strikes: another one once they have lapsed
+
+	atNow bool // At is when it was decided, by the Guard's clock
 }
 
 // Throttled reports whether a limit stood in the way of the message that was judged, enforced or only observed.

@@ -1,0 +1,96 @@
+package chatguard
+
+import (
+	"testing"
+	"time"
+)
+
+// TestClock_Steps: steps of the wall clock of up to a minute are followed slowly and never backwards, larger ones at once.
+func TestClock_Steps(t *testing.T) {
+	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	for _, step := range []time.Duration{0, 500 * time.Microsecond, time.Second, 20 * time.Second, time.Minute, 61 * time.Second, 2 * time.Hour, 48 * time.Hour} {
+		for _, step := range []time.Duration{step, -step} {
+			var elapsed, ahead time.Duration
+			c := startClock(start, func() (time.Time, time.Duration) { return start.Add(elapsed + ahead), elapsed })
+			if got := c.now(); !got.Equal(start) {
+				t.Fatalf("step %v: starts at %v", step, got)
+			}
+			elapsed, ahead = 10*time.Second, step
+			want := start.Add(elapsed)
+			if step.Abs() > clockJump {
+				want = want.Add(step)
+			}
+			if got := c.now(); !got.Equal(want) {
+				t.Errorf("step %v: %v at once, want %v", step, got, want)
+			}
+			last := c.now()
+			for range 1200 {
+				elapsed += time.Second
+				got := c.now()
+				if passed := got.Sub(last); passed < 950*time.Millisecond || passed > 1050*time.Millisecond {
+					t.Fatalf("step %v: %v passed within a second", step, passed)
+				}
+				last = got
+			}
+			if off := last.Sub(start.Add(elapsed + step)).Abs(); off > clockTolerance {
+				t.Errorf("step %v: %v away from the wall clock after 20 minutes", step, off)
+			}
+		}
+	}
+}
+
+// TestClock_ThereAndBack: a step that is taken back while it is followed leaves nothing behind.
+func TestClock_ThereAndBack(t *testing.T) {
+	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	var elapsed, ahead time.Duration
+	c := startClock(start, func() (time.Time, time.Duration) { return start.Add(elapsed + ahead), elapsed })
+	for _, s := range []struct{ at, ahead, want time.Duration }{
+		{at: 0, ahead: 0, want: 0},
+		{at: 10 * time.Second, ahead: -20 * time.Second, want: 10 * time.Second},
+		{at: 30 * time.Second, ahead: -20 * time.Second, want: 29 * time.Second},
+		{at: 30 * time.Second, ahead: 0, want: 29 * time.Second},
+		{at: 40 * time.Second, ahead: 0, want: 39500 * time.Millisecond},
+		{at: 60 * time.Second, ahead: 0, want: 60 * time.Second},
+		{at: 61 * time.Second, ahead: 48 * time.Hour, want: 48*time.Hour + 61*time.Second},
+		{at: 62 * time.Second, ahead: 0, want: 62 * time.Second},
+	} {
+		elapsed, ahead = s.at, s.ahead
+		if got := c.now().Sub(start); got != s.want {
+			t.Errorf("at %v with the wall clock %v ahead: %v, want %v", s.at, s.ahead, got, s.want)
+		}
+	}
+}
+
+// TestGuard_CalmUserUnderClockSteps: a user who keeps to the limit is never throttled, whatever the wall clock does, and one who doesn't is.
+func TestGuard_CalmUserUnderClockSteps(t *testing.T) {
+	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	for _, step := range []time.Duration{20 * time.Second, 50 * time.Second, 61 * time.Second, 2 * time.Hour, 48 * time.Hour} {
+		for _, step := range []time.Duration{step, -step} {
+			var elapsed, ahead time.Duration
+			c := startClock(start, func() (time.Time, time.Duration) { return start.Add(elapsed + ahead), elapsed })
+			g := enforced(t, nil, &Options{Now: c.now})
+			throttled := map[string]int{}
+			for i := range 240 { // half seconds; the clock steps there and back
+				elapsed, ahead = time.Duration(i)*time.Second/2, 0
+				if i >= 60 && i < 140 {
+					ahead = step
+				}
+				for user, every := range map[string]int{"calm": 10, "brisk": 9, "spammer": 1} {
+					if i%every != 0 {
+						continue
+					}
+					v, err := g.Check(t.Context(), Message{ChannelID: "room", User: User{ID: user}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !v.Allowed {
+						throttled[user]++
+					}
+				}
+			}
+			if throttled["calm"]+throttled["brisk"] > 0 || throttled["spammer"] < 100 {
+				t.Errorf("step %v: throttled %v", step, throttled)
+			}
+		}
+	}
+}
