@@ -1,0 +1,74 @@
+package clock
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestMonotonic: the clock goes on as time does.
+func TestMonotonic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := Monotonic()
+		start := now()
+		if off := start.Sub(time.Now().Round(0)).Abs(); off != 0 {
+			t.Errorf("starts %v away from the wall clock", off)
+		}
+		<-time.After(90 * time.Second)
+		if passed := now().Sub(start); passed != 90*time.Second {
+			t.Errorf("%v passed", passed)
+		}
+	})
+}
+
+// TestChat: stamps move the clock forward at once, and back slowly once the stamps that were ahead are old; what arrives late changes nothing.
+func TestChat(t *testing.T) {
+	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	elapsed := time.Duration(0)
+	type step struct{ at, stamp, want time.Duration } // after the start; a stamp of -1 is none
+	const none = -1
+	for name, steps := range map[string][]step{
+		"no stamp":                 {{0, none, 0}, {time.Hour, none, time.Hour}},
+		"the local clock is right": {{0, 0, 0}, {time.Second, 900 * time.Millisecond, time.Second}},
+		"the local clock is slow by two hours": {
+			{0, 2 * time.Hour, 2 * time.Hour}, {time.Minute, none, 2*time.Hour + time.Minute},
+		},
+		"the first stamp is taken at once": {
+			{10 * time.Second, 7 * time.Second, 7 * time.Second}, {20 * time.Second, 17*time.Second + 1, 17*time.Second + 1},
+		},
+		"the least delay counts": {
+			{0, 0, 0}, {10 * time.Second, 12 * time.Second, 12 * time.Second}, {20 * time.Second, 15 * time.Second, 22 * time.Second},
+		},
+		"a stall of half an hour: what arrives late changes nothing": {
+			{0, 0, 0}, {5 * time.Second, 5 * time.Second, 5 * time.Second},
+			{1800 * time.Second, 6 * time.Second, 1800 * time.Second}, {1801 * time.Second, 900 * time.Second, 1801 * time.Second},
+			{1802 * time.Second, 1802 * time.Second, 1802 * time.Second},
+		},
+		"the machine slept for half an hour": {
+			{0, 0, 0}, {5 * time.Second, 1805 * time.Second, 1805 * time.Second}, {6 * time.Second, none, 1806 * time.Second},
+		},
+		"a stamp that was ahead is given up slowly": {
+			{0, 20 * time.Second, 20 * time.Second},
+			{11 * time.Minute, 11 * time.Minute, 11*time.Minute + 20*time.Second},
+			{22 * time.Minute, 22 * time.Minute, 22*time.Minute + 20*time.Second},
+			{22*time.Minute + 100*time.Second, none, 22*time.Minute + 115*time.Second},
+			{22*time.Minute + 400*time.Second, none, 22*time.Minute + 400*time.Second},
+		},
+		"one that was far ahead at once": {
+			{0, 0, 0}, {time.Second, 24 * time.Hour, 24 * time.Hour}, {12 * time.Minute, 12 * time.Minute, 24*time.Hour + 719*time.Second},
+			{24 * time.Minute, 24 * time.Minute, 24 * time.Minute},
+		},
+	} {
+		elapsed = 0
+		c := NewChat(func() time.Time { return start.Add(elapsed) })
+		for n, s := range steps {
+			elapsed = s.at
+			if s.stamp != none {
+				c.Observe(start.Add(s.stamp))
+			}
+			if got := c.Now().Sub(start); got != s.want {
+				t.Errorf("%s, step %d: %v, want %v", name, n, got, s.want)
+			}
+		}
+	}
+}
