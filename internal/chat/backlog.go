@@ -164,7 +164,7 @@ func (b *backlog) next(left int) (s *step, done bool) {
 	}
 	free := left - b.inFlight // those under way may not have taken their part yet
 	if free <= 0 {
-		b.starved = b.bot.options.Now()
+		b.starved = b.bot.steady()
 		b.brake()
 		return nil, false
 	}
@@ -228,7 +228,7 @@ func (l *lane) line(p *pile) {
 
 // expire gives up on what has waited for so long that everyone has read it. The caller holds mu.
 func (b *backlog) expire() {
-	late := b.bot.options.Now().Add(-b.bot.options.Patience)
+	late := b.bot.steady().Add(-b.bot.options.Patience)
 	reason := "too late: the chat's server was slow"
 	if b.starved.After(late) {
 		reason = "too late: the request budget is used up"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -34,11 +35,11 @@ type Options struct {
 	SlowModes map[string]string // what Settings kept of SlowModeSetting, by channel ID: it is put back at the start
 	Settings  Settings          // keeps what slow mode was; nil means that it isn't touched
 
-	Workers   int           // penalties under way at once in each channel; 0 means 32
-	QueueSize int           // penalties that wait in each channel; 0 means 4096
-	Patience  time.Duration // how long a penalty may wait before it is given up as too late; 0 means 15 s
-	Grace     time.Duration // how long waiting penalties may still be carried out when the Bot stops; 0 means 5 s
-	Now       func() time.Time
+	Workers   int              // penalties under way at once in each channel; 0 means 32
+	QueueSize int              // penalties that wait in each channel; 0 means 4096
+	Patience  time.Duration    // how long a penalty may wait before it is given up as too late; 0 means 15 s
+	Grace     time.Duration    // how long waiting penalties may still be carried out when the Bot stops; 0 means 5 s
+	Now       func() time.Time // the chat's time; nil means the Guard's clock
 	Logger    *slog.Logger
 }
 
@@ -46,6 +47,7 @@ type Options struct {
 // the order of the messages, and those of one user never overlap; no channel waits for another.
 type Bot struct {
 	options    Options
+	steady     func() time.Time // for pauses and budgets: a clock that doesn't follow the steps of the wall clock
 	backlog    *backlog
 	brakes     *brakes
 	voice      *voice
@@ -72,7 +74,7 @@ func New(o Options) *Bot {
 		o.Grace = 5 * time.Second
 	}
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now = o.Guard.Now
 	}
 	if o.Report == nil {
 		o.Report = func(journal.Outcome) {}
@@ -80,10 +82,10 @@ func New(o Options) *Bot {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	b := &Bot{options: o}
+	b := &Bot{options: o, steady: clock.Monotonic()}
 	b.backlog, b.brakes, b.voice = newBacklog(b), newBrakes(b), newVoice(b)
 	b.commands = &commands{bot: b, desks: map[string]*desk{}}
-	b.notices = newNotices(o.Notices, o.Now)
+	b.notices = newNotices(o.Notices, b.steady)
 	return b
 }
 
@@ -176,7 +178,7 @@ func (b *Bot) own(messages []chatguard.Message) []chatguard.Message {
 
 // throttled has a message acted on.
 func (b *Bot) throttled(m *chatguard.Message, v *chatguard.Verdict) {
-	j := job{message: *m, verdict: *v, since: b.options.Now()}
+	j := job{message: *m, verdict: *v, since: b.steady()}
 	if refused := b.backlog.add(j); refused != "" {
 		b.report(&j, v.Penalty.Action, journal.Skipped, refused)
 	}

@@ -269,7 +269,7 @@ func TestNoChannelWaitsForAnother(t *testing.T) {
 		batch = append(batch, m)
 	}
 	m := stuckIn{&recorder{block: make(chan struct{})}, "1"}
-	guard, err := chatguard.New(enforcing("delete"), nil)
+	guard, err := chatguard.New(enforcing("delete"), &chatguard.Options{Now: func() time.Time { return monday }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,10 +78,10 @@ func (k *brakes) run(reading, acting context.Context) {
 			k.apply(acting, channelID)
 			k.tell()
 		case <-tick.C:
-			k.release(acting, k.bot.options.Now())
+			k.release(acting, k.bot.steady())
 			k.tell()
 		case <-reading.Done():
-			k.release(acting, k.bot.options.Now().Add(calm+brakeRests))
+			k.release(acting, k.bot.steady().Add(calm+brakeRests))
 			return
 		}
 	}
@@ -106,13 +106,13 @@ func (k *brakes) recall() {
 			k.bot.options.Logger.Error("what slow mode was before a flood can't be read: check it in the channel's settings", "channel", channelID, "error", err)
 			continue
 		}
-		k.on[channelID] = &brake{former: kept.Former, ours: kept.Ours, applied: true, until: k.bot.options.Now()}
+		k.on[channelID] = &brake{former: kept.Former, ours: kept.Ours, applied: true, until: k.bot.steady()}
 	}
 }
 
 // apply turns slow mode on in a channel where it isn't, once it is kept what to put back.
 func (k *brakes) apply(ctx context.Context, channelID string) {
-	now := k.bot.options.Now()
+	now := k.bot.steady()
 	switch b := k.on[channelID]; {
 	case b != nil && b.applied:
 		b.until = now.Add(calm)

@@ -45,7 +45,7 @@ func (b *Bot) complain(what string, args ...any) { b.complainOf(what, what, args
 
 // complainOf does so for a warning whose kind takes more than its text to tell.
 func (b *Bot) complainOf(kind, what string, args ...any) {
-	if write, others := b.complaints.add(kind, b.options.Now()); write {
+	if write, others := b.complaints.add(kind, b.steady()); write {
 		b.options.Logger.Warn(what, append(args, "unwritten_like_it", others)...)
 	}
 }

@@ -23,14 +23,14 @@ type notices struct {
 	guard   *chatguard.Guard // one notice in a cooldown, for each user in each channel
 }
 
-func newNotices(n Notices, now func() time.Time) *notices {
+func newNotices(n Notices, steady func() time.Time) *notices {
 	if n.Cooldown <= 0 {
 		n.Cooldown = time.Minute
 	}
 	guard, err := chatguard.New(chatguard.Policy{
 		Mode:   chatguard.Enforce,
 		Limits: []chatguard.Limit{{Name: "notices", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: min(n.Cooldown, 7*24*time.Hour)}},
-	}, &chatguard.Options{Now: now})
+	}, &chatguard.Options{Now: steady})
 	if err != nil {
 		panic(err) // every cooldown makes a valid policy
 	}
@@ -44,11 +44,11 @@ func (b *Bot) tell(m *chatguard.Message, v *chatguard.Verdict) {
 	}
 	b.notices.telling.Lock()
 	defer b.notices.telling.Unlock()
-	turn := chatguard.Message{ChannelID: m.ChannelID, User: chatguard.User{ID: m.User.ID}, SentAt: b.options.Now()}
+	turn := chatguard.Message{ChannelID: m.ChannelID, User: chatguard.User{ID: m.User.ID}} // now, by the notices' own clock
 	if may, err := b.notices.guard.Peek(turn); err != nil || !may.Allowed {
 		return
 	}
-	if !b.voice.say(saying{channelID: m.ChannelID, text: fill(b.notices.text, m, v.MaySpeakAt().Sub(turn.SentAt), v.Limit)}) {
+	if !b.voice.say(saying{channelID: m.ChannelID, text: fill(b.notices.text, m, v.MaySpeakAt().Sub(b.options.Now()), v.Limit)}) {
 		return
 	}
 	if _, err := b.notices.guard.Check(b.voice.ctx, turn); err != nil {

@@ -118,6 +118,10 @@ type skipError string
 
 func (e skipError) Error() string { return string(e) }
 
+// tooOld is how old a message may be for its author to be punished: everyone has read it, and they may have stopped long since. Chat that was kept back while
+// this process stood still arrives so.
+const tooOld = time.Minute
+
 // keepers are those who keep order in a channel. Whatever the policy says, a bot doesn't act on them.
 var keepers = chatguard.RolesOf(chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster)
 
@@ -129,6 +133,9 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 	}
 	if j.message.User.Roles&keepers != 0 {
 		return skipError("moderators and the broadcaster are never acted on")
+	}
+	if b.options.Now().Sub(j.verdict.At) > tooOld {
+		return skipError("too old")
 	}
 	if pardon := b.reprieve(j); pardon != "" {
 		return skipError(pardon)

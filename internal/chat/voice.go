@@ -66,7 +66,7 @@ func newVoice(b *Bot) *voice {
 				Roles: map[chatguard.Role]chatguard.Override{chatguard.Moderator: {Messages: sayAsKeeper}},
 			},
 		},
-	}, &chatguard.Options{Now: b.options.Now})
+	}, &chatguard.Options{Now: b.steady})
 	if err != nil {
 		panic(err) // the policy is as constant as this text
 	}
@@ -87,7 +87,7 @@ func (v *voice) say(s saying) bool {
 	if v.closed || v.repeats(s.channelID, s.text) {
 		return false
 	}
-	turn := chatguard.Message{ChannelID: s.channelID, User: chatguard.User{ID: "bot", Roles: v.roles(s.channelID)}, SentAt: v.bot.options.Now(), Cost: 1}
+	turn := chatguard.Message{ChannelID: s.channelID, User: chatguard.User{ID: "bot", Roles: v.roles(s.channelID)}, Cost: 1} // now, by the voice's own clock
 	if !s.toKeeper {
 		turn.Cost += forKeepers
 		if room, err := v.guard.Peek(turn); err != nil || !room.Allowed {
@@ -99,7 +99,7 @@ func (v *voice) say(s saying) bool {
 	if err != nil || !verdict.Allowed {
 		return false
 	}
-	v.said[s.channelID][s.text] = v.bot.options.Now()
+	v.said[s.channelID][s.text] = v.bot.steady()
 	v.saying.Go(func() { v.speak(s, verdict.Delay) })
 	return true
 }
@@ -136,7 +136,7 @@ func (v *voice) takeFloor(ctx context.Context, s saying) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	pause := time.NewTimer(sayEvery - v.bot.options.Now().Sub(f.last))
+	pause := time.NewTimer(sayEvery - v.bot.steady().Sub(f.last))
 	defer pause.Stop()
 	select {
 	case <-pause.C:
@@ -146,7 +146,7 @@ func (v *voice) takeFloor(ctx context.Context, s saying) error {
 	if !s.toKeeper && v.bot.left() == 0 { // for those who keep order there is a reserve
 		return errNoRoom
 	}
-	defer func() { f.last = v.bot.options.Now() }() // by then the chat has heard it
+	defer func() { f.last = v.bot.steady() }() // by then the chat has heard it
 	return v.bot.options.Moderator.Say(ctx, s.channelID, s.text, s.replyTo)
 }
 
@@ -161,7 +161,7 @@ func (v *voice) roles(channelID string) chatguard.Roles {
 
 // repeats reports whether the chat would drop the text, because it was said there a moment ago. The caller holds mu.
 func (v *voice) repeats(channelID, text string) bool {
-	now := v.bot.options.Now()
+	now := v.bot.steady()
 	if v.said[channelID] == nil {
 		v.said[channelID] = map[string]time.Time{}
 	}

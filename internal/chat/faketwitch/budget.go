@@ -55,6 +55,7 @@ func (b *budget) describe(h http.Header, now time.Time) {
 	if b.full.After(now) {
 		reset = b.full.Add(time.Second - 1) // in whole seconds, but never too early
 	}
+	h.Set("Date", now.UTC().Format(http.TimeFormat)) // by the clock that Reset is told by
 	h.Set("Ratelimit-Limit", strconv.Itoa(b.size))
 	h.Set("Ratelimit-Remaining", strconv.Itoa(b.left(now)))
 	h.Set("Ratelimit-Reset", strconv.FormatInt(reset.Unix(), 10))

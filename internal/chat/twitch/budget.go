@@ -165,8 +165,7 @@ func (h *Helix) afford(ctx context.Context, r request) error {
 // heed takes note of what an answer tells about the budget. An empty one is everyone's: nobody sends anything until it is full again.
 func (h *Helix) heed(ctx context.Context, a answer, try int) error {
 	if a.emptied() {
-		now := h.now()
-		h.budget.hold(now.Add(a.wait(try, now)))
+		h.budget.hold(h.now().Add(a.wait(try)))
 	}
 	left, err := strconv.Atoi(a.header.Get("Ratelimit-Remaining"))
 	if err != nil {

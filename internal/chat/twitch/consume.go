@@ -2,23 +2,23 @@ package twitch
 
 import (
 	"context"
-	"time"
+	"errors"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
-	"github.com/chatguard/chatguard/internal/sendtime"
+	"github.com/chatguard/chatguard/internal/clock"
 )
 
 // consume hands what queued lines say to the sink, until ctx ends.
 func (i *IRC) consume(ctx context.Context, lines *queue, sink chat.Sink) {
-	d := delivery{report: &i.report, sink: sink}
+	d := newDelivery(&i.report, sink, i.chatTime())
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case b := <-lines.batches:
-			for _, line := range b.lines {
-				d.read(line, b.at)
+			for _, line := range b {
+				d.read(line)
 			}
 			d.flush()
 		}
@@ -29,19 +29,23 @@ func (i *IRC) consume(ctx context.Context, lines *queue, sink chat.Sink) {
 type delivery struct {
 	report   *report
 	sink     chat.Sink
+	time     *clock.Chat         // learns from the messages
 	messages []chatguard.Message // since the last removal
 }
 
-// read takes a line that was received at a time. What can't be read is counted.
-func (d *delivery) read(line string, at time.Time) {
+func newDelivery(r *report, sink chat.Sink, chatTime *clock.Chat) *delivery {
+	return &delivery{report: r, sink: sink, time: chatTime}
+}
+
+// read takes a line. What can't be read is counted.
+func (d *delivery) read(line string) {
 	raw, err := split(line)
 	switch {
 	case err != nil:
 	case raw.command == "PRIVMSG":
 		var m chatguard.Message
 		if m, err = parseChat(line, raw); err == nil {
-			m.SentAt = sendtime.Live(m.SentAt, at)
-			d.messages = append(d.messages, m)
+			d.message(m)
 		}
 	default:
 		var r chat.Removal
@@ -53,6 +57,17 @@ func (d *delivery) read(line string, at time.Time) {
 	if err != nil {
 		d.report.skip(err)
 	}
+}
+
+// message takes a message. It is judged by Twitch's stamp as it is, however late it arrives: then neither this machine's clock nor a pause of this
+// process changes who is throttled. One without a stamp that can be was sent now.
+func (d *delivery) message(m chatguard.Message) {
+	if m.SentAt.IsZero() || errors.Is(m.Validate(), chatguard.ErrTime) {
+		m.SentAt = d.time.Now()
+	} else {
+		d.time.Observe(m.SentAt)
+	}
+	d.messages = append(d.messages, m)
 }
 
 // flush hands the messages over.

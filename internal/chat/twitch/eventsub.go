@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/clock"
 )
 
 // eventSubURL is where Twitch's EventSub listens.
@@ -42,7 +43,8 @@ type EventSub struct {
 
 	HTTP   *http.Client     // opens the WebSocket; nil means one of its own, which follows no redirects
 	Logger *slog.Logger     // nil logs nothing
-	Now    func() time.Time // the clock that corrects the times of messages; nil means time.Now
+	Now    func() time.Time // nil means time.Now
+	Clock  *clock.Chat      // learns the chat's time from the messages; nil means one that nobody else reads
 	Timing Timing           // how long things may take; PongWithin is how late a keepalive may be, and PingAfter means nothing here
 
 	sleep func(context.Context, time.Duration) error // nil means pause
@@ -136,6 +138,8 @@ func (e *EventSub) now() time.Time {
 	}
 	return e.Now()
 }
+
+func (e *EventSub) chatTime() *clock.Chat { return cmp.Or(e.Clock, clock.NewChat(e.now)) }
 
 func (e *EventSub) pause(ctx context.Context, d time.Duration) error {
 	if e.sleep == nil {

@@ -18,7 +18,7 @@ func BenchmarkEventSubFrame(b *testing.B) {
 		b.Fatal(err)
 	}
 	got := 0
-	d := delivery{report: &e.report, sink: messagesTo(func(messages []chatguard.Message) { got += len(messages) })}
+	d := newDelivery(&e.report, messagesTo(func(messages []chatguard.Message) { got += len(messages) }), e.chatTime())
 	text := []byte(notification("f1", kindChat, "10", event))
 	b.ReportAllocs()
 	b.SetBytes(int64(len(text)))
@@ -28,7 +28,7 @@ func BenchmarkEventSubFrame(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		e.read(&d, arrival{time.Now(), time.Now(), frame})
+		e.read(d, arrival{time.Now(), time.Now(), frame})
 		d.flush()
 	}
 	if got != b.N {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat"
-	"github.com/chatguard/chatguard/internal/sendtime"
 )
 
 // maxEventAge is how old an event may be. Twitch sends again what may have been lost, and says that older ones can be an attacker's.
@@ -13,15 +12,15 @@ const maxEventAge = 10 * time.Minute
 
 // consume hands what queued frames say to the sink, until ctx ends.
 func (e *EventSub) consume(ctx context.Context, frames *eventQueue, sink chat.Sink) {
-	d := delivery{report: &e.report, sink: sink}
+	d := newDelivery(&e.report, sink, e.chatTime())
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case first := <-frames.batches:
-			e.read(&d, first)
+			e.read(d, first)
 			for range len(frames.batches) {
-				e.read(&d, <-frames.batches)
+				e.read(d, <-frames.batches)
 			}
 			d.flush()
 		}
@@ -49,11 +48,11 @@ func (e *EventSub) read(d *delivery, a arrival) {
 }
 
 func (e *EventSub) readChat(d *delivery, a arrival) error {
-	m, err := a.frame.Payload.Event.message(sendtime.Live(a.frame.Metadata.At.Time, a.at))
+	m, err := a.frame.Payload.Event.message(a.frame.Metadata.At.Time)
 	if err != nil {
 		return err
 	}
-	d.messages = append(d.messages, m)
+	d.message(m)
 	return nil
 }
 

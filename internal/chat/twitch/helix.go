@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/clock"
 )
 
 // The addresses of Twitch's HTTP API and of its identity server.
@@ -34,13 +36,17 @@ type Helix struct {
 
 	HTTP   *http.Client     // nil means one of its own, with timeouts, that keeps connections open and follows no redirects
 	Logger *slog.Logger     // nil logs nothing
-	Now    func() time.Time // nil means time.Now
+	Now    func() time.Time // counts the request budget and how long to wait; nil means a clock that doesn't follow the steps of the wall clock
 
 	sleep func(context.Context, time.Duration) error // nil means pause
 
 	own struct {
 		once   sync.Once
 		client *http.Client
+	}
+	elapsing struct {
+		once sync.Once
+		now  func() time.Time
 	}
 	budget budget
 }
@@ -86,10 +92,11 @@ func (h *Helix) clientID() string {
 }
 
 func (h *Helix) now() time.Time {
-	if h.Now == nil {
-		return time.Now()
+	if h.Now != nil {
+		return h.Now()
 	}
-	return h.Now()
+	h.elapsing.once.Do(func() { h.elapsing.now = clock.Monotonic() })
+	return h.elapsing.now()
 }
 
 func (h *Helix) pause(ctx context.Context, d time.Duration) error {

@@ -89,9 +89,10 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-func budgetEmpty(reset time.Time, remaining string) faketwitch.Fault {
+// budgetEmpty is what Twitch answers at a time until when there is no budget.
+func budgetEmpty(now, reset time.Time, remaining string) faketwitch.Fault {
 	return faketwitch.Fault{Status: 429, Header: http.Header{
-		"Ratelimit-Limit": {"800"}, "Ratelimit-Remaining": {remaining}, "Ratelimit-Reset": {strconv.FormatInt(reset.Unix(), 10)},
+		"Date": {now.UTC().Format(http.TimeFormat)}, "Ratelimit-Limit": {"800"}, "Ratelimit-Remaining": {remaining}, "Ratelimit-Reset": {strconv.FormatInt(reset.Unix(), 10)},
 	}}
 }
 
@@ -102,10 +103,10 @@ func TestBudgetEmpty(t *testing.T) {
 		fault       faketwitch.Fault
 		least, most time.Duration
 	}{
-		"in 7 s":          {budgetEmpty(start.Add(7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
-		"one channel's":   {budgetEmpty(start.Add(7*time.Second), "300"), 7 * time.Second, 7 * time.Second},
-		"already":         {budgetEmpty(start.Add(-7*time.Second), "0"), retryMin / 2, retryMin},
-		"tomorrow":        {budgetEmpty(start.Add(24*time.Hour), "0"), longestHold, longestHold},
+		"in 7 s":          {budgetEmpty(start, start.Add(7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
+		"one channel's":   {budgetEmpty(start, start.Add(7*time.Second), "300"), 7 * time.Second, 7 * time.Second},
+		"already":         {budgetEmpty(start, start.Add(-7*time.Second), "0"), retryMin / 2, retryMin},
+		"tomorrow":        {budgetEmpty(start, start.Add(24*time.Hour), "0"), longestHold, longestHold},
 		"it doesn't say":  {faketwitch.Fault{Status: 429}, retryMin / 2, retryMin},
 		"it says nothing": {faketwitch.Fault{Status: 429, Header: http.Header{"Ratelimit-Reset": {"soon"}}}, retryMin / 2, retryMin},
 	} {
@@ -139,7 +140,7 @@ func TestBudgetIsShared(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			srv, h := inMemory(t, faketwitch.Options{})
 			began := time.Now()
-			srv.FailNext(budgetEmpty(began.Add(10*time.Second), remaining))
+			srv.FailNext(budgetEmpty(began, began.Add(10*time.Second), remaining))
 			var both sync.WaitGroup
 			for range 2 {
 				both.Go(func() {
@@ -175,7 +176,7 @@ func TestBudgetIsSharedByTheLastTry(t *testing.T) {
 		h, naps := newHelix(t, srv)
 		h.Now = naps.now
 		for range c.refused {
-			srv.FailNext(budgetEmpty(h.now().Add(time.Minute), "0"))
+			srv.FailNext(budgetEmpty(h.now(), h.now().Add(time.Minute), "0"))
 		}
 		if err := c.ask(h, Room{srv.UserID("room"), srv.BotID()}); !errors.Is(err, ErrBusy) {
 			t.Errorf("%s: %v", name, err)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/clock"
 )
 
 // The addresses of Twitch's chat.
@@ -51,7 +52,8 @@ type IRC struct {
 	Moderates func(roomID string, yes bool)
 
 	Logger *slog.Logger     // nil logs nothing
-	Now    func() time.Time // the clock that corrects the times of messages; nil means time.Now
+	Now    func() time.Time // nil means time.Now
+	Clock  *clock.Chat      // learns the chat's time from the messages; nil means one that nobody else reads
 	Timing Timing           // how long things may take
 
 	sleep func(context.Context, time.Duration) error // nil means pause
@@ -147,6 +149,8 @@ func (i *IRC) now() time.Time {
 	}
 	return i.Now()
 }
+
+func (i *IRC) chatTime() *clock.Chat { return cmp.Or(i.Clock, clock.NewChat(i.now)) }
 
 func (i *IRC) pause(ctx context.Context, d time.Duration) error {
 	if i.sleep == nil {

@@ -16,8 +16,17 @@ type Moderator struct {
 	UserID func() string // of the token's user, as Identify tells it, asked for with each request; required
 	Login  func() string // of the token's user; where it isn't known, the bot's own doings are told from others' by time and length alone
 
+	Now func() time.Time // the chat's time, by which silences begin and end; nil means the Helix's clock
+
 	mu    sync.Mutex
 	users map[target]*dealings // guarded by mu
+}
+
+func (m *Moderator) now() time.Time {
+	if m.Now == nil {
+		return m.Helix.now()
+	}
+	return m.Now()
 }
 
 // Delete removes the message.

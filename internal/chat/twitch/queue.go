@@ -8,11 +8,8 @@ import (
 // queueBatches bounds the queue. A batch holds what one read brought, at most readBuffer bytes.
 const queueBatches = 128
 
-// batch is the chat lines that arrived together, and when.
-type batch struct {
-	at    time.Time
-	lines []string
-}
+// batch is the chat lines that arrived together.
+type batch []string
 
 // queue hands chat lines from the reader to the consumer.
 type queue = queueOf[batch]

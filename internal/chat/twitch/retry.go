@@ -127,7 +127,7 @@ func (h *Helix) waitAfter(ctx context.Context, a answer, try int) error {
 	if a.emptied() {
 		return nil
 	}
-	return h.pause(ctx, a.wait(try, h.now()))
+	return h.pause(ctx, a.wait(try))
 }
 
 // emptied reports whether Twitch refuses a request because the budget is empty.
@@ -136,13 +136,19 @@ func (a answer) emptied() bool {
 	return a.status == http.StatusTooManyRequests && (err != nil || left <= 0)
 }
 
-// wait is how long to wait after an answer.
-func (a answer) wait(try int, now time.Time) time.Duration {
+// wait is how long to wait after an answer. When the budget is full again is told by Twitch's clock, and so is the time of the answer: this machine's
+// clock may be wrong.
+func (a answer) wait(try int) time.Duration {
 	wait := backoff(try-1, retryMin, retryMax)
-	if reset, err := strconv.ParseInt(a.header.Get("Ratelimit-Reset"), 10, 64); err == nil && a.status == http.StatusTooManyRequests {
-		wait = min(max(wait, time.Unix(reset, 0).Sub(now)), longestHold)
+	reset, err := strconv.ParseInt(a.header.Get("Ratelimit-Reset"), 10, 64)
+	if err != nil || a.status != http.StatusTooManyRequests {
+		return wait
 	}
-	return wait
+	answered, err := http.ParseTime(a.header.Get("Date"))
+	if err != nil {
+		return wait // it is tried again, and told again
+	}
+	return min(max(wait, time.Unix(reset, 0).Sub(answered)), longestHold)
 }
 
 // ask sends a request whose answer is worth reading, and reads it into v.

@@ -82,7 +82,7 @@ func (s *session) read(ctx context.Context) error {
 
 // sort goes through the lines that have arrived. Chat that arrived with the line that ends the connection still counts.
 func (s *session) sort(ctx context.Context) error {
-	b := batch{at: s.irc.now()}
+	var b batch
 	overrun, read := s.in.overrun, 0
 	var ended error
 	for text, ok := s.in.next(); ok; text, ok = s.in.next() {
@@ -93,15 +93,15 @@ func (s *session) sort(ctx context.Context) error {
 			s.irc.skip(err)
 		case line.isChat():
 			if s.reads(line) {
-				b.lines = append(b.lines, text)
+				b = append(b, text)
 			}
 		case ended == nil:
 			ended = s.control(line)
 		}
 	}
 	s.count(read, s.in.overrun-overrun)
-	if len(b.lines) > 0 && !s.lines.push(ctx, b) {
-		s.irc.note(func(st *Status) { st.Dropped += uint64(len(b.lines)) })
+	if len(b) > 0 && !s.lines.push(ctx, b) {
+		s.irc.note(func(st *Status) { st.Dropped += uint64(len(b)) })
 	}
 	return ended
 }

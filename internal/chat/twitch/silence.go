@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat"
-	"github.com/chatguard/chatguard/internal/sendtime"
 )
 
 // target is one user in one channel.
@@ -71,7 +70,7 @@ func (m *Moderator) Removed(r chat.Removal) {
 	if r.UserID == "" || r.Silence == 0 && !r.Banned {
 		return
 	}
-	now, me := m.Helix.now(), m.login()
+	now, me := m.now(), m.login()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.dealing(target{r.ChannelID, r.UserID})
@@ -79,19 +78,22 @@ func (m *Moderator) Removed(r chat.Removal) {
 	if r.By != "" && me != "" {
 		ours = r.By == me
 	}
-	d.last = silence{length: r.Silence, from: sendtime.Live(r.At, now), theirs: !ours}
+	d.last = silence{length: r.Silence, from: r.At, theirs: !ours}
+	if r.At.IsZero() {
+		d.last.from = now
+	}
 	d.told = d.told || ours
 }
 
 // silence gives the author of a message a silence, 0 for a ban, unless they have one that lasts at least as long. One during which they could write
 // isn't in force any more: somebody has lifted it.
 func (m *Moderator) silence(who target, length time.Duration, sent time.Time, give func(unless func() bool) error) error {
-	m.ask(who, silence{length: length, from: m.Helix.now()})
+	m.ask(who, silence{length: length, from: m.now()})
 	err := give(func() bool {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		last := m.dealing(who).last
-		return last.outlasts(length, m.Helix.now()) && !sent.After(last.from.Add(inTransit))
+		return last.outlasts(length, m.now()) && !sent.After(last.from.Add(inTransit))
 	})
 	m.answered(who, err)
 	if errors.Is(err, errNeedless) {
@@ -110,7 +112,7 @@ func (m *Moderator) ask(who target, s silence) {
 
 // answered takes note of what came of it. Where the chat has told of it, that stands: somebody else may have given another since.
 func (m *Moderator) answered(who target, err error) {
-	now := m.Helix.now() // only now: the request may have waited for the budget
+	now := m.now() // only now: the request may have waited for the budget
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.dealing(who)
@@ -125,7 +127,7 @@ func (m *Moderator) answered(who target, err error) {
 
 // isTheirs reports whether somebody else gave the silence that a user has.
 func (m *Moderator) isTheirs(who target) bool {
-	now := m.Helix.now()
+	now := m.now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.users[who]
