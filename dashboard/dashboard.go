@@ -95,7 +95,7 @@ func openStore(guard *chatguard.Guard, opts Options) (*embedded.Store, error) {
 }
 
 func (d *Dashboard) open(guard *chatguard.Guard, site web.Site) error {
-	waiting, err := d.store.Throttled(context.Background(), time.Now())
+	waiting, err := d.store.Throttled(context.Background(), guard.Now())
 	if err != nil {
 		return fmt.Errorf("dashboard: who is throttled can't be read from Options.Store, which has to be open until Run has returned: %w", err)
 	}

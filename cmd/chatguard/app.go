@@ -18,6 +18,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -77,10 +78,13 @@ func (a *app) open(ctx context.Context, dial dialer) (err error) {
 	}
 	a.warnOfStrangers(a.config)
 	a.twitch = withoutTwitch(a.log)
+	var now func() time.Time // nil is the Guard's own clock
 	if len(a.config.Twitch.Channels) > 0 {
-		a.twitch = newTwitchConnection(a.config.Twitch, tokensOf(a.config, a.log), a.log, dial, a.enter)
+		chatTime := clock.NewChat(nil)
+		now = chatTime.Now
+		a.twitch = newTwitchConnection(a.config.Twitch, tokensOf(a.config, a.log), a.log, chatTime, dial, a.enter)
 	}
-	if err = a.openStore(ctx); err != nil {
+	if err = a.openStore(ctx, now); err != nil {
 		return err
 	}
 	a.openControls()
@@ -103,7 +107,7 @@ func (a *app) open(ctx context.Context, dial dialer) (err error) {
 	if err != nil {
 		return err
 	}
-	waiting, err := a.store.Throttled(ctx, time.Now())
+	waiting, err := a.store.Throttled(ctx, a.guard.Now())
 	if err != nil {
 		return withoutDatabase(err)
 	}
@@ -184,8 +188,8 @@ func withoutDatabase(err error) error {
 	return fmt.Errorf("%w; `chatguard run --no-database` moderates without it", err)
 }
 
-// openStore opens the database and makes the Guard go on where the last process ended.
-func (a *app) openStore(ctx context.Context) (err error) {
+// openStore opens the database and makes the Guard, which tells the time by now, go on where the last process ended.
+func (a *app) openStore(ctx context.Context, now func() time.Time) (err error) {
 	opts := &persist.Options{Logger: a.log, FlushInterval: a.config.FlushInterval, Retention: time.Duration(a.config.Retention), Metrics: a.metrics}
 	if a.config.NoDatabase {
 		a.log.Warn("started without a database: what happens is forgotten at the end")
@@ -201,6 +205,7 @@ func (a *app) openStore(ctx context.Context) (err error) {
 	}
 	a.guard, err = chatguard.New(a.config.Policy, &chatguard.Options{
 		MaxMemory: int64(a.config.MemoryPerTable),
+		Now: now,
 		Observer: func(m chatguard.Message, v chatguard.Verdict) {
 			a.store.Observe(m, v)
 			a.web.Observe(m, v)

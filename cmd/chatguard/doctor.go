@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/persist"
 )
@@ -69,7 +70,7 @@ func newDoctor(cfg config.Config, dial dialer) *doctor {
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	d.tokens = tokensOf(cfg, quiet)
-	d.twitch = newTwitchConnection(cfg.Twitch, d.tokens, quiet, dial, func(string, string) {
+	d.twitch = newTwitchConnection(cfg.Twitch, d.tokens, quiet, clock.NewChat(nil), dial, func(string, string) {
 		select {
 		case d.entered <- struct{}{}:
 		default:

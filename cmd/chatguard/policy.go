@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -60,9 +59,9 @@ func (a *app) putInForce(id string, r journal.Revision) error {
 		policy.Mode = chatguard.Observe
 	}
 	log := a.log.With("channel", id, "revision", r.Number, "author", r.Author)
-	if err := a.guard.SetPolicy(id, policy, time.Now()); err != nil {
+	if err := a.guard.SetPolicy(id, policy, a.guard.Now()); err != nil {
 		log.Error("what was changed live no longer fits the configuration, which holds instead", "problem", err)
-		return a.guard.SetPolicy(id, base, time.Now())
+		return a.guard.SetPolicy(id, base, a.guard.Now())
 	}
 	for _, c := range left {
 		log.Warn("changed live, which no longer fits the configuration", "key", c.Key, "value", c.To)

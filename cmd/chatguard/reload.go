@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -81,7 +80,7 @@ func (a *app) reload(ctx context.Context, cfg config.Config) error {
 	before := a.policies.Load()
 	err := a.web.Rebase(func() error {
 		a.policies.Store(&cfg)
-		err := a.guard.SetPolicy("", cfg.Policy, time.Now())
+		err := a.guard.SetPolicy("", cfg.Policy, a.guard.Now())
 		if err == nil {
 			err = a.putPoliciesInForce(ctx)
 		}
@@ -90,7 +89,7 @@ func (a *app) reload(ctx context.Context, cfg config.Config) error {
 		}
 		if err != nil {
 			a.policies.Store(before)
-			return errors.Join(err, a.guard.SetPolicy("", before.Policy, time.Now()), a.putPoliciesInForce(ctx))
+			return errors.Join(err, a.guard.SetPolicy("", before.Policy, a.guard.Now()), a.putPoliciesInForce(ctx))
 		}
 		return nil
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/config"
 )
 
@@ -44,9 +45,11 @@ type twitchConnection struct {
 	hangUp context.CancelFunc // ends reading, which begins anew then; nil before the first time. Guarded by mu
 }
 
-// newTwitchConnection returns a connection that tells entered the ID of each channel before it hands over the first message from there. Without
-// tokens it reads anonymously. A nil dial means the network's.
-func newTwitchConnection(c config.Twitch, tokens *twitch.Tokens, log *slog.Logger, dial dialer, entered func(login, id string)) *twitchConnection {
+// newTwitchConnection returns a connection that tells entered the ID of each channel before it hands over the first message from there, and chatTime the
+// stamps of messages. Without tokens it reads anonymously. A nil dial means the network's.
+func newTwitchConnection(
+	c config.Twitch, tokens *twitch.Tokens, log *slog.Logger, chatTime *clock.Chat, dial dialer, entered func(login, id string),
+) *twitchConnection {
 	t := &twitchConnection{log: log, tokens: tokens, rights: newRights(log)}
 	client := httpClient(dial)
 	if tokens != nil {
@@ -55,7 +58,7 @@ func newTwitchConnection(c config.Twitch, tokens *twitch.Tokens, log *slog.Logge
 		t.helix = &twitch.Helix{
 			BaseURL: c.HelixURL, AuthURL: c.AuthURL, ClientID: t.clientID, Token: tokens.Token, Refused: tokens.Refused, HTTP: client, Logger: log,
 		}
-		t.acting = &twitch.Moderator{Helix: t.helix, UserID: t.userID, Login: t.login}
+		t.acting = &twitch.Moderator{Helix: t.helix, UserID: t.userID, Login: t.login, Now: chatTime.Now}
 		t.rights.tokens, t.rights.helix, t.rights.another = tokens, t.helix, t.readAnew
 	}
 	entering := func(login, id string) {
@@ -65,10 +68,11 @@ func newTwitchConnection(c config.Twitch, tokens *twitch.Tokens, log *slog.Logge
 	if c.Transport == config.TransportEventSub {
 		t.reader = &twitch.EventSub{
 			URL: c.EventSubURL, Helix: t.helix, UserID: t.userID, Channels: c.Channels, Entered: entering, Moderates: t.rights.tell, HTTP: client, Logger: log,
+			Clock: chatTime,
 		}
 		return t
 	}
-	irc := &twitch.IRC{Address: c.IRCAddress, Channels: c.Channels, Entered: entering, Moderates: t.rights.tell, Dial: dial, Logger: log}
+	irc := &twitch.IRC{Address: c.IRCAddress, Channels: c.Channels, Entered: entering, Moderates: t.rights.tell, Dial: dial, Logger: log, Clock: chatTime}
 	if c.IRCTLS {
 		irc.TLS = &tls.Config{}
 	}

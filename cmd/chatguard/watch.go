@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/config"
 )
 
@@ -52,7 +53,8 @@ ones). No account is needed, nothing is done to anybody, and nothing is stored. 
 // watch reports until the context ends.
 func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
 	cfg.Policy.Mode = chatguard.Observe
-	guard, err := chatguard.New(cfg.Policy, &chatguard.Options{Observer: func(m chatguard.Message, v chatguard.Verdict) {
+	chatTime := clock.NewChat(nil)
+	guard, err := chatguard.New(cfg.Policy, &chatguard.Options{Now: chatTime.Now, Observer: func(m chatguard.Message, v chatguard.Verdict) {
 		if v.Observed {
 			fmt.Fprintln(out, observation(m, v))
 		}
@@ -61,13 +63,13 @@ func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	connection := newTwitchConnection(cfg.Twitch, nil, log, nil, func(login, id string) {
+	connection := newTwitchConnection(cfg.Twitch, nil, log, chatTime, nil, func(login, id string) {
 		own, ok := cfg.OwnPolicy(login, id)
 		if !ok {
 			return
 		}
 		own.Mode = chatguard.Observe
-		if err := guard.SetPolicy(id, own, time.Now()); err != nil {
+		if err := guard.SetPolicy(id, own, guard.Now()); err != nil {
 			log.Error("a channel's own policy can't be put in force", "channel", id, "login", login, "error", err)
 		}
 	})

@@ -44,7 +44,7 @@ type Options struct {
 	// not block. Nil means nobody is told.
 	Amended func(channelID, userID string)
 
-	Now func() time.Time // nil means time.Now
+	Now func() time.Time // nil means the Guard's clock
 	Log *slog.Logger     // nil logs nothing
 }
 
@@ -76,7 +76,7 @@ type Controls struct {
 // New returns Controls with the switches that were kept: the settings of channels by ID and name.
 func New(o Options, kept map[string]map[string]string) *Controls {
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now = o.Guard.Now
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/VictoriaMetrics/metrics"
 
@@ -171,7 +170,7 @@ func (s *Store) putInForce(guard *chatguard.Guard, r journal.Revision) {
 		log.Warn("changed live, which no longer fits the program's policy", "key", c.Key, "value", c.To)
 	}
 	s.bases.note(guard, r.ChannelID, policy)
-	if err := guard.SetPolicy(r.ChannelID, policy, time.Now()); err != nil {
+	if err := guard.SetPolicy(r.ChannelID, policy, guard.Now()); err != nil {
 		s.bases.forget(r.ChannelID)
 		log.Error("what was changed live no longer fits the program's policy, which holds instead", "problem", err)
 		return

@@ -33,7 +33,7 @@ func (s *Store) sweepIdle(ctx context.Context, guard *chatguard.Guard) error {
 	}
 	var idle []chatguard.StateRow
 	for _, row := range rows {
-		if forgotten, err := guard.Forgotten(row, now.Add(-idleTime)); err == nil && forgotten { // what can't be read is for Restore to report
+		if forgotten, err := guard.Forgotten(row, guard.Now().Add(-idleTime)); err == nil && forgotten { // what can't be read is for Restore to report
 			idle = append(idle, row)
 		}
 	}

@@ -185,7 +185,7 @@ func TestIdleStateGoesADayLater(t *testing.T) {
 				s.mustFlush(t, g)
 				if !remembered {
 					var err error
-					g, err = chatguard.New(test.policy, nil)
+					g, err = chatguard.New(test.policy, &chatguard.Options{Now: s.opts.Now})
 					must(t, errors.Join(err, g.Reset("c1", "somebody", start))) // it knows the channel
 				}
 				if test.change != nil {

@@ -35,7 +35,7 @@ func writeAsNobody(ctx context.Context, path string) error {
 		return nil
 	}
 	defer s.Close()
-	g, err := chatguard.New(policy(), &chatguard.Options{Observer: s.Observe})
+	g, err := chatguard.New(policy(), &chatguard.Options{Now: at(start), Observer: s.Observe})
 	if err != nil {
 		return err
 	}

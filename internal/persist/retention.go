@@ -34,25 +34,26 @@ type sweeper struct {
 type retired struct {
 	keep      func(o *Options) time.Duration
 	rare      bool // there are few, and each turn looks only once
+	local     bool // they expire by this machine's clock; others are as old as the Guard's clock says
 	statement string
 }
 
 var retirement = []retired{
-	{func(o *Options) time.Duration { return o.Retention }, false, `DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE at < ?1 ORDER BY at LIMIT ?2)`},
+	{func(o *Options) time.Duration { return o.Retention }, false, false, `DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE at < ?1 ORDER BY at LIMIT ?2)`},
 	// Nothing goes that isn't rolled up.
-	{func(*Options) time.Duration { return timelineTime }, false, `DELETE FROM timeline WHERE (channel_id, at, number) IN (
+	{func(*Options) time.Duration { return timelineTime }, false, false, `DELETE FROM timeline WHERE (channel_id, at, number) IN (
 			SELECT timeline.channel_id, timeline.at, timeline.number FROM rolled_up CROSS JOIN timeline USING (channel_id)
 			WHERE (timeline.at, timeline.number) <= (min(?1 - 1, rolled_up.at), iif(rolled_up.at < ?1, rolled_up.number, 9223372036854775807)) LIMIT ?2)`},
-	{func(o *Options) time.Duration { return o.Retention }, false, `WITH RECURSIVE channels (id) AS (
+	{func(o *Options) time.Duration { return o.Retention }, false, false, `WITH RECURSIVE channels (id) AS (
 			SELECT min(channel_id) FROM person
 			UNION ALL SELECT (SELECT min(channel_id) FROM person WHERE channel_id > id) FROM channels WHERE id IS NOT NULL)
 		DELETE FROM person WHERE (channel_id, user_id) IN (
 			SELECT channel_id, user_id FROM channels CROSS JOIN person WHERE channel_id = id AND last_seen < ?1 LIMIT ?2)`},
-	{func(*Options) time.Duration { return quarterTime }, false, `DELETE FROM quarter_hour WHERE (channel_id, user_id, at) IN (
+	{func(*Options) time.Duration { return quarterTime }, false, false, `DELETE FROM quarter_hour WHERE (channel_id, user_id, at) IN (
 			SELECT channel_id, user_id, at FROM quarter_hour WHERE at < ?1 ORDER BY at LIMIT ?2)`},
-	{func(*Options) time.Duration { return 0 }, true, `DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at <= ?1 LIMIT ?2)`},
-	{func(*Options) time.Duration { return auditTime }, true, `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ?1 ORDER BY at LIMIT ?2)`},
-	{func(*Options) time.Duration { return auditTime }, true, `DELETE FROM revision WHERE (channel_id, number) IN (
+	{func(*Options) time.Duration { return 0 }, true, true, `DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at <= ?1 LIMIT ?2)`},
+	{func(*Options) time.Duration { return auditTime }, true, false, `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ?1 ORDER BY at LIMIT ?2)`},
+	{func(*Options) time.Duration { return auditTime }, true, false, `DELETE FROM revision WHERE (channel_id, number) IN (
 		SELECT channel_id, number FROM revision
 		JOIN (SELECT channel_id AS id, max(number) AS kept FROM revision WHERE at < ?1 GROUP BY channel_id) ON channel_id = id AND number < kept LIMIT ?2)`},
 }
@@ -68,11 +69,11 @@ func (s *Store) sweep(ctx context.Context, guard *chatguard.Guard, written int) 
 		if now.Before(s.sweeper.at) {
 			continue
 		}
-		behind, err := s.rollUp(ctx, now)
+		behind, err := s.rollUp(ctx, guard.Now())
 		if err != nil {
 			return err
 		}
-		more, err := s.retire(ctx, now, done == 0)
+		more, err := s.retire(ctx, guard.Now(), done == 0)
 		if err != nil {
 			return err
 		}
@@ -90,7 +91,11 @@ func (s *Store) retire(ctx context.Context, now time.Time, first bool) (more boo
 			if r.rare && !first {
 				continue
 			}
-			result, err := tx.ExecContext(ctx, r.statement, now.Add(-r.keep(&s.opts)).UnixNano(), sweepStep)
+			at := now
+			if r.local {
+				at = s.opts.Now()
+			}
+			result, err := tx.ExecContext(ctx, r.statement, at.Add(-r.keep(&s.opts)).UnixNano(), sweepStep)
 			if err != nil {
 				return err
 			}

@@ -55,7 +55,7 @@ func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats 
 		defer close(batches)
 		return s.readState(ctx, batches)
 	})
-	now := s.opts.Now()
+	now := guard.Now()
 	var firstUnreadable error
 	for rows := range batches {
 		for _, row := range rows {

@@ -73,7 +73,7 @@ type Options struct {
 	// new one.
 	Metrics *metrics.Set
 
-	Now func() time.Time // nil means time.Now
+	Now func() time.Time // nil means the Guard's clock
 	Log *slog.Logger     // nil means slog.Default
 }
 
@@ -111,7 +111,7 @@ type Server struct {
 // New returns a Server that is ready to be told verdicts; it listens only once it is Run.
 func New(opts Options) (*Server, error) {
 	if opts.Now == nil {
-		opts.Now = time.Now
+		opts.Now = opts.Guard.Now
 	}
 	if opts.Log == nil {
 		opts.Log = slog.Default()
