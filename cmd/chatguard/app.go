@@ -205,7 +205,7 @@ func (a *app) openStore(ctx context.Context, now func() time.Time) (err error) {
 	}
 	a.guard, err = chatguard.New(a.config.Policy, &chatguard.Options{
 		MaxMemory: int64(a.config.MemoryPerTable),
-		Now: now,
+		Now:       now,
 		Observer: func(m chatguard.Message, v chatguard.Verdict) {
 			a.store.Observe(m, v)
 			a.web.Observe(m, v)

@@ -1,4 +1,4 @@
-// Package sendtime knows of the times that messages bring from outside: how JSON spells them, and which of them are believed. It reads no clock.
+// Package sendtime knows of the times that messages bring from outside: how JSON spells them, and within which bounds they are believed. It reads no clock.
 package sendtime
 
 import (
@@ -7,13 +7,17 @@ import (
 	"time"
 )
 
-// maxAge is how much older than the local clock a message's time may be before the local clock is believed instead.
-const maxAge = time.Minute
+// MaxAge is how long before now a message's time may lie.
+const MaxAge = time.Minute
 
-// Live is the time to judge a message by that arrived at now: the time it was sent, unless that is missing, in the future, or long past.
-func Live(sent, now time.Time) time.Time {
-	if sent.IsZero() || sent.After(now) || sent.Before(now.Add(-maxAge)) {
+// Bounded returns the time to judge a message by that arrives now: the time it was sent, but no later than now and no earlier than MaxAge before. Messages
+// stay in their order. One without a time was sent now.
+func Bounded(sent, now time.Time) time.Time {
+	switch earliest := now.Add(-MaxAge); {
+	case sent.IsZero() || sent.After(now):
 		return now
+	case sent.Before(earliest):
+		return earliest
 	}
 	return sent
 }

@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-func TestLive(t *testing.T) {
+func TestBounded(t *testing.T) {
 	now := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	for _, c := range []struct{ sent, want time.Time }{
 		{now, now},
 		{now.Add(-time.Millisecond), now.Add(-time.Millisecond)},
 		{now.Add(-time.Minute), now.Add(-time.Minute)},
-		{now.Add(-time.Minute - 1), now},
+		{now.Add(-time.Minute - 1), now.Add(-time.Minute)},
+		{now.AddDate(-1, 0, 0), now.Add(-time.Minute)},
 		{now.Add(1), now},
 		{time.Time{}, now},
 	} {
-		if got := Live(c.sent, now); !got.Equal(c.want) {
+		if got := Bounded(c.sent, now); !got.Equal(c.want) {
 			t.Errorf("sent %v: judged at %v, want %v", c.sent, got, c.want)
 		}
 	}

@@ -86,7 +86,7 @@ func (c *checkReader) message(m *chatguard.Message) error {
 	if err != nil {
 		return err
 	}
-	m.SentAt = sendtime.Live(m.SentAt, c.now)
+	m.SentAt = sendtime.Bounded(m.SentAt, c.now)
 	return c.holds(m)
 }
 

@@ -151,16 +151,39 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestOnlyLiveTimesAreBelieved, by our clock.
-func TestOnlyLiveTimesAreBelieved(t *testing.T) {
+// TestCheckBatch_CalmUserAfterStall: what a server kept back for a minute is asked about at once. Somebody who wrote once in 5 s isn't throttled.
+func TestCheckBatch_CalmUserAfterStall(t *testing.T) {
+	d, asServer := checking(t)
+	now, policy := d.now(), chatguard.DefaultPolicy()
+	policy.Mode = chatguard.Enforce
+	if err := d.guard.SetPolicy(lobby, policy, now); err != nil {
+		t.Fatal(err)
+	}
+	var batch checkedBatch
+	for _, age := range []int{61, 55, 50, 45, 40, 35, 30, 25, 20, 15, 10, 5} {
+		batch.Messages = append(batch.Messages, checkedMessage{Channel: lobby, UserID: "calm", At: now.Add(-time.Duration(age) * time.Second)})
+	}
+	verdicts := into[struct{ Verdicts []verdict }](t, d.do("POST", "/api/v1/check/batch", batch, asServer)).Verdicts
+	for i, v := range verdicts {
+		if !v.Allowed {
+			t.Errorf("message %d is throttled: %+v", i, v)
+		}
+	}
+	if len(verdicts) != len(batch.Messages) {
+		t.Errorf("%d verdicts on %d messages", len(verdicts), len(batch.Messages))
+	}
+}
+
+// TestCheck_TimesAreBounded, by our clock.
+func TestCheck_TimesAreBounded(t *testing.T) {
 	d, asServer := checking(t)
 	now := d.now()
 	for at, want := range map[any]time.Time{
 		now.Add(-30 * time.Second).Format(time.RFC3339Nano): now.Add(-30 * time.Second),
 		now.Add(-30 * time.Second).UnixMilli():              now.Add(-30 * time.Second).Truncate(time.Millisecond),
 		now.Add(time.Second).Format(time.RFC3339Nano):       now,
-		now.Add(-61 * time.Second).UnixMilli():              now,
-		int64(0):                                            now,
+		now.Add(-61 * time.Second).UnixMilli():              now.Add(-time.Minute),
+		int64(0):                                            now.Add(-time.Minute),
 		int64(math.MaxInt64):                                now,
 		nil:                                                 now,
 	} {

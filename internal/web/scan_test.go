@@ -87,7 +87,7 @@ func slowMessage(data []byte) (m chatguard.Message, err error) {
 		return m, errors.New("more than one value")
 	}
 	m = chatguard.Message{
-		ID: read.ID, ChannelID: read.Channel, Text: read.Text, Cost: 1, SentAt: sendtime.Live(read.At.Time, time.Unix(1767614400, 0)),
+		ID: read.ID, ChannelID: read.Channel, Text: read.Text, Cost: 1, SentAt: sendtime.Bounded(read.At.Time, time.Unix(1767614400, 0)),
 		User: chatguard.User{ID: read.UserID, Login: read.Login, DisplayName: read.DisplayName, Roles: read.Roles},
 	}
 	if read.Cost != nil {
