@@ -43,7 +43,7 @@ func TestArrows(t *testing.T) {
 		"internal/journal":         {"root"},
 		"internal/chat":            {"root", "internal/clock", "internal/journal"},
 		"internal/clock":           {},
-		"internal/control":         {"root", "internal/journal"},
+		"internal/control":         {"root", "internal/clock", "internal/journal"},
 		"internal/chat/twitch":     {"root", "internal/chat", "internal/clock"},
 		"internal/chat/faketwitch": {"root"},
 		"internal/persist":         {"root", "internal/journal"},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -66,6 +67,7 @@ var ErrNoUser = errors.New("there is no such user")
 // Controls change things. They are safe for concurrent use; make them with New.
 type Controls struct {
 	options Options
+	steady  func() time.Time // by which raid mode ends: a clock that doesn't follow the steps of the wall clock
 
 	storing chan struct{} // holds a value while switches are stored
 
@@ -87,7 +89,7 @@ func New(o Options, kept map[string]map[string]string) *Controls {
 	if o.Amended == nil {
 		o.Amended = func(string, string) {}
 	}
-	c := &Controls{options: o, storing: make(chan struct{}, 1), switches: map[string]Switches{}}
+	c := &Controls{options: o, steady: clock.Monotonic(), storing: make(chan struct{}, 1), switches: map[string]Switches{}}
 	for channelID, settings := range kept {
 		c.recall(channelID, settings)
 	}

@@ -351,6 +351,27 @@ func TestExemptShortensNothing(t *testing.T) {
 	})
 }
 
+// TestRaid_EndsDespiteClockSteps: raid mode lasts as long as was said, whatever the clock does.
+func TestRaid_EndsDespiteClockSteps(t *testing.T) {
+	inBubble(t, Raid{}, func(d *desk) {
+		step := time.Duration(0)
+		d.options.Now = func() time.Time { return time.Now().Add(step) }
+		if _, _, err := d.StartRaid(d.Context(), channel, "berta", 10*time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		for _, step = range []time.Duration{2 * time.Hour, -2 * time.Hour, 48 * time.Hour, -61 * time.Second} {
+			<-time.After(2 * time.Minute)
+			if d.endRaids(d.Context()); d.Switches(channel).RaidUntil.IsZero() {
+				t.Fatalf("raid mode ended after a step of %v", step)
+			}
+		}
+		<-time.After(2 * time.Minute)
+		if d.endRaids(d.Context()); !d.Switches(channel).RaidUntil.IsZero() {
+			t.Error("raid mode goes on after 10 minutes")
+		}
+	})
+}
+
 // TestSwitchesAreStoredAsTheyAre: whoever stores first, what is stored is what holds.
 func TestSwitchesAreStoredAsTheyAre(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
@@ -502,8 +523,8 @@ func TestSwitchesOutliveTheProcess(t *testing.T) {
 			d.start(Raid{})
 		}
 		restart()
-		if got, want := d.Switches(channel), (Switches{PausedBy: "berta", RaidUntil: until}); got != want {
-			t.Errorf("%+v, want %+v", got, want)
+		if got := d.Switches(channel); got.PausedBy != "berta" || !got.RaidUntil.Equal(until) {
+			t.Errorf("%+v, want a pause by berta and raid mode until %v", got, until)
 		}
 		if d.guard.InForce(channel).Mode != chatguard.Observe {
 			t.Error("the pause isn't in force")

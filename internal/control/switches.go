@@ -16,6 +16,7 @@ import (
 type Switches struct {
 	PausedBy  string    // who paused it: it only observes; empty while it isn't paused
 	RaidUntil time.Time // until when raid mode lasts; zero without
+	raidEnds  time.Time // the same by the clock that steps don't change
 	Held      string    // why it can only observe, whatever the policy says; empty where it can enforce
 }
 
@@ -70,7 +71,8 @@ func (c *Controls) StartRaid(ctx context.Context, channelID, author string, leng
 		return until, false, fmt.Errorf("raid mode lasts from 1 s to 24 h, not %s", length)
 	}
 	until = c.options.Now().Add(length).UTC().Truncate(time.Second)
-	if err := c.turn(channelID, func(s *Switches) { s.RaidUntil = until }); err != nil {
+	ends := c.steady().Add(length)
+	if err := c.turn(channelID, func(s *Switches) { s.RaidUntil, s.raidEnds = until, ends }); err != nil {
 		return until, false, err
 	}
 	saved, err = c.keep(ctx, journal.Audit{
@@ -78,6 +80,8 @@ func (c *Controls) StartRaid(ctx context.Context, channelID, author string, leng
 	})
 	return until, saved, err
 }
+
+func (s *Switches) endRaid() { s.RaidUntil, s.raidEnds = time.Time{}, time.Time{} }
 
 func (r Raid) length() time.Duration {
 	if r.Lasts == 0 {
@@ -88,7 +92,7 @@ func (r Raid) length() time.Duration {
 
 // EndRaid ends raid mode.
 func (c *Controls) EndRaid(ctx context.Context, channelID, author string) (saved bool, err error) {
-	if err := c.turn(channelID, func(s *Switches) { s.RaidUntil = time.Time{} }); err != nil {
+	if err := c.turn(channelID, func(s *Switches) { s.endRaid() }); err != nil {
 		return false, err
 	}
 	return c.keep(ctx, journal.Audit{Author: author, Action: journal.RaidSwitched, ChannelID: channelID})
@@ -158,10 +162,12 @@ func (c *Controls) recall(channelID string, settings map[string]string) {
 			c.options.Log.Error("until when raid mode lasts can't be read: it is off", "channel", channelID, "error", err)
 		}
 	}
-	if !raidUntil.After(c.options.Now()) {
-		raidUntil = time.Time{}
-	}
-	err := c.turn(channelID, func(s *Switches) { s.PausedBy, s.RaidUntil = settings[pauseSetting], raidUntil })
+	err := c.turn(channelID, func(s *Switches) {
+		s.PausedBy = settings[pauseSetting]
+		if left := raidUntil.Sub(c.options.Now()); left > 0 {
+			s.RaidUntil, s.raidEnds = raidUntil, c.steady().Add(left)
+		}
+	})
 	if err != nil {
 		c.options.Log.Error("a channel's switches can't be brought into force", "channel", channelID, "error", err)
 	}
@@ -175,8 +181,8 @@ func (c *Controls) endRaids(ctx context.Context) {
 	for channelID := range c.all() {
 		ended := false
 		err := c.turn(channelID, func(s *Switches) {
-			if ended = !s.RaidUntil.IsZero() && !s.RaidUntil.After(c.options.Now()); ended {
-				s.RaidUntil = time.Time{}
+			if ended = !s.RaidUntil.IsZero() && !s.raidEnds.After(c.steady()); ended {
+				s.endRaid()
 			}
 		})
 		if err == nil && ended {

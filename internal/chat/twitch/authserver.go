@@ -99,7 +99,7 @@ func (s authServer) pair(r request, a answer, clientID string) (Pair, error) {
 }
 
 // after is a moment to be written down: of the wall's clock, which goes on while the machine sleeps.
-func (s authServer) after(d time.Duration) time.Time { return s.now().Add(d).Round(0).UTC() }
+func (s authServer) after(d time.Duration) time.Time { return s.now().Add(d).UTC() }
 
 // renew gets a new pair for an old one, whose refresh token can't be used again. ErrToken is for a refresh token that Twitch no longer takes; any other
 // error may pass.
