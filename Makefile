@@ -1,4 +1,4 @@
-.PHONY: build test check bench bench-limits demo screenshots
+.PHONY: build test check bench bench-limits demo screenshots clock-steps
 
 # The binary, for this machine.
 build:
@@ -43,3 +43,7 @@ demo:
 screenshots:
 	sh scripts/prepare.sh
 	go test -count 1 -run TestTheDemoFillsTheDashboard ./cmd/chatguard -screenshots $(CURDIR)/docs
+
+# The wall clock is set, and the process stopped, while chatguard runs; seven minutes. -stalls 75s,5m,30m stops it for longer.
+clock-steps:
+	go test -tags clocksteps -count 1 -timeout 90m -v -run 'TestClockSteps|TestStalls' ./cmd/chatguard $(STALLS)

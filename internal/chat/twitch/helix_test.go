@@ -103,7 +103,9 @@ func TestBudgetEmpty(t *testing.T) {
 		fault       faketwitch.Fault
 		least, most time.Duration
 	}{
-		"in 7 s":          {budgetEmpty(start, start.Add(7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
+		"in 7 s": {budgetEmpty(start, start.Add(7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
+		"by Twitch's clock, which is two hours ahead":  {budgetEmpty(start.Add(2*time.Hour), start.Add(2*time.Hour+7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
+		"by Twitch's clock, which is two hours behind": {budgetEmpty(start.Add(-2*time.Hour), start.Add(-2*time.Hour+7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
 		"one channel's":   {budgetEmpty(start, start.Add(7*time.Second), "300"), 7 * time.Second, 7 * time.Second},
 		"already":         {budgetEmpty(start, start.Add(-7*time.Second), "0"), retryMin / 2, retryMin},
 		"tomorrow":        {budgetEmpty(start, start.Add(24*time.Hour), "0"), longestHold, longestHold},

@@ -1,0 +1,40 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// TestBot_ClockSteps: whatever the chat's clock does, each throttled message is deleted, its author is told, and a moderator is answered. The steps go there
+// and back.
+func TestBot_ClockSteps(t *testing.T) {
+	for _, step := range []time.Duration{20 * time.Second, 50 * time.Second, 61 * time.Second, 2 * time.Hour, 48 * time.Hour} {
+		var off time.Duration
+		o := Options{
+			Now:     func() time.Time { return time.Now().Add(off) },
+			Notices: Notices{Text: "slower, {name}"},
+			Answer:  func(_ context.Context, m chatguard.Message) string { return "answer to " + m.ID },
+		}
+		onStage(t, o, func(s *stage) {
+			for n, at := range []time.Duration{0, step, 0, -step, 0} {
+				off = at
+				s.wait(time.Second)
+				user := fmt.Sprint("user", n)
+				one, two := message(fmt.Sprint("one", n), user), message(fmt.Sprint("two", n), user)
+				order := message(fmt.Sprint("order", n), "9", chatguard.Moderator)
+				one.SentAt, two.SentAt, order.SentAt = o.Now(), o.Now(), o.Now()
+				order.Text = "!chatguard status"
+				s.sink.Messages([]chatguard.Message{one, two})
+				s.wait(5 * time.Second)
+				s.did("delete "+two.ID, fmt.Sprintf("say in 1 to %q: slower, %s", "", user))
+				s.sink.Messages([]chatguard.Message{order})
+				s.wait(5 * time.Second)
+				s.did(fmt.Sprintf("say in 1 to %q: answer to %s", order.ID, order.ID))
+			}
+		}, "delete")
+	}
+}
