@@ -54,6 +54,30 @@ func TestHold(t *testing.T) {
 	}
 }
 
+// TestHold_GuardClockBehind: a message without a time is held for its Delay, though the Guard's clock isn't this machine's.
+func TestHold_GuardClockBehind(t *testing.T) {
+	for _, off := range []time.Duration{-2 * time.Hour, -30 * time.Second, 30 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			g := enforced(t, func(p *Policy) {
+				p.Limits = []Limit{{Name: "pace", Algorithm: LeakyBucket, Every: time.Second, Queue: 2}}
+			}, &Options{Now: func() time.Time { return time.Now().Add(off) }})
+			start := time.Now()
+			for n := range 3 {
+				v, err := g.Check(t.Context(), now("anna"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n < 2 {
+					continue // the third is held for two seconds
+				}
+				if err := v.Hold(t.Context()); err != nil || time.Since(start) != 2*time.Second {
+					t.Errorf("a clock %v away: held for %v, %v", off, time.Since(start), err)
+				}
+			}
+		})
+	}
+}
+
 func TestHoldQueueDeliversInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, start := NewHoldQueue(3), time.Now()
