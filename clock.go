@@ -16,9 +16,10 @@ const (
 // clock where the two differ. So a wall clock that is set back by some seconds never makes messages that were sent one after the other look
 // simultaneous. Make one with newClock. It is safe for concurrent use, and reading it takes no lock.
 type clock struct {
-	read  func() (wall time.Time, elapsed time.Duration) // elapsed since the start, by the monotonic clock
-	start time.Time
-	drawn atomic.Pointer[drawing]
+	read       func() (wall time.Time, elapsed time.Duration) // elapsed since the start, by the monotonic clock
+	start      time.Time
+	drawn      atomic.Pointer[drawing]
+	jumpedBack func(to time.Time) // told in the goroutine that reads the clock first after a jump back; nil tells nobody
 }
 
 // drawing is how a clock changes its distance from the monotonic clock: from one to another, beginning at a time.
@@ -49,11 +50,15 @@ func (c *clock) now() time.Time {
 	ahead := wall.Round(0).Sub(c.start) - elapsed // how far the wall clock has left the monotonic clock
 	if off := ahead - d.to; off > clockTolerance || off < -clockTolerance {
 		next := &drawing{from: d.at(elapsed), to: ahead, since: elapsed}
-		if jump := next.to - next.from; jump > clockJump || jump < -clockJump {
+		jump := next.to - next.from
+		if jump.Abs() > clockJump {
 			next.from = next.to
 		}
-		c.drawn.CompareAndSwap(d, next) // whoever else was first has seen the same
+		first := c.drawn.CompareAndSwap(d, next) // another goroutine that was first has seen the same
 		d = next
+		if first && jump < -clockJump && c.jumpedBack != nil {
+			c.jumpedBack(c.start.Add(elapsed + next.to))
+		}
 	}
 	return c.start.Add(elapsed + d.at(elapsed))
 }

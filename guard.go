@@ -67,7 +67,9 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Guard{now: newClock().now, maxMemory: DefaultMemory}
+	own := newClock()
+	g := &Guard{now: own.now, maxMemory: DefaultMemory}
+	own.jumpedBack = g.rewind
 	if opts != nil {
 		g.AddObserver(opts.Observer)
 		if opts.Now != nil {
@@ -135,6 +137,15 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error
 // Now returns the time by the Guard's clock: a message without a time is judged by it, and whoever grants, resets or explains as of now does so by
 // it. It is Options.Now where that was given.
 func (g *Guard) Now() time.Time { return g.now() }
+
+// rewind brings everybody's state to the Guard's own clock, which jumped back.
+func (g *Guard) rewind(to time.Time) {
+	at, err := nanoseconds(to)
+	if err != nil {
+		return // no message is judged at such a time
+	}
+	g.eachTable(func(_ string, table *limits.Table) { table.Rewind(at) })
+}
 
 // entries returns the first of n new entry IDs that follow one another.
 func (g *Guard) entries(n int) EntryID {

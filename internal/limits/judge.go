@@ -104,9 +104,14 @@ func (h *hearing) exemptAt() int64 {
 func (a *account) arrive(at int64) {
 	last := int64(a.row[wordLast])
 	a.at = max(at, last)
-	if at >= last-clockJump {
-		return
+	if at < last-clockJump {
+		a.rewind(at)
 	}
+}
+
+// rewind brings the row to a clock that jumped back to at.
+func (a *account) rewind(at int64) {
+	last := int64(a.row[wordLast])
 	a.at, a.changed, a.pinned = at, true, true
 	a.row[wordLast] = uint64(at)
 	rewindStrikes(a.row, max(last, int64(a.row[wordStrikeAt])), at)

@@ -1,0 +1,36 @@
+package limits
+
+import (
+	"testing"
+	"time"
+)
+
+// TestTable_Rewind: after a jump back, users whose last message lies less than a minute ahead have what they had right after it, and get it back as time
+// passes.
+func TestTable_Rewind(t *testing.T) {
+	const second = nanosPerSecond
+	table := newTable(t, bucket(3, 4*time.Second))
+	judge := func(at int64) bool {
+		var d Decision
+		table.Judge("anna", &Request{At: at, Cost: 1}, &d)
+		return d.Allowed
+	}
+	for _, at := range []int64{1000 * second, 1001 * second} {
+		if !judge(at) {
+			t.Fatalf("throttled at %d s", at/second)
+		}
+	}
+	const back = 941 * second // 60 s before the last one
+	table.Rewind(back)
+	table.Rewind(back + 100*second) // nobody is ahead of that
+	for _, step := range []struct {
+		at   int64
+		want bool
+	}{
+		{back, true}, {back, false}, {back + 3*second - 1, false}, {back + 3*second, true}, {back + 11*second, true}, {back + 11*second, true},
+	} {
+		if got := judge(step.at); got != step.want {
+			t.Errorf("%d ns after the jump: allowed %v, want %v", step.at-back, got, step.want)
+		}
+	}
+}
