@@ -1,7 +1,5 @@
 package limits
 
-import "slices"
-
 // Refund gives back what still counts of n that the user spent at that time, in all limits, and never more than makes the user's state as
 // good as new. now is the present.
 func (t *Table) Refund(user string, spentAt, n, now int64) {
@@ -39,52 +37,6 @@ func (t *Table) Reset(user string, now int64) {
 			s.personal[row[wordUser]].grants = nil
 		}
 	})
-}
-
-// Offence is what a throttled message brought on its author.
-type Offence struct {
-	ID        int64 // that no other has
-	At        int64 // when the message counted
-	Counted   int64 // how many it counts as, although it was throttled
-	Silence   int64 // for how long, in nanoseconds, its penalty silences the user
-	Series    uint8 // of its strike
-	NewStrike bool  // it gave one
-}
-
-// remembered is how many pardons of a user are remembered, so that a second pardon of the same offence does nothing.
-const remembered = 64
-
-// Pardon undoes an offence: the strike that it gave, where that still counts, what it spent of the limits that count throttled messages,
-// and the note of its penalty, where none silences the user for longer. It reports whether it did; the second time it doesn't. Others are
-// the places that the message drew on beside.
-func (t *Table) Pardon(user string, o Offence, now int64, others ...Place) (done bool) {
-	t.amend(user, now, func(s *shard, row []uint64, at int64) {
-		p := s.personalOf(row)
-		if done = !slices.Contains(p.pardoned, o.ID); !done {
-			return
-		}
-		p.pardoned = append(newest(p.pardoned, remembered-1), o.ID)
-		if int64(row[wordSilentUntil]) <= o.At+o.Silence {
-			row[wordSilentUntil] = 0
-		}
-		if count, _ := s.set.lapse(row, at); o.NewStrike && count > 0 && seriesOf(row) == o.Series {
-			setStrikeCount(row, count-1)
-		}
-		s.refundCounted(row, o, at)
-	})
-	if !done {
-		return false
-	}
-	for _, other := range others {
-		other.Table.amend(other.User, now, func(s *shard, row []uint64, at int64) { s.refundCounted(row, o, at) })
-	}
-	return true
-}
-
-func (s *shard) refundCounted(row []uint64, o Offence, at int64) {
-	if o.Counted > 0 {
-		s.refund(row, spent{at: o.At, n: o.Counted}, at, func(r *Rule) bool { return r.countThrottled })
-	}
 }
 
 func forgive(row []uint64) {

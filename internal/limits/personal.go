@@ -52,7 +52,7 @@ func (o *Own) exempt(byRole bool, at int64) bool {
 type personal struct {
 	Own
 	grants   []grant
-	pardoned []int64  // offences, the latest last
+	pardoned []span   // of offences, the latest pardon last
 	variants [][]Rule // the Set's variants with the user's own rules in them, each made when it is first needed
 }
 

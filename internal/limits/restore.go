@@ -90,7 +90,7 @@ func (t *Table) restoreGiven(user string, data []byte, at, before int64) error {
 	if err != nil {
 		return err
 	}
-	if g.isOver(before) && len(g.Pardoned) == 0 {
+	if g.isOver(before) && len(g.pardoned()) == 0 {
 		return nil
 	}
 	var p place
@@ -99,7 +99,7 @@ func (t *Table) restoreGiven(user string, data []byte, at, before int64) error {
 	defer t.mu.Unlock()
 	p.edit(at, func(s *shard, row []uint64) {
 		p := s.personalOf(row)
-		p.Own, p.variants, p.grants, p.pardoned = g.own().asOf(at), nil, g.grants(at), newest(g.Pardoned, remembered)
+		p.Own, p.variants, p.grants, p.pardoned = g.own().asOf(at), nil, g.grants(at), g.pardoned()
 	})
 	return nil
 }

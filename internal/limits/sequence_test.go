@@ -37,6 +37,8 @@ func (w *world) play() {
 			w.sendAndRefund()
 		case 6:
 			w.exempt()
+		case 7:
+			w.pardonAndUndo()
 		default:
 			w.send(w.someone(), w.request())
 		}
@@ -56,10 +58,12 @@ type world struct {
 	zoneChanged bool
 	latest      int64 // of all messages
 	retryAt     int64 // of the last throttled message
+
+	offences map[string][]Offence // of each user
 }
 
 func newWorld(rt *rapid.T, algorithm string) *world {
-	w := &world{rt: rt, users: []string{"7", "someone", "8"}[:rapid.IntRange(1, 3).Draw(rt, "users")]}
+	w := &world{rt: rt, users: []string{"7", "someone", "8"}[:rapid.IntRange(1, 3).Draw(rt, "users")], offences: map[string][]Offence{}}
 	limits := drawLimits(rt, algorithm)
 	strikes := w.drawStrikes()
 	w.oracle = &plainPolicy{calendar: map[string]*plainCalendar{}, rows: map[plainKey]*plainRow{}}
@@ -221,6 +225,9 @@ func (w *world) send(user string, q Request) (d Decision) {
 		w.holdRetry(user, q, d)
 	}
 	w.holdReset(user, q, d)
+	if !d.Allowed || d.Observed {
+		w.offences[user] = append(w.offences[user], offence(len(w.offences[user])+1, d, 0))
+	}
 	return d
 }
 
@@ -344,5 +351,19 @@ func (w *world) sendAndRefund() {
 		at := w.oracle.row(plainKey{PerUser, user}).last
 		w.tables[PerUser].Refund(user, at, d.Taken, w.now)
 		w.oracle.refund(user, d.Taken, at)
+	}
+}
+
+// pardonAndUndo pardons the last messages of a user that were throttled, and undoes that: the oracle knows of neither.
+func (w *world) pardonAndUndo() {
+	user := w.someone()
+	offences := newest(w.offences[user], rapid.IntRange(1, 100).Draw(w.rt, "pardoned"))
+	if len(offences) == 0 {
+		return
+	}
+	table, others := w.tables[PerUser], w.others(user)
+	taken := table.PardonAll(user, offences, w.now, others...)
+	if taken == nil || !table.Unpardon(user, taken, w.now, others...) {
+		w.rt.Fatalf("%d offences of %s: %+v, and it isn't undone", len(offences), user, taken)
 	}
 }

@@ -1,10 +1,12 @@
 package limits
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -179,7 +181,8 @@ type given struct {
 	Timezone    string             `json:"timezone,omitempty"`
 	Numbers     map[string]Numbers `json:"numbers,omitempty"`
 	Grants      []storedGrant      `json:"grants,omitempty"`
-	Pardoned    []int64            `json:"pardoned,omitempty"`
+	Pardoned    []int64            `json:"pardoned,omitempty"`      // offences
+	Runs        [][2]int64         `json:"pardoned_runs,omitempty"` // offences, from the first to the last
 }
 
 type storedGrant struct {
@@ -189,7 +192,14 @@ type storedGrant struct {
 }
 
 func (p *personal) append(buffer []byte) []byte {
-	g := given{Exemption: p.Exemption, ExemptUntil: p.ExemptUntil, Timezone: p.Timezone, Numbers: p.Numbers, Pardoned: p.pardoned}
+	g := given{Exemption: p.Exemption, ExemptUntil: p.ExemptUntil, Timezone: p.Timezone, Numbers: p.Numbers}
+	for _, s := range p.pardoned {
+		if s.first == s.last {
+			g.Pardoned = append(g.Pardoned, s.first)
+		} else {
+			g.Runs = append(g.Runs, [2]int64{s.first, s.last})
+		}
+	}
 	for _, grant := range p.grants {
 		g.Grants = append(g.Grants, storedGrant{grant.limit, grant.left, grant.until})
 	}
@@ -210,6 +220,18 @@ func readGiven(data []byte) (g given, err error) {
 // own is what the user has of their own.
 func (g *given) own() Own {
 	return Own{Exemption: g.Exemption, ExemptUntil: g.ExemptUntil, Timezone: g.Timezone, Numbers: g.Numbers}
+}
+
+// pardoned are the offences that were pardoned, those with the last IDs at the end.
+func (g *given) pardoned() (spans []span) {
+	for _, id := range g.Pardoned {
+		spans = append(spans, span{id, id})
+	}
+	for _, run := range g.Runs {
+		spans = append(spans, span{run[0], run[1]})
+	}
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.last, b.last) })
+	return newest(spans, remembered)
 }
 
 // grants are those that haven't lapsed at that time.

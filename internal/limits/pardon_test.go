@@ -1,0 +1,205 @@
+package limits
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// offence is what a throttled message of that decision brought.
+func offence(id int, d Decision, silence int64) Offence {
+	return Offence{ID: int64(id), At: d.At, Counted: d.Counted, Silence: silence, Series: d.Series, NewStrike: d.NewStrike}
+}
+
+// spam sends messages of user 7 a second apart, and returns the offences of those that are throttled.
+func spam(table *Table, messages int) (offences []Offence) {
+	for i := range messages {
+		if d := table.send(float64(i), 1); !d.Allowed {
+			offences = append(offences, offence(i, d, 600*nanosPerSecond))
+		}
+	}
+	return offences
+}
+
+func spammed(t testing.TB) (*Table, []Offence) {
+	counted := window("fixed-window", 50, time.Hour).countingThrottled()
+	ladder := Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute, Ladder: []int64{600 * nanosPerSecond}}
+	table := tableWith(t, ladder, bucket(1, time.Hour), counted)
+	return table, spam(table, 40)
+}
+
+// TestPardonAll: a run of messages brought several strikes, and a pardon takes them all.
+func TestPardonAll(t *testing.T) {
+	table, offences := spammed(t)
+	if s := table.standing(40); s.Strikes != 4 || s.SilentUntil == 0 || table.used(t, 40, "fixed-window") != 40 {
+		t.Fatalf("%+v", s)
+	}
+	taken := table.PardonAll("7", offences, nanos(40))
+	if taken == nil || taken.Offences != 39 || taken.Strikes != 4 {
+		t.Errorf("taken: %+v", taken)
+	}
+	if s := table.standing(40); s.Strikes != 0 || s.SilentUntil != 0 || table.used(t, 40, "fixed-window") != 1 {
+		t.Errorf("%+v, %d used", s, table.used(t, 40, "fixed-window"))
+	}
+	for _, o := range offences {
+		if table.Pardon("7", o, nanos(41)) {
+			t.Errorf("offence %d is pardoned twice", o.ID)
+		}
+	}
+	if table.PardonAll("7", offences, nanos(41)) != nil || table.PardonAll("8", offences, nanos(41)) != nil {
+		t.Error("pardoned twice, or somebody never seen")
+	}
+}
+
+// TestPardonAll_Overlap: of a run, a part of which was pardoned before, the rest is.
+func TestPardonAll_Overlap(t *testing.T) {
+	table, offences := spammed(t)
+	table.PardonAll("7", offences[:20], nanos(40))
+	taken := table.PardonAll("7", offences, nanos(40))
+	if taken == nil || taken.Offences != len(offences)-20 || taken.Strikes != 2 || table.standing(40).Strikes != 0 {
+		t.Errorf("%+v, %+v", taken, table.standing(40))
+	}
+}
+
+// TestUnpardon: what was taken is back, once.
+func TestUnpardon(t *testing.T) {
+	table, offences := spammed(t)
+	before := table.standing(40)
+	taken := table.PardonAll("7", offences, nanos(40))
+	if !table.Unpardon("7", taken, nanos(41)) || table.Unpardon("7", taken, nanos(41)) {
+		t.Error("it isn't undone, or is twice")
+	}
+	after := table.standing(40)
+	if after.Strikes != before.Strikes || after.SilentUntil != before.SilentUntil || after.LapseAt != before.LapseAt || table.used(t, 40, "fixed-window") != 40 {
+		t.Errorf("%+v, want %+v", after, before)
+	}
+	if again := table.PardonAll("7", offences, nanos(42)); again == nil || again.Strikes != 4 {
+		t.Errorf("pardoned after it was undone: %+v", again)
+	}
+}
+
+func TestUnpardon_Refused(t *testing.T) {
+	for name, change := range map[string]func(table *Table){
+		"another strike": func(table *Table) { table.send(50, 1) },
+		"a reset":        func(table *Table) { table.Reset("7", nanos(50)) },
+		"another pardon": func(table *Table) { table.Pardon("7", Offence{ID: 1000}, nanos(50)) },
+		"other limits": func(table *Table) {
+			table.Change(compileSets(t, Strikes{}, bucket(2, time.Hour))[PerUser], nanos(50))
+		},
+		"a counted message": func(table *Table) {
+			table.Grant("7", "burst", 1, nanos(50))
+			if d := table.send(50, 1); !d.Allowed {
+				t.Fatalf("%+v", d)
+			}
+		},
+	} {
+		table, offences := spammed(t)
+		taken := table.PardonAll("7", offences, nanos(40))
+		change(table)
+		before := table.standing(51)
+		if table.Unpardon("7", taken, nanos(51)) {
+			t.Errorf("%s, and it is undone", name)
+		}
+		if after := table.standing(51); after.Strikes != before.Strikes {
+			t.Errorf("%s: %+v, want %+v", name, after, before)
+		}
+	}
+}
+
+// TestUnpardon_AllowedMessage: messages that were fine don't stand in the way where nothing was refunded.
+func TestUnpardon_AllowedMessage(t *testing.T) {
+	table := newTable(t, bucket(1, 4*time.Second))
+	table.send(0, 1)
+	d := table.send(0, 1)
+	taken := table.PardonAll("7", []Offence{offence(1, d, 0)}, nanos(1))
+	if d := table.send(5, 1); !d.Allowed {
+		t.Fatalf("%+v", d)
+	}
+	if !table.Unpardon("7", taken, nanos(6)) || table.standing(6).Strikes != 1 {
+		t.Errorf("%+v", table.standing(6))
+	}
+	if d := table.send(6, 1); d.Allowed {
+		t.Error("undoing a pardon has given a message back")
+	}
+}
+
+// TestUnpardon_Dropped: a row that was as good as new after the pardon, and was dropped, comes back.
+func TestUnpardon_Dropped(t *testing.T) {
+	table := newTable(t, bucket(1, time.Second))
+	table.send(0, 1)
+	d := table.send(0, 1)
+	taken := table.PardonAll("7", []Offence{offence(1, d, 0)}, nanos(1))
+	for i := range 5000 { // in every part of the table
+		table.judge(strconv.Itoa(1000+i), Request{At: nanos(300), Cost: 1})
+	}
+	if table.dump("7") != nil {
+		t.Fatal("the row is there still")
+	}
+	if !table.Unpardon("7", taken, nanos(301)) || table.standing(301).Strikes != 1 {
+		t.Errorf("%+v", table.standing(301))
+	}
+	if !table.Pardon("7", offence(1, d, 0), nanos(302)) || table.standing(302).Strikes != 0 {
+		t.Errorf("pardoned again: %+v", table.standing(302))
+	}
+}
+
+// TestPardonAllIsPardoningEach, the last one first.
+func TestPardonAllIsPardoningEach(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		algorithm := rapid.SampledFrom(algorithms).Draw(rt, "algorithm").name
+		limits := drawLimits(rt, algorithm)
+		for i := range limits {
+			limits[i].Scope = PerUser
+		}
+		strikes := Strikes{Every: 10 * time.Second, Forget: time.Minute, Ladder: []int64{0, 20 * nanosPerSecond, UntilRetry}}
+		whole, each := tableWith(t, strikes, limits...), tableWith(t, strikes, limits...)
+		now := epoch.UnixNano()
+		var offences []Offence
+		for i := range rapid.IntRange(1, 40).Draw(rt, "messages") {
+			now += rapid.SampledFrom([]int64{0, 1, 1e9, 4e9, 12e9, 70e9}).Draw(rt, "step")
+			q := Request{At: now, Cost: rapid.Int64Range(1, 3).Draw(rt, "cost")}
+			d := whole.judge("7", q)
+			each.judge("7", q)
+			if !d.Allowed {
+				offences = append(offences, offence(i, d, rapid.SampledFrom([]int64{0, 20e9}).Draw(rt, "silence")))
+			}
+		}
+		offences = newest(offences, rapid.IntRange(0, remembered).Draw(rt, "of them"))
+		whole.PardonAll("7", offences, now)
+		for _, o := range slices.Backward(offences) {
+			each.Pardon("7", o, now)
+		}
+		if got, want := whole.dump("7"), each.dump("7"); !slices.Equal(withoutVersion(got), withoutVersion(want)) {
+			rt.Errorf("%d at once: %x\neach: %x", len(offences), got, want)
+		}
+	})
+}
+
+// withoutVersion is a row without how often it was changed.
+func withoutVersion(row []uint64) []uint64 {
+	row = slices.Clone(row)
+	if len(row) > 0 {
+		row[wordMeta] &= 1<<versionShift - 1
+	}
+	return row
+}
+
+// TestARunIsRememberedOverARestart as one, however many messages there were in it.
+func TestARunIsRememberedOverARestart(t *testing.T) {
+	first, offences := spammed(t)
+	first.Pardon("7", offences[0], nanos(40))
+	first.PardonAll("7", offences, nanos(40))
+	first.send(60, 1)
+	second := tableWith(t, Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute}, bucket(1, time.Hour), window("fixed-window", 50, time.Hour).countingThrottled())
+	for _, row := range rowsOf(first.dirty()) {
+		if err := second.Restore(row, nanos(61)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if second.PardonAll("7", offences, nanos(62)) != nil || second.standing(62).Strikes != 1 {
+		t.Errorf("%+v", second.standing(62))
+	}
+}
