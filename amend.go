@@ -13,6 +13,7 @@ var (
 	ErrNoLimit      = errors.New("there is no such limit")
 	ErrGrant        = errors.New("a grant is of 1 to 2147483647 messages")
 	ErrNotThrottled = errors.New("the message wasn't throttled: there is nothing to pardon")
+	ErrPardonStale  = errors.New("the user's strikes or limits have changed since the pardon: it can't be undone any more")
 )
 
 // user returns the table that holds a user, and the time in its unit. An empty channel ID means the limits per user everywhere, an empty
@@ -87,30 +88,4 @@ func (g *Guard) Reset(channelID, userID string, now time.Time) error {
 	}
 	table.Reset(userID, ns)
 	return nil
-}
-
-// Pardon undoes what a throttled message has brought on its author: its strike is taken back where it still counts, what it spent in limits
-// that count throttled messages is refunded, and a timeout that chatguard noted is forgotten. Lifting the penalty itself is up to the caller.
-// It reports whether there was anything to do: the second time there isn't. The error is ErrNotThrottled, ErrLongID or ErrTime.
-func (g *Guard) Pardon(v Verdict, now time.Time) (done bool, err error) {
-	if !v.Throttled() || v.EntryID == 0 {
-		return false, ErrNotThrottled
-	}
-	table, ns, err := g.user(v.ChannelID, v.UserID, now)
-	if err != nil {
-		return false, err
-	}
-	at, err := nanoseconds(v.At.Add(v.Late))
-	if err != nil {
-		return false, err
-	}
-	penalty := v.Penalty
-	if v.Observed {
-		penalty = v.WouldBe
-	}
-	offence := limits.Offence{
-		ID: int64(v.EntryID), At: at, Counted: int64(v.Counted), Silence: int64(penalty.Duration), Series: v.Series, NewStrike: v.NewStrike,
-	}
-	var room [2]limits.Place
-	return table.Pardon(v.UserID, offence, ns, g.channels.get(v.ChannelID, g).places(g, v.UserID, &room)...), nil
 }

@@ -1,0 +1,73 @@
+package chatguard
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestPardonAll: all that a run of messages brought is taken back, wherever it counted, and undoing that brings it back.
+func TestPardonAll(t *testing.T) {
+	g := enforced(t, func(p *Policy) {
+		p.Limits = append(p.Limits[:1], counting("own", PerUser, 90), counting("abroad", PerUserEverywhere, 90), counting("all", PerChannel, 90))
+		p.Limits[0].Refill = time.Hour
+	}, nil)
+	var throttled []Verdict
+	for i := range 40 {
+		if v := mustCheck(t, g, from("7", float64(i))); !v.Allowed {
+			throttled = append(throttled, v)
+		}
+	}
+	now := monday.Add(40 * time.Second)
+	holds := func(when string, strikes, counted int) {
+		t.Helper()
+		e, err := g.Explain(from("7", 40))
+		if err != nil || e.Strikes != strikes {
+			t.Errorf("%s: %d strikes, %v; want %d", when, e.Strikes, err, strikes)
+		}
+		if got, want := used(t, g, from("7", 40))[1:], []int{counted, counted, counted}; !slices.Equal(got, want) {
+			t.Errorf("%s: used %v, want %v", when, got, want)
+		}
+	}
+	holds("spammed", 4, 40)
+	p, err := g.PardonAll(throttled, now)
+	if err != nil || p.Messages != 37 || p.Strikes != 4 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	holds("pardoned", 0, 3)
+	mustCheck(t, g, from("8", 40)) // which counts in the one of everybody
+	if err := g.Unpardon(p, now); err != nil {
+		t.Error(err)
+	}
+	if got, want := used(t, g, from("7", 40))[1:], []int{40, 40, 41}; !slices.Equal(got, want) {
+		t.Errorf("undone: used %v, want %v", got, want)
+	}
+	if err := g.Unpardon(p, now); !errors.Is(err, ErrPardonStale) {
+		t.Errorf("undone twice: %v", err)
+	}
+}
+
+func TestPardonAll_Refused(t *testing.T) {
+	g := enforced(t, nil, nil)
+	var throttled []Verdict
+	for _, user := range []string{"7", "8"} {
+		for range 3 {
+			mustCheck(t, g, from(user, 0))
+		}
+		throttled = append(throttled, mustCheck(t, g, from(user, 0)))
+	}
+	if p, err := g.PardonAll(throttled, monday); err == nil || p != (Pardoned{}) {
+		t.Errorf("two users: %+v, %v", p, err)
+	}
+	if p, err := g.PardonAll([]Verdict{throttled[0], {ChannelID: throttled[0].ChannelID, UserID: "7", Allowed: true}}, monday); !errors.Is(err, ErrNotThrottled) || p != (Pardoned{}) {
+		t.Errorf("one that was allowed: %+v, %v", p, err)
+	}
+	if e, err := g.Explain(from("7", 0)); err != nil || e.Strikes != 1 {
+		t.Errorf("refused, and %d strikes count, %v", e.Strikes, err)
+	}
+	none, err := g.PardonAll(nil, monday)
+	if err := errors.Join(err, g.Unpardon(none, monday)); err != nil || none.Messages != 0 {
+		t.Errorf("nothing: %+v, %v", none, err)
+	}
+}
