@@ -124,8 +124,8 @@ func (a *app) openControls() {
 		},
 		UserID: a.userID,
 		Lift:   a.twitch.lift(),
-		Forgive: func(channelID, userID string, entry chatguard.EntryID) bool {
-			return a.bot.Forgive(channelID, userID, entry)
+		Forgive: func(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
+			return a.bot.Forgive(channelID, userID, first, last)
 		},
 		Raid: control.Raid{Lasts: a.config.Raid.Lasts, Everyone: a.config.Raid.Limit(), FirstTimer: a.config.Raid.FirstTimer()},
 		Changed: func(channelID string) {

@@ -312,28 +312,34 @@ func (b *backlog) removed(r Removal) {
 	}
 }
 
-// forgive drops what waits for an entry, or has it undone once it is done where it is under way. It reports whether there was one.
-func (b *backlog) forgive(channelID, userID string, entry chatguard.EntryID) (found bool) {
+// forgive drops what waits for a user's entries from the first to the last, and has undone, once it is done, what is under way for them. It
+// returns the entries of both.
+func (b *backlog) forgive(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.lanes[channelID]
 	if l == nil || l.piles[userID] == nil {
-		return false
+		return nil, nil
 	}
 	p := l.piles[userID]
-	is := func(j *job) bool {
-		found = found || j.verdict.EntryID == entry
-		return j.verdict.EntryID == entry
-	}
+	isMeant := func(j *job) bool { return first <= j.verdict.EntryID && j.verdict.EntryID <= last }
 	if s := p.step; s != nil {
 		for i := range s.jobs {
-			if is(&s.jobs[i]) {
-				s.forgiven = true
+			if isMeant(&s.jobs[i]) {
+				underWay = append(underWay, s.jobs[i].verdict.EntryID)
 			}
 		}
+		s.forgiven = s.forgiven || len(underWay) > 0
 	}
-	b.drop(l, p, "pardoned", is)
-	return found
+	for i := range p.jobs {
+		if isMeant(&p.jobs[i]) {
+			dropped = append(dropped, p.jobs[i].verdict.EntryID)
+		}
+	}
+	if len(dropped) > 0 {
+		b.drop(l, p, "pardoned", isMeant)
+	}
+	return dropped, underWay
 }
 
 // isForgiven reports whether a step under way is to be undone.

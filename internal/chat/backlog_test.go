@@ -352,8 +352,8 @@ func TestPardonUnderWay(t *testing.T) {
 		s.bot.backlog.mu.Lock()
 		entry := s.bot.backlog.lanes["1"].piles["a"].step.jobs[0].verdict.EntryID
 		s.bot.backlog.mu.Unlock()
-		if !s.bot.Forgive("1", "a", entry) {
-			t.Error("it isn't known")
+		if dropped, underWay := s.bot.Forgive("1", "a", entry, entry); len(dropped) != 0 || !slices.Equal(underWay, []chatguard.EntryID{entry}) {
+			t.Errorf("dropped %v, under way %v", dropped, underWay)
 		}
 		release()
 		s.did("timeout a 30s", "lift a")
@@ -364,16 +364,23 @@ func TestPardonUnderWay(t *testing.T) {
 func TestForgiven(t *testing.T) {
 	onStage(t, Options{Workers: 1}, func(s *stage) {
 		release := s.hold()
-		s.say("a1", "b1", "a2", "b2")
+		s.say("a1", "b1", "a2", "b2", "b3")
 		s.bot.backlog.mu.Lock()
 		entry := s.bot.backlog.lanes["1"].piles["b"].jobs[0].verdict.EntryID
 		s.bot.backlog.mu.Unlock()
-		if s.bot.Forgive("1", "b", entry+1) || s.bot.Forgive("2", "b", entry) || !s.bot.Forgive("1", "b", entry) || s.bot.Forgive("1", "b", entry) {
-			t.Error("forgave something else, or twice")
+		forgives := func(channelID string, first, last chatguard.EntryID, want ...chatguard.EntryID) {
+			t.Helper()
+			if dropped, underWay := s.bot.Forgive(channelID, "b", first, last); !slices.Equal(dropped, want) || len(underWay) != 0 {
+				t.Errorf("dropped %v, under way %v; want %v", dropped, underWay, want)
+			}
 		}
+		forgives("1", entry+2, entry+100)
+		forgives("2", entry, entry)
+		forgives("1", entry, entry+100, entry, entry+1)
+		forgives("1", entry, entry+100)
 		release()
 		s.did("delete a2")
-		s.reported("delete skipped: pardoned", "delete done")
+		s.reported("delete skipped: pardoned", "delete skipped: pardoned", "delete done")
 	}, "delete")
 }
 

@@ -112,9 +112,10 @@ func (b *Bot) Run(ctx context.Context) error {
 	return err
 }
 
-// Forgive drops the penalty of a throttled message while it waits still, and reports whether it did.
-func (b *Bot) Forgive(channelID, userID string, entry chatguard.EntryID) bool {
-	return b.backlog.forgive(channelID, userID, entry)
+// Forgive drops the penalties that wait for a user's throttled messages from the first entry to the last, and lifts a silence that is being given
+// for them once it is there. It returns the entries of both.
+func (b *Bot) Forgive(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
+	return b.backlog.forgive(channelID, userID, first, last)
 }
 
 // Slowed returns how slow the channels are in which the Bot has turned slow mode on, by ID. The caller may not change what it returns.

@@ -169,8 +169,8 @@ var userCommands = map[string]userCommand{
 		return name + " starts fresh.", saved, err
 	},
 	"pardon": func(c *Controls, ctx context.Context, t journal.Target, name string, _ []string) (string, bool, error) {
-		saved, err := c.PardonLast(ctx, t)
-		return name + " is pardoned.", saved, err
+		done, saved, err := c.PardonUser(ctx, t)
+		return pardonSaid(done, name), saved, err
 	},
 	"exempt": func(c *Controls, ctx context.Context, t journal.Target, name string, args []string) (string, bool, error) {
 		if len(args) != 1 {
@@ -183,6 +183,28 @@ var userCommands = map[string]userCommand{
 		saved, err := c.Exempt(ctx, t, length)
 		return fmt.Sprintf("%s has no limits for %s.", name, chatguard.Wait(length)), saved, err
 	},
+}
+
+// pardonSaid says that a user is pardoned, and what stays all the same.
+func pardonSaid(done journal.Pardon, name string) string {
+	said := name + " is pardoned."
+	if done.HasOlder {
+		said = fmt.Sprintf("%s is pardoned for the last %d messages; there are older ones.", name, maxRun)
+	}
+	if done.Silence == journal.SilenceKept {
+		said += " But the timeout or ban stays: " + done.Kept + "."
+	}
+	if n := done.StrikesLeft; n > 0 {
+		said += fmt.Sprintf(" Of earlier messages %d %s: reset forgets them.", n, plural(n, "strike counts", "strikes count"))
+	}
+	return said
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 // userCommand finds out whom a command is about, and carries it out.

@@ -32,9 +32,9 @@ type Options struct {
 	// Lift ends a user's timeout or ban, unless somebody else gave it. Nil where nobody is acted on.
 	Lift func(ctx context.Context, channelID, userID string) error
 
-	// Forgive drops a penalty that waits to be carried out, or undoes one that is under way, and reports whether there was one. Nil where nobody is
-	// acted on.
-	Forgive func(channelID, userID string, entry chatguard.EntryID) bool
+	// Forgive drops the penalties that wait to be carried out for a user's entries from the first to the last, and has undone what is under way for
+	// them. It returns the entries of both. Nil where nobody is acted on.
+	Forgive func(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID)
 
 	Raid Raid // what raid mode is
 
@@ -57,8 +57,10 @@ type Store interface {
 	Commit(ctx context.Context) (saved bool)
 	// Entry returns a journal entry by its ID.
 	Entry(ctx context.Context, id chatguard.EntryID) (journal.Entry, bool, error)
-	// LastEntries returns the newest entries of a user who was throttled, not merely observed, the newest first.
-	LastEntries(ctx context.Context, channelID, userID string, n int) ([]journal.Entry, error)
+	// Entries returns the journal's entries wanted, the newest first, those that wait to be written among them.
+	Entries(ctx context.Context, wanted journal.EntryFilter) ([]journal.Entry, error)
+	// Audits returns the changes wanted, the newest first.
+	Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error)
 }
 
 // ErrNoUser is what Options.UserID returns where there is no such user.
@@ -70,6 +72,7 @@ type Controls struct {
 	steady  func() time.Time // by which raid mode ends: a clock that doesn't follow the steps of the wall clock
 
 	storing chan struct{} // holds a value while switches are stored
+	pardons pardons
 
 	mu       sync.Mutex // held while switches change and come into force
 	switches map[string]Switches

@@ -23,6 +23,7 @@ type memory struct {
 	settings map[string]string // by channel and name
 	entries  map[chatguard.EntryID]journal.Entry
 	last     chatguard.EntryID
+	resets   map[string]time.Time // by user
 	unsaved  bool
 	err      error
 
@@ -46,6 +47,9 @@ func (m *memory) setting(key string) string {
 func (m *memory) Record(_ context.Context, a journal.Audit) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if a.Action == journal.UserReset && m.err == nil {
+		m.resets[a.UserID] = a.At
+	}
 	m.audits, m.detail = append(m.audits, fmt.Sprintf("%s %s %s by %s", a.ChannelID, a.Action, a.UserID, a.Author)), a.Detail
 	return !m.unsaved, m.err
 }
@@ -70,13 +74,21 @@ func (m *memory) Entry(_ context.Context, id chatguard.EntryID) (journal.Entry, 
 	return e, ok, m.err
 }
 
-func (m *memory) LastEntries(_ context.Context, _, userID string, n int) (entries []journal.Entry, err error) {
-	for id := m.last; id > 0 && len(entries) < n && m.last-id < 100; id-- {
-		if e, ok := m.entries[id]; ok && e.UserID == userID {
+func (m *memory) Entries(_ context.Context, wanted journal.EntryFilter) (entries []journal.Entry, err error) {
+	for _, id := range slices.Backward(slices.Sorted(maps.Keys(m.entries))) {
+		if e := m.entries[id]; e.UserID == wanted.UserID && e.ChannelID == wanted.ChannelID && (wanted.Before == 0 || id < wanted.Before) && len(entries) < wanted.N {
 			entries = append(entries, e)
 		}
 	}
 	return entries, m.err
+}
+
+// Audits knows of resets only.
+func (m *memory) Audits(_ context.Context, wanted journal.AuditFilter) (audits []journal.Audit, err error) {
+	if at, ok := m.resets[wanted.UserID]; ok && wanted.Action == journal.UserReset {
+		audits = append(audits, journal.Audit{At: at, Action: journal.UserReset, UserID: wanted.UserID})
+	}
+	return audits, m.err
 }
 
 // desk is Controls over a Guard that lets everyone say one thing an hour, and 300 a day.
@@ -86,6 +98,7 @@ type desk struct {
 	guard  *chatguard.Guard
 	store  *memory
 	lifted []string
+	lift   error // what lifting is answered with
 	kept   map[string]map[string]string // what New is given
 	id     int
 }
@@ -98,7 +111,7 @@ func newDesk(t *testing.T, raid Raid) *desk {
 	policy.Mode = chatguard.Enforce
 	policy.Limits[0].Burst, policy.Limits[0].Refill = 1, time.Hour
 	policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Timeout, Duration: 30 * time.Second}}
-	d := &desk{T: t, store: &memory{settings: map[string]string{}, entries: map[chatguard.EntryID]journal.Entry{}}}
+	d := &desk{T: t, store: &memory{settings: map[string]string{}, entries: map[chatguard.EntryID]journal.Entry{}, resets: map[string]time.Time{}}}
 	var err error
 	if d.guard, err = chatguard.New(policy, nil); err != nil {
 		t.Fatal(err)
@@ -126,7 +139,7 @@ func (d *desk) start(raid Raid) {
 		},
 		Lift: func(_ context.Context, channelID, userID string) error {
 			d.lifted = append(d.lifted, channelID+" "+userID)
-			return d.store.err
+			return d.lift
 		},
 	}, d.kept)
 }
@@ -288,7 +301,12 @@ func TestPardonLiftsOnlyWhatSilences(t *testing.T) {
 		"delete done":     {journal.Outcome{Action: chatguard.Delete, Result: journal.Done}, false, 0, false},
 	} {
 		inBubble(t, Raid{}, func(d *desk) {
-			d.Controls.options.Forgive = func(_, _ string, id chatguard.EntryID) bool { return test.waits && id == d.store.last }
+			d.Controls.options.Forgive = func(_, _ string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
+				if test.waits && first == d.store.last && last == first {
+					dropped = append(dropped, first)
+				}
+				return dropped, nil
+			}
 			d.say("anna")
 			d.say("anna")
 			e := d.store.entries[d.store.last]

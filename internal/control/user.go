@@ -59,6 +59,7 @@ func (c *Controls) Reset(ctx context.Context, t journal.Target) (saved bool, err
 	if err := c.options.Guard.Reset(t.ChannelID, t.UserID, c.options.Now()); err != nil {
 		return false, err
 	}
+	c.pardons.forget(t) // undoing it would bring back what was reset
 	return c.amended(ctx, t, journal.UserReset, nil)
 }
 
@@ -113,68 +114,4 @@ func (c *Controls) SetOverride(ctx context.Context, t journal.Target, own chatgu
 
 func sameOverride(a, b chatguard.UserOverride) bool {
 	return a.Exempt == b.Exempt && a.ExemptUntil.Equal(b.ExemptUntil) && a.Timezone == b.Timezone && maps.Equal(a.Limits, b.Limits)
-}
-
-// lookedBack is how many of a user's entries a pardon of the last one looks at for a penalty that silences them still.
-const lookedBack = 20
-
-// PardonLast pardons the newest throttled message of a user, and lifts what silences them, whichever message that was for.
-func (c *Controls) PardonLast(ctx context.Context, t journal.Target) (saved bool, err error) {
-	entries, err := c.options.Store.LastEntries(ctx, t.ChannelID, t.UserID, lookedBack)
-	switch {
-	case err != nil:
-		return false, c.trouble(err)
-	case len(entries) == 0:
-		return false, journal.ErrNoEntry
-	}
-	return c.pardon(ctx, entries[0], slices.ContainsFunc(entries, c.silences), t.Author)
-}
-
-// Pardon forgives a throttled message: its penalty is lifted, or never carried out where it waits still; what it spent is refunded, and its strike is
-// taken back. Doing it twice is doing it once.
-func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author string) (saved bool, err error) {
-	entry, ok, err := c.options.Store.Entry(ctx, id)
-	switch {
-	case err != nil:
-		return false, c.trouble(err)
-	case !ok:
-		return false, journal.ErrNoEntry
-	}
-	return c.pardon(ctx, entry, c.silences(entry), author)
-}
-
-func (c *Controls) pardon(ctx context.Context, e journal.Entry, lift bool, author string) (saved bool, err error) {
-	done, err := c.options.Guard.Pardon(e.Verdict(), c.options.Now())
-	if err != nil {
-		return false, err
-	}
-	waited := c.options.Forgive != nil && c.options.Forgive(e.ChannelID, e.UserID, e.ID)
-	var lifting error
-	if !waited && lift && c.options.Lift != nil {
-		lifting = c.options.Lift(ctx, e.ChannelID, e.UserID)
-	}
-	if done {
-		t := journal.Target{ChannelID: e.ChannelID, UserID: e.UserID, Author: author}
-		saved, err = c.amended(ctx, t, journal.UserPardoned, map[string]any{"entry": e.ID})
-	} else {
-		saved = c.options.Store.Commit(ctx) // it was noted when it was done, and may wait still
-	}
-	if lifting != nil {
-		return saved, errors.Join(fmt.Errorf("the strike is taken back, but %w: %w", journal.ErrSilenced, lifting), err)
-	}
-	return saved, err
-}
-
-// silences reports whether what was done about a message may keep its author from writing still. How a request went that was stopped in its midst
-// isn't known.
-func (c *Controls) silences(e journal.Entry) bool {
-	o := e.Outcome
-	if o.Result == journal.Skipped || o.Result == journal.Observed {
-		return false
-	}
-	length := e.Penalty.Duration
-	if e.Penalty.Action != chatguard.Timeout {
-		length = journal.MostMerged // one timeout for several messages
-	}
-	return o.Action == chatguard.Ban || o.Action == chatguard.Timeout && o.At.Add(length).After(c.options.Now())
 }

@@ -22,7 +22,8 @@ const (
 	PolicyDiscarded AuditAction = "discard"  // back to the configuration's policy
 	UserGranted     AuditAction = "grant"    // extra messages
 	UserReset       AuditAction = "reset"    // the user starts fresh
-	UserPardoned    AuditAction = "pardon"   // a throttled message is forgiven
+	UserPardoned    AuditAction = "pardon"   // throttled messages are forgiven
+	UserUnpardoned  AuditAction = "unpardon" // a pardon is undone
 	UserOverridden  AuditAction = "override" // the user has numbers, a zone or an exemption of their own, or no longer has
 	UserExempted    AuditAction = "exempt"   // no limits, for a while
 	ChannelPaused   AuditAction = "pause"    // the channel only observes
@@ -32,5 +33,5 @@ const (
 
 // AuditActions are all of them.
 var AuditActions = []AuditAction{
-	PolicyChanged, PolicyDiscarded, UserGranted, UserReset, UserPardoned, UserOverridden, UserExempted, ChannelPaused, ChannelResumed, RaidSwitched,
+	PolicyChanged, PolicyDiscarded, UserGranted, UserReset, UserPardoned, UserUnpardoned, UserOverridden, UserExempted, ChannelPaused, ChannelResumed, RaidSwitched,
 }

@@ -27,7 +27,7 @@ type AuditFilter struct {
 	User      string // ID, or login in the channel, if one is named
 	Author    string
 	Action    AuditAction
-	Pardoned  []chatguard.EntryID // only pardons of these entries; empty: whatever was changed
-	Before    int64               // only older ones than this; 0 begins with the newest
-	N         int                 // at most so many
+	Pardoned  []EntryKey // only pardons of these entries, and what undid them; empty: whatever was changed
+	Before    int64      // only older ones than this; 0 begins with the newest
+	N         int        // at most so many
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -104,7 +103,7 @@ func wantsAudit(wanted *journal.AuditFilter, users []string, a *auditRow) bool {
 		(len(users) == 0 || slices.Contains(users, a.UserID)) &&
 		(wanted.Author == "" || wanted.Author == a.Author) &&
 		(wanted.Action == "" || wanted.Action == a.Action) &&
-		(len(wanted.Pardoned) == 0 || a.Action == journal.UserPardoned && slices.Contains(pardonDetails(wanted.Pardoned), a.detail)) &&
+		(len(wanted.Pardoned) == 0 || a.isPardonOf(wanted.Pardoned)) &&
 		(wanted.Before == 0 || a.ID < wanted.Before)
 }
 
@@ -119,12 +118,11 @@ func auditConditions(wanted journal.AuditFilter, users []string) (c conditions) 
 	if len(users) > 0 {
 		c.add("user_id IN (SELECT value FROM json_each(?))", jsonOf(users))
 	}
-	if n := len(wanted.Pardoned); n > 0 {
-		args := []any{string(journal.UserPardoned)}
-		for _, detail := range pardonDetails(wanted.Pardoned) {
-			args = append(args, detail)
-		}
-		c.add("action = ? AND detail IN (?"+strings.Repeat(", ?", n-1)+")", args...)
+	if len(wanted.Pardoned) > 0 {
+		c.add(`action IN (?, ?) AND json_valid(detail) AND EXISTS (SELECT 1 FROM json_each(?) AS entry
+			WHERE entry.value ->> 'channel' = channel_id AND entry.value ->> 'user' = user_id AND entry.value ->> 'id' BETWEEN
+				coalesce(detail ->> 'first', detail ->> 'entry') AND coalesce(detail ->> 'last', detail ->> 'entry'))`,
+			string(journal.UserPardoned), string(journal.UserUnpardoned), jsonOf(wanted.Pardoned))
 	}
 	if wanted.Before != 0 {
 		c.add("id < ?", wanted.Before)
@@ -132,11 +130,13 @@ func auditConditions(wanted journal.AuditFilter, users []string) (c conditions) 
 	return c
 }
 
-// pardonDetails are the details, as they are stored, that pardons of these entries have.
-func pardonDetails(entries []chatguard.EntryID) []string {
-	details := make([]string, len(entries))
-	for i, id := range entries {
-		details[i] = fmt.Sprintf(`{"entry":%d}`, id)
+// isPardonOf reports whether it is a pardon of one of the entries, or undid one; auditConditions says the same of those stored.
+func (r *auditRow) isPardonOf(entries []journal.EntryKey) bool {
+	if r.Action != journal.UserPardoned && r.Action != journal.UserUnpardoned {
+		return false
 	}
-	return details
+	first, last, ok := journal.PardonedEntries(r.read())
+	return ok && slices.ContainsFunc(entries, func(e journal.EntryKey) bool {
+		return e.ChannelID == r.ChannelID && e.UserID == r.UserID && first <= e.ID && e.ID <= last
+	})
 }

@@ -3,9 +3,9 @@ package persist
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"testing"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -67,23 +67,36 @@ func TestAudits(t *testing.T) {
 	check("stored")
 }
 
-// Pardons are found by the entries that they are of, stored or not.
+// Pardons are found by the entries that they are of, stored or not, and so is what undid them.
 func TestPardonsAreFoundByTheirEntries(t *testing.T) {
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
-	pardon := func(entry chatguard.EntryID) {
-		must(t, s.changes.addAudit(journal.Audit{
-			At: start, Author: "anna", Action: journal.UserPardoned, ChannelID: "1", UserID: "7", Detail: map[string]any{"entry": entry},
-		}))
+	add := func(action journal.AuditAction, user string, detail any) {
+		must(t, s.changes.addAudit(journal.Audit{At: start, Author: "anna", Action: action, ChannelID: "1", UserID: user, Detail: detail}))
 	}
-	must(t, s.changes.addAudit(journal.Audit{At: start, Author: "anna", Action: journal.UserGranted, ChannelID: "1", Detail: map[string]any{"entry": 11}}))
-	pardon(11)
-	pardon(12)
-	s.mustFlush(t, g)
-	pardon(13)
-	pardon(14)
-	got, err := s.Audits(ctx, journal.AuditFilter{Pardoned: []chatguard.EntryID{10, 11, 13}, N: 9})
-	if err != nil || len(got) != 2 || got[0].ID != 4 || got[1].ID != 2 {
-		t.Errorf("found %+v, %v", got, err)
+	for range 2 { // stored, and waiting
+		add(journal.UserGranted, "7", map[string]any{"entry": 11})
+		add(journal.UserPardoned, "7", map[string]any{"entry": 11})
+		add(journal.UserPardoned, "7", map[string]any{"entry": 12})
+		add(journal.UserPardoned, "8", map[string]any{"first": 1, "last": 99})
+		add(journal.UserPardoned, "7", map[string]any{"first": 13, "last": 15})
+		add(journal.UserUnpardoned, "7", map[string]any{"first": 13, "last": 15})
+		add(journal.UserPardoned, "7", map[string]any{"first": 16, "last": 17})
+		add(journal.UserPardoned, "7", "somebody has edited this")
+		if s.count(t, "SELECT count(*) FROM audit") == 0 {
+			s.mustFlush(t, g)
+		}
+	}
+	if n := s.count(t, "SELECT count(*) FROM audit"); n != 8 {
+		t.Fatalf("%d are stored", n)
+	}
+	wanted := []journal.EntryKey{{ID: 10, ChannelID: "1", UserID: "7"}, {ID: 11, ChannelID: "1", UserID: "7"}, {ID: 14, ChannelID: "1", UserID: "7"}, {ID: 16, ChannelID: "2", UserID: "7"}}
+	got, err := s.Audits(ctx, journal.AuditFilter{Pardoned: wanted, N: 99})
+	var ids []int64
+	for _, a := range got {
+		ids = append(ids, a.ID)
+	}
+	if err != nil || !slices.Equal(ids, []int64{14, 13, 10, 6, 5, 2}) {
+		t.Errorf("found %v, %v", ids, err)
 	}
 }

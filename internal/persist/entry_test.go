@@ -10,7 +10,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// wantEntry wants what Entry and LastEntry return to be that entry; nil is none.
+// wantEntry wants what Entry and lastEntry return to be that entry; nil is none.
 func wantEntry(t *testing.T, when string, want *journal.Entry) func(journal.Entry, bool, error) {
 	return func(got journal.Entry, ok bool, err error) {
 		t.Helper()
@@ -64,43 +64,13 @@ func TestEntryIsFoundWhereverItIs(t *testing.T) {
 	wantEntry(t, "another channel's", nil)(lastEntry(ctx, s, "c2", "u1"))
 }
 
-// lastEntry is the newest of LastEntries.
+// lastEntry is the newest of a user's Entries.
 func lastEntry(ctx context.Context, s *Store, channelID, userID string) (journal.Entry, bool, error) {
-	entries, err := s.LastEntries(ctx, channelID, userID, 1)
+	entries, err := s.Entries(ctx, journal.EntryFilter{ChannelID: channelID, UserID: userID, N: 1})
 	if len(entries) == 0 {
 		return journal.Entry{}, false, err
 	}
 	return entries[0], true, err
-}
-
-func TestLastEntryIsTheNewestThatWasThrottled(t *testing.T) {
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
-	observed := func(id int) (chatguard.Message, chatguard.Verdict) {
-		m, v := throttled(id, "c1", "u1", time.Second)
-		v.Observed, v.WouldBe, v.Penalty = true, v.Penalty, chatguard.Penalty{}
-		return m, v
-	}
-	s.Observe(observed(1))
-	for _, flush := range []bool{false, true} {
-		if flush {
-			s.mustFlush(t, g)
-		}
-		wantEntry(t, "only observed", nil)(lastEntry(ctx, s, "c1", "u1"))
-	}
-	third := journal.NewEntry(throttled(3, "c1", "u1", time.Second))
-	s.Observe(throttled(2, "c1", "u1", time.Second))
-	s.Observe(throttled(3, "c1", "u1", time.Second))
-	s.Observe(throttled(4, "c1", "u2", time.Second))
-	s.Observe(throttled(5, "c2", "u1", time.Second))
-	s.Observe(observed(6))
-	wantEntry(t, "in the queue", &third)(lastEntry(ctx, s, "c1", "u1"))
-	s.mustFlush(t, g)
-	s.Observe(observed(7))
-	wantEntry(t, "stored", &third)(lastEntry(ctx, s, "c1", "u1"))
-	eighth := journal.NewEntry(throttled(8, "c1", "u1", time.Second))
-	s.Observe(throttled(8, "c1", "u1", time.Second))
-	wantEntry(t, "older ones stored", &eighth)(lastEntry(ctx, s, "c1", "u1"))
 }
 
 func TestEntryInTrouble(t *testing.T) {
@@ -111,7 +81,6 @@ func TestEntryInTrouble(t *testing.T) {
 	s.turn(ctx, g)
 	want := journal.NewEntry(throttled(9001, "c1", "new", time.Second))
 	wantEntry(t, "what waits", &want)(s.Entry(ctx, 9001))
-	wantEntry(t, "what waits", &want)(lastEntry(ctx, s, "c1", "new"))
 	if _, ok, err := s.Entry(ctx, 1); ok || !inTrouble(err) {
 		t.Errorf("found %v, %v", ok, err)
 	}

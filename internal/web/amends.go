@@ -114,6 +114,11 @@ func (s *Server) changeOverride(w http.ResponseWriter, r *http.Request, who call
 
 // amend changes the user that the request's path names.
 func (s *Server) amend(w http.ResponseWriter, r *http.Request, who caller, change func(context.Context, journal.Target) (amended, error)) error {
+	return amendAs(s, w, r, who, change)
+}
+
+// amendAs is amend for a change that is answered with something else.
+func amendAs[T any](s *Server, w http.ResponseWriter, r *http.Request, who caller, change func(context.Context, journal.Target) (T, error)) error {
 	if s.opts.Controls == nil {
 		return errNoControls()
 	}
@@ -161,6 +166,8 @@ func errAmend(err error) error {
 	switch {
 	case errors.Is(err, journal.ErrNoEntry):
 		status = http.StatusNotFound
+	case errors.Is(err, journal.ErrNoUndo), errors.Is(err, chatguard.ErrPardonStale):
+		status = http.StatusConflict
 	case errors.Is(err, journal.ErrStore), errors.Is(err, journal.ErrSilenced):
 		status = http.StatusServiceUnavailable
 	}

@@ -131,6 +131,13 @@ func (s *Server) userRoutes() []route {
 			says: "Forget what a user has spent, their strikes and grants.", answers: of[amended]()}},
 		{"POST /channels/{channel}/users/{id}/exempt", journal.AccessModerate, s.exempt, about{
 			says: "Let a user write without limits, for a while (10m, 1h30m, 2d) or for good.", reads: of[lengthWanted](), optional: true, answers: of[amended]()}},
+		{"POST /channels/{channel}/users/{id}/pardon", journal.AccessModerate, s.pardonUser, about{
+			says: "Forgive all messages of the user that were held back without a pause, up to the last one: lift the penalty, take the strikes back. " +
+				"Says what was undone, and what was not.",
+			answers: of[pardonedUser]()}},
+		{"DELETE /channels/{channel}/users/{id}/pardon/{pardon}", journal.AccessModerate, s.unpardonUser, about{
+			says:    "Undo a pardon of the last five minutes, by its ID. 409 if something has changed since. A penalty that was lifted isn't given again.",
+			answers: of[unpardoned]()}},
 		{"PUT /channels/{channel}/users/{id}/override", journal.AccessModerate, s.putOverride, about{
 			says: "Replace all that a user has of their own.", match: accepted, reads: of[chatguard.UserOverride](), answers: of[amended]()}},
 		{"DELETE /channels/{channel}/users/{id}/override", journal.AccessModerate, s.deleteOverride, about{
@@ -146,7 +153,7 @@ func (s *Server) recordRoutes() []route {
 			query: params(inChannel, ofUser, ofLimit, ofAction, ofResult, fromTime, untilTime, beforeEntry, pageLength, inFormat),
 			form:  "text/csv", answers: of[entryPage](), headers: []string{"Content-Disposition"}}},
 		{"POST /journal/{entry}/pardon", journal.AccessModerate, s.pardon, about{
-			says: "Forgive a throttled message: lift its penalty, take its strike back.", answers: of[amended]()}},
+			says: "Forgive a single throttled message: lift its penalty, take its strike back.", answers: of[amended]()}},
 		{"GET /audit", journal.AccessView, s.getAudit, about{
 			says:  "Who changed what, the newest first. As CSV all that are wanted.",
 			query: params(inChannel, toUser, ofAuthor, ofChange, beforeChange, pageLength, inFormat), form: "text/csv", answers: of[auditPage](),

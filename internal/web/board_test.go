@@ -74,7 +74,7 @@ func TestWhomNoWaitingHelpsLeavesAfterAMinute(t *testing.T) {
 	if r := b.list("")[0]; !r.Never {
 		t.Errorf("row %+v", r)
 	}
-	b.expire(noon.Add(neverStays))
+	b.expire(noon.Add(time.Minute))
 	if b.len("") != 0 {
 		t.Error("the row stayed")
 	}

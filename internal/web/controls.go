@@ -26,6 +26,10 @@ type Amends interface {
 	Exempt(ctx context.Context, t journal.Target, length time.Duration) (saved bool, err error)
 	// SetOverride gives a user numbers, a zone or an exemption of their own, in place of those that they had.
 	SetOverride(ctx context.Context, t journal.Target, own chatguard.UserOverride) (saved bool, err error)
-	// Pardon forgives a throttled message.
+	// PardonUser forgives the run of messages that the user's newest throttled one belongs to.
+	PardonUser(ctx context.Context, t journal.Target) (done journal.Pardon, saved bool, err error)
+	// Unpardon undoes the user's pardon of that ID, as long as nothing has changed since that it would change.
+	Unpardon(ctx context.Context, t journal.Target, id int64) (undone journal.Undone, saved bool, err error)
+	// Pardon forgives a single throttled message.
 	Pardon(ctx context.Context, entry chatguard.EntryID, author string) (saved bool, err error)
 }

@@ -67,7 +67,7 @@ func ifMatch(p presence) parameter {
 
 // inPath is a part of a path.
 func inPath(name string) parameter {
-	about := map[string]string{"channel": "The channel's ID.", "id": "The user's ID.", "entry": "The journal entry's ID."}
+	about := map[string]string{"channel": "The channel's ID.", "id": "The user's ID.", "entry": "The journal entry's ID.", "pardon": "The pardon's ID."}
 	return parameter{Name: name, In: "path", Required: true, Description: about[name], Schema: shortText()}
 }
 

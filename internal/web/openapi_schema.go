@@ -55,25 +55,26 @@ type verdict struct {
 func special() map[reflect.Type]*jsonschema.Schema {
 	roles := names(chatguard.RoleNames())
 	return map[reflect.Type]*jsonschema.Schema{
-		of[time.Time]():           timeSchema,
-		of[time.Duration]():       lengthSchema,
-		of[chatguard.Role]():      roles,
-		of[chatguard.Roles]():     {Type: "array", Items: roles},
-		of[chatguard.Penalty]():   {Type: "string", Description: "none, delete, warn, timeout 30s, timeout refill, ban or drop"},
-		of[chatguard.Action]():    names(actions),
-		of[chatguard.Mode]():      texts(chatguard.Observe, chatguard.Enforce),
-		of[chatguard.LimitMode](): texts(chatguard.LimitEnforces, chatguard.LimitObserves),
-		of[chatguard.Exemption](): texts(chatguard.ExemptByRole, chatguard.AlwaysExempt, chatguard.NeverExempt),
-		of[chatguard.Scope]():     texts(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel),
-		of[journal.Access]():      names([]journal.Access{journal.AccessView, journal.AccessModerate, journal.AccessOwn, journal.AccessCheck}),
-		of[journal.Result]():      names(journal.Results),
-		of[journal.AuditAction](): names(journal.AuditActions),
-		of[frameType]():           names(frameTypes),
-		of[wholePolicy]():         reference("Policy"),
-		of[checkedTime]():         {Types: []string{"string", "integer"}},
-		of[chatguard.Verdict]():   reference("Verdict"),
-		of[journal.Offence]():     must(jsonschema.ForType(of[journal.Offence](), nil)), // its length of time is in nanoseconds
-		of[Database]():            withLag(),
+		of[time.Time]():             timeSchema,
+		of[time.Duration]():         lengthSchema,
+		of[chatguard.Role]():        roles,
+		of[chatguard.Roles]():       {Type: "array", Items: roles},
+		of[chatguard.Penalty]():     {Type: "string", Description: "none, delete, warn, timeout 30s, timeout refill, ban or drop"},
+		of[chatguard.Action]():      names(actions),
+		of[chatguard.Mode]():        texts(chatguard.Observe, chatguard.Enforce),
+		of[chatguard.LimitMode]():   texts(chatguard.LimitEnforces, chatguard.LimitObserves),
+		of[chatguard.Exemption]():   texts(chatguard.ExemptByRole, chatguard.AlwaysExempt, chatguard.NeverExempt),
+		of[chatguard.Scope]():       texts(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel),
+		of[journal.Access]():        names([]journal.Access{journal.AccessView, journal.AccessModerate, journal.AccessOwn, journal.AccessCheck}),
+		of[journal.Result]():        names(journal.Results),
+		of[journal.SilenceResult](): names(journal.SilenceResults),
+		of[journal.AuditAction]():   names(journal.AuditActions),
+		of[frameType]():             names(frameTypes),
+		of[wholePolicy]():           reference("Policy"),
+		of[checkedTime]():           {Types: []string{"string", "integer"}},
+		of[chatguard.Verdict]():     reference("Verdict"),
+		of[journal.Offence]():       must(jsonschema.ForType(of[journal.Offence](), nil)), // its length of time is in nanoseconds
+		of[Database]():              withLag(),
 	}
 }
 

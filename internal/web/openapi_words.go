@@ -2,6 +2,7 @@ package web
 
 // meanings say what those properties mean, wherever they occur, whose names don't say it.
 var meanings = map[string]string{
+	"again":               "It was pardoned before, or nothing of it counted any more.",
 	"at":                  "When it happened.",
 	"by_limit":            "Throttled messages, by the name of the limit.",
 	"capacity":            "Of messages, as it holds for this user now; grants not counted.",
@@ -11,6 +12,17 @@ var meanings = map[string]string{
 	"counted":             "How many of its cost count although it was throttled, in limits that count throttled messages.",
 	"day_ends":            "When the user's day ends; the next midnight in its zone where no limit counts by days.",
 	"degraded":            "The database was in trouble: what was spent may not outlive the process.",
+	"deleted":             "Messages that were removed from the chat. They don't come back.",
+	"dropped":             "Penalties that were waiting, and are not carried out.",
+	"has_older":           "There are older messages of the run, too many for one pardon.",
+	"held":                "What holds the user back all the same; left out if they may write now.",
+	"kept":                "Why the user is silenced still.",
+	"lifted":              "A timeout or ban was lifted, and isn't given again.",
+	"silence":             "What became of the user's timeout or ban.",
+	"strikes_restored":    "Strikes that count again.",
+	"strikes_taken":       "Strikes that were taken back.",
+	"strikes_left":        "Strikes that still count, because of earlier messages.",
+	"undo_until":          "Until when the pardon can be undone.",
 	"delay_ms":            "How long an allowed message waits for its turn, in milliseconds.",
 	"difference":          "What differs from the policy that held before.",
 	"discarded":           "It went back to the configuration file's policy.",

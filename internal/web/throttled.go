@@ -27,16 +27,8 @@ type throttled struct {
 	Outcome     journal.Outcome   `json:"outcome"`  // what was done about it, and how that went
 }
 
-// neverStays is how long a user is shown whom no waiting helps: a smaller message of theirs may pass at any time.
-const neverStays = time.Minute
-
 // leavesAt is when the user is held back no longer.
-func (t *throttled) leavesAt() time.Time {
-	if t.Never {
-		return t.At.Add(neverStays)
-	}
-	return t.MaySpeakAt
-}
+func (t *throttled) leavesAt() time.Time { return journal.HeldUntil(t.At, t.MaySpeakAt) }
 
 // take makes the entry the user's last one. It copies what it keeps: an entry's texts are parts of a whole line of chat.
 func (t *throttled) take(e journal.Entry) {

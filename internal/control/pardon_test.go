@@ -1,0 +1,237 @@
+package control
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// spam lets anna write so many messages, one each length of time, all but the first of which are throttled and bring a timeout.
+func (d *desk) spam(messages int, every time.Duration) {
+	d.Helper()
+	for range messages {
+		v := d.say("anna")
+		if e, ok := d.store.entries[v.EntryID]; ok {
+			e.Outcome.At = time.Now()
+			d.store.entries[v.EntryID] = e
+		}
+		time.Sleep(every)
+	}
+}
+
+// standing fails the test unless anna has so many strikes, and is or isn't silenced.
+func (d *desk) standing(when string, strikes int, silenced bool) {
+	d.Helper()
+	e, err := d.guard.Explain(chatguard.Message{ChannelID: channel, User: chatguard.User{ID: anna.UserID}})
+	if err != nil || e.Strikes != strikes || e.SilentUntil.IsZero() == silenced {
+		d.Errorf("%s: %d strikes, silent until %v, %v; want %d, %v", when, e.Strikes, e.SilentUntil, err, strikes, silenced)
+	}
+}
+
+func (d *desk) pardonAnna() journal.Pardon {
+	d.Helper()
+	done, saved, err := d.PardonUser(d.Context(), anna)
+	if !saved || err != nil {
+		d.Fatalf("saved %v, %v", saved, err)
+	}
+	return done
+}
+
+// TestPardonUser: the whole run, of which only some messages brought a strike, and the last one none.
+func TestPardonUser(t *testing.T) {
+	inBubble(t, Raid{}, func(d *desk) {
+		d.spam(15, time.Second)
+		d.standing("spammed", 2, true)
+		done := d.pardonAnna()
+		d.standing("pardoned", 0, false)
+		if done.Messages != 14 || done.Strikes != 2 || done.StrikesLeft != 0 || done.Silence != journal.SilenceLifted || done.Deleted != 14 || done.Again || done.By != "berta" {
+			t.Errorf("%+v", done)
+		}
+		if !slices.Equal(d.lifted, []string{"1 id of anna"}) || !slices.Equal(d.store.audits, []string{"1 pardon id of anna by berta"}) {
+			t.Errorf("lifted %q, audit %q", d.lifted, d.store.audits)
+		}
+		other := anna
+		other.Author = "carla"
+		again, saved, err := d.PardonUser(d.Context(), other)
+		if !saved || err != nil || !again.Again || again.ID != done.ID || again.By != "berta" || again.Messages != 14 || len(d.store.audits) != 1 {
+			t.Errorf("again: %+v, saved %v, %v", again, saved, err)
+		}
+	})
+}
+
+// TestPardonUser_Kept: what can't be lifted is said, and so is why.
+func TestPardonUser_Kept(t *testing.T) {
+	inBubble(t, Raid{}, func(d *desk) {
+		d.spam(3, time.Second)
+		d.lift = errors.New("unban user: somebody else has silenced this user since")
+		if done := d.pardonAnna(); done.Silence != journal.SilenceKept || done.Kept != d.lift.Error() || done.Strikes != 1 {
+			t.Errorf("%+v", done)
+		}
+		d.command("!chatguard pardon @anna", "@anna is pardoned. But the timeout or ban stays: unban user: somebody else has silenced this user since.")
+		d.lift = nil
+		if done := d.pardonAnna(); done.Silence != journal.SilenceLifted || !done.Again {
+			t.Errorf("tried again: %+v", done)
+		}
+		d.Controls.options.Lift = nil
+		if done := d.pardonAnna(); done.Silence != journal.SilenceKept || done.Kept != "chatguard has no token: lift it in the chat" {
+			t.Errorf("without a token: %+v", done)
+		}
+	})
+}
+
+// TestPardonUser_Waiting: penalties that wait are dropped, and what is under way is lifted by whoever gives it.
+func TestPardonUser_Waiting(t *testing.T) {
+	inBubble(t, Raid{}, func(d *desk) {
+		d.spam(4, time.Second)
+		var all []chatguard.EntryID
+		for id, e := range d.store.entries {
+			e.Outcome.Result = journal.Pending
+			d.store.entries[id] = e
+			all = append(all, id)
+		}
+		slices.Sort(all)
+		d.Controls.options.Forgive = func(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
+			if channelID != channel || userID != anna.UserID || first != all[0] || last != all[2] {
+				t.Errorf("forgiven are %d to %d of %s in %s", first, last, userID, channelID)
+			}
+			return all[1:], all[:1]
+		}
+		if done := d.pardonAnna(); done.Dropped != 2 || done.Silence != journal.SilenceLifting || len(d.lifted) != 0 {
+			t.Errorf("%+v, lifted %q", done, d.lifted)
+		}
+	})
+}
+
+// TestPardonUser_Run: where it begins.
+func TestPardonUser_Run(t *testing.T) {
+	for name, test := range map[string]struct {
+		before func(d *desk) // what was long before the last two messages
+		want   int
+		left   int // strikes
+	}{
+		"held back all the while": {func(d *desk) { d.spam(3, time.Minute) }, 4, 0},
+		"a pause":                 {func(d *desk) { d.spam(3, time.Second); d.allow(); time.Sleep(15 * time.Second) }, 2, 1},
+		"soon after":              {func(d *desk) { d.spam(3, time.Second); d.allow(); time.Sleep(8 * time.Second) }, 4, 0},
+		"a reset": {func(d *desk) {
+			d.spam(3, time.Second)
+			if _, err := d.Reset(d.Context(), anna); err != nil {
+				d.Fatal(err)
+			}
+			d.say("anna")
+		}, 2, 0},
+	} {
+		inBubble(t, Raid{}, func(d *desk) {
+			test.before(d)
+			d.spam(2, time.Second)
+			if done := d.pardonAnna(); done.Messages != test.want || done.StrikesLeft != test.left {
+				t.Errorf("%s: %+v", name, done)
+			}
+		})
+	}
+}
+
+// allow makes what holds anna back come to an end, as her entries tell it.
+func (d *desk) allow() {
+	for id, e := range d.store.entries {
+		e.MaySpeakAt = time.Now()
+		d.store.entries[id] = e
+	}
+}
+
+// TestPardonUser_Bounded: of a spammer's thousands the newest are pardoned, and that is said.
+func TestPardonUser_Bounded(t *testing.T) {
+	inBubble(t, Raid{}, func(d *desk) {
+		d.spam(1+maxRun, 10*time.Millisecond)
+		if done := d.pardonAnna(); done.Messages != maxRun || done.HasOlder {
+			t.Errorf("just as many: %+v", done)
+		}
+		d.spam(2, 10*time.Millisecond)
+		done := d.pardonAnna()
+		if !done.HasOlder || done.Messages != 2 || len(d.store.audits) != 2 {
+			t.Errorf("%+v", done)
+		}
+		d.command("!chatguard pardon @anna", "@anna is pardoned for the last 1000 messages; there are older ones.")
+	})
+}
+
+func TestUnpardon(t *testing.T) {
+	inBubble(t, Raid{}, func(d *desk) {
+		d.spam(15, time.Second)
+		done := d.pardonAnna()
+		for range 2 { // doing it twice is doing it once
+			undone, saved, err := d.Unpardon(d.Context(), anna, done.ID)
+			if !saved || err != nil || undone != (journal.Undone{Messages: 14, Strikes: 2, Lifted: true}) {
+				t.Errorf("%+v, saved %v, %v", undone, saved, err)
+			}
+			d.standing("undone", 2, true)
+		}
+		if want := []string{"1 pardon id of anna by berta", "1 unpardon id of anna by berta"}; !slices.Equal(d.store.audits, want) {
+			t.Errorf("audit %q", d.store.audits)
+		}
+		next := d.pardonAnna()
+		if next.ID == done.ID || next.Again || next.Strikes != 2 {
+			t.Errorf("pardoned again: %+v", next)
+		}
+		if _, _, err := d.Unpardon(d.Context(), anna, done.ID); !errors.Is(err, journal.ErrNoUndo) {
+			t.Errorf("the former pardon: %v", err)
+		}
+		d.store.unsaved = true
+		if _, saved, err := d.Unpardon(d.Context(), anna, next.ID); saved || err != nil {
+			t.Errorf("unsaved: %v, %v", saved, err)
+		}
+	})
+}
+
+func TestUnpardon_Refused(t *testing.T) {
+	for name, test := range map[string]struct {
+		meanwhile func(d *desk)
+		want      error
+	}{
+		"another strike": {func(d *desk) { d.say("anna") }, chatguard.ErrPardonStale},
+		"a reset": {func(d *desk) {
+			if _, err := d.Reset(d.Context(), anna); err != nil {
+				d.Fatal(err)
+			}
+		}, journal.ErrNoUndo},
+		"too late":  {func(d *desk) { time.Sleep(undoable) }, journal.ErrNoUndo},
+		"a restart": {func(d *desk) { d.start(Raid{}) }, journal.ErrNoUndo},
+	} {
+		inBubble(t, Raid{}, func(d *desk) {
+			d.spam(3, time.Second)
+			done := d.pardonAnna()
+			test.meanwhile(d)
+			audits := len(d.store.audits)
+			if _, _, err := d.Unpardon(d.Context(), anna, done.ID); !errors.Is(err, test.want) || len(d.store.audits) != audits {
+				t.Errorf("%s: %v, audit %q", name, err, d.store.audits)
+			}
+		})
+	}
+}
+
+// TestPardonsAreBounded: those of many users are remembered, and not more.
+func TestPardonsAreBounded(t *testing.T) {
+	var p pardons
+	now := time.Now()
+	give := func(user string, at time.Time) {
+		_, err := p.give(journal.Target{UserID: user}, at, func(time.Time) (journal.Pardon, chatguard.Pardoned, error) {
+			return journal.Pardon{}, chatguard.Pardoned{Messages: 1}, nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	for i := range 2 * maxPardons {
+		give(string(rune('a'+i)), now)
+	}
+	if len(p.of) != maxPardons {
+		t.Errorf("%d are remembered", len(p.of))
+	}
+	give("later", now.Add(undoable))
+	if len(p.of) != 1 {
+		t.Errorf("%d are remembered, after a while", len(p.of))
+	}
+}

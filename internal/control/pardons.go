@@ -1,0 +1,101 @@
+package control
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// pardons are the last pardons of users that can be undone, one of each user. They are not kept over a restart. The zero value has none. It is safe for
+// concurrent use.
+type pardons struct {
+	mu     sync.Mutex
+	of     map[userKey]*pardon
+	lastID int64
+}
+
+type userKey struct{ channelID, userID string }
+
+func keyOf(t journal.Target) userKey { return userKey{t.ChannelID, t.UserID} }
+
+type pardon struct {
+	done   journal.Pardon
+	taken  chatguard.Pardoned
+	undone bool
+}
+
+// give lets the Guard forgive, and remembers it where that has changed anything. Else it returns the pardon that did, as far as it is remembered.
+func (p *pardons) give(
+	t journal.Target, now time.Time, forgive func(now time.Time) (journal.Pardon, chatguard.Pardoned, error),
+) (journal.Pardon, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	done, taken, err := forgive(now)
+	if err != nil {
+		return done, err
+	}
+	if taken.Messages == 0 {
+		if before := p.of[keyOf(t)]; before != nil && !before.undone && before.done.Last == done.Last {
+			done = before.done
+		}
+		done.Again = true
+		return done, nil
+	}
+	p.makeRoom(now)
+	p.lastID = max(p.lastID+1, now.UnixMicro())
+	done.ID, done.UndoUntil = p.lastID, now.Add(undoable).UTC()
+	p.of[keyOf(t)] = &pardon{done: done, taken: taken}
+	return done, nil
+}
+
+// makeRoom forgets the pardons that are too old, and others where there are too many.
+func (p *pardons) makeRoom(now time.Time) {
+	if p.of == nil {
+		p.of = map[userKey]*pardon{}
+	}
+	maps.DeleteFunc(p.of, func(_ userKey, one *pardon) bool { return !now.Before(one.done.UndoUntil) })
+	for key := range p.of {
+		if len(p.of) < maxPardons {
+			return
+		}
+		delete(p.of, key)
+	}
+}
+
+// settle takes note of what else a pardon has done.
+func (p *pardons) settle(t journal.Target, done journal.Pardon) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if one := p.of[keyOf(t)]; one != nil && one.done.ID == done.ID {
+		done.Again = false
+		one.done = done
+	}
+}
+
+// undo undoes the pardon of that ID, unless that was done already: again is true then.
+func (p *pardons) undo(t journal.Target, id int64, now time.Time, take func(chatguard.Pardoned) error) (done journal.Pardon, again bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one := p.of[keyOf(t)]
+	switch {
+	case one == nil || one.done.ID != id || !now.Before(one.done.UndoUntil):
+		return done, false, journal.ErrNoUndo
+	case one.undone:
+		return one.done, true, nil
+	}
+	if err := take(one.taken); err != nil {
+		return done, false, err
+	}
+	one.undone = true
+	return one.done, false, nil
+}
+
+// forget lets a user's pardon not be undone any more.
+func (p *pardons) forget(t journal.Target) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.of, keyOf(t))
+}
