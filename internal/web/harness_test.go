@@ -42,6 +42,8 @@ type dashboard struct {
 	ahead     time.Duration // the clock is so far ahead
 	stopped   time.Time     // when it was stopped; zero while it runs
 	recalling bool          // what is said now was said before the Server began
+	lifts     int           // how often a silence was lifted
+	unlifted  error         // why none can be
 }
 
 // tested is the test that a dashboard runs for. A window has one too, and there the window's counts.
@@ -96,6 +98,7 @@ func (d *dashboard) begin() {
 		Guard: d.guard, Store: d.store, Now: d.now, Raid: raid,
 		Changed: func(channelID string) { d.server.Changed(channelID) },
 		Amended: func(channelID, userID string) { d.server.Amended(channelID, userID) },
+		Lift:    d.lift,
 	}, kept)
 	opts := Options{
 		Site: Site{Listen: "127.0.0.1:0", Token: token}, Guard: d.guard, Store: d.store, WrongCode: persist.ErrCode, Controls: d.control,
@@ -111,6 +114,30 @@ func (d *dashboard) begin() {
 	}
 	d.start(opts)
 	d.server.Preload(waiting)
+}
+
+// lift is what ends a timeout on the platform.
+func (d *dashboard) lift(context.Context, string, string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.unlifted == nil {
+		d.lifts++
+	}
+	return d.unlifted
+}
+
+// liftsNothing lets lifting fail from now on; with nil it works again.
+func (d *dashboard) liftsNothing(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.unlifted = err
+}
+
+// lifted is how often a silence was lifted.
+func (d *dashboard) lifted() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.lifts
 }
 
 // end does what a process does at its end.

@@ -1,0 +1,170 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// timingOut lets each strike bring a timeout of 10 minutes.
+func timingOut(t testing.TB) func(*Options) {
+	return func(o *Options) {
+		t.Helper()
+		base := o.BasePolicy(channelID).Clone()
+		base.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Timeout, Duration: 10 * time.Minute}}
+		if err := o.Guard.SetPolicy("", base, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		o.BasePolicy = func(string) chatguard.Policy { return base }
+	}
+}
+
+// spam lets the spammer write seven messages, four of which are throttled and bring two strikes and a timeout; the last one brings no strike.
+func (d *dashboard) spam() {
+	d.Helper()
+	d.say(spammer, 3)
+	for _, pause := range []time.Duration{0, time.Second, 10 * time.Second, time.Second} {
+		d.pass(pause)
+		v := d.say(spammer, 1)
+		o := journal.Outcome{Entry: v.EntryID, At: d.now(), Action: chatguard.Timeout, Result: journal.Done}
+		d.store.Report(o)
+		d.server.Report(o)
+	}
+	d.flushed()
+}
+
+// pardoned lets the owner pardon the spammer.
+func (d *dashboard) pardoned() pardonedUser {
+	d.Helper()
+	return into[pardonedUser](d, d.do("POST", spammerPath+"/pardon", nil, asOwner))
+}
+
+func TestPardonUser(t *testing.T) {
+	d := dash(t, timingOut(t))
+	d.spam()
+	if rows := d.throttled(); len(rows) != 1 || rows[0].Count != 4 || rows[0].Strikes != 2 {
+		t.Fatalf("%+v", rows)
+	}
+	done := d.pardoned()
+	if !done.Saved || done.Messages != 4 || done.Strikes != 2 || done.StrikesLeft != 0 || done.Silence != journal.SilenceLifted || done.By != "owner" || done.ID == 0 {
+		t.Errorf("%+v", done)
+	}
+	if done.Held == nil || done.Held.Limit != "burst" || done.Held.MaySpeakAt.Before(d.now()) {
+		t.Errorf("held by %+v", done.Held)
+	}
+	if d.lifted() != 1 {
+		t.Errorf("lifted %d times", d.lifted())
+	}
+	if rows := d.throttled(); len(rows) != 1 || rows[0].Strikes != 0 {
+		t.Errorf("on the board: %+v", rows)
+	}
+	if c := d.card(spammer.ID); c.Strikes != 0 || !c.SilentUntil.IsZero() {
+		t.Errorf("the card: %+v", c)
+	}
+	d.entriesPardoned("pardoned", 4)
+	again := into[pardonedUser](t, d.do("POST", spammerPath+"/pardon", nil, d.asModerator("berta")))
+	if !again.Again || again.By != "owner" || again.ID != done.ID || len(d.store.audits) != 1 {
+		t.Errorf("pardoned by a second moderator: %+v, audit %+v", again, d.store.audits)
+	}
+}
+
+// entriesPardoned fails the test unless the journal says of so many entries that the owner has pardoned them.
+func (d *dashboard) entriesPardoned(when string, want int) {
+	d.Helper()
+	n := 0
+	for _, e := range into[entryPage](d, d.do("GET", "/api/v1/journal", nil, asOwner)).Entries {
+		if e.Pardoned != nil && e.Pardoned.By == "owner" {
+			n++
+		}
+	}
+	if n != want {
+		d.Errorf("%s: the journal knows of %d pardoned entries, want %d", when, n, want)
+	}
+}
+
+// asModerator adds the token of somebody who may moderate to a request.
+func (d *dashboard) asModerator(name string) func(*http.Request) {
+	d.Helper()
+	secret, err := d.store.NewToken(d.Context(), journal.Holder{Name: name, Access: journal.AccessModerate}, 0)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return header("Authorization", "Bearer "+secret)
+}
+
+func TestPardonUser_NotLifted(t *testing.T) {
+	d := dash(t, timingOut(t))
+	d.spam()
+	d.liftsNothing(errors.New("somebody else has silenced this user since"))
+	if done := d.pardoned(); done.Silence != journal.SilenceKept || done.Kept != "somebody else has silenced this user since" || done.Strikes != 2 {
+		t.Errorf("%+v", done)
+	}
+}
+
+func TestPardonUser_Refused(t *testing.T) {
+	d := dash(t)
+	d.refused("nobody throttled", "POST", spammerPath+"/pardon", nil, owned, 404, "nothing to pardon")
+	for _, id := range []string{"1", "x", "99999999999999999999"} {
+		d.refused("no such pardon", "DELETE", spammerPath+"/pardon/"+id, nil, owned, http.StatusConflict, "can't be undone any more")
+	}
+	d.say(spammer, 4)
+	d.store.hide(errors.New("damaged: /secret/path"))
+	d.refused("not read", "POST", spammerPath+"/pardon", nil, owned, http.StatusServiceUnavailable, "the database is in trouble")
+}
+
+func TestUnpardonUser(t *testing.T) {
+	d := dash(t, timingOut(t))
+	d.spam()
+	done := d.pardoned()
+	path := spammerPath + "/pardon/" + fmt.Sprint(done.ID)
+	for range 2 { // doing it twice is doing it once
+		undone := into[unpardoned](t, d.do("DELETE", path, nil, asOwner))
+		if !undone.Saved || undone.Messages != 4 || undone.Strikes != 2 || !undone.Lifted {
+			t.Errorf("%+v", undone)
+		}
+	}
+	if rows := d.throttled(); len(rows) != 1 || rows[0].Strikes != 2 || len(d.store.audits) != 2 {
+		t.Errorf("%+v, audit %+v", rows, d.store.audits)
+	}
+	d.entriesPardoned("undone", 0)
+	again := d.pardoned()
+	d.entriesPardoned("pardoned again", 4)
+	d.say(spammer, 1)
+	d.refused("after another strike", "DELETE", spammerPath+"/pardon/"+fmt.Sprint(again.ID), nil, owned, http.StatusConflict, "have changed since the pardon")
+	d.breakDatabase(time.Minute)
+	if done := d.pardoned(); done.Saved || done.Messages != 1 {
+		t.Errorf("unsaved: %+v", done)
+	}
+}
+
+// TestPardonUser_Restarted: what a row stands for is known after a restart, and so is what was pardoned before.
+func TestPardonUser_Restarted(t *testing.T) {
+	d := dash(t, timingOut(t))
+	d.spam()
+	d.restart()
+	done := d.pardoned()
+	if done.Messages != 4 || done.Strikes != 2 || done.StrikesLeft != 0 {
+		t.Errorf("%+v", done)
+	}
+	d.restart()
+	if again := d.pardoned(); !again.Again || again.ID != 0 || again.Strikes != 0 {
+		t.Errorf("pardoned before the restart: %+v", again)
+	}
+	d.refused("undone after a restart", "DELETE", spammerPath+"/pardon/"+fmt.Sprint(done.ID), nil, owned, http.StatusConflict, "chatguard was restarted")
+}
+
+// TestPardonUser_Raid: a limit of everyone together gives no strike, and holds on.
+func TestPardonUser_Raid(t *testing.T) {
+	d := dash(t, withLimits(t, chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 2, Every: time.Hour}))
+	d.stopClock()
+	d.say(spammer, 4)
+	d.flushed()
+	if done := d.pardoned(); done.Messages != 2 || done.Strikes != 0 || done.Held == nil || done.Held.Per != chatguard.PerChannel {
+		t.Errorf("%+v, held by %+v", done, done.Held)
+	}
+}
