@@ -22,7 +22,7 @@ type Pardon struct {
 	Messages    int               `json:"messages"`       // that were pardoned
 	HasOlder    bool              `json:"has_older"`      // the run has older messages, too many for one pardon
 	Deleted     int               `json:"deleted"`        // messages among them that were removed from the chat, which is final
-	Strikes     int               `json:"strikes"`        // that were taken back
+	Strikes     int               `json:"strikes_taken"`  // that were taken back
 	StrikesLeft int               `json:"strikes_left"`   // that count, because of earlier messages
 	Dropped     int               `json:"dropped"`        // penalties that were still waiting and will not be carried out
 	Silence     SilenceResult     `json:"silence"`        // what became of the user's timeout or ban

@@ -71,17 +71,6 @@ func catch(t *testing.T, width, height int64) (*dashboard, *window) {
 	return d, w
 }
 
-func TestAUserIsPardonedInTheirRow(t *testing.T) {
-	d, w := catch(t, 1600, 900)
-	w.act("pardon")
-	w.See(has(deedOf42, "pardoned"))
-	w.See(`document.querySelector("[aria-live]").innerText.startsWith("Spammer: pardoned.")`)
-	d.audited(journal.UserPardoned)
-	if focused := browsertest.Eval[string](w.Window, "document.activeElement.id"); focused != "pardon-of-42" {
-		t.Errorf("pressed, and the focus is on %q", focused)
-	}
-}
-
 // TestAnAnnouncementIsHeardOut: that somebody was pardoned isn't cut short by how many are throttled.
 func TestAnAnnouncementIsHeardOut(t *testing.T) {
 	d := dash(t)
@@ -95,9 +84,9 @@ func TestAnAnnouncementIsHeardOut(t *testing.T) {
 	w.See(spammersRow)
 	d.flushed()
 	w.act("pardon")
-	w.See(`heard.slice(0, -1).some(({ text }) => text === "Spammer: pardoned.")`)
+	w.See(`heard.slice(0, -1).some(({ text }) => text.startsWith("Spammer: Pardoned: 1 message, 1 strike taken back."))`)
 	if length := browsertest.Eval[float64](w.Window, `{
-		const at = heard.findIndex(({ text }) => text === "Spammer: pardoned.");
+		const at = heard.findIndex(({ text }) => text.startsWith("Spammer: Pardoned: 1 message, 1 strike taken back."));
 		heard[at + 1].at - heard[at].at;
 	}`); length < 2900 {
 		t.Errorf("it was cut short after %.0f ms", length)
@@ -206,7 +195,7 @@ func TestWhatIsntSavedIsSaidBesideTheUser(t *testing.T) {
 	w.See(says("The database is failing")) // above the rows
 	w.act("menu")
 	w.choose("Pardon")
-	w.See(has(`document.querySelector(".held .question [role=status]")`, "pardoned. That holds, but isn’t saved yet: a restart now would undo it."))
+	w.See(has(`document.querySelector(".held .question [role=status]")`, "That holds, but isn’t saved yet: a restart now would undo it."))
 	w.fits()
 	w.Accessible()
 	w.press(kb.Escape, "menu")

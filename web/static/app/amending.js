@@ -1,12 +1,14 @@
 // Acting on a throttled user: pardon, grant, exempt, reset. All but the first ask a question, which stands below the user's row.
 //
 // The question is state.held.asks: "menu", "grant", "exempt", "reset", or "answer" for one that has to be read. state.amended has, by user ID,
-// {busy, problem, done, isSaved, undoing, at}: busy while chatguard hasn't answered, problem what it refused, done what holds now in a few words, isSaved
-// whether a restart leaves it so, undoing what undoes it, {former, etag}, null where nothing does, at when it answered, ms.
+// {busy, problem, done, sentence, isPartial, isHeld, isSaved, undoing, at}: busy while chatguard hasn't answered, problem what it refused, done what holds
+// now in a few words, sentence the same in full where that takes more, isPartial and isHeld as in pardon-words.js, isSaved whether a restart leaves it so,
+// undoing what undoes it, {former, etag} or {pardon, until}, null where nothing does, at when it answered, ms.
 
 import * as amends from "./amends.js";
 import { request } from "./api.js";
 import { heldRow, hold } from "./held-row.js";
+import { pardonWords, unpardonWords } from "./pardon-words.js";
 import { ifSignedOut } from "./session.js";
 import { now, state, update } from "./state.js";
 import { toMinute } from "./time.js";
@@ -55,25 +57,36 @@ async function loadCard(id) {
 
 export function pardon(user, index) {
   hold(user.user_id, index, "focus");
-  amend(user, () => amends.pardon(user.outcome.entry), () => "pardoned");
+  amend(user, () => amends.pardonUser(user.user_id), pardonAnswer);
+}
+
+function pardonAnswer(answer) {
+  const { word: done, ...words } = pardonWords(answer);
+  return { done, ...words, undoing: answer.id ? { pardon: answer.id, until: answer.undo_until } : null };
 }
 
 export function grant(user, limit, messages) {
-  amend(user, () => amends.grant(user.user_id, limit, messages), ({ until }) => `${messages} granted` + ends(until));
+  amend(user, () => amends.grant(user.user_id, limit, messages), ({ until }) => ({ done: `${messages} granted` + ends(until) }));
 }
 
 export function exempt(user, length) {
-  amend(user, () => amends.exempt(user.user_id, length), ({ until }) => "exempt" + (until ? ends(until) : " for good"));
+  amend(user, () => amends.exempt(user.user_id, length), ({ until, former, override_etag: etag }) => ({
+    done: "exempt" + (until ? ends(until) : " for good"), undoing: { former, etag },
+  }));
 }
 
-// undo puts back what the user had of their own before the last change.
+// mayUndo reports whether the last change can be undone still.
+export const mayUndo = ({ undoing }) => Boolean(undoing) && (!undoing.until || Date.parse(undoing.until) > now());
+
+// undo undoes a pardon, or puts back what the user had of their own before the last change.
 export function undo(user) {
-  const { former, etag } = state.amended[user.user_id].undoing;
-  amend(user, async () => ({ ...(await amends.override(user.user_id, former, etag)), former: null }), () => "undone");
+  const { pardon: id, former, etag } = state.amended[user.user_id].undoing;
+  if (id) amend(user, () => amends.unpardonUser(user.user_id, id), (answer) => ({ done: "pardon undone", sentence: unpardonWords(answer) }));
+  else amend(user, () => amends.override(user.user_id, former, etag), () => ({ done: "undone" }));
 }
 
 export function reset(user) {
-  amend(user, () => amends.reset(user.user_id), () => "reset");
+  amend(user, () => amends.reset(user.user_id), () => ({ done: "reset" }));
 }
 
 const ends = (until) => (until ? ` until ${toMinute(Date.parse(until))}` : "");
@@ -85,11 +98,11 @@ async function amend(user, send, said) {
   set(id, { busy: true });
   try {
     const answer = await send();
-    const done = said(answer);
-    const { saved: isSaved, former, override_etag: etag } = answer;
-    set(id, { done, isSaved, undoing: former ? { former, etag } : null });
-    update((s) => (s.announcement = `${nameOf(user)}: ${done}.`));
-    if (isSaved && !former) closeQuestion(id);
+    const words = said(answer);
+    const { saved: isSaved } = answer;
+    set(id, { ...words, isSaved });
+    update((s) => (s.announcement = `${nameOf(user)}: ${words.sentence ?? `${words.done}.`}`));
+    if (isSaved && !words.sentence && !words.undoing) closeQuestion(id);
     else toRead(id);
   } catch (problem) {
     if (ifSignedOut(problem)) return;
@@ -107,10 +120,10 @@ function toRead(id) {
 }
 
 // set keeps what is known of users who are gone no longer than anybody looks at them.
-function set(id, { busy = false, problem = "", done = "", isSaved = true, undoing = null }) {
+function set(id, { busy = false, problem = "", done = "", sentence = "", isPartial = false, isHeld = false, isSaved = true, undoing = null }) {
   update((s) => {
     const kept = Object.entries(s.amended).filter(([other]) => s.users.has(other));
-    s.amended = { ...Object.fromEntries(kept), [id]: { busy, problem, done, isSaved, undoing, at: now() } };
+    s.amended = { ...Object.fromEntries(kept), [id]: { busy, problem, done, sentence, isPartial, isHeld, isSaved, undoing, at: now() } };
   });
 }
 

@@ -24,5 +24,9 @@ export const exempt = (user, length) => ask("POST", userAddress(user) + "/exempt
 export const override = (user, own, etag) =>
   Object.keys(own).length > 0 ? ask("PUT", userAddress(user) + "/override", own, etag) : ask("DELETE", userAddress(user) + "/override", undefined, etag);
 
-// pardon forgives a throttled message.
+// pardonUser forgives all that the user's row stands for; see pardonedUser in the API. unpardonUser undoes that.
+export const pardonUser = (user) => ask("POST", userAddress(user) + "/pardon");
+export const unpardonUser = (user, id) => ask("DELETE", `${userAddress(user)}/pardon/${id}`);
+
+// pardon forgives a single throttled message.
 export const pardon = (entry) => ask("POST", `/journal/${entry}/pardon`);

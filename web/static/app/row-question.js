@@ -1,7 +1,7 @@
 // What stands below a throttled user's row: a plain question, or an answer that has to be read.
 
 import { html, useLayoutEffect, useRef, useState } from "../vendor/htm-preact.js";
-import { close, controlID, exempt, grant, nameOf, reset, undo } from "./amending.js";
+import { ask, close, controlID, exempt, grant, mayUndo, nameOf, reset, undo } from "./amending.js";
 import { unsavedText } from "./channel-switches.js";
 import { exemptLengths, grantable, lengthAsked } from "./giving.js";
 import { ResetWords } from "./reset-words.js";
@@ -83,12 +83,17 @@ function Reset({ user, first, isBusy }) {
   `;
 }
 
-// Answer is how it went, with what undoes it.
-function Answer({ user, amended: { done, isSaved, undoing }, database, first, isBusy }) {
+// Answer is how it went, with what undoes it, and where a limit still holds the user back what helps.
+function Answer({ user, held: { index }, amended, database, first, isBusy }) {
+  const { done, sentence, isSaved, isPartial, isHeld } = amended;
+  const said = sentence || `${done}.`;
   return html`
     <div class="together">
-      ${done && html`<span class=${isSaved ? "" : "warn"} role="status">${isSaved ? `${done}.` : `${done}. ${unsavedText(database)}`}</span>`}
-      ${undoing && html`<button type="button" aria-disabled=${isBusy} onClick=${() => undo(user)}>Undo</button>`}
+      ${done && html`<span class=${isSaved && !isPartial ? "" : "warn"} role="status">${isSaved ? said : `${said} ${unsavedText(database)}`}</span>`}
+      ${mayUndo(amended) && html`<button type="button" aria-disabled=${isBusy} onClick=${() => undo(user)}>Undo</button>`}
+      ${isHeld && html`
+        <button type="button" onClick=${() => ask(user, index, "grant")}>Grant…</button>
+        <button type="button" onClick=${() => ask(user, index, "reset")}>Reset…</button>`}
       <button type="button" id=${first} onClick=${close}>Close</button>
     </div>
   `;

@@ -4,7 +4,7 @@ import { html, useEffect, useRef } from "../vendor/htm-preact.js";
 import { unsavedText } from "./channel-switches.js";
 import { grantable } from "./giving.js";
 import { OverrideFields } from "./override-fields.js";
-import { close, mayUndo, open, submit, undo } from "./user-changes.js";
+import { close, mayUndo, open, pardon, submit, undo } from "./user-changes.js";
 import { ExemptFields, GrantFields, ResetQuestion } from "./user-fields.js";
 
 const kinds = {
@@ -20,6 +20,8 @@ export function UserButtons({ state, person }) {
   return html`
     <div class="amends">
       <div class="buttons" role="group" aria-label="Change this user">
+        ${card.entries.length > 0 && html`
+          <button type="button" id="amend-pardon" aria-label="Pardon ${(card.login || card.user_id).slice(0, 50)}" onClick=${pardon}>Pardon</button>`}
         ${possible.map(([kind, { name }]) => html`
           <button type="button" id=${`amend-${kind}`} aria-expanded=${form?.kind === kind ? "true" : "false"} onClick=${() => open(kind)}>${name}</button>
         `)}
@@ -59,9 +61,9 @@ function AmendForm({ state, person }) {
   `;
 }
 
-function Said({ said: { text, isProblem, saved }, mayUndo, database }) {
+function Said({ said: { text, isProblem, isPartial, saved }, mayUndo, database }) {
   return html`
-    <p class="note ${isProblem ? "bad" : saved ? "good" : "warn"}">
+    <p class="note ${isProblem ? "bad" : saved && !isPartial ? "good" : "warn"}">
       <span>${text}${!saved && ` ${unsavedText(database)}`}</span>
       ${mayUndo && html`<button type="button" onClick=${undo}>Undo</button>`}
     </p>

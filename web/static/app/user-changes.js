@@ -1,15 +1,17 @@
 // Changing the user whose card is shown: the form that is open, and how the last change went.
 //
 // person.form is {kind, draft, errors, before, problem, busy}: kind is "grant", "exempt", "reset" or "override", draft what has been typed, errors
-// what is wrong with it by field, etag that of the override that it began with, problem what chatguard refused. person.said is {text, isProblem, saved,
-// former, etag}: former is the override that undoing puts back, null where there is no undoing, and etag that of what it takes away.
+// what is wrong with it by field, etag that of the override that it began with, problem what chatguard refused. person.said is {text, isProblem, isPartial,
+// saved, former, etag, undoing}: former is the override that undoing puts back, null where there is none, and etag that of what it takes away; undoing is
+// {pardon, until} of a pardon that can be undone. person.isPardoning is true while chatguard hasn't answered a pardon.
 
-import { exempt, grant, override, reset } from "./amends.js";
+import { exempt, grant, override, pardonUser, reset, unpardonUser } from "./amends.js";
 import { grantedUsually, lengthAsked } from "./giving.js";
 import { overrideDraft, overrideErrors, overrideOf } from "./override.js";
+import { pardonWords, unpardonWords } from "./pardon-words.js";
 import { change, reload } from "./people.js";
 import { ifSignedOut } from "./session.js";
-import { state } from "./state.js";
+import { now, state } from "./state.js";
 import { clock } from "./time.js";
 import { loadWeek } from "./week.js";
 
@@ -61,7 +63,10 @@ export function isOutdated({ form, card }) {
 }
 
 // mayUndo reports whether what the last change made holds still: else somebody has changed it since, and undoing would undo that, too.
-export const mayUndo = ({ said, card }) => said?.former && said.etag === card.override_etag;
+export function mayUndo({ said, card }) {
+  if (said?.undoing) return Date.parse(said.undoing.until) > now();
+  return said?.former && said.etag === card.override_etag;
+}
 
 // Each of requests asks chatguard for what a form says, and returns what is said then.
 const requests = {
@@ -92,10 +97,28 @@ export function submit() {
   return send(person, form, () => requests[form.kind](person, form.draft));
 }
 
-// undo puts back the override that the last change replaced.
+// pardon forgives all that was held back without a pause, up to the last message.
+export function pardon() {
+  const person = shown();
+  if (person.isPardoning) return undefined;
+  change(person, { isPardoning: true });
+  return send(person, null, async () => {
+    const answer = await pardonUser(person.id);
+    const { sentence: text, isPartial } = pardonWords(answer, person.card.timezone);
+    return { text, isPartial, saved: answer.saved, former: null, undoing: answer.id ? { pardon: answer.id, until: answer.undo_until } : null };
+  });
+}
+
+// undo undoes the last pardon, or puts back the override that the last change replaced.
 export function undo() {
   const person = shown();
-  const { former, etag } = person.said;
+  const { former, etag, undoing } = person.said;
+  if (undoing) {
+    return send(person, null, async () => {
+      const answer = await unpardonUser(person.id, undoing.pardon);
+      return { text: unpardonWords(answer), saved: answer.saved, former: null };
+    });
+  }
   return send(person, null, async () => ({ text: "Undone.", saved: (await override(person.id, former, etag)).saved, former: null }));
 }
 
@@ -108,6 +131,7 @@ async function send(person, form, ask) {
     const refused = problem.message;
     change(person, form ? { form: { ...form, busy: false, problem: refused } } : { said: { text: refused, isProblem: true, saved: true, former: null } });
   }
+  change(person, { isPardoning: false });
   await reload();
   await loadWeek();
 }

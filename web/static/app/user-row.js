@@ -60,10 +60,10 @@ function Deed({ user, amended }) {
   return html`<span role="cell" class="deed ${kind}" title=${detail || null}>${word}${detail && html`<span class="detail">: ${detail}</span>`}</span>`;
 }
 
-function answer({ busy, problem, done, isSaved }) {
+function answer({ busy, problem, done, sentence, isPartial, isSaved }) {
   if (busy) return { word: "asking…", kind: "off", detail: "" };
   if (problem) return { word: "refused", kind: "bad", detail: problem };
-  return { word: done, kind: isSaved ? "good" : "warn", detail: isSaved ? "" : "not saved yet" };
+  return { word: done, kind: isSaved && !isPartial ? "good" : "warn", detail: isSaved ? (isPartial ? sentence : "") : "not saved yet" };
 }
 
 // Acts are the buttons, four where there is room, one that opens them elsewhere; and below the row what they ask.
