@@ -98,7 +98,7 @@ type desk struct {
 	guard  *chatguard.Guard
 	store  *memory
 	lifted []string
-	lift   error // what lifting is answered with
+	lift   error                        // what lifting is answered with
 	kept   map[string]map[string]string // what New is given
 	id     int
 }

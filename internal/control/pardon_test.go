@@ -3,6 +3,7 @@ package control
 import (
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -234,4 +235,40 @@ func TestPardonsAreBounded(t *testing.T) {
 	if len(p.of) != 1 {
 		t.Errorf("%d are remembered, after a while", len(p.of))
 	}
+}
+
+// TestPardonsAtOnce: of many moderators one pardons, and one undoes it.
+func TestPardonsAtOnce(t *testing.T) {
+	inBubble(t, Raid{}, func(d *desk) {
+		d.spam(15, time.Second)
+		d.Controls.options.Lift = nil
+		done := make([]journal.Pardon, 10)
+		all := func(do func(i int) error) {
+			var at sync.WaitGroup
+			for i := range done {
+				at.Go(func() {
+					if err := do(i); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			at.Wait()
+		}
+		all(func(i int) (err error) { done[i], _, err = d.PardonUser(d.Context(), anna); return err })
+		firsts := 0
+		for _, one := range done {
+			if one.ID != done[0].ID || one.Strikes != 2 {
+				t.Errorf("%+v", one)
+			}
+			if !one.Again {
+				firsts++
+			}
+		}
+		d.standing("pardoned", 0, false)
+		all(func(int) error { _, _, err := d.Unpardon(d.Context(), anna, done[0].ID); return err })
+		d.standing("undone", 2, true)
+		if firsts != 1 || len(d.store.audits) != 2 {
+			t.Errorf("%d pardoned first, audit %q", firsts, d.store.audits)
+		}
+	})
 }

@@ -119,10 +119,12 @@ func auditConditions(wanted journal.AuditFilter, users []string) (c conditions) 
 		c.add("user_id IN (SELECT value FROM json_each(?))", jsonOf(users))
 	}
 	if len(wanted.Pardoned) > 0 {
-		c.add(`action IN (?, ?) AND json_valid(detail) AND EXISTS (SELECT 1 FROM json_each(?) AS entry
+		pardoned := jsonOf(wanted.Pardoned)
+		c.add("action IN (?, ?)", string(journal.UserPardoned), string(journal.UserUnpardoned))
+		c.add("user_id IN (SELECT value ->> 'user' FROM json_each(?))", pardoned) // looked up once; the rest row by row
+		c.add(`json_valid(detail) AND EXISTS (SELECT 1 FROM json_each(?) AS entry
 			WHERE entry.value ->> 'channel' = channel_id AND entry.value ->> 'user' = user_id AND entry.value ->> 'id' BETWEEN
-				coalesce(detail ->> 'first', detail ->> 'entry') AND coalesce(detail ->> 'last', detail ->> 'entry'))`,
-			string(journal.UserPardoned), string(journal.UserUnpardoned), jsonOf(wanted.Pardoned))
+				coalesce(detail ->> 'first', detail ->> 'entry') AND coalesce(detail ->> 'last', detail ->> 'entry'))`, pardoned)
 	}
 	if wanted.Before != 0 {
 		c.add("id < ?", wanted.Before)

@@ -20,14 +20,15 @@ export function pardonWords(pardon, zone) {
 
 function done(pardon) {
   const { again, id, by, messages, strikes_taken: strikes, dropped, silence } = pardon;
-  if (again && !id) return "Nothing of these messages counts any more.";
+  const isOver = again && !id; // chatguard has forgotten what they brought, or the pardon of an earlier run of the program
   const parts = [
-    count(messages, "message", "messages"),
+    isOver ? "nothing else of these messages counts any more" : count(messages, "message", "messages"),
     strikes > 0 && `${count(strikes, "strike", "strikes")} taken back`,
     dropped > 0 && `${count(dropped, "pending penalty", "pending penalties")} dropped`,
     silence === "lifted" && "timeout or ban lifted",
-  ];
-  return `${again ? `Already pardoned by ${by}` : "Pardoned"}: ${parts.filter(Boolean).join(", ")}.`;
+  ].filter(Boolean);
+  if (isOver && parts.length === 1) return "Nothing of these messages counts any more.";
+  return `${again && !isOver ? `Already pardoned by ${by}` : "Pardoned"}: ${parts.join(", ")}.`;
 }
 
 function stays({ silence, kept, deleted, strikes_left: strikes, has_older: hasOlder, messages }) {
