@@ -16,7 +16,7 @@ type Pardoned struct {
 	taken             *limits.Taken
 }
 
-// Pardon undoes what a throttled message has brought on its author: its strike is taken back where it still counts, what it spent in limits
+// Pardon undoes what a throttled message has brought on its author: its strike is taken back if it still counts, what it spent in limits
 // that count throttled messages is refunded, and a timeout that chatguard noted is forgotten. Lifting the penalty itself is up to the caller.
 // It reports whether there was anything to do: the second time there isn't. The error is ErrNotThrottled, ErrLongID or ErrTime.
 func (g *Guard) Pardon(v Verdict, now time.Time) (done bool, err error) {

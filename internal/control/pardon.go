@@ -94,7 +94,7 @@ func isBefore(e, next journal.Entry, strikeEvery time.Duration) bool {
 	return journal.HeldUntil(e.At, e.MaySpeakAt).After(next.At) || next.At.Sub(e.At) < strikeEvery
 }
 
-// lastReset is when the user was last reset; the zero time where nobody knows. What was throttled before brought nothing that counts.
+// lastReset is when the user was last reset; the zero time if that is not known. What was throttled before brought nothing that counts.
 func (c *Controls) lastReset(ctx context.Context, t journal.Target) (time.Time, error) {
 	resets, err := c.options.Store.Audits(ctx, journal.AuditFilter{ChannelID: t.ChannelID, UserID: t.UserID, Action: journal.UserReset, N: 1})
 	if err != nil || len(resets) == 0 {
@@ -176,7 +176,7 @@ func (c *Controls) Unpardon(ctx context.Context, t journal.Target, id int64) (un
 	return undone, saved, err
 }
 
-// Pardon forgives a single throttled message: its penalty is lifted, or never carried out where it waits still; what it spent is refunded, and its
+// Pardon forgives a single throttled message: its penalty is lifted, or dropped if it is still waiting; what it spent is refunded, and its
 // strike is taken back. Doing it twice is doing it once.
 func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author string) (saved bool, err error) {
 	e, ok, err := c.options.Store.Entry(ctx, id)

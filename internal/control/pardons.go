@@ -27,7 +27,7 @@ type pardon struct {
 	undone bool
 }
 
-// give lets the Guard forgive, and remembers it where that has changed anything. Else it returns the pardon that did, as far as it is remembered.
+// give lets the Guard forgive, and remembers it if that has changed anything. Else it returns the pardon that did, as far as it is remembered.
 func (p *pardons) give(
 	t journal.Target, now time.Time, forgive func(now time.Time) (journal.Pardon, chatguard.Pardoned, error),
 ) (journal.Pardon, error) {
@@ -51,7 +51,7 @@ func (p *pardons) give(
 	return done, nil
 }
 
-// makeRoom forgets the pardons that are too old, and others where there are too many.
+// makeRoom forgets the pardons that are too old, and others if there are too many.
 func (p *pardons) makeRoom(now time.Time) {
 	if p.of == nil {
 		p.of = map[userKey]*pardon{}

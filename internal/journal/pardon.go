@@ -10,8 +10,8 @@ import (
 
 // Pardon is what the pardon of a user has done: of a run of throttled messages, all that were held back without a pause in between.
 type Pardon struct {
-	ID        int64     `json:"id"` // undoes it; 0 where there is nothing to undo
-	By        string    `json:"by"` // who gave it: somebody else where it was given before
+	ID        int64     `json:"id"` // undoes it; 0 if there is nothing to undo
+	By        string    `json:"by"` // who gave it: somebody else if it was given before
 	At        time.Time `json:"at"`
 	UndoUntil time.Time `json:"undo_until,omitzero"`
 	Again     bool      `json:"again"` // it was given before, or nothing counted any more
@@ -70,7 +70,7 @@ func HeldUntil(at, maySpeakAt time.Time) time.Time {
 }
 
 // PardonedEntries returns the first and the last entry that a change in the audit has pardoned, or of which it has undone the pardon: of its user and
-// channel, those and all in between. ok is false where it is no such change. The detail is as JSON has it, with numbers as json.Number.
+// channel, those and all in between. ok is false if it is no such change. The detail is as JSON has it, with numbers as json.Number.
 func PardonedEntries(a Audit) (first, last chatguard.EntryID, ok bool) {
 	if a.Action != UserPardoned && a.Action != UserUnpardoned {
 		return 0, 0, false

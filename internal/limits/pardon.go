@@ -119,7 +119,7 @@ func (s *shard) refundCounted(row []uint64, offences []Offence, at int64) (count
 }
 
 // Unpardon gives a user back what a pardon has taken, as of now, and reports whether it did: not if the limits have changed since, or if anything
-// that it would change has. A limit that others share has been spent from since, most likely: there the messages count anew. The others are those
+// that it would change has. A limit that others share has been spent from since, most likely: there the messages count again, as of now. The others are those
 // of the pardon.
 func (t *Table) Unpardon(user string, taken *Taken, now int64, others ...Place) (done bool) {
 	var p place

@@ -63,7 +63,7 @@ func pardonsInForce(changes []journal.Audit) (inForce []journal.Audit) {
 	return inForce
 }
 
-// noteOf says who has pardoned an entry last; nil where nobody has.
+// noteOf says who has pardoned an entry last; nil if nobody has.
 func noteOf(pardons []journal.Audit, e journal.Entry) *pardonNote {
 	for _, a := range pardons {
 		first, last, ok := journal.PardonedEntries(a)
@@ -77,7 +77,7 @@ func noteOf(pardons []journal.Audit, e journal.Entry) *pardonNote {
 // pardonedUser is what the pardon of a user is answered with.
 type pardonedUser struct {
 	journal.Pardon
-	Held  *heldBy `json:"held,omitempty"` // by what the user is held back all the same; left out where they may write now
+	Held  *heldBy `json:"held,omitempty"` // by what the user is held back all the same; left out if they may write now
 	Saved bool    `json:"saved"`
 }
 
@@ -119,7 +119,7 @@ func (s *Server) unpardonUser(w http.ResponseWriter, r *http.Request, who caller
 	})
 }
 
-// heldBy says what holds a user back now, under the roles they were last seen with; nil where nothing does.
+// heldBy says what holds a user back now, under the roles they were last seen with; nil if nothing does.
 func (s *Server) heldBy(ctx context.Context, t journal.Target) (*heldBy, error) {
 	roles := chatguard.Roles(0)
 	if r, ok := s.board.find(t.ChannelID, t.UserID); ok && r.roles != 0 {

@@ -63,7 +63,7 @@ func TestAPardonLeadsToAGrant(t *testing.T) {
 	w.choose("Grant")
 	w.See(has(question, "Give Spammer"))
 	w.choose("Grant")
-	w.See(has(deedOf42, "10 granted until "))
+	w.See(has(deedOf42, "10 granted until ") + "&& document.activeElement === " + controlOf("menu"))
 	if v := d.say(spammer, 10); !v.Allowed {
 		t.Errorf("granted, and throttled: %+v", v)
 	}

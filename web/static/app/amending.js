@@ -24,7 +24,7 @@ export function ask(user, index, asks) {
   hold(user.user_id, index, "focus");
   forget(user.user_id);
   update((s) => {
-    s.held = { ...s.held, asks, opener: s.held.asks === "menu" ? "menu" : asks, card: null };
+    s.held = { ...s.held, asks, opener: ["menu", "answer"].includes(s.held.asks) ? s.held.opener : asks, card: null };
     s.focus = controlID(user.user_id, "first");
   });
   if (asks === "grant" || asks === "exempt") loadCard(user.user_id);
