@@ -153,7 +153,7 @@ func (s *Store) putPoliciesInForce(ctx context.Context, guard *chatguard.Guard) 
 		return err
 	}
 	for _, r := range revisions {
-		if len(r.Changes) > 0 {
+		if !r.IsEmpty() {
 			s.putInForce(guard, r)
 			s.changed = append(s.changed, r.ChannelID)
 		}
@@ -165,7 +165,11 @@ func (s *Store) putPoliciesInForce(ctx context.Context, guard *chatguard.Guard) 
 func (s *Store) putInForce(guard *chatguard.Guard, r journal.Revision) {
 	log := s.log.With("channel", r.ChannelID, "revision", r.Number, "author", r.Author)
 	base := s.bases.of(guard, r.ChannelID)
-	policy, left := journal.Apply(base, r.Changes)
+	policy, left, err := r.Apply(base)
+	if err != nil {
+		log.Error("what was changed live can't be used; the program's policy holds instead", "problem", err)
+		return
+	}
 	for _, c := range left {
 		log.Warn("changed live, which no longer fits the program's policy", "key", c.Key, "value", c.To)
 	}

@@ -41,22 +41,44 @@ func Apply(p chatguard.Policy, changes []Change) (changed chatguard.Policy, left
 	if err != nil {
 		return p, changes
 	}
-	groups := map[string][]Change{}
+	byName := map[string][]Change{}
 	for _, c := range changes {
-		groups[group(c.Key)] = append(groups[group(c.Key)], c)
+		byName[group(c.Key)] = append(byName[group(c.Key)], c)
 	}
-	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		next, err := apply(p, groups[name])
-		if err == nil {
-			err = guard.ValidatePolicy(anyChannel, next)
-		}
-		if err != nil {
-			left = append(left, groups[name]...)
-			continue
-		}
-		p = next
+	var groups [][]Change
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		groups = append(groups, byName[name])
 	}
-	return p, left
+	a := application{guard: guard, policy: p}
+	a.add(groups)
+	return a.policy, a.left
+}
+
+// application is a policy to which changes are being made.
+type application struct {
+	guard  *chatguard.Guard
+	policy chatguard.Policy
+	left   []Change
+}
+
+// add makes all changes at once: one build and one validation. If they don't fit together, it adds each half by itself, down to single groups.
+func (a *application) add(groups [][]Change) {
+	if len(groups) == 0 {
+		return
+	}
+	next, err := apply(a.policy, slices.Concat(groups...))
+	if err == nil {
+		err = a.guard.ValidatePolicy(anyChannel, next)
+	}
+	switch half := len(groups) / 2; {
+	case err == nil:
+		a.policy = next
+	case half == 0:
+		a.left = append(a.left, groups[0]...)
+	default:
+		a.add(groups[:half])
+		a.add(groups[half:])
+	}
 }
 
 // anyChannel stands for the one whose policy is changed: the same changes fit in all.
@@ -72,13 +94,18 @@ func group(key string) string {
 
 func apply(p chatguard.Policy, changes []Change) (chatguard.Policy, error) {
 	leaves, order := flatten(p)
+	known := map[string]bool{}
+	for _, name := range order {
+		known[name] = true
+	}
 	for _, c := range changes {
 		if c.To == nil {
 			delete(leaves, c.Key)
 			continue
 		}
 		leaves[c.Key] = c.To
-		if path := strings.Split(c.Key, "."); path[0] == limitsKey && len(path) > 1 && !slices.Contains(order, path[1]) {
+		if path := strings.SplitN(c.Key, ".", 3); path[0] == limitsKey && len(path) > 1 && !known[path[1]] {
+			known[path[1]] = true
 			order = append(order, path[1])
 		}
 	}

@@ -54,6 +54,13 @@ func (c *changes) addRevision(r revisionRow, a journal.Audit) (journal.Revision,
 	return r.Revision, nil
 }
 
+// last is the number of a channel's last revision; 0 if there is none.
+func (c *changes) last(channelID string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lastRevision[channelID]
+}
+
 func (c *changes) addAudit(a journal.Audit) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,6 +2,7 @@ package persist
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 
 	"github.com/chatguard/chatguard/internal/journal"
@@ -19,4 +20,17 @@ func ReadPolicies(ctx context.Context, path string) (current []journal.Revision,
 		logins, err = beside.Channels(ctx)
 	}
 	return current, logins, errors.Join(err, tokens.Close())
+}
+
+// DiscardPolicy goes back to the configuration's policy of a channel as DiscardRevisions does, in the database at path, which nobody may own.
+func DiscardPolicy(ctx context.Context, path, channelID, author string, opts *Options) (numbered journal.Revision, err error) {
+	s, err := Open(ctx, path, opts)
+	if err != nil {
+		return numbered, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if numbered, err = s.addDiscard(channelID, author); err != nil {
+		return numbered, err
+	}
+	return numbered, s.db.write(ctx, func(tx *sql.Tx) error { return writeChanges(ctx, tx, s.changes.look()) })
 }

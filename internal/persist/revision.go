@@ -1,13 +1,14 @@
 package persist
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -40,25 +41,32 @@ func (r *revisionRow) values(args []any) []any {
 // the database is in trouble, or where the context ends first. The error says that nothing is kept, and nothing will be; it may be
 // ErrTooMany.
 func (s *Store) SaveRevision(ctx context.Context, r journal.Revision) (numbered journal.Revision, saved bool, err error) {
-	return s.revise(ctx, r, journal.PolicyChanged)
+	numbered, err = s.addRevision(r, journal.PolicyChanged)
+	return numbered, err == nil && s.Commit(ctx), err
 }
 
 // DiscardRevisions goes back to the configuration's policy. That is a revision of its own, without Policy and Changes, so that the history
 // stays whole and the numbers go on. It returns as SaveRevision does.
 func (s *Store) DiscardRevisions(ctx context.Context, channelID, author string) (numbered journal.Revision, saved bool, err error) {
-	r := journal.Revision{ChannelID: channelID, Author: author, At: s.opts.Now().UTC()}
-	return s.revise(ctx, r, journal.PolicyDiscarded)
+	numbered, err = s.addDiscard(channelID, author)
+	return numbered, err == nil && s.Commit(ctx), err
 }
 
-func (s *Store) revise(ctx context.Context, r journal.Revision, action journal.AuditAction) (journal.Revision, bool, error) {
+// addDiscard lets the way back to the configuration wait to be written.
+func (s *Store) addDiscard(channelID, author string) (journal.Revision, error) {
+	r := journal.Revision{ChannelID: channelID, Author: author, At: s.opts.Now().UTC()}
+	return s.addRevision(r, journal.PolicyDiscarded)
+}
+
+func (s *Store) addRevision(r journal.Revision, action journal.AuditAction) (journal.Revision, error) {
 	row, err := newRevisionRow(r, action == journal.PolicyDiscarded)
 	if err == nil {
 		r, err = s.changes.addRevision(row, journal.Audit{At: r.At, Author: r.Author, Action: action, ChannelID: r.ChannelID})
 	}
 	if err != nil {
-		return r, false, fmt.Errorf("revision of channel %s: %w", r.ChannelID, err)
+		return r, fmt.Errorf("revision of channel %s: %w", r.ChannelID, err)
 	}
-	return r, s.Commit(ctx), nil
+	return r, nil
 }
 
 // Revisions returns the changes of a channel's policy, newest first; those that wait to be stored are among them. One without Policy and
@@ -75,11 +83,15 @@ func (s *Store) Revisions(ctx context.Context, channelID string) ([]journal.Revi
 }
 
 // CurrentRevisions returns what is to be put in force at start: the last revision of each channel, unless that went back to the configuration.
+// A revision whose contents can't be read is among them, and says so.
 func (s *Store) CurrentRevisions(ctx context.Context) ([]journal.Revision, error) {
-	return s.queryRevisions(ctx, "SELECT "+revisionColumns+` FROM revision
+	return s.scanRevisions(ctx, "SELECT "+revisionColumns+` FROM revision
 		WHERE policy IS NOT NULL AND (channel_id, number) IN (SELECT channel_id, max(number) FROM revision GROUP BY channel_id)
 		ORDER BY channel_id`)
 }
+
+// LastRevision returns the number of a channel's last revision, and 0 if it has none. It asks no database.
+func (s *Store) LastRevision(channelID string) int { return s.changes.last(channelID) }
 
 // lastRevisions returns the number of each channel's last revision.
 func lastRevisions(ctx context.Context, db *database) (last map[string]int, err error) {
@@ -104,7 +116,19 @@ func writeRevisions(ctx context.Context, tx *sql.Tx, rows []revisionRow) error {
 	return revisionInsertion.write(ctx, tx, len(rows), func(args []any, i int) []any { return rows[i].values(args) })
 }
 
+// queryRevisions is scanRevisions for those who need all contents.
 func (s *Store) queryRevisions(ctx context.Context, query string, args ...any) ([]journal.Revision, error) {
+	revisions, err := s.scanRevisions(ctx, query, args...)
+	for _, r := range revisions {
+		if r.Unreadable != nil {
+			return nil, fmt.Errorf("database %s: revision %d of channel %s can't be read (%w): put a backup in its place, or delete that row",
+				s.db.path, r.Number, r.ChannelID, r.Unreadable)
+		}
+	}
+	return revisions, err
+}
+
+func (s *Store) scanRevisions(ctx context.Context, query string, args ...any) ([]journal.Revision, error) {
 	rows, err := s.db.reader.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, explain(s.db.path, err)
@@ -114,8 +138,7 @@ func (s *Store) queryRevisions(ctx context.Context, query string, args ...any) (
 	for rows.Next() {
 		r, err := scanRevision(rows)
 		if err != nil {
-			return nil, fmt.Errorf("database %s: revision %d of channel %s can't be read (%w): put a backup in its place, or delete that row",
-				s.db.path, r.Number, r.ChannelID, err)
+			return nil, explain(s.db.path, err)
 		}
 		revisions = append(revisions, r)
 	}
@@ -133,5 +156,8 @@ func scanRevision(rows *sql.Rows) (r journal.Revision, err error) {
 	if policy.Valid {
 		err = json.Unmarshal([]byte(policy.String), &r.Policy)
 	}
-	return r, errors.Join(err, json.Unmarshal(changes, &r.Changes))
+	if err = cmp.Or(err, json.Unmarshal(changes, &r.Changes)); err != nil {
+		r.Policy, r.Changes, r.Unreadable = chatguard.Policy{}, nil, fmt.Errorf("it can't be read: %w", err)
+	}
+	return r, nil
 }

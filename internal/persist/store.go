@@ -78,6 +78,14 @@ type Store struct {
 	sweeper     sweeper           // Run only
 }
 
+// Path is the database's, absolute and without symbolic links, as its lock file is named by; empty for one in memory.
+func (s *Store) Path() string {
+	if s.lock == nil {
+		return ""
+	}
+	return s.db.path
+}
+
 // Close closes the database and gives up its ownership. Call it after Run has returned; what Run hasn't written is lost.
 func (s *Store) Close() error {
 	err := s.Tokens.Close()
