@@ -30,7 +30,8 @@ func newReplayCommand() *cobra.Command {
 		Long: `Runs recorded chat through the limits of the configuration (or the default ones) and sums up who would have been throttled.
 
 A FILE holds raw Twitch IRC lines or JSON lines, plain or gzip; - is standard input. Messages are judged in the order of
-the lines, at the times given there. A line that can't be read is named and counted. A JSON line:
+the lines, at the times given there. A line that can't be read is named and counted; a FILE without any message that can
+be read ends it with exit code 1. A JSON line:
 
   {"at": "2026-01-05T12:00:00Z", "channel": "1", "user_id": "7", "login": "anna", "roles": ["vip"], "text": "hi", "cost": 1}
 
@@ -48,8 +49,8 @@ the lines, at the times given there. A line that can't be read is named and coun
 			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			summary, err := replayFiles(cmd, cfg, files, out, decisions)
-			if err == nil && !decisions {
-				err = printSummary(out, summary, asJSON)
+			if (err == nil || errors.Is(err, replay.ErrNoMessage)) && !decisions {
+				err = errors.Join(err, printSummary(out, summary, asJSON))
 			}
 			return errors.Join(err, out.Flush())
 		},
@@ -87,15 +88,19 @@ func replayFiles(cmd *cobra.Command, cfg config.Config, files []string, out io.W
 		options.Decided = func(v chatguard.Verdict) error { return encoder.Encode(v) }
 	}
 	r := replay.New(options)
+	var empty error
 	for _, name := range files {
-		if err := replayFile(cmd, r, name); err != nil {
+		err := replayFile(cmd, r, name)
+		if errors.Is(err, replay.ErrNoMessage) {
+			empty = errors.Join(empty, fmt.Errorf("%w: want lines of Twitch's chat with their tags (@…;user-id=…), or JSON lines: see chatguard help replay", err))
+		} else if err != nil {
 			return replay.Summary{}, err
 		}
 	}
 	if more := skipped - namedSkips; more > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "and %d more lines were skipped\n", more)
 	}
-	return r.Summary(), nil
+	return r.Summary(), empty
 }
 
 func replayFile(cmd *cobra.Command, r *replay.Replay, name string) error {

@@ -5,6 +5,7 @@ package replay
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -61,6 +62,7 @@ type Replay struct {
 	summary Summary
 	users   map[string]*User
 	entered map[string]bool // by channel ID
+	read    int             // messages, the mirrored ones included
 }
 
 // New returns a Replay without any messages.
@@ -68,17 +70,21 @@ func New(o Options) *Replay {
 	return &Replay{options: o, users: map[string]*User{}, entered: map[string]bool{}, summary: Summary{ByLimit: map[string]int{}}}
 }
 
+// ErrNoMessage is the error of a record without a single message that can be read.
+var ErrNoMessage = errors.New("no message in it can be read")
+
 // Read judges the messages of one record, plain or gzip, in the order of its lines and at the times given there. The name is for
-// messages about its lines. The error is the reader's or Decided's.
+// messages about its lines. The error is the reader's or Decided's, or ErrNoMessage; after that another record may be read.
 func (r *Replay) Read(ctx context.Context, name string, record io.Reader) error {
 	lines, err := newLineReader(record)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
+	before := r.read
 	for ctx.Err() == nil {
 		line, err := lines.next()
 		if err == io.EOF {
-			return nil
+			return r.sinceThen(name, before)
 		}
 		if err != nil && err != errLongLine {
 			return fmt.Errorf("%s: %w", name, err)
@@ -96,6 +102,14 @@ func (r *Replay) Read(ctx context.Context, name string, record io.Reader) error 
 	return ctx.Err()
 }
 
+// sinceThen is the error of a record in which nothing was read after so many messages.
+func (r *Replay) sinceThen(name string, before int) error {
+	if r.read == before {
+		return fmt.Errorf("%s: %w", name, ErrNoMessage)
+	}
+	return nil
+}
+
 func (r *Replay) skip(name string, line int, why error) {
 	r.summary.Skipped++
 	if r.options.Skipped != nil {
@@ -109,11 +123,15 @@ type decidedError struct{ error }
 // line judges the message in a line, if it holds one. A mirrored message counts where it was written, and not here.
 func (r *Replay) line(ctx context.Context, line []byte) error {
 	m, ok, err := r.parse(line)
-	if err != nil || !ok || m.Mirrored() {
+	if err != nil || !ok {
 		return err
 	}
 	if m.SentAt.IsZero() {
 		return errNoTime
+	}
+	if m.Mirrored() {
+		r.read++
+		return nil
 	}
 	if err := r.enter(m, line); err != nil {
 		return err
@@ -122,6 +140,7 @@ func (r *Replay) line(ctx context.Context, line []byte) error {
 	if err != nil {
 		return err
 	}
+	r.read++
 	r.count(m, v)
 	if r.options.Decided != nil {
 		if err := r.options.Decided(v); err != nil {
