@@ -30,12 +30,26 @@ func (s *Server) Revise(ctx context.Context, channel, author string, edit func(c
 	if err != nil {
 		return false, err
 	}
-	done, err := s.putInForce(ctx, channel, policy, s.keepPolicy(channel, author))
+	done, err := s.change(ctx, channel, author, policy, s.keepPolicy(channel, author))
+	return done.Saved, err
+}
+
+// Discard goes back to the configuration's policy of a channel, in the author's name, as Revise changes it, and returns the revision that says so.
+func (s *Server) Discard(ctx context.Context, channel, author string) (revision journal.Revision, saved bool, err error) {
+	s.policy.Lock()
+	defer s.policy.Unlock()
+	done, err := s.change(ctx, channel, author, s.opts.BasePolicy(channel), s.keepNone(channel, author))
+	return done.Revision, done.Saved, err
+}
+
+// change is putInForce for those who want an error of one sentence. The caller holds s.policy.
+func (s *Server) change(ctx context.Context, channel, author string, policy chatguard.Policy, keep keeper) (change, error) {
+	done, err := s.putInForce(ctx, channel, policy, keep)
 	if p := (*problem)(nil); errors.As(err, &p) {
 		s.opts.Log.Warn("a change of policy was refused", "channel", channel, "author", author, "error", err)
 		err = errors.New(p.Detail) // the cause is for the log
 	}
-	return done.Saved, err
+	return done, err
 }
 
 // revise is Revise for a request that may say which policy it is to replace.

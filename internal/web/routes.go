@@ -117,6 +117,7 @@ func (s *Server) guarded(next http.Handler) (http.Handler, error) {
 		return nil
 	}
 	return s.answered(func(w http.ResponseWriter, r *http.Request) error {
+		s.noteProxy(r)
 		header := w.Header()
 		header.Set("Content-Security-Policy", contentPolicy)
 		header.Set("X-Content-Type-Options", "nosniff")

@@ -94,6 +94,7 @@ type Server struct {
 	feed    *feed
 	live    gate        // the WebSockets being served
 	refused sync.Once   // tells of the first live feed that was
+	proxied sync.Once   // tells of the first request through a proxy that isn't trusted
 	kept    atomic.Bool // what is shown is being kept up to date
 
 	ending context.Context    // over shortly after Keep was told to stop: live feeds whose readers don't read are cut off then

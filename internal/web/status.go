@@ -24,11 +24,12 @@ const (
 	Disconnected ConnectionState = "disconnected"
 
 	// These are worth knowing, and no trouble:
-	Valid     ConnectionState = "valid"     // of a token: Twitch takes it
-	Refused   ConnectionState = "refused"   // of a token: Twitch takes it no more
-	Missing   ConnectionState = "missing"   // of a token: there is none, and one is needed
-	Unchecked ConnectionState = "unchecked" // of a token: Twitch can't be asked
-	Observing ConnectionState = "observing" // it can't act there, whatever the policy says; the detail says why
+	Valid     ConnectionState = "valid"                // of a token: Twitch takes it
+	Refused   ConnectionState = "refused"              // of a token: Twitch takes it no more
+	Missing   ConnectionState = "missing"              // of a token: there is none, and one is needed
+	Unchecked ConnectionState = "unchecked"            // of a token: Twitch can't be asked
+	Observing ConnectionState = "observing"            // it can't act there, whatever the policy says; the detail says why
+	LeftOut   ConnectionState = "limits as configured" // of a channel: what was changed live can't be used; the detail says why
 	Paused    ConnectionState = "paused"
 	RaidMode  ConnectionState = "raid mode"
 	SlowMode  ConnectionState = "slow mode" // we have turned it on, because of a flood
@@ -39,7 +40,7 @@ const (
 // isTrouble reports whether messages don't come, or can't be acted on, against everyone's will.
 func (c ConnectionState) isTrouble() bool {
 	switch c {
-	case Connected, Valid, Unchecked, Observing, Paused, RaidMode, SlowMode, Ample, Low:
+	case Connected, Valid, Unchecked, Observing, LeftOut, Paused, RaidMode, SlowMode, Ample, Low:
 		return false
 	}
 	return true
