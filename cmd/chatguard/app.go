@@ -76,7 +76,7 @@ func (a *app) open(ctx context.Context, dial dialer) (err error) {
 			return err
 		}
 	}
-	a.warnOfStrangers(a.config)
+	a.warnOf(a.config)
 	a.twitch = withoutTwitch(a.log)
 	var now func() time.Time // nil is the Guard's own clock
 	if len(a.config.Twitch.Channels) > 0 {

@@ -266,10 +266,9 @@ problem  token          token file TOKENFILE isn't what ` + "`chatguard login`" 
                         run ` + "`chatguard login`" + ` again
 ok       chat           #gardenhour can be read over irc at IRC, without an account`},
 		"no token": {func(p *patient) { p.config.Twitch.Token, p.config.Twitch.RefreshToken = "", "" }, `
-problem  configuration  chatguard.toml: policy.mode: is "enforce", which needs a token of the bot's account
-                        run ` + "`chatguard login`" + `, or set the mode to "observe"
+ok       configuration  chatguard.toml: enforces in #gardenhour, #teatime
 note     token file     TOKENFILE doesn't exist yet: ` + "`chatguard login`" + ` makes it
-problem  token          there is none
+problem  token          there is none: chatguard only observes, although it is to enforce
                         run ` + "`chatguard login`" + `
 note     scopes         not looked at: Twitch tells it only to who has a good token
 note     channel        not looked at: Twitch tells it only to who has a good token
@@ -284,7 +283,7 @@ ok       chat           #gardenhour can be read over irc at IRC, without an acco
 			p.config.Twitch.Token, p.config.Twitch.RefreshToken, p.config.Policy.Mode = "", "", chatguard.Observe
 			p.config.Twitch.Transport = config.TransportEventSub
 		}, `
-problem  token          there is none
+problem  token          there is none, and EventSub can't be read without
                         run ` + "`chatguard login`" + `
 note     chat           not looked at: Twitch tells it only to who has a good token`},
 		"a revoked token": {func(p *patient) { p.server.Revoke() }, `

@@ -189,24 +189,32 @@ func (d *doctor) zones(context.Context) (list []finding) {
 
 // dashboard looks whether its address is free, or the dashboard's already.
 func (d *doctor) dashboard(ctx context.Context) []finding {
+	list := []finding{d.address(ctx)}
+	if untrustedProxy(d.cfg.Web) {
+		list = append(list, wrong(untrustedProxyFix, "%s", untrustedProxyProblem))
+	}
+	return list
+}
+
+func (d *doctor) address(ctx context.Context) finding {
 	if err := d.cfg.CheckServed(); err != nil && d.owner == nil { // the process that runs has a password of its own
-		return []finding{wrongBy(err)}
+		return wrongBy(err)
 	}
 	s := site(d.cfg.Web)
 	listener, err := s.Open()
 	switch {
 	case err == nil && d.owner != nil:
 		defer listener.Close()
-		return []finding{fine("%s is free, and the process that uses the database listens elsewhere", s.Listen)}
+		return fine("%s is free, and the process that uses the database listens elsewhere", s.Listen)
 	case err == nil:
 		defer listener.Close()
-		return []finding{fine("%s is free", s.Listen)}
+		return fine("%s is free", s.Listen)
 	case !errors.Is(err, web.ErrInUse):
-		return []finding{wrong("set listen, tls_cert and tls_key in [web] to what this machine has", "%v", err)}
+		return wrong("set listen, tls_cert and tls_key in [web] to what this machine has", "%v", err)
 	case d.owner != nil && answersAsChatguard(ctx, s):
-		return []finding{fine("%s is the dashboard of the chatguard that runs", s.Listen)}
+		return fine("%s is the dashboard of the chatguard that runs", s.Listen)
 	}
-	return []finding{wrongBy(err)}
+	return wrongBy(err)
 }
 
 // answersAsChatguard reports whether a dashboard listens at the site's address.

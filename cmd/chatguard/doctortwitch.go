@@ -91,8 +91,11 @@ func (d *doctor) token(ctx context.Context) []finding {
 	case isKnown(s) && s.State == twitch.TokenGood:
 		return d.goodToken(s)
 	case s.State == twitch.TokenMissing:
-		if d.needsToken() {
-			return []finding{wrong("run `chatguard login`", "there is none")}
+		if d.cfg.Twitch.Transport == config.TransportEventSub {
+			return []finding{wrong("run `chatguard login`", "there is none, and EventSub can't be read without")}
+		}
+		if enforces(d.cfg) {
+			return []finding{wrong("run `chatguard login`", "there is none: chatguard only observes, although it is to enforce")}
 		}
 		return []finding{noted("there is none: chatguard only reads, until a `chatguard login`")}
 	case s.State == twitch.TokenRevoked:
@@ -124,11 +127,6 @@ func (d *doctor) askAboutToken(ctx context.Context) error {
 // isKnown reports whether it is known of a token whether it is good, and whose it is then.
 func isKnown(s twitch.TokenStatus) bool {
 	return s.State != twitch.TokenUnknown && (s.State != twitch.TokenGood || s.Identity.UserID != "")
-}
-
-func (d *doctor) needsToken() bool {
-	enforces := func(p chatguard.Policy) bool { return p.Mode == chatguard.Enforce }
-	return d.cfg.Twitch.Transport == config.TransportEventSub || slices.ContainsFunc(d.policies(), enforces)
 }
 
 // goodToken says whose a good token is, and makes ready to use it.

@@ -99,7 +99,7 @@ func readyToRun(c config.Config) error {
 	if err := fitTransport(c, c.Twitch.Transport); err != nil {
 		return err
 	}
-	if key, problem := unready(c, c.Policy); problem != "" {
+	if key, problem := unfit(c.Policy); problem != "" {
 		return &config.Error{File: c.Path, Key: key, Problem: problem}
 	}
 	_, strangers := unlisted(c)
@@ -107,7 +107,7 @@ func readyToRun(c config.Config) error {
 		if c.IsChecked(name) || slices.Contains(strangers, name) {
 			continue
 		}
-		if key, problem := unready(c, c.Channels[name]); problem != "" {
+		if key, problem := unfit(c.Channels[name]); problem != "" {
 			return &config.Error{File: c.Path, Key: "channel." + name + "." + key, Problem: problem}
 		}
 	}
@@ -127,14 +127,6 @@ func fitTransport(c config.Config, transport string) error {
 			"names %d, but EventSub carries %d: name fewer, or set twitch.transport to irc", n, twitch.MaxEventChannels)}
 	}
 	return nil
-}
-
-// unready says which key of a policy asks for what can't be done yet, and what to do about it; the problem is empty where all can.
-func unready(c config.Config, p chatguard.Policy) (key, problem string) {
-	if p.Mode == chatguard.Enforce && !hasToken(c) {
-		return "policy.mode", `is "enforce", which needs a token of the bot's account: run ` + "`chatguard login`" + `, or set the mode to "observe"`
-	}
-	return unfit(p)
 }
 
 // hasToken reports whether there is a token to begin with, in the environment or from a login. Whether Twitch takes it, a running chatguard finds out.

@@ -119,6 +119,9 @@ func (t *twitchConnection) tokenState() (c web.Connection, ok bool) {
 	case twitch.TokenMissing:
 		_, needed := t.reader.(*twitch.EventSub)
 		c.State = web.Missing
+		if !needed { // chat is read
+			c.Detail = noTokenYet
+		}
 		return c, needed
 	case twitch.TokenRevoked:
 		c.State = web.Refused

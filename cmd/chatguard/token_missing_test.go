@@ -1,0 +1,62 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+)
+
+// TestEnforceWithoutAToken observes, says so on every surface, and enforces as soon as somebody has logged in.
+func TestEnforceWithoutAToken(t *testing.T) {
+	t.Parallel()
+	const why = "Not enforcing yet: the bot has no token. Run `chatguard login`."
+	s := newScene(t, threeMessages)
+	s.env = append(s.env, "CHATGUARD_TWITCH_TOKEN=", "CHATGUARD_TWITCH_CLIENT_ID="+s.twitch.ClientID())
+	s.twitch.SetDeviceTimes(30*time.Minute, time.Second)
+	s.start()
+	for range 5 {
+		s.fine("anna")
+	}
+	if log := s.bot.log(); !strings.Contains(log, `level=WARN msg="`+why+`"`) {
+		t.Errorf("the log says\n%s", log)
+	}
+	ready := func() (int, string) {
+		answer, text := s.ask("GET", "readyz", "")
+		return answer.StatusCode, text
+	}
+	until(t, func() bool {
+		status, text := ready()
+		return status == http.StatusServiceUnavailable && strings.Contains(text, "Token: missing: "+why)
+	})
+	if _, text := s.ask("GET", "api/v1/status", ""); !strings.Contains(text, `{"name":"Token","state":"missing",`) || !strings.Contains(text, `"detail":"`+why+`"`) {
+		t.Errorf("the status says %s", text)
+	}
+	if out, _, code := s.told("", "doctor"); code != exitFailed || !strings.Contains(out, "problem  token          there is none: chatguard only observes, although it is to enforce") {
+		t.Errorf("the doctor says\n%s", out)
+	}
+	if n := s.twitch.Deleted(); n != 0 {
+		t.Errorf("%d messages were deleted", n)
+	}
+
+	approved := make(chan error, 1)
+	go func() {
+		code, err := s.twitch.WaitLogin(t.Context())
+		s.twitch.Approve(code)
+		approved <- err
+	}()
+	s.do("login")
+	if err := <-approved; err != nil {
+		t.Fatal(err)
+	}
+	until(t, func() bool {
+		if _, err := s.twitch.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"}); err != nil {
+			t.Fatal(err)
+		}
+		return s.twitch.Deleted() > 0
+	})
+	until(t, func() bool { status, _ := ready(); return status == http.StatusOK })
+	s.stop()
+}
