@@ -45,6 +45,7 @@ type app struct {
 	logins   logins
 	settings map[string]map[string]string // what the store keeps of channels, as at the start
 	changed  atomic.Pointer[revisions]    // by which moderators have changed policies, as when these were last loaded
+	leftOut  leftOut                      // of these, those that can't be used
 }
 
 // network is how an app reaches Twitch and is reached by browsers. The zero value is the machine's own.
@@ -86,6 +87,9 @@ func (a *app) open(ctx context.Context, dial dialer) (err error) {
 	}
 	if err = a.openStore(ctx, now); err != nil {
 		return err
+	}
+	if err := (requests{a.store.Path()}).forget(); err != nil {
+		a.log.Warn("old requests can't be deleted", "error", err)
 	}
 	a.openControls()
 	a.openBot()

@@ -272,7 +272,7 @@ func (p *play) logIn() {
 func (p *play) reload(m []string) {
 	c := p.config
 	c.Twitch.Channels = strings.Fields(m[1])
-	if err := p.bot.reload(context.Background(), c); err != nil {
+	if _, err := p.bot.reload(context.Background(), c); err != nil {
 		p.fail("%v", err)
 	}
 	p.config = c

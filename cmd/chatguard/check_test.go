@@ -246,7 +246,7 @@ func TestServersStayOutOfTwitch(t *testing.T) {
 		t.Errorf("before Twitch tells of it: %d %s", status, answer)
 	}
 	c.Twitch.Channels = append(c.Twitch.Channels, "teatime")
-	if err := a.reload(t.Context(), c); err != nil {
+	if _, err := a.reload(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	until(t, func() bool { return a.logins.isTwitchs(later) })
@@ -317,7 +317,7 @@ func TestRoomsBeyondTheListAreServed(t *testing.T) {
 	var page any
 	getJSON(t, a, "/api/v1/journal?channel=room1002", &page)
 	c.Channels = map[string]chatguard.Policy{"room1002": ownPolicy(c)}
-	if err := a.reload(t.Context(), c); err != nil {
+	if _, err := a.reload(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	limits("room1002", 3)

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"slices"
+	"sync"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -43,22 +47,27 @@ func (a *app) liveChanges(ctx context.Context) (revisions, error) {
 	current, err := a.store.CurrentRevisions(ctx)
 	changed := revisions{}
 	for _, r := range current {
-		if len(r.Changes) > 0 {
+		if !r.IsEmpty() {
 			changed[r.ChannelID] = r
 		}
 	}
 	return changed, err
 }
 
-// putInForce makes a channel's policy hold: the configuration's, with what was changed live over it, which is named.
+// putInForce makes a channel's policy hold: the configuration's, with what was changed live over it, which is named. A revision that can't be used
+// is left out.
 func (a *app) putInForce(id string, r journal.Revision) error {
 	base := a.basePolicy(id)
-	policy, left := journal.Apply(base, r.Changes)
+	policy, left, unusable := r.Apply(base)
+	log := a.log.With("channel", id, "revision", r.Number, "author", r.Author)
+	a.leftOut.note(id, r, unusable)
+	if unusable != nil {
+		log.Error("what was changed live can't be used; the configuration's policy holds", "problem", unusable, "fix", "run `chatguard policy discard "+a.channelName(id)+"`")
+	}
 	if err := a.acceptable(id, policy); err != nil {
 		a.log.Error("the policy in force can't be done; only observing", "channel", id, "problem", err)
 		policy.Mode = chatguard.Observe
 	}
-	log := a.log.With("channel", id, "revision", r.Number, "author", r.Author)
 	if err := a.guard.SetPolicy(id, policy, a.guard.Now()); err != nil {
 		log.Error("what was changed live no longer fits the configuration, which holds instead", "problem", err)
 		return a.guard.SetPolicy(id, base, a.guard.Now())
@@ -73,4 +82,62 @@ func (a *app) putInForce(id string, r journal.Revision) error {
 		log.Info("changed live, and so not as configured", "key", c.Key, "value", c.To, "configured", c.From)
 	}
 	return nil
+}
+
+// overrides say which keys of channels' policies hold as they were changed live.
+func (a *app) overrides() (lines []string) {
+	changed := *a.changed.Load()
+	for _, id := range slices.Sorted(maps.Keys(changed)) {
+		r, base := changed[id], a.basePolicy(id)
+		policy, _, err := r.Apply(base)
+		if err != nil {
+			lines = append(lines, fmt.Sprintf("#%s: %s", a.channelName(id), unusableRevision(r, err, a.channelName(id))))
+		}
+		for _, c := range journal.Diff(base, policy) {
+			lines = append(lines, fmt.Sprintf("#%s: %s stays %s, changed live by %s (revision %d); the configuration has %s",
+				a.channelName(id), c.Key, printable(valueOf(c.To)), printable(r.Author), r.Number, printable(valueOf(c.From))))
+		}
+	}
+	return lines
+}
+
+// unusableRevision says why a channel's live changes aren't in force.
+func unusableRevision(r journal.Revision, problem error, channel string) string {
+	return fmt.Sprintf("revision %d by %s can't be used: %s. `chatguard policy discard %s` throws it away", r.Number, printable(r.Author), printable(problem.Error()), channel)
+}
+
+// channelName is a channel's login, or its ID where that isn't known.
+func (a *app) channelName(id string) string { return cmp.Or(a.logins.of(id), id) }
+
+// leftOut are the revisions that can't be used, by channel ID. It is safe for concurrent use.
+type leftOut struct {
+	mu   sync.Mutex
+	byID map[string]unusable
+}
+
+// unusable is a revision that can't be used, and why.
+type unusable struct {
+	journal.Revision
+	problem error
+}
+
+// note takes note of a channel's revision; without a problem it can be used.
+func (l *leftOut) note(id string, r journal.Revision, problem error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if problem == nil {
+		delete(l.byID, id)
+		return
+	}
+	if l.byID == nil {
+		l.byID = map[string]unusable{}
+	}
+	l.byID[id] = unusable{r, problem}
+}
+
+// all are copied, in no order.
+func (l *leftOut) all() map[string]unusable {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.byID)
 }

@@ -22,7 +22,7 @@ import (
 func newPolicyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Show or export the policy in force, with what moderators have changed",
+		Short: "Show or export the policy in force, or throw away what moderators have changed",
 		Long: `A channel's policy is that of the configuration, with what moderators have changed in the dashboard or in chat over it.
 Works while chatguard runs, and without.`,
 		Args: noArguments,
@@ -30,7 +30,7 @@ Works while chatguard runs, and without.`,
 
 		SuggestionsMinimumDistance: 2,
 	}
-	cmd.AddCommand(newPolicyPart("show", "Say what is in force and where it comes from", `Prints the policy as TOML, and above it what differs from the configuration, since when and by whom.`, showPolicy),
+	cmd.AddCommand(newPolicyDiscardCommand(), newPolicyPart("show", "Say what is in force and where it comes from", `Prints the policy as TOML, and above it what differs from the configuration, since when and by whom.`, showPolicy),
 		newPolicyPart("export", "Print what is in force as TOML, to be put into the configuration", `Prints the policy as a configuration has it. In the file, timezone stands above the first table, and the rest takes the place of [policy], [[limit]] and
 [penalties]. A channel with a table of its own has them there as [channel.NAME.policy], [[channel.NAME.limit]] and [channel.NAME.penalties].`, exportPolicy))
 	return cmd
@@ -48,7 +48,7 @@ func newPolicyPart(use, short, long string, print policyPart) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := policyOf(cmd.Context(), cfg, channel)
+			p, err := policyOf(cmd.Context(), cfg, "--channel", channel)
 			if err != nil {
 				return err
 			}
@@ -67,10 +67,11 @@ type channelPolicy struct {
 	policy   chatguard.Policy // in force
 	revision journal.Revision // the last live change; none without Changes
 	left     []journal.Change // of it, what no longer fits the configuration
+	unusable error            // why it can't be used at all; nil if it can
 }
 
-// policyOf finds a channel's policy, in the configuration and among what moderators have changed.
-func policyOf(ctx context.Context, c config.Config, channel string) (p channelPolicy, err error) {
+// policyOf finds a channel's policy, in the configuration and among what moderators have changed. The word is where the command line names it.
+func policyOf(ctx context.Context, c config.Config, word, channel string) (p channelPolicy, err error) {
 	revisions, logins, err := persist.ReadPolicies(ctx, c.Database)
 	if _, missing := os.Stat(c.Database); errors.Is(missing, fs.ErrNotExist) {
 		err = nil // nobody has changed anything yet
@@ -78,8 +79,13 @@ func policyOf(ctx context.Context, c config.Config, channel string) (p channelPo
 	if err != nil {
 		return p, err
 	}
-	if p.login, err = oneChannel(c, logins, channel); err != nil {
-		return p, err
+	changed := func(id string) int {
+		return slices.IndexFunc(revisions, func(r journal.Revision) bool { return r.ChannelID == id })
+	}
+	if p.login = channel; logins[channel] != "" || changed(channel) < 0 {
+		if p.login, err = oneChannel(c, logins, word, channel); err != nil {
+			return p, err
+		}
 	}
 	id := p.login
 	for known, login := range logins {
@@ -88,15 +94,15 @@ func policyOf(ctx context.Context, c config.Config, channel string) (p channelPo
 		}
 	}
 	p.base = c.PolicyFor(p.login, id)
-	if i := slices.IndexFunc(revisions, func(r journal.Revision) bool { return r.ChannelID == id }); i >= 0 {
+	if i := changed(id); i >= 0 {
 		p.revision = revisions[i]
 	}
-	p.policy, p.left = journal.Apply(p.base, p.revision.Changes)
+	p.policy, p.left, p.unusable = p.revision.Apply(p.base)
 	return p, nil
 }
 
-// oneChannel is the login of the channel that is meant.
-func oneChannel(c config.Config, logins map[string]string, named string) (string, error) {
+// oneChannel is the login of the channel that is meant. The word is where the command line names it.
+func oneChannel(c config.Config, logins map[string]string, word, named string) (string, error) {
 	known := slices.Concat(c.Twitch.Channels, c.Check.Channels)
 	switch login, err := config.ChannelName(named); {
 	case logins[named] != "":
@@ -110,9 +116,9 @@ func oneChannel(c config.Config, logins map[string]string, named string) (string
 	case len(known) == 0:
 		return "", errNoChannel(c)
 	case named == "":
-		return "", usageError{fmt.Errorf("--channel: say which (%s)", strings.Join(known, ", "))}
+		return "", usageError{fmt.Errorf("%s: say which (%s)", word, strings.Join(known, ", "))}
 	}
-	return "", usageError{fmt.Errorf("--channel: %q isn't moderated (known: %s)", named, strings.Join(known, ", "))}
+	return "", usageError{fmt.Errorf("%s: %q isn't moderated (known: %s)", word, named, strings.Join(known, ", "))}
 }
 
 func exportPolicy(out io.Writer, p channelPolicy) error {
@@ -126,11 +132,15 @@ func exportPolicy(out io.Writer, p channelPolicy) error {
 
 func showPolicy(out io.Writer, p channelPolicy) error {
 	changes := journal.Diff(p.base, p.policy)
-	if len(changes) == 0 {
+	by := fmt.Sprintf("by %s, %s (revision %d)", printable(p.revision.Author), p.revision.At.Local().Format("Mon 2 Jan 2006, 15:04 MST"), p.revision.Number)
+	switch {
+	case p.unusable != nil:
+		fmt.Fprintf(out, "# #%s: as in the configuration, because what was changed live %s can't be used:\n#   %s\n# `chatguard policy discard %s` throws it away\n\n",
+			p.login, by, printable(p.unusable.Error()), p.login)
+	case len(changes) == 0:
 		fmt.Fprintf(out, "# #%s: as in the configuration\n\n", p.login)
-	} else {
-		fmt.Fprintf(out, "# #%s: changed live by %s, %s (revision %d)\n", p.login, printable(p.revision.Author),
-			p.revision.At.Local().Format("Mon 2 Jan 2006, 15:04 MST"), p.revision.Number)
+	default:
+		fmt.Fprintf(out, "# #%s: changed live %s\n", p.login, by)
 	}
 	for _, c := range changes {
 		fmt.Fprintf(out, "#   %s: %s (in the configuration %s)\n", c.Key, valueOf(c.To), valueOf(c.From))

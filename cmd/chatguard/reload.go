@@ -18,10 +18,10 @@ func newReloadCommand() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "reload",
-		Short: "Let a running chatguard take up a changed configuration",
-		Long: `Looks whether the configuration is right, and tells the chatguard that runs by it to take it up: policies, limits, penalties
-and channels, without losing a message or what users have spent. Its log says what came of it, and names what needs a
-restart. What moderators have changed live stays changed.`,
+		Short: "Make a running chatguard load its changed configuration",
+		Long: `Checks the configuration, and has the chatguard that runs by it load it: policies, limits, penalties and channels, without
+losing a message or what users have spent. Waits for the outcome, and says what changed and what needs a restart; with an
+error nothing has changed, and the exit code is 1. What moderators have changed live stays changed.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(path)
@@ -35,13 +35,11 @@ restart. What moderators have changed live stays changed.`,
 			if !errors.As(persist.CheckOwner(cfg.Database), &owned) {
 				return fmt.Errorf("no chatguard holds the database %s; one that runs with --no-database takes SIGHUP itself", cfg.Database)
 			}
-			if owned.PID == 0 {
-				return fmt.Errorf("it can't be told which process holds the database %s; a chatguard takes SIGHUP itself", cfg.Database)
+			lines, err := askOwner(cmd.Context(), owned, request{Do: doReload})
+			if err != nil {
+				return err
 			}
-			if err := tellToReload(owned.PID); err != nil {
-				return fmt.Errorf("chatguard (process %d) can't be told: %w; restart it", owned.PID, err)
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "chatguard (process %d) takes up %s; its log says what changed.\n", owned.PID, path)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "chatguard (process %d) %s\n", owned.PID, strings.Join(lines, "\n"))
 			return err
 		},
 	}
@@ -49,34 +47,74 @@ restart. What moderators have changed live stays changed.`,
 	return cmd
 }
 
-// reloadAsked takes the configuration anew whenever asked brings something, until the context ends. What is wrong with it is logged, and nothing
-// has changed then.
-func (a *app) reloadAsked(ctx context.Context, asked <-chan os.Signal, load func() (config.Config, error)) {
+// heed does what this process is asked whenever notified brings something, until the context ends: what the requests say, or without any, as after
+// a SIGHUP of somebody's, a reload. What goes wrong is logged, and nothing has changed then.
+func (a *app) heed(ctx context.Context, notified <-chan os.Signal, load func() (config.Config, error)) {
+	waiting := requests{a.store.Path()}
 	for {
 		select {
-		case <-asked:
+		case <-notified:
 		case <-ctx.Done():
 			return
 		}
-		cfg, err := load()
-		if err == nil {
-			err = readyToRun(cfg)
-		}
-		if err == nil {
-			err = a.reload(ctx, cfg)
-		}
+		asked, err := waiting.take()
 		if err != nil {
-			a.log.Error("the configuration is not taken up, and nothing has changed", "error", strings.ReplaceAll(err.Error(), "\n", "; "))
+			a.log.Error("a request can't be read", "error", err)
+		}
+		if len(asked) == 0 {
+			a.reloadLogged(ctx, load)
+		}
+		for name, r := range asked {
+			if err := waiting.answer(name, a.fulfil(ctx, r, load)); err != nil {
+				a.log.Error("a request can't be answered", "request", r.Do, "error", err)
+			}
 		}
 	}
 }
 
-// reload puts another configuration's policies and channels in force. The error is for one that can't be, and then nothing has changed.
-func (a *app) reload(ctx context.Context, cfg config.Config) error {
-	if err := fitTransport(cfg, a.config.Twitch.Transport); err != nil { // another transport needs a restart
-		return err
+// fulfil does what a request asks for.
+func (a *app) fulfil(ctx context.Context, r request, load func() (config.Config, error)) (o outcome) {
+	var err error
+	switch r.Do {
+	case doReload:
+		o.Lines, err = a.reloadLogged(ctx, load)
+	case doDiscard:
+		o.Lines, err = a.discardLogged(ctx, r.Channel)
+	default:
+		err = fmt.Errorf("the chatguard that runs can't %q: restart it, it is older than this one", r.Do)
 	}
-	a.warnOfStrangers(cfg)
+	if err != nil {
+		o.Error = oneLine(err)
+	}
+	return o
+}
+
+// oneLine is an error for a log or an answer.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+// reloadLogged loads the configuration and puts it in force, and logs why where it can't.
+func (a *app) reloadLogged(ctx context.Context, load func() (config.Config, error)) (lines []string, err error) {
+	cfg, err := load()
+	if err == nil {
+		err = readyToRun(cfg)
+	}
+	if err == nil {
+		lines, err = a.reload(ctx, cfg)
+	}
+	if err != nil {
+		a.log.Error("the configuration is not taken up, and nothing has changed", "error", oneLine(err))
+		return nil, fmt.Errorf("the configuration was not loaded, and nothing has changed: %w", err)
+	}
+	return lines, nil
+}
+
+// reload puts another configuration's policies and channels in force, and returns the lines that say what changed. The error is for one that can't
+// be, and then nothing has changed.
+func (a *app) reload(ctx context.Context, cfg config.Config) ([]string, error) {
+	if err := fitTransport(cfg, a.config.Twitch.Transport); err != nil { // another transport needs a restart
+		return nil, err
+	}
+	a.warnOf(cfg)
 	before := a.policies.Load()
 	err := a.web.Rebase(func() error {
 		a.policies.Store(&cfg)
@@ -94,24 +132,41 @@ func (a *app) reload(ctx context.Context, cfg config.Config) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a.log.Info("took up the configuration", "file", cfg.Path, "channels", slices.Concat(cfg.Twitch.Channels, cfg.Check.Channels))
-	if keys := restartKeys(a.config, cfg); len(keys) > 0 {
-		a.log.Warn("changed in the configuration, and needs a restart", "keys", strings.Join(keys, ", "))
+	restart := restartKeys(a.config, cfg)
+	if len(restart) > 0 {
+		a.log.Warn("changed in the configuration, and needs a restart", "keys", strings.Join(restart, ", "))
 	}
-	return nil
+	return reloaded(cfg.Path, config.Differences(*before, cfg), restart, a.overrides()), nil
 }
 
-// restartKeys are the keys in which two configurations differ that a reload doesn't take up.
-func restartKeys(before, after config.Config) (keys []string) {
-	for _, key := range config.Differences(before, after) {
-		live := slices.ContainsFunc([]string{"timezone", "policy", "limit", "penalties", "channel", "twitch.channels", "check.channels"}, func(part string) bool {
-			return key == part || strings.HasPrefix(key, part+".")
-		})
-		if !live {
-			keys = append(keys, key)
-		}
+// reloaded says what a reload changed: of the keys that have changed since the last one, those that need no restart; which do; and what stays
+// changed live.
+func reloaded(path string, changed, restart, live []string) []string {
+	now := slices.DeleteFunc(changed, needsRestart)
+	lines := []string{fmt.Sprintf("loaded %s: changed %s", path, strings.Join(now, ", "))}
+	if len(now) == 0 {
+		lines[0] = fmt.Sprintf("loaded %s: nothing has changed that needs no restart", path)
 	}
-	return keys
+	if len(now) == 0 && len(restart) == 0 {
+		lines[0] = fmt.Sprintf("loaded %s: nothing has changed", path)
+	}
+	if len(restart) > 0 {
+		lines = append(lines, "Needs a restart: "+strings.Join(restart, ", "))
+	}
+	return append(lines, live...)
+}
+
+// restartKeys are the keys in which two configurations differ that a reload leaves as they were.
+func restartKeys(before, after config.Config) []string {
+	return slices.DeleteFunc(config.Differences(before, after), func(key string) bool { return !needsRestart(key) })
+}
+
+// needsRestart reports whether a reload leaves a key as it was.
+func needsRestart(key string) bool {
+	return !slices.ContainsFunc([]string{"timezone", "policy", "limit", "penalties", "channel", "twitch.channels", "check.channels"}, func(part string) bool {
+		return key == part || strings.HasPrefix(key, part+".")
+	})
 }

@@ -40,7 +40,7 @@ func TestAReloadIsTakenUpWholeOrNotAtAll(t *testing.T) {
 				next := s.config
 				next.Policy.Limits = []chatguard.Limit{{Name: "one", Algorithm: chatguard.TokenBucket, Burst: 9, Refill: time.Hour}}
 				c.spoil(&next)
-				if err := s.bot.reload(t.Context(), next); err == nil || !strings.Contains(err.Error(), c.why) {
+				if _, err := s.bot.reload(t.Context(), next); err == nil || !strings.Contains(err.Error(), c.why) {
 					t.Errorf("the error is %v", err)
 				}
 				id := s.server.UserID("gardenhour")

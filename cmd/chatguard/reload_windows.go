@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// tellToReload can't: Windows has no signal for it.
-func tellToReload(int) error { return errors.New("Windows has no signal for it") }
+// notify can't: Windows has no signal for it.
+func notify(int) error { return errors.New("Windows has no signal for it") }
 
-// reloads never brings anything.
-func reloads() (asked <-chan os.Signal, stop func()) { return nil, func() {} }
+// notifications never brings anything.
+func notifications() (asked <-chan os.Signal, stop func()) { return nil, func() {} }

@@ -75,7 +75,7 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 	// Whoever is told that it runs may stop it.
 	ctx, stop := untilStopped(cmd.Context(), 0)
 	defer stop()
-	asked, ignore := reloads()
+	notified, ignore := notifications()
 	defer ignore()
 	if err := errors.Join(a.printRooms(cmd.OutOrStdout()), a.printLink(cmd.Context(), cmd.OutOrStdout())); err != nil {
 		return err
@@ -83,7 +83,7 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 	var reloading sync.WaitGroup
 	defer reloading.Wait()
 	defer stop()
-	reloading.Go(func() { a.reloadAsked(ctx, asked, func() (config.Config, error) { return loadConfig(path) }) })
+	reloading.Go(func() { a.heed(ctx, notified, func() (config.Config, error) { return loadConfig(path) }) })
 	return a.run(ctx)
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +49,7 @@ func (a *app) connections() []web.Connection {
 	if a.twitch.tokens != nil {
 		list = a.withTwitch(list)
 	}
+	list = append(list, a.unusedChanges()...)
 	slowed := a.bot.Slowed()
 	notes, noted := a.twitch.rights.notes(), 0
 	for _, c := range a.channels() {
@@ -71,6 +73,20 @@ func (a *app) connections() []web.Connection {
 	}
 	if more := noted - mostNotes; more > 0 {
 		list = append(list, web.Connection{Name: fmt.Sprintf("and %d more", more), State: web.Observing, Detail: "`chatguard doctor` names them all"})
+	}
+	return list
+}
+
+// unusedChanges are the live changes that can't be used, of channels whose policy nobody has changed since.
+func (a *app) unusedChanges() (list []web.Connection) {
+	all := a.leftOut.all()
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		u := all[id]
+		if a.store.LastRevision(id) != u.Number {
+			continue
+		}
+		name := a.channelName(id)
+		list = append(list, web.Connection{Name: "#" + name, State: web.LeftOut, Detail: unusableRevision(u.Revision, u.problem, name)})
 	}
 	return list
 }

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// storeRevision writes a revision of the channel's policy into the database of a chatguard that has ended: as many limits more, of which the last has
+// that refill.
+func (s *scene) storeRevision(number, limits int, refill time.Duration) {
+	s.Helper()
+	policy := chatguard.DefaultPolicy()
+	for i := range limits {
+		policy.Limits = append(policy.Limits, chatguard.Limit{Name: fmt.Sprintf("more%05d", i), Algorithm: chatguard.TokenBucket, Burst: 9, Refill: time.Second})
+	}
+	policy.Limits[len(policy.Limits)-1].Refill = refill
+	var changes []journal.Change
+	for _, l := range policy.Limits[2:] {
+		key := "limit." + l.Name + "."
+		changes = append(changes, journal.Change{Key: key + "algorithm", To: l.Algorithm}, journal.Change{Key: key + "burst", To: l.Burst},
+			journal.Change{Key: key + "refill", To: l.Refill.String()})
+	}
+	s.storeRaw(number, asJSON(s.T, policy), asJSON(s.T, changes))
+}
+
+func (s *scene) storeRaw(number int, policy, changes string) {
+	s.Helper()
+	s.alter(fmt.Sprintf("INSERT INTO revision (channel_id, number, author, at, policy, changes) VALUES ('%s', %d, 'mallory', %d, '%s', '%s')",
+		s.twitch.UserID("gardenhour"), number, time.Now().UnixNano(), policy, changes))
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// told runs a command with that as its input, and returns what it prints, what it complains, and its exit code.
+func (s *scene) told(input string, args ...string) (out, complaint string, code int) {
+	s.Helper()
+	c := s.chatguard(args...)
+	c.Stdin = strings.NewReader(input)
+	var complaints strings.Builder
+	c.Stderr = &complaints
+	printed, err := c.Output()
+	if failed := (*exec.ExitError)(nil); err != nil && !errors.As(err, &failed) {
+		s.Fatal(err)
+	}
+	return string(printed), complaints.String(), c.ProcessState.ExitCode()
+}
+
+// TestUnusableRevision_IsLeftOut: chatguard starts, says so everywhere, and the configuration's policy holds, until the revision is thrown away.
+func TestUnusableRevision_IsLeftOut(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		store func(s *scene)
+		why   string
+	}{
+		"14,000 limits": {func(s *scene) { s.storeRevision(1, 14_000, 0) }, `limit`},
+		"unreadable":    {func(s *scene) { s.storeRaw(1, `{"mode":"war"}`, `[]`) }, `it can't be read`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, threeMessages)
+			s.start()
+			s.useUp("anna") // the channel is known from then on
+			s.stop()
+			c.store(s)
+
+			s.start()
+			s.useUp("berta")
+			log := s.bot.log()
+			if !strings.Contains(log, `level=ERROR msg="what was changed live can't be used; the configuration's policy holds"`) ||
+				!strings.Contains(log, "channel="+s.twitch.UserID("gardenhour")+" revision=1 author=mallory problem=") || !strings.Contains(log, c.why) {
+				t.Errorf("the log says\n%s", log)
+			}
+			const mend = "`chatguard policy discard gardenhour` throws it away"
+			if shown := s.do("policy", "show"); !strings.HasPrefix(shown, "# #gardenhour: as in the configuration, because what was changed live by mallory") ||
+				!strings.Contains(shown, c.why) || !strings.Contains(shown, mend) || !strings.Contains(shown, "burst = 3\n") {
+				t.Errorf("policy show says\n%s", shown)
+			}
+			if _, status := s.ask("GET", "api/v1/status", ""); !strings.Contains(status, `"state":"limits as configured","detail":"revision 1 by mallory can't be used: `) || !strings.Contains(status, mend) {
+				t.Errorf("the status says %s", status)
+			}
+			if out := s.do("reload"); !strings.Contains(out, "\n#gardenhour: revision 1 by mallory can't be used: ") {
+				t.Errorf("reload says %s", out)
+			}
+			out, complaint, code := s.told("", "policy", "discard", "gardenhour", "--yes")
+			if want := "Thrown away: revision 1 by mallory. #gardenhour has the policy of the configuration again, as of now (revision 2).\n"; code != 0 || !strings.HasSuffix(out, want) || complaint != "" {
+				t.Errorf("discard ends with %d, %s%s", code, out, complaint)
+			}
+			if _, status := s.ask("GET", "api/v1/status", ""); strings.Contains(status, "limits as configured") {
+				t.Errorf("after that the status says %s", status)
+			}
+			s.stop()
+			s.start()
+			if log := s.bot.log(); strings.Contains(log, "can't be used") {
+				t.Errorf("after that a start says\n%s", log)
+			}
+			s.tooMuch("berta")
+			s.stop()
+		})
+	}
+}
+
+// TestManyLimits_StartAtOnce: a revision takes no longer than its size, whether its limits are in force or too many for a policy.
+func TestManyLimits_StartAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	s.useUp("anna")
+	s.stop()
+	s.storeRevision(1, 14_000, time.Second)
+	s.start()
+	s.tooMuch("anna")
+	s.stop()
+	if out := s.do("policy", "discard", "--yes"); !strings.Contains(out, "\n  and 41980 more keys\nThrown away: revision 1 by mallory. ") ||
+		!strings.HasSuffix(out, ", from the next start on (revision 2).\n") {
+		t.Errorf("discard says\n%s", out)
+	}
+}
+
+// TestPolicyDiscard asks, says what goes, and takes no other answer for a yes; the same while chatguard runs and while it doesn't.
+func TestPolicyDiscard(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	const none = "#gardenhour: nothing is changed live, and the policy is that of the configuration.\n"
+	if out := s.do("policy", "discard"); out != none {
+		t.Errorf("before the first start it says %q", out)
+	}
+	s.start()
+	s.useUp("anna")
+	change := func() { s.change(func(p *chatguard.Policy) { p.Limits[0].Burst = 1 }) }
+	change()
+	for _, running := range []bool{true, false} {
+		when, revision := ", as of now (revision 2).", 1
+		if !running {
+			change()
+			s.stop()
+			when, revision = ", from the next start on (revision 4).", 3
+		}
+		shown := func(out string) bool {
+			return strings.HasPrefix(out, fmt.Sprintf("#gardenhour: revision %d by owner, ", revision)) && strings.Contains(out, "\n  limit.few.burst: 1 (was 3)\n")
+		}
+		for _, answer := range []string{"", "\n", "n\n", "yesterday\n"} {
+			out, complaint, code := s.told(answer, "policy", "discard")
+			if code != exitFailed || !shown(out) || !strings.HasSuffix(out, "Throw these changes away, and go back to the configuration? [y/N] \n") ||
+				complaint != "chatguard: nothing was thrown away: answer y, or add --yes\n" {
+				t.Errorf("after %q it ends with %d, %s%s", answer, code, out, complaint)
+			}
+		}
+		out, complaint, code := s.told("y\n", "policy", "discard", "GardenHour")
+		want := fmt.Sprintf("Thrown away: revision %d by owner. #gardenhour has the policy of the configuration again%s\n", revision, when)
+		if code != 0 || !shown(out) || !strings.HasSuffix(out, want) || complaint != "" {
+			t.Errorf("after a yes it ends with %d, %s%s", code, out, complaint)
+		}
+		if running && s.policy().Limits[0].Burst != 3 {
+			t.Error("the change is in force still")
+		}
+	}
+	if out := s.do("policy", "discard"); out != none {
+		t.Errorf("after that it says %q", out)
+	}
+	r := s.export()
+	if len(r.revisions) != 4 || r.audits != 4 {
+		t.Errorf("the history has %d revisions, and %d audits", len(r.revisions), r.audits)
+	}
+}
