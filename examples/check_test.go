@@ -61,8 +61,8 @@ func startChatguard(t *testing.T) chatguard {
 		}
 	})
 	for lines := bufio.NewScanner(out); c.url == "" && lines.Scan(); {
-		if link, ok := strings.CutPrefix(lines.Text(), "Dashboard: "); ok {
-			c.url, _, _ = strings.Cut(link, "/#")
+		if address, ok := strings.CutPrefix(lines.Text(), "Dashboard: "); ok {
+			c.url = strings.TrimSuffix(address, "/")
 		}
 	}
 	if c.url == "" {

@@ -310,6 +310,19 @@ func (a *app) printLink(ctx context.Context, out io.Writer) error {
 	return err
 }
 
+// printDashboard says where the dashboard is, and prints a sign-in link to a terminal: elsewhere it would let in whoever may read logs.
+func (a *app) printDashboard(ctx context.Context, out io.Writer) error {
+	if isTerminal(out) {
+		return a.printLink(ctx, out)
+	}
+	how := "`chatguard signin` prints a link that signs in"
+	if a.config.NoDatabase {
+		how = "without a database only a start in a terminal prints a link that signs in; CHATGUARD_WEB_TOKEN signs in, too"
+	}
+	_, err := fmt.Fprintf(out, "Dashboard: %s\n(%s)\n", site(a.config.Web).Address(a.listener.Addr().String()), how)
+	return err
+}
+
 // database is the state of the store as the dashboard shows it.
 func (a *app) database() web.Database {
 	h := a.store.Health()

@@ -75,13 +75,12 @@ func twitchLog() (string, error) {
 // process is a running chatguard.
 type process struct {
 	*exec.Cmd
-	said    string // what it printed before the link
-	link    string // what it printed to sign in with
+	said    string // what it printed before that
 	address string // of its dashboard
 	logs    string // file of its standard error
 }
 
-// start runs chatguard with the configuration, until it has printed its sign-in link.
+// start runs chatguard with the configuration, until it has printed where its dashboard is.
 func start(t testing.TB, configuration string, env ...string) *process {
 	t.Helper()
 	return startBinary(t, os.Args[0], configuration, env...)
@@ -117,15 +116,14 @@ func startCommand(t testing.TB, command *exec.Cmd, env ...string) *process {
 	})
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if link, ok := strings.CutPrefix(lines.Text(), "Dashboard: "); ok {
-			p.link = link
-			p.address, _, _ = strings.Cut(link, "#")
+		if address, ok := strings.CutPrefix(lines.Text(), "Dashboard: "); ok {
+			p.address = address
 			go io.Copy(io.Discard, out)
 			return p
 		}
 		p.said += lines.Text() + "\n"
 	}
-	t.Fatalf("chatguard ended without a link: %v\n%s", p.Wait(), p.log())
+	t.Fatalf("chatguard ended without an address: %v\n%s", p.Wait(), p.log())
 	return nil
 }
 

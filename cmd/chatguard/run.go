@@ -36,7 +36,10 @@ A signal SIGHUP, or ` + "`chatguard reload`" + `, takes up what has changed in t
 
 While the database is in trouble (disk full, locked, damaged) chat goes on in memory, the dashboard says so, and what
 waits is written once it is well. A database that can't even be opened is left as it is; --no-database goes without, and
-then another sign-in link needs another start.`,
+then another sign-in link needs another start.
+
+In a terminal it prints a link that signs in to the dashboard; elsewhere, as under systemd, where what it prints is a log,
+` + "`chatguard signin`" + ` does.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runFrom(cmd, path, o) },
 	}
@@ -77,7 +80,7 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 	defer stop()
 	notified, ignore := notifications()
 	defer ignore()
-	if err := errors.Join(a.printRooms(cmd.OutOrStdout()), a.printLink(cmd.Context(), cmd.OutOrStdout())); err != nil {
+	if err := errors.Join(a.printRooms(cmd.OutOrStdout()), a.printDashboard(cmd.Context(), cmd.OutOrStdout())); err != nil {
 		return err
 	}
 	var reloading sync.WaitGroup

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// openTerminal returns a terminal for a process, and what it shows.
+func openTerminal(t *testing.T) (terminal, screen *os.File) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { screen.Close() })
+	var unlock, number int32
+	for request, value := range map[uintptr]*int32{syscall.TIOCSPTLCK: &unlock, syscall.TIOCGPTN: &number} {
+		if _, _, failed := syscall.Syscall(syscall.SYS_IOCTL, screen.Fd(), request, uintptr(unsafe.Pointer(value))); failed != 0 {
+			t.Fatal(failed)
+		}
+	}
+	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { terminal.Close() })
+	return terminal, screen
+}
+
+// TestTheLinkIsPrintedToATerminalOnly: elsewhere whoever may read logs would be the owner.
+func TestTheLinkIsPrintedToATerminalOnly(t *testing.T) {
+	t.Parallel()
+	for _, flags := range [][]string{nil, {"--no-database"}} {
+		s := newScene(t, threeMessages)
+		terminal, screen := openTerminal(t)
+		run := s.chatguard(append([]string{"run"}, flags...)...)
+		run.Stdout = terminal
+		if err := run.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { run.Process.Kill() })
+		s.bot = &process{Cmd: run}
+		code := ""
+		for lines := bufio.NewScanner(screen); code == "" && lines.Scan(); {
+			if link, ok := strings.CutPrefix(lines.Text(), "Dashboard: "); ok {
+				s.bot.address, code, _ = strings.Cut(link, "#signin=")
+			}
+		}
+		if name := s.signedInAs(s.signIn(fmt.Sprintf(`{"code":%q}`, code))); name != owner {
+			t.Errorf("%v: the link signs in as %q", flags, name)
+		}
+		s.stop()
+
+		s.start(flags...)
+		if strings.Contains(s.bot.address, "signin") {
+			t.Errorf("%v: in a pipe it prints %q", flags, s.bot.address)
+		}
+		s.stop()
+	}
+}
