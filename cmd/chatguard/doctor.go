@@ -27,7 +27,7 @@ token and what it allows, the channels, where the bot is a moderator, and whethe
 configuration names no channel of Twitch's, Twitch is left out.
 
 A line each says ok, note or problem; below a problem stands its mend. Works while chatguard runs, and changes nothing
-there. The exit code is 0 without a problem, 1 with any, and 2 where the configuration can't be read.`,
+there, but makes and deletes a file beside the database to see whether that can be done. The exit code is 0 without a problem, 1 with any, and 2 where the configuration can't be read.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(path)

@@ -123,13 +123,21 @@ func (d *doctor) environment(context.Context) (list []finding) {
 // database looks whether the database is whole and can be opened, and by whom it is used.
 func (d *doctor) database(ctx context.Context) (list []finding) {
 	path := d.cfg.Database
+	if d.owner != nil && d.owner.User != "" {
+		return []finding{wrongBy(d.owner)}
+	}
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
 			return []finding{wrong("make that folder, or set another database", "%s can't be made: its folder doesn't exist", path)}
 		}
+		if err := tryFolder(path); err != nil {
+			return []finding{wrong(folderMend, "%s can't be made: %v", path, err)}
+		}
 		return []finding{noted("%s doesn't exist yet: `chatguard run` makes it", path)}
-	case err == nil && !info.Mode().IsRegular():
+	case err != nil:
+		return []finding{wrong("run this as the user that chatguard runs as, or set another database", "%s can't be looked at: %v", path, reasonOf(err))}
+	case !info.Mode().IsRegular():
 		return []finding{wrong("set another database", "%s is no file", path)}
 	}
 	outdated, err := persist.Check(ctx, path)
@@ -146,6 +154,9 @@ func (d *doctor) database(ctx context.Context) (list []finding) {
 	if err := file.Close(); err != nil {
 		return []finding{wrongBy(err)}
 	}
+	if err := tryFolder(path); err != nil {
+		return []finding{wrong(folderMend, "%s can't be written: SQLite keeps other files beside it, and %v", path, err)}
+	}
 	if outdated {
 		list = append(list, noted("%s is of an older version: `chatguard run` keeps a copy and brings it up to date", path))
 	}
@@ -157,6 +168,30 @@ func (d *doctor) database(ctx context.Context) (list []finding) {
 		usedBy = fmt.Sprintf("in use by process %d", d.owner.PID)
 	}
 	return append(list, fine("%s, %s", path, usedBy))
+}
+
+// folderMend is what to do about a folder in which no file can be made.
+const folderMend = "make the folder writable for this user, or set another database"
+
+// tryFolder makes a file in the folder of a database, and deletes it.
+func tryFolder(path string) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	folder := filepath.Dir(path)
+	file, err := os.CreateTemp(folder, filepath.Base(path)+".*.doctor")
+	if err != nil {
+		return fmt.Errorf("its folder %s takes no file (%w)", folder, reasonOf(err))
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// reasonOf is why a file can't be used, without its name.
+func reasonOf(err error) error {
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+		return failed.Err
+	}
+	return err
 }
 
 // zones says what time it is where the days of limits end, and when they do.

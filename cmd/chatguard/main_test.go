@@ -25,8 +25,19 @@ import (
 // asCommand makes the test's own binary behave as chatguard.
 const asCommand = "CHATGUARD_TEST_AS_COMMAND"
 
+// becomeNobody gives up root's rights, where there are any.
+var becomeNobody = func() error { return nil }
+
+// asNobody makes the test's own binary behave as chatguard in the hands of another user, who may do no more than anybody.
+const asNobody = "CHATGUARD_TEST_AS_NOBODY"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
+		if os.Getenv(asNobody) != "" {
+			if err := becomeNobody(); err != nil {
+				panic(err)
+			}
+		}
 		main()
 	}
 	testscript.Main(tests{m}, map[string]func(){"chatguard": main})

@@ -50,8 +50,15 @@ const (
 
 // askOwner has the process that owns a database do something, and returns the lines that say what it did.
 func askOwner(ctx context.Context, owned *persist.OwnedError, r request) (lines []string, err error) {
-	if owned.PID == 0 {
-		return nil, fmt.Errorf("it can't be told which process holds the database %s: send SIGHUP to that chatguard to make it reload", owned.Path)
+	instead := "restart that chatguard"
+	if r.Do == doDiscard {
+		instead = "stop that chatguard, and do this again"
+	}
+	switch {
+	case owned.User != "":
+		return nil, owned
+	case owned.PID == 0:
+		return nil, fmt.Errorf("it can't be told which process holds the database %s: %s", owned.Path, instead)
 	}
 	word := rand.Text()
 	asked, answered := owned.Path+requestName+word, owned.Path+outcomeName+word
@@ -61,7 +68,7 @@ func askOwner(ctx context.Context, owned *persist.OwnedError, r request) (lines 
 	defer os.Remove(answered) // it may never have come
 	defer os.Remove(asked)    // it is gone if it was read
 	if err := notify(owned.PID); err != nil {
-		return nil, fmt.Errorf("chatguard (process %d) can't be notified: %w; restart it", owned.PID, err)
+		return nil, fmt.Errorf("chatguard (process %d) can't be notified: %w; %s", owned.PID, err, instead)
 	}
 	ctx, stop := context.WithTimeout(ctx, outcomeTime)
 	defer stop()

@@ -15,13 +15,17 @@ import (
 // OwnedError says that another process owns the database.
 type OwnedError struct {
 	Path string
-	PID  int // of the owner; 0 when it couldn't be read
+	PID  int    // of the owner; 0 when it couldn't be read
+	User string // whose process that is, if it is another user's, whose database this one may not use; empty otherwise
 }
 
 func (e *OwnedError) Error() string {
 	owner := "another process"
 	if e.PID != 0 {
 		owner = "process " + strconv.Itoa(e.PID)
+	}
+	if e.User != "" {
+		return fmt.Sprintf("database %s is in use by %s of the user %s: run this as %[3]s, or set another database", e.Path, owner, e.User)
 	}
 	return fmt.Sprintf("database %s is in use by %s: stop that first, or set another database", e.Path, owner)
 }
@@ -38,6 +42,9 @@ func lockDatabase(path string) (*ownerLock, error) {
 	}
 	lock := &ownerLock{file: flock.New(name)}
 	locked, err := lock.try()
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, foreignDatabase(path, err)
+	}
 	if err != nil {
 		return nil, unwritable(path, err)
 	}
@@ -72,10 +79,27 @@ func CheckOwner(path string) error {
 		return nil // nobody ever did
 	}
 	lock := &ownerLock{file: flock.New(name)}
-	if locked, err := lock.file.TryRLock(); err == nil && !locked {
+	locked, err := lock.file.TryRLock()
+	switch {
+	case err == nil && !locked:
 		return &OwnedError{Path: path, PID: readPID(name)}
+	case errors.Is(err, fs.ErrPermission):
+		if user, pid, held := foreignLock(name); held {
+			return &OwnedError{Path: path, PID: pid, User: user}
+		}
 	}
 	return lock.release()
+}
+
+// foreignDatabase is the error of a database at path whose lock file this user may not open.
+func foreignDatabase(path string, err error) error {
+	switch user, pid, held := foreignLock(path + ".lock"); {
+	case held:
+		return &OwnedError{Path: path, PID: pid, User: user}
+	case user != "":
+		return &trouble{path: path, problem: fmt.Sprintf("it belongs to the user %s, and this one may not use it: run this as %[1]s, or set another database", user), err: err}
+	}
+	return unwritable(path, err)
 }
 
 func (l *ownerLock) release() error { return l.file.Unlock() }

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strings"
+	"testing"
+)
+
+// TestAnotherUsersChatguardIsNamed, with its process and its user, by the doctor and by everything else that needs the database.
+func TestAnotherUsersChatguardIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.forAll()
+	s.start()
+	if os.Getuid() != 0 { // nobody can become another user: what matters is that the lock can't be opened
+		if err := os.Chmod(s.database()+".lock", 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inUse := fmt.Sprintf("database %s is in use by process %d of the user %s", s.database(), s.bot.Process.Pid, me.Username)
+	mend := fmt.Sprintf("run this as %s, or set another database", me.Username)
+	other := s.with(asNobody + "=1")
+	if out, _, code := other.told("", "doctor"); code != exitFailed || !strings.Contains(out, "problem  database       "+inUse+"\n                        "+mend+"\n") {
+		t.Errorf("the doctor ends with %d, and says\n%s\nwant %s", code, out, inUse)
+	}
+	for _, command := range []string{"run", "reload"} {
+		if line := other.in(t).refused(command); line != inUse+": "+mend {
+			t.Errorf("%s says %s, want %s", command, line, inUse)
+		}
+	}
+	s.stop()
+}

@@ -1,0 +1,63 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// nobodysID is the ID of a user without any rights.
+const nobodysID = 65534
+
+func init() {
+	becomeNobody = func() error {
+		if os.Getuid() != 0 {
+			return nil
+		}
+		return errors.Join(syscall.Setgid(nobodysID), syscall.Setuid(nobodysID))
+	}
+}
+
+// forAll lets every user read the scene's configuration.
+func (s *scene) forAll() {
+	s.Helper()
+	folder := filepath.Dir(s.configuration)
+	for name, mode := range map[string]os.FileMode{filepath.Dir(folder): 0o755, folder: 0o755, s.configuration: 0o644} {
+		if err := os.Chmod(name, mode); err != nil {
+			s.Fatal(err)
+		}
+	}
+}
+
+// TestDoctorTriesTheFolder of the database: whether a file can be made there shows only when one is.
+func TestDoctorTriesTheFolder(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.forAll()
+	folder := filepath.Dir(s.configuration)
+	if err := os.Chmod(folder, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(folder, 0o755) })
+	out, _, code := s.with(asNobody + "=1").told("", "doctor")
+	want := fmt.Sprintf("problem  database       %s can't be made: its folder %s takes no file (permission denied)\n"+
+		"                        make the folder writable for this user, or set another database\n", s.database(), folder)
+	if code != exitFailed || !strings.Contains(out, want) {
+		t.Errorf("the doctor ends with %d, and says\n%s\nwant\n%s", code, out, want)
+	}
+	if err := os.Chmod(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, _ := s.told("", "doctor"); !strings.Contains(out, "note     database       "+s.database()+" doesn't exist yet: `chatguard run` makes it\n") {
+		t.Errorf("in a folder that takes files the doctor says\n%s", out)
+	}
+	if left, err := filepath.Glob(filepath.Join(folder, "*.doctor")); len(left) > 0 || err != nil {
+		t.Errorf("the doctor leaves %q, %v", left, err)
+	}
+}

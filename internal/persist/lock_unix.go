@@ -1,0 +1,51 @@
+//go:build unix
+
+package persist
+
+import (
+	"bufio"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// foreignLock says whose a lock file is that this user may not open, and whether a process holds it, as far as the system tells: pid is 0 where
+// it doesn't.
+func foreignLock(name string) (owner string, pid int, held bool) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", 0, false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "", 0, false
+	}
+	owner = strconv.FormatUint(uint64(stat.Uid), 10)
+	if known, err := user.LookupId(owner); err == nil {
+		owner = known.Username
+	}
+	pid, held = lockedBy(uint64(stat.Ino))
+	return owner, pid, held
+}
+
+// lockedBy finds who holds a lock on the file with that inode, in the list that Linux keeps of all locks. A holder in another container has no PID
+// here.
+func lockedBy(inode uint64) (pid int, held bool) {
+	list, err := os.Open("/proc/locks")
+	if err != nil {
+		return 0, false // another system
+	}
+	defer list.Close()
+	for lines := bufio.NewScanner(list); lines.Scan(); {
+		// 1: FLOCK  ADVISORY  WRITE 4711 fd:01:131090 0 EOF
+		fields := strings.Fields(lines.Text())
+		if len(fields) < 6 || fields[1] != "FLOCK" || !strings.HasSuffix(fields[5], ":"+strconv.FormatUint(inode, 10)) {
+			continue
+		}
+		pid, _ = strconv.Atoi(fields[4])
+		return max(pid, 0), true
+	}
+	return 0, false
+}
