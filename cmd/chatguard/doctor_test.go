@@ -235,6 +235,14 @@ problem  database       database FOLDER/chatguard.db was written by a newer chat
 		}, `
 problem  database       FOLDER/folder.db is no file
                         set another database`},
+		"a proxy that isn't trusted": {func(p *patient) { p.config.Web.PublicURL = "https://chat.example.org" }, `
+ok       dashboard      127.0.0.1:0 is free
+problem  dashboard      web.public_url is set, but web.trusted_proxies is empty: everybody who comes through the proxy counts as one address
+                        set web.trusted_proxies to the proxy's address, such as ["127.0.0.1"] for one on this machine`},
+		"a public address without a proxy": {func(p *patient) {
+			p.config.Web.PublicURL, p.config.Web.TLSCert, p.config.Web.TLSKey = "https://chat.example.org", "cert.pem", "key.pem"
+		}, `
+problem  dashboard      [web] tls_cert, tls_key: …`},
 		"an address in use": {func(p *patient) { p.config.Web.Listen = p.listen() }, `
 problem  dashboard      127.0.0.1:… is in use by another program
                         stop that one, or set [web] listen to another port`},

@@ -45,7 +45,7 @@ func TestDoctorTriesTheFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.Chmod(folder, 0o755) })
-	out, _, code := s.with(asNobody + "=1").told("", "doctor")
+	out, _, code := s.with(asNobody+"=1").told("", "doctor")
 	want := fmt.Sprintf("problem  database       %s can't be made: its folder %s takes no file (permission denied)\n"+
 		"                        make the folder writable for this user, or set another database\n", s.database(), folder)
 	if code != exitFailed || !strings.Contains(out, want) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -212,6 +213,37 @@ func TestWhatNeedsARestartIsNamed(t *testing.T) {
 	s.stop()
 }
 
+// TestReload_SaysWhatCameOfIt: what changed, what needs a restart, what stays changed live; or why nothing changed.
+func TestReload_SaysWhatCameOfIt(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	says := func(want string) {
+		t.Helper()
+		begin := fmt.Sprintf("chatguard (process %d) loaded %s: ", s.bot.Process.Pid, s.configuration)
+		if out := s.do("reload"); out != begin+want+"\n" {
+			t.Errorf("it says %q, want %q", out, begin+want)
+		}
+	}
+	says("nothing has changed")
+	s.configure("burst = 3", "burst = 4")
+	s.configure(`ladder = ["delete"]`, `ladder = ["delete", "warn"]`)
+	says("changed limit, penalties.ladder")
+	s.configure("[twitch]", "retention = \"7d\"\n\n[twitch]")
+	says("nothing has changed that needs no restart\nNeeds a restart: retention")
+
+	s.configure(`channels = ["gardenhour"]`, "channels = []")
+	s.env = append(s.env, "CHATGUARD_TWITCH_CHANNELS=gardenhour") // who asks has it, and the one that runs hasn't
+	want := "the configuration was not loaded, and nothing has changed: " + s.configuration + ": twitch.channels: is empty: name the channel to moderate, or in check.channels the chats of a server of your own"
+	if line := s.refused("reload"); line != want {
+		t.Errorf("it says %s, want %s", line, want)
+	}
+	if left, err := filepath.Glob(s.database() + ".[ro]*"); len(left) != 0 || err != nil {
+		t.Errorf("left are %q, %v", left, err)
+	}
+	s.stop()
+}
+
 // TestLiveChangesOutliveAReload: they lie over the file, and the log names them; what the file changes beside them holds.
 func TestLiveChangesOutliveAReload(t *testing.T) {
 	t.Parallel()
@@ -226,7 +258,11 @@ func TestLiveChangesOutliveAReload(t *testing.T) {
 	}
 	s.configure("burst = 3", "burst = 4")
 	s.configure(`ladder = ["delete"]`, `ladder = ["delete", "warn"]`)
-	line := s.logs("changed live, and so not as configured", s.reload)
+	reloaded := ""
+	line := s.logs("changed live, and so not as configured", func() { reloaded = s.do("reload") })
+	if want := "\n#gardenhour: limit.few.burst stays 1, changed live by owner (revision 1); the configuration has 4\n"; !strings.HasSuffix(reloaded, want) {
+		t.Errorf("reload says %q, want %q at its end", reloaded, want)
+	}
 	if !strings.Contains(line, "author=owner key=limit.few.burst value=1 configured=4") {
 		t.Errorf("the log says %s", line)
 	}

@@ -60,3 +60,17 @@ func TestEnforceWithoutAToken(t *testing.T) {
 	until(t, func() bool { status, _ := ready(); return status == http.StatusOK })
 	s.stop()
 }
+
+// TestRun_WarnsOfAnUntrustedProxy: everybody behind it counts as one address.
+func TestRun_WarnsOfAnUntrustedProxy(t *testing.T) {
+	t.Parallel()
+	for proxies, warned := range map[string]bool{"": true, "127.0.0.1": false} {
+		s := newScene(t, threeMessages)
+		s.env = append(s.env, "CHATGUARD_WEB_PUBLIC_URL=https://chat.example.org", "CHATGUARD_WEB_TRUSTED_PROXIES="+proxies)
+		s.start()
+		s.stop()
+		if n := strings.Count(s.bot.log(), "level=WARN msg=\""+untrustedProxyProblem); (n == 1) != warned || n > 1 {
+			t.Errorf("with trusted_proxies %q it is said %d times:\n%s", proxies, n, s.bot.log())
+		}
+	}
+}
