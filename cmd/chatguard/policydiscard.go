@@ -70,7 +70,7 @@ func discardPolicy(cmd *cobra.Command, cfg config.Config, channel string, yes bo
 	}
 	lines, err := discard(cmd.Context(), cfg, p.revision.ChannelID)
 	if err != nil {
-		return fmt.Errorf("nothing was thrown away: %w", err)
+		return err
 	}
 	_, err = fmt.Fprintf(out, "Thrown away: revision %d by %s. #%s has the policy of the configuration again%s\n", p.revision.Number, printable(p.revision.Author),
 		p.login, strings.Join(lines, "\n"))

@@ -116,7 +116,10 @@ func writePrivately(name, likeThat string, contents any) error {
 		return err
 	}
 	_, err = draft.Write(data)
-	if err = errors.Join(err, giveTo(draft, like), draft.Close()); err == nil {
+	if os.Geteuid() == 0 {
+		err = errors.Join(err, giveTo(draft, like))
+	}
+	if err = errors.Join(err, draft.Close()); err == nil {
 		err = os.Rename(draft.Name(), name)
 	}
 	if err != nil {

@@ -154,7 +154,7 @@ func TestTheFirstLogin(t *testing.T) {
 		return strings.Contains(text, "gardenhour")
 	})
 	s.change(func(p *chatguard.Policy) { p.Mode = chatguard.Enforce })
-	if status, reasons := s.ready(); status != http.StatusServiceUnavailable || !strings.Contains(strings.Join(reasons, "\n"), "run `chatguard login`") {
+	if status, reasons := s.ready(); status != http.StatusServiceUnavailable || !strings.Contains(strings.Join(reasons, "\n"), "Run `chatguard login`") {
 		t.Errorf("where a token is missed /readyz answers %d %q", status, reasons)
 	}
 	for range 4 {
