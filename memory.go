@@ -53,3 +53,17 @@ func (m *Memory) add(table *limits.Table) {
 	m.Evicted += evicted
 	m.Held += held
 }
+
+// MemoryBytes is about how much memory a Guard needs for so many users of one channel who are held to the policy; IDs that are no plain numbers take
+// some more. A sliding-log takes 8 bytes of each user for each of its messages, used or not. The error is New's.
+func (p Policy) MemoryBytes(users int) (int64, error) {
+	c, err := compile(p)
+	if err != nil {
+		return 0, err
+	}
+	total := c.sets[limits.PerUser].Bytes(users)
+	if everywhere := c.sets[limits.PerUserEverywhere]; everywhere != nil {
+		total += everywhere.Bytes(users)
+	}
+	return total, nil
+}

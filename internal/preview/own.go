@@ -15,12 +15,12 @@ type Own struct {
 // zoneWait is how long before the first message everybody is given what is theirs: a zone holds only from the end of the day after the user's present one.
 const zoneWait = 72 * time.Hour
 
-// give gives those who spoke what they have of their own, as far as it fits the policy: a limit may be gone or count otherwise. An exemption that ends
+// give gives those of a group what they have of their own, as far as it fits the policy: a limit may be gone or count otherwise. An exemption that ends
 // says nothing of the hours before it began, so it is left out.
-func give(guard *chatguard.Guard, channelID string, t *Timeline, own map[string]chatguard.UserOverride) {
+func give(guard *chatguard.Guard, channelID string, t *Timeline, members group, own map[string]chatguard.UserOverride) {
 	at := t.From().Add(-zoneWait)
 	for userID, whole := range own {
-		if _, spoke := t.numbers[userID]; !spoke {
+		if number, spoke := t.numbers[userID]; !spoke || !members.has(number) {
 			continue
 		}
 		if !whole.ExemptUntil.IsZero() {

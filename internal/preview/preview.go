@@ -34,36 +34,69 @@ const batchSize = 256
 const channelID = "recorded"
 
 // Judge judges the timeline by a policy as if that had been enforced, everybody starting fresh with what they have of their own. Limits per user in all
-// channels see this channel's messages only. The same arguments have the same Outcome. The error is the policy's or the context's, or says that
-// a message can't be judged.
+// channels see this channel's messages only. The same arguments have the same Outcome. The error is the policy's or the context's, a *BudgetError, or
+// says that a message can't be judged.
 func Judge(ctx context.Context, t *Timeline, policy chatguard.Policy, own Own) (*Outcome, error) {
-	guard, err := newGuard(t, policy, own)
+	return judge(ctx, t, policy, own, Budget)
+}
+
+// judge is Judge within another budget.
+func judge(ctx context.Context, t *Timeline, policy chatguard.Policy, own Own, budget int64) (*Outcome, error) {
+	size, err := groupSize(policy, len(t.users), budget)
 	if err != nil {
 		return nil, err
 	}
 	o := &Outcome{ByLimit: map[string]int{}, ObservedByLimit: map[string]int{}, Penalties: map[string]int{}, throttled: make([]uint32, len(t.users))}
-	messages, verdicts, numbers := make([]chatguard.Message, batchSize), make([]chatguard.Verdict, batchSize), make([]uint32, batchSize)
-	for i := range messages {
-		messages[i].ChannelID = channelID
-	}
-	for first := 0; first < t.count; first += batchSize {
-		n := t.read(first, messages, numbers)
-		if err := ctx.Err(); err != nil {
+	b := newBatch()
+	for first := 0; first < max(1, len(t.users)); first += max(1, size) { // a policy is refused without users, too
+		members := group{uint32(first), uint32(min(first+size, len(t.users)))}
+		guard, err := newGuard(t, members, policy, own)
+		if err == nil {
+			err = o.judge(ctx, t, members, guard, b)
+		}
+		if err != nil {
 			return nil, err
 		}
-		if err := guard.CheckAll(ctx, messages[:n], verdicts); err != nil {
-			return nil, fmt.Errorf("the timeline has a message that can't be judged: %w", err)
-		}
-		for i := range n {
-			o.count(&verdicts[i], numbers[i])
-		}
-		runtime.Gosched() // chat goes first
 	}
 	return o, nil
 }
 
-// newGuard returns a Guard that nobody has written under yet.
-func newGuard(t *Timeline, policy chatguard.Policy, own Own) (*chatguard.Guard, error) {
+// batch has room for messages that are judged together.
+type batch struct {
+	messages []chatguard.Message
+	numbers  []uint32 // their authors' places
+	verdicts []chatguard.Verdict
+}
+
+func newBatch() *batch {
+	b := &batch{make([]chatguard.Message, batchSize), make([]uint32, batchSize), make([]chatguard.Verdict, batchSize)}
+	for i := range b.messages {
+		b.messages[i].ChannelID = channelID
+	}
+	return b
+}
+
+// judge counts what the Guard says about the group's messages.
+func (o *Outcome) judge(ctx context.Context, t *Timeline, members group, guard *chatguard.Guard, b *batch) error {
+	for at := 0; at < t.count; {
+		var n int
+		n, at = t.read(at, members, b)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := guard.CheckAll(ctx, b.messages[:n], b.verdicts); err != nil {
+			return fmt.Errorf("the timeline has a message that can't be judged: %w", err)
+		}
+		for i := range n {
+			o.count(&b.verdicts[i], b.numbers[i])
+		}
+		runtime.Gosched() // chat goes first
+	}
+	return nil
+}
+
+// newGuard returns a Guard that nobody of the group has written under yet.
+func newGuard(t *Timeline, members group, policy chatguard.Policy, own Own) (*chatguard.Guard, error) {
 	policy = policy.Clone()
 	policy.Mode = chatguard.Enforce
 	start := t.From()
@@ -71,8 +104,8 @@ func newGuard(t *Timeline, policy chatguard.Policy, own Own) (*chatguard.Guard, 
 	if err != nil {
 		return nil, err
 	}
-	give(guard, channelID, t, own.Channel)
-	give(guard, "", t, own.Everywhere)
+	give(guard, channelID, t, members, own.Channel)
+	give(guard, "", t, members, own.Everywhere)
 	return guard, nil
 }
 

@@ -121,15 +121,21 @@ func (t *Timeline) Bytes() int {
 	return len(t.blocks)*blockSize*ofMessage + len(t.users)*ofUser
 }
 
-// read fills messages with those from the place first on, and numbers with their authors' places, and returns how many there are.
-func (t *Timeline) read(first int, messages []chatguard.Message, numbers []uint32) int {
-	n := min(len(messages), t.count-first)
-	for i := range n {
-		b, j := t.blocks[(t.skip+first+i)/blockSize], (t.skip+first+i)%blockSize
-		m := &messages[i]
-		numbers[i] = b.user[j]
+// readSize is how many messages are passed over before somebody else may have the processor.
+const readSize = 1 << 14
+
+// read fills a batch with the group's messages from the place at on. It returns how many there are, and the place to go on from.
+func (t *Timeline) read(at int, members group, into *batch) (n, next int) {
+	for end := min(at+readSize, t.count); at < end && n < len(into.messages); at++ {
+		b, j := t.blocks[(t.skip+at)/blockSize], (t.skip+at)%blockSize
+		if !members.has(b.user[j]) {
+			continue
+		}
+		m := &into.messages[n]
+		into.numbers[n] = b.user[j]
 		m.User.ID, m.User.Roles = t.users[b.user[j]].id, b.roles[j]
 		m.SentAt, m.Cost = time.Unix(0, b.at[j]), int(b.cost[j])
+		n++
 	}
-	return n
+	return n, at
 }

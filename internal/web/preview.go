@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -96,11 +97,11 @@ func (s *Server) previewOf(ctx context.Context, channel string, candidate chatgu
 	var inForce, wouldBe *preview.Outcome
 	group.Go(func() (err error) {
 		inForce, err = s.previews.present(groupCtx, heard, present)
-		return err
+		return errBudget("The limits in force", err)
 	})
 	group.Go(func() (err error) {
 		wouldBe, err = preview.Judge(groupCtx, heard.timeline, candidate, present.own)
-		return err
+		return errBudget("The limits to be tried", err)
 	})
 	if err := group.Wait(); err != nil {
 		return nil, err
@@ -110,6 +111,16 @@ func (s *Server) previewOf(ctx context.Context, channel string, candidate chatgu
 		Exempt: inForce.ExemptMessages, Truncated: heard.timeline.Truncated(), InForce: inForce, Candidate: wouldBe,
 		Changed: preview.Differences(heard.timeline, inForce, wouldBe, mostDifferences), TookMS: s.opts.Now().Sub(began).Milliseconds(),
 	}, nil
+}
+
+// errBudget makes a problem of limits that take more memory than a preview has. Any other error stays as it is.
+func errBudget(which string, err error) error {
+	var beyond *preview.BudgetError
+	if !errors.As(err, &beyond) {
+		return err
+	}
+	return refuse(http.StatusUnprocessableEntity, "%s need %d MiB for %d users, and a preview has %d MiB. Look back fewer hours, or make a sliding-log "+
+		"smaller: each of its messages takes 8 bytes of every user.", which, (beyond.Bytes+1<<20-1)>>20, beyond.Users, preview.Budget>>20)
 }
 
 // ownOf is what users have of their own in a channel, and in all of them.

@@ -1,0 +1,47 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// TestPreview_Budget: limits that take much memory of each user are tried group by group. Those that all users share can't be, and are refused.
+func TestPreview_Budget(t *testing.T) {
+	d := dash(t)
+	began := d.now().Add(-5 * time.Hour)
+	for i := range 200 {
+		d.past(chatguard.User{ID: fmt.Sprint(1000 + i)}, began.Add(time.Duration(i)*time.Second))
+	}
+	large := func(p *chatguard.Policy) {
+		p.Limits = nil
+		for _, name := range []string{"one", "two", "three", "four"} {
+			p.Limits = append(p.Limits, chatguard.Limit{Name: name, Algorithm: chatguard.SlidingLog, Messages: 1000, Every: time.Hour})
+		}
+	}
+	if p := into[previewed](t, d.try(large)); p.Users != 200 || p.Candidate.ThrottledMessages != 0 {
+		t.Errorf("%+v", p)
+	}
+	joined := func(p *chatguard.Policy) {
+		large(p)
+		p.Limits = append(p.Limits, chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: time.Minute})
+	}
+	refused := func(a answer, which string) {
+		t.Helper()
+		want := which + " need 57 MiB for 200 users, and a preview has 32 MiB. Look back fewer hours, or make a sliding-log smaller: each of its messages takes 8 bytes of every user."
+		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), want) {
+			t.Errorf("%s %s", a.Status, a.body)
+		}
+	}
+	refused(d.try(joined), "The limits to be tried")
+	policy := d.guard.Policy(channelID)
+	joined(&policy)
+	if err := d.guard.SetPolicy(channelID, policy, d.now()); err != nil {
+		t.Fatal(err)
+	}
+	refused(d.try(burst(2), func(body map[string]any) { body["policy"] = chatguard.DefaultPolicy() }), "The limits in force")
+}
