@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -101,9 +100,9 @@ func (a *app) open(ctx context.Context, dial dialer) (err error) {
 		Connections: a.connections,
 		Database:    a.database,
 		Controls:    a.controls,
-		MayAsk:      a.mayAsk,
-		Listed:      func(id string) bool { return slices.Contains(a.policies.Load().Check.Channels, id) },
-		Entered:     a.enterAsked,
+		CheckSpace:  roomSpace,
+		Listed:      a.isListedRoom,
+		Entered:     a.enterRoom,
 		Report:      a.store.Report,
 
 		ExportPolicy: config.WritePolicy,

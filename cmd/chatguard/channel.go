@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -42,24 +41,10 @@ func (l *logins) of(id string) string {
 	return l.byID[id]
 }
 
-// learnAsked takes note of a channel of a server's, which goes by its ID, and reports whether it is new.
-func (l *logins) learnAsked(id string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.byID[id] != "" { // Twitch's stays so
-		return false
-	}
-	if l.byID == nil {
-		l.byID = map[string]string{}
-	}
-	l.byID[id] = id
-	return true
-}
-
 // isTwitchs reports whether Twitch has told of a channel, now or before an earlier start.
 func (l *logins) isTwitchs(id string) bool {
-	login := l.of(id)
-	return login != "" && login != id
+	_, isRoom := roomName(id)
+	return !isRoom && l.of(id) != ""
 }
 
 // ids are the IDs of all channels that are known.
@@ -71,45 +56,15 @@ func (l *logins) ids() []string {
 
 // enter puts a channel's own policy in force where Twitch has told the channel's ID only now.
 func (a *app) enter(login, id string) {
-	if !a.learn(login, id) {
-		return
+	if _, own := a.policies.Load().OwnPolicy(login, id); a.learn(login, id) && own {
+		a.enterOwn(login, id)
 	}
-	if _, own := a.policies.Load().OwnPolicy(login, id); !own {
-		return
-	}
+}
+
+// enterOwn puts the policy in force that a channel has of its own.
+func (a *app) enterOwn(login, id string) {
 	if err := a.putInForce(id, (*a.changed.Load())[id]); err != nil {
 		a.log.Error("a channel's own policy can't be put in force", "channel", id, "login", login, "error", err)
-	}
-}
-
-// mayAsk keeps servers out of Twitch's channels: their strikes would have messages deleted there, and users banned.
-func (a *app) mayAsk(id string) error {
-	if a.logins.isTwitchs(id) {
-		return errors.New("is a Twitch channel's: call your room otherwise")
-	}
-	return nil
-}
-
-// enterAsked puts the own policy of a channel in force that a server asks about for the first time.
-func (a *app) enterAsked(id string) {
-	if _, own := a.policies.Load().OwnPolicy(id); !own || !a.logins.learnAsked(id) {
-		return
-	}
-	if err := a.putInForce(id, (*a.changed.Load())[id]); err != nil {
-		a.log.Error("a channel's own policy can't be put in force", "channel", id, "error", err)
-	}
-}
-
-// meetAsked learns the channels that have a policy of their own among those that servers ask about. They go by their IDs.
-func (a *app) meetAsked() {
-	ids := slices.Clone(a.policies.Load().Check.Channels)
-	if a.web != nil { // as of a reload
-		ids = append(ids, a.web.Asked()...)
-	}
-	for _, id := range ids {
-		if _, own := a.policies.Load().OwnPolicy(id); own {
-			a.logins.learnAsked(id)
-		}
 	}
 }
 

@@ -14,6 +14,9 @@ import (
 
 // basePolicy is the configuration's policy of a channel.
 func (a *app) basePolicy(id string) chatguard.Policy {
+	if name, ok := roomName(id); ok {
+		return a.policies.Load().PolicyFor(name)
+	}
 	return a.policies.Load().PolicyFor(a.logins.of(id), id)
 }
 
@@ -24,7 +27,7 @@ func (a *app) putPoliciesInForce(ctx context.Context) error {
 		return withoutDatabase(err)
 	}
 	a.changed.Store(&changed)
-	a.meetAsked()
+	a.meetRooms()
 	ids, _ := unlisted(*a.policies.Load())
 	ids = append(ids, a.logins.ids()...)
 	for id := range changed {

@@ -88,6 +88,9 @@ func policyOf(ctx context.Context, c config.Config, word, channel string) (p cha
 		}
 	}
 	id := p.login
+	if slices.Contains(c.Check.Channels, p.login) {
+		id = roomID(p.login)
+	}
 	for known, login := range logins {
 		if login == p.login {
 			id = known

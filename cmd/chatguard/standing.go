@@ -16,11 +16,10 @@ import (
 // have asked about since the start.
 func (a *app) channels() []web.Channel {
 	list := a.twitchChannels()
-	listed := a.policies.Load().Check.Channels
-	for i, id := range slices.Concat(listed, a.web.Heard()) {
-		isTwitchs := i >= len(listed) && a.logins.isTwitchs(id)
-		if !isTwitchs && !slices.ContainsFunc(list, func(c web.Channel) bool { return c.ID == id }) {
-			list = append(list, a.channel(id, id))
+	for _, id := range slices.Concat(a.listedRooms(), a.web.Heard()) {
+		name, isRoom := roomName(id)
+		if isRoom && !slices.ContainsFunc(list, func(c web.Channel) bool { return c.ID == id }) {
+			list = append(list, a.channel(id, name))
 		}
 	}
 	return list

@@ -28,6 +28,9 @@ func (s *Server) getAudit(w http.ResponseWriter, r *http.Request, _ caller) erro
 	if err != nil {
 		return err
 	}
+	if wanted.User, err = s.userMeant(r.Context(), wanted.ChannelID, wanted.User); err != nil {
+		return errUnreadable("The audit can't be read now", err)
+	}
 	if form == formatCSV {
 		wanted.N = csvPage
 		return s.exportCSV(w, r, "audit", auditColumns, func() ([][]string, error) { return s.auditRows(r, &wanted) })

@@ -37,12 +37,12 @@ func (c *checks) free() {
 }
 
 // check is POST /check: the server of another chat asks whether a message may be shown.
-func (s *Server) check(w http.ResponseWriter, r *http.Request, _ caller) error {
+func (s *Server) check(w http.ResponseWriter, r *http.Request, who caller) error {
 	c := spareChecks.Get().(*checks)
 	defer c.free()
 	c.messages = append(c.messages, chatguard.Message{})
 	m := &c.messages[0]
-	if err := s.readChecks(w, r, c, func(from *checkReader) error { return from.message(m) }); err != nil {
+	if err := s.readChecks(w, r, who, c, func(from *checkReader) error { return from.message(m) }); err != nil {
 		return err
 	}
 	v, err := s.opts.Guard.Check(r.Context(), *m)
@@ -54,18 +54,18 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, _ caller) error {
 	if !v.Allowed {
 		status = http.StatusTooManyRequests
 	}
-	c.answer = append(v.AppendJSON(c.answer), '\n')
 	forPrograms(w.Header())
 	s.opts.Guard.SetHeaders(w.Header(), *m, v)
+	c.answer = append(s.appendAnswer(c.answer, &v), '\n')
 	c.send(w, status)
 	return nil
 }
 
 // checkBatch is POST /check/batch. Where one of the messages can't be judged, none is.
-func (s *Server) checkBatch(w http.ResponseWriter, r *http.Request, _ caller) error {
+func (s *Server) checkBatch(w http.ResponseWriter, r *http.Request, who caller) error {
 	c := spareChecks.Get().(*checks)
 	defer c.free()
-	if err := s.readChecks(w, r, c, func(from *checkReader) error { return from.batch(&c.messages) }); err != nil {
+	if err := s.readChecks(w, r, who, c, func(from *checkReader) error { return from.batch(&c.messages) }); err != nil {
 		return err
 	}
 	for range c.messages {
@@ -80,7 +80,7 @@ func (s *Server) checkBatch(w http.ResponseWriter, r *http.Request, _ caller) er
 			c.answer = append(c.answer, ',')
 		}
 		s.dropped(&c.verdicts[i])
-		c.answer = c.verdicts[i].AppendJSON(c.answer)
+		c.answer = s.appendAnswer(c.answer, &c.verdicts[i])
 	}
 	c.answer = append(c.answer, "]}\n"...)
 	forPrograms(w.Header())
@@ -89,14 +89,14 @@ func (s *Server) checkBatch(w http.ResponseWriter, r *http.Request, _ caller) er
 }
 
 // readChecks reads a request's body by read, which has the messages judged by what they bring.
-func (s *Server) readChecks(w http.ResponseWriter, r *http.Request, c *checks, read func(*checkReader) error) error {
+func (s *Server) readChecks(w http.ResponseWriter, r *http.Request, who caller, c *checks, read func(*checkReader) error) error {
 	if err := saysJSON(r); err != nil {
 		return err
 	}
 	if _, err := c.body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
 		return errUnread(err)
 	}
-	c.from = checkReader{scan: scan{data: c.body.Bytes()}, now: s.opts.Now(), index: -1}
+	c.from = checkReader{scan: scan{data: c.body.Bytes()}, now: s.opts.Now(), space: s.opts.CheckSpace, index: -1}
 	from := &c.from
 	if !utf8.Valid(from.data) {
 		return refuse(http.StatusBadRequest, "That can't be read: it isn't UTF-8.")
@@ -111,7 +111,13 @@ func (s *Server) readChecks(w http.ResponseWriter, r *http.Request, c *checks, r
 	if err != nil {
 		return errUnread(err)
 	}
-	return s.enter(c.messages)
+	return s.enter(c.messages, who)
+}
+
+// appendAnswer appends a verdict with the IDs as the server sent them.
+func (s *Server) appendAnswer(answer []byte, v *chatguard.Verdict) []byte {
+	v.ChannelID, v.UserID = s.nameOf(v.ChannelID), s.nameOf(v.UserID)
+	return v.AppendJSON(answer)
 }
 
 // dropped reports what the server that asks does about a message that was throttled.

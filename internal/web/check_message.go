@@ -15,12 +15,13 @@ import (
 const (
 	maxMessageText = 8192 // bytes of a message's text, of which throttled ones keep the beginning
 	maxCost        = math.MaxInt32
+	mostAskedID    = 250 // bytes of a channel's or user's ID: with its space it is no longer than any other
 )
 
 // checkedMessage is what POST /check is sent, for the API's description; checkReader reads it.
 type checkedMessage struct {
-	Channel     string          `json:"channel" jsonschema:"The ID of the room, of up to 256 bytes. Limits count in each channel by itself."`
-	UserID      string          `json:"user_id" jsonschema:"Who wrote it, in up to 256 bytes: what stays the same for as long as the account lives."`
+	Channel     string          `json:"channel" jsonschema:"The ID of the room, of up to 250 bytes. Limits count in each channel by itself."`
+	UserID      string          `json:"user_id" jsonschema:"Who wrote it, in up to 250 bytes: what stays the same for as long as the account lives."`
 	ID          string          `json:"id,omitempty" jsonschema:"The message's ID, for the journal, in up to 256 bytes."`
 	Login       string          `json:"login,omitempty" jsonschema:"The author's name, for the dashboard, in up to 200 bytes."`
 	DisplayName string          `json:"display_name,omitempty" jsonschema:"The name as shown, in up to 200 bytes."`
@@ -42,7 +43,8 @@ type checkedBatch struct {
 type checkReader struct {
 	scan
 	now   time.Time
-	index int // of the message in its batch; -1 where there is none
+	space string // of the IDs; see Options.CheckSpace
+	index int    // of the message in its batch; -1 where there is none
 }
 
 // batch reads the messages of a batch.
@@ -94,9 +96,9 @@ func (c *checkReader) message(m *chatguard.Message) error {
 func (c *checkReader) value(key []byte, m *chatguard.Message) error {
 	switch string(key) {
 	case "channel":
-		return c.string(&m.ChannelID)
+		return c.id(&m.ChannelID)
 	case "user_id":
-		return c.string(&m.User.ID)
+		return c.id(&m.User.ID)
 	case "id":
 		return c.string(&m.ID)
 	case "login":
@@ -121,6 +123,18 @@ func (c *checkReader) string(into *string) error {
 	}
 	text, err := c.text()
 	*into = string(text)
+	return err
+}
+
+// id reads the ID of a channel or user, and puts it into the space. An empty one stays empty.
+func (c *checkReader) id(into *string) error {
+	if c.null() {
+		return nil
+	}
+	text, err := c.text()
+	if len(text) > 0 {
+		*into = c.space + string(text)
+	}
 	return err
 }
 
@@ -174,11 +188,12 @@ func (c *checkReader) holds(m *chatguard.Message) error {
 	case len(m.Text) > maxMessageText:
 		return c.fail("text", "has %d bytes, and %d are the most: limits don't read it, so its beginning is enough", len(m.Text), maxMessageText)
 	}
+	space := len(c.space)
 	for _, name := range [...]struct {
 		key, text string
 		most      int
 	}{
-		{"channel", m.ChannelID, journal.MaxID}, {"user_id", m.User.ID, journal.MaxID}, {"id", m.ID, journal.MaxID},
+		{"channel", m.ChannelID[space:], mostAskedID}, {"user_id", m.User.ID[space:], mostAskedID}, {"id", m.ID, journal.MaxID},
 		{"login", m.User.Login, journal.MaxName}, {"display_name", m.User.DisplayName, journal.MaxName},
 	} {
 		switch {

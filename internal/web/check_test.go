@@ -3,14 +3,12 @@ package web
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -222,8 +220,8 @@ func TestWhatCantBeJudgedIsNamed(t *testing.T) {
 		{`{"channel":"lobby","user_id":"1","cost":true}`, 400, "cost: want a whole number, found true."},
 		{`{"channel":"lobby","user_id":"1","at":"yesterday"}`, 400, `at: want RFC 3339 text or milliseconds since 1970, found \"yesterday\".`},
 		{`{"channel":"lobby","user_id":"1","at":{}}`, 400, "at: want a text or a number, found an object."},
-		{`{"channel":"lobby","user_id":"` + long + `"}`, 422, "user_id has 257 bytes, and 256 are the most."},
-		{`{"channel":"` + long + `","user_id":"1"}`, 422, "channel has 257 bytes, and 256 are the most."},
+		{`{"channel":"lobby","user_id":"` + long + `"}`, 422, "user_id has 257 bytes, and 250 are the most."},
+		{`{"channel":"` + long + `","user_id":"1"}`, 422, "channel has 257 bytes, and 250 are the most."},
 		{`{"channel":"lobby","user_id":"1","login":"` + long + `"}`, 422, "login has 257 bytes, and 200 are the most."},
 		{`{"channel":"lobby","user_id":"1","text":"` + strings.Repeat("x", 8193) + `"}`, 422, "text has 8193 bytes, and 8192 are the most: limits don't read it, so its beginning is enough."},
 		{`{"channel":"lobby","user_id":"a\nb"}`, 422, "user_id has a line break, another control character, or one that is no Unicode."},
@@ -290,7 +288,7 @@ func TestTextsOfChatAreLeftNowhere(t *testing.T) {
 	r := httptest.NewRequest("POST", "/api/v1/check", strings.NewReader(`{"channel":"lobby","user_id":"41","text":"hello everyone"}`))
 	r.Header.Set("Content-Type", "application/json")
 	c.messages = append(c.messages, chatguard.Message{})
-	if err := d.server.readChecks(httptest.NewRecorder(), r, c, func(from *checkReader) error { return from.message(&c.messages[0]) }); err != nil {
+	if err := d.server.readChecks(httptest.NewRecorder(), r, caller{}, c, func(from *checkReader) error { return from.message(&c.messages[0]) }); err != nil {
 		t.Fatal(err)
 	}
 	body, messages := c.body.Bytes(), c.messages
@@ -315,61 +313,6 @@ func TestAKeptConnectionIsUsedAgain(t *testing.T) {
 			t.Errorf("message %d came over %s, the one before over %s", i, local, address)
 		}
 		address = local
-	}
-}
-
-// TestChannelsAreBounded: whoever takes users for channels is told so, before memory runs out. The others go on, and what is served has a place.
-func TestChannelsAreBounded(t *testing.T) {
-	var entered []string
-	d, asServer := checking(t, func(o *Options) { o.Entered = func(id string) { entered = append(entered, id) } })
-	rooms := func(from, to int) (batch checkedBatch) {
-		for i := from; i < to; i++ {
-			batch.Messages = append(batch.Messages, checkedMessage{Channel: fmt.Sprint("room", i), UserID: "41"})
-		}
-		return batch
-	}
-	for from := 0; from < mostCheckedChannels-1; from += mostChecked {
-		into[any](t, d.do("POST", "/api/v1/check/batch", rooms(from, min(from+mostChecked, mostCheckedChannels-1)), asServer))
-	}
-	beyond := d.do("POST", "/api/v1/check/batch", rooms(mostCheckedChannels-1, mostCheckedChannels+1), asServer)
-	if beyond.StatusCode != http.StatusUnprocessableEntity || len(d.server.Asked()) != mostCheckedChannels-1 {
-		t.Errorf("two for one place: %s, %d have one", beyond.Status, len(d.server.Asked()))
-	}
-	d.check(checkedMessage{Channel: "room9999", UserID: "41"}, http.StatusOK, asServer)
-	a := d.do("POST", "/api/v1/check", checkedMessage{Channel: "one too many", UserID: "41"}, asServer)
-	if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "one channel too many: 10000 have been asked for since the start") {
-		t.Errorf("%s %s", a.Status, a.body)
-	}
-	d.check(checkedMessage{Channel: "room7", UserID: "41"}, http.StatusOK, asServer)
-	d.check(checkedMessage{Channel: lobby, UserID: "41"}, http.StatusOK, asServer)
-	if len(entered) != mostCheckedChannels+1 || entered[7] != "room7" || entered[mostCheckedChannels] != lobby {
-		t.Errorf("told of %d channels", len(entered))
-	}
-}
-
-// TestNobodyAsksAboutAnotherChat: not even once it is another's, and nothing of a batch with such a message is counted.
-func TestNobodyAsksAboutAnotherChat(t *testing.T) {
-	var taken atomic.Bool
-	d, asServer := checking(t, func(o *Options) {
-		o.MayAsk = func(id string) error {
-			if id == "1001" && taken.Load() {
-				return errors.New("is another chat's: call your room otherwise")
-			}
-			return nil
-		}
-	})
-	said := checkedMessage{Channel: "1001", UserID: "41"}
-	d.check(said, http.StatusOK, asServer)
-	taken.Store(true)
-	batch, err := json.Marshal(checkedBatch{Messages: []checkedMessage{{Channel: lobby, UserID: "41"}, said}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const refused = `\"1001\" is another chat's: call your room otherwise.`
-	d.wantRefused("/api/v1/check", `{"channel":"1001","user_id":"41"}`, 422, refused, asServer)
-	d.wantRefused("/api/v1/check/batch", string(batch), 422, refused, asServer)
-	if asked := d.server.Asked(); len(asked) != 1 {
-		t.Errorf("%q have a place", asked)
 	}
 }
 

@@ -28,6 +28,9 @@ func (s *Server) getJournal(w http.ResponseWriter, r *http.Request, _ caller) er
 	if err != nil {
 		return err
 	}
+	if wanted.User, err = s.userMeant(r.Context(), wanted.ChannelID, wanted.User); err != nil {
+		return errUnreadable("The journal can't be read now", err)
+	}
 	if form == formatCSV {
 		wanted.N = csvPage
 		return s.exportCSV(w, r, "journal", entryColumns, func() ([][]string, error) { return s.entryRows(r, &wanted) })

@@ -117,9 +117,9 @@ func (s *Server) channel(id string) (Channel, error) {
 		return all[i], nil
 	}
 	if s.checked.has(id) {
-		return Channel{ID: id, Login: id}, nil
+		return Channel{ID: id, Login: s.nameOf(id)}, nil
 	}
-	return Channel{}, refuse(http.StatusNotFound, "There is no channel with the ID %q here.", id)
+	return Channel{}, refuse(http.StatusNotFound, "There is no channel with the ID %s here.", quoted(id))
 }
 
 // needsMatch returns a problem where a request doesn't say which policy it is to replace.

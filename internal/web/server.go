@@ -50,9 +50,9 @@ type Options struct {
 	// only policies can be changed.
 	Controls Controls
 
-	// MayAsk refuses channels that no server may ask about by POST /check, such as another chat's: its error goes on from the channel's ID. It is asked
-	// about each message. Nil means that a server may ask about any.
-	MayAsk func(channelID string) error
+	// CheckSpace stands before the IDs of the channels and users that servers ask about by POST /check, so that these never share anything with another
+	// chat's ("check:"). Answers have the IDs as the server sent them. Empty: the IDs are as the server sends them.
+	CheckSpace string
 
 	// Listed reports whether a channel that a server asks about has a place however many there are. Nil means that none has.
 	Listed func(channelID string) bool

@@ -32,11 +32,21 @@ func (s *Server) findUsers(w http.ResponseWriter, r *http.Request, _ caller) err
 	if all := s.opts.Channels(); channel == "" && len(all) > 0 {
 		channel = all[0].ID
 	}
-	people, err := s.opts.Store.FindPeople(r.Context(), channel, text, mostFound)
-	if err != nil {
+	found := foundUsers{[]journal.Person{}} // an empty list, never null
+	named, ok, err := s.userNamed(r.Context(), channel, text)
+	if ok {
+		found.Users = append(found.Users, named)
+	}
+	people, findErr := s.opts.Store.FindPeople(r.Context(), channel, text, mostFound-len(found.Users))
+	if err := cmp.Or(err, findErr); err != nil {
 		return errUnreadable("Users can't be looked for now", err)
 	}
-	return writeJSON(w, foundUsers{append([]journal.Person{}, people...)}) // an empty list, never null
+	for _, person := range people {
+		if !ok || person.UserID != named.UserID {
+			found.Users = append(found.Users, person)
+		}
+	}
+	return writeJSON(w, found)
 }
 
 // overridden is a user who has something of their own.

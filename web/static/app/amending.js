@@ -10,13 +10,13 @@ import { request } from "./api.js";
 import { heldRow, hold } from "./held-row.js";
 import { pardonWords, unpardonWords } from "./pardon-words.js";
 import { ifSignedOut } from "./session.js";
-import { now, state, update } from "./state.js";
+import { now, shownID, state, update } from "./state.js";
 import { toMinute } from "./time.js";
 
 // controlID is the ID of a control of a user's row, which the focus can be sent to.
 export const controlID = (user, control) => `${control}-of-${user}`;
 
-export const nameOf = ({ display_name: shown, login, user_id: id }) => shown || login || id;
+export const nameOf = ({ display_name: shown, login, user_id: id }) => shown || login || shownID(id);
 
 // ask opens a question below a user's row, or closes it where it is open.
 export function ask(user, index, asks) {

@@ -6,6 +6,7 @@ import { open } from "./audit.js";
 import { RecordsEnd } from "./records-end.js";
 import { Choice, filter, RecordsFilters, Text } from "./records-filters.js";
 import { linkTo } from "./route.js";
+import { shownID } from "./state.js";
 import { stamp } from "./time.js";
 
 const columns = ["Time", "Who", "Did", "To whom", "What"];
@@ -42,7 +43,7 @@ function Change({ state, change }) {
       <time role="cell" class="when" datetime=${at}>${stamp(Date.parse(at))}</time>
       <span role="cell" class="author"><bdi>${author}</bdi></span>
       <span role="cell" class="did">${actionNames[action] ?? action}</span>
-      <span role="cell" class="user">${user && html`<a href=${linkTo(state, "people", { user })}><span class="unit">user </span><bdi>${login || user}</bdi></a>`}</span>
+      <span role="cell" class="user">${user && html`<a href=${linkTo(state, "people", { user })}><span class="unit">user </span><bdi>${login || shownID(user)}</bdi></a>`}</span>
       <span role="cell" class="what"><${AuditWords} state=${state} change=${change} /></span>
     </div>
   `;

@@ -7,7 +7,7 @@ import { deed } from "./deed.js";
 import { PardonButton } from "./pardon-button.js";
 import { penaltyWords } from "./penalty-words.js";
 import { linkTo } from "./route.js";
-import { update } from "./state.js";
+import { shownID, update } from "./state.js";
 import { stamp } from "./time.js";
 
 // EntryDialog writes times in the zone given, or else in the browser's.
@@ -32,7 +32,7 @@ function Dialog({ state, entry, zone }) {
         <p class="whole-text"><bdi>${entry.text || "No text is kept."}</bdi></p>
         <dl>
           <${Fact} name="Written">${stamp(Date.parse(entry.at), zone)}<//>
-          <${Fact} name="User">${entry.login && html`<bdi>${entry.login}</bdi>, `}ID ${entry.user_id}<//>
+          <${Fact} name="User">${entry.login && html`<bdi>${entry.login}</bdi>, `}ID ${shownID(entry.user_id)}<//>
           <${Fact} name="Limit"><bdi>${entry.limit}</bdi>${entry.cost > 1 && `, at a cost of ${amount(entry.cost)}`}<//>
           <${Fact} name="Could pass">${mayPass(entry, zone)}<//>
           <${Fact} name="Strikes then">${entry.strikes}<//>

@@ -6,7 +6,7 @@ import { request } from "./api.js";
 import { inOrder } from "./in-order.js";
 import { linkTo } from "./route.js";
 import { ifSignedOut } from "./session.js";
-import { state, update } from "./state.js";
+import { shownID, state, update } from "./state.js";
 import { length, seconds } from "./time.js";
 
 const shown = 20; // users of one limit; the others are on the page People
@@ -40,5 +40,5 @@ export function LimitOverrides({ name, fields, overrides }) {
 
 function User({ user: { user_id: id, login }, own, fields }) {
   const numbers = Object.entries(own).map(([field, value]) => (fields[field]?.isLength ? `one every ${length(seconds(value))}` : amount(value)));
-  return html`<a href=${linkTo(state, "people", { user: id })}><bdi>${login || id}</bdi></a> ${numbers.join(", ")}`;
+  return html`<a href=${linkTo(state, "people", { user: id })}><bdi>${login || shownID(id)}</bdi></a> ${numbers.join(", ")}`;
 }

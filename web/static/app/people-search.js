@@ -4,6 +4,7 @@ import { html, useLayoutEffect, useRef } from "../vendor/htm-preact.js";
 import { firstFound, type } from "./people.js";
 import { roleNames } from "./roles.js";
 import { linkTo } from "./route.js";
+import { shownID } from "./state.js";
 import { stamp } from "./time.js";
 
 export function PeopleSearch({ state, people }) {
@@ -43,7 +44,7 @@ function Found({ state, user: { user_id: id, login, roles, last_seen: seen } }) 
   return html`
     <li>
       <a href=${linkTo(state, "people", { user: id })} aria-current=${id === state.query.user ? "true" : null}>
-        <bdi class="name">${login || id}</bdi>
+        <bdi class="name">${login || shownID(id)}</bdi>
         <span class="about muted">${[roleNames(roles), seen && stamp(Date.parse(seen))].filter(Boolean).join(" · ")}</span>
       </a>
     </li>

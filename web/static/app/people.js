@@ -8,7 +8,7 @@
 import { userAddress } from "./amends.js";
 import { request } from "./api.js";
 import { ifSignedOut } from "./session.js";
-import { state, update } from "./state.js";
+import { shownID, state, update } from "./state.js";
 
 const typingPause = 150; // a search waits so long for the next key, ms
 
@@ -75,7 +75,7 @@ export const isShown = (person) => isSame(state.people?.person, person);
 // can't turn what comes after it. It is empty without a card.
 export function titleName({ route, people }) {
   const card = route === "people" ? people?.person?.card : null;
-  const name = card ? card.login || card.user_id : "";
+  const name = card ? card.login || shownID(card.user_id) : "";
   return /^\w{0,50}$/.test(name) ? name : `\u2068${name.slice(0, 50)}\u2069`;
 }
 

@@ -6,6 +6,7 @@ import { isDirty, policyOf } from "./draft.js";
 import { past } from "./penalty-words.js";
 import { ask } from "./preview.js";
 import { linkTo } from "./route.js";
+import { shownID } from "./state.js";
 import { clock, wait } from "./time.js";
 
 export function PreviewPane({ state }) {
@@ -118,7 +119,7 @@ function Changed({ users, state }) {
       <tbody>
         ${users.map(({ user_id: id, login, in_force: before, candidate: after }) => html`
           <tr key=${id}>
-            <th scope="row"><a href=${linkTo(state, "people", { user: id })}><bdi>${login || id}</bdi></a></th>
+            <th scope="row"><a href=${linkTo(state, "people", { user: id })}><bdi>${login || shownID(id)}</bdi></a></th>
             <td>${amount(before)}</td><td>${amount(after)}</td><td><${Difference} by=${after - before} /></td>
           </tr>`)}
       </tbody>

@@ -75,6 +75,9 @@ export function mayModerate() {
   return state.me.access === "moderate" || state.me.access === "own";
 }
 
+// shownID is a user's ID as people see it. What stands before those of users whom servers of other chats ask about is for addresses only.
+export const shownID = (id) => (state.me.mounted ? id : id.replace(/^check:/, ""));
+
 // configured is what the limits come from that nobody has changed here: its name, and a short one.
 export function configured() {
   return state.me.mounted ? { name: "server’s code", short: "code" } : { name: "configuration file", short: "file" };

@@ -6,7 +6,7 @@ import { penaltyWords } from "./penalty-words.js";
 import { reload } from "./people.js";
 import { roleNames } from "./roles.js";
 import { linkTo } from "./route.js";
-import { mayModerate, now, update } from "./state.js";
+import { mayModerate, now, shownID, update } from "./state.js";
 import { soon, stamp, wait } from "./time.js";
 import { UserButtons } from "./user-buttons.js";
 import { UserLimits } from "./user-limits.js";
@@ -17,10 +17,10 @@ import { Why } from "./why.js";
 export function UserCard({ state, person }) {
   const { id, card, problem, isGone } = person;
   const why = useAnnouncedWhy(card);
-  if (isGone || !card) return html`<p class=${problem ? "error" : "muted"} role="status">${problem || html`Looking up <bdi>${id}</bdi>…`}</p>`;
+  if (isGone || !card) return html`<p class=${problem ? "error" : "muted"} role="status">${problem || html`Looking up <bdi>${shownID(id)}</bdi>…`}</p>`;
   return html`
     <div class="identity">
-      <h2><bdi>${card.login || card.user_id}</bdi></h2>
+      <h2><bdi>${card.login || shownID(card.user_id)}</bdi></h2>
       <p class="muted">${about(card)}</p>
     </div>
     ${problem && html`<p class="error" role="alert">${problem} What you see is what was known before.</p>`}
@@ -48,7 +48,7 @@ function useAnnouncedWhy(card) {
 
 function about({ user_id: id, roles, last_seen: seen, entries_unavailable: unavailable, timezone }) {
   const unseen = unavailable ? "login and roles can’t be read at present" : "not seen here, as far as chatguard remembers";
-  return [`ID ${id}`, roleNames(roles), seen ? `last seen ${stamp(Date.parse(seen), timezone)}` : unseen].filter(Boolean).join(" · ");
+  return [`ID ${shownID(id)}`, roleNames(roles), seen ? `last seen ${stamp(Date.parse(seen), timezone)}` : unseen].filter(Boolean).join(" · ");
 }
 
 function strikes({ strikes: count = 0, lapse_at: lapseAt, next, timezone }) {
@@ -59,7 +59,7 @@ function strikes({ strikes: count = 0, lapse_at: lapseAt, next, timezone }) {
 
 function Entries({ state, card }) {
   const { entries = [], entries_unavailable: unavailable } = card;
-  const name = card.login || card.user_id;
+  const name = card.login || shownID(card.user_id);
   return html`
     <section class="part" aria-labelledby="last-entries">
       <h3 id="last-entries">Throttled lately</h3>

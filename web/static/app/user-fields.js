@@ -4,6 +4,7 @@ import { html } from "../vendor/htm-preact.js";
 import { exemptLengths, grantable } from "./giving.js";
 import { LimitField } from "./limit-field.js";
 import { ResetWords } from "./reset-words.js";
+import { shownID } from "./state.js";
 import { edit } from "./user-changes.js";
 
 export function GrantFields({ person: { form, card } }) {
@@ -35,5 +36,5 @@ export function ExemptFields({ person: { form, card } }) {
 }
 
 export function ResetQuestion({ person: { card } }) {
-  return html`<p><${ResetWords} name=${card.login || card.user_id} /></p>`;
+  return html`<p><${ResetWords} name=${card.login || shownID(card.user_id)} /></p>`;
 }

@@ -3,12 +3,12 @@
 import { html } from "../vendor/htm-preact.js";
 import { amount } from "./algorithms.js";
 import { roleNames } from "./roles.js";
-import { now } from "./state.js";
+import { now, shownID } from "./state.js";
 import { clock, soon, wait } from "./time.js";
 
 export function Why({ card, state: { policy, channels, channel } }) {
   const { verdict, timezone } = card;
-  const who = html`<bdi>${card.login || card.user_id}</bdi>`;
+  const who = html`<bdi>${card.login || shownID(card.user_id)}</bdi>`;
   const silentUntil = Date.parse(card.silent_until ?? "");
   if (silentUntil > now()) {
     const end = `in ${wait(silentUntil - now())}, at ${soon(silentUntil, timezone)}`;

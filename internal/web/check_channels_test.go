@@ -1,0 +1,136 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// inSpace lets servers ask in a space of their own, as the command does.
+func inSpace(o *Options) { o.CheckSpace = "check:" }
+
+// TestCheck_SpaceOfItsOwn: what servers ask about shares no allowance with a channel and users who go by the same IDs, also in limits of all channels.
+func TestCheck_SpaceOfItsOwn(t *testing.T) {
+	total := everywhere
+	total.Messages = 3
+	d, asServer := checking(t, inSpace, withLimits(t, total))
+	said := checkedMessage{Channel: channelID, UserID: "41", ID: "m1", Text: "hello"}
+	for range 3 {
+		d.check(said, http.StatusOK, asServer)
+	}
+	a, v := d.check(said, http.StatusTooManyRequests, asServer)
+	if v.Channel != channelID || v.UserID != "41" || strings.Contains(string(a.body)+fmt.Sprint(a.Header), "check:") {
+		t.Errorf("%s %v", a.body, a.Header)
+	}
+	batch := d.do("POST", "/api/v1/check/batch", checkedBatch{Messages: []checkedMessage{said}}, asServer)
+	if strings.Contains(string(batch.body), "check:") || !strings.Contains(string(batch.body), `"channel":"7","user_id":"41"`) {
+		t.Errorf("%s", batch.body)
+	}
+	if v := d.say(chatguard.User{ID: "41"}, 3); !v.Allowed || v.Strikes != 0 {
+		t.Errorf("the user of the other chat: %+v", v)
+	}
+	if channels := d.server.Asked(); len(channels) != 1 || channels[0] != "check:"+channelID {
+		t.Errorf("%q have a place", channels)
+	}
+}
+
+// TestCheck_UsersByTheirPlainIDs: whoever looks for a user of a server's types the ID as the server has it.
+func TestCheck_UsersByTheirPlainIDs(t *testing.T) {
+	d, asServer := checking(t, inSpace)
+	for _, user := range []checkedMessage{{Channel: lobby, UserID: "41", Login: "anna"}, {Channel: lobby, UserID: "410"}} {
+		for range 3 {
+			d.check(user, http.StatusOK, asServer)
+		}
+		d.check(user, http.StatusTooManyRequests, asServer)
+	}
+	room := "/api/v1/channels/check:lobby"
+	into[amended](t, d.do("POST", room+"/users/check:410/grant", grantWanted{Messages: 2}, asOwner))
+	into[amended](t, d.do("POST", room+"/users/check:41/reset", nil, asOwner))
+	for _, text := range []string{"41", "check:41", "anna", "ann"} {
+		found := into[foundUsers](t, d.do("GET", "/api/v1/users?channel=check:lobby&q="+text, nil, asOwner))
+		if len(found.Users) != 1 || found.Users[0].UserID != "check:41" {
+			t.Errorf("%q finds %+v", text, found.Users)
+		}
+	}
+	for _, text := range []string{"41", "check:41", "anna"} {
+		page := into[entryPage](t, d.do("GET", "/api/v1/journal?channel=check:lobby&user="+text, nil, asOwner))
+		if len(page.Entries) != 1 || page.Entries[0].UserID != "check:41" {
+			t.Errorf("%q has the entries %+v", text, page.Entries)
+		}
+		changes := into[auditPage](t, d.do("GET", "/api/v1/audit?channel=check:lobby&user="+text, nil, asOwner))
+		if len(changes.Changes) != 1 || changes.Changes[0].UserID != "check:41" {
+			t.Errorf("%q has the changes %+v", text, changes.Changes)
+		}
+	}
+	if c := into[card](t, d.do("GET", room+"/users/check:410", nil, asOwner)); len(c.Entries) != 1 || c.Verdict.Limit != "burst" {
+		t.Errorf("the card: %+v", c)
+	}
+	into[any](t, d.do("GET", room+"/policy", nil, asOwner))
+}
+
+// rooms are messages of one user in so many rooms.
+func rooms(from, to int) (batch checkedBatch) {
+	for i := from; i < to; i++ {
+		batch.Messages = append(batch.Messages, checkedMessage{Channel: fmt.Sprint("room", i), UserID: "41"})
+	}
+	return batch
+}
+
+// TestCheck_ShareOfRooms: a server that takes users for rooms is told so before memory runs out. It goes on with those that it has, listed rooms always have
+// a place, and other servers still open theirs.
+func TestCheck_ShareOfRooms(t *testing.T) {
+	var entered []string
+	d, asServer := checking(t, func(o *Options) { o.Entered = func(id string) { entered = append(entered, id) } })
+	const share = mostCheckedChannels / 2
+	for from := 0; from < share-1; from += mostChecked {
+		into[any](t, d.do("POST", "/api/v1/check/batch", rooms(from, min(from+mostChecked, share-1)), asServer))
+	}
+	beyond := d.do("POST", "/api/v1/check/batch", rooms(share-1, share+1), asServer)
+	if beyond.StatusCode != http.StatusUnprocessableEntity || len(d.server.Asked()) != share-1 {
+		t.Errorf("two for one place: %s, %d have one", beyond.Status, len(d.server.Asked()))
+	}
+	d.check(checkedMessage{Channel: "room4999", UserID: "41"}, http.StatusOK, asServer)
+	a := d.do("POST", "/api/v1/check", checkedMessage{Channel: strings.Repeat("one too many ", 10), UserID: "41"}, asServer)
+	for _, says := range []string{`"may-check\" has opened 5000 since the start, and 5000 of all 10000 are free`, "List the channel in [check] channels"} {
+		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), says) || strings.Count(string(a.body), "one too many") > 6 {
+			t.Errorf("%s %s", a.Status, a.body)
+		}
+	}
+	d.check(checkedMessage{Channel: "room7", UserID: "41"}, http.StatusOK, asServer)
+	d.check(checkedMessage{Channel: lobby, UserID: "41"}, http.StatusOK, asServer)
+	if len(entered) != share+1 || entered[7] != "room7" || entered[share] != lobby {
+		t.Errorf("told of %d channels", len(entered))
+	}
+
+	other, err := d.store.NewToken(t.Context(), journal.Holder{Name: "other", Access: journal.AccessCheck}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	into[any](t, d.do("POST", "/api/v1/check/batch", rooms(6000, 7000), bearing(other)))
+	d.check(checkedMessage{Channel: "one too many", UserID: "41"}, http.StatusOK, bearing(other))
+}
+
+// TestCheckedChannels_NobodyTakesTheLastPlaces: however many holders open what they can, the next one opens some.
+func TestCheckedChannels_NobodyTakesTheLastPlaces(t *testing.T) {
+	var c checkedChannels
+	nothing, unlisted := func(string) {}, func(string) bool { return false }
+	for holder := range 12 {
+		opened := 0
+		for refused := ""; refused == ""; opened++ {
+			refused, _, _ = c.add([]string{fmt.Sprint(holder, "/", opened)}, fmt.Sprint(holder), unlisted, nothing)
+		}
+		if opened < 2 {
+			t.Fatalf("holder %d opens no channel; %d have a place", holder, len(c.all()))
+		}
+	}
+	if n := len(c.all()); n > mostCheckedChannels {
+		t.Errorf("%d have a place", n)
+	}
+	if refused, _, _ := c.add([]string{"listed"}, "0", func(string) bool { return true }, nothing); refused != "" {
+		t.Error("a listed one has none")
+	}
+}
