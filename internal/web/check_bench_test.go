@@ -117,7 +117,7 @@ func emptyHandler(w http.ResponseWriter, r *http.Request) {
 // benchCheck runs a dashboard, and returns POST /check and POST /check/batch there: with a token, a real database, and connections that stay open.
 func benchCheck(b *testing.B) (single, batch *asked) {
 	b.Helper()
-	d := dash(b, generous)
+	d := dash(b, generous, inSpace)
 	token, err := d.store.NewToken(context.Background(), journal.Holder{Name: "gameserver", Access: journal.AccessCheck}, 0)
 	if err != nil {
 		b.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 )
@@ -36,7 +37,7 @@ const (
 // feed numbers the frames and hands them to its readers, without ever waiting for one.
 type feed struct {
 	key     string     // of this process, for the names of its feeds
-	mu      sync.Mutex // held while frames are made too, so that a snapshot and the changes after it fit
+	mu      sync.Mutex // held while frames are made too, so that an older state never comes last; but not while a snapshot is
 	seq     uint64
 	past    past
 	readers map[*reader]struct{}
@@ -78,38 +79,70 @@ func (f *feed) len() int {
 	return len(f.readers)
 }
 
-// join adds a reader who has seen this feed so far. Their first frames are those that came since, and then a status; where these aren't all kept, or
-// it was another feed, the first is the one that snapshot makes, which tells everything up to its number. What waits to be published goes out before.
-// It returns nil once the feed is closed.
-func (f *feed) join(channel string, seen seen, waiting func() []frame, status, snapshot func() frame) (*reader, error) {
+// errFeedEnded is for readers who come after the end.
+var errFeedEnded = errors.New("the live feed has ended")
+
+// resume adds a reader who has seen this feed so far. Their first frames are those that came since, and then a status. What waits to be published goes out
+// before. It returns nil where it was another feed, or where what came since isn't all kept.
+func (f *feed) resume(channel string, seen seen, waiting func() []frame, status func() frame) (*reader, error) {
+	if seen.feed != "" && seen.feed != f.name(channel) {
+		return nil, nil
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed {
+	if !f.past.has(seen.after, f.seq) {
 		return nil, nil
 	}
 	if err := f.number(waiting()); err != nil {
 		return nil, err
 	}
-	standing := snapshot
-	var missed [][]byte
-	if seen.feed == "" || seen.feed == f.name(channel) {
-		var resumes bool
-		if missed, resumes = f.past.after(seen.after, f.seq, channel); resumes {
-			standing = status
-		}
+	return f.add(channel, seen.after, nil, status)
+}
+
+// begin adds a reader whose first frame is a snapshot, as of a frame that was published just now. It returns nil where what came since isn't all kept.
+func (f *feed) begin(channel string, first snapshot, status func() frame) (*reader, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.add(channel, first.seq, [][]byte{first.data}, status)
+}
+
+// add adds a reader who begins with some frames, and goes on with those after a number.
+func (f *feed) add(channel string, after uint64, begins [][]byte, status func() frame) (*reader, error) {
+	if f.closed {
+		return nil, errFeedEnded
 	}
-	fr := standing()
+	missed, ok := f.past.after(after, f.seq, channel)
+	if !ok {
+		return nil, nil
+	}
+	fr := status()
 	fr.Seq = f.seq
 	data, err := json.Marshal(fr)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{channel, make(chan []byte, len(missed)+readerBuffer)}
-	for _, data := range append(missed, data) {
+	begins = append(append(begins, missed...), data)
+	r := &reader{channel, make(chan []byte, len(begins)+readerBuffer)}
+	for _, data := range begins {
 		r.frames <- data
 	}
 	f.readers[r] = struct{}{}
 	return r, nil
+}
+
+// at returns the number of the last frame.
+func (f *feed) at() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seq
+}
+
+// next publishes what waits, and returns the number of the last frame.
+func (f *feed) next(waiting func() []frame) (uint64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err := f.number(waiting())
+	return f.seq, err
 }
 
 // leave removes a reader. One that was dropped has left already.

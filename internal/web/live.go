@@ -20,6 +20,9 @@ const (
 // signedOut is the WebSocket status that tells the page to ask for a sign-in; the codes from 4000 on are an application's own.
 const signedOut websocket.StatusCode = 4401
 
+// tooManyFeeds is the status of a feed that is one too many; the reason is a sentence for people.
+const tooManyFeeds websocket.StatusCode = 4429
+
 // pump publishes what changes until ctx ends: users every feedPeriod, the status every second.
 func (s *Server) pump(ctx context.Context) {
 	ticker := time.NewTicker(feedPeriod)
@@ -39,6 +42,7 @@ func (s *Server) pump(ctx context.Context) {
 		if turn%int(time.Second/feedPeriod) == 0 {
 			s.tallies.tick(s.opts.Now())
 			s.previews.forget(s.opts.Now())
+			s.begins.forget()
 			err = errors.Join(err, s.feed.publishStatus(s.statusFrame), s.feed.publish(s.savedFrames))
 		}
 		if err != nil {
@@ -105,20 +109,46 @@ func (s *Server) serveLive(w http.ResponseWriter, r *http.Request, who caller) e
 	defer cancel()
 	defer context.AfterFunc(s.ending, cancel)() // this closes the connection even where it waits for the reader's goodbye
 	ctx = conn.CloseRead(ctx)
-	reader, err := s.feed.join(channel, before, s.changeFrames,
-		func() frame { return s.statusFrame(channel) }, func() frame { return s.snapshotFrame(channel) })
-	if err != nil {
-		s.opts.Log.Error("live feed", "error", err)
+	if reason := s.seats.take(who.name); reason != "" {
+		conn.Close(tooManyFeeds, reason+": close a page that you don't need")
 		return nil
 	}
-	if reader == nil {
-		conn.Close(websocket.StatusGoingAway, "chatguard is stopping")
-		return nil
-	}
-	defer s.feed.leave(reader)
-	code, reason := s.stream(ctx, conn, reader, who)
+	defer s.seats.leave(who.name)
+	code, reason := s.follow(ctx, conn, channel, before, who)
 	conn.Close(code, reason) // the reader may be gone
 	return nil
+}
+
+// follow writes a channel's frames to a reader until that ends, and returns why it did.
+func (s *Server) follow(ctx context.Context, conn *websocket.Conn, channel string, before seen, who caller) (websocket.StatusCode, string) {
+	reader, err := s.join(ctx, channel, before)
+	switch {
+	case errors.Is(err, errFeedEnded):
+		return websocket.StatusGoingAway, "chatguard is stopping"
+	case ctx.Err() != nil:
+		return websocket.StatusNormalClosure, ""
+	case err != nil:
+		s.opts.Log.Error("live feed", "error", err)
+		return websocket.StatusInternalError, "chatguard's log says why"
+	}
+	defer s.feed.leave(reader)
+	return s.stream(ctx, conn, reader, who)
+}
+
+// join adds a reader to the feed of a channel. Who has seen it so far goes on there; anybody else begins with a snapshot, which is made while the feed
+// goes on.
+func (s *Server) join(ctx context.Context, channel string, before seen) (*reader, error) {
+	status := func() frame { return s.statusFrame(channel) }
+	reader, err := s.feed.resume(channel, before, s.changeFrames, status)
+	for reader == nil && err == nil {
+		var first snapshot
+		first, err = s.begins.of(ctx, channel, s.feed.at, func() (uint64, error) { return s.feed.next(s.changeFrames) },
+			func() frame { return s.snapshotFrame(channel) })
+		if err == nil {
+			reader, err = s.feed.begin(channel, first, status)
+		}
+	}
+	return reader, err
 }
 
 // feedRefused logs it. Where another site's proxy asks for a host of its own, every feed is refused, and whoever mounts the dashboard can mend that:

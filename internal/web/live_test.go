@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -197,8 +199,11 @@ func joined(t *testing.T, f *feed, channel string) *reader {
 // joinedAfter is a reader of a feed who has seen everything up to a frame.
 func joinedAfter(t *testing.T, f *feed, channel string, after uint64) *reader {
 	t.Helper()
-	r, err := f.join(channel, seen{f.name(channel), after}, func() []frame { return nil },
-		func() frame { return frame{Type: statusFrame} }, func() frame { return frame{Type: snapshotFrame} })
+	status := func() frame { return frame{Type: statusFrame} }
+	r, err := f.resume(channel, seen{f.name(channel), after}, func() []frame { return nil }, status)
+	if r == nil && err == nil {
+		r, err = f.begin(channel, snapshot{f.at(), []byte(fmt.Sprintf(`{"type":"snapshot","seq":%d}`, f.at()))}, status)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +213,7 @@ func joinedAfter(t *testing.T, f *feed, channel string, after uint64) *reader {
 func TestASlowReaderIsDropped(t *testing.T) {
 	f := newFeed(noon)
 	slow := joined(t, f, "")
-	for range readerBuffer {
+	for range readerBuffer + 1 { // one too many
 		if err := f.publish(func() []frame { return []frame{{Type: throttledFrame, Channel: channelID}} }); err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +222,7 @@ func TestASlowReaderIsDropped(t *testing.T) {
 	for range slow.frames {
 		frames++
 	}
-	if frames != readerBuffer || f.len() != 0 {
+	if frames != readerBuffer+2 || f.len() != 0 { // with the snapshot and the status
 		t.Errorf("the slow reader has %d frames, and %d readers are left", frames, f.len())
 	}
 	f.leave(slow) // dropped already: does nothing
@@ -230,12 +235,12 @@ func TestAFeedOfOneChannelLeavesOutTheOthers(t *testing.T) {
 	err := f.publish(func() []frame {
 		return []frame{{Type: throttledFrame, Channel: "1"}, {Type: throttledFrame, Channel: "2"}}
 	})
-	if err != nil || len(one.frames) != 2 || len(all.frames) != 3 {
+	if err != nil || len(one.frames) != 3 || len(all.frames) != 4 {
 		t.Errorf("%v; channel 1 has %d frames, all have %d", err, len(one.frames), len(all.frames))
 	}
 	f.close()
-	if joined(t, f, "") != nil {
-		t.Error("a closed feed was joined")
+	if r, err := f.begin("", snapshot{}, nil); r != nil || !errors.Is(err, errFeedEnded) {
+		t.Errorf("a closed feed was joined: %v", err)
 	}
 }
 

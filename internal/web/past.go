@@ -34,10 +34,13 @@ func (p *past) add(fr pastFrame) {
 	}
 }
 
+// has reports whether all frames that came after one are kept, and that one was ours.
+func (p *past) has(seq, newest uint64) bool { return p.gone <= seq && seq <= newest }
+
 // after returns the frames of a channel, or of all of them, that came after one; ok is false when some of them aren't kept, or when that one
 // never was: it is another process's.
 func (p *past) after(seq, newest uint64, channel string) (frames [][]byte, ok bool) {
-	if seq < p.gone || seq > newest {
+	if !p.has(seq, newest) {
 		return nil, false
 	}
 	first := sort.Search(len(p.frames), func(i int) bool { return p.frames[i].seq > seq })

@@ -53,7 +53,7 @@ func TestAReaderGoesOnWhereTheyWere(t *testing.T) {
 func TestWhatWaitsGoesOutBeforeAReaderGoesOn(t *testing.T) {
 	f := newFeed(noon)
 	waiting := func() []frame { return []frame{{Type: throttledFrame, Channel: "1"}} }
-	r, err := f.join("1", seen{f.name("1"), uint64(noon.UnixMicro())}, waiting, func() frame { return frame{Type: statusFrame} }, nil)
+	r, err := f.resume("1", seen{f.name("1"), uint64(noon.UnixMicro())}, waiting, func() frame { return frame{Type: statusFrame} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,10 +66,10 @@ func TestAReaderWhoWasAwayTooLongBeginsAnew(t *testing.T) {
 	publishIn(t, f, "1")
 	before := uint64(noon.Add(-time.Minute).UnixMicro()) + 600 // an earlier process published 600 frames in its minute
 	for _, after := range []uint64{0, before, began - 1, began + 2} {
-		wantFrames(t, joinedAfter(t, f, "1", after), "snapshot 1")
+		wantFrames(t, joinedAfter(t, f, "1", after), "snapshot 1", "status 1")
 	}
 	publishIn(t, f, strings.Split(strings.Repeat("1 ", pastFrames-1)+"1", " ")...)
-	wantFrames(t, joinedAfter(t, f, "1", began), fmt.Sprintf("snapshot %d", pastFrames+1))
+	wantFrames(t, joinedAfter(t, f, "1", began), fmt.Sprintf("snapshot %d", pastFrames+1), fmt.Sprintf("status %d", pastFrames+1))
 	if n := len(joinedAfter(t, f, "1", began+1).frames); n != pastFrames+1 {
 		t.Errorf("%d frames, want all that are kept and a status", n)
 	}

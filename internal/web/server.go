@@ -92,6 +92,8 @@ type Server struct {
 	board   *board
 	tallies *tallies
 	feed    *feed
+	seats   seats // of live feeds
+	begins  *snapshots
 	live    gate        // the WebSockets being served
 	refused sync.Once   // tells of the first live feed that was
 	proxied sync.Once   // tells of the first request through a proxy that isn't trusted
@@ -120,7 +122,7 @@ func New(opts Options) (*Server, error) {
 	if opts.Metrics == nil {
 		opts.Metrics = metrics.NewSet()
 	}
-	s := &Server{opts: opts, board: newBoard(), feed: newFeed(opts.Now()), tallies: newTallies(opts.Metrics, opts.Now()), previews: newPreviews()}
+	s := &Server{opts: opts, board: newBoard(), feed: newFeed(opts.Now()), begins: newSnapshots(), tallies: newTallies(opts.Metrics, opts.Now()), previews: newPreviews()}
 	s.ending, s.cut = context.WithCancel(context.Background())
 	var err error
 	if s.access, err = newAccess(opts); err != nil {

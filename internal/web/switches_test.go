@@ -194,7 +194,7 @@ func TestAChangedSwitchIsToldWithTheStatus(t *testing.T) {
 		if err := server.announceSwitched(switched); err != nil {
 			t.Fatal(err)
 		}
-		if want := 1 + 2*len(switched); len(r.frames) != want { // the snapshot; the policy and the status
+		if want := 2 + 2*len(switched); len(r.frames) != want { // the snapshot and a status; the policy and the status
 			t.Errorf("%v: %d frames, want %d", switched, len(r.frames), want)
 		}
 	}

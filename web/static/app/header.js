@@ -95,7 +95,7 @@ function Lost({ feed }) {
   return html`
     <div class="lost" role="alert">
       <p>
-        <strong>No connection to chatguard.</strong>
+        <strong>${feed.why ? "No live updates." : "No connection to chatguard."}</strong> ${feed.why && `${feed.why}.`}
         ${feed.lastFrame > 0 && ` What you see is from ${clock(feed.lastFrame)}.`} It is tried again by itself.
       </p>
       <button onClick=${retryNow}>Try now</button>

@@ -11,6 +11,8 @@ const longestPause = 8000; // between two attempts, ms
 const farewell = 300; // how long a row is seen leaving, ms
 const quiet = 3000; // announcements are at least so far apart, ms
 const signedOutCode = 4401;
+const tooManyCode = 4429; // the reason is a sentence for people
+const longPause = 30000; // before another attempt where too many feeds are open, ms
 
 let socket = null;
 let feed = ""; // the name of the feed that the state has followed
@@ -41,7 +43,7 @@ function follow() {
   stop();
   const mine = (socket = new WebSocket(liveAddress(state.channel, feed, seen)));
   mine.onmessage = (event) => mine === socket && receive(JSON.parse(event.data));
-  mine.onclose = (event) => mine === socket && lost(event.code);
+  mine.onclose = (event) => mine === socket && lost(event.code, event.reason);
   update((s) => (s.feed = { state: s.feed.state === "lost" ? "lost" : "connecting", lastFrame: s.feed.lastFrame }));
 }
 
@@ -63,14 +65,15 @@ export function retryNow() {
   if (state.session === "in" && state.feed.state === "lost") follow();
 }
 
-async function lost(code) {
+async function lost(code, reason) {
   stop();
   if (code === signedOutCode && !state.me.mounted) return shutOut(); // else the site that we are part of says what to do
   update((s) => {
     if (s.feed.state !== "lost") s.announcement = "The connection to chatguard is lost.";
-    s.feed = { ...s.feed, state: "lost" };
+    s.feed = { ...s.feed, state: "lost", why: code === tooManyCode ? reason : "" };
   });
-  const pause = Math.min(longestPause, 250 * 2 ** attempts++) * (0.5 + Math.random() / 2);
+  const most = code === tooManyCode ? longPause : Math.min(longestPause, 250 * 2 ** attempts++);
+  const pause = most * (0.5 + Math.random() / 2);
   retry = setTimeout(async () => {
     try {
       const { body } = await request("GET", "/channels"); // a refused WebSocket doesn't tell why

@@ -9,7 +9,7 @@ export const state = {
   channels: [], // {id, login, paused_by, raid_until}
   wanted: "", // the ID of the one that the address bar names; empty means the first
   channel: null, // the ID of the one shown; empty while there is none to show, null before that is known
-  feed: { state: "connecting", lastFrame: 0 }, // "connecting", "open", "lost"; when the last frame came, ms
+  feed: { state: "connecting", lastFrame: 0 }, // "connecting", "open", "lost"; when the last frame came, ms; why, where chatguard says why it is lost
   clockLead: 0, // how far chatguard's clock is ahead of the browser's, ms
   status: null, // as the live feed sends it
   policy: null, // {etag, mode, in_force, saved}: mode is as stated, in_force with a pause laid over it
