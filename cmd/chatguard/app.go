@@ -71,6 +71,7 @@ func newAppOn(ctx context.Context, n network, cfg config.Config, log *slog.Logge
 
 func (a *app) open(ctx context.Context, dial dialer) (err error) {
 	s := site(a.config.Web)
+	s.Log = a.log
 	if a.listener == nil {
 		if a.listener, err = s.Open(); err != nil {
 			return err

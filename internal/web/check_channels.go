@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -127,6 +126,3 @@ func (s *Server) userMeant(ctx context.Context, channel, text string) (string, e
 	}
 	return text, err
 }
-
-// quoted is a text as a problem quotes it: not more than its beginning.
-func quoted(text string) string { return fmt.Sprintf("%.60q", text) }

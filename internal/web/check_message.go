@@ -222,5 +222,5 @@ func (c *checkReader) fail(key, format string, args ...any) error {
 }
 
 func unknownKey(path, known string) error {
-	return refuse(http.StatusBadRequest, "That can't be read: unknown key %.60q (known: %s).", path, known)
+	return refuse(http.StatusBadRequest, "That can't be read: unknown key %s (known: %s).", quoted(path), known)
 }

@@ -14,7 +14,8 @@ var ErrInUse = errors.New("is in use by another program")
 // windowsInUse is what Windows calls syscall.EADDRINUSE; elsewhere no error has this number.
 const windowsInUse = syscall.Errno(10048)
 
-// Open listens at the Site's address, with TLS where it has a certificate. The error is one line that names the address and the mend.
+// Open listens at the Site's address, with TLS where it has a certificate. Connections for which there is no room are
+// closed at once. The error is one line that names the address and the mend.
 func (s Site) Open() (net.Listener, error) {
 	certificate, err := s.loadCertificate()
 	if err != nil {
@@ -28,10 +29,12 @@ func (s Site) Open() (net.Listener, error) {
 		return nil, fmt.Errorf("%s needs more rights than this user has: set [web] listen to a port above 1023", s.Listen)
 	case err != nil:
 		return nil, fmt.Errorf("[web] listen: %w", err)
-	case certificate == nil:
-		return listener, nil
 	}
-	return tls.NewListener(listener, &tls.Config{
+	bounded := boundedListener{listener.(*net.TCPListener), newConnections(s)}
+	if certificate == nil {
+		return bounded, nil
+	}
+	return tls.NewListener(bounded, &tls.Config{
 		Certificates: []tls.Certificate{*certificate},
 		MinVersion:   tls.VersionTLS12,
 		NextProtos:   []string{"http/1.1"}, // a WebSocket needs it

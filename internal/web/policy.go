@@ -83,7 +83,7 @@ func (s *Server) putPolicy(w http.ResponseWriter, r *http.Request, who caller) e
 		return err
 	}
 	var policy wholePolicy
-	if err := readJSON(w, r, &policy); err != nil {
+	if err := readJSONUpTo(w, r, &policy, maxBody); err != nil {
 		return err
 	}
 	return s.revise(w, r, channel, func() chatguard.Policy { return policy.Policy }, s.keepPolicy(channel, who.name))

@@ -61,7 +61,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, _ caller) error
 // readCandidate reads the policy that is asked about, and over how many hours.
 func (s *Server) readCandidate(w http.ResponseWriter, r *http.Request, channel string) (policy chatguard.Policy, hours int, err error) {
 	var in previewWanted
-	if err := readJSON(w, r, &in); err != nil {
+	if err := readJSONUpTo(w, r, &in, maxBody); err != nil {
 		return policy, 0, err
 	}
 	if in.Policy == nil {

@@ -9,7 +9,10 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
+
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // problem is an error with what its reader may know: an RFC 9457 problem document. The cause stays in the log.
@@ -68,6 +71,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, err error) {
 	if !errors.As(err, &p) {
 		p = refuse(http.StatusInternalServerError, "Something went wrong here; chatguard's log says what.").because(err)
 	}
+	p.Detail = journal.Clip(p.Detail, maxDetail)
 	level := slog.LevelDebug
 	if p.Status >= http.StatusInternalServerError {
 		level = slog.LevelError
@@ -89,16 +93,25 @@ func writeJSON(w http.ResponseWriter, value any) error {
 	return nil
 }
 
-// maxBody bounds what a request may bring.
-const maxBody = 1 << 20
+// What a request may bring, in bytes.
+const (
+	maxBody       = 1 << 20  // with a policy, or messages to be judged
+	maxSmallBody  = 64 << 10 // with anything else
+	maxSecretBody = 4 << 10  // by which somebody signs in: anybody may send it
+)
 
-// readJSON reads the request's body: one JSON value without unknown keys, and not null, which says nothing.
+// readJSON reads a small request's body: one JSON value without unknown keys, and not null, which says nothing.
 func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
+	return readJSONUpTo(w, r, into, maxSmallBody)
+}
+
+// readJSONUpTo is readJSON for a body of that many bytes at most.
+func readJSONUpTo(w http.ResponseWriter, r *http.Request, into any, most int64) error {
 	if err := saysJSON(r); err != nil {
 		return err
 	}
 	var value json.RawMessage
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 	err := dec.Decode(&value)
 	if err == nil {
 		err = strictly(value, into)
@@ -150,8 +163,28 @@ func strictly(value []byte, into any) error {
 func inWords(err error) string {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
-		return err.Error()
+		return clipUnknown(err.Error())
 	}
 	path := strings.Split(wrong.Field, ".") // it names types too that only Go knows of
-	return fmt.Sprintf("%q has the wrong kind of value (%s)", path[len(path)-1], wrong.Value)
+	return fmt.Sprintf("%s has the wrong kind of value (%s)", quoted(path[len(path)-1]), journal.Clip(wrong.Value, maxQuoted))
 }
+
+// clipUnknown shortens the name of a key that encoding/json doesn't know.
+func clipUnknown(text string) string {
+	const before = "json: unknown field "
+	if name, ok := strings.CutPrefix(text, before); ok {
+		if key, err := strconv.Unquote(name); err == nil {
+			return before + quoted(key)
+		}
+	}
+	return text
+}
+
+// maxQuoted is how many bytes of a request a problem quotes, and maxDetail how many a detail has, whoever has written it.
+const (
+	maxQuoted = 60
+	maxDetail = 600
+)
+
+// quoted is a text of a request as a problem quotes it: not more than its beginning.
+func quoted(text string) string { return strconv.Quote(journal.Clip(text, maxQuoted)) }

@@ -57,9 +57,9 @@ func onlyKnown(values url.Values, keys []string) error {
 		switch {
 		case slices.Contains(keys, key):
 		case len(keys) == 0:
-			return refuse(http.StatusUnprocessableEntity, "Nothing can be asked for here, and %q isn't known.", key)
+			return refuse(http.StatusUnprocessableEntity, "Nothing can be asked for here, and %s isn't known.", quoted(key))
 		default:
-			return refuse(http.StatusUnprocessableEntity, "What can be asked for here is %s, not %q.", strings.Join(keys, ", "), key)
+			return refuse(http.StatusUnprocessableEntity, "What can be asked for here is %s, not %s.", strings.Join(keys, ", "), quoted(key))
 		}
 	}
 	return nil
@@ -90,7 +90,7 @@ func (q *query) number(key string, usual, least, most int64) int64 {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < least || n > most {
-		q.fail("%q is a whole number from %d to %d, not %q.", key, least, most, text)
+		q.fail("%q is a whole number from %d to %d, not %s.", key, least, most, quoted(text))
 	}
 	return n
 }
@@ -103,7 +103,7 @@ func (q *query) time(key string) time.Time {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil || at.Year() < 1970 || at.Year() > 2115 { // the years that messages can be of
-		q.fail("%q is a time such as 2026-01-05T20:00:00Z, not %q.", key, text)
+		q.fail("%q is a time such as 2026-01-05T20:00:00Z, not %s.", key, quoted(text))
 	}
 	return at
 }
@@ -112,7 +112,7 @@ func (q *query) time(key string) time.Time {
 func oneOf[T ~string](q *query, key string, known []T) T {
 	text := T(q.values.Get(key))
 	if text != "" && !slices.Contains(known, text) {
-		q.fail("%q is one of %s, not %q.", key, strings.Trim(fmt.Sprintf("%q", known), "[]"), text)
+		q.fail("%q is one of %s, not %s.", key, strings.Trim(fmt.Sprintf("%q", known), "[]"), quoted(string(text)))
 	}
 	return text
 }

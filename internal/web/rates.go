@@ -23,7 +23,7 @@ func (s *Server) getRates(w http.ResponseWriter, r *http.Request, _ caller) erro
 	name := r.URL.Query().Get("span")
 	i := slices.IndexFunc(spans[:], func(s span) bool { return s.name == name || name == "" })
 	if i < 0 {
-		return refuse(http.StatusBadRequest, `The span is "hour" or "day", not %q.`, name)
+		return refuse(http.StatusBadRequest, `The span is "hour" or "day", not %s.`, quoted(name))
 	}
 	return writeJSON(w, s.tallies.over(i, r.URL.Query().Get("channel")))
 }

@@ -55,7 +55,7 @@ func TestRefusals(t *testing.T) {
 		{"text in place of a number", "PUT", policyPath, map[string]any{"limits": []any{map[string]any{"queue": "x"}}},
 			[]func(*http.Request){asOwner, matching}, 400, `"queue" has the wrong kind of value (string)`},
 		{"no JSON", "PUT", policyPath, "x", []func(*http.Request){asOwner, matching, header("Content-Type", "text/plain")}, 415, "JSON"},
-		{"too large", "POST", "/api/v1/session", map[string]string{"code": strings.Repeat("x", maxBody)}, nil, 413, "bytes"},
+		{"too large", "POST", "/api/v1/session", map[string]string{"code": strings.Repeat("x", maxSecretBody)}, nil, 413, "4096 bytes"},
 		{"neither code nor token", "POST", "/api/v1/session", map[string]string{}, nil, 400, "code or a token"},
 		{"no limits any more", "PUT", policyPath, map[string]any{}, []func(*http.Request){asOwner, matching}, 422, `lacks "mode"`},
 		{"null for a list", "PUT", policyPath, map[string]any{"mode": "observe", "exempt": nil, "timezone": "", "limits": []any{}, "penalties": nil}, []func(*http.Request){asOwner, matching}, 422, `lacks "exempt"`},

@@ -58,7 +58,7 @@ func otherwise(methods []string) handler {
 	allowed := strings.Join(slices.Sorted(slices.Values(methods)), ", ")
 	return func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Allow", allowed)
-		return refuse(http.StatusMethodNotAllowed, "%q can't be done here, only %s.", r.Method, allowed)
+		return refuse(http.StatusMethodNotAllowed, "%s can't be done here, only %s.", quoted(r.Method), allowed)
 	}
 }
 
@@ -109,7 +109,7 @@ func (s *Server) guarded(next http.Handler) (http.Handler, error) {
 			return refuse(http.StatusNotFound, "What is mounted here gets a path without its first slash: strip the mount's path without its last one.")
 		}
 		if s.opts.Authorize == nil && !site.knowsHost(r) {
-			return refuse(http.StatusMisdirectedRequest, "chatguard isn't known as %q. Set [web] public_url to the address people use.", r.Host)
+			return refuse(http.StatusMisdirectedRequest, "chatguard isn't known as %s. Set [web] public_url to the address people use.", quoted(r.Host))
 		}
 		if err := crossOrigin.Check(r); err != nil {
 			return refuse(http.StatusForbidden, "Another site's page may not change anything here.").because(err)

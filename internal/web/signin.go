@@ -27,7 +27,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
 		return errNoSessions()
 	}
 	var in secret
-	if err := readJSON(w, r, &in); err != nil {
+	if err := readJSONUpTo(w, r, &in, maxSecretBody); err != nil {
 		return err
 	}
 	if (in.Code == "") == (in.Token == "") {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"log/slog"
 	"net"
 	"net/netip"
 	"net/url"
@@ -16,6 +17,7 @@ type Site struct {
 	PublicURL      *url.URL       // behind a proxy: the address people use; its path is the mount path. Nil without one
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 	Token          string         // the owner's token; empty means that only sign-in links open the dashboard
+	Log            *slog.Logger   // of Open; nil means slog.Default
 }
 
 // Link is the address that signs in with a one-time code. addr is the address listened on; empty means Listen.

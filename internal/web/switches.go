@@ -84,7 +84,7 @@ func lengthAsked(w http.ResponseWriter, r *http.Request) (time.Duration, error) 
 	}
 	length, err := journal.ParseLength(*wanted.For)
 	if err != nil || length == 0 { // 0 would be as if it didn't say
-		return 0, refuse(http.StatusUnprocessableEntity, "\"for\" is a length of time such as \"10m\", \"1h30m\" or \"2d\", not %q.", *wanted.For)
+		return 0, refuse(http.StatusUnprocessableEntity, "\"for\" is a length of time such as \"10m\", \"1h30m\" or \"2d\", not %s.", quoted(*wanted.For))
 	}
 	return length, nil
 }

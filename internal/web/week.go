@@ -58,7 +58,7 @@ func (s *Server) getWeek(w http.ResponseWriter, r *http.Request, _ caller) error
 func limitOfWeek(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
 	limits = slices.DeleteFunc(limits, func(l chatguard.Limit) bool { return l.Per == chatguard.PerChannel || name != "" && l.Name != name })
 	if len(limits) == 0 {
-		return chatguard.Limit{}, refuse(http.StatusUnprocessableEntity, "There is no limit %q that a user has an allowance of their own in.", name)
+		return chatguard.Limit{}, refuse(http.StatusUnprocessableEntity, "There is no limit %s that a user has an allowance of their own in.", quoted(name))
 	}
 	return slices.MaxFunc(limits, func(a, b chatguard.Limit) int { return cmp.Compare(tellsOfWeek(a), tellsOfWeek(b)) }), nil
 }

@@ -1,0 +1,54 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chatguard/chatguard"
+)
+
+// TestBodies_Bounded: a request may bring as much as it needs.
+func TestBodies_Bounded(t *testing.T) {
+	d := dash(t)
+	text := func(bytes int) string { return strings.Repeat("x", bytes) }
+	matching := header("If-Match", "*")
+	d.refused("a secret", "POST", "/api/v1/session", secret{Code: text(4 << 10)}, nil, 413, "more than the 4096 bytes")
+	d.refused("a length", "POST", channelPath+"/raid", map[string]string{"for": text(64 << 10)}, owned, 413, "more than the 65536 bytes")
+	d.refused("an override", "PUT", channelPath+"/users/41/override", map[string]string{"timezone": text(64 << 10)}, owned, 413, "more than the 65536 bytes")
+	policy := chatguard.DefaultPolicy()
+	policy.Timezone = text(64 << 10)
+	d.refused("a large policy", "PUT", policyPath, policy, append(owned, matching), 422, "timezone")
+	policy.Timezone = text(1 << 20)
+	d.refused("a larger one", "PUT", policyPath, policy, append(owned, matching), 413, "more than the 1048576 bytes")
+}
+
+// TestProblems_QuoteLittle: whatever somebody sends, a problem says no more than its beginning.
+func TestProblems_QuoteLittle(t *testing.T) {
+	d := dash(t)
+	long := strings.Repeat("y", 4000)
+	policy := map[string]any{"mode": "observe", "exempt": []string{long}, "timezone": "UTC", "limits": []any{}, "penalties": map[string]any{}}
+	for name, a := range map[string]answer{
+		"key":          d.do("POST", "/api/v1/session", map[string]string{long: "x"}),
+		"number":       d.do("PUT", policyPath, map[string]any{"exempt": jsonNumber(strings.Repeat("7", 4000))}, asOwner, header("If-Match", "*")),
+		"role":         d.do("PUT", policyPath, policy, asOwner, header("If-Match", "*")),
+		"channel":      d.do("GET", "/api/v1/channels/"+long+"/policy", nil, asOwner),
+		"parameter":    d.do("GET", "/api/v1/journal?"+long+"=1", nil, asOwner),
+		"of a journal": d.do("GET", "/api/v1/journal?result="+long, nil, asOwner),
+		"span":         d.do("GET", "/api/v1/rates?span="+long, nil, asOwner),
+		"length":       d.do("POST", channelPath+"/raid", map[string]string{"for": long}, asOwner),
+		"limit":        d.do("GET", channelPath+"/users/41/week?limit="+long, nil, asOwner),
+	} {
+		most := maxQuoted
+		if name == "role" { // which others quote
+			most = maxDetail
+		}
+		if n := strings.Count(string(a.body), "y") + strings.Count(string(a.body), "7"); a.StatusCode/100 != 4 || n > most+10 {
+			t.Errorf("%s: %s, %d bytes are quoted: %.300s", name, a.Status, n, a.body)
+		}
+	}
+}
+
+// jsonNumber is a number of any length.
+type jsonNumber string
+
+func (n jsonNumber) MarshalJSON() ([]byte, error) { return []byte(n), nil }

@@ -1,0 +1,127 @@
+package web
+
+import (
+	"cmp"
+	"log/slog"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+
+	"github.com/chatguard/chatguard"
+)
+
+// origin is where a connection comes from. Each origin has room of its own: nobody who connects from elsewhere takes that of the servers that ask on this
+// machine.
+type origin int
+
+const (
+	localOrigin origin = iota // from this machine, if it isn't a trusted proxy
+	proxyOrigin               // from trusted proxies
+	otherOrigin               // from anywhere else
+)
+
+func (o origin) String() string {
+	return [...]string{localOrigin: "this machine", proxyOrigin: "trusted proxies", otherOrigin: "elsewhere"}[o]
+}
+
+// mostConnections are how many connections may be open from each origin, live feeds among them.
+var mostConnections = [...]int{localOrigin: 500, proxyOrigin: 1000, otherOrigin: 500}
+
+// mostOfAddress is how many of otherOrigin may come from one address.
+const mostOfAddress = 100
+
+// originOf returns the origin that an address belongs to.
+func (s Site) originOf(addr netip.Addr) origin {
+	switch {
+	case slices.ContainsFunc(s.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(addr) }):
+		return proxyOrigin
+	case addr.IsLoopback():
+		return localOrigin
+	}
+	return otherOrigin
+}
+
+// connections count those that are open. They are safe for concurrent use.
+type connections struct {
+	site      Site
+	most      [3]int // from each origin
+	ofAddress int    // of otherOrigin from one address
+
+	mu        sync.Mutex
+	open      [3]int
+	byAddress map[string]int // of otherOrigin, by chatguard.AddressKey
+
+	log  *slog.Logger
+	full [3]sync.Once // tells of the first connection that was refused
+}
+
+func newConnections(site Site) *connections {
+	return &connections{site: site, most: mostConnections, ofAddress: mostOfAddress, byAddress: map[string]int{}, log: cmp.Or(site.Log, slog.Default())}
+}
+
+// enter counts a connection from an address, if there is room for it. Whoever has entered has to leave, once.
+func (c *connections) enter(addr netip.Addr) (leave func(), ok bool) {
+	addr = addr.Unmap()
+	origin, key := c.site.originOf(addr), ""
+	if origin == otherOrigin {
+		key = chatguard.AddressKey(addr)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open[origin] >= c.most[origin] || key != "" && c.byAddress[key] >= c.ofAddress {
+		c.full[origin].Do(func() {
+			c.log.Warn("too many connections are open: new ones are closed, as others will be that come from there", "from", origin, "address", addr, "open", c.open[origin])
+		})
+		return nil, false
+	}
+	c.open[origin]++
+	if key != "" {
+		c.byAddress[key]++
+	}
+	return func() { c.leave(origin, key) }, true
+}
+
+func (c *connections) leave(origin origin, key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open[origin]--
+	if key == "" {
+		return
+	}
+	if c.byAddress[key]--; c.byAddress[key] == 0 {
+		delete(c.byAddress, key)
+	}
+}
+
+// boundedListener closes connections at once for which there is no room.
+type boundedListener struct {
+	*net.TCPListener
+	connections *connections
+}
+
+// Accept returns the next connection that there is room for.
+func (l boundedListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.AcceptTCP()
+		if err != nil {
+			return nil, err
+		}
+		leave, ok := l.connections.enter(conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr())
+		if ok {
+			return &boundedConn{TCPConn: conn, leave: sync.OnceFunc(leave)}, nil
+		}
+		conn.Close() // waiting for room would keep those out for whom there is some
+	}
+}
+
+// boundedConn gives its room back when it is closed.
+type boundedConn struct {
+	*net.TCPConn
+	leave func()
+}
+
+func (c *boundedConn) Close() error {
+	c.leave()
+	return c.TCPConn.Close()
+}
