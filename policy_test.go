@@ -135,3 +135,27 @@ func TestValidatePolicyIsADryRun(t *testing.T) {
 		}
 	}
 }
+
+// TestPolicyMemoryBytes_CountsLogs: a log counts as long as it can get, also one that counts in all channels.
+func TestPolicyMemoryBytes_CountsLogs(t *testing.T) {
+	bytes := func(per Scope, messages int) int64 {
+		t.Helper()
+		p := DefaultPolicy()
+		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Per: per, Messages: messages, Every: time.Hour})
+		n, err := p.MemoryBytes(1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, per := range []Scope{PerUser, PerUserEverywhere} {
+		if more := bytes(per, 1000) - bytes(per, 500); more < 1000*500*8 {
+			t.Errorf("%v: 500 messages of 1,000 users take %d bytes", per, more)
+		}
+	}
+	bad := DefaultPolicy()
+	bad.Limits[0].Burst = -1
+	if _, err := bad.MemoryBytes(1); err == nil {
+		t.Error("a burst of -1 takes memory")
+	}
+}

@@ -34,7 +34,7 @@ type Options struct {
 	// do. ok is false for who may not come in. It is asked with every request, before anything of the Guard is told, and for an open page again each second about
 	// the request that this began with: who may come in no longer is out within 5 s, or as soon as an answer comes. The request's path is the one below
 	// the Dashboard's. It must be quick and safe for concurrent use; Run waits at its end for what it has to say. Somebody without a name, or with an
-	// unknown role, isn't let in, and the log says so once for each role.
+	// unknown role, isn't let in, and the log says so once for each role. One name may have 20 pages open: give each person one of their own.
 	//
 	// Before it is asked, the page itself is told, which shows nothing then, /healthz and /api/v1/openapi.json.
 	//

@@ -95,8 +95,8 @@ func (r *reader) normalise(c *Config) error {
 // checkedChannel refuses what can't be the ID of a channel, and what is another one's name already.
 func checkedChannel(c *Config, id string, i int) error {
 	switch {
-	case id == "" || len(id) > journal.MaxID || !journal.IsPlain(id):
-		return fmt.Errorf("%q is no ID of a channel (want 1 to %d bytes without line breaks, as your server calls it)", id, journal.MaxID)
+	case id == "" || len(id) > journal.MaxAskedID || !journal.IsPlain(id):
+		return fmt.Errorf("%q is no ID of a channel (want 1 to %d bytes without line breaks, as your server calls it)", id, journal.MaxAskedID)
 	case slices.Contains(c.Check.Channels[:i], id):
 		return fmt.Errorf("%q is there twice", id)
 	case slices.Contains(c.Twitch.Channels, channelKey(id)):

@@ -123,7 +123,7 @@ func TestStarterRefuses(t *testing.T) {
 		want    string
 	}{
 		{Starter{Channel: "a\" b", Timezone: "UTC"}, `"a\" b" is no channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)`},
-		{Starter{Room: "a\nb", Timezone: "UTC"}, `"a\nb" is no ID of a channel (want 1 to 256 bytes without line breaks, as your server calls it)`},
+		{Starter{Room: "a\nb", Timezone: "UTC"}, `"a\nb" is no ID of a channel (want 1 to 250 bytes without line breaks, as your server calls it)`},
 		{Starter{Channel: "a", Timezone: "Berlin"}, `unknown timezone "Berlin" (want an IANA name such as Europe/Berlin)`},
 	} {
 		_, err := c.starter.Write()

@@ -10,6 +10,8 @@ const (
 	MaxName = 200
 	MaxID   = 256 // of an ID: those of users and channels are no longer
 	MaxText = 2000
+
+	MaxAskedID = 250 // of an ID that another chat's server has for a channel or user: what stands before it there counts, too
 )
 
 // cut stands for the rest of a text.

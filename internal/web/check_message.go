@@ -15,7 +15,6 @@ import (
 const (
 	maxMessageText = 8192 // bytes of a message's text, of which throttled ones keep the beginning
 	maxCost        = math.MaxInt32
-	mostAskedID    = 250 // bytes of a channel's or user's ID: with its space it is no longer than any other
 )
 
 // checkedMessage is what POST /check is sent, for the API's description; checkReader reads it.
@@ -193,7 +192,7 @@ func (c *checkReader) holds(m *chatguard.Message) error {
 		key, text string
 		most      int
 	}{
-		{"channel", m.ChannelID[space:], mostAskedID}, {"user_id", m.User.ID[space:], mostAskedID}, {"id", m.ID, journal.MaxID},
+		{"channel", m.ChannelID[space:], journal.MaxAskedID}, {"user_id", m.User.ID[space:], journal.MaxAskedID}, {"id", m.ID, journal.MaxID},
 		{"login", m.User.Login, journal.MaxName}, {"display_name", m.User.DisplayName, journal.MaxName},
 	} {
 		switch {

@@ -1,0 +1,29 @@
+package limits
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+// TestSetBytes_BoundsTheRows: so many users take no more than is said, and not much less.
+func TestSetBytes_BoundsTheRows(t *testing.T) {
+	log := Limit{Params: Params{Name: "log", Algorithm: "sliding-log", Messages: 100, Every: time.Minute}}
+	sets, err := Compile([]Limit{log}, Strikes{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := sets[PerUser]
+	for _, users := range []int{1, 10, 300, 5000} {
+		table := NewTable(set, 1_000_000)
+		for user := range users {
+			var d Decision
+			table.Judge(strconv.Itoa(user), &Request{At: 1, Cost: 1}, &d)
+		}
+		taken := int64(0)
+		table.each(func(_ int, s *shard) { taken += int64(len(s.rows)) * 8 })
+		if said := set.Bytes(users); taken > said || said > 2*taken {
+			t.Errorf("%d users take %d bytes, %d are said", users, taken, said)
+		}
+	}
+}
