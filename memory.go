@@ -54,8 +54,8 @@ func (m *Memory) add(table *limits.Table) {
 	m.Held += held
 }
 
-// MemoryBytes is about how much memory a Guard needs for so many users of one channel who are held to the policy; IDs that are no plain numbers take
-// some more. A sliding-log takes 8 bytes of each user for each of its messages, used or not. The error is New's.
+// MemoryBytes returns about how many bytes a Guard needs for the states of so many users of one channel under the policy. IDs that are no plain numbers need
+// some more. A sliding-log needs 8 bytes of each user for each of its messages, used or not. The error is New's.
 func (p Policy) MemoryBytes(users int) (int64, error) {
 	c, err := compile(p)
 	if err != nil {

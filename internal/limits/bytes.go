@@ -1,6 +1,6 @@
 package limits
 
-// Bytes is about the most memory that the rows of so many users take in a Table of the set: each shard begins with a few rows, and grows before it
+// Bytes returns about the most bytes that the rows of so many users take in a Table of the set: each shard begins with a few rows, and grows before it
 // is full.
 func (s *Set) Bytes(users int) int64 {
 	rows := leastSlots*min(users, shardCount) + users*10*(growth+1)/(fullTenths*growth)

@@ -18,7 +18,7 @@ func logs() (limits []chatguard.Limit) {
 	return limits
 }
 
-// TestJudge_GroupsOfUsers: users who are judged group by group have what they would have had together.
+// TestJudge_GroupsOfUsers: judging users group by group has the outcome of judging all of them together.
 func TestJudge_GroupsOfUsers(t *testing.T) {
 	timeline := crowd(20_000, 500)
 	total := chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 30, Every: time.Hour}
@@ -60,7 +60,7 @@ func TestGroupSize_FitsTheBudget(t *testing.T) {
 	}
 }
 
-// TestJudge_BeyondTheBudget: users whom a limit of the channel joins can't be parted, and neither can one user.
+// TestJudge_BeyondTheBudget: users who share a limit of the channel can't be split into groups, and neither can one user.
 func TestJudge_BeyondTheBudget(t *testing.T) {
 	timeline := crowd(2000, 500)
 	joined := of(append(logs(), chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: time.Minute})...)

@@ -35,9 +35,9 @@ func (c *checkedChannels) all() []string {
 	return slices.Sorted(maps.Keys(c.ids))
 }
 
-// add notes channels that somebody asks about, and tells entered of each new one before anybody else finds it here. It notes either all of them or none:
-// channels that are listed always have a place, and others as long as who asks has opened fewer than are free still, so that nobody takes the last
-// places of everybody else. opened and free are what they would be with the first channel that has no place.
+// add notes channels that a holder asks about, and calls entered for each new one before any other request finds it here. It notes all of them or none.
+// Listed channels always have a place. Others have one while the holder has opened fewer channels than are still free, so that no holder takes the last
+// places of the others. If add refuses a channel, opened and free say why.
 func (c *checkedChannels) add(ids []string, holder string, isListed func(string) bool, entered func(string)) (refused string, opened, free int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +72,7 @@ func (c *checkedChannels) add(ids []string, holder string, isListed func(string)
 	return "", opened, free
 }
 
-// enter notes the channels in which messages are to be judged for somebody, or returns the problem that one of them has no place, and notes none then.
+// enter notes the channels of messages that a caller asks about. If one of them has no place, it notes none and returns the problem.
 func (s *Server) enter(messages []chatguard.Message, who caller) error {
 	var fresh []string
 	for i := range messages {
@@ -88,8 +88,8 @@ func (s *Server) enter(messages []chatguard.Message, who caller) error {
 		return nil
 	}
 	if id, opened, free := s.checked.add(fresh, who.name, s.isListed, s.entered); id != "" {
-		return refuse(http.StatusUnprocessableEntity, "%s would be one channel too many: %q has opened %d since the start, and %d of all %d are free. Nobody opens "+
-			"more than are left for others. List the channel in [check] channels, or send fewer: a channel is a room; tell users and messages apart by user_id and id.",
+		return refuse(http.StatusUnprocessableEntity, "%s would be one channel too many: %q has opened %d since the start, and %d of all %d are free. A token opens no "+
+			"more than it leaves to others. List the channel in [check] channels, or send fewer: a channel is a room; tell users and messages apart by user_id and id.",
 			quoted(s.nameOf(id)), who.name, opened, free, mostCheckedChannels)
 	}
 	return nil
@@ -106,10 +106,10 @@ func (s *Server) entered(id string) {
 // Asked are the IDs of the channels that servers have asked about by POST /check since the start, in order.
 func (s *Server) Asked() []string { return s.checked.all() }
 
-// nameOf is what a server called the channel or user with an ID.
+// nameOf returns the ID of a channel or user as the server sent it.
 func (s *Server) nameOf(id string) string { return strings.TrimPrefix(id, s.opts.CheckSpace) }
 
-// userNamed returns the user of a server's channel whom the server calls by a text; ok is false where it calls nobody so.
+// userNamed returns the user of a server's channel whose ID, as the server sends it, is the text; ok is false if there is none.
 func (s *Server) userNamed(ctx context.Context, channel, text string) (user journal.Person, ok bool, err error) {
 	space := s.opts.CheckSpace
 	if space == "" || text == "" || !strings.HasPrefix(channel, space) {
@@ -118,7 +118,7 @@ func (s *Server) userNamed(ctx context.Context, channel, text string) (user jour
 	return s.opts.Store.Person(ctx, channel, space+text)
 }
 
-// userMeant is a login or ID by which records of a channel are asked for: of a user whom a server calls so, the ID.
+// userMeant completes a login or ID by which records of a channel are filtered: if it is an ID as the server sends it, it returns the whole ID.
 func (s *Server) userMeant(ctx context.Context, channel, text string) (string, error) {
 	user, ok, err := s.userNamed(ctx, channel, text)
 	if ok {

@@ -38,7 +38,7 @@ func TestCheck_SpaceOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestCheck_UsersByTheirPlainIDs: whoever looks for a user of a server's types the ID as the server has it.
+// TestCheck_UsersByTheirPlainIDs: users of a server are found by the IDs that the server sends.
 func TestCheck_UsersByTheirPlainIDs(t *testing.T) {
 	d, asServer := checking(t, inSpace)
 	for _, user := range []checkedMessage{{Channel: lobby, UserID: "41", Login: "anna"}, {Channel: lobby, UserID: "410"}} {
@@ -80,8 +80,8 @@ func rooms(from, to int) (batch checkedBatch) {
 	return batch
 }
 
-// TestCheck_ShareOfRooms: a server that takes users for rooms is told so before memory runs out. It goes on with those that it has, listed rooms always have
-// a place, and other servers still open theirs.
+// TestCheck_ShareOfRooms: a server that takes users for rooms is refused new ones. Its own rooms go on, listed rooms always have a place, and other servers
+// still open theirs.
 func TestCheck_ShareOfRooms(t *testing.T) {
 	var entered []string
 	d, asServer := checking(t, func(o *Options) { o.Entered = func(id string) { entered = append(entered, id) } })
@@ -95,7 +95,7 @@ func TestCheck_ShareOfRooms(t *testing.T) {
 	}
 	d.check(checkedMessage{Channel: "room4999", UserID: "41"}, http.StatusOK, asServer)
 	a := d.do("POST", "/api/v1/check", checkedMessage{Channel: strings.Repeat("one too many ", 10), UserID: "41"}, asServer)
-	for _, says := range []string{`"may-check\" has opened 5000 since the start, and 5000 of all 10000 are free`, "List the channel in [check] channels"} {
+	for _, says := range []string{`"may-check\" has opened 5000 since the start, and 5000 of all 10000 are free`, "A token opens no more than it leaves to others. List the channel in [check] channels"} {
 		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), says) || strings.Count(string(a.body), "one too many") > 6 {
 			t.Errorf("%s %s", a.Status, a.body)
 		}
@@ -114,7 +114,7 @@ func TestCheck_ShareOfRooms(t *testing.T) {
 	d.check(checkedMessage{Channel: "one too many", UserID: "41"}, http.StatusOK, bearing(other))
 }
 
-// TestCheckedChannels_NobodyTakesTheLastPlaces: however many holders open what they can, the next one opens some.
+// TestCheckedChannels_NobodyTakesTheLastPlaces: after many holders have opened all they can, the next one still opens some.
 func TestCheckedChannels_NobodyTakesTheLastPlaces(t *testing.T) {
 	var c checkedChannels
 	nothing, unlisted := func(string) {}, func(string) bool { return false }

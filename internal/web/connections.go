@@ -11,8 +11,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// origin is where a connection comes from. Each origin has room of its own: nobody who connects from elsewhere takes that of the servers that ask on this
-// machine.
+// origin is where a connection comes from. Each origin has room of its own, so that connections from elsewhere never take the room of servers on this
+// machine that ask by POST /check.
 type origin int
 
 const (
@@ -60,7 +60,7 @@ func newConnections(site Site) *connections {
 	return &connections{site: site, most: mostConnections, ofAddress: mostOfAddress, byAddress: map[string]int{}, log: cmp.Or(site.Log, slog.Default())}
 }
 
-// enter counts a connection from an address, if there is room for it. Whoever has entered has to leave, once.
+// enter counts a connection from an address, if there is room for it. The caller must call leave once.
 func (c *connections) enter(addr netip.Addr) (leave func(), ok bool) {
 	addr = addr.Unmap()
 	origin, key := c.site.originOf(addr), ""
@@ -71,7 +71,7 @@ func (c *connections) enter(addr netip.Addr) (leave func(), ok bool) {
 	defer c.mu.Unlock()
 	if c.open[origin] >= c.most[origin] || key != "" && c.byAddress[key] >= c.ofAddress {
 		c.full[origin].Do(func() {
-			c.log.Warn("too many connections are open: new ones are closed, as others will be that come from there", "from", origin, "address", addr, "open", c.open[origin])
+			c.log.Warn("too many connections are open: new ones are closed at once", "from", origin, "address", addr, "open", c.open[origin])
 		})
 		return nil, false
 	}
@@ -111,7 +111,7 @@ func (l boundedListener) Accept() (net.Conn, error) {
 		if ok {
 			return &boundedConn{TCPConn: conn, leave: sync.OnceFunc(leave)}, nil
 		}
-		conn.Close() // waiting for room would keep those out for whom there is some
+		conn.Close() // waiting would keep out connections of another origin, which may have room
 	}
 }
 

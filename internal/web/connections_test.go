@@ -13,7 +13,7 @@ import (
 // proxied is a site behind a proxy on another machine.
 var proxied = Site{Listen: "127.0.0.1:0", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}, Log: quiet}
 
-// TestConnections_Origins: an address has so many connections and no more, all addresses together too, and none of that keeps this machine or the proxies out.
+// TestConnections_Origins: one address and all of them together have a bound, and neither keeps out this machine or the proxies.
 func TestConnections_Origins(t *testing.T) {
 	c := newConnections(proxied)
 	enter := func(address string, want bool) (leave func()) {
@@ -56,7 +56,7 @@ func TestConnections_Origins(t *testing.T) {
 	}
 }
 
-// TestBoundedListener_Full: a connection for which there is no room is closed at once, the log says so once, and there is room again when another one ends.
+// TestBoundedListener_Full: a connection beyond the bound is closed at once, the log says so once, and a connection that ends makes room.
 func TestBoundedListener_Full(t *testing.T) {
 	var log bytes.Buffer
 	site := Site{Listen: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(&log, nil))}

@@ -79,11 +79,11 @@ func (f *feed) len() int {
 	return len(f.readers)
 }
 
-// errFeedEnded is for readers who come after the end.
+// errFeedEnded is returned to readers who come after the end.
 var errFeedEnded = errors.New("the live feed has ended")
 
 // resume adds a reader who has seen this feed so far. Their first frames are those that came since, and then a status. What waits to be published goes out
-// before. It returns nil where it was another feed, or where what came since isn't all kept.
+// before. It returns nil if they have seen another feed, or if not all frames since are kept.
 func (f *feed) resume(channel string, seen seen, waiting func() []frame, status func() frame) (*reader, error) {
 	if seen.feed != "" && seen.feed != f.name(channel) {
 		return nil, nil
@@ -99,7 +99,7 @@ func (f *feed) resume(channel string, seen seen, waiting func() []frame, status 
 	return f.add(channel, seen.after, nil, status)
 }
 
-// begin adds a reader whose first frame is a snapshot, as of a frame that was published just now. It returns nil where what came since isn't all kept.
+// begin adds a reader whose first frame is a snapshot. It returns nil if not all frames since the snapshot are kept.
 func (f *feed) begin(channel string, first snapshot, status func() frame) (*reader, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -14,8 +14,8 @@ var ErrInUse = errors.New("is in use by another program")
 // windowsInUse is what Windows calls syscall.EADDRINUSE; elsewhere no error has this number.
 const windowsInUse = syscall.Errno(10048)
 
-// Open listens at the Site's address, with TLS where it has a certificate. Connections for which there is no room are
-// closed at once. The error is one line that names the address and the mend.
+// Open listens at the Site's address, with TLS where it has a certificate. Connections beyond the bounds are
+// closed at once. The error is one line that names the address and the fix.
 func (s Site) Open() (net.Listener, error) {
 	certificate, err := s.loadCertificate()
 	if err != nil {

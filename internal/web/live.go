@@ -135,7 +135,7 @@ func (s *Server) follow(ctx context.Context, conn *websocket.Conn, channel strin
 	return s.stream(ctx, conn, reader, who)
 }
 
-// join adds a reader to the feed of a channel. Who has seen it so far goes on there; anybody else begins with a snapshot, which is made while the feed
+// join adds a reader to the feed of a channel. A reader who has seen it so far resumes; any other begins with a snapshot, which is made while the feed
 // goes on.
 func (s *Server) join(ctx context.Context, channel string, before seen) (*reader, error) {
 	status := func() frame { return s.statusFrame(channel) }

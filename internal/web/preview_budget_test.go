@@ -10,7 +10,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// TestPreview_Budget: limits that take much memory of each user are tried group by group. Those that all users share can't be, and are refused.
+// TestPreview_Budget: limits that need much memory for each user are tried group by group. With a limit that all users share that is refused.
 func TestPreview_Budget(t *testing.T) {
 	d := dash(t)
 	began := d.now().Add(-5 * time.Hour)

@@ -97,7 +97,7 @@ func writeJSON(w http.ResponseWriter, value any) error {
 const (
 	maxBody       = 1 << 20  // with a policy, or messages to be judged
 	maxSmallBody  = 64 << 10 // with anything else
-	maxSecretBody = 4 << 10  // by which somebody signs in: anybody may send it
+	maxSecretBody = 4 << 10  // with a secret to sign in, which needs no right
 )
 
 // readJSON reads a small request's body: one JSON value without unknown keys, and not null, which says nothing.
@@ -180,7 +180,7 @@ func clipUnknown(text string) string {
 	return text
 }
 
-// maxQuoted is how many bytes of a request a problem quotes, and maxDetail how many a detail has, whoever has written it.
+// maxQuoted is how many bytes of a request a problem quotes, and maxDetail how many a detail has, also one made of another package's error.
 const (
 	maxQuoted = 60
 	maxDetail = 600

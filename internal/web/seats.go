@@ -18,7 +18,7 @@ type seats struct {
 	all int
 }
 
-// take takes a seat for somebody. The reason says why there is none; whoever gets an empty one has to leave.
+// take takes a seat for a holder, who must leave it. If there is none, it returns the reason.
 func (s *seats) take(name string) (reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

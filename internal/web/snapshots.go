@@ -12,8 +12,8 @@ type snapshot struct {
 	data []byte // a frame
 }
 
-// snapshots are made for readers who begin: one at a time, because a long one takes a while, and one for all who begin between two frames of the feed.
-// They are safe for concurrent use.
+// snapshots makes the snapshots of the feed, one at a time because a long one takes a while. Readers who begin between two frames of the feed share one.
+// It is safe for concurrent use.
 type snapshots struct {
 	turn chan struct{} // holds a value while one is made
 
@@ -25,8 +25,8 @@ func newSnapshots() *snapshots {
 	return &snapshots{turn: make(chan struct{}, 1), kept: map[string]snapshot{}}
 }
 
-// of returns a channel's snapshot, which begins where the feed is now. It waits until nobody else makes one. number returns where the feed is; next
-// publishes what waits first. make makes the frame.
+// of returns a channel's snapshot as of now, after waiting for the one that is being made. number returns the number of the feed's last frame; next does so,
+// too, and first publishes what waits. make makes the snapshot's frame.
 func (s *snapshots) of(ctx context.Context, channel string, number func() uint64, next func() (uint64, error), make func() frame) (snapshot, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -34,7 +34,7 @@ func (s *snapshots) of(ctx context.Context, channel string, number func() uint64
 	case <-ctx.Done():
 		return snapshot{}, ctx.Err()
 	}
-	if err := ctx.Err(); err != nil { // the reader may have gone while the turn was free, too
+	if err := ctx.Err(); err != nil { // select chooses at random if both are ready
 		return snapshot{}, err
 	}
 	if kept, ok := s.find(channel); ok && kept.seq == number() {

@@ -65,7 +65,7 @@ func TestSnapshots_Shared(t *testing.T) {
 	}
 }
 
-// TestSnapshots_OneAtATime: whoever has gone while another one is made gets none.
+// TestSnapshots_OneAtATime: a reader who leaves while another snapshot is made gets none.
 func TestSnapshots_OneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f := newSnapshots(), newFeed(noon)
@@ -98,7 +98,7 @@ func TestSnapshots_OneAtATime(t *testing.T) {
 	})
 }
 
-// TestLive_FeedsOfOneHolder: of one name only so many feeds are open; whoever is one too many is told why, and others still come in.
+// TestLive_FeedsOfOneHolder: one name has so many feeds and no more; the next is closed with the reason, and others still come in.
 func TestLive_FeedsOfOneHolder(t *testing.T) {
 	d := dash(t)
 	overlay := "Bearer " + d.newToken(journal.AccessView)
