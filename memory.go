@@ -27,6 +27,20 @@ func (p Policy) Capacity(maxMemory int64) (c Capacity, err error) {
 	return c, nil
 }
 
+// MemoryBytes returns about how many bytes so many users of a channel take under the policy. IDs that
+// aren't decimal numbers take some more. The error is Validate's.
+func (p Policy) MemoryBytes(users int) (int64, error) {
+	c, err := compile(p)
+	if err != nil {
+		return 0, err
+	}
+	total := c.sets[limits.PerUser].Bytes(users)
+	if everywhere := c.sets[limits.PerUserEverywhere]; everywhere != nil {
+		total += everywhere.Bytes(users)
+	}
+	return total, nil
+}
+
 // Memory is how many users a Guard remembers, and how many it forgot since it was made.
 type Memory struct {
 	Users     int   // in each channel, and once more where limits count per user everywhere
@@ -52,18 +66,4 @@ func (m *Memory) add(table *limits.Table) {
 	m.Forgotten += forgotten
 	m.Evicted += evicted
 	m.Held += held
-}
-
-// MemoryBytes returns about how many bytes a Guard needs for the states of so many users of one channel under the policy. IDs that are no plain numbers need
-// some more. A sliding-log needs 8 bytes of each user for each of its messages, used or not. The error is New's.
-func (p Policy) MemoryBytes(users int) (int64, error) {
-	c, err := compile(p)
-	if err != nil {
-		return 0, err
-	}
-	total := c.sets[limits.PerUser].Bytes(users)
-	if everywhere := c.sets[limits.PerUserEverywhere]; everywhere != nil {
-		total += everywhere.Bytes(users)
-	}
-	return total, nil
 }

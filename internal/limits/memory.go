@@ -18,12 +18,18 @@ func (s *Set) UsersIn(memory int64) int64 {
 	return max(shardCount, memory/userBytes(s.width)-spareRows)
 }
 
+// Bytes returns the most bytes that the rows of so many users take: each shard begins with a few rows, and grows before it is full.
+func (s *Set) Bytes(users int) int64 {
+	rows := leastSlots*min(users, shardCount) + users*10*(growth+1)/(fullTenths*growth)
+	return int64(rows) * int64(s.width) * 8
+}
+
 // hasRoom reports whether so many users, with rows of so many words, fit the table's memory.
 func (t *Table) hasRoom(users int64, width int) bool {
 	return t.need(users, width) <= t.memory
 }
 
-// need returns how many bytes so many users take, with rows of so many words.
+// need returns how many bytes so many users take, with rows of so many words and the table's names.
 func (t *Table) need(users int64, width int) int64 {
 	return (users+spareRows)*userBytes(width) + t.names.Load()
 }

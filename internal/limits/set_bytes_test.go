@@ -15,7 +15,7 @@ func TestSetBytes_BoundsTheRows(t *testing.T) {
 	}
 	set := sets[PerUser]
 	for _, users := range []int{1, 10, 300, 5000} {
-		table := NewTable(set, 1_000_000)
+		table := NewTable(set, 1<<30)
 		for user := range users {
 			var d Decision
 			table.Judge(strconv.Itoa(user), &Request{At: 1, Cost: 1}, &d)
