@@ -36,7 +36,7 @@ func (s *Server) openRoutes() []openRoute {
 		{"GET /readyz", s.getReady, about{
 			says:    "Whether messages are judged and kept: 503 where they aren't, with the reasons for who is signed in.",
 			answers: of[health](), unready: true}},
-		{"GET /metrics", s.getMetrics, about{says: "Figures for Prometheus, for who is signed in and for this machine.", form: "text/plain"}},
+		{"GET /metrics", s.getMetrics, about{says: "Figures for Prometheus, for who is signed in; without a public_url, for this machine too.", form: "text/plain"}},
 		{"GET /openapi.json", s.getOpenAPI, about{says: "This document.", answers: of[map[string]any]()}},
 	}
 }

@@ -60,7 +60,7 @@ func reason(name, state, detail string) string {
 	return name + ": " + state + ": " + detail
 }
 
-// getMetrics is GET /metrics, in Prometheus' text form; for those who are signed in, and for this machine. Where the dashboard is
+// getMetrics is GET /metrics, in Prometheus' text form: for those who are signed in, and without a PublicURL for this machine. If the dashboard is
 // part of another site, a proxy of that may be on this machine.
 func (s *Server) getMetrics(w http.ResponseWriter, r *http.Request) error {
 	if s.opts.Authorize == nil && s.opts.Site.isLocal(r) {

@@ -79,16 +79,34 @@ func TestMetricsShowOthersToo(t *testing.T) {
 	}
 }
 
-// A proxy on this machine asks for the public name, even where it doesn't say for whom.
-func TestMetricsAreNotForWhoeverAsksAProxy(t *testing.T) {
+func TestMetrics_PublicURL(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Site.PublicURL = at("https://chat.example.org/guard/") })
-	for name, want := range map[string]int{"chat.example.org": 401, "127.0.0.1:8080": 200, "localhost": 200} {
-		if a := d.do("GET", "/metrics", nil, host(name)); a.StatusCode != want {
+	for _, name := range []string{"chat.example.org", "127.0.0.1:8080", "localhost"} { // a proxy may ask for any of them
+		if a := d.do("GET", "/metrics", nil, host(name)); a.StatusCode != http.StatusUnauthorized {
 			t.Errorf("at %s: %s", name, a.Status)
 		}
+		if a := d.do("GET", "/metrics", nil, host(name), asOwner); a.StatusCode != http.StatusOK {
+			t.Errorf("at %s, for the owner: %s", name, a.Status)
+		}
 	}
-	if a := d.do("GET", "/metrics", nil, host("chat.example.org"), asOwner); a.StatusCode != 200 {
-		t.Errorf("for the owner: %s", a.Status)
+}
+
+func TestMetrics_Proxied(t *testing.T) {
+	d := dash(t)
+	if a := d.do("GET", "/metrics", nil); a.StatusCode != http.StatusOK {
+		t.Errorf("from this machine: %s", a.Status)
+	}
+	for _, name := range []string{
+		"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "X-Real-IP", "Via", "CF-Connecting-IP", "CF-Ray", "True-Client-IP",
+	} {
+		for _, value := range []string{"192.0.2.1", ""} {
+			if a := d.do("GET", "/metrics", nil, header(name, value)); a.StatusCode != http.StatusUnauthorized {
+				t.Errorf("with %s: %q: %s", name, value, a.Status)
+			}
+		}
+		if a := d.do("GET", "/metrics", nil, header(name, "192.0.2.1"), asOwner); a.StatusCode != http.StatusOK {
+			t.Errorf("with %s, for the owner: %s", name, a.Status)
+		}
 	}
 }
 

@@ -30,12 +30,31 @@ func (s Site) isSecure(r *http.Request) bool {
 	return r.TLS != nil || s.PublicURL != nil && s.PublicURL.Scheme == "https" && strings.EqualFold(bareHost(r.Host), s.PublicURL.Hostname())
 }
 
-// isLocal reports whether the request comes from this machine, and not through a proxy on it: one that names nobody it asks for still asks for the
-// public name.
+// isLocal reports whether the request comes from this machine. With a PublicURL it never does: a proxy on this machine may pass on what it is asked,
+// name nobody it asks for, and ask for a loopback name.
 func (s Site) isLocal(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	direct := r.Header.Get("X-Forwarded-For") == "" && r.Header.Get("Forwarded") == "" && (s.PublicURL == nil || isLoopback(bareHost(r.Host)))
-	return err == nil && isLoopback(host) && direct
+	return err == nil && isLoopback(host) && s.PublicURL == nil && !isProxied(r)
+}
+
+// isProxied reports whether a proxy has left a header, with a value or without.
+func isProxied(r *http.Request) bool {
+	for name := range r.Header {
+		switch {
+		case name == "Forwarded", name == "Via", name == "X-Real-Ip", name == "True-Client-Ip",
+			strings.HasPrefix(name, "X-Forwarded-"), strings.HasPrefix(name, "Cf-"):
+			return true
+		}
+	}
+	return false
+}
+
+// keepsTLS reports whether browsers may be told to ask for the request's host over TLS only. That holds for all of a host, so it is said only if
+// the host is the dashboard's alone. Browsers ignore it for addresses, and on localhost it would hold for every other program there.
+func (s Site) keepsTLS(r *http.Request) bool {
+	host := bareHost(r.Host)
+	_, notAddress := netip.ParseAddr(host)
+	return s.isSecure(r) && s.mount() == "/" && notAddress != nil && !isLoopback(host)
 }
 
 // client is the address that the request comes from: the last one that no proxy of ours has put there.
