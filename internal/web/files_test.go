@@ -29,9 +29,12 @@ func TestFilesAreValidated(t *testing.T) {
 func TestEveryAnswerSaysWhatAPageMayDo(t *testing.T) {
 	d := dash(t)
 	want := map[string]string{
-		"Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-		"X-Content-Type-Options":  "nosniff",
-		"Referrer-Policy":         "no-referrer",
+		"Content-Security-Policy":      "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+		"X-Content-Type-Options":       "nosniff",
+		"Referrer-Policy":              "no-referrer",
+		"Cross-Origin-Opener-Policy":   "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin",
+		"Strict-Transport-Security":    "", // over plain HTTP
 	}
 	for _, p := range []string{"/", "/app.css", "/nothing", "/api/v1/status"} {
 		a := d.do("GET", p, nil)
@@ -39,6 +42,38 @@ func TestEveryAnswerSaysWhatAPageMayDo(t *testing.T) {
 			if got := a.Header.Get(name); got != value {
 				t.Errorf("%s: %s is %q", p, name, got)
 			}
+		}
+	}
+}
+
+func TestStrictTransportSecurity(t *testing.T) {
+	const kept = "max-age=15552000"
+	for _, test := range []struct {
+		public, host string
+		mounted      bool
+		want         string
+	}{
+		{"", "127.0.0.1", false, ""},
+		{"https://chat.example.org", "chat.example.org", false, kept},
+		{"https://chat.example.org/", "chat.example.org:443", false, kept},
+		{"https://chat.example.org", "127.0.0.1", false, ""},               // plain HTTP, on this machine
+		{"https://chat.example.org/guard/", "chat.example.org", false, ""}, // the rest of the name is somebody else's
+		{"https://localhost", "localhost", false, ""},                      // what else listens there may have no TLS
+		{"https://192.0.2.7", "192.0.2.7", false, ""},                      // browsers ignore it for addresses
+		{"http://chat.example.org", "chat.example.org", false, ""},         // insecure = true
+		{"https://chat.example.org", "chat.example.org", true, ""},         // the site decides
+	} {
+		d := dash(t, func(o *Options) {
+			if test.public != "" {
+				o.Site.PublicURL = at(test.public)
+			}
+			if test.mounted {
+				mounted(o)
+			}
+		})
+		a := d.do("GET", "/", nil, host(test.host))
+		if got := a.Header.Get("Strict-Transport-Security"); got != test.want {
+			t.Errorf("%+v: %q", test, got)
 		}
 	}
 }

@@ -97,6 +97,36 @@ func errNotKept() error {
 
 // guarded refuses requests that a browser sends for somebody else's page, and tells browsers what ours may do.
 func (s *Server) guarded(next http.Handler) (http.Handler, error) {
+	check, err := s.newCheck()
+	if err != nil {
+		return nil, err
+	}
+	return s.answered(func(w http.ResponseWriter, r *http.Request) error {
+		s.noteProxy(r)
+		s.protect(w.Header(), r)
+		if err := check(r); err != nil {
+			return err
+		}
+		next.ServeHTTP(w, r)
+		return nil
+	}), nil
+}
+
+// protect tells browsers what pages of ours may do, and what others may do with our answers.
+func (s *Server) protect(header http.Header, r *http.Request) {
+	header.Set("Content-Security-Policy", contentPolicy)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Cache-Control", "no-store") // static files say otherwise
+	if s.opts.Authorize == nil && s.opts.Site.keepsTLS(r) {
+		header.Set("Strict-Transport-Security", "max-age=15552000") // half a year; other names below the host's stay as they are
+	}
+}
+
+// newCheck returns what refuses requests that a browser sends for somebody else's page.
+func (s *Server) newCheck() (func(*http.Request) error, error) {
 	crossOrigin := http.NewCrossOriginProtection()
 	site := s.opts.Site
 	if public := site.PublicURL; public != nil {
@@ -104,7 +134,7 @@ func (s *Server) guarded(next http.Handler) (http.Handler, error) {
 			return nil, err
 		}
 	}
-	check := func(r *http.Request) error {
+	return func(r *http.Request) error {
 		if !strings.HasPrefix(r.URL.Path, "/") { // a redirect would lead out of where it is mounted
 			return refuse(http.StatusNotFound, "What is mounted here gets a path without its first slash: strip the mount's path without its last one.")
 		}
@@ -115,18 +145,5 @@ func (s *Server) guarded(next http.Handler) (http.Handler, error) {
 			return refuse(http.StatusForbidden, "Another site's page may not change anything here.").because(err)
 		}
 		return nil
-	}
-	return s.answered(func(w http.ResponseWriter, r *http.Request) error {
-		s.noteProxy(r)
-		header := w.Header()
-		header.Set("Content-Security-Policy", contentPolicy)
-		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Referrer-Policy", "no-referrer")
-		header.Set("Cache-Control", "no-store") // static files say otherwise
-		if err := check(r); err != nil {
-			return err
-		}
-		next.ServeHTTP(w, r)
-		return nil
-	}), nil
+	}, nil
 }
