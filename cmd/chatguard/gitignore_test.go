@@ -1,0 +1,111 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestGitignore_WrittenFiles runs chatguard in a clone: what it writes holds tokens and chat, and `git add -A` must leave it out.
+func TestGitignore_WrittenFiles(t *testing.T) {
+	t.Parallel()
+	server, configuration := startTwitch(t, "")
+	folder := filepath.Dir(configuration)
+	rules, err := os.ReadFile("../../.gitignore")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, contents []byte) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), contents, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := func(in string, args ...string) {
+		t.Helper()
+		c := exec.Command(os.Args[0], args...)
+		c.Dir, c.Env = filepath.Join(folder, in), append(os.Environ(), asCommand+"=1")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("chatguard %s: %v\n%s", args, err, out)
+		}
+	}
+	git(t, folder, "init", "--quiet")
+	write(".gitignore", rules)
+	write("fresh/.gitkeep", nil)
+	command("fresh", "init", "--channel", "gardenhour", "--timezone", "UTC")
+	p := start(t, configuration, "CHATGUARD_TWITCH_TOKEN="+server.Token()) // stored as `chatguard login` does
+	command("", "backup", "chatguard-backup.db")
+	command("", "export", "chatguard.jsonl.gz")
+	command("", "export", "chatguard.jsonl")
+	if err := p.Process.Kill(); err != nil { // leaves the database's log
+		t.Fatal(err)
+	}
+	p.Wait()
+	inUse := []string{"chatguard.db", "chatguard.db-wal", "chatguard.db-shm", "chatguard.db.lock", "chatguard.db.token", "chatguard.db.token.lock"}
+	written := listed(t, folder)
+	for _, name := range []string{ // what a crash, a migration or an import leaves, and builds
+		"chatguard.db.v1", "chatguard.db.before-import", "chatguard.db.before-import.2", "chatguard-backup.db.chatguard-part", "chatguard-backup.db.chatguard-part-journal", "chatguard.jsonl.gz.chatguard-part",
+		"chatguard.db.token.123.new", "chatguard.toml.123.new", "chatguard", "chatguard.exe", "dist/chatguard_linux_amd64.tar.gz", "chatguard.test", "internal/x/testdata/rapid/TestX/TestX.fail",
+	} {
+		write(name, nil)
+	}
+	for _, name := range append(inUse, "chatguard.toml", "fresh/chatguard.toml", "chatguard-backup.db", "chatguard.jsonl", "chatguard.jsonl.gz") {
+		if !slices.Contains(written, name) {
+			t.Errorf("chatguard wrote no %s: %q", name, written)
+		}
+	}
+	git(t, folder, "add", "--all")
+	if added := git(t, folder, "ls-files"); added != ".gitignore\nfresh/.gitkeep" {
+		t.Errorf("git add -A takes\n%s", added)
+	}
+}
+
+// TestGitignore_TrackedFiles: no file of the source is ignored, or a change of it would be lost.
+func TestGitignore_TrackedFiles(t *testing.T) {
+	if _, err := os.Stat("../../.git"); err != nil {
+		return // a copy without its repository tracks nothing
+	}
+	if ignored := git(t, "../..", "ls-files", "--cached", "--ignored", "--exclude-standard"); ignored != "" {
+		t.Errorf("tracked, and ignored:\n%s", ignored)
+	}
+}
+
+// listed are the files below a folder, without git's.
+func listed(t testing.TB, folder string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.Name() == ".git":
+			return filepath.SkipDir
+		case !entry.IsDir():
+			name, err := filepath.Rel(folder, path)
+			names = append(names, filepath.ToSlash(name))
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// git runs git without the settings of this machine, and returns what it prints.
+func git(t testing.TB, folder string, args ...string) string {
+	t.Helper()
+	c := exec.Command("git", append([]string{"-c", "safe.directory=*", "-C", folder}, args...)...)
+	c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
