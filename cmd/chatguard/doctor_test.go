@@ -258,6 +258,15 @@ problem  clock          this machine's clock is …m…s ahead of Twitch's
 		"a clock behind": {func(p *patient) { p.now = func() time.Time { return time.Now().Add(-time.Minute) } }, `
 problem  clock          this machine's clock is …s behind Twitch's
                         let this machine set its clock by the network (NTP)`},
+		"a database for everybody": {func(p *patient) {
+			p.hasRun()
+			if err := os.Chmod(p.config.Database, 0o666); err != nil {
+				p.Fatal(err)
+			}
+		}, `
+problem  database       database FOLDER/chatguard.db can be read and changed by other users of this machine
+                        chmod 600 FOLDER/chatguard.db
+ok       database       FOLDER/chatguard.db, which nobody uses now`},
 		"a token for everybody": {func(p *patient) {
 			p.hasRun()
 			if err := os.Chmod(p.config.TokenFile(), 0o644); err != nil {

@@ -157,6 +157,9 @@ func (d *doctor) database(ctx context.Context) (list []finding) {
 	if err := tryFolder(path); err != nil {
 		return []finding{wrong(folderMend, "%s can't be written: SQLite keeps other files beside it, and %v", path, err)}
 	}
+	if err := persist.CheckMode(path); err != nil {
+		list = append(list, wrongBy(err))
+	}
 	if outdated {
 		list = append(list, noted("%s is of an older version: `chatguard run` keeps a copy and brings it up to date", path))
 	}

@@ -81,6 +81,7 @@ func Backup(ctx context.Context, path, target string, opts *CopyOptions) (Copy, 
 // source is a database that is only read.
 type source struct {
 	path    string
+	named   string // its path as it was given, absolute: `chatguard login` puts the token beside that
 	db      *sql.DB
 	version int // of its schema; 0 where it has none
 	newest  int // that this program knows
@@ -91,6 +92,10 @@ func openSource(ctx context.Context, path string) (*source, error) {
 	steps, err := readMigrations(migrationFiles)
 	if err != nil {
 		return nil, err
+	}
+	named, err := realFolder(path)
+	if err != nil {
+		return nil, unwritable(named, err)
 	}
 	path, err = realPath(path)
 	if err != nil {
@@ -103,7 +108,11 @@ func openSource(ctx context.Context, path string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openSnapshots(path, version, len(steps))
+	src, err := openSnapshots(path, version, len(steps))
+	if err == nil {
+		src.named = named
+	}
+	return src, err
 }
 
 func missingError(path string) error {
@@ -118,12 +127,12 @@ func openSnapshots(path string, version, newest int) (*source, error) {
 		return nil, explain(path, err)
 	}
 	db.SetMaxOpenConns(1)
-	return &source{path: path, db: db, version: version, newest: newest}, nil
+	return &source{path: path, named: path, db: db, version: version, newest: newest}, nil
 }
 
 // copyTo writes a copy to the file target.
 func (src *source) copyTo(ctx context.Context, target string, opts CopyOptions) (Copy, error) {
-	d, err := newDraft(target, src.path, opts.Force)
+	d, err := newDraft(target, opts.Force, src.path, src.named)
 	if err != nil {
 		return Copy{}, err
 	}

@@ -6,9 +6,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -190,7 +192,10 @@ func TestCopiesRefuseABadTarget(t *testing.T) {
 	must(t, os.Rename(path, named))
 	folder := t.TempDir()
 	link, hardLink, other := filepath.Join(folder, "link"), filepath.Join(folder, "hard"), filepath.Join(folder, "other")
-	must(t, errors.Join(os.Symlink(named, link), os.Link(named, hardLink), os.WriteFile(other, []byte("theirs"), 0o600)))
+	elsewhere, toOther, toNothing := filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(folder, "to-other"), filepath.Join(folder, "to-nothing")
+	must(t, errors.Join(os.Symlink(named, link), os.Link(named, hardLink), os.WriteFile(other, []byte("theirs"), 0o600),
+		os.Symlink(other, toOther), os.Symlink(elsewhere, toNothing)))
+	const isLink = " is a symbolic link to "
 	before := snapshot(t, named)
 	const over = "would write over the database"
 	for name, step := range map[string]struct {
@@ -204,6 +209,11 @@ func TestCopiesRefuseABadTarget(t *testing.T) {
 		"a hard link to it":      {hardLink, true, []string{over}},
 		"its log":                {named + "-wal", true, []string{over}},
 		"its lock":               {named + ".lock", true, []string{over}},
+		"its token":              {named + ".token", true, []string{over}},
+		"its token's lock":       {named + ".token.lock", true, []string{over}},
+		"a link to a file":       {toOther, true, []string{toOther + isLink + other, "name that file itself"}},
+		"a link, plainly":        {toOther, false, []string{toOther + isLink + other, "name that file itself"}},
+		"a link to nothing yet":  {toNothing, false, []string{toNothing + isLink + elsewhere, "name that file itself"}},
 		"a part that would harm": {path, true, []string{over}},
 		"a file":                 {other, false, []string{other + " exists already", "--force"}},
 		"a folder":               {folder, true, []string{folder + " is no regular file"}},
@@ -219,8 +229,46 @@ func TestCopiesRefuseABadTarget(t *testing.T) {
 				if theirs, err := os.ReadFile(other); err != nil || string(theirs) != "theirs" {
 					t.Errorf("the other file holds %q, %v", theirs, err)
 				}
+				if _, err := os.Lstat(elsewhere); !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("something is where a link leads: %v", err)
+				}
 			})
 		}
+	}
+}
+
+// TestCopies_LinkedDatabase: the token lies beside the name that the configuration has, and that is spared too.
+func TestCopies_LinkedDatabase(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "link.db")
+	must(t, os.Symlink(filled(t), link))
+	must(t, os.WriteFile(link+".token", []byte("theirs"), 0o600))
+	for kind, write := range copiers {
+		_, err := write(ctx, link, link+".token", &CopyOptions{Force: true})
+		if err == nil || !strings.Contains(err.Error(), "would write over the database") {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+// TestDraft_LinkComesMeanwhile: a link that takes the target's or the part's name while a copy is made isn't written through.
+func TestDraft_LinkComesMeanwhile(t *testing.T) {
+	path := filled(t)
+	folder := t.TempDir()
+	target, other := filepath.Join(folder, "copy"), filepath.Join(folder, "other")
+	must(t, os.WriteFile(other, []byte("theirs"), 0o600))
+	for name, at := range map[string]string{"target": target, "part": target + partSuffix} {
+		d, err := newDraft(target, true, path)
+		must(t, err)
+		os.Remove(at) // the target isn't there yet
+		must(t, os.Symlink(other, at))
+		if _, err := d.publish(); err == nil {
+			t.Errorf("%s: published", name)
+		}
+		d.discard()
+		if theirs, err := os.ReadFile(other); err != nil || string(theirs) != "theirs" {
+			t.Errorf("%s: the other file holds %q, %v", name, theirs, err)
+		}
+		must(t, os.Remove(at))
 	}
 }
 
@@ -230,11 +278,11 @@ func TestCopiesReplaceWhatTheyMay(t *testing.T) {
 		folder := t.TempDir()
 		target, link := filepath.Join(folder, "copy"), filepath.Join(t.TempDir(), "link")
 		must(t, errors.Join(os.WriteFile(target, []byte("old"), 0o644), os.WriteFile(target+partSuffix, []byte("half"), 0o644),
-			os.WriteFile(target+partSuffix+"-journal", []byte("half"), 0o644), os.Symlink(target, link)))
-		made, err := write(ctx, path, link, &CopyOptions{Force: true})
+			os.WriteFile(target+partSuffix+"-journal", []byte("half"), 0o644), os.Symlink(folder, link)))
+		made, err := write(ctx, path, filepath.Join(link, "copy"), &CopyOptions{Force: true})
 		must(t, err)
 		if made.Path != target {
-			t.Errorf("%s: wrote %s, want what the link means: %s", kind, made.Path, target)
+			t.Errorf("%s: wrote %s, want it in the folder that the link means: %s", kind, made.Path, target)
 		}
 		assertAlone(t, target)
 	}

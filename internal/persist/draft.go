@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,14 +25,21 @@ type draft struct {
 	over    bool // published, or given up
 }
 
-// newDraft begins the file target, which must not be one of the database's. The error names the target and the mend. Publish or discard it.
-func newDraft(target, database string, replace bool) (*draft, error) {
-	target, err := realPath(target)
+// newDraft begins the file target, which must not be one of the database's, under any of its names. The error names the target and the fix. Publish or discard it.
+//
+// No link is written through, whenever it comes: a target that is one is refused, O_EXCL makes the part, and a rename takes a link's place.
+func newDraft(target string, replace bool, database ...string) (*draft, error) {
+	target, err := realFolder(target)
 	if err != nil {
 		return nil, cantWriteFile(target, err)
 	}
 	d := &draft{target: target, part: target + partSuffix, replace: replace}
-	if err := cmp.Or(d.spare(database), d.checkTarget()); err != nil {
+	for _, name := range database {
+		if err := d.spare(name); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.checkTarget(); err != nil {
 		return nil, err
 	}
 	// What has the part's name was left by one that was killed. The new file is nobody else's from its first byte.
@@ -46,11 +52,14 @@ func newDraft(target, database string, replace bool) (*draft, error) {
 	return d, nil
 }
 
+// siblings are what the names of a database's files have behind its own: SQLite's, ours, and those of `chatguard login`.
+var siblings = []string{"", "-wal", "-shm", "-journal", ".lock", ".token", ".token.lock"}
+
 // spare refuses a target that would write over the database or a file that belongs to it.
 func (d *draft) spare(database string) error {
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal", ".lock"} {
+	for _, suffix := range siblings {
 		if sameFile(d.target, database+suffix) || sameFile(d.part, database+suffix) {
-			return fmt.Errorf("%s would write over the database %s: name another file", d.target, database)
+			return fmt.Errorf("%s would write over the database %s or a file that belongs to it: name another file", d.target, database)
 		}
 	}
 	return nil
@@ -71,12 +80,23 @@ func (d *draft) checkTarget() error {
 		return nil
 	case err != nil:
 		return cantWriteFile(d.target, err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("%s: name that file itself, or another", describeLink(d.target))
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is no regular file: name another file", d.target)
 	case !d.replace:
 		return &existsError{d.target}
 	}
 	return nil
+}
+
+// describeLink names a link and what it leads to.
+func describeLink(name string) string {
+	meant, err := os.Readlink(name)
+	if err != nil {
+		meant = "another file"
+	}
+	return name + " is a symbolic link to " + meant
 }
 
 // existsError refuses a target that is there already.
@@ -137,7 +157,7 @@ func (d *draft) ours() bool {
 	if err != nil {
 		return true // it is closed, which only publish does, after asking
 	}
-	there, err := os.Stat(d.part)
+	there, err := os.Lstat(d.part) // a link to it isn't it
 	return err == nil && os.SameFile(mine, there)
 }
 

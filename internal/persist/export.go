@@ -56,7 +56,7 @@ func ExportFile(ctx context.Context, path, target string, opts *CopyOptions) (Co
 	}
 	defer src.db.Close()
 	full := opts.withDefaults()
-	d, err := newDraft(target, src.path, full.Force)
+	d, err := newDraft(target, full.Force, src.path, src.named)
 	if err != nil {
 		return Copy{}, err
 	}

@@ -37,10 +37,13 @@ type ownerLock struct{ file *flock.Flock }
 // lockDatabase takes the ownership of the database at path, or returns an *OwnedError.
 func lockDatabase(path string) (*ownerLock, error) {
 	name := path + ".lock"
+	if info, err := os.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, fmt.Errorf("%s: remove it, because the lock file is written", describeLink(name))
+	}
 	if err := createLockFile(name); err != nil {
 		return nil, unwritable(path, err)
 	}
-	lock := &ownerLock{file: flock.New(name)}
+	lock := &ownerLock{file: flockFile(name)}
 	locked, err := lock.try()
 	if errors.Is(err, fs.ErrPermission) {
 		return nil, foreignDatabase(path, err)
@@ -55,6 +58,11 @@ func lockDatabase(path string) (*ownerLock, error) {
 		return nil, errors.Join(unwritable(path, err), lock.release())
 	}
 	return lock, nil
+}
+
+// flockFile is the lock file to be, and never what a link in its place leads to.
+func flockFile(name string) *flock.Flock {
+	return flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDONLY|noFollow), flock.SetPermissions(0o600))
 }
 
 // try takes the lock if it can, and waits a moment for somebody who only looks.
@@ -75,10 +83,10 @@ func CheckOwner(path string) error {
 		return nil
 	}
 	name := path + ".lock"
-	if _, err := os.Stat(name); err != nil {
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil // nobody ever did
 	}
-	lock := &ownerLock{file: flock.New(name)}
+	lock := &ownerLock{file: flockFile(name)}
 	locked, err := lock.file.TryRLock()
 	switch {
 	case err == nil && !locked:
@@ -120,7 +128,7 @@ func createLockFile(name string) error {
 }
 
 func writePID(name string) error {
-	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	f, err := os.OpenFile(name, os.O_WRONLY|noFollow, 0)
 	if err != nil {
 		return err
 	}

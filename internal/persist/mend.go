@@ -74,7 +74,7 @@ func (s *Store) rescue(ctx context.Context, guard *chatguard.Guard, misplaced er
 	if _, err := s.flushAndTell(ctx, guard); err != nil {
 		return errors.Join(misplaced, err)
 	}
-	d, err := newDraft(s.db.path+".rescued", s.db.path, true)
+	d, err := newDraft(s.db.path+".rescued", true, s.db.path)
 	if err != nil {
 		return errors.Join(misplaced, err)
 	}

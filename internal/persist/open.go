@@ -39,6 +39,9 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 		return nil, errors.Join(err, db.close(), lock.release())
 	}
 	s.lock = lock
+	if err := CheckMode(path); err != nil {
+		full.Logger.Warn(err.Error())
+	}
 	if db.was != 0 {
 		full.Logger.Info("brought the database up to date", "database", path, "from", db.was, "to", len(steps), "copy", copyBefore(path, db.was))
 	}
@@ -150,6 +153,15 @@ func realPath(path string) (string, error) {
 			next = filepath.Join(filepath.Dir(path), next)
 		}
 		path = next
+	}
+	return realFolder(path)
+}
+
+// realFolder is absolute, and in a folder without symbolic links. The last element stays as it is, a link too.
+func realFolder(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return path, err
 	}
 	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {

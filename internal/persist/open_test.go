@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 )
@@ -48,6 +51,75 @@ func TestOneProcessOwnsADatabase(t *testing.T) {
 	}
 	must(t, s.Close())
 	must(t, open(t, path, nil).Close())
+}
+
+// TestLockFile_Link: a link in place of the lock file is neither followed nor written through.
+func TestLockFile_Link(t *testing.T) {
+	path := databasePath(t)
+	other, nothing := filepath.Join(t.TempDir(), "other"), filepath.Join(t.TempDir(), "nothing")
+	must(t, os.WriteFile(other, []byte("theirs, and longer than a PID is"), 0o600))
+	for _, meant := range []string{other, nothing} {
+		must(t, os.Symlink(meant, path+".lock"))
+		_, err := Open(ctx, path, nil)
+		wantError(t, err, path+".lock is a symbolic link to "+meant, "remove it")
+		_, err = Import(ctx, path, strings.NewReader(`{"kind":"chatguard-export","format":3,"at":"2026-01-01T00:00:00Z"}`+"\n"), "file", nil)
+		wantError(t, err, path+".lock is a symbolic link to "+meant, "remove it")
+		if err := CheckOwner(path); err != nil {
+			t.Errorf("CheckOwner: %v", err)
+		}
+		if _, err := flockFile(path + ".lock").TryLock(); err == nil { // as if it had come in after the look
+			t.Error("the link is followed")
+		}
+		must(t, os.Remove(path+".lock"))
+	}
+	if theirs, err := os.ReadFile(other); err != nil || string(theirs) != "theirs, and longer than a PID is" {
+		t.Errorf("the other file holds %q, %v", theirs, err)
+	}
+	if _, err := os.Lstat(nothing); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something is where the link leads: %v", err)
+	}
+}
+
+// TestCheckMode names every file of a database that others can read or change.
+func TestCheckMode(t *testing.T) {
+	if err := CheckMode(filepath.Join(t.TempDir(), "none.db")); err != nil {
+		t.Errorf("where there is none: %v", err)
+	}
+	path := databasePath(t)
+	s := open(t, path, nil)
+	defer s.Close()
+	if err := CheckMode(path); err != nil {
+		t.Errorf("a new one: %v", err)
+	}
+	for _, test := range []struct {
+		database, log, shared os.FileMode
+		want                  string
+	}{
+		{0o604, 0o600, 0o600, "database %[1]s can be read by other users of this machine: chmod 600 %[1]s"},
+		{0o640, 0o600, 0o660, "database %[1]s can be read and changed by other users of this machine: chmod 600 %[1]s %[1]s-shm"},
+		{0o600, 0o622, 0o600, "database %[1]s can be read and changed by other users of this machine: chmod 600 %[1]s-wal"},
+		{0o666, 0o666, 0o666, "database %[1]s can be read and changed by other users of this machine: chmod 600 %[1]s %[1]s-wal %[1]s-shm"},
+	} {
+		must(t, errors.Join(os.Chmod(path, test.database), os.Chmod(path+"-wal", test.log), os.Chmod(path+"-shm", test.shared)))
+		if err, want := CheckMode(path), fmt.Sprintf(test.want, path); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	link := filepath.Join(t.TempDir(), "link.db")
+	must(t, os.Symlink(path, link))
+	wantError(t, CheckMode(link), path+"-wal")
+}
+
+// TestOpen_ReadableByOthers is told, and stops nothing.
+func TestOpen_ReadableByOthers(t *testing.T) {
+	path := filled(t)
+	must(t, os.Chmod(path, 0o644))
+	var log strings.Builder
+	s := open(t, path, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	must(t, s.Close())
+	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "chmod 600 "+path) {
+		t.Errorf("the log says %q", log.String())
+	}
 }
 
 func TestALinkToNothingYetIsTheSameDatabase(t *testing.T) {
