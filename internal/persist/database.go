@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -87,6 +88,7 @@ func dataSource(path, mode string, pragmas []string) string {
 	if !strings.HasPrefix(location, "/") {
 		location = "/" + location // C:/… on Windows
 	}
+	pragmas = slices.Concat(pragmas, []string{"trusted_schema(OFF)"}) // the file may be anybody's
 	settings := url.Values{"mode": {mode}, "_txlock": {"immediate"}, "_dqs": {"0"}, "_pragma": pragmas}
 	return (&url.URL{Scheme: "file", Path: location, RawQuery: settings.Encode()}).String()
 }

@@ -3,6 +3,7 @@ package persist
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -120,6 +121,30 @@ func TestOpen_ReadableByOthers(t *testing.T) {
 	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "chmod 600 "+path) {
 		t.Errorf("the log says %q", log.String())
 	}
+}
+
+// TestTrustedSchema_Off: a database may come from anywhere, so what its schema calls is held to what can do no harm.
+func TestTrustedSchema_Off(t *testing.T) {
+	path := filled(t)
+	file, err := openDatabase(path)
+	must(t, err)
+	memory, err := openMemory()
+	must(t, err)
+	snapshots, err := openSnapshots(path, 1, 1)
+	must(t, err)
+	traceless, err := openTraceless(path)
+	must(t, err)
+	for name, db := range map[string]*sql.DB{
+		"writer": file.writer, "reader": file.reader, "writer in memory": memory.writer, "reader in memory": memory.reader,
+		"snapshots": snapshots.db, "traceless": traceless,
+	} {
+		trusted := true
+		must(t, db.QueryRow("PRAGMA trusted_schema").Scan(&trusted))
+		if trusted {
+			t.Errorf("%s trusts the schema", name)
+		}
+	}
+	must(t, errors.Join(file.close(), memory.close(), snapshots.db.Close(), traceless.Close()))
 }
 
 func TestALinkToNothingYetIsTheSameDatabase(t *testing.T) {
