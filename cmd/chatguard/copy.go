@@ -47,7 +47,7 @@ func copyCommand(cmd *cobra.Command, opts *persist.CopyOptions, plan func(copyJo
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(cmd.OutOrStdout(), report)
+		_, err = fmt.Fprint(cmd.OutOrStdout(), plainText(report))
 		return err
 	}
 	addConfigFlag(cmd, &path)

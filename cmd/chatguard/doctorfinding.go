@@ -71,9 +71,9 @@ func (f finding) print(out io.Writer, name string) error {
 	if isTerminal(out) {
 		width = findingsWidth - findingsIndent
 	}
-	_, err := fmt.Fprintf(out, "%-7s  %-13s  %s\n", f.state, name, hanging(f.found, width))
+	_, err := fmt.Fprintf(out, "%-7s  %-13s  %s\n", f.state, name, hanging(oneLine(f.found), width))
 	if err == nil && f.mend != "" {
-		_, err = fmt.Fprintf(out, "%*s%s\n", findingsIndent, "", hanging(f.mend, width))
+		_, err = fmt.Fprintf(out, "%*s%s\n", findingsIndent, "", hanging(oneLine(f.mend), width))
 	}
 	return err
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"errors"
-	"strings"
 	"time"
-	"unicode"
 )
 
 // length is how long a command works, as a flag: 30s. Zero means until it is stopped.
@@ -31,21 +29,3 @@ func (l *length) Set(text string) error {
 
 // Type names what the flag takes in the help.
 func (*length) Type() string { return "time" }
-
-// longestPrinted bounds what is shown of a text from outside.
-const longestPrinted = 200
-
-// printable makes a text from outside fit to be shown in a terminal: without control characters, which could move its cursor or worse, and
-// not too long.
-func printable(text string) string {
-	kept := []rune(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return -1
-		}
-		return r
-	}, text[:min(len(text), 4*longestPrinted)]))
-	if len(kept) > longestPrinted {
-		return string(kept[:longestPrinted]) + "…"
-	}
-	return string(kept)
-}

@@ -5,10 +5,8 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -48,7 +46,7 @@ func execute(ctx context.Context, args []string) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(os.Stderr, "chatguard: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	printLine(os.Stderr, "chatguard: %v", err)
 	var usage usageError
 	var badConfig *config.Error
 	if errors.As(err, &usage) || errors.As(err, &badConfig) {

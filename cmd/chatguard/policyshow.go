@@ -138,22 +138,21 @@ func showPolicy(out io.Writer, p channelPolicy) error {
 	by := fmt.Sprintf("by %s, %s (revision %d)", printable(p.revision.Author), p.revision.At.Local().Format("Mon 2 Jan 2006, 15:04 MST"), p.revision.Number)
 	switch {
 	case p.unusable != nil:
-		fmt.Fprintf(out, "# #%s: as in the configuration, because what was changed live %s can't be used:\n#   %s\n# `chatguard policy discard %s` throws it away\n\n",
-			p.login, by, printable(p.unusable.Error()), p.login)
+		printLine(out, "# #%s: as in the configuration, because what was changed live %s can't be used:", p.login, by)
+		printLine(out, "#   %s", p.unusable)
+		printLine(out, "# `chatguard policy discard %s` throws it away", p.login)
 	case len(changes) == 0:
-		fmt.Fprintf(out, "# #%s: as in the configuration\n\n", p.login)
+		printLine(out, "# #%s: as in the configuration", p.login)
 	default:
-		fmt.Fprintf(out, "# #%s: changed live %s\n", p.login, by)
+		printLine(out, "# #%s: changed live %s", p.login, by)
 	}
 	for _, c := range changes {
-		fmt.Fprintf(out, "#   %s: %s (in the configuration %s)\n", c.Key, valueOf(c.To), valueOf(c.From))
+		printLine(out, "#   %s: %s (in the configuration %s)", c.Key, valueOf(c.To), valueOf(c.From))
 	}
 	for _, c := range p.left {
-		fmt.Fprintf(out, "#   %s: %s no longer fits the configuration, and isn't in force\n", c.Key, valueOf(c.To))
+		printLine(out, "#   %s: %s no longer fits the configuration, and isn't in force", c.Key, valueOf(c.To))
 	}
-	if len(changes) > 0 {
-		fmt.Fprintln(out)
-	}
+	fmt.Fprintln(out)
 	return exportPolicy(out, p)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/replay"
 )
 
@@ -79,12 +80,12 @@ func replayFiles(cmd *cobra.Command, cfg config.Config, files []string, out io.W
 		},
 		Skipped: func(name string, line int, why error) {
 			if skipped++; skipped <= namedSkips {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s:%d: skipped: %s\n", name, line, printable(why.Error()))
+				printLine(cmd.ErrOrStderr(), "%s:%d: skipped: %s", name, line, printable(why.Error()))
 			}
 		},
 	}
 	if decisions {
-		encoder := json.NewEncoder(out)
+		encoder := json.NewEncoder(journal.EscapeWriter{W: out})
 		options.Decided = func(v chatguard.Verdict) error { return encoder.Encode(v) }
 	}
 	r := replay.New(options)
@@ -117,7 +118,7 @@ func replayFile(cmd *cobra.Command, r *replay.Replay, name string) error {
 
 func printSummary(out io.Writer, s replay.Summary, asJSON bool) error {
 	if asJSON {
-		encoder := json.NewEncoder(out)
+		encoder := json.NewEncoder(journal.EscapeWriter{W: out})
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(s)
 	}

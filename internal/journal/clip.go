@@ -2,6 +2,7 @@ package journal
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -13,6 +14,19 @@ const (
 
 	MaxAskedID = 250 // of an ID that another chat's server has for a channel or user: what stands before it there counts, too
 )
+
+// ClipName is Clip for names, which are shown in lines: it leaves control characters out.
+func ClipName(text string) string {
+	if hasControl(text) {
+		text = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return -1
+			}
+			return r
+		}, text[:min(len(text), 2*MaxName)])
+	}
+	return Clip(text, MaxName)
+}
 
 // cut stands for the rest of a text.
 const cut = "…"

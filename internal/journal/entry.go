@@ -41,7 +41,7 @@ type Offence struct {
 func NewEntry(m chatguard.Message, v chatguard.Verdict) Entry {
 	e := Entry{
 		ID: v.EntryID, At: v.At, ChannelID: v.ChannelID, UserID: v.UserID,
-		Login: Clip(m.User.Login, MaxName), DisplayName: Clip(m.User.DisplayName, MaxName), MessageID: Clip(m.ID, MaxID), Text: Clip(m.Text, MaxText),
+		Login: ClipName(m.User.Login), DisplayName: ClipName(m.User.DisplayName), MessageID: Clip(m.ID, MaxID), Text: Clip(m.Text, MaxText),
 		Limit: v.Limit, MaySpeakAt: v.MaySpeakAt(), ResetAt: v.ResetAt, Strikes: v.Strikes,
 		Penalty: v.Penalty, Cost: max(m.Cost, 1),
 		Offence: Offence{Late: v.Late, Counted: v.Counted, Series: v.Series, NewStrike: v.NewStrike},

@@ -197,7 +197,7 @@ func TestCopiesRefuseABadTarget(t *testing.T) {
 		os.Symlink(other, toOther), os.Symlink(elsewhere, toNothing)))
 	const isLink = " is a symbolic link to "
 	before := snapshot(t, named)
-	const over = "would write over the database"
+	const over, ofDatabase = "would write over the database", "which belongs to the database: name another file"
 	for name, step := range map[string]struct {
 		target string
 		force  bool
@@ -207,10 +207,10 @@ func TestCopiesRefuseABadTarget(t *testing.T) {
 		"the database, plainly":  {named, false, []string{over}},
 		"a link to it":           {link, true, []string{over}},
 		"a hard link to it":      {hardLink, true, []string{over}},
-		"its log":                {named + "-wal", true, []string{over}},
-		"its lock":               {named + ".lock", true, []string{over}},
-		"its token":              {named + ".token", true, []string{over}},
-		"its token's lock":       {named + ".token.lock", true, []string{over}},
+		"its log":                {named + "-wal", true, []string{ofDatabase}},
+		"its lock":               {named + ".lock", true, []string{ofDatabase}},
+		"its token":              {named + ".token", true, []string{ofDatabase}},
+		"its token's lock":       {named + ".token.lock", true, []string{ofDatabase}},
 		"a link to a file":       {toOther, true, []string{toOther + isLink + other, "name that file itself"}},
 		"a link, plainly":        {toOther, false, []string{toOther + isLink + other, "name that file itself"}},
 		"a link to nothing yet":  {toNothing, false, []string{toNothing + isLink + elsewhere, "name that file itself"}},
@@ -244,7 +244,7 @@ func TestCopies_LinkedDatabase(t *testing.T) {
 	must(t, os.WriteFile(link+".token", []byte("theirs"), 0o600))
 	for kind, write := range copiers {
 		_, err := write(ctx, link, link+".token", &CopyOptions{Force: true})
-		if err == nil || !strings.Contains(err.Error(), "would write over the database") {
+		if err == nil || !strings.Contains(err.Error(), "which belongs to the database") {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}

@@ -58,8 +58,12 @@ var siblings = []string{"", "-wal", "-shm", "-journal", ".lock", ".token", ".tok
 // spare refuses a target that would write over the database or a file that belongs to it.
 func (d *draft) spare(database string) error {
 	for _, suffix := range siblings {
-		if sameFile(d.target, database+suffix) || sameFile(d.part, database+suffix) {
-			return fmt.Errorf("%s would write over the database %s or a file that belongs to it: name another file", d.target, database)
+		switch {
+		case !sameFile(d.target, database+suffix) && !sameFile(d.part, database+suffix):
+		case suffix == "":
+			return fmt.Errorf("%s would write over the database %s: name another file", d.target, database)
+		default:
+			return fmt.Errorf("%s would write over %s, which belongs to the database: name another file", d.target, database+suffix)
 		}
 	}
 	return nil

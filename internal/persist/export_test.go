@@ -159,7 +159,8 @@ func hostileTexts() *rapid.Generator[string] {
 
 func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 	id := rapid.Map(hostileTexts(), func(s string) string { return s[:min(len(s), 200)] }) // as long as the Guard takes them
-	text, times := hostileTexts(), rapid.Map(rapid.Int64(), timeAt)
+	name := rapid.Map(hostileTexts(), journal.ClipName)                                    // as they are kept
+	text, times := rapid.Map(hostileTexts(), func(s string) string { return s[:min(len(s), 255)] }), rapid.Map(rapid.Int64(), timeAt)
 	optional := rapid.OneOf(rapid.Just(time.Time{}), times)
 	user := rapid.Map(text, func(s string) string { return "u" + s })
 	count := rapid.IntRange(0, 3)
@@ -169,7 +170,7 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 	for n := range count.Draw(t, "entries") {
 		e := journal.Entry{
 			ID: chatguard.EntryID(n) + rapid.SampledFrom([]chatguard.EntryID{1, maxID - 3}).Draw(t, "id"), At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"),
-			Login: text.Draw(t, "login"), DisplayName: text.Draw(t, "name"), MessageID: text.Draw(t, "message"), Text: text.Draw(t, "text"), Limit: text.Draw(t, "limit"),
+			Login: name.Draw(t, "login"), DisplayName: name.Draw(t, "name"), MessageID: text.Draw(t, "message"), Text: text.Draw(t, "text"), Limit: text.Draw(t, "limit"),
 			MaySpeakAt: optional.Draw(t, "may"), ResetAt: optional.Draw(t, "reset"), Strikes: rapid.Int().Draw(t, "strikes"), Cost: rapid.IntMin(1).Draw(t, "cost"),
 		}
 		e.Outcome = journal.Outcome{Entry: e.ID, At: times.Draw(t, "outcome"), Result: rapid.SampledFrom(results).Draw(t, "result"), Reason: text.Draw(t, "reason")}
@@ -188,25 +189,25 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 		lines = append(lines, &revisionLine{Revision: r, Policy: []byte("null"), Changes: []byte("[]")})
 	}
 	for n := range count.Draw(t, "spoken") {
-		s := journal.Spoken{At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"), Login: text.Draw(t, "login"), Roles: chatguard.RolesOf(chatguard.Broadcaster), Cost: 1}
+		s := journal.Spoken{At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"), Login: name.Draw(t, "login"), Roles: chatguard.RolesOf(chatguard.Broadcaster), Cost: 1}
 		lines = append(lines, &spokenLine{Spoken: s, Number: int64(n), Unspent: rapid.IntRange(0, 1).Draw(t, "unspent")})
 	}
 	for n := range count.Draw(t, "channels") {
-		lines = append(lines, &channelLine{ID: fmt.Sprint(n, text.Draw(t, "id")), Login: user.Draw(t, "login")})
+		lines = append(lines, &channelLine{ID: fmt.Sprint(n, id.Draw(t, "id")), Login: "u" + name.Draw(t, "login")})
 	}
 	for n := range count.Draw(t, "settings") {
 		lines = append(lines, &settingLine{ChannelID: text.Draw(t, "channel"), Name: fmt.Sprint(n, text.Draw(t, "name")), Value: "v" + text.Draw(t, "value")})
 	}
 	for n := range count.Draw(t, "people") {
-		p := journal.Person{UserID: fmt.Sprint(n, text.Draw(t, "user")), Login: text.Draw(t, "login"), Roles: chatguard.RolesOf(chatguard.VIP), LastSeen: times.Draw(t, "seen")}
+		p := journal.Person{UserID: fmt.Sprint(n, id.Draw(t, "user")), Login: name.Draw(t, "login"), Roles: chatguard.RolesOf(chatguard.VIP), LastSeen: times.Draw(t, "seen")}
 		lines = append(lines, &personLine{ChannelID: text.Draw(t, "channel"), Person: p})
 	}
 	for n := range count.Draw(t, "quarters") {
 		at := timeAt(rapid.Int64Range(-1<<62, 1<<62).Draw(t, "at")).Truncate(quarter)
-		lines = append(lines, &quarterLine{ChannelID: text.Draw(t, "channel"), UserID: fmt.Sprint(n, text.Draw(t, "user")), At: at, Spent: rapid.Int64Range(1, maxID).Draw(t, "spent")})
+		lines = append(lines, &quarterLine{ChannelID: text.Draw(t, "channel"), UserID: fmt.Sprint(n, id.Draw(t, "user")), At: at, Spent: rapid.Int64Range(1, maxID).Draw(t, "spent")})
 	}
 	for n := range count.Draw(t, "rolled up") {
-		lines = append(lines, &rolledUpLine{ChannelID: fmt.Sprint(n, text.Draw(t, "channel")), At: times.Draw(t, "at"), Number: int64(n)})
+		lines = append(lines, &rolledUpLine{ChannelID: fmt.Sprint(n, id.Draw(t, "channel")), At: times.Draw(t, "at"), Number: int64(n)})
 	}
 	return lines
 }

@@ -67,6 +67,7 @@ func TestImportRefusesBadLines(t *testing.T) {
 		}
 		return strings.Join(lines[:n-1], "") + edited + strings.Join(lines[n:], "")
 	}
+	long := strings.Repeat("x", 3000)
 	without := func(n int) string { return strings.Join(lines[:n-1], "") + strings.Join(lines[n:], "") }
 	for name, step := range map[string]struct {
 		export string
@@ -103,6 +104,20 @@ func TestImportRefusesBadLines(t *testing.T) {
 		"an hour too late":       {edit(8, "T20:", "T25:"), []string{`there.jsonl:8: at: "2026-03-14T25:00:00.000000001Z" is no time`}},
 		"a number for a time":    {edit(8, `"at":"2026-03-14T20:00:00.000000001Z"`, `"at": 7`), []string{"there.jsonl:8: at: 7 is no time (want RFC 3339"}},
 		"a time in odd letters":  {edit(8, `"at":"2026`, `"AT":"20x6`), []string{"there.jsonl:8: one of its times is no time"}},
+		"controls in a time":     {edit(4, `"at":"2026`, "\"at\":\"\x7f\u009b2J\u202e2026"), []string{`there.jsonl:4: at: "\x7f\u009b2J\u202e2026-`, "is no time"}},
+		"controls for a time":    {edit(8, `"at":"2026-03-14T20:00:00.000000001Z"`, "\"at\": [\"\u009b2J\"]"), []string{`there.jsonl:8: at: [\"\u009b2J\"] is no time`}},
+		"controls in a login":    {edit(4, `"login":"anna"`, `"login":"an\u001b[2Jna"`), []string{"there.jsonl:4: login has a line break, another control character"}},
+		"controls in a name":     {edit(4, `"display_name":"Anna"`, `"display_name":"An\u009b2Jna"`), []string{"there.jsonl:4: display_name has a line break, another control"}},
+		"controls of a writer":   {edit(9, `"login":"anna"`, `"login":"an\nna"`), []string{"there.jsonl:9: login has a line break, another control"}},
+		"controls of a channel":  {edit(11, `"login":"`, `"login":"\u007f`), []string{"there.jsonl:11: login has a line break, another control"}},
+		"controls of a person":   {edit(13, `"login":"`, `"login":"\r`), []string{"there.jsonl:13: login has a line break, another control"}},
+		"a long channel ID":      {edit(2, `"channel":"`, `"channel":"`+long), []string{"there.jsonl:2: "}},
+		"a long user ID":         {edit(4, `"user_id":"`, `"user_id":"`+long), []string{"there.jsonl:4: user_id has 3001 bytes, and 256 are the most"}},
+		"a long message ID":      {edit(4, `"message_id":"`, `"message_id":"`+long), []string{"there.jsonl:4: message_id has 3002 bytes, and 256 are the most"}},
+		"a long login":           {edit(10, `"login":"`, `"login":"`+long), []string{"there.jsonl:10: login has 3004 bytes, and 256 are the most"}},
+		"a long name":            {edit(4, `"display_name":"`, `"display_name":"`+long), []string{"there.jsonl:4: display_name has 3004 bytes, and 200 are the most"}},
+		"a long text":            {edit(4, `"text":"`, `"text":"`+long), []string{"there.jsonl:4: text has 30"}},
+		"a long channel":         {edit(15, `"channel":"`, `"channel":"`+long), []string{"there.jsonl:15: channel has 30"}},
 		"no times":               {strings.ReplaceAll(good, `"at":"2026-03-14T20:00:00.000000001Z",`, ``), []string{"there.jsonl:4: at: want a time"}},
 		"no revision number":     {edit(6, `"number":1`, `"number":0`), []string{"there.jsonl:6: number: "}},
 		"no policy":              {edit(7, `"policy":null,`, ``), []string{"there.jsonl:7: policy or changes is missing"}},
@@ -254,7 +269,7 @@ func (l *longLines) line() []byte {
 	case l.lines + 1:
 		return fmt.Appendf(nil, `{"kind":"end","lines":%d}`+"\n", l.lines+2)
 	}
-	return fmt.Appendf(nil, `{"kind":"channel","id":"%03d","login":"%s"}`+"\n", l.next, strings.Repeat("a", 1<<20))
+	return fmt.Appendf(nil, `{"kind":"setting","channel":"1","name":"%03d","value":"%s"}`+"\n", l.next, strings.Repeat("a", 1<<20))
 }
 
 func TestImportKeepsFewLongLinesInMemory(t *testing.T) {

@@ -195,7 +195,7 @@ func (im *importer) decode(kind *lineKind, data []byte) (line, error) {
 	if err := restoreExact(l); err != nil {
 		return nil, err
 	}
-	return l, l.check()
+	return l, cmp.Or(l.check(), checkTexts(l))
 }
 
 // decodeInto refuses a line with fields that the value doesn't have, and one with more than the value.

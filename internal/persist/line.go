@@ -8,9 +8,12 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // line is a row in the form that it has in an export.
@@ -85,6 +88,34 @@ func restoreExact(l line) error {
 	return nil
 }
 
+// longestTexts are how long texts may be in bytes, by their names in JSON: as long as chatguard keeps them. A room of a chat server has its ID for a
+// login.
+var longestTexts = map[string]int{
+	"channel": journal.MaxID, "user_id": journal.MaxID, "id": journal.MaxID, "message_id": journal.MaxID,
+	"login": journal.MaxID, "display_name": journal.MaxName, "text": journal.MaxText,
+}
+
+// checkTexts refuses names that POST /check refuses too, and texts that are longer than any that chatguard keeps. IDs may be any bytes, because a
+// program that embeds chatguard may have such.
+func checkTexts(l line) (err error) {
+	l.texts(func(name string, at *string) {
+		most, bounded := longestTexts[name]
+		var wrong error
+		switch {
+		case err != nil || !bounded:
+		case name == "login" || name == "display_name":
+			kept := strings.ReplaceAll(*at, "\uFFFD", "???") // which stands there for what was no Unicode
+			wrong = journal.CheckName(kept, most)
+		default:
+			wrong = journal.CheckLength(*at, most)
+		}
+		if wrong != nil {
+			err = fmt.Errorf("%s %w", name, wrong)
+		}
+	})
+	return err
+}
+
 // lineKey is what the lines of a kind are sorted by: texts, then numbers.
 type lineKey struct {
 	texts   [3]string
@@ -151,9 +182,14 @@ var timeField = regexp.MustCompile(`"((?:may_speak_|reset_)?at|last_seen)"\s*:\s
 func wrongTime(data []byte) error {
 	const want = "is no time (want RFC 3339, as 2026-03-14T20:00:00Z)"
 	for _, field := range timeField.FindAllSubmatch(data, -1) {
-		if new(time.Time).UnmarshalJSON(field[2]) != nil {
-			return fmt.Errorf("%s: %.60s %s", field[1], field[2], want)
+		if new(time.Time).UnmarshalJSON(field[2]) == nil {
+			continue
 		}
+		var text string
+		if json.Unmarshal(field[2], &text) == nil {
+			return fmt.Errorf("%s: %.60q %s", field[1], text, want)
+		}
+		return fmt.Errorf("%s: %.60s %s", field[1], strings.Trim(strconv.QuoteToGraphic(string(field[2])), `"`), want)
 	}
 	return errors.New("one of its times " + want)
 }

@@ -46,7 +46,7 @@ func (r *records) len() int { return len(r.timeline) + len(r.entries) + len(r.ou
 // observe queues what a verdict is remembered by.
 func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	spoken := journal.Spoken{
-		At: v.At, UserID: strings.Clone(m.User.ID), Login: strings.Clone(journal.Clip(m.User.Login, journal.MaxName)),
+		At: v.At, UserID: strings.Clone(m.User.ID), Login: strings.Clone(journal.ClipName(m.User.Login)),
 		Roles: m.User.Roles, Cost: max(m.Cost, 1),
 	}
 	var entry *journal.Entry

@@ -3,6 +3,7 @@ package persist
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,12 +93,12 @@ func TestQueueKeepsTheOrderOfOutcomes(t *testing.T) {
 // A message is a part of a whole line of chat, which mustn't stay in memory for the sake of a name.
 func TestTheTimelineKeepsNothingElseInMemory(t *testing.T) {
 	q := queue{limit: 10}
-	long := string(make([]byte, 10_000)) + "é"
+	long := strings.Repeat("x", 10_000) + "é"
 	m := chatguard.Message{ChannelID: "c1", User: chatguard.User{ID: "7", Login: long[len(long)-journal.MaxName:], Roles: chatguard.RolesOf(chatguard.VIP)}, Cost: 3}
 	q.observe(&m, &chatguard.Verdict{At: start})
 	q.observe(&m, &chatguard.Verdict{At: start})
 	first, second := q.waiting.timeline[0], q.waiting.timeline[1]
-	want := journal.Spoken{At: start, ChannelID: "c1", UserID: "7", Login: string(make([]byte, journal.MaxName-2)) + "é", Roles: m.User.Roles, Cost: 3}
+	want := journal.Spoken{At: start, ChannelID: "c1", UserID: "7", Login: strings.Repeat("x", journal.MaxName-2) + "é", Roles: m.User.Roles, Cost: 3}
 	if first.Spoken != want || second.Spoken != want || first.number+1 != second.number {
 		t.Errorf("got %+v and %+v, want %+v", first, second, want)
 	}

@@ -134,7 +134,7 @@ func (r *recordsRun) speak() {
 	m := chatguard.Message{
 		ID: "m", ChannelID: channelIDs.Draw(r.T, "channel"), SentAt: at, Cost: rapid.IntRange(1, 3).Draw(r.T, "cost"),
 		User: chatguard.User{
-			ID: userIDs.Draw(r.T, "user"), Login: rapid.SampledFrom([]string{"anna", "Anne", "joanna", "1", "a\x00b"}).Draw(r.T, "login"),
+			ID: userIDs.Draw(r.T, "user"), Login: rapid.SampledFrom([]string{"anna", "Anne", "joanna", "1", "a\u2028b"}).Draw(r.T, "login"),
 			Roles: rapid.SampledFrom([]chatguard.Roles{0, chatguard.RolesOf(chatguard.VIP)}).Draw(r.T, "roles"),
 		},
 	}

@@ -195,11 +195,8 @@ func (c *checkReader) holds(m *chatguard.Message) error {
 		{"channel", m.ChannelID[space:], journal.MaxAskedID}, {"user_id", m.User.ID[space:], journal.MaxAskedID}, {"id", m.ID, journal.MaxID},
 		{"login", m.User.Login, journal.MaxName}, {"display_name", m.User.DisplayName, journal.MaxName},
 	} {
-		switch {
-		case len(name.text) > name.most:
-			return c.fail(name.key, "has %d bytes, and %d are the most", len(name.text), name.most)
-		case !journal.IsPlain(name.text):
-			return c.fail(name.key, "has a line break, another control character, or one that is no Unicode")
+		if err := journal.CheckName(name.text, name.most); err != nil {
+			return c.fail(name.key, "%s", err)
 		}
 	}
 	if err := m.Validate(); err != nil {
