@@ -30,13 +30,15 @@ func (e *EventSub) consume(ctx context.Context, frames *eventQueue, sink chat.Si
 // read takes an event that is neither old nor known. What can't be read is counted.
 func (e *EventSub) read(d *delivery, a arrival) {
 	var err error
-	meta, kind := &a.frame.Metadata, a.frame.Payload.Subscription.Kind
+	meta, kind, room := &a.frame.Metadata, a.frame.Payload.Subscription.Kind, a.frame.Payload.Subscription.Condition.ChannelID
 	switch {
 	case !meta.At.IsZero() && a.byTwitch.Sub(meta.At.Time) > maxEventAge:
 		err = Stale
 	case e.seen.again(meta.ID, a.at):
 		err = Repeated
-	case !e.reads(a.frame.Payload.Subscription.Condition.ChannelID): // it was left a moment ago
+	case !e.reads(room): // it was left a moment ago
+	case (kind == kindChat || kind == kindModerate) && a.frame.Payload.Event.ChannelID != room:
+		err = OtherChannel // or a command for one channel would be carried out in another
 	case kind == kindChat:
 		err = e.readChat(d, a)
 	case kind == kindModerate:

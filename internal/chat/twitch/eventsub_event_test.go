@@ -190,6 +190,31 @@ func TestEventSubRepeats(t *testing.T) {
 	})
 }
 
+// TestEventSub_OtherChannel: an event counts only in the channel that its subscription is for, although another is moderated too.
+func TestEventSub_OtherChannel(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+		garden, tea := st.UserID("gardenhour"), st.UserID("teatime")
+		st.takeNotes()
+		inRoom := func(room, event string) string { return strings.Replace(event, `"10"`, `"`+room+`"`, 1) }
+		unmod := `{"broadcaster_user_id":"10","moderator_user_login":"berta","action":"unmod","unmod":{"user_id":"` + st.events.UserID() + `"}}`
+		clear := `{"broadcaster_user_id":"10","moderator_user_login":"berta","action":"clear"}`
+		for n, room := range []string{tea, "999", ""} {
+			st.SendEventSub(notification(fmt.Sprint("said", n), kindChat, garden, inRoom(room, saidEvent("", ""))),
+				notification(fmt.Sprint("unmod", n), kindModerate, garden, inRoom(room, unmod)),
+				notification(fmt.Sprint("clear", n), kindModerate, garden, inRoom(room, clear)))
+		}
+		synctest.Wait()
+		if s := st.events.Status(); s.Skipped[OtherChannel] != 9 || len(st.messages()) != 0 || len(st.takeNotes()) != 0 || len(st.removals) != 0 {
+			t.Errorf("skipped %v, heard %q", s.Skipped, st.heardTexts())
+		}
+		st.SendEventSub(notification("right", kindChat, garden, inRoom(garden, saidEvent("", ""))))
+		synctest.Wait()
+		if st.heardTexts() != "hello" {
+			t.Errorf("heard %q of the right channel", st.heardTexts())
+		}
+	})
+}
+
 // TestSeenIsBounded: it forgets, but nothing of the last ten minutes while that isn't too much.
 func TestSeenIsBounded(t *testing.T) {
 	var s seen
@@ -228,7 +253,7 @@ func TestEventSubHostile(t *testing.T) {
 		garden := st.UserID("gardenhour")
 		st.SendEventSub("", "null", "[]", "{", `{"metadata":{}}`, `{"metadata":{"message_type":"session_welcome"}}`, `{"metadata":{"message_type":"invented"}}`,
 			notification("", kindChat, garden, saidEvent("", "")), notification(strings.Repeat("x", maxFrameID+1), kindChat, garden, saidEvent("", "")),
-			notification("f1", kindChat, garden, "{}"), notification("f2", kindChat, "4711", saidEvent("", "")), notification("f3", "invented", garden, "{}"),
+			notification("f1", kindChat, garden, `{"broadcaster_user_id":"`+garden+`"}`), notification("f2", kindChat, "4711", saidEvent("", "")), notification("f3", "invented", garden, "{}"),
 			`{"metadata":{"message_type":"revocation"}}`, `{"metadata":{"message_type":"session_keepalive","message_timestamp":7}}`)
 		st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "still reading?"})
 		s := st.events.Status()

@@ -9,8 +9,9 @@ import (
 
 // The reasons to skip a frame that can be read.
 const (
-	Stale    SkipReason = "older than ten minutes"
-	Repeated SkipReason = "had already"
+	Stale        SkipReason = "older than ten minutes"
+	Repeated     SkipReason = "had already"
+	OtherChannel SkipReason = "of another channel than was subscribed to"
 )
 
 // The kinds of frames.
