@@ -1,6 +1,7 @@
 package chatguard
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -8,14 +9,40 @@ import (
 	"strings"
 )
 
+// ErrReservedID says that Identify has returned an ID that only Anonymous and ByAddress may give: AnonymousID, or one that begins with "address:". A
+// user who may choose a name that is the ID would take the place of visitors, or be limited less.
+var ErrReservedID = errors.New("the user ID is reserved for chatguard.Anonymous and chatguard.ByAddress: return what they return, and let nobody choose it as a name")
+
 // ErrNobody is what a way to identify returns for a request that names nobody it knows. The middleware answers it with 401.
 var ErrNobody = errors.New("the request names nobody known here")
 
 // AnonymousID is the user ID that everyone who isn't signed in shares.
 const AnonymousID = "anonymous"
 
+// addressPrefix is what the IDs of ByAddress begin with.
+const addressPrefix = "address:"
+
+// guestKey is the key of the guest that a request's context holds behind the middleware.
+type guestKey struct{}
+
+// withGuest adds the ID of the visitor whom Anonymous or ByAddress will have identified, and a place for it.
+func withGuest(r *http.Request) (*http.Request, *string) {
+	id := new(string)
+	return r.WithContext(context.WithValue(r.Context(), guestKey{}, id)), id
+}
+
+// guest is a visitor with a reserved ID, of which the middleware is told.
+func guest(r *http.Request, id string) User {
+	if told, ok := r.Context().Value(guestKey{}).(*string); ok {
+		*told = id
+	}
+	return User{ID: id}
+}
+
+func isReserved(id string) bool { return id == AnonymousID || strings.HasPrefix(id, addressPrefix) }
+
 // Anonymous identifies everyone as one user, AnonymousID: they share one allowance of messages. Their connections are limited by address only.
-func Anonymous(*http.Request) (User, error) { return User{ID: AnonymousID}, nil }
+func Anonymous(r *http.Request) (User, error) { return guest(r, AnonymousID), nil }
 
 // ByAddress identifies by the address that the request comes from, behind the trusted proxies: "address:192.0.2.7", or "address:2001:db8::/64"
 // for IPv6. Everyone behind one address is one user then. A request without an address, from a Unix socket, is an error and no user.
@@ -25,7 +52,7 @@ func ByAddress(trusted ...netip.Prefix) func(*http.Request) (User, error) {
 		if !addr.IsValid() {
 			return User{}, fmt.Errorf("the request comes from %q, which is no address: set its RemoteAddr before it gets here", r.RemoteAddr)
 		}
-		return User{ID: "address:" + AddressKey(addr)}, nil
+		return guest(r, addressPrefix+AddressKey(addr)), nil
 	}
 }
 

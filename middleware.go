@@ -24,7 +24,7 @@ const retryConnections = 5
 type MiddlewareOptions struct {
 	// Identify returns who makes the request: ByKey, ByAddress, Anonymous, FirstOf several, or a func that reads a session cookie. The ID must
 	// be one that users can't choose, or they'd choose somebody else's. ErrNobody is answered with 401. Any other error, and a user without
-	// an ID, is the server's mistake: it is answered with 500 and logged.
+	// an ID or with a reserved one (ErrReservedID), is the server's mistake: it is answered with 500 and logged.
 	Identify func(*http.Request) (User, error)
 
 	// Channel returns the channel in which the connection's messages count. Let it return names of rooms that exist: each name is remembered
@@ -96,7 +96,8 @@ func (g *Guard) Middleware(opts MiddlewareOptions) (func(http.Handler) http.Hand
 }
 
 func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	s, err := m.admit(r)
+	r, guest := withGuest(r) // also for the handler, so that what Identify reads of a form isn't lost
+	s, err := m.admit(r, guest)
 	if err != nil {
 		m.refuse(w, r, err)
 		return
@@ -109,7 +110,7 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 
 // admit returns the session of a request, or why there is none. The address comes first: guessing who is known here, which costs a look-up,
 // is then limited too.
-func (m *middleware) admit(r *http.Request) (*Session, error) {
+func (m *middleware) admit(r *http.Request, guest *string) (*Session, error) {
 	addr := ClientAddress(r, m.TrustedProxies)
 	var address User // without an ID where the request has no address
 	if addr.IsValid() {
@@ -119,6 +120,9 @@ func (m *middleware) admit(r *http.Request) (*Session, error) {
 		return nil, err
 	}
 	user, err := m.Identify(r)
+	if err == nil && isReserved(user.ID) && user.ID != *guest {
+		err = fmt.Errorf("Identify returned %q: %w", user.ID, ErrReservedID)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -108,6 +108,72 @@ func TestGuessingIsLimited(t *testing.T) {
 	}
 }
 
+// TestReservedIDs: whoever may choose a name can't be the user that is limited by address only, nor a visitor from another address.
+func TestReservedIDs(t *testing.T) {
+	address := ByAddress(netip.MustParsePrefix("192.0.2.0/24")) // httptest's
+	renamed := func(way func(*http.Request) (User, error)) func(*http.Request) (User, error) {
+		return func(r *http.Request) (User, error) {
+			user, err := way(r)
+			user.DisplayName = "a guest"
+			return user, err
+		}
+	}
+	byKey := ByKey("X-User", func(name string) (User, bool) { return User{ID: name}, name != "unknown" })
+	for _, test := range []struct {
+		name     string
+		identify func(*http.Request) (User, error)
+		user     string
+		status   int
+	}{
+		{"a name", byHeader, "anna", 200},
+		{"a name that begins alike", byHeader, "addresses", 200},
+		{"a name that ends alike", byHeader, "anonymous2", 200},
+		{"anonymous by name", byHeader, AnonymousID, 500},
+		{"an address by name", byHeader, "address:198.51.100.1", 500},
+		{"another's address by name", byHeader, "address:203.0.113.9", 500},
+		{"no address by name", byHeader, "address:", 500},
+		{"anonymous", Anonymous, "", 200},
+		{"an address", address, "", 200},
+		{"anonymous, with a name to show", renamed(Anonymous), "", 200},
+		{"an address, with a name to show", renamed(address), "", 200},
+		{"the first of several, by address", FirstOf(byKey, address), "unknown", 200},
+		{"the first of several, anonymous", FirstOf(byKey, Anonymous), "unknown", 200},
+		{"the first of several, by a name", FirstOf(byKey, address), "address:198.51.100.1", 500},
+		{"asked in vain before", func(r *http.Request) (User, error) {
+			if _, err := address(r); err != nil {
+				return User{}, err
+			}
+			return byHeader(r)
+		}, AnonymousID, 500},
+	} {
+		var told error
+		v := visits(t, MiddlewareOptions{Identify: test.identify, Refused: func(w http.ResponseWriter, _ *http.Request, err error) {
+			told = err
+			w.WriteHeader(http.StatusInternalServerError)
+		}, Logger: slog.New(slog.DiscardHandler)})
+		if got := v.visit(test.user, "198.51.100.1").Code; got != test.status || (got == 500) != errors.Is(told, ErrReservedID) {
+			t.Errorf("%s: %d, %v; want %d", test.name, got, told, test.status)
+		}
+	}
+}
+
+// TestIdentify_ReadsTheForm: what Identify has read of a request is there for the handler.
+func TestIdentify_ReadsTheForm(t *testing.T) {
+	guard := enforced(t, nil, nil)
+	middleware, err := guard.Middleware(MiddlewareOptions{Identify: func(r *http.Request) (User, error) { return User{ID: r.FormValue("name")}, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var name string
+	handler := middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { name = r.FormValue("name") }))
+	r := httptest.NewRequest("POST", "/", strings.NewReader("name=anna"))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	handler.ServeHTTP(httptest.NewRecorder(), r)
+	if name != "anna" {
+		t.Errorf("the handler reads %q", name)
+	}
+}
+
 // together makes visits during each other: who is let in stays until the last one was answered. It returns the answers' status.
 func (v *visitor) together(visits ...[2]string) []int {
 	if len(visits) == 0 {
@@ -125,6 +191,7 @@ func (v *visitor) together(visits ...[2]string) []int {
 func TestOpenConnections(t *testing.T) {
 	const here, there, elsewhere = "198.51.100.1", "2001:db8:0:1::1", "2001:db8:0:1::2"
 	free := Limit{Algorithm: TokenBucket, Burst: 1000, Refill: time.Second}
+	identify := FirstOf(ByKey("X-User", func(name string) (User, bool) { return User{ID: name}, true }), Anonymous)
 	for _, test := range []struct {
 		name          string
 		user, address int // MaxConnections, and per address
@@ -136,10 +203,10 @@ func TestOpenConnections(t *testing.T) {
 		{"of a /64", -1, 1, [][2]string{{"anna", there}, {"ben", elsewhere}}, []int{200, 429}},
 		{"refused by address, let in from another", 1, 1, [][2]string{{"anna", here}, {"ben", here}, {"ben", there}}, []int{200, 429, 200}},
 		{"refused by user, the address isn't taken", 1, 2, [][2]string{{"anna", here}, {"anna", here}, {"ben", here}, {"clara", here}}, []int{200, 429, 200, 429}},
-		{"of the anonymous", 1, 2, [][2]string{{AnonymousID, here}, {AnonymousID, here}, {AnonymousID, here}, {AnonymousID, there}}, []int{200, 200, 429, 200}},
+		{"of the anonymous", 1, 2, [][2]string{{"", here}, {"", here}, {"", here}, {"", there}}, []int{200, 200, 429, 200}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			v := visits(t, MiddlewareOptions{MaxConnections: test.user, MaxConnectionsPerAddress: test.address, Connects: free, ConnectsPerAddress: free})
+			v := visits(t, MiddlewareOptions{Identify: identify, MaxConnections: test.user, MaxConnectionsPerAddress: test.address, Connects: free, ConnectsPerAddress: free})
 			for range 3 { // the places are free again, and no more than there were
 				if got := v.together(test.visits...); !slices.Equal(got, test.want) {
 					t.Errorf("%v, want %v", got, test.want)

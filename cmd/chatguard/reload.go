@@ -84,13 +84,10 @@ func (a *app) fulfil(ctx context.Context, r request, load func() (config.Config,
 		err = fmt.Errorf("the chatguard that runs can't %q: restart it, it is older than this one", r.Do)
 	}
 	if err != nil {
-		o.Error = oneLine(err)
+		o.Error = oneLine(err.Error())
 	}
 	return o
 }
-
-// oneLine is an error for a log or an answer.
-func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // reloadLogged loads the configuration and puts it in force, and logs why where it can't.
 func (a *app) reloadLogged(ctx context.Context, load func() (config.Config, error)) (lines []string, err error) {
@@ -102,7 +99,7 @@ func (a *app) reloadLogged(ctx context.Context, load func() (config.Config, erro
 		lines, err = a.reload(ctx, cfg)
 	}
 	if err != nil {
-		a.log.Error("the configuration is not taken up, and nothing has changed", "error", oneLine(err))
+		a.log.Error("the configuration is not taken up, and nothing has changed", "error", oneLine(err.Error()))
 		return nil, fmt.Errorf("the configuration was not loaded, and nothing has changed: %w", err)
 	}
 	return lines, nil

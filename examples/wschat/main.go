@@ -98,6 +98,9 @@ func identify(r *http.Request) (chatguard.User, error) {
 		return chatguard.User{}, chatguard.ErrNobody
 	}
 	id := strings.ToLower(name)
+	if id == chatguard.AnonymousID || strings.Contains(id, ":") { // addresses have IDs with a colon
+		return chatguard.User{}, chatguard.ErrNobody
+	}
 	return chatguard.User{ID: id, Login: id, DisplayName: name}, nil
 }
 
