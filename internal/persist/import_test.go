@@ -148,6 +148,7 @@ func TestImportRefusesBadLines(t *testing.T) {
 		"more after the end":     {good + "\n" + lines[1], []string{"there.jsonl:17: something follows"}},
 		"an unknown field last":  {edit(16, "lines", "rows"), []string{`there.jsonl:16: unknown field "rows"`}},
 		"a line too long to be":  {edit(3, "\n", "\n"+strings.Repeat(" ", maxImportLine)+"\n"), []string{"there.jsonl:4: the line is longer than"}},
+		"a plain line too long":  {edit(13, `"roles":[`, `"roles":[`+strings.Repeat(`"vip",`, maxPlainLine/6)), []string{"there.jsonl:13: the line is longer than 262144 bytes"}},
 		"damaged compression":    {"\x1f\x8b" + good, []string{"there.jsonl: its compression is damaged"}},
 		"compression is cut off": {zipped(t, good)[:300], []string{"there.jsonl ends in line ", "without its end line: it was cut off"}},
 		"compression is damaged": {halfZipped(t, good), []string{"there.jsonl can't be read ", "check the disk, or export again"}},
@@ -269,7 +270,7 @@ func (l *longLines) line() []byte {
 	case l.lines + 1:
 		return fmt.Appendf(nil, `{"kind":"end","lines":%d}`+"\n", l.lines+2)
 	}
-	return fmt.Appendf(nil, `{"kind":"setting","channel":"1","name":"%03d","value":"%s"}`+"\n", l.next, strings.Repeat("a", 1<<20))
+	return fmt.Appendf(nil, `{"kind":"audit","id":%d,"at":"2026-03-14T20:00:00Z","author":"anna","action":"grant","channel":"1","user_id":"7","detail":"%s"}`+"\n", l.next, strings.Repeat("a", 1<<20))
 }
 
 func TestImportKeepsFewLongLinesInMemory(t *testing.T) {

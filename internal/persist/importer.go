@@ -35,8 +35,12 @@ type importer struct {
 	kept    string
 }
 
-// maxImportLine is the length in bytes of the longest line that is read.
-const maxImportLine = 1 << 24
+// How many bytes a line may have: a revision and what the audit says of it hold whole policies, of maxPolicyJSON each, and any other a few texts. Longer
+// ones would cost memory, and seconds each.
+const (
+	maxImportLine = 4 * maxPolicyJSON
+	maxPlainLine  = 1 << 18
+)
 
 // open reads the first line.
 func (im *importer) open(r io.Reader) error {
@@ -102,11 +106,13 @@ func (im *importer) ended(where string) error {
 	case err == nil || errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%s ends %s line %d, without its end line: it was cut off, so export or copy it again", im.name, where, im.line)
 	case errors.Is(err, bufio.ErrTooLong):
-		return im.wrong(im.line+1, fmt.Errorf("the line is longer than %d bytes", maxImportLine))
+		return im.wrong(im.line+1, tooLong(maxImportLine))
 	default:
 		return fmt.Errorf("%s can't be read %s line %d (%w): check the disk, or export again", im.name, where, im.line, err)
 	}
 }
+
+func tooLong(most int) error { return fmt.Errorf("the line is longer than %d bytes", most) }
 
 // broken is wrong of the line read last, unless it is the rest of one: then that is the news.
 func (im *importer) broken(problem error) error {
@@ -167,6 +173,9 @@ func (im *importer) take(ctx context.Context, tx *sql.Tx, name string, data []by
 	kind := kindNamed(name)
 	if kind == nil {
 		return im.broken(fmt.Errorf("unknown kind %.40q", name))
+	}
+	if len(data) > maxPlainLine && kind.name != "revision" && kind.name != "audit" {
+		return im.broken(tooLong(maxPlainLine))
 	}
 	if kind != im.kind || len(im.batch) == importBatch || im.waiting+len(data) > importBytes {
 		if err := im.flush(ctx, tx); err != nil {
