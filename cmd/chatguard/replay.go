@@ -31,8 +31,8 @@ func newReplayCommand() *cobra.Command {
 		Long: `Runs recorded chat through the limits of the configuration (or the default ones) and sums up who would have been throttled.
 
 A FILE holds raw Twitch IRC lines or JSON lines, plain or gzip; - is standard input. Messages are judged in the order of
-the lines, at the times given there. A line that can't be read is named and counted; a FILE without any message that can
-be read ends it with exit code 1. A JSON line:
+the lines, at the times given there. A line that can't be read is named and counted, and so is one of a channel beyond the
+first 10,000. A FILE without any message that can be read ends it with exit code 1. A JSON line:
 
   {"at": "2026-01-05T12:00:00Z", "channel": "1", "user_id": "7", "login": "anna", "roles": ["vip"], "text": "hi", "cost": 1}
 

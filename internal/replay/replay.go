@@ -150,13 +150,22 @@ func (r *Replay) line(ctx context.Context, line []byte) error {
 	return nil
 }
 
+// maxChannels is how many channels are judged: the Guard keeps a few kilobytes for each, for good.
+const maxChannels = 10_000
+
+var errChannels = fmt.Errorf("the channel is one of more than %d: split the record by channels, and replay the parts one by one", maxChannels)
+
 // enter tells of a channel that no message came from before.
 func (r *Replay) enter(m chatguard.Message, line []byte) error {
-	if r.options.Enter == nil || r.entered[m.ChannelID] {
+	switch {
+	case r.entered[m.ChannelID]:
 		return nil
-	}
-	if err := r.options.Enter(m, string(line)); err != nil {
-		return err
+	case len(r.entered) == maxChannels:
+		return errChannels
+	case r.options.Enter != nil:
+		if err := r.options.Enter(m, string(line)); err != nil {
+			return err
+		}
 	}
 	r.entered[m.ChannelID] = true
 	return nil

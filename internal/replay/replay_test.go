@@ -154,6 +154,23 @@ func TestEnter(t *testing.T) {
 	}
 }
 
+// TestChannels_Bounded: a small file can name any number of channels, and each costs kilobytes.
+func TestChannels_Bounded(t *testing.T) {
+	var b strings.Builder
+	for i := range maxChannels + 2 {
+		fmt.Fprintf(&b, `{"at":1767614400000,"channel":"%d","user_id":"7"}`+"\n", i)
+	}
+	b.WriteString(`{"at":1767614400000,"channel":"0","user_id":"7"}`) // known, so it is judged still
+	got, skipped, _ := replay(t, strings.NewReader(b.String()))
+	if got.Messages != maxChannels+1 || got.Skipped != 2 || len(skipped) != 2 {
+		t.Fatalf("got %+v, skipped %q", got, skipped)
+	}
+	want := "chat:10001: the channel is one of more than 10000: split the record by channels, and replay the parts one by one"
+	if skipped[0] != want {
+		t.Errorf("skipped %q, want %q", skipped[0], want)
+	}
+}
+
 func TestErrorsThatEndAReplay(t *testing.T) {
 	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
 	if err != nil {
