@@ -1,0 +1,71 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// heading begins a module's licences: its path, its version, and the systems that need it unless all do.
+var heading = regexp.MustCompile(`(?m)^==== (\S+ v\S+)(?: \(([a-z,]+)\))?$`)
+
+// TestLicenses_Modules: the modules that are built in are those whose licences are printed, in the same versions.
+func TestLicenses_Modules(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	built := slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool { return line == "" })
+	slices.Sort(built)
+	built = slices.Compact(built)
+	file, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var printed []string
+	for _, m := range heading.FindAllStringSubmatch(moduleLicenses, -1) {
+		if !strings.Contains(string(file), m[1]) { // of another system, it can't be asked of go list without a download
+			t.Errorf("go.mod has no %s: run sh scripts/licenses.sh", m[1])
+		}
+		if m[2] == "" || slices.Contains(strings.Split(m[2], ","), runtime.GOOS) {
+			printed = append(printed, m[1])
+		}
+	}
+	slices.Sort(printed)
+	if !slices.Equal(built, printed) {
+		t.Errorf("built of\n%s\nlicences of\n%s\nrun sh scripts/licenses.sh", strings.Join(built, "\n"), strings.Join(printed, "\n"))
+	}
+}
+
+// TestLicenses_Text: every heading has a licence below it, and each library of the dashboard has one.
+func TestLicenses_Text(t *testing.T) {
+	var out strings.Builder
+	if err := printLicenses(&out); err != nil {
+		t.Fatal(err)
+	}
+	sections := strings.Split(out.String(), "==== ")[1:]
+	for _, section := range sections {
+		title, text, _ := strings.Cut(section, "\n")
+		if len(text) < 500 || !regexp.MustCompile(`(?i)copyright|licen[sc]e|public domain`).MatchString(text) {
+			t.Errorf("%s: %d bytes", title, len(text))
+		}
+	}
+	for _, name := range []string{"chatguard", "Go", "modernc.org/sqlite ", "htm, in the dashboard", "preact, in the dashboard", "uplot, in the dashboard"} {
+		if !slices.ContainsFunc(sections, func(s string) bool { return strings.HasPrefix(s, name) }) {
+			t.Errorf("no licence of %s", name)
+		}
+	}
+	vendored, err := os.ReadDir("../../web/static/vendor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range vendored {
+		if name := strings.TrimPrefix(file.Name(), "LICENSE-"); name != file.Name() && !strings.Contains(out.String(), "==== "+name+", in the dashboard") {
+			t.Errorf("%s isn't printed", file.Name())
+		}
+	}
+}
