@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
@@ -151,6 +152,7 @@ var directions = []direction{
 	{regexp.MustCompile(`^twitch sends everything twice$`), func(p *play, _ []string) { p.server.SetDelivery(faketwitch.Delivery{Duplicate: 1}) }},
 	{regexp.MustCompile(`^twitch answers after (\w+)$`), (*play).slowHelix},
 	{regexp.MustCompile(`^twitch answers (\d+)( although it obeys)?$`), (*play).failHelix},
+	{regexp.MustCompile(`^twitch refuses one request for (\w+)$`), (*play).refuseOne},
 	{regexp.MustCompile(`^twitch is well$`), (*play).heal},
 	{regexp.MustCompile(`^twitch drops the connections$`), (*play).drop},
 	{regexp.MustCompile(`^twitch asks to reconnect$`), (*play).reconnect},
@@ -232,6 +234,16 @@ func (p *play) failHelix(m []string) {
 	})
 }
 
+// refuseOne lets Twitch answer the next request with "too many requests", and say how long its budget stays empty.
+func (p *play) refuseOne(m []string) {
+	reset := strconv.FormatInt(time.Now().Add(p.length(m[1])).Unix(), 10)
+	var refused atomic.Bool
+	p.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
+		header := http.Header{"Ratelimit-Limit": {"800"}, "Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {reset}}
+		return faketwitch.Fault{Status: http.StatusTooManyRequests, Header: header}, !refused.Swap(true)
+	})
+}
+
 func (p *play) heal([]string) {
 	p.server.SetHelixFaults(nil)
 	p.server.SetDelivery(faketwitch.Delivery{})
@@ -286,7 +298,9 @@ func (p *play) crowd(m []string) {
 		for user := range users {
 			login := fmt.Sprintf("stranger%d", p.others+user)
 			p.idOf(login)
-			_, err := p.server.Say(faketwitch.Line{Channel: p.home, Login: login, Text: fmt.Sprintf("hello %d", n)})
+			l := faketwitch.Line{Channel: p.home, Login: login, Text: fmt.Sprintf("hello %d", n)}
+			id, err := p.server.Say(l)
+			p.said[sentence{l.Login, l.Text}] = id
 			if err != nil && !errors.Is(err, faketwitch.ErrSilenced) && !errors.Is(err, faketwitch.ErrSlow) { // the bot may be faster than some
 				p.fail("%v", err)
 			}

@@ -118,7 +118,7 @@ func (a *app) budgetState() (c web.Connection, ok bool) {
 	if a.twitch.helix == nil {
 		return c, false
 	}
-	left := a.twitch.helix.Left()
+	left := a.twitch.helix.Left(0)
 	c = web.Connection{Name: "Helix", State: web.Ample}
 	if left < fewRequests {
 		c.State, c.Detail = web.Low, fmt.Sprintf("%d requests left: what can't be sent in time is given up", left)

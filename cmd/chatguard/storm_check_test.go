@@ -143,6 +143,29 @@ func (s *storm) checkActs() {
 	}
 }
 
+// checkLadder: nothing is done that is stronger than the strongest penalty on the ladder.
+func (s *storm) checkLadder() {
+	var strongest chatguard.Penalty
+	for _, rung := range s.config.Policy.Penalties.Ladder {
+		if rung.Action > strongest.Action || rung.Action == strongest.Action && rung.Duration > strongest.Duration {
+			strongest = rung
+		}
+	}
+	for _, b := range s.server.Bans() {
+		if strongest.Action < chatguard.Timeout || b.Length == 0 && strongest.Action < chatguard.Ban || b.Length > strongest.Duration && strongest.Action == chatguard.Timeout {
+			s.fail("user %s was silenced for %s, but the strongest penalty is %s", b.UserID, b.Length, strongest)
+		}
+	}
+	if warned := s.server.Warnings(); len(warned) > 0 && strongest.Action < chatguard.Warn {
+		s.fail("%d warnings, but the strongest penalty is %s", len(warned), strongest)
+	}
+	for _, e := range s.entries {
+		if e.Outcome.Action > strongest.Action {
+			s.fail("the journal says %s of %s's message %s, but the strongest penalty is %s", e.Outcome.Action, e.Login, e.MessageID, strongest)
+		}
+	}
+}
+
 // checkStaff: what those wrote who keep order is all there, the bot's own messages too.
 func (s *storm) checkStaff() {
 	for id, u := range s.said {

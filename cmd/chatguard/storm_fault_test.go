@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
 )
@@ -14,6 +15,7 @@ type fault struct {
 	name    string
 	only    []string                  // transports that it concerns; nil for all
 	twitch  func(*faketwitch.Options) // sets the stage
+	ladder  []chatguard.Penalty       // in place of the storm's; nil for that
 	begin   func(*storm)              // happens once
 	disturb func(*storm)              // happens every few seconds
 
@@ -84,10 +86,8 @@ var faults = []fault{
 	{name: "403", only: overBoth, begin: refuseActs(http.StatusForbidden)},
 	{name: "404", only: overBoth, begin: refuseActs(http.StatusNotFound)},
 	{name: "409", only: overBoth, begin: refuseActs(http.StatusConflict)},
-	{name: "429 with reset", only: overBoth, holdsUp: true, begin: answers("/helix/", 0.05, func(*storm) faketwitch.Fault {
-		reset := strconv.FormatInt(time.Now().Add(3*time.Second).Unix(), 10)
-		return faketwitch.Fault{Status: http.StatusTooManyRequests, Header: http.Header{"Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {reset}}}
-	})},
+	{name: "429 with reset", only: overBoth, holdsUp: true, begin: answers("/helix/", 0.05, busyFor3s)},
+	{name: "429 with reset, only deletes", only: overBoth, holdsUp: true, ladder: onlyDeletes, begin: answers("/helix/", 0.05, busyFor3s)},
 	{name: "500", only: overBoth, begin: answers("/helix/", 0.3, func(*storm) faketwitch.Fault { return faketwitch.Fault{Status: http.StatusInternalServerError} })},
 	{name: "503 although it obeys", only: overBoth, unheard: true, begin: answers("/helix/", 0.3, func(*storm) faketwitch.Fault {
 		return faketwitch.Fault{Status: http.StatusServiceUnavailable, After: true}
@@ -104,6 +104,8 @@ var faults = []fault{
 		return faketwitch.Fault{Status: faketwitch.AsAsked, Delay: 20 * time.Second}
 	})},
 	{name: "small budget", only: overBoth, holdsUp: true, twitch: func(o *faketwitch.Options) { o.HelixBudget = 30 }, begin: func(s *storm) { s.spammers = 20 }},
+	{name: "small budget, only deletes", only: overBoth, holdsUp: true, ladder: onlyDeletes,
+		twitch: func(o *faketwitch.Options) { o.HelixBudget = 30 }, begin: func(s *storm) { s.spammers = 20 }},
 
 	// How the identity server answers.
 	{name: "tokens expire", disturb: func(s *storm) { s.server.ExpireTokens() }},
@@ -114,6 +116,14 @@ var faults = []fault{
 		}
 		s.server.ExpireTokens()
 	}, reorders: true, holdsUp: true},
+}
+
+var onlyDeletes = []chatguard.Penalty{{Action: chatguard.Delete}}
+
+// busyFor3s is the answer of a Helix whose budget is empty.
+func busyFor3s(*storm) faketwitch.Fault {
+	reset := strconv.FormatInt(time.Now().Add(3*time.Second).Unix(), 10)
+	return faketwitch.Fault{Status: http.StatusTooManyRequests, Header: http.Header{"Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {reset}}}
 }
 
 func disconnect(s *storm) {

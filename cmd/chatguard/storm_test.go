@@ -113,6 +113,9 @@ func newStorm(t *testing.T, seed uint64, transport string, faults ...fault) *sto
 		if f.twitch != nil {
 			f.twitch(&options)
 		}
+		if f.ladder != nil {
+			c.Policy.Penalties.Ladder = f.ladder
+		}
 	}
 	s.simulation = simulate(t, c, options)
 	reach := s.dial
@@ -137,6 +140,7 @@ func (s *storm) blow() {
 	s.stopAnd(s.readJournal)
 	s.checkJournal()
 	s.checkActs()
+	s.checkLadder()
 	s.checkStaff()
 	s.checkRequests()
 	s.checkSaid()

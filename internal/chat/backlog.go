@@ -18,11 +18,11 @@ type backlog struct {
 
 	mu       sync.Mutex // guards what follows
 	lanes    map[string]*lane
-	turns    list.List // of the lanes in which somebody waits and a place is free
-	waiting  int       // penalties, in all lanes
-	added    uint64    // ever
-	inFlight int       // steps under way, in all lanes
-	starved  time.Time // when something last had to wait for a request
+	turns    list.List          // of the lanes in which somebody waits and a place is free
+	waiting  int                // penalties, in all lanes
+	added    uint64             // ever
+	underWay map[*step]struct{} // in all lanes
+	holdups  holdups
 	seen     removals
 	closed   bool // nothing is added any more
 }
@@ -48,15 +48,16 @@ type pile struct {
 type job struct {
 	message chatguard.Message
 	verdict chatguard.Verdict
-	since   time.Time // when it began to wait
-	number  uint64    // in the order of the messages
+	since   time.Time                // when it began to wait
+	number  uint64                   // in the order of the messages
+	heldUp  [obstacles]time.Duration // the backlog's holdups when it began to wait
 }
 
 // budgetTick is how long to wait before asking again whether the platform takes another request.
 const budgetTick = 50 * time.Millisecond
 
 func newBacklog(b *Bot) *backlog {
-	return &backlog{bot: b, wake: make(chan struct{}, 1), lanes: map[string]*lane{}}
+	return &backlog{bot: b, wake: make(chan struct{}, 1), lanes: map[string]*lane{}, underWay: map[*step]struct{}{}}
 }
 
 // add lets a job wait for its turn. It reports why not, where the message is gone already, or too much waits.
@@ -80,7 +81,8 @@ func (b *backlog) add(j job) (refused string) {
 		l.piles[p.user] = p
 	}
 	b.added++
-	j.number = b.added
+	b.holdups.note(b.holdups.current, b.holdups.reasons[b.holdups.current], j.since)
+	j.number, j.heldUp = b.added, b.holdups.lasted
 	p.jobs = append(p.jobs, j)
 	b.count(l, 1)
 	if len(p.jobs) == 1 && p.step == nil {
@@ -118,8 +120,7 @@ func (b *backlog) run(acting context.Context) {
 			b.abandon("chatguard stopped")
 			return
 		}
-		left := b.bot.left()
-		s, done := b.next(left)
+		s, done := b.next(b.bot.requests())
 		if done {
 			return
 		}
@@ -153,49 +154,54 @@ func (b *backlog) busy() bool {
 	return b.waiting > 0
 }
 
-// next takes the next step to begin, given how many requests the platform takes now: nil where none can begin. done is true when there never
-// will be one.
-func (b *backlog) next(left int) (s *step, done bool) {
+// next takes the next step to begin, given which requests the platform takes: nil if none can begin now. done is true if none ever will.
+func (b *backlog) next(r requests) (s *step, done bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.expire()
+	now := b.bot.steady()
+	b.holdups.note(nothing, "", now)
+	b.expire(now)
 	if b.waiting == 0 {
-		return nil, b.closed && b.inFlight == 0
+		return nil, b.closed && len(b.underWay) == 0
 	}
-	free := left - b.inFlight // those under way may not have taken their part yet
-	if free <= 0 {
-		b.starved = b.bot.steady()
-		b.brake()
-		return nil, false
-	}
+	free := r.left - len(b.underWay) // those under way may not have taken their part yet
 	front := b.turns.Front()
-	if front == nil || b.inFlight >= maxInFlight {
+	if free <= 0 || front == nil || len(b.underWay) >= maxInFlight {
+		o, reason := b.obstacle(r, now)
+		b.holdups.note(o, reason, now)
+		if free <= 0 {
+			b.brake()
+		}
 		return nil, false
 	}
 	l := front.Value.(*lane)
 	b.turns.Remove(front)
 	l.turn = nil
 	p := l.order.Remove(l.order.Front()).(*pile)
-	s = b.begin(l, p, b.waiting > free)
+	s = b.begin(l, p, b.waiting > r.soon-len(b.underWay), now)
 	b.queue(l)
 	return s, false
 }
 
+// mergeWithin is the time within which all that waits has to be possible, one request each. Otherwise penalties are merged.
+const mergeWithin = 2 * time.Second
+
 // maxInFlight is how many steps are under way at once, in all channels: as many as connections are worth keeping open.
 const maxInFlight = 64
 
-// begin takes the next step about a user, all of whose penalties become one where requests are scarce. The caller holds mu.
-func (b *backlog) begin(l *lane, p *pile, scarce bool) *step {
-	s := &step{bot: b.bot, lane: l, pile: p, jobs: p.jobs[:1]}
-	if scarce && b.bot.deserveMore(p.jobs) {
-		s.jobs = p.jobs
+// begin takes the next step about a user, all of whose penalties become one if requests are scarce and the ladder allows it. The caller holds mu.
+func (b *backlog) begin(l *lane, p *pile, scarce bool, now time.Time) *step {
+	s := &step{bot: b.bot, lane: l, pile: p, jobs: p.jobs[:1], penalty: p.jobs[0].verdict.Penalty, began: now}
+	if scarce && len(p.jobs) > 1 {
+		if penalty, ok := b.bot.merge(p.jobs); ok {
+			s.jobs, s.penalty, s.deed = p.jobs, penalty, mergedReason(penalty, len(p.jobs))
+		}
 	}
 	p.jobs = p.jobs[len(s.jobs):]
 	p.step = s
 	b.count(l, -len(s.jobs))
-	b.inFlight++
+	b.underWay[s] = struct{}{}
 	l.inFlight++
-	s.penalty, s.deed = merge(s.jobs)
 	return s
 }
 
@@ -204,7 +210,7 @@ func (b *backlog) end(s *step) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l, p := s.lane, s.pile
-	b.inFlight--
+	delete(b.underWay, s)
 	l.inFlight--
 	p.step = nil
 	if len(p.jobs) > 0 {
@@ -227,27 +233,29 @@ func (l *lane) line(p *pile) {
 }
 
 // expire gives up on what has waited for so long that everyone has read it. The caller holds mu.
-func (b *backlog) expire() {
-	late := b.bot.steady().Add(-b.bot.options.Patience)
-	reason := "too late: the chat's server was slow"
-	if b.starved.After(late) {
-		reason = "too late: the request budget is used up"
-	}
+func (b *backlog) expire(now time.Time) {
+	late := now.Add(-b.bot.options.Patience)
 	isLate := func(j *job) bool { return j.since.Before(late) }
+	reason := func(j *job) string {
+		if !isLate(j) {
+			return ""
+		}
+		return "too late: " + b.holdups.reason(j)
+	}
 	for _, l := range b.lanes {
 		for front := l.order.Front(); front != nil && isLate(&front.Value.(*pile).jobs[0]); front = l.order.Front() {
-			b.drop(l, front.Value.(*pile), reason, isLate)
+			b.drop(l, front.Value.(*pile), reason)
 		}
 	}
 }
 
-// drop takes a user's jobs out that match, and reports why. The caller holds mu.
-func (b *backlog) drop(l *lane, p *pile, reason string, match func(*job) bool) {
+// drop takes those of a user's jobs out that there is a reason for, and reports it. The caller holds mu.
+func (b *backlog) drop(l *lane, p *pile, reason func(*job) string) {
 	kept := p.jobs[:0:0]
 	for i := range p.jobs {
-		if match(&p.jobs[i]) {
+		if why := reason(&p.jobs[i]); why != "" {
 			b.count(l, -1)
-			b.bot.report(&p.jobs[i], p.jobs[i].verdict.Penalty.Action, journal.Skipped, reason)
+			b.bot.report(&p.jobs[i], p.jobs[i].verdict.Penalty.Action, journal.Skipped, why)
 		} else {
 			kept = append(kept, p.jobs[i])
 		}
@@ -305,8 +313,11 @@ func (b *backlog) removed(r Removal) {
 	}
 	for user, p := range l.piles {
 		if r.UserID == "" || r.UserID == user {
-			b.drop(l, p, reason, func(j *job) bool {
-				return r.MessageID == j.message.ID || r.MessageID == "" && !j.message.SentAt.After(r.At)
+			b.drop(l, p, func(j *job) string {
+				if r.MessageID == j.message.ID || r.MessageID == "" && !j.message.SentAt.After(r.At) {
+					return reason
+				}
+				return ""
 			})
 		}
 	}
@@ -322,22 +333,27 @@ func (b *backlog) forgive(channelID, userID string, first, last chatguard.EntryI
 		return nil, nil
 	}
 	p := l.piles[userID]
-	isMeant := func(j *job) bool { return first <= j.verdict.EntryID && j.verdict.EntryID <= last }
+	pardoned := func(j *job) string {
+		if j.verdict.EntryID < first || j.verdict.EntryID > last {
+			return ""
+		}
+		return "pardoned"
+	}
 	if s := p.step; s != nil {
 		for i := range s.jobs {
-			if isMeant(&s.jobs[i]) {
+			if pardoned(&s.jobs[i]) != "" {
 				underWay = append(underWay, s.jobs[i].verdict.EntryID)
 			}
 		}
 		s.forgiven = s.forgiven || len(underWay) > 0
 	}
 	for i := range p.jobs {
-		if isMeant(&p.jobs[i]) {
+		if pardoned(&p.jobs[i]) != "" {
 			dropped = append(dropped, p.jobs[i].verdict.EntryID)
 		}
 	}
 	if len(dropped) > 0 {
-		b.drop(l, p, "pardoned", isMeant)
+		b.drop(l, p, pardoned)
 	}
 	return dropped, underWay
 }
@@ -366,7 +382,7 @@ func (b *backlog) abandon(reason string) {
 	defer b.mu.Unlock()
 	for _, l := range b.lanes {
 		for _, p := range l.piles {
-			b.drop(l, p, reason, func(*job) bool { return true })
+			b.drop(l, p, func(*job) string { return reason })
 		}
 	}
 }

@@ -190,7 +190,17 @@ func (b *Bot) left() int {
 	if b.options.Moderator == nil {
 		return math.MaxInt
 	}
-	return b.options.Moderator.Left()
+	return b.options.Moderator.Left(0)
+}
+
+// requests asks the platform for the requests that it takes, and for what is wrong with it.
+func (b *Bot) requests() (r requests) {
+	if b.options.Moderator == nil {
+		return requests{left: math.MaxInt, soon: math.MaxInt}
+	}
+	r.left, r.soon = b.left(), b.options.Moderator.Left(mergeWithin)
+	r.refused, r.failed = b.options.Moderator.Trouble()
+	return r
 }
 
 func (b *Bot) report(j *job, action chatguard.Action, result journal.Result, reason string) {

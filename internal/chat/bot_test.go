@@ -48,8 +48,12 @@ type recorder struct {
 	block chan struct{} // when set, every call waits for it or for the context
 	spent int           // requests made
 	most  int           // requests that may be made; 0 means any number
+	soon  int           // requests that may be made in addition a little later
 	slow  slowMode      // as it is set
 	asked int           // how often slow mode was looked up
+
+	refused, failed string        // its Trouble
+	takes           time.Duration // how long a request takes
 }
 
 func (r *recorder) do(ctx context.Context, format string, args ...any) error {
@@ -60,6 +64,7 @@ func (r *recorder) do(ctx context.Context, format string, args ...any) error {
 			return ctx.Err()
 		}
 	}
+	time.Sleep(r.takes) // simulated
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.spent++
@@ -79,13 +84,23 @@ func (r *recorder) Lift(ctx context.Context, _, userID string) error {
 
 func (r *recorder) Removed(Removal) {}
 
-func (r *recorder) Left() int {
+func (r *recorder) Left(within time.Duration) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.most == 0 {
 		return 1000
 	}
-	return max(0, r.most-r.spent)
+	left := max(0, r.most-r.spent)
+	if within > 0 {
+		left += r.soon
+	}
+	return left
+}
+
+func (r *recorder) Trouble() (refused, failed string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.refused, r.failed
 }
 
 func (r *recorder) allow(more int) {

@@ -20,8 +20,11 @@ type Moderator interface {
 	// Removed takes note of what somebody did to a user, the bot included: what others have given isn't made shorter, nor lifted.
 	Removed(r Removal)
 
-	// Left is how many requests the platform takes now; more would have to wait.
-	Left() int
+	// Left returns how many requests the platform takes within a time from now; more would have to wait. 0 is now.
+	Left(within time.Duration) int
+
+	// Trouble returns, for people, why the platform refuses all requests for now, and how its last answer failed. Both are empty if nothing is wrong.
+	Trouble() (refused, failed string)
 
 	// SlowMode returns how long everyone has to wait between two messages of theirs: on is false where they needn't.
 	SlowMode(ctx context.Context, channelID string) (on bool, wait time.Duration, err error)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -20,56 +19,8 @@ type step struct {
 	penalty chatguard.Penalty // for all of them
 	deed    string            // what to say of messages that share a penalty; empty for one that has its own
 
+	began    time.Time
 	forgiven bool // to be undone once it is done; guarded by the backlog's mu
-}
-
-// deserveMore reports whether a user's waiting penalties may become one that does more than remove messages: where a limit of everyone together throttled
-// all of them, somebody else may have used it up.
-func (b *Bot) deserveMore(jobs []job) bool {
-	if len(jobs) == 1 {
-		return false
-	}
-	shared := map[string]bool{}
-	for _, l := range b.options.Guard.InForce(jobs[0].message.ChannelID).Limits {
-		shared[l.Name] = l.Per == chatguard.PerChannel
-	}
-	return slices.ContainsFunc(jobs, func(j job) bool { return !shared[j.verdict.Limit] })
-}
-
-// merge returns one penalty for several jobs of a user: their own where there is one job, and otherwise the hardest, but at least a timeout, which
-// removes everything the user wrote.
-func merge(jobs []job) (penalty chatguard.Penalty, deed string) {
-	penalty = jobs[0].verdict.Penalty
-	if len(jobs) == 1 {
-		return penalty, ""
-	}
-	for i := range jobs[1:] {
-		if harder(jobs[i+1].verdict.Penalty, penalty) {
-			penalty = jobs[i+1].verdict.Penalty
-		}
-	}
-	if penalty.Action < chatguard.Timeout {
-		penalty = chatguard.Penalty{Action: chatguard.Timeout, Duration: silence(jobs)}
-	}
-	return penalty, fmt.Sprintf("one %s for %d messages: too few requests for each", penalty.Action, len(jobs))
-}
-
-func harder(a, b chatguard.Penalty) bool {
-	return a.Action > b.Action || a.Action == b.Action && a.Duration > b.Duration
-}
-
-// silence is until the user of the jobs may speak again, in whole seconds.
-func silence(jobs []job) time.Duration {
-	longest := chatguard.MinTimeout
-	for i := range jobs {
-		longest = max(longest, wholeSeconds(jobs[i].verdict.RetryAfter))
-	}
-	return min(longest, journal.MostMerged)
-}
-
-// wholeSeconds rounds up: whoever waits that long doesn't wait in vain.
-func wholeSeconds(d time.Duration) time.Duration {
-	return (d + time.Second - 1) / time.Second * time.Second
 }
 
 // carryOut does what is due and reports how that went.

@@ -1,7 +1,10 @@
 package twitch
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 	"time"
@@ -116,16 +119,39 @@ func (b *budget) hold(until time.Time) {
 	}
 }
 
-// Left returns how many ordinary requests could be sent now without waiting.
-func (h *Helix) Left() int {
+// held returns until when nothing is to be sent, if that lies ahead.
+func (b *budget) held(now time.Time) (until time.Time, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.heldUntil, b.heldUntil.After(now)
+}
+
+// Left returns how many ordinary requests could be sent without waiting within a time from now; 0 is now.
+func (h *Helix) Left(within time.Duration) int {
 	b, now := &h.budget, h.now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	held, err := b.holds(now)
-	if err != nil || b.heldUntil.After(now) {
+	begin, end := now, now.Add(within)
+	if b.heldUntil.After(begin) {
+		begin = b.heldUntil
+	}
+	if begin.After(end) {
 		return 0
 	}
-	return max(0, held-b.untouchable(false))
+	held, err := b.holds(begin)
+	if err != nil {
+		return 0
+	}
+	return max(0, held-b.untouchable(false)+int(end.Sub(begin)/budgetRefill))
+}
+
+// errNoRoom: a request wasn't sent in time, because the budget had no room for it.
+var errNoRoom = errors.New("not sent in time")
+
+// noRoom is the error for a request whose context ended before the budget had room.
+func (h *Helix) noRoom(ended error) error {
+	why, _ := h.Trouble()
+	return fmt.Errorf("%w: %s (%w)", errNoRoom, cmp.Or(why, "the request budget is used up"), ended)
 }
 
 // afford waits until the budget has room for a request, and counts it. One that is to be sent at once doesn't wait: where there is no room it is
@@ -146,7 +172,7 @@ func (h *Helix) afford(ctx context.Context, r request) error {
 	case turn <- struct{}{}:
 		defer func() { <-turn }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return h.noRoom(ctx.Err())
 	}
 	for {
 		if r.unless != nil && r.unless() {
@@ -156,7 +182,9 @@ func (h *Helix) afford(ctx context.Context, r request) error {
 		if err != nil || wait <= 0 {
 			return err
 		}
-		if err := h.pause(ctx, wait); err != nil {
+		if err := h.pause(ctx, wait); ctx.Err() != nil {
+			return h.noRoom(ctx.Err())
+		} else if err != nil {
 			return err
 		}
 	}

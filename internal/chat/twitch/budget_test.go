@@ -102,8 +102,8 @@ func TestBudgetSteps(t *testing.T) {
 					break
 				}
 			}
-			if ok != s.ok || time.Duration(wait) != s.wait || h.Left() != s.left {
-				t.Errorf("%s, step %d: %d of %d, then %v, %d left; want %d, %v, %d", name, n, ok, s.asked, time.Duration(wait), h.Left(), s.ok, s.wait, s.left)
+			if ok != s.ok || time.Duration(wait) != s.wait || h.Left(0) != s.left {
+				t.Errorf("%s, step %d: %d of %d, then %v, %d left; want %d, %v, %d", name, n, ok, s.asked, time.Duration(wait), h.Left(0), s.ok, s.wait, s.left)
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func TestNothingIsLeftWhileHeld(t *testing.T) {
 	h := &Helix{Now: newNaps().now}
 	h.budget.hold(h.now().Add(time.Minute))
 	h.budget.hold(h.now().Add(time.Second)) // is no reason to begin sooner
-	if got := h.Left(); got != 0 {
+	if got := h.Left(0); got != 0 {
 		t.Errorf("%d left", got)
 	}
 	h.sleep = func(_ context.Context, d time.Duration) error { return waits(d) }
@@ -212,7 +212,7 @@ func TestRetriesCost(t *testing.T) {
 	if _, err := h.Users(t.Context(), "ann"); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.Left(); got != 780-4 {
+	if got := h.Left(0); got != 780-4 {
 		t.Errorf("%d left after 4 requests", got)
 	}
 }

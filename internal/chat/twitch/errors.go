@@ -2,6 +2,17 @@ package twitch
 
 import "errors"
 
+// busyThere is an ErrBusy about one channel, while there is budget left.
+type busyThere struct{}
+
+func (busyThere) Error() string {
+	return "Twitch takes no more requests about this channel for now; looser limits need less of them"
+}
+
+func (busyThere) Is(target error) bool { return target == ErrBusy }
+
+var errBusyThere error = busyThere{}
+
 // What can go wrong, for errors.Is. Each text is one line that ends in the mend; errors that wrap them say what was tried.
 var (
 	// ErrLogin: Twitch's chat refuses login or token. Trying again can't help.

@@ -49,6 +49,7 @@ type Helix struct {
 		now  func() time.Time
 	}
 	budget budget
+	health health
 }
 
 // Bounds on a single HTTP exchange.

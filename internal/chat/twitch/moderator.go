@@ -86,8 +86,11 @@ func (m *Moderator) SetSlowMode(ctx context.Context, channelID string, on bool, 
 	return m.Helix.SetSlowMode(ctx, m.room(channelID), SlowMode{On: on, Wait: wait})
 }
 
-// Left returns how many penalties could be carried out now without waiting for Twitch's request budget.
-func (m *Moderator) Left() int { return m.Helix.Left() }
+// Left returns how many requests could be sent without waiting for Twitch's request budget within a time from now; 0 is now.
+func (m *Moderator) Left(within time.Duration) int { return m.Helix.Left(within) }
+
+// Trouble returns, for people, why no request is sent for now, and how the last one failed. Both are empty if nothing is wrong.
+func (m *Moderator) Trouble() (refused, failed string) { return m.Helix.Trouble() }
 
 func (m *Moderator) login() string {
 	if m.Login == nil {

@@ -104,9 +104,9 @@ func TestLiftedTimeoutIsForgotten(t *testing.T) {
 func TestModeratorLeft(t *testing.T) {
 	srv := startTwitch(t, "room")
 	moderator, msg := newModerator(t, srv)
-	before := moderator.Left()
-	if err := moderator.Delete(t.Context(), msg); err != nil || moderator.Left() != before-1 {
-		t.Errorf("%d left, then %d, %v", before, moderator.Left(), err)
+	before := moderator.Left(0)
+	if err := moderator.Delete(t.Context(), msg); err != nil || moderator.Left(0) != before-1 {
+		t.Errorf("%d left, then %d, %v", before, moderator.Left(0), err)
 	}
 }
 

@@ -23,6 +23,7 @@ const (
 // the caller's to understand.
 func (h *Helix) do(ctx context.Context, r request) (answer, error) {
 	renewed := h.Refused == nil
+	var before error // the trouble of the try before
 	for try := 1; ; try++ {
 		a, token, trouble := h.try(ctx, r, try)
 		if !renewed && token != "" && errors.Is(trouble, ErrToken) {
@@ -33,15 +34,28 @@ func (h *Helix) do(ctx context.Context, r request) (answer, error) {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return answer{}, fmt.Errorf("%s: %w", r.op, ctx.Err())
+			return answer{}, r.unfinished(ctx.Err(), trouble, before)
 		case trouble == nil || !passes(trouble) || r.once || try >= maxTries:
 			return a, trouble
 		}
 		loggerOr(h.Logger).Info("twitch helix: trying again", "try", try, "trouble", oneLine(trouble.Error()))
 		if err := h.waitAfter(ctx, a, try); err != nil {
-			return answer{}, fmt.Errorf("%s: %w", r.op, err)
+			return answer{}, r.unfinished(err, err, trouble)
 		}
+		before = trouble
 	}
+}
+
+// unfinished is the error for a request that was given up because its context ended. It names what stood in the way: the trouble of the try before, if
+// there was one, or what this try waited for.
+func (r request) unfinished(ended, trouble, before error) error {
+	switch {
+	case errors.Is(trouble, errNoRoom):
+		return trouble
+	case before != nil:
+		return fmt.Errorf("%w (%w)", before, ended)
+	}
+	return fmt.Errorf("%s: Twitch didn't answer in time (%w)", r.op, ended)
 }
 
 // try sends a request once the budget has room for it. It returns the token that it was sent with; none where it wasn't sent.
@@ -54,7 +68,11 @@ func (h *Helix) try(ctx context.Context, r request, try int) (a answer, sentWith
 		return answer{}, "", fmt.Errorf("%s: %w", r.op, err)
 	}
 	a, err = h.send(ctx, r, token)
-	if trouble = r.trouble(a, err); err == nil {
+	trouble = r.trouble(a, err)
+	if ctx.Err() == nil { // otherwise we were too impatient
+		h.health.note(a, err)
+	}
+	if err == nil {
 		trouble = cmp.Or(trouble, h.heed(ctx, a, try))
 	}
 	return a, token, trouble
@@ -81,8 +99,10 @@ func (r request) trouble(a answer, err error) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w (%w)", r.op, ErrUnavailable, err)
-	case a.status == http.StatusTooManyRequests:
+	case a.status == http.StatusTooManyRequests && a.emptied():
 		return r.refused(ErrBusy, a)
+	case a.status == http.StatusTooManyRequests:
+		return r.refused(errBusyThere, a)
 	case a.status >= 500 || a.status == http.StatusConflict && !r.lasting:
 		return r.refused(ErrUnavailable, a)
 	case a.lacksScope():
@@ -104,7 +124,7 @@ func (a answer) lacksScope() bool {
 
 // passes reports whether trying again can help.
 func passes(trouble error) bool {
-	return errors.Is(trouble, ErrUnavailable) || errors.Is(trouble, ErrBusy)
+	return errors.Is(trouble, ErrUnavailable) || errors.Is(trouble, ErrBusy) // one about a single channel too
 }
 
 func (h *Helix) token(ctx context.Context) (string, error) {
