@@ -130,6 +130,39 @@ func TestNothingIsLeftWhileHeld(t *testing.T) {
 	}
 }
 
+// TestLeft_Within: what can be sent within a time is what is left and what comes back, after Twitch's refusal of everything.
+func TestLeft_Within(t *testing.T) {
+	for name, c := range map[string]struct {
+		told   int           // what Twitch says is left
+		held   time.Duration // for which it refuses everything
+		within time.Duration
+		want   int
+	}{
+		"now":                     {120, 0, 0, 100},
+		"in 2 s":                  {120, 0, 2 * time.Second, 120},
+		"of a full one":           {800, 0, 2 * time.Second, 800},
+		"not yet another":         {20, 0, 99 * time.Millisecond, 0},
+		"another":                 {20, 0, 100 * time.Millisecond, 1},
+		"of an empty one":         {0, 0, 2 * time.Second, 0},
+		"held":                    {120, 3 * time.Second, 2 * time.Second, 0},
+		"held now":                {120, time.Second, 0, 0},
+		"held for a part":         {120, 500 * time.Millisecond, 2 * time.Second, 120},
+		"held, and empty":         {0, time.Second, 3 * time.Second, 10},
+		"held until the very end": {120, 2 * time.Second, 2 * time.Second, 120},
+		"full when the hold ends": {10, 90 * time.Second, 100 * time.Second, 880},
+	} {
+		now := newNaps().now()
+		h := &Helix{Now: func() time.Time { return now }}
+		if err := h.heed(t.Context(), answer{header: told(800, c.told)}, 1); err != nil {
+			t.Fatal(err)
+		}
+		h.budget.hold(now.Add(c.held))
+		if got := h.Left(c.within); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
 // TestBudgetInABurst: of more requests at the same moment than Twitch takes none is refused, and all are answered.
 func TestBudgetInABurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,10 +1,8 @@
 package twitch
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 )
@@ -26,10 +24,7 @@ func (h *health) note(a answer, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.Answered, h.Failure = h.Answered || err == nil, ""
-	var of *url.Error // which names the address, too
 	switch {
-	case errors.As(err, &of):
-		h.Failure = oneLine("Twitch didn't answer: " + of.Err.Error())
 	case err != nil:
 		h.Failure = oneLine("Twitch didn't answer: " + err.Error())
 	case a.status >= 500 || a.status == http.StatusTooManyRequests || a.status == http.StatusConflict:

@@ -53,7 +53,7 @@ func (r request) unfinished(ended, trouble, before error) error {
 	case errors.Is(trouble, errNoRoom):
 		return trouble
 	case before != nil:
-		return fmt.Errorf("%w (%w)", before, ended)
+		return fmt.Errorf("%w; given up (%w)", before, ended)
 	}
 	return fmt.Errorf("%s: Twitch didn't answer in time (%w)", r.op, ended)
 }
