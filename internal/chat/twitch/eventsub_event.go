@@ -36,11 +36,11 @@ func (e *event) message(at time.Time) (chatguard.Message, error) {
 		ID:              e.MessageID,
 		ChannelID:       e.ChannelID,
 		SourceChannelID: e.SourceChannelID,
-		User:            chatguard.User{ID: e.UserID, Login: e.Login, DisplayName: strings.Trim(e.Name, " "), Roles: e.roles()},
+		User:            chatguard.User{ID: e.UserID, Login: e.Login, DisplayName: e.Name, Roles: e.roles()},
 		Text:            spoken(e.Message.Text),
 		SentAt:          at,
 	}
-	return m, check(&m)
+	return m, complete(&m)
 }
 
 func (e *chatEvent) roles() (roles chatguard.Roles) {

@@ -1,6 +1,7 @@
 package twitch
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -58,17 +59,29 @@ func TestChatEvent(t *testing.T) {
 		event string
 		want  chatguard.Message
 	}{
-		"plain":          {saidEvent("", ""), plain},
-		"broadcaster":    {badges("broadcaster", "premium"), roles(chatguard.Broadcaster)},
-		"lead moderator": {badges("lead_moderator"), roles(chatguard.LeadModerator)},
-		"moderator":      {badges("moderator", "subscriber"), roles(chatguard.Moderator, chatguard.Subscriber)},
-		"VIP, founder":   {badges("vip", "founder"), roles(chatguard.VIP, chatguard.Subscriber)},
-		"no badges":      {saidEvent(`"badges":[]`, `"badges":null`), plain},
-		"introduction":   {saidEvent(`"message_type":"text"`, `"message_type":"user_intro"`), plain}, // of somebody who need not be new
-		"shared chat":    {saidEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"11"`), with(func(m *chatguard.Message) { m.SourceChannelID = "11" })},
-		"action":         {saidEvent("hello", `\u0001ACTION waves\u0001`), with(func(m *chatguard.Message) { m.Text = "waves" })},
-		"spaces in name": {saidEvent(`"Anna"`, `" Anna "`), plain},
-		"more than text": {saidEvent(`"fragments":null`, `"fragments":[{"type":"emote","emote":{"id":"25"}}]`), plain},
+		"plain":                   {saidEvent("", ""), plain},
+		"broadcaster":             {badges("broadcaster", "premium"), roles(chatguard.Broadcaster)},
+		"lead moderator":          {badges("lead_moderator"), roles(chatguard.LeadModerator)},
+		"moderator":               {badges("moderator", "subscriber"), roles(chatguard.Moderator, chatguard.Subscriber)},
+		"VIP, founder":            {badges("vip", "founder"), roles(chatguard.VIP, chatguard.Subscriber)},
+		"no badges":               {saidEvent(`"badges":[]`, `"badges":null`), plain},
+		"introduction":            {saidEvent(`"message_type":"text"`, `"message_type":"user_intro"`), plain}, // of somebody who need not be new
+		"shared chat":             {saidEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"11"`), with(func(m *chatguard.Message) { m.SourceChannelID = "11" })},
+		"action":                  {saidEvent("hello", `\u0001ACTION waves\u0001`), with(func(m *chatguard.Message) { m.Text = "waves" })},
+		"spaces in name":          {saidEvent(`"Anna"`, `" Anna "`), plain},
+		"badge of another kind":   {saidEvent(`"badges":[]`, `"badges":[{"set_id":"vip"},7,{"set_id":["moderator"]},"moderator",null]`), roles(chatguard.VIP)},
+		"badges of another kind":  {saidEvent(`"badges":[]`, `"badges":{"set_id":"moderator"}`), plain},
+		"fragments":               {saidEvent(`"fragments":null`, `"fragments":[{"type":7},"x",null,{"emote":[]}]`), plain},
+		"reply of another kind":   {saidEvent(`"reply":null`, `"reply":[7]`), plain},
+		"source of another kind":  {saidEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":{"id":"11"},"source_badges":[7]`), plain},
+		"source with a control":   {saidEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"1\u00001"`), plain},
+		"line in name":            {saidEvent(`"Anna"`, `"An\r\nna"`), with(func(m *chatguard.Message) { m.User.DisplayName = "" })},
+		"name of another kind":    {saidEvent(`"Anna"`, `["Anna"]`), with(func(m *chatguard.Message) { m.User.DisplayName = "" })},
+		"login of another kind":   {saidEvent(`"anna"`, `7`), with(func(m *chatguard.Message) { m.User.Login = "" })},
+		"text of another kind":    {saidEvent(`"hello"`, `7`), with(func(m *chatguard.Message) { m.Text = "" })},
+		"message of another kind": {saidEvent(`{"text":"hello","fragments":null}`, `"hello"`), with(func(m *chatguard.Message) { m.Text = "" })},
+		"invalid UTF-8":           {saidEvent("hello", "hell\xff"), with(func(m *chatguard.Message) { m.Text = "hell\ufffd" })},
+		"more than text":          {saidEvent(`"fragments":null`, `"fragments":[{"type":"emote","emote":{"id":"25"}}]`), plain},
 	} {
 		if got, err := readMessage(c.event, at); err != nil || got != c.want {
 			t.Errorf("%s:\n got %+v, %v\nwant %+v", name, got, err, c.want)
@@ -80,13 +93,13 @@ func TestChatEvent(t *testing.T) {
 	}{
 		"null":            {"null", NoUserID},
 		"nothing":         {"", Malformed},
-		"a list":          {"[]", Malformed},
+		"a list":          {"[]", NoUserID},
 		"cut off":         {saidEvent("", "")[:100], Malformed},
-		"number as ID":    {saidEvent(`"20"`, `20`), Malformed},
+		"number as ID":    {saidEvent(`"20"`, `20`), NoUserID},
 		"no chatter":      {saidEvent(`"20"`, `""`), NoUserID},
 		"no channel":      {saidEvent(`"10"`, `null`), NoRoomID},
 		"no message ID":   {saidEvent(`"m1"`, `null`), NoMessageID},
-		"line in name":    {saidEvent(`"Anna"`, `"An\r\nna"`), BadName},
+		"invalid UTF-8":   {saidEvent(`"20"`, "\"2\xff0\""), InvalidUTF8},
 		"control in ID":   {saidEvent(`"20"`, `"2\u00000"`), Malformed},
 		"control in room": {saidEvent(`"10"`, `"1\u001b0"`), Malformed},
 	} {
@@ -135,7 +148,8 @@ func TestModerateEvent(t *testing.T) {
 			{"timeout", `{"user_id":"20",` + until(-time.Hour) + `}`, nil, Malformed},
 			{"timeout", `{"user_id":"20",` + until(50*365*24*time.Hour) + `}`, nil, Malformed},
 			{"ban", `{}`, nil, NoUserID},
-			{"ban", `[]`, nil, Malformed},
+			{"ban", `[]`, nil, NoUserID},
+			{"delete", `{"user_id":"20","message_id":7}`, nil, NoMessageID},
 			{"ban", `{"user_id":"2\u00000"}`, nil, Malformed},
 		} {
 			st.mu.Lock()
@@ -325,6 +339,34 @@ func FuzzEventSubFrame(f *testing.F) {
 		d := newDelivery(&e.report, out, e.chatTime())
 		e.read(d, arrival{at, at, frame})
 		d.flush()
+	})
+}
+
+// FuzzChatEvent_OptionalFields: an event with IDs of message, channel and author is a message, whatever its other fields hold, and its author has no
+// role that can't be read.
+func FuzzChatEvent_OptionalFields(f *testing.F) {
+	for _, field := range []string{"chatter_user_login", "chatter_user_name", "badges", "message", "source_broadcaster_user_id", "source_badges", "reply", "moderator_user_login", "timeout", "action"} {
+		for _, value := range []string{"7", `"x"`, "null", "[]", "{}", `[{"set_id":7}]`, `[{"set_id":["moderator"]}]`, `{"text":{}}`, "\"\xff\"", `{"expires_at":7}`, "[[[[]]]]"} {
+			f.Add(field, value)
+		}
+	}
+	f.Fuzz(func(t *testing.T, field, value string) {
+		name, err := json.Marshal(field)
+		if err != nil || !json.Valid([]byte(value)) || strings.Contains(value, `"`+"set_id") && strings.Contains(value, "moderator\"}") {
+			return // no JSON, or a badge that can be read
+		}
+		for _, id := range []string{"message_id", "broadcaster_user_id", "chatter_user_id"} {
+			if strings.EqualFold(field, id) {
+				return // another message
+			}
+		}
+		m, err := readMessage(`{"message_id":"m1","broadcaster_user_id":"10","chatter_user_id":"20",`+string(name)+":"+value+"}", time.Unix(1e9, 0))
+		if err != nil || m.ID != "m1" || m.ChannelID != "10" || m.User.ID != "20" {
+			t.Fatalf("%+v, %v", m, err)
+		}
+		if field != "badges" && m.User.Roles != 0 {
+			t.Errorf("roles %v for no reason", m.User.Roles)
+		}
 	})
 }
 

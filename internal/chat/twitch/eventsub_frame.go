@@ -2,9 +2,9 @@ package twitch
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // The reasons to skip a frame that can be read.
@@ -50,12 +50,14 @@ type eventFrame struct {
 	} `json:"payload"`
 }
 
-// readFrame reads a frame. The error is a SkipReason.
+// readFrame reads a frame. A notification may have parts of another type than is known: they are as good as not there. The error is a SkipReason.
 func readFrame(text []byte) (f eventFrame, err error) {
+	err = json.Unmarshal(text, &f) // which reads on after a value of another type
+	strange, _ := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
-	case !utf8.Valid(text):
-		return f, InvalidUTF8
-	case json.Unmarshal(text, &f) != nil || f.Metadata.Kind == "":
+	case err != nil && strange == nil, f.Metadata.Kind == "":
+		return f, Malformed
+	case f.Metadata.Kind != frameNotification && strange != nil:
 		return f, Malformed
 	case f.Metadata.Kind != frameNotification:
 		return f, nil

@@ -34,31 +34,52 @@ func ChannelOf(line string) string {
 	return raw.channel()
 }
 
-// parseChat reads a PRIVMSG line, which raw is the parts of. The error is a SkipReason.
+// parseChat reads a PRIVMSG line, which raw is the parts of. It needs IDs that can be read, of message, room and author; what else can't be read is as
+// good as not there. The error is a SkipReason.
 func parseChat(line string, raw rawLine) (m chatguard.Message, err error) {
 	if !utf8.ValidString(line) {
-		return m, InvalidUTF8
+		line = strings.ToValidUTF8(line, string(utf8.RuneError))
+		if raw, err = split(line); err != nil {
+			return m, err
+		}
 	}
 	parsed := parseGuarded(line)
-	if parsed == nil {
+	switch {
+	case parsed != nil:
+		m = messageOf(parsed)
+	case raw.params != "":
+		m = raw.message()
+	default:
 		return m, Malformed
 	}
-	// go-twitch-irc is trusted with text, tags and badges. Names are read from the line itself: it hides control characters in them, and takes
-	// the user name for the nick.
-	m = chatguard.Message{
-		ID:        parsed.ID,
-		ChannelID: parsed.RoomID,
-		User: chatguard.User{
-			ID:          parsed.User.ID,
-			Login:       raw.nick(),
-			DisplayName: strings.Trim(raw.tag("display-name"), " "),
-			Roles:       rolesOf(parsed),
-		},
+	// Names are read from the line itself: go-twitch-irc hides control characters in them, and takes the user name for the nick.
+	m.User.Login, m.User.DisplayName = raw.nick(), raw.tag("display-name")
+	return m, complete(&m)
+}
+
+// messageOf is a message but for its author's names.
+func messageOf(parsed *irc.PrivateMessage) chatguard.Message {
+	return chatguard.Message{
+		ID:              parsed.ID,
+		ChannelID:       parsed.RoomID,
+		User:            chatguard.User{ID: parsed.User.ID, Roles: rolesOf(parsed.Tags["badges"], parsed.Tags["mod"], parsed.Tags["first-msg"])},
 		SourceChannelID: parsed.Tags["source-room-id"],
 		Text:            parsed.Message,
 		SentAt:          sentAt(parsed.Tags["tmi-sent-ts"]),
 	}
-	return m, check(&m)
+}
+
+// message is messageOf for a line that go-twitch-irc gives up on, because of something that isn't needed here: a badge without a slash, or an emote
+// that ends before it begins.
+func (r rawLine) message() chatguard.Message {
+	return chatguard.Message{
+		ID:              r.tag("id"),
+		ChannelID:       r.tag("room-id"),
+		User:            chatguard.User{ID: r.tag("user-id"), Roles: rolesOf(r.tag("badges"), r.tag("mod"), r.tag("first-msg"))},
+		SourceChannelID: r.tag("source-room-id"),
+		Text:            spoken(r.text()),
+		SentAt:          sentAt(r.tag("tmi-sent-ts")),
+	}
 }
 
 // parseGuarded calls go-twitch-irc's parser, which panics on some malformed lines, and returns nil where it finds no chat message.
@@ -72,6 +93,21 @@ func parseGuarded(line string) (parsed *irc.PrivateMessage) {
 	return parsed
 }
 
+// complete says what a message lacks to be judged and acted on. What it doesn't need, and can't be read, is taken out.
+func complete(m *chatguard.Message) error {
+	m.User.DisplayName = strings.Trim(m.User.DisplayName, " ")
+	if hasControl(m.User.DisplayName) {
+		m.User.DisplayName = ""
+	}
+	if hasControl(m.User.Login) {
+		m.User.Login = ""
+	}
+	if !isID(m.SourceChannelID) {
+		m.SourceChannelID = ""
+	}
+	return check(m)
+}
+
 // check says what a message lacks to be judged and acted on.
 func check(m *chatguard.Message) error {
 	switch {
@@ -81,12 +117,12 @@ func check(m *chatguard.Message) error {
 		return NoRoomID
 	case m.ID == "":
 		return NoMessageID
-	case hasControl(m.User.Login) || hasControl(m.User.DisplayName):
-		return BadName
-	case hasControl(m.User.ID) || hasControl(m.ChannelID) || hasControl(m.ID) || hasControl(m.SourceChannelID):
-		return Malformed
+	case isID(m.User.ID) && isID(m.ChannelID) && isID(m.ID):
+		return nil
+	case strings.ContainsRune(m.User.ID+m.ChannelID+m.ID, utf8.RuneError):
+		return InvalidUTF8
 	}
-	return nil
+	return Malformed
 }
 
 // badgeRoles are the badges that stand for a role. The tag mod=1 alone wouldn't do: lead moderators lack it.
@@ -99,17 +135,19 @@ var badgeRoles = map[string]chatguard.Role{
 	"founder":        chatguard.Subscriber,
 }
 
-func rolesOf(parsed *irc.PrivateMessage) chatguard.Roles {
+// rolesOf reads the tags that say which roles an author has. A badge is its name, a slash and a version; one that isn't gives no role.
+func rolesOf(badges, mod, firstMessage string) chatguard.Roles {
 	var roles chatguard.Roles
-	for badge := range parsed.User.Badges {
-		if role, ok := badgeRoles[badge]; ok {
+	for badge := range strings.SplitSeq(badges, ",") {
+		name, version, _ := strings.Cut(badge, "/")
+		if role, ok := badgeRoles[name]; ok && version != "" {
 			roles |= chatguard.RolesOf(role)
 		}
 	}
-	if parsed.Tags["mod"] == "1" {
+	if mod == "1" {
 		roles |= chatguard.RolesOf(chatguard.Moderator)
 	}
-	if parsed.FirstMessage {
+	if firstMessage == "1" {
 		roles |= chatguard.RolesOf(chatguard.FirstTimer)
 	}
 	return roles

@@ -72,6 +72,53 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestParse_Broken: what isn't needed and can't be read doesn't keep a message from being judged, and gives its author no role.
+func TestParse_Broken(t *testing.T) {
+	moderator, vip := chatguard.RolesOf(chatguard.Moderator), chatguard.RolesOf(chatguard.VIP)
+	for name, c := range map[string]struct {
+		line  string
+		roles chatguard.Roles
+		name  string // display name
+		text  string
+	}{
+		"badge without slash":           {privmsg("badges=vip"), 0, "", "hi there"},
+		"moderator without slash":       {privmsg("badges=moderator;display-name=Ann"), 0, "Ann", "hi there"},
+		"badge without version":         {privmsg("badges=moderator/"), 0, "", "hi there"},
+		"one of several badges":         {privmsg("badges=vip/1,broadcaster,,/,moderator/1"), moderator | vip, "", "hi there"},
+		"mod=1 beside a broken badge":   {privmsg("badges=premium;mod=1"), moderator, "", "hi there"},
+		"first beside a broken badge":   {privmsg("badges=premium;first-msg=1"), chatguard.RolesOf(chatguard.FirstTimer), "", "hi there"},
+		"source badge without slash":    {privmsg("badges=vip/1;source-id=m1;source-room-id=10;source-badges=moderator"), vip, "", "hi there"},
+		"empty source badge":            {privmsg("source-id=m1;source-badges="), 0, "", "hi there"},
+		"emote that ends first":         {privmsg("emotes=25:4-0;badges=vip/1"), vip, "", "hi there"},
+		"emote before the text":         {privmsg("emotes=25:-1-3"), 0, "", "hi there"},
+		"emote past an empty text":      {strings.Replace(privmsg("emotes=25:0-4"), "hi there", "", 1), 0, "", ""},
+		"emote in a /me":                {strings.Replace(privmsg("emotes=25:4-0"), "hi there", "\x01ACTION waves\x01", 1), 0, "", "waves"},
+		"control in the source room":    {privmsg("source-room-id=1\x001"), 0, "", "hi there"},
+		"invalid UTF-8 in the text":     {privmsg("badges=vip/1") + "\xff!", vip, "", "hi there\ufffd!"},
+		"invalid UTF-8 in a badge":      {privmsg("badges=moder\xffator/1,vip/1"), vip, "", "hi there"},
+		"invalid UTF-8 in the name":     {privmsg("display-name=A\xffn"), 0, "A\ufffdn", "hi there"},
+		"invalid UTF-8 and a bad badge": {privmsg("badges=vip/1,moderator;color=\xff"), vip, "", "hi there"},
+		"escaped CR in name":            {privmsg(`display-name=An\rn`), 0, "", "hi there"},
+		"escaped LF at end":             {privmsg(`display-name=Ann\n`), 0, "", "hi there"},
+		"raw CR in name":                {privmsg("display-name=An\rn"), 0, "", "hi there"},
+		"bell in name":                  {privmsg("display-name=An\an"), 0, "", "hi there"},
+		"C1 control in name":            {privmsg("display-name=An\u0085n"), 0, "", "hi there"},
+	} {
+		want := chatguard.Message{
+			ID: "m1", ChannelID: "10", Text: c.text, SentAt: time.UnixMilli(1568505600501),
+			User: chatguard.User{ID: "20", Login: "ann", DisplayName: c.name, Roles: c.roles},
+		}
+		if got, ok, err := Parse(c.line); err != nil || !ok || got.SourceChannelID != "" && got.SourceChannelID != "10" {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		} else if got.SourceChannelID = ""; got != want {
+			t.Errorf("%s:\n got %+v\nwant %+v", name, got, want)
+		}
+	}
+	if m, _, err := Parse(strings.Replace(privmsg(""), ":ann!", ":a\rn!", 1)); err != nil || m.User.Login != "" || m.User.ID != "20" {
+		t.Errorf("CR in login: %+v, %v", m, err)
+	}
+}
+
 // TestSharedChat: the copies of one message, of which only that in the room it was written in is no mirror. Each has its own ID, by which it can be
 // deleted there, and the roles that its author has in that room.
 func TestSharedChat(t *testing.T) {
@@ -113,30 +160,23 @@ func TestParseSkips(t *testing.T) {
 		line string
 		want error // nil for a line that is no message and no mistake
 	}{
-		"empty":               {"", nil},
-		"ping":                {"PING :tmi.twitch.tv", nil},
-		"welcome":             {":tmi.twitch.tv 001 ann :Welcome, GLHF!", nil},
-		"removal":             {"@room-id=1;target-user-id=2 :tmi.twitch.tv CLEARCHAT #room :ann", nil},
-		"subscription":        {"@msg-id=resub;room-id=1;user-id=2 :tmi.twitch.tv USERNOTICE #room :hello", nil},
-		"no line of IRC":      {"once upon a time", Malformed},
-		"tags alone":          {"@id=m1;room-id=10", Malformed},
-		"prefix alone":        {":ann!ann@ann", Malformed},
-		"no parameters":       {"@id=m1;room-id=10;user-id=20 :a!a@a PRIVMSG", Malformed}, // go-twitch-irc panics
-		"badge without slash": {privmsg("badges=vip"), Malformed},                         // here too
-		"invalid UTF-8":       {privmsg("") + "\xff", InvalidUTF8},
-		"invalid altogether":  {"\xff\xfe\x00", InvalidUTF8},
-		"no user-id":          {strings.Replace(privmsg(""), "user-id=20;", "", 1), NoUserID},
-		"empty user-id":       {privmsg("user-id="), NoUserID},
-		"no room-id":          {strings.Replace(privmsg(""), "room-id=10;", "", 1), NoRoomID},
-		"no id":               {strings.Replace(privmsg(""), "id=m1;", "", 1), NoMessageID},
-		"no tags at all":      {":ann!ann@ann.tmi.twitch.tv PRIVMSG #room :hi", NoUserID},
-		"escaped CR in name":  {privmsg(`display-name=An\rn`), BadName},
-		"escaped LF at end":   {privmsg(`display-name=Ann\n`), BadName},
-		"raw CR in name":      {privmsg("display-name=An\rn"), BadName},
-		"bell in name":        {privmsg("display-name=An\an"), BadName},
-		"C1 control in name":  {privmsg("display-name=An\u0085n"), BadName},
-		"CR in login":         {strings.Replace(privmsg(""), ":ann!", ":a\rn!", 1), BadName},
-		"control in an ID":    {privmsg("user-id=2\x000"), Malformed},
+		"empty":                   {"", nil},
+		"ping":                    {"PING :tmi.twitch.tv", nil},
+		"welcome":                 {":tmi.twitch.tv 001 ann :Welcome, GLHF!", nil},
+		"removal":                 {"@room-id=1;target-user-id=2 :tmi.twitch.tv CLEARCHAT #room :ann", nil},
+		"subscription":            {"@msg-id=resub;room-id=1;user-id=2 :tmi.twitch.tv USERNOTICE #room :hello", nil},
+		"no line of IRC":          {"once upon a time", Malformed},
+		"tags alone":              {"@id=m1;room-id=10", Malformed},
+		"prefix alone":            {":ann!ann@ann", Malformed},
+		"no parameters":           {"@id=m1;room-id=10;user-id=20 :a!a@a PRIVMSG", Malformed}, // go-twitch-irc panics
+		"invalid altogether":      {"\xff\xfe\x00", InvalidUTF8},
+		"no user-id":              {strings.Replace(privmsg(""), "user-id=20;", "", 1), NoUserID},
+		"empty user-id":           {privmsg("user-id="), NoUserID},
+		"no room-id":              {strings.Replace(privmsg(""), "room-id=10;", "", 1), NoRoomID},
+		"no id":                   {strings.Replace(privmsg(""), "id=m1;", "", 1), NoMessageID},
+		"no tags at all":          {":ann!ann@ann.tmi.twitch.tv PRIVMSG #room :hi", NoUserID},
+		"control in an ID":        {privmsg("user-id=2\x000"), Malformed},
+		"no IDs that can be read": {privmsg("user-id=2\xff0"), InvalidUTF8},
 	} {
 		m, ok, err := Parse(c.line)
 		if ok || !errors.Is(err, c.want) || m != (chatguard.Message{}) && err == nil {
@@ -209,6 +249,61 @@ func FuzzParse(f *testing.F) {
 		}
 		if m.ID == "" || m.ChannelID == "" || m.User.ID == "" {
 			t.Errorf("let a message without IDs through: %+v", m)
+		}
+	})
+}
+
+// FuzzParse_OptionalTags: a line with IDs of message, room and author, a nick and a text is a message, whatever the other tags hold, and its author has
+// no role that can't be read.
+func FuzzParse_OptionalTags(f *testing.F) {
+	for _, seed := range []string{
+		"badges=vip", "badges=vip/1,moderator", "badges=,/,a/b/c", "emotes=25:4-0", "emotes=25:-1-3/1:a-b", "source-id=1;source-badges=moderator", "mod=1",
+		"first-msg=1;mod=x", "reply-parent-msg-id", "=;;=", "badges=moder\xffator/1", `display-name=\r\n\`, "tmi-sent-ts=9999999999999999999", "@:!", "bits=x",
+		"badges=moderator/1;badges=", "mod=\\1", `badges=moderator\s/1`,
+	} {
+		f.Add(seed, "hello", true)
+		f.Add(seed, "\x01ACTION\x01", false)
+		f.Add(seed, "\xff", false)
+	}
+	f.Fuzz(func(t *testing.T, tags, text string, before bool) {
+		readable := map[string]bool{}
+		for tag := range strings.SplitSeq(tags, ";") {
+			switch key, value, _ := strings.Cut(tag, "="); key {
+			case "id", "room-id", "user-id":
+				return // another message
+			case "badges":
+				for badge := range strings.SplitSeq(value, ",") {
+					name, version, _ := strings.Cut(badge, "/")
+					readable[name] = readable[name] || version != ""
+				}
+			case "mod", "first-msg":
+				readable[key] = readable[key] || value == "1"
+			}
+		}
+		if strings.ContainsAny(tags, " \r\n") || strings.ContainsAny(text, "\r\n") {
+			return // another line
+		}
+		all := "id=m1;room-id=10;user-id=20"
+		if before {
+			all = tags + ";" + all
+		} else {
+			all += ";" + tags
+		}
+		m, ok, err := Parse("@" + all + " :ann!ann@ann PRIVMSG #room :" + text)
+		if !ok || err != nil || m.ID != "m1" || m.ChannelID != "10" || m.User.ID != "20" || m.User.Login != "ann" {
+			t.Fatalf("%+v, %v", m, err)
+		}
+		if !strings.HasPrefix(text, "\x01ACTION") && m.Text != strings.ToValidUTF8(text, "\ufffd") {
+			t.Errorf("text %q, want %q", m.Text, text)
+		}
+		for badge, role := range badgeRoles {
+			by := readable[badge] || role == chatguard.Moderator && readable["mod"] || role == chatguard.Subscriber && (readable["founder"] || readable["subscriber"])
+			if m.User.Roles&chatguard.RolesOf(role) != 0 && !by {
+				t.Errorf("%s for no reason", role)
+			}
+		}
+		if m.User.Roles&chatguard.RolesOf(chatguard.FirstTimer) != 0 && !readable["first-msg"] {
+			t.Error("first_timer for no reason")
 		}
 	})
 }
