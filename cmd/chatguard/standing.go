@@ -95,8 +95,8 @@ func (a *app) withTwitch(list []web.Connection) []web.Connection {
 	list = append(list, a.twitch.readingState(time.Now()))
 	if token, ok := a.twitch.tokenState(); ok && (token.State != web.Valid || token.Detail != "") || a.enforces() {
 		list = append(list, token)
-		if budget, ok := a.budgetState(); ok {
-			list = append(list, budget)
+		if helix, ok := a.helixState(); ok {
+			list = append(list, helix)
 		}
 	}
 	return list
@@ -113,14 +113,23 @@ func (a *app) enforces() bool {
 // fewRequests are so few that a flood would soon use them up.
 const fewRequests = 100
 
-// budgetState is how many requests Twitch takes still; ok is false where none are sent.
-func (a *app) budgetState() (c web.Connection, ok bool) {
-	if a.twitch.helix == nil {
+// helixState is whether Twitch does what it is asked, and how many requests it still takes; ok is false if none are sent.
+func (a *app) helixState() (c web.Connection, ok bool) {
+	helix := a.twitch.helix
+	if helix == nil {
 		return c, false
 	}
-	left := a.twitch.helix.Left(0)
 	c = web.Connection{Name: "Helix", State: web.Ample}
-	if left < fewRequests {
+	left, health := helix.Left(0), helix.Health()
+	refused, failed := helix.Trouble()
+	switch {
+	case refused != "":
+		c.State, c.Detail = web.Low, refused
+	case failed != "":
+		c.State, c.Detail = web.Failing, failed
+	case !health.Answered:
+		c.State = web.Unasked
+	case left < fewRequests:
 		c.State, c.Detail = web.Low, fmt.Sprintf("%d requests left: what can't be sent in time is given up", left)
 	}
 	return c, true

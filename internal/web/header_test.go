@@ -41,6 +41,21 @@ func TestTheHeaderSaysWhoIsSignedIn(t *testing.T) {
 	w.See(`document.querySelector(".me")?.innerText === "owner"`)
 }
 
+// TestHeader_Helix: Helix isn't said to be ok before it has answered, nor after it has failed.
+func TestHeader_Helix(t *testing.T) {
+	for state, want := range map[ConnectionState]string{
+		Unasked: inHeader("off", "Helix not asked yet"), Ample: inHeader("good", "Helix ok"), Failing: inHeader("bad", "Helix failing status 500"),
+	} {
+		c := Connection{Name: "Helix", State: state}
+		if state == Failing {
+			c.Detail = "status 500"
+		}
+		w := dash(t, func(o *Options) { o.Connections = func() []Connection { return []Connection{c} } }).open(360, 800)
+		w.See(want)
+		w.Accessible()
+	}
+}
+
 func TestTheHeaderTellsOfTheBudget(t *testing.T) {
 	w := dash(t, func(o *Options) {
 		o.Connections = func() []Connection {

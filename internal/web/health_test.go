@@ -40,6 +40,26 @@ func TestReasonsAreForThoseSignedIn(t *testing.T) {
 	}
 }
 
+// TestReady_Helix: a Helix that fails is a reason not to be ready; one that wasn't asked yet isn't, and is never said to be ok.
+func TestReady_Helix(t *testing.T) {
+	for state, want := range map[ConnectionState]string{
+		Unasked: `{"status":"ok"}`,
+		Ample:   `{"status":"ok"}`,
+		Low:     `{"status":"ok"}`,
+		Failing: `{"reasons":["Helix: failing: status 500"],"status":"unavailable"}`,
+	} {
+		d := dash(t, func(o *Options) {
+			o.Connections = func() []Connection { return []Connection{{Name: "Helix", State: state, Detail: "status 500"}} }
+		})
+		if a := d.do("GET", "/readyz", nil, asOwner); strings.TrimSpace(string(a.body)) != want {
+			t.Errorf("%s: %s", state, a.body)
+		}
+		if a := d.do("GET", "/api/v1/status", nil, asOwner); !strings.Contains(string(a.body), `"state":"`+string(state)+`"`) {
+			t.Errorf("%s: %s", state, a.body)
+		}
+	}
+}
+
 func TestAFailingDatabaseIsNotReady(t *testing.T) {
 	d := dash(t)
 	for state, want := range map[DatabaseState]int{DatabaseOK: 200, DatabaseFailing: 503, DatabaseOff: 200} {

@@ -32,15 +32,18 @@ const (
 	LeftOut   ConnectionState = "limits as configured" // of a channel: what was changed live can't be used; the detail says why
 	Paused    ConnectionState = "paused"
 	RaidMode  ConnectionState = "raid mode"
-	SlowMode  ConnectionState = "slow mode" // we have turned it on, because of a flood
-	Ample     ConnectionState = "ok"        // of a budget of requests
-	Low       ConnectionState = "low"       // of a budget of requests: what can't be sent in time is given up
+	SlowMode  ConnectionState = "slow mode"     // we have turned it on, because of a flood
+	Unasked   ConnectionState = "not asked yet" // of what is asked for things to be done
+	Ample     ConnectionState = "ok"            // of a budget of requests
+	Low       ConnectionState = "low"           // of a budget of requests: what can't be sent in time is given up
+
+	Failing ConnectionState = "failing" // of what is asked for things to be done: the last request failed
 )
 
 // isTrouble reports whether messages don't come, or can't be acted on, against everyone's will.
 func (c ConnectionState) isTrouble() bool {
 	switch c {
-	case Connected, Valid, Unchecked, Observing, LeftOut, Paused, RaidMode, SlowMode, Ample, Low:
+	case Connected, Valid, Unchecked, Observing, LeftOut, Paused, RaidMode, SlowMode, Unasked, Ample, Low:
 		return false
 	}
 	return true

@@ -69,7 +69,7 @@ const connectionKinds = {
   connected: "good", connecting: "warn", disconnected: "bad",
   valid: "good", unchecked: "warn", refused: "bad", missing: "bad",
   observing: "notice", paused: "notice", "raid mode": "notice",
-  ok: "good", low: "warn", "limits as configured": "warn",
+  "not asked yet": "off", ok: "good", low: "warn", failing: "bad", "limits as configured": "warn",
 };
 
 function Connection({ connection: { name, state, detail } }) {
