@@ -91,7 +91,7 @@ func (c *Controls) run(ctx context.Context, t journal.Target) (run []journal.Ent
 // isBefore reports whether no pause lies between a message and the next one of the user that was throttled: it held them back until then, or both
 // share a strike.
 func isBefore(e, next journal.Entry, strikeEvery time.Duration) bool {
-	return journal.HeldUntil(e.At, e.MaySpeakAt).After(next.At) || next.At.Sub(e.At) < strikeEvery
+	return journal.HeldUntil(e.At, e.MaySpeakAt.Time).After(next.At) || next.At.Sub(e.At) < strikeEvery
 }
 
 // lastReset is when the user was last reset; the zero time if that is not known. What was throttled before brought nothing that counts.

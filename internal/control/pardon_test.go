@@ -138,7 +138,7 @@ func TestPardonUser_Run(t *testing.T) {
 // allow makes what holds anna back come to an end, as her entries tell it.
 func (d *desk) allow() {
 	for id, e := range d.store.entries {
-		e.MaySpeakAt = time.Now()
+		e.MaySpeakAt = journal.OptionalTime{Time: time.Now()}
 		d.store.entries[id] = e
 	}
 }

@@ -20,7 +20,7 @@ type Entry struct {
 	MessageID   string            `json:"message_id"`
 	Text        string            `json:"text"`
 	Limit       string            `json:"limit"`
-	MaySpeakAt  time.Time         `json:"may_speak_at"` // zero where waiting never helps
+	MaySpeakAt  OptionalTime      `json:"may_speak_at"` // zero if waiting never helps
 	ResetAt     time.Time         `json:"reset_at"`
 	Strikes     int               `json:"strikes"`
 	Penalty     chatguard.Penalty `json:"penalty"` // what was due; where Outcome says Observed, what would have been
@@ -42,7 +42,7 @@ func NewEntry(m chatguard.Message, v chatguard.Verdict) Entry {
 	e := Entry{
 		ID: v.EntryID, At: v.At, ChannelID: v.ChannelID, UserID: v.UserID,
 		Login: ClipName(m.User.Login), DisplayName: ClipName(m.User.DisplayName), MessageID: Clip(m.ID, MaxID), Text: Clip(m.Text, MaxText),
-		Limit: v.Limit, MaySpeakAt: v.MaySpeakAt(), ResetAt: v.ResetAt, Strikes: v.Strikes,
+		Limit: v.Limit, MaySpeakAt: OptionalTime{v.MaySpeakAt()}, ResetAt: v.ResetAt, Strikes: v.Strikes,
 		Penalty: v.Penalty, Cost: max(m.Cost, 1),
 		Offence: Offence{Late: v.Late, Counted: v.Counted, Series: v.Series, NewStrike: v.NewStrike},
 		Outcome: Outcome{Entry: v.EntryID, At: v.At, Action: v.Penalty.Action, Result: Pending},

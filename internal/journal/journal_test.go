@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -181,7 +182,7 @@ func TestNewEntry(t *testing.T) {
 	e := NewEntry(m, v)
 	want := Entry{
 		ID: 3, At: at, ChannelID: "1", UserID: "7", Login: "anna", DisplayName: "Anna", MessageID: "m", Text: "hi", Limit: "burst",
-		MaySpeakAt: at.Add(time.Second), ResetAt: at.Add(time.Hour), Strikes: 2, Penalty: v.Penalty,
+		MaySpeakAt: OptionalTime{at.Add(time.Second)}, ResetAt: at.Add(time.Hour), Strikes: 2, Penalty: v.Penalty,
 		Cost: 1, Offence: Offence{Late: 5, Counted: 2, Series: 4, NewStrike: true},
 		Outcome: Outcome{Entry: 3, At: at, Action: chatguard.Warn, Result: Pending},
 	}
@@ -192,5 +193,23 @@ func TestNewEntry(t *testing.T) {
 	e = NewEntry(m, v)
 	if e.Penalty.Action != chatguard.Warn || e.Outcome.Result != Observed || e.Outcome.Action != chatguard.NoAction || !e.MaySpeakAt.IsZero() {
 		t.Errorf("observed: %+v", e)
+	}
+	if text, err := json.Marshal(e); err != nil || !strings.Contains(string(text), `"may_speak_at":null`) {
+		t.Errorf("never: %s, %v", text, err)
+	}
+}
+
+// TestOptionalTime: the zero time is null, and what earlier versions wrote for it is read.
+func TestOptionalTime(t *testing.T) {
+	at := time.Date(2026, 1, 5, 0, 0, 0, 7, time.UTC)
+	for text, want := range map[string]time.Time{`null`: {}, `"0001-01-01T00:00:00Z"`: {}, `"2026-01-05T00:00:00.000000007Z"`: at} {
+		var got OptionalTime
+		if err := json.Unmarshal([]byte(text), &got); err != nil || !got.Equal(want) || got.IsZero() != want.IsZero() {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+		again, err := json.Marshal(got)
+		if wanted := strings.ReplaceAll(text, `"0001-01-01T00:00:00Z"`, "null"); err != nil || string(again) != wanted {
+			t.Errorf("%s: written as %s, %v", text, again, err)
+		}
 	}
 }

@@ -123,12 +123,12 @@ func oneOfEach(t rapid.TB) []line {
 	nano := start.Add(time.Nanosecond)
 	waits := journal.Entry{
 		ID: 41, At: nano, ChannelID: "c1", UserID: "7", Login: "anna", DisplayName: "Anna", MessageID: "m1", Text: "<b>hi</b> & \u2028bye", Limit: "burst",
-		MaySpeakAt: nano, ResetAt: nano, Strikes: 2, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second}, Cost: 3,
+		MaySpeakAt: journal.OptionalTime{Time: nano}, ResetAt: nano, Strikes: 2, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second}, Cost: 3,
 		Offence: journal.Offence{Late: 5, Counted: 1, Series: 4, NewStrike: true},
 		Outcome: journal.Outcome{Entry: 41, At: nano, Action: chatguard.Timeout, Result: journal.Failed, Reason: "no\xffUTF-8"},
 	}
 	never := waits
-	never.ID, never.Outcome.Entry, never.MaySpeakAt, never.ResetAt, never.Outcome.Result = 42, 42, time.Time{}, time.Time{}, journal.Pending
+	never.ID, never.Outcome.Entry, never.MaySpeakAt, never.ResetAt, never.Outcome.Result = 42, 42, journal.OptionalTime{}, time.Time{}, journal.Pending
 	policyJSON, err := json.Marshal(policy())
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 		e := journal.Entry{
 			ID: chatguard.EntryID(n) + rapid.SampledFrom([]chatguard.EntryID{1, maxID - 3}).Draw(t, "id"), At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"),
 			Login: name.Draw(t, "login"), DisplayName: name.Draw(t, "name"), MessageID: text.Draw(t, "message"), Text: text.Draw(t, "text"), Limit: text.Draw(t, "limit"),
-			MaySpeakAt: optional.Draw(t, "may"), ResetAt: optional.Draw(t, "reset"), Strikes: rapid.Int().Draw(t, "strikes"), Cost: rapid.IntMin(1).Draw(t, "cost"),
+			MaySpeakAt: journal.OptionalTime{Time: optional.Draw(t, "may")}, ResetAt: optional.Draw(t, "reset"), Strikes: rapid.Int().Draw(t, "strikes"), Cost: rapid.IntMin(1).Draw(t, "cost"),
 		}
 		e.Outcome = journal.Outcome{Entry: e.ID, At: times.Draw(t, "outcome"), Result: rapid.SampledFrom(results).Draw(t, "result"), Reason: text.Draw(t, "reason")}
 		lines = append(lines, &entryLine{Entry: e})
@@ -287,7 +287,7 @@ func TestExportIsWhatTheDocumentationSays(t *testing.T) {
 		&rolledUpLine{ChannelID: "c1", At: start, Number: 2},
 	})
 	want := `{"kind":"chatguard-export","format":3,"at":"2026-03-14T20:00:00Z"}
-{"kind":"journal","id":1,"at":"2026-03-14T20:00:00Z","channel":"","user_id":"7","login":"","display_name":"","message_id":"","text":"a\ufffdb <3","limit":"","may_speak_at":"0001-01-01T00:00:00Z","reset_at":"0001-01-01T00:00:00Z","strikes":0,"penalty":"none","cost":1,"offence":{"late":0,"counted":0,"series":0,"new_strike":false},"outcome":{"entry":1,"at":"2026-03-14T20:00:00Z","action":"none","result":"done","reason":""},"bytes":{"text":"Yf9iIDwz"}}
+{"kind":"journal","id":1,"at":"2026-03-14T20:00:00Z","channel":"","user_id":"7","login":"","display_name":"","message_id":"","text":"a\ufffdb <3","limit":"","may_speak_at":null,"reset_at":"0001-01-01T00:00:00Z","strikes":0,"penalty":"none","cost":1,"offence":{"late":0,"counted":0,"series":0,"new_strike":false},"outcome":{"entry":1,"at":"2026-03-14T20:00:00Z","action":"none","result":"done","reason":""},"bytes":{"text":"Yf9iIDwz"}}
 {"kind":"revision","channel":"c1","number":1,"author":"anna","at":"2026-03-14T20:00:00Z","policy":null,"changes":null}
 {"kind":"channel","id":"c1","login":"gardenhour"}
 {"kind":"setting","channel":"c1","name":"paused","value":"yes"}

@@ -24,7 +24,7 @@ var entryInsertion = insertion{
 
 func entryValues(args []any, e *journal.Entry) []any {
 	return append(args, int64(e.ID), e.At.UnixNano(), e.ChannelID, e.UserID, e.Login, e.DisplayName, e.MessageID, e.Text, e.Limit,
-		optionalTime(e.MaySpeakAt), optionalTime(e.ResetAt), e.Strikes, e.Penalty.String(),
+		optionalTime(e.MaySpeakAt.Time), optionalTime(e.ResetAt), e.Strikes, e.Penalty.String(),
 		e.Cost, int64(e.Offence.Late), e.Offence.Counted, e.Offence.Series, e.Offence.NewStrike,
 		e.Outcome.At.UnixNano(), e.Outcome.Action.String(), string(e.Outcome.Result), e.Outcome.Reason)
 }
@@ -106,7 +106,7 @@ func scanEntry(rows *sql.Rows) (e journal.Entry, err error) {
 	if err != nil {
 		return e, err
 	}
-	e.At, e.MaySpeakAt, e.ResetAt = timeAt(at), timeOf(maySpeakAt), timeOf(resetAt)
+	e.At, e.MaySpeakAt.Time, e.ResetAt = timeAt(at), timeOf(maySpeakAt), timeOf(resetAt)
 	e.Outcome.Entry, e.Outcome.At = e.ID, timeAt(outcomeAt)
 	if err := e.Penalty.UnmarshalText([]byte(penalty)); err != nil {
 		return e, err

@@ -202,7 +202,7 @@ func TestEntriesComeBackAsQueued(t *testing.T) {
 		want := journal.Entry{
 			ID: id, At: instant.Draw(t, "at"), ChannelID: fmt.Sprint(id), UserID: text.Draw(t, "user"), Login: text.Draw(t, "login"),
 			DisplayName: text.Draw(t, "name"), MessageID: text.Draw(t, "message"), Text: text.Draw(t, "text"), Limit: text.Draw(t, "limit"),
-			MaySpeakAt: rapid.OneOf(rapid.Just(time.Time{}), instant).Draw(t, "may speak"), ResetAt: instant.Draw(t, "reset"),
+			MaySpeakAt: journal.OptionalTime{Time: rapid.OneOf(rapid.Just(time.Time{}), instant).Draw(t, "may speak")}, ResetAt: instant.Draw(t, "reset"),
 			Strikes: rapid.Int().Draw(t, "strikes"),
 			Penalty: rapid.SampledFrom([]chatguard.Penalty{{}, {Action: chatguard.Ban}, {Action: chatguard.Timeout, UntilRefill: true},
 				{Action: chatguard.Timeout, Duration: 14 * 24 * time.Hour}}).Draw(t, "penalty"),

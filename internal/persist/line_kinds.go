@@ -102,7 +102,7 @@ func (l *entryLine) check() error {
 		return fmt.Errorf("outcome: unknown result %.40q (known: %q)", l.Outcome.Result, results)
 	}
 	return cmp.Or(checkTime("at", l.At), checkTime("outcome", l.Outcome.At),
-		checkOptionalTime("may_speak_at", l.MaySpeakAt), checkOptionalTime("reset_at", l.ResetAt))
+		checkOptionalTime("may_speak_at", l.MaySpeakAt.Time), checkOptionalTime("reset_at", l.ResetAt))
 }
 
 func (l *entryLine) key() lineKey { return lineKey{numbers: [2]int64{int64(l.ID)}} }

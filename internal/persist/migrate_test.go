@@ -92,7 +92,7 @@ func TestEntriesOfVersion1(t *testing.T) {
 	}
 	wantEntries(t, journal.Entry{
 		ID: 7, At: timeAt(0), ChannelID: "c1", UserID: "u1", Login: "anna", DisplayName: "Anna", MessageID: "m", Text: "hello", Limit: "burst",
-		MaySpeakAt: timeAt(1e9), ResetAt: timeAt(2e9), Strikes: 2, Cost: 1, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second},
+		MaySpeakAt: journal.OptionalTime{Time: timeAt(1e9)}, ResetAt: timeAt(2e9), Strikes: 2, Cost: 1, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second},
 		Outcome: journal.Outcome{Entry: 7, At: timeAt(3e9), Action: chatguard.Timeout, Result: journal.Done},
 	})(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}))
 }

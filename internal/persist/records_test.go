@@ -159,7 +159,7 @@ func (r *recordsRun) speak() {
 	r.spent = append(r.spent, spent)
 	if v.EntryID != 0 {
 		e := journal.NewEntry(m, v)
-		e.ResetAt, e.MaySpeakAt, e.Outcome.At = utc(e.ResetAt), utc(e.MaySpeakAt), utc(e.Outcome.At)
+		e.ResetAt, e.MaySpeakAt.Time, e.Outcome.At = utc(e.ResetAt), utc(e.MaySpeakAt.Time), utc(e.Outcome.At)
 		r.entries = append(r.entries, e)
 	}
 }

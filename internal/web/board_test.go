@@ -16,7 +16,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // entry is one of a user who may speak again after so long.
 func entry(id int64, user string, at time.Time, wait time.Duration) journal.Entry {
 	return journal.Entry{
-		ID: chatguard.EntryID(id), At: at, ChannelID: channelID, UserID: user, Limit: "burst", MaySpeakAt: at.Add(wait),
+		ID: chatguard.EntryID(id), At: at, ChannelID: channelID, UserID: user, Limit: "burst", MaySpeakAt: journal.OptionalTime{Time: at.Add(wait)},
 		Outcome: journal.Outcome{Entry: chatguard.EntryID(id), Result: journal.Pending},
 	}
 }
@@ -69,7 +69,7 @@ func TestAUserWhoComesBackIsCountedAnew(t *testing.T) {
 func TestWhomNoWaitingHelpsLeavesAfterAMinute(t *testing.T) {
 	b := newBoard()
 	e := entry(1, "a", noon, 0)
-	e.MaySpeakAt = time.Time{}
+	e.MaySpeakAt = journal.OptionalTime{}
 	b.put(e, 0, 5, noon)
 	if r := b.list("")[0]; !r.Never {
 		t.Errorf("row %+v", r)
@@ -77,6 +77,38 @@ func TestWhomNoWaitingHelpsLeavesAfterAMinute(t *testing.T) {
 	b.expire(noon.Add(time.Minute))
 	if b.len("") != 0 {
 		t.Error("the row stayed")
+	}
+}
+
+// TestNever_MaySpeakAt: whoever tells of a message that no waiting helps says null where there is a time otherwise.
+func TestNever_MaySpeakAt(t *testing.T) {
+	d := dash(t)
+	l := d.listen()
+	l.next(snapshotFrame)
+	v, err := d.guard.Check(t.Context(), chatguard.Message{ID: "m1", ChannelID: channelID, User: spammer, Text: "hello", SentAt: d.now(), Cost: 1000})
+	if err != nil || !v.Never {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	var frame []byte
+	for !strings.Contains(string(frame), `"users":[{`) {
+		if _, frame, err = l.conn.Read(l.ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{
+		"verdict":   string(v.AppendJSON(nil)),
+		"live feed": string(frame),
+		"throttled": string(d.do("GET", "/api/v1/throttled?channel="+channelID, nil, asOwner).body),
+		"journal":   string(d.do("GET", "/api/v1/journal?channel="+channelID, nil, asOwner).body),
+		"user":      string(d.do("GET", spammerPath, nil, asOwner).body),
+		"CSV":       string(d.do("GET", "/api/v1/journal?format=csv&channel="+channelID, nil, asOwner).body),
+	} {
+		if strings.Contains(text, "0001-01-01") && strings.Contains(text, `"may_speak_at":"`) || name == "verdict" && strings.Contains(text, "may_speak_at") {
+			t.Errorf("%s: %s", name, text)
+		}
+		if told := strings.Contains(text, `"may_speak_at":null`); told != (name != "verdict" && name != "CSV") {
+			t.Errorf("%s: %s", name, text)
+		}
 	}
 }
 

@@ -82,7 +82,7 @@ func (s *Server) entryRows(r *http.Request, wanted *journal.EntryFilter) ([][]st
 		rows[i] = []string{
 			strconv.FormatInt(int64(e.ID), 10), timeCell(e.At), cell(e.ChannelID), cell(e.UserID), cell(e.Login), cell(e.DisplayName), cell(e.Limit),
 			e.Penalty.String(), o.Action.String(), string(o.Result), cell(o.Reason), timeCell(o.At), strconv.Itoa(e.Strikes), strconv.Itoa(e.Cost),
-			timeCell(e.MaySpeakAt), timeCell(e.ResetAt), cell(e.MessageID), cell(e.Text),
+			timeCell(e.MaySpeakAt.Time), timeCell(e.ResetAt), cell(e.MessageID), cell(e.Text),
 		}
 	}
 	return rows, nil

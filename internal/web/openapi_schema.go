@@ -56,6 +56,7 @@ func special() map[reflect.Type]*jsonschema.Schema {
 	roles := names(chatguard.RoleNames())
 	return map[reflect.Type]*jsonschema.Schema{
 		of[time.Time]():             timeSchema,
+		of[journal.OptionalTime]():  {Types: []string{"null", "string"}, Format: "date-time"},
 		of[time.Duration]():         lengthSchema,
 		of[chatguard.Role]():        roles,
 		of[chatguard.Roles]():       {Type: "array", Items: roles},

@@ -38,7 +38,7 @@ var meanings = map[string]string{
 	"ladder":              "Penalties, the mildest first: each strike leads one up, and the last one repeats.",
 	"lapse_at":            "When the strikes lapse together.",
 	"late":                "By how much the message counted later than it was sent, because chat arrives out of order; in nanoseconds.",
-	"may_speak_at":        "When a message passes again; year 1, or left out, where waiting never helps.",
+	"may_speak_at":        "When a message passes again; null if waiting never helps.",
 	"mounted":             "The dashboard is part of another site, where people sign in and out.",
 	"never":               "Waiting never helps.",
 	"new_strike":          "The message drew a strike; it may as well have come too soon after another.",
