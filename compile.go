@@ -111,14 +111,15 @@ func (p Penalty) validate() error {
 	case p.UntilRefill && (p.Action != Timeout || p.Duration != 0), p.Duration != 0 && p.Action != Timeout:
 		return fmt.Errorf("%s: only a timeout has a length, and only one", p.Action)
 	case p.Action == Timeout && !p.UntilRefill:
-		return checkTimeout(p.Duration)
+		return checkTimeout(p.Duration, shortDuration(p.Duration))
 	}
 	return nil
 }
 
-func checkTimeout(length time.Duration) error {
+// checkTimeout refuses a length that no timeout can have, by the text that it was given as.
+func checkTimeout(length time.Duration, text string) error {
 	if length < MinTimeout || length > MaxTimeout || length%time.Second != 0 {
-		return fmt.Errorf("a timeout of %s: want whole seconds from 1s to 336h, or refill", length)
+		return fmt.Errorf("a timeout of %s: want whole seconds from 1s to 14d, or refill", text)
 	}
 	return nil
 }

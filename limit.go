@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/limits"
 )
 
 // Algorithm names how a limit counts.
@@ -42,7 +44,10 @@ type Limit struct {
 	Roles map[Role]Override `json:"roles,omitempty" toml:"roles"` // other numbers for some roles; the highest role counts
 }
 
-// Override replaces the capacity or the refill of a limit for some users. A zero field keeps the limit's own value.
+// NoQueue is an [Override]'s Queue of no places, which JSON and TOML write as 0. There, a queue that is left out keeps the limit's own value.
+const NoQueue = limits.NoQueue
+
+// Override replaces the capacity or the refill of a limit for some users. A zero field keeps the limit's own value; see [NoQueue].
 type Override struct {
 	Burst    int           `json:"burst,omitempty" toml:"burst"`
 	Refill   time.Duration `json:"refill,omitempty" toml:"refill"`
@@ -54,7 +59,7 @@ type Override struct {
 func (l Limit) with(o Override) Limit {
 	l.Burst = cmp.Or(o.Burst, l.Burst)
 	l.Refill = cmp.Or(o.Refill, l.Refill)
-	l.Queue = cmp.Or(o.Queue, l.Queue)
+	l.Queue = max(0, cmp.Or(o.Queue, l.Queue))
 	l.Messages = cmp.Or(o.Messages, l.Messages)
 	return l
 }
@@ -98,10 +103,16 @@ func (l *Limit) UnmarshalJSON(data []byte) error {
 // MarshalJSON writes lengths of time as text: "4s".
 func (o Override) MarshalJSON() ([]byte, error) {
 	type plain Override
-	return json.Marshal(struct {
+	out := struct {
 		plain
 		Refill textDuration `json:"refill,omitempty"`
-	}{plain(o), textDuration(o.Refill)})
+		Queue  *int         `json:"queue,omitempty"`
+	}{plain: plain(o), Refill: textDuration(o.Refill)}
+	if o.Queue != 0 {
+		places := max(0, o.Queue)
+		out.Queue = &places
+	}
+	return json.Marshal(out)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes and refuses unknown keys.
@@ -110,12 +121,22 @@ func (o *Override) UnmarshalJSON(data []byte) error {
 	var in struct {
 		plain
 		Refill textDuration `json:"refill"`
+		Queue  *int         `json:"queue"`
 	}
 	if err := strictJSON(data, &in); err != nil {
 		return err
 	}
 	*o = Override(in.plain)
 	o.Refill = time.Duration(in.Refill)
+	switch {
+	case in.Queue == nil:
+	case *in.Queue < 0:
+		return fmt.Errorf("queue is %d, want 0 or more", *in.Queue)
+	case *in.Queue == 0:
+		o.Queue = NoQueue
+	default:
+		o.Queue = *in.Queue
+	}
 	return nil
 }
 
@@ -129,9 +150,9 @@ func (d textDuration) MarshalText() ([]byte, error) {
 
 // UnmarshalText reads what MarshalText writes.
 func (d *textDuration) UnmarshalText(text []byte) error {
-	parsed, err := time.ParseDuration(string(text))
+	parsed, err := ParseDuration(string(text))
 	if err != nil {
-		return fmt.Errorf("%q is no length of time (want 4s, 30m, 24h)", text)
+		return fmt.Errorf("%q is no length of time (want 4s, 30m, 24h, 30d)", text)
 	}
 	*d = textDuration(parsed)
 	return nil

@@ -43,7 +43,7 @@ const (
 
 // Penalty is one rung of a ladder: an action and, for a timeout, its length. The zero value does nothing.
 //
-// As text it is "none", "delete", "warn", "timeout 30s", "timeout refill", "ban" or "drop".
+// As text it is "none", "delete", "warn", "timeout 30s", "timeout refill", "ban" or "drop". A length may be in days: "timeout 14d" is the longest.
 type Penalty struct {
 	Action      Action
 	Duration    time.Duration // of a Timeout: whole seconds from MinTimeout to MaxTimeout
@@ -90,12 +90,12 @@ func (p *Penalty) parseLength(length string) error {
 		p.UntilRefill = true
 		return nil
 	}
-	d, err := time.ParseDuration(length)
+	d, err := ParseDuration(length)
 	if err != nil {
-		return fmt.Errorf("timeout %q: want a length such as 30s or 10m, or refill", length)
+		return fmt.Errorf("timeout %q: want a length such as 30s, 10m or 14d, or refill", length)
 	}
 	p.Duration = d
-	return checkTimeout(d)
+	return checkTimeout(d, length)
 }
 
 // shortDuration writes a duration the way people do: 30m rather than 30m0s.

@@ -58,7 +58,7 @@ func TestValidate(t *testing.T) {
 		`penalties: rung 1 of the ladder: warn: only a timeout has a length, and only one`: func(p *Policy) {
 			p.Penalties.Ladder[0] = Penalty{Action: Warn, UntilRefill: true}
 		},
-		`penalties: rung 2 of the ladder: a timeout of 336h0m1s: want whole seconds from 1s to 336h, or refill`: func(p *Policy) {
+		`penalties: rung 2 of the ladder: a timeout of 336h0m1s: want whole seconds from 1s to 14d, or refill`: func(p *Policy) {
 			p.Penalties.Ladder[1] = Penalty{Action: Timeout, Duration: MaxTimeout + time.Second}
 		},
 	} {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/chatguard/chatguard"
 )
 
 // reader fills a document from a parsed file and from the environment, and knows where each value came from.
@@ -141,6 +143,9 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 		if least := leastAt(at); !ok || n < least || n > math.MaxInt32 {
 			return r.mismatch(at, fmt.Sprintf("a whole number from %d to %d", least, math.MaxInt32), value)
 		}
+		if n == 0 && slices.Contains(at, any("roles")) { // where 0 stands for the limit's own value
+			n = chatguard.NoQueue
+		}
 		target.SetInt(n)
 	default:
 		panic(fmt.Sprintf("config: no way to read a %s", target.Type()))
@@ -148,13 +153,18 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 	return nil
 }
 
-// leastAt is the smallest number that a key can have. A queue may have no places; but not by a role, where 0 stands for the limit's own value.
+// leastAt is the smallest number that a key can have. A queue may have no places.
 func leastAt(at place) int64 {
-	at = at.inPolicy()
-	if isOfLimit := len(at) == 3; isOfLimit && at[2] == "queue" {
+	if isQueue(at) {
 		return 0
 	}
 	return 1
+}
+
+// isQueue reports whether a place is that of a limit's queue, or of a role's queue in a limit.
+func isQueue(at place) bool {
+	at = at.inPolicy()
+	return len(at) > 2 && at[0] == "limit" && at[len(at)-1] == "queue"
 }
 
 func (r *reader) text(target encoding.TextUnmarshaler, value any, at place) error {
@@ -173,7 +183,7 @@ var oneLength = regexp.MustCompile(`^[0-9]+(ns|us|ms|s|m|h|d)$`)
 
 func (r *reader) duration(target *time.Duration, value any, at place) error {
 	text, _ := value.(string)
-	d, err := parseDays(text)
+	d, err := chatguard.ParseDuration(text)
 	mayBeZero := at.inPolicy()[0] == "penalties" || at.String() == "twitch.slow_mode" // only there it has a meaning
 	if err != nil || d < 0 || d == 0 && !mayBeZero {
 		which := ""

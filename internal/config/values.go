@@ -7,35 +7,23 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/chatguard/chatguard"
 )
 
 const day = 24 * time.Hour
 
-// Retention is how long something is kept. As text it is a number of days or what time.ParseDuration reads: "30d", "12h".
+// Retention is how long something is kept. As text it is a number of days or what chatguard.ParseDuration reads: "30d", "12h".
 type Retention time.Duration
 
 // UnmarshalText reads a length of time that is greater than zero.
 func (r *Retention) UnmarshalText(text []byte) error {
-	d, err := parseDays(string(text))
+	d, err := chatguard.ParseDuration(string(text))
 	if err != nil || d <= 0 {
 		return fmt.Errorf(`%q is no length of time above 0 (want "30d", "12h")`, text)
 	}
 	*r = Retention(d)
 	return nil
-}
-
-// parseDays reads a length of time, in days too.
-func parseDays(text string) (time.Duration, error) {
-	number, ok := strings.CutSuffix(text, "d")
-	if !ok {
-		return time.ParseDuration(text)
-	}
-	const most = uint64(1<<63-1) / uint64(day)
-	n, err := strconv.ParseUint(number, 10, 63)
-	if err == nil && n > most {
-		err = strconv.ErrRange
-	}
-	return time.Duration(n) * day, err
 }
 
 // Size is an amount of memory in bytes. As text it is a number of mebibytes or gibibytes: "512MiB", "2GiB".

@@ -13,11 +13,15 @@ func TestAPolicyIsWrittenAsTheFileHasIt(t *testing.T) {
 	everything := chatguard.DefaultPolicy()
 	everything.Mode, everything.Timezone, everything.Exempt = chatguard.Enforce, "Europe/Berlin", []chatguard.Role{}
 	everything.Penalties.ForgetAfter = 0 // never
+	everything.Penalties.Ladder = append(everything.Penalties.Ladder, chatguard.Penalty{Action: chatguard.Timeout, Duration: chatguard.MaxTimeout})
 	everything.Limits[0].Roles = map[chatguard.Role]chatguard.Override{
 		chatguard.Subscriber: {Burst: 5, Refill: 1500 * time.Millisecond}, chatguard.VIP: {}, chatguard.FirstTimer: {Burst: 1},
 	}
 	everything.Limits = append(everything.Limits,
-		chatguard.Limit{Name: "slow", Algorithm: chatguard.LeakyBucket, Every: time.Minute, Queue: 3, Mode: chatguard.LimitObserves},
+		chatguard.Limit{
+			Name: "slow", Algorithm: chatguard.LeakyBucket, Every: time.Minute, Queue: 3, Mode: chatguard.LimitObserves,
+			Roles: map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Queue: chatguard.NoQueue}, chatguard.VIP: {Queue: 9}, chatguard.FirstTimer: {}},
+		},
 		chatguard.Limit{
 			Name: "month", Algorithm: chatguard.SlidingWindow, Per: chatguard.PerUserEverywhere, Messages: 2147483647, Every: 720 * time.Hour,
 			CountThrottled: true,
@@ -32,6 +36,29 @@ func TestAPolicyIsWrittenAsTheFileHasIt(t *testing.T) {
 		}
 		read := mustParse(t, "chatguard.toml", string(written), nil)
 		same(t, name+":\n"+string(written), read.Policy, policy)
+	}
+}
+
+// TestPolicy_DaysAndNoQueue: penalties may be in days, and a role's queue may have no places.
+func TestPolicy_DaysAndNoQueue(t *testing.T) {
+	read := mustParse(t, "chatguard.toml", `
+		[[limit]]
+		name = "slow"
+		algorithm = "leaky-bucket"
+		every = "1d"
+		queue = 3
+		roles.vip.queue = 0
+		roles.subscriber = {}
+		[penalties]
+		ladder = ["delete", "timeout 14d"]
+		forget_after = "2d"
+	`, nil).Policy
+	roles := read.Limits[0].Roles
+	if roles[chatguard.VIP].Queue != chatguard.NoQueue || roles[chatguard.Subscriber].Queue != 0 {
+		t.Errorf("roles %+v", roles)
+	}
+	if read.Penalties.Ladder[1].Duration != chatguard.MaxTimeout || read.Penalties.ForgetAfter != 2*day {
+		t.Errorf("penalties %+v", read.Penalties)
 	}
 }
 

@@ -222,7 +222,7 @@ func (c *Controls) userCommand(ctx context.Context, m chatguard.Message, args []
 
 // lengthOf reads a length of time of a second to a year: "10m", "2d".
 func lengthOf(text string) (time.Duration, error) {
-	d, err := journal.ParseLength(text)
+	d, err := chatguard.ParseDuration(text)
 	if err != nil || d < time.Second || d > 365*24*time.Hour {
 		return 0, fmt.Errorf(`%q is no length of time such as "10m"`, text)
 	}

@@ -56,7 +56,7 @@ func set(l *chatguard.Limit, key, value string) (err error) {
 			return fmt.Errorf("%s is a number, not %q", key, value)
 		}
 	case lengths[key] != nil:
-		if *lengths[key], err = time.ParseDuration(value); err != nil {
+		if *lengths[key], err = chatguard.ParseDuration(value); err != nil {
 			return fmt.Errorf(`%s is a length of time such as "4s", not %q`, key, value)
 		}
 	default:

@@ -23,6 +23,8 @@ type Params struct {
 	Observes       bool // never stands in the way; see Set
 	CountThrottled bool // throttled messages count too
 	Place          int  // in the policy's order; of limits with the same wait, the one with the lowest is named
+
+	noQueue bool // an override says so: it is refused like any other queue if the algorithm has none
 }
 
 // given lists the names of the algorithm's parameters that have a value.
@@ -34,7 +36,7 @@ func (p Params) given() []string {
 	}{
 		{"burst", p.Burst != 0},
 		{"refill", p.Refill != 0},
-		{"queue", p.Queue != 0},
+		{"queue", p.Queue != 0 || p.noQueue},
 		{"messages", p.Messages != 0},
 		{"every", p.Every != 0},
 		{"timezone", p.Timezone != ""},

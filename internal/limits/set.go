@@ -25,6 +25,9 @@ type Limit struct {
 	Roles map[uint8]Numbers // by bit
 }
 
+// NoQueue is a Queue of Numbers that has no places.
+const NoQueue = -1
+
 // Numbers are what an override may set. A zero number keeps the limit's own.
 type Numbers struct {
 	Burst, Queue, Messages int64
@@ -177,6 +180,9 @@ func (p Params) with(n Numbers) Params {
 		if *number.other != 0 {
 			*number.own = *number.other
 		}
+	}
+	if n.Queue == NoQueue {
+		p.Queue, p.noQueue = 0, true
 	}
 	if n.Refill != 0 {
 		p.Refill = n.Refill

@@ -48,6 +48,35 @@ func TestWhoIsAmendedLeavesTheBoard(t *testing.T) {
 	}
 }
 
+// TestOverride_NoQueue: a queue of no places is something else than none that is given, for a user and for a role, and penalties may be in days.
+func TestOverride_NoQueue(t *testing.T) {
+	slow := chatguard.Limit{Name: "slow", Algorithm: chatguard.LeakyBucket, Every: time.Hour, Queue: 2}
+	d, matching := dash(t, withLimits(t, slow)), header("If-Match", "*")
+	own := map[string]any{"limits": map[string]any{"slow": map[string]any{"queue": 0}}}
+	into[amended](t, d.do("PUT", spammerPath+"/override", own, asOwner))
+	if c := d.card(spammer.ID); c.Override.Limits["slow"].Queue != chatguard.NoQueue || c.Limits[2].Capacity != 1 {
+		t.Errorf("%+v", c)
+	}
+	if a := d.do("PUT", spammerPath+"/override", map[string]any{"limits": map[string]any{"slow": map[string]any{"queue": -1}}}, asOwner); a.StatusCode < 400 {
+		t.Errorf("-1: %s %s", a.Status, a.body)
+	}
+	policy := map[string]any{
+		"mode": "enforce", "timezone": "UTC", "exempt": []string{}, "penalties": map[string]any{"ladder": []string{"delete", "timeout 14d"}, "forget_after": "1d", "strike_every": "0s"},
+		"limits": []any{map[string]any{"name": "slow", "algorithm": "leaky-bucket", "every": "1h", "queue": 2, "roles": map[string]any{"vip": map[string]any{"queue": 0}}}},
+	}
+	if a := d.do("PUT", policyPath, policy, asOwner, matching); a.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s", a.Status, a.body)
+	}
+	a := d.do("GET", policyPath, nil, asOwner)
+	if !strings.Contains(string(a.body), `"vip":{"queue":0}`) || !strings.Contains(string(a.body), `"timeout 336h"`) {
+		t.Errorf("%s", a.body)
+	}
+	policy["penalties"] = map[string]any{"ladder": []string{"timeout 15d"}, "forget_after": "1d", "strike_every": "0s"}
+	if a := d.do("PUT", policyPath, policy, asOwner, matching); a.StatusCode < 400 || !strings.Contains(string(a.body), "a timeout of 15d: want whole seconds from 1s to 14d") {
+		t.Errorf("15 days: %s %s", a.Status, a.body)
+	}
+}
+
 // TestAPardonTakesTheStrikeBack: of whom a limit holds back still, the board says so.
 func TestAPardonTakesTheStrikeBack(t *testing.T) {
 	d := dash(t)

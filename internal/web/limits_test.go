@@ -151,7 +151,7 @@ func TestEveryNumberOfALimitCanBeChanged(t *testing.T) {
 	w.See(`!document.querySelector("[aria-invalid=true]")`)
 
 	for field, text := range map[string]string{
-		"#refill-0": "0.5", "#queue-2": "0", "#queue-3": "1", "#messages-4": "700", "#every-5": "3600", "#messages-6": "5", "#every-7": "60", "#messages-7": "1024",
+		"#refill-0": "0.5", "#queue-2": "0", "#queue-2-vip": "0", "#queue-3": "1", "#messages-4": "700", "#every-5": "3600", "#messages-6": "5", "#every-7": "60", "#messages-7": "1024",
 	} {
 		w.Write(field, text)
 	}
@@ -160,6 +160,7 @@ func TestEveryNumberOfALimitCanBeChanged(t *testing.T) {
 	want := d.opts.BasePolicy(channelID).Clone()
 	want.Limits[0].Refill = 500 * time.Millisecond
 	want.Limits[2].Queue, want.Limits[3].Queue = 0, 1
+	want.Limits[2].Roles[chatguard.VIP] = chatguard.Override{Queue: chatguard.NoQueue}
 	want.Limits[4].Messages = 700
 	want.Limits[5].Every = time.Hour
 	want.Limits[6].Messages = 5

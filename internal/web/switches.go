@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard"
 )
 
 // Switches lay something over a channel's policy, and take it away again. saved is false where a restart would undo that, because the database
@@ -82,7 +82,7 @@ func lengthAsked(w http.ResponseWriter, r *http.Request) (time.Duration, error) 
 	if err := readJSON(w, r, &wanted); err != nil || wanted.For == nil {
 		return 0, err
 	}
-	length, err := journal.ParseLength(*wanted.For)
+	length, err := chatguard.ParseDuration(*wanted.For)
 	if err != nil || length == 0 { // 0 would be as if it didn't say
 		return 0, refuse(http.StatusUnprocessableEntity, "\"for\" is a length of time such as \"10m\", \"1h30m\" or \"2d\", not %s.", quoted(*wanted.For))
 	}

@@ -123,8 +123,16 @@ func roleNumbers(limits []chatguard.Limit, roles chatguard.Roles) map[string]cha
 		}
 		numbers[l.Name] = chatguard.Override{
 			Burst: cmp.Or(own.Burst, l.Burst), Refill: cmp.Or(own.Refill, l.Refill),
-			Queue: cmp.Or(own.Queue, l.Queue), Messages: cmp.Or(own.Messages, l.Messages),
+			Queue: cmp.Or(own.Queue, l.Queue, noQueue(l)), Messages: cmp.Or(own.Messages, l.Messages),
 		}
 	}
 	return numbers
+}
+
+// noQueue is the number of places in the queue of a limit that has none.
+func noQueue(l chatguard.Limit) int {
+	if l.Algorithm == chatguard.LeakyBucket {
+		return chatguard.NoQueue
+	}
+	return 0
 }

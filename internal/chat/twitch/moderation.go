@@ -74,7 +74,7 @@ func (h *Helix) timeOut(ctx context.Context, room Room, userID string, length ti
 	r := h.sanction("time out", "/moderation/bans", room, timeout{userID, seconds, cut(reason, maxReason)})
 	r.unless = unless
 	if length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
-		return fmt.Errorf("%s: %w: a timeout lasts from 1s to 336h, not %s", r.op, ErrUnsafe, length)
+		return fmt.Errorf("%s: %w: a timeout lasts from 1s to 14 days, not %s", r.op, ErrUnsafe, length)
 	}
 	return h.impose(ctx, r, room, userID)
 }

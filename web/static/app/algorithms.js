@@ -81,7 +81,7 @@ export function algorithmOf(limit) {
 // roleFields are the numbers that a role can have for itself in a limit. An empty one is as everyone's.
 export function roleFields(limit) {
   const { every, ...fields } = algorithmOf(limit).fields;
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, least: field.least || 1, mayBeEmpty: true }]));
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, mayBeEmpty: true }]));
 }
 
 const grouped = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 3 });

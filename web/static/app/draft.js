@@ -57,8 +57,8 @@ export function newLimit(algorithm, others) {
 // textsOf writes the numbers of a limit, or of a role in it, as they are edited.
 export function textsOf(fields, source) {
   const texts = {};
-  for (const [name, { isLength, least }] of Object.entries(fields)) {
-    const value = source[name] ?? (least === 0 ? 0 : "");
+  for (const [name, { isLength, least, mayBeEmpty }] of Object.entries(fields)) {
+    const value = source[name] ?? (least === 0 && !mayBeEmpty ? 0 : "");
     texts[name] = String(isLength && value ? seconds(value) : value);
   }
   return texts;

@@ -1,0 +1,42 @@
+package chatguard
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+)
+
+func TestParseDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"4s": 4 * time.Second, "1h30m": 90 * time.Minute, "0d": 0, "14d": 336 * time.Hour, "106751d": 106751 * 24 * time.Hour,
+	} {
+		if got, err := ParseDuration(text); err != nil || got != want {
+			t.Errorf("%q: %s, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "d", "-1d", "1.5d", "1d12h", "106752d", "99999999999999999999d", "4"} {
+		if got, err := ParseDuration(text); err == nil {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+}
+
+// TestPenalty_Days: a timeout's length may be in days, 14 at most.
+func TestPenalty_Days(t *testing.T) {
+	var p, again Penalty
+	if err := p.UnmarshalText([]byte("timeout 14d")); err != nil || p != (Penalty{Action: Timeout, Duration: MaxTimeout}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if err := again.UnmarshalText([]byte(p.String())); err != nil || again != p {
+		t.Errorf("%s is read as %+v, %v", p, again, err)
+	}
+	const want = "a timeout of 15d: want whole seconds from 1s to 14d, or refill"
+	if err := p.UnmarshalText([]byte("timeout 15d")); err == nil || err.Error() != want {
+		t.Errorf("15 days: %v", err)
+	}
+	var penalties Penalties
+	if err := json.Unmarshal([]byte(`{"ladder":["delete","timeout 2d"],"strike_every":"0s","forget_after":"1d"}`), &penalties); err != nil ||
+		penalties.Ladder[1].Duration != 48*time.Hour || penalties.ForgetAfter != 24*time.Hour {
+		t.Errorf("%+v, %v", penalties, err)
+	}
+}

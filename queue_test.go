@@ -1,0 +1,115 @@
+package chatguard
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// queued is a policy in which subscribers may not let messages wait, though everyone else may.
+func queued() Policy {
+	return Policy{Mode: Enforce, Limits: []Limit{{
+		Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2, Roles: map[Role]Override{Subscriber: {Queue: NoQueue}, VIP: {Queue: 5}},
+	}}}
+}
+
+// atOnce is how many messages of a user pass that are sent at the same time.
+func atOnce(t *testing.T, g *Guard, u User, at time.Time) (n int) {
+	t.Helper()
+	for ; ; n++ {
+		v, err := g.Check(context.Background(), Message{ChannelID: "1", User: u, SentAt: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !v.Allowed {
+			return n
+		}
+	}
+}
+
+// TestNoQueue: no places are something else than the limit's own, for a role as for a user, also after a restart.
+func TestNoQueue(t *testing.T) {
+	g := enforced(t, func(p *Policy) { *p = queued() }, nil)
+	subscriber := User{ID: "2", Roles: RolesOf(Subscriber)}
+	for _, test := range []struct {
+		user User
+		want int
+	}{{User{ID: "1"}, 3}, {subscriber, 1}, {User{ID: "3", Roles: RolesOf(VIP, Subscriber)}, 6}} {
+		if got := atOnce(t, g, test.user, monday); got != test.want {
+			t.Errorf("%+v: %d at once, want %d", test.user, got, test.want)
+		}
+	}
+	if got := g.Policy("1").Limits[0].forRoles(subscriber.Roles).Queue; got != 0 {
+		t.Errorf("a subscriber's queue has %d places", got)
+	}
+	own := UserOverride{Limits: map[string]Override{"slow": {Queue: NoQueue}}}
+	if err := g.SetUserOverride("1", "7", own, monday); err != nil {
+		t.Fatal(err)
+	}
+	batch := g.Dirty()
+	batch.Confirm()
+	slices.SortFunc(batch.Rows, func(a, b StateRow) int { return cmp.Compare(a.UserID+" "+a.Limit, b.UserID+" "+b.Limit) })
+	again := enforced(t, func(p *Policy) { *p = queued() }, nil)
+	for _, row := range batch.Rows {
+		if err := again.Restore(row, monday); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, g := range map[string]*Guard{"before": g, "after": again} {
+		if o, err := g.UserOverride("1", "7"); err != nil || o.Limits["slow"] != own.Limits["slow"] {
+			t.Errorf("%s a restart: %+v, %v", name, o, err)
+		}
+		if got := atOnce(t, g, User{ID: "7", Roles: RolesOf(VIP)}, monday.Add(time.Minute)); got != 1 {
+			t.Errorf("%s a restart: %d at once", name, got)
+		}
+	}
+}
+
+// TestNoQueue_JSON: there it is 0, and what is left out is the limit's own.
+func TestNoQueue_JSON(t *testing.T) {
+	for text, want := range map[string]Override{`{}`: {}, `{"queue":0}`: {Queue: NoQueue}, `{"refill":"4s","queue":3}`: {Queue: 3, Refill: 4 * time.Second}} {
+		var o Override
+		if err := json.Unmarshal([]byte(text), &o); err != nil || o != want {
+			t.Errorf("%s: %+v, %v", text, o, err)
+		}
+		if again, err := json.Marshal(o); err != nil || string(again) != text {
+			t.Errorf("%s: written as %s, %v", text, again, err)
+		}
+	}
+	var o Override
+	if err := json.Unmarshal([]byte(`{"queue":-1}`), &o); err == nil || err.Error() != "queue is -1, want 0 or more" {
+		t.Errorf("-1: %+v, %v", o, err)
+	}
+	p := queued()
+	data, err := json.Marshal(p)
+	var again Policy
+	if err == nil {
+		err = json.Unmarshal(data, &again)
+	}
+	if err != nil || again.Limits[0].Roles[Subscriber].Queue != NoQueue || again.Limits[0].Roles[VIP].Queue != 5 {
+		t.Errorf("%s, %v", data, err)
+	}
+}
+
+// TestNoQueue_Refused: it is a queue, which other algorithms don't have; and no limit's own.
+func TestNoQueue_Refused(t *testing.T) {
+	p := DefaultPolicy()
+	p.Limits[0].Roles = map[Role]Override{VIP: {Queue: NoQueue}}
+	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), `token-bucket has no "queue"`) {
+		t.Errorf("token bucket: %v", err)
+	}
+	p = queued()
+	p.Limits[0].Queue = NoQueue
+	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "queue is -1, want 0") {
+		t.Errorf("a limit's own: %v", err)
+	}
+	p = queued()
+	p.Limits[0].Roles[VIP] = Override{Queue: -2}
+	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "queue is -2, want 0") {
+		t.Errorf("-2: %v", err)
+	}
+}
