@@ -1,8 +1,10 @@
 package twitch
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 )
@@ -24,6 +26,9 @@ func (h *health) note(a answer, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.Answered, h.Failure = h.Answered || err == nil, ""
+	if of, ok := errors.AsType[*url.Error](err); ok {
+		err = of.Err // without the address
+	}
 	switch {
 	case err != nil:
 		h.Failure = oneLine("Twitch didn't answer: " + err.Error())

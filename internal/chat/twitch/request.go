@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 )
 
@@ -82,9 +81,6 @@ func (h *Helix) send(ctx context.Context, r request, token string) (answer, erro
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := h.client().Do(req)
-	if of := (*url.Error)(nil); errors.As(err, &of) {
-		return answer{}, of.Err // the caller knows what it asked for
-	}
 	if err != nil {
 		return answer{}, err
 	}
