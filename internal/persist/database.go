@@ -17,11 +17,13 @@ import (
 
 // database is one SQLite file: a single connection that writes, and a few that read without ever blocking it.
 type database struct {
-	path   string // as a person should see it
-	writer *sql.DB
-	reader *sql.DB
-	file   os.FileInfo // of the file that was opened; nil in memory
-	was    int         // its version, where opening it has brought it up to date; 0 otherwise
+	path        string // as a person should see it
+	writer      *sql.DB
+	reader      *sql.DB
+	lookUps     *sql.DB     // one more reader, for who may come in: long reads don't hold it up
+	file        os.FileInfo // of the file that was opened; nil in memory
+	reconnected func()      // closes the connection of lookUps; nil before there is one
+	was         int         // its version, where opening it has brought it up to date; 0 otherwise
 }
 
 // The caches are small because the bot's memory matters more than re-reading pages that the operating system has anyway. The log is cut
@@ -43,11 +45,16 @@ func openDatabase(path string) (*database, error) {
 	if err != nil {
 		return nil, errors.Join(err, writer.Close())
 	}
+	lookUps, err := sql.Open("sqlite", dataSource(path, "ro", lookUpPragmas))
+	if err != nil {
+		return nil, errors.Join(explain(path, err), writer.Close(), reader.Close())
+	}
+	lookUps.SetMaxIdleConns(-1) // one that has failed may remember a damaged page
 	file, err := os.Stat(path)
 	if err != nil {
-		return nil, errors.Join(unwritable(path, err), writer.Close(), reader.Close())
+		return nil, errors.Join(unwritable(path, err), writer.Close(), reader.Close(), lookUps.Close())
 	}
-	return &database{path: path, writer: writer, reader: reader, file: file}, nil
+	return &database{path: path, writer: writer, reader: reader, lookUps: lookUps, file: file}, nil
 }
 
 // openReader prepares connections that can't change the database at path.
@@ -79,7 +86,11 @@ func openMemory() (*database, error) {
 		return nil, errors.Join(err, writer.Close())
 	}
 	limitReaders(reader)
-	return &database{path: "in memory", writer: writer, reader: reader}, nil
+	lookUps, err := sql.Open("sqlite", dataSource(name, "rw", lookUpPragmas)+inMemory)
+	if err != nil {
+		return nil, errors.Join(err, writer.Close(), reader.Close())
+	}
+	return &database{path: "in memory", writer: writer, reader: reader, lookUps: lookUps}, nil
 }
 
 // dataSource spells the connection's settings in the DSN, because pragmas belong to a connection and a pool makes new ones as it likes.
@@ -150,6 +161,9 @@ func (db *database) reconnect() {
 		return // the connection is the database
 	}
 	db.reconnectReaders()
+	if db.reconnected != nil {
+		db.reconnected()
+	}
 	db.writer.SetMaxIdleConns(0)
 	db.writer.SetMaxIdleConns(idleConnections)
 	if info, err := os.Stat(db.path); err == nil {
@@ -206,7 +220,7 @@ func eachRowOf(
 
 func (db *database) close() error {
 	// The writer goes last: closing the last connection empties the log, which a reader may not.
-	return explain(db.path, errors.Join(db.reader.Close(), db.writer.Close()))
+	return explain(db.path, errors.Join(db.lookUps.Close(), db.reader.Close(), db.writer.Close()))
 }
 
 // The database keeps an instant as Unix nanoseconds, which reach from 1678 to 2262, and the zero time as NULL.

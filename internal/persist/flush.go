@@ -106,6 +106,7 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 	batch.Confirm()
 	s.queue.stored()
 	s.changes.stored(p.changes)
+	s.table.put(p.tokens)
 	s.unsaved.stored(p.tokens)
 	s.interrupted = 0
 	return p.len(), nil

@@ -59,6 +59,7 @@ func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
 	if err := s.changes.load(ctx, db); err != nil {
 		return nil, err
 	}
+	s.table.warm(ctx)
 	s.register(opts.Metrics)
 	return s, nil
 }

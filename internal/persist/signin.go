@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/journal"
@@ -28,12 +27,9 @@ var ErrCode = errors.New("this sign-in code is unknown, used or too old: make a 
 type Tokens struct {
 	db      *database
 	now     func() time.Time
+	table   *tokenTable
 	unsaved *unsaved    // of a Store, which writes them; nil beside one
 	failing func() bool // whether the Store knows that nothing can be written; nil beside one
-
-	mu    sync.Mutex
-	seen  map[tokenHash]seenToken
-	ended int // how often sessions were ended here: what was read before the last time may be one of them
 }
 
 type tokenHash [sha256.Size]byte
@@ -41,11 +37,16 @@ type tokenHash [sha256.Size]byte
 func hashToken(token string) tokenHash { return sha256.Sum256([]byte(token)) }
 
 func newTokens(db *database, now func() time.Time) *Tokens {
-	return &Tokens{db: db, now: now, seen: map[tokenHash]seenToken{}}
+	t := &Tokens{db: db, now: now, table: newTokenTable(db, now)}
+	db.reconnected = t.table.reconnect
+	return t
 }
 
 // Close closes the database.
-func (t *Tokens) Close() error { return t.db.close() }
+func (t *Tokens) Close() error {
+	t.table.reconnect() // nobody looks anything up any more
+	return t.db.close()
+}
 
 // NewSignInCode makes a code that signs somebody in, once, within the time to live; 0 means SignInTime. While the database is in trouble a
 // Store keeps it in memory.
@@ -55,17 +56,21 @@ func (t *Tokens) NewSignInCode(ctx context.Context, who journal.Holder, ttl time
 	}
 	code = rand.Text()
 	now := t.now()
-	hash, row := hashToken(code), &tokenRow{codeKind, who, now, now.Add(ttl)}
+	hash, row := hashToken(code), &tokenRow{codeKind, who, now, now.Add(ttl), now}
 	if t.unsaved != nil && t.failing() {
 		t.unsaved.put(hash, row)
 		return code, nil
 	}
 	err = t.db.write(ctx, func(tx *sql.Tx) error { return insertToken(ctx, tx, hash, row) })
-	if t.unsaved != nil && inTrouble(err) {
+	switch {
+	case t.unsaved != nil && inTrouble(err):
 		t.unsaved.put(hash, row)
-		err = nil
+	case err != nil:
+		return "", err
+	default:
+		t.table.put(map[tokenHash]*tokenRow{hash: row})
 	}
-	return code, err
+	return code, nil
 }
 
 // RedeemCode exchanges a code for a session, which lasts SessionTime. Of several who redeem the same code one gets a session; the others' error
@@ -88,7 +93,7 @@ func (t *Tokens) RedeemCode(ctx context.Context, code string) (session string, w
 // the database well again has to know what was redeemed in memory until then.
 func (t *Tokens) redeemHereOrThere(ctx context.Context, code, session tokenHash) (who journal.Holder, err error) {
 	if _, known := t.unsaved.of(code); !known { // whoever tries codes at random holds up nobody
-		if stored, err := t.read(ctx, code, codeKind); stored == nil {
+		if stored, err := t.find(ctx, code, codeKind); stored == nil {
 			return who, cmp.Or(err, ErrCode)
 		}
 	}
@@ -111,6 +116,7 @@ func (t *Tokens) redeemHereOrThere(ctx context.Context, code, session tokenHash)
 }
 
 func (t *Tokens) redeem(ctx context.Context, code, session tokenHash) (who journal.Holder, err error) {
+	var begun *tokenRow
 	err = t.write(ctx, func(tx *sql.Tx) error {
 		now := t.now()
 		row, err := scanToken(tx.QueryRowContext(ctx, "DELETE FROM token WHERE hash = ? AND kind = ? AND expires_at > ? RETURNING "+tokenColumns,
@@ -121,10 +127,14 @@ func (t *Tokens) redeem(ctx context.Context, code, session tokenHash) (who journ
 		if row == nil {
 			return ErrCode
 		}
-		who = row.holder
-		return insertToken(ctx, tx, session, row.session(now))
+		begun = row.session(now)
+		return insertToken(ctx, tx, session, begun)
 	})
-	return who, err
+	if err != nil {
+		return who, err
+	}
+	t.table.put(map[tokenHash]*tokenRow{code: nil, session: begun})
+	return begun.holder, nil
 }
 
 // write is the database's, which a Store gives up after signInPatience: it has its memory instead.
@@ -137,7 +147,7 @@ func (t *Tokens) write(ctx context.Context, change func(*sql.Tx) error) error {
 
 // redeemUnsaved exchanges a code that can be read, although nothing can be written.
 func (t *Tokens) redeemUnsaved(ctx context.Context, code, session tokenHash) (who journal.Holder, err error) {
-	stored, err := t.read(ctx, code, codeKind)
+	stored, err := t.find(ctx, code, codeKind)
 	if err != nil {
 		return who, err
 	}

@@ -131,7 +131,7 @@ func TestEndedSessionIsOver(t *testing.T) {
 	must(t, err)
 	defer beside.Close()
 	must(t, beside.EndSession(ctx, session))
-	now = now.Add(tokenMemory)
+	now = now.Add(tokenWait)
 	wantSession(t, s.Tokens, session, "")
 }
 
@@ -146,18 +146,6 @@ func TestCodeIsNoSession(t *testing.T) {
 	}
 	_, _, err = s.RedeemCode(ctx, code)
 	must(t, err)
-}
-
-func TestRememberedSessionsAreBounded(t *testing.T) {
-	s := open(t, databasePath(t), nil)
-	session := signedIn(t, s.Tokens)
-	for i := range tokensRemembered + 1 {
-		s.seen[hashToken(fmt.Sprint(i))] = seenToken{}
-	}
-	wantSession(t, s.Tokens, session, "Ada")
-	if n := len(s.seen); n != 1 {
-		t.Errorf("%d sessions are remembered", n)
-	}
 }
 
 func TestDatabaseHoldsNoSecret(t *testing.T) {

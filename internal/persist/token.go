@@ -36,7 +36,7 @@ type Revoked struct {
 func (t *Tokens) NewToken(ctx context.Context, who journal.Holder, ttl time.Duration) (token string, err error) {
 	token = rand.Text()
 	now := t.now()
-	row := &tokenRow{tokenKind, who, now, never}
+	hash, row := hashToken(token), &tokenRow{tokenKind, who, now, never, now}
 	if ttl > 0 {
 		row.expires = now.Add(ttl)
 	}
@@ -53,15 +53,17 @@ func (t *Tokens) NewToken(ctx context.Context, who journal.Holder, ttl time.Dura
 		if taken {
 			return fmt.Errorf("%q has a token already: end that with `chatguard token revoke`, or take another name", who.Name)
 		}
-		return insertToken(ctx, tx, hashToken(token), row)
+		return insertToken(ctx, tx, hash, row)
 	})
 	if err != nil {
 		return "", err
 	}
+	t.table.put(map[tokenHash]*tokenRow{hash: row})
 	return token, nil
 }
 
-// Token returns who holds a named token; ok is false where there is none, or none any more. One that another process revoked is gone within 4 s.
+// Token returns who holds a named token; ok is false if there is none, or none any more. It never waits for other reads of the database. One that
+// another process revoked is gone within 4 s. The error is for a database in trouble that hasn't told of this token before.
 func (t *Tokens) Token(ctx context.Context, token string) (who journal.Holder, ok bool, err error) {
 	return t.holder(ctx, token, tokenKind)
 }
@@ -69,13 +71,12 @@ func (t *Tokens) Token(ctx context.Context, token string) (who journal.Holder, o
 // BeginSession exchanges a named token for a session, which lasts SessionTime and no longer than the token. The session is empty where the token
 // is unknown, revoked or has expired. While the database is in trouble a Store keeps the session in memory.
 func (t *Tokens) BeginSession(ctx context.Context, token string) (session string, who journal.Holder, err error) {
-	row, err := t.read(ctx, hashToken(token), tokenKind)
-	now := t.now()
-	if err != nil || row == nil || !now.Before(row.expires) {
+	row, err := t.find(ctx, hashToken(token), tokenKind)
+	if err != nil || row == nil {
 		return "", who, err
 	}
 	session = rand.Text()
-	hash, begun := hashToken(session), row.session(now)
+	hash, begun := hashToken(session), row.session(t.now())
 	if t.unsaved == nil || !t.failing() {
 		stored := false
 		err = t.write(ctx, func(tx *sql.Tx) (err error) {
@@ -87,6 +88,7 @@ func (t *Tokens) BeginSession(ctx context.Context, token string) (session string
 		case err != nil || !stored:
 			return "", who, err
 		default:
+			t.table.put(map[tokenHash]*tokenRow{hash: begun})
 			return session, row.holder, nil
 		}
 	}
@@ -134,7 +136,6 @@ func (t *Tokens) Names(ctx context.Context) (names []string, err error) {
 // Revoke ends the token of a name, its sign-in codes and its sessions, also those that the database's owner hasn't written yet. The owner notices
 // within 4 s. It says how many there were.
 func (t *Tokens) Revoke(ctx context.Context, name string) (ended Revoked, err error) {
-	defer t.forget()
 	now := t.now()
 	err = t.db.write(ctx, func(tx *sql.Tx) error {
 		var err error
@@ -142,7 +143,7 @@ func (t *Tokens) Revoke(ctx context.Context, name string) (ended Revoked, err er
 			return err
 		}
 		// What waits to be written is older than this, and so never will be.
-		return insertToken(ctx, tx, revocationOf(name), &tokenRow{revokedKind, journal.Holder{Name: name}, now, now.Add(SessionTime)})
+		return insertToken(ctx, tx, revocationOf(name), &tokenRow{revokedKind, journal.Holder{Name: name}, now, now.Add(SessionTime), now})
 	})
 	if err != nil {
 		return Revoked{}, err
@@ -150,6 +151,7 @@ func (t *Tokens) Revoke(ctx context.Context, name string) (ended Revoked, err er
 	if t.unsaved != nil {
 		t.unsaved.revoke(name)
 	}
+	t.table.revoke(name)
 	return ended, nil
 }
 
@@ -172,27 +174,28 @@ func revocationOf(name string) tokenHash { return hashToken("revoked " + name) }
 // insertUnlessRevoked leaves out what was made in a name that has been revoked since; stored is false then.
 func insertUnlessRevoked(ctx context.Context, tx *sql.Tx, hash tokenHash, row *tokenRow) (stored bool, err error) {
 	revocation, revoked := revocationOf(row.holder.Name), false
-	err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM token WHERE hash = ? AND made_at >= ?)", revocation[:], row.made.UnixNano()).Scan(&revoked)
+	err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM token WHERE hash = ? AND made_at >= ?)", revocation[:], row.origin.UnixNano()).Scan(&revoked)
 	if err != nil || revoked {
 		return false, err
 	}
 	return true, insertToken(ctx, tx, hash, row)
 }
 
+// insertToken stores a row. Of a name's sessions the newest stay.
 func insertToken(ctx context.Context, tx *sql.Tx, hash tokenHash, row *tokenRow) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO token (hash, kind, name, access, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 		hash[:], row.kind, row.holder.Name, row.holder.Access, row.made.UnixNano(), row.expires.UnixNano())
+	if err != nil || row.kind != sessionKind {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE kind = ?1 AND name = ?2 AND hash <> ?3 AND hash NOT IN (
+		SELECT hash FROM token WHERE kind = ?1 AND name = ?2 AND hash <> ?3 ORDER BY made_at DESC LIMIT ?4)`,
+		sessionKind, row.holder.Name, hash[:], sessionsKept-1)
 	return err
 }
 
 // tokenColumns are what scanToken reads.
 const tokenColumns = "kind, name, access, made_at, expires_at"
-
-// read returns what the database has of that kind, nil where it hasn't.
-func (t *Tokens) read(ctx context.Context, hash tokenHash, kind string) (*tokenRow, error) {
-	row, err := scanToken(t.db.reader.QueryRowContext(ctx, "SELECT "+tokenColumns+" FROM token WHERE hash = ? AND kind = ?", hash[:], kind))
-	return row, explain(t.db.path, err)
-}
 
 // scanToken returns nil where there is no row.
 func scanToken(stored *sql.Row) (*tokenRow, error) {
@@ -202,5 +205,6 @@ func scanToken(stored *sql.Row) (*tokenRow, error) {
 		return nil, nil
 	}
 	row.made, row.expires = timeAt(made), timeAt(expires)
+	row.origin = row.made
 	return row, err
 }

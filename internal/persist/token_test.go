@@ -123,7 +123,7 @@ func TestRevokedFromBesideTheOwnerEverythingOfANameEnds(t *testing.T) {
 		t.Errorf("ended %+v", ended)
 	}
 	wantNoToken(t, beside, token)
-	now = now.Add(tokenMemory)
+	now = now.Add(tokenWait)
 	wantNoToken(t, s.Tokens, token)
 	wantNoCode(t, s.Tokens, code)
 	for _, session := range sessions {
@@ -191,7 +191,7 @@ func TestNoSessionBeginsWithWhatIsRevokedMeanwhile(t *testing.T) {
 		if _, err := deleteTokens(ctx, tx, anna.Name, start); err != nil {
 			return err
 		}
-		return insertToken(ctx, tx, revocationOf(anna.Name), &tokenRow{revokedKind, journal.Holder{Name: anna.Name}, start, start.Add(SessionTime)})
+		return insertToken(ctx, tx, revocationOf(anna.Name), &tokenRow{revokedKind, journal.Holder{Name: anna.Name}, start, start.Add(SessionTime), start})
 	}))
 	if session := <-begun; session != "" {
 		t.Errorf("the session %q has begun", session)
@@ -252,7 +252,7 @@ func TestWhatWaitsIsNotWrittenAfterItsNameIsRevoked(t *testing.T) {
 	_, err = beside.Revoke(ctx, "anna")
 	must(t, err)
 	s.turn(ctx, g)
-	now = now.Add(tokenMemory)
+	now = now.Add(tokenWait)
 	wantNoToken(t, s.Tokens, token)
 	wantSession(t, s.Tokens, annas, "")
 	wantNoCode(t, s.Tokens, code)

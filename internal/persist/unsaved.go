@@ -28,8 +28,9 @@ func newUnsaved() *unsaved {
 type tokenRow struct {
 	kind    string
 	holder  journal.Holder
-	made    time.Time // of a session: when the token or code was made that it began with
+	made    time.Time
 	expires time.Time
+	origin  time.Time // when that was made which a session began with; else made
 }
 
 // The kinds of tokens.
@@ -46,7 +47,7 @@ func (r *tokenRow) session(now time.Time) *tokenRow {
 	if r.kind == tokenKind && r.expires.Before(ends) {
 		ends = r.expires
 	}
-	return &tokenRow{sessionKind, r.holder, r.made, ends}
+	return &tokenRow{sessionKind, r.holder, now, ends, r.origin}
 }
 
 // of returns a token that isn't in the database, or is no more: then it is nil.
@@ -61,6 +62,27 @@ func (u *unsaved) put(hash tokenHash, row *tokenRow) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.tokens[hash] = row
+	u.endOldest(row)
+}
+
+// endOldest keeps the newest of a name's sessions if this row is one of them. A flush that is writing one that has ended here ends it there.
+func (u *unsaved) endOldest(row *tokenRow) {
+	if row == nil || row.kind != sessionKind {
+		return
+	}
+	var oldest tokenHash
+	n, first := 0, row.made
+	for hash, other := range u.tokens {
+		if other == nil || other.kind != sessionKind || other.holder.Name != row.holder.Name {
+			continue
+		}
+		if n++; other != row && !other.made.After(first) {
+			oldest, first = hash, other.made
+		}
+	}
+	if n > sessionsKept {
+		delete(u.tokens, oldest)
+	}
 }
 
 // redeem exchanges a code for a session. stored is the code as the database has it; nil where it hasn't.
@@ -74,8 +96,8 @@ func (u *unsaved) redeem(code, session tokenHash, stored *tokenRow, now time.Tim
 	if row == nil || row.kind != codeKind || !now.Before(row.expires) {
 		return who, ErrCode
 	}
-	u.tokens[code] = nil
-	u.tokens[session] = row.session(now)
+	u.tokens[code], u.tokens[session] = nil, row.session(now)
+	u.endOldest(u.tokens[session])
 	return row.holder, nil
 }
 
