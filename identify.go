@@ -136,3 +136,13 @@ func AddressKey(addr netip.Addr) string {
 	}
 	return addr.String()
 }
+
+// AddressBlock is the wider block that an IPv6 address is of, as "2001:db8::/48", because whoever has a /48 has 65,536 of what AddressKey tells apart. It is
+// empty for IPv4.
+func AddressBlock(addr netip.Addr) string {
+	if addr = addr.Unmap(); !addr.Is6() {
+		return ""
+	}
+	prefix, _ := addr.Prefix(48) // 48 bits fit every IPv6 address; a zone is dropped
+	return prefix.String()
+}

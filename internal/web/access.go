@@ -34,11 +34,10 @@ type access struct {
 	authorize func(*http.Request) (journal.Holder, bool) // another site's; nil where there is none
 	store     Sessions
 	wrongCode error     // the store's, for a code that signs nobody in
-	signIns   *attempts // with a code or a token
-	bearers   *attempts // by programs: one whose token was revoked keeps nobody beside it from signing in
+	signIns   *attempts // by people
+	bearers   *attempts // by programs: one that guesses keeps nobody beside it from signing in
 	now       func() time.Time
-	sessions  holders
-	tokens    holders // their known have the Site's token among them
+	siteHash  secretHash // of the Site's token
 
 	mu     sync.Mutex
 	owners map[string]time.Time // sessions begun with the Site's token, and when they end; they live as long as the process
@@ -50,15 +49,10 @@ func newAccess(opts Options) (*access, error) {
 		return nil, err
 	}
 	bearers, err := newAttempts(opts.Now)
-	a := &access{
+	return &access{
 		site: opts.Site, authorize: opts.Authorize, store: opts.Store, wrongCode: opts.WrongCode, signIns: signIns, bearers: bearers, now: opts.Now,
-		owners: map[string]time.Time{},
-	}
-	a.sessions = holders{ask: a.askSession, nobody: errSignIn,
-		trouble: "Sign-ins can't be looked up now: the database is in trouble. You are signed in again when that is mended."}
-	a.tokens = holders{ask: a.askToken, nobody: errToken,
-		trouble: "Tokens can't be looked up now: the database is in trouble. They hold again when that is mended."}
-	return a, err
+		siteHash: sha256.Sum256([]byte(opts.Site.Token)), owners: map[string]time.Time{},
+	}, err
 }
 
 func errSignIn() error {
@@ -83,18 +77,18 @@ func errElsewhere() error {
 }
 
 // identify returns who sends the request, or the problem that it is nobody who may come in, to what needs that access.
-func (a *access) identify(w http.ResponseWriter, r *http.Request, needs journal.Access) (caller, error) {
+func (a *access) identify(r *http.Request, needs journal.Access) (caller, error) {
 	if a.authorize != nil {
 		return a.authorized(r)
 	}
 	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		return a.bearer(w, r, strings.TrimSpace(token))
+		return a.bearer(r, strings.TrimSpace(token))
 	}
 	cookie, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return caller{}, errNobody(needs)
 	}
-	who, err := a.sessions.of(r.Context(), cookie.Value, a.now())
+	who, err := a.ofSession(r.Context(), cookie.Value)
 	return caller{name: who.Name, access: who.Access, session: cookie.Value}, err
 }
 
@@ -107,24 +101,50 @@ func (a *access) authorized(r *http.Request) (caller, error) {
 	return caller{name: who.Name, access: who.Access, request: r}, nil
 }
 
-// bearer returns whose token the request brings. One that was good before takes no turn among its address's attempts: whoever asks often, as a
-// chat server does, isn't held up by itself.
-func (a *access) bearer(w http.ResponseWriter, r *http.Request, token string) (caller, error) {
-	who, known := a.tokens.known.lately(token, a.now())
-	if known {
-		return caller{name: who.Name, access: who.Access, token: token}, nil
-	}
-	look := func() (err error) {
-		who, err = a.tokens.of(r.Context(), token, a.now())
-		return err
-	}
-	var err error
-	if _, good := a.tokens.known.holder(token, a.now()); good {
-		err = look()
-	} else {
-		err = a.bearers.try(w, r, a.site.client(r), token, look)
-	}
+// bearer returns whose token the request brings.
+func (a *access) bearer(r *http.Request, token string) (caller, error) {
+	who, _, err := a.ofToken(r, token, a.bearers)
 	return caller{name: who.Name, access: who.Access, token: token}, err
+}
+
+// ofToken returns whose token it is. Named tokens are random, so that no limit is needed to keep guesses out; one that is right is always let in. Only
+// guesses at the Site's token are limited.
+func (a *access) ofToken(r *http.Request, token string, guesses *attempts) (who journal.Holder, isSites bool, err error) {
+	who, ok, err := a.store.Token(r.Context(), token)
+	if ok {
+		return who, false, nil
+	}
+	wrong := errToken()
+	if err != nil {
+		wrong = errTroubled("Tokens can't be looked up now: the database is in trouble. They hold again when that is fixed.", err)
+	}
+	if a.site.Token == "" {
+		return who, false, wrong
+	}
+	if err := guesses.try(r.Context(), a.site.client(r), token, a.isSites, wrong); err != nil {
+		return who, false, err
+	}
+	return siteOwner, true, nil
+}
+
+// ofSession returns whose session it is.
+func (a *access) ofSession(ctx context.Context, session string) (journal.Holder, error) {
+	if a.isOwners(session) {
+		return siteOwner, nil
+	}
+	who, ok, err := a.store.Session(ctx, session)
+	switch {
+	case err != nil:
+		return who, errTroubled("Sign-ins can't be looked up now: the database is in trouble. You are signed in again when that is fixed.", err)
+	case !ok:
+		return who, errSignIn()
+	}
+	return who, nil
+}
+
+// errTroubled says what the Store can't tell.
+func errTroubled(what string, cause error) error {
+	return refuse(http.StatusServiceUnavailable, "%s", what).because(cause)
 }
 
 // still returns the problem that the caller may not come in any more, or that nobody can tell now.
@@ -133,9 +153,13 @@ func (a *access) still(ctx context.Context, who caller) (err error) {
 	case who.request != nil:
 		_, err = a.authorized(who.request)
 	case who.session != "":
-		_, err = a.sessions.of(ctx, who.session, a.now())
-	default:
-		_, err = a.tokens.of(ctx, who.token, a.now())
+		_, err = a.ofSession(ctx, who.session)
+	case !a.isSites(who.token):
+		_, ok, err := a.store.Token(ctx, who.token)
+		if err == nil && !ok {
+			return errToken()
+		}
+		return err
 	}
 	return err
 }
@@ -146,24 +170,8 @@ func isUnauthorized(err error) bool {
 	return errors.As(err, &p) && p.Status == http.StatusUnauthorized
 }
 
-// askSession is the Store's Session, which doesn't know those begun with the Site's token.
-func (a *access) askSession(ctx context.Context, session string) (journal.Holder, bool, error) {
-	if a.isOwners(session) {
-		return siteOwner, true, nil
-	}
-	return a.store.Session(ctx, session)
-}
-
-// askToken is the Store's Token, which doesn't know the Site's.
-func (a *access) askToken(ctx context.Context, token string) (journal.Holder, bool, error) {
-	if a.isSites(token) {
-		return siteOwner, true, nil
-	}
-	return a.store.Token(ctx, token)
-}
-
 // isSites compares in a time that tells nothing of the Site's token, not even its length.
 func (a *access) isSites(token string) bool {
-	given, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.site.Token))
-	return a.site.Token != "" && subtle.ConstantTimeCompare(given[:], want[:]) == 1
+	given := sha256.Sum256([]byte(token))
+	return a.site.Token != "" && subtle.ConstantTimeCompare(given[:], a.siteHash[:]) == 1
 }

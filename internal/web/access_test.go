@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -115,7 +116,7 @@ func TestATokenThatSeesNothingBeginsNoSession(t *testing.T) {
 	}
 }
 
-// Whoever is revoked beside the running chatguard is out 5 s later: the database's memory has 4, an open feed asks within the fifth.
+// Whoever is revoked beside the running chatguard is out 5 s later: the store notices within 4, an open feed asks within the fifth.
 func TestRevokingBesideTheOwnerEndsSessionsAndFeeds(t *testing.T) {
 	d := dash(t)
 	made := d.newToken(journal.AccessView)
@@ -149,63 +150,112 @@ func TestRevokingBesideTheOwnerEndsSessionsAndFeeds(t *testing.T) {
 	other.next(throttledFrame) // others stay
 }
 
-// A chat server that asks often under one token isn't held up by itself, nor by those who guess from its address.
-func TestAGoodTokenTakesNoTurn(t *testing.T) {
+// Whoever guesses the Site's token keeps out whoever has it at the same address, and nobody else.
+func TestAttempts_OnlyTheSitesTokenIsLimited(t *testing.T) {
 	d := dash(t)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	patiently := func(r *http.Request) { *r = *r.WithContext(ctx) } // who waits for a turn waits for ever
-	for name, good := range map[string]string{"named": d.newToken(journal.AccessView), "the Site's": token} {
-		into[status](t, d.do("GET", "/api/v1/status", nil, bearing(good)))
-		end, err := d.server.access.bearers.begin(context.Background(), "127.0.0.1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		a := d.do("GET", "/api/v1/status", nil, bearing(good), patiently)
-		end()
-		if a.StatusCode != http.StatusOK {
-			t.Errorf("%s token, while another attempt is under way: %s", name, a.Status)
+	d.stopClock()
+	guesses := 0
+	guess := func(send func(secret string) answer) {
+		t.Helper()
+		for i := range 40 {
+			want := http.StatusUnauthorized
+			if i >= attemptBurst {
+				want = http.StatusTooManyRequests
+			}
+			guesses++
+			if a := send(fmt.Sprint("guess", guesses)); a.StatusCode != want || (a.Header.Get("Retry-After") == "30") != (i >= attemptBurst) {
+				t.Fatalf("guess %d: %s, Retry-After %q", i+1, a.Status, a.Header.Get("Retry-After"))
+			}
 		}
 	}
-	for i := range 6 {
-		d.do("GET", "/api/v1/status", nil, bearing(fmt.Sprint("guess", i)))
+	asks := func(secret string) answer { return d.do("GET", "/api/v1/session", nil, bearing(secret)) }
+	signsIn := func(secret string) answer {
+		return d.do("POST", "/api/v1/session", map[string]string{"token": secret})
 	}
-	if a := d.do("GET", "/api/v1/status", nil, asOwner); a.StatusCode != http.StatusOK {
-		t.Errorf("after the guesses of a neighbour: %s", a.Status)
+	before := d.signedIn(map[string]string{"token": token})
+	guess(asks)
+	if a := signsIn(token); a.StatusCode != http.StatusOK {
+		t.Errorf("the owner signs in after programs' guesses: %s", a.Status)
+	}
+	guess(signsIn)
+	for i, access := range []journal.Access{journal.AccessView, journal.AccessModerate, journal.AccessOwn} {
+		fresh := d.newToken(access)
+		if a := asks(fresh); a.StatusCode != http.StatusOK {
+			t.Errorf("a fresh token that may %s: %s", access, a.Status)
+		}
+		d.signedIn(map[string]string{"token": fresh})
+		code := fmt.Sprint("code", i)
+		d.store.addCode(code, "anna")
+		c := d.signedIn(map[string]string{"code": code})
+		if a := d.do("GET", "/api/v1/session", nil, with(c)); a.StatusCode != http.StatusOK {
+			t.Errorf("signed in with a link: %s", a.Status)
+		}
+	}
+	check := d.do("POST", "/api/v1/check", map[string]string{"channel": "lobby", "user_id": "1"}, bearing(d.newToken(journal.AccessCheck)))
+	if check.StatusCode != http.StatusOK {
+		t.Errorf("a fresh token that may check: %s", check.Status)
+	}
+	if a := d.do("GET", "/api/v1/session", nil, with(before)); a.StatusCode != http.StatusOK {
+		t.Errorf("the owner's session: %s", a.Status)
+	}
+	for what, a := range map[string]answer{"a program": asks(token), "a person": signsIn(token)} {
+		if a.StatusCode != http.StatusTooManyRequests || !strings.Contains(string(a.body), "sign-in link") {
+			t.Errorf("%s with the Site's token: %s %s", what, a.Status, a.body)
+		}
+	}
+	d.pass(attemptRefill)
+	if a := signsIn(token); a.StatusCode != http.StatusOK {
+		t.Errorf("the Site's token, 30 s later: %s", a.Status)
 	}
 }
 
-func TestGuessingTokensIsLimitedByAddress(t *testing.T) {
+// A site without a token has nothing to guess.
+func TestAttempts_NoneWithoutASitesToken(t *testing.T) {
+	d := dash(t, func(o *Options) { o.Site.Token = "" })
+	for i := range 20 {
+		if a := d.do("POST", "/api/v1/session", map[string]string{"token": fmt.Sprint("guess", i)}); a.StatusCode != http.StatusUnauthorized {
+			t.Errorf("guess %d: %s", i+1, a.Status)
+		}
+	}
+}
+
+// The right token takes no attempt, however often it is sent.
+func TestAttempts_RightOnesAreGivenBack(t *testing.T) {
+	d := dash(t)
+	d.stopClock()
+	for i := range 3 * attemptBurst {
+		if a := d.do("GET", "/api/v1/session", nil, asOwner); a.StatusCode != http.StatusOK {
+			t.Fatalf("time %d: %s", i+1, a.Status)
+		}
+	}
+}
+
+func TestAttempts_IPv6CountsByBlockToo(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
 	d.stopClock()
-	guess := func(secret, from string) answer {
-		return d.do("GET", "/api/v1/status", nil, bearing(secret), header("X-Forwarded-For", from))
+	guesses := 0
+	guess := func(from string) int {
+		guesses++
+		return d.do("GET", "/api/v1/status", nil, bearing(fmt.Sprint("guess", guesses)), header("X-Forwarded-For", from)).StatusCode
 	}
-	good := d.newToken(journal.AccessView)
-	for i := range 5 {
-		if a := guess(fmt.Sprint("guess", i), fmt.Sprintf("2001:db8::%d", i)); a.StatusCode != http.StatusUnauthorized {
-			t.Fatalf("a wrong token: %s", a.Status)
+	for i := range attemptBurst {
+		if status := guess(fmt.Sprintf("2001:db8::%d", i)); status != http.StatusUnauthorized {
+			t.Fatalf("guess %d: %d", i+1, status)
 		}
 	}
-	if a := guess("another", "2001:db8::ffff"); a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") != "30" {
-		t.Errorf("after five of the same /64: %s, Retry-After %q", a.Status, a.Header.Get("Retry-After"))
+	if status := guess("2001:db8::ffff"); status != http.StatusTooManyRequests {
+		t.Errorf("after five of the same /64: %d", status)
 	}
-	if a := guess("another", "2001:db8:0:1::"); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("from another /64: %s", a.Status)
-	}
-	if a := guess(good, "2001:db8::ffff"); a.StatusCode != http.StatusOK || a.Header.Get("Retry-After") != "" {
-		t.Errorf("a good one after the guesses: %s, Retry-After %q", a.Status, a.Header.Get("Retry-After"))
-	}
-	for i := range 18 { // one guess and the good one have been looked up already
-		if a := guess(fmt.Sprint("more", i), "2001:db8::1"); a.StatusCode != http.StatusTooManyRequests {
-			t.Errorf("guess %d: %s", i+7, a.Status)
+	for i := range 3 * attemptBurst { // what was refused above took nothing from the block
+		if status := guess(fmt.Sprintf("2001:db8:0:%d::1", i+1)); status != http.StatusUnauthorized {
+			t.Errorf("guess %d from a /64 of its own: %d", i+1, status)
 		}
 	}
-	if a := guess(d.newToken(journal.AccessModerate), "2001:db8::1"); a.StatusCode != http.StatusTooManyRequests {
-		t.Errorf("a good one that was never looked up, after 25 guesses: %s", a.Status)
+	if status := guess("2001:db8:0:99::1"); status != http.StatusTooManyRequests {
+		t.Errorf("after twenty of the same /48: %d", status)
 	}
-	if a := guess(good, "2001:db8::1"); a.StatusCode != http.StatusOK {
-		t.Errorf("one that is known, after them: %s", a.Status)
+	if status := guess("2001:db8:1::1"); status != http.StatusUnauthorized {
+		t.Errorf("from another /48: %d", status)
 	}
 }
 
@@ -218,7 +268,7 @@ func TestOneRevokedTokenLocksNobodyOut(t *testing.T) {
 			t.Fatalf("time %d: %s", i+1, a.Status)
 		}
 	}
-	for i := range 4 { // the fifth failure
+	for i := range attemptBurst - 2 { // one attempt is left
 		if a := d.do("GET", "/api/v1/status", nil, bearing(fmt.Sprint("guess", i))); a.StatusCode != http.StatusUnauthorized {
 			t.Errorf("guess %d: %s", i+1, a.Status)
 		}
@@ -226,7 +276,7 @@ func TestOneRevokedTokenLocksNobodyOut(t *testing.T) {
 	into[status](t, d.do("GET", "/api/v1/status", nil, bearing(d.newToken(journal.AccessView))))
 	into[status](t, d.do("GET", "/api/v1/status", nil, header("Authorization", "bearer  "+token)))
 	d.signedIn(map[string]string{"code": "good-code"})
-	for i := range 5 {
+	for i := range attemptBurst - 1 {
 		if a := d.do("POST", "/api/v1/session", map[string]string{"token": fmt.Sprint("guess", i)}); a.StatusCode != http.StatusUnauthorized {
 			t.Errorf("sign-in %d: %s, as if a program's failures counted", i+1, a.Status)
 		}
@@ -251,17 +301,39 @@ func TestAStrangersForwardedAddressIsNotBelieved(t *testing.T) {
 	}
 }
 
-func TestTroubleKeepsTokensGood(t *testing.T) {
+func TestWhoCantBeLookedUpIsToldSo(t *testing.T) {
 	d := dash(t)
-	known, unknown := bearing(d.newToken(journal.AccessView)), bearing(d.newToken(journal.AccessModerate))
-	into[status](t, d.do("GET", "/api/v1/status", nil, known))
-	d.store.hide(fmt.Errorf("locked: /secret/path"))
-	into[status](t, d.do("GET", "/api/v1/status", nil, known))
-	into[status](t, d.do("GET", "/api/v1/status", nil, asOwner))
-	a := d.do("GET", "/api/v1/status", nil, unknown)
-	if a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
-		t.Errorf("one that can't be looked up: %s %s", a.Status, a.body)
+	good := bearing(d.newToken(journal.AccessModerate))
+	session := with(d.signedIn(map[string]string{"code": "good-code"}))
+	owners := with(d.signedIn(map[string]string{"token": token}))
+	d.store.forgetHolders(errors.New("locked: /secret/path"))
+	for name, as := range map[string]func(*http.Request){"token": good, "session": session} {
+		if a := d.do("GET", "/api/v1/status", nil, as); a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
+			t.Errorf("a %s that can't be looked up: %s %s", name, a.Status, a.body)
+		}
 	}
-	d.store.hide(nil)
-	into[status](t, d.do("GET", "/api/v1/status", nil, unknown))
+	for name, as := range map[string]func(*http.Request){"token": asOwner, "session": owners} {
+		if a := d.do("GET", "/api/v1/status", nil, as); a.StatusCode != http.StatusOK {
+			t.Errorf("the owner's %s: %s", name, a.Status)
+		}
+	}
+	d.store.forgetHolders(nil)
+	for _, as := range []func(*http.Request){good, session} {
+		into[status](t, d.do("GET", "/api/v1/status", nil, as))
+	}
+}
+
+func TestWrongSecretsAreBounded(t *testing.T) {
+	var s wrongSecrets
+	for i := range maxWrong + 1 {
+		s.remember("192.0.2.1", fmt.Sprint(i), noon)
+	}
+	if len(s.until) != maxWrong || !s.has("192.0.2.1", "0", noon) || s.has("192.0.2.2", "0", noon) {
+		t.Errorf("%d are remembered", len(s.until))
+	}
+	later := noon.Add(wrongKept)
+	s.remember("192.0.2.1", "later", later)
+	if len(s.until) != 1 || !s.has("192.0.2.1", "later", later) {
+		t.Errorf("later %d are remembered", len(s.until))
+	}
 }

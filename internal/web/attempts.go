@@ -4,38 +4,38 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
-	"strconv"
-	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
 )
 
-// attempts limits failed attempts to come in per address, by a Guard of its own: five at once, then one every 30 s. Beyond that a secret that is
-// right is still let in, as long as the address doesn't try too many: those who share it aren't shut out by one who fails.
+// attempts limits, by address, guesses at the one secret that somebody has chosen: the Site's token. An address has five at once, then one every 30 s;
+// the addresses of an IPv6 /48 together have four times as many. Beyond that nothing is compared, so that not even the right token gets in from there.
 type attempts struct {
-	failures *chatguard.Guard
-	lookUps  *chatguard.Guard // of addresses that have failed too often
-	now      func() time.Time
-	wrong    wrongSecrets
-
-	mu    sync.Mutex
-	turns map[string]*turn // by address, of those that are trying
+	now    func() time.Time
+	limits []attemptLimit
+	wrong  wrongSecrets
 }
 
-// turn is what the attempts of one address take one after the other; in parallel they would all be heard before the first has failed.
-type turn struct {
-	taken  chan struct{} // holds one value while an attempt is under way
-	takers int           // the attempt under way and those that wait
+// attemptLimit is a Guard that counts by a part of the address; the empty part isn't limited.
+type attemptLimit struct {
+	part  func(netip.Addr) string
+	guard *chatguard.Guard
 }
+
+const (
+	attemptBurst  = 5
+	attemptRefill = 30 * time.Second
+	blockFactor   = 4 // of what an address has, for the addresses of a block
+)
 
 func newAttempts(now func() time.Time) (*attempts, error) {
-	failures, err := newBucket("failures", 5, 30*time.Second)
+	single, err := newBucket("attempts", attemptBurst, attemptRefill)
 	if err != nil {
 		return nil, err
 	}
-	lookUps, err := newBucket("look-ups", 20, 10*time.Second)
-	return &attempts{failures: failures, lookUps: lookUps, now: now, turns: map[string]*turn{}}, err
+	block, err := newBucket("attempts-per-block", blockFactor*attemptBurst, attemptRefill/blockFactor)
+	return &attempts{now: now, limits: []attemptLimit{{chatguard.AddressKey, single}, {chatguard.AddressBlock, block}}}, err
 }
 
 func newBucket(name string, burst int, refill time.Duration) (*chatguard.Guard, error) {
@@ -45,88 +45,61 @@ func newBucket(name string, burst int, refill time.Duration) (*chatguard.Guard, 
 	}, nil)
 }
 
-// try runs the check of a secret from an address. Once too many of the address's have failed, a wrong one is answered like one that isn't heard.
-// The same wrong one again is refused without a check, and doesn't count again.
-func (a *attempts) try(w http.ResponseWriter, r *http.Request, addr netip.Addr, secret string, check func() error) error {
-	id := chatguard.AddressKey(addr)
-	if err := a.wrong.refusal(id, secret, a.now()); err != nil {
-		return err
+// try compares a guess from an address with the secret: right does that. A wrong one that the address has sent lately is refused without a comparison,
+// and doesn't count again.
+func (a *attempts) try(ctx context.Context, addr netip.Addr, guess string, right func(guess string) bool, wrong error) error {
+	id, now := chatguard.AddressKey(addr), a.now()
+	if a.wrong.has(id, guess, now) {
+		return wrong
 	}
-	end, err := a.begin(r.Context(), id)
+	giveBack, err := a.spend(ctx, addr, now)
 	if err != nil {
 		return err
 	}
-	defer end()
-	wait, err := a.wait(r.Context(), id)
-	if err != nil {
-		return err
+	if right(guess) {
+		return giveBack()
 	}
-	if wait.mute {
-		return wait.refuse(w)
-	}
-	err = check()
-	switch {
-	case !isUnauthorized(err):
-		return err
-	case wait.time > 0:
-		return wait.refuse(w)
-	}
-	if _, err := a.failures.Check(r.Context(), a.attempt(id)); err != nil {
-		return err
-	}
-	a.wrong.remember(id, secret, err, a.now())
-	return err
+	a.wrong.remember(id, guess, now)
+	return wrong
 }
 
-// begin waits until no other attempt of the address is under way. The caller ends its own with the func returned.
-func (a *attempts) begin(ctx context.Context, id string) (end func(), err error) {
-	a.mu.Lock()
-	t := a.turns[id]
-	if t == nil {
-		t = &turn{taken: make(chan struct{}, 1)}
-		a.turns[id] = t
-	}
-	t.takers++
-	a.mu.Unlock()
-	leave := func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if t.takers--; t.takers == 0 {
-			delete(a.turns, id)
+// spend takes an attempt before it is made: those in parallel count, too. The caller gives back one that was right.
+func (a *attempts) spend(ctx context.Context, addr netip.Addr, now time.Time) (giveBack func() error, err error) {
+	var spent []func() error
+	giveBack = func() error {
+		for _, undo := range spent {
+			if err := undo(); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	select {
-	case t.taken <- struct{}{}:
-		return func() { <-t.taken; leave() }, nil
-	case <-ctx.Done():
-		leave()
-		return nil, ctx.Err()
+	for _, l := range a.limits {
+		m := attempt(l.part(addr), now)
+		if m.User.ID == "" {
+			continue
+		}
+		v, err := l.guard.Check(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		if !v.Allowed {
+			if err := giveBack(); err != nil {
+				return nil, err
+			}
+			return nil, errAttempts(v.RetryAfter)
+		}
+		spent = append(spent, func() error { return l.guard.Refund(m.ChannelID, m.User.ID, v.At, 1, now) })
 	}
+	return giveBack, nil
 }
 
-// waiting is what an address that has failed too often is held to. The zero value is held to nothing.
-type waiting struct {
-	time time.Duration // until a wrong secret is told from a right one again
-	mute bool          // not even a right one is heard
-}
-
-// wait returns what the address is held to now. One that has failed too often spends a look-up.
-func (a *attempts) wait(ctx context.Context, id string) (waiting, error) {
-	v, err := a.failures.Peek(a.attempt(id))
-	if err != nil || v.Allowed {
-		return waiting{}, err
-	}
-	looked, err := a.lookUps.Check(ctx, a.attempt(id))
-	return waiting{v.RetryAfter, !looked.Allowed}, err
-}
-
-func (t waiting) refuse(w http.ResponseWriter) error {
-	seconds := int((t.time + time.Second - 1) / time.Second)
-	w.Header().Set("Retry-After", strconv.Itoa(seconds))
-	return refuse(http.StatusTooManyRequests, "Too many failed sign-ins from your address. Try again in %d s.", seconds)
+func errAttempts(wait time.Duration) error {
+	return refuse(http.StatusTooManyRequests, "Too many wrong tokens from your address. Try again later, or use a sign-in link (\"chatguard signin\" prints one) "+
+		"or a named token, which get in all the same.").after(wait)
 }
 
 // attempt is one of an address's in the Guards' words.
-func (a *attempts) attempt(id string) chatguard.Message {
-	return chatguard.Message{ChannelID: "sign-in", User: chatguard.User{ID: id}, SentAt: a.now()}
+func attempt(id string, now time.Time) chatguard.Message {
+	return chatguard.Message{ChannelID: "sign-in", User: chatguard.User{ID: id}, SentAt: now}
 }

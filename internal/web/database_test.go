@@ -160,10 +160,10 @@ func TestWhoCantBeLookedUpComesInOnceThatIsMended(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	d.stop()
-	d.store.hide(errors.New("locked"))
+	d.store.forgetHolders(errors.New("locked"))
 	d.start(d.opts) // and knows nobody
 	w.Must(chromedp.Reload())
 	w.See(says("Sign-ins can't be looked up now: the database is in trouble."))
-	d.store.hide(nil)
+	d.store.forgetHolders(nil)
 	w.See(says("Nobody is throttled."))
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/chatguard/chatguard/internal/journal"
 )
@@ -25,7 +26,8 @@ type problem struct {
 	// Mounted is an extension: the dashboard is part of another site, where people sign in.
 	Mounted bool `json:"mounted,omitempty"`
 
-	cause error
+	cause      error
+	retryAfter int // the header's seconds; 0 means that there is none
 }
 
 func (p *problem) Error() string {
@@ -45,6 +47,12 @@ func refuse(status int, format string, args ...any) *problem {
 // because adds the cause that only the log shows.
 func (p *problem) because(cause error) *problem {
 	p.cause = cause
+	return p
+}
+
+// after says when to try again. Seconds are rounded up.
+func (p *problem) after(wait time.Duration) *problem {
+	p.retryAfter = max(1, int((wait+time.Second-1)/time.Second))
 	return p
 }
 
@@ -77,6 +85,9 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, err error) {
 		level = slog.LevelError
 	}
 	s.opts.Log.Log(r.Context(), level, "request refused", "method", r.Method, "path", r.URL.Path, "status", p.Status, "error", p.Error())
+	if p.retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(p.retryAfter))
+	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
 	json.NewEncoder(w).Encode(p) // the reader may be gone

@@ -76,7 +76,7 @@ type signedInHandler func(w http.ResponseWriter, r *http.Request, who caller) er
 // signedIn lets only callers through who may do what needs that access.
 func (s *Server) signedIn(needs journal.Access, h signedInHandler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		who, err := s.access.identify(w, r, needs)
+		who, err := s.access.identify(r, needs)
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"runtime"
 	"sync"
@@ -90,8 +89,11 @@ func TestGuessingIsLimitedByAddress(t *testing.T) {
 	if a := guess("wrong0", "192.0.2.1"); a.StatusCode != 401 {
 		t.Errorf("the first of them again: %s", a.Status)
 	}
-	if a := guess(token, "192.0.2.1"); a.StatusCode != 200 {
+	if a := guess(token, "192.0.2.1"); a.StatusCode != 429 {
 		t.Errorf("the right one: %s", a.Status)
+	}
+	if a := guess(token, "192.0.2.3"); a.StatusCode != 200 {
+		t.Errorf("the right one from elsewhere: %s", a.Status)
 	}
 	if a := guess("another", "192.0.2.2"); a.StatusCode != 401 {
 		t.Errorf("from another address: %s", a.Status)
@@ -104,30 +106,43 @@ func TestGuessingIsLimitedByAddress(t *testing.T) {
 
 func TestGuessingInParallelIsLimitedAlike(t *testing.T) {
 	d := dash(t)
-	var told, looked atomic.Int32
+	var told, compared atomic.Int32
 	a := d.server.access.signIns
+	wrong := errToken()
 	var guesses sync.WaitGroup
 	for i := range 100 {
 		guesses.Go(func() {
-			r := httptest.NewRequest("GET", "/", nil)
-			err := a.try(httptest.NewRecorder(), r, netip.MustParseAddr("192.0.2.1"), fmt.Sprint("guess", i), func() error {
-				runtime.Gosched() // as a database would
-				looked.Add(1)
-				return errSignIn()
-			})
+			err := a.try(t.Context(), netip.MustParseAddr("192.0.2.1"), fmt.Sprint("guess", i), func(string) bool {
+				compared.Add(1)
+				runtime.Gosched()
+				return false
+			}, wrong)
 			if err == nil {
 				t.Error("a wrong guess is let in")
 			}
-			if isUnauthorized(err) {
+			if errors.Is(err, wrong) {
 				told.Add(1)
 			}
 		})
 	}
 	guesses.Wait()
-	if told.Load() != 5 || looked.Load() != 25 {
-		t.Errorf("%d guesses were told to be wrong, %d were checked", told.Load(), looked.Load())
+	if told.Load() != attemptBurst || compared.Load() != attemptBurst {
+		t.Errorf("%d guesses were told to be wrong, %d were compared", told.Load(), compared.Load())
 	}
-	if len(a.turns) != 0 {
-		t.Errorf("turns are kept: %v", a.turns)
+}
+
+// Of those begun with the Site's token the newest stay.
+func TestOwnersSessionsAreBounded(t *testing.T) {
+	d := dash(t)
+	d.stopClock()
+	var sessions []string
+	for range ownersKept + 2 {
+		d.pass(time.Second)
+		sessions = append(sessions, d.server.access.beginOwners())
+	}
+	for i, session := range sessions {
+		if holds := d.server.access.isOwners(session); holds != (i >= 2) {
+			t.Errorf("session %d: %v", i, holds)
+		}
 	}
 }

@@ -13,14 +13,6 @@ type secret struct {
 	Token string `json:"token,omitempty"`
 }
 
-// named is the secret with what it is: the same text may be wrong as the one and right as the other.
-func (s secret) named() string {
-	if s.Code != "" {
-		return "code " + s.Code
-	}
-	return "token " + s.Token
-}
-
 // signIn is POST /session: {"code": …} or {"token": …}.
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
 	if s.opts.Authorize != nil {
@@ -33,12 +25,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
 	if (in.Code == "") == (in.Token == "") {
 		return refuse(http.StatusBadRequest, "Send a code or a token.")
 	}
-	var who caller
-	a := s.access
-	err := a.signIns.try(w, r, a.site.client(r), in.named(), func() (err error) {
-		who, err = a.begin(r.Context(), in.Code, in.Token)
-		return err
-	})
+	who, err := s.access.begin(r, in.Code, in.Token)
 	if err != nil {
 		return err
 	}

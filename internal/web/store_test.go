@@ -26,7 +26,7 @@ type testStore struct {
 	health     Database
 	refusing   error // nothing can be changed any more
 	unreadable error // nothing can be read
-	lookUps    int   // of sessions
+	holders    error // who may come in can't be told
 }
 
 // emptyDatabase is a database's file without any rows: copying it is quicker than making one for each test.
@@ -127,34 +127,17 @@ func (s *testStore) RedeemCode(ctx context.Context, code string) (session string
 }
 
 func (s *testStore) Session(ctx context.Context, session string) (who journal.Holder, ok bool, err error) {
-	s.mu.Lock()
-	s.lookUps++
-	s.mu.Unlock()
-	if err := s.readable(); err != nil {
+	if err := s.tells(); err != nil {
 		return who, false, err
 	}
 	return s.Store.Session(ctx, session)
 }
 
-// asked returns how often sessions were looked up.
-func (s *testStore) asked() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lookUps
-}
-
 func (s *testStore) Token(ctx context.Context, token string) (who journal.Holder, ok bool, err error) {
-	if err := s.readable(); err != nil {
+	if err := s.tells(); err != nil {
 		return who, false, err
 	}
 	return s.Store.Token(ctx, token)
-}
-
-func (s *testStore) BeginSession(ctx context.Context, token string) (session string, who journal.Holder, err error) {
-	if err := s.readable(); err != nil {
-		return "", who, err
-	}
-	return s.Store.BeginSession(ctx, token)
 }
 
 func (s *testStore) EndSession(ctx context.Context, session string) error {
@@ -199,7 +182,20 @@ func (s *testStore) changeable() error {
 	return s.refusing
 }
 
-// hide lets nothing be read from now on; with nil it can be again.
+// forgetHolders lets nobody be told who may come in, as after a start in trouble; with nil it can be told again.
+func (s *testStore) forgetHolders(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holders = err
+}
+
+func (s *testStore) tells() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.holders
+}
+
+// hide lets nothing be read from now on but who may come in; with nil it can be again.
 func (s *testStore) hide(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

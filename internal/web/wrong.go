@@ -16,45 +16,39 @@ const (
 // wrongSecrets are those that were refused lately, each from one address: a program whose token was revoked sends the same one again and again.
 // The zero value has none. It is safe for concurrent use.
 type wrongSecrets struct {
-	mu      sync.Mutex
-	refused map[secretHash]refused
+	mu    sync.Mutex
+	until map[secretHash]time.Time
 }
 
-// refused is how a secret was.
-type refused struct {
-	err   error
-	until time.Time
-}
+// secretHash is what is kept of a secret, so that looking it up takes no longer for a good guess than for a bad one.
+type secretHash [sha256.Size]byte
 
 func hashFrom(address, secret string) secretHash {
 	return sha256.Sum256([]byte(address + " " + secret))
 }
 
-// refusal returns the problem that the address was told of this secret lately; nil where it wasn't.
-func (s *wrongSecrets) refusal(address, secret string, now time.Time) error {
+// has reports whether the address has sent this secret lately.
+func (s *wrongSecrets) has(address, secret string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known := s.refused[hashFrom(address, secret)]; now.Before(known.until) {
-		return known.err
-	}
-	return nil
+	return now.Before(s.until[hashFrom(address, secret)])
 }
 
-func (s *wrongSecrets) remember(address, secret string, err error, now time.Time) {
+func (s *wrongSecrets) remember(address, secret string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.refused) >= maxWrong {
-		for hash, known := range s.refused {
-			if !now.Before(known.until) {
-				delete(s.refused, hash)
+	if len(s.until) >= maxWrong {
+		for hash, until := range s.until {
+			if !now.Before(until) {
+				delete(s.until, hash)
 			}
 		}
 	}
-	if len(s.refused) >= maxWrong {
+	if len(s.until) >= maxWrong {
 		return
 	}
-	if s.refused == nil {
-		s.refused = map[secretHash]refused{}
+	if s.until == nil {
+		s.until = map[secretHash]time.Time{}
 	}
-	s.refused[hashFrom(address, secret)] = refused{err, now.Add(wrongKept)}
+	s.until[hashFrom(address, secret)] = now.Add(wrongKept)
 }
