@@ -23,7 +23,7 @@ type shownAudit struct {
 }
 
 // getAudit is GET /audit, all of whose parameters may be left out. As CSV it has everything that is wanted, whatever n says.
-func (s *Server) getAudit(w http.ResponseWriter, r *http.Request, _ caller) error {
+func (s *Server) getAudit(w http.ResponseWriter, r *http.Request, who caller) error {
 	wanted, form, err := auditsWanted(r)
 	if err != nil {
 		return err
@@ -33,19 +33,28 @@ func (s *Server) getAudit(w http.ResponseWriter, r *http.Request, _ caller) erro
 	}
 	if form == formatCSV {
 		wanted.N = csvPage
-		return s.exportCSV(w, r, "audit", auditColumns, func() ([][]string, error) { return s.auditRows(r, &wanted) })
+		return s.exportCSV(w, r, who, "audit", auditColumns, func() ([][]string, error) { return s.auditRows(r, &wanted) })
 	}
+	page, err := readLong(r.Context(), s.reads, who, readWait, func() (auditPage, error) { return s.auditPage(r.Context(), wanted) })
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, page)
+}
+
+// auditPage reads the changes wanted, and whether there are more.
+func (s *Server) auditPage(ctx context.Context, wanted journal.AuditFilter) (page auditPage, err error) {
 	n := wanted.N
-	wanted.N++ // shows whether there are more
-	audits, err := s.opts.Store.Audits(r.Context(), wanted)
+	wanted.N++
+	audits, err := s.opts.Store.Audits(ctx, wanted)
 	if err != nil {
-		return errUnreadable("The audit can't be read now", err)
+		return page, errUnreadable("The audit can't be read now", err)
 	}
-	shown, err := s.withLogins(r.Context(), audits[:min(n, len(audits))])
+	shown, err := s.withLogins(ctx, audits[:min(n, len(audits))])
 	if err != nil {
-		return errUnreadable("The audit can't be read now", err)
+		return page, errUnreadable("The audit can't be read now", err)
 	}
-	return writeJSON(w, auditPage{Changes: shown, More: len(audits) > n})
+	return auditPage{Changes: shown, More: len(audits) > n}, nil
 }
 
 // withLogins looks up, once for each channel, how those are called whom the changes are about.

@@ -13,12 +13,15 @@ import (
 const (
 	csvPage = 1000             // records that are held at once
 	csvTime = 30 * time.Second // for a reader to take so many
+	csvWait = 20 * time.Second // for their turn: a browser that downloads doesn't ask twice
 )
 
 // exportCSV answers with a file of rows that is never held as a whole: page returns the next rows, none after the last. It ends early when the reader
-// goes. Once rows are on their way, trouble can't be told any more in words: then the connection breaks, so that nobody takes a part for the whole.
-func (s *Server) exportCSV(w http.ResponseWriter, r *http.Request, name string, columns []string, page func() ([][]string, error)) error {
-	rows, err := page()
+// goes. Each page takes a turn among the long reads. Once rows are on their way, trouble can't be told any more in words: then the connection breaks, so that nobody takes a part for the whole.
+func (s *Server) exportCSV(
+	w http.ResponseWriter, r *http.Request, who caller, name string, columns []string, page func() ([][]string, error),
+) error {
+	rows, err := readLong(r.Context(), s.reads, who, csvWait, page)
 	if err != nil {
 		return err
 	}
@@ -42,7 +45,7 @@ func (s *Server) exportCSV(w http.ResponseWriter, r *http.Request, name string, 
 			return nil // the reader is gone, or has everything
 		}
 		chunk.Reset()
-		if rows, err = page(); err != nil {
+		if rows, err = readLong(r.Context(), s.reads, who, csvWait, page); err != nil {
 			s.opts.Log.Error("an export has ended early", "path", r.URL.Path, "error", err)
 			panic(http.ErrAbortHandler)
 		}

@@ -49,7 +49,7 @@ func TestAnExportIsNeverHeldAsAWhole(t *testing.T) {
 	request := httptest.NewRequest("GET", "/api/v1/journal", nil)
 	export := func(r *taker, next func() ([][]string, error)) error {
 		r.ResponseRecorder = *httptest.NewRecorder()
-		return d.server.exportCSV(r, request, "things", []string{"number"}, next)
+		return d.server.exportCSV(r, request, caller{}, "things", []string{"number"}, next)
 	}
 
 	whole := &taker{patience: 100}

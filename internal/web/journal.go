@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"math"
 	"net/http"
 	"strconv"
@@ -23,7 +24,7 @@ var actions = []string{
 }
 
 // getJournal is GET /journal, all of whose parameters may be left out. As CSV it has everything that is wanted, whatever n says.
-func (s *Server) getJournal(w http.ResponseWriter, r *http.Request, _ caller) error {
+func (s *Server) getJournal(w http.ResponseWriter, r *http.Request, who caller) error {
 	wanted, form, err := entriesWanted(r)
 	if err != nil {
 		return err
@@ -33,19 +34,28 @@ func (s *Server) getJournal(w http.ResponseWriter, r *http.Request, _ caller) er
 	}
 	if form == formatCSV {
 		wanted.N = csvPage
-		return s.exportCSV(w, r, "journal", entryColumns, func() ([][]string, error) { return s.entryRows(r, &wanted) })
+		return s.exportCSV(w, r, who, "journal", entryColumns, func() ([][]string, error) { return s.entryRows(r, &wanted) })
 	}
+	page, err := readLong(r.Context(), s.reads, who, readWait, func() (entryPage, error) { return s.entryPage(r.Context(), wanted) })
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, page)
+}
+
+// entryPage reads the entries wanted, and whether there are more.
+func (s *Server) entryPage(ctx context.Context, wanted journal.EntryFilter) (page entryPage, err error) {
 	n := wanted.N
-	wanted.N++ // shows whether there are more
-	entries, err := s.opts.Store.Entries(r.Context(), wanted)
+	wanted.N++
+	entries, err := s.opts.Store.Entries(ctx, wanted)
 	if err != nil {
-		return errUnreadable("The journal can't be read now", err)
+		return page, errUnreadable("The journal can't be read now", err)
 	}
-	shown, err := s.withPardons(r.Context(), entries[:min(n, len(entries))])
+	shown, err := s.withPardons(ctx, entries[:min(n, len(entries))])
 	if err != nil {
-		return errUnreadable("The journal can't be read now", err)
+		return page, errUnreadable("The journal can't be read now", err)
 	}
-	return writeJSON(w, entryPage{Entries: shown, More: len(entries) > n})
+	return entryPage{Entries: shown, More: len(entries) > n}, nil
 }
 
 // entriesWanted reads a request's filter. Any limit may be asked for: the journal has those of earlier policies, too.

@@ -12,9 +12,9 @@ func wrong(description string) content {
 	return content{Description: description, Content: map[string]media{"application/problem+json": {reference("Problem")}}}
 }
 
-// tooOften is the answer to whoever has brought wrong secrets too often.
+// tooOften is the answer to whoever has brought wrong secrets too often, or asks for too much at a time.
 func tooOften() content {
-	c := wrong("There were too many wrong tokens or codes from there.")
+	c := wrong("There were too many wrong tokens from there, or too many long searches are under way.")
 	c.Headers = sent("Retry-After")
 	return c
 }

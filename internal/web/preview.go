@@ -39,7 +39,7 @@ type previewed struct {
 
 // preview is POST /channels/{channel}/preview: what would have happened under another policy, beside the present one. It takes nothing of the Guard but
 // what policy and users have there, so no decision waits for it.
-func (s *Server) preview(w http.ResponseWriter, r *http.Request, _ caller) error {
+func (s *Server) preview(w http.ResponseWriter, r *http.Request, who caller) error {
 	channel, err := s.channelOf(r)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, _ caller) error
 	if err != nil {
 		return err
 	}
-	answer, err := s.previewOf(r.Context(), channel, policy, hours)
+	answer, err := readLong(r.Context(), s.reads, who, readWait, func() (*previewed, error) { return s.previewOf(r.Context(), channel, policy, hours) })
 	if r.Context().Err() != nil {
 		return nil // whoever asked has gone: to ask anew, as a rule
 	}
@@ -80,14 +80,9 @@ func (s *Server) readCandidate(w http.ResponseWriter, r *http.Request, channel s
 	return in.Policy.Policy, hours, nil
 }
 
-// previewOf waits for its turn, reads what was said unless that has just been done, and judges it by both policies side by side.
+// previewOf reads what was said unless that has just been done, and judges it by both policies side by side.
 func (s *Server) previewOf(ctx context.Context, channel string, candidate chatguard.Policy, hours int) (*previewed, error) {
 	began := s.opts.Now()
-	end, err := s.previews.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
 	heard, err := s.hear(ctx, channel, hours)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	mostPreviews   = 2                // under way at a time; the others wait for their turn
 	mostHeard      = 2_000_000        // messages in one preview: the newest
 	mostHeardBytes = 128 << 20        // of messages that are kept for the next preview, about
 	heardKept      = 30 * time.Second // how long they are kept: what is older has to be read again
@@ -49,25 +48,14 @@ func (h *heard) isOver(now time.Time) bool { return now.Before(h.at) || now.Sub(
 
 // previews keep what was read for a preview, because whoever tries a policy soon tries another. They are safe for concurrent use.
 type previews struct {
-	turns chan struct{} // holds a value for each preview under way
-	room  int           // for what is kept, in bytes
+	room int // for what is kept, in bytes
 
 	mu   sync.Mutex
 	kept map[string]*heard // by channel
 }
 
 func newPreviews() *previews {
-	return &previews{turns: make(chan struct{}, mostPreviews), room: mostHeardBytes, kept: map[string]*heard{}}
-}
-
-// begin waits for a turn. The caller ends it with the func returned.
-func (p *previews) begin(ctx context.Context) (end func(), err error) {
-	select {
-	case p.turns <- struct{}{}:
-		return func() { <-p.turns }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return &previews{room: mostHeardBytes, kept: map[string]*heard{}}
 }
 
 // find returns what was read of a channel's last hours just now; nil where nothing was.

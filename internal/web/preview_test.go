@@ -187,9 +187,9 @@ func TestAPreviewSaysThatNothingCanBeRead(t *testing.T) {
 func TestAPreviewTakesATurn(t *testing.T) {
 	var d *dashboard
 	taken := 0
-	d = dash(t, whileReading(func(context.Context) error { taken = len(d.server.previews.turns); return nil }))
+	d = dash(t, whileReading(func(context.Context) error { taken = len(d.server.reads.all); return nil }))
 	into[previewed](t, d.try(burst(2)))
-	if left := len(d.server.previews.turns); taken != 1 || left != 0 {
+	if left := len(d.server.reads.all); taken != 1 || left != 0 {
 		t.Errorf("%d turns are taken while it reads, %d afterwards", taken, left)
 	}
 }
@@ -224,26 +224,6 @@ func TestAPreviewEndsWithWhoeverAsked(t *testing.T) {
 		t.Error(err)
 	}
 	if err := <-answered; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-}
-
-func TestWhoeverWaitsForAPreviewMayLeave(t *testing.T) {
-	p := newPreviews()
-	var end func()
-	for range mostPreviews {
-		var err error
-		if end, err = p.begin(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	gone, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := p.begin(gone); !errors.Is(err, context.Canceled) {
-		t.Errorf("one too many: %v", err)
-	}
-	end()
-	if _, err := p.begin(context.Background()); err != nil {
 		t.Error(err)
 	}
 }

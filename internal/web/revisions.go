@@ -17,12 +17,12 @@ type pastRevision struct {
 }
 
 // getRevisions is GET /channels/{channel}/policy/revisions, the newest first.
-func (s *Server) getRevisions(w http.ResponseWriter, r *http.Request, _ caller) error {
+func (s *Server) getRevisions(w http.ResponseWriter, r *http.Request, who caller) error {
 	channel, err := s.channelOf(r)
 	if err != nil {
 		return err
 	}
-	revisions, err := s.revisionsOf(r.Context(), channel)
+	revisions, err := readLong(r.Context(), s.reads, who, readWait, func() ([]journal.Revision, error) { return s.revisionsOf(r.Context(), channel) })
 	if err != nil {
 		return err
 	}

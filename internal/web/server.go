@@ -108,6 +108,7 @@ type Server struct {
 	switched noted      // the channels to be judged again and told of
 	unsaved  unsaved    // the channels whose policy a restart would undo
 	previews *previews  // what was read for them
+	reads    *longReads
 	checked  checkedChannels
 }
 
@@ -123,6 +124,7 @@ func New(opts Options) (*Server, error) {
 		opts.Metrics = metrics.NewSet()
 	}
 	s := &Server{opts: opts, board: newBoard(), feed: newFeed(opts.Now()), begins: newSnapshots(), tallies: newTallies(opts.Metrics, opts.Now()), previews: newPreviews()}
+	s.reads = newLongReads()
 	s.ending, s.cut = context.WithCancel(context.Background())
 	var err error
 	if s.access, err = newAccess(opts); err != nil {

@@ -23,7 +23,7 @@ type foundUsers struct {
 }
 
 // findUsers is GET /users?channel=&q=. Without a channel it looks in the first one; without q it finds those who spoke last.
-func (s *Server) findUsers(w http.ResponseWriter, r *http.Request, _ caller) error {
+func (s *Server) findUsers(w http.ResponseWriter, r *http.Request, who caller) error {
 	q := queryOf(r)
 	channel, text := q.text("channel"), strings.TrimPrefix(strings.TrimSpace(q.text("q")), "@")
 	if q.err != nil {
@@ -34,12 +34,21 @@ func (s *Server) findUsers(w http.ResponseWriter, r *http.Request, _ caller) err
 	}
 	found := foundUsers{[]journal.Person{}} // an empty list, never null
 	named, ok, err := s.userNamed(r.Context(), channel, text)
+	if err != nil {
+		return errUnreadable("Users can't be looked for now", err)
+	}
 	if ok {
 		found.Users = append(found.Users, named)
 	}
-	people, findErr := s.opts.Store.FindPeople(r.Context(), channel, text, mostFound-len(found.Users))
-	if err := cmp.Or(err, findErr); err != nil {
-		return errUnreadable("Users can't be looked for now", err)
+	people, err := readLong(r.Context(), s.reads, who, readWait, func() ([]journal.Person, error) {
+		people, err := s.opts.Store.FindPeople(r.Context(), channel, text, mostFound-len(found.Users))
+		if err != nil {
+			return nil, errUnreadable("Users can't be looked for now", err)
+		}
+		return people, nil
+	})
+	if err != nil {
+		return err
 	}
 	for _, person := range people {
 		if !ok || person.UserID != named.UserID {

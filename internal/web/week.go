@@ -36,7 +36,7 @@ type weekPoint struct {
 
 // getWeek is GET /channels/{channel}/users/{id}/week?limit=. Without a limit it is about the first that counts by days, else the first that counts in
 // windows, else the first.
-func (s *Server) getWeek(w http.ResponseWriter, r *http.Request, _ caller) error {
+func (s *Server) getWeek(w http.ResponseWriter, r *http.Request, who caller) error {
 	channel, user, err := s.userOf(r)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (s *Server) getWeek(w http.ResponseWriter, r *http.Request, _ caller) error
 		return err
 	}
 	limit.Timezone = cmp.Or(limit.Timezone, policy.Timezone)
-	answer, err := s.weekOf(r.Context(), channel, user, limit)
+	answer, err := readLong(r.Context(), s.reads, who, readWait, func() (week, error) { return s.weekOf(r.Context(), channel, user, limit) })
 	if err != nil {
 		return err
 	}
