@@ -2,6 +2,7 @@ package persist
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -20,28 +21,49 @@ type queue struct {
 	settling sync.Mutex
 
 	mu       sync.Mutex
-	waiting  records
+	waiting  records // but for the timeline
+	timeline timelineQueue
 	writing  records // those that were taken
 	woken    bool    // since then
 	number   int64   // of the last message of the timeline
-	channels interned
 	dropped  Dropped
 }
 
-// Dropped is how many records were lost because the queue was full: the oldest of the timeline go first, then the oldest of the journal.
+// Dropped is how many records were lost because the queue was full: the timeline's go first, the oldest of the channel that has the most
+// waiting, then the oldest of the journal.
 type Dropped struct {
 	Timeline uint64 `json:"timeline"`
 	Journal  uint64 `json:"journal"` // entries and outcomes
 }
 
-// records are messages of the timeline in the order of their numbers, journal entries, and outcomes in the order of their reports.
+// records are messages of the timeline, journal entries, and outcomes in the order of their reports.
 type records struct {
-	timeline []timelineRow
+	timeline []timelineRow   // settled
+	parts    [][]timelineRow // of channels, each in the order of their numbers: not settled yet
 	entries  []*journal.Entry
 	outcomes []journal.Outcome
 }
 
-func (r *records) len() int { return len(r.timeline) + len(r.entries) + len(r.outcomes) }
+func (r *records) len() int {
+	n := len(r.timeline) + len(r.entries) + len(r.outcomes)
+	for _, part := range r.parts {
+		n += len(part)
+	}
+	return n
+}
+
+// messages are those of the timeline, in no order.
+func (r *records) messages() iter.Seq[*timelineRow] {
+	return func(yield func(*timelineRow) bool) {
+		for _, rows := range append(r.parts, r.timeline) {
+			for i := range rows {
+				if !yield(&rows[i]) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // observe queues what a verdict is remembered by.
 func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
@@ -57,13 +79,12 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.number++
-	spoken.ChannelID = q.channels.of(m.ChannelID)
-	q.waiting.timeline = append(q.waiting.timeline, timelineRow{spoken, q.number, unspentBy(spoken.Cost, v)})
+	q.timeline.add(q.timeline.of(m.ChannelID), timelineRow{spoken, q.number, unspentBy(spoken.Cost, v)})
 	if entry != nil {
 		q.waiting.entries = append(q.waiting.entries, entry)
 	}
 	q.trim()
-	if !q.woken && q.waiting.len() >= q.limit/2 {
+	if !q.woken && q.len() >= q.limit/2 {
 		q.woken = true
 		rouse(q.wake)
 	}
@@ -92,8 +113,8 @@ func (q *queue) take() records {
 	q.settling.Lock()
 	defer q.settling.Unlock()
 	q.mu.Lock()
-	r := q.waiting
-	q.waiting, q.writing, q.woken = records{}, r, false
+	r := q.all()
+	q.waiting, q.timeline, q.writing, q.woken = records{}, timelineQueue{}, r, false
 	q.mu.Unlock()
 	r.settle()
 	q.mu.Lock()
@@ -106,13 +127,18 @@ func (q *queue) take() records {
 func (q *queue) putBack(r records) {
 	q.settling.Lock()
 	defer q.settling.Unlock()
-	slices.SortFunc(r.timeline, func(a, b timelineRow) int { return cmp.Compare(a.number, b.number) }) // settle has sorted it otherwise
+	slices.SortFunc(r.timeline, byNumber) // settle has sorted it otherwise
+	var back timelineQueue
+	for _, row := range r.timeline {
+		back.add(back.of(row.ChannelID), row)
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.writing = records{}
 	q.woken = true // a database in trouble is tried at its time
+	q.timeline.prepend(&back)
 	w := &q.waiting
-	w.timeline, w.entries, w.outcomes = append(r.timeline, w.timeline...), append(r.entries, w.entries...), append(r.outcomes, w.outcomes...)
+	w.entries, w.outcomes = append(r.entries, w.entries...), append(r.outcomes, w.outcomes...)
 	q.trim()
 }
 
@@ -126,15 +152,23 @@ func (q *queue) stored() {
 // trim drops what is beyond the limit.
 func (q *queue) trim() {
 	w := &q.waiting
-	excess := w.len() - q.limit
+	excess := q.len() - q.limit
 	if excess <= 0 {
 		return
 	}
-	n := dropOldest(&w.timeline, excess)
+	n := q.timeline.dropOldest(excess)
 	q.dropped.Timeline += uint64(n)
 	n = dropOldest(&w.entries, excess-n)
 	q.dropped.Journal += uint64(n)
-	q.dropped.Journal += uint64(dropOldest(&w.outcomes, w.len()-q.limit))
+	q.dropped.Journal += uint64(dropOldest(&w.outcomes, q.len()-q.limit))
+}
+
+// len is how many records wait, for whoever holds mu.
+func (q *queue) len() int { return q.timeline.n + q.waiting.len() }
+
+// all are the records that wait, for whoever holds mu.
+func (q *queue) all() records {
+	return records{parts: q.timeline.parts(), entries: q.waiting.entries, outcomes: q.waiting.outcomes}
 }
 
 // dropOldest drops up to n of the first items, and returns how many. They stay as they are in the array behind the slice until it is outgrown, because
@@ -152,11 +186,12 @@ func dropOldest[T any](items *[]T, n int) int {
 func (q *queue) state() (waiting int, dropped Dropped) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.waiting.len() + q.writing.len(), q.dropped
+	return q.len() + q.writing.len(), q.dropped
 }
 
 // settle sorts the records as they are written, and gives the entries their outcomes, so that an entry and its outcome are one row.
 func (r *records) settle() {
+	r.timeline, r.parts = slices.Concat(append(r.parts, r.timeline)...), nil
 	sortTimeline(r.timeline)
 	slices.SortFunc(r.entries, func(a, b *journal.Entry) int { return cmp.Compare(a.ID, b.ID) })
 	stored := r.outcomes[:0]
@@ -171,30 +206,4 @@ func (r *records) settle() {
 		}
 	}
 	r.outcomes = stored
-}
-
-// interned are strings of which many are the same, each kept once.
-type interned struct {
-	last  string
-	known map[string]string
-}
-
-// maxInterned bounds the strings that are known at a time.
-const maxInterned = 10_000
-
-// of returns a string that keeps nothing else in memory: those of a message are parts of a whole line of chat.
-func (in *interned) of(s string) string {
-	if s == in.last {
-		return in.last
-	}
-	known, ok := in.known[s]
-	if !ok {
-		if in.known == nil || len(in.known) >= maxInterned {
-			in.known = map[string]string{}
-		}
-		known = strings.Clone(s)
-		in.known[known] = known
-	}
-	in.last = known
-	return known
 }

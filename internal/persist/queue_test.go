@@ -2,6 +2,7 @@ package persist
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +20,8 @@ func (q *queue) observeEntry(id int) {
 
 // holds lists what waits: the users of the timeline, the entries, and the entries of the outcomes.
 func (r *records) holds() (list []string) {
-	for _, row := range r.timeline {
+	messages := slices.SortedFunc(r.messages(), func(a, b *timelineRow) int { return byNumber(*a, *b) })
+	for _, row := range messages {
 		list = append(list, row.UserID)
 	}
 	for _, e := range r.entries {
@@ -29,6 +31,11 @@ func (r *records) holds() (list []string) {
 		list = append(list, fmt.Sprint("outcome ", o.Entry))
 	}
 	return list
+}
+
+func (q *queue) holds() []string {
+	r := q.all()
+	return r.holds()
 }
 
 func TestQueueDropsTheOldestOfTheTimelineFirst(t *testing.T) {
@@ -53,7 +60,7 @@ func TestQueueDropsTheOldestOfTheTimelineFirst(t *testing.T) {
 			[]string{"entry 2", "entry 3", "entry 4", "entry 5", "entry 6", "outcome 100", "outcome 101"}, Dropped{Timeline: 6, Journal: 1}},
 	} {
 		step.what()
-		if got := q.waiting.holds(); !slices.Equal(got, step.want) || q.dropped != step.dropped {
+		if got := q.holds(); !slices.Equal(got, step.want) || q.dropped != step.dropped {
 			t.Errorf("holds %q, want %q; dropped %+v, want %+v", got, step.want, q.dropped, step.dropped)
 		}
 	}
@@ -64,7 +71,7 @@ func TestAQueueOfOutcomesDropsTheOldest(t *testing.T) {
 	for id := 1; id <= 3; id++ {
 		q.report(outcome(id, journal.Done, ""))
 	}
-	if got := q.waiting.holds(); !slices.Equal(got, []string{"outcome 2", "outcome 3"}) || q.dropped.Journal != 1 {
+	if got := q.holds(); !slices.Equal(got, []string{"outcome 2", "outcome 3"}) || q.dropped.Journal != 1 {
 		t.Errorf("holds %q, dropped %+v", got, q.dropped)
 	}
 	q.take()
@@ -97,9 +104,77 @@ func TestTheTimelineKeepsNothingElseInMemory(t *testing.T) {
 	m := chatguard.Message{ChannelID: "c1", User: chatguard.User{ID: "7", Login: long[len(long)-journal.MaxName:], Roles: chatguard.RolesOf(chatguard.VIP)}, Cost: 3}
 	q.observe(&m, &chatguard.Verdict{At: start})
 	q.observe(&m, &chatguard.Verdict{At: start})
-	first, second := q.waiting.timeline[0], q.waiting.timeline[1]
+	rows := q.timeline.of("c1").rows
+	first, second := rows[0], rows[1]
 	want := journal.Spoken{At: start, ChannelID: "c1", UserID: "7", Login: strings.Repeat("x", journal.MaxName-2) + "é", Roles: m.User.Roles, Cost: 3}
 	if first.Spoken != want || second.Spoken != want || first.number+1 != second.number {
 		t.Errorf("got %+v and %+v, want %+v", first, second, want)
+	}
+}
+
+// say queues so many messages of a channel, each of a user called like it, and counts them.
+func (q *queue) say(channel string, times int) {
+	for range times {
+		m := chatguard.Message{ChannelID: channel, User: chatguard.User{ID: channel}}
+		q.observe(&m, &chatguard.Verdict{At: start})
+	}
+}
+
+// shares are how many messages of each channel wait.
+func (q *queue) shares() map[string]int {
+	shares := map[string]int{}
+	r := q.all()
+	for m := range r.messages() {
+		shares[m.ChannelID]++
+	}
+	return shares
+}
+
+func TestQueue_FloodDropsItsOwn(t *testing.T) {
+	q := queue{limit: 100}
+	for _, step := range []struct {
+		channel string
+		times   int
+		want    map[string]int
+		dropped uint64
+	}{
+		{"calm", 10, map[string]int{"calm": 10}, 0},
+		{"flood", 1000, map[string]int{"calm": 10, "flood": 90}, 910},
+		{"calm", 20, map[string]int{"calm": 30, "flood": 70}, 930},
+		{"another", 60, map[string]int{"calm": 30, "flood": 35, "another": 35}, 990},
+		{"calm", 100, map[string]int{"calm": 34, "flood": 33, "another": 33}, 1090},
+		{"fresh", 1, map[string]int{"calm": 33, "flood": 33, "another": 33, "fresh": 1}, 1091},
+	} {
+		q.say(step.channel, step.times)
+		if got := q.shares(); !maps.Equal(got, step.want) || q.dropped != (Dropped{Timeline: step.dropped}) {
+			t.Errorf("after %d of %s: %v, want %v; dropped %+v, want %d", step.times, step.channel, got, step.want, q.dropped, step.dropped)
+		}
+	}
+	taken := q.take()
+	q.say("flood", 100)
+	q.say("fresh", 2)
+	q.putBack(taken) // 202, of which flood has 133
+	if got, want := q.shares(), (map[string]int{"calm": 32, "flood": 33, "another": 32, "fresh": 3}); !maps.Equal(got, want) {
+		t.Errorf("put back: %v, want %v", got, want)
+	}
+	for c, rows := range q.timeline.channels {
+		if !slices.IsSortedFunc(rows.rows, byNumber) || rows.rows[len(rows.rows)-1].ChannelID != c {
+			t.Errorf("%s is in disorder", c)
+		}
+	}
+}
+
+// Channels of which nothing waits any more take no memory.
+func TestQueue_ForgetsEmptyChannels(t *testing.T) {
+	q := queue{limit: 10}
+	for i := range 1000 {
+		q.say(fmt.Sprint(i), 1)
+	}
+	want := map[string]int{}
+	for i := 990; i < 1000; i++ { // the oldest go first
+		want[fmt.Sprint(i)] = 1
+	}
+	if got := q.shares(); !maps.Equal(got, want) || len(q.timeline.channels) != 10 || len(q.timeline.fullest) != 10 {
+		t.Errorf("%v, %d channels", got, len(q.timeline.channels))
 	}
 }

@@ -96,8 +96,8 @@ func (s *Store) Close() error {
 }
 
 // Observe queues a message for the timeline, and the journal entry of one that was throttled or observed. It has the form of
-// chatguard.Options.Observer: it never blocks and never touches the disk. When the queue is full, the oldest of the timeline makes room, then
-// the oldest of the journal, which is counted.
+// chatguard.Options.Observer: it never blocks and never touches the disk. When the queue is full, the oldest of the timeline makes room, of
+// the channel that has the most waiting; then the oldest of the journal. Both are counted.
 func (s *Store) Observe(m chatguard.Message, v chatguard.Verdict) { s.queue.observe(&m, &v) }
 
 // Report queues the outcome of an entry, whether that is queued or stored. Later outcomes of the same entry replace earlier ones. Like

@@ -17,7 +17,7 @@ func (q *queue) look(do func(r *records) (found bool)) {
 	q.settling.Lock()
 	defer q.settling.Unlock()
 	q.mu.Lock()
-	waiting, writing := q.waiting, q.writing
+	waiting, writing := q.all(), q.writing
 	q.mu.Unlock()
 	if !do(&waiting) {
 		do(&writing)
@@ -77,8 +77,8 @@ func (q *queue) entries(wanted func(e *journal.Entry) bool) (found []journal.Ent
 // spoken returns the messages of the timeline that are wanted.
 func (q *queue) spoken(wanted func(m *timelineRow) bool) (found []timelineRow) {
 	q.look(func(r *records) bool {
-		for i := range r.timeline {
-			if m := &r.timeline[i]; wanted(m) {
+		for m := range r.messages() {
+			if wanted(m) {
 				found = append(found, *m)
 			}
 		}
@@ -103,8 +103,8 @@ func jsonOf[T any](list []T) string {
 func (q *queue) userByLogin(channelID, login string) (userID string, found bool) {
 	q.look(func(r *records) bool {
 		number := int64(0)
-		for i := range r.timeline {
-			if m := &r.timeline[i]; m.Login == login && m.ChannelID == channelID && m.number > number {
+		for m := range r.messages() {
+			if m.Login == login && m.ChannelID == channelID && m.number > number {
 				userID, number, found = m.UserID, m.number, true
 			}
 		}
