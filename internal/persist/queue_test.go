@@ -178,3 +178,17 @@ func TestQueue_ForgetsEmptyChannels(t *testing.T) {
 		t.Errorf("%v, %d channels", got, len(q.timeline.channels))
 	}
 }
+
+// Nothing of the timeline fits beside a journal that fills the queue.
+func TestQueue_JournalLeavesNoPlaceForTheTimeline(t *testing.T) {
+	q := queue{limit: 2}
+	for id := range 2 {
+		q.report(outcome(id, journal.Done, ""))
+	}
+	for i := range 4 {
+		q.say(fmt.Sprint(i/2), 1)
+	}
+	if n := q.timeline.n; n != 0 || len(q.timeline.channels) != 1 || q.dropped != (Dropped{Timeline: 4}) {
+		t.Errorf("%d messages of %d channels wait, dropped %+v", n, len(q.timeline.channels), q.dropped)
+	}
+}

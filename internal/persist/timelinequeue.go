@@ -28,6 +28,7 @@ func (q *timelineQueue) of(channelID string) *channelRows {
 	if q.last != nil && q.last.id == channelID {
 		return q.last
 	}
+	q.forgetLast()
 	c := q.channels[channelID]
 	if c == nil {
 		if q.channels == nil {
@@ -69,18 +70,23 @@ func (q *timelineQueue) dropOldest(n int) int {
 	for range n {
 		c := q.fullest[0]
 		c.rows = c.rows[1:] // they stay as they are in the array behind the slice, because somebody may be looking at them
-		if len(c.rows) > 0 {
+		if len(c.rows) > 0 || c == q.last {
 			heap.Fix(&q.fullest, 0)
 			continue
 		}
 		heap.Pop(&q.fullest)
 		delete(q.channels, c.id)
-		if q.last == c {
-			q.last = nil
-		}
 	}
 	q.n -= n
 	return n
+}
+
+// forgetLast forgets the channel of the last message if nothing of it waits any more.
+func (q *timelineQueue) forgetLast() {
+	if q.last != nil && len(q.last.rows) == 0 && q.fullest != nil {
+		heap.Remove(&q.fullest, q.last.place)
+		delete(q.channels, q.last.id)
+	}
 }
 
 // prepend puts messages, in the order of their numbers, before those that wait.
