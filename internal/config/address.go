@@ -42,6 +42,15 @@ func publicURL(w Web) error {
 	if err := schemed(w.PublicURL, "https", "http"); err != nil {
 		return err
 	}
+	u, err := url.Parse(w.PublicURL)
+	switch {
+	case err != nil:
+		return err
+	case u.User != nil:
+		return errors.New("there is a user or a password in it: everybody who signs in would see them; leave them out")
+	case strings.Contains(u.EscapedPath(), ";"):
+		return fmt.Errorf(`there is a ";" in the path of %q, which ends a cookie's: take another path`, w.PublicURL)
+	}
 	if !w.Insecure && !strings.HasPrefix(w.PublicURL, "https://") {
 		return fmt.Errorf("%q lets people sign in in the clear: set the https address of a proxy, or say insecure = true in [web]", w.PublicURL)
 	}

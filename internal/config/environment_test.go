@@ -63,6 +63,9 @@ func TestEnvironmentErrorsNameTheVariable(t *testing.T) {
 		{"CHATGUARD_TWITCH_TOKEN", "a\r\nJOIN #b", "there is a blank, a line break or a character beyond ASCII in it"},
 		{"CHATGUARD_TWITCH_REFRESH_TOKEN", "a b", "there is a blank, a line break or a character beyond ASCII in it"},
 		{"CHATGUARD_WEB_TOKEN", "secret", "is shorter than 16 characters: use a long random text (openssl rand -hex 24)"},
+		{"CHATGUARD_WEB_TOKEN", "xxxxxxxxxxxxxxxx", "has only 1 different character, of at least 8: use a long random text (openssl rand -hex 24)"},
+		{"CHATGUARD_WEB_TOKEN", "abcdefgabcdefgabcdefg", "has only 7 different characters, of at least 8: use a long random text (openssl rand -hex 24)"},
+		{"CHATGUARD_WEB_TRUSTED_PROXIES", "10.0.0.7,::/0", `"::/0" is every address, and anybody could name another's: list the proxy's own`},
 		{"CHATGUARD_WEB_TOKEN", "correct horse", "there is a blank, a line break or a character beyond ASCII in it"},
 		{"CHATGUARD_WEB_LISTEN", "8080", `"8080" is no address (want host and port, such as "127.0.0.1:8080")`},
 		{"CHATGUARD_POLICY_MODE", "on", `unknown mode "on" (known: observe, enforce)`},
@@ -92,7 +95,7 @@ func TestVariableOfEachKind(t *testing.T) {
 }
 
 func TestSecretsStaySecret(t *testing.T) {
-	c := mustParse(t, "c.toml", "", variables{"CHATGUARD_TWITCH_TOKEN": "hunter2", "CHATGUARD_TWITCH_REFRESH_TOKEN": "hunter2", "CHATGUARD_WEB_TOKEN": "hunter2hunter2hunter2"})
+	c := mustParse(t, "c.toml", "", variables{"CHATGUARD_TWITCH_TOKEN": "hunter2", "CHATGUARD_TWITCH_REFRESH_TOKEN": "hunter2", "CHATGUARD_WEB_TOKEN": "hunter2-and-again-hunter2"})
 	asJSON, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)

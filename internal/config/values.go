@@ -81,10 +81,26 @@ func printable(s Secret) error {
 	return nil
 }
 
-// unguessable refuses a secret of people's choice that is too short to withstand guessing.
+// leastVariety is how many different characters a secret of people's choice has at least. A random one of 32 hexadecimal digits has fewer less than once
+// in ten million times.
+const leastVariety = 8
+
+// unguessable refuses a secret of people's choice that is too short to withstand guessing, or always the same.
 func unguessable(s Secret) error {
-	if s != "" && len(s) < 16 {
-		return errors.New("is shorter than 16 characters: use a long random text (openssl rand -hex 24)")
+	const instead = "use a long random text (openssl rand -hex 24)"
+	different := map[rune]bool{}
+	for _, c := range s {
+		different[c] = true
+	}
+	switch n := len(different); {
+	case s == "":
+		return nil
+	case len(s) < 16:
+		return errors.New("is shorter than 16 characters: " + instead)
+	case n == 1:
+		return fmt.Errorf("has only 1 different character, of at least %d: %s", leastVariety, instead)
+	case n < leastVariety:
+		return fmt.Errorf("has only %d different characters, of at least %d: %s", n, leastVariety, instead)
 	}
 	return nil
 }
@@ -101,6 +117,9 @@ func (p *Proxy) UnmarshalText(text []byte) error {
 	prefix, err := netip.ParsePrefix(string(text))
 	if err != nil {
 		return fmt.Errorf(`%q is no address (want "10.0.0.7" or "10.0.0.0/8")`, text)
+	}
+	if prefix.Bits() == 0 {
+		return fmt.Errorf("%q is every address, and anybody could name another's: list the proxy's own", text)
 	}
 	p.Prefix = prefix.Masked()
 	return nil
