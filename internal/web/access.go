@@ -84,7 +84,7 @@ func (a *access) identify(r *http.Request, needs journal.Access) (caller, error)
 	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return a.bearer(r, strings.TrimSpace(token))
 	}
-	cookie, err := r.Cookie(cookieName(r))
+	cookie, err := r.Cookie(a.site.cookieName(r))
 	if err != nil {
 		return caller{}, errNobody(needs)
 	}

@@ -112,7 +112,8 @@ func (s *Server) describe() (*document, error) {
 				"token": {"type": "http", "scheme": "bearer"},
 				"session": {
 					"type": "apiKey", "in": "cookie", "name": "chatguard",
-					"description": "POST /session sets it. Where the address has a port, the cookie's name has it too: chatguard_8080.",
+					"description": "POST /session sets it. Where the address has a port, the cookie's name has it too: chatguard_8080. Over TLS, and not below a path, " +
+						"it begins with __Host-.",
 				},
 			},
 			Schemas: map[string]*jsonschema.Schema{},

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -69,6 +70,30 @@ func TestTheCookieKnowsTheMountPathAndTLS(t *testing.T) {
 	c := d.signedIn(map[string]string{"token": token}, host("chat.example.org"))
 	if !c.Secure || c.Path != "/guard" || c.Name != "chatguard" {
 		t.Errorf("cookie %v", c)
+	}
+}
+
+// Only a browser's own host sets a cookie with that prefix, and so no other's counts.
+func TestCookie_HostPrefix(t *testing.T) {
+	d := dash(t, func(o *Options) { o.Site.PublicURL = at("https://chat.example.org/") })
+	public := host("chat.example.org")
+	c := d.signedIn(map[string]string{"token": token}, public)
+	if !c.Secure || c.Path != "/" || c.Domain != "" || c.Name != "__Host-chatguard" {
+		t.Errorf("cookie %v", c)
+	}
+	laidOver := &http.Cookie{Name: "chatguard", Value: d.server.access.beginOwners()}
+	if a := d.do("GET", "/api/v1/session", nil, public, with(laidOver)); a.StatusCode != http.StatusUnauthorized {
+		t.Errorf("another host's cookie: %s", a.Status)
+	}
+	if a := d.do("GET", "/api/v1/session", nil, public, with(laidOver), with(c)); a.StatusCode != http.StatusOK {
+		t.Errorf("signed in: %s", a.Status)
+	}
+	if a := d.do("DELETE", "/api/v1/session", nil, public, with(c)); a.StatusCode != http.StatusNoContent || a.Cookies()[0].Name != c.Name {
+		t.Errorf("signing out: %s %v", a.Status, a.Cookies())
+	}
+	local := d.signedIn(map[string]string{"token": token}) // by the loopback address, in the clear
+	if local.Secure || strings.HasPrefix(local.Name, "__Host-") {
+		t.Errorf("cookie %v", local)
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *Server) signOut(w http.ResponseWriter, r *http.Request, who caller) err
 
 func (s *Server) cookie(r *http.Request, value string, maxAge int) *http.Cookie {
 	return &http.Cookie{
-		Name:     cookieName(r),
+		Name:     s.opts.Site.cookieName(r),
 		Value:    value,
 		Path:     s.opts.Site.mount(),
 		MaxAge:   maxAge,
@@ -62,12 +62,17 @@ func (s *Server) cookie(r *http.Request, value string, maxAge int) *http.Cookie 
 	}
 }
 
-// cookieName tells several chatguards on one machine apart: cookies don't know ports.
-func cookieName(r *http.Request) string {
+// cookieName tells several chatguards on one machine apart: cookies don't know ports. Browsers take one with the prefix from this very host only: another
+// host of the same domain can't lay its own over it. They ask for the path / and an encrypted connection then.
+func (s Site) cookieName(r *http.Request) string {
+	name := "chatguard"
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
-		return "chatguard_" + port
+		name += "_" + port
 	}
-	return "chatguard"
+	if s.mount() == "/" && s.isSecure(r) {
+		return "__Host-" + name
+	}
+	return name
 }
 
 // signedInAs is who is signed in, and where.
