@@ -49,6 +49,9 @@ func checkName(name string) error {
 	if name == "" || printable(name) != name {
 		return errors.New("want a name of up to 200 characters on one line")
 	}
+	if strings.HasPrefix(name, journal.TwitchAuthor) {
+		return fmt.Errorf("%q stands for who writes commands in chat: take a name without %q", name, journal.TwitchAuthor)
+	}
 	return nil
 }
 

@@ -52,7 +52,7 @@ var errUsage = errors.New("I know " + usage)
 
 // carryOut carries out a moderator's command.
 func (c *Controls) carryOut(ctx context.Context, m chatguard.Message, verb string, args []string) (said string, saved bool, err error) {
-	by := cmp.Or(m.User.Login, m.User.ID)
+	by := authorOf(m)
 	switch verb {
 	case "status":
 		return c.status(m.ChannelID), true, nil
@@ -77,6 +77,12 @@ func (c *Controls) carryOut(ctx context.Context, m chatguard.Message, verb strin
 		return c.userCommand(ctx, m, args, change)
 	}
 	return "", false, errUsage
+}
+
+// authorOf is how the audit calls whoever wrote a command. Logins are of Twitch's choosing: with the prefix, a moderator called "owner" there is told
+// apart from the owner of this chatguard, and from tokens.
+func authorOf(m chatguard.Message) string {
+	return journal.TwitchAuthor + cmp.Or(m.User.Login, m.User.ID)
 }
 
 // status says in a sentence what holds in a channel.
@@ -217,7 +223,7 @@ func (c *Controls) userCommand(ctx context.Context, m chatguard.Message, args []
 	if err != nil {
 		return "", false, err
 	}
-	return do(c, ctx, journal.Target{ChannelID: m.ChannelID, UserID: id, Author: cmp.Or(m.User.Login, m.User.ID)}, "@"+login, args[1:])
+	return do(c, ctx, journal.Target{ChannelID: m.ChannelID, UserID: id, Author: authorOf(m)}, "@"+login, args[1:])
 }
 
 // lengthOf reads a length of time of a second to a year: "10m", "2d".

@@ -193,7 +193,7 @@ func TestCommands(t *testing.T) {
 		d.passes("anna", false)
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume.")
 		d.passes("anna", true)
-		d.command("!chatguard status", "Paused by berta: I only watch "+limits)
+		d.command("!chatguard status", "Paused by twitch:berta: I only watch "+limits)
 		d.command("!chatguard resume", "Going on. I enforce "+limits)
 		d.passes("anna", false)
 		d.command("!chatguard observe", "I only watch from now on.")
@@ -253,7 +253,7 @@ func TestTroubleWithTheStore(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		d.store.unsaved = true
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume. Not saved yet: the database is in trouble.")
-		d.command("!chatguard set daily 5", "Set. Paused by berta: I only watch burst (1, one more every 1h0m0s), daily (5 a day). Not saved yet: the database is in trouble.")
+		d.command("!chatguard set daily 5", "Set. Paused by twitch:berta: I only watch burst (1, one more every 1h0m0s), daily (5 a day). Not saved yet: the database is in trouble.")
 		d.store.err = errors.New("disk I/O error at sector 7")
 		d.command("!chatguard reset @anna", "@anna starts fresh. But it isn't noted in the audit: the database is in trouble.")
 		d.command("!chatguard pardon @anna", "Not done: the database is in trouble")
@@ -274,7 +274,7 @@ func TestPardon(t *testing.T) {
 		if err != nil || e.Strikes != 0 || !e.SilentUntil.IsZero() {
 			t.Errorf("%+v, %v", e, err)
 		}
-		if !slices.Equal(d.lifted, []string{"1 id of anna", "1 id of anna"}) || !slices.Equal(d.store.audits, []string{"1 pardon id of anna by berta"}) {
+		if !slices.Equal(d.lifted, []string{"1 id of anna", "1 id of anna"}) || !slices.Equal(d.store.audits, []string{"1 pardon id of anna by twitch:berta"}) {
 			t.Errorf("lifted %q, audit %q", d.lifted, d.store.audits)
 		}
 		if _, err := d.Pardon(d.Context(), 12345, "berta"); !errors.Is(err, journal.ErrNoEntry) {
@@ -497,7 +497,7 @@ func TestRaid(t *testing.T) {
 		d.command("!chatguard raid off", "Raid mode is off.")
 		d.passes("carla", true, chatguard.FirstTimer)
 		d.passes("carla", true, chatguard.FirstTimer)
-		want := []string{"1 raid  by berta", "1 raid  by chatguard", "1 raid  by berta", "1 raid  by berta"}
+		want := []string{"1 raid  by twitch:berta", "1 raid  by chatguard", "1 raid  by twitch:berta", "1 raid  by twitch:berta"}
 		if !slices.Equal(d.store.audits, want) {
 			t.Errorf("audit %q", d.store.audits)
 		}
@@ -541,8 +541,8 @@ func TestSwitchesOutliveTheProcess(t *testing.T) {
 			d.start(Raid{})
 		}
 		restart()
-		if got := d.Switches(channel); got.PausedBy != "berta" || !got.RaidUntil.Equal(until) {
-			t.Errorf("%+v, want a pause by berta and raid mode until %v", got, until)
+		if got := d.Switches(channel); got.PausedBy != "twitch:berta" || !got.RaidUntil.Equal(until) {
+			t.Errorf("%+v, want a pause by twitch:berta and raid mode until %v", got, until)
 		}
 		if d.guard.InForce(channel).Mode != chatguard.Observe {
 			t.Error("the pause isn't in force")

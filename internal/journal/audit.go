@@ -6,12 +6,15 @@ import "time"
 type Audit struct {
 	ID        int64       `json:"id"` // rises with time; 0 until the store has numbered it
 	At        time.Time   `json:"at"`
-	Author    string      `json:"author"`
+	Author    string      `json:"author"` // a name that somebody comes in with, or TwitchAuthor and a login
 	Action    AuditAction `json:"action"`
 	ChannelID string      `json:"channel"`
 	UserID    string      `json:"user_id"` // empty where no single user is meant
 	Detail    any         `json:"detail"`  // what the action was given, as JSON has it; nil where there is nothing to say
 }
+
+// TwitchAuthor is what the author begins with who wrote a command in Twitch's chat. No name that somebody comes in with begins so.
+const TwitchAuthor = "twitch:"
 
 // AuditAction is a kind of change that people make.
 type AuditAction string
