@@ -37,6 +37,23 @@ func newGate(field string, limit, otherwise Limit, most int, now func() time.Tim
 	return &gate{connects: connects, most: most, open: map[string]int{}}, nil
 }
 
+// blockFactor is how many times as much as an address the addresses of an IPv6 /48 have together.
+const blockFactor = 8
+
+// forBlock is an address's limit for a block of them; the zero Limit stays zero.
+func forBlock(limit Limit) Limit {
+	limit.Burst *= blockFactor
+	if limit.Refill > 0 {
+		limit.Refill = max(limit.Refill/blockFactor, 1)
+	}
+	limit.Messages *= blockFactor
+	if limit.Algorithm == SlidingLog {
+		limit.Messages = min(limit.Messages, 1024) // as many as there may be
+	}
+	limit.Roles = nil // an address has none
+	return limit
+}
+
 // connect spends one connect of a user's, or returns a *ThrottledError.
 func (g *gate) connect(ctx context.Context, user User) error {
 	if user.ID == "" {

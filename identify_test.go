@@ -43,6 +43,16 @@ func TestAnAddressIsBelievedFromTrustedProxiesOnly(t *testing.T) {
 	}
 }
 
+func TestAddressBlock(t *testing.T) {
+	for addr, want := range map[string]string{
+		"192.0.2.7": "", "2001:db8:1:2:3:4:5:6": "2001:db8:1::/48", "fe80::1%eth0": "fe80::/48", "::ffff:192.0.2.7": "",
+	} {
+		if got := AddressBlock(netip.MustParseAddr(addr)); got != want {
+			t.Errorf("%s is of %q, want %q", addr, got, want)
+		}
+	}
+}
+
 func TestAddressKey(t *testing.T) {
 	for addr, want := range map[string]string{
 		"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::": "2001:db8:1:2::/64", "fe80::1%eth0": "fe80::/64",

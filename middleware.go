@@ -61,15 +61,18 @@ var (
 // middleware lets requests in.
 type middleware struct {
 	MiddlewareOptions
-	guard            *Guard
+	guard *Guard
+
 	users, addresses *gate
+	blocks           *gate // of addresses
 }
 
 // Middleware returns what puts the Guard in front of an HTTP handler, for servers that speak WebSocket with any library, or stream, or are
 // polled. It identifies the user once, at the handshake, and answers 429 with Retry-After to whoever connects too often or has too many
 // connections open. The handler finds a Session in the request's context, and judges with it each message that comes in.
 //
-// All handlers that one middleware is put around share its limits. IPv6 addresses count by their /64. Requests that have no address, those
+// All handlers that one middleware is put around share its limits. IPv6 addresses count by their /64, and eight times as many are
+// let in from a /48. Requests that have no address, those
 // over a Unix socket, are limited by user only, and requests of AnonymousID by address only. Middleware starts no goroutine.
 //
 // A handler that takes the connection over has to close it through the net.Conn that it was given, as WebSocket libraries do, or the session
@@ -89,7 +92,11 @@ func (g *Guard) Middleware(opts MiddlewareOptions) (func(http.Handler) http.Hand
 	if err != nil {
 		return nil, err
 	}
-	m := &middleware{opts, g, users, addresses}
+	blocks, err := newGate("ConnectsPerAddress", forBlock(opts.ConnectsPerAddress), forBlock(connectsOfAddress), blockFactor*addresses.most, g.now)
+	if err != nil {
+		return nil, err
+	}
+	m := &middleware{opts, g, users, addresses, blocks}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.serve(w, r, next) })
 	}, nil
@@ -112,11 +119,14 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 // is then limited too.
 func (m *middleware) admit(r *http.Request, guest *string) (*Session, error) {
 	addr := ClientAddress(r, m.TrustedProxies)
-	var address User // without an ID where the request has no address
+	var address, block User // without an ID where the request has no address
 	if addr.IsValid() {
-		address.ID = AddressKey(addr)
+		address.ID, block.ID = AddressKey(addr), AddressBlock(addr)
 	}
 	if err := m.addresses.connect(r.Context(), address); err != nil {
+		return nil, err
+	}
+	if err := m.blocks.connect(r.Context(), block); err != nil {
 		return nil, err
 	}
 	user, err := m.Identify(r)
@@ -136,21 +146,26 @@ func (m *middleware) admit(r *http.Request, guest *string) (*Session, error) {
 	if err := m.users.connect(r.Context(), user); err != nil {
 		return nil, err
 	}
-	return s, m.enter(s, user.ID, address.ID)
+	return s, m.enter(s, user.ID, address.ID, block.ID)
 }
 
-// enter counts the session's connection as open, by user and by address or by neither.
-func (m *middleware) enter(s *Session, user, address string) error {
-	if !m.users.enter(user) {
-		return ErrConnections
-	}
-	if !m.addresses.enter(address) {
-		m.users.leave(user)
-		return ErrConnections
-	}
+// enter counts the session's connection as open, by user, by address and by block, or by none of them.
+func (m *middleware) enter(s *Session, user, address, block string) error {
+	var entered []func()
 	s.leave = func() {
-		m.users.leave(user)
-		m.addresses.leave(address)
+		for _, leave := range entered {
+			leave()
+		}
+	}
+	for _, in := range []struct {
+		gate *gate
+		id   string
+	}{{m.users, user}, {m.addresses, address}, {m.blocks, block}} {
+		if !in.gate.enter(in.id) {
+			s.leave()
+			return ErrConnections
+		}
+		entered = append(entered, func() { in.gate.leave(in.id) })
 	}
 	return nil
 }

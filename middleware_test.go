@@ -3,6 +3,7 @@ package chatguard
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -94,6 +95,35 @@ func TestConnectsOfAnAddress(t *testing.T) {
 	v.now = v.now.Add(500 * time.Millisecond)
 	v.want("anna", "2001:db8:0:1::3", 200, "")
 	v.want("anna", "2001:db8:0:1::3", 429, "1")
+}
+
+func TestConnectsOfABlock(t *testing.T) {
+	v := visits(t, MiddlewareOptions{})
+	for i := range 320 { // each from a /64 of its own
+		v.want(fmt.Sprint("user", i), fmt.Sprintf("2001:db8:0:%x::1", i), 200, "")
+	}
+	v.want("anna", "2001:db8:0:ffff::1", 429, "1")
+	v.want("anna", "2001:db8:1::1", 200, "") // of another /48
+	v.want("anna", "198.51.100.1", 200, "")
+	v.now = v.now.Add(500 * time.Millisecond / 8)
+	v.want("anna", "2001:db8:0:ffff::1", 200, "")
+	v.want("anna", "2001:db8:0:ffff::1", 429, "1")
+}
+
+func TestConnectionsOfABlock(t *testing.T) {
+	free := Limit{Algorithm: TokenBucket, Burst: 1000, Refill: time.Second}
+	v := visits(t, MiddlewareOptions{MaxConnectionsPerAddress: 1, Connects: free, ConnectsPerAddress: free})
+	var visits [][2]string
+	want := slices.Repeat([]int{200}, 8)
+	for i := range 9 {
+		visits = append(visits, [2]string{strconv.Itoa(i), fmt.Sprintf("2001:db8:0:%x::1", i)})
+	}
+	visits, want = append(visits, [2]string{"anna", "2001:db8:1::1"}), append(want, 429, 200)
+	for range 2 { // the places are free again
+		if got := v.together(visits...); !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
 }
 
 func TestGuessingIsLimited(t *testing.T) {
