@@ -33,16 +33,16 @@ func (t *Tokens) holder(ctx context.Context, secret, kind string) (who journal.H
 
 // find returns what is of that kind and holds still, nil if nothing is: what waits to be written, else what is stored.
 func (t *Tokens) find(ctx context.Context, hash tokenHash, kind string) (row *tokenRow, err error) {
-	waits := false
+	waits, now := false, t.now()
 	if t.unsaved != nil {
 		row, waits = t.unsaved.of(hash)
 	}
 	if !waits {
-		if row, err = t.table.row(ctx, hash); err != nil {
+		if row, err = t.table.row(ctx, hash, now); err != nil {
 			return nil, err
 		}
 	}
-	if row == nil || row.kind != kind || !t.now().Before(row.expires) {
+	if row == nil || row.kind != kind || !now.Before(row.expires) {
 		return nil, nil
 	}
 	return row, nil

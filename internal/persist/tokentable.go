@@ -55,12 +55,14 @@ func newTokenTable(db *database, now func() time.Time) *tokenTable {
 
 // row returns the token with a hash, nil if there is none. While the database can't be read, what was read before holds; the error is for a token that
 // isn't among it, and for a context that ends first.
-func (t *tokenTable) row(ctx context.Context, hash tokenHash) (*tokenRow, error) {
+func (t *tokenTable) row(ctx context.Context, hash tokenHash, now time.Time) (*tokenRow, error) {
 	read := t.read.Load()
-	row, age := read.rows[hash], t.age(read)
+	row, age := read.rows[hash], read.age(now)
 	switch {
-	case age < tokenCheck && (row != nil || read.err != nil):
-		return result(read, hash)
+	case age < tokenCheck && row != nil:
+		return row, nil
+	case age < tokenCheck && read.err != nil:
+		return nil, read.err
 	case age < tokenWait && row != nil:
 		select {
 		case t.turn <- struct{}{}:
@@ -76,7 +78,7 @@ func (t *tokenTable) row(ctx context.Context, hash tokenHash) (*tokenRow, error)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if read = t.read.Load(); read.number > began && t.age(read) < tokenCheck {
+	if read = t.read.Load(); read.number > began && read.age(t.now()) < tokenCheck {
 		<-t.turn
 		return result(read, hash)
 	}
@@ -91,8 +93,8 @@ func result(read *tokensRead, hash tokenHash) (*tokenRow, error) {
 }
 
 // age is how long ago a read began. One that is older than a step back of the clock has no age that counts.
-func (t *tokenTable) age(read *tokensRead) time.Duration {
-	age := t.now().Sub(read.at)
+func (r *tokensRead) age(now time.Time) time.Duration {
+	age := now.Sub(r.at)
 	if age < 0 {
 		return tokenWait
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/journal"
@@ -15,6 +16,8 @@ import (
 // can see what the trouble is, and are written by the next flush that can. It is safe for concurrent use.
 type unsaved struct {
 	redeeming chan struct{} // holds one while somebody redeems a code
+
+	some atomic.Bool // there may be any: as a rule there are none, and whoever comes in needs no lock
 
 	mu     sync.Mutex
 	tokens map[tokenHash]*tokenRow // nil for one that has ended
@@ -52,6 +55,9 @@ func (r *tokenRow) session(now time.Time) *tokenRow {
 
 // of returns a token that isn't in the database, or is no more: then it is nil.
 func (u *unsaved) of(hash tokenHash) (row *tokenRow, known bool) {
+	if !u.some.Load() {
+		return nil, false
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	row, known = u.tokens[hash]
@@ -61,6 +67,7 @@ func (u *unsaved) of(hash tokenHash) (row *tokenRow, known bool) {
 func (u *unsaved) put(hash tokenHash, row *tokenRow) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.some.Store(true)
 	u.tokens[hash] = row
 	u.endOldest(row)
 }
@@ -96,6 +103,7 @@ func (u *unsaved) redeem(code, session tokenHash, stored *tokenRow, now time.Tim
 	if row == nil || row.kind != codeKind || !now.Before(row.expires) {
 		return who, ErrCode
 	}
+	u.some.Store(true)
 	u.tokens[code], u.tokens[session] = nil, row.session(now)
 	u.endOldest(u.tokens[session])
 	return row.holder, nil
@@ -128,6 +136,7 @@ func (u *unsaved) stored(tokens map[tokenHash]*tokenRow) {
 			delete(u.tokens, hash)
 		}
 	}
+	u.some.Store(len(u.tokens) > 0)
 }
 
 func writeTokens(ctx context.Context, tx *sql.Tx, tokens map[tokenHash]*tokenRow) error {
