@@ -37,7 +37,7 @@ func TestHelixState(t *testing.T) {
 		{nil, web.Unasked, ""},
 		{answersWith(http.StatusInternalServerError, nil), web.Failing, "Twitch answered with status 500, Internal Server Error"},
 		{answersWith(faketwitch.AsAsked, nil), web.Ample, ""},
-		{answersWith(http.StatusTooManyRequests, http.Header{"Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {"1772395205"}}), web.Low, "Twitch refused requests until 20:00:05 UTC (status 429)"},
+		{answersWith(http.StatusTooManyRequests, http.Header{"Date": {now.Format(http.TimeFormat)}, "Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {"1772395205"}}), web.Low, "Twitch refused requests until 20:00:05 UTC (status 429)"},
 	} {
 		if step.ask != nil {
 			server.SetHelixFaults(step.ask)

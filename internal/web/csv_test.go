@@ -122,7 +122,7 @@ func TestCells_EverySeparator(t *testing.T) {
 		r := &taker{ResponseRecorder: *httptest.NewRecorder(), patience: 100}
 		rows := [][]string{{cell(text), "7", cell(text), cell(text)}}
 		page := func() (next [][]string, err error) { next, rows = rows, nil; return next, nil }
-		if err := d.server.exportCSV(r, httptest.NewRequest("GET", "/api/v1/journal", nil), "things", []string{"a", "b", "c", "d"}, page); err != nil {
+		if err := d.server.exportCSV(r, httptest.NewRequest("GET", "/api/v1/journal", nil), caller{}, "things", []string{"a", "b", "c", "d"}, page); err != nil {
 			t.Fatal(err)
 		}
 		for _, separator := range []rune{',', ';', '\t'} {
