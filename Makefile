@@ -44,6 +44,6 @@ screenshots:
 	sh scripts/prepare.sh
 	go test -count 1 -run TestTheDemoFillsTheDashboard ./cmd/chatguard -screenshots $(CURDIR)/docs
 
-# The wall clock is set, and the process stopped, while chatguard runs; seven minutes. -stalls 75s,5m,30m stops it for longer.
+# Sets the wall clock of a running chatguard, and stops it for a while; ten minutes. STALLS='-stalls 75s,5m,30m' stops it for longer.
 clock-steps:
 	go test -tags clocksteps -count 1 -timeout 90m -v -run 'TestClockSteps|TestStalls' ./cmd/chatguard $(STALLS)
