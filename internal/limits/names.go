@@ -1,11 +1,21 @@
 package limits
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // namedKey marks the key of a user whose ID is no plain number; the other bits are its place among the names.
 const namedKey = 1 << 63
 
-// maxNumberDigits is how long a number may be to be its own key: 18 digits always fit in 63 bits.
+// askedKey marks the key of a user whose ID is askedPrefix and a plain number; the other bits are the number. Users whom another server asks about have such
+// IDs, and are as many as those of a chat: they cost no more than numbers do.
+const (
+	askedKey    = 1 << 62
+	askedPrefix = "check:"
+)
+
+// maxNumberDigits is how long a number may be to be its own key: 18 digits always fit in 60 bits.
 const maxNumberDigits = 18
 
 // names gives numbers to IDs that are none themselves.
@@ -15,8 +25,20 @@ type names struct {
 	free    []uint64 // numbers that are nobody's any more
 }
 
-// numericKey returns the key of an ID that is a plain decimal number, the way it would be printed.
+// numericKey returns the key of an ID that is a plain decimal number, the way it would be printed, or askedPrefix and such a number.
 func numericKey(id string) (key uint64, ok bool) {
+	if key, ok = decimal(id); ok {
+		return key, true
+	}
+	if number, asked := strings.CutPrefix(id, askedPrefix); asked {
+		key, ok = decimal(number)
+		return key | askedKey, ok
+	}
+	return 0, false
+}
+
+// decimal returns the number that an ID is, if it is written the way it would be printed.
+func decimal(id string) (n uint64, ok bool) {
 	if len(id) == 0 || len(id) > maxNumberDigits || id[0] == '0' && len(id) > 1 {
 		return 0, false
 	}
@@ -25,9 +47,9 @@ func numericKey(id string) (key uint64, ok bool) {
 		if digit > 9 {
 			return 0, false
 		}
-		key = key*10 + uint64(digit)
+		n = n*10 + uint64(digit)
 	}
-	return key, true
+	return n, true
 }
 
 // find returns the key of a name seen before.
@@ -64,6 +86,9 @@ func (n *names) drop(key uint64) {
 func (n *names) id(key uint64) string {
 	if key&namedKey != 0 {
 		return n.list[key&^namedKey]
+	}
+	if key&askedKey != 0 {
+		return askedPrefix + strconv.FormatUint(key&^askedKey, 10)
 	}
 	return strconv.FormatUint(key, 10)
 }

@@ -115,10 +115,15 @@ func TestNumericKeys(t *testing.T) {
 	for id, want := range map[string]int64{
 		"0": 0, "7": 7, "123456789": 123456789, "999999999999999999": 999999999999999999,
 		"": -1, "007": -1, "00": -1, "-1": -1, "+1": -1, "1.0": -1, " 1": -1, "1a": -1, "1000000000000000000": -1, "१": -1, "99999999999999999999": -1,
+		"check:0": 0 | askedKey, "check:7": 7 | askedKey, "check:999999999999999999": 999999999999999999 | askedKey,
+		"check:": -1, "check:007": -1, "check:a": -1, "check:check:7": -1, "Check:7": -1, "check": -1,
 	} {
 		key, ok := numericKey(id)
 		if ok != (want >= 0) || ok && key != uint64(want) {
 			t.Errorf("%q: %d, %v", id, key, ok)
+		}
+		if back := (&names{}).id(key); ok && back != id {
+			t.Errorf("%q comes back as %q", id, back)
 		}
 	}
 }
