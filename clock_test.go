@@ -69,7 +69,7 @@ func TestGuard_CalmUserUnderClockSteps(t *testing.T) {
 			var elapsed, ahead time.Duration
 			c := startClock(start, func() (time.Time, time.Duration) { return start.Add(elapsed + ahead), elapsed })
 			g := enforced(t, nil, &Options{Now: c.now})
-			c.jumpedBack = g.rewind // as New does for a clock of its own
+			c.jumpedBack = g.Rewind // as New does for a clock of its own
 			throttled := map[string]int{}
 			for i := range 240 { // half seconds; the clock steps there and back
 				elapsed, ahead = time.Duration(i)*time.Second/2, 0

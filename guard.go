@@ -27,7 +27,7 @@ const maxID = 256
 // Options are what a Guard may be given beyond its policy. A nil *Options is the same as the zero value.
 type Options struct {
 	// Now is the clock for messages that bring no time. Nil means the wall clock without its steps: it is followed slowly, by 5 % of the time
-	// that passes, and at once only where it is more than a minute away.
+	// that passes, and at once only if it is more than a minute away. Call Rewind if a clock given here is set back.
 	Now func() time.Time
 
 	// Observer is told every verdict, in the goroutine that asked for it and after the decision is final. It must not block, and must be
@@ -44,6 +44,7 @@ type Options struct {
 // Guard decides. It is safe for concurrent use; make one with New.
 type Guard struct {
 	now       func() time.Time
+	given     func() time.Time                         // Options.Now
 	observers atomic.Pointer[[]func(Message, Verdict)] // never changed, only replaced; nil without any
 	maxMemory int64
 	channels  channels
@@ -69,11 +70,11 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	}
 	own := newClock()
 	g := &Guard{now: own.now, maxMemory: DefaultMemory}
-	own.jumpedBack = g.rewind
+	own.jumpedBack = g.Rewind
 	if opts != nil {
 		g.AddObserver(opts.Observer)
 		if opts.Now != nil {
-			g.now = opts.Now
+			g.now, g.given = opts.Now, opts.Now
 		}
 		if opts.MaxMemory > 0 {
 			g.maxMemory = opts.MaxMemory
@@ -138,8 +139,10 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error
 // it. It is Options.Now where that was given.
 func (g *Guard) Now() time.Time { return g.now() }
 
-// rewind brings everybody's state to the Guard's own clock, which jumped back.
-func (g *Guard) rewind(to time.Time) {
+// Rewind brings everybody's state to a clock that was set back: what was spent after that time counts as spent then. The Guard's own clock does so by
+// itself; a program that gives Options.Now calls it if that clock goes back. Without it, messages of users who were active in the minute before count
+// as late ones, all at one instant.
+func (g *Guard) Rewind(to time.Time) {
 	at, err := nanoseconds(to)
 	if err != nil {
 		return // no message is judged at such a time

@@ -84,15 +84,15 @@ func (g *Guard) Middleware(opts MiddlewareOptions) (func(http.Handler) http.Hand
 	if opts.Channel == nil {
 		opts.Channel = func(*http.Request) string { return MainChannel }
 	}
-	users, err := newGate("Connects", opts.Connects, connectsOfUser, cmp.Or(opts.MaxConnections, 10), g.now)
+	users, err := newGate("Connects", opts.Connects, connectsOfUser, cmp.Or(opts.MaxConnections, 10), g.given)
 	if err != nil {
 		return nil, err
 	}
-	addresses, err := newGate("ConnectsPerAddress", opts.ConnectsPerAddress, connectsOfAddress, cmp.Or(opts.MaxConnectionsPerAddress, 100), g.now)
+	addresses, err := newGate("ConnectsPerAddress", opts.ConnectsPerAddress, connectsOfAddress, cmp.Or(opts.MaxConnectionsPerAddress, 100), g.given)
 	if err != nil {
 		return nil, err
 	}
-	blocks, err := newGate("ConnectsPerAddress", forBlock(opts.ConnectsPerAddress), forBlock(connectsOfAddress), blockFactor*addresses.most, g.now)
+	blocks, err := newGate("ConnectsPerAddress", forBlock(opts.ConnectsPerAddress), forBlock(connectsOfAddress), blockFactor*addresses.most, g.given)
 	if err != nil {
 		return nil, err
 	}

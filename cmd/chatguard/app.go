@@ -80,13 +80,17 @@ func (a *app) open(ctx context.Context, dial dialer) (err error) {
 	a.warnOf(a.config)
 	a.twitch = withoutTwitch(a.log)
 	var now func() time.Time // nil is the Guard's own clock
+	var chatTime *clock.Chat
 	if len(a.config.Twitch.Channels) > 0 {
-		chatTime := clock.NewChat(nil)
+		chatTime = clock.NewChat(nil)
 		now = chatTime.Now
 		a.twitch = newTwitchConnection(a.config.Twitch, tokensOf(a.config, a.log), a.log, chatTime, dial, a.enter)
 	}
 	if err = a.openStore(ctx, now); err != nil {
 		return err
+	}
+	if chatTime != nil {
+		chatTime.SetBack = a.guard.Rewind
 	}
 	if err := (requests{a.store.Path()}).forget(); err != nil {
 		a.log.Warn("old requests can't be deleted", "error", err)

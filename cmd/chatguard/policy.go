@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/chatguard/chatguard"
@@ -109,8 +110,10 @@ func unusableRevision(r journal.Revision, problem error, channel string) string 
 	return fmt.Sprintf("revision %d by %s can't be used: %s. `chatguard policy discard %s` throws it away", r.Number, printable(r.Author), printable(problem.Error()), channel)
 }
 
-// channelName is a channel's login, or its ID where that isn't known.
-func (a *app) channelName(id string) string { return cmp.Or(a.logins.of(id), id) }
+// channelName is a channel's login or a room's name, or its ID if that isn't known.
+func (a *app) channelName(id string) string {
+	return cmp.Or(a.logins.of(id), strings.TrimPrefix(id, roomSpace))
+}
 
 // leftOut are the revisions that can't be used, by channel ID. It is safe for concurrent use.
 type leftOut struct {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -47,10 +48,14 @@ error nothing has changed, and the exit code is 1. What moderators have changed 
 	return cmd
 }
 
+// signalTime is how long the signal of a request may take that was found before it came.
+const signalTime = 2 * time.Second
+
 // heed does what this process is asked whenever notified brings something, until the context ends: what the requests say, or without any, as after
 // a SIGHUP of somebody's, a reload. What goes wrong is logged, and nothing has changed then.
 func (a *app) heed(ctx context.Context, notified <-chan os.Signal, load func() (config.Config, error)) {
 	waiting := requests{a.store.Path()}
+	var early []time.Time // when requests were taken whose own signals are still to come
 	for {
 		select {
 		case <-notified:
@@ -61,7 +66,15 @@ func (a *app) heed(ctx context.Context, notified <-chan os.Signal, load func() (
 		if err != nil {
 			a.log.Error("a request can't be read", "error", err)
 		}
-		if len(asked) == 0 {
+		early = slices.DeleteFunc(early, func(at time.Time) bool { return time.Since(at) > signalTime })
+		switch {
+		case len(asked) > 0:
+			for range len(asked) - 1 {
+				early = append(early, time.Now())
+			}
+		case len(early) > 0: // it is a signal of theirs
+			early = early[1:]
+		case err == nil:
 			a.reloadLogged(ctx, load)
 		}
 		for name, r := range asked {

@@ -57,7 +57,7 @@ func (a *app) connections() []web.Connection {
 			list = append(list, web.Connection{Name: name, State: web.Paused, Detail: "by " + c.PausedBy})
 		}
 		if !c.RaidUntil.IsZero() {
-			list = append(list, web.Connection{Name: name, State: web.RaidMode, Detail: "for " + chatguard.Wait(time.Until(c.RaidUntil)) + " more"})
+			list = append(list, web.Connection{Name: name, State: web.RaidMode, Detail: "for " + chatguard.Wait(c.RaidUntil.Sub(a.guard.Now())) + " more"})
 		}
 		if wait, ok := slowed[c.ID]; ok {
 			list = append(list, web.Connection{Name: name, State: web.SlowMode, Detail: fmt.Sprintf("a message every %s: more was to be acted on than Twitch allows", wait)})
@@ -105,9 +105,24 @@ func (a *app) withTwitch(list []web.Connection) []web.Connection {
 // mostNotes is of how many channels it is said one by one what is wrong with them.
 const mostNotes = 5
 
-// enforces reports whether the policy of any of Twitch's channels, as it is stated, is to be enforced: only then is a token missed.
+// enforces reports whether the policy of any of Twitch's channels, as it is stated, is to be enforced: only then is a token missed. Of a channel that Twitch has
+// not told the ID of yet, the configuration counts.
 func (a *app) enforces() bool {
-	return slices.ContainsFunc(a.twitchChannels(), func(c web.Channel) bool { return a.guard.Policy(c.ID).Mode == chatguard.Enforce })
+	known := map[string]bool{}
+	for _, c := range a.twitchChannels() {
+		known[c.Login] = true
+		if a.guard.Policy(c.ID).Mode == chatguard.Enforce {
+			return true
+		}
+	}
+	cfg := a.policies.Load()
+	return slices.ContainsFunc(cfg.Twitch.Channels, func(login string) bool {
+		policy, ok := cfg.OwnPolicy(login)
+		if !ok {
+			policy = cfg.Policy
+		}
+		return !known[login] && policy.Mode == chatguard.Enforce
+	})
 }
 
 // fewRequests are so few that a flood would soon use them up.

@@ -8,13 +8,16 @@ import (
 const (
 	recently = 10 * time.Minute // how long a stamp counts, at least
 	slewBack = 20               // a chat's clock is set back slowly: by one part in so many of the time that passes, which is 5 %
-	jumpBack = time.Minute      // but at once where it is further ahead than this
+	jump     = time.Minute      // but at once if it is further ahead than this. A stamp that is so far ahead has to be confirmed by the next one
 )
 
 // Chat is the time in a chat whose server stamps each message: the monotonic clock of this machine, plus the smallest difference to the stamps seen
-// recently. Neither a wall clock that is wrong or steps nor a process that was stopped for a while changes it. Until the first stamp it is the wall clock as
-// it was at the start. Make one with NewChat. It is safe for concurrent use.
+// recently. Neither steps of the wall clock nor a process that was stopped for a while change it. Until the first stamp it is the wall clock as it was at
+// the start. Make one with NewChat. It is safe for concurrent use.
 type Chat struct {
+	// SetBack is told the time when the clock is set back at once, by the first stamp say. It has to be set before the first message; nil tells nobody.
+	SetBack func(to time.Time)
+
 	now   func() time.Time // only the differences between its readings count
 	start time.Time
 
@@ -22,6 +25,7 @@ type Chat struct {
 	seen   bool       // a stamp
 	recent span       // of stamps; takes the place of before when it is old
 	before span
+	far    time.Duration // how far the last stamp was ahead if it was too far to be believed alone; 0 otherwise
 	ahead  time.Duration // of the monotonic clock, at since
 	since  time.Duration // after start
 }
@@ -51,20 +55,33 @@ func (c *Chat) Now() time.Time {
 // Observe takes note of the stamp of a message that arrived now.
 func (c *Chat) Observe(stamp time.Time) {
 	elapsed := c.now().Sub(c.start)
-	ahead := stamp.Sub(c.start) - elapsed
+	if setBack := c.observe(stamp.Sub(c.start)-elapsed, elapsed); setBack && c.SetBack != nil {
+		c.SetBack(c.Now())
+	}
+}
+
+// observe takes note of a stamp that is so far ahead of the monotonic clock, and reports whether that set the clock back at once.
+func (c *Chat) observe(ahead, elapsed time.Duration) (setBack bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	was := c.aheadAt(elapsed)
 	if !c.seen {
 		c.seen, c.ahead, c.since = true, ahead, elapsed
 		c.recent = span{elapsed, ahead}
 		c.before = c.recent
-		return
+		return ahead < was
 	}
-	c.ahead, c.since = c.aheadAt(elapsed), elapsed // before anything is given up
+	if ahead-was > jump && (c.far == 0 || (ahead-c.far).Abs() > jump) {
+		c.far = ahead
+		return false
+	}
+	c.far = 0
+	c.ahead, c.since = was, elapsed // before anything is given up
 	if elapsed-c.recent.began > recently {
 		c.before, c.recent = c.recent, span{elapsed, ahead}
 	}
 	c.recent.ahead = max(c.recent.ahead, ahead)
+	return c.aheadAt(elapsed) < was
 }
 
 // aheadAt is how far the chat is ahead of the monotonic clock: never less than the stamps say. The caller holds mu.
@@ -73,7 +90,7 @@ func (c *Chat) aheadAt(elapsed time.Duration) time.Duration {
 		return 0
 	}
 	said := max(c.recent.ahead, c.before.ahead)
-	if c.ahead-said > jumpBack {
+	if c.ahead-said > jump {
 		return said
 	}
 	return max(said, c.ahead-(elapsed-c.since)/slewBack)

@@ -45,7 +45,12 @@ func TestChat(t *testing.T) {
 			{1802 * time.Second, 1802 * time.Second, 1802 * time.Second},
 		},
 		"the machine slept for half an hour": {
-			{0, 0, 0}, {5 * time.Second, 1805 * time.Second, 1805 * time.Second}, {6 * time.Second, none, 1806 * time.Second},
+			{0, 0, 0}, {5 * time.Second, 1805 * time.Second, 5 * time.Second}, {6 * time.Second, 1806 * time.Second, 1806 * time.Second},
+			{7 * time.Second, none, 1807 * time.Second},
+		},
+		"one odd stamp changes nothing": {
+			{0, 0, 0}, {5 * time.Second, 1805 * time.Second, 5 * time.Second}, {6 * time.Second, 6 * time.Second, 6 * time.Second},
+			{7 * time.Second, 2807 * time.Second, 7 * time.Second}, {8 * time.Second, 8 * time.Second, 8 * time.Second},
 		},
 		"a stamp that was ahead is given up slowly": {
 			{0, 20 * time.Second, 20 * time.Second},
@@ -55,20 +60,28 @@ func TestChat(t *testing.T) {
 			{22*time.Minute + 400*time.Second, none, 22*time.Minute + 400*time.Second},
 		},
 		"one that was far ahead at once": {
-			{0, 0, 0}, {time.Second, 24 * time.Hour, 24 * time.Hour}, {12 * time.Minute, 12 * time.Minute, 24*time.Hour + 719*time.Second},
-			{24 * time.Minute, 24 * time.Minute, 24 * time.Minute},
+			{0, 0, 0}, {time.Second, 24 * time.Hour, time.Second}, {time.Second, 24 * time.Hour, 24 * time.Hour},
+			{12 * time.Minute, 12 * time.Minute, 24*time.Hour + 719*time.Second}, {24 * time.Minute, 24 * time.Minute, 24 * time.Minute},
 		},
 	} {
 		elapsed = 0
 		c := NewChat(func() time.Time { return start.Add(elapsed) })
+		var setBack time.Time
+		c.SetBack = func(to time.Time) { setBack = to }
 		for n, s := range steps {
 			elapsed = s.at
+			last := c.Now()
 			if s.stamp != none {
 				c.Observe(start.Add(s.stamp))
 			}
-			if got := c.Now().Sub(start); got != s.want {
-				t.Errorf("%s, step %d: %v, want %v", name, n, got, s.want)
+			got := c.Now()
+			if got.Sub(start) != s.want {
+				t.Errorf("%s, step %d: %v, want %v", name, n, got.Sub(start), s.want)
 			}
+			if told := !setBack.IsZero(); told != got.Before(last) || told && !setBack.Equal(got) {
+				t.Errorf("%s, step %d: from %v to %v, told %v", name, n, last, got, setBack)
+			}
+			setBack = time.Time{}
 		}
 	}
 }

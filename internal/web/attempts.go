@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -12,9 +13,11 @@ import (
 // attempts limits, by address, guesses at the one secret that somebody has chosen: the Site's token. An address has five at once, then one every 30 s;
 // the addresses of an IPv6 /48 together have four times as many. Beyond that nothing is compared, so that not even the right token gets in from there.
 type attempts struct {
-	now    func() time.Time
+	now    func() time.Time // a clock that doesn't follow the steps of the wall clock
 	limits []attemptLimit
 	wrong  wrongSecrets
+
+	mu sync.Mutex // held while a guess is compared and counted: guesses in parallel count like others
 }
 
 // attemptLimit is a Guard that counts by a part of the address; the empty part isn't limited.
@@ -45,53 +48,51 @@ func newBucket(name string, burst int, refill time.Duration) (*chatguard.Guard, 
 	}, nil)
 }
 
-// try compares a guess from an address with the secret: right does that. A wrong one that the address has sent lately is refused without a comparison,
-// and doesn't count again.
+// try compares a guess from an address with the secret, if the address may guess, and counts it if it is wrong. A wrong one that the address has sent lately is
+// refused without a comparison, and doesn't count again.
 func (a *attempts) try(ctx context.Context, addr netip.Addr, guess string, right func(guess string) bool, wrong error) error {
 	id, now := chatguard.AddressKey(addr), a.now()
 	if a.wrong.has(id, guess, now) {
 		return wrong
 	}
-	giveBack, err := a.spend(ctx, addr, now)
-	if err != nil {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.each(addr, now, peek); err != nil {
 		return err
 	}
 	if right(guess) {
-		return giveBack()
+		return nil
+	}
+	if err := a.each(addr, now, func(l attemptLimit, m chatguard.Message) (chatguard.Verdict, error) { return l.guard.Check(ctx, m) }); err != nil {
+		return err
 	}
 	a.wrong.remember(id, guess, now)
 	return wrong
 }
 
-// spend takes an attempt before it is made: those in parallel count, too. The caller gives back one that was right.
-func (a *attempts) spend(ctx context.Context, addr netip.Addr, now time.Time) (giveBack func() error, err error) {
-	var spent []func() error
-	giveBack = func() error {
-		for _, undo := range spent {
-			if err := undo(); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+// isRight reports whether a guess is the secret and the address may guess. It counts nothing.
+func (a *attempts) isRight(addr netip.Addr, guess string, right func(guess string) bool) bool {
+	return right(guess) && a.each(addr, a.now(), peek) == nil
+}
+
+func peek(l attemptLimit, m chatguard.Message) (chatguard.Verdict, error) { return l.guard.Peek(m) }
+
+// each asks all limits of an address. The error says how long it may not guess.
+func (a *attempts) each(addr netip.Addr, now time.Time, ask func(attemptLimit, chatguard.Message) (chatguard.Verdict, error)) error {
 	for _, l := range a.limits {
 		m := attempt(l.part(addr), now)
 		if m.User.ID == "" {
 			continue
 		}
-		v, err := l.guard.Check(ctx, m)
+		v, err := ask(l, m)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !v.Allowed {
-			if err := giveBack(); err != nil {
-				return nil, err
-			}
-			return nil, errAttempts(v.RetryAfter)
+			return errAttempts(v.RetryAfter)
 		}
-		spent = append(spent, func() error { return l.guard.Refund(m.ChannelID, m.User.ID, v.At, 1, now) })
 	}
-	return giveBack, nil
+	return nil
 }
 
 func errAttempts(wait time.Duration) error {

@@ -30,6 +30,11 @@ func TestCheck_SpaceOfItsOwn(t *testing.T) {
 	if strings.Contains(string(batch.body), "check:") || !strings.Contains(string(batch.body), `"channel":"7","user_id":"41"`) {
 		t.Errorf("%s", batch.body)
 	}
+	for key, wrong := range map[string]checkedMessage{"channel": {Channel: "check:" + channelID, UserID: "41"}, "user_id": {Channel: channelID, UserID: "check:41"}} {
+		if a := d.do("POST", "/api/v1/check", wrong, asServer); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), key+` begins with \"check:\"`) {
+			t.Errorf("%s: %d %s", key, a.StatusCode, a.body)
+		}
+	}
 	if v := d.say(chatguard.User{ID: "41"}, 3); !v.Allowed || v.Strikes != 0 {
 		t.Errorf("the user of the other chat: %+v", v)
 	}

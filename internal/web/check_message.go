@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -188,7 +189,8 @@ func (c *checkReader) holds(m *chatguard.Message) error {
 		return c.fail("text", "has %d bytes, and %d are the most: limits don't read it, so its beginning is enough", len(m.Text), maxMessageText)
 	}
 	space := len(c.space)
-	for _, name := range [...]struct {
+	const spaced = 2 // of these, the first
+	for i, name := range [...]struct {
 		key, text string
 		most      int
 	}{
@@ -197,6 +199,9 @@ func (c *checkReader) holds(m *chatguard.Message) error {
 	} {
 		if err := journal.CheckName(name.text, name.most); err != nil {
 			return c.fail(name.key, "%s", err)
+		}
+		if space > 0 && i < spaced && strings.HasPrefix(name.text, c.space) {
+			return c.fail(name.key, "begins with %q, which only the dashboard's API puts before it: leave that out", c.space)
 		}
 	}
 	if err := m.Validate(); err != nil {

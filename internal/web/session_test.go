@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"runtime"
 	"strings"
@@ -170,4 +171,22 @@ func TestOwnersSessionsAreBounded(t *testing.T) {
 			t.Errorf("session %d: %v", i, holds)
 		}
 	}
+}
+
+// TestAttempts_RightInParallel: however many use the right token at once from one address, all of them get in.
+func TestAttempts_RightInParallel(t *testing.T) {
+	d := dash(t)
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			for range 200 {
+				r := httptest.NewRequest("GET", "/api/v1/status", nil)
+				if _, isSites, err := d.server.access.ofToken(r, token, d.server.access.bearers); !isSites || err != nil {
+					t.Errorf("refused: %v", err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }

@@ -15,7 +15,7 @@ import (
 // TestHealth: Helix isn't said to answer before it has, and its last failure is known until it answers again.
 func TestHealth(t *testing.T) {
 	srv := startTwitch(t, "room")
-	h, _ := newHelix(t, srv)
+	h, naps := newHelix(t, srv)
 	ask := func(faults ...faketwitch.Fault) Health {
 		srv.FailNext(faults...)
 		h.DeleteMessage(t.Context(), Room{srv.UserID("room"), srv.BotID()}, "gone")
@@ -32,6 +32,17 @@ func TestHealth(t *testing.T) {
 	}
 	if got := ask(); got != (Health{Answered: true}) {
 		t.Errorf("after an answer: %+v", got)
+	}
+	busy := budgetEmpty(naps.now(), naps.now().Add(time.Second), "300") // one channel's
+	if got := ask(busy, busy, busy, busy, busy); got != (Health{Answered: true}) {
+		t.Errorf("after refusals about one channel: %+v", got)
+	}
+	ask(status(500, 500, 500, 500, 503)...)
+	if err := naps.sleep(t.Context(), failureTime+1); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.Health(); got != (Health{Answered: true}) {
+		t.Errorf("a minute after errors: %+v", got)
 	}
 }
 

@@ -70,7 +70,7 @@ func (h *Helix) try(ctx context.Context, r request, try int) (a answer, sentWith
 	a, err = h.send(ctx, r, token)
 	trouble = r.trouble(a, err)
 	if ctx.Err() == nil { // otherwise we were too impatient
-		h.health.note(a, err)
+		h.health.note(a, err, trouble, h.now())
 	}
 	if err == nil {
 		trouble = cmp.Or(trouble, h.heed(ctx, a, try))
