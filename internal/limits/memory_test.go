@@ -109,7 +109,7 @@ func TestMemory_WiderRows(t *testing.T) {
 	}
 }
 
-// TestMemory_Restored: a store gives back no more users than there is memory for.
+// TestMemory_Restored: a store gives back no more users than there is memory for, but the first of each shard, which finds nobody there who could go.
 func TestMemory_Restored(t *testing.T) {
 	set := compileSets(t, Strikes{}, bucket(3, 1000*time.Hour))[PerUser]
 	full, small := NewTable(set, 1<<40), NewTable(set, set.memoryFor(5000))
@@ -121,7 +121,7 @@ func TestMemory_Restored(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if small.Users() != 5000 {
-		t.Errorf("%d users are given back, want 5000", small.Users())
+	if n := small.Users(); n < 5000 || n > 5000+shardCount {
+		t.Errorf("%d users are given back, want 5000", n)
 	}
 }
