@@ -16,7 +16,7 @@ const (
 // clock where the two differ. So a wall clock that is set back by some seconds never makes messages that were sent one after the other look
 // simultaneous. Make one with newClock. It is safe for concurrent use, and reading it takes no lock.
 type clock struct {
-	read       func() (wall time.Time, elapsed time.Duration) // elapsed since the start, by the monotonic clock
+	read       func() (wall, elapsed time.Duration) // since the start, by the wall clock and by the monotonic clock
 	start      time.Time
 	drawn      atomic.Pointer[drawing]
 	jumpedBack func(to time.Time) // told in the goroutine that reads the clock first after a jump back; nil tells nobody
@@ -31,13 +31,14 @@ type drawing struct {
 // newClock returns a clock that reads this machine's.
 func newClock() *clock {
 	start := time.Now()
-	return startClock(start, func() (time.Time, time.Duration) {
+	wall := start.UnixNano()
+	return startClock(start, func() (time.Duration, time.Duration) {
 		now := time.Now()
-		return now, now.Sub(start)
+		return time.Duration(now.UnixNano() - wall), now.Sub(start)
 	})
 }
 
-func startClock(start time.Time, read func() (time.Time, time.Duration)) *clock {
+func startClock(start time.Time, read func() (wall, elapsed time.Duration)) *clock {
 	c := &clock{read: read, start: start.Round(0)}
 	c.drawn.Store(&drawing{})
 	return c
@@ -47,7 +48,7 @@ func startClock(start time.Time, read func() (time.Time, time.Duration)) *clock 
 func (c *clock) now() time.Time {
 	wall, elapsed := c.read()
 	d := c.drawn.Load()
-	ahead := wall.Round(0).Sub(c.start) - elapsed // how far the wall clock has left the monotonic clock
+	ahead := wall - elapsed // how far the wall clock has left the monotonic clock
 	if off := ahead - d.to; off > clockTolerance || off < -clockTolerance {
 		next := &drawing{from: d.at(elapsed), to: ahead, since: elapsed}
 		jump := next.to - next.from

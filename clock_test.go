@@ -11,7 +11,7 @@ func TestClock_Steps(t *testing.T) {
 	for _, step := range []time.Duration{0, 500 * time.Microsecond, time.Second, 20 * time.Second, time.Minute, 61 * time.Second, 2 * time.Hour, 48 * time.Hour} {
 		for _, step := range []time.Duration{step, -step} {
 			var elapsed, ahead time.Duration
-			c := startClock(start, func() (time.Time, time.Duration) { return start.Add(elapsed + ahead), elapsed })
+			c := startClock(start, func() (wall, since time.Duration) { return elapsed + ahead, elapsed })
 			if got := c.now(); !got.Equal(start) {
 				t.Fatalf("step %v: starts at %v", step, got)
 			}
@@ -43,7 +43,7 @@ func TestClock_Steps(t *testing.T) {
 func TestClock_ThereAndBack(t *testing.T) {
 	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	var elapsed, ahead time.Duration
-	c := startClock(start, func() (time.Time, time.Duration) { return start.Add(elapsed + ahead), elapsed })
+	c := startClock(start, func() (wall, since time.Duration) { return elapsed + ahead, elapsed })
 	for _, s := range []struct{ at, ahead, want time.Duration }{
 		{at: 0, ahead: 0, want: 0},
 		{at: 10 * time.Second, ahead: -20 * time.Second, want: 10 * time.Second},
@@ -67,7 +67,7 @@ func TestGuard_CalmUserUnderClockSteps(t *testing.T) {
 	for _, step := range []time.Duration{20 * time.Second, 50 * time.Second, 61 * time.Second, 2 * time.Hour, 48 * time.Hour} {
 		for _, step := range []time.Duration{step, -step} {
 			var elapsed, ahead time.Duration
-			c := startClock(start, func() (time.Time, time.Duration) { return start.Add(elapsed + ahead), elapsed })
+			c := startClock(start, func() (wall, since time.Duration) { return elapsed + ahead, elapsed })
 			g := enforced(t, nil, &Options{Now: c.now})
 			c.jumpedBack = g.Rewind // as New does for a clock of its own
 			throttled := map[string]int{}
