@@ -1,0 +1,67 @@
+// Package atomicfile replaces whole files. A reader sees either all of the old contents or all of
+// the new, even after a crash. If the disk is full, only the change is lost.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Suffix ends the name of a new file until the file is complete. A crash may leave such a file.
+const Suffix = ".new"
+
+// Write makes data the contents of the file at path, which need not exist. A symbolic link is kept:
+// its target is replaced. Only the owner can read the new file (mode 0600), unless prepare changes
+// that; nil prepares nothing. When Write returns nil, data is on the disk.
+func Write(path string, data []byte, prepare func(*os.File) error) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	folder := filepath.Dir(path)
+	draft, err := os.CreateTemp(folder, filepath.Base(path)+".*"+Suffix)
+	if err != nil {
+		return fmt.Errorf("no new file can be created in its folder: %w", err)
+	}
+	_, err = draft.Write(data)
+	if err == nil && prepare != nil {
+		err = prepare(draft)
+	}
+	if err = errors.Join(err, draft.Sync(), draft.Close()); err == nil {
+		err = os.Rename(draft.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(draft.Name()))
+	}
+	return SyncFolder(folder)
+}
+
+// Rewrite is like Write for an existing file, and keeps its owner and mode. If it can't keep them,
+// or if this process may not write to the file, it returns an error and leaves the file unchanged.
+func Rewrite(path string, data []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return Write(path, data, func(draft *os.File) error {
+		return errors.Join(GiveTo(draft, info), draft.Chmod(info.Mode().Perm()))
+	})
+}
+
+// SyncFolder makes a rename in a folder durable.
+func SyncFolder(name string) error {
+	if runtime.GOOS == "windows" {
+		return nil // no sync of folders here; renames are journaled
+	}
+	folder, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
