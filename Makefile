@@ -1,35 +1,77 @@
-.PHONY: build test check bench bench-limits demo screenshots clock-steps
+.PHONY: build quick test race race-limits browser plain test-bench test-wschat test-long check check-web bench bench-limits demo screenshots clock-steps
 
 # The binary, for this machine.
 build:
 	CGO_ENABLED=0 go build -trimpath -o chatguard ./cmd/chatguard
 
-# The race detector looks at everything but SQLite, which is one C program in Go's clothes, with one thread to a connection: watched over, it is
-# five times as slow, and so are most tests.
-# What one goroutine works out about time zones (//go:build !race) runs without it, by itself: watched over, it takes five times as long.
-RACE := -race -gcflags=modernc.org/...=-race=false
+# Run this on every save: no browser, no race detector, fewer random cases (-short). The packages
+# that take longest start first.
+quick:
+	go test -short -parallel 8 $(FIRST) ./...
+	go -C bench test -short ./...
+	go -C examples/wschat test -short ./...
+	cd web && npm test --silent
 
-# Everything that must hold, with the race detector on. Installs what the tests need where it can.
+# All checks and tests. Installs what the tests need if it can. Three jobs at a time; if one fails,
+# the others still run.
 test: check
 	sh scripts/prepare.sh
-	go test $(RACE) -timeout 14m ./...
-	go test ./internal/limits
-	go -C bench test ./...
-	go -C examples/wschat test ./... # without the race detector: it gives up at 8,128 goroutines, and a chat of 10,000 has more
+	@$(MAKE) --no-print-directory --keep-going --jobs=3 race browser plain race-limits check-web test-bench test-wschat
 
-# What needs no running: format, vet, module files.
+# These packages take longest.
+FIRST := ./cmd/chatguard ./internal/app ./internal/persist ./internal/web
+
+# The race detector leaves SQLite out. SQLite is C translated to Go, uses one thread for each
+# connection, and takes five times as long with the race detector.
+RACE := -race -gcflags=modernc.org/...=-race=false
+
+# Tests of everything concurrent, with the race detector.
+race:
+	go test $(RACE) -parallel 8 -timeout 15m $(FIRST) $$(sh scripts/packages.sh concurrent | grep -v '/internal/limits$$')
+
+# The random sequences of internal/limits use one goroutine. Fewer of them run with the race
+# detector; plain runs all of them.
+race-limits:
+	go test $(RACE) -short -timeout 15m ./internal/limits
+
+# Tests that open a browser window.
+browser:
+	sh scripts/browser.sh . examples/wschat
+
+# Tests of packages that start no goroutine, in which the race detector finds nothing.
+plain:
+	go test ./internal/limits $$(sh scripts/packages.sh sequential)
+
+test-bench:
+	go -C bench test ./...
+
+# Without the race detector: it gives up at 8,128 goroutines, and a chat of 10,000 has more.
+test-wschat:
+	go -C examples/wschat test ./...
+
+# Many kills, storms and random sequences, and each fuzz target for a minute. It takes hours.
+test-long:
+	sh scripts/test-long.sh
+
+# Static checks: format, vet, module files. Tests that open a browser window have the build
+# constraint "browser".
 check:
 	@unformatted=$$(gofmt -l .) && { [ -z "$$unformatted" ] || { echo "not formatted (gofmt -w): $$unformatted"; exit 1; }; }
 	go vet ./...
+	go vet -tags browser,clocksteps ./...
 	go mod tidy -diff
 	go -C bench vet ./...
 	go -C bench mod tidy -diff
-	go -C examples/wschat vet ./...
+	go -C examples/wschat vet -tags browser ./...
 	go -C examples/wschat mod tidy -diff
+
+# The dashboard's modules: their types, and the tests that need no browser.
+check-web:
+	cd web && npm run --silent check && npm test --silent
 
 # Every figure that the documentation names.
 bench:
-	go test -run '^$$' -bench . -benchmem ./...
+	go test -tags browser -run '^$$' -bench . -benchmem ./...
 	go -C examples/wschat test -run '^$$' -bench . -benchtime 1x .
 
 # Decisions beside other limiters, for a million users.
@@ -42,8 +84,9 @@ demo:
 # The pictures in docs/, taken from the demo in Chromium.
 screenshots:
 	sh scripts/prepare.sh
-	go test -count 1 -run TestTheDemoFillsTheDashboard ./cmd/chatguard -screenshots $(CURDIR)/docs
+	go test -tags browser -count 1 -run TestTheDemoFillsTheDashboard ./cmd/chatguard -screenshots $(CURDIR)/docs
 
-# Sets the wall clock of a running chatguard, and stops it for a while; ten minutes. STALLS='-stalls 75s,5m,30m' stops it for longer.
+# Changes the wall clock of a running chatguard, and stops the process for a while. It takes ten
+# minutes. STALLS='-stalls 75s,5m,30m' stops it for longer.
 clock-steps:
 	go test -tags clocksteps -count 1 -timeout 90m -v -run 'TestClockSteps|TestStalls' ./cmd/chatguard $(STALLS)

@@ -8,16 +8,17 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// What is wrong with a change of one user.
+// Errors of the methods that change a single user.
 var (
 	ErrNoLimit      = errors.New("there is no such limit")
-	ErrGrant        = errors.New("a grant is of 1 to 2147483647 messages")
+	ErrGrant        = errors.New("a grant must be between 1 and 2147483647 messages")
 	ErrNotThrottled = errors.New("the message wasn't throttled: there is nothing to pardon")
 	ErrPardonStale  = errors.New("the user's strikes or limits have changed since the pardon: it can't be undone any more")
 )
 
-// user returns the table that holds a user, and the time in its unit. An empty channel ID means the limits per user everywhere, an empty
-// user ID those that everyone in the channel shares.
+// user returns the table that holds a user, and the time in the table's unit. An empty channel ID
+// selects the limits per user everywhere. An empty user ID selects the limits that everyone in the
+// channel shares.
 func (g *Guard) user(channelID, userID string, at time.Time) (*limits.Table, int64, error) {
 	if len(channelID) > maxID || len(userID) > maxID {
 		return nil, 0, ErrLongID
@@ -33,7 +34,7 @@ func (g *Guard) user(channelID, userID string, at time.Time) (*limits.Table, int
 	return table, ns, nil
 }
 
-// tableOf returns the table of a user, nil where the policy has no limits of that scope.
+// tableOf returns the table of a user, or nil if the policy has no limits of that scope.
 func (g *Guard) tableOf(channelID, userID string) *limits.Table {
 	if channelID == "" {
 		return g.everywhere.Load()
@@ -41,10 +42,12 @@ func (g *Guard) tableOf(channelID, userID string) *limits.Table {
 	return g.channels.get(channelID, g).tableOf(userID)
 }
 
-// Grant gives a user n extra messages in one limit, as of the moment at; an empty limit means the first that counts by days. They are drawn
-// when the regular allowance doesn't fit a message, and lapse at the time returned: the end of the limit's window, else of the user's day,
-// else after 24 hours. An empty channel ID means the limits per user everywhere, an empty user ID those that everyone in the channel shares.
-// The errors are ErrNoLimit, ErrGrant, ErrLongID and ErrTime.
+// Grant gives a user n extra messages in one limit at the time at. An empty limit selects the first
+// limit that counts by days. The extra messages are used when the regular allowance can't cover a
+// message. They expire at the returned time: the end of the limit's window, otherwise the end of
+// the user's day, otherwise 24 hours later. An empty channel ID selects the limits per user
+// everywhere. An empty user ID selects the limits that everyone in the channel shares. The errors
+// are ErrNoLimit, ErrGrant, ErrLongID and ErrTime.
 func (g *Guard) Grant(channelID, userID, limit string, n int, at time.Time) (until time.Time, err error) {
 	table, ns, err := g.user(channelID, userID, at)
 	if err != nil {
@@ -60,9 +63,11 @@ func (g *Guard) Grant(channelID, userID, limit string, n int, at time.Time) (unt
 	return timeOf(lapse), nil
 }
 
-// Refund gives back what still counts now of n messages that a user spent at that time, in all limits of the channel, and never makes the
-// allowance larger than a new user's. A bucket doesn't remember who owes what: where the user has spent since, it is taken to have been whole
-// before, so that nothing is given back that has come back by itself. Empty IDs mean what they mean to Grant.
+// Refund returns those of n messages spent at spentAt that still count at now, in all limits of the
+// channel. It never makes the allowance larger than a new user's. A bucket doesn't record
+// individual messages. If the user has spent since, Refund assumes that the bucket was full before,
+// so it never returns tokens that have already been refilled. Empty IDs have the same meaning as
+// for Grant.
 func (g *Guard) Refund(channelID, userID string, spentAt time.Time, n int, now time.Time) error {
 	table, ns, err := g.user(channelID, userID, now)
 	if err != nil {
@@ -79,8 +84,8 @@ func (g *Guard) Refund(channelID, userID string, spentAt time.Time, n int, now t
 	return nil
 }
 
-// Reset makes a user like one never seen in the channel: nothing is spent, no strike counts, no grant is left. The user's override stays.
-// Empty IDs mean what they mean to Grant.
+// Reset returns a user to the state of one never seen in the channel: no usage, no strikes and no
+// grants. The user's override stays. Empty IDs have the same meaning as for Grant.
 func (g *Guard) Reset(channelID, userID string, now time.Time) error {
 	table, ns, err := g.user(channelID, userID, now)
 	if err != nil {

@@ -17,10 +17,12 @@ import (
 
 var updateAPI = flag.Bool("update-api", false, "write testdata/api.txt anew")
 
-// public are the packages whose exported names are promised: see docs/embedding.md.
+// public lists the packages whose exported names are covered by the compatibility promise: see
+// docs/embedding.md.
 var public = []string{".", "sqlitestore", "dashboard"}
 
-// TestAPI holds the promise: what testdata/api.txt lists stays as it is. What is new is added with -update-api.
+// TestAPI checks the compatibility promise: the names in testdata/api.txt must not change. Run with
+// -update-api to add new names.
 func TestAPI(t *testing.T) {
 	var now []string
 	for _, dir := range public {
@@ -49,8 +51,8 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// TestTheDocumentationNamesWhatThereIs holds the pages that show code against the list.
-func TestTheDocumentationNamesWhatThereIs(t *testing.T) {
+// TestAPI_DocumentationMatches compares the pages that show code with the list.
+func TestAPI_DocumentationMatches(t *testing.T) {
 	api, err := os.ReadFile(filepath.Join("testdata", "api.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +76,7 @@ func TestTheDocumentationNamesWhatThereIs(t *testing.T) {
 	}
 }
 
-// exported returns a line for each exported name of a package, field and method.
+// exported returns one line for each exported name, field and method of a package.
 func exported(t *testing.T, dir string) (lines []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -97,7 +99,7 @@ func exported(t *testing.T, dir string) (lines []string) {
 		}
 	}
 	slices.Sort(lines)
-	return slices.Compact(lines) // systems can have files of their own
+	return slices.Compact(lines) // a system may have its own files
 }
 
 func declared(decl ast.Decl) (lines []string) {
@@ -124,7 +126,7 @@ func declared(decl ast.Decl) (lines []string) {
 	return lines
 }
 
-// unnamed leaves only the types of parameters: their names are no promise.
+// unnamed keeps only the types of parameters. Their names are not part of the API promise.
 func unnamed(list *ast.FieldList) *ast.FieldList {
 	if list == nil {
 		return nil
@@ -173,7 +175,8 @@ func fieldsOf(e ast.Expr) *ast.FieldList {
 	return nil
 }
 
-// valueLines leave the values of variables out: an error's text is no promise. A constant that goes on counting is told by its place.
+// valueLines leaves out the values of variables, because an error's text is not part of the API
+// promise. A constant without a value of its own is identified by its position.
 func valueLines(kind token.Token, s *ast.ValueSpec, place int) (lines []string) {
 	for i, n := range s.Names {
 		line := kind.String() + " " + n.Name

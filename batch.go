@@ -6,13 +6,13 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// batchSize is how many messages are judged together.
+// batchSize is the maximum number of messages judged together.
 const batchSize = 16
 
-// batch gathers messages of a channel that follow one another, and judges them together.
+// batch collects consecutive messages of one channel and judges them together.
 type batch struct {
 	guard    *Guard
-	now      time.Time // the clock, once it was asked
+	now      time.Time // the clock's time; zero until it is read
 	channel  *channel
 	cases    [batchSize]limits.Case
 	messages [batchSize]*Message
@@ -21,7 +21,8 @@ type batch struct {
 	errs     []error
 }
 
-// add takes a message in, or says why it can't be judged: then its verdict is the zero one.
+// add adds a message to the batch. If the message can't be judged, add returns the reason and
+// leaves the verdict zero.
 func (b *batch) add(m *Message, v *Verdict) error {
 	*v = Verdict{}
 	if b.count == batchSize || b.count > 0 && m.ChannelID != b.messages[0].ChannelID {
@@ -50,7 +51,7 @@ func (b *batch) add(m *Message, v *Verdict) error {
 	return nil
 }
 
-// judge decides on what was gathered.
+// judge judges the collected messages.
 func (b *batch) judge() {
 	if b.count == 0 {
 		return

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// BenchmarkCheck decides on messages of one user, whose row is in the processor's cache: what a decision costs without the memory. How that
-// compares with other limiters, for a million users, is measured in bench/.
+// BenchmarkCheck judges messages of one user, whose row is in the processor's cache. It shows the
+// cost of a decision without memory access. bench/ compares it with other limiters for a million
+// users.
 func BenchmarkCheck(b *testing.B) {
 	ctx := context.Background()
 	for _, test := range []struct {
@@ -43,7 +44,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkCheckAll decides on 16 messages of nine users; an operation is one of them.
+// BenchmarkCheckAll judges 16 messages of nine users; an operation is one message.
 func BenchmarkCheckAll(b *testing.B) {
 	for _, test := range []struct {
 		name string
@@ -68,10 +69,10 @@ func BenchmarkCheckAll(b *testing.B) {
 	}
 }
 
-// manyUsers is how many users a store has kept.
+// manyUsers is the number of users in the store.
 const manyUsers = 1_000_000
 
-// storedRows returns a daily window of each of so many users, in a store's order and one behind the other in memory.
+// storedRows returns a daily window for each user, in a store's order and contiguous in memory.
 func storedRows(b *testing.B, users int) []StateRow {
 	g := enforced(b, func(p *Policy) { p.Limits = p.Limits[1:] }, nil)
 	for i := range users {
@@ -85,7 +86,7 @@ func storedRows(b *testing.B, users int) []StateRow {
 	return rows
 }
 
-// BenchmarkRestore takes back a row each of a million users; an operation is one of them.
+// BenchmarkRestore restores one row for each of a million users; an operation is one row.
 func BenchmarkRestore(b *testing.B) {
 	rows := storedRows(b, manyUsers)
 	b.ReportAllocs()
@@ -101,7 +102,7 @@ func BenchmarkRestore(b *testing.B) {
 	}
 }
 
-// BenchmarkForgotten asks of a row each of a million users; an operation is one of them.
+// BenchmarkForgotten checks one row for each of a million users; an operation is one row.
 func BenchmarkForgotten(b *testing.B) {
 	for name, limits := range map[string]func(*Policy){"limit": nil, "removed limit": func(p *Policy) { p.Limits = p.Limits[:1] }} {
 		b.Run(name, func(b *testing.B) {
@@ -118,7 +119,7 @@ func BenchmarkForgotten(b *testing.B) {
 	}
 }
 
-// BenchmarkVerdictJSON writes a throttled verdict, as a chat server that asks over HTTP gets it.
+// BenchmarkVerdictJSON encodes a throttled verdict, as returned to a chat server over HTTP.
 func BenchmarkVerdictJSON(b *testing.B) {
 	g := enforced(b, nil, nil)
 	for range 3 {
@@ -141,7 +142,8 @@ func BenchmarkHeaders(b *testing.B) {
 	}
 }
 
-// BenchmarkRooms measures the heap that small rooms take: each by itself, and for each of 100 users in it.
+// BenchmarkRooms measures the heap that small rooms take: per room, and per user with 100 users in
+// it.
 func BenchmarkRooms(b *testing.B) {
 	const rooms, users = 1000, 100
 	for b.Loop() {
@@ -163,7 +165,7 @@ func BenchmarkRooms(b *testing.B) {
 	}
 }
 
-// heap is how many bytes are in use.
+// heap returns the number of bytes in use.
 func heap() int64 {
 	runtime.GC()
 	var stats runtime.MemStats

@@ -8,15 +8,19 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// channel is what the Guard knows of a channel.
+// channel is the Guard's state of one channel.
 type channel struct {
-	id      string
-	policy  atomic.Pointer[compiled]     // in force: what is stated, with the overlay
-	stated  atomic.Pointer[compiled]     // what SetPolicy was given
-	table   *limits.Table                // of its users
-	shared  atomic.Pointer[limits.Table] // of limits that everyone shares: one row; nil without any
-	own     bool                         // the policy was made for this channel; under Guard.changing
-	overlay func(Policy) Policy          // laid over what is stated; nil without one; under Guard.changing
+	id     string
+	policy atomic.Pointer[compiled] // in force: the stated policy plus overlay
+	stated atomic.Pointer[compiled] // as given to SetPolicy
+	table  *limits.Table            // rows of its users
+	// shared holds the limits that everyone shares, in one row. It is nil if there are none.
+	shared atomic.Pointer[limits.Table]
+	// own reports whether the policy was set for this channel alone. It is guarded by
+	// Guard.changing.
+	own bool
+	// overlay is applied to the stated policy; nil means none. It is guarded by Guard.changing.
+	overlay func(Policy) Policy
 }
 
 func newChannel(id string, policy *compiled, maxMemory int64) *channel {
@@ -29,10 +33,11 @@ func newChannel(id string, policy *compiled, maxMemory int64) *channel {
 	return c
 }
 
-// oneRow is the memory of a table that has a single row, which it keeps with any.
+// oneRow is the memory limit of a table with a single row, which the table always keeps.
 const oneRow = 1
 
-// tableOf returns the table of a user; an empty ID means everyone together, which is nil without limits of that scope.
+// tableOf returns the table of a user. An empty ID selects the limits that everyone in the channel
+// shares; tableOf returns nil if there are none.
 func (c *channel) tableOf(userID string) *limits.Table {
 	if userID == "" {
 		return c.shared.Load()
@@ -40,7 +45,8 @@ func (c *channel) tableOf(userID string) *limits.Table {
 	return c.table
 }
 
-// change states a policy, and puts it in force in the form it has under the overlay, as of the moment at.
+// change sets the stated policy and puts it in force, with the overlay applied, as of the given
+// time.
 func (c *channel) change(next change, at int64) {
 	c.table.Change(next.inForce.sets[limits.PerUser], at)
 	changeTable(&c.shared, next.inForce.sets[limits.PerChannel], oneRow, at)
@@ -48,7 +54,8 @@ func (c *channel) change(next change, at int64) {
 	c.policy.Store(next.inForce)
 }
 
-// changeTable holds the users of a table to another set. Where the set is nil, the table goes; where there is none, it is made.
+// changeTable changes the limits of a table. It removes the table if set is nil, and creates it if
+// it is missing.
 func changeTable(table *atomic.Pointer[limits.Table], set *limits.Set, maxMemory int64, at int64) {
 	switch {
 	case set == nil:
@@ -60,21 +67,23 @@ func changeTable(table *atomic.Pointer[limits.Table], set *limits.Set, maxMemory
 	}
 }
 
-// channels are all that were seen: a hash table with open addressing. Finding one takes no lock. The zero value is empty.
+// channels holds all channels seen so far in a hash table with open addressing. Finding one takes
+// no lock. The zero value is empty.
 type channels struct {
 	table  atomic.Pointer[channelTable] // nil means none
-	adding sync.Mutex                   // held while one is added
+	adding sync.Mutex                   // held while a channel is added
 	count  int
 }
 
-// channelTable has a power of two of slots, of which at least a half are nil. Slots are only ever filled.
+// channelTable has a power of two of slots, at least half of them nil. Slots are filled but never
+// cleared.
 type channelTable []atomic.Pointer[channel]
 
 const leastChannelSlots = 8
 
 var channelSeed = maphash.MakeSeed()
 
-// find returns a channel that was seen, or nil.
+// find returns a known channel, or nil.
 func (c *channels) find(id string) *channel {
 	if t := c.table.Load(); t != nil {
 		found, _ := t.find(id)
@@ -83,7 +92,7 @@ func (c *channels) find(id string) *channel {
 	return nil
 }
 
-// find returns the channel, or the slot where it belongs.
+// find returns the channel and its slot, or nil and the slot where it belongs.
 func (t channelTable) find(id string) (found *channel, slot int) {
 	mask := len(t) - 1
 	for slot = int(maphash.String(channelSeed, id)) & mask; ; slot = (slot + 1) & mask {
@@ -93,7 +102,8 @@ func (t channelTable) find(id string) (found *channel, slot int) {
 	}
 }
 
-// get returns a channel, which begins with the Guard's policy on first sight; nil where the ID is none.
+// get returns a channel and creates it with the Guard's policy on first sight. It returns nil if
+// the ID is not valid.
 func (c *channels) get(id string, g *Guard) *channel {
 	if found := c.find(id); found != nil || checkID(id, ErrNoChannel) != nil {
 		return found

@@ -5,30 +5,38 @@ import (
 	"time"
 )
 
-// How a clock follows the wall clock.
+// The parameters by which a clock follows the wall clock.
 const (
-	clockSlew      = 20               // it runs faster or slower by one part in so many at most, which is 5 %
-	clockJump      = time.Minute      // a larger difference is taken over at once
-	clockTolerance = time.Millisecond // a smaller one is left alone
+	// clockSlew limits the correction: the clock runs at most one part in clockSlew, which is 5 %,
+	// faster or slower.
+	clockSlew      = 20
+	clockJump      = time.Minute      // larger differences are applied at once
+	clockTolerance = time.Millisecond // smaller differences are ignored
 )
 
-// clock is the wall clock without its steps: it starts with the wall clock, counts on with the monotonic clock, and is drawn slowly towards the wall
-// clock where the two differ. So a wall clock that is set back by some seconds never makes messages that were sent one after the other look
-// simultaneous. Make one with newClock. It is safe for concurrent use, and reading it takes no lock.
+// clock follows the wall clock but smooths out its steps. It starts at the wall clock's time and
+// advances with the monotonic clock. If the wall clock differs, it moves slowly towards the wall
+// clock. So if the wall clock is set back by some seconds, messages sent one after another never
+// look simultaneous. Create one with newClock. It is safe for concurrent use, and reading it takes
+// no lock.
 type clock struct {
-	read       func() (wall, elapsed time.Duration) // since the start, by the wall clock and by the monotonic clock
-	start      time.Time
-	drawn      atomic.Pointer[drawing]
-	jumpedBack func(to time.Time) // told in the goroutine that reads the clock first after a jump back; nil tells nobody
+	// read returns the time since the start, by the wall clock and by the monotonic clock.
+	read  func() (wall, elapsed time.Duration)
+	start time.Time
+	drawn atomic.Pointer[drawing]
+	// jumpedBack is called after a jump back, in the goroutine whose reading detects the jump. It
+	// may be nil.
+	jumpedBack func(to time.Time)
 }
 
-// drawing is how a clock changes its distance from the monotonic clock: from one to another, beginning at a time.
+// drawing describes how a clock's offset from the monotonic clock changes: from one value to
+// another, beginning at the time since.
 type drawing struct {
 	from, to time.Duration
 	since    time.Duration // elapsed since the clock's start
 }
 
-// newClock returns a clock that reads this machine's.
+// newClock returns a clock that reads this machine's clocks.
 func newClock() *clock {
 	start := time.Now()
 	wall := start.UnixNano()
@@ -48,14 +56,14 @@ func startClock(start time.Time, read func() (wall, elapsed time.Duration)) *clo
 func (c *clock) now() time.Time {
 	wall, elapsed := c.read()
 	d := c.drawn.Load()
-	ahead := wall - elapsed // how far the wall clock has left the monotonic clock
+	ahead := wall - elapsed // wall clock's lead over the monotonic clock
 	if off := ahead - d.to; off > clockTolerance || off < -clockTolerance {
 		next := &drawing{from: d.at(elapsed), to: ahead, since: elapsed}
 		jump := next.to - next.from
 		if jump.Abs() > clockJump {
 			next.from = next.to
 		}
-		first := c.drawn.CompareAndSwap(d, next) // another goroutine that was first has seen the same
+		first := c.drawn.CompareAndSwap(d, next) // if false, another goroutine has corrected it
 		d = next
 		if first && jump < -clockJump && c.jumpedBack != nil {
 			c.jumpedBack(c.start.Add(elapsed + next.to))
@@ -64,7 +72,7 @@ func (c *clock) now() time.Time {
 	return c.start.Add(elapsed + d.at(elapsed))
 }
 
-// at is the distance from the monotonic clock at a time.
+// at returns the offset from the monotonic clock when elapsed has passed since the clock's start.
 func (d *drawing) at(elapsed time.Duration) time.Duration {
 	if d.from == d.to {
 		return d.to

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestClock_Steps: steps of the wall clock of up to a minute are followed slowly and never backwards, larger ones at once.
+// The clock follows steps of the wall clock of up to a minute slowly and never backwards, and
+// larger ones at once.
 func TestClock_Steps(t *testing.T) {
 	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	for _, step := range []time.Duration{0, 500 * time.Microsecond, time.Second, 20 * time.Second, time.Minute, 61 * time.Second, 2 * time.Hour, 48 * time.Hour} {
@@ -39,7 +40,7 @@ func TestClock_Steps(t *testing.T) {
 	}
 }
 
-// TestClock_ThereAndBack: a step that is taken back while it is followed leaves nothing behind.
+// A step that is undone while the clock follows it has no effect afterwards.
 func TestClock_ThereAndBack(t *testing.T) {
 	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	var elapsed, ahead time.Duration
@@ -61,7 +62,7 @@ func TestClock_ThereAndBack(t *testing.T) {
 	}
 }
 
-// TestGuard_CalmUserUnderClockSteps: a user who keeps to the limit is never throttled, whatever the wall clock does, and one who doesn't is.
+// A user within the limit is never throttled, whatever the wall clock does. A user beyond it is.
 func TestGuard_CalmUserUnderClockSteps(t *testing.T) {
 	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	for _, step := range []time.Duration{20 * time.Second, 50 * time.Second, 61 * time.Second, 2 * time.Hour, 48 * time.Hour} {
@@ -69,9 +70,9 @@ func TestGuard_CalmUserUnderClockSteps(t *testing.T) {
 			var elapsed, ahead time.Duration
 			c := startClock(start, func() (wall, since time.Duration) { return elapsed + ahead, elapsed })
 			g := enforced(t, nil, &Options{Now: c.now})
-			c.jumpedBack = g.Rewind // as New does for a clock of its own
+			c.jumpedBack = g.Rewind // as New does for its own clock
 			throttled := map[string]int{}
-			for i := range 240 { // half seconds; the clock steps there and back
+			for i := range 240 { // half seconds; the clock steps twice
 				elapsed, ahead = time.Duration(i)*time.Second/2, 0
 				if i >= 60 && i < 140 {
 					ahead = step

@@ -8,19 +8,20 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// compiled is a policy in the form that decisions want. Decisions don't change it.
+// compiled is a policy in the form used for decisions. Decisions don't modify it.
 type compiled struct {
 	policy Policy
 	exempt Roles
 	sets   limits.Sets
-	places map[string]int // of limits per user everywhere, in this policy's order
-	quotas sync.Map       // what users are held to, by their Roles; made when it is asked for
+	places map[string]int // indexes of limits per user everywhere
+	quotas sync.Map       // limits that apply by Roles; filled lazily
 }
 
-// compile checks a policy. The error names what is wrong with it, and the limit.
+// compile checks and compiles a policy. The error names the problem and the limit.
 func compile(p Policy) (*compiled, error) { return compileHeld(p, false) }
 
-// compileHeld is compile for a policy that may be held: it would enforce, and only observes for a while.
+// compileHeld does the same as compile for a policy that may be held: such a policy would enforce
+// but only observes for now.
 func compileHeld(p Policy, held bool) (*compiled, error) {
 	c := &compiled{policy: p.Clone()}
 	if p.Mode > Enforce {
@@ -109,14 +110,15 @@ func (p Penalty) validate() error {
 	case p.Action > Drop:
 		return fmt.Errorf("unknown action %d", uint8(p.Action))
 	case p.UntilRefill && (p.Action != Timeout || p.Duration != 0), p.Duration != 0 && p.Action != Timeout:
-		return fmt.Errorf("%s: only a timeout has a length, and only one", p.Action)
+		return fmt.Errorf("%s: only a timeout has a duration, and only one", p.Action)
 	case p.Action == Timeout && !p.UntilRefill:
 		return checkTimeout(p.Duration, shortDuration(p.Duration))
 	}
 	return nil
 }
 
-// checkTimeout refuses a length that no timeout can have, by the text that it was given as.
+// checkTimeout returns an error if a timeout can't have this duration; text is the duration as
+// configured.
 func checkTimeout(length time.Duration, text string) error {
 	if length < MinTimeout || length > MaxTimeout || length%time.Second != 0 {
 		return fmt.Errorf("a timeout of %s: want whole seconds from 1s to 14d, or refill", text)

@@ -9,25 +9,28 @@ import (
 	"time"
 )
 
-// connectorsMemory is how many bytes users, and addresses, take who are remembered for how often they connect: enough for 100,000 addresses.
+// connectorsMemory is the number of bytes for recording how often users and addresses connect:
+// enough for 100,000 addresses.
 const connectorsMemory = 16 << 20
 
-// gate limits connections by whose they are: how often they are made, and how many are open at once. Those of an empty ID it lets through.
+// gate limits the connections of each user or address: how often they are opened, and how many are
+// open at once. It doesn't limit connections with an empty ID.
 type gate struct {
 	connects *Guard
-	most     int // open at once; negative means any number
+	most     int // maximum open at once; negative: unlimited
 
 	mu   sync.Mutex
-	open map[string]int // of those who have any
+	open map[string]int // open connections by ID
 }
 
-// newGate returns a gate that lets at most so many be open at once. Its limit is from the field of that name.
+// newGate returns a gate that allows at most the number most of open connections at once. field is
+// the name of the field that contains the limit.
 func newGate(field string, limit, otherwise Limit, most int, now func() time.Time) (*gate, error) {
 	if reflect.ValueOf(limit).IsZero() {
 		limit = otherwise
 	}
 	if limit.Algorithm == LeakyBucket {
-		return nil, fmt.Errorf("MiddlewareOptions.%s: a leaky-bucket delays, and connections aren't held: take a token-bucket", field)
+		return nil, fmt.Errorf("MiddlewareOptions.%s: a leaky-bucket would delay connections, which isn't possible: use a token-bucket", field)
 	}
 	limit.Name = cmp.Or(limit.Name, otherwise.Name)
 	connects, err := New(Policy{Mode: Enforce, Limits: []Limit{limit}}, &Options{Now: now, MaxMemory: connectorsMemory})
@@ -37,10 +40,11 @@ func newGate(field string, limit, otherwise Limit, most int, now func() time.Tim
 	return &gate{connects: connects, most: most, open: map[string]int{}}, nil
 }
 
-// blockFactor is how many times as much as an address the addresses of an IPv6 /48 have together.
+// blockFactor is the ratio of the limit for an IPv6 /48 to the limit for one address.
 const blockFactor = 8
 
-// forBlock is an address's limit for a block of them; the zero Limit stays zero.
+// forBlock returns the limit for a block of addresses, given the limit for one address. The zero
+// Limit stays zero.
 func forBlock(limit Limit) Limit {
 	limit.Burst *= blockFactor
 	if limit.Refill > 0 {
@@ -48,13 +52,13 @@ func forBlock(limit Limit) Limit {
 	}
 	limit.Messages *= blockFactor
 	if limit.Algorithm == SlidingLog {
-		limit.Messages = min(limit.Messages, 1024) // as many as there may be
+		limit.Messages = min(limit.Messages, 1024) // the maximum allowed
 	}
-	limit.Roles = nil // an address has none
+	limit.Roles = nil // an address has no roles
 	return limit
 }
 
-// connect spends one connect of a user's, or returns a *ThrottledError.
+// connect spends one connection attempt of a user, or returns a *ThrottledError.
 func (g *gate) connect(ctx context.Context, user User) error {
 	if user.ID == "" {
 		return nil
@@ -66,7 +70,7 @@ func (g *gate) connect(ctx context.Context, user User) error {
 	return err
 }
 
-// enter counts a connection as open, and reports false where too many are.
+// enter counts a connection as open, or returns false if too many are open.
 func (g *gate) enter(id string) bool {
 	if id == "" {
 		return true

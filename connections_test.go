@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestAGateForgetsWhoHasLeft(t *testing.T) {
+func TestGate_ForgetsClosedConnections(t *testing.T) {
 	g, err := newGate("Connects", Limit{}, connectsOfUser, 2, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -26,12 +26,12 @@ func TestAGateForgetsWhoHasLeft(t *testing.T) {
 	}
 }
 
-func TestAGateIsBounded(t *testing.T) {
+func TestGate_Bounded(t *testing.T) {
 	g, err := newGate("Connects", Limit{}, connectsOfUser, 2, nil)
 	if err != nil || g.connects.maxMemory != connectorsMemory {
 		t.Errorf("%v: whoever invents users fills the memory", err)
 	}
-	const refusal = "MiddlewareOptions.Connects: a leaky-bucket delays, and connections aren't held: take a token-bucket"
+	const refusal = "MiddlewareOptions.Connects: a leaky-bucket would delay connections, which isn't possible: use a token-bucket"
 	if _, err := newGate("Connects", Limit{Algorithm: LeakyBucket, Every: time.Second}, connectsOfUser, 2, nil); err == nil || err.Error() != refusal {
 		t.Errorf("a leaky-bucket: %v", err)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// places are the rows that a message draws on beside its author's in the channel, in the order in which they are locked. The default policy
-// has none.
+// places returns the rows that a message uses in addition to its author's row in the channel, in
+// the order in which they are locked. With the default policy there are none.
 func (c *channel) places(g *Guard, userID string, room *[2]limits.Place) []limits.Place {
 	places := room[:0]
 	if everywhere := g.everywhere.Load(); everywhere != nil {
@@ -19,7 +19,8 @@ func (c *channel) places(g *Guard, userID string, room *[2]limits.Place) []limit
 	return places
 }
 
-// request writes down what the limits want to know of a message that was sent at that time, or says why it can't be judged.
+// request fills in q with what the limits need to know about a message sent at the given time. It
+// returns an error if the message can't be judged.
 func (m *Message) request(q *limits.Request, at time.Time, exempt Roles) (err error) {
 	if err := checkID(m.ChannelID, ErrNoChannel); err != nil {
 		return err
@@ -36,16 +37,16 @@ func (m *Message) request(q *limits.Request, at time.Time, exempt Roles) (err er
 	return err
 }
 
-// begin writes down what a verdict, which is the zero one, says of any message.
+// begin fills in the fields common to all verdicts; v must be zero.
 func (v *Verdict) begin(m *Message, at time.Time, degraded bool) {
 	v.At, v.ChannelID, v.UserID, v.Allowed, v.Remaining, v.Degraded = at, m.ChannelID, m.User.ID, true, -1, degraded
 	v.atNow = m.SentAt.IsZero()
 }
 
-// decide writes down what the limits have decided on a message of that time.
+// decide fills in the limits' decision about a message judged at the given time.
 func (v *Verdict) decide(d *limits.Decision, at int64) {
 	if v.Exempt = d.Exempt; d.Limit == nil {
-		return // or a policy without limits
+		return // exempt, or no limits
 	}
 	v.Tightest, v.Remaining, v.ResetAt = d.Limit.Name(), int(d.Remaining), time.Unix(0, d.ResetAt)
 	if d.Allowed && d.LeaveAt > at && v.policy(d).Mode == Enforce {
@@ -58,7 +59,7 @@ func (v *Verdict) decide(d *limits.Decision, at int64) {
 
 func (v *Verdict) policy(d *limits.Decision) *Policy { return &d.Set.Owner.(*compiled).policy }
 
-// throttle writes down that a limit stands in the way, or would if it did more than observe.
+// throttle records that a limit throttles the message, or would throttle it if it were enforced.
 func (v *Verdict) throttle(p *Policy, d *limits.Decision, at int64) {
 	v.Limit, v.Strikes, v.NewStrike = d.Limit.Name(), d.Strikes, d.NewStrike
 	v.Late, v.Counted, v.Series = time.Duration(d.At-at), int(d.Counted), d.Series

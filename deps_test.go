@@ -9,7 +9,8 @@ import (
 
 const module = "github.com/chatguard/chatguard"
 
-// imports returns what each package of the module imports from the module, and whether it imports anything foreign.
+// imports returns each package's imports within the module, and whether it imports any package from
+// outside.
 func imports(t *testing.T) (own map[string][]string, foreign map[string]bool) {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range .Imports}} {{.}}{{end}}", "./...").CombinedOutput()
@@ -35,28 +36,48 @@ func imports(t *testing.T) (own map[string][]string, foreign map[string]bool) {
 	return own, foreign
 }
 
-// TestArrows holds the architecture: who may know whom.
+// TestArrows checks the architecture: which package may import which.
 func TestArrows(t *testing.T) {
 	may := map[string][]string{
-		module:                     {"internal/limits"},
-		"internal/limits":          {},
-		"internal/journal":         {"root"},
-		"internal/chat":            {"root", "internal/clock", "internal/journal"},
-		"internal/clock":           {},
-		"internal/control":         {"root", "internal/clock", "internal/journal"},
-		"internal/chat/twitch":     {"root", "internal/chat", "internal/clock"},
-		"internal/chat/faketwitch": {"root"},
-		"internal/persist":         {"root", "internal/journal"},
-		"internal/web":             {"root", "internal/journal", "internal/preview", "internal/sendtime", "web/static"},
-		"internal/config":          {"root", "internal/journal"},
-		"internal/preview":         {"root", "internal/journal"},
-		"internal/replay":          {"root", "internal/sendtime"},
-		"internal/sendtime":        {},
-		"internal/embedded":        {"root", "internal/config", "internal/control", "internal/journal", "internal/persist"},
-		"sqlitestore":              {"root", "internal/embedded", "internal/persist"},
-		"dashboard":                {"root", "internal/config", "internal/embedded", "internal/journal", "internal/persist", "internal/web", "sqlitestore"},
-		"internal/browsertest":     {},
-		"web/static":               {},
+		module:                            {"internal/limits"},
+		"internal/limits":                 {},
+		"internal/atomicfile":             {},
+		"internal/auth":                   {},
+		"internal/hostile":                {},
+		"internal/recent":                 {},
+		"internal/journal":                {"root", "internal/hostile"},
+		"internal/chat":                   {"root", "internal/clock", "internal/hostile", "internal/journal", "internal/recent"},
+		"internal/clock":                  {},
+		"internal/control":                {"root", "internal/clock", "internal/journal"},
+		"internal/chat/twitch":            {"root", "internal/chat", "internal/clock", "internal/hostile"},
+		"internal/chat/faketwitch":        {"root"},
+		"internal/chat/twitch/api":        {"internal/chat/twitch", "internal/hostile"},
+		"internal/chat/twitch/eventsub":   {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/chat/twitch/helix", "internal/clock", "internal/hostile", "internal/recent"},
+		"internal/chat/twitch/helix":      {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/clock", "internal/hostile"},
+		"internal/chat/twitch/irc":        {"root", "internal/chat", "internal/chat/twitch", "internal/clock", "internal/hostile"},
+		"internal/chat/twitch/token":      {"internal/atomicfile", "internal/chat/twitch", "internal/chat/twitch/api", "internal/clock", "internal/hostile"},
+		"internal/chat/twitch/twitchtest": {"root", "internal/chat", "internal/chat/faketwitch"},
+		"internal/chat/twitchbot":         {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/eventsub", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/clock", "internal/config"},
+		"internal/persist":                {"root", "internal/auth", "internal/atomicfile", "internal/hostile", "internal/journal"},
+		"internal/persist/transfer":       {"root", "internal/hostile", "internal/journal", "internal/persist"},
+		"internal/persist/persisttest":    {"root"},
+		"internal/web":                    {"root", "internal/auth", "internal/control", "internal/hostile", "internal/journal", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "web/static"},
+		"internal/web/problem":            {"internal/hostile", "internal/journal"},
+		"internal/web/access":             {"root", "internal/auth", "internal/web/problem"},
+		"internal/web/live":               {"root", "internal/control", "internal/journal", "internal/web/problem"},
+		"internal/web/check":              {"root", "internal/hostile", "internal/journal", "internal/sendtime", "internal/web/problem"},
+		"internal/config":                 {"root", "internal/hostile", "internal/journal"},
+		"internal/simulate":               {"root", "internal/journal", "internal/sendtime"},
+		"internal/sendtime":               {},
+		"internal/host":                   {"root", "internal/config", "internal/control", "internal/journal", "internal/persist"},
+		"internal/app":                    {"root", "internal/auth", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/eventsub", "internal/chat/twitch/helix", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/host", "internal/hostile", "internal/journal", "internal/persist", "internal/request", "internal/web", "internal/web/access", "internal/web/live"},
+		"internal/app/apptest":            {},
+		"internal/doctor":                 {"root", "internal/app", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/hostile", "internal/limits", "internal/persist", "internal/web/access"},
+		"internal/request":                {"internal/atomicfile", "internal/persist"},
+		"sqlitestore":                     {"root", "internal/host", "internal/persist"},
+		"dashboard":                       {"root", "internal/auth", "internal/config", "internal/host", "internal/journal", "internal/persist", "internal/web", "internal/web/access", "internal/web/live", "sqlitestore"},
+		"internal/browsertest":            {},
+		"web/static":                      {},
 	}
 	own, foreign := imports(t)
 	for name, imported := range own {
@@ -70,7 +91,7 @@ func TestArrows(t *testing.T) {
 			t.Errorf("%s: say in this test what it may import", name)
 		}
 	}
-	for _, name := range []string{module, "internal/limits", "internal/journal", "internal/preview", "internal/chat"} {
+	for _, name := range []string{module, "internal/limits", "internal/atomicfile", "internal/auth", "internal/hostile", "internal/recent", "internal/journal", "internal/simulate", "internal/chat"} {
 		if foreign[name] {
 			t.Errorf("%s must only import the standard library", name)
 		}

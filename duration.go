@@ -9,7 +9,8 @@ import (
 
 const day = 24 * time.Hour
 
-// ParseDuration reads a length of time as time.ParseDuration does, and in whole days too: "4s", "30m", "14d". A day has 24 hours.
+// ParseDuration parses a duration as time.ParseDuration does, and also accepts whole days: "4s",
+// "30m", "14d". A day always has 24 hours.
 func ParseDuration(text string) (time.Duration, error) {
 	days, ok := strings.CutSuffix(text, "d")
 	if !ok {

@@ -21,7 +21,7 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
-// TestPenalty_Days: a timeout's length may be in days, 14 at most.
+// A timeout may be given in days, 14 at most.
 func TestPenalty_Days(t *testing.T) {
 	var p, again Penalty
 	if err := p.UnmarshalText([]byte("timeout 14d")); err != nil || p != (Penalty{Action: Timeout, Duration: MaxTimeout}) {

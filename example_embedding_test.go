@@ -16,7 +16,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// enforcing is a Guard with one limit that acts.
+// enforcing returns a Guard with one enforcing limit.
 func enforcing(limit chatguard.Limit) *chatguard.Guard {
 	guard, err := chatguard.New(chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{limit}}, nil)
 	if err != nil {
@@ -46,7 +46,8 @@ func ExampleGuard_Wrap() {
 	// to anna: throttled by burst: the next message passes in 4 s
 }
 
-// A chat over WebSocket. Who connects is known by a key; whoever has none is one of the anonymous. Each message is judged, and its writer told.
+// A chat over WebSocket. Clients are identified by a key; those without one are anonymous. Each
+// message is judged, and its author gets the verdict.
 func ExampleGuard_Middleware() {
 	guard := enforcing(chatguard.Limit{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: 4 * time.Second})
 	protect, err := guard.Middleware(chatguard.MiddlewareOptions{
@@ -89,12 +90,12 @@ func ExampleGuard_Middleware() {
 	// to anna: {Allowed:false Limit:burst}
 }
 
-// userOf knows who has which key. A server would look up a hash of it.
+// userOf returns the owner of a key. A real server would look up a hash of it.
 func userOf(key string) (chatguard.User, bool) {
 	return chatguard.User{ID: "48215771", Login: "anna"}, key == "anna's key"
 }
 
-// talk is a client that says something and prints what it is told about it.
+// talk is a client that sends texts and prints the answers.
 func talk(url string, texts ...string) {
 	ctx := context.Background()
 	conn, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer anna's key"}}})
@@ -117,7 +118,7 @@ func talk(url string, texts ...string) {
 	}
 }
 
-// A connection that is read on while its messages wait for their turns.
+// A connection is read further while its messages wait for their turns.
 func ExampleHoldQueue() {
 	guard := enforcing(chatguard.Limit{Name: "pace", Algorithm: chatguard.LeakyBucket, Every: 20 * time.Millisecond, Queue: 2})
 	ctx, hangUp := context.WithCancel(context.Background()) // in a server: Session.Context

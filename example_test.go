@@ -92,7 +92,7 @@ func ExampleGuard_Take() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// A sender with 30 messages waiting sends as many as it may.
+	// A sender with 30 pending messages sends as many as the limits allow.
 	taken, _, err := guard.Take(context.Background(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "newsbot"}, Cost: 30})
 	if err != nil {
 		log.Fatal(err)

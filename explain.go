@@ -6,37 +6,45 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Explanation is everything that a verdict comes from. In JSON times are RFC 3339 in UTC, and zero ones are left out.
+// Explanation contains everything that a verdict depends on. In JSON, times are in RFC 3339 format
+// in UTC, and zero times are omitted.
 type Explanation struct {
-	Verdict Verdict       `json:"verdict"` // that Check would give now
-	Limits  []LimitStatus `json:"limits"`  // in the policy's order; a user who is exempt has them too
+	Verdict Verdict       `json:"verdict"` // the verdict that Check would return now
+	Limits  []LimitStatus `json:"limits"`  // in policy order; also set for exempt users
 
-	Strikes     int          `json:"strikes"`               // that count, before the message
-	LapseAt     time.Time    `json:"lapse_at,omitzero"`     // when they lapse together; zero without strikes, and where they never do
-	SilentUntil time.Time    `json:"silent_until,omitzero"` // until when a timeout lasts that chatguard has given; zero without one
-	Rung        int          `json:"rung"`                  // the place on the ladder that the next strike leads to, from 0
-	Next        Penalty      `json:"next"`                  // that stands there
-	Override    UserOverride `json:"override"`              // what the user has of their own in this channel
+	Strikes int `json:"strikes"` // strikes that count, before the message
+	// LapseAt is when all strikes lapse. It is zero if there are no strikes, or if they never
+	// lapse.
+	LapseAt time.Time `json:"lapse_at,omitzero"`
+	// SilentUntil is when a timeout given by chatguard ends. It is zero if there is none.
+	SilentUntil time.Time `json:"silent_until,omitzero"`
+	// Rung is the ladder index of the next strike, from 0.
+	Rung     int          `json:"rung"`
+	Next     Penalty      `json:"next"`     // the penalty on that rung
+	Override UserOverride `json:"override"` // the user's override in this channel
 }
 
-// LimitStatus is how a user stands with one limit.
+// LimitStatus is a user's status in one limit.
 type LimitStatus struct {
 	Name      string    `json:"name"`
 	Algorithm Algorithm `json:"algorithm"`
 	Per       Scope     `json:"per"`
-	Observes  bool      `json:"observes"`          // it only reports
-	Used      int       `json:"used"`              // messages of cost 1 that count now, rounded up
-	Capacity  int       `json:"capacity"`          // as it holds for this user, now
-	Granted   int       `json:"granted"`           // extra messages, beside the capacity
-	Remaining int       `json:"remaining"`         // messages of cost 1 that would still pass
-	NextAt    time.Time `json:"next_at,omitzero"`  // when the next message of cost 1 passes this limit; zero where none will
-	ResetAt   time.Time `json:"reset_at,omitzero"` // when the limit will have forgotten everything
-	Role      Role      `json:"role"`              // whose numbers count; Everyone where no role has any
-	Own       bool      `json:"own"`               // the user's own numbers count, whatever the role
+	Observes  bool      `json:"observes"`  // the limit only reports
+	Used      int       `json:"used"`      // messages of cost 1 that count now, rounded up
+	Capacity  int       `json:"capacity"`  // for this user, now
+	Granted   int       `json:"granted"`   // extra messages on top of the capacity
+	Remaining int       `json:"remaining"` // messages of cost 1 that would still pass
+	// NextAt is when the next message of cost 1 passes this limit. It is zero if no message ever
+	// passes.
+	NextAt  time.Time `json:"next_at,omitzero"`
+	ResetAt time.Time `json:"reset_at,omitzero"` // when all usage will have expired
+	Role    Role      `json:"role"`              // role whose numbers apply, or Everyone
+	Own     bool      `json:"own"`               // the user's own numbers apply instead
 }
 
-// Explain says how the message's author stands with every limit, and what Check would decide on the message. It changes nothing: nothing
-// is spent, no strike is given, no observer is told, and there is no journal entry. The errors are Check's.
+// Explain returns the status of the message's author in every limit, and what Check would decide
+// about the message. It changes nothing: it spends nothing, gives no strike, notifies no observer
+// and adds no journal entry. The errors are Check's.
 func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	at := m.SentAt
 	if at.IsZero() {
@@ -55,7 +63,7 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	d, levels, standing := c.table.Explain(m.User.ID, &q, c.places(g, m.User.ID, &room)...)
 	e.Verdict.begin(&m, at, g.degraded.Load())
 	e.Verdict.decide(&d, q.At)
-	e.Limits = make([]LimitStatus, 0, len(levels)) // in JSON an empty list, never null
+	e.Limits = make([]LimitStatus, 0, len(levels)) // an empty list in JSON, never null
 	for _, l := range levels {
 		e.Limits = append(e.Limits, statusOf(l))
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestExplanationAsJSON(t *testing.T) {
+func TestExplanation_JSON(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits = p.Limits[:1]
 		p.Penalties.Ladder = []Penalty{{Action: Timeout, Duration: time.Minute}, {Action: Ban}}

@@ -12,57 +12,65 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// What is wrong with a message that can't be judged. It is the caller's mistake, and nothing is counted.
+// Errors for a message that can't be judged. The caller made a mistake, and nothing is counted.
 var (
 	ErrNoChannel = errors.New("the message has no channel ID")
 	ErrNoUser    = errors.New("the message has no user ID")
 	ErrLongID    = errors.New("the message has an ID of more than 256 bytes")
 	ErrCost      = errors.New("the message costs less than 1")
-	ErrTime      = errors.New("the message's time lies before 1970 or after February 2116")
+	ErrTime      = errors.New("the message's time is before 1970 or after February 2116")
 )
 
-// maxID is the length in bytes of the longest user or channel ID; longer ones could fill the memory.
+// maxID is the maximum length in bytes of a user or channel ID. Longer IDs could fill the memory.
 const maxID = 256
 
-// Options are what a Guard may be given beyond its policy. A nil *Options is the same as the zero value.
+// Options are a Guard's optional settings in addition to its policy. A nil *Options is the same as
+// the zero value.
 type Options struct {
-	// Now is the clock for messages that bring no time. Nil means the wall clock without its steps: it is followed slowly, by 5 % of the time
-	// that passes, and at once only if it is more than a minute away. Call Rewind if a clock given here is set back.
+	// Now is the clock for messages without a time. Nil means the wall clock with its steps
+	// smoothed out: the Guard corrects a difference by at most 5 % of the elapsed time, and at once
+	// only if it exceeds a minute. If you set Now, call Rewind when that clock is set back.
 	Now func() time.Time
 
-	// Observer is told every verdict, in the goroutine that asked for it and after the decision is final. It must not block, and must be
-	// safe for concurrent use. Nil means nobody is told.
+	// Observer is called with every verdict after the decision is final, in the goroutine that
+	// called Check. It must not block, and must be safe for concurrent use. Nil means no observer.
 	Observer func(Message, Verdict)
 
-	// MaxMemory is about how many bytes the users of one channel take at most, and once more those of limits per user everywhere. When they
-	// are used up, new users make room for those who were silent for longest; users whose allowances are whole again are forgotten long
-	// before. Policy.Capacity says how many users fit. 0 means DefaultMemory. The least that a table of users needs is 2,048 rows, 130 kB with
-	// the default policy: a smaller bound is exceeded by that.
+	// MaxMemory is approximately the maximum number of bytes for the users of one channel. Limits
+	// per user everywhere may use the same amount again. When the memory is used up, new users
+	// replace those who were silent longest. Users whose allowances are fully restored are removed
+	// long before that. Policy.Capacity returns how many users fit. 0 means DefaultMemory. A table
+	// of users needs at least 2,048 rows, 130 kB with the default policy. If MaxMemory is smaller,
+	// the table still takes that much.
 	MaxMemory int64
 }
 
-// Guard decides. It is safe for concurrent use; make one with New.
+// Guard judges messages. It is safe for concurrent use. Create one with New.
 type Guard struct {
 	now       func() time.Time
 	given     func() time.Time                         // Options.Now
-	observers atomic.Pointer[[]func(Message, Verdict)] // never changed, only replaced; nil without any
+	observers atomic.Pointer[[]func(Message, Verdict)] // replaced, never modified; nil if none
 	maxMemory int64
 	channels  channels
 
-	changing   sync.Mutex                   // held while a policy changes
-	base       atomic.Pointer[compiled]     // for channels without a policy of their own
-	everywhere atomic.Pointer[limits.Table] // of limits per user in all channels; nil without any
-	degraded   atomic.Bool                  // the store is in trouble
+	changing sync.Mutex               // held while a policy changes
+	base     atomic.Pointer[compiled] // policy of channels without their own
+	// everywhere holds limits per user in all channels. It is nil if there are none.
+	everywhere atomic.Pointer[limits.Table]
+	degraded   atomic.Bool // the store is failing
 
-	_         [cacheLine]byte // what follows changes with each throttled message: decisions that read the rest would wait for it
+	// The fields below change with each throttled message. The padding puts them on another cache
+	// line, so decisions that only read the fields above don't wait for these writes.
+	_         [cacheLine]byte
 	lastEntry atomic.Int64
 	_         [cacheLine]byte
 }
 
-// cacheLine is the length in bytes of what processors take from each other at once, at most.
+// cacheLine is the maximum number of bytes that processors transfer between caches at a time.
 const cacheLine = 128
 
-// New returns a Guard that holds every channel to the policy. The error names the first thing wrong with the policy.
+// New returns a Guard that applies the policy to every channel. The error names the first mistake
+// in the policy.
 func New(policy Policy, opts *Options) (*Guard, error) {
 	base, err := compile(policy)
 	if err != nil {
@@ -82,26 +90,29 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	}
 	g.base.Store(base)
 	changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxMemory, 0)
-	g.lastEntry.Store(g.now().UnixMilli() * 1000) // later starts have later IDs, with or without a store
+	// IDs start at the current time, so a later start has higher IDs, with or without a store.
+	g.lastEntry.Store(g.now().UnixMilli() * 1000)
 	return g, nil
 }
 
-// Check decides on one message and, when it is allowed, spends its cost. The error says why the message can't be judged: ErrNoChannel,
-// ErrNoUser, ErrLongID, ErrCost or ErrTime. The context is not waited on: a decision only touches memory.
+// Check judges one message and spends its cost if it is allowed. The error says why the message
+// can't be judged: ErrNoChannel, ErrNoUser, ErrLongID, ErrCost or ErrTime. Check doesn't wait for
+// the context, because a decision only accesses memory.
 func (g *Guard) Check(_ context.Context, m Message) (v Verdict, err error) {
 	_, err = g.check(&m, &v, false)
 	return v, err
 }
 
-// Take is Check for a sender who would rather send less than nothing: of the message's cost it spends as many as all limits allow, and
-// returns how many those are. With none, the message is throttled as one of cost 1 would be. Where the policy observes, all of the cost is
-// taken.
+// Take does the same as Check for a sender that accepts a part of the cost instead of nothing. It
+// spends as much of the message's cost as all limits allow, and returns that number. If the number
+// is 0, the message is throttled like a message of cost 1. If the policy observes, Take spends the
+// whole cost.
 func (g *Guard) Take(_ context.Context, m Message) (taken int, v Verdict, err error) {
 	spent, err := g.check(&m, &v, true)
 	return int(spent), v, err
 }
 
-// check decides on a message and returns how many of its cost may be sent. The verdict has to be the zero one.
+// check judges a message and returns how much of its cost may be sent. v must be the zero Verdict.
 func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error) {
 	at := m.SentAt
 	if at.IsZero() {
@@ -135,22 +146,23 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error
 	return taken, nil
 }
 
-// Now returns the time by the Guard's clock: a message without a time is judged by it, and whoever grants, resets or explains as of now does so by
-// it. It is Options.Now where that was given.
+// Now returns the time of the Guard's clock, which is Options.Now if that is set. The Guard uses
+// this time for a message without one. Use Now to grant, reset or explain at the current time.
 func (g *Guard) Now() time.Time { return g.now() }
 
-// Rewind brings everybody's state to a clock that was set back: what was spent after that time counts as spent then. The Guard's own clock does so by
-// itself; a program that gives Options.Now calls it if that clock goes back. Without it, messages of users who were active in the minute before count
-// as late ones, all at one instant.
+// Rewind tells the Guard that its clock was set back and now shows to. Anything spent later than to
+// counts as spent at to. The Guard's own clock calls Rewind itself. A program that sets Options.Now
+// must call it if that clock goes back. Otherwise, messages of users who were active in the minute
+// before the change count as late, as if all were sent at the same instant.
 func (g *Guard) Rewind(to time.Time) {
 	at, err := nanoseconds(to)
 	if err != nil {
-		return // no message is judged at such a time
+		return // a time at which no message can be judged
 	}
 	g.eachTable(func(_ string, table *limits.Table) { table.Rewind(at) })
 }
 
-// entries returns the first of n new entry IDs that follow one another.
+// entries returns the first of n new, consecutive entry IDs.
 func (g *Guard) entries(n int) EntryID {
 	if n == 0 {
 		return 0
@@ -158,8 +170,9 @@ func (g *Guard) entries(n int) EntryID {
 	return EntryID(g.lastEntry.Add(int64(n)) - int64(n) + 1)
 }
 
-// AddObserver lets one more observer be told every verdict from now on, after those that are told already. Options.Observer says what it
-// must keep to; nil is nobody. It stays for as long as the Guard does: a store or a dashboard that is made for a Guard adds itself, once.
+// AddObserver adds an observer for every verdict from now on, called after the existing ones. The
+// requirements of Options.Observer apply; nil is ignored. An observer can't be removed. A store or
+// a dashboard adds itself once, when it is created for a Guard.
 func (g *Guard) AddObserver(observer func(Message, Verdict)) {
 	if observer == nil {
 		return
@@ -177,7 +190,7 @@ func (g *Guard) AddObserver(observer func(Message, Verdict)) {
 	}
 }
 
-// tell tells the observers, if there are any.
+// tell calls the observers, if there are any.
 func (g *Guard) tell(m *Message, v *Verdict) {
 	observers := g.observers.Load()
 	if observers == nil {
@@ -190,21 +203,25 @@ func (g *Guard) tell(m *Message, v *Verdict) {
 	}
 }
 
-// Peek returns the verdict that Check would give, and changes nothing: nothing is spent, no strike is given, no observer is told, and
-// there is no journal entry.
+// Peek returns the verdict that Check would return, and changes nothing: it spends nothing, gives
+// no strike, notifies no observer and adds no journal entry.
 func (g *Guard) Peek(m Message) (v Verdict, err error) {
 	e, err := g.Explain(m)
 	return e.Verdict, err
 }
 
-// SetDegraded says whether the store is in trouble: until it is called again, every verdict is Degraded or isn't. Decisions stay the same.
+// SetDegraded sets whether the store is failing. Every later verdict has this value in its Degraded
+// field. Decisions stay the same.
 func (g *Guard) SetDegraded(degraded bool) {
-	if g.degraded.Load() != degraded { // every decision reads it: only a change may take it from the other processors
+	if g.degraded.Load() != degraded {
+		// Write only if the value changes: every decision reads it, and a write evicts it from the
+		// other processors' caches.
 		g.degraded.Store(degraded)
 	}
 }
 
-// Policy returns the policy of a channel, without an overlay; of an empty ID, the one of channels that have none of their own.
+// Policy returns the policy of a channel, without an overlay. For an empty ID it returns the policy
+// of the channels that have no policy of their own.
 func (g *Guard) Policy(channelID string) Policy {
 	if c := g.channels.find(channelID); c != nil {
 		return c.stated.Load().policy.Clone()
@@ -222,7 +239,7 @@ func checkID(id string, missing error) error {
 	return nil
 }
 
-// nanoseconds returns a time in the unit that decisions are made in.
+// nanoseconds converts a time to the unit used in decisions.
 func nanoseconds(t time.Time) (int64, error) {
 	if s := t.Unix(); s < 0 || s >= limits.MaxTime/int64(time.Second) {
 		return 0, ErrTime
@@ -230,7 +247,7 @@ func nanoseconds(t time.Time) (int64, error) {
 	return t.UnixNano(), nil
 }
 
-// timeOf is the way back; Never is the zero time.
+// timeOf is the inverse of nanoseconds. It returns the zero time for Never.
 func timeOf(ns int64) time.Time {
 	if ns == limits.Never {
 		return time.Time{}
@@ -238,9 +255,10 @@ func timeOf(ns int64) time.Time {
 	return time.Unix(0, ns)
 }
 
-// CheckAll decides on messages in their order and writes the verdict on messages[i] to verdicts[i]; the clock is read at most once. A
-// message that can't be judged gets the zero Verdict, and the error joins what was wrong with each. It panics when verdicts is shorter than
-// messages. Messages of a channel that follow one another cost much less than as many calls of Check.
+// CheckAll judges messages in order and writes the verdict on messages[i] to verdicts[i]. It reads
+// the clock at most once. A message that can't be judged gets the zero Verdict, and the returned
+// error joins all such errors. It panics if verdicts is shorter than messages. Consecutive messages
+// of one channel cost much less than separate calls of Check.
 func (g *Guard) CheckAll(_ context.Context, messages []Message, verdicts []Verdict) error {
 	if len(verdicts) < len(messages) {
 		panic("chatguard: CheckAll with fewer verdicts than messages")

@@ -42,7 +42,7 @@ func mustCheck(t testing.TB, g *Guard, m Message) Verdict {
 	return v
 }
 
-func TestVerdictOfAThrottledMessage(t *testing.T) {
+func TestVerdict_Throttled(t *testing.T) {
 	g := enforced(t, nil, nil)
 	for left := 2; left >= 0; left-- {
 		v := mustCheck(t, g, from("7", 0))
@@ -66,7 +66,7 @@ func TestVerdictOfAThrottledMessage(t *testing.T) {
 	}
 }
 
-func TestObservingPolicyOnlyReports(t *testing.T) {
+func TestPolicy_ObserveOnlyReports(t *testing.T) {
 	g := enforced(t, func(p *Policy) { p.Mode = Observe }, nil)
 	for range 3 {
 		mustCheck(t, g, from("7", 0))
@@ -89,7 +89,7 @@ func TestObservingPolicyOnlyReports(t *testing.T) {
 	}
 }
 
-func TestRolesAndExemptions(t *testing.T) {
+func TestPolicy_RolesAndExemptions(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, FirstTimer: {Burst: 1}}
 	}, nil)
@@ -115,7 +115,7 @@ func TestRolesAndExemptions(t *testing.T) {
 	}
 }
 
-func TestLadder(t *testing.T) {
+func TestPenalties_Ladder(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: 10 * time.Hour}}
 		p.Penalties.Ladder = []Penalty{{Action: Delete}, {Action: Warn}, {Action: Timeout, UntilRefill: true}}
@@ -140,7 +140,7 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-func TestMessagesThatCannotBeJudged(t *testing.T) {
+func TestCheck_InvalidMessages(t *testing.T) {
 	observed := 0
 	g := enforced(t, nil, &Options{Observer: func(Message, Verdict) { observed++ }})
 	for want, m := range map[error]Message{
@@ -165,15 +165,16 @@ func TestMessagesThatCannotBeJudged(t *testing.T) {
 	}
 }
 
-func TestRolesThatAreNone(t *testing.T) {
+func TestCheck_UnknownRoles(t *testing.T) {
 	g := enforced(t, nil, nil)
 	if v := mustCheck(t, g, from("7", 0, Role(7))); !v.Allowed || v.Exempt {
 		t.Errorf("got %+v", v)
 	}
 }
 
-func TestEnforcingBeginsInEarnest(t *testing.T) {
-	// While a policy goes from observing to enforcing, nobody is judged by a half of each.
+func TestSetPolicy_EnforceClearsPracticeStrikes(t *testing.T) {
+	// While a policy changes from observing to enforcing, no message is judged by a mixture of
+	// both.
 	observing, enforcing := DefaultPolicy(), DefaultPolicy()
 	enforcing.Mode = Enforce
 	for _, p := range []*Policy{&observing, &enforcing} {
@@ -207,7 +208,7 @@ func TestEnforcingBeginsInEarnest(t *testing.T) {
 	}
 }
 
-func TestManyChannels(t *testing.T) {
+func TestGuard_ManyChannels(t *testing.T) {
 	g := enforced(t, nil, nil)
 	for range 4 {
 		for i := range 5000 {
@@ -226,7 +227,7 @@ func TestManyChannels(t *testing.T) {
 	}
 }
 
-func TestEntriesGoOnAfterTheClock(t *testing.T) {
+func TestEntryID_ContinuesAfterClock(t *testing.T) {
 	first := func(now time.Time) EntryID {
 		g := enforced(t, nil, &Options{Now: func() time.Time { return now }})
 		return mustCheck(t, g, Message{ChannelID: "1", User: User{ID: "7"}, Cost: 9}).EntryID
@@ -256,7 +257,7 @@ func TestCheckAll(t *testing.T) {
 	}
 }
 
-func TestObserverAndPeek(t *testing.T) {
+func TestObserver_Peek(t *testing.T) {
 	var heard []Verdict
 	g := enforced(t, nil, &Options{Observer: func(m Message, v Verdict) {
 		if m.User.ID != v.UserID {
@@ -284,11 +285,12 @@ func TestObserverAndPeek(t *testing.T) {
 	}
 }
 
-func TestObserversAreToldInTheirOrder(t *testing.T) {
+func TestAddObserver_Order(t *testing.T) {
 	var told []string
 	note := func(name string) func(Message, Verdict) {
 		return func(m Message, v Verdict) {
-			if v.At.Equal(monday) && m.SentAt.Equal(monday) { // a message without a time brings the clock's
+			if v.At.Equal(monday) && m.SentAt.Equal(monday) {
+				// a message without a time gets the clock's
 				told = append(told, name)
 			}
 		}
@@ -304,7 +306,7 @@ func TestObserversAreToldInTheirOrder(t *testing.T) {
 	enforced(t, nil, &Options{}).AddObserver(note("alone"))
 }
 
-func TestStateComesBack(t *testing.T) {
+func TestRestore_State(t *testing.T) {
 	g := enforced(t, nil, nil)
 	var last Verdict
 	for range 5 {
@@ -339,7 +341,7 @@ func TestStateComesBack(t *testing.T) {
 	}
 }
 
-func TestVerdictJSON(t *testing.T) {
+func TestVerdict_JSON(t *testing.T) {
 	g := enforced(t, func(p *Policy) { p.Mode = Observe }, nil)
 	for range 3 {
 		mustCheck(t, g, from("7", 0))
@@ -357,7 +359,7 @@ func TestVerdictJSON(t *testing.T) {
 	}
 }
 
-func TestDecisionsDoNotAllocate(t *testing.T) {
+func TestCheck_DoesNotAllocate(t *testing.T) {
 	g := enforced(t, nil, &Options{Observer: func(Message, Verdict) {}})
 	m := from("7", 0)
 	ctx := context.Background()

@@ -6,26 +6,30 @@ import (
 	"net/http"
 )
 
-// sessionWriter is the ResponseWriter of a session. A handler that takes the connection over through it gets one that ends the session when it
-// is closed. http.Pusher and io.ReaderFrom are left out: browsers take no pushes any more, and a chat sends no files.
+// sessionWriter is the ResponseWriter of a session. If a handler takes over the connection, closing
+// that connection ends the session. http.Pusher and io.ReaderFrom are left out: browsers no longer
+// accept pushes, and a chat sends no files.
 type sessionWriter struct {
 	http.ResponseWriter
 	session *Session
-	taken   net.Conn // the connection once it was taken over
+	taken   net.Conn // the connection, after a takeover
 }
 
-// Unwrap lets http.ResponseController find what this writer doesn't have itself: deadlines, full duplex.
+// Unwrap lets http.ResponseController find the methods that this writer doesn't implement:
+// deadlines and full duplex.
 func (w *sessionWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Flush is for handlers that ask for an http.Flusher.
+// Flush implements http.Flusher.
 func (w *sessionWriter) Flush() { _ = w.FlushError() }
 
-// FlushError is Flush for http.ResponseController, which would otherwise take it that any Flush succeeds.
+// FlushError is Flush for http.ResponseController. Without FlushError, the controller assumes that
+// every Flush succeeds.
 func (w *sessionWriter) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Hijack takes the connection over. It also finds a Hijacker behind writers that only have Unwrap.
+// Hijack takes over the connection. It also finds a Hijacker wrapped in writers that only implement
+// Unwrap.
 func (w *sessionWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err != nil {
@@ -39,19 +43,21 @@ func (w *sessionWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return w.taken, buffered, nil
 }
 
-// handled is called when the handler has returned, or is about to panic. A connection that it has taken over lives on after a return; after a
-// panic nobody would close it.
+// handled is called after the handler returns or before its panic continues. If the handler has
+// taken over the connection and returns, the connection stays open. If it panics, handled closes
+// the connection, because nothing else would.
 func (w *sessionWriter) handled(returned bool) {
 	switch {
 	case w.taken == nil:
 		w.session.end()
 	case !returned:
-		_ = w.taken.Close() // the panic is what is to be heard of
+		_ = w.taken.Close() // the panic is the error to report
 	}
 }
 
-// tcpConn is a TCP connection that was taken over. It is a type of its own because what *net.TCPConn does faster than any net.Conn, several
-// buffers in one write above all, is found by its methods.
+// tcpConn is a TCP connection that was taken over. It is a separate type because it must have the
+// methods of *net.TCPConn: some fast paths, above all for writing several buffers at once, look for
+// them.
 type tcpConn struct {
 	*net.TCPConn
 	session *Session
@@ -63,10 +69,11 @@ func (c *tcpConn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// NetConn returns the connection itself. Closing that one doesn't end the session.
+// NetConn returns the underlying connection. Closing the underlying connection doesn't end the
+// session.
 func (c *tcpConn) NetConn() net.Conn { return c.TCPConn }
 
-// takenConn is any other connection that was taken over: one under TLS, or a Unix socket.
+// takenConn is any other connection that was taken over, such as one under TLS or a Unix socket.
 type takenConn struct {
 	net.Conn
 	session *Session
@@ -78,5 +85,6 @@ func (c *takenConn) Close() error {
 	return c.Conn.Close()
 }
 
-// NetConn returns the connection itself, a *tls.Conn say. Closing that one doesn't end the session.
+// NetConn returns the underlying connection, such as a *tls.Conn. Closing the underlying connection
+// doesn't end the session.
 func (c *takenConn) NetConn() net.Conn { return c.Conn }

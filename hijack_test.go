@@ -17,19 +17,19 @@ import (
 	"go.uber.org/goleak"
 )
 
-// byHeader identifies by a header that anybody can write: good enough for a test.
+// byHeader identifies users by a header that anybody can write, which is good enough for a test.
 func byHeader(r *http.Request) (User, error) { return User{ID: r.Header.Get("X-User")}, nil }
 
-// door is a server on loopback behind the middleware.
+// door is a loopback server behind the middleware.
 type door struct {
 	*httptest.Server
-	sessions chan *Session // those that were let in
+	sessions chan *Session // the admitted ones
 }
 
-// layer is what stands before or behind the middleware.
+// layer is a handler in front of the middleware or behind it.
 type layer func(http.Handler) http.Handler
 
-// behind puts a handler behind the middleware, and both on an HTTP server that is yet to start.
+// behind puts a handler behind the middleware, and both on an HTTP server that is not started yet.
 func behind(t *testing.T, opts MiddlewareOptions, outer layer, handler http.HandlerFunc) *door {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
@@ -50,15 +50,15 @@ func behind(t *testing.T, opts MiddlewareOptions, outer layer, handler http.Hand
 	return d
 }
 
-// visit is a connection of a client's.
+// visit is a client's connection.
 type visit struct {
 	status   int
 	retry    string // Retry-After
-	greeting string // the first line, where it was let in
+	greeting string // the first line, if admitted
 	close    func()
 }
 
-// visit asks for a connection that speaks lines.
+// visit requests a connection that speaks lines.
 func (d *door) visit(t *testing.T, user string) visit {
 	t.Helper()
 	conn, err := net.Dial(d.Listener.Addr().Network(), d.Listener.Addr().String())
@@ -77,7 +77,7 @@ func (d *door) visit(t *testing.T, user string) visit {
 		t.Fatal(err)
 	}
 	v := visit{status: answer.StatusCode, retry: answer.Header.Get("Retry-After"), close: func() { _ = conn.Close() }}
-	t.Cleanup(v.close) // a server that closes waits for its handlers
+	t.Cleanup(v.close) // a closing server waits for its handlers
 	if v.status == http.StatusOK {
 		lines = bufio.NewReader(answer.Body)
 	}
@@ -89,7 +89,8 @@ func (d *door) visit(t *testing.T, user string) visit {
 	return v
 }
 
-// takeOver greets over a connection that it takes over, and closes that when the other end does.
+// takeOver greets over a connection that it takes over, and closes the connection when the other
+// end does.
 func takeOver(t *testing.T, hijacker http.Hijacker, name string) (serve func(), conn net.Conn) {
 	conn, lines, err := hijacker.Hijack()
 	if err != nil {
@@ -101,12 +102,13 @@ func takeOver(t *testing.T, hijacker http.Hijacker, name string) (serve func(), 
 		_ = lines.Flush()
 		_, _ = io.Copy(io.Discard, lines)
 		_ = conn.Close()
-		_ = conn.Close() // libraries do
+		_ = conn.Close() // as libraries do
 	}
 	return serve, conn
 }
 
-// libraries are the ways in which handlers talk to whoever connects. Each greets them with the ID of their session's user.
+// libraries returns the ways in which handlers talk to clients. Each greets with the ID of its
+// session's user.
 func libraries(t *testing.T) map[string]http.HandlerFunc {
 	user := func(r *http.Request) string { return SessionFrom(r.Context()).User().ID }
 	return map[string]http.HandlerFunc{
@@ -122,7 +124,8 @@ func libraries(t *testing.T) map[string]http.HandlerFunc {
 			}
 			_, _, _ = conn.Read(r.Context())
 		},
-		"hijack": func(w http.ResponseWriter, r *http.Request) { // the handler returns, the connection lives on
+		"hijack": func(w http.ResponseWriter, r *http.Request) {
+			// returns, but the connection stays open
 			serve, _ := takeOver(t, w.(http.Hijacker), user(r))
 			go serve()
 		},
@@ -145,12 +148,12 @@ func libraries(t *testing.T) map[string]http.HandlerFunc {
 	}
 }
 
-// modern is a writer that passes everything on by Unwrap.
+// modern is a writer that passes everything on through Unwrap.
 type modern struct{ http.ResponseWriter }
 
 func (w modern) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// classic is a writer from before there was Unwrap.
+// classic is a writer written before Unwrap existed.
 type classic struct{ http.ResponseWriter }
 
 func (w classic) Flush() { w.ResponseWriter.(http.Flusher).Flush() }
@@ -167,7 +170,7 @@ func writes(wrap func(http.ResponseWriter) http.ResponseWriter) layer {
 
 func nothing(next http.Handler) http.Handler { return next }
 
-func TestAnyLibraryBehindAnyLayer(t *testing.T) {
+func TestHijack_AnyLibraryAnyLayer(t *testing.T) {
 	layers := map[string]layer{
 		"nothing": nothing,
 		"modern":  writes(func(w http.ResponseWriter) http.ResponseWriter { return modern{w} }),
@@ -177,7 +180,7 @@ func TestAnyLibraryBehindAnyLayer(t *testing.T) {
 		for outer := range layers {
 			for inner := range layers {
 				if inner == "modern" && (library == "hijack" || library == "stream by flusher") {
-					continue // they don't look behind a layer, whoever is in front of it
+					continue // they don't look behind any layer
 				}
 				t.Run(library+", "+outer+" before, "+inner+" behind", func(t *testing.T) {
 					d := behind(t, MiddlewareOptions{Identify: byHeader, MaxConnections: 1}, layers[outer], layers[inner](handler).ServeHTTP)
@@ -189,7 +192,7 @@ func TestAnyLibraryBehindAnyLayer(t *testing.T) {
 	}
 }
 
-// holdsOnePlace goes in and out at a door that lets each user in once at a time.
+// holdsOnePlace enters and leaves a door that admits each user once at a time.
 func holdsOnePlace(t *testing.T, d *door, ws bool) {
 	t.Helper()
 	enter := func(user string) visit {
@@ -212,7 +215,7 @@ func holdsOnePlace(t *testing.T, d *door, ws bool) {
 			t.Fatalf("%s is let in once more: %+v", user, v)
 		}
 	}
-	for range 2 { // a place that were given back twice would let two in
+	for range 2 { // a place returned twice would admit two
 		anna := let("anna")
 		first := <-d.sessions
 		refused("anna")
@@ -229,7 +232,7 @@ func holdsOnePlace(t *testing.T, d *door, ws bool) {
 	}
 }
 
-// dial is visit for a WebSocket.
+// dial is visit over a WebSocket.
 func (d *door) dial(t *testing.T, user string) visit {
 	t.Helper()
 	conn, answer, err := websocket.Dial(t.Context(), d.URL, &websocket.DialOptions{HTTPHeader: http.Header{"X-User": {user}}})
@@ -250,7 +253,7 @@ func (d *door) dial(t *testing.T, user string) visit {
 	return v
 }
 
-func TestAPanicEndsTheSession(t *testing.T) {
+func TestSession_EndsOnPanic(t *testing.T) {
 	for name, panics := range map[string]http.HandlerFunc{
 		"before": func(http.ResponseWriter, *http.Request) { panic("broken") },
 		"after a hijack": func(w http.ResponseWriter, _ *http.Request) {
@@ -275,7 +278,7 @@ func TestAPanicEndsTheSession(t *testing.T) {
 					defer func() {
 						got := recover()
 						panicked <- got
-						panic(got) // what net/http does about it is a part of this
+						panic(got) // net/http's reaction is part of the test
 					}()
 					next.ServeHTTP(w, r)
 				})
@@ -288,7 +291,8 @@ func TestAPanicEndsTheSession(t *testing.T) {
 					t.Fatal(err)
 				}
 				fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: chat\r\nX-User: anna\r\n\r\n")
-				if answer, err := io.ReadAll(conn); err != nil || len(answer) > 0 { // ends when the connection is closed
+				if answer, err := io.ReadAll(conn); err != nil || len(answer) > 0 {
+					// ends when the connection is closed
 					t.Errorf("answer %q, error %v", answer, err)
 				}
 				_ = conn.Close()
@@ -301,7 +305,7 @@ func TestAPanicEndsTheSession(t *testing.T) {
 	}
 }
 
-func TestWhatIsTakenOver(t *testing.T) {
+func TestHijack_Connection(t *testing.T) {
 	for name, test := range map[string]struct {
 		start func(d *door)
 		is    func(inner net.Conn) bool
@@ -333,7 +337,8 @@ func TestWhatIsTakenOver(t *testing.T) {
 // startUnix starts the server on a Unix socket.
 func (d *door) startUnix(t *testing.T) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "") // t.TempDir is too long for a socket's name on some systems
+	// dir replaces t.TempDir, which is too long for a socket's name on some systems.
+	dir, err := os.MkdirTemp("", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +350,7 @@ func (d *door) startUnix(t *testing.T) {
 	d.Start()
 }
 
-func TestNoAddressHasNoLimitByAddress(t *testing.T) {
+func TestMiddleware_NoAddressNoAddressLimit(t *testing.T) {
 	d := behind(t, MiddlewareOptions{Identify: byHeader, MaxConnectionsPerAddress: 1}, nothing, libraries(t)["stream"])
 	d.startUnix(t)
 	for _, user := range []string{"anna", "ben"} {
@@ -358,7 +363,7 @@ func TestNoAddressHasNoLimitByAddress(t *testing.T) {
 	}
 }
 
-func TestWhatTheServerCannotDo(t *testing.T) {
+func TestHijack_Unsupported(t *testing.T) {
 	middleware, err := enforced(t, nil, nil).Middleware(MiddlewareOptions{Identify: Anonymous})
 	if err != nil {
 		t.Fatal(err)

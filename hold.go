@@ -6,10 +6,12 @@ import (
 	"time"
 )
 
-// Hold waits until the turn of an allowed message has come: until At+Delay, and never longer than Delay, which a leaky-bucket bounds by
-// Queue × Every, counted from now where the message is late. It returns nil at once where there is no Delay, nil when the turn has come, and the
-// context's error when that ends first. Whoever waits in the loop that reads a WebSocket can't notice that it is closed: a HoldQueue lets
-// reading go on. Look at Allowed first: a throttled message has no turn.
+// Hold waits until an allowed message may be delivered: until At+Delay, and never longer than
+// Delay, which a leaky-bucket limits to Queue × Every. For a late message, Hold waits for Delay
+// from now. It returns nil at once if there is no Delay. Otherwise it returns nil after the wait,
+// or the context's error if the context ends first. A loop that waits while it reads a WebSocket
+// can't notice that the connection is closed; use a HoldQueue to keep reading. Check Allowed before
+// you call Hold: a throttled message is never delivered.
 func (v *Verdict) Hold(ctx context.Context) error {
 	if v.Delay <= 0 {
 		return nil
@@ -17,8 +19,9 @@ func (v *Verdict) Hold(ctx context.Context) error {
 	return waitUntil(ctx, v.turnAt())
 }
 
-// turnAt is when a message's turn comes: after Delay where the message brought no time, for the Guard's clock needn't agree with this machine's, and
-// after Delay at the latest, should the clock that At is from be ahead.
+// turnAt returns when a message may be delivered. For a message without a time, turnAt adds Delay
+// to the current time, since the Guard's clock may differ from this machine's. The result is never
+// later than Delay from now, even if the clock that set At is ahead.
 func (v *Verdict) turnAt() time.Time {
 	turn, latest := v.At.Add(v.Delay), time.Now().Add(v.Delay)
 	if v.atNow || turn.After(latest) {
@@ -45,31 +48,34 @@ func waitUntil(ctx context.Context, turn time.Time) error {
 	}
 }
 
-// HoldQueue holds the messages of one connection until their turns have come, while the connection is read on. It is safe for concurrent
-// use; make one with NewHoldQueue for each connection, and start its Run in a goroutine.
+// HoldQueue holds the messages of one connection until they may be delivered, while the caller
+// continues to read the connection. It is safe for concurrent use. Create one with NewHoldQueue for
+// each connection, and call Run in a goroutine.
 type HoldQueue struct {
-	places chan struct{}   // one value for each message that waits
-	held   chan heldInTurn // never full: who has a place has room
+	places chan struct{}   // one value per pending message
+	held   chan heldInTurn // never full: it has room for every place
 	begun  atomic.Bool
 	ended  atomic.Bool
 }
 
-// heldInTurn is a message that waits.
+// heldInTurn is a pending message.
 type heldInTurn struct {
 	turn    time.Time
 	deliver func()
 }
 
-// NewHoldQueue returns a queue in which at most size messages wait at once; less than 1 counts as 1. The Queue of the leaky-bucket, plus a few
-// for messages that come without a delay while others are delivered, is enough.
+// NewHoldQueue returns a queue for at most size pending messages; a size below 1 counts as 1. Use
+// the leaky-bucket's Queue, plus a few for messages without a delay that arrive during a delivery.
 func NewHoldQueue(size int) *HoldQueue {
 	size = max(size, 1)
 	return &HoldQueue{places: make(chan struct{}, size), held: make(chan heldInTurn, size)}
 }
 
-// Add puts an allowed message at the end of the queue; deliver is called once its turn has come and all before it are delivered, even where its
-// own turn comes sooner than theirs. It never blocks. It reports false where the queue is full or Run has ended, then the message's cost is spent
-// all the same, and for a throttled message: deliver is never called, and the message is to be dropped.
+// Add puts an allowed message at the end of the queue. deliver is called when the message's delay
+// is over and all messages before it are delivered, even if its own delay is over earlier. Add
+// never blocks. Add returns false if the queue is full, if Run has ended, or if v is throttled.
+// deliver is then never called and the caller should drop the message. In the first two cases the
+// message's cost is not refunded.
 func (q *HoldQueue) Add(v Verdict, deliver func()) bool {
 	if !v.Allowed || q.ended.Load() {
 		return false
@@ -83,9 +89,10 @@ func (q *HoldQueue) Add(v Verdict, deliver func()) bool {
 	}
 }
 
-// Run delivers messages, one after the other, until the context ends: let it be the connection's, as Session.Context is. Messages that still
-// wait then are dropped. A deliver func that panics ends Run with its panic, and so the process, unless whoever started the goroutine recovers.
-// Run panics when it is called a second time.
+// Run delivers messages one after another until the context ends. Then it drops the pending
+// messages. Use the connection's context, such as Session.Context. If deliver panics, Run ends with
+// that panic, which ends the process unless the goroutine recovers. Run panics if it is called a
+// second time.
 func (q *HoldQueue) Run(ctx context.Context) {
 	if q.begun.Swap(true) {
 		panic("chatguard: HoldQueue.Run is called a second time")
@@ -97,7 +104,7 @@ func (q *HoldQueue) Run(ctx context.Context) {
 			if waitUntil(ctx, next.turn) != nil {
 				return
 			}
-			<-q.places // it waits no more
+			<-q.places // no longer pending
 			next.deliver()
 		case <-ctx.Done():
 			return

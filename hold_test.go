@@ -9,22 +9,23 @@ import (
 	"time"
 )
 
-// paced returns a Guard that lets one message leave a second while two wait.
+// paced returns a Guard that releases one message per second and lets two wait.
 func paced(t testing.TB) *Guard {
 	return enforced(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "pace", Algorithm: LeakyBucket, Every: time.Second, Queue: 2}}
 	}, nil)
 }
 
-// now is a message of a user's that brings no time.
+// now returns a message of a user without a time.
 func now(user string) Message { return Message{ChannelID: "1", User: User{ID: user}} }
 
 func TestHold(t *testing.T) {
 	for _, test := range []struct {
-		name       string
-		at         time.Duration // when the message was sent, seen from now
-		delay      time.Duration
-		ends, want time.Duration // when the context ends, 0 for never; how long it holds
+		name  string
+		at    time.Duration // when it was sent, relative to now
+		delay time.Duration
+		// ends is when the context ends, 0 for never; want is how long Hold waits.
+		ends, want time.Duration
 		err        error
 	}{
 		{name: "its turn has come"},
@@ -54,7 +55,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestHold_GuardClockBehind: a message without a time is held for its Delay, though the Guard's clock isn't this machine's.
+// A message without a time is held for its Delay, even if the Guard's clock differs from this
+// machine's.
 func TestHold_GuardClockBehind(t *testing.T) {
 	for _, off := range []time.Duration{-2 * time.Hour, -30 * time.Second, 30 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -78,7 +80,7 @@ func TestHold_GuardClockBehind(t *testing.T) {
 	}
 }
 
-func TestHoldQueueDeliversInOrder(t *testing.T) {
+func TestHoldQueue_DeliversInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, start := NewHoldQueue(3), time.Now()
 		type delivery struct {
@@ -100,7 +102,7 @@ func TestHoldQueueDeliversInOrder(t *testing.T) {
 			{0, "sooner", time.Second, true},
 			{0, "at once", 0, true},
 			{0, "too many", 0, false},
-			{time.Second, "still too many", 0, false}, // the sooner one waits for the late one
+			{time.Second, "still too many", 0, false}, // the earlier one waits for the late one
 			{3500 * time.Millisecond, "alone", 0, true},
 			{4 * time.Second, "later", 2 * time.Second, true},
 		} {
@@ -122,8 +124,8 @@ func TestHoldQueueDeliversInOrder(t *testing.T) {
 	})
 }
 
-// A clock of the embedder's that is ahead must not add up from message to message.
-func TestHoldQueueBoundsEachDelay(t *testing.T) {
+// If the embedder's clock is ahead, the difference must not add up over several messages.
+func TestHoldQueue_BoundsEachDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, start := NewHoldQueue(2), time.Now()
 		var last time.Duration
@@ -139,9 +141,9 @@ func TestHoldQueueBoundsEachDelay(t *testing.T) {
 	})
 }
 
-func TestHoldQueueEndsWithItsConnection(t *testing.T) {
+func TestHoldQueue_EndsWithConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := NewHoldQueue(0) // is 1
+		q := NewHoldQueue(0) // counts as 1
 		ctx, cancel := context.WithCancel(t.Context())
 		v := Verdict{At: time.Now(), Allowed: true, Delay: time.Second}
 		never := func() { t.Error("a message is delivered to a connection that is closed") }
@@ -160,7 +162,7 @@ func TestHoldQueueEndsWithItsConnection(t *testing.T) {
 	})
 }
 
-func TestHoldQueuePanics(t *testing.T) {
+func TestHoldQueue_Panics(t *testing.T) {
 	run := func(q *HoldQueue, ctx context.Context) (panicked any) {
 		defer func() { panicked = recover() }()
 		q.Run(ctx)

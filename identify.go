@@ -9,29 +9,32 @@ import (
 	"strings"
 )
 
-// ErrReservedID says that Identify has returned an ID that only Anonymous and ByAddress may give: AnonymousID, or one that begins with "address:". A
-// user who may choose a name that is the ID would take the place of visitors, or be limited less.
-var ErrReservedID = errors.New("the user ID is reserved for chatguard.Anonymous and chatguard.ByAddress: return what they return, and let nobody choose it as a name")
+// ErrReservedID says that Identify returned an ID that only Anonymous and ByAddress may return:
+// AnonymousID, or an ID that begins with "address:". A user able to choose such an ID could take
+// the allowance of visitors, or be limited less.
+var ErrReservedID = errors.New("the user ID is reserved for chatguard.Anonymous and chatguard.ByAddress: return the User that they return, and don't let users choose this ID")
 
-// ErrNobody is what a way to identify returns for a request that names nobody it knows. The middleware answers it with 401.
-var ErrNobody = errors.New("the request names nobody known here")
+// ErrNobody is the error of an identification function for a request that doesn't identify a known
+// user. The middleware answers it with 401.
+var ErrNobody = errors.New("the request doesn't identify a known user")
 
-// AnonymousID is the user ID that everyone who isn't signed in shares.
+// AnonymousID is the user ID shared by everyone who isn't signed in.
 const AnonymousID = "anonymous"
 
-// addressPrefix is what the IDs of ByAddress begin with.
+// addressPrefix is the prefix of the IDs that ByAddress returns.
 const addressPrefix = "address:"
 
-// guestKey is the key of the guest that a request's context holds behind the middleware.
+// guestKey is the context key for the guest of a request behind the middleware.
 type guestKey struct{}
 
-// withGuest adds the ID of the visitor whom Anonymous or ByAddress will have identified, and a place for it.
+// withGuest returns the request with a context that has a place for the ID of a visitor, and that
+// place. Anonymous or ByAddress fills in the ID.
 func withGuest(r *http.Request) (*http.Request, *string) {
 	id := new(string)
 	return r.WithContext(context.WithValue(r.Context(), guestKey{}, id)), id
 }
 
-// guest is a visitor with a reserved ID, of which the middleware is told.
+// guest returns a visitor with a reserved ID, and records the ID for the middleware.
 func guest(r *http.Request, id string) User {
 	if told, ok := r.Context().Value(guestKey{}).(*string); ok {
 		*told = id
@@ -41,26 +44,30 @@ func guest(r *http.Request, id string) User {
 
 func isReserved(id string) bool { return id == AnonymousID || strings.HasPrefix(id, addressPrefix) }
 
-// Anonymous identifies everyone as one user, AnonymousID: they share one allowance of messages. Their connections are limited by address only.
+// Anonymous identifies everyone as one user, AnonymousID, with one shared allowance of messages.
+// Their connections are limited by address only.
 func Anonymous(r *http.Request) (User, error) { return guest(r, AnonymousID), nil }
 
-// ByAddress identifies by the address that the request comes from, behind the trusted proxies: "address:192.0.2.7", or "address:2001:db8::/64"
-// for IPv6. Everyone behind one address is one user then. A request without an address, from a Unix socket, is an error and no user.
+// ByAddress identifies users by the address that the request comes from, behind the trusted
+// proxies: "address:192.0.2.7", or "address:2001:db8::/64" for IPv6. So everyone behind one address
+// is one user. For a request without an address, such as one over a Unix socket, it returns an
+// error and no user.
 func ByAddress(trusted ...netip.Prefix) func(*http.Request) (User, error) {
 	return func(r *http.Request) (User, error) {
 		addr := ClientAddress(r, trusted)
 		if !addr.IsValid() {
-			return User{}, fmt.Errorf("the request comes from %q, which is no address: set its RemoteAddr before it gets here", r.RemoteAddr)
+			return User{}, fmt.Errorf("the request comes from %q, which is not an address: set RemoteAddr in a handler in front of this one", r.RemoteAddr)
 		}
 		return guest(r, addressPrefix+AddressKey(addr)), nil
 	}
 }
 
-// ByKey identifies by an API key in a header: the whole of it, or what follows "Bearer " as in "Authorization: Bearer KEY". It returns
-// ErrNobody without a key and for one that isn't known.
+// ByKey identifies users by an API key in a header: the whole value, or the part after "Bearer " as
+// in "Authorization: Bearer KEY". It returns ErrNobody if the key is missing or unknown.
 //
-// The key is a secret and goes nowhere but to known, which has to return a user ID that gives none of it away. Let known look up a hash of the
-// key, so that neither what is stored nor how long it takes tells anything.
+// The key is secret. ByKey passes it only to known, which must return a user ID that reveals
+// nothing of the key. Let known look up a hash of the key, so that neither the stored data nor the
+// response time reveals anything.
 func ByKey(header string, known func(key string) (User, bool)) func(*http.Request) (User, error) {
 	return func(r *http.Request) (User, error) {
 		key := strings.TrimSpace(r.Header.Get(header))
@@ -78,7 +85,8 @@ func ByKey(header string, known func(key string) (User, bool)) func(*http.Reques
 	}
 }
 
-// FirstOf identifies by the first of several ways that doesn't return ErrNobody. Behind ByKey, a key that is wrong counts as none.
+// FirstOf identifies users by the first of several functions that doesn't return ErrNobody. So if
+// ByKey comes first, a request with a wrong key is treated like a request without a key.
 func FirstOf(ways ...func(*http.Request) (User, error)) func(*http.Request) (User, error) {
 	return func(r *http.Request) (User, error) {
 		for _, way := range ways {
@@ -90,12 +98,13 @@ func FirstOf(ways ...func(*http.Request) (User, error)) func(*http.Request) (Use
 	}
 }
 
-// ClientAddress returns the address that a request comes from: the last one that no trusted proxy has put there. X-Forwarded-For is believed
-// only as far as trusted proxies wrote it. It returns the zero Addr where the request has no address, from a Unix socket say.
+// ClientAddress returns the address that a request comes from: the last address that isn't a
+// trusted proxy's. It trusts only those entries of X-Forwarded-For that trusted proxies wrote. It
+// returns the zero Addr if the request has no address, for example over a Unix socket.
 func ClientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
-	addr, _ := parseHop(r.RemoteAddr) // a layer in front of this one may have put it there, without a port
+	addr, _ := parseHop(r.RemoteAddr) // may lack a port if set by a layer in front
 	if !within(addr, trusted) {
-		return addr // what the other end has made up isn't even read
+		return addr // don't even parse forged entries
 	}
 	hops := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
 	for hops != "" && within(addr, trusted) {
@@ -109,7 +118,7 @@ func ClientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	return addr
 }
 
-// parseHop reads an address as proxies write it: some of them add the port.
+// parseHop parses an address as proxies write it, with or without a port.
 func parseHop(hop string) (netip.Addr, bool) {
 	addr, err := netip.ParseAddr(hop)
 	if err != nil {
@@ -128,21 +137,24 @@ func within(addr netip.Addr, prefixes []netip.Prefix) bool {
 	return false
 }
 
-// AddressKey is what an address counts under. Whoever has one IPv6 address has 2^64 of them: those count together, as "2001:db8::/64".
+// AddressKey returns the key under which an address is counted. The owner of one IPv6 address has
+// 2^64 addresses, so all of them are counted together, as "2001:db8::/64".
 func AddressKey(addr netip.Addr) string {
 	if addr = addr.Unmap(); addr.Is6() {
-		prefix, _ := addr.Prefix(64) // 64 bits fit every IPv6 address; a zone is dropped
+		// prefix is always valid: 64 bits fit every IPv6 address. A zone is dropped.
+		prefix, _ := addr.Prefix(64)
 		return prefix.String()
 	}
 	return addr.String()
 }
 
-// AddressBlock is the wider block that an IPv6 address is of, as "2001:db8::/48", because whoever has a /48 has 65,536 of what AddressKey tells apart. It is
-// empty for IPv4.
+// AddressBlock returns the wider block of an IPv6 address, as "2001:db8::/48". The owner of a /48
+// has 65,536 networks, which AddressKey counts separately. The result is empty for IPv4.
 func AddressBlock(addr netip.Addr) string {
 	if addr = addr.Unmap(); !addr.Is6() {
 		return ""
 	}
-	prefix, _ := addr.Prefix(48) // 48 bits fit every IPv6 address; a zone is dropped
+	// prefix is always valid: 48 bits fit every IPv6 address. A zone is dropped.
+	prefix, _ := addr.Prefix(48)
 	return prefix.String()
 }

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// asks is a request from a peer that says it came by those hops.
+// asks returns a request from a peer that claims to have come through those hops.
 func asks(peer string, hops ...string) *http.Request {
 	return &http.Request{RemoteAddr: peer, Header: http.Header{"X-Forwarded-For": hops}}
 }
 
-func TestAnAddressIsBelievedFromTrustedProxiesOnly(t *testing.T) {
+func TestClientAddress_TrustedProxiesOnly(t *testing.T) {
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	tests := []struct {
 		request *http.Request
@@ -21,7 +21,7 @@ func TestAnAddressIsBelievedFromTrustedProxiesOnly(t *testing.T) {
 		{asks("192.0.2.1:1234"), "192.0.2.1"},
 		{asks("192.0.2.1:1234", "203.0.113.5"), "192.0.2.1"},
 		{asks("10.1.1.1:1234"), "10.1.1.1"},
-		{asks("203.0.113.5"), "203.0.113.5"}, // as layers leave it that believe proxies
+		{asks("203.0.113.5"), "203.0.113.5"}, // as set by layers that trust proxies
 		{asks("2001:db8::1"), "2001:db8::1"},
 		{asks("10.1.1.1:1234", ""), "10.1.1.1"},
 		{asks("10.1.1.1:1234", "203.0.113.5,"), "10.1.1.1"},
@@ -64,7 +64,7 @@ func TestAddressKey(t *testing.T) {
 	}
 }
 
-func TestWaysToIdentify(t *testing.T) {
+func TestIdentify_Ways(t *testing.T) {
 	byKey := ByKey("Authorization", func(key string) (User, bool) {
 		if key == "" || key == "Bearer" {
 			t.Errorf("asked about %q, which is no key", key)

@@ -6,8 +6,9 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// penalty is what a throttled message draws that has come to that rung of the ladder, from 0. A timeout until the refill is of that length; 0
-// means that it wouldn't end.
+// penalty returns the penalty for a throttled message on that rung of the ladder, counted from 0. A
+// timeout until the refill lasts untilRefill. If untilRefill is 0, the timeout would never end, and
+// the message is only deleted.
 func (p *Penalties) penalty(rung int, untilRefill time.Duration) Penalty {
 	if len(p.Ladder) == 0 {
 		return Penalty{Action: Drop}
@@ -22,7 +23,8 @@ func (p *Penalties) penalty(rung int, untilRefill time.Duration) Penalty {
 	return Penalty{Action: Timeout, Duration: untilRefill}
 }
 
-// mildest is what is left of the ladder where the user is not to be punished: at most, the message goes.
+// mildest returns the penalty for a message whose author must not be punished: at most, the message
+// is removed.
 func (p *Penalties) mildest() Penalty {
 	if len(p.Ladder) == 0 {
 		return Penalty{Action: Drop}
@@ -34,7 +36,8 @@ func (p *Penalties) mildest() Penalty {
 	return Penalty{Action: Delete}
 }
 
-// silences is for how long each rung keeps the user from writing. A ban isn't counted: whoever was unbanned starts anew.
+// silences returns for how long each rung keeps the user from writing. A ban counts as 0, because
+// an unbanned user starts again.
 func (p *Penalties) silences() []int64 {
 	lengths := make([]int64, len(p.Ladder))
 	for i, rung := range p.Ladder {

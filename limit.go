@@ -10,44 +10,71 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Algorithm names how a limit counts.
+// Algorithm is the name of a limit's counting method.
 type Algorithm string
 
 // The algorithms.
 const (
-	TokenBucket   Algorithm = "token-bucket"   // Burst at once, then one per Refill
-	LeakyBucket   Algorithm = "leaky-bucket"   // one per Every leaves; Queue wait for their turn, and the verdict says how long
-	FixedWindow   Algorithm = "fixed-window"   // Messages in each stretch of Every, which begin at multiples of it since 1970
-	DailyWindow   Algorithm = "daily-window"   // Messages a day; the day is the zone's, and ends at ResetAt
-	UserWindow    Algorithm = "user-window"    // Messages in a stretch of Every that begins with the user's first
-	SlidingWindow Algorithm = "sliding-window" // Messages in the last Every, estimated from two counts
-	SlidingLog    Algorithm = "sliding-log"    // Messages in the last Every, exact
+	TokenBucket Algorithm = "token-bucket" // Burst at once, then one per Refill
+	// LeakyBucket releases one message per Every. Up to Queue messages wait, and the verdict's
+	// Delay says how long.
+	LeakyBucket Algorithm = "leaky-bucket"
+	// FixedWindow allows Messages in each window of Every. Windows begin at multiples of Every
+	// since 1970.
+	FixedWindow Algorithm = "fixed-window"
+	// DailyWindow allows Messages per day. The day ends at ResetAt in the limit's time zone.
+	DailyWindow Algorithm = "daily-window"
+	// UserWindow allows Messages in a window of Every that begins with the user's first message.
+	UserWindow Algorithm = "user-window"
+	// SlidingWindow allows Messages in the last period of Every, estimated from two counts.
+	SlidingWindow Algorithm = "sliding-window"
+	// SlidingLog allows Messages in the last period of Every, exactly.
+	SlidingLog Algorithm = "sliding-log"
 )
 
-// Limit is one named rule of one algorithm. Each algorithm reads its own parameters and refuses the others.
+// Limit is one named rule with one algorithm. Each algorithm reads its own parameters and rejects
+// the others.
 type Limit struct {
 	Name      string    `json:"name" toml:"name"` // unique in its policy
 	Algorithm Algorithm `json:"algorithm" toml:"algorithm"`
-	Per       Scope     `json:"per,omitempty" toml:"per"`   // who shares the allowance; the zero value is each user in each channel
-	Mode      LimitMode `json:"mode,omitempty" toml:"mode"` // whether it throttles where the policy enforces; the zero value does
+	// Per says who shares the allowance. With the zero value, each user has their own allowance in
+	// each channel.
+	Per Scope `json:"per,omitempty" toml:"per"`
+	// Mode says whether the limit throttles if the policy enforces. With the zero value, it
+	// throttles.
+	Mode LimitMode `json:"mode,omitempty" toml:"mode"`
 
-	Burst    int           `json:"burst,omitempty" toml:"burst"`       // token-bucket: tokens it holds; it starts full
-	Refill   time.Duration `json:"refill,omitempty" toml:"refill"`     // token-bucket: time until a token has come back
-	Queue    int           `json:"queue,omitempty" toml:"queue"`       // leaky-bucket: places for messages that wait; 0 is none
-	Messages int           `json:"messages,omitempty" toml:"messages"` // windows and log: allowed in one; a log's are 1,024 at most
-	Every    time.Duration `json:"every,omitempty" toml:"every"`       // leaky-bucket: time between two; windows and log: their length
-	Timezone string        `json:"timezone,omitempty" toml:"timezone"` // daily-window: IANA name; empty means the policy's
-	ResetAt  string        `json:"reset_at,omitempty" toml:"reset_at"` // daily-window: local time "HH:MM" at which the day ends; empty means midnight
+	// Burst is the capacity of a token-bucket, which starts full.
+	Burst int `json:"burst,omitempty" toml:"burst"`
+	// Refill is the time after which a token-bucket regains one token.
+	Refill time.Duration `json:"refill,omitempty" toml:"refill"`
+	// Queue is the number of messages that may wait in a leaky-bucket; 0 means none.
+	Queue int `json:"queue,omitempty" toml:"queue"`
+	// Messages is the number allowed in one window or log; at most 1,024 in a log.
+	Messages int `json:"messages,omitempty" toml:"messages"`
+	// Every is the time between two messages of a leaky-bucket, or the length of a window or log.
+	Every time.Duration `json:"every,omitempty" toml:"every"`
+	// Timezone is the IANA name of the time zone of a daily-window. Empty means the policy's time
+	// zone.
+	Timezone string `json:"timezone,omitempty" toml:"timezone"`
+	// ResetAt is the local time "HH:MM" at which the day of a daily-window ends; empty means
+	// midnight.
+	ResetAt string `json:"reset_at,omitempty" toml:"reset_at"`
 
-	CountThrottled bool `json:"count_throttled,omitempty" toml:"count_throttled"` // a throttled message counts too, whichever limit throttles it
+	// CountThrottled counts throttled messages too, whichever limit throttles them.
+	CountThrottled bool `json:"count_throttled,omitempty" toml:"count_throttled"`
 
-	Roles map[Role]Override `json:"roles,omitempty" toml:"roles"` // other numbers for some roles; the highest role counts
+	// Roles holds other numbers for some roles. A user with several of them gets the numbers of the
+	// highest.
+	Roles map[Role]Override `json:"roles,omitempty" toml:"roles"`
 }
 
-// NoQueue is an [Override]'s Queue of no places, which JSON and TOML write as 0. There, a queue that is left out keeps the limit's own value.
+// NoQueue is the Queue of an [Override] that allows no waiting messages. JSON and TOML write it as
+// 0; if queue is omitted there, the limit's own value applies.
 const NoQueue = limits.NoQueue
 
-// Override replaces the capacity or the refill of a limit for some users. A zero field keeps the limit's own value; see [NoQueue].
+// Override replaces a limit's capacity or refill for some users. A zero field keeps the limit's own
+// value; see [NoQueue].
 type Override struct {
 	Burst    int           `json:"burst,omitempty" toml:"burst"`
 	Refill   time.Duration `json:"refill,omitempty" toml:"refill"`
@@ -64,7 +91,7 @@ func (l Limit) with(o Override) Limit {
 	return l
 }
 
-// forRoles returns the limit with the numbers that count for somebody with these roles.
+// forRoles returns the limit with the numbers that apply to a user with these roles.
 func (l Limit) forRoles(roles Roles) Limit {
 	for r := int(Broadcaster); r >= 0; r-- {
 		if o, ok := l.Roles[Role(r)]; ok && roles.Has(Role(r)) {
@@ -74,7 +101,7 @@ func (l Limit) forRoles(roles Roles) Limit {
 	return l
 }
 
-// MarshalJSON writes lengths of time as text: "4s".
+// MarshalJSON writes durations as text: "4s".
 func (l Limit) MarshalJSON() ([]byte, error) {
 	type plain Limit
 	return json.Marshal(struct {
@@ -84,7 +111,7 @@ func (l Limit) MarshalJSON() ([]byte, error) {
 	}{plain(l), textDuration(l.Refill), textDuration(l.Every)})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes and refuses unknown keys.
+// UnmarshalJSON reads what MarshalJSON writes and rejects unknown keys.
 func (l *Limit) UnmarshalJSON(data []byte) error {
 	type plain Limit
 	var in struct {
@@ -100,7 +127,7 @@ func (l *Limit) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes lengths of time as text: "4s".
+// MarshalJSON writes durations as text: "4s".
 func (o Override) MarshalJSON() ([]byte, error) {
 	type plain Override
 	out := struct {
@@ -115,7 +142,7 @@ func (o Override) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes and refuses unknown keys.
+// UnmarshalJSON reads what MarshalJSON writes and rejects unknown keys.
 func (o *Override) UnmarshalJSON(data []byte) error {
 	type plain Override
 	var in struct {
@@ -140,10 +167,10 @@ func (o *Override) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// textDuration is a length of time that JSON spells as text.
+// textDuration is a duration that JSON represents as text.
 type textDuration time.Duration
 
-// MarshalText writes a length of time as people do: "4s", "30m".
+// MarshalText writes a duration in short form: "4s", "30m".
 func (d textDuration) MarshalText() ([]byte, error) {
 	return []byte(shortDuration(time.Duration(d))), nil
 }
@@ -152,7 +179,7 @@ func (d textDuration) MarshalText() ([]byte, error) {
 func (d *textDuration) UnmarshalText(text []byte) error {
 	parsed, err := ParseDuration(string(text))
 	if err != nil {
-		return fmt.Errorf("%q is no length of time (want 4s, 30m, 24h, 30d)", text)
+		return fmt.Errorf("%q is not a duration (want 4s, 30m, 24h, 30d)", text)
 	}
 	*d = textDuration(parsed)
 	return nil

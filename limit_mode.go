@@ -5,13 +5,15 @@ type LimitMode uint8
 
 // The modes of a limit.
 const (
-	LimitEnforces LimitMode = iota // as its policy says
-	LimitObserves                  // only reports what it would have throttled, in an enforcing policy too
+	LimitEnforces LimitMode = iota // throttles if its policy enforces
+	// LimitObserves means that the limit only reports the messages that it would have throttled,
+	// even if the policy enforces.
+	LimitObserves
 )
 
 var limitModeNames = [...]string{"enforce", "observe"}
 
-// String is the mode's name, as configuration and JSON spell it.
+// String returns the mode's name as used in configuration and JSON.
 func (m LimitMode) String() string { return nameOf(limitModeNames[:], "mode", uint8(m)) }
 
 // MarshalText writes "enforce" or "observe".

@@ -2,16 +2,20 @@ package chatguard
 
 import "github.com/chatguard/chatguard/internal/limits"
 
-// DefaultMemory is Options.MaxMemory where it is 0: 512 MiB.
+// DefaultMemory is used if Options.MaxMemory is 0: 512 MiB.
 const DefaultMemory = 512 << 20
 
-// Capacity is about how many users a Guard remembers at once. IDs that aren't decimal numbers take memory too: with them it is fewer.
+// Capacity is approximately how many users a Guard remembers at once. IDs that aren't decimal
+// numbers take extra memory and reduce the capacity.
 type Capacity struct {
-	Users      int64 // of each channel
-	Everywhere int64 // of all channels together, for limits per user everywhere; 0 without such limits
+	Users int64 // users of each channel
+	// Everywhere is the number of users of all channels together, for limits per user everywhere.
+	// It is 0 if there are no such limits.
+	Everywhere int64
 }
 
-// Capacity returns how many users a Guard with that Options.MaxMemory remembers under the policy. The error is Validate's.
+// Capacity returns how many users a Guard with that Options.MaxMemory remembers under the policy.
+// The error is Validate's.
 func (p Policy) Capacity(maxMemory int64) (c Capacity, err error) {
 	compiled, err := compile(p)
 	if err != nil {
@@ -27,8 +31,8 @@ func (p Policy) Capacity(maxMemory int64) (c Capacity, err error) {
 	return c, nil
 }
 
-// MemoryBytes returns about how many bytes so many users of a channel take under the policy. IDs that
-// aren't decimal numbers take some more. The error is Validate's.
+// MemoryBytes returns approximately how many bytes that many users of a channel take under the
+// policy. IDs that aren't decimal numbers take somewhat more. The error is Validate's.
 func (p Policy) MemoryBytes(users int) (int64, error) {
 	c, err := compile(p)
 	if err != nil {
@@ -41,15 +45,20 @@ func (p Policy) MemoryBytes(users int) (int64, error) {
 	return total, nil
 }
 
-// Memory is how many users a Guard remembers, and how many it forgot since it was made.
+// Memory is the number of users a Guard remembers, and how many it has removed since it was
+// created.
 type Memory struct {
-	Users     int   // in each channel, and once more where limits count per user everywhere
-	Forgotten int64 // because their allowance was whole again
-	Evicted   int64 // because there was no memory for more; see Options.MaxMemory
-	Held      int64 // of the Evicted: those who were throttled, struck, granted something or changing their day
+	// Users is the number of users in each channel, plus the number of users in limits per user
+	// everywhere.
+	Users     int
+	Forgotten int64 // their allowance was fully restored
+	Evicted   int64 // no memory was left; see Options.MaxMemory
+	// Held is how many of the Evicted users were throttled, had strikes or grants, or were changing
+	// their day.
+	Held int64
 }
 
-// Memory returns how many users are remembered and were forgotten.
+// Memory returns how many users are remembered and how many were removed.
 func (g *Guard) Memory() (m Memory) {
 	m.add(g.everywhere.Load())
 	g.channels.each(func(c *channel) { m.add(c.table) })

@@ -7,7 +7,7 @@ import (
 )
 
 func TestMemory_Bounded(t *testing.T) {
-	g := enforced(t, nil, &Options{MaxMemory: 220_000}) // some 1,000 users with such IDs
+	g := enforced(t, nil, &Options{MaxMemory: 220_000}) // about 1,000 users with such IDs
 	for i := range 20_000 {
 		m := from("invented"+string(rune('a'+i%26))+time.Duration(i).String(), float64(i)/1000)
 		mustCheck(t, g, m)
@@ -18,7 +18,7 @@ func TestMemory_Bounded(t *testing.T) {
 	}
 }
 
-// logOf is a policy of one sliding-log.
+// logOf returns a policy of one sliding-log.
 func logOf(messages int, per Scope) Policy {
 	p := DefaultPolicy()
 	p.Limits = []Limit{{Name: "log", Algorithm: SlidingLog, Messages: messages, Every: time.Hour, Per: per}}
@@ -50,7 +50,7 @@ func TestPolicy_Capacity(t *testing.T) {
 		name   string
 		policy Policy
 		memory int64
-		want   Capacity // a hundredth more or less
+		want   Capacity // within one percent
 	}{
 		{"the default policy", DefaultPolicy(), 0, Capacity{Users: 6_954_000}},
 		{"half the memory", DefaultPolicy(), DefaultMemory / 2, Capacity{Users: 3_477_000}},

@@ -11,75 +11,90 @@ import (
 	"time"
 )
 
-// MainChannel is the channel of connections where MiddlewareOptions.Channel names no other.
+// MainChannel is the channel of connections if MiddlewareOptions.Channel is nil.
 const MainChannel = "main"
 
-// ErrConnections says that a user or an address has as many connections open as it may have.
+// ErrConnections says that a user or an address has reached the maximum number of open connections.
 var ErrConnections = errors.New("too many connections are open at once")
 
-// retryConnections is the Retry-After, in seconds, of ErrConnections. When one of the others closes, nobody knows.
+// retryConnections is the Retry-After, in seconds, of ErrConnections. Nobody knows when another
+// connection will close.
 const retryConnections = 5
 
-// MiddlewareOptions say who connects, and how often they may. Only Identify is required.
+// MiddlewareOptions configure who may connect, and how often. Only Identify is required.
 type MiddlewareOptions struct {
-	// Identify returns who makes the request: ByKey, ByAddress, Anonymous, FirstOf several, or a func that reads a session cookie. The ID must
-	// be one that users can't choose, or they'd choose somebody else's. ErrNobody is answered with 401. Any other error, and a user without
-	// an ID or with a reserved one (ErrReservedID), is the server's mistake: it is answered with 500 and logged.
+	// Identify returns the user who makes the request. Use ByKey, ByAddress, Anonymous, FirstOf
+	// several, or a func that reads a session cookie. Users must not be able to choose the ID;
+	// otherwise they could choose another user's. The middleware answers ErrNobody with 401. Any
+	// other error is a mistake of the server. So is a user without an ID or with a reserved ID
+	// (ErrReservedID). The middleware answers these with 500 and logs them.
 	Identify func(*http.Request) (User, error)
 
-	// Channel returns the channel in which the connection's messages count. Let it return names of rooms that exist: each name is remembered
-	// for good. Nil means MainChannel.
+	// Channel returns the channel in which the connection's messages count. Return only names of
+	// existing rooms, because the Guard never forgets a name. Nil means MainChannel.
 	Channel func(*http.Request) string
 
-	// MaxConnections is how many connections a user, and MaxConnectionsPerAddress how many an address, may have open at once. 0 means 10
-	// and 100, negative any number. One whose other end has vanished counts until the server notices and closes it: let it send pings.
+	// MaxConnections is the maximum number of open connections of a user, and
+	// MaxConnectionsPerAddress is the maximum of an address. 0 means 10 and 100; negative means
+	// unlimited. If a client disappears, its connection counts until the server notices and closes
+	// the connection, so the server should send pings.
 	MaxConnections, MaxConnectionsPerAddress int
 
-	// Connects limits how often a user, and ConnectsPerAddress how often an address, may connect. The zero Limit means a token-bucket of 10 / 2 s
-	// and 40 / 500 ms. The Name may be left out. Every request that the middleware sees counts, so whoever is polled needs more.
+	// Connects limits how often a user may connect, and ConnectsPerAddress limits how often an
+	// address may. The zero Limit means a token-bucket of 10 / 2 s for a user and 40 / 500 ms for
+	// an address. The Name may be omitted. Every request that reaches the middleware counts, so
+	// clients that poll need higher limits.
 	Connects, ConnectsPerAddress Limit
 
-	// TrustedProxies are those whose X-Forwarded-For is believed. Without the ones that stand in front of this server, all of its users have
-	// one address; with one too many, users can invent theirs. Behind a proxy on a Unix socket nobody has an address, and nothing is limited by
-	// it, unless a layer in front sets the request's RemoteAddr.
+	// TrustedProxies lists the proxies whose X-Forwarded-For is trusted. If a proxy in front of
+	// this server is missing in the list, all its users have one address. If the list has an
+	// address that isn't a proxy, users there can forge their addresses. Behind a proxy on a Unix
+	// socket, requests have no address. Then nothing is limited by address, unless a layer in front
+	// sets the request's RemoteAddr.
 	TrustedProxies []netip.Prefix
 
-	// Refused answers requests that aren't let in, in place of one line of text with 429, 401 or 500. The error is a *ThrottledError,
-	// ErrConnections, ErrNobody, or what went wrong here, which is not for the other end to read. It has to write a status; Retry-After is set already.
+	// Refused answers refused requests. If it is nil, the answer is one line of text with status
+	// 429, 401 or 500. The error is a *ThrottledError, ErrConnections, ErrNobody, or an internal
+	// error that must not be shown to the client. Refused must write a status; Retry-After is
+	// already set.
 	Refused func(http.ResponseWriter, *http.Request, error)
 
-	// Logger is told what is answered with 500. Nil means slog.Default().
+	// Logger receives the errors answered with 500. Nil means slog.Default().
 	Logger *slog.Logger
 }
 
-// How often one may connect where MiddlewareOptions says nothing else.
+// Default limits on connecting.
 var (
 	connectsOfUser    = Limit{Name: "connects", Algorithm: TokenBucket, Burst: 10, Refill: 2 * time.Second}
 	connectsOfAddress = Limit{Name: "connects-per-address", Algorithm: TokenBucket, Burst: 40, Refill: 500 * time.Millisecond}
 )
 
-// middleware lets requests in.
+// middleware admits or refuses requests.
 type middleware struct {
 	MiddlewareOptions
 	guard *Guard
 
 	users, addresses *gate
-	blocks           *gate // of addresses
+	blocks           *gate // by address block
 }
 
-// Middleware returns what puts the Guard in front of an HTTP handler, for servers that speak WebSocket with any library, or stream, or are
-// polled. It identifies the user once, at the handshake, and answers 429 with Retry-After to whoever connects too often or has too many
-// connections open. The handler finds a Session in the request's context, and judges with it each message that comes in.
+// Middleware returns a function that puts the Guard in front of an HTTP handler. It is for servers
+// that use any WebSocket library, that stream, or that clients poll. It identifies the user once,
+// at the handshake. It answers 429 with Retry-After if a client connects too often or has too many
+// open connections. The handler finds a Session in the request's context, and uses it to judge each
+// incoming message.
 //
-// All handlers that one middleware is put around share its limits. IPv6 addresses count by their /64, and eight times as many are
-// let in from a /48. Requests that have no address, those
-// over a Unix socket, are limited by user only, and requests of AnonymousID by address only. Middleware starts no goroutine.
+// All handlers wrapped by one middleware share its limits. IPv6 addresses in the same /64 count
+// together, and a /48 is allowed eight times as many connections. Requests without an address, such
+// as those over a Unix socket, are limited by user only, and requests of AnonymousID by address
+// only. Middleware starts no goroutine.
 //
-// A handler that takes the connection over has to close it through the net.Conn that it was given, as WebSocket libraries do, or the session
-// never ends. When it panics afterwards, the connection is closed, which net/http would not do.
+// A handler that takes over the connection must close it through the net.Conn that it received, as
+// WebSocket libraries do; otherwise the session never ends. If the handler panics after it has
+// taken over the connection, the middleware closes the connection, which net/http would not do.
 func (g *Guard) Middleware(opts MiddlewareOptions) (func(http.Handler) http.Handler, error) {
 	if opts.Identify == nil {
-		return nil, errors.New("MiddlewareOptions.Identify is missing: say who connects, by ByKey, ByAddress, Anonymous or a func of your own")
+		return nil, errors.New("MiddlewareOptions.Identify is missing: set it to ByKey, ByAddress, Anonymous or your own function")
 	}
 	if opts.Channel == nil {
 		opts.Channel = func(*http.Request) string { return MainChannel }
@@ -103,23 +118,25 @@ func (g *Guard) Middleware(opts MiddlewareOptions) (func(http.Handler) http.Hand
 }
 
 func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	r, guest := withGuest(r) // also for the handler, so that what Identify reads of a form isn't lost
+	// Pass this request on to the handler, so that a form parsed by Identify isn't lost.
+	r, guest := withGuest(r)
 	s, err := m.admit(r, guest)
 	if err != nil {
 		m.refuse(w, r, err)
 		return
 	}
 	ctx, writer, returned := s.begin(r.Context()), &sessionWriter{ResponseWriter: w, session: s}, false
-	defer func() { writer.handled(returned) }() // without recover, a panic keeps its trace
+	defer func() { writer.handled(returned) }() // no recover, so a panic keeps its stack trace
 	next.ServeHTTP(writer, r.WithContext(ctx))
 	returned = true
 }
 
-// admit returns the session of a request, or why there is none. The address comes first: guessing who is known here, which costs a look-up,
-// is then limited too.
+// admit returns the session of a request, or the error with which the request is refused. It checks
+// the address first. This also limits attempts to guess users, because each attempt costs a
+// look-up.
 func (m *middleware) admit(r *http.Request, guest *string) (*Session, error) {
 	addr := ClientAddress(r, m.TrustedProxies)
-	var address, block User // without an ID where the request has no address
+	var address, block User // no ID if the request has no address
 	if addr.IsValid() {
 		address.ID, block.ID = AddressKey(addr), AddressBlock(addr)
 	}
@@ -138,7 +155,7 @@ func (m *middleware) admit(r *http.Request, guest *string) (*Session, error) {
 	}
 	s := &Session{guard: m.guard, user: user, channel: m.Channel(r), address: addr}
 	if err := (&Message{ChannelID: s.channel, User: user}).Validate(); err != nil {
-		return nil, fmt.Errorf("of what Identify and Channel returned: %w", err)
+		return nil, fmt.Errorf("Identify or Channel returned an invalid value: %w", err)
 	}
 	if user.ID == AnonymousID {
 		user.ID = ""
@@ -149,7 +166,8 @@ func (m *middleware) admit(r *http.Request, guest *string) (*Session, error) {
 	return s, m.enter(s, user.ID, address.ID, block.ID)
 }
 
-// enter counts the session's connection as open, by user, by address and by block, or by none of them.
+// enter counts the session's connection for its user, address and address block. If any of them has
+// too many open connections, enter counts none and returns ErrConnections.
 func (m *middleware) enter(s *Session, user, address, block string) error {
 	var entered []func()
 	s.leave = func() {
@@ -170,20 +188,20 @@ func (m *middleware) enter(s *Session, user, address, block string) error {
 	return nil
 }
 
-// refuse answers a request that isn't let in.
+// refuse answers a refused request.
 func (m *middleware) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	status, text := http.StatusInternalServerError, "The server failed to let you in. It is the server's mistake; its log says more."
+	status, text := http.StatusInternalServerError, "The server could not process the request. This is a server error; see the server's log."
 	var throttled *ThrottledError
 	switch {
 	case errors.As(err, &throttled):
-		status, text = http.StatusTooManyRequests, "You connect too often. Try again in "+Wait(throttled.Verdict.RetryAfter)+"."
+		status, text = http.StatusTooManyRequests, "Too many connection attempts. Try again in "+Wait(throttled.Verdict.RetryAfter)+"."
 		w.Header().Set("Retry-After", strconv.Itoa(throttled.Verdict.RetryAfterSeconds()))
 	case errors.Is(err, ErrConnections):
 		status, text = http.StatusTooManyRequests, "You have too many connections open. Close one, then try again."
 		w.Header().Set("Retry-After", strconv.Itoa(retryConnections))
 	case errors.Is(err, ErrNobody):
-		status, text = http.StatusUnauthorized, "The server doesn't know who you are. Sign in, then try again."
-	case r.Context().Err() != nil: // whoever asked has gone, and Identify was told so
+		status, text = http.StatusUnauthorized, "You are not signed in. Sign in, then try again."
+	case r.Context().Err() != nil: // the client has gone; Identify returned that
 	default:
 		cmp.Or(m.Logger, slog.Default()).LogAttrs(r.Context(), slog.LevelError, "a connection was refused", slog.Any("error", err))
 	}

@@ -25,15 +25,16 @@ type visitor struct {
 	t       *testing.T
 	handler http.Handler
 	now     time.Time
-	asked   int    // how often it was asked who visits
+	asked   int    // number of calls of Identify
 	during  func() // called in the handler
 }
 
-// visits returns a visitor of a middleware whose users are in a header.
+// visits returns a visitor of a middleware that takes the user from a header.
 func visits(t *testing.T, opts MiddlewareOptions) *visitor {
 	t.Helper()
 	v := &visitor{t: t, now: monday, during: func() {}}
-	opts.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} // httptest's
+	// httptest's addresses
+	opts.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
 	if opts.Identify == nil {
 		opts.Identify = func(r *http.Request) (User, error) {
 			v.asked++
@@ -57,7 +58,7 @@ func (v *visitor) visit(user, addr string) *httptest.ResponseRecorder {
 	return w
 }
 
-// want visits and complains about another status or Retry-After.
+// want makes a visit and fails on another status or Retry-After.
 func (v *visitor) want(user, addr string, status int, retry string) {
 	v.t.Helper()
 	if w := v.visit(user, addr); w.Code != status || w.Header().Get("Retry-After") != retry {
@@ -65,7 +66,7 @@ func (v *visitor) want(user, addr string, status int, retry string) {
 	}
 }
 
-func TestConnectsOfAUser(t *testing.T) {
+func TestMiddleware_ConnectsPerUser(t *testing.T) {
 	v := visits(t, MiddlewareOptions{})
 	for range 10 {
 		v.want("anna", "198.51.100.1", 200, "")
@@ -77,17 +78,17 @@ func TestConnectsOfAUser(t *testing.T) {
 	v.now = v.now.Add(1)
 	v.want("anna", "198.51.100.2", 200, "")
 	v.want("anna", "198.51.100.2", 429, "2")
-	if body := v.visit("anna", "198.51.100.2").Body.String(); body != "You connect too often. Try again in 2 s.\n" {
+	if body := v.visit("anna", "198.51.100.2").Body.String(); body != "Too many connection attempts. Try again in 2 s.\n" {
 		t.Errorf("answer %q", body)
 	}
 }
 
-func TestConnectsOfAnAddress(t *testing.T) {
+func TestMiddleware_ConnectsPerAddress(t *testing.T) {
 	v := visits(t, MiddlewareOptions{})
 	for i := range 40 {
 		v.want(string(rune('a'+i)), "2001:db8:0:1::1", 200, "")
 	}
-	v.want("anna", "2001:db8:0:1::2", 429, "1") // of the same /64
+	v.want("anna", "2001:db8:0:1::2", 429, "1") // the same /64
 	if v.asked != 40 {
 		t.Errorf("who connects was asked for %d times: guessing isn't limited", v.asked)
 	}
@@ -97,20 +98,20 @@ func TestConnectsOfAnAddress(t *testing.T) {
 	v.want("anna", "2001:db8:0:1::3", 429, "1")
 }
 
-func TestConnectsOfABlock(t *testing.T) {
+func TestMiddleware_ConnectsPerBlock(t *testing.T) {
 	v := visits(t, MiddlewareOptions{})
-	for i := range 320 { // each from a /64 of its own
+	for i := range 320 { // each from its own /64
 		v.want(fmt.Sprint("user", i), fmt.Sprintf("2001:db8:0:%x::1", i), 200, "")
 	}
 	v.want("anna", "2001:db8:0:ffff::1", 429, "1")
-	v.want("anna", "2001:db8:1::1", 200, "") // of another /48
+	v.want("anna", "2001:db8:1::1", 200, "") // another /48
 	v.want("anna", "198.51.100.1", 200, "")
 	v.now = v.now.Add(500 * time.Millisecond / 8)
 	v.want("anna", "2001:db8:0:ffff::1", 200, "")
 	v.want("anna", "2001:db8:0:ffff::1", 429, "1")
 }
 
-func TestConnectionsOfABlock(t *testing.T) {
+func TestMiddleware_OpenConnectionsPerBlock(t *testing.T) {
 	free := Limit{Algorithm: TokenBucket, Burst: 1000, Refill: time.Second}
 	v := visits(t, MiddlewareOptions{MaxConnectionsPerAddress: 1, Connects: free, ConnectsPerAddress: free})
 	var visits [][2]string
@@ -126,7 +127,7 @@ func TestConnectionsOfABlock(t *testing.T) {
 	}
 }
 
-func TestGuessingIsLimited(t *testing.T) {
+func TestMiddleware_GuessingIsLimited(t *testing.T) {
 	nobody := func(*http.Request) (User, error) { return User{}, ErrNobody }
 	v := visits(t, MiddlewareOptions{
 		Identify: nobody, ConnectsPerAddress: Limit{Algorithm: TokenBucket, Burst: 2, Refill: 90 * time.Second},
@@ -138,9 +139,10 @@ func TestGuessingIsLimited(t *testing.T) {
 	}
 }
 
-// TestReservedIDs: whoever may choose a name can't be the user that is limited by address only, nor a visitor from another address.
-func TestReservedIDs(t *testing.T) {
-	address := ByAddress(netip.MustParsePrefix("192.0.2.0/24")) // httptest's
+// A user who may choose a name can't become the user that is limited by address only, nor a visitor
+// from another address.
+func TestMiddleware_ReservedIDs(t *testing.T) {
+	address := ByAddress(netip.MustParsePrefix("192.0.2.0/24")) // httptest's addresses
 	renamed := func(way func(*http.Request) (User, error)) func(*http.Request) (User, error) {
 		return func(r *http.Request) (User, error) {
 			user, err := way(r)
@@ -187,7 +189,7 @@ func TestReservedIDs(t *testing.T) {
 	}
 }
 
-// TestIdentify_ReadsTheForm: what Identify has read of a request is there for the handler.
+// What Identify has read of a request's body is still available to the handler.
 func TestIdentify_ReadsTheForm(t *testing.T) {
 	guard := enforced(t, nil, nil)
 	middleware, err := guard.Middleware(MiddlewareOptions{Identify: func(r *http.Request) (User, error) { return User{ID: r.FormValue("name")}, nil }})
@@ -204,7 +206,8 @@ func TestIdentify_ReadsTheForm(t *testing.T) {
 	}
 }
 
-// together makes visits during each other: who is let in stays until the last one was answered. It returns the answers' status.
+// together makes overlapping visits: an admitted one lasts until the last one is answered. It
+// returns the status of each answer.
 func (v *visitor) together(visits ...[2]string) []int {
 	if len(visits) == 0 {
 		return nil
@@ -218,7 +221,7 @@ func (v *visitor) together(visits ...[2]string) []int {
 	return append([]int{status}, others...)
 }
 
-func TestOpenConnections(t *testing.T) {
+func TestMiddleware_OpenConnections(t *testing.T) {
 	const here, there, elsewhere = "198.51.100.1", "2001:db8:0:1::1", "2001:db8:0:1::2"
 	free := Limit{Algorithm: TokenBucket, Burst: 1000, Refill: time.Second}
 	identify := FirstOf(ByKey("X-User", func(name string) (User, bool) { return User{ID: name}, true }), Anonymous)
@@ -237,7 +240,7 @@ func TestOpenConnections(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v := visits(t, MiddlewareOptions{Identify: identify, MaxConnections: test.user, MaxConnectionsPerAddress: test.address, Connects: free, ConnectsPerAddress: free})
-			for range 3 { // the places are free again, and no more than there were
+			for range 3 { // as many places are free as before
 				if got := v.together(test.visits...); !slices.Equal(got, test.want) {
 					t.Errorf("%v, want %v", got, test.want)
 				}
@@ -257,14 +260,14 @@ func TestOpenConnections(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestMiddleware_Refusals(t *testing.T) {
 	broken := errors.New("no route to 10.0.0.5")
 	as := func(user User, err error) func(*http.Request) (User, error) {
 		return func(*http.Request) (User, error) { return user, err }
 	}
 	room := func(name string) func(*http.Request) string { return func(*http.Request) string { return name } }
 	none := Limit{Algorithm: TokenBucket, Burst: 1, Refill: time.Hour}
-	const mistake = "The server failed to let you in. It is the server's mistake; its log says more.\n"
+	const mistake = "The server could not process the request. This is a server error; see the server's log.\n"
 	for _, test := range []struct {
 		name   string
 		opts   MiddlewareOptions
@@ -274,14 +277,14 @@ func TestRefusals(t *testing.T) {
 		log    string
 	}{
 		{"nobody", MiddlewareOptions{Identify: as(User{}, ErrNobody)}, 401,
-			"The server doesn't know who you are. Sign in, then try again.\n", ErrNobody, ""},
+			"You are not signed in. Sign in, then try again.\n", ErrNobody, ""},
 		{"trouble", MiddlewareOptions{Identify: as(User{}, broken)}, 500, mistake, broken, "10.0.0.5"},
 		{"no user ID", MiddlewareOptions{Identify: as(User{Login: "anna"}, nil)}, 500, mistake, ErrNoUser, "no user ID"},
 		{"a long ID", MiddlewareOptions{Identify: as(User{ID: strings.Repeat("7", 257)}, nil)}, 500, mistake, ErrLongID, "256 bytes"},
 		{"no channel", MiddlewareOptions{Channel: room("")}, 500, mistake, ErrNoChannel, "no channel ID"},
 		{"too many", MiddlewareOptions{MaxConnections: 1}, 429,
 			"You have too many connections open. Close one, then try again.\n", ErrConnections, ""},
-		{"too often", MiddlewareOptions{Connects: none}, 429, "You connect too often. Try again in 60 min.\n", nil, ""},
+		{"too often", MiddlewareOptions{Connects: none}, 429, "Too many connection attempts. Try again in 60 min.\n", nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var logged bytes.Buffer
@@ -311,7 +314,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// refusal returns the answer to the first of two visits during each other that isn't let in.
+// refusal returns the answer to the first of two overlapping visits that is refused.
 func (v *visitor) refusal() (refused *httptest.ResponseRecorder) {
 	v.during = func() { refused = v.visit("anna", "198.51.100.1") }
 	if first := v.visit("anna", "198.51.100.1"); refused == nil {
@@ -320,13 +323,13 @@ func (v *visitor) refusal() (refused *httptest.ResponseRecorder) {
 	return refused
 }
 
-func TestMiddlewareThatCannotBe(t *testing.T) {
+func TestMiddleware_InvalidOptions(t *testing.T) {
 	g := enforced(t, nil, nil)
 	bad := Limit{Algorithm: TokenBucket, Refill: time.Second}
 	for want, opts := range map[string]MiddlewareOptions{
-		"MiddlewareOptions.Identify is missing: say who connects, by ByKey, ByAddress, Anonymous or a func of your own": {},
-		`MiddlewareOptions.Connects: limit "connects": burst is 0, want 1 or more`:                                      {Identify: Anonymous, Connects: bad},
-		`MiddlewareOptions.ConnectsPerAddress: limit "connects-per-address": burst is 0, want 1 or more`:                {Identify: Anonymous, ConnectsPerAddress: bad},
+		"MiddlewareOptions.Identify is missing: set it to ByKey, ByAddress, Anonymous or your own function": {},
+		`MiddlewareOptions.Connects: limit "connects": burst is 0, want 1 or more`:                          {Identify: Anonymous, Connects: bad},
+		`MiddlewareOptions.ConnectsPerAddress: limit "connects-per-address": burst is 0, want 1 or more`:    {Identify: Anonymous, ConnectsPerAddress: bad},
 	} {
 		if _, err := g.Middleware(opts); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)

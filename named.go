@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// nameOf returns the name of a value whose type's values are named in order, and what and the number for one that has none.
+// nameOf returns the name of a value from the list of its type's names. For a value without a name
+// it returns what, followed by the number.
 func nameOf(names []string, what string, value uint8) string {
 	if int(value) < len(names) {
 		return names[value]
@@ -14,7 +15,7 @@ func nameOf(names []string, what string, value uint8) string {
 	return fmt.Sprintf("%s(%d)", what, value)
 }
 
-// named returns the value of a name. The error names the known ones.
+// named returns the value with that name. The error lists the known names.
 func named[T ~uint8](names []string, what string, text []byte) (T, error) {
 	if i := slices.Index(names, string(text)); i >= 0 {
 		return T(i), nil

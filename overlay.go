@@ -5,12 +5,16 @@ import (
 	"time"
 )
 
-// SetOverlay lays something over the policy of a channel for as long as it stays there, as of the moment at: what is in force is what overlay
-// makes of the policy, now and whenever SetPolicy changes it. It is for what passes: a pause, a raid. As with any change, what was used stays
-// used. Where an overlay makes an enforcing policy observe, strikes stay as they are until it enforces again. A nil overlay takes it away. The overlay must return the same for the same policy,
-// keep limits per user everywhere as they are, and change nothing but what it returns; it gets a copy.
+// SetOverlay sets an overlay on the policy of a channel, as of the time at. The overlay computes
+// the policy in force from the stated policy, now and after each SetPolicy. Use it for temporary
+// states such as a pause or a raid. As with any change, recorded usage is kept. If an overlay makes
+// an enforcing policy observe, strikes stay as they are until the policy enforces again. A nil
+// overlay removes the current one. The overlay receives a copy of the policy. It must return the
+// same result for the same policy, leave limits per user everywhere unchanged, and have no side
+// effects.
 //
-// The error is ErrNoChannel, ErrLongID, ErrTime, or names what is wrong with the overlaid policy; then nothing is changed.
+// The error is ErrNoChannel, ErrLongID or ErrTime, or names the mistake in the overlaid policy.
+// After an error, nothing is changed.
 func (g *Guard) SetOverlay(channelID string, overlay func(Policy) Policy, at time.Time) error {
 	ns, err := nanoseconds(at)
 	if err != nil {
@@ -33,7 +37,8 @@ func (g *Guard) SetOverlay(channelID string, overlay func(Policy) Policy, at tim
 	return nil
 }
 
-// InForce returns the policy that a channel's messages are judged by: Policy, with what is laid over it.
+// InForce returns the policy by which a channel's messages are judged: Policy with the overlay
+// applied.
 func (g *Guard) InForce(channelID string) Policy {
 	if c := g.channels.find(channelID); c != nil {
 		return c.policy.Load().policy.Clone()
@@ -41,10 +46,10 @@ func (g *Guard) InForce(channelID string) Policy {
 	return g.base.Load().policy.Clone()
 }
 
-// change is a policy as it was stated, and as it is in force.
+// change is a policy as stated and as in force.
 type change struct{ stated, inForce *compiled }
 
-// overlaid returns the change that stating a policy comes to.
+// overlaid returns the change for a stated policy, with the overlay applied.
 func (c *channel) overlaid(stated *compiled) (change, error) {
 	if c.overlay == nil {
 		return change{stated, stated}, nil
@@ -55,7 +60,7 @@ func (c *channel) overlaid(stated *compiled) (change, error) {
 		err = stated.policy.sameEverywhere(inForce.policy)
 	}
 	if err != nil {
-		return change{}, fmt.Errorf("with what is laid over the policy: %w", err)
+		return change{}, fmt.Errorf("with the overlay applied: %w", err)
 	}
 	return change{stated, inForce}, nil
 }

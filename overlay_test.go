@@ -12,7 +12,8 @@ func paused(p Policy) Policy {
 	return p
 }
 
-// TestOverlay: a pause holds over every change of the policy, and what is stated comes back when it is taken away.
+// A pause lasts through every change of the policy, and the stated policy returns when it is
+// removed.
 func TestOverlay(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 	policy := DefaultPolicy()
@@ -43,7 +44,7 @@ func TestOverlay(t *testing.T) {
 	if guard.Policy("1").Mode != Enforce || guard.InForce("1").Mode != Observe || guard.InForce("2").Mode != Enforce {
 		t.Error("the overlay shows in Policy, or not in InForce, or elsewhere")
 	}
-	for _, channel := range []string{"1", ""} { // neither its own policy nor everyone's ends the pause
+	for _, channel := range []string{"1", ""} { // neither kind of policy ends the pause
 		policy.Limits[0].Burst++
 		if err := guard.SetPolicy(channel, policy, now); err != nil {
 			t.Fatal(err)
@@ -54,11 +55,11 @@ func TestOverlay(t *testing.T) {
 		t.Errorf("stated: %+v", got)
 	}
 	set(nil)
-	spend(false) // the fourth token of the greater burst was spent in the pause
+	spend(false) // the larger burst's 4th token was used in it
 }
 
-// TestStrikesOutliveAPause: what was earned counts on, and nothing is earned meanwhile; strikes for practice lapse as ever.
-func TestStrikesOutliveAPause(t *testing.T) {
+// Strikes still count after a pause, and none are given during it; practice strikes lapse as usual.
+func TestOverlay_StrikesOutlivePause(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 	policy := DefaultPolicy()
 	policy.Limits, policy.Penalties.StrikeEvery = policy.Limits[:1], 0
@@ -89,7 +90,7 @@ func TestStrikesOutliveAPause(t *testing.T) {
 	strikes(1, "delete")
 	policy.Mode = Enforce
 	must(guard.SetPolicy("1", policy, now))
-	strikes(1, "") // that for practice has lapsed
+	strikes(1, "") // the practice strike has lapsed
 	strikes(2, "")
 	must(guard.SetOverlay("1", paused, now))
 	strikes(2, "warn")
@@ -101,13 +102,14 @@ func TestStrikesOutliveAPause(t *testing.T) {
 	must(guard.SetOverlay("1", paused, now))
 	strikes(4, "timeout 30s")
 	policy.Mode = Enforce
-	must(guard.SetPolicy("1", policy, now)) // while it is paused
+	must(guard.SetPolicy("1", policy, now)) // while paused
 	must(guard.SetOverlay("1", nil, now))
 	strikes(1, "")
 }
 
-// TestOverlayRefused: an overlay that makes an impossible policy changes nothing, and a policy that is impossible under it is refused.
-func TestOverlayRefused(t *testing.T) {
+// An overlay that produces an invalid policy changes nothing, and a policy that is invalid under
+// the overlay is refused.
+func TestOverlay_Refused(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 	base := DefaultPolicy()
 	base.Limits = append(base.Limits, Limit{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 9, Every: time.Hour})
@@ -116,8 +118,8 @@ func TestOverlayRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, overlay := range map[string]func(Policy) Policy{
-		"laid over": func(p Policy) Policy { p.Limits[0].Burst = 0; return p },
-		`"total"`:   func(p Policy) Policy { p.Limits = p.Limits[:2]; return p },
+		"with the overlay applied": func(p Policy) Policy { p.Limits[0].Burst = 0; return p },
+		`"total"`:                  func(p Policy) Policy { p.Limits = p.Limits[:2]; return p },
 	} {
 		if err := guard.SetOverlay("1", overlay, now); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)

@@ -7,26 +7,30 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Pardoned is what Guard.PardonAll has taken back. Guard.Unpardon undoes it. The zero value is a pardon that had nothing to do.
+// Pardoned is the effect of Guard.PardonAll, which Guard.Unpardon undoes. The zero value is a
+// pardon that had no effect.
 type Pardoned struct {
-	Messages int // that were not pardoned before
-	Strikes  int // that counted, and no longer do
+	Messages int // messages that were not pardoned before
+	Strikes  int // strikes that no longer count
 
 	channelID, userID string
 	taken             *limits.Taken
 }
 
-// Pardon undoes what a throttled message has brought on its author: its strike is taken back if it still counts, what it spent in limits
-// that count throttled messages is refunded, and a timeout that chatguard noted is forgotten. Lifting the penalty itself is up to the caller.
-// It reports whether there was anything to do: the second time there isn't. The error is ErrNotThrottled, ErrLongID or ErrTime.
+// Pardon undoes the effects of a throttled message on its author. It removes the strike if the
+// strike still counts, and refunds what the message spent in limits that count throttled messages.
+// It also clears the recorded timeout; the caller must lift the penalty itself. Pardon reports
+// whether there was anything to do, so a second call returns false. The error is ErrNotThrottled,
+// ErrLongID or ErrTime.
 func (g *Guard) Pardon(v Verdict, now time.Time) (done bool, err error) {
 	p, err := g.PardonAll([]Verdict{v}, now)
 	return p.Messages > 0, err
 }
 
-// PardonAll is Pardon for several messages of one user in one channel: all that were throttled from the first of them to the last. Those that
-// were pardoned before are passed over. If one of the verdicts can't be pardoned, none is. The errors are Pardon's, and one for verdicts on
-// several users.
+// PardonAll is Pardon for several messages of one user in one channel. The verdicts must be all
+// that were throttled from the first of them to the last. PardonAll skips messages that are already
+// pardoned. If one of the verdicts can't be pardoned, it pardons none. The errors are Pardon's, and
+// an error for verdicts on several users.
 func (g *Guard) PardonAll(verdicts []Verdict, now time.Time) (p Pardoned, err error) {
 	if len(verdicts) == 0 {
 		return p, nil
@@ -36,7 +40,7 @@ func (g *Guard) PardonAll(verdicts []Verdict, now time.Time) (p Pardoned, err er
 	for i := range verdicts {
 		v := &verdicts[i]
 		if v.ChannelID != p.channelID || v.UserID != p.userID {
-			return Pardoned{}, errors.New("a pardon is of one user in one channel")
+			return Pardoned{}, errors.New("all verdicts of a pardon must be of one user in one channel")
 		}
 		if offences[i], err = v.offence(); err != nil {
 			return Pardoned{}, err
@@ -52,12 +56,13 @@ func (g *Guard) PardonAll(verdicts []Verdict, now time.Time) (p Pardoned, err er
 	return p, nil
 }
 
-// beside are the places that a user's messages draw on beside the user's own in the channel.
+// beside returns the places that a user's messages use in addition to the user's own row in the
+// channel.
 func (g *Guard) beside(channelID, userID string) []limits.Place {
 	return g.channels.get(channelID, g).places(g, userID, new([2]limits.Place))
 }
 
-// offence is what the message has brought on its author.
+// offence returns the effects of the message on its author.
 func (v *Verdict) offence() (o limits.Offence, err error) {
 	if !v.Throttled() || v.EntryID == 0 {
 		return o, ErrNotThrottled
@@ -72,9 +77,11 @@ func (v *Verdict) offence() (o limits.Offence, err error) {
 	}, err
 }
 
-// Unpardon undoes a pardon: the strikes count again, and so does what was refunded. Messages that the user wrote since stay as they were judged.
-// The error is ErrPardonStale if the user has drawn another strike since, was reset, pardoned again or spent what was refunded, or if the
-// policy has changed; then nothing is changed. Undoing it twice is refused, too. A penalty that was lifted isn't given again.
+// Unpardon undoes a pardon: the strikes and the refunded usage count again. It doesn't change
+// verdicts on later messages. It returns ErrPardonStale and changes nothing if the policy has
+// changed. It does the same if the user has since got another strike, been reset, been pardoned
+// again or spent the refund. A second Unpardon also returns an error. A lifted penalty is not
+// imposed again.
 func (g *Guard) Unpardon(p Pardoned, now time.Time) error {
 	if p.taken == nil {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestPardonAll: all that a run of messages brought is taken back, wherever it counted, and undoing that brings it back.
+// A pardon undoes all effects of a series of messages, in every place that counted them, and
+// Unpardon restores them.
 func TestPardonAll(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits = append(p.Limits[:1], counting("own", PerUser, 90), counting("abroad", PerUserEverywhere, 90), counting("all", PerChannel, 90))
@@ -36,7 +37,7 @@ func TestPardonAll(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	holds("pardoned", 0, 3)
-	mustCheck(t, g, from("8", 40)) // which counts in the one of everybody
+	mustCheck(t, g, from("8", 40)) // it counts in the limit everyone shares
 	if err := g.Unpardon(p, now); err != nil {
 		t.Error(err)
 	}

@@ -8,49 +8,54 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Action is what a penalty does.
+// Action is the kind of a penalty.
 type Action uint8
 
 // The actions. A chat bot deletes, warns, times out or bans; a chat server drops.
 const (
-	NoAction Action = iota // nothing is done
-	Delete                 // the message is removed
-	Warn                   // the message is removed and its author has to acknowledge a warning
-	Timeout                // the author can't write for a while
-	Ban                    // the author can't write any more
-	Drop                   // the message never reaches anyone
+	NoAction Action = iota
+	Delete          // the message is removed
+	// Warn removes the message, and its author must acknowledge a warning.
+	Warn
+	Timeout // the author can't write for a while
+	Ban     // the author can't write any more
+	Drop    // the message is never delivered
 )
 
 var actionNames = [...]string{"none", "delete", "warn", "timeout", "ban", "drop"}
 
-// String is the action's name.
+// String returns the action's name.
 func (a Action) String() string { return nameOf(actionNames[:], "action", uint8(a)) }
 
 // MarshalText writes the action's name.
 func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads an action's name.
+// UnmarshalText parses an action's name.
 func (a *Action) UnmarshalText(text []byte) (err error) {
 	*a, err = named[Action](actionNames[:], "action", text)
 	return err
 }
 
-// The bounds of a timeout's length, as Twitch has them.
+// The bounds of a timeout's duration, the same as Twitch's.
 const (
 	MinTimeout time.Duration = limits.LeastSilence
 	MaxTimeout time.Duration = limits.MostSilence
 )
 
-// Penalty is one rung of a ladder: an action and, for a timeout, its length. The zero value does nothing.
+// Penalty is one rung of a ladder: an action and, for a timeout, its duration. The zero value does
+// nothing.
 //
-// As text it is "none", "delete", "warn", "timeout 30s", "timeout refill", "ban" or "drop". A length may be in days: "timeout 14d" is the longest.
+// As text it is "none", "delete", "warn", "timeout 30s", "timeout refill", "ban" or "drop". A
+// duration may be in days; the longest timeout is "timeout 14d".
 type Penalty struct {
-	Action      Action
-	Duration    time.Duration // of a Timeout: whole seconds from MinTimeout to MaxTimeout
-	UntilRefill bool          // of a Timeout: until the user may speak again, in place of Duration
+	Action Action
+	// Duration is the duration of a Timeout: whole seconds from MinTimeout to MaxTimeout.
+	Duration time.Duration
+	// UntilRefill makes a Timeout last until the user may speak again; Duration is then unused.
+	UntilRefill bool
 }
 
-// String writes the penalty as the configuration does.
+// String returns the penalty as written in the configuration.
 func (p Penalty) String() string {
 	switch {
 	case p.Action != Timeout:
@@ -61,10 +66,10 @@ func (p Penalty) String() string {
 	return "timeout " + shortDuration(p.Duration)
 }
 
-// MarshalText writes the penalty as String does.
+// MarshalText returns the text of String.
 func (p Penalty) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText reads what String writes.
+// UnmarshalText parses the text that String returns.
 func (p *Penalty) UnmarshalText(text []byte) error {
 	name, length, hasLength := strings.Cut(string(text), " ")
 	for i, known := range actionNames {
@@ -77,7 +82,7 @@ func (p *Penalty) UnmarshalText(text []byte) error {
 				return err
 			}
 		} else if hasLength {
-			return fmt.Errorf("penalty %q: only a timeout has a length", text)
+			return fmt.Errorf("penalty %q: only a timeout has a duration", text)
 		}
 		*p = q
 		return nil
@@ -92,13 +97,13 @@ func (p *Penalty) parseLength(length string) error {
 	}
 	d, err := ParseDuration(length)
 	if err != nil {
-		return fmt.Errorf("timeout %q: want a length such as 30s, 10m or 14d, or refill", length)
+		return fmt.Errorf("timeout %q: want a duration such as 30s, 10m or 14d, or refill", length)
 	}
 	p.Duration = d
 	return checkTimeout(d, length)
 }
 
-// shortDuration writes a duration the way people do: 30m rather than 30m0s.
+// shortDuration formats a duration in short form: 30m rather than 30m0s.
 func shortDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

@@ -12,42 +12,51 @@ type Mode uint8
 
 // The modes. A new installation observes.
 const (
-	Observe Mode = iota // report what would have been throttled; every message is allowed
-	Enforce             // throttle
+	// Observe allows every message, and reports which messages would have been throttled.
+	Observe Mode = iota
+	Enforce      // throttle
 )
 
 var modeNames = [...]string{"observe", "enforce"}
 
-// String is the mode's name.
+// String returns the mode's name.
 func (m Mode) String() string { return nameOf(modeNames[:], "mode", uint8(m)) }
 
 // MarshalText writes "observe" or "enforce".
 func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
-// UnmarshalText reads "observe" or "enforce".
+// UnmarshalText parses "observe" or "enforce".
 func (m *Mode) UnmarshalText(text []byte) (err error) {
 	*m, err = named[Mode](modeNames[:], "mode", text)
 	return err
 }
 
-// Policy is what holds in a channel: its limits, who is exempt from them, and what happens to those who exceed them.
-// The zero value limits nobody.
+// Policy is the rules of a channel: its limits, who is exempt from them, and the penalties for
+// exceeding them. The zero value has no limits.
 type Policy struct {
-	Mode      Mode      `json:"mode" toml:"mode"`
-	Exempt    []Role    `json:"exempt" toml:"exempt"`     // roles that are never judged
-	Timezone  string    `json:"timezone" toml:"timezone"` // IANA name of the zone of the channel's day; empty means UTC
-	Limits    []Limit   `json:"limits" toml:"limit"`      // all of them have to allow; in ties the earlier one is named
+	Mode   Mode   `json:"mode" toml:"mode"`
+	Exempt []Role `json:"exempt" toml:"exempt"` // roles that are never judged
+	// Timezone is the IANA name of the zone of the channel's day; empty means UTC.
+	Timezone string `json:"timezone" toml:"timezone"`
+	// Limits are the limits of the channel. A message is allowed only if all of them allow it. In a
+	// tie, the verdict names the earlier limit.
+	Limits    []Limit   `json:"limits" toml:"limit"`
 	Penalties Penalties `json:"penalties" toml:"penalties"`
 }
 
 // Penalties is a ladder: each strike moves a user one rung up.
 type Penalties struct {
-	Ladder      []Penalty     `json:"ladder" toml:"ladder"`             // the last rung repeats; an empty ladder drops messages
-	StrikeEvery time.Duration `json:"strike_every" toml:"strike_every"` // at most one strike in this time; further throttled messages get the first rung
-	ForgetAfter time.Duration `json:"forget_after" toml:"forget_after"` // all strikes lapse after this time without a new one; 0 means never
+	// Ladder lists the penalties. The last one repeats; an empty Ladder means drop.
+	Ladder []Penalty `json:"ladder" toml:"ladder"`
+	// StrikeEvery is the time in which a user gets at most one strike. Messages throttled within
+	// that time after a strike get the first rung.
+	StrikeEvery time.Duration `json:"strike_every" toml:"strike_every"`
+	// ForgetAfter is the time without a new strike after which all strikes lapse; 0 means never.
+	ForgetAfter time.Duration `json:"forget_after" toml:"forget_after"`
 }
 
-// DefaultPolicy observes, exempts those who keep order, and holds everyone to 3 messages at once, one more every 4 s, and 300 a day.
+// DefaultPolicy observes, exempts the broadcaster, lead moderators and moderators, and allows
+// everyone 3 messages at once, one more every 4 s, and 300 a day.
 func DefaultPolicy() Policy {
 	return Policy{
 		Mode:     Observe,
@@ -71,7 +80,8 @@ func DefaultPolicy() Policy {
 	}
 }
 
-// Validate returns an error that names the first thing wrong with the policy, and nil when a Guard can work by it.
+// Validate returns an error that names the first mistake in the policy, or nil if a Guard can use
+// it.
 func (p Policy) Validate() error {
 	_, err := compile(p)
 	return err
@@ -88,14 +98,14 @@ func (p Policy) Clone() Policy {
 	return p
 }
 
-// MarshalJSON writes lists without anything in them as [], never as null: equal policies read the same.
+// MarshalJSON writes empty lists as [], never as null, so equal policies have the same JSON.
 func (p Policy) MarshalJSON() ([]byte, error) {
 	type plain Policy
 	p.Exempt, p.Limits = append([]Role{}, p.Exempt...), append([]Limit{}, p.Limits...)
 	return json.Marshal(plain(p))
 }
 
-// MarshalJSON writes lengths of time as text, "10s", and no rungs as [].
+// MarshalJSON writes durations as text, "10s", and an empty ladder as [].
 func (p Penalties) MarshalJSON() ([]byte, error) {
 	type plain Penalties
 	p.Ladder = append([]Penalty{}, p.Ladder...)
@@ -106,7 +116,7 @@ func (p Penalties) MarshalJSON() ([]byte, error) {
 	}{plain(p), textDuration(p.StrikeEvery), textDuration(p.ForgetAfter)})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes and refuses unknown keys.
+// UnmarshalJSON reads what MarshalJSON writes and rejects unknown keys.
 func (p *Penalties) UnmarshalJSON(data []byte) error {
 	type plain Penalties
 	var in struct {

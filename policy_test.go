@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestPolicyJSON(t *testing.T) {
+func TestPolicy_JSON(t *testing.T) {
 	p := DefaultPolicy()
 	p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, VIP: {Refill: 1500 * time.Millisecond}}
 	p.Penalties.Ladder = append(p.Penalties.Ladder, Penalty{Action: Timeout, UntilRefill: true}, Penalty{Action: Ban})
@@ -36,7 +36,7 @@ func TestPolicyJSON(t *testing.T) {
 	}
 }
 
-func TestEmptyListsAreWritten(t *testing.T) {
+func TestPolicy_JSONEmptyLists(t *testing.T) {
 	const want = `{"mode":"observe","exempt":[],"timezone":"","limits":[],"penalties":{"ladder":[],"strike_every":"0s","forget_after":"0s"}}`
 	for _, p := range []Policy{{}, {Exempt: []Role{}, Limits: []Limit{}, Penalties: Penalties{Ladder: []Penalty{}}}} {
 		if data, err := json.Marshal(p); err != nil || string(data) != want {
@@ -45,7 +45,7 @@ func TestEmptyListsAreWritten(t *testing.T) {
 	}
 }
 
-func TestValidate(t *testing.T) {
+func TestPolicy_Validate(t *testing.T) {
 	for want, change := range map[string]func(*Policy){
 		`limit "burst": burst is 0, want 1 or more`:                                          func(p *Policy) { p.Limits[0].Burst = 0 },
 		`limit "burst": for a role: burst is -1, want 1 or more`:                             func(p *Policy) { p.Limits[0].Roles = map[Role]Override{VIP: {Burst: -1}} },
@@ -55,7 +55,7 @@ func TestValidate(t *testing.T) {
 		`unknown mode 2`:                                                                     func(p *Policy) { p.Mode = 2 },
 		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`:                  func(p *Policy) { p.Timezone = "Mars" },
 		`penalties: strike_every is -1s, want 0s or more`:                                    func(p *Policy) { p.Penalties.StrikeEvery = -time.Second },
-		`penalties: rung 1 of the ladder: warn: only a timeout has a length, and only one`: func(p *Policy) {
+		`penalties: rung 1 of the ladder: warn: only a timeout has a duration, and only one`: func(p *Policy) {
 			p.Penalties.Ladder[0] = Penalty{Action: Warn, UntilRefill: true}
 		},
 		`penalties: rung 2 of the ladder: a timeout of 336h0m1s: want whole seconds from 1s to 14d, or refill`: func(p *Policy) {
@@ -76,7 +76,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestPolicyIsACopy(t *testing.T) {
+func TestPolicy_IsACopy(t *testing.T) {
 	g := enforced(t, nil, nil)
 	p := g.Policy("1")
 	p.Limits[0].Burst, p.Exempt[0], p.Penalties.Ladder[0] = 99, Subscriber, Penalty{Action: Ban}
@@ -85,7 +85,7 @@ func TestPolicyIsACopy(t *testing.T) {
 	}
 }
 
-func TestPolicyWithoutLimitsAllows(t *testing.T) {
+func TestPolicy_NoLimitsAllows(t *testing.T) {
 	g, err := New(Policy{Mode: Enforce}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestPolicyWithoutLimitsAllows(t *testing.T) {
 	}
 }
 
-func TestTimeoutUntilRefillIsBounded(t *testing.T) {
+func TestPenalty_UntilRefillIsBounded(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: 1000 * time.Hour}}
 		p.Penalties.Ladder = []Penalty{{Action: Timeout, UntilRefill: true}}
@@ -109,16 +109,16 @@ func TestTimeoutUntilRefillIsBounded(t *testing.T) {
 	}
 }
 
-func TestValidatePolicyIsADryRun(t *testing.T) {
+func TestValidatePolicy_ChangesNothing(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits = append(p.Limits, Limit{Name: "all", Algorithm: FixedWindow, Per: PerUserEverywhere, Messages: 9, Every: time.Hour})
 	}, nil)
 	base := g.Policy("1")
 	for want, change := range map[string]func(*Policy){
 		"": func(p *Policy) { p.Limits[0].Burst = 9 },
-		`limit "all" counts in all channels: it can't be changed or left out in one of them`: func(p *Policy) { p.Limits = p.Limits[:2] },
-		`limit "burst" counts in all channels: it can't be added in one of them`:             func(p *Policy) { p.Limits[0].Per = PerUserEverywhere },
-		`limit "burst": burst is 0, want 1 or more`:                                          func(p *Policy) { p.Limits[0].Burst = 0 },
+		`limit "all" applies to all channels: it can't be changed or left out in a single channel`: func(p *Policy) { p.Limits = p.Limits[:2] },
+		`limit "burst" applies to all channels: it can't be added in a single channel`:             func(p *Policy) { p.Limits[0].Per = PerUserEverywhere },
+		`limit "burst": burst is 0, want 1 or more`:                                                func(p *Policy) { p.Limits[0].Burst = 0 },
 	} {
 		p := base.Clone()
 		change(&p)
@@ -136,8 +136,8 @@ func TestValidatePolicyIsADryRun(t *testing.T) {
 	}
 }
 
-// TestPolicyMemoryBytes_CountsLogs: a log counts as long as it can get, also one that counts in all channels.
-func TestPolicyMemoryBytes_CountsLogs(t *testing.T) {
+// A log counts with its maximum size, even one that counts in all channels.
+func TestPolicy_MemoryBytesCountsLogs(t *testing.T) {
 	bytes := func(per Scope, messages int) int64 {
 		t.Helper()
 		p := DefaultPolicy()

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// queued is a policy in which subscribers may not let messages wait, though everyone else may.
+// queued returns a policy under which everyone except subscribers may queue messages.
 func queued() Policy {
 	return Policy{Mode: Enforce, Limits: []Limit{{
 		Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2, Roles: map[Role]Override{Subscriber: {Queue: NoQueue}, VIP: {Queue: 5}},
 	}}}
 }
 
-// atOnce is how many messages of a user pass that are sent at the same time.
+// atOnce returns how many messages of a user pass at the same moment.
 func atOnce(t *testing.T, g *Guard, u User, at time.Time) (n int) {
 	t.Helper()
 	for ; ; n++ {
@@ -31,7 +31,7 @@ func atOnce(t *testing.T, g *Guard, u User, at time.Time) (n int) {
 	}
 }
 
-// TestNoQueue: no places are something else than the limit's own, for a role as for a user, also after a restart.
+// NoQueue differs from the limit's own value, for a role and for a user, also after a restart.
 func TestNoQueue(t *testing.T) {
 	g := enforced(t, func(p *Policy) { *p = queued() }, nil)
 	subscriber := User{ID: "2", Roles: RolesOf(Subscriber)}
@@ -69,7 +69,7 @@ func TestNoQueue(t *testing.T) {
 	}
 }
 
-// TestNoQueue_JSON: there it is 0, and what is left out is the limit's own.
+// In JSON, NoQueue is 0, and an omitted queue is the limit's own value.
 func TestNoQueue_JSON(t *testing.T) {
 	for text, want := range map[string]Override{`{}`: {}, `{"queue":0}`: {Queue: NoQueue}, `{"refill":"4s","queue":3}`: {Queue: 3, Refill: 4 * time.Second}} {
 		var o Override
@@ -95,7 +95,7 @@ func TestNoQueue_JSON(t *testing.T) {
 	}
 }
 
-// TestNoQueue_Refused: it is a queue, which other algorithms don't have; and no limit's own.
+// NoQueue is refused for algorithms without a queue, and as a limit's own value.
 func TestNoQueue_Refused(t *testing.T) {
 	p := DefaultPolicy()
 	p.Limits[0].Roles = map[Role]Override{VIP: {Queue: NoQueue}}

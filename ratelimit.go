@@ -8,16 +8,18 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// SetHeaders says in an answer's header what a verdict on a message means for its author, for programs that pace themselves:
+// SetHeaders describes a verdict on a message in a response's headers, for clients that limit their
+// own rate:
 //
-//   - Retry-After, of a throttled message: whole seconds until the same one would pass; none where no waiting helps
-//   - RateLimit-Policy: each limit that the author is held to, with its quota q and the seconds w in which that comes back,
-//     and RateLimit: what remains (r) of the tightest one, and after how many seconds there is more (t), where that is known
+//   - Retry-After, of a throttled message: whole seconds until the same message would pass; absent if waiting never helps
+//   - RateLimit-Policy: each limit that applies to the author, with its quota q and the seconds w in which that is restored,
+//     and RateLimit: what remains (r) of the tightest one, and after how many seconds there is more (t), if that is known
 //     (draft-ietf-httpapi-ratelimit-headers-10)
-//   - X-RateLimit-Limit, -Remaining and -Reset: of the tightest limit the quota, what remains, and the Unix time at which all of it is back
+//   - X-RateLimit-Limit, -Remaining and -Reset: of the tightest limit the quota, what remains, and the Unix time at which all of it is restored
 //
-// Numbers agree with the verdict and are rounded so that nobody comes too early. For an exempt author, and without limits, nothing is set;
-// limits that only observe in an enforcing policy aren't spoken of. The message has to be the one that the verdict is on.
+// The numbers agree with the verdict and are rounded so that no client retries too early.
+// SetHeaders sets nothing for an exempt author, or if there are no limits. It omits limits that
+// only observe in an enforcing policy. m must be the message that v is about.
 func (g *Guard) SetHeaders(h http.Header, m Message, v Verdict) {
 	if v.RetryAfter > 0 && !v.Allowed {
 		set(h, "Retry-After", strconv.Itoa(v.RetryAfterSeconds()))
@@ -29,22 +31,23 @@ func (g *Guard) SetHeaders(h http.Header, m Message, v Verdict) {
 	set(h, "Ratelimit-Policy", list.header)
 	q, ok := list.find(v.Tightest)
 	if !ok {
-		return // it only observes, or the policy has lost it since
+		return // the limit only observes, or no longer exists
 	}
 	set(h, "Ratelimit", q.serviceLimit(&v))
-	set(h, "X-Ratelimit-Limit", strconv.Itoa(max(q.capacity, v.Remaining))) // granted messages come on top
+	// Remaining may include grants
+	set(h, "X-Ratelimit-Limit", strconv.Itoa(max(q.capacity, v.Remaining)))
 	set(h, "X-Ratelimit-Remaining", strconv.Itoa(v.Remaining))
 	set(h, "X-Ratelimit-Reset", strconv.FormatInt(ceilUnix(v.ResetAt), 10))
 }
 
-// set is http.Header.Set for a name that is in canonical form.
+// set is http.Header.Set for a name in canonical form.
 func set(h http.Header, name, value string) { h[name] = []string{value} }
 
-// RetryAfterSeconds is RetryAfter in whole seconds, rounded up: what a Retry-After header says. It is 0 for a message that passes, and where no
-// waiting helps.
+// RetryAfterSeconds returns RetryAfter in whole seconds, rounded up, as used in a Retry-After
+// header. It is 0 if the message passes or if waiting never helps.
 func (v *Verdict) RetryAfterSeconds() int { return int(roundedUp(v.RetryAfter, time.Second)) }
 
-// ceilUnix is the first whole second since 1970 that isn't before t.
+// ceilUnix returns t as Unix time, rounded up to whole seconds.
 func ceilUnix(t time.Time) int64 {
 	if t.Nanosecond() > 0 {
 		return t.Unix() + 1
@@ -52,22 +55,24 @@ func ceilUnix(t time.Time) int64 {
 	return t.Unix()
 }
 
-// quota is a limit as it holds for a user.
+// quota is a limit with the numbers that apply to a user.
 type quota struct {
 	name     string
 	capacity int
-	window   time.Duration // in which all of it comes back
-	step     time.Duration // between two messages that come back; 0 where all come back together
-	gradual  bool          // they come back one by one, and the verdict doesn't tell when
+	window   time.Duration // time in which all of it is restored
+	step     time.Duration // time per restored message; 0: all at once
+	// gradual means that messages are restored one by one, and that the verdict doesn't say when
+	// the next one is.
+	gradual bool
 }
 
-// quotas are those of one user, in the policy's order.
+// quotas holds the quotas of one user, in the policy's order.
 type quotas struct {
 	list   []quota
-	header string // RateLimit-Policy
+	header string // value of the RateLimit-Policy header
 }
 
-// newQuotas returns what a user with those roles, and with numbers of their own, is held to.
+// newQuotas returns the quotas of a user with the given roles and own numbers.
 func newQuotas(p *Policy, roles Roles, own numbers) *quotas {
 	q := &quotas{list: make([]quota, 0, len(p.Limits))}
 	var b []byte
@@ -92,7 +97,7 @@ func newQuotas(p *Policy, roles Roles, own numbers) *quotas {
 	return q
 }
 
-// quota is the limit as it holds for whoever has its numbers.
+// quota returns the quota of a user with the limit's numbers.
 func (l Limit) quota() quota {
 	q := quota{name: l.Name, capacity: l.Messages, window: l.Every}
 	switch l.Algorithm {
@@ -120,7 +125,8 @@ func (q *quotas) find(limit string) (quota, bool) {
 	return quota{}, false
 }
 
-// serviceLimit is the RateLimit header of a verdict that this limit is the tightest of.
+// serviceLimit returns the RateLimit header for a verdict whose tightest limit is the one of this
+// quota.
 func (q *quota) serviceLimit(v *Verdict) string {
 	b := strconv.AppendQuote(make([]byte, 0, 64), q.name)
 	b = strconv.AppendInt(append(b, ";r="...), int64(v.Remaining), 10)
@@ -130,8 +136,9 @@ func (q *quota) serviceLimit(v *Verdict) string {
 	return string(b)
 }
 
-// more is how long after the verdict there is more than what remains, at the latest: messages that were granted hide when the next one of a bucket's
-// own comes back. ok is false where that isn't known.
+// more returns the maximum time from the verdict until more messages remain. While a user has
+// grants, it isn't known when a bucket restores its next own message. ok is false if the time isn't
+// known.
 func (q *quota) more(v *Verdict) (wait time.Duration, ok bool) {
 	whole := max(0, v.ResetAt.Sub(v.At))
 	switch {
@@ -145,7 +152,7 @@ func (q *quota) more(v *Verdict) (wait time.Duration, ok bool) {
 	return max(0, whole-time.Duration(max(0, q.capacity-v.Remaining-1))*q.step), true
 }
 
-// quotas returns what the message's author is held to at that time.
+// quotas returns the quotas of the message's author at that time.
 func (g *Guard) quotas(m *Message, at time.Time) *quotas {
 	policy := g.base.Load()
 	var own numbers
@@ -159,10 +166,10 @@ func (g *Guard) quotas(m *Message, at time.Time) *quotas {
 	return policy.quotasOf(m.User.Roles)
 }
 
-// numbers are what a user has of their own, by the scope and the name of the limit.
+// numbers holds a user's own numbers, by the scope and the name of the limit.
 type numbers [limits.Scopes]map[string]limits.Numbers
 
-// numbersOf returns what a user has of their own in a table, nil for nothing.
+// numbersOf returns a user's own numbers in a table, or nil if there are none.
 func numbersOf(table *limits.Table, userID string, at time.Time) map[string]limits.Numbers {
 	if table == nil || !table.HasOwn() {
 		return nil
@@ -170,7 +177,7 @@ func numbersOf(table *limits.Table, userID string, at time.Time) map[string]limi
 	return table.OwnOf(userID, at.UnixNano()).Numbers
 }
 
-// quotasOf returns what users of those roles are held to who have no numbers of their own.
+// quotasOf returns the quotas of users with those roles and without numbers of their own.
 func (c *compiled) quotasOf(roles Roles) *quotas {
 	roles &= allRoles
 	if known, ok := c.quotas.Load(roles); ok {

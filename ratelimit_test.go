@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// headersOf returns the headers of the verdict on a message that is checked cost by cost; those of the last one.
+// headersOf checks the messages in order and returns the headers of the last verdict.
 func headersOf(t *testing.T, g *Guard, messages ...Message) map[string]string {
 	t.Helper()
 	h := http.Header{}
@@ -29,8 +29,8 @@ func times(n int, m Message) []Message {
 	return all
 }
 
-// TestHeadersAgreeWithTheVerdict: monday is noon UTC, Unix time 1767614400.
-func TestHeadersAgreeWithTheVerdict(t *testing.T) {
+// The headers agree with the verdict; monday is noon UTC, Unix time 1767614400.
+func TestSetHeaders_MatchVerdict(t *testing.T) {
 	const policy = `"burst";q=3;w=12, "daily";q=300;w=86400`
 	queue := func(p *Policy) {
 		p.Limits = []Limit{{Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2}}
@@ -107,7 +107,7 @@ func TestHeadersAgreeWithTheVerdict(t *testing.T) {
 	}
 }
 
-func TestHeadersKnowWhatAUserHasOfTheirOwn(t *testing.T) {
+func TestSetHeaders_UserOverride(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}}
 		p.Limits = append(p.Limits, Limit{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 1000, Every: time.Hour})
@@ -128,7 +128,7 @@ func TestHeadersKnowWhatAUserHasOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestHeadersInAChannelNotMetYet(t *testing.T) {
+func TestSetHeaders_UnknownChannel(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 10, Every: time.Hour}}
 	}, nil)
@@ -145,7 +145,7 @@ func TestHeadersInAChannelNotMetYet(t *testing.T) {
 	}
 }
 
-func TestHeadersOfGrantedMessages(t *testing.T) {
+func TestSetHeaders_Grants(t *testing.T) {
 	g := enforced(t, func(p *Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, nil)
 	if _, err := g.Grant("1", "7", "daily", 5, monday); err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestHeadersOfGrantedMessages(t *testing.T) {
 	}
 }
 
-func TestHeadersFollowAChange(t *testing.T) {
+func TestSetHeaders_PolicyChange(t *testing.T) {
 	g := enforced(t, nil, nil)
 	p := g.Policy("1")
 	p.Limits[0].Burst = 10
@@ -172,7 +172,7 @@ func TestHeadersFollowAChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := http.Header{}
-	g.SetHeaders(h, from("7", 0), v) // the limit is gone
+	g.SetHeaders(h, from("7", 0), v) // the limit no longer exists
 	if len(h) != 1 || h.Get("Ratelimit-Policy") != `"daily";q=300;w=86400` {
 		t.Errorf("a verdict by the limits before: %v", h)
 	}

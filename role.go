@@ -7,12 +7,14 @@ import (
 	"strings"
 )
 
-// Role is one standing that a user can have in a channel. A greater Role outranks a smaller one.
+// Role is one role that a user can have in a channel. A greater Role takes precedence over a
+// smaller one.
 //
-// It is wider than it need be, because encoding/json takes a slice of single bytes for binary data, whatever methods they have.
+// Its type is wider than necessary, because encoding/json encodes a slice of single bytes as binary
+// data, whatever methods the bytes have.
 type Role uint16
 
-// The roles, in rising order. Every user is Everyone.
+// The roles, in ascending order. Every user is Everyone.
 const (
 	FirstTimer    Role = iota // writes in this channel for the first time
 	Everyone                  // every chatter
@@ -25,10 +27,10 @@ const (
 
 var roleNames = [...]string{"first_timer", "everyone", "subscriber", "vip", "moderator", "lead_moderator", "broadcaster"}
 
-// RoleNames are the names of all roles in rising order, as configuration and JSON spell them.
+// RoleNames returns the names of all roles in ascending order, as used in configuration and JSON.
 func RoleNames() []string { return append([]string(nil), roleNames[:]...) }
 
-// String is the role's name, as configuration and JSON spell it.
+// String returns the role's name as used in configuration and JSON.
 func (r Role) String() string {
 	if int(r) >= len(roleNames) {
 		return fmt.Sprintf("role(%d)", uint16(r))
@@ -44,29 +46,30 @@ func (r Role) MarshalText() ([]byte, error) {
 	return []byte(roleNames[r]), nil
 }
 
-// UnmarshalText reads a role's name.
+// UnmarshalText parses a role's name.
 func (r *Role) UnmarshalText(text []byte) error {
 	place, err := named[uint8](roleNames[:], "role", text)
 	*r = Role(place)
 	return err
 }
 
-// UnmarshalJSON reads a role's name and refuses anything else, null too.
+// UnmarshalJSON parses a role's name and rejects anything else, including null.
 func (r *Role) UnmarshalJSON(data []byte) error {
 	var name *string
 	if json.Unmarshal(data, &name) != nil || name == nil {
-		return fmt.Errorf("a role has to be a name (known: %s)", strings.Join(roleNames[:], ", "))
+		return fmt.Errorf("a role must be a name (known: %s)", strings.Join(roleNames[:], ", "))
 	}
 	return r.UnmarshalText([]byte(*name))
 }
 
-// Roles is a set of roles. The zero value is an ordinary chatter: Everyone and nothing else.
+// Roles is a set of roles. The zero value means an ordinary chatter, who is Everyone and nothing
+// else.
 type Roles uint8
 
-// allRoles are the roles that there are.
+// allRoles is the set of all roles.
 const allRoles Roles = 1<<(Broadcaster+1) - 1
 
-// RolesOf returns the set of the roles given.
+// RolesOf returns the set of the given roles.
 func RolesOf(roles ...Role) Roles {
 	var set Roles
 	for _, r := range roles {
@@ -78,7 +81,7 @@ func RolesOf(roles ...Role) Roles {
 // Has reports whether r is in the set. Everyone is in every set.
 func (s Roles) Has(r Role) bool { return r == Everyone || s&(1<<r) != 0 }
 
-// List returns the roles in the set in falling order, without Everyone.
+// List returns the roles in the set in descending order, without Everyone.
 func (s Roles) List() []Role {
 	list := []Role{}
 	for r := Broadcaster; ; r-- {
@@ -99,7 +102,7 @@ func (s *Roles) UnmarshalJSON(data []byte) error {
 	var list []Role
 	err := json.Unmarshal(data, &list)
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		return fmt.Errorf("roles have to be a list of names (known: %s)", strings.Join(roleNames[:], ", "))
+		return fmt.Errorf("roles must be a list of names (known: %s)", strings.Join(roleNames[:], ", "))
 	}
 	if err != nil {
 		return err

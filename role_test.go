@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestRolesJSON(t *testing.T) {
+func TestRoles_JSON(t *testing.T) {
 	for text, want := range map[string]Roles{
 		`[]`: 0, `null`: 0, `["everyone"]`: RolesOf(Everyone), `["vip","broadcaster","vip"]`: RolesOf(VIP, Broadcaster), `["first_timer"]`: RolesOf(FirstTimer),
 	} {
@@ -25,17 +25,18 @@ func TestRolesJSON(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRoleIsRefusedInWords(t *testing.T) {
+func TestRole_InvalidJSON(t *testing.T) {
 	const known = " (known: first_timer, everyone, subscriber, vip, moderator, lead_moderator, broadcaster)"
 	for text, want := range map[string]string{
-		`["king"]`:         `unknown role "king"` + known,
-		`[null]`:           `a role has to be a name` + known,
-		`["vip",3]`:        `a role has to be a name` + known,
-		`[["vip"]]`:        `a role has to be a name` + known,
-		`"vip"`:            `roles have to be a list of names` + known,
-		`"AwY="`:           `roles have to be a list of names` + known, // the bytes 3 and 6 in base64
-		`7`:                `roles have to be a list of names` + known,
-		`{"vip":true}`:     `roles have to be a list of names` + known,
+		`["king"]`:  `unknown role "king"` + known,
+		`[null]`:    `a role must be a name` + known,
+		`["vip",3]`: `a role must be a name` + known,
+		`[["vip"]]`: `a role must be a name` + known,
+		`"vip"`:     `roles must be a list of names` + known,
+		// the bytes 3 and 6 in base64
+		`"AwY="`:           `roles must be a list of names` + known,
+		`7`:                `roles must be a list of names` + known,
+		`{"vip":true}`:     `roles must be a list of names` + known,
 		`["vip","king",3]`: `unknown role "king"` + known,
 	} {
 		var roles Roles
@@ -50,7 +51,7 @@ func TestWhatIsNoRoleIsRefusedInWords(t *testing.T) {
 	}
 }
 
-func TestARoleThatIsNone(t *testing.T) {
+func TestRole_Unknown(t *testing.T) {
 	for _, r := range []Role{7, 256, 65535} {
 		if name, err := r.MarshalText(); err == nil || r.String() != fmt.Sprintf("role(%d)", uint16(r)) {
 			t.Errorf("%s is %s", r, name)

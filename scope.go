@@ -7,18 +7,18 @@ type Scope uint8
 const (
 	PerUser           Scope = iota // each user has an allowance in each channel
 	PerUserEverywhere              // each user has one allowance in all channels together
-	PerChannel                     // everyone in a channel shares one; it gives no strikes
+	PerChannel                     // everyone shares one allowance; no strikes
 )
 
 var scopeNames = [...]string{"user", "user-everywhere", "channel"}
 
-// String is the scope's name, as configuration and JSON spell it.
+// String returns the scope's name as used in configuration and JSON.
 func (s Scope) String() string { return nameOf(scopeNames[:], "scope", uint8(s)) }
 
 // MarshalText writes the scope's name.
 func (s Scope) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads a scope's name.
+// UnmarshalText parses a scope's name.
 func (s *Scope) UnmarshalText(text []byte) (err error) {
 	*s, err = named[Scope](scopeNames[:], "scope", text)
 	return err

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// in is from, in another channel.
+// in returns the message with another channel.
 func in(channel string, m Message) Message {
 	m.ChannelID = channel
 	return m
@@ -22,13 +22,13 @@ func everywhere(n int) Limit {
 	return Limit{Name: "abroad", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: n, Every: time.Hour}
 }
 
-func TestScopes(t *testing.T) {
+func TestScope_Shares(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "own", Algorithm: TokenBucket, Burst: 3, Refill: time.Hour}, perChannel(4), everywhere(5)}
 	}, nil)
 	for i, step := range []struct {
 		channel, user string
-		limit         string // that throttles
+		limit         string // the one that throttles
 	}{
 		{"1", "7", ""}, {"1", "7", ""}, {"1", "7", ""}, {"1", "7", "own"},
 		{"1", "8", ""}, {"1", "8", "all"}, {"1", "9", "all"},
@@ -41,7 +41,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-func TestSharedLimitGivesNoStrike(t *testing.T) {
+func TestScope_SharedLimitGivesNoStrike(t *testing.T) {
 	for _, test := range []struct {
 		ladder []Penalty
 		want   Action
@@ -59,7 +59,7 @@ func TestSharedLimitGivesNoStrike(t *testing.T) {
 	}
 }
 
-func TestLimitsEverywhereAreChangedForAll(t *testing.T) {
+func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 	g := enforced(t, func(p *Policy) { p.Limits = append(p.Limits, everywhere(5)) }, nil)
 	mustCheck(t, g, from("7", 0))
 	mustCheck(t, g, in("2", from("7", 0)))
@@ -70,8 +70,8 @@ func TestLimitsEverywhereAreChangedForAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*Policy){
-		`limit "abroad" counts in all channels: it can't be changed or left out in one of them`: func(p *Policy) { p.Limits[2].Messages = 6 },
-		`limit "daily" counts in all channels: it can't be added in one of them`: func(p *Policy) {
+		`limit "abroad" applies to all channels: it can't be changed or left out in a single channel`: func(p *Policy) { p.Limits[2].Messages = 6 },
+		`limit "daily" applies to all channels: it can't be added in a single channel`: func(p *Policy) {
 			p.Limits[1].Per = PerUserEverywhere
 		},
 	} {
@@ -117,7 +117,7 @@ func TestLimitsEverywhereAreChangedForAll(t *testing.T) {
 	}
 }
 
-func TestScopesComeBack(t *testing.T) {
+func TestRestore_Scopes(t *testing.T) {
 	limits := func(p *Policy) { p.Limits = []Limit{perChannel(2), everywhere(2)} }
 	g := enforced(t, limits, nil)
 	mustCheck(t, g, from("7", 0))
@@ -142,7 +142,7 @@ func TestScopesComeBack(t *testing.T) {
 	}
 }
 
-func TestLimitThatObserves(t *testing.T) {
+func TestLimitMode_Observe(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits = []Limit{
 			{Name: "burst", Algorithm: TokenBucket, Burst: 3, Refill: 4 * time.Second},
@@ -164,7 +164,7 @@ func TestLimitThatObserves(t *testing.T) {
 	}
 }
 
-func TestOrderAcrossScopes(t *testing.T) {
+func TestScope_PolicyOrder(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "a", Algorithm: UserWindow, Messages: 1, Every: time.Hour}, everywhere(1)}
 	}, nil)
@@ -185,7 +185,7 @@ func TestOrderAcrossScopes(t *testing.T) {
 	}
 }
 
-func TestWhatIsObservedTellsTheNextStrike(t *testing.T) {
+func TestVerdict_ObservedNextStrike(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits = []Limit{
 			{Name: "own", Algorithm: SlidingLog, Messages: 2, Every: 20 * time.Second},
@@ -204,7 +204,7 @@ func TestWhatIsObservedTellsTheNextStrike(t *testing.T) {
 	}
 }
 
-func TestDelayIsForThoseWhoEnforce(t *testing.T) {
+func TestVerdict_DelayOnlyIfEnforced(t *testing.T) {
 	queue := func(p *Policy) {
 		p.Limits = []Limit{{Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2}}
 	}
@@ -235,7 +235,7 @@ func TestDelayIsForThoseWhoEnforce(t *testing.T) {
 	}
 }
 
-func TestBatchesDecideAsCheckDoes(t *testing.T) {
+func TestCheckAll_EqualsCheck(t *testing.T) {
 	change := func(p *Policy) {
 		p.Limits = append(p.Limits, Limit{Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 5, CountThrottled: true})
 	}

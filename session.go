@@ -9,33 +9,36 @@ import (
 	"time"
 )
 
-// ErrNoSession is what Check of a nil *Session returns: the request didn't come through Guard.Middleware.
+// ErrNoSession is the error of Check on a nil *Session: the request didn't pass through
+// Guard.Middleware.
 var ErrNoSession = errors.New("there is no session: serve this handler through Guard.Middleware")
 
-// Session is one connection that Guard.Middleware has let in: who is at its other end, and where they write. It is safe for concurrent use.
+// Session is a connection that Guard.Middleware has admitted, with its user and channel. It is safe
+// for concurrent use.
 //
-// It ends when the handler returns, or, where that has taken the connection over as WebSocket libraries do, when the connection is closed.
+// A Session ends when the handler returns. If the handler has taken over the connection, as
+// WebSocket libraries do, the Session ends when the connection is closed.
 type Session struct {
 	guard   *Guard
 	user    User
 	channel string
-	address netip.Addr // the zero value where the request has none
+	address netip.Addr // zero if the request has no address
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	leave  func() // gives the places of the connection back
+	leave  func() // stops counting the connection as open
 	ended  sync.Once
 }
 
 type sessionKey struct{}
 
-// SessionFrom returns the session of a request's context, and nil outside of Guard.Middleware.
+// SessionFrom returns the session of a request's context, or nil outside of Guard.Middleware.
 func SessionFrom(ctx context.Context) *Session {
 	s, _ := ctx.Value(sessionKey{}).(*Session)
 	return s
 }
 
-// begin makes the session a part of the request's context, which is returned, and the session's own.
+// begin creates the session's own context. It returns the request's context with the session added.
 func (s *Session) begin(request context.Context) context.Context {
 	request = context.WithValue(request, sessionKey{}, s)
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(request))
@@ -49,27 +52,30 @@ func (s *Session) end() {
 	})
 }
 
-// User returns who has connected, as MiddlewareOptions.Identify found at the handshake.
+// User returns the connected user, whom MiddlewareOptions.Identify identified at the handshake.
 func (s *Session) User() User { return s.user }
 
-// ChannelID returns the channel of messages that name none.
+// ChannelID returns the channel that is used for messages without a channel.
 func (s *Session) ChannelID() string { return s.channel }
 
-// Address returns the address that the connection comes from, the zero Addr where it has none, as a Unix socket.
+// Address returns the address that the connection comes from. It returns the zero Addr if there is
+// none, for example over a Unix socket.
 func (s *Session) Address() netip.Addr { return s.address }
 
-// Done is closed when the session has ended.
+// Done returns a channel that is closed when the session ends.
 func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
 
-// Context returns a context that ends with the session and has the values of the request's. It is for a connection that was taken over, as
-// WebSocket libraries do: the request's own context doesn't notice that it is closed, and ends when the handler returns. A handler that
-// streams uses the request's, which ends when the other end leaves.
+// Context returns a context that ends with the session and has the request's values. Use it for a
+// connection that was taken over, as WebSocket libraries do: the request's own context ends when
+// the handler returns, not when such a connection is closed. A handler that streams should use the
+// request's context, which ends when the client leaves.
 func (s *Session) Context() context.Context { return s.ctx }
 
-// Check is Guard.Check for a message that came over this connection now. The user is always the session's and the time the Guard's clock,
-// whatever the message says; roles are the session's where the message has none, and so is the channel. A channel that the other end names has
-// to be one that exists and that they are in: every channel has an allowance of its own. Roles and Cost must not come from the other end. On a
-// nil Session it returns ErrNoSession.
+// Check is Guard.Check for a message that has just arrived over this connection. It always uses the
+// session's user and the Guard's clock, whatever m contains. If m has no roles or no channel, it
+// uses the session's. If the client names a channel, the caller must check that the channel exists
+// and that the user is in it, since every channel has its own allowance. The caller must not take
+// Roles and Cost from the client. On a nil Session, Check returns ErrNoSession.
 func (s *Session) Check(ctx context.Context, m Message) (Verdict, error) {
 	if s == nil {
 		return Verdict{}, ErrNoSession

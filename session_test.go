@@ -18,7 +18,7 @@ type frame struct {
 	Cost              int
 }
 
-func TestASessionJudgesEachFrame(t *testing.T) {
+func TestSession_JudgesEachFrame(t *testing.T) {
 	guard := enforced(t, func(p *Policy) { p.Limits = p.Limits[:1] }, nil)
 	middleware, err := guard.Middleware(MiddlewareOptions{
 		Identify: func(*http.Request) (User, error) {
@@ -39,7 +39,7 @@ func TestASessionJudgesEachFrame(t *testing.T) {
 		}
 		defer conn.CloseNow()
 		session := SessionFrom(r.Context())
-		for sent := time.Now(); ; sent = sent.AddDate(0, 0, 1) { // whenever it says it was sent
+		for sent := time.Now(); ; sent = sent.AddDate(0, 0, 1) { // whatever time it claims
 			var f frame
 			if err := wsjson.Read(r.Context(), conn, &f); err != nil {
 				return
@@ -69,12 +69,13 @@ func TestASessionJudgesEachFrame(t *testing.T) {
 		want  answer
 	}{
 		{frame{}, answer{"lobby 7", true, ""}},
-		{frame{UserID: "8"}, answer{"lobby 7", true, ""}}, // whoever it says it is
+		{frame{UserID: "8"}, answer{"lobby 7", true, ""}}, // whatever user it claims
 		{frame{UserID: "9"}, answer{"lobby 7", true, ""}},
 		{frame{UserID: "10"}, answer{"lobby 7", false, "burst"}},
 		{frame{ChannelID: "garden"}, answer{"garden 7", true, ""}},
 		{frame{Cost: -1}, answer{" ", false, ErrCost.Error()}},
-		{frame{Roles: RolesOf(Moderator)}, answer{"lobby 7", true, ""}}, // as the server knows them to be in a room
+		// as the server knows their role in a room
+		{frame{Roles: RolesOf(Moderator)}, answer{"lobby 7", true, ""}},
 	} {
 		if err := wsjson.Write(t.Context(), conn, step.frame); err != nil {
 			t.Fatal(err)
@@ -95,7 +96,7 @@ func TestASessionJudgesEachFrame(t *testing.T) {
 	}
 }
 
-func TestSessionOfAPlainRequest(t *testing.T) {
+func TestSession_PlainRequest(t *testing.T) {
 	middleware, err := enforced(t, nil, nil).Middleware(MiddlewareOptions{Identify: Anonymous})
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ func TestSessionOfAPlainRequest(t *testing.T) {
 	}
 }
 
-func TestNoSession(t *testing.T) {
+func TestSession_Missing(t *testing.T) {
 	s := SessionFrom(t.Context())
 	if v, err := s.Check(t.Context(), from("7", 0)); s != nil || err != ErrNoSession || v != (Verdict{}) {
 		t.Errorf("%+v, %v", v, err)

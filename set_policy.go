@@ -10,10 +10,11 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// SetPolicy puts a policy in force in one channel, as of the moment at, and keeps what every user has spent. Going from Observe to Enforce
-// clears the strikes that were given for practice. An empty channel ID means all channels that have no policy of their own. Only there can
-// limits per user everywhere be changed: in a channel's own policy they have to be what they are. The error is ValidatePolicy's or ErrTime;
-// then nothing is changed.
+// SetPolicy puts a policy in force in one channel, as of the time at, and keeps every user's usage.
+// A change from Observe to Enforce clears the practice strikes. An empty channel ID means all
+// channels without a policy of their own. Limits per user everywhere can be changed only with an
+// empty channel ID; a channel's own policy must keep them unchanged. The error is ValidatePolicy's
+// or ErrTime. After an error, nothing is changed.
 func (g *Guard) SetPolicy(channelID string, policy Policy, at time.Time) error {
 	ns, err := nanoseconds(at)
 	if err != nil {
@@ -38,8 +39,9 @@ func (g *Guard) SetPolicy(channelID string, policy Policy, at time.Time) error {
 	return nil
 }
 
-// ValidatePolicy returns the error that SetPolicy would return for the policy now, and changes nothing: Validate's, ErrLongID, or one that
-// names a limit per user everywhere, or the channel in which such a limit would take the name of another.
+// ValidatePolicy returns the error that SetPolicy would return for the policy now, and changes
+// nothing. The error may be Validate's or ErrLongID. It may name a limit per user everywhere that
+// the channel can't change, or the channel that already uses the name of such a limit.
 func (g *Guard) ValidatePolicy(channelID string, policy Policy) error {
 	g.changing.Lock()
 	defer g.changing.Unlock()
@@ -55,7 +57,8 @@ func (g *Guard) ValidatePolicy(channelID string, policy Policy) error {
 	return err
 }
 
-// compile checks a policy for a channel; the empty ID stands for all that have no policy of their own.
+// compile checks a policy for a channel. The empty ID means all channels without a policy of their
+// own.
 func (g *Guard) compile(channelID string, policy Policy) (*compiled, error) {
 	next, err := compile(policy)
 	switch {
@@ -67,27 +70,29 @@ func (g *Guard) compile(channelID string, policy Policy) (*compiled, error) {
 	return next, g.base.Load().policy.sameEverywhere(policy)
 }
 
-// setBase puts a policy in force in all channels that have none of their own, and its limits per user everywhere in all.
+// setBase puts a policy in force in all channels without their own, and puts its limits per user
+// everywhere in force in all channels.
 func (g *Guard) setBase(base *compiled, at int64) error {
 	next, err := g.rebase(base)
 	if err != nil {
 		return err
 	}
 	changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxMemory, at)
-	g.channels.adding.Lock() // whoever adds a channel has done so, or begins with the new policy
+	// Every new channel either has been added by now, or will start with the new policy.
+	g.channels.adding.Lock()
 	g.base.Store(base)
 	g.channels.adding.Unlock()
 	g.channels.each(func(c *channel) {
 		if changed, ok := next[c]; ok {
 			c.change(changed, at)
 		} else {
-			c.change(change{base, base}, at) // it was seen first since
+			c.change(change{base, base}, at) // the channel was first seen in the meantime
 		}
 	})
 	return nil
 }
 
-// rebase returns what a policy made for all channels comes to in each.
+// rebase returns the change in each channel that a new policy for all channels causes.
 func (g *Guard) rebase(base *compiled) (map[*channel]change, error) {
 	next := map[*channel]change{}
 	var failed error
@@ -103,8 +108,9 @@ func (g *Guard) rebase(base *compiled) (map[*channel]change, error) {
 	return next, failed
 }
 
-// rebased returns what the policy made for all channels comes to in this one: where it has a policy of its own, that one with the limits per
-// user everywhere replaced.
+// rebased returns this channel's policy after a change of the policy for all channels. If the
+// channel has its own policy, rebased returns that policy with its limits per user everywhere
+// replaced.
 func (c *channel) rebased(base *compiled) (*compiled, error) {
 	if !c.own {
 		return base, nil
@@ -119,17 +125,18 @@ func (c *channel) rebased(base *compiled) (*compiled, error) {
 	return compile(policy)
 }
 
-// sameEverywhere returns an error that names the first limit per user everywhere in which another policy differs.
+// sameEverywhere returns an error if the other policy has different limits per user everywhere. The
+// error names the first difference.
 func (p *Policy) sameEverywhere(other Policy) error {
 	ours, theirs := p.everywhere(), other.everywhere()
 	for _, name := range slices.Sorted(maps.Keys(ours)) {
 		if l, ok := theirs[name]; !ok || !l.equal(ours[name]) {
-			return fmt.Errorf("limit %q counts in all channels: it can't be changed or left out in one of them", name)
+			return fmt.Errorf("limit %q applies to all channels: it can't be changed or left out in a single channel", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(theirs)) {
 		if _, ok := ours[name]; !ok {
-			return fmt.Errorf("limit %q counts in all channels: it can't be added in one of them", name)
+			return fmt.Errorf("limit %q applies to all channels: it can't be added in a single channel", name)
 		}
 	}
 	return nil

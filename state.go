@@ -6,36 +6,40 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// StateRow is a part of what is known of one user, in a form that a store keeps without understanding it. ChannelID, UserID and Limit are
-// its key: an empty ChannelID is for limits per user everywhere, an empty UserID for limits that everyone in the channel shares, and a Limit
-// that is no limit's name for the user's strikes, or for what the user was given.
+// StateRow is part of one user's state, in an opaque form for a store. ChannelID, UserID and Limit
+// are its key. An empty ChannelID means limits per user everywhere. An empty UserID means limits
+// that everyone in the channel shares. If Limit is not the name of a limit, the row holds the
+// user's strikes, or the user's override and grants.
 type StateRow struct {
 	ChannelID, UserID, Limit string
 	Data                     []byte
 }
 
-// Batch is state that changed since it was last confirmed. Call Confirm or Release, once, when done with it.
+// Batch is the state that changed since the last confirmed batch. Call Confirm or Release once when
+// done with it.
 type Batch struct {
 	Rows   []StateRow // in no particular order
 	tables []*limits.Batch
 }
 
-// Dirty returns the state of all users that changed since it was last confirmed. Only one batch may be open at a time.
+// Dirty returns the state of all users that has changed since it was last confirmed. Only one batch
+// may be open at a time.
 func (g *Guard) Dirty() *Batch {
 	count := 0
 	g.eachTable(func(_ string, table *limits.Table) { count += table.CountDirty() })
-	b := &Batch{Rows: make([]StateRow, 0, count+count/16)} // with room for what changes meanwhile
+	b := &Batch{Rows: make([]StateRow, 0, count+count/16)} // with room for changes in the meantime
 	g.eachTable(b.take)
 	return b
 }
 
-// DirtyAll makes the state of all users dirty, for a store that may have lost what it had kept. Of users whom the Guard no longer knows, because
-// their allowance was whole again, a store keeps what it has.
+// DirtyAll marks the state of all users as dirty, for a store that may have lost its data. It
+// doesn't include users that the Guard has removed because their allowance was fully restored; a
+// store keeps what it has of them.
 func (g *Guard) DirtyAll() {
 	g.eachTable(func(_ string, table *limits.Table) { table.DirtyAll() })
 }
 
-// take adds what changed in a table.
+// take adds the changes of a table.
 func (b *Batch) take(channelID string, table *limits.Table) {
 	b.tables = append(b.tables, table.Dirty(func(rows []limits.StateRow) {
 		for _, row := range rows {
@@ -44,7 +48,7 @@ func (b *Batch) take(channelID string, table *limits.Table) {
 	}))
 }
 
-// eachTable calls do with every table that there is, and the ID of its channel.
+// eachTable calls do with every existing table and the ID of its channel.
 func (g *Guard) eachTable(do func(channelID string, table *limits.Table)) {
 	if everywhere := g.everywhere.Load(); everywhere != nil {
 		do("", everywhere)
@@ -57,24 +61,26 @@ func (g *Guard) eachTable(do func(channelID string, table *limits.Table)) {
 	})
 }
 
-// Confirm marks the batch as kept. What changed meanwhile stays dirty.
+// Confirm marks the batch as stored. State that changed in the meantime stays dirty.
 func (b *Batch) Confirm() {
 	for _, t := range b.tables {
 		t.Confirm()
 	}
 }
 
-// Release marks the batch as not kept: all of it is dirty again.
+// Release marks the batch as not stored: all of it is dirty again.
 func (b *Batch) Release() {
 	for _, t := range b.tables {
 		t.Release()
 	}
 }
 
-// Restore takes a row back, as of the moment at, before the first message is judged. The rows of a user have to come sorted by Limit, as a
-// store with that key gives them: what the user was given stands before what was spent under it. A row of a limit that the channel's policy doesn't
-// have, or has under another algorithm, is ignored: that limit starts fresh. So is a row that was Forgotten a minute before that moment, unless
-// it remembers pardons: only what still matters takes memory. The error is for bytes that can't be read, or a bad key or time.
+// Restore restores a row, as of the time at. Call it before the first message is judged. Pass the
+// rows of a user sorted by Limit, as a store with that key returns them. The user's override and
+// grants then precede the usage that depends on them. Restore ignores a row of a limit that the
+// channel's policy doesn't have, or has with another algorithm; that limit starts fresh. To save
+// memory, it also ignores a row that was already Forgotten a minute before at, unless the row holds
+// pardons. It returns an error for bytes that can't be read, or a bad key or time.
 func (g *Guard) Restore(row StateRow, at time.Time) error {
 	table, ns, err := g.user(row.ChannelID, row.UserID, at)
 	switch {
@@ -86,15 +92,22 @@ func (g *Guard) Restore(row StateRow, at time.Time) error {
 	return table.Restore(limits.StateRow{User: row.UserID, Limit: row.Limit, Data: row.Data}, ns)
 }
 
-// unmetStays is how much longer strikes stay in a channel that the Guard hasn't met.
+// unmetStays is how much longer strikes are kept in a channel that the Guard hasn't seen.
 const unmetStays = 365 * 24 * time.Hour
 
-// Forgotten reports whether nothing in a stored row counts any more at that time, so that a store may delete it. What was spent of a limit is
-// judged by the parameters it was spent under, which are in the bytes, and where the channel's policy has the limit under the same algorithm
-// as it would be restored, too. A row whose last spending lies after that time is never forgotten. Strikes lapse as the channel's policy says;
-// in a channel that the Guard hasn't met they stay for a year more, because the channel may have a policy of its own that isn't in force yet.
-// What a user was given is forgotten when there is no override and no grant is left; what was pardoned keeps it only while the Guard knows
-// something else of the user that counts. It changes nothing. The error is for bytes that can't be read, or a bad key or time.
+// Forgotten reports whether nothing in a stored row counts any more at that time, so that a store
+// may delete the row. It changes nothing.
+//
+// Usage of a limit is judged by the parameters it was spent under, which the bytes contain. If the
+// channel's policy has the limit with the same algorithm, the usage must also not count after a
+// restore. A row whose last usage is after that time is never forgotten.
+//
+// Strikes lapse as the channel's policy says. In a channel that the Guard hasn't seen, they stay
+// for a year longer, because the channel's own policy may not be in force yet. A row of overrides
+// and grants is forgotten when none are left. If it holds pardons, it is kept only while the Guard
+// has other state of the user that counts.
+//
+// Forgotten returns an error for bytes that can't be read, or a bad key or time.
 func (g *Guard) Forgotten(row StateRow, at time.Time) (bool, error) {
 	if len(row.ChannelID) > maxID || len(row.UserID) > maxID {
 		return false, ErrLongID
@@ -114,7 +127,8 @@ func (g *Guard) Forgotten(row StateRow, at time.Time) (bool, error) {
 	return set.Forgotten(stored, ns)
 }
 
-// seen is tableOf that makes no channel: of one that wasn't seen it returns the limits that its users would be held to, nil without any.
+// seen is tableOf for a channel that may be unknown; it never creates the channel. For an unknown
+// channel it returns the limits that would apply to its users, or nil if there are none.
 func (g *Guard) seen(channelID, userID string) (*limits.Table, *limits.Set) {
 	if channelID == "" {
 		return g.everywhere.Load(), nil
@@ -128,7 +142,7 @@ func (g *Guard) seen(channelID, userID string) (*limits.Table, *limits.Set) {
 	return nil, g.base.Load().sets[limits.PerUser]
 }
 
-// RestoreEntryID makes sure that new entries get IDs above last.
+// RestoreEntryID ensures that new entries get IDs above last.
 func (g *Guard) RestoreEntryID(last EntryID) {
 	for {
 		current := g.lastEntry.Load()

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-func TestForgottenRows(t *testing.T) {
+func TestForgotten_Rows(t *testing.T) {
 	limits := func(p *Policy) { p.Limits = append(p.Limits, perChannel(2), everywhere(2)) }
 	g := enforced(t, limits, nil)
 	for range 4 {
-		mustCheck(t, g, from("7", 0)) // the third is one too many for the channel, which gives no strike
+		mustCheck(t, g, from("7", 0)) // the third exceeds the channel: no strike
 	}
 	costly := from("7", 0)
 	costly.Cost = 4
@@ -43,7 +43,7 @@ func TestForgottenRows(t *testing.T) {
 	}
 }
 
-func TestForgottenNeedsReadableRows(t *testing.T) {
+func TestForgotten_UnreadableRows(t *testing.T) {
 	g := enforced(t, nil, nil)
 	mustCheck(t, g, from("7", 0))
 	row := g.Dirty().Rows[0]
@@ -60,7 +60,7 @@ func TestForgottenNeedsReadableRows(t *testing.T) {
 	}
 }
 
-func TestRestorePassesOverWhatIsForgotten(t *testing.T) {
+func TestRestore_SkipsForgotten(t *testing.T) {
 	g := enforced(t, nil, nil)
 	mustCheck(t, g, from("7", 0))
 	rows := g.Dirty().Rows
@@ -77,7 +77,7 @@ func TestRestorePassesOverWhatIsForgotten(t *testing.T) {
 	}
 }
 
-func TestDegradedVerdicts(t *testing.T) {
+func TestSetDegraded_Verdicts(t *testing.T) {
 	g, ctx := enforced(t, nil, nil), context.Background()
 	for _, degraded := range []bool{false, true, true, false} {
 		g.SetDegraded(degraded)
@@ -102,12 +102,12 @@ func TestDegradedVerdicts(t *testing.T) {
 	}
 }
 
-func TestABatchHasTheRowsOfAllTables(t *testing.T) {
+func TestDirty_RowsOfAllTables(t *testing.T) {
 	g := enforced(t, func(p *Policy) { p.Limits = append(p.Limits, perChannel(2), everywhere(2)) }, nil)
 	mustCheck(t, g, from("7", 0))
 	mustCheck(t, g, in("2", from("7", 0)))
 	b := g.Dirty()
-	if len(b.Rows) != 2*3+1 { // burst, daily and all of two channels, abroad of everywhere
+	if len(b.Rows) != 2*3+1 { // burst, daily, all of 2 channels, plus abroad
 		t.Fatalf("%d rows: %+v", len(b.Rows), b.Rows)
 	}
 	kept := make([]string, len(b.Rows))
@@ -127,8 +127,8 @@ func TestABatchHasTheRowsOfAllTables(t *testing.T) {
 	}
 }
 
-// A channel may have a policy of its own that isn't in force yet, under which its strikes count for longer.
-func TestStrikesOfAChannelThatWasNotMet(t *testing.T) {
+// A channel's own policy may not be in force yet, and its strikes may count for longer under that.
+func TestForgotten_StrikesOfUnknownChannel(t *testing.T) {
 	g := enforced(t, nil, nil)
 	costly := from("7", 0)
 	costly.Cost = 4
@@ -163,7 +163,7 @@ func TestDirtyAll(t *testing.T) {
 	mustCheck(t, g, from("8", 0))
 	first := g.Dirty()
 	all := len(first.Rows)
-	g.DirtyAll() // while a store writes them
+	g.DirtyAll() // while a store writes
 	first.Confirm()
 	second := g.Dirty()
 	if len(second.Rows) != all {

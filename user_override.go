@@ -11,38 +11,45 @@ import (
 // Exemption says whether a single user is judged.
 type Exemption uint8
 
-// The exemptions.
+// The kinds of exemption.
 const (
-	ExemptByRole Exemption = iota // as the policy has it for the user's roles, but a user with numbers of their own is judged
-	AlwaysExempt                  // never judged
-	NeverExempt                   // judged, whatever the roles
+	// ExemptByRole means that the user's roles decide, as the policy says. A user with numbers of
+	// their own is always judged.
+	ExemptByRole Exemption = iota
+	AlwaysExempt           // never judged
+	NeverExempt            // judged regardless of roles
 )
 
 var exemptionNames = [...]string{"by-role", "always", "never"}
 
-// String is the exemption's name, as JSON spells it.
+// String returns the exemption's name as used in JSON.
 func (e Exemption) String() string { return nameOf(exemptionNames[:], "exemption", uint8(e)) }
 
 // MarshalText writes the exemption's name.
 func (e Exemption) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
-// UnmarshalText reads an exemption's name.
+// UnmarshalText parses an exemption's name.
 func (e *Exemption) UnmarshalText(text []byte) (err error) {
 	*e, err = named[Exemption](exemptionNames[:], "exemption", text)
 	return err
 }
 
-// UserOverride is what a single user has of their own. It beats what the user's roles give. The zero value is nothing.
+// UserOverride is a single user's own settings. They take precedence over the numbers of the user's
+// roles. The zero value has no effect.
 type UserOverride struct {
-	Exempt      Exemption           `json:"exempt,omitempty"`
-	ExemptUntil time.Time           `json:"exempt_until,omitzero"` // when Exempt ends; zero means never
-	Timezone    string              `json:"timezone,omitempty"`    // IANA name of the zone of the user's day; empty means the limits'
-	Limits      map[string]Override `json:"limits,omitempty"`      // other numbers, by the name of the limit
+	Exempt Exemption `json:"exempt,omitempty"`
+	// ExemptUntil is when Exempt ends; zero means never.
+	ExemptUntil time.Time `json:"exempt_until,omitzero"`
+	// Timezone is the IANA name of the zone of the user's day; empty means the limits' zone.
+	Timezone string              `json:"timezone,omitempty"`
+	Limits   map[string]Override `json:"limits,omitempty"` // other numbers, by limit name
 }
 
-// SetUserOverride gives a user numbers, a zone or an exemption of their own in a channel, in place of those that they had, as of the moment
-// at. What was spent is kept, and a change of zone waits for the end of the user's day. An empty channel ID means the limits per user
-// everywhere. The error names the limit that doesn't exist, or can't have such numbers, or an unknown zone, or says why the exemption can't be.
+// SetUserOverride replaces a user's override in a channel, as of the time at: numbers, a time zone
+// or an exemption. Recorded usage is kept. A change of zone takes effect at the end of the user's
+// day. An empty channel ID means the limits per user everywhere. The error names an unknown zone,
+// or a limit that doesn't exist or can't have such numbers, or says why the exemption isn't
+// possible.
 func (g *Guard) SetUserOverride(channelID, userID string, o UserOverride, at time.Time) error {
 	until, err := o.exemptUntil(channelID, at)
 	if err != nil {
@@ -62,28 +69,30 @@ func (g *Guard) SetUserOverride(channelID, userID string, o UserOverride, at tim
 	return table.SetOwn(userID, own, ns)
 }
 
-// exemptUntil returns when the exemption ends, 0 for never, and what is wrong with it.
+// exemptUntil returns when the exemption ends, or 0 for never. It returns an error if the exemption
+// isn't valid.
 func (o *UserOverride) exemptUntil(channelID string, at time.Time) (ns int64, err error) {
 	switch {
 	case o.Exempt > NeverExempt:
 		return 0, fmt.Errorf("unknown exemption %d", uint8(o.Exempt))
 	case o.Exempt != ExemptByRole && channelID == "":
-		return 0, errors.New("an exemption is for a channel")
+		return 0, errors.New("an exemption needs a channel ID")
 	case o.ExemptUntil.IsZero():
 		return 0, nil
 	case o.Exempt == ExemptByRole:
-		return 0, errors.New("without an exemption there is nothing to end: set exempt to always or never, or leave exempt_until out")
+		return 0, errors.New("exempt_until needs an exemption: set exempt to always or never, or leave exempt_until out")
 	case !o.ExemptUntil.After(at):
-		return 0, errors.New("an exemption has to end later than now")
+		return 0, errors.New("an exemption must end in the future")
 	}
 	if ns, err = nanoseconds(o.ExemptUntil); err != nil {
-		return 0, errors.New("an exemption has to end by February 2116: leave exempt_until out where it has no end")
+		return 0, errors.New("an exemption must end by February 2116: leave exempt_until out if it has no end")
 	}
 	return ns, nil
 }
 
-// UserOverride returns what a user has of their own in a channel, or with an empty channel ID in the limits per user everywhere. An exemption
-// that is over by the Guard's clock isn't among it. The error is ErrNoLimit where there are no such limits, ErrLongID, or ErrTime.
+// UserOverride returns a user's override in a channel. For an empty channel ID it returns the
+// override in the limits per user everywhere. It omits an exemption that has ended by the Guard's
+// clock. The error is ErrNoLimit if there are no such limits, ErrLongID, or ErrTime.
 func (g *Guard) UserOverride(channelID, userID string) (UserOverride, error) {
 	table, now, err := g.user(channelID, userID, g.now())
 	if err != nil {
@@ -92,8 +101,9 @@ func (g *Guard) UserOverride(channelID, userID string) (UserOverride, error) {
 	return overrideOf(table.OwnOf(userID, now)), nil
 }
 
-// UserOverrides returns what users have of their own in a channel, or with an empty channel ID in the limits per user everywhere, by user ID. Exemptions
-// that are over by the Guard's clock aren't among it. The error is ErrNoLimit where there are no such limits, ErrLongID, or ErrTime.
+// UserOverrides returns the users' overrides in a channel, by user ID. For an empty channel ID it
+// returns the overrides in the limits per user everywhere. It omits exemptions that have ended by
+// the Guard's clock. The error is ErrNoLimit if there are no such limits, ErrLongID, or ErrTime.
 func (g *Guard) UserOverrides(channelID string) (map[string]UserOverride, error) {
 	table, now, err := g.user(channelID, anyUser, g.now())
 	if err != nil {
@@ -106,7 +116,7 @@ func (g *Guard) UserOverrides(channelID string) (map[string]UserOverride, error)
 	return overrides, nil
 }
 
-// anyUser stands for a user of whom only the table matters.
+// anyUser is a placeholder for a user if only the table matters.
 const anyUser = "any"
 
 func overrideOf(own limits.Own) UserOverride {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestUserOverride(t *testing.T) {
+func TestUserOverride_Set(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits[0].Roles = map[Role]Override{VIP: {Burst: 9}}
 		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Messages: 5, Every: time.Second, Mode: LimitObserves})
@@ -52,7 +52,7 @@ func TestUserOverride(t *testing.T) {
 			Limits: map[string]Override{"daily": {Refill: time.Second}}},
 		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`: {Timezone: "Mars"},
 		`unknown exemption 9`: {Exempt: 9},
-		`limit "log": the log of each user has room for 5 messages: more for one needs a role, or the limit itself, to have as many`: {Limits: map[string]Override{"log": {Messages: 6}}},
+		`limit "log": each user's log has room for 5 messages: to allow one user more, give a role or the limit itself that many`: {Limits: map[string]Override{"log": {Messages: 6}}},
 	} {
 		if err := g.SetUserOverride("1", "7", o, monday); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
@@ -60,7 +60,7 @@ func TestUserOverride(t *testing.T) {
 	}
 }
 
-func TestExemptionForAWhile(t *testing.T) {
+func TestUserOverride_ExemptUntil(t *testing.T) {
 	now := monday
 	g := enforced(t, nil, &Options{Now: func() time.Time { return now }})
 	o := UserOverride{Exempt: AlwaysExempt, ExemptUntil: monday.Add(10 * time.Minute), Timezone: "Asia/Tokyo"}
@@ -92,9 +92,9 @@ func TestExemptionForAWhile(t *testing.T) {
 		}
 	}
 	for want, o := range map[string]UserOverride{
-		"an exemption has to end later than now": {Exempt: NeverExempt, ExemptUntil: monday},
-		"without an exemption there is nothing to end: set exempt to always or never, or leave exempt_until out": {ExemptUntil: monday.Add(1)},
-		"an exemption has to end by February 2116: leave exempt_until out where it has no end":                   {Exempt: AlwaysExempt, ExemptUntil: monday.AddDate(100, 0, 0)},
+		"an exemption must end in the future":                                                       {Exempt: NeverExempt, ExemptUntil: monday},
+		"exempt_until needs an exemption: set exempt to always or never, or leave exempt_until out": {ExemptUntil: monday.Add(1)},
+		"an exemption must end by February 2116: leave exempt_until out if it has no end":           {Exempt: AlwaysExempt, ExemptUntil: monday.AddDate(100, 0, 0)},
 	} {
 		if err := g.SetUserOverride("1", "7", o, monday); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
@@ -102,7 +102,7 @@ func TestExemptionForAWhile(t *testing.T) {
 	}
 }
 
-func TestUserOverrides(t *testing.T) {
+func TestUserOverrides_List(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits = append(p.Limits, Limit{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 9, Every: time.Hour})
 	}, &Options{Now: func() time.Time { return monday }})
@@ -116,12 +116,13 @@ func TestUserOverrides(t *testing.T) {
 	ten := UserOverride{Limits: map[string]Override{"total": {Messages: 10}}}
 	set("1", "7", five, monday)
 	set("1", "not-a-number", zone, monday)
-	set("1", "8", UserOverride{Exempt: AlwaysExempt, ExemptUntil: monday.Add(-time.Second)}, monday.Add(-time.Hour)) // is over
+	// it has ended
+	set("1", "8", UserOverride{Exempt: AlwaysExempt, ExemptUntil: monday.Add(-time.Second)}, monday.Add(-time.Hour))
 	set("1", "9", five, monday)
 	set("1", "9", UserOverride{}, monday)
 	set("2", "7", zone, monday)
 	set("", "7", ten, monday)
-	if _, err := g.Grant("1", "10", "burst", 5, monday); err != nil { // is no override
+	if _, err := g.Grant("1", "10", "burst", 5, monday); err != nil { // not an override
 		t.Fatal(err)
 	}
 	for channel, want := range map[string]map[string]UserOverride{
@@ -167,7 +168,7 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-func TestRefundAndReset(t *testing.T) {
+func TestGuard_RefundAndReset(t *testing.T) {
 	g := enforced(t, nil, nil)
 	for range 4 {
 		mustCheck(t, g, from("7", 0))
@@ -193,12 +194,12 @@ func TestRefundAndReset(t *testing.T) {
 	}
 }
 
-// counting is a limit in which throttled messages count.
+// counting returns a limit that counts throttled messages.
 func counting(name string, per Scope, messages int) Limit {
 	return Limit{Name: name, Algorithm: UserWindow, Per: per, Messages: messages, Every: time.Hour, CountThrottled: true}
 }
 
-// used returns how much of each limit the message's author has used.
+// used returns the author's usage of each limit.
 func used(t *testing.T, g *Guard, m Message) (used []int) {
 	t.Helper()
 	e, err := g.Explain(m)
@@ -244,7 +245,7 @@ func TestPardon(t *testing.T) {
 	}
 }
 
-func TestPardonGivesBackWhatCounted(t *testing.T) {
+func TestPardon_RefundsCounted(t *testing.T) {
 	full := enforced(t, func(p *Policy) {
 		p.Limits = p.Limits[:1]
 		p.Limits[0].CountThrottled = true
@@ -252,7 +253,7 @@ func TestPardonGivesBackWhatCounted(t *testing.T) {
 	for range 3 {
 		mustCheck(t, full, from("7", 0))
 	}
-	v := mustCheck(t, full, from("7", 0)) // there is no room for it to count
+	v := mustCheck(t, full, from("7", 0)) // no room left for it to count
 	if done, err := full.Pardon(v, monday); !done || err != nil {
 		t.Errorf("done is %v, error %v", done, err)
 	}
@@ -277,7 +278,7 @@ func TestPardonGivesBackWhatCounted(t *testing.T) {
 	}
 }
 
-func TestPardonOfLapsedStrike(t *testing.T) {
+func TestPardon_LapsedStrike(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: 100 * time.Hour}}
 	}, nil)
@@ -375,7 +376,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestShorterTimeoutReplacesNoLongerOne(t *testing.T) {
+func TestPenalty_ShorterTimeoutKeepsLonger(t *testing.T) {
 	g := enforced(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour}}
 		p.Penalties.Ladder = []Penalty{{Action: Timeout, Duration: 30 * time.Second}, {Action: Timeout, Duration: 10 * time.Minute}}

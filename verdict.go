@@ -2,46 +2,73 @@ package chatguard
 
 import "time"
 
-// EntryID names one throttled message in the journal. IDs rise with time, fit a JSON number, and are never 0.
+// EntryID identifies one throttled message in the journal. IDs increase with time, fit a JSON
+// number, and are never 0.
 type EntryID int64
 
-// Verdict is the decision on one message. It is plain data: copying it is safe, and it holds no reference to the Guard.
+// Verdict is the decision on one message. It is plain data: it can be copied, and it holds no
+// reference to the Guard.
 type Verdict struct {
 	At        time.Time // the message's time
 	ChannelID string
 	UserID    string
 
-	Allowed  bool // may be shown. The only field that most callers need
-	Observed bool // would have been throttled, had the policy been enforced; Allowed is true
+	// Allowed says that the message may be shown. Most callers need only this field.
+	Allowed bool
+	// Observed says that the message would have been throttled if the limit had been enforced;
+	// Allowed is true.
+	Observed bool
 	Exempt   bool // not judged, because of the user's role
-	Never    bool // no waiting helps: the message costs more than a limit can ever hold
-	Degraded bool // decided while the store is in trouble: what is spent now may not survive the process
+	// Never says that waiting doesn't help: the message costs more than a limit can ever hold.
+	Never bool
+	// Degraded says that the store was failing: usage since then may not survive the process.
+	Degraded bool
 
-	Limit      string        // the limit that throttles, or would have; empty when all of them allow
-	Tightest   string        // the limit that Remaining and ResetAt are of: Limit, or when all allow the one with the least remaining; empty when Exempt, and without limits
-	Remaining  int           // messages of cost 1 that the Tightest limit would still take; -1 when Exempt, and without limits
-	RetryAfter time.Duration // counted from At: the same message would pass at At+RetryAfter, and not 1 ns sooner; 0 when it passes, or Never
-	Delay      time.Duration // of an allowed message, counted from At: how long it is to be held until its turn comes; 0 where the policy observes
-	ResetAt    time.Time     // when the Tightest limit will have forgotten everything; zero when Exempt, and without limits
+	// Limit is the limit that throttles the message, or would if it were enforced. It is empty if
+	// all limits allow the message.
+	Limit string
+	// Tightest is the limit that Remaining and ResetAt describe. It is Limit, or if all limits
+	// allow the message, the limit with the least remaining. It is empty if Exempt, or if there are
+	// no limits.
+	Tightest string
+	// Remaining is how many messages of cost 1 the Tightest limit would still allow. It is -1 if
+	// Exempt, or if there are no limits.
+	Remaining int
+	// RetryAfter is counted from At: the same message would pass at At+RetryAfter, and not 1 ns
+	// sooner. It is 0 if the message passes, or if Never is set.
+	RetryAfter time.Duration
+	// Delay is how long to hold an allowed message before delivery, counted from At. It is 0 if the
+	// policy observes.
+	Delay time.Duration
+	// ResetAt is when the Tightest limit's usage will have expired. It is zero if Exempt, or if
+	// there are no limits.
+	ResetAt time.Time
 
-	EntryID   EntryID // of a throttled or observed message: its journal entry; 0 otherwise
-	Penalty   Penalty // what is to happen to the message and its author; the zero value when Allowed
-	WouldBe   Penalty // of an Observed message: the penalty it would have drawn
-	Strikes   int     // the author's strikes after a throttled or observed message
-	NewStrike bool    // the message gave the last of them
+	// EntryID is the journal entry of a throttled or observed message; otherwise 0.
+	EntryID EntryID
+	// Penalty is what to do with the message and its author; the zero value if Allowed.
+	Penalty Penalty
+	WouldBe Penalty // penalty of an Observed message if enforced
+	// Strikes is the author's number of strikes after a throttled or observed message.
+	Strikes   int
+	NewStrike bool // the message gave the last strike
 
-	// What Pardon has to know of a throttled or observed message.
-	Late    time.Duration // how much later than At it counted: chat arrives out of order
-	Counted int           // how many of its cost count all the same, in every limit that counts throttled messages
-	Series  uint8         // of the strikes: another one once they have lapsed
+	// Late is how much later than At the message counted, because chat arrives out of order. Pardon
+	// needs this field and the next ones, for a throttled or observed message.
+	Late time.Duration
+	// Counted is how much of the message's cost counts anyway, in every limit that counts throttled
+	// messages.
+	Counted int
+	Series  uint8 // of the strikes; changes when they lapse
 
-	atNow bool // At is when it was decided, by the Guard's clock
+	atNow bool // At is the time of the Guard's clock
 }
 
-// Throttled reports whether a limit stood in the way of the message that was judged, enforced or only observed.
+// Throttled reports whether a limit throttled the message, whether enforced or only observed.
 func (v *Verdict) Throttled() bool { return !v.Allowed || v.Observed }
 
-// MaySpeakAt is the moment at which the message would be allowed: At when it is allowed now, the zero time when Never.
+// MaySpeakAt returns when the message would be allowed: At if it is allowed now, the zero time if
+// Never.
 func (v *Verdict) MaySpeakAt() time.Time {
 	if v.Never {
 		return time.Time{}

@@ -6,11 +6,13 @@ import (
 	"time"
 )
 
-// MarshalJSON writes the form that the command line and the HTTP API share. Times are RFC 3339 in UTC; waits are rounded up, retry_after_ms is
-// null where waiting never helps; remaining and reset_at are null for an exempt message and without limits.
+// MarshalJSON writes the form shared by the command line and the HTTP API. Times are RFC 3339 in
+// UTC. Waits are rounded up, and retry_after_ms is null if waiting never helps. remaining and
+// reset_at are null for an exempt message and without limits.
 func (v Verdict) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
-// AppendJSON appends what MarshalJSON writes. It is for whoever writes many: json.Marshal takes several times as long.
+// AppendJSON appends what MarshalJSON writes. Use it to write many verdicts: json.Marshal takes
+// several times as long.
 func (v *Verdict) AppendJSON(b []byte) []byte {
 	b = appendTime(append(b, `{"at":`...), v.At)
 	b = appendText(append(b, `,"channel":`...), v.ChannelID)
@@ -36,7 +38,7 @@ func (v *Verdict) AppendJSON(b []byte) []byte {
 	return append(v.appendRare(b), '}')
 }
 
-// appendRare appends what most verdicts don't have.
+// appendRare appends the fields that most verdicts don't have.
 func (v *Verdict) appendRare(b []byte) []byte {
 	if v.Exempt {
 		b = append(b, `,"exempt":true`...)
@@ -60,7 +62,7 @@ func appendTime(b []byte, t time.Time) []byte {
 	return append(t.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 }
 
-// appendNumber appends a number, or null where there is none.
+// appendNumber appends a number, or null unless is is true.
 func appendNumber(b []byte, n int64, is bool) []byte {
 	if !is {
 		return append(b, "null"...)
@@ -68,18 +70,18 @@ func appendNumber(b []byte, n int64, is bool) []byte {
 	return strconv.AppendInt(b, n, 10)
 }
 
-// appendText appends a text as encoding/json has it.
+// appendText appends a text as a JSON string, in the form that encoding/json writes.
 func appendText(b []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			quoted, _ := json.Marshal(text) // a string always has a JSON form
+			quoted, _ := json.Marshal(text) // encoding a string can't fail
 			return append(b, quoted...)
 		}
 	}
 	return append(append(append(b, '"'), text...), '"')
 }
 
-// roundedUp is how many whole units a wait takes.
+// roundedUp returns a wait in whole units, rounded up.
 func roundedUp(wait, unit time.Duration) int64 {
 	n := int64(wait / unit)
 	if wait%unit > 0 {

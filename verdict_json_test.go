@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// plainVerdict is the form as encoding/json writes it by itself.
+// plainVerdict is the form for encoding/json without custom code.
 type plainVerdict struct {
 	At           time.Time  `json:"at"`
 	Channel      string     `json:"channel"`
@@ -28,7 +28,7 @@ type plainVerdict struct {
 	NewStrike    bool       `json:"new_strike,omitempty"`
 }
 
-func TestVerdictsAreWrittenAsEncodingJSONWouldHaveThem(t *testing.T) {
+func TestVerdict_JSONMatchesEncodingJSON(t *testing.T) {
 	berlin := time.FixedZone("", 3600)
 	at := time.Date(2026, 1, 5, 20, 0, 0, 120_000_000, berlin)
 	timeout := Penalty{Action: Timeout, Duration: 10 * time.Minute}

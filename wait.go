@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Wait is a length of time as people say it, rounded up so that nobody waits in vain: "4 s", "12 min", "3 h 12 min", "5 days". Less than
-// nothing is "0 s".
+// Wait formats a duration for people, rounded up so that nobody retries too early: "4 s", "12 min",
+// "3 h 12 min", "5 days". A negative duration is "0 s".
 func Wait(d time.Duration) string {
 	seconds := roundedUp(d, time.Second)
 	minutes := (seconds + 59) / 60

@@ -5,15 +5,18 @@ import (
 	"fmt"
 )
 
-// MessageHandler does what a chat server does with a message: tell the others in the room, say.
+// MessageHandler handles a message in a chat server, for example by sending it to the others in the
+// room.
 type MessageHandler func(ctx context.Context, m Message) error
 
-// Wrap puts the Guard in front of a handler: next is called with allowed messages only, each once its turn has come. A message that a
-// leaky-bucket delays is held in the caller's goroutine, for its Verdict.Delay at most; when the context ends first, the context's error
-// comes back, next isn't called, and what the message has cost stays spent. A HoldQueue holds messages without keeping the caller.
+// Wrap puts the Guard in front of a handler: it calls next with allowed messages only. If a
+// leaky-bucket delays a message, Wrap holds it in the caller's goroutine, for at most its
+// Verdict.Delay. If the context ends first, Wrap returns the context's error without calling next,
+// and the message's cost is not refunded. A HoldQueue holds messages without blocking the caller.
 //
-// A throttled message comes back as a *ThrottledError, one that can't be judged as the error of Check, anything else as the error of next. The
-// handler that is returned is safe for concurrent use if next is.
+// The returned handler returns a *ThrottledError for a throttled message, the error of Check for a
+// message that can't be judged, and otherwise the error of next. It is safe for concurrent use if
+// next is.
 func (g *Guard) Wrap(next MessageHandler) MessageHandler {
 	return func(ctx context.Context, m Message) error {
 		v, err := g.Check(ctx, m)
@@ -30,13 +33,14 @@ func (g *Guard) Wrap(next MessageHandler) MessageHandler {
 	}
 }
 
-// ThrottledError is a verdict that throttles, as an error.
+// ThrottledError is an error for a verdict that throttles.
 type ThrottledError struct{ Verdict Verdict }
 
-// Error says which limit stood in the way, and until when, for whoever wrote the message: "throttled by burst: the next message passes in 4 s".
+// Error returns a text for the author of the message, with the limit and the wait: "throttled by
+// burst: the next message passes in 4 s".
 func (e *ThrottledError) Error() string {
 	if e.Verdict.Never {
-		return fmt.Sprintf("throttled by %s: the message counts as more than may ever pass at once", e.Verdict.Limit)
+		return fmt.Sprintf("throttled by %s: the message costs more than the limit can ever hold", e.Verdict.Limit)
 	}
 	return fmt.Sprintf("throttled by %s: the next message passes in %s", e.Verdict.Limit, Wait(e.Verdict.RetryAfter))
 }

@@ -31,8 +31,8 @@ func TestWrap(t *testing.T) {
 		}
 	}
 	for want, err := range map[string]error{
-		"throttled by burst: the next message passes in 4 s":                        say("d", 0),
-		"throttled by burst: the message counts as more than may ever pass at once": say("e", 4),
+		"throttled by burst: the next message passes in 4 s":                      say("d", 0),
+		"throttled by burst: the message costs more than the limit can ever hold": say("e", 4),
 	} {
 		var throttled *ThrottledError
 		if !errors.As(err, &throttled) || err.Error() != want || throttled.Verdict.Limit != "burst" || throttled.Verdict.EntryID == 0 {
@@ -48,7 +48,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-func TestWrapHolds(t *testing.T) {
+func TestWrap_Holds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var heard []time.Duration
@@ -64,7 +64,8 @@ func TestWrapHolds(t *testing.T) {
 		if err := handle(short, now("7")); err != context.DeadlineExceeded || time.Since(start) != 300*time.Millisecond {
 			t.Errorf("a message whose connection ends: %v after %s", err, time.Since(start))
 		}
-		if err := handle(t.Context(), now("7")); err != nil { // the one before has spent its second
+		if err := handle(t.Context(), now("7")); err != nil {
+			// the previous one has used its second
 			t.Fatal(err)
 		}
 		if want := []time.Duration{0, 2 * time.Second}; !slices.Equal(heard, want) {

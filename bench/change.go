@@ -13,13 +13,18 @@ import (
 )
 
 const (
-	changes  = 20      // how often the policy is changed
-	asked    = 1 << 16 // messages that are asked about in turn: few, so that the garbage collector has little to follow here
-	expected = 1 << 22 // decisions of each kind, so that noting them seldom moves the notes
+	changes = 20 // number of policy changes
+	// asked is the number of messages in the sequence that is checked again and again. It is small,
+	// so that the garbage collector has little to trace here.
+	asked = 1 << 16
+	// expected is the expected number of decisions of each kind. It is large, so that the slice of
+	// results is seldom reallocated.
+	expected = 1 << 22
 )
 
-// change measures the longest decision while a limit is changed. Because the machine itself interrupts a decision now and then, each change
-// is followed by as long a time without one, for comparison.
+// change measures the longest decision while a limit is being changed. The machine itself
+// interrupts a decision now and then. For comparison, each change is therefore followed by an
+// equally long time without one.
 func change(s *settings, crowd []uint64) error {
 	if !s.only.MatchString("change") {
 		return nil
@@ -46,7 +51,7 @@ func change(s *settings, crowd []uint64) error {
 	t := &table{
 		title: "Decisions while a limit is changed, µs",
 		head:  []string{"", "decisions", "median", "99.99 %", "longest", "longest, median of spans"},
-		note: fmt.Sprintf("%d changes of refill and messages of a day, each of which took SetPolicy %v (median), and as many spans of the "+
+		note: fmt.Sprintf("%d changes of refill and messages of a day, with SetPolicy taking %v (median), and as many spans of the "+
 			"same length without a change.", changes, median(spent).Round(time.Microsecond)),
 	}
 	w.add(t, "while changing", 0)
@@ -55,14 +60,15 @@ func change(s *settings, crowd []uint64) error {
 	return nil
 }
 
-// watch asks without pause and notes how long each decision took. Spans with even numbers are changes, odd ones are not, -1 is neither.
+// watch checks messages without pause and records how long each decision takes. Spans with even
+// numbers contain a change, and those with odd numbers don't. Outside all spans, the number is -1.
 type watch struct {
 	guard   *chatguard.Guard
 	draws   []draw
 	span    atomic.Int64
 	stop    atomic.Bool
-	taken   [2][]int64         // ns of each decision: in a change, in none
-	longest [2 * changes]int64 // ns, of each span
+	taken   [2][]int64         // ns per decision: during a change, without one
+	longest [2 * changes]int64 // ns, per span
 }
 
 func (w *watch) run() error {
@@ -76,7 +82,7 @@ func (w *watch) run() error {
 			return err
 		}
 		if end := w.span.Load(); end >= 0 && (span < 0 || end%2 == 0) {
-			span = end // a decision that a change came into is the change's
+			span = end // a change began meanwhile: count it there
 		}
 		if span >= 0 {
 			w.taken[span%2] = append(w.taken[span%2], taken)
@@ -86,7 +92,7 @@ func (w *watch) run() error {
 	return nil
 }
 
-// alternate changes the policy to and fro, and returns how long each change took.
+// alternate switches back and forth between two policies and returns how long each change took.
 func (w *watch) alternate(refill time.Duration) ([]time.Duration, error) {
 	spent := make([]time.Duration, changes)
 	for i := range spent {
@@ -110,7 +116,8 @@ func (w *watch) alternate(refill time.Duration) ([]time.Duration, error) {
 	return spent, nil
 }
 
-// add puts the line of the changes (kind 0) or of the time without (kind 1) into the table.
+// add adds a line to the table. Kind 0 stands for the spans with a change, and kind 1 for those
+// without.
 func (w *watch) add(t *table, name string, kind int) {
 	taken := slices.Sorted(slices.Values(w.taken[kind]))
 	if len(taken) == 0 {

@@ -21,25 +21,27 @@ import (
 )
 
 const (
-	batch  = 16  // messages per call, and of one CheckAll
-	burst  = 3   // messages at once
-	shards = 256 // of everything that is sharded here
+	batch  = 16 // messages per call, and per CheckAll
+	burst  = 3
+	shards = 256 // shards of each sharded structure
 )
 
-// asker asks one limiter about messages, at most a batch, one after the other unless its name says otherwise. It returns how many passed.
+// asker checks messages with one limiter. A call takes at most a batch and checks one message at a
+// time, unless the asker's name says otherwise. It returns how many messages passed.
 type asker interface {
 	take(messages []draw) (passed int)
 }
 
-// forker is an asker with scratch space, of which each goroutine needs its own. Other askers are safe for concurrent use.
+// forker is an asker that has scratch space, so each goroutine needs its own. Other askers are safe
+// for concurrent use.
 type forker interface{ fork() asker }
 
-// contestant is one way of deciding, as it stands in the tables.
+// contestant is one limiter as listed in the tables.
 type contestant struct {
 	name     string
 	enforces string
-	peer     bool // a limiter that chatguard is compared with
-	bucket   bool // and one that enforces a real token bucket
+	peer     bool // a limiter to compare chatguard with
+	bucket   bool // it enforces a true token bucket
 	open     func(users int, refill time.Duration) (asker, error)
 }
 
@@ -62,8 +64,8 @@ func fork(a asker) asker {
 	return a
 }
 
-// fill lets every user of the crowd write a number of times in a row. Each message brings its ID in memory of its own, so that a limiter
-// that keeps the string keeps nothing else alive.
+// fill makes every user of the crowd write several messages in a row. Each message's ID has its own
+// memory. A limiter that keeps the ID therefore keeps no other memory alive.
 func fill(a asker, crowd []uint64, times int) {
 	var messages [batch]draw
 	n := 0
@@ -79,7 +81,7 @@ func fill(a asker, crowd []uint64, times int) {
 	a.take(messages[:n])
 }
 
-// shut ends what the asker's limiter has running.
+// shut closes the asker's limiter if it runs anything in the background.
 func shut(a asker) error {
 	if c, ok := a.(io.Closer); ok {
 		return c.Close()
@@ -87,7 +89,8 @@ func shut(a asker) error {
 	return nil
 }
 
-// throttledPeer is GCRA over the store without an upper bound: one map under an RWMutex. Its bounded store is an LRU under a mutex, which costs more.
+// throttledPeer is GCRA with the unbounded store: one map under an RWMutex. The bounded store is an
+// LRU under a mutex, which costs more.
 type throttledPeer struct{ limiter *throttled.GCRARateLimiterCtx }
 
 func newThrottled(_ int, refill time.Duration) (asker, error) {
@@ -110,7 +113,7 @@ func (p throttledPeer) take(messages []draw) (passed int) {
 	return passed
 }
 
-// shardedMap is the plain way to keep something per user. The zero value isn't ready; init makes it.
+// shardedMap is the straightforward way to keep a value per user. Call init before use.
 type shardedMap[V any] struct {
 	seed   maphash.Seed
 	shards [shards]mapShard[V]
@@ -119,7 +122,7 @@ type shardedMap[V any] struct {
 type mapShard[V any] struct {
 	mu sync.Mutex
 	m  map[string]V
-	_  [48]byte // no two locks share a cache line
+	_  [48]byte // locks don't share a cache line
 }
 
 func (s *shardedMap[V]) init(users int) {
@@ -166,7 +169,8 @@ func (p *timeRate) of(id string) *rate.Limiter {
 	return l
 }
 
-// goLimiter calls itself a token bucket, but gives all tokens back at the end of each interval, counted from the user's first message.
+// goLimiter calls itself a token bucket, but returns all tokens at the end of each interval,
+// counted from the user's first message.
 type goLimiter struct{ store golimiter.Store }
 
 func newGoLimiter(users int, refill time.Duration) (asker, error) {
@@ -184,12 +188,13 @@ func (p goLimiter) take(messages []draw) (passed int) {
 	return passed
 }
 
-// Close ends the goroutine with which the store forgets users.
+// Close stops the goroutine that evicts users from the store.
 func (p goLimiter) Close() error { return p.store.Close(context.Background()) }
 
-// httpRate does what RateLimiter.OnLimit does around its local counter, without HTTP: two counts are weighed and one is written under a
-// lock of the limiter. It reads the clock once, where OnLimit reads it twice; OnLimit itself can't be called without a request and headers.
-// It keeps no user for longer than two windows.
+// httpRate imitates RateLimiter.OnLimit with its local counter, without HTTP. It weighs two counts
+// and writes one under the limiter's lock. It reads the clock once; OnLimit reads it twice. OnLimit
+// itself can't be called without a request and headers. The counter keeps a user for at most two
+// windows.
 type httpRate struct {
 	mu      sync.Mutex
 	counter httprate.LimitCounter
@@ -224,7 +229,8 @@ func (p *httpRate) allow(id string) bool {
 	return int(math.Round(used))+1 <= burst && p.counter.IncrementBy(id, current, 1) == nil
 }
 
-// ululePeer counts in windows that start with a user's first message. Its cleaner is off: it would drop users while they are measured.
+// ululePeer counts in windows that start with a user's first message. Its cleaner is off, because
+// it would drop users during the measurement.
 type ululePeer struct{ limiter *ulule.Limiter }
 
 func newUlule(_ int, refill time.Duration) (asker, error) {
@@ -242,8 +248,9 @@ func (p ululePeer) take(messages []draw) (passed int) {
 	return passed
 }
 
-// bareMap counts and limits nothing: what keeping 8 bytes per user costs the plain way. Go's map takes over the string of each update as
-// its key, so this one alone comes to share memory with the messages.
+// bareMap counts and limits nothing. It shows what 8 bytes per user cost in a plain map. On each
+// update, Go's map replaces its key with the new string. Of all contestants, this is therefore the
+// only one whose keys come to share memory with the messages.
 type bareMap struct{ users shardedMap[uint64] }
 
 func newBareMap(users int, _ time.Duration) (asker, error) {

@@ -12,7 +12,7 @@ func from(id uint64, n int) (batches [][]draw) {
 	return slices.Collect(slices.Chunk(slices.Repeat([]draw{{id: fmt.Sprint(id)}}, n), batch))
 }
 
-func TestContestantsLimit(t *testing.T) {
+func TestContestant_Limits(t *testing.T) {
 	for _, c := range slices.Concat(contestants, hoarders()) {
 		t.Run(c.name, func(t *testing.T) {
 			a, err := c.open(100, time.Hour)
@@ -31,7 +31,7 @@ func TestContestantsLimit(t *testing.T) {
 			for _, id := range []uint64{7, 1 << 29} {
 				passed := 0
 				for _, messages := range from(id, 40) {
-					passed += fork(a).take(messages) // state must not be a fork's own
+					passed += fork(a).take(messages) // a fork must not hold the state
 				}
 				if passed != want {
 					t.Errorf("user %d: %d of 40 passed, want %d", id, passed, want)
@@ -41,7 +41,7 @@ func TestContestantsLimit(t *testing.T) {
 	}
 }
 
-func TestContestantsRefill(t *testing.T) {
+func TestContestant_Refills(t *testing.T) {
 	for _, c := range contestants {
 		a, err := c.open(100, time.Nanosecond) // shorter than any message takes
 		if err != nil {
@@ -60,7 +60,7 @@ func TestContestantsRefill(t *testing.T) {
 	}
 }
 
-func TestFillAsksOfEveryone(t *testing.T) {
+func TestFill_EveryUser(t *testing.T) {
 	f := newFloor(1000)
 	crowd := newCrowd(1000)
 	fill(floorNow{f}, crowd, 3)

@@ -9,14 +9,16 @@ import (
 	"time"
 )
 
-// lap is one contestant's way through a sequence.
+// lap is the result of one contestant for one sequence.
 type lap struct {
-	ns     float64 // per decision: time on the wall through decisions of all goroutines
+	// ns is the time per decision: wall time divided by the decisions of all goroutines.
+	ns     float64
 	allocs float64 // per decision
-	passed float64 // part of the messages
+	passed float64 // fraction of messages
 }
 
-// decisions measures what a decision costs, for each spread of messages and number of processors.
+// decisions measures the cost of a decision for each spread of messages and each number of
+// processors.
 func decisions(s *settings, crowd []uint64) error {
 	var field []contestant
 	for _, c := range contestants {
@@ -41,7 +43,7 @@ func decisions(s *settings, crowd []uint64) error {
 	return nil
 }
 
-// race runs all rounds and returns the laps of each contestant.
+// race runs all rounds and returns each contestant's laps.
 func race(s *settings, title string, field []contestant, crowd []uint64, draws []draw, procs int) ([][]lap, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 	rng := newRand()
@@ -63,7 +65,7 @@ func race(s *settings, title string, field []contestant, crowd []uint64, draws [
 	return laps, nil
 }
 
-// run goes through the sequence once, each of the goroutines through a part of it.
+// run goes through the sequence once; each goroutine takes a part of it.
 func run(a asker, draws []draw, goroutines int) lap {
 	passed := make([]int, goroutines)
 	begin := make(chan struct{})
@@ -78,7 +80,7 @@ func run(a asker, draws []draw, goroutines int) lap {
 		})
 	}
 	ready.Wait()
-	runtime.GC() // what filling left behind is not the decisions'
+	runtime.GC() // don't charge decisions for filling
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start := time.Now()
@@ -106,10 +108,10 @@ func decisionTable(title string, field []contestant, laps [][]lap) *table {
 	t := &table{
 		title: title,
 		head:  []string{"", "enforces", "ns", "lowest", "highest", "× bucket", "× peer", "allocations", "passed"},
-		note: "ns: time on the wall per decision, median of the rounds. × bucket: through the fastest peer that enforces a token bucket. " +
-			"× peer: through the fastest peer that limits at all. Allocations and passed: of the last round.",
+		note: "ns: wall time per decision, median of the rounds. × bucket: divided by the fastest peer that enforces a token bucket. " +
+			"× peer: divided by the fastest peer that limits at all. Allocations and passed: of the last round.",
 	}
-	var bucket, peer float64 // of the fastest; 0 where there is none
+	var bucket, peer float64 // of the fastest; 0 if there is none
 	faster := func(best, ns float64) float64 {
 		if best == 0 {
 			return ns

@@ -7,18 +7,19 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// draw is one message as it was drawn: who writes, with which roles.
+// draw is one drawn message: its user and roles.
 type draw struct {
 	id    string
 	roles chatguard.Roles
 }
 
-// layout is how the IDs of a sequence lie in memory.
+// layout says how the IDs of a sequence are laid out in memory.
 type layout string
 
 const (
-	stream    layout = "stream"    // one message's after the other's, as a connection delivers them
-	scattered layout = "scattered" // one string per user, in random places
+	// stream places the IDs one after another in message order, as a connection delivers them.
+	stream    layout = "stream"
+	scattered layout = "scattered" // one string per user, at random addresses
 )
 
 func (l layout) meaning() string {
@@ -28,7 +29,7 @@ func (l layout) meaning() string {
 	return "the bytes of one message's ID after those of the message before"
 }
 
-// spread is how the messages of a sequence are spread over the users.
+// spread says how the messages of a sequence are distributed over the users.
 type spread string
 
 const (
@@ -36,16 +37,16 @@ const (
 	zipf    spread = "Zipf 1.1"
 )
 
-func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) } // every run draws the same
+func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) } // every run draws the same values
 
-// newCrowd returns the IDs of n users, different and in random order. They are kept as numbers, in which the garbage collector has nothing
-// to follow, so that what it costs is the contestant's.
+// newCrowd returns n distinct user IDs in random order. They are numbers, which the garbage
+// collector needn't trace, so that its cost is due to the contestant alone.
 func newCrowd(n int) []uint64 {
 	rng := newRand()
 	seen := make(map[uint64]bool, n)
 	crowd := make([]uint64, 0, n)
 	for len(crowd) < n {
-		if id := 1 + rng.Uint64N(1<<30); !seen[id] { // 9 or 10 digits mostly, as Twitch's
+		if id := 1 + rng.Uint64N(1<<30); !seen[id] { // mostly 9 or 10 digits, as on Twitch
 			seen[id] = true
 			crowd = append(crowd, id)
 		}
@@ -53,11 +54,11 @@ func newCrowd(n int) []uint64 {
 	return crowd
 }
 
-// newDraws draws n messages of the crowd. Roles are the message's, not the user's: else one moderator among those who write most of a
-// Zipf sequence would be a tenth of it.
+// newDraws draws n messages of the crowd. Roles belong to the message, not to the user. Otherwise
+// one moderator among the most active users of a Zipf sequence would write a tenth of it.
 func newDraws(n int, crowd []uint64, how spread, lie layout) []draw {
 	rng := newRand()
-	frequent := rng.Perm(len(crowd)) // how often users write has nothing to do with when they came
+	frequent := rng.Perm(len(crowd)) // frequency is independent of join order
 	ranks := rand.NewZipf(rng, 1.1, 1, uint64(len(crowd)-1))
 	order := make([]int, n)
 	for i := range order {
@@ -78,7 +79,8 @@ func newDraws(n int, crowd []uint64, how spread, lie layout) []draw {
 	return draws
 }
 
-// drawRoles returns mostly none, sometimes a subscriber's, in 1 of 100 a moderator's.
+// drawRoles returns no roles most of the time, sometimes a subscriber's, and in 1 of 100 cases a
+// moderator's.
 func drawRoles(rng *rand.Rand) chatguard.Roles {
 	switch p := rng.IntN(100); {
 	case p < 1:

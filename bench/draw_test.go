@@ -9,7 +9,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-func TestDrawsAreTheSameInBothLayouts(t *testing.T) {
+func TestDraws_SameInBothLayouts(t *testing.T) {
 	crowd := newCrowd(1000)
 	for _, how := range []spread{uniform, zipf} {
 		inLine, apart := newDraws(20_000, crowd, how, stream), newDraws(20_000, crowd, how, scattered)
@@ -32,7 +32,7 @@ func TestDrawsAreTheSameInBothLayouts(t *testing.T) {
 	}
 }
 
-func TestDrawsSpread(t *testing.T) {
+func TestDraws_Spread(t *testing.T) {
 	const n = 100_000
 	crowd := newCrowd(1000)
 	for how, most := range map[spread][2]float64{uniform: {0.0005, 0.0025}, zipf: {0.1, 0.3}} {

@@ -12,16 +12,17 @@ var floors = []contestant{
 	{"floor, 16 at once", "nothing", false, false, newFloorAll},
 }
 
-// floor is the least that a decision about a user in memory can do on this machine: parse the decimal ID, lock one of the shards, find the
-// user's row, write it back. It decides nothing. Rows are flat, without pointers, a cache line wide; they are the slots of a hash table with
-// open addressing, half empty, so that the memory is waited for once.
+// floor is the least work that a decision about a user in memory can do on this machine: parse the
+// decimal ID, lock one of the shards, find the user's row and write it back. It decides nothing.
+// Rows are flat, without pointers, and one cache line wide. They are the slots of a hash table with
+// open addressing, half empty, so that a look-up waits for memory once.
 type floor struct{ shards [shards]floorShard }
 
 type floorRow [8]uint64
 
-// The words of a row that are used.
+// The words of a row in use.
 const (
-	floorUser = iota // plus one; 0 is a free slot
+	floorUser = iota // user ID plus one; 0 is a free slot
 	floorLast
 	floorCount
 )
@@ -29,12 +30,12 @@ const (
 type floorShard struct {
 	mu   sync.Mutex
 	rows []floorRow // the length is a power of two
-	_    [32]byte   // no two locks share a cache line
+	_    [32]byte   // locks don't share a cache line
 }
 
 func newFloor(users int) *floor {
 	f := &floor{}
-	each := users/shards*11/10 + 16 // the hash doesn't fill all shards alike
+	each := users/shards*11/10 + 16 // the hash fills shards unevenly
 	for i := range f.shards {
 		f.shards[i].rows = make([]floorRow, 1<<bits.Len(uint(each)))
 	}
@@ -43,7 +44,7 @@ func newFloor(users int) *floor {
 
 func (f *floor) of(hash uint64) *floorShard { return &f.shards[hash>>56] }
 
-// row returns the user's row, which is added where it was missing.
+// row returns the user's row and adds it if it is missing.
 func (s *floorShard) row(user, hash uint64) *floorRow {
 	mask := uint64(len(s.rows) - 1)
 	slot := hash & mask
@@ -59,7 +60,7 @@ func (r *floorRow) write(at int64) {
 	r[floorCount]++
 }
 
-// touch goes to the user's row and back.
+// touch finds the user's row and writes it back.
 func (f *floor) touch(id string, at int64) {
 	user := number(id)
 	hash := spreadBits(user)
@@ -81,7 +82,7 @@ func spreadBits(user uint64) uint64 {
 	return hi ^ lo
 }
 
-// floorNow reads the clock for each message.
+// floorNow is a floor that reads the clock for each message.
 type floorNow struct{ *floor }
 
 func newFloorNow(users int, _ time.Duration) (asker, error) { return floorNow{newFloor(users)}, nil }
@@ -93,7 +94,7 @@ func (f floorNow) take(messages []draw) (passed int) {
 	return len(messages)
 }
 
-// floorAt is given the time.
+// floorAt is a floor that receives the time from the caller.
 type floorAt struct {
 	*floor
 	at int64
@@ -116,8 +117,9 @@ func (f *floorAt) take(messages []draw) (passed int) {
 	return len(messages)
 }
 
-// floorAll finds all rows before it writes the first, under the locks of all their shards, and reads the clock once: a lock or a clock
-// between two look-ups would keep their cache misses from overlapping.
+// floorAll is a floor that finds all rows before it writes the first one. It holds the locks of all
+// their shards meanwhile and reads the clock once. A lock or a clock reading between two look-ups
+// would keep their cache misses from overlapping.
 type floorAll struct{ *floor }
 
 func newFloorAll(users int, _ time.Duration) (asker, error) { return floorAll{newFloor(users)}, nil }
@@ -125,7 +127,7 @@ func newFloorAll(users int, _ time.Duration) (asker, error) { return floorAll{ne
 func (f floorAll) take(messages []draw) (passed int) {
 	var users, hashes [batch]uint64
 	var rows [batch]*floorRow
-	var locked [shards / 64]uint64 // a bit for each shard
+	var locked [shards / 64]uint64 // one bit per shard: which ones to lock
 	at := time.Now().UnixNano()
 	for i := range messages {
 		users[i] = number(messages[i].id)
@@ -133,7 +135,7 @@ func (f floorAll) take(messages []draw) (passed int) {
 		shard := hashes[i] >> 56
 		locked[shard/64] |= 1 << (shard % 64)
 	}
-	f.each(locked, (*sync.Mutex).Lock) // in the order of the shards, so that two batches never wait for each other
+	f.each(locked, (*sync.Mutex).Lock) // in shard order, to avoid deadlock
 	for i := range messages {
 		rows[i] = f.of(hashes[i]).row(users[i], hashes[i])
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// count returns how often a user's row was written, by looking at all of them.
+// count returns how often a user's row was written, found by a full scan.
 func (f *floor) count(user uint64) (n int) {
 	for i := range f.shards {
 		for _, row := range f.shards[i].rows {
@@ -19,7 +19,7 @@ func (f *floor) count(user uint64) (n int) {
 	return n
 }
 
-// users returns how many rows there are.
+// users returns the number of rows.
 func (f *floor) users() (n int) {
 	for i := range f.shards {
 		for _, row := range f.shards[i].rows {
@@ -31,13 +31,13 @@ func (f *floor) users() (n int) {
 	return n
 }
 
-func TestFloorFindsRows(t *testing.T) {
+func TestFloor_FindsRows(t *testing.T) {
 	const users = 5000
 	f := newFloor(users)
 	forms := []asker{floorNow{f}, &floorAt{f, 1}, floorAll{f}}
 	crowd := newCrowd(users)
 	for _, form := range forms {
-		fill(form, crowd, 2) // pairs, so that a batch has the same user twice
+		fill(form, crowd, 2) // pairs: a batch has the same user twice
 	}
 	if got := f.users(); got != users {
 		t.Errorf("%d rows, want %d", got, users)
@@ -49,7 +49,7 @@ func TestFloorFindsRows(t *testing.T) {
 	}
 }
 
-func TestFloorCountsWhateverGoesOnBeside(t *testing.T) {
+func TestFloor_CountsConcurrently(t *testing.T) {
 	a, err := newFloorAll(100, time.Second)
 	if err != nil {
 		t.Fatal(err)

@@ -7,10 +7,11 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// channelID is the one channel that everybody writes in.
+// channelID is the only channel used.
 const channelID = "1"
 
-// pace is the time from one message to the next where chatguard is given the time: about as long as the slower contestants need.
+// pace is the time between two messages if the caller passes the time to chatguard. It is about as
+// long as the slower contestants need.
 const pace = 500 * time.Nanosecond
 
 var guards = []contestant{
@@ -19,7 +20,7 @@ var guards = []contestant{
 	{"chatguard CheckAll of 16", "2 limits", false, false, newCheckAll},
 }
 
-// measured are the policies whose memory is measured, by the name they have in the table.
+// measured lists the policies whose memory is measured, by their name in the table.
 var measured = []struct {
 	name   string
 	policy func(refill time.Duration) chatguard.Policy
@@ -28,7 +29,8 @@ var measured = []struct {
 	{"chatguard, all seven algorithms", allAlgorithms},
 }
 
-// allAlgorithms has a limit of each algorithm. Of its bytes, 32 are the log's four times.
+// allAlgorithms returns a policy with a limit of each algorithm. The four times in the log take 32
+// bytes per user.
 func allAlgorithms(refill time.Duration) chatguard.Policy {
 	p := enforcing(refill)
 	p.Limits = append(p.Limits,
@@ -41,7 +43,7 @@ func allAlgorithms(refill time.Duration) chatguard.Policy {
 	return p
 }
 
-// enforcing is the default policy, enforced.
+// enforcing returns the default policy with enforcement on.
 func enforcing(refill time.Duration) chatguard.Policy {
 	p := chatguard.DefaultPolicy()
 	p.Mode = chatguard.Enforce
@@ -53,7 +55,7 @@ func enforcing(refill time.Duration) chatguard.Policy {
 	return p
 }
 
-// message is the whole value that a chat server would hand over.
+// message returns the complete value that a chat server would pass.
 func (d *draw) message() chatguard.Message {
 	return chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: d.id, Roles: d.roles}}
 }
@@ -76,7 +78,7 @@ func (c checkNow) take(messages []draw) (passed int) {
 	return passed
 }
 
-// checkAt gives each message its time.
+// checkAt passes each message's time.
 type checkAt struct {
 	guard *chatguard.Guard
 	at    time.Time // of the last message
@@ -105,7 +107,7 @@ func (c *checkAt) take(messages []draw) (passed int) {
 	return passed
 }
 
-// checkAll asks about all messages at once; the Guard reads its clock once for them.
+// checkAll checks all messages in one call, for which the Guard reads its clock once.
 type checkAll struct {
 	guard    *chatguard.Guard
 	messages [batch]chatguard.Message

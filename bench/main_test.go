@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestEverySectionReports(t *testing.T) {
+func TestRun_EverySectionReports(t *testing.T) {
 	s, err := parse([]string{"-users", "500", "-draws", "1000", "-rounds", "2", "-procs", "1,3", "-markdown"})
 	if err != nil {
 		t.Fatal(err)
@@ -15,7 +15,7 @@ func TestEverySectionReports(t *testing.T) {
 	crowd := newCrowd(s.users)
 	want := map[string]int{"| while changing ": 1, "| without a change ": 1, "| empty heap ": 1}
 	for _, c := range contestants {
-		want["| "+c.name+" "] += 4 // two spreads, two numbers of processors
+		want["| "+c.name+" "] += 4 // 2 spreads, 2 numbers of processors
 	}
 	for _, c := range hoarders() {
 		want["| "+c.name+" "]++
@@ -32,7 +32,7 @@ func TestEverySectionReports(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParse_Refused(t *testing.T) {
 	for _, args := range []string{"-ids random", "-procs 1,0", "-procs one", "-only (", "-users 0", "-draws 15", "-rounds 0", "-refill 0s"} {
 		if _, err := parse(strings.Fields(args)); err == nil {
 			t.Errorf("%s is accepted", args)

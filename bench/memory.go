@@ -10,16 +10,16 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// collections is how many garbage collections are measured; the median counts.
+// collections is the number of garbage collections measured; the median counts.
 const collections = 9
 
-// memory measures what a user costs on the heap, and what one garbage collection costs while all of them are there. Every user has been
-// throttled once, so that chatguard's strikes are included.
+// memory measures how much heap a user takes, and how long one garbage collection takes while all
+// users are present. Every user has been throttled once, so that chatguard's strikes are included.
 func memory(s *settings, crowd []uint64) error {
 	t := &table{
 		title: "Memory",
 		head:  []string{"", "B per user", "collection ms"},
-		note: "Live heap per user, the user's ID included where it is kept; every user was throttled once. Collection: processor time of one " +
+		note: "Live heap per user, including the user's ID if it is kept; every user was throttled once. Collection: processor time of one " +
 			"garbage collection, median; the first line is without any limiter.",
 	}
 	if s.only.MatchString("memory/empty heap") {
@@ -42,7 +42,7 @@ func memory(s *settings, crowd []uint64) error {
 	return nil
 }
 
-// hoarders are chatguard under each measured policy, and the peers.
+// hoarders returns chatguard under each measured policy, and the peers.
 func hoarders() []contestant {
 	var list []contestant
 	for _, m := range measured {
@@ -70,7 +70,9 @@ func hoard(c contestant, crowd []uint64, refill time.Duration) (perUser float64,
 
 func liveHeap() uint64 {
 	runtime.GC()
-	runtime.GC() // what the first only marked as finished or moved to a pool's victims
+	// The first collection only marked some memory as finished or moved it to a pool's victim
+	// cache.
+	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
@@ -87,8 +89,9 @@ func collectionCost() time.Duration {
 	return time.Duration(median(costs) * float64(time.Second))
 }
 
-// collectorTime is the processor time, in seconds, that the garbage collector has used so far on all processors, by the runtime's own
-// account. It is finer than the operating system's, which counts whole ticks on some machines; sweeping is not in it.
+// collectorTime returns the processor time, in seconds, that the garbage collector has used so far
+// on all processors, as counted by the runtime. It is finer than the operating system's count,
+// which uses whole ticks on some machines. Sweeping is not included.
 func collectorTime() float64 {
 	sample := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}}
 	metrics.Read(sample)

@@ -19,7 +19,8 @@ type table struct {
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// print writes the table with aligned columns, numbers to the right; as Markdown it is the same with bars.
+// print writes the table with aligned columns and numbers to the right. As Markdown it adds the
+// bars.
 func (t *table) print(w io.Writer, markdown bool) {
 	title, bar := t.title, "  "
 	if markdown {
@@ -57,15 +58,15 @@ func (t *table) line(w io.Writer, line []string, widths []int, bar string, markd
 	fmt.Fprintln(w, text)
 }
 
-// median returns the middle value, of an even number the upper one.
+// median returns the middle value, or the upper one of the two if their number is even.
 func median[T ~int64 | ~float64](values []T) T {
 	return slices.Sorted(slices.Values(values))[len(values)/2]
 }
 
-// machine names what the figures were measured on.
+// machine describes the machine that the figures were measured on.
 func machine() string {
 	cpu := "unknown processor"
-	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil { // only Linux has it
+	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil { // Linux only
 		if _, after, ok := strings.Cut(string(info), "model name\t: "); ok {
 			cpu, _, _ = strings.Cut(after, "\n")
 		}

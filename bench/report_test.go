@@ -21,7 +21,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestDecisionTableNeedsPeersForRatios(t *testing.T) {
+func TestTable_RatiosNeedPeers(t *testing.T) {
 	laps := [][]lap{{{ns: 3}, {ns: 1}, {ns: 2}}, {{ns: 8}}, {{ns: 4}}}
 	field := []contestant{{name: "chatguard"}, peers[0], peers[2]}
 	for n, want := range map[int]string{1: "–,–", 2: "0.25,0.25", 3: "0.25,0.50"} {

@@ -1,18 +1,21 @@
-// Package dashboard shows moderators what a Guard inside a chat server does, and lets them change it: who is throttled now and why, the limits with
-// a preview of other ones, single users, the journal and the audit. It is an [http.Handler] to mount under any path of the server, which says who
-// may come in:
+// Package dashboard shows moderators what a Guard inside a chat server does, and lets them change
+// it. It shows who is throttled now and why, the limits with a preview of changes, single users,
+// the journal and the audit log. It is an [http.Handler] that can be mounted under any path; the
+// server decides who has access:
 //
 //	board, err := dashboard.New(guard, dashboard.Options{Authorize: moderator, Store: store})
 //	mux.Handle("/moderate/", http.StripPrefix("/moderate", board))
-//	go board.Run(ctx) // beside the server, until that ends
+//	go board.Run(ctx) // beside the server, until the server ends
 //
-// A channel whose limits people have changed has a policy of its own from then on, also after they went back to what the program says: until the next
-// start, the Guard's SetPolicy for all channels changes it no more, and SetPolicy for this one does.
+// When people change the limits of a channel, the channel gets its own policy, even if they later
+// return to the program's limits. From then until the next start, only the Guard's SetPolicy for
+// this channel changes its policy. SetPolicy for all channels doesn't.
 //
-// It has no users, passwords or sessions of its own, and loads nothing from elsewhere.
+// The dashboard has no users, passwords or sessions of its own, and loads nothing from other sites.
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,25 +29,30 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/embedded"
+	"github.com/chatguard/chatguard/internal/host"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/web"
+	"github.com/chatguard/chatguard/internal/web/access"
 )
 
-// Dashboard is the dashboard of one Guard, which one is enough for: it can be mounted several times. It is safe for concurrent use; make one with New.
+// Dashboard is the dashboard of one Guard. A Guard needs only one: it can be mounted several times.
+// It is safe for concurrent use. Create one with New.
 type Dashboard struct {
 	options Options
-	store   *embedded.Store
+	host    *host.Host
 	web     *web.Server
 	ran     atomic.Bool
 
-	complained sync.Map // by Role: what Authorize says is in the log
+	complained sync.Map // roles whose problem is already logged
 }
 
-// New returns a Dashboard for a Guard, which it observes from now on. It answers requests once Run runs. The Guard may have judged messages before: who
-// was throttled by them is shown where a Store knows of it. The error names what is wrong with the Options, or is the Store's.
+// New returns a Dashboard for a Guard and starts observing the Guard. The Dashboard answers
+// requests once Run has been called. If the Guard judged messages before New, the users who were
+// throttled then are shown only if the Store has them. The error describes a mistake in the
+// Options, or comes from the Store.
 //
-// Call Run also where the server gives up before it has begun, with a context that is over: without a Store it is what frees the memory.
+// Call Run even if the server fails before it starts; pass a context that has ended. Without a
+// Store, only Run frees the memory.
 func New(guard *chatguard.Guard, opts Options) (*Dashboard, error) {
 	if guard == nil {
 		return nil, errors.New("dashboard: the Guard is missing")
@@ -53,103 +61,105 @@ func New(guard *chatguard.Guard, opts Options) (*Dashboard, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opts.Logger == nil {
-		opts.Logger = slog.Default()
-	}
+	opts.Logger = cmp.Or(opts.Logger, slog.Default())
 	d := &Dashboard{options: opts}
-	if d.store, err = openStore(guard, opts); err != nil {
+	if d.host, err = openHost(guard, opts); err != nil {
 		return nil, err
 	}
-	if err := d.open(guard, web.Site{PublicURL: public}); err != nil {
+	if err := d.open(guard, access.Site{PublicURL: public}); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
 }
 
-// What is kept without a Store.
+// The limits of what is kept without a Store.
 const (
-	memoryRetention = 24 * time.Hour // how long throttled messages are
-	memoryQueue     = 20_000         // records that wait for the next write
-	maxMemory       = 128 << 20      // bytes, before the oldest go
+	memoryRetention = 24 * time.Hour // how long to keep throttled messages
+	memoryQueue     = 20_000         // records pending for the next write
+	maxMemory       = 128 << 20      // bytes; beyond, the oldest are dropped
 )
 
-// openStore returns the store of the Options, or one in memory.
-func openStore(guard *chatguard.Guard, opts Options) (*embedded.Store, error) {
+// openHost returns the host of the Options' Store, or one in memory.
+func openHost(guard *chatguard.Guard, opts Options) (*host.Host, error) {
 	if opts.Store != nil {
-		if store := opts.Store.Inner(); store.Guards(guard) {
-			return store, nil
+		if h := opts.Store.Inner(); h.Guards(guard) {
+			return h, nil
 		}
 		return nil, errors.New("dashboard: Options.Store isn't restored with this Guard: call its Restore first")
 	}
 	ctx := context.Background()
-	store, err := embedded.OpenMemory(ctx, persist.Options{
+	h, err := host.OpenMemory(ctx, persist.Options{
 		Logger: opts.Logger, Retention: memoryRetention, QueueSize: memoryQueue, MaxMemory: maxMemory,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if _, err := store.Restore(ctx, guard); err != nil {
-		return nil, errors.Join(err, store.Close())
+	if err = h.Join(guard, host.Options{}); err == nil {
+		_, err = h.Restore(ctx)
 	}
-	return store, nil
+	if err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
 }
 
-func (d *Dashboard) open(guard *chatguard.Guard, site web.Site) error {
-	waiting, err := d.store.Throttled(context.Background(), guard.Now())
+func (d *Dashboard) open(guard *chatguard.Guard, site access.Site) error {
+	waiting, err := d.host.Store.Throttled(context.Background(), guard.Now())
 	if err != nil {
-		return fmt.Errorf("dashboard: who is throttled can't be read from Options.Store, which has to be open until Run has returned: %w", err)
+		return fmt.Errorf("dashboard: can't read the throttled users from Options.Store, which must stay open until Run has returned: %w", err)
 	}
 	set := metrics.NewSet()
-	set.RegisterMetricsWriter(d.store.Metrics.WritePrometheus)
+	set.RegisterMetricsWriter(d.host.Metrics.WritePrometheus)
 	d.web, err = web.New(web.Options{
-		Site: site, Guard: guard, Store: d.store, WrongCode: persist.ErrCode, Metrics: set, Log: d.options.Logger,
+		Site: site, Guard: guard, Store: d.host.Store, Sessions: d.host.Store.Tokens, WrongCode: persist.ErrCode, Metrics: set, Log: d.options.Logger,
 		Authorize:    d.holder,
-		BasePolicy:   d.store.BasePolicy,
+		Policies:     d.host.Policies,
+		Controls:     d.host.Controls,
 		Channels:     d.channels,
-		Database:     d.database,
-		Controls:     d.store.Controls,
+		Database:     d.host.Database,
 		ExportPolicy: config.WritePolicy,
 	})
 	if err != nil {
 		return err
 	}
-	d.store.Follow(d.web)
-	guard.AddObserver(embedded.Observer(d.web))
+	d.host.Follow(d.web)
 	d.web.Preload(waiting)
 	return nil
 }
 
-// ServeHTTP answers a request below the path that the Dashboard is mounted at, which has to be stripped but for its last slash: use http.StripPrefix as
-// above. The page itself, /healthz and /api/v1/openapi.json are told to everybody, anything else to those whom Authorize lets in: /readyz and /metrics,
-// too.
+// ServeHTTP answers a request below the path where the Dashboard is mounted. That path must be
+// stripped except for its final slash: use http.StripPrefix as shown above. The page itself,
+// /healthz and /api/v1/openapi.json are open to everyone. Everything else, including /readyz and
+// /metrics, requires access by Authorize.
 func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.web.Handler().ServeHTTP(w, r)
 }
 
-// Run keeps what is shown up to date until ctx ends; open pages are then disconnected, which an http.Server's Shutdown doesn't do. Call it once.
-// Requests that come before it or after its end are refused. It returns nil when ctx ended it, once Authorize has answered whoever asked it for an open
-// page.
+// Run keeps the displayed data up to date until ctx ends. It then disconnects open pages, which an
+// http.Server's Shutdown doesn't do. Call Run once. Requests before Run starts or after it ends are
+// refused. If ctx ends, Run returns nil. Before that, it waits for the calls of Authorize for open
+// pages.
 func (d *Dashboard) Run(ctx context.Context) error {
 	if d.ran.Swap(true) {
-		return errors.New("dashboard: Run was called already: make another Dashboard")
+		return errors.New("dashboard: Run was called before: create another Dashboard")
 	}
-	if !d.store.IsMemory() {
+	if !d.host.IsMemory {
 		d.web.Keep(ctx)
 		return nil
 	}
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	written := make(chan error, 1)
-	go func() { written <- d.store.Run(writing) }()
+	go func() { written <- d.host.Run(writing) }()
 	d.web.Keep(ctx)
 	stop()
 	return errors.Join(<-written, d.close())
 }
 
-// close closes what New has opened.
+// close closes what New opened.
 func (d *Dashboard) close() error {
-	if d.store.IsMemory() {
-		return d.store.Close()
+	if d.host.IsMemory {
+		return d.host.Close()
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 
 func allow(*http.Request) (string, dashboard.Role, bool) { return "anna", dashboard.Own, true }
 
-func TestWrongOptionsAreRefused(t *testing.T) {
+func TestNew_InvalidOptions(t *testing.T) {
 	guard := newGuard(t)
 	early, err := sqlitestore.Open(t.Context(), newPath(t), nil)
 	if err != nil {
@@ -28,7 +28,7 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		guard *chatguard.Guard
 		opts  dashboard.Options
 	}{
-		"dashboard: Options.Authorize is missing: say who may come in":                                 {guard, dashboard.Options{}},
+		"dashboard: Options.Authorize is missing: set it to decide who has access":                     {guard, dashboard.Options{}},
 		`dashboard: Options.PublicURL is "https://:443/": want an address`:                             {guard, dashboard.Options{Authorize: allow, PublicURL: "https://:443/"}},
 		"dashboard: the Guard is missing":                                                              {nil, dashboard.Options{Authorize: allow}},
 		"dashboard: Options.Store isn't restored with this Guard: call its Restore first":              {guard, dashboard.Options{Authorize: allow, Store: early}},
@@ -47,12 +47,12 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 	}
 	other.end()
 	_, err = dashboard.New(other.guard, dashboard.Options{Authorize: allow, Store: other.store})
-	if err == nil || !strings.HasPrefix(err.Error(), "dashboard: who is throttled can't be read from Options.Store, which has to be open") {
+	if err == nil || !strings.HasPrefix(err.Error(), "dashboard: can't read the throttled users from Options.Store, which must stay open") {
 		t.Errorf("a closed store: %v", err)
 	}
 }
 
-func TestARoleSaysWhatOneMayDo(t *testing.T) {
+func TestRole_Rights(t *testing.T) {
 	s := newSite(t, newGuard(t), dashboard.Options{})
 	s.say("spammer", 2)
 	for _, test := range []struct {
@@ -61,15 +61,15 @@ func TestARoleSaysWhatOneMayDo(t *testing.T) {
 		says             string
 	}{
 		{"nobody", "GET", "/", 200, "<title>"},
-		{"nobody", "GET", "/api/v1/status", 401, "Sign in to the site that this dashboard is part of, then load this page again."},
+		{"nobody", "GET", "/api/v1/status", 401, "Sign in to the surrounding site, then reload this page."},
 		{"nobody", "GET", "/api/v1/live", 401, `"mounted":true`},
 		{"nobody", "GET", "/metrics", 401, ""},
 		{"stranger", "GET", "/api/v1/throttled", 401, ""},
-		{"", "GET", "/api/v1/throttled", 401, ""},    // who has no name
-		{"odd", "GET", "/api/v1/throttled", 401, ""}, // whose role there isn't
+		{"", "GET", "/api/v1/throttled", 401, ""},    // no name
+		{"odd", "GET", "/api/v1/throttled", 401, ""}, // unknown role
 		{"ben", "GET", "/api/v1/throttled", 200, "spammer"},
 		{"ben", "GET", "/metrics", 200, `chatguard_throttled_messages_total{channel="lobby/1 & co"} 1`},
-		{"ben", "POST", api + "/pause", 403, "ben may only view here, and this needs somebody who may moderate."},
+		{"ben", "POST", api + "/pause", 403, "ben has view access; this needs moderate access."},
 		{"ben", "POST", api + "/users/spammer/reset", 403, ""},
 		{"anna", "POST", api + "/users/spammer/reset", 200, ""},
 		{"anna", "POST", api + "/pause", 200, `"saved":false`},
@@ -90,10 +90,11 @@ func TestARoleSaysWhatOneMayDo(t *testing.T) {
 	}
 }
 
-// TestWhatIsThrottledIsDropped: that is all that a server does.
-func TestWhatIsThrottledIsDropped(t *testing.T) {
+// TestDashboard_ThrottledIsDropped checks that a throttled message is dropped, because that is all
+// that a server does.
+func TestDashboard_ThrottledIsDropped(t *testing.T) {
 	guard := newGuard(t)
-	say(t, guard, "earlier", 2) // before anybody looked
+	say(t, guard, "earlier", 2) // before the dashboard exists
 	s := newSite(t, guard, dashboard.Options{})
 	s.say("spammer", 2)
 	if who := s.throttled("ben"); !slices.Equal(who, []string{"spammer drop done"}) {
@@ -105,7 +106,7 @@ func TestWhatIsThrottledIsDropped(t *testing.T) {
 	}
 }
 
-func TestChannelsAreNamed(t *testing.T) {
+func TestOptions_ChannelNames(t *testing.T) {
 	s := newSite(t, newGuard(t), dashboard.Options{
 		Channels: func() []dashboard.Channel { return []dashboard.Channel{{ID: "7", Name: "lobby"}, {ID: "8"}} },
 	})
@@ -115,8 +116,8 @@ func TestChannelsAreNamed(t *testing.T) {
 	s.ask("GET", api+"/policy", "ben", "", 404)
 }
 
-// TestTwoDashboardsOfAGuardAreOne: what people change in the one, the other shows.
-func TestTwoDashboardsOfAGuardAreOne(t *testing.T) {
+// TestDashboard_TwoShareOneGuard checks that a change made in one dashboard shows in the other.
+func TestDashboard_TwoShareOneGuard(t *testing.T) {
 	p := start(t, newPath(t))
 	one, other := newSite(t, p.guard, dashboard.Options{Store: p.store}), newSite(t, p.guard, dashboard.Options{Store: p.store})
 	one.say("spammer", 2)
@@ -135,7 +136,7 @@ func TestTwoDashboardsOfAGuardAreOne(t *testing.T) {
 	}
 }
 
-func TestARequestBeforeRunOrAfterIsRefused(t *testing.T) {
+func TestRun_RefusesRequestsOutside(t *testing.T) {
 	s := newSite(t, newGuard(t), dashboard.Options{})
 	other, err := dashboard.New(s.guard, dashboard.Options{Authorize: allow, Logger: quiet})
 	if err != nil {
@@ -167,12 +168,13 @@ func TestARequestBeforeRunOrAfterIsRefused(t *testing.T) {
 	}
 }
 
-func TestOtherSitesPagesChangeNothing(t *testing.T) {
+func TestDashboard_RefusesOtherOrigins(t *testing.T) {
 	s := newSite(t, newGuard(t), dashboard.Options{PublicURL: "https://Chat.example.org:443" + mount})
 	s.say("spammer", 2)
 	origin := func(value string) func(*http.Request) { return func(r *http.Request) { r.Header.Set("Origin", value) } }
 	s.ask("POST", api+"/pause", "anna", "", 403, origin("https://evil.example"))
-	s.ask("POST", api+"/pause", "anna", "", 200, origin("https://chat.example.org")) // through the proxy
+	// through the proxy
+	s.ask("POST", api+"/pause", "anna", "", 200, origin("https://chat.example.org"))
 	s.ask("POST", api+"/pause", "anna", "", 200, origin(s.http.URL))
 	conn, _, err := s.dial("", http.Header{"Cookie": {"who=anna"}, "Origin": {"https://chat.example.org"}})
 	if err != nil {
@@ -185,8 +187,9 @@ func TestOtherSitesPagesChangeNothing(t *testing.T) {
 	}
 }
 
-// TestTheLogSaysOnceWhatIsWrong with how it is mounted, however often the requests come.
-func TestTheLogSaysOnceWhatIsWrong(t *testing.T) {
+// TestMount_MistakesLoggedOnce checks that a mounting mistake is logged once, however many requests
+// arrive.
+func TestMount_MistakesLoggedOnce(t *testing.T) {
 	var lines bytes.Buffer
 	s := newSite(t, newGuard(t), dashboard.Options{Logger: slog.New(slog.NewTextHandler(&lines, nil))})
 	for range 3 {
@@ -197,19 +200,19 @@ func TestTheLogSaysOnceWhatIsWrong(t *testing.T) {
 		}
 	}
 	s.end()
-	for _, said := range []string{"role that there isn't", "without a name", "set PublicURL to its address"} {
+	for _, said := range []string{"role that doesn't exist", "without a name", "set PublicURL to its address"} {
 		if n := strings.Count(lines.String(), said); n != 1 {
 			t.Errorf("%q is logged %d times:\n%s", said, n, &lines)
 		}
 	}
 }
 
-func TestAMountThatStripsItsLastSlashIsTold(t *testing.T) {
+func TestMount_StrippedSlashIsLogged(t *testing.T) {
 	s := newSite(t, newGuard(t), dashboard.Options{})
 	for _, path := range []string{"/m/", "/m/api/v1/status"} {
 		w := httptest.NewRecorder()
 		http.StripPrefix("/m/", s.board).ServeHTTP(w, httptest.NewRequest("GET", path, nil))
-		if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "without its last one") {
+		if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "without its trailing slash") {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}

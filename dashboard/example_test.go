@@ -12,7 +12,7 @@ import (
 	"github.com/chatguard/chatguard/dashboard"
 )
 
-// moderator asks the server's own sessions who sends a request.
+// moderator looks up the sender of a request in the server's own sessions.
 func moderator(r *http.Request) (name string, role dashboard.Role, ok bool) {
 	cookie, err := r.Cookie("session")
 	if err != nil {
@@ -22,7 +22,7 @@ func moderator(r *http.Request) (name string, role dashboard.Role, ok bool) {
 	return name, dashboard.Moderate, ok
 }
 
-// sessions are the names of who is signed in to the chat server.
+// sessions maps session IDs to the names of signed-in users.
 var sessions = map[string]string{"0b8c1f": "anna"}
 
 // A chat server shows its moderators the dashboard below /moderate/.
@@ -56,7 +56,7 @@ func Example() {
 	// <nil>
 }
 
-// visit tells how the server answers somebody.
+// visit returns the server's answer to a visitor.
 func visit(address, session string) string {
 	r, err := http.NewRequest("GET", address, nil)
 	if err != nil {
@@ -68,6 +68,6 @@ func visit(address, session string) string {
 		return err.Error()
 	}
 	defer answer.Body.Close()
-	io.Copy(io.Discard, answer.Body) // so that the connection can be used again
+	io.Copy(io.Discard, answer.Body) // so that the connection is reused
 	return fmt.Sprint(answer.StatusCode, " ", answer.Header.Get("Content-Type"))
 }

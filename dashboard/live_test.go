@@ -15,7 +15,7 @@ import (
 	"github.com/chatguard/chatguard/sqlitestore"
 )
 
-// feed is an open page's.
+// feed is the live feed of an open page.
 type feed struct {
 	*site
 	ctx  context.Context
@@ -28,7 +28,7 @@ func (s *site) dial(channel string, headers http.Header) (*websocket.Conn, *http
 		&websocket.DialOptions{HTTPClient: s.http.Client(), HTTPHeader: headers})
 }
 
-// follow opens the live feed of the room as somebody.
+// follow opens the room's live feed as a signed-in user.
 func (s *site) follow(as string) *feed {
 	s.Helper()
 	conn, _, err := s.dial(room, http.Header{"Cookie": {"who=" + as}})
@@ -42,7 +42,7 @@ func (s *site) follow(as string) *feed {
 	return f
 }
 
-// next waits for a frame that says everything wanted.
+// next waits for a frame that contains all wanted texts.
 func (f *feed) next(wanted ...string) {
 	f.Helper()
 frames:
@@ -60,7 +60,7 @@ frames:
 	}
 }
 
-// ended waits for the end, and returns how it comes.
+// ended waits for the connection to close and returns the status code.
 func (f *feed) ended() websocket.StatusCode {
 	for {
 		if _, _, err := f.conn.Read(f.ctx); err != nil {
@@ -69,7 +69,7 @@ func (f *feed) ended() websocket.StatusCode {
 	}
 }
 
-func TestAnOpenPageEndsWithItsReadersLeaveAndWithRun(t *testing.T) {
+func TestLive_EndsWithAccessAndRun(t *testing.T) {
 	s := newSite(t, newGuard(t), dashboard.Options{})
 	ben, anna := s.follow("ben"), s.follow("anna")
 	s.revoke("ben")
@@ -85,8 +85,8 @@ func TestAnOpenPageEndsWithItsReadersLeaveAndWithRun(t *testing.T) {
 	s.stop()
 }
 
-// TestAStoreInTroubleIsTold, and its end, too.
-func TestAStoreInTroubleIsTold(t *testing.T) {
+// TestLive_StoreFailure checks that the live feed reports a store failure and its end.
+func TestLive_StoreFailure(t *testing.T) {
 	path := newPath(t)
 	p := startWith(t, path, newGuard(t), sqlitestore.Options{Logger: quiet, FlushInterval: time.Millisecond})
 	s := newSite(t, p.guard, dashboard.Options{Store: p.store})
@@ -110,8 +110,8 @@ func TestAStoreInTroubleIsTold(t *testing.T) {
 	s.ask("GET", "/readyz", "ben", "", 200)
 }
 
-// TestAnOpenPageHearsOfSwitches: of a pause, and of raid mode that ends by itself.
-func TestAnOpenPageHearsOfSwitches(t *testing.T) {
+// TestLive_Switches checks that the live feed reports a pause, and raid mode that ends by itself.
+func TestLive_Switches(t *testing.T) {
 	p := start(t, newPath(t))
 	s := newSite(t, p.guard, dashboard.Options{Store: p.store})
 	s.say("spammer", 2)

@@ -8,63 +8,77 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/sqlitestore"
 )
 
-// Role is what somebody may do in a Dashboard. The zero value is none.
+// Role is what a person may do in a Dashboard. The zero value allows nothing.
 type Role string
 
-// The roles. Each may do what the one before it may.
+// The roles. Each includes the rights of the one before it.
 const (
 	View     Role = "view"     // see everything, change nothing
 	Moderate Role = "moderate" // change limits, users and switches
-	Own      Role = "own"      // everything; today that is what Moderate may
+	Own      Role = "own"      // everything; today the same as Moderate
 )
 
-// Channel is a chat that a Dashboard shows.
+// Channel is a channel that a Dashboard shows.
 type Channel struct {
 	ID   string // as in Message.ChannelID
-	Name string // what people call it, shown as "#name"; empty means the ID
+	Name string // display name, as "#name"; empty means the ID
 }
 
-// Options say what a Dashboard shows and to whom. Only Authorize is required.
+// Options configure what a Dashboard shows and to whom. Only Authorize is required.
 type Options struct {
-	// Authorize says who sends a request, from the server's own cookie or header: a name, which the audit keeps with what they change, and what they may
-	// do. ok is false for who may not come in. It is asked with every request, before anything of the Guard is told, and for an open page again each second about
-	// the request that this began with: who may come in no longer is out within 5 s, or as soon as an answer comes. The request's path is the one below
-	// the Dashboard's. It must be quick and safe for concurrent use; Run waits at its end for what it has to say. Somebody without a name, or with an
-	// unknown role, isn't let in, and the log says so once for each role. One name may have 20 pages open: give each person one of their own.
+	// Authorize identifies the sender of a request from the server's own cookie or header. It
+	// returns the person's name and role. The audit log records the name with each change. ok is
+	// false if the person has no access.
 	//
-	// Before it is asked, the page itself is told, which shows nothing then, /healthz and /api/v1/openapi.json.
+	// Authorize is called for every request, before anything about the Guard is sent. While a page
+	// is open, Authorize is called again each second with the request that opened the page. A
+	// person who loses access is disconnected within 5 s, or as soon as Authorize returns. The
+	// request's path is relative to the Dashboard's. Authorize must be quick and safe for
+	// concurrent use; before Run returns, it waits for pending calls.
 	//
-	// Don't go by the address alone: a browser on that machine sends requests for other sites' pages as well.
+	// A person without a name, or with an unknown role, has no access; this is logged once for each
+	// role. Each name can have at most 20 open pages, so give each person a different name.
+	//
+	// Authorize is not called for the page itself, which contains no data yet, /healthz and
+	// /api/v1/openapi.json.
+	//
+	// Don't decide by the address alone: a browser on a trusted machine also sends requests for
+	// other sites' pages.
 	Authorize func(*http.Request) (name string, role Role, ok bool)
 
-	// Store keeps what happens and what people change, once it is restored with the Guard. Nil means that this is kept in memory until the process
-	// ends, and the page says so: who spoke when for 48 hours, at about 100 bytes a message, and throttled messages for 24 hours, with up to 2,000 bytes
-	// of their text. Where both take more than 128 MiB, the oldest go.
+	// Store keeps events and people's changes, once it has been restored with the Guard. If Store
+	// is nil, the Dashboard keeps them in memory until the process ends, and the page says so. It
+	// then keeps who spoke when for 48 hours, at about 100 bytes a message. It keeps throttled
+	// messages for 24 hours, with up to 2,000 bytes of their text. If both together take more than
+	// 128 MiB, the oldest are dropped.
 	Store *sqlitestore.Store
 
-	// Channels returns the channels to show, the first one being shown first. It is asked often, by requests and in Run's goroutine: it must not block or
-	// panic, and must be safe for concurrent use.
-	// Nil means those in which somebody has written since the day before the start, as far as that is known, or people had changed something; a thousand
-	// at most, in the order of their IDs.
+	// Channels returns the channels to show; the first one is shown first. It is called often, by
+	// requests and in Run's goroutine. It must not block or panic, and must be safe for concurrent
+	// use. If Channels is nil, the Dashboard shows the channels that people have changed, and those
+	// with a message known from the day before the start or later. It then shows at most a thousand
+	// channels, sorted by ID.
 	Channels func() []Channel
 
-	// PublicURL is the address that people use ("https://chat.example.org/moderate/"). It is needed where a proxy asks the server for another host than
-	// that: news only goes to pages of the host that a request is for or of this one, and changes are only taken from those. Without it the page gets no
-	// news there, and the log says so. Else it can stay empty.
+	// PublicURL is the address that people use ("https://chat.example.org/moderate/"). Set it if a
+	// proxy changes the host of the requests that it forwards; otherwise it can stay empty. The
+	// Dashboard sends live updates to, and accepts changes from, only pages of the request's own
+	// host or of PublicURL's. Without PublicURL, a page behind such a proxy gets no live updates,
+	// and the log says so.
 	PublicURL string
 
 	Logger *slog.Logger // nil means slog.Default()
 }
 
-// check returns the public address, and what is wrong with the Options.
+// check returns the parsed public address, or the first error in the Options.
 func (o *Options) check() (public *url.URL, err error) {
 	switch {
 	case o.Authorize == nil:
-		return nil, errors.New("dashboard: Options.Authorize is missing: say who may come in")
+		return nil, errors.New("dashboard: Options.Authorize is missing: set it to decide who has access")
 	case o.PublicURL == "":
 		return nil, nil
 	}
@@ -76,15 +90,15 @@ func (o *Options) check() (public *url.URL, err error) {
 	return public, nil
 }
 
-// asInOrigins is the host of an address as browsers name it in the header Origin.
+// asInOrigins returns the host of an address in the form that browsers send in the Origin header.
 func asInOrigins(address *url.URL) string {
 	host := strings.ToLower(address.Host)
 	port := map[string]string{"http": "80", "https": "443"}[address.Scheme]
 	return strings.TrimSuffix(strings.TrimSuffix(host, ":"+port), ":")
 }
 
-// holder is whom Authorize lets in.
-func (d *Dashboard) holder(r *http.Request) (who journal.Holder, ok bool) {
+// holder returns the person to whom Authorize grants access.
+func (d *Dashboard) holder(r *http.Request) (who auth.Identity, ok bool) {
 	name, role, ok := d.options.Authorize(r)
 	if !ok {
 		return who, false
@@ -92,17 +106,18 @@ func (d *Dashboard) holder(r *http.Request) (who journal.Holder, ok bool) {
 	switch role {
 	case View, Moderate, Own:
 	default:
-		d.complain("dashboard: Authorize lets somebody in with a role that there isn't: they stay outside", name, role)
+		d.complain("dashboard: Authorize accepts a request with a role that doesn't exist: access denied", name, role)
 		return who, false
 	}
 	if name == "" {
-		d.complain("dashboard: Authorize lets somebody in without a name: they stay outside", name, role)
+		d.complain("dashboard: Authorize accepts a request without a name: access denied", name, role)
 		return who, false
 	}
-	return journal.Holder{Name: name, Access: journal.Access(role)}, true
+	return auth.Identity{Name: name, Access: auth.Access(role)}, true
 }
 
-// complain logs what is wrong with somebody whom Authorize lets in, once for each role: their requests come again and again.
+// complain logs a problem with a person who has access. It logs once for each role, because such a
+// person keeps sending requests.
 func (d *Dashboard) complain(problem, name string, role Role) {
 	if _, already := d.complained.LoadOrStore(role, true); !already {
 		d.options.Logger.Error(problem, "name", name, "role", role)

@@ -1,3 +1,5 @@
+//go:build browser
+
 package dashboard_test
 
 import (
@@ -11,32 +13,34 @@ import (
 	"github.com/chatguard/chatguard/internal/browsertest"
 )
 
+func init() { stopBrowser = browsertest.Stop }
+
 func says(text string) string { return fmt.Sprintf(`document.body.innerText.includes(%q)`, text) }
 
-// goTo clicks on the link to a page.
+// goTo clicks the link to a page.
 func goTo(w *browsertest.Window, page string) {
 	w.Helper()
 	w.Click(fmt.Sprintf(`header nav a[href^="#/%s"]`, page))
 }
 
-func TestThePageIsPartOfTheSite(t *testing.T) {
+func TestPage_PartOfTheSite(t *testing.T) {
 	p := start(t, newPath(t))
 	s := newSite(t, p.guard, dashboard.Options{Store: p.store})
 	w := browsertest.Open(t, 1400, 900)
 	w.Must(chromedp.Navigate(s.http.URL + mount)) // the mux adds the slash
-	const elsewhere = "Sign in to the site that this dashboard is part of, then load this page again."
+	const elsewhere = "Sign in to the surrounding site, then reload this page."
 	w.See(says(elsewhere) + `&& !document.querySelector("form, input, button")`)
 	w.Accessible()
 
 	w.Must(chromedp.Navigate(s.http.URL + "/login/anna"))
-	w.See(says("No message has come yet."))
+	w.See(says("No messages yet."))
 	s.say("spammer", 2)
-	w.See(says("#"+room) + "&&" + says("spammer") + "&&" + says("dropped"))
+	w.See(says("#"+room) + "&&" + says("spammer") + "&&" + says("blocked"))
 	if browsertest.Eval[bool](w, says("Sign out")) {
 		t.Error("it offers to sign out")
 	}
 	goTo(w, "limits")
-	w.See(says("As in the server’s code."))
+	w.See(says("Same as the server’s code."))
 	w.Write("#burst-0", "5")
 	w.Press(".finish .primary")
 	w.See(says("Saved by anna"))
@@ -52,7 +56,7 @@ func TestThePageIsPartOfTheSite(t *testing.T) {
 		t.Errorf("the page is at %s", at)
 	}
 
-	w.See(rates + " > " + fmt.Sprint(before)) // nothing else is asked for soon
+	w.See(rates + " > " + fmt.Sprint(before)) // no other request is due soon
 	w.Must(chromedp.Evaluate[chromedp.Void](`new MutationObserver(() => (window.asked ||= document.querySelector("#token") !== null))
 		.observe(document.body, { childList: true, subtree: true })`))
 	s.revoke("anna")

@@ -10,14 +10,15 @@ import (
 	"github.com/chatguard/chatguard/sqlitestore"
 )
 
-// process is what a chat server has from its start to its end.
+// process holds the parts of a chat server's process, from start to end.
 type process struct {
 	store *sqlitestore.Store
 	guard *chatguard.Guard
 	end   func()
 }
 
-// start opens a database and lets a new Guard go on with it, until the test ends or before.
+// start opens a database and restores a new Guard from it. They run until the test ends, or
+// earlier.
 func start(t *testing.T, path string) *process {
 	t.Helper()
 	return startWith(t, path, newGuard(t), sqlitestore.Options{Logger: quiet})

@@ -16,7 +16,7 @@ import (
 	"github.com/chatguard/chatguard/sqlitestore"
 )
 
-func TestARestartGoesOnWhereTheLastProcessEnded(t *testing.T) {
+func TestRestart_ContinuesLastProcess(t *testing.T) {
 	path := newPath(t)
 	p := start(t, path)
 	both := []dashboard.Channel{{ID: room}, {ID: "silent"}}
@@ -56,8 +56,9 @@ func TestARestartGoesOnWhereTheLastProcessEnded(t *testing.T) {
 	}
 }
 
-// TestTheProgramsPolicyIsWhatOneGoesBackTo: the channel's own or that of all channels, as it is by then.
-func TestTheProgramsPolicyIsWhatOneGoesBackTo(t *testing.T) {
+// TestRestart_UndoReturnsToProgramPolicy checks that an undo restores the program's current policy,
+// either the channel's own or that of all channels.
+func TestRestart_UndoReturnsToProgramPolicy(t *testing.T) {
 	for name, channel := range map[string]string{"its own": room, "that of all": ""} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, newPath(t))
@@ -90,7 +91,7 @@ func TestTheProgramsPolicyIsWhatOneGoesBackTo(t *testing.T) {
 			set(6)
 			if channel == room {
 				want = 6
-			} // else it is the room's own since somebody went back to it
+			} // Otherwise the policy is the room's own since somebody undid the change.
 			if burst := p.guard.Policy(room).Limits[0].Burst; burst != want {
 				t.Errorf("set later, and it is %d, want %d", burst, want)
 			}
@@ -101,8 +102,9 @@ func TestTheProgramsPolicyIsWhatOneGoesBackTo(t *testing.T) {
 	}
 }
 
-// TestAPolicyThatTheProgramSetsLaterIsItsOwn, though people had changed the one before.
-func TestAPolicyThatTheProgramSetsLaterIsItsOwn(t *testing.T) {
+// TestRestart_LaterProgramPolicyWins checks that a policy that the program sets later wins, even if
+// people had changed the previous one.
+func TestRestart_LaterProgramPolicyWins(t *testing.T) {
 	p := start(t, newPath(t))
 	s := newSite(t, p.guard, dashboard.Options{Store: p.store})
 	s.say("spammer", 1)
@@ -128,15 +130,16 @@ func TestAPolicyThatTheProgramSetsLaterIsItsOwn(t *testing.T) {
 	s.setBurst("anna", 3)
 	differs(`{"key":"limit.burst.burst","from":7,"to":3}`)
 	set("", 9, chatguard.Limit{Name: "all", Algorithm: chatguard.TokenBucket, Burst: 100, Refill: time.Second, Per: chatguard.PerUserEverywhere})
-	differs(`{"key":"limit.burst.burst","from":7,"to":3}`) // the room's own stays, with the new limit
+	// the room keeps its own, with the new limit
+	differs(`{"key":"limit.burst.burst","from":7,"to":3}`)
 	s.ask("DELETE", api+"/policy", "anna", "", 200)
 	if limits := p.guard.Policy(room).Limits; limits[0].Burst != 7 || limits[len(limits)-1].Name != "all" {
 		t.Errorf("back to %+v", limits)
 	}
 }
 
-// TestAChangeThatNoLongerFitsGivesWayToTheProgram, and the log says so.
-func TestAChangeThatNoLongerFitsGivesWayToTheProgram(t *testing.T) {
+// TestRestart_InvalidChangeIsReplaced checks that an invalid change is replaced and logged.
+func TestRestart_InvalidChangeIsReplaced(t *testing.T) {
 	path := newPath(t)
 	p := start(t, path)
 	s := newSite(t, p.guard, dashboard.Options{Store: p.store})
@@ -145,11 +148,11 @@ func TestAChangeThatNoLongerFitsGivesWayToTheProgram(t *testing.T) {
 	s.end()
 	p.end()
 	for says, refuse := range map[string]func(*chatguard.Guard, chatguard.Policy) error{
-		"changed live, which no longer fits the program's policy": func(guard *chatguard.Guard, policy chatguard.Policy) error {
+		"a live change no longer fits the program's policy": func(guard *chatguard.Guard, policy chatguard.Policy) error {
 			policy.Limits[0].Name = "other"
 			return guard.SetPolicy(room, policy, time.Now())
 		},
-		"what was changed live no longer fits the program's policy, which holds instead": func(guard *chatguard.Guard, _ chatguard.Policy) error {
+		"live changes no longer fit the program's policy, which applies instead": func(guard *chatguard.Guard, _ chatguard.Policy) error {
 			return guard.SetOverlay(room, func(p chatguard.Policy) chatguard.Policy {
 				if p.Limits[0].Burst == 2 {
 					p.Limits[0].Burst = -1
@@ -188,8 +191,9 @@ func changedTo(p chatguard.Policy, burst int) chatguard.Policy {
 	return p
 }
 
-// TestADashboardWithoutAStoreTakesNothingFromOne that its Guard has all the same.
-func TestADashboardWithoutAStoreTakesNothingFromOne(t *testing.T) {
+// TestRestart_NoStoreReadsNothing checks that a dashboard without a Store leaves the state of users
+// to the store that saves it.
+func TestRestart_NoStoreReadsNothing(t *testing.T) {
 	path := newPath(t)
 	p := start(t, path)
 	s := newSite(t, p.guard, dashboard.Options{})

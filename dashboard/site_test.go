@@ -18,12 +18,14 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/dashboard"
-	"github.com/chatguard/chatguard/internal/browsertest"
 )
+
+// stopBrowser ends the browser that tests have started. Only the browser build has one.
+var stopBrowser = func() {}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	browsertest.Stop()
+	stopBrowser()
 	if err := goleak.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
@@ -33,26 +35,26 @@ func TestMain(m *testing.M) {
 
 const (
 	mount = "/some/deep/path"
-	room  = "lobby/1 & co" // as a chat server may call one
+	room  = "lobby/1 & co" // a name that a chat server may use
 	api   = "/api/v1/channels/lobby%2F1%20%26%20co"
 )
 
 // quiet logs nothing.
 var quiet = slog.New(slog.DiscardHandler)
 
-// site is a chat server with sessions of its own, and a dashboard mounted in it.
+// site is a chat server with its own sessions and a mounted dashboard.
 type site struct {
 	*testing.T
 	guard *chatguard.Guard
 	board *dashboard.Dashboard
 	http  *httptest.Server
-	stop  func() // ends the dashboard's Run, and waits for it
+	stop  func() // ends the dashboard's Run and waits for it
 
 	mu       sync.Mutex
 	sessions map[string]dashboard.Role // by the name in the cookie
 }
 
-// newGuard holds everyone to one message, one more every 10 minutes, and 300 a day.
+// newGuard allows everyone one message at once, one more every 10 minutes, and 300 a day.
 func newGuard(t testing.TB) *chatguard.Guard {
 	t.Helper()
 	policy := chatguard.DefaultPolicy()
@@ -85,7 +87,7 @@ func newSite(t *testing.T, guard *chatguard.Guard, opts dashboard.Options) *site
 		http.Redirect(w, r, mount+"/", http.StatusSeeOther)
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/favicon.ico" { // a browser looks for it by itself
+		if r.URL.Path != "/favicon.ico" { // browsers request it by themselves
 			t.Errorf("the page asks for %s, outside of where it is mounted", r.URL.Path)
 		}
 		http.NotFound(w, r)
@@ -101,11 +103,11 @@ func newSite(t *testing.T, guard *chatguard.Guard, opts dashboard.Options) *site
 		}
 	})
 	t.Cleanup(s.end)
-	s.ask("GET", "/api/v1/status", "anna", "", 200) // it runs
+	s.ask("GET", "/api/v1/status", "anna", "", 200) // it is running
 	return s
 }
 
-// wrapped is what middleware makes of a ResponseWriter, to log say.
+// wrapped is a ResponseWriter as middleware wraps it, for example for logging.
 type wrapped struct{ inner http.ResponseWriter }
 
 func (w wrapped) Header() http.Header              { return w.inner.Header() }
@@ -130,14 +132,14 @@ func (s *site) authorize(r *http.Request) (name string, role dashboard.Role, ok 
 	return cookie.Value, role, ok
 }
 
-// revoke ends somebody's session.
+// revoke ends a person's session.
 func (s *site) revoke(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, name)
 }
 
-// say lets somebody write n times in the room.
+// say sends n messages of a user in the room.
 func (s *site) say(user string, n int) { say(s, s.guard, user, n) }
 
 func say(t testing.TB, guard *chatguard.Guard, user string, n int) (last chatguard.Verdict) {
@@ -152,7 +154,8 @@ func say(t testing.TB, guard *chatguard.Guard, user string, n int) (last chatgua
 	return last
 }
 
-// ask sends a request as somebody, wants a status, and returns what the answer says. As long as the dashboard isn't running yet, it asks again.
+// ask sends a request as a person, expects a status, and returns the body. It repeats the request
+// until the dashboard runs.
 func (s *site) ask(method, path, as, body string, status int, adjust ...func(*http.Request)) string {
 	s.Helper()
 	for {
@@ -186,7 +189,7 @@ func (s *site) ask(method, path, as, body string, status int, adjust ...func(*ht
 	}
 }
 
-// get is ask for something to be read, into a value.
+// get requests a path with ask and decodes the answer.
 func get[T any](s *site, path, as string) (value T) {
 	s.Helper()
 	if err := json.Unmarshal([]byte(s.ask("GET", path, as, "", 200)), &value); err != nil {
@@ -195,7 +198,7 @@ func get[T any](s *site, path, as string) (value T) {
 	return value
 }
 
-// setBurst changes the limit as somebody.
+// setBurst changes the limit as a person.
 func (s *site) setBurst(as string, burst int) {
 	s.Helper()
 	policy := get[chatguard.Policy](s, api+"/policy", as)
@@ -207,7 +210,7 @@ func (s *site) setBurst(as string, burst int) {
 	s.ask("PUT", api+"/policy", as, string(body), 200)
 }
 
-// throttled are the IDs of the users who are, as somebody sees it.
+// throttled returns the IDs of the throttled users, as a person sees them.
 func (s *site) throttled(as string) (ids []string) {
 	s.Helper()
 	type user struct {

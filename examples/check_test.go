@@ -1,4 +1,4 @@
-// Package examples runs the examples against the real chatguard.
+// Package examples runs the examples against a real chatguard.
 package examples
 
 import (
@@ -29,12 +29,12 @@ burst = 3
 refill = "30m"
 `
 
-// chatguard is a running one, whose folder has the binary and its configuration.
+// chatguard is a running instance; its folder holds the binary and the configuration.
 type chatguard struct {
 	folder, url, token string
 }
 
-// startChatguard builds and starts it, until the test ends.
+// startChatguard builds chatguard and runs it until the test ends.
 func startChatguard(t *testing.T) chatguard {
 	t.Helper()
 	c := chatguard{folder: t.TempDir()}
@@ -82,10 +82,10 @@ func (c chatguard) command(args ...string) *exec.Cmd {
 	return command
 }
 
-// programs are the examples.
+// programs lists the examples.
 var programs = [][]string{{"python3", "check.py"}, {"node", "check.mjs"}, {"sh", "check.sh"}}
 
-// ask runs one of them on so many lines.
+// ask runs one example on that many lines.
 func ask(t *testing.T, program []string, url, token, user string, lines int) (out, complaint string) {
 	t.Helper()
 	asking := exec.Command(program[0], program[1], "lobby", user)
@@ -100,11 +100,13 @@ func ask(t *testing.T, program []string, url, token, user string, lines int) (ou
 	return string(answered), told.String()
 }
 
-// threeShown is what five lines come to: half an hour has gone by in part when somebody slow asks.
+// threeShown is the expected output for five lines. The wait is shorter than half an hour if the
+// example asks slowly.
 var threeShown = regexp.MustCompile(`^(shown\n){3}(dropped: wait (1800|1?[0-9]{1,3}) s\n){2}$`)
 
-// TestAnswersThatAreNoVerdicts: whatever a proxy in between says, each line is shown, and one that is to be dropped for good is dropped.
-func TestAnswersThatAreNoVerdicts(t *testing.T) {
+// Whatever a proxy in between answers, each line is shown, except one that must be dropped for
+// good.
+func TestCheck_AnswersWithoutVerdict(t *testing.T) {
 	answers := []string{`{"error":"bad gateway"}`, `[]`, `5`, `null`, `{"allowed":1}`, `<html>`, `{"allowed":false,"never":true,"retry_after_ms":null}`}
 	for _, program := range programs {
 		next := 0
@@ -120,8 +122,9 @@ func TestAnswersThatAreNoVerdicts(t *testing.T) {
 	}
 }
 
-// TestCheck: three lines are shown and two dropped, whose author learns how long to wait. Without a verdict each is shown.
-func TestCheck(t *testing.T) {
+// Three lines are shown and two dropped, and the author learns how long to wait. Without a verdict
+// every line is shown.
+func TestCheck_ShownAndDropped(t *testing.T) {
 	c := startChatguard(t)
 	for i, program := range programs {
 		user := fmt.Sprint("user", i)

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Writes the licences of everything that a binary of chatguard holds to cmd/chatguard/licenses.txt: its own, of Go, and of each module of a build for Linux, macOS
-# or Windows. Run it when a dependency changes; a test says so. It needs the modules to be downloaded, and nothing else.
+# Writes the licences of everything in a chatguard binary to cmd/chatguard/licenses.txt: its own,
+# Go's, and those of each module of a build for Linux, macOS or Windows. Run it when a dependency
+# changes; a test says so. It needs only the downloaded modules.
 set -eu
 cd "$(dirname "$0")/.."
 

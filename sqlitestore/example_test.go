@@ -13,7 +13,7 @@ import (
 	"github.com/chatguard/chatguard/sqlitestore"
 )
 
-// A chat server restarts, and whoever had spent their messages has spent them still.
+// A chat server restarts, and users keep the usage they had.
 func Example() {
 	folder, err := os.MkdirTemp("", "chat")
 	if err != nil {
@@ -32,7 +32,7 @@ func Example() {
 	// throttled by burst
 }
 
-// serve is a process of the chat server, from its start to its end. Two messages come in meanwhile.
+// serve is one process of the chat server, from start to end. Two messages arrive in between.
 func serve(ctx context.Context, path string) (err error) {
 	policy := chatguard.DefaultPolicy()
 	policy.Mode = chatguard.Enforce
@@ -54,11 +54,11 @@ func serve(ctx context.Context, path string) (err error) {
 	for range 2 {
 		answer(ctx, guard)
 	}
-	stop() // nobody judges messages any more
+	stop() // no messages are judged any more
 	return <-done
 }
 
-// answer judges a message of somebody's.
+// answer judges one message.
 func answer(ctx context.Context, guard *chatguard.Guard) {
 	verdict, err := guard.Check(ctx, chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, Text: "hello"})
 	switch {

@@ -6,20 +6,26 @@ import (
 	"github.com/chatguard/chatguard/internal/persist"
 )
 
-// Health is how a Store is doing.
+// Health describes the state of a Store.
 type Health struct {
-	Failing   bool          // nothing can be written now: chat goes on in memory, and what changes waits
-	Problem   string        // while Failing: one line that says what is wrong and what mends it; else empty
-	Since     time.Time     // when it began to fail, or to be well
-	LastFlush time.Time     // when something was last written; zero before the first time
-	Lag       time.Duration // what happened in this time would be lost if the process ended at once; 0 before Run
-	Waiting   int           // records of messages that wait to be written
-	Dropped   uint64        // records lost since Open because more than 100,000 waited; what users have spent is never lost so
+	// Failing means that nothing can be written now: chat continues in memory, and changes are
+	// pending.
+	Failing bool
+	// Problem is set while Failing: one line that names the problem and how to fix it.
+	Problem   string
+	Since     time.Time // start of the current state, failing or well
+	LastFlush time.Time // last write; zero if there was none
+	// Lag is the period whose changes would be lost if the process ended now. It is 0 before Run.
+	Lag     time.Duration
+	Waiting int // pending message records
+	// Dropped counts records lost since Open because more than 100,000 were pending. Usage is never
+	// lost this way.
+	Dropped uint64
 }
 
-// Health returns how the Store is doing now. It never waits for the disk.
+// Health returns the current state of the Store. It never waits for the disk.
 func (s *Store) Health() Health {
-	h := s.inner.Health()
+	h := s.inner.Store.Health()
 	return Health{
 		Failing: h.State == persist.Failing, Problem: h.Problem, Since: h.Since, LastFlush: h.LastFlush, Lag: h.Lag,
 		Waiting: h.Waiting, Dropped: h.Dropped.Timeline + h.Dropped.Journal,

@@ -1,5 +1,6 @@
-// Package sqlitestore keeps in one SQLite file what a Guard inside a chat server has to remember beyond the process: what users have spent and
-// were given, throttled messages, who spoke when, and what people change in the dashboard.
+// Package sqlitestore stores in one SQLite file what a Guard inside a chat server must remember
+// after the process ends: usage and grants of users, throttled messages, who wrote when, and
+// people's changes in the dashboard.
 //
 //	guard, err := chatguard.New(policy, nil)
 //	store, err := sqlitestore.Open(ctx, "chat.db", nil)
@@ -7,14 +8,18 @@
 //	go store.Run(ctx)                  // until nobody judges messages any more
 //	err = store.Close()                // after Run has returned
 //
-// At the end, first let the server finish its requests and connections, and the dashboard's Run return; then end Run's context, wait for Run, and
-// Close. After a crash at any moment, at most what happened since the last flush is lost, about a second.
+// At shutdown, first let the server finish its requests and connections, and the dashboard's Run
+// return. Then end Run's context, wait for Run, and call Close. A crash at any moment loses at most
+// what happened since the last flush, about a second.
 //
-// While the file can't be written (disk full, locked by another program, damaged) chat goes on in memory; the Guard's verdicts are Degraded,
-// [Store.Health] says why, and writing resumes by itself.
+// While the file can't be written (disk full, locked by another program, damaged), chat continues
+// in memory: the Guard's verdicts are Degraded, [Store.Health] reports why, and writing resumes
+// automatically.
 //
-// The file is the command's: where a configuration names it as its database, `chatguard backup` and `chatguard export` read it beside the running
-// server. Throttled messages are kept with their text, for as long as Options.Retention says; of the others only who spoke when, for 48 hours.
+// The command uses the same file format: if a configuration names the file as its database,
+// `chatguard backup` and `chatguard export` can read it while the server runs. Throttled messages
+// are stored with their text, for as long as Options.Retention says. For other messages, only the
+// author and the time are stored, for 48 hours.
 package sqlitestore
 
 import (
@@ -24,23 +29,29 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/embedded"
+	"github.com/chatguard/chatguard/internal/host"
 	"github.com/chatguard/chatguard/internal/persist"
 )
 
-// Options are what a Store may be given. A nil *Options is the same as the zero value.
+// Options are the optional settings of a Store. A nil *Options is the same as the zero value.
 type Options struct {
-	Logger        *slog.Logger  // of trouble with the file, and of what the start finds; nil means slog.Default()
-	FlushInterval time.Duration // from the start of one write to the start of the next, and so about what a crash loses; 0 means 1 s
-	Retention     time.Duration // how long throttled messages are kept, with their text; 0 means 30 days
+	// Logger receives problems with the file and what was found at start. Nil means slog.Default().
+	Logger *slog.Logger
+	// FlushInterval is the time from the start of one write to the start of the next. A crash loses
+	// about as much. 0 means 1 s.
+	FlushInterval time.Duration
+	// Retention is how long throttled messages are kept, with their text. 0 means 30 days.
+	Retention time.Duration
 }
 
-// Store is a database and its only owner, for one Guard. It is safe for concurrent use once Restore has returned; get one from Open.
-type Store struct{ inner *embedded.Store }
+// Store is an open database, owned by this process, for one Guard. It is safe for concurrent use
+// once Restore has returned. Create one with Open.
+type Store struct{ inner *host.Host }
 
-// Open opens the database at path, makes it where there is none, brings an older one up to date, and owns it until Close. The error is one line that
-// names the file and the mend: a file that is damaged, of a newer version, or another program's is refused and stays as it is, and so is one that
-// another process owns.
+// Open opens the database at path and owns it until Close. It creates a missing database and
+// migrates an older one. It refuses a file that is damaged, of a newer version, from another
+// program, or owned by another process, and leaves the file unchanged. The error is one line that
+// names the file and the fix.
 func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 	var o Options
 	if opts != nil {
@@ -48,41 +59,51 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 	}
 	for name, length := range map[string]time.Duration{"FlushInterval": o.FlushInterval, "Retention": o.Retention} {
 		if length < 0 {
-			return nil, fmt.Errorf("sqlitestore: %s is %s: set it to 0 for the default, or to more", name, length)
+			return nil, fmt.Errorf("sqlitestore: %s is %s: set it to 0 for the default, or higher", name, length)
 		}
 	}
-	inner, err := embedded.Open(ctx, path, persist.Options{Logger: o.Logger, FlushInterval: o.FlushInterval, Retention: o.Retention})
+	inner, err := host.Open(ctx, path, persist.Options{Logger: o.Logger, FlushInterval: o.FlushInterval, Retention: o.Retention})
 	if err != nil {
 		return nil, err
 	}
 	return &Store{inner}, nil
 }
 
-// Restored is what Restore found.
+// Restored is the result of Restore.
 type Restored struct {
-	Rows       int // how many users' states in a limit were taken back
-	Unreadable int // how many couldn't be read, and start fresh; the log names the first
+	Rows int // restored rows; each is for a user and limit
+	// Unreadable is how many rows couldn't be read and start fresh; the log names the first.
+	Unreadable int
 }
 
-// Restore makes a Guard go on where the last process ended, and from then on notes each of its verdicts: what people changed of policies in the
-// dashboard comes into force over those that the Guard has, then what users have spent and were given, then what was paused. A throttled message is
-// noted as dropped, because that is what a server does about it.
+// Restore makes a Guard continue where the last process ended, and from then on records each of its
+// verdicts. It first applies the policy changes that people made in the dashboard to the Guard's
+// policies. It then restores users' usage and grants, and finally pauses. A throttled message is
+// recorded as dropped, because a server drops such a message.
 //
-// Call it once, after every SetPolicy of channels with limits of their own (what was spent in limits that a policy doesn't have is passed over) and
-// before the first message. A policy that the program sets later replaces what people had changed in that channel, until the next start. A channel
-// that people have changed, and then put back to what the program says, has that as its own: until the next start, SetPolicy for all channels changes
-// it no more. After an error the Guard may have a part: give up, or judge without the Store.
+// Call Restore once, before the first message. Call it after every SetPolicy of channels with their
+// own limits, because it skips usage of limits that a policy doesn't have. If the program sets a
+// channel's policy later, that policy replaces people's changes in the channel until the next
+// start. If people have changed a channel and then reset it to the program's policy, that policy
+// becomes the channel's own. SetPolicy for all channels then doesn't change it until the next
+// start. After an error the Guard may be partly restored: give up, or judge without the Store.
 func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (Restored, error) {
-	stats, err := s.inner.Restore(ctx, guard)
+	if err := s.inner.Join(guard, host.Options{}); err != nil {
+		return Restored{}, err
+	}
+	stats, err := s.inner.Restore(ctx)
 	return Restored{Rows: stats.Rows, Unreadable: stats.Unreadable}, err
 }
 
-// Run writes behind until ctx ends, then writes everything once more, for which it waits up to 10 s where another program keeps the file locked. The
-// error says what is lost; trouble before that doesn't end it. Call it once, after Restore, and end ctx when nobody judges messages any more.
+// Run writes in the background until ctx ends, then writes everything once more. If another program
+// keeps the file locked, that last write waits up to 10 s. The error says what is lost; earlier
+// problems don't end Run. Call Run once, after Restore, and end ctx after the last message is
+// judged.
 func (s *Store) Run(ctx context.Context) error { return s.inner.Run(ctx) }
 
-// Close closes the file and gives up its ownership. Call it once, after Run has returned; what Run hasn't written is lost.
+// Close closes the file and releases its ownership. Call it once, after Run has returned. Changes
+// that Run hasn't written are lost.
 func (s *Store) Close() error { return s.inner.Close() }
 
-// Inner is for package dashboard. Nobody else can do anything with it, and it is no part of what versions promise.
-func (s *Store) Inner() *embedded.Store { return s.inner }
+// Inner is for package dashboard only. It is not covered by the compatibility promise.
+func (s *Store) Inner() *host.Host { return s.inner }

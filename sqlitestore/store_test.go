@@ -23,7 +23,7 @@ func open(t *testing.T, path string) *sqlitestore.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.Close() }) // some have closed it
+	t.Cleanup(func() { store.Close() }) // some tests have closed it
 	return store
 }
 
@@ -36,7 +36,7 @@ func newGuard(t *testing.T) *chatguard.Guard {
 	return guard
 }
 
-func TestTheOrderOfCallsIsHeld(t *testing.T) {
+func TestStore_OrderOfCalls(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "chat.db")
 	store := open(t, path)
 	if err := store.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "call its Restore first") {
@@ -56,10 +56,10 @@ func TestTheOrderOfCallsIsHeld(t *testing.T) {
 	}
 }
 
-func TestNegativeTimesAreRefused(t *testing.T) {
+func TestOptions_NegativeTimesRefused(t *testing.T) {
 	for want, opts := range map[string]sqlitestore.Options{
-		"sqlitestore: FlushInterval is -1s: set it to 0 for the default, or to more":  {FlushInterval: -time.Second},
-		"sqlitestore: Retention is -24h0m0s: set it to 0 for the default, or to more": {Retention: -24 * time.Hour},
+		"sqlitestore: FlushInterval is -1s: set it to 0 for the default, or higher":  {FlushInterval: -time.Second},
+		"sqlitestore: Retention is -24h0m0s: set it to 0 for the default, or higher": {Retention: -24 * time.Hour},
 	} {
 		if _, err := sqlitestore.Open(t.Context(), filepath.Join(t.TempDir(), "chat.db"), &opts); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
@@ -67,7 +67,7 @@ func TestNegativeTimesAreRefused(t *testing.T) {
 	}
 }
 
-func TestHealthTellsWhatWaits(t *testing.T) {
+func TestHealth_Waiting(t *testing.T) {
 	store, guard := open(t, filepath.Join(t.TempDir(), "chat.db")), newGuard(t)
 	if _, err := store.Restore(t.Context(), guard); err != nil {
 		t.Fatal(err)
@@ -88,8 +88,8 @@ func TestHealthTellsWhatWaits(t *testing.T) {
 	}
 }
 
-// TestTheOptionsTimesHold: an hour's retention, looked at each ten minutes.
-func TestTheOptionsTimesHold(t *testing.T) {
+// TestOptions_TimesApply checks a retention of an hour, enforced every ten minutes.
+func TestOptions_TimesApply(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "chat.db")
 	synctest.Test(t, func(t *testing.T) {
 		store, err := sqlitestore.Open(t.Context(), path, &sqlitestore.Options{FlushInterval: 10 * time.Minute, Retention: time.Hour})
@@ -116,7 +116,7 @@ func TestTheOptionsTimesHold(t *testing.T) {
 		}{{10*time.Minute - 1, true, true}, {10 * time.Minute, false, true}, {time.Hour, false, true}, {70 * time.Minute, false, false}} {
 			time.Sleep(time.Until(v.At.Add(step.after)))
 			synctest.Wait()
-			_, stored, err := store.Inner().Entry(ctx, v.EntryID)
+			_, stored, err := store.Inner().Store.Entry(ctx, v.EntryID)
 			if waits := store.Health().Waiting > 0; err != nil || waits != step.waits || stored != step.stored {
 				t.Errorf("after %v: waits %v, there %v, %v", step.after, waits, stored, err)
 			}

@@ -13,18 +13,20 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// A busy evening: each channel has so many chatters that nobody is throttled but one, who says a line of every five hundred.
+// A busy evening: in each channel only one of the many chatters is throttled. That chatter sends
+// one line in five hundred.
 const (
 	busyChannels = 100
-	busyRate     = 50 // lines a second in each
+	busyRate     = 50 // lines per second in each channel
 	busyChatters = 400
 	busySpam     = 500
-	busyWarmUp   = 1 // seconds, in which what only the first lines cost is over
+	busyWarmUp   = 1 // seconds until first-use costs are over
 	busySeconds  = 10
 )
 
-// BenchmarkChannels measures how much processor time the binary needs for 100 channels with 50 lines a second each on one connection, on one core. The
-// line too much is deleted, ten a second.
+// BenchmarkChannels measures the processor time that the binary needs for 100 channels with 50
+// lines per second each on one connection, on one core. Ten lines per second exceed the limits and
+// are deleted.
 func BenchmarkChannels(b *testing.B) {
 	path := buildBinary(b)
 	for _, transport := range []string{config.TransportIRC, config.TransportIRCWebSocket, config.TransportEventSub} {
@@ -58,7 +60,7 @@ func BenchmarkChannels(b *testing.B) {
 	}
 }
 
-// enforcing deletes what the default limits throttle.
+// enforcing is a configuration that deletes what the default limits throttle.
 const enforcing = `
 [policy]
 mode = "enforce"
@@ -67,7 +69,8 @@ mode = "enforce"
 ladder = ["delete"]
 `
 
-// busyEnvironment opens the channels, and makes the binary read them over a transport on one core.
+// busyEnvironment opens the channels and returns an environment in which the binary reads them over
+// a transport on one core.
 func busyEnvironment(server *faketwitch.Server, transport string) []string {
 	var channels []string
 	for i := range busyChannels {
@@ -83,7 +86,7 @@ func busyEnvironment(server *faketwitch.Server, transport string) []string {
 
 func busyChannel(i int) string { return fmt.Sprint("garden", i) }
 
-// busyLine says the i-th line of the evening.
+// busyLine sends the i-th line of the evening.
 func busyLine(b *testing.B, server *faketwitch.Server, i int) {
 	channel, login := busyChannel(i%busyChannels), fmt.Sprint("chatter", i/busyChannels%busyChatters)
 	if i%busySpam == 0 {
@@ -94,13 +97,13 @@ func busyLine(b *testing.B, server *faketwitch.Server, i int) {
 	}
 }
 
-// The metrics that tell how long processors have worked for a process, and how many messages it has read.
+// The metrics for a process's processor time and for the number of messages it has read.
 const (
 	processorTime = "process_cpu_seconds_total"
 	messagesRead  = "chatguard_messages_total"
 )
 
-// catchUp waits until the process has read n messages, for as long as that may take.
+// catchUp waits until the process has read n messages, without a timeout.
 func (p *process) catchUp(b *testing.B, n int) {
 	b.Helper()
 	for gaveUp := time.Now().Add(10 * time.Second); p.measured(b, messagesRead) < float64(n) && time.Now().Before(gaveUp); {
@@ -108,7 +111,7 @@ func (p *process) catchUp(b *testing.B, n int) {
 	}
 }
 
-// measured is the sum of what the process's metrics say under a name.
+// measured returns the sum of the process's metrics with a name.
 func (p *process) measured(b *testing.B, name string) (sum float64) {
 	b.Helper()
 	answer, err := http.Get(p.address + "metrics")

@@ -11,26 +11,30 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/transfer"
 )
 
-// A raid's size. Each raider says everything within a second: spread over all ten, five messages would be within the limit.
+// The size of a raid. Each raider sends all messages within a second; five messages spread over all
+// ten seconds would be within the limit.
 const (
 	raiders      = 5000
 	raidMessages = 5
 	raidSeconds  = 10
-	raidBurst    = 3 // messages that a raider may say at once, with another every 4 s
+	// raidBurst is how many messages a raider may send at once; one more is allowed every 4 s.
+	raidBurst = 3
 )
 
-// BenchmarkRaid measures from a raider's first line too much, before the fake server writes it, to the arrival of the first request that does something
-// about that raider, over those whom Helix's budget lets the bot do something about.
+// BenchmarkRaid measures the time from a raider's first excess line, before the fake server writes
+// it, to the arrival of the first request that acts on that raider. It covers the raiders for whom
+// the Helix budget allows an action.
 func BenchmarkRaid(b *testing.B) {
 	for _, kind := range []struct {
 		name     string
-		slowMode time.Duration // that the flood may end in
-		answers  time.Duration // how long Helix takes for an answer
+		slowMode time.Duration // slow mode that the flood may cause
+		answers  time.Duration // time that Helix takes to answer
 	}{
 		{"slow mode", 30 * time.Second, 0},
 		{"no slow mode", 0, 0},
@@ -59,15 +63,16 @@ func BenchmarkRaid(b *testing.B) {
 	}
 }
 
-// raid is what the raiders did.
+// raid records what the raiders did.
 type raid struct {
 	*testing.B
 	server  *faketwitch.Server
 	said    int
-	tooMuch map[string]time.Time // when each said the first line too much, by user ID
+	tooMuch map[string]time.Time // time of each user's first excess line, by ID
 }
 
-// run lets groups of raiders come, one a second. Who is timed out, or held up by slow mode, tries in vain.
+// run sends groups of raiders, one group per second. Messages from users who are timed out or held
+// up by slow mode fail.
 func (r *raid) run() {
 	const group, perSecond = raiders / raidSeconds, raiders * raidMessages / raidSeconds
 	lines := make([]int, raiders)
@@ -88,10 +93,10 @@ func (r *raid) run() {
 	})
 }
 
-// settle waits until something has become of every throttled message.
-func (r *raid) settle(a *app) {
+// settle waits until every throttled message has an outcome.
+func (r *raid) settle(a *app.App) {
 	for gaveUp := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		c := a.bot.Counts()
+		c := a.Bot.Counts()
 		if c.Messages >= int64(r.said) && c.Deleted+c.Punished+c.Failed+c.Skipped == c.Throttled {
 			return
 		}
@@ -101,7 +106,8 @@ func (r *raid) settle(a *app) {
 	}
 }
 
-// measure reports how long it was to the first action on each user who was acted on, and whether Helix's budget was kept.
+// measure reports the time to the first action on each user who was acted on, and whether Helix's
+// budget was respected.
 func (r *raid) measure() {
 	first := map[string]time.Time{}
 	act := func(user string, at time.Time) {
@@ -134,10 +140,11 @@ func (r *raid) measure() {
 	}
 }
 
-// addUp wants an outcome in the journal for every throttled message, and tells how many of each there are.
-func (r *raid) addUp(a *app) {
+// addUp checks that every throttled message has an outcome in the journal, and reports the number
+// of each outcome.
+func (r *raid) addUp(a *app.App) {
 	var text strings.Builder
-	if _, err := persist.Export(r.Context(), a.config.Database, &text, nil); err != nil {
+	if _, err := transfer.Export(r.Context(), a.Config.Database, &text, nil); err != nil {
 		r.Fatal(err)
 	}
 	told := readRecord(r, text.String())
@@ -145,7 +152,7 @@ func (r *raid) addUp(a *app) {
 	for _, e := range told.journal {
 		outcomes[fmt.Sprintf("%s %s %s", e.Outcome.Action, e.Outcome.Result, e.Outcome.Reason)]++
 	}
-	if n := a.bot.Counts().Throttled; len(told.journal) != int(n) || told.results()[journal.Pending] > 0 {
+	if n := a.Bot.Counts().Throttled; len(told.journal) != int(n) || told.results()[journal.Pending] > 0 {
 		r.Errorf("%d messages were throttled, and the journal tells of %d: %v", n, len(told.journal), outcomes)
 	}
 	for result, n := range told.results() {

@@ -15,25 +15,26 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// benchApp runs the whole app in this process, against a server, until stop is called.
-func benchApp(b *testing.B, server *faketwitch.Server) (a *app, stop func()) {
+// benchApp runs the whole app in this process with a server until stop is called.
+func benchApp(b *testing.B, server *faketwitch.Server) (a *app.App, stop func()) {
 	b.Helper()
 	return benchAppBy(b, server, demoConfig(server, b.TempDir(), "127.0.0.1:0"))
 }
 
-func benchAppBy(b *testing.B, server *faketwitch.Server, c config.Config) (a *app, stop func()) {
+func benchAppBy(b *testing.B, server *faketwitch.Server, c config.Config) (a *app.App, stop func()) {
 	b.Helper()
-	a, err := newApp(b.Context(), c, slog.New(slog.DiscardHandler))
+	a, err := app.Open(b.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- a.run(ctx) }()
+	go func() { ended <- a.Run(ctx) }()
 	if err := server.WaitJoined(b.Context(), 1); err != nil {
 		b.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func benchAppBy(b *testing.B, server *faketwitch.Server, c config.Config) (a *ap
 		if err := <-ended; err != nil {
 			b.Error(err)
 		}
-		a.close()
+		a.Close()
 	}
 }
 
@@ -56,7 +57,7 @@ func benchServer(b *testing.B) *faketwitch.Server {
 	return server
 }
 
-// every calls do n times, rate times a second, and catches up where it falls behind.
+// every calls do n times at the given rate per second, and catches up if it falls behind.
 func every(n, rate int, do func(i int)) {
 	began := time.Now()
 	for i := range n {
@@ -67,8 +68,9 @@ func every(n, rate int, do func(i int)) {
 	}
 }
 
-// BenchmarkLineToDelete measures from the line written by the fake server to the DELETE request arriving there, at 1,000 messages a second
-// of which one in twenty is throttled.
+// BenchmarkLineToDelete measures the time from when the fake server writes a line to when the
+// DELETE request arrives there. It sends 1,000 messages per second, one in twenty of which is
+// throttled.
 func BenchmarkLineToDelete(b *testing.B) {
 	const messages, rate, oneIn = 10_000, 1000, 20
 	for b.Loop() {
@@ -78,7 +80,8 @@ func BenchmarkLineToDelete(b *testing.B) {
 		every(messages, rate, func(i int) {
 			login := fmt.Sprint("chatter", i)
 			if i%oneIn == 0 {
-				login = fmt.Sprint("spammer", i/(oneIn*400)) // their first three are fine, and one every 4 s
+				// allowed: their first three, and one every 4 s
+				login = fmt.Sprint("spammer", i/(oneIn*400))
 			}
 			began := time.Now()
 			id, err := server.Say(faketwitch.Line{Channel: demoChannel, Login: login, Text: "hello"})
@@ -106,8 +109,9 @@ func BenchmarkLineToDelete(b *testing.B) {
 	}
 }
 
-// BenchmarkFlood measures whether 50,000 lines a second are read and judged without loss, and whether memory grows after everybody was seen
-// once: each of 250,000 users says two lines, 5 s apart.
+// BenchmarkFlood checks that 50,000 lines per second are read and judged without loss, and that
+// memory doesn't grow after every user was seen once. Each of 250,000 users sends two lines, 5 s
+// apart.
 func BenchmarkFlood(b *testing.B) {
 	const rate, seconds, chunk = 50_000, 10, 500
 	server := benchServer(b)
@@ -129,15 +133,15 @@ func BenchmarkFlood(b *testing.B) {
 		began := time.Now()
 		every(rate*seconds/chunk, rate/chunk, func(i int) {
 			if i == rate*seconds/chunk/2+rate/chunk {
-				half = heap() // a second into the second half, when everybody was seen
+				half = heap() // one second after every user was seen once
 			}
 			server.Flood(chunks[i%len(chunks)])
 		})
-		for a.bot.Counts().Messages < rate*seconds && time.Since(began) < 3*seconds*time.Second {
+		for a.Bot.Counts().Messages < rate*seconds && time.Since(began) < 3*seconds*time.Second {
 			time.Sleep(time.Millisecond)
 		}
 		took := time.Since(began)
-		read := a.bot.Counts().Messages
+		read := a.Bot.Counts().Messages
 		grown := heap() - half
 		stop()
 		b.ReportMetric(float64(read)/took.Seconds(), "lines/s")
@@ -147,7 +151,7 @@ func BenchmarkFlood(b *testing.B) {
 	}
 }
 
-// heap is how many bytes are alive.
+// heap returns the number of live bytes.
 func heap() float64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -155,7 +159,7 @@ func heap() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// buildBinary builds chatguard as it is released.
+// buildBinary builds chatguard like a release.
 func buildBinary(b *testing.B) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "chatguard")
@@ -167,7 +171,8 @@ func buildBinary(b *testing.B) string {
 	return path
 }
 
-// BenchmarkStart measures from starting the binary to its dashboard's first page, with a fresh database and with one that exists.
+// BenchmarkStart measures the time from starting the binary to its dashboard's first page, with a
+// new and with an existing database.
 func BenchmarkStart(b *testing.B) {
 	path := buildBinary(b)
 	_, configuration := startTwitch(b, "")
@@ -189,7 +194,7 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/start")
 }
 
-// BenchmarkIdleMemory measures the resident memory of the binary, connected and with nothing to do.
+// BenchmarkIdleMemory measures the resident memory of the binary while it is connected and idle.
 func BenchmarkIdleMemory(b *testing.B) {
 	path := buildBinary(b)
 	server, configuration := startTwitch(b, "")

@@ -11,12 +11,15 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// ownPolicy is one that differs from the demo's in a limit that only it has: one message an hour.
+// ownPolicy returns a policy that differs from the demo's in a limit that only it has: one message
+// per hour.
 func ownPolicy(c config.Config) chatguard.Policy {
 	p := c.Policy.Clone()
 	p.Limits = append(p.Limits, chatguard.Limit{Name: "slow", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: time.Hour})
@@ -38,8 +41,9 @@ func startDemoTwitch(t *testing.T) *faketwitch.Server {
 	return server
 }
 
-// TestAChannelsOwnPolicyHolds from its first message on, and in no other channel, by whichever name its table has.
-func TestAChannelsOwnPolicyHolds(t *testing.T) {
+// TestOwnPolicy_Applies checks that a channel's own policy applies from its first message, only in
+// that channel, whichever name its table uses.
+func TestOwnPolicy_Applies(t *testing.T) {
 	for _, name := range []string{"login", "ID", "login of an anonymous reader"} {
 		t.Run(name, func(t *testing.T) {
 			server := startDemoTwitch(t)
@@ -64,19 +68,20 @@ func TestAChannelsOwnPolicyHolds(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			until(t, func() bool { return a.bot.Counts().Messages == 4 })
-			if n := a.bot.Counts(); n.Throttled+n.Observed != 1 {
+			until(t, func() bool { return a.Bot.Counts().Messages == 4 })
+			if n := a.Bot.Counts(); n.Throttled+n.Observed != 1 {
 				t.Errorf("%+v, want one message beyond the limit that only #%s has", n, demoChannel)
 			}
-			if p := a.guard.Policy(server.UserID("teatime")); len(p.Limits) != 2 {
+			if p := a.Guard.Policy(server.UserID("teatime")); len(p.Limits) != 2 {
 				t.Errorf("the other channel's limits are %+v", p.Limits)
 			}
 		})
 	}
 }
 
-// TestARestartKeepsWhatAChannelsOwnLimitsCounted, and strikes too where only that channel's policy enforces.
-func TestARestartKeepsWhatAChannelsOwnLimitsCounted(t *testing.T) {
+// TestOwnPolicy_RestartKeepsUsage checks that a restart keeps the usage of a
+// channel's own limits, and strikes if only that channel's policy enforces.
+func TestOwnPolicy_RestartKeepsUsage(t *testing.T) {
 	server := startDemoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Channels = map[string]chatguard.Policy{demoChannel: ownPolicy(c)}
@@ -93,7 +98,7 @@ func TestARestartKeepsWhatAChannelsOwnLimitsCounted(t *testing.T) {
 		var entries []journal.Entry
 		until(t, func() bool {
 			var err error
-			if entries, err = a.store.Entries(t.Context(), journal.EntryFilter{ChannelID: server.UserID(demoChannel), N: 2}); err != nil {
+			if entries, err = a.Host.Store.Entries(t.Context(), journal.EntryFilter{ChannelID: server.UserID(demoChannel), N: 2}); err != nil {
 				t.Fatal(err)
 			}
 			return len(entries) == i+1
@@ -105,8 +110,9 @@ func TestARestartKeepsWhatAChannelsOwnLimitsCounted(t *testing.T) {
 	}
 }
 
-// TestLiveChangesLieOverTheChannelsOwnPolicy: they are compared with it, hold over it after a restart, and going back leads to it.
-func TestLiveChangesLieOverTheChannelsOwnPolicy(t *testing.T) {
+// TestOwnPolicy_LiveChanges checks that live changes are compared with the
+// channel's own policy, apply on top of it after a restart, and revert to it.
+func TestOwnPolicy_LiveChanges(t *testing.T) {
 	server := startDemoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Web.Token = "0123456789abcdef"
@@ -116,26 +122,26 @@ func TestLiveChangesLieOverTheChannelsOwnPolicy(t *testing.T) {
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	live := own.Clone()
 	live.Limits[2].Burst = 2
-	revision := journal.Revision{ChannelID: id, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(a.basePolicy(id), live)}
+	revision := journal.Revision{ChannelID: id, Author: "berta", At: time.Now(), Policy: live, Changes: control.Diff(a.Host.Policies.Base(id), live)}
 	if fmt.Sprint(revision.Changes) != "[{limit.slow.burst 1 2}]" {
 		t.Errorf("changes %v", revision.Changes)
 	}
-	if _, saved, err := a.store.SaveRevision(t.Context(), revision); !saved || err != nil {
+	if _, saved, err := a.Host.Store.SaveRevision(t.Context(), revision); !saved || err != nil {
 		t.Fatalf("saved %v, %v", saved, err)
 	}
 	stop()
 
 	var log bytes.Buffer
 	a, stop = runApp(t, server, c, slog.New(slog.NewTextHandler(&log, nil)))
-	if p := a.guard.Policy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 2 {
+	if p := a.Guard.Policy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 2 {
 		t.Errorf("after a restart the limits are %+v", p.Limits)
 	}
-	until(t, func() bool { return len(a.channels()) == 1 })
+	until(t, func() bool { return len(a.Web.Channels()) == 1 })
 	request := httptest.NewRequest("DELETE", "http://127.0.0.1/api/v1/channels/"+id+"/policy", nil)
 	request.Header.Set("Authorization", "Bearer "+string(c.Web.Token))
 	answer := httptest.NewRecorder()
-	a.web.Handler().ServeHTTP(answer, request)
-	if p := a.guard.Policy(id); answer.Code != http.StatusOK || len(p.Limits) != 3 || p.Limits[2].Burst != 1 {
+	a.Web.Handler().ServeHTTP(answer, request)
+	if p := a.Guard.Policy(id); answer.Code != http.StatusOK || len(p.Limits) != 3 || p.Limits[2].Burst != 1 {
 		t.Errorf("going back: %d %s; the limits are %+v", answer.Code, answer.Body, p.Limits)
 	}
 	stop()
@@ -144,8 +150,9 @@ func TestLiveChangesLieOverTheChannelsOwnPolicy(t *testing.T) {
 	}
 }
 
-// TestAnIDThatTwitchTellsLate: where nobody can be asked for it at the start, what was changed live still lies over the channel's own policy.
-func TestAnIDThatTwitchTellsLate(t *testing.T) {
+// TestOwnPolicy_LateChannelID checks that live changes apply on top of the channel's own policy
+// even if its ID could not be looked up at the start.
+func TestOwnPolicy_LateChannelID(t *testing.T) {
 	server := startDemoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Twitch.Token, c.Policy.Mode = "", chatguard.Observe
@@ -157,37 +164,39 @@ func TestAnIDThatTwitchTellsLate(t *testing.T) {
 	for i := range 2 {
 		a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 		say(t, server, "anna", "", "hello")
-		until(t, func() bool { return a.bot.Counts().Messages == 1 })
-		if p := a.guard.Policy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 1+i {
+		until(t, func() bool { return a.Bot.Counts().Messages == 1 })
+		if p := a.Guard.Policy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 1+i {
 			t.Errorf("start %d: the limits are %+v", i, p.Limits)
 		}
-		revision := journal.Revision{ChannelID: id, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(own, live)}
-		if _, saved, err := a.store.SaveRevision(t.Context(), revision); !saved || err != nil {
+		revision := journal.Revision{ChannelID: id, Author: "berta", At: time.Now(), Policy: live, Changes: control.Diff(own, live)}
+		if _, saved, err := a.Host.Store.SaveRevision(t.Context(), revision); !saved || err != nil {
 			t.Fatalf("saved %v, %v", saved, err)
 		}
 		stop()
 	}
 }
 
-// TestATableForNobodyIsNamed at the start, and stops nothing.
-func TestATableForNobodyIsNamed(t *testing.T) {
+// TestOwnPolicy_UnknownChannelWarns checks that a table for an unknown channel is reported at the
+// start and stops nothing.
+func TestOwnPolicy_UnknownChannelWarns(t *testing.T) {
 	server := startDemoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Path = "chatguard.toml"
 	c.Channels = map[string]chatguard.Policy{"gardenhuor": c.Policy, demoChannel: c.Policy, "12345": c.Policy}
 	var log bytes.Buffer
-	a, err := newApp(t.Context(), c, slog.New(slog.NewTextHandler(&log, nil)))
+	a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.close()
+	defer a.Close()
 	if text := log.String(); strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, "table=[channel.gardenhuor]") {
 		t.Errorf("the log says\n%s", text)
 	}
 }
 
-// TestALiveChangeThatFitsNoMore: where the configuration makes a limit count everywhere, a change of it in one channel falls, and nothing else does.
-func TestALiveChangeThatFitsNoMore(t *testing.T) {
+// TestOwnPolicy_LiveChangeNoLongerFits checks that if the configuration makes a limit apply
+// everywhere, a live change of it in one channel is dropped, and nothing else.
+func TestOwnPolicy_LiveChangeNoLongerFits(t *testing.T) {
 	server := startDemoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	id := server.UserID(demoChannel)
@@ -195,19 +204,19 @@ func TestALiveChangeThatFitsNoMore(t *testing.T) {
 	live.Limits[1].Messages = 5
 	for i := range 2 {
 		var log bytes.Buffer
-		a, err := newApp(t.Context(), c, slog.New(slog.NewTextHandler(&log, nil)))
+		a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := a.guard.Policy(id); p.Limits[1].Messages != 300 {
+		if p := a.Guard.Policy(id); p.Limits[1].Messages != 300 {
 			t.Errorf("start %d: the limits are %+v", i, p.Limits)
 		}
 		if said := strings.Contains(log.String(), "no longer fits"); said != (i == 1) {
 			t.Errorf("start %d: the log says\n%s", i, log.String())
 		}
-		revision := journal.Revision{ChannelID: id, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(c.Policy, live)}
+		revision := journal.Revision{ChannelID: id, Author: "berta", At: time.Now(), Policy: live, Changes: control.Diff(c.Policy, live)}
 		keep(t, a, revision)
-		a.close()
+		a.Close()
 		c.Policy.Limits[1].Per = chatguard.PerUserEverywhere
 	}
 }

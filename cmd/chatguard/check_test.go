@@ -8,17 +8,21 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/web"
+	"github.com/chatguard/chatguard/internal/doctor"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// forServers is a configuration without Twitch: in the lobby nobody may say more than one thing an hour, elsewhere it is three.
+// forServers is a configuration without Twitch. In the lobby, a user may send one message per hour,
+// elsewhere three.
 const forServers = `
 [check]
 channels = ["Lobby"]
@@ -40,7 +44,7 @@ burst = 1
 refill = "1h"
 `
 
-// served is a chatguard that servers ask, and what a test asks it with.
+// served is a chatguard that servers ask, with what a test needs to ask it.
 type served struct {
 	*testing.T
 	*process
@@ -56,7 +60,7 @@ func (s *served) start() {
 	}
 }
 
-// says asks whether a user may write in a channel, and wants that status.
+// says asks whether a user may write in a channel, and checks the status.
 func (s *served) says(channel, user string, want int) {
 	s.Helper()
 	answer, text := asked(s.T, "POST", s.address+"api/v1/check", fmt.Sprintf(`{"channel":%q,"user_id":%q}`, channel, user), "Authorization", s.server)
@@ -65,7 +69,7 @@ func (s *served) says(channel, user string, want int) {
 	}
 }
 
-// own asks for something as the owner.
+// own sends a request as the owner.
 func (s *served) own(method, path string, into any) {
 	s.Helper()
 	answer, text := asked(s.T, method, s.address+"api/v1/"+path, "", "Authorization", "Bearer "+s.owner)
@@ -74,14 +78,14 @@ func (s *served) own(method, path string, into any) {
 	}
 }
 
-// channels wants the dashboard to have just those rooms.
+// channels checks that the dashboard has exactly those rooms.
 func (s *served) channels(want string) {
 	s.Helper()
-	var got struct{ Channels []web.Channel }
+	var got struct{ Channels []live.Channel }
 	s.own("GET", "channels", &got)
 	var ids []string
 	for _, c := range got.Channels {
-		if c.ID != roomID(c.Login) {
+		if c.ID != app.RoomID(c.Login) {
 			s.Errorf("%+v", c)
 		}
 		ids = append(ids, c.Login)
@@ -91,9 +95,10 @@ func (s *served) channels(want string) {
 	}
 }
 
-// TestWithoutTwitchServersAreServed: no channel, no token and no login of Twitch's is wanted. Tables hold for channels that are listed and for others,
-// across a restart and a reload, and what moderators do in the dashboard holds there too.
-func TestWithoutTwitchServersAreServed(t *testing.T) {
+// TestRooms_ServedWithoutTwitch checks that no Twitch channel, token or login is needed. Tables
+// apply to listed and other channels across a restart and a reload, and so do moderators' changes
+// in the dashboard.
+func TestRooms_ServedWithoutTwitch(t *testing.T) {
 	t.Parallel()
 	s := &served{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml"), owner: "a-long-token-of-the-owner"}
 	write := func(text string) {
@@ -131,7 +136,7 @@ func TestWithoutTwitchServersAreServed(t *testing.T) {
 			s.own("POST", "channels/check:"+channel+"/users/check:anna/reset", &done)
 		}
 	}
-	var status struct{ Connections []web.Connection }
+	var status struct{ Connections []live.Connection }
 	s.own("GET", "status", &status)
 	if len(status.Connections) != 0 {
 		t.Errorf("%+v", status.Connections)
@@ -163,7 +168,7 @@ func TestWithoutTwitchServersAreServed(t *testing.T) {
 
 	write(strings.Replace(strings.Replace(forServers, "burst = 1", "burst = 2", 1), `["Lobby"]`, `["Lobby", "attic"]`, 1) + elsewhere + table("hall", 1))
 	beside(t, s.configuration, "reload")
-	until(t, func() bool { return strings.Contains(s.log(), "took up the configuration") })
+	until(t, func() bool { return strings.Contains(s.log(), "loaded the configuration") })
 	s.channels("Lobby attic cellar hall")
 	for channel, passes := range map[string]int{"Lobby": 2, "cellar": 3, "attic": 3, "hall": 1} {
 		for range passes {
@@ -177,8 +182,9 @@ func TestWithoutTwitchServersAreServed(t *testing.T) {
 	}
 }
 
-// TestTwitchsChannelsAreThereOnce, beside those that servers ask about.
-func TestTwitchsChannelsAreThereOnce(t *testing.T) {
+// TestRooms_TwitchChannelsListedOnce checks that Twitch's channels are listed once, next to those
+// that servers ask about.
+func TestRooms_TwitchChannelsListedOnce(t *testing.T) {
 	server := startDemoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Check.Channels = []string{"lobby"}
@@ -189,7 +195,7 @@ func TestTwitchsChannelsAreThereOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	say(t, server, "anna", "", "hello")
-	until(t, func() bool { return a.bot.Counts().Messages == 1 })
+	until(t, func() bool { return a.Bot.Counts().Messages == 1 })
 	twitchs := server.UserID(demoChannel)
 	for _, room := range []string{"hall", "lobby", twitchs} {
 		if status, answer := post(t, a, "check", fmt.Sprintf(`{"channel":%q,"user_id":"7"}`, room)); status != http.StatusOK {
@@ -197,30 +203,31 @@ func TestTwitchsChannelsAreThereOnce(t *testing.T) {
 		}
 	}
 	var names []string
-	for _, c := range a.channels() {
+	for _, c := range a.Web.Channels() {
 		names = append(names, c.ID+"="+c.Login)
 	}
 	if got, want := strings.Join(names, " "), twitchs+"="+demoChannel+" check:lobby=lobby check:"+twitchs+"="+twitchs+" check:hall=hall"; got != want {
 		t.Errorf("the channels are %s, want %s", got, want)
 	}
-	if hall, lobby := len(a.guard.Policy("check:hall").Limits), len(a.guard.Policy("check:lobby").Limits); hall != 3 || lobby != 2 {
+	if hall, lobby := len(a.Guard.Policy("check:hall").Limits), len(a.Guard.Policy("check:lobby").Limits); hall != 3 || lobby != 2 {
 		t.Errorf("the hall has %d limits and the lobby %d", hall, lobby)
 	}
 }
 
-// post sends the app's dashboard something as its owner, which may check too.
-func post(t *testing.T, a *app, path, body string) (status int, answer string) {
+// post sends the app's dashboard a request as its owner, who may also check.
+func post(t *testing.T, a *app.App, path, body string) (status int, answer string) {
 	t.Helper()
 	r := httptest.NewRequest("POST", "http://127.0.0.1/api/v1/"+path, strings.NewReader(body))
-	r.Header.Set("Authorization", "Bearer "+string(a.config.Web.Token))
+	r.Header.Set("Authorization", "Bearer "+string(a.Config.Web.Token))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
-	a.web.Handler().ServeHTTP(w, r)
+	a.Web.Handler().ServeHTTP(w, r)
 	return w.Code, w.Body.String()
 }
 
-// TestRooms_ShareNothingWithTwitch: a server that asks about the IDs of a channel and a user of Twitch's spends nothing of theirs, not in limits of all
-// channels, and not in a channel that is moderated only later.
+// TestRooms_ShareNothingWithTwitch checks that a server that asks about the IDs of a Twitch channel
+// and user spends none of their allowances. That includes limits over all channels and channels
+// that are moderated only later.
 func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 	server := startDemoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
@@ -240,70 +247,74 @@ func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 		}
 	}
 	c.Twitch.Channels = append(c.Twitch.Channels, "teatime")
-	if _, err := a.reload(t.Context(), c); err != nil {
+	if _, err := a.Reload(c); err != nil {
 		t.Fatal(err)
 	}
-	until(t, func() bool { return a.logins.isTwitchs(later) })
+	until(t, func() bool {
+		return slices.ContainsFunc(a.Web.Channels(), func(c live.Channel) bool { return c.ID == later })
+	})
 	for range 2 {
 		say(t, server, "anna", "", "hello")
 	}
 	if _, err := server.Say(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"}); err != nil {
 		t.Fatal(err)
 	}
-	until(t, func() bool { return a.bot.Counts().Messages == 3 })
-	if n := a.bot.Counts().Throttled; n != 0 {
+	until(t, func() bool { return a.Bot.Counts().Messages == 3 })
+	if n := a.Bot.Counts().Throttled; n != 0 {
 		t.Errorf("%d of three messages are throttled", n)
 	}
 	for _, id := range []string{later, server.UserID(demoChannel)} {
-		e, err := a.guard.Explain(chatguard.Message{ChannelID: id, User: chatguard.User{ID: anna}})
+		e, err := a.Guard.Explain(chatguard.Message{ChannelID: id, User: chatguard.User{ID: anna}})
 		if err != nil || e.Strikes != 0 {
 			t.Errorf("in %s: %d strikes, %v", id, e.Strikes, err)
 		}
 	}
 }
 
-// TestAServersRoomMayDrop what Twitch's channels can't, also beside them.
-func TestAServersRoomMayDrop(t *testing.T) {
+// TestRooms_MayDrop checks that a room may use "drop", which Twitch's channels can't, even
+// next to them.
+func TestRooms_MayDrop(t *testing.T) {
 	server := startDemoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Check.Channels = []string{"lobby"}
 	drops := c.Policy.Clone()
 	drops.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Drop}}
 	c.Channels = map[string]chatguard.Policy{demoChannel: drops}
-	if err := readyToRun(c); err == nil || !strings.Contains(err.Error(), `has "drop", which only a chat server can`) {
+	if err := app.CheckReady(c); err == nil || !strings.Contains(err.Error(), `has "drop", which only a chat server can`) {
 		t.Errorf("in Twitch's channel: %v", err)
 	}
 	c.Channels = map[string]chatguard.Policy{"lobby": drops}
-	if err := readyToRun(c); err != nil {
+	if err := app.CheckReady(c); err != nil {
 		t.Error(err)
 	}
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	defer stop()
 	say(t, server, "anna", "", "hello")
-	until(t, func() bool { return a.bot.Counts().Messages == 1 })
-	if p := a.guard.Policy("check:lobby"); p.Mode != chatguard.Enforce || p.Penalties.Ladder[0].Action != chatguard.Drop {
+	until(t, func() bool { return a.Bot.Counts().Messages == 1 })
+	if p := a.Guard.Policy("check:lobby"); p.Mode != chatguard.Enforce || p.Penalties.Ladder[0].Action != chatguard.Drop {
 		t.Errorf("%+v", p)
 	}
-	if err := a.acceptable("check:lobby", drops); err != nil {
+	if err := a.Host.Policies.Validate("check:lobby", drops); err != nil {
 		t.Error(err)
 	}
-	if err := a.acceptable(server.UserID(demoChannel), drops); err == nil {
+	if err := a.Host.Policies.Validate(server.UserID(demoChannel), drops); err == nil {
 		t.Error("Twitch's channel drops")
 	}
 }
 
-// TestRoomsBeyondTheListAreServed: the list has a thousand, and the others have their tables, their pages and what a reload brings all the same.
-func TestRoomsBeyondTheListAreServed(t *testing.T) {
+// TestRooms_ServedBeyondTheList checks that rooms beyond the thousand on the list still have
+// their tables, their pages and the changes of a reload.
+func TestRooms_ServedBeyondTheList(t *testing.T) {
 	c := config.Default()
 	c.Path, c.Database = "chatguard.toml", filepath.Join(t.TempDir(), "chatguard.db")
 	c.Web.Listen, c.Web.Token = "127.0.0.1:0", "a-long-token-of-the-owner"
 	c.Check.Channels = []string{"lobby"}
 	c.Channels = map[string]chatguard.Policy{"room1003": ownPolicy(c)}
-	a, err := newApp(t.Context(), c, slog.New(slog.DiscardHandler))
+	a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.close()
+	defer a.Close()
 	for from := 0; from < 1004; from += 502 {
 		var batch []string
 		for i := range 502 {
@@ -326,23 +337,23 @@ func TestRoomsBeyondTheListAreServed(t *testing.T) {
 	var page any
 	getJSON(t, a, "/api/v1/journal?channel=check:room1002", &page)
 	c.Channels = map[string]chatguard.Policy{"room1002": ownPolicy(c)}
-	if _, err := a.reload(t.Context(), c); err != nil {
+	if _, err := a.Reload(c); err != nil {
 		t.Fatal(err)
 	}
 	limits("room1002", 3)
 	limits("room1003", 2)
-	if n := len(a.channels()); n != 1001 {
+	if n := len(a.Web.Channels()); n != 1001 {
 		t.Errorf("the list has %d channels", n)
 	}
 }
 
-// TestTheDoctorLeavesTwitchOut where only servers ask.
-func TestTheDoctorLeavesTwitchOut(t *testing.T) {
+// TestDoctor_WithoutTwitch checks that the doctor skips Twitch if only servers ask.
+func TestDoctor_WithoutTwitch(t *testing.T) {
 	c := config.Default()
 	c.Path, c.Database, c.Web.Listen = "chatguard.toml", filepath.Join(t.TempDir(), "chatguard.db"), "127.0.0.1:0"
 	c.Check.Channels, c.Policy.Mode = []string{"lobby"}, chatguard.Enforce
 	var out strings.Builder
-	err := newDoctor(c, nil).run(t.Context(), &out)
+	err := examine(t.Context(), doctor.New(c, nil), &out)
 	if report := out.String(); err != nil || !strings.Contains(report, "chatguard.toml: enforces in #lobby\n") || strings.Contains(report, "token") {
 		t.Errorf("%v\n%s", err, report)
 	}

@@ -14,7 +14,7 @@ const (
 	withID    = "[twitch]\nclient_id = \"abcdefgh\"\n# mine\n"
 )
 
-// keepID lets a form put a client ID into a configuration, and returns what it says.
+// keepID stores a client ID in a configuration and returns the form's output.
 func keepID(t *testing.T, path string) string {
 	t.Helper()
 	var out strings.Builder
@@ -24,8 +24,9 @@ func keepID(t *testing.T, path string) string {
 	return out.String()
 }
 
-// TestAClientIDIsKept in a new file in the place of the old one, which is never without its contents; mode and links stay.
-func TestAClientIDIsKept(t *testing.T) {
+// TestClientIDForm_Keeps checks that a new file replaces the old one, which never lacks its
+// content, and that mode and links are kept.
+func TestClientIDForm_Keeps(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	path, link := filepath.Join(folder, "mine.toml"), filepath.Join(folder, "link.toml")
@@ -40,7 +41,7 @@ func TestAClientIDIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer before.Close()
-	if out := keepID(t, link); out != "\nWrote it into "+link+".\n\n" {
+	if out := keepID(t, link); out != "\nSaved it in "+link+".\n\n" {
 		t.Errorf("it says %q", out)
 	}
 	if old, err := io.ReadAll(before); err != nil || string(old) != withoutID {
@@ -60,15 +61,17 @@ func TestAClientIDIsKept(t *testing.T) {
 	}
 }
 
-// TestAClientIDThatCannotBeKept: where no file can be made beside the configuration, that stays as it is, and the line to add is named.
-func TestAClientIDThatCannotBeKept(t *testing.T) {
+// TestClientIDForm_CannotKeep checks that if no file can be created next to the configuration, it
+// stays as it is and the line to add is printed.
+func TestClientIDForm_CannotKeep(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), strings.Repeat("long", 61)+".toml") // beside which no name is short enough
+	// no name next to it is short enough
+	path := filepath.Join(t.TempDir(), strings.Repeat("long", 61)+".toml")
 	if err := os.WriteFile(path, []byte(withoutID), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out := keepID(t, path)
-	if !strings.Contains(out, "a whole new file is needed for that, and its folder takes none") || !strings.Contains(out, `Until it has client_id = "abcdefgh" in [twitch]`) {
+	if !strings.Contains(out, "no new file can be created in its folder") || !strings.Contains(out, `Until it has client_id = "abcdefgh" in [twitch]`) {
 		t.Errorf("it says %q", out)
 	}
 	if contents, err := os.ReadFile(path); err != nil || string(contents) != withoutID {

@@ -22,17 +22,19 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 )
 
-// These tests take minutes and build chatguard with another package time, whose wall clock follows a file: `make clock-steps` runs them.
+// These tests take minutes and build chatguard with a modified package time whose wall clock
+// follows a file: `make clock-steps` runs them.
 
 var (
 	stalls   = flag.String("stalls", "75s", "how long the process is stopped, as a list: 75s,5m,30m")
 	stepTime = flag.Duration("step-time", 12*time.Second, "how long the clock stays as it was set")
 )
 
-// steppedBy is the environment variable that names the file with the seconds by which the wall clock is off.
+// steppedBy is the environment variable that names the file with the offset of the wall clock in
+// seconds.
 const steppedBy = "CHATGUARD_TEST_CLOCK"
 
-// clockStep is what package time has in addition.
+// clockStep is the code added to package time.
 const clockStep = `package time
 
 import (
@@ -72,7 +74,7 @@ func init() {
 }
 `
 
-// buildStepped builds chatguard with a wall clock that can be set, and returns the path of the binary.
+// buildStepped builds chatguard with an adjustable wall clock and returns the path of the binary.
 func buildStepped(t *testing.T) string {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()
@@ -111,16 +113,16 @@ func buildStepped(t *testing.T) string {
 	return path
 }
 
-// evening is a chat in which two users are calm, and three aren't.
+// evening is a chat with two calm users and three who are not.
 type evening struct {
 	*scene
 	clock string // the file that sets the bot's wall clock
 	chat  sync.WaitGroup
 	hush  context.CancelFunc
-	wrote sync.Map // by login: how often
+	wrote sync.Map // number of messages by login
 }
 
-// writers are who writes in an evening, and how often.
+// writers are the users of an evening and the intervals at which they write.
 var writers = map[string]time.Duration{
 	"calm_anna": 5 * time.Second, "calm_berta": 5 * time.Second,
 	"spammer_carl": time.Second, "spammer_dora": 700 * time.Millisecond, "spammer_emil": 500 * time.Millisecond,
@@ -159,7 +161,7 @@ func newEvening(t *testing.T, binary string) *evening {
 	return e
 }
 
-// set sets the bot's wall clock by so much off.
+// set sets the offset of the bot's wall clock.
 func (e *evening) set(off time.Duration) {
 	e.Helper()
 	next := e.clock + ".next"
@@ -171,7 +173,7 @@ func (e *evening) set(off time.Duration) {
 	}
 }
 
-// stall stops the bot for a time; in the midst of it its clock is set by so much off.
+// stall stops the bot for a time and sets the offset of its clock meanwhile.
 func (e *evening) stall(length, off time.Duration) {
 	e.Helper()
 	signal := func(s syscall.Signal) {
@@ -186,12 +188,13 @@ func (e *evening) stall(length, off time.Duration) {
 	signal(syscall.SIGCONT)
 }
 
-// end ends the evening, prints who was throttled, and wants every message of spammers to have been acted on but those that a reason excuses.
+// end ends the evening and prints who was throttled. It checks that every message of spammers was
+// acted on, except those whose reason is excused.
 func (e *evening) end(excused ...string) {
 	e.Helper()
 	e.hush()
 	e.chat.Wait()
-	<-time.After(3 * time.Second) // for what was said last
+	<-time.After(3 * time.Second) // time for the last messages
 	e.stop()
 	throttled := map[string]int{}
 	for _, o := range e.outcomes() {
@@ -219,13 +222,13 @@ func (e *evening) end(excused ...string) {
 	})
 }
 
-// outcomes is a row for each author, result and reason.
+// outcomes is the count of messages per author, result and reason.
 type outcomes struct {
 	login, result, reason string
 	count                 int
 }
 
-// outcomes is what the journal says of all that was throttled.
+// outcomes returns what the journal says about all throttled messages.
 func (e *evening) outcomes() (all []outcomes) {
 	e.Helper()
 	db, err := sql.Open("sqlite", e.database())
@@ -250,7 +253,8 @@ func (e *evening) outcomes() (all []outcomes) {
 	return all
 }
 
-// TestClockSteps sets the wall clock of a running chatguard there and back: every throttled message is acted on, and nobody calm is throttled.
+// TestClockSteps sets the wall clock of a running chatguard back and forth. Every throttled message
+// is acted on, and no calm user is throttled.
 func TestClockSteps(t *testing.T) {
 	e := newEvening(t, buildStepped(t))
 	for _, step := range []time.Duration{20 * time.Second, 50 * time.Second, 61 * time.Second, 2 * time.Hour, 48 * time.Hour} {
@@ -262,8 +266,8 @@ func TestClockSteps(t *testing.T) {
 	e.end()
 }
 
-// TestStalls stops a running chatguard for a time, and sets its clock meanwhile: nobody calm is throttled, and spammers are. What is more than a minute old
-// by then draws no penalty.
+// TestStalls stops a running chatguard for a time and sets its clock meanwhile. No calm user is
+// throttled, and spammers are. Messages more than a minute old by then get no penalty.
 func TestStalls(t *testing.T) {
 	binary := buildStepped(t)
 	for _, length := range strings.Split(*stalls, ",") {

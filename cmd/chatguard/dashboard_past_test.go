@@ -1,3 +1,5 @@
+//go:build browser
+
 package main
 
 import (
@@ -17,13 +19,14 @@ import (
 	"github.com/chatguard/chatguard/internal/persist"
 )
 
-// regulars are who has talked before the crowd comes.
+// regulars are the users who have written before the crowd comes.
 var regulars = []string{
 	"cosywren", "gentleotter", "fuzzydormouse", "lunarrobin", "youngmarten", "mellowstoat", "cosyowl", "quietheron", "mapletoad", "amberfinch", "olivejackdaw",
 	"hazelpuffin", "pluckykestrel", "tidybadger", "mossyvole", "brightlinnet", "calmplover", "rustysparrow", "dewysnipe", "wittynewt",
 }
 
-// remember fills the database that a configuration names with the talk of some hours until now, as a chatguard that ran then would have.
+// remember fills the database of a configuration with hours of chat until now, as if chatguard had
+// been running.
 func remember(t *testing.T, server *faketwitch.Server, c config.Config, hours int) {
 	t.Helper()
 	store, err := persist.Open(t.Context(), c.Database, &persist.Options{Logger: slog.New(slog.DiscardHandler)})
@@ -40,7 +43,7 @@ func remember(t *testing.T, server *faketwitch.Server, c config.Config, hours in
 	talk(t, guard, store, server.UserID(demoChannel), server.UserID, time.Duration(hours)*time.Hour)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := store.Run(ended, guard); err != nil { // writes everything, and returns
+	if err := store.Run(ended, guard); err != nil { // writes everything and returns
 		t.Fatal(err)
 	}
 	if err := store.Close(); err != nil {
@@ -48,10 +51,11 @@ func remember(t *testing.T, server *faketwitch.Server, c config.Config, hours in
 	}
 }
 
-// stream is how long the channel has been live: many more come and write then.
+// stream is how long the channel has been live, with many more users and messages.
 const stream = 70 * time.Minute
 
-// talk lets the regulars talk in waves, and many others too once the stream began; now and then one of them too fast.
+// talk makes the regulars write in waves, and many others once the stream began. Now and then one
+// of them is too fast.
 func talk(t *testing.T, guard *chatguard.Guard, store *persist.Store, channel string, idOf func(login string) string, length time.Duration) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))

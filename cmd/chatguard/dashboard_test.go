@@ -1,3 +1,5 @@
+//go:build browser
+
 package main
 
 import (
@@ -14,22 +16,27 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
 var screenshots = flag.String("screenshots", "", "folder to write pictures of the dashboard to")
 
+func init() { stopBrowser = browsertest.Stop }
+
 // dashboard is the whole app with a fake Twitch, and a window that has followed its sign-in link.
 type dashboard struct {
 	*browsertest.Window
 	twitch *faketwitch.Server
-	app    *app
+	app    *app.App
 }
 
-// openDashboard opens a dashboard that knows what was said in the last hours. Its configuration is the demo's, adjusted.
+// openDashboard opens a dashboard with the chat of the last hours. It uses the demo's
+// configuration, adjusted.
 func openDashboard(t *testing.T, width, height int64, hours int, adjust ...func(*config.Config)) *dashboard {
 	t.Helper()
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
@@ -43,23 +50,23 @@ func openDashboard(t *testing.T, width, height int64, hours int, adjust ...func(
 	if hours > 0 {
 		remember(t, server, c, hours)
 	}
-	a, err := newApp(t.Context(), c, slog.New(slog.DiscardHandler))
+	a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var printed strings.Builder
-	if err := a.printLink(t.Context(), &printed); err != nil {
+	if err := printLink(t.Context(), a, &printed); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- a.run(ctx) }()
+	go func() { ended <- a.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		a.close()
+		a.Close()
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
@@ -73,7 +80,7 @@ func openDashboard(t *testing.T, width, height int64, hours int, adjust ...func(
 	return d
 }
 
-// picture keeps what the window shows, where pictures are wanted.
+// picture saves a screenshot of the window if pictures are requested.
 func (d *dashboard) picture(name string) {
 	d.Helper()
 	picture := d.Picture()
@@ -85,15 +92,16 @@ func (d *dashboard) picture(name string) {
 	}
 }
 
-// rows is true when so many rows of the table show the user.
+// rows returns an expression that is true if n rows of the table show the user.
 func rows(name string, n int) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".row:not(.leaving) bdi")].filter((e) => e.textContent === %q).length === %d`, name, n)
 }
 
-// TestModeratorAtTheDashboard is an evening in short: somebody is throttled and appears; the moderator lowers the burst; the next message of
-// somebody else, who would have been fine, is deleted.
-func TestModeratorAtTheDashboard(t *testing.T) {
-	d := openDashboard(t, 1400, 900, 0, func(c *config.Config) { c.Policy.Limits[0].Refill = time.Hour }) // none of it comes back meanwhile
+// TestDashboard_Moderator checks a short evening. A user is throttled and appears, the moderator
+// lowers the burst, and another user's next message, allowed before, is deleted.
+func TestDashboard_Moderator(t *testing.T) {
+	// nothing is refilled meanwhile
+	d := openDashboard(t, 1400, 900, 0, func(c *config.Config) { c.Policy.Limits[0].Refill = time.Hour })
 	var want []string
 	for i := range 4 {
 		id := say(t, d.twitch, "anna", "", fmt.Sprint("hello ", i))
@@ -114,21 +122,22 @@ func TestModeratorAtTheDashboard(t *testing.T) {
 	waitForDeletes(t, d.twitch, append(want, say(t, d.twitch, "berta", "", "two")))
 	d.Click(`nav a[href^="#/now"]`)
 	d.See(rows("berta", 1))
-	revisions, err := d.app.store.Revisions(t.Context(), d.app.channels()[0].ID)
-	if err != nil || len(revisions) != 1 || revisions[0].Author != owner || fmt.Sprint(revisions[0].Changes) != "[{limit.burst.burst 3 1}]" {
+	revisions, err := d.app.Host.Store.Revisions(t.Context(), d.app.Web.Channels()[0].ID)
+	if err != nil || len(revisions) != 1 || revisions[0].Author != app.Owner || fmt.Sprint(revisions[0].Changes) != "[{limit.burst.burst 3 1}]" {
 		t.Errorf("revisions %+v, %v", revisions, err)
 	}
 }
 
-// look is how a picture is taken.
+// look is how a screenshot is taken.
 type look struct {
 	suffix        string
 	width, height int64
 	scheme        string
-	pages         []string // beside Now
+	pages         []string // besides Now
 }
 
-// TestTheDemoFillsTheDashboard lets the demo's crowd talk, and takes the pictures for the documentation.
+// TestTheDemoFillsTheDashboard runs the demo's crowd and takes the screenshots for the
+// documentation.
 func TestTheDemoFillsTheDashboard(t *testing.T) {
 	looks := []look{
 		{"", 1400, 800, "light", []string{"limits", "people", "journal", "audit"}},
@@ -147,7 +156,7 @@ func TestTheDemoFillsTheDashboard(t *testing.T) {
 			go func() {
 				hushed <- (&faketwitch.Crowd{Channel: demoChannel, Seed: 1, Spammers: 8, RaidAt: 3 * time.Second}).Run(talking, d.twitch)
 			}()
-			d.See(`document.body.innerText.includes("busiest at") && document.querySelector(".rows").innerText.includes("Badger") && document.querySelectorAll(".row").length >= 6`)
+			d.See(`document.body.innerText.includes("Peak: ") && document.querySelector(".rows").innerText.includes("Badger") && document.querySelectorAll(".row").length >= 6`)
 			d.picture("now" + l.suffix)
 			user := d.twitch.UserID(regulars[0])
 			d.moderate(user)
@@ -159,30 +168,30 @@ func TestTheDemoFillsTheDashboard(t *testing.T) {
 			if err := <-hushed; err != nil {
 				t.Error(err)
 			}
-			if p := d.app.guard.Policy(d.app.channels()[0].ID); p.Mode != chatguard.Enforce {
+			if p := d.app.Guard.Policy(d.app.Web.Channels()[0].ID); p.Mode != chatguard.Enforce {
 				t.Errorf("the demo's mode is %s", p.Mode)
 			}
 		})
 	}
 }
 
-// moderate does what the audit then tells of.
+// moderate makes the changes that the audit then shows.
 func (d *dashboard) moderate(userID string) {
 	d.Helper()
-	channel := d.app.channels()[0].ID
-	_, err := d.app.web.Revise(d.Context(), channel, "anna", func(p chatguard.Policy) (chatguard.Policy, error) {
+	channel := d.app.Web.Channels()[0].ID
+	_, err := d.app.Host.Policies.Revise(d.Context(), control.Request{ChannelID: channel, Author: "anna"}, func(p chatguard.Policy) (chatguard.Policy, error) {
 		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 6}, chatguard.Subscriber: {Burst: 5, Refill: 3 * time.Second}}
 		return p, nil
 	})
 	if err != nil {
 		d.Fatal(err)
 	}
-	if _, _, err := d.app.controls.Grant(d.Context(), journal.Target{ChannelID: channel, UserID: userID, Author: "berta"}, "daily", 20); err != nil {
+	if _, _, err := d.app.Host.Controls.Grant(d.Context(), journal.Target{ChannelID: channel, UserID: userID, Author: "berta"}, "daily", 20); err != nil {
 		d.Fatal(err)
 	}
 }
 
-// show opens a page and waits until it has what it is there for.
+// show opens a page and waits until it has its content.
 func (d *dashboard) show(page, userID string) {
 	d.Helper()
 	address := "#/" + page

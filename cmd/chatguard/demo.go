@@ -14,25 +14,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/web"
+	"github.com/chatguard/chatguard/internal/web/access"
 )
 
-// demoChannel is where the demo's crowd talks.
+// demoChannel is the channel of the demo's crowd.
 const demoChannel = "gardenhour"
 
-// demoSettle is how long the demo waits at its end for the bot to have read what the crowd said.
+// demoSettle is how long the demo waits at the end for the bot to read the crowd's messages.
 const demoSettle = 5 * time.Second
 
 func newDemoCommand() *cobra.Command {
 	var o demoOptions
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show the whole thing on this machine: no account, nothing to set up",
-		Long: `Starts a make-believe Twitch on this machine with chatters, spammers and a raid, lets chatguard moderate it, and serves
-the dashboard. Nothing leaves this machine, and nothing is kept. Ctrl-C ends it with a summary.`,
+		Short: "Try chatguard on this machine: no account, no setup",
+		Long: `Starts a simulated Twitch on this machine with chatters, spammers and a raid, lets chatguard moderate it, and serves
+the dashboard. Nothing leaves this machine, and nothing is stored. Ctrl-C ends it with a summary.`,
 		Example: `  chatguard demo
   chatguard demo --for 30s --seed 7`,
 		Args: noArguments,
@@ -43,20 +44,21 @@ the dashboard. Nothing leaves this machine, and nothing is kept. Ctrl-C ends it 
 			return demo(ctx, o, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().Var(&o.length, "for", lengthUsage)
+	cmd.Flags().Var(&o.length, "for", durationUsage)
 	cmd.Flags().StringVar(&o.listen, "listen", config.Default().Web.Listen, "address of the dashboard")
-	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "another number is another crowd")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "each number gives a different crowd")
 	return cmd
 }
 
 type demoOptions struct {
-	length  length
+	length  duration
 	listen  string
-	anyPort bool // another port will do where listen's is taken
+	anyPort bool // use another port if listen's is taken
 	seed    uint64
 }
 
-// demo runs until the context ends, and sums up. The error is also for a sum that doesn't add up.
+// demo runs until the context ends, then prints a summary. It returns an error if the numbers don't
+// add up.
 func demo(ctx context.Context, o demoOptions, out io.Writer) (err error) {
 	folder, err := os.MkdirTemp("", "chatguard-demo-")
 	if err != nil {
@@ -72,23 +74,24 @@ func demo(ctx context.Context, o demoOptions, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer a.close()
-	fmt.Fprintf(out, "A make-believe channel, #%s, is moderated on this machine. Nothing leaves it.\n", demoChannel)
-	if err := a.printLink(context.WithoutCancel(ctx), out); err != nil {
+	defer a.Close()
+	fmt.Fprintf(out, "A simulated channel, #%s, is moderated on this machine. Nothing leaves the machine.\n", demoChannel)
+	if err := printLink(context.WithoutCancel(ctx), a, out); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "To sign in again, or to try the API: the token %s\n", string(a.config.Web.Token))
+	fmt.Fprintf(out, "To sign in again, or to try the API: the token %s\n", string(a.Config.Web.Token))
 	fmt.Fprintf(out, "  curl -H \"Authorization: Bearer %s\" \"%sapi/v1/throttled?channel=%s\"\n",
-		string(a.config.Web.Token), site(a.config.Web).Address(a.listener.Addr().String()), server.UserID(demoChannel))
+		string(a.Config.Web.Token), a.Address(), server.UserID(demoChannel))
 	fmt.Fprintln(out, "Ctrl-C ends the demo.")
 	crowd := &faketwitch.Crowd{Channel: demoChannel, Seed: o.seed}
-	if err := a.runWithCrowd(ctx, server, crowd); err != nil {
+	if err := runWithCrowd(ctx, a, server, crowd); err != nil {
 		return err
 	}
-	return sumUp(out, a.bot.Counts(), server.Deleted())
+	return sumUp(out, a.Bot.Counts(), server.Deleted())
 }
 
-// demoConfig moderates the server's channel, and keeps nothing outside the folder.
+// demoConfig returns a configuration for the server's channel. With it, chatguard stores nothing
+// outside the folder.
 func demoConfig(server *faketwitch.Server, folder, listen string) config.Config {
 	c := config.Default()
 	c.Database = filepath.Join(folder, "chatguard.db")
@@ -101,31 +104,33 @@ func demoConfig(server *faketwitch.Server, folder, listen string) config.Config 
 	return c
 }
 
-// newDemoApp is newApp, at any free port where the usual one is taken and will do.
-func newDemoApp(ctx context.Context, c config.Config, anyPort bool) (*app, error) {
+// newDemoApp is like app.Open, but uses any free port if the default one is taken and anyPort is
+// set.
+func newDemoApp(ctx context.Context, c config.Config, anyPort bool) (*app.App, error) {
 	if err := c.Web.CheckListen(); err != nil {
 		return nil, usageError{fmt.Errorf("--listen: %w", err)}
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	a, err := newApp(ctx, c, log)
+	a, err := app.Open(ctx, app.Options{Config: c, Log: log})
 	switch {
-	case !errors.Is(err, web.ErrInUse):
+	case !errors.Is(err, access.ErrInUse):
 		return a, err
 	case !anyPort:
-		return nil, fmt.Errorf("--listen: %s %w: name another port", c.Web.Listen, web.ErrInUse)
+		return nil, fmt.Errorf("--listen: %s %w: name another port", c.Web.Listen, access.ErrInUse)
 	}
 	c.Web.Listen = "127.0.0.1:0"
-	return newApp(ctx, c, log)
+	return app.Open(ctx, app.Options{Config: c, Log: log})
 }
 
-// runWithCrowd runs the app, with a crowd talking, until the context ends and the bot has read what was said.
-func (a *app) runWithCrowd(ctx context.Context, server *faketwitch.Server, crowd *faketwitch.Crowd) error {
+// runWithCrowd runs the app with a crowd. It returns after the context has ended and the bot has
+// read everything that the crowd said.
+func runWithCrowd(ctx context.Context, a *app.App, server *faketwitch.Server, crowd *faketwitch.Crowd) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	ended := make(chan error, 1)
 	go func() {
-		defer stop() // where the app ends by itself, so does the crowd
-		ended <- a.run(running)
+		defer stop() // if the app ends on its own, end the crowd
+		ended <- a.Run(running)
 	}()
 	talking, hush := context.WithCancel(running)
 	defer hush()
@@ -133,22 +138,22 @@ func (a *app) runWithCrowd(ctx context.Context, server *faketwitch.Server, crowd
 	err := server.WaitJoined(talking, 1)
 	if err == nil {
 		err = crowd.Run(talking, server)
-		a.settle(running, crowd)
+		waitForCrowd(running, a.Bot, crowd)
 	}
 	if talking.Err() != nil && errors.Is(err, talking.Err()) {
-		err = nil // it ended before anybody spoke
+		err = nil // it ended before anyone wrote a message
 	}
 	stop()
 	return errors.Join(err, <-ended)
 }
 
-// settle waits until the bot has judged everything that the crowd said.
-func (a *app) settle(ctx context.Context, crowd *faketwitch.Crowd) {
+// waitForCrowd waits until the bot has judged everything that the crowd said.
+func waitForCrowd(ctx context.Context, bot *chat.Bot, crowd *faketwitch.Crowd) {
 	ctx, stop := context.WithTimeout(ctx, demoSettle)
 	defer stop()
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
-	for a.bot.Counts().Messages < int64(crowd.Sent()) && ctx.Err() == nil {
+	for bot.Counts().Messages < int64(crowd.Sent()) && ctx.Err() == nil {
 		select {
 		case <-look.C:
 		case <-ctx.Done():
@@ -156,15 +161,16 @@ func (a *app) settle(ctx context.Context, crowd *faketwitch.Crowd) {
 	}
 }
 
-// sumUp prints what came of the demo, and fails where what was throttled isn't what was deleted.
+// sumUp prints the demo's results. It returns an error if the number of throttled messages differs
+// from the number of deleted ones.
 func sumUp(out io.Writer, c chat.Counts, deletedByTwitch int) error {
 	fmt.Fprintf(out, "\nmessages   %6d, of which %d by the broadcaster and moderators, who are exempt\n", c.Messages, c.Exempt)
 	fmt.Fprintf(out, "throttled  %6d\n", c.Throttled)
 	fmt.Fprintf(out, "deleted    %6d\n", c.Deleted)
 	fmt.Fprintf(out, "failed     %6d\n", c.Failed+c.Skipped)
 	if c.Throttled != int64(deletedByTwitch) {
-		return fmt.Errorf("%d messages were throttled, but the make-believe Twitch was asked to delete %d", c.Throttled, deletedByTwitch)
+		return fmt.Errorf("%d messages were throttled, but the simulated Twitch was asked to delete %d", c.Throttled, deletedByTwitch)
 	}
-	_, err := fmt.Fprintf(out, "The make-believe Twitch's own record agrees: %d deletes, one for each throttled message.\n", deletedByTwitch)
+	_, err := fmt.Fprintf(out, "The simulated Twitch's own record agrees: %d deletes, one for each throttled message.\n", deletedByTwitch)
 	return err
 }

@@ -8,13 +8,14 @@ import (
 	"testing"
 )
 
-// TestAnotherUsersChatguardIsNamed, with its process and its user, by the doctor and by everything else that needs the database.
-func TestAnotherUsersChatguardIsNamed(t *testing.T) {
+// TestOwner_AnotherUserIsNamed checks that the doctor and everything else that needs the
+// database name another user's process and user.
+func TestOwner_AnotherUserIsNamed(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.forAll()
 	s.start()
-	if os.Getuid() != 0 { // nobody can become another user: what matters is that the lock can't be opened
+	if os.Getuid() != 0 { // without root, an unreadable lock must do
 		if err := os.Chmod(s.database()+".lock", 0); err != nil {
 			t.Fatal(err)
 		}
@@ -24,13 +25,13 @@ func TestAnotherUsersChatguardIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	inUse := fmt.Sprintf("database %s is in use by process %d of the user %s", s.database(), s.bot.Process.Pid, me.Username)
-	mend := fmt.Sprintf("run this as %s, or set another database", me.Username)
+	fix := fmt.Sprintf("run this as %s, or set another database", me.Username)
 	other := s.with(asNobody + "=1")
-	if out, _, code := other.told("", "doctor"); code != exitFailed || !strings.Contains(out, "problem  database       "+inUse+"\n                        "+mend+"\n") {
+	if out, _, code := other.told("", "doctor"); code != exitFailed || !strings.Contains(out, "problem  database       "+inUse+"\n                        "+fix+"\n") {
 		t.Errorf("the doctor ends with %d, and says\n%s\nwant %s", code, out, inUse)
 	}
 	for _, command := range []string{"run", "reload"} {
-		if line := other.in(t).refused(command); line != inUse+": "+mend {
+		if line := other.in(t).refused(command); line != inUse+": "+fix {
 			t.Errorf("%s says %s, want %s", command, line, inUse)
 		}
 	}

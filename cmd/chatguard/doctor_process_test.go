@@ -13,16 +13,16 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 )
 
-// with is the same scene with more in the environment.
+// with returns the same scene with additional environment variables.
 func (s *scene) with(variables ...string) *scene {
 	more := *s
 	more.env = slices.Concat(s.env, variables)
 	return &more
 }
 
-// TestDoctorBesideARunningChatguard knows its database and its dashboard, looks at its token whatever else the environment holds, and takes nothing
-// from it.
-func TestDoctorBesideARunningChatguard(t *testing.T) {
+// TestDoctor_WhileChatguardRuns checks that the doctor recognizes its database and dashboard,
+// checks its token whatever the environment contains, and disturbs nothing.
+func TestDoctor_WhileChatguardRuns(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.env = append(s.env, "CHATGUARD_TWITCH_REFRESH_TOKEN="+s.twitch.RefreshToken(), "CHATGUARD_TWITCH_CLIENT_ID="+s.twitch.ClientID())
@@ -35,11 +35,11 @@ func TestDoctorBesideARunningChatguard(t *testing.T) {
 	other := s.with("CHATGUARD_WEB_LISTEN="+dashboard.Host, "CHATGUARD_TWITCH_TOKEN=another", "CHATGUARD_TWITCH_TOKN=another")
 	out := other.do("doctor")
 	for _, want := range []string{
-		"note     environment    CHATGUARD_TWITCH_TOKN is set, but belongs to no key, and so does nothing\n",
-		"ok       environment    over the file: CHATGUARD_FLUSH_INTERVAL, CHATGUARD_TWITCH_CLIENT_ID, CHATGUARD_TWITCH_REFRESH_TOKEN, CHATGUARD_TWITCH_TOKEN, " +
+		"note     environment    CHATGUARD_TWITCH_TOKN is set but isn't a known key, so it has no effect\n",
+		"ok       environment    variables that override the file: CHATGUARD_FLUSH_INTERVAL, CHATGUARD_TWITCH_CLIENT_ID, CHATGUARD_TWITCH_REFRESH_TOKEN, CHATGUARD_TWITCH_TOKEN, " +
 			"CHATGUARD_WEB_LISTEN, CHATGUARD_WEB_TOKEN\n",
 		fmt.Sprintf("ok       database       %s, in use by process %d\n", s.database(), s.bot.Process.Pid),
-		"ok       dashboard      " + dashboard.Host + " is the dashboard of the chatguard that runs\n",
+		"ok       dashboard      " + dashboard.Host + " is the dashboard of the running chatguard\n",
 		"ok       token          that of chatguard_bot, good until ",
 	} {
 		if !strings.Contains(out, want) {
@@ -48,13 +48,14 @@ func TestDoctorBesideARunningChatguard(t *testing.T) {
 	}
 	s.useUp("berta")
 	s.stop()
-	if n := s.twitch.Refreshes(); n != 0 || strings.Contains(s.bot.log(), "took up the token") {
+	if n := s.twitch.Refreshes(); n != 0 || strings.Contains(s.bot.log(), "loaded the token") {
 		t.Errorf("%d renewals; the log says\n%s", n, s.bot.log())
 	}
 }
 
-// TestDoctorTellsAnotherProgramFromTheDashboard, though a chatguard runs.
-func TestDoctorTellsAnotherProgramFromTheDashboard(t *testing.T) {
+// TestDoctor_AnotherProgramAtAddress checks that the doctor distinguishes another
+// program from the dashboard, even while a chatguard is running.
+func TestDoctor_AnotherProgramAtAddress(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
@@ -66,13 +67,13 @@ func TestDoctorTellsAnotherProgramFromTheDashboard(t *testing.T) {
 	if want := "problem  dashboard      " + taken.Host + " is in use by another program\n"; !strings.Contains(out, want) {
 		t.Errorf("the doctor doesn't write\n%sbut\n%s", want, out)
 	}
-	if complaint != "chatguard: there is a problem: its mend stands below it\n" {
+	if complaint != "chatguard: 1 problem found; the fix is under it\n" {
 		t.Errorf("it complains %q", complaint)
 	}
 	s.stop()
 }
 
-// ends runs a command line that has to end with an exit code, and returns what it prints and what it complains of.
+// ends runs a command that must end with an exit code, and returns its standard output and error.
 func (s *scene) ends(code int, args ...string) (out, complaint string) {
 	s.Helper()
 	c := s.chatguard(args...)
@@ -84,8 +85,8 @@ func (s *scene) ends(code int, args ...string) (out, complaint string) {
 	return printed.String(), said.String()
 }
 
-// TestDoctorCanBeStopped while it waits for Twitch.
-func TestDoctorCanBeStopped(t *testing.T) {
+// TestDoctor_Stopped checks that the doctor can be stopped while it waits for Twitch.
+func TestDoctor_Stopped(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.twitch.FailAuth(&faketwitch.Fault{Status: faketwitch.AsAsked, Delay: time.Hour})
@@ -101,12 +102,12 @@ func TestDoctorCanBeStopped(t *testing.T) {
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Wait(); c.ProcessState.ExitCode() != exitFailed || complaint.String() != "chatguard: stopped: not everything was looked at\n" {
+	if err := c.Wait(); c.ProcessState.ExitCode() != exitFailed || complaint.String() != "chatguard: stopped: not everything was checked\n" {
 		t.Errorf("%v: %s", err, &complaint)
 	}
 }
 
-func TestLongFindingsHang(t *testing.T) {
+func TestDoctor_WrapsLongFindings(t *testing.T) {
 	t.Parallel()
 	if got := hanging("a bb ccc dddd", 0); got != "a bb ccc dddd" {
 		t.Errorf("unbroken: %q", got)

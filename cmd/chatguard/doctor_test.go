@@ -16,11 +16,15 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/app/apptest"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/doctor"
 )
 
-// patient is what a doctor is to look at: a configuration, and the Twitch that it leads to, in a bubble of simulated time. All is well at first.
+// patient is a doctor's subject: a configuration and its fake Twitch, in a bubble of simulated
+// time. Everything works at first.
 type patient struct {
 	*testing.T
 	server *faketwitch.Server
@@ -42,17 +46,18 @@ func newPatient(t *testing.T, o faketwitch.Options) *patient {
 	return p
 }
 
-// examine is what the doctor writes: a line each.
+// examine returns the doctor's report, line by line.
 func (p *patient) examine() (report []string, err error) {
 	p.Helper()
 	var out strings.Builder
-	d := newDoctor(p.config, p.server.Dial)
-	d.now = p.now
-	err = d.run(p.Context(), &out)
+	d := doctor.New(p.config, p.server.Dial)
+	d.Now = p.now
+	err = examine(p.Context(), d, &out)
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"), err
 }
 
-// is wants the doctor to write these lines: the names of files and addresses as in patient.names, "…" for any text, and those in between.
+// is checks that the doctor prints these lines. File names and addresses are as in patient.names;
+// "…" stands for any text.
 func (p *patient) is(want string) {
 	p.Helper()
 	report, err := p.examine()
@@ -68,7 +73,7 @@ func (p *patient) is(want string) {
 	}
 }
 
-// names makes the report the same everywhere.
+// names returns a replacer that makes reports the same everywhere.
 func (p *patient) names() *strings.Replacer {
 	return strings.NewReplacer(p.config.TokenFile(), "TOKENFILE", p.folder()+string(filepath.Separator), "FOLDER/", p.server.IRCAddress(), "IRC", p.server.IRCWebSocketURL(), "WEBSOCKET",
 		p.server.EventSubURL(), "EVENTSUB", p.server.HelixURL(), "HELIX", p.server.AuthURL(), "AUTH")
@@ -76,7 +81,7 @@ func (p *patient) names() *strings.Replacer {
 
 func (p *patient) folder() string { return filepath.Dir(p.config.Database) }
 
-// listen takes a port, and returns its address.
+// listen takes a port and returns its address.
 func (p *patient) listen() string {
 	p.Helper()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -94,26 +99,27 @@ func (p *patient) write(name, contents string, mode os.FileMode) {
 	}
 }
 
-// hasRun makes the database and the token file, as a chatguard that has ended leaves them.
+// hasRun creates the database and the token file as a chatguard that has ended leaves them.
 func (p *patient) hasRun() {
 	p.Helper()
-	a, err := newAppOn(p.Context(), network{dial: p.server.Dial, listener: nobodyCalls{make(chan struct{})}}, p.config, slog.New(slog.DiscardHandler))
+	a, err := app.Open(p.Context(), app.Options{Config: p.config, Log: slog.New(slog.DiscardHandler), Dial: p.server.Dial, Listener: apptest.NewListener()})
 	if err != nil {
 		p.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(p.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- a.run(ctx) }()
+	go func() { ended <- a.Run(ctx) }()
 	err = p.server.WaitJoined(ctx, 1)
 	stop()
 	if err := errors.Join(err, <-ended); err != nil {
 		p.Fatal(err)
 	}
-	a.close()
+	a.Close()
 }
 
-// TestAllIsWell, over each transport. What is to be read takes one channel only.
-func TestAllIsWell(t *testing.T) {
+// TestDoctor_NoProblems checks a report without problems over each transport. Reading requires only
+// one channel.
+func TestDoctor_NoProblems(t *testing.T) {
 	t.Parallel()
 	for transport, address := range map[string]string{"irc": "IRC", "irc-websocket": "WEBSOCKET", "eventsub": "EVENTSUB"} {
 		t.Run(transport, func(t *testing.T) {
@@ -131,16 +137,16 @@ func TestAllIsWell(t *testing.T) {
 				want := strings.TrimPrefix(`
 ok       configuration  chatguard.toml: enforces in #gardenhour, #teatime
 ok       memory         512MiB for the users of a channel: about 7.0 million at once
-ok       environment    over the file: nothing
-ok       database       FOLDER/chatguard.db, which nobody uses now
+ok       environment    variables that override the file: nothing
+ok       database       FOLDER/chatguard.db, not in use
 ok       zone           Europe/Berlin: it is Sat 2026-03-28 22:30 CET there, and the day ends at Sun 2026-03-29 00:00 CET
 ok       dashboard      127.0.0.1:0 is free
 ok       clock          within 5 s of Twitch's
 ok       token file     TOKENFILE, which nobody else can read
 ok       token          that of chatguard_bot, good until …
-ok       scopes         the token allows all that is needed
+ok       scopes         the token has all scopes that are needed
 ok       channel        Twitch has #gardenhour, #teatime
-ok       moderator      chatguard_bot is one in #gardenhour, #teatime
+ok       moderator      chatguard_bot is a moderator in #gardenhour, #teatime
 ok       chat           #gardenhour can be read over `+transport+" at "+address+", as chatguard_bot", "\n")
 				if err != nil || text != want {
 					t.Errorf("%v\n%s\nwant\n%s", err, text, want)
@@ -150,8 +156,9 @@ ok       chat           #gardenhour can be read over `+transport+" at "+address+
 	}
 }
 
-// TestEachProblemIsNamedWithItsMend, and keeps nothing else from being looked at.
-func TestEachProblemIsNamedWithItsMend(t *testing.T) {
+// TestDoctor_Problems checks that each problem is reported with its fix, and that the
+// other checks still run.
+func TestDoctor_Problems(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		spoil func(p *patient)
@@ -163,7 +170,7 @@ problem  configuration  chatguard.toml: twitch.channels: is empty
 		"no channel that exists": {func(p *patient) { p.config.Twitch.Channels = []string{"gardenhuor"} }, `
 problem  channel        Twitch has no channel "gardenhuor"
                         correct twitch.channels in chatguard.toml
-note     moderator      not looked at: there is no channel, as far as Twitch has told
+note     moderator      skipped: Twitch has confirmed no channel
 note     chat           not read: twitch.channels names no channel that exists`},
 		"too many channels for EventSub": {func(p *patient) {
 			p.config.Twitch.Transport, p.config.Twitch.EventSubURL = config.TransportEventSub, p.server.EventSubURL()
@@ -172,7 +179,7 @@ note     chat           not read: twitch.channels names no channel that exists`}
 				p.server.AddChannel(fmt.Sprint("channel", i))
 			}
 		}, `
-problem  configuration  chatguard.toml: twitch.channels: names 152, but EventSub carries 150
+problem  configuration  chatguard.toml: twitch.channels: names 152, but EventSub supports 150
                         name fewer, or set twitch.transport to irc
 note     chat           not read: twitch.channels names too many`},
 		"a policy for servers": {func(p *patient) { p.config.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Drop}} }, `
@@ -188,7 +195,7 @@ note     configuration  limit "calm": a bot can't hold messages, so the delay of
 		}, `
 ok       memory         64MiB for the users of a channel: about 6,300 at once`},
 		"a table for nobody": {func(p *patient) { p.config.Channels = map[string]chatguard.Policy{"gardenhuor": p.config.Policy} }, `
-note     configuration  [channel.gardenhuor] is for a channel that isn't in twitch.channels, and so isn't moderated, unless a server asks about it`},
+note     configuration  [channel.gardenhuor] is for a channel that isn't in twitch.channels: it has no effect unless a server asks about it`},
 		"days of several zones": {func(p *patient) {
 			own := p.config.Policy.Clone()
 			own.Limits[1].Timezone, own.Limits[1].ResetAt = "Asia/Tokyo", "04:00"
@@ -197,13 +204,13 @@ note     configuration  [channel.gardenhuor] is for a channel that isn't in twit
 ok       zone           UTC: it is … UTC there, and the day ends at … 00:00 UTC
 ok       zone           Asia/Tokyo: it is … JST there, and the day ends at … 04:00 JST`},
 		"no folder": {func(p *patient) { p.config.Database = filepath.Join(p.folder(), "gone", "chatguard.db") }, `
-problem  database       FOLDER/chatguard.db can't be made: its folder doesn't exist
-                        make that folder, or set another database
+problem  database       FOLDER/chatguard.db can't be created: its folder doesn't exist
+                        create that folder, or set another database
 problem  token file     token file TOKENFILE can't be written (no such file or directory)
-                        let chatguard's user write in its folder
-note     token          not looked at: its file has to be mended first`},
+                        make its folder writable for chatguard's user
+note     token          skipped: fix the token file first`},
 		"no database": {func(p *patient) { p.write("chatguard.db", strings.Repeat("spoilt ", 1000), 0o600) }, `
-problem  database       database FOLDER/chatguard.db: it is damaged, or no database
+problem  database       database FOLDER/chatguard.db: it is damaged, or not a database
                         put a backup in its place, move it away to start with an empty one, or set another file`},
 		"a damaged page": {func(p *patient) {
 			p.hasRun()
@@ -213,14 +220,14 @@ problem  database       database FOLDER/chatguard.db: it is damaged, or no datab
 			}
 			p.write("chatguard.db", string(contents[:3*4096])+strings.Repeat("spoilt ", 4096/7)+string(contents[3*4096+4096/7*7:]), 0o600)
 		}, `
-problem  database       database FOLDER/chatguard.db: it is damaged, or no database…
+problem  database       database FOLDER/chatguard.db: it is damaged, or not a database…
                         put a backup in its place, move it away to start with an empty one, or set another file`},
 		"a database of an older version": {func(p *patient) {
 			p.hasRun()
 			alterDatabase(p.T, p.config.Database, "PRAGMA user_version = 1")
 		}, `
-note     database       FOLDER/chatguard.db is of an older version: ` + "`chatguard run`" + ` keeps a copy and brings it up to date
-ok       database       FOLDER/chatguard.db, which nobody uses now`},
+note     database       FOLDER/chatguard.db is from an older version: ` + "`chatguard run`" + ` keeps a copy and upgrades it
+ok       database       FOLDER/chatguard.db, not in use`},
 		"a database of a newer version": {func(p *patient) {
 			p.hasRun()
 			alterDatabase(p.T, p.config.Database, "PRAGMA user_version = 99")
@@ -233,7 +240,7 @@ problem  database       database FOLDER/chatguard.db was written by a newer chat
 				p.Fatal(err)
 			}
 		}, `
-problem  database       FOLDER/folder.db is no file
+problem  database       FOLDER/folder.db is not a file
                         set another database`},
 		"a proxy that isn't trusted": {func(p *patient) { p.config.Web.PublicURL = "https://chat.example.org" }, `
 ok       dashboard      127.0.0.1:0 is free
@@ -254,10 +261,10 @@ problem  dashboard      [web] listen: …
                         set listen, tls_cert and tls_key in [web] to what this machine has`},
 		"a clock ahead": {func(p *patient) { p.now = func() time.Time { return time.Now().Add(time.Hour) } }, `
 problem  clock          this machine's clock is …m…s ahead of Twitch's
-                        let this machine set its clock by the network (NTP)`},
+                        set this machine's clock from the network (NTP)`},
 		"a clock behind": {func(p *patient) { p.now = func() time.Time { return time.Now().Add(-time.Minute) } }, `
 problem  clock          this machine's clock is …s behind Twitch's
-                        let this machine set its clock by the network (NTP)`},
+                        set this machine's clock from the network (NTP)`},
 		"a database for everybody": {func(p *patient) {
 			p.hasRun()
 			if err := os.Chmod(p.config.Database, 0o666); err != nil {
@@ -266,7 +273,7 @@ problem  clock          this machine's clock is …s behind Twitch's
 		}, `
 problem  database       database FOLDER/chatguard.db can be read and changed by other users of this machine
                         chmod 600 FOLDER/chatguard.db
-ok       database       FOLDER/chatguard.db, which nobody uses now`},
+ok       database       FOLDER/chatguard.db, not in use`},
 		"a token for everybody": {func(p *patient) {
 			p.hasRun()
 			if err := os.Chmod(p.config.TokenFile(), 0o644); err != nil {
@@ -284,27 +291,27 @@ problem  token          token file TOKENFILE isn't what ` + "`chatguard login`" 
 ok       chat           #gardenhour can be read over irc at IRC, without an account`},
 		"no token": {func(p *patient) { p.config.Twitch.Token, p.config.Twitch.RefreshToken = "", "" }, `
 ok       configuration  chatguard.toml: enforces in #gardenhour, #teatime
-note     token file     TOKENFILE doesn't exist yet: ` + "`chatguard login`" + ` makes it
-problem  token          there is none: chatguard only observes, although it is to enforce
+note     token file     TOKENFILE doesn't exist yet: ` + "`chatguard login`" + ` creates it
+problem  token          there is none: chatguard only observes, although it should enforce
                         run ` + "`chatguard login`" + `
-note     scopes         not looked at: Twitch tells it only to who has a good token
-note     channel        not looked at: Twitch tells it only to who has a good token
-note     moderator      not looked at: Twitch tells it only to who has a good token
+note     scopes         skipped: needs a valid token
+note     channel        skipped: needs a valid token
+note     moderator      skipped: needs a valid token
 ok       chat           #gardenhour can be read over irc at IRC, without an account`},
 		"no token, and only observing": {func(p *patient) {
 			p.config.Twitch.Token, p.config.Twitch.RefreshToken, p.config.Policy.Mode = "", "", chatguard.Observe
 		}, `
-note     token          there is none: chatguard only reads, until a ` + "`chatguard login`" + `
+note     token          there is none: chatguard only reads until you run ` + "`chatguard login`" + `
 ok       chat           #gardenhour can be read over irc at IRC, without an account`},
 		"no token, which EventSub needs": {func(p *patient) {
 			p.config.Twitch.Token, p.config.Twitch.RefreshToken, p.config.Policy.Mode = "", "", chatguard.Observe
 			p.config.Twitch.Transport = config.TransportEventSub
 		}, `
-problem  token          there is none, and EventSub can't be read without
+problem  token          there is none, and EventSub needs one
                         run ` + "`chatguard login`" + `
-note     chat           not looked at: Twitch tells it only to who has a good token`},
+note     chat           skipped: needs a valid token`},
 		"a revoked token": {func(p *patient) { p.server.Revoke() }, `
-problem  token          Twitch doesn't take it any more
+problem  token          Twitch no longer accepts it
                         run ` + "`chatguard login`" + `
 ok       chat           #gardenhour can be read over irc at IRC, without an account`},
 		"an expired token": {func(p *patient) { p.server.ExpireTokens() }, `
@@ -312,20 +319,20 @@ ok       token          that of chatguard_bot, good until …
 ok       chat           #gardenhour can be read over irc at IRC, as chatguard_bot`},
 		"a token that can't be renewed": {func(p *patient) { p.config.Twitch.RefreshToken = "" }, `
 ok       token          that of chatguard_bot, good until …
-note     token          it can't be renewed, and so works until it expires: one of ` + "`chatguard login`" + ` renews itself
+note     token          it can't be renewed and works until it expires: a token from ` + "`chatguard login`" + ` renews itself
 ok       chat           #gardenhour can be read over irc at IRC, as chatguard_bot`},
 		"another application's token": {func(p *patient) { p.config.Twitch.ClientID = "another0client0id" }, `
-problem  token          that of chatguard_bot was made for another application than twitch.client_id
+problem  token          that of chatguard_bot was made for a different application than twitch.client_id
                         run ` + "`chatguard login`" + ` again
-ok       moderator      chatguard_bot is one in #gardenhour, #teatime`},
+ok       moderator      chatguard_bot is a moderator in #gardenhour, #teatime`},
 		"an identity server in trouble": {func(p *patient) { p.server.FailAuth(&faketwitch.Fault{Status: http.StatusServiceUnavailable}) }, `
-problem  token          Twitch can't be asked about it: …status 503…
-                        look at status.twitch.tv, and at this machine's network and firewall
+problem  token          it can't be checked with Twitch: …status 503…
+                        check status.twitch.tv, and this machine's network and firewall
 ok       chat           #gardenhour can be read over irc at IRC, without an account`},
 		"a channel that doesn't exist": {func(p *patient) { p.config.Twitch.Channels = []string{"gardenhuor", "teatime"} }, `
 problem  channel        Twitch has no channel "gardenhuor"
                         correct twitch.channels in chatguard.toml
-ok       moderator      chatguard_bot is one in #teatime
+ok       moderator      chatguard_bot is a moderator in #teatime
 ok       chat           #teatime can be read over irc at IRC, as chatguard_bot`},
 		"a channel that doesn't exist, without a token": {func(p *patient) {
 			p.config.Twitch.Token, p.config.Twitch.RefreshToken, p.config.Policy.Mode = "", "", chatguard.Observe
@@ -337,14 +344,14 @@ problem  chat           #gardenhuor can't be read over irc at IRC: This channel 
 problem  chat           irc at IRC doesn't let us into #gardenhour
                         correct twitch.channels in chatguard.toml`},
 		"no moderator": {func(p *patient) { p.server.SetBotModerator("teatime", false) }, `
-problem  moderator      chatguard_bot is no moderator in #teatime, and so only observes there
+problem  moderator      chatguard_bot is not a moderator in #teatime, so it only observes there
                         type /mod chatguard_bot in the chat of teatime
-ok       moderator      chatguard_bot is one in #gardenhour`},
+ok       moderator      chatguard_bot is a moderator in #gardenhour`},
 		"no moderator, and only observing": {func(p *patient) {
 			p.server.SetBotModerator("teatime", false)
 			p.config.Policy.Mode = chatguard.Observe
 		}, `
-note     moderator      chatguard_bot is no moderator in #teatime, which only observing doesn't need`},
+note     moderator      chatguard_bot is not a moderator in #teatime, which isn't needed to observe`},
 		"a Helix in trouble": {func(p *patient) {
 			p.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
 				return faketwitch.Fault{Status: http.StatusServiceUnavailable, Message: "tea"}, true
@@ -352,8 +359,8 @@ note     moderator      chatguard_bot is no moderator in #teatime, which only ob
 		}, `
 ok       clock          within 5 s of Twitch's
 problem  channel        look users up: Twitch could not be reached or failed (Twitch: status 503, tea)
-                        look at status.twitch.tv and at this machine's network
-note     moderator      not looked at: there is no channel, as far as Twitch has told
+                        check status.twitch.tv and this machine's network
+note     moderator      skipped: Twitch has confirmed no channel
 ok       chat           #gardenhour can be read over irc at IRC, as chatguard_bot`},
 		"a Helix that never answers": {func(p *patient) {
 			p.server.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
@@ -361,19 +368,19 @@ ok       chat           #gardenhour can be read over irc at IRC, as chatguard_bo
 			})
 		}, `
 problem  moderator      no answer within 5 s
-                        look at status.twitch.tv, and at this machine's network and firewall`},
+                        check status.twitch.tv, and this machine's network and firewall`},
 		"a Helix nowhere": {func(p *patient) { p.config.Twitch.HelixURL = "http://127.0.0.1:99/helix" }, `
-problem  clock          Twitch doesn't tell the time: Get "http://127.0.0.1:99/helix/users": fake twitch: nothing listens in memory at 127.0.0.1:99
-                        look at status.twitch.tv, and at this machine's network and firewall
+problem  clock          the time can't be read from Twitch: Get "http://127.0.0.1:99/helix/users": fake twitch: nothing listens in memory at 127.0.0.1:99
+                        check status.twitch.tv, and this machine's network and firewall
 problem  channel        look users up: Twitch could not be reached or failed (Get "http://127.0.0.1:99/helix/users…": fake twitch: nothing listens in memory at 127.0.0.1:99)
-                        look at status.twitch.tv and at this machine's network
-note     moderator      not looked at: there is no channel, as far as Twitch has told`},
+                        check status.twitch.tv and this machine's network
+note     moderator      skipped: Twitch has confirmed no channel`},
 		"a chat nowhere": {func(p *patient) { p.config.Twitch.IRCAddress = "127.0.0.1:99" }, `
 problem  chat           irc at 127.0.0.1:99 can't be reached: can't reach the chat server: fake twitch: nothing listens in memory at 127.0.0.1:99
-                        look at status.twitch.tv, and at this machine's network and firewall, or set twitch.transport to another one`},
+                        check status.twitch.tv, and this machine's network and firewall, or set twitch.transport to another one`},
 		"a chat without a welcome": {func(p *patient) { p.server.StallLogins(9) }, `
 problem  chat           irc at IRC can't be reached: no answer within 5 s
-                        look at status.twitch.tv, and at this machine's network and firewall, or set twitch.transport to another one`},
+                        check status.twitch.tv, and this machine's network and firewall, or set twitch.transport to another one`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -386,8 +393,9 @@ problem  chat           irc at IRC can't be reached: no answer within 5 s
 	}
 }
 
-// TestATokenThatAllowsTooLittle is told what can't be done with it.
-func TestATokenThatAllowsTooLittle(t *testing.T) {
+// TestDoctor_MissingScopes checks that the report says what a token with missing scopes can't
+// do.
+func TestDoctor_MissingScopes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPatient(t, faketwitch.Options{Scopes: []string{"chat:read", "user:write:chat", "moderator:manage:chat_messages", "moderator:manage:banned_users",

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// nobodysID is the ID of a user without any rights.
+// nobodysID is the ID of a user without any permissions.
 const nobodysID = 65534
 
 func init() {
@@ -24,7 +24,7 @@ func init() {
 	}
 }
 
-// forAll lets every user read the scene's configuration.
+// forAll makes the scene's configuration readable for every user.
 func (s *scene) forAll() {
 	s.Helper()
 	folder := filepath.Dir(s.configuration)
@@ -35,8 +35,9 @@ func (s *scene) forAll() {
 	}
 }
 
-// TestDoctorTriesTheFolder of the database: whether a file can be made there shows only when one is.
-func TestDoctorTriesTheFolder(t *testing.T) {
+// TestDoctor_TriesFolder checks that the doctor creates a file in the database's folder, because
+// only that shows whether it can.
+func TestDoctor_TriesFolder(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.forAll()
@@ -46,7 +47,7 @@ func TestDoctorTriesTheFolder(t *testing.T) {
 	}
 	t.Cleanup(func() { os.Chmod(folder, 0o755) })
 	out, _, code := s.with(asNobody+"=1").told("", "doctor")
-	want := fmt.Sprintf("problem  database       %s can't be made: its folder %s takes no file (permission denied)\n"+
+	want := fmt.Sprintf("problem  database       %s can't be created: its folder %s can't be written (permission denied)\n"+
 		"                        make the folder writable for this user, or set another database\n", s.database(), folder)
 	if code != exitFailed || !strings.Contains(out, want) {
 		t.Errorf("the doctor ends with %d, and says\n%s\nwant\n%s", code, out, want)
@@ -54,7 +55,7 @@ func TestDoctorTriesTheFolder(t *testing.T) {
 	if err := os.Chmod(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, _ := s.told("", "doctor"); !strings.Contains(out, "note     database       "+s.database()+" doesn't exist yet: `chatguard run` makes it\n") {
+	if out, _, _ := s.told("", "doctor"); !strings.Contains(out, "note     database       "+s.database()+" doesn't exist yet: `chatguard run` creates it\n") {
 		t.Errorf("in a folder that takes files the doctor says\n%s", out)
 	}
 	if left, err := filepath.Glob(filepath.Join(folder, "*.doctor")); len(left) > 0 || err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// chatter is a crowd that talks until hush is called: regulars who go on and on, guests who come once, and a moderator.
+// chatter runs a crowd until hush is called: regulars who keep writing, guests who come once, and a
+// moderator.
 func (s *scene) chatter() (hush func()) {
 	var talking sync.WaitGroup
 	quiet := make(chan struct{})
@@ -31,9 +32,10 @@ func (s *scene) chatter() (hush func()) {
 			select {
 			case <-quiet:
 				return
-			case <-time.After(time.Millisecond): // a flood would let several penalties of a user become one
+			case <-time.After(time.Millisecond): // a flood could merge several penalties of a user
 			}
-			if _, err := s.twitch.Say(l); err != nil && !errors.Is(err, faketwitch.ErrSilenced) { // who floods for long is timed out
+			if _, err := s.twitch.Say(l); err != nil && !errors.Is(err, faketwitch.ErrSilenced) {
+				// users who flood for long are timed out
 				s.Error(err)
 			}
 		}
@@ -44,8 +46,8 @@ func (s *scene) chatter() (hush func()) {
 	}
 }
 
-// TestAStopLosesNothing: SIGTERM while a crowd talks, and the first flush would have been an hour away.
-func TestAStopLosesNothing(t *testing.T) {
+// TestRun_StopLosesNothing sends SIGTERM while a crowd writes and the first flush is an hour away.
+func TestRun_StopLosesNothing(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.env = append(s.env, "CHATGUARD_FLUSH_INTERVAL=1h")
@@ -85,7 +87,7 @@ func TestAStopLosesNothing(t *testing.T) {
 	again.addsUp(t, 3)
 }
 
-// logged is the number behind a key of a log line.
+// logged returns the number for a key in a log line.
 func logged(t *testing.T, line, key string) (n int) {
 	t.Helper()
 	_, value, _ := strings.Cut(line, " "+key+"=")
@@ -95,9 +97,9 @@ func logged(t *testing.T, line, key string) (n int) {
 	return n
 }
 
-// TestAKillLosesAMomentOnly: SIGKILL while a crowd talks and Twitch lets penalties wait. What was written counts, and what nobody will act on any
-// more is said to be so.
-func TestAKillLosesAMomentOnly(t *testing.T) {
+// TestRun_KillLosesAMoment sends SIGKILL while a crowd writes and Twitch delays penalties. What
+// was written counts, and penalties that will never be carried out are recorded as such.
+func TestRun_KillLosesAMoment(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
@@ -112,7 +114,7 @@ func TestAKillLosesAMomentOnly(t *testing.T) {
 	})
 	s.kill()
 	hush()
-	s.forgetDeletes() // some were sent while Twitch's answer was on its way
+	s.forgetDeletes() // some were sent while Twitch's answer was pending
 	r := s.export()
 	r.addsUp(t, 3)
 	s.start()
@@ -143,8 +145,8 @@ func TestAKillLosesAMomentOnly(t *testing.T) {
 	s.stop()
 }
 
-// TestTheStoresFiguresMove in /metrics.
-func TestTheStoresFiguresMove(t *testing.T) {
+// TestMetrics_StoreFigures checks that the store's figures in /metrics change.
+func TestMetrics_StoreFigures(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
@@ -170,7 +172,7 @@ func TestTheStoresFiguresMove(t *testing.T) {
 	s.stop()
 }
 
-// figure is one of the store's in /metrics; -1 where it isn't there.
+// figure returns one of the store's figures in /metrics, or -1 if it is missing.
 func (s *scene) figure(name string) (value float64) {
 	s.Helper()
 	_, all := s.ask("GET", "metrics", "")

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestGitignore_WrittenFiles runs chatguard in a clone: what it writes holds tokens and chat, and `git add -A` must leave it out.
+// TestGitignore_WrittenFiles runs chatguard in a clone. The files that it writes contain tokens and
+// chat, so `git add -A` must leave them out.
 func TestGitignore_WrittenFiles(t *testing.T) {
 	t.Parallel()
 	server, configuration := startTwitch(t, "")
@@ -39,19 +40,21 @@ func TestGitignore_WrittenFiles(t *testing.T) {
 	write(".gitignore", rules)
 	write("fresh/.gitkeep", nil)
 	command("fresh", "init", "--channel", "gardenhour", "--timezone", "UTC")
-	p := start(t, configuration, "CHATGUARD_TWITCH_TOKEN="+server.Token()) // stored as `chatguard login` does
+	// stored as by `chatguard login`
+	p := start(t, configuration, "CHATGUARD_TWITCH_TOKEN="+server.Token())
 	command("", "backup", "chatguard-backup.db")
 	command("", "export", "chatguard.jsonl.gz")
 	command("", "export", "chatguard.jsonl")
-	if err := p.Process.Kill(); err != nil { // leaves the database's log
+	if err := p.Process.Kill(); err != nil { // leaves the database's write-ahead log
 		t.Fatal(err)
 	}
 	p.Wait()
 	inUse := []string{"chatguard.db", "chatguard.db-wal", "chatguard.db-shm", "chatguard.db.lock", "chatguard.db.token", "chatguard.db.token.lock"}
 	written := listed(t, folder)
-	for _, name := range []string{ // what a crash, a migration or an import leaves, and builds
+	for _, name := range []string{ // left by a crash, a migration, an import and builds
 		"chatguard.db.v1", "chatguard.db.before-import", "chatguard.db.before-import.2", "chatguard-backup.db.chatguard-part", "chatguard-backup.db.chatguard-part-journal", "chatguard.jsonl.gz.chatguard-part",
-		"chatguard.db.token.123.new", "chatguard.toml.123.new", "chatguard", "chatguard.exe", "dist/chatguard_linux_amd64.tar.gz", "chatguard.test", "internal/x/testdata/rapid/TestX/TestX.fail",
+		"chatguard.db.token.123.new", "chatguard.toml.123.new", "chatguard", "chatguard.exe", "dist/chatguard_linux_amd64.tar.gz", "chatguard.test", "testdata/rapid/TestX/TestX.fail",
+		"internal/x/testdata/rapid/TestX/TestX.fail", "bench/testdata/rapid/TestX/TestX.fail", "examples/x/testdata/rapid/TestX/TestX.fail",
 	} {
 		write(name, nil)
 	}
@@ -66,7 +69,8 @@ func TestGitignore_WrittenFiles(t *testing.T) {
 	}
 }
 
-// TestGitignore_TrackedFiles: no file of the source is ignored, or a change of it would be lost.
+// TestGitignore_TrackedFiles checks that no source file is ignored, because changes to it would be
+// lost.
 func TestGitignore_TrackedFiles(t *testing.T) {
 	if _, err := os.Stat("../../.git"); err != nil {
 		return // a copy without its repository tracks nothing
@@ -76,7 +80,7 @@ func TestGitignore_TrackedFiles(t *testing.T) {
 	}
 }
 
-// listed are the files below a folder, without git's.
+// listed returns the files below a folder, without git's.
 func listed(t testing.TB, folder string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
@@ -98,7 +102,7 @@ func listed(t testing.TB, folder string) (names []string) {
 	return names
 }
 
-// git runs git without the settings of this machine, and returns what it prints.
+// git runs git without this machine's settings and returns its output.
 func git(t testing.TB, folder string, args ...string) string {
 	t.Helper()
 	c := exec.Command("git", append([]string{"-c", "safe.directory=*", "-C", folder}, args...)...)

@@ -21,8 +21,8 @@ func newInitCommand() *cobra.Command {
 	var answers config.Starter
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Write a configuration to begin with",
-		Long: `Asks for the Twitch channel, or the room of a chat of one's own, and its time zone; writes a configuration that only
+		Short: "Create a first configuration",
+		Long: `Asks for the Twitch channel, or the room of your own chat, and its time zone; writes a configuration that only
 observes, and says what comes next.`,
 		Example: `  chatguard init
   chatguard init --channel gardenhour --timezone Europe/Berlin
@@ -32,18 +32,19 @@ observes, and says what comes next.`,
 	}
 	addConfigFlag(cmd, &path)
 	cmd.Flags().StringVar(&answers.Channel, "channel", "", "the Twitch channel to moderate, instead of asking")
-	cmd.Flags().StringVar(&answers.Room, "check", "", "the room of your own chat whose server will ask, instead of asking")
+	cmd.Flags().StringVar(&answers.Room, "check", "", "the room ID of your own chat, instead of asking")
 	cmd.Flags().StringVar(&answers.Timezone, "timezone", "", "the channel's time zone (IANA name), instead of asking")
 	return cmd
 }
 
-// initialise asks what it has no answer to, and writes the configuration. It never replaces one.
+// initialise asks for missing answers and writes the configuration. It never replaces an existing
+// one.
 func initialise(cmd *cobra.Command, path string, s config.Starter) error {
 	if _, err := os.Stat(path); err == nil {
-		return usageError{fmt.Errorf("%s exists already: change it there, or name another file with --config", path)}
+		return usageError{fmt.Errorf("%s already exists: edit it, or name another file with --config", path)}
 	}
 	if s.Channel != "" && s.Room != "" {
-		return usageError{errors.New("--channel is for a channel of Twitch's, --check for a chat of your own: give one, and write the other into the file")}
+		return usageError{errors.New("--channel is for a Twitch channel, --check for your own chat: use one, and add the other to the file")}
 	}
 	if err := complete(&s, bufio.NewScanner(cmd.InOrStdin()), cmd.OutOrStdout()); err != nil {
 		return err
@@ -58,30 +59,31 @@ func initialise(cmd *cobra.Command, path string, s config.Starter) error {
 	return whatNext(cmd.OutOrStdout(), s, path)
 }
 
-// complete asks for what a starter lacks. Whoever names no channel of Twitch's has a chat of their own.
+// complete asks for the answers that a starter lacks. If no Twitch channel is given, it asks for
+// the name of a room in the user's own chat.
 func complete(s *config.Starter, in *bufio.Scanner, out io.Writer) (err error) {
 	if s.Room == "" {
-		if s.Channel, err = ask(in, out, "Which Twitch channel? (twitch.tv/…; nothing for a chat of your own) ", s.Channel, ""); err != nil {
+		if s.Channel, err = ask(in, out, "Twitch channel (twitch.tv/…; leave empty for your own chat)? ", s.Channel, ""); err != nil {
 			return err
 		}
 	}
 	if s.Channel == "" {
-		s.Room, err = ask(in, out, "Which room of it, as its server calls it? ", s.Room, "")
+		s.Room, err = ask(in, out, "Room ID (as your chat server names it)? ", s.Room, "")
 	} else if s.Channel, err = config.ChannelName(s.Channel); err != nil {
 		err = usageError{err}
 	}
 	if err == nil && s.Channel == "" && s.Room == "" {
-		err = usageError{errors.New("there was no answer: type one, or give it with --channel (or --check) and --timezone")}
+		err = usageError{errors.New("no answer: enter one, or use --channel (or --check) and --timezone")}
 	}
 	if err != nil {
 		return err
 	}
 	zone := localZone()
-	s.Timezone, err = ask(in, out, fmt.Sprintf("In which time zone does its day end? [%s] ", zone), s.Timezone, zone)
+	s.Timezone, err = ask(in, out, fmt.Sprintf("Time zone in which its day ends [%s]: ", zone), s.Timezone, zone)
 	return err
 }
 
-// whatNext says what to do with the configuration that was written.
+// whatNext prints what to do with the new configuration.
 func whatNext(out io.Writer, s config.Starter, path string) error {
 	with := ""
 	if path != defaultConfig {
@@ -95,9 +97,9 @@ To act, log the bot's account in, type /mod and its name in the channel's chat, 
   chatguard login%[1]s
 `, with, s.Channel)
 	if s.Room != "" {
-		next = fmt.Sprintf(`Answer the chat's server, and see in the dashboard who would be throttled:
+		next = fmt.Sprintf(`Answer your chat's server, and see in the dashboard who would be throttled:
   chatguard run%s
-Beside it, make the token that the server asks with; it says where to send that:
+Then make a token for the server; the output says where to send it:
   chatguard token make gameserver --role check%[1]s
 To throttle, set the mode to "enforce".
 `, with)
@@ -106,7 +108,8 @@ To throttle, set the mode to "enforce".
 	return err
 }
 
-// ask returns the given answer, else what a person types, else the default.
+// ask returns the given answer. If that is empty, it returns the text that the person enters, or
+// the default if they enter none.
 func ask(in *bufio.Scanner, out io.Writer, question, given, byDefault string) (string, error) {
 	if given != "" {
 		return given, nil
@@ -120,7 +123,7 @@ func ask(in *bufio.Scanner, out io.Writer, question, given, byDefault string) (s
 func writeNew(path string, contents []byte) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("%s can't be written: start in a folder of your own, or name another file with --config", path)
+		return fmt.Errorf("%s can't be written: run this in a folder of your own, or name another file with --config", path)
 	}
 	if err != nil {
 		return err
@@ -130,7 +133,7 @@ func writeNew(path string, contents []byte) (err error) {
 	return err
 }
 
-// localZone is the IANA name of this machine's zone, as far as it tells, or UTC.
+// localZone returns the IANA name of this machine's zone if it is known, or UTC.
 func localZone() string {
 	if zone := os.Getenv("TZ"); zone != "" && !strings.HasPrefix(zone, ":") {
 		return zone

@@ -26,7 +26,7 @@ func newLicensesCommand() *cobra.Command {
 	}
 }
 
-// printLicenses prints the modules' licences, and those beside the dashboard's files.
+// printLicenses prints the licenses of the modules and of the dashboard's libraries.
 func printLicenses(out io.Writer) error {
 	if _, err := io.WriteString(out, moduleLicenses); err != nil {
 		return err

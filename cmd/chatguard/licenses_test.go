@@ -10,10 +10,12 @@ import (
 	"testing"
 )
 
-// heading begins a module's licences: its path, its version, and the systems that need it unless all do.
+// heading begins a module's licenses: its path, its version, and the systems that need it unless
+// all do.
 var heading = regexp.MustCompile(`(?m)^==== (\S+ v\S+)(?: \(([a-z,]+)\))?$`)
 
-// TestLicenses_Modules: the modules that are built in are those whose licences are printed, in the same versions.
+// TestLicenses_Modules checks that the printed licenses are those of the modules in the binary, in
+// the same versions.
 func TestLicenses_Modules(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".").Output()
 	if err != nil {
@@ -28,7 +30,7 @@ func TestLicenses_Modules(t *testing.T) {
 	}
 	var printed []string
 	for _, m := range heading.FindAllStringSubmatch(moduleLicenses, -1) {
-		if !strings.Contains(string(file), m[1]) { // of another system, it can't be asked of go list without a download
+		if !strings.Contains(string(file), m[1]) { // go list needs a download for other systems
 			t.Errorf("go.mod has no %s: run sh scripts/licenses.sh", m[1])
 		}
 		if m[2] == "" || slices.Contains(strings.Split(m[2], ","), runtime.GOOS) {
@@ -41,7 +43,8 @@ func TestLicenses_Modules(t *testing.T) {
 	}
 }
 
-// TestLicenses_Text: every heading has a licence below it, and each library of the dashboard has one.
+// TestLicenses_Text checks that every heading has a license below it and that each library of the
+// dashboard has one.
 func TestLicenses_Text(t *testing.T) {
 	var out strings.Builder
 	if err := printLicenses(&out); err != nil {

@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// notReady wants 503 of /readyz, with the reason for the owner and without it for strangers.
+// notReady checks that /readyz answers 503, with the reason for the owner and without it for
+// others.
 func (s *scene) notReady(reason string) {
 	s.Helper()
 	answer, text := s.ask("GET", "readyz", "")
@@ -22,7 +24,7 @@ func (s *scene) notReady(reason string) {
 	}
 }
 
-// untilReady waits until /readyz answers so.
+// untilReady waits until /readyz answers with a status.
 func (s *scene) untilReady(want int) {
 	s.Helper()
 	until(s.T, func() bool {
@@ -33,7 +35,7 @@ func (s *scene) untilReady(want int) {
 
 const lockedReason = "database: failing: another program keeps it locked: close that program"
 
-// databaseStatus is what GET /status says of the database.
+// databaseStatus is the part of GET /status about the database.
 type databaseStatus struct {
 	State      string
 	Detail     string
@@ -51,9 +53,9 @@ func (s *scene) databaseStatus() databaseStatus {
 // twoMessages changes the limit of threeMessages.
 func twoMessages(p *chatguard.Policy) { p.Limits[0].Burst = 2 }
 
-// TestALockedDatabaseStopsNothing: while another program keeps it locked chat is moderated, what people change holds, and all are told; afterwards
-// everything is written.
-func TestALockedDatabaseStopsNothing(t *testing.T) {
+// TestRun_LockedDatabase checks that while another program locks the database, chat is
+// moderated, changes apply, and all are notified. Afterwards everything is written.
+func TestRun_LockedDatabase(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
@@ -62,7 +64,7 @@ func TestALockedDatabaseStopsNothing(t *testing.T) {
 		return s.databaseStatus().Queued == 0 && s.figure(`rows_written_total{table="timeline"}`) == 1
 	})
 	release := s.lock()
-	if s.change(twoMessages) { // nobody has noticed the lock yet
+	if s.change(twoMessages) { // the lock hasn't been noticed yet
 		t.Error("what can't be written was called saved")
 	}
 	s.fine("anna")
@@ -100,8 +102,9 @@ func TestALockedDatabaseStopsNothing(t *testing.T) {
 	s.stop()
 }
 
-// TestAStartUnderALock moderates with what was stored, and lets its owner in.
-func TestAStartUnderALock(t *testing.T) {
+// TestRun_StartsWithLockedDatabase checks that a start moderates with the stored data and lets its
+// owner sign in.
+func TestRun_StartsWithLockedDatabase(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
@@ -114,7 +117,7 @@ func TestAStartUnderALock(t *testing.T) {
 	s.tooMuch("anna")
 	s.fine("berta")
 	cookie := s.signIn(fmt.Sprintf(`{"code":%q}`, code))
-	if name := s.signedInAs(cookie); name != owner {
+	if name := s.signedInAs(cookie); name != app.Owner {
 		t.Errorf("the link signs in as %q", name)
 	}
 	s.untilReady(http.StatusServiceUnavailable)
@@ -130,7 +133,7 @@ func TestAStartUnderALock(t *testing.T) {
 	until(t, func() bool { return s.databaseStatus().Queued == 0 })
 	s.stop()
 	s.start()
-	if name := s.signedInAs(cookie); name != owner {
+	if name := s.signedInAs(cookie); name != app.Owner {
 		t.Errorf("after a restart the session is %q's", name)
 	}
 	s.tooMuch("berta")
@@ -151,7 +154,7 @@ func (s *scene) signIn(secret string) (session string) {
 	return answer.Cookies()[0].Value
 }
 
-// signedInAs is whom the bot takes the bearer of a session's cookie for.
+// signedInAs returns the name that the bot shows for a session's cookie.
 func (s *scene) signedInAs(session string) (name string) {
 	s.Helper()
 	port := s.bot.address[strings.LastIndex(s.bot.address, ":")+1:]

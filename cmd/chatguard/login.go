@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/token"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/config"
 )
 
@@ -19,10 +20,11 @@ func newLoginCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login",
 		Short: "Let the bot's Twitch account sign in",
-		Long: `Shows an address and a code to open in a browser, on any device, where the bot's account is signed in to Twitch. What Twitch
-gives for it lies in a file beside the database that only you can read, and is renewed by itself from then on.
+		Long: `Shows an address and a code to open in a browser, on any device, where the bot's account is signed in to Twitch. The token
+is stored in a file next to the database that only you can read, and is renewed automatically.
 
-The first time it leads through Twitch's form for a client ID. Works while chatguard runs, which takes the new login up.`,
+The first time, it guides you through Twitch's form for a client ID. Works while chatguard runs, which then uses the new
+login.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(path)
@@ -36,9 +38,9 @@ The first time it leads through Twitch's form for a client ID. Works while chatg
 	return cmd
 }
 
-// logIn gets tokens for the bot's account, stores them, and says what they are good for.
+// logIn obtains tokens for the bot's account, stores them, and prints what they allow.
 func logIn(cmd *cobra.Command, cfg config.Config) error {
-	tokens := tokensOf(cfg, slog.New(slog.DiscardHandler)) // what goes wrong is said here
+	tokens := twitchbot.TokensOf(cfg, slog.New(slog.DiscardHandler)) // errors are printed here
 	defer tokens.Close()
 	if err := tokens.CanStore(cmd.Context()); err != nil {
 		return err
@@ -51,37 +53,38 @@ func logIn(cmd *cobra.Command, cfg config.Config) error {
 	defer stop()
 	pair, err := waitForBrowser(ctx, cmd, device, code)
 	if ctx.Err() != nil {
-		return errors.New("stopped: nobody was logged in, and a login from before holds still")
+		return errors.New("stopped: nobody was logged in; an earlier login stays valid")
 	}
 	if err != nil {
 		return err
 	}
-	id, err := tokens.Adopt(context.WithoutCancel(ctx), pair) // Twitch gives the pair only once
+	id, err := tokens.Adopt(context.WithoutCancel(ctx), pair) // Twitch sends the pair only once
 	if err != nil {
-		return fmt.Errorf("the login went well, but: %w", err)
+		return fmt.Errorf("the login succeeded, but: %w", err)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "\nLogged in as %s. Its token is in %s, which only you can read.\n", id.Login, tokens.File)
 	return sayWhatNext(ctx, cmd.OutOrStdout(), cfg, tokens, id)
 }
 
-// beginLogin gets a code from Twitch, and a client ID from the person before where there is none. Once Twitch knows the ID, the configuration has it.
-func beginLogin(cmd *cobra.Command, cfg *config.Config) (*twitch.DeviceLogin, twitch.DeviceCode, error) {
-	device := &twitch.DeviceLogin{AuthURL: cfg.Twitch.AuthURL, ClientID: cfg.Twitch.ClientID}
+// beginLogin gets a code from Twitch. If there is no client ID, it first asks the person for one,
+// and stores it in the configuration once Twitch knows it.
+func beginLogin(cmd *cobra.Command, cfg *config.Config) (*token.DeviceLogin, token.DeviceCode, error) {
+	device := &token.DeviceLogin{AuthURL: cfg.Twitch.AuthURL, ClientID: cfg.Twitch.ClientID}
 	if device.ClientID != "" {
 		code, err := device.Begin(cmd.Context())
 		return device, code, err
 	}
 	form, err := newClientIDForm(cmd, cfg.Path)
 	if err != nil {
-		return nil, twitch.DeviceCode{}, err
+		return nil, token.DeviceCode{}, err
 	}
 	for {
 		if device.ClientID, err = form.ask(); err != nil {
-			return nil, twitch.DeviceCode{}, err
+			return nil, token.DeviceCode{}, err
 		}
 		code, err := device.Begin(cmd.Context())
-		if errors.Is(err, twitch.ErrClientID) {
-			fmt.Fprintln(form.out, "Twitch knows no application with this ID. Copy it once more.")
+		if errors.Is(err, token.ErrClientID) {
+			fmt.Fprintln(form.out, "Twitch knows no application with this ID. Copy it again.")
 			continue
 		}
 		if err != nil {
@@ -93,7 +96,7 @@ func beginLogin(cmd *cobra.Command, cfg *config.Config) (*twitch.DeviceLogin, tw
 }
 
 // waitForBrowser shows the code and waits until somebody has entered it.
-func waitForBrowser(ctx context.Context, cmd *cobra.Command, device *twitch.DeviceLogin, code twitch.DeviceCode) (twitch.Pair, error) {
+func waitForBrowser(ctx context.Context, cmd *cobra.Command, device *token.DeviceLogin, code token.DeviceCode) (token.Pair, error) {
 	_, err := fmt.Fprintf(cmd.OutOrStdout(), `In a browser where the bot's account is signed in to Twitch, on any device, open
 
     %s
@@ -105,13 +108,14 @@ and see that it shows this code:
 The code works until %s. Ctrl-C ends this, and changes nothing.
 `, code.Address, code.UserCode, moment(code.Expires))
 	if err != nil {
-		return twitch.Pair{}, err
+		return token.Pair{}, err
 	}
 	defer countDown(cmd.ErrOrStderr(), code.Expires)()
 	return device.Wait(ctx, code)
 }
 
-// countDown says once a second in a terminal that somebody is waited for, until it is stopped. Elsewhere it says nothing.
+// countDown shows once per second in a terminal that the login is pending, until stop is called.
+// Elsewhere it prints nothing.
 func countDown(w io.Writer, until time.Time) (stop func()) {
 	if !isTerminal(w) {
 		return func() {}
@@ -129,17 +133,18 @@ func countDown(w io.Writer, until time.Time) (stop func()) {
 	}
 }
 
-// showCountDown writes at each tick how long is left, in the place of what it wrote before, and takes that away at the end.
+// showCountDown prints the remaining time at each tick, replacing the previous text, and clears it
+// at the end.
 func showCountDown(w io.Writer, until time.Time, ticks <-chan time.Time, done <-chan struct{}) {
-	const anew = "\r\x1b[K" // to the start of the line, and clear it
+	const clearLine = "\r\x1b[K" // go to the start of the line and clear it
 	for {
 		select {
 		case <-done:
-			fmt.Fprint(w, anew)
+			fmt.Fprint(w, clearLine)
 			return
 		case now := <-ticks:
 			left := max(0, until.Sub(now)).Round(time.Second)
-			fmt.Fprintf(w, anew+"waiting for the browser, %d:%02d left", left/time.Minute, left%time.Minute/time.Second)
+			fmt.Fprintf(w, clearLine+"waiting for the browser, %d:%02d left", left/time.Minute, left%time.Minute/time.Second)
 		}
 	}
 }

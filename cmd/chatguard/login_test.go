@@ -14,18 +14,19 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 )
 
-// twitchKey is where a script keeps its scriptTwitch.
+// twitchKey is the key under which a script stores its scriptTwitch.
 type twitchKey struct{}
 
-// scriptTwitch is the fake Twitch of a script, and those who will do something in a browser.
+// scriptTwitch is a script's fake Twitch, with the pending actions in a browser.
 type scriptTwitch struct {
 	*faketwitch.Server
 	ctx      context.Context // ends with the script
 	browsers sync.WaitGroup
 }
 
-// TestLogins runs the command lines in testdata/login, beside a fake Twitch: what a person types, does in the browser, and sees.
-func TestLogins(t *testing.T) {
+// TestLogin_Scripts runs the command lines in testdata/login with a fake Twitch: what a person
+// types, does in the browser, and sees.
+func TestLogin_Scripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/login",
@@ -35,10 +36,11 @@ func TestLogins(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
 			"private": private,
-			// In the browser, once the next login has begun: approve LOGIN signs in as that account, deny says no.
+			// These act in the browser once the next login has begun: approve LOGIN signs in as
+			// that account, deny refuses.
 			"approve": inBrowser(func(s *scriptTwitch, code string, args []string) { s.ApproveAs(code, args[0]) }),
 			"deny":    inBrowser(func(s *scriptTwitch, code string, _ []string) { s.Deny(code) }),
-			// At Twitch.
+			// These act at Twitch.
 			"polled":     atTwitch(polled),
 			"codes-live": atTwitch(codesLive),
 			"identity-down": atTwitch(func(_ *testscript.TestScript, s *scriptTwitch, _ []string) {
@@ -48,7 +50,8 @@ func TestLogins(t *testing.T) {
 	})
 }
 
-// withTwitch starts a fake Twitch for a script, and puts its addresses where the script's files name $HELIX and $AUTH.
+// withTwitch starts a fake Twitch for a script, and replaces $HELIX and $AUTH in the script's files
+// with its addresses.
 func withTwitch(e *testscript.Env) error {
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{"gardenhour", "quiethour"}})
 	if err != nil {
@@ -78,14 +81,15 @@ func withTwitch(e *testscript.Env) error {
 	return err
 }
 
-// atTwitch is a command of a script that its fake Twitch has part in.
+// atTwitch returns a script command that uses its fake Twitch.
 func atTwitch(do func(*testscript.TestScript, *scriptTwitch, []string)) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		do(ts, ts.Value(twitchKey{}).(*scriptTwitch), args)
 	}
 }
 
-// inBrowser is a command of a script that does something with the code of the next login, as soon as that has begun.
+// inBrowser returns a script command that acts on the code of the next login as soon as that has
+// begun.
 func inBrowser(do func(s *scriptTwitch, code string, args []string)) func(*testscript.TestScript, bool, []string) {
 	return atTwitch(func(_ *testscript.TestScript, s *scriptTwitch, args []string) {
 		s.browsers.Go(func() {
@@ -96,7 +100,7 @@ func inBrowser(do func(s *scriptTwitch, code string, args []string)) func(*tests
 	})
 }
 
-// polled waits until a login has asked once more whether somebody has approved it.
+// polled waits until a login has asked again whether it has been approved.
 func polled(ts *testscript.TestScript, s *scriptTwitch, _ []string) {
 	polls := func() (n int) {
 		for _, r := range s.Requests() {
@@ -109,7 +113,7 @@ func polled(ts *testscript.TestScript, s *scriptTwitch, _ []string) {
 	before := polls()
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
-	for range 6000 { // for a login that never asks
+	for range 6000 { // give up on a login that never asks
 		if <-look.C; polls() > before {
 			return
 		}
@@ -117,14 +121,14 @@ func polled(ts *testscript.TestScript, s *scriptTwitch, _ []string) {
 	ts.Fatalf("nobody asked")
 }
 
-// codesLive sets how long codes live: codes-live 1s.
+// codesLive sets the lifetime of codes: codes-live 1s.
 func codesLive(ts *testscript.TestScript, s *scriptTwitch, args []string) {
 	life, err := time.ParseDuration(args[0])
 	ts.Check(err)
 	s.SetDeviceTimes(life, time.Second)
 }
 
-// private wants a file to be its owner's alone: private NAME.
+// private checks that only its owner can read a file: private NAME.
 func private(ts *testscript.TestScript, _ bool, args []string) {
 	info, err := os.Stat(ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -133,7 +137,7 @@ func private(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-func TestCountDownIsShown(t *testing.T) {
+func TestLogin_CountDown(t *testing.T) {
 	var out strings.Builder
 	until := time.Date(2026, 3, 1, 20, 30, 0, 0, time.UTC)
 	ticks, done, ended := make(chan time.Time), make(chan struct{}), make(chan struct{})
@@ -152,8 +156,9 @@ func TestCountDownIsShown(t *testing.T) {
 	}
 }
 
-// TestRunTakesUpALogin without a restart: once Twitch has taken the token back nothing is deleted, and after a login it is again.
-func TestRunTakesUpALogin(t *testing.T) {
+// TestRun_LoadsNewLogin checks that a new login is loaded without a restart. Nothing is deleted
+// once Twitch has revoked the token; after a login, messages are deleted again.
+func TestRun_LoadsNewLogin(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.env = append(s.env, "CHATGUARD_TWITCH_CLIENT_ID="+s.twitch.ClientID())
@@ -171,7 +176,7 @@ func TestRunTakesUpALogin(t *testing.T) {
 		approved <- err
 	}()
 	out := s.do("login")
-	if err := <-approved; err != nil || !strings.Contains(out, "The chatguard that is running takes this up within seconds.") {
+	if err := <-approved; err != nil || !strings.Contains(out, "The running chatguard uses this login within seconds.") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	before := s.twitch.Deleted()

@@ -1,5 +1,6 @@
-// Command chatguard moderates a chat: it holds every chatter to the limits of a policy, acts on what goes beyond, keeps that in SQLite, and
-// serves a dashboard. It joins the packages below internal, which don't know one another.
+// Command chatguard moderates a chat. It applies a policy's limits to every chatter, acts on excess
+// messages, stores its data in SQLite, and serves a dashboard. The files of this package define the
+// commands, their flags and their output. Package internal/app does the work.
 package main
 
 import (
@@ -13,21 +14,23 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// The exit codes.
+// Exit codes.
 const (
 	exitFailed = 1
-	exitUsage  = 2 // wrong usage or configuration
+	exitUsage  = 2 // wrong usage or wrong configuration
 )
 
 func main() {
 	os.Exit(execute(context.Background(), os.Args[1:]))
 }
 
-// secondSignal is how long after the first signal another one begins to mean that the process shall end at once: many send two where they mean one.
+// secondSignal is the minimum time between two signals for the second one to end the process at
+// once. Many users send two signals when they mean one.
 const secondSignal = time.Second
 
-// untilStopped is for commands that have something to put in order at their end: the context ends at the first signal, and after the length
-// where there is one. A second signal, a second later, ends the process at once.
+// untilStopped returns a context for commands that need to clean up. The context ends at the first
+// signal, and after length if that isn't zero. A second signal, at least a second later, ends the
+// process at once.
 func untilStopped(ctx context.Context, length time.Duration) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) })
@@ -38,7 +41,7 @@ func untilStopped(ctx context.Context, length time.Duration) (context.Context, c
 	return ctx, func() { cancel(); stop() }
 }
 
-// execute runs a command line and returns the exit code. An error is one line.
+// execute runs a command line and returns the exit code. It prints an error as one line.
 func execute(ctx context.Context, args []string) int {
 	root := newRootCommand()
 	root.SetArgs(args)
@@ -55,7 +58,7 @@ func execute(ctx context.Context, args []string) int {
 	return exitFailed
 }
 
-// usageError is a command line that can't be followed.
+// usageError is an error in the command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }

@@ -18,17 +18,17 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 )
 
-// asCommand makes the test's own binary behave as chatguard.
+// asCommand is the environment variable that makes the test binary behave as chatguard.
 const asCommand = "CHATGUARD_TEST_AS_COMMAND"
 
-// becomeNobody gives up root's rights, where there are any.
+// becomeNobody drops root privileges, if there are any.
 var becomeNobody = func() error { return nil }
 
-// asNobody makes the test's own binary behave as chatguard in the hands of another user, who may do no more than anybody.
+// asNobody is the environment variable that makes the test binary behave as chatguard run by an
+// unprivileged user.
 const asNobody = "CHATGUARD_TEST_AS_NOBODY"
 
 func TestMain(m *testing.M) {
@@ -43,15 +43,18 @@ func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){"chatguard": main})
 }
 
-// tests are all tests of the package, and end the browser that some of them use.
+// stopBrowser ends the browser that tests have started. Only the browser build has one.
+var stopBrowser = func() {}
+
+// tests runs all tests of the package and closes the browser that some of them use.
 type tests struct{ *testing.M }
 
 func (t tests) Run() int {
-	defer browsertest.Stop()
+	defer stopBrowser()
 	return t.M.Run()
 }
 
-// TestScripts runs the command lines in testdata/script: what a person types, and what comes back.
+// TestScripts runs the command lines in testdata/script and checks their output.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -77,7 +80,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// twitchLog is the path of 5,000 real lines of chat, which come with go-twitch-irc.
+// twitchLog returns the path of 5,000 real lines of chat from go-twitch-irc.
 func twitchLog() (string, error) {
 	folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gempir/go-twitch-irc/v4").Output()
 	return filepath.Join(strings.TrimSpace(string(folder)), "test_resources", "channel.txt.gz"), err
@@ -86,12 +89,13 @@ func twitchLog() (string, error) {
 // process is a running chatguard.
 type process struct {
 	*exec.Cmd
-	said    string // what it printed before that
-	address string // of its dashboard
-	logs    string // file of its standard error
+	said    string // output before the address
+	address string // address of its dashboard
+	logs    string // file with its standard error
 }
 
-// start runs chatguard with the configuration, until it has printed where its dashboard is.
+// start runs chatguard with the configuration and waits until it has printed the address of its
+// dashboard.
 func start(t testing.TB, configuration string, env ...string) *process {
 	t.Helper()
 	return startBinary(t, os.Args[0], configuration, env...)
@@ -138,7 +142,7 @@ func startCommand(t testing.TB, command *exec.Cmd, env ...string) *process {
 	return nil
 }
 
-// stop ends the process with SIGTERM and wants it to end well.
+// stop ends the process with SIGTERM and checks that it ends without an error.
 func (p *process) stop(t testing.TB) {
 	t.Helper()
 	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
@@ -149,7 +153,7 @@ func (p *process) stop(t testing.TB) {
 	}
 }
 
-// resident is how many MiB of memory the process has.
+// resident returns the process's resident memory in MiB.
 func (p *process) resident(t testing.TB) (mib float64) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
@@ -172,7 +176,7 @@ func (p *process) log() string {
 	return string(text)
 }
 
-// startTwitch runs a fake Twitch, and writes a configuration that leads to it.
+// startTwitch runs a fake Twitch and writes a configuration for it.
 func startTwitch(t testing.TB, more string) (server *faketwitch.Server, configuration string) {
 	t.Helper()
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{"gardenhour"}})
@@ -202,7 +206,7 @@ listen = "127.0.0.1:0"
 	return server, configuration
 }
 
-// say lets a user say something, once somebody listens.
+// say sends a message from a user once somebody is listening.
 func say(t testing.TB, server *faketwitch.Server, login, badges, text string) (messageID string) {
 	t.Helper()
 	id, err := server.Say(faketwitch.Line{Channel: "gardenhour", Login: login, Badges: badges, Text: text})
@@ -212,9 +216,9 @@ func say(t testing.TB, server *faketwitch.Server, login, badges, text string) (m
 	return id
 }
 
-// TestRunRemembers is the main job, by the real binary: messages beyond a user's day are deleted, those of moderators aren't, and a
-// restart forgives nothing.
-func TestRunRemembers(t *testing.T) {
+// TestRun_Remembers checks the main job with the real binary. Messages beyond a user's daily limit
+// are deleted, those of moderators aren't, and a restart resets nothing.
+func TestRun_Remembers(t *testing.T) {
 	server, configuration := startTwitch(t, `
 [policy]
 mode = "enforce"
@@ -256,7 +260,8 @@ ladder = ["delete"]
 	p.stop(t)
 }
 
-// waitForDeletes waits until as many messages are deleted as there should be, and wants them to be those.
+// waitForDeletes waits for the expected number of deletions and checks that they are the expected
+// ones.
 func waitForDeletes(t *testing.T, server *faketwitch.Server, want []string) {
 	t.Helper()
 	until(t, func() bool { return server.Deleted() >= len(want) })
@@ -269,7 +274,7 @@ func waitForDeletes(t *testing.T, server *faketwitch.Server, want []string) {
 	}
 }
 
-func TestRunServesTheDashboard(t *testing.T) {
+func TestRun_ServesDashboard(t *testing.T) {
 	_, configuration := startTwitch(t, "")
 	p := start(t, configuration)
 	response, err := http.Get(p.address)
@@ -284,7 +289,7 @@ func TestRunServesTheDashboard(t *testing.T) {
 	p.stop(t)
 }
 
-func TestDemoAddsUp(t *testing.T) {
+func TestDemo_AddsUp(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
 	defer cancel()
 	var out strings.Builder

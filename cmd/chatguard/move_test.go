@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// moved is the same scene on another machine, which has the configuration only.
+// moved returns the same scene on another machine, which has only the configuration.
 func (s *scene) moved() *scene {
 	s.Helper()
 	contents, err := os.ReadFile(s.configuration)
@@ -23,8 +23,9 @@ func (s *scene) moved() *scene {
 	return other
 }
 
-// TestCopiesBesideTheOwner: a backup and an export can be taken while chatguard runs, and nothing can be put in.
-func TestCopiesBesideTheOwner(t *testing.T) {
+// TestCopies_WhileChatguardRuns checks that a backup and an export work while chatguard runs, and
+// an import doesn't.
+func TestCopies_WhileChatguardRuns(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
@@ -39,10 +40,10 @@ func TestCopiesBesideTheOwner(t *testing.T) {
 		t.Errorf("import says %q, want %q", line, want)
 	}
 	s.fine("berta")
-	s.tooMuch("anna") // nobody has come to harm
+	s.tooMuch("anna") // nothing is damaged
 	s.stop()
 
-	// Both hold what was so far.
+	// Both contain the current state.
 	for name, put := range map[string]func(there *scene){
 		"export": func(there *scene) { there.do("import", lines) },
 		"backup": func(there *scene) {
@@ -58,7 +59,7 @@ func TestCopiesBesideTheOwner(t *testing.T) {
 		}
 	}
 
-	// And the owner can go back there.
+	// The owner can restore it as well.
 	printed := s.do("import", "--replace", lines)
 	if !strings.Contains(printed, "What was there before is in "+s.database()+".before-import\n") {
 		t.Errorf("import says %q", printed)
@@ -69,8 +70,9 @@ func TestCopiesBesideTheOwner(t *testing.T) {
 	s.stop()
 }
 
-// TestAnotherMachineGoesOn where this one ended: with what users spent, and with what was changed live.
-func TestAnotherMachineGoesOn(t *testing.T) {
+// TestCopies_MoveToAnotherMachine checks that another machine continues where this one ended, with
+// usage and live changes.
+func TestCopies_MoveToAnotherMachine(t *testing.T) {
 	t.Parallel()
 	here := newScene(t, threeMessages)
 	here.start()

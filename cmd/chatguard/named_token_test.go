@@ -15,7 +15,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// beside runs another chatguard while one runs with that configuration, and returns what it printed.
+// beside runs another chatguard command while one runs with that configuration, and returns its
+// output.
 func beside(t *testing.T, configuration string, args ...string) string {
 	t.Helper()
 	command := exec.Command(os.Args[0], append(args, "--config", configuration)...)
@@ -27,7 +28,7 @@ func beside(t *testing.T, configuration string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// asked sends a request with a header, and returns its status and what came back.
+// asked sends a request with a header, and returns the response and its body.
 func asked(t *testing.T, method, address, body, header, value string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequest(method, address, strings.NewReader(body))
@@ -48,8 +49,9 @@ func asked(t *testing.T, method, address, body, header, value string) (*http.Res
 	return answer, string(text)
 }
 
-// TestATokenRevokedBesideTheOwnerEndsWhatItBegan: the token, the sessions and the open dashboard.
-func TestATokenRevokedBesideTheOwnerEndsWhatItBegan(t *testing.T) {
+// TestTokenRevoke_EndsSessions checks that revoking a token ends the token, its
+// sessions and the open dashboard.
+func TestTokenRevoke_EndsSessions(t *testing.T) {
 	_, configuration := startTwitch(t, "")
 	p := start(t, configuration)
 	defer p.stop(t)

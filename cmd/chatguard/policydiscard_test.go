@@ -15,8 +15,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// storeRevision writes a revision of the channel's policy into the database of a chatguard that has ended: as many limits more, of which the last has
-// that refill.
+// storeRevision writes a revision of the channel's policy to the database of a chatguard that has
+// ended. The revision adds the given number of limits, the last of which has the given refill.
 func (s *scene) storeRevision(number, limits int, refill time.Duration) {
 	s.Helper()
 	policy := chatguard.DefaultPolicy()
@@ -48,7 +48,8 @@ func asJSON(t *testing.T, v any) string {
 	return string(data)
 }
 
-// told runs a command with that as its input, and returns what it prints, what it complains, and its exit code.
+// told runs a command with the given input, and returns its output, its standard error and its exit
+// code.
 func (s *scene) told(input string, args ...string) (out, complaint string, code int) {
 	s.Helper()
 	c := s.chatguard(args...)
@@ -62,7 +63,8 @@ func (s *scene) told(input string, args ...string) (out, complaint string, code 
 	return string(printed), complaints.String(), c.ProcessState.ExitCode()
 }
 
-// TestUnusableRevision_IsLeftOut: chatguard starts, says so everywhere, and the configuration's policy holds, until the revision is thrown away.
+// TestUnusableRevision_IsLeftOut checks that chatguard starts and reports the revision everywhere,
+// and that the configuration's policy applies until the revision is discarded.
 func TestUnusableRevision_IsLeftOut(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -76,30 +78,30 @@ func TestUnusableRevision_IsLeftOut(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, threeMessages)
 			s.start()
-			s.useUp("anna") // the channel is known from then on
+			s.useUp("anna") // the channel is known from here on
 			s.stop()
 			c.store(s)
 
 			s.start()
 			s.useUp("berta")
 			log := s.bot.log()
-			if !strings.Contains(log, `level=ERROR msg="what was changed live can't be used; the configuration's policy holds"`) ||
+			if !strings.Contains(log, `level=ERROR msg="live changes can't be used; the configuration's policy applies"`) ||
 				!strings.Contains(log, "channel="+s.twitch.UserID("gardenhour")+" revision=1 author=mallory problem=") || !strings.Contains(log, c.why) {
 				t.Errorf("the log says\n%s", log)
 			}
-			const mend = "`chatguard policy discard gardenhour` throws it away"
+			const fix = "`chatguard policy discard gardenhour` discards it"
 			if shown := s.do("policy", "show"); !strings.HasPrefix(shown, "# #gardenhour: as in the configuration, because what was changed live by mallory") ||
-				!strings.Contains(shown, c.why) || !strings.Contains(shown, mend) || !strings.Contains(shown, "burst = 3\n") {
+				!strings.Contains(shown, c.why) || !strings.Contains(shown, fix) || !strings.Contains(shown, "burst = 3\n") {
 				t.Errorf("policy show says\n%s", shown)
 			}
-			if _, status := s.ask("GET", "api/v1/status", ""); !strings.Contains(status, `"state":"limits as configured","detail":"revision 1 by mallory can't be used: `) || !strings.Contains(status, mend) {
+			if _, status := s.ask("GET", "api/v1/status", ""); !strings.Contains(status, `"state":"limits as configured","detail":"revision 1 by mallory can't be used: `) || !strings.Contains(status, fix) {
 				t.Errorf("the status says %s", status)
 			}
 			if out := s.do("reload"); !strings.Contains(out, "\n#gardenhour: revision 1 by mallory can't be used: ") {
 				t.Errorf("reload says %s", out)
 			}
 			out, complaint, code := s.told("", "policy", "discard", "gardenhour", "--yes")
-			if want := "Thrown away: revision 1 by mallory. #gardenhour has the policy of the configuration again, as of now (revision 2).\n"; code != 0 || !strings.HasSuffix(out, want) || complaint != "" {
+			if want := "Discarded: revision 1 by mallory. #gardenhour has the policy of the configuration again, as of now (revision 2).\n"; code != 0 || !strings.HasSuffix(out, want) || complaint != "" {
 				t.Errorf("discard ends with %d, %s%s", code, out, complaint)
 			}
 			if _, status := s.ask("GET", "api/v1/status", ""); strings.Contains(status, "limits as configured") {
@@ -116,7 +118,8 @@ func TestUnusableRevision_IsLeftOut(t *testing.T) {
 	}
 }
 
-// TestManyLimits_StartAtOnce: a revision takes no longer than its size, whether its limits are in force or too many for a policy.
+// TestManyLimits_StartAtOnce checks that a revision takes time in proportion to its size, whether
+// its limits are in force or too many for a policy.
 func TestManyLimits_StartAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
@@ -127,17 +130,18 @@ func TestManyLimits_StartAtOnce(t *testing.T) {
 	s.start()
 	s.tooMuch("anna")
 	s.stop()
-	if out := s.do("policy", "discard", "--yes"); !strings.Contains(out, "\n  and 41980 more keys\nThrown away: revision 1 by mallory. ") ||
+	if out := s.do("policy", "discard", "--yes"); !strings.Contains(out, "\n  and 41980 more keys\nDiscarded: revision 1 by mallory. ") ||
 		!strings.HasSuffix(out, ", from the next start on (revision 2).\n") {
 		t.Errorf("discard says\n%s", out)
 	}
 }
 
-// TestPolicyDiscard asks, says what goes, and takes no other answer for a yes; the same while chatguard runs and while it doesn't.
+// TestPolicyDiscard checks that the command asks, shows what is discarded, and accepts no other
+// answer as yes, whether or not chatguard is running.
 func TestPolicyDiscard(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
-	const none = "#gardenhour: nothing is changed live, and the policy is that of the configuration.\n"
+	const none = "#gardenhour: no live changes; the policy is the configuration's.\n"
 	if out := s.do("policy", "discard"); out != none {
 		t.Errorf("before the first start it says %q", out)
 	}
@@ -157,13 +161,13 @@ func TestPolicyDiscard(t *testing.T) {
 		}
 		for _, answer := range []string{"", "\n", "n\n", "yesterday\n"} {
 			out, complaint, code := s.told(answer, "policy", "discard")
-			if code != exitFailed || !shown(out) || !strings.HasSuffix(out, "Throw these changes away, and go back to the configuration? [y/N] \n") ||
-				complaint != "chatguard: nothing was thrown away: answer y, or add --yes\n" {
+			if code != exitFailed || !shown(out) || !strings.HasSuffix(out, "Discard these changes and go back to the configuration? [y/N] \n") ||
+				complaint != "chatguard: nothing was discarded: answer y, or add --yes\n" {
 				t.Errorf("after %q it ends with %d, %s%s", answer, code, out, complaint)
 			}
 		}
 		out, complaint, code := s.told("y\n", "policy", "discard", "GardenHour")
-		want := fmt.Sprintf("Thrown away: revision %d by owner. #gardenhour has the policy of the configuration again%s\n", revision, when)
+		want := fmt.Sprintf("Discarded: revision %d by owner. #gardenhour has the policy of the configuration again%s\n", revision, when)
 		if code != 0 || !shown(out) || !strings.HasSuffix(out, want) || complaint != "" {
 			t.Errorf("after a yes it ends with %d, %s%s", code, out, complaint)
 		}

@@ -14,7 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 )
@@ -22,21 +25,21 @@ import (
 func newPolicyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Show or export the policy in force, or throw away what moderators have changed",
-		Long: `A channel's policy is that of the configuration, with what moderators have changed in the dashboard or in chat over it.
-Works while chatguard runs, and without.`,
+		Short: "Show or export the policy in force, or discard moderators' changes",
+		Long: `A channel's policy is the configuration's, with moderators' changes from the dashboard or chat on top.
+Works whether or not chatguard is running.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
 		SuggestionsMinimumDistance: 2,
 	}
-	cmd.AddCommand(newPolicyDiscardCommand(), newPolicyPart("show", "Say what is in force and where it comes from", `Prints the policy as TOML, and above it what differs from the configuration, since when and by whom.`, showPolicy),
-		newPolicyPart("export", "Print what is in force as TOML, to be put into the configuration", `Prints the policy as a configuration has it. In the file, timezone stands above the first table, and the rest takes the place of [policy], [[limit]] and
+	cmd.AddCommand(newPolicyDiscardCommand(), newPolicyPart("show", "Show the policy in force and where it comes from", `Prints the policy as TOML, below a list of what differs from the configuration, with author and time.`, showPolicy),
+		newPolicyPart("export", "Print the policy in force as TOML, ready for the configuration", `Prints the policy as a configuration has it. In the file, timezone stands above the first table, and the rest takes the place of [policy], [[limit]] and
 [penalties]. A channel with a table of its own has them there as [channel.NAME.policy], [[channel.NAME.limit]] and [channel.NAME.penalties].`, exportPolicy))
 	return cmd
 }
 
-// policyPart prints a channel's policy.
+// policyPart prints a part of a channel's policy.
 type policyPart func(out io.Writer, p channelPolicy) error
 
 func newPolicyPart(use, short, long string, print policyPart) *cobra.Command {
@@ -56,25 +59,26 @@ func newPolicyPart(use, short, long string, print policyPart) *cobra.Command {
 		},
 	}
 	addConfigFlag(cmd, &path)
-	cmd.Flags().StringVar(&channel, "channel", "", "login or ID of the channel; may be left out where there is one")
+	cmd.Flags().StringVar(&channel, "channel", "", "login or ID of the channel; may be left out if there is only one")
 	return cmd
 }
 
-// channelPolicy is a channel's policy in force, and where it comes from.
+// channelPolicy is a channel's policy in force and its origin.
 type channelPolicy struct {
 	login    string
-	base     chatguard.Policy // the configuration's
-	policy   chatguard.Policy // in force
-	revision journal.Revision // the last live change; none without Changes
-	left     []journal.Change // of it, what no longer fits the configuration
-	unusable error            // why it can't be used at all; nil if it can
+	base     chatguard.Policy // the configuration's policy
+	policy   chatguard.Policy // the policy in force
+	revision journal.Revision // the last live change; empty without Changes
+	left     []journal.Change // changes that don't fit the configuration
+	unusable error            // why revision can't be used; nil if usable
 }
 
-// policyOf finds a channel's policy, in the configuration and among what moderators have changed. The word is where the command line names it.
+// policyOf returns a channel's policy from the configuration and the live changes. word is the name
+// of the channel argument in the command's help.
 func policyOf(ctx context.Context, c config.Config, word, channel string) (p channelPolicy, err error) {
 	revisions, logins, err := persist.ReadPolicies(ctx, c.Database)
 	if _, missing := os.Stat(c.Database); errors.Is(missing, fs.ErrNotExist) {
-		err = nil // nobody has changed anything yet
+		err = nil // nothing has been changed yet
 	}
 	if err != nil {
 		return p, err
@@ -89,7 +93,7 @@ func policyOf(ctx context.Context, c config.Config, word, channel string) (p cha
 	}
 	id := p.login
 	if slices.Contains(c.Check.Channels, p.login) {
-		id = roomID(p.login)
+		id = app.RoomID(p.login)
 	}
 	for known, login := range logins {
 		if login == p.login {
@@ -100,11 +104,12 @@ func policyOf(ctx context.Context, c config.Config, word, channel string) (p cha
 	if i := changed(id); i >= 0 {
 		p.revision = revisions[i]
 	}
-	p.policy, p.left, p.unusable = p.revision.Apply(p.base)
+	p.policy, p.left, p.unusable = control.Apply(p.base, p.revision)
 	return p, nil
 }
 
-// oneChannel is the login of the channel that is meant. The word is where the command line names it.
+// oneChannel returns the login of the named channel. word is the name of the channel argument in
+// the command's help.
 func oneChannel(c config.Config, logins map[string]string, word, named string) (string, error) {
 	known := slices.Concat(c.Twitch.Channels, c.Check.Channels)
 	switch login, err := config.ChannelName(named); {
@@ -117,7 +122,7 @@ func oneChannel(c config.Config, logins map[string]string, word, named string) (
 	case err == nil && (slices.Contains(known, login) || slices.Contains(slices.Collect(maps.Values(logins)), login)):
 		return login, nil
 	case len(known) == 0:
-		return "", errNoChannel(c)
+		return "", app.ErrNoChannel(c)
 	case named == "":
 		return "", usageError{fmt.Errorf("%s: say which (%s)", word, strings.Join(known, ", "))}
 	}
@@ -134,32 +139,24 @@ func exportPolicy(out io.Writer, p channelPolicy) error {
 }
 
 func showPolicy(out io.Writer, p channelPolicy) error {
-	changes := journal.Diff(p.base, p.policy)
-	by := fmt.Sprintf("by %s, %s (revision %d)", printable(p.revision.Author), p.revision.At.Local().Format("Mon 2 Jan 2006, 15:04 MST"), p.revision.Number)
+	changes := control.Diff(p.base, p.policy)
+	by := fmt.Sprintf("by %s, %s (revision %d)", hostile.Printable(p.revision.Author), p.revision.At.Local().Format("Mon 2 Jan 2006, 15:04 MST"), p.revision.Number)
 	switch {
 	case p.unusable != nil:
 		printLine(out, "# #%s: as in the configuration, because what was changed live %s can't be used:", p.login, by)
 		printLine(out, "#   %s", p.unusable)
-		printLine(out, "# `chatguard policy discard %s` throws it away", p.login)
+		printLine(out, "# `chatguard policy discard %s` discards it", p.login)
 	case len(changes) == 0:
 		printLine(out, "# #%s: as in the configuration", p.login)
 	default:
 		printLine(out, "# #%s: changed live %s", p.login, by)
 	}
 	for _, c := range changes {
-		printLine(out, "#   %s: %s (in the configuration %s)", c.Key, valueOf(c.To), valueOf(c.From))
+		printLine(out, "#   %s: %s (in the configuration %s)", c.Key, journal.ValueText(c.To), journal.ValueText(c.From))
 	}
 	for _, c := range p.left {
-		printLine(out, "#   %s: %s no longer fits the configuration, and isn't in force", c.Key, valueOf(c.To))
+		printLine(out, "#   %s: %s no longer fits the configuration, and isn't in force", c.Key, journal.ValueText(c.To))
 	}
 	fmt.Fprintln(out)
 	return exportPolicy(out, p)
-}
-
-// valueOf is the value of a changed key in a word.
-func valueOf(value any) string {
-	if value == nil {
-		return "none"
-	}
-	return fmt.Sprint(value)
 }

@@ -8,15 +8,16 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// TestThePolicyInForceIsShown: before the first start, while chatguard runs, and with what was changed live.
-func TestThePolicyInForceIsShown(t *testing.T) {
+// TestPolicyShow checks the output before the first start, while chatguard runs, and
+// with live changes.
+func TestPolicyShow(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	if shown := s.do("policy", "show"); !strings.HasPrefix(shown, "# #gardenhour: as in the configuration\n") || !strings.Contains(shown, "burst = 3\n") {
 		t.Errorf("before the first start:\n%s", shown)
 	}
 	s.start()
-	s.useUp("anna") // the channel is known from then on
+	s.useUp("anna") // the channel is known from here on
 	s.change(func(p *chatguard.Policy) { p.Limits[0].Burst = 1 })
 	s.tooMuch("anna")
 	for _, channel := range [][]string{nil, {"--channel", "GardenHour"}, {"--channel", s.twitch.UserID("gardenhour")}} {

@@ -12,8 +12,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// longWork does what may take long, until it is done or a signal ends its context. From its third second on, it says once a second on standard
-// error how far it is: that is what state says, which is called while the work goes on. The error of work that was stopped says unfinished.
+// longWork runs work until it is done or a signal ends its context. From the third second on, it
+// prints the progress once per second on standard error, using state, which runs concurrently with
+// work. If the work is stopped, the error contains unfinished.
 func longWork(cmd *cobra.Command, state func() string, unfinished string, work func(context.Context) error) error {
 	ctx, stop := untilStopped(cmd.Context(), 0)
 	defer stop()
@@ -31,14 +32,15 @@ func longWork(cmd *cobra.Command, state func() string, unfinished string, work f
 	return err
 }
 
-// quickTicks is how many ticks pass in silence.
+// quickTicks is how many ticks pass without output.
 const quickTicks = 1
 
-// showProgress writes the state at each tick until done is closed. In a terminal each takes the place of the one before, and the last one goes.
+// showProgress prints the state at each tick until done is closed. In a terminal, each text
+// replaces the previous one, and the last one is cleared.
 func showProgress(w io.Writer, state func() string, ticks <-chan time.Time, done <-chan struct{}) {
 	before, after, last := "", "\n", ""
 	if isTerminal(w) {
-		before, after, last = "\r\x1b[K", "", "\r\x1b[K" // to the start of the line, and clear it
+		before, after, last = "\r\x1b[K", "", "\r\x1b[K" // go to the start of the line and clear it
 	}
 	for tick := 1; ; tick++ {
 		select {
@@ -64,7 +66,7 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// byteCount is a size for people: 1.2 MB.
+// byteCount formats a size for people: 1.2 MB.
 func byteCount(bytes int64) string {
 	if bytes < 1000 {
 		return fmt.Sprintf("%d B", bytes)
@@ -78,7 +80,7 @@ func byteCount(bytes int64) string {
 
 func rowCount(rows int64) string { return count(rows, "row") }
 
-// count is a number of things.
+// count formats a number of things.
 func count(n int64, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -86,5 +88,5 @@ func count(n int64, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// moment is a time for people, in their zone.
+// moment formats a time for people, in their zone.
 func moment(at time.Time) string { return at.Local().Format("2006-01-02 15:04:05 MST") }

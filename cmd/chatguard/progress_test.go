@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestProgressIsShownOfLongWorkOnly(t *testing.T) {
+func TestProgress_LongWorkOnly(t *testing.T) {
 	for ticks, want := range map[int]string{0: "", 1: "", 2: "7 rows so far\n", 3: "7 rows so far\n7 rows so far\n"} {
 		var out strings.Builder
 		clock, done, ended := make(chan time.Time), make(chan struct{}), make(chan struct{})

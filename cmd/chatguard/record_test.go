@@ -8,7 +8,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// record is what an export says.
+// record is the content of an export.
 type record struct {
 	states    int
 	journal   []journal.Entry
@@ -46,7 +46,7 @@ func readRecord(t testing.TB, text string) (r record) {
 	return r
 }
 
-// spoken is how many messages of each user are in the timeline, of those who aren't exempt.
+// spoken returns the number of messages in the timeline by user, without exempt users.
 func (r *record) spoken() map[string]int {
 	n := map[string]int{}
 	for _, m := range r.timeline {
@@ -57,7 +57,8 @@ func (r *record) spoken() map[string]int {
 	return n
 }
 
-// addsUp wants one journal entry for each message of the timeline beyond its author's allowance, and for no other.
+// addsUp checks that the journal has one entry for each message of the timeline beyond its author's
+// allowance, and no other.
 func (r *record) addsUp(t *testing.T, allowed int) {
 	t.Helper()
 	entries := map[string]int{}
@@ -76,7 +77,7 @@ func (r *record) addsUp(t *testing.T, allowed int) {
 	}
 }
 
-// results is how many entries have which outcome.
+// results returns the number of entries by outcome.
 func (r *record) results() map[journal.Result]int {
 	n := map[journal.Result]int{}
 	for _, e := range r.journal {

@@ -7,9 +7,11 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/chatguard/chatguard/internal/app"
 )
 
-// contents are the database's bytes.
+// contents returns the database's bytes.
 func (s *scene) contents() []byte {
 	s.Helper()
 	data, err := os.ReadFile(s.database())
@@ -26,7 +28,7 @@ func (s *scene) write(contents []byte) {
 	}
 }
 
-// overwrite writes over the database's bytes from a place on.
+// overwrite writes over the database's bytes from an offset on.
 func (s *scene) overwrite(at int, with []byte) {
 	s.Helper()
 	data := s.contents()
@@ -34,10 +36,11 @@ func (s *scene) overwrite(at int, with []byte) {
 	s.write(data)
 }
 
-const damagedMend = "it is damaged, or no database: put a backup in its place, move it away to start with an empty one, or set another file"
+const damagedMend = "it is damaged, or not a database: put a backup in its place, move it away to start with an empty one, or set another file"
 
-// TestDatabasesThatAreRefused are named in one line, with the mend, and stay as they are.
-func TestDatabasesThatAreRefused(t *testing.T) {
+// TestRun_RefusedDatabases checks that the error is one line with the fix, and that the
+// databases aren't changed.
+func TestRun_RefusedDatabases(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
@@ -78,8 +81,9 @@ func TestDatabasesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestAnEveningWithoutADatabase beside one that is damaged: all but keeping works, and the file is left alone.
-func TestAnEveningWithoutADatabase(t *testing.T) {
+// TestRun_WithoutDatabase checks that next to a damaged database, everything but storing
+// works and the file isn't touched.
+func TestRun_WithoutDatabase(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	damaged := []byte(strings.Repeat("this is no database\n", 1000))
@@ -98,7 +102,7 @@ func TestAnEveningWithoutADatabase(t *testing.T) {
 	if answer, text := s.ask("GET", "readyz", ""); answer.StatusCode != http.StatusOK {
 		t.Errorf("/readyz answers %s %s", answer.Status, text)
 	}
-	if name := s.signedInAs(s.signIn(fmt.Sprintf(`{"token":%q}`, webToken))); name != owner {
+	if name := s.signedInAs(s.signIn(fmt.Sprintf(`{"token":%q}`, webToken))); name != app.Owner {
 		t.Errorf("the owner's token signs in as %q", name)
 	}
 	for _, args := range [][]string{{"backup", s.database() + ".copy"}, {"export", "-"}, {"signin"}, {"run"}} {
@@ -110,7 +114,7 @@ func TestAnEveningWithoutADatabase(t *testing.T) {
 	if !bytes.Equal(s.contents(), damaged) {
 		t.Error("the damaged file isn't what it was")
 	}
-	if text := s.bot.log(); !strings.Contains(text, "started without a database: what happens is forgotten at the end") {
+	if text := s.bot.log(); !strings.Contains(text, "started without a database: nothing is kept after the end") {
 		t.Errorf("the start doesn't say what is missing:\n%s", text)
 	}
 }

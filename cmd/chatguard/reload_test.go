@@ -15,14 +15,15 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 )
 
-// The words of the log by which a reload ends.
+// The log messages with which a reload ends.
 const (
-	tookUp    = "took up the configuration"
-	notTaken  = "the configuration is not taken up, and nothing has changed"
+	tookUp    = "loaded the configuration"
+	notTaken  = "the configuration was not loaded, and nothing has changed"
 	toRestart = "changed in the configuration, and needs a restart"
 )
 
-// logs waits until the bot has logged words more often than before, which something does, and returns the line.
+// logs calls something, waits until the bot has logged words once more than before, and returns the
+// line.
 func (s *scene) logs(words string, something func()) (line string) {
 	s.Helper()
 	before := strings.Count(s.bot.log(), words)
@@ -34,7 +35,7 @@ func (s *scene) logs(words string, something func()) (line string) {
 	return line
 }
 
-// reload lets the bot take up the configuration, as a person does.
+// reload makes the bot load the configuration, as a person does.
 func (s *scene) reload() {
 	s.Helper()
 	s.logs(tookUp, func() {
@@ -53,7 +54,7 @@ func (s *scene) signal(sig syscall.Signal) {
 	}
 }
 
-// sayIn lets a user say something in a channel.
+// sayIn sends a message from a user to a channel.
 func (s *scene) sayIn(channel, login string) (messageID string) {
 	s.Helper()
 	id, err := s.twitch.Say(faketwitch.Line{Channel: channel, Login: login, Text: "hello"})
@@ -63,7 +64,7 @@ func (s *scene) sayIn(channel, login string) (messageID string) {
 	return id
 }
 
-// policy is the channel's, as the dashboard shows it.
+// policy returns the channel's policy as the dashboard shows it.
 func (s *scene) policy() chatguard.Policy {
 	s.Helper()
 	answer, text := s.ask("GET", "api/v1/channels/"+s.twitch.UserID("gardenhour")+"/policy", "")
@@ -73,8 +74,9 @@ func (s *scene) policy() chatguard.Policy {
 	return decode[chatguard.Policy](s, text)
 }
 
-// TestReloadedLimitsHold at once, in channels that join only then too, and what was used of the old ones stays used.
-func TestReloadedLimitsHold(t *testing.T) {
+// TestReload_LimitsApply checks that new limits apply at once, even in channels that join only
+// then, and that usage of the old limits is kept.
+func TestReload_LimitsApply(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.twitch.AddChannel("teatime")
@@ -99,8 +101,9 @@ func TestReloadedLimitsHold(t *testing.T) {
 	s.stop()
 }
 
-// TestChannelsJoinAndLeaveOnReload, on the connection that is there, and not a message of the others is lost.
-func TestChannelsJoinAndLeaveOnReload(t *testing.T) {
+// TestReload_ChannelsJoinAndLeave checks that channels join and leave on the existing connection,
+// without losing a message of the others.
+func TestReload_ChannelsJoinAndLeave(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.twitch.AddChannel("teatime")
@@ -149,8 +152,9 @@ func TestChannelsJoinAndLeaveOnReload(t *testing.T) {
 	}
 }
 
-// TestABadFileChangesNothing: the command says why, and so does the log after a signal. The next good one is taken up.
-func TestABadFileChangesNothing(t *testing.T) {
+// TestReload_BadFileChangesNothing checks that the command reports the reason, and the log does
+// after a signal. The next good file is loaded.
+func TestReload_BadFileChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ from, to, why string }{
 		"wrong spelling": {"burst = 3", "brust = 3", `brust`},
@@ -186,8 +190,9 @@ func TestABadFileChangesNothing(t *testing.T) {
 	}
 }
 
-// TestWhatNeedsARestartIsNamed, and nothing else is; it holds after one.
-func TestWhatNeedsARestartIsNamed(t *testing.T) {
+// TestReload_NamesWhatNeedsRestart checks that exactly the keys that need a restart are reported,
+// and that they apply after one.
+func TestReload_NamesWhatNeedsRestart(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
@@ -213,7 +218,8 @@ func TestWhatNeedsARestartIsNamed(t *testing.T) {
 	s.stop()
 }
 
-// TestReload_SaysWhatCameOfIt: what changed, what needs a restart, what stays changed live; or why nothing changed.
+// TestReload_SaysWhatCameOfIt checks that the output says what changed, what needs a restart and
+// what stays changed live, or why nothing changed.
 func TestReload_SaysWhatCameOfIt(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
@@ -230,10 +236,11 @@ func TestReload_SaysWhatCameOfIt(t *testing.T) {
 	s.configure(`ladder = ["delete"]`, `ladder = ["delete", "warn"]`)
 	says("changed limit, penalties.ladder")
 	s.configure("[twitch]", "retention = \"7d\"\n\n[twitch]")
-	says("nothing has changed that needs no restart\nNeeds a restart: retention")
+	says("no change applies without a restart\nNeeds a restart: retention")
 
 	s.configure(`channels = ["gardenhour"]`, "channels = []")
-	s.env = append(s.env, "CHATGUARD_TWITCH_CHANNELS=gardenhour") // who asks has it, and the one that runs hasn't
+	// the client has it, the running bot doesn't
+	s.env = append(s.env, "CHATGUARD_TWITCH_CHANNELS=gardenhour")
 	want := "the configuration was not loaded, and nothing has changed: " + s.configuration + ": twitch.channels: is empty: name the channel to moderate, or in check.channels the chats of a server of your own"
 	if line := s.refused("reload"); line != want {
 		t.Errorf("it says %s, want %s", line, want)
@@ -244,8 +251,9 @@ func TestReload_SaysWhatCameOfIt(t *testing.T) {
 	s.stop()
 }
 
-// TestLiveChangesOutliveAReload: they lie over the file, and the log names them; what the file changes beside them holds.
-func TestLiveChangesOutliveAReload(t *testing.T) {
+// TestReload_KeepsLiveChanges checks that live changes apply on top of the file and are logged,
+// and that the file's other changes apply.
+func TestReload_KeepsLiveChanges(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
@@ -259,7 +267,7 @@ func TestLiveChangesOutliveAReload(t *testing.T) {
 	s.configure("burst = 3", "burst = 4")
 	s.configure(`ladder = ["delete"]`, `ladder = ["delete", "warn"]`)
 	reloaded := ""
-	line := s.logs("changed live, and so not as configured", func() { reloaded = s.do("reload") })
+	line := s.logs("changed live, differs from the configuration", func() { reloaded = s.do("reload") })
 	if want := "\n#gardenhour: limit.few.burst stays 1, changed live by owner (revision 1); the configuration has 4\n"; !strings.HasSuffix(reloaded, want) {
 		t.Errorf("reload says %q, want %q at its end", reloaded, want)
 	}
@@ -274,11 +282,12 @@ func TestLiveChangesOutliveAReload(t *testing.T) {
 	s.stop()
 }
 
-// TestReloadWithoutABot says so, before there was one and after.
-func TestReloadWithoutABot(t *testing.T) {
+// TestReload_WithoutBot checks that the command says that no bot is running, before there was one
+// and after.
+func TestReload_WithoutBot(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
-	want := "no chatguard holds the database " + s.database() + "; one that runs with --no-database takes SIGHUP itself"
+	want := "no chatguard owns the database " + s.database() + "; send SIGHUP yourself to one that runs with --no-database"
 	if got := s.refused("reload"); got != want {
 		t.Errorf("before: %s", got)
 	}

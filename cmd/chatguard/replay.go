@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/irc"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/replay"
+	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/simulate"
 )
 
-// namedSkips is how many unreadable lines are named before they are only counted.
+// namedSkips is how many unreadable lines are reported before the rest are only counted.
 const namedSkips = 20
 
 func newReplayCommand() *cobra.Command {
@@ -31,8 +31,8 @@ func newReplayCommand() *cobra.Command {
 		Long: `Runs recorded chat through the limits of the configuration (or the default ones) and sums up who would have been throttled.
 
 A FILE holds raw Twitch IRC lines or JSON lines, plain or gzip; - is standard input. Messages are judged in the order of
-the lines, at the times given there. A line that can't be read is named and counted, and so is one of a channel beyond the
-first 10,000. A FILE without any message that can be read ends it with exit code 1. A JSON line:
+the lines, at the times given there. Unreadable lines are reported and counted, and so are those of channels beyond the
+first 10,000. If a FILE has no message that can be read, the exit code is 1. A JSON line:
 
   {"at": "2026-01-05T12:00:00Z", "channel": "1", "user_id": "7", "login": "anna", "roles": ["vip"], "text": "hi", "cost": 1}
 
@@ -50,7 +50,7 @@ first 10,000. A FILE without any message that can be read ends it with exit code
 			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			summary, err := replayFiles(cmd, cfg, files, out, decisions)
-			if (err == nil || errors.Is(err, replay.ErrNoMessage)) && !decisions {
+			if (err == nil || errors.Is(err, simulate.ErrNoMessage)) && !decisions {
 				err = errors.Join(err, printSummary(out, summary, asJSON))
 			}
 			return errors.Join(err, out.Flush())
@@ -62,17 +62,18 @@ first 10,000. A FILE without any message that can be read ends it with exit code
 	return cmd
 }
 
-func replayFiles(cmd *cobra.Command, cfg config.Config, files []string, out io.Writer, decisions bool) (replay.Summary, error) {
-	start := func() time.Time { return time.Unix(0, 0) } // the same record always gives the same verdicts, entry IDs too
+func replayFiles(cmd *cobra.Command, cfg config.Config, files []string, out io.Writer, decisions bool) (simulate.Summary, error) {
+	// A fixed time makes verdicts and entry IDs reproducible.
+	start := func() time.Time { return time.Unix(0, 0) }
 	guard, err := chatguard.New(cfg.Policy, &chatguard.Options{Now: start})
 	if err != nil {
-		return replay.Summary{}, err
+		return simulate.Summary{}, err
 	}
 	skipped := 0
-	options := replay.Options{
-		Guard: guard, Parse: twitch.Parse,
+	options := simulate.ReplayOptions{
+		Guard: guard, Parse: irc.Parse,
 		Enter: func(m chatguard.Message, line string) error {
-			own, ok := cfg.OwnPolicy(twitch.ChannelOf(line), m.ChannelID)
+			own, ok := cfg.OwnPolicy(irc.ChannelOf(line), m.ChannelID)
 			if !ok {
 				return nil
 			}
@@ -80,22 +81,22 @@ func replayFiles(cmd *cobra.Command, cfg config.Config, files []string, out io.W
 		},
 		Skipped: func(name string, line int, why error) {
 			if skipped++; skipped <= namedSkips {
-				printLine(cmd.ErrOrStderr(), "%s:%d: skipped: %s", name, line, printable(why.Error()))
+				printLine(cmd.ErrOrStderr(), "%s:%d: skipped: %s", name, line, hostile.Printable(why.Error()))
 			}
 		},
 	}
 	if decisions {
-		encoder := json.NewEncoder(journal.EscapeWriter{W: out})
+		encoder := json.NewEncoder(hostile.EscapeWriter{W: out})
 		options.Decided = func(v chatguard.Verdict) error { return encoder.Encode(v) }
 	}
-	r := replay.New(options)
+	r := simulate.NewReplay(options)
 	var empty error
 	for _, name := range files {
 		err := replayFile(cmd, r, name)
-		if errors.Is(err, replay.ErrNoMessage) {
+		if errors.Is(err, simulate.ErrNoMessage) {
 			empty = errors.Join(empty, fmt.Errorf("%w: want lines of Twitch's chat with their tags (@…;user-id=…), or JSON lines: see chatguard help replay", err))
 		} else if err != nil {
-			return replay.Summary{}, err
+			return simulate.Summary{}, err
 		}
 	}
 	if more := skipped - namedSkips; more > 0 {
@@ -104,7 +105,7 @@ func replayFiles(cmd *cobra.Command, cfg config.Config, files []string, out io.W
 	return r.Summary(), empty
 }
 
-func replayFile(cmd *cobra.Command, r *replay.Replay, name string) error {
+func replayFile(cmd *cobra.Command, r *simulate.Replay, name string) error {
 	if name == "-" {
 		return r.Read(cmd.Context(), "standard input", cmd.InOrStdin())
 	}
@@ -116,9 +117,9 @@ func replayFile(cmd *cobra.Command, r *replay.Replay, name string) error {
 	return r.Read(cmd.Context(), name, f)
 }
 
-func printSummary(out io.Writer, s replay.Summary, asJSON bool) error {
+func printSummary(out io.Writer, s simulate.Summary, asJSON bool) error {
 	if asJSON {
-		encoder := json.NewEncoder(journal.EscapeWriter{W: out})
+		encoder := json.NewEncoder(hostile.EscapeWriter{W: out})
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(s)
 	}
@@ -134,7 +135,7 @@ func printSummary(out io.Writer, s replay.Summary, asJSON bool) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "throttled\tmessages\tuser ID\t login")
 	for _, u := range s.Top {
-		fmt.Fprintf(table, "%d\t%d\t%s\t %s\n", u.Throttled, u.Messages, printable(u.UserID), printable(u.Login))
+		fmt.Fprintf(table, "%d\t%d\t%s\t %s\n", u.Throttled, u.Messages, hostile.Printable(u.UserID), hostile.Printable(u.Login))
 	}
 	return table.Flush()
 }

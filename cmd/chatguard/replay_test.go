@@ -10,7 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// verdicts compares the verdicts that the last command printed with a word for each: yes, "no burst 4s", and so on, as words writes them.
+// verdicts compares the verdicts that the last command printed with a word for each: yes, "no burst
+// 4s", and so on, as words writes them.
 func verdicts(ts *testscript.TestScript, _ bool, want []string) {
 	var got []string
 	for line := range strings.Lines(ts.ReadFile("stdout")) {
@@ -25,7 +26,7 @@ func verdicts(ts *testscript.TestScript, _ bool, want []string) {
 	}
 }
 
-// printedVerdict is what a script looks at in a verdict.
+// printedVerdict is the part of a verdict that a script checks.
 type printedVerdict struct {
 	Allowed, Observed, Exempt, Never bool
 	Limit                            string
@@ -34,7 +35,8 @@ type printedVerdict struct {
 	DelayMS                          int64  `json:"delay_ms"`
 }
 
-// words are: exempt; yes, with the delay where there is one; or no, observed or never, with the limit and the wait.
+// words returns exempt; yes, with the delay if there is one; or no, observed or never, with the
+// limit and the wait.
 func (v printedVerdict) words() string {
 	wait := func(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 	switch {
@@ -54,7 +56,8 @@ func (v printedVerdict) words() string {
 	return "yes"
 }
 
-// metronome writes a record of one user's messages, from a moment on in regular steps: metronome FILE START COUNT STEP COST.
+// metronome writes a record of one user's messages at regular intervals from a time on: metronome
+// FILE START COUNT STEP COST.
 func metronome(ts *testscript.TestScript, _ bool, args []string) {
 	at, err := time.Parse(time.RFC3339, args[1])
 	ts.Check(err)

@@ -19,12 +19,13 @@ func newResetsCommand() *cobra.Command {
 	count := days(7)
 	cmd := &cobra.Command{
 		Use:   "resets --timezone ZONE [--reset-at HH:MM] --from DATE [--days N]",
-		Short: "Say when the days of a zone begin, on the nights of clock changes too",
-		Long: `Prints when a daily window begins in a zone: each start in the given local dates, RFC 3339 with offset, one a line.
+		Short: "Show when a zone's days begin, including at clock changes",
+		Long: `Prints when a daily window begins in a zone: each start in the given local dates, RFC 3339 with offset, one per line.
 
-Each date's window begins at the first moment at which the local time is --reset-at or later: where the clocks skip that
-time, when they are changed; where they show it twice, the first of the two. A start is printed for the date on which it
-lies, which is the next one where clocks skip from before --reset-at to beyond midnight: a date can have no start, or two.`,
+Each date's window begins at the first moment at which the local time is --reset-at or later. If the clocks skip
+that time, it is the moment of the change; if they show it twice, the first of the two. A start is printed for the date
+on which it lies. If the clocks skip from before --reset-at to beyond midnight, that is the next date: a date can have
+no start, or two.`,
 		Example: `  chatguard resets --timezone Europe/Berlin --reset-at 02:30 --from 2026-03-28 --days 3
   chatguard resets --timezone Pacific/Apia --from 2011-12-29`,
 		Args:                  noArguments,
@@ -47,18 +48,19 @@ lies, which is the next one where clocks skip from before --reset-at to beyond m
 			return printResets(cmd.OutOrStdout(), calendar, time.Time(from), end)
 		},
 	}
-	cmd.Flags().StringVar(&timezone, "timezone", "", "the `zone` whose days they are (IANA name)")
+	cmd.Flags().StringVar(&timezone, "timezone", "", "the time `zone` of the days (IANA name)")
 	cmd.Flags().StringVar(&resetAt, "reset-at", "00:00", "local `time` at which a window begins, HH:MM")
 	cmd.Flags().Var(&from, "from", "the first local date, such as 2026-03-28")
 	cmd.Flags().Var(&count, "days", "how many local dates")
 	return cmd
 }
 
-// printResets prints each start of a window that lies in the local dates from first on and before end.
+// printResets prints each time at which a window starts, for the local dates from first up to but
+// not including end.
 func printResets(w io.Writer, calendar *limits.Calendar, first, end time.Time) error {
 	out := bufio.NewWriter(w)
 	from, to := first.Format(time.DateOnly), end.Format(time.DateOnly)
-	dayBefore := first.AddDate(0, 0, -1).Unix() // in UTC: no zone is a day ahead of it
+	dayBefore := first.AddDate(0, 0, -1).Unix() // in UTC; no zone is more than a day ahead
 	for start := calendar.FirstBoundary(dayBefore); ; start = calendar.DayOf(start).End {
 		local := calendar.Local(start)
 		switch on := local.Format(time.DateOnly); {
@@ -73,7 +75,8 @@ func printResets(w io.Writer, calendar *limits.Calendar, first, end time.Time) e
 	}
 }
 
-// rfc3339 formats a time exactly, with an offset of whole minutes: zones of the 1970s have seconds in theirs, which RFC 3339 hasn't.
+// rfc3339 formats a time exactly, with an offset of whole minutes. Some zones of the 1970s have
+// seconds in their offset, which RFC 3339 does not allow.
 func rfc3339(t time.Time) string {
 	_, offset := t.Zone()
 	if seconds := offset % 60; seconds != 0 {
@@ -82,10 +85,10 @@ func rfc3339(t time.Time) string {
 	return t.Format(time.RFC3339)
 }
 
-// date is a local date, as a flag: 2026-03-28. It is midnight in UTC.
+// date is a flag for a local date, such as 2026-03-28. It is midnight in UTC.
 type date time.Time
 
-// The dates that limits work on.
+// The range of dates that limits support.
 var (
 	firstDate = time.Date(1970, time.January, 1, 0, 0, 0, 0, time.UTC)
 	lastDate  = time.Date(2115, time.December, 31, 0, 0, 0, 0, time.UTC)
@@ -98,7 +101,7 @@ func (d *date) String() string {
 	return time.Time(*d).Format(time.DateOnly)
 }
 
-// Set reads the flag.
+// Set parses the flag.
 func (d *date) Set(text string) error {
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil || t.Before(firstDate) || t.After(lastDate) {
@@ -108,10 +111,11 @@ func (d *date) Set(text string) error {
 	return nil
 }
 
-// Type names what the flag takes in the help.
+// Type returns the flag's type for the help.
 func (*date) Type() string { return "date" }
 
-// after returns the date that many days later. The error is for a date that no flag gave, or an end beyond the last date.
+// after returns the date n days later. It returns an error if no flag set the date, or if the
+// result is after the last date.
 func (d *date) after(n days) (time.Time, error) {
 	from := time.Time(*d)
 	if from.IsZero() {
@@ -124,12 +128,12 @@ func (d *date) after(n days) (time.Time, error) {
 	return from.AddDate(0, 0, int(n)), nil
 }
 
-// days are a number of days, as a flag.
+// days is a flag for a number of days.
 type days int
 
 func (n *days) String() string { return strconv.Itoa(int(*n)) }
 
-// Set reads the flag.
+// Set parses the flag.
 func (n *days) Set(text string) error {
 	given, err := strconv.Atoi(text)
 	if err != nil || given < 1 {
@@ -139,5 +143,5 @@ func (n *days) Set(text string) error {
 	return nil
 }
 
-// Type names what the flag takes in the help.
+// Type returns the flag's type for the help.
 func (*days) Type() string { return "number" }

@@ -10,7 +10,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// configure changes the configuration's file.
+// configure edits the configuration file.
 func (s *scene) configure(from, to string) {
 	s.Helper()
 	contents, err := os.ReadFile(s.configuration)
@@ -26,11 +26,12 @@ func (s *scene) configure(from, to string) {
 	}
 }
 
-// TestAnotherConfigurationForgivesNothing: what was used of the day is used, however many messages it has at the next start, and wherever it ends.
-func TestAnotherConfigurationForgivesNothing(t *testing.T) {
+// TestRestart_KeepsUsageUnderNewConfig checks that usage of the day is kept, whatever the size
+// of the daily limit at the next start and wherever the day ends.
+func TestRestart_KeepsUsageUnderNewConfig(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, to    string
-		anna, berta int // how many more messages they have who spent all of five, and one
+		anna, berta int // messages left after spending all five, or one
 	}{
 		"more messages":  {"messages = 5", "messages = 10", 5, 9},
 		"fewer messages": {"messages = 5", "messages = 2", 0, 1},
@@ -76,9 +77,9 @@ ladder = ["delete"]
 	}
 }
 
-// TestAChannelsOwnLimitCountsOnWithoutAToken: where nobody can be asked for the channel's ID, the last start has learned it, so that what was spent
-// of a limit that only the channel has counts from the first message on.
-func TestAChannelsOwnLimitCountsOnWithoutAToken(t *testing.T) {
+// TestRestart_OwnLimitWithoutToken checks that usage of a channel's own limit counts from
+// the first message if the channel's ID can't be looked up, because the last start stored it.
+func TestRestart_OwnLimitWithoutToken(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, `
 [policy]

@@ -7,26 +7,28 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// TestRoomsAreNamedWithTheirMode, which is that of a channel's own table where it has one.
-func TestRoomsAreNamedWithTheirMode(t *testing.T) {
+// TestRooms_PrintedWithMode checks that rooms are printed with their mode, which is that of
+// their own table if they have one.
+func TestRooms_PrintedWithMode(t *testing.T) {
 	t.Parallel()
 	c := config.Default()
 	c.Database, c.Web.Listen = filepath.Join(t.TempDir(), "chatguard.db"), "127.0.0.1:0"
 	said := func() string {
 		t.Helper()
-		a, err := newApp(t.Context(), c, slog.New(slog.DiscardHandler))
+		a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer a.close()
+		defer a.Close()
 		var out strings.Builder
-		if err := a.printRooms(&out); err != nil {
+		if err := printRooms(a, &out); err != nil {
 			t.Error(err)
 		}
-		return strings.ReplaceAll(out.String(), a.listener.Addr().String(), "ADDRESS")
+		return strings.ReplaceAll(out.String(), strings.Trim(strings.TrimPrefix(a.Address(), "http://"), "/"), "ADDRESS")
 	}
 	own := c.Policy.Clone()
 	own.Mode = chatguard.Enforce

@@ -13,16 +13,16 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// defaultConfig is the configuration that commands look for where they are started.
+// defaultConfig is the configuration that commands look for in the current folder.
 const defaultConfig = "chatguard.toml"
 
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "chatguard",
 		Short: "Give every chatter a fair share of the conversation",
-		Long: `chatguard reads a chat, holds every chatter to limits, and acts on what goes beyond.
+		Long: `chatguard reads a chat, applies limits to every chatter, and acts on what exceeds them.
 
-Without a command it runs where there is a chatguard.toml, and makes one where there is none.
+Without a command it runs if there is a chatguard.toml, and creates one if there is none.
 Begin with "chatguard demo": the whole thing on this machine, no account needed.`,
 		Args:          noArguments,
 		Version:       version(),
@@ -44,7 +44,7 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 	return root
 }
 
-// version is what this binary was built from, as far as the build tells.
+// version returns the version that this binary was built from, if the build recorded it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -70,7 +70,7 @@ func newHelpCommand() *cobra.Command {
 	}
 }
 
-// noArguments refuses words behind a command, and suggests the command that may be meant.
+// noArguments refuses arguments, and suggests a command that may be meant.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -84,7 +84,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usageError{fmt.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), args[0])}
 }
 
-// someArguments refuses a command without the arguments it works on.
+// someArguments requires at least one argument.
 func someArguments(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -95,7 +95,7 @@ func someArguments(what string) cobra.PositionalArgs {
 	}
 }
 
-// oneArgument refuses a command without the argument it works on, or with another; word is what its help calls the argument.
+// oneArgument requires exactly one argument; word is its name in the help.
 func oneArgument(word, what string) cobra.PositionalArgs {
 	return cobra.MatchAll(someArguments(what), func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
@@ -114,7 +114,8 @@ func loadConfig(path string) (config.Config, error) {
 	return config.Load(path, os.LookupEnv)
 }
 
-// loadConfigIfAny reads the configuration where one is asked for or found, and has the defaults and the environment otherwise.
+// loadConfigIfAny reads the configuration if the command line names it or the file exists.
+// Otherwise it returns the defaults with the values from the environment.
 func loadConfigIfAny(cmd *cobra.Command, path string) (config.Config, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !cmd.Flags().Changed("config") {
 		return config.Parse(path, nil, os.LookupEnv)

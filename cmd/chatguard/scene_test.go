@@ -19,7 +19,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 )
 
-// threeMessages lets a user say three things in an evening, and deletes the rest.
+// threeMessages allows each user three messages per evening and deletes the rest.
 const threeMessages = `
 [policy]
 mode = "enforce"
@@ -34,17 +34,18 @@ refill = "10h"
 ladder = ["delete"]
 `
 
-// scene is a fake Twitch, a configuration that leads to it, and the chatguard that runs by it, which can end and start again.
+// scene is a fake Twitch, a configuration for it, and the chatguard that runs with it, which can
+// stop and start again.
 type scene struct {
 	*testing.T
 	twitch        *faketwitch.Server
 	configuration string
 	env           []string
 	bot           *process
-	deleted       []string // IDs of the messages that are to be deleted so far
+	deleted       []string // IDs of the expected deletions so far
 }
 
-// webToken is what the owner asks the dashboard with.
+// webToken is the owner's token for the dashboard.
 const webToken = "0123456789abcdef"
 
 func newScene(t *testing.T, more string) *scene {
@@ -55,19 +56,19 @@ func newScene(t *testing.T, more string) *scene {
 	}}
 }
 
-// in is the same scene in a part of the test.
+// in returns the same scene for a subtest.
 func (s *scene) in(t *testing.T) *scene {
 	part := *s
 	part.T = t
 	return &part
 }
 
-// database is the path of the bot's.
+// database returns the path of the bot's database.
 func (s *scene) database() string {
 	return filepath.Join(filepath.Dir(s.configuration), "chatguard.db")
 }
 
-// start runs chatguard until it reads the chat.
+// start runs chatguard and waits until it reads the chat.
 func (s *scene) start(flags ...string) {
 	s.Helper()
 	s.bot = startCommand(s, s.chatguard(append([]string{"run"}, flags...)...), s.env...)
@@ -92,14 +93,14 @@ func (s *scene) kill() {
 	}
 }
 
-// chatguard is a command line with the scene's configuration.
+// chatguard returns a command line with the scene's configuration.
 func (s *scene) chatguard(args ...string) *exec.Cmd {
 	c := exec.Command(os.Args[0], append(args, "--config", s.configuration)...)
 	c.Env = slices.Concat(os.Environ(), []string{asCommand + "=1"}, s.env)
 	return c
 }
 
-// do runs a command line that has to end well, and returns what it prints.
+// do runs a command line that must succeed, and returns its output.
 func (s *scene) do(args ...string) string {
 	s.Helper()
 	out, err := s.chatguard(args...).Output()
@@ -109,7 +110,8 @@ func (s *scene) do(args ...string) string {
 	return string(out)
 }
 
-// refused runs a command line that has to fail with exit code 1, and returns the one line that says why.
+// refused runs a command line that must fail with exit code 1, and returns the one line that says
+// why.
 func (s *scene) refused(args ...string) string {
 	s.Helper()
 	var complaint strings.Builder
@@ -129,20 +131,21 @@ func (s *scene) say(login string) (messageID string) {
 	return say(s, s.twitch, login, "", "hello")
 }
 
-// fine lets a user say something that is to stay; whether it did, and that it was read, shows at the next tooMuch.
+// fine sends a message from a user that must stay. The next tooMuch checks that it was read and
+// stayed.
 func (s *scene) fine(login string) {
 	s.Helper()
 	s.say(login)
 }
 
-// tooMuch lets a user say something that is to be deleted, as the next and only message.
+// tooMuch sends a message from a user that must be deleted, as the next and only one.
 func (s *scene) tooMuch(login string) {
 	s.Helper()
 	s.deleted = append(s.deleted, s.say(login))
 	waitForDeletes(s.T, s.twitch, s.deleted)
 }
 
-// useUp lets a user say what threeMessages allows, and one more.
+// useUp sends what threeMessages allows from a user, and one more.
 func (s *scene) useUp(login string) {
 	s.Helper()
 	for range 3 {
@@ -151,7 +154,7 @@ func (s *scene) useUp(login string) {
 	s.tooMuch(login)
 }
 
-// forgetDeletes takes the deletes so far as right.
+// forgetDeletes accepts the deletions so far.
 func (s *scene) forgetDeletes() {
 	s.deleted = nil
 	for _, d := range s.twitch.Deletes() {
@@ -159,7 +162,7 @@ func (s *scene) forgetDeletes() {
 	}
 }
 
-// ask asks the dashboard as its owner, with header fields as "Name: value".
+// ask sends a request to the dashboard as its owner, with header fields as "Name: value".
 func (s *scene) ask(method, path, body string, fields ...string) (*http.Response, string) {
 	s.Helper()
 	request, err := http.NewRequestWithContext(s.Context(), method, s.bot.address+path, strings.NewReader(body))
@@ -187,7 +190,8 @@ func (s *scene) send(request *http.Request) (*http.Response, string) {
 	return answer, string(text)
 }
 
-// change changes the channel's policy in the dashboard, and returns whether that says that the change is saved.
+// change changes the channel's policy in the dashboard, and returns whether the dashboard says that
+// it is saved.
 func (s *scene) change(edit func(*chatguard.Policy)) (saved bool) {
 	s.Helper()
 	path := "api/v1/channels/" + s.twitch.UserID("gardenhour") + "/policy"
@@ -213,7 +217,7 @@ func decode[T any](t testing.TB, text string) (v T) {
 	return v
 }
 
-// alter runs a statement on the database, as another program.
+// alter runs a statement on the database, as another program would.
 func (s *scene) alter(statement string) {
 	s.Helper()
 	alterDatabase(s.T, s.database(), statement)
@@ -231,7 +235,7 @@ func alterDatabase(t *testing.T, path, statement string) {
 	}
 }
 
-// lock takes the database's write lock, as another program can, until release is called.
+// lock takes the database's write lock, as another program could, until release is called.
 func (s *scene) lock() (release func()) {
 	s.Helper()
 	db, err := sql.Open("sqlite", fmt.Sprintf("file:%s?_pragma=busy_timeout(5000)", s.database()))

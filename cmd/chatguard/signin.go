@@ -7,19 +7,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 )
 
 func newSigninCommand() *cobra.Command {
 	var path, name string
-	as := role{journal.AccessOwn, []journal.Access{journal.AccessView, journal.AccessModerate, journal.AccessOwn}}
+	as := role{auth.Own, []auth.Access{auth.View, auth.Moderate, auth.Own}}
 	cmd := &cobra.Command{
 		Use:   "signin",
 		Short: "Print a new link that signs in to the dashboard",
 		Long: `Prints a link that signs one person in to the dashboard, once, within 15 minutes. Works while chatguard runs.
-The name is what the history of changes says of that person. "chatguard token revoke" with that name signs them out.`,
+The history of changes shows the name. "chatguard token revoke" with that name signs them out.`,
 		Example: `  chatguard signin
   chatguard signin --name anna --role moderate`,
 		Args: noArguments,
@@ -28,35 +31,36 @@ The name is what the history of changes says of that person. "chatguard token re
 				return usageError{fmt.Errorf("--name: %w", err)}
 			}
 			return withTokens(cmd, path, func(tokens *persist.Tokens, cfg config.Config) error {
-				who := journal.Holder{Name: name, Access: as.Access}
+				who := auth.Identity{Name: name, Access: as.Access}
 				code, err := tokens.NewSignInCode(cmd.Context(), who, 0)
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), site(cfg.Web).Link("", code))
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), app.Site(cfg.Web).Link("", code))
 				return errors.Join(err, noteOtherRoles(cmd, tokens, who))
 			})
 		},
 	}
 	addConfigFlag(cmd, &path)
-	cmd.Flags().StringVar(&name, "name", owner, "who the link is for")
+	cmd.Flags().StringVar(&name, "name", app.Owner, "who the link is for")
 	cmd.Flags().Var(&as, "role", as.usage())
 	return cmd
 }
 
-// checkName refuses a name that a history couldn't show.
+// checkName refuses a name that a history can't show.
 func checkName(name string) error {
-	if name == "" || printable(name) != name {
+	if name == "" || hostile.Printable(name) != name {
 		return errors.New("want a name of up to 200 characters on one line")
 	}
 	if strings.HasPrefix(name, journal.TwitchAuthor) {
-		return fmt.Errorf("%q stands for who writes commands in chat: take a name without %q", name, journal.TwitchAuthor)
+		return fmt.Errorf("%q marks the authors of chat commands: use a name without %q", name, journal.TwitchAuthor)
 	}
 	return nil
 }
 
-// noteOtherRoles says on standard error which other roles the name comes in with: what it does is told by its name alone.
-func noteOtherRoles(cmd *cobra.Command, tokens *persist.Tokens, who journal.Holder) error {
+// noteOtherRoles prints on standard error the other roles with which the same name can sign in. The
+// history identifies people only by name.
+func noteOtherRoles(cmd *cobra.Command, tokens *persist.Tokens, who auth.Identity) error {
 	list, err := tokens.Entrants(cmd.Context())
 	if err != nil {
 		return err
@@ -70,12 +74,13 @@ func noteOtherRoles(cmd *cobra.Command, tokens *persist.Tokens, who journal.Hold
 	if len(others) == 0 {
 		return nil
 	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s comes in with the role %s too; `chatguard token revoke %[1]s` ends all of it.\n",
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s also has the role %s; `chatguard token revoke %[1]s` ends all of it.\n",
 		who.Name, strings.Join(others, " and "))
 	return err
 }
 
-// withTokens does something with the tokens in the database that the configuration at path names, also while chatguard runs.
+// withTokens calls do with the tokens in the database of the configuration at path. It works while
+// chatguard runs.
 func withTokens(cmd *cobra.Command, path string, do func(tokens *persist.Tokens, cfg config.Config) error) error {
 	cfg, err := loadConfig(path)
 	if err != nil {

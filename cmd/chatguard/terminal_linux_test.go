@@ -8,9 +8,11 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/chatguard/chatguard/internal/app"
 )
 
-// openTerminal returns a terminal for a process, and what it shows.
+// openTerminal returns a terminal for a process, and its screen.
 func openTerminal(t *testing.T) (terminal, screen *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -32,8 +34,9 @@ func openTerminal(t *testing.T) (terminal, screen *os.File) {
 	return terminal, screen
 }
 
-// TestTheLinkIsPrintedToATerminalOnly: elsewhere whoever may read logs would be the owner.
-func TestTheLinkIsPrintedToATerminalOnly(t *testing.T) {
+// TestSigninLink_TerminalOnly checks that the link is printed only to a terminal.
+// Elsewhere, anyone who can read the logs could sign in as the owner.
+func TestSigninLink_TerminalOnly(t *testing.T) {
 	t.Parallel()
 	for _, flags := range [][]string{nil, {"--no-database"}} {
 		s := newScene(t, threeMessages)
@@ -51,7 +54,7 @@ func TestTheLinkIsPrintedToATerminalOnly(t *testing.T) {
 				s.bot.address, code, _ = strings.Cut(link, "#signin=")
 			}
 		}
-		if name := s.signedInAs(s.signIn(fmt.Sprintf(`{"code":%q}`, code))); name != owner {
+		if name := s.signedInAs(s.signIn(fmt.Sprintf(`{"code":%q}`, code))); name != app.Owner {
 			t.Errorf("%v: the link signs in as %q", flags, name)
 		}
 		s.stop()

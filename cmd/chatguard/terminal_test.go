@@ -9,24 +9,26 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/hostile"
 )
 
-// escapes would clear a terminal, rename it, and turn what follows round, if one were shown them.
+// escapes would clear a terminal, rename it, and reverse the following text.
 const escapes = "\x1b[2J\x1b]0;x\x07\x7f\u009b31m\u202e\u2066"
 
-// tame wants nothing in an output that a terminal would follow. Line breaks and the tabs of tables it may.
+// tame checks that an output contains nothing that a terminal would interpret. Line breaks and the
+// tabs of tables are allowed.
 func tame(t *testing.T, what, output string) {
 	t.Helper()
 	for _, r := range output {
-		if r != '\n' && journal.IsInvisible(r) {
+		if r != '\n' && hostile.IsInvisible(r) {
 			t.Errorf("%s prints %q", what, output)
 			return
 		}
 	}
 }
 
-// TestTerminal_HostileTexts: nothing that comes from a file or an argument moves the cursor of whoever reads the answer.
+// TestTerminal_HostileTexts checks that nothing from a file or an argument moves the cursor of the
+// reader's terminal.
 func TestTerminal_HostileTexts(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -82,7 +84,7 @@ func TestTerminal_HostileTexts(t *testing.T) {
 	} {
 		command := exec.Command(os.Args[0], test.args...)
 		command.Dir, command.Env = folder, append(os.Environ(), asCommand+"=1")
-		output, _ := command.CombinedOutput() // some have to fail
+		output, _ := command.CombinedOutput() // some must fail
 		if !strings.Contains(string(output), test.says) {
 			t.Errorf("%q prints %q, want %q", test.args, output, test.says)
 		}

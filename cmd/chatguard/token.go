@@ -11,8 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/persist"
 )
 
@@ -25,7 +27,7 @@ func newTokenCommand() *cobra.Command {
   view       see everything, change nothing
   moderate   change users, limits and switches too
   own        everything
-  check      have the messages of another chat judged, and nothing else: for its server
+  check      check messages of another chat, and nothing else: for its server
 
 People sign in to the dashboard with it, programs send it as "Authorization: Bearer TOKEN"; with the role check a chat's
 server, to POST /api/v1/check. Works while chatguard runs.
@@ -40,18 +42,18 @@ CHATGUARD_WEB_TOKEN isn't one of them: it is the owner's as long as chatguard is
 func newTokenMakeCommand() *cobra.Command {
 	var path string
 	var expires expiry
-	as := role{known: []journal.Access{journal.AccessView, journal.AccessModerate, journal.AccessOwn, journal.AccessCheck}}
+	as := role{known: []auth.Access{auth.View, auth.Moderate, auth.Own, auth.Check}}
 	cmd := &cobra.Command{
 		Use:   "make NAME --role ROLE",
-		Short: "Make a token and print it, this once",
-		Long: `Makes a token and prints it. It is stored as a hash only, so nobody can print it again: keep it where passwords are kept.
-The name is what the history of changes says of whoever has it. A name has one token at a time; "owner" has none.`,
+		Short: "Make a token and print it once",
+		Long: `Makes a token and prints it. Only a hash is stored, so it can't be printed again: keep it where you keep passwords.
+The history of changes shows the name. A name has one token at a time; "owner" has none.`,
 		Example: `  chatguard token make anna --role moderate
   chatguard token make overlay --role view --expires 90d
   chatguard token make gameserver --role check`,
 		Args: oneArgument("NAME", "a NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			who := journal.Holder{Name: args[0], Access: as.Access}
+			who := auth.Identity{Name: args[0], Access: as.Access}
 			if err := checkTokenName(who.Name); err != nil {
 				return usageError{err}
 			}
@@ -71,25 +73,26 @@ The name is what the history of changes says of whoever has it. A name has one t
 	}
 	addConfigFlag(cmd, &path)
 	cmd.Flags().Var(&as, "role", as.usage())
-	cmd.Flags().Var(&expires, "expires", "hold for this time, such as 90d (default: until it is revoked)")
+	cmd.Flags().Var(&expires, "expires", "expire after this time, such as 90d (default: valid until revoked)")
 	return cmd
 }
 
 // checkTokenName refuses a name that a token can't have.
 func checkTokenName(name string) error {
-	if name == owner {
-		return errors.New("owner is the name of CHATGUARD_WEB_TOKEN, and of sign-in links without --name: take another")
+	if name == app.Owner {
+		return errors.New("owner is the name of CHATGUARD_WEB_TOKEN, and of sign-in links without --name: use another")
 	}
 	return checkName(name)
 }
 
-// howToUse says what a token that was just made is good for. It goes to standard error, so that standard output has the token alone.
-func howToUse(who journal.Holder, cfg config.Config) string {
-	if who.Access == journal.AccessCheck {
-		return fmt.Sprintf("A chat's server sends this token as \"Authorization: Bearer TOKEN\" to %sapi/v1/check. It won't be shown again:", site(cfg.Web).Address(""))
+// howToUse returns an explanation of how to use a new token. It is printed on standard error, so
+// that standard output contains only the token.
+func howToUse(who auth.Identity, cfg config.Config) string {
+	if who.Access == auth.Check {
+		return fmt.Sprintf("A chat's server sends this token as \"Authorization: Bearer TOKEN\" to %sapi/v1/check. It won't be shown again:", app.Site(cfg.Web).Address(""))
 	}
 	return fmt.Sprintf("%s signs in with this token at %s, a program sends it as \"Authorization: Bearer TOKEN\". It won't be shown again:",
-		who.Name, site(cfg.Web).Address(""))
+		who.Name, app.Site(cfg.Web).Address(""))
 }
 
 func newTokenListCommand() *cobra.Command {
@@ -97,7 +100,7 @@ func newTokenListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "Say which tokens there are, and who is signed in",
+		Short: "List tokens and signed-in users",
 		Long: `Prints for each name and role when its token was made and when it expires, how many browsers are signed in, and how many
 sign-in links nobody has used yet; never the token.`,
 		Args: noArguments,
@@ -134,7 +137,7 @@ func printEntrants(out io.Writer, list []persist.Entrant) error {
 		if !e.ExpiresAt.IsZero() {
 			expires = moment(e.ExpiresAt)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\n", printable(e.Name), e.Access, made, expires, e.Sessions, e.Links)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\n", hostile.Printable(e.Name), e.Access, made, expires, e.Sessions, e.Links)
 	}
 	return table.Flush()
 }
@@ -144,8 +147,8 @@ func newTokenRevokeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke NAME",
 		Short: "End a name's token and sign it out everywhere",
-		Long: `Ends the token of that name, its sign-in links that nobody has used, and its sessions, open dashboards included: where
-chatguard runs, within 5 s. A name without a token is signed out likewise.`,
+		Long: `Ends the token of that name, its sign-in links that nobody has used, and its sessions, open dashboards included: if
+chatguard runs, within 5 s. A name without a token is signed out too.`,
 		Example: `  chatguard token revoke anna`,
 		Args:    oneArgument("NAME", "a NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -171,19 +174,19 @@ chatguard runs, within 5 s. A name without a token is signed out likewise.`,
 	return cmd
 }
 
-// mostNames bounds the names that an error lists.
+// mostNames limits the names that an error lists.
 const mostNames = 10
 
 func unknownName(name string, known []string) error {
 	if len(known) == 0 {
-		return fmt.Errorf("nobody is called %q: there are no tokens, and nobody is signed in by a link", name)
+		return fmt.Errorf("unknown name %q: there are no tokens, and nobody is signed in by a link", name)
 	}
 	var names []string
 	for _, other := range known[:min(len(known), mostNames)] {
-		names = append(names, printable(other))
+		names = append(names, hostile.Printable(other))
 	}
 	if len(known) > mostNames {
 		names = append(names, fmt.Sprintf("and %d more", len(known)-mostNames))
 	}
-	return fmt.Errorf("nobody is called %q: known are %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("unknown name %q: known are %s", name, strings.Join(names, ", "))
 }

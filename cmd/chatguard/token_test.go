@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/token"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/web"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// newLoginScene is a scene whose Twitch lets somebody log in.
+// newLoginScene returns a scene whose Twitch approves logins.
 func newLoginScene(t *testing.T, more string) *scene {
 	t.Helper()
 	s := newScene(t, more)
@@ -23,7 +23,7 @@ func newLoginScene(t *testing.T, more string) *scene {
 	return s
 }
 
-// logIn does a login, and what it asks for in the browser.
+// logIn runs a login and approves it in the browser.
 func (s *scene) logIn() {
 	s.Helper()
 	approved := make(chan error, 1)
@@ -40,26 +40,26 @@ func (s *scene) logIn() {
 	}
 }
 
-// ready is what /readyz answers, and the reasons that it gives to its owner.
+// ready returns the answer of /readyz and the reasons that it gives to its owner.
 func (s *scene) ready() (status int, reasons []string) {
 	s.Helper()
 	answer, text := s.ask("GET", "readyz", "")
 	return answer.StatusCode, decode[struct{ Reasons []string }](s, text).Reasons
 }
 
-// token is how the dashboard's status says the token is.
-func (s *scene) token() web.Connection {
+// token returns the token's state in the dashboard.
+func (s *scene) token() live.Connection {
 	s.Helper()
 	_, text := s.ask("GET", "api/v1/status", "")
-	for _, c := range decode[struct{ Connections []web.Connection }](s, text).Connections {
+	for _, c := range decode[struct{ Connections []live.Connection }](s, text).Connections {
 		if c.Name == "Token" {
 			return c
 		}
 	}
-	return web.Connection{}
+	return live.Connection{}
 }
 
-// heard waits until there are as many messages of a user in the timeline.
+// heard waits until a user has n messages in the timeline.
 func (s *scene) heard(login string, n int) (r record) {
 	s.Helper()
 	until(s.T, func() bool {
@@ -69,7 +69,7 @@ func (s *scene) heard(login string, n int) (r record) {
 	return r
 }
 
-// actsAgain lets a user say too much until some of it is deleted, and once more after that.
+// actsAgain sends excess messages from a user until one is deleted, then one more.
 func (s *scene) actsAgain(login string) {
 	s.Helper()
 	before := s.twitch.Deleted()
@@ -84,27 +84,27 @@ func (s *scene) actsAgain(login string) {
 	})
 }
 
-// TestARevokedToken while chatguard runs is told to those who are signed in, chat is read on without an account, and nobody is acted on until a login,
-// which needs no restart.
-func TestARevokedToken(t *testing.T) {
+// TestToken_Revoked checks a revocation at run time. Signed-in users are notified, chat is read
+// without an account, and nobody is acted on until a login, which needs no restart.
+func TestToken_Revoked(t *testing.T) {
 	t.Parallel()
 	s := newLoginScene(t, threeMessages)
 	s.start()
 	s.useUp("anna")
-	if status, reasons := s.ready(); status != http.StatusOK || s.token().State != web.Valid {
+	if status, reasons := s.ready(); status != http.StatusOK || s.token().State != live.Valid {
 		t.Errorf("before: /readyz answers %d %q, the token is %+v", status, reasons, s.token())
 	}
 	s.twitch.Revoke()
-	s.say("anna") // which brings it to light
+	s.say("anna") // this reveals the revocation
 	until(t, func() bool { status, _ := s.ready(); return status != http.StatusOK })
 	status, reasons := s.ready()
-	if status != http.StatusServiceUnavailable || len(reasons) != 1 || !strings.HasPrefix(reasons[0], "Token: "+string(web.Refused)+": ") || !strings.Contains(reasons[0], "run `chatguard login`") {
+	if status != http.StatusServiceUnavailable || len(reasons) != 1 || !strings.HasPrefix(reasons[0], "Token: "+string(live.Refused)+": ") || !strings.Contains(reasons[0], "run `chatguard login`") {
 		t.Errorf("/readyz answers %d %q", status, reasons)
 	}
 	if answer, text := s.ask("GET", "readyz", "", "Authorization: Bearer another"); answer.StatusCode != http.StatusServiceUnavailable || strings.Contains(text, "oken") {
 		t.Errorf("to strangers /readyz answers %s %s", answer.Status, text)
 	}
-	if c := s.token(); c.State != web.Refused || !strings.Contains(c.Detail, "run `chatguard login`") {
+	if c := s.token(); c.State != live.Refused || !strings.Contains(c.Detail, "run `chatguard login`") {
 		t.Errorf("the dashboard says %+v", c)
 	}
 
@@ -123,7 +123,7 @@ func TestARevokedToken(t *testing.T) {
 
 	s.logIn()
 	until(t, func() bool { status, _ := s.ready(); return status == http.StatusOK })
-	until(t, func() bool { return s.token().State == web.Valid }) // it is checked first
+	until(t, func() bool { return s.token().State == live.Valid }) // it is checked first
 	if c := s.token(); c.Detail != "" {
 		t.Errorf("after the login the dashboard says %+v", c)
 	}
@@ -131,7 +131,7 @@ func TestARevokedToken(t *testing.T) {
 	s.stop()
 }
 
-// lines are what clients have sent to the chat.
+// lines returns what clients have sent to the chat.
 func (s *scene) lines() string {
 	var b strings.Builder
 	for _, r := range s.twitch.Received() {
@@ -140,8 +140,9 @@ func (s *scene) lines() string {
 	return b.String()
 }
 
-// TestTheFirstLogin needs no restart either: who observed without a token can enforce from then on.
-func TestTheFirstLogin(t *testing.T) {
+// TestToken_FirstLogin checks that a bot that observes without a token can enforce after a login,
+// without a restart.
+func TestToken_FirstLogin(t *testing.T) {
 	t.Parallel()
 	s := newLoginScene(t, strings.Replace(threeMessages, "enforce", "observe", 1))
 	s.env = append(s.env, "CHATGUARD_TWITCH_TOKEN=", "CHATGUARD_TWITCH_REFRESH_TOKEN=")
@@ -167,8 +168,9 @@ func TestTheFirstLogin(t *testing.T) {
 	s.stop()
 }
 
-// TestARenewedTokenOutlivesTheProcess: the environment's refresh token can be used once only, and the next start has the file's.
-func TestARenewedTokenOutlivesTheProcess(t *testing.T) {
+// TestToken_RenewedOutlivesProcess checks that the next start uses the file's token, because the
+// environment's refresh token can be used only once.
+func TestToken_RenewedOutlivesProcess(t *testing.T) {
 	t.Parallel()
 	s := newLoginScene(t, threeMessages)
 	for renewals := range 2 {
@@ -181,7 +183,7 @@ func TestARenewedTokenOutlivesTheProcess(t *testing.T) {
 		}
 	}
 	file := s.database() + ".token"
-	if err := twitch.CheckTokenFile(file); err != nil {
+	if err := token.CheckFile(file); err != nil {
 		t.Error(err)
 	}
 	if contents, err := os.ReadFile(file); err != nil || slices.ContainsFunc([]string{s.twitch.Token(), s.twitch.RefreshToken()}, func(old string) bool { return strings.Contains(string(contents), old) }) {

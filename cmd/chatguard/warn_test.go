@@ -6,11 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 )
 
-// TestEnforceWithoutAToken observes, says so on every surface, and enforces as soon as somebody has logged in.
-func TestEnforceWithoutAToken(t *testing.T) {
+// TestRun_EnforceWithoutToken checks that chatguard observes, says so everywhere, and enforces as
+// soon as somebody has logged in.
+func TestRun_EnforceWithoutToken(t *testing.T) {
 	t.Parallel()
 	const why = "Not enforcing yet: the bot has no token. Run `chatguard login`."
 	s := newScene(t, threeMessages)
@@ -34,7 +36,7 @@ func TestEnforceWithoutAToken(t *testing.T) {
 	if _, text := s.ask("GET", "api/v1/status", ""); !strings.Contains(text, `{"name":"Token","state":"missing",`) || !strings.Contains(text, `"detail":"`+why+`"`) {
 		t.Errorf("the status says %s", text)
 	}
-	if out, _, code := s.told("", "doctor"); code != exitFailed || !strings.Contains(out, "problem  token          there is none: chatguard only observes, although it is to enforce") {
+	if out, _, code := s.told("", "doctor"); code != exitFailed || !strings.Contains(out, "problem  token          there is none: chatguard only observes, although it should enforce") {
 		t.Errorf("the doctor says\n%s", out)
 	}
 	if n := s.twitch.Deleted(); n != 0 {
@@ -61,7 +63,8 @@ func TestEnforceWithoutAToken(t *testing.T) {
 	s.stop()
 }
 
-// TestRun_WarnsOfAnUntrustedProxy: everybody behind it counts as one address.
+// TestRun_WarnsOfAnUntrustedProxy checks the warning about an untrusted proxy, behind which all
+// clients count as one address.
 func TestRun_WarnsOfAnUntrustedProxy(t *testing.T) {
 	t.Parallel()
 	for proxies, warned := range map[string]bool{"": true, "127.0.0.1": false} {
@@ -69,7 +72,7 @@ func TestRun_WarnsOfAnUntrustedProxy(t *testing.T) {
 		s.env = append(s.env, "CHATGUARD_WEB_PUBLIC_URL=https://chat.example.org", "CHATGUARD_WEB_TRUSTED_PROXIES="+proxies)
 		s.start()
 		s.stop()
-		if n := strings.Count(s.bot.log(), "level=WARN msg=\""+untrustedProxyProblem); (n == 1) != warned || n > 1 {
+		if n := strings.Count(s.bot.log(), "level=WARN msg=\""+app.UntrustedProxyProblem); (n == 1) != warned || n > 1 {
 			t.Errorf("with trusted_proxies %q it is said %d times:\n%s", proxies, n, s.bot.log())
 		}
 	}

@@ -12,16 +12,18 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/hostile"
 )
 
 func newWatchCommand() *cobra.Command {
 	var path string
-	var length length
+	var length duration
 	cmd := &cobra.Command{
 		Use:   "watch CHANNEL…",
-		Short: "Say who would be throttled in any Twitch channel, and do nothing",
+		Short: "Show who would be throttled in any Twitch channel, and do nothing",
 		Long: `Reads Twitch channels anonymously and says who would be throttled by the limits of the configuration (or the default
 ones). No account is needed, nothing is done to anybody, and nothing is stored. Ctrl-C ends it with a summary.`,
 		Example: `  chatguard watch yourchannel
@@ -46,11 +48,11 @@ ones). No account is needed, nothing is done to anybody, and nothing is stored. 
 		},
 	}
 	addConfigFlag(cmd, &path)
-	cmd.Flags().Var(&length, "for", lengthUsage)
+	cmd.Flags().Var(&length, "for", durationUsage)
 	return cmd
 }
 
-// watch reports until the context ends.
+// watch prints reports until the context ends.
 func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
 	cfg.Policy.Mode = chatguard.Observe
 	chatTime := clock.NewChat(nil)
@@ -63,16 +65,16 @@ func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	connection := newTwitchConnection(cfg.Twitch, nil, log, chatTime, nil, func(login, id string) {
+	connection := twitchbot.New(twitchbot.Options{Config: cfg.Twitch, Log: log, ChatTime: chatTime, Entered: func(login, id string) {
 		own, ok := cfg.OwnPolicy(login, id)
 		if !ok {
 			return
 		}
 		own.Mode = chatguard.Observe
 		if err := guard.SetPolicy(id, own, guard.Now()); err != nil {
-			log.Error("a channel's own policy can't be put in force", "channel", id, "login", login, "error", err)
+			log.Error("a channel's own policy can't be applied", "channel", id, "login", login, "error", err)
 		}
-	})
+	}})
 	bot := chat.New(chat.Options{Guard: guard, Source: connection})
 	err = bot.Run(ctx)
 	c := bot.Counts()
@@ -80,11 +82,11 @@ func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
 	return err
 }
 
-// observation is a line on who would have been throttled.
+// observation formats a line about a user who would have been throttled.
 func observation(m chatguard.Message, v chatguard.Verdict) string {
 	wait := "could never send this message"
 	if !v.Never {
 		wait = "could speak again in " + v.RetryAfter.Round(100*time.Millisecond).String()
 	}
-	return fmt.Sprintf("%s  %-25s  %s: %s (%s)", v.At.Local().Format(time.TimeOnly), printable(m.User.Name()), v.Limit, wait, v.WouldBe)
+	return fmt.Sprintf("%s  %-25s  %s: %s (%s)", v.At.Local().Format(time.TimeOnly), hostile.Printable(m.User.Name()), v.Limit, wait, v.WouldBe)
 }

@@ -20,23 +20,24 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
-	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/web"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// runApp runs an app until stop is called, which waits for it to have written everything.
-func runApp(t *testing.T, server *faketwitch.Server, c config.Config, log *slog.Logger) (a *app, stop func()) {
+// runApp runs an app until stop is called. stop waits until everything is written.
+func runApp(t *testing.T, server *faketwitch.Server, c config.Config, log *slog.Logger) (a *app.App, stop func()) {
 	t.Helper()
-	a, err := newApp(t.Context(), c, log)
+	a, err := app.Open(t.Context(), app.Options{Config: c, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- a.run(ctx) }()
+	go func() { ended <- a.Run(ctx) }()
 	if err := server.WaitJoined(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
@@ -46,12 +47,13 @@ func runApp(t *testing.T, server *faketwitch.Server, c config.Config, log *slog.
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		a.close()
+		a.Close()
 	}
 }
 
-// TestWhatARestartKeeps holds the parts together: journal with outcomes, live changes, and who has to wait still.
-func TestWhatARestartKeeps(t *testing.T) {
+// TestRestart_Keeps checks that a restart keeps the journal with outcomes, live changes, and
+// throttled users.
+func TestRestart_Keeps(t *testing.T) {
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
 	if err != nil {
 		t.Fatal(err)
@@ -66,11 +68,11 @@ func TestWhatARestartKeeps(t *testing.T) {
 		last = say(t, server, "anna", "", "hello")
 	}
 	waitForDeletes(t, server, []string{last})
-	channel := a.channels()[0].ID
+	channel := a.Web.Channels()[0].ID
 	live := c.Policy.Clone()
 	live.Limits[0].Burst = 1
-	revision := journal.Revision{ChannelID: channel, Author: "berta", At: time.Now(), Policy: live, Changes: journal.Diff(c.Policy, live)}
-	if _, saved, err := a.store.SaveRevision(t.Context(), revision); !saved || err != nil {
+	revision := journal.Revision{ChannelID: channel, Author: "berta", At: time.Now(), Policy: live, Changes: control.Diff(c.Policy, live)}
+	if _, saved, err := a.Host.Store.SaveRevision(t.Context(), revision); !saved || err != nil {
 		t.Fatalf("saved %v, %v", saved, err)
 	}
 	stop()
@@ -78,13 +80,13 @@ func TestWhatARestartKeeps(t *testing.T) {
 	var log bytes.Buffer
 	a, stop = runApp(t, server, c, slog.New(slog.NewTextHandler(&log, nil)))
 	defer stop()
-	if p := a.guard.Policy(channel); p.Limits[0].Burst != 1 {
+	if p := a.Guard.Policy(channel); p.Limits[0].Burst != 1 {
 		t.Errorf("what was changed live isn't in force: %+v", p.Limits[0])
 	}
 	if text := log.String(); !strings.Contains(text, "key=limit.burst.burst value=1 configured=3") || !strings.Contains(text, "author=berta") {
 		t.Errorf("the start doesn't name what was changed live:\n%s", text)
 	}
-	entries, err := a.store.Entries(t.Context(), journal.EntryFilter{ChannelID: channel, N: 10})
+	entries, err := a.Host.Store.Entries(t.Context(), journal.EntryFilter{ChannelID: channel, N: 10})
 	if err != nil || len(entries) != 1 || entries[0].Outcome.Result != journal.Done || entries[0].Login != "anna" {
 		t.Errorf("journal %+v, %v", entries, err)
 	}
@@ -95,13 +97,13 @@ func TestWhatARestartKeeps(t *testing.T) {
 	}
 }
 
-// getJSON asks the app's dashboard as its owner.
-func getJSON(t *testing.T, a *app, path string, into any) {
+// getJSON sends a request to the app's dashboard as its owner.
+func getJSON(t *testing.T, a *app.App, path string, into any) {
 	t.Helper()
 	request := httptest.NewRequest("GET", "http://127.0.0.1"+path, nil)
-	request.Header.Set("Authorization", "Bearer "+string(a.config.Web.Token))
+	request.Header.Set("Authorization", "Bearer "+string(a.Config.Web.Token))
 	answer := httptest.NewRecorder()
-	a.web.Handler().ServeHTTP(answer, request)
+	a.Web.Handler().ServeHTTP(answer, request)
 	if answer.Code != http.StatusOK {
 		t.Fatalf("%s: %s", path, answer.Body)
 	}
@@ -110,8 +112,9 @@ func getJSON(t *testing.T, a *app, path string, into any) {
 	}
 }
 
-// TestWhereTheBotIsNoModerator: the channel observes, and the dashboard says how to change that.
-func TestWhereTheBotIsNoModerator(t *testing.T) {
+// TestRun_BotNotModerator checks that the channel observes and the dashboard says how to
+// change that.
+func TestRun_BotNotModerator(t *testing.T) {
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
 	if err != nil {
 		t.Fatal(err)
@@ -121,20 +124,21 @@ func TestWhereTheBotIsNoModerator(t *testing.T) {
 	c.Policy.Limits[0].Refill = time.Hour
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	defer stop()
-	until(t, func() bool { return a.twitch.rights.moderates(server.UserID(demoChannel)) })
+	until(t, func() bool { return a.Twitch.Moderates(server.UserID(demoChannel)) })
 	server.SetBotModerator(demoChannel, false)
 	for range 4 {
 		say(t, server, "anna", "", "hello")
 	}
-	until(t, func() bool { return a.bot.Counts().Failed == 1 })
-	want := web.Connection{Name: "#" + demoChannel, State: web.Observing, Detail: "type /mod " + server.BotLogin() + " in the chat of " + demoChannel}
-	until(t, func() bool { return slices.Contains(a.connections(), want) })
+	until(t, func() bool { return a.Bot.Counts().Failed == 1 })
+	want := live.Connection{Name: "#" + demoChannel, State: live.Observing, Detail: "type /mod " + server.BotLogin() + " in the chat of " + demoChannel}
+	until(t, func() bool { return slices.Contains(a.Web.Connections(), want) })
 	say(t, server, "anna", "", "and another")
-	until(t, func() bool { return a.bot.Counts().Observed == 1 })
+	until(t, func() bool { return a.Bot.Counts().Observed == 1 })
 }
 
-// TestWithoutATokenReadingGoesOn: the chat's refusal is no end; the dashboard says what to do, and nobody is acted on.
-func TestWithoutATokenReadingGoesOn(t *testing.T) {
+// TestRun_ReadsWithoutToken checks that reading continues after the chat's refusal. The
+// dashboard says what to do, and nobody is acted on.
+func TestRun_ReadsWithoutToken(t *testing.T) {
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
 	if err != nil {
 		t.Fatal(err)
@@ -144,12 +148,12 @@ func TestWithoutATokenReadingGoesOn(t *testing.T) {
 	c.Policy.Limits[0].Refill = time.Hour
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	defer stop()
-	until(t, func() bool { return a.twitch.rights.moderates(server.UserID(demoChannel)) })
+	until(t, func() bool { return a.Twitch.Moderates(server.UserID(demoChannel)) })
 	server.Revoke()
 	for range 4 {
 		say(t, server, "anna", "", "hello")
 	}
-	until(t, func() bool { return a.bot.Counts().Failed == 1 })
+	until(t, func() bool { return a.Bot.Counts().Failed == 1 })
 	server.Disconnect()
 	until(t, func() bool {
 		return slices.ContainsFunc(server.Received(), func(r faketwitch.Received) bool { return strings.HasPrefix(r.Line, "NICK justinfan") })
@@ -158,67 +162,51 @@ func TestWithoutATokenReadingGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	say(t, server, "anna", "", "and another")
-	until(t, func() bool { return a.bot.Counts().Observed == 1 })
-	list := a.connections()
-	if len(list) < 2 || list[1].Name != "Token" || list[1].State != web.Refused || !strings.Contains(list[1].Detail, "`chatguard login`") {
+	until(t, func() bool { return a.Bot.Counts().Observed == 1 })
+	list := a.Web.Connections()
+	if len(list) < 2 || list[1].Name != "Token" || list[1].State != live.Refused || !strings.Contains(list[1].Detail, "`chatguard login`") {
 		t.Errorf("%+v", list)
 	}
 	answer := httptest.NewRecorder()
-	a.web.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "http://127.0.0.1/readyz", nil))
+	a.Web.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "http://127.0.0.1/readyz", nil))
 	if answer.Code != http.StatusServiceUnavailable {
 		t.Errorf("/readyz answers %d", answer.Code)
 	}
 }
 
-// TestNothingIsEnforcedWithoutAToken: not even a change that was made when there was a token.
-func TestNothingIsEnforcedWithoutAToken(t *testing.T) {
+// TestRun_EnforcesNothingWithoutToken checks that nothing is enforced without a token, even after a
+// change that was made when there was one.
+func TestRun_EnforcesNothingWithoutToken(t *testing.T) {
 	c := config.Default()
 	c.Database, c.Web.Listen, c.Twitch.Channels = filepath.Join(t.TempDir(), "chatguard.db"), "127.0.0.1:0", []string{demoChannel}
 	enforcing := c.Policy.Clone()
 	enforcing.Mode = chatguard.Enforce
 	for i, want := range []chatguard.Mode{chatguard.Observe, chatguard.Enforce} {
-		a, err := newApp(t.Context(), c, slog.New(slog.DiscardHandler))
+		a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.twitch.rights.enter(demoChannel, "100")
-		if stated, inForce := a.guard.Policy("100").Mode, a.guard.InForce("100").Mode; stated != want || inForce != chatguard.Observe {
+		a.Twitch.Enter(demoChannel, "100")
+		if stated, inForce := a.Guard.Policy("100").Mode, a.Guard.InForce("100").Mode; stated != want || inForce != chatguard.Observe {
 			t.Errorf("start %d: stated %s, in force %s", i, stated, inForce)
 		}
-		keep(t, a, journal.Revision{ChannelID: "100", At: time.Now(), Policy: enforcing, Changes: journal.Diff(c.Policy, enforcing)})
-		a.close()
+		keep(t, a, journal.Revision{ChannelID: "100", At: time.Now(), Policy: enforcing, Changes: control.Diff(c.Policy, enforcing)})
+		a.Close()
 	}
 }
 
-// keep saves a revision in the database of an app that doesn't run.
-func keep(t *testing.T, a *app, revision journal.Revision) {
+// keep saves a revision in the database of an app that isn't running.
+func keep(t *testing.T, a *app.App, revision journal.Revision) {
 	t.Helper()
 	ended, stop := context.WithCancel(t.Context())
 	stop()
-	_, _, err := a.store.SaveRevision(ended, revision) // doesn't wait
-	if err := errors.Join(err, a.store.Run(ended, a.guard)); err != nil {
+	_, _, err := a.Host.Store.SaveRevision(ended, revision) // does not wait
+	if err := errors.Join(err, a.Host.Store.Run(ended, a.Guard)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestChannelsThatLetNobodyIn(t *testing.T) {
-	began := time.Now()
-	s := twitch.Status{State: twitch.Connected, Since: began, Channels: []twitch.Channel{{Login: "a", Joined: true}, {Login: "b"}}}
-	if problems := notJoined(s, began.Add(5*time.Second)); len(problems) != 0 {
-		t.Errorf("too early: %q", problems)
-	}
-	if problems := notJoined(s, began.Add(time.Minute)); !slices.Equal(problems, []string{"#b: Twitch doesn't let us in: check the name"}) {
-		t.Errorf("after a minute: %q", problems)
-	}
-	for i := range 9 {
-		s.Channels = append(s.Channels, twitch.Channel{Login: fmt.Sprint("c", i), Problem: "banned"})
-	}
-	if problems := notJoined(s, began.Add(time.Minute)); len(problems) != mostNotes+1 || problems[mostNotes] != "and 5 more channels" {
-		t.Errorf("of ten channels: %q", problems)
-	}
-}
-
-// until waits for a condition. Its bound is for a broken program only.
+// until waits for a condition. Its timeout only matters if the program is broken.
 func until(t *testing.T, ok func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -234,7 +222,7 @@ func until(t *testing.T, ok func() bool) {
 	}
 }
 
-func TestWatchSaysWhoWouldBeThrottled(t *testing.T) {
+func TestWatch(t *testing.T) {
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +262,7 @@ func TestWatchSaysWhoWouldBeThrottled(t *testing.T) {
 	}
 }
 
-func TestSigninWorksBesideTheOwner(t *testing.T) {
+func TestSignin_WhileChatguardRuns(t *testing.T) {
 	_, configuration := startTwitch(t, "")
 	p := start(t, configuration)
 	defer p.stop(t)
@@ -295,7 +283,7 @@ func TestSigninWorksBesideTheOwner(t *testing.T) {
 	}
 }
 
-func TestAPortInUseIsNamed(t *testing.T) {
+func TestRun_PortInUse(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -315,7 +303,7 @@ func TestAPortInUseIsNamed(t *testing.T) {
 	}
 }
 
-func TestASecondOwnerIsRefused(t *testing.T) {
+func TestRun_SecondOwnerRefused(t *testing.T) {
 	_, configuration := startTwitch(t, "")
 	first := start(t, configuration)
 	defer first.stop(t)
@@ -327,26 +315,27 @@ func TestASecondOwnerIsRefused(t *testing.T) {
 	}
 }
 
-// TestMemoryPerTable_IsTheGuards: what the configuration says of the memory holds for the users of a channel.
+// TestMemoryPerTable_IsTheGuards checks that the configuration's memory limit applies to the users
+// of a channel.
 func TestMemoryPerTable_IsTheGuards(t *testing.T) {
 	c := config.Default()
 	c.Database, c.Web.Listen, c.MemoryPerTable = filepath.Join(t.TempDir(), "chatguard.db"), "127.0.0.1:0", 1<<20
-	a, err := newApp(t.Context(), c, slog.New(slog.DiscardHandler))
+	a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.close()
+	defer a.Close()
 	fit, err := c.Policy.Capacity(1 << 20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range fit.Users + 1000 {
 		m := chatguard.Message{ChannelID: "1", User: chatguard.User{ID: fmt.Sprint(1_000_000 + i)}, SentAt: time.Unix(1, 0)}
-		if _, err := a.guard.Check(t.Context(), m); err != nil {
+		if _, err := a.Guard.Check(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if m := a.guard.Memory(); int64(m.Users) != fit.Users || m.Evicted != 1000 {
+	if m := a.Guard.Memory(); int64(m.Users) != fit.Users || m.Evicted != 1000 {
 		t.Errorf("%+v, want %d users", m, fit.Users)
 	}
 }

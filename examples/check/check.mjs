@@ -1,4 +1,5 @@
-// Asks chatguard about each line of standard input, as a chat server would: node check.mjs ROOM USER < lines
+// Asks chatguard about each line of standard input, as a chat server would:
+// node check.mjs ROOM USER < lines
 import { createInterface } from "node:readline";
 
 const [channel, user_id] = process.argv.slice(2);

@@ -1,4 +1,7 @@
-"""Asks chatguard about each line of standard input, as a chat server would: python3 check.py ROOM USER < lines"""
+"""Asks chatguard about each line of standard input, as a chat server would.
+
+python3 check.py ROOM USER < lines
+"""
 import http.client, json, math, os, sys, time
 from urllib.parse import urlsplit
 
@@ -15,7 +18,7 @@ asked = 0.0
 def check(message):
     global asked
     if time.monotonic() - asked > 60:
-        chatguard.close()  # at the other end it may be closed by now; the request opens it again
+        chatguard.close()  # the other end may have closed it; the request opens it again
     asked = time.monotonic()
     try:
         chatguard.request("POST", address.path.rstrip("/") + "/api/v1/check", json.dumps(message), headers)

@@ -13,11 +13,14 @@ import (
 
 const (
 	mostText = 2048 // bytes of one message
-	outbox   = 32   // frames that wait for a member who reads slowly; who lets more come is dropped
-	waiting  = 16   // messages of one member that wait for their turn, where a limit holds messages back
+	// outbox is the number of frames queued for a slow member; a member with more is disconnected.
+	outbox = 32
+	// waiting is the number of one member's messages that a limit may hold back at once.
+	waiting = 16
 )
 
-// frame is what the server tells the page: what somebody said, or the verdict on the reader's own message that isn't shown, or not yet.
+// frame is what the server sends to the page. It is a message, or the verdict on the reader's own
+// message if that message is dropped or delayed.
 type frame struct {
 	From    string             `json:"from,omitempty"`
 	Text    string             `json:"text"`
@@ -27,16 +30,19 @@ type frame struct {
 func (f frame) bytes() []byte {
 	b, err := json.Marshal(f)
 	if err != nil {
-		panic(err) // only text and a verdict
+		panic(err) // can't fail: only text and a verdict
 	}
 	return b
 }
 
-// chat is rooms. What a member says, every member of the room is told, and nobody waits for another. The zero value is empty.
+// chat is a set of rooms. Every member of a room receives all messages sent there. A slow member
+// delays nobody. The zero value is empty.
 type chat struct {
-	visits sync.WaitGroup // wait for them once the context of the requests has ended
-	mu     sync.Mutex     // never held while something blocks
-	rooms  map[string]map[*member]struct{}
+	// visits counts open connections. Wait for it after the context of the requests has ended.
+	visits sync.WaitGroup
+	// mu is never held during a blocking call.
+	mu    sync.Mutex
+	rooms map[string]map[*member]struct{}
 }
 
 // member is one connection in a room.
@@ -46,25 +52,29 @@ type member struct {
 	leave  context.CancelFunc
 }
 
-// tell never waits: whoever has a full outbox has stopped reading, and goes.
-func (m *member) tell(line []byte) {
+// tell queues a line for the member and never blocks. It returns false if the outbox is full: the
+// member has stopped reading and is disconnected.
+func (m *member) tell(line []byte) bool {
 	select {
 	case m.outbox <- line:
+		return true
 	default:
 		m.leave()
+		return false
 	}
 }
 
-// write sends what the member is told until the context ends, and then says goodbye.
+// write sends the member's outbox until the context ends, and then closes the connection with a
+// goodbye.
 func (m *member) write(ctx context.Context) {
 	for {
 		select {
 		case line := <-m.outbox:
 			if m.conn.Write(ctx, websocket.MessageText, line) != nil {
-				return // the connection is closed, and reading ends as well
+				return // closed, so reading ends as well
 			}
 		case <-ctx.Done():
-			m.conn.Close(websocket.StatusGoingAway, "the server says goodbye")
+			m.conn.Close(websocket.StatusGoingAway, "the server is shutting down")
 			return
 		}
 	}
@@ -95,11 +105,14 @@ func (c *chat) broadcast(room string, f frame) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for m := range c.rooms[room] {
-		m.tell(line)
+		if !m.tell(line) {
+			delete(c.rooms[room], m) // saying goodbye can take seconds
+		}
 	}
 }
 
-// ServeHTTP is one member's visit. The middleware has let them in, and its session judges what they say.
+// ServeHTTP handles one member's connection. The middleware has admitted it, and its session judges
+// the messages.
 func (c *chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	session, held := chatguard.SessionFrom(r.Context()), chatguard.NewHoldQueue(waiting)
 	user, room := session.User(), session.ChannelID()
@@ -119,21 +132,23 @@ func (c *chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// hold lets a message wait for its turn where it has one, and returns what its author is to be told.
+// hold queues the message until its delay has passed, if it has one, and returns the frame for its
+// author.
 func (c *chat) hold(held *chatguard.HoldQueue, v chatguard.Verdict, room string, said frame) frame {
 	if v.Allowed && !held.Add(v, func() { c.broadcast(room, said) }) {
-		v.Allowed, v.RetryAfter = false, v.Delay // as many wait as have room
+		v.Allowed, v.RetryAfter = false, v.Delay // the queue is full
 	}
 	return frame{Text: said.Text, Verdict: &v}
 }
 
-// visit takes the connection over and hears the member out, until they or the server leave. Meanwhile runs until its context ends, which is the visit's.
+// visit upgrades the request to a WebSocket and reads the member's messages until the member or the
+// server leaves. It runs meanwhile with a context that ends with the visit.
 func (c *chat) visit(w http.ResponseWriter, r *http.Request, room string, meanwhile func(context.Context), hear func(context.Context, *member, string) error) {
 	c.visits.Add(1)
 	defer c.visits.Done()
 	conn, err := websocket.Accept(w, r, nil)
 	if err != nil {
-		return // it has been answered
+		return // already answered
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(mostText)
@@ -147,7 +162,7 @@ func (c *chat) visit(w http.ResponseWriter, r *http.Request, room string, meanwh
 	c.join(room, m)
 	defer c.quit(room, m)
 	for {
-		_, text, err := conn.Read(context.Background()) // ends when write has closed the connection
+		_, text, err := conn.Read(context.Background()) // ends when write closes the connection
 		if err != nil || hear(ctx, m, string(text)) != nil {
 			return
 		}

@@ -21,11 +21,11 @@ import (
 
 const (
 	echoers = 64   // connections, each alone in its room
-	echoes  = 5    // that each waits for, one after another, in one slice
-	pairs   = 2000 // of slices
+	echoes  = 5    // echoes per connection and slice, in turn
+	pairs   = 2000 // pairs of slices
 )
 
-// unguarded is the same chat without chatguard: nobody is identified, nothing is judged.
+// unguarded is the same chat without chatguard: it identifies nobody and judges nothing.
 func (c *chat) unguarded(w http.ResponseWriter, r *http.Request) {
 	name, room := r.FormValue("name"), r.FormValue("room")
 	c.visit(w, r, room, func(context.Context) {}, func(_ context.Context, _ *member, text string) error {
@@ -34,7 +34,8 @@ func (c *chat) unguarded(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// plenty are the default policy's limits, with room for every message: a throttled one would not be echoed.
+// plenty returns the default policy's limits with room for every message, because a throttled one
+// would not be echoed.
 func plenty() chatguard.Policy {
 	p := policy()
 	p.Limits[0].Burst, p.Limits[0].Refill = 1_000_000, time.Microsecond
@@ -42,10 +43,11 @@ func plenty() chatguard.Policy {
 	return p
 }
 
-// spent is what a slice has taken: of the time, and of the processors, which other work on the machine disturbs less.
+// spent is the wall time and the processor time of a slice. Other work on the machine disturbs the
+// processor time less.
 type spent struct{ wall, processor time.Duration }
 
-// echo is a slice: all connections wait for their echoes.
+// echo runs one slice: all connections wait for their echoes.
 func echo(b *testing.B, conns []*websocket.Conn, text []byte) spent {
 	b.Helper()
 	var working sync.WaitGroup
@@ -68,7 +70,8 @@ func echo(b *testing.B, conns []*websocket.Conn, text []byte) spent {
 	return spent{time.Since(began), processorTime(b) - used}
 }
 
-// processorTime is what this process has used so far, with both ends of all connections.
+// processorTime returns the processor time that this process, with both ends of all connections,
+// has used so far.
 func processorTime(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -77,7 +80,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// visitors connects so many to a handler, each in a room of their own.
+// visitors opens the connections to a handler, each in a room of its own.
 func visitors(b *testing.B, handler http.Handler, prefix string) (conns []*websocket.Conn) {
 	b.Helper()
 	server := httptest.NewServer(handler)
@@ -93,14 +96,16 @@ func visitors(b *testing.B, handler http.Handler, prefix string) (conns []*webso
 	return conns
 }
 
-// report says the median of the pairs' ratios, and how far apart their quartiles lie. The median's own error is about quartiles / sqrt(pairs).
+// report prints the median of the pairs' ratios and the distance of their quartiles. The median's
+// own error is about quartiles / sqrt(pairs).
 func report(b *testing.B, of string, ratios []float64) {
 	slices.Sort(ratios)
 	b.ReportMetric(ratios[len(ratios)/2], of+"-ratio")
 	b.ReportMetric(ratios[3*len(ratios)/4]-ratios[len(ratios)/4], of+"-quartiles")
 }
 
-// BenchmarkEcho is the chat with the guard and without, in turns: the ratio of their throughputs, and of what they need of the processors.
+// BenchmarkEcho compares the chat with the guard and without it, in turns: the ratios of throughput
+// and of processor time.
 func BenchmarkEcho(b *testing.B) {
 	guard, err := chatguard.New(plenty(), nil)
 	if err != nil {
@@ -124,7 +129,7 @@ func BenchmarkEcho(b *testing.B) {
 		}
 		return with, without
 	}
-	for n := range pairs / 10 { // they warm up
+	for n := range pairs / 10 { // warm-up
 		pair(n)
 	}
 	for b.Loop() {

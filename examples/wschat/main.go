@@ -1,4 +1,5 @@
-// Command wschat is a small chat server with fair limits, made to be read: main.go puts it together, chat.go is the chat.
+// Command wschat is a small chat server with fair limits, written to be read: main.go puts it
+// together, chat.go is the chat.
 package main
 
 import (
@@ -29,10 +30,10 @@ import (
 //go:embed static
 var static embed.FS
 
-// rooms are all there are: whoever could make rooms could fill the memory.
+// rooms lists all rooms. If clients could create rooms, they could fill the memory.
 var rooms = []string{"main", "music", "help"}
 
-const goodbye = 10 * time.Second // that open requests have at the end
+const goodbye = 10 * time.Second // goodbye is the time that open requests have at shutdown.
 
 type settings struct {
 	policy                chatguard.Policy
@@ -42,7 +43,7 @@ type settings struct {
 func main() {
 	s := settings{policy: policy()}
 	flag.StringVar(&s.listen, "listen", "127.0.0.1:8081", "address to listen on")
-	flag.StringVar(&s.db, "db", "", "SQLite file that keeps what everybody has used; empty: memory only")
+	flag.StringVar(&s.db, "db", "", "SQLite file that keeps everyone's usage; empty: memory only")
 	flag.StringVar(&s.moderator, "moderator", "", "name:password for the dashboard at /moderate/; empty: no dashboard")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -52,7 +53,8 @@ func main() {
 	}
 }
 
-// run serves until the context ends, and returns when everybody has gone and everything is written.
+// run serves until the context ends. It returns when all connections are closed and everything is
+// written.
 func run(ctx context.Context, s settings, out io.Writer) error {
 	guard, err := chatguard.New(s.policy, nil)
 	if err != nil {
@@ -91,14 +93,16 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 	return serve(ctx, s.listen, mux, out)
 }
 
-// identify believes the name that the page sends, which is good enough for a demonstration only: take the account of your session cookie here.
+// identify trusts the name that the page sends, which is good enough only for a demonstration. Use
+// the account of your session cookie here.
 func identify(r *http.Request) (chatguard.User, error) {
 	name := strings.TrimSpace(r.FormValue("name"))
 	if name == "" || utf8.RuneCountInString(name) > 32 || strings.ContainsFunc(name, unicode.IsControl) {
 		return chatguard.User{}, chatguard.ErrNobody
 	}
 	id := strings.ToLower(name)
-	if id == chatguard.AnonymousID || strings.Contains(id, ":") { // addresses have IDs with a colon
+	if id == chatguard.AnonymousID || strings.Contains(id, ":") {
+		// IDs of addresses contain a colon
 		return chatguard.User{}, chatguard.ErrNobody
 	}
 	return chatguard.User{ID: id, Login: id, DisplayName: name}, nil
@@ -113,7 +117,8 @@ func roomOf(r *http.Request) string {
 	return rooms[0]
 }
 
-// policy is chatguard's own, but in force from the start; what is too much is dropped.
+// policy returns chatguard's default policy, but enforcing from the start and dropping excess
+// messages.
 func policy() chatguard.Policy {
 	p := chatguard.DefaultPolicy()
 	p.Mode, p.Penalties.Ladder = chatguard.Enforce, nil
@@ -127,15 +132,15 @@ func channels() (all []dashboard.Channel) {
 	return all
 }
 
-// page serves the page, which can load nothing from elsewhere.
+// page serves the page, which can load nothing from other sites.
 func page() http.Handler {
 	files, err := fs.Sub(static, "static")
 	if err != nil {
-		panic(err) // it is part of this program
+		panic(err) // can't happen: the page is embedded
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if room := r.FormValue("room"); room != "" && room != roomOf(r) {
-			http.Error(w, "There is no such room. There are "+strings.Join(rooms, ", ")+".", http.StatusNotFound)
+			http.Error(w, "Unknown room. The rooms are "+strings.Join(rooms, ", ")+".", http.StatusNotFound)
 			return
 		}
 		w.Header().Set("Content-Security-Policy", "default-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
@@ -143,13 +148,13 @@ func page() http.Handler {
 	})
 }
 
-// authorize knows one moderator: ask your own sessions here.
+// authorize knows one moderator: look up your own sessions here.
 func (s settings) authorize(r *http.Request) (name string, role dashboard.Role, ok bool) {
 	name, password, _ := r.BasicAuth()
 	return name, dashboard.Own, subtle.ConstantTimeCompare([]byte(name+":"+password), []byte(s.moderator)) == 1
 }
 
-// asked lets the browser ask for name and password.
+// asked makes the browser ask for a name and a password.
 func (s settings) asked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, _, ok := s.authorize(r); !ok {
@@ -161,7 +166,7 @@ func (s settings) asked(next http.Handler) http.Handler {
 	})
 }
 
-// serve serves until the context ends, which ends all requests as well.
+// serve serves until the context ends, which also ends all requests.
 func serve(ctx context.Context, address string, handler http.Handler, out io.Writer) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -184,7 +189,8 @@ func serve(ctx context.Context, address string, handler http.Handler, out io.Wri
 	return nil
 }
 
-// beside runs something until end is called, which waits for it.
+// beside runs a function in the background. It returns end, which stops the function and waits for
+// it.
 func beside(run func(context.Context) error) (end func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -195,7 +201,7 @@ func beside(run func(context.Context) error) (end func()) {
 	}
 }
 
-// told is for what ends when nobody is there to return an error to.
+// told logs the error of a cleanup function. Use it if there is no caller to return the error to.
 func told(end func() error) {
 	if err := end(); err != nil {
 		log.Print("wschat: ", err)

@@ -19,17 +19,18 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/browsertest"
 )
 
 const (
-	many      = 10_000 // connections
-	processes = 4      // that they come from: the server's alone has files for one end of each
+	many = 10_000 // connections
+	// processes is the number of client processes. The server's process can open only enough files
+	// for one end of each connection.
+	processes = 4
 	manyRooms = 200
-	spare     = 500 // files beside the connections
+	spare     = 500 // files needed beside the connections
 )
 
-// clients, an address and a number, makes this binary one of the processes that connect.
+// clients, an address and a number, makes this binary run as one of the connecting processes.
 const clients = "WSCHAT_TEST_CLIENTS"
 
 func TestMain(m *testing.M) {
@@ -47,11 +48,12 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	code := m.Run()
-	browsertest.Stop()
+	stopBrowser()
 	os.Exit(code)
 }
 
-// habit is what one of the crowd does. In each room, one in ten never reads, one vanishes without a goodbye, one says something when asked.
+// habit is what a client does. In each room, one in ten never reads, one vanishes without a
+// goodbye, and one speaks when asked.
 type habit int
 
 const (
@@ -63,17 +65,17 @@ const (
 
 func habitOf(i int) habit { return min(habit(i/manyRooms%10), reads) }
 
-// heard is how many in each room speak.
+// heard is the number of clients in each room that speak.
 const heard = many / manyRooms / 10
 
-// one of the crowd.
+// one is one of the clients.
 type one struct {
 	habit habit
 	tcp   net.Conn
 	conn  *websocket.Conn
 }
 
-// join connects from an address of its own, so that the limits by address hold as they are.
+// join connects from its own address, so that the limits by address can stay as they are.
 func join(ctx context.Context, address string, i int) (*one, error) {
 	o := &one{habit: habitOf(i)}
 	from := &net.TCPAddr{IP: net.IPv4(127, 1, byte(i>>8), byte(i))}
@@ -94,7 +96,7 @@ func (o *one) speak(ctx context.Context) error {
 	return o.conn.Write(ctx, websocket.MessageText, []byte("hello"))
 }
 
-// hear reads what all who speak in the room have said.
+// hear reads the messages of all who speak in the room.
 func (o *one) hear(ctx context.Context) error {
 	if o.habit < speaks {
 		return nil
@@ -111,7 +113,8 @@ func (o *one) hear(ctx context.Context) error {
 	return nil
 }
 
-// vanish leaves those who do without an end of the line: with a reset or a bare FIN, in turns.
+// vanish disconnects those clients that leave without a close frame: alternately with a reset and a
+// bare FIN.
 func (o *one) vanish(i int) error {
 	if o.habit != vanishes {
 		return nil
@@ -124,7 +127,8 @@ func (o *one) vanish(i int) error {
 	return o.tcp.Close()
 }
 
-// crowdOf connects this process's part of the crowd, and goes through what standard input asks for. It says when each step is done.
+// crowdOf connects this process's clients and performs the steps read from standard input. It
+// reports each completed step.
 func crowdOf(address string, process int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 4*patience)
 	defer cancel()
@@ -146,7 +150,7 @@ func crowdOf(address string, process int) error {
 	return in.Err()
 }
 
-// each does something for all of n, 64 at a time.
+// each calls do for all n, 64 at a time.
 func each(n int, do func(int) error) error {
 	var working sync.WaitGroup
 	var mu sync.Mutex
@@ -171,7 +175,7 @@ func each(n int, do func(int) error) error {
 	return errors.Join(errs...)
 }
 
-// crowd are the processes that connect.
+// crowd holds the connecting processes.
 type crowd struct {
 	*testing.T
 	commands []*exec.Cmd
@@ -202,7 +206,7 @@ func newCrowd(t *testing.T, address string, size int) *crowd {
 	return c
 }
 
-// do lets the whole crowd take steps, each when all have taken the one before.
+// do makes the whole crowd take the steps, each one after all have taken the one before.
 func (c *crowd) do(steps ...string) {
 	c.Helper()
 	for _, step := range steps {
@@ -220,7 +224,7 @@ func (c *crowd) do(steps ...string) {
 	}
 }
 
-// end ends the processes, and with them those connections that are still open.
+// end ends the processes, and with them the connections that are still open.
 func (c *crowd) end() {
 	c.Helper()
 	for i, command := range c.commands {
@@ -242,9 +246,9 @@ func openFiles(t *testing.T) int {
 	return len(files)
 }
 
-// TestTenThousand has 10,000 people connected at once, a tenth of whom never read and a tenth of whom vanish. The others hear what is said in
-// their rooms, and when all have gone, nothing of them is left.
-func TestTenThousand(t *testing.T) {
+// 10,000 clients are connected at once; a tenth never read and a tenth vanish. The others receive
+// what is said in their rooms, and after all have left, nothing of them remains.
+func TestServer_TenThousandConnections(t *testing.T) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		t.Fatal(err)
@@ -264,7 +268,7 @@ func TestTenThousand(t *testing.T) {
 	eventually(t, "all have gone", func() bool { return s.members() == 0 })
 	s.visits.Wait()
 	again := newCrowd(t, s.address, 1)
-	again.do("join") // everybody may have one connection, and the first are not counted any more
+	again.do("join") // one each; the first no longer count
 	again.end()
 	s.stop()
 	goleak.VerifyNone(t, leaks)

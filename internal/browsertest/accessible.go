@@ -12,7 +12,8 @@ import (
 //go:embed testdata/axe/axe.min.js
 var axe string
 
-// inspect waits until what moves for a moment only has come to rest, for nobody reads what fades, and returns what axe-core finds.
+// inspect waits until short animations have finished, because nobody reads fading text, and returns
+// what axe-core finds.
 const inspect = `(async () => {
 	const passing = document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 2000);
 	await Promise.allSettled(passing.map((a) => a.finished));
@@ -21,8 +22,9 @@ const inspect = `(async () => {
 		id + ": " + help + "\n\t" + target.join(" ") + "\n\t" + html.slice(0, 300) + "\n\t" + failureSummary.replaceAll("\n", "\n\t")));
 })()`
 
-// Accessible fails the test for each fault that axe-core finds in the page as it is shown, and names the rule, the element and the mend. It is
-// brought in by the debugger, which the page's content policy doesn't bind.
+// Accessible fails the test for each fault that axe-core finds in the page as shown. It names the
+// rule, the element and the fix. The debugger injects axe-core, because the page's content policy
+// does not apply to it.
 func (w *Window) Accessible() {
 	w.Helper()
 	if !Eval[bool](w, "'axe' in window") {

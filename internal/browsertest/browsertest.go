@@ -1,4 +1,5 @@
-// Package browsertest opens windows of a real browser for tests of the dashboard. It knows no page.
+// Package browsertest opens windows of a real browser for tests of the dashboard. It is independent
+// of the pages under test.
 package browsertest
 
 import (
@@ -17,18 +18,19 @@ import (
 )
 
 const (
-	// patience is how long something may be waited for before the test says where it hangs.
+	// patience is the maximum wait for anything. After that the test fails and says what it was
+	// waiting for.
 	patience = 30 * time.Second
-	// lifetime is how long a test may use a window at all.
+	// lifetime is the maximum time that a test may use a window.
 	lifetime = 4 * time.Minute
-	// aims is how often something is clicked that moves away.
+	// aims is the number of attempts to click an element that moves away.
 	aims = 3
 )
 
-// lastLook is how long a page that has run out of patience may take to say what it shows.
+// lastLook is the time to read what a page shows after a timeout.
 const lastLook = 5 * time.Second
 
-// chromium is the one browser of all tests. Each window shares nothing with the others.
+// chromium is the one browser of all tests. The windows are isolated from each other.
 var chromium struct {
 	once sync.Once
 	ctx  context.Context
@@ -50,8 +52,10 @@ func start() {
 	chromium.err = chromedp.Do(ctx)
 }
 
+// findBrowser returns the path of a browser. It prefers the headless one, which needs much less
+// processor time.
 func findBrowser() (path string, err error) {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil
 		}
@@ -59,21 +63,22 @@ func findBrowser() (path string, err error) {
 	return "", errors.New("the browser tests need Chromium: install it (Debian: apt-get install chromium)")
 }
 
-// Stop ends the browser, if one was started. Call it when all tests of a package have ended.
+// Stop ends the browser, if one was started. Call it after all tests of a package.
 func Stop() {
 	if chromium.stop != nil {
 		chromium.stop()
 	}
 }
 
-// Window is a window of the browser. Its methods end the test where the page doesn't do what they wait for.
+// Window is a window of the browser. Its methods end the test if the page does not do what they
+// wait for.
 type Window struct {
 	testing.TB
 	tab context.Context // lives as long as the window
-	ctx context.Context // ends when its lifetime does
+	ctx context.Context // ends when the window's lifetime ends
 }
 
-// Open opens an empty window. The test fails where a page in it throws or breaks its content policy.
+// Open opens an empty window. The test fails if a page in it throws or violates its content policy.
 func Open(tb testing.TB, width, height int64) *Window {
 	tb.Helper()
 	chromium.once.Do(start)
@@ -106,7 +111,7 @@ func (w *Window) heedConsole() {
 	w.Cleanup(func() { cancel(); <-done })
 }
 
-// Must takes steps one after another.
+// Must runs steps in order.
 func (w *Window) Must(steps ...chromedp.Action[chromedp.Void]) {
 	w.Helper()
 	if err := chromedp.Do(w.ctx, steps...); err != nil {
@@ -114,7 +119,7 @@ func (w *Window) Must(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// Eval returns the value of an expression of JavaScript.
+// Eval returns the value of a JavaScript expression.
 func Eval[T any](w *Window, expression string) T {
 	w.Helper()
 	value, err := chromedp.Run(w.ctx, chromedp.Evaluate[T](expression))
@@ -124,8 +129,9 @@ func Eval[T any](w *Window, expression string) T {
 	return value
 }
 
-// look is true once an expression is. An expression that throws, because what it asks for isn't there yet, is asked again; what it throws at the end
-// is the promise's too.
+// look is a promise that resolves to true when an expression is true. If the expression throws, for
+// example because an element does not exist yet, it is evaluated again. An exception at the
+// deadline rejects the promise.
 const look = `new Promise((done, fail) => {
 	const until = Date.now() + %d;
 	const look = () => {
@@ -139,7 +145,7 @@ const look = `new Promise((done, fail) => {
 	look();
 })`
 
-// See waits until an expression of JavaScript is true.
+// See waits until a JavaScript expression is true.
 func (w *Window) See(expression string) {
 	w.Helper()
 	seen, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](fmt.Sprintf(look, patience.Milliseconds(), expression), chromedp.EvalAwaitPromise))
@@ -151,7 +157,7 @@ func (w *Window) See(expression string) {
 	}
 }
 
-// shown is where the page is, what has the focus, what stands in its fields, and what it says.
+// shown returns the page's address, the focused element, the values of its fields and its text.
 const shown = `(() => {
 	const name = (e) => e?.localName + (e?.id && "#" + e.id);
 	const field = (e) => name(e) + ": " + JSON.stringify(/checkbox|radio/.test(e.type) ? e.checked : e.value);
@@ -159,7 +165,7 @@ const shown = `(() => {
 	return [location.href, "focus: " + name(document.activeElement), ...fields.map(field), document.body.innerText].join("\n");
 })()`
 
-// fatal ends the test, and says what the page shows.
+// fatal ends the test and prints what the page shows.
 func (w *Window) fatal(format string, args ...any) {
 	w.Helper()
 	last, cancel := context.WithTimeout(w.tab, lastLook)
@@ -171,15 +177,16 @@ func (w *Window) fatal(format string, args ...any) {
 	w.Fatalf("%s\nthe page:\n%s", fmt.Sprintf(format, args...), text)
 }
 
-// Press clicks a button once that is possible.
+// Press clicks a button once it is enabled.
 func (w *Window) Press(button string) {
 	w.Helper()
 	w.See(fmt.Sprintf(`document.querySelector(%q)?.matches(":enabled:not([aria-disabled=true])")`, button))
 	w.Click(button)
 }
 
-// still looks at what a selector finds until two looks see the same and that is accepted, and returns what accepting it gave. Between the looks a frame
-// is drawn, and what the page does after a frame is done.
+// still polls the element of a selector until two polls return the same value and accept returns a
+// value. It returns that value. Between polls it waits until a frame is drawn and the page's work
+// after that frame is done.
 const still = `const still = async (selector, look, accept, problem) => {
 	const until = Date.now() + %d;
 	let before;
@@ -197,8 +204,9 @@ const still = `const still = async (selector, look, accept, problem) => {
 	throw new Error(problem());
 };`
 
-// middle is where something is clicked: where it lies still with nothing over it. Out of sight, or behind a bar that stays while the page scrolls, it is
-// scrolled to. Whether the click hits is in window.aimed then.
+// middle returns the point to click once the element is still and nothing covers it. An element out
+// of sight or behind a sticky bar is scrolled into view. window.aimed then says whether the click
+// hits.
 const middle = `(async () => {
 	%s
 	let over = null;
@@ -219,8 +227,8 @@ const middle = `(async () => {
 	return still(%q, place, free, () => (over ? "behind " + over.outerHTML.slice(0, 200) : "not there, out of sight or never still"));
 })()`
 
-// Click clicks on the first of what a CSS selector finds, once it lies still and nothing covers it; like a person once more where it has moved away just
-// then.
+// Click clicks the first element that matches a CSS selector, once it is still and nothing covers
+// it. Like a person, it tries again if the element moves away at that moment.
 func (w *Window) Click(selector string) {
 	w.Helper()
 	for range aims {
@@ -229,7 +237,7 @@ func (w *Window) Click(selector string) {
 			w.fatal("never clicked: %s: %v", selector, err)
 		}
 		w.Must(chromedp.MouseClickXY(point[0], point[1]))
-		if Eval[bool](w, "!window.aimed || aimed.hit") { // where the click led to another document, it has hit
+		if Eval[bool](w, "!window.aimed || aimed.hit") { // a click that left the document has hit
 			return
 		}
 		w.Logf("%s moved away from a click", selector)
@@ -237,8 +245,8 @@ func (w *Window) Click(selector string) {
 	w.fatal("never hit: %s", selector)
 }
 
-// Type presses keys one after another, where the focus is. As with a keyboard, a page that keeps a key to itself gets no letter of it afterwards,
-// wherever the focus has gone meanwhile.
+// Type presses keys one after another in the focused element. As with a real keyboard, a key that
+// the page handles itself enters no character, even if the focus has moved meanwhile.
 func (w *Window) Type(keys string) {
 	w.Helper()
 	w.Must(chromedp.KeyEvent(keys, func(key *input.DispatchKeyEventParams) {
@@ -248,22 +256,22 @@ func (w *Window) Type(keys string) {
 	}))
 }
 
-// TypeIn presses keys in what a CSS selector finds, once it can have the focus.
+// TypeIn presses keys in the element of a CSS selector, once the element can have the focus.
 func (w *Window) TypeIn(selector, keys string) {
 	w.Helper()
 	w.See(fmt.Sprintf(`(document.querySelector(%[1]q)?.focus(), document.activeElement === document.querySelector(%[1]q))`, selector))
 	w.Type(keys)
 }
 
-// whole has the focus in a field, and all selected that stands there, once that changes no more.
+// whole focuses a field and selects all its text, once the text no longer changes.
 const whole = `(async () => {
 	%s
 	const text = (field) => (field.focus(), field === document.activeElement ? field.value : undefined);
 	return still(%q, text, (field) => (field.select(), true), () => "not there, without the focus or never still");
 })()`
 
-// Write replaces what stands in a field; without a text that is only selected. Enter, or another control character, that the text ends with is pressed
-// once the rest stands there.
+// Write replaces the text of a field. If text is empty, it only selects the old text. Enter and
+// other control characters at the end of text are pressed after the rest has been entered.
 func (w *Window) Write(field, text string) {
 	w.Helper()
 	if err := chromedp.Do(w.ctx, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(whole, fmt.Sprintf(still, patience.Milliseconds()), field), chromedp.EvalAwaitPromise)); err != nil {
@@ -277,7 +285,7 @@ func (w *Window) Write(field, text string) {
 	w.Type(text[len(letters):])
 }
 
-// Picture returns what the window shows, as PNG.
+// Picture returns a screenshot of the window as a PNG.
 func (w *Window) Picture() []byte {
 	w.Helper()
 	picture, err := chromedp.Run(w.ctx, chromedp.CaptureScreenshot())

@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Prefer lets the page believe that its reader prefers something: {"prefers-color-scheme": "dark"}.
+// Prefer emulates media features, such as {"prefers-color-scheme": "dark"}.
 func (w *Window) Prefer(features map[string]string) {
 	w.Helper()
 	var params emulation.SetEmulatedMediaParams
@@ -18,13 +18,13 @@ func (w *Window) Prefer(features map[string]string) {
 	w.Must(call(emulation.SetEmulatedMedia, params))
 }
 
-// keepFocus lets the page believe that its window is the one in front, whatever windows of other tests open and close beside it.
+// keepFocus makes the page believe that its window is in front, whatever other tests' windows do.
 func (w *Window) keepFocus() {
 	w.Helper()
 	w.Must(call(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
 }
 
-// call is a command of the debugger's protocol, as a step.
+// call turns a command of the debugger protocol into a step.
 func call[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, command, params)

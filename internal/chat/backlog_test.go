@@ -14,7 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// stage is a Bot in a bubble of simulated time, whose chat the test plays.
+// stage is a Bot in a bubble of simulated time. The test plays its chat.
 type stage struct {
 	*testing.T
 	bot       *Bot
@@ -22,13 +22,13 @@ type stage struct {
 	platform  *recorder
 	sink      Sink
 	mu        sync.Mutex
-	outcomes  []string // in the order of their report: "delete done", "timeout skipped: queue full"
+	outcomes  []string // in report order: "timeout skipped: queue full"
 	settings  map[string]string
 	unsavable bool
 	stop      func()
 }
 
-// Run hands the sink to the test.
+// Run passes the sink to the test.
 func (s *stage) Run(ctx context.Context, sink Sink) error {
 	s.sink = sink
 	<-ctx.Done()
@@ -42,7 +42,7 @@ func (s *stage) SaveSetting(_ context.Context, channelID, name, value string) (b
 	return !s.unsavable, nil
 }
 
-// onStage plays a test with a Bot that enforces the ladder on everyone's second message.
+// onStage runs a test with a Bot that enforces the ladder on each user's second message.
 func onStage(t *testing.T, o Options, play func(*stage), ladder ...string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -73,7 +73,8 @@ func onStage(t *testing.T, o Options, play func(*stage), ladder ...string) {
 	})
 }
 
-// say lets users speak, and waits for what comes of it: "a1" is user a's message, the second of which is throttled.
+// say sends messages from users and waits for the consequences. "a1" is a message from user a; the
+// user's second message is throttled.
 func (s *stage) say(ids ...string) {
 	var batch []chatguard.Message
 	for _, id := range ids {
@@ -86,11 +87,11 @@ func (s *stage) say(ids ...string) {
 }
 
 func (s *stage) wait(d time.Duration) {
-	time.Sleep(d) // simulated
+	time.Sleep(d) // simulated time
 	synctest.Wait()
 }
 
-// did checks, and forgets, what the platform was asked for.
+// did checks, then clears, the requests to the platform.
 func (s *stage) did(want ...string) {
 	s.Helper()
 	s.platform.mu.Lock()
@@ -105,7 +106,7 @@ func (s *stage) did(want ...string) {
 	}
 }
 
-// reported checks, and forgets, the outcomes.
+// reported checks, then clears, the outcomes.
 func (s *stage) reported(want ...string) {
 	s.Helper()
 	s.mu.Lock()
@@ -117,14 +118,14 @@ func (s *stage) reported(want ...string) {
 	}
 }
 
-// trouble is what the platform says of itself from now on.
+// trouble sets what the platform reports as its own trouble from now on.
 func (s *stage) trouble(refused, failed string) {
 	s.platform.mu.Lock()
 	defer s.platform.mu.Unlock()
 	s.platform.refused, s.platform.failed = refused, failed
 }
 
-// hold lets every request wait until the func returned is called.
+// hold blocks every request until the returned function is called.
 func (s *stage) hold() (release func()) {
 	s.platform.block = make(chan struct{})
 	return func() {
@@ -142,14 +143,14 @@ func TestOrder(t *testing.T) {
 	}, "delete")
 }
 
-func TestOneUserAtATime(t *testing.T) {
+func TestBacklog_OneStepPerUser(t *testing.T) {
 	onStage(t, Options{Workers: 2}, func(s *stage) {
 		release := s.hold()
 		s.say("a1", "b1", "a2", "a3", "b2")
 		s.bot.backlog.mu.Lock()
-		l := s.bot.backlog.lanes["1"]
-		if l.inFlight != 2 || len(l.piles["a"].jobs) != 1 || len(l.piles["b"].jobs) != 0 {
-			t.Errorf("%d under way, a waits with %d, b with %d", l.inFlight, len(l.piles["a"].jobs), len(l.piles["b"].jobs))
+		l := s.bot.backlog.channels["1"]
+		if l.inFlight != 2 || len(l.users["a"].jobs) != 1 || len(l.users["b"].jobs) != 0 {
+			t.Errorf("%d under way, a waits with %d, b with %d", l.inFlight, len(l.users["a"].jobs), len(l.users["b"].jobs))
 		}
 		s.bot.backlog.mu.Unlock()
 		release()
@@ -157,7 +158,7 @@ func TestOneUserAtATime(t *testing.T) {
 	}, "delete")
 }
 
-func TestFullQueueSkips(t *testing.T) {
+func TestBacklog_FullQueueSkips(t *testing.T) {
 	onStage(t, Options{Workers: 1, QueueSize: 1}, func(s *stage) {
 		release := s.hold()
 		s.say("a1", "a2")
@@ -169,12 +170,13 @@ func TestFullQueueSkips(t *testing.T) {
 	}, "delete")
 }
 
-// TestWhatOthersRemoved: what a human has removed isn't acted on again, whether it waits or comes later; what the user writes afterwards is.
-func TestWhatOthersRemoved(t *testing.T) {
+// TestRemoved_ByOthers checks that a message that a human has removed is not acted on again,
+// whether it is pending or arrives later. Messages that the user sends afterwards are acted on.
+func TestRemoved_ByOthers(t *testing.T) {
 	for name, test := range map[string]struct {
 		removal Removal
 		reason  string
-		rest    []string // of a's and b's messages are acted on all the same
+		rest    []string // messages of a and b still acted on
 	}{
 		"message":   {Removal{MessageID: "a3"}, "already removed", []string{"delete a4", "delete b3", "delete a5"}},
 		"by whom":   {Removal{MessageID: "a3", UserID: "a", By: "berta"}, "already removed by berta", []string{"delete a4", "delete b3", "delete a5"}},
@@ -214,8 +216,9 @@ func TestWhatOthersRemoved(t *testing.T) {
 	}
 }
 
-// TestOldRemovals: what was sent after everything was removed is still there, however late that is told.
-func TestOldRemovals(t *testing.T) {
+// TestRemoved_LateReport checks that messages sent after everything was removed are still acted on,
+// however late the removal is reported.
+func TestRemoved_LateReport(t *testing.T) {
 	onStage(t, Options{Workers: 1}, func(s *stage) {
 		release := s.hold()
 		s.say("b1", "b2", "a1", "a2")
@@ -228,23 +231,24 @@ func TestOldRemovals(t *testing.T) {
 	}, "delete")
 }
 
-// TestReprieve: a pause, and an exemption, hold for what waits already.
-func TestReprieve(t *testing.T) {
+// TestReprieve_PendingPenalties checks that a pause and an exemption also apply to pending
+// penalties.
+func TestReprieve_PendingPenalties(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*stage) error
 		want   string
 	}{
 		"pause": {func(s *stage) error {
 			return s.guard.SetOverlay("1", func(p chatguard.Policy) chatguard.Policy { p.Mode = chatguard.Observe; return p }, time.Now())
-		}, "delete skipped: the channel only observes by now"},
+		}, "delete skipped: the channel now only observes"},
 		"observe": {func(s *stage) error {
 			p := s.guard.Policy("1")
 			p.Mode = chatguard.Observe
 			return s.guard.SetPolicy("1", p, time.Now())
-		}, "delete skipped: the channel only observes by now"},
+		}, "delete skipped: the channel now only observes"},
 		"exempt": {func(s *stage) error {
 			return s.guard.SetUserOverride("1", "b", chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}, time.Now())
-		}, "delete skipped: the user is exempt by now"},
+		}, "delete skipped: the user is now exempt"},
 	} {
 		onStage(t, Options{Workers: 1}, func(s *stage) {
 			release := s.hold()
@@ -259,8 +263,9 @@ func TestReprieve(t *testing.T) {
 	}
 }
 
-// TestNobodyWaitsBehindALateOne: who goes on writing doesn't keep others' penalties from being given up.
-func TestNobodyWaitsBehindALateOne(t *testing.T) {
+// TestExpire_BehindLateUser checks that a user who keeps writing does not prevent the penalties
+// of others from expiring.
+func TestExpire_BehindLateUser(t *testing.T) {
 	onStage(t, Options{Patience: 5 * time.Second}, func(s *stage) {
 		s.platform.most, s.platform.spent = 1, 1
 		s.say("a1", "b1", "a2", "b2")
@@ -270,19 +275,20 @@ func TestNobodyWaitsBehindALateOne(t *testing.T) {
 		}
 		s.bot.backlog.mu.Lock()
 		defer s.bot.backlog.mu.Unlock()
-		if l := s.bot.backlog.lanes["1"]; l.piles["b"] != nil || l.waiting > 6 {
-			t.Errorf("%d wait, b with %+v", l.waiting, l.piles["b"])
+		if l := s.bot.backlog.channels["1"]; l.users["b"] != nil || l.waiting > 6 {
+			t.Errorf("%d wait, b with %+v", l.waiting, l.users["b"])
 		}
 	}, "delete")
 }
 
-// TestPardonUnderWay: a timeout that is being given when its message is pardoned is lifted as soon as it is there.
-func TestPardonUnderWay(t *testing.T) {
+// TestForgive_StepInProgress checks that a timeout in progress is lifted as soon as it is in place
+// if its message is pardoned meanwhile.
+func TestForgive_StepInProgress(t *testing.T) {
 	onStage(t, Options{}, func(s *stage) {
 		release := s.hold()
 		s.say("a1", "a2")
 		s.bot.backlog.mu.Lock()
-		entry := s.bot.backlog.lanes["1"].piles["a"].step.jobs[0].verdict.EntryID
+		entry := s.bot.backlog.channels["1"].users["a"].task.jobs[0].verdict.EntryID
 		s.bot.backlog.mu.Unlock()
 		if dropped, underWay := s.bot.Forgive("1", "a", entry, entry); len(dropped) != 0 || !slices.Equal(underWay, []chatguard.EntryID{entry}) {
 			t.Errorf("dropped %v, under way %v", dropped, underWay)
@@ -293,12 +299,12 @@ func TestPardonUnderWay(t *testing.T) {
 	}, "timeout 30s")
 }
 
-func TestForgiven(t *testing.T) {
+func TestForgive(t *testing.T) {
 	onStage(t, Options{Workers: 1}, func(s *stage) {
 		release := s.hold()
 		s.say("a1", "b1", "a2", "b2", "b3")
 		s.bot.backlog.mu.Lock()
-		entry := s.bot.backlog.lanes["1"].piles["b"].jobs[0].verdict.EntryID
+		entry := s.bot.backlog.channels["1"].users["b"].jobs[0].verdict.EntryID
 		s.bot.backlog.mu.Unlock()
 		forgives := func(channelID string, first, last chatguard.EntryID, want ...chatguard.EntryID) {
 			t.Helper()
@@ -316,8 +322,8 @@ func TestForgiven(t *testing.T) {
 	}, "delete")
 }
 
-// TestRepeats: a message that comes twice counts once.
-func TestRepeats(t *testing.T) {
+// TestRepeats_CountOnce checks that a message received twice counts once.
+func TestRepeats_CountOnce(t *testing.T) {
 	onStage(t, Options{}, func(s *stage) {
 		s.say("a1", "a1", "a1")
 		s.did()
@@ -328,13 +334,17 @@ func TestRepeats(t *testing.T) {
 			t.Errorf("%d messages", c.Messages)
 		}
 	}, "delete")
-	var r repeats
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := New(Options{Guard: guard})
 	for n := range 3 * maxRepeats {
-		if m := message(fmt.Sprint(n), "7"); r.again(&m) || !r.again(&m) {
+		if id := fmt.Sprint(n); b.repeats(id) || !b.repeats(id) {
 			t.Fatal(n)
 		}
 	}
-	if len(r.recent)+len(r.before) > 2*maxRepeats {
-		t.Errorf("%d remembered", len(r.recent)+len(r.before))
+	if b.received.Len() > 2*maxRepeats || b.repeats("") || b.repeats("") {
+		t.Errorf("%d remembered", b.received.Len())
 	}
 }

@@ -1,105 +1,112 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/recent"
 )
 
-// Options are the parts of a Bot. Guard and Source are required.
+// Options configure a Bot. Guard and Source are required.
 type Options struct {
 	Guard  *chatguard.Guard
 	Source Source
 
-	// Moderator carries out penalties. Nil where chatguard may only read: then every penalty is skipped.
+	// Moderator carries out penalties. Nil means that chatguard may only read; every penalty is
+	// then skipped.
 	Moderator Moderator
 
-	// Report is told the outcome of every throttled message. It must not block, and must be safe for concurrent use. Nil means nobody is told.
+	// Report receives the outcome of every throttled message. It must not block and must be safe
+	// for concurrent use. Nil means that outcomes are discarded.
 	Report func(journal.Outcome)
 
-	// Answer carries out a command in chat, and returns what to say; empty says nothing. Nil means that there are no commands.
+	// Answer carries out a chat command and returns the reply; an empty reply is not sent. Nil
+	// means that there are no commands.
 	Answer func(context.Context, chatguard.Message) string
 
-	// Moderates reports whether the bot moderates a channel, where it may speak more. Nil means nowhere.
+	// Moderates reports whether the bot moderates a channel, which allows it to send more messages.
+	// Nil means that it moderates nowhere.
 	Moderates func(channelID string) bool
 
-	Notices Notices // what throttled users are told; the zero value tells them nothing
+	Notices Notices // sent to throttled users; the zero value sends none
 
-	SlowMode  time.Duration     // the slow mode that a flood ends in as a last resort; 0 means none. It needs Settings
-	SlowModes map[string]string // what Settings kept of SlowModeSetting, by channel ID: it is put back at the start
-	Settings  Settings          // keeps what slow mode was; nil means that it isn't touched
+	// SlowMode is the slow mode set as a last resort in a flood; 0 means none. It requires
+	// Settings.
+	SlowMode time.Duration
+	// SlowModes are the values of SlowModeSetting saved in Settings, by channel ID. They are
+	// restored at the start.
+	SlowModes map[string]string
+	Settings  Settings // stores the former slow mode; nil disables it
 
-	Workers   int              // penalties under way at once in each channel; 0 means 32
-	QueueSize int              // penalties that wait in each channel; 0 means 4096
-	Patience  time.Duration    // how long a penalty may wait before it is given up as too late; 0 means 15 s
-	Grace     time.Duration    // how long waiting penalties may still be carried out when the Bot stops; 0 means 5 s
-	Now       func() time.Time // the chat's time; nil means the Guard's clock
-	Logger    *slog.Logger
+	Workers   int           // penalties in progress per channel; 0 means 32
+	QueueSize int           // pending penalties per channel; 0 means 4096
+	Patience  time.Duration // limit for a pending penalty; 0 means 15 s
+	// Grace is how long pending penalties may still be carried out when the Bot stops; 0 means 5 s.
+	Grace  time.Duration
+	Now    func() time.Time // the chat's clock; nil means the Guard's
+	Logger *slog.Logger
 }
 
-// Bot moderates: it holds what a Source brings against a Guard, and has a Moderator act on what was throttled. A channel's penalties begin in
-// the order of the messages, and those of one user never overlap; no channel waits for another.
+// Bot moderates a chat. It checks the messages from a Source with a Guard and has a Moderator act
+// on throttled messages. A channel's penalties start in message order, and a user's penalties never
+// overlap. No channel waits for another.
 type Bot struct {
-	options    Options
-	steady     func() time.Time // for pauses and budgets: a clock that doesn't follow the steps of the wall clock
-	backlog    *backlog
-	brakes     *brakes
-	voice      *voice
-	notices    *notices
-	commands   *commands
-	complaints complaints
-	repeats    repeats             // of the messages received; the Source's goroutine only
-	verdicts   []chatguard.Verdict // of the batch being judged; the Source's goroutine only
-	counts     counts
+	options Options
+	// steady is the clock for pauses and budgets. It ignores steps of the wall clock.
+	steady    func() time.Time
+	backlog   *backlog
+	slowModes *slowModes
+	announcer *announcer
+	notices   *notices
+	commands  *commands
+	sampler   logSampler
+	// received holds the IDs of recent messages. It is used only by the Source's goroutine.
+	received recent.Map[string, struct{}]
+	// verdicts of the current batch. It is used only by the Source's goroutine.
+	verdicts []chatguard.Verdict
+	counts   counts
 }
 
 // New returns a Bot.
 func New(o Options) *Bot {
-	if o.Workers == 0 {
-		o.Workers = 32
-	}
-	if o.QueueSize == 0 {
-		o.QueueSize = 4096
-	}
-	if o.Patience == 0 {
-		o.Patience = 15 * time.Second
-	}
-	if o.Grace == 0 {
-		o.Grace = 5 * time.Second
-	}
+	o.Workers = cmp.Or(o.Workers, 32)
+	o.QueueSize = cmp.Or(o.QueueSize, 4096)
+	o.Patience = cmp.Or(o.Patience, 15*time.Second)
+	o.Grace = cmp.Or(o.Grace, 5*time.Second)
 	if o.Now == nil {
 		o.Now = o.Guard.Now
 	}
 	if o.Report == nil {
 		o.Report = func(journal.Outcome) {}
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	b := &Bot{options: o, steady: clock.Monotonic()}
-	b.backlog, b.brakes, b.voice = newBacklog(b), newBrakes(b), newVoice(b)
-	b.commands = &commands{bot: b, desks: map[string]*desk{}}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	b := &Bot{options: o, steady: clock.Monotonic(), received: recent.Map[string, struct{}]{Size: maxRepeats}}
+	b.backlog, b.slowModes, b.announcer = newBacklog(b), newSlowModes(b), newAnnouncer(b)
+	b.commands = &commands{bot: b, queues: map[string]*commandQueue{}}
 	b.notices = newNotices(o.Notices, b.steady)
 	return b
 }
 
-// Run reads and moderates until the context ends, then carries out what was waiting, for Grace at most. It returns nil when the context
-// ended, and the Source's error where trying again can't help. Call it once.
+// Run reads and moderates until the context ends, then carries out pending penalties for at most
+// Grace. It returns nil if the context ended, or the Source's error if trying again can't help.
+// Call it once.
 func (b *Bot) Run(ctx context.Context) error {
 	acting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	reading, ended := context.WithCancel(ctx)
 	defer ended()
-	b.voice.ctx = acting
+	b.announcer.ctx = acting
 	var parts sync.WaitGroup
 	parts.Go(func() { b.backlog.run(acting) })
-	parts.Go(func() { b.brakes.run(reading, acting) })
+	parts.Go(func() { b.slowModes.run(reading, acting) })
 
 	err := b.options.Source.Run(ctx, sink{b, ctx, acting})
 	ended()
@@ -108,25 +115,27 @@ func (b *Bot) Run(ctx context.Context) error {
 	defer grace.Stop()
 	b.commands.close()
 	parts.Wait()
-	b.voice.close()
+	b.announcer.close()
 	return err
 }
 
-// Forgive drops the penalties that wait for a user's throttled messages from the first entry to the last, and lifts a silence that is being given
-// for them once it is there. It returns the entries of both.
+// Forgive drops the pending penalties for a user's throttled messages from entry first to entry
+// last. A timeout or ban in progress for them is lifted once it is in place. Forgive returns the
+// entries of both kinds.
 func (b *Bot) Forgive(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
-	return b.backlog.forgive(channelID, userID, first, last)
+	return b.backlog.pardon(channelID, userID, first, last)
 }
 
-// Slowed returns how slow the channels are in which the Bot has turned slow mode on, by ID. The caller may not change what it returns.
+// Slowed returns the channels in which the Bot has turned on slow mode, by ID, with their delays.
+// The caller must not change the map.
 func (b *Bot) Slowed() map[string]time.Duration {
-	if applied := b.brakes.applied.Load(); applied != nil {
+	if applied := b.slowModes.applied.Load(); applied != nil {
 		return *applied
 	}
 	return nil
 }
 
-// sink is the Bot as its Source sees it, while Run runs.
+// sink is the Sink that a running Bot passes to its Source.
 type sink struct {
 	bot         *Bot
 	ctx, acting context.Context
@@ -141,7 +150,8 @@ func (s sink) Removed(r Removal) {
 	}
 }
 
-// receive judges messages that arrived together, and lets penalties and commands wait for their turn, which they have while acting lasts.
+// receive judges messages that arrived together, then queues penalties and commands. acting is the
+// context in which these are carried out.
 func (b *Bot) receive(ctx, acting context.Context, messages []chatguard.Message) {
 	messages = b.own(messages)
 	if len(b.verdicts) < len(messages) {
@@ -153,31 +163,48 @@ func (b *Bot) receive(ctx, acting context.Context, messages []chatguard.Message)
 	for i := range messages {
 		m, v := &messages[i], &b.verdicts[i]
 		if v.UserID == "" {
-			continue // it couldn't be judged
+			continue // could not be judged
 		}
 		b.counts.judged(*v)
 		if !v.Allowed {
 			b.throttled(m, v)
 		}
 		if b.options.Answer != nil && isCommand(m, v.Allowed) {
-			b.commands.take(acting, m)
+			b.commands.enqueue(acting, m)
 		}
 	}
 }
 
-// own returns the messages that were written in the channel they appeared in, each once: a mirrored one is judged where it was written. It
-// reuses the slice.
+// own returns the messages that were written in the channel where they appeared, without repeats. A
+// mirrored message is judged only in the channel where it was written. own reuses the slice.
 func (b *Bot) own(messages []chatguard.Message) []chatguard.Message {
 	kept := messages[:0]
 	for _, m := range messages {
-		if !m.Mirrored() && !b.repeats.again(&m) {
+		if !m.Mirrored() && !b.repeats(m.ID) {
 			kept = append(kept, m)
 		}
 	}
 	return kept
 }
 
-// throttled has a message acted on.
+// maxRepeats is the minimum number of message IDs that are remembered.
+const maxRepeats = 1 << 15
+
+// repeats reports whether a message with this ID was received recently, and records it. A chat may
+// deliver messages twice, for example after a reconnect. An empty ID is never recognized.
+func (b *Bot) repeats(id string) bool {
+	if id == "" {
+		return false
+	}
+	if _, ok := b.received.Get(id); ok {
+		return true
+	}
+	// the ID may share the memory of a whole line
+	b.received.Set(strings.Clone(id), struct{}{}, time.Time{})
+	return false
+}
+
+// throttled queues the penalty for a message.
 func (b *Bot) throttled(m *chatguard.Message, v *chatguard.Verdict) {
 	j := job{message: *m, verdict: *v, since: b.steady()}
 	if refused := b.backlog.add(j); refused != "" {
@@ -185,7 +212,7 @@ func (b *Bot) throttled(m *chatguard.Message, v *chatguard.Verdict) {
 	}
 }
 
-// left is how many requests can be sent now.
+// left returns how many requests can be sent now.
 func (b *Bot) left() int {
 	if b.options.Moderator == nil {
 		return math.MaxInt
@@ -193,7 +220,7 @@ func (b *Bot) left() int {
 	return b.options.Moderator.Left(0)
 }
 
-// requests asks the platform for the requests that it takes, and for what is wrong with it.
+// requests returns the number of requests that the platform accepts, and its current problems.
 func (b *Bot) requests() (r requests) {
 	if b.options.Moderator == nil {
 		return requests{left: math.MaxInt, soon: math.MaxInt}
@@ -207,7 +234,7 @@ func (b *Bot) report(j *job, action chatguard.Action, result journal.Result, rea
 	b.counts.acted(action, result)
 	if result != journal.Done {
 		m := &j.message
-		b.complainOf(string(result)+reason, "no penalty", "channel", m.ChannelID, "user", m.User.ID, "login", m.User.Login, "message", m.ID,
+		b.warnOf(string(result)+reason, "no penalty", "channel", m.ChannelID, "user", m.User.ID, "login", m.User.Login, "message", m.ID,
 			"penalty", j.verdict.Penalty, "result", result, "reason", reason)
 	}
 	b.options.Report(journal.Outcome{Entry: j.verdict.EntryID, At: b.options.Now(), Action: action, Result: result, Reason: reason})

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var monday = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 
-// script is a Source that hands over its batches and then waits, or returns its error.
+// script is a Source that delivers its batches, then waits or returns its error.
 type script struct {
 	batches [][]chatguard.Message
 	err     error
@@ -40,20 +40,21 @@ func (s script) Run(ctx context.Context, sink Sink) error {
 	return nil
 }
 
-// recorder is a Moderator that writes down what it is asked.
+// recorder is a Moderator that records its calls.
 type recorder struct {
 	mu    sync.Mutex
 	done  []string
 	err   error
-	block chan struct{} // when set, every call waits for it or for the context
+	block chan struct{} // if set, calls wait for it or for the context
 	spent int           // requests made
-	most  int           // requests that may be made; 0 means any number
-	soon  int           // requests that may be made in addition a little later
-	slow  slowMode      // as it is set
-	asked int           // how often slow mode was looked up
+	most  int           // request limit; 0 means unlimited
+	// soon is how many more requests may be made a little later.
+	soon  int
+	slow  slowMode // current setting
+	asked int      // lookups of slow mode
 
-	refused, failed string        // its Trouble
-	takes           time.Duration // how long a request takes
+	refused, failed string        // results of Trouble
+	takes           time.Duration // duration of a request
 }
 
 func (r *recorder) do(ctx context.Context, format string, args ...any) error {
@@ -64,7 +65,7 @@ func (r *recorder) do(ctx context.Context, format string, args ...any) error {
 			return ctx.Err()
 		}
 	}
-	time.Sleep(r.takes) // simulated
+	time.Sleep(r.takes) // simulated time
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.spent++
@@ -144,7 +145,8 @@ func (r *recorder) Ban(ctx context.Context, m chatguard.Message, reason string) 
 	return r.do(ctx, "ban %s: %s", m.User.ID, reason)
 }
 
-// play runs a Bot over the batches until the Source has delivered them, and returns its outcomes in the order of the entries.
+// play runs a Bot until the Source has delivered the batches. It returns the outcomes in entry
+// order.
 func play(t *testing.T, o Options, policy chatguard.Policy, batches ...[]chatguard.Message) ([]journal.Outcome, *Bot) {
 	t.Helper()
 	guard, err := chatguard.New(policy, nil)
@@ -190,7 +192,7 @@ func message(id, user string, roles ...chatguard.Role) chatguard.Message {
 	return chatguard.Message{ID: id, ChannelID: "1", SentAt: monday, User: chatguard.User{ID: user, Roles: chatguard.RolesOf(roles...)}}
 }
 
-func TestThrottledMessagesAreActedOnOnce(t *testing.T) {
+func TestBot_ActsOnce(t *testing.T) {
 	m := &recorder{}
 	mirrored := message("m1", "7")
 	mirrored.SourceChannelID = "2"
@@ -201,7 +203,7 @@ func TestThrottledMessagesAreActedOnOnce(t *testing.T) {
 		[]chatguard.Message{message("e1", "6", chatguard.LeadModerator), message("e2", "6", chatguard.LeadModerator)},
 	)
 	const why = "Too many messages (limit burst)."
-	want := []string{"delete a2", "warn 7 for a3: " + why, "timeout 7 30s: " + why + " The next one is fine in 60 min.", "ban 7: " + why}
+	want := []string{"delete a2", "warn 7 for a3: " + why, "timeout 7 30s: " + why + " The next one is allowed in 60 min.", "ban 7: " + why}
 	if !slices.Equal(m.done, want) {
 		t.Errorf("done %q\nwant %q", m.done, want)
 	}
@@ -218,7 +220,7 @@ func TestThrottledMessagesAreActedOnOnce(t *testing.T) {
 	}
 }
 
-func TestObservingActsOnNobody(t *testing.T) {
+func TestBot_Observe(t *testing.T) {
 	m, p := &recorder{}, enforcing("delete")
 	p.Mode = chatguard.Observe
 	outcomes, bot := play(t, Options{Moderator: m}, p, []chatguard.Message{message("a1", "7"), message("a2", "7")})
@@ -227,7 +229,7 @@ func TestObservingActsOnNobody(t *testing.T) {
 	}
 }
 
-func TestFailuresAndLimits(t *testing.T) {
+func TestBot_FailuresAndLimits(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		moderator Moderator
@@ -246,7 +248,7 @@ func TestFailuresAndLimits(t *testing.T) {
 	}
 }
 
-func TestThoseWhoKeepOrderAreNeverActedOn(t *testing.T) {
+func TestBot_SparesModerators(t *testing.T) {
 	m, p := &recorder{}, enforcing("timeout 30s")
 	p.Exempt = nil
 	for _, role := range []chatguard.Role{chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster} {
@@ -257,7 +259,7 @@ func TestThoseWhoKeepOrderAreNeverActedOn(t *testing.T) {
 	}
 }
 
-// stuckIn is a Moderator that gets nothing done in one channel.
+// stuckIn is a Moderator whose calls never complete in one channel.
 type stuckIn struct {
 	*recorder
 	channelID string
@@ -272,7 +274,7 @@ func (s stuckIn) Delete(ctx context.Context, m chatguard.Message) error {
 	return nil
 }
 
-func TestNoChannelWaitsForAnother(t *testing.T) {
+func TestBot_ChannelsAreIndependent(t *testing.T) {
 	var batch []chatguard.Message
 	for i := range 100 {
 		user := fmt.Sprint(i)
@@ -295,10 +297,11 @@ func TestNoChannelWaitsForAnother(t *testing.T) {
 	}
 }
 
-func TestStoppingEndsWhatWaitsTooLong(t *testing.T) {
+func TestBot_StopEndsPending(t *testing.T) {
 	m := &recorder{block: make(chan struct{})}
 	outcomes, _ := play(t, Options{Moderator: m, Grace: time.Nanosecond}, enforcing("delete"), []chatguard.Message{message("a1", "7"), message("a2", "7"), message("a3", "7")})
-	begun := journal.Outcome{Result: journal.Failed, Reason: "chatguard stopped before it was answered"} // it may not have come that far
+	// optional: it may not have got that far
+	begun := journal.Outcome{Result: journal.Failed, Reason: "chatguard stopped before it was answered"}
 	waited := journal.Outcome{Result: journal.Skipped, Reason: "chatguard stopped"}
 	is := func(o, want journal.Outcome) bool { return o.Result == want.Result && o.Reason == want.Reason }
 	if len(outcomes) != 2 || !is(outcomes[0], begun) && !is(outcomes[0], waited) || !is(outcomes[1], waited) {
@@ -306,7 +309,7 @@ func TestStoppingEndsWhatWaitsTooLong(t *testing.T) {
 	}
 }
 
-func TestSourceErrorIsReturned(t *testing.T) {
+func TestBot_SourceError(t *testing.T) {
 	guard, err := chatguard.New(enforcing("delete"), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,8 @@
-// Package chat is the loop receive → judge → act → report, free of any platform. It knows neither Twitch nor the store nor the
-// dashboard: a Source brings messages, a Moderator carries out penalties, and a callback is told how that went.
+// Package chat is the loop receive → judge → act → report, independent of any platform. It doesn't
+// depend on Twitch, the store or the dashboard. A Source delivers messages, a Moderator carries out
+// penalties, and a callback receives the outcomes.
 //
 //	Source ──> Guard.CheckAll ──> backlog ──> Moderator ──> Outcome
 //	                  │
-//	                  └─> commands, notices ──> voice ──> Moderator
+//	                  └─> commands, notices ──> announcer ──> Moderator
 package chat

@@ -9,8 +9,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// TestBot_ClockSteps: whatever the chat's clock does, each throttled message is deleted, its author is told, and a moderator is answered. The steps go there
-// and back.
+// TestBot_ClockSteps checks that steps of the chat's clock, forwards and back, change nothing: each
+// throttled message is deleted, its author is notified, and a moderator is answered.
 func TestBot_ClockSteps(t *testing.T) {
 	for _, step := range []time.Duration{20 * time.Second, 50 * time.Second, 61 * time.Second, 2 * time.Hour, 48 * time.Hour} {
 		var off time.Duration

@@ -9,31 +9,33 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// The first words of commands in chat.
+// First words of the chat commands.
 const (
 	QuotaCommand = "!quota"     // for everyone
-	MainCommand  = "!chatguard" // for those who keep order in the channel
+	MainCommand  = "!chatguard" // for moderators and the broadcaster
 )
 
 const (
-	maxCommands   = 16               // of each kind that wait to be answered in a channel
-	answerTimeout = 10 * time.Second // that answering one may take
+	maxCommands   = 16               // pending per channel and kind
+	answerTimeout = 10 * time.Second // limit for one answer
 )
 
-// commands hands commands in chat to whoever can answer them: those of a channel one after the other, those of moderators first.
+// commands queues chat commands for Options.Answer. A channel's commands are answered one at a
+// time, those of moderators first.
 type commands struct {
 	bot     *Bot
 	answers sync.WaitGroup
-	desks   map[string]*desk // by channel; the Source's goroutine only
+	queues  map[string]*commandQueue // by channel; used only by the Source's goroutine
 }
 
-// desk is where the commands of one channel wait.
-type desk struct {
-	keepers chan chatguard.Message // of those who keep order
-	others  chan chatguard.Message
+// commandQueue holds the pending commands of one channel.
+type commandQueue struct {
+	moderators chan chatguard.Message // from moderators and the broadcaster
+	others     chan chatguard.Message
 }
 
-// isCommand reports whether a message is a command that its author may give. What moderators command counts even where the message is throttled.
+// isCommand reports whether a message is a command that its author may use. A moderator's command
+// counts even if the message is throttled.
 func isCommand(m *chatguard.Message, allowed bool) bool {
 	if !strings.HasPrefix(m.Text, "!") {
 		return false
@@ -43,49 +45,49 @@ func isCommand(m *chatguard.Message, allowed bool) bool {
 	case QuotaCommand:
 		return allowed
 	case MainCommand:
-		return isKeeper(m)
+		return isModerator(m)
 	}
 	return false
 }
 
-func isKeeper(m *chatguard.Message) bool { return m.User.Roles&keepers != 0 }
+func isModerator(m *chatguard.Message) bool { return m.User.Roles&moderators != 0 }
 
-// take lets a command wait for its answer, which is given while acting lasts. It never blocks.
-func (c *commands) take(acting context.Context, m *chatguard.Message) {
-	d := c.desks[m.ChannelID]
+// enqueue queues a command, which is answered while acting lasts. It never blocks.
+func (c *commands) enqueue(acting context.Context, m *chatguard.Message) {
+	d := c.queues[m.ChannelID]
 	if d == nil {
-		d = &desk{keepers: make(chan chatguard.Message, maxCommands), others: make(chan chatguard.Message, maxCommands)}
-		c.desks[m.ChannelID] = d
+		d = &commandQueue{moderators: make(chan chatguard.Message, maxCommands), others: make(chan chatguard.Message, maxCommands)}
+		c.queues[m.ChannelID] = d
 		c.answers.Go(func() { c.serve(acting, d) })
 	}
 	queue := d.others
-	if isKeeper(m) {
-		queue = d.keepers
+	if isModerator(m) {
+		queue = d.moderators
 	}
 	select {
 	case queue <- *m:
 	default:
-		c.bot.complain("a command in chat isn't answered: too many wait", "channel", m.ChannelID, "user", m.User.ID)
+		c.bot.warn("a chat command isn't answered: too many are pending", "channel", m.ChannelID, "user", m.User.ID)
 	}
 }
 
 // serve answers a channel's commands until both queues are closed and empty.
-func (c *commands) serve(acting context.Context, d *desk) {
+func (c *commands) serve(acting context.Context, d *commandQueue) {
 	for {
 		select {
-		case m, ok := <-d.keepers:
+		case m, ok := <-d.moderators:
 			if ok {
 				c.answer(acting, &m)
 				continue
 			}
-			for m := range d.others { // both are closed
+			for m := range d.others { // both queues are closed
 				c.answer(acting, &m)
 			}
 			return
 		default:
 		}
 		select {
-		case m, ok := <-d.keepers:
+		case m, ok := <-d.moderators:
 			if ok {
 				c.answer(acting, &m)
 			}
@@ -101,14 +103,15 @@ func (c *commands) answer(acting context.Context, m *chatguard.Message) {
 	ctx, cancel := context.WithTimeout(acting, answerTimeout)
 	defer cancel()
 	if answer := c.bot.options.Answer(ctx, *m); answer != "" {
-		c.bot.voice.say(saying{channelID: m.ChannelID, text: answer, replyTo: m.ID, toKeeper: isKeeper(m)})
+		c.bot.announcer.say(announcement{channelID: m.ChannelID, text: answer, replyTo: m.ID, toModerator: isModerator(m)})
 	}
 }
 
-// close answers what waits, and returns when that is done. Nothing may be taken any more.
+// close answers the pending commands and returns when that is done. enqueue must not be called
+// after that.
 func (c *commands) close() {
-	for _, d := range c.desks {
-		close(d.keepers)
+	for _, d := range c.queues {
+		close(d.moderators)
 		close(d.others)
 	}
 	c.answers.Wait()

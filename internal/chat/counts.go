@@ -7,16 +7,16 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Counts is what a Bot has done since it started.
+// Counts counts what a Bot has done since it started.
 type Counts struct {
 	Messages  int64 // judged or exempt
-	Exempt    int64 // not judged, because of a role
+	Exempt    int64 // not judged because of a role
 	Throttled int64 // by an enforced policy
-	Observed  int64 // would have been throttled
-	Deleted   int64 // messages removed, by a warning too
+	Observed  int64 // throttled if the policy were enforced
+	Deleted   int64 // messages removed, including by warnings
 	Punished  int64 // warnings, timeouts and bans
-	Failed    int64 // penalties that were tried in vain
-	Skipped   int64 // penalties that weren't tried
+	Failed    int64 // penalties that were tried and failed
+	Skipped   int64 // penalties not tried
 }
 
 type counts struct {
@@ -51,7 +51,7 @@ func (c *counts) acted(action chatguard.Action, result journal.Result) {
 	}
 }
 
-// Counts returns what the Bot has done so far.
+// Counts returns the counts so far.
 func (b *Bot) Counts() Counts {
 	c := &b.counts
 	return Counts{

@@ -8,8 +8,9 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// merge returns one penalty in place of several penalties of a user; ok is false if they stay what they are. It is the hardest of them, but at least
-// a timeout, which removes everything that the user wrote. The timeout is no longer than the longest on the ladder in force.
+// merge returns one penalty to replace several penalties of a user. ok is false if they must not be
+// merged. The result is the most severe of them, but at least a timeout, which removes all messages
+// of the user. The timeout is at most as long as the longest timeout on the ladder in force.
 func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 	policy := b.options.Guard.InForce(jobs[0].message.ChannelID)
 	requests, personal := 0, false
@@ -22,7 +23,7 @@ func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 		}
 		personal = personal || !isShared(policy.Limits, jobs[i].verdict.Limit)
 	}
-	if requests < 2 || !personal { // somebody else may have used up a limit of everyone together
+	if requests < 2 || !personal { // other users may have used up a shared limit
 		return penalty, false
 	}
 	if penalty.Action >= chatguard.Timeout {
@@ -32,7 +33,7 @@ func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 	return penalty, penalty.Duration >= chatguard.MinTimeout
 }
 
-// isShared reports whether the limit of that name is one of everyone in the channel together.
+// isShared reports whether the named limit is shared by everyone in the channel.
 func isShared(list []chatguard.Limit, name string) bool {
 	for i := range list {
 		if list[i].Name == name {
@@ -42,7 +43,8 @@ func isShared(list []chatguard.Limit, name string) bool {
 	return false
 }
 
-// longestTimeout is the longest timeout that the ladder has for the user of the jobs: 0 if it has none.
+// longestTimeout returns the longest timeout on the ladder for the jobs' user, or 0 if the ladder
+// has none.
 func longestTimeout(ladder []chatguard.Penalty, jobs []job) (longest time.Duration) {
 	for _, rung := range ladder {
 		length := rung.Duration
@@ -54,7 +56,8 @@ func longestTimeout(ladder []chatguard.Penalty, jobs []job) (longest time.Durati
 	return longest
 }
 
-// untilRefill is the time after which the user of the jobs may speak again, in whole seconds: 0 if waiting never helps.
+// untilRefill returns how long the jobs' user has to wait before the next message is allowed, in
+// whole seconds. It is 0 if waiting never helps.
 func untilRefill(jobs []job) (longest time.Duration) {
 	for i := range jobs {
 		longest = max(longest, wholeSeconds(jobs[i].verdict.RetryAfter))
@@ -62,7 +65,7 @@ func untilRefill(jobs []job) (longest time.Duration) {
 	return longest
 }
 
-// silence is the time for which a merged timeout keeps the user of the jobs from writing, in whole seconds.
+// silence returns the duration of a merged timeout for the jobs' user, in whole seconds.
 func silence(jobs []job) time.Duration {
 	return min(max(chatguard.MinTimeout, untilRefill(jobs)), journal.MostMerged)
 }
@@ -71,12 +74,12 @@ func harder(a, b chatguard.Penalty) bool {
 	return a.Action > b.Action || a.Action == b.Action && a.Duration > b.Duration
 }
 
-// wholeSeconds rounds up, so that the user has waited long enough when the time is over.
+// wholeSeconds rounds up, so that a timeout never ends before the user may write again.
 func wholeSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1) / time.Second * time.Second
 }
 
-// mergedReason is the journal's reason for n messages that share a penalty.
+// mergedReason returns the journal's reason for n messages that share a penalty.
 func mergedReason(penalty chatguard.Penalty, n int) string {
 	return fmt.Sprintf("one %s for %d messages: too few requests for each", penalty.Action, n)
 }

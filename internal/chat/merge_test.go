@@ -8,8 +8,9 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// TestScarceRequests: several deletes of a user become one timeout until they may speak again; who has one message to delete still has it deleted.
-func TestScarceRequests(t *testing.T) {
+// TestMerge_ScarceRequests checks that several deletions for a user become one timeout until their
+// next message is allowed. A single message is still deleted.
+func TestMerge_ScarceRequests(t *testing.T) {
 	onStage(t, Options{Workers: 1}, func(s *stage) {
 		s.platform.most = 1
 		s.say("a1", "b1", "c1", "a2")
@@ -28,7 +29,8 @@ func TestScarceRequests(t *testing.T) {
 	}, "delete", "delete", "delete", "delete", "timeout 20m")
 }
 
-// TestMerge_Soon: penalties stay what they are if the platform takes requests for all of them within 2 s.
+// TestMerge_Soon checks that penalties are not merged if the platform accepts requests for all of
+// them within 2 s.
 func TestMerge_Soon(t *testing.T) {
 	for soon, want := range map[int][]string{1: {"timeout a 10m0s"}, 2: {"delete a2"}} {
 		onStage(t, Options{}, func(s *stage) {
@@ -43,7 +45,8 @@ func TestMerge_Soon(t *testing.T) {
 	}
 }
 
-// TestMerge_Ladder: however scarce requests are, nothing is done that is stronger than the strongest penalty on the ladder, nor softer than what was due.
+// TestMerge_Ladder checks the bounds of a merged penalty: never harder than the hardest on the
+// ladder, never softer than the penalties due.
 func TestMerge_Ladder(t *testing.T) {
 	for ladder, want := range map[string]string{
 		"delete":                               "delete a2",
@@ -73,7 +76,7 @@ func TestMerge_Ladder(t *testing.T) {
 	}
 }
 
-// TestMerge_LadderInForce: a ladder that has become softer meanwhile counts.
+// TestMerge_LadderInForce checks that a ladder that has become softer meanwhile applies.
 func TestMerge_LadderInForce(t *testing.T) {
 	onStage(t, Options{}, func(s *stage) {
 		s.platform.most, s.platform.spent = 1, 1
@@ -89,8 +92,9 @@ func TestMerge_LadderInForce(t *testing.T) {
 	}, "delete", "delete", "timeout 10m")
 }
 
-// TestEveryonesLimitsSilenceNobody: where others may have used it up, scarce requests are no reason for a timeout.
-func TestEveryonesLimitsSilenceNobody(t *testing.T) {
+// TestMerge_SharedLimit checks that scarce requests cause no timeout for a limit that
+// other users may have used up.
+func TestMerge_SharedLimit(t *testing.T) {
 	onStage(t, Options{Workers: 1}, func(s *stage) {
 		p := s.guard.Policy("1")
 		p.Limits = append(p.Limits, chatguard.Limit{Name: "all", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 3, Every: time.Hour})

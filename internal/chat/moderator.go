@@ -7,29 +7,35 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Moderator carries out penalties on a platform. Each call tries until it succeeds, until trying again can't help, or until the
-// context ends. It is safe for concurrent use. What is already so (the message is gone, the user is banned) counts as success.
+// Moderator carries out penalties on a platform. Each call retries until it succeeds, until another
+// try can't help, or until the context ends. A call succeeds if the message is already gone or the
+// user is already banned. A Moderator is safe for concurrent use.
 type Moderator interface {
 	Delete(ctx context.Context, m chatguard.Message) error
-	Warn(ctx context.Context, m chatguard.Message, reason string) error // and delete
+	Warn(ctx context.Context, m chatguard.Message, reason string) error // also deletes the message
 	Timeout(ctx context.Context, m chatguard.Message, length time.Duration, reason string) error
 	Ban(ctx context.Context, m chatguard.Message, reason string) error
 
-	Lift(ctx context.Context, channelID, userID string) error // a timeout or a ban
+	Lift(ctx context.Context, channelID, userID string) error // lifts a timeout or a ban
 
-	// Removed takes note of what somebody did to a user, the bot included: what others have given isn't made shorter, nor lifted.
+	// Removed records a moderation action on a user, including the bot's own. The Moderator does
+	// not shorten or lift timeouts and bans given by others.
 	Removed(r Removal)
 
-	// Left returns how many requests the platform takes within a time from now; more would have to wait. 0 is now.
+	// Left returns how many requests the platform accepts within a duration from now; more would
+	// have to wait. A duration of 0 means now.
 	Left(within time.Duration) int
 
-	// Trouble returns, for people, why the platform refuses all requests for now, and how its last answer failed. Both are empty if nothing is wrong.
+	// Trouble returns why the platform currently refuses all requests, and how its last answer
+	// failed, as text for people. Both are empty if nothing is wrong.
 	Trouble() (refused, failed string)
 
-	// SlowMode returns how long everyone has to wait between two messages of theirs: on is false where they needn't.
+	// SlowMode returns the minimum time between two messages of a user. on is false if slow mode is
+	// off.
 	SlowMode(ctx context.Context, channelID string) (on bool, wait time.Duration, err error)
 	SetSlowMode(ctx context.Context, channelID string, on bool, wait time.Duration) error
 
-	// Say says something in a channel, as an answer to a message where that is named. It tries once.
+	// Say sends text to a channel, in reply to a message if replyTo is its ID. The text is one line
+	// of 1 to 500 characters, as hostile.OneLine returns it. Say tries once.
 	Say(ctx context.Context, channelID, text, replyTo string) error
 }

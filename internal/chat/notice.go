@@ -8,19 +8,21 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Notices are what throttled users are told in the chat.
+// Notices configure the chat messages sent to throttled users.
 type Notices struct {
-	// Text may hold {name}, {wait} ("4 s") and {limit}. Empty tells nobody anything.
+	// Text is a template that may contain {name}, {wait} ("4 s") and {limit}. If it is empty, no
+	// notices are sent.
 	Text string
 
-	Cooldown time.Duration // how long a user isn't told again, a week at most; 0 means a minute
+	// Cooldown is the minimum time between two notices to a user, at most a week; 0 means a minute.
+	Cooldown time.Duration
 }
 
-// notices tells throttled users when they may go on, each once in a while.
+// notices tells throttled users when they may write again, at most once per cooldown.
 type notices struct {
 	text    string
-	telling sync.Mutex       // held while one is told
-	guard   *chatguard.Guard // one notice in a cooldown, for each user in each channel
+	telling sync.Mutex       // held while a notice is sent
+	guard   *chatguard.Guard // one notice per cooldown, user and channel
 }
 
 func newNotices(n Notices, steady func() time.Time) *notices {
@@ -32,31 +34,33 @@ func newNotices(n Notices, steady func() time.Time) *notices {
 		Limits: []chatguard.Limit{{Name: "notices", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: min(n.Cooldown, 7*24*time.Hour)}},
 	}, &chatguard.Options{Now: steady})
 	if err != nil {
-		panic(err) // every cooldown makes a valid policy
+		panic(err) // can't fail: every cooldown gives a valid policy
 	}
 	return &notices{text: n.Text, guard: guard}
 }
 
-// tell tells the author of a message that was deleted, where it is their turn. Whom the chat itself tells, of a warning or a timeout, needs no notice.
+// tell notifies the author of a deleted message if their cooldown is over. A warning or a timeout
+// needs no notice, because the chat itself notifies the user.
 func (b *Bot) tell(m *chatguard.Message, v *chatguard.Verdict) {
 	if b.notices.text == "" || v.Never {
 		return
 	}
 	b.notices.telling.Lock()
 	defer b.notices.telling.Unlock()
-	turn := chatguard.Message{ChannelID: m.ChannelID, User: chatguard.User{ID: m.User.ID}} // now, by the notices' own clock
+	// No time is set: the notices' own clock counts.
+	turn := chatguard.Message{ChannelID: m.ChannelID, User: chatguard.User{ID: m.User.ID}}
 	if may, err := b.notices.guard.Peek(turn); err != nil || !may.Allowed {
 		return
 	}
-	if !b.voice.say(saying{channelID: m.ChannelID, text: fill(b.notices.text, m, v.MaySpeakAt().Sub(b.options.Now()), v.Limit)}) {
+	if !b.announcer.say(announcement{channelID: m.ChannelID, text: fill(b.notices.text, m, v.MaySpeakAt().Sub(b.options.Now()), v.Limit)}) {
 		return
 	}
-	if _, err := b.notices.guard.Check(b.voice.ctx, turn); err != nil {
-		b.complain("a notice isn't counted", "error", err)
+	if _, err := b.notices.guard.Check(b.announcer.ctx, turn); err != nil {
+		b.warn("a notice isn't counted", "error", err)
 	}
 }
 
-// fill puts what a template asks for in its place.
+// fill replaces the placeholders of a template.
 func fill(text string, m *chatguard.Message, wait time.Duration, limit string) string {
 	return strings.NewReplacer("{name}", m.User.Name(), "{wait}", chatguard.Wait(wait), "{limit}", limit).Replace(text)
 }

@@ -4,39 +4,39 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/recent"
 )
 
-// removals are what somebody removed of late, for messages that are judged only after they are gone. The zero value is empty.
+// removals holds recent removals, for messages that are judged only after they are gone.
 type removals struct {
-	recent, before map[gone]removal // recent fills up, then takes the place of before
+	lately recent.Map[removalKey, removal]
 }
 
-// gone is what was removed: a message, all of a user's, or, without either, all of a channel's.
-type gone struct{ channelID, userID, messageID string }
+// removalKey names what was removed: a message, all of a user's messages, or, without either ID,
+// all of a channel's.
+type removalKey struct{ channelID, userID, messageID string }
 
-// removal is when something was removed, and what to say of it.
+// removal is the time of a removal and the reason to record for it.
 type removal struct {
 	at     time.Time
 	reason string
 }
 
-// maxRemovals is how many are remembered, at least.
+// maxRemovals is the minimum number of removals that are remembered.
 const maxRemovals = 4096
 
-// note remembers a removal, and returns what to say of the messages that it took.
+// note records a removal and returns the reason for the messages it removed.
 func (s *removals) note(r Removal) string {
-	if len(s.recent) >= maxRemovals || s.recent == nil {
-		s.recent, s.before = map[gone]removal{}, s.recent
-	}
-	key := gone{r.ChannelID, r.UserID, r.MessageID}
+	key := removalKey{r.ChannelID, r.UserID, r.MessageID}
 	if r.MessageID != "" {
-		key.userID = "" // the ID is enough, and not every platform tells the user
+		key.userID = "" // the message ID suffices; user may be unknown
 	}
-	s.recent[key] = removal{r.At, r.reason()}
-	return s.recent[key].reason
+	reason := r.reason()
+	s.lately.Set(key, removal{r.At, reason}, r.At)
+	return reason
 }
 
-// reason says why a message is gone.
+// reason returns why a message is gone.
 func (r *Removal) reason() string {
 	reason := "already gone: the chat was cleared"
 	switch {
@@ -53,14 +53,12 @@ func (r *Removal) reason() string {
 	return reason
 }
 
-// of returns what to say of a message that is gone already; nothing where it isn't. What a user wrote after everything of theirs was removed is
-// still there.
+// of returns the reason if a message is already gone, or "" if it is not. A message that a user
+// sent after the removal of all their earlier ones is not gone.
 func (s *removals) of(m *chatguard.Message) string {
-	for _, key := range [...]gone{{m.ChannelID, "", m.ID}, {m.ChannelID, m.User.ID, ""}, {m.ChannelID, "", ""}} {
-		for _, known := range [...]map[gone]removal{s.recent, s.before} {
-			if r, ok := known[key]; ok && (key.messageID != "" || !m.SentAt.After(r.at)) {
-				return r.reason
-			}
+	for _, key := range [...]removalKey{{m.ChannelID, "", m.ID}, {m.ChannelID, m.User.ID, ""}, {m.ChannelID, "", ""}} {
+		if r, ok := s.lately.Get(key); ok && (key.messageID != "" || !m.SentAt.After(r.at)) {
+			return r.reason
 		}
 	}
 	return ""

@@ -6,37 +6,47 @@ import (
 )
 
 const (
-	recently = 10 * time.Minute // how long a stamp counts, at least
-	slewBack = 20               // a chat's clock is set back slowly: by one part in so many of the time that passes, which is 5 %
-	jump     = time.Minute      // but at once if it is further ahead than this. A stamp that is so far ahead has to be confirmed by the next one
+	recently = 10 * time.Minute // minimum time for which a stamp counts
+	// slewBack limits how fast a chat's clock is set back: by 1/20 of the elapsed time, which is 5
+	// %.
+	slewBack = 20
+	// jump is the maximum difference that is corrected slowly. If the clock is further ahead, it is
+	// set back at once. If a stamp is further ahead of the clock, the next stamp must confirm it.
+	jump = time.Minute
 )
 
-// Chat is the time in a chat whose server stamps each message: the monotonic clock of this machine, plus the smallest difference to the stamps seen
-// recently. Neither steps of the wall clock nor a process that was stopped for a while change it. Until the first stamp it is the wall clock as it was at
-// the start. Make one with NewChat. It is safe for concurrent use.
+// Chat is the clock of a chat whose server stamps each message. It is this machine's monotonic
+// clock plus the largest lead of the recent stamps. Neither steps of the wall clock nor a suspended
+// process affect it. Before the first stamp, it starts at the wall clock's time and advances with
+// the monotonic clock. Create one with NewChat. It is safe for concurrent use.
 type Chat struct {
-	// SetBack is told the time when the clock is set back at once, by the first stamp say. It has to be set before the first message; nil tells nobody.
+	// SetBack is called with the new time if the clock is set back at once, for example by the
+	// first stamp. It must be set before the first message. Nil means no call.
 	SetBack func(to time.Time)
 
-	now   func() time.Time // only the differences between its readings count
+	now   func() time.Time // only differences between its readings count
 	start time.Time
 
-	mu     sync.Mutex // guards what follows
-	seen   bool       // a stamp
-	recent span       // of stamps; takes the place of before when it is old
+	mu   sync.Mutex // guards the fields below
+	seen bool       // whether there was a stamp
+	// recent is the current span of stamps. When it is too old, it replaces before, the previous
+	// span.
+	recent span
 	before span
-	far    time.Duration // how far the last stamp was ahead if it was too far to be believed alone; 0 otherwise
-	ahead  time.Duration // of the monotonic clock, at since
-	since  time.Duration // after start
+	// far is the lead of the last stamp if that was too far ahead to be trusted without
+	// confirmation, else 0.
+	far   time.Duration
+	ahead time.Duration // lead over the monotonic clock, as of since
+	since time.Duration // time after start
 }
 
-// span is how far stamps were ahead of the monotonic clock at most, while messages arrived that were seen in it.
+// span is the largest lead of the stamps over the monotonic clock during a period.
 type span struct {
 	began time.Duration
 	ahead time.Duration
 }
 
-// NewChat returns a chat's clock. Nil means time.Now, which has a monotonic reading.
+// NewChat returns a chat's clock. If now is nil, it uses time.Now, which has a monotonic reading.
 func NewChat(now func() time.Time) *Chat {
 	if now == nil {
 		now = time.Now
@@ -52,7 +62,7 @@ func (c *Chat) Now() time.Time {
 	return c.start.Round(0).Add(elapsed + c.aheadAt(elapsed))
 }
 
-// Observe takes note of the stamp of a message that arrived now.
+// Observe records the stamp of a message that arrived now.
 func (c *Chat) Observe(stamp time.Time) {
 	elapsed := c.now().Sub(c.start)
 	if setBack := c.observe(stamp.Sub(c.start)-elapsed, elapsed); setBack && c.SetBack != nil {
@@ -60,7 +70,8 @@ func (c *Chat) Observe(stamp time.Time) {
 	}
 }
 
-// observe takes note of a stamp that is so far ahead of the monotonic clock, and reports whether that set the clock back at once.
+// observe records a stamp with the given lead over the monotonic clock. It reports whether the
+// clock was set back at once.
 func (c *Chat) observe(ahead, elapsed time.Duration) (setBack bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,7 +87,7 @@ func (c *Chat) observe(ahead, elapsed time.Duration) (setBack bool) {
 		return false
 	}
 	c.far = 0
-	c.ahead, c.since = was, elapsed // before anything is given up
+	c.ahead, c.since = was, elapsed // keep the lead before it shrinks
 	if elapsed-c.recent.began > recently {
 		c.before, c.recent = c.recent, span{elapsed, ahead}
 	}
@@ -84,7 +95,8 @@ func (c *Chat) observe(ahead, elapsed time.Duration) (setBack bool) {
 	return c.aheadAt(elapsed) < was
 }
 
-// aheadAt is how far the chat is ahead of the monotonic clock: never less than the stamps say. The caller holds mu.
+// aheadAt returns the chat's lead over the monotonic clock. It is never less than the lead of the
+// recent stamps. The caller holds mu.
 func (c *Chat) aheadAt(elapsed time.Duration) time.Duration {
 	if !c.seen {
 		return 0

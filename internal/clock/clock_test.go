@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestMonotonic: the clock goes on as time does.
+// The clock advances with time.
 func TestMonotonic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := Monotonic()
@@ -21,11 +21,12 @@ func TestMonotonic(t *testing.T) {
 	})
 }
 
-// TestChat: stamps move the clock forward at once, and back slowly once the stamps that were ahead are old; what arrives late changes nothing.
+// Stamps move the clock forward at once. It moves back slowly once the stamps that were ahead are
+// old. Late messages change nothing.
 func TestChat(t *testing.T) {
 	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	elapsed := time.Duration(0)
-	type step struct{ at, stamp, want time.Duration } // after the start; a stamp of -1 is none
+	type step struct{ at, stamp, want time.Duration } // relative to the start; stamp -1 means none
 	const none = -1
 	for name, steps := range map[string][]step{
 		"no stamp":                 {{0, none, 0}, {time.Hour, none, time.Hour}},

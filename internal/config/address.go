@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// address refuses what is no host and port. The host may be empty: all of this machine's addresses.
+// address returns an error unless text is a host and a port. The host may be empty, which means all
+// addresses of this machine.
 func address(text string, leastPort uint64) error {
 	_, port, err := net.SplitHostPort(text)
 	if err == nil {
@@ -21,16 +22,16 @@ func address(text string, leastPort uint64) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf(`%q is no address (want host and port, such as "127.0.0.1:8080")`, text)
+		return fmt.Errorf(`%q is not a valid address (want host:port, such as "127.0.0.1:8080")`, text)
 	}
 	return nil
 }
 
-// schemed refuses what is no URL with a host and one of the schemes.
+// schemed returns an error unless text is a URL with a host and one of the schemes.
 func schemed(text string, schemes ...string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme) {
-		return fmt.Errorf("%q is no URL (want %s://…)", text, strings.Join(schemes, "://… or "))
+		return fmt.Errorf("%q is not a URL (want %s://…)", text, strings.Join(schemes, "://… or "))
 	}
 	return nil
 }
@@ -47,12 +48,12 @@ func publicURL(w Web) error {
 	case err != nil:
 		return err
 	case u.User != nil:
-		return errors.New("there is a user or a password in it: everybody who signs in would see them; leave them out")
+		return errors.New("it contains a user or a password, which everyone who signs in would see: leave them out")
 	case strings.Contains(u.EscapedPath(), ";"):
-		return fmt.Errorf(`there is a ";" in the path of %q, which ends a cookie's: take another path`, w.PublicURL)
+		return fmt.Errorf(`there is a ";" in the path of %q, which would end the cookie's path: choose another path`, w.PublicURL)
 	}
 	if !w.Insecure && !strings.HasPrefix(w.PublicURL, "https://") {
-		return fmt.Errorf("%q lets people sign in in the clear: set the https address of a proxy, or say insecure = true in [web]", w.PublicURL)
+		return fmt.Errorf("%q lets people sign in unencrypted: set the https address of a proxy, or set insecure = true in [web]", w.PublicURL)
 	}
 	return nil
 }
@@ -64,20 +65,21 @@ func paired(w Web) error {
 	return nil
 }
 
-// CheckListen refuses an address that is none, and one that lets other machines send a password in the clear. The error says so in one line.
+// CheckListen returns an error if the address is invalid, or if other machines could send a
+// password to it unencrypted. The error has one line.
 func (w Web) CheckListen() error {
 	if err := address(w.Listen, 0); err != nil {
 		return err
 	}
 	if !isLoopback(w.Listen) && !w.Insecure && w.TLSCert == "" && !strings.HasPrefix(w.PublicURL, "https://") {
 		return fmt.Errorf("%s is open to other machines: set tls_cert and tls_key, or public_url to a proxy's https address, "+
-			"or listen on 127.0.0.1, or say insecure = true in [web]", w.Listen)
+			"or listen on 127.0.0.1, or set insecure = true in [web]", w.Listen)
 	}
 	return nil
 }
 
-// CheckServed refuses a configuration that would let other machines in without a password. It is for whoever serves the dashboard: a command beside it
-// needn't know the password.
+// CheckServed returns an error if the configuration would admit other machines without a password.
+// Only a command that serves the dashboard calls it: other commands need not know the password.
 func (c *Config) CheckServed() error {
 	at := place{"web", "token"}
 	if isLoopback(c.Web.Listen) || c.Web.Token != "" {

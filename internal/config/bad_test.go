@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Each file in testdata/bad makes one mistake; its first line says what Parse answers.
-func TestBadFiles(t *testing.T) {
+// Each file in testdata/bad has one mistake. Its first line is the error of Parse.
+func TestParse_BadFiles(t *testing.T) {
 	paths, err := filepath.Glob("testdata/bad/*.toml")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no files: %v", err)

@@ -9,10 +9,10 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// channelTables are the policies of [channel.NAME], by name.
+// channelTables holds the policies of [channel.NAME], by name.
 type channelTables map[string]chatguard.Policy
 
-// channelTable is [channel.NAME]: what a channel may have of its own.
+// channelTable is [channel.NAME]: the settings that a channel may override.
 type channelTable struct {
 	Timezone  *string              `toml:"timezone"`
 	Policy    policyTable          `toml:"policy"`
@@ -20,7 +20,8 @@ type channelTable struct {
 	Penalties *chatguard.Penalties `toml:"penalties"`
 }
 
-// channelTableOf returns the outline of a channel's policy: what is set in it is set in p.
+// channelTableOf returns the outline of a channel's policy. Setting a value in the outline sets it
+// in p.
 func channelTableOf(p *chatguard.Policy) reflect.Value {
 	return reflect.ValueOf(&channelTable{
 		Timezone:  &p.Timezone,
@@ -30,8 +31,9 @@ func channelTableOf(p *chatguard.Policy) reflect.Value {
 	}).Elem()
 }
 
-// PolicyFor returns the policy of the channel that goes by any of the names, its login or its ID: that of its own table where it has one, and
-// the one for all channels otherwise. Of two tables the one of the first name counts.
+// PolicyFor returns the policy of the channel with any of the names, which are logins or IDs. If
+// the channel has its own table, that is the table's policy, else it is the policy for all
+// channels. If several names have a table, the first name wins.
 func (c *Config) PolicyFor(names ...string) chatguard.Policy {
 	if own, ok := c.OwnPolicy(names...); ok {
 		return own
@@ -39,7 +41,8 @@ func (c *Config) PolicyFor(names ...string) chatguard.Policy {
 	return c.Policy.Clone()
 }
 
-// OwnPolicy returns what PolicyFor does for a channel that has a table of its own, and false for any other.
+// OwnPolicy returns the same as PolicyFor for a channel with its own table. For any other channel
+// it returns false.
 func (c *Config) OwnPolicy(names ...string) (chatguard.Policy, bool) {
 	for _, name := range names {
 		if own, ok := c.Channels[channelKey(name)]; ok {
@@ -49,12 +52,13 @@ func (c *Config) OwnPolicy(names ...string) (chatguard.Policy, bool) {
 	return chatguard.Policy{}, false
 }
 
-// IsChecked reports whether the table NAME of Channels is of one of Check.Channels.
+// IsChecked reports whether the table NAME of Channels belongs to one of Check.Channels.
 func (c *Config) IsChecked(name string) bool {
 	return slices.ContainsFunc(c.Check.Channels, func(id string) bool { return channelKey(id) == name })
 }
 
-// channelKey is the one spelling of a channel's name: a login as ChannelName returns it, and an ID that can't be a login as it is.
+// channelKey returns the canonical form of a channel's name: a login as ChannelName returns it, and
+// an ID that is not a valid login unchanged.
 func channelKey(name string) string {
 	if login, err := ChannelName(name); err == nil {
 		return login
@@ -62,7 +66,8 @@ func channelKey(name string) string {
 	return name
 }
 
-// channels reads the tables of single channels. Each begins as a copy of what holds for all channels, which must be known by then.
+// channels reads the tables of single channels. Each starts as a copy of the policy for all
+// channels, which must be complete by then.
 func (r *reader) channels(c *Config) error {
 	value, ok := r.tree["channel"]
 	if !ok {
@@ -84,7 +89,7 @@ func (r *reader) channels(c *Config) error {
 		case key == "":
 			return r.fail(at.then(name), "want a channel's login or ID, such as [channel.yourchannel]")
 		case taken:
-			return r.fail(at.then(name), "%q is there twice", key)
+			return r.fail(at.then(name), "%q is listed twice", key)
 		}
 		own, err := r.channel(c.Policy, keys, at.then(name))
 		if err != nil {
@@ -103,7 +108,7 @@ func (r *reader) channel(all chatguard.Policy, keys map[string]any, at place) (c
 		return p, err
 	}
 	if limits := at.then("limit"); len(p.Limits) == 0 && limits.isIn(r.tree) {
-		return p, r.fail(limits, "an empty list takes no limit away (a limit can be replaced by one of the same name)")
+		return p, r.fail(limits, "an empty list removes no limit (to replace a limit, add one of the same name)")
 	}
 	p.Timezone = cmp.Or(p.Timezone, all.Timezone)
 	if err := r.checkPolicy(p, at); err != nil {
@@ -115,13 +120,15 @@ func (r *reader) channel(all chatguard.Policy, keys map[string]any, at place) (c
 		}
 	}
 	p.Limits = replace(all.Clone().Limits, p.Limits)
-	if err := p.Validate(); err != nil { // its own limits and those of all channels were checked, but not yet side by side
+	if err := p.Validate(); err != nil {
+		// The channel's limits and those of all channels are each valid, but were not checked
+		// together.
 		return p, r.fail(at, "%v", err)
 	}
 	return p, nil
 }
 
-// checkScope refuses a limit of one channel that would count in all of them.
+// checkScope returns an error if a channel's own limit would count in all channels.
 func (r *reader) checkScope(all chatguard.Policy, own chatguard.Limit, at place) error {
 	const reason = `per = "user-everywhere" counts in all channels together`
 	if own.Per == chatguard.PerUserEverywhere {
@@ -133,7 +140,8 @@ func (r *reader) checkScope(all chatguard.Policy, own chatguard.Limit, at place)
 	return nil
 }
 
-// replace returns the limits with each of own in the place of the one of the same name, and the others of own behind.
+// replace returns the limits combined with own. A limit in own replaces the limit of the same name;
+// the others are appended.
 func replace(limits, own []chatguard.Limit) []chatguard.Limit {
 	for _, l := range own {
 		if i := indexOf(limits, l.Name); i >= 0 {

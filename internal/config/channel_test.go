@@ -56,15 +56,16 @@ const withChannels = `
 	timezone = ""
 `
 
-// A channel's table has what it says, and everything else from above.
-func TestChannelInherits(t *testing.T) {
+// A channel's table has its own settings and inherits all others.
+func TestChannel_Inherits(t *testing.T) {
 	c := mustParse(t, "c.toml", withChannels, nil)
 	want := c.Policy.Clone()
 	want.Timezone = "America/Lima"
 	want.Exempt = []chatguard.Role{}
 	want.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Warn}}
 	want.Limits = []chatguard.Limit{
-		{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 9, Refill: time.Second}, // in its place, without the role of the one above
+		// replaces the inherited one, without its role
+		{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 9, Refill: time.Second},
 		c.Policy.Limits[1],
 		{Name: "slow", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: time.Minute},
 	}
@@ -79,7 +80,7 @@ func TestChannelInherits(t *testing.T) {
 	same(t, "how many", len(c.Channels), 3)
 }
 
-func TestPolicyForNames(t *testing.T) {
+func TestPolicyFor_Names(t *testing.T) {
 	c := mustParse(t, "c.toml", withChannels, nil)
 	for _, f := range []struct {
 		names []string
@@ -91,9 +92,11 @@ func TestPolicyForNames(t *testing.T) {
 		{[]string{"#GARDENHOUR"}, "America/Lima", chatguard.Enforce, true},
 		{[]string{"", "gardenhour"}, "America/Lima", chatguard.Enforce, true},
 		{[]string{"somebody", "12345"}, "Europe/Berlin", chatguard.Observe, true},
-		{[]string{"gardenhour", "12345"}, "America/Lima", chatguard.Enforce, true}, // the first name counts
+		// the first name wins
+		{[]string{"gardenhour", "12345"}, "America/Lima", chatguard.Enforce, true},
 		{[]string{"Room 7"}, "Europe/Berlin", chatguard.Enforce, true},
-		{[]string{"room 7"}, "Europe/Berlin", chatguard.Enforce, false}, // no login, so not the same
+		// not a login, so a different name
+		{[]string{"room 7"}, "Europe/Berlin", chatguard.Enforce, false},
 		{[]string{"somebody"}, "Europe/Berlin", chatguard.Enforce, false},
 		{[]string{""}, "Europe/Berlin", chatguard.Enforce, false},
 		{nil, "Europe/Berlin", chatguard.Enforce, false},
@@ -105,8 +108,8 @@ func TestPolicyForNames(t *testing.T) {
 	}
 }
 
-// What PolicyFor returns is the caller's.
-func TestPolicyForCopies(t *testing.T) {
+// The caller may modify what PolicyFor returns.
+func TestPolicyFor_Copies(t *testing.T) {
 	c := mustParse(t, "c.toml", withChannels, nil)
 	for _, name := range []string{"gardenhour", "somebody"} {
 		c.PolicyFor(name).Limits[0].Burst = 100
@@ -116,8 +119,9 @@ func TestPolicyForCopies(t *testing.T) {
 	}
 }
 
-// The environment changes what holds for all channels, and so what they inherit; a channel's own it doesn't reach.
-func TestChannelInheritsFromTheEnvironment(t *testing.T) {
+// The environment changes the settings for all channels, and so what channels inherit. It does not
+// change a channel's own settings.
+func TestChannel_InheritsEnvironment(t *testing.T) {
 	c := mustParse(t, "c.toml", withChannels, variables{
 		"CHATGUARD_TIMEZONE": "UTC", "CHATGUARD_POLICY_MODE": "observe", "CHATGUARD_CHANNEL": "is a table of tables",
 		"CHATGUARD_CHANNEL_GARDENHOUR_TIMEZONE": "Asia/Tokyo",
@@ -127,8 +131,8 @@ func TestChannelInheritsFromTheEnvironment(t *testing.T) {
 	same(t, "inherited zone", c.PolicyFor("12345").Timezone, "UTC")
 }
 
-// A limit that counts in all channels is the same in all of them; a Guard takes no other.
-func TestEverywhereLimitIsInherited(t *testing.T) {
+// A limit across all channels is the same in each of them; a Guard accepts nothing else.
+func TestChannel_InheritsEverywhereLimit(t *testing.T) {
 	c := mustParse(t, "c.toml", `
 		timezone = "Europe/Berlin"
 		[[limit]]
@@ -154,8 +158,8 @@ func TestEverywhereLimitIsInherited(t *testing.T) {
 	}
 }
 
-// Every key of a limit, in all its kinds.
-func TestEveryKeyOfALimitIsTaken(t *testing.T) {
+// Every key of a limit is accepted, in all its forms.
+func TestChannel_EveryKeyOfLimit(t *testing.T) {
 	c := mustParse(t, "c.toml", `
 		[[limit]]
 		name = "slow"

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// finish checks what was read and brings it into the form that Config promises.
+// finish checks the values and converts them to the form that Config promises.
 func (r *reader) finish(c *Config) error {
 	if err := r.check(c); err != nil {
 		return err
@@ -25,7 +26,7 @@ func (r *reader) finish(c *Config) error {
 	return r.checkPolicy(c.Policy, nil)
 }
 
-// check refuses values that are of the right type and still can't work.
+// check returns an error for a value that has the right type but can't work.
 func (r *reader) check(c *Config) error {
 	for _, check := range []struct {
 		at  place
@@ -60,7 +61,7 @@ func (r *reader) check(c *Config) error {
 	return nil
 }
 
-// normalise brings values that may be written in several ways into one form.
+// normalise converts values that can be written in several ways to one form.
 func (r *reader) normalise(c *Config) error {
 	c.Timezone = cmp.Or(c.Timezone, "UTC")
 	c.Policy.Timezone = c.Timezone
@@ -77,7 +78,7 @@ func (r *reader) normalise(c *Config) error {
 	for i, name := range t.Channels {
 		login, err := ChannelName(name)
 		if err == nil && slices.Contains(t.Channels[:i], login) {
-			err = fmt.Errorf("%q is there twice", login)
+			err = fmt.Errorf("%q is listed twice", login)
 		}
 		if err != nil {
 			return r.fail(place{"twitch", "channels"}, "%v", err)
@@ -92,15 +93,16 @@ func (r *reader) normalise(c *Config) error {
 	return nil
 }
 
-// checkedChannel refuses what can't be the ID of a channel, and what is another one's name already.
+// checkedChannel returns an error if no channel can have the ID, or if another channel already uses
+// it.
 func checkedChannel(c *Config, id string, i int) error {
 	switch {
-	case id == "" || len(id) > journal.MaxAskedID || !journal.IsPlain(id):
-		return fmt.Errorf("%q is no ID of a channel (want 1 to %d bytes without line breaks, as your server calls it)", id, journal.MaxAskedID)
+	case id == "" || len(id) > journal.MaxAskedID || !hostile.IsPlain(id):
+		return fmt.Errorf("%q is not a channel ID (want 1 to %d bytes without line breaks, as your server calls it)", id, journal.MaxAskedID)
 	case slices.Contains(c.Check.Channels[:i], id):
-		return fmt.Errorf("%q is there twice", id)
+		return fmt.Errorf("%q is listed twice", id)
 	case slices.Contains(c.Twitch.Channels, channelKey(id)):
-		return fmt.Errorf("%q is in twitch.channels too, and [channel.%s] would be of both: call it otherwise here", id, channelKey(id))
+		return fmt.Errorf("%q is in twitch.channels too, and [channel.%s] would apply to both: use another ID here", id, channelKey(id))
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// CheckClientID refuses what can't be the public ID of a Twitch application.
+// CheckClientID returns an error if no Twitch application can have the ID.
 func CheckClientID(id string) error {
 	if !regexp.MustCompile(`^[0-9A-Za-z]{5,100}$`).MatchString(id) {
 		return errors.New("a client ID consists of letters and digits only, usually 30")
@@ -19,14 +19,16 @@ func CheckClientID(id string) error {
 	return nil
 }
 
-// clientID is twitch.client_id's line; its parts are what stands before the value, the value, and what follows.
+// clientID matches the line of twitch.client_id. Its groups are the text before the value, the
+// value, and the text after it.
 var clientID = regexp.MustCompile(`^(\s*client_id\s*=\s*)("[^"\\]*"|'[^']*')(\s*(?:#.*)?)$`)
 
-// twitchHeading is the line that begins the table.
+// twitchHeading matches the heading of the table.
 var twitchHeading = regexp.MustCompile(`^\s*\[\s*twitch\s*\]\s*(#.*)?$`)
 
-// SetClientID returns the contents of a configuration file with twitch.client_id set, and every other byte as it was. The error is for a file that
-// says it in a way which isn't understood here: it names the line to add.
+// SetClientID returns the contents of a configuration file with twitch.client_id set and every
+// other byte unchanged. If SetClientID can't find where the file sets the ID, the error names the
+// line to add.
 func SetClientID(data []byte, id string) ([]byte, error) {
 	if err := CheckClientID(id); err != nil {
 		return nil, err
@@ -54,7 +56,7 @@ func SetClientID(data []byte, id string) ([]byte, error) {
 	return after, nil
 }
 
-// edit replaces a line, but for its end, where it looks as expected.
+// edit replaces a line, except for its line ending, if the line matches looks.
 func edit(line []byte, looks *regexp.Regexp, by func(found []string) string) []byte {
 	text := strings.TrimRight(string(line), "\r\n")
 	found := looks.FindStringSubmatch(text)
@@ -64,7 +66,7 @@ func edit(line []byte, looks *regexp.Regexp, by func(found []string) string) []b
 	return []byte(by(found) + string(line[len(text):]))
 }
 
-// ending is how a line ends, or would if another one followed.
+// ending returns the line ending of a line: "\r\n" if the line ends so, otherwise "\n".
 func ending(line []byte) string {
 	if bytes.HasSuffix(line, []byte("\r\n")) {
 		return "\r\n"
@@ -72,7 +74,8 @@ func ending(line []byte) string {
 	return "\n"
 }
 
-// differsInClientID reports whether a file says the same as before, and this client ID.
+// differsInClientID reports whether a file has the same values as before, except for
+// twitch.client_id, which must be id.
 func differsInClientID(before map[string]any, after []byte, id string) bool {
 	now, err := parse(after)
 	if err != nil {
@@ -86,7 +89,7 @@ func differsInClientID(before map[string]any, after []byte, id string) bool {
 	return sameBut("client_id", table, was) && sameBut("twitch", now, before)
 }
 
-// sameBut reports whether two tables are the same in all but one key.
+// sameBut reports whether two tables are equal except for one key.
 func sameBut(key string, a, b map[string]any) bool {
 	a, b = maps.Clone(a), maps.Clone(b)
 	delete(a, key)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSetClientID changes one line, or adds one, and leaves the rest as people wrote it.
+// SetClientID changes or adds one line and leaves the rest unchanged.
 func TestSetClientID(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
 		"empty value":       {"# a\n[twitch] # b\nclient_id = \"\"  # c\nchannels = []\n", "# a\n[twitch] # b\nclient_id = \"abcde\"  # c\nchannels = []\n"},

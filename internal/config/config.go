@@ -1,5 +1,6 @@
-// Package config reads chatguard.toml and the environment, and turns whatever is wrong there into one line that names the place and the
-// mend. It knows the shape of the file and which values make sense together; it opens no database and no connection, and it starts nothing.
+// Package config reads chatguard.toml and the environment. It describes any mistake in one line
+// that names the place and the fix. It knows the structure of the file and which values fit
+// together. It opens no database and no connection, and starts nothing.
 package config
 
 import (
@@ -11,84 +12,114 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Config is everything an owner can set before chatguard starts. Load, Parse and Default make one; in each every value has been checked.
+// Config is everything that an owner can set before chatguard starts. Load, Parse and Default
+// return one. Every value in it has been checked.
 type Config struct {
-	Path string `toml:"-"` // the file it was read from; empty for Default
+	Path string `toml:"-"` // file it was read from; empty for Default
 
-	Database      string        `toml:"database"`       // path of the SQLite file; relative to the file until Parse has joined them
-	NoDatabase    bool          `toml:"-"`              // whether the database is left alone and nothing is kept, which no file can ask for
-	Timezone      string        `toml:"timezone"`       // IANA name of the zone of the channels' day; the same as Policy.Timezone
-	FlushInterval time.Duration `toml:"flush_interval"` // time between two writes of what changed
-	Retention     Retention     `toml:"retention"`      // how long the journal is kept
+	// Database is the path of the SQLite file. In the file it is relative to the configuration
+	// file; Parse joins the two paths.
+	Database string `toml:"database"`
+	// NoDatabase means that no database is used and nothing is saved. No file can set it.
+	NoDatabase bool `toml:"-"`
+	// Timezone is the IANA name of the time zone for the channels' days. It equals Policy.Timezone.
+	Timezone      string        `toml:"timezone"`
+	FlushInterval time.Duration `toml:"flush_interval"` // time between two writes of changes
+	Retention     Retention     `toml:"retention"`      // how long journal entries are kept
 
-	MemoryPerTable Size `toml:"memory_per_table"` // what the users of a channel take at most, and once more those of limits per user everywhere
+	// MemoryPerTable is the maximum memory for the users of a channel, and the same again for
+	// limits per user across all channels.
+	MemoryPerTable Size `toml:"memory_per_table"`
 
-	Twitch  Twitch           `toml:"twitch"`
-	Check   Check            `toml:"check"`
-	Notices Notices          `toml:"notices"`
-	Raid    Raid             `toml:"raid"`
-	Web     Web              `toml:"web"`
-	Policy  chatguard.Policy `toml:"-"` // of all channels: from [policy], [[limit]], [penalties] and Timezone; see document
+	Twitch  Twitch  `toml:"twitch"`
+	Check   Check   `toml:"check"`
+	Notices Notices `toml:"notices"`
+	Raid    Raid    `toml:"raid"`
+	Web     Web     `toml:"web"`
+	// Policy is the policy of all channels, from [policy], [[limit]], [penalties] and Timezone; see
+	// document.
+	Policy chatguard.Policy `toml:"-"`
 
-	// Channels are the whole policies of the channels that have a [channel.NAME], by NAME: a login as ChannelName returns it, or an ID.
-	// PolicyFor finds a channel's.
+	// Channels holds the complete policies of the channels that have a [channel.NAME], by NAME: a
+	// login as ChannelName returns it, or an ID. PolicyFor finds a channel's policy.
 	Channels map[string]chatguard.Policy `toml:"-"`
 }
 
-// Twitch says which channels are read and how Twitch is reached.
+// Twitch configures which channels are read and how Twitch is reached.
 type Twitch struct {
-	Channels        []string `toml:"channels"`          // logins as ChannelName returns them, each once; may be empty
-	ClientID        string   `toml:"client_id"`         // public ID of the owner's Twitch application; may be empty
-	Transport       string   `toml:"transport"`         // "irc", "irc-websocket" or "eventsub"
-	IRCAddress      string   `toml:"irc_address"`       // host:port
-	IRCTLS          bool     `toml:"irc_tls"`           // whether IRCAddress speaks TLS
-	IRCWebSocketURL string   `toml:"irc_websocket_url"` // ws or wss; like all URLs here without a slash at its end
-	EventSubURL     string   `toml:"eventsub_url"`      // ws or wss
-	HelixURL        string   `toml:"helix_url"`         // http or https
-	AuthURL         string   `toml:"auth_url"`          // http or https
-	Commands        bool     `toml:"commands"`          // whether !quota and !chatguard are answered in chat
+	// Channels are logins as ChannelName returns them, without duplicates. It may be empty.
+	Channels []string `toml:"channels"`
+	// ClientID is the public ID of the owner's Twitch application. It may be empty.
+	ClientID   string `toml:"client_id"`
+	Transport  string `toml:"transport"`   // "irc", "irc-websocket" or "eventsub"
+	IRCAddress string `toml:"irc_address"` // host:port
+	IRCTLS     bool   `toml:"irc_tls"`     // whether IRCAddress uses TLS
+	// IRCWebSocketURL is a ws or wss URL. Like all URLs here it has no trailing slash.
+	IRCWebSocketURL string `toml:"irc_websocket_url"`
+	EventSubURL     string `toml:"eventsub_url"` // ws or wss
+	HelixURL        string `toml:"helix_url"`    // http or https
+	AuthURL         string `toml:"auth_url"`     // http or https
+	// Commands enables the answers to !quota and !chatguard.
+	Commands bool `toml:"commands"`
 
-	SlowMode time.Duration `toml:"slow_mode"` // of a channel with more flood than can be acted on: whole seconds, 3 to 120; 0 never
-	Token    Secret        `toml:"token"`     // access token without "oauth:"; empty means that of a login, or reading anonymously
+	// SlowMode is the slow mode for a channel with more flood than chatguard can act on: whole
+	// seconds, 3 to 120. 0 means never.
+	SlowMode time.Duration `toml:"slow_mode"`
+	// Token is an access token without "oauth:". If it is empty, the token of a login is used, or
+	// chat is read anonymously.
+	Token Secret `toml:"token"`
 
-	RefreshToken Secret `toml:"refresh_token"` // renews Token; empty means that it works until it expires
+	// RefreshToken renews Token. If it is empty, Token works until it expires.
+	RefreshToken Secret `toml:"refresh_token"`
 }
 
-// Check says for which chats of one's own a server asks, by POST /api/v1/check.
+// Check lists the owner's own chats whose servers call POST /api/v1/check.
 type Check struct {
-	Channels []string `toml:"channels"` // their IDs, each once and none a login of Twitch.Channels; may be empty. A server may ask for others, too
+	// Channels are the IDs of these chats' channels, without duplicates and different from the
+	// logins in Twitch.Channels. It may be empty. A server may ask about other channels too.
+	Channels []string `toml:"channels"`
 }
 
-// Notices are what throttled users are told in chat.
+// Notices are the messages to throttled users in chat.
 type Notices struct {
-	Text     string        `toml:"text"`     // may hold {name}, {wait} and {limit}; empty tells nobody anything
-	Cooldown time.Duration `toml:"cooldown"` // how long a user isn't told again
+	// Text may contain {name}, {wait} and {limit}. If it is empty, no notices are sent.
+	Text     string        `toml:"text"`
+	Cooldown time.Duration `toml:"cooldown"` // minimum time between notices to a user
 }
 
-// Raid is what raid mode adds to a channel's policy while it lasts.
+// Raid defines the limits that raid mode adds to a channel's policy while it is on.
 type Raid struct {
-	Lasts            time.Duration `toml:"lasts"`              // unless whoever switches it on says how long
-	Burst            int           `toml:"channel_burst"`      // messages of everyone together at once
-	Refill           time.Duration `toml:"channel_refill"`     // time until one more
-	FirstTimerBurst  int           `toml:"first_timer_burst"`  // of those who write here for the first time, in each token-bucket
+	Lasts  time.Duration `toml:"lasts"`          // default duration of raid mode
+	Burst  int           `toml:"channel_burst"`  // burst of all users together
+	Refill time.Duration `toml:"channel_refill"` // time after which one more message fits
+	// FirstTimerBurst is the burst of users who write here for the first time, in each
+	// token-bucket.
+	FirstTimerBurst  int           `toml:"first_timer_burst"`
 	FirstTimerRefill time.Duration `toml:"first_timer_refill"` //
 }
 
-// Web says where the dashboard is served, and to whom.
+// Web configures where the dashboard is served and who may use it.
 type Web struct {
-	Listen         string  `toml:"listen"`          // host:port; port 0 means any free one
-	TLSCert        string  `toml:"tls_cert"`        // path of a PEM file, as Database; empty means plain HTTP
-	TLSKey         string  `toml:"tls_key"`         // path of a PEM file; set exactly when TLSCert is
-	PublicURL      string  `toml:"public_url"`      // the address people use, where a proxy stands in front; may be empty
-	TrustedProxies []Proxy `toml:"trusted_proxies"` // whose word on a request's origin is taken
-	Insecure       bool    `toml:"insecure"`        // whether listening off loopback without TLS is meant
-	Token          Secret  `toml:"token"`           // signs its bearer in as the owner; empty means no such token
+	Listen string `toml:"listen"` // host:port; port 0 means any free port
+	// TLSCert is the path of a PEM file, resolved like Database. If it is empty, the dashboard uses
+	// plain HTTP.
+	TLSCert string `toml:"tls_cert"`
+	TLSKey  string `toml:"tls_key"` // path of a PEM file; required with TLSCert
+	// PublicURL is the address that people use if there is a proxy in front. It may be empty.
+	PublicURL      string  `toml:"public_url"`
+	TrustedProxies []Proxy `toml:"trusted_proxies"` // proxies trusted to name the client
+	// Insecure allows listening off loopback without TLS.
+	Insecure bool `toml:"insecure"`
+	// Token signs its bearer in as the owner. Empty means that there is no such token.
+	Token Secret `toml:"token"`
 }
 
-// TokenFile is the path of the file that the bot's tokens are kept in: beside the database, under its name.
+// TokenFile returns the path of the file with the bot's tokens: the path of the database with
+// ".token" appended.
 func (c *Config) TokenFile() string { return c.Database + ".token" }
 
-// Default returns the configuration of an empty file: no channels, and the policy that chatguard.DefaultPolicy has.
+// Default returns the configuration of an empty file: no channels, and the policy of
+// chatguard.DefaultPolicy.
 func Default() Config {
 	policy := chatguard.DefaultPolicy()
 	return Config{
@@ -125,7 +156,7 @@ func Default() Config {
 	}
 }
 
-// Load reads the file at path as Parse does. The error is an *Error.
+// Load reads the file at path as Parse does. Any error is an *Error.
 func Load(path string, env func(string) (string, bool)) (Config, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,18 +164,19 @@ func Load(path string, env func(string) (string, bool)) (Config, error) {
 	}
 	if err != nil {
 		if cause := (*fs.PathError)(nil); errors.As(err, &cause) {
-			err = cause.Err // the path is in the Error already
+			err = cause.Err // the Error already has the path
 		}
 		return Config{}, &Error{File: path, Problem: "can't be read: " + err.Error()}
 	}
 	return Parse(path, data, env)
 }
 
-// Parse reads the contents of the file called name, and over it the environment; what neither mentions has its default. Paths are relative
-// to the folder of name, those from the environment too. A [[limit]] in the file replaces both default limits.
+// Parse parses the contents of the file called name and applies the environment over it. A value
+// set in neither has its default. Paths, including those from the environment, are relative to the
+// folder of name. A [[limit]] in the file replaces both default limits.
 //
-// env looks a variable up, as os.LookupEnv does; nil means an empty environment. Variables that belong to no key are never asked for.
-// The error is an *Error and names the first mistake.
+// env looks up a variable, as os.LookupEnv does; nil means an empty environment. Variables that
+// belong to no key are never looked up. Any error is an *Error about the first mistake.
 func Parse(name string, data []byte, env func(string) (string, bool)) (Config, error) {
 	r, err := newReader(name, data)
 	if err != nil {

@@ -27,7 +27,7 @@ func same(t *testing.T, what string, got, want any) {
 	}
 }
 
-func TestEmptyFileIsDefault(t *testing.T) {
+func TestParse_EmptyFileIsDefault(t *testing.T) {
 	want := Default()
 	want.Path = "chatguard.toml"
 	same(t, "empty file", mustParse(t, "chatguard.toml", "", nil), want)
@@ -36,8 +36,8 @@ func TestEmptyFileIsDefault(t *testing.T) {
 	}
 }
 
-// testdata/sample.toml is the file of DESIGN.md, section 7, as it stands there.
-func TestDesignSample(t *testing.T) {
+// testdata/sample.toml is the file of DESIGN.md, section 7, verbatim.
+func TestParse_DesignSample(t *testing.T) {
 	got, err := Load("testdata/sample.toml", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestDesignSample(t *testing.T) {
 	same(t, "sample", got, want)
 }
 
-func TestEveryValueIsTaken(t *testing.T) {
+func TestParse_EveryValue(t *testing.T) {
 	got := mustParse(t, "/etc/chatguard/chatguard.toml", `
 		database = "data/chat.db"
 		timezone = "Asia/Kolkata"
@@ -150,7 +150,7 @@ func TestEveryValueIsTaken(t *testing.T) {
 	same(t, "config", got, want)
 }
 
-func TestEachMissingKeyHasItsDefault(t *testing.T) {
+func TestParse_MissingKeysHaveDefaults(t *testing.T) {
 	got := mustParse(t, "c.toml", "[penalties]\nladder = [\"delete\"]\n[web]\nlisten = \"[::1]:9\"\n", nil)
 	want := Default()
 	want.Path = "c.toml"
@@ -159,13 +159,13 @@ func TestEachMissingKeyHasItsDefault(t *testing.T) {
 	same(t, "config", got, want)
 }
 
-func TestOpenToOtherMachines(t *testing.T) {
+func TestWeb_OpenToOtherMachines(t *testing.T) {
 	const open = "[web]\nlisten = \"192.168.0.2:80\"\n"
 	const proxy = open + "public_url = \"https://example.com\"\n"
 	const tls = open + "tls_cert = \"c\"\ntls_key = \"k\"\n"
 	for _, c := range []struct{ name, text, token, want string }{
 		{"nothing", open, "", "c.toml:2: web.listen: 192.168.0.2:80 is open to other machines: set tls_cert and tls_key, or public_url " +
-			"to a proxy's https address, or listen on 127.0.0.1, or say insecure = true in [web]"},
+			"to a proxy's https address, or listen on 127.0.0.1, or set insecure = true in [web]"},
 		{"tls alone", tls, "", "c.toml: web.listen: 192.168.0.2:80 is open to other machines: set CHATGUARD_WEB_TOKEN to a long random text, " +
 			"or listen on 127.0.0.1"},
 		{"token and tls", tls, "0123456789abcdef", ""},
@@ -176,7 +176,7 @@ func TestOpenToOtherMachines(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Parse("c.toml", []byte(c.text), variables{"CHATGUARD_WEB_TOKEN": c.token}.lookup)
 			if err == nil {
-				err = got.CheckServed() // whoever doesn't serve needs no token
+				err = got.CheckServed() // without serving no token is needed
 			}
 			if c.want != "" {
 				same(t, "error", problem(t, err), c.want)
@@ -187,7 +187,7 @@ func TestOpenToOtherMachines(t *testing.T) {
 	}
 }
 
-func TestLoadUnreadable(t *testing.T) {
+func TestLoad_Unreadable(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "chatguard.toml")
 	_, err := Load(missing, os.LookupEnv)

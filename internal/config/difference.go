@@ -4,8 +4,8 @@ import (
 	"reflect"
 )
 
-// Differences are the keys that can stand outside [[limit]] and [channel.NAME] in which two configurations differ, in the order of the file; of
-// those two it is the heading.
+// Differences returns the keys in which two configurations differ, in the order of the file. For
+// differences in [[limit]] and [channel.NAME] it returns only the heading.
 func Differences(a, b Config) []string { return differences(documentOf(&a), documentOf(&b), nil) }
 
 func differences(a, b reflect.Value, at place) (keys []string) {

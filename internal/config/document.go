@@ -8,8 +8,9 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// document is the file's outline over a Config: its tables and keys are the toml tags found here and below, in this order. Whatever
-// needs to know the keys (reading, environment, suggestions) walks it, so that a new key is one new field.
+// document is the file's outline over a Config. The toml tags in it and in the types below are the
+// tables and keys of the file, in this order. The code that needs the keys (for reading, the
+// environment, and suggestions) walks this outline, so a new key needs only a new field.
 type document struct {
 	*Config
 	Policy    policyTable          `toml:"policy"`
@@ -24,7 +25,7 @@ type policyTable struct {
 	Exempt *[]chatguard.Role `toml:"exempt"`
 }
 
-// documentOf returns the outline of c: what is set in it is set in c.
+// documentOf returns the outline of c. Setting a value in the outline sets it in c.
 func documentOf(c *Config) reflect.Value {
 	p := &c.Policy
 	return reflect.ValueOf(&document{
@@ -42,7 +43,7 @@ type field struct {
 	value reflect.Value
 }
 
-// fieldsOf returns the keys of a table in their order.
+// fieldsOf returns the keys of a table in order.
 func fieldsOf(table reflect.Value) []field {
 	var list []field
 	for i := range table.NumField() {
@@ -58,7 +59,7 @@ func fieldsOf(table reflect.Value) []field {
 	return list
 }
 
-// namesOf returns the names of the keys that the file may have in a table.
+// namesOf returns the names of the keys that a table may have in the file.
 func namesOf(table reflect.Value) []string {
 	var names []string
 	for _, f := range fieldsOf(table) {
@@ -81,7 +82,7 @@ func isTables(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && isTable(t.Elem())
 }
 
-// heading is how a table, a list of tables, or a table of tables is announced in the file.
+// heading returns the heading of a table, a list of tables, or a table of tables in the file.
 func heading(name string, t reflect.Type) string {
 	switch {
 	case isTables(t):
@@ -94,7 +95,7 @@ func heading(name string, t reflect.Type) string {
 
 func isSecret(t reflect.Type) bool { return t == reflect.TypeFor[Secret]() }
 
-// variable is the name of the environment variable that sets the key at a place.
+// variable returns the name of the environment variable for the key at a place.
 func variable(at place) string {
 	return "CHATGUARD_" + strings.ToUpper(strings.ReplaceAll(at.String(), ".", "_"))
 }

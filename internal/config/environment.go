@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// environment overrides the document with the variables that are set, also to nothing. Lists and maps of tables can't be set so.
+// environment overrides the document with the variables that are set, even if they are empty. Lists
+// and maps of tables can't be set by variables.
 func (r *reader) environment(table reflect.Value, env func(string) (string, bool), at place) error {
 	for _, f := range fieldsOf(table) {
 		below, t := at.then(f.name), f.value.Type()
@@ -35,7 +36,8 @@ func (r *reader) override(target reflect.Value, env func(string) (string, bool),
 	return r.set(target, valueOf(text, target.Kind()), at)
 }
 
-// valueOf returns what a file would have to say for a variable's text, or the text itself where that is no value of the kind.
+// valueOf converts a variable's text to the value that the parser would return for it in a file. If
+// text is not a value of that kind, valueOf returns the text itself.
 func valueOf(text string, kind reflect.Kind) any {
 	switch kind {
 	case reflect.Bool:

@@ -11,7 +11,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-func TestEnvironmentOverridesFile(t *testing.T) {
+func TestEnvironment_OverridesFile(t *testing.T) {
 	file := "timezone = \"UTC\"\n[twitch]\nchannels = [\"a\"]\nirc_tls = true\n"
 	got := mustParse(t, "sub/c.toml", file, variables{
 		"CHATGUARD_DATABASE":         "env.db",
@@ -52,22 +52,22 @@ func TestEnvironmentOverridesFile(t *testing.T) {
 	same(t, "config", got, want)
 }
 
-func TestEnvironmentErrorsNameTheVariable(t *testing.T) {
+func TestEnvironment_ErrorsNameVariable(t *testing.T) {
 	const file = "timezone = \"UTC\"\n[twitch]\nchannels = [\"a\"]\n"
 	for _, c := range []struct{ name, text, want string }{
 		{"CHATGUARD_TIMEZONE", "Mars", `unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`},
 		{"CHATGUARD_DATABASE", "", `want the path of a file, such as "chatguard.db"`},
-		{"CHATGUARD_FLUSH_INTERVAL", "soon", `want a length of time such as "4s", "30m", "24h" or "30d", found "soon"`},
+		{"CHATGUARD_FLUSH_INTERVAL", "soon", `want a duration such as "4s", "30m", "24h" or "30d", found "soon"`},
 		{"CHATGUARD_TWITCH_IRC_TLS", "maybe", `want true or false, found "maybe"`},
-		{"CHATGUARD_TWITCH_CHANNELS", "a,b c", `"b c" is no channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)`},
-		{"CHATGUARD_TWITCH_TOKEN", "a\r\nJOIN #b", "there is a blank, a line break or a character beyond ASCII in it"},
-		{"CHATGUARD_TWITCH_REFRESH_TOKEN", "a b", "there is a blank, a line break or a character beyond ASCII in it"},
+		{"CHATGUARD_TWITCH_CHANNELS", "a,b c", `"b c" is not a channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)`},
+		{"CHATGUARD_TWITCH_TOKEN", "a\r\nJOIN #b", "it contains a blank, a line break or a non-ASCII character"},
+		{"CHATGUARD_TWITCH_REFRESH_TOKEN", "a b", "it contains a blank, a line break or a non-ASCII character"},
 		{"CHATGUARD_WEB_TOKEN", "secret", "is shorter than 16 characters: use a long random text (openssl rand -hex 24)"},
 		{"CHATGUARD_WEB_TOKEN", "xxxxxxxxxxxxxxxx", "has only 1 different character, of at least 8: use a long random text (openssl rand -hex 24)"},
 		{"CHATGUARD_WEB_TOKEN", "abcdefgabcdefgabcdefg", "has only 7 different characters, of at least 8: use a long random text (openssl rand -hex 24)"},
-		{"CHATGUARD_WEB_TRUSTED_PROXIES", "10.0.0.7,::/0", `"::/0" is every address, and anybody could name another's: list the proxy's own`},
-		{"CHATGUARD_WEB_TOKEN", "correct horse", "there is a blank, a line break or a character beyond ASCII in it"},
-		{"CHATGUARD_WEB_LISTEN", "8080", `"8080" is no address (want host and port, such as "127.0.0.1:8080")`},
+		{"CHATGUARD_WEB_TRUSTED_PROXIES", "10.0.0.7,::/0", `"::/0" is every address, so anyone could claim another's: list only the proxy's`},
+		{"CHATGUARD_WEB_TOKEN", "correct horse", "it contains a blank, a line break or a non-ASCII character"},
+		{"CHATGUARD_WEB_LISTEN", "8080", `"8080" is not a valid address (want host:port, such as "127.0.0.1:8080")`},
 		{"CHATGUARD_POLICY_MODE", "on", `unknown mode "on" (known: observe, enforce)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestEnvironmentErrorsNameTheVariable(t *testing.T) {
 	}
 }
 
-func TestVariableOfEachKind(t *testing.T) {
+func TestEnvironment_EachKind(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		kind reflect.Kind
@@ -94,7 +94,7 @@ func TestVariableOfEachKind(t *testing.T) {
 	}
 }
 
-func TestSecretsStaySecret(t *testing.T) {
+func TestSecret_StaysSecret(t *testing.T) {
 	c := mustParse(t, "c.toml", "", variables{"CHATGUARD_TWITCH_TOKEN": "hunter2", "CHATGUARD_TWITCH_REFRESH_TOKEN": "hunter2", "CHATGUARD_WEB_TOKEN": "hunter2-and-again-hunter2"})
 	asJSON, err := json.Marshal(c)
 	if err != nil {

@@ -5,15 +5,18 @@ import (
 	"strings"
 )
 
-// Error is one mistake in the configuration, in words for the person who wrote it.
+// Error is one mistake in the configuration, described for the person who wrote it.
 type Error struct {
-	File    string // path of the file; empty where the mistake is in an environment variable
-	Line    int    // where it is, from 1; 0 where no line of the file says it
-	Key     string // what it is about: "twitch.channels", `limit "burst": refill`, an environment variable; empty for the file as a whole
-	Problem string // what is wrong, and how to mend it
+	// File is the path of the file. It is empty if the mistake is in an environment variable.
+	File string
+	Line int // line number from 1; 0 if not in a line
+	// Key names the key or variable that the error is about: "twitch.channels", `limit "burst":
+	// refill` or an environment variable. It is empty if the error is about the whole file.
+	Key     string
+	Problem string // what is wrong and how to fix it
 }
 
-// Error is one line: the parts that are set, joined with colons.
+// Error returns one line: the non-empty parts, joined with colons.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.File != "" {

@@ -21,15 +21,16 @@ func readExample(t *testing.T) []byte {
 	return data
 }
 
-func TestExampleFileShowsTheDefaults(t *testing.T) {
+func TestExampleFile_ShowsDefaults(t *testing.T) {
 	want := Default()
 	want.Path = "config.example.toml"
 	want.Twitch.Channels = []string{"yourchannel"}
 	same(t, exampleFile, mustParse(t, want.Path, string(readExample(t)), nil), want)
 }
 
-// What is commented out in the example must be right as well, and together with the rest every key must occur.
-func TestExampleFileHasEveryKey(t *testing.T) {
+// The commented-out parts of the example must also be valid, and together with the rest they must
+// contain every key.
+func TestExampleFile_HasEveryKey(t *testing.T) {
 	commented := regexp.MustCompile(`(?m)^( *)# (\[|[a-z_]+ = )`)
 	data := commented.ReplaceAll(readExample(t), []byte("$1$2"))
 	if _, err := Parse("config.example.toml", data, nil); err != nil {
@@ -49,7 +50,8 @@ func TestExampleFileHasEveryKey(t *testing.T) {
 	}
 }
 
-// eachKeyOf visits the keys below a value of the file. Lists leave no trace in a key, and a role or a channel is *.
+// eachKeyOf visits the keys below a value of the file. Lists add nothing to a key, and a role or a
+// channel is *.
 func eachKeyOf(value any, key string, visit func(string)) {
 	list, _ := elements(value)
 	for _, element := range list {
@@ -65,7 +67,8 @@ func eachKeyOf(value any, key string, visit func(string)) {
 	}
 }
 
-// knownKeys lists the keys that a file may have, in the spelling of eachKeyOf. What a channel's tables have in them is known from the tables above.
+// knownKeys lists the keys that a file may have, spelled as in eachKeyOf. Of a channel's tables it
+// lists only the names, because their keys are those of the tables above.
 func knownKeys(table reflect.Value, above string) []string {
 	var keys []string
 	for _, f := range fieldsOf(table) {
@@ -93,11 +96,11 @@ func knownKeys(table reflect.Value, above string) []string {
 	return keys
 }
 
-func TestStarterLoads(t *testing.T) {
+func TestStarter_Loads(t *testing.T) {
 	ofTwitch := Default()
 	ofTwitch.Path = "chatguard.toml"
 	ofTwitch.Timezone, ofTwitch.Policy.Timezone = "Europe/Berlin", "Europe/Berlin"
-	ofTwitch.Policy.Limits[1].ResetAt = "" // the starter leaves midnight unsaid
+	ofTwitch.Policy.Limits[1].ResetAt = "" // the starter leaves midnight as the default
 	own := ofTwitch
 	ofTwitch.Twitch.Channels = []string{"someone"}
 	own.Check.Channels = []string{"Raum \"7\" \\ ä\u200b"}
@@ -117,13 +120,13 @@ func TestStarterLoads(t *testing.T) {
 	}
 }
 
-func TestStarterRefuses(t *testing.T) {
+func TestStarter_Refused(t *testing.T) {
 	for _, c := range []struct {
 		starter Starter
 		want    string
 	}{
-		{Starter{Channel: "a\" b", Timezone: "UTC"}, `"a\" b" is no channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)`},
-		{Starter{Room: "a\nb", Timezone: "UTC"}, `"a\nb" is no ID of a channel (want 1 to 250 bytes without line breaks, as your server calls it)`},
+		{Starter{Channel: "a\" b", Timezone: "UTC"}, `"a\" b" is not a channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)`},
+		{Starter{Room: "a\nb", Timezone: "UTC"}, `"a\nb" is not a channel ID (want 1 to 250 bytes without line breaks, as your server calls it)`},
 		{Starter{Channel: "a", Timezone: "Berlin"}, `unknown timezone "Berlin" (want an IANA name such as Europe/Berlin)`},
 	} {
 		_, err := c.starter.Write()

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Whatever stands in the file and in the environment: Parse answers, with a configuration that works or with one line about a place that exists.
+// For any file and environment, Parse returns a working configuration or one line about a place
+// that exists.
 func FuzzParse(f *testing.F) {
 	paths, err := filepath.Glob("testdata/bad/*.toml")
 	if err != nil {

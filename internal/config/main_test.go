@@ -14,7 +14,7 @@ func (v variables) lookup(name string) (string, bool) {
 	return text, ok
 }
 
-// problem returns the one line that a configuration's error consists of.
+// problem returns the error of a configuration and checks that it is one line.
 func problem(t *testing.T, err error) string {
 	t.Helper()
 	var e *Error

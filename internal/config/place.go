@@ -9,13 +9,14 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// place is the way to a value in the file: names of tables, the index of a [[limit]] after its name, a key.
+// place is the path to a value in the file: names of tables, the index of a [[limit]] after its
+// name, and a key.
 type place []any
 
-// then returns the place of a step below p.
+// then returns the place that is one step below p.
 func (p place) then(step any) place { return append(slices.Clip(p), step) }
 
-// String is the place as a dotted key, without the indexes.
+// String returns the place as a dotted key, without indexes.
 func (p place) String() string {
 	var key toml.Key
 	for _, step := range p {
@@ -26,7 +27,7 @@ func (p place) String() string {
 	return key.String()
 }
 
-// value returns what stands at the place in a tree, and whether anything does.
+// value returns the value at the place in a tree, and whether there is one.
 func (p place) value(tree any) (any, bool) {
 	for _, step := range p {
 		switch node := tree.(type) {
@@ -54,8 +55,8 @@ func (p place) isIn(tree any) bool {
 	return ok
 }
 
-// words names the place for a person: `twitch.channels`, `limit "burst": refill`, `channel.tea.limit "burst"`, or `limit 2` where that one has no
-// name yet.
+// words describes the place for a person: `twitch.channels`, `limit "burst": refill`,
+// `channel.tea.limit "burst"`, or `limit 2` if that limit has no name yet.
 func (p place) words(tree any) string {
 	n := slices.IndexFunc(p, func(step any) bool { _, isIndex := step.(int); return isIndex })
 	if n < 0 {
@@ -71,7 +72,8 @@ func (p place) words(tree any) string {
 	return limit + ": " + p[n+1:].String()
 }
 
-// inPolicy returns the place as seen from the policy that it lies in: a channel's own, or the one for all channels.
+// inPolicy returns the place relative to its policy, which is either a channel's own or the policy
+// for all channels.
 func (p place) inPolicy() place {
 	if len(p) > 2 && p[0] == "channel" {
 		return p[2:]
@@ -79,16 +81,18 @@ func (p place) inPolicy() place {
 	return p
 }
 
-// line returns the number of the line where the file says what stands at the place, or the table it belongs to where that line is missing;
-// 0 where the file says neither.
+// line returns the number of the line that contains the value at the place. If there is no value,
+// it returns the line of the table that the place belongs to, or 0 if the file has neither.
 //
-// The parser keeps no positions of values. But a value stands on the line on which the file, cut off there, first has it; where the cut goes
-// through a value of several lines, the next cut that the parser accepts decides. So any spelling that the parser reads is found.
+// The parser does not record positions, so line parses the beginning of the file, cut off after
+// each line. The value is on the first line after which the cut file contains the value. If the
+// parser rejects a cut inside a multi-line value, the next cut that it accepts counts. So this
+// works for every notation that the parser accepts.
 func (p place) line(data []byte) int {
 	if len(p) == 0 {
 		return 0
 	}
-	var ends []int // of the lines, in bytes
+	var ends []int // end of each line, in bytes
 	for line := range bytes.Lines(data) {
 		ends = append(ends, len(line))
 		if n := len(ends); n > 1 {

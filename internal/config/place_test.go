@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-func TestLine(t *testing.T) {
+func TestPlace_Line(t *testing.T) {
 	const file = "# limit\r\n" + // 1
 		"a = 'limit.b' # b = 1\r\n" + // 2
 		"text = \"\"\"\n" + // 3
-		"[[limit]]\n" + // 4: still the text
+		"[[limit]]\n" + // 4: still part of the text
 		"b = 1\"\"\"\n" + // 5
 		"\n" + // 6
 		"[[ \"limit\" ]] # first\n" + // 7
@@ -52,7 +52,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-func TestLineInChannelTables(t *testing.T) {
+func TestPlace_LineInChannelTables(t *testing.T) {
 	const file = "[channel.tea]\n" + // 1
 		"timezone = 'UTC'\n" + // 2
 		"[[channel.tea.limit]]\n" + // 3

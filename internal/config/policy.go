@@ -11,11 +11,12 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// checkPolicy asks the policy that the file has at a place whether it can work, limit by limit, so that each mistake is found where it was made.
+// checkPolicy validates the policy at a place limit by limit, so that each error is reported at its
+// own place.
 func (r *reader) checkPolicy(p chatguard.Policy, at place) error {
 	limits := p.Limits
 	p.Limits = nil
-	if err := p.Validate(); err != nil { // mode, roles and penalties were checked when they were read
+	if err := p.Validate(); err != nil { // mode, roles and penalties were checked before
 		return r.fail(at.then("timezone"), "%v", err)
 	}
 	for i, l := range limits {
@@ -27,7 +28,8 @@ func (r *reader) checkPolicy(p chatguard.Policy, at place) error {
 	return nil
 }
 
-// checkLimit adds a limit to a policy, at first without its roles and then with each alone.
+// checkLimit adds a limit to a policy, first without its roles and then with each role alone, to
+// find the mistake.
 func (r *reader) checkLimit(p chatguard.Policy, l chatguard.Limit, at place) error {
 	if l.Name == "" {
 		return r.fail(at, "name is missing")
@@ -48,8 +50,9 @@ func (r *reader) checkLimit(p chatguard.Policy, l chatguard.Limit, at place) err
 	return nil
 }
 
-// failLimit is the error that a limit's table, or that of one of its roles, can't work. The line is that of the first
-// key that the policy's words mention, unless the table lacks it.
+// failLimit returns the error for the table of a limit or of one of its roles. The error's line is
+// the line of the first key that the policy's error mentions. If the table lacks that key, it is
+// the line of the table.
 func (r *reader) failLimit(table place, name string, err error) error {
 	problem := strings.TrimPrefix(err.Error(), fmt.Sprintf("limit %q: ", name))
 	problem = strings.TrimPrefix(problem, "for a role: ")

@@ -10,23 +10,24 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/BurntSushi/toml"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
 )
 
-// reader fills a document from a parsed file and from the environment, and knows where each value came from.
+// reader fills a document from a parsed file and from the environment, and records where each value
+// came from.
 //
-// It sets the values itself, rather than through the library's decoder, because that one takes numbers for lengths of time and keys in any
-// case, can't fill a map of roles, and names neither the line nor the key of most mistakes.
+// It does not use the library's decoder. That decoder accepts numbers as durations and keys in any
+// case, cannot fill a map of roles, and for most mistakes reports neither the line nor the key.
 type reader struct {
 	file      string
 	data      []byte
 	tree      map[string]any
-	variables map[string]string // by place: the environment variable that set it
+	variables map[string]string // place to the environment variable that set it
 }
 
 func newReader(file string, data []byte) (*reader, error) {
@@ -57,9 +58,12 @@ func syntaxError(file string, data []byte, err error) error {
 	return e
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+// maxProblem is the maximum number of characters shown of another package's error.
+const maxProblem = 1000
 
-// fail is the error that the value at a place is wrong.
+func oneLine(text string) string { return hostile.OneLine(text, maxProblem) }
+
+// fail returns an error that describes what is wrong with the value at a place.
 func (r *reader) fail(at place, format string, args ...any) error {
 	problem := fmt.Sprintf(format, args...)
 	if name, ok := r.variables[at.String()]; ok {
@@ -68,12 +72,12 @@ func (r *reader) fail(at place, format string, args ...any) error {
 	return &Error{File: r.file, Line: at.line(r.data), Key: at.words(r.tree), Problem: problem}
 }
 
-// mismatch is the error that a value of another type was wanted.
+// mismatch returns an error for a value of the wrong type at a place.
 func (r *reader) mismatch(at place, want string, found any) error {
 	return r.fail(at, "want %s, found %s", want, describe(found))
 }
 
-// fill sets what the file says, and over it what the environment says.
+// fill sets the values of the file, and then the values of the environment.
 func (r *reader) fill(document reflect.Value, env func(string) (string, bool)) error {
 	if err := r.table(document, r.tree, nil); err != nil || env == nil {
 		return err
@@ -81,7 +85,7 @@ func (r *reader) fill(document reflect.Value, env func(string) (string, bool)) e
 	return r.environment(document, env, nil)
 }
 
-// table fills a table from its keys in the file. Keys that the file doesn't have keep their value.
+// table fills a table from its keys in the file. Keys that are not in the file keep their values.
 func (r *reader) table(target reflect.Value, keys map[string]any, at place) error {
 	fields := fieldsOf(target)
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
@@ -105,7 +109,7 @@ func (r *reader) table(target reflect.Value, keys map[string]any, at place) erro
 	return nil
 }
 
-// set gives one value of the file to its target.
+// set sets target to a value from the file.
 func (r *reader) set(target reflect.Value, value any, at place) error {
 	switch u := target.Addr().Interface().(type) {
 	case encoding.TextUnmarshaler:
@@ -113,7 +117,7 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 	case *time.Duration:
 		return r.duration(u, value, at)
 	case *channelTables:
-		return nil // read last, by channels
+		return nil // the method channels reads it last
 	}
 	switch target.Kind() {
 	case reflect.Struct:
@@ -143,7 +147,7 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 		if least := leastAt(at); !ok || n < least || n > math.MaxInt32 {
 			return r.mismatch(at, fmt.Sprintf("a whole number from %d to %d", least, math.MaxInt32), value)
 		}
-		if n == 0 && slices.Contains(at, any("roles")) { // where 0 stands for the limit's own value
+		if n == 0 && slices.Contains(at, any("roles")) { // 0 there keeps the limit's own value
 			n = chatguard.NoQueue
 		}
 		target.SetInt(n)
@@ -153,7 +157,7 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 	return nil
 }
 
-// leastAt is the smallest number that a key can have. A queue may have no places.
+// leastAt returns the smallest number that a key may have. It is 0 for a queue.
 func leastAt(at place) int64 {
 	if isQueue(at) {
 		return 0
@@ -161,7 +165,7 @@ func leastAt(at place) int64 {
 	return 1
 }
 
-// isQueue reports whether a place is that of a limit's queue, or of a role's queue in a limit.
+// isQueue reports whether a place is the queue of a limit or of a role in a limit.
 func isQueue(at place) bool {
 	at = at.inPolicy()
 	return len(at) > 2 && at[0] == "limit" && at[len(at)-1] == "queue"
@@ -178,13 +182,15 @@ func (r *reader) text(target encoding.TextUnmarshaler, value any, at place) erro
 	return nil
 }
 
-// oneLength is a number with a unit. Where it can't be read, it is too great.
+// oneLength matches a number with a unit. If it matches but cannot be parsed, the number is too
+// large.
 var oneLength = regexp.MustCompile(`^[0-9]+(ns|us|ms|s|m|h|d)$`)
 
 func (r *reader) duration(target *time.Duration, value any, at place) error {
 	text, _ := value.(string)
 	d, err := chatguard.ParseDuration(text)
-	mayBeZero := at.inPolicy()[0] == "penalties" || at.String() == "twitch.slow_mode" // only there it has a meaning
+	// only there does 0 have a meaning
+	mayBeZero := at.inPolicy()[0] == "penalties" || at.String() == "twitch.slow_mode"
 	if err != nil || d < 0 || d == 0 && !mayBeZero {
 		which := ""
 		switch {
@@ -195,13 +201,14 @@ func (r *reader) duration(target *time.Duration, value any, at place) error {
 		case oneLength.MatchString(text):
 			which = " below 292 years"
 		}
-		return r.mismatch(at, "a length of time"+which+` such as "4s", "30m", "24h" or "30d"`, value)
+		return r.mismatch(at, "a duration"+which+` such as "4s", "30m", "24h" or "30d"`, value)
 	}
 	*target = d
 	return nil
 }
 
-// list replaces a list. An element that is a table has a place of its own, any other shares the list's.
+// list replaces a list. An element that is a table has its own place; any other element has the
+// list's place.
 func (r *reader) list(target reflect.Value, value any, at place) error {
 	found, ok := elements(value)
 	if !ok && isTables(target.Type()) {
@@ -223,7 +230,7 @@ func (r *reader) list(target reflect.Value, value any, at place) error {
 	return nil
 }
 
-// elements returns the elements of a list, which the parser gives as []any or []map[string]any.
+// elements returns the elements of a list. The parser returns lists as []any or []map[string]any.
 func elements(value any) ([]any, bool) {
 	switch list := value.(type) {
 	case []any:
@@ -238,7 +245,7 @@ func elements(value any) ([]any, bool) {
 	return nil, false
 }
 
-// mapping replaces a map from texts to tables.
+// mapping replaces a map from strings to tables.
 func (r *reader) mapping(target reflect.Value, value any, at place) error {
 	keys, ok := value.(map[string]any)
 	if !ok {
@@ -259,7 +266,7 @@ func (r *reader) mapping(target reflect.Value, value any, at place) error {
 	return nil
 }
 
-// describe says what was found in place of something else.
+// describe describes a value of the wrong type.
 func describe(value any) string {
 	switch v := value.(type) {
 	case string:

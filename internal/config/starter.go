@@ -13,12 +13,13 @@ var starterText string
 
 var starter = template.Must(template.New("starter").Parse(starterText))
 
-// Starter is a small file to begin with: it only observes, and says in comments what each line is for. It is for one channel of Twitch's or for
-// one Room, the ID of a channel of somebody's own chat.
+// Starter is a small configuration file to begin with. Its policy only observes, and its comments
+// explain each line. It is for one channel on Twitch or for one Room, which is the ID of a channel
+// of the owner's own chat.
 type Starter struct{ Channel, Room, Timezone string }
 
-// Write returns the file's contents. The channel is written as ChannelName returns it. The error says what is wrong with the channel, the room or
-// the zone.
+// Write returns the contents of the file. The channel is written as ChannelName returns it. The
+// error says what is wrong with the channel, the room or the time zone.
 func (s Starter) Write() ([]byte, error) {
 	var err error
 	if s.Room != "" {

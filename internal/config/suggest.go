@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// unknown is the error that a table has a key that isn't one of its own.
+// unknown returns the error for a key that the table does not have.
 func (r *reader) unknown(table place, key string, known []string) error {
 	at := table.then(key)
 	return &Error{
@@ -16,8 +16,10 @@ func (r *reader) unknown(table place, key string, known []string) error {
 	}
 }
 
-// suggest says which key may have been meant: one of the table whose name is near, the same name elsewhere, or any of the table. Above all tables
-// the same name elsewhere comes first: its heading is missing.
+// suggest suggests the key that was probably intended. It looks first for a similar name in the
+// table, then for the same name in another table, and otherwise lists the keys of the table. For a
+// key outside all tables, the same name in a table comes first, because its heading is probably
+// missing.
 func suggest(at place, known []string) string {
 	table, key := at[:len(at)-1], at[len(at)-1].(string)
 	near, where := nearest(key, known), home(table, key)
@@ -30,8 +32,8 @@ func suggest(at place, known []string) string {
 	return "known here: " + strings.Join(known, ", ")
 }
 
-// home says where in the file a key belongs that stands in a table; empty where there is no such key. What a channel can have of its own
-// belongs into the channel's table where the key stands in that.
+// home returns where in the file a key of a table belongs, or "" if there is no such key. If a key
+// in a channel's table may be set per channel, it belongs in the channel's table.
 func home(table place, key string) string {
 	c := Default()
 	if len(table) > 1 && table[0] == "channel" {
@@ -43,7 +45,8 @@ func home(table place, key string) string {
 	return homeIn(documentOf(&c), key, "at the top, as ", "", "above the first [table]")
 }
 
-// homeIn looks for a key in an outline: the words for a table in it, the prefix of the tables' names, and the words for a key of no table differ.
+// homeIn looks for a key in an outline. asTable introduces a table in it, prefix is put before the
+// tables' names, and plain is returned for a key outside all tables.
 func homeIn(outline reflect.Value, key, asTable, prefix, plain string) string {
 	for _, f := range fieldsOf(outline) {
 		table, t := f.value, f.value.Type()
@@ -63,7 +66,8 @@ func homeIn(outline reflect.Value, key, asTable, prefix, plain string) string {
 	return ""
 }
 
-// nearest returns the name that takes the fewest slips of the finger to become text, the first of equals; empty where all of them take too many.
+// nearest returns the name with the smallest edit distance to text, the first one if several are
+// equal. It is empty if every distance is too large.
 func nearest(text string, names []string) string {
 	best, least := "", max(len(text)/3, 2)+1
 	for _, name := range names {
@@ -74,7 +78,8 @@ func nearest(text string, names []string) string {
 	return best
 }
 
-// distance counts the letters to insert, remove, replace or swap with their neighbour until a is b (optimal string alignment).
+// distance returns the number of letters to insert, remove, replace or swap with their neighbour to
+// turn a into b (optimal string alignment).
 func distance(a, b string) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

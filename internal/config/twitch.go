@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
 )
 
-// The transports that chat can be read by.
+// The transports that read chat.
 const (
 	TransportIRC          = "irc"
 	TransportIRCWebSocket = "irc-websocket"
@@ -23,31 +23,33 @@ var transports = []string{TransportIRC, TransportIRCWebSocket, TransportEventSub
 
 func transport(name string) error {
 	if !slices.Contains(transports, name) {
-		return fmt.Errorf("%q is none of %s", name, strings.Join(transports, ", "))
+		return fmt.Errorf("%q is not one of %s", name, strings.Join(transports, ", "))
 	}
 	return nil
 }
 
-// atHome refuses to show Twitch's identity server a token of another Helix.
+// atHome returns an error if a token for a Helix server other than Twitch's would be sent to
+// Twitch's identity server.
 func atHome(t Twitch) error {
 	if usual := Default().Twitch; t.HelixURL != usual.HelixURL && t.AuthURL == usual.AuthURL {
-		return errors.New("helix_url leads elsewhere than to Twitch, so this has to be set, too: tokens are shown to both")
+		return errors.New("helix_url is not Twitch's, so this must be set too: tokens are sent to both")
 	}
 	return nil
 }
 
-// slowMode refuses what Twitch doesn't take.
+// slowMode returns an error for a duration that Twitch does not accept.
 func slowMode(d time.Duration) error {
 	if d != 0 && (d < 3*time.Second || d > 2*time.Minute || d%time.Second != 0) {
-		return fmt.Errorf(`%s: Twitch takes whole seconds from "3s" to "120s" ("0s" never turns it on)`, d)
+		return fmt.Errorf(`%s: Twitch accepts whole seconds from "3s" to "120s" ("0s" never turns it on)`, d)
 	}
 	return nil
 }
 
-// maxNotice is how many characters a notice may have: Twitch takes 500, and names need room.
+// maxNotice is the maximum number of characters in a notice's text. Twitch accepts 500; the
+// filled-in names need the rest.
 const maxNotice = 400
 
-// placeholders are what a notice may ask for.
+// placeholders are the placeholders that a notice may contain.
 var placeholders = []string{"{name}", "{wait}", "{limit}"}
 
 func notice(text string) error {
@@ -59,11 +61,11 @@ func notice(text string) error {
 	case utf8.RuneCountInString(text) > maxNotice:
 		return fmt.Errorf("it is longer than %d characters", maxNotice)
 	case strings.HasPrefix(text, "/") || strings.HasPrefix(text, "."):
-		return fmt.Errorf("%q would be a command of the chat: begin with something else", text[:1])
-	case strings.ContainsFunc(text, unicode.IsControl):
+		return fmt.Errorf("%q would be a chat command: begin with something else", text[:1])
+	case hostile.HasControl(text):
 		return errors.New("it has a line break or another control character")
 	case strings.ContainsAny(rest, "{}"):
-		return fmt.Errorf("it can only ask for %s", strings.Join(placeholders, ", "))
+		return fmt.Errorf("the only placeholders are %s", strings.Join(placeholders, ", "))
 	}
 	return nil
 }
@@ -75,12 +77,12 @@ func within(d, least, most time.Duration) error {
 	return nil
 }
 
-// Limit is raid mode's limit for everyone together.
+// Limit returns raid mode's limit for all users together.
 func (r Raid) Limit() chatguard.Limit {
 	return chatguard.Limit{Name: "raid", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: r.Burst, Refill: r.Refill}
 }
 
-// FirstTimer are raid mode's numbers of those who write for the first time.
+// FirstTimer returns raid mode's numbers for users who write for the first time.
 func (r Raid) FirstTimer() chatguard.Override {
 	return chatguard.Override{Burst: r.FirstTimerBurst, Refill: r.FirstTimerRefill}
 }

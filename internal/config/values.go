@@ -13,20 +13,22 @@ import (
 
 const day = 24 * time.Hour
 
-// Retention is how long something is kept. As text it is a number of days or what chatguard.ParseDuration reads: "30d", "12h".
+// Retention is how long records are kept. Its text form is a duration in days or as
+// chatguard.ParseDuration reads it: "30d", "12h".
 type Retention time.Duration
 
-// UnmarshalText reads a length of time that is greater than zero.
+// UnmarshalText parses a duration, which must be greater than zero.
 func (r *Retention) UnmarshalText(text []byte) error {
 	d, err := chatguard.ParseDuration(string(text))
 	if err != nil || d <= 0 {
-		return fmt.Errorf(`%q is no length of time above 0 (want "30d", "12h")`, text)
+		return fmt.Errorf(`%q is not a duration above 0 (want "30d" or "12h")`, text)
 	}
 	*r = Retention(d)
 	return nil
 }
 
-// Size is an amount of memory in bytes. As text it is a number of mebibytes or gibibytes: "512MiB", "2GiB".
+// Size is an amount of memory in bytes. Its text form is a number of mebibytes or gibibytes:
+// "512MiB", "2GiB".
 type Size int64
 
 const (
@@ -35,7 +37,7 @@ const (
 	mostSize      = 1024 * gibibyte
 )
 
-// String is the amount as UnmarshalText reads it.
+// String returns the amount in the form that UnmarshalText parses.
 func (s Size) String() string {
 	if s%gibibyte == 0 {
 		return fmt.Sprintf("%dGiB", s/gibibyte)
@@ -43,7 +45,7 @@ func (s Size) String() string {
 	return fmt.Sprintf("%dMiB", s/mebibyte)
 }
 
-// UnmarshalText reads an amount from 1 MiB to 1,024 GiB.
+// UnmarshalText parses an amount from 1 MiB to 1,024 GiB.
 func (s *Size) UnmarshalText(text []byte) error {
 	unit := mebibyte
 	number, ok := strings.CutSuffix(string(text), "MiB")
@@ -56,13 +58,13 @@ func (s *Size) UnmarshalText(text []byte) error {
 		*s = size
 		return nil
 	}
-	return fmt.Errorf(`%q is no amount of memory from 1MiB to 1024GiB (want "512MiB", "2GiB")`, text)
+	return fmt.Errorf(`%q is not an amount of memory from 1MiB to 1024GiB (want "512MiB" or "2GiB")`, text)
 }
 
-// Secret is a text that no log and no error shows. It comes from the environment only.
+// Secret is a text that never appears in logs or errors. It is set only by the environment.
 type Secret string
 
-// String says whether there is a secret. The secret itself is string(s).
+// String returns whether there is a secret, but not the secret. Use string(s) for that.
 func (s Secret) String() string {
 	if s == "" {
 		return "unset"
@@ -70,22 +72,23 @@ func (s Secret) String() string {
 	return "hidden"
 }
 
-// MarshalText writes what String says.
+// MarshalText returns the text of String.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// printable refuses a secret that can't stand in a header or an IRC line.
+// printable returns an error for a secret that can't be part of a header or an IRC line.
 func printable(s Secret) error {
 	if strings.ContainsFunc(string(s), func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return errors.New("there is a blank, a line break or a character beyond ASCII in it")
+		return errors.New("it contains a blank, a line break or a non-ASCII character")
 	}
 	return nil
 }
 
-// leastVariety is how many different characters a secret of people's choice has at least. A random one of 32 hexadecimal digits has fewer less than once
-// in ten million times.
+// leastVariety is the minimum number of different characters in a secret that a person chose. A
+// random secret of 32 hexadecimal digits has fewer with a probability below one in ten million.
 const leastVariety = 8
 
-// unguessable refuses a secret of people's choice that is too short to withstand guessing, or always the same.
+// unguessable returns an error for a secret chosen by a person if it is too short to resist
+// guessing or has too few different characters.
 func unguessable(s Secret) error {
 	const instead = "use a long random text (openssl rand -hex 24)"
 	different := map[rune]bool{}
@@ -105,10 +108,11 @@ func unguessable(s Secret) error {
 	return nil
 }
 
-// Proxy is a range of addresses. As text it is one address or a CIDR range: "10.0.0.7", "10.0.0.0/8".
+// Proxy is a range of addresses. Its text form is an address or a CIDR range: "10.0.0.7",
+// "10.0.0.0/8".
 type Proxy struct{ netip.Prefix }
 
-// UnmarshalText reads an address or a range.
+// UnmarshalText parses an address or a range.
 func (p *Proxy) UnmarshalText(text []byte) error {
 	if addr, err := netip.ParseAddr(string(text)); err == nil {
 		p.Prefix = netip.PrefixFrom(addr.WithZone(""), addr.BitLen())
@@ -116,17 +120,18 @@ func (p *Proxy) UnmarshalText(text []byte) error {
 	}
 	prefix, err := netip.ParsePrefix(string(text))
 	if err != nil {
-		return fmt.Errorf(`%q is no address (want "10.0.0.7" or "10.0.0.0/8")`, text)
+		return fmt.Errorf(`%q is not an address (want "10.0.0.7" or "10.0.0.0/8")`, text)
 	}
 	if prefix.Bits() == 0 {
-		return fmt.Errorf("%q is every address, and anybody could name another's: list the proxy's own", text)
+		return fmt.Errorf("%q is every address, so anyone could claim another's: list only the proxy's", text)
 	}
 	p.Prefix = prefix.Masked()
 	return nil
 }
 
-// ChannelName returns the login of the channel that a person means by name: lower case, without a leading "#", or the last part of an address
-// such as https://www.twitch.tv/name. The error says which characters Twitch allows.
+// ChannelName returns the login of the channel that a person means by name: in lower case, without
+// a leading "#". If name is a URL such as https://www.twitch.tv/name, it returns the last part. The
+// error says which characters Twitch allows.
 func ChannelName(name string) (string, error) {
 	const allowed = "abcdefghijklmnopqrstuvwxyz0123456789_"
 	login := strings.ToLower(strings.TrimSpace(name))
@@ -135,7 +140,7 @@ func ChannelName(name string) (string, error) {
 	}
 	login = strings.TrimPrefix(login, "#")
 	if login == "" || len(login) > 25 || strings.Trim(login, allowed) != "" {
-		return "", fmt.Errorf("%q is no channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)", name)
+		return "", fmt.Errorf("%q is not a channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)", name)
 	}
 	return login, nil
 }

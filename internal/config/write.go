@@ -13,10 +13,11 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// ErrNoLimits is the error of a policy that no file can have.
-var ErrNoLimits = errors.New("a policy without limits can't be written as a file, which has the default limits where it names none")
+// ErrNoLimits is the error for a policy that can't be written as a file because it has no limits.
+var ErrNoLimits = errors.New("a policy without limits can't be written as a file: a file without limits has the default ones")
 
-// WritePolicy writes a valid policy the way a configuration file has it, to be put in the place of the same tables there. The error may be ErrNoLimits.
+// WritePolicy formats a valid policy as tables of a configuration file, which can replace the same
+// tables there. The error may be ErrNoLimits.
 func WritePolicy(p chatguard.Policy) ([]byte, error) {
 	if len(p.Limits) == 0 {
 		return nil, ErrNoLimits
@@ -37,24 +38,25 @@ func WritePolicy(p chatguard.Policy) ([]byte, error) {
 	return w.out.Bytes(), w.err
 }
 
-// valuesOf is a policy by its keys: its JSON form has the names and the values of the file.
+// valuesOf returns the values of a policy by key. The policy's JSON form has the same names and
+// values as the file.
 func valuesOf(p chatguard.Policy) (values map[string]any, err error) {
 	data, err := json.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber() // counts stay exact
+	decoder.UseNumber() // keep numbers exact
 	return values, decoder.Decode(&values)
 }
 
-// tableWriter writes tables, until something goes wrong.
+// tableWriter writes tables until an error occurs.
 type tableWriter struct {
 	out bytes.Buffer
 	err error
 }
 
-// limit writes a limit, and below it the numbers of roles, the highest first.
+// limit writes a limit and then the numbers of its roles, highest first.
 func (w *tableWriter) limit(limit map[string]any) {
 	w.table("[[limit]]", namesOf(reflect.ValueOf(chatguard.Limit{})), limit)
 	roles, _ := limit["roles"].(map[string]any)
@@ -70,7 +72,8 @@ func (w *tableWriter) table(heading string, names []string, values map[string]an
 	w.keys(names, values)
 }
 
-// keys writes those of the values that have a name, in the order of the names. Tables below are written by themselves.
+// keys writes the values that have one of the names, in the order of names. It leaves out
+// subtables.
 func (w *tableWriter) keys(names []string, values map[string]any) {
 	for _, name := range names {
 		value, ok := values[name]

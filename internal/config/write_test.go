@@ -9,7 +9,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-func TestAPolicyIsWrittenAsTheFileHasIt(t *testing.T) {
+func TestWritePolicy_RoundTrip(t *testing.T) {
 	everything := chatguard.DefaultPolicy()
 	everything.Mode, everything.Timezone, everything.Exempt = chatguard.Enforce, "Europe/Berlin", []chatguard.Role{}
 	everything.Penalties.ForgetAfter = 0 // never
@@ -39,8 +39,8 @@ func TestAPolicyIsWrittenAsTheFileHasIt(t *testing.T) {
 	}
 }
 
-// TestPolicy_DaysAndNoQueue: penalties may be in days, and a role's queue may have no places.
-func TestPolicy_DaysAndNoQueue(t *testing.T) {
+// Penalties may be given in days, and a role's queue may have length 0.
+func TestWritePolicy_DaysAndNoQueue(t *testing.T) {
 	read := mustParse(t, "chatguard.toml", `
 		[[limit]]
 		name = "slow"
@@ -62,7 +62,7 @@ func TestPolicy_DaysAndNoQueue(t *testing.T) {
 	}
 }
 
-func TestTheDefaultPolicyIsWrittenForPeople(t *testing.T) {
+func TestWritePolicy_Readable(t *testing.T) {
 	const want = `timezone = "UTC"
 
 [policy]

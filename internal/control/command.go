@@ -15,11 +15,11 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// usage is what a moderator is told who asks for something else.
+// usage is the answer to a moderator's unknown command.
 const usage = "status | pause | resume | observe | enforce | raid on 30m | raid off | grant @user n | reset @user | pardon @user | exempt @user 10m | set burst 5 | set burst refill 4s"
 
-// Command carries out a command that somebody wrote in chat, and returns the sentence to answer with. The chat has seen to it that the author
-// may: "!quota" is for everyone, anything else for those who keep order.
+// Command runs a chat command and returns the answer as a sentence. The chat has already checked
+// that the author may use the command: "!quota" is for everyone, anything else is for moderators.
 func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
 	words := wordsOf(m.Text)
 	if strings.EqualFold(words[0], "!quota") {
@@ -37,20 +37,21 @@ func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
 	case err != nil:
 		return "Not done: " + strings.ReplaceAll(err.Error(), "\n", "; ")
 	case !saved:
-		return said + " Not saved yet: the database is in trouble."
+		return said + " Not saved yet: the database is failing."
 	}
 	return said
 }
 
-// wordsOf are the words of a command. Some clients append an invisible character, so that what is said twice isn't dropped.
+// wordsOf returns the words of a command. It removes the invisible character that some clients
+// append so that Twitch does not drop a repeated message.
 func wordsOf(text string) []string {
 	return slices.DeleteFunc(strings.Fields(text), func(word string) bool { return !strings.ContainsFunc(word, unicode.IsGraphic) })
 }
 
-// errUsage is for words that make no command.
+// errUsage is the error for an unknown command.
 var errUsage = errors.New("I know " + usage)
 
-// carryOut carries out a moderator's command.
+// carryOut runs a moderator's command.
 func (c *Controls) carryOut(ctx context.Context, m chatguard.Message, verb string, args []string) (said string, saved bool, err error) {
 	by := authorOf(m)
 	switch verb {
@@ -61,7 +62,7 @@ func (c *Controls) carryOut(ctx context.Context, m chatguard.Message, verb strin
 		return "Paused: I only watch until !chatguard resume.", saved, err
 	case "resume":
 		saved, err = c.Resume(ctx, m.ChannelID, by)
-		return "Going on. " + c.status(m.ChannelID), saved, err
+		return "Resumed. " + c.status(m.ChannelID), saved, err
 	case "observe":
 		saved, err = c.SetMode(ctx, m.ChannelID, by, chatguard.Observe)
 		return "I only watch from now on.", saved, err
@@ -79,15 +80,16 @@ func (c *Controls) carryOut(ctx context.Context, m chatguard.Message, verb strin
 	return "", false, errUsage
 }
 
-// authorOf is how the audit calls whoever wrote a command. Logins are of Twitch's choosing: with the prefix, a moderator called "owner" there is told
-// apart from the owner of this chatguard, and from tokens.
+// authorOf returns the name of a command's author for the audit. Logins come from Twitch, so the
+// name has a prefix. The prefix distinguishes a moderator called "owner" there from the owner of
+// this chatguard, and from tokens.
 func authorOf(m chatguard.Message) string {
 	return journal.TwitchAuthor + cmp.Or(m.User.Login, m.User.ID)
 }
 
-// status says in a sentence what holds in a channel.
+// status describes a channel's state in a sentence.
 func (c *Controls) status(channelID string) string {
-	p, s := c.options.Guard.InForce(channelID), c.Switches(channelID)
+	p, s := c.guard.InForce(channelID), c.Switches(channelID)
 	said := "I enforce"
 	switch {
 	case s.PausedBy != "":
@@ -103,12 +105,12 @@ func (c *Controls) status(channelID string) string {
 	}
 	said += " " + strings.Join(limits, ", ") + "."
 	if !s.RaidUntil.IsZero() {
-		said += fmt.Sprintf(" Raid mode lasts %s more.", chatguard.Wait(s.RaidUntil.Sub(c.options.Now())))
+		said += fmt.Sprintf(" Raid mode lasts %s more.", chatguard.Wait(s.RaidUntil.Sub(c.now())))
 	}
 	return said
 }
 
-// describe says what a limit allows.
+// describe describes what a limit allows.
 func describe(l chatguard.Limit) string {
 	switch l.Algorithm {
 	case chatguard.TokenBucket:
@@ -130,7 +132,7 @@ func (c *Controls) raidCommand(ctx context.Context, channelID, by string, args [
 		saved, err = c.EndRaid(ctx, channelID, by)
 		return "Raid mode is off.", saved, err
 	case len(args) == 0 || len(args) > 2 || args[0] != "on":
-		return "", false, errors.New("it is raid on, raid on 10m, or raid off")
+		return "", false, errors.New("use raid on, raid on 10m, or raid off")
 	}
 	var length time.Duration
 	if len(args) == 2 {
@@ -139,7 +141,7 @@ func (c *Controls) raidCommand(ctx context.Context, channelID, by string, args [
 		}
 	}
 	until, saved, err := c.StartRaid(ctx, channelID, by, length)
-	return fmt.Sprintf("Raid mode is on for %s.", chatguard.Wait(until.Sub(c.options.Now()))), saved, err
+	return fmt.Sprintf("Raid mode is on for %s.", chatguard.Wait(until.Sub(c.now()))), saved, err
 }
 
 func (c *Controls) setCommand(ctx context.Context, channelID, by string, args []string) (said string, saved bool, err error) {
@@ -149,30 +151,30 @@ func (c *Controls) setCommand(ctx context.Context, channelID, by string, args []
 	case 3:
 		key = strings.ToLower(args[1])
 	default:
-		return "", false, errors.New("it is set burst 5, or set burst refill 4s")
+		return "", false, errors.New("use set burst 5, or set burst refill 4s")
 	}
 	saved, err = c.SetLimit(ctx, channelID, by, args[0], key, args[len(args)-1])
 	return "Set. " + c.status(channelID), saved, err
 }
 
-// userCommand is a command about one user: what is done, and what is said of it.
+// userCommand is a command about one user. It makes the change and returns the answer for the chat.
 type userCommand func(c *Controls, ctx context.Context, t journal.Target, name string, args []string) (said string, saved bool, err error)
 
 var userCommands = map[string]userCommand{
 	"grant": func(c *Controls, ctx context.Context, t journal.Target, name string, args []string) (string, bool, error) {
 		if len(args) != 1 {
-			return "", false, errors.New("it is grant @user 10")
+			return "", false, errors.New("use grant @user 10")
 		}
 		n, err := strconv.Atoi(args[0])
 		if err != nil {
-			return "", false, fmt.Errorf("%q is no number of messages", args[0])
+			return "", false, fmt.Errorf("%q is not a number of messages", args[0])
 		}
 		until, saved, err := c.Grant(ctx, t, "", n)
-		return fmt.Sprintf("%s has %d more messages for %s.", name, n, chatguard.Wait(until.Sub(c.options.Now()))), saved, err
+		return fmt.Sprintf("%s has %d more messages for %s.", name, n, chatguard.Wait(until.Sub(c.now()))), saved, err
 	},
 	"reset": func(c *Controls, ctx context.Context, t journal.Target, name string, _ []string) (string, bool, error) {
 		saved, err := c.Reset(ctx, t)
-		return name + " starts fresh.", saved, err
+		return name + " has been reset.", saved, err
 	},
 	"pardon": func(c *Controls, ctx context.Context, t journal.Target, name string, _ []string) (string, bool, error) {
 		done, saved, err := c.PardonUser(ctx, t)
@@ -180,7 +182,7 @@ var userCommands = map[string]userCommand{
 	},
 	"exempt": func(c *Controls, ctx context.Context, t journal.Target, name string, args []string) (string, bool, error) {
 		if len(args) != 1 {
-			return "", false, errors.New("it is exempt @user 10m")
+			return "", false, errors.New("use exempt @user 10m")
 		}
 		length, err := lengthOf(args[0])
 		if err != nil {
@@ -191,7 +193,7 @@ var userCommands = map[string]userCommand{
 	},
 }
 
-// pardonSaid says that a user is pardoned, and what stays all the same.
+// pardonSaid returns the answer to a pardon, including what the pardon couldn't undo.
 func pardonSaid(done journal.Pardon, name string) string {
 	said := name + " is pardoned."
 	if done.HasOlder {
@@ -213,10 +215,10 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// userCommand finds out whom a command is about, and carries it out.
+// userCommand finds the user that a command is about, and runs it.
 func (c *Controls) userCommand(ctx context.Context, m chatguard.Message, args []string, do userCommand) (said string, saved bool, err error) {
 	login := strings.ToLower(strings.TrimPrefix(args[0], "@"))
-	id, err := c.options.UserID(ctx, m.ChannelID, login)
+	id, err := c.chat.UserID(ctx, m.ChannelID, login)
 	if errors.Is(err, ErrNoUser) {
 		return "", false, fmt.Errorf("there is no user %s", args[0])
 	}
@@ -226,11 +228,11 @@ func (c *Controls) userCommand(ctx context.Context, m chatguard.Message, args []
 	return do(c, ctx, journal.Target{ChannelID: m.ChannelID, UserID: id, Author: authorOf(m)}, "@"+login, args[1:])
 }
 
-// lengthOf reads a length of time of a second to a year: "10m", "2d".
+// lengthOf parses a duration from a second to a year: "10m", "2d".
 func lengthOf(text string) (time.Duration, error) {
 	d, err := chatguard.ParseDuration(text)
 	if err != nil || d < time.Second || d > 365*24*time.Hour {
-		return 0, fmt.Errorf(`%q is no length of time such as "10m"`, text)
+		return 0, fmt.Errorf(`%q is not a duration such as "10m"`, text)
 	}
 	return d, nil
 }

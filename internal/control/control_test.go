@@ -16,22 +16,24 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// memory is a Store that keeps everything in memory, and can be in trouble.
+// memory is a Store in memory that can be made to fail.
 type memory struct {
 	audits   []string
-	detail   any               // of the last of them
+	detail   any               // of the last record
 	settings map[string]string // by channel and name
 	entries  map[chatguard.EntryID]journal.Entry
 	last     chatguard.EntryID
 	resets   map[string]time.Time // by user
+	stored   []journal.Revision   // in order
 	unsaved  bool
 	err      error
 
-	mu           sync.Mutex // guards settings and the next
+	// mu guards settings, stored and the next fields.
+	mu           sync.Mutex
 	settingTakes time.Duration
 }
 
-// slow lets storing a setting take a while.
+// slow makes storing a setting take d.
 func (m *memory) slow(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,7 +64,7 @@ func (m *memory) SaveSetting(_ context.Context, channelID, name, value string) (
 	if m.err == nil {
 		takes := m.settingTakes
 		m.mu.Unlock()
-		time.Sleep(takes) // simulated
+		time.Sleep(takes) // simulated time
 		m.mu.Lock()
 		m.settings[channelID+" "+name] = value
 	}
@@ -83,7 +85,53 @@ func (m *memory) Entries(_ context.Context, wanted journal.EntryFilter) (entries
 	return entries, m.err
 }
 
-// Audits knows of resets only.
+func (m *memory) SaveRevision(_ context.Context, r journal.Revision) (journal.Revision, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		return r, false, m.err
+	}
+	r.Number = 1
+	for _, earlier := range m.stored {
+		if earlier.ChannelID == r.ChannelID {
+			r.Number = earlier.Number + 1
+		}
+	}
+	m.stored = append(m.stored, r)
+	return r, !m.unsaved, nil
+}
+
+func (m *memory) DiscardRevisions(ctx context.Context, channelID, author string) (journal.Revision, bool, error) {
+	return m.SaveRevision(ctx, journal.Revision{ChannelID: channelID, Author: author, At: time.Now()})
+}
+
+func (m *memory) Revisions(_ context.Context, channelID string) (list []journal.Revision, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range slices.Backward(m.stored) {
+		if r.ChannelID == channelID {
+			list = append(list, r)
+		}
+	}
+	return list, m.err
+}
+
+func (m *memory) CurrentRevisions(context.Context) (list []journal.Revision, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last := map[string]journal.Revision{}
+	for _, r := range m.stored {
+		last[r.ChannelID] = r
+	}
+	for _, r := range last {
+		if r.Changes != nil || r.Unreadable != nil {
+			list = append(list, r)
+		}
+	}
+	return list, m.err
+}
+
+// Audits supports only resets.
 func (m *memory) Audits(_ context.Context, wanted journal.AuditFilter) (audits []journal.Audit, err error) {
 	if at, ok := m.resets[wanted.UserID]; ok && wanted.Action == journal.UserReset {
 		audits = append(audits, journal.Audit{At: at, Action: journal.UserReset, UserID: wanted.UserID})
@@ -91,16 +139,17 @@ func (m *memory) Audits(_ context.Context, wanted journal.AuditFilter) (audits [
 	return audits, m.err
 }
 
-// desk is Controls over a Guard that lets everyone say one thing an hour, and 300 a day.
+// desk is Controls over a Guard with limits of one message per hour and 300 per day.
 type desk struct {
 	*testing.T
 	*Controls
-	guard  *chatguard.Guard
-	store  *memory
-	lifted []string
-	lift   error                        // what lifting is answered with
-	kept   map[string]map[string]string // what New is given
-	id     int
+	guard    *chatguard.Guard
+	policies *Policies
+	store    *memory
+	lifted   []string
+	lift     error                        // the error of lifting
+	kept     map[string]map[string]string // what Restore receives
+	id       int
 }
 
 const channel = "1"
@@ -120,17 +169,11 @@ func newDesk(t *testing.T, raid Raid) *desk {
 	return d
 }
 
-// start makes Controls, as a process does that is started.
+// start creates Policies and Controls, as a new process does.
 func (d *desk) start(raid Raid) {
-	d.Controls = New(Options{
-		Guard: d.guard, Store: d.store, Raid: raid,
-		Revise: func(_ context.Context, channelID, _ string, edit func(chatguard.Policy) (chatguard.Policy, error)) (bool, error) {
-			p, err := edit(d.guard.Policy(channelID))
-			if err == nil {
-				err = d.guard.SetPolicy(channelID, p, time.Now())
-			}
-			return !d.store.unsaved, err
-		},
+	d.policies = NewPolicies(PolicyOptions{Guard: d.guard, Store: d.store})
+	d.Controls = New(Options{Policies: d.policies, Store: d.store, Raid: raid})
+	d.Join(Chat{
 		UserID: func(_ context.Context, _, login string) (string, error) {
 			if login == "nobody" {
 				return "", ErrNoUser
@@ -141,10 +184,11 @@ func (d *desk) start(raid Raid) {
 			d.lifted = append(d.lifted, channelID+" "+userID)
 			return d.lift
 		},
-	}, d.kept)
+	})
+	d.Restore(d.kept)
 }
 
-// say lets a user say something now.
+// say lets a user write a message now.
 func (d *desk) say(login string, roles ...chatguard.Role) chatguard.Verdict {
 	d.Helper()
 	d.id++
@@ -161,7 +205,7 @@ func (d *desk) say(login string, roles ...chatguard.Role) chatguard.Verdict {
 	return v
 }
 
-// passes checks whether a user's next message would.
+// passes checks whether a user's next message would be allowed.
 func (d *desk) passes(login string, want bool, roles ...chatguard.Role) {
 	d.Helper()
 	if v := d.say(login, roles...); v.Allowed != want {
@@ -169,7 +213,7 @@ func (d *desk) passes(login string, want bool, roles ...chatguard.Role) {
 	}
 }
 
-// command gives a command in chat as the moderator berta.
+// command runs a chat command as the moderator berta and checks the answer.
 func (d *desk) command(text, want string) {
 	d.Helper()
 	m := chatguard.Message{ChannelID: channel, Text: text, User: chatguard.User{ID: "9", Login: "berta", Roles: chatguard.RolesOf(chatguard.Moderator)}}
@@ -178,7 +222,7 @@ func (d *desk) command(text, want string) {
 	}
 }
 
-// inBubble plays a test in simulated time.
+// inBubble runs a test in simulated time.
 func inBubble(t *testing.T, raid Raid, play func(*desk)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { play(newDesk(t, raid)) })
@@ -194,14 +238,14 @@ func TestCommands(t *testing.T) {
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume.")
 		d.passes("anna", true)
 		d.command("!chatguard status", "Paused by twitch:berta: I only watch "+limits)
-		d.command("!chatguard resume", "Going on. I enforce "+limits)
+		d.command("!chatguard resume", "Resumed. I enforce "+limits)
 		d.passes("anna", false)
 		d.command("!chatguard observe", "I only watch from now on.")
 		d.passes("anna", true)
 		d.command("!chatguard enforce", "I enforce the limits from now on.")
 		d.passes("anna", false)
 		d.command("!chatguard grant @Anna 2", "@anna has 2 more messages for 24 h 0 min.")
-		d.command("!chatguard reset @anna", "@anna starts fresh.")
+		d.command("!chatguard reset @anna", "@anna has been reset.")
 		d.passes("anna", true)
 		d.passes("anna", false)
 		d.command("!chatguard exempt anna 10m", "@anna has no limits for 10 min.")
@@ -215,25 +259,25 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-func TestCommandsRefused(t *testing.T) {
+func TestCommands_Refused(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		for text, want := range map[string]string{
 			"!chatguard dance":                 "Not done: I know " + usage,
 			"!chatguard grant":                 "Not done: I know " + usage,
-			"!chatguard grant @anna":           "Not done: it is grant @user 10",
-			"!chatguard grant @anna many":      `Not done: "many" is no number of messages`,
-			"!chatguard grant @anna 0":         "Not done: a grant is of 1 to 2147483647 messages",
+			"!chatguard grant @anna":           "Not done: use grant @user 10",
+			"!chatguard grant @anna many":      `Not done: "many" is not a number of messages`,
+			"!chatguard grant @anna 0":         "Not done: a grant must be between 1 and 2147483647 messages",
 			"!chatguard grant @nobody 3":       "Not done: there is no user @nobody",
 			"!chatguard pardon @anna":          "Not done: there is nothing to pardon",
-			"!chatguard exempt @anna":          "Not done: it is exempt @user 10m",
-			"!chatguard exempt @anna ever":     `Not done: "ever" is no length of time such as "10m"`,
-			"!chatguard exempt @anna -10m":     `Not done: "-10m" is no length of time such as "10m"`,
-			"!chatguard set":                   "Not done: it is set burst 5, or set burst refill 4s",
+			"!chatguard exempt @anna":          "Not done: use exempt @user 10m",
+			"!chatguard exempt @anna ever":     `Not done: "ever" is not a duration such as "10m"`,
+			"!chatguard exempt @anna -10m":     `Not done: "-10m" is not a duration such as "10m"`,
+			"!chatguard set":                   "Not done: use set burst 5, or set burst refill 4s",
 			"!chatguard set bust 5":            `Not done: there is no limit "bust" here, only burst, daily`,
 			"!chatguard set burst five":        `Not done: burst is a number, not "five"`,
-			"!chatguard set burst refill five": `Not done: refill is a length of time such as "4s", not "five"`,
+			"!chatguard set burst refill five": `Not done: refill must be a duration such as "4s", not "five"`,
 			"!chatguard set burst colour 5":    "Not done: a limit has burst, refill, messages, every and queue",
-			"!chatguard raid":                  "Not done: it is raid on, raid on 10m, or raid off",
+			"!chatguard raid":                  "Not done: use raid on, raid on 10m, or raid off",
 			"!chatguard raid on 25h":           "Not done: raid mode lasts from 1 s to 24 h, not 25h0m0s",
 		} {
 			d.command(text, want)
@@ -249,18 +293,18 @@ func TestCommandsRefused(t *testing.T) {
 	})
 }
 
-func TestTroubleWithTheStore(t *testing.T) {
+func TestCommands_StoreInTrouble(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		d.store.unsaved = true
-		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume. Not saved yet: the database is in trouble.")
-		d.command("!chatguard set daily 5", "Set. Paused by twitch:berta: I only watch burst (1, one more every 1h0m0s), daily (5 a day). Not saved yet: the database is in trouble.")
+		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume. Not saved yet: the database is failing.")
+		d.command("!chatguard set daily 5", "Set. Paused by twitch:berta: I only watch burst (1, one more every 1h0m0s), daily (5 a day). Not saved yet: the database is failing.")
 		d.store.err = errors.New("disk I/O error at sector 7")
-		d.command("!chatguard reset @anna", "@anna starts fresh. But it isn't noted in the audit: the database is in trouble.")
-		d.command("!chatguard pardon @anna", "Not done: the database is in trouble")
+		d.command("!chatguard reset @anna", "@anna has been reset. But it is not recorded in the audit: the database is failing.")
+		d.command("!chatguard pardon @anna", "Not done: the database is failing")
 	})
 }
 
-// TestPardon: the timeout is lifted, the strike taken back, and doing it twice is doing it once.
+// A pardon lifts the timeout and takes the strike back. The second pardon has no effect.
 func TestPardon(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		d.passes("anna", true)
@@ -283,8 +327,9 @@ func TestPardon(t *testing.T) {
 	})
 }
 
-// TestPardonLiftsOnlyWhatSilences: a deleted message, or a penalty that was never carried out, leaves nothing to lift; a waiting one is dropped.
-func TestPardonLiftsOnlyWhatSilences(t *testing.T) {
+// A deleted message or a penalty that was never given leaves nothing to lift. A pending penalty is
+// dropped.
+func TestPardon_LiftsOnlySilence(t *testing.T) {
 	for name, test := range map[string]struct {
 		outcome journal.Outcome
 		waits   bool
@@ -301,7 +346,7 @@ func TestPardonLiftsOnlyWhatSilences(t *testing.T) {
 		"delete done":     {journal.Outcome{Action: chatguard.Delete, Result: journal.Done}, false, 0, false},
 	} {
 		inBubble(t, Raid{}, func(d *desk) {
-			d.Controls.options.Forgive = func(_, _ string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
+			d.chat.Forgive = func(_, _ string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
 				if test.waits && first == d.store.last && last == first {
 					dropped = append(dropped, first)
 				}
@@ -320,8 +365,9 @@ func TestPardonLiftsOnlyWhatSilences(t *testing.T) {
 	}
 }
 
-// TestPardonLiftsAnEarlierTimeout: the newest message may have gone with the timeout of the one before, and has no penalty of its own.
-func TestPardonLiftsAnEarlierTimeout(t *testing.T) {
+// The timeout may belong to the message before the newest one, which then has no penalty of its
+// own.
+func TestPardon_LiftsEarlierTimeout(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		for range 3 {
 			d.say("anna")
@@ -340,8 +386,8 @@ func TestPardonLiftsAnEarlierTimeout(t *testing.T) {
 	})
 }
 
-// TestExemptShortensNothing: who is exempt for longer, or never, stays so.
-func TestExemptShortensNothing(t *testing.T) {
+// A longer or permanent exemption is kept, and so is an override that forbids exemption.
+func TestExempt_ShortensNothing(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		set := func(o chatguard.UserOverride) {
 			t.Helper()
@@ -365,15 +411,15 @@ func TestExemptShortensNothing(t *testing.T) {
 		d.command("!chatguard exempt @anna 2d", "@anna has no limits for 2 days.")
 		exempt(chatguard.UserOverride{Exempt: chatguard.AlwaysExempt, ExemptUntil: time.Now().Add(48 * time.Hour)})
 		set(chatguard.UserOverride{Exempt: chatguard.NeverExempt})
-		d.command("!chatguard exempt @anna 10m", "Not done: the user is never exempt: that was set for them by name")
+		d.command("!chatguard exempt @anna 10m", "Not done: the user is set to never exempt: change their custom limits first")
 	})
 }
 
-// TestRaid_EndsDespiteClockSteps: raid mode lasts as long as was said, whatever the clock does.
+// Raid mode lasts as long as requested, whatever the wall clock does.
 func TestRaid_EndsDespiteClockSteps(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		step := time.Duration(0)
-		d.options.Now = func() time.Time { return time.Now().Add(step) }
+		d.now = func() time.Time { return time.Now().Add(step) }
 		if _, _, err := d.StartRaid(d.Context(), channel, "berta", 10*time.Minute); err != nil {
 			t.Fatal(err)
 		}
@@ -390,8 +436,9 @@ func TestRaid_EndsDespiteClockSteps(t *testing.T) {
 	})
 }
 
-// TestSwitchesAreStoredAsTheyAre: whoever stores first, what is stored is what holds.
-func TestSwitchesAreStoredAsTheyAre(t *testing.T) {
+// TestSwitches_LastChangeIsStored checks that the stored switches are those in force, whichever
+// change is stored first.
+func TestSwitches_LastChangeIsStored(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		d.store.settingTakes = time.Second
 		d.kept = map[string]map[string]string{}
@@ -410,8 +457,8 @@ func TestSwitchesAreStoredAsTheyAre(t *testing.T) {
 	})
 }
 
-// TestARaidBegunAnewGoesOn: the end of the first one takes nothing from the next.
-func TestARaidBegunAnewGoesOn(t *testing.T) {
+// The end of an earlier raid mode does not end a newer one.
+func TestRaid_RestartedGoesOn(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		ctx, cancel := context.WithCancel(d.Context())
 		ended := make(chan error, 1)
@@ -426,7 +473,7 @@ func TestARaidBegunAnewGoesOn(t *testing.T) {
 		begin("1", 10*time.Second)
 		begin("2", 10*time.Second)
 		d.store.slow(5 * time.Second)
-		time.Sleep(11 * time.Second) // the end of one is being stored
+		time.Sleep(11 * time.Second) // the end of the first is being stored
 		begin("1", time.Hour)
 		begin("2", time.Hour)
 		d.store.slow(0)
@@ -439,8 +486,8 @@ func TestARaidBegunAnewGoesOn(t *testing.T) {
 	})
 }
 
-// TestRaidLoosensNothing: who had less keeps less, and roles with numbers of their own keep those.
-func TestRaidLoosensNothing(t *testing.T) {
+// A user with tighter limits keeps them, and roles with numbers of their own keep those.
+func TestRaid_LoosensNothing(t *testing.T) {
 	raid := Raid{FirstTimer: chatguard.Override{Burst: 1, Refill: 30 * time.Second}}
 	limit := func(roles map[chatguard.Role]chatguard.Override) chatguard.Policy {
 		return chatguard.Policy{Limits: []chatguard.Limit{{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: 4 * time.Second, Roles: roles}}}
@@ -469,7 +516,8 @@ func TestRaidLoosensNothing(t *testing.T) {
 	}
 }
 
-// TestRaid: for a while everyone together has a limit, and newcomers have less; then all is as before.
+// During raid mode all users share a limit and first-timers have less. Afterwards everything is as
+// before.
 func TestRaid(t *testing.T) {
 	raid := Raid{
 		Lasts:      5 * time.Minute,
@@ -487,7 +535,7 @@ func TestRaid(t *testing.T) {
 		d.passes("newcomer", false, chatguard.FirstTimer)
 		d.passes("anna", true)
 		d.passes("anna", true)
-		d.passes("berta", false) // the three of everyone are used up
+		d.passes("berta", false) // the shared burst of three is used up
 		d.command("!chatguard status", "I enforce burst (3, one more every 1h0m0s), daily (300 a day), raid (3, one more every 1h0m0s). Raid mode lasts 5 min more.")
 		time.Sleep(5*time.Minute + time.Second)
 		synctest.Wait()
@@ -504,8 +552,8 @@ func TestRaid(t *testing.T) {
 	})
 }
 
-// TestRaidBeatsEveryonesNumbers: an override for everyone doesn't make newcomers like the others.
-func TestRaidBeatsEveryonesNumbers(t *testing.T) {
+// An override for everyone does not give first-timers the same numbers as others.
+func TestRaid_OverridesEveryonesNumbers(t *testing.T) {
 	inBubble(t, Raid{FirstTimer: chatguard.Override{Burst: 1}}, func(d *desk) {
 		p := d.guard.Policy(channel)
 		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Everyone: {Burst: 2}, chatguard.VIP: {Burst: 9}}
@@ -524,8 +572,8 @@ func TestRaidBeatsEveryonesNumbers(t *testing.T) {
 	})
 }
 
-// TestSwitchesOutliveTheProcess: a pause and raid mode hold after a restart, as long as they would have held.
-func TestSwitchesOutliveTheProcess(t *testing.T) {
+// A pause and raid mode survive a restart and last as long as they would have.
+func TestSwitches_SurviveRestart(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume.")
 		d.command("!chatguard raid on 1h", "Raid mode is on for 60 min.")
@@ -548,7 +596,7 @@ func TestSwitchesOutliveTheProcess(t *testing.T) {
 			t.Error("the pause isn't in force")
 		}
 		time.Sleep(time.Hour)
-		d.command("!chatguard resume", "Going on. I enforce burst (1, one more every 1h0m0s), daily (300 a day). Raid mode lasts 0 s more.")
+		d.command("!chatguard resume", "Resumed. I enforce burst (1, one more every 1h0m0s), daily (300 a day). Raid mode lasts 0 s more.")
 		restart()
 		if got := d.Switches(channel); got != (Switches{}) {
 			t.Errorf("%+v", got)
@@ -556,8 +604,8 @@ func TestSwitchesOutliveTheProcess(t *testing.T) {
 	})
 }
 
-// TestHeld: a channel where nobody may be acted on observes, and goes on by itself.
-func TestHeld(t *testing.T) {
+// A held channel only observes, and follows its policy again once the hold ends.
+func TestHold(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		d.passes("anna", true)
 		for _, reason := range []string{"type /mod bot", "type /mod bot", ""} {
@@ -591,6 +639,6 @@ func TestQuota(t *testing.T) {
 		if err := d.guard.SetPolicy(channel, p, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		ask("@Anna: the limits here are for everyone together.")
+		ask("@Anna: the limits here are shared by everyone.")
 	})
 }

@@ -12,20 +12,23 @@ import (
 )
 
 const (
-	// maxRun is how many messages one pardon of a user takes: a spammer may have thousands in a row.
+	// maxRun is the maximum number of messages that one pardon covers: a spammer may have thousands
+	// in a row.
 	maxRun = 1000
-	// runPage is how many of them are read at a time.
+	// runPage is the number of entries read at a time.
 	runPage = 200
 	// undoable is how long a pardon can be undone.
 	undoable = 5 * time.Minute
-	// maxPardons is how many pardons that can be undone are remembered.
+	// maxPardons is the number of pardons that are remembered for an undo.
 	maxPardons = 1000
 )
 
-// PardonUser forgives all messages of the run that a user's newest throttled message belongs to: penalties that wait are dropped, a timeout or ban of
-// chatguard's is lifted, strikes are taken back, and what the messages spent is refunded. Doing it twice is doing it once.
+// PardonUser forgives all messages of a run: the run that contains the user's newest throttled
+// message. It drops pending penalties, lifts a timeout or ban given by chatguard, takes strikes
+// back and refunds the messages' cost. A second call has no effect.
 //
-// A run is the messages that were held back without a pause in between, or came so soon after one another that they shared a strike.
+// A run is a sequence of throttled messages without a gap: the user was held back from each to the
+// next, or the two share a strike because they are so close together.
 func (c *Controls) PardonUser(ctx context.Context, t journal.Target) (done journal.Pardon, saved bool, err error) {
 	run, hasOlder, err := c.run(ctx, t)
 	switch {
@@ -46,26 +49,28 @@ func (c *Controls) PardonUser(ctx context.Context, t journal.Target) (done journ
 		return done, false, err
 	}
 	if done.Again && dropped == 0 {
-		return done, c.options.Store.Commit(ctx), nil // it was noted when it was done, and may wait still
+		// an earlier call made it; maybe not stored yet
+		return done, c.options.Store.Commit(ctx), nil
 	}
 	saved, err = c.amended(ctx, t, journal.UserPardoned, pardonDetail(done))
 	return done, saved, err
 }
 
-// pardonDetail is what the audit says of a pardon.
+// pardonDetail returns the audit's detail of a pardon.
 func pardonDetail(p journal.Pardon) map[string]any {
 	return map[string]any{
 		"pardon": p.ID, "first": p.First, "last": p.Last, "messages": p.Messages, "strikes": p.Strikes, "silence": p.Silence, "dropped": p.Dropped,
 	}
 }
 
-// run returns the entries of the user's last run, the newest first, and whether it has older ones, too many for one pardon.
+// run returns the entries of the user's last run, newest first. hasOlder reports whether the run
+// has older entries, beyond the maximum of one pardon.
 func (c *Controls) run(ctx context.Context, t journal.Target) (run []journal.Entry, hasOlder bool, err error) {
 	after, err := c.lastReset(ctx, t)
 	if err != nil {
 		return nil, false, err
 	}
-	every := c.options.Guard.InForce(t.ChannelID).Penalties.StrikeEvery
+	every := c.guard.InForce(t.ChannelID).Penalties.StrikeEvery
 	wanted := journal.EntryFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: runPage}
 	for {
 		page, err := c.options.Store.Entries(ctx, wanted)
@@ -88,13 +93,14 @@ func (c *Controls) run(ctx context.Context, t journal.Target) (run []journal.Ent
 	}
 }
 
-// isBefore reports whether no pause lies between a message and the next one of the user that was throttled: it held them back until then, or both
-// share a strike.
+// isBefore reports whether e belongs to the same run as next, the user's next throttled message. It
+// does if e held the user back until next, or if both share a strike.
 func isBefore(e, next journal.Entry, strikeEvery time.Duration) bool {
 	return journal.HeldUntil(e.At, e.MaySpeakAt.Time).After(next.At) || next.At.Sub(e.At) < strikeEvery
 }
 
-// lastReset is when the user was last reset; the zero time if that is not known. What was throttled before brought nothing that counts.
+// lastReset returns when the user was last reset, or the zero time if that is not known. Messages
+// throttled before a reset no longer count.
 func (c *Controls) lastReset(ctx context.Context, t journal.Target) (time.Time, error) {
 	resets, err := c.options.Store.Audits(ctx, journal.AuditFilter{ChannelID: t.ChannelID, UserID: t.UserID, Action: journal.UserReset, N: 1})
 	if err != nil || len(resets) == 0 {
@@ -103,7 +109,7 @@ func (c *Controls) lastReset(ctx context.Context, t journal.Target) (time.Time, 
 	return resets[0].At, nil
 }
 
-// forgiveRun lets the Guard forgive the messages, and remembers how that is undone.
+// forgiveRun makes the Guard forgive the messages, and remembers how to undo the pardon.
 func (c *Controls) forgiveRun(t journal.Target, run []journal.Entry) (done journal.Pardon, err error) {
 	newest, oldest := run[0], run[len(run)-1]
 	verdicts := make([]chatguard.Verdict, len(run))
@@ -114,8 +120,8 @@ func (c *Controls) forgiveRun(t journal.Target, run []journal.Entry) (done journ
 			deleted++
 		}
 	}
-	return c.pardons.give(t, c.options.Now(), func(now time.Time) (journal.Pardon, chatguard.Pardoned, error) {
-		taken, err := c.options.Guard.PardonAll(verdicts, now)
+	return c.pardons.give(t, c.now(), func(now time.Time) (journal.Pardon, chatguard.Pardoned, error) {
+		taken, err := c.guard.PardonAll(verdicts, now)
 		return journal.Pardon{
 			By: t.Author, At: now.UTC(), First: oldest.ID, Last: newest.ID, Since: oldest.At,
 			Messages: taken.Messages, Deleted: deleted, Strikes: taken.Strikes,
@@ -123,22 +129,23 @@ func (c *Controls) forgiveRun(t journal.Target, run []journal.Entry) (done journ
 	})
 }
 
-// endPenalties drops the penalties that wait for entries, and lifts the silence that others have brought.
+// endPenalties drops the pending penalties for the run's entries and lifts a timeout or ban that
+// another entry of the run caused.
 func (c *Controls) endPenalties(ctx context.Context, t journal.Target, run []journal.Entry) (result journal.SilenceResult, kept string, dropped int) {
 	var waited, underWay []chatguard.EntryID
-	if c.options.Forgive != nil {
-		waited, underWay = c.options.Forgive(t.ChannelID, t.UserID, run[len(run)-1].ID, run[0].ID)
+	if c.chat.Forgive != nil {
+		waited, underWay = c.chat.Forgive(t.ChannelID, t.UserID, run[len(run)-1].ID, run[0].ID)
 	}
 	silenced := slices.ContainsFunc(run, func(e journal.Entry) bool {
 		return c.silences(e) && !slices.Contains(waited, e.ID) && !slices.Contains(underWay, e.ID)
 	})
 	result = journal.NotSilenced
 	switch {
-	case silenced && c.options.Lift == nil:
+	case silenced && c.chat.Lift == nil:
 		result, kept = journal.SilenceKept, "chatguard has no token: lift it in the chat"
 	case silenced:
 		result = journal.SilenceLifted
-		if err := c.options.Lift(ctx, t.ChannelID, t.UserID); err != nil {
+		if err := c.chat.Lift(ctx, t.ChannelID, t.UserID); err != nil {
 			result, kept = journal.SilenceKept, err.Error()
 		}
 	}
@@ -148,17 +155,18 @@ func (c *Controls) endPenalties(ctx context.Context, t journal.Target, run []jou
 	return result, kept, len(waited)
 }
 
-// strikes is how many strikes of a user count.
+// strikes returns the number of a user's strikes that count.
 func (c *Controls) strikes(t journal.Target) (int, error) {
-	e, err := c.options.Guard.Explain(chatguard.Message{ChannelID: t.ChannelID, User: chatguard.User{ID: t.UserID}, SentAt: c.options.Now()})
+	e, err := c.guard.Explain(chatguard.Message{ChannelID: t.ChannelID, User: chatguard.User{ID: t.UserID}, SentAt: c.now()})
 	return e.Strikes, err
 }
 
-// Unpardon undoes a user's last pardon, if it is the one of that ID and nothing has changed since that it would change. The strikes count again, and so
-// does what was refunded; penalties that were lifted or dropped stay so. Doing it twice is doing it once.
+// Unpardon undoes a user's last pardon if its ID is id. It fails if the state that it would restore
+// has changed since. The strikes and the refunded cost count again. Penalties that were lifted or
+// dropped are not given again. A second call has no effect.
 func (c *Controls) Unpardon(ctx context.Context, t journal.Target, id int64) (undone journal.Undone, saved bool, err error) {
-	done, again, err := c.pardons.undo(t, id, c.options.Now(), func(taken chatguard.Pardoned) error {
-		return c.options.Guard.Unpardon(taken, c.options.Now())
+	done, again, err := c.pardons.undo(t, id, c.now(), func(taken chatguard.Pardoned) error {
+		return c.guard.Unpardon(taken, c.now())
 	})
 	if err != nil {
 		return undone, false, err
@@ -176,8 +184,8 @@ func (c *Controls) Unpardon(ctx context.Context, t journal.Target, id int64) (un
 	return undone, saved, err
 }
 
-// Pardon forgives a single throttled message: its penalty is lifted, or dropped if it is still waiting; what it spent is refunded, and its
-// strike is taken back. Doing it twice is doing it once.
+// Pardon forgives a single throttled message. It lifts the penalty, or drops it if it is pending.
+// It refunds the cost and takes back the strike. A second call has no effect.
 func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author string) (saved bool, err error) {
 	e, ok, err := c.options.Store.Entry(ctx, id)
 	switch {
@@ -186,7 +194,7 @@ func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author stri
 	case !ok:
 		return false, journal.ErrNoEntry
 	}
-	done, err := c.options.Guard.Pardon(e.Verdict(), c.options.Now())
+	done, err := c.guard.Pardon(e.Verdict(), c.now())
 	if err != nil {
 		return false, err
 	}
@@ -195,16 +203,16 @@ func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author stri
 	if done {
 		saved, err = c.amended(ctx, t, journal.UserPardoned, map[string]any{"entry": e.ID})
 	} else {
-		saved = c.options.Store.Commit(ctx) // it was noted when it was done, and may wait still
+		saved = c.options.Store.Commit(ctx) // an earlier call made it; maybe not stored yet
 	}
 	if silence == journal.SilenceKept {
-		return saved, errors.Join(fmt.Errorf("the strike is taken back, but %w: %s", journal.ErrSilenced, kept), err)
+		return saved, errors.Join(fmt.Errorf("the strike was removed, but %w: %s", journal.ErrSilenced, kept), err)
 	}
 	return saved, err
 }
 
-// silences reports whether what was done about a message may keep its author from writing still. How a request went that was stopped in its midst
-// isn't known.
+// silences reports whether the action on a message may still keep its author from writing. An
+// interrupted request counts, because its result is not known.
 func (c *Controls) silences(e journal.Entry) bool {
 	o := e.Outcome
 	if o.Result == journal.Skipped || o.Result == journal.Observed {
@@ -214,5 +222,5 @@ func (c *Controls) silences(e journal.Entry) bool {
 	if e.Penalty.Action != chatguard.Timeout {
 		length = journal.MostMerged // one timeout for several messages
 	}
-	return o.Action == chatguard.Ban || o.Action == chatguard.Timeout && o.At.Add(length).After(c.options.Now())
+	return o.Action == chatguard.Ban || o.Action == chatguard.Timeout && o.At.Add(length).After(c.now())
 }

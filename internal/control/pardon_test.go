@@ -11,7 +11,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// spam lets anna write so many messages, one each length of time, all but the first of which are throttled and bring a timeout.
+// spam lets anna write messages at the given interval. All but the first are throttled and bring a
+// timeout.
 func (d *desk) spam(messages int, every time.Duration) {
 	d.Helper()
 	for range messages {
@@ -24,7 +25,7 @@ func (d *desk) spam(messages int, every time.Duration) {
 	}
 }
 
-// standing fails the test unless anna has so many strikes, and is or isn't silenced.
+// standing fails the test unless anna has that many strikes and is or is not timed out.
 func (d *desk) standing(when string, strikes int, silenced bool) {
 	d.Helper()
 	e, err := d.guard.Explain(chatguard.Message{ChannelID: channel, User: chatguard.User{ID: anna.UserID}})
@@ -42,7 +43,8 @@ func (d *desk) pardonAnna() journal.Pardon {
 	return done
 }
 
-// TestPardonUser: the whole run, of which only some messages brought a strike, and the last one none.
+// A pardon covers the whole run, in which only some messages brought a strike and the last one
+// none.
 func TestPardonUser(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		d.spam(15, time.Second)
@@ -64,28 +66,28 @@ func TestPardonUser(t *testing.T) {
 	})
 }
 
-// TestPardonUser_Kept: what can't be lifted is said, and so is why.
-func TestPardonUser_Kept(t *testing.T) {
+// The result says if a timeout cannot be lifted, and why.
+func TestPardonUser_TimeoutKept(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		d.spam(3, time.Second)
-		d.lift = errors.New("unban user: somebody else has silenced this user since")
+		d.lift = errors.New("unban user: somebody else has timed out or banned this user since")
 		if done := d.pardonAnna(); done.Silence != journal.SilenceKept || done.Kept != d.lift.Error() || done.Strikes != 1 {
 			t.Errorf("%+v", done)
 		}
-		d.command("!chatguard pardon @anna", "@anna is pardoned. But the timeout or ban stays: unban user: somebody else has silenced this user since.")
+		d.command("!chatguard pardon @anna", "@anna is pardoned. But the timeout or ban stays: unban user: somebody else has timed out or banned this user since.")
 		d.lift = nil
 		if done := d.pardonAnna(); done.Silence != journal.SilenceLifted || !done.Again {
 			t.Errorf("tried again: %+v", done)
 		}
-		d.Controls.options.Lift = nil
+		d.chat.Lift = nil
 		if done := d.pardonAnna(); done.Silence != journal.SilenceKept || done.Kept != "chatguard has no token: lift it in the chat" {
 			t.Errorf("without a token: %+v", done)
 		}
 	})
 }
 
-// TestPardonUser_Waiting: penalties that wait are dropped, and what is under way is lifted by whoever gives it.
-func TestPardonUser_Waiting(t *testing.T) {
+// Pending penalties are dropped. A penalty in progress is lifted by the part that gives it.
+func TestPardonUser_PendingPenalties(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		d.spam(4, time.Second)
 		var all []chatguard.EntryID
@@ -95,7 +97,7 @@ func TestPardonUser_Waiting(t *testing.T) {
 			all = append(all, id)
 		}
 		slices.Sort(all)
-		d.Controls.options.Forgive = func(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
+		d.chat.Forgive = func(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
 			if channelID != channel || userID != anna.UserID || first != all[0] || last != all[2] {
 				t.Errorf("forgiven are %d to %d of %s in %s", first, last, userID, channelID)
 			}
@@ -107,12 +109,12 @@ func TestPardonUser_Waiting(t *testing.T) {
 	})
 }
 
-// TestPardonUser_Run: where it begins.
-func TestPardonUser_Run(t *testing.T) {
+// A run begins after the last gap.
+func TestPardonUser_RunBegins(t *testing.T) {
 	for name, test := range map[string]struct {
-		before func(d *desk) // what was long before the last two messages
+		before func(d *desk) // long before the last two messages
 		want   int
-		left   int // strikes
+		left   int // remaining strikes
 	}{
 		"held back all the while": {func(d *desk) { d.spam(3, time.Minute) }, 4, 0},
 		"a pause":                 {func(d *desk) { d.spam(3, time.Second); d.allow(); time.Sleep(15 * time.Second) }, 2, 1},
@@ -135,7 +137,7 @@ func TestPardonUser_Run(t *testing.T) {
 	}
 }
 
-// allow makes what holds anna back come to an end, as her entries tell it.
+// allow makes whatever holds anna back end, as her entries record it.
 func (d *desk) allow() {
 	for id, e := range d.store.entries {
 		e.MaySpeakAt = journal.OptionalTime{Time: time.Now()}
@@ -143,7 +145,7 @@ func (d *desk) allow() {
 	}
 }
 
-// TestPardonUser_Bounded: of a spammer's thousands the newest are pardoned, and that is said.
+// Of a spammer's thousands of messages the newest are pardoned, and the result says so.
 func TestPardonUser_Bounded(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		d.spam(1+maxRun, 10*time.Millisecond)
@@ -163,7 +165,7 @@ func TestUnpardon(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		d.spam(15, time.Second)
 		done := d.pardonAnna()
-		for range 2 { // doing it twice is doing it once
+		for range 2 { // the second time has no effect
 			undone, saved, err := d.Unpardon(d.Context(), anna, done.ID)
 			if !saved || err != nil || undone != (journal.Undone{Messages: 14, Strikes: 2, Lifted: true}) {
 				t.Errorf("%+v, saved %v, %v", undone, saved, err)
@@ -213,8 +215,8 @@ func TestUnpardon_Refused(t *testing.T) {
 	}
 }
 
-// TestPardonsAreBounded: those of many users are remembered, and not more.
-func TestPardonsAreBounded(t *testing.T) {
+// The number of remembered pardons has a maximum.
+func TestPardons_Bounded(t *testing.T) {
 	var p pardons
 	now := time.Now()
 	give := func(user string, at time.Time) {
@@ -237,11 +239,11 @@ func TestPardonsAreBounded(t *testing.T) {
 	}
 }
 
-// TestPardonsAtOnce: of many moderators one pardons, and one undoes it.
-func TestPardonsAtOnce(t *testing.T) {
+// If many moderators act at once, one pardons and one undoes it.
+func TestPardons_Concurrent(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		d.spam(15, time.Second)
-		d.Controls.options.Lift = nil
+		d.chat.Lift = nil
 		done := make([]journal.Pardon, 10)
 		all := func(do func(i int) error) {
 			var at sync.WaitGroup

@@ -9,8 +9,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// pardons are the last pardons of users that can be undone, one of each user. They are not kept over a restart. The zero value has none. It is safe for
-// concurrent use.
+// pardons holds the last pardons that can be undone, one per user. They do not survive a restart.
+// The zero value is empty. It is safe for concurrent use.
 type pardons struct {
 	mu     sync.Mutex
 	of     map[userKey]*pardon
@@ -27,7 +27,8 @@ type pardon struct {
 	undone bool
 }
 
-// give lets the Guard forgive, and remembers it if that has changed anything. Else it returns the pardon that did, as far as it is remembered.
+// give runs forgive and remembers the pardon if it changed anything. Otherwise it returns the
+// earlier pardon of the same messages, if that is still remembered.
 func (p *pardons) give(
 	t journal.Target, now time.Time, forgive func(now time.Time) (journal.Pardon, chatguard.Pardoned, error),
 ) (journal.Pardon, error) {
@@ -51,7 +52,7 @@ func (p *pardons) give(
 	return done, nil
 }
 
-// makeRoom forgets the pardons that are too old, and others if there are too many.
+// makeRoom removes expired pardons, and others if there are too many.
 func (p *pardons) makeRoom(now time.Time) {
 	if p.of == nil {
 		p.of = map[userKey]*pardon{}
@@ -65,7 +66,7 @@ func (p *pardons) makeRoom(now time.Time) {
 	}
 }
 
-// settle takes note of what else a pardon has done.
+// settle stores the completed result of a pardon.
 func (p *pardons) settle(t journal.Target, done journal.Pardon) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +76,7 @@ func (p *pardons) settle(t journal.Target, done journal.Pardon) {
 	}
 }
 
-// undo undoes the pardon of that ID, unless that was done already: again is true then.
+// undo undoes the pardon with the given ID. again is true if it was already undone.
 func (p *pardons) undo(t journal.Target, id int64, now time.Time, take func(chatguard.Pardoned) error) (done journal.Pardon, again bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +94,7 @@ func (p *pardons) undo(t journal.Target, id int64, now time.Time, take func(chat
 	return one.done, false, nil
 }
 
-// forget lets a user's pardon not be undone any more.
+// forget drops a user's pardon, so that it can't be undone.
 func (p *pardons) forget(t journal.Target) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,17 +12,29 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// SetMode makes a channel's policy observe or enforce.
+// SetMode sets a channel's policy to observe or enforce.
 func (c *Controls) SetMode(ctx context.Context, channelID, author string, mode chatguard.Mode) (saved bool, err error) {
-	return c.options.Revise(ctx, channelID, author, func(p chatguard.Policy) (chatguard.Policy, error) {
+	return c.revise(ctx, channelID, author, func(p chatguard.Policy) (chatguard.Policy, error) {
 		p.Mode = mode
 		return p, nil
 	})
 }
 
-// SetLimit changes one number of a limit. An empty key means its capacity: burst, messages or queue.
+// revise replaces a channel's policy by the result of edit on the current one.
+func (c *Controls) revise(
+	ctx context.Context, channelID, author string, edit func(chatguard.Policy) (chatguard.Policy, error),
+) (saved bool, err error) {
+	done, err := c.options.Policies.Revise(ctx, Request{ChannelID: channelID, Author: author}, edit)
+	if errors.As(err, new(*PolicyError)) {
+		c.log.Warn("a policy change was refused", "channel", channelID, "author", author, "error", err)
+	}
+	return done.Saved, err
+}
+
+// SetLimit changes one number of a limit. An empty key means its capacity: burst, messages or
+// queue.
 func (c *Controls) SetLimit(ctx context.Context, channelID, author, limit, key, value string) (saved bool, err error) {
-	return c.options.Revise(ctx, channelID, author, func(p chatguard.Policy) (chatguard.Policy, error) {
+	return c.revise(ctx, channelID, author, func(p chatguard.Policy) (chatguard.Policy, error) {
 		i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return l.Name == limit })
 		if i < 0 {
 			return p, fmt.Errorf("there is no limit %q here, only %s", limit, strings.Join(names(p.Limits), ", "))
@@ -41,7 +53,8 @@ func names(limits []chatguard.Limit) (list []string) {
 // capacities are the keys of the limits' capacities.
 var capacities = map[chatguard.Algorithm]string{chatguard.TokenBucket: "burst", chatguard.LeakyBucket: "queue"}
 
-// set sets a limit's parameter from its text; the Guard refuses what doesn't fit the algorithm.
+// set sets a limit's parameter from its text. It does not check whether the key fits the algorithm;
+// the Guard does.
 func set(l *chatguard.Limit, key, value string) (err error) {
 	if key == "" {
 		if key = capacities[l.Algorithm]; key == "" {
@@ -57,7 +70,7 @@ func set(l *chatguard.Limit, key, value string) (err error) {
 		}
 	case lengths[key] != nil:
 		if *lengths[key], err = chatguard.ParseDuration(value); err != nil {
-			return fmt.Errorf(`%s is a length of time such as "4s", not %q`, key, value)
+			return fmt.Errorf(`%s must be a duration such as "4s", not %q`, key, value)
 		}
 	default:
 		return errors.New("a limit has burst, refill, messages, every and queue")

@@ -7,13 +7,13 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// quota says what a user has left of each limit.
+// quota describes what a user has left of each limit.
 func (c *Controls) quota(m chatguard.Message) string {
-	now := c.options.Now()
+	now := c.now()
 	m.SentAt, m.Cost = now, 1
-	e, err := c.options.Guard.Explain(m)
+	e, err := c.guard.Explain(m)
 	if err != nil {
-		return "" // who can't be judged has no quota
+		return "" // a user who cannot be judged has no quota
 	}
 	name := "@" + m.User.Name()
 	if e.Verdict.Exempt {
@@ -22,7 +22,7 @@ func (c *Controls) quota(m chatguard.Message) string {
 	var parts []string
 	for _, l := range e.Limits {
 		if l.Per == chatguard.PerChannel {
-			continue // everyone's isn't theirs
+			continue // a shared limit is not the user's
 		}
 		part := fmt.Sprintf("%s %d of %d", l.Name, l.Remaining, l.Capacity+l.Granted)
 		switch {
@@ -34,7 +34,7 @@ func (c *Controls) quota(m chatguard.Message) string {
 		parts = append(parts, part)
 	}
 	if len(parts) == 0 {
-		return name + ": the limits here are for everyone together."
+		return name + ": the limits here are shared by everyone."
 	}
 	return name + ": messages left: " + strings.Join(parts, "; ") + "."
 }

@@ -12,65 +12,67 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Switches are what holds in a channel over its policy.
+// Switches are the temporary changes that override a channel's policy.
 type Switches struct {
-	PausedBy  string    // who paused it: it only observes; empty while it isn't paused
-	RaidUntil time.Time // until when raid mode lasts; zero without
-	raidEnds  time.Time // the same by the clock that steps don't change
-	Held      string    // why it can only observe, whatever the policy says; empty where it can enforce
+	// PausedBy is the person who paused the channel, which then only observes. It is empty if the
+	// channel is not paused.
+	PausedBy  string
+	RaidUntil time.Time // when raid mode ends; zero if it is off
+	// raidEnds is RaidUntil by the steady clock.
+	raidEnds time.Time
+	// Held is the reason why the channel can only observe, whatever the policy says. It is empty if
+	// the channel can enforce.
+	Held string
 }
 
-// The names of the settings that switches are kept as.
+// The names of the settings that store switches.
 const (
 	pauseSetting = "paused_by"
 	raidSetting  = "raid_until"
 )
 
-// Raid is what raid mode lays over a policy. Its zero value only lasts for ten minutes and changes nothing.
+// Raid is the overlay of raid mode. Its zero value lasts ten minutes and changes nothing.
 type Raid struct {
-	Lasts      time.Duration      // where nobody says how long; 0 means 10 min
-	Everyone   chatguard.Limit    // an additional limit for everyone together; none without a name
-	FirstTimer chatguard.Override // the numbers of those who write here for the first time, in every token-bucket of each user
+	Lasts    time.Duration   // default duration; 0 means 10 min
+	Everyone chatguard.Limit // shared by all users; none if it has no name
+	// FirstTimer has the numbers for users who write here for the first time, in every token-bucket
+	// per user.
+	FirstTimer chatguard.Override
 }
 
-// defaultRaid is how long raid mode lasts where nothing says otherwise, and mostRaid how long at most.
+// defaultRaid is the default duration of raid mode, and mostRaid the maximum.
 const (
 	defaultRaid = 10 * time.Minute
 	mostRaid    = 24 * time.Hour
 )
 
-// Switches returns what holds in a channel over its policy.
+// Switches returns the switches that override the channel's policy.
 func (c *Controls) Switches(channelID string) Switches {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.switches[channelID]
 }
 
-// Pause makes a channel observe until it is resumed, beyond a restart too.
+// Pause makes a channel only observe until Resume is called, even after a restart.
 func (c *Controls) Pause(ctx context.Context, channelID, author string) (saved bool, err error) {
-	if err := c.turn(channelID, func(s *Switches) { s.PausedBy = author }); err != nil {
-		return false, err
-	}
-	return c.keep(ctx, journal.Audit{Author: author, Action: journal.ChannelPaused, ChannelID: channelID})
+	pause := func(s *Switches) { s.PausedBy = author }
+	return c.turnAndKeep(ctx, journal.Audit{Author: author, Action: journal.ChannelPaused, ChannelID: channelID}, pause)
 }
 
 // Resume ends a pause.
 func (c *Controls) Resume(ctx context.Context, channelID, author string) (saved bool, err error) {
-	if err := c.turn(channelID, func(s *Switches) { s.PausedBy = "" }); err != nil {
-		return false, err
-	}
-	return c.keep(ctx, journal.Audit{Author: author, Action: journal.ChannelResumed, ChannelID: channelID})
+	resume := func(s *Switches) { s.PausedBy = "" }
+	return c.turnAndKeep(ctx, journal.Audit{Author: author, Action: journal.ChannelResumed, ChannelID: channelID}, resume)
 }
 
-// StartRaid begins raid mode, which ends by itself; 0 lets it last as long as is usual, and a day is the most. It returns when it ends.
+// StartRaid starts raid mode, which ends by itself, and returns the end. A length of 0 means the
+// default duration; the maximum is a day.
 func (c *Controls) StartRaid(ctx context.Context, channelID, author string, length time.Duration) (until time.Time, saved bool, err error) {
-	if length == 0 {
-		length = c.options.Raid.length()
-	}
+	length = cmp.Or(length, c.options.Raid.Lasts, defaultRaid)
 	if length < time.Second || length > mostRaid {
 		return until, false, fmt.Errorf("raid mode lasts from 1 s to 24 h, not %s", length)
 	}
-	until = c.options.Now().Add(length).UTC().Truncate(time.Second)
+	until = c.now().Add(length).UTC().Truncate(time.Second)
 	ends := c.steady().Add(length)
 	if err := c.turn(channelID, func(s *Switches) { s.RaidUntil, s.raidEnds = until, ends }); err != nil {
 		return until, false, err
@@ -83,27 +85,17 @@ func (c *Controls) StartRaid(ctx context.Context, channelID, author string, leng
 
 func (s *Switches) endRaid() { s.RaidUntil, s.raidEnds = time.Time{}, time.Time{} }
 
-func (r Raid) length() time.Duration {
-	if r.Lasts == 0 {
-		return defaultRaid
-	}
-	return r.Lasts
-}
-
 // EndRaid ends raid mode.
 func (c *Controls) EndRaid(ctx context.Context, channelID, author string) (saved bool, err error) {
-	if err := c.turn(channelID, func(s *Switches) { s.endRaid() }); err != nil {
-		return false, err
-	}
-	return c.keep(ctx, journal.Audit{Author: author, Action: journal.RaidSwitched, ChannelID: channelID})
+	return c.turnAndKeep(ctx, journal.Audit{Author: author, Action: journal.RaidSwitched, ChannelID: channelID}, (*Switches).endRaid)
 }
 
-// Hold makes a channel observe for as long as there is a reason; an empty one lets it do what its policy says.
+// Hold makes a channel only observe while there is a reason. An empty reason ends the hold.
 func (c *Controls) Hold(channelID, reason string) error {
 	return c.turn(channelID, func(s *Switches) { s.Held = reason })
 }
 
-// turn changes a channel's switches and brings them into force.
+// turn changes a channel's switches and puts them in force.
 func (c *Controls) turn(channelID string, change func(*Switches)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,30 +104,38 @@ func (c *Controls) turn(channelID string, change func(*Switches)) error {
 	if change(&after); after == before {
 		return nil
 	}
-	if err := c.options.Guard.SetOverlay(channelID, c.overlay(after), c.options.Now()); err != nil {
+	if err := c.guard.SetOverlay(channelID, c.overlay(after), c.now()); err != nil {
 		return err
 	}
 	c.switches[channelID] = after
-	c.options.Changed(channelID)
+	c.options.Policies.notify(func(f Follower) { f.Changed(channelID) })
 	return nil
 }
 
-// keep stores a channel's switches as they are by now, and notes in the audit who turned one.
+// turnAndKeep changes the switches of the audit's channel for its author.
+func (c *Controls) turnAndKeep(ctx context.Context, a journal.Audit, change func(*Switches)) (saved bool, err error) {
+	if err := c.turn(a.ChannelID, change); err != nil {
+		return false, err
+	}
+	return c.keep(ctx, a)
+}
+
+// keep stores a channel's current switches and adds the change to the audit.
 func (c *Controls) keep(ctx context.Context, a journal.Audit) (saved bool, err error) {
 	c.tell(a.ChannelID, a.Author)
 	if err := c.store(ctx, a.ChannelID); err != nil {
 		return false, doneError{"a restart would undo it", c.trouble(err)}
 	}
-	return c.record(ctx, a) // what waited before it is stored with it
+	return c.record(ctx, a) // also stores changes that were pending before
 }
 
-// tell logs what a channel's switches are, and who turned them last.
+// tell logs a channel's switches and the author of the last change.
 func (c *Controls) tell(channelID, author string) {
 	s := c.Switches(channelID)
-	c.options.Log.Info("what holds over the policy", "channel", channelID, "paused_by", s.PausedBy, "raid_until", s.RaidUntil, "author", author)
+	c.log.Info("channel switches", "channel", channelID, "paused_by", s.PausedBy, "raid_until", s.RaidUntil, "author", author)
 }
 
-// store stores a channel's switches. Of two who turn one at once, the one whose turn came last is stored last.
+// store stores a channel's switches. Of concurrent changes, the last one is stored last.
 func (c *Controls) store(ctx context.Context, channelID string) error {
 	select {
 	case c.storing <- struct{}{}:
@@ -153,30 +153,30 @@ func (c *Controls) store(ctx context.Context, channelID string) error {
 	return errors.Join(err, raidErr)
 }
 
-// recall takes up switches that were kept.
+// recall loads stored switches.
 func (c *Controls) recall(channelID string, settings map[string]string) {
 	var raidUntil time.Time
 	if text := settings[raidSetting]; text != "" {
 		var err error
 		if raidUntil, err = time.Parse(time.RFC3339, text); err != nil {
-			c.options.Log.Error("until when raid mode lasts can't be read: it is off", "channel", channelID, "error", err)
+			c.log.Error("the end of raid mode can't be read: raid mode is off", "channel", channelID, "error", err)
 		}
 	}
 	err := c.turn(channelID, func(s *Switches) {
 		s.PausedBy = settings[pauseSetting]
-		if left := raidUntil.Sub(c.options.Now()); left > 0 {
+		if left := raidUntil.Sub(c.now()); left > 0 {
 			s.RaidUntil, s.raidEnds = raidUntil, c.steady().Add(left)
 		}
 	})
 	if err != nil {
-		c.options.Log.Error("a channel's switches can't be brought into force", "channel", channelID, "error", err)
+		c.log.Error("a channel's switches can't be applied", "channel", channelID, "error", err)
 	}
 	if c.Switches(channelID) != (Switches{}) {
 		c.tell(channelID, "as before the start")
 	}
 }
 
-// endRaids ends raid mode where its time is over, unless somebody has begun it anew meanwhile.
+// endRaids ends each raid mode whose time is over, unless it was started again in the meantime.
 func (c *Controls) endRaids(ctx context.Context) {
 	for channelID := range c.all() {
 		ended := false
@@ -189,19 +189,19 @@ func (c *Controls) endRaids(ctx context.Context) {
 			_, err = c.keep(ctx, journal.Audit{Author: "chatguard", Action: journal.RaidSwitched, ChannelID: channelID})
 		}
 		if err != nil {
-			c.options.Log.Error("raid mode is over", "channel", channelID, "error", err)
+			c.log.Error("raid mode is over", "channel", channelID, "error", err)
 		}
 	}
 }
 
-// all returns the switches of every channel that has any.
+// all returns the switches of every channel that has at least one switch on.
 func (c *Controls) all() map[string]Switches {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.switches)
 }
 
-// overlay is what the switches lay over a policy; nil where they are all off.
+// overlay returns the effect of the switches on a policy, or nil if all are off.
 func (c *Controls) overlay(s Switches) func(chatguard.Policy) chatguard.Policy {
 	if s == (Switches{}) {
 		return nil
@@ -218,7 +218,7 @@ func (c *Controls) overlay(s Switches) func(chatguard.Policy) chatguard.Policy {
 	}
 }
 
-// over lays raid mode over a policy.
+// over applies raid mode to a policy.
 func (r Raid) over(p chatguard.Policy) chatguard.Policy {
 	taken := false
 	for i := range p.Limits {
@@ -234,8 +234,9 @@ func (r Raid) over(p chatguard.Policy) chatguard.Policy {
 	return p
 }
 
-// narrow gives first-timers numbers of their own in a limit, nowhere looser than those they had. What everyone has would beat them, and so becomes the
-// limit's own, which changes nothing for roles with numbers of theirs.
+// narrow sets the first-timers' numbers in a limit, but never makes the limit looser. Numbers for
+// Everyone would take precedence over them, so narrow first makes those the limit's own numbers.
+// Roles with numbers of their own are not affected.
 func (r Raid) narrow(l *chatguard.Limit) {
 	if l.Roles == nil {
 		l.Roles = map[chatguard.Role]chatguard.Override{}

@@ -12,16 +12,16 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// amended tells of what holds now of a user, and notes it in the audit.
+// amended announces that a user's state has changed, and records it in the audit.
 func (c *Controls) amended(ctx context.Context, t journal.Target, action journal.AuditAction, detail any) (saved bool, err error) {
-	c.options.Amended(t.ChannelID, t.UserID)
+	c.options.Policies.notify(func(f Follower) { f.Amended(t.ChannelID, t.UserID) })
 	return c.record(ctx, journal.Audit{Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: detail})
 }
 
-// Grant gives a user n extra messages in a limit; an empty limit means the first that counts by days, or else the first of all that aren't for everyone
-// together. It returns until when they can be used.
+// Grant gives a user n extra messages in a limit and returns when they expire. An empty limit means
+// the first daily limit. If there is none, it means the first limit that is not shared by everyone.
 func (c *Controls) Grant(ctx context.Context, t journal.Target, limit string, n int) (until time.Time, saved bool, err error) {
-	l, err := toGrant(c.options.Guard.InForce(t.ChannelID).Limits, limit)
+	l, err := toGrant(c.guard.InForce(t.ChannelID).Limits, limit)
 	if err != nil {
 		return until, false, err
 	}
@@ -29,14 +29,14 @@ func (c *Controls) Grant(ctx context.Context, t journal.Target, limit string, n 
 	if l.Per == chatguard.PerUserEverywhere {
 		table = ""
 	}
-	if until, err = c.options.Guard.Grant(table, t.UserID, l.Name, n, c.options.Now()); err != nil {
+	if until, err = c.guard.Grant(table, t.UserID, l.Name, n, c.now()); err != nil {
 		return until, false, err
 	}
 	saved, err = c.amended(ctx, t, journal.UserGranted, map[string]any{"limit": l.Name, "messages": n, "until": until.UTC()})
 	return until, saved, err
 }
 
-// toGrant returns the limit in which a user is given messages.
+// toGrant returns the limit in which to grant extra messages, given the name in the request.
 func toGrant(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
 	own := slices.DeleteFunc(slices.Clone(limits), func(l chatguard.Limit) bool { return l.Per == chatguard.PerChannel })
 	wanted := func(l chatguard.Limit) bool { return l.Name == name }
@@ -49,25 +49,26 @@ func toGrant(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
 	case name == "" && len(own) > 0:
 		return own[0], nil
 	case len(own) < len(limits) && slices.ContainsFunc(limits, wanted):
-		return chatguard.Limit{}, fmt.Errorf("the limit %q is for everyone together: nobody has messages of their own there", name)
+		return chatguard.Limit{}, fmt.Errorf("the limit %q is shared by everyone: choose a limit per user", name)
 	}
 	return chatguard.Limit{}, fmt.Errorf("%w: %q", chatguard.ErrNoLimit, name)
 }
 
-// Reset makes a user like one never seen in the channel.
+// Reset returns a user to the state of a user never seen in the channel.
 func (c *Controls) Reset(ctx context.Context, t journal.Target) (saved bool, err error) {
-	if err := c.options.Guard.Reset(t.ChannelID, t.UserID, c.options.Now()); err != nil {
+	if err := c.guard.Reset(t.ChannelID, t.UserID, c.now()); err != nil {
 		return false, err
 	}
-	c.pardons.forget(t) // undoing it would bring back what was reset
+	c.pardons.forget(t) // its undo would restore what was reset
 	return c.amended(ctx, t, journal.UserReset, nil)
 }
 
-// Exempt lets a user write without limits for a while; 0 means for good. What else the user has of their own stays, and an exemption that lasts longer,
-// too. A user who is to be judged whatever their roles isn't exempted.
+// Exempt lets a user write without limits for the given length; 0 means permanently. It keeps the
+// rest of the user's override, and an exemption that lasts longer. It does not exempt a user whose
+// override forbids that.
 func (c *Controls) Exempt(ctx context.Context, t journal.Target, length time.Duration) (saved bool, err error) {
-	now := c.options.Now()
-	own, err := c.options.Guard.UserOverride(t.ChannelID, t.UserID)
+	now := c.now()
+	own, err := c.guard.UserOverride(t.ChannelID, t.UserID)
 	if err != nil {
 		return false, err
 	}
@@ -77,18 +78,18 @@ func (c *Controls) Exempt(ctx context.Context, t journal.Target, length time.Dur
 	}
 	switch {
 	case own.Exempt == chatguard.NeverExempt:
-		return false, errors.New("the user is never exempt: that was set for them by name")
+		return false, errors.New("the user is set to never exempt: change their custom limits first")
 	case own.Exempt == chatguard.AlwaysExempt && (own.ExemptUntil.IsZero() || !until.IsZero() && own.ExemptUntil.After(until)):
-		return c.options.Store.Commit(ctx), nil // it may wait still
+		return c.options.Store.Commit(ctx), nil // an earlier change may still be pending
 	}
 	own.Exempt, own.ExemptUntil = chatguard.AlwaysExempt, until
-	if err := c.options.Guard.SetUserOverride(t.ChannelID, t.UserID, own, now); err != nil {
+	if err := c.guard.SetUserOverride(t.ChannelID, t.UserID, own, now); err != nil {
 		return false, err
 	}
 	return c.amended(ctx, t, journal.UserExempted, exemption(until))
 }
 
-// exemption is what the audit says of an exemption; nothing where it is for good.
+// exemption returns the audit's detail of an exemption, or nil if the exemption is permanent.
 func exemption(until time.Time) any {
 	if until.IsZero() {
 		return nil
@@ -96,17 +97,17 @@ func exemption(until time.Time) any {
 	return map[string]any{"until": until.UTC()}
 }
 
-// SetOverride gives a user numbers, a zone or an exemption of their own, in place of those that they had; the zero override takes them away. What they
-// have already is no change.
+// SetOverride replaces a user's override: their numbers, time zone or exemption. The zero override
+// removes it. If the new override equals the present one, nothing changes.
 func (c *Controls) SetOverride(ctx context.Context, t journal.Target, own chatguard.UserOverride) (saved bool, err error) {
-	before, err := c.options.Guard.UserOverride(t.ChannelID, t.UserID)
+	before, err := c.guard.UserOverride(t.ChannelID, t.UserID)
 	if err != nil {
 		return false, err
 	}
 	if sameOverride(before, own) {
 		return c.options.Store.Commit(ctx), nil
 	}
-	if err := c.options.Guard.SetUserOverride(t.ChannelID, t.UserID, own, c.options.Now()); err != nil {
+	if err := c.guard.SetUserOverride(t.ChannelID, t.UserID, own, c.now()); err != nil {
 		return false, err
 	}
 	return c.amended(ctx, t, journal.UserOverridden, map[string]chatguard.UserOverride{"from": before, "to": own})

@@ -13,8 +13,8 @@ import (
 
 var anna = journal.Target{ChannelID: channel, UserID: "id of anna", Author: "berta"}
 
-// TestGrantsAreOfAUsersOwnLimits: wherever these count, and never of those that everyone shares.
-func TestGrantsAreOfAUsersOwnLimits(t *testing.T) {
+// Grants apply to a user's own limits, in any scope, and never to limits that everyone shares.
+func TestGrant_OnlyOwnLimits(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		p := d.guard.Policy("")
 		p.Limits = append([]chatguard.Limit{
@@ -27,7 +27,7 @@ func TestGrantsAreOfAUsersOwnLimits(t *testing.T) {
 		for limit, want := range map[string]string{
 			"":      "daily",
 			"total": "total",
-			"crowd": `the limit "crowd" is for everyone together: nobody has messages of their own there`,
+			"crowd": `the limit "crowd" is shared by everyone: choose a limit per user`,
 			"other": `there is no such limit: "other"`,
 		} {
 			_, _, err := d.Grant(d.Context(), anna, limit, 2)
@@ -43,13 +43,13 @@ func TestGrantsAreOfAUsersOwnLimits(t *testing.T) {
 	})
 }
 
-// TestWhoIsAmendedIsToldOf: once it is in force, and only then.
-func TestWhoIsAmendedIsToldOf(t *testing.T) {
+// Amended is called once a change is in force, and only then.
+func TestAmended_CalledOnceInForce(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		var told []string
-		d.Controls.options.Amended = func(channelID, userID string) {
+		d.policies.Follow(&follower{amended: func(channelID, userID string) {
 			told = append(told, fmt.Sprintf("%s %s %v", channelID, userID, d.say("anna").Allowed))
-		}
+		}})
 		own := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 9}}}
 		for name, amend := range map[string]func() (bool, error){
 			"grant":    func() (bool, error) { _, saved, err := d.Grant(d.Context(), anna, "burst", 1); return saved, err },
@@ -74,8 +74,9 @@ func TestWhoIsAmendedIsToldOf(t *testing.T) {
 	})
 }
 
-// TestNothingToChangeIsNoChange: it isn't noted again, and nobody is told of it; the answer is whether what holds is stored.
-func TestNothingToChangeIsNoChange(t *testing.T) {
+// A request that changes nothing is not recorded and not announced. The answer says whether the
+// current state is stored.
+func TestAmended_NoChange(t *testing.T) {
 	for name, test := range map[string]struct{ first, again func(d *desk) (bool, error) }{
 		"exempt for less":    {exempting(time.Hour), exempting(time.Minute)},
 		"exempt for good":    {exempting(0), exempting(0)},
@@ -90,7 +91,7 @@ func TestNothingToChangeIsNoChange(t *testing.T) {
 				t.Fatalf("%s: saved %v, %v", name, saved, err)
 			}
 			noted := len(d.store.audits)
-			d.Controls.options.Amended = func(_, userID string) { t.Errorf("%s: told of %s", name, userID) }
+			d.policies.Follow(&follower{amended: func(_, userID string) { t.Errorf("%s: told of %s", name, userID) }})
 			for _, unsaved := range []bool{false, true} {
 				d.store.unsaved = unsaved
 				if saved, err := test.again(d); saved == unsaved || err != nil {
@@ -110,7 +111,8 @@ func exempting(length time.Duration) func(*desk) (bool, error) {
 
 func pardoning(d *desk) (bool, error) { return d.Pardon(d.Context(), d.store.last, "berta") }
 
-// overriding gives anna a burst of her own and an end told in another zone; 0 takes away what she has.
+// overriding sets an override of anna with a burst and a temporary end of her exemption, whose end
+// is given in another time zone; a burst of 0 removes the override.
 func overriding(burst int) func(*desk) (bool, error) {
 	return func(d *desk) (bool, error) {
 		own := chatguard.UserOverride{}
@@ -122,8 +124,8 @@ func overriding(burst int) func(*desk) (bool, error) {
 	}
 }
 
-// TestAnExemptionForGoodHasNoEnd in the audit.
-func TestAnExemptionForGoodHasNoEnd(t *testing.T) {
+// In the audit a permanent exemption has no end.
+func TestExempt_PermanentHasNoEnd(t *testing.T) {
 	inBubble(t, Raid{}, func(d *desk) {
 		for length, want := range map[time.Duration]any{
 			time.Hour: map[string]any{"until": time.Now().Add(time.Hour).UTC()},

@@ -2,39 +2,45 @@ package journal
 
 import "time"
 
-// Audit says who changed what.
+// Audit is the record of a change: who changed what.
 type Audit struct {
-	ID        int64       `json:"id"` // rises with time; 0 until the store has numbered it
-	At        time.Time   `json:"at"`
-	Author    string      `json:"author"` // a name that somebody comes in with, or TwitchAuthor and a login
+	// ID increases with time. It is 0 until the store has numbered the record.
+	ID int64     `json:"id"`
+	At time.Time `json:"at"`
+	// Author is the name of a holder, or TwitchAuthor followed by a login.
+	Author    string      `json:"author"`
 	Action    AuditAction `json:"action"`
 	ChannelID string      `json:"channel"`
-	UserID    string      `json:"user_id"` // empty where no single user is meant
-	Detail    any         `json:"detail"`  // what the action was given, as JSON has it; nil where there is nothing to say
+	UserID    string      `json:"user_id"` // empty if the change is about no single user
+	// Detail has the action's arguments, in JSON form. It is nil if there are none.
+	Detail any `json:"detail"`
 }
 
-// TwitchAuthor is what the author begins with who wrote a command in Twitch's chat. No name that somebody comes in with begins so.
+// TwitchAuthor is the prefix of authors who wrote a command in Twitch's chat. No holder's name
+// begins with it.
 const TwitchAuthor = "twitch:"
 
-// AuditAction is a kind of change that people make.
+// AuditAction is a kind of change.
 type AuditAction string
 
-// What people change.
+// The kinds of changes.
 const (
-	PolicyChanged   AuditAction = "policy"   // a revision of a channel's policy
+	PolicyChanged   AuditAction = "policy"   // revision of a channel's policy
 	PolicyDiscarded AuditAction = "discard"  // back to the configuration's policy
-	UserGranted     AuditAction = "grant"    // extra messages
-	UserReset       AuditAction = "reset"    // the user starts fresh
+	UserGranted     AuditAction = "grant"    // extra messages for the user
+	UserReset       AuditAction = "reset"    // the user's state is cleared
 	UserPardoned    AuditAction = "pardon"   // throttled messages are forgiven
 	UserUnpardoned  AuditAction = "unpardon" // a pardon is undone
-	UserOverridden  AuditAction = "override" // the user has numbers, a zone or an exemption of their own, or no longer has
-	UserExempted    AuditAction = "exempt"   // no limits, for a while
-	ChannelPaused   AuditAction = "pause"    // the channel only observes
-	ChannelResumed  AuditAction = "resume"   // the channel does what its policy says
-	RaidSwitched    AuditAction = "raid"     // raid mode is on until a time, or off
+	// UserOverridden means that the user's override was set or removed: their numbers, time zone or
+	// exemption.
+	UserOverridden AuditAction = "override"
+	UserExempted   AuditAction = "exempt" // no limits for a while
+	ChannelPaused  AuditAction = "pause"  // the channel only observes
+	ChannelResumed AuditAction = "resume" // the channel follows its policy again
+	RaidSwitched   AuditAction = "raid"   // raid mode on until a time, or off
 )
 
-// AuditActions are all of them.
+// AuditActions are all actions.
 var AuditActions = []AuditAction{
 	PolicyChanged, PolicyDiscarded, UserGranted, UserReset, UserPardoned, UserUnpardoned, UserOverridden, UserExempted, ChannelPaused, ChannelResumed, RaidSwitched,
 }

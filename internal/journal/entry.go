@@ -1,15 +1,18 @@
-// Package journal holds the records that the bot, the store and the dashboard share and that an embedder has no use for: what was done
-// about a throttled message and how that went, and who changed a policy. It knows types only: no storage, no network, no clock.
+// Package journal has the records that the bot, the store and the dashboard share and that an
+// embedder does not need. They describe the action on a throttled message with its result, and
+// people's changes. It has only types: no storage, no network, no clock.
 package journal
 
 import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
 )
 
-// Entry is the durable record of one throttled (or, while observing, would-be throttled) message. Its outcome starts as Pending, or as
-// Observed where nothing is to be done.
+// Entry is the permanent record of one throttled message. While a policy observes, it is the record
+// of a message that would have been throttled. Its outcome starts as Pending, or as Observed if no
+// action is due.
 type Entry struct {
 	ID          chatguard.EntryID `json:"id"`
 	At          time.Time         `json:"at"` // the message's time
@@ -23,13 +26,16 @@ type Entry struct {
 	MaySpeakAt  OptionalTime      `json:"may_speak_at"` // zero if waiting never helps
 	ResetAt     time.Time         `json:"reset_at"`
 	Strikes     int               `json:"strikes"`
-	Penalty     chatguard.Penalty `json:"penalty"` // what was due; where Outcome says Observed, what would have been
-	Cost        int               `json:"cost"`
-	Offence     Offence           `json:"offence"`
-	Outcome     Outcome           `json:"outcome"`
+	// Penalty is the penalty that was due. If the Outcome is Observed, it is the penalty that would
+	// have been due.
+	Penalty chatguard.Penalty `json:"penalty"`
+	Cost    int               `json:"cost"`
+	Offence Offence           `json:"offence"`
+	Outcome Outcome           `json:"outcome"`
 }
 
-// Offence is what a pardon has to know of the verdict, beside what the Entry says. See the fields of chatguard.Verdict.
+// Offence is the part of the verdict that a pardon needs and the other fields of the Entry don't
+// have. See the fields of chatguard.Verdict.
 type Offence struct {
 	Late      time.Duration `json:"late"` // in nanoseconds
 	Counted   int           `json:"counted"`
@@ -37,11 +43,13 @@ type Offence struct {
 	NewStrike bool          `json:"new_strike"`
 }
 
-// NewEntry is the entry of a throttled or observed message before anything was done about it. Of long texts it keeps the beginning.
+// NewEntry returns the entry of a throttled or observed message before any action. Long texts are
+// shortened.
 func NewEntry(m chatguard.Message, v chatguard.Verdict) Entry {
 	e := Entry{
 		ID: v.EntryID, At: v.At, ChannelID: v.ChannelID, UserID: v.UserID,
-		Login: ClipName(m.User.Login), DisplayName: ClipName(m.User.DisplayName), MessageID: Clip(m.ID, MaxID), Text: Clip(m.Text, MaxText),
+		Login: hostile.ClipName(m.User.Login, MaxName), DisplayName: hostile.ClipName(m.User.DisplayName, MaxName),
+		MessageID: hostile.Clip(m.ID, MaxID), Text: hostile.Clip(m.Text, MaxText),
 		Limit: v.Limit, MaySpeakAt: OptionalTime{v.MaySpeakAt()}, ResetAt: v.ResetAt, Strikes: v.Strikes,
 		Penalty: v.Penalty, Cost: max(m.Cost, 1),
 		Offence: Offence{Late: v.Late, Counted: v.Counted, Series: v.Series, NewStrike: v.NewStrike},
@@ -54,7 +62,7 @@ func NewEntry(m chatguard.Message, v chatguard.Verdict) Entry {
 	return e
 }
 
-// Verdict is as much of the verdict on the message as chatguard.Guard.Pardon has to know.
+// Verdict returns the part of the message's verdict that chatguard.Guard.Pardon needs.
 func (e *Entry) Verdict() chatguard.Verdict {
 	return chatguard.Verdict{
 		At: e.At, ChannelID: e.ChannelID, UserID: e.UserID, EntryID: e.ID, Limit: e.Limit, Strikes: e.Strikes, Penalty: e.Penalty,
@@ -62,25 +70,25 @@ func (e *Entry) Verdict() chatguard.Verdict {
 	}
 }
 
-// MostMerged is the longest timeout that is given in place of several penalties, none of which was one.
+// MostMerged is the longest timeout that replaces several penalties, none of which was a timeout.
 const MostMerged = 10 * time.Minute
 
-// Result says how acting on a throttled message went.
+// Result is the result of acting on a throttled message.
 type Result string
 
 // The results.
 const (
 	Pending  Result = "pending"  // nothing has been reported yet
 	Done     Result = "done"     // the action was carried out
-	Failed   Result = "failed"   // the action was tried and did not succeed; the reason says why
-	Skipped  Result = "skipped"  // the action was not tried; the reason says why
+	Failed   Result = "failed"   // tried and failed; see the reason
+	Skipped  Result = "skipped"  // not tried; see the reason
 	Observed Result = "observed" // the policy only observes
 )
 
-// Results are all of them.
+// Results are all results.
 var Results = []Result{Pending, Done, Failed, Skipped, Observed}
 
-// Outcome is what whoever acts reports for an entry.
+// Outcome is the report on the action for an entry.
 type Outcome struct {
 	Entry  chatguard.EntryID `json:"entry"`
 	At     time.Time         `json:"at"` // when it was reported
@@ -89,8 +97,8 @@ type Outcome struct {
 	Reason string            `json:"reason"` // one line for people; empty when Done
 }
 
-// Dropped is the outcome of a message that a chat server keeps from everyone, which is all that a server does about it. ok is false where the
-// verdict allows the message: then there is nothing to report.
+// Dropped returns the outcome of a message that a chat server drops, showing it to nobody. ok is
+// false if the verdict allows the message; there is then nothing to report.
 func Dropped(v chatguard.Verdict) (o Outcome, ok bool) {
 	return Outcome{Entry: v.EntryID, At: v.At, Action: chatguard.Drop, Result: Done}, !v.Allowed
 }

@@ -6,28 +6,30 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// EntryFilter says which entries are wanted. Its zero value wants all; N has to be set.
+// EntryFilter selects entries. The zero value selects all; set N, the maximum number.
 type EntryFilter struct {
 	ChannelID string
 	UserID    string
-	User      string            // ID, or login
-	Limit     string            // that throttled
-	Action    string            // that the outcome tells of, as chatguard.Action spells it
+	User      string            // ID or login
+	Limit     string            // the limit that throttled the message
+	Action    string            // of the outcome, as chatguard.Action spells it
 	Result    Result            // of the outcome
-	From      time.Time         // of the message; included
-	Until     time.Time         // of the message; not included
-	Before    chatguard.EntryID // only older entries than this one; 0 begins with the newest
-	N         int               // at most so many
+	From      time.Time         // of the message, inclusive
+	Until     time.Time         // of the message, exclusive
+	Before    chatguard.EntryID // ID; only older entries; 0 for the newest
+	N         int               // maximum number
 }
 
-// AuditFilter says which changes are wanted. Its zero value wants all; N has to be set.
+// AuditFilter selects changes. The zero value selects all; set N, the maximum number.
 type AuditFilter struct {
 	ChannelID string
 	UserID    string
-	User      string // ID, or login in the channel, if one is named
+	User      string // ID, or login in the channel if one is given
 	Author    string
 	Action    AuditAction
-	Pardoned  []EntryKey // only pardons of these entries, and what undid them; empty: whatever was changed
-	Before    int64      // only older ones than this; 0 begins with the newest
-	N         int        // at most so many
+	// Pardoned selects pardons of these entries and their undoing. If it is empty, all kinds of
+	// changes are selected.
+	Pardoned []EntryKey
+	Before   int64 // ID; only older changes; 0 for the newest
+	N        int   // maximum number
 }

@@ -5,7 +5,8 @@ import "time"
 // OptionalTime is a time that may be missing: the zero time is null in JSON.
 type OptionalTime struct{ time.Time }
 
-// MarshalJSON writes the time as time.Time does, or null for the zero time. UnmarshalJSON, which is time.Time's, leaves the time as it is for null.
+// MarshalJSON writes the time as time.Time does, or null for the zero time. UnmarshalJSON is that
+// of time.Time, which for null leaves the time unchanged.
 func (t OptionalTime) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil

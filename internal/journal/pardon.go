@@ -8,60 +8,70 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Pardon is what the pardon of a user has done: of a run of throttled messages, all that were held back without a pause in between.
+// Pardon is the effect of a user's pardon on a run of throttled messages: messages that held the
+// user back without a gap.
 type Pardon struct {
-	ID        int64     `json:"id"` // undoes it; 0 if there is nothing to undo
-	By        string    `json:"by"` // who gave it: somebody else if it was given before
+	ID        int64     `json:"id"` // identifies the undo; 0 if there is none
+	By        string    `json:"by"` // who gave it first, maybe another person
 	At        time.Time `json:"at"`
 	UndoUntil time.Time `json:"undo_until,omitzero"`
-	Again     bool      `json:"again"` // it was given before, or nothing counted any more
+	// Again is true if the pardon was given before, or if none of the messages counted any more.
+	Again bool `json:"again"`
 
-	First       chatguard.EntryID `json:"first"` // of the run
-	Last        chatguard.EntryID `json:"last"`
-	Since       time.Time         `json:"since"`          // the time of the first message
-	Messages    int               `json:"messages"`       // that were pardoned
-	HasOlder    bool              `json:"has_older"`      // the run has older messages, too many for one pardon
-	Deleted     int               `json:"deleted"`        // messages among them that were removed from the chat, which is final
-	Strikes     int               `json:"strikes_taken"`  // that were taken back
-	StrikesLeft int               `json:"strikes_left"`   // that count, because of earlier messages
-	Dropped     int               `json:"dropped"`        // penalties that were still waiting and will not be carried out
-	Silence     SilenceResult     `json:"silence"`        // what became of the user's timeout or ban
-	Kept        string            `json:"kept,omitempty"` // why the user is silenced still
+	First    chatguard.EntryID `json:"first"` // first entry of the run
+	Last     chatguard.EntryID `json:"last"`
+	Since    time.Time         `json:"since"`    // time of the first message
+	Messages int               `json:"messages"` // number of pardoned messages
+	// HasOlder is true if the run has older messages, beyond the maximum of one pardon.
+	HasOlder bool `json:"has_older"`
+	// Deleted is the number of pardoned messages that were removed from the chat, which cannot be
+	// undone.
+	Deleted int `json:"deleted"`
+	Strikes int `json:"strikes_taken"` // strikes taken back
+	// StrikesLeft is the number of strikes of earlier messages that still count.
+	StrikesLeft int `json:"strikes_left"`
+	Dropped     int `json:"dropped"` // pending penalties that were cancelled
+	// Silence is the effect on the user's timeout or ban.
+	Silence SilenceResult `json:"silence"`
+	// Kept is the reason why the user is still timed out or banned.
+	Kept string `json:"kept,omitempty"`
 }
 
-// SilenceResult says what became of a timeout or a ban when its user was pardoned.
+// SilenceResult is the effect of a pardon on a timeout or ban.
 type SilenceResult string
 
 // The results.
 const (
 	NotSilenced    SilenceResult = "none"
 	SilenceLifted  SilenceResult = "lifted"
-	SilenceLifting SilenceResult = "lifting" // it was just being given, and is lifted as soon as it is there
-	SilenceKept    SilenceResult = "kept"    // the user is silenced still
+	SilenceLifting SilenceResult = "lifting" // in progress; lifted as soon as it takes effect
+	SilenceKept    SilenceResult = "kept"    // still timed out or banned
 )
 
-// SilenceResults are all of them.
+// SilenceResults are all results.
 var SilenceResults = []SilenceResult{NotSilenced, SilenceLifted, SilenceLifting, SilenceKept}
 
-// Undone is what undoing a Pardon has brought back.
+// Undone is the effect of undoing a Pardon.
 type Undone struct {
 	Messages int  `json:"messages"`
 	Strikes  int  `json:"strikes_restored"`
-	Lifted   bool `json:"lifted"`  // the timeout or ban that was lifted isn't given again
-	Dropped  int  `json:"dropped"` // nor are these penalties carried out
+	Lifted   bool `json:"lifted"`  // the lifted timeout or ban is not given again
+	Dropped  int  `json:"dropped"` // these penalties stay cancelled
 }
 
-// EntryKey names an entry, and whose it is.
+// EntryKey identifies an entry and its user.
 type EntryKey struct {
 	ID        chatguard.EntryID `json:"id"`
 	ChannelID string            `json:"channel"`
 	UserID    string            `json:"user"`
 }
 
-// neverHolds is how long a message holds its author back that no waiting helps: a smaller one may pass at any time.
+// neverHolds is how long a message that can never pass holds its author back. A smaller message may
+// pass at any time.
 const neverHolds = time.Minute
 
-// HeldUntil is when a throttled message of that time no longer holds its author back, who may speak at maySpeakAt; the zero time means never.
+// HeldUntil returns when a throttled message sent at that time no longer holds its author back.
+// maySpeakAt is when the author may speak; the zero time means never.
 func HeldUntil(at, maySpeakAt time.Time) time.Time {
 	if maySpeakAt.IsZero() {
 		return at.Add(neverHolds)
@@ -69,8 +79,9 @@ func HeldUntil(at, maySpeakAt time.Time) time.Time {
 	return maySpeakAt
 }
 
-// PardonedEntries returns the first and the last entry that a change in the audit has pardoned, or of which it has undone the pardon: of its user and
-// channel, those and all in between. ok is false if it is no such change. The detail is as JSON has it, with numbers as json.Number.
+// PardonedEntries returns the first and last entry that a change in the audit pardoned, or whose
+// pardon it undid. The pardon covers all entries of the change's user and channel between them. ok
+// is false for other changes. The detail must be in JSON form, with numbers as json.Number.
 func PardonedEntries(a Audit) (first, last chatguard.EntryID, ok bool) {
 	if a.Action != UserPardoned && a.Action != UserUnpardoned {
 		return 0, 0, false

@@ -6,7 +6,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Person is a user as they were last seen in a channel.
+// Person is a user as last seen in a channel.
 type Person struct {
 	UserID   string          `json:"user_id"`
 	Login    string          `json:"login"`
@@ -14,22 +14,24 @@ type Person struct {
 	LastSeen time.Time       `json:"last_seen"`
 }
 
-// QuarterHour is how much a user's messages spent in a quarter of an hour.
+// QuarterHour is a user's usage in a quarter of an hour.
 type QuarterHour struct {
-	At    time.Time // its beginning
-	Spent int       // the cost of the messages that were judged and allowed, and as much of those that were throttled as counts all the same
+	At time.Time // start of the quarter
+	// Spent is the cost of the allowed messages, plus the part of the throttled messages' cost that
+	// counts.
+	Spent int
 }
 
-// Minute is how busy a channel was in a minute.
+// Minute is a channel's activity in one minute.
 type Minute struct {
 	ChannelID string
-	At        time.Time // its beginning
-	Messages  uint32    // all of them
-	Throttled uint32    // those that were throttled, or observed
-	Observed  uint32    // of those that were throttled: only observed
+	At        time.Time // start of the minute
+	Messages  uint32    // all messages
+	Throttled uint32    // including those that were only observed
+	Observed  uint32    // throttled messages that were only observed
 }
 
-// Target is the user that a change is about, and who makes it.
+// Target is the user that a change is about, and the author of the change.
 type Target struct {
 	ChannelID string
 	UserID    string

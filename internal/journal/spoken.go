@@ -6,7 +6,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Spoken is one message in the timeline: who spoke when, with which roles and at which cost. It doesn't say what.
+// Spoken is one message in the timeline: its author, time, roles and cost. It does not contain the
+// text.
 type Spoken struct {
 	At        time.Time       `json:"at"` // the message's time
 	ChannelID string          `json:"channel"`

@@ -6,67 +6,76 @@ import (
 	"strings"
 )
 
-// algorithm is one way of counting. Its steps read and write a limit's words in a user's row; zero words are a user never seen.
+// algorithm is one way of counting. Its funcs, the steps, read and write a limit's words in a
+// user's row. Zero words are the state of a user never seen.
 //
-// In every step, at is a time not before the row's last spending (rewind excepted), and n is from 1 up.
+// In every step, at is not before the row's last use (except in rewind), and n is at least 1.
 type algorithm struct {
-	name   string
-	code   byte // names the algorithm in stored bytes; never reused
-	size   int  // of the state, in words; 0 for a log, whose first word says how many follow
+	name string
+	code byte // identifies it in stored bytes; never reused
+	// size is the number of state words; 0 for a log, whose first word is the number of words that
+	// follow.
+	size   int
 	params []string
 
 	// compile checks the parameters and fills in the rule.
 	compile func(p Params, r *Rule) error
 
-	// sound reports whether words read from a store can be state that was spent under the rule old, last at that time.
+	// sound reports whether words from a store are a valid state, spent under the rule old, whose
+	// last use was at the time last.
 	sound func(old *Rule, state []uint64, last int64) bool
 
-	// next is the earliest time from at on at which n fit, if nothing else happens; Never when no waiting helps.
+	// next returns the earliest time from at on at which n fit if nothing else is spent. It returns
+	// Never if waiting never helps.
 	next func(r *Rule, state []uint64, at, n int64) int64
 
-	// spend takes n, which fit at that time, and returns the level afterwards.
+	// spend spends n, which must fit at that time, and returns the level afterwards.
 	spend func(r *Rule, state []uint64, at, n int64) level
 
-	// charge counts n of a throttled message, as far as there is room, and returns for how many there was.
+	// charge counts n messages that were throttled, as far as there is room, and returns how many
+	// it counted.
 	charge func(r *Rule, state []uint64, at, n int64) (counted int64)
 
-	// refund gives back what still counts at that time of what was spent.
+	// refund returns the part of back that still counts at that time.
 	refund func(r *Rule, state []uint64, back spent, at int64)
 
-	// level is how full the limit is at that time.
+	// level returns the usage at that time.
 	level func(r *Rule, state []uint64, at int64) level
 
-	// forgotten is the time from which on the state is as good as none; 0 for none.
+	// forgotten returns the time from which the state no longer matters; 0 if it is empty.
 	forgotten func(r *Rule, state []uint64) int64
 
-	// rewind brings the state to a clock that jumped back to at. What counted right after the spending at last still counts, and no more:
-	// the jump neither refunds anything nor locks anyone out.
+	// rewind adjusts the state to a clock that jumped back to at. Exactly what counted right after
+	// the use at last still counts. So the jump neither refunds anything nor locks anyone out.
 	rewind func(r *Rule, state []uint64, last, at int64)
 
-	// convert fills the zero words of state with what the state before, spent under the rule old, comes to under the rule r, as of the
-	// moment at.
+	// convert fills the zero words of state with the equivalent of the state before. The state
+	// before was spent under the rule old; the equivalent is under the rule r, as of the time at.
 	convert func(old, r *Rule, before, state []uint64, at int64)
 
-	// leave is when a message that is sent at that time may go on its way, if it were for this limit alone. Nil means at once.
+	// leave returns when a message sent at that time may be released, considering only this limit.
+	// If the func is nil, messages are released at once.
 	leave func(r *Rule, state []uint64, at int64) int64
 
-	// windowEnd is when the window that counts at that time ends, 0 when none is open. Nil means that there are no windows.
+	// windowEnd returns when the current window at that time ends; 0 if none is open. If the func
+	// is nil, the algorithm has no windows.
 	windowEnd func(r *Rule, state []uint64, at int64) int64
 }
 
-// level is how full a limit is for somebody: how many messages of cost 1 count, of how many, and when all of them will be forgotten.
+// level is a user's usage of a limit: how many messages of cost 1 count, the capacity, and when all
+// usage will have expired.
 type level struct{ used, capacity, resetAt int64 }
 
-// remaining is how many messages of cost 1 still fit.
+// remaining returns how many messages of cost 1 still fit.
 func (l level) remaining() int64 { return max(0, l.capacity-l.used) }
 
-// spent is a message that was spent.
+// spent describes a message that was spent.
 type spent struct {
 	at, n  int64
 	latest bool // nothing was spent after it
 }
 
-// algorithms is the one place where an algorithm is made known.
+// algorithms lists all algorithms; each is registered only here.
 var algorithms = []*algorithm{&tokenBucket, &leakyBucket, &fixedWindow, &dailyWindow, &userWindow, &slidingWindow, &slidingLog}
 
 func algorithmNamed(name string) (*algorithm, error) {
@@ -89,7 +98,7 @@ func algorithmCoded(code byte) (*algorithm, error) {
 	return nil, fmt.Errorf("%w: unknown algorithm code %d", errStateBytes, code)
 }
 
-// sizeOf returns how many words the state has whose beginning this is.
+// sizeOf returns the number of words that the state at the beginning of the slice has.
 func (a *algorithm) sizeOf(state []uint64) int {
 	switch {
 	case a.size > 0:
@@ -100,7 +109,7 @@ func (a *algorithm) sizeOf(state []uint64) int {
 	return 1 + int(min(state[0], maxLog))
 }
 
-// refuseOthers returns an error for a parameter that the algorithm doesn't read.
+// refuseOthers returns an error for a parameter that the algorithm doesn't use.
 func (a *algorithm) refuseOthers(p Params) error {
 	for _, name := range p.given() {
 		if !slices.Contains(a.params, name) {

@@ -1,7 +1,7 @@
 package limits
 
-// Refund gives back what still counts of n that the user spent at that time, in all limits, and never more than makes the user's state as
-// good as new. now is the present.
+// Refund returns the part of n, spent by the user at spentAt, that still counts in each limit. It
+// never makes the user's state better than that of a new user. now is the present.
 func (t *Table) Refund(user string, spentAt, n, now int64) {
 	t.amend(user, now, func(s *shard, row []uint64, at int64) {
 		s.refund(row, spent{at: spentAt, n: n}, at, func(*Rule) bool { return true })
@@ -18,8 +18,8 @@ func (s *shard) refund(row []uint64, back spent, at int64, applies func(*Rule) b
 	}
 }
 
-// Reset makes the user like one never seen: nothing is spent, no strike counts, nothing is granted. What the user has of their own stays, and
-// a change of calendars that is under way goes on.
+// Reset returns the user to the state of a user never seen: no usage, no strikes and no grants. The
+// user's override stays, and a calendar change in progress continues.
 func (t *Table) Reset(user string, now int64) {
 	t.amend(user, now, func(s *shard, row []uint64, _ int64) {
 		rules := s.rulesOf(row)
@@ -44,7 +44,8 @@ func forgive(row []uint64) {
 	row[wordStrikeAt], row[wordSilentUntil] = 0, 0
 }
 
-// amend lets somebody change the row of a user who has one, as of now, or the last spending where that is later.
+// amend calls change with the user's row, as of now, or as of the row's last use if that is later.
+// It does nothing for a user without a row.
 func (t *Table) amend(user string, now int64, change func(s *shard, row []uint64, at int64)) {
 	var p place
 	t.place(user, &p)
@@ -59,7 +60,8 @@ func (t *Table) amend(user string, now int64, change func(s *shard, row []uint64
 	p.shard.touch(p.slot, row)
 }
 
-// present is when something done to a row now counts: not before the last spending, unless the clock has jumped back.
+// present returns the time at which a change made now counts in a row. It is never before the last
+// use, unless the clock has jumped back.
 func present(row []uint64, now int64) int64 {
 	if last := int64(row[wordLast]); now >= last-clockJump {
 		return max(now, last)

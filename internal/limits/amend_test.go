@@ -45,12 +45,14 @@ func TestRefund(t *testing.T) {
 
 		{"a sliding window's present count", sliding, []step{{at: 8, n: 5, ok: true}}, refund{8, 2, 9}, []step{{at: 9, n: 2, ok: true}, {at: 9, retry: 3}}},
 		{"a sliding window's count before", sliding, []step{{at: 8, n: 5, ok: true}}, refund{8, 5, 12}, []step{{at: 12, n: 5, ok: true}}},
-		{"a part of the count before", sliding, []step{{at: 8, n: 5, ok: true}}, refund{8, 1, 12}, // 4 × 0.8 = 3.2
+		// 4 × 0.8 = 3.2
+		{"a part of the count before", sliding, []step{{at: 8, n: 5, ok: true}}, refund{8, 1, 12},
 			[]step{{at: 12, n: 2, retry: 0.5}, {at: 12, ok: true}}}, // 4 × 0.75 = 3
 		{"a sliding window's count from further back", sliding, []step{{at: 8, n: 2, ok: true}, {at: 25, n: 5, ok: true}}, refund{8, 2, 25}, []step{{at: 25, retry: 7}}},
 
 		{"nor of the one before by what lies further back", sliding, []step{{at: 8, n: 2, ok: true}, {at: 15, n: 3, ok: true}}, refund{8, 2, 25},
-			[]step{{at: 25, n: 3, ok: true}, {at: 25, retry: 1.666666667}}}, // 3 × ½ + 3 + 1 = 5.5; 3 × ⅓ + 3 + 1 = 5
+			// 3 × ½ + 3 + 1 = 5.5; 3 × ⅓ + 3 + 1 = 5
+			[]step{{at: 25, n: 3, ok: true}, {at: 25, retry: 1.666666667}}},
 
 		{"a log", log, []step{{at: 0, n: 2, ok: true}, {at: 4, ok: true}}, refund{0, 1, 5}, []step{{at: 5, ok: true}, {at: 5, retry: 5}}},
 		{"of a log only what is of that time", log, []step{{at: 0, n: 2, ok: true}, {at: 4, ok: true}}, refund{4, 3, 5}, []step{{at: 5, ok: true}, {at: 5, retry: 5}}},
@@ -67,7 +69,7 @@ func TestRefund(t *testing.T) {
 	}
 }
 
-func TestRefundInAllLimits(t *testing.T) {
+func TestRefund_InAllLimits(t *testing.T) {
 	table := newTable(t, sevenLimits()...)
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
 	table.Refund("7", nanos(0), 2, nanos(0))
@@ -141,12 +143,12 @@ func TestPardon(t *testing.T) {
 	}
 }
 
-func TestPardonsTakeTheirOwnStrikeBack(t *testing.T) {
+func TestPardon_RemovesItsOwnStrike(t *testing.T) {
 	const forget = 1800
 	for _, test := range []struct {
 		name    string
-		strikes []float64 // when each of them is given
-		pardons []int     // of which
+		strikes []float64 // the times at which strikes are given
+		pardons []int     // indexes of pardoned strikes
 		now     float64
 		want    int // strikes afterwards
 	}{
@@ -184,7 +186,7 @@ func TestPardonsTakeTheirOwnStrikeBack(t *testing.T) {
 	}
 }
 
-func TestPardonOfAMessageWithoutAStrike(t *testing.T) {
+func TestPardon_WithoutStrike(t *testing.T) {
 	table := newTable(t, bucket(1, time.Hour))
 	run(t, table, []step{{at: 0, ok: true}, {at: 0, retry: hour}, {at: 5, retry: hour - 5}})
 	if !table.Pardon("7", Offence{ID: 2, At: nanos(5)}, nanos(6)) {

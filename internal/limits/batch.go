@@ -2,19 +2,19 @@ package limits
 
 import "math/bits"
 
-// batchSize is how many messages are judged under the same locks: enough for the memory to answer side by side, and few enough that two
-// batches seldom need the same shard.
+// batchSize is how many messages are judged under the same locks: enough for memory accesses to
+// overlap, and few enough that two batches seldom need the same shard.
 const batchSize = 8
 
-// Case is one message of a batch, and what was decided on it.
+// Case is one message of a batch, and the decision on it.
 type Case struct {
 	User     string
 	Request  Request
 	Decision Decision
 }
 
-// JudgeAll decides on messages in their order, as Judge does on each. All rows of a batch are looked for before the first is judged, so
-// that the memory is waited for once instead of once for each.
+// JudgeAll judges messages in order, as Judge does for each. It looks up all rows of a batch before
+// it judges the first, so that it waits for memory once instead of once per message.
 func (t *Table) JudgeAll(cases []Case) {
 	for len(cases) > batchSize {
 		t.judgeBatch(cases[:batchSize])
@@ -37,19 +37,19 @@ func (t *Table) judgeBatch(cases []Case) {
 	for i := range cases {
 		p, c := &places[i], &cases[i]
 		if !p.found || p.key&namedKey != 0 || !p.shard.holds(p.slot, p.key) {
-			p.find() // a case before has added the row, or moved it, or given its place to another
+			p.find() // an earlier case may have changed the row
 		}
 		p.judge(&c.Request, &c.Decision, nil)
 	}
 	t.unlockAll(&shards)
 }
 
-// shardSet is a set of shards of a table, by their numbers.
+// shardSet is a set of a table's shards, by number.
 type shardSet [shardCount / 64]uint64
 
 func (set *shardSet) add(number int) { set[number/64] |= 1 << (number % 64) }
 
-// lockAll locks shards in the order of their numbers, so that two batches never wait for each other.
+// lockAll locks shards in ascending order, so that two batches never deadlock.
 func (t *Table) lockAll(set *shardSet) {
 	for i, word := range set {
 		for ; word != 0; word &= word - 1 {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestBatchesDecideAsSingleMessagesDo(t *testing.T) {
+func TestJudgeAll_EqualsJudge(t *testing.T) {
 	limits := []Limit{bucket(2, 4*time.Second), daily(5, "UTC", "")}
 	one, all := newTable(t, limits...), newTable(t, limits...)
 	var cases []Case
@@ -18,7 +18,8 @@ func TestBatchesDecideAsSingleMessagesDo(t *testing.T) {
 		cases = append(cases, Case{User: user, Request: Request{At: nanos(float64(i / 10)), Cost: int64(1 + i%2), Exempt: i%7 == 0}})
 	}
 	for i := range cases {
-		cases[i].Decision = Decision{Observed: true, Shared: true, NewStrike: true, Silenced: true, Strikes: 9, Rung: 9, Taken: 9} // as left by others
+		// left over from other messages
+		cases[i].Decision = Decision{Observed: true, Shared: true, NewStrike: true, Silenced: true, Strikes: 9, Rung: 9, Taken: 9}
 	}
 	all.JudgeAll(cases)
 	for i, c := range cases {
@@ -32,8 +33,8 @@ func TestBatchesDecideAsSingleMessagesDo(t *testing.T) {
 	}
 }
 
-func TestBatchesKeepRowsApartThatGoMeanwhile(t *testing.T) {
-	// While a batch is judged, the rows of some go to make room, and others get their places.
+func TestJudgeAll_EvictedRows(t *testing.T) {
+	// While a batch is judged, some of its users' rows are evicted, and others get their places.
 	for _, test := range []struct {
 		prefix string
 		added  int

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// BenchmarkChange changes a limit under a million users, and reports for how long a shard was locked for it: a decision waits for one shard
-// at most.
+// BenchmarkChange changes a limit with a million users, and reports how long a shard was locked for
+// it. A decision waits for at most one shard.
 func BenchmarkChange(b *testing.B) {
 	const users = 1_000_000
 	table := newTable(b, bucket(3, 4*time.Second), daily(300, "", ""))
@@ -40,7 +40,8 @@ func BenchmarkChange(b *testing.B) {
 	b.ReportMetric(float64(all.Microseconds())/float64(shards), "µs/shard")
 }
 
-// BenchmarkCompile compiles the largest policy: each limit has other numbers for other roles, so that every combination of roles has its own.
+// BenchmarkCompile compiles the largest policy: each limit has other numbers for other roles, so
+// that every combination of roles has its own variant.
 func BenchmarkCompile(b *testing.B) {
 	for _, of := range []Limit{bucket(3, 4*time.Second), daily(300, "Europe/Berlin", "04:00")} {
 		b.Run(of.Algorithm, func(b *testing.B) {
@@ -49,7 +50,7 @@ func BenchmarkCompile(b *testing.B) {
 				limits[i].Roles = map[uint8]Numbers{}
 				for bit := range uint8(roleBits) {
 					if i < roleBits && i != int(bit) {
-						continue // the first seven have one role each, the others all
+						continue // the first seven have one role, the rest all
 					}
 					limits[i].Roles[bit] = Numbers{Burst: of.Burst * 2, Messages: of.Messages * 2}
 				}

@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// greedy sends as much as passes for so many waits: as soon as it is throttled it comes back when it is told to. It returns when each passed.
+// greedy sends as much as passes for that many waits: when throttled, it returns at the time that
+// it was given. It returns when each message passed.
 func greedy(table *Table, user string, from int64, waits int) (passed []int64) {
 	for at := from; waits > 0 && len(passed) < 1000; {
 		d := table.judge(user, Request{At: at, Cost: 1})
@@ -23,24 +24,26 @@ func greedy(table *Table, user string, from int64, waits int) (passed []int64) {
 	return passed
 }
 
-// within is how many of the sorted times lie from from on and before until.
+// within returns how many of the sorted times are at or after from and before until.
 func within(times []int64, from, until int64) int64 {
 	first, _ := slices.BinarySearch(times, from)
 	after, _ := slices.BinarySearch(times, until)
 	return int64(after - first)
 }
 
-// TestGreedySendersGetTheirShare holds the bounds of each algorithm in both directions: never more in any span than it is meant to allow, and
-// never fewer for one who always asks.
-func TestGreedySendersGetTheirShare(t *testing.T) {
-	// most is the most that any span of that length holds, both its ends included.
+// Each algorithm is tested in both directions: no span allows more than intended, and a sender who
+// always retries gets no less.
+func TestAlgorithms_GreedySenderBounds(t *testing.T) {
+	// most is the maximum in any span of that length, both ends included.
 	type bounds struct {
 		limit func(capacity, every int64) Params
 		most  func(capacity, every, span int64) int64
-		// exact is how many pass from the first instant on in so many spans of every, each without its end.
+		// exact is how many pass in that many spans of every, from the first instant on, each
+		// without its end.
 		exact func(capacity, every, from, spans int64) (least, most int64)
 	}
-	windows := func(capacity, every, from, spans int64) (int64, int64) { // those touched, the first from its middle
+	windows := func(capacity, every, from, spans int64) (int64, int64) {
+		// the windows touched, the first from its middle
 		if from%every == 0 {
 			return capacity * spans, capacity * spans
 		}
@@ -72,7 +75,9 @@ func TestGreedySendersGetTheirShare(t *testing.T) {
 			most:  func(capacity, every, span int64) int64 { return capacity * (span/every + 1) },
 			exact: func(capacity, _, _, spans int64) (int64, int64) { return capacity * spans, capacity * spans },
 		},
-		"sliding-window": { // an estimate: the last one of a window has no room, as long as anything of the window before is left
+		"sliding-window": {
+			// An estimate: the last message of a window has no room while any of the previous
+			// window is left.
 			limit: func(capacity, every int64) Params { return Params{Messages: capacity, Every: time.Duration(every)} },
 			most:  func(capacity, every, span int64) int64 { return capacity * (span/every + 2) },
 			exact: func(capacity, every, from, spans int64) (int64, int64) {
@@ -80,7 +85,7 @@ func TestGreedySendersGetTheirShare(t *testing.T) {
 				return (capacity-1)*spans + 1, most
 			},
 		},
-		"daily-window": { // of UTC, where every is 24 h
+		"daily-window": { // of UTC; every is 24 h
 			limit: func(capacity, _ int64) Params { return Params{Messages: capacity} },
 			most:  func(capacity, _, span int64) int64 { return capacity * (span/aDay + 2) },
 			exact: func(capacity, _, from, spans int64) (int64, int64) { return windows(capacity, aDay, from, spans) },
@@ -94,7 +99,7 @@ func TestGreedySendersGetTheirShare(t *testing.T) {
 				case "daily-window":
 					every = aDay
 				case "sliding-window":
-					every = max(every, 1e9) // in a few nanoseconds there is no moment at which little is left
+					every = max(every, 1e9) // no time with little left in a few ns
 				}
 				p := b.limit(capacity, every)
 				p.Name, p.Algorithm = "x", name
@@ -117,8 +122,8 @@ func TestGreedySendersGetTheirShare(t *testing.T) {
 	}
 }
 
-// TestQueuesKeepTheirDistance: messages that leave leaky buckets are at least every apart, and none waits for longer than the queue allows.
-func TestQueuesKeepTheirDistance(t *testing.T) {
+// Messages leave leaky buckets at least every apart, and none waits longer than the queue allows.
+func TestLeakyBucket_Spacing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		queue := int64(rapid.IntRange(0, 5).Draw(rt, "queue"))
 		every := rapid.SampledFrom([]int64{1, 7, 1e9}).Draw(rt, "every")
@@ -139,10 +144,11 @@ func TestQueuesKeepTheirDistance(t *testing.T) {
 	})
 }
 
-// TestQueuesTogether_EachIsAsIfAlone plays messages of several users through a queue of their own and one that they share. What passes both passes
-// each alone, at the same instant, and leaves with the longer of the two delays; what is throttled is throttled by one of them. In each queue, the
-// places of no more than span ÷ every + queue + 1 lie in any span.
-func TestQueuesTogether_EachIsAsIfAlone(t *testing.T) {
+// Several users send through their own queue and a shared one. What passes both would pass each
+// alone, at the same instant, and leaves with the longer of the two delays. What is throttled is
+// throttled by one of them. In each queue, any span contains at most span ÷ every + queue + 1
+// places.
+func TestQueues_EachAsIfAlone(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var limits [2]Limit
 		var alone [2]*Table
@@ -187,7 +193,8 @@ func TestQueuesTogether_EachIsAsIfAlone(t *testing.T) {
 	})
 }
 
-// holdQueue wants no span of a queue to hold more places than it may. The places are in the order of their times.
+// holdQueue fails if any span of a queue holds more places than allowed. The places are sorted by
+// time.
 func holdQueue(rt *rapid.T, places []sent, l Limit) {
 	for i, first := range places {
 		cost := int64(0)
@@ -200,7 +207,7 @@ func holdQueue(rt *rapid.T, places []sent, l Limit) {
 	}
 }
 
-// neighbours returns users whose rows lie among those that the user's row lies among.
+// neighbours returns users whose rows are among the same rows as the user's.
 func neighbours(table *Table, user string, n int) (users []string) {
 	var of place
 	table.place(user, &of)
@@ -213,9 +220,9 @@ func neighbours(table *Table, user string, n int) (users []string) {
 	return users
 }
 
-// TestTidyingIsInvisible plays the same messages in a table where rows are dropped and in one where none is. There are late messages, but the
-// clock doesn't jump back: a row that is dropped can't follow.
-func TestTidyingIsInvisible(t *testing.T) {
+// The same messages have the same result in a table that drops rows and in one that doesn't. Some
+// messages are late, but the clock doesn't jump back, since a dropped row can't be rewound.
+func TestTidy_IsInvisible(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		limits := drawLimits(rt, algorithms[rapid.IntRange(0, len(algorithms)-1).Draw(rt, "algorithm")].name)
 		for i := range limits {

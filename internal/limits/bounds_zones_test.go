@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestChangesOfZonesBuyNothing: any span S of changes, of the channel's zone or reset_at and the user's own, allows at most messages ×
-// (S / 24 h + 2). Rows that have become as good as fresh are dropped in between.
-func TestChangesOfZonesBuyNothing(t *testing.T) {
+// In any span S of changes, to the channel's zone or reset_at and to the user's own, at most
+// messages × (S / 24 h + 2) pass. Rows without effect are dropped in between.
+func TestZoneChange_RandomChangesGainNothing(t *testing.T) {
 	zones := []string{"UTC", "Europe/Berlin", "Asia/Tokyo", "Pacific/Apia", "Pacific/Kiritimati", "America/Lima", "America/Denver", "Pacific/Niue"}
 	resets := []string{"", "02:30", "06:00", "12:00", "18:00", "23:30"}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -33,8 +33,9 @@ func TestChangesOfZonesBuyNothing(t *testing.T) {
 					silentUntil = i + idleness
 				}
 			}
-			table.dirty().Confirm()                           // what a store doesn't know isn't dropped
-			table.judge(crowd[i/5], Request{At: at, Cost: 1}) // often somebody new, for whom there has to be room
+			// rows unknown to a store aren't dropped
+			table.dirty().Confirm()
+			table.judge(crowd[i/5], Request{At: at, Cost: 1}) // often a new user, who needs room
 			if rapid.IntRange(0, oftenness).Draw(rt, "changes") > 0 {
 				continue
 			}

@@ -7,7 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	_ "time/tzdata" // a day ends when its zone says so, on machines without zone files too
+	// Zone data is embedded, so that days end correctly on machines without zone files too.
+	_ "time/tzdata"
 )
 
 const (
@@ -15,11 +16,14 @@ const (
 	secondsPerDay  = 24 * secondsPerHour
 )
 
-// Calendar divides time into the days of a zone, each of which begins at the same local time. It is safe for concurrent use.
+// Calendar divides time into the days of a zone. All days begin at the same local time, resetAt. It
+// is safe for concurrent use.
 //
-// The day of a local date D begins at the first instant whose local time is at or after D resetAt: the end of the gap where a clock
-// change skips that time, the earlier of two where it repeats it. So does the day of a date that the zone skips: at the gap's end. No day is
-// empty: where the next date begins there too, as it does at midnight, the skipped one has none.
+// The day of a local date D begins at the first instant whose local time is at or after D resetAt.
+// If a clock change skips that time, the day begins at the end of the gap. If a clock change
+// repeats that time, the day begins at the earlier of the two. If the zone skips a whole date, its
+// day also begins at the end of the gap. No day is empty: if the next date begins at the same
+// instant, as it does if resetAt is midnight, the skipped date has no day.
 type Calendar struct {
 	name     string // zone and time of day
 	location *time.Location
@@ -27,10 +31,11 @@ type Calendar struct {
 	recent   atomic.Pointer[Day]
 }
 
-// Day is a span of time, in seconds since the Unix epoch: from Start on and before End.
+// Day is a span of time, in seconds since the Unix epoch. It includes Start and excludes End.
 type Day struct{ Start, End int64 }
 
-// NewCalendar returns the calendar of an IANA zone (empty means UTC) whose days begin at "HH:MM" (empty means midnight).
+// NewCalendar returns the calendar of an IANA zone (empty means UTC) with days that begin at
+// "HH:MM" (empty means midnight).
 func NewCalendar(timezone, resetAt string) (*Calendar, error) {
 	location, err := time.LoadLocation(timezone)
 	if err != nil || timezone == "Local" {
@@ -38,7 +43,7 @@ func NewCalendar(timezone, resetAt string) (*Calendar, error) {
 	}
 	t, err := time.Parse("15:04", cmp.Or(resetAt, "00:00"))
 	if err != nil || resetAt != "" && len(resetAt) != len("15:04") {
-		return nil, fmt.Errorf("reset_at %q is no time of day (want HH:MM, from 00:00 to 23:59)", resetAt)
+		return nil, fmt.Errorf("reset_at %q is not a time of day (want HH:MM, from 00:00 to 23:59)", resetAt)
 	}
 	return &Calendar{
 		name:     location.String() + t.Format(" 15:04"),
@@ -47,7 +52,7 @@ func NewCalendar(timezone, resetAt string) (*Calendar, error) {
 	}, nil
 }
 
-// String names the calendar: "Europe/Berlin 00:00". No calendar is "".
+// String returns the name of the calendar: "Europe/Berlin 00:00". A nil calendar is "".
 func (c *Calendar) String() string {
 	if c == nil {
 		return ""
@@ -55,16 +60,19 @@ func (c *Calendar) String() string {
 	return c.name
 }
 
-// storedCalendars are those that stored rows name. They never change, so that all tables share them.
+// storedCalendars caches the calendars named in stored rows. Calendars never change, so all tables
+// share them.
 var storedCalendars calendars
 
-// calendars finds calendars by their names. Its zero value is ready, and it is safe for concurrent use.
+// calendars looks up calendars by name. The zero value is ready to use, and it is safe for
+// concurrent use.
 type calendars struct {
 	mu    sync.Mutex
 	known map[string]*Calendar
 }
 
-// named returns the calendar that String named, nil for none; atHand is a likely one, and may be nil.
+// named returns the calendar for a name written by String, or nil for an empty name. atHand is a
+// calendar that probably has the name; it may be nil.
 func (c *calendars) named(stored []byte, atHand *Calendar) (*Calendar, error) {
 	switch string(stored) {
 	case "":
@@ -95,7 +103,8 @@ func (c *Calendar) DayOf(t int64) Day {
 	if d := c.recent.Load(); d != nil && d.Start <= t && t < d.End {
 		return *d
 	}
-	// A zone can be a day ahead of its own offset's date, and skip one: two dates on either side are enough.
+	// A zone can be a day ahead of the date that its current offset gives, and it can skip a date.
+	// So two dates on either side are enough.
 	date := floorDiv(t+c.offset(t), secondsPerDay) + 2
 	d := Day{End: c.boundary(date)}
 	for {
@@ -110,12 +119,12 @@ func (c *Calendar) DayOf(t int64) Day {
 	return d
 }
 
-// Local returns the second t as the zone's clock shows it.
+// Local returns the second t as local time.
 func (c *Calendar) Local(t int64) time.Time {
 	return time.Unix(t, 0).In(c.location)
 }
 
-// FirstBoundary returns the first second from t on at which a day begins.
+// FirstBoundary returns the first second at or after t at which a day begins.
 func (c *Calendar) FirstBoundary(t int64) int64 {
 	if d := c.DayOf(t); d.Start < t {
 		return d.End
@@ -123,11 +132,12 @@ func (c *Calendar) FirstBoundary(t int64) int64 {
 	return t
 }
 
-// boundary returns the first second at which the local clock shows the date (in days since 1970-01-01) at resetAt, or later.
-// It walks over the stretches of constant offset around that time, because the local clock is only monotone within one.
+// boundary returns the first second at which the local clock shows resetAt on the date (in days
+// since 1970-01-01), or later. It examines each period of constant offset around that time, because
+// the local clock is monotonic only within such a period.
 func (c *Calendar) boundary(date int64) int64 {
 	local := date*secondsPerDay + c.resetAt
-	t := local - 26*secondsPerHour // before it by any zone's clock
+	t := local - 26*secondsPerHour // earlier than that local time in every zone
 	for {
 		offset := c.offset(t)
 		end := t + secondsPerHour
@@ -141,7 +151,8 @@ func (c *Calendar) boundary(date int64) int64 {
 	}
 }
 
-// offsetChange returns the first second after from, and at most to, with another offset than from has.
+// offsetChange returns the first second after from, and at most to, that has a different offset
+// than from.
 func (c *Calendar) offsetChange(from, to int64) int64 {
 	offset := c.offset(from)
 	for to-from > 1 {
@@ -154,7 +165,7 @@ func (c *Calendar) offsetChange(from, to int64) int64 {
 	return to
 }
 
-// offset returns by how many seconds the local clock is ahead of UTC.
+// offset returns the number of seconds that local time is ahead of UTC.
 func (c *Calendar) offset(t int64) int64 {
 	_, seconds := c.Local(t).Zone()
 	return int64(seconds)

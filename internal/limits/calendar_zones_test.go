@@ -6,6 +6,7 @@ import (
 	"archive/zip"
 	"fmt"
 	"io"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -16,12 +17,13 @@ import (
 	"time"
 )
 
-// A jump is what a local clock does when its zone's offset changes: at the second at it shows local, and goes on evenly from there.
-// Both are seconds, local as if it were UTC.
+// jump is a change of a local clock when its zone's offset changes: at the second at the clock
+// shows local, and continues evenly from there. Both are seconds, local as if it were UTC.
 type jump struct{ at, local int64 }
 
-// watch looks at a zone's clock at every step of the first length, and where it hasn't gone evenly since the last look, at every step of the
-// next length in between. It returns the jumps by the last length. Nothing escapes it: from 2000 to 2037 no zone changes twice in 4 days.
+// watch samples a zone's clock in steps of the first length. If the clock hasn't advanced evenly
+// since the last sample, it samples that period in steps of the next length. It returns the jumps
+// found with the last length. It misses none: from 2000 to 2037 no zone changes twice in 4 days.
 func watch(zone *time.Location, from, to int64, steps ...int64) (jumps []jump) {
 	show := func(t int64) int64 {
 		_, offset := time.Unix(t, 0).In(zone).Zone()
@@ -43,7 +45,8 @@ func watch(zone *time.Location, from, to int64, steps ...int64) (jumps []jump) {
 	return jumps
 }
 
-// startsByClock follows a clock from its first jump to the second to, and notes for every date when it first shows reset or later.
+// startsByClock follows a clock from its first jump to the second to, and records for every date
+// when the clock first shows reset or later.
 func startsByClock(clock []jump, to, reset int64) (starts []int64) {
 	wanted := clock[0].local - clock[0].local%secondsPerDay + secondsPerDay + reset
 	for i, j := range clock {
@@ -58,14 +61,21 @@ func startsByClock(clock []jump, to, reset int64) (starts []int64) {
 	return starts
 }
 
-// TestDaysOfAllZones compares the days of all zones with what somebody sees who watches their clocks from 2000 to 2037.
-func TestDaysOfAllZones(t *testing.T) {
+// TestCalendar_AllZones checks that the days of all zones equal those found by watching their
+// clocks from 2000 to 2037. With -short one zone in eight is compared.
+func TestCalendar_AllZones(t *testing.T) {
 	from := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	to := time.Date(2038, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
-	var compared sync.Map // of clocks: zones whose clocks show the same are compared once
+	var compared sync.Map // clocks: equal zones are compared once
 	var days, clocks, misdated atomic.Int64
+	zones := allZones(t)
+	names, least := slices.Sorted(maps.Keys(zones)), int64(100)
+	if testing.Short() {
+		names, least = oneInEight(names), 1
+	}
 	t.Run("zones", func(t *testing.T) {
-		for name, zone := range allZones(t) {
+		for _, name := range names {
+			zone := zones[name]
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				_, offset := time.Unix(from, 0).In(zone).Zone()
@@ -90,12 +100,20 @@ func TestDaysOfAllZones(t *testing.T) {
 		}
 	})
 	t.Logf("compared %d days of %d clocks; time.Date has another midnight on %d days", days.Load(), clocks.Load(), misdated.Load())
-	if misdated.Load() < 100 {
+	if misdated.Load() < least {
 		t.Errorf("time.Date is right but for %d days: these clocks are no test", misdated.Load())
 	}
 }
 
-// compareDays wants a calendar's days to run from one start to the next: the days around each jump of the clock, and one in a thousand others.
+func oneInEight(names []string) (sample []string) {
+	for i := 0; i < len(names); i += 8 {
+		sample = append(sample, names[i])
+	}
+	return sample
+}
+
+// compareDays fails unless a calendar's days run from one start to the next. It checks the days
+// around each jump of the clock, and one in a thousand others.
 func compareDays(t *testing.T, calendar *Calendar, starts []int64, clock []jump) (n int64) {
 	const around = 6 * secondsPerHour
 	for i, start := range starts[:len(starts)-1] {
@@ -118,7 +136,7 @@ func compareDays(t *testing.T, calendar *Calendar, starts []int64, clock []jump)
 	return n
 }
 
-// misdatedStarts counts the starts at midnight that time.Date doesn't find.
+// misdatedStarts returns the number of starts at midnight that time.Date doesn't find.
 func misdatedStarts(zone *time.Location, starts []int64) (n int64) {
 	for _, start := range starts {
 		year, month, day := time.Unix(start, 0).In(zone).Date()
@@ -129,7 +147,8 @@ func misdatedStarts(zone *time.Location, starts []int64) (n int64) {
 	return n
 }
 
-// allZones returns the zones that come with Go, which are those that a binary embeds. Of those with the same data it returns one.
+// allZones returns the zones that come with Go, which are those that a binary embeds. It returns
+// one of those with the same data.
 func allZones(t *testing.T) map[string]*time.Location {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()

@@ -5,9 +5,11 @@ import (
 	"slices"
 )
 
-// Change holds the users to another set, as of the moment at, and keeps what they have spent: of a limit that stays under its name and
-// algorithm, converted where its parameters changed. Strikes given for practice lapse where the new set is in earnest. Users for whose rows, if they
-// become wider, there is no memory any more are dropped. It goes from shard to shard, so that a decision waits for a part of the rows only; when it returns, every decision is by the new set.
+// Change applies another set to the table, as of the time at, and keeps the users' usage. It
+// converts the usage of a limit whose parameters changed, if the name and algorithm are the same.
+// Practice strikes lapse if the new set enforces. If rows become wider, it drops the users that no
+// longer fit into memory. Change converts one shard at a time, so a decision waits for only part of
+// the rows. When it returns, every decision uses the new set.
 func (t *Table) Change(set *Set, at int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -20,19 +22,21 @@ func (t *Table) change(set *Set, at int64) {
 	seen := false
 	fitting := t.fitting(c.set.width)
 	t.each(func(_ int, s *shard) {
-		if !seen { // before the first user is seen, nobody can have spent anything under the old set
+		if !seen {
+			// Before the first user is seen, nobody can have spent anything under the old set.
 			seen, fresh = true, c.fresh(t.fresh)
 		}
 		s.mu.Lock()
 		s.change(c, fresh, fitting.count(s.count))
 		s.mu.Unlock()
-		runtime.Gosched() // whoever has waited for the shard goes on before the next is changed
+		runtime.Gosched() // let waiters for the shard run first
 	})
 	t.set, t.fresh = c.set, fresh
 }
 
-// longest returns, for each limit, how many words of state the user has who needs most: a log may be longer than the new numbers make room
-// for, and what is in it goes on counting. Other states are always as long, and not looked at.
+// longest returns, for each limit, the largest number of state words that any user needs. A log may
+// be longer than the new numbers require, and its contents still count. If no limit has a log,
+// longest examines no rows, because other states have a fixed size.
 func (t *Table) longest() []int {
 	words := make([]int, len(t.set.rules))
 	logs := slices.ContainsFunc(t.set.rules, func(r Rule) bool { return r.end-r.start > longState })
@@ -54,7 +58,8 @@ func (t *Table) longest() []int {
 	return words
 }
 
-// needed is how many of a state's words have something in them. A log says itself how long it is: a message of the instant 0 is none of its zeros.
+// needed returns how many words of a state are in use. A log contains its own length, because a
+// message at time 0 must not be taken for an empty word.
 func needed(state []uint64) int {
 	if len(state) > longState {
 		return 1 + len(logged(state))
@@ -62,17 +67,21 @@ func needed(state []uint64) int {
 	return len(trim(state))
 }
 
-// longState is more words than the state of any limit has but a log's.
+// longState is the maximum number of state words of any limit except a log. A state with more words
+// is a log.
 const longState = 2
 
-// conversion brings rows from one set to another.
+// conversion converts rows from one set to another.
 type conversion struct {
 	old, set *Set
-	from     []int // for each limit the place in the old set of the limit whose state it takes over, or -1
-	at       int64
+	// from is, for each limit, the index in the old set of the limit whose state it continues, or
+	// -1.
+	from []int
+	at   int64
 }
 
-// conversionOf returns the way to the new set, with room for the states of the old one, which are so many words long at most.
+// conversionOf returns the conversion from the old set to the new one. The new rows have room for
+// the states of the old set, whose maximum lengths are words.
 func conversionOf(old, set *Set, words []int, at int64) conversion {
 	c := conversion{old: old, set: set, from: make([]int, len(set.rules)), at: at}
 	room := make([]int, len(set.rules))
@@ -86,8 +95,8 @@ func conversionOf(old, set *Set, words []int, at int64) conversion {
 	return c
 }
 
-// fresh returns the row of a user never seen, who was to be held to the old set. It isn't empty while a day runs on that the old set began:
-// those whose rows were dropped must not gain by that.
+// fresh returns the row of a user never seen under the old set. It isn't empty while a day that
+// began under the old set continues, so that users whose rows were dropped gain nothing.
 func (c conversion) fresh(before []uint64) []uint64 {
 	if before == nil {
 		before = make([]uint64, c.old.width)
@@ -98,8 +107,9 @@ func (c conversion) fresh(before []uint64) []uint64 {
 	return row
 }
 
-// convert fills a row, which has its header and nothing else, with what its user has spent under the old rules. That is never as of a
-// moment before the last spending. Where a state has become another, the row counts as spent at.
+// convert fills a row, which contains only its header, with the user's usage under the old rules.
+// It converts as of the time at, or of the last use if that is later. If a state changes, that time
+// becomes the row's last use.
 func (c conversion) convert(row []uint64, rules []Rule, before []uint64, oldRules []Rule) {
 	at := max(c.at, int64(row[wordLast]))
 	for i, from := range c.from {
@@ -114,7 +124,7 @@ func (c conversion) convert(row []uint64, rules []Rule, before []uint64, oldRule
 	}
 }
 
-// sameState reports whether two states hold the same words, however much room they have.
+// sameState reports whether two states hold the same words; unused room is ignored.
 func sameState(a, b []uint64) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -122,7 +132,7 @@ func sameState(a, b []uint64) bool {
 	return slices.Equal(a, b[:len(a)]) && !slices.ContainsFunc(b[len(a):], func(w uint64) bool { return w != 0 })
 }
 
-// change converts the shard's rows, of which so many may stay.
+// change converts the shard's rows and keeps at most most of them.
 func (s *shard) change(c conversion, fresh []uint64, most int) {
 	s.evictTo(most, c.at)
 	if enough := s.enough(s.count); c.set.width > s.width && enough < s.len() {
@@ -158,7 +168,8 @@ func (s *shard) change(c conversion, fresh []uint64, most int) {
 	}
 }
 
-// personalRules returns the rules of those who have some of their own, which are made anew after a change.
+// personalRules returns the rules of users with overrides. After a change, these rules must be
+// rebuilt.
 func (s *shard) personalRules() map[uint64][]Rule {
 	rules := make(map[uint64][]Rule, len(s.personal))
 	for key, p := range s.personal {

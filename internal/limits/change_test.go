@@ -15,7 +15,7 @@ func (t *Table) mustChange(tb testing.TB, at float64, limits ...Limit) {
 	t.Change(set, nanos(at))
 }
 
-func TestChangeKeepsTokensUsed(t *testing.T) {
+func TestChange_KeepsTokensUsed(t *testing.T) {
 	table := newTable(t, bucket(3, 4*time.Second))
 	run(t, table, []step{{at: 0, n: 2, ok: true}})
 	table.mustChange(t, 0, bucket(3, 10*time.Second))
@@ -28,7 +28,7 @@ func TestChangeKeepsTokensUsed(t *testing.T) {
 	run(t, table, []step{{at: 5.5, n: 2, ok: true}, {at: 5.5, retry: 1}})
 }
 
-func TestChangeKeepsTheDaysCount(t *testing.T) {
+func TestChange_KeepsDailyCount(t *testing.T) {
 	table := newTable(t, daily(10, "UTC", ""))
 	run(t, table, []step{{at: 3600, n: 8, ok: true}})
 	table.mustChange(t, 3600, daily(9, "UTC", ""))
@@ -37,19 +37,20 @@ func TestChangeKeepsTheDaysCount(t *testing.T) {
 	run(t, table, []step{{at: 3600, retry: 82800}})
 }
 
-func TestChangeOfLimitsKeepsThoseThatStay(t *testing.T) {
+func TestChange_KeepsRemainingLimits(t *testing.T) {
 	table := newTable(t, bucket(3, time.Hour), daily(10, "UTC", ""))
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
 	other := bucket(4, time.Hour)
 	other.Name = "other"
 	table.mustChange(t, 0, daily(10, "UTC", ""), other)
-	run(t, table, []step{{at: 0, n: 4, ok: true}, {at: 0, n: 4, retry: 86400}}) // 3 + 4 of the day are used
+	// 3 + 4 of the day are used
+	run(t, table, []step{{at: 0, n: 4, ok: true}, {at: 0, n: 4, retry: 86400}})
 	if d := table.Peek("7", &Request{At: nanos(4 * 3600), Cost: 3}); !d.Allowed || d.Remaining != 0 {
 		t.Errorf("the day has %d left after 3 more, want 0: %+v", d.Remaining, d)
 	}
 }
 
-func TestStrikesForPracticeLapse(t *testing.T) {
+func TestChange_PracticeStrikesLapse(t *testing.T) {
 	sets := map[bool]*Set{}
 	for _, practice := range []bool{true, false} {
 		set, err := newTestSet([]Limit{bucket(1, time.Hour)}, Strikes{Every: 10 * time.Second, Practice: practice})
@@ -91,7 +92,7 @@ func TestStrikesForPracticeLapse(t *testing.T) {
 	}
 }
 
-func TestChangeKeepsWhatARoleHasUsed(t *testing.T) {
+func TestChange_KeepsUsageOfRoles(t *testing.T) {
 	const subscriber = 2
 	limit := func(refill, theirs time.Duration) Limit {
 		l := bucket(3, refill)
@@ -125,7 +126,7 @@ func TestChangeKeepsWhatARoleHasUsed(t *testing.T) {
 	}
 }
 
-// allows spends a message of user 7.
+// allows spends a message of user 7 and reports whether it passed.
 func (t *Table) allows(at float64) bool {
 	d := t.judge("7", Request{At: nanos(at), Cost: 1})
 	return d.Allowed
@@ -141,8 +142,9 @@ func TestScaleUp(t *testing.T) {
 	}
 }
 
-func TestUsersKeepTheirOwnRows(t *testing.T) {
-	// Enough users for every shard to grow, with IDs that look alike, and some that are no numbers.
+func TestChange_UsersKeepTheirRows(t *testing.T) {
+	// There are enough users for every shard to grow, with similar IDs and some that are not
+	// numbers.
 	table := newTable(t, bucket(1, time.Hour))
 	ids := func(i int) []string {
 		n := strconv.Itoa(i)
@@ -162,7 +164,7 @@ func TestUsersKeepTheirOwnRows(t *testing.T) {
 	}
 }
 
-func TestChangeOfEveryAlgorithmKeepsWhatWasUsed(t *testing.T) {
+func TestChange_EveryAlgorithmKeepsUsage(t *testing.T) {
 	minute, hourly := window("fixed-window", 3, time.Minute), window("fixed-window", 3, time.Hour)
 	user, sliding, log := window("user-window", 3, time.Minute), window("sliding-window", 5, 10*time.Second), window("sliding-log", 3, 10*time.Second)
 	for _, test := range []struct {
@@ -185,8 +187,10 @@ func TestChangeOfEveryAlgorithmKeepsWhatWasUsed(t *testing.T) {
 		{"a user's window with more messages", user, []step{{at: 10, n: 3, ok: true}}, 30, window("user-window", 4, time.Minute), []step{{at: 30, ok: true}, {at: 30, retry: 40}}},
 		{"a user's window that is over", user, []step{{at: 10, n: 3, ok: true}}, 70, window("user-window", 3, time.Hour), []step{{at: 70, n: 3, ok: true}, {at: 70, retry: 3600}}},
 		{"a sliding window with more messages", sliding, []step{{at: 8, n: 5, ok: true}}, 12, window("sliding-window", 6, 10*time.Second), []step{{at: 12, n: 2, ok: true}, {at: 12, retry: 2}}},
-		{"a sliding window of another length", sliding, []step{{at: 8, n: 5, ok: true}}, 12, window("sliding-window", 5, 20*time.Second), // four count at 12 s
-			[]step{{at: 12, n: 2, retry: 8 + 5}, {at: 12, ok: true}, {at: 12, retry: 8 + 4}}}, // 4 × ¾ + 2 = 5 at 25 s; 5 × ⅘ + 1 = 5 at 24 s
+		// four count at 12 s
+		{"a sliding window of another length", sliding, []step{{at: 8, n: 5, ok: true}}, 12, window("sliding-window", 5, 20*time.Second),
+			// 4 × ¾ + 2 = 5 at 25 s; 5 × ⅘ + 1 = 5 at 24 s
+			[]step{{at: 12, n: 2, retry: 8 + 5}, {at: 12, ok: true}, {at: 12, retry: 8 + 4}}},
 		{"a log with more messages", log, []step{{at: 0, ok: true}, {at: 4, ok: true}, {at: 8, ok: true}}, 8, window("sliding-log", 4, 10*time.Second), []step{{at: 8, ok: true}, {at: 8, retry: 2}}},
 		{"a log with fewer messages", log, []step{{at: 0, ok: true}, {at: 4, ok: true}, {at: 8, ok: true}}, 8, window("sliding-log", 1, 10*time.Second), []step{{at: 8, retry: 10}}},
 		{"a log that is over", log, []step{{at: 0, n: 3, ok: true}}, 10, window("sliding-log", 3, time.Hour), []step{{at: 10, n: 3, ok: true}, {at: 10, retry: 3600}}},
@@ -209,8 +213,9 @@ func TestChangeOfEveryAlgorithmKeepsWhatWasUsed(t *testing.T) {
 	}
 }
 
-func TestChangeOfEveryLengthKeepsTheCount(t *testing.T) {
-	// Right after a change the same number is used as before it, and no window takes longer to forget than it is long.
+func TestChange_EveryLengthKeepsCount(t *testing.T) {
+	// Right after a change, usage is the same as before it, and no window takes longer than its
+	// length to expire.
 	for _, every := range []time.Duration{1, time.Second, 59 * time.Second, time.Minute, time.Hour, 1000 * time.Hour} {
 		for _, limit := range sevenLimits() {
 			if limit.Algorithm == "daily-window" {
@@ -243,7 +248,7 @@ func TestChangeOfEveryLengthKeepsTheCount(t *testing.T) {
 	}
 }
 
-func TestALogNeverGetsShorter(t *testing.T) {
+func TestSlidingLog_NeverShrinks(t *testing.T) {
 	table := newTable(t, window("sliding-log", 5, time.Hour))
 	run(t, table, []step{{at: 0, n: 3, ok: true}, {at: 1, n: 2, ok: true}})
 	table.mustChange(t, 2, window("sliding-log", 1, time.Hour))
@@ -252,7 +257,7 @@ func TestALogNeverGetsShorter(t *testing.T) {
 	run(t, table, []step{{at: 3, ok: true}, {at: 3, n: 3, retry: 3597}, {at: 3600, n: 3, ok: true}, {at: 3600, retry: 1}})
 }
 
-func TestChangeOfThePolicysOrder(t *testing.T) {
+func TestChange_PolicyOrder(t *testing.T) {
 	a, b := bucket(2, time.Hour).named("a"), bucket(2, time.Hour).named("b")
 	table := newTable(t, a, b, daily(5, "UTC", ""))
 	run(t, table, []step{{at: 0, n: 2, ok: true}, {at: 0, retry: hour}})
@@ -267,7 +272,7 @@ func TestChangeOfThePolicysOrder(t *testing.T) {
 	}
 }
 
-func TestChangeOfAlgorithmStartsFresh(t *testing.T) {
+func TestChange_AlgorithmStartsFresh(t *testing.T) {
 	table := newTable(t, bucket(3, time.Hour))
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
 	table.mustChange(t, 0, window("fixed-window", 3, time.Hour).named("burst"))
@@ -276,8 +281,8 @@ func TestChangeOfAlgorithmStartsFresh(t *testing.T) {
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
 }
 
-// TestUnseenUsersGainNothingByANewZone: whoever's row was dropped is as one never seen, and has had a full day right before.
-func TestALogIsAsLongAsItHasToBe(t *testing.T) {
+// A log keeps its old messages when its limit shrinks, and has room for them.
+func TestSlidingLog_KeepsRoomAfterChange(t *testing.T) {
 	table := newTable(t, window("sliding-log", 1000, time.Hour))
 	run(t, table, []step{{at: 0, n: 8, ok: true}})
 	table.mustChange(t, 1, window("sliding-log", 5, time.Hour))
@@ -289,8 +294,9 @@ func TestALogIsAsLongAsItHasToBe(t *testing.T) {
 	run(t, table, []step{{at: 4, n: 3, retry: 3596}, {at: 4, n: 2, ok: true}})
 }
 
-// A message of the first instant there is has the time 0, and counts like any other when there is less room.
-func TestANarrowerLogKeepsTheFirstInstant(t *testing.T) {
+// A message at the first possible instant has the time 0, and counts like any other when there is
+// less room.
+func TestSlidingLog_NarrowerKeepsTimeZero(t *testing.T) {
 	table := newTable(t, window("sliding-log", 3, time.Minute))
 	for range 3 {
 		table.judge("7", Request{Cost: 1})

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-func TestNewZoneBuysNothing(t *testing.T) {
-	// The UTC day goes on to its end. Berlin's next midnight is 23 h after that, so 23/24 of the allowance are for that time.
+func TestZoneChange_GainsNothing(t *testing.T) {
+	// The UTC day continues to its end. Berlin's next midnight is 23 h after that, so 23/24 of the
+	// allowance apply to that time.
 
 	table := newTable(t, daily(48, "UTC", ""))
 	run(t, table, []step{{at: 12 * hour, n: 48, ok: true}})
@@ -20,19 +21,21 @@ func TestNewZoneBuysNothing(t *testing.T) {
 	})
 }
 
-func TestNewZoneHasAtLeastHalfADay(t *testing.T) {
+func TestZoneChange_AtLeastHalfADay(t *testing.T) {
 
 	table := newTable(t, daily(48, "UTC", ""))
 	run(t, table, []step{{at: hour, ok: true}})
 	table.mustChange(t, 2*hour, daily(48, "UTC", "06:00"))
-	run(t, table, []step{{at: 24 * hour, n: 48, ok: true}, {at: 24 * hour, retry: 30 * hour}}) // 06:00 is 6 h away: the one after that
+	// 06:00 is 6 h away, so the one after it
+	run(t, table, []step{{at: 24 * hour, n: 48, ok: true}, {at: 24 * hour, retry: 30 * hour}})
 	table = newTable(t, daily(1, "UTC", ""))
 	run(t, table, []step{{at: hour, ok: true}})
 	table.mustChange(t, 2*hour, daily(1, "UTC", "18:00"))
-	run(t, table, []step{{at: 18 * hour, retry: 6 * hour}, {at: 24 * hour, ok: true}, {at: 24 * hour, retry: 42 * hour}}) // a single message needs 24 h
+	// a single message needs 24 h
+	run(t, table, []step{{at: 18 * hour, retry: 6 * hour}, {at: 24 * hour, ok: true}, {at: 24 * hour, retry: 42 * hour}})
 }
 
-func TestZoneChangedBackChangesNothing(t *testing.T) {
+func TestZoneChange_ChangedBack(t *testing.T) {
 	table := newTable(t, daily(2, "UTC", ""))
 	run(t, table, []step{{at: 0, n: 2, ok: true}})
 	table.mustChange(t, 1, daily(2, "Europe/Berlin", ""))
@@ -40,8 +43,8 @@ func TestZoneChangedBackChangesNothing(t *testing.T) {
 	run(t, table, []step{{at: 3, retry: 86397}, {at: 86400, n: 2, ok: true}, {at: 86400, retry: 86400}})
 }
 
-func TestRestartsInNewZonesBuyNothing(t *testing.T) {
-	// Every hour a restart in the next zone to the west, everywhere with as many messages as pass.
+func TestZoneChange_RestartsGainNothing(t *testing.T) {
+	// A restart every hour in the next zone to the west, each time with as many messages as pass.
 	zones := []string{"Asia/Tokyo", "Asia/Dhaka", "Europe/Berlin", "Atlantic/Azores", "America/Lima", "America/Denver", "Pacific/Apia"}
 	const messages = 100
 	table := newTable(t, daily(messages, zones[0], ""))
@@ -61,7 +64,7 @@ func TestRestartsInNewZonesBuyNothing(t *testing.T) {
 			if s := next.shards[i].Load(); s != nil {
 				for slot := range s.len() {
 					if s.inUse(slot) {
-						s.touch(slot, s.row(slot)) // each restart is written whole
+						s.touch(slot, s.row(slot)) // each restart writes all rows
 					}
 				}
 			}
@@ -73,8 +76,8 @@ func TestRestartsInNewZonesBuyNothing(t *testing.T) {
 	}
 }
 
-func TestNewZoneIsTheSameForThoseWithoutARow(t *testing.T) {
-	// Whoever could make their row go would gain by a new zone otherwise.
+func TestZoneChange_SameWithoutRow(t *testing.T) {
+	// A new zone must not benefit users who could make their row be dropped.
 	table := newTable(t, daily(48, "UTC", ""))
 	table.judge("8", Request{At: nanos(12 * hour), Cost: 1})
 	table.mustChange(t, 12*hour, daily(48, "Europe/Berlin", ""))
@@ -84,8 +87,8 @@ func TestNewZoneIsTheSameForThoseWithoutARow(t *testing.T) {
 	})
 }
 
-func TestAnySpanOfZoneChangesAllowsNoMoreThanOneWithout(t *testing.T) {
-	// At most messages × (S ÷ 24 h + 2), whatever the changes of a user's zone.
+func TestZoneChange_AnySpanIsBounded(t *testing.T) {
+	// At most messages × (S ÷ 24 h + 2) pass, however often a user's zone changes.
 	zones := []string{"UTC", "Asia/Tokyo", "Pacific/Apia", "America/Denver", "Pacific/Kiritimati", "Europe/Berlin", "Pacific/Pago_Pago"}
 	for _, messages := range []int64{1, 2, 24} {
 		for _, each := range []float64{1, 5, 7, 11, 13, 25} { // hours between changes
@@ -105,11 +108,11 @@ func TestAnySpanOfZoneChangesAllowsNoMoreThanOneWithout(t *testing.T) {
 	}
 }
 
-func TestUnseenUsersGainNothingByANewZone(t *testing.T) {
+func TestZoneChange_UnseenUsersGainNothing(t *testing.T) {
 	const hour, day = 3600.0, 86400.0
 	table := newTable(t, daily(48, "UTC", ""))
-	run(t, table, []step{{at: day - 1, n: 48, ok: true}}) // the day's last second
-	for i := range 2000 {                                 // others make the table look at its rows
+	run(t, table, []step{{at: day - 1, n: 48, ok: true}}) // the last second of the day
+	for i := range 2000 {                                 // others make the table scan its rows
 		table.judge(strconv.Itoa(1000+i), Request{At: nanos(day + 120), Cost: 1})
 	}
 	var p place
@@ -117,7 +120,8 @@ func TestUnseenUsersGainNothingByANewZone(t *testing.T) {
 	if p.find(); p.found {
 		t.Fatal("the row of a user whose day is over is still there")
 	}
-	// It is 0:02 UTC: the day that has begun goes on to its end, though in Tokyo it is 9:02, and the next day begins at 15:00 UTC.
+	// It is 0:02 UTC. The current day continues to its end, although it is 9:02 in Tokyo, and the
+	// next day begins at 15:00 UTC.
 	table.mustChange(t, day+120, daily(48, "Asia/Tokyo", ""))
 	run(t, table, []step{
 		{at: day + 121, n: 48, ok: true},

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// manyLimits returns so many limits of one algorithm.
+// manyLimits returns n limits of one algorithm.
 func manyLimits(n int, of Limit) (limits []Limit) {
 	for i := range n {
 		limits = append(limits, of.named(fmt.Sprintf("limit%d", i)))
@@ -16,7 +16,7 @@ func manyLimits(n int, of Limit) (limits []Limit) {
 }
 
 func TestCompile_TooManyLimits(t *testing.T) {
-	spread := manyLimits(MaxLimits, bucket(3, time.Second)) // of all scopes together
+	spread := manyLimits(MaxLimits, bucket(3, time.Second)) // in all scopes together
 	for i := range spread {
 		spread[i].Scope = Scope(i % int(Scopes))
 	}
@@ -24,7 +24,7 @@ func TestCompile_TooManyLimits(t *testing.T) {
 		t.Errorf("%d limits: %v", len(spread), err)
 	}
 	for _, more := range []int{1, 14_000} {
-		limits := append(spread, manyLimits(more, Limit{})...) // what is wrong with each of them, nobody looks at
+		limits := append(spread, manyLimits(more, Limit{})...) // their own mistakes don't matter
 		want := fmt.Sprintf("the policy has %d limits, want 32 or fewer", MaxLimits+more)
 		if _, err := Compile(limits, Strikes{}); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
@@ -40,12 +40,12 @@ func TestCompile_RowsTooWide(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		limits []Limit
-		want   string // empty where it is allowed
+		want   string // empty if it is allowed
 	}{
 		{"full", []Limit{log("a", 1024), log("b", 1024), log("c", 1024), log("d", rest)}, ""},
 		{"one more", []Limit{log("a", 1024), log("b", 1024), log("c", 1024), log("d", rest+1)},
-			`limit "d": with it, 4097 words are kept of each user, want 4096 or fewer: ` +
-				"a sliding-log takes a word for each of its messages, so give it fewer, or use a sliding-window"},
+			`limit "d": with it, 4097 words are needed for each user, want 4096 or fewer: ` +
+				"a sliding-log takes a word for each of its messages, so allow fewer, or use a sliding-window"},
 		{"by a role", []Limit{log("a", 1024).withRole(3, Numbers{Messages: 1000}), log("b", 1024), log("c", 1), log("d", 1).withRole(3, Numbers{Messages: 1024}), log("e", 1024)},
 			`limit "e": with it, 4107 words`},
 		{"in another scope", []Limit{log("a", 1024), log("b", 1024), log("c", 1024), log("d", 1024).of(PerChannel)}, ""},
@@ -57,8 +57,8 @@ func TestCompile_RowsTooWide(t *testing.T) {
 	}
 }
 
-// TestChange_RowsTooWide: after a change, logs keep what was in them. Where that would be more than a row holds, they keep the newest of it: the
-// limit decides as if it had kept all.
+// After a change, logs keep their contents. If that is more than a row holds, they keep the newest
+// messages, and the limit decides as if it had kept all.
 func TestChange_RowsTooWide(t *testing.T) {
 	logs := func(names string, messages int64) (limits []Limit) {
 		for _, name := range strings.Split(names, "") {
@@ -78,7 +78,8 @@ func TestChange_RowsTooWide(t *testing.T) {
 		if table.set.width > MaxRow {
 			t.Fatalf("a row has %d words, want %d at most", table.set.width, MaxRow)
 		}
-		if d := table.Peek("7", &Request{At: nanos(at), Cost: 1}); d.Allowed || d.RetryAt != nanos(1015+3600) { // 10 of them count: 1015 to 1024
+		if d := table.Peek("7", &Request{At: nanos(at), Cost: 1}); d.Allowed || d.RetryAt != nanos(1015+3600) {
+			// 10 of them count: 1015 to 1024
 			t.Errorf("allowed is %v, retry at %v s", d.Allowed, float64(d.RetryAt-nanos(0))/1e9)
 		}
 	}

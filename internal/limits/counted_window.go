@@ -1,7 +1,7 @@
 package limits
 
-// countedWindow completes an algorithm whose state is the start of a window and what counts in it. present finds the window that contains a
-// time.
+// countedWindow completes an algorithm whose state is the start of a window and its count. present
+// returns the window that contains a time.
 func countedWindow(present func(r *Rule, state []uint64, at int64) (start, count int64), a algorithm) algorithm {
 	a.compile, a.sound, a.forgotten = compileWindow, soundWindow, forgottenWindow
 
@@ -29,7 +29,8 @@ func countedWindow(present func(r *Rule, state []uint64, at int64) (start, count
 		return more - count
 	}
 
-	// What was over at the last spending stays over. A window that starts after at becomes the window of at; its count stays.
+	// Usage that had expired at the last use stays expired. If the window starts after at, it is
+	// replaced by the window that contains at, and the count stays.
 	a.rewind = func(r *Rule, state []uint64, last, at int64) {
 		start, count := present(r, state, last)
 		if start > at {
@@ -60,7 +61,7 @@ func soundWindow(old *Rule, state []uint64, last int64) bool {
 	return len(state) == 2 && old.interval > 0 && old.interval < maxEvery && state[0] <= uint64(last) && state[1] <= MaxMessages
 }
 
-// setWindow stores a window; one without messages is none.
+// setWindow stores a window; for an empty window it stores zero words.
 func setWindow(state []uint64, start, count int64) {
 	if count == 0 {
 		start = 0

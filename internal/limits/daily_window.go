@@ -4,9 +4,10 @@ import "cmp"
 
 // dailyWindow allows a number of messages in each day of a calendar.
 //
-// The row holds the day it counts in, so that a decision within that day asks no calendar. When the calendar changes under a day that
-// goes on, the day is kept to its end, and a transitional one follows: to the first boundary at least 12 h away, with the share of
-// messages that its length is of 24 h. So changing the zone buys nothing.
+// The row holds the current day, so that a decision within that day needs no calendar. If the
+// calendar changes during a day, the day continues to its end, and a transitional day follows. The
+// transitional day lasts until the first boundary that is at least 12 h away. Its allowance is
+// proportional to its length, relative to 24 h. So a change of zone gains nothing.
 var dailyWindow = algorithm{
 	name:   "daily-window",
 	code:   2,
@@ -93,7 +94,7 @@ var dailyWindow = algorithm{
 		}
 		d := loadDay(before)
 		if at >= d.End*nanosPerSecond {
-			d = old.dayAt(before, at) // a day in which nothing was spent goes on to its end, too
+			d = old.dayAt(before, at) // a day without usage continues to its end, too
 		}
 		d.changing = r.calendar.FirstBoundary(d.End) != d.End
 		d.store(state)
@@ -105,9 +106,11 @@ var dailyWindow = algorithm{
 // countedDay is a user's state in a daily window.
 type countedDay struct {
 	Day
-	count    int64
-	changing bool // the calendar has changed: the day after this one is transitional
-	partial  bool // this day is transitional itself: its allowance is in proportion to its length
+	count int64
+	// changing means that the calendar has changed: the day after this one is transitional.
+	changing bool
+	// partial means that this day is transitional: its allowance is proportional to its length.
+	partial bool
 }
 
 // The words of a countedDay: start of the day << 24 | its length, both in seconds; flags | count.
@@ -127,10 +130,10 @@ func loadDay(state []uint64) countedDay {
 	}
 }
 
-// unsettled reports whether the day belongs to a change of calendars that is under way.
+// unsettled reports whether a calendar change is in progress on this day.
 func (d countedDay) unsettled() bool { return d.changing || d.partial }
 
-// emptied returns the day with nothing counted.
+// emptied returns the day with a count of zero.
 func (d countedDay) emptied() countedDay {
 	d.count = 0
 	return d
@@ -148,7 +151,7 @@ func (d countedDay) store(state []uint64) {
 	}
 }
 
-// dayAt returns the day that counts at that time, which isn't before the day in the row.
+// dayAt returns the day that contains the time, which isn't before the day in the row.
 func (r *Rule) dayAt(state []uint64, at int64) countedDay {
 	d := loadDay(state)
 	if at < d.End*nanosPerSecond {
@@ -162,11 +165,12 @@ func (r *Rule) dayAt(state []uint64, at int64) countedDay {
 	return countedDay{Day: r.calendar.DayOf(at / nanosPerSecond)}
 }
 
-// dayAfter returns the transitional day that follows d, in which the calendar has changed, with nothing counted in it.
+// dayAfter returns the transitional day that follows d, with a count of zero. The calendar has
+// changed during d.
 func (r *Rule) dayAfter(d countedDay) countedDay {
 	least := int64(secondsPerDay / 2)
 	if r.capacity == 1 {
-		least = secondsPerDay // half of one message is none
+		least = secondsPerDay // the half of a single message rounds to none
 	}
 	return countedDay{Day: Day{Start: d.End, End: r.calendar.FirstBoundary(d.End + least)}, partial: true}
 }
@@ -175,7 +179,7 @@ func (r *Rule) levelOfDay(d countedDay) level {
 	return level{d.count, r.allowance(d), d.End * nanosPerSecond}
 }
 
-// allowance is how many messages fit in the day.
+// allowance returns how many messages fit in the day.
 func (r *Rule) allowance(d countedDay) int64 {
 	if !d.partial {
 		return r.capacity

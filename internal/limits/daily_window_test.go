@@ -30,12 +30,13 @@ func TestDailyWindow(t *testing.T) {
 			{at: 20 * hour, n: 2, ok: true}, {at: 2 * hour, retry: 22 * hour},
 		}},
 		{"empty days in between change nothing", daily(2, "Europe/Berlin", "04:00"), []step{
-			{at: 5 * hour, n: 2, ok: true}, {at: 100*day + 1*hour, n: 2, ok: true}, {at: 100*day + 1*hour, retry: 1 * hour}, // 04:00 is 02:00 UTC by then
+			// 04:00 is now 02:00 UTC
+			{at: 5 * hour, n: 2, ok: true}, {at: 100*day + 1*hour, n: 2, ok: true}, {at: 100*day + 1*hour, retry: 1 * hour},
 		}},
 	})
 }
 
-func TestDaysOf23And25HoursHaveTheFullAllowance(t *testing.T) {
+func TestDailyWindow_23And25HourDays(t *testing.T) {
 	short, long := instant(t, "2026-03-29T00:00:00+01:00"), instant(t, "2026-10-25T00:00:00+02:00")
 	run(t, newTable(t, daily(24, "Europe/Berlin", "")), []step{
 		{at: short - 1, n: 24, ok: true}, {at: short - 1, retry: 1},
@@ -45,7 +46,7 @@ func TestDaysOf23And25HoursHaveTheFullAllowance(t *testing.T) {
 	})
 }
 
-func TestDaysBeginWhereTheClockRepeatsOrSkipsTheirTime(t *testing.T) {
+func TestDailyWindow_RepeatedOrSkippedStart(t *testing.T) {
 	skipped, repeated := instant(t, "2026-03-29T03:00:00+02:00"), instant(t, "2026-10-25T02:30:00+02:00")
 	run(t, newTable(t, daily(1, "Europe/Berlin", "02:30")), []step{
 		{at: skipped - 1, ok: true}, {at: skipped - 1, retry: 1}, {at: skipped, ok: true}, {at: skipped, retry: 23.5 * hour},

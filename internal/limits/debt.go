@@ -1,8 +1,9 @@
 package limits
 
-// The steps of both buckets. Instead of a level, the state is one time, at which nothing will be owed any more: the theoretical arrival
-// time of the generic cell rate algorithm (ITU-T I.371). What is owed is that time less now, so it is paid off continuously without being
-// counted, and a change of capacity converts nothing.
+// The steps of both buckets. Their state is not a level but the time at which nothing will be owed
+// any more. This is the theoretical arrival time of the generic cell rate algorithm (ITU-T I.371).
+// The debt is that time minus now. So it shrinks continuously without any counting, and a change of
+// capacity needs no conversion.
 
 func soundDebt(old *Rule, state []uint64, last int64) bool {
 	return len(state) == 1 && old.interval > 0 && state[0] <= uint64(last+MaxTime)
@@ -27,8 +28,10 @@ func chargeDebt(r *Rule, state []uint64, at, n int64) (counted int64) {
 	return (more - debt) / r.interval
 }
 
-// refundDebt goes by what is owed, where nothing was spent since. Otherwise one time doesn't tell how much of a debt is whose: then it takes
-// the bucket to have been whole before, so that nothing is given back that was paid off already.
+// refundDebt refunds from the current debt if nothing was spent after the message. Otherwise the
+// state, a single time, can't tell how much of the debt belongs to which message. refundDebt then
+// assumes that the bucket was full before the message, so that it refunds nothing that was already
+// paid off.
 func refundDebt(r *Rule, state []uint64, back spent, at int64) {
 	counting := min(back.n, r.capacity) * r.interval
 	if !back.latest {
@@ -49,7 +52,8 @@ func levelOfDebt(r *Rule, state []uint64, at int64) level {
 
 func forgottenDebt(_ *Rule, state []uint64) int64 { return int64(state[0]) }
 
-// rewindDebt keeps what was owed right after the last spending, up to a full bucket, and counts it from at.
+// rewindDebt keeps the debt that remained right after the last use, at most a whole bucket, and
+// counts it from at.
 func rewindDebt(r *Rule, state []uint64, last, at int64) {
 	state[0] = uint64(at + min(max(0, int64(state[0])-last), r.capacity*r.interval))
 }

@@ -2,15 +2,16 @@ package limits
 
 import "slices"
 
-// Place is a row that a message draws on beside that of its author in the channel.
+// Place is a row that a message uses in addition to its author's row in the channel.
 type Place struct {
 	Table *Table
 	User  string
-	Order map[string]int // of the limits by their names, in the policy; nil means as they were compiled
+	// Order maps names of limits to their index in the policy; nil means the compiled order.
+	Order map[string]int
 }
 
-// Judge decides on a message of the user, with the limits of the other places too, and keeps the consequences. The order of the places must
-// always be the same, so that no two decisions wait for each other.
+// Judge judges a message of the user, including the limits of the other places, and stores the
+// effects. All calls must pass the places in the same order, so that no two decisions deadlock.
 func (t *Table) Judge(user string, q *Request, d *Decision, others ...Place) {
 	var p place
 	t.place(user, &p)
@@ -20,7 +21,7 @@ func (t *Table) Judge(user string, q *Request, d *Decision, others ...Place) {
 	p.shard.mu.Unlock()
 }
 
-// judge decides on a message whose author's row has been looked for.
+// judge judges a message whose author's row has been looked up.
 func (p *place) judge(q *Request, d *Decision, others []Place) {
 	if !p.found {
 		if q.Exempt {
@@ -36,13 +37,13 @@ func (p *place) judge(q *Request, d *Decision, others []Place) {
 	}
 	var accounts [1]account
 	p.open(&accounts[0], q.Roles)
-	var h hearing // filled field by field: that is faster than to copy a whole struct
+	var h hearing // set by field: faster than a struct copy
 	h.accounts, h.request, h.decision = accounts[:], q, d
 	h.judge()
 	p.keep(&accounts[0])
 }
 
-// judgeWith decides with the limits of the other places, which are locked one after another.
+// judgeWith judges with the limits of the other places, which it locks one after another.
 func (p *place) judgeWith(q *Request, d *Decision, others []Place) {
 	var places [Scopes]place
 	var accounts [Scopes]account
@@ -69,14 +70,14 @@ func (p *place) judgeWith(q *Request, d *Decision, others []Place) {
 	}
 }
 
-// Peek returns what Judge would, and changes nothing.
+// Peek returns the decision that Judge would make, and changes nothing.
 func (t *Table) Peek(user string, q *Request, others ...Place) (d Decision) {
 	h := t.rehearse(user, q, &d, others)
 	h.judge()
 	return d
 }
 
-// rehearse returns a hearing that changes nothing.
+// rehearse returns the hearing of a decision without storing any effects.
 func (t *Table) rehearse(user string, q *Request, d *Decision, others []Place) *hearing {
 	h := &hearing{request: q, decision: d, accounts: []account{Place{Table: t, User: user}.copy(q.Roles)}}
 	for _, other := range others {
@@ -85,7 +86,7 @@ func (t *Table) rehearse(user string, q *Request, d *Decision, others []Place) *
 	return h
 }
 
-// copy returns an account that can be changed without consequences.
+// copy returns an account that can be changed without effect.
 func (o Place) copy(roles uint8) (a account) {
 	var p place
 	o.Table.place(o.User, &p)

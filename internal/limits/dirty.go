@@ -2,19 +2,19 @@ package limits
 
 import "math/bits"
 
-// Batch is what a store was given and has not confirmed yet.
+// Batch is the rows that a store has received and not confirmed yet.
 type Batch struct {
 	table *Table
-	taken [][]takenRow // by shard; nil when there was nothing
+	taken [][]takenRow // by shard; nil if empty
 }
 
-// takenRow is a row as it was when it was taken.
+// takenRow is a row at the time it was taken.
 type takenRow struct {
 	key     uint64
 	version uint32
 }
 
-// CountDirty returns how many rows Dirty would put now.
+// CountDirty returns how many rows Dirty would pass to put now.
 func (t *Table) CountDirty() (count int) {
 	if !t.touched.Load() {
 		return 0
@@ -27,11 +27,12 @@ func (t *Table) CountDirty() (count int) {
 	return count
 }
 
-// Dirty takes the rows that changed since they were last confirmed, in no particular order, and hands them to put, a few at a time. put may
-// keep the rows, but not the slice. Confirm or Release gives them back; one batch at a time.
+// Dirty takes the rows that changed since they were last confirmed, in no particular order, and
+// passes them to put, a few at a time. put may keep the rows, but not the slice. Call Confirm or
+// Release afterwards. Only one batch may be open at a time.
 func (t *Table) Dirty(put func([]StateRow)) *Batch {
 	t.stored.Store(true)
-	if !t.touched.Swap(false) { // what is touched from here on is for the next batch, or for this one too
+	if !t.touched.Swap(false) { // a later change goes to this batch or the next
 		return &Batch{table: t}
 	}
 	b := &Batch{table: t, taken: make([][]takenRow, shardCount)}
@@ -45,7 +46,7 @@ func (t *Table) Dirty(put func([]StateRow)) *Batch {
 	return b
 }
 
-// DirtyAll makes all rows dirty, also those that were confirmed.
+// DirtyAll marks all rows as dirty, including confirmed ones.
 func (t *Table) DirtyAll() {
 	t.each(func(_ int, s *shard) {
 		s.mu.Lock()
@@ -58,7 +59,7 @@ func (t *Table) DirtyAll() {
 	})
 }
 
-// take appends the shard's rows, whose bytes lie in the buffer.
+// take appends the shard's rows, whose bytes are in the buffer.
 func (b *Batch) take(i int, s *shard, rows []StateRow, buffer []byte) ([]StateRow, []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +74,7 @@ func (b *Batch) take(i int, s *shard, rows []StateRow, buffer []byte) ([]StateRo
 	return rows, buffer
 }
 
-// settle gives the rows bytes of their own, so that what they lay in can be used again.
+// settle copies the rows' bytes, so that the buffer can be reused.
 func settle(rows []StateRow) {
 	size := 0
 	for i := range rows {
@@ -87,7 +88,7 @@ func settle(rows []StateRow) {
 	}
 }
 
-// countDirty returns how many users' rows are to be given to a store.
+// countDirty returns how many rows must be passed to a store.
 func (s *slots) countDirty() (count int) {
 	for _, word := range s.dirty {
 		count += bits.OnesCount64(word)
@@ -95,7 +96,7 @@ func (s *slots) countDirty() (count int) {
 	return count
 }
 
-// eachDirty calls do with every row that is to be given to a store.
+// eachDirty calls do with every row that must be passed to a store.
 func (s *slots) eachDirty(do func(row []uint64)) {
 	for k, word := range s.dirty {
 		for ; word != 0; word &= word - 1 {
@@ -104,10 +105,10 @@ func (s *slots) eachDirty(do func(row []uint64)) {
 	}
 }
 
-// Confirm marks the rows as kept. What changed meanwhile stays dirty.
+// Confirm marks the rows as stored. Rows that changed in the meantime stay dirty.
 func (b *Batch) Confirm() { b.giveBack(true) }
 
-// Release marks the rows as not kept: all of them stay dirty.
+// Release marks the rows as not stored: all of them stay dirty.
 func (b *Batch) Release() { b.giveBack(false) }
 
 func (b *Batch) giveBack(kept bool) {
@@ -120,7 +121,7 @@ func (b *Batch) giveBack(kept bool) {
 		for _, taken := range b.taken[i] {
 			slot, ok := s.find(taken.key)
 			if !ok {
-				continue // dropped meanwhile
+				continue // dropped in the meantime
 			}
 			if row := s.row(slot); !kept || version(row) != taken.version {
 				s.markDirty(slot)

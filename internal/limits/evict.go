@@ -5,17 +5,18 @@ import (
 	"slices"
 )
 
-// sampled is how many rows are looked at of which one has to go.
+// sampled is how many rows are examined to choose one to evict.
 const sampled = 8
 
-// victim is a row that may go to make room.
+// victim is a row that may be evicted.
 type victim struct {
 	slot int
-	held bool  // it holds something against its user, or for them
+	held bool  // it holds something for or against its user
 	used int64 // when it was last used
 }
 
-// compare says which of two rows goes first: one that holds nothing, then the least recently used.
+// compare orders rows by which is evicted first: a row that is not held, then the row used least
+// recently.
 func (v victim) compare(other victim) int {
 	switch {
 	case v.held && !other.held:
@@ -26,7 +27,8 @@ func (v victim) compare(other victim) int {
 	return cmp.Compare(v.used, other.used)
 }
 
-// victim returns the row of a slot as one that may go at that time. It may not if the slot is nobody's, or if its user was given something by name.
+// victim returns the row of a slot as a candidate at that time. ok is false if the slot is unused,
+// or if its user has an override.
 func (s *shard) victim(slot int, at int64) (v victim, ok bool) {
 	if !s.inUse(slot) {
 		return v, false
@@ -38,7 +40,7 @@ func (s *shard) victim(slot int, at int64) (v victim, ok bool) {
 	return victim{slot, s.isHeld(row, at), int64(max(row[wordLast], row[wordStrikeAt]))}, true
 }
 
-// evict drops the row that goes first of a sample.
+// evict takes a sample of rows and drops the one that compare puts first.
 func (s *shard) evict(at int64) {
 	var first victim
 	sample := 0
@@ -57,7 +59,7 @@ func (s *shard) evict(at int64) {
 	}
 }
 
-// evictTo drops rows until only so many are left.
+// evictTo drops rows until only count are left.
 func (s *shard) evictTo(count int, at int64) {
 	if count >= s.count {
 		return
@@ -74,7 +76,7 @@ func (s *shard) evictTo(count int, at int64) {
 	}
 }
 
-// evicted drops a row and counts it.
+// evicted drops a row and counts it as evicted.
 func (s *shard) evicted(v victim) {
 	s.drop(v.slot)
 	s.table.dropped.evicted.Add(1)
@@ -83,7 +85,7 @@ func (s *shard) evicted(v victim) {
 	}
 }
 
-// isHeld reports whether a row holds more than what its user has spent of an allowance that isn't used up.
+// isHeld reports whether a row holds more than a partly used allowance.
 func (s *shard) isHeld(row []uint64, at int64) bool {
 	if has(row, pinnedFlag|personalFlag) || int64(row[wordSilentUntil]) > at {
 		return true

@@ -11,7 +11,7 @@ func exemptUntil(e Exemption, until float64) Own {
 	return Own{Exemption: e, ExemptUntil: nanos(until)}
 }
 
-func TestExemptionEnds(t *testing.T) {
+func TestExemption_Ends(t *testing.T) {
 	for name, test := range map[string]struct {
 		own    Own
 		byRole bool
@@ -35,21 +35,22 @@ func TestExemptionEnds(t *testing.T) {
 	}
 }
 
-// A late message counts when its author's last one did: an exemption that was over then is over for it.
-func TestExemptionOfALateMessage(t *testing.T) {
+// A late message counts at the time of its author's last one: an exemption that had ended by then
+// doesn't apply to it.
+func TestExemption_LateMessage(t *testing.T) {
 	table := newTable(t, bucket(3, time.Hour))
 	table.mustSetOwn(t, 0, exemptUntil(Exempt, 10))
 	for _, step := range []struct {
 		at     float64
 		exempt bool
-	}{{9, true}, {10, false}, {9, false}, {-51, true}} { // the last one is so old that the clock has jumped
+	}{{9, true}, {10, false}, {9, false}, {-51, true}} { // so old that the clock has jumped
 		if d := table.judge("7", Request{At: nanos(step.at), Cost: 1}); d.Exempt != step.exempt {
 			t.Errorf("at %v s: exempt is %v", step.at, d.Exempt)
 		}
 	}
 }
 
-func TestRetryWhereAnExemptionComesBack(t *testing.T) {
+func TestExemption_RetryWhenItReturns(t *testing.T) {
 	for _, test := range []struct {
 		own    Own
 		byRole bool
@@ -57,7 +58,7 @@ func TestRetryWhereAnExemptionComesBack(t *testing.T) {
 		retry  float64
 	}{
 		{exemptUntil(NotExempt, 600), true, 3, 600},
-		{exemptUntil(NotExempt, 600), true, 9, 600}, // which no waiting would help
+		{exemptUntil(NotExempt, 600), true, 9, 600}, // waiting would never help
 		{exemptUntil(NotExempt, 6000), true, 3, 3600},
 		{exemptUntil(NotExempt, 600), false, 3, 3600},
 		{Own{Exemption: NotExempt}, true, 3, 3600},
@@ -79,7 +80,7 @@ func TestRetryWhereAnExemptionComesBack(t *testing.T) {
 	}
 }
 
-func TestExemptionIsShownAsItHolds(t *testing.T) {
+func TestExemption_ShownAsInForce(t *testing.T) {
 	table := newTable(t, bucket(3, time.Hour))
 	own := Own{Exemption: Exempt, ExemptUntil: nanos(600), Timezone: "Asia/Tokyo"}
 	table.mustSetOwn(t, 0, own)
@@ -93,7 +94,7 @@ func TestExemptionIsShownAsItHolds(t *testing.T) {
 	}
 }
 
-func TestEndedExemptionIsForgotten(t *testing.T) {
+func TestExemption_EndedIsForgotten(t *testing.T) {
 	table := newTable(t, bucket(3, time.Second))
 	table.mustSetOwn(t, 0, exemptUntil(Exempt, 600))
 	row := table.storedRow(t, givenRow)
@@ -107,7 +108,7 @@ func TestEndedExemptionIsForgotten(t *testing.T) {
 			t.Errorf("%d users are taken back at %v s, %v", restored.Users(), at, err)
 		}
 	}
-	for i := range 10_000 { // others come, and the row is tidied away
+	for i := range 10_000 { // new users come, and the row is dropped
 		table.judge(fmt.Sprint("new", i), Request{At: nanos(661), Cost: 1})
 	}
 	if table.HasOwn() {
@@ -115,13 +116,14 @@ func TestEndedExemptionIsForgotten(t *testing.T) {
 	}
 }
 
-// Rows that were written before exemptions could end say that they don't.
-func TestStoredExemptions(t *testing.T) {
+// Rows written before exemptions could end are read as exemptions without an end.
+func TestExemption_Stored(t *testing.T) {
 	for data, want := range map[string]Own{
-		`{"exemption":1}`:                                       {Exemption: Exempt},
-		`{"exemption":2,"timezone":"Asia/Tokyo"}`:               {Exemption: NotExempt, Timezone: "Asia/Tokyo"},
-		`{"exemption":1,"exempt_until":1767225600000000005}`:    {Exemption: Exempt, ExemptUntil: 1767225600000000005},
-		`{"exemption":2,"exempt_until":1,"timezone":"Etc/UTC"}`: {Timezone: "Etc/UTC"}, // it is over
+		`{"exemption":1}`:                                    {Exemption: Exempt},
+		`{"exemption":2,"timezone":"Asia/Tokyo"}`:            {Exemption: NotExempt, Timezone: "Asia/Tokyo"},
+		`{"exemption":1,"exempt_until":1767225600000000005}`: {Exemption: Exempt, ExemptUntil: 1767225600000000005},
+		// it has ended
+		`{"exemption":2,"exempt_until":1,"timezone":"Etc/UTC"}`: {Timezone: "Etc/UTC"},
 	} {
 		table := newTable(t, bucket(3, time.Hour))
 		at := time.Unix(1767225600, 0).UnixNano()

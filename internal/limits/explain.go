@@ -2,31 +2,35 @@ package limits
 
 import "slices"
 
-// Level is how a user stands with one limit. Times are nanoseconds since the Unix epoch.
+// Level is a user's usage of one limit. Times are nanoseconds since the Unix epoch.
 type Level struct {
 	Limit     *Rule
-	Place     int // in the policy
+	Place     int // index in the policy
 	Scope     Scope
-	Decides   bool  // a message has to fit it
+	Decides   bool  // a message must fit this limit
 	Used      int64 // messages of cost 1
-	Capacity  int64 // as it holds for this user, now
-	Granted   int64 // extra messages that were given
-	Remaining int64 // that would still pass
-	NextAt    int64 // when the next message of cost 1 fits; Never when none will
-	ResetAt   int64 // when everything will be forgotten
-	Role      int   // the role whose numbers count; -1 without one
-	Own       bool  // the user's own numbers count
+	Capacity  int64 // for this user, now
+	Granted   int64 // extra messages granted
+	Remaining int64 // how many would still pass
+	// NextAt is when the next message of cost 1 fits; Never if none will.
+	NextAt  int64
+	ResetAt int64 // when all usage will have expired
+	Role    int   // role whose numbers apply; -1 if none
+	Own     bool  // the user's own numbers apply
 }
 
-// Standing is how a user stands, beyond the limits.
+// Standing is the part of a user's state that belongs to no limit.
 type Standing struct {
-	Strikes     int
-	LapseAt     int64 // when they do; 0 without strikes, Never where they don't
-	SilentUntil int64 // until when a penalty silences the user; 0 for not at all
+	Strikes int
+	// LapseAt is when the strikes lapse. It is 0 if there are no strikes, and Never if they don't
+	// lapse.
+	LapseAt     int64
+	SilentUntil int64 // end of the user's silence; 0 if none
 	Own         Own
 }
 
-// Explain says how the user stands with every limit, in the policy's order, and what Judge would decide. It changes nothing.
+// Explain returns the user's usage of every limit, in the policy's order, and what Judge would
+// decide. It changes nothing.
 func (t *Table) Explain(user string, q *Request, others ...Place) (d Decision, levels []Level, s Standing) {
 	h := t.rehearse(user, q, &d, others)
 	h.practice = h.accounts[0].set.strikes.Practice
@@ -40,7 +44,7 @@ func (t *Table) Explain(user string, q *Request, others ...Place) (d Decision, l
 	return d, levels, s
 }
 
-// levels adds the limits of an account to those that are in the policy's order.
+// levels inserts the limits of an account into the levels, in the policy's order.
 func (h *hearing) levels(levels []Level, a *account) []Level {
 	for i := range a.rules {
 		r := &a.rules[i]

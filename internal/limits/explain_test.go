@@ -7,7 +7,8 @@ import (
 )
 
 func TestExplain(t *testing.T) {
-	// Two messages at second 10, looked at in second 20: two of each are used, the next fits at once, and each forgets at its time.
+	// Two messages at second 10, checked at second 20: two of each limit are used, the next fits at
+	// once, and each limit expires at its time.
 	table := newTable(t, sevenLimits()...)
 	run(t, table, []step{{at: 10, ok: true}, {at: 10, ok: true}})
 	d, levels, s := table.Explain("7", &Request{At: nanos(14), Cost: 2})
@@ -16,7 +17,7 @@ func TestExplain(t *testing.T) {
 		used, left    int64
 		resetAt, next float64
 	}{
-		{"burst", 1, 2, 18, 14}, // one is back at 14 s, the other at 18 s
+		{"burst", 1, 2, 18, 14}, // one returns at 14 s, the other at 18 s
 		{"leaky", 1, 2, 18, 14},
 		{"fixed-window", 2, 1, 60, 14},
 		{"daily", 2, 1, day, 14},
@@ -47,18 +48,19 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestExplainFullLimits(t *testing.T) {
+func TestExplain_FullLimits(t *testing.T) {
 	table := newTable(t, sevenLimits()...)
 	run(t, table, []step{{at: 10, n: 3, ok: true}})
 	_, levels, _ := table.Explain("7", &Request{At: nanos(12), Cost: 1})
-	for i, next := range []float64{14, 14, 60, day, 70, 80, 70} { // the sliding window: 3 × ⅔ + 1 = 3 at 80 s
+	for i, next := range []float64{14, 14, 60, day, 70, 80, 70} {
+		// the sliding window: 3 × ⅔ + 1 = 3 at 80 s
 		if l := levels[i]; l.Used != 3 || l.Remaining != 0 || l.NextAt != nanos(next) {
 			t.Errorf("%s: %+v, want the next at %d", l.Limit.Name(), l, nanos(next))
 		}
 	}
 }
 
-func TestExplainNobody(t *testing.T) {
+func TestExplain_UnknownUser(t *testing.T) {
 	table := newTable(t, sevenLimits()...)
 	d, levels, s := table.Explain("7", &Request{At: nanos(10), Cost: 1})
 	if !d.Allowed || len(levels) != 7 || !reflect.DeepEqual(s, Standing{}) || table.Users() != 0 {
@@ -71,7 +73,7 @@ func TestExplainNobody(t *testing.T) {
 	}
 }
 
-func TestExplainWhoseNumbersCount(t *testing.T) {
+func TestExplain_RoleOrOwnNumbers(t *testing.T) {
 	const subscriber, vip = 2, 3
 	first := bucket(2, time.Hour)
 	first.Roles = map[uint8]Numbers{subscriber: {Burst: 4}, vip: {Refill: time.Minute}}
@@ -101,7 +103,7 @@ func TestExplainWhoseNumbersCount(t *testing.T) {
 	}
 }
 
-func TestExplainInThePolicysOrder(t *testing.T) {
+func TestExplain_PolicyOrder(t *testing.T) {
 	c := newChats(t, bucket(1, time.Hour).named("a").of(PerChannel), bucket(1, time.Hour).named("b"), bucket(1, time.Hour).named("c").of(PerUserEverywhere),
 		bucket(1, time.Hour).named("d"), bucket(1, time.Hour).named("e").of(PerChannel))
 	_, levels, _ := c.users[0].Explain("7", &Request{At: nanos(0), Cost: 1}, c.places("7", 0)...)

@@ -1,7 +1,7 @@
 package limits
 
-// fixedWindow allows a number of messages in each stretch of time between two multiples of every since the Unix epoch. Around such a
-// moment twice the number can pass.
+// fixedWindow allows a number of messages in each period between two multiples of every since the
+// Unix epoch. Up to twice that number can pass within a short time around a boundary.
 //
 // The words: start of the window, count.
 var fixedWindow = countedWindow((*Rule).fixedAt, algorithm{
@@ -29,7 +29,7 @@ var fixedWindow = countedWindow((*Rule).fixedAt, algorithm{
 
 func (r *Rule) startOfFixed(at int64) int64 { return at - at%r.interval }
 
-// fixedAt returns the window that contains the time, and what counts in it.
+// fixedAt returns the window that contains the time, and its count.
 func (r *Rule) fixedAt(state []uint64, at int64) (start, count int64) {
 	if start := int64(state[0]); at < start+r.interval {
 		return start, int64(state[1])

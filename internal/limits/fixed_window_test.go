@@ -32,7 +32,7 @@ func TestFixedWindow(t *testing.T) {
 	})
 }
 
-func TestFixedWindowsPassTwiceTheNumber(t *testing.T) {
+func TestFixedWindow_TwiceAroundBoundary(t *testing.T) {
 	table := newTable(t, window("fixed-window", 50, time.Minute))
 	for i := range 50 {
 		run(t, table, []step{{at: hour - 30 + float64(i)/2, ok: true}})
@@ -41,10 +41,10 @@ func TestFixedWindowsPassTwiceTheNumber(t *testing.T) {
 	for i := range 50 {
 		run(t, table, []step{{at: hour + float64(i)/2, ok: true}})
 	}
-	run(t, table, []step{{at: hour + 29, retry: 31}}) // 100 in less than 60 s; the 51st doesn't
+	run(t, table, []step{{at: hour + 29, retry: 31}}) // 100 in less than 60 s; the 51st fails
 }
 
-func TestFixedWindowsStartAtMultiplesSinceTheUnixEpoch(t *testing.T) {
+func TestFixedWindow_StartsAtEpochMultiples(t *testing.T) {
 	const s = nanosPerSecond
 	table := newTable(t, window("fixed-window", 1, 7*time.Second))
 	for i, m := range []struct {

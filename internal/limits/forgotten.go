@@ -2,8 +2,9 @@ package limits
 
 import "slices"
 
-// Forgotten reports whether nothing in a row that was stored of one of the table's users counts any more at that time: neither under what it
-// was spent under, nor as it would be taken back now. It changes nothing.
+// Forgotten reports whether nothing in a stored row of the table counts any more at that time.
+// Nothing may count under the parameters it was spent under, nor after a restore under the current
+// ones. Forgotten changes nothing.
 func (t *Table) Forgotten(row StateRow, at int64) (bool, error) {
 	if !t.HasOwn() {
 		t.mu.Lock()
@@ -18,15 +19,16 @@ func (t *Table) Forgotten(row StateRow, at int64) (bool, error) {
 	p.find()
 	own := p.own()
 	if row.Limit == givenRow && own != nil && len(own.pardoned) > 0 && !p.shard.isFresh(p.shard.row(p.slot), at) {
-		return false, nil // what was pardoned must not be pardoned again
+		return false, nil // an offence must not be pardoned again
 	}
 	return p.shard.set.forgotten(row, at, own)
 }
 
-// Forgotten is Table.Forgotten for users who are not remembered. A nil set is no limits at all: then the bytes alone count.
+// Forgotten is Table.Forgotten for users without a row. A nil set has no limits, so only the stored
+// parameters matter.
 func (s *Set) Forgotten(row StateRow, at int64) (bool, error) { return s.forgotten(row, at, nil) }
 
-// forgotten is Forgotten for a user with that record, or without one.
+// forgotten is Forgotten for a user with the personal record own, which may be nil.
 func (s *Set) forgotten(row StateRow, at int64, own *personal) (bool, error) {
 	code, data, err := row.open()
 	if err != nil {
@@ -61,21 +63,23 @@ func (s *Set) forgotten(row StateRow, at int64, own *personal) (bool, error) {
 	return spent.isOver(at) && spent.isOverUnder(&s.rulesOf(own, spent.roles)[i], at, at), nil
 }
 
-// noLimits is the set of a scope that a policy has no limits of.
+// noLimits is the set for a scope in which the policy has no limits.
 var noLimits Set
 
-// stored returns the place of the limit that a store calls so, or -1.
+// stored returns the index of the limit with that name and algorithm code, or -1.
 func (s *Set) stored(name string, code byte) int {
 	return slices.IndexFunc(s.rules, func(r Rule) bool { return r.name == name && r.code == code })
 }
 
-// isOver reports whether nothing counts any more at that time under what it was spent under.
+// isOver reports whether nothing of the usage counts any more at that time, under the parameters it
+// was spent under.
 func (s *spending) isOver(at int64) bool {
 	return s.last <= at && s.under.forgotten(&s.under, s.state) <= at
 }
 
-// isOverUnder reports whether nothing counts any more by that time once it is converted to the rule, as of the moment at. It is about what
-// isOver: hardly anything is born again by that, but the calendar may change under a day in which nothing was spent.
+// isOverUnder reports whether nothing would count any more at the time by if the usage were
+// converted to the rule as of the time at. It is called only if isOver is true. A conversion hardly
+// ever revives usage, but the calendar may change during a day without usage.
 func (s *spending) isOverUnder(r *Rule, at, by int64) bool {
 	if r.interval == s.under.interval && r.calendar.String() == s.under.calendar.String() {
 		return true
@@ -85,13 +89,13 @@ func (s *spending) isOverUnder(r *Rule, at, by int64) bool {
 	return r.forgotten(r, state) <= by
 }
 
-// isOver reports whether the strikes have lapsed at that time, and no silence runs.
+// isOver reports whether the strikes have lapsed at that time and no silence is in force.
 func (s *standing) isOver(rule *Strikes, at int64) bool {
 	strikes, _ := rule.lapse(s.strikes, s.struckAt, at)
 	return strikes == 0 && s.struckAt <= at && s.silentUntil <= at
 }
 
-// isOver reports whether there is nothing of the user's own, and no grant, at that time.
+// isOver reports whether no override and no grant is left at that time.
 func (g *given) isOver(at int64) bool {
 	return g.own().asOf(at).isZero() && len(g.grants(at)) == 0
 }

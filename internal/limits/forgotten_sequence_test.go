@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// past is what some users did before a restart, and what a store has of it.
+// past is what some users did before a restart, and what a store kept of it.
 type past struct {
 	rt      *rapid.T
 	limits  []Limit
@@ -42,12 +42,12 @@ func drawPast(rt *rapid.T) *past {
 	return p
 }
 
-// newTable returns an empty table that is held to the present limits.
+// newTable returns an empty table with the present limits.
 func (p *past) newTable() *Table {
 	return NewTable(mustCompile(p.rt, p.limits, p.strikes)[PerUser], 1<<30)
 }
 
-// happen lets a message come, or something that people do.
+// happen simulates a message or an action by a moderator.
 func (p *past) happen(user string) {
 	name := rapid.SampledFrom(p.limits).Draw(p.rt, "limit").Name
 	switch rapid.IntRange(0, 20).Draw(p.rt, "what happens") {
@@ -78,7 +78,7 @@ func (p *past) cost() int64 { return int64(rapid.IntRange(1, 4).Draw(p.rt, "cost
 
 func (p *past) roles() uint8 { return rapid.SampledFrom([]uint8{0, 1 << vipBit}).Draw(p.rt, "roles") }
 
-// change gives limits other parameters, and takes one away where there are more.
+// change gives limits other parameters, and removes one if there are several.
 func (p *past) change() {
 	p.limits = slices.Clone(p.limits)
 	for i := range p.limits {
@@ -93,7 +93,7 @@ func (p *past) change() {
 	}
 }
 
-// store keeps what changed in a table.
+// store stores the changes of a table.
 func (p *past) store(table *Table) {
 	b := table.dirty()
 	for _, row := range b.Rows {
@@ -102,7 +102,7 @@ func (p *past) store(table *Table) {
 	b.Confirm()
 }
 
-// restored returns a table as it is after a restart, with the users who are not left out.
+// restored returns a table as it is after a restart, except for the excluded users.
 func (p *past) restored(at int64, without map[string]bool) *Table {
 	const neverBefore = -1
 	table := p.newTable()
@@ -117,7 +117,8 @@ func (p *past) restored(at int64, without map[string]bool) *Table {
 	return table
 }
 
-// forgotten returns the users of whom every row is, for a table in which they are and one that doesn't know them.
+// forgotten returns the users whose rows are all forgotten, both by a table with these users and by
+// one without them.
 func (p *past) forgotten(table *Table, at int64) map[string]bool {
 	over := map[string]bool{}
 	for _, row := range p.stored {
@@ -127,7 +128,7 @@ func (p *past) forgotten(table *Table, at int64) map[string]bool {
 	return over
 }
 
-func TestWhatIsForgottenMakesNoDifference(t *testing.T) {
+func TestForgotten_MakesNoDifference(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawPast(rt)
 		if rapid.Bool().Draw(rt, "changed at the restart") {
@@ -155,7 +156,7 @@ func TestWhatIsForgottenMakesNoDifference(t *testing.T) {
 	})
 }
 
-// explained is what Explain says, in a form that can be compared.
+// explained returns the result of Explain in a comparable form.
 func explained(t *Table, user string, q Request) []string {
 	d, levels, s := t.Explain(user, &q)
 	d.Set, d.Limit, d.Series = nil, nil, 0
@@ -168,8 +169,8 @@ func explained(t *Table, user string, q Request) []string {
 	return told
 }
 
-// TestAStoreShrinksToWhatStays restarts several times, long after everything has happened.
-func TestAStoreShrinksToWhatStays(t *testing.T) {
+// A store shrinks to what stays over several restarts, long after everything happened.
+func TestForgotten_StoreShrinks(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawPast(rt)
 		if rapid.Bool().Draw(rt, "changed at the restart") {
@@ -200,7 +201,7 @@ func TestAStoreShrinksToWhatStays(t *testing.T) {
 	})
 }
 
-// standingOf says how a user stands beyond the limits.
+// standingOf returns a user's state beyond the limits.
 func (t *Table) standingOf(user string, at int64) Standing {
 	_, _, s := t.Explain(user, &Request{At: at, Cost: 1})
 	return s

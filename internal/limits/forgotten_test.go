@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// forgets reports whether the table calls the row forgotten.
+// forgets reports whether the table considers the row forgotten.
 func (t *Table) forgets(tb interface {
 	Helper()
 	Fatal(...any)
@@ -20,7 +20,7 @@ func (t *Table) forgets(tb interface {
 	return over
 }
 
-// storedRow returns the user's row of that name that isn't confirmed.
+// storedRow returns the user's unconfirmed row of that name.
 func (t *Table) storedRow(tb testing.TB, limit string) StateRow {
 	tb.Helper()
 	b := t.dirty()
@@ -32,12 +32,12 @@ func (t *Table) storedRow(tb testing.TB, limit string) StateRow {
 	return b.Rows[i]
 }
 
-func TestForgottenRowsOfLimits(t *testing.T) {
+func TestForgotten_LimitRows(t *testing.T) {
 	longer := sevenLimits()
 	for i := range longer {
 		longer[i].Refill, longer[i].Every = 2*longer[i].Refill, 2*longer[i].Every
 	}
-	other := daily(3, "UTC", "").named("burst") // another algorithm under that name
+	other := daily(3, "UTC", "").named("burst") // same name, another algorithm
 	for held, table := range map[string]*Table{
 		"the same":           newTable(t, sevenLimits()...),
 		"twice as long":      newTable(t, longer...),
@@ -62,17 +62,17 @@ func TestForgottenRowsOfLimits(t *testing.T) {
 	}
 }
 
-func TestWhatWasSpentLaterIsNotForgotten(t *testing.T) {
+func TestForgotten_LaterUsageStays(t *testing.T) {
 	table := newTable(t, window("user-window", 3, time.Second))
 	table.send(100, 1)
-	table.Refund("7", nanos(100), 1, nanos(100)) // nothing counts, but the clock has been there
+	table.Refund("7", nanos(100), 1, nanos(100)) // nothing counts, but the clock was there
 	row := table.storedRow(t, "user-window")
 	if table.forgets(t, row, nanos(100)-1) || !table.forgets(t, row, nanos(100)) {
 		t.Error("not forgotten just when it was spent")
 	}
 }
 
-func TestForgottenDayUnderAnotherCalendar(t *testing.T) {
+func TestForgotten_DayOfAnotherCalendar(t *testing.T) {
 	first := newTable(t, daily(48, "UTC", ""))
 	first.send(hour, 1)
 	row := first.storedRow(t, "daily")
@@ -88,10 +88,10 @@ func TestForgottenDayUnderAnotherCalendar(t *testing.T) {
 	}
 }
 
-func TestForgottenDayOfTheUsersOwn(t *testing.T) {
+func TestForgotten_DayOfOwnZone(t *testing.T) {
 	table := newTable(t, daily(3, "UTC", ""))
 	table.mustSetOwn(t, 0, Own{Timezone: "Asia/Tokyo"})
-	table.send(16*hour, 1) // the change has begun: the transitional day ends at 39 h
+	table.send(16*hour, 1) // now the transitional day ends at 39 h
 	table.send(40*hour, 1)
 	row := table.storedRow(t, "daily")
 	if end := 63 * hour; table.forgets(t, row, nanos(end)-1) || !table.forgets(t, row, nanos(end)) {
@@ -99,7 +99,7 @@ func TestForgottenDayOfTheUsersOwn(t *testing.T) {
 	}
 }
 
-func TestForgottenStanding(t *testing.T) {
+func TestForgotten_Standing(t *testing.T) {
 	const never = 1e6
 	ladder := []int64{0, 2 * 3600 * nanosPerSecond}
 	for name, test := range map[string]struct {
@@ -129,7 +129,7 @@ func TestForgottenStanding(t *testing.T) {
 	}
 }
 
-func TestForgottenGifts(t *testing.T) {
+func TestForgotten_OverridesAndGrants(t *testing.T) {
 	for name, test := range map[string]struct {
 		give    func(table *Table)
 		at      float64
@@ -156,7 +156,7 @@ func TestForgottenGifts(t *testing.T) {
 	}
 }
 
-func TestWhatIsForgottenIsNotTakenBack(t *testing.T) {
+func TestRestore_SkipsForgotten(t *testing.T) {
 	first := newTable(t, bucket(3, 4*time.Second), daily(3, "UTC", ""))
 	first.send(0, 4) // a strike, until 1800
 	first.send(1, 1)
@@ -179,7 +179,7 @@ func TestWhatIsForgottenIsNotTakenBack(t *testing.T) {
 	}
 }
 
-// dump returns the words of a user's row; nil without one.
+// dump returns the words of a user's row, or nil if there is none.
 func (t *Table) dump(user string) []uint64 {
 	var p place
 	t.place(user, &p)
@@ -189,8 +189,8 @@ func (t *Table) dump(user string) []uint64 {
 	return slices.Clone(p.shard.row(p.slot))
 }
 
-func TestAPardonIsRememberedOverARestart(t *testing.T) {
-	strikes := Strikes{Every: time.Second} // which never lapse
+func TestPardon_RememberedAfterRestart(t *testing.T) {
+	strikes := Strikes{Every: time.Second} // they never lapse
 	first := tableWith(t, strikes, bucket(3, time.Second))
 	first.send(0, 4)
 	d := first.send(5, 4)

@@ -5,14 +5,16 @@ import (
 	"slices"
 )
 
-// grant is a number of extra messages in one limit. They are drawn when the regular allowance doesn't fit a message.
+// grant is a number of extra messages in one limit. They are used when the regular allowance can't
+// cover a message.
 type grant struct {
 	limit string
 	left  int64
 	until int64
 }
 
-// granted returns the extra messages that a limit has at that time, and when the first of them lapse; Never without any.
+// granted returns the extra messages of a limit at that time, and when the first of them lapse. If
+// there are none, that time is Never.
 func (p *personal) granted(limit string, at int64) (left, until int64) {
 	until = Never
 	for _, g := range p.grants {
@@ -23,7 +25,7 @@ func (p *personal) granted(limit string, at int64) (left, until int64) {
 	return left, until
 }
 
-// next is a rule's next, with what was granted.
+// next is the next step of a rule, with grants added.
 func (p *personal) next(r *Rule, state []uint64, at, n int64) int64 {
 	for {
 		left, until := p.granted(r.name, at)
@@ -37,7 +39,8 @@ func (p *personal) next(r *Rule, state []uint64, at, n int64) int64 {
 	}
 }
 
-// spend is a rule's spend: first what is regular, then what was granted, that which lapses first before the rest.
+// spend is the spend step of a rule, with grants added: it uses the regular allowance first, then
+// the grants, starting with those that lapse first.
 func (p *personal) spend(r *Rule, state []uint64, at, n int64) level {
 	before := r.level(r, state, at)
 	extra := n - before.remaining()
@@ -54,11 +57,12 @@ func (p *personal) spend(r *Rule, state []uint64, at, n int64) level {
 	return r.spend(r, state, at, n)
 }
 
-// Grant gives the user n extra messages in the limit of that name ("" means the first that counts by days), and returns until when: the end
-// of the limit's window, else the user's next daily reset, else 24 hours. It reports whether there is such a limit.
+// Grant gives the user n extra messages in the limit of that name ("" means the first that counts
+// by days). It returns the end of their validity: the end of the limit's window, otherwise the
+// user's next daily reset, otherwise 24 hours later. ok reports whether there is such a limit.
 func (t *Table) Grant(user, limit string, n, at int64) (until int64, ok bool) {
 	var p place
-	t.place(user, &p) // may have to make the shard, under the lock too
+	t.place(user, &p) // may create the shard, also under its lock
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := t.set.named(limit)
@@ -86,7 +90,7 @@ func (t *Table) Grant(user, limit string, n, at int64) (until int64, ok bool) {
 	return until, true
 }
 
-// grant adds a grant, which lapse in their order.
+// grant adds a grant. The list is sorted by the time at which the grants lapse.
 func (p *personal) grant(g grant) {
 	for i := range p.grants {
 		if had := &p.grants[i]; had.limit == g.limit && had.until == g.until {
@@ -98,7 +102,7 @@ func (p *personal) grant(g grant) {
 	slices.SortStableFunc(p.grants, func(a, b grant) int { return cmp.Compare(a.until, b.until) })
 }
 
-// daily returns the place of the first limit that counts by days, or -1.
+// daily returns the index of the first limit that counts by days, or -1.
 func (s *Set) daily() int {
 	return slices.IndexFunc(s.rules, func(r Rule) bool { return r.calendar != nil })
 }

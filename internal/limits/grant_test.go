@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-func TestGrants(t *testing.T) {
-	// Until when a grant of two is valid that is given at 10:00, after a message at 9:00.
+func TestGrant_Until(t *testing.T) {
+	// The end of a grant of two given at 10:00, after a message at 9:00.
 	const tenOClock = 10 * hour
-	week := window("fixed-window", 3, 10*24*time.Hour) // 5 January 2026 is day 20,458 since the Unix epoch: it ends with day 20,459
+	// week ends with day 20,459 since the Unix epoch; 5 January 2026 is day 20,458.
+	week := window("fixed-window", 3, 10*24*time.Hour)
 	user := window("user-window", 3, 5*time.Hour)
 	for _, test := range []struct {
 		name   string
@@ -42,7 +43,7 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-func TestGrantsOfNoLimit(t *testing.T) {
+func TestGrant_UnknownLimit(t *testing.T) {
 	table := newTable(t, bucket(3, time.Hour))
 	for _, limit := range []string{"", "other"} {
 		if _, ok := table.Grant("7", limit, 1, nanos(0)); ok {
@@ -51,7 +52,7 @@ func TestGrantsOfNoLimit(t *testing.T) {
 	}
 }
 
-func TestGrantsAreDrawnWhenTheRegularAllowanceDoesNotFit(t *testing.T) {
+func TestGrant_UsedAfterRegularAllowance(t *testing.T) {
 	table := newTable(t, daily(3, "UTC", ""))
 	table.Grant("7", "", 2, nanos(0))
 	for i, want := range []struct {
@@ -78,7 +79,7 @@ func TestGrantsAreDrawnWhenTheRegularAllowanceDoesNotFit(t *testing.T) {
 	run(t, table, []step{{at: day, n: 3, ok: true}, {at: day, retry: day}})
 }
 
-func TestGrantsLapse(t *testing.T) {
+func TestGrant_Lapses(t *testing.T) {
 	table := newTable(t, bucket(1, 100*time.Hour))
 	run(t, table, []step{{at: 0, ok: true}})
 	table.Grant("7", "burst", 2, nanos(0))
@@ -86,21 +87,22 @@ func TestGrantsLapse(t *testing.T) {
 	run(t, table, []step{{at: day, retry: 76 * hour}, {at: 100 * hour, ok: true}})
 }
 
-func TestAPartOfAMessageWaitsLongerThanItsGrant(t *testing.T) {
-	// One of two would be granted, but when there is a token for the other one, that is over.
+func TestGrant_LapsesDuringWait(t *testing.T) {
+	// One of two would be granted, but by the time there is a token for the other, the grant has
+	// lapsed.
 	table := newTable(t, bucket(2, 100*time.Hour))
 	run(t, table, []step{{at: 0, n: 2, ok: true}})
 	table.Grant("7", "burst", 1, nanos(0))
 	run(t, table, []step{{at: 0, n: 2, retry: 200 * hour}, {at: 90 * hour, n: 2, retry: 110 * hour}})
 }
 
-func TestGrantsMakeRoomForWhatNeverFits(t *testing.T) {
+func TestGrant_MakesRoomForLargeCost(t *testing.T) {
 	table := newTable(t, daily(3, "UTC", ""))
 	table.Grant("7", "", 2, nanos(0))
 	run(t, table, []step{{at: 0, n: 6, retry: -1}, {at: 0, n: 5, ok: true}, {at: 0, n: 5, retry: -1}, {at: 0, retry: day}})
 }
 
-func TestWhatLapsesFirstIsDrawnFirst(t *testing.T) {
+func TestGrant_FirstToLapseIsUsedFirst(t *testing.T) {
 	table := newTable(t, bucket(1, 1000*time.Hour))
 	run(t, table, []step{{at: 0, ok: true}})
 	table.Grant("7", "burst", 1, nanos(hour)) // until 25 h
@@ -108,7 +110,7 @@ func TestWhatLapsesFirstIsDrawnFirst(t *testing.T) {
 	run(t, table, []step{{at: 2 * hour, ok: true}, {at: 24 * hour, ok: true}, {at: 24 * hour, retry: 976 * hour}})
 }
 
-func TestGrantsAreTheUsersAndTheLimits(t *testing.T) {
+func TestGrant_OneUserOneLimit(t *testing.T) {
 	table := newTable(t, bucket(1, time.Hour), daily(1, "UTC", ""))
 	table.Grant("7", "daily", 5, nanos(0))
 	run(t, table, []step{{at: 0, ok: true}, {at: 0, retry: hour}})
@@ -116,7 +118,7 @@ func TestGrantsAreTheUsersAndTheLimits(t *testing.T) {
 	run(t, table, []step{{at: 0, retry: hour}, {at: hour, ok: true}})
 }
 
-func TestGrantsOutliveAChange(t *testing.T) {
+func TestGrant_SurvivesChange(t *testing.T) {
 	table := newTable(t, bucket(1, 100*time.Hour))
 	run(t, table, []step{{at: 0, ok: true}})
 	table.Grant("7", "burst", 1, nanos(0))
@@ -124,7 +126,7 @@ func TestGrantsOutliveAChange(t *testing.T) {
 	run(t, table, []step{{at: 0, ok: true}, {at: 0, retry: 200 * hour}})
 }
 
-func TestGrantsForSomebodyNeverSeen(t *testing.T) {
+func TestGrant_UnseenUser(t *testing.T) {
 	for _, user := range []string{"12", "anna"} {
 		table := newTable(t, daily(1, "UTC", ""))
 		if until, ok := table.Grant(user, "", 1, nanos(0)); !ok || until != nanos(day) {

@@ -1,37 +1,55 @@
 package limits
 
-// Request is what a decision needs to know of a message.
+// Request is the input for a decision on a message.
 type Request struct {
-	At     int64 // nanoseconds since the Unix epoch, from 0 and before MaxTime
+	// At is in nanoseconds since the Unix epoch, from 0 and before MaxTime.
+	At     int64
 	Cost   int64 // 1 or more
-	Roles  uint8 // a bit for each role
-	Exempt bool  // by the roles
-	UpTo   bool  // take as many of Cost as there is room for
+	Roles  uint8 // one bit per role
+	Exempt bool  // the user's roles exempt the message
+	// UpTo means that a part of Cost may be spent, as much as there is room for.
+	UpTo bool
 }
 
-// Decision is what was decided, and on what grounds. Times are nanoseconds since the Unix epoch.
+// Decision is the decision on a message, and its grounds. Times are nanoseconds since the Unix
+// epoch.
 type Decision struct {
-	Set       *Set  // of the user in the channel; the one that it was decided by
-	Limit     *Rule // that throttles or would, if it did more than observe; when all allow, of those that decide the one with the least remaining. Nil without any
-	At        int64 // when the message counts: never before the last one that its author spent in the channel
-	Taken     int64 // what was spent: 0 when throttled
-	Counted   int64 // of a throttled message: how many of its cost count all the same, in every limit that counts throttled ones
-	Remaining int64 // messages of cost 1 that the limit would still take
-	RetryAt   int64 // when the request would be allowed; Never where no waiting helps
-	ResetAt   int64 // when the limit will have forgotten everything
-	LeaveAt   int64 // of an allowed message: when it may go on its way
-	Strikes   int   // after a throttled message
-	Series    uint8 // of the strikes: another one once they have lapsed
-	Rung      int   // of the ladder that it draws: the first where it gave no strike
+	Set *Set // the user's set in the channel
+	// Limit is the limit that throttles, or would throttle if it were enforced. If all limits allow
+	// the message, it is the deciding limit with the least remaining. It is nil if there is no such
+	// limit.
+	Limit *Rule
+	// At is the time at which the message counts. It is never before its author's last use in the
+	// channel.
+	At    int64
+	Taken int64 // what was spent: 0 if throttled
+	// Counted is how much of a throttled message's cost still counts, in every limit that counts
+	// throttled messages.
+	Counted int64
+	// Remaining is how many messages of cost 1 Limit would still allow.
+	Remaining int64
+	// RetryAt is when the request would be allowed. It is Never if waiting never helps.
+	RetryAt int64
+	ResetAt int64 // when the limit's usage will have expired
+	// LeaveAt is when an allowed message may be released.
+	LeaveAt int64
+	Strikes int   // after a throttled message
+	Series  uint8 // of the strikes; changes when they lapse
+	// Rung is the ladder index of the message's penalty. It is the first rung if the message gave
+	// no strike.
+	Rung      int
 	Allowed   bool
-	Exempt    bool // not judged
-	Observed  bool // allowed, though a limit that observes has no room
-	Shared    bool // the limit is shared by everyone in the channel
+	Exempt    bool // the user is exempt; nothing was judged
+	Observed  bool // allowed, but an observing limit is full
+	Shared    bool // everyone in the channel shares Limit
 	NewStrike bool // the message gave a strike
-	Silenced  bool // a penalty is in force that silences the user for longer than the one that the message draws
+	// Silenced means that an earlier penalty silences the user for longer than the penalty for this
+	// message.
+	Silenced bool
 }
 
-// begin makes it the decision on a message that passes. It sets field by field: that is faster than to copy a whole struct.
+// begin makes d the decision on a message that passes. It sets each field, which is faster than
+// copying a whole struct.
 func (d *Decision) begin(set *Set, at int64) {
 	d.Set, d.Limit = set, nil
 	d.At, d.Taken, d.Counted, d.Remaining, d.RetryAt, d.ResetAt, d.LeaveAt = at, 0, 0, 0, at, 0, at
@@ -39,29 +57,32 @@ func (d *Decision) begin(set *Set, at int64) {
 	d.Allowed, d.Exempt, d.Observed, d.Shared, d.NewStrike, d.Silenced = true, false, false, false, false, false
 }
 
-// account is a row with the rules that its user is held to.
+// account is a row with the rules that apply to its user.
 type account struct {
 	set      *Set
 	row      []uint64
 	rules    []Rule
-	personal *personal      // nil for nearly everyone
-	order    map[string]int // of the limits in the policy, where they were compiled for another
-	at       int64          // when the message counts: never before the last one that was spent
-	changed  bool
-	pinned   bool // the store must learn of the change
+	personal *personal // nil for nearly every user
+	// order maps limit names to the index in the policy, if the limits were compiled for another
+	// policy.
+	order   map[string]int
+	at      int64 // when the message counts: never before last use
+	changed bool
+	pinned  bool // a store must receive the change
 }
 
-// hearing is one decision: the request and all accounts that it draws on. The first is the user's in the channel.
+// hearing is one decision: the request and all accounts that it uses. The first account is the
+// user's in the channel.
 type hearing struct {
 	accounts []account
 	request  *Request
 	decision *Decision
-	cost     int64 // that is to be spent
-	practice bool  // all limits decide, and nothing is enforced
+	cost     int64 // the cost to spend
+	practice bool  // nothing is enforced: all limits decide
 }
 
-// judge decides, and writes the consequences into the rows: the only place where state is read and spent. All limits are looked at first;
-// only when every one that decides allows does each one spend.
+// judge decides and writes the effects into the rows; state is read and spent only here. It first
+// looks at all limits. If every deciding limit allows the message, it spends in each of them.
 func (h *hearing) judge() {
 	q := h.request
 	h.decision.begin(h.accounts[0].set, q.At)
@@ -91,7 +112,8 @@ func (h *hearing) isExempt() bool {
 	return h.request.Exempt
 }
 
-// exemptAt returns when the user is exempt by their roles again, where something of their own ends then that forbids it; else Never.
+// exemptAt returns when the user's roles exempt them again, if an override prevents that and will
+// end. Otherwise it returns Never.
 func (h *hearing) exemptAt() int64 {
 	own := h.accounts[0].personal
 	if own == nil || own.ExemptUntil == 0 || !own.exempt(h.request.Exempt, own.ExemptUntil) {
@@ -100,7 +122,8 @@ func (h *hearing) exemptAt() int64 {
 	return own.ExemptUntil
 }
 
-// arrive says when a message of that time counts, and takes the row along when the clock has jumped back.
+// arrive sets the time at which a message counts, given the time it was sent. It rewinds the row if
+// the clock has jumped back.
 func (a *account) arrive(at int64) {
 	last := int64(a.row[wordLast])
 	a.at = max(at, last)
@@ -109,7 +132,7 @@ func (a *account) arrive(at int64) {
 	}
 }
 
-// rewind brings the row to a clock that jumped back to at.
+// rewind adjusts the row to a clock that jumped back to at.
 func (a *account) rewind(at int64) {
 	last := int64(a.row[wordLast])
 	a.at, a.changed, a.pinned = at, true, true
@@ -121,19 +144,19 @@ func (a *account) rewind(at int64) {
 	}
 }
 
-// decides reports whether a message has to fit a limit.
+// decides reports whether a message must fit a limit.
 func (h *hearing) decides(r *Rule) bool { return h.practice || !r.observes }
 
-// bar is the limit that stands in the way of a message: of an account, and until when.
+// bar is the limit that blocks a message, with its account and the end of the block.
 type bar struct {
-	account *account // nil where nothing stands in the way
+	account *account // nil if nothing blocks the message
 	limit   int
-	until   int64 // Never where no waiting helps
+	until   int64 // Never if waiting never helps
 }
 
 func (b *bar) rule() *Rule { return &b.account.rules[b.limit] }
 
-// place is where a limit stands in the policy.
+// place returns the index of a limit in the policy.
 func (a *account) place(r *Rule) int {
 	if a.order != nil {
 		return a.order[r.name]
@@ -141,8 +164,9 @@ func (a *account) place(r *Rule) int {
 	return r.place
 }
 
-// bar looks at all limits that decide, or at all that observe, and returns what stands in the way for longest (in ties the first), until the
-// first time at which all of them allow the cost.
+// bar looks at all limits that decide, or at all that observe. It returns the limit that blocks for
+// longest, and the first time at which all of them allow the cost. In a tie it returns the first
+// limit.
 func (h *hearing) bar(observers bool) (b bar) {
 	b.until = h.request.At
 	for {
@@ -156,7 +180,7 @@ func (h *hearing) bar(observers bool) (b bar) {
 					continue
 				}
 				if a == b.account && i == b.limit {
-					continue // until then it stood in the way itself
+					continue // this limit itself blocked it until then
 				}
 				t := a.next(r, at, h.cost)
 				if t > at && (t > longest || t == longest && a.place(r) < b.account.place(b.rule())) {
@@ -170,7 +194,7 @@ func (h *hearing) bar(observers bool) (b bar) {
 		if longest == 0 || longest == Never {
 			return b
 		}
-		// Then another limit may stand in the way: look again.
+		// Another limit may block the message by then: look again.
 	}
 }
 
@@ -181,7 +205,7 @@ func (a *account) next(r *Rule, at, n int64) int64 {
 	return r.next(r, r.state(a.row), at, n)
 }
 
-// room returns how many of the cost all limits that decide allow now, but no less than 1.
+// room returns how much of the cost all deciding limits allow now, but at least 1.
 func (h *hearing) room() int64 {
 	room := h.cost
 	for k := range h.accounts {
@@ -195,7 +219,8 @@ func (h *hearing) room() int64 {
 	return max(room, 1)
 }
 
-// remaining is how many messages of cost 1 a limit of that level would still take, with what was granted.
+// remaining returns how many messages of cost 1 a limit with that level would still allow,
+// including grants.
 func (a *account) remaining(r *Rule, l level) int64 {
 	if a.personal != nil {
 		extra, _ := a.personal.granted(r.name, a.at)
@@ -204,11 +229,11 @@ func (a *account) remaining(r *Rule, l level) int64 {
 	return l.remaining()
 }
 
-// pass spends in every limit that has room: those that only observe may not have.
+// pass spends in every limit that has room. Only limits that observe may have no room.
 func (h *hearing) pass() {
 	d := h.decision
 	d.Taken = h.cost
-	first := 0 // place of the limit that the decision speaks of
+	first := 0 // index of the limit to report
 	for k := range h.accounts {
 		if h.accounts[k].set.special {
 			h.prepare(&h.accounts[k])
@@ -239,7 +264,8 @@ func (h *hearing) pass() {
 	}
 }
 
-// prepare asks the queues when the message may leave, and lets limits that only observe note that they have no room.
+// prepare reads from the queues when the message may leave, and records which observing limits have
+// no room.
 func (h *hearing) prepare(a *account) {
 	d := h.decision
 	for i := range a.rules {
@@ -256,7 +282,8 @@ func (h *hearing) prepare(a *account) {
 	}
 }
 
-// spend takes n from a limit. Each queue books the place that it has itself, however long another one holds the message back.
+// spend spends n in a limit. Each queue reserves a place of its own, even if another queue holds
+// the message for longer.
 func (a *account) spend(r *Rule, n int64) level {
 	if a.personal != nil {
 		return a.personal.spend(r, r.state(a.row), a.at, n)
@@ -264,21 +291,23 @@ func (a *account) spend(r *Rule, n int64) level {
 	return r.spend(r, r.state(a.row), a.at, n)
 }
 
-// spent notes that something was spent.
+// spent updates the account after something was spent.
 func (a *account) spent(roles uint8) {
 	a.row[wordLast] = uint64(a.at)
 	setRoles(a.row, roles)
 	a.changed = true
 }
 
-// charge counts a throttled message in a limit that counts them, and returns for how many of its cost there was room.
+// charge counts a throttled message in a limit that counts throttled messages, and returns how much
+// of its cost had room.
 func (a *account) charge(r *Rule, n int64, roles uint8) (counted int64) {
 	counted = r.charge(r, r.state(a.row), a.at, n)
 	a.spent(roles)
 	return counted
 }
 
-// chargeAll counts the message where throttled ones count, and reports whether they do anywhere.
+// chargeAll counts the message in all limits that count throttled messages, and reports whether
+// there are any.
 func (h *hearing) chargeAll() (charged bool) {
 	d := h.decision
 	for k := range h.accounts {
@@ -301,7 +330,8 @@ func (h *hearing) chargeAll() (charged bool) {
 	return charged
 }
 
-// throttle counts the message where throttled ones count, reports the limit that stands in the way, and gives a strike.
+// throttle counts the message in the limits that count throttled messages, reports the limit that
+// blocks it, and gives a strike.
 func (h *hearing) throttle(b bar) {
 	d := h.decision
 	d.Allowed = false
@@ -319,7 +349,7 @@ func (h *hearing) throttle(b bar) {
 	}
 }
 
-// report makes the limit in the way the one that the decision speaks of.
+// report makes the blocking limit the decision's Limit.
 func (h *hearing) report(b bar) {
 	d := h.decision
 	d.Limit, d.RetryAt, d.Shared = b.rule(), min(b.until, h.exemptAt()), b.account.set.shared

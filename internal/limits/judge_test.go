@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-func TestLimitsTogether(t *testing.T) {
+func TestJudge_SeveralLimits(t *testing.T) {
 	table := newTable(t, bucket(3, 4*time.Second), daily(4, "UTC", ""))
 	run(t, table, []step{
 		{at: 0, n: 3, ok: true},
-		{at: 0, retry: 4},     // the bucket's wait
-		{at: 4, ok: true},     // the day is full now
-		{at: 4, retry: 86396}, // the day's wait is longer
+		{at: 0, retry: 4},     // the wait for the bucket
+		{at: 4, ok: true},     // now the day is full
+		{at: 4, retry: 86396}, // the wait for the day is longer
 		{at: 5, n: 4, retry: -1},
 	})
 	d := table.judge("7", Request{At: nanos(5), Cost: 1})
@@ -23,16 +23,17 @@ func TestLimitsTogether(t *testing.T) {
 	}
 }
 
-func TestWaitIsLookedAtAgain(t *testing.T) {
-	// When the bucket is full again, a transitional day has begun that has no room for two: they wait for the day after.
+func TestJudge_RechecksWait(t *testing.T) {
+	// By the time the bucket is full again, a transitional day has begun without room for two, so
+	// they wait for the day after.
 	table := newTable(t, bucket(2, 13*time.Hour), daily(2, "UTC", ""))
 	run(t, table, []step{{at: -0.5 * hour, n: 2, ok: true}})
 	table.mustChange(t, hour, bucket(2, 13*time.Hour), daily(2, "Europe/Berlin", ""))
 	run(t, table, []step{{at: 23.9 * hour, n: 2, retry: 47*hour - 23.9*hour}})
 }
 
-func TestWaitIsLookedAtAgainWhenAGrantLapses(t *testing.T) {
-	// What was granted would do for one limit, but has lapsed when the other has room.
+func TestJudge_RechecksWaitIfGrantLapses(t *testing.T) {
+	// The grant would suffice for one limit, but has lapsed by the time the other has room.
 	table := newTable(t, bucket(1, 100*time.Hour), bucket(1, 30*time.Hour).named("second"))
 	run(t, table, []step{{at: 0, ok: true}})
 	if until, ok := table.Grant("7", "burst", 1, nanos(0)); !ok || until != nanos(day) {
@@ -44,7 +45,7 @@ func TestWaitIsLookedAtAgainWhenAGrantLapses(t *testing.T) {
 	}
 }
 
-func TestTheLongestWaitIsNamed(t *testing.T) {
+func TestJudge_NamesLongestWait(t *testing.T) {
 	short, long := bucket(2, 4*time.Second), bucket(2, time.Minute).named("long")
 	for _, test := range []struct {
 		name   string
@@ -74,8 +75,8 @@ func TestTheLongestWaitIsNamed(t *testing.T) {
 	}
 }
 
-func TestAThrottledMessageSpendsNothingAnywhere(t *testing.T) {
-	// One limit has no room for two. The others, of every algorithm, don't notice.
+func TestJudge_ThrottledSpendsNothing(t *testing.T) {
+	// One limit has no room for two. The others, of every algorithm, are unaffected.
 	limits := sevenLimits()
 	for i := range limits {
 		mixed := sevenLimits()
@@ -95,7 +96,7 @@ func TestAThrottledMessageSpendsNothingAnywhere(t *testing.T) {
 	}
 }
 
-func TestFiveWindows(t *testing.T) {
+func TestJudge_FiveWindows(t *testing.T) {
 	table := newTable(t,
 		window("fixed-window", 300, time.Minute).named("minute"),
 		window("fixed-window", 15_750, time.Hour).named("hour"),
@@ -103,7 +104,7 @@ func TestFiveWindows(t *testing.T) {
 		window("fixed-window", 1_500_000, 7*24*time.Hour).named("week"),
 		window("fixed-window", 6_000_000, 30*24*time.Hour).named("month"),
 	)
-	// 52 minutes of 300 and one of 150 fill an hour. After 19 hours the day has room for 750.
+	// 52 minutes with 300 and one with 150 fill an hour. After 19 hours the day has room for 750.
 	for h := range 19 {
 		at := float64(h) * hour
 		for minute := range 52 {
@@ -130,7 +131,7 @@ func TestFiveWindows(t *testing.T) {
 	}
 }
 
-func TestLimitsThatObserveNeverBlock(t *testing.T) {
+func TestObserve_NeverBlocks(t *testing.T) {
 	table := newTable(t, bucket(4, time.Hour), window("user-window", 2, time.Minute).observing())
 	for i, want := range []struct {
 		n            int64
@@ -139,8 +140,8 @@ func TestLimitsThatObserveNeverBlock(t *testing.T) {
 		retry        float64 // seconds; -1 means never
 		burst, watch int64   // used afterwards
 	}{
-		{1, true, false, "burst", 0, 1, 1},       // of the other less remains, which is no matter
-		{2, true, true, "user-window", 60, 3, 1}, // no room for both: it spends nothing
+		{1, true, false, "burst", 0, 1, 1},       // the other has less left, which is ignored
+		{2, true, true, "user-window", 60, 3, 1}, // no room for both: spends nothing
 		{1, true, false, "burst", 0, 4, 2},
 		{1, false, false, "burst", hour, 4, 2}, // full too, but that doesn't count
 		{5, false, false, "burst", -1, 4, 2},
@@ -168,7 +169,7 @@ func TestLimitsThatObserveNeverBlock(t *testing.T) {
 	}
 }
 
-func TestAnObservingLimitSpendsNothingOfAThrottledMessage(t *testing.T) {
+func TestObserve_ThrottledSpendsNothing(t *testing.T) {
 	table := newTable(t, bucket(1, time.Hour), window("user-window", 5, time.Minute).observing())
 	run(t, table, []step{{at: 0, ok: true}, {at: 0, retry: hour}, {at: 0, retry: hour}})
 	if used := table.used(t, 0, "user-window"); used != 1 {
@@ -176,8 +177,8 @@ func TestAnObservingLimitSpendsNothingOfAThrottledMessage(t *testing.T) {
 	}
 }
 
-func TestAnObservingPolicyRehearses(t *testing.T) {
-	// All limits decide, so that the rehearsal is of what enforcing would be like.
+func TestObserve_PolicyPractices(t *testing.T) {
+	// All limits decide, so that practice shows what enforcing would be like.
 	table := tableWith(t, Strikes{Every: 10 * time.Second, Practice: true}, bucket(4, time.Hour), window("user-window", 2, time.Minute).observing())
 	run(t, table, []step{{at: 0, n: 2, ok: true}, {at: 0, retry: 60}, {at: 60, n: 2, ok: true}})
 	d := table.send(60, 1)
@@ -189,18 +190,18 @@ func TestAnObservingPolicyRehearses(t *testing.T) {
 	}
 }
 
-func TestThrottledMessagesCount(t *testing.T) {
+func TestCountThrottled_Counts(t *testing.T) {
 	minute := window("fixed-window", 5, time.Minute).countingThrottled()
 	for _, test := range []struct {
 		name   string
 		limits []Limit
-		limit  string // whose use is looked at
+		limit  string // the limit whose usage is checked
 		steps  []step
 		used   []int64
 	}{
 		{"whoever throttled them, up to the capacity", []Limit{bucket(1, 10*time.Second), minute}, "fixed-window", []step{
 			{at: 0, ok: true}, {at: 0, retry: 10}, {at: 0, retry: 10}, {at: 0, retry: 10},
-			{at: 0, retry: 60}, // the fifth fills the minute, and is told so
+			{at: 0, retry: 60}, // the fifth fills the minute
 			{at: 0, retry: 60}, {at: 59, n: 3, retry: -1}, {at: 60, ok: true},
 		}, []int64{1, 2, 3, 4, 5, 5, 5, 1}},
 		{"n of each", []Limit{bucket(1, 10*time.Second), minute}, "fixed-window", []step{
@@ -222,7 +223,7 @@ func TestThrottledMessagesCount(t *testing.T) {
 			{at: 0, ok: true}, {at: 1, ok: true}, {at: 2, ok: true},
 			{at: 3, retry: 8},        // 1, 2, 3 are left
 			{at: 4, retry: 8},        // 2, 3, 4
-			{at: 5, n: 2, retry: 10}, // 4, 5, 5: two are over at 15 s
+			{at: 5, n: 2, retry: 10}, // 4, 5, 5: two expire at 15 s
 			{at: 6, n: 9, retry: -1}, // 6, 6, 6
 			{at: 6, retry: 10}, {at: 16, n: 3, ok: true},
 		}, []int64{1, 2, 3, 3, 3, 3, 3, 3, 3}},
@@ -249,7 +250,8 @@ func TestThrottledMessagesCount(t *testing.T) {
 	}
 }
 
-// runCounting plays a step. What passes at the time named is looked at without counting the look itself.
+// runCounting plays a step. It checks what passes at the given time without counting the check
+// itself.
 func runCounting(t *testing.T, table *Table, i int, s step) {
 	t.Helper()
 	d := table.send(s.at, max(s.n, 1))
@@ -269,7 +271,7 @@ func runCounting(t *testing.T, table *Table, i int, s step) {
 	}
 }
 
-func TestTakeUpTo(t *testing.T) {
+func TestUpTo_Takes(t *testing.T) {
 	table := newTable(t, bucket(3, 4*time.Second), daily(6, "UTC", ""), window("fixed-window", 1, time.Hour).observing())
 	for i, want := range []struct {
 		at    float64
@@ -277,12 +279,12 @@ func TestTakeUpTo(t *testing.T) {
 		taken int64
 		retry float64
 	}{
-		{0, 2, 2, 0},              // there is room for all
+		{0, 2, 2, 0},              // room for all
 		{0, 10, 1, 0},             // as many as the bucket has
-		{0, 10, 0, 4},             // none: one will fit in 4 s
-		{8, MaxMessages, 2, 0},    // two have come back
+		{0, 10, 0, 4},             // none: one fits in 4 s
+		{8, MaxMessages, 2, 0},    // two have returned
 		{1000, 10, 1, 0},          // as many as the day has left
-		{1000, 10, 0, day - 1000}, // and then no more
+		{1000, 10, 0, day - 1000}, // and then none
 		{day, 10, 3, 0}, {day, 1, 0, 4},
 	} {
 		q := Request{At: nanos(want.at), Cost: want.n, UpTo: true}
@@ -300,7 +302,7 @@ func TestTakeUpTo(t *testing.T) {
 	}
 }
 
-func TestTakeUpToDrawsGrants(t *testing.T) {
+func TestUpTo_UsesGrants(t *testing.T) {
 	table := newTable(t, daily(3, "UTC", ""))
 	table.Grant("7", "daily", 2, nanos(0))
 	if d := table.judge("7", Request{At: nanos(0), Cost: 10, UpTo: true}); d.Taken != 5 || d.Remaining != 0 {
@@ -308,7 +310,7 @@ func TestTakeUpToDrawsGrants(t *testing.T) {
 	}
 }
 
-func TestPeekSpendsNothing(t *testing.T) {
+func TestPeek_SpendsNothing(t *testing.T) {
 	table := newTable(t, sevenLimits()...)
 	for range 10 {
 		if d := table.Peek("7", &Request{At: nanos(0), Cost: 2}); !d.Allowed || d.Taken != 2 {
@@ -332,8 +334,9 @@ func TestPeekSpendsNothing(t *testing.T) {
 	}
 }
 
-func TestAllAlgorithmsAfterAJump(t *testing.T) {
-	// Nobody is locked out by a clock that was an hour ahead, for longer than by a message of now, and nobody has anything refunded.
+func TestJump_AllAlgorithms(t *testing.T) {
+	// After a clock was an hour ahead, nobody is locked out for longer than by a message of now,
+	// and nothing is refunded.
 	for _, limit := range sevenLimits() {
 		most := time.Minute
 		if limit.Algorithm == "daily-window" {
@@ -356,9 +359,9 @@ func TestAllAlgorithmsAfterAJump(t *testing.T) {
 	}
 }
 
-// TestJump_WhatIsOverStaysOver: a message that a limit has no room for, and only observes, counts as the user's last. What the limit counted
-// long before is over by then, and a clock that jumps back doesn't revive it.
-func TestJump_WhatIsOverStaysOver(t *testing.T) {
+// A message without room in a limit that only observes still counts as the user's last. By then the
+// limit's old usage has expired, and a clock that jumps back doesn't revive it.
+func TestJump_ExpiredStaysExpired(t *testing.T) {
 	for _, limit := range sevenLimits() {
 		for _, back := range []float64{8 * day, 10*day - 10, 12 * day} {
 			table := newTable(t, limit.observing())
@@ -370,18 +373,18 @@ func TestJump_WhatIsOverStaysOver(t *testing.T) {
 	}
 }
 
-// TestJump_SlidingWindowWithGrant: the second message draws a grant, so that the count of the first is the window's before by then. It stays
-// that after a jump back: its share is gone a second later, not two.
+// The second message uses a grant, so the first counts in the previous window by then. It stays
+// there after a jump back: its share expires a second later, not two.
 func TestJump_SlidingWindowWithGrant(t *testing.T) {
 	table := newTable(t, window("sliding-window", 1, time.Second))
 	run(t, table, []step{{at: 100, ok: true}})
 	table.Grant("7", "sliding-window", 1, nanos(100))
 	run(t, table, []step{{at: 101, ok: true}})
-	table.Refund("7", nanos(101), 1, nanos(101)) // it spent nothing of the window
+	table.Refund("7", nanos(101), 1, nanos(101)) // the window was not used
 	run(t, table, []step{{at: 40, retry: 1}, {at: 41, ok: true}})
 }
 
-func TestAllAlgorithmsWithLateMessages(t *testing.T) {
+func TestLateMessage_AllAlgorithms(t *testing.T) {
 	for _, limit := range sevenLimits() {
 		table := newTable(t, limit)
 		run(t, table, []step{{at: 90, n: 2, ok: true}})
@@ -397,7 +400,7 @@ func TestAllAlgorithmsWithLateMessages(t *testing.T) {
 	}
 }
 
-func TestWithoutLimitsEverythingPasses(t *testing.T) {
+func TestJudge_NoLimitsAllowsAll(t *testing.T) {
 	table := newTable(t)
 	for _, n := range []int64{1, MaxMessages, Never} {
 		if d := table.send(0, n); !d.Allowed || d.Limit != nil || d.Taken != n {

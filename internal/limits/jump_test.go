@@ -6,13 +6,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// calm is a user who by the time that really passes never uses more than a part of a limit.
+// calm is a user who, in real time, never uses more than part of a limit.
 type calm struct {
 	ledger ledger
 	p      plainNumbers
 }
 
-// newCalm returns a user who keeps to so many messages of the limit in any stretch of its length.
+// newCalm returns a user who sends at most that many messages in any period of the limit's length.
 func newCalm(l Limit, messages int64) calm {
 	p := plainNumbers{messages, or(l.numbersFor(0).every, aDay)}
 	if l.Algorithm == "token-bucket" || l.Algorithm == "leaky-bucket" {
@@ -30,27 +30,28 @@ func (c calm) sends(at, n int64) bool {
 	return fits
 }
 
-// drawForCalm draws a limit, and how many of its messages a calm user sends at most.
+// drawForCalm draws a limit, and the maximum that a calm user sends.
 func drawForCalm(rt *rapid.T, algorithm string) (l Limit, most int64) {
 	most = int64(rapid.IntRange(1, 4).Draw(rt, "calm"))
 	l = drawAlone(rt, algorithm)
-	capacity := 2 * most // what was used before the jump, and what is used after it
+	capacity := 2 * most // usage before the jump, and after it
 	switch algorithm {
 	case "token-bucket":
 		l.Burst = capacity
 	case "leaky-bucket":
 		l.Queue = capacity - 1
 	case "sliding-window":
-		l.Messages = capacity + most + 1 // and in the window before, a fraction of a message more
+		l.Messages = capacity + most + 1 // The window before adds at most a fraction of a message.
 	default:
 		l.Messages = capacity
 	}
 	return l, most
 }
 
-// TestJump_CalmUsersAreNotThrottled: a clock goes back once, by any length of more than a minute. Who uses half of a limit, by the time that really
-// passes, is never throttled: what is hidden by the jump is how long ago the last message was, so what was used before may count once more.
-// What was used right after that message is used right after the jump, neither more nor less.
+// A clock goes back once, by any duration of more than a minute. A user who uses at most half of a
+// limit in real time is never throttled. The jump hides how long ago the last message was, so usage
+// before it may count once more. The usage right after that message equals the usage right after
+// the jump.
 func TestJump_CalmUsersAreNotThrottled(t *testing.T) {
 	for _, a := range algorithms {
 		t.Run(a.name, func(t *testing.T) {
@@ -66,7 +67,8 @@ func TestJump_CalmUsersAreNotThrottled(t *testing.T) {
 					if !user.sends(now, n) {
 						continue
 					}
-					if i >= jumpAt && back == 0 && last > 0 { // the clock is behind by more than a minute when the next message comes
+					if i >= jumpAt && back == 0 && last > 0 {
+						// clock over a minute behind at this message
 						further := rapid.OneOf(rapid.Int64Range(1, 3*every), rapid.SampledFrom([]int64{1, 3600e9, 48 * 3600e9})).Draw(rt, "back by")
 						back = now - last + clockJump + further
 						holdUsed(rt, table, l, last, now-back)
@@ -81,8 +83,9 @@ func TestJump_CalmUsersAreNotThrottled(t *testing.T) {
 	}
 }
 
-// holdUsed wants as much to be used at a clock that has jumped back to the time to as right after the spending at last. The share of a
-// sliding window may be a fraction of a message more, and right before the window ends it may be less: there 32 bits can't hold it.
+// holdUsed fails unless the usage after a jump back to the time to equals the usage right after the
+// one at last. The share of a sliding window may be a fraction of a message larger, and shortly
+// before the window ends it may be smaller, because 32 bits can't hold it.
 func holdUsed(rt *rapid.T, table *Table, l Limit, last, to int64) {
 	rt.Helper()
 	before, after := levelAt(table, last), levelAt(table, to)

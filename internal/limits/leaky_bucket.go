@@ -2,9 +2,9 @@ package limits
 
 import "fmt"
 
-// leakyBucket lets one message leave every so often. Others wait in a queue, and the message that is leaving takes no place there: so
-// queue + 1 fit at once, and in all that is counted the leaky bucket is the token bucket's mirror image. It differs in that a message that
-// fits may have to wait for its turn.
+// leakyBucket releases one message per interval. Other messages wait in a queue. The message being
+// released takes no place there, so queue + 1 messages fit at once. It counts as the token bucket
+// does. The difference is that a message that fits may be delayed.
 var leakyBucket = algorithm{
 	name:   "leaky-bucket",
 	code:   3,

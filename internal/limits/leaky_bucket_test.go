@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// queued is a message at a leaky bucket, in seconds: how long it has to wait in the queue, or until it may be sent again.
+// queued is a message at a leaky bucket, in seconds: how long it waits in the queue, or until it
+// may be sent again.
 type queued struct {
 	at    float64
 	n     int64
@@ -58,8 +59,9 @@ func TestLeakyBucket(t *testing.T) {
 	}
 }
 
-func TestQueuesTogether_TheLongestDelayHolds(t *testing.T) {
-	// In the quick queue the messages take the seconds 0 to 2, and at 9 s one place: the slow one takes no more of it.
+func TestQueues_LongestDelayApplies(t *testing.T) {
+	// In the quick queue the messages take the seconds 0 to 2, and one place at 9 s. The slow
+	// queue's delay takes no more of it.
 	slow, quick := leaky(10*time.Second, 2).named("slow"), leaky(time.Second, 2).named("quick")
 	for _, limits := range [][]Limit{{slow, quick}, {quick, slow}} {
 		runQueue(t, newTable(t, limits...), []queued{
@@ -69,8 +71,8 @@ func TestQueuesTogether_TheLongestDelayHolds(t *testing.T) {
 	}
 }
 
-// TestQueuesTogether_SlowQueueBlocksNobodyElse: X waits for up to 8 s in their own queue. The queue of the channel, ten a second, is empty.
-func TestQueuesTogether_SlowQueueBlocksNobodyElse(t *testing.T) {
+// X waits for up to 8 s in their own queue. The channel's queue, ten per second, stays empty.
+func TestQueues_SlowOneBlocksNobodyElse(t *testing.T) {
 	sets := compileSets(t, Strikes{}, leaky(4*time.Second, 3).named("own"), leaky(100*time.Millisecond, 50).named("shared").of(PerChannel))
 	own, shared := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
 	for i, want := range []struct {
@@ -87,7 +89,7 @@ func TestQueuesTogether_SlowQueueBlocksNobodyElse(t *testing.T) {
 	}
 }
 
-func TestAQueueThatObservesDelaysNobody(t *testing.T) {
+func TestQueues_ObservingDelaysNobody(t *testing.T) {
 	table := newTable(t, leaky(time.Second, 2).observing())
 	for range 5 {
 		if d := table.send(0, 1); !d.Allowed || d.LeaveAt != nanos(0) {

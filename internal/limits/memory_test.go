@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// memoryFor returns how many bytes so many users take whose IDs are numbers.
+// memoryFor returns how many bytes that many users with numeric IDs take.
 func (s *Set) memoryFor(users int64) int64 { return (users + spareRows) * userBytes(s.width) }
 
-// heap returns how many bytes are in use.
+// heap returns the number of bytes in use.
 func heap() int64 {
 	var stats runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what a pool holds goes the second time
+	runtime.GC() // the second collection empties pools
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc)
 }
 
-// TestMemory_WhatAUserTakes holds the bytes that are counted for a user against those that the heap grows by.
-func TestMemory_WhatAUserTakes(t *testing.T) {
+// The bytes calculated for a user match the growth of the heap.
+func TestMemory_PerUser(t *testing.T) {
 	const users = 50_000
 	for _, test := range []struct {
 		name  string
@@ -48,13 +48,14 @@ func TestMemory_WhatAUserTakes(t *testing.T) {
 	}
 }
 
-// TestMemory_Bounded: however wide rows are, and whatever IDs users have, a table takes no more memory than it may, and keeps as many users as fit.
+// For any row width and any IDs, a table stays within its memory and keeps as many users as fit.
 func TestMemory_Bounded(t *testing.T) {
 	for _, limit := range []Limit{bucket(3, time.Hour), window("sliding-log", maxLog, time.Hour)} {
 		for _, prefix := range []string{"1", "somebody"} {
 			t.Run(limit.Name+" "+prefix, func(t *testing.T) {
 				set := compileSets(t, Strikes{}, limit)[PerUser]
-				memory := max(8<<20, 4*set.memoryFor(leastSlots*shardCount)) // far more than the first slots of all shards
+				// far more than the first slots of all shards
+				memory := max(8<<20, 4*set.memoryFor(leastSlots*shardCount))
 				table := NewTable(set, memory)
 				before := heap()
 				fit := set.UsersIn(memory)
@@ -77,8 +78,7 @@ func TestMemory_Bounded(t *testing.T) {
 	}
 }
 
-// TestMemory_WiderRows: a change to wider rows keeps the users whom there is memory for, those who are throttled before the others, and of these
-// who wrote last.
+// A change to wider rows keeps the users that fit: throttled ones first, then those who wrote last.
 func TestMemory_WiderRows(t *testing.T) {
 	const memory, users = 64 << 20, 50_000
 	table := NewTable(compileSets(t, Strikes{}, bucket(2, 1000*time.Hour))[PerUser], memory)
@@ -109,7 +109,8 @@ func TestMemory_WiderRows(t *testing.T) {
 	}
 }
 
-// TestMemory_Restored: a store gives back no more users than there is memory for, but the first of each shard, which finds nobody there who could go.
+// TestMemory_Restored checks that a store restores no more users than fit, except for the first of
+// each shard, where nobody else can be evicted.
 func TestMemory_Restored(t *testing.T) {
 	set := compileSets(t, Strikes{}, bucket(3, 1000*time.Hour))[PerUser]
 	full, small := NewTable(set, 1<<40), NewTable(set, set.memoryFor(5000))

@@ -5,27 +5,30 @@ import (
 	"strings"
 )
 
-// namedKey marks the key of a user whose ID is no plain number; the other bits are its place among the names.
+// namedKey marks the key of a user with a non-numeric ID; the other bits are its index in names.
 const namedKey = 1 << 63
 
-// askedKey marks the key of a user whose ID is askedPrefix and a plain number; the other bits are the number. Users whom another server asks about have such
-// IDs, and are as many as those of a chat: they cost no more than numbers do.
+// askedKey marks the key of a user whose ID is askedPrefix and a plain number; the other bits are
+// the number. The users of another server have such IDs. There can be as many of them as of a
+// chat's users, so they should need no more memory than numeric IDs.
 const (
 	askedKey    = 1 << 62
 	askedPrefix = "check:"
 )
 
-// maxNumberDigits is how long a number may be to be its own key: 18 digits always fit in 60 bits.
+// maxNumberDigits is the maximum length of a numeric ID that is used as its own key: 18 digits
+// always fit in 60 bits.
 const maxNumberDigits = 18
 
-// names gives numbers to IDs that are none themselves.
+// names assigns numbers to non-numeric IDs.
 type names struct {
 	numbers map[string]uint64
 	list    []string
-	free    []uint64 // numbers that are nobody's any more
+	free    []uint64 // unused numbers
 }
 
-// numericKey returns the key of an ID that is a plain decimal number, the way it would be printed, or askedPrefix and such a number.
+// numericKey returns the key of an ID that is a plain decimal number in canonical form, or
+// askedPrefix and such a number.
 func numericKey(id string) (key uint64, ok bool) {
 	if key, ok = decimal(id); ok {
 		return key, true
@@ -37,7 +40,8 @@ func numericKey(id string) (key uint64, ok bool) {
 	return 0, false
 }
 
-// decimal returns the number that an ID is, if it is written the way it would be printed.
+// decimal returns the number that an ID represents. ok is false unless the ID is written in
+// canonical form.
 func decimal(id string) (n uint64, ok bool) {
 	if len(id) == 0 || len(id) > maxNumberDigits || id[0] == '0' && len(id) > 1 {
 		return 0, false
@@ -52,7 +56,7 @@ func decimal(id string) (n uint64, ok bool) {
 	return n, true
 }
 
-// find returns the key of a name seen before.
+// find returns the key of a known name.
 func (n *names) find(id string) (key uint64, ok bool) {
 	number, ok := n.numbers[id]
 	return number | namedKey, ok
@@ -74,7 +78,7 @@ func (n *names) add(id string) uint64 {
 	return number | namedKey
 }
 
-// drop forgets the name of a key.
+// drop removes the name of a key.
 func (n *names) drop(key uint64) {
 	number := key &^ namedKey
 	delete(n.numbers, n.list[number])
@@ -82,7 +86,7 @@ func (n *names) drop(key uint64) {
 	n.free = append(n.free, number)
 }
 
-// id returns the ID that a key stands for.
+// id returns the ID for a key.
 func (n *names) id(key uint64) string {
 	if key&namedKey != 0 {
 		return n.list[key&^namedKey]

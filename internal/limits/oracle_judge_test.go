@@ -6,11 +6,13 @@ import (
 	"time"
 )
 
-// plainPolicy decides about messages as DESIGN.md says, with the oracle's ledgers. Waiting is found out by trying: see firstFit.
+// plainPolicy decides about messages as DESIGN.md says, with the oracle's ledgers. It finds waiting
+// times by trying: see firstFit.
 type plainPolicy struct {
-	limits   []Limit
-	strikes  Strikes
-	calendar map[string]*plainCalendar // by the name of the daily limit: the one in force
+	limits  []Limit
+	strikes Strikes
+	// calendar holds the calendar in force, by the name of the daily limit.
+	calendar map[string]*plainCalendar
 	rows     map[plainKey]*plainRow
 }
 
@@ -19,17 +21,17 @@ type plainKey struct {
 	user  string
 }
 
-// plainRow is what is known of a user in one scope.
+// plainRow is the state of a user in one scope.
 type plainRow struct {
 	last     int64
 	roles    uint8
 	ledgers  map[string]ledger // by the limit's name
-	grants   []plainGrant      // the first to lapse comes first
+	grants   []plainGrant      // sorted by when they lapse
 	strikes  int
 	strikeAt int64
 
 	exemption   Exemption
-	exemptUntil int64 // 0 for ever
+	exemptUntil int64 // 0 means without an end
 }
 
 type plainGrant struct {
@@ -38,7 +40,7 @@ type plainGrant struct {
 	until int64
 }
 
-// numbersFor returns what holds for these roles: the highest with an override counts.
+// numbersFor returns the numbers for these roles: those of the highest role with an override.
 func (l Limit) numbersFor(roles uint8) plainNumbers {
 	burst, refill, queue, messages := l.Burst, l.Refill, l.Queue, l.Messages
 	for role := 6; role >= 0; role-- {
@@ -64,7 +66,7 @@ func or(a, b int64) int64 {
 	return b
 }
 
-// row returns what is known of a user; a new one knows nothing.
+// row returns the state of a user; a new user's is empty.
 func (w *plainPolicy) row(key plainKey) *plainRow {
 	if w.rows[key] == nil {
 		row := &plainRow{}
@@ -86,7 +88,7 @@ func (w *plainPolicy) clear(scope Scope, row *plainRow) {
 		before := row.ledgers[l.Name]
 		row.ledgers[l.Name] = w.newLedger(l)
 		if daily, ok := before.(*plainDaily); ok {
-			row.ledgers[l.Name] = &plainDaily{days: daily.days} // a day goes on to its end
+			row.ledgers[l.Name] = &plainDaily{days: daily.days} // a day continues to its end
 		}
 	}
 }
@@ -118,7 +120,8 @@ type seat struct {
 	at     int64 // when the message counts there
 }
 
-// seats returns all limits that a message has to do with, in the policy's order. Rows whose clock has jumped back go along.
+// seats returns all limits that apply to a message, in the policy's order. It rewinds rows whose
+// clock has jumped back.
 func (w *plainPolicy) seats(user string, q Request) (seats []seat) {
 	at := map[Scope]int64{}
 	for _, scope := range w.scopes() {
@@ -141,7 +144,7 @@ func (w *plainPolicy) seats(user string, q Request) (seats []seat) {
 	return seats
 }
 
-// scopes are those that the policy has limits of, and the user's own.
+// scopes returns the scopes of the policy's limits, and the user's own.
 func (w *plainPolicy) scopes() []Scope {
 	scopes := []Scope{PerUser}
 	for _, scope := range []Scope{PerUserEverywhere, PerChannel} {
@@ -152,7 +155,7 @@ func (w *plainPolicy) scopes() []Scope {
 	return scopes
 }
 
-// key is a user's in a scope: a channel's row is everyone's.
+// key returns a user's key in a scope: everyone shares a channel's row.
 func (*plainPolicy) key(scope Scope, user string) plainKey {
 	if scope == PerChannel {
 		return plainKey{scope, theChannel}
@@ -171,14 +174,16 @@ func (s seat) granted(at int64) (left int64) {
 	return left
 }
 
-// fits reports whether n would fit at that time, or at the row's where that is later: in the regular allowance and what was granted together.
+// fits reports whether n would fit at that time, or at the row's if that is later, in the regular
+// allowance plus grants.
 func (s seat) fits(at, n int64) bool {
 	at = max(at, s.at)
 	granted := s.granted(at)
 	return granted >= n || s.ledger.fits(at, n-granted, s.p)
 }
 
-// regular is how many messages of cost 1 would pass one after another without the time going on, and without what was granted.
+// regular returns how many messages of cost 1 would pass one after another at the same time,
+// without grants.
 func (s seat) regular() (n int64) {
 	for trial := s.ledger.clone(); trial.fits(s.at, 1, s.p); n++ {
 		trial.spend(s.at, 1, s.p)
@@ -188,7 +193,7 @@ func (s seat) regular() (n int64) {
 
 func (s seat) remaining() int64 { return s.regular() + s.granted(s.at) }
 
-// spend takes n, as far as it can from the regular allowance.
+// spend spends n, from the regular allowance as far as possible.
 func (s seat) spend(n int64) {
 	regular := min(n, s.regular())
 	if s.granted(s.at) == 0 {
@@ -207,8 +212,9 @@ func (s seat) spend(n int64) {
 	}
 }
 
-// firstFit is the first time from at on at which n fit all these limits; Never where there is none. Room only grows while nothing happens,
-// except at the turns: when a day that may have a smaller allowance begins, or a grant lapses.
+// firstFit returns the first time, not before at, at which n fit all these limits, or Never if
+// there is none. Room only grows while nothing happens, except when a day with a possibly smaller
+// allowance begins, or a grant lapses.
 func firstFit(seats []seat, at, n int64) int64 {
 	fit := func(t int64) bool {
 		return !slices.ContainsFunc(seats, func(s seat) bool { return !s.fits(t, n) })
@@ -222,14 +228,14 @@ func firstFit(seats []seat, at, n int64) int64 {
 	return Never
 }
 
-// farOff is a time at which all is forgotten.
+// farOff returns a time at which all usage has expired.
 func farOff(at int64) int64 { return at + 100*aDay }
 
 func turns(seats []seat, at int64) (turns []int64) {
 	for _, s := range seats {
 		if days, ok := s.ledger.(*plainDaily); ok {
 			t := max(at, s.at)
-			for range 3 { // what is left of a day, a transitional one, and whole ones
+			for range 3 { // rest of a day, a transitional one, whole ones
 				t = days.days.day(t).end
 				turns = append(turns, t)
 			}
@@ -242,8 +248,9 @@ func turns(seats []seat, at int64) (turns []int64) {
 	return turns
 }
 
-// longestWait is the limit for which n wait the longest; of several the first in the policy. What was granted may lapse and a smaller day begin
-// while it is waited for: so at the end all are looked at again.
+// longestWait returns the limit for which n wait longest, or the first of several in the policy.
+// Grants may lapse and a smaller day may begin during the wait, so it checks all limits again at
+// the end.
 func longestWait(limits []seat, at, n int64) (limit seat, found bool) {
 	until := at
 	for _, s := range limits {
@@ -259,7 +266,7 @@ func longestWait(limits []seat, at, n int64) (limit seat, found bool) {
 	return limit, found
 }
 
-// decide is the whole decision, with its consequences.
+// decide makes the whole decision and applies its effects.
 func (w *plainPolicy) decide(user string, q Request) (d Decision, limit string) {
 	own := w.row(w.key(PerUser, user))
 	if own.exempt(q) {
@@ -285,13 +292,14 @@ func (w *plainPolicy) decide(user string, q Request) (d Decision, limit string) 
 	} else {
 		d, limit = w.throttle(user, q, n, seats, deciding)
 	}
-	if q.Exempt && own.exemptUntil > q.At { // then nothing forbids it any more
+	if q.Exempt && own.exemptUntil > q.At { // then nothing prevents it any more
 		d.RetryAt = min(d.RetryAt, own.exemptUntil)
 	}
 	return d, limit
 }
 
-// exempt reports whether a message isn't judged: by its author's roles, unless they have something else of their own at its time.
+// exempt reports whether a message isn't judged: because of its author's roles, unless an override
+// is in force at its time.
 func (row *plainRow) exempt(q Request) bool {
 	at := q.At
 	if at >= row.last-int64(time.Minute) {
@@ -315,7 +323,7 @@ func (w *plainPolicy) pass(user string, q Request, n int64, seats, deciding, obs
 		switch {
 		case s.fits(s.at, n):
 			spending = append(spending, s)
-		case s.CountThrottled: // what an observing limit would have throttled
+		case s.CountThrottled: // what an observing limit would throttle
 			s.ledger.charge(s.at, n, s.p)
 		}
 	}
@@ -356,7 +364,7 @@ func (w *plainPolicy) throttle(user string, q Request, n int64, seats, deciding 
 	return d, limit
 }
 
-// report says when n would fit the limits, and how the one stands that they wait for.
+// report sets when n would fit the limits, and the state of the limit that they wait for.
 func (w *plainPolicy) report(d *Decision, at, n int64, seats, limits []seat) (name string) {
 	d.RetryAt = firstFit(limits, at, n)
 	limit, _ := longestWait(limits, at, n)
@@ -385,7 +393,8 @@ func (row *plainRow) strike(at int64, strikes Strikes, d *Decision) {
 	d.Strikes = row.strikes
 }
 
-// grant gives extra messages, until the end of the window, else of the user's day, else for 24 h.
+// grant gives extra messages, until the end of the window, otherwise of the user's day, otherwise
+// for 24 h.
 func (w *plainPolicy) grant(scope Scope, user, name string, n, now int64) (until int64) {
 	row := w.row(plainKey{scope, user})
 	at := max(now, row.last)
@@ -420,7 +429,7 @@ func (w *plainPolicy) grant(scope Scope, user, name string, n, now int64) (until
 	return until
 }
 
-// refund gives back what was just spent.
+// refund returns what was just spent.
 func (w *plainPolicy) refund(user string, n, at int64) {
 	row := w.row(plainKey{PerUser, user})
 	for _, l := range w.limits {
@@ -430,7 +439,7 @@ func (w *plainPolicy) refund(user string, n, at int64) {
 	}
 }
 
-// change puts other limits in the place of those of the same names, as of that moment.
+// change replaces limits by others of the same names, as of that time.
 func (w *plainPolicy) change(limits []Limit, strikes Strikes, now int64) {
 	for key, row := range w.rows {
 		at := max(now, row.last)

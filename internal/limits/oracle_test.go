@@ -5,29 +5,33 @@ import (
 	"time"
 )
 
-// The oracle: what each limit means, told from DESIGN.md in the plainest way, with no thought of speed. A ledger is what one limit knows of
-// one user. It has no idea of waiting: who asks when something will fit tries one instant after another.
+// The oracle: what each limit means, written from DESIGN.md in the simplest way, without regard for
+// speed. A ledger is one limit's state of one user. It knows nothing of waiting: to find out when
+// something will fit, the caller tries one instant after another.
 
-// ledger is a limit's knowledge of one user. The numbers are those that hold for the user at that moment. Times don't go back, except in jump.
+// ledger is a limit's state of one user. The numbers are those that apply to the user at that time.
+// Times don't go back, except in jump.
 type ledger interface {
-	fits(at, n int64, p plainNumbers) bool // n would fit at that time, if nothing happened until then
+	// fits reports whether n would fit at that time if nothing happened until then.
+	fits(at, n int64, p plainNumbers) bool
 	spend(at, n int64, p plainNumbers)
 	charge(at, n int64, p plainNumbers)  // for a throttled message
-	refund(at, n int64, p plainNumbers)  // of what was spent at that very time
+	refund(at, n int64, p plainNumbers)  // of what was spent at the same time
 	jump(last, to int64, p plainNumbers) // the clock has gone back
 	clone() ledger
 }
 
-// plainNumbers are a limit's parameters, as they hold for somebody.
+// plainNumbers are a limit's parameters as they apply to a user.
 type plainNumbers struct {
-	capacity int64 // burst, messages, or the queue and the one that is leaving
+	// capacity is the burst, the messages, or the queue plus the message being released.
+	capacity int64
 	every    int64 // or refill
 }
 
 func (p plainNumbers) full() int64 { return p.capacity * p.every }
 
-// plainBucket is a token bucket, seen from its upper edge: a missing token is a debt of one refill, and each nanosecond pays off one. A leaky
-// bucket is the same with messages that have not left.
+// plainBucket is a token bucket that counts missing tokens: each is a debt of one refill, and each
+// nanosecond pays off one. A leaky bucket is the same with messages that have not left.
 type plainBucket struct {
 	owed int64
 	asOf int64
@@ -54,14 +58,15 @@ func (b *plainBucket) refund(at, n int64, p plainNumbers) {
 	}
 }
 
-// jump leaves what was owed at the last spending, but no more than all, to be paid off from now on.
+// jump keeps the debt at the last use, but no more than a whole bucket, to be paid off from now on.
 func (b *plainBucket) jump(last, to int64, p plainNumbers) {
 	b.owed, b.asOf = min(b.owes(last), p.full()), to
 }
 
 func (b *plainBucket) clone() ledger { c := *b; return &c }
 
-// convert keeps the number of tokens used, to a fraction; less than a nanosecond is owed as a whole one.
+// convert keeps the number of tokens used, including fractions; part of a nanosecond is owed as a
+// whole one.
 func (b *plainBucket) convert(at, refill, newRefill int64) {
 	used := big.NewRat(b.owes(at), refill)
 	owes := used.Mul(used, big.NewRat(newRefill, 1))
@@ -102,7 +107,7 @@ func (f *plainFixed) refund(at, n int64, p plainNumbers) {
 	f.spend(at, -min(n, f.countAt(at, p)), p)
 }
 
-// jump forgets what was over before, and lets a later window be the present one.
+// jump drops what had expired before, and turns a later window into the current one.
 func (f *plainFixed) jump(last, to int64, p plainNumbers) {
 	f.count = f.countAt(last, p)
 	f.start = min(f.start, to/p.every*p.every)
@@ -110,13 +115,13 @@ func (f *plainFixed) jump(last, to int64, p plainNumbers) {
 
 func (f *plainFixed) clone() ledger { c := *f; return &c }
 
-// convert lets what counts in the old window count in the new one that contains the moment.
+// convert counts the usage of the old window in the new one that contains the time.
 func (f *plainFixed) convert(at int64, old, p plainNumbers) {
 	f.count = f.countAt(at, old)
 	f.start = at / p.every * p.every
 }
 
-// plainUser counts in windows that begin with the first message in them.
+// plainUser counts in windows that begin with their first message.
 type plainUser struct {
 	start int64
 	count int64
@@ -146,7 +151,7 @@ func (u *plainUser) refund(at, n int64, p plainNumbers) {
 	u.spend(at, -min(n, u.countAt(at, p)), p)
 }
 
-// jump forgets what was over before, and lets a window that begins later begin now.
+// jump drops what had expired before, and lets a later window begin now.
 func (u *plainUser) jump(last, to int64, p plainNumbers) {
 	u.count = u.countAt(last, p)
 	u.start = min(u.start, to)
@@ -154,9 +159,9 @@ func (u *plainUser) jump(last, to int64, p plainNumbers) {
 
 func (u *plainUser) clone() ledger { c := *u; return &c }
 
-// plainSliding estimates from the counts of two windows, in fractions.
+// plainSliding estimates from the counts of two windows, using fractions.
 type plainSliding struct {
-	window            int64 // its number since the epoch
+	window            int64 // window number since the epoch
 	current, previous int64
 }
 
@@ -193,8 +198,8 @@ func (s *plainSliding) refund(at, n int64, p plainNumbers) {
 	s.spend(at, -min(n, s.roll(at, p).current), p)
 }
 
-// jump lets the window of the last spending be the present one. Of the window before, as much counts as did then: for that it holds
-// another number of messages, a whole one, of 32 bits.
+// jump makes the window of the last use the current one. The usage from the previous window stays
+// the same, so its count becomes a different whole number, of 32 bits.
 func (s *plainSliding) jump(last, to int64, p plainNumbers) {
 	then := s.roll(last, p)
 	counted := then.previous * (p.every - last%p.every)
@@ -204,9 +209,9 @@ func (s *plainSliding) jump(last, to int64, p plainNumbers) {
 
 func (s *plainSliding) clone() ledger { c := *s; return &c }
 
-// plainLog remembers every message.
+// plainLog stores every message.
 type plainLog struct {
-	times []int64 // a message of cost n is there n times
+	times []int64 // a message of cost n is stored n times
 }
 
 func (l *plainLog) counting(at int64, p plainNumbers) (times []int64) {
@@ -244,7 +249,7 @@ func (l *plainLog) refund(at, n int64, _ plainNumbers) {
 	}
 }
 
-// jump forgets what was over before, and brings the rest along.
+// jump drops what had expired before, and moves the rest back.
 func (l *plainLog) jump(last, to int64, p plainNumbers) {
 	l.times = l.counting(last, p)
 	for i := range l.times {
@@ -254,7 +259,7 @@ func (l *plainLog) jump(last, to int64, p plainNumbers) {
 
 func (l *plainLog) clone() ledger { return &plainLog{append([]int64(nil), l.times...)} }
 
-// plainDaily counts in the days of one calendar after another.
+// plainDaily counts in the days of consecutive calendars.
 type plainDaily struct {
 	days  plainDays
 	start int64
@@ -283,7 +288,7 @@ func (d *plainDaily) charge(at, n int64, p plainNumbers) {
 
 func (d *plainDaily) refund(at, n int64, p plainNumbers) { d.spend(at, -min(n, d.countAt(at)), p) }
 
-// jump forgets what was over before, and lets a later day be the present one.
+// jump drops what had expired before, and turns a later day into the current one.
 func (d *plainDaily) jump(last, to int64, _ plainNumbers) {
 	d.count = d.countAt(last)
 	if d.start = d.days.day(last).start; d.start > to {
@@ -293,18 +298,18 @@ func (d *plainDaily) jump(last, to int64, _ plainNumbers) {
 
 func (d *plainDaily) clone() ledger { c := *d; return &c }
 
-// plainDays are the days of somebody whose calendar may have changed.
+// plainDays are the days of a user whose calendar may have changed.
 type plainDays struct {
-	calendar *plainCalendar // in force
-	changeIn plainDay       // the day in which it came into force; zero if it always was
+	calendar *plainCalendar // the policy in force
+	changeIn plainDay       // the day of the change; zero if none
 }
 
-// change puts another calendar in force, from that moment on.
+// change puts another calendar in force, from that time on.
 func (d plainDays) change(at int64, to *plainCalendar) plainDays {
 	return plainDays{calendar: to, changeIn: d.day(at)}
 }
 
-// plainDay is a span of time: from start on, and before end.
+// plainDay is a span of time: start is included, end is not.
 type plainDay struct {
 	start, end   int64
 	transitional bool
@@ -322,7 +327,7 @@ func (d plainDay) allowance(messages int64) int64 {
 // day returns the day that contains the time, which isn't before the change.
 func (d plainDays) day(at int64) plainDay {
 	if at < d.changeIn.end {
-		return d.changeIn // it goes on to its end
+		return d.changeIn // it continues to its end
 	}
 	if transition := d.transition(); at < transition.end {
 		return transition
@@ -330,8 +335,8 @@ func (d plainDays) day(at int64) plainDay {
 	return d.calendar.day(at)
 }
 
-// transition is the day after the one of the change, where none of the calendar begins then: to the first boundary at least 12 h away. More than
-// one message a day is presumed.
+// transition returns the day after the one of the change, if no day of the calendar begins then: to
+// the first boundary at least 12 h away. It assumes more than one message a day.
 func (d plainDays) transition() plainDay {
 	start, end := d.changeIn.end, d.changeIn.end+aDay/2
 	if start == 0 || d.calendar.day(start).start == start {
@@ -343,11 +348,12 @@ func (d plainDays) transition() plainDay {
 	return plainDay{start: start, end: end, transitional: true}
 }
 
-// plainCalendar finds days by looking at the clock on the wall every quarter of an hour, which is when clocks are changed and days reset here.
+// plainCalendar finds days by checking the local time every quarter of an hour, which covers all
+// clock changes and resets used here.
 type plainCalendar struct {
 	location   *time.Location
 	resetAt    string
-	boundaries map[time.Time]int64 // found before, by date
+	boundaries map[time.Time]int64 // cache, by date
 	recent     plainDay
 }
 
@@ -372,7 +378,7 @@ func plainCalendarOf(zone, resetAt string) *plainCalendar {
 func (c *plainCalendar) boundary(date time.Time) int64 {
 	if _, ok := c.boundaries[date]; !ok {
 		resetAt := date.Format(time.DateOnly) + " " + c.resetAt
-		t := date.Add(-15 * time.Hour) // still the day before, everywhere
+		t := date.Add(-15 * time.Hour) // the day before, in every zone
 		for t.In(c.location).Format("2006-01-02 15:04") < resetAt {
 			t = t.Add(15 * time.Minute)
 		}

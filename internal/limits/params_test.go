@@ -9,17 +9,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// years300 is about the longest time that a time.Duration holds.
+// years300 is about the longest duration that a time.Duration holds.
 const years300 = math.MaxInt64 / time.Second * time.Second
 
-func TestRefusedParameters(t *testing.T) {
+func TestCompile_InvalidParameters(t *testing.T) {
 	given := func(algorithm string, p Params) Limit {
 		p.Name, p.Algorithm = "x", algorithm
 		return Limit{Params: p}
 	}
 	type refusal struct {
 		limit Limit
-		want  string // after the name of the limit
+		want  string // after the limit's name
 	}
 	tests := []refusal{
 		{given("token-bucket", Params{}), "burst is 0"},
@@ -82,14 +82,14 @@ func TestRefusedParameters(t *testing.T) {
 	}
 }
 
-func TestRefusedNames(t *testing.T) {
+func TestCompile_InvalidNames(t *testing.T) {
 	long := strings.Repeat("a", 65)
 	for _, name := range []string{"a.b", "a b", "é", "+", `"`, "a\n", long} {
 		if _, err := Compile([]Limit{bucket(1, 1).named(name)}, Strikes{}); err == nil {
 			t.Errorf("a limit is called %q", name)
 		}
 	}
-	if _, err := Compile([]Limit{bucket(1, 1), daily(1, "", "").named("burst").of(PerChannel)}, Strikes{}); err == nil || !strings.Contains(err.Error(), `limit "burst": the name is taken`) {
+	if _, err := Compile([]Limit{bucket(1, 1), daily(1, "", "").named("burst").of(PerChannel)}, Strikes{}); err == nil || !strings.Contains(err.Error(), `limit "burst": another limit has this name`) {
 		t.Errorf("two limits of different scopes have one name: %v", err)
 	}
 	for _, name := range []string{"a", "A-b_9", long[1:]} {
@@ -99,7 +99,7 @@ func TestRefusedNames(t *testing.T) {
 	}
 }
 
-func TestTheGreatestParameters(t *testing.T) {
+func TestCompile_LargestParameters(t *testing.T) {
 	for _, limit := range []Limit{
 		bucket(1, 1<<62-1), bucket(MaxMessages, 1<<31), leaky(1<<62-1, 0), leaky(1<<30, MaxMessages-1), daily(MaxMessages, "Pacific/Kiritimati", "23:59"),
 		window("fixed-window", MaxMessages, 1<<60-1), window("user-window", MaxMessages, 1<<60-1), window("sliding-window", MaxMessages, 1<<60-1), window("sliding-log", maxLog, 1<<60-1),
@@ -122,12 +122,12 @@ func TestTheGreatestParameters(t *testing.T) {
 	}
 }
 
-// extremes are the numbers at which something might wrap.
+// extremes are numbers at which something might overflow.
 var extremes = []int64{
 	math.MinInt64, -1 << 31, -1, 0, 1, 2, 3, 1023, 1024, 1025, 1e9, 60e9, 86400e9, 1<<31 - 1, 1 << 31, 1 << 32, 1<<60 - 1, 1 << 60, 1 << 61, 1<<62 - 1, 1 << 62, math.MaxInt64,
 }
 
-func TestNoParametersPanic(t *testing.T) {
+func TestCompile_NeverPanics(t *testing.T) {
 	number := rapid.OneOf(rapid.SampledFrom(extremes), rapid.Int64(), rapid.Int64Range(1, 100))
 	length := rapid.Map(number, func(n int64) time.Duration { return time.Duration(n) })
 	zone := rapid.SampledFrom([]string{"", "UTC", "Europe/Berlin", "Pacific/Apia", "America/Havana", "nowhere"})
@@ -140,7 +140,7 @@ func TestNoParametersPanic(t *testing.T) {
 			Observes: rapid.Bool().Draw(rt, "observes"), CountThrottled: rapid.Bool().Draw(rt, "counts throttled"),
 		}
 	})
-	fitting := rapid.Map(any, func(p Params) Params { // without what another algorithm would read
+	fitting := rapid.Map(any, func(p Params) Params { // without other algorithms' parameters
 		a, _ := algorithmNamed(p.Algorithm)
 		kept := Params{Name: p.Name, Algorithm: p.Algorithm, Observes: p.Observes, CountThrottled: p.CountThrottled}
 		for _, param := range a.params {
@@ -192,7 +192,8 @@ func TestNoParametersPanic(t *testing.T) {
 			tables = append(tables, NewTable(set, 1<<30))
 		}
 		table := tables[0]
-		atTheEnd := false // of time, where a day that ends after it can't be read back
+		// atTheEnd is set near the end of time: a day that ends after it can't be read back.
+		atTheEnd := false
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			at := rapid.SampledFrom(instants).Draw(rt, "at")
 			atTheEnd = atTheEnd || at >= MaxTime-2

@@ -5,36 +5,39 @@ import (
 	"slices"
 )
 
-// Offence is what a throttled message brought on its author.
+// Offence is what a throttled message cost its author.
 type Offence struct {
-	ID        int64 // that no other has; rises with time
+	ID        int64 // unique; increases with time
 	At        int64 // when the message counted
-	Counted   int64 // how many it counts as, although it was throttled
-	Silence   int64 // for how long, in nanoseconds, its penalty silences the user
+	Counted   int64 // how much counts although it was throttled
+	Silence   int64 // duration of its penalty's silence, in ns
 	Series    uint8 // of its strike
-	NewStrike bool  // it gave one
+	NewStrike bool  // it gave a strike
 }
 
-// span is the offences of a user from the first ID to the last.
+// span is a range of a user's offences, from the first ID to the last.
 type span struct{ first, last int64 }
 
 func (s span) has(id int64) bool { return s.first <= id && id <= s.last }
 
-// remembered is how many pardons of a user are remembered, so that a second pardon of the same offence does nothing.
+// remembered is how many pardons of a user are kept, so that a second pardon of the same offence
+// does nothing.
 const remembered = 64
 
-// Taken is what a pardon has taken from a user, for Table.Unpardon.
+// Taken is the effect of a pardon, for Table.Unpardon.
 type Taken struct {
-	Offences int // that were not pardoned before
-	Strikes  int // that counted, and no longer do
+	Offences int // offences that were not pardoned before
+	Strikes  int // strikes that no longer count
 
-	counted  int64 // the most that can have been refunded in one limit
+	// counted is the maximum that the pardon can have refunded in one limit.
+	counted  int64
 	pardoned []span
-	before   []span // the pardons of the user before this one
+	before   []span // the user's earlier pardons
 	rows     []pardonedRow
 }
 
-// pardonedRow is a row before and after a pardon. The first of a Taken is the user's own; the others are of the places that the messages drew on beside.
+// pardonedRow is a row before and after a pardon. The first one in a Taken is the user's own row;
+// the others belong to the additional places that the messages used.
 type pardonedRow struct {
 	set           *Set
 	before, after []uint64
@@ -45,9 +48,11 @@ func (t *Table) Pardon(user string, o Offence, now int64, others ...Place) (done
 	return t.PardonAll(user, []Offence{o}, now, others...) != nil
 }
 
-// PardonAll undoes offences: the strikes that they gave, if those still count, what they spent of the limits that count throttled messages, and
-// the notes of their penalties, unless another one silences the user for longer. The offences are all of the user's from the first to the last.
-// It returns nil if there is nothing to do: the second time there isn't. Others are the places that the messages drew on beside.
+// PardonAll undoes offences. It removes their strikes if those still count, and refunds what they
+// spent in the limits that count throttled messages. It clears their silences, unless another
+// penalty silences the user for longer. The offences must be all of the user's from the first to
+// the last. It returns nil if there is nothing to do, so a second call returns nil. others are the
+// additional places that the messages used.
 func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...Place) *Taken {
 	if len(offences) == 0 {
 		return nil
@@ -61,7 +66,8 @@ func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...
 		if len(offences) == 0 {
 			return
 		}
-		slices.SortFunc(offences, func(a, b Offence) int { return cmp.Compare(b.ID, a.ID) }) // the last that was spent is the first to be given back
+		// refund the last offence first
+		slices.SortFunc(offences, func(a, b Offence) int { return cmp.Compare(b.ID, a.ID) })
 		taken = &Taken{Offences: len(offences), before: p.pardoned}
 		p.pardoned = append(slices.Clone(newest(p.pardoned, remembered-1)), span{offences[len(offences)-1].ID, offences[0].ID})
 		taken.pardoned = p.pardoned
@@ -82,7 +88,7 @@ func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...
 	return taken
 }
 
-// pardoning returns what a row is like before and after a change.
+// pardoning calls change, and returns the row before and after it.
 func (s *shard) pardoning(row []uint64, change func()) pardonedRow {
 	taken := pardonedRow{set: s.set, before: slices.Clone(row)}
 	change()
@@ -90,7 +96,8 @@ func (s *shard) pardoning(row []uint64, change func()) pardonedRow {
 	return taken
 }
 
-// forgiveAll takes the strikes of offences back, and forgets the penalty that one of them drew. It returns how many strikes counted.
+// forgiveAll removes the strikes of offences, and clears the silence if it came from one of them.
+// It returns how many strikes counted.
 func (s *shard) forgiveAll(row []uint64, offences []Offence, at int64) (strikes int) {
 	counting, _ := s.set.lapse(row, at)
 	for _, o := range offences {
@@ -107,7 +114,8 @@ func (s *shard) forgiveAll(row []uint64, offences []Offence, at int64) (strikes 
 	return strikes
 }
 
-// refundCounted gives back what still counts of offences in the limits that count throttled messages, and returns how many that can be at most.
+// refundCounted refunds the part of the offences that still counts, in the limits that count
+// throttled messages. It returns the maximum that it can have refunded in one limit.
 func (s *shard) refundCounted(row []uint64, offences []Offence, at int64) (counted int64) {
 	for _, o := range offences {
 		if o.Counted > 0 {
@@ -118,9 +126,10 @@ func (s *shard) refundCounted(row []uint64, offences []Offence, at int64) (count
 	return counted
 }
 
-// Unpardon gives a user back what a pardon has taken, as of now, and reports whether it did: not if the limits have changed since, or if anything
-// that it would change has. A limit that others share has been spent from since, most likely: there the messages count again, as of now. The others are those
-// of the pardon.
+// Unpardon undoes a pardon, as of now, and reports whether it did. It does nothing if the limits
+// have changed since, or if any part of the user's state that it would restore has changed. A limit
+// shared with others has probably been used since; in such a limit the messages count again as of
+// now. others are the places that were passed to PardonAll.
 func (t *Table) Unpardon(user string, taken *Taken, now int64, others ...Place) (done bool) {
 	var p place
 	t.place(user, &p)
@@ -147,14 +156,14 @@ func (p *place) unpardon(taken *Taken, now int64) (done bool) {
 		p.revive(own.before, now)
 	}
 	row := s.row(p.slot)
-	own.restore(row, nil) // isAsPardoned: none has changed
+	own.restore(row, nil) // isAsPardoned: no limit has changed
 	s.personalOf(row).pardoned = taken.before
 	s.pin(row)
 	s.touch(p.slot, row)
 	return true
 }
 
-// revive adds a row that was dropped because it was as good as new, as it was before.
+// revive restores a row that was dropped because it equaled a new user's.
 func (p *place) revive(before []uint64, now int64) {
 	const flags = 1<<strikeShift - 1
 	p.make(now)
@@ -164,7 +173,8 @@ func (p *place) revive(before []uint64, now int64) {
 	row[wordMeta] = row[wordMeta]&^flags | own
 }
 
-// isAsPardoned reports whether nothing of the place's row has changed that the pardon did.
+// isAsPardoned reports whether everything that the pardon changed in the place's row is still
+// unchanged.
 func (p *place) isAsPardoned(taken *Taken) bool {
 	own := &taken.rows[0]
 	if !p.found {
@@ -187,7 +197,8 @@ func (p *place) isAsPardoned(taken *Taken) bool {
 	return true
 }
 
-// restore makes the row what it was before the pardon, wherever the pardon has changed it. The limits that have changed since are left to changed, by their place.
+// restore restores the parts of the row that the pardon changed. It calls changed with the index of
+// each limit that has changed since.
 func (taken *pardonedRow) restore(row []uint64, changed func(i int)) {
 	setStrikeCount(row, strikeCount(taken.before))
 	row[wordSilentUntil] = taken.before[wordSilentUntil]
@@ -203,7 +214,8 @@ func (taken *pardonedRow) restore(row []uint64, changed func(i int)) {
 	}
 }
 
-// recount lets offences count again in limits that others share, as they did before the pardon, or else as of now.
+// recount counts offences again in limits that others share. If such a limit hasn't changed,
+// recount restores its state from before the pardon; otherwise the offences count as of now.
 func (t *Table) recount(user string, taken *pardonedRow, counted, now int64) {
 	t.amend(user, now, func(s *shard, row []uint64, at int64) {
 		if s.set != taken.set {

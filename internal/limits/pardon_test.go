@@ -9,12 +9,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// offence is what a throttled message of that decision brought.
+// offence returns the offence of a throttled message with that decision.
 func offence(id int, d Decision, silence int64) Offence {
 	return Offence{ID: int64(id), At: d.At, Counted: d.Counted, Silence: silence, Series: d.Series, NewStrike: d.NewStrike}
 }
 
-// spam sends messages of user 7 a second apart, and returns the offences of those that are throttled.
+// spam sends messages of user 7 a second apart, and returns the offences of those that are
+// throttled.
 func spam(table *Table, messages int) (offences []Offence) {
 	for i := range messages {
 		if d := table.send(float64(i), 1); !d.Allowed {
@@ -31,7 +32,7 @@ func spammed(t testing.TB) (*Table, []Offence) {
 	return table, spam(table, 40)
 }
 
-// TestPardonAll: a run of messages brought several strikes, and a pardon takes them all.
+// A series of messages gave several strikes, and one pardon removes them all.
 func TestPardonAll(t *testing.T) {
 	table, offences := spammed(t)
 	if s := table.standing(40); s.Strikes != 4 || s.SilentUntil == 0 || table.used(t, 40, "fixed-window") != 40 {
@@ -54,7 +55,7 @@ func TestPardonAll(t *testing.T) {
 	}
 }
 
-// TestPardonAll_Overlap: of a run, a part of which was pardoned before, the rest is.
+// If part of a series was pardoned before, PardonAll pardons the rest.
 func TestPardonAll_Overlap(t *testing.T) {
 	table, offences := spammed(t)
 	table.PardonAll("7", offences[:20], nanos(40))
@@ -64,7 +65,7 @@ func TestPardonAll_Overlap(t *testing.T) {
 	}
 }
 
-// TestUnpardon: what was taken is back, once.
+// What a pardon took is restored, once.
 func TestUnpardon(t *testing.T) {
 	table, offences := spammed(t)
 	before := table.standing(40)
@@ -109,7 +110,7 @@ func TestUnpardon_Refused(t *testing.T) {
 	}
 }
 
-// TestUnpardon_AllowedMessage: messages that were fine don't stand in the way where nothing was refunded.
+// Allowed messages don't prevent Unpardon if nothing was refunded.
 func TestUnpardon_AllowedMessage(t *testing.T) {
 	table := newTable(t, bucket(1, 4*time.Second))
 	table.send(0, 1)
@@ -126,7 +127,8 @@ func TestUnpardon_AllowedMessage(t *testing.T) {
 	}
 }
 
-// TestUnpardon_Dropped: a row that was as good as new after the pardon, and was dropped, comes back.
+// TestUnpardon_Dropped checks that a row that was dropped after the pardon, because it equaled a
+// new user's, is restored.
 func TestUnpardon_Dropped(t *testing.T) {
 	table := newTable(t, bucket(1, time.Second))
 	table.send(0, 1)
@@ -146,8 +148,8 @@ func TestUnpardon_Dropped(t *testing.T) {
 	}
 }
 
-// TestPardonAllIsPardoningEach, the last one first.
-func TestPardonAllIsPardoningEach(t *testing.T) {
+// PardonAll has the same result as pardoning each message, the last one first.
+func TestPardonAll_EqualsPardoningEach(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		algorithm := rapid.SampledFrom(algorithms).Draw(rt, "algorithm").name
 		limits := drawLimits(rt, algorithm)
@@ -178,7 +180,7 @@ func TestPardonAllIsPardoningEach(t *testing.T) {
 	})
 }
 
-// withoutVersion is a row without how often it was changed.
+// withoutVersion returns a row without its version counter.
 func withoutVersion(row []uint64) []uint64 {
 	row = slices.Clone(row)
 	if len(row) > 0 {
@@ -187,8 +189,8 @@ func withoutVersion(row []uint64) []uint64 {
 	return row
 }
 
-// TestARunIsRememberedOverARestart as one, however many messages there were in it.
-func TestARunIsRememberedOverARestart(t *testing.T) {
+// After a restart a series of pardons is kept as one entry, however many messages it covers.
+func TestPardonAll_RememberedAfterRestart(t *testing.T) {
 	first, offences := spammed(t)
 	first.Pardon("7", offences[0], nanos(40))
 	first.PardonAll("7", offences, nanos(40))

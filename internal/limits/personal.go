@@ -6,30 +6,34 @@ import (
 	"slices"
 )
 
-// Own is what a user has been given by name. It beats what the user's roles give.
+// Own is a user's override. It takes precedence over the numbers of the user's roles.
 type Own struct {
-	Exemption   Exemption
-	ExemptUntil int64              // when the exemption ends, in nanoseconds since the Unix epoch; 0 for never
-	Timezone    string             // IANA name of the user's day; empty means the limits'
-	Numbers     map[string]Numbers // by the name of the limit
+	Exemption Exemption
+	// ExemptUntil is when the exemption ends, in nanoseconds since the Unix epoch; 0 means never.
+	ExemptUntil int64
+	// Timezone is the IANA name of the zone of the user's day; empty means the limits' zone.
+	Timezone string
+	Numbers  map[string]Numbers // by limit name
 }
 
 // Exemption says whether a user is judged at all.
 type Exemption uint8
 
-// The exemptions.
+// The kinds of exemption.
 const (
-	ExemptByRole Exemption = iota // as the user's roles have it, unless the user has numbers of their own
+	// ExemptByRole follows the user's roles, unless the user has numbers of their own.
+	ExemptByRole Exemption = iota
 	Exempt
 	NotExempt
 )
 
-// isZero reports whether the user has nothing of their own.
+// isZero reports whether the override is empty.
 func (o Own) isZero() bool {
 	return o.Exemption == ExemptByRole && o.Timezone == "" && len(o.Numbers) == 0
 }
 
-// asOf returns what holds at that time: without an exemption that has ended.
+// asOf returns the part of the override that is in force at that time, without an exemption that
+// has ended.
 func (o Own) asOf(at int64) Own {
 	if o.ExemptUntil != 0 && o.ExemptUntil <= at {
 		o.Exemption, o.ExemptUntil = ExemptByRole, 0
@@ -37,7 +41,8 @@ func (o Own) asOf(at int64) Own {
 	return o
 }
 
-// exempt reports whether the user is exempt at that time who by their roles is or isn't.
+// exempt reports whether the user is exempt at that time; byRole says whether their roles exempt
+// them.
 func (o *Own) exempt(byRole bool, at int64) bool {
 	switch o.asOf(at).Exemption {
 	case Exempt:
@@ -48,12 +53,14 @@ func (o *Own) exempt(byRole bool, at int64) bool {
 	return byRole && len(o.Numbers) == 0
 }
 
-// personal is the record of a user who is not like the others. Few users have one.
+// personal is the record of a user with an override, grants or pardons. Few users have one.
 type personal struct {
 	Own
 	grants   []grant
-	pardoned []span   // of offences, the latest pardon last
-	variants [][]Rule // the Set's variants with the user's own rules in them, each made when it is first needed
+	pardoned []span // spans of offences, the latest pardon last
+	// variants are the Set's variants with the user's own rules. Each is built when it is first
+	// needed.
+	variants [][]Rule
 }
 
 // isOver reports whether nothing in the record matters any more at that time.
@@ -61,7 +68,7 @@ func (p *personal) isOver(at int64) bool {
 	return p.asOf(at).isZero() && !slices.ContainsFunc(p.grants, func(g grant) bool { return g.until > at })
 }
 
-// rulesFor returns the limits as they are for this user.
+// rulesFor returns the limits as they apply to this user.
 func (p *personal) rulesFor(s *Set, roles uint8) []Rule {
 	if p.variants == nil {
 		p.variants = make([][]Rule, len(s.variants))
@@ -70,7 +77,8 @@ func (p *personal) rulesFor(s *Set, roles uint8) []Rule {
 	if p.variants[place] == nil {
 		p.variants[place] = slices.Clone(s.variants[place])
 		for i := range p.variants[place] {
-			if own, err := p.rule(s, i, p.variants[place][i]); err == nil { // what a change of policy has made impossible waits
+			if own, err := p.rule(s, i, p.variants[place][i]); err == nil {
+				// A policy change may have made own numbers invalid; skip those.
 				p.variants[place][i] = own
 			}
 		}
@@ -78,7 +86,7 @@ func (p *personal) rulesFor(s *Set, roles uint8) []Rule {
 	return p.variants[place]
 }
 
-// rule returns the user's form of the limit i, which the user's roles give as r.
+// rule returns the user's version of limit i. r is the version for the user's roles.
 func (p *personal) rule(s *Set, i int, r Rule) (Rule, error) {
 	params := s.limits[i].Params
 	if numbers, ok := p.Numbers[params.Name]; ok {
@@ -87,7 +95,7 @@ func (p *personal) rule(s *Set, i int, r Rule) (Rule, error) {
 			return r, fmt.Errorf("limit %q: %w", params.Name, err)
 		}
 		if own.words > r.end-r.start {
-			return r, fmt.Errorf("limit %q: the log of each user has room for %d messages: more for one needs a role, or the limit itself, to have as many",
+			return r, fmt.Errorf("limit %q: each user's log has room for %d messages: to allow one user more, give a role or the limit itself that many",
 				params.Name, r.end-r.start-1)
 		}
 		own.calendar, own.start, own.end = r.calendar, r.start, r.end
@@ -103,7 +111,7 @@ func (p *personal) rule(s *Set, i int, r Rule) (Rule, error) {
 	return r, nil
 }
 
-// check returns what is wrong with what a user shall have.
+// check returns an error if the override isn't valid for the set.
 func (o *Own) check(s *Set) error {
 	for _, name := range slices.Sorted(maps.Keys(o.Numbers)) {
 		if s.named(name) < 0 {
@@ -124,10 +132,11 @@ func (o *Own) check(s *Set) error {
 	return nil
 }
 
-// SetOwn gives the user what they shall have of their own, as of the moment at, and keeps what they have spent. The error names what can't be.
+// SetOwn sets the user's override, as of the time at, and keeps their usage. The error names the
+// invalid part.
 func (t *Table) SetOwn(user string, own Own, at int64) error {
 	var p place
-	t.place(user, &p) // may have to make the shard, under the lock too
+	t.place(user, &p) // may create the shard, also under its lock
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := own.check(t.set); err != nil {
@@ -143,7 +152,7 @@ func (t *Table) SetOwn(user string, own Own, at int64) error {
 	return nil
 }
 
-// OwnOf returns what the user has of their own at that time.
+// OwnOf returns the user's override at that time.
 func (t *Table) OwnOf(user string, at int64) Own {
 	var p place
 	t.place(user, &p)
@@ -155,7 +164,8 @@ func (t *Table) OwnOf(user string, at int64) Own {
 	return p.shard.personal[p.key].asOf(at).clone()
 }
 
-// Owns returns what every user has of their own at that time, by ID. It goes from shard to shard, so that a decision waits for a part of the rows only.
+// Owns returns all users' overrides at that time, by user ID. It locks one shard at a time, so a
+// decision waits for only part of the rows.
 func (t *Table) Owns(at int64) map[string]Own {
 	owns := map[string]Own{}
 	if !t.HasOwn() {
@@ -165,7 +175,7 @@ func (t *Table) Owns(at int64) map[string]Own {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for key, p := range s.personal {
-			if own := p.asOf(at); !own.isZero() { // others have only been granted something, say
+			if own := p.asOf(at); !own.isZero() { // a record may have only grants or pardons
 				owns[s.names.id(key)] = own.clone()
 			}
 		}
@@ -178,7 +188,7 @@ func (o Own) clone() Own {
 	return o
 }
 
-// personalOf returns the record of a row's user, which is made where it is missing.
+// personalOf returns the personal record of a row's user, and creates it if it is missing.
 func (s *shard) personalOf(row []uint64) *personal {
 	if !has(row, personalFlag) {
 		if s.personal == nil {
@@ -191,7 +201,7 @@ func (s *shard) personalOf(row []uint64) *personal {
 	return s.personal[row[wordUser]]
 }
 
-// rulesOf returns the rules that a row's state was spent under.
+// rulesOf returns the rules under which a row's state was spent.
 func (s *shard) rulesOf(row []uint64) []Rule {
 	if has(row, personalFlag) {
 		return s.personal[row[wordUser]].rulesFor(s.set, rolesOf(row))
@@ -199,7 +209,8 @@ func (s *shard) rulesOf(row []uint64) []Rule {
 	return s.set.rulesFor(rolesOf(row))
 }
 
-// own returns the record of the place's user, whose row has been looked for; nil without one.
+// own returns the personal record of the place's user, or nil if there is none. The row must have
+// been looked up.
 func (p *place) own() *personal {
 	if p.found && has(p.shard.row(p.slot), personalFlag) {
 		return p.shard.personal[p.key]
@@ -207,7 +218,8 @@ func (p *place) own() *personal {
 	return nil
 }
 
-// rulesOf returns the limits as they are for somebody with that record, or without one.
+// rulesOf returns the limits as they apply to a user with the personal record own, which may be
+// nil.
 func (s *Set) rulesOf(own *personal, roles uint8) []Rule {
 	if own != nil {
 		return own.rulesFor(s, roles)

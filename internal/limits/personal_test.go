@@ -16,10 +16,10 @@ func (t *Table) mustSetOwn(tb testing.TB, at float64, own Own) {
 
 func ownBurst(n int64) Own { return Own{Numbers: map[string]Numbers{"burst": {Burst: n}}} }
 
-func TestOwnNumbersBeatRolesAndExemption(t *testing.T) {
+func TestOwn_BeatsRolesAndExemption(t *testing.T) {
 	const vip = 3
 	limit := bucket(2, time.Hour).withRole(vip, Numbers{Burst: 5})
-	const all = 99 // messages that are allowed in a row, of 99
+	const all = 99 // messages allowed in a row, of 99
 	for _, test := range []struct {
 		name         string
 		own          Own
@@ -49,7 +49,7 @@ func TestOwnNumbersBeatRolesAndExemption(t *testing.T) {
 	}
 }
 
-func TestOwnNumbersAreTheUsersAlone(t *testing.T) {
+func TestOwn_AffectsOneUser(t *testing.T) {
 	table := newTable(t, bucket(1, time.Hour))
 	table.mustSetOwn(t, 0, ownBurst(3))
 	for i, want := range []bool{true, false} {
@@ -60,12 +60,14 @@ func TestOwnNumbersAreTheUsersAlone(t *testing.T) {
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
 }
 
-func TestOwnNumbersKeepWhatWasUsed(t *testing.T) {
+func TestOwn_KeepsUsage(t *testing.T) {
 	table := newTable(t, bucket(3, 4*time.Second))
 	run(t, table, []step{{at: 0, n: 2, ok: true}})
 	table.mustSetOwn(t, 0, Own{Numbers: map[string]Numbers{"burst": {Burst: 5, Refill: 10 * time.Second}}})
-	run(t, table, []step{{at: 0, n: 4, retry: 10}, {at: 0, n: 3, ok: true}, {at: 0, retry: 10}}) // 2 of 5, and 5 of 5
-	table.mustSetOwn(t, 0, ownBurst(1))                                                          // less capacity erases no debt
+	// 2 of 5, and 5 of 5
+	run(t, table, []step{{at: 0, n: 4, retry: 10}, {at: 0, n: 3, ok: true}, {at: 0, retry: 10}})
+	// less capacity doesn't erase debt
+	table.mustSetOwn(t, 0, ownBurst(1))
 	run(t, table, []step{{at: 0, retry: 20}})
 	table.mustSetOwn(t, 0, Own{})
 	run(t, table, []step{{at: 0, retry: 12}, {at: 12, ok: true}})
@@ -74,7 +76,7 @@ func TestOwnNumbersKeepWhatWasUsed(t *testing.T) {
 	}
 }
 
-func TestOwnLog(t *testing.T) {
+func TestOwn_Log(t *testing.T) {
 	log := window("sliding-log", 2, time.Hour)
 	log.Roles = map[uint8]Numbers{3: {Messages: 5}}
 	table := newTable(t, log, bucket(100, time.Second))
@@ -89,12 +91,13 @@ func TestOwnLog(t *testing.T) {
 	if d := table.judge("8", Request{At: nanos(3), Cost: 1}); d.Allowed || d.RetryAt != nanos(3600) {
 		t.Errorf("another user: %+v", d)
 	}
-	table.mustSetOwn(t, 3, Own{}) // five are there: four have to be over
+	table.mustSetOwn(t, 3, Own{}) // five are there: four must expire
 	run(t, table, []step{{at: 3, retry: 3599}, {at: 3602, n: 2, ok: true}})
 }
 
-func TestOwnZone(t *testing.T) {
-	// The UTC day goes on to its end. The next midnight in Tokyo is 15 h later: 15/24 of the allowance are for that time.
+func TestOwn_Zone(t *testing.T) {
+	// The UTC day continues to its end. The next midnight in Tokyo is 15 h later, so 15/24 of the
+	// allowance apply to that time.
 	for _, seen := range []bool{true, false} {
 		table := newTable(t, daily(48, "UTC", ""))
 		if seen {
@@ -116,7 +119,7 @@ func TestOwnZone(t *testing.T) {
 	}
 }
 
-func TestImpossibleThingsOfOnesOwnAreRefused(t *testing.T) {
+func TestOwn_Invalid(t *testing.T) {
 	const years300 = 9_223_372_036 * time.Second
 	table := newTable(t, bucket(3, 4*time.Second), daily(10, "UTC", ""), leaky(time.Second, 2), window("sliding-log", 3, time.Minute))
 	table.mustSetOwn(t, 0, ownBurst(2))
@@ -151,7 +154,7 @@ func TestImpossibleThingsOfOnesOwnAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatAChangeHasMadeImpossibleWaits(t *testing.T) {
+func TestOwn_InvalidAfterChangeIsKept(t *testing.T) {
 	table := newTable(t, bucket(1, time.Hour))
 	table.mustSetOwn(t, 0, ownBurst(5))
 	table.mustChange(t, 0, window("fixed-window", 2, time.Hour).named("burst"))
@@ -160,7 +163,7 @@ func TestWhatAChangeHasMadeImpossibleWaits(t *testing.T) {
 	run(t, table, []step{{at: 0, n: 5, ok: true}, {at: 0, retry: hour}})
 }
 
-func TestOwnIsACopy(t *testing.T) {
+func TestOwn_IsACopy(t *testing.T) {
 	table := newTable(t, bucket(1, time.Hour))
 	own := ownBurst(3)
 	table.mustSetOwn(t, 0, own)
@@ -174,7 +177,7 @@ func TestOwnIsACopy(t *testing.T) {
 	}
 }
 
-func TestWhatWasGivenOutlivesARestart(t *testing.T) {
+func TestOwn_SurvivesRestart(t *testing.T) {
 	log := window("sliding-log", 2, time.Hour)
 	log.Roles = map[uint8]Numbers{3: {Messages: 6}}
 	limits := []Limit{bucket(3, time.Hour), daily(10, "UTC", ""), log}
@@ -185,13 +188,14 @@ func TestWhatWasGivenOutlivesARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		first.Grant(user, "burst", 2, nanos(0))
-		if d := first.judge(user, Request{At: nanos(0), Cost: 5, Exempt: true}); !d.Allowed { // four and one that was granted
+		if d := first.judge(user, Request{At: nanos(0), Cost: 5, Exempt: true}); !d.Allowed {
+			// four and one granted
 			t.Fatalf("%+v", d)
 		}
 		first.judge(user, Request{At: nanos(1), Cost: 9})
 		first.Pardon(user, Offence{ID: 5, At: nanos(1), Counted: 9, NewStrike: true}, nanos(1))
 		second := newTable(t, limits...)
-		for _, row := range rowsOf(first.dirty()) { // as a store gives them back: by their names
+		for _, row := range rowsOf(first.dirty()) { // sorted by name, as from a store
 			if err := second.Restore(row, nanos(2)); err != nil {
 				t.Fatal(err)
 			}
@@ -202,7 +206,7 @@ func TestWhatWasGivenOutlivesARestart(t *testing.T) {
 		if second.Pardon(user, Offence{ID: 5, At: nanos(1), Counted: 9, NewStrike: true}, nanos(2)) {
 			t.Errorf("%s is pardoned twice", user)
 		}
-		for i, want := range []bool{true, false} { // one that was granted is left
+		for i, want := range []bool{true, false} { // one granted message is left
 			if d := second.judge(user, Request{At: nanos(2), Cost: 1, Exempt: true}); d.Allowed != want || !want && d.RetryAt != nanos(2*hour) {
 				t.Errorf("message %d of %s: %+v", i, user, d)
 			}

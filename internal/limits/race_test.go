@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-func TestEverythingAtOnce(t *testing.T) {
-	// Whatever else happens to the table, no user gets more than the limit, and nobody gets less who tries often enough.
+func TestTable_ConcurrentUse(t *testing.T) {
+	// Whatever else happens to the table, no user gets more than the limit, and a user who retries
+	// often enough gets no less.
 	const users, tries, capacity, granted = 12, 600, 40, 3
 	limits := []Limit{bucket(capacity, 1e6*time.Second), daily(1000, "UTC", ""), window("sliding-log", 900, time.Hour)}
 	other := append(limits[:3:3], bucket(1000, time.Second).named("other"))
@@ -102,7 +103,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	}
 }
 
-func TestRefundsAtOnceNeverGiveMoreThanWasSpent(t *testing.T) {
+func TestRefund_ConcurrentIsBounded(t *testing.T) {
 	table := newTable(t, bucket(10, 1e6*time.Second), window("fixed-window", 10, 1000*time.Hour))
 	var allowed, refunded atomic.Int64
 	var all sync.WaitGroup
@@ -125,8 +126,8 @@ func TestRefundsAtOnceNeverGiveMoreThanWasSpent(t *testing.T) {
 	}
 }
 
-func TestGiveEverybodySomethingAtOnce(t *testing.T) {
-	// Users never seen, in shards that aren't there yet.
+func TestOwn_ConcurrentForAllUsers(t *testing.T) {
+	// New users, in shards that don't exist yet.
 	table := newTable(t, daily(1, "UTC", ""))
 	var all sync.WaitGroup
 	for g := range 4 {

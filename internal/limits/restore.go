@@ -2,11 +2,12 @@ package limits
 
 import "fmt"
 
-// Restore takes a row back, as of the moment at. A limit that the set doesn't have, or has under another algorithm, starts fresh. What was
-// forgotten a minute ago is passed over, as tidy would drop it.
+// Restore restores a row, as of the time at. A limit that the set doesn't have, or has with another
+// algorithm, starts fresh. State that was already forgotten a minute before at is skipped, because
+// tidy would drop it.
 func (t *Table) Restore(row StateRow, at int64) error { return t.restore(row, at, at-clockJump) }
 
-// restore is Restore; it passes over what was forgotten by the time before.
+// restore is Restore; it skips state that was already forgotten at the time before.
 func (t *Table) restore(row StateRow, at, before int64) error {
 	code, data, err := row.open()
 	if err != nil {
@@ -14,7 +15,7 @@ func (t *Table) restore(row StateRow, at, before int64) error {
 	}
 	if !t.stored.Load() {
 		t.stored.Store(true)
-		t.touched.Store(true) // Dirty lays a restored table out
+		t.touched.Store(true) // makes Dirty examine a restored table
 	}
 	if row.Limit == givenRow && code == givenCode {
 		return t.restoreGiven(row.User, data, at, before)
@@ -40,7 +41,7 @@ func (t *Table) restore(row StateRow, at, before int64) error {
 	return nil
 }
 
-// restore takes back what was spent of limit i.
+// restore restores the usage of limit i.
 func (p *place) restore(i int, spent *spending, at, before int64) {
 	p.find()
 	s := p.shard
@@ -75,7 +76,7 @@ func (p *place) restoreStanding(data []byte, at, before int64) error {
 	row := p.shard.row(p.slot)
 	row[wordStrikeAt] = uint64(stored.struckAt)
 	if stored.practice && !strikes.rehearses() {
-		p.shard.touch(p.slot, row) // they lapse, in the store too
+		p.shard.touch(p.slot, row) // practice strikes lapse in the store, too
 		return nil
 	}
 	setStrikeCount(row, stored.strikes)
@@ -84,7 +85,8 @@ func (p *place) restoreStanding(data []byte, at, before int64) error {
 	return nil
 }
 
-// restoreGiven takes back what the user was given. Pardons alone come back too: what they are about may stand in another row.
+// restoreGiven restores the user's override, grants and pardons. It restores pardons even without
+// other state, because they may concern another row.
 func (t *Table) restoreGiven(user string, data []byte, at, before int64) error {
 	g, err := readGiven(data)
 	if err != nil {
@@ -94,7 +96,7 @@ func (t *Table) restoreGiven(user string, data []byte, at, before int64) error {
 		return nil
 	}
 	var p place
-	t.place(user, &p) // may have to make the shard, under the lock too
+	t.place(user, &p) // may create the shard, also under its lock
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p.edit(at, func(s *shard, row []uint64) {

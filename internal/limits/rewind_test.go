@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestTable_Rewind: after a jump back, users whose last message lies less than a minute ahead have what they had right after it, and get it back as time
-// passes.
+// After a jump back, users whose last message is less than a minute ahead have the same allowance
+// as right after it, and regain the rest as time passes.
 func TestTable_Rewind(t *testing.T) {
 	const second = nanosPerSecond
 	table := newTable(t, bucket(3, 4*time.Second))
@@ -22,7 +22,7 @@ func TestTable_Rewind(t *testing.T) {
 	}
 	const back = 941 * second // 60 s before the last one
 	table.Rewind(back)
-	table.Rewind(back + 100*second) // nobody is ahead of that
+	table.Rewind(back + 100*second) // no row is later than that
 	for _, step := range []struct {
 		at   int64
 		want bool

@@ -1,12 +1,12 @@
 package limits
 
-// A row is what is kept of one user: a header, then the words of each limit in the order of the Set. With the default limits it is eight
-// words: one cache line.
+// A row is the state of one user: a header, then the words of each limit in the order of the Set.
+// With the default limits it has eight words, one cache line.
 const (
 	wordUser        = iota // key of the user
-	wordLast               // the latest time the user spent at
+	wordLast               // latest time at which the user spent something
 	wordStrikeAt           // when the last strike was given
-	wordSilentUntil        // until when a penalty silences the user
+	wordSilentUntil        // end of the user's silence
 	wordMeta               // see below
 	headerWords
 )
@@ -14,7 +14,7 @@ const (
 // wordMeta: version << 32 | series << 27 | roles << 20 | strikes << 4 | flags.
 const (
 	dirtyFlag    = 1 << 0 // changed since a store confirmed it
-	pinnedFlag   = 1 << 1 // not to be dropped before a store has confirmed it
+	pinnedFlag   = 1 << 1 // not evicted before a store confirms it
 	personalFlag = 1 << 2 // the user has a personal record
 
 	strikeShift  = 4
@@ -32,14 +32,14 @@ func setStrikeCount(row []uint64, n int) {
 	row[wordMeta] = row[wordMeta]&^(maxStrikes<<strikeShift) | uint64(n)<<strikeShift
 }
 
-// rolesOf are the user's roles when they last spent: they say under which numbers that was.
+// rolesOf returns the user's roles when they last spent. They determine the numbers that applied.
 func rolesOf(row []uint64) uint8 { return uint8(row[wordMeta] >> rolesShift & maxRoles) }
 
 func setRoles(row []uint64, roles uint8) {
 	row[wordMeta] = row[wordMeta]&^(maxRoles<<rolesShift) | uint64(roles&maxRoles)<<rolesShift
 }
 
-// seriesOf numbers the series that the strikes belong to, and begins again after 32.
+// seriesOf returns the number of the series that the strikes belong to. The number wraps after 32.
 func seriesOf(row []uint64) uint8 { return uint8(row[wordMeta] >> seriesShift & maxSeries) }
 
 func setSeries(row []uint64, series uint8) {
@@ -48,7 +48,8 @@ func setSeries(row []uint64, series uint8) {
 
 func nextSeries(row []uint64) { setSeries(row, seriesOf(row)+1) }
 
-// version counts how often the row was changed, so that what was written to a store can be told from what changed meanwhile.
+// version returns how often the row was changed. A store uses it to tell whether a row has changed
+// since it was written.
 func version(row []uint64) uint32 { return uint32(row[wordMeta] >> versionShift) }
 
 func has(row []uint64, flag uint64) bool { return row[wordMeta]&flag != 0 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Params are a limit's parameters as people give them. Each algorithm reads its own and refuses the others.
+// Params are a limit's configured parameters. Each algorithm reads its own and rejects the others.
 type Params struct {
 	Name      string
 	Algorithm string
@@ -18,16 +18,21 @@ type Params struct {
 	Timezone  string // IANA name; empty means DefaultZone
 	ResetAt   string // "HH:MM"; empty means midnight
 
-	DefaultZone string // the channel's zone, for limits that need one; empty means UTC
+	// DefaultZone is the channel's zone. A limit that counts by days uses it if Timezone is empty.
+	// Empty means UTC.
+	DefaultZone string
 
-	Observes       bool // never stands in the way; see Set
+	Observes       bool // never blocks a message; see Set
 	CountThrottled bool // throttled messages count too
-	Place          int  // in the policy's order; of limits with the same wait, the one with the lowest is named
+	// Place is the index in the policy. If several limits have the same wait, the decision names
+	// the one with the lowest Place.
+	Place int
 
-	noQueue bool // an override says so: it is refused like any other queue if the algorithm has none
+	// noQueue is set by an override with NoQueue. It is rejected if the algorithm has no queue.
+	noQueue bool
 }
 
-// given lists the names of the algorithm's parameters that have a value.
+// given returns the names of the algorithm's parameters that have a value.
 func (p Params) given() []string {
 	var names []string
 	for _, param := range []struct {
@@ -49,17 +54,18 @@ func (p Params) given() []string {
 	return names
 }
 
-// Rule is one limit, compiled: an algorithm with its parameters in the form that its steps want. It is immutable.
+// Rule is one compiled limit: an algorithm with its parameters in the form that its steps use. It
+// is immutable.
 type Rule struct {
 	*algorithm
 	name     string
-	capacity int64     // messages it can hold at once
-	interval int64     // nanoseconds; its meaning is the algorithm's
-	calendar *Calendar // of a limit that counts by days
-	words    int       // of state that the algorithm needs
-	start    int       // of the state in a row
-	end      int       // of the state in a row: there may be more room than need
-	place    int       // in the policy's order
+	capacity int64     // messages that it can hold at once
+	interval int64     // ns; its meaning depends on the algorithm
+	calendar *Calendar // for a limit that counts by days
+	words    int       // state words that the algorithm needs
+	start    int       // start of its state in a row
+	end      int       // end of its state; there may be spare room
+	place    int       // index in the policy
 
 	observes       bool
 	countThrottled bool
@@ -68,13 +74,13 @@ type Rule struct {
 // state returns the limit's words in a row.
 func (r *Rule) state(row []uint64) []uint64 { return row[r.start:r.end:r.end] }
 
-// Name is the limit's name.
+// Name returns the limit's name.
 func (r *Rule) Name() string { return r.name }
 
-// Algorithm is the name of the limit's algorithm.
+// Algorithm returns the name of the limit's algorithm.
 func (r *Rule) Algorithm() string { return r.algorithm.name }
 
-// compile checks the parameters. The error is without the limit's name.
+// compile checks the parameters. The error doesn't contain the limit's name.
 func compile(p Params) (Rule, error) {
 	a, err := algorithmNamed(p.Algorithm)
 	if err != nil {
@@ -90,7 +96,7 @@ func compile(p Params) (Rule, error) {
 	return r, nil
 }
 
-// checkCount refuses a number of messages that a limit can't count to.
+// checkCount returns an error for a number of messages that a limit can't count to.
 func checkCount(name string, n, most int64) error {
 	switch {
 	case n < 1:
@@ -101,10 +107,11 @@ func checkCount(name string, n, most int64) error {
 	return nil
 }
 
-// maxEvery is the first length of a window that is too long: two of them after any time still fit an int64.
+// maxEvery is the upper bound of a window's duration, exclusive: a time plus two such windows still
+// fits an int64.
 const maxEvery = 1 << 60
 
-// checkEvery refuses a length of time that no window can have.
+// checkEvery returns an error for a duration that a window can't have.
 func checkEvery(every time.Duration) error {
 	switch {
 	case every <= 0:
@@ -115,7 +122,8 @@ func checkEvery(every time.Duration) error {
 	return nil
 }
 
-// checkProduct refuses a debt that a time can't carry. The names are those of the two factors.
+// checkProduct returns an error if n times length is a debt that a time can't represent. name and
+// lengthName are the names of the two factors.
 func checkProduct(name string, n int64, lengthName string, length time.Duration) error {
 	if length <= 0 {
 		return fmt.Errorf("%s is %s, want more than 0s", lengthName, length)
@@ -126,7 +134,8 @@ func checkProduct(name string, n int64, lengthName string, length time.Duration)
 	return nil
 }
 
-// scale returns x × num ÷ den and whether that is exact, rounded down, and at most MaxTime-1. None is negative, and den isn't 0.
+// scale returns x × num ÷ den, rounded down and at most MaxTime-1, and whether the result is exact.
+// No argument may be negative, and den must not be 0.
 func scale(x, num, den int64) (q int64, exact bool) {
 	hi, lo := bits.Mul64(uint64(x), uint64(num))
 	if hi >= uint64(den) {
@@ -148,7 +157,7 @@ func scaleUp(x, num, den int64) int64 {
 	return q
 }
 
-// plus returns count + n as far as capacity lets it grow; a count that is beyond it stays.
+// plus returns count + n, at most capacity. If count already exceeds capacity, it returns count.
 func plus(count, n, capacity int64) int64 {
 	if n > capacity-count {
 		return max(count, capacity)

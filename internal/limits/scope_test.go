@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// chats are two channels with limits of every scope.
+// chats is two channels with limits of every scope.
 type chats struct {
-	users      [2]*Table // of each channel
+	users      [2]*Table // users of each channel
 	channels   [2]*Table
 	everywhere *Table
 }
@@ -36,7 +36,7 @@ func (c *chats) send(user string, channel int, at float64) Decision {
 	return c.judge(user, channel, Request{At: nanos(at), Cost: 1})
 }
 
-// used is what a user has used of every limit, in the policy's order.
+// used returns a user's usage of every limit, in the policy's order.
 func (c *chats) used(user string, channel int, at float64) (used []int64) {
 	_, levels, _ := c.users[channel].Explain(user, &Request{At: nanos(at), Cost: 1}, c.places(user, channel)...)
 	for _, l := range levels {
@@ -45,7 +45,7 @@ func (c *chats) used(user string, channel int, at float64) (used []int64) {
 	return used
 }
 
-func TestScopes(t *testing.T) {
+func TestScope_Shares(t *testing.T) {
 	c := newChats(t,
 		bucket(10, time.Hour).named("all").of(PerChannel),
 		bucket(2, time.Hour),
@@ -78,7 +78,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-func TestScopesWithoutLimits(t *testing.T) {
+func TestScope_WithoutLimits(t *testing.T) {
 	sets := compileSets(t, Strikes{}, bucket(1, time.Hour).of(PerChannel))
 	if sets[PerUser] == nil || sets[PerChannel] == nil || sets[PerUserEverywhere] != nil {
 		t.Fatalf("sets %v, want those of users and of channels", sets)
@@ -93,7 +93,7 @@ func TestScopesWithoutLimits(t *testing.T) {
 	}
 }
 
-func TestTiesAcrossScopesNameTheFirstInThePolicy(t *testing.T) {
+func TestScope_TiesNameFirstInPolicy(t *testing.T) {
 	for _, limits := range [][]Limit{
 		{bucket(1, time.Hour).named("first").of(PerChannel), bucket(1, time.Hour), bucket(1, time.Hour).named("e").of(PerUserEverywhere)},
 		{bucket(1, time.Hour).named("first").of(PerUserEverywhere), bucket(1, time.Hour), bucket(1, time.Hour).named("c").of(PerChannel)},
@@ -112,7 +112,7 @@ func TestTiesAcrossScopesNameTheFirstInThePolicy(t *testing.T) {
 	}
 }
 
-func TestEveryRowKeepsItsOwnLast(t *testing.T) {
+func TestScope_EachRowKeepsItsLastUse(t *testing.T) {
 	c := newChats(t, bucket(1, time.Second), bucket(2, 4*time.Second).named("all").of(PerChannel), bucket(9, time.Second).named("e").of(PerUserEverywhere))
 	c.send("1", 0, 10)
 	c.send("2", 0, 10)
@@ -122,12 +122,12 @@ func TestEveryRowKeepsItsOwnLast(t *testing.T) {
 	if d := c.send("3", 0, 14); !d.Allowed {
 		t.Errorf("not allowed at retry: %+v", d)
 	}
-	if d := c.send("4", 1, 5); !d.Allowed { // the other channel's clock is another
+	if d := c.send("4", 1, 5); !d.Allowed { // the other channel's time differs
 		t.Errorf("%+v", d)
 	}
 }
 
-func TestExemptUsersAreNotJudged(t *testing.T) {
+func TestExemption_NotJudged(t *testing.T) {
 	c := newChats(t, bucket(1, time.Hour), bucket(1, time.Hour).named("all").of(PerChannel), bucket(1, time.Hour).named("e").of(PerUserEverywhere))
 	for _, spentBefore := range []bool{false, true} {
 		if spentBefore {
@@ -148,7 +148,7 @@ func TestExemptUsersAreNotJudged(t *testing.T) {
 	}
 }
 
-func TestLookingAtSharedLimitsChangesNothing(t *testing.T) {
+func TestScope_PeekChangesNothing(t *testing.T) {
 	c := newChats(t, bucket(1, time.Hour), bucket(1, time.Hour).named("all").of(PerChannel), bucket(1, time.Hour).named("e").of(PerUserEverywhere))
 	for range 3 {
 		if d := c.users[0].Peek("1", &Request{At: nanos(0), Cost: 1}, c.places("1", 0)...); !d.Allowed {
@@ -161,8 +161,9 @@ func TestLookingAtSharedLimitsChangesNothing(t *testing.T) {
 	}
 }
 
-func TestScopesTogetherAtOnce(t *testing.T) {
-	// Two channels, one user everywhere: whoever locks what first, nobody waits for ever, and nobody gets more.
+func TestScope_Concurrent(t *testing.T) {
+	// Two channels and one user everywhere: whatever the order of the locks, there is no deadlock,
+	// and no user gets more than allowed.
 	c := newChats(t, bucket(50, 1e6*time.Second), bucket(60, 1e6*time.Second).named("all").of(PerChannel), bucket(70, 1e6*time.Second).named("e").of(PerUserEverywhere))
 	var counting sync.Mutex
 	allowed := map[string]int{}
@@ -187,7 +188,7 @@ func TestScopesTogetherAtOnce(t *testing.T) {
 			t.Errorf("%s: %d messages, want %d at most", of, allowed[of], most)
 		}
 	}
-	if allowed["a"] != 60 || allowed["b"] != 60 { // 800 were tried, and nothing else stands in the way of 60 in each
+	if allowed["a"] != 60 || allowed["b"] != 60 { // 800 were tried; only these limits block
 		t.Errorf("%v, want 60 in both channels", allowed)
 	}
 }

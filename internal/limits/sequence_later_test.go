@@ -7,10 +7,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sent is a message that was allowed.
+// sent is an allowed message.
 type sent struct{ at, n int64 }
 
-// sendSome plays random messages against one limit of the user 7, and returns those that passed, what is known of them and the time after them.
+// sendSome plays random messages of user 7 against one limit. It returns those that passed, their
+// ledger and the time after them.
 func sendSome(rt *rapid.T, table *Table, l Limit) (passed []sent, known ledger, now int64) {
 	known = (&plainPolicy{calendar: map[string]*plainCalendar{l.Name: plainCalendarOf("UTC", "")}}).newLedger(l)
 	now = epoch.UnixNano()
@@ -26,7 +27,7 @@ func sendSome(rt *rapid.T, table *Table, l Limit) (passed []sent, known ledger, 
 	return passed, known, now
 }
 
-// drawAlone draws a limit that holds more than one message at least.
+// drawAlone draws a limit that holds at least two messages.
 func drawAlone(rt *rapid.T, algorithm string) Limit {
 	l := Limit{Params: Params{Name: "x", Algorithm: algorithm}}
 	drawNumbers(rt, &l)
@@ -44,7 +45,7 @@ func levelAt(t *Table, at int64) Level {
 	return levels[0]
 }
 
-func TestRefundsTakeBackWhatStillCounts(t *testing.T) {
+func TestRefund_WhatStillCounts(t *testing.T) {
 	for _, a := range algorithms {
 		t.Run(a.name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
@@ -72,12 +73,12 @@ func TestRefundsTakeBackWhatStillCounts(t *testing.T) {
 	}
 }
 
-// stillCounting is how much of a message still counts. Where the state doesn't tell, it is a range.
+// stillCounting returns how much of a message still counts: a range if the state doesn't tell.
 func stillCounting(known ledger, m sent, now int64, p plainNumbers) (least, most int64) {
 	counts := false
 	switch known := known.(type) {
 	case *plainBucket:
-		if now < m.at+p.full() { // it may have found the bucket empty or full
+		if now < m.at+p.full() { // the bucket may have been empty or full
 			return 0, m.n
 		}
 	case *plainFixed:
@@ -87,7 +88,7 @@ func stillCounting(known ledger, m sent, now int64, p plainNumbers) (least, most
 	case *plainDaily:
 		counts = m.at/aDay == now/aDay
 	case *plainSliding:
-		if m.at/p.every == now/p.every-1 { // with the share of that window that is left
+		if m.at/p.every == now/p.every-1 { // the remaining share of that window
 			return 0, m.n
 		}
 		counts = m.at/p.every == now/p.every
@@ -100,11 +101,11 @@ func stillCounting(known ledger, m sent, now int64, p plainNumbers) (least, most
 	return 0, 0
 }
 
-// TestNewLengthKeepsWhatWasUsed: how much was used is the same under another length of time, and is forgotten in that.
-func TestNewLengthKeepsWhatWasUsed(t *testing.T) {
+// Usage stays the same under another window length, and expires within the new length.
+func TestChange_NewLengthKeepsUsage(t *testing.T) {
 	for _, a := range algorithms {
 		if a == &dailyWindow {
-			continue // its length is the day's
+			continue // its length is that of the day
 		}
 		t.Run(a.name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
@@ -136,9 +137,9 @@ func TestNewLengthKeepsWhatWasUsed(t *testing.T) {
 	}
 }
 
-// TestShorterSilenceReplacesNone: at each throttled message the rung of the ladder may silence the user. The end of the silence never comes
-// nearer by that, and the decision says when another one holds.
-func TestShorterSilenceReplacesNone(t *testing.T) {
+// At each throttled message the rung of the ladder may silence the user. This never shortens a
+// silence, and the decision says if another one is in force.
+func TestSilence_ShorterKeepsLonger(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ladder := rapid.SliceOfN(rapid.SampledFrom([]int64{0, 1, 1e9, 30e9, 600e9, UntilRetry}), 1, 4).Draw(rt, "ladder")
 		strikes := Strikes{Every: 10 * time.Second, Forget: time.Minute, Ladder: ladder}
@@ -176,8 +177,9 @@ func TestShorterSilenceReplacesNone(t *testing.T) {
 	})
 }
 
-// TestStrikesComeOneAtATime: of each user at most one in every stretch of that length, and the first rung of the ladder again after long peace.
-func TestStrikesComeOneAtATime(t *testing.T) {
+// A user gets at most one strike in every period of that length, and the first rung of the ladder
+// again after a long time without any.
+func TestStrikes_OneAtATime(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		table := newTable(t, bucket(1, 1000*time.Hour))
 		at := epoch.UnixNano()

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSequencesAgreeWithTheOracle plays random messages of a few users through random limits, one at least of each algorithm, and between them
-// whatever people do to limits and users. Each decision has to be the oracle's.
-func TestSequencesAgreeWithTheOracle(t *testing.T) {
+// Random messages of a few users are played through random limits, at least one of each algorithm,
+// mixed with all changes to limits and users. Each decision must equal the oracle's.
+func TestSequences_MatchOracle(t *testing.T) {
 	for _, a := range algorithms {
 		t.Run(a.name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) { newWorld(rt, a.name).play() })
@@ -21,7 +21,7 @@ func TestSequencesAgreeWithTheOracle(t *testing.T) {
 }
 
 func (w *world) play() {
-	for _, user := range w.users { // from here on all rows are there
+	for _, user := range w.users { // from here on all rows exist
 		w.send(user, Request{At: w.now, Cost: 1})
 	}
 	for range rapid.IntRange(1, 80).Draw(w.rt, "steps") {
@@ -45,7 +45,7 @@ func (w *world) play() {
 	}
 }
 
-// world is a policy in force, beside the oracle's.
+// world is a policy in force, together with the oracle's.
 type world struct {
 	rt     *rapid.T
 	tables [Scopes]*Table
@@ -53,13 +53,14 @@ type world struct {
 	users  []string
 
 	now    int64
-	notAgo int64 // no message is sent before it: the last change
-	// From then on no clock jumps back: whether a day's change is still to come then, nobody has said.
+	notAgo int64 // time of the last change; messages are later
+	// zoneChanged is set after a change of zone. From then on no clock jumps back: it is undefined
+	// whether the change of day is then still to come.
 	zoneChanged bool
-	latest      int64 // of all messages
+	latest      int64 // latest of all messages
 	retryAt     int64 // of the last throttled message
 
-	offences map[string][]Offence // of each user
+	offences map[string][]Offence // by user
 }
 
 func newWorld(rt *rapid.T, algorithm string) *world {
@@ -112,14 +113,14 @@ func drawLimits(rt *rapid.T, algorithm string) (limits []Limit) {
 	return limits
 }
 
-// lengths go from what can be counted out to what a day's end interrupts.
+// lengths range from ones small enough to count through to ones that a day's end interrupts.
 var lengths = []int64{1, 2, 7, 1e9, 4e9, 61e9, 3600e9, 7 * 3600e9}
 
 func drawEvery(rt *rapid.T) time.Duration {
 	return time.Duration(rapid.SampledFrom(lengths).Draw(rt, "every"))
 }
 
-// drawEveryOf gives the limit the length of time that its algorithm knows.
+// drawEveryOf sets the duration that the limit's algorithm uses.
 func drawEveryOf(rt *rapid.T, l *Limit) {
 	switch l.Algorithm {
 	case "token-bucket":
@@ -141,7 +142,7 @@ const (
 	vipBit        = 3
 )
 
-// drawNumbers gives the limit its numbers, and others for some roles.
+// drawNumbers sets the limit's numbers, and others for some roles.
 func drawNumbers(rt *rapid.T, l *Limit) {
 	capacity := func() int64 { return int64(rapid.IntRange(1, 6).Draw(rt, "capacity")) }
 	l.Roles = map[uint8]Numbers{}
@@ -164,7 +165,7 @@ func drawNumbers(rt *rapid.T, l *Limit) {
 	case "leaky-bucket":
 		l.Queue = capacity() - 1
 	case "daily-window":
-		l.Messages = capacity() + 1 // of a single message a day no part can be given
+		l.Messages = capacity() + 1 // one message a day can't be divided
 	default:
 		l.Messages = capacity()
 	}
@@ -172,7 +173,8 @@ func drawNumbers(rt *rapid.T, l *Limit) {
 
 func (w *world) someone() string { return rapid.SampledFrom(w.users).Draw(w.rt, "user") }
 
-// nextTime goes on a bit, or far, or back; or to the very time at which the last throttled message should pass, or just before.
+// nextTime moves a little or far forward, or back, or to exactly when the last throttled message
+// should pass, or just before.
 func (w *world) nextTime() int64 {
 	steps := []int64{0, 0, 1, 2, 3, 1e9, 4e9 - 1, 4e9, 30e9, 3600e9, 5 * 3600e9, 24 * 3600e9, -1, -3e9, -30e9, -60e9, -60e9 - 1, -2 * 3600e9}
 	next := w.now + rapid.SampledFrom(append(steps, w.retryAt-w.now, w.retryAt-w.now-1)).Draw(w.rt, "step")
@@ -194,7 +196,7 @@ func (w *world) request() Request {
 	}
 }
 
-// others are the places that a message draws on beside its author's in the channel.
+// others returns the places that a message uses beside its author's in the channel.
 func (w *world) others(user string) (places []Place) {
 	for _, scope := range []Scope{PerUserEverywhere, PerChannel} {
 		if table := w.tables[scope]; table != nil {
@@ -208,7 +210,7 @@ func (w *world) peek(user string, q Request) Decision {
 	return w.tables[PerUser].Peek(user, &q, w.others(user)...)
 }
 
-// send judges a message and holds everything against the oracle that was decided.
+// send judges a message and compares the whole decision with the oracle's.
 func (w *world) send(user string, q Request) (d Decision) {
 	w.rt.Helper()
 	peeked := w.peek(user, q)
@@ -231,7 +233,7 @@ func (w *world) send(user string, q Request) (d Decision) {
 	return d
 }
 
-// holdRetry tries a throttled message again at the time that was named, and 1 ns sooner.
+// holdRetry repeats a throttled message at the time given, and 1 ns sooner.
 func (w *world) holdRetry(user string, q Request, d Decision) {
 	w.rt.Helper()
 	q.At = d.RetryAt
@@ -243,7 +245,8 @@ func (w *world) holdRetry(user string, q Request, d Decision) {
 	}
 }
 
-// holdReset looks at the time that was named for forgetting: all of the limit fits then, and if anything counts not 1 ns sooner.
+// holdReset checks the reset time: the full capacity fits then, and if anything counts, not 1 ns
+// sooner.
 func (w *world) holdReset(user string, q Request, d Decision) {
 	w.rt.Helper()
 	if d.Limit == nil || d.Limit.calendar != nil || d.Observed {
@@ -267,13 +270,14 @@ func (w *world) told(d Decision) string {
 	return told(d, name)
 }
 
-// told is what a decision says, in one line.
+// told formats a decision on one line.
 func told(d Decision, limit string) string {
 	return fmt.Sprintf("%s: allowed %v, exempt %v, observed %v, shared %v, taken %d, remaining %d, retry at %d, leave at %d, strikes %d, new %v",
 		limit, d.Allowed, d.Exempt, d.Observed, d.Shared, d.Taken, d.Remaining, d.RetryAt, d.LeaveAt, d.Strikes, d.NewStrike)
 }
 
-// change gives limits other numbers. How long windows are, only fixed ones change here; see TestNewLengthKeepsWhatWasUsed for the others.
+// change gives limits other numbers. Only fixed windows change their length here; see
+// TestChange_NewLengthKeepsUsage for the others.
 func (w *world) change() {
 	limits := slices.Clone(w.oracle.limits)
 	for i := range limits {
@@ -301,14 +305,15 @@ func (w *world) change() {
 	w.begin()
 }
 
-// begin lets no message be sent before what has just happened to the rows.
+// begin prevents messages from being sent before a change that has just been made to the rows.
 func (w *world) begin() {
 	for _, row := range w.oracle.rows {
 		w.notAgo = max(w.notAgo, w.now, row.last)
 	}
 }
 
-// exempt gives a user an exemption of their own, or takes it away: for good, or until one of the next messages.
+// exempt gives a user an exemption, or removes it: without an end, or until one of the next
+// messages.
 func (w *world) exempt() {
 	user := w.someone()
 	own := Own{Exemption: rapid.SampledFrom([]Exemption{ExemptByRole, Exempt, NotExempt}).Draw(w.rt, "exemption")}
@@ -344,7 +349,8 @@ func (w *world) reset() {
 	w.oracle.clear(PerUser, w.oracle.row(plainKey{PerUser, user}))
 }
 
-// sendAndRefund takes a message back at once. For later refunds see TestRefundsTakeBackWhatStillCounts.
+// sendAndRefund refunds a message at once. For later refunds see
+// TestRefund_WhatStillCounts.
 func (w *world) sendAndRefund() {
 	user := w.someone()
 	if d := w.send(user, w.request()); d.Allowed && !d.Exempt {
@@ -354,7 +360,7 @@ func (w *world) sendAndRefund() {
 	}
 }
 
-// pardonAndUndo pardons the last messages of a user that were throttled, and undoes that: the oracle knows of neither.
+// pardonAndUndo pardons a user's last throttled messages and undoes that. The oracle sees neither.
 func (w *world) pardonAndUndo() {
 	user := w.someone()
 	offences := newest(w.offences[user], rapid.IntRange(1, 100).Draw(w.rt, "pardoned"))

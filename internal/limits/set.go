@@ -10,61 +10,72 @@ import (
 // Scope says who shares the state of a limit.
 type Scope uint8
 
-// The scopes. Each has a Table of its own: of users in a channel, of users in all channels, and of nobody but the channel.
+// The scopes. Each scope has its own Table: for the users in a channel, for the users in all
+// channels, or for the channel as a whole.
 const (
 	PerUser Scope = iota
 	PerUserEverywhere
 	PerChannel
-	Scopes // how many there are
+	Scopes // number of scopes
 )
 
-// Limit is one limit of a Set, with other numbers for some roles. Roles are bits of a Request's Roles; a higher bit outranks a lower one.
+// Limit is one limit of a Set, with other numbers for some roles. Roles are bits of a Request's
+// Roles. A higher bit takes precedence over a lower one.
 type Limit struct {
 	Params
 	Scope Scope
 	Roles map[uint8]Numbers // by bit
 }
 
-// NoQueue is a Queue of Numbers that has no places.
+// NoQueue is the value of Numbers.Queue that means a queue without places.
 const NoQueue = -1
 
-// Numbers are what an override may set. A zero number keeps the limit's own.
+// Numbers are the values that an override may set. Zero keeps the limit's own value.
 type Numbers struct {
 	Burst, Queue, Messages int64
 	Refill                 time.Duration
 }
 
-// roleBits is how many roles there can be.
+// roleBits is the maximum number of roles.
 const roleBits = 7
 
-// Set is all limits of one scope, judged together, and the rule for strikes. It is immutable once it is used.
+// Set is all limits of one scope, which are judged together, and the rule for strikes. It is
+// immutable once it is in use.
 type Set struct {
-	// Owner is whatever the limits belong to. It is given back with each decision, and never looked at.
+	// Owner is the value that the limits belong to. It is returned with each decision, and never
+	// used here.
 	Owner any
 
-	limits   []Limit
-	rules    []Rule               // as for everyone
-	variants [][]Rule             // the same limits with the numbers of some combination of roles; the first is rules
-	byRoles  [1 << roleBits]uint8 // a combination of roles → its place in variants
-	width    int                  // of a row, in words
+	limits []Limit
+	rules  []Rule // as for everyone
+	// variants are the same limits with the numbers for a combination of roles. The first variant
+	// is rules.
+	variants [][]Rule
+	byRoles  [1 << roleBits]uint8 // combination of roles → index in variants
+	width    int                  // row width in words
 	strikes  Strikes
-	shared   bool // by everyone in a channel
-	special  bool // some limit only observes, counts throttled messages, or lets messages leave later
+	shared   bool // shared by everyone in a channel
+	// special means that at least one limit only observes, counts throttled messages, or delays
+	// messages.
+	special bool
 }
 
-// Sets are the limits of a policy by their scope, nil where there are none. The set PerUser is always there.
+// Sets are the limits of a policy by scope. A scope without limits has a nil set, except that the
+// PerUser set always exists.
 type Sets [Scopes]*Set
 
-// validName is what a limit may be called, so that its name can stand in a dotted key and in an HTTP header.
+// validName matches a valid limit name, which can be used in a dotted key and in an HTTP header.
 var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// The bounds of what one policy may ask for. A policy that anyone may propose must not fill the memory, nor take long to compile.
+// The bounds of one policy. A policy that anyone may propose must not fill the memory or take long
+// to compile.
 const (
-	MaxLimits = 32   // in all scopes together
-	MaxRow    = 4096 // words of state that are kept of each user in one scope, with the header
+	MaxLimits = 32 // in all scopes together
+	// MaxRow is the maximum number of state words per user in one scope, including the header.
+	MaxRow = 4096
 )
 
-// Compile makes limits ready. The error names the limit, or the bound that they exceed together.
+// Compile compiles limits. The error names the limit, or the bound that all limits together exceed.
 func Compile(limits []Limit, strikes Strikes) (Sets, error) {
 	if len(limits) > MaxLimits {
 		return Sets{}, fmt.Errorf("the policy has %d limits, want %d or fewer", len(limits), MaxLimits)
@@ -78,7 +89,7 @@ func Compile(limits []Limit, strikes Strikes) (Sets, error) {
 		case !validName.MatchString(l.Name):
 			return Sets{}, fmt.Errorf("limit %q: a name is up to 64 letters, digits, - and _", l.Name)
 		case names[l.Name]:
-			return Sets{}, fmt.Errorf("limit %q: the name is taken by another limit", l.Name)
+			return Sets{}, fmt.Errorf("limit %q: another limit has this name", l.Name)
 		case l.Scope >= Scopes:
 			return Sets{}, fmt.Errorf("limit %q: unknown scope %d", l.Name, l.Scope)
 		}
@@ -117,7 +128,8 @@ func newSet(limits []Limit, strikes Strikes) (*Set, error) {
 	return s, s.layOut()
 }
 
-// compileRoles makes the variant of each combination of roles, and shares those that come out alike.
+// compileRoles builds the variant for each combination of roles. Combinations with the same numbers
+// share a variant.
 func (s *Set) compileRoles() error {
 	forRole, err := s.rulesByRole()
 	if err != nil {
@@ -126,7 +138,7 @@ func (s *Set) compileRoles() error {
 	s.variants = [][]Rule{s.rules}
 	known := map[string]uint8{fmt.Sprint(make([]int, len(s.limits))): 0}
 	for roles := range s.byRoles {
-		choice := make([]int, len(s.limits)) // the bit that counts for each limit, plus one
+		choice := make([]int, len(s.limits)) // role bit used by each limit, plus one
 		for i := range choice {
 			choice[i] = s.limits[i].role(uint8(roles)) + 1
 		}
@@ -156,7 +168,7 @@ func (l *Limit) role(roles uint8) int {
 	return -1
 }
 
-// rulesByRole returns each limit with the numbers of each role that has other ones.
+// rulesByRole returns each limit with the numbers of each role that has numbers of its own.
 func (s *Set) rulesByRole() (rules [][roleBits]Rule, err error) {
 	rules = make([][roleBits]Rule, len(s.limits))
 	for i, l := range s.limits {
@@ -168,7 +180,7 @@ func (s *Set) rulesByRole() (rules [][roleBits]Rule, err error) {
 			if rules[i][bit], err = compile(l.Params.with(numbers)); err != nil {
 				return nil, fmt.Errorf("limit %q: for a role: %w", l.Name, err)
 			}
-			rules[i][bit].calendar = s.rules[i].calendar // a day is everyone's
+			rules[i][bit].calendar = s.rules[i].calendar // all roles have the same day
 		}
 	}
 	return rules, nil
@@ -190,7 +202,8 @@ func (p Params) with(n Numbers) Params {
 	return p
 }
 
-// layOut gives each limit its place in a row: room for the state that any role's numbers can need. The error names the limit that no longer fits.
+// layOut assigns each limit its position in a row, with room for the largest state that any role's
+// numbers need. The error names the first limit that doesn't fit.
 func (s *Set) layOut() error {
 	words := make([]int, len(s.rules))
 	for i := range words {
@@ -201,14 +214,14 @@ func (s *Set) layOut() error {
 	s.place(words)
 	for _, r := range s.rules {
 		if r.end > MaxRow {
-			return fmt.Errorf("limit %q: with it, %d words are kept of each user, want %d or fewer: "+
-				"a sliding-log takes a word for each of its messages, so give it fewer, or use a sliding-window", r.name, r.end, MaxRow)
+			return fmt.Errorf("limit %q: with it, %d words are needed for each user, want %d or fewer: "+
+				"a sliding-log takes a word for each of its messages, so allow fewer, or use a sliding-window", r.name, r.end, MaxRow)
 		}
 	}
 	return nil
 }
 
-// place gives each limit so many words of a row.
+// place gives each limit that many words of a row.
 func (s *Set) place(words []int) {
 	s.width = headerWords
 	for i := range s.rules {
@@ -219,8 +232,9 @@ func (s *Set) place(words []int) {
 	}
 }
 
-// withRoom returns the set with as many words for the state of each limit as are needed, as far as the row may grow: the first limits get them.
-// A log that has room for its numbers, but not for all that is in it, decides alike.
+// withRoom returns the set with the needed number of state words for each limit. If the row would
+// exceed its maximum, earlier limits get the room first. A log that has room for its numbers, but
+// not for all its contents, makes the same decisions.
 func (s *Set) withRoom(needed []int) *Set {
 	words := make([]int, len(s.rules))
 	spare := MaxRow - s.width
@@ -243,10 +257,10 @@ func (s *Set) withRoom(needed []int) *Set {
 	return &roomy
 }
 
-// rulesFor returns the limits with the numbers that count for somebody with these roles.
+// rulesFor returns the limits with the numbers that apply to a user with these roles.
 func (s *Set) rulesFor(roles uint8) []Rule { return s.variants[s.byRoles[roles&maxRoles]] }
 
-// named returns the place of a limit, or -1.
+// named returns the index of a limit, or -1.
 func (s *Set) named(name string) int {
 	return slices.IndexFunc(s.limits, func(l Limit) bool { return l.Name == name })
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestSetBytes_BoundsTheRows: so many users take no more than is said, and not much less.
+// That many users take at most the calculated bytes, and not much less.
 func TestSetBytes_BoundsTheRows(t *testing.T) {
 	log := Limit{Params: Params{Name: "log", Algorithm: "sliding-log", Messages: 100, Every: time.Minute}}
 	sets, err := Compile([]Limit{log}, Strikes{})

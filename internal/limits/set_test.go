@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestRolesHaveOtherNumbers(t *testing.T) {
+func TestRoles_OtherNumbers(t *testing.T) {
 	const subscriber, vip = 2, 3
 	limit := bucket(1, 4*time.Second)
 	limit.Roles = map[uint8]Numbers{
@@ -26,7 +26,7 @@ func TestRolesHaveOtherNumbers(t *testing.T) {
 	}
 }
 
-func TestRefusedLimits(t *testing.T) {
+func TestCompile_InvalidLimits(t *testing.T) {
 	for want, limits := range map[string][]Limit{
 		`limit "burst": burst is 0, want 1 or more`:                                                          {bucket(0, 1)},
 		`limit "burst": burst is 2147483648, want 2147483647 or less`:                                        {bucket(1<<31, 1)},
@@ -35,9 +35,9 @@ func TestRefusedLimits(t *testing.T) {
 		`limit "daily": messages is -1, want 1 or more`:                                                      {daily(-1, "", "")},
 		`limit "daily": unknown timezone "Mars/Olympus" (want an IANA name such as Europe/Berlin)`:           {daily(1, "Mars/Olympus", "")},
 		`limit "daily": unknown timezone "Local" (want an IANA name such as Europe/Berlin)`:                  {daily(1, "Local", "")},
-		`limit "daily": reset_at "24:00" is no time of day (want HH:MM, from 00:00 to 23:59)`:                {daily(1, "", "24:00")},
-		`limit "daily": reset_at "6:00" is no time of day (want HH:MM, from 00:00 to 23:59)`:                 {daily(1, "", "6:00")},
-		`limit "burst": the name is taken by another limit`:                                                  {bucket(1, 1), bucket(2, 2)},
+		`limit "daily": reset_at "24:00" is not a time of day (want HH:MM, from 00:00 to 23:59)`:             {daily(1, "", "24:00")},
+		`limit "daily": reset_at "6:00" is not a time of day (want HH:MM, from 00:00 to 23:59)`:              {daily(1, "", "6:00")},
+		`limit "burst": another limit has this name`:                                                         {bucket(1, 1), bucket(2, 2)},
 		`limit "a.b": a name is up to 64 letters, digits, - and _`:                                           {{Params: Params{Name: "a.b"}}},
 		`limit 1 has no name`: {{Params: Params{Algorithm: "token-bucket", Burst: 1, Refill: 1}}},
 		`limit "x": unknown algorithm "dice" (known: token-bucket, leaky-bucket, fixed-window, daily-window, user-window, sliding-window, sliding-log)`: {{Params: Params{Name: "x", Algorithm: "dice"}}},

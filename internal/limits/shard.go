@@ -5,34 +5,35 @@ import (
 	"sync"
 )
 
-// shard is a part of a table under a lock of its own.
+// shard is a part of a table with its own lock.
 type shard struct {
 	mu sync.Mutex
 	slots
-	set *Set // what the rows are laid out for
+	set *Set // layout of the rows
 
-	number   int // among the table's shards
+	number   int // index in the table
 	table    *Table
-	fresh    []uint64             // the row of a user never seen; nil means zero words
-	version  uint32               // counts changes of rows
+	fresh    []uint64             // row of a new user; nil means zero words
+	version  uint32               // counts row changes
 	personal map[uint64]*personal // by key
-	names    names                // of users whose IDs are no plain numbers
-	hand     int                  // the slot that tidy looks at next
-	seen     int64                // the time of the latest decision that added a row
+	// names holds the IDs that are not plain numbers.
+	names names
+	hand  int   // slot that tidy checks next
+	seen  int64 // time of the last decision that added a row
 }
 
-// admit gives the key the row of a user never seen.
+// admit adds a row for the key, with the state of a user never seen.
 func (s *shard) admit(key uint64) (slot int) {
 	slot = s.add(key)
 	if s.fresh != nil {
 		copy(s.row(slot)[wordUser+1:], s.fresh[wordUser+1:])
 	}
-	setSeries(s.row(slot), uint8(s.version)) // hardly the one of somebody's earlier row
+	setSeries(s.row(slot), uint8(s.version)) // probably differs from that of an earlier row
 	s.table.users.Add(1)
 	return slot
 }
 
-// drop forgets a user.
+// drop removes a user.
 func (s *shard) drop(slot int) {
 	row := s.row(slot)
 	key := row[wordUser]
@@ -48,20 +49,22 @@ func (s *shard) drop(slot int) {
 	s.table.users.Add(-1)
 }
 
-// name gives an ID that is no number a key. The ID may be part of a longer text, which isn't kept.
+// name returns a new key for a non-numeric ID. The ID may be part of a longer text, which isn't
+// retained.
 func (s *shard) name(id string) (key uint64) {
 	s.table.names.Add(nameBytes(id))
 	return s.names.add(strings.Clone(id))
 }
 
-// pin keeps a row until a store has confirmed it, where there is one: a row that was dropped instead would come back as it was stored last.
+// pin keeps a row until a store has confirmed it, if there is a store. If the row were dropped
+// earlier, its previous stored state would be restored.
 func (s *shard) pin(row []uint64) {
 	if s.table.stored.Load() {
 		row[wordMeta] |= pinnedFlag
 	}
 }
 
-// touch notes that a row has changed.
+// touch records that a row has changed.
 func (s *shard) touch(slot int, row []uint64) {
 	s.version++
 	meta := row[wordMeta]
@@ -71,10 +74,12 @@ func (s *shard) touch(slot int, row []uint64) {
 	}
 }
 
-// markDirty sees to it that a row is given to a store.
+// markDirty ensures that a row is passed to a store.
 func (s *shard) markDirty(slot int) {
 	s.setDirty(slot)
-	if !s.table.touched.Load() { // nearly always it is: writing it each time would make everybody wait for each other
+	if !s.table.touched.Load() {
+		// The value is nearly always true already. Writing it each time would make all processors
+		// wait for each other.
 		s.table.touched.Store(true)
 	}
 }

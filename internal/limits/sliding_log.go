@@ -2,14 +2,14 @@ package limits
 
 import "slices"
 
-// maxLog is how many messages a sliding log can remember of each user.
+// maxLog is the maximum number of messages in a user's sliding log.
 const maxLog = 1024
 
-// slidingLog allows a number of messages in the last stretch of every, and remembers when each of them was: exact, at eight bytes for each
-// message that it can remember of a user.
+// slidingLog allows a number of messages in the last period of every, and stores the time of each
+// message. It is exact, and takes eight bytes for each message of a user.
 //
-// The words: how many times there are, then the times, oldest first; a message of cost n is there n times. Those that count no longer
-// stay until their room is needed.
+// The words: the number of times, then the times, oldest first; a message of cost n is stored n
+// times. Expired times stay until their room is needed.
 var slidingLog = algorithm{
 	name:   "sliding-log",
 	code:   7,
@@ -33,7 +33,7 @@ var slidingLog = algorithm{
 			return Never
 		}
 		times := logged(state)
-		surplus := int64(len(times)) + n - r.capacity // so many of the oldest have to be over
+		surplus := int64(len(times)) + n - r.capacity // how many of the oldest must expire
 		if surplus <= 0 {
 			return at
 		}
@@ -75,7 +75,7 @@ var slidingLog = algorithm{
 		}
 	},
 
-	// The age of each message stays the same part of every.
+	// Each message's age stays the same fraction of every.
 	convert: func(old, r *Rule, before, state []uint64, at int64) {
 		if old.interval == r.interval {
 			setLog(state, newest(logged(before), len(state)-1))
@@ -93,16 +93,16 @@ var slidingLog = algorithm{
 // logged returns the times in the log.
 func logged(state []uint64) []uint64 { return state[1 : 1+state[0]] }
 
-// setLog makes the times, which may lie in the log already, its contents.
+// setLog sets the log's contents. times may be a part of the log itself.
 func setLog(state, times []uint64) {
 	state[0] = uint64(copy(state[1:], times))
 	clear(state[1+len(times):])
 }
 
-// newest returns the last n at most.
+// newest returns at most the last n elements.
 func newest[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
-// counting returns the times that count.
+// counting returns the times that still count.
 func (r *Rule) counting(state []uint64, at int64) []uint64 {
 	times := logged(state)
 	if at < r.interval {
@@ -112,7 +112,7 @@ func (r *Rule) counting(state []uint64, at int64) []uint64 {
 	return times[over:]
 }
 
-// log adds a time n times, for which there is room at least once what counts no longer is gone.
+// log adds a time n times. There must be room for it, at least after expired times are removed.
 func (r *Rule) log(state []uint64, at, n int64) {
 	if int(state[0])+int(n) >= len(state) {
 		setLog(state, r.counting(state, at))

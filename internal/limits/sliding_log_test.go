@@ -28,7 +28,7 @@ func TestSlidingLog(t *testing.T) {
 	})
 }
 
-func TestSlidingLogAfterAJumpBack(t *testing.T) {
+func TestSlidingLog_JumpBack(t *testing.T) {
 	table := newTable(t, window("sliding-log", 3, 200*time.Second))
 	run(t, table, []step{
 		{at: 100, ok: true}, {at: 104, ok: true}, {at: 200, ok: true},
@@ -37,8 +37,8 @@ func TestSlidingLogAfterAJumpBack(t *testing.T) {
 	})
 }
 
-func TestSlidingLogUsesItsRoomAgain(t *testing.T) {
-	// Every 3 s somebody tries. In 10 s there is room for three: three of four pass.
+func TestSlidingLog_ReusesRoom(t *testing.T) {
+	// A user tries every 3 s. In 10 s there is room for three, so three of four pass.
 	table := newTable(t, window("sliding-log", 3, 10*time.Second))
 	for i := range 400 {
 		s := step{at: float64(3 * i), ok: i%4 != 3}
@@ -49,7 +49,7 @@ func TestSlidingLogUsesItsRoomAgain(t *testing.T) {
 	}
 }
 
-func TestLongestSlidingLog(t *testing.T) {
+func TestSlidingLog_Longest(t *testing.T) {
 	table := newTable(t, window("sliding-log", maxLog, time.Hour))
 	for i := range maxLog {
 		run(t, table, []step{{at: float64(i), ok: true}})

@@ -2,11 +2,13 @@ package limits
 
 import "math"
 
-// slidingWindow allows a number of messages in the last stretch of every, as estimated from two counts: those of the window that contains
-// the moment, and of the one before it, less the share of it that lies further back. (The approximation that Cloudflare described in 2017.)
-// Windows begin at multiples of every since the Unix epoch. What is estimated is compared exactly, without rounding.
+// slidingWindow allows a number of messages in the last period of every. It estimates the usage
+// from two counts: the count of the current window, and the count of the previous window, reduced
+// by the share of that window that is older than every. Cloudflare described this approximation in
+// 2017. Windows begin at multiples of every since the Unix epoch. The estimate is compared exactly,
+// without rounding.
 //
-// The words: start of the window; its count << 32 | that of the one before.
+// The words: start of the window; its count << 32 | the count of the previous window.
 var slidingWindow = algorithm{
 	name:   "sliding-window",
 	code:   6,
@@ -24,7 +26,7 @@ var slidingWindow = algorithm{
 			return Never
 		}
 		w := r.slidingAt(state, at)
-		room := r.capacity - w.count - n // for what is left of the window before
+		room := r.capacity - w.count - n // left for the rest of the previous window
 		if room < 0 {
 			w, room = slid{start: w.start + r.interval, before: w.count}, r.capacity-n
 		}
@@ -50,7 +52,7 @@ var slidingWindow = algorithm{
 		return w.count - before
 	},
 
-	// The window stays the one that was spent in: moved on, it would begin after the last spending.
+	// Keep the window in which the last use was. A later window would begin after the last use.
 	refund: func(r *Rule, state []uint64, back spent, at int64) {
 		w := loadSlid(state)
 		switch {
@@ -68,8 +70,9 @@ var slidingWindow = algorithm{
 
 	forgotten: func(r *Rule, state []uint64) int64 { return r.slidForgotten(loadSlid(state)) },
 
-	// The window of the last spending becomes the window of at, and its count stays. The share of the window before stays what it was
-	// at the last spending: how far at lies in its window must neither add to it nor take from it.
+	// The window of the last use is replaced by the window that contains at, and keeps its count.
+	// The share of the previous window that counts stays what it was at the last use, wherever at
+	// is in its window.
 	rewind: func(r *Rule, state []uint64, last, at int64) {
 		w := r.slidingAt(state, last)
 		start := r.startOfFixed(at)
@@ -94,7 +97,7 @@ func loadSlid(state []uint64) slid {
 	return slid{start: int64(state[0]), count: int64(state[1] >> 32), before: int64(uint32(state[1]))}
 }
 
-// store keeps the state; one without messages is none.
+// store writes the state; for an empty state it writes zero words.
 func (w slid) store(state []uint64) {
 	if w.count == 0 && w.before == 0 {
 		w.start = 0
@@ -114,7 +117,7 @@ func (r *Rule) slidingAt(state []uint64, at int64) slid {
 	return slid{start: r.startOfFixed(at)}
 }
 
-// slidUsed is what counts at a time in that window, rounded up.
+// slidUsed returns the usage at a time in the window w, rounded up.
 func (r *Rule) slidUsed(w slid, at int64) int64 {
 	left := min(w.start+r.interval-at, r.interval)
 	return w.count + scaleUp(w.before, left, r.interval)

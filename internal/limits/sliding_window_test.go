@@ -29,10 +29,12 @@ func TestSlidingWindow(t *testing.T) {
 		}},
 		{"the share of the window before grows by no jump back", limit, []step{
 			{at: 608, n: 5, ok: true}, {at: 618, ok: true}, // 5 × 0.2 + 1 = 2
-			{at: 301, n: 2, ok: true}, {at: 301, retry: 4}, // 2 × 0.9 is the least share that isn't less: 1.8 + 3 + 1; 2 × 0.5 + 3 + 1 = 5
+			// 2 × 0.9 is the smallest share that isn't less: 1.8 + 3 + 1; 2 × 0.5 + 3 + 1 = 5.
+			{at: 301, n: 2, ok: true}, {at: 301, retry: 4},
 		}},
 		{"the share of the window before shrinks by no jump back", limit, []step{
-			{at: 608, n: 5, ok: true}, {at: 612, ok: true}, {at: 305, retry: 1.25}, // 8 × 0.5 + 1 = 5 = 5 × 0.8 + 1; 8 × 0.375 + 1 + 1 = 5
+			// 8 × 0.5 + 1 = 5 = 5 × 0.8 + 1; 8 × 0.375 + 1 + 1 = 5
+			{at: 608, n: 5, ok: true}, {at: 612, ok: true}, {at: 305, retry: 1.25},
 		}},
 		{"a window that contains the present is kept", window("sliding-window", 5, 600*time.Second), []step{
 			{at: 590, n: 5, ok: true}, {at: 300, retry: 420}, // 720 s: 5 × 0.8 + 1 = 5
@@ -40,7 +42,7 @@ func TestSlidingWindow(t *testing.T) {
 	})
 }
 
-func TestSlidingWindowIsComparedWithoutRounding(t *testing.T) {
+func TestSlidingWindow_NoRounding(t *testing.T) {
 	// 3 × (1 − e ÷ 10 s) + 1 ≤ 3 from e = 3.333… s on: at the nanosecond after it.
 	table := newTable(t, window("sliding-window", 3, 10*time.Second))
 	table.send(0, 3)

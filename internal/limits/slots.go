@@ -5,65 +5,70 @@ import (
 	"math/bits"
 )
 
-// slots is a hash table with open addressing whose slots are the rows themselves, in one slice without pointers, so that the garbage
-// collector has nothing to follow. Beside them lies a byte for each slot that says whose it may be. Those bytes stay in the processor's
-// cache, so that a look-up waits for the memory once: for the row.
+// slots is a hash table with open addressing. The slots contain the rows themselves, in one slice
+// without pointers, so the garbage collector has nothing to trace. A separate tag byte for each
+// slot identifies possible owners. The tags stay in the processor's cache, so a look-up waits for
+// memory only once: for the row.
 type slots struct {
-	tags  []byte   // of each slot: empty, left, or a part of the key's hash. The first tags stand behind the last again
+	// tags holds a byte for each slot: emptyTag, leftTag, or a part of the key's hash. The first
+	// tags are repeated after the last.
+	tags  []byte
 	rows  []uint64 // width words for each slot
 	width int
-	seed  uint64   // of the hash
-	dirty []uint64 // a bit for each slot whose row is to be given to a store
-	count int      // slots that are somebody's
-	used  int      // those, and the ones that were left since the slots were last laid out
-	many  bool     // many keys are about to come: the slots grow by a half
+	seed  uint64 // seed of the hash
+	// dirty has a bit for each slot whose row must be passed to a store.
+	dirty []uint64
+	count int // slots in use
+	// used is the number of slots in use, plus the slots freed since the last layout.
+	used int
+	many bool // expects many keys: grow by a half
 }
 
 const (
-	emptyTag = 0 // the search for a key ends here
-	leftTag  = 1 // here it goes on
-	someones = 2 // the least tag of a slot that is somebody's
+	emptyTag = 0 // empty slot: ends the search for a key
+	leftTag  = 1 // freed slot: the search continues
+	someones = 2 // smallest tag of a slot in use
 
-	groupSize = 8 // tags looked at together
+	groupSize = 8 // number of tags compared at once
 	everyByte = 0x0101010101010101
 	highBits  = 0x8080808080808080
 )
 
-// The slots are laid out anew when nine in ten are used, and then grow by a sixteenth: so hardly a seventh of the memory is ever unused. The
-// price is that a row moves 16 times on average.
+// The slots are laid out again when nine in ten are used. They then grow by a sixteenth, so hardly
+// more than a seventh of the memory is ever unused. In return, each row moves 16 times on average.
 const (
 	leastSlots = groupSize
 	fullTenths = 9
 	growth     = 16
 )
 
-// len returns how many slots there are.
+// len returns the number of slots.
 func (s *slots) len() int { return max(0, len(s.tags)-groupSize) }
 
-// row returns the words of a slot. They move when a key is added.
+// row returns the words of a slot. Adding a key may move them.
 func (s *slots) row(slot int) []uint64 {
 	start := slot * s.width
 	return s.rows[start : start+s.width : start+s.width]
 }
 
-// keyOf returns the key of a slot that is somebody's.
+// keyOf returns the key of a slot in use.
 func (s *slots) keyOf(slot int) uint64 { return s.rows[slot*s.width+wordUser] }
 
-// inUse reports whether a slot is somebody's.
+// inUse reports whether a slot is in use.
 func (s *slots) inUse(slot int) bool { return s.tags[slot] >= someones }
 
-// holds reports whether a slot is that key's.
+// holds reports whether a slot belongs to that key.
 func (s *slots) holds(slot int, key uint64) bool {
 	return slot < s.len() && s.inUse(slot) && s.keyOf(slot) == key
 }
 
-// hash spreads a key over all bits, in a way that nobody outside can predict. The top bits choose the shard.
+// hash spreads a key over all bits, unpredictably for outsiders. The top bits select the shard.
 func hash(key, seed uint64) uint64 {
 	hi, lo := bits.Mul64(key^seed, 0x9E3779B97F4A7C15)
 	return hi ^ lo
 }
 
-// tagOf returns the part of a hash that a slot is marked with.
+// tagOf returns the part of a hash that is used as a slot's tag.
 func tagOf(hash uint64) byte {
 	tag := byte(hash)
 	if tag < someones {
@@ -72,7 +77,7 @@ func tagOf(hash uint64) byte {
 	return tag
 }
 
-// home returns the slot at which the search for a key begins.
+// home returns the slot where the search for a key begins.
 func home(hash uint64, slots int) int {
 	slot, _ := bits.Mul64(hash<<shardBits, uint64(slots))
 	return int(slot)
@@ -99,7 +104,7 @@ func (s *slots) findHashed(key, hash uint64) (slot int, ok bool) {
 				return slot, true
 			}
 		}
-		if zeroBytes(group) != 0 { // empty
+		if zeroBytes(group) != 0 { // one of the slots is empty
 			return 0, false
 		}
 		if at += groupSize; at >= n {
@@ -108,11 +113,12 @@ func (s *slots) findHashed(key, hash uint64) (slot int, ok bool) {
 	}
 }
 
-// zeroBytes returns a word with the high bit set in each byte that is zero in x, and perhaps in some above such a byte that are 1: no free
-// slot's, where x is tags less a tag of somebody's.
+// zeroBytes returns a word with the high bit set in each byte that is zero in x. The bit may also
+// be set in a byte of value 1 above such a byte. If x is tags minus the tag of a slot in use, none
+// of these bytes belongs to a free slot.
 func zeroBytes(x uint64) uint64 { return (x - everyByte) &^ x & highBits }
 
-// add gives a key that has none a slot, with a row of zero words.
+// add gives a new key a slot, with a row of zero words.
 func (s *slots) add(key uint64) (slot int) {
 	if n := s.len(); 10*(s.used+1) > fullTenths*n {
 		s.layOut(s.enough(n))
@@ -125,7 +131,7 @@ func (s *slots) add(key uint64) (slot int) {
 	return slot
 }
 
-// enough returns how many slots are laid out when so many are too few.
+// enough returns how many slots to lay out if few slots no longer suffice.
 func (s *slots) enough(few int) int {
 	more := few / growth
 	if s.many {
@@ -157,14 +163,14 @@ func (s *slots) mark(slot int, tag byte) {
 	}
 }
 
-// remove makes a slot nobody's.
+// remove frees a slot.
 func (s *slots) remove(slot int) {
 	s.dirty[slot/64] &^= 1 << (slot % 64)
 	s.mark(slot, leftTag)
 	s.count--
 }
 
-// layOut moves all rows to so many slots.
+// layOut moves all rows to a layout of n slots.
 func (s *slots) layOut(n int) {
 	old := *s
 	s.tags = make([]byte, n+groupSize)
@@ -183,7 +189,7 @@ func (s *slots) layOut(n int) {
 	}
 }
 
-// shrink gives memory back where most slots are nobody's, and where many keys have come.
+// shrink frees memory if most slots are unused, or after many keys were added.
 func (s *slots) shrink() {
 	if n := s.len(); n > 64 && s.count < n/4 {
 		s.layOut(max(leastSlots, 2*s.count))

@@ -6,7 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// alikeKeys are keys whose search in a table of the least size begins at the last slot, and which have the same tag.
+// alikeKeys returns keys with the same tag whose search in a table of minimum size begins at the
+// last slot.
 func alikeKeys(seed uint64, n int) (keys []uint64) {
 	var tag byte
 	for key := uint64(1); len(keys) < n; key++ {
@@ -24,7 +25,7 @@ func alikeKeys(seed uint64, n int) (keys []uint64) {
 	return keys
 }
 
-func TestSlotsAgreeWithAMap(t *testing.T) {
+func TestSlots_MatchMap(t *testing.T) {
 	const seed = 42
 	keys := alikeKeys(seed, 12)
 	for key := range uint64(40) {
@@ -88,7 +89,7 @@ func TestSlotsAgreeWithAMap(t *testing.T) {
 	})
 }
 
-func TestSlotsGiveMemoryBack(t *testing.T) {
+func TestSlots_FreeMemory(t *testing.T) {
 	s := slots{width: 2, seed: 1}
 	for key := range uint64(10_000) {
 		s.add(key)
@@ -111,7 +112,7 @@ func TestSlotsGiveMemoryBack(t *testing.T) {
 	}
 }
 
-func TestNumericKeys(t *testing.T) {
+func TestNames_NumericKeys(t *testing.T) {
 	for id, want := range map[string]int64{
 		"0": 0, "7": 7, "123456789": 123456789, "999999999999999999": 999999999999999999,
 		"": -1, "007": -1, "00": -1, "-1": -1, "+1": -1, "1.0": -1, " 1": -1, "1a": -1, "1000000000000000000": -1, "१": -1, "99999999999999999999": -1,
@@ -128,7 +129,7 @@ func TestNumericKeys(t *testing.T) {
 	}
 }
 
-func TestNamesAreExactAndUsedAgain(t *testing.T) {
+func TestNames_ExactAndReused(t *testing.T) {
 	var n names
 	anna, berta := n.add("anna"), n.add("berta")
 	if anna == berta || n.id(anna) != "anna" || n.id(berta) != "berta" || n.id(7) != "7" {

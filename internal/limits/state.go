@@ -10,32 +10,38 @@ import (
 	"sync"
 )
 
-// StateRow is a part of what is known of one user, as bytes for a store: what was spent of the limit of that name, or the user's Standing,
-// or what the user has been given.
+// StateRow is part of a user's state, as bytes for a store. It is either the usage of the limit of
+// that name, or the user's standing, or the user's override, grants and pardons.
 type StateRow struct {
 	User, Limit string
 	Data        []byte
 }
 
-// What stands in place of a limit's name. No limit can be called so.
+// Names used in place of a limit's name. No limit can have these names.
 const (
 	standingRow = ""
 	givenRow    = "+"
 )
 
-// The bytes begin with their version and a code. With the code of an algorithm: what was spent under (the calendar as a text and its
-// length, "" for none; then numbers as varints: roles, capacity, interval), the time of the last spending, and the words, without zeros at
-// their end. For the standing: 1 when the strikes were given for practice, how many, the time of the last, until when a penalty
-// silences the user, and the number of the series. What was given is JSON.
+// The bytes begin with their version and a code. The rest depends on the code.
+//
+// After the code of an algorithm follow the parameters that the usage was spent under, the time of
+// the last use, and the words without trailing zeros. The parameters are the calendar as a text
+// with its length ("" for none), then as varints roles, capacity and interval.
+//
+// The standing is: 1 if the strikes were given for practice, their number, the time of the last
+// strike, the end of the silence, and the number of the series.
+//
+// Override, grants and pardons are JSON.
 const (
 	stateVersion = 1
 	standingCode = 0
 	givenCode    = 255
 )
 
-var errStateBytes = errors.New("the bytes of the state can't be read")
+var errStateBytes = errors.New("the stored state can't be read")
 
-// encode appends a row's state to buffer, and what stands for it to rows.
+// encode appends a row's state to buffer, and its StateRows to rows.
 func (s *shard) encode(rows []StateRow, buffer []byte, row []uint64) ([]StateRow, []byte) {
 	user := s.names.id(row[wordUser])
 	add := func(limit string, start int) {
@@ -68,12 +74,13 @@ func (s *shard) encode(rows []StateRow, buffer []byte, row []uint64) ([]StateRow
 	return rows, buffer
 }
 
-// hasStanding reports whether the row's standing is to be stored. Of a pinned one, what was there may have to be overwritten.
+// hasStanding reports whether the row's standing must be stored. It must always be stored for a
+// pinned row, because it may have to overwrite an older standing.
 func hasStanding(row []uint64) bool {
 	return has(row, pinnedFlag) || row[wordStrikeAt] != 0 || row[wordSilentUntil] != 0
 }
 
-// parts returns how many rows a store is given of a row.
+// parts returns how many StateRows a row has.
 func (s *shard) parts(row []uint64) int {
 	parts := len(s.set.rules)
 	if hasStanding(row) {
@@ -85,7 +92,7 @@ func (s *shard) parts(row []uint64) int {
 	return parts
 }
 
-// trim returns the words without zeros at their end.
+// trim returns the words without trailing zeros.
 func trim(words []uint64) []uint64 {
 	for len(words) > 0 && words[len(words)-1] == 0 {
 		words = words[:len(words)-1]
@@ -100,7 +107,7 @@ func appendNumbers(buffer []byte, numbers ...uint64) []byte {
 	return buffer
 }
 
-// open returns what the bytes are of, and the rest of them.
+// open returns the code of the bytes, and the remaining bytes.
 func (r *StateRow) open() (code byte, data []byte, err error) {
 	if len(r.Data) < 2 || r.Data[0] != stateVersion {
 		return 0, nil, errStateBytes
@@ -120,19 +127,20 @@ func readNumbers(numbers []uint64, data []byte) ([]uint64, error) {
 	return numbers, nil
 }
 
-// spending is what was spent of a limit, as it was stored.
+// spending is the usage of a limit, as stored.
 type spending struct {
 	under   Rule // algorithm, calendar, capacity and interval
 	roles   uint8
 	last    int64
 	state   []uint64
-	numbers []uint64 // as they were read: the state is their end
+	numbers []uint64 // as read; the state is at their end
 }
 
-// spendings are there to be read into, so that a million rows need no memory of their own.
+// spendings is a pool, so that reading a million rows needs no new memory for each row.
 var spendings = sync.Pool{New: func() any { return new(spending) }}
 
-// read takes in what was spent of a limit of that algorithm. The calendar at hand is a likely one, and may be nil.
+// read decodes the usage of a limit with that algorithm. atHand is a calendar that the usage
+// probably has; it may be nil.
 func (s *spending) read(a *algorithm, data []byte, atHand *Calendar) (err error) {
 	length, size := binary.Uvarint(data)
 	if size <= 0 || length > uint64(len(data)-size) {
@@ -157,7 +165,7 @@ func (s *spending) read(a *algorithm, data []byte, atHand *Calendar) (err error)
 	return nil
 }
 
-// standing is what is known of a user beyond the limits, as it was stored.
+// standing is the stored part of a user's state that belongs to no limit.
 type standing struct {
 	practice              bool // the strikes were given for practice
 	strikes               int
@@ -174,15 +182,17 @@ func readStanding(data []byte) (s standing, err error) {
 	return standing{numbers[0] == 1, int(numbers[1]), int64(numbers[2]), int64(numbers[3]), uint8(numbers[4])}, nil
 }
 
-// given is the JSON form of what a user has been given.
+// given is the JSON form of a user's override, grants and pardons.
 type given struct {
-	Exemption   Exemption          `json:"exemption,omitempty"`
-	ExemptUntil int64              `json:"exempt_until,omitempty"` // nanoseconds since the Unix epoch
+	Exemption Exemption `json:"exemption,omitempty"`
+	// ExemptUntil is in nanoseconds since the Unix epoch.
+	ExemptUntil int64              `json:"exempt_until,omitempty"`
 	Timezone    string             `json:"timezone,omitempty"`
 	Numbers     map[string]Numbers `json:"numbers,omitempty"`
 	Grants      []storedGrant      `json:"grants,omitempty"`
-	Pardoned    []int64            `json:"pardoned,omitempty"`      // offences
-	Runs        [][2]int64         `json:"pardoned_runs,omitempty"` // offences, from the first to the last
+	Pardoned    []int64            `json:"pardoned,omitempty"` // offences
+	// Runs are ranges of offences, each from the first to the last.
+	Runs [][2]int64 `json:"pardoned_runs,omitempty"`
 }
 
 type storedGrant struct {
@@ -205,7 +215,7 @@ func (p *personal) append(buffer []byte) []byte {
 	}
 	data, err := json.Marshal(g)
 	if err != nil {
-		panic(err) // numbers and texts always have a JSON form
+		panic(err) // numbers and texts are always valid JSON
 	}
 	return append(buffer, data...)
 }
@@ -217,12 +227,12 @@ func readGiven(data []byte) (g given, err error) {
 	return g, nil
 }
 
-// own is what the user has of their own.
+// own returns the user's override.
 func (g *given) own() Own {
 	return Own{Exemption: g.Exemption, ExemptUntil: g.ExemptUntil, Timezone: g.Timezone, Numbers: g.Numbers}
 }
 
-// pardoned are the offences that were pardoned, those with the last IDs at the end.
+// pardoned returns the spans of pardoned offences, sorted by ID.
 func (g *given) pardoned() (spans []span) {
 	for _, id := range g.Pardoned {
 		spans = append(spans, span{id, id})
@@ -234,7 +244,7 @@ func (g *given) pardoned() (spans []span) {
 	return newest(spans, remembered)
 }
 
-// grants are those that haven't lapsed at that time.
+// grants returns the grants that haven't lapsed at that time.
 func (g *given) grants(at int64) (grants []grant) {
 	for _, stored := range g.Grants {
 		if stored.Left > 0 && stored.Until > at {

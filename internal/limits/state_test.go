@@ -16,7 +16,7 @@ func rowsOf(b *testBatch) []StateRow {
 	return slices.SortedFunc(slices.Values(b.Rows), func(a, b StateRow) int { return strings.Compare(a.User+" "+a.Limit, b.User+" "+b.Limit) })
 }
 
-func TestRestoredTableDecidesAlike(t *testing.T) {
+func TestRestore_DecidesAlike(t *testing.T) {
 	const subscriber = 2
 	rapid.Check(t, func(rt *rapid.T) {
 		limits := sevenLimits()
@@ -50,7 +50,8 @@ func TestRestoredTableDecidesAlike(t *testing.T) {
 				rt.Fatal(err)
 			}
 		}
-		late = late[:1] // what is over at the restart is forgotten in it, even if the clock jumps back afterwards
+		// What has expired at the restart is forgotten, even if the clock jumps back afterwards.
+		late = late[:1]
 		for range 20 {
 			user, q := message()
 			want := first.judge(user, q)
@@ -61,7 +62,7 @@ func TestRestoredTableDecidesAlike(t *testing.T) {
 	})
 }
 
-func TestRestoreOfEveryAlgorithm(t *testing.T) {
+func TestRestore_EveryAlgorithm(t *testing.T) {
 	first := newTable(t, sevenLimits()...)
 	run(t, first, []step{{at: 1, ok: true}, {at: 2, ok: true}})
 	rows := rowsOf(first.dirty())
@@ -74,7 +75,7 @@ func TestRestoreOfEveryAlgorithm(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i, want := range []float64{9, 9, 60, day, 61, 120, 62} { // when all is forgotten
+	for i, want := range []float64{9, 9, 60, day, 61, 120, 62} { // when all usage has expired
 		limit := sevenLimits()[i].Name
 		if l := second.level(t, 3, limit); l.Used != 2 || l.ResetAt != nanos(want) {
 			t.Errorf("%s: %+v, want 2 used until %v s", limit, l, want)
@@ -85,7 +86,7 @@ func TestRestoreOfEveryAlgorithm(t *testing.T) {
 	}
 }
 
-func TestRestoreOfTheStanding(t *testing.T) {
+func TestRestore_Standing(t *testing.T) {
 	strikes := Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute, Ladder: []int64{600 * nanosPerSecond}}
 	first := tableWith(t, strikes, bucket(1, time.Hour))
 	first.send(0, 1)
@@ -105,7 +106,7 @@ func TestRestoreOfTheStanding(t *testing.T) {
 	}
 }
 
-func TestAPardonAndAResetReachTheStore(t *testing.T) {
+func TestDirty_PardonAndReset(t *testing.T) {
 	for name, change := range map[string]func(*Table){
 		"reset": func(table *Table) { table.Reset("7", nanos(1)) },
 		"pardon": func(table *Table) {
@@ -141,22 +142,22 @@ func TestAPardonAndAResetReachTheStore(t *testing.T) {
 	}
 }
 
-// alike reports whether two decisions say the same, if by different tables.
+// alike reports whether two decisions, possibly by different tables, are equal.
 func alike(a, b Decision) bool {
 	if (a.Limit == nil) != (b.Limit == nil) || a.Limit != nil && a.Limit.name != b.Limit.name {
 		return false
 	}
 	a.Set, b.Set, a.Limit, b.Limit = nil, nil, nil, nil
-	a.Series, b.Series = 0, 0 // are as good as random
+	a.Series, b.Series = 0, 0 // effectively random
 	return a == b
 }
 
-func TestRestoreUnderOtherParameters(t *testing.T) {
+func TestRestore_OtherParameters(t *testing.T) {
 	first := newTable(t, bucket(3, 4*time.Second), daily(10, "UTC", ""))
 	run(t, first, []step{{at: 0, n: 3, ok: true}})
 	second := newTable(t, bucket(3, 10*time.Second), daily(10, "Europe/Berlin", ""))
 	for _, row := range first.dirty().Rows {
-		if err := second.Restore(row, nanos(2)); err != nil { // half a token has come back
+		if err := second.Restore(row, nanos(2)); err != nil { // half a token has returned
 			t.Fatal(err)
 		}
 	}
@@ -166,7 +167,7 @@ func TestRestoreUnderOtherParameters(t *testing.T) {
 	}
 }
 
-func TestRestoreOfAnotherAlgorithmStartsFresh(t *testing.T) {
+func TestRestore_OtherAlgorithmStartsFresh(t *testing.T) {
 	first := newTable(t, bucket(3, 4*time.Second))
 	run(t, first, []step{{at: 0, n: 3, ok: true}})
 	other := daily(1, "UTC", "")
@@ -180,7 +181,7 @@ func TestRestoreOfAnotherAlgorithmStartsFresh(t *testing.T) {
 	run(t, second, []step{{at: 0, ok: true}})
 }
 
-func TestDirtyRowsComeUntilConfirmed(t *testing.T) {
+func TestDirty_UntilConfirmed(t *testing.T) {
 	table := newTable(t, bucket(3, 4*time.Second))
 	run(t, table, []step{{at: 0, ok: true}})
 	b := table.dirty()
@@ -212,7 +213,7 @@ func TestDirtyRowsComeUntilConfirmed(t *testing.T) {
 	}
 }
 
-func TestUnreadableState(t *testing.T) {
+func TestRestore_UnreadableState(t *testing.T) {
 	table := newTable(t, append(sevenLimits(), window("sliding-log", 3, time.Minute).named("log"))...)
 	long := binary.AppendUvarint(nil, math.MaxUint64)
 	for name, row := range map[string]StateRow{
@@ -319,7 +320,7 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-func TestStateAfterARefundComesBack(t *testing.T) {
+func TestRestore_AfterRefund(t *testing.T) {
 	limits := sevenLimits()
 	first := newTable(t, limits...)
 	first.send(50, 1)
@@ -338,7 +339,7 @@ func TestStateAfterARefundComesBack(t *testing.T) {
 	}
 }
 
-func TestALongerSilenceReachesTheStore(t *testing.T) {
+func TestDirty_LongerSilence(t *testing.T) {
 	table := tableWith(t, Strikes{Every: time.Hour, Ladder: []int64{30 * nanosPerSecond}}, bucket(1, time.Hour))
 	table.send(0, 1)
 	table.send(1, 1)

@@ -2,32 +2,38 @@ package limits
 
 import "time"
 
-// Strikes says how throttled messages count against their author.
+// Strikes defines how throttled messages count against their author.
 type Strikes struct {
-	Every  time.Duration // at most one strike in this time
-	Forget time.Duration // all strikes lapse after this time without a new one; 0 means never
+	Every time.Duration // minimum time between two strikes
+	// Forget is the time without a new strike after which all strikes lapse; 0 means never.
+	Forget time.Duration
 
-	// Practice means that the limits only observe. Strikes given for practice lapse when that ends.
+	// Practice means that the limits only observe, and strikes are given for practice. Practice
+	// strikes lapse as soon as the limits are enforced.
 	Practice bool
 
-	// Held means that limits in earnest only observe for a while: what is given stays, and nothing is given.
+	// Held means that limits that would be enforced only observe for now. Existing strikes stay,
+	// and no new ones are given.
 	Held bool
 
-	// Ladder says for how long, in nanoseconds, the penalty on each rung silences the user; UntilRetry is until the message would pass.
+	// Ladder holds, for each rung, how long the penalty silences the user, in nanoseconds.
+	// UntilRetry stands for the time until the message would pass.
 	Ladder []int64
 }
 
 // rehearses reports whether strikes are given for practice.
 func (s *Strikes) rehearses() bool { return s.Practice && !s.Held }
 
-// UntilRetry, on the ladder, silences a user until the message would pass, for LeastSilence at least and MostSilence at most.
+// UntilRetry on the ladder silences a user until the message would pass, for at least LeastSilence
+// and at most MostSilence.
 const (
 	UntilRetry   = -1
 	LeastSilence = nanosPerSecond
 	MostSilence  = 14 * secondsPerDay * nanosPerSecond
 )
 
-// strike counts a message that was sent at that time and is throttled against its author, and reports whether the row has changed.
+// strike counts a throttled message, sent at that time, against its author, and reports whether the
+// row has changed.
 func (s *Set) strike(row []uint64, sentAt int64, d *Decision) (changed bool) {
 	struckAt, meta, silentUntil := row[wordStrikeAt], row[wordMeta], row[wordSilentUntil]
 	at := d.At
@@ -53,7 +59,8 @@ func (s *Set) strike(row []uint64, sentAt int64, d *Decision) (changed bool) {
 	return struckAt != row[wordStrikeAt] || meta != row[wordMeta] || silentUntil != row[wordSilentUntil]
 }
 
-// rewindStrikes brings strikes and silence to a clock that jumped back to at. What was left of a silence at the time last is left now.
+// rewindStrikes adjusts strikes and silence to a clock that jumped back to at. A silence lasts as
+// long from at as it would have lasted from last.
 func rewindStrikes(row []uint64, last, at int64) {
 	row[wordStrikeAt] = min(row[wordStrikeAt], uint64(at))
 	if left := int64(row[wordSilentUntil]) - last; left > 0 {
@@ -63,7 +70,8 @@ func rewindStrikes(row []uint64, last, at int64) {
 	}
 }
 
-// judge gives a message that is throttled a strike, or says what that would do where none are given, and reports whether the row has changed.
+// judge gives a strike for a throttled message. If no strikes are given, it only sets the effect
+// that a strike would have. It reports whether the row has changed.
 func (s *Set) judge(row []uint64, sentAt int64, d *Decision) (changed bool) {
 	if s.strikes.Held {
 		s.foretell(row, d.At, d)
@@ -72,7 +80,7 @@ func (s *Set) judge(row []uint64, sentAt int64, d *Decision) (changed bool) {
 	return s.strike(row, sentAt, d)
 }
 
-// foretell says what a strike would do that isn't given.
+// foretell sets the effect that a strike would have, without giving one.
 func (s *Set) foretell(row []uint64, at int64, d *Decision) {
 	d.Strikes, _ = s.lapse(row, at)
 	if len(s.strikes.Ladder) > 0 {
@@ -81,7 +89,8 @@ func (s *Set) foretell(row []uint64, at int64, d *Decision) {
 	}
 }
 
-// silence says which rung the message draws, notes until when that silences the user, and lets no shorter time replace it.
+// silence sets the rung for the message and records the end of the user's silence, unless an
+// existing one is longer.
 func (s *Set) silence(row []uint64, sentAt int64, d *Decision) {
 	if len(s.strikes.Ladder) == 0 {
 		return
@@ -100,7 +109,8 @@ func (s *Set) silence(row []uint64, sentAt int64, d *Decision) {
 	}
 }
 
-// SilenceFor is how long a penalty of the length UntilRetry is, in nanoseconds: whole seconds, and 0 where no waiting helps.
+// SilenceFor returns the duration of a penalty of the length UntilRetry, in nanoseconds. The
+// duration is in whole seconds. It is 0 if waiting never helps.
 func SilenceFor(retryAt, sentAt int64) int64 {
 	if retryAt == Never {
 		return 0
@@ -109,7 +119,8 @@ func SilenceFor(retryAt, sentAt int64) int64 {
 	return (length + nanosPerSecond - 1) / nanosPerSecond * nanosPerSecond
 }
 
-// rung returns the place on the ladder, which isn't empty, that a message comes to which made it so many strikes: the first where it gave none.
+// rung returns the ladder index of a message's penalty. strikes is the number of strikes after the
+// message. If the message gave no strike, the index is 0. The ladder must not be empty.
 func (s *Strikes) rung(strikes int, isNew bool) int {
 	if !isNew {
 		return 0
@@ -117,12 +128,13 @@ func (s *Strikes) rung(strikes int, isNew bool) int {
 	return min(max(strikes, 1), len(s.Ladder)) - 1
 }
 
-// lapse returns the number of strikes that still count at that time, and when they all lapse; Never where they don't.
+// lapse returns the number of strikes that still count at that time, and when all of them lapse.
+// That time is Never if they don't lapse.
 func (s *Set) lapse(row []uint64, at int64) (strikes int, lapseAt int64) {
 	return s.strikes.lapse(strikeCount(row), int64(row[wordStrikeAt]), at)
 }
 
-// lapse is Set.lapse for so many strikes, the last of which was given at struckAt.
+// lapse is Set.lapse for the given number of strikes, the last of which was given at struckAt.
 func (s *Strikes) lapse(given int, struckAt, at int64) (strikes int, lapseAt int64) {
 	if given == 0 {
 		return 0, 0

@@ -14,7 +14,7 @@ func TestStrikes(t *testing.T) {
 		isNew   bool
 	}{
 		{1, 1, true}, {10.9, 1, false}, {11, 2, true}, {12, 2, false}, {11 + 1799.9, 3, true}, {11 + 1799.9 + 1800, 1, true},
-		{3000, 1, false}, {3009, 1, false}, {3010, 2, true}, // the clock has jumped back since the last
+		{3000, 1, false}, {3009, 1, false}, {3010, 2, true}, // the clock has jumped back since
 	} {
 		d := table.judge("7", Request{At: nanos(s.at), Cost: 1})
 		if d.Allowed || d.Strikes != s.strikes || d.NewStrike != s.isNew {
@@ -23,7 +23,7 @@ func TestStrikes(t *testing.T) {
 	}
 }
 
-func TestStrikesThatAreNeverForgotten(t *testing.T) {
+func TestStrikes_NeverForgotten(t *testing.T) {
 	table := tableWith(t, Strikes{Every: 10 * time.Second}, bucket(1, 1000*time.Hour))
 	table.send(0, 1)
 	table.send(1, 1)
@@ -35,7 +35,7 @@ func TestStrikesThatAreNeverForgotten(t *testing.T) {
 	}
 }
 
-func TestStrikesLapseTogether(t *testing.T) {
+func TestStrikes_LapseTogether(t *testing.T) {
 	table := newTable(t, bucket(1, 1000*time.Hour))
 	table.send(0, 1)
 	for i := range 3 {
@@ -49,7 +49,7 @@ func TestStrikesLapseTogether(t *testing.T) {
 	}
 }
 
-func TestStrikesAreCountedUpToTheirMost(t *testing.T) {
+func TestStrikes_MaximumCount(t *testing.T) {
 	table := tableWith(t, Strikes{}, bucket(1, 1000*time.Hour))
 	table.send(0, 1)
 	var d Decision
@@ -80,8 +80,8 @@ func TestLadder(t *testing.T) {
 		{1, 1, 1, true, 0, false, 11},
 		{2, 1, 1, false, 0, false, 12}, // the first rung again
 		{11, 1, 2, true, 1, false, 611},
-		{12, 1, 2, false, 0, true, 611},  // the first rung is shorter than what is in force
-		{21, 1, 3, true, 2, false, hour}, // a token is back at an hour
+		{12, 1, 2, false, 0, true, 611},  // shorter than the one in force
+		{21, 1, 3, true, 2, false, hour}, // a token returns at one hour
 		{31, 1, 4, true, 3, true, hour},
 		{41, 1, 5, true, 3, true, hour}, // the last rung repeats
 		{51, 3, 6, true, 3, true, hour},
@@ -99,7 +99,7 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-func TestAnEqualPenaltyMayReplaceAnother(t *testing.T) {
+func TestSilence_EqualMayReplace(t *testing.T) {
 	table := tableWith(t, Strikes{Every: 10 * time.Second, Ladder: []int64{10 * nanosPerSecond}}, bucket(1, time.Hour))
 	table.send(0, 1)
 	for i, silenced := range []bool{false, false, false} {
@@ -109,7 +109,7 @@ func TestAnEqualPenaltyMayReplaceAnother(t *testing.T) {
 	}
 }
 
-func TestSilenceUntilRetry(t *testing.T) {
+func TestSilence_UntilRetry(t *testing.T) {
 	for _, test := range []struct {
 		refill time.Duration
 		n      int64
@@ -117,10 +117,10 @@ func TestSilenceUntilRetry(t *testing.T) {
 	}{
 		{90 * time.Second, 1, 90},
 		{1500 * time.Millisecond, 1, 2},
-		{500 * time.Millisecond, 1, 1}, // a second at least
+		{500 * time.Millisecond, 1, 1}, // at least a second
 		{14 * 24 * time.Hour, 1, 14 * day},
-		{1000 * time.Hour, 1, 14 * day}, // and two weeks at most
-		{90 * time.Second, 2, 0},        // no waiting helps
+		{1000 * time.Hour, 1, 14 * day}, // and at most two weeks
+		{90 * time.Second, 2, 0},        // waiting never helps
 	} {
 		table := tableWith(t, Strikes{Ladder: []int64{UntilRetry}}, bucket(1, test.refill))
 		table.send(0, 1)
@@ -135,11 +135,12 @@ func TestSilenceUntilRetry(t *testing.T) {
 	}
 }
 
-// TestSilence_AfterAJump: a clock that jumps back makes no silence longer than it was. Otherwise it would stand in the way of the next penalties.
-func TestSilence_AfterAJump(t *testing.T) {
+// A clock that jumps back makes no silence longer. Otherwise it would block the next penalties.
+func TestSilence_AfterJump(t *testing.T) {
 	strikes := Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute, Ladder: []int64{0, 60 * nanosPerSecond}}
 	for _, back := range []float64{75, 10_000} {
-		for _, spends := range []bool{true, false} { // what is throttled alone leaves the last spending where it was
+		for _, spends := range []bool{true, false} {
+			// If all messages are throttled, the last use stays unchanged.
 			table := tableWith(t, strikes, bucket(2, time.Hour))
 			if spends {
 				run(t, table, []step{{at: 20_000, ok: true}})
@@ -158,8 +159,8 @@ func TestSilence_AfterAJump(t *testing.T) {
 	}
 }
 
-func TestSharedLimitsGiveNoStrikes(t *testing.T) {
-	// The note of strikes that there are is another matter.
+func TestStrikes_NotFromSharedLimits(t *testing.T) {
+	// Decisions by shared limits still report the strikes that a user already has.
 	sets := compileSets(t, Strikes{Every: 10 * time.Second}, bucket(2, time.Hour), bucket(3, 10*time.Hour).named("all").of(PerChannel))
 	users, channel := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
 	send := func(user string) (d Decision) {

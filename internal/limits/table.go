@@ -11,51 +11,53 @@ const (
 	shardCount = 1 << shardBits
 )
 
-// Table keeps a row for each user of a channel, or of all channels, or the one row of a channel itself. It is safe for concurrent use; make
-// one with NewTable.
+// Table keeps a row for each user of a channel or of all channels, or a single row for a whole
+// channel. It is safe for concurrent use. Create one with NewTable.
 type Table struct {
-	nameSeed  maphash.Seed                      // spreads IDs that are no numbers
-	keySeed   uint64                            // spreads keys
-	shards    [shardCount]atomic.Pointer[shard] // nil until the first of its users is seen
-	memory    int64                             // bytes that the users may take, before others have to go
-	users     atomic.Int64                      // that have a row
-	names     atomic.Int64                      // bytes of those users' IDs that are no numbers
-	personals atomic.Int64                      // users with a record of their own
+	nameSeed  maphash.Seed                      // hashes non-numeric IDs
+	keySeed   uint64                            // hashes keys
+	shards    [shardCount]atomic.Pointer[shard] // nil until one of its users is seen
+	memory    int64                             // maximum bytes before users are evicted
+	users     atomic.Int64                      // users with a row
+	names     atomic.Int64                      // bytes of non-numeric IDs
+	personals atomic.Int64                      // users with a personal record
 	dropped   dropped
-	stored    atomic.Bool // there is a store, which confirms what it has written
+	stored    atomic.Bool // a store exists and confirms its writes
 	touched   atomic.Bool // some row may be dirty
 
-	mu    sync.Mutex // held while a shard is made, and while a change goes from shard to shard
-	set   *Set       // for shards still to be made
-	fresh []uint64   // theirs
+	// mu is held while a shard is created, and while a change goes from shard to shard.
+	mu    sync.Mutex
+	set   *Set     // for shards created later
+	fresh []uint64 // row of a new user in those shards
 }
 
-// NewTable returns an empty table whose users are held to the set, and take about so many bytes of memory at most. However few those are, the table
-// keeps a user in each of its shards.
+// NewTable returns an empty table with the limits of the set, whose users take approximately memory
+// bytes at most. However small that is, the table keeps one user in each of its shards.
 func NewTable(set *Set, memory int64) *Table {
 	t := &Table{nameSeed: maphash.MakeSeed(), set: set, memory: max(1, memory)}
 	t.keySeed = maphash.Bytes(t.nameSeed, nil)
 	return t
 }
 
-// Users is how many users have a row.
+// Users returns how many users have a row.
 func (t *Table) Users() int { return int(t.users.Load()) }
 
-// HasOwn reports whether any user has been given something of their own.
+// HasOwn reports whether any user has a personal record: an override, grants or pardons.
 func (t *Table) HasOwn() bool { return t.personals.Load() > 0 }
 
-// place is where a user's row is to be found: before the shard is locked, and then in it.
+// place is the location of a user's row. It is first found without a lock, and completed after the
+// shard is locked.
 type place struct {
 	shard *shard
 	key   uint64
-	hash  uint64 // of the key
+	hash  uint64 // hash of the key; unset if there is a user
 	slot  int
-	found bool   // the row is there
-	known bool   // the key is: a number always is
-	user  string // where the ID is no number
+	found bool   // the row exists
+	known bool   // the key exists; always true for a numeric ID
+	user  string // set if the ID is not numeric
 }
 
-// place says where to look for a user.
+// place fills in p with the place where a user's row belongs.
 func (t *Table) place(user string, p *place) {
 	if p.key, p.known = numericKey(user); p.known {
 		p.hash = hash(p.key, t.keySeed)
@@ -66,9 +68,9 @@ func (t *Table) place(user string, p *place) {
 	p.shard = t.shard(maphash.String(t.nameSeed, user))
 }
 
-// find looks for the row. The shard must be locked.
+// find looks up the row. The shard must be locked.
 func (p *place) find() {
-	if !p.known || p.key&namedKey != 0 { // the number of a name may be another's by now
+	if !p.known || p.key&namedKey != 0 { // a name's number may belong to another name now
 		p.key, p.known = p.shard.names.find(p.user)
 	}
 	p.found = false
@@ -77,20 +79,20 @@ func (p *place) find() {
 	}
 }
 
-// make adds the row that is missing, as of that time.
+// make adds the missing row, as of the given time.
 func (p *place) make(at int64) {
 	p.shard.tidy(at)
 	p.add()
 }
 
-// seek adds the row that a store gives back, if it is missing, as of that time.
+// seek adds the row if it is missing, as of the given time, so that a store can restore it.
 func (p *place) seek(at int64) {
 	if p.found {
 		return
 	}
 	s := p.shard
 	users := s.table.users.Load()
-	s.many = s.table.hasRoom(2*users, s.width) // it gives everybody back
+	s.many = s.table.hasRoom(2*users, s.width) // a restore adds all users
 	if !s.table.hasRoom(users+1, s.width) {
 		s.evict(at)
 	}
@@ -104,7 +106,7 @@ func (p *place) add() {
 	p.slot, p.found = p.shard.admit(p.key), true
 }
 
-// open prepares the account of the row to be judged.
+// open prepares the account of the row for a decision.
 func (p *place) open(a *account, roles uint8) {
 	s := p.shard
 	a.set, a.row, a.rules = s.set, s.row(p.slot), s.set.rulesFor(roles)
@@ -114,7 +116,7 @@ func (p *place) open(a *account, roles uint8) {
 	}
 }
 
-// keep notes what a decision has changed.
+// keep records what a decision has changed.
 func (p *place) keep(a *account) {
 	if a.pinned {
 		p.shard.pin(a.row)
@@ -124,7 +126,7 @@ func (p *place) keep(a *account) {
 	}
 }
 
-// shard returns the shard that a hash belongs to.
+// shard returns the shard for a hash.
 func (t *Table) shard(hash uint64) *shard {
 	place := &t.shards[hash>>(64-shardBits)]
 	if s := place.Load(); s != nil {
@@ -140,7 +142,7 @@ func (t *Table) shard(hash uint64) *shard {
 	return place.Load()
 }
 
-// each calls do with every shard that there is, and its number.
+// each calls do with every existing shard and its number.
 func (t *Table) each(do func(i int, s *shard)) {
 	for i := range t.shards {
 		if s := t.shards[i].Load(); s != nil {
@@ -149,7 +151,8 @@ func (t *Table) each(do func(i int, s *shard)) {
 	}
 }
 
-// edit lets somebody change the row of a place, which is added where it is missing, as of that time. The store has to learn of it.
+// edit calls change with the row of a place. If the row is missing, edit first adds it, as of the
+// given time. The change must reach the store.
 func (p *place) edit(at int64, change func(s *shard, row []uint64)) {
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()

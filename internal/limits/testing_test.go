@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// step is one message of a test, in seconds since the test's beginning.
+// step is one message of a test, in seconds since the beginning of the test.
 type step struct {
 	at    float64
 	n     int64
 	ok    bool
-	retry float64 // seconds, where not ok; -1 means never
+	retry float64 // seconds if not ok; -1 means never
 }
 
 // epoch is the beginning of the tests: a Monday in winter, at midnight UTC.
@@ -25,7 +25,7 @@ const (
 
 func nanos(seconds float64) int64 { return epoch.UnixNano() + int64(seconds*1e9+0.5) }
 
-// instant returns the seconds from the tests' beginning to a time in RFC 3339.
+// instant returns the seconds from the beginning of the tests to a time in RFC 3339.
 func instant(t testing.TB, text string) float64 {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, text)
@@ -61,7 +61,7 @@ func (t *Table) send(at float64, n int64) Decision {
 	return t.judge("7", Request{At: nanos(at), Cost: n})
 }
 
-// level says how user 7 stands with a limit.
+// level returns user 7's level in a limit.
 func (t *Table) level(tb testing.TB, at float64, limit string) Level {
 	tb.Helper()
 	_, levels, _ := t.Explain("7", &Request{At: nanos(at), Cost: 1})
@@ -72,13 +72,13 @@ func (t *Table) level(tb testing.TB, at float64, limit string) Level {
 	return levels[i]
 }
 
-// used is how much of a limit user 7 has used.
+// used returns user 7's usage of a limit.
 func (t *Table) used(tb testing.TB, at float64, limit string) int64 {
 	tb.Helper()
 	return t.level(tb, at, limit).Used
 }
 
-// standing says how user 7 stands beyond the limits.
+// standing returns user 7's state beyond the limits.
 func (t *Table) standing(at float64) Standing {
 	_, _, s := t.Explain("7", &Request{At: nanos(at), Cost: 1})
 	return s
@@ -106,7 +106,7 @@ func daily(messages int64, timezone, resetAt string) Limit {
 	return Limit{Params: Params{Name: "daily", Algorithm: "daily-window", Messages: messages, Timezone: timezone, ResetAt: resetAt}}
 }
 
-// window returns a limit of one of the other algorithms, whose name is the limit's too.
+// window returns a limit of one of the other algorithms, named after it.
 func window(algorithm string, messages int64, every time.Duration) Limit {
 	return Limit{Params: Params{Name: algorithm, Algorithm: algorithm, Messages: messages, Every: every}}
 }
@@ -120,7 +120,8 @@ func (l Limit) withRole(bit uint8, n Numbers) Limit {
 	return l
 }
 
-// sevenLimits returns one of each algorithm, which hold three messages, and get room back within a minute; daily, at midnight UTC.
+// sevenLimits returns one limit of each algorithm, with room for three messages, which is restored
+// within a minute; for daily at midnight UTC.
 func sevenLimits() []Limit {
 	return []Limit{
 		bucket(3, 4*time.Second),
@@ -146,7 +147,7 @@ func (t *Table) dirty() *testBatch {
 	return b
 }
 
-// sameShard returns n user IDs, numbers or else names, whose rows lie in one shard.
+// sameShard returns n user IDs, numeric or with a prefix, whose rows are in one shard.
 func (t *Table) sameShard(n int, prefix string) (users []string) {
 	first := t.shardOf(prefix + "1")
 	for i := 1; len(users) < n; i++ {
@@ -163,7 +164,8 @@ func (t *Table) shardOf(user string) *shard {
 	return p.shard
 }
 
-// run plays the steps of one user, and holds every promise about waiting: at the time named the message passes, 1 ns sooner it doesn't.
+// run plays the steps of one user, and checks all waiting times: the message passes at the time
+// given, and not 1 ns sooner.
 func run(t *testing.T, table *Table, steps []step) {
 	t.Helper()
 	for i, s := range steps {
@@ -193,7 +195,7 @@ func run(t *testing.T, table *Table, steps []step) {
 	}
 }
 
-// scenario is a limit with the steps of one user who is held to it.
+// scenario is a limit with the steps of one user.
 type scenario struct {
 	name  string
 	limit Limit

@@ -2,21 +2,25 @@ package limits
 
 import "sync/atomic"
 
-// dropped counts the rows that had to go.
+// dropped counts the rows that were dropped.
 type dropped struct{ fresh, evicted, held atomic.Int64 }
 
-// Dropped is how many rows went: those that were as good as new, and once the table's memory is used up others, of which the last to go (Held) were
-// of users who were throttled, struck, granted something or changing their day.
+// Dropped returns how many rows were dropped. fresh is the number of rows that equaled a new
+// user's. evicted is the number of other rows, dropped because the table's memory was used up. held
+// is the number of evicted rows whose users were throttled, had strikes or grants, or were changing
+// their day.
 func (t *Table) Dropped() (fresh, evicted, held int64) {
 	return t.dropped.fresh.Load(), t.dropped.evicted.Load(), t.dropped.held.Load()
 }
 
-// tidied is how many rows are looked at whenever one is added: more than come, so that none stays for long.
+// tidied is how many rows are checked whenever a row is added. Because it is greater than one, no
+// outdated row stays for long.
 const tidied = 4
 
-// tidy makes sure that there is room for another row. It is called before one is added, as of that time.
+// tidy makes room for another row. It is called before a row is added, as of the time at.
 func (s *shard) tidy(at int64) {
-	// One message from a wrong clock must not make everybody's row look old: the earlier of the last two times counts.
+	// One message from a wrong clock must not make every row look old, so the earlier of the last
+	// two times counts.
 	now := min(at, s.seen)
 	s.seen = at
 	for range min(tidied, s.len()) {
@@ -30,7 +34,7 @@ func (s *shard) tidy(at int64) {
 	}
 }
 
-// advance moves the hand on by a slot and returns it.
+// advance moves the hand to the next slot and returns that slot.
 func (s *shard) advance() int {
 	s.hand++
 	if s.hand >= s.len() {
@@ -39,7 +43,7 @@ func (s *shard) advance() int {
 	return s.hand
 }
 
-// isFresh reports whether a row is as good as that of a user never seen, at that time.
+// isFresh reports whether a row has the same effect as a new user's at that time.
 func (s *shard) isFresh(row []uint64, at int64) bool {
 	if int64(row[wordLast]) > at || int64(row[wordSilentUntil]) > at || has(row, pinnedFlag) {
 		return false

@@ -16,14 +16,14 @@ func (t *Table) has(user string) bool {
 	return p.found
 }
 
-// sweep lets so many new users come that every row of the shard, which has no more than 8 slots, is looked at.
+// sweep adds enough new users for every row of the shard, which has at most 8 slots, to be checked.
 func (t *Table) sweep(at int64, users []string) {
 	for _, user := range users[:4] {
 		t.judge(user, Request{At: at, Cost: 1})
 	}
 }
 
-func TestRowsAsGoodAsNewAMinuteAgoGo(t *testing.T) {
+func TestTidy_DropsFreshRows(t *testing.T) {
 	// When each algorithm has forgotten a message of second 1.
 	for i, forgotten := range []float64{5, 5, 60, day, 61, 120, 61} {
 		limit := sevenLimits()[i]
@@ -42,12 +42,12 @@ func TestRowsAsGoodAsNewAMinuteAgoGo(t *testing.T) {
 	}
 }
 
-func TestRowsThatAreNotFreshStay(t *testing.T) {
+func TestTidy_KeepsOtherRows(t *testing.T) {
 	long := Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute, Ladder: []int64{0, 2 * 3600 * nanosPerSecond}}
 	for _, test := range []struct {
 		name  string
 		make  func(t *testing.T, table *Table, user string)
-		stays float64 // until it may go: a minute later. -1 means that it doesn't
+		stays float64 // when it may go, a minute later; -1: never
 	}{
 		{"a message", func(*testing.T, *Table, string) {}, 4},
 		{"strikes", func(_ *testing.T, table *Table, user string) {
@@ -92,7 +92,7 @@ func TestRowsThatAreNotFreshStay(t *testing.T) {
 	}
 }
 
-func TestPendingZonesStay(t *testing.T) {
+func TestTidy_KeepsPendingZones(t *testing.T) {
 	table := newTable(t, daily(48, "UTC", ""))
 	users := table.sameShard(13, "1")
 	table.judge(users[0], Request{At: nanos(hour), Cost: 1})
@@ -108,12 +108,12 @@ func TestPendingZonesStay(t *testing.T) {
 	}
 }
 
-func TestPinnedRowsStayUntilTheyAreStored(t *testing.T) {
+func TestTidy_KeepsPinnedUntilStored(t *testing.T) {
 	table := newTable(t, bucket(3, 4*time.Second))
 	users := table.sameShard(13, "1")
 	table.judge(users[0], Request{At: nanos(0), Cost: 3})
 	table.dirty().Confirm()
-	table.Reset(users[0], nanos(0)) // the stored row says otherwise
+	table.Reset(users[0], nanos(0)) // the stored row differs
 	table.sweep(nanos(hour), users[1:])
 	if !table.has(users[0]) {
 		t.Fatal("a reset that isn't stored has gone")
@@ -131,7 +131,8 @@ func TestPinnedRowsStayUntilTheyAreStored(t *testing.T) {
 	}
 }
 
-// fullTable returns a table without room for another, with 7 users of one shard who last spent at the seconds 1 to 7, and more IDs.
+// fullTable returns a full table with 7 users of one shard, who last spent at seconds 1 to 7, and
+// more IDs.
 func fullTable(t *testing.T) (table *Table, users []string) {
 	t.Helper()
 	set, err := newTestSet([]Limit{bucket(3, 1000*time.Hour)}, Strikes{Every: 10 * time.Second})
@@ -147,7 +148,7 @@ func fullTable(t *testing.T) (table *Table, users []string) {
 	return table, users
 }
 
-func TestAtTheCapTheLeastRecentlyUsedGoes(t *testing.T) {
+func TestEvict_LeastRecentlyUsed(t *testing.T) {
 	table, users := fullTable(t)
 	table.judge(users[0], Request{At: nanos(8), Cost: 1})
 	for i, next := range []int{1, 2, 3} {
@@ -161,13 +162,13 @@ func TestAtTheCapTheLeastRecentlyUsedGoes(t *testing.T) {
 	}
 }
 
-func TestAtTheCapThoseWhoAreHeldGoLast(t *testing.T) {
+func TestEvict_HeldGoLast(t *testing.T) {
 	table, users := fullTable(t)
 	table.judge(users[0], Request{At: nanos(8), Cost: 9}) // a strike
 	table.judge(users[1], Request{At: nanos(8), Cost: 2}) // all is used
 	table.Grant(users[2], "burst", 1, nanos(3))
 	table.dirty().Confirm()
-	for i := range 4 { // the four who have nothing to lose but a message go first
+	for i := range 4 { // the four with only messages go first
 		table.judge(users[7+i], Request{At: nanos(20), Cost: 3})
 	}
 	for i, user := range users[:7] {
@@ -187,21 +188,22 @@ func TestAtTheCapThoseWhoAreHeldGoLast(t *testing.T) {
 	}
 }
 
-func TestAtTheCapWhatIsTheirOwnStays(t *testing.T) {
+func TestEvict_KeepsOverrides(t *testing.T) {
 	table, users := fullTable(t)
 	if err := table.SetOwn(users[0], ownBurst(5), nanos(1)); err != nil {
 		t.Fatal(err)
 	}
 	table.dirty().Confirm()
 	for i := range 13 {
-		table.judge(users[7+i], Request{At: nanos(20 + float64(i)), Cost: 3}) // in the end all are held
+		// in the end all are held
+		table.judge(users[7+i], Request{At: nanos(20 + float64(i)), Cost: 3})
 	}
 	if own := table.OwnOf(users[0], nanos(0)); own.isZero() || table.Users() != 7 {
 		t.Errorf("%+v, %d users", own, table.Users())
 	}
 }
 
-func TestOneWildClockDropsNobody(t *testing.T) {
+func TestTidy_OneWrongClockDropsNobody(t *testing.T) {
 	table := newTable(t, bucket(3, time.Hour))
 	users := table.sameShard(20, "1")
 	for _, user := range users[:3] {
@@ -218,7 +220,7 @@ func TestOneWildClockDropsNobody(t *testing.T) {
 	}
 }
 
-func TestInventedUsersTakeNoMoreRoom(t *testing.T) {
+func TestTidy_InventedUsersAreBounded(t *testing.T) {
 	const most = 5000
 	set, err := newTestSet([]Limit{bucket(3, 1000*time.Hour)}, Strikes{Every: 10 * time.Second})
 	if err != nil {
@@ -254,7 +256,7 @@ func TestInventedUsersTakeNoMoreRoom(t *testing.T) {
 	}
 }
 
-func TestARowThatGoesAndComesBackIsNotTakenForStored(t *testing.T) {
+func TestTidy_ReturningRowIsNotStored(t *testing.T) {
 	for _, prefix := range []string{"1", "anna"} {
 		table := newTable(t, bucket(3, 4*time.Second))
 		users := table.sameShard(6, prefix)
@@ -276,7 +278,7 @@ func TestARowThatGoesAndComesBackIsNotTakenForStored(t *testing.T) {
 	}
 }
 
-func TestAClockThatJumpedKeepsNobodyForEver(t *testing.T) {
+func TestTidy_JumpKeepsNobodyForever(t *testing.T) {
 	for _, stored := range []bool{false, true} {
 		table := newTable(t, bucket(3, 4*time.Second))
 		if stored {
@@ -300,7 +302,7 @@ func TestAClockThatJumpedKeepsNobodyForEver(t *testing.T) {
 	}
 }
 
-func TestARestoredTableIsAsFullAsAnother(t *testing.T) {
+func TestRestore_AsFullAsAnother(t *testing.T) {
 	grown := newTable(t, bucket(3, time.Hour))
 	for i := range 100_000 {
 		grown.judge(strconv.Itoa(1_000_000+i), Request{At: nanos(0), Cost: 1})
@@ -312,7 +314,7 @@ func TestARestoredTableIsAsFullAsAnother(t *testing.T) {
 		}
 	}
 	restored.dirty().Confirm()
-	for range 2 { // then it grows as another does
+	for range 2 { // then it grows like any other
 		restored.each(func(_ int, s *shard) {
 			if used := float64(s.count) / float64(s.len()); used < 0.8 {
 				t.Errorf("shard %d has %d slots for %d users", s.number, s.len(), s.count)

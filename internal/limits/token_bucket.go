@@ -1,6 +1,6 @@
 package limits
 
-// tokenBucket holds burst tokens and gets one back every refill.
+// tokenBucket holds burst tokens and regains one every refill.
 var tokenBucket = algorithm{
 	name:   "token-bucket",
 	code:   1,

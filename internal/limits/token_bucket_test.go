@@ -34,7 +34,8 @@ func TestTokenBucket(t *testing.T) {
 			{at: 1000, n: 2, ok: true}, {at: 900, ok: true}, {at: 900, retry: 4}, {at: 904, ok: true}, {at: 904, retry: 4},
 		}},
 		{"a jump back keeps what was owed right after the last message", limit, []step{
-			{at: 1000, n: 3, ok: true}, {at: 1008, ok: true}, {at: 100, ok: true}, {at: 100, retry: 4}, // 12 s, then 4 + 4 s
+			// 12 s, then 4 + 4 s
+			{at: 1000, n: 3, ok: true}, {at: 1008, ok: true}, {at: 100, ok: true}, {at: 100, retry: 4},
 		}},
 		{"a jump back throttles nobody who writes now and then", limit, []step{
 			{at: 1000, ok: true}, {at: 1005, ok: true}, {at: 10, ok: true}, {at: 15, ok: true}, {at: 20, ok: true}, {at: 25, ok: true},
@@ -48,7 +49,7 @@ func TestTokenBucket(t *testing.T) {
 	})
 }
 
-func TestTokenBucketIsExactToTheNanosecond(t *testing.T) {
+func TestTokenBucket_ExactToTheNanosecond(t *testing.T) {
 	table := newTable(t, bucket(3, 7))
 	for i, s := range []struct {
 		at    int64
@@ -64,7 +65,7 @@ func TestTokenBucketIsExactToTheNanosecond(t *testing.T) {
 	}
 }
 
-func TestTokenBucketOf146Years(t *testing.T) {
+func TestTokenBucket_146Years(t *testing.T) {
 	table := newTable(t, bucket(1, MaxTime-1))
 	if d := table.judge("7", Request{At: MaxTime - 1, Cost: 1}); !d.Allowed {
 		t.Fatal("the first message is throttled")
@@ -74,8 +75,9 @@ func TestTokenBucketOf146Years(t *testing.T) {
 	}
 }
 
-func TestTokenBucketGivesNeitherMoreNorLess(t *testing.T) {
-	// Somebody who tries every second gets 3 at once and then one every 4 s: those of the seconds 0, 1, 2, 4, 8, 12, …, 996.
+func TestTokenBucket_NeitherMoreNorLess(t *testing.T) {
+	// A user who tries every second gets 3 at once and then one every 4 s: at the seconds 0, 1, 2,
+	// 4, 8, 12, …, 996.
 	table := newTable(t, bucket(3, 4*time.Second))
 	allowed := 0
 	for second := range 1000 {

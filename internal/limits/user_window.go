@@ -1,6 +1,6 @@
 package limits
 
-// userWindow allows a number of messages in a stretch of time that begins with the user's first.
+// userWindow allows a number of messages in a period that begins with the user's first message.
 //
 // The words: start of the window, count.
 var userWindow = countedWindow((*Rule).userWindowAt, algorithm{
@@ -17,7 +17,7 @@ var userWindow = countedWindow((*Rule).userWindowAt, algorithm{
 		return level{count, r.capacity, start + r.interval}
 	},
 
-	// A window of another length has gone as far, in proportion.
+	// In a window of another length, the elapsed fraction of the window stays the same.
 	convert: func(old, r *Rule, before, state []uint64, at int64) {
 		if old.interval == r.interval {
 			copy(state, before)
@@ -36,7 +36,8 @@ var userWindow = countedWindow((*Rule).userWindowAt, algorithm{
 	},
 })
 
-// userWindowAt returns the window that contains the time, and what counts in it: a new one where none is open.
+// userWindowAt returns the window that contains the time, and its count: a new window if none is
+// open.
 func (r *Rule) userWindowAt(state []uint64, at int64) (start, count int64) {
 	if start := int64(state[0]); state[1] > 0 && at < start+r.interval {
 		return start, int64(state[1])

@@ -9,8 +9,10 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Changes are found by what they say, the newest first, whether they are stored, on their way or waiting.
+// Changes are found by their contents, newest first, whether they are stored, being written or
+// pending.
 func TestAudits(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	var all []journal.Audit
@@ -67,14 +69,15 @@ func TestAudits(t *testing.T) {
 	check("stored")
 }
 
-// Pardons are found by the entries that they are of, stored or not, and so is what undid them.
-func TestPardonsAreFoundByTheirEntries(t *testing.T) {
+// Pardons, and what undid them, are found by their entries, stored or not.
+func TestAudits_PardonsByEntry(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	add := func(action journal.AuditAction, user string, detail any) {
 		must(t, s.changes.addAudit(journal.Audit{At: start, Author: "anna", Action: action, ChannelID: "1", UserID: user, Detail: detail}))
 	}
-	for range 2 { // stored, and waiting
+	for range 2 { // stored and pending
 		add(journal.UserGranted, "7", map[string]any{"entry": 11})
 		add(journal.UserPardoned, "7", map[string]any{"entry": 11})
 		add(journal.UserPardoned, "7", map[string]any{"entry": 12})

@@ -14,8 +14,9 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// BenchmarkDecisionWhileFlushing decides on messages of a million users one after the other: first while the store rests, then while it writes one
-// flush of 100,000 users after the other. It reports the 99th percentile of each, and by how much it grows.
+// BenchmarkDecisionWhileFlushing judges messages of a million users one after another: first while
+// the store is idle, then while it writes flushes of 100,000 users without pause. It reports the
+// 99th percentile of each, and the increase.
 func BenchmarkDecisionWhileFlushing(b *testing.B) {
 	s, g := crowd(b, manyUsers)
 	var resting, flushing []time.Duration
@@ -47,7 +48,7 @@ func BenchmarkDecisionWhileFlushing(b *testing.B) {
 
 const decisions = 500_000
 
-// decide returns how long each of n decisions took.
+// decide returns the duration of each of n decisions.
 func decide(b *testing.B, g *chatguard.Guard, n int) []time.Duration {
 	took := make([]time.Duration, n)
 	for i := range took {
@@ -62,14 +63,15 @@ func decide(b *testing.B, g *chatguard.Guard, n int) []time.Duration {
 	return took
 }
 
-// percentile sorts the times.
+// percentile returns that percentile of the times, which it sorts.
 func percentile(times []time.Duration, percent int) time.Duration {
 	slices.Sort(times)
 	return times[(len(times)-1)*percent/100]
 }
 
-// BenchmarkFlushMemory reports by how much a flush of 100,000 dirty users, with what the Guard and SQLite take for it, lifts the memory that the
-// process has of the system at its highest: in a table of as many users, and in one of a million, whose garbage may lie for longer.
+// BenchmarkFlushMemory reports by how much a flush of 100,000 dirty users raises the peak memory
+// that the process gets from the system, including what the Guard and SQLite use for it. It
+// measures a table of as many users, and one of a million, whose garbage may stay longer.
 func BenchmarkFlushMemory(b *testing.B) {
 	for _, users := range []int{dirtyUsers, manyUsers} {
 		b.Run(fmt.Sprint(users, "-users"), func(b *testing.B) {
@@ -78,7 +80,7 @@ func BenchmarkFlushMemory(b *testing.B) {
 			for b.Loop() {
 				debug.FreeOSMemory()
 				idle := memoryOf(b, "VmRSS:")
-				must(b, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)) // the highest so far is forgotten
+				must(b, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)) // reset the peak
 				for user := range dirtyUsers {
 					say(b, g, userID(user), start)
 				}
@@ -90,7 +92,7 @@ func BenchmarkFlushMemory(b *testing.B) {
 	}
 }
 
-// memoryOf returns a figure of this process in MiB.
+// memoryOf returns one of this process's memory figures in MiB.
 func memoryOf(b *testing.B, name string) float64 {
 	b.Helper()
 	status, err := os.ReadFile("/proc/self/status")

@@ -10,7 +10,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// recorded is a store in which 5,000 users have said so many messages of one channel within a day, of which every fifth was throttled, and all rolled up.
+// recorded returns a store with that many messages by 5,000 users of one channel within a day.
+// Every fifth message was throttled, and all are rolled up.
 func recorded(b *testing.B, messages int) *Store {
 	b.Helper()
 	now := start
@@ -28,7 +29,7 @@ func recorded(b *testing.B, messages int) *Store {
 	began := time.Now()
 	for more := true; more; {
 		var err error
-		more, err = s.rollUp(ctx, now)
+		more, err = s.sweeper.rollUp(ctx, now)
 		must(b, err)
 	}
 	b.Logf("rolled up %.0f messages/s", float64(messages)/time.Since(began).Seconds())
@@ -106,8 +107,9 @@ func BenchmarkFlushJournal(b *testing.B) {
 	b.ReportMetric(entries*float64(b.N)/told.Seconds(), "outcomes/s")
 }
 
-// BenchmarkObserveWhileReading queues messages while 100,000 records wait and somebody looks at all of them again and again. It reports how long the
-// longest took, and the 99.9th percentile.
+// BenchmarkObserveWhileReading queues messages while 100,000 records are pending and a reader goes
+// through all of them again and again. It reports the longest time that one took, and the 99.9th
+// percentile.
 func BenchmarkObserveWhileReading(b *testing.B) {
 	s := open(b, databasePath(b), &Options{QueueSize: 100_000})
 	for i := range 70_000 {

@@ -16,7 +16,8 @@ const (
 	dirtyUsers = 100_000
 )
 
-// crowd is a store that knows so many users, and the Guard that they come from, whose verdicts it doesn't observe.
+// crowd returns a store with that many users, and the Guard that they come from. The store doesn't
+// observe the Guard's verdicts.
 func crowd(b *testing.B, users int) (*Store, *chatguard.Guard) {
 	b.Helper()
 	s := open(b, databasePath(b), nil)
@@ -31,11 +32,12 @@ func crowd(b *testing.B, users int) (*Store, *chatguard.Guard) {
 	return s, g
 }
 
-// userID spreads the users as Twitch's IDs are spread, by number of digits.
+// userID spreads the users like Twitch's IDs, by number of digits.
 func userID(user int) string { return fmt.Sprint(uint32(user) * 2654435761) }
 
-// BenchmarkFlush writes 100,000 users into a table of a million, from the Guard to the commit. In the same run it writes the same sorted rows
-// into the same table with nothing but the driver; they take turns in going first, because the second finds the pages warm.
+// BenchmarkFlush writes 100,000 users into a table of a million, from the Guard to the commit. The
+// same run writes the same sorted rows into the same table using only the driver. The two take
+// turns in going first, because the second finds the pages warm.
 func BenchmarkFlush(b *testing.B) {
 	s, g := crowd(b, manyUsers)
 	var rawTime, flushTime time.Duration
@@ -91,7 +93,7 @@ func writeRaw(b *testing.B, db *database, rows []chatguard.StateRow) {
 	must(b, tx.Commit())
 }
 
-// BenchmarkFlushTimeline writes 100,000 messages that one channel has said meanwhile.
+// BenchmarkFlushTimeline writes 100,000 new messages of one channel.
 func BenchmarkFlushTimeline(b *testing.B) {
 	s := open(b, databasePath(b), nil)
 	g := guardOf(b, s, dailyOnly())
@@ -106,7 +108,8 @@ func BenchmarkFlushTimeline(b *testing.B) {
 	b.ReportMetric(dirtyUsers*float64(b.N)/took.Seconds(), "rows/s")
 }
 
-// BenchmarkRestore gives a million users back, and in the same run scans the same rows with nothing but the driver.
+// BenchmarkRestore restores a million users, and in the same run scans the same rows using only the
+// driver.
 func BenchmarkRestore(b *testing.B) {
 	s, _ := crowd(b, manyUsers)
 	var scanTime, restoreTime time.Duration
@@ -134,7 +137,7 @@ func scanAll(b *testing.B, s *Store) {
 	must(b, rows.Err())
 }
 
-// BenchmarkOpen opens and closes a database: one that isn't there yet, a small one, and one with a million users.
+// BenchmarkOpen opens and closes a database: a new one, a small one, and one with a million users.
 func BenchmarkOpen(b *testing.B) {
 	b.Run("new", func(b *testing.B) {
 		for b.Loop() {
@@ -156,7 +159,7 @@ func BenchmarkOpen(b *testing.B) {
 	})
 }
 
-// BenchmarkObserve is what the store adds to a decision.
+// BenchmarkObserve measures what the store adds to a decision.
 func BenchmarkObserve(b *testing.B) {
 	s := open(b, databasePath(b), nil)
 	m, v := throttled(1, "c1", "u", time.Second)
@@ -173,15 +176,15 @@ func BenchmarkObserve(b *testing.B) {
 	})
 }
 
-// BenchmarkSession asks whose session it is, as each request does.
+// BenchmarkSession looks up the holder of a session, as each request does.
 func BenchmarkSession(b *testing.B) {
 	s := open(b, databasePath(b), nil)
-	code, err := s.NewSignInCode(ctx, ada, 0)
+	code, err := s.Tokens.NewSignInCode(ctx, ada, 0)
 	must(b, err)
-	session, _, err := s.RedeemCode(ctx, code)
+	session, _, err := s.Tokens.RedeemCode(ctx, code)
 	must(b, err)
 	for b.Loop() {
-		_, _, err := s.Session(ctx, session)
+		_, _, err := s.Tokens.Session(ctx, session)
 		must(b, err)
 	}
 }

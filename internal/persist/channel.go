@@ -7,28 +7,24 @@ import (
 	"slices"
 )
 
-// NoteChannel keeps a channel's login, so that the next start knows which channel has that name. It never blocks.
+// NoteChannel records a channel's login, so that the next start knows which channel has that name.
+// It never blocks.
 func (s *Store) NoteChannel(id, login string) { s.changes.addChannel(id, login) }
 
-// Channels returns the logins of the channels that were noted, by ID.
+// Channels returns the recorded logins of channels, by ID.
 func (s *Store) Channels(ctx context.Context) (map[string]string, error) {
-	rows, err := s.db.reader.QueryContext(ctx, "SELECT id, login FROM channel")
-	if err != nil {
-		return nil, explain(s.db.path, err)
-	}
-	defer rows.Close()
 	logins := map[string]string{}
-	for rows.Next() {
+	err := s.db.query(ctx, func(rows *sql.Rows) error {
 		var id, login string
-		if err := rows.Scan(&id, &login); err != nil {
-			return nil, explain(s.db.path, err)
-		}
+		err := rows.Scan(&id, &login)
 		logins[id] = login
-	}
-	return logins, explain(s.db.path, rows.Err())
+		return err
+	}, "SELECT id, login FROM channel")
+	return logins, err
 }
 
-// writeChannels stores logins by ID. A login is one channel's at a time: whoever had it before is called otherwise now.
+// writeChannels stores logins by ID. Only one channel has a login at a time, so an earlier owner
+// loses it.
 func writeChannels(ctx context.Context, tx *sql.Tx, logins map[string]string) error {
 	for _, id := range slices.Sorted(maps.Keys(logins)) {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM channel WHERE login = ?", logins[id]); err != nil {

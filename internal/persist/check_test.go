@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// files are the names in a folder.
+// files returns the names in a folder.
 func files(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -19,8 +19,10 @@ func files(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// TestCheckChangesNothing, beside an owner or without one, and not even a database of an older version, which it tells.
-func TestCheckChangesNothing(t *testing.T) {
+// Check changes nothing, beside an owner or without one. It doesn't migrate an older database but
+// reports it.
+func TestCheck_ChangesNothing(t *testing.T) {
+	t.Parallel()
 	path := filled(t)
 	old := databasePath(t)
 	steps, err := readMigrations(migrationFiles)
@@ -43,8 +45,9 @@ func TestCheckChangesNothing(t *testing.T) {
 	}
 }
 
-// TestCheckRefusesWhatOpenRefuses, and a file that isn't there.
-func TestCheckRefusesWhatOpenRefuses(t *testing.T) {
+// Check refuses what Open refuses, and a missing file.
+func TestCheck_RefusesWhatOpenRefuses(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		path  func() string
 		parts []string

@@ -5,18 +5,19 @@ import (
 	"sync"
 )
 
-// commits are those who wait until what they have changed is stored. It is safe for concurrent use.
+// commits holds callers that wait until their changes are stored. It is safe for concurrent use.
 type commits struct {
-	wake chan struct{} // holds one where a flush is wanted
+	wake chan struct{} // holds a value if a flush is wanted
 
 	mu      sync.Mutex
 	waiting []chan error
-	over    bool // no flush will come any more
+	over    bool // no more flushes will come
 }
 
 func newCommits() *commits { return &commits{wake: make(chan struct{}, 1)} }
 
-// add returns where the end of the next flush that begins will be told; it is closed when none comes.
+// add returns a channel that receives the result of the next flush to begin. If there will be none,
+// the channel is closed.
 func (c *commits) add() <-chan error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -30,15 +31,15 @@ func (c *commits) add() <-chan error {
 	return told
 }
 
-// rouse puts one into a channel that holds one.
+// rouse puts a value into a channel with a capacity of one.
 func rouse(wake chan struct{}) {
 	select {
 	case wake <- struct{}{}:
-	default: // it is there already
+	default: // the channel already holds a value
 	}
 }
 
-// take returns those who wait for the flush that is about to begin.
+// take returns the callers that wait for the flush that is about to begin.
 func (c *commits) take() []chan error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,7 +48,7 @@ func (c *commits) take() []chan error {
 	return taken
 }
 
-// end tells everybody, now and later, that no flush comes any more.
+// end notifies all callers, present and future, that no more flushes will come.
 func (c *commits) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,11 +59,14 @@ func (c *commits) end() {
 	c.waiting = nil
 }
 
-// Commit returns once everything that was changed before it, in the Guard or by the store's methods, is stored. saved is false where the
-// database is in memory or in trouble, the context ends first, or Run has ended; what was changed then still waits to be written.
+// Commit returns once all earlier changes are stored, whether made in the Guard or by the store's
+// methods. saved is false if the database is in memory or failing, the context ends first, or Run
+// has ended. The changes are then still pending.
 func (s *Store) Commit(ctx context.Context) (saved bool) {
 	if s.lock == nil || s.health.failing() {
-		return false // nothing outlives a database in memory; and nobody should wait for what is known to fail, which Run goes on trying
+		// A database in memory saves nothing. If writing is known to fail, the caller shouldn't
+		// wait; Run keeps retrying.
+		return false
 	}
 	told := s.commits.add()
 	select {

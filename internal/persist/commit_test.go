@@ -9,11 +9,13 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Whoever waits for a flush that fails is told; whoever comes while it is known to fail doesn't wait. Nothing is lost by that.
-func TestCommitOfAFlushThatFails(t *testing.T) {
+// A caller that waits for a failing flush gets its error. One that arrives while it is known to
+// fail doesn't wait. Nothing is lost.
+func TestCommit_FailingFlush(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)})
-	mend := failures["disk full"].harm(t, s)
+	repair := failures["disk full"].harm(t, s)
 	stop := running(t, s, guardOf(t, s, policy()))
 	for burst := 1; burst <= 3; burst++ {
 		r, saved, err := s.SaveRevision(ctx, revision("c1", burst))
@@ -24,7 +26,7 @@ func TestCommitOfAFlushThatFails(t *testing.T) {
 	if h := s.Health(); h.State != Failing || h.Problem != diskFull {
 		t.Errorf("%+v", h)
 	}
-	mend()
+	repair()
 	stop()
 	must(t, s.Close())
 	s = open(t, path, nil)
@@ -37,8 +39,9 @@ func TestCommitOfAFlushThatFails(t *testing.T) {
 	}
 }
 
-// An answer means that what was changed before it is in the database, in the Guard too.
-func TestCommitCoversTheGuard(t *testing.T) {
+// After an answer, all earlier changes are in the database, including those in the Guard.
+func TestCommit_IncludesGuard(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
 	g := guardOf(t, s, policy())
 	running(t, s, g)
@@ -55,8 +58,9 @@ func TestCommitCoversTheGuard(t *testing.T) {
 	}
 }
 
-// Run ends while many wait: each is told, and what is said to be saved is.
-func TestCommitsAtTheEnd(t *testing.T) {
+// If Run ends while many wait, each gets an answer, and what is reported as saved is saved.
+func TestCommit_WhenRunEnds(t *testing.T) {
+	t.Parallel()
 	for range 8 {
 		s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
 		stop := running(t, s, guardOf(t, s, policy()))
@@ -91,12 +95,13 @@ func TestCommitsAtTheEnd(t *testing.T) {
 	}
 }
 
-func TestCommitWaitsNoLongerThanItsContext(t *testing.T) {
+func TestCommit_ContextEnds(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
 	g := guardOf(t, s, policy())
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	r, saved, err := s.SaveRevision(ended, revision("c1", 5)) // nobody writes yet
+	r, saved, err := s.SaveRevision(ended, revision("c1", 5)) // nothing is written yet
 	if saved || err != nil || r.Number != 1 {
 		t.Errorf("revision %d: saved %v, %v", r.Number, saved, err)
 	}

@@ -15,30 +15,34 @@ import (
 	"time"
 )
 
-// database is one SQLite file: a single connection that writes, and a few that read without ever blocking it.
+// database is one SQLite file: one connection that writes, and a few that read without ever
+// blocking it.
 type database struct {
-	path        string // as a person should see it
-	writer      *sql.DB
-	reader      *sql.DB
-	lookUps     *sql.DB     // one more reader, for who may come in: long reads don't hold it up
-	file        os.FileInfo // of the file that was opened; nil in memory
-	reconnected func()      // closes the connection of lookUps; nil before there is one
-	was         int         // its version, where opening it has brought it up to date; 0 otherwise
+	path   string // as shown to people
+	writer *sql.DB
+	reader *sql.DB
+	// lookUps is a separate reader for tokens and sessions, so that long reads don't delay them.
+	lookUps *sql.DB
+	file    os.FileInfo // of the opened file; nil in memory
+	// reconnected closes the connection of lookUps. It is nil before lookUps exists.
+	reconnected func()
+	was         int // version before Open migrated it; 0 if not
 }
 
-// The caches are small because the bot's memory matters more than re-reading pages that the operating system has anyway. The log is cut
-// back after each checkpoint, so that one large flush doesn't leave a large file for good.
+// writerPragmas and readerPragmas keep the caches small, because the bot's memory matters more than
+// re-reading pages that the operating system has cached anyway. The log is truncated after each
+// checkpoint, so that one large flush doesn't leave a large file behind.
 var writerPragmas = []string{
 	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)", "cache_size(-1024)", "journal_size_limit(4194304)",
 }
 
 var readerPragmas = []string{"busy_timeout(5000)", "query_only(ON)", "cache_size(-256)"}
 
-// openDatabase prepares the connections to a file that is there; the first statement opens one.
+// openDatabase prepares the connections to an existing file; the first statement opens one.
 func openDatabase(path string) (*database, error) {
 	writer, err := sql.Open("sqlite", dataSource(path, "rw", writerPragmas))
 	if err != nil {
-		return nil, explain(path, err)
+		return nil, Explain(path, err)
 	}
 	writer.SetMaxOpenConns(1)
 	reader, err := openReader(path)
@@ -47,9 +51,9 @@ func openDatabase(path string) (*database, error) {
 	}
 	lookUps, err := sql.Open("sqlite", dataSource(path, "ro", lookUpPragmas))
 	if err != nil {
-		return nil, errors.Join(explain(path, err), writer.Close(), reader.Close())
+		return nil, errors.Join(Explain(path, err), writer.Close(), reader.Close())
 	}
-	lookUps.SetMaxIdleConns(-1) // one that has failed may remember a damaged page
+	lookUps.SetMaxIdleConns(-1) // A connection that has failed may have cached a damaged page.
 	file, err := os.Stat(path)
 	if err != nil {
 		return nil, errors.Join(unwritable(path, err), writer.Close(), reader.Close(), lookUps.Close())
@@ -57,11 +61,11 @@ func openDatabase(path string) (*database, error) {
 	return &database{path: path, writer: writer, reader: reader, lookUps: lookUps, file: file}, nil
 }
 
-// openReader prepares connections that can't change the database at path.
+// openReader prepares connections that can't modify the database at path.
 func openReader(path string) (*sql.DB, error) {
 	reader, err := sql.Open("sqlite", dataSource(path, "ro", readerPragmas))
 	if err != nil {
-		return nil, explain(path, err)
+		return nil, Explain(path, err)
 	}
 	limitReaders(reader)
 	return reader, nil
@@ -72,7 +76,8 @@ func limitReaders(reader *sql.DB) {
 	reader.SetConnMaxIdleTime(time.Minute)
 }
 
-// openMemory prepares the connections to a new database in memory, which is there as long as the writing one.
+// openMemory prepares the connections to a new database in memory, which exists as long as the
+// writing connection.
 func openMemory() (*database, error) {
 	const inMemory = "&vfs=memdb"
 	name := "/" + rand.Text()
@@ -93,54 +98,22 @@ func openMemory() (*database, error) {
 	return &database{path: "in memory", writer: writer, reader: reader, lookUps: lookUps}, nil
 }
 
-// dataSource spells the connection's settings in the DSN, because pragmas belong to a connection and a pool makes new ones as it likes.
+// dataSource puts the connection's settings into the DSN, because pragmas belong to a connection
+// and a pool opens new ones at any time.
 func dataSource(path, mode string, pragmas []string) string {
 	location := filepath.ToSlash(path)
 	if !strings.HasPrefix(location, "/") {
 		location = "/" + location // C:/… on Windows
 	}
-	pragmas = slices.Concat(pragmas, []string{"trusted_schema(OFF)"}) // the file may be anybody's
+	// the file may come from an untrusted person
+	pragmas = slices.Concat(pragmas, []string{"trusted_schema(OFF)"})
 	settings := url.Values{"mode": {mode}, "_txlock": {"immediate"}, "_dqs": {"0"}, "_pragma": pragmas}
 	return (&url.URL{Scheme: "file", Path: location, RawQuery: settings.Encode()}).String()
 }
 
-// write runs change in a transaction of its own. Errors of the database come back as trouble; a refusal that change returns comes back as it is.
-func (db *database) write(ctx context.Context, change func(*sql.Tx) error) error {
-	return db.wrote(db.transact(ctx, db.writer, change))
-}
-
-// wrote is the end of a write.
-func (db *database) wrote(err error) error {
-	err = explain(db.path, err)
-	if failed := (*trouble)(nil); errors.As(err, &failed) && (failed.problem == cantWrite || failed.problem == damaged) {
-		db.reconnect()
-	}
-	return err
-}
-
-// beginner is a pool of connections, or one of them.
-type beginner interface {
-	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
-}
-
-func (db *database) transact(ctx context.Context, writer beginner, change func(*sql.Tx) error) error {
-	if err := db.checkPlace(); err != nil {
-		return err
-	}
-	tx, err := writer.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() // does nothing after Commit
-	if err := change(tx); err != nil {
-		return err
-	}
-	return tx.Commit()
-}
-
-// query calls each, which scans it, with every row that a statement finds.
+// query calls each for every row that a statement returns; each scans the row.
 func (db *database) query(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) (err error) {
-	defer func() { err = explain(db.path, err) }()
+	defer func() { err = Explain(db.path, err) }()
 	rows, err := db.reader.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return err
@@ -154,8 +127,9 @@ func (db *database) query(ctx context.Context, each func(*sql.Rows) error, state
 	return rows.Err()
 }
 
-// reconnect closes the connections that nobody uses, so that the next statement opens another: one to a file that couldn't be written when it
-// was opened stays so, also for those beside it, and one that has met a damaged page may remember it.
+// reconnect closes idle connections, so that the next statement opens a new one. A connection to a
+// file that was read-only when it was opened stays read-only, as do the files beside it. One that
+// has met a damaged page may have cached it.
 func (db *database) reconnect() {
 	if db.file == nil {
 		return // the connection is the database
@@ -167,13 +141,14 @@ func (db *database) reconnect() {
 	db.writer.SetMaxIdleConns(0)
 	db.writer.SetMaxIdleConns(idleConnections)
 	if info, err := os.Stat(db.path); err == nil {
-		for _, beside := range []string{"-wal", "-shm"} { // SQLite made them as writable as the file was
-			_ = os.Chmod(db.path+beside, info.Mode().Perm()) // they may be missing, and what still can't be written shows itself
+		for _, beside := range []string{"-wal", "-shm"} { // SQLite gave them the file's permissions
+			// They may be missing, and if they still can't be written, the next write fails.
+			_ = os.Chmod(db.path+beside, info.Mode().Perm())
 		}
 	}
 }
 
-// idleConnections is how many connections stay open that nobody uses; database/sql's own number.
+// idleConnections is the maximum number of idle connections, the default of database/sql.
 const idleConnections = 2
 
 func (db *database) reconnectReaders() {
@@ -181,8 +156,10 @@ func (db *database) reconnectReaders() {
 	db.reader.SetMaxIdleConns(idleConnections)
 }
 
-// eachRow calls do with each row of a query that has so many columns, which it may not keep: integers as int64, texts as string, as the table's types
-// have them. It goes past the conversions of database/sql, which cost as much again as reading a row. It ends early with do's error.
+// eachRow calls do with each row of a query with that many columns. do must not keep the row.
+// Integers are int64 and texts are string, as declared by the table. It bypasses the conversions of
+// database/sql, which cost as much again as reading a row. It stops at do's first error and returns
+// it.
 func (db *database) eachRow(ctx context.Context, columns int, query string, args []any, do func(row []driver.Value) error) (err error) {
 	conn, err := db.reader.Conn(ctx)
 	if err != nil {
@@ -219,24 +196,19 @@ func eachRowOf(
 }
 
 func (db *database) close() error {
-	// The writer goes last: closing the last connection empties the log, which a reader may not.
-	return explain(db.path, errors.Join(db.lookUps.Close(), db.reader.Close(), db.writer.Close()))
+	// The writer is closed last: closing the last connection empties the log, which a reader may
+	// not do.
+	return Explain(db.path, errors.Join(db.lookUps.Close(), db.reader.Close(), db.writer.Close()))
 }
 
-// The database keeps an instant as Unix nanoseconds, which reach from 1678 to 2262, and the zero time as NULL.
+// The database stores a time as Unix nanoseconds, which range from 1678 to 2262, and the zero time
+// as NULL.
 
 func optionalTime(t time.Time) sql.NullInt64 {
 	if t.IsZero() {
 		return sql.NullInt64{}
 	}
 	return sql.NullInt64{Int64: t.UnixNano(), Valid: true}
-}
-
-func timeOf(n sql.NullInt64) time.Time {
-	if !n.Valid {
-		return time.Time{}
-	}
-	return timeAt(n.Int64)
 }
 
 func timeAt(nanoseconds int64) time.Time { return time.Unix(0, nanoseconds).UTC() }

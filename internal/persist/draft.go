@@ -6,34 +6,39 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/chatguard/chatguard/internal/atomicfile"
 )
 
-// partSuffix is what a file's name has behind it until it is whole. Nobody else's name ends so, because what is found there is removed.
-const partSuffix = ".chatguard-part"
+// PartSuffix ends a file's name until the file is complete. No other files may have it, because
+// files found with it are removed.
+const PartSuffix = ".chatguard-part"
 
-// draft is a file in the making: until it is whole it has its target's name with partSuffix behind it.
-type draft struct {
-	target  string
-	part    string
-	replace bool // the target, where it exists
+// Draft is a file that is being written. Until it is complete, it has its target's name with
+// PartSuffix appended. Call Publish or Discard when done.
+type Draft struct {
+	Target  string // path of the finished file
+	part    string // path of the unfinished file
+	replace bool   // the target, if it exists
 	file    *os.File
-	over    bool // published, or given up
+	over    bool // published or discarded
 }
 
-// newDraft begins the file target, which must not be one of the database's, under any of its names. The error names the target and the fix. Publish or discard it.
+// newDraft creates a draft of the file target. The target must not be one of the database's files,
+// under any of their names. The error names the target and the fix. Publish or discard the draft.
 //
-// No link is written through, whenever it comes: a target that is one is refused, O_EXCL makes the part, and a rename takes a link's place.
-func newDraft(target string, replace bool, database ...string) (*draft, error) {
+// newDraft never writes through a link, even if a link appears later: it refuses a target that is a
+// link, creates the part with O_EXCL, and a rename replaces a link.
+func newDraft(target string, replace bool, database ...string) (*Draft, error) {
 	target, err := realFolder(target)
 	if err != nil {
 		return nil, cantWriteFile(target, err)
 	}
-	d := &draft{target: target, part: target + partSuffix, replace: replace}
+	d := &Draft{Target: target, part: target + PartSuffix, replace: replace}
 	for _, name := range database {
 		if err := d.spare(name); err != nil {
 			return nil, err
@@ -42,7 +47,8 @@ func newDraft(target string, replace bool, database ...string) (*draft, error) {
 	if err := d.checkTarget(); err != nil {
 		return nil, err
 	}
-	// What has the part's name was left by one that was killed. The new file is nobody else's from its first byte.
+	// A killed process may have left a part; remove it. The new file is private from its first
+	// byte.
 	if err := d.remove(); err != nil {
 		return nil, cantWriteFile(target, err)
 	}
@@ -52,18 +58,18 @@ func newDraft(target string, replace bool, database ...string) (*draft, error) {
 	return d, nil
 }
 
-// siblings are what the names of a database's files have behind its own: SQLite's, ours, and those of `chatguard login`.
+// siblings are the suffixes of a database's files: SQLite's, ours, and those of `chatguard login`.
 var siblings = []string{"", "-wal", "-shm", "-journal", ".lock", ".token", ".token.lock"}
 
-// spare refuses a target that would write over the database or a file that belongs to it.
-func (d *draft) spare(database string) error {
+// spare refuses a target that would overwrite the database or a file that belongs to it.
+func (d *Draft) spare(database string) error {
 	for _, suffix := range siblings {
 		switch {
-		case !sameFile(d.target, database+suffix) && !sameFile(d.part, database+suffix):
+		case !sameFile(d.Target, database+suffix) && !sameFile(d.part, database+suffix):
 		case suffix == "":
-			return fmt.Errorf("%s would write over the database %s: name another file", d.target, database)
+			return fmt.Errorf("%s would overwrite the database %s: name another file", d.Target, database)
 		default:
-			return fmt.Errorf("%s would write over %s, which belongs to the database: name another file", d.target, database+suffix)
+			return fmt.Errorf("%s would overwrite %s, which belongs to the database: name another file", d.Target, database+suffix)
 		}
 	}
 	return nil
@@ -78,23 +84,23 @@ func sameFile(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-func (d *draft) checkTarget() error {
-	switch info, err := os.Lstat(d.target); {
+func (d *Draft) checkTarget() error {
+	switch info, err := os.Lstat(d.Target); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return cantWriteFile(d.target, err)
+		return cantWriteFile(d.Target, err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s: name that file itself, or another", describeLink(d.target))
+		return fmt.Errorf("%s: name that file itself, or another", describeLink(d.Target))
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no regular file: name another file", d.target)
+		return fmt.Errorf("%s is not a regular file: name another file", d.Target)
 	case !d.replace:
-		return &existsError{d.target}
+		return &ExistsError{d.Target}
 	}
 	return nil
 }
 
-// describeLink names a link and what it leads to.
+// describeLink returns a text that names a link and its destination.
 func describeLink(name string) string {
 	meant, err := os.Readlink(name)
 	if err != nil {
@@ -103,37 +109,38 @@ func describeLink(name string) string {
 	return name + " is a symbolic link to " + meant
 }
 
-// existsError refuses a target that is there already.
-type existsError struct{ target string }
+// ExistsError is the error for a target that already exists.
+type ExistsError struct{ Target string }
 
-func (e *existsError) Error() string {
-	return e.target + " exists already: name another file, or replace it with --force"
+func (e *ExistsError) Error() string {
+	return e.Target + " exists already: name another file, or replace it with --force"
 }
 
-// publish gives the file its name once all of it is on the disk, and returns its size in bytes.
-func (d *draft) publish() (size int64, err error) {
+// Publish renames the file to its target once it is completely on the disk, and returns its size in
+// bytes.
+func (d *Draft) Publish() (size int64, err error) {
 	if err := d.file.Sync(); err != nil {
-		return 0, cantWriteFile(d.target, err)
+		return 0, cantWriteFile(d.Target, err)
 	}
 	info, err := d.file.Stat()
 	if err != nil {
-		return 0, cantWriteFile(d.target, err)
+		return 0, cantWriteFile(d.Target, err)
 	}
 	if !d.ours() {
-		return 0, fmt.Errorf("%s is being written by another process: wait for that, or name another file", d.target)
+		return 0, fmt.Errorf("%s is being written by another process: wait for it to finish, or name another file", d.Target)
 	}
 	if err := d.checkTarget(); err != nil {
-		return 0, err // it has come meanwhile
+		return 0, err // the target has appeared in the meantime
 	}
-	if err := errors.Join(d.file.Close(), os.Rename(d.part, d.target), syncFolder(d.target)); err != nil {
-		return 0, cantWriteFile(d.target, err)
+	if err := errors.Join(d.file.Close(), os.Rename(d.part, d.Target), atomicfile.SyncFolder(filepath.Dir(d.Target))); err != nil {
+		return 0, cantWriteFile(d.Target, err)
 	}
 	d.over = true
 	return info.Size(), nil
 }
 
-// discard removes what was written, unless that has been published.
-func (d *draft) discard() {
+// Discard removes the file unless it was published.
+func (d *Draft) Discard() {
 	if d.over {
 		return
 	}
@@ -141,12 +148,13 @@ func (d *draft) discard() {
 	ours := d.ours()
 	d.file.Close()
 	if ours {
-		d.remove() // where this fails, the next draft of the same name does it
+		d.remove() // if this fails, the next draft removes it
 	}
 }
 
-// remove removes what was written, with the journal that SQLite leaves where it can't end a copy.
-func (d *draft) remove() error {
+// remove removes what was written, including the journal that SQLite leaves if it can't finish a
+// copy.
+func (d *Draft) remove() error {
 	for _, name := range []string{d.part + "-journal", d.part} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -155,61 +163,52 @@ func (d *draft) remove() error {
 	return nil
 }
 
-// ours says whether the part is still the file that newDraft made, and not that of another process which began later.
-func (d *draft) ours() bool {
+// ours reports whether the part is still the file that newDraft created. A process that began later
+// may have replaced it.
+func (d *Draft) ours() bool {
 	mine, err := d.file.Stat()
 	if err != nil {
-		return true // it is closed, which only publish does, after asking
+		return true // only Publish closes it, after this check
 	}
-	there, err := os.Lstat(d.part) // a link to it isn't it
+	there, err := os.Lstat(d.part) // Lstat: a link to the part doesn't count
 	return err == nil && os.SameFile(mine, there)
 }
 
-// syncFolder makes the name of a file last that was renamed.
-func syncFolder(name string) error {
-	if runtime.GOOS == "windows" {
-		return nil // there a folder can't be synced, and renaming is journalled
-	}
-	folder, err := os.Open(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
-}
-
-// explain turns an error that came while the database at path was copied into this draft into trouble with whichever of the two failed.
-func (d *draft) explain(path string, err error) error {
+// explain rewrites an error of copying the database at path into this draft, so that it names the
+// file that failed.
+func (d *Draft) explain(path string, err error) error {
 	var failure *sqlite.Error
 	if !errors.As(err, &failure) {
-		return explain(path, err)
+		return Explain(path, err)
 	}
 	switch failure.Code() {
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_TRUNCATE:
-		return fmt.Errorf("%s: %s", d.target, problemOf(failure)) // the database is only read
+		return fmt.Errorf("%s: %s", d.Target, problemOf(failure)) // the database is only read
 	}
-	return explain(path, err)
+	return Explain(path, err)
 }
 
-// cantWriteFile says of a file that is no database why it can't be written, and what mends it.
+// cantWriteFile returns an error that says why a file other than a database can't be written, and
+// how to fix it.
 func cantWriteFile(target string, err error) error {
 	reason := err
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
-		reason = failed.Err // without the part's name, which would only confuse
+		reason = failed.Err // without the part's name, which would confuse
 	}
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		return fmt.Errorf("%s: %s", target, diskFull)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: its folder doesn't exist: make it, or name another file", target)
+		return fmt.Errorf("%s: its folder doesn't exist: create it, or name another file", target)
 	}
 	return fmt.Errorf("%s can't be written (%w): make its folder writable for this user, or name another file", target, reason)
 }
 
 // Write writes to the file. The error names the target.
-func (d *draft) Write(data []byte) (int, error) {
+func (d *Draft) Write(data []byte) (int, error) {
 	n, err := d.file.Write(data)
 	if err != nil {
-		err = cantWriteFile(d.target, err)
+		err = cantWriteFile(d.Target, err)
 	}
 	return n, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// wantEntry wants what Entry and lastEntry return to be that entry; nil is none.
+// wantEntry fails unless Entry or lastEntry returns that entry; nil means none.
 func wantEntry(t *testing.T, when string, want *journal.Entry) func(journal.Entry, bool, error) {
 	return func(got journal.Entry, ok bool, err error) {
 		t.Helper()
@@ -20,8 +20,9 @@ func wantEntry(t *testing.T, when string, want *journal.Entry) func(journal.Entr
 	}
 }
 
-// An entry is found with its last outcome wherever both are: in the queue, on their way, or stored.
-func TestEntryIsFoundWhereverItIs(t *testing.T) {
+// An entry is found with its last outcome, whether they are in the queue, being written, or stored.
+func TestEntry_QueuedWritingOrStored(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	want := journal.NewEntry(throttled(1, "c1", "u1", time.Second))
@@ -39,7 +40,8 @@ func TestEntryIsFoundWhereverItIs(t *testing.T) {
 
 	s.Observe(throttled(1, "c1", "u1", time.Second))
 	check("while it waits")
-	report(journal.Outcome{Entry: 1, At: start, Action: chatguard.Delete, Result: journal.Failed, Reason: "no budget"}) // not the penalty that was due
+	// a different penalty than the one due
+	report(journal.Outcome{Entry: 1, At: start, Action: chatguard.Delete, Result: journal.Failed, Reason: "no budget"})
 	check("while its outcome waits")
 	taken := s.queue.take()
 	check("while it is written")
@@ -64,7 +66,7 @@ func TestEntryIsFoundWhereverItIs(t *testing.T) {
 	wantEntry(t, "another channel's", nil)(lastEntry(ctx, s, "c2", "u1"))
 }
 
-// lastEntry is the newest of a user's Entries.
+// lastEntry returns the newest of a user's Entries.
 func lastEntry(ctx context.Context, s *Store, channelID, userID string) (journal.Entry, bool, error) {
 	entries, err := s.Entries(ctx, journal.EntryFilter{ChannelID: channelID, UserID: userID, N: 1})
 	if len(entries) == 0 {
@@ -73,7 +75,8 @@ func lastEntry(ctx context.Context, s *Store, channelID, userID string) (journal
 	return entries[0], true, err
 }
 
-func TestEntryInTrouble(t *testing.T) {
+func TestEntry_FailingDatabase(t *testing.T) {
+	t.Parallel()
 	s := open(t, filled(t), nil)
 	g := guardOf(t, s, policy())
 	failures["damaged page"].harm(t, s)
@@ -81,19 +84,20 @@ func TestEntryInTrouble(t *testing.T) {
 	s.turn(ctx, g)
 	want := journal.NewEntry(throttled(9001, "c1", "new", time.Second))
 	wantEntry(t, "what waits", &want)(s.Entry(ctx, 9001))
-	if _, ok, err := s.Entry(ctx, 1); ok || !inTrouble(err) {
+	if _, ok, err := s.Entry(ctx, 1); ok || !isDatabaseError(err) {
 		t.Errorf("found %v, %v", ok, err)
 	}
-	if _, ok, err := lastEntry(ctx, s, "c1", "u"); ok || !inTrouble(err) {
+	if _, ok, err := lastEntry(ctx, s, "c1", "u"); ok || !isDatabaseError(err) {
 		t.Errorf("found %v, %v", ok, err)
 	}
-	if _, ok, err := s.UserByLogin(ctx, "c1", "u"); ok || !inTrouble(err) {
+	if _, ok, err := s.UserByLogin(ctx, "c1", "u"); ok || !isDatabaseError(err) {
 		t.Errorf("found %v, %v", ok, err)
 	}
 }
 
-// While one flush follows the other, nothing that was observed is ever out of sight.
-func TestEntryIsFoundAtAnyMoment(t *testing.T) {
+// During continuous flushes, everything that was observed can be found at any time.
+func TestEntry_FoundDuringFlushes(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	flushed := make(chan struct{})

@@ -11,7 +11,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// conditions are what a query wants, all of them.
+// conditions are the conditions of a query, joined by AND.
 type conditions struct {
 	list []string
 	args []any
@@ -21,7 +21,7 @@ func (c *conditions) add(condition string, args ...any) {
 	c.list, c.args = append(c.list, condition), append(c.args, args...)
 }
 
-// where is the clause that stands for them, with a space before it.
+// where returns the WHERE clause, with a leading space.
 func (c *conditions) where() string {
 	if len(c.list) == 0 {
 		return ""
@@ -29,22 +29,47 @@ func (c *conditions) where() string {
 	return " WHERE " + strings.Join(c.list, " AND ")
 }
 
-// Entries returns the entries wanted, the newest first; those that wait to be written are among them, and outcomes that wait are looked at.
-func (s *Store) Entries(ctx context.Context, wanted journal.EntryFilter) ([]journal.Entry, error) {
-	// First what waits, because what is stored next is missing then in neither.
-	entries, last := s.queue.entries(func(e *journal.Entry) bool { return wants(&wanted, e) })
-	known := slices.Collect(maps.Keys(last))
-	for _, e := range entries {
-		known = append(known, e.ID)
-		delete(last, e.ID)
+// filter selects records of one kind. It has each condition in SQL, for stored records, and in Go,
+// for pending ones.
+type filter[T any] struct {
+	conditions
+	tests []func(*T) bool
+}
+
+// and adds a condition, which test and condition both express.
+func (f *filter[T]) and(test func(*T) bool, condition string, args ...any) {
+	f.tests = append(f.tests, test)
+	f.add(condition, args...)
+}
+
+// equals adds the condition that a column has a value, unless the value is empty.
+func (f *filter[T]) equals(column, value string, of func(*T) string) {
+	if value != "" {
+		f.and(func(r *T) bool { return of(r) == value }, column+" = ?", value)
 	}
-	c := entryConditions(wanted)
-	c.add("id NOT IN (SELECT value FROM json_each(?))", jsonOf(known))
-	stored, err := s.queryEntries(ctx, "SELECT "+entryColumns+" FROM journal"+c.where()+" ORDER BY id DESC LIMIT ?", append(c.args, wanted.N)...)
+}
+
+// wants reports whether the filter selects a pending record.
+func (f *filter[T]) wants(r *T) bool {
+	return !slices.ContainsFunc(f.tests, func(test func(*T) bool) bool { return !test(r) })
+}
+
+// Entries returns the matching entries, newest first. Pending entries and pending outcomes are
+// included.
+func (s *Store) Entries(ctx context.Context, wanted journal.EntryFilter) ([]journal.Entry, error) {
+	// Read pending records first, so that none is missed if it is stored in between.
+	f := newEntryFilter(wanted)
+	entries, queued, last := s.queue.entries(f.wants)
+	known := slices.AppendSeq(slices.Clone(queued), maps.Keys(last))
+	for _, id := range queued {
+		delete(last, id)
+	}
+	f.add("id NOT IN (SELECT value FROM json_each(?))", jsonOf(known))
+	stored, err := s.db.queryEntries(ctx, "SELECT "+entryColumns+" FROM journal"+f.where()+" ORDER BY id DESC LIMIT ?", append(f.args, wanted.N)...)
 	if err != nil {
 		return nil, err
 	}
-	reported, err := s.reported(ctx, wanted, last)
+	reported, err := s.db.reported(ctx, f.wants, last)
 	if err != nil {
 		return nil, err
 	}
@@ -53,76 +78,66 @@ func (s *Store) Entries(ctx context.Context, wanted journal.EntryFilter) ([]jour
 	return entries[:min(wanted.N, len(entries))], nil
 }
 
-// reported returns the stored entries wanted of which only the last outcomes wait.
-func (s *Store) reported(
-	ctx context.Context, wanted journal.EntryFilter, last map[chatguard.EntryID]journal.Outcome,
+// reported returns matching stored entries whose last outcomes are pending.
+func (db *database) reported(
+	ctx context.Context, wanted func(*journal.Entry) bool, last map[chatguard.EntryID]journal.Outcome,
 ) (entries []journal.Entry, err error) {
 	if len(last) == 0 {
 		return nil, nil
 	}
-	stored, err := s.queryEntries(ctx, "SELECT "+entryColumns+" FROM journal WHERE id IN (SELECT value FROM json_each(?))", jsonOf(slices.Collect(maps.Keys(last))))
+	stored, err := db.queryEntries(ctx, "SELECT "+entryColumns+" FROM journal WHERE id IN (SELECT value FROM json_each(?))", jsonOf(slices.Collect(maps.Keys(last))))
 	for _, e := range stored {
 		e.Outcome = last[e.ID]
-		if wants(&wanted, &e) {
+		if wanted(&e) {
 			entries = append(entries, e)
 		}
 	}
 	return entries, err
 }
 
-// wants reports whether an entry is one of those wanted; entryConditions says the same of those stored.
-func wants(wanted *journal.EntryFilter, e *journal.Entry) bool {
-	return (wanted.ChannelID == "" || wanted.ChannelID == e.ChannelID) &&
-		(wanted.UserID == "" || wanted.UserID == e.UserID) &&
-		(wanted.User == "" || wanted.User == e.UserID || strings.ToLower(wanted.User) == e.Login) &&
-		(wanted.Limit == "" || wanted.Limit == e.Limit) &&
-		(wanted.Action == "" || wanted.Action == e.Outcome.Action.String()) &&
-		(wanted.Result == "" || wanted.Result == e.Outcome.Result) &&
-		(wanted.From.IsZero() || !e.At.Before(wanted.From)) &&
-		(wanted.Until.IsZero() || e.At.Before(wanted.Until)) &&
-		(wanted.Before == 0 || e.ID < wanted.Before)
+func newEntryFilter(wanted journal.EntryFilter) (f filter[journal.Entry]) {
+	f.equals("limit_name", wanted.Limit, func(e *journal.Entry) string { return e.Limit })
+	f.equals("outcome_action", wanted.Action, func(e *journal.Entry) string { return e.Outcome.Action.String() })
+	switch result := wanted.Result; result {
+	case "":
+	case journal.Failed, journal.Pending: // the same condition as their indexes have
+		f.and(func(e *journal.Entry) bool { return e.Outcome.Result == result }, "outcome_result = '"+string(result)+"'")
+	default:
+		f.and(func(e *journal.Entry) bool { return e.Outcome.Result == result }, "outcome_result = ?", string(result))
+	}
+	addUser(&f, wanted)
+	if from := wanted.From; !from.IsZero() {
+		f.and(func(e *journal.Entry) bool { return !e.At.Before(from) }, "at >= ?", from.UnixNano())
+	}
+	if until := wanted.Until; !until.IsZero() {
+		f.and(func(e *journal.Entry) bool { return e.At.Before(until) }, "at < ?", until.UnixNano())
+	}
+	if before := wanted.Before; before != 0 {
+		f.and(func(e *journal.Entry) bool { return e.ID < before }, "id < ?", int64(before))
+	}
+	return f
 }
 
-func entryConditions(wanted journal.EntryFilter) (c conditions) {
+// addUser adds the condition that entries concern the named user and channel.
+func addUser(f *filter[journal.Entry], wanted journal.EntryFilter) {
+	channel, id, user, login := wanted.ChannelID, wanted.UserID, wanted.User, strings.ToLower(wanted.User)
+	isID := func(e *journal.Entry) bool { return e.UserID == id }
+	isUser := func(e *journal.Entry) bool { return e.UserID == user || e.Login == login }
 	switch {
-	case wanted.UserID != "" && wanted.ChannelID != "":
-		c.add("id IN (SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)", wanted.ChannelID, wanted.UserID)
-	case wanted.UserID != "":
-		c.add("id IN (SELECT id FROM journal INDEXED BY journal_user WHERE user_id = ?)", wanted.UserID)
+	case id != "" && channel != "":
+		f.and(isID, "id IN (SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)", channel, id)
+	case id != "":
+		f.and(isID, "id IN (SELECT id FROM journal INDEXED BY journal_user WHERE user_id = ?)", id)
 	}
+	inChannel := func(e *journal.Entry) bool { return e.ChannelID == channel }
 	switch {
-	case wanted.User != "" && wanted.ChannelID != "":
-		c.add(`id IN (SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?
-			UNION SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND login = ?)`,
-			wanted.ChannelID, wanted.User, wanted.ChannelID, strings.ToLower(wanted.User))
-	case wanted.User != "":
-		c.add("id IN (SELECT id FROM journal INDEXED BY journal_user WHERE user_id = ? OR login = ?)", wanted.User, strings.ToLower(wanted.User))
-	case wanted.ChannelID != "":
-		c.add("channel_id = ?", wanted.ChannelID)
+	case user != "" && channel != "":
+		f.and(func(e *journal.Entry) bool { return inChannel(e) && isUser(e) },
+			`id IN (SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?
+				UNION SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND login = ?)`, channel, user, channel, login)
+	case user != "":
+		f.and(isUser, "id IN (SELECT id FROM journal INDEXED BY journal_user WHERE user_id = ? OR login = ?)", user, login)
+	case channel != "":
+		f.and(inChannel, "channel_id = ?", channel)
 	}
-	if wanted.Limit != "" {
-		c.add("limit_name = ?", wanted.Limit)
-	}
-	if wanted.Action != "" {
-		c.add("outcome_action = ?", wanted.Action)
-	}
-	switch wanted.Result {
-	case "":
-	case journal.Failed:
-		c.add("outcome_result = 'failed'") // as its index says it
-	case journal.Pending:
-		c.add("outcome_result = 'pending'") // as its index says it, too
-	default:
-		c.add("outcome_result = ?", string(wanted.Result))
-	}
-	if !wanted.From.IsZero() {
-		c.add("at >= ?", wanted.From.UnixNano())
-	}
-	if !wanted.Until.IsZero() {
-		c.add("at < ?", wanted.Until.UnixNano())
-	}
-	if wanted.Before != 0 {
-		c.add("id < ?", int64(wanted.Before))
-	}
-	return c
 }

@@ -5,32 +5,39 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
 )
 
-// patience is how long the last flush waits for another program that keeps the database locked.
+// patience is how long the last flush waits if another program keeps the database locked.
 const patience = 10 * time.Second
 
 var errNotRestored = errors.New("the stored state must be restored before anything is written over it")
 
-// Run writes behind until the context ends: a flush starts at once, then every FlushInterval or when the last one ends, and sooner where
-// somebody waits for what they have changed, or the queue is half full. Trouble with the database doesn't stop it: nothing is forgotten, each
-// interval tries again, Health tells, and the Guard's verdicts say that they are degraded.
+// Run writes in the background until the context ends. The first flush starts at once. Each later
+// one starts FlushInterval after the start of the previous flush, or when that ends if it takes
+// longer. A flush starts sooner if a caller waits for a change to be stored, or if the queue is
+// half full. Database errors don't end Run: it discards nothing, retries at each interval, reports
+// the problem in Health, and marks the Guard's verdicts as Degraded.
 //
-// When the context ends, Run writes everything once more and returns; for a lock it waits 10 s. The error says what is lost. End the context
-// only when nobody calls Check, Observe or Report any more. Run must not be called twice, nor before Restore.
+// When the context ends, Run writes everything once more and returns; it waits up to 10 s for a
+// lock. The error says what is lost. End the context only after the last call of Check, Observe or
+// Report. Don't call Run twice, or before Restore.
 func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 	defer s.commits.end()
 	if !s.restored.Load() {
 		return errNotRestored
 	}
+	var refreshing sync.WaitGroup
+	refreshing.Go(func() { s.Tokens.table.refresh(ctx) })
+	defer refreshing.Wait()
 	s.health.began(s.opts.Now())
 	ticker := time.NewTicker(s.opts.FlushInterval)
 	defer ticker.Stop()
 	for {
-		// A flush that has begun is finished, also when the context ends meanwhile.
+		// A flush in progress is finished, even if the context ends.
 		s.turn(context.WithoutCancel(ctx), guard)
 		select {
 		case <-ctx.Done():
@@ -41,12 +48,12 @@ func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 	}
 }
 
-// turn is a flush, then a step of retention.
+// turn runs a flush, then a step of retention.
 func (s *Store) turn(ctx context.Context, guard *chatguard.Guard) {
 	written, err := s.flushAndTell(ctx, guard)
 	if err == nil {
-		if err = s.sweep(ctx, guard, written); err == nil {
-			err = s.makeRoom(ctx)
+		if err = s.sweeper.sweep(ctx, guard, written); err == nil {
+			err = s.sweeper.limitMemory(ctx)
 		}
 		s.damaged = err != nil && problemIn(err) == damaged
 		s.note(err)
@@ -54,7 +61,7 @@ func (s *Store) turn(ctx context.Context, guard *chatguard.Guard) {
 	guard.SetDegraded(err != nil)
 }
 
-// finish writes everything, and waits for another program that keeps the database locked.
+// finish writes everything, and waits if another program keeps the database locked.
 func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	began := time.Now()
 	_, err := s.flushAndTell(ctx, guard)
@@ -69,12 +76,13 @@ func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	}
 	if err != nil {
 		lag := s.Health().Lag.Round(time.Second)
-		return fmt.Errorf("what happened in the last %v is lost, and what people changed meanwhile: %w", max(lag, time.Second), err)
+		return fmt.Errorf("everything from the last %v is lost, including people's changes: %w", max(lag, time.Second), err)
 	}
 	return nil
 }
 
-// flushAndTell is a flush of which those are told who wait for it. That it has failed is noted before: whoever hears so finds the reason in Health.
+// flushAndTell runs a flush and tells the waiting callers its result. It first records a failure,
+// so that these callers find the reason in Health.
 func (s *Store) flushAndTell(ctx context.Context, guard *chatguard.Guard) (written int, err error) {
 	began, waiting := s.opts.Now(), s.commits.take()
 	written, err = s.flush(ctx, guard)
@@ -88,13 +96,14 @@ func (s *Store) flushAndTell(ctx context.Context, guard *chatguard.Guard) (writt
 	return written, err
 }
 
-// flush writes all that changed in one transaction, or leaves it for the next flush. It returns how many rows it wrote.
+// flush writes all changes in one transaction, or leaves them for the next flush. It returns how
+// many rows it wrote.
 func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int, err error) {
-	if err := s.mend(ctx, guard); err != nil {
+	if err := s.recoverFile(ctx, guard); err != nil {
 		return 0, err
 	}
-	// First what was changed, then what that brought about.
-	p := pending{changes: s.changes.look(), tokens: s.unsaved.look(), records: s.queue.take(), interrupted: s.interrupted}
+	// Take people's changes first, then the state that depends on them.
+	p := pending{changes: s.changes.look(), tokens: s.Tokens.queue.look(), records: s.queue.take(), interrupted: s.interrupted}
 	batch := guard.Dirty()
 	p.state = batch.Rows
 	if err := s.write(ctx, &p); err != nil {
@@ -106,13 +115,13 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 	batch.Confirm()
 	s.queue.stored()
 	s.changes.stored(p.changes)
-	s.table.put(p.tokens)
-	s.unsaved.stored(p.tokens)
+	s.Tokens.table.put(p.tokens)
+	s.Tokens.queue.stored(p.tokens)
 	s.interrupted = 0
 	return p.len(), nil
 }
 
-// pending is all that a flush writes.
+// pending is everything that a flush writes.
 type pending struct {
 	state       []chatguard.StateRow
 	records     records
@@ -129,7 +138,7 @@ func (p *pending) empty() bool {
 	return p.len() == 0 && p.changes.empty() && len(p.tokens) == 0 && p.interrupted == 0
 }
 
-// write makes no transaction when there is nothing to write.
+// write writes everything in p. It opens no transaction if there is nothing to write.
 func (s *Store) write(ctx context.Context, p *pending) error {
 	if p.empty() {
 		return nil

@@ -16,7 +16,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-func TestLastFlushLosesNothing(t *testing.T) {
+func TestFlush_LastLosesNothing(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)})
 	g := guardOf(t, s, policy())
@@ -51,24 +52,8 @@ func TestLastFlushLosesNothing(t *testing.T) {
 	}
 }
 
-// assertSame compares what two Guards would say to the users of channel c1, now and later.
-func assertSame(t testing.TB, a, b *chatguard.Guard, users ...string) {
-	t.Helper()
-	for _, user := range users {
-		for _, later := range []time.Duration{0, time.Second, 9 * time.Second, time.Hour, 26 * time.Hour} {
-			m := message(user, start.Add(later))
-			va, errA := a.Peek(m)
-			vb, errB := b.Peek(m)
-			must(t, errors.Join(errA, errB))
-			va.Series, vb.Series = 0, 0 // a series that has just begun is numbered anyhow
-			if va != vb {
-				t.Errorf("user %s after %v:\n%+v\n%+v", user, later, va, vb)
-			}
-		}
-	}
-}
-
-func TestFlushesStartEveryInterval(t *testing.T) {
+func TestFlush_StartsEveryInterval(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, path, &Options{FlushInterval: time.Second})
@@ -94,7 +79,8 @@ func TestFlushesStartEveryInterval(t *testing.T) {
 	})
 }
 
-func TestNothingIsWrittenOverStateThatWasNotRestored(t *testing.T) {
+func TestFlush_RefusedBeforeRestore(t *testing.T) {
+	t.Parallel()
 	s := open(t, filled(t), nil)
 	g, err := chatguard.New(policy(), nil)
 	must(t, err)
@@ -110,7 +96,8 @@ func TestNothingIsWrittenOverStateThatWasNotRestored(t *testing.T) {
 	}
 }
 
-func TestIdleTurnsWriteNothing(t *testing.T) {
+func TestFlush_IdleWritesNothing(t *testing.T) {
+	t.Parallel()
 	now := start
 	path := databasePath(t)
 	s := open(t, path, &Options{Now: func() time.Time { return now }})
@@ -133,8 +120,10 @@ func TestIdleTurnsWriteNothing(t *testing.T) {
 	}
 }
 
-// The end of the context is no trouble, also when it comes before the first flush or during one.
-func TestEndedContextStillSaves(t *testing.T) {
+// TestFlush_EndedContextSaves checks that the end of the context isn't treated as a database error,
+// even before the first flush or during one.
+func TestFlush_EndedContextSaves(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	s := open(t, databasePath(t), &Options{Now: at(start), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	g := guardOf(t, s, policy())

@@ -7,52 +7,58 @@ import (
 	"time"
 )
 
-// State says whether the store can write.
+// State is the store's ability to write.
 type State string
 
-// The states.
+// The states of a connection.
 const (
-	OK      State = "ok"
-	Failing State = "failing" // chat goes on in memory; what changes waits to be written
+	OK State = "ok"
+	// Failing means that chat continues in memory and changes are pending.
+	Failing State = "failing"
 )
 
-// Health is how the store is doing.
+// Health describes the state of the store.
 type Health struct {
-	State     State
-	Since     time.Time     // when it came into this state
-	Problem   string        // while Failing: one line that says what is wrong and what mends it
-	LastFlush time.Time     // when something was last written; zero before the first time
-	Lag       time.Duration // what happened for so long would be lost, if the process ended at once; 0 before Run
-	Waiting   int           // records of timeline and journal that wait
-	Dropped   Dropped       // of those, how many were lost since Open because too many waited
+	State State
+	Since time.Time // when this state began
+	// Problem is set while Failing: one line that names the problem and how to fix it.
+	Problem   string
+	LastFlush time.Time // last write; zero if there was none
+	// Lag is the period whose changes would be lost if the process ended now. It is 0 before Run.
+	Lag     time.Duration
+	Waiting int // pending records of timeline and journal
+	// Dropped is how many records of timeline and journal were lost since Open because too many
+	// were pending.
+	Dropped Dropped
 }
 
-// Health returns how the store is doing now. It never waits for the disk.
+// Health returns the current state of the store. It never waits for the disk.
 func (s *Store) Health() Health {
 	h := s.health.read(s.opts.Now())
 	h.Waiting, h.Dropped = s.queue.state()
 	return h
 }
 
-// note keeps whether a turn went well, and logs it where that differs from the one before.
+// note records whether a turn succeeded, and logs a change of the state.
 func (s *Store) note(err error) {
 	if err != nil {
 		s.figures.errors.Inc()
 	}
 	switch changed := s.health.note(err, s.opts.Now()); {
 	case changed && err != nil:
-		s.opts.Logger.Error("database can't be written; chat goes on in memory", slog.String("problem", err.Error()), slog.Any("cause", errors.Unwrap(err)))
+		s.opts.Logger.Error("database can't be written; chat continues in memory", slog.String("problem", err.Error()), slog.Any("cause", errors.Unwrap(err)))
 	case changed:
 		s.opts.Logger.Info("database is written again")
 	}
 }
 
-// healthRecord is the part of Health that flushes change. It is safe for concurrent use after start.
+// healthRecord is the part of Health that flushes update. It is safe for concurrent use after
+// start.
 type healthRecord struct {
 	mu     sync.Mutex
 	h      Health
-	safe   time.Time // what happened before is stored; zero before Run
-	failed bool      // the last flush did
+	safe   time.Time // all earlier events are stored; zero before Run
+	failed bool      // the last flush failed
 }
 
 func (r *healthRecord) start(now time.Time) { r.h = Health{State: OK, Since: now} }
@@ -67,14 +73,14 @@ func (r *healthRecord) read(now time.Time) Health {
 	return h
 }
 
-// began says that nothing is stored of what happens from now on.
+// began records that events from now on are not stored yet.
 func (r *healthRecord) began(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.safe = now
 }
 
-// flushed keeps how a flush went that began then.
+// flushed records the result of a flush that began at the given time.
 func (r *healthRecord) flushed(began time.Time, well bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +103,7 @@ func (r *healthRecord) wrote(now time.Time) {
 	r.h.LastFlush = now
 }
 
-// note returns whether the state changed.
+// note sets the state after err, and reports whether the state changed.
 func (r *healthRecord) note(err error, now time.Time) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

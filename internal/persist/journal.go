@@ -14,11 +14,12 @@ import (
 const entryColumns = `id, at, channel_id, user_id, login, display_name, message_id, text, limit_name, may_speak_at, reset_at, strikes, penalty,
 	cost, late, counted, series, new_strike, outcome_at, outcome_action, outcome_result, outcome_reason`
 
-// An entry that is there already was written by a flush that failed to say so; only its outcome can be newer.
-var entryInsertion = insertion{
-	into:    "journal (" + entryColumns + ")",
-	columns: 22,
-	conflict: `DO UPDATE SET outcome_at = excluded.outcome_at, outcome_action = excluded.outcome_action,
+// An existing entry was written by a flush that failed to report its success. Only the entry's
+// outcome can be newer.
+var entryInsertion = Insertion{
+	Into:    "journal (" + entryColumns + ")",
+	Columns: 22,
+	Conflict: `DO UPDATE SET outcome_at = excluded.outcome_at, outcome_action = excluded.outcome_action,
 		outcome_result = excluded.outcome_result, outcome_reason = excluded.outcome_reason`,
 }
 
@@ -29,12 +30,12 @@ func entryValues(args []any, e *journal.Entry) []any {
 		e.Outcome.At.UnixNano(), e.Outcome.Action.String(), string(e.Outcome.Result), e.Outcome.Reason)
 }
 
-// writeRecords stores what the queue held.
+// writeRecords stores the contents of the queue.
 func writeRecords(ctx context.Context, tx *sql.Tx, r records) error {
 	if err := writeTimeline(ctx, tx, r.timeline); err != nil {
 		return err
 	}
-	err := entryInsertion.write(ctx, tx, len(r.entries), func(args []any, i int) []any { return entryValues(args, r.entries[i]) })
+	err := entryInsertion.Write(ctx, tx, len(r.entries), func(args []any, i int) []any { return entryValues(args, r.entries[i]) })
 	if err != nil || len(r.outcomes) == 0 {
 		return err
 	}
@@ -55,7 +56,8 @@ func writeRecords(ctx context.Context, tx *sql.Tx, r records) error {
 // interruptedReason is the reason of entries that were pending when the process ended.
 const interruptedReason = "chatguard stopped before acting"
 
-// writeInterrupted gives pending entries up to last the outcome of those that nobody will act on.
+// writeInterrupted sets the outcome of pending entries up to last, because nothing will act on them
+// any more.
 func writeInterrupted(ctx context.Context, tx *sql.Tx, last chatguard.EntryID, at time.Time) error {
 	if last == 0 {
 		return nil
@@ -65,51 +67,58 @@ func writeInterrupted(ctx context.Context, tx *sql.Tx, last chatguard.EntryID, a
 	return err
 }
 
-// restoreJournal reads where the journal ended.
-func (s *Store) restoreJournal(ctx context.Context) (stats RestoreStats, err error) {
-	err = s.db.reader.QueryRowContext(ctx, `SELECT ifnull(max(id), 0), (SELECT count(*) FROM journal WHERE outcome_result = 'pending')
+// restoreJournal reads the last journal ID and the number of interrupted entries.
+func (db *database) restoreJournal(ctx context.Context) (stats RestoreStats, err error) {
+	err = db.reader.QueryRowContext(ctx, `SELECT ifnull(max(id), 0), (SELECT count(*) FROM journal WHERE outcome_result = 'pending')
 		FROM journal`).Scan(&stats.LastEntry, &stats.Interrupted)
 	return stats, err
 }
 
-// Throttled returns, for each user of each channel, the newest entry that still keeps them waiting after at, or for ever. Newest first.
+// Throttled returns, for each user of each channel, the newest entry whose author still has to wait
+// after at, or forever. The newest entries come first.
 func (s *Store) Throttled(ctx context.Context, at time.Time) ([]journal.Entry, error) {
-	return s.queryEntries(ctx, `SELECT `+entryColumns+` FROM journal WHERE id IN (
+	return s.db.queryEntries(ctx, `SELECT `+entryColumns+` FROM journal WHERE id IN (
 			SELECT max(id) FROM journal WHERE may_speak_at > ? OR may_speak_at IS NULL
 			GROUP BY +channel_id, +user_id) -- the plus keeps SQLite from walking the whole journal by channel
 		ORDER BY id DESC`, at.UnixNano())
 }
 
-func (s *Store) queryEntries(ctx context.Context, query string, args ...any) ([]journal.Entry, error) {
-	rows, err := s.db.reader.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, explain(s.db.path, err)
-	}
-	defer rows.Close()
+func (db *database) queryEntries(ctx context.Context, query string, args ...any) ([]journal.Entry, error) {
 	entries := []journal.Entry{}
-	for rows.Next() {
+	err := db.query(ctx, func(rows *sql.Rows) error {
 		e, err := scanEntry(rows)
 		if err != nil {
-			return nil, fmt.Errorf("database %s: journal entry %d can't be read (%w): put a backup in its place, or delete that row", s.db.path, e.ID, err)
+			return fmt.Errorf("database %s: journal entry %d can't be read (%w): put a backup in its place, or delete that row", db.path, e.ID, err)
 		}
 		entries = append(entries, e)
-	}
-	return entries, explain(s.db.path, rows.Err())
+		return nil
+	}, query, args...)
+	return entries, err
 }
 
 func scanEntry(rows *sql.Rows) (e journal.Entry, err error) {
-	var at, outcomeAt int64
-	var maySpeakAt, resetAt sql.NullInt64
-	var penalty, action string
-	err = rows.Scan(&e.ID, &at, &e.ChannelID, &e.UserID, &e.Login, &e.DisplayName, &e.MessageID, &e.Text, &e.Limit,
-		&maySpeakAt, &resetAt, &e.Strikes, &penalty, &e.Cost, &e.Offence.Late, &e.Offence.Counted, &e.Offence.Series, &e.Offence.NewStrike, &outcomeAt, &action, &e.Outcome.Result, &e.Outcome.Reason)
-	if err != nil {
-		return e, err
+	err = rows.Scan(&e.ID, TimeColumn{&e.At}, &e.ChannelID, &e.UserID, &e.Login, &e.DisplayName, &e.MessageID, &e.Text, &e.Limit,
+		TimeColumn{&e.MaySpeakAt.Time}, TimeColumn{&e.ResetAt}, &e.Strikes, TextColumn{&e.Penalty}, &e.Cost,
+		&e.Offence.Late, &e.Offence.Counted, &e.Offence.Series, &e.Offence.NewStrike,
+		TimeColumn{&e.Outcome.At}, TextColumn{&e.Outcome.Action}, &e.Outcome.Result, &e.Outcome.Reason)
+	e.Outcome.Entry = e.ID
+	return e, err
+}
+
+// Entry returns a journal entry with its last outcome, including pending changes. ok is false if
+// there is no entry with that ID.
+func (s *Store) Entry(ctx context.Context, id chatguard.EntryID) (e journal.Entry, ok bool, err error) {
+	if e, ok = s.queue.entry(func(e *journal.Entry) bool { return e.ID == id }); ok {
+		return e, true, nil
 	}
-	e.At, e.MaySpeakAt.Time, e.ResetAt = timeAt(at), timeOf(maySpeakAt), timeOf(resetAt)
-	e.Outcome.Entry, e.Outcome.At = e.ID, timeAt(outcomeAt)
-	if err := e.Penalty.UnmarshalText([]byte(penalty)); err != nil {
-		return e, err
+	// Read pending outcomes first, so that none is missed if it is stored in between.
+	waiting := s.queue.outcome(id)
+	entries, err := s.db.queryEntries(ctx, "SELECT "+entryColumns+" FROM journal WHERE id = ?", int64(id))
+	if err != nil || len(entries) == 0 {
+		return e, false, err
 	}
-	return e, e.Outcome.Action.UnmarshalText([]byte(action))
+	if waiting != nil {
+		entries[0].Outcome = *waiting
+	}
+	return entries[0], true, nil
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// throttled returns the message and verdict that become entry id.
+// throttled returns the message and verdict of entry id.
 func throttled(id int, channelID, user string, retryAfter time.Duration) (chatguard.Message, chatguard.Verdict) {
 	m := message(user, start)
 	m.ChannelID = channelID
 	return m, chatguard.Verdict{
 		At: start, ChannelID: channelID, UserID: user, RetryAfter: retryAfter, ResetAt: start.Add(time.Hour),
-		Limit:   strings.Repeat("a long name ", 500), // more than a page, so that a full disk is noticed
+		Limit:   strings.Repeat("a long name ", 500), // more than a page, so a full disk is noticed
 		EntryID: chatguard.EntryID(id), Strikes: 2, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second},
 	}
 }
@@ -38,7 +38,8 @@ func wantEntries(t *testing.T, want ...journal.Entry) func([]journal.Entry, erro
 	}
 }
 
-func TestEntriesGetTheirOutcomes(t *testing.T) {
+func TestJournal_Outcomes(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
@@ -46,9 +47,9 @@ func TestEntriesGetTheirOutcomes(t *testing.T) {
 	s.Observe(throttled(2, "c1", "u2", time.Second))
 	s.Observe(throttled(3, "c2", "u1", time.Second))
 	s.Report(outcome(1, journal.Done, "")) // of an entry in the queue
-	s.Report(outcome(9, journal.Done, "")) // of none
+	s.Report(outcome(9, journal.Done, "")) // of no entry
 	s.mustFlush(t, g)
-	s.Report(outcome(2, journal.Failed, "no rights")) // of a stored one
+	s.Report(outcome(2, journal.Failed, "no rights")) // of a stored entry
 	s.Report(outcome(2, journal.Skipped, "late"))     // the last one counts
 	s.mustFlush(t, g)
 
@@ -61,7 +62,8 @@ func TestEntriesGetTheirOutcomes(t *testing.T) {
 	wantEntries(t)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c3", N: 10}))
 }
 
-func TestAllowedMessagesMakeNoEntry(t *testing.T) {
+func TestJournal_AllowedMakesNoEntry(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	say(t, g, "u", start)
@@ -69,7 +71,8 @@ func TestAllowedMessagesMakeNoEntry(t *testing.T) {
 	wantEntries(t)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}))
 }
 
-func TestObservedMessagesMakeEntries(t *testing.T) {
+func TestJournal_ObservedMakesEntry(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, chatguard.DefaultPolicy())
 	for range 4 {
@@ -83,7 +86,8 @@ func TestObservedMessagesMakeEntries(t *testing.T) {
 	}
 }
 
-// interrupted is the path of a database with an entry that was acted on, 1, and one that wasn't, 2.
+// interrupted returns the path of a database with an entry that was acted on, 1, and one that
+// wasn't, 2.
 func interrupted(t *testing.T) string {
 	t.Helper()
 	path := databasePath(t)
@@ -104,7 +108,8 @@ func wantOutcome(t *testing.T, s *Store, id int, result journal.Result, reason s
 	}
 }
 
-func TestPendingEntriesAreSkippedAfterARestart(t *testing.T) {
+func TestJournal_PendingSkippedAfterRestart(t *testing.T) {
+	t.Parallel()
 	s := open(t, interrupted(t), nil)
 	g, stats := restored(t, s, policy())
 	if stats.Interrupted != 1 || stats.LastEntry != 2 {
@@ -117,7 +122,8 @@ func TestPendingEntriesAreSkippedAfterARestart(t *testing.T) {
 	wantOutcome(t, s, 3, journal.Pending, "")
 }
 
-func TestPendingEntriesAreSkippedOnceTheDatabaseIsWell(t *testing.T) {
+func TestJournal_PendingSkippedAfterFailure(t *testing.T) {
+	t.Parallel()
 	s := open(t, interrupted(t), nil)
 	mend := failures["locked"].harm(t, s)
 	g := guardOf(t, s, policy())
@@ -130,11 +136,12 @@ func TestPendingEntriesAreSkippedOnceTheDatabaseIsWell(t *testing.T) {
 	wantOutcome(t, s, 3, journal.Pending, "")
 }
 
-func TestNewEntriesGoOnAfterTheJournal(t *testing.T) {
+func TestJournal_IDsContinue(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
-	const last = 1 << 52 // later than any clock says
+	const last = 1 << 52 // later than any clock
 	s.Observe(throttled(last, "c1", "u1", time.Second))
 	s.mustFlush(t, g)
 	must(t, s.Close())
@@ -148,7 +155,8 @@ func TestNewEntriesGoOnAfterTheJournal(t *testing.T) {
 	}
 }
 
-func TestThrottledIsWhoStillHasToWait(t *testing.T) {
+func TestThrottled_StillWaiting(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	s.Observe(throttled(1, "c1", "until midnight", 4*time.Hour))
@@ -158,7 +166,7 @@ func TestThrottledIsWhoStillHasToWait(t *testing.T) {
 	m, v := throttled(5, "c1", "never", 0)
 	v.Never = true
 	s.Observe(m, v)
-	s.Observe(throttled(6, "c1", "until midnight", time.Minute)) // newer, and over sooner
+	s.Observe(throttled(6, "c1", "until midnight", time.Minute)) // newer, but ends sooner
 	s.mustFlush(t, g)
 
 	never := journal.NewEntry(m, v)
@@ -167,7 +175,8 @@ func TestThrottledIsWhoStillHasToWait(t *testing.T) {
 	wantEntries(t, never)(s.Throttled(ctx, start.Add(4*time.Hour)))
 }
 
-func TestFullQueueDropsTheOldest(t *testing.T) {
+func TestQueue_DropsOldest(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), &Options{QueueSize: 4, Now: at(start)})
 	g := guardOf(t, s, policy())
 	mend := failures["disk full"].harm(t, s)
@@ -190,8 +199,9 @@ func TestFullQueueDropsTheOldest(t *testing.T) {
 	}
 }
 
-// Whatever chat sends comes back byte by byte.
-func TestEntriesComeBackAsQueued(t *testing.T) {
+// Whatever chat sends is returned byte by byte.
+func TestJournal_RoundTrip(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	id := chatguard.EntryID(0)

@@ -10,16 +10,18 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// killRun is the environment variable that tells the child which of its lives this is.
+// killRun is the environment variable with the number of the child's life.
 const killRun = "CHATGUARD_PERSIST_RUN"
 
 // killUsers is how many users talk in the child.
 const killUsers = 100
 
-// killPolicy counts in every scope and never gives anything back, so that what is used tells what was spent.
+// killPolicy counts in every scope and never restores any allowance, so that the usage equals what
+// was spent.
 func killPolicy() chatguard.Policy {
 	p := dailyOnly()
 	p.Limits = append(p.Limits,
@@ -33,18 +35,20 @@ func killPolicy() chatguard.Policy {
 // turnsPerFlush is how many messages are sent for every flush.
 const turnsPerFlush = 60
 
-// killTime is when the child's run takes place.
+// killTime returns the time of the child's run.
 func killTime(run int) time.Time { return start.Add(time.Duration(run) * time.Minute) }
 
-// killChild lives until it is killed, and prints what it does: "check U" before a message of U is judged and "accepted U" after that; "judging"
-// before a message that is throttled, and "entry N" after that; "flush N" before a flush and "flushed N" after it; "did KIND X" once a change
-// is acknowledged.
+// killChild runs until it is killed, and prints what it does: "check U" before a message of U is
+// judged and "accepted U" after it; "judging" before a message that is throttled, and "entry N"
+// after it; "flush N" before a flush and "flushed N" after it; "did KIND X" once a change is
+// acknowledged.
 type killChild struct {
 	store *Store
 	guard *chatguard.Guard
 	run   string
 	now   time.Time
-	turns chan struct{} // to say something; each flush gives some, so that the queue never overflows
+	// turns allow messages; each flush adds some, so that the queue never overflows.
+	turns chan struct{}
 }
 
 func liveUntilKilled(ctx context.Context, path string) error {
@@ -124,7 +128,7 @@ func (c *killChild) flush(ctx context.Context) error {
 	}
 }
 
-// change changes one thing after the other, each of another user.
+// change makes one change after another, each for another user.
 func (c *killChild) change(ctx context.Context) error {
 	for i := 0; ; i++ {
 		user := fmt.Sprint(c.run, "-", i)
@@ -149,7 +153,7 @@ func (c *killChild) change(ctx context.Context) error {
 			return fmt.Errorf("setting: saved %v, %w", saved, err)
 		}
 		fmt.Println("did", "setting", user)
-		code, err := c.store.NewSignInCode(ctx, journal.Holder{Name: user, Access: journal.AccessOwn}, 1000*time.Hour)
+		code, err := c.store.Tokens.NewSignInCode(ctx, auth.Identity{Name: user, Access: auth.Own}, 1000*time.Hour)
 		if err != nil {
 			return err
 		}

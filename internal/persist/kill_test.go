@@ -10,20 +10,21 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// kills is how often a child is killed: so many times each database's.
+// livesEach is how often the child is killed per database.
 const livesEach = 6
 
-var kills = flag.Int("kills", 18, "how often the test of killed processes kills one")
+var kills = flag.Int("kills", 18, "how often the test of killed processes kills one; with -short at most 3 times")
 
 // record is what a child printed until it was killed.
 type record struct {
 	checked, accepted map[string]int // messages by user: at most, and at least
-	judged, throttled int            // messages that were throttled: at most, and at least
-	entries           []string       // of those that were certainly written
-	did               [][2]string    // kind, and of whom
+	judged, throttled int            // throttled messages: at most, and at least
+	entries           []string       // those that were certainly written
+	did               [][2]string    // kind, and which user
 }
 
-// read sums the lines up. What was done before the last flush that has ended began must be there; what was only begun may be.
+// read summarizes the lines. What was done before the last completed flush began must be stored.
+// What had only begun may be.
 func read(lines []string) *record {
 	r := &record{checked: map[string]int{}, accepted: map[string]int{}}
 	certain, flushed := len(lines), ""
@@ -57,40 +58,46 @@ func read(lines []string) *record {
 	return r
 }
 
-// totals are what the database holds of the lives so far.
+// totals are the database's contents from all lives so far.
 type totals struct {
 	spent    map[string][]int // by user, in each limit
 	entries  int
 	timeline int
 }
 
-// A process that is killed at any moment leaves a database that opens, that holds nothing that never was, all that was there when the last flush
-// began that has ended, and every change that was acknowledged.
-func TestKilledProcessLosesLittleAndInventsNothing(t *testing.T) {
+// A process killed at any moment leaves a database that opens. It contains nothing that never
+// happened, everything from before the last completed flush began, and every acknowledged change.
+func TestKill_LosesLittleInventsNothing(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	changes, messages := 0, 0
-	for range *kills / livesEach {
+	planned := *kills
+	if testing.Short() {
+		planned = min(planned, 3)
+	}
+	for left := planned; left > 0; left -= livesEach {
 		path := databasePath(t)
 		var before totals
 		var did [][2]string
-		for run := range livesEach {
+		for run := range min(left, livesEach) {
 			c := startChild(t, "live", path, fmt.Sprint(killRun, "=", run))
-			lines := c.until(t, "flushed", random.IntN(12), 1+random.IntN(300))
-			r := read(append(lines, c.kill(t)...))
+			lines := c.Until(t, "flushed", random.IntN(12), 1+random.IntN(300))
+			r := read(append(lines, c.Kill(t)...))
 			did = append(did, r.did...)
 			before = examine(t, path, run, r, before, did)
 		}
 		changes, messages = changes+len(did), messages+before.timeline
 	}
 	t.Logf("%d acknowledged changes, %d messages", changes, messages)
-	if changes < *kills {
+	if changes < planned && !testing.Short() {
 		t.Error("too few changes for a test")
 	}
 }
 
-// examine holds the database against the record of the life that has just ended, and returns what it holds.
+// examine compares the database with the record of the life that has just ended, and returns its
+// contents.
 func examine(t *testing.T, path string, run int, r *record, before totals, did [][2]string) totals {
 	t.Helper()
 	s := open(t, path, &Options{Now: at(killTime(run))})
@@ -106,7 +113,7 @@ func examine(t *testing.T, path string, run int, r *record, before totals, did [
 		}
 	}
 	for i, d := range did {
-		if d[0] != "code" || i >= len(did)-len(r.did) { // codes are good for once
+		if d[0] != "code" || i >= len(did)-len(r.did) { // a code can be used only once
 			holds(t, s, g, d[0], d[1], run)
 		}
 	}
@@ -115,7 +122,7 @@ func examine(t *testing.T, path string, run int, r *record, before totals, did [
 	return after
 }
 
-// hold compares what a life added with the record of it.
+// hold compares what a life added with its record.
 func (before totals) hold(t *testing.T, run int, r *record, after totals) {
 	t.Helper()
 	accepted, checked := 0, 0
@@ -130,7 +137,7 @@ func (before totals) hold(t *testing.T, run int, r *record, after totals) {
 		}
 		accepted, checked = accepted+r.accepted[user], checked+r.checked[user]
 	}
-	// Of every pardon there is an entry, too, and of every reset a message; one change may be under way.
+	// Every pardon also has an entry, and every reset a message; one change may be in progress.
 	changes := len(r.did) + 4
 	if n := after.entries - before.entries; n < r.throttled || n > r.judged+changes {
 		t.Errorf("run %d: %d entries; %d were made before the last flush, %d at most", run, n, r.throttled, r.judged+changes)
@@ -147,7 +154,7 @@ func explained(t *testing.T, g *chatguard.Guard, user string, run int) chatguard
 	return e
 }
 
-// spentOf is what the user has spent in each limit.
+// spentOf returns the user's usage of each limit.
 func spentOf(t *testing.T, g *chatguard.Guard, user string, run int) (spent []int) {
 	t.Helper()
 	for _, l := range explained(t, g, user, run).Limits {
@@ -156,7 +163,7 @@ func spentOf(t *testing.T, g *chatguard.Guard, user string, run int) (spent []in
 	return spent
 }
 
-// holds checks that an acknowledged change is there.
+// holds checks that an acknowledged change is stored.
 func holds(t *testing.T, s *Store, g *chatguard.Guard, kind, whom string, run int) {
 	t.Helper()
 	var held bool
@@ -166,7 +173,7 @@ func holds(t *testing.T, s *Store, g *chatguard.Guard, kind, whom string, run in
 	case "setting":
 		held = s.count(t, "SELECT count(*) FROM setting WHERE channel_id = 'c2' AND name = ? AND ? LIKE value || '-%'", whom, whom) == 1
 	case "code":
-		_, _, err := s.RedeemCode(ctx, whom)
+		_, _, err := s.Tokens.RedeemCode(ctx, whom)
 		held = err == nil
 	default:
 		e := explained(t, g, whom, run)

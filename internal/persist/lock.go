@@ -15,8 +15,10 @@ import (
 // OwnedError says that another process owns the database.
 type OwnedError struct {
 	Path string
-	PID  int    // of the owner; 0 when it couldn't be read
-	User string // whose process that is, if it is another user's, whose database this one may not use; empty otherwise
+	PID  int // of the owner; 0 if unreadable
+	// User is the name of the owner if the owner is another user; this user then can't use the
+	// database. Otherwise it is empty.
+	User string
 }
 
 func (e *OwnedError) Error() string {
@@ -30,15 +32,16 @@ func (e *OwnedError) Error() string {
 	return fmt.Sprintf("database %s is in use by %s: stop that first, or set another database", e.Path, owner)
 }
 
-// ownerLock is the ownership of a database: a lock on the file beside it. The operating system drops the lock with the process, however
-// that ends. The file stays, because removing it would let two processes lock two different files of the same name.
+// ownerLock is the ownership of a database: a lock on the file beside it. The operating system
+// releases the lock when the process ends for any reason. The file stays, because removing it would
+// let two processes lock two different files of the same name.
 type ownerLock struct{ file *flock.Flock }
 
-// lockDatabase takes the ownership of the database at path, or returns an *OwnedError.
+// lockDatabase takes ownership of the database at path, or returns an *OwnedError.
 func lockDatabase(path string) (*ownerLock, error) {
 	name := path + ".lock"
 	if info, err := os.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return nil, fmt.Errorf("%s: remove it, because the lock file is written", describeLink(name))
+		return nil, fmt.Errorf("%s: remove the link, because the lock file must be written", describeLink(name))
 	}
 	if err := createLockFile(name); err != nil {
 		return nil, unwritable(path, err)
@@ -60,12 +63,12 @@ func lockDatabase(path string) (*ownerLock, error) {
 	return lock, nil
 }
 
-// flockFile is the lock file to be, and never what a link in its place leads to.
+// flockFile returns the lock file to use. It never follows a link in its place.
 func flockFile(name string) *flock.Flock {
 	return flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDONLY|noFollow), flock.SetPermissions(0o600))
 }
 
-// try takes the lock if it can, and waits a moment for somebody who only looks.
+// try takes the lock if it can, and waits briefly for a process that only checks it.
 func (l *ownerLock) try() (locked bool, err error) {
 	for range 10 {
 		if locked, err = l.file.TryLock(); locked || err != nil {
@@ -76,7 +79,8 @@ func (l *ownerLock) try() (locked bool, err error) {
 	return false, nil
 }
 
-// CheckOwner returns an *OwnedError where another process owns the database at path, and nil where none does or that can't be told.
+// CheckOwner returns an *OwnedError if another process owns the database at path. It returns nil if
+// no process does, or if CheckOwner can't find out.
 func CheckOwner(path string) error {
 	path, err := realPath(path)
 	if err != nil {
@@ -84,7 +88,7 @@ func CheckOwner(path string) error {
 	}
 	name := path + ".lock"
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return nil // nobody ever did
+		return nil // the database never had an owner
 	}
 	lock := &ownerLock{file: flockFile(name)}
 	locked, err := lock.file.TryRLock()
@@ -99,20 +103,21 @@ func CheckOwner(path string) error {
 	return lock.release()
 }
 
-// foreignDatabase is the error of a database at path whose lock file this user may not open.
+// foreignDatabase returns the error for a database at path whose lock file this user may not open.
 func foreignDatabase(path string, err error) error {
 	switch user, pid, held := foreignLock(path + ".lock"); {
 	case held:
 		return &OwnedError{Path: path, PID: pid, User: user}
 	case user != "":
-		return &trouble{path: path, problem: fmt.Sprintf("it belongs to the user %s, and this one may not use it: run this as %[1]s, or set another database", user), err: err}
+		return &databaseError{path: path, problem: fmt.Sprintf("it belongs to the user %s: run this as %[1]s, or set another database", user), err: err}
 	}
 	return unwritable(path, err)
 }
 
 func (l *ownerLock) release() error { return l.file.Unlock() }
 
-// On Windows nobody else can read or write the locked byte, which is the first one. So that is a space, and the PID follows it.
+// On Windows, a locked byte can't be read or written by others. So the first byte, which is locked,
+// is a space, and the PID follows it.
 const pidOffset = 1
 
 func createLockFile(name string) error {
@@ -132,7 +137,7 @@ func writePID(name string) error {
 	if err != nil {
 		return err
 	}
-	// As wide as any PID, so that nothing of a longer one before it remains.
+	// The text is as wide as any PID, so that it overwrites an earlier, longer PID completely.
 	_, err = f.WriteAt(fmt.Appendf(nil, "%-19d\n", os.Getpid()), pidOffset)
 	return errors.Join(err, f.Close())
 }
@@ -144,7 +149,7 @@ func readPID(name string) int {
 	}
 	defer f.Close()
 	text := make([]byte, 32)
-	n, _ := f.ReadAt(text, pidOffset) // short at the end of the file; what is there counts
+	n, _ := f.ReadAt(text, pidOffset) // reads less at the end of the file; enough
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(text[:n])))
 	return pid
 }

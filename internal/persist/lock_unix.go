@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// foreignLock says whose a lock file is that this user may not open, and whether a process holds it, as far as the system tells: pid is 0 where
-// it doesn't.
+// foreignLock returns the owner of a lock file that this user may not open. held reports whether a
+// process holds the lock, as far as the system tells. pid is 0 if the system doesn't tell it.
 func foreignLock(name string) (owner string, pid int, held bool) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -30,12 +30,12 @@ func foreignLock(name string) (owner string, pid int, held bool) {
 	return owner, pid, held
 }
 
-// lockedBy finds who holds a lock on the file with that inode, in the list that Linux keeps of all locks. A holder in another container has no PID
-// here.
+// lockedBy finds the holder of a lock on the file with that inode, in Linux's list of all locks. If
+// the holder runs in another container, pid is 0.
 func lockedBy(inode uint64) (pid int, held bool) {
 	list, err := os.Open("/proc/locks")
 	if err != nil {
-		return 0, false // another system
+		return 0, false // not Linux
 	}
 	defer list.Close()
 	for lines := bufio.NewScanner(list); lines.Scan(); {

@@ -37,7 +37,7 @@ func inMemory(t *testing.T, opts *Options) *Store {
 	return s
 }
 
-func TestMemoryKeepsWhatAFileDoes(t *testing.T) {
+func TestMemory_KeepsWhatAFileDoes(t *testing.T) {
 	s := inMemory(t, nil)
 	g, stats := restored(t, s, policy())
 	if stats != (RestoreStats{}) {
@@ -52,7 +52,7 @@ func TestMemoryKeepsWhatAFileDoes(t *testing.T) {
 	s.NoteChannel("c1", "gardenhour")
 	session := redeemed(t, s.Tokens, newCode(t, s.Tokens))
 	ended := signedIn(t, s.Tokens)
-	must(t, s.EndSession(ctx, ended))
+	must(t, s.Tokens.EndSession(ctx, ended))
 	stop()
 
 	wantSession(t, s.Tokens, session, "Ada")
@@ -78,8 +78,9 @@ func TestMemoryKeepsWhatAFileDoes(t *testing.T) {
 	assertSame(t, g, guardOf(t, s, policy()), "u", "nobody")
 }
 
-// Nothing outlives the process, so nobody is told that anything is saved. It holds all the same.
-func TestMemorySavesNoChange(t *testing.T) {
+// Nothing is kept after the process ends, so nothing is reported as saved. The changes take effect
+// anyway.
+func TestMemory_SavesNoChange(t *testing.T) {
 	s := inMemory(t, &Options{FlushInterval: time.Hour, Now: at(start)})
 	g := guardOf(t, s, policy())
 	stop := running(t, s, g)
@@ -103,7 +104,7 @@ func TestMemorySavesNoChange(t *testing.T) {
 	}
 }
 
-func TestMemoryRetires(t *testing.T) {
+func TestMemory_DeletesExpired(t *testing.T) {
 	now := start
 	s := inMemory(t, &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
@@ -121,7 +122,7 @@ func TestMemoryRetires(t *testing.T) {
 	}
 }
 
-func TestTwoMemoriesAreTwo(t *testing.T) {
+func TestMemory_TwoAreSeparate(t *testing.T) {
 	a, b := inMemory(t, nil), inMemory(t, nil)
 	code := newCode(t, a.Tokens)
 	wantNoCode(t, b.Tokens, code)
@@ -133,8 +134,8 @@ func TestTwoMemoriesAreTwo(t *testing.T) {
 	}
 }
 
-// Readers and the writer share a memory that knows no log: they wait for each other, and nobody fails.
-func TestMemoryIsReadWhileItIsWritten(t *testing.T) {
+// Readers and the writer share a memory without a log: they wait for each other, and none fails.
+func TestMemory_ReadDuringWrite(t *testing.T) {
 	s := inMemory(t, nil)
 	g := guardOf(t, s, policy())
 	ended, end := context.WithCancel(ctx)
@@ -144,7 +145,7 @@ func TestMemoryIsReadWhileItIsWritten(t *testing.T) {
 			for ended.Err() == nil {
 				_, errEntries := s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 100})
 				_, errThrottled := s.Throttled(ctx, start)
-				_, _, errSession := s.Session(ctx, "none")
+				_, _, errSession := s.Tokens.Session(ctx, "none")
 				if err := errors.Join(errEntries, errThrottled, errSession); err != nil {
 					t.Error(err)
 					return
@@ -163,8 +164,8 @@ func TestMemoryIsReadWhileItIsWritten(t *testing.T) {
 	reading.Wait()
 }
 
-// The memory lives as long as its connection, which a request that ends early mustn't take along.
-func TestMemoryOutlivesCancelledRequests(t *testing.T) {
+// The memory exists as long as its connection, which a cancelled request must not close.
+func TestMemory_SurvivesCancelledRequests(t *testing.T) {
 	s := inMemory(t, nil)
 	g := guardOf(t, s, policy())
 	code := newCode(t, s.Tokens)
@@ -172,8 +173,8 @@ func TestMemoryOutlivesCancelledRequests(t *testing.T) {
 		cancelled, cancel := context.WithCancel(ctx)
 		var asking sync.WaitGroup
 		asking.Go(func() { _, _ = s.Throttled(cancelled, start) })
-		asking.Go(func() { _, _ = s.NewSignInCode(cancelled, ada, 0) })
-		asking.Go(func() { _, _, _ = s.RedeemCode(cancelled, "none") })
+		asking.Go(func() { _, _ = s.Tokens.NewSignInCode(cancelled, ada, 0) })
+		asking.Go(func() { _, _, _ = s.Tokens.RedeemCode(cancelled, "none") })
 		cancel()
 		asking.Wait()
 		s.turn(ctx, g)
@@ -181,7 +182,7 @@ func TestMemoryOutlivesCancelledRequests(t *testing.T) {
 	redeemed(t, s.Tokens, code)
 }
 
-func TestMemoryHasNoFigures(t *testing.T) {
+func TestMemory_NoMetrics(t *testing.T) {
 	set := metrics.NewSet()
 	s := inMemory(t, &Options{Now: at(start), Metrics: set})
 	g := guardOf(t, s, policy())
@@ -192,8 +193,8 @@ func TestMemoryHasNoFigures(t *testing.T) {
 	}
 }
 
-// TestMemoryMakesRoom: it doesn't grow, and what goes are the oldest.
-func TestMemoryMakesRoom(t *testing.T) {
+// The database doesn't grow beyond its limit, and the oldest records are dropped.
+func TestMemory_DropsOldest(t *testing.T) {
 	now := start
 	s := inMemory(t, &Options{Now: func() time.Time { return now }, MaxMemory: 2 << 20})
 	g := guardOf(t, s, policy())
@@ -207,7 +208,7 @@ func TestMemoryMakesRoom(t *testing.T) {
 			s.Observe(m, v)
 		}
 		s.turn(ctx, g)
-		if used, _, err := s.memory(ctx); err != nil || used > 2<<20 {
+		if used, _, err := s.sweeper.memory(ctx); err != nil || used > 2<<20 {
 			t.Fatalf("after %d messages it takes %d bytes, %v", id, used, err)
 		}
 	}

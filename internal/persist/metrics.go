@@ -8,12 +8,12 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 )
 
-// figures are what the store measures of itself.
+// figures are the store's metrics.
 type figures struct {
 	state, journal, timeline, revisions, audits *metrics.Counter // rows written
 
 	flushes *metrics.Counter
-	seconds *metrics.FloatCounter // that they took
+	seconds *metrics.FloatCounter // time taken by the flushes
 	errors  *metrics.Counter
 }
 
@@ -23,7 +23,8 @@ func (s *Store) register(set *metrics.Set) {
 	}
 	s.figures = figures{
 		state: written("state"), journal: written("journal"), timeline: written("timeline"), revisions: written("revision"), audits: written("audit"),
-		flushes: set.NewCounter("chatguard_database_flush_duration_seconds_count"), // the pair is a Prometheus summary without quantiles
+		// with the sum, this is a summary without quantiles
+		flushes: set.NewCounter("chatguard_database_flush_duration_seconds_count"),
 		seconds: set.NewFloatCounter("chatguard_database_flush_duration_seconds_sum"),
 		errors:  set.NewCounter("chatguard_database_errors_total"),
 	}
@@ -38,7 +39,7 @@ func (s *Store) register(set *metrics.Set) {
 	set.NewGauge("chatguard_database_size_bytes", func() float64 { return float64(s.Size()) })
 }
 
-// flushed counts what a flush wrote, and how long that took.
+// flushed counts the rows that a flush wrote, and its duration.
 func (f *figures) flushed(p *pending, took time.Duration) {
 	f.state.Add(len(p.state))
 	f.journal.Add(len(p.records.entries) + len(p.records.outcomes))
@@ -49,10 +50,11 @@ func (f *figures) flushed(p *pending, took time.Duration) {
 	f.seconds.Add(took.Seconds())
 }
 
-// Size is how many bytes the database has on disk, with its log; 0 for one in memory.
+// Size returns the number of bytes that the database has on disk, including its log. It is 0 for a
+// database in memory.
 func (s *Store) Size() (bytes int64) {
 	if s.lock == nil {
-		return 0 // it has no path
+		return 0 // a database in memory has no path
 	}
 	for _, name := range []string{s.db.path, s.db.path + "-wal"} {
 		if info, err := os.Stat(name); err == nil { // there may be no log

@@ -14,7 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// figuresIn returns the values that a set writes, by name; of a histogram only how many there were.
+// figuresIn returns the values that a set writes, by name; of a histogram only its count.
 func figuresIn(t *testing.T, set *metrics.Set) map[string]float64 {
 	t.Helper()
 	var text bytes.Buffer
@@ -32,6 +32,7 @@ func figuresIn(t *testing.T, set *metrics.Set) map[string]float64 {
 }
 
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	now, set := start, metrics.NewSet()
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }, Metrics: set, QueueSize: 5})
 	g := guardOf(t, s, policy())
@@ -67,7 +68,7 @@ func TestMetrics(t *testing.T) {
 	say(t, g, "1", start)
 	say(t, g, "2", start)
 	s.Observe(throttled(1, "c1", "3", time.Second))
-	s.Report(outcome(1, journal.Done, "")) // of an entry that waits
+	s.Report(outcome(1, journal.Done, "")) // of a pending entry
 	want["chatguard_database_waiting_records"] = 5
 	check("before a flush")
 
@@ -81,7 +82,7 @@ func TestMetrics(t *testing.T) {
 
 	now = now.Add(1500 * time.Millisecond)
 	want["chatguard_database_lag_seconds"] = 1.5
-	s.Report(outcome(1, journal.Failed, "late")) // of one that is stored
+	s.Report(outcome(1, journal.Failed, "late")) // of a stored one
 	for burst := range 2 {
 		_, err := s.changes.addRevision(revisionRow{Revision: revision("c1", burst+1), changes: "[]"}, journal.Audit{})
 		must(t, err)
@@ -130,8 +131,9 @@ func TestMetrics(t *testing.T) {
 	check("after the failure")
 }
 
-// What a failing flush would have written isn't counted twice, and neither is what somebody changes while it is written.
-func TestMetricsAgreeWithTheTables(t *testing.T) {
+// Neither rows of a failed flush nor changes during a write are counted twice.
+func TestMetrics_MatchTables(t *testing.T) {
+	t.Parallel()
 	set := metrics.NewSet()
 	s := open(t, databasePath(t), &Options{Now: at(start), Metrics: set})
 	g := guardOf(t, s, policy())
@@ -156,7 +158,8 @@ func TestMetricsAgreeWithTheTables(t *testing.T) {
 	}
 }
 
-func TestSizeHasTheLog(t *testing.T) {
+func TestSize_IncludesLog(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	before := s.Size()

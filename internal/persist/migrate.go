@@ -17,7 +17,8 @@ const applicationID = 0x63686774
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// readMigrations returns the scripts of migrations/0001_*.sql, 0002_*.sql … in order: script i brings a database from version i to i+1.
+// readMigrations returns the scripts of migrations/0001_*.sql, 0002_*.sql … in order: script i
+// migrates a database from version i to i+1.
 func readMigrations(files fs.FS) ([]string, error) {
 	names, err := fs.Glob(files, "migrations/*.sql") // sorted
 	if err != nil {
@@ -37,15 +38,16 @@ func readMigrations(files fs.FS) ([]string, error) {
 	return steps, nil
 }
 
-// migrate brings the database from a version to the one that all steps lead to. Each step is one transaction, which records its version. A
-// database that has a version already is copied first.
+// migrate migrates the database from the given version, by all later steps. Each step is one
+// transaction, which records the new version. If the database already has a version, migrate first
+// copies it.
 func migrate(ctx context.Context, db *database, version int, steps []string) error {
 	if version > 0 && version < len(steps) {
 		if err := keepCopy(ctx, db.path, version); err != nil {
 			return fmt.Errorf("copy before migration: %w", err)
 		}
 	}
-	if version == 1 { // which let everybody read it
+	if version == 1 { // version 1 was readable by everyone
 		if err := os.Chmod(db.path, 0o600); err != nil {
 			return unwritable(db.path, err)
 		}
@@ -62,22 +64,22 @@ func migrate(ctx context.Context, db *database, version int, steps []string) err
 	return nil
 }
 
-// copyBefore is the path of the copy that a migration keeps: chatguard.db.v1 for version 1.
+// copyBefore returns the path of the copy that a migration keeps: chatguard.db.v1 for version 1.
 func copyBefore(path string, version int) string { return fmt.Sprintf("%s.v%d", path, version) }
 
-// keepCopy leaves the database as it is in a file beside it.
+// keepCopy copies the database in its present state to a file beside it.
 func keepCopy(ctx context.Context, path string, version int) error {
-	src, err := openSnapshots(path, version, version)
+	src, err := openReadOnly(path, version, version)
 	if err != nil {
 		return err
 	}
-	defer src.db.Close()
-	opts := CopyOptions{Force: true} // what is there was kept by a migration that failed
-	_, err = src.copyTo(ctx, copyBefore(path, version), opts.withDefaults())
+	defer src.Close()
+	// replace the copy of a failed migration
+	_, _, err = src.Copy(ctx, copyBefore(path, version), true, nil)
 	return err
 }
 
-// checkCurrent refuses a database whose schema isn't the one that this program knows.
+// checkCurrent returns an error if the database's schema is not the version that this program uses.
 func (db *database) checkCurrent(ctx context.Context) error {
 	steps, err := readMigrations(migrationFiles)
 	if err != nil {
@@ -92,12 +94,12 @@ func (db *database) checkCurrent(ctx context.Context) error {
 	case version > len(steps):
 		return newerError(db.path, version, len(steps))
 	case version < len(steps):
-		return fmt.Errorf("database %s is of an older version: start `chatguard run` once, which brings it up to date", db.path)
+		return fmt.Errorf("database %s has an older version: start `chatguard run` once, which updates it", db.path)
 	}
 	return nil
 }
 
-// identify returns the version of a database's schema, and whether it is another program's.
+// identify returns the version of a database's schema, and whether it belongs to another program.
 func identify(ctx context.Context, reader *sql.DB) (version int, foreign bool, err error) {
 	var owner, tables int
 	err = reader.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)

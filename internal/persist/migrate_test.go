@@ -16,7 +16,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// withNext is today's migrations and one more.
+// withNext returns today's migrations and one more.
 func withNext(t *testing.T, script string) []string {
 	t.Helper()
 	steps, err := readMigrations(migrationFiles)
@@ -24,7 +24,7 @@ func withNext(t *testing.T, script string) []string {
 	return append(steps, script)
 }
 
-// schema is all that a database says of its own shape.
+// schema returns a database's full schema.
 func (db *database) schema(t *testing.T) string {
 	t.Helper()
 	rows, err := db.reader.QueryContext(ctx, "SELECT type || ' ' || name || ': ' || ifnull(sql, '') FROM sqlite_schema ORDER BY type, name")
@@ -40,7 +40,7 @@ func (db *database) schema(t *testing.T) string {
 	return strings.Join(lines, "\n")
 }
 
-// migrated opens the database at path, and brings it to the version that the steps lead to.
+// migrated opens the database at path, and migrates it to the version after all steps.
 func migrated(t *testing.T, path string, steps []string) *database {
 	t.Helper()
 	db, err := openOwned(ctx, path, steps)
@@ -49,7 +49,8 @@ func migrated(t *testing.T, path string, steps []string) *database {
 	return db
 }
 
-func TestMigratedSchemaEqualsAFreshOne(t *testing.T) {
+func TestMigrate_SchemaEqualsFreshOne(t *testing.T) {
+	t.Parallel()
 	steps := withNext(t, "ALTER TABLE state ADD COLUMN touched_at INTEGER NOT NULL DEFAULT 0; CREATE INDEX state_touched ON state (touched_at)")
 	want := migrated(t, databasePath(t), steps).schema(t)
 	for version := 1; version < len(steps); version++ {
@@ -73,8 +74,9 @@ func TestMigratedSchemaEqualsAFreshOne(t *testing.T) {
 	}
 }
 
-// What version 1 had written has its meaning in this one.
-func TestEntriesOfVersion1(t *testing.T) {
+// Data written by version 1 keeps its meaning.
+func TestMigrate_EntriesOfVersion1(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	steps, err := readMigrations(migrationFiles)
 	must(t, err)
@@ -97,7 +99,8 @@ func TestEntriesOfVersion1(t *testing.T) {
 	})(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}))
 }
 
-func TestFailedMigrationChangesNothing(t *testing.T) {
+func TestMigrate_FailureChangesNothing(t *testing.T) {
+	t.Parallel()
 	path := filled(t)
 	steps := withNext(t, "CREATE TABLE half (id INTEGER); INSERT INTO missing VALUES (1)")
 	before := migrated(t, path, steps[:len(steps)-1])
@@ -116,7 +119,8 @@ func TestFailedMigrationChangesNothing(t *testing.T) {
 	}
 }
 
-func TestFreshDatabaseLeavesNoCopy(t *testing.T) {
+func TestMigrate_FreshLeavesNoCopy(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	open(t, path, nil)
 	if _, err := os.Stat(path + ".v0"); !errors.Is(err, fs.ErrNotExist) {
@@ -124,7 +128,8 @@ func TestFreshDatabaseLeavesNoCopy(t *testing.T) {
 	}
 }
 
-func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
+func TestMigrate_NumberedWithoutGaps(t *testing.T) {
+	t.Parallel()
 	_, err := readMigrations(fstest.MapFS{
 		"migrations/0001_start.sql": {Data: []byte("SELECT 1")},
 		"migrations/0003_third.sql": {Data: []byte("SELECT 1")},
@@ -132,7 +137,8 @@ func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
 	wantError(t, err, "0003_third.sql", "0002_")
 }
 
-func TestOlderDatabaseIsForTheOwnerToMigrate(t *testing.T) {
+func TestMigrate_OwnerOnly(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	steps, err := readMigrations(migrationFiles)
 	must(t, err)

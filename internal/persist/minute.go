@@ -13,13 +13,15 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Minutes calls each with how busy every channel was in each minute since a time, the oldest first, what waits to be written among it; minutes
-// without messages are left out. The first minute is whole. It ends early with each's error, or the context's.
+// Minutes calls each with the activity of every channel in each minute since a time, oldest first,
+// including pending records. It omits minutes without messages. The first minute is complete, even
+// if since is within it. If each returns an error, or the context ends, Minutes stops and returns
+// that error.
 func (s *Store) Minutes(ctx context.Context, since time.Time, each func(journal.Minute) error) error {
 	c := minuteCount{db: s.db, since: since.Truncate(time.Minute), minutes: map[minuteKey]*journal.Minute{}}
-	// First what waits, because what is stored next is missing then in neither.
+	// Read pending messages first, so that none is missed if it is stored in between.
 	spoken := s.queue.spoken(func(m *timelineRow) bool { return !m.At.Before(c.since) })
-	throttled, _ := s.queue.entries(func(e *journal.Entry) bool { return !e.At.Before(c.since) })
+	throttled, _, _ := s.queue.entries(func(e *journal.Entry) bool { return !e.At.Before(c.since) })
 	if err := c.addMessages(ctx, spoken); err != nil {
 		return cmp.Or(ctx.Err(), err)
 	}
@@ -37,7 +39,7 @@ func (s *Store) Minutes(ctx context.Context, since time.Time, each func(journal.
 	return nil
 }
 
-// minuteKey is a minute of a channel, by its beginning in nanoseconds.
+// minuteKey is a minute of a channel, by its start in nanoseconds.
 type minuteKey struct {
 	at        int64
 	channelID string
@@ -47,7 +49,7 @@ func (k minuteKey) compare(other minuteKey) int {
 	return cmp.Or(cmp.Compare(k.at, other.at), strings.Compare(k.channelID, other.channelID))
 }
 
-// minuteCount counts by minutes.
+// minuteCount counts by minute.
 type minuteCount struct {
 	db      *database
 	since   time.Time
@@ -64,7 +66,7 @@ func (c *minuteCount) of(channelID string, at int64) *journal.Minute {
 	return m
 }
 
-// addMessages counts those of the timeline, and those that wait.
+// addMessages counts messages of the timeline, including pending ones.
 func (c *minuteCount) addMessages(ctx context.Context, waiting []timelineRow) error {
 	channels := map[string][]timelineRow{}
 	err := c.db.query(ctx, func(rows *sql.Rows) error {
@@ -87,7 +89,8 @@ func (c *minuteCount) addMessages(ctx context.Context, waiting []timelineRow) er
 	return nil
 }
 
-// addChannel counts what a channel's timeline has, and those that wait unless they are stored by now.
+// addChannel counts a channel's messages in the timeline, and pending ones unless they are stored
+// by now.
 func (c *minuteCount) addChannel(ctx context.Context, channelID, waiting string) error {
 	return c.db.query(ctx, func(rows *sql.Rows) error {
 		var at int64
@@ -102,7 +105,7 @@ func (c *minuteCount) addChannel(ctx context.Context, channelID, waiting string)
 		GROUP BY minute`, channelID, c.since.UnixNano(), int64(time.Minute), waiting)
 }
 
-// addThrottled counts the entries of the journal, and those that wait.
+// addThrottled counts the entries of the journal, including pending ones.
 func (c *minuteCount) addThrottled(ctx context.Context, waiting []journal.Entry) error {
 	ids := make([]chatguard.EntryID, len(waiting))
 	for i, e := range waiting {

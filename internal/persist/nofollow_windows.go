@@ -1,4 +1,4 @@
 package persist
 
-// noFollow has no like on Windows, where making a link takes rights of its own.
+// noFollow has no equivalent on Windows, where creating a link requires special rights.
 const noFollow = 0

@@ -12,10 +12,11 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 )
 
-// Open opens the database at path, makes it where there is none, brings an older one up to date, and owns it until Close. The error names
-// the file and the mend; it is an *OwnedError where another process owns the database. A damaged database, one of a newer version and one
-// of another program are refused and stay as they are. One that can only be read, or that another program keeps locked, is opened: Run waits
-// until it can be written.
+// Open opens the database at path and owns it until Close. It creates a missing database and
+// migrates an older one. The error names the file and the fix; it is an *OwnedError if another
+// process owns the database. Open refuses a database that is damaged, of a newer version or of
+// another program, and leaves it unchanged. It accepts a database that is read-only, or locked by
+// another program; Run then waits until it can be written.
 func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 	full := opts.withDefaults()
 	steps, err := readMigrations(migrationFiles)
@@ -43,28 +44,30 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 		full.Logger.Warn(err.Error())
 	}
 	if db.was != 0 {
-		full.Logger.Info("brought the database up to date", "database", path, "from", db.was, "to", len(steps), "copy", copyBefore(path, db.was))
+		full.Logger.Info("migrated the database to the current version", "database", path, "from", db.was, "to", len(steps), "copy", copyBefore(path, db.was))
 	}
 	return s, nil
 }
 
-// newStore returns a Store on a database of the present schema.
+// newStore returns a Store on a database with the current schema.
 func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
-	s := &Store{Tokens: newTokens(db, opts.Now), opts: opts, commits: newCommits()}
-	s.unsaved, s.failing = newUnsaved(), s.health.failing
+	s := &Store{Tokens: newTokens(db, opts.Now), db: db, opts: opts, commits: newCommits()}
+	s.Tokens.queue, s.Tokens.failing = newTokenQueue(), s.health.failing
 	now := opts.Now()
 	s.queue.limit, s.queue.wake = opts.QueueSize, s.commits.wake
-	s.queue.number = now.Unix() // so that messages with the times of earlier ones, of another process, have other numbers
+	// Messages get other numbers than messages of an earlier process with the same time.
+	s.queue.number = now.Unix()
+	s.sweeper = &sweeper{db: db, opts: &s.opts, wanted: s.commits.wake}
 	s.health.start(now)
 	if err := s.changes.load(ctx, db); err != nil {
 		return nil, err
 	}
-	s.table.warm(ctx)
+	s.Tokens.table.warm(ctx)
 	s.register(opts.Metrics)
 	return s, nil
 }
 
-// openOwned opens a database whose ownership is ours.
+// openOwned opens a database that this process owns.
 func openOwned(ctx context.Context, path string, steps []string) (*database, error) {
 	version, err := inspect(ctx, path, len(steps))
 	if err != nil {
@@ -86,7 +89,8 @@ func openOwned(ctx context.Context, path string, steps []string) (*database, err
 	return db, nil
 }
 
-// createFile makes an empty file for its owner only, where there is none: SQLite would let everybody read it.
+// createFile creates an empty file for its owner only, if it is missing: SQLite would let everyone
+// read it.
 func createFile(path string) error {
 	file, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -95,7 +99,7 @@ func createFile(path string) error {
 	return file.Close()
 }
 
-// OpenMemory returns a Store on a database that lives in memory, and as long as the Store.
+// OpenMemory returns a Store on a database in memory, which exists as long as the Store.
 func OpenMemory(ctx context.Context, opts *Options) (*Store, error) {
 	steps, err := readMigrations(migrationFiles)
 	if err != nil {
@@ -106,7 +110,7 @@ func OpenMemory(ctx context.Context, opts *Options) (*Store, error) {
 		return nil, err
 	}
 	full := opts.withDefaults()
-	full.Metrics = metrics.NewSet() // nothing is kept, and so there is nothing to tell
+	full.Metrics = metrics.NewSet() // a memory store has nothing to report
 	if err = migrate(ctx, db, 0, steps); err == nil {
 		var s *Store
 		if s, err = newStore(ctx, db, full); err == nil {
@@ -116,15 +120,13 @@ func OpenMemory(ctx context.Context, opts *Options) (*Store, error) {
 	return nil, errors.Join(err, db.close())
 }
 
-// OpenTokens opens the sign-in part of an existing database beside the process that owns it, or without one.
+// OpenTokens opens the sign-in part of an existing database beside the process that owns it, or
+// without one.
 func OpenTokens(ctx context.Context, path string, opts *Options) (*Tokens, error) {
 	full := opts.withDefaults()
-	path, err := realPath(path)
+	path, err := existingPath(path)
 	if err != nil {
-		return nil, unwritable(path, err)
-	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, missingError(path)
+		return nil, err
 	}
 	db, err := openDatabase(path)
 	if err != nil {
@@ -136,10 +138,11 @@ func OpenTokens(ctx context.Context, path string, opts *Options) (*Tokens, error
 	return newTokens(db, full.Now), nil
 }
 
-// maxLinks is how many symbolic links may follow one another.
+// maxLinks is the maximum length of a chain of symbolic links.
 const maxLinks = 40
 
-// realPath is absolute and without symbolic links, so that one database has one lock file however it is named, and whether it is there yet or not.
+// realPath returns an absolute path without symbolic links, so that a database has one lock file
+// under every name, whether it exists yet or not.
 func realPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -148,7 +151,7 @@ func realPath(path string) (string, error) {
 	for range maxLinks {
 		next, err := os.Readlink(path)
 		if err != nil {
-			break // it is no link
+			break // not a link
 		}
 		if !filepath.IsAbs(next) {
 			next = filepath.Join(filepath.Dir(path), next)
@@ -158,7 +161,20 @@ func realPath(path string) (string, error) {
 	return realFolder(path)
 }
 
-// realFolder is absolute, and in a folder without symbolic links. The last element stays as it is, a link too.
+// existingPath returns the realPath of a database that must exist.
+func existingPath(path string) (string, error) {
+	path, err := realPath(path)
+	if err != nil {
+		return path, unwritable(path, err)
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return path, MissingError(path)
+	}
+	return path, nil
+}
+
+// realFolder returns an absolute path in a folder without symbolic links. The last element stays,
+// even if it is a link.
 func realFolder(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -171,8 +187,9 @@ func realFolder(path string) (string, error) {
 	return filepath.Join(folder, filepath.Base(path)), err
 }
 
-// inspect returns the version of a file's schema, 0 where there is nothing yet, and refuses one that must not be written to: a damaged one, one
-// of a newer version, one of another program. It changes nothing.
+// inspect returns the version of a file's schema, or 0 if the file is empty or missing. It returns
+// an error for a file that must not be written: damaged, of a newer version, or of another program.
+// It changes nothing.
 func inspect(ctx context.Context, path string, newest int) (version int, err error) {
 	return inspectBy(ctx, openReader, path, newest)
 }
@@ -183,7 +200,7 @@ func inspectBy(ctx context.Context, open func(path string) (*sql.DB, error), pat
 	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0:
 		return 0, nil
 	case err == nil && !info.Mode().IsRegular():
-		return 0, fmt.Errorf("database %s is no file: set another database", path)
+		return 0, fmt.Errorf("database %s is not a file: set another database", path)
 	}
 	reader, err := open(path)
 	if err != nil {
@@ -207,9 +224,9 @@ func inspectBy(ctx context.Context, open func(path string) (*sql.DB, error), pat
 	return version, nil
 }
 
-// explainAtStart is explain for a database that nobody may be using.
+// explainAtStart is Explain for a database that is being opened, which probably nobody else uses.
 func explainAtStart(path string, err error) error {
-	if err = explain(path, err); problemIn(err) == damaged {
+	if err = Explain(path, err); problemIn(err) == damaged {
 		return damagedError(path, err)
 	}
 	return err
@@ -220,5 +237,5 @@ func damagedError(path string, err error) error {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		problem += foreignLog
 	}
-	return &trouble{path: path, problem: problem, err: err}
+	return &databaseError{path: path, problem: problem, err: err}
 }

@@ -23,14 +23,15 @@ func ownUntilKilled(ctx context.Context, path string) error {
 	}
 	defer s.Close()
 	fmt.Println("owned")
-	_, err = io.Copy(io.Discard, os.Stdin) // until the test ends, or ends this process
+	_, err = io.Copy(io.Discard, os.Stdin) // until the test ends, or kills this process
 	return err
 }
 
-func TestOneProcessOwnsADatabase(t *testing.T) {
+func TestOpen_OneOwner(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	first := startChild(t, "own", path)
-	first.next(t)
+	first.Next(t)
 
 	_, err := Open(ctx, path, nil)
 	var owned *OwnedError
@@ -45,7 +46,7 @@ func TestOneProcessOwnsADatabase(t *testing.T) {
 		t.Errorf("by a symbolic link: %v, want an OwnedError", err)
 	}
 
-	first.kill(t)
+	first.Kill(t)
 	s := open(t, path, nil)
 	if pid := readPID(path + ".lock"); pid != os.Getpid() {
 		t.Errorf("the lock file names process %d, want %d", pid, os.Getpid())
@@ -54,21 +55,23 @@ func TestOneProcessOwnsADatabase(t *testing.T) {
 	must(t, open(t, path, nil).Close())
 }
 
-// TestLockFile_Link: a link in place of the lock file is neither followed nor written through.
+// A link in place of the lock file is neither followed nor written through.
 func TestLockFile_Link(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	other, nothing := filepath.Join(t.TempDir(), "other"), filepath.Join(t.TempDir(), "nothing")
 	must(t, os.WriteFile(other, []byte("theirs, and longer than a PID is"), 0o600))
 	for _, meant := range []string{other, nothing} {
 		must(t, os.Symlink(meant, path+".lock"))
 		_, err := Open(ctx, path, nil)
-		wantError(t, err, path+".lock is a symbolic link to "+meant, "remove it")
-		_, err = Import(ctx, path, strings.NewReader(`{"kind":"chatguard-export","format":3,"at":"2026-01-01T00:00:00Z"}`+"\n"), "file", nil)
-		wantError(t, err, path+".lock is a symbolic link to "+meant, "remove it")
+		wantError(t, err, path+".lock is a symbolic link to "+meant, "remove the link")
+		err = Own(ctx, path, func(*Owned) error { return errors.New("it is owned") })
+		wantError(t, err, path+".lock is a symbolic link to "+meant, "remove the link")
 		if err := CheckOwner(path); err != nil {
 			t.Errorf("CheckOwner: %v", err)
 		}
-		if _, err := flockFile(path + ".lock").TryLock(); err == nil { // as if it had come in after the look
+		if _, err := flockFile(path + ".lock").TryLock(); err == nil {
+			// as if it had appeared after the check
 			t.Error("the link is followed")
 		}
 		must(t, os.Remove(path+".lock"))
@@ -81,8 +84,9 @@ func TestLockFile_Link(t *testing.T) {
 	}
 }
 
-// TestCheckMode names every file of a database that others can read or change.
+// CheckMode names every file of a database that others can read or change.
 func TestCheckMode(t *testing.T) {
+	t.Parallel()
 	if err := CheckMode(filepath.Join(t.TempDir(), "none.db")); err != nil {
 		t.Errorf("where there is none: %v", err)
 	}
@@ -111,8 +115,9 @@ func TestCheckMode(t *testing.T) {
 	wantError(t, CheckMode(link), path+"-wal")
 }
 
-// TestOpen_ReadableByOthers is told, and stops nothing.
+// A database that others can read is reported, but opened.
 func TestOpen_ReadableByOthers(t *testing.T) {
+	t.Parallel()
 	path := filled(t)
 	must(t, os.Chmod(path, 0o644))
 	var log strings.Builder
@@ -123,20 +128,21 @@ func TestOpen_ReadableByOthers(t *testing.T) {
 	}
 }
 
-// TestTrustedSchema_Off: a database may come from anywhere, so what its schema calls is held to what can do no harm.
+// A database may come from anyone, so its schema may call only harmless functions.
 func TestTrustedSchema_Off(t *testing.T) {
+	t.Parallel()
 	path := filled(t)
 	file, err := openDatabase(path)
 	must(t, err)
 	memory, err := openMemory()
 	must(t, err)
-	snapshots, err := openSnapshots(path, 1, 1)
+	snapshots, err := openReadOnly(path, 1, 1)
 	must(t, err)
 	traceless, err := openTraceless(path)
 	must(t, err)
 	for name, db := range map[string]*sql.DB{
 		"writer": file.writer, "reader": file.reader, "writer in memory": memory.writer, "reader in memory": memory.reader,
-		"snapshots": snapshots.db, "traceless": traceless,
+		"snapshots": snapshots.DB, "traceless": traceless,
 	} {
 		trusted := true
 		must(t, db.QueryRow("PRAGMA trusted_schema").Scan(&trusted))
@@ -144,10 +150,11 @@ func TestTrustedSchema_Off(t *testing.T) {
 			t.Errorf("%s trusts the schema", name)
 		}
 	}
-	must(t, errors.Join(file.close(), memory.close(), snapshots.db.Close(), traceless.Close()))
+	must(t, errors.Join(file.close(), memory.close(), snapshots.DB.Close(), traceless.Close()))
 }
 
-func TestALinkToNothingYetIsTheSameDatabase(t *testing.T) {
+func TestOpen_DanglingLink(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	link := filepath.Join(t.TempDir(), "link.db")
 	must(t, os.Symlink(path, link))
@@ -161,7 +168,8 @@ func TestALinkToNothingYetIsTheSameDatabase(t *testing.T) {
 	}
 }
 
-func TestStrangeFileNames(t *testing.T) {
+func TestOpen_StrangeFileNames(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"a b.db", "what?.db", "50%25.db", "#1.db", "ümläut&x=1.db"} {
 		path := filepath.Join(t.TempDir(), name)
 		must(t, open(t, path, nil).Close())
@@ -171,7 +179,8 @@ func TestStrangeFileNames(t *testing.T) {
 	}
 }
 
-func TestUnwritablePath(t *testing.T) {
+func TestOpen_UnwritablePath(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(file, []byte("text"), 0o600))
 	for name, path := range map[string]string{
@@ -188,19 +197,7 @@ func TestUnwritablePath(t *testing.T) {
 	}
 }
 
-// snapshot is the bytes of a database and of its log.
-func snapshot(t *testing.T, path string) [][]byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	must(t, err)
-	log, err := os.ReadFile(path + "-wal")
-	if !errors.Is(err, os.ErrNotExist) {
-		must(t, err)
-	}
-	return [][]byte{data, log}
-}
-
-// refused opens the database, which must fail and leave it as it is.
+// refused opens the database, which must fail and leave it unchanged.
 func refused(t *testing.T, path string, parts ...string) {
 	t.Helper()
 	before := snapshot(t, path)
@@ -213,7 +210,7 @@ func refused(t *testing.T, path string, parts ...string) {
 	}
 }
 
-// filled is the path of a closed database with some content in every page that matters.
+// filled returns the path of a closed database with contents in every page that matters.
 func filled(t *testing.T) string {
 	t.Helper()
 	path := databasePath(t)
@@ -227,7 +224,7 @@ func filled(t *testing.T) string {
 	return path
 }
 
-// content is what filled made the first time.
+// content is the file that filled created the first time.
 var content atomic.Pointer[[]byte]
 
 func fill(t *testing.T, path string) {
@@ -242,15 +239,8 @@ func fill(t *testing.T, path string) {
 	must(t, s.Close())
 }
 
-func overwrite(t *testing.T, path string, offset, length int64) {
-	t.Helper()
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	must(t, err)
-	_, err = f.WriteAt(bytes.Repeat([]byte{0xA5}, int(length)), offset)
-	must(t, errors.Join(err, f.Close()))
-}
-
-func TestDamagedDatabaseIsRefused(t *testing.T) {
+func TestOpen_DamagedRefused(t *testing.T) {
+	t.Parallel()
 	for name, harm := range map[string]func(t *testing.T, path string){
 		"header": func(t *testing.T, path string) { overwrite(t, path, 0, 100) },
 		"page":   func(t *testing.T, path string) { overwrite(t, path, 12*4096, 4096) },
@@ -271,8 +261,9 @@ func TestDamagedDatabaseIsRefused(t *testing.T) {
 	}
 }
 
-// A process that was killed leaves a log, whose content mustn't get into a damaged database.
-func TestDamagedDatabaseKeepsItsLog(t *testing.T) {
+// A killed process leaves a log, whose contents must not be merged into a damaged database.
+func TestOpen_DamagedKeepsLog(t *testing.T) {
+	t.Parallel()
 	path := filled(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
@@ -288,7 +279,8 @@ func TestDamagedDatabaseKeepsItsLog(t *testing.T) {
 	refused(t, killed, "damaged", foreignLog)
 }
 
-func TestNewerDatabaseIsRefused(t *testing.T) {
+func TestOpen_NewerRefused(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	s := open(t, path, nil)
 	s.exec(t, "PRAGMA user_version = 99")
@@ -298,7 +290,8 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 	wantError(t, err, "newer chatguard", path)
 }
 
-func TestForeignDatabaseIsRefused(t *testing.T) {
+func TestOpen_ForeignRefused(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	must(t, createFile(path))
 	db, err := openDatabase(path)
@@ -311,7 +304,8 @@ func TestForeignDatabaseIsRefused(t *testing.T) {
 	wantError(t, err, path, "another program")
 }
 
-func TestTokensNeedADatabase(t *testing.T) {
+func TestOpenTokens_MissingDatabase(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	_, err := OpenTokens(ctx, path, nil)
 	wantError(t, err, path, "doesn't exist", "chatguard run")
@@ -320,22 +314,24 @@ func TestTokensNeedADatabase(t *testing.T) {
 	}
 }
 
-func TestEmptyFileBecomesADatabase(t *testing.T) {
+func TestOpen_EmptyFile(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	must(t, os.WriteFile(path, nil, 0o600))
 	open(t, path, nil)
 }
 
 func TestCheckOwner(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
-	must(t, CheckOwner(path)) // nobody ever owned it
+	must(t, CheckOwner(path)) // the database never had an owner
 	first := startChild(t, "own", path)
-	first.next(t)
+	first.Next(t)
 	var owned *OwnedError
 	if err := CheckOwner(path); !errors.As(err, &owned) || owned.PID != first.Process.Pid {
 		t.Errorf("got %v, want an OwnedError of process %d", err, first.Process.Pid)
 	}
-	first.kill(t)
+	first.Kill(t)
 	must(t, CheckOwner(path))
 	must(t, open(t, path, nil).Close())
 }

@@ -3,14 +3,18 @@ package persist
 import (
 	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// FindPeople returns up to n users of a channel, what waits to be written among it: the one whose ID is the text, then those whose login begins with
-// it, in capitals or not, and then those whose login contains it; of them first who spoke last. An empty text finds those who spoke last.
+// FindPeople returns up to n users of a channel, including those of pending messages. The user
+// whose ID is the text comes first. Then come users whose login begins with the text, ignoring
+// case, and then those whose login contains it. Within each group, the users who spoke last come
+// first. An empty text finds the users who spoke last.
 func (s *Store) FindPeople(ctx context.Context, channelID, text string, n int) ([]journal.Person, error) {
 	known, err := s.recentPeople(ctx, channelID, func(*timelineRow) bool { return true }, "")
 	if err != nil {
@@ -22,9 +26,9 @@ func (s *Store) FindPeople(ctx context.Context, channelID, text string, n int) (
 			found = append(found, p)
 		}
 	}
-	most := n + len(known) // because those who are known may be the first
+	most := n + len(known) // all known users may come before the others
 	for like, condition := range findings(text) {
-		stored, err := s.queryPeople(ctx, "SELECT user_id, login, roles, last_seen FROM person WHERE channel_id = ?1 AND "+condition+
+		stored, err := s.db.queryPeople(ctx, "SELECT user_id, login, roles, last_seen FROM person WHERE channel_id = ?1 AND "+condition+
 			" ORDER BY last_seen DESC LIMIT ?3", channelID, text, most)
 		if err != nil {
 			return nil, err
@@ -36,7 +40,7 @@ func (s *Store) FindPeople(ctx context.Context, channelID, text string, n int) (
 			}
 		}
 		if countLike(found, text, like) >= n {
-			break // those whom the next would find are less like the text
+			break // all further matches are worse
 		}
 	}
 	slices.SortFunc(found, func(a, b journal.Person) int {
@@ -45,7 +49,8 @@ func (s *Store) FindPeople(ctx context.Context, channelID, text string, n int) (
 	return found[:min(n, len(found))], nil
 }
 
-// findings are the conditions under which people are found, by how like the text ?2 they are.
+// findings returns the conditions under which people are found, from the best to the worst match of
+// the text ?2.
 func findings(text string) []string {
 	if text == "" {
 		return []string{"?2 = ''"}
@@ -53,12 +58,12 @@ func findings(text string) []string {
 	return []string{
 		"user_id = ?2",
 		"login >= ?2 COLLATE NOCASE AND login < (?2 || char(0x10FFFF)) COLLATE NOCASE",
-		// The index holds all logins and little else.
+		// The index contains all logins and little else.
 		"user_id IN (SELECT user_id FROM person INDEXED BY person_login WHERE channel_id = ?1 AND instr(lower(login), lower(?2)) > 0)",
 	}
 }
 
-// How like a text people are, the most first.
+// The quality of a match with a text, best first.
 const (
 	isID = iota
 	begins
@@ -66,7 +71,7 @@ const (
 	unlike
 )
 
-// countLike is how many of the people are as like the text, or more.
+// countLike returns how many of the people match the text at least as well as like.
 func countLike(people []journal.Person, text string, like int) (n int) {
 	for _, p := range people {
 		if likeness(p, text) <= like {
@@ -87,4 +92,26 @@ func likeness(p journal.Person, text string) int {
 		return begins
 	}
 	return contains
+}
+
+// UserByLogin returns the ID of the user who has spoken in the channel under that login, spelt as
+// the platform does. ok is false if there is no such user. If there are several, it returns the one
+// who spoke last. It searches the names that users had when last seen, messages that are not rolled
+// up or written yet, and the whole journal.
+func (s *Store) UserByLogin(ctx context.Context, channelID, login string) (userID string, ok bool, err error) {
+	if userID, ok = s.queue.userByLogin(channelID, login); ok {
+		return userID, true, nil
+	}
+	err = s.db.reader.QueryRowContext(ctx, `
+		SELECT user_id FROM (
+			SELECT user_id, at FROM `+notRolledUp+` AND login = ?2
+			UNION ALL
+			SELECT user_id, last_seen FROM person WHERE channel_id = ?1 AND login = ?2 COLLATE NOCASE AND login = ?2
+			UNION ALL
+			SELECT user_id, at FROM journal WHERE id = (SELECT max(id) FROM journal INDEXED BY journal_user WHERE channel_id = ?1 AND login = ?2))
+		ORDER BY at DESC LIMIT 1`, channelID, login).Scan(&userID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", false, nil
+	}
+	return userID, err == nil, Explain(s.db.path, err)
 }

@@ -10,30 +10,32 @@ import (
 
 const personColumns = "channel_id, user_id, login, roles, last_seen"
 
-var personInsertion = insertion{
-	into:    "person (" + personColumns + ")",
-	columns: 5,
-	conflict: `DO UPDATE SET login = excluded.login, roles = excluded.roles, last_seen = excluded.last_seen
-		WHERE excluded.last_seen >= last_seen`, // a message may come late
+var personInsertion = Insertion{
+	Into:    "person (" + personColumns + ")",
+	Columns: 5,
+	Conflict: `DO UPDATE SET login = excluded.login, roles = excluded.roles, last_seen = excluded.last_seen
+		WHERE excluded.last_seen >= last_seen`, // a message may arrive late
 }
 
 func personValues(args []any, channelID string, p journal.Person) []any {
 	return append(args, channelID, p.UserID, p.Login, int64(p.Roles), p.LastSeen.UnixNano())
 }
 
-// personOf is who a message is from.
+// personOf returns the author of a message.
 func personOf(m *journal.Spoken) journal.Person {
 	return journal.Person{UserID: m.UserID, Login: m.Login, Roles: m.Roles, LastSeen: m.At}
 }
 
-// Person returns a user of a channel as they were last seen, what waits to be written among it, and false for one who wasn't.
+// Person returns a user of a channel as last seen, including pending messages. ok is false if the
+// user was never seen.
 func (s *Store) Person(ctx context.Context, channelID, userID string) (p journal.Person, ok bool, err error) {
 	people, err := s.peopleWho(ctx, channelID, func(id string) bool { return id == userID }, "user_id = ?2", userID)
 	p, ok = people[userID]
 	return p, ok, err
 }
 
-// People returns the users of a channel as they were last seen, by ID, what waits to be written among it; those who weren't are left out.
+// People returns users of a channel as last seen, by ID, including pending messages. It leaves out
+// users who were never seen.
 func (s *Store) People(ctx context.Context, channelID string, userIDs []string) (map[string]journal.Person, error) {
 	wanted := map[string]bool{}
 	for _, id := range userIDs {
@@ -42,10 +44,11 @@ func (s *Store) People(ctx context.Context, channelID string, userIDs []string) 
 	return s.peopleWho(ctx, channelID, func(id string) bool { return wanted[id] }, anyOf, jsonOf(userIDs))
 }
 
-// anyOf is the condition that a user is one of a list.
+// anyOf is the condition that a user is in a list.
 const anyOf = "user_id IN (SELECT value FROM json_each(?2))"
 
-// peopleWho returns those whose IDs are wanted, which the condition, with its argument ?2, says of those stored.
+// peopleWho returns the people with wanted IDs. condition, with its argument ?2, is the same
+// selection for stored people.
 func (s *Store) peopleWho(
 	ctx context.Context, channelID string, wanted func(userID string) bool, condition string, arg any,
 ) (map[string]journal.Person, error) {
@@ -53,7 +56,7 @@ func (s *Store) peopleWho(
 	if err != nil {
 		return nil, err
 	}
-	stored, err := s.rolledUpPeople(ctx, channelID, condition, arg)
+	stored, err := s.db.rolledUpPeople(ctx, channelID, condition, arg)
 	for _, p := range stored {
 		if _, ok := people[p.UserID]; !ok {
 			people[p.UserID] = p
@@ -62,18 +65,19 @@ func (s *Store) peopleWho(
 	return people, err
 }
 
-// rolledUpPeople returns users as the messages that are rolled up know them.
-func (s *Store) rolledUpPeople(ctx context.Context, channelID, condition string, arg any) ([]journal.Person, error) {
-	return s.queryPeople(ctx, "SELECT user_id, login, roles, last_seen FROM person WHERE channel_id = ?1 AND "+condition, channelID, arg)
+// rolledUpPeople returns users as they appear in rolled-up messages.
+func (db *database) rolledUpPeople(ctx context.Context, channelID, condition string, arg any) ([]journal.Person, error) {
+	return db.queryPeople(ctx, "SELECT user_id, login, roles, last_seen FROM person WHERE channel_id = ?1 AND "+condition, channelID, arg)
 }
 
-// recentPeople returns, by ID, those of a channel whose last messages aren't rolled up: they wait and are wanted, or the condition is true of them.
+// recentPeople returns, by ID, the users of a channel whose last messages aren't rolled up. It
+// selects pending messages by wanted and stored ones by condition.
 func (s *Store) recentPeople(
 	ctx context.Context, channelID string, wanted func(*timelineRow) bool, condition string, args ...any,
 ) (map[string]journal.Person, error) {
-	// First what waits, because what is stored next is missing then in neither.
+	// Read pending messages first, so that none is missed if it is stored in between.
 	waiting := s.queue.spoken(func(m *timelineRow) bool { return m.ChannelID == channelID && wanted(m) })
-	stored, err := s.queryPeople(ctx, "SELECT user_id, login, roles, max(at) FROM "+notRolledUp+condition+" GROUP BY user_id",
+	stored, err := s.db.queryPeople(ctx, "SELECT user_id, login, roles, max(at) FROM "+notRolledUp+condition+" GROUP BY user_id",
 		append([]any{channelID}, args...)...)
 	recent := map[string]journal.Person{}
 	for _, p := range stored {
@@ -87,13 +91,14 @@ func (s *Store) recentPeople(
 	if err != nil || len(waiting) == 0 {
 		return recent, err
 	}
-	return recent, s.correctLate(ctx, channelID, recent)
+	return recent, s.db.correctLate(ctx, channelID, recent)
 }
 
-// correctLate puts those in their place of whom the messages that are rolled up know more, because the others come late.
-func (s *Store) correctLate(ctx context.Context, channelID string, recent map[string]journal.Person) error {
+// correctLate replaces people in recent whose rolled-up messages are newer. This happens if their
+// other messages arrived late.
+func (db *database) correctLate(ctx context.Context, channelID string, recent map[string]journal.Person) error {
 	upTo := int64(math.MinInt64)
-	err := s.db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&upTo) }, "SELECT at FROM rolled_up WHERE channel_id = ?", channelID)
+	err := db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&upTo) }, "SELECT at FROM rolled_up WHERE channel_id = ?", channelID)
 	if err != nil {
 		return err
 	}
@@ -106,7 +111,7 @@ func (s *Store) correctLate(ctx context.Context, channelID string, recent map[st
 	if len(late) == 0 {
 		return nil
 	}
-	stored, err := s.rolledUpPeople(ctx, channelID, anyOf, jsonOf(late))
+	stored, err := db.rolledUpPeople(ctx, channelID, anyOf, jsonOf(late))
 	for _, p := range stored {
 		if p.LastSeen.After(recent[p.UserID].LastSeen) {
 			recent[p.UserID] = p
@@ -115,13 +120,11 @@ func (s *Store) correctLate(ctx context.Context, channelID string, recent map[st
 	return err
 }
 
-// queryPeople returns what a query finds, which asks for the columns but that of the channel.
-func (s *Store) queryPeople(ctx context.Context, query string, args ...any) (people []journal.Person, err error) {
-	err = s.db.query(ctx, func(rows *sql.Rows) error {
+// queryPeople returns the result of a query for all columns except the channel's.
+func (db *database) queryPeople(ctx context.Context, query string, args ...any) (people []journal.Person, err error) {
+	err = db.query(ctx, func(rows *sql.Rows) error {
 		var p journal.Person
-		var lastSeen int64
-		err := rows.Scan(&p.UserID, &p.Login, &p.Roles, &lastSeen)
-		p.LastSeen = timeAt(lastSeen)
+		err := rows.Scan(&p.UserID, &p.Login, &p.Roles, TimeColumn{&p.LastSeen})
 		people = append(people, p)
 		return err
 	}, query, args...)

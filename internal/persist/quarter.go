@@ -9,28 +9,28 @@ import (
 )
 
 const (
-	quarter = 15 * time.Minute
-	// maxCost is what a message counts at most, so that no sum overflows.
+	// Quarter is the period for which a user's usage is summed.
+	Quarter = 15 * time.Minute
+	// maxCost is the maximum cost of a message in a sum, so that no sum overflows.
 	maxCost = 1<<31 - 1
 )
 
 const quarterColumns = "channel_id, user_id, at, spent"
 
-var quarterInsertion = insertion{into: "quarter_hour (" + quarterColumns + ")", columns: 4, conflict: "DO UPDATE SET spent = spent + excluded.spent"}
+var quarterInsertion = Insertion{Into: "quarter_hour (" + quarterColumns + ")", Columns: 4, Conflict: "DO UPDATE SET spent = spent + excluded.spent"}
 
-// quarterOf is the beginning of the quarter of an hour that a time is in.
-func quarterOf(at time.Time) int64 { return at.Truncate(quarter).UnixNano() }
+// quarterOf returns the start of the quarter of an hour that contains a time.
+func quarterOf(at time.Time) int64 { return at.Truncate(Quarter).UnixNano() }
 
-// QuarterHours returns what a user's messages have spent, by quarters of an hour, the oldest first, from the one that holds since; those without any are
-// left out. What waits to be written is among it.
+// QuarterHours returns the usage of a user's messages by quarter hours, oldest first, starting with
+// the quarter that contains since. It omits quarters without usage, and includes pending messages.
 func (s *Store) QuarterHours(ctx context.Context, channelID, userID string, since time.Time) (quarters []journal.QuarterHour, err error) {
 	waiting := s.queue.spoken(func(m *timelineRow) bool { return m.UserID == userID && m.ChannelID == channelID })
-	// One statement sees everything at one moment. What waited before may be stored by then.
+	// A single statement sees one state of the database. Messages that were pending may be stored
+	// by now.
 	err = s.db.query(ctx, func(rows *sql.Rows) error {
-		var at int64
 		var q journal.QuarterHour
-		err := rows.Scan(&at, &q.Spent)
-		q.At = timeAt(at)
+		err := rows.Scan(TimeColumn{&q.At}, &q.Spent)
 		quarters = append(quarters, q)
 		return err
 	}, `SELECT quarter, sum(spent) FROM (
@@ -39,11 +39,12 @@ func (s *Store) QuarterHours(ctx context.Context, channelID, userID string, sinc
 			UNION ALL SELECT value ->> 0, value ->> 3 FROM json_each(?6)
 				WHERE NOT EXISTS (SELECT 1 FROM timeline WHERE channel_id = ?1 AND at = value ->> 1 AND number = value ->> 2))
 		WHERE quarter >= ?3 GROUP BY quarter HAVING sum(spent) > 0 ORDER BY quarter`,
-		channelID, userID, quarterOf(since), int64(quarter), maxCost, placesOf(waiting, quarter))
+		channelID, userID, quarterOf(since), int64(Quarter), maxCost, placesOf(waiting, Quarter))
 	return quarters, err
 }
 
-// placesOf lists of each message the beginning of the span of time that it is in, its time, its number and what it spent, in JSON.
+// placesOf returns a JSON list. For each message it has the start of the span that contains the
+// message, the message's time and number, and what the message spent.
 func placesOf(rows []timelineRow, span time.Duration) string {
 	places := make([][4]int64, len(rows))
 	for i := range rows {

@@ -8,38 +8,45 @@ import (
 	"sync"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// queue is what waits to be written to timeline and journal. It is safe for concurrent use; its lock is held for moments only.
+// queue holds pending records of timeline and journal. It is safe for concurrent use; its lock is
+// held only briefly.
 type queue struct {
-	limit int           // of all records together, beside those that are being written
-	wake  chan struct{} // gets one when the queue is half full, so that it is written before it overflows
+	limit int // for all records except those being written
+	// wake receives a value when the queue is half full, so that the queue is written before it
+	// overflows.
+	wake chan struct{}
 
-	// settling is held while records change that wait or are being written, and while somebody looks at them; whoever holds it may lock mu. Nobody waits
-	// for it who decides on messages: those only add records at the end, and drop some from the front, which changes none.
+	// settling is held while pending or taken records are changed, and while they are read. Its
+	// holder may lock mu. Decisions on messages never wait for settling. They only add records at
+	// the end and drop some from the front, which changes no record.
 	settling sync.Mutex
 
 	mu       sync.Mutex
-	waiting  records // but for the timeline
+	waiting  records // pending records except the timeline
 	timeline timelineQueue
-	writing  records // those that were taken
-	woken    bool    // since then
-	number   int64   // of the last message of the timeline
+	writing  records // taken records, which are being written
+	woken    bool    // wake was used since the last take
+	number   int64   // number of the timeline's last message
 	dropped  Dropped
 }
 
-// Dropped is how many records were lost because the queue was full: the timeline's go first, the oldest of the channel that has the most
-// waiting, then the oldest of the journal.
+// Dropped is how many records were lost because the queue was full. Messages of the timeline are
+// dropped first, starting with the oldest of the channel that has the most pending. Then the oldest
+// records of the journal are dropped.
 type Dropped struct {
 	Timeline uint64 `json:"timeline"`
 	Journal  uint64 `json:"journal"` // entries and outcomes
 }
 
-// records are messages of the timeline, journal entries, and outcomes in the order of their reports.
+// records are messages of the timeline, journal entries, and outcomes in the order in which they
+// were reported.
 type records struct {
-	timeline []timelineRow   // settled
-	parts    [][]timelineRow // of channels, each in the order of their numbers: not settled yet
+	timeline []timelineRow   // sorted, after settle
+	parts    [][]timelineRow // by channel, sorted by number; before settle
 	entries  []*journal.Entry
 	outcomes []journal.Outcome
 }
@@ -52,7 +59,7 @@ func (r *records) len() int {
 	return n
 }
 
-// messages are those of the timeline, in no order.
+// messages returns the messages of the timeline, in no particular order.
 func (r *records) messages() iter.Seq[*timelineRow] {
 	return func(yield func(*timelineRow) bool) {
 		for _, rows := range append(r.parts, r.timeline) {
@@ -65,10 +72,10 @@ func (r *records) messages() iter.Seq[*timelineRow] {
 	}
 }
 
-// observe queues what a verdict is remembered by.
+// observe queues the records of a verdict.
 func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	spoken := journal.Spoken{
-		At: v.At, UserID: strings.Clone(m.User.ID), Login: strings.Clone(journal.ClipName(m.User.Login)),
+		At: v.At, UserID: strings.Clone(m.User.ID), Login: strings.Clone(hostile.ClipName(m.User.Login, journal.MaxName)),
 		Roles: m.User.Roles, Cost: max(m.Cost, 1),
 	}
 	var entry *journal.Entry
@@ -90,7 +97,9 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	}
 }
 
-// unspentBy is how much of a message's cost wasn't spent, going by the verdict on it. A limit that only observes doesn't tell whether others took it.
+// unspentBy returns how much of a message's cost wasn't spent, according to its verdict. If a limit
+// that only observes would have throttled the message, the verdict doesn't tell whether other
+// limits spent the cost.
 func unspentBy(cost int, v *chatguard.Verdict) int {
 	switch {
 	case v.Exempt:
@@ -108,7 +117,8 @@ func (q *queue) report(o journal.Outcome) {
 	q.trim()
 }
 
-// take empties the queue. What has been taken is the caller's: to write, or to put back. Until then it can be looked at, and doesn't change.
+// take empties the queue. The caller must write the records, or put them back. Until then they can
+// still be read, and they don't change.
 func (q *queue) take() records {
 	q.settling.Lock()
 	defer q.settling.Unlock()
@@ -127,7 +137,7 @@ func (q *queue) take() records {
 func (q *queue) putBack(r records) {
 	q.settling.Lock()
 	defer q.settling.Unlock()
-	slices.SortFunc(r.timeline, byNumber) // settle has sorted it otherwise
+	slices.SortFunc(r.timeline, byNumber) // settle has changed the order
 	var back timelineQueue
 	for _, row := range r.timeline {
 		back.add(back.of(row.ChannelID), row)
@@ -135,21 +145,21 @@ func (q *queue) putBack(r records) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.writing = records{}
-	q.woken = true // a database in trouble is tried at its time
+	q.woken = true // don't retry a failing database early
 	q.timeline.prepend(&back)
 	w := &q.waiting
 	w.entries, w.outcomes = append(r.entries, w.entries...), append(r.outcomes, w.outcomes...)
 	q.trim()
 }
 
-// stored says that the records that were taken are in the database.
+// stored records that the taken records are in the database.
 func (q *queue) stored() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.writing = records{}
 }
 
-// trim drops what is beyond the limit.
+// trim drops the records that exceed the limit.
 func (q *queue) trim() {
 	w := &q.waiting
 	excess := q.len() - q.limit
@@ -163,16 +173,17 @@ func (q *queue) trim() {
 	q.dropped.Journal += uint64(dropOldest(&w.outcomes, q.len()-q.limit))
 }
 
-// len is how many records wait, for whoever holds mu.
+// len returns how many records are pending. The caller must hold mu.
 func (q *queue) len() int { return q.timeline.n + q.waiting.len() }
 
-// all are the records that wait, for whoever holds mu.
+// all returns the pending records. The caller must hold mu.
 func (q *queue) all() records {
 	return records{parts: q.timeline.parts(), entries: q.waiting.entries, outcomes: q.waiting.outcomes}
 }
 
-// dropOldest drops up to n of the first items, and returns how many. They stay as they are in the array behind the slice until it is outgrown, because
-// somebody may be looking at them.
+// dropOldest drops up to n items from the front, and returns how many it dropped. The dropped items
+// stay unchanged in the slice's array until append replaces the array, because a reader may be
+// using them.
 func dropOldest[T any](items *[]T, n int) int {
 	n = min(n, len(*items))
 	if n <= 0 {
@@ -182,14 +193,15 @@ func dropOldest[T any](items *[]T, n int) int {
 	return n
 }
 
-// state returns how many records wait, and how many were dropped so far.
+// state returns how many records are pending, and how many were dropped so far.
 func (q *queue) state() (waiting int, dropped Dropped) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.len() + q.writing.len(), q.dropped
 }
 
-// settle sorts the records as they are written, and gives the entries their outcomes, so that an entry and its outcome are one row.
+// settle sorts the records into the order in which they are written. It adds outcomes to their
+// entries, so that an entry and its outcome are one row.
 func (r *records) settle() {
 	r.timeline, r.parts = slices.Concat(append(r.parts, r.timeline)...), nil
 	sortTimeline(r.timeline)

@@ -12,13 +12,14 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// observeEntry queues an entry, and the message that it is about.
+// observeEntry queues an entry and its message.
 func (q *queue) observeEntry(id int) {
 	m, v := throttled(id, "c1", fmt.Sprint(id), time.Second)
 	q.observe(&m, &v)
 }
 
-// holds lists what waits: the users of the timeline, the entries, and the entries of the outcomes.
+// holds lists the pending records: the users of the timeline, the entries, and the entries of the
+// outcomes.
 func (r *records) holds() (list []string) {
 	messages := slices.SortedFunc(r.messages(), func(a, b *timelineRow) int { return byNumber(*a, *b) })
 	for _, row := range messages {
@@ -38,7 +39,8 @@ func (q *queue) holds() []string {
 	return r.holds()
 }
 
-func TestQueueDropsTheOldestOfTheTimelineFirst(t *testing.T) {
+func TestQueue_DropsTimelineFirst(t *testing.T) {
+	t.Parallel()
 	q := queue{limit: 7}
 	q.report(outcome(100, journal.Done, ""))
 	for id := 1; id <= 3; id++ {
@@ -66,7 +68,8 @@ func TestQueueDropsTheOldestOfTheTimelineFirst(t *testing.T) {
 	}
 }
 
-func TestAQueueOfOutcomesDropsTheOldest(t *testing.T) {
+func TestQueue_DropsOldestOutcomes(t *testing.T) {
+	t.Parallel()
 	q := queue{limit: 2}
 	for id := 1; id <= 3; id++ {
 		q.report(outcome(id, journal.Done, ""))
@@ -80,7 +83,8 @@ func TestAQueueOfOutcomesDropsTheOldest(t *testing.T) {
 	}
 }
 
-func TestQueueKeepsTheOrderOfOutcomes(t *testing.T) {
+func TestQueue_KeepsOrderOfOutcomes(t *testing.T) {
+	t.Parallel()
 	q := queue{limit: 10}
 	q.report(outcome(1, journal.Failed, "first"))
 	q.report(outcome(2, journal.Failed, "first"))
@@ -97,8 +101,9 @@ func TestQueueKeepsTheOrderOfOutcomes(t *testing.T) {
 	}
 }
 
-// A message is a part of a whole line of chat, which mustn't stay in memory for the sake of a name.
-func TestTheTimelineKeepsNothingElseInMemory(t *testing.T) {
+// A message is a substring of a whole chat line, which must not stay in memory because of a name.
+func TestQueue_RetainsNoChatLines(t *testing.T) {
+	t.Parallel()
 	q := queue{limit: 10}
 	long := strings.Repeat("x", 10_000) + "é"
 	m := chatguard.Message{ChannelID: "c1", User: chatguard.User{ID: "7", Login: long[len(long)-journal.MaxName:], Roles: chatguard.RolesOf(chatguard.VIP)}, Cost: 3}
@@ -112,7 +117,8 @@ func TestTheTimelineKeepsNothingElseInMemory(t *testing.T) {
 	}
 }
 
-// say queues so many messages of a channel, each of a user called like it, and counts them.
+// say queues that many messages of a channel, each of a user with the channel's name, and counts
+// them.
 func (q *queue) say(channel string, times int) {
 	for range times {
 		m := chatguard.Message{ChannelID: channel, User: chatguard.User{ID: channel}}
@@ -120,7 +126,7 @@ func (q *queue) say(channel string, times int) {
 	}
 }
 
-// shares are how many messages of each channel wait.
+// shares returns how many messages of each channel are pending.
 func (q *queue) shares() map[string]int {
 	shares := map[string]int{}
 	r := q.all()
@@ -131,6 +137,7 @@ func (q *queue) shares() map[string]int {
 }
 
 func TestQueue_FloodDropsItsOwn(t *testing.T) {
+	t.Parallel()
 	q := queue{limit: 100}
 	for _, step := range []struct {
 		channel string
@@ -164,14 +171,15 @@ func TestQueue_FloodDropsItsOwn(t *testing.T) {
 	}
 }
 
-// Channels of which nothing waits any more take no memory.
+// Channels without pending records take no memory.
 func TestQueue_ForgetsEmptyChannels(t *testing.T) {
+	t.Parallel()
 	q := queue{limit: 10}
 	for i := range 1000 {
 		q.say(fmt.Sprint(i), 1)
 	}
 	want := map[string]int{}
-	for i := 990; i < 1000; i++ { // the oldest go first
+	for i := 990; i < 1000; i++ { // the oldest are dropped first
 		want[fmt.Sprint(i)] = 1
 	}
 	if got := q.shares(); !maps.Equal(got, want) || len(q.timeline.channels) != 10 || len(q.timeline.fullest) != 10 {
@@ -179,8 +187,9 @@ func TestQueue_ForgetsEmptyChannels(t *testing.T) {
 	}
 }
 
-// Nothing of the timeline fits beside a journal that fills the queue.
-func TestQueue_JournalLeavesNoPlaceForTheTimeline(t *testing.T) {
+// If the journal fills the queue, nothing of the timeline fits.
+func TestQueue_JournalBeforeTimeline(t *testing.T) {
+	t.Parallel()
 	q := queue{limit: 2}
 	for id := range 2 {
 		q.report(outcome(id, journal.Done, ""))

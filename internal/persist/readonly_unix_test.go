@@ -18,11 +18,11 @@ import (
 
 func init() { childRoles["nobody"] = writeAsNobody }
 
-// nobody is a user without root's rights, who may write what nobody may write.
+// nobody is a user without root's rights.
 const nobody = 65534
 
-// writeAsNobody opens the database with the rights of an ordinary user, and lets somebody speak and flushes for every line of its input. It prints
-// how that went.
+// writeAsNobody opens the database with the rights of an ordinary user. For every line of its input
+// it observes a message and flushes. It prints the result.
 func writeAsNobody(ctx context.Context, path string) error {
 	if os.Getuid() == 0 {
 		if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
@@ -54,10 +54,10 @@ func writeAsNobody(ctx context.Context, path string) error {
 	return nil
 }
 
-// ofNobody is the path of a filled database that the child may write.
+// ofNobody returns the path of a filled database that the child may write.
 func ofNobody(t *testing.T) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "chatguard-") // t.TempDir lets only us in
+	folder, err := os.MkdirTemp("", "chatguard-") // t.TempDir admits only us
 	must(t, err)
 	t.Cleanup(func() { must(t, errors.Join(os.Chmod(folder, 0o700), os.RemoveAll(folder))) })
 	path := filepath.Join(folder, "chatguard.db")
@@ -69,64 +69,59 @@ func ofNobody(t *testing.T) string {
 	return path
 }
 
-// tell makes the child let somebody speak, and returns what it says of that.
-func (c *child) tell(t *testing.T, user string) string {
-	t.Helper()
-	_, err := fmt.Fprintln(c.in, user)
-	must(t, err)
-	return c.next(t)
-}
-
-func TestReadOnlyFileIsWrittenOnceItCanBe(t *testing.T) {
+func TestReadOnly_FileWrittenLater(t *testing.T) {
+	t.Parallel()
 	path := ofNobody(t)
 	must(t, os.Chmod(path, 0o444))
 	c := startChild(t, "nobody", path)
-	if line := c.next(t); line != "restored 1500" {
+	if line := c.Next(t); line != "restored 1500" {
 		t.Errorf("the child says %q", line)
 	}
 	for _, user := range []string{"new1", "new2"} {
-		if line := c.tell(t, user); line != "failing "+cantWrite {
+		if line := c.Tell(t, user); line != "failing "+cantWrite {
 			t.Errorf("the child says %q", line)
 		}
 	}
 	must(t, os.Chmod(path, 0o644))
-	c.tell(t, "new3") // finds that the log beside it can't be written yet
-	if line := c.tell(t, "new4"); line != "ok " {
+	c.Tell(t, "new3") // finds that the log can't be written yet
+	if line := c.Tell(t, "new4"); line != "ok " {
 		t.Errorf("the child says %q", line)
 	}
-	c.kill(t)
+	c.Kill(t)
 	s := open(t, path, nil)
 	if n := s.count(t, "SELECT count(DISTINCT user_id) FROM state WHERE user_id LIKE 'new%'"); n != 4 {
 		t.Errorf("%d of 4 users are stored", n)
 	}
 }
 
-func TestReadOnlyFolder(t *testing.T) {
+func TestReadOnly_Folder(t *testing.T) {
+	t.Parallel()
 	path := ofNobody(t)
 	folder := filepath.Dir(path)
 	must(t, os.Chmod(folder, 0o555))
 	refused := startChild(t, "nobody", path)
-	if line := refused.next(t); !strings.Contains(line, path+": its directory can't be written (permission denied): make it writable") {
+	if line := refused.Next(t); !strings.Contains(line, path+": its directory can't be written (permission denied): make it writable") {
 		t.Errorf("the child says %q", line)
 	}
 	must(t, refused.Wait())
 
-	// One that becomes so while chatguard runs, or is so after it was killed, is no trouble: its files are there.
+	// A folder that becomes read-only while chatguard runs, or after it was killed, causes no
+	// problem: the files already exist.
 	must(t, os.Chmod(folder, 0o755))
 	first := startChild(t, "nobody", path)
-	first.next(t)
-	first.tell(t, "new1")
+	first.Next(t)
+	first.Tell(t, "new1")
 	must(t, os.Chmod(folder, 0o555))
-	if line := first.tell(t, "new2"); line != "ok " {
+	if line := first.Tell(t, "new2"); line != "ok " {
 		t.Errorf("while running: %q", line)
 	}
-	first.kill(t)
+	first.Kill(t)
 	second := startChild(t, "nobody", path)
-	if line := second.next(t); line != "restored 1504" {
+	if line := second.Next(t); line != "restored 1504" {
 		t.Errorf("after it was killed: %q", line)
 	}
-	if line := second.tell(t, "new3"); line != "ok " {
+	if line := second.Tell(t, "new3"); line != "ok " {
 		t.Errorf("after it was killed: %q", line)
 	}
-	second.kill(t)
+	second.Kill(t)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// happened is all that a store was told, in plain lists: what its records are held against.
+// happened is everything that a store was given, in plain lists, to compare its records with.
 type happened struct {
 	spoken  []journal.Spoken
 	spent   []int // by each of those
@@ -40,11 +40,11 @@ func (h *happened) quarters(channelID, userID string, since time.Time) (list []j
 	spent := map[time.Time]int{}
 	for i, m := range h.spoken {
 		if m.ChannelID == channelID && m.UserID == userID {
-			spent[m.At.Truncate(quarter)] += h.spent[i]
+			spent[m.At.Truncate(Quarter)] += h.spent[i]
 		}
 	}
 	for at, n := range spent {
-		if n > 0 && !at.Before(since.Truncate(quarter)) {
+		if n > 0 && !at.Before(since.Truncate(Quarter)) {
 			list = append(list, journal.QuarterHour{At: at, Spent: n})
 		}
 	}
@@ -116,7 +116,7 @@ func (h *happened) wanted(f journal.EntryFilter) []journal.Entry {
 	return found
 }
 
-// recordsRun is a store that is told things in any order, with a clock of its own.
+// recordsRun is a store that gets records in any order, with its own clock.
 type recordsRun struct {
 	*rapid.T
 	store *Store
@@ -127,10 +127,11 @@ type recordsRun struct {
 
 var channelIDs, userIDs = rapid.SampledFrom([]string{"a", "b", "\xff"}), rapid.SampledFrom([]string{"1", "2", "3"})
 
-// speak says something at any time around now, which may be throttled or observed.
+// speak sends a message at any time around now, which may be throttled or observed.
 func (r *recordsRun) speak() {
 	at := r.now.Add(time.Duration(rapid.Int64Range(-int64(40*time.Minute), int64(time.Minute)).Draw(r.T, "at")))
-	at = at.Truncate(time.Microsecond).Add(time.Duration(len(r.spoken))) // no two at once, because nobody can say who spoke last then
+	// Times are distinct, because otherwise nobody can tell who spoke last.
+	at = at.Truncate(time.Microsecond).Add(time.Duration(len(r.spoken)))
 	m := chatguard.Message{
 		ID: "m", ChannelID: channelIDs.Draw(r.T, "channel"), SentAt: at, Cost: rapid.IntRange(1, 3).Draw(r.T, "cost"),
 		User: chatguard.User{
@@ -192,7 +193,7 @@ func (r *recordsRun) flush() {
 	}
 }
 
-// flushUntold stores what waits as a flush does that hasn't said so yet, or never will.
+// flushUntold stores pending records like a flush that hasn't reported it yet, or never will.
 func (r *recordsRun) flushUntold() {
 	taken := r.store.queue.take()
 	if rapid.Bool().Draw(r.T, "before it is stored") {
@@ -210,16 +211,16 @@ func (r *recordsRun) flushUntold() {
 	}
 }
 
-// later lets the clock go on, and the timeline be rolled up.
+// later advances the clock, and lets the timeline be rolled up.
 func (r *recordsRun) later() {
 	r.now = r.now.Add(time.Duration(rapid.Int64Range(0, int64(30*time.Minute)).Draw(r.T, "later")))
-	r.store.sweeper = sweeper{}
-	if err := r.store.sweep(ctx, r.guard, 0); err != nil {
+	r.store.sweeper.at, r.store.sweeper.idle = time.Time{}, idleWalk{}
+	if err := r.store.sweeper.sweep(ctx, r.guard, 0); err != nil {
 		r.Fatal(err)
 	}
 }
 
-// check holds what the store says against what happened.
+// check compares the store's records with what happened.
 func (r *recordsRun) check() {
 	channelID, userID := channelIDs.Draw(r.T, "asked channel"), userIDs.Draw(r.T, "asked user")
 	since := r.now.Add(-time.Duration(rapid.Int64Range(0, int64(2*time.Hour)).Draw(r.T, "since")))
@@ -274,7 +275,7 @@ func (r *recordsRun) check() {
 	maybe("by user", func() { f.User = rapid.SampledFrom([]string{"1", "2", "anna", "Anne"}).Draw(r.T, "wanted user") })
 	maybe("by limit", func() { f.Limit = "burst" })
 	maybe("by action", func() { f.Action = rapid.SampledFrom([]string{"delete", "timeout", "none"}).Draw(r.T, "wanted action") })
-	maybe("by result", func() { f.Result = rapid.SampledFrom(results).Draw(r.T, "wanted result") })
+	maybe("by result", func() { f.Result = rapid.SampledFrom(journal.Results).Draw(r.T, "wanted result") })
 	maybe("from", func() { f.From = since })
 	maybe("until", func() { f.Until = r.now })
 	maybe("before", func() { f.Before = chatguard.EntryID(len(r.entries)) })
@@ -282,9 +283,10 @@ func (r *recordsRun) check() {
 	want(fmt.Sprintf("entries %+v", f), entries, r.wanted(f), err)
 }
 
-// Whatever is said, reported, written, rolled up and written again by a flush that failed to say so, in whichever order: the records are what happened,
-// each thing once, at every moment.
-func TestRecordsAreWhatHappened(t *testing.T) {
+// Whatever is observed, reported, written, rolled up and written again by a flush that failed to
+// report it, in any order: at every moment the records are what happened, each thing once.
+func TestRecords_MatchHistory(t *testing.T) {
+	t.Parallel()
 	dir, runs := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++
@@ -300,7 +302,8 @@ func TestRecordsAreWhatHappened(t *testing.T) {
 	})
 }
 
-// tenThousand are messages of one channel in the store, two batches of the timeline, and as many minutes.
+// tenThousand returns a store with messages of one channel: two batches of the timeline, and as
+// many minutes.
 func tenThousand(t *testing.T) *Store {
 	t.Helper()
 	s := open(t, databasePath(t), &Options{Now: at(start)})
@@ -312,7 +315,8 @@ func tenThousand(t *testing.T) *Store {
 	return s
 }
 
-func TestRecordsEndEarly(t *testing.T) {
+func TestRecords_EndEarly(t *testing.T) {
+	t.Parallel()
 	s := tenThousand(t)
 	enough := errors.New("enough")
 	for name, read := range map[string]func(ctx context.Context, each func() error) error{
@@ -350,8 +354,9 @@ func TestRecordsEndEarly(t *testing.T) {
 	}
 }
 
-// While somebody takes their time over the timeline, the store writes.
-func TestTheTimelineIsReadBesideTheWriter(t *testing.T) {
+// The store writes while a slow reader reads the timeline.
+func TestTimeline_ReadDuringWrite(t *testing.T) {
+	t.Parallel()
 	s := tenThousand(t)
 	g := guardOf(t, s, policy())
 	n := 0
@@ -366,15 +371,39 @@ func TestTheTimelineIsReadBesideTheWriter(t *testing.T) {
 	}
 }
 
-func TestRecordsInTrouble(t *testing.T) {
+func TestRecords_FailingDatabase(t *testing.T) {
+	t.Parallel()
 	s := open(t, filled(t), nil)
 	failures["damaged page"].harm(t, s)
 	_, errEntries := s.Entries(ctx, journal.EntryFilter{N: 1000})
 	errTimeline := s.Timeline(ctx, "c1", start, func([]journal.Spoken) error { return nil })
 	errMinutes := s.Minutes(ctx, start, func(journal.Minute) error { return nil })
 	for name, err := range map[string]error{"entries": errEntries, "timeline": errTimeline, "minutes": errMinutes} {
-		if !inTrouble(err) {
+		if !isDatabaseError(err) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A flush that stores an entry and then fails leaves an older version of it in the database. A
+// filter that only the older version matches must not return it.
+func TestEntries_OutdatedInDatabase(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	m := chatguard.Message{ID: "m", ChannelID: "a", SentAt: start, User: chatguard.User{ID: "1"}}
+	s.Observe(m, chatguard.Verdict{
+		At: start, ChannelID: "a", UserID: "1", EntryID: 1, Limit: "burst", Penalty: chatguard.Penalty{Action: chatguard.Delete},
+	})
+	taken := s.queue.take()
+	if err := s.db.write(ctx, func(tx *sql.Tx) error { return writeRecords(ctx, tx, taken) }); err != nil {
+		t.Fatal(err)
+	}
+	s.queue.putBack(taken)
+	s.Report(journal.Outcome{Entry: 1, At: start, Action: chatguard.Timeout, Result: journal.Skipped})
+	s.queue.take()
+	for action, want := range map[string]int{"delete": 0, "timeout": 1} {
+		if found, err := s.Entries(ctx, journal.EntryFilter{Action: action, N: 9}); err != nil || len(found) != want {
+			t.Errorf("%s: %+v, %v, want %d", action, found, err, want)
 		}
 	}
 }

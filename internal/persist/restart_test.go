@@ -11,7 +11,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// everyAlgorithm enforces one limit of each, in every scope.
+// everyAlgorithm enforces one limit of each algorithm, in every scope.
 func everyAlgorithm() chatguard.Policy {
 	p := policy()
 	p.Limits = append(p.Limits,
@@ -25,7 +25,7 @@ func everyAlgorithm() chatguard.Policy {
 	return p
 }
 
-// changedPolicies are what the configuration may say at the next start.
+// changedPolicies are possible changes to the configuration at the next start.
 var changedPolicies = map[string]func(p *chatguard.Policy){
 	"nothing":       func(*chatguard.Policy) {},
 	"zone":          func(p *chatguard.Policy) { p.Timezone = "Pacific/Kiritimati" },
@@ -40,9 +40,10 @@ var changedPolicies = map[string]func(p *chatguard.Policy){
 	"other ladder": func(p *chatguard.Policy) { p.Penalties.Ladder = p.Penalties.Ladder[3:] },
 }
 
-// A Guard that starts anew with another configuration, at a clock that may have been put forward or back, goes on as one that lived all the time and
-// was given the same change at that moment.
-func TestRestartWithAnotherConfigurationAndClock(t *testing.T) {
+// A Guard that restarts with another configuration, possibly after the clock moved forward or back,
+// continues like one that never stopped. That one gets the same change at that moment.
+func TestRestart_OtherConfigurationAndClock(t *testing.T) {
+	t.Parallel()
 	dir, run := t.TempDir(), 0
 	users := []string{"1", "2", "18446744073709551616", "ümläut"}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -52,7 +53,9 @@ func TestRestartWithAnotherConfigurationAndClock(t *testing.T) {
 		clock := func() time.Time { return now }
 		s := open(t, path, &Options{Now: clock})
 		g := guardOf(t, s, everyAlgorithm())
-		spoke := map[string]bool{} // who never did may have the new day at once, or wait for the old one's end: nothing is counted
+		// spoke marks users who have spoken. Others may get the new day at once, or after the old
+		// one ends: nothing is counted.
+		spoke := map[string]bool{}
 		for range rapid.IntRange(1, 60).Draw(rt, "messages") {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(30*time.Second)).Draw(rt, "later")))
 			user := rapid.SampledFrom(users).Draw(rt, "user")
@@ -87,12 +90,12 @@ func TestRestartWithAnotherConfigurationAndClock(t *testing.T) {
 	})
 }
 
-// explanation is what the Guard says of a message, in lines that can be compared.
+// explanation returns the Guard's Explanation of a message, in comparable lines.
 func explanation(t *testing.T, g *chatguard.Guard, m chatguard.Message) (lines []string) {
 	t.Helper()
 	e, err := g.Explain(m)
 	must(t, err)
-	e.Verdict.Series = 0 // a series that has just begun is numbered anyhow
+	e.Verdict.Series = 0 // the numbers of new series are arbitrary
 	for _, l := range e.Limits {
 		lines = append(lines, fmt.Sprintf("%+v", l))
 	}

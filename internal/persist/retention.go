@@ -11,36 +11,43 @@ import (
 const (
 	// timelineTime is how long the timeline is kept.
 	timelineTime = 48 * time.Hour
-	// quarterTime is how long quarters of an hour are kept: a week, and a day more.
+	// quarterTime is how long the usage by quarter hours is kept: a week and one more day.
 	quarterTime = 8 * 24 * time.Hour
-	// auditTime is how long the audit is kept, and revisions after they were in force.
+	// auditTime is how long the audit log is kept. Revisions are kept that long after they were
+	// last in force.
 	auditTime = 365 * 24 * time.Hour
 
-	// sweepStep is how many records of each kind one transaction deletes at most, so that nobody waits for it.
+	// sweepStep is the maximum number of records of each kind that one transaction deletes, so that
+	// nothing waits for it.
 	sweepStep = 1000
-	// sweepSteps is how many such transactions there are in a turn before the next flush goes before.
+	// sweepSteps is the number of such transactions in a turn after which a due flush comes first.
 	sweepSteps = 20
-	// sweepInterval is how long nothing is looked for after a step that found less.
+	// sweepInterval is the pause after a step that deleted less than sweepStep records.
 	sweepInterval = time.Minute
 )
 
-// sweeper is what retention does next.
+// sweeper rolls up the timeline and deletes expired records. Only Run uses it.
 type sweeper struct {
-	at   time.Time // when to look for expired records again
+	db     *database
+	opts   *Options
+	wanted <-chan struct{} // holds a value if a flush is wanted
+
+	at   time.Time // when to check for expired records again
 	idle idleWalk
 }
 
-// retired deletes up to ?2 records of a kind that are older than ?1.
+// retired is a statement that deletes up to ?2 records of a kind that are older than ?1.
 type retired struct {
-	keep      func(o *Options) time.Duration
-	rare      bool // there are few, and each turn looks only once
-	local     bool // they expire by this machine's clock; others are as old as the Guard's clock says
+	keep func(o *Options) time.Duration
+	rare bool // few records: one check per turn is enough
+	// local records expire by this machine's clock, other records by the Guard's.
+	local     bool
 	statement string
 }
 
 var retirement = []retired{
 	{func(o *Options) time.Duration { return o.Retention }, false, false, `DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE at < ?1 ORDER BY at LIMIT ?2)`},
-	// Nothing goes that isn't rolled up.
+	// Only rolled-up messages are deleted.
 	{func(*Options) time.Duration { return timelineTime }, false, false, `DELETE FROM timeline WHERE (channel_id, at, number) IN (
 			SELECT timeline.channel_id, timeline.at, timeline.number FROM rolled_up CROSS JOIN timeline USING (channel_id)
 			WHERE (timeline.at, timeline.number) <= (min(?1 - 1, rolled_up.at), iif(rolled_up.at < ?1, rolled_up.number, 9223372036854775807)) LIMIT ?2)`},
@@ -58,15 +65,17 @@ var retirement = []retired{
 		JOIN (SELECT channel_id AS id, max(number) AS kept FROM revision WHERE at < ?1 GROUP BY channel_id) ON channel_id = id AND number < kept LIMIT ?2)`},
 }
 
-// sweep rolls the timeline up and deletes what has had its time, after a flush that wrote so many rows: a step of each kind, and more where more was
-// written, so that it goes faster than it comes. It ends early where somebody waits for the next flush, and after some steps when that is due.
-func (s *Store) sweep(ctx context.Context, guard *chatguard.Guard, written int) error {
+// sweep rolls up the timeline and deletes expired records, after a flush that wrote the given
+// number of rows. It takes one step of each kind. If more rows were written, it takes more steps,
+// so that it deletes faster than records arrive. It stops early if a caller waits for a flush, and
+// after sweepSteps steps once the next flush is due.
+func (s *sweeper) sweep(ctx context.Context, guard *chatguard.Guard, written int) error {
 	due, now := time.Now().Add(s.opts.FlushInterval), s.opts.Now()
-	for done := 0; done <= 2*written/sweepStep && len(s.commits.wake) == 0 && (done < sweepSteps || time.Now().Before(due)); done++ {
+	for done := 0; done <= 2*written/sweepStep && len(s.wanted) == 0 && (done < sweepSteps || time.Now().Before(due)); done++ {
 		if err := s.sweepIdle(ctx, guard); err != nil {
 			return err
 		}
-		if now.Before(s.sweeper.at) {
+		if now.Before(s.at) {
 			continue
 		}
 		behind, err := s.rollUp(ctx, guard.Now())
@@ -78,14 +87,14 @@ func (s *Store) sweep(ctx context.Context, guard *chatguard.Guard, written int) 
 			return err
 		}
 		if !more && !behind {
-			s.sweeper.at = now.Add(sweepInterval)
+			s.at = now.Add(sweepInterval)
 		}
 	}
 	return nil
 }
 
-// retire deletes a step of each kind, and reports whether there may be more.
-func (s *Store) retire(ctx context.Context, now time.Time, first bool) (more bool, err error) {
+// retire takes a step of each kind, and reports whether there may be more to delete.
+func (s *sweeper) retire(ctx context.Context, now time.Time, first bool) (more bool, err error) {
 	err = s.db.write(ctx, func(tx *sql.Tx) error {
 		for _, r := range retirement {
 			if r.rare && !first {
@@ -95,7 +104,7 @@ func (s *Store) retire(ctx context.Context, now time.Time, first bool) (more boo
 			if r.local {
 				at = s.opts.Now()
 			}
-			result, err := tx.ExecContext(ctx, r.statement, at.Add(-r.keep(&s.opts)).UnixNano(), sweepStep)
+			result, err := tx.ExecContext(ctx, r.statement, at.Add(-r.keep(s.opts)).UnixNano(), sweepStep)
 			if err != nil {
 				return err
 			}

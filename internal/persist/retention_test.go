@@ -11,12 +11,14 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// retiring are the kinds of records that retire, and how those with the numbers ?1 to ?2 are made, all at ?3.
+// retiring are the kinds of records that expire, and how those with the numbers ?1 to ?2 are
+// created, all at ?3.
 var retiring = []struct {
-	table  string
-	lives  time.Duration // a record goes so long after its time, and not a nanosecond earlier
+	table string
+	// lives is how long after its time a record is deleted, and not a nanosecond earlier.
+	lives  time.Duration
 	insert string
-	stays  int // records that no time makes go
+	stays  int // records that never expire
 }{
 	{"journal", 72*time.Hour + 1, `INSERT INTO journal SELECT i, ?3, 'c1', 'u', 'login', 'name', 'm', 'text', 'burst', 0, 0, 1, 'delete', 0, 'delete', 'done', '', 1, 0, 0, 0, 0 FROM n`, 0},
 	{"timeline", timelineTime + 1, `INSERT INTO timeline SELECT 'c1', ?3, i, 'u', 'login', 0, 1, 0 FROM n`, 0},
@@ -24,22 +26,24 @@ var retiring = []struct {
 	{"quarter_hour", quarterTime + 1, `INSERT INTO quarter_hour SELECT 'c2', i, ?3, 1 FROM n`, 0},
 	{"token", 0, `INSERT INTO token (hash, kind, name, expires_at) SELECT randomblob(32), 'code', 'Ada', ?3 FROM n`, 0},
 	{"audit", auditTime + 1, `INSERT INTO audit SELECT i, ?3, 'Ada', 'grant', 'c1', 'u', '5' FROM n`, 0},
-	{"revision", auditTime + 2, `INSERT INTO revision SELECT 'c1', i, 'Ada', ?3, NULL, 'null' FROM n`, 1}, // after the next one came into force
+	// after the next one came into force
+	{"revision", auditTime + 2, `INSERT INTO revision SELECT 'c1', i, 'Ada', ?3, NULL, 'null' FROM n`, 1},
 }
 
-// fill makes records of one of the kinds.
+// fill creates records of one of the kinds.
 func (s *Store) fill(t testing.TB, insert string, first, last int, at time.Time) {
 	t.Helper()
 	s.exec(t, "WITH RECURSIVE n (i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2) "+insert, first, last, at.UnixNano())
 }
 
-// size is how many records a table has.
+// size returns how many records a table has.
 func (s *Store) size(t testing.TB, table string) int {
 	t.Helper()
 	return s.count(t, "SELECT count(*) FROM "+table)
 }
 
-func TestNothingGoesTooEarly(t *testing.T) {
+func TestRetention_NothingTooEarly(t *testing.T) {
+	t.Parallel()
 	for _, kind := range retiring {
 		t.Run(kind.table, func(t *testing.T) {
 			now := start
@@ -47,13 +51,13 @@ func TestNothingGoesTooEarly(t *testing.T) {
 			g := guardOf(t, s, policy())
 			s.fill(t, kind.insert, 1, 1, start)
 			s.fill(t, kind.insert, 2, 2, start.Add(1))
-			s.fill(t, kind.insert, 3, 3, start.Add(2*auditTime)) // the last revision stays anyhow
+			s.fill(t, kind.insert, 3, 3, start.Add(2*auditTime)) // the last revision stays anyway
 			for _, step := range []struct {
 				at   time.Duration
 				left int
 			}{{kind.lives - 1, 3}, {kind.lives, 2}, {kind.lives + 1, 1 + kind.stays}} {
 				now = start.Add(step.at)
-				s.sweeper = sweeper{}
+				s.sweeper.at, s.sweeper.idle = time.Time{}, idleWalk{}
 				s.turn(ctx, g)
 				if n := s.size(t, kind.table); n != step.left {
 					t.Errorf("%d records after %v, want %d", n, step.at, step.left)
@@ -63,7 +67,8 @@ func TestNothingGoesTooEarly(t *testing.T) {
 	}
 }
 
-func TestTheTimelineGoesInEveryChannel(t *testing.T) {
+func TestRetention_TimelineOfEveryChannel(t *testing.T) {
+	t.Parallel()
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
@@ -89,8 +94,9 @@ func TestTheTimelineGoesInEveryChannel(t *testing.T) {
 	}
 }
 
-// A channel's last revision says what is in force, also where that is the configuration.
-func TestTheLastRevisionNeverGoes(t *testing.T) {
+// A channel's last revision says what is in force, even if that is the configuration.
+func TestRetention_KeepsLastRevision(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	years := func(n float64) time.Time { return start.Add(time.Duration(n * float64(auditTime))) }
 	s := open(t, path, &Options{Now: at(years(0.5))})
@@ -130,11 +136,13 @@ func TestTheLastRevisionNeverGoes(t *testing.T) {
 	}
 }
 
-func TestATurnDeletesAStepOfEachKind(t *testing.T) {
+func TestRetention_OneStepOfEachKind(t *testing.T) {
+	t.Parallel()
 	now := start.Add(2 * auditTime)
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
-	s.exec(t, "INSERT INTO rolled_up VALUES ('c1', ?, 0)", now.UnixNano()) // so that nothing more comes of the timeline
+	// so that the timeline adds nothing
+	s.exec(t, "INSERT INTO rolled_up VALUES ('c1', ?, 0)", now.UnixNano())
 	const old = 2*sweepStep + 1
 	for _, kind := range retiring {
 		s.fill(t, kind.insert, 1, old, start)
@@ -150,7 +158,8 @@ func TestATurnDeletesAStepOfEachKind(t *testing.T) {
 	}
 }
 
-func TestATurnDeletesTwiceWhatItWrote(t *testing.T) {
+func TestRetention_DeletesTwiceWhatIsWritten(t *testing.T) {
+	t.Parallel()
 	now := start.Add(2 * auditTime)
 	for _, test := range []struct{ written, goes int }{
 		{0, sweepStep}, {sweepStep/2 - 1, sweepStep}, {sweepStep / 2, 2 * sweepStep}, {2 * sweepStep, 5 * sweepStep},
@@ -177,8 +186,9 @@ func TestATurnDeletesTwiceWhatItWrote(t *testing.T) {
 	}
 }
 
-// Even of messages that are too old when they come, more go than come.
-func TestABacklogVanishesWhileMoreComes(t *testing.T) {
+// Even if messages are already too old when they arrive, more are deleted than arrive.
+func TestRetention_BacklogShrinksUnderLoad(t *testing.T) {
+	t.Parallel()
 	now := start.Add(2 * auditTime)
 	s := open(t, databasePath(t), &Options{Now: at(now)})
 	g := guardOf(t, s, policy())
@@ -196,13 +206,15 @@ func TestABacklogVanishesWhileMoreComes(t *testing.T) {
 	}
 }
 
-// What retires is found by an index, however large the table is, and deleted by its key. People make few tokens and revisions; those are looked
-// through.
-func TestRetiringGoesByIndex(t *testing.T) {
+// Expired records are found by an index, however large the table is, and deleted by key. Tokens and
+// revisions are few, so those tables are scanned.
+func TestRetention_UsesIndexes(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
-	looked := map[string][]string{"timeline": {"SCAN rolled_up"}, "token": {"SCAN token"}, "revision": {"SCAN revision", "SCAN (subquery-1)"}} // the subquery has a row for each channel
+	// looked lists the allowed scans; the subquery has a row for each channel.
+	looked := map[string][]string{"timeline": {"SCAN rolled_up"}, "token": {"SCAN token"}, "revision": {"SCAN revision", "SCAN (subquery-1)"}}
 	for i, r := range retirement {
-		table := retiring[i].table // they have the same order
+		table := retiring[i].table // both have the same order
 		rows, err := s.db.reader.QueryContext(ctx, "EXPLAIN QUERY PLAN "+r.statement, 0, 0)
 		must(t, err)
 		var plan []string
@@ -224,7 +236,8 @@ func TestRetiringGoesByIndex(t *testing.T) {
 	}
 }
 
-func TestSweepWaitsForItsTime(t *testing.T) {
+func TestRetention_WaitsForItsTime(t *testing.T) {
+	t.Parallel()
 	now := start
 	s := open(t, databasePath(t), &Options{Retention: time.Hour, Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
@@ -244,12 +257,13 @@ func TestSweepWaitsForItsTime(t *testing.T) {
 	}
 }
 
-func TestExpiredSignInsGo(t *testing.T) {
+func TestRetention_ExpiredSignIns(t *testing.T) {
+	t.Parallel()
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
 	session := signedIn(t, s.Tokens)
-	_, err := s.NewSignInCode(ctx, ada, 0)
+	_, err := s.Tokens.NewSignInCode(ctx, ada, 0)
 	must(t, err)
 	now = start.Add(SignInTime)
 	s.turn(ctx, g)
@@ -264,8 +278,10 @@ func TestExpiredSignInsGo(t *testing.T) {
 	}
 }
 
-// Every six hours bring 30 new users who say one thing too many. What they leave behind goes as fast as others come.
-func TestTheFileStopsGrowing(t *testing.T) {
+// Every six hours 30 new users send one message too many. What they leave behind is deleted as fast
+// as new rows arrive.
+func TestRetention_FileStopsGrowing(t *testing.T) {
+	t.Parallel()
 	now := start
 	s := open(t, databasePath(t), &Options{Retention: 72 * time.Hour, Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())

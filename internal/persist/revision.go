@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -14,16 +15,16 @@ import (
 
 const revisionColumns = "channel_id, number, author, at, policy, changes"
 
-var revisionInsertion = insertion{into: "revision (" + revisionColumns + ")", columns: 6, conflict: "DO NOTHING"}
+var revisionInsertion = Insertion{Into: "revision (" + revisionColumns + ")", Columns: 6, Conflict: "DO NOTHING"}
 
-// revisionRow is a Revision whose policy and changes have their JSON forms.
+// revisionRow is a Revision with its policy and changes in JSON.
 type revisionRow struct {
 	journal.Revision
-	policy  sql.NullString // NULL where it went back to the configuration
+	policy  sql.NullString // NULL: returned to the configuration
 	changes string
 }
 
-// newRevisionRow returns the row of a change, or of a way back to the configuration.
+// newRevisionRow returns the row of a change, or of a return to the configuration.
 func newRevisionRow(r journal.Revision, discarded bool) (revisionRow, error) {
 	changes, err := json.Marshal(r.Changes)
 	if err != nil || discarded {
@@ -37,22 +38,23 @@ func (r *revisionRow) values(args []any) []any {
 	return append(args, r.ChannelID, r.Number, r.Author, r.At.UnixNano(), r.policy, r.changes)
 }
 
-// SaveRevision numbers a change of a policy, notes it in the audit, and returns once both are stored. saved is false where they wait because
-// the database is in trouble, or where the context ends first. The error says that nothing is kept, and nothing will be; it may be
-// ErrTooMany.
+// SaveRevision numbers a policy change, adds it to the audit log, and returns once both are stored.
+// saved is false if they are pending because the database is failing, or if the context ends first.
+// An error means that neither is kept, now or later; it may be ErrTooMany.
 func (s *Store) SaveRevision(ctx context.Context, r journal.Revision) (numbered journal.Revision, saved bool, err error) {
 	numbered, err = s.addRevision(r, journal.PolicyChanged)
 	return numbered, err == nil && s.Commit(ctx), err
 }
 
-// DiscardRevisions goes back to the configuration's policy. That is a revision of its own, without Policy and Changes, so that the history
-// stays whole and the numbers go on. It returns as SaveRevision does.
+// DiscardRevisions returns a channel to the configuration's policy. It stores this as a separate
+// revision without Policy and Changes, so that the history stays complete and the numbers continue.
+// Its results are those of SaveRevision.
 func (s *Store) DiscardRevisions(ctx context.Context, channelID, author string) (numbered journal.Revision, saved bool, err error) {
 	numbered, err = s.addDiscard(channelID, author)
 	return numbered, err == nil && s.Commit(ctx), err
 }
 
-// addDiscard lets the way back to the configuration wait to be written.
+// addDiscard adds a revision that returns a channel to the configuration to the pending changes.
 func (s *Store) addDiscard(channelID, author string) (journal.Revision, error) {
 	r := journal.Revision{ChannelID: channelID, Author: author, At: s.opts.Now().UTC()}
 	return s.addRevision(r, journal.PolicyDiscarded)
@@ -69,90 +71,74 @@ func (s *Store) addRevision(r journal.Revision, action journal.AuditAction) (jou
 	return r, nil
 }
 
-// Revisions returns the changes of a channel's policy, newest first; those that wait to be stored are among them. One without Policy and
-// Changes went back to the configuration.
+// Revisions returns the policy changes of a channel, newest first, including pending ones. A
+// revision without Policy and Changes returned the channel to the configuration.
 func (s *Store) Revisions(ctx context.Context, channelID string) ([]journal.Revision, error) {
-	waiting := s.changes.revisionsOf(channelID) // first, because what is stored next is missing then in neither
-	stored, err := s.queryRevisions(ctx, "SELECT "+revisionColumns+" FROM revision WHERE channel_id = ? ORDER BY number DESC", channelID)
+	// Read pending revisions first, so that none is missed if it is stored in between.
+	waiting := s.changes.look().revisions
+	stored, err := s.db.queryRevisions(ctx, "SELECT "+revisionColumns+" FROM revision WHERE channel_id = ? ORDER BY number DESC", channelID)
 	for _, r := range waiting {
-		if len(stored) == 0 || r.Number > stored[0].Number {
-			stored = slices.Insert(stored, 0, r)
+		if r.ChannelID == channelID && (len(stored) == 0 || r.Number > stored[0].Number) {
+			stored = slices.Insert(stored, 0, r.Revision)
 		}
 	}
 	return stored, err
 }
 
-// CurrentRevisions returns what is to be put in force at start: the last revision of each channel, unless that went back to the configuration.
-// A revision whose contents can't be read is among them, and says so.
+// CurrentRevisions returns the revisions to put in force at the start: the last revision of each
+// channel, unless it returned the channel to the configuration. It also returns revisions whose
+// contents can't be read, with Unreadable set.
 func (s *Store) CurrentRevisions(ctx context.Context) ([]journal.Revision, error) {
-	return s.scanRevisions(ctx, "SELECT "+revisionColumns+` FROM revision
+	return s.db.scanRevisions(ctx, "SELECT "+revisionColumns+` FROM revision
 		WHERE policy IS NOT NULL AND (channel_id, number) IN (SELECT channel_id, max(number) FROM revision GROUP BY channel_id)
 		ORDER BY channel_id`)
 }
 
-// LastRevision returns the number of a channel's last revision, and 0 if it has none. It asks no database.
-func (s *Store) LastRevision(channelID string) int { return s.changes.last(channelID) }
-
 // lastRevisions returns the number of each channel's last revision.
 func lastRevisions(ctx context.Context, db *database) (last map[string]int, err error) {
-	rows, err := db.reader.QueryContext(ctx, "SELECT channel_id, max(number) FROM revision GROUP BY channel_id")
-	if err != nil {
-		return nil, explain(db.path, err)
-	}
-	defer rows.Close()
 	last = map[string]int{}
-	for rows.Next() {
+	err = db.query(ctx, func(rows *sql.Rows) error {
 		var id string
 		var number int
-		if err := rows.Scan(&id, &number); err != nil {
-			return nil, explain(db.path, err)
-		}
+		err := rows.Scan(&id, &number)
 		last[id] = number
-	}
-	return last, explain(db.path, rows.Err())
+		return err
+	}, "SELECT channel_id, max(number) FROM revision GROUP BY channel_id")
+	return last, err
 }
 
 func writeRevisions(ctx context.Context, tx *sql.Tx, rows []revisionRow) error {
-	return revisionInsertion.write(ctx, tx, len(rows), func(args []any, i int) []any { return rows[i].values(args) })
+	return revisionInsertion.Write(ctx, tx, len(rows), func(args []any, i int) []any { return rows[i].values(args) })
 }
 
-// queryRevisions is scanRevisions for those who need all contents.
-func (s *Store) queryRevisions(ctx context.Context, query string, args ...any) ([]journal.Revision, error) {
-	revisions, err := s.scanRevisions(ctx, query, args...)
+// queryRevisions is scanRevisions for callers that need all contents.
+func (db *database) queryRevisions(ctx context.Context, query string, args ...any) ([]journal.Revision, error) {
+	revisions, err := db.scanRevisions(ctx, query, args...)
 	for _, r := range revisions {
 		if r.Unreadable != nil {
 			return nil, fmt.Errorf("database %s: revision %d of channel %s can't be read (%w): put a backup in its place, or delete that row",
-				s.db.path, r.Number, r.ChannelID, r.Unreadable)
+				db.path, r.Number, r.ChannelID, r.Unreadable)
 		}
 	}
 	return revisions, err
 }
 
-func (s *Store) scanRevisions(ctx context.Context, query string, args ...any) ([]journal.Revision, error) {
-	rows, err := s.db.reader.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, explain(s.db.path, err)
-	}
-	defer rows.Close()
+func (db *database) scanRevisions(ctx context.Context, query string, args ...any) ([]journal.Revision, error) {
 	revisions := []journal.Revision{}
-	for rows.Next() {
+	err := db.query(ctx, func(rows *sql.Rows) error {
 		r, err := scanRevision(rows)
-		if err != nil {
-			return nil, explain(s.db.path, err)
-		}
 		revisions = append(revisions, r)
-	}
-	return revisions, explain(s.db.path, rows.Err())
+		return err
+	}, query, args...)
+	return revisions, err
 }
 
 func scanRevision(rows *sql.Rows) (r journal.Revision, err error) {
-	var at int64
 	var policy sql.NullString
 	var changes []byte
-	if err := rows.Scan(&r.ChannelID, &r.Number, &r.Author, &at, &policy, &changes); err != nil {
+	if err := rows.Scan(&r.ChannelID, &r.Number, &r.Author, TimeColumn{&r.At}, &policy, &changes); err != nil {
 		return r, err
 	}
-	r.At = timeAt(at)
 	if policy.Valid {
 		err = json.Unmarshal([]byte(policy.String), &r.Policy)
 	}
@@ -160,4 +146,33 @@ func scanRevision(rows *sql.Rows) (r journal.Revision, err error) {
 		r.Policy, r.Changes, r.Unreadable = chatguard.Policy{}, nil, fmt.Errorf("it can't be read: %w", err)
 	}
 	return r, nil
+}
+
+// ReadPolicies returns the results of CurrentRevisions and Channels for the database at path. It
+// works beside the process that owns the database or without one. The error names the file and the
+// fix.
+func ReadPolicies(ctx context.Context, path string) (current []journal.Revision, logins map[string]string, err error) {
+	tokens, err := OpenTokens(ctx, path, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	beside := &Store{Tokens: tokens, db: tokens.db}
+	if current, err = beside.CurrentRevisions(ctx); err == nil {
+		logins, err = beside.Channels(ctx)
+	}
+	return current, logins, errors.Join(err, tokens.Close())
+}
+
+// DiscardPolicy returns a channel to the configuration's policy as DiscardRevisions does, in the
+// database at path. No process may own the database.
+func DiscardPolicy(ctx context.Context, path, channelID, author string, opts *Options) (numbered journal.Revision, err error) {
+	s, err := Open(ctx, path, opts)
+	if err != nil {
+		return numbered, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if numbered, err = s.addDiscard(channelID, author); err != nil {
+		return numbered, err
+	}
+	return numbered, s.db.write(ctx, func(tx *sql.Tx) error { return writeChanges(ctx, tx, s.changes.look()) })
 }

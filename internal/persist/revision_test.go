@@ -39,7 +39,7 @@ func running(t testing.TB, s *Store, g *chatguard.Guard) (stop func()) {
 	return stop
 }
 
-// saveRevision saves a revision, which must be stored then, and returns it with its number.
+// saveRevision saves a revision, which must then be stored, and returns it with its number.
 func saveRevision(t *testing.T, s *Store, r journal.Revision) journal.Revision {
 	t.Helper()
 	numbered, saved, err := s.SaveRevision(ctx, r)
@@ -50,9 +50,11 @@ func saveRevision(t *testing.T, s *Store, r journal.Revision) journal.Revision {
 	return numbered
 }
 
-func TestRevisionsComeBackAsSaved(t *testing.T) {
+func TestRevisions_RoundTrip(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
-	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)}) // who waits is waited for
+	// a waiting caller triggers a flush
+	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)})
 	stop := running(t, s, guardOf(t, s, policy()))
 	first, other, second := saveRevision(t, s, revision("c1", 5)), saveRevision(t, s, revision("c2", 4)), saveRevision(t, s, revision("c1", 7))
 	if first.Number != 1 || other.Number != 1 || second.Number != 2 {
@@ -87,7 +89,8 @@ func wantRevisions(t *testing.T, want ...journal.Revision) func([]journal.Revisi
 	}
 }
 
-func TestRevisionsOfManyAreNumberedOneByOne(t *testing.T) {
+func TestRevisions_ConcurrentNumbers(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
 	running(t, s, guardOf(t, s, policy()))
 	var authors sync.WaitGroup
@@ -104,7 +107,8 @@ func TestRevisionsOfManyAreNumberedOneByOne(t *testing.T) {
 	}
 }
 
-func TestDiscardKeepsTheHistory(t *testing.T) {
+func TestDiscardRevisions_KeepsHistory(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	running(t, s, guardOf(t, s, policy()))
 	first := saveRevision(t, s, revision("c1", 5))
@@ -119,8 +123,10 @@ func TestDiscardKeepsTheHistory(t *testing.T) {
 	wantRevisions(t, third)(s.CurrentRevisions(ctx))
 }
 
-// What people change while the database is in trouble holds, waits, and is written in its order once it is well.
-func TestChangesWaitForTheDatabase(t *testing.T) {
+// Changes made while the database is failing take effect, stay pending, and are written in order
+// once it works again.
+func TestChanges_PendingWhileFailing(t *testing.T) {
+	t.Parallel()
 	for name, failure := range failures {
 		t.Run(name, func(t *testing.T) {
 			path := filled(t)
@@ -144,7 +150,7 @@ func TestChangesWaitForTheDatabase(t *testing.T) {
 			}
 			s.NoteChannel("c9", "gardenhour")
 			s.turn(ctx, g)
-			if failure.problem != damaged { // then they can't be read
+			if failure.problem != damaged { // they can't be read if it is damaged
 				wantRevisions(t, want...)(s.Revisions(ctx, "c9"))
 			}
 			mend()
@@ -164,7 +170,8 @@ func TestChangesWaitForTheDatabase(t *testing.T) {
 	}
 }
 
-func TestTooManyChangesAreRefused(t *testing.T) {
+func TestChanges_TooManyRefused(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	small := journal.Revision{ChannelID: "c1", Author: "Ada", At: start, Policy: policy()}
@@ -190,8 +197,9 @@ func TestTooManyChangesAreRefused(t *testing.T) {
 	saveRevision(t, s, revision("c1", 1))
 }
 
-// Nobody waits for a flush that never comes.
-func TestCommitAfterTheEnd(t *testing.T) {
+// No caller waits for a flush that never comes.
+func TestCommit_AfterEnd(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	running(t, s, guardOf(t, s, policy()))()
 	if _, saved, err := s.SaveRevision(ctx, revision("c1", 1)); saved || err != nil {
@@ -205,7 +213,8 @@ func TestCommitAfterTheEnd(t *testing.T) {
 	}
 }
 
-func TestChannelsHaveTheirLastLogin(t *testing.T) {
+func TestChannels_LastLogin(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	for _, step := range []struct{ id, login, want string }{

@@ -14,36 +14,42 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// The timeline is rolled up behind: what outlives it is kept by user, which would cost each message an index of its own. Of every channel the
-// place of the last message that is rolled up is stored with that; all before it are, and none after it.
+// The timeline is rolled up in the background: data that is kept longer than the timeline is stored
+// by user. Otherwise it would need another index entry for each message. The position of each
+// channel's last rolled-up message is stored with it. All messages up to that position are rolled
+// up, and none after it.
 
 const (
-	// rollAge is how old messages are when they are rolled up: few come later than that, because the live edge corrects their times.
+	// rollAge is how old messages are when they are rolled up. Few messages arrive later than that,
+	// because the code that receives them corrects their times.
 	rollAge = time.Minute
-	// rollStep is how many messages one transaction rolls up at most, so that nobody waits for it.
+	// rollStep is the maximum number of messages that one transaction rolls up, so that nothing
+	// waits for it.
 	rollStep = 5 * sweepStep
 )
 
-// notRolledUp are the messages of channel ?1 after the place up to which they are.
+// notRolledUp selects the messages of channel ?1 that are not rolled up.
 const notRolledUp = `timeline WHERE channel_id = ?1 AND (at, number) > (
 	ifnull((SELECT at FROM rolled_up WHERE channel_id = ?1), -9223372036854775808), ifnull((SELECT number FROM rolled_up WHERE channel_id = ?1), 0))`
 
-// timelineChannels makes a table of the channels that the timeline has, and a NULL, without looking at every message.
+// timelineChannels creates a table of the timeline's channels, and a NULL row, without reading
+// every message.
 const timelineChannels = `WITH RECURSIVE channels (id) AS (
 	SELECT min(channel_id) FROM timeline
 	UNION ALL SELECT (SELECT min(channel_id) FROM timeline WHERE channel_id > id) FROM channels WHERE id IS NOT NULL)`
 
 const rolledUpColumns = "channel_id, at, number"
 
-var rolledUpInsertion = insertion{
-	into:     "rolled_up (" + rolledUpColumns + ")",
-	columns:  3,
-	conflict: "DO UPDATE SET at = excluded.at, number = excluded.number",
+var rolledUpInsertion = Insertion{
+	Into:     "rolled_up (" + rolledUpColumns + ")",
+	Columns:  3,
+	Conflict: "DO UPDATE SET at = excluded.at, number = excluded.number",
 }
 
-// rollUp rolls a step of the timeline up, and reports whether there may be more. Only Run writes the timeline, and so what is read stays as it is.
-func (s *Store) rollUp(ctx context.Context, now time.Time) (more bool, err error) {
-	rows, err := s.queryTimeline(ctx, timelineChannels+`
+// rollUp rolls up one step of the timeline, and reports whether there may be more. Only Run writes
+// the timeline, so the messages that rollUp has read don't change.
+func (s *sweeper) rollUp(ctx context.Context, now time.Time) (more bool, err error) {
+	rows, err := s.db.queryTimeline(ctx, timelineChannels+`
 		SELECT timeline.channel_id, timeline.at, timeline.number, user_id, login, roles, cost, unspent
 		FROM channels LEFT JOIN rolled_up ON rolled_up.channel_id = id CROSS JOIN timeline
 		WHERE timeline.channel_id = id AND timeline.at < ?1
@@ -57,14 +63,14 @@ func (s *Store) rollUp(ctx context.Context, now time.Time) (more bool, err error
 			return err
 		}
 		last := lastOfChannels(rows)
-		return rolledUpInsertion.write(ctx, tx, len(last), func(args []any, i int) []any {
+		return rolledUpInsertion.Write(ctx, tx, len(last), func(args []any, i int) []any {
 			return append(args, last[i].ChannelID, last[i].At.UnixNano(), last[i].number)
 		})
 	})
 	return len(rows) == rollStep, err
 }
 
-// lastOfChannels returns the last row of each channel, of rows in the order of the table.
+// lastOfChannels returns the last row of each channel; rows must be in table order.
 func lastOfChannels(rows []timelineRow) (last []*timelineRow) {
 	for i := range rows {
 		if i+1 == len(rows) || rows[i+1].ChannelID != rows[i].ChannelID {
@@ -74,7 +80,8 @@ func lastOfChannels(rows []timelineRow) (last []*timelineRow) {
 	return last
 }
 
-// writeRollup stores what outlives the rows, which are in the order of the table.
+// writeRollup stores the data that is kept longer than the rows themselves. The rows must be in
+// table order.
 func writeRollup(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	people, quarters := map[personKey]journal.Person{}, map[quarterKey]int64{}
 	for i := range rows {
@@ -91,21 +98,22 @@ func writeRollup(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	return writeQuarters(ctx, tx, quarters)
 }
 
-// writePeople stores them in the order of the table.
+// writePeople stores the people in table order.
 func writePeople(ctx context.Context, tx *sql.Tx, people map[personKey]journal.Person) error {
 	keys := slices.SortedFunc(maps.Keys(people), personKey.compare)
-	return personInsertion.write(ctx, tx, len(keys), func(args []any, i int) []any { return personValues(args, keys[i].channelID, people[keys[i]]) })
+	return personInsertion.Write(ctx, tx, len(keys), func(args []any, i int) []any { return personValues(args, keys[i].channelID, people[keys[i]]) })
 }
 
-// writeQuarters adds what was spent in them, in the order of the table.
+// writeQuarters adds the usage of each quarter, in table order.
 func writeQuarters(ctx context.Context, tx *sql.Tx, spent map[quarterKey]int64) error {
 	keys := slices.SortedFunc(maps.Keys(spent), quarterKey.compare)
-	return quarterInsertion.write(ctx, tx, len(keys), func(args []any, i int) []any {
+	return quarterInsertion.Write(ctx, tx, len(keys), func(args []any, i int) []any {
 		return append(args, keys[i].channelID, keys[i].userID, keys[i].at, spent[keys[i]])
 	})
 }
 
-// rolledUpTo returns how many of a channel's rows, which are in the order of the table, are not after the place up to which it is rolled up.
+// rolledUpTo returns how many of a channel's rows, which must be in table order, are at or before
+// the position up to which it is rolled up.
 func rolledUpTo(ctx context.Context, tx *sql.Tx, rows []timelineRow) (n int, err error) {
 	var at, number int64
 	err = tx.QueryRowContext(ctx, "SELECT at, number FROM rolled_up WHERE channel_id = ?", rows[0].ChannelID).Scan(&at, &number)
@@ -122,7 +130,7 @@ func (k personKey) compare(other personKey) int {
 	return cmp.Or(strings.Compare(k.channelID, other.channelID), strings.Compare(k.userID, other.userID))
 }
 
-// quarterKey is a quarter of an hour of such a user, by its beginning.
+// quarterKey is a quarter hour of a user of a channel, by the quarter's start.
 type quarterKey struct {
 	personKey
 	at int64

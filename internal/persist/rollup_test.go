@@ -10,7 +10,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// wantRolledUp wants all of the timeline up to the places that are stored to be in the quarters of an hour, each message once, and nothing else.
+// wantRolledUp fails unless the quarters of an hour contain the timeline up to the stored
+// positions, each message once, and nothing else.
 func wantRolledUp(t *testing.T, s *Store) {
 	t.Helper()
 	const upTo = "FROM timeline JOIN rolled_up USING (channel_id) WHERE (timeline.at, timeline.number) <= (rolled_up.at, rolled_up.number)"
@@ -23,7 +24,8 @@ func wantRolledUp(t *testing.T, s *Store) {
 	}
 }
 
-func TestRollingUpGoesInSteps(t *testing.T) {
+func TestRollUp_Steps(t *testing.T) {
+	t.Parallel()
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
@@ -46,7 +48,7 @@ func TestRollingUpGoesInSteps(t *testing.T) {
 		{start.Add(2*rollAge + 1), 2*rollStep + 8, false, "b"},
 	} {
 		now = step.now
-		more, err := s.rollUp(ctx, now)
+		more, err := s.sweeper.rollUp(ctx, now)
 		if err != nil || more != step.more {
 			t.Errorf("after %v: more %v, %v", now.Sub(start), more, err)
 		}
@@ -57,8 +59,10 @@ func TestRollingUpGoesInSteps(t *testing.T) {
 	}
 }
 
-// A store that was closed for longer than the timeline is kept rolls it up before that goes.
-func TestNothingGoesThatIsNotRolledUp(t *testing.T) {
+// A store that was closed for longer than the timeline is kept rolls up the timeline before
+// deleting it.
+func TestRollUp_BeforeDeletion(t *testing.T) {
+	t.Parallel()
 	path, now := databasePath(t), start
 	opts := &Options{Now: func() time.Time { return now }}
 	s := open(t, path, opts)
@@ -84,13 +88,15 @@ func TestNothingGoesThatIsNotRolledUp(t *testing.T) {
 	}
 }
 
-// What comes late is rolled up with what came before it, also where it goes at once, and where the clock was put back.
-func TestLateMessagesAreRolledUp(t *testing.T) {
+// Late messages are rolled up with those before them, even if they are deleted at once or the clock
+// was set back.
+func TestRollUp_LateMessages(t *testing.T) {
+	t.Parallel()
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
 	sweep := func() {
-		s.sweeper = sweeper{}
+		s.sweeper.at, s.sweeper.idle = time.Time{}, idleWalk{}
 		s.turn(ctx, g)
 		wantRolledUp(t, s)
 	}
@@ -99,7 +105,7 @@ func TestLateMessagesAreRolledUp(t *testing.T) {
 	sweep()
 	s.speak("1", "7", "anne", start.Add(-1), 0) // before what is rolled up
 	s.speak("1", "8", "berta", start.Add(-time.Hour), 0)
-	s.speak("2", "8", "berta", start.Add(-time.Hour), 0) // a channel of which nothing is
+	s.speak("2", "8", "berta", start.Add(-time.Hour), 0) // a channel with nothing rolled up
 	sweep()
 	now = start.Add(-24 * time.Hour)
 	s.speak("1", "7", "anna", now, 0)
@@ -112,9 +118,9 @@ func TestLateMessagesAreRolledUp(t *testing.T) {
 		t.Errorf("got %+v, %v, %v", p, ok, err)
 	}
 	now = start.Add(timelineTime + time.Hour)
-	s.speak("1", "9", "clara", start, 0) // is too old for the timeline when it comes
+	s.speak("1", "9", "clara", start, 0) // too old for the timeline on arrival
 	for range 2 {
-		s.sweeper = sweeper{}
+		s.sweeper.at, s.sweeper.idle = time.Time{}, idleWalk{}
 		s.turn(ctx, g)
 	}
 	if q, err := s.QuarterHours(ctx, "1", "9", start); err != nil || len(q) != 1 || s.size(t, "timeline") != 0 {
@@ -122,8 +128,10 @@ func TestLateMessagesAreRolledUp(t *testing.T) {
 	}
 }
 
-// What the last version had is rolled up as if this one had been there, and the journal says who was.
-func TestTheTimelineOfVersion3IsRolledUp(t *testing.T) {
+// The timeline of the last version is rolled up as if this version had been running, and the
+// journal provides the people.
+func TestRollUp_TimelineOfVersion3(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	steps, err := readMigrations(migrationFiles)
 	must(t, err)
@@ -164,8 +172,9 @@ func TestTheTimelineOfVersion3IsRolledUp(t *testing.T) {
 	}
 }
 
-// Nobody who waits for a flush waits for more than a step.
-func TestRollingUpLetsThoseGoFirstWhoWait(t *testing.T) {
+// A caller that waits for a flush waits for at most one step.
+func TestRollUp_WaitingCallersFirst(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), &Options{Now: at(start.Add(time.Hour))})
 	g := guardOf(t, s, policy())
 	for range 4 * rollStep {
@@ -178,8 +187,9 @@ func TestRollingUpLetsThoseGoFirstWhoWait(t *testing.T) {
 	}
 }
 
-// Costs beyond all measure add up to something that the database takes.
-func TestRollingUpTakesAnyCost(t *testing.T) {
+// Extremely large costs add up to a number that the database accepts.
+func TestRollUp_AnyCost(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), &Options{Now: at(start.Add(time.Hour))})
 	g := guardOf(t, s, policy())
 	for range 3 {

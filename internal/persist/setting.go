@@ -6,16 +6,17 @@ import (
 	"fmt"
 )
 
-// settingKey says which setting of which channel.
+// settingKey identifies a setting of a channel.
 type settingKey struct{ channelID, name string }
 
 const settingColumns = "channel_id, name, value"
 
-var settingInsertion = insertion{into: "setting (" + settingColumns + ")", columns: 3, conflict: "DO UPDATE SET value = excluded.value"}
+var settingInsertion = Insertion{Into: "setting (" + settingColumns + ")", Columns: 3, Conflict: "DO UPDATE SET value = excluded.value"}
 
-// SaveSetting keeps a small thing about a channel that has to outlive the process, and returns once it is stored; an empty value takes it
-// away. saved is false where it waits because the database is in trouble, or where the context ends first; of a setting that waits only the
-// last value does. The error says that the value isn't kept; it may be ErrTooMany.
+// SaveSetting keeps a small value for a channel across restarts, and returns once the value is
+// stored; an empty value removes the setting. saved is false if the value is pending because the
+// database is failing, or if the context ends first. Only the last value of a pending setting is
+// kept. An error means that the value isn't kept; it may be ErrTooMany.
 func (s *Store) SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error) {
 	if err := s.changes.addSetting(settingKey{channelID, name}, value); err != nil {
 		return false, fmt.Errorf("setting %q of channel %s: %w", name, channelID, err)
@@ -23,10 +24,12 @@ func (s *Store) SaveSetting(ctx context.Context, channelID, name, value string) 
 	return s.Commit(ctx), nil
 }
 
-// Settings returns the settings of all channels, by the channel's ID and the setting's name; those that wait to be stored are among them.
+// Settings returns the settings of all channels, by the channel's ID and the setting's name,
+// including pending ones.
 func (s *Store) Settings(ctx context.Context) (map[string]map[string]string, error) {
-	waiting := s.changes.look().settings // first, because what is stored next is missing then in neither
-	settings, err := s.querySettings(ctx)
+	// Read pending settings first, so that none is missed if it is stored in between.
+	waiting := s.changes.look().settings
+	settings, err := s.db.querySettings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -36,25 +39,19 @@ func (s *Store) Settings(ctx context.Context) (map[string]map[string]string, err
 	return settings, nil
 }
 
-func (s *Store) querySettings(ctx context.Context) (map[string]map[string]string, error) {
-	rows, err := s.db.reader.QueryContext(ctx, "SELECT "+settingColumns+" FROM setting")
-	if err != nil {
-		return nil, explain(s.db.path, err)
-	}
-	defer rows.Close()
+func (db *database) querySettings(ctx context.Context) (map[string]map[string]string, error) {
 	settings := map[string]map[string]string{}
-	for rows.Next() {
+	err := db.query(ctx, func(rows *sql.Rows) error {
 		var key settingKey
 		var value string
-		if err := rows.Scan(&key.channelID, &key.name, &value); err != nil {
-			return nil, explain(s.db.path, err)
-		}
+		err := rows.Scan(&key.channelID, &key.name, &value)
 		putSetting(settings, key, value)
-	}
-	return settings, explain(s.db.path, rows.Err())
+		return err
+	}, "SELECT "+settingColumns+" FROM setting")
+	return settings, err
 }
 
-// putSetting has no map for a channel without settings.
+// putSetting sets or removes a value; a channel without settings has no map.
 func putSetting(settings map[string]map[string]string, key settingKey, value string) {
 	of := settings[key.channelID]
 	switch {
@@ -80,7 +77,7 @@ func writeSettings(ctx context.Context, tx *sql.Tx, settings map[settingKey]stri
 			return err
 		}
 	}
-	return settingInsertion.write(ctx, tx, len(kept), func(args []any, i int) []any {
+	return settingInsertion.Write(ctx, tx, len(kept), func(args []any, i int) []any {
 		return append(args, kept[i].channelID, kept[i].name, settings[kept[i]])
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// saveSetting saves a setting, which must be stored then.
+// saveSetting saves a setting, which must then be stored.
 func saveSetting(t *testing.T, s *Store, channelID, name, value string) {
 	t.Helper()
 	if saved, err := s.SaveSetting(ctx, channelID, name, value); !saved || err != nil {
@@ -28,9 +28,11 @@ func wantSettings(t *testing.T, s *Store, want string) {
 	}
 }
 
-func TestSettingsComeBackAsSaved(t *testing.T) {
+func TestSettings_RoundTrip(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
-	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)}) // who waits is waited for
+	// a waiting caller triggers a flush
+	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)})
 	stop := running(t, s, guardOf(t, s, policy()))
 	wantSettings(t, s, "map[]")
 	for _, step := range []struct{ channelID, name, value, want string }{
@@ -53,7 +55,8 @@ func TestSettingsComeBackAsSaved(t *testing.T) {
 	wantSettings(t, open(t, path, nil), "map[2:map[slow:\xff\x00]]")
 }
 
-func TestSettingsWaitForTheDatabase(t *testing.T) {
+func TestSettings_PendingWhileFailing(t *testing.T) {
+	t.Parallel()
 	for name, failure := range failures {
 		t.Run(name, func(t *testing.T) {
 			path := filled(t)
@@ -75,7 +78,7 @@ func TestSettingsWaitForTheDatabase(t *testing.T) {
 				t.Errorf("saved %v, %v", saved, err)
 			}
 			s.turn(ctx, g)
-			if failure.problem != damaged { // then they can't be read
+			if failure.problem != damaged { // they can't be read if it is damaged
 				wantSettings(t, s, "map[1:map[paused:off raid:old]]")
 			}
 			mend()
@@ -86,20 +89,21 @@ func TestSettingsWaitForTheDatabase(t *testing.T) {
 	}
 }
 
-func TestTooManySettingsAreRefused(t *testing.T) {
+func TestSettings_TooManyRefused(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	ended, cancel := context.WithCancel(ctx)
-	cancel() // nobody writes yet
+	cancel() // nothing is written yet
 	for n := range maxChanges {
 		_, err := s.SaveSetting(ended, fmt.Sprint(n), "paused", "yes")
 		must(t, err)
 	}
 	_, err := s.SaveSetting(ended, "another", "paused", "yes")
-	if wantError(t, err, `setting "paused" of channel another`, "1000 changes wait"); !errors.Is(err, ErrTooMany) {
+	if wantError(t, err, `setting "paused" of channel another`, "1000 changes are already pending"); !errors.Is(err, ErrTooMany) {
 		t.Errorf("got %v", err)
 	}
-	_, err = s.SaveSetting(ended, "7", "paused", "no") // which waits already
+	_, err = s.SaveSetting(ended, "7", "paused", "no") // it is already pending
 	must(t, err)
 	s.mustFlush(t, g)
 	_, err = s.SaveSetting(ended, "another", "paused", "yes")
@@ -110,8 +114,9 @@ func TestTooManySettingsAreRefused(t *testing.T) {
 	}
 }
 
-// A value that comes while another is being written waits for the next flush.
-func TestSettingThatChangesWhileItIsWritten(t *testing.T) {
+// A value set while another is being written is written by the next flush.
+func TestSettings_ChangedDuringWrite(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	for _, next := range []string{"second", ""} {
@@ -126,7 +131,7 @@ func TestSettingThatChangesWhileItIsWritten(t *testing.T) {
 	}
 }
 
-func TestSettingAndItsAuditOfAMemory(t *testing.T) {
+func TestSettings_InMemory(t *testing.T) {
 	s := inMemory(t, nil)
 	running(t, s, guardOf(t, s, policy()))
 	if saved, err := s.SaveSetting(ctx, "1", "paused", "yes"); saved || err != nil {
@@ -138,8 +143,10 @@ func TestSettingAndItsAuditOfAMemory(t *testing.T) {
 	wantSettings(t, s, "map[1:map[paused:yes]]")
 }
 
-// Whatever is saved, written, lost to a failing flush and read in any order: a setting is always what it was last set to.
-func TestSettingsAreWhatTheyWereSetTo(t *testing.T) {
+// Whatever is saved, written, lost to a failing flush and read, in any order: a setting always has
+// the value it was last set to.
+func TestSettings_LastValue(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		s, err := OpenMemory(ctx, &Options{Now: at(start), Logger: quiet})
 		if err != nil {
@@ -150,7 +157,7 @@ func TestSettingsAreWhatTheyWereSetTo(t *testing.T) {
 		var writing *waiting
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			switch rapid.IntRange(0, 4).Draw(rt, "what happens") {
-			case 0: // a flush begins, or the one that has begun goes on
+			case 0: // begin a flush, or continue the current one
 				if writing == nil {
 					w := s.changes.look()
 					writing = &w

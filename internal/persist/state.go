@@ -17,43 +17,48 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// RestoreStats is what Restore found.
+// RestoreStats is the result of Restore.
 type RestoreStats struct {
-	Rows        int               // rows of state that were read and understood
-	Unreadable  int               // rows that it couldn't read; they stay in the database until their user's state is written again
-	Interrupted int               // journal entries on which the last process had not acted when it ended
-	LastEntry   chatguard.EntryID // the last entry in the journal; 0 when there is none
+	Rows int // rows of state restored
+	// Unreadable is how many rows couldn't be read. Such a row stays in the database until its
+	// user's state is written again.
+	Unreadable int
+	// Interrupted is how many journal entries the last process had not acted on when it ended.
+	Interrupted int
+	LastEntry   chatguard.EntryID // last journal entry; 0 if there is none
 }
 
-// Restore gives the Guard what of its users' state still counts, and makes its entry IDs go on after the journal's. Call it before the first
-// message and after each channel's policy is in force, because rows of limits that a policy doesn't have are passed over. A row that can't be
-// read is counted and logged. An error means that the Guard has only a part; Run then refuses to write, so that the part never replaces the
-// whole.
+// Restore restores the state that still counts to the Guard, and makes its entry IDs continue after
+// the journal's. Call it before the first message. Call it after each channel's policy is in force,
+// because it skips rows of limits that a policy doesn't have. It counts and logs rows that can't be
+// read. After an error the Guard has only part of the state. Run then refuses to write, so that
+// this part never replaces the whole.
 //
-// Journal entries that are still pending get the outcome Skipped, because whoever was to act on them is gone.
+// Journal entries that are still pending get the outcome Skipped, because nothing will act on them
+// any more.
 func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (RestoreStats, error) {
-	stats, err := s.restoreJournal(ctx)
+	stats, err := s.db.restoreJournal(ctx)
 	if err == nil {
 		err = s.restoreState(ctx, guard, &stats)
 	}
 	if err != nil {
-		return stats, explain(s.db.path, err)
+		return stats, Explain(s.db.path, err)
 	}
 	guard.RestoreEntryID(stats.LastEntry)
 	s.restored.Store(true)
 	if stats.Interrupted > 0 {
-		s.interrupted = stats.LastEntry // Run writes it
+		s.interrupted = stats.LastEntry // Run writes their outcomes
 	}
 	return stats, nil
 }
 
-// restoreState reads and restores at the same time: each takes about as long as the other.
+// restoreState reads and restores concurrently, because both take about the same time.
 func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats *RestoreStats) error {
 	batches := make(chan []chatguard.StateRow, 4)
 	reading, ctx := errgroup.WithContext(ctx)
 	reading.Go(func() error {
 		defer close(batches)
-		return s.readState(ctx, batches)
+		return s.db.readState(ctx, batches)
 	})
 	now := guard.Now()
 	var firstUnreadable error
@@ -75,12 +80,12 @@ func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats 
 	return reading.Wait()
 }
 
-// batchOfRows is how many rows are handed over at a time.
+// batchOfRows is how many rows are passed at a time.
 const batchOfRows = 1000
 
-// readState sends all rows in the table's order.
-func (s *Store) readState(ctx context.Context, batches chan<- []chatguard.StateRow) (err error) {
-	rows, err := s.db.reader.QueryContext(ctx, "SELECT "+stateColumns+" FROM state ORDER BY channel_id, user_id, limit_name")
+// readState sends all rows in table order.
+func (db *database) readState(ctx context.Context, batches chan<- []chatguard.StateRow) (err error) {
+	rows, err := db.reader.QueryContext(ctx, "SELECT "+stateColumns+" FROM state ORDER BY channel_id, user_id, limit_name")
 	if err != nil {
 		return err
 	}
@@ -107,29 +112,30 @@ func scanState(rows *sql.Rows) (row chatguard.StateRow, err error) {
 	return row, err
 }
 
-var stateInsertion = insertion{
-	into:     "state (" + stateColumns + ")",
-	columns:  4,
-	conflict: "DO UPDATE SET data = excluded.data",
+var stateInsertion = Insertion{
+	Into:     "state (" + stateColumns + ")",
+	Columns:  4,
+	Conflict: "DO UPDATE SET data = excluded.data",
 }
 
-// writeState stores the rows in the order of the table, because its pages are then visited once and one after the other.
+// writeState stores the rows in table order, so that SQLite visits each page once, in order.
 func writeState(ctx context.Context, tx *sql.Tx, rows []chatguard.StateRow) error {
 	order := orderOf(rows)
-	return stateInsertion.write(ctx, tx, len(rows), func(args []any, i int) []any {
+	return stateInsertion.Write(ctx, tx, len(rows), func(args []any, i int) []any {
 		row := &rows[order[i].row]
 		return append(args, row.ChannelID, row.UserID, row.Limit, row.Data)
 	})
 }
 
-// place is where a row stands in the order of the table, as far as a few bytes tell: sorting them is several times as fast as sorting rows.
+// place is a row's approximate position in table order, as far as a few bytes tell. Sorting places
+// is several times as fast as sorting rows.
 type place struct {
-	channel uint32 // its rank among the channels
+	channel uint32 // rank of the row's channel
 	row     uint32
-	user    uint64 // the first bytes of the ID
+	user    uint64 // first bytes of the user ID
 }
 
-// orderOf returns the rows' places in the order of the table.
+// orderOf returns the rows' places in table order.
 func orderOf(rows []chatguard.StateRow) []place {
 	ranks := ranksOf(rows)
 	order := make([]place, len(rows))

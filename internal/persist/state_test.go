@@ -12,8 +12,10 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// However messages, flushes and failed flushes follow one another, after the last flush another Guard goes on where the first one ended.
-func TestWhatIsRestoredIsWhatWasFlushed(t *testing.T) {
+// TestRestore_EqualsFlushed checks that after the last flush another Guard continues where the
+// first one ended, whatever the order of messages, flushes and failed flushes.
+func TestRestore_EqualsFlushed(t *testing.T) {
+	t.Parallel()
 	dir, run := t.TempDir(), 0
 	users := []string{"1", "2", "18446744073709551616", "ümläut", "a b"}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -28,7 +30,7 @@ func TestWhatIsRestoredIsWhatWasFlushed(t *testing.T) {
 				s.mustFlush(t, g)
 			case 1:
 				s.exec(t, "PRAGMA query_only = ON")
-				_, _ = s.flush(ctx, g) // fails where there is anything to write
+				_, _ = s.flush(ctx, g) // fails if there is anything to write
 				s.exec(t, "PRAGMA query_only = OFF")
 			default:
 				now = now.Add(time.Duration(rapid.Int64Range(0, int64(20*time.Second)).Draw(rt, "later")))
@@ -44,7 +46,8 @@ func TestWhatIsRestoredIsWhatWasFlushed(t *testing.T) {
 	})
 }
 
-func TestUnreadableRowIsCountedAndKept(t *testing.T) {
+func TestRestore_UnreadableRowKept(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
@@ -68,8 +71,9 @@ func TestUnreadableRowIsCountedAndKept(t *testing.T) {
 	}
 }
 
-// The policy in force decides which rows count; those of other limits stay for when it comes back.
-func TestRowsOfUnknownLimitsStay(t *testing.T) {
+// The policy in force decides which rows count; those of other limits are kept for their return.
+func TestRestore_UnknownLimitsKept(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
@@ -98,7 +102,8 @@ func TestRowsOfUnknownLimitsStay(t *testing.T) {
 }
 
 // Rows are written in the order of the table's key, whatever their IDs are.
-func TestRowsAreWrittenInTheOrderOfTheTable(t *testing.T) {
+func TestState_WrittenInTableOrder(t *testing.T) {
+	t.Parallel()
 	text := rapid.Custom(func(t *rapid.T) string {
 		return string(rapid.SliceOfN(rapid.SampledFrom([]byte("\x00\x0109a\xff")), 0, 12).Draw(t, "bytes"))
 	})

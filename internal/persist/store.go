@@ -1,11 +1,15 @@
-// Package persist keeps in one SQLite file what has to outlive the process: what users have spent and were given, the journal, the timeline,
-// policy revisions, the audit and sign-ins. All of it is written behind, by [Store.Run]; what a person changes is answered after its commit.
-// While the database is in trouble chat goes on in memory, what changes waits, and [Store.Health] says so.
+// Package persist keeps in one SQLite file what must survive the process: usage, overrides and
+// grants of users, the journal, the timeline, policy revisions, the audit log and sign-ins.
+// [Store.Run] writes all of it in the background; a person's change is answered after its commit.
+// While the database is failing, chat goes on in memory, changes are pending, and [Store.Health]
+// reports it.
 //
-// The package knows no platform, no HTTP and no meaning of a user's state: it keeps the Guard's bytes.
+// The package knows no platform and no HTTP, and doesn't interpret a user's state: it stores the
+// Guard's bytes.
 package persist
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"sync/atomic"
@@ -17,68 +21,69 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Options are what a Store may be given. A nil *Options is the same as the zero value.
+// Options are the optional settings of a Store. A nil *Options is the same as the zero value.
 type Options struct {
-	Logger        *slog.Logger     // nil means slog.Default()
-	FlushInterval time.Duration    // from the start of one flush to the start of the next; 0 means 1 s
-	Retention     time.Duration    // how long journal entries are kept; 0 means 30 days
-	QueueSize     int              // records of timeline and journal that wait for a flush before some are dropped; 0 means 100,000
-	MaxMemory     int64            // bytes that a database in memory may take before the oldest of timeline and journal make room; 0 means 256 MiB
-	Now           func() time.Time // nil means time.Now
-	Metrics       *metrics.Set     // gets the store's figures; nil means that nobody reads them
+	Logger *slog.Logger // nil means slog.Default()
+	// FlushInterval is the time from the start of one flush to the start of the next. 0 means 1 s.
+	FlushInterval time.Duration
+	Retention     time.Duration // lifetime of journal entries; 0: 30 days
+	// QueueSize is the maximum number of pending records of timeline and journal; beyond it,
+	// records are dropped. 0 means 100,000.
+	QueueSize int
+	// MaxMemory is the maximum number of bytes of a database in memory; beyond it, the oldest
+	// records of timeline and journal are deleted. 0 means 256 MiB.
+	MaxMemory int64
+	Now       func() time.Time // nil means time.Now
+	Metrics   *metrics.Set     // gets the store's metrics; nil means none
 }
 
-// withDefaults returns a copy in which every field has its value.
+// withDefaults returns a copy with defaults in place of zero fields.
 func (o *Options) withDefaults() Options {
 	var full Options
 	if o != nil {
 		full = *o
 	}
-	if full.Logger == nil {
-		full.Logger = slog.Default()
-	}
-	if full.FlushInterval == 0 {
-		full.FlushInterval = time.Second
-	}
-	if full.Retention == 0 {
-		full.Retention = 30 * 24 * time.Hour
-	}
-	if full.QueueSize == 0 {
-		full.QueueSize = 100_000
-	}
-	if full.MaxMemory == 0 {
-		full.MaxMemory = 256 << 20
-	}
+	full.Logger = cmp.Or(full.Logger, slog.Default())
+	full.FlushInterval = cmp.Or(full.FlushInterval, time.Second)
+	full.Retention = cmp.Or(full.Retention, 30*24*time.Hour)
+	full.QueueSize = cmp.Or(full.QueueSize, 100_000)
+	full.MaxMemory = cmp.Or(full.MaxMemory, 256<<20)
 	if full.Now == nil {
 		full.Now = time.Now
 	}
-	if full.Metrics == nil {
-		full.Metrics = metrics.NewSet()
-	}
+	full.Metrics = cmp.Or(full.Metrics, metrics.NewSet())
 	return full
 }
 
-// Store is a database and its only owner. It is safe for concurrent use; get one from Open.
+// Store is a database and its only owner. It is safe for concurrent use. Get one from Open.
 //
-// The order of calls is Open, Restore, Run, Close. The sign-in methods are those of Tokens.
+// The order of calls is Open, Restore, Run, Close.
 type Store struct {
-	*Tokens
+	Tokens *Tokens // sign-ins: tokens, codes and sessions
+
+	db      *database
 	opts    Options
 	lock    *ownerLock // nil for a database in memory
 	queue   queue
-	changes changes
+	changes changeQueue
 	commits *commits
 	health  healthRecord
 	figures figures
 
-	restored    atomic.Bool
-	interrupted chatguard.EntryID // entries up to this one that are pending will never be acted on; 0 when that is written. Restore and Run only
-	damaged     bool              // a damaged page was met, and the file hasn't been whole since. Run only
-	misplaced   bool              // the file wasn't in its place at the last turn. Run only
-	sweeper     sweeper           // Run only
+	restored atomic.Bool
+	// interrupted is the last entry of the earlier process. Nothing will act on pending entries up
+	// to it. It is 0 once their outcome is written. Only Restore and Run use it.
+	interrupted chatguard.EntryID
+	// damaged means that a damaged page was found, and that the file hasn't been intact since. Only
+	// Run uses it.
+	damaged bool
+	// misplaced means that the file wasn't in its place at the last turn. Only Run uses it.
+	misplaced bool
+	sweeper   *sweeper // only Run uses it
 }
 
-// Path is the database's, absolute and without symbolic links, as its lock file is named by; empty for one in memory.
+// Path returns the database's path, absolute and without symbolic links, as used for its lock file.
+// It is empty for a database in memory.
 func (s *Store) Path() string {
 	if s.lock == nil {
 		return ""
@@ -86,7 +91,8 @@ func (s *Store) Path() string {
 	return s.db.path
 }
 
-// Close closes the database and gives up its ownership. Call it after Run has returned; what Run hasn't written is lost.
+// Close closes the database and releases its ownership. Call it after Run has returned. Changes
+// that Run hasn't written are lost.
 func (s *Store) Close() error {
 	err := s.Tokens.Close()
 	if s.lock != nil {
@@ -95,11 +101,14 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Observe queues a message for the timeline, and the journal entry of one that was throttled or observed. It has the form of
-// chatguard.Options.Observer: it never blocks and never touches the disk. When the queue is full, the oldest of the timeline makes room, of
-// the channel that has the most waiting; then the oldest of the journal. Both are counted.
+// Observe queues a message for the timeline. If the message was throttled or observed, it also
+// queues the journal entry. It has the signature of chatguard.Options.Observer, never blocks and
+// never accesses the disk. When the queue is full, Observe drops the oldest messages of the
+// timeline, from the channel with the most pending, and then the oldest records of the journal. It
+// counts both.
 func (s *Store) Observe(m chatguard.Message, v chatguard.Verdict) { s.queue.observe(&m, &v) }
 
-// Report queues the outcome of an entry, whether that is queued or stored. Later outcomes of the same entry replace earlier ones. Like
-// Observe, it never blocks and never touches the disk.
+// Report queues the outcome of an entry, which may be queued or stored itself. A later outcome of
+// the same entry replaces an earlier one. Like Observe, it never blocks and never accesses the
+// disk.
 func (s *Store) Report(o journal.Outcome) { s.queue.report(o) }

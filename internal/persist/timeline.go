@@ -10,41 +10,42 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// timelineRow is one message of the timeline. Its number tells it from others of the same instant.
+// timelineRow is one message of the timeline. Its number distinguishes messages of the same time.
 type timelineRow struct {
 	journal.Spoken
 	number  int64
-	unspent int // how much of the cost wasn't spent
+	unspent int // unspent part of the cost
 }
 
-// spent is how much of the cost was, as far as it counts.
+// spent returns the spent part of the cost, up to maxCost.
 func (r *timelineRow) spent() int64 { return int64(min(r.Cost, maxCost) - min(r.unspent, maxCost)) }
 
 const timelineColumns = "channel_id, at, number, user_id, login, roles, cost, unspent"
 
-var timelineInsertion = insertion{
-	into:     "timeline (" + timelineColumns + ")",
-	columns:  8,
-	conflict: "DO NOTHING", // it was written by a flush that failed to say so
+var timelineInsertion = Insertion{
+	Into:     "timeline (" + timelineColumns + ")",
+	Columns:  8,
+	Conflict: "DO NOTHING", // written by a flush that failed to report it
 }
 
 func (r *timelineRow) values(args []any) []any {
 	return append(args, r.ChannelID, r.At.UnixNano(), r.number, r.UserID, r.Login, int64(r.Roles), r.Cost, r.unspent)
 }
 
-// compareTo compares the row's place in its channel's part of the table with another one.
+// compareTo compares the row's position within its channel with another one.
 func (r *timelineRow) compareTo(at, number int64) int {
 	return cmp.Or(cmp.Compare(r.At.UnixNano(), at), cmp.Compare(r.number, number))
 }
 
-// sortTimeline sorts rows as the table is.
+// sortTimeline sorts rows in table order.
 func sortTimeline(rows []timelineRow) {
 	slices.SortFunc(rows, func(a, b timelineRow) int {
 		return cmp.Or(strings.Compare(a.ChannelID, b.ChannelID), a.At.Compare(b.At), cmp.Compare(a.number, b.number))
 	})
 }
 
-// writeTimeline stores the rows, which are sorted. Those that come late are rolled up at once, because what is after them is.
+// writeTimeline stores the rows, which are sorted. It rolls up late rows at once, because the
+// messages after them are already rolled up.
 func writeTimeline(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	late, timely, err := splitLate(ctx, tx, rows)
 	if err != nil {
@@ -53,10 +54,11 @@ func writeTimeline(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	if err := writeLate(ctx, tx, late); err != nil {
 		return err
 	}
-	return timelineInsertion.write(ctx, tx, len(timely), func(args []any, i int) []any { return timely[i].values(args) })
+	return timelineInsertion.Write(ctx, tx, len(timely), func(args []any, i int) []any { return timely[i].values(args) })
 }
 
-// splitLate takes those of the rows apart that are not after the place up to which their channel is rolled up.
+// splitLate separates late rows from timely ones. Late rows are at or before the position up to
+// which their channel is rolled up.
 func splitLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) (late, timely []timelineRow, err error) {
 	timely = rows
 	for from, next := 0, 0; from < len(rows); from = next {
@@ -73,7 +75,8 @@ func splitLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) (late, timel
 	return late, timely, nil
 }
 
-// ofOneChannel is how many of the rows, which are sorted, are of the first one's channel.
+// ofOneChannel returns how many rows at the beginning have the first row's channel. The rows are
+// sorted.
 func ofOneChannel(rows []timelineRow) int {
 	n := slices.IndexFunc(rows, func(r timelineRow) bool { return r.ChannelID != rows[0].ChannelID })
 	if n < 0 {
@@ -82,7 +85,8 @@ func ofOneChannel(rows []timelineRow) int {
 	return n
 }
 
-// writeLate stores rows, and rolls those up that weren't there: the others came with a flush that failed to say so, which did the same.
+// writeLate stores rows, and rolls up those that weren't stored yet. A flush that failed to report
+// its success has stored and rolled up the others.
 func writeLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	if len(rows) == 0 {
 		return nil
@@ -109,13 +113,11 @@ func writeLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	return writeRollup(ctx, tx, fresh)
 }
 
-// queryTimeline returns what a query finds, which asks for timelineColumns.
-func (s *Store) queryTimeline(ctx context.Context, query string, args ...any) (list []timelineRow, err error) {
-	err = s.db.query(ctx, func(rows *sql.Rows) error {
+// queryTimeline returns the result of a query for timelineColumns.
+func (db *database) queryTimeline(ctx context.Context, query string, args ...any) (list []timelineRow, err error) {
+	err = db.query(ctx, func(rows *sql.Rows) error {
 		var r timelineRow
-		var at int64
-		err := rows.Scan(&r.ChannelID, &at, &r.number, &r.UserID, &r.Login, &r.Roles, &r.Cost, &r.unspent)
-		r.At = timeAt(at)
+		err := rows.Scan(&r.ChannelID, TimeColumn{&r.At}, &r.number, &r.UserID, &r.Login, &r.Roles, &r.Cost, &r.unspent)
 		list = append(list, r)
 		return err
 	}, query, args...)

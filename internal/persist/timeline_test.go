@@ -13,7 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// timeline returns what the database has of it, in the table's order.
+// timeline returns the stored timeline in table order.
 func timeline(t *testing.T, s *Store) (list []journal.Spoken) {
 	t.Helper()
 	rows, err := s.db.reader.QueryContext(ctx, "SELECT channel_id, at, user_id, login, roles, cost FROM timeline ORDER BY channel_id, at, number")
@@ -30,7 +30,8 @@ func timeline(t *testing.T, s *Store) (list []journal.Spoken) {
 	return list
 }
 
-func TestEveryVerdictIsInTheTimeline(t *testing.T) {
+func TestTimeline_EveryVerdict(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
@@ -82,8 +83,10 @@ func TestEveryVerdictIsInTheTimeline(t *testing.T) {
 	}
 }
 
-// Messages without a time have the Guard's. Those that can't be judged, and looks that spend nothing, aren't in the timeline.
-func TestTheTimelineHasOnlyWhatWasJudged(t *testing.T) {
+// Messages without a time have the Guard's. Messages that can't be judged, and checks that spend
+// nothing, aren't in the timeline.
+func TestTimeline_JudgedOnly(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	say(t, g, "now", time.Time{})
@@ -106,7 +109,8 @@ func TestTheTimelineHasOnlyWhatWasJudged(t *testing.T) {
 	}
 }
 
-func TestTheTimelineTakesHostileNames(t *testing.T) {
+func TestTimeline_HostileNames(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	names := []struct{ login, want string }{
@@ -135,7 +139,7 @@ func TestTheTimelineTakesHostileNames(t *testing.T) {
 			t.Errorf("login %.40q of user %q, want %.40q", m.Login, m.UserID, name.want)
 		}
 	}
-	// What is beyond a NUL is kept, and found again.
+	// Text after a NUL is kept and can be found.
 	for condition, value := range map[string]string{"login = ?": "ab", "user_id = ?": "2\x00\xff"} {
 		if n := s.count(t, "SELECT count(*) FROM timeline WHERE "+condition, value); n != 1 {
 			t.Errorf("%d messages where %s", n, condition)
@@ -143,8 +147,10 @@ func TestTheTimelineTakesHostileNames(t *testing.T) {
 	}
 }
 
-// However flushes fail, every message comes to the table once, and those of one instant stay in the order in which they were said.
-func TestTheTimelineKeepsItsOrder(t *testing.T) {
+// However flushes fail, every message is stored once, and messages of the same time keep their
+// order.
+func TestTimeline_KeepsOrder(t *testing.T) {
+	t.Parallel()
 	for name, failure := range failures {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -191,7 +197,7 @@ func TestTheTimelineKeepsItsOrder(t *testing.T) {
 			}
 			got := map[string][]string{}
 			for _, m := range timeline(t, s) {
-				if m.ChannelID != "c1" { // which was there before
+				if m.ChannelID != "c1" { // it was there before
 					got[m.ChannelID] = append(got[m.ChannelID], m.UserID)
 				}
 			}
@@ -202,8 +208,10 @@ func TestTheTimelineKeepsItsOrder(t *testing.T) {
 	}
 }
 
-// A message that comes late stands where it was sent; numbers go on after a restart, so that nothing of the same instant is taken for another's.
-func TestTheTimelineGoesByTheTimeOfSending(t *testing.T) {
+// A late message is stored at the time it was sent. Numbers continue after a restart, so that
+// messages of the same time aren't confused.
+func TestTimeline_TimeOfSending(t *testing.T) {
+	t.Parallel()
 	path, now := databasePath(t), start
 	opts := &Options{Now: func() time.Time { return now }}
 	s := open(t, path, opts)
@@ -228,8 +236,10 @@ func TestTheTimelineGoesByTheTimeOfSending(t *testing.T) {
 	}
 }
 
-// Of the channel that has the most waiting the oldest goes, also of what a flush that failed had taken.
-func TestTheTimelineDropsTheOldestAfterAFailedFlush(t *testing.T) {
+// The oldest message of the channel with the most pending is dropped, including those taken by a
+// failed flush.
+func TestTimeline_DropsOldestAfterFailure(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), &Options{QueueSize: 6, Now: at(start)})
 	g := guardOf(t, s, policy())
 	speak := func(user, channelID string) {

@@ -8,23 +8,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/auth"
 )
 
 var (
-	anna  = journal.Holder{Name: "anna", Access: journal.AccessView}
-	berta = journal.Holder{Name: "berta", Access: journal.AccessModerate}
+	anna  = auth.Identity{Name: "anna", Access: auth.View}
+	berta = auth.Identity{Name: "berta", Access: auth.Moderate}
 )
 
-func made(t *testing.T, tokens *Tokens, who journal.Holder, ttl time.Duration) (token string) {
+func made(t *testing.T, tokens *Tokens, who auth.Identity, ttl time.Duration) (token string) {
 	t.Helper()
 	token, err := tokens.NewToken(ctx, who, ttl)
 	must(t, err)
 	return token
 }
 
-// begun is a session that begins with a token.
-func begun(t *testing.T, tokens *Tokens, token string, want journal.Holder) (session string) {
+// begun returns a session that begins with a token.
+func begun(t *testing.T, tokens *Tokens, token string, want auth.Identity) (session string) {
 	t.Helper()
 	session, who, err := tokens.BeginSession(ctx, token)
 	must(t, err)
@@ -35,24 +35,25 @@ func begun(t *testing.T, tokens *Tokens, token string, want journal.Holder) (ses
 	return session
 }
 
-func wantToken(t *testing.T, tokens *Tokens, token string, want journal.Holder) {
+func wantToken(t *testing.T, tokens *Tokens, token string, want auth.Identity) {
 	t.Helper()
 	who, ok, err := tokens.Token(ctx, token)
 	must(t, err)
-	if who != want || ok != (want != journal.Holder{}) {
+	if who != want || ok != (want != auth.Identity{}) {
 		t.Errorf("token of %v, %v; want %v", who, ok, want)
 	}
 }
 
 func wantNoToken(t *testing.T, tokens *Tokens, token string) {
 	t.Helper()
-	wantToken(t, tokens, token, journal.Holder{})
+	wantToken(t, tokens, token, auth.Identity{})
 	if session, _, err := tokens.BeginSession(ctx, token); session != "" || err != nil {
 		t.Errorf("what is no token has begun the session %q, %v", session, err)
 	}
 }
 
-func TestATokenNamesItsHolder(t *testing.T) {
+func TestToken_Holder(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	s := open(t, path, nil)
 	beside, err := OpenTokens(ctx, path, &Options{Now: at(start)})
@@ -73,19 +74,21 @@ func TestATokenNamesItsHolder(t *testing.T) {
 	}
 }
 
-func TestANameHasOneToken(t *testing.T) {
+func TestNewToken_OnePerName(t *testing.T) {
+	t.Parallel()
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	first := made(t, s.Tokens, anna, time.Hour)
-	_, err := s.NewToken(ctx, journal.Holder{Name: "anna", Access: journal.AccessOwn}, 0)
-	wantError(t, err, `"anna" has a token already: end that with `+"`chatguard token revoke`")
+	_, err := s.Tokens.NewToken(ctx, auth.Identity{Name: "anna", Access: auth.Own}, 0)
+	wantError(t, err, `"anna" already has a token: revoke it with `+"`chatguard token revoke`")
 	wantToken(t, s.Tokens, first, anna)
 	now = start.Add(time.Hour)
 	made(t, s.Tokens, anna, 0) // the first has expired
 	wantNoToken(t, s.Tokens, first)
 }
 
-func TestASessionEndsWithItsToken(t *testing.T) {
+func TestSession_EndsWithToken(t *testing.T) {
+	t.Parallel()
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	short, long := made(t, s.Tokens, anna, time.Hour), made(t, s.Tokens, berta, 0)
@@ -103,7 +106,8 @@ func TestASessionEndsWithItsToken(t *testing.T) {
 	wantToken(t, s.Tokens, long, berta)
 }
 
-func TestRevokedFromBesideTheOwnerEverythingOfANameEnds(t *testing.T) {
+func TestRevoke_BesideOwner(t *testing.T) {
+	t.Parallel()
 	path, now := databasePath(t), start
 	opts := &Options{Now: func() time.Time { return now }}
 	s := open(t, path, opts)
@@ -111,11 +115,11 @@ func TestRevokedFromBesideTheOwnerEverythingOfANameEnds(t *testing.T) {
 	must(t, err)
 	defer beside.Close()
 	token, other := made(t, s.Tokens, anna, 0), made(t, s.Tokens, berta, 0)
-	code, err := s.NewSignInCode(ctx, anna, 0)
+	code, err := s.Tokens.NewSignInCode(ctx, anna, 0)
 	must(t, err)
 	sessions := []string{begun(t, s.Tokens, token, anna), begun(t, s.Tokens, token, anna)}
 	bertas := begun(t, s.Tokens, other, berta)
-	wantToken(t, s.Tokens, token, anna) // it is remembered
+	wantToken(t, s.Tokens, token, anna) // it is cached
 
 	ended, err := beside.Revoke(ctx, "anna")
 	must(t, err)
@@ -138,20 +142,21 @@ func TestRevokedFromBesideTheOwnerEverythingOfANameEnds(t *testing.T) {
 	begun(t, s.Tokens, made(t, beside, anna, 0), anna) // the name is free again
 }
 
-func TestWhoMayComeInIsListed(t *testing.T) {
+func TestEntrants_List(t *testing.T) {
+	t.Parallel()
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	token := made(t, s.Tokens, berta, 0)
 	now = start.Add(time.Minute)
 	made(t, s.Tokens, anna, time.Hour)
-	expired := journal.Holder{Name: "clara", Access: journal.AccessOwn}
+	expired := auth.Identity{Name: "clara", Access: auth.Own}
 	made(t, s.Tokens, expired, time.Second)
 	now = start.Add(2 * time.Minute)
 	begun(t, s.Tokens, token, berta)
-	must(t, s.EndSession(ctx, begun(t, s.Tokens, token, berta)))
+	must(t, s.Tokens.EndSession(ctx, begun(t, s.Tokens, token, berta)))
 	signedIn(t, s.Tokens)
 	newCode(t, s.Tokens)
-	list, err := s.Entrants(ctx)
+	list, err := s.Tokens.Entrants(ctx)
 	must(t, err)
 	want := []Entrant{
 		{ada, time.Time{}, time.Time{}, 1, 1},
@@ -161,15 +166,16 @@ func TestWhoMayComeInIsListed(t *testing.T) {
 	if !slices.Equal(list, want) {
 		t.Errorf("listed %+v, want %+v", list, want)
 	}
-	names, err := s.Names(ctx)
+	names, err := s.Tokens.Names(ctx)
 	must(t, err)
 	if want := []string{"Ada", "anna", "berta"}; !slices.Equal(names, want) {
 		t.Errorf("names %q, want %q", names, want)
 	}
 }
 
-// Between reading the token and writing the session, another process revokes it.
-func TestNoSessionBeginsWithWhatIsRevokedMeanwhile(t *testing.T) {
+// Between reading the token and writing the session, another process revokes the token.
+func TestBeginSession_RevokedMeanwhile(t *testing.T) {
+	t.Parallel()
 	path := databasePath(t)
 	s := open(t, path, nil)
 	beside, err := OpenTokens(ctx, path, &Options{Now: at(start)})
@@ -179,7 +185,7 @@ func TestNoSessionBeginsWithWhatIsRevokedMeanwhile(t *testing.T) {
 	begun := make(chan string, 1)
 	must(t, beside.db.write(ctx, func(tx *sql.Tx) error {
 		go func() {
-			session, _, err := s.BeginSession(ctx, token)
+			session, _, err := s.Tokens.BeginSession(ctx, token)
 			if err != nil {
 				t.Error(err)
 			}
@@ -191,21 +197,22 @@ func TestNoSessionBeginsWithWhatIsRevokedMeanwhile(t *testing.T) {
 		if _, err := deleteTokens(ctx, tx, anna.Name, start); err != nil {
 			return err
 		}
-		return insertToken(ctx, tx, revocationOf(anna.Name), &tokenRow{revokedKind, journal.Holder{Name: anna.Name}, start, start.Add(SessionTime), start})
+		return insertToken(ctx, tx, revocationOf(anna.Name), &tokenRow{revokedKind, auth.Identity{Name: anna.Name}, start, start.Add(SessionTime), start})
 	}))
 	if session := <-begun; session != "" {
 		t.Errorf("the session %q has begun", session)
 	}
 }
 
-func TestTokenFromBeforeBeginsASessionWhileFailing(t *testing.T) {
+func TestBeginSession_WhileFailing(t *testing.T) {
+	t.Parallel()
 	var token, session string
 	whileFailing(t,
 		func(t *testing.T, s *Store) { token = made(t, s.Tokens, anna, time.Hour) },
 		func(t *testing.T, s *Store) {
 			session = begun(t, s.Tokens, token, anna)
 			ended := begun(t, s.Tokens, token, anna)
-			must(t, s.EndSession(ctx, ended))
+			must(t, s.Tokens.EndSession(ctx, ended))
 			wantSession(t, s.Tokens, ended, "")
 			wantToken(t, s.Tokens, token, anna)
 			wantNoToken(t, s.Tokens, session)
@@ -216,15 +223,16 @@ func TestTokenFromBeforeBeginsASessionWhileFailing(t *testing.T) {
 		})
 }
 
-func TestNoTokenIsMadeOrRevokedWhileFailing(t *testing.T) {
+func TestNewToken_RefusedWhileFailing(t *testing.T) {
+	t.Parallel()
 	for name, harm := range tokenFailures {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, databasePath(t), nil)
 			token := made(t, s.Tokens, anna, 0)
 			mend := harm(t, s)
-			_, err := s.NewToken(ctx, berta, 0)
+			_, err := s.Tokens.NewToken(ctx, berta, 0)
 			wantError(t, err, "database ")
-			_, err = s.Revoke(ctx, "anna")
+			_, err = s.Tokens.Revoke(ctx, "anna")
 			wantError(t, err, "database ")
 			wantToken(t, s.Tokens, token, anna)
 			mend()
@@ -232,15 +240,16 @@ func TestNoTokenIsMadeOrRevokedWhileFailing(t *testing.T) {
 	}
 }
 
-// What a name has done in memory is as revoked as the rest, when it is written at last.
-func TestWhatWaitsIsNotWrittenAfterItsNameIsRevoked(t *testing.T) {
+// What a name created in memory is also revoked, when it is finally written.
+func TestRevoke_PendingNotWritten(t *testing.T) {
+	t.Parallel()
 	path, now := databasePath(t), start
 	opts := &Options{Now: func() time.Time { return now }}
 	s := open(t, path, opts)
 	g := guardOf(t, s, policy())
 	token := made(t, s.Tokens, anna, 0)
 	mend := tokenFailures["locked"](t, s)
-	code, err := s.NewSignInCode(ctx, anna, 0)
+	code, err := s.Tokens.NewSignInCode(ctx, anna, 0)
 	must(t, err)
 	annas, adas := begun(t, s.Tokens, token, anna), signedIn(t, s.Tokens)
 	s.turn(ctx, g)
@@ -259,30 +268,32 @@ func TestWhatWaitsIsNotWrittenAfterItsNameIsRevoked(t *testing.T) {
 	wantSession(t, s.Tokens, adas, "Ada")
 }
 
-func TestRevokingHereEndsWhatWaits(t *testing.T) {
+func TestRevoke_EndsPending(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	token := made(t, s.Tokens, anna, 0)
 	mend := tokenFailures["disk full"](t, s)
 	session := begun(t, s.Tokens, token, anna)
 	mend()
-	_, err := s.Revoke(ctx, "anna")
+	_, err := s.Tokens.Revoke(ctx, "anna")
 	must(t, err)
 	wantSession(t, s.Tokens, session, "")
-	must(t, s.db.write(ctx, func(tx *sql.Tx) error { return writeTokens(ctx, tx, s.unsaved.look()) }))
+	must(t, s.db.write(ctx, func(tx *sql.Tx) error { return writeTokens(ctx, tx, s.Tokens.queue.look()) }))
 	wantSession(t, s.Tokens, session, "")
 }
 
-// Sessions of a database from before tokens had a role are the owner's.
-func TestSessionsFromBeforeOwn(t *testing.T) {
+// Sessions from before tokens had a role are the owner's.
+func TestSession_OlderAreOwners(t *testing.T) {
+	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	hash := hashToken("from before")
 	must(t, s.db.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO token (hash, kind, name, expires_at) VALUES (?, 'session', 'anna', ?)", hash[:], start.Add(time.Hour).UnixNano())
 		return err
 	}))
-	who, ok, err := s.Session(ctx, "from before")
+	who, ok, err := s.Tokens.Session(ctx, "from before")
 	must(t, err)
-	if !ok || who != (journal.Holder{Name: "anna", Access: journal.AccessOwn}) {
+	if !ok || who != (auth.Identity{Name: "anna", Access: auth.Own}) {
 		t.Errorf("session of %v, %v", who, ok)
 	}
 }

@@ -1,4 +1,5 @@
-// Package sendtime knows of the times that messages bring from outside: how JSON spells them, and within which bounds they are believed. It reads no clock.
+// Package sendtime handles the times in external messages: their JSON forms, and the bounds within
+// which they are trusted. It reads no clock.
 package sendtime
 
 import (
@@ -7,11 +8,12 @@ import (
 	"time"
 )
 
-// MaxAge is how long before now a message's time may lie.
+// MaxAge is the maximum age of a message's time.
 const MaxAge = time.Minute
 
-// Bounded returns the time to judge a message by that arrives now: the time it was sent, but no later than now and no earlier than MaxAge before. Messages
-// stay in their order. One without a time was sent now.
+// Bounded returns the time by which a message that arrives now is judged. This is the time it was
+// sent, but not after now and not more than MaxAge before now. These bounds keep messages in order.
+// A message without a time counts as sent now.
 func Bounded(sent, now time.Time) time.Time {
 	switch earliest := now.Add(-MaxAge); {
 	case sent.IsZero() || sent.After(now):
@@ -22,7 +24,8 @@ func Bounded(sent, now time.Time) time.Time {
 	return sent
 }
 
-// Parse reads a time that JSON spells as RFC 3339 text or as milliseconds since the Unix epoch. The zero time is null.
+// Parse parses a time in JSON: an RFC 3339 string or milliseconds since the Unix epoch. It returns
+// the zero time for null.
 func Parse(json []byte) (at time.Time, err error) {
 	if at.UnmarshalJSON(json) == nil {
 		return at, nil
@@ -34,10 +37,10 @@ func Parse(json []byte) (at time.Time, err error) {
 	return time.UnixMilli(ms), nil
 }
 
-// Instant is the time "at" which a message was sent, as Parse reads it.
+// Instant is the time of a message as Parse reads it, for the key "at".
 type Instant struct{ time.Time }
 
-// UnmarshalJSON reads what Parse does.
+// UnmarshalJSON parses the same forms as Parse.
 func (i *Instant) UnmarshalJSON(data []byte) (err error) {
 	if i.Time, err = Parse(data); err != nil {
 		return fmt.Errorf(`"at": %w`, err)

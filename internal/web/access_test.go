@@ -10,14 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// newToken makes a named token, called after what it lets its holder do.
-func (d *dashboard) newToken(access journal.Access) string {
+// newToken creates a named token. Its name says what it lets its holder do.
+func (d *dashboard) newToken(access auth.Access) string {
 	d.Helper()
-	made, err := d.store.NewToken(context.Background(), journal.Holder{Name: "may-" + string(access), Access: access}, 0)
+	made, err := d.store.NewToken(context.Background(), auth.Identity{Name: "may-" + string(access), Access: access}, 0)
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -26,11 +29,11 @@ func (d *dashboard) newToken(access journal.Access) string {
 
 func bearing(token string) func(*http.Request) { return header("Authorization", "Bearer "+token) }
 
-// Each route of the API is refused to whoever may not do what it needs, and to nobody else.
-func TestEachRouteIsForThoseWhoMay(t *testing.T) {
+// Each route of the API refuses callers without the access that it needs, and no others.
+func TestRoutes_NeedAccess(t *testing.T) {
 	d := dash(t)
-	holders := map[journal.Access]string{journal.AccessOwn: token}
-	for _, access := range []journal.Access{journal.AccessView, journal.AccessModerate, journal.AccessCheck} {
+	holders := map[auth.Access]string{auth.Own: token}
+	for _, access := range []auth.Access{auth.View, auth.Moderate, auth.Check} {
 		holders[access] = d.newToken(access)
 	}
 	fill := strings.NewReplacer("{channel}", channelID, "{id}", "41", "{entry}", "1")
@@ -38,7 +41,7 @@ func TestEachRouteIsForThoseWhoMay(t *testing.T) {
 		method, path, _ := strings.Cut(route.pattern, " ")
 		path = "/api/v1" + fill.Replace(path)
 		mend := "Sign in first"
-		if route.needs == journal.AccessCheck {
+		if route.needs == auth.Check {
 			mend = `"chatguard token make NAME --role check\" makes one`
 		}
 		if a := d.do(method, path, nil); a.StatusCode != http.StatusUnauthorized || !strings.Contains(string(a.body), mend) {
@@ -50,20 +53,20 @@ func TestEachRouteIsForThoseWhoMay(t *testing.T) {
 			if may := access.Allows(route.needs); may == refused {
 				t.Errorf("%s for one who may %s: %s %s", route.pattern, access, a.Status, a.body)
 			}
-			if refused && !strings.Contains(string(a.body), fmt.Sprintf("may-%s may only %[1]s here, and this needs somebody who may %s", access, route.needs)) {
+			if refused && !strings.Contains(string(a.body), fmt.Sprintf("may-%s has %[1]s access; this needs %s access", access, route.needs)) {
 				t.Errorf("%s for one who may %s: %s", route.pattern, access, a.body)
 			}
 		}
 	}
-	if p := d.guard.Policy(channelID); policyTag(p) != policyTag(d.opts.BasePolicy(channelID)) {
+	if p := d.guard.Policy(channelID); control.Tag(p) != control.Tag(d.opts.Policies.Base(channelID)) {
 		t.Error("a request without a body changed the policy")
 	}
 }
 
-func TestWhoMayOnlyCheckSeesNothing(t *testing.T) {
+func TestAccess_CheckTokenSeesNothing(t *testing.T) {
 	d := dash(t)
 	d.breakDatabase(time.Minute)
-	checks, views := bearing(d.newToken(journal.AccessCheck)), bearing(d.newToken(journal.AccessView))
+	checks, views := bearing(d.newToken(auth.Check)), bearing(d.newToken(auth.View))
 	viaProxy := header("X-Forwarded-For", "192.0.2.1")
 	if a := d.do("GET", "/metrics", nil, viaProxy, checks); a.StatusCode != http.StatusForbidden {
 		t.Errorf("the metrics: %s", a.Status)
@@ -79,11 +82,11 @@ func TestWhoMayOnlyCheckSeesNothing(t *testing.T) {
 	}
 }
 
-func TestATokenSignsIn(t *testing.T) {
+func TestSignIn_Token(t *testing.T) {
 	d := dash(t)
-	c := d.signedIn(map[string]string{"token": d.newToken(journal.AccessView)})
-	want := journal.Holder{Name: "may-view", Access: journal.AccessView}
-	if me := into[journal.Holder](t, d.do("GET", "/api/v1/session", nil, with(c))); me != want {
+	c := d.signedIn(map[string]string{"token": d.newToken(auth.View)})
+	want := auth.Identity{Name: "may-view", Access: auth.View}
+	if me := into[auth.Identity](t, d.do("GET", "/api/v1/session", nil, with(c))); me != want {
 		t.Errorf("signed in as %+v", me)
 	}
 	if a := d.do("POST", "/api/v1/channels/"+channelID+"/pause", nil, with(c)); a.StatusCode != http.StatusForbidden {
@@ -100,13 +103,13 @@ func TestATokenSignsIn(t *testing.T) {
 	}
 }
 
-// TestATokenThatSeesNothingBeginsNoSession, however often it is tried.
-func TestATokenThatSeesNothingBeginsNoSession(t *testing.T) {
+// A token without view access starts no session, however often it is tried.
+func TestSignIn_CheckTokenRefused(t *testing.T) {
 	d := dash(t)
-	secret := map[string]string{"token": d.newToken(journal.AccessCheck)}
+	secret := map[string]string{"token": d.newToken(auth.Check)}
 	for range 3 {
 		a := d.do("POST", "/api/v1/session", secret)
-		if a.StatusCode != http.StatusForbidden || len(a.Cookies()) != 0 || !strings.Contains(string(a.body), "only has messages of another chat judged") {
+		if a.StatusCode != http.StatusForbidden || len(a.Cookies()) != 0 || !strings.Contains(string(a.body), "can only check messages") {
 			t.Errorf("%s %s %v", a.Status, a.body, a.Cookies())
 		}
 	}
@@ -116,16 +119,17 @@ func TestATokenThatSeesNothingBeginsNoSession(t *testing.T) {
 	}
 }
 
-// Whoever is revoked beside the running chatguard is out 5 s later: the store notices within 4, an open feed asks within the fifth.
-func TestRevokingBesideTheOwnerEndsSessionsAndFeeds(t *testing.T) {
+// A token revoked beside the running chatguard stops working within 5 s: the store notices within 4
+// s, and an open feed checks within the fifth.
+func TestAccess_RevokedElsewhere(t *testing.T) {
 	d := dash(t)
-	made := d.newToken(journal.AccessView)
+	made := d.newToken(auth.View)
 	c := d.signedIn(map[string]string{"token": made})
 	bySession, byToken := d.listenWith("Cookie", c.String(), ""), d.listenWith("Authorization", "Bearer "+made, "")
-	bySession.next(snapshotFrame)
-	byToken.next(snapshotFrame)
+	bySession.next(live.SnapshotFrame)
+	byToken.next(live.SnapshotFrame)
 	other := d.listen()
-	other.next(snapshotFrame)
+	other.next(live.SnapshotFrame)
 
 	beside, err := persist.OpenTokens(context.Background(), d.database, &persist.Options{Now: d.now})
 	if err != nil {
@@ -135,9 +139,9 @@ func TestRevokingBesideTheOwnerEndsSessionsAndFeeds(t *testing.T) {
 	if ended, err := beside.Revoke(context.Background(), "may-view"); ended != (persist.Revoked{Tokens: 1, Sessions: 1}) || err != nil {
 		t.Fatalf("revoked %+v, %v", ended, err)
 	}
-	d.pass(5*time.Second - sessionCheck)
+	d.pass(5*time.Second - live.AccessCheck)
 	for name, feed := range map[string]*listener{"session": bySession, "token": byToken} {
-		if code := feed.closed(); code != signedOut {
+		if code := feed.closed(); code != live.SignedOut {
 			t.Errorf("the feed of the %s ends with %d", name, code)
 		}
 	}
@@ -147,11 +151,11 @@ func TestRevokingBesideTheOwnerEndsSessionsAndFeeds(t *testing.T) {
 		}
 	}
 	d.say(spammer, 4)
-	other.next(throttledFrame) // others stay
+	other.next(live.ThrottledFrame) // other feeds stay open
 }
 
-// Whoever guesses the Site's token keeps out whoever has it at the same address, and nobody else.
-func TestAttempts_OnlyTheSitesTokenIsLimited(t *testing.T) {
+// Guesses at the Site's token block the real token from the same address, and nobody else.
+func TestAttempts_OnlySiteToken(t *testing.T) {
 	d := dash(t)
 	d.stopClock()
 	guesses := 0
@@ -159,11 +163,11 @@ func TestAttempts_OnlyTheSitesTokenIsLimited(t *testing.T) {
 		t.Helper()
 		for i := range 40 {
 			want := http.StatusUnauthorized
-			if i >= attemptBurst {
+			if i >= access.AttemptBurst {
 				want = http.StatusTooManyRequests
 			}
 			guesses++
-			if a := send(fmt.Sprint("guess", guesses)); a.StatusCode != want || (a.Header.Get("Retry-After") == "30") != (i >= attemptBurst) {
+			if a := send(fmt.Sprint("guess", guesses)); a.StatusCode != want || (a.Header.Get("Retry-After") == "30") != (i >= access.AttemptBurst) {
 				t.Fatalf("guess %d: %s, Retry-After %q", i+1, a.Status, a.Header.Get("Retry-After"))
 			}
 		}
@@ -178,7 +182,7 @@ func TestAttempts_OnlyTheSitesTokenIsLimited(t *testing.T) {
 		t.Errorf("the owner signs in after programs' guesses: %s", a.Status)
 	}
 	guess(signsIn)
-	for i, access := range []journal.Access{journal.AccessView, journal.AccessModerate, journal.AccessOwn} {
+	for i, access := range []auth.Access{auth.View, auth.Moderate, auth.Own} {
 		fresh := d.newToken(access)
 		if a := asks(fresh); a.StatusCode != http.StatusOK {
 			t.Errorf("a fresh token that may %s: %s", access, a.Status)
@@ -191,7 +195,7 @@ func TestAttempts_OnlyTheSitesTokenIsLimited(t *testing.T) {
 			t.Errorf("signed in with a link: %s", a.Status)
 		}
 	}
-	check := d.do("POST", "/api/v1/check", map[string]string{"channel": "lobby", "user_id": "1"}, bearing(d.newToken(journal.AccessCheck)))
+	check := d.do("POST", "/api/v1/check", map[string]string{"channel": "lobby", "user_id": "1"}, bearing(d.newToken(auth.Check)))
 	if check.StatusCode != http.StatusOK {
 		t.Errorf("a fresh token that may check: %s", check.Status)
 	}
@@ -199,18 +203,18 @@ func TestAttempts_OnlyTheSitesTokenIsLimited(t *testing.T) {
 		t.Errorf("the owner's session: %s", a.Status)
 	}
 	for what, a := range map[string]answer{"a program": asks(token), "a person": signsIn(token)} {
-		if a.StatusCode != http.StatusTooManyRequests || !strings.Contains(string(a.body), "sign-in link") {
+		if a.StatusCode != http.StatusTooManyRequests || !strings.Contains(string(a.body), "a named token or a link") {
 			t.Errorf("%s with the Site's token: %s %s", what, a.Status, a.body)
 		}
 	}
-	d.pass(attemptRefill)
+	d.pass(access.AttemptRefill)
 	if a := signsIn(token); a.StatusCode != http.StatusOK {
 		t.Errorf("the Site's token, 30 s later: %s", a.Status)
 	}
 }
 
 // A site without a token has nothing to guess.
-func TestAttempts_NoneWithoutASitesToken(t *testing.T) {
+func TestAttempts_NoSiteToken(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Site.Token = "" })
 	for i := range 20 {
 		if a := d.do("POST", "/api/v1/session", map[string]string{"token": fmt.Sprint("guess", i)}); a.StatusCode != http.StatusUnauthorized {
@@ -219,18 +223,18 @@ func TestAttempts_NoneWithoutASitesToken(t *testing.T) {
 	}
 }
 
-// The right token takes no attempt, however often it is sent.
-func TestAttempts_RightOnesAreGivenBack(t *testing.T) {
+// The right token uses up no attempts, however often it is sent.
+func TestAttempts_RightTokenIsFree(t *testing.T) {
 	d := dash(t)
 	d.stopClock()
-	for i := range 3 * attemptBurst {
+	for i := range 3 * access.AttemptBurst {
 		if a := d.do("GET", "/api/v1/session", nil, asOwner); a.StatusCode != http.StatusOK {
 			t.Fatalf("time %d: %s", i+1, a.Status)
 		}
 	}
 }
 
-func TestAttempts_IPv6CountsByBlockToo(t *testing.T) {
+func TestAttempts_IPv6Block(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
 	d.stopClock()
 	guesses := 0
@@ -238,7 +242,7 @@ func TestAttempts_IPv6CountsByBlockToo(t *testing.T) {
 		guesses++
 		return d.do("GET", "/api/v1/status", nil, bearing(fmt.Sprint("guess", guesses)), header("X-Forwarded-For", from)).StatusCode
 	}
-	for i := range attemptBurst {
+	for i := range access.AttemptBurst {
 		if status := guess(fmt.Sprintf("2001:db8::%d", i)); status != http.StatusUnauthorized {
 			t.Fatalf("guess %d: %d", i+1, status)
 		}
@@ -246,7 +250,7 @@ func TestAttempts_IPv6CountsByBlockToo(t *testing.T) {
 	if status := guess("2001:db8::ffff"); status != http.StatusTooManyRequests {
 		t.Errorf("after five of the same /64: %d", status)
 	}
-	for i := range 3 * attemptBurst { // what was refused above took nothing from the block
+	for i := range 3 * access.AttemptBurst { // the refused guesses used none of the block's
 		if status := guess(fmt.Sprintf("2001:db8:0:%d::1", i+1)); status != http.StatusUnauthorized {
 			t.Errorf("guess %d from a /64 of its own: %d", i+1, status)
 		}
@@ -259,8 +263,8 @@ func TestAttempts_IPv6CountsByBlockToo(t *testing.T) {
 	}
 }
 
-// A program whose token was revoked goes on with it; those who share its address come in all the same.
-func TestOneRevokedTokenLocksNobodyOut(t *testing.T) {
+// A program keeps sending a token after it was revoked; others at its address can still sign in.
+func TestAttempts_RevokedTokenBlocksNobody(t *testing.T) {
 	d := dash(t)
 	revoked := bearing("revoked")
 	for i := range 100 {
@@ -268,27 +272,27 @@ func TestOneRevokedTokenLocksNobodyOut(t *testing.T) {
 			t.Fatalf("time %d: %s", i+1, a.Status)
 		}
 	}
-	for i := range attemptBurst - 2 { // one attempt is left
+	for i := range access.AttemptBurst - 2 { // leaves one attempt
 		if a := d.do("GET", "/api/v1/status", nil, bearing(fmt.Sprint("guess", i))); a.StatusCode != http.StatusUnauthorized {
 			t.Errorf("guess %d: %s", i+1, a.Status)
 		}
 	}
-	into[status](t, d.do("GET", "/api/v1/status", nil, bearing(d.newToken(journal.AccessView))))
-	into[status](t, d.do("GET", "/api/v1/status", nil, header("Authorization", "bearer  "+token)))
+	into[live.Status](t, d.do("GET", "/api/v1/status", nil, bearing(d.newToken(auth.View))))
+	into[live.Status](t, d.do("GET", "/api/v1/status", nil, header("Authorization", "bearer  "+token)))
 	d.signedIn(map[string]string{"code": "good-code"})
-	for i := range attemptBurst - 1 {
+	for i := range access.AttemptBurst - 1 {
 		if a := d.do("POST", "/api/v1/session", map[string]string{"token": fmt.Sprint("guess", i)}); a.StatusCode != http.StatusUnauthorized {
 			t.Errorf("sign-in %d: %s, as if a program's failures counted", i+1, a.Status)
 		}
 	}
 	d.signedIn(map[string]string{"token": token})
-	d.pass(wrongKept)
+	d.pass(access.RejectedTime)
 	if a := d.do("GET", "/api/v1/status", nil, revoked); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("later: %s", a.Status)
 	}
 }
 
-func TestAStrangersForwardedAddressIsNotBelieved(t *testing.T) {
+func TestAttempts_ForwardedAddressNotTrusted(t *testing.T) {
 	d := dash(t)
 	for i := range 6 {
 		want := http.StatusUnauthorized
@@ -301,9 +305,9 @@ func TestAStrangersForwardedAddressIsNotBelieved(t *testing.T) {
 	}
 }
 
-func TestWhoCantBeLookedUpIsToldSo(t *testing.T) {
+func TestAccess_StoreInTrouble(t *testing.T) {
 	d := dash(t)
-	good := bearing(d.newToken(journal.AccessModerate))
+	good := bearing(d.newToken(auth.Moderate))
 	session := with(d.signedIn(map[string]string{"code": "good-code"}))
 	owners := with(d.signedIn(map[string]string{"token": token}))
 	d.store.forgetHolders(errors.New("locked: /secret/path"))
@@ -319,21 +323,6 @@ func TestWhoCantBeLookedUpIsToldSo(t *testing.T) {
 	}
 	d.store.forgetHolders(nil)
 	for _, as := range []func(*http.Request){good, session} {
-		into[status](t, d.do("GET", "/api/v1/status", nil, as))
-	}
-}
-
-func TestWrongSecretsAreBounded(t *testing.T) {
-	var s wrongSecrets
-	for i := range maxWrong + 1 {
-		s.remember("192.0.2.1", fmt.Sprint(i), noon)
-	}
-	if len(s.until) != maxWrong || !s.has("192.0.2.1", "0", noon) || s.has("192.0.2.2", "0", noon) {
-		t.Errorf("%d are remembered", len(s.until))
-	}
-	later := noon.Add(wrongKept)
-	s.remember("192.0.2.1", "later", later)
-	if len(s.until) != 1 || !s.has("192.0.2.1", "later", later) {
-		t.Errorf("later %d are remembered", len(s.until))
+		into[live.Status](t, d.do("GET", "/api/v1/status", nil, as))
 	}
 }

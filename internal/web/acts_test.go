@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -10,11 +12,13 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// controlOf finds a control of the spammer's row: "name", "menu", "pardon", "grant", "exempt", "reset", or "first", of what stands below the row.
+// controlOf finds a control of the spammer's row: "name", "menu", "pardon", "grant", "exempt" or
+// "reset". "first" is the first control below the row.
 func controlOf(name string) string {
 	return fmt.Sprintf(`document.getElementById("%s-of-%s")`, name, spammer.ID)
 }
@@ -25,14 +29,14 @@ const (
 	deedOf42    = `document.querySelector('.row[data-user="42"] .deed')`
 )
 
-// act clicks on a control of the spammer's row.
+// act clicks a control of the spammer's row.
 func (w *window) act(name string) {
 	w.Window.Helper()
 	w.See(controlOf(name))
 	w.Click(fmt.Sprintf(`[id="%s-of-%s"]`, name, spammer.ID))
 }
 
-// choose clicks on a button of the question below the row.
+// choose clicks a button of the question below the row.
 func (w *window) choose(button string) {
 	w.Window.Helper()
 	find := fmt.Sprintf(`[...document.querySelectorAll(".held .question button")].find((b) => b.innerText.startsWith(%q))`, button)
@@ -40,14 +44,15 @@ func (w *window) choose(button string) {
 	w.Must(chromedp.Evaluate[chromedp.Void](find + ".click()"))
 }
 
-// press presses a key where the focus is, and waits until the focus is on a control of the spammer's row.
+// press presses a key on the focused element and waits until a control of the spammer's row has the
+// focus.
 func (w *window) press(key, then string) {
 	w.Window.Helper()
 	w.Type(key)
 	w.See("document.activeElement === " + controlOf(then))
 }
 
-// audited fails the test unless a change of the spammer's was noted.
+// audited fails the test unless the audit has such a change of the spammer.
 func (d *dashboard) audited(action journal.AuditAction) {
 	d.Helper()
 	d.store.mu.Lock()
@@ -60,7 +65,7 @@ func (d *dashboard) audited(action journal.AuditAction) {
 	d.Errorf("%s isn't among %+v", action, d.store.audits)
 }
 
-// catch opens a window on a spammer who is throttled.
+// catch opens a window with a throttled spammer.
 func catch(t *testing.T, width, height int64) (*dashboard, *window) {
 	t.Helper()
 	d := dash(t)
@@ -71,8 +76,8 @@ func catch(t *testing.T, width, height int64) (*dashboard, *window) {
 	return d, w
 }
 
-// TestAnAnnouncementIsHeardOut: that somebody was pardoned isn't cut short by how many are throttled.
-func TestAnAnnouncementIsHeardOut(t *testing.T) {
+// The announcement of a pardon is not cut short by the number of throttled users.
+func TestRowActions_AnnouncementNotCutShort(t *testing.T) {
 	d := dash(t)
 	w := d.open(1600, 900)
 	w.Must(chromedp.Evaluate[chromedp.Void](`{
@@ -84,16 +89,16 @@ func TestAnAnnouncementIsHeardOut(t *testing.T) {
 	w.See(spammersRow)
 	d.flushed()
 	w.act("pardon")
-	w.See(`heard.slice(0, -1).some(({ text }) => text.startsWith("Spammer: Pardoned: 1 message, 1 strike taken back."))`)
+	w.See(`heard.slice(0, -1).some(({ text }) => text.startsWith("Spammer: Pardoned: 1 message, 1 strike removed."))`)
 	if length := browsertest.Eval[float64](w.Window, `{
-		const at = heard.findIndex(({ text }) => text.startsWith("Spammer: Pardoned: 1 message, 1 strike taken back."));
+		const at = heard.findIndex(({ text }) => text.startsWith("Spammer: Pardoned: 1 message, 1 strike removed."));
 		heard[at + 1].at - heard[at].at;
 	}`); length < 2900 {
 		t.Errorf("it was cut short after %.0f ms", length)
 	}
 }
 
-func TestAUserIsGrantedMessagesByKeyboard(t *testing.T) {
+func TestRowActions_GrantByKeyboard(t *testing.T) {
 	for width, opener := range map[int64]string{360: "menu", 1600: "grant"} {
 		d, w := catch(t, width, 800)
 		open := func() {
@@ -125,11 +130,11 @@ func TestAUserIsGrantedMessagesByKeyboard(t *testing.T) {
 	}
 }
 
-func TestAUserIsExempted(t *testing.T) {
-	for button, length := range map[string]time.Duration{"for 10 minutes": 10 * time.Minute, "for an hour": time.Hour, "for good": 0} {
+func TestRowActions_Exempt(t *testing.T) {
+	for button, length := range map[string]time.Duration{"for 10 minutes": 10 * time.Minute, "for an hour": time.Hour, "permanently": 0} {
 		d, w := catch(t, 1600, 900)
 		w.act("exempt")
-		w.See(has(question, "Let Spammer write without limits") + "&&" + has(question, "until their day ends, 00:00 UTC"))
+		w.See(has(question, "Let Spammer write without limits") + "&&" + has(question, "until the end of their day, 00:00 UTC"))
 		w.choose(button)
 		w.See(has(deedOf42, "exempt "))
 		d.audited(journal.UserExempted)
@@ -149,11 +154,11 @@ func TestAUserIsExempted(t *testing.T) {
 	}
 }
 
-func TestAResetIsAskedFirst(t *testing.T) {
+func TestRowActions_ResetAsksFirst(t *testing.T) {
 	d, w := catch(t, 360, 800)
 	w.act("menu")
 	w.choose("Reset")
-	w.See(has(question, "Reset Spammer? Everything they have used is forgotten, and so are their strikes."))
+	w.See(has(question, "Reset Spammer? This clears their usage and strikes."))
 	w.fits()
 	w.choose("Cancel")
 	w.See("!" + question + "&& document.activeElement === " + controlOf("menu"))
@@ -171,7 +176,7 @@ func TestAResetIsAskedFirst(t *testing.T) {
 	}
 }
 
-func TestWhatChatguardRefusesIsSaidBesideTheUser(t *testing.T) {
+func TestRowActions_RefusalShown(t *testing.T) {
 	d, w := catch(t, 360, 800)
 	d.store.refuse(errors.New("too many changes wait"))
 	for _, action := range []string{"Reset", "Pardon"} {
@@ -181,7 +186,7 @@ func TestWhatChatguardRefusesIsSaidBesideTheUser(t *testing.T) {
 			w.See(has(question, "Reset Spammer?"))
 			w.choose(action)
 		}
-		w.See(has(`document.querySelector(".held .question [role=alert]")`, "database is in trouble"))
+		w.See(has(`document.querySelector(".held .question [role=alert]")`, "database is failing"))
 		w.fits()
 		w.Accessible()
 		w.press(kb.Escape, "menu")
@@ -189,31 +194,31 @@ func TestWhatChatguardRefusesIsSaidBesideTheUser(t *testing.T) {
 	}
 }
 
-func TestWhatIsntSavedIsSaidBesideTheUser(t *testing.T) {
+func TestRowActions_UnsavedShown(t *testing.T) {
 	d, w := catch(t, 360, 800)
 	d.breakDatabase(time.Minute)
 	w.See(says("The database is failing")) // above the rows
 	w.act("menu")
 	w.choose("Pardon")
-	w.See(has(`document.querySelector(".held .question [role=status]")`, "That holds, but isn’t saved yet: a restart now would undo it."))
+	w.See(has(`document.querySelector(".held .question [role=status]")`, "In force, but not saved yet: a restart now would undo it."))
 	w.fits()
 	w.Accessible()
 	w.press(kb.Escape, "menu")
 	w.See("!" + question)
 }
 
-func TestWhoOnlyLooksOnHasNoButtons(t *testing.T) {
+func TestRowActions_NoButtonsForViewers(t *testing.T) {
 	d := dash(t)
-	w := d.openAs("clara", journal.AccessView, 1600, 900)
+	w := d.openAs("clara", auth.View, 1600, 900)
 	d.say(spammer, 4)
-	w.See(spammersRow + `&& document.querySelector(".me").innerText === "clara, looks on"`)
+	w.See(spammersRow + `&& document.querySelector(".me").innerText === "clara · view only"`)
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".users button").length`); n > 0 {
 		t.Errorf("there are %d buttons", n)
 	}
 	w.Accessible()
 }
 
-func TestTheRowSomebodyIsAtStays(t *testing.T) {
+func TestRowActions_FocusedRowStays(t *testing.T) {
 	d, w := catch(t, 360, 800)
 	for i, name := range []string{"anna", "berta"} {
 		d.say(chatguard.User{ID: fmt.Sprint(43 + i), Login: name}, 4)
@@ -247,7 +252,7 @@ func TestTheRowSomebodyIsAtStays(t *testing.T) {
 	w.See("!" + spammersRow)
 }
 
-func TestANameLeadsToItsCard(t *testing.T) {
+func TestRowActions_NameOpensCard(t *testing.T) {
 	_, w := catch(t, 360, 800)
 	w.act("name")
 	w.See(`location.hash === "#/people?user=42"`)

@@ -8,57 +8,56 @@ import (
 	"strconv"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// auditPage is what a question for the audit is answered with.
+// auditPage is the answer to a request for the audit.
 type auditPage struct {
-	Changes []shownAudit `json:"changes" jsonschema:"The newest first."`
-	More    bool         `json:"more"` // there are older ones
+	Changes []shownAudit `json:"changes" jsonschema:"Newest first."`
+	More    bool         `json:"more"` // whether older ones exist
 }
 
-// shownAudit is a change as it is told, with how the user is called whom it is about.
+// shownAudit is a change as sent to callers, with the login of the affected user.
 type shownAudit struct {
 	journal.Audit
-	Login string `json:"login,omitempty" jsonschema:"Of the user, as they were last seen in that channel; left out where it isn't known."`
+	Login string `json:"login,omitempty" jsonschema:"The user's login when last seen in that channel; left out if unknown."`
 }
 
-// getAudit is GET /audit, all of whose parameters may be left out. As CSV it has everything that is wanted, whatever n says.
-func (s *Server) getAudit(w http.ResponseWriter, r *http.Request, who caller) error {
+// getAudit is GET /audit. All parameters are optional. In the CSV format, the answer has all
+// matching changes, regardless of n.
+func (h *archive) getAudit(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	wanted, form, err := auditsWanted(r)
 	if err != nil {
 		return err
 	}
-	if wanted.User, err = s.userMeant(r.Context(), wanted.ChannelID, wanted.User); err != nil {
+	if wanted.User, err = h.users.userMeant(r.Context(), wanted.ChannelID, wanted.User); err != nil {
 		return errUnreadable("The audit can't be read now", err)
 	}
 	if form == formatCSV {
 		wanted.N = csvPage
-		return s.exportCSV(w, r, who, "audit", auditColumns, func() ([][]string, error) { return s.auditRows(r, &wanted) })
+		return h.exportCSV(w, r, who, "audit", auditColumns, func() ([][]string, error) { return h.auditRows(r, &wanted) })
 	}
-	page, err := readLong(r.Context(), s.reads, who, readWait, func() (auditPage, error) { return s.auditPage(r.Context(), wanted) })
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, page)
+	return answerLong(w, r, h.reads, who, func() (auditPage, error) { return h.auditPage(r.Context(), wanted) })
 }
 
-// auditPage reads the changes wanted, and whether there are more.
-func (s *Server) auditPage(ctx context.Context, wanted journal.AuditFilter) (page auditPage, err error) {
+// auditPage reads the matching changes and whether there are more.
+func (h *archive) auditPage(ctx context.Context, wanted journal.AuditFilter) (page auditPage, err error) {
 	n := wanted.N
 	wanted.N++
-	audits, err := s.opts.Store.Audits(ctx, wanted)
+	audits, err := h.store.Audits(ctx, wanted)
 	if err != nil {
 		return page, errUnreadable("The audit can't be read now", err)
 	}
-	shown, err := s.withLogins(ctx, audits[:min(n, len(audits))])
+	shown, err := h.withLogins(ctx, audits[:min(n, len(audits))])
 	if err != nil {
 		return page, errUnreadable("The audit can't be read now", err)
 	}
 	return auditPage{Changes: shown, More: len(audits) > n}, nil
 }
 
-// withLogins looks up, once for each channel, how those are called whom the changes are about.
-func (s *Server) withLogins(ctx context.Context, audits []journal.Audit) ([]shownAudit, error) {
+// withLogins adds the logins of the affected users to the changes, with one look-up per channel.
+func (h *archive) withLogins(ctx context.Context, audits []journal.Audit) ([]shownAudit, error) {
 	users := map[string][]string{} // by channel
 	for _, a := range audits {
 		if a.UserID != "" {
@@ -67,13 +66,13 @@ func (s *Server) withLogins(ctx context.Context, audits []journal.Audit) ([]show
 	}
 	people := map[string]map[string]journal.Person{}
 	for channel, ids := range users {
-		found, err := s.opts.Store.People(ctx, channel, ids)
+		found, err := h.store.People(ctx, channel, ids)
 		if err != nil {
 			return nil, err
 		}
 		people[channel] = found
 	}
-	shown := make([]shownAudit, len(audits)) // in JSON an empty list, never null
+	shown := make([]shownAudit, len(audits)) // an empty list in JSON, never null
 	for i, a := range audits {
 		shown[i] = shownAudit{a, people[a.ChannelID][a.UserID].Login}
 	}
@@ -81,20 +80,20 @@ func (s *Server) withLogins(ctx context.Context, audits []journal.Audit) ([]show
 }
 
 func auditsWanted(r *http.Request) (wanted journal.AuditFilter, form format, err error) {
-	q := queryOf(r)
+	q := problem.QueryOf(r)
 	wanted = journal.AuditFilter{
-		ChannelID: q.text("channel"), User: q.text("user"), Author: q.text("author"), Action: oneOf(q, "action", journal.AuditActions),
-		Before: q.number("before", 0, 1, math.MaxInt64), N: int(q.number("n", usualPage, 1, mostPage)),
+		ChannelID: q.Text("channel"), User: q.Text("user"), Author: q.Text("author"), Action: problem.OneOf(q, "action", journal.AuditActions),
+		Before: q.Number("before", 0, 1, math.MaxInt64), N: int(q.Number("n", usualPage, 1, mostPage)),
 	}
-	form = oneOf(q, "format", formats)
-	return wanted, form, q.err
+	form = problem.OneOf(q, "format", formats)
+	return wanted, form, q.Err
 }
 
 var auditColumns = []string{"id", "at", "author", "action", "channel", "user_id", "detail"}
 
 // auditRows returns the next changes as rows of auditColumns.
-func (s *Server) auditRows(r *http.Request, wanted *journal.AuditFilter) ([][]string, error) {
-	audits, err := s.opts.Store.Audits(r.Context(), *wanted)
+func (h *archive) auditRows(r *http.Request, wanted *journal.AuditFilter) ([][]string, error) {
+	audits, err := h.store.Audits(r.Context(), *wanted)
 	if err != nil {
 		return nil, errUnreadable("The audit can't be read now", err)
 	}

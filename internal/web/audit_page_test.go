@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -6,26 +8,28 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// audited is true when the audit shows just so many changes, the newest of which says the text.
+// audited is a script that is true if the audit shows exactly n changes and the newest contains the
+// text.
 func audited(n int, newest string) string {
 	const words = `document.querySelector(".audit")?.innerText.replace(/\s+/g, " ")`
 	return fmt.Sprintf(`document.querySelectorAll(".audit").length === %d && %s.includes(%q)`, n, words, newest)
 }
 
-// target is a user, and who changes them.
+// target returns a user as the target of the author's change.
 func target(user chatguard.User, author string) journal.Target {
 	return journal.Target{ChannelID: channelID, UserID: user.ID, Author: author}
 }
 
-func TestTheAuditSaysWhoChangedWhat(t *testing.T) {
+func TestAuditPage_ShowsChanges(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.goTo("audit")
-	w.See(says("Nobody has changed anything yet, as far back as chatguard remembers."))
+	w.See(says("No changes recorded."))
 
 	ctx := t.Context()
 	own := chatguard.UserOverride{Exempt: chatguard.NeverExempt, Timezone: "Asia/Tokyo", Limits: map[string]chatguard.Override{"burst": {Burst: 9, Refill: 2 * time.Second}}}
@@ -42,9 +46,9 @@ func TestTheAuditSaysWhoChangedWhat(t *testing.T) {
 		{"berta pardoned gardenhour entry ", func() (bool, error) { return d.control.Pardon(ctx, entry, "berta") }},
 		{"clara reset gardenhour", func() (bool, error) { return d.control.Reset(ctx, target(gardenhour, "clara")) }},
 		{"clara exempted 72 from all limits until ", func() (bool, error) { return d.control.Exempt(ctx, target(teahouse, "clara"), time.Hour) }},
-		{"clara exempted 72 from all limits, for good", func() (bool, error) { return d.control.Exempt(ctx, target(teahouse, "clara"), 0) }},
-		{"clara set numbers of their own gardenhour", func() (bool, error) { return d.control.SetOverride(ctx, target(gardenhour, "clara"), own) }},
-		{"judged whatever their role; their day is that of Asia/Tokyo; burst: 9 at once, one more every 2 seconds, before: nothing", func() (bool, error) { return true, nil }},
+		{"clara exempted 72 from all limits, permanently", func() (bool, error) { return d.control.Exempt(ctx, target(teahouse, "clara"), 0) }},
+		{"clara set custom limits gardenhour", func() (bool, error) { return d.control.SetOverride(ctx, target(gardenhour, "clara"), own) }},
+		{"never exempt; time zone Asia/Tokyo; burst: 9 at once, one more every 2 seconds, before: none", func() (bool, error) { return true, nil }},
 		{"clara paused", func() (bool, error) { return d.control.Pause(ctx, channelID, "clara") }},
 		{"clara switched raid mode on until ", func() (bool, error) {
 			_, saved, err := d.control.StartRaid(ctx, channelID, "clara", time.Minute)
@@ -69,24 +73,24 @@ func TestTheAuditSaysWhoChangedWhat(t *testing.T) {
 	w.Write("#filter-author", "berta\r")
 	w.See(`location.hash === "#/audit?author=berta" &&` + audited(2, "berta pardoned"))
 	w.Write("#filter-author", "nobody\r")
-	w.See(says("No change fits these filters."))
+	w.See(says("No changes match these filters."))
 	w.visit("#/audit?user=72")
 	w.See(audited(2, "clara exempted 72 "))
 	w.Write("#filter-user", "GardenHour\r")
-	w.See(`location.hash === "#/audit?user=GardenHour" &&` + audited(4, "clara set numbers of their own gardenhour"))
+	w.See(`location.hash === "#/audit?user=GardenHour" &&` + audited(4, "clara set custom limits gardenhour"))
 	w.visit("#/audit?user=71&action=reset")
 	w.See(audited(1, "clara reset gardenhour"))
 	w.Click(".audit .user a")
 	w.See(`location.hash === "#/people?user=71"`)
 }
 
-func TestTheAuditIsExported(t *testing.T) {
+func TestAuditPage_Export(t *testing.T) {
 	d := dash(t)
 	if _, err := d.control.Reset(t.Context(), target(gardenhour, "berta")); err != nil {
 		t.Fatal(err)
 	}
 	d.flushed()
-	w := d.openAs("clara", journal.AccessView, 1400, 900)
+	w := d.openAs("clara", auth.View, 1400, 900)
 	w.visit("#/audit?author=berta")
 	w.See(audited(1, "berta reset"))
 	if link := browsertest.Eval[string](w.Window, `document.querySelector(".export[download]").getAttribute("href")`); link != "api/v1/audit?channel=7&author=berta&format=csv" {
@@ -94,7 +98,7 @@ func TestTheAuditIsExported(t *testing.T) {
 	}
 }
 
-func TestTheAuditIsAccessible(t *testing.T) {
+func TestAuditPage_Accessible(t *testing.T) {
 	d := dash(t)
 	for _, author := range hostileNames {
 		if _, err := d.control.Reset(t.Context(), target(gardenhour, author)); err != nil {

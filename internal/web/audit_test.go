@@ -11,7 +11,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// wantAudits asks for changes, and fails the test unless it gets those.
+// wantAudits requests changes and fails the test unless it gets exactly those wanted.
 func (d *dashboard) wantAudits(query string, more bool, want ...string) {
 	d.Helper()
 	got := into[auditPage](d, d.do("GET", "/api/v1/audit?"+query, nil, asOwner))
@@ -24,7 +24,7 @@ func (d *dashboard) wantAudits(query string, more bool, want ...string) {
 	}
 }
 
-func TestChangesAreFiltered(t *testing.T) {
+func TestAudit_Filters(t *testing.T) {
 	d := dash(t)
 	anna := d.signedIn(map[string]string{"code": "good-code"})
 	user := channelPath + "/users/" + berta.ID
@@ -50,8 +50,8 @@ func TestChangesAreFiltered(t *testing.T) {
 	}
 }
 
-// TestChangesNameTheUser: by their login in that channel, as far as it is known.
-func TestChangesNameTheUser(t *testing.T) {
+// A change names the user by their login in that channel, if it is known.
+func TestAudit_NamesUser(t *testing.T) {
 	d := dash(t)
 	d.say(berta, 1)
 	into[amended](t, d.do("POST", channelPath+"/users/"+berta.ID+"/grant", grantWanted{Messages: 7}, asOwner))
@@ -66,7 +66,7 @@ func TestChangesNameTheUser(t *testing.T) {
 	}
 }
 
-func TestChangesRefused(t *testing.T) {
+func TestAudit_Refused(t *testing.T) {
 	d := dash(t)
 	var known []string
 	for _, action := range journal.AuditActions {
@@ -76,10 +76,10 @@ func TestChangesRefused(t *testing.T) {
 		"action=kick":    strings.Join(known, " "),
 		"before=x":       "whole number",
 		"n=1000":         "from 1 to 500",
-		"author=" + long: "256 bytes are the most",
+		"author=" + long: "256 bytes at most",
 	} {
 		d.refused(query, "GET", "/api/v1/audit?"+query, nil, owned, 422, says)
 	}
 	d.store.hide(errors.New("damaged: /secret/path"))
-	d.refused("in trouble", "GET", "/api/v1/audit?format=csv", nil, owned, 503, "The audit can't be read now: the database is in trouble.")
+	d.refused("in trouble", "GET", "/api/v1/audit?format=csv", nil, owned, 503, "The audit can't be read now: the database is failing.")
 }

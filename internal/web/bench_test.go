@@ -11,31 +11,28 @@ import (
 	"os/exec"
 	"slices"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 
-	"github.com/chromedp/chromedp"
-
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/browsertest"
 )
 
 const (
 	openDashboards = 100
-	messageRate    = 1000 // a second
+	messageRate    = 1000 // per second
 	benchLasts     = 5 * time.Second
 )
 
-// benchReaders tells a process of the tests that it is the open dashboards of a benchmark, so that what these cost isn't counted: it has the
-// dashboard's address and the cookie.
+// benchReaders is the environment variable that turns a test process into the open dashboards of a
+// benchmark, so that their cost is not measured. Its value has the dashboard's address and the
+// cookie.
 const benchReaders = "CHATGUARD_TEST_READ_FEEDS"
 
-// feedsToRead is what benchReaders has.
+// feedsToRead is the content of benchReaders.
 type feedsToRead struct{ Address, Cookie string }
 
-// readFeeds is what that process does until its standard input ends.
+// readFeeds is the main function of that process. It runs until its standard input ends.
 func readFeeds(text string) {
 	var from feedsToRead
 	if err := json.Unmarshal([]byte(text), &from); err != nil {
@@ -68,7 +65,7 @@ func readFeeds(text string) {
 	reading.Wait()
 }
 
-// openFeeds opens the dashboards in another process, until what it returns is called.
+// openFeeds opens the dashboards in another process until closeAll is called.
 func (d *dashboard) openFeeds(cookie string) (closeAll func()) {
 	d.Helper()
 	from, err := json.Marshal(feedsToRead{d.address, cookie})
@@ -100,7 +97,8 @@ func (d *dashboard) openFeeds(cookie string) (closeAll func()) {
 	}
 }
 
-// busyChat lets users write messageRate messages a second, most of which are throttled, and returns how long each Check took, in order.
+// busyChat lets users write messageRate messages per second, most of them throttled. It returns the
+// duration of each Check, sorted.
 func (d *dashboard) busyChat() []time.Duration {
 	d.Helper()
 	took := make([]time.Duration, 0, int(benchLasts.Seconds()*messageRate))
@@ -117,35 +115,4 @@ func (d *dashboard) busyChat() []time.Duration {
 	}
 	slices.Sort(took)
 	return took
-}
-
-// BenchmarkVerdictOnAScreen is how long it takes from a Check until the page in a browser has drawn the user's row, while 1,000 other verdicts a second
-// are told, most of them throttled.
-func BenchmarkVerdictOnAScreen(b *testing.B) {
-	d := dash(b)
-	w := d.open(1400, 900)
-	w.Must(chromedp.Evaluate[chromedp.Void](`{
-		window.drawn = {};
-		new MutationObserver(() => {
-			for (const { dataset } of document.querySelectorAll(".row[data-user]")) window.drawn[dataset.user] ??= Date.now();
-		}).observe(document.body, { childList: true, subtree: true });
-	}`))
-	var busy sync.WaitGroup
-	busy.Go(func() { d.busyChat() })
-	w.See(`document.querySelector(".figures dd").textContent === "500"`) // nobody else comes any more, and goes before
-	var took []time.Duration
-	for i := range 20 {
-		user := chatguard.User{ID: fmt.Sprint(i + 1), Login: "anna"}
-		d.say(user, 3)
-		start := time.Now()
-		d.say(user, 1)
-		w.See(fmt.Sprintf("window.drawn[%q]", user.ID))
-		drawn := time.UnixMilli(int64(browsertest.Eval[float64](w.Window, fmt.Sprintf("window.drawn[%q]", user.ID))))
-		took = append(took, drawn.Sub(start))
-	}
-	busy.Wait()
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2].Milliseconds()), "p50-ms")
-	b.ReportMetric(float64(took[len(took)-1].Milliseconds()), "most-ms")
-	b.ReportMetric(0, "ns/op") // says nothing
 }

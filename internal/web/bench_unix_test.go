@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// processorTime is what this process has used so far.
+// processorTime returns the CPU time that this process has used so far.
 func processorTime(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -17,8 +17,9 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkOpenDashboards is what 1,000 verdicts a second cost, in percent of one core, without a dashboard and with 100 open ones, which another
-// process reads; and how much longer a Check takes then. All of them are throttled but 3 of each user.
+// BenchmarkOpenDashboards measures the cost of 1,000 verdicts per second, in percent of one core,
+// without a dashboard and with 100 open ones, which another process reads. It also measures how
+// much longer a Check takes then. All verdicts are throttled except 3 per user.
 func BenchmarkOpenDashboards(b *testing.B) {
 	for range b.N {
 		d := dash(b)
@@ -28,11 +29,11 @@ func BenchmarkOpenDashboards(b *testing.B) {
 			took = d.busyChat()
 			return took, 100 * (processorTime(b) - used).Seconds() / time.Since(began).Seconds()
 		}
-		measure() // everybody has used up what they have
+		measure() // everyone uses up their allowance
 		alone, before := measure()
 		closeAll := d.openFeeds(cookie)
 		watched, with := measure()
-		if n := d.server.feed.len(); n != openDashboards {
+		if n := d.server.Feeds(); n != openDashboards {
 			b.Errorf("%d dashboards are open at the end", n)
 		}
 		closeAll()
@@ -44,5 +45,5 @@ func BenchmarkOpenDashboards(b *testing.B) {
 			b.ReportMetric(float64(watched[at])/float64(alone[at]), name+"-times")
 		}
 	}
-	b.ReportMetric(0, "ns/op") // says nothing
+	b.ReportMetric(0, "ns/op") // meaningless here
 }

@@ -5,14 +5,16 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// TestBodies_Bounded: a request may bring as much as it needs.
+// A request body may have up to the size that the request needs.
 func TestBodies_Bounded(t *testing.T) {
 	d := dash(t)
 	text := func(bytes int) string { return strings.Repeat("x", bytes) }
 	matching := header("If-Match", "*")
-	d.refused("a secret", "POST", "/api/v1/session", secret{Code: text(4 << 10)}, nil, 413, "more than the 4096 bytes")
+	d.refused("a secret", "POST", "/api/v1/session", access.Secret{Code: text(4 << 10)}, nil, 413, "more than the 4096 bytes")
 	d.refused("a length", "POST", channelPath+"/raid", map[string]string{"for": text(64 << 10)}, owned, 413, "more than the 65536 bytes")
 	d.refused("an override", "PUT", channelPath+"/users/41/override", map[string]string{"timezone": text(64 << 10)}, owned, 413, "more than the 65536 bytes")
 	policy := chatguard.DefaultPolicy()
@@ -22,7 +24,7 @@ func TestBodies_Bounded(t *testing.T) {
 	d.refused("a larger one", "PUT", policyPath, policy, append(owned, matching), 413, "more than the 1048576 bytes")
 }
 
-// TestProblems_QuoteLittle: whatever somebody sends, a problem says no more than its beginning.
+// A problem quotes only the beginning of what the caller sent.
 func TestProblems_QuoteLittle(t *testing.T) {
 	d := dash(t)
 	long := strings.Repeat("y", 4000)
@@ -38,9 +40,9 @@ func TestProblems_QuoteLittle(t *testing.T) {
 		"length":       d.do("POST", channelPath+"/raid", map[string]string{"for": long}, asOwner),
 		"limit":        d.do("GET", channelPath+"/users/41/week?limit="+long, nil, asOwner),
 	} {
-		most := maxQuoted
-		if name == "role" { // which others quote
-			most = maxDetail
+		most := problem.MaxQuoted
+		if name == "role" { // other problems quote it
+			most = problem.MaxDetail
 		}
 		if n := strings.Count(string(a.body), "y") + strings.Count(string(a.body), "7"); a.StatusCode/100 != 4 || n > most+10 {
 			t.Errorf("%s: %s, %d bytes are quoted: %.300s", name, a.Status, n, a.body)
@@ -48,7 +50,7 @@ func TestProblems_QuoteLittle(t *testing.T) {
 	}
 }
 
-// jsonNumber is a number of any length.
+// jsonNumber is a JSON number of any length.
 type jsonNumber string
 
 func (n jsonNumber) MarshalJSON() ([]byte, error) { return []byte(n), nil }

@@ -1,32 +1,19 @@
+//go:build browser
+
 package web
 
 import (
 	"fmt"
-	"os"
-	"testing"
 
 	"github.com/chromedp/chromedp"
-	"go.uber.org/goleak"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
-	"github.com/chatguard/chatguard/internal/journal"
 )
 
-func TestMain(m *testing.M) {
-	if feeds := os.Getenv(benchReaders); feeds != "" {
-		readFeeds(feeds)
-		return
-	}
-	code := m.Run()
-	browsertest.Stop()
-	if err := goleak.Find(); code == 0 && err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func init() { stopBrowser = browsertest.Stop }
 
-// window is a browser window that looks at a dashboard.
+// window is a browser window that shows a dashboard.
 type window struct {
 	*browsertest.Window
 	*dashboard
@@ -57,16 +44,16 @@ func (w *window) goTo(page string) {
 	w.Click(fmt.Sprintf(`nav a[href^="#/%s"]`, page))
 }
 
-// openAgain opens another window, signed in as somebody who has a code of their own.
+// openAgain opens another window, signed in as someone with a code of their own.
 func (d *dashboard) openAgain(width, height int64) *window {
 	d.Helper()
 	d.store.addCode("other-code", "ben")
 	return d.openWith("other-code", width, height)
 }
 
-// openAs opens another window, signed in as somebody who may do as much.
-func (d *dashboard) openAs(name string, access journal.Access, width, height int64) *window {
+// openAs opens another window, signed in under a name with the given access.
+func (d *dashboard) openAs(name string, access auth.Access, width, height int64) *window {
 	d.Helper()
-	d.store.addCodeFor("code-of-"+name, journal.Holder{Name: name, Access: access})
+	d.store.addCodeFor("code-of-"+name, auth.Identity{Name: name, Access: access})
 	return d.openWith("code-of-"+name, width, height)
 }

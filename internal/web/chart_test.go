@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -5,13 +7,16 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// served lets the page's requests for the rates be answered with what a test says, in window.rates by span; not at all once window.silent is true.
+// served answers the page's requests for the rates with a test's data, in window.rates by span. It
+// does not answer once window.silent is true.
 const served = `{
 	const real = fetch;
 	window.rates = { hour: null, day: null };
@@ -22,7 +27,8 @@ const served = `{
 	};
 }`
 
-// told is an answer of 720 steps: the first quarter unknown, then a message a step, with a peak of 155 and 10 throttled ones at step 480.
+// told is an answer of 720 steps. The first quarter is unknown; then one message per step follows,
+// with a peak of 155 messages, 10 of them throttled, at step 480.
 const told = `{
 	const fill = (each) => Array.from({ length: 720 }, (_, i) => (i < 180 ? null : each(i)));
 	window.rates.hour = { from: new Date(Date.now() - 3600e3).toISOString(), step_seconds: 5,
@@ -33,7 +39,7 @@ const told = `{
 
 const caption = `document.querySelector(".chart figcaption")`
 
-// tells lets the page be answered so when it asks how busy the chat was.
+// tells makes the rates the answer to the page's requests.
 func (w *window) tells(rates string) {
 	w.Window.Helper()
 	w.Must(chromedp.Evaluate[chromedp.Void](served), chromedp.Evaluate[chromedp.Void](rates))
@@ -48,14 +54,14 @@ func (w *window) choosesSpan(name string) {
 	w.See(button + `.ariaPressed === "true"`)
 }
 
-func TestTheChartSaysWhatItShows(t *testing.T) {
+func TestChart_Summary(t *testing.T) {
 	w := dash(t).open(1600, 900)
 	w.tells(told)
 	w.choosesSpan("Last day")
-	w.See(has(caption, "Nothing is known of the last day yet."))
+	w.See(has(caption, "No data for the last day yet."))
 	w.choosesSpan("Last hour")
-	w.See(has(caption, ": 694 messages, 6 throttled, 4 would have been throttled; busiest at ") + "&&" + has(caption, " with 31 a second."))
-	w.See(`document.querySelector('.chart [role=img]').ariaLabel === "Messages a second. " + ` + caption + `.innerText`)
+	w.See(has(caption, ": 694 messages, 6 throttled, 4 would have been throttled. Peak: 31 per second at "))
+	w.See(`document.querySelector('.chart [role=img]').ariaLabel === "Messages per second. " + ` + caption + `.innerText`)
 	w.Accessible()
 
 	w.Click(".chart summary")
@@ -63,7 +69,7 @@ func TestTheChartSaysWhatItShows(t *testing.T) {
 	cells := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll(".chart td")].map((e) => e.innerText)`)
 	known, busy := 0, 0
 	for _, c := range cells {
-		if c != "not known" {
+		if c != "unknown" {
 			known++
 		}
 		if c == "0.7" { // 59 messages and 155 in 300 s
@@ -75,8 +81,8 @@ func TestTheChartSaysWhatItShows(t *testing.T) {
 	}
 }
 
-// TestATableStaysOpen while a curve is added: the first message that is only observed.
-func TestATableStaysOpen(t *testing.T) {
+// An open table stays open when a curve is added: the first message that is only observed.
+func TestChart_TableStaysOpen(t *testing.T) {
 	w := dash(t).open(1600, 900)
 	columns := func(n int) string {
 		return fmt.Sprintf(`document.querySelectorAll(".chart thead th").length === %d`, n)
@@ -84,15 +90,15 @@ func TestATableStaysOpen(t *testing.T) {
 	w.tells(told + "rates.hour.observed.fill(0);")
 	w.choosesSpan("Last day")
 	w.choosesSpan("Last hour")
-	w.See(has(caption, ": 694 messages, 10 throttled; "))
+	w.See(has(caption, ": 694 messages, 10 throttled. "))
 	w.Click(".chart summary")
 	w.See(columns(3))
 	w.Must(chromedp.Evaluate[chromedp.Void](told))
 	w.See(has(caption, ", 4 would have been throttled") + "&&" + columns(4) + "&&" + ink("--warn") + "> 0")
 }
 
-// TestALateAnswerIsOld: what is asked for twice isn't shown as it was the first time, whichever answer comes last.
-func TestALateAnswerIsOld(t *testing.T) {
+// An answer that arrives late does not replace a newer one, whichever arrives last.
+func TestChart_LateAnswerIgnored(t *testing.T) {
 	w := dash(t).open(1600, 900)
 	w.tells(told)
 	w.choosesSpan("Last day")
@@ -115,7 +121,7 @@ func TestALateAnswerIsOld(t *testing.T) {
 	}
 }
 
-func TestTheChartNamesTheMomentPointedAt(t *testing.T) {
+func TestChart_PointerNamesMoment(t *testing.T) {
 	w := dash(t).open(1600, 900)
 	w.tells(told)
 	w.choosesSpan("Last day")
@@ -126,10 +132,10 @@ func TestTheChartNamesTheMomentPointedAt(t *testing.T) {
 		over.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: left + (width * 480) / 719, clientY: top + 20 }));
 	}`))
 	legend := `document.querySelector(".legend")`
-	w.See(has(legend, "messages 31 a second") + "&&" + has(legend, "throttled 1.2 a second") + `&& document.querySelector(".legend time")`)
+	w.See(has(legend, "messages 31 per second") + "&&" + has(legend, "throttled 1.2 per second") + `&& document.querySelector(".legend time")`)
 }
 
-// ink counts the pixels of the chart that have the colour of a custom property.
+// ink counts the pixels of the chart with the colour of a custom property.
 func ink(property string) string {
 	return fmt.Sprintf(`(() => {
 		const canvas = document.querySelector(".chart canvas"), probe = document.createElement("canvas").getContext("2d");
@@ -144,13 +150,14 @@ func ink(property string) string {
 	})()`, property)
 }
 
-func TestTheChartFollowsThePageIntoTheDark(t *testing.T) {
+func TestChart_DarkMode(t *testing.T) {
 	w := dash(t).open(1600, 900)
 	w.tells(told)
 	w.choosesSpan("Last day")
 	w.choosesSpan("Last hour")
 	w.See(has(caption, "694 messages"))
-	w.Must(chromedp.Evaluate[chromedp.Void]("window.silent = true")) // so that nothing else draws it again
+	// so that nothing else redraws it
+	w.Must(chromedp.Evaluate[chromedp.Void]("window.silent = true"))
 	for _, scheme := range []string{"light", "dark", "light"} {
 		w.Prefer(map[string]string{"prefers-color-scheme": scheme})
 		w.See(ink("--edge") + " > 100 &&" + ink("--hairline") + " > 100")
@@ -160,11 +167,12 @@ func TestTheChartFollowsThePageIntoTheDark(t *testing.T) {
 	w.fits()
 }
 
-// TestNothingMovesWhenAChartArrives: whoever is about to press what stands below it doesn't press something else.
-func TestNothingMovesWhenAChartArrives(t *testing.T) {
+// The page does not move when a chart arrives, so that a user about to press something below it
+// does not hit something else.
+func TestChart_NoLayoutShift(t *testing.T) {
 	showDay := func(w *window) { w.Click(".spans button:last-child") }
 	showCard := func(w *window) { w.visit("#/people?user=" + gardenhour.ID) }
-	drawn, refused := `document.querySelector(".chart canvas")`, says("The database is in trouble.")
+	drawn, refused := `document.querySelector(".chart canvas")`, says("The database is failing.")
 	for name, c := range map[string]struct {
 		width    int64
 		requests string
@@ -172,7 +180,8 @@ func TestNothingMovesWhenAChartArrives(t *testing.T) {
 		below    string
 		status   int
 		then     string
-		most     float64 // px that it may move: what is wrong takes a line
+		// most is how far it may move, in px: an error takes a line.
+		most float64
 	}{
 		"rates":           {1400, "GET .*/rates", showDay, ".users .row", 0, drawn, 0},
 		"rates on phones": {360, "GET .*/rates", showDay, ".users .row", 0, drawn, 0},
@@ -200,18 +209,25 @@ func TestNothingMovesWhenAChartArrives(t *testing.T) {
 	}
 }
 
-func TestTheChartCountsWhatIsSaid(t *testing.T) {
+func TestChart_CountsMessages(t *testing.T) {
 	d := dash(t)
-	step := func() {
-		d.pass(spans[0].step)
-		d.server.tallies.tick(d.now())
+	rates := func() live.RatesOver {
+		return into[live.RatesOver](t, d.do("GET", "/api/v1/rates", nil, asOwner))
 	}
-	step() // what was said in the step in which it began isn't known
+	step := func() {
+		before, now := rates(), d.now()
+		length := time.Duration(before.StepSeconds) * time.Second
+		d.pass(now.Truncate(length).Add(length).Sub(now)) // to the start of the next one
+		for rates().From.Equal(before.From) {
+			// the server counts every second
+		}
+	}
+	step() // the first step's earlier messages are unknown
 	step()
 	w := d.open(360, 800)
 	w.See(has(caption, "No messages since "))
 	d.say(spammer, 5)
 	step()
-	w.See(has(caption, "5 messages, 2 throttled; busiest at ")) // fetched again by itself
+	w.See(has(caption, "5 messages, 2 throttled. Peak: ")) // fetched again automatically
 	w.fits()
 }

@@ -17,16 +17,16 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/auth"
 )
 
 const (
 	benchBatch = 100
 	benchUsers = 1000
-	benchSlice = 150 * time.Millisecond // before it is the other's turn
+	benchSlice = 150 * time.Millisecond // per server and turn
 )
 
-// asked is a server that a benchmark sends requests to over connections that stay open.
+// asked is a server that a benchmark sends requests to over keep-alive connections.
 type asked struct {
 	url     string
 	header  http.Header
@@ -40,7 +40,7 @@ func newAsked(address, path, token string, content []string) *asked {
 	return &asked{url: "http://" + address + path, header: header, content: content}
 }
 
-// turn asks from as many connections as there are processors, for a slice of time.
+// turn sends requests for one slice of time, over as many connections as there are processors.
 func (a *asked) turn(b *testing.B) {
 	b.Helper()
 	began := time.Now()
@@ -82,7 +82,7 @@ func (a *asked) askUntil(end time.Time) error {
 
 func (a *asked) rate() float64 { return float64(a.calls.Load()) / a.took.Seconds() }
 
-// benchContents are messages of a chat server, of so many users, and the same in batches.
+// benchContents returns messages of many users of a chat server, and the same messages in batches.
 func benchContents() (single, batches []string) {
 	for user := range benchUsers {
 		id := fmt.Sprint(100_000_000 + user*7919)
@@ -94,7 +94,7 @@ func benchContents() (single, batches []string) {
 	return single, batches
 }
 
-// generous lets nobody be throttled in a benchmark.
+// generous sets limits that throttle nobody in a benchmark.
 func generous(o *Options) {
 	p := chatguard.DefaultPolicy()
 	p.Mode, p.Limits[0].Burst, p.Limits[1].Messages = chatguard.Enforce, 1_000_000, 1_000_000
@@ -103,9 +103,9 @@ func generous(o *Options) {
 	}
 }
 
-// emptyHandler reads the same message as POST /check, and answers without a thought.
+// emptyHandler reads the same message as POST /check and answers without judging it.
 func emptyHandler(w http.ResponseWriter, r *http.Request) {
-	var m checkedMessage
+	var m checkForm
 	if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -114,11 +114,12 @@ func emptyHandler(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, `{"allowed":true}`)
 }
 
-// benchCheck runs a dashboard, and returns POST /check and POST /check/batch there: with a token, a real database, and connections that stay open.
+// benchCheck runs a dashboard with a real database and returns its POST /check and POST
+// /check/batch, called with a token over keep-alive connections.
 func benchCheck(b *testing.B) (single, batch *asked) {
 	b.Helper()
 	d := dash(b, generous, inSpace)
-	token, err := d.store.NewToken(context.Background(), journal.Holder{Name: "gameserver", Access: journal.AccessCheck}, 0)
+	token, err := d.store.NewToken(context.Background(), auth.Identity{Name: "gameserver", Access: auth.Check}, 0)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func benchCheck(b *testing.B) (single, batch *asked) {
 	return newAsked(d.address, "/api/v1/check", token, messages), newAsked(d.address, "/api/v1/check/batch", token, batches)
 }
 
-// inTurns asks each server for a slice of time, again and again.
+// inTurns sends requests to each server for a slice of time, in turns.
 func inTurns(b *testing.B, servers ...*asked) {
 	b.Helper()
 	for b.Loop() {
@@ -137,7 +138,8 @@ func inTurns(b *testing.B, servers ...*asked) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkCheckHTTP asks POST /check and an empty handler of net/http, which reads the same JSON, in turns.
+// BenchmarkCheckHTTP compares POST /check with an empty net/http handler that reads the same JSON,
+// in turns.
 func BenchmarkCheckHTTP(b *testing.B) {
 	single, _ := benchCheck(b)
 	server := httptest.NewServer(http.HandlerFunc(emptyHandler))
@@ -149,7 +151,7 @@ func BenchmarkCheckHTTP(b *testing.B) {
 	b.ReportMetric(single.rate()/empty.rate(), "of-empty")
 }
 
-// BenchmarkCheckBatch asks POST /check and POST /check/batch in turns.
+// BenchmarkCheckBatch compares POST /check and POST /check/batch, in turns.
 func BenchmarkCheckBatch(b *testing.B) {
 	single, batch := benchCheck(b)
 	inTurns(b, single, batch)

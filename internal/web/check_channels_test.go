@@ -7,18 +7,20 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/web/check"
 )
 
-// inSpace lets servers ask in a space of their own, as the command does.
+// inSpace gives the IDs of servers a prefix of their own, as the command does.
 func inSpace(o *Options) { o.CheckSpace = "check:" }
 
-// TestCheck_SpaceOfItsOwn: what servers ask about shares no allowance with a channel and users who go by the same IDs, also in limits of all channels.
-func TestCheck_SpaceOfItsOwn(t *testing.T) {
+// IDs that servers ask about share no allowance with a channel and users of the same IDs, not even
+// in limits across all channels.
+func TestCheck_SeparateSpace(t *testing.T) {
 	total := everywhere
 	total.Messages = 3
 	d, asServer := checking(t, inSpace, withLimits(t, total))
-	said := checkedMessage{Channel: channelID, UserID: "41", ID: "m1", Text: "hello"}
+	said := checkForm{Channel: channelID, UserID: "41", ID: "m1", Text: "hello"}
 	for range 3 {
 		d.check(said, http.StatusOK, asServer)
 	}
@@ -26,11 +28,11 @@ func TestCheck_SpaceOfItsOwn(t *testing.T) {
 	if v.Channel != channelID || v.UserID != "41" || strings.Contains(string(a.body)+fmt.Sprint(a.Header), "check:") {
 		t.Errorf("%s %v", a.body, a.Header)
 	}
-	batch := d.do("POST", "/api/v1/check/batch", checkedBatch{Messages: []checkedMessage{said}}, asServer)
+	batch := d.do("POST", "/api/v1/check/batch", batchForm{Messages: []checkForm{said}}, asServer)
 	if strings.Contains(string(batch.body), "check:") || !strings.Contains(string(batch.body), `"channel":"7","user_id":"41"`) {
 		t.Errorf("%s", batch.body)
 	}
-	for key, wrong := range map[string]checkedMessage{"channel": {Channel: "check:" + channelID, UserID: "41"}, "user_id": {Channel: channelID, UserID: "check:41"}} {
+	for key, wrong := range map[string]checkForm{"channel": {Channel: "check:" + channelID, UserID: "41"}, "user_id": {Channel: channelID, UserID: "check:41"}} {
 		if a := d.do("POST", "/api/v1/check", wrong, asServer); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), key+` begins with \"check:\"`) {
 			t.Errorf("%s: %d %s", key, a.StatusCode, a.body)
 		}
@@ -43,10 +45,10 @@ func TestCheck_SpaceOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestCheck_UsersByTheirPlainIDs: users of a server are found by the IDs that the server sends.
-func TestCheck_UsersByTheirPlainIDs(t *testing.T) {
+// Users of a server are found by the IDs that the server sends.
+func TestCheck_FindsUsersByPlainID(t *testing.T) {
 	d, asServer := checking(t, inSpace)
-	for _, user := range []checkedMessage{{Channel: lobby, UserID: "41", Login: "anna"}, {Channel: lobby, UserID: "410"}} {
+	for _, user := range []checkForm{{Channel: lobby, UserID: "41", Login: "anna"}, {Channel: lobby, UserID: "410"}} {
 		for range 3 {
 			d.check(user, http.StatusOK, asServer)
 		}
@@ -77,65 +79,44 @@ func TestCheck_UsersByTheirPlainIDs(t *testing.T) {
 	into[any](t, d.do("GET", room+"/policy", nil, asOwner))
 }
 
-// rooms are messages of one user in so many rooms.
-func rooms(from, to int) (batch checkedBatch) {
+// rooms returns messages of one user, one for each room from from up to to.
+func rooms(from, to int) (batch batchForm) {
 	for i := from; i < to; i++ {
-		batch.Messages = append(batch.Messages, checkedMessage{Channel: fmt.Sprint("room", i), UserID: "41"})
+		batch.Messages = append(batch.Messages, checkForm{Channel: fmt.Sprint("room", i), UserID: "41"})
 	}
 	return batch
 }
 
-// TestCheck_ShareOfRooms: a server that takes users for rooms is refused new ones. Its own rooms go on, listed rooms always have a place, and other servers
-// still open theirs.
+// A server that mistakes users for rooms is refused new ones. Its existing rooms keep working,
+// listed rooms always have a place, and other servers can still open rooms.
 func TestCheck_ShareOfRooms(t *testing.T) {
 	var entered []string
 	d, asServer := checking(t, func(o *Options) { o.Entered = func(id string) { entered = append(entered, id) } })
-	const share = mostCheckedChannels / 2
-	for from := 0; from < share-1; from += mostChecked {
-		into[any](t, d.do("POST", "/api/v1/check/batch", rooms(from, min(from+mostChecked, share-1)), asServer))
+	const share = check.MaxChannels / 2
+	for from := 0; from < share-1; from += check.MaxBatch {
+		into[any](t, d.do("POST", "/api/v1/check/batch", rooms(from, min(from+check.MaxBatch, share-1)), asServer))
 	}
 	beyond := d.do("POST", "/api/v1/check/batch", rooms(share-1, share+1), asServer)
 	if beyond.StatusCode != http.StatusUnprocessableEntity || len(d.server.Asked()) != share-1 {
 		t.Errorf("two for one place: %s, %d have one", beyond.Status, len(d.server.Asked()))
 	}
-	d.check(checkedMessage{Channel: "room4999", UserID: "41"}, http.StatusOK, asServer)
-	a := d.do("POST", "/api/v1/check", checkedMessage{Channel: strings.Repeat("one too many ", 10), UserID: "41"}, asServer)
-	for _, says := range []string{`"may-check\" has opened 5000 since the start, and 5000 of all 10000 are free`, "A token opens no more than it leaves to others. List the channel in [check] channels"} {
+	d.check(checkForm{Channel: "room4999", UserID: "41"}, http.StatusOK, asServer)
+	a := d.do("POST", "/api/v1/check", checkForm{Channel: strings.Repeat("one too many ", 10), UserID: "41"}, asServer)
+	for _, says := range []string{`"may-check\" has opened 5000 since the start, and 5000 of all 10000 are free`, "A token may open no more than it leaves for others. List the channel in [check] channels"} {
 		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), says) || strings.Count(string(a.body), "one too many") > 6 {
 			t.Errorf("%s %s", a.Status, a.body)
 		}
 	}
-	d.check(checkedMessage{Channel: "room7", UserID: "41"}, http.StatusOK, asServer)
-	d.check(checkedMessage{Channel: lobby, UserID: "41"}, http.StatusOK, asServer)
+	d.check(checkForm{Channel: "room7", UserID: "41"}, http.StatusOK, asServer)
+	d.check(checkForm{Channel: lobby, UserID: "41"}, http.StatusOK, asServer)
 	if len(entered) != share+1 || entered[7] != "room7" || entered[share] != lobby {
 		t.Errorf("told of %d channels", len(entered))
 	}
 
-	other, err := d.store.NewToken(t.Context(), journal.Holder{Name: "other", Access: journal.AccessCheck}, 0)
+	other, err := d.store.NewToken(t.Context(), auth.Identity{Name: "other", Access: auth.Check}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	into[any](t, d.do("POST", "/api/v1/check/batch", rooms(6000, 7000), bearing(other)))
-	d.check(checkedMessage{Channel: "one too many", UserID: "41"}, http.StatusOK, bearing(other))
-}
-
-// TestCheckedChannels_NobodyTakesTheLastPlaces: after many holders have opened all they can, the next one still opens some.
-func TestCheckedChannels_NobodyTakesTheLastPlaces(t *testing.T) {
-	var c checkedChannels
-	nothing, unlisted := func(string) {}, func(string) bool { return false }
-	for holder := range 12 {
-		opened := 0
-		for refused := ""; refused == ""; opened++ {
-			refused, _, _ = c.add([]string{fmt.Sprint(holder, "/", opened)}, fmt.Sprint(holder), unlisted, nothing)
-		}
-		if opened < 2 {
-			t.Fatalf("holder %d opens no channel; %d have a place", holder, len(c.all()))
-		}
-	}
-	if n := len(c.all()); n > mostCheckedChannels {
-		t.Errorf("%d have a place", n)
-	}
-	if refused, _, _ := c.add([]string{"listed"}, "0", func(string) bool { return true }, nothing); refused != "" {
-		t.Error("a listed one has none")
-	}
+	d.check(checkForm{Channel: "one too many", UserID: "41"}, http.StatusOK, bearing(other))
 }

@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -5,19 +7,20 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// TestPages_PlainIDs: on the pages, rooms and users of servers have the names that the servers have for them.
+// The pages show rooms and users of servers by the servers' own IDs.
 func TestPages_PlainIDs(t *testing.T) {
 	d := dash(t, inSpace, func(o *Options) {
-		o.Channels = func() []Channel { return []Channel{{ID: "check:lobby", Login: lobby}} }
+		o.Channels = func() []live.Channel { return []live.Channel{{ID: "check:lobby", Login: lobby}} }
 	})
-	asServer := bearing(d.newToken(journal.AccessCheck))
+	asServer := bearing(d.newToken(auth.Check))
 	for range 3 {
-		d.check(checkedMessage{Channel: lobby, UserID: "41"}, http.StatusOK, asServer)
+		d.check(checkForm{Channel: lobby, UserID: "41"}, http.StatusOK, asServer)
 	}
-	d.check(checkedMessage{Channel: lobby, UserID: "41", Text: "a fourth"}, http.StatusTooManyRequests, asServer)
+	d.check(checkForm{Channel: lobby, UserID: "41", Text: "a fourth"}, http.StatusTooManyRequests, asServer)
 	d.flushed()
 	w := d.open(1400, 900)
 	const spaceless = ` && !document.body.innerText.includes("check:")`

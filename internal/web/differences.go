@@ -6,37 +6,38 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// getDifferences is GET /channels/{channel}/policy/differences: what the policy as stated differs in from the configuration's.
-func (s *Server) getDifferences(w http.ResponseWriter, r *http.Request, _ caller) error {
-	channel, err := s.channelOf(r)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, map[string][]journal.Change{"changes": journal.Diff(s.opts.BasePolicy(channel), s.opts.Guard.Policy(channel))})
+// getDifferences is GET /channels/{channel}/policy/differences: how the stated policy differs from
+// the configuration's.
+func (h *policies) getDifferences(w http.ResponseWriter, r *http.Request, _ access.Caller, channel string) error {
+	return problem.WriteJSON(w, map[string][]journal.Change{"changes": h.policies.Difference(channel)})
 }
 
-// exportPolicy is GET /channels/{channel}/policy/export: the policy as stated, as the configuration file would have it.
-func (s *Server) exportPolicy(w http.ResponseWriter, r *http.Request, _ caller) error {
-	channel, err := s.channel(r.PathValue("channel"))
+// exportPolicy is GET /channels/{channel}/policy/export: the stated policy in the configuration
+// file's format.
+func (h *policies) exportPolicy(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
+	channel, err := h.channels.find(r.PathValue("channel"))
 	if err != nil {
 		return err
 	}
-	if s.opts.ExportPolicy == nil {
-		return refuse(http.StatusNotImplemented, "Limits can't be exported here.")
+	if h.export == nil {
+		return problem.New(http.StatusNotImplemented, "Limits can't be exported here.")
 	}
-	text, err := s.opts.ExportPolicy(s.opts.Guard.Policy(channel.ID))
+	text, err := h.export(h.guard.Policy(channel.ID))
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/toml")
 	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="chatguard-%s.toml"`, fileName(channel.Login)))
-	w.Write(text) // the reader may be gone
+	w.Write(text) // an error means that the client is gone
 	return nil
 }
 
-// fileName is a channel's login as far as every system takes it for a file's name.
+// fileName returns the channel's login without characters that some systems do not allow in file
+// names.
 func fileName(login string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '-' {

@@ -7,26 +7,30 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/web/problem"
 	"github.com/chatguard/chatguard/web/static"
 )
 
-// files are the dashboard's own files, by path without the slash in front. They are public, and browsers ask each time whether theirs is
-// still the newest.
+// files contains the dashboard's own files, by path without the leading slash. They are public.
+// Browsers revalidate them on each request.
 type files map[string]file
 
 type file struct {
 	kind           string
 	plain, gzipped []byte
-	tag            string // of the content
+	tag            string // ETag of the content
 }
 
-// kinds are the types of the files that are served; others, like licences, only travel along. Go's own table asks the operating system.
+// kinds maps the extensions of served files to content types; other embedded files, like licences,
+// are not served. Go's own table depends on the operating system.
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -34,7 +38,7 @@ var kinds = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// newFiles are the embedded files, which are packed once.
+// newFiles returns the embedded files, compressed once.
 var newFiles = sync.OnceValues(func() (files, error) {
 	all := files{}
 	err := fs.WalkDir(static.Files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -46,20 +50,60 @@ var newFiles = sync.OnceValues(func() (files, error) {
 		if err != nil {
 			return err
 		}
+		if strings.HasPrefix(name, "app/") {
+			content = withoutComments(content)
+		}
 		all[name], err = newFile(kind, content)
 		return err
 	})
+	if err == nil {
+		all[""], err = newFile(kinds[".html"], withPreloads(all))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("web: embedded files: %w", err)
 	}
-	all[""] = all["index.html"]
+	all["index.html"] = all[""]
 	return all, nil
 })
+
+// withoutComments returns a module of ours without its comments, which are a third of it. It
+// removes only comments that fill whole lines. The lines stay, so that a browser's line numbers
+// match the source.
+func withoutComments(module []byte) []byte {
+	var served []byte
+	inside := false // between the first and last line of a comment
+	for line := range bytes.Lines(module) {
+		text := bytes.TrimSpace(line)
+		ends := bytes.HasSuffix(text, []byte("*/"))
+		begins := bytes.HasPrefix(text, []byte("/**")) && (ends || !bytes.Contains(text, []byte("*/")))
+		if inside || begins || bytes.HasPrefix(text, []byte("//")) {
+			line = []byte("\n")
+		}
+		inside = (inside || begins) && !ends
+		served = append(served, line...)
+	}
+	return served
+}
+
+// preloadsHere is the line of index.html that withPreloads replaces.
+const preloadsHere = "  <!-- modulepreload -->\n"
+
+// withPreloads returns index.html with a modulepreload line for each module. Without them, a
+// browser discovers the modules one import after the other.
+func withPreloads(all files) []byte {
+	var lines strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if path.Ext(name) == ".js" {
+			fmt.Fprintf(&lines, "  <link rel=\"modulepreload\" href=\"%s\">\n", name)
+		}
+	}
+	return bytes.Replace(all["index.html"].plain, []byte(preloadsHere), []byte(lines.String()), 1)
+}
 
 func newFile(kind string, content []byte) (file, error) {
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
-	zip.Write(content) // a buffer takes everything
+	zip.Write(content) // writing to a buffer never fails
 	if err := zip.Close(); err != nil {
 		return file{}, err
 	}
@@ -74,7 +118,7 @@ func (f files) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		return refuse(http.StatusMethodNotAllowed, "This can only be read.")
+		return problem.New(http.StatusMethodNotAllowed, "This file is read-only; use GET or HEAD.")
 	}
 	content, tag := found.plain, found.tag
 	header := w.Header()

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestUntrustedProxy_IsLoggedOnce: everybody behind it counts as one address.
-func TestUntrustedProxy_IsLoggedOnce(t *testing.T) {
+// TestUntrustedProxy_LoggedOnce checks that an untrusted proxy, behind which all clients count as
+// one address, is logged once.
+func TestUntrustedProxy_LoggedOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		trusted []netip.Prefix
 		headers []func(*http.Request)

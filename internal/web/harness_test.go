@@ -15,7 +15,10 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
 const (
@@ -23,7 +26,8 @@ const (
 	token     = "a-token-that-only-the-owner-knows"
 )
 
-// dashboard is a Server that runs on a loopback port with a real Guard and a real database, and what a test needs around it.
+// dashboard is a Server on a loopback port with a real Guard and a real database, plus what a test
+// needs around it.
 type dashboard struct {
 	tested
 	server  *Server
@@ -35,21 +39,23 @@ type dashboard struct {
 	stop    func() // stops the Server and waits for it
 	opts    Options
 
-	database string // its path
+	database string // path of the database file
 	adjust   []func(*Options)
 
 	mu        sync.Mutex
-	ahead     time.Duration // the clock is so far ahead
+	ahead     time.Duration // offset of the clock
 	stopped   time.Time     // when it was stopped; zero while it runs
-	recalling bool          // what is said now was said before the Server began
-	lifts     int           // how often a silence was lifted
-	unlifted  error         // why none can be
+	recalling bool          // messages count as sent before the start
+	lifts     int           // number of timeouts lifted
+	unlifted  error         // the error of lifting a timeout, if any
 }
 
-// tested is the test that a dashboard runs for. A window has one too, and there the window's counts.
+// tested is the test that a dashboard belongs to. A window has one too, which takes precedence
+// there.
 type tested struct{ testing.TB }
 
-// dash runs a dashboard until the test ends. Its channel holds everyone to 3 messages at once, one more every 10 minutes, and enforces it.
+// dash runs a dashboard until the test ends. Its channel enforces a burst of 3 messages, refilled
+// by one every 10 minutes.
 func dash(t testing.TB, adjust ...func(*Options)) *dashboard {
 	t.Helper()
 	besideOthers(t)
@@ -59,7 +65,7 @@ func dash(t testing.TB, adjust ...func(*Options)) *dashboard {
 	return d
 }
 
-// besideOthers lets a test run beside others: mostly it waits for a page.
+// besideOthers makes a test run in parallel: mostly it waits for a page.
 func besideOthers(t testing.TB) {
 	test, isTest := t.(*testing.T)
 	if _, again := beside.LoadOrStore(t, true); isTest && !again {
@@ -67,13 +73,13 @@ func besideOthers(t testing.TB) {
 	}
 }
 
-// alone keeps a test from running beside others. Call it first.
+// alone keeps a test from running in parallel. It must be called first.
 func alone(t *testing.T) { beside.Store(t, true) }
 
-// beside has the tests of which it is settled whether they run beside others.
+// beside has the tests for which it is decided whether they run in parallel.
 var beside sync.Map
 
-// begin does what a process does at its start.
+// begin does what the process does at its start.
 func (d *dashboard) begin() {
 	d.Helper()
 	base := chatguard.DefaultPolicy()
@@ -84,27 +90,22 @@ func (d *dashboard) begin() {
 		d.Fatal(err)
 	}
 	ctx := context.Background()
-	revisions, err := d.store.CurrentRevisions(ctx)
-	for _, r := range revisions {
-		err = errors.Join(err, d.guard.SetPolicy(r.ChannelID, r.Policy, d.now()))
-	}
+	policies := control.NewPolicies(control.PolicyOptions{Guard: d.guard, Store: d.store, Base: sameForAll{d.guard}, Now: d.now})
+	err = policies.Restore(ctx)
 	kept, settingsErr := d.store.Settings(ctx)
 	waiting, journalErr := d.store.Throttled(ctx, d.now())
 	if err := errors.Join(err, settingsErr, journalErr); err != nil {
 		d.Fatal(err)
 	}
 	d.store.run(d.TB, d.guard)
-	d.control = control.New(control.Options{
-		Guard: d.guard, Store: d.store, Now: d.now, Raid: raid,
-		Changed: func(channelID string) { d.server.Changed(channelID) },
-		Amended: func(channelID, userID string) { d.server.Amended(channelID, userID) },
-		Lift:    d.lift,
-	}, kept)
+	d.control = control.New(control.Options{Policies: policies, Store: d.store, Raid: raid})
+	d.control.Restore(kept)
+	d.control.Join(control.Chat{Lift: d.lift})
+	policies.Follow(following{d})
 	opts := Options{
-		Site: Site{Listen: "127.0.0.1:0", Token: token}, Guard: d.guard, Store: d.store, WrongCode: persist.ErrCode, Controls: d.control,
-		BasePolicy:  func(string) chatguard.Policy { return base },
-		Channels:    func() []Channel { return []Channel{d.channel()} },
-		Connections: func() []Connection { return []Connection{{Name: "Twitch", State: Connected}} },
+		Site: access.Site{Listen: "127.0.0.1:0", Token: token}, Guard: d.guard, Store: d.store, Sessions: d.store, WrongCode: persist.ErrCode, Policies: policies, Controls: d.control,
+		Channels:    func() []live.Channel { return []live.Channel{{ID: channelID, Login: "somechannel"}} },
+		Connections: func() []live.Connection { return []live.Connection{{Name: "Twitch", State: live.Connected}} },
 		Database:    d.store.database,
 		Now:         d.now,
 		Log:         quiet,
@@ -116,7 +117,22 @@ func (d *dashboard) begin() {
 	d.server.Preload(waiting)
 }
 
-// lift is what ends a timeout on the platform.
+// sameForAll is a configuration with the Guard's policy for all channels.
+type sameForAll struct{ guard *chatguard.Guard }
+
+func (s sameForAll) Default() chatguard.Policy      { return s.guard.Policy("") }
+func (s sameForAll) Policy(string) chatguard.Policy { return s.guard.Policy("") }
+func (sameForAll) Channels() []string               { return nil }
+
+// following notifies the server that is running now.
+type following struct{ *dashboard }
+
+func (f following) Revised(r journal.Revision)       { f.server.Revised(r) }
+func (f following) Reloaded()                        { f.server.Reloaded() }
+func (f following) Changed(channelID string)         { f.server.Changed(channelID) }
+func (f following) Amended(channelID, userID string) { f.server.Amended(channelID, userID) }
+
+// lift ends a timeout on the platform.
 func (d *dashboard) lift(context.Context, string, string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -126,28 +142,28 @@ func (d *dashboard) lift(context.Context, string, string) error {
 	return d.unlifted
 }
 
-// liftsNothing lets lifting fail from now on; with nil it works again.
+// liftsNothing makes lifting fail with err from now on; nil makes it work again.
 func (d *dashboard) liftsNothing(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.unlifted = err
 }
 
-// lifted is how often a silence was lifted.
+// lifted returns how often a timeout was lifted.
 func (d *dashboard) lifted() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.lifts
 }
 
-// end does what a process does at its end.
+// end does what the process does at its end.
 func (d *dashboard) end() {
 	d.client.CloseIdleConnections()
 	d.stop()
 	d.store.close()
 }
 
-// restart lets another process go on with the same database, at the same address.
+// restart starts another process with the same database and address.
 func (d *dashboard) restart() {
 	d.Helper()
 	d.end()
@@ -157,7 +173,7 @@ func (d *dashboard) restart() {
 // quiet logs nothing.
 var quiet = slog.New(slog.DiscardHandler)
 
-// observe tells of a verdict whoever is to be told.
+// observe passes a verdict to the store and, unless it is recalled, to the server.
 func (d *dashboard) observe(m chatguard.Message, v chatguard.Verdict) {
 	d.store.Observe(m, v)
 	if !d.isRecalling() {
@@ -165,25 +181,20 @@ func (d *dashboard) observe(m chatguard.Message, v chatguard.Verdict) {
 	}
 }
 
-// raid is what raid mode lays over the policy.
+// raid is the overlay of raid mode.
 var raid = control.Raid{
 	Everyone:   chatguard.Limit{Name: "raid", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: 20, Refill: time.Second},
 	FirstTimer: chatguard.Override{Burst: 1, Refill: time.Hour},
 }
 
-// channel is the tests' channel as it stands.
-func (d *dashboard) channel() Channel {
-	s := d.control.Switches(channelID)
-	return Channel{ID: channelID, Login: "somechannel", PausedBy: s.PausedBy, RaidUntil: s.RaidUntil}
-}
-
-// everywhere is a limit that counts in all channels.
+// everywhere is a limit across all channels.
 var everywhere = chatguard.Limit{
 	Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 1000, Every: 24 * time.Hour,
 	Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 2000}},
 }
 
-// everyAlgorithm are limits of the algorithms that the tests' policy lacks, with everything that a limit can have.
+// everyAlgorithm has limits of the algorithms that the tests' policy lacks, with every setting that
+// a limit can have.
 var everyAlgorithm = []chatguard.Limit{
 	{
 		Name: "slow", Algorithm: chatguard.LeakyBucket, Every: 1500 * time.Millisecond, Queue: 3,
@@ -201,12 +212,11 @@ var everyAlgorithm = []chatguard.Limit{
 func withLimits(t testing.TB, limits ...chatguard.Limit) func(*Options) {
 	return func(o *Options) {
 		t.Helper()
-		base := o.BasePolicy(channelID).Clone()
+		base := o.Guard.Policy("")
 		base.Limits = append(base.Limits, limits...)
 		if err := o.Guard.SetPolicy("", base, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		o.BasePolicy = func(string) chatguard.Policy { return base }
 	}
 }
 
@@ -245,21 +255,21 @@ func (d *dashboard) now() time.Time {
 	return time.Now().Add(d.ahead)
 }
 
-// stopClock lets no time go by but by pass.
+// stopClock stops the clock; only pass advances it.
 func (d *dashboard) stopClock() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = time.Now()
 }
 
-// pass lets time go by on every clock.
+// pass advances every clock.
 func (d *dashboard) pass(length time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ahead += length
 }
 
-// say lets a user write so many messages now.
+// say lets a user write the given number of messages now.
 func (d *dashboard) say(user chatguard.User, times int) (last chatguard.Verdict) {
 	d.Helper()
 	for range times {
@@ -268,8 +278,9 @@ func (d *dashboard) say(user chatguard.User, times int) (last chatguard.Verdict)
 	return last
 }
 
-// past lets a user have written at those times, before the Server began: the database and the Guard know of it, the counters and the board don't. Tell
-// it in the order of the times, and before anybody writes now.
+// past lets a user have written at those times, before the Server started: the database and the
+// Guard know of it, the counters and the board do not. Call it in the order of the times, and
+// before anyone writes now.
 func (d *dashboard) past(user chatguard.User, times ...time.Time) {
 	d.Helper()
 	d.recall(true)
@@ -302,7 +313,7 @@ func (d *dashboard) isRecalling() bool {
 	return d.recalling
 }
 
-// flushed waits until everything that has happened is written.
+// flushed waits until everything is written.
 func (d *dashboard) flushed() {
 	d.Helper()
 	if saved, err := d.store.Store.SaveSetting(context.Background(), channelID, "flushed", rand.Text()); !saved || err != nil {
@@ -313,13 +324,14 @@ func (d *dashboard) flushed() {
 // asOwner adds the owner's token to a request.
 func asOwner(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
 
-// answer is what came back for a request.
+// answer is the response to a request.
 type answer struct {
 	*http.Response
 	body []byte
 }
 
-// do sends a request with an optional JSON body, and holds both it and the answer against the API's description.
+// do sends a request with an optional JSON body and checks both the request and the answer against
+// the API's description.
 func (d *dashboard) do(method, path string, body any, adjust ...func(*http.Request)) answer {
 	d.Helper()
 	described, err := theContract()
@@ -356,7 +368,7 @@ func (d *dashboard) do(method, path string, body any, adjust ...func(*http.Reque
 	return a
 }
 
-// into reads a successful answer.
+// into decodes a successful answer.
 func into[T any](t testing.TB, a answer) T {
 	t.Helper()
 	var value T
@@ -369,8 +381,10 @@ func into[T any](t testing.TB, a answer) T {
 	return value
 }
 
-// throttled asks who is throttled now.
-func (d *dashboard) throttled() []throttled {
+// throttled returns the users who are throttled now.
+func (d *dashboard) throttled() []live.Throttled {
 	d.Helper()
-	return into[map[string][]throttled](d, d.do("GET", "/api/v1/throttled?channel="+channelID, nil, asOwner))["users"]
+	return into[map[string][]live.Throttled](d, d.do("GET", "/api/v1/throttled?channel="+channelID, nil, asOwner))["users"]
 }
+
+var spammer = chatguard.User{ID: "42", Login: "spammer", DisplayName: "Spammer"}

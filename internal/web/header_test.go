@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -6,17 +8,18 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-func TestASlashFindsAUser(t *testing.T) {
+func TestHeader_SlashFindsUser(t *testing.T) {
 	w := dash(t).open(360, 800)
 	const isFinding = `location.hash.startsWith("#/people") && document.activeElement.id === "find"`
 	w.See(says("Nobody is throttled."))
 	w.Type("/")
 	w.See(isFinding + `&& document.getElementById("find").value === ""`)
 	w.Type("/")
-	w.See(`document.getElementById("find").value === "/"`) // there it is a letter
+	w.See(`document.getElementById("find").value === "/"`) // in a text field it is a character
 	w.Must(chromedp.Evaluate[chromedp.Void]("document.activeElement.blur()"))
 	w.Type("/")
 	w.See(isFinding)
@@ -26,10 +29,10 @@ func TestASlashFindsAUser(t *testing.T) {
 	w.See(`location.hash.startsWith("#/limits")`)
 }
 
-func TestTheHeaderSaysWhoIsSignedIn(t *testing.T) {
+func TestHeader_SignedInAs(t *testing.T) {
 	d := dash(t)
-	for access, text := range map[journal.Access]string{
-		journal.AccessView: "gardenhour, looks on", journal.AccessModerate: "gardenhour, moderator", journal.AccessOwn: "gardenhour, owner",
+	for access, text := range map[auth.Access]string{
+		auth.View: "gardenhour · view only", auth.Moderate: "gardenhour · moderator", auth.Own: "gardenhour · owner",
 	} {
 		w := d.openAs("gardenhour", access, 1600, 900)
 		w.See(`document.querySelector(".me")?.innerText === "` + text + `"`)
@@ -41,25 +44,25 @@ func TestTheHeaderSaysWhoIsSignedIn(t *testing.T) {
 	w.See(`document.querySelector(".me")?.innerText === "owner"`)
 }
 
-// TestHeader_Helix: Helix isn't said to be ok before it has answered, nor after it has failed.
+// The header shows Helix as ok neither before it has answered nor after it has failed.
 func TestHeader_Helix(t *testing.T) {
-	for state, want := range map[ConnectionState]string{
-		Unasked: inHeader("off", "Helix not asked yet"), Ample: inHeader("good", "Helix ok"), Failing: inHeader("bad", "Helix failing status 500"),
+	for state, want := range map[live.ConnectionState]string{
+		live.Unasked: inHeader("off", "Helix not asked yet"), live.Ample: inHeader("good", "Helix ok"), live.Failing: inHeader("bad", "Helix failing status 500"),
 	} {
-		c := Connection{Name: "Helix", State: state}
-		if state == Failing {
+		c := live.Connection{Name: "Helix", State: state}
+		if state == live.Failing {
 			c.Detail = "status 500"
 		}
-		w := dash(t, func(o *Options) { o.Connections = func() []Connection { return []Connection{c} } }).open(360, 800)
+		w := dash(t, func(o *Options) { o.Connections = func() []live.Connection { return []live.Connection{c} } }).open(360, 800)
 		w.See(want)
 		w.Accessible()
 	}
 }
 
-func TestTheHeaderTellsOfTheBudget(t *testing.T) {
+func TestHeader_Budget(t *testing.T) {
 	w := dash(t, func(o *Options) {
-		o.Connections = func() []Connection {
-			return []Connection{{Name: "Twitch", State: Connected}, {Name: "Helix", State: "low", Detail: "12 of 800 points left"}, {Name: "Moon", State: "waxing"}}
+		o.Connections = func() []live.Connection {
+			return []live.Connection{{Name: "Twitch", State: live.Connected}, {Name: "Helix", State: "low", Detail: "12 of 800 points left"}, {Name: "Moon", State: "waxing"}}
 		}
 	}).open(360, 800)
 	w.See(inHeader("warn", "Helix low 12 of 800 points left") + "&&" + inHeader("off", "Moon waxing"))

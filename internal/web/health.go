@@ -5,49 +5,65 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// health is what probes are answered with.
+// health is the answer to probes.
 type health struct {
 	Reasons []string `json:"reasons,omitempty"`
 	Status  string   `json:"status"` // ok or unavailable
 }
 
-// getHealth is GET /healthz: it answers as long as the process does.
-func (s *Server) getHealth(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, health{Status: "ok"})
+// probes answers monitoring requests.
+type probes struct {
+	model   *live.Model
+	access  *access.Authenticator
+	site    access.Site
+	mounted bool // whether another site authorizes
+	metrics *metrics.Set
+	// signedIn returns a handler that admits callers with the access that a route needs.
+	signedIn func(auth.Access, access.Handler) problem.Handler
 }
 
-// getReady is GET /readyz: 200 when messages are judged and kept, 503 otherwise. The reasons are for those who are signed in. Whoever starts
-// chatguard without a database doesn't want anything kept, so that is no reason. Where another site authorizes, nobody else is told.
-func (s *Server) getReady(w http.ResponseWriter, r *http.Request) error {
-	if s.opts.Authorize != nil {
-		if _, err := s.access.authorized(r); err != nil {
+// getHealth is GET /healthz. It answers as long as the process is alive.
+func (h *probes) getHealth(w http.ResponseWriter, _ *http.Request) error {
+	return problem.WriteJSON(w, health{Status: "ok"})
+}
+
+// getReady is GET /readyz. The status is 200 if messages are judged and saved, or 503 otherwise.
+// Only signed-in callers see the reasons. Running without a database is a choice, and therefore not
+// a reason. If another site authorizes, callers unknown to it are refused.
+func (h *probes) getReady(w http.ResponseWriter, r *http.Request) error {
+	if h.mounted {
+		if _, err := h.access.Authorized(r); err != nil {
 			return err
 		}
 	}
-	reasons := s.unready()
+	reasons := h.unready()
 	if len(reasons) == 0 {
-		return writeJSON(w, health{Status: "ok"})
+		return problem.WriteJSON(w, health{Status: "ok"})
 	}
 	answer := health{Status: "unavailable"}
-	if who, err := s.access.identify(r, journal.AccessView); err == nil && who.access.Allows(journal.AccessView) {
+	if who, err := h.access.Identify(r, auth.View); err == nil && who.Access.Allows(auth.View) {
 		answer.Reasons = reasons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	return writeJSON(w, answer)
+	return problem.WriteJSON(w, answer)
 }
 
-func (s *Server) unready() []string {
+func (h *probes) unready() []string {
 	var reasons []string
-	for _, c := range s.connections() {
-		if c.State.isTrouble() {
+	for _, c := range h.model.Connections() {
+		if c.State.IsTrouble() {
 			reasons = append(reasons, reason(c.Name, string(c.State), c.Detail))
 		}
 	}
-	if db := s.database(); db.State == DatabaseFailing {
+	if db := h.model.Database(); db.State == journal.DatabaseFailing {
 		reasons = append(reasons, reason("database", string(db.State), db.Detail))
 	}
 	return reasons
@@ -60,18 +76,19 @@ func reason(name, state, detail string) string {
 	return name + ": " + state + ": " + detail
 }
 
-// getMetrics is GET /metrics, in Prometheus' text form: for those who are signed in, and without a PublicURL for this machine. If the dashboard is
-// part of another site, a proxy of that may be on this machine.
-func (s *Server) getMetrics(w http.ResponseWriter, r *http.Request) error {
-	if s.opts.Authorize == nil && s.opts.Site.isLocal(r) {
-		return s.writeMetrics(w)
+// getMetrics is GET /metrics in Prometheus' text format. It is open to signed-in callers and, if
+// there is no PublicURL, to this machine. If the dashboard is part of another site, this machine
+// has no access, because the site's proxy may run here.
+func (h *probes) getMetrics(w http.ResponseWriter, r *http.Request) error {
+	if !h.mounted && h.site.IsLocal(r) {
+		return h.writeMetrics(w)
 	}
-	return s.signedIn(journal.AccessView, func(w http.ResponseWriter, _ *http.Request, _ caller) error { return s.writeMetrics(w) })(w, r)
+	return h.signedIn(auth.View, func(w http.ResponseWriter, _ *http.Request, _ access.Caller) error { return h.writeMetrics(w) })(w, r)
 }
 
-func (s *Server) writeMetrics(w http.ResponseWriter) error {
+func (h *probes) writeMetrics(w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	s.opts.Metrics.WritePrometheus(w)
+	h.metrics.WritePrometheus(w)
 	metrics.WriteProcessMetrics(w)
 	return nil
 }

@@ -10,9 +10,10 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-func TestReadyWhenMessagesAreJudgedAndKept(t *testing.T) {
+func TestReady(t *testing.T) {
 	d := dash(t)
 	for _, path := range []string{"/healthz", "/readyz", "/api/v1/healthz", "/api/v1/readyz"} {
 		if a := d.do("GET", path, nil); a.StatusCode != http.StatusOK {
@@ -21,12 +22,12 @@ func TestReadyWhenMessagesAreJudgedAndKept(t *testing.T) {
 	}
 }
 
-func TestReasonsAreForThoseSignedIn(t *testing.T) {
+func TestReady_ReasonsOnlySignedIn(t *testing.T) {
 	d := dash(t, func(o *Options) {
-		o.Connections = func() []Connection {
-			return []Connection{{Name: "Twitch", State: Disconnected, Detail: "no route"}, {Name: "EventSub", State: Connected}}
+		o.Connections = func() []live.Connection {
+			return []live.Connection{{Name: "Twitch", State: live.Disconnected, Detail: "no route"}, {Name: "EventSub", State: live.Connected}}
 		}
-		o.Database = func() Database { return Database{State: DatabaseFailing, Detail: "disk full"} }
+		o.Database = func() journal.Database { return journal.Database{State: journal.DatabaseFailing, Detail: "disk full"} }
 	})
 	if a := d.do("GET", "/readyz", nil); a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "route") {
 		t.Errorf("for anybody: %s %s", a.Status, a.body)
@@ -40,16 +41,19 @@ func TestReasonsAreForThoseSignedIn(t *testing.T) {
 	}
 }
 
-// TestReady_Helix: a Helix that fails is a reason not to be ready; one that wasn't asked yet isn't, and is never said to be ok.
+// A failing Helix makes the server not ready. A Helix that has not been asked yet does not, and is
+// never reported as ok.
 func TestReady_Helix(t *testing.T) {
-	for state, want := range map[ConnectionState]string{
-		Unasked: `{"status":"ok"}`,
-		Ample:   `{"status":"ok"}`,
-		Low:     `{"status":"ok"}`,
-		Failing: `{"reasons":["Helix: failing: status 500"],"status":"unavailable"}`,
+	for state, want := range map[live.ConnectionState]string{
+		live.Unasked: `{"status":"ok"}`,
+		live.Ample:   `{"status":"ok"}`,
+		live.Low:     `{"status":"ok"}`,
+		live.Failing: `{"reasons":["Helix: failing: status 500"],"status":"unavailable"}`,
 	} {
 		d := dash(t, func(o *Options) {
-			o.Connections = func() []Connection { return []Connection{{Name: "Helix", State: state, Detail: "status 500"}} }
+			o.Connections = func() []live.Connection {
+				return []live.Connection{{Name: "Helix", State: state, Detail: "status 500"}}
+			}
 		})
 		if a := d.do("GET", "/readyz", nil, asOwner); strings.TrimSpace(string(a.body)) != want {
 			t.Errorf("%s: %s", state, a.body)
@@ -60,22 +64,22 @@ func TestReady_Helix(t *testing.T) {
 	}
 }
 
-func TestAFailingDatabaseIsNotReady(t *testing.T) {
+func TestReady_DatabaseFailing(t *testing.T) {
 	d := dash(t)
-	for state, want := range map[DatabaseState]int{DatabaseOK: 200, DatabaseFailing: 503, DatabaseOff: 200} {
-		d.store.become(Database{State: state, Since: d.now(), Dropped: 1})
+	for state, want := range map[journal.DatabaseState]int{journal.DatabaseOK: 200, journal.DatabaseFailing: 503, journal.DatabaseOff: 200} {
+		d.store.become(journal.Database{State: state, Since: d.now(), Dropped: 1})
 		if a := d.do("GET", "/readyz", nil); a.StatusCode != want {
 			t.Errorf("%s: %s", state, a.Status)
 		}
 	}
 }
 
-func TestTheStatusTellsHowTheDatabaseIs(t *testing.T) {
+func TestStatus_Database(t *testing.T) {
 	d := dash(t)
-	for want, database := range map[string]Database{
-		`"database":{"state":"ok"}`: {State: DatabaseOK},
+	for want, database := range map[string]journal.Database{
+		`"database":{"state":"ok"}`: {State: journal.DatabaseOK},
 		`"database":{"state":"failing","detail":"disk full","since":"2026-03-01T12:00:00Z","last_flush":"2026-03-01T11:59:00Z","queued":7,"dropped":2,"lag_seconds":61.5}`: {
-			State: DatabaseFailing, Detail: "disk full", Since: noon, LastFlush: noon.Add(-time.Minute), Lag: 61500 * time.Millisecond, Queued: 7, Dropped: 2,
+			State: journal.DatabaseFailing, Detail: "disk full", Since: noon, LastFlush: noon.Add(-time.Minute), Lag: 61500 * time.Millisecond, Queued: 7, Dropped: 2,
 		},
 	} {
 		d.store.become(database)
@@ -85,7 +89,7 @@ func TestTheStatusTellsHowTheDatabaseIs(t *testing.T) {
 	}
 }
 
-func TestMetricsShowOthersToo(t *testing.T) {
+func TestMetrics_IncludeOthers(t *testing.T) {
 	set := metrics.NewSet()
 	set.NewCounter("chatguard_rows_written_total").Add(7)
 	shared, own := dash(t, func(o *Options) { o.Metrics = set }), dash(t)
@@ -101,7 +105,8 @@ func TestMetricsShowOthersToo(t *testing.T) {
 
 func TestMetrics_PublicURL(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Site.PublicURL = at("https://chat.example.org/guard/") })
-	for _, name := range []string{"chat.example.org", "127.0.0.1:8080", "localhost"} { // a proxy may ask for any of them
+	for _, name := range []string{"chat.example.org", "127.0.0.1:8080", "localhost"} {
+		// a proxy may ask for any of these hosts
 		if a := d.do("GET", "/metrics", nil, host(name)); a.StatusCode != http.StatusUnauthorized {
 			t.Errorf("at %s: %s", name, a.Status)
 		}
@@ -130,7 +135,7 @@ func TestMetrics_Proxied(t *testing.T) {
 	}
 }
 
-func TestMetricsCountVerdictsAndOutcomes(t *testing.T) {
+func TestMetrics_CountVerdictsAndOutcomes(t *testing.T) {
 	d := dash(t)
 	v := d.say(spammer, 5)
 	d.server.Report(journal.Outcome{Entry: v.EntryID, Action: chatguard.Delete, Result: journal.Done})
@@ -149,8 +154,9 @@ func TestMetricsCountVerdictsAndOutcomes(t *testing.T) {
 	}
 }
 
-// TestServersNameChannelsAsTheyLike, and Prometheus can read the figures still: it takes any valid text, and three escapes.
-func TestServersNameChannelsAsTheyLike(t *testing.T) {
+// Prometheus can parse the metrics whatever the IDs of servers' channels are: labels may hold any
+// valid text with three escapes.
+func TestMetrics_AnyChannelID(t *testing.T) {
 	d := dash(t)
 	for id, labelled := range map[string]string{
 		"a\u202eb": "a\u202eb", "a\u200bb": "a\u200bb", `a\b"c`: `a\\b\"c`, "a\nb": `a\nb`, "a\tb": "a\tb", "a\xffb": "a\uFFFDb",
@@ -162,8 +168,8 @@ func TestServersNameChannelsAsTheyLike(t *testing.T) {
 	}
 }
 
-func TestObserveCostsAnAllowedMessageNoMemory(t *testing.T) {
-	alone(t) // what others need isn't to be counted
+func TestObserve_AllowedMessageCostsNoMemory(t *testing.T) {
+	alone(t) // others' allocations must not be counted
 	d := dash(t)
 	m := chatguard.Message{ChannelID: channelID, User: spammer}
 	v := chatguard.Verdict{Allowed: true, ChannelID: channelID, UserID: spammer.ID}

@@ -2,76 +2,87 @@ package web
 
 import (
 	"context"
+	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// entryPage is what a question for the journal is answered with.
+// entryPage is the answer to a request for the journal.
 type entryPage struct {
-	Entries []shownEntry `json:"entries"` // the newest first
-	More    bool         `json:"more"`    // there are older ones
+	Entries []shownEntry `json:"entries"` // newest first
+	More    bool         `json:"more"`    // whether older ones exist
 }
 
-// actions are what can be done about a message.
+// actions are the possible actions on a message.
 var actions = []string{
 	chatguard.NoAction.String(), chatguard.Delete.String(), chatguard.Warn.String(), chatguard.Timeout.String(), chatguard.Ban.String(),
 	chatguard.Drop.String(),
 }
 
-// getJournal is GET /journal, all of whose parameters may be left out. As CSV it has everything that is wanted, whatever n says.
-func (s *Server) getJournal(w http.ResponseWriter, r *http.Request, who caller) error {
+// archive answers requests for the journal and the audit.
+type archive struct {
+	users *users // finds the users that requests name
+	store Records
+	reads *longReads
+	now   func() time.Time
+	log   *slog.Logger
+}
+
+// getJournal is GET /journal. All parameters are optional. In the CSV format, the answer has all
+// matching entries, regardless of n.
+func (h *archive) getJournal(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	wanted, form, err := entriesWanted(r)
 	if err != nil {
 		return err
 	}
-	if wanted.User, err = s.userMeant(r.Context(), wanted.ChannelID, wanted.User); err != nil {
+	if wanted.User, err = h.users.userMeant(r.Context(), wanted.ChannelID, wanted.User); err != nil {
 		return errUnreadable("The journal can't be read now", err)
 	}
 	if form == formatCSV {
 		wanted.N = csvPage
-		return s.exportCSV(w, r, who, "journal", entryColumns, func() ([][]string, error) { return s.entryRows(r, &wanted) })
+		return h.exportCSV(w, r, who, "journal", entryColumns, func() ([][]string, error) { return h.entryRows(r, &wanted) })
 	}
-	page, err := readLong(r.Context(), s.reads, who, readWait, func() (entryPage, error) { return s.entryPage(r.Context(), wanted) })
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, page)
+	return answerLong(w, r, h.reads, who, func() (entryPage, error) { return h.entryPage(r.Context(), wanted) })
 }
 
-// entryPage reads the entries wanted, and whether there are more.
-func (s *Server) entryPage(ctx context.Context, wanted journal.EntryFilter) (page entryPage, err error) {
+// entryPage reads the matching entries and whether there are more.
+func (h *archive) entryPage(ctx context.Context, wanted journal.EntryFilter) (page entryPage, err error) {
 	n := wanted.N
 	wanted.N++
-	entries, err := s.opts.Store.Entries(ctx, wanted)
+	entries, err := h.store.Entries(ctx, wanted)
 	if err != nil {
 		return page, errUnreadable("The journal can't be read now", err)
 	}
-	shown, err := s.withPardons(ctx, entries[:min(n, len(entries))])
+	shown, err := withPardons(ctx, h.store, entries[:min(n, len(entries))])
 	if err != nil {
 		return page, errUnreadable("The journal can't be read now", err)
 	}
 	return entryPage{Entries: shown, More: len(entries) > n}, nil
 }
 
-// entriesWanted reads a request's filter. Any limit may be asked for: the journal has those of earlier policies, too.
+// entriesWanted parses a request's filter. It accepts any limit name, because the journal also
+// contains limits of earlier policies.
 func entriesWanted(r *http.Request) (wanted journal.EntryFilter, form format, err error) {
-	q := queryOf(r)
+	q := problem.QueryOf(r)
 	wanted = journal.EntryFilter{
-		ChannelID: q.text("channel"), User: strings.TrimPrefix(q.text("user"), "@"), Limit: q.text("limit"),
-		Action: oneOf(q, "action", actions), Result: oneOf(q, "result", journal.Results),
-		From: q.time("from"), Until: q.time("until"),
-		Before: chatguard.EntryID(q.number("before", 0, 1, math.MaxInt64)), N: int(q.number("n", usualPage, 1, mostPage)),
+		ChannelID: q.Text("channel"), User: strings.TrimPrefix(q.Text("user"), "@"), Limit: q.Text("limit"),
+		Action: problem.OneOf(q, "action", actions), Result: problem.OneOf(q, "result", journal.Results),
+		From: q.Time("from"), Until: q.Time("until"),
+		Before: chatguard.EntryID(q.Number("before", 0, 1, math.MaxInt64)), N: int(q.Number("n", usualPage, 1, mostPage)),
 	}
-	form = oneOf(q, "format", formats)
+	form = problem.OneOf(q, "format", formats)
 	if !wanted.Until.IsZero() && !wanted.From.Before(wanted.Until) {
-		q.fail("Nothing lies between these times: \"from\" has to be earlier than \"until\".")
+		q.Fail("Nothing lies between these times: \"from\" must be earlier than \"until\".")
 	}
-	return wanted, form, q.err
+	return wanted, form, q.Err
 }
 
 var entryColumns = []string{
@@ -80,8 +91,8 @@ var entryColumns = []string{
 }
 
 // entryRows returns the next entries as rows of entryColumns.
-func (s *Server) entryRows(r *http.Request, wanted *journal.EntryFilter) ([][]string, error) {
-	entries, err := s.opts.Store.Entries(r.Context(), *wanted)
+func (h *archive) entryRows(r *http.Request, wanted *journal.EntryFilter) ([][]string, error) {
+	entries, err := h.store.Entries(r.Context(), *wanted)
 	if err != nil {
 		return nil, errUnreadable("The journal can't be read now", err)
 	}

@@ -1,8 +1,9 @@
+//go:build browser
+
 package web
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,32 +12,17 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// write lets a user write a text now.
-func (d *dashboard) write(user chatguard.User, text string) chatguard.Verdict {
-	d.Helper()
-	m := chatguard.Message{ID: rand.Text(), ChannelID: channelID, User: user, Text: text, SentAt: d.now()}
-	v, err := d.guard.Check(context.Background(), m)
-	if err != nil {
-		d.Fatal(err)
-	}
-	return v
-}
-
-// went tells how acting on a throttled message went.
-func (d *dashboard) went(v chatguard.Verdict, result journal.Result, reason string) {
-	d.store.Report(journal.Outcome{Entry: v.EntryID, At: d.now(), Action: v.Penalty.Action, Result: result, Reason: reason})
-}
-
-// entries is true when the journal shows so many rows that say the text.
+// entries is a script that is true if the journal shows exactly n rows that contain the text.
 func entries(n int, text string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".entries .entry")].filter((row) => row.textContent.includes(%q)).length === %d`, text, n)
 }
 
-// pick chooses a value in a list of them, as a person does.
+// pick chooses a value from a drop-down list as a person does.
 func (w *window) pick(list, value string) {
 	w.Window.Helper()
 	w.Must(chromedp.Evaluate[chromedp.Void](picked(list, value)))
@@ -50,7 +36,7 @@ func picked(list, value string) string {
 	}`, list, value)
 }
 
-func TestTheJournalIsFiltered(t *testing.T) {
+func TestJournalPage_Filters(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 3)
 	d.say(teahouse, 3)
@@ -65,23 +51,24 @@ func TestTheJournalIsFiltered(t *testing.T) {
 	w.See(`location.hash === "#/journal?result=failed" &&` + entries(1, "gardenhour") + "&&" + entries(0, "teahouse"))
 	w.See(`document.querySelector("#filter-result").value === "failed"`)
 	w.Write("#filter-user", "teahouse"+kb.Enter)
-	w.See(`location.hash === "#/journal?user=teahouse&result=failed" &&` + says("No throttled message fits these filters."))
+	w.See(`location.hash === "#/journal?user=teahouse&result=failed" &&` + says("No throttled messages match these filters."))
 	w.Must(chromedp.Evaluate[chromedp.Void]("history.back()"))
 	w.See(`document.querySelector("#filter-user").value === "" &&` + entries(1, "gardenhour"))
 	w.Must(chromedp.Evaluate[chromedp.Void]("history.back()"))
 	w.See(`!document.querySelector("#only-failures").checked &&` + entries(1, "gardenhour") + "&&" + entries(1, "teahouse"))
 
 	w.pick("#filter-limit", "daily")
-	w.See(`location.hash === "#/journal?limit=daily" &&` + says("No throttled message fits these filters."))
-	w.Must(chromedp.Evaluate[chromedp.Void](picked("#filter-limit", "") + picked("#filter-action", "delete") + picked("#filter-result", "done"))) // at once
+	w.See(`location.hash === "#/journal?limit=daily" &&` + says("No throttled messages match these filters."))
+	// all at once
+	w.Must(chromedp.Evaluate[chromedp.Void](picked("#filter-limit", "") + picked("#filter-action", "delete") + picked("#filter-result", "done")))
 	w.See(`location.hash === "#/journal?action=delete&result=done" &&` + entries(1, "teahouse") + "&&" + entries(0, "gardenhour"))
-	w.visit("#/journal?user=72&action=delete") // somebody was sent it
+	w.visit("#/journal?user=72&action=delete") // as from a link that somebody sent
 	w.See(entries(1, "teahouse") + "&&" + entries(0, "gardenhour") + `&& document.querySelector("#filter-action").value === "delete"`)
 	w.Click(".entry .user a")
 	w.See(`location.hash === "#/people?user=72"`)
 }
 
-func TestTheJournalIsExported(t *testing.T) {
+func TestJournalPage_Export(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	d.say(teahouse, 4)
@@ -101,16 +88,16 @@ func TestTheJournalIsExported(t *testing.T) {
 	}
 }
 
-func TestNewEntriesWaitUntilTheyAreWanted(t *testing.T) {
+func TestJournalPage_NewEntriesOnDemand(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.goTo("journal")
-	w.See(says("No message was throttled, as far back as chatguard remembers."))
+	w.See(says("No throttled messages recorded."))
 	first := d.say(gardenhour, 4)
-	w.See(entries(1, "gardenhour") + "&&" + entries(1, "deleting…")) // there was nothing that could move
+	w.See(entries(1, "gardenhour") + "&&" + entries(1, "deleting…")) // nothing there could move
 	d.went(first, journal.Failed, "Twitch said no")
 	d.say(teahouse, 5)
-	w.See(says("2 new: show") + "&&" + entries(0, "teahouse") + "&&" + entries(1, "delete failed: Twitch said no"))
+	w.See(says("Show 2 new") + "&&" + entries(0, "teahouse") + "&&" + entries(1, "delete failed: Twitch said no"))
 	w.TypeIn(".fresh button", kb.Enter)
 	w.See(entries(2, "teahouse") + "&&" + entries(1, "gardenhour") + `&& !document.querySelector(".fresh button")`)
 	w.See(`document.activeElement === document.querySelector(".entry .text-button")`)
@@ -119,7 +106,7 @@ func TestNewEntriesWaitUntilTheyAreWanted(t *testing.T) {
 	}
 }
 
-func TestThousandsOfEntriesAreDrawnLazily(t *testing.T) {
+func TestJournalPage_DrawsLazily(t *testing.T) {
 	d := dash(t)
 	for i := range 250 {
 		d.say(chatguard.User{ID: fmt.Sprint(1000 + i), Login: fmt.Sprintf("user_%d_", i)}, 4)
@@ -131,7 +118,7 @@ func TestThousandsOfEntriesAreDrawnLazily(t *testing.T) {
 	w.Click(".more button")
 	w.See(`document.querySelector(".entries").ariaRowCount === "201"`)
 	w.Click(".more button")
-	w.See(says("That is all, as far back as chatguard remembers."))
+	w.See(says("No older records."))
 	w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".more").scrollIntoView()`))
 	w.See(entries(1, "user_0_") + "&&" + entries(0, "user_249_"))
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".entry").length`); n > 60 {
@@ -139,7 +126,7 @@ func TestThousandsOfEntriesAreDrawnLazily(t *testing.T) {
 	}
 }
 
-func TestAWholeMessageIsShownOnDemand(t *testing.T) {
+func TestJournalPage_WholeMessageOnDemand(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 3)
 	long := strings.Repeat("so many words ", 30) + "the end"
@@ -152,13 +139,13 @@ func TestAWholeMessageIsShownOnDemand(t *testing.T) {
 		t.Error("the row has the whole text")
 	}
 	w.TypeIn(".text-button", kb.Enter)
-	w.See(`document.querySelector("dialog")?.open && document.querySelector(".whole-text").textContent.endsWith("the end") &&` + says("Penalty due"))
+	w.See(`document.querySelector("dialog")?.open && document.querySelector(".whole-text").textContent.endsWith("the end") &&` + says("Penalty"))
 	w.Accessible()
 	w.Type(kb.Escape)
 	w.See(`!document.querySelector("dialog") && document.activeElement.className === "text-button"`)
 }
 
-func TestTheSearchIsReachedFromAWholeMessage(t *testing.T) {
+func TestJournalPage_SearchFromWholeMessage(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	d.flushed()
@@ -172,7 +159,7 @@ func TestTheSearchIsReachedFromAWholeMessage(t *testing.T) {
 	}
 }
 
-func TestNewEntriesHideNothingOnAPhone(t *testing.T) {
+func TestJournalPage_NewEntriesOnPhone(t *testing.T) {
 	d := dash(t)
 	w := d.open(360, 800)
 	w.goTo("journal")
@@ -188,7 +175,7 @@ func TestNewEntriesHideNothingOnAPhone(t *testing.T) {
 	w.fits()
 }
 
-func TestAMessageIsPardonedInTheJournal(t *testing.T) {
+func TestJournalPage_Pardon(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	d.flushed()
@@ -202,8 +189,8 @@ func TestAMessageIsPardonedInTheJournal(t *testing.T) {
 	}
 }
 
-// TestAPardonIsThereForEveryone: whoever loads the journal later sees who has pardoned what, and can't pardon it again.
-func TestAPardonIsThereForEveryone(t *testing.T) {
+// After a reload, other moderators see who pardoned what and cannot pardon it again.
+func TestJournalPage_PardonSeenByOthers(t *testing.T) {
 	d := dash(t)
 	v := d.say(gardenhour, 4)
 	d.say(teahouse, 4)
@@ -222,11 +209,11 @@ func TestAPardonIsThereForEveryone(t *testing.T) {
 	w.See(`document.querySelector(".person span.pardon.muted") && !document.querySelector(".person .pardon button")`)
 }
 
-func TestWhoMayOnlyLookPardonsNothing(t *testing.T) {
+func TestJournalPage_ViewersCannotPardon(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	d.flushed()
-	w := d.openAs("clara", journal.AccessView, 1400, 900)
+	w := d.openAs("clara", auth.View, 1400, 900)
 	w.goTo("journal")
 	w.See(entries(1, "gardenhour"))
 	w.Accessible()
@@ -237,16 +224,16 @@ func TestWhoMayOnlyLookPardonsNothing(t *testing.T) {
 	}
 }
 
-func TestAJournalThatCantBeReadSaysSo(t *testing.T) {
+func TestJournalPage_Unreadable(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	d.store.hide(context.DeadlineExceeded)
 	w.goTo("journal")
-	w.See(`document.querySelector("main .error")?.textContent.includes("the database is in trouble")`)
+	w.See(`document.querySelector("main .error")?.textContent.includes("the database is failing")`)
 	d.store.hide(nil)
 }
 
-func TestHostileTextsStayTextInTheJournal(t *testing.T) {
+func TestJournalPage_HostileTexts(t *testing.T) {
 	d := dash(t)
 	for i, text := range hostileNames {
 		user := chatguard.User{ID: fmt.Sprint(80 + i), Login: text, DisplayName: text}
@@ -271,7 +258,7 @@ func TestHostileTextsStayTextInTheJournal(t *testing.T) {
 	}
 }
 
-func TestTheJournalIsAccessible(t *testing.T) {
+func TestJournalPage_Accessible(t *testing.T) {
 	d := dash(t)
 	d.say(teahouse, 3)
 	for i, result := range []journal.Result{journal.Done, journal.Failed, journal.Skipped, journal.Pending} {
@@ -288,7 +275,7 @@ func TestTheJournalIsAccessible(t *testing.T) {
 			w.Accessible()
 			w.fits()
 			w.visit("#/journal?user=nobody")
-			w.See(says("No throttled message fits these filters."))
+			w.See(says("No throttled messages match these filters."))
 			w.Accessible()
 			w.fits()
 		}

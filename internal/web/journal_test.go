@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/url"
@@ -17,7 +19,7 @@ var (
 	teapot = chatguard.User{ID: "82", Login: "teapot"}
 )
 
-// entriesOf asks for entries, and fails the test unless it gets those.
+// wantEntries requests entries and fails the test unless it gets exactly those wanted.
 func (d *dashboard) wantEntries(query string, more bool, want ...chatguard.EntryID) {
 	d.Helper()
 	got := into[entryPage](d, d.do("GET", "/api/v1/journal?"+query, nil, asOwner))
@@ -30,8 +32,8 @@ func (d *dashboard) wantEntries(query string, more bool, want ...chatguard.Entry
 	}
 }
 
-// TestTheJournalIsFiltered: those that wait to be written are found like those that are.
-func TestEntriesAreFiltered(t *testing.T) {
+// Pending entries are found like those already written.
+func TestJournal_Filters(t *testing.T) {
 	d := dash(t)
 	first := d.say(berta, 4)
 	second := d.say(teapot, 4)
@@ -60,10 +62,10 @@ func TestEntriesAreFiltered(t *testing.T) {
 	}
 }
 
-func TestEntriesRefused(t *testing.T) {
+func TestJournal_Refused(t *testing.T) {
 	d := dash(t)
 	for query, says := range map[string]string{
-		"action=kick":               `\"action\" is one of \"none\" \"delete\" \"warn\" \"timeout\" \"ban\" \"drop\", not \"kick\".`,
+		"action=kick":               `\"action\" must be one of \"none\" \"delete\" \"warn\" \"timeout\" \"ban\" \"drop\", not \"kick\".`,
 		"result=maybe":              `\"pending\" \"done\" \"failed\" \"skipped\" \"observed\"`,
 		"format=xml":                `\"json\" \"csv\"`,
 		"n=0":                       "from 1 to 500",
@@ -71,19 +73,19 @@ func TestEntriesRefused(t *testing.T) {
 		"before=-1":                 "whole number",
 		"from=yesterday":            "a time such as",
 		"from=9999-01-01T00:00:00Z": "a time such as",
-		"user=" + long:              "256 bytes are the most",
+		"user=" + long:              "256 bytes at most",
 		"from=2026-01-05T20:00:00Z&until=2026-01-05T20:00:00Z": "Nothing lies between",
 	} {
 		d.refused(query, "GET", "/api/v1/journal?"+query, nil, owned, 422, says)
 	}
 	d.store.hide(errors.New("damaged: /secret/path"))
 	for _, path := range []string{"/api/v1/journal", "/api/v1/journal?format=csv"} {
-		d.refused("in trouble", "GET", path, nil, owned, 503, "The journal can't be read now: the database is in trouble.")
+		d.refused("in trouble", "GET", path, nil, owned, 503, "The journal can't be read now: the database is failing.")
 	}
 }
 
-// TestTheJournalIsExported: all of it that is wanted, over several pages.
-func TestEntriesAreExported(t *testing.T) {
+// An export has all matching entries, over several pages.
+func TestJournal_Export(t *testing.T) {
 	d := dash(t)
 	d.say(berta, 3)
 	hostile := d.write(berta, `=HYPERLINK("http://example.org","hello")`)
@@ -117,4 +119,20 @@ func compareNumbers(a, b string) int {
 		return len(a) - len(b)
 	}
 	return slices.Compare([]byte(a), []byte(b))
+}
+
+// write lets a user write a text now.
+func (d *dashboard) write(user chatguard.User, text string) chatguard.Verdict {
+	d.Helper()
+	m := chatguard.Message{ID: rand.Text(), ChannelID: channelID, User: user, Text: text, SentAt: d.now()}
+	v, err := d.guard.Check(context.Background(), m)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return v
+}
+
+// went reports the outcome of acting on a throttled message.
+func (d *dashboard) went(v chatguard.Verdict, result journal.Result, reason string) {
+	d.store.Report(journal.Outcome{Entry: v.EntryID, At: d.now(), Action: v.Penalty.Action, Result: result, Reason: reason})
 }

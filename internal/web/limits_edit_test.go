@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -10,11 +12,13 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// pickOption picks an option of a select.
+// pickOption selects an option of a select element.
 func (w *window) pickOption(selector, value string) {
 	w.Window.Helper()
 	w.See(fmt.Sprintf(`document.querySelector("%s option[value='%s']")`, selector, value))
@@ -25,27 +29,27 @@ func (w *window) pickOption(selector, value string) {
 	}`, selector, value)))
 }
 
-// save presses the button that saves, and waits until that is done.
+// save presses the save button and waits until saving is done.
 func (w *window) save() {
 	w.Window.Helper()
 	w.Press(".finish .primary")
 	w.See(`document.querySelector(".note.good") && document.querySelector(".finish .primary").ariaDisabled === "true"`)
 }
 
-// focused waits until the focus is on an element.
+// focused waits until an element has the focus.
 func (w *window) focused(id string) {
 	w.Window.Helper()
 	w.See(fmt.Sprintf(`document.activeElement.id === %q`, id))
 }
 
-func TestRolesGetNumbersOfTheirOwn(t *testing.T) {
+func TestLimitsEdit_RoleNumbers(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.toLimits()
 	w.pickOption("#role-0", "vip")
 	w.focused("burst-0-vip")
 	w.Write("#burst-0-vip", "0")
-	w.See(has(`document.querySelector("#burst-0-vip-error")`, "1 or more, or nothing: then it is as for everyone."))
+	w.See(has(`document.querySelector("#burst-0-vip-error")`, "1 or more. Leave empty to inherit."))
 	w.Write("#burst-0-vip", "5")
 	w.Write("#refill-0-vip", "2.5")
 	w.pickOption("#role-0", "first_timer")
@@ -58,7 +62,7 @@ func TestRolesGetNumbersOfTheirOwn(t *testing.T) {
 		t.Error("a vip's fifth message is throttled")
 	}
 
-	w.Write("#refill-0-vip", kb.Backspace) // as everyone's
+	w.Write("#refill-0-vip", kb.Backspace) // same as everyone's
 	w.Press(`button[aria-label="Remove first timer from burst"]`)
 	w.focused("role-0")
 	w.save()
@@ -68,17 +72,15 @@ func TestRolesGetNumbersOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestLimitsComeAndGo(t *testing.T) {
+func TestLimitsEdit_AddAndRemove(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.toLimits()
 	w.Press("#add-limit")
 	w.Press(".chooser button[value=sliding-log]")
 	w.focused("name-2")
-	for name, wrong := range map[string]string{"burst": "Another limit has that name.", "tea time": "letters, digits"} {
-		w.Write("#name-2", name)
-		w.See(has(`document.querySelector("#name-2-error")`, wrong) + `&& document.querySelector(".finish .primary").ariaDisabled === "true"`)
-	}
+	w.Write("#name-2", "burst")
+	w.See(has(`document.querySelector("#name-2-error")`, "Another limit has this name. Enter a different one.") + `&& document.querySelector(".finish .primary").ariaDisabled === "true"`)
 	w.Write("#name-2", "teatime")
 	w.Write("#messages-2", "7")
 	w.pickOption("#per-2", "channel")
@@ -94,7 +96,7 @@ func TestLimitsComeAndGo(t *testing.T) {
 
 	w.Press("#remove-0")
 	w.focused("keep-0")
-	w.See(says("burst goes when you save."))
+	w.See(says("Saving removes burst and clears everyone’s usage of it."))
 	w.Press("#keep-0")
 	w.See(`document.querySelector("#burst-0") && document.querySelector(".finish .primary").ariaDisabled === "true"`)
 	w.Press("#remove-0")
@@ -110,12 +112,12 @@ func TestLimitsComeAndGo(t *testing.T) {
 	w.Press("#add-limit")
 	w.Press(".chooser button[value=token-bucket]")
 	w.focused("name-2")
-	w.Press("#remove-2") // was never saved
+	w.Press("#remove-2") // never saved
 	w.focused("add-limit")
 	w.See(`!document.querySelector("#name-2") && document.querySelector(".finish .primary").ariaDisabled === "true"`)
 }
 
-func TestEveryKindOfLimitCanBeAddedAsItIsOffered(t *testing.T) {
+func TestLimitsEdit_AddEveryAlgorithm(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.toLimits()
@@ -135,7 +137,7 @@ func TestEveryKindOfLimitCanBeAddedAsItIsOffered(t *testing.T) {
 	}
 }
 
-func TestADaysEndIsSet(t *testing.T) {
+func TestLimitsEdit_DayEnd(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.toLimits()
@@ -146,7 +148,7 @@ func TestADaysEndIsSet(t *testing.T) {
 	w.Write("#reset_at-1", "04:30")
 	w.Write("#timezone-1", "America/New_York")
 	w.Write("#zone", "Europe/Berlin")
-	w.See(says("The day ends at 04:30, America/New_York time."))
+	w.See(says("Resets daily at 04:30, America/New_York time."))
 	w.save()
 	p := d.guard.Policy(channelID)
 	if l := p.Limits[1]; l.ResetAt != "04:30" || l.Timezone != "America/New_York" || p.Timezone != "Europe/Berlin" {
@@ -154,18 +156,19 @@ func TestADaysEndIsSet(t *testing.T) {
 	}
 }
 
-func TestPenaltiesAreSetByKeyboard(t *testing.T) {
+func TestLimitsEdit_PenaltiesByKeyboard(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.toLimits()
-	w.TypeIn("#rung-2-up", kb.Enter) // warn, of delete, delete, warn, timeout 30s, timeout 10m
+	// It moves warn up in: delete, delete, warn, timeout 30s, timeout 10m.
+	w.TypeIn("#rung-2-up", kb.Enter)
 	w.focused("rung-1-up")
-	w.Type(kb.Enter) // and on to the top
+	w.Type(kb.Enter) // and up to the top
 	w.focused("rung-0-action")
 	w.TypeIn("#add-rung", kb.Enter)
 	w.focused("rung-5-action")
 	w.Write("#rung-5", "1209601")
-	w.See(has(`document.querySelector("#rung-5-error")`, "two weeks, is the most."))
+	w.See(has(`document.querySelector("#rung-5-error")`, "(two weeks)."))
 	w.Write("#rung-5", "3600")
 	w.pickOption("#rung-3-action", "timeout refill")
 	w.Write("#strike_every", "20")
@@ -183,7 +186,7 @@ func TestPenaltiesAreSetByKeyboard(t *testing.T) {
 	}
 }
 
-func TestALimitIsAddedByKeyboard(t *testing.T) {
+func TestLimitsEdit_AddByKeyboard(t *testing.T) {
 	d := dash(t)
 	w := d.open(360, 800)
 	w.toLimits()
@@ -203,7 +206,7 @@ func TestALimitIsAddedByKeyboard(t *testing.T) {
 	w.fits()
 }
 
-func TestUsersWithNumbersOfTheirOwnAreNamed(t *testing.T) {
+func TestLimitsEdit_NamesOverriddenUsers(t *testing.T) {
 	d := dash(t)
 	hostile := `<img src=x onerror="document.title='broken'">`
 	for id, login := range map[string]string{"51": "clara", "52": hostile} {
@@ -221,14 +224,14 @@ func TestUsersWithNumbersOfTheirOwnAreNamed(t *testing.T) {
 	w.fits()
 }
 
-func TestWhoMayOnlyLookSeesLimitsWithoutButtons(t *testing.T) {
+func TestLimitsEdit_NoButtonsForViewers(t *testing.T) {
 	d := dash(t, withLimits(t, everyAlgorithm...))
 	d.say(clara, 4)
-	w := d.openAs("berta", journal.AccessView, 1400, 900)
+	w := d.openAs("berta", auth.View, 1400, 900)
 	w.toLimits()
-	w.See(headline("These limits would have throttled 1 message") + "&&" + says("They are enforced."))
+	w.See(headline("These limits would have throttled 1 message") + "&&" + says("Enforced."))
 	w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".history summary").click()`))
-	w.See(says("Nobody has changed these limits"))
+	w.See(says("No changes yet"))
 	shown := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll("main button, main select, main input:not([readonly]):not(:disabled)")].map((e) => e.innerText || e.id)`)
 	if !reflect.DeepEqual(shown, []string{"Copy"}) {
 		t.Errorf("who may only look finds %q", shown)
@@ -236,13 +239,13 @@ func TestWhoMayOnlyLookSeesLimitsWithoutButtons(t *testing.T) {
 	w.Accessible()
 }
 
-func TestLimitsAreAccessible(t *testing.T) {
+func TestLimitsEdit_Accessible(t *testing.T) {
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{360, 1600} {
 			t.Run(fmt.Sprintf("%s %d", scheme, width), func(t *testing.T) {
 				d := dash(t, withLimits(t, everyAlgorithm...))
 				d.say(clara, 4)
-				into[change](t, d.put(burst(4)))
+				into[control.Revised](t, d.put(burst(4)))
 				w := d.open(width, 900)
 				w.Prefer(map[string]string{"prefers-color-scheme": scheme})
 				w.toLimits()

@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -7,9 +9,12 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// enter presses a button with the keyboard, and waits until the page says what came of it, with the focus on something.
+// enter presses a button with the keyboard and waits until the page shows the result, with some
+// element focused.
 func (w *window) enter(button, then string) {
 	w.Window.Helper()
 	w.See(`document.querySelector('` + button + `')?.matches(":enabled:not([aria-disabled=true])")`)
@@ -20,21 +25,21 @@ func (w *window) enter(button, then string) {
 
 const isIdle = `document.querySelector("#save").ariaDisabled === "true" && !document.querySelector(".mode").disabled`
 
-// saved is true once a saved change shows as the burst's number.
+// saved is a script that is true once the saved burst is shown.
 func saved(burst string) string {
 	return says("Saved by anna") + "&&" + isIdle + `&& document.querySelector("#burst-0").value === "` + burst + `"`
 }
 
-func TestTheFocusStaysWithWhoChangesLimits(t *testing.T) {
+func TestLimitsFocus_StaysWhileEditing(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	into[change](t, d.put(burst(5)))
+	into[control.Revised](t, d.put(burst(5)))
 	w.toLimits()
 	w.openHistory()
 	w.Write("#burst-0", "7")
 	w.enter("#save", saved("7"))
 	w.enter(".note button", saved("5")) // undo
-	w.enter(`button[aria-label="Go back to 2"]`, saved("7"))
+	w.enter(`button[aria-label="Restore revision 2"]`, saved("7"))
 	w.enter(".to-file", saved("3"))
 	w.Write("#burst-0", "8")
 	w.enter(".discard", isIdle+`&& document.querySelector("#burst-0").value === "3"`)
@@ -46,15 +51,17 @@ func TestTheFocusStaysWithWhoChangesLimits(t *testing.T) {
 	}
 	w.Write("#burst-0", "9")
 	w.holds("PUT", 0)
-	w.TypeIn("input[value=enforce]", kb.Enter) // saves, too, and can't be used meanwhile
+	w.TypeIn("input[value=enforce]", kb.Enter) // it saves too, and is disabled meanwhile
 	w.See(`document.querySelector(".mode").disabled && document.activeElement.id === "save"`)
 	w.release()
 	w.See(saved("9") + `&& document.activeElement.id === "save"`)
 }
 
-func TestADraftIsKeptPerChannel(t *testing.T) {
+func TestLimitsFocus_DraftPerChannel(t *testing.T) {
 	d := dash(t, func(o *Options) {
-		o.Channels = func() []Channel { return []Channel{{ID: channelID, Login: "first"}, {ID: "8", Login: "second"}} }
+		o.Channels = func() []live.Channel {
+			return []live.Channel{{ID: channelID, Login: "first"}, {ID: "8", Login: "second"}}
+		}
 	})
 	w := d.open(1400, 900)
 	w.toLimits()
@@ -79,11 +86,11 @@ func TestADraftIsKeptPerChannel(t *testing.T) {
 
 	w.pickOption("header select", "8")
 	w.See(`document.querySelector("#burst-0")?.value === "3"`)
-	into[change](t, d.put(burst(9)))
+	into[control.Revised](t, d.put(burst(9)))
 	w.pickOption("header select", channelID)
-	w.See(says("has changed these limits meanwhile.") + `&& document.querySelector("#burst-0").value === "5"`)
+	w.See(says("changed these limits while you were editing.") + `&& document.querySelector("#burst-0").value === "5"`)
 	w.Press(".compare")
-	w.See(says("owner has changed these limits meanwhile."))
+	w.See(says("owner changed these limits while you were editing."))
 	w.Press(".theirs")
 	w.See(`document.querySelector("#burst-0").value === "9"`)
 	if isWarned() {
@@ -91,15 +98,15 @@ func TestADraftIsKeptPerChannel(t *testing.T) {
 	}
 }
 
-func TestAConflictIsToldWithoutContradictions(t *testing.T) {
+func TestLimitsFocus_ConflictIsConsistent(t *testing.T) {
 	d := dash(t)
 	w := d.open(360, 800)
 	w.toLimits()
-	w.See(says("As in the configuration file."))
+	w.See(says("Same as the configuration file."))
 	w.Write("#burst-0", "8")
-	into[change](t, d.put(func(p *chatguard.Policy) { p.Mode, p.Limits[1].Messages = chatguard.Observe, 200 }))
-	w.See(says("owner has changed these limits meanwhile.") + "&& !" + says("As in the configuration file."))
-	w.See(has(`document.querySelector(".mode label:has(:not(:checked))")`, "Only observe (now)") + "&& !" + has(`document.querySelector(".mode")`, "Enforce (now)"))
+	into[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode, p.Limits[1].Messages = chatguard.Observe, 200 }))
+	w.See(says("owner changed these limits while you were editing.") + "&& !" + says("Same as the configuration file."))
+	w.See(has(`document.querySelector(".mode label:has(:not(:checked))")`, "Observe only (current)") + "&& !" + has(`document.querySelector(".mode")`, "Enforce (current)"))
 	w.Press(".compare")
 	w.See(`document.querySelector(".both")`)
 	notes := browsertest.Eval[float64](w.Window, `document.querySelector(".finish > [role=status]").getBoundingClientRect().height / innerHeight`)

@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -8,9 +10,10 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/control"
 )
 
-// revisions are the texts of the history's rows.
+// revisions is a script for the texts of the history's rows.
 const revisions = `[...document.querySelectorAll(".revisions > li")].map((li) => li.innerText.replace(/\s+/g, " ").replace(/\d\d:\d\d:\d\d \S+/, "TIME")).join("\n")`
 
 func (w *window) openHistory() {
@@ -19,25 +22,25 @@ func (w *window) openHistory() {
 	w.See(`document.querySelector(".revisions li")`)
 }
 
-func TestHistoryLeadsBack(t *testing.T) {
+func TestLimitsHistory_Revert(t *testing.T) {
 	d := dash(t)
-	into[change](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[0].Refill = 5, time.Minute }))
-	into[change](t, d.put(func(p *chatguard.Policy) {
+	into[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[0].Refill = 5, time.Minute }))
+	into[control.Revised](t, d.put(func(p *chatguard.Policy) {
 		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 9}}
 		p.Limits = append(p.Limits, chatguard.Limit{Name: "teatime", Algorithm: chatguard.UserWindow, Messages: 30, Every: time.Hour})
 	}))
 	w := d.open(1400, 900)
 	w.toLimits()
 	w.openHistory()
-	want := `2 owner TIME in force teatime: new, user window, every 1 hour, messages 30 burst: for vip messages at once as everyone → 9
-1 owner TIME burst: messages at once 3 → 5 burst: one more every 10 minutes → 1 minute Go back to this`
+	want := `2 owner TIME in force teatime: new: user window, every 1 hour, messages 30 burst: for vip messages at once same as everyone → 9
+1 owner TIME burst: messages at once 3 → 5 burst: one more every 10 minutes → 1 minute Restore`
 	if got := browsertest.Eval[string](w.Window, revisions); got != want {
 		t.Errorf("history:\n%s\nwant\n%s", got, want)
 	}
 
-	w.Press(`button[aria-label="Go back to 1"]`)
+	w.Press(`button[aria-label="Restore revision 1"]`)
 	w.See(says("Saved by anna") + `&& document.querySelectorAll(".revisions > li").length === 3 && !document.querySelector("#messages-2")`)
-	w.See(has(`document.querySelector(".revisions > li")`, "3 anna") + "&&" + has(`document.querySelector(".revisions > li")`, "teatime: removed, a user window"))
+	w.See(has(`document.querySelector(".revisions > li")`, "3 anna") + "&&" + has(`document.querySelector(".revisions > li")`, "teatime: removed (user window)"))
 	if p := d.guard.Policy(channelID); len(p.Limits) != 2 || p.Limits[0].Burst != 5 || p.Limits[0].Roles != nil {
 		t.Errorf("gone back, and in force is %+v", p)
 	}
@@ -45,42 +48,42 @@ func TestHistoryLeadsBack(t *testing.T) {
 	w.See(`document.querySelectorAll(".revisions > li").length === 4 && document.querySelector("#messages-2")`)
 
 	w.Press(".to-file")
-	w.See(says("As in the configuration file.") + "&&" + says("The limits in force are those of the configuration file.") + `&& document.querySelector("#burst-0").value === "3"`)
+	w.See(says("Same as the configuration file.") + "&&" + says("No differences.") + `&& document.querySelector("#burst-0").value === "3"`)
 	if p := d.guard.Policy(channelID); len(p.Limits) != 2 || p.Limits[0].Burst != 3 {
 		t.Errorf("as in the file, and in force is %+v", p)
 	}
 }
 
-func TestNobodyGoesBackOverWhatTheyType(t *testing.T) {
+func TestLimitsHistory_NoRevertOverDraft(t *testing.T) {
 	d := dash(t)
-	into[change](t, d.put(burst(5)))
-	into[change](t, d.put(burst(6)))
+	into[control.Revised](t, d.put(burst(5)))
+	into[control.Revised](t, d.put(burst(6)))
 	w := d.open(1400, 900)
 	w.toLimits()
 	w.openHistory()
 	w.Write("#burst-0", "7")
-	w.See(says("Save or discard your changes, then you can go back.") + `&& !document.querySelector(".revisions button, .to-file")`)
+	w.See(says("To restore a revision, first save or discard your changes.") + `&& !document.querySelector(".revisions button, .to-file")`)
 }
 
-func TestHistoryTellsWhatIsntSaved(t *testing.T) {
+func TestLimitsHistory_ShowsUnsaved(t *testing.T) {
 	d := dash(t)
 	d.breakDatabase(time.Minute)
-	into[change](t, d.put(burst(5)))
+	into[control.Revised](t, d.put(burst(5)))
 	w := d.open(1400, 900)
 	w.toLimits()
 	w.openHistory()
 	w.See(has(`document.querySelector(".revisions > li")`, "not saved yet"))
 }
 
-func TestLimitsLeaveAsAFile(t *testing.T) {
+func TestLimitsHistory_Export(t *testing.T) {
 	d := dash(t, func(o *Options) {
 		o.ExportPolicy = func(p chatguard.Policy) ([]byte, error) { return []byte("# " + p.Mode.String() + "\n"), nil }
 	})
-	into[change](t, d.put(burst(5)))
+	into[control.Revised](t, d.put(burst(5)))
 	w := d.open(360, 800)
 	w.toLimits()
 	w.openHistory()
-	w.See(has(`document.querySelector(".history")`, "In the file → now: burst: messages at once 3 → 5"))
+	w.See(has(`document.querySelector(".history")`, "Value in the file → current value: burst: messages at once 3 → 5"))
 	w.Must(chromedp.Evaluate[chromedp.Void](`
 		navigator.clipboard.writeText = async (text) => (window.copied = text);
 		fetch(document.querySelector(".history a[download]").href).then(async (answer) => (window.file = answer.headers.get("Content-Disposition") + await answer.text())), null`))
@@ -90,7 +93,7 @@ func TestLimitsLeaveAsAFile(t *testing.T) {
 	w.fits()
 }
 
-func TestTwoModeratorsPutTheirChangesTogether(t *testing.T) {
+func TestLimitsHistory_MergesTwoModerators(t *testing.T) {
 	d := dash(t)
 	w, other := d.open(1400, 900), d.openAgain(360, 800)
 	w.toLimits()
@@ -99,7 +102,7 @@ func TestTwoModeratorsPutTheirChangesTogether(t *testing.T) {
 	other.Write("#messages-1", "200")
 	other.Write("#burst-0", "2")
 	other.save()
-	w.See(says("ben has changed these limits meanwhile.") + `&& document.querySelector(".finish .primary").ariaDisabled === "true"`)
+	w.See(says("ben changed these limits while you were editing.") + `&& document.querySelector(".finish .primary").ariaDisabled === "true"`)
 	w.Press(".compare")
 	w.See(has(`document.querySelector(".sides")`, "ben changed burst: messages at once 3 → 2 daily: messages 300 → 200 You changed burst: messages at once 3 → 8"))
 	w.Press(".both")
@@ -111,10 +114,11 @@ func TestTwoModeratorsPutTheirChangesTogether(t *testing.T) {
 	if p := d.guard.Policy(channelID); p.Limits[0].Burst != 8 || p.Limits[1].Messages != 200 {
 		t.Errorf("in force is %+v", p)
 	}
-	other.See(`document.querySelector("#burst-0").value === "8"`) // nothing typed there: it follows
+	// nothing typed there, so it follows
+	other.See(`document.querySelector("#burst-0").value === "8"`)
 }
 
-func TestBothSidesLimitsArePutTogether(t *testing.T) {
+func TestLimitsHistory_MergesLimitsOfBothSides(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.toLimits()
@@ -122,7 +126,7 @@ func TestBothSidesLimitsArePutTogether(t *testing.T) {
 	w.Press(".chooser button[value=user-window]")
 	w.pickOption("#role-0", "vip")
 	w.Write("#burst-0-vip", "9")
-	into[change](t, d.put(func(p *chatguard.Policy) {
+	into[control.Revised](t, d.put(func(p *chatguard.Policy) {
 		p.Limits = append(p.Limits[:1:1], chatguard.Limit{Name: "teatime", Algorithm: chatguard.SlidingLog, Messages: 5, Every: time.Minute})
 	}))
 	w.Press(".compare")

@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -16,30 +18,30 @@ var (
 	teatime = chatguard.User{ID: "52", Login: "teatime"}
 )
 
-// headline is true when the preview says the text first.
+// headline is a script that is true if the preview's headline contains the text.
 func headline(text string) string { return has(`document.querySelector(".preview .headline")`, text) }
 
-// previewRows are the rows of the preview's tables, a line each.
+// previewRows returns the rows of the preview's tables, one per line.
 func (w *window) previewRows() string {
 	w.Window.Helper()
 	return browsertest.Eval[string](w.Window, `[...document.querySelectorAll(".preview tbody tr")]
 		.map((row) => [...row.children].map((cell) => cell.innerText.trim()).join(" | ")).join("\n")`)
 }
 
-// toLimits opens the page Limits and waits for the limits.
+// toLimits opens the Limits page and waits until the limits are shown.
 func (w *window) toLimits() {
 	w.Window.Helper()
 	w.goTo("limits")
 	w.See(`document.querySelector("#burst-0")`)
 }
 
-func TestAChangeIsTriedThenSavedThenEnforced(t *testing.T) {
+func TestLimitsPreview_TrySaveEnforce(t *testing.T) {
 	d := dash(t)
 	d.say(clara, 4)
 	d.say(teatime, 2)
 	w := d.open(1400, 900)
 	w.toLimits()
-	w.See(headline("These limits would have throttled 1 message of 1 user."))
+	w.See(headline("These limits would have throttled 1 message from 1 user."))
 	if got, want := w.previewRows(), "Messages throttled | 1\nUsers throttled | 1\nMessages by limit\nburst | 1\nPenalties\ndeleted | 1"; got != want {
 		t.Errorf("today:\n%s\nwant\n%s", got, want)
 	}
@@ -56,15 +58,15 @@ teatime | 0 | 1 | +1`
 	if got := w.previewRows(); got != want {
 		t.Errorf("the change beside today:\n%s\nwant\n%s", got, want)
 	}
-	w.See(has(`document.querySelector(".preview")`, "6 messages of 2 users") + `&& document.querySelector(".changed a[href='#/people?user=51']")`)
+	w.See(has(`document.querySelector(".preview")`, "6 messages from 2 users") + `&& document.querySelector(".changed a[href='#/people?user=51']")`)
 	if n := d.guard.Policy(channelID).Limits[0].Burst; n != 3 {
 		t.Errorf("only tried, and the burst is %d", n)
 	}
 
 	w.Click("input[value=observe]")
-	w.See(has(`document.querySelector(".finish .primary")`, "Save, only observe"))
+	w.See(has(`document.querySelector(".finish .primary")`, "Save and observe"))
 	w.Press(".finish .primary")
-	w.See(says("Saved by anna") + "&&" + inHeader("notice", "Observing nobody is held back"))
+	w.See(says("Saved by anna") + "&&" + inHeader("notice", "Observing nobody is throttled"))
 	if v := d.say(chatguard.User{ID: "53", Login: "berta"}, 2); !v.Allowed || !v.Observed {
 		t.Errorf("saved to observe, and the second message: %+v", v)
 	}
@@ -77,7 +79,7 @@ teatime | 0 | 1 | +1`
 	}
 }
 
-func TestALaxerChangeIsToldAsFewer(t *testing.T) {
+func TestLimitsPreview_LooserMeansFewer(t *testing.T) {
 	d := dash(t)
 	d.say(clara, 5)
 	w := d.open(1400, 900)
@@ -86,12 +88,12 @@ func TestALaxerChangeIsToldAsFewer(t *testing.T) {
 	w.See(headline("The change would have throttled 1 message fewer."))
 	w.See(has(`document.querySelector(".preview tbody tr")`, "2 1 −1"))
 	w.Write("#burst-0", "3")
-	w.See(headline("These limits would have throttled 2 messages of 1 user."))
+	w.See(headline("These limits would have throttled 2 messages from 1 user."))
 	w.Write("#messages-1", "299")
 	w.See(headline("The change would have made no difference."))
 }
 
-func TestTypingOnTakesThePreviewBack(t *testing.T) {
+func TestLimitsPreview_WithdrawnOnTyping(t *testing.T) {
 	d := dash(t)
 	d.say(clara, 3)
 	w := d.open(1400, 900)
@@ -112,28 +114,28 @@ func TestTypingOnTakesThePreviewBack(t *testing.T) {
 	w.See(`asked.length === 2 && asked[0].aborted && ` + headline("The change would have throttled 2 messages more."))
 }
 
-func TestWhereNothingIsRecordedThePreviewSaysSo(t *testing.T) {
+func TestLimitsPreview_NothingRecorded(t *testing.T) {
 	w := dash(t).open(360, 800)
 	w.toLimits()
-	w.See(headline("No message is recorded yet.") + `&& !document.querySelector(".preview table")`)
+	w.See(headline("No messages recorded yet.") + `&& !document.querySelector(".preview table")`)
 	w.fits()
 }
 
-func TestAPreviewThatFailsSaysWhy(t *testing.T) {
+func TestLimitsPreview_FailureShown(t *testing.T) {
 	d := dash(t)
 	d.say(clara, 4)
 	d.store.hide(errors.New("disk gone"))
 	w := d.open(1400, 900)
 	w.toLimits()
-	w.See(has(`document.querySelector(".preview [role=alert]")`, "database is in trouble"))
+	w.See(has(`document.querySelector(".preview [role=alert]")`, "database is failing"))
 	d.store.hide(nil)
 	w.Write("#burst-0", "0")
-	w.See(headline("It is counted again once what is marked is mended.") + `&& !document.querySelector(".preview [role=alert]")`)
+	w.See(headline("Fix the highlighted field to update the preview.") + `&& !document.querySelector(".preview [role=alert]")`)
 	w.Write("#burst-0", "4")
 	w.See(headline("The change would have throttled 1 message fewer."))
 }
 
-func TestWhatOnlyTheServerKnowsIsSaidInTime(t *testing.T) {
+func TestLimitsPreview_ServerErrorsShownEarly(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.toLimits()
@@ -148,19 +150,19 @@ func TestWhatOnlyTheServerKnowsIsSaidInTime(t *testing.T) {
 	}
 }
 
-func TestThePreviewComesBackWithTheConnection(t *testing.T) {
+func TestLimitsPreview_ReturnsAfterReconnect(t *testing.T) {
 	d := dash(t)
 	d.say(clara, 4)
 	w := d.open(1400, 900)
 	w.toLimits()
 	w.See(headline("These limits would have throttled 1 message"))
 	d.stop()
-	w.See(headline("It is counted again when chatguard answers."))
+	w.See(headline("Connection lost. The preview updates after reconnecting."))
 	d.start(d.opts)
 	w.See(headline("These limits would have throttled 1 message"))
 }
 
-func TestHostileNamesInThePreviewStayText(t *testing.T) {
+func TestLimitsPreview_HostileNames(t *testing.T) {
 	d := dash(t)
 	for i, login := range hostileNames {
 		d.say(chatguard.User{ID: fmt.Sprint(60 + i), Login: login}, 4)

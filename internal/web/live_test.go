@@ -3,8 +3,6 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -12,7 +10,10 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
 // listener reads a live feed.
@@ -22,7 +23,7 @@ type listener struct {
 	conn *websocket.Conn
 }
 
-// dial opens the live feed of a channel; more is added to its query.
+// dial opens the live feed of a channel. more is added to its query.
 func (d *dashboard) dial(channel string, headers http.Header, more string) (*websocket.Conn, *http.Response, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -30,7 +31,7 @@ func (d *dashboard) dial(channel string, headers http.Header, more string) (*web
 		&websocket.DialOptions{HTTPClient: d.client, HTTPHeader: headers})
 }
 
-// listen opens the live feed with a session's cookie.
+// listen opens the live feed with a session cookie.
 func (d *dashboard) listen() *listener {
 	d.Helper()
 	return d.listenWith("Cookie", d.signedIn(map[string]string{"code": "good-code"}).String(), "")
@@ -55,7 +56,7 @@ func (d *dashboard) listenTo(channel, header, value, more string) *listener {
 	return &listener{d, ctx, conn}
 }
 
-// listenAgain opens another feed, as somebody else.
+// listenAgain opens another feed as a different user.
 func (d *dashboard) listenAgain() *listener {
 	d.Helper()
 	d.store.addCode("good-code", "ben")
@@ -63,7 +64,7 @@ func (d *dashboard) listenAgain() *listener {
 }
 
 // next returns the next frame of a type.
-func (l *listener) next(kind frameType) frame {
+func (l *listener) next(kind live.FrameType) live.Frame {
 	l.Helper()
 	for {
 		if fr := l.any(); fr.Type == kind {
@@ -73,7 +74,7 @@ func (l *listener) next(kind frameType) frame {
 }
 
 // any returns the next frame.
-func (l *listener) any() (fr frame) {
+func (l *listener) any() (fr live.Frame) {
 	l.Helper()
 	_, data, err := l.conn.Read(l.ctx)
 	if err == nil {
@@ -85,7 +86,7 @@ func (l *listener) any() (fr frame) {
 	return fr
 }
 
-// closed reads until the feed ends, and returns why.
+// closed reads until the feed ends and returns the closing status.
 func (l *listener) closed() websocket.StatusCode {
 	for {
 		if _, _, err := l.conn.Read(l.ctx); err != nil {
@@ -94,36 +95,36 @@ func (l *listener) closed() websocket.StatusCode {
 	}
 }
 
-func TestTheFeedTellsEveryChange(t *testing.T) {
+func TestLive_EveryChange(t *testing.T) {
 	d := dash(t)
 	d.say(chatguard.User{ID: "41", Login: "earlier"}, 4)
 	l := d.listen()
-	start := l.next(snapshotFrame)
+	start := l.next(live.SnapshotFrame)
 	if len(start.Users) != 1 || start.Users[0].Login != "earlier" || start.Status == nil || start.Policy == nil {
 		t.Errorf("snapshot %+v", start)
 	}
 
 	v := d.say(spammer, 4)
-	fr := l.next(throttledFrame)
+	fr := l.next(live.ThrottledFrame)
 	if len(fr.Users) != 1 || fr.Users[0].UserID != spammer.ID || fr.Users[0].Outcome.Result != journal.Pending || fr.Seq <= start.Seq {
 		t.Errorf("throttled %+v", fr)
 	}
 	d.server.Report(journal.Outcome{Entry: v.EntryID, Action: chatguard.Delete, Result: journal.Done})
-	if fr := l.next(throttledFrame); fr.Users[0].Outcome.Result != journal.Done {
+	if fr := l.next(live.ThrottledFrame); fr.Users[0].Outcome.Result != journal.Done {
 		t.Errorf("outcome %+v", fr)
 	}
-	for l.next(statusFrame).Status.MessagesLastMinute != 8 {
+	for l.next(live.StatusFrame).Status.MessagesLastMinute != 8 {
 	}
 	a := d.put(burst(4))
 	isTold, gone := false, map[string]bool{}
 	for !isTold || !gone["41"] || !gone[spammer.ID] { // in any order
 		switch fr := l.any(); fr.Type {
-		case policyFrame:
+		case live.PolicyFrame:
 			isTold = true
-			if fr.Policy.ETag != a.Header.Get("ETag") || fr.Policy.Revision.Author != owner {
+			if fr.Policy.ETag != a.Header.Get("ETag") || fr.Policy.Revision.Author != access.Owner {
 				t.Errorf("policy %+v", fr.Policy)
 			}
-		case throttledFrame:
+		case live.ThrottledFrame:
 			for _, id := range fr.Gone {
 				gone[id] = true
 			}
@@ -131,53 +132,53 @@ func TestTheFeedTellsEveryChange(t *testing.T) {
 	}
 }
 
-func TestTheFeedTellsWhatIsSaved(t *testing.T) {
+func TestLive_Saved(t *testing.T) {
 	d := dash(t)
 	d.breakDatabase(time.Minute)
 	l := d.listen()
-	if fr := l.next(snapshotFrame); !fr.Policy.Saved {
+	if fr := l.next(live.SnapshotFrame); !fr.Policy.Saved {
 		t.Error("nobody has changed anything, and the policy is told to be unsaved")
 	}
 	d.put(burst(9))
-	if fr := l.next(policyFrame); fr.Policy.Saved || fr.Policy.Revision.Author != owner {
+	if fr := l.next(live.PolicyFrame); fr.Policy.Saved || fr.Policy.Revision.Author != access.Owner {
 		t.Errorf("while the database fails: %+v", fr.Policy)
 	}
-	if fr := d.listenAgain().next(snapshotFrame); fr.Policy.Saved {
+	if fr := d.listenAgain().next(live.SnapshotFrame); fr.Policy.Saved {
 		t.Errorf("to whoever comes later: %+v", fr.Policy)
 	}
-	if db := l.next(statusFrame).Status.Database; db.State != DatabaseFailing || db.Detail != diskFull || db.Since.IsZero() || db.Queued != 1204 || db.Dropped != 3 {
+	if db := l.next(live.StatusFrame).Status.Database; db.State != journal.DatabaseFailing || db.Detail != diskFull || db.Since.IsZero() || db.Queued != 1204 || db.Dropped != 3 {
 		t.Errorf("the database: %+v", db)
 	}
 	d.mendDatabase()
-	if fr := l.next(policyFrame); !fr.Policy.Saved || fr.Policy.ETag != policyTag(d.guard.Policy(channelID)) {
+	if fr := l.next(live.PolicyFrame); !fr.Policy.Saved || fr.Policy.ETag != control.Tag(d.guard.Policy(channelID)) {
 		t.Errorf("mended: %+v", fr.Policy)
 	}
-	if fr := d.listenAgain().next(snapshotFrame); !fr.Policy.Saved {
+	if fr := d.listenAgain().next(live.SnapshotFrame); !fr.Policy.Saved {
 		t.Errorf("mended, to whoever comes later: %+v", fr.Policy)
 	}
 }
 
-func TestARevokedSessionEndsItsFeed(t *testing.T) {
+func TestLive_RevokedSessionEndsFeed(t *testing.T) {
 	d := dash(t)
 	l := d.listen()
-	l.next(snapshotFrame)
+	l.next(live.SnapshotFrame)
 	d.store.revoke()
-	if code := l.closed(); code != signedOut {
+	if code := l.closed(); code != live.SignedOut {
 		t.Errorf("closed with %d", code)
 	}
 }
 
-func TestStoppingEndsTheFeed(t *testing.T) {
+func TestLive_StopEndsFeed(t *testing.T) {
 	d := dash(t)
 	l := d.listen()
-	l.next(snapshotFrame)
+	l.next(live.SnapshotFrame)
 	go d.stop()
 	if code := l.closed(); code != websocket.StatusGoingAway {
 		t.Errorf("closed with %d", code)
 	}
 }
 
-func TestAnotherOriginGetsNoFeed(t *testing.T) {
+func TestLive_OtherOriginRefused(t *testing.T) {
 	d := dash(t)
 	c := d.signedIn(map[string]string{"code": "good-code"})
 	conn, response, err := d.dial(channelID, http.Header{"Cookie": {c.String()}, "Origin": {"http://evil.example"}}, "")
@@ -190,73 +191,19 @@ func TestAnotherOriginGetsNoFeed(t *testing.T) {
 	}
 }
 
-// joined is a new reader of a feed.
-func joined(t *testing.T, f *feed, channel string) *reader {
-	t.Helper()
-	return joinedAfter(t, f, channel, 0)
-}
-
-// joinedAfter is a reader of a feed who has seen everything up to a frame.
-func joinedAfter(t *testing.T, f *feed, channel string, after uint64) *reader {
-	t.Helper()
-	status := func() frame { return frame{Type: statusFrame} }
-	r, err := f.resume(channel, seen{f.name(channel), after}, func() []frame { return nil }, status)
-	if r == nil && err == nil {
-		r, err = f.begin(channel, snapshot{f.at(), []byte(fmt.Sprintf(`{"type":"snapshot","seq":%d}`, f.at()))}, status)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-func TestASlowReaderIsDropped(t *testing.T) {
-	f := newFeed(noon)
-	slow := joined(t, f, "")
-	for range readerBuffer + 1 { // one too many
-		if err := f.publish(func() []frame { return []frame{{Type: throttledFrame, Channel: channelID}} }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	frames := 0
-	for range slow.frames {
-		frames++
-	}
-	if frames != readerBuffer+2 || f.len() != 0 { // with the snapshot and the status
-		t.Errorf("the slow reader has %d frames, and %d readers are left", frames, f.len())
-	}
-	f.leave(slow) // dropped already: does nothing
-}
-
-func TestAFeedOfOneChannelLeavesOutTheOthers(t *testing.T) {
-	f := newFeed(noon)
-	one := joined(t, f, "1")
-	all := joined(t, f, "")
-	err := f.publish(func() []frame {
-		return []frame{{Type: throttledFrame, Channel: "1"}, {Type: throttledFrame, Channel: "2"}}
-	})
-	if err != nil || len(one.frames) != 3 || len(all.frames) != 4 {
-		t.Errorf("%v; channel 1 has %d frames, all have %d", err, len(one.frames), len(all.frames))
-	}
-	f.close()
-	if r, err := f.begin("", snapshot{}, nil); r != nil || !errors.Is(err, errFeedEnded) {
-		t.Errorf("a closed feed was joined: %v", err)
-	}
-}
-
-func TestStoppingDoesntWaitForReadersThatDontRead(t *testing.T) {
+func TestLive_StopDoesNotWaitForReaders(t *testing.T) {
 	d := dash(t)
-	d.listen() // and never reads
+	d.listen() // it never reads
 	start := time.Now()
 	d.stop()
-	if took := time.Since(start); took > 4*time.Second { // a goodbye that is waited for takes 5 s
+	if took := time.Since(start); took > 4*time.Second { // waiting for a close frame would take 5 s
 		t.Errorf("stopping took %s", took)
 	}
 }
 
-func TestTheFeedTellsTheChannels(t *testing.T) {
+func TestLive_Channels(t *testing.T) {
 	l := dash(t).listen()
-	for _, fr := range []frame{l.next(snapshotFrame), l.next(statusFrame)} {
+	for _, fr := range []live.Frame{l.next(live.SnapshotFrame), l.next(live.StatusFrame)} {
 		if len(fr.Channels) != 1 || fr.Channels[0].ID != channelID {
 			t.Errorf("frame %+v", fr)
 		}

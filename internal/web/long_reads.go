@@ -5,34 +5,43 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
 const (
-	mostReads         = 4               // long ones under way
-	mostReadsOfHolder = 2               // of them
-	mostWaitOfHolder  = 6               // more of a holder's that wait for their turn
-	readWait          = 2 * time.Second // how long they wait
+	mostReads         = 4               // long reads at a time
+	mostReadsOfHolder = 2               // long reads at a time per holder
+	mostWaitOfHolder  = 6               // pending long reads per holder
+	readWait          = 2 * time.Second // maximum wait of a pending long read
 )
 
-// longReads bounds what scans the database: whoever asks for much at a time holds up neither others nor chat. Some wait for a moment, because a page
-// asks for several things at once; the others are refused. It is safe for concurrent use.
+const (
+	usualPage = 100 // default number of records per page
+	mostPage  = 500
+)
+
+// longReads limits requests that scan the database, so that one caller's large requests delay
+// neither other callers nor chat. A few requests per caller wait for a short time, because a page
+// sends several at once. The rest are refused. It is safe for concurrent use.
 type longReads struct {
-	all chan struct{} // holds a value for each that is under way
+	all chan struct{} // has one value per read in progress
 
 	mu       sync.Mutex
-	byHolder map[string]*readsOfHolder // of those who have any
+	byHolder map[string]*readsOfHolder // contains only holders with reads
 }
 
 type readsOfHolder struct {
 	underWay chan struct{}
-	n        int // those that wait, too
+	n        int // reads in progress or pending
 }
 
 func newLongReads() *longReads {
 	return &longReads{all: make(chan struct{}, mostReads), byHolder: map[string]*readsOfHolder{}}
 }
 
-// begin waits for a turn, no longer than the patience. The caller ends it with the func returned.
+// begin waits for a turn, at most for patience. The caller must call end when the read is done.
 func (l *longReads) begin(ctx context.Context, holder string, patience time.Duration) (end func(), err error) {
 	own := l.enter(holder)
 	if own == nil {
@@ -56,7 +65,7 @@ func (l *longReads) begin(ctx context.Context, holder string, patience time.Dura
 	}, nil
 }
 
-// take puts a value into a channel, and reports false if the context ends first.
+// take sends a value to a channel. It returns false if the context ends first.
 func take(ctx context.Context, places chan struct{}) bool {
 	select {
 	case places <- struct{}{}:
@@ -66,7 +75,7 @@ func take(ctx context.Context, places chan struct{}) bool {
 	}
 }
 
-// enter counts one more of the holder's; it returns nil if there are too many.
+// enter counts a further read of the holder. It returns nil if the holder has too many.
 func (l *longReads) enter(holder string) *readsOfHolder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,15 +102,25 @@ func (l *longReads) leave(holder string) {
 }
 
 func errTooManyReads() error {
-	return refuse(http.StatusTooManyRequests, "Too many long searches are under way. Try again in %d s.", readWait/time.Second).after(readWait)
+	return problem.New(http.StatusTooManyRequests, "Too many long searches are in progress. Try again in %d s.", readWait/time.Second).After(readWait)
 }
 
-// readLong runs what scans the database for a caller, when it is its turn. It doesn't cover the answer's way to the caller, who may be slow.
-func readLong[T any](ctx context.Context, reads *longReads, who caller, patience time.Duration, do func() (T, error)) (result T, err error) {
-	end, err := reads.begin(ctx, who.name, patience)
+// readLong waits for its turn and runs do, which scans the database for a caller. The turn ends
+// before the answer is sent, because the client may be slow.
+func readLong[T any](ctx context.Context, reads *longReads, who access.Caller, patience time.Duration, do func() (T, error)) (result T, err error) {
+	end, err := reads.begin(ctx, who.Name, patience)
 	if err != nil {
 		return result, err
 	}
 	defer end()
 	return do()
+}
+
+// answerLong answers a request with the result of a long read.
+func answerLong[T any](w http.ResponseWriter, r *http.Request, reads *longReads, who access.Caller, read func() (T, error)) error {
+	answer, err := readLong(r.Context(), reads, who, readWait, read)
+	if err != nil {
+		return err
+	}
+	return problem.WriteJSON(w, answer)
 }

@@ -2,18 +2,18 @@ package web
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// begun takes a turn that has to be free.
+// begun takes a turn that must be free.
 func (l *longReads) begun(t testing.TB, holder string) (end func()) {
 	t.Helper()
 	end, err := l.begin(context.Background(), holder, time.Hour)
@@ -24,11 +24,11 @@ func (l *longReads) begun(t testing.TB, holder string) (end func()) {
 }
 
 func isTooMany(err error) bool {
-	p, ok := err.(*problem)
-	return ok && p.Status == http.StatusTooManyRequests && p.retryAfter == 2
+	p, ok := err.(*problem.Problem)
+	return ok && p.Status == http.StatusTooManyRequests && p.RetryAfter == 2
 }
 
-func TestLongReads_TwoForAHolderFourInAll(t *testing.T) {
+func TestLongReads_TwoPerHolderFourInAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLongReads()
 		first := l.begun(t, "anna")
@@ -64,7 +64,7 @@ func TestLongReads_FewWait(t *testing.T) {
 		if _, err := l.begin(t.Context(), "anna", readWait); !isTooMany(err) || time.Since(began) != 0 {
 			t.Errorf("one too many: %v after %v", err, time.Since(began))
 		}
-		l.begun(t, "berta")() // others go on
+		l.begun(t, "berta")() // other holders are not blocked
 		for _, end := range ends {
 			end()
 		}
@@ -75,7 +75,7 @@ func TestLongReads_FewWait(t *testing.T) {
 	})
 }
 
-func TestLongReads_WhoeverWaitsMayLeave(t *testing.T) {
+func TestLongReads_WaiterMayLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLongReads()
 		end := l.begun(t, "anna")
@@ -90,7 +90,7 @@ func TestLongReads_WhoeverWaitsMayLeave(t *testing.T) {
 	})
 }
 
-// fill takes all that a holder may have at a time, with those that wait.
+// fill takes all turns and waiting places of a holder.
 func (l *longReads) fill(t testing.TB, holder string) (free func()) {
 	t.Helper()
 	for range mostReadsOfHolder + mostWaitOfHolder {
@@ -105,11 +105,11 @@ func (l *longReads) fill(t testing.TB, holder string) (free func()) {
 	}
 }
 
-func TestLongReads_WhateverScans(t *testing.T) {
+func TestLongReads_EveryScan(t *testing.T) {
 	d := dash(t)
 	d.say(spammer, 4)
-	free := d.server.reads.fill(t, owner)
-	other := bearing(d.newToken(journal.AccessView))
+	free := d.server.reads.fill(t, access.Owner)
+	other := bearing(d.newToken(auth.View))
 	user := "/channels/" + channelID + "/users/" + spammer.ID
 	for path, long := range map[string]bool{
 		"/journal": true, "/journal?format=csv": true, "/audit": true, "/audit?format=csv": true, "/users?q=spam": true, user + "/week": true,
@@ -129,40 +129,4 @@ func TestLongReads_WhateverScans(t *testing.T) {
 	}
 	free()
 	into[entryPage](t, d.do("GET", "/api/v1/journal", nil, asOwner))
-}
-
-// refusals calls told for each request that is refused.
-type refusals struct {
-	slog.Handler
-	told func(path string)
-}
-
-func (h refusals) Enabled(context.Context, slog.Level) bool { return true }
-
-func (h refusals) Handle(_ context.Context, r slog.Record) error {
-	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == "path" {
-			h.told(a.Value.String())
-		}
-		return true
-	})
-	return nil
-}
-
-// The page asks again by itself.
-func TestLongReads_PageAsksAgain(t *testing.T) {
-	var free func()
-	var once sync.Once
-	d := dash(t, func(o *Options) {
-		o.Log = slog.New(refusals{slog.DiscardHandler, func(path string) {
-			if strings.HasSuffix(path, "/journal") {
-				once.Do(func() { free() })
-			}
-		}})
-	})
-	d.say(spammer, 4)
-	free = d.server.reads.fill(t, "anna")
-	w := d.open(1400, 900)
-	w.goTo("journal")
-	w.See(says("hello everyone"))
 }

@@ -5,18 +5,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/auth"
 )
 
-// mounted makes a dashboard part of a site whose people say in a header who they are.
+// mounted makes the dashboard part of a site whose users are named by a header.
 func mounted(o *Options) {
-	o.Authorize = func(r *http.Request) (who journal.Holder, ok bool) {
+	o.Authorize = func(r *http.Request) (who auth.Identity, ok bool) {
 		name := r.Header.Get("Who")
-		return journal.Holder{Name: name, Access: journal.AccessView}, name != ""
+		return auth.Identity{Name: name, Access: auth.View}, name != ""
 	}
 }
 
-func TestAnotherSiteSaysWhoComesIn(t *testing.T) {
+func TestMounted_SiteAuthorizes(t *testing.T) {
 	d := dash(t, mounted)
 	anna := header("Who", "anna")
 	for _, test := range []struct {
@@ -27,14 +27,16 @@ func TestAnotherSiteSaysWhoComesIn(t *testing.T) {
 	}{
 		{"GET", "/api/v1/status", anna, 200, `"name":"anna"`},
 		{"GET", "/api/v1/session", anna, 200, `"mounted":true`},
-		{"GET", "/api/v1/status", host("anything.example"), 401, `"mounted":true`}, // the site knows its names
-		{"GET", "/api/v1/status", asOwner, 401, "Sign in to the site that this dashboard is part of"},
-		{"POST", "/api/v1/channels/7/pause", anna, 403, "anna may only view here, and this needs somebody who may moderate."},
+		// the site checks its own host names
+		{"GET", "/api/v1/status", host("anything.example"), 401, `"mounted":true`},
+		{"GET", "/api/v1/status", asOwner, 401, "Sign in to the surrounding site"},
+		{"POST", "/api/v1/channels/7/pause", anna, 403, "anna has view access; this needs moderate access."},
 		{"POST", "/api/v1/session", anna, 404, "There are no sessions here"},
 		{"DELETE", "/api/v1/session", anna, 404, "There are no sessions here"},
-		{"POST", "/api/v1/check", anna, 404, "There is nothing here."}, // the site judges by itself
+		// the site judges its own messages
+		{"POST", "/api/v1/check", anna, 404, "There is nothing here."},
 		{"POST", "/api/v1/check/batch", anna, 404, ""},
-		{"GET", "/metrics", asOwner, 401, ""}, // from this machine, where a proxy of the site may be
+		{"GET", "/metrics", asOwner, 401, ""}, // from this machine, as a proxy of the site
 		{"GET", "/metrics", anna, 200, "chatguard_live_feeds 0"},
 		{"GET", "/healthz", asOwner, 200, ""},
 		{"GET", "/readyz", asOwner, 401, ""},

@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -11,10 +13,12 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-func TestNowIsAccessible(t *testing.T) {
+func TestNowPage_Accessible(t *testing.T) {
 	for _, width := range []int64{360, 1600} {
 		for _, scheme := range []string{"light", "dark"} {
 			d := dash(t, withLimits(t, chatguard.Limit{
@@ -28,7 +32,7 @@ func TestNowIsAccessible(t *testing.T) {
 			d.say(spammer, 4)
 			d.say(chatguard.User{ID: "43", Login: "anna", DisplayName: "アンナ"}, 3)
 			w.See(spammersRow + "&&" + rows("アンナ", 1))
-			w.TypeIn("summary", kb.Enter) // it moves where the legend takes another line for a new curve
+			w.TypeIn("summary", kb.Enter) // it moves if the legend needs another line
 			w.See(`document.querySelector(".chart tbody tr")`)
 			w.Accessible()
 
@@ -45,41 +49,42 @@ func TestNowIsAccessible(t *testing.T) {
 			w.See(says("The database is failing"))
 			w.Accessible()
 			d.stop()
-			w.See(says("No connection to chatguard."))
+			w.See(says("Connection lost."))
 			w.Accessible()
 			w.fits()
 		}
 	}
 }
 
-// figure is the number on the page that is called so.
+// figure is a script for the number with that label on the page.
 func figure(name string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".figures div")].find((f) => f.querySelector("dt").innerText === %q)?.querySelector("dd").innerText`, name)
 }
 
-// TestWhatIsOnlyObservedIsntThrottled: neither where the channel observes, nor where a limit does.
-func TestWhatIsOnlyObservedIsntThrottled(t *testing.T) {
+// An observed message does not count as throttled, whether the channel only observes or the limit
+// does.
+func TestNowPage_ObservedIsNotThrottled(t *testing.T) {
 	d := dash(t, withLimits(t, chatguard.Limit{Name: "tried", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.LimitObserves}))
 	w := d.open(360, 800)
 	for i := range 5 {
 		d.say(chatguard.User{ID: fmt.Sprint(i)}, 3)
 	}
-	w.See(figure("only observed") + ` === "5" && parseFloat(` + figure("messages a second") + ") > 0 && " + figure("throttled a second") + ` === "0.0"`)
-	into[change](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
+	w.See(figure("observed only") + ` === "5" && parseFloat(` + figure("messages per second") + ") > 0 && " + figure("throttled per second") + ` === "0.0"`)
+	into[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
 	for i := range 5 {
 		d.say(chatguard.User{ID: fmt.Sprint(i)}, 3)
 	}
-	w.See("!" + figure("throttled a second") + " && parseFloat(" + figure("would be throttled a second") + ") > 0")
+	w.See("!" + figure("throttled per second") + " && parseFloat(" + figure("would be throttled per second") + ") > 0")
 	w.fits()
 }
 
-func TestNamesThatHideStayInTheirRow(t *testing.T) {
+func TestNowPage_BidiNamesStayInRow(t *testing.T) {
 	d := dash(t)
 	w := d.open(360, 800)
 	names := []string{"\u200B\u200D\u2060\uFEFFanna", "ber\u202Eta\u2066\u2067", strings.Repeat("Z\u0351\u0353", 3000), strings.Repeat("gardenhour ", 900)}
 	for i, name := range names {
 		d.say(chatguard.User{ID: fmt.Sprint(i), Login: name, DisplayName: name}, 4)
-		w.See(rows(journal.Clip(name, journal.MaxName), 1))
+		w.See(rows(hostile.Clip(name, journal.MaxName), 1))
 	}
 	spilt := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll(".row > *")].filter((cell) => {
 		const row = cell.parentElement.getBoundingClientRect(), own = cell.getBoundingClientRect();
@@ -99,7 +104,7 @@ func TestNamesThatHideStayInTheirRow(t *testing.T) {
 	}
 }
 
-// crowd lets thousands of users be throttled.
+// crowd makes n users throttled.
 func (d *dashboard) crowd(n int) {
 	d.Helper()
 	for i := range n {
@@ -107,7 +112,7 @@ func (d *dashboard) crowd(n int) {
 	}
 }
 
-func TestTheKeyboardReachesRowsThatArentDrawn(t *testing.T) {
+func TestNowPage_KeyboardReachesUndrawnRows(t *testing.T) {
 	d := dash(t)
 	w := d.open(1600, 900)
 	d.crowd(5000)
@@ -117,7 +122,7 @@ func TestTheKeyboardReachesRowsThatArentDrawn(t *testing.T) {
 		return fmt.Sprintf(`document.activeElement.id === "%s-of-%d" && (({ top, bottom }) => top > 0 && bottom < innerHeight)(document.activeElement.getBoundingClientRect())`, control, user)
 	}
 	w.Must(chromedp.Evaluate[chromedp.Void](`document.getElementById("grant-of-4999").focus()`))
-	for i := range 60 { // far beyond the screen
+	for i := range 60 { // far below the visible part
 		w.Type(kb.ArrowDown)
 		w.See(isOn("grant", 4998-i))
 	}
@@ -128,7 +133,8 @@ func TestTheKeyboardReachesRowsThatArentDrawn(t *testing.T) {
 	w.Type(kb.Home)
 	w.See(isOn("grant", 4999) + `&& !document.getElementById("name-of-0")`)
 	w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".row:last-child a").focus()`))
-	w.See(`!document.activeElement.closest(".row").matches(":last-child")`) // the next row is drawn
+	// the next row has been drawn
+	w.See(`!document.activeElement.closest(".row").matches(":last-child")`)
 	w.Type(strings.Repeat(kb.Tab, 5))
 	w.See(`document.activeElement.id.startsWith("name-of-")`)
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".row").length`); n > 100 {
@@ -136,7 +142,7 @@ func TestTheKeyboardReachesRowsThatArentDrawn(t *testing.T) {
 	}
 }
 
-func TestTheFocusOutlivesAStorm(t *testing.T) {
+func TestNowPage_FocusSurvivesStorm(t *testing.T) {
 	d := dash(t)
 	w := d.open(1600, 900)
 	d.crowd(1000)
@@ -161,7 +167,7 @@ func TestTheFocusOutlivesAStorm(t *testing.T) {
 	w.See(question)
 }
 
-func TestRowsAndFiguresAgree(t *testing.T) {
+func TestNowPage_RowsMatchFigures(t *testing.T) {
 	d := dash(t)
 	w := d.open(1600, 900)
 	d.crowd(30)
@@ -174,19 +180,19 @@ func TestRowsAndFiguresAgree(t *testing.T) {
 		};
 		new MutationObserver(look).observe(document.getElementById("app"), { childList: true, subtree: true, characterData: true });
 	}`))
-	d.pass(10*time.Minute - 2*time.Second) // they go one after another, as they came
+	d.pass(10*time.Minute - 2*time.Second) // they leave one by one, in order of arrival
 	w.See(says("Nobody is throttled."))
 	if differ := browsertest.Eval[[][]int](w.Window, "window.differences"); len(differ) > 0 {
 		t.Errorf("shown and drawn: %v", differ)
 	}
 }
 
-func TestWhatIsntKnownAnyMoreIsntSaid(t *testing.T) {
+func TestNowPage_HidesOutdatedFigures(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.See(says("Nobody is throttled."))
 	d.stop()
-	w.See(says("Not known since") + "&& !" + says("Nobody is throttled"))
+	w.See(says("No data since") + "&& !" + says("Nobody is throttled"))
 	d.start(d.opts)
 	w.See(isBack + "&&" + says("Nobody is throttled."))
 
@@ -195,7 +201,7 @@ func TestWhatIsntKnownAnyMoreIsntSaid(t *testing.T) {
 	d.stop()
 	w.See(isLost)
 	w.Must(chromedp.Evaluate[chromedp.Void](`{ const real = Date.now; Date.now = () => real() + 3_600_000; }`))
-	w.goTo("people") // and back, so that everything is drawn anew
+	w.goTo("people") // and back, so that everything is redrawn
 	w.See(`!document.querySelector(".users")`)
 	w.goTo("now")
 	w.See(`document.querySelector(".users, .nobody")`)
@@ -204,7 +210,7 @@ func TestWhatIsntKnownAnyMoreIsntSaid(t *testing.T) {
 	}
 }
 
-func TestAQuestionOnAPhoneIsSeenWhole(t *testing.T) {
+func TestNowPage_QuestionFitsPhone(t *testing.T) {
 	d := dash(t)
 	d.crowd(20)
 	w := d.open(360, 640)

@@ -3,11 +3,13 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,12 +18,13 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// contract is the document as it is served, ready to hold requests and answers against.
+// contract is the served document, prepared to check requests and answers against it.
 type contract struct {
 	paths   map[string]map[string]*operation
-	mux     *http.ServeMux // finds the path that a request is for
+	mux     *http.ServeMux // finds the path of a request
 	schemas json.RawMessage
 
 	mu       sync.Mutex
@@ -29,15 +32,8 @@ type contract struct {
 }
 
 var theContract = sync.OnceValues(func() (*contract, error) {
-	doc, err := (&Server{}).document()
-	if err != nil {
-		return nil, err
-	}
-	data, err := json.Marshal(doc)
-	if err != nil {
-		return nil, err
-	}
-	// Where a schema stands alone, what it refers to stands below it.
+	data := slices.Clone(openAPI)
+	// A schema on its own has the schemas that it refers to in $defs.
 	data = bytes.ReplaceAll(data, []byte("#/components/schemas/"), []byte("#/$defs/"))
 	var read struct {
 		Paths      map[string]map[string]*operation `json:"paths"`
@@ -57,14 +53,14 @@ var theContract = sync.OnceValues(func() (*contract, error) {
 	return c, nil
 })
 
-// operation returns what the document says of a request; nil where it says nothing.
+// operation returns the documented operation of a request, or nil if there is none.
 func (c *contract) operation(r *http.Request) *operation {
 	_, pattern := c.mux.Handler(r)
 	method, path, _ := strings.Cut(pattern, " /api/v1")
 	return c.paths[path][strings.ToLower(method)]
 }
 
-// fits returns in what JSON doesn't fit a schema.
+// fits returns how JSON violates a schema, or nil if it does not.
 func (c *contract) fits(schema *jsonschema.Schema, data []byte) error {
 	text, err := json.Marshal(schema)
 	if err != nil {
@@ -90,7 +86,7 @@ func (c *contract) fits(schema *jsonschema.Schema, data []byte) error {
 	return resolved.Validate(value)
 }
 
-// holds lets the test fail where a request, or what answered it, isn't as the document says.
+// holds fails the test if a request or its answer differs from the document.
 func (c *contract) holds(t testing.TB, r *http.Request, sent []byte, a answer) {
 	t.Helper()
 	if !strings.HasPrefix(r.URL.Path, "/api/v1/") {
@@ -109,7 +105,7 @@ func (c *contract) holds(t testing.TB, r *http.Request, sent []byte, a answer) {
 	}
 }
 
-// holdsRequest looks at one that was answered with success.
+// holdsRequest checks a request that succeeded.
 func (c *contract) holdsRequest(t testing.TB, op *operation, r *http.Request, sent []byte) {
 	t.Helper()
 	for key := range r.URL.Query() {
@@ -132,7 +128,7 @@ func (c *contract) holdsAnswer(op *operation, a answer) error {
 	if err != nil && len(a.body) > 0 {
 		return err
 	}
-	if op == nil { // nothing to be found at this path, or it is another site's request
+	if op == nil { // an unknown path or another site's request
 		op = &operation{Responses: map[string]content{"default": {Content: map[string]media{
 			"application/problem+json": {&jsonschema.Schema{Ref: "#/$defs/Problem"}},
 		}}}}
@@ -155,8 +151,35 @@ func (c *contract) holdsAnswer(op *operation, a answer) error {
 	return nil
 }
 
-// TestTheDocumentIsWhatIsServed: every route is in the document, and everything in the document is a route with parameters that exist.
-func TestTheDocumentIsWhatIsServed(t *testing.T) {
+var updateOpenAPI = flag.Bool("update-openapi", false, "write openapi.json again")
+
+// TestOpenAPI_IsUpToDate compares the served file with the current routes and types.
+func TestOpenAPI_IsUpToDate(t *testing.T) {
+	doc, err := (&Server{}).describe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := json.MarshalIndent(doc, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, '\n')
+	if *updateOpenAPI {
+		if err := os.WriteFile("openapi.json", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("openapi.json is out of date: go test ./internal/web -run TestOpenAPI -update-openapi")
+	}
+}
+
+// Every route is in the document, and everything in the document is a route whose parameters exist.
+func TestOpenAPI_MatchesRoutes(t *testing.T) {
 	d := dash(t)
 	got := into[document](t, d.do("GET", "/api/v1/openapi.json", nil))
 	var served, documented []string
@@ -188,8 +211,8 @@ func TestTheDocumentIsWhatIsServed(t *testing.T) {
 	}
 }
 
-// TestParametersAreRead: nonsense is refused, so the documented parameters are those that are looked at.
-func TestParametersAreRead(t *testing.T) {
+// Invalid parameters are refused, which shows that every documented parameter is read.
+func TestOpenAPI_ParametersAreRead(t *testing.T) {
 	d := dash(t)
 	got := into[document](t, d.do("GET", "/api/v1/openapi.json", nil))
 	read := 0
@@ -216,8 +239,8 @@ func TestParametersAreRead(t *testing.T) {
 	}
 }
 
-// TestEveryRouteAnswers: each is sent what it documents, and answers with success as it documents.
-func TestEveryRouteAnswers(t *testing.T) {
+// Each route accepts the documented request and returns the documented success.
+func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 	d := dash(t, func(o *Options) {
 		o.ExportPolicy = func(chatguard.Policy) ([]byte, error) { return []byte("mode = \"observe\"\n"), nil }
 	})
@@ -240,16 +263,16 @@ func TestEveryRouteAnswers(t *testing.T) {
 		"POST " + user + "/exempt":       {map[string]string{"for": "10m"}, asOwner},
 		"PUT " + user + "/override":      {chatguard.UserOverride{Timezone: "Europe/Berlin"}, asOwner},
 		"POST /session":                  {map[string]string{"token": token}, asOwner},
-		"POST /check":                    {checkedMessage{Channel: "lobby", UserID: "1"}, asOwner},
-		"POST /check/batch":              {checkedBatch{Messages: []checkedMessage{{Channel: "lobby", UserID: "1"}}}, asOwner},
+		"POST /check":                    {checkForm{Channel: "lobby", UserID: "1"}, asOwner},
+		"POST /check/batch":              {batchForm{Messages: []checkForm{{Channel: "lobby", UserID: "1"}}}, asOwner},
 	}
 	doc := into[document](t, d.do("GET", "/api/v1/openapi.json", nil))
 	fill := strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{entry}", fmt.Sprint(entry))
-	order := []string{"put", "post", "get", "delete"} // there is a revision before one goes back to it
+	order := []string{"put", "post", "get", "delete"} // a revert needs an earlier revision
 	for _, method := range order {
 		for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 			op := doc.Paths[path][method]
-			if op == nil || path == "/live" { // whose tests dial it
+			if op == nil || path == "/live" { // tested by dialing it
 				continue
 			}
 			fill := fill.Replace
@@ -273,7 +296,8 @@ func TestEveryRouteAnswers(t *testing.T) {
 	}
 }
 
-// wantNoNull sends null to a route that reads JSON, and {}, which may mean something: it says so, or what is missing.
+// wantNoNull sends null to a route that reads JSON, which must be refused as null. It also sends
+// {}, which may be valid but must not cause an internal error.
 func (d *dashboard) wantNoNull(name string, adjust func(*http.Request)) {
 	d.Helper()
 	method, path, _ := strings.Cut(name, " ")
@@ -285,8 +309,8 @@ func (d *dashboard) wantNoNull(name string, adjust func(*http.Request)) {
 	}
 }
 
-// TestTheDocumentSaysWhatFramesAre: of them no answer is held against it.
-func TestTheDocumentSaysWhatFramesAre(t *testing.T) {
+// The document describes the frames of the live feed, which contract.holds never sees.
+func TestOpenAPI_Frames(t *testing.T) {
 	c, err := theContract()
 	if err != nil {
 		t.Fatal(err)
@@ -294,7 +318,7 @@ func TestTheDocumentSaysWhatFramesAre(t *testing.T) {
 	d := dash(t)
 	l := d.listen()
 	told := c.paths["/live"]["get"].Responses["101"].Content["application/json"].Schema
-	want := map[frameType]bool{snapshotFrame: true, throttledFrame: true, statusFrame: true, policyFrame: true}
+	want := map[live.FrameType]bool{live.SnapshotFrame: true, live.ThrottledFrame: true, live.StatusFrame: true, live.PolicyFrame: true}
 	d.say(spammer, 4)
 	d.put(burst(9))
 	for len(want) > 0 {
@@ -305,7 +329,7 @@ func TestTheDocumentSaysWhatFramesAre(t *testing.T) {
 		if err := c.fits(told, data); err != nil {
 			t.Fatalf("%v\n%s", err, data)
 		}
-		var fr frame
+		var fr live.Frame
 		if err := json.Unmarshal(data, &fr); err != nil {
 			t.Fatal(err)
 		}
@@ -316,8 +340,8 @@ func TestTheDocumentSaysWhatFramesAre(t *testing.T) {
 	}
 }
 
-// TestAnswersHaveTheHeadersDocumented: those that are read before the next request.
-func TestAnswersHaveTheHeadersDocumented(t *testing.T) {
+// Answers have the documented headers, at least those that a client needs before its next request.
+func TestOpenAPI_AnswerHeaders(t *testing.T) {
 	d := dash(t, func(o *Options) {
 		o.ExportPolicy = func(chatguard.Policy) ([]byte, error) { return nil, nil }
 	})
@@ -338,7 +362,7 @@ func TestAnswersHaveTheHeadersDocumented(t *testing.T) {
 	}
 }
 
-// bodyOf is what a request of a policy brings.
+// bodyOf returns the body of a request for a policy.
 func bodyOf(d *dashboard, method string) any {
 	if method == http.MethodPut {
 		return d.guard.Policy(channelID)

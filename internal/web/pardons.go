@@ -9,26 +9,28 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/access"
 )
 
-// shownEntry is an entry as it is told, with whether it is forgiven.
+// shownEntry is an entry as sent to callers, with its pardon if there is one.
 type shownEntry struct {
 	journal.Entry
-	Pardoned *pardonNote `json:"pardoned,omitempty"` // left out where nobody has pardoned it
+	Pardoned *pardonNote `json:"pardoned,omitempty"` // omitted if nobody pardoned the entry
 }
 
-// pardonNote says who has pardoned an entry, and when.
+// pardonNote says who pardoned an entry and when.
 type pardonNote struct {
 	By string    `json:"by"`
 	At time.Time `json:"at"`
 }
 
-// mostPardons bounds the pardons that are read for a page of entries: one may have been pardoned, undone and pardoned again.
+// mostPardons is the maximum number of pardons read for a page of entries. An entry may have
+// several, because a pardon can be undone and given again.
 const mostPardons = 10_000
 
-// withPardons looks up, at once, who has pardoned which of the entries.
-func (s *Server) withPardons(ctx context.Context, entries []journal.Entry) ([]shownEntry, error) {
-	shown := make([]shownEntry, len(entries)) // in JSON an empty list, never null
+// withPardons adds to each entry its pardon, if there is one. It uses a single query.
+func withPardons(ctx context.Context, store Records, entries []journal.Entry) ([]shownEntry, error) {
+	shown := make([]shownEntry, len(entries)) // an empty list in JSON, never null
 	if len(entries) == 0 {
 		return shown, nil
 	}
@@ -36,7 +38,7 @@ func (s *Server) withPardons(ctx context.Context, entries []journal.Entry) ([]sh
 	for i, e := range entries {
 		keys[i] = journal.EntryKey{ID: e.ID, ChannelID: e.ChannelID, UserID: e.UserID}
 	}
-	changes, err := s.opts.Store.Audits(ctx, journal.AuditFilter{Pardoned: keys, N: mostPardons})
+	changes, err := store.Audits(ctx, journal.AuditFilter{Pardoned: keys, N: mostPardons})
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +49,8 @@ func (s *Server) withPardons(ctx context.Context, entries []journal.Entry) ([]sh
 	return shown, nil
 }
 
-// pardonsInForce are the pardons among changes, the newest first, that nobody has undone.
+// pardonsInForce returns those pardons in changes that have not been undone. changes must be sorted
+// newest first.
 func pardonsInForce(changes []journal.Audit) (inForce []journal.Audit) {
 	undone := map[string]bool{} // by ID
 	for _, a := range changes {
@@ -63,7 +66,7 @@ func pardonsInForce(changes []journal.Audit) (inForce []journal.Audit) {
 	return inForce
 }
 
-// noteOf says who has pardoned an entry last; nil if nobody has.
+// noteOf returns the latest pardon of an entry, or nil if there is none.
 func noteOf(pardons []journal.Audit, e journal.Entry) *pardonNote {
 	for _, a := range pardons {
 		first, last, ok := journal.PardonedEntries(a)
@@ -74,14 +77,15 @@ func noteOf(pardons []journal.Audit, e journal.Entry) *pardonNote {
 	return nil
 }
 
-// pardonedUser is what the pardon of a user is answered with.
+// pardonedUser is the answer to a request that pardons a user.
 type pardonedUser struct {
 	journal.Pardon
-	Held  *heldBy `json:"held,omitempty"` // by what the user is held back all the same; left out if they may write now
+	// Held is the limit that still holds the user back. It is omitted if the user may write now.
+	Held  *heldBy `json:"held,omitempty"`
 	Saved bool    `json:"saved"`
 }
 
-// heldBy is what holds a user back.
+// heldBy describes the limit that holds a user back.
 type heldBy struct {
 	Limit      string              `json:"limit"`
 	Algorithm  chatguard.Algorithm `json:"algorithm"`
@@ -90,44 +94,46 @@ type heldBy struct {
 	Never      bool                `json:"never"`
 }
 
-// unpardoned is what undoing that is answered with.
+// unpardoned is the answer to a request that undoes a pardon.
 type unpardoned struct {
 	journal.Undone
 	Saved bool `json:"saved"`
 }
 
 // pardonUser is POST /channels/{channel}/users/{id}/pardon.
-func (s *Server) pardonUser(w http.ResponseWriter, r *http.Request, who caller) error {
-	return amendAs(s, w, r, who, func(ctx context.Context, t journal.Target) (done pardonedUser, err error) {
-		if done.Pardon, done.Saved, err = s.opts.Controls.PardonUser(ctx, t); err != nil {
+func (h *amendments) pardonUser(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (done pardonedUser, err error) {
+		if done.Pardon, done.Saved, err = h.controls.PardonUser(ctx, t); err != nil {
 			return done, err
 		}
-		done.Held, err = s.heldBy(ctx, t)
+		done.Held, err = h.heldBy(ctx, t)
 		return done, err
 	})
 }
 
 // unpardonUser is DELETE …/pardon/{pardon}.
-func (s *Server) unpardonUser(w http.ResponseWriter, r *http.Request, who caller) error {
+func (h *amendments) unpardonUser(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	id, err := strconv.ParseInt(r.PathValue("pardon"), 10, 64)
 	if err != nil {
 		return errAmend(journal.ErrNoUndo)
 	}
-	return amendAs(s, w, r, who, func(ctx context.Context, t journal.Target) (done unpardoned, err error) {
-		done.Undone, done.Saved, err = s.opts.Controls.Unpardon(ctx, t, id)
+	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (done unpardoned, err error) {
+		done.Undone, done.Saved, err = h.controls.Unpardon(ctx, t, id)
 		return done, err
 	})
 }
 
-// heldBy says what holds a user back now, under the roles they were last seen with; nil if nothing does.
-func (s *Server) heldBy(ctx context.Context, t journal.Target) (*heldBy, error) {
-	roles := chatguard.Roles(0)
-	if r, ok := s.board.find(t.ChannelID, t.UserID); ok && r.roles != 0 {
-		roles = r.roles
-	} else if person, _, err := s.opts.Store.Person(ctx, t.ChannelID, t.UserID); err == nil { // else as if they had none
-		roles = person.Roles
+// heldBy returns the limit that holds a user back now. It assumes the roles with which the user was
+// last seen. It returns nil if the user may write.
+func (h *amendments) heldBy(ctx context.Context, t journal.Target) (*heldBy, error) {
+	roles := h.users.channels.model.RolesOf(t.ChannelID, t.UserID)
+	if roles == 0 {
+		// If the database is failing, assume that the user has no roles.
+		if person, _, err := h.users.store.Person(ctx, t.ChannelID, t.UserID); err == nil {
+			roles = person.Roles
+		}
 	}
-	e, err := s.explain(t.ChannelID, t.UserID, roles)
+	e, err := h.users.explain(t.ChannelID, t.UserID, roles)
 	if err != nil || e.Verdict.Allowed {
 		return nil, err
 	}

@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -13,12 +15,12 @@ import (
 
 const answerOf42 = `document.querySelector(".held .question [role=status]")`
 
-// struck is true when the spammer's row has so many strikes.
+// struck is a script that is true if the spammer's row shows n strikes.
 func struck(n int) string {
 	return fmt.Sprintf(`document.querySelector('.row[data-user="42"] .strikes')?.textContent.startsWith("%d strike")`, n)
 }
 
-// spammed opens a window on a spammer who has drawn two strikes and a timeout.
+// spammed opens a window with a spammer who has two strikes and a timeout.
 func spammed(t *testing.T, width, height int64) (*dashboard, *window) {
 	t.Helper()
 	d := dash(t, timingOut(t))
@@ -28,14 +30,15 @@ func spammed(t *testing.T, width, height int64) (*dashboard, *window) {
 	return d, w
 }
 
-// TestAUserIsPardonedInTheirRow: all that the row stands for, and what stays is said; undoing that brings the strikes back.
-func TestAUserIsPardonedInTheirRow(t *testing.T) {
+// A pardon in the row covers everything that the row stands for and says what remains. Undoing it
+// brings the strikes back.
+func TestPardonPage_Row(t *testing.T) {
 	d, w := spammed(t, 1600, 900)
 	w.act("pardon")
-	w.See(struck(0) + "&&" + has(deedOf42, "pardoned, still held back"))
-	w.See(has(answerOf42, "Pardoned: 4 messages, 2 strikes taken back, timeout or ban lifted. Deleted messages stay deleted. burst allows the next message at ") + "&&" +
-		has(answerOf42, "Grant or Reset lets them write now."))
-	w.See(`document.querySelector("[aria-live]").innerText.startsWith("Spammer: Pardoned: 4 messages, 2 strikes taken back")`)
+	w.See(struck(0) + "&&" + has(deedOf42, "pardoned, still throttled"))
+	w.See(has(answerOf42, "Pardoned: 4 messages, 2 strikes removed, timeout or ban lifted. Deleted messages stay deleted. burst allows the next message at ") + "&&" +
+		has(answerOf42, "To let them write now, use Grant or Reset."))
+	w.See(`document.querySelector("[aria-live]").innerText.startsWith("Spammer: Pardoned: 4 messages, 2 strikes removed")`)
 	d.audited(journal.UserPardoned)
 	if d.lifted() != 1 {
 		t.Errorf("lifted %d times", d.lifted())
@@ -47,13 +50,14 @@ func TestAUserIsPardonedInTheirRow(t *testing.T) {
 	w.Accessible()
 
 	w.choose("Undo")
-	w.See(struck(2) + "&&" + has(answerOf42, "Pardon undone. 2 strikes count again. The timeout or ban is not given again."))
+	w.See(struck(2) + "&&" + has(answerOf42, "Pardon undone. 2 strikes restored. The timeout or ban is not repeated."))
 	d.audited(journal.UserUnpardoned)
 	w.Accessible()
 }
 
-// TestAPardonLeadsToAGrant: whom a limit still holds back can be let in at once.
-func TestAPardonLeadsToAGrant(t *testing.T) {
+// If a limit still holds a pardoned user back, the page offers a grant that lets them write at
+// once.
+func TestPardonPage_LeadsToGrant(t *testing.T) {
 	d, w := spammed(t, 360, 800)
 	w.act("menu")
 	w.choose("Pardon")
@@ -69,25 +73,27 @@ func TestAPardonLeadsToAGrant(t *testing.T) {
 	}
 }
 
-// TestAPardonThatLiftsNothingIsNoSuccess: the strikes are gone, the timeout stays, and both are said.
-func TestAPardonThatLiftsNothingIsNoSuccess(t *testing.T) {
+// If a pardon removes the strikes but cannot lift the timeout, the page says both and reports no
+// success.
+func TestPardonPage_TimeoutNotLifted(t *testing.T) {
 	d, w := spammed(t, 360, 800)
-	d.liftsNothing(errors.New("unban user: somebody else has silenced this user since: lift that in the chat"))
+	d.liftsNothing(errors.New("unban user: somebody else has timed out or banned this user since: lift that in the chat"))
 	w.act("menu")
 	w.choose("Pardon")
 	w.See(has(deedOf42, "partly pardoned") + "&& !" + deedOf42 + `.classList.contains("good")`)
-	w.See(has(answerOf42, "Pardoned: 4 messages, 2 strikes taken back. The timeout or ban stays: unban user: somebody else has silenced this user since: lift that in the chat."))
+	w.See(has(answerOf42, "Pardoned: 4 messages, 2 strikes removed. The timeout or ban remains: unban user: somebody else has timed out or banned this user since: lift that in the chat."))
 	w.fits()
 	w.Accessible()
 }
 
-// TestASecondModeratorSeesThePardon: in the row at once, and as an answer where they pardon, too. After the next strike there is no undoing.
-func TestASecondModeratorSeesThePardon(t *testing.T) {
+// A second moderator sees the pardon in the row at once, and also in the answer if they pardon
+// again. After the next strike the pardon cannot be undone.
+func TestPardonPage_SecondModerator(t *testing.T) {
 	d, w := spammed(t, 1600, 900)
 	into[pardonedUser](t, d.do("POST", spammerPath+"/pardon", nil, d.asModerator("berta")))
 	w.See(struck(0))
 	w.act("pardon")
-	w.See(has(answerOf42, "Already pardoned by berta: 4 messages, 2 strikes taken back, timeout or ban lifted."))
+	w.See(has(answerOf42, "Already pardoned by berta: 4 messages, 2 strikes removed, timeout or ban lifted."))
 	d.say(spammer, 1)
 	w.See(struck(1))
 	w.choose("Undo")
@@ -95,19 +101,19 @@ func TestASecondModeratorSeesThePardon(t *testing.T) {
 	w.Accessible()
 }
 
-// TestARowIsPardonedAfterARestart: all that it stood for before.
-func TestARowIsPardonedAfterARestart(t *testing.T) {
+// After a restart, a pardon covers everything that the row stood for before.
+func TestPardonPage_AfterRestart(t *testing.T) {
 	d, w := spammed(t, 1600, 900)
 	d.restart()
 	w.See(`!document.querySelector(".lost") && ` + spammersRow)
 	w.act("pardon")
-	w.See(has(answerOf42, "Pardoned: 4 messages, 2 strikes taken back, timeout or ban lifted."))
+	w.See(has(answerOf42, "Pardoned: 4 messages, 2 strikes removed, timeout or ban lifted."))
 	w.See(struck(0))
 	w.Accessible()
 }
 
-// TestAnUndoIsOfferedForAWhile only.
-func TestAnUndoIsOfferedForAWhile(t *testing.T) {
+// An undo is offered only for a while.
+func TestPardonPage_UndoExpires(t *testing.T) {
 	d, w := spammed(t, 1600, 900)
 	const undo = `[...document.querySelectorAll(".held .question button")].some((b) => b.innerText === "Undo")`
 	w.act("pardon")
@@ -117,21 +123,21 @@ func TestAnUndoIsOfferedForAWhile(t *testing.T) {
 	w.See(rows("other", 1) + "&& !" + undo + "&&" + has(answerOf42, "Pardoned: "))
 }
 
-func TestAUserIsPardonedOnTheirCard(t *testing.T) {
+func TestPardonPage_Card(t *testing.T) {
 	d := dash(t, timingOut(t))
 	d.spam()
 	w := d.open(1400, 900)
 	w.seePerson(spammer)
 	w.See(says("2 strikes"))
 	w.Click("#amend-pardon")
-	w.See(answered("Pardoned: 4 messages, 2 strikes taken back, timeout or ban lifted.") + "&&" + says("No strikes."))
+	w.See(answered("Pardoned: 4 messages, 2 strikes removed, timeout or ban lifted.") + "&&" + says("No strikes."))
 	w.See(`document.querySelectorAll(".person span.pardon.muted").length === 4`)
 	w.Accessible()
 	w.Press(".amends .note button") // undo
-	w.See(answered("Pardon undone. 2 strikes count again. The timeout or ban is not given again.") + "&&" + says("2 strikes"))
+	w.See(answered("Pardon undone. 2 strikes restored. The timeout or ban is not repeated.") + "&&" + says("2 strikes"))
 	w.See(`document.querySelectorAll(".person .pardon button").length === 4`)
 	w.Accessible()
 
 	w.goTo("audit")
-	w.See(says("undid the pardon of") + "&&" + says("4 messages, 2 strikes counting again") + "&&" + says("4 messages, 2 strikes taken back"))
+	w.See(says("undid a pardon") + "&&" + says("4 messages, 2 strikes restored") + "&&" + says("4 messages, 2 strikes removed"))
 }

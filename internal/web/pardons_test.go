@@ -8,23 +8,24 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// timingOut lets each strike bring a timeout of 10 minutes.
+// timingOut makes each strike bring a timeout of 10 minutes.
 func timingOut(t testing.TB) func(*Options) {
 	return func(o *Options) {
 		t.Helper()
-		base := o.BasePolicy(channelID).Clone()
+		base := o.Guard.Policy("")
 		base.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Timeout, Duration: 10 * time.Minute}}
 		if err := o.Guard.SetPolicy("", base, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		o.BasePolicy = func(string) chatguard.Policy { return base }
 	}
 }
 
-// spam lets the spammer write seven messages, four of which are throttled and bring two strikes and a timeout; the last one brings no strike.
+// spam lets the spammer write seven messages. Four of them are throttled and bring two strikes and
+// a timeout; the last one brings no strike.
 func (d *dashboard) spam() {
 	d.Helper()
 	d.say(spammer, 3)
@@ -38,7 +39,7 @@ func (d *dashboard) spam() {
 	d.flushed()
 }
 
-// pardoned lets the owner pardon the spammer.
+// pardoned pardons the spammer as the owner.
 func (d *dashboard) pardoned() pardonedUser {
 	d.Helper()
 	return into[pardonedUser](d, d.do("POST", spammerPath+"/pardon", nil, asOwner))
@@ -73,7 +74,8 @@ func TestPardonUser(t *testing.T) {
 	}
 }
 
-// entriesPardoned fails the test unless the journal says of so many entries that the owner has pardoned them.
+// entriesPardoned fails the test unless the journal has exactly that many entries pardoned by the
+// owner.
 func (d *dashboard) entriesPardoned(when string, want int) {
 	d.Helper()
 	n := 0
@@ -87,10 +89,10 @@ func (d *dashboard) entriesPardoned(when string, want int) {
 	}
 }
 
-// asModerator adds the token of somebody who may moderate to a request.
+// asModerator adds a moderator's token to a request.
 func (d *dashboard) asModerator(name string) func(*http.Request) {
 	d.Helper()
-	secret, err := d.store.NewToken(d.Context(), journal.Holder{Name: name, Access: journal.AccessModerate}, 0)
+	secret, err := d.store.NewToken(d.Context(), auth.Identity{Name: name, Access: auth.Moderate}, 0)
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -100,8 +102,8 @@ func (d *dashboard) asModerator(name string) func(*http.Request) {
 func TestPardonUser_NotLifted(t *testing.T) {
 	d := dash(t, timingOut(t))
 	d.spam()
-	d.liftsNothing(errors.New("somebody else has silenced this user since"))
-	if done := d.pardoned(); done.Silence != journal.SilenceKept || done.Kept != "somebody else has silenced this user since" || done.Strikes != 2 {
+	d.liftsNothing(errors.New("somebody else has timed out or banned this user since"))
+	if done := d.pardoned(); done.Silence != journal.SilenceKept || done.Kept != "somebody else has timed out or banned this user since" || done.Strikes != 2 {
 		t.Errorf("%+v", done)
 	}
 }
@@ -114,7 +116,7 @@ func TestPardonUser_Refused(t *testing.T) {
 	}
 	d.say(spammer, 4)
 	d.store.hide(errors.New("damaged: /secret/path"))
-	d.refused("not read", "POST", spammerPath+"/pardon", nil, owned, http.StatusServiceUnavailable, "the database is in trouble")
+	d.refused("not read", "POST", spammerPath+"/pardon", nil, owned, http.StatusServiceUnavailable, "the database is failing")
 }
 
 func TestUnpardonUser(t *testing.T) {
@@ -122,7 +124,7 @@ func TestUnpardonUser(t *testing.T) {
 	d.spam()
 	done := d.pardoned()
 	path := spammerPath + "/pardon/" + fmt.Sprint(done.ID)
-	for range 2 { // doing it twice is doing it once
+	for range 2 { // the second time has no effect
 		undone := into[unpardoned](t, d.do("DELETE", path, nil, asOwner))
 		if !undone.Saved || undone.Messages != 4 || undone.Strikes != 2 || !undone.Lifted {
 			t.Errorf("%+v", undone)
@@ -142,8 +144,8 @@ func TestUnpardonUser(t *testing.T) {
 	}
 }
 
-// TestPardonUser_Restarted: what a row stands for is known after a restart, and so is what was pardoned before.
-func TestPardonUser_Restarted(t *testing.T) {
+// After a restart it is still known what a row stands for and what was pardoned before.
+func TestPardonUser_AfterRestart(t *testing.T) {
 	d := dash(t, timingOut(t))
 	d.spam()
 	d.restart()
@@ -158,8 +160,8 @@ func TestPardonUser_Restarted(t *testing.T) {
 	d.refused("undone after a restart", "DELETE", spammerPath+"/pardon/"+fmt.Sprint(done.ID), nil, owned, http.StatusConflict, "chatguard was restarted")
 }
 
-// TestPardonUser_Raid: a limit of everyone together gives no strike, and holds on.
-func TestPardonUser_Raid(t *testing.T) {
+// A limit shared by everyone gives no strike, and a pardon does not lift it.
+func TestPardonUser_RaidLimit(t *testing.T) {
 	d := dash(t, withLimits(t, chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 2, Every: time.Hour}))
 	d.stopClock()
 	d.say(spammer, 4)

@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -10,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
-	"github.com/chatguard/chatguard/internal/journal"
 )
 
 var (
@@ -20,7 +22,7 @@ var (
 	gatekeeper = chatguard.User{ID: "73", Login: "gatekeeper", Roles: chatguard.RolesOf(chatguard.Moderator)}
 )
 
-// seePerson opens the card of a user.
+// seePerson opens a user's card.
 func (w *window) seePerson(user chatguard.User) {
 	w.Window.Helper()
 	w.visit("#/people?user=" + user.ID)
@@ -33,12 +35,12 @@ func (w *window) visit(fragment string) {
 	w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", fragment)))
 }
 
-// foundPeople is true when the search has found just these.
+// foundPeople is a script that is true if the search shows exactly these.
 func foundPeople(logins ...string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".found .name")].map((name) => name.textContent).join() === %q`, strings.Join(logins, ","))
 }
 
-func TestAUserIsFoundByKeyboard(t *testing.T) {
+func TestPeoplePage_FindByKeyboard(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 1)
 	d.say(gatekeeper, 1)
@@ -46,7 +48,7 @@ func TestAUserIsFoundByKeyboard(t *testing.T) {
 	d.flushed()
 	w := d.open(1400, 900)
 	w.goTo("people")
-	w.See(foundPeople("teahouse", "gatekeeper", "gardenhour") + "&&" + says("Who wrote last:"))
+	w.See(foundPeople("teahouse", "gatekeeper", "gardenhour") + "&&" + says("Recently active:"))
 	w.TypeIn("#find", "ga")
 	w.See(says("2 users:"))
 	w.TypeIn("#find", "r")
@@ -65,47 +67,47 @@ func TestAUserIsFoundByKeyboard(t *testing.T) {
 	w.See(`document.activeElement.id === "find"`)
 
 	w.Write("#find", "")
-	w.Type("gatek" + kb.Enter) // before it is looked for
+	w.Type("gatek" + kb.Enter) // typed before the search starts
 	w.See(`document.querySelector(".person h2")?.textContent === "gatekeeper"`)
 	w.Write("#find", "72")
 	w.See(foundPeople("teahouse"))
 	w.Write("#find", "<b>nobody</b>")
-	w.See(foundPeople() + "&&" + says("Nobody here has a login with “<b>nobody</b>” in it, or that ID."))
+	w.See(foundPeople() + "&&" + says("No user matches “<b>nobody</b>” (login or ID)."))
 }
 
-func TestASearchThatCantBeMadeIsTold(t *testing.T) {
+func TestPeoplePage_SearchFails(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	d.say(gardenhour, 4)
 	d.store.hide(errors.New("disk I/O error"))
 	w.goTo("people")
-	w.See(`document.querySelector(".search .error")?.textContent.includes("the database is in trouble")`)
+	w.See(`document.querySelector(".search .error")?.textContent.includes("the database is failing")`)
 	d.store.hide(nil)
 	w.Write("#find", "garden")
 	w.See(foundPeople("gardenhour") + `&& !document.querySelector(".search .error")`)
 }
 
-func TestNobodyByThatIDIsSaid(t *testing.T) {
+func TestPeoplePage_UnknownID(t *testing.T) {
 	w := dash(t).open(1400, 900)
 	w.visit("#/people?user=<i>999</i>")
-	w.See(says("ID <i>999</i> · not seen here, as far as chatguard remembers"))
-	w.See(says("Nobody has written here since chatguard watches"))
+	w.See(says("ID <i>999</i> · no messages recorded here"))
+	w.See(says("No messages recorded in this channel yet"))
 }
 
-func TestWhoMayOnlyLookChangesNobody(t *testing.T) {
+func TestPeoplePage_ViewersCannotChange(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	d.flushed()
-	w := d.openAs("clara", journal.AccessView, 1400, 900)
+	w := d.openAs("clara", auth.View, 1400, 900)
 	w.seePerson(gardenhour)
-	w.See(why("held back by burst") + `&& document.querySelectorAll(".person .entry").length === 1`)
+	w.See(why("throttled by burst") + `&& document.querySelectorAll(".person .entry").length === 1`)
 	w.Accessible()
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".amends, .pardon button, .person form").length`); n != 0 {
 		t.Errorf("%d ways to change somebody", n)
 	}
 }
 
-func TestPeopleWithHostileNamesStayText(t *testing.T) {
+func TestPeoplePage_HostileNames(t *testing.T) {
 	d := dash(t)
 	for i, name := range hostileNames {
 		d.say(chatguard.User{ID: fmt.Sprintf("<u>%d</u>", i), Login: name, DisplayName: name}, 4)
@@ -119,14 +121,14 @@ func TestPeopleWithHostileNamesStayText(t *testing.T) {
 		w.fits()
 		for i := range hostileNames {
 			w.visit(fmt.Sprintf("#/people?user=%%3Cu%%3E%d%%3C%%2Fu%%3E", i))
-			w.See(fmt.Sprintf(`document.querySelector(".person .muted")?.textContent.startsWith("ID <u>%d</u>")`, i) + "&&" + why("is held back by burst"))
+			w.See(fmt.Sprintf(`document.querySelector(".person .muted")?.textContent.startsWith("ID <u>%d</u>")`, i) + "&&" + why("is throttled by burst"))
 			w.fits()
 		}
 		w.unharmed()
 	}
 }
 
-// hostileNames are names, and texts, that would be more than that in a page that isn't careful.
+// hostileNames are names and texts that would have an effect in a careless page.
 var hostileNames = []string{
 	`<img src=x onerror="document.title='broken'"><script>document.title='broken'</script>`,
 	"\u202Egnp.exe\u202D مرحبا",
@@ -134,7 +136,7 @@ var hostileNames = []string{
 	"{{constructor}} ${document.title='broken'} &amp; '\"",
 }
 
-// unharmed fails the test where a text has become more than that.
+// unharmed fails the test if a text was interpreted as more than text.
 func (w *window) unharmed() {
 	w.Helper()
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll("main :is(img, script, u, b)").length`); n != 0 {
@@ -145,8 +147,8 @@ func (w *window) unharmed() {
 	}
 }
 
-// TestPeopleScrollsInOnePlace: the list ends with the window, so that only the list scrolls.
-func TestPeopleScrollsInOnePlace(t *testing.T) {
+// The list ends with the window, so that only the list scrolls.
+func TestPeoplePage_OnlyListScrolls(t *testing.T) {
 	d := dash(t)
 	for i := range 20 {
 		d.say(chatguard.User{ID: fmt.Sprint(100 + i), Login: fmt.Sprint("teatime_", i)}, 1)
@@ -158,7 +160,7 @@ func TestPeopleScrollsInOnePlace(t *testing.T) {
 	w.See(`document.documentElement.scrollHeight <= innerHeight && document.querySelector(".found").scrollHeight > document.querySelector(".found").clientHeight`)
 }
 
-func TestPeopleIsAccessible(t *testing.T) {
+func TestPeoplePage_Accessible(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	d.say(teahouse, 1)

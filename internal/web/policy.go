@@ -2,140 +2,64 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"net/http"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// Revisions keeps the changes of policies, and numbers them.
-type Revisions interface {
-	// SaveRevision keeps a revision, whose Number is 0 still, and returns it with its number. It returns once the revision outlives the process,
-	// and then saved is true; or once it is clear that the database is in trouble: then the revision waits in memory, to be written later, and
-	// saved is false. The error means that nothing is kept and nothing will be, because too many changes wait already.
-	SaveRevision(ctx context.Context, revision journal.Revision) (stored journal.Revision, saved bool, err error)
-	// DiscardRevisions goes back to the configuration's policy, which is a revision without Policy and Changes. It returns as SaveRevision does.
-	DiscardRevisions(ctx context.Context, channelID, author string) (stored journal.Revision, saved bool, err error)
-	// Revisions returns a channel's revisions, those that wait included, the newest first.
-	Revisions(ctx context.Context, channelID string) ([]journal.Revision, error)
-}
-
-// policyState is what the live feed tells of a policy.
-type policyState struct {
-	ETag     string         `json:"etag"`
-	Mode     chatguard.Mode `json:"mode"`               // as stated: what is edited
-	InForce  chatguard.Mode `json:"in_force"`           // with a pause, say, laid over it
-	Saved    bool           `json:"saved"`              // false: it is in force, and a restart now would undo the change that made it
-	Revision *revisionNote  `json:"revision,omitempty"` // the change that the frame tells of
-}
-
-// revisionNote says who changed a policy, and when.
-type revisionNote struct {
-	Number int       `json:"number"`
-	Author string    `json:"author"`
-	At     time.Time `json:"at"`
-}
-
-func (s *Server) policyState(channel string) policyState {
-	policy := s.opts.Guard.Policy(channel)
-	return policyState{
-		ETag: policyTag(policy), Mode: policy.Mode, InForce: s.opts.Guard.InForce(channel).Mode, Saved: !s.unsaved.has(channel),
-	}
-}
-
-// policyTag is the ETag of a policy: equal for equal policies.
-func policyTag(p chatguard.Policy) string { return tagOf(p) }
-
-// tagOf is the ETag of something in force.
-func tagOf(inForce any) string {
-	data, err := json.Marshal(inForce)
-	if err != nil {
-		panic(err) // what is in force is valid, and what is valid can be written
-	}
-	sum := sha256.Sum256(data)
-	return `"` + hex.EncodeToString(sum[:8]) + `"`
+// policies answers requests about the limits of a channel.
+type policies struct {
+	channels channels
+	guard    *chatguard.Guard
+	policies *control.Policies
+	reads    *longReads
+	// export formats a policy as in the configuration file. Nil means that policies cannot be
+	// exported.
+	export func(chatguard.Policy) ([]byte, error)
 }
 
 // getPolicy is GET /channels/{channel}/policy.
-func (s *Server) getPolicy(w http.ResponseWriter, r *http.Request, _ caller) error {
-	channel, err := s.channelOf(r)
-	if err != nil {
-		return err
-	}
-	policy := s.opts.Guard.Policy(channel)
-	w.Header().Set("ETag", policyTag(policy))
-	return writeJSON(w, policy)
+func (h *policies) getPolicy(w http.ResponseWriter, r *http.Request, _ access.Caller, channel string) error {
+	policy := h.guard.Policy(channel)
+	w.Header().Set("ETag", control.Tag(policy))
+	return problem.WriteJSON(w, policy)
 }
 
-// putPolicy is PUT /channels/{channel}/policy. It answers with the revision once that is in force, and says whether it is saved.
-func (s *Server) putPolicy(w http.ResponseWriter, r *http.Request, who caller) error {
-	channel, err := s.channelOf(r)
-	if err != nil {
-		return err
-	}
+// putPolicy is PUT /channels/{channel}/policy. Once the policy is in force, it answers with the
+// revision and whether that is saved.
+func (h *policies) putPolicy(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
 	if err := needsMatch(r); err != nil {
 		return err
 	}
 	var policy wholePolicy
-	if err := readJSONUpTo(w, r, &policy, maxBody); err != nil {
+	if err := problem.ReadJSONUpTo(w, r, &policy, problem.MaxBody); err != nil {
 		return err
 	}
-	return s.revise(w, r, channel, func() chatguard.Policy { return policy.Policy }, s.keepPolicy(channel, who.name))
+	return h.changePolicy(w, r, who, channel, func(ctx context.Context, wanted control.Request) (control.Revised, error) {
+		return h.policies.Revise(ctx, wanted, func(chatguard.Policy) (chatguard.Policy, error) { return policy.Policy, nil })
+	})
 }
 
-// deletePolicy is DELETE /channels/{channel}/policy: back to the configuration's.
-func (s *Server) deletePolicy(w http.ResponseWriter, r *http.Request, who caller) error {
-	channel, err := s.channelOf(r)
-	if err != nil {
-		return err
-	}
-	return s.discard(w, r, channel, who)
+// deletePolicy is DELETE /channels/{channel}/policy. It restores the configuration's policy.
+func (h *policies) deletePolicy(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
+	return h.changePolicy(w, r, who, channel, h.policies.Discard)
 }
 
-// discard puts the configuration's policy in force.
-func (s *Server) discard(w http.ResponseWriter, r *http.Request, channel string, who caller) error {
-	base := func() chatguard.Policy { return s.opts.BasePolicy(channel) }
-	return s.revise(w, r, channel, base, s.keepNone(channel, who.name))
+// getRevisions is GET /channels/{channel}/policy/revisions. It returns the revisions, newest first.
+func (h *policies) getRevisions(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
+	return answerLong(w, r, h.reads, who, func() (map[string][]control.PastRevision, error) {
+		past, err := h.policies.History(r.Context(), channel)
+		return map[string][]control.PastRevision{"revisions": past}, errPolicy(err)
+	})
 }
 
-// channelOf returns the ID of the channel that the request's path names.
-func (s *Server) channelOf(r *http.Request) (string, error) {
-	c, err := s.channel(r.PathValue("channel"))
-	return c.ID, err
-}
-
-// channel returns the channel with an ID: one that is served, or one that servers have asked about, of which the list doesn't have all.
-func (s *Server) channel(id string) (Channel, error) {
-	all := s.opts.Channels()
-	if i := slices.IndexFunc(all, func(c Channel) bool { return c.ID == id }); i >= 0 {
-		return all[i], nil
-	}
-	if s.checked.has(id) {
-		return Channel{ID: id, Login: s.nameOf(id)}, nil
-	}
-	return Channel{}, refuse(http.StatusNotFound, "There is no channel with the ID %s here.", quoted(id))
-}
-
-// needsMatch returns a problem where a request doesn't say which policy it is to replace.
+// needsMatch returns a problem if a request does not say which policy it replaces.
 func needsMatch(r *http.Request) error {
 	if r.Header.Get("If-Match") == "" {
-		return refuse(http.StatusPreconditionRequired, "Send the ETag of the policy you changed as If-Match.")
+		return problem.New(http.StatusPreconditionRequired, "Send the ETag of the policy you changed as If-Match.")
 	}
 	return nil
-}
-
-// matches reports whether an If-Match header names the tag.
-func matches(header, tag string) bool {
-	for _, candidate := range strings.Split(header, ",") {
-		if candidate = strings.TrimSpace(candidate); candidate == tag || candidate == "*" {
-			return true
-		}
-	}
-	return false
 }

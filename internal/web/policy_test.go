@@ -9,10 +9,13 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// put changes the policy of the tests' channel as its owner, on top of the one in force.
+// put changes the policy of the tests' channel as the owner, starting from the one in force.
 func (d *dashboard) put(change func(*chatguard.Policy)) answer {
 	d.Helper()
 	loaded := d.do("GET", policyPath, nil, asOwner)
@@ -25,14 +28,14 @@ func burst(n int) func(*chatguard.Policy) {
 	return func(p *chatguard.Policy) { p.Limits[0].Burst = n }
 }
 
-func TestAPolicyHoldsFromTheNextMessageOn(t *testing.T) {
+func TestPolicy_AppliesToNextMessage(t *testing.T) {
 	d := dash(t)
 	if v := d.say(spammer, 2); !v.Allowed {
 		t.Fatal("2 of 3 messages, and throttled")
 	}
 	a := d.put(burst(2))
 	revision := into[journal.Revision](t, a)
-	if revision.Number != 1 || revision.Author != owner || revision.Policy.Limits[0].Burst != 2 || len(revision.Changes) != 1 {
+	if revision.Number != 1 || revision.Author != access.Owner || revision.Policy.Limits[0].Burst != 2 || len(revision.Changes) != 1 {
 		t.Errorf("revision %+v", revision)
 	}
 	if v := d.say(spammer, 1); v.Allowed {
@@ -50,7 +53,7 @@ func TestAPolicyHoldsFromTheNextMessageOn(t *testing.T) {
 	}
 }
 
-func TestWhoMaySpeakIsTrueUnderTheNewPolicy(t *testing.T) {
+func TestPolicy_BoardFollowsNewPolicy(t *testing.T) {
 	d := dash(t)
 	d.say(spammer, 4)
 	d.say(chatguard.User{ID: "43"}, 5)
@@ -66,9 +69,9 @@ func TestWhoMaySpeakIsTrueUnderTheNewPolicy(t *testing.T) {
 	}
 }
 
-func TestDeleteGoesBackToTheConfiguration(t *testing.T) {
+func TestPolicy_DeleteRestoresConfiguration(t *testing.T) {
 	d := dash(t)
-	base := policyTag(d.guard.Policy(channelID))
+	base := control.Tag(d.guard.Policy(channelID))
 	into[journal.Revision](t, d.put(burst(9)))
 	if a := d.do("DELETE", policyPath, nil, asOwner, header("If-Match", base)); a.StatusCode != http.StatusPreconditionFailed {
 		t.Errorf("with a stale If-Match: %s", a.Status)
@@ -76,36 +79,36 @@ func TestDeleteGoesBackToTheConfiguration(t *testing.T) {
 	if r := into[journal.Revision](t, d.do("DELETE", policyPath, nil, asOwner)); r.Number != 2 {
 		t.Errorf("revision %+v", r)
 	}
-	if policyTag(d.guard.Policy(channelID)) != base {
+	if control.Tag(d.guard.Policy(channelID)) != base {
 		t.Error("the configuration's policy isn't in force")
 	}
 }
 
-func TestWhatCantBeKeptChangesNothing(t *testing.T) {
+func TestPolicy_NotStoredNotChanged(t *testing.T) {
 	d := dash(t)
-	before := policyTag(d.guard.Policy(channelID))
+	before := control.Tag(d.guard.Policy(channelID))
 	d.store.refuse(errors.New("disk full: /secret/path"))
 	for _, a := range []answer{d.put(burst(9)), d.do("DELETE", policyPath, nil, asOwner)} {
 		if a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
 			t.Errorf("%s %s", a.Status, a.body)
 		}
 	}
-	if policyTag(d.guard.Policy(channelID)) != before {
+	if control.Tag(d.guard.Policy(channelID)) != before {
 		t.Error("the policy has changed")
 	}
 }
 
-func TestAChangeIsInForceBeforeItIsSaved(t *testing.T) {
+func TestPolicy_InForceBeforeSaved(t *testing.T) {
 	d := dash(t)
-	base := policyTag(d.guard.Policy(channelID))
+	base := control.Tag(d.guard.Policy(channelID))
 	d.breakDatabase(time.Minute)
-	if c := into[change](t, d.put(burst(2))); c.Saved || c.Number != 1 || c.Author != owner {
+	if c := into[control.Revised](t, d.put(burst(2))); c.Saved || c.Number != 1 || c.Author != access.Owner {
 		t.Errorf("changed while the database fails: %+v", c)
 	}
 	if v := d.say(spammer, 3); v.Allowed {
 		t.Error("a third message, and allowed under a burst of 2")
 	}
-	if c := into[change](t, d.do("DELETE", policyPath, nil, asOwner)); c.Saved || c.Number != 2 || policyTag(d.guard.Policy(channelID)) != base {
+	if c := into[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner)); c.Saved || c.Number != 2 || control.Tag(d.guard.Policy(channelID)) != base {
 		t.Errorf("discarded while the database fails: %+v", c)
 	}
 	past := into[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
@@ -113,34 +116,35 @@ func TestAChangeIsInForceBeforeItIsSaved(t *testing.T) {
 		t.Errorf("revisions %+v", past)
 	}
 	d.mendDatabase()
-	if a := d.put(burst(5)); !into[change](t, a).Saved || !strings.Contains(string(a.body), `"saved":true`) {
+	if a := d.put(burst(5)); !into[control.Revised](t, a).Saved || !strings.Contains(string(a.body), `"saved":true`) {
 		t.Errorf("changed while all is well: %s", a.body)
 	}
-	if c := into[change](t, d.do("DELETE", policyPath, nil, asOwner)); !c.Saved {
+	if c := into[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner)); !c.Saved {
 		t.Errorf("discarded while all is well: %+v", c)
 	}
 }
 
-func TestRevisionsThatCantBeReadAreSaidSo(t *testing.T) {
+func TestPolicy_RevisionsUnreadable(t *testing.T) {
 	d := dash(t)
 	d.store.hide(errors.New("damaged: /secret/path"))
 	a := d.do("GET", policyPath+"/revisions", nil, asOwner)
 	if a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(a.body), "can't be read") || strings.Contains(string(a.body), "secret") {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
-	if c := into[change](t, d.put(burst(9))); c.Number != 1 {
+	if c := into[control.Revised](t, d.put(burst(9))); c.Number != 1 {
 		t.Errorf("changed all the same: %+v", c)
 	}
 }
 
-func TestAPolicyThatCantBeCarriedOutIsRefused(t *testing.T) {
+func TestPolicy_NotAcceptable(t *testing.T) {
 	d := dash(t, func(o *Options) {
-		o.Acceptable = func(_ string, p chatguard.Policy) error {
+		acceptable := func(_ string, p chatguard.Policy) error {
 			if p.Limits[0].Burst > 8 {
 				return errors.New("nobody can do that")
 			}
 			return nil
 		}
+		o.Policies = control.NewPolicies(control.PolicyOptions{Guard: o.Guard, Store: o.Store.(control.Revisions), Base: sameForAll{o.Guard}, Acceptable: acceptable})
 	})
 	if a := d.put(burst(9)); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "nobody can do that") {
 		t.Errorf("%s %s", a.Status, a.body)
@@ -148,7 +152,7 @@ func TestAPolicyThatCantBeCarriedOutIsRefused(t *testing.T) {
 	into[journal.Revision](t, d.put(burst(8)))
 }
 
-func TestWhatCountsInAllChannelsCantBeChangedInOne(t *testing.T) {
+func TestPolicy_EverywhereLimitIsFixed(t *testing.T) {
 	d := dash(t, withLimits(t, everywhere))
 	before := d.guard.Policy(channelID)
 	for name, change := range map[string]func(*chatguard.Policy){
@@ -162,29 +166,29 @@ func TestWhatCountsInAllChannelsCantBeChangedInOne(t *testing.T) {
 		},
 	} {
 		a := d.put(change)
-		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "counts in all channels") ||
+		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "applies to all channels") ||
 			a.Header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s: %s %s", name, a.Status, a.body)
 		}
 	}
-	if len(d.store.revisions) > 0 || policyTag(d.guard.Policy(channelID)) != policyTag(before) {
+	if len(d.store.revisions) > 0 || control.Tag(d.guard.Policy(channelID)) != control.Tag(before) {
 		t.Error("a refused change was saved")
 	}
 	into[journal.Revision](t, d.put(burst(9)))
 	into[journal.Revision](t, d.do("DELETE", policyPath, nil, asOwner))
 }
 
-func TestEveryLimitKeepsAllItHas(t *testing.T) {
+func TestPolicy_RoundTripsEveryLimit(t *testing.T) {
 	d := dash(t, withLimits(t, everyAlgorithm...))
 	into[journal.Revision](t, d.put(burst(9)))
-	got, want := d.guard.Policy(channelID), d.opts.BasePolicy(channelID)
+	got, want := d.guard.Policy(channelID), d.opts.Policies.Base(channelID)
 	want.Limits[0].Burst = 9
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
 
-func TestJSONMayNameItsCharset(t *testing.T) {
+func TestPolicy_ContentTypeCharset(t *testing.T) {
 	d := dash(t)
 	a := d.do("POST", "/api/v1/session", map[string]string{"token": token}, func(r *http.Request) {
 		r.Header.Set("Content-Type", "application/json; charset=utf-8")
@@ -194,11 +198,13 @@ func TestJSONMayNameItsCharset(t *testing.T) {
 	}
 }
 
-func TestTheStatusOfAChannelCountsItsOwn(t *testing.T) {
-	d := dash(t, func(o *Options) { o.Channels = func() []Channel { return []Channel{{ID: channelID}, {ID: "8"}} } })
+func TestStatus_PerChannel(t *testing.T) {
+	d := dash(t, func(o *Options) {
+		o.Channels = func() []live.Channel { return []live.Channel{{ID: channelID}, {ID: "8"}} }
+	})
 	d.say(spammer, 4)
 	for channel, want := range map[string]int{"": 1, channelID: 1, "8": 0} {
-		if n := into[status](t, d.do("GET", "/api/v1/status?channel="+channel, nil, asOwner)).ThrottledUsers; n != want {
+		if n := into[live.Status](t, d.do("GET", "/api/v1/status?channel="+channel, nil, asOwner)).ThrottledUsers; n != want {
 			t.Errorf("channel %q has %d throttled users", channel, n)
 		}
 	}

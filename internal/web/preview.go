@@ -4,123 +4,157 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/preview"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/simulate"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
 const (
-	mostHours       = 48 // the timeline has no more
+	mostHours       = 48 // how far a preview looks back
 	mostDifferences = 100
 )
 
-// previewWanted is what a preview is asked for with.
+// previewWanted is the body of a request for a preview.
 type previewWanted struct {
-	Policy *wholePolicy `json:"policy"`          // the candidate
-	Hours  *int         `json:"hours,omitempty"` // to look back; nil means all that are recorded
+	Policy *wholePolicy `json:"policy"` // the policy to try
+	// Hours is how many hours to look back; nil means mostHours.
+	Hours *int `json:"hours,omitempty"`
 }
 
-// previewed is what a preview is answered with.
+// previewed is the answer to a request for a preview.
 type previewed struct {
-	From      time.Time            `json:"from"`  // of the first message that counts
-	Until     time.Time            `json:"until"` // when the messages were read
-	Messages  int                  `json:"messages"`
-	Users     int                  `json:"users"`
-	Exempt    int                  `json:"exempt_messages"` // under the policy in force
-	Truncated bool                 `json:"truncated"`       // there were older messages: too many for one preview
-	InForce   *preview.Outcome     `json:"in_force"`
-	Candidate *preview.Outcome     `json:"candidate"`
-	Changed   []preview.Difference `json:"changed"`
-	TookMS    int64                `json:"took_ms"`
+	From     time.Time `json:"from"`  // time of the first message considered
+	Until    time.Time `json:"until"` // when the messages were read
+	Messages int       `json:"messages"`
+	Users    int       `json:"users"`
+	Exempt   int       `json:"exempt_messages"` // under the policy in force
+	// Truncated is true if there were too many messages and older ones were left out.
+	Truncated bool                  `json:"truncated"`
+	InForce   *simulate.Outcome     `json:"in_force"`
+	Candidate *simulate.Outcome     `json:"candidate"`
+	Changed   []simulate.Difference `json:"changed"`
+	TookMS    int64                 `json:"took_ms"`
 }
 
-// preview is POST /channels/{channel}/preview: what would have happened under another policy, beside the present one. It takes nothing of the Guard but
-// what policy and users have there, so no decision waits for it.
-func (s *Server) preview(w http.ResponseWriter, r *http.Request, who caller) error {
-	channel, err := s.channelOf(r)
+// previews answers requests for the effect that other limits would have had.
+type previews struct {
+	guard    *chatguard.Guard
+	policies *control.Policies
+	store    Records
+	reads    *longReads
+	cache    *previewCache
+	now      func() time.Time
+}
+
+// preview is POST /channels/{channel}/preview. It compares what would have happened under another
+// policy with what would have happened under the current one. It reads only the policy and the
+// users' overrides from the Guard, so it delays no decision.
+func (h *previews) preview(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
+	policy, hours, err := h.readCandidate(w, r, channel)
 	if err != nil {
 		return err
 	}
-	policy, hours, err := s.readCandidate(w, r, channel)
-	if err != nil {
-		return err
-	}
-	answer, err := readLong(r.Context(), s.reads, who, readWait, func() (*previewed, error) { return s.previewOf(r.Context(), channel, policy, hours) })
+	answer, err := readLong(r.Context(), h.reads, who, readWait, func() (*previewed, error) { return h.previewOf(r.Context(), channel, policy, hours) })
 	if r.Context().Err() != nil {
-		return nil // whoever asked has gone: to ask anew, as a rule
+		return nil // The client is gone, usually to ask again.
 	}
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, answer)
+	return problem.WriteJSON(w, answer)
 }
 
-// readCandidate reads the policy that is asked about, and over how many hours.
-func (s *Server) readCandidate(w http.ResponseWriter, r *http.Request, channel string) (policy chatguard.Policy, hours int, err error) {
+// readCandidate reads the policy to preview and the number of hours.
+func (h *previews) readCandidate(w http.ResponseWriter, r *http.Request, channel string) (policy chatguard.Policy, hours int, err error) {
 	var in previewWanted
-	if err := readJSONUpTo(w, r, &in, maxBody); err != nil {
+	if err := problem.ReadJSONUpTo(w, r, &in, problem.MaxBody); err != nil {
 		return policy, 0, err
 	}
 	if in.Policy == nil {
-		return policy, 0, refuse(http.StatusBadRequest, "Send the policy that is to be tried.")
+		return policy, 0, problem.New(http.StatusBadRequest, "Send the policy to preview.")
 	}
 	hours = mostHours
 	if in.Hours != nil {
 		hours = *in.Hours
 	}
 	if hours < 1 || hours > mostHours {
-		return policy, 0, refuse(http.StatusUnprocessableEntity, "A preview looks back 1 to %d hours, not %d.", mostHours, hours)
+		return policy, 0, problem.New(http.StatusUnprocessableEntity, "A preview covers 1 to %d hours, not %d.", mostHours, hours)
 	}
-	if err := s.canHold(channel, in.Policy.Policy); err != nil {
-		return policy, 0, refuse(http.StatusUnprocessableEntity, "%s", err)
+	if err := h.policies.Validate(channel, in.Policy.Policy); err != nil {
+		return policy, 0, problem.New(http.StatusUnprocessableEntity, "%s", err)
 	}
 	return in.Policy.Policy, hours, nil
 }
 
-// previewOf reads what was said unless that has just been done, and judges it by both policies side by side.
-func (s *Server) previewOf(ctx context.Context, channel string, candidate chatguard.Policy, hours int) (*previewed, error) {
-	began := s.opts.Now()
-	heard, err := s.hear(ctx, channel, hours)
+// previewOf reads the messages, unless they are still cached, and judges them by both policies.
+func (h *previews) previewOf(ctx context.Context, channel string, candidate chatguard.Policy, hours int) (*previewed, error) {
+	began := h.now()
+	read, err := h.lookBack(ctx, channel, hours)
 	if err != nil {
 		return nil, err
 	}
-	present := basis{s.opts.Guard.Policy(channel), s.ownOf(channel)}
+	present := basis{h.guard.Policy(channel), h.ownOf(channel)}
 	group, groupCtx := errgroup.WithContext(ctx)
-	var inForce, wouldBe *preview.Outcome
+	var inForce, wouldBe *simulate.Outcome
 	group.Go(func() (err error) {
-		inForce, err = s.previews.present(groupCtx, heard, present)
+		inForce, err = h.cache.present(groupCtx, read, present)
 		return errBudget("The limits in force", err)
 	})
 	group.Go(func() (err error) {
-		wouldBe, err = preview.Judge(groupCtx, heard.timeline, candidate, present.own)
-		return errBudget("The limits to be tried", err)
+		wouldBe, err = simulate.Judge(groupCtx, read.timeline, candidate, present.own)
+		return errBudget("The proposed limits", err)
 	})
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	return &previewed{
-		From: heard.from(), Until: heard.at.UTC(), Messages: heard.timeline.Messages(), Users: heard.timeline.Users(),
-		Exempt: inForce.ExemptMessages, Truncated: heard.timeline.Truncated(), InForce: inForce, Candidate: wouldBe,
-		Changed: preview.Differences(heard.timeline, inForce, wouldBe, mostDifferences), TookMS: s.opts.Now().Sub(began).Milliseconds(),
+		From: read.from(), Until: read.at.UTC(), Messages: read.timeline.Messages(), Users: read.timeline.Users(),
+		Exempt: inForce.ExemptMessages, Truncated: read.timeline.Truncated(), InForce: inForce, Candidate: wouldBe,
+		Changed: simulate.Differences(read.timeline, inForce, wouldBe, mostDifferences), TookMS: h.now().Sub(began).Milliseconds(),
 	}, nil
 }
 
-// errBudget makes a problem of limits that take more memory than a preview has. Any other error stays as it is.
+// errBudget converts the error for a policy that needs more memory than a preview has to a problem.
+// It returns any other error unchanged. which names the policy.
 func errBudget(which string, err error) error {
-	var beyond *preview.BudgetError
+	var beyond *simulate.BudgetError
 	if !errors.As(err, &beyond) {
 		return err
 	}
-	return refuse(http.StatusUnprocessableEntity, "%s need %d MiB for %d users, and a preview has %d MiB. Look back fewer hours, or make a sliding-log "+
-		"smaller: each of its messages takes 8 bytes of every user.", which, (beyond.Bytes+1<<20-1)>>20, beyond.Users, preview.Budget>>20)
+	return problem.New(http.StatusUnprocessableEntity, "%s need %d MiB for %d users; a preview has %d MiB. Preview fewer hours, or use a smaller sliding log: "+
+		"it takes 8 bytes per message and user.", which, (beyond.Bytes+1<<20-1)>>20, beyond.Users, simulate.Budget>>20)
 }
 
-// ownOf is what users have of their own in a channel, and in all of them.
-func (s *Server) ownOf(channel string) (own preview.Own) {
-	own.Channel, _ = s.opts.Guard.UserOverrides(channel) // a channel that is served has a valid ID
-	own.Everywhere, _ = s.opts.Guard.UserOverrides("")   // or there are no such limits
+// ownOf returns the users' overrides in a channel and across all channels.
+func (h *previews) ownOf(channel string) (own simulate.Overrides) {
+	own.Channel, _ = h.guard.UserOverrides(channel) // can't fail: a served channel has a valid ID
+	own.Everywhere, _ = h.guard.UserOverrides("")   // an error means there are none
 	return own
+}
+
+// lookBack returns the messages of a channel in the last hours.
+func (h *previews) lookBack(ctx context.Context, channel string, hours int) (*lookback, error) {
+	now := h.now()
+	if known := h.cache.find(channel, hours, now); known != nil {
+		return known, nil
+	}
+	read := &lookback{hours: hours, at: now, timeline: simulate.NewTimeline(maxLookback)}
+	err := h.store.Timeline(ctx, channel, now.Add(-time.Duration(hours)*time.Hour), func(said []journal.Spoken) error {
+		read.timeline.Add(said)
+		runtime.Gosched() // let live chat run first
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, problem.New(http.StatusServiceUnavailable, "The recorded messages can't be read now: the database is failing.").Because(err)
+	}
+	h.cache.keep(channel, read)
+	return read, nil
 }

@@ -12,10 +12,11 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// recordedMessages is how many messages the benchmarks' database has, over 40 hours.
+// recordedMessages is the number of messages in the benchmarks' database, over 40 hours.
 const recordedMessages = 1_000_000
 
-// recordedEvening is a dashboard whose database has many messages, of some 37,000 users of whom some write much more than others.
+// recordedEvening returns a dashboard with many messages in its database, from about 37,000 users,
+// some of whom write much more than others.
 func recordedEvening(b *testing.B) *dashboard {
 	d := dash(b)
 	const length, users = 40 * time.Hour, 50_000
@@ -27,7 +28,7 @@ func recordedEvening(b *testing.B) *dashboard {
 		m := chatguard.Message{ChannelID: channelID, User: user, SentAt: at}
 		d.store.Observe(m, chatguard.Verdict{At: at, ChannelID: channelID, UserID: user.ID, Allowed: true})
 		if i%40_000 == 0 {
-			d.flushed() // before too many wait
+			d.flushed() // before too many are pending
 		}
 	}
 	d.flushed()
@@ -35,7 +36,8 @@ func recordedEvening(b *testing.B) *dashboard {
 	return d
 }
 
-// rolledUp waits until the store has made of the timeline what outlives it, as it has of an evening that wasn't recorded in a minute.
+// rolledUp waits until the store has summarized the timeline, as it would have long ago if the
+// evening had not been recorded in a minute.
 func (d *dashboard) rolledUp() {
 	d.Helper()
 	db, err := sql.Open("sqlite", d.database)
@@ -53,11 +55,11 @@ func (d *dashboard) rolledUp() {
 	}
 }
 
-// preview is one preview as the handler makes it.
+// preview computes a preview as the handler does.
 func (d *dashboard) preview(ctx context.Context, burst int) (*previewed, error) {
 	candidate := d.guard.Policy(channelID)
 	candidate.Limits[0].Burst = burst
-	return d.server.previewOf(ctx, channelID, candidate, mostHours)
+	return d.server.previews.previewOf(ctx, channelID, candidate, mostHours)
 }
 
 func (d *dashboard) mustPreview(burst int) {
@@ -72,10 +74,11 @@ func (d *dashboard) mustPreview(burst int) {
 }
 
 // forgetRead makes the next preview read everything again.
-func (d *dashboard) forgetRead() { d.server.previews.forget(d.now().Add(heardKept)) }
+func (d *dashboard) forgetRead() { d.server.previews.cache.forget(d.now().Add(lookbackKept)) }
 
-// BenchmarkPreview previews a policy over 1,000,000 messages in a database: cold, when they have to be read and judged by both policies, and warm, when
-// only the candidate is new. It reports the longest wait until a cancelled one has ended, too.
+// BenchmarkPreview previews a policy over 1,000,000 messages in a database: cold, when the messages
+// must be read and judged by both policies, and warm, when only the candidate is new. It also
+// reports the longest time until a cancelled preview has ended.
 func BenchmarkPreview(b *testing.B) {
 	d := recordedEvening(b)
 	var cold, warm, cancelled time.Duration
@@ -88,7 +91,7 @@ func BenchmarkPreview(b *testing.B) {
 		began = time.Now()
 		d.mustPreview(1)
 		warm += time.Since(began)
-		kept = d.server.previews.kept[channelID].timeline.Bytes()
+		kept = d.server.previews.cache.kept[channelID].timeline.Bytes()
 		for _, after := range []time.Duration{10, 50, 100, 200, 400, 800} {
 			d.forgetRead()
 			cancelled = max(cancelled, d.cancelPreview(after*time.Millisecond))
@@ -100,7 +103,7 @@ func BenchmarkPreview(b *testing.B) {
 	b.ReportMetric(float64(kept)/1e6, "MB-kept")
 }
 
-// cancelPreview cancels a preview after a while, and returns how long it went on.
+// cancelPreview cancels a preview after the given time and returns how long it still ran.
 func (d *dashboard) cancelPreview(after time.Duration) time.Duration {
 	d.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -117,11 +120,12 @@ func (d *dashboard) cancelPreview(after time.Duration) time.Duration {
 	if at := <-cancelledAt; err != nil {
 		return ended.Sub(at)
 	}
-	return 0 // it was quicker
+	return 0 // it finished first
 }
 
-// BenchmarkDecisionWhilePreviewing decides on a message each millisecond, at first while nothing else goes on and then while one preview follows the
-// other. It reports how long after its time the decision was made, for the median and for 99 of 100, and how long the decision itself took.
+// BenchmarkDecisionWhilePreviewing decides on a message each millisecond, first while nothing else
+// runs and then during back-to-back previews. It reports how late the decisions were, as the median
+// and the 99th percentile, and how long they took.
 func BenchmarkDecisionWhilePreviewing(b *testing.B) {
 	d := recordedEvening(b)
 	const decisions = 3000
@@ -145,7 +149,7 @@ func BenchmarkDecisionWhilePreviewing(b *testing.B) {
 	previewing.report(b, "previewing")
 }
 
-// delays are how late decisions came, and how long they took.
+// delays holds how late the decisions were and how long they took.
 type delays struct{ late, took []time.Duration }
 
 func (l *delays) add(d *dashboard, n int) {

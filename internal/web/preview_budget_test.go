@@ -10,8 +10,9 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// TestPreview_Budget: limits that need much memory for each user are tried group by group. With a limit that all users share that is refused.
-func TestPreview_Budget(t *testing.T) {
+// Limits that need much memory per user are previewed in groups of users. With a limit shared by
+// all users that is refused.
+func TestPreview_MemoryBudget(t *testing.T) {
 	d := dash(t)
 	began := d.now().Add(-5 * time.Hour)
 	for i := range 200 {
@@ -32,12 +33,12 @@ func TestPreview_Budget(t *testing.T) {
 	}
 	refused := func(a answer, which string) {
 		t.Helper()
-		want := which + " need 57 MiB for 200 users, and a preview has 32 MiB. Look back fewer hours, or make a sliding-log smaller: each of its messages takes 8 bytes of every user."
+		want := which + " need 57 MiB for 200 users; a preview has 32 MiB. Preview fewer hours, or use a smaller sliding log: it takes 8 bytes per message and user."
 		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), want) {
 			t.Errorf("%s %s", a.Status, a.body)
 		}
 	}
-	refused(d.try(joined), "The limits to be tried")
+	refused(d.try(joined), "The proposed limits")
 	policy := d.guard.Policy(channelID)
 	joined(&policy)
 	if err := d.guard.SetPolicy(channelID, policy, d.now()); err != nil {

@@ -13,21 +13,21 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/preview"
+	"github.com/chatguard/chatguard/internal/simulate"
 )
 
 const previewPath = "/api/v1/channels/" + channelID + "/preview"
 
-// Those who wrote in the evening that is previewed.
+// Users who wrote in the previewed evening.
 var (
 	previewAnna  = chatguard.User{ID: "61", Login: "anna"}
 	previewBerta = chatguard.User{ID: "62", Login: "berta"}
 	previewClara = chatguard.User{ID: "63", Login: "clara", Roles: chatguard.RolesOf(chatguard.Moderator)}
 )
 
-// watchedStore is a Store of which a test knows when the timeline is read.
+// watchedStore is a Store that tells a test when the timeline is read.
 type watchedStore struct {
-	Store
+	Records
 	read func(ctx context.Context) error
 }
 
@@ -35,15 +35,16 @@ func (s watchedStore) Timeline(ctx context.Context, channel string, since time.T
 	if err := s.read(ctx); err != nil {
 		return err
 	}
-	return s.Store.Timeline(ctx, channel, since, each)
+	return s.Records.Timeline(ctx, channel, since, each)
 }
 
-// whileReading calls read whenever the timeline is about to be read.
+// whileReading calls read each time the timeline is about to be read.
 func whileReading(read func(ctx context.Context) error) func(*Options) {
 	return func(o *Options) { o.Store = watchedStore{o.Store, read} }
 }
 
-// evening lets anna write 5 times and berta 3 times within a minute, and clara, who is exempt, twice, some hours ago.
+// evening records, some hours ago, 5 messages of anna and 3 of berta within a minute, and 2 of
+// clara, who is exempt.
 func (d *dashboard) evening() (began time.Time) {
 	d.Helper()
 	began = d.now().Add(-5 * time.Hour).Truncate(time.Second)
@@ -54,7 +55,7 @@ func (d *dashboard) evening() (began time.Time) {
 	return began
 }
 
-// try asks what would have happened under the policy in force, changed so.
+// try requests a preview of the policy in force with a change.
 func (d *dashboard) try(change func(*chatguard.Policy), adjust ...func(map[string]any)) answer {
 	d.Helper()
 	policy := d.guard.Policy(channelID)
@@ -68,11 +69,11 @@ func (d *dashboard) try(change func(*chatguard.Policy), adjust ...func(map[strin
 
 func ofHours(n int) func(map[string]any) { return func(body map[string]any) { body["hours"] = n } }
 
-func TestAPreviewIsShownBesideToday(t *testing.T) {
+func TestPreview_ComparesWithCurrent(t *testing.T) {
 	d := dash(t)
 	began := d.evening()
 	p := into[previewed](t, d.try(func(p *chatguard.Policy) {
-		p.Mode = chatguard.Observe // it is tried all the same
+		p.Mode = chatguard.Observe // the preview enforces it anyway
 		p.Limits[0].Burst = 2
 		p.Limits = append(p.Limits, chatguard.Limit{
 			Name: "watched", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.LimitObserves,
@@ -92,7 +93,7 @@ func TestAPreviewIsShownBesideToday(t *testing.T) {
 	}
 }
 
-func TestWhatUsersHaveOfTheirOwnHoldsInAPreview(t *testing.T) {
+func TestPreview_AppliesOverrides(t *testing.T) {
 	d := dash(t)
 	d.evening()
 	for _, test := range []struct {
@@ -112,7 +113,7 @@ func TestWhatUsersHaveOfTheirOwnHoldsInAPreview(t *testing.T) {
 	}
 }
 
-func TestAPreviewLooksBackAsFarAsItIsAsked(t *testing.T) {
+func TestPreview_Hours(t *testing.T) {
 	d := dash(t)
 	d.evening()
 	if p := into[previewed](t, d.try(burst(2), ofHours(4))); p.Messages != 0 || p.Until.Sub(p.From) != 4*time.Hour || p.Changed == nil {
@@ -124,7 +125,7 @@ func TestAPreviewLooksBackAsFarAsItIsAsked(t *testing.T) {
 	}
 }
 
-func TestTheNextPreviewNeedsNoReading(t *testing.T) {
+func TestPreview_ReusesMessages(t *testing.T) {
 	reads := 0
 	d := dash(t, whileReading(func(context.Context) error { reads++; return nil }))
 	d.evening()
@@ -138,7 +139,7 @@ func TestTheNextPreviewNeedsNoReading(t *testing.T) {
 		{"the first", func() {}, 2, 1, 2},
 		{"another candidate", func() {}, 1, 1, 2},
 		{"another policy in force", func() { into[journal.Revision](t, d.put(burst(2))) }, 1, 1, 4},
-		{"a while later", func() { d.pass(heardKept) }, 1, 2, 4},
+		{"a while later", func() { d.pass(lookbackKept) }, 1, 2, 4},
 	} {
 		step.do()
 		if p := into[previewed](t, d.try(burst(step.burst))); reads != step.reads || p.InForce.ThrottledMessages != step.throttled {
@@ -147,7 +148,7 @@ func TestTheNextPreviewNeedsNoReading(t *testing.T) {
 	}
 }
 
-func TestACandidateThatCantBeIsRefused(t *testing.T) {
+func TestPreview_InvalidCandidate(t *testing.T) {
 	d := dash(t, withLimits(t, everywhere))
 	as := func(key string, value any) func(map[string]any) {
 		return func(body map[string]any) { body[key] = value }
@@ -159,7 +160,7 @@ func TestACandidateThatCantBeIsRefused(t *testing.T) {
 		says   string
 	}{
 		"can't pass":     {burst(-1), ofHours(48), http.StatusUnprocessableEntity, "burst"},
-		"everywhere":     {func(p *chatguard.Policy) { p.Limits[2].Messages = 1 }, ofHours(48), http.StatusUnprocessableEntity, "counts in all channels"},
+		"everywhere":     {func(p *chatguard.Policy) { p.Limits[2].Messages = 1 }, ofHours(48), http.StatusUnprocessableEntity, "applies to all channels"},
 		"no hours":       {burst(2), ofHours(0), http.StatusUnprocessableEntity, "1 to 48 hours"},
 		"too many hours": {burst(2), ofHours(49), http.StatusUnprocessableEntity, "1 to 48 hours"},
 		"no policy":      {burst(2), as("policy", nil), http.StatusBadRequest, "Send the policy"},
@@ -176,7 +177,7 @@ func TestACandidateThatCantBeIsRefused(t *testing.T) {
 	}
 }
 
-func TestAPreviewSaysThatNothingCanBeRead(t *testing.T) {
+func TestPreview_StoreInTrouble(t *testing.T) {
 	d := dash(t, whileReading(func(context.Context) error { return errors.New("damaged: /secret/path") }))
 	a := d.try(burst(2))
 	if a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(a.body), "can't be read") || strings.Contains(string(a.body), "secret") {
@@ -184,7 +185,7 @@ func TestAPreviewSaysThatNothingCanBeRead(t *testing.T) {
 	}
 }
 
-func TestAPreviewTakesATurn(t *testing.T) {
+func TestPreview_TakesTurn(t *testing.T) {
 	var d *dashboard
 	taken := 0
 	d = dash(t, whileReading(func(context.Context) error { taken = len(d.server.reads.all); return nil }))
@@ -194,7 +195,7 @@ func TestAPreviewTakesATurn(t *testing.T) {
 	}
 }
 
-func TestAPreviewEndsWithWhoeverAsked(t *testing.T) {
+func TestPreview_EndsWithRequest(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan error)
 	d := dash(t, whileReading(func(ctx context.Context) error {
 		close(begun)
@@ -228,14 +229,14 @@ func TestAPreviewEndsWithWhoeverAsked(t *testing.T) {
 	}
 }
 
-func TestWhatWasReadIsKeptForAWhile(t *testing.T) {
-	read := func(messages int) *heard {
-		timeline := preview.NewTimeline(messages)
+func TestPreview_CacheExpires(t *testing.T) {
+	read := func(messages int) *lookback {
+		timeline := simulate.NewTimeline(messages)
 		timeline.Add(make([]journal.Spoken, messages))
-		return &heard{hours: 48, at: noon, timeline: timeline}
+		return &lookback{hours: 48, at: noon, timeline: timeline}
 	}
 	small, large := read(1), read(1_000_000)
-	p := newPreviews()
+	p := newPreviewCache()
 	p.room = large.timeline.Bytes()
 	p.keep("7", large)
 	p.keep("8", small)
@@ -244,30 +245,30 @@ func TestWhatWasReadIsKeptForAWhile(t *testing.T) {
 	}
 	p.keep("7", small)
 	p.keep("8", small)
-	for name, found := range map[string]*heard{
-		"of other hours": p.find("7", 47, noon), "that is too old": p.find("7", 48, noon.Add(heardKept)), "of the future": p.find("7", 48, noon.Add(-1)),
+	for name, found := range map[string]*lookback{
+		"of other hours": p.find("7", 47, noon), "that is too old": p.find("7", 48, noon.Add(lookbackKept)), "of the future": p.find("7", 48, noon.Add(-1)),
 	} {
 		if found != nil {
 			t.Errorf("one %s is used", name)
 		}
 	}
-	if p.find("7", 48, noon.Add(heardKept-1)) != small || p.find("8", 48, noon) != small {
+	if p.find("7", 48, noon.Add(lookbackKept-1)) != small || p.find("8", 48, noon) != small {
 		t.Error("one isn't used")
 	}
-	p.forget(noon.Add(heardKept - 1))
+	p.forget(noon.Add(lookbackKept - 1))
 	if len(p.kept) != 2 {
 		t.Errorf("%d are kept", len(p.kept))
 	}
-	if p.forget(noon.Add(heardKept)); len(p.kept) != 0 {
+	if p.forget(noon.Add(lookbackKept)); len(p.kept) != 0 {
 		t.Errorf("%d are kept for good", len(p.kept))
 	}
 }
 
-func TestAPreviewSaysThatItLeavesOutTheOldest(t *testing.T) {
+func TestPreview_Truncated(t *testing.T) {
 	d := dash(t)
-	timeline := preview.NewTimeline(1)
+	timeline := simulate.NewTimeline(1)
 	timeline.Add([]journal.Spoken{{At: noon, UserID: "1", Cost: 1}, {At: noon.Add(time.Second), UserID: "2", Cost: 1}})
-	d.server.previews.keep(channelID, &heard{hours: 48, at: d.now(), timeline: timeline})
+	d.server.previews.cache.keep(channelID, &lookback{hours: 48, at: d.now(), timeline: timeline})
 	if p := into[previewed](t, d.try(burst(2))); !p.Truncated || p.Messages != 1 || !p.From.Equal(noon.Add(time.Second)) {
 		t.Errorf("%+v", p)
 	}

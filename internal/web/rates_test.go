@@ -3,175 +3,24 @@ package web
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/VictoriaMetrics/metrics"
-
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-const hour, day = 0, 1 // places in spans
-
-// counting is what tallies make of verdicts at times that a test gives.
-type counting struct {
-	*testing.T
-	*tallies
-	now time.Time
-}
-
-func newCounting(t *testing.T, now time.Time) *counting {
-	return &counting{t, newTallies(metrics.NewSet(), now), now}
-}
-
-// second counts so many messages of a channel, of which some are throttled and some of those only observed, and lets a second end.
-func (c *counting) second(channel string, messages, throttled, observed int) {
-	for i := range messages {
-		c.count(&chatguard.Verdict{ChannelID: channel, Allowed: i >= throttled || i < observed, Observed: i < observed})
-	}
-	c.pass(time.Second)
-}
-
-func (c *counting) pass(length time.Duration) {
-	c.now = c.now.Add(length)
-	c.tick(c.now)
-}
-
-// tells checks how the last steps are told of.
-func (c *counting) tells(span int, channel, want string) {
-	c.Helper()
-	told := c.over(span, channel)
-	n := len(strings.Split(want, " "))
-	var got []string
-	for i := len(told.Messages) - n; i < len(told.Messages); i++ {
-		if told.Messages[i] == nil {
-			got = append(got, "-")
-			continue
-		}
-		got = append(got, fmt.Sprintf("%d/%d/%d", *told.Messages[i], *told.Throttled[i], *told.Observed[i]))
-	}
-	if got := strings.Join(got, " "); got != want {
-		c.Errorf("%s, channel %q: %s, want %s", spans[span].name, channel, got, want)
-	}
-}
-
-func TestRatesTellOfEachStep(t *testing.T) {
-	c := newCounting(t, noon.Add(3*time.Second))
-	c.second("7", 9, 9, 9) // the step of the start isn't known as a whole
-	c.second("7", 0, 0, 0)
-	for range 5 {
-		c.second("7", 4, 2, 1)
-	}
-	c.tells(hour, "7", "- - 20/10/5")
-	c.second("8", 1, 0, 0)
-	c.tells(hour, "7", "- - 20/10/5") // the last step that is over
-	for range 4 {
-		c.second("8", 1, 0, 0)
-	}
-	c.tells(hour, "7", "- 20/10/5 0/0/0")
-	c.tells(hour, "8", "- 0/0/0 5/0/0")
-	c.tells(hour, "9", "- 0/0/0 0/0/0")
-	c.tells(hour, "", "- 20/10/5 5/0/0")
-	c.tells(day, "", "-")
-	for c.now.Before(noon.Add(2 * time.Minute)) {
-		c.second("7", 1, 1, 0)
-	}
-	c.tells(day, "", "- 60/60/0")
-	if told := c.over(day, ""); !told.From.Equal(noon.Add(2*time.Minute-24*time.Hour)) || told.StepSeconds != 60 || len(told.Messages) != 1440 {
-		t.Errorf("%d steps of %d s from %s", len(told.Messages), told.StepSeconds, told.From)
-	}
-}
-
-func TestRatesForgetWhatIsOlderThanTheirSpan(t *testing.T) {
-	c := newCounting(t, noon)
-	for range 2 * 3600 {
-		c.second("7", 1, 0, 0)
-	}
-	for _, n := range c.over(hour, "7").Messages {
-		if n == nil || *n != 5 {
-			t.Fatalf("in a step of 5 s: %v", n)
-		}
-	}
-}
-
-func TestRatesDontKnowWhatNobodyCounted(t *testing.T) {
-	c := newCounting(t, noon)
-	c.pass(5 * time.Second)
-	c.second("7", 3, 0, 0)
-	c.pass(14 * time.Second) // the machine slept
-	c.pass(5 * time.Second)
-	c.tells(hour, "7", "- 3/0/0 - - -") // it woke up within the last
-	c.pass(5 * time.Second)
-	c.tells(hour, "7", "3/0/0 - - - 0/0/0")
-	c.pass(48 * time.Hour)
-	c.tells(hour, "7", "- - - - -")
-	c.tells(day, "7", "- - - - -")
-}
-
-func TestRatesGoOnAfterTheClockIsSetBack(t *testing.T) {
-	c := newCounting(t, noon)
-	for range 20 {
-		c.second("7", 1, 0, 0)
-	}
-	c.tells(hour, "7", "- 5/0/0 5/0/0 5/0/0")
-	c.pass(-7 * time.Second)
-	for range 12 {
-		c.second("7", 2, 0, 0)
-	}
-	c.tells(hour, "7", "- 5/0/0 9/0/0 10/0/0 10/0/0") // 3 of the third step were counted before
-	c.pass(-20 * time.Hour)
-	c.pass(time.Second)
-	c.tells(hour, "7", "- - - -")
-}
-
-func TestRatesRememberWhatWasBeforeTheStart(t *testing.T) {
-	c := newCounting(t, noon.Add(30*time.Second))
-	minute := func(ago int, channel string, messages, throttled, observed uint32) {
-		at := noon.Add(-time.Duration(ago) * time.Minute)
-		c.remember(journal.Minute{ChannelID: channel, At: at, Messages: messages, Throttled: throttled, Observed: observed})
-	}
-	minute(1440, "7", 99, 99, 99) // the first of the day before, which has just been left behind
-	minute(4, "7", 10, 4, 1)
-	minute(2, "7", 12, 0, 0)
-	minute(2, "8", 24, 0, 0)
-	minute(0, "7", 5, 0, 0) // the minute of the start: a part of it is counted here
-	c.tells(day, "7", "0/0/0 10/4/1 0/0/0 12/0/0 0/0/0")
-	c.tells(day, "", "0/0/0 10/4/1 0/0/0 36/0/0 0/0/0")
-	c.tells(hour, "7", "1/0/0 1/0/0"+strings.Repeat(" 0/0/0", 12)+strings.Repeat(" -", 6))
-	sum := uint32(0)
-	for _, n := range c.over(hour, "7").Throttled {
-		if n != nil {
-			sum += *n
-		}
-	}
-	if sum != 4 {
-		t.Errorf("the throttled messages of a minute are %d in steps of 5 s", sum)
-	}
-	c.pass(90 * time.Second)
-	c.tells(day, "7", "10/4/1 0/0/0 12/0/0 0/0/0 - -")
-	if first := c.over(day, "7").Messages[0]; first == nil || *first != 0 {
-		t.Error("a day ago isn't known")
-	}
-}
-
-func TestRatesBeginWhereTheStoreDoes(t *testing.T) {
-	c := newCounting(t, noon)
-	c.remember(journal.Minute{ChannelID: "7", At: noon.Add(-3 * time.Minute), Messages: 1})
-	c.tells(day, "7", "- - 1/0/0 0/0/0 0/0/0")
-}
-
-func TestRatesAreAnswered(t *testing.T) {
+func TestRates_Route(t *testing.T) {
 	d := dash(t)
 	for _, test := range []struct {
 		query   string
 		step, n int
 	}{{"", 5, 720}, {"?span=hour&channel=7", 5, 720}, {"?span=day", 60, 1440}} {
 		a := d.do("GET", "/api/v1/rates"+test.query, nil, asOwner)
-		if told := into[ratesOver](t, a); told.StepSeconds != test.step || len(told.Messages) != test.n || len(told.Throttled) != test.n || len(told.Observed) != test.n {
+		if told := into[live.RatesOver](t, a); told.StepSeconds != test.step || len(told.Messages) != test.n || len(told.Throttled) != test.n || len(told.Observed) != test.n {
 			t.Errorf("%q: %s", test.query, a.body)
 		}
 	}
@@ -180,19 +29,20 @@ func TestRatesAreAnswered(t *testing.T) {
 	}
 }
 
-func TestRatesGoBeyondARestart(t *testing.T) {
+func TestRates_SurviveRestart(t *testing.T) {
 	d := dash(t)
 	minute := d.now().Add(-time.Hour / 2).Truncate(time.Minute)
 	anna := chatguard.User{ID: "61", Login: "anna"}
-	d.past(anna, minute, minute.Add(time.Second), minute.Add(2*time.Second), minute.Add(3*time.Second)) // of which one is throttled
+	// one of them is throttled
+	d.past(anna, minute, minute.Add(time.Second), minute.Add(2*time.Second), minute.Add(3*time.Second))
 	d.restart()
 	told := func() (messages, throttled *uint32) {
-		r := into[ratesOver](t, d.do("GET", "/api/v1/rates?span=day&channel="+channelID, nil, asOwner))
+		r := into[live.RatesOver](t, d.do("GET", "/api/v1/rates?span=day&channel="+channelID, nil, asOwner))
 		i := int(minute.Sub(r.From) / time.Minute)
 		return r.Messages[i], r.Throttled[i]
 	}
 	messages, throttled := told()
-	for messages == nil || *messages == 0 { // they are asked for while the dashboard serves already
+	for messages == nil || *messages == 0 { // loaded while the dashboard already serves
 		messages, throttled = told()
 	}
 	if *messages != 4 || *throttled != 1 {
@@ -200,16 +50,16 @@ func TestRatesGoBeyondARestart(t *testing.T) {
 	}
 }
 
-func TestRatesGoOnWithoutTheStore(t *testing.T) {
+func TestRates_StoreInTrouble(t *testing.T) {
 	asked := make(chan struct{})
 	d := dash(t, func(o *Options) { o.Store = forgetful{o.Store, asked} })
 	<-asked
-	into[ratesOver](t, d.do("GET", "/api/v1/rates?span=day", nil, asOwner))
+	into[live.RatesOver](t, d.do("GET", "/api/v1/rates?span=day", nil, asOwner))
 }
 
-// forgetful is a Store that can't tell what was before the start.
+// forgetful is a Store that cannot say what happened before the start.
 type forgetful struct {
-	Store
+	Records
 	asked chan struct{}
 }
 

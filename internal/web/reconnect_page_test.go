@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -11,12 +13,13 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// wire is what a browser reaches a dashboard through, and what can be cut.
+// wire connects a browser to a dashboard and can be cut.
 type wire struct {
 	address string
-	to      string // the dashboard's address, also after it was restarted
+	to      string // the dashboard's address, also after a restart
 
 	mu        sync.Mutex
 	isCut     bool
@@ -24,7 +27,7 @@ type wire struct {
 	snapshots int // sent to the browser
 }
 
-// newWire lays a wire to the dashboard.
+// newWire returns a wire to the dashboard.
 func newWire(d *dashboard) *wire {
 	d.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -50,7 +53,7 @@ func newWire(d *dashboard) *wire {
 	return w
 }
 
-// carry carries bytes both ways until one end closes.
+// carry copies bytes both ways until one end closes.
 func (w *wire) carry(browser net.Conn) {
 	defer browser.Close()
 	server, err := net.Dial("tcp", w.to)
@@ -71,7 +74,7 @@ func (w *wire) carry(browser net.Conn) {
 	up.Wait()
 }
 
-// hold remembers a connection's ends; it is false on a wire that is cut.
+// hold registers a connection's ends. It returns false if the wire is cut.
 func (w *wire) hold(ends ...net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,7 +82,8 @@ func (w *wire) hold(ends ...net.Conn) bool {
 	return !w.isCut
 }
 
-// Write counts the snapshots in what the server sends: a frame begins in what is read at once.
+// Write counts the snapshots that the server sends. It relies on a frame starting at the beginning
+// of a read.
 func (w *wire) Write(data []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,7 +91,7 @@ func (w *wire) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// cut cuts the wire, or mends it.
+// cut cuts or restores the wire.
 func (w *wire) cut(cut bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,13 +108,13 @@ func (w *wire) sent() int {
 	return w.snapshots
 }
 
-// isLost and isBack are how the page looks without a connection, and with one.
+// isLost and isBack describe the page without and with a connection.
 const (
 	isLost = `document.querySelector(".lost")`
 	isBack = `!document.querySelector(".lost")`
 )
 
-func TestThePageMissesNothingWhileItIsCutOff(t *testing.T) {
+func TestReconnect_MissesNothing(t *testing.T) {
 	d := dash(t)
 	wire := newWire(d)
 	w := d.openBlank(1400, 900)
@@ -127,14 +131,14 @@ func TestThePageMissesNothingWhileItIsCutOff(t *testing.T) {
 	}
 	wire.cut(true)
 	w.See(isLost)
-	d.put(burst(9)) // everybody may write
+	d.put(burst(9)) // everyone may write
 	wire.cut(false)
 	w.See(isBack + "&&" + says("Nobody is throttled"))
 	if n := wire.sent() - before; n != 0 {
 		t.Errorf("it took %d snapshots", n)
 	}
 
-	d.restart() // whose numbers are others
+	d.restart() // the new process has other numbers
 	w.See(says("Nobody is throttled"))
 	d.say(chatguard.User{ID: "42", Login: "dora"}, 10)
 	w.See(isBack + "&&" + says("dora"))
@@ -143,11 +147,11 @@ func TestThePageMissesNothingWhileItIsCutOff(t *testing.T) {
 	}
 }
 
-func TestAPageLeavesAChannelThatIsGone(t *testing.T) {
+func TestReconnect_ChannelGone(t *testing.T) {
 	var gone atomic.Bool
 	d := dash(t, func(o *Options) {
-		o.Channels = func() []Channel {
-			all := []Channel{{ID: channelID, Login: "first"}, {ID: "8", Login: "second"}}
+		o.Channels = func() []live.Channel {
+			all := []live.Channel{{ID: channelID, Login: "first"}, {ID: "8", Login: "second"}}
 			if gone.Load() {
 				return all[:1]
 			}

@@ -5,29 +5,34 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// Records reads what was done to whom, who changed what, and who has spoken. What waits to be written is among it. An error means that the
-// database is in trouble.
+// Records reads the journal, the audit and the users who have written. Results include records that
+// are still to be written to disk. An error means that the database is failing.
 type Records interface {
-	// Entries returns the entries wanted, the newest first.
+	live.Records // rates from before the start
+
+	// Entries returns the matching entries, newest first.
 	Entries(ctx context.Context, wanted journal.EntryFilter) ([]journal.Entry, error)
-	// Audits returns the changes wanted, the newest first.
+	// Audits returns the matching changes, newest first.
 	Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error)
 
-	// FindPeople returns up to n users of a channel whose login begins with a text, or else contains it, or whose ID it is; those who spoke last first.
-	// An empty text finds those who spoke last.
+	// FindPeople returns up to n users of a channel whose login contains text or whose ID is text.
+	// Users whose login starts with text come first, then the most recent writers. An empty text
+	// finds the most recent writers.
 	FindPeople(ctx context.Context, channelID, text string, n int) ([]journal.Person, error)
-	// Person returns a user of a channel as they were last seen, and false for one who wasn't.
+	// Person returns a user of a channel as last seen. The bool is false if they were never seen.
 	Person(ctx context.Context, channelID, userID string) (journal.Person, bool, error)
-	// People returns the users of a channel as they were last seen, by ID; those who weren't are left out.
+	// People returns the users of a channel as last seen, by ID. It leaves out users who were never
+	// seen.
 	People(ctx context.Context, channelID string, userIDs []string) (map[string]journal.Person, error)
-	// QuarterHours returns what a user's messages have spent since a time, by quarters of an hour, the oldest first; quarters without any are left out.
+	// QuarterHours returns the total cost of a user's messages since a time, per quarter of an
+	// hour, oldest first. It leaves out quarters without messages.
 	QuarterHours(ctx context.Context, channelID, userID string, since time.Time) ([]journal.QuarterHour, error)
 
-	// Timeline calls each with a channel's messages since a time, in the order in which they were judged, many at once. What each is given it may not
-	// keep. It ends early with each's error, or the context's.
+	// Timeline calls each with batches of a channel's messages since a time, in the order in which
+	// they were judged. each must not retain its argument. If each fails or the context ends,
+	// Timeline stops and returns the error.
 	Timeline(ctx context.Context, channelID string, since time.Time, each func([]journal.Spoken) error) error
-	// Minutes calls each with how busy every channel was in each minute since a time, the oldest first; minutes without messages are left out.
-	Minutes(ctx context.Context, since time.Time, each func(journal.Minute) error) error
 }

@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// policyPath is where the policy of the tests' channel is.
+// policyPath is the API path of the tests' channel's policy.
 const policyPath = "/api/v1/channels/" + channelID + "/policy"
 
 // header sets one header of a request.
@@ -21,7 +23,7 @@ func host(name string) func(*http.Request) {
 	return func(r *http.Request) { r.Host = name }
 }
 
-func TestRefusals(t *testing.T) {
+func TestRequests_Refused(t *testing.T) {
 	policy := chatguard.DefaultPolicy()
 	broken := policy.Clone()
 	broken.Limits[1].Messages = -1
@@ -42,11 +44,11 @@ func TestRefusals(t *testing.T) {
 		{"metrics through a proxy", "GET", "/metrics", nil, []func(*http.Request){header("X-Forwarded-For", "192.0.2.1")}, 401, "Sign in"},
 		{"foreign host", "GET", "/api/v1/status", nil, []func(*http.Request){asOwner, host("evil.example")}, 421, "public_url"},
 		{"foreign host, page", "GET", "/", nil, []func(*http.Request){host("evil.example:80")}, 421, "public_url"},
-		{"write from another site", "PUT", policyPath, policy, []func(*http.Request){asOwner, header("Sec-Fetch-Site", "cross-site")}, 403, "Another site"},
+		{"write from another site", "PUT", policyPath, policy, []func(*http.Request){asOwner, header("Sec-Fetch-Site", "cross-site")}, 403, "Requests from another site"},
 		{"write from another origin", "POST", "/api/v1/session", map[string]string{"code": "good-code"},
-			[]func(*http.Request){header("Origin", "http://evil.example")}, 403, "Another site"},
+			[]func(*http.Request){header("Origin", "http://evil.example")}, 403, "Requests from another site"},
 		{"no If-Match", "PUT", policyPath, policy, []func(*http.Request){asOwner}, 428, "If-Match"},
-		{"stale If-Match", "PUT", policyPath, policy, []func(*http.Request){asOwner, header("If-Match", `"old"`)}, 412, "Somebody else"},
+		{"stale If-Match", "PUT", policyPath, policy, []func(*http.Request){asOwner, header("If-Match", `"old"`)}, 412, "Someone else"},
 		{"invalid policy", "PUT", policyPath, broken, []func(*http.Request){asOwner, matching}, 422, `"daily"`},
 		{"unknown key", "PUT", policyPath, map[string]any{"modus": "enforce"}, []func(*http.Request){asOwner, matching}, 400, "modus"},
 		{"one role in place of a list", "PUT", policyPath, map[string]any{"exempt": "vip"}, []func(*http.Request){asOwner, matching}, 400, `"exempt" has the wrong kind of value (string)`},
@@ -55,14 +57,14 @@ func TestRefusals(t *testing.T) {
 		{"text in place of a number", "PUT", policyPath, map[string]any{"limits": []any{map[string]any{"queue": "x"}}},
 			[]func(*http.Request){asOwner, matching}, 400, `"queue" has the wrong kind of value (string)`},
 		{"no JSON", "PUT", policyPath, "x", []func(*http.Request){asOwner, matching, header("Content-Type", "text/plain")}, 415, "JSON"},
-		{"too large", "POST", "/api/v1/session", map[string]string{"code": strings.Repeat("x", maxSecretBody)}, nil, 413, "4096 bytes"},
+		{"too large", "POST", "/api/v1/session", map[string]string{"code": strings.Repeat("x", 4<<10)}, nil, 413, "4096 bytes"},
 		{"neither code nor token", "POST", "/api/v1/session", map[string]string{}, nil, 400, "code or a token"},
 		{"no limits any more", "PUT", policyPath, map[string]any{}, []func(*http.Request){asOwner, matching}, 422, `lacks "mode"`},
 		{"null for a list", "PUT", policyPath, map[string]any{"mode": "observe", "exempt": nil, "timezone": "", "limits": []any{}, "penalties": nil}, []func(*http.Request){asOwner, matching}, 422, `lacks "exempt"`},
 		{"unknown channel", "GET", "/api/v1/channels/99/policy", nil, []func(*http.Request){asOwner}, 404, `"99"`},
-		{"nothing to ask for", "GET", policyPath + "?channel=7", nil, []func(*http.Request){asOwner}, 422, `"channel" isn't known`},
+		{"nothing to ask for", "GET", policyPath + "?channel=7", nil, []func(*http.Request){asOwner}, 422, `Unknown parameter "channel"`},
 		{"unknown parameter", "GET", "/api/v1/users?query=anna", nil, []func(*http.Request){asOwner}, 422, `channel, q, not "query"`},
-		{"wrong method", "PATCH", policyPath, nil, []func(*http.Request){asOwner}, 405, "only DELETE, GET, HEAD, PUT"},
+		{"wrong method", "PATCH", policyPath, nil, []func(*http.Request){asOwner}, 405, "use DELETE, GET, HEAD, PUT"},
 		{"unknown path", "GET", "/api/v1/nothing", nil, []func(*http.Request){asOwner}, 404, "nothing"},
 		{"write to a file", "POST", "/app.css", nil, nil, 405, "read"},
 	}
@@ -77,7 +79,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: the answer is %s", test.name, kind)
 		}
 	}
-	if policyTag(d.guard.Policy(channelID)) != policyTag(before) || len(d.store.revisions) > 0 {
+	if control.Tag(d.guard.Policy(channelID)) != control.Tag(before) || len(d.store.revisions) > 0 {
 		t.Error("a refused request changed the policy")
 	}
 	if _, ok := d.store.codes["good-code"]; !ok {
@@ -85,26 +87,26 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestAQueryNamesAChannelThatIsServed(t *testing.T) {
+func TestQuery_UnknownChannel(t *testing.T) {
 	var none atomic.Bool
 	d := dash(t, func(o *Options) {
-		o.Channels = func() []Channel {
+		o.Channels = func() []live.Channel {
 			if none.Load() {
 				return nil
 			}
-			return []Channel{{ID: channelID, Login: "somechannel"}}
+			return []live.Channel{{ID: channelID, Login: "somechannel"}}
 		}
 	})
 	for _, path := range []string{"/throttled", "/status", "/rates", "/users", "/journal", "/audit", "/live"} {
 		d.refused(path, "GET", "/api/v1"+path+"?channel=99", nil, owned, 404, `There is no channel with the ID \"99\" here.`)
 	}
-	none.Store(true) // as while Twitch hasn't told them yet
+	none.Store(true) // as before Twitch has reported them
 	if a := d.do("GET", "/api/v1/journal?channel="+channelID, nil, asOwner); a.StatusCode != http.StatusOK {
 		t.Errorf("before any channel is known: %s %s", a.Status, a.body)
 	}
 }
 
-func TestAWrongMethodIsToldTheRightOnes(t *testing.T) {
+func TestRoutes_WrongMethod(t *testing.T) {
 	d := dash(t)
 	for path, allowed := range map[string]string{
 		"/session": "DELETE, GET, HEAD, POST", "/status": "GET, HEAD", "/channels/7/pause": "POST", "/channels/7/users/86/override": "DELETE, PUT",

@@ -10,12 +10,15 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// history is what the policy's revisions look like, the newest first.
+// history returns the policy's revisions as text, newest first.
 func (d *dashboard) history() (lines []string) {
 	d.Helper()
-	for _, r := range into[map[string][]pastRevision](d, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"] {
+	for _, r := range into[map[string][]control.PastRevision](d, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"] {
 		line := fmt.Sprintf("%d %s", r.Number, r.Author)
 		for _, c := range r.Difference {
 			line += fmt.Sprintf(" %s %v>%v", c.Key, c.From, c.To)
@@ -38,21 +41,21 @@ func (d *dashboard) wantHistory(want ...string) {
 	}
 }
 
-// revert goes back to a revision, on top of the policy in force.
+// revert reverts to a revision, with the tag of the policy in force.
 func (d *dashboard) revert(number any) answer {
 	d.Helper()
-	tag := policyTag(d.guard.Policy(channelID))
+	tag := control.Tag(d.guard.Policy(channelID))
 	return d.do("POST", policyPath+"/revert", map[string]any{"revision": number}, asOwner, header("If-Match", tag))
 }
 
-func TestTheHistoryTellsDifferences(t *testing.T) {
+func TestRevisions_Differences(t *testing.T) {
 	d := dash(t)
 	d.wantHistory()
-	into[change](t, d.put(burst(5)))
-	into[change](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[0].Refill = 9, time.Minute }))
-	into[change](t, d.do("DELETE", policyPath, nil, asOwner))
-	into[change](t, d.do("DELETE", policyPath, nil, asOwner))
-	into[change](t, d.put(burst(4)))
+	into[control.Revised](t, d.put(burst(5)))
+	into[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[0].Refill = 9, time.Minute }))
+	into[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner))
+	into[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner))
+	into[control.Revised](t, d.put(burst(4)))
 	d.wantHistory(
 		"5 owner limit.burst.burst 3>4",
 		"4 owner discarded",
@@ -62,43 +65,43 @@ func TestTheHistoryTellsDifferences(t *testing.T) {
 	)
 }
 
-func TestTheHistoryTellsWhatIsntSaved(t *testing.T) {
+func TestRevisions_Unsaved(t *testing.T) {
 	d := dash(t)
-	into[change](t, d.put(burst(5)))
+	into[control.Revised](t, d.put(burst(5)))
 	d.breakDatabase(time.Minute)
-	into[change](t, d.put(burst(6)))
-	into[change](t, d.put(burst(7)))
+	into[control.Revised](t, d.put(burst(6)))
+	into[control.Revised](t, d.put(burst(7)))
 	d.wantHistory("3 owner limit.burst.burst 6>7 unsaved", "2 owner limit.burst.burst 5>6 unsaved", "1 owner limit.burst.burst 3>5")
 	d.mendDatabase()
-	into[change](t, d.put(burst(8)))
+	into[control.Revised](t, d.put(burst(8)))
 	d.wantHistory("4 owner limit.burst.burst 7>8", "3 owner limit.burst.burst 6>7", "2 owner limit.burst.burst 5>6", "1 owner limit.burst.burst 3>5")
 }
 
-func TestOneClickBack(t *testing.T) {
+func TestRevert(t *testing.T) {
 	d := dash(t)
-	base := policyTag(d.guard.Policy(channelID))
-	into[change](t, d.put(burst(5)))
-	into[change](t, d.put(burst(9)))
+	base := control.Tag(d.guard.Policy(channelID))
+	into[control.Revised](t, d.put(burst(5)))
+	into[control.Revised](t, d.put(burst(9)))
 	l := d.listen()
-	l.next(snapshotFrame)
+	l.next(live.SnapshotFrame)
 	a := d.revert(1)
-	c := into[change](t, a)
-	if c.Number != 3 || !c.Saved || c.Author != owner || d.guard.Policy(channelID).Limits[0].Burst != 5 {
+	c := into[control.Revised](t, a)
+	if c.Number != 3 || !c.Saved || c.Author != access.Owner || d.guard.Policy(channelID).Limits[0].Burst != 5 {
 		t.Errorf("back to the first: %+v", c)
 	}
 	if said := fmt.Sprint(c.Difference, c.Changes); said != "[{limit.burst.burst 9 5}] [{limit.burst.burst 3 5}]" {
 		t.Errorf("back to the first: %s", said)
 	}
-	if tag := policyTag(d.guard.Policy(channelID)); a.Header.Get("ETag") != tag || l.next(policyFrame).Policy.ETag != tag {
+	if tag := control.Tag(d.guard.Policy(channelID)); a.Header.Get("ETag") != tag || l.next(live.PolicyFrame).Policy.ETag != tag {
 		t.Error("the answer, or the live feed, has another ETag")
 	}
-	into[change](t, d.revert(0))
-	if policyTag(d.guard.Policy(channelID)) != base {
+	into[control.Revised](t, d.revert(0))
+	if control.Tag(d.guard.Policy(channelID)) != base {
 		t.Error("0 isn't the configuration's policy")
 	}
-	into[change](t, d.revert(2))
-	into[change](t, d.revert(4)) // which was discarded
-	if policyTag(d.guard.Policy(channelID)) != base {
+	into[control.Revised](t, d.revert(2))
+	into[control.Revised](t, d.revert(4)) // a discarded one
+	if control.Tag(d.guard.Policy(channelID)) != base {
 		t.Error("a discarded revision isn't the configuration's policy")
 	}
 	d.wantHistory(
@@ -111,11 +114,11 @@ func TestOneClickBack(t *testing.T) {
 	)
 }
 
-func TestAWayBackThatIsRefusedChangesNothing(t *testing.T) {
+func TestRevert_Refused(t *testing.T) {
 	d := dash(t)
-	into[change](t, d.put(burst(5)))
-	stale := header("If-Match", policyTag(d.guard.Policy(channelID)))
-	into[change](t, d.put(burst(9)))
+	into[control.Revised](t, d.put(burst(5)))
+	stale := header("If-Match", control.Tag(d.guard.Policy(channelID)))
+	into[control.Revised](t, d.put(burst(9)))
 	first := map[string]any{"revision": 1}
 	for name, test := range map[string]struct {
 		answer answer
@@ -142,26 +145,22 @@ func TestAWayBackThatIsRefusedChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAnEarlierPolicyThatCantBeAnyMoreIsRefused(t *testing.T) {
+func TestRevert_PolicyNoLongerValid(t *testing.T) {
 	d := dash(t)
-	into[change](t, d.put(burst(5)))
-	if err := d.server.Rebase(func() error {
-		base := d.guard.Policy("")
-		base.Limits = append(base.Limits, everywhere)
-		return d.guard.SetPolicy("", base, d.now())
-	}); err != nil {
+	into[control.Revised](t, d.put(burst(5)))
+	if err := d.reload(func(p *chatguard.Policy) { p.Limits = append(p.Limits, everywhere) }); err != nil {
 		t.Fatal(err)
 	}
-	if a := d.revert(1); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "counts in all channels") {
+	if a := d.revert(1); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "applies to all channels") {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
 }
 
-func TestOfManyChangesOfOnePolicyOneIsMade(t *testing.T) {
+func TestPolicy_ConcurrentChangesOneWins(t *testing.T) {
 	d := dash(t)
-	into[change](t, d.put(burst(5)))
+	into[control.Revised](t, d.put(burst(5)))
 	policy := d.guard.Policy(channelID)
-	tag := header("If-Match", policyTag(policy))
+	tag := header("If-Match", control.Tag(policy))
 	policy.Limits[0].Burst = 8
 	requests := []func() answer{
 		func() answer { return d.do("PUT", policyPath, policy, asOwner, tag) },

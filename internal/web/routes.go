@@ -5,36 +5,36 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// contentPolicy lets the page load what this server serves, and nothing else.
-const contentPolicy = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
-
-// routes joins every path with what answers it, behind the checks that hold for all of them.
+// routes connects every path to its handler, behind the checks that apply to all of them.
 func (s *Server) routes() (http.Handler, error) {
 	files, err := newFiles()
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("/", s.answered(files.serve))
-	for path, h := range map[string]handler{"/healthz": s.getHealth, "/readyz": s.getReady, "/metrics": s.getMetrics} {
-		mux.HandleFunc("GET "+path, s.answered(h)) // where probes look
+	mux.HandleFunc("/", problem.HandlerFunc(s.opts.Log, files.serve))
+	for path, h := range map[string]problem.Handler{"/healthz": s.probes.getHealth, "/readyz": s.probes.getReady, "/metrics": s.probes.getMetrics} {
+		// Serve these at the paths that probes expect.
+		mux.HandleFunc("GET "+path, problem.HandlerFunc(s.opts.Log, h))
 	}
 	for _, r := range s.openRoutes() {
-		mux.HandleFunc(below(r.pattern), s.answered(r.handle))
+		mux.HandleFunc(below(r.pattern), problem.HandlerFunc(s.opts.Log, r.handle))
 	}
 	for _, r := range s.api() {
-		mux.HandleFunc(below(r.pattern), s.answered(s.signedIn(r.needs, s.asked(r.about.query, r.handle))))
+		mux.HandleFunc(below(r.pattern), problem.HandlerFunc(s.opts.Log, s.signedIn(r.needs, s.checkQuery(r.query, r.handle))))
 	}
 	for path, methods := range s.methods() {
-		mux.HandleFunc(path, s.answered(otherwise(methods)))
+		mux.HandleFunc(path, problem.HandlerFunc(s.opts.Log, otherwise(methods)))
 	}
-	return s.guarded(mux)
+	return s.access.Protect(mux)
 }
 
-// methods are the methods that each path of the API is for.
+// methods returns the methods of each path of the API.
 func (s *Server) methods() map[string][]string {
 	all := map[string][]string{}
 	add := func(pattern string) {
@@ -50,100 +50,60 @@ func (s *Server) methods() map[string][]string {
 	return all
 }
 
-// otherwise answers requests for a path of the API with none of its methods.
-func otherwise(methods []string) handler {
+// otherwise returns a handler for methods that the path does not support; it refuses them.
+func otherwise(methods []string) problem.Handler {
 	if slices.Contains(methods, http.MethodGet) {
 		methods = append(methods, http.MethodHead)
 	}
 	allowed := strings.Join(slices.Sorted(slices.Values(methods)), ", ")
 	return func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Allow", allowed)
-		return refuse(http.StatusMethodNotAllowed, "%s can't be done here, only %s.", quoted(r.Method), allowed)
+		return problem.New(http.StatusMethodNotAllowed, "%s is not allowed here; use %s.", problem.Quote(r.Method), allowed)
 	}
 }
 
-// below is a route's pattern as the server sees it.
+// below returns a route's pattern with the path's prefix.
 func below(pattern string) string {
 	method, path, _ := strings.Cut(pattern, " ")
 	return method + " /api/v1" + path
 }
 
-func errNothing() error { return refuse(http.StatusNotFound, "There is nothing here.") }
+func errNothing() error { return problem.New(http.StatusNotFound, "There is nothing here.") }
 
-// signedInHandler is a handler of requests whose sender may come in.
-type signedInHandler func(w http.ResponseWriter, r *http.Request, who caller) error
-
-// signedIn lets only callers through who may do what needs that access.
-func (s *Server) signedIn(needs journal.Access, h signedInHandler) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		who, err := s.access.identify(r, needs)
-		if err != nil {
-			return err
-		}
-		if !who.access.Allows(needs) {
-			return refuse(http.StatusForbidden, "%s may only %s here, and this needs somebody who may %s.", who.name, who.access, needs)
-		}
+// signedIn admits only callers with the access that the route needs. While a mounted dashboard is
+// not kept up to date, it admits nobody.
+func (s *Server) signedIn(needs auth.Access, h access.Handler) problem.Handler {
+	return s.access.Require(needs, func(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 		if s.opts.Authorize != nil && !s.kept.Load() {
 			return errNotKept()
+		}
+		return h(w, r, who)
+	})
+}
+
+// checkQuery returns a handler that refuses requests with unknown query parameters or with a
+// channel that is not served. Until the first channel is known, which may take a moment at the
+// start, it accepts any channel.
+func (s *Server) checkQuery(keys []string, h access.Handler) access.Handler {
+	return func(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+		if r.URL.RawQuery == "" {
+			return h(w, r, who)
+		}
+		values := r.URL.Query()
+		if err := problem.OnlyKnown(values, keys); err != nil {
+			return err
+		}
+		if id := values.Get("channel"); id != "" {
+			if _, err := s.channels.find(id); err != nil && len(s.Channels()) > 0 {
+				return err
+			}
 		}
 		return h(w, r, who)
 	}
 }
 
-// errNotKept is for a dashboard that is mounted, and would show what isn't so any more.
+// errNotKept returns the problem for a mounted dashboard that is not kept up to date. Its data
+// would be outdated.
 func errNotKept() error {
-	return refuse(http.StatusServiceUnavailable, "The dashboard isn't running: the server that it is part of has yet to call its Run, or is stopping.").mounted()
-}
-
-// guarded refuses requests that a browser sends for somebody else's page, and tells browsers what ours may do.
-func (s *Server) guarded(next http.Handler) (http.Handler, error) {
-	check, err := s.newCheck()
-	if err != nil {
-		return nil, err
-	}
-	return s.answered(func(w http.ResponseWriter, r *http.Request) error {
-		s.noteProxy(r)
-		s.protect(w.Header(), r)
-		if err := check(r); err != nil {
-			return err
-		}
-		next.ServeHTTP(w, r)
-		return nil
-	}), nil
-}
-
-// protect tells browsers what pages of ours may do, and what others may do with our answers.
-func (s *Server) protect(header http.Header, r *http.Request) {
-	header.Set("Content-Security-Policy", contentPolicy)
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("Cross-Origin-Opener-Policy", "same-origin")
-	header.Set("Cross-Origin-Resource-Policy", "same-origin")
-	header.Set("Cache-Control", "no-store") // static files say otherwise
-	if s.opts.Authorize == nil && s.opts.Site.keepsTLS(r) {
-		header.Set("Strict-Transport-Security", "max-age=15552000") // half a year; other names below the host's stay as they are
-	}
-}
-
-// newCheck returns what refuses requests that a browser sends for somebody else's page.
-func (s *Server) newCheck() (func(*http.Request) error, error) {
-	crossOrigin := http.NewCrossOriginProtection()
-	site := s.opts.Site
-	if public := site.PublicURL; public != nil {
-		if err := crossOrigin.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
-			return nil, err
-		}
-	}
-	return func(r *http.Request) error {
-		if !strings.HasPrefix(r.URL.Path, "/") { // a redirect would lead out of where it is mounted
-			return refuse(http.StatusNotFound, "What is mounted here gets a path without its first slash: strip the mount's path without its last one.")
-		}
-		if s.opts.Authorize == nil && !site.knowsHost(r) {
-			return refuse(http.StatusMisdirectedRequest, "chatguard isn't known as %s. Set [web] public_url to the address people use.", quoted(r.Host))
-		}
-		if err := crossOrigin.Check(r); err != nil {
-			return refuse(http.StatusForbidden, "Another site's page may not change anything here.").because(err)
-		}
-		return nil
-	}, nil
+	return problem.New(http.StatusServiceUnavailable, "The dashboard isn't running: its server has not called Run yet, or is stopping.").ForMounted()
 }

@@ -1,13 +1,20 @@
-// Package web serves the dashboard: its files, the JSON API under /api/v1, the live feed, sign-in, health and metrics.
+// Package web serves the dashboard: its files, the JSON API under /api/v1, the live feed, sign-in,
+// health and metrics.
 //
-// It knows the Guard and the journal's types. What it needs from the store, the chat connections and the database it declares here, as
-// small interfaces and funcs that the command wires; it must not know who implements them.
+// Some parts are separate packages. Package access decides who may use the dashboard, live holds
+// what is shown now and the feed of changes, check judges other chats' messages, and problem reads
+// requests and answers them. In package web, each resource has a type that answers its requests.
 //
-// While the database is in trouble everything goes on: what people change holds at once, is answered with "saved": false, and everyone is told
-// until it is saved.
+// The package uses the Guard, control's policies and switches, and the journal's types. For the
+// store, the chat connections and the database it declares small interfaces and funcs, which the
+// command provides. It must not know who implements them.
+//
+// While the database is failing, everything continues. Changes by people apply at once and are
+// answered with "saved": false. Everyone is notified until they are saved.
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,158 +29,172 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/check"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// Options say what a Server shows and to whom. Fields without a default are required.
+// Options configures a Server. Fields without a default are required.
 type Options struct {
-	Site  Site             // where it is reached, and how it is protected
-	Guard *chatguard.Guard // judges; its observer is Server.Observe
-	Store Store            // keeps revisions, knows sessions; also while its database is in trouble
+	Site access.Site // how it is reached and protected
+	// Guard judges the messages. Its observer must be Server.Observe.
+	Guard    *chatguard.Guard
+	Store    Records         // the recorded history
+	Sessions access.Sessions // identifies callers, even if the database fails
 
-	// WrongCode is what Store.RedeemCode returns, as it is or wrapped, for a code that signs nobody in.
+	// WrongCode is the error that Sessions.RedeemCode returns, directly or wrapped, for an invalid
+	// code.
 	WrongCode error
 
-	// Authorize says who sends a request, and false for somebody who may not come in, where the dashboard is part of another site. Then there are no
-	// sessions and tokens of ours, and every name is fine that the site answers to. Each request asks it, and open live feeds ask again about the one
-	// that they began with. Nil means that the Store and the Site's token tell.
-	Authorize func(*http.Request) (who journal.Holder, ok bool)
+	// Authorize identifies the sender of a request if the dashboard is part of another site. ok is
+	// false if the sender has no access. With Authorize, there are no sessions and tokens, and any
+	// host name of the site is accepted. It is called for each request. For an open live feed, it
+	// is called repeatedly, with the request that opened the feed. If Authorize is nil, the
+	// Sessions and the Site's token decide.
+	Authorize func(*http.Request) (who auth.Identity, ok bool)
 
-	// BasePolicy returns the configuration's policy of a channel: what holds when nobody has changed anything.
-	BasePolicy func(channelID string) chatguard.Policy
+	// Policies are the channels' policies. The caller must make the Server follow them.
+	Policies *control.Policies
 
-	Channels    func() []Channel    // the channels it serves, the first one being shown first
-	Connections func() []Connection // nil means there are none
-	Database    func() Database     // nil means there is none
+	// Channels returns the served channels; the dashboard opens with the first. The Server adds the
+	// state of their switches.
+	Channels    func() []live.Channel
+	Connections func() []live.Connection // nil means none
+	Database    func() journal.Database  // nil means none
 
-	// Controls pause channels, begin raid mode and change single users. They tell Server.Changed of channels whose switches change. Nil means that
-	// only policies can be changed.
-	Controls Controls
+	// Controls pause channels, start raid mode and change single users. Nil means that only
+	// policies can be changed.
+	Controls *control.Controls
 
-	// CheckSpace stands before the IDs of the channels and users that servers ask about by POST /check, so that these never share anything with another
-	// chat's ("check:"). Answers have the IDs as the server sent them. Empty: the IDs are as the server sends them.
+	// CheckSpace is a prefix for the IDs of channels and users that servers send to POST /check,
+	// such as "check:". It keeps them separate from another chat's IDs. Answers contain the IDs as
+	// the server sent them. If CheckSpace is empty, the IDs get no prefix.
 	CheckSpace string
 
-	// Listed reports whether a channel that a server asks about has a place however many there are. Nil means that none has.
+	// Listed reports whether a server may ask about a channel regardless of how many channels there
+	// are. Nil means that no channel is listed.
 	Listed func(channelID string) bool
 
-	// Entered is told of each channel that a server asks about by POST /check, before the first message there is judged. Nil means that nobody is told.
+	// Entered is called for each new channel that a server asks about with POST /check, before the
+	// first message in it is judged. Nil means no calls.
 	Entered func(channelID string)
 
-	// Report is told what a server that asks by POST /check does about a throttled message: it drops it. Nil means that nobody is told.
+	// Report is called for each throttled message of a server that uses POST /check. The outcome is
+	// that the server drops the message. Nil means no calls.
 	Report func(journal.Outcome)
 
-	// ExportPolicy writes a policy the way the configuration file has it. Nil means that it can't be exported.
+	// ExportPolicy formats a policy as in the configuration file. Nil means that policies cannot be
+	// exported.
 	ExportPolicy func(chatguard.Policy) ([]byte, error)
 
-	// Acceptable says what a channel's valid policy can't have here, as a sentence for whoever saves it. Nil means nothing.
-	Acceptable func(channelID string, p chatguard.Policy) error
-
-	// Metrics is where the Server puts its figures, beside those of others, and what GET /metrics shows. It is for one Server only. Nil means a
-	// new one.
+	// Metrics is where the Server registers its metrics, and what GET /metrics shows. It may
+	// contain other metrics, but belongs to one Server only. Nil means a new one.
 	Metrics *metrics.Set
 
 	Now func() time.Time // nil means the Guard's clock
 	Log *slog.Logger     // nil means slog.Default
 }
 
-// Store keeps what a person changes, and knows who is signed in.
-type Store interface {
-	Sessions
-	Revisions
-	Records
-}
-
-// Server is the dashboard. It is safe for concurrent use; make one with New.
+// Server is the dashboard. It is safe for concurrent use. Create one with New.
 type Server struct {
+	*live.Model // what is shown now; observes verdicts, follows policies
+
 	opts    Options
 	handler http.Handler
-	access  *access
-	board   *board
-	tallies *tallies
-	feed    *feed
-	seats   seats // of live feeds
-	begins  *snapshots
-	live    gate        // the WebSockets being served
-	refused sync.Once   // tells of the first live feed that was
-	proxied sync.Once   // tells of the first request through a proxy that isn't trusted
-	kept    atomic.Bool // what is shown is being kept up to date
+	access  *access.Authenticator
+	kept    atomic.Bool // whether Keep is running
 
-	ending context.Context    // over shortly after Keep was told to stop: live feeds whose readers don't read are cut off then
-	cut    context.CancelFunc // ends ending
-
-	override sync.Mutex // held by whoever is changing what a user has of their own
-	policy   sync.Mutex // held by whoever is changing a policy, until it is kept; nobody else waits for it
-	revised  noted      // the channels to be judged again
-	switched noted      // the channels to be judged again and told of
-	unsaved  unsaved    // the channels whose policy a restart would undo
-	previews *previews  // what was read for them
+	checker  *check.Checker
 	reads    *longReads
-	checked  checkedChannels
+	channels channels
+
+	// The remaining fields answer requests, each for one resource.
+	states     states
+	switches   *switches
+	policies   *policies
+	previews   *previews
+	users      *users
+	amendments *amendments
+	archive    *archive
+	probes     *probes
 }
 
-// New returns a Server that is ready to be told verdicts; it listens only once it is Run.
+// New returns a Server that is ready to receive verdicts. It does not listen until Run is called.
 func New(opts Options) (*Server, error) {
 	if opts.Now == nil {
 		opts.Now = opts.Guard.Now
 	}
-	if opts.Log == nil {
-		opts.Log = slog.Default()
-	}
-	if opts.Metrics == nil {
-		opts.Metrics = metrics.NewSet()
-	}
-	s := &Server{opts: opts, board: newBoard(), feed: newFeed(opts.Now()), begins: newSnapshots(), tallies: newTallies(opts.Metrics, opts.Now()), previews: newPreviews()}
-	s.reads = newLongReads()
-	s.ending, s.cut = context.WithCancel(context.Background())
+	opts.Log = cmp.Or(opts.Log, slog.Default())
+	opts.Metrics = cmp.Or(opts.Metrics, metrics.NewSet())
+	s := &Server{opts: opts, Model: newModel(opts), reads: newLongReads()}
+	s.checker = check.New(check.Options{
+		Guard: opts.Guard, Space: opts.CheckSpace, Listed: opts.Listed, Entered: opts.Entered, Report: s.dropped, Now: opts.Now,
+	})
 	var err error
-	if s.access, err = newAccess(opts); err != nil {
+	if s.access, err = access.New(access.Options{
+		Site: opts.Site, Authorize: opts.Authorize, Sessions: opts.Sessions, WrongCode: opts.WrongCode, Now: opts.Now, Log: opts.Log,
+	}); err != nil {
 		return nil, err
 	}
-	s.register(opts.Metrics)
+	s.resources()
 	if s.handler, err = s.routes(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// register adds the figures that are asked for when they are shown; tallies adds those that count.
-func (s *Server) register(set *metrics.Set) {
-	set.NewGauge("chatguard_throttled_users", func() float64 { return float64(s.board.len("")) })
-	set.NewGauge("chatguard_live_feeds", func() float64 { return float64(s.feed.len()) })
-	for name, value := range map[string]func(chatguard.Memory) float64{
-		"chatguard_users":                    func(m chatguard.Memory) float64 { return float64(m.Users) },
-		"chatguard_users_forgotten_total":    func(m chatguard.Memory) float64 { return float64(m.Forgotten) },
-		"chatguard_users_evicted_total":      func(m chatguard.Memory) float64 { return float64(m.Evicted) },
-		"chatguard_users_evicted_held_total": func(m chatguard.Memory) float64 { return float64(m.Held) },
-	} {
-		set.NewGauge(name, func() float64 { return value(s.opts.Guard.Memory()) })
-	}
+// resources creates the types that answer requests.
+func (s *Server) resources() {
+	o := &s.opts
+	s.channels = channels{s.Model, s.checker}
+	s.states = states{s.Model, s.access}
+	s.switches = &switches{s.channels, o.Controls}
+	s.policies = &policies{s.channels, o.Guard, o.Policies, s.reads, o.ExportPolicy}
+	s.previews = &previews{o.Guard, o.Policies, o.Store, s.reads, newPreviewCache(), o.Now}
+	s.users = &users{s.channels, o.Guard, o.Store, s.reads, o.CheckSpace, o.Now, o.Log}
+	s.amendments = &amendments{users: s.users, guard: o.Guard, controls: o.Controls}
+	s.archive = &archive{s.users, o.Store, s.reads, o.Now, o.Log}
+	s.probes = &probes{s.Model, s.access, o.Site, o.Authorize != nil, o.Metrics, s.signedIn}
 }
 
-// Handler returns the dashboard as a handler, to be mounted at the root of a path. It shows changes only while Run or Keep runs; where another site
-// authorizes, it refuses every request without.
+// newModel returns the Model of a Server.
+func newModel(opts Options) *live.Model {
+	o := live.Options{
+		Guard: opts.Guard, Policies: opts.Policies, Controls: opts.Controls, Records: opts.Store,
+		Channels: opts.Channels, Connections: opts.Connections, Database: opts.Database,
+		Mounted: opts.Authorize != nil, Metrics: opts.Metrics, Now: opts.Now, Log: opts.Log,
+	}
+	if public := opts.Site.PublicURL; public != nil {
+		o.PublicHost = public.Host
+	}
+	return live.New(o)
+}
+
+// Handler returns the dashboard as a handler that can be mounted at the root of a path. It shows
+// changes only while Run or Keep runs. If another site authorizes, the handler refuses every
+// request while neither runs.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// graceful is how long requests under way may take once the Server is told to stop.
+// graceful is how long requests in progress may take after the Server is told to stop.
 const graceful = 5 * time.Second
 
-// farewell is how long the readers of live feeds may take to say goodbye.
-const farewell = 500 * time.Millisecond
-
-// Run serves on the listener, which it closes, until ctx ends; live feeds are then closed and requests under way finished. It returns nil
-// when ctx ended it.
+// Run serves on the listener until ctx ends, and closes the listener. It then closes live feeds and
+// finishes requests in progress. It returns nil if it stopped because ctx ended.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      30 * time.Second, // a live feed has one of its own
+		WriteTimeout:      30 * time.Second, // live feeds set their own
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 	}
 	group, ctx := errgroup.WithContext(ctx)
+	s.kept.Store(true) // a request may arrive before Keep has begun
 	group.Go(func() error {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("web: %w", err)
@@ -189,50 +210,34 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceful)
 		defer cancel()
 		if server.Shutdown(late) != nil {
-			server.Close() // what is still under way had its time
+			server.Close() // the time for requests in progress is over
 		}
 		return nil
 	})
 	return group.Wait()
 }
 
-// Keep keeps what is shown up to date until ctx ends; live feeds are then closed and waited for. Run does so by itself: Keep is for a Handler that is
-// part of another site. Neither may be called twice.
+// Keep keeps the dashboard up to date until ctx ends. It then closes the live feeds and waits for
+// them. Use it with a Handler that is part of another site; Run includes it. Run and Keep may be
+// called only once.
 func (s *Server) Keep(ctx context.Context) {
 	s.kept.Store(true)
-	var remembering sync.WaitGroup
-	remembering.Go(func() { s.remember(ctx) })
-	s.pump(ctx)
+	var forgetting sync.WaitGroup
+	forgetting.Go(func() { s.previews.cache.forgetUntil(ctx, s.opts.Now) })
+	s.Model.Update(ctx)
 	s.kept.Store(false)
-	s.feed.close()
-	defer time.AfterFunc(farewell, s.cut).Stop()
-	s.live.close()
-	remembering.Wait()
+	s.Model.Close()
+	forgetting.Wait()
 }
 
-// Observe takes note of a verdict. It fits chatguard.Options.Observer: it never waits for disk, network or a reader, and an allowed
-// message of a user who isn't on the board only moves counters.
-func (s *Server) Observe(m chatguard.Message, v chatguard.Verdict) {
-	s.tallies.count(&v)
-	if v.Throttled() {
-		s.board.put(journal.NewEntry(m, v), m.User.Roles, m.Cost, s.opts.Now())
-	} else {
-		s.board.allow(v.ChannelID, v.UserID, v.At)
+// Asked returns the IDs of the channels that servers have asked about with POST /check since the
+// start, in sorted order.
+func (s *Server) Asked() []string { return s.checker.Channels() }
+
+// dropped reports a throttled message of a server that uses POST /check as dropped.
+func (s *Server) dropped(o journal.Outcome) {
+	if s.opts.Report != nil {
+		s.opts.Report(o)
 	}
-}
-
-// Heard are the IDs of the channels that verdicts were told of since the start, in order; of more than a thousand, the first thousand.
-func (s *Server) Heard() []string { return s.tallies.channels() }
-
-// Report takes note of what was done about a throttled message, and how that went. It never blocks.
-func (s *Server) Report(o journal.Outcome) {
-	s.tallies.outcome(o)
-	s.board.report(o)
-}
-
-// Preload shows the users of the journal's entries whom the Guard holds back still, as after a restart.
-func (s *Server) Preload(entries []journal.Entry) {
-	now := s.opts.Now()
-	s.board.preload(entries, now)
-	s.judgeAgain("", now)
+	s.Report(o)
 }

@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -7,19 +9,19 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/auth"
 )
 
-func TestATokenSignsInOnThePage(t *testing.T) {
+func TestSignInPage_Token(t *testing.T) {
 	d := dash(t)
-	views, checks := d.newToken(journal.AccessView), d.newToken(journal.AccessCheck)
+	views, checks := d.newToken(auth.View), d.newToken(auth.Check)
 	w := d.openBlank(360, 800)
 	w.Must(chromedp.Navigate("http://" + d.address + "/"))
 	w.See(says("chatguard signin"))
 	w.Accessible()
 	for token, answer := range map[string]string{
 		"no such token": "This token is unknown, was revoked or has expired.",
-		checks:          "This token only has messages of another chat judged.",
+		checks:          "This token can only check messages.",
 	} {
 		w.Write("#token", token)
 		w.Press(".sign-in button")
@@ -29,12 +31,12 @@ func TestATokenSignsInOnThePage(t *testing.T) {
 		t.Errorf("without signing in: %s", a.Status)
 	}
 	w.Must(chromedp.Reload())
-	w.See(says("chatguard signin")) // the chat server's token has left no session behind
+	w.See(says("chatguard signin")) // the check token has started no session
 	w.Write("#token", views)
 	w.Press(".sign-in button")
 	w.See(says("Nobody is throttled"))
 	w.See(says("may-view"))
-	const why = "You were signed out: the link or token that you came with was revoked, or has expired."
+	const why = "Signed out: your link or token was revoked or has expired. Sign in again."
 	w.See("!" + says(why))
 	if _, err := d.store.Revoke(context.Background(), "may-view"); err != nil {
 		t.Fatal(err)
@@ -46,7 +48,7 @@ func TestATokenSignsInOnThePage(t *testing.T) {
 	w.See(says("This token is unknown, was revoked or has expired.") + "&& !" + says(why))
 }
 
-func TestSigningOutLeadsToTheSignInPage(t *testing.T) {
+func TestSignInPage_AfterSignOut(t *testing.T) {
 	w := dash(t).open(360, 800)
 	w.See(`document.title === "Now · chatguard"`)
 	w.Must(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("header button")].find((b) => b.innerText === "Sign out").focus()`))

@@ -9,27 +9,32 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 )
 
-// testStore is a persist.Store on a file of the test's own, which can be told to be in trouble, and takes note of what it is given.
+// testStore is a persist.Store on the test's own file. It can be made to fail, and records what it
+// is given.
 type testStore struct {
 	*persist.Store
+	*persist.Tokens
 	close func() // writes everything and closes it
 
-	mu         sync.Mutex
-	codes      map[string]journal.Holder // whom they sign in, by what tests call sign-in codes that nobody has used
-	sessions   []string                  // begun with codes
+	mu sync.Mutex
+	// codes holds the user of each unused sign-in code, under the names that tests give the codes.
+	codes      map[string]auth.Identity
+	sessions   []string // started with codes
 	revisions  []journal.Revision
 	audits     []journal.Audit
-	health     Database
-	refusing   error // nothing can be changed any more
-	unreadable error // nothing can be read
-	holders    error // who may come in can't be told
+	health     journal.Database
+	refusing   error // the error of every change
+	unreadable error // the error of every read
+	holders    error // the error of looking up sessions and tokens
 }
 
-// emptyDatabase is a database's file without any rows: copying it is quicker than making one for each test.
+// emptyDatabase is a database file without rows. Copying it is faster than creating one for each
+// test.
 var emptyDatabase = sync.OnceValues(func() ([]byte, error) {
 	folder, err := os.MkdirTemp("", "chatguard-web-")
 	if err != nil {
@@ -47,7 +52,7 @@ var emptyDatabase = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
-// newDatabase makes an empty database, and returns its path.
+// newDatabase creates an empty database and returns its path.
 func newDatabase(t testing.TB) string {
 	t.Helper()
 	content, err := emptyDatabase()
@@ -68,12 +73,12 @@ func openStore(t testing.TB, path string, opts *persist.Options) *testStore {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := &testStore{Store: s, codes: map[string]journal.Holder{}, health: Database{State: DatabaseOK}}
+	kept := &testStore{Store: s, Tokens: s.Tokens, codes: map[string]auth.Identity{}, health: journal.Database{State: journal.DatabaseOK}}
 	kept.addCode("good-code", "anna")
 	return kept
 }
 
-// run gives the Guard what is stored, and writes behind until the store is closed.
+// run gives the Guard the stored state and writes behind until the store is closed.
 func (s *testStore) run(t testing.TB, guard *chatguard.Guard) {
 	t.Helper()
 	if _, err := s.Restore(context.Background(), guard); err != nil {
@@ -87,25 +92,25 @@ func (s *testStore) run(t testing.TB, guard *chatguard.Guard) {
 		if err := <-done; err != nil {
 			t.Errorf("writing everything: %v", err)
 		}
-		if err := s.Close(); err != nil {
+		if err := s.Store.Close(); err != nil {
 			t.Errorf("closing the database: %v", err)
 		}
 	})
 }
 
-// addCode makes an owner's sign-in code that tests may call as they like.
+// addCode creates an owner's sign-in code with a name that the test chooses.
 func (s *testStore) addCode(code, name string) {
-	s.addCodeFor(code, journal.Holder{Name: name, Access: journal.AccessOwn})
+	s.addCodeFor(code, auth.Identity{Name: name, Access: auth.Own})
 }
 
-func (s *testStore) addCodeFor(code string, who journal.Holder) {
+func (s *testStore) addCodeFor(code string, who auth.Identity) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.codes[code] = who
 }
 
-// used returns whom a code signs in, once.
-func (s *testStore) used(code string) (who journal.Holder, ok bool) {
+// used returns the user of a code and consumes the code.
+func (s *testStore) used(code string) (who auth.Identity, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	who, ok = s.codes[code]
@@ -113,38 +118,38 @@ func (s *testStore) used(code string) (who journal.Holder, ok bool) {
 	return who, ok
 }
 
-func (s *testStore) RedeemCode(ctx context.Context, code string) (session string, who journal.Holder, err error) {
+func (s *testStore) RedeemCode(ctx context.Context, code string) (session string, who auth.Identity, err error) {
 	if who, ok := s.used(code); ok {
 		if code, err = s.NewSignInCode(ctx, who, 0); err != nil {
 			return "", who, err
 		}
 	}
-	session, who, err = s.Store.RedeemCode(ctx, code)
+	session, who, err = s.Tokens.RedeemCode(ctx, code)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sessions = append(s.sessions, session)
 	return session, who, err
 }
 
-func (s *testStore) Session(ctx context.Context, session string) (who journal.Holder, ok bool, err error) {
+func (s *testStore) Session(ctx context.Context, session string) (who auth.Identity, ok bool, err error) {
 	if err := s.tells(); err != nil {
 		return who, false, err
 	}
-	return s.Store.Session(ctx, session)
+	return s.Tokens.Session(ctx, session)
 }
 
-func (s *testStore) Token(ctx context.Context, token string) (who journal.Holder, ok bool, err error) {
+func (s *testStore) Token(ctx context.Context, token string) (who auth.Identity, ok bool, err error) {
 	if err := s.tells(); err != nil {
 		return who, false, err
 	}
-	return s.Store.Token(ctx, token)
+	return s.Tokens.Token(ctx, token)
 }
 
 func (s *testStore) EndSession(ctx context.Context, session string) error {
 	if err := s.changeable(); err != nil {
 		return err
 	}
-	return s.Store.EndSession(ctx, session)
+	return s.Tokens.EndSession(ctx, session)
 }
 
 // revoke ends every session.
@@ -152,24 +157,24 @@ func (s *testStore) revoke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, session := range s.sessions {
-		s.Store.EndSession(context.Background(), session) // one that goes on fails the test
+		s.Tokens.EndSession(context.Background(), session) // a session that survives fails the test
 	}
 }
 
-// become changes how the database is. What is changed while it isn't ok isn't saved.
-func (s *testStore) become(d Database) {
+// become changes the database's state. Changes made while it is not ok are not saved.
+func (s *testStore) become(d journal.Database) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.health = d
 }
 
-func (s *testStore) database() Database {
+func (s *testStore) database() journal.Database {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.health
 }
 
-// refuse lets no change be made from now on; with nil they can be again.
+// refuse makes every change fail with err from now on; nil ends that.
 func (s *testStore) refuse(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +187,8 @@ func (s *testStore) changeable() error {
 	return s.refusing
 }
 
-// forgetHolders lets nobody be told who may come in, as after a start in trouble; with nil it can be told again.
+// forgetHolders makes session and token lookups fail with err, as after a start in trouble; nil
+// ends that.
 func (s *testStore) forgetHolders(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +201,7 @@ func (s *testStore) tells() error {
 	return s.holders
 }
 
-// hide lets nothing be read from now on but who may come in; with nil it can be again.
+// hide makes all reads fail with err except session and token lookups; nil ends that.
 func (s *testStore) hide(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,7 +230,7 @@ func (s *testStore) revised(r journal.Revision, keep func() (journal.Revision, b
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.revisions = append(s.revisions, r)
-	return r, saved && s.health.State == DatabaseOK, err
+	return r, saved && s.health.State == journal.DatabaseOK, err
 }
 
 func (s *testStore) Record(ctx context.Context, a journal.Audit) (saved bool, err error) {
@@ -235,7 +241,7 @@ func (s *testStore) Record(ctx context.Context, a journal.Audit) (saved bool, er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.audits = append(s.audits, a)
-	return saved && s.health.State == DatabaseOK, err
+	return saved && s.health.State == journal.DatabaseOK, err
 }
 
 func (s *testStore) SaveSetting(ctx context.Context, channel, name, value string) (saved bool, err error) {
@@ -243,11 +249,11 @@ func (s *testStore) SaveSetting(ctx context.Context, channel, name, value string
 		return false, err
 	}
 	saved, err = s.Store.SaveSetting(ctx, channel, name, value)
-	return saved && s.database().State == DatabaseOK, err
+	return saved && s.database().State == journal.DatabaseOK, err
 }
 
 func (s *testStore) Commit(ctx context.Context) (saved bool) {
-	return s.Store.Commit(ctx) && s.database().State == DatabaseOK
+	return s.Store.Commit(ctx) && s.database().State == journal.DatabaseOK
 }
 
 func (s *testStore) Revisions(ctx context.Context, channel string) ([]journal.Revision, error) {
@@ -318,4 +324,17 @@ func (s *testStore) Minutes(ctx context.Context, since time.Time, each func(jour
 		return err
 	}
 	return s.Store.Minutes(ctx, since, each)
+}
+
+// diskFull is the error of the database in these tests.
+const diskFull = "the disk is full: free some space"
+
+// breakDatabase makes the database fail, as if it had been failing for that long.
+func (d *dashboard) breakDatabase(ago time.Duration) {
+	d.store.become(journal.Database{State: journal.DatabaseFailing, Detail: diskFull, Since: d.now().Add(-ago), Lag: ago, Queued: 1204, Dropped: 3})
+}
+
+// mendDatabase ends the trouble of the database, with everything written.
+func (d *dashboard) mendDatabase() {
+	d.store.become(journal.Database{State: journal.DatabaseOK, Since: d.now(), LastFlush: d.now()})
 }

@@ -6,49 +6,45 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// Switches lay something over a channel's policy, and take it away again. saved is false where a restart would undo that, because the database
-// is in trouble. An error is a sentence for people: about what can't be done, or about what is done and can't be kept.
-type Switches interface {
-	// Pause makes a channel observe until Resume ends that.
-	Pause(ctx context.Context, channelID, author string) (saved bool, err error)
-	Resume(ctx context.Context, channelID, author string) (saved bool, err error)
-	// StartRaid begins raid mode, and returns when it ends by itself. A length of 0 is the usual one; with one that is refused, until is zero.
-	StartRaid(ctx context.Context, channelID, author string, length time.Duration) (until time.Time, saved bool, err error)
-	EndRaid(ctx context.Context, channelID, author string) (saved bool, err error)
-}
-
-// Changed notes that something else is laid over a channel's policy: soon, everyone on the board there is judged again, and the live feed tells
-// of it. It never blocks, so it may be called by whoever holds locks.
-func (s *Server) Changed(channelID string) { s.switched.add(channelID) }
-
-// switchedTo is what turning a switch is answered with.
+// switchedTo is the answer to a request that changes a switch.
 type switchedTo struct {
-	Saved bool      `json:"saved"`          // false: in force all the same, and a restart now would undo it
-	Until time.Time `json:"until,omitzero"` // when it ends by itself
+	// Saved is false if the change is in force but a restart now would lose it.
+	Saved bool      `json:"saved"`
+	Until time.Time `json:"until,omitzero"` // when the change ends by itself
 }
 
-// turns answers requests that turn one of the Switches: POST /channels/{channel}/pause and /resume, DELETE /channels/{channel}/raid.
-func (s *Server) turns(turn func(of Switches, ctx context.Context, channelID, author string) (saved bool, err error)) signedInHandler {
-	return func(w http.ResponseWriter, r *http.Request, who caller) error {
-		channel, err := s.switchedChannel(r)
+// switches answers requests that pause channels or start raid mode.
+type switches struct {
+	channels channels
+	controls *control.Controls // nil if there are none
+}
+
+// turns answers requests that change a switch: POST /channels/{channel}/pause and /resume, DELETE
+// /channels/{channel}/raid.
+func (h *switches) turns(turn func(of *control.Controls, ctx context.Context, channelID, author string) (saved bool, err error)) access.Handler {
+	return func(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+		channel, err := h.switchedChannel(r)
 		if err != nil {
 			return err
 		}
-		ctx, cancel := untilKept(r.Context())
+		ctx, cancel := control.UntilKept(r.Context())
 		defer cancel()
-		saved, err := turn(s.opts.Controls, ctx, channel, who.name)
+		saved, err := turn(h.controls, ctx, channel, who.Name)
 		if err != nil {
-			return refuse(http.StatusServiceUnavailable, "%s", err)
+			return problem.New(http.StatusServiceUnavailable, "%s", err)
 		}
-		return writeJSON(w, switchedTo{Saved: saved})
+		return problem.WriteJSON(w, switchedTo{Saved: saved})
 	}
 }
 
-// startRaid is POST /channels/{channel}/raid, which may say for how long: {"for": "10m"}.
-func (s *Server) startRaid(w http.ResponseWriter, r *http.Request, who caller) error {
-	channel, err := s.switchedChannel(r)
+// startRaid is POST /channels/{channel}/raid. The optional body gives a duration: {"for": "10m"}.
+func (h *switches) startRaid(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	channel, err := h.switchedChannel(r)
 	if err != nil {
 		return err
 	}
@@ -56,43 +52,44 @@ func (s *Server) startRaid(w http.ResponseWriter, r *http.Request, who caller) e
 	if err != nil {
 		return err
 	}
-	ctx, cancel := untilKept(r.Context())
+	ctx, cancel := control.UntilKept(r.Context())
 	defer cancel()
-	until, saved, err := s.opts.Controls.StartRaid(ctx, channel, who.name, length)
+	until, saved, err := h.controls.StartRaid(ctx, channel, who.Name, length)
 	switch {
 	case err != nil && until.IsZero():
-		return refuse(http.StatusUnprocessableEntity, "%s", err)
+		return problem.New(http.StatusUnprocessableEntity, "%s", err)
 	case err != nil:
-		return refuse(http.StatusServiceUnavailable, "%s", err)
+		return problem.New(http.StatusServiceUnavailable, "%s", err)
 	}
-	return writeJSON(w, switchedTo{Saved: saved, Until: until})
+	return problem.WriteJSON(w, switchedTo{Saved: saved, Until: until})
 }
 
-// lengthWanted is what something is asked for with that lasts for a while.
+// lengthWanted is the body of a request that contains a duration.
 type lengthWanted struct {
 	For *string `json:"for,omitempty"`
 }
 
-// lengthAsked is the length of time that a request asks for as {"for": "10m"}; 0 where it doesn't say.
+// lengthAsked returns the duration in a request's body, such as {"for": "10m"}, or 0 if there is
+// none.
 func lengthAsked(w http.ResponseWriter, r *http.Request) (time.Duration, error) {
 	if r.ContentLength == 0 {
 		return 0, nil
 	}
 	var wanted lengthWanted
-	if err := readJSON(w, r, &wanted); err != nil || wanted.For == nil {
+	if err := problem.ReadJSON(w, r, &wanted); err != nil || wanted.For == nil {
 		return 0, err
 	}
 	length, err := chatguard.ParseDuration(*wanted.For)
-	if err != nil || length == 0 { // 0 would be as if it didn't say
-		return 0, refuse(http.StatusUnprocessableEntity, "\"for\" is a length of time such as \"10m\", \"1h30m\" or \"2d\", not %s.", quoted(*wanted.For))
+	if err != nil || length == 0 { // 0 would mean the default duration
+		return 0, problem.New(http.StatusUnprocessableEntity, "\"for\" must be a duration such as \"10m\", \"1h30m\" or \"2d\", not %s.", problem.Quote(*wanted.For))
 	}
 	return length, nil
 }
 
-// switchedChannel is channelOf where there are Switches.
-func (s *Server) switchedChannel(r *http.Request) (string, error) {
-	if s.opts.Controls == nil {
-		return "", refuse(http.StatusNotImplemented, "Nothing can be paused here: this chatguard acts in no chat.")
+// switchedChannel is like channels.of, but returns a problem if there are no Controls.
+func (h *switches) switchedChannel(r *http.Request) (string, error) {
+	if h.controls == nil {
+		return "", problem.New(http.StatusNotImplemented, "Pause and raid mode are unavailable: this chatguard moderates no chat.")
 	}
-	return s.channelOf(r)
+	return h.channels.of(r)
 }

@@ -1,3 +1,5 @@
+//go:build browser
+
 package web
 
 import (
@@ -11,11 +13,14 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
-	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// button is true when a switch's button says what it does, as a screen reader hears it, and about, or more, stands beside it.
+// button is a script that is true if a switch's button has that name and, for a screen reader, that
+// description, and the text beside it contains about.
 func button(name, does, about string) string {
 	return fmt.Sprintf(`(() => {
 		const button = document.getElementById(%q);
@@ -24,19 +29,19 @@ func button(name, does, about string) string {
 	})()`, name, does, about)
 }
 
-// inHeader is true when the states in the header include one that says the text.
+// inHeader is a script that is true if a state in the header contains the text.
 func inHeader(kind, text string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".states .state.%s")].some((e) => e.innerText.replace(/\s+/g, " ") === %q)`, kind, text)
 }
 
-func TestAChannelIsPausedByKeyboard(t *testing.T) {
+func TestSwitchPage_PauseByKeyboard(t *testing.T) {
 	d := dash(t)
 	w, other := d.open(360, 800), d.openAgain(1400, 900)
-	w.See(button("pause", "Pause", "lets everyone write until it is resumed") + "&&" + inHeader("good", "Enforcing"))
+	w.See(button("pause", "Pause", "stops throttling until you resume") + "&&" + inHeader("good", "Enforcing"))
 	w.fits()
 	w.TypeIn("#pause", kb.Enter)
 	for _, each := range []*window{w, other} {
-		each.See(button("pause", "Resume", "Paused by anna: nobody is held back.") + "&&" + inHeader("notice", "Observing nobody is held back"))
+		each.See(button("pause", "Resume", "Paused by anna: nobody is throttled.") + "&&" + inHeader("notice", "Observing nobody is throttled"))
 		each.fits()
 	}
 	if focused := browsertest.Eval[string](w.Window, "document.activeElement.id"); focused != "pause" {
@@ -46,39 +51,40 @@ func TestAChannelIsPausedByKeyboard(t *testing.T) {
 		t.Error("paused, and a fourth message is throttled")
 	}
 	other.goTo("limits")
-	other.See(`document.querySelector("input[value=enforce]")?.checked &&` + says("only observes at present")) // what is edited is the stated policy
+	// the stated policy is edited
+	other.See(`document.querySelector("input[value=enforce]")?.checked &&` + says("Not enforcing right now"))
 	other.goTo("now")
 	other.Press("#pause")
-	w.See(button("pause", "Pause", "lets everyone write") + "&&" + inHeader("good", "Enforcing"))
+	w.See(button("pause", "Pause", "stops throttling") + "&&" + inHeader("good", "Enforcing"))
 	if v := d.say(spammer, 1); v.Allowed {
 		t.Error("resumed, and a fifth message is allowed")
 	}
 }
 
-func TestRaidModeIsTurnedOnAndOff(t *testing.T) {
+func TestSwitchPage_RaidMode(t *testing.T) {
 	d := dash(t)
 	w, other := d.open(360, 800), d.openAgain(1400, 900)
 	w.Press("#raid")
 	for _, each := range []*window{w, other} {
-		each.See(button("raid", "Raid mode off", "Raid mode until "))
+		each.See(button("raid", "End raid mode", "Raid mode until "))
 		each.fits()
 	}
-	until := d.channel().RaidUntil
-	w.Must(chromedp.Evaluate[chromedp.Void](`import("./app/time.js").then(({ clock }) => (window.clock = clock)), null`))
+	until := d.control.Switches(channelID).RaidUntil
+	w.Must(chromedp.Evaluate[chromedp.Void](`import("./app/words/time.js").then(({ clock }) => (window.clock = clock)), null`))
 	w.See("window.clock")
 	shown := browsertest.Eval[string](w.Window, fmt.Sprintf("clock(%d)", until.UnixMilli()))
-	w.See(button("raid", "Raid mode off", "Raid mode until "+shown+": stricter limits."))
+	w.See(button("raid", "End raid mode", "Raid mode until "+shown+": stricter limits."))
 	if v := d.say(newcomer, 2); v.Allowed {
 		t.Error("a raid, and somebody new writes twice")
 	}
 	other.Press("#raid")
-	w.See(button("raid", "Raid mode on", "makes the limits stricter for a while"))
-	if !d.channel().RaidUntil.IsZero() {
+	w.See(button("raid", "Start raid mode", "stricter limits for a while"))
+	if !d.control.Switches(channelID).RaidUntil.IsZero() {
 		t.Error("raid mode is still on")
 	}
 }
 
-func TestTheSecondHalfOfADoubleClickUndoesNothing(t *testing.T) {
+func TestSwitchPage_DoubleClick(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.See(button("pause", "Pause", ""))
@@ -89,46 +95,46 @@ func TestTheSecondHalfOfADoubleClickUndoesNothing(t *testing.T) {
 	w.See(button("pause", "Resume", "Paused by anna"))
 	w.Must(chromedp.Evaluate[chromedp.Void](click(2)))
 	w.Press("#raid")
-	w.See(button("raid", "Raid mode off", ""))
-	if d.channel().PausedBy != "anna" {
+	w.See(button("raid", "End raid mode", ""))
+	if d.control.Switches(channelID).PausedBy != "anna" {
 		t.Error("resumed by a double click")
 	}
 }
 
-func TestASwitchThatIsntKeptIsSaidSo(t *testing.T) {
+func TestSwitchPage_UnsavedShown(t *testing.T) {
 	d := dash(t)
 	d.breakDatabase(time.Minute)
 	w := d.open(360, 800)
-	const unsaved = "That holds, but isn’t saved yet: a restart now would undo it."
+	const unsaved = "In force, but not saved yet: a restart now would undo it."
 	w.Press("#pause")
 	w.See(button("pause", "Resume", "") + "&&" + has(`document.querySelector("#pause + div [role=status].warn")`, unsaved))
 	w.fits()
-	w.Press("#raid") // and the first one is unsaved still
+	w.Press("#raid") // and the first one is still unsaved
 	w.See(has(`document.querySelector("#raid + div")`, unsaved) + "&&" + has(`document.querySelector("#pause + div")`, unsaved))
 	d.mendDatabase()
 	w.See("!" + says(unsaved) + "&&" + button("pause", "Resume", ""))
 }
 
-func TestASwitchThatFailsIsSaidBesideIt(t *testing.T) {
+func TestSwitchPage_FailureShown(t *testing.T) {
 	d := dash(t)
 	w := d.open(360, 800)
-	w.See(button("raid", "Raid mode on", ""))
+	w.See(button("raid", "Start raid mode", ""))
 	d.store.refuse(errors.New("disk full"))
 	w.Press("#raid")
 	problem := `document.querySelector("#raid + div [role=alert]")`
-	w.See(has(problem, "it is done, but a restart would undo it: the database is in trouble") + `&& !document.querySelector("#pause + div [role=alert]")`)
-	w.See(button("raid", "Raid mode off", "Raid mode until"))
+	w.See(has(problem, "done, but a restart would undo it: the database is failing") + `&& !document.querySelector("#pause + div [role=alert]")`)
+	w.See(button("raid", "End raid mode", "Raid mode until"))
 	w.fits()
 	w.Type(kb.Escape)
 	w.See("!" + problem)
 	d.store.refuse(nil)
 	w.Press("#raid")
-	w.See(button("raid", "Raid mode on", ""))
+	w.See(button("raid", "Start raid mode", ""))
 }
 
-func TestWhoMayOnlyLookSeesHowTheSwitchesStand(t *testing.T) {
+func TestSwitchPage_ViewersSeeState(t *testing.T) {
 	d := dash(t)
-	w := d.openAs("clara", journal.AccessView, 360, 800)
+	w := d.openAs("clara", auth.View, 360, 800)
 	stands := func(texts ...string) string {
 		return `[...document.querySelectorAll(".switches [role=status]")].map((e) => e.innerText.replace(/ until.*:/, ":")).join("|") === ` + fmt.Sprintf("%q", strings.Join(texts, "|"))
 	}
@@ -140,7 +146,7 @@ func TestWhoMayOnlyLookSeesHowTheSwitchesStand(t *testing.T) {
 	if _, _, err := d.control.StartRaid(t.Context(), channelID, "berta", time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	w.See(stands("Paused by berta: nobody is held back.", "Raid mode: stricter limits."))
+	w.See(stands("Paused by berta: nobody is throttled.", "Raid mode: stricter limits."))
 	w.Accessible()
 	w.fits()
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".switches button").length`); n > 0 {
@@ -148,20 +154,20 @@ func TestWhoMayOnlyLookSeesHowTheSwitchesStand(t *testing.T) {
 	}
 }
 
-func TestNothingIsSwitchedWhereThereAreNoSwitches(t *testing.T) {
+func TestSwitchPage_NoSwitches(t *testing.T) {
 	w := dash(t, func(o *Options) { o.Controls = nil }).open(360, 800)
 	w.See(says("Nobody is throttled.") + `&& !document.querySelector(".switches")`)
 }
 
-func TestWhatToMendIsReadable(t *testing.T) {
+func TestSwitchPage_FixesAreReadable(t *testing.T) {
 	d := dash(t, func(o *Options) {
-		o.Connections = func() []Connection {
-			return []Connection{
-				{Name: "Twitch", State: Connected},
-				{Name: "Token", State: Refused, Detail: "Twitch refused the token: run `chatguard login`"},
-				{Name: "#gardenhour", State: Observing, Detail: "type `/mod chatguard_bot` in the chat of gardenhour"},
-				{Name: "#gardenhour", State: Paused, Detail: "by berta"},
-				{Name: "#gardenhour", State: RaidMode, Detail: "for 9 min more"},
+		o.Connections = func() []live.Connection {
+			return []live.Connection{
+				{Name: "Twitch", State: live.Connected},
+				{Name: "Token", State: live.Refused, Detail: "Twitch refused the token: run `chatguard login`"},
+				{Name: "#gardenhour", State: live.Observing, Detail: "type `/mod chatguard_bot` in the chat of gardenhour"},
+				{Name: "#gardenhour", State: live.Paused, Detail: "by berta"},
+				{Name: "#gardenhour", State: live.RaidMode, Detail: "for 9 min more"},
 			}
 		}
 	})
@@ -186,34 +192,22 @@ func TestWhatToMendIsReadable(t *testing.T) {
 	if typed := browsertest.Eval[string](w.Window, `[...document.querySelectorAll(".states code")].map((e) => e.innerText).join()`); typed != "chatguard login,/mod chatguard_bot" {
 		t.Errorf("to be typed are %q", typed)
 	}
-	w.See(says("Nobody is throttled.") + "&& !" + says("sees no messages")) // a token isn't needed to read
+	// reading needs no token
+	w.See(says("Nobody is throttled.") + "&& !" + says("sees no messages"))
 }
 
-func TestWhoIsCutOffFromTheChatIsTold(t *testing.T) {
-	for state, cutOff := range map[ConnectionState]bool{Connecting: true, Disconnected: true, Connected: false} {
+func TestSwitchPage_Disconnected(t *testing.T) {
+	for state, cutOff := range map[live.ConnectionState]bool{live.Connecting: true, live.Disconnected: true, live.Connected: false} {
 		w := dash(t, func(o *Options) {
-			o.Connections = func() []Connection { return []Connection{{Name: "Twitch", State: state}} }
+			o.Connections = func() []live.Connection { return []live.Connection{{Name: "Twitch", State: state}} }
 		}).open(360, 800)
 		w.See(says("Nobody is throttled.") + fmt.Sprintf("&& %v === ", cutOff) + says("sees no messages"))
 	}
 }
 
-func TestWhatIsWorthKnowingIsNoTrouble(t *testing.T) {
-	for state, status := range map[ConnectionState]int{
-		Connected: 200, Observing: 200, Paused: 200, RaidMode: 200, Connecting: 503, Disconnected: 503,
-	} {
-		d := dash(t, func(o *Options) {
-			o.Connections = func() []Connection { return []Connection{{Name: "#gardenhour", State: state}} }
-		})
-		if a := d.do("GET", "/readyz", nil); a.StatusCode != status {
-			t.Errorf("%s: %s", state, a.Status)
-		}
-	}
-}
-
-func TestAPolicyThatObservesIsNoPause(t *testing.T) {
+func TestSwitchPage_ObserveIsNoPause(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	into[change](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
-	w.See(inHeader("notice", "Observing nobody is held back") + "&&" + button("pause", "Pause", "lets everyone write"))
+	into[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
+	w.See(inHeader("notice", "Observing nobody is throttled") + "&&" + button("pause", "Pause", "stops throttling"))
 }

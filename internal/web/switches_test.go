@@ -8,22 +8,25 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// channelPath is where the tests' channel is.
+// channelPath is the API path of the tests' channel.
 const channelPath = "/api/v1/channels/" + channelID
 
 // newcomer writes in the channel for the first time.
 var newcomer = chatguard.User{ID: "44", Login: "newcomer", Roles: chatguard.RolesOf(chatguard.FirstTimer)}
 
-// listed is the channel as GET /channels shows it.
-func (d *dashboard) listed() Channel {
+// listed returns the channel as GET /channels shows it.
+func (d *dashboard) listed() live.Channel {
 	d.Helper()
-	return into[map[string][]Channel](d, d.do("GET", "/api/v1/channels", nil, asOwner))["channels"][0]
+	return into[map[string][]live.Channel](d, d.do("GET", "/api/v1/channels", nil, asOwner))["channels"][0]
 }
 
-func TestAPauseHoldsUntilItIsResumed(t *testing.T) {
+func TestSwitches_PauseUntilResume(t *testing.T) {
 	d := dash(t)
 	tag := d.do("GET", policyPath, nil, asOwner).Header.Get("ETag")
 	if a := into[switchedTo](t, d.do("POST", channelPath+"/pause", nil, asOwner)); !a.Saved || !a.Until.IsZero() {
@@ -32,7 +35,7 @@ func TestAPauseHoldsUntilItIsResumed(t *testing.T) {
 	if v := d.say(spammer, 4); !v.Allowed || !v.Observed {
 		t.Errorf("paused, and a fourth message is %+v", v)
 	}
-	if c := d.listed(); c.PausedBy != owner || !c.RaidUntil.IsZero() {
+	if c := d.listed(); c.PausedBy != access.Owner || !c.RaidUntil.IsZero() {
 		t.Errorf("listed as %+v", c)
 	}
 	if now := d.do("GET", policyPath, nil, asOwner); now.Header.Get("ETag") != tag || into[chatguard.Policy](t, now).Mode != chatguard.Enforce {
@@ -47,7 +50,7 @@ func TestAPauseHoldsUntilItIsResumed(t *testing.T) {
 	}
 }
 
-func TestAPauseIsInItsAuthorsName(t *testing.T) {
+func TestSwitches_PauseNamesAuthor(t *testing.T) {
 	d := dash(t)
 	anna := d.signedIn(map[string]string{"code": "good-code"})
 	into[switchedTo](t, d.do("POST", channelPath+"/pause", nil, with(anna)))
@@ -56,7 +59,7 @@ func TestAPauseIsInItsAuthorsName(t *testing.T) {
 	}
 }
 
-func TestRaidModeLastsAsLongAsIsSaid(t *testing.T) {
+func TestSwitches_RaidLength(t *testing.T) {
 	d := dash(t)
 	for _, test := range []struct {
 		body any
@@ -88,7 +91,7 @@ func TestRaidModeLastsAsLongAsIsSaid(t *testing.T) {
 	}
 }
 
-func TestSwitchesRefuse(t *testing.T) {
+func TestSwitches_Refused(t *testing.T) {
 	d, none := dash(t), dash(t, func(o *Options) { o.Controls = nil })
 	owned := []func(*http.Request){asOwner}
 	length := func(text any) map[string]any { return map[string]any{"for": text} }
@@ -102,9 +105,9 @@ func TestSwitchesRefuse(t *testing.T) {
 			says    string
 		}{
 			"not signed in":   {d, channelID, nil, 401, "Sign in"},
-			"another origin":  {d, channelID, []func(*http.Request){asOwner, header("Origin", "http://evil.example")}, 403, "Another site"},
+			"another origin":  {d, channelID, []func(*http.Request){asOwner, header("Origin", "http://evil.example")}, 403, "Requests from another site"},
 			"unknown channel": {d, "99", owned, 404, `\"99\"`},
-			"no switches":     {none, channelID, owned, 501, "Nothing can be paused here"},
+			"no switches":     {none, channelID, owned, 501, "Pause and raid mode are unavailable"},
 		} {
 			test.on.refused(name, method, "/api/v1/channels/"+test.channel+path, nil, test.adjust, test.status, test.says)
 		}
@@ -130,7 +133,7 @@ func TestSwitchesRefuse(t *testing.T) {
 	}
 }
 
-// refused expects a problem that says something.
+// refused fails the test unless the answer is a problem with that status and text.
 func (d *dashboard) refused(name, method, path string, body any, adjust []func(*http.Request), status int, says string) {
 	d.Helper()
 	a := d.do(method, path, body, adjust...)
@@ -139,7 +142,7 @@ func (d *dashboard) refused(name, method, path string, body any, adjust []func(*
 	}
 }
 
-func TestASwitchIsInForceBeforeItIsSaved(t *testing.T) {
+func TestSwitches_InForceBeforeSaved(t *testing.T) {
 	d := dash(t)
 	d.breakDatabase(time.Minute)
 	for _, path := range []string{"POST /pause", "POST /raid", "DELETE /raid", "POST /resume"} {
@@ -155,70 +158,57 @@ func TestASwitchIsInForceBeforeItIsSaved(t *testing.T) {
 			t.Errorf("%s: %s %s", path, a.Status, a.body)
 		}
 	}
-	if c := d.listed(); c.PausedBy != owner || c.RaidUntil.IsZero() {
+	if c := d.listed(); c.PausedBy != access.Owner || c.RaidUntil.IsZero() {
 		t.Errorf("it is said to be done, and isn't: %+v", c)
 	}
 }
 
-func TestTheFeedTellsOfSwitches(t *testing.T) {
+func TestSwitches_Feed(t *testing.T) {
 	d := dash(t)
 	l := d.listen()
-	if fr := l.next(snapshotFrame); fr.Policy.InForce != chatguard.Enforce || !fr.Status.Switches {
+	if fr := l.next(live.SnapshotFrame); fr.Policy.InForce != chatguard.Enforce || !fr.Status.Switches {
 		t.Errorf("snapshot %+v", fr.Policy)
 	}
-	if _, err := d.control.Pause(t.Context(), channelID, "berta"); err != nil { // from the chat, say
+	if _, err := d.control.Pause(t.Context(), channelID, "berta"); err != nil {
+		// for example from the chat
 		t.Fatal(err)
 	}
-	if fr := l.next(policyFrame); fr.Policy.InForce != chatguard.Observe || fr.Policy.Mode != chatguard.Enforce || fr.Policy.Revision != nil {
+	if fr := l.next(live.PolicyFrame); fr.Policy.InForce != chatguard.Observe || fr.Policy.Mode != chatguard.Enforce || fr.Policy.Revision != nil {
 		t.Errorf("paused: %+v", fr.Policy)
 	}
-	if fr := l.next(statusFrame); fr.Channels[0].PausedBy != "berta" {
+	if fr := l.next(live.StatusFrame); fr.Channels[0].PausedBy != "berta" {
 		t.Errorf("paused: %+v", fr.Channels)
 	}
-	if fr := d.listenAgain().next(snapshotFrame); fr.Policy.InForce != chatguard.Observe || fr.Channels[0].PausedBy != "berta" {
+	if fr := d.listenAgain().next(live.SnapshotFrame); fr.Policy.InForce != chatguard.Observe || fr.Channels[0].PausedBy != "berta" {
 		t.Errorf("paused, to whoever comes later: %+v", fr)
 	}
-	into[change](t, d.put(burst(4)))
-	if fr := l.next(policyFrame); fr.Policy.InForce != chatguard.Observe || fr.Policy.Mode != chatguard.Enforce {
+	into[control.Revised](t, d.put(burst(4)))
+	if fr := l.next(live.PolicyFrame); fr.Policy.InForce != chatguard.Observe || fr.Policy.Mode != chatguard.Enforce {
 		t.Errorf("paused, and the limits changed: %+v", fr.Policy)
 	}
 }
 
-func TestAChangedSwitchIsToldWithTheStatus(t *testing.T) {
-	server, err := New(dash(t).opts) // and isn't run: nothing comes by itself
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := joined(t, server.feed, channelID)
-	for _, switched := range [][]string{nil, {channelID}} {
-		if err := server.announceSwitched(switched); err != nil {
-			t.Fatal(err)
-		}
-		if want := 2 + 2*len(switched); len(r.frames) != want { // the snapshot and a status; the policy and the status
-			t.Errorf("%v: %d frames, want %d", switched, len(r.frames), want)
-		}
-	}
-}
-
-func TestWhoMaySpeakIsTrueInARaid(t *testing.T) {
+func TestSwitches_BoardFollowsRaid(t *testing.T) {
 	d := dash(t)
 	d.say(newcomer, 4)
 	before := d.throttled()[0].MaySpeakAt
 	l := d.listen()
-	l.next(snapshotFrame)
+	l.next(live.SnapshotFrame)
 	into[switchedTo](t, d.do("POST", channelPath+"/raid", nil, asOwner))
-	if fr := l.next(throttledFrame); !fr.Users[0].MaySpeakAt.After(before.Add(time.Hour)) {
+	if fr := l.next(live.ThrottledFrame); !fr.Users[0].MaySpeakAt.After(before.Add(time.Hour)) {
 		t.Errorf("one message an hour, and they may speak at %s, before at %s", fr.Users[0].MaySpeakAt, before)
 	}
 }
 
-// TestNotingAChangeNeverWaits: whoever calls Changed may hold what the Server asks for.
-func TestNotingAChangeNeverWaits(t *testing.T) {
-	d := dash(t)
-	d.server.feed.mu.Lock()
-	d.server.policy.Lock()
-	d.server.Changed(channelID)
-	d.server.Changed(channelID)
-	d.server.policy.Unlock()
-	d.server.feed.mu.Unlock()
+func TestSwitchPage_NoticesAreNoTrouble(t *testing.T) {
+	for state, status := range map[live.ConnectionState]int{
+		live.Connected: 200, live.Observing: 200, live.Paused: 200, live.RaidMode: 200, live.Connecting: 503, live.Disconnected: 503,
+	} {
+		d := dash(t, func(o *Options) {
+			o.Connections = func() []live.Connection { return []live.Connection{{Name: "#gardenhour", State: state}} }
+		})
+		if a := d.do("GET", "/readyz", nil); a.StatusCode != status {
+			t.Errorf("%s: %s", state, a.Status)
+		}
+	}
 }

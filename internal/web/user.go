@@ -9,81 +9,94 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// lastEntries is how many of a user's entries their card has.
+// lastEntries is the number of journal entries on a user's card.
 const lastEntries = 20
 
-// card is everything there is to know of a user in a channel: why they may write now, or may not.
+// card describes a user in a channel, and explains why they may or may not write now.
 type card struct {
-	Channel  string          `json:"channel"`
-	UserID   string          `json:"user_id"`
-	Login    string          `json:"login"` // empty for a user who wasn't seen
-	Roles    chatguard.Roles `json:"roles"` // as they were last seen; what follows is under these
+	Channel string `json:"channel"`
+	UserID  string `json:"user_id"`
+	Login   string `json:"login"` // empty if the user was never seen
+	// Roles are the user's roles when last seen. The other fields are computed for these roles.
+	Roles    chatguard.Roles `json:"roles"`
 	LastSeen time.Time       `json:"last_seen,omitzero"`
-	Timezone string          `json:"timezone"` // of the user's day
-	DayEnds  time.Time       `json:"day_ends"` // when that ends; the next midnight in its zone where no limit counts by days
+	Timezone string          `json:"timezone"` // time zone of the user's day
+	// DayEnds is when the user's day ends. Without a daily limit it is the next midnight in
+	// Timezone.
+	DayEnds time.Time `json:"day_ends"`
 
-	RoleNumbers map[string]chatguard.Override `json:"role_numbers"` // by limit: the numbers that count where the user has none of their own
+	// RoleNumbers contains, by limit, the numbers that would apply to the user without an override.
+	RoleNumbers map[string]chatguard.Override `json:"role_numbers"`
 
 	chatguard.Explanation
-	OverrideETag       string                 `json:"override_etag"`       // of what the user has of their own in this channel
-	EverywhereOverride chatguard.UserOverride `json:"everywhere_override"` // what the user has of their own in limits that count in all channels
+	// OverrideETag is the ETag of the user's override in this channel.
+	OverrideETag string `json:"override_etag"`
+	// EverywhereOverride is the user's override for limits across all channels.
+	EverywhereOverride chatguard.UserOverride `json:"everywhere_override"`
 
-	Entries            []shownEntry `json:"entries"`                       // the last ones, the newest first
-	EntriesUnavailable bool         `json:"entries_unavailable,omitempty"` // the database is in trouble: entries, login and roles aren't known
+	// Entries are the user's last entries, newest first.
+	Entries []shownEntry `json:"entries"`
+	// EntriesUnavailable is true if the database is failing. Entries, login and roles are then
+	// unknown.
+	EntriesUnavailable bool `json:"entries_unavailable,omitempty"`
 }
 
-// getUser is GET /channels/{channel}/users/{id}. While the database can't be read it tells what the Guard knows.
-func (s *Server) getUser(w http.ResponseWriter, r *http.Request, _ caller) error {
-	channel, user, err := s.userOf(r)
+// getUser is GET /channels/{channel}/users/{id}. If the database cannot be read, the answer
+// contains only the Guard's data.
+func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
+	channel, user, err := h.of(r)
 	if err != nil {
 		return err
 	}
 	c := card{Channel: channel, UserID: user}
-	if err := s.recall(r.Context(), &c); err != nil {
-		s.opts.Log.Warn("a user's entries can't be read", "error", err)
+	if err := h.recall(r.Context(), &c); err != nil {
+		h.log.Warn("a user's entries can't be read", "error", err)
 		c.EntriesUnavailable = true
 	}
-	if c.Explanation, err = s.explain(channel, user, c.Roles); err != nil {
-		return refuse(http.StatusUnprocessableEntity, "%s", err)
+	if c.Explanation, err = h.explain(channel, user, c.Roles); err != nil {
+		return problem.New(http.StatusUnprocessableEntity, "%s", err)
 	}
-	c.EverywhereOverride, err = s.opts.Guard.UserOverride("", user)
+	c.EverywhereOverride, err = h.guard.UserOverride("", user)
 	if err != nil && !errors.Is(err, chatguard.ErrNoLimit) {
 		return err
 	}
-	policy := s.opts.Guard.InForce(channel)
-	c.OverrideETag = tagOf(c.Override)
+	policy := h.guard.InForce(channel)
+	c.OverrideETag = control.Tag(c.Override)
 	c.Timezone = dayZone(policy, c.Override)
-	c.DayEnds = dayEnd(c.Limits, c.Timezone, s.opts.Now())
+	c.DayEnds = dayEnd(c.Limits, c.Timezone, h.now())
 	c.RoleNumbers = roleNumbers(policy.Limits, c.Roles)
-	return writeJSON(w, c)
+	return problem.WriteJSON(w, c)
 }
 
-// recall fills in what the database knows of a user.
-func (s *Server) recall(ctx context.Context, c *card) error {
+// recall fills in the data that the database has about a user.
+func (h *users) recall(ctx context.Context, c *card) error {
 	c.Entries = []shownEntry{}
-	person, _, err := s.opts.Store.Person(ctx, c.Channel, c.UserID)
+	person, _, err := h.store.Person(ctx, c.Channel, c.UserID)
 	if err != nil {
 		return err
 	}
 	c.Login, c.Roles, c.LastSeen = person.Login, person.Roles, person.LastSeen
-	entries, err := s.opts.Store.Entries(ctx, journal.EntryFilter{ChannelID: c.Channel, UserID: c.UserID, N: lastEntries})
+	entries, err := h.store.Entries(ctx, journal.EntryFilter{ChannelID: c.Channel, UserID: c.UserID, N: lastEntries})
 	if err != nil {
 		return err
 	}
-	shown, err := s.withPardons(ctx, entries)
+	shown, err := withPardons(ctx, h.store, entries)
 	c.Entries = append(c.Entries, shown...)
 	return err
 }
 
-// explain says how a user stands now.
-func (s *Server) explain(channel, user string, roles chatguard.Roles) (chatguard.Explanation, error) {
-	return s.opts.Guard.Explain(chatguard.Message{ChannelID: channel, User: chatguard.User{ID: user, Roles: roles}, SentAt: s.opts.Now()})
+// explain returns the Guard's explanation of the user's current state.
+func (h *users) explain(channel, user string, roles chatguard.Roles) (chatguard.Explanation, error) {
+	return h.guard.Explain(chatguard.Message{ChannelID: channel, User: chatguard.User{ID: user, Roles: roles}, SentAt: h.now()})
 }
 
-// dayZone is the zone in which a user's day begins and ends.
+// dayZone returns the time zone in which a user's day starts and ends.
 func dayZone(p chatguard.Policy, own chatguard.UserOverride) string {
 	limit := ""
 	if i := slices.IndexFunc(p.Limits, isDaily); i >= 0 {
@@ -96,7 +109,7 @@ func isDaily(l chatguard.Limit) bool {
 	return l.Algorithm == chatguard.DailyWindow && l.Per != chatguard.PerChannel
 }
 
-// dayEnd is when the user's day ends.
+// dayEnd returns when the user's day ends.
 func dayEnd(standing []chatguard.LimitStatus, zone string, now time.Time) time.Time {
 	for _, l := range standing {
 		if l.Algorithm == chatguard.DailyWindow && l.Per != chatguard.PerChannel && l.ResetAt.After(now) {
@@ -105,13 +118,14 @@ func dayEnd(standing []chatguard.LimitStatus, zone string, now time.Time) time.T
 	}
 	location, err := time.LoadLocation(zone)
 	if err != nil {
-		location = time.UTC // zones of policies and overrides are known
+		location = time.UTC // can't fail: time zones are validated
 	}
 	year, month, day := now.In(location).Date()
 	return time.Date(year, month, day+1, 0, 0, 0, 0, location)
 }
 
-// roleNumbers are the numbers that count in each limit for who has these roles: those of the highest that has any, in place of everyone's.
+// roleNumbers returns, by limit, the numbers for a user with these roles. In each limit, the
+// highest of the roles that has numbers of its own replaces the general ones.
 func roleNumbers(limits []chatguard.Limit, roles chatguard.Roles) map[string]chatguard.Override {
 	numbers := map[string]chatguard.Override{}
 	for _, l := range limits {
@@ -129,7 +143,7 @@ func roleNumbers(limits []chatguard.Limit, roles chatguard.Roles) map[string]cha
 	return numbers
 }
 
-// noQueue is the number of places in the queue of a limit that has none.
+// noQueue returns the queue length that means that a limit has no queue.
 func noQueue(l chatguard.Limit) int {
 	if l.Algorithm == chatguard.LeakyBucket {
 		return chatguard.NoQueue

@@ -9,7 +9,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// shownCard is as much of a card as these tests look at, with the verdict as JSON has it.
+// shownCard is the part of a card that these tests check, with the verdict in its JSON form.
 type shownCard struct {
 	card
 	Verdict verdict `json:"verdict"`
@@ -25,8 +25,8 @@ func (d *dashboard) card(user string) shownCard {
 	return c
 }
 
-// TestACardHasNobodyElsesEntries: a login may be another user's ID.
-func TestACardHasNobodyElsesEntries(t *testing.T) {
+// A card has no other user's entries, although a login may equal another user's ID.
+func TestUserCard_OnlyOwnEntries(t *testing.T) {
 	d := dash(t)
 	d.say(chatguard.User{ID: "4711", Login: "85"}, 4)
 	d.say(chatguard.User{ID: "85", Login: "gardener"}, 4)
@@ -38,7 +38,7 @@ func TestACardHasNobodyElsesEntries(t *testing.T) {
 	}
 }
 
-func TestACardSaysWhy(t *testing.T) {
+func TestUserCard_SaysWhy(t *testing.T) {
 	d := dash(t, withLimits(t, everywhere))
 	vip := chatguard.User{ID: "85", Login: "gardener", Roles: chatguard.RolesOf(chatguard.VIP)}
 	d.say(vip, 4)
@@ -71,7 +71,7 @@ func TestACardSaysWhy(t *testing.T) {
 	}
 }
 
-func TestCardsOfTheExemptAndOfStrangers(t *testing.T) {
+func TestUserCard_ExemptAndUnknown(t *testing.T) {
 	d := dash(t)
 	d.say(chatguard.User{ID: "86", Login: "gatekeeper", Roles: chatguard.RolesOf(chatguard.Moderator)}, 5)
 	if c := d.card("86"); !c.Verdict.Exempt || !c.Verdict.Allowed || len(c.Limits) != 2 {
@@ -84,7 +84,7 @@ func TestCardsOfTheExemptAndOfStrangers(t *testing.T) {
 	d.refused("another channel", "GET", "/api/v1/channels/8/users/86", nil, owned, 404, "no channel")
 }
 
-func TestTheEndOfADay(t *testing.T) {
+func TestUserCard_DayEnd(t *testing.T) {
 	evening := time.Date(2026, 1, 5, 22, 30, 0, 0, time.UTC)
 	reset := evening.Add(5 * time.Hour)
 	daily := chatguard.LimitStatus{Algorithm: chatguard.DailyWindow, ResetAt: reset}
@@ -96,7 +96,8 @@ func TestTheEndOfADay(t *testing.T) {
 	}{
 		"a limit's":            {[]chatguard.LimitStatus{daily}, "UTC", reset},
 		"everyone's is nobody": {[]chatguard.LimitStatus{crowd}, "UTC", evening.Add(90 * time.Minute)},
-		"the zone's":           {nil, "Asia/Kathmandu", evening.Add(19*time.Hour + 45*time.Minute)}, // 04:15 there
+		// 04:15 there
+		"the zone's": {nil, "Asia/Kathmandu", evening.Add(19*time.Hour + 45*time.Minute)},
 	} {
 		if got := dayEnd(test.standing, test.zone, evening); !got.Equal(test.want) {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
@@ -104,7 +105,7 @@ func TestTheEndOfADay(t *testing.T) {
 	}
 }
 
-func TestRolesHaveNumbers(t *testing.T) {
+func TestUserCard_RoleNumbers(t *testing.T) {
 	limit := chatguard.Limit{
 		Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: time.Second,
 		Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 9}, chatguard.Subscriber: {Burst: 5, Refill: time.Minute}, chatguard.FirstTimer: {Burst: 1}},
@@ -120,7 +121,7 @@ func TestRolesHaveNumbers(t *testing.T) {
 	}
 }
 
-func TestTheZoneOfADay(t *testing.T) {
+func TestUserCard_DayZone(t *testing.T) {
 	berlin := func(daily chatguard.Limit) chatguard.Policy {
 		return chatguard.Policy{Timezone: "Europe/Berlin", Limits: []chatguard.Limit{daily}}
 	}

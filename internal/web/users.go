@@ -3,47 +3,63 @@ package web
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// mostFound is how many users a search finds at most.
+// mostFound is the maximum number of users that a search returns.
 const mostFound = 20
 
-// foundUsers is what a search for users is answered with.
+// foundUsers is the answer to a search for users.
 type foundUsers struct {
 	Users []journal.Person `json:"users"`
 }
 
-// findUsers is GET /users?channel=&q=. Without a channel it looks in the first one; without q it finds those who spoke last.
-func (s *Server) findUsers(w http.ResponseWriter, r *http.Request, who caller) error {
-	q := queryOf(r)
-	channel, text := q.text("channel"), strings.TrimPrefix(strings.TrimSpace(q.text("q")), "@")
-	if q.err != nil {
-		return q.err
+// users answers read-only requests about single users.
+type users struct {
+	channels channels
+	guard    *chatguard.Guard
+	store    Records
+	reads    *longReads
+	space    string // see Options.CheckSpace
+	now      func() time.Time
+	log      *slog.Logger
+}
+
+// findUsers is GET /users?channel=&q=. Without a channel it searches the first one; without q it
+// finds the most recent writers.
+func (h *users) findUsers(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	q := problem.QueryOf(r)
+	channel, text := q.Text("channel"), strings.TrimPrefix(strings.TrimSpace(q.Text("q")), "@")
+	if q.Err != nil {
+		return q.Err
 	}
-	if all := s.opts.Channels(); channel == "" && len(all) > 0 {
+	if all := h.channels.model.Channels(); channel == "" && len(all) > 0 {
 		channel = all[0].ID
 	}
-	found := foundUsers{[]journal.Person{}} // an empty list, never null
-	named, ok, err := s.userNamed(r.Context(), channel, text)
+	found := foundUsers{[]journal.Person{}} // an empty list in JSON, never null
+	named, ok, err := h.userNamed(r.Context(), channel, text)
 	if err != nil {
-		return errUnreadable("Users can't be looked for now", err)
+		return errUnreadable("Users can't be searched now", err)
 	}
 	if ok {
 		found.Users = append(found.Users, named)
 	}
-	people, err := readLong(r.Context(), s.reads, who, readWait, func() ([]journal.Person, error) {
-		people, err := s.opts.Store.FindPeople(r.Context(), channel, text, mostFound-len(found.Users))
+	people, err := readLong(r.Context(), h.reads, who, readWait, func() ([]journal.Person, error) {
+		people, err := h.store.FindPeople(r.Context(), channel, text, mostFound-len(found.Users))
 		if err != nil {
-			return nil, errUnreadable("Users can't be looked for now", err)
+			return nil, errUnreadable("Users can't be searched now", err)
 		}
 		return people, nil
 	})
@@ -55,28 +71,24 @@ func (s *Server) findUsers(w http.ResponseWriter, r *http.Request, who caller) e
 			found.Users = append(found.Users, person)
 		}
 	}
-	return writeJSON(w, found)
+	return problem.WriteJSON(w, found)
 }
 
-// overridden is a user who has something of their own.
+// overridden is a user with an override.
 type overridden struct {
 	UserID   string                 `json:"user_id"`
-	Login    string                 `json:"login"` // empty where it isn't known
+	Login    string                 `json:"login"` // empty if it is not known
 	Override chatguard.UserOverride `json:"override"`
 }
 
-// overrides is what a question for those is answered with.
+// overrides is the answer to a request for overridden users.
 type overrides struct {
 	Users []overridden `json:"users"`
 }
 
 // getOverrides is GET /channels/{channel}/overrides.
-func (s *Server) getOverrides(w http.ResponseWriter, r *http.Request, _ caller) error {
-	channel, err := s.channelOf(r)
-	if err != nil {
-		return err
-	}
-	byUser, err := s.opts.Guard.UserOverrides(channel)
+func (h *users) getOverrides(w http.ResponseWriter, r *http.Request, _ access.Caller, channel string) error {
+	byUser, err := h.guard.UserOverrides(channel)
 	if err != nil {
 		return err
 	}
@@ -84,20 +96,20 @@ func (s *Server) getOverrides(w http.ResponseWriter, r *http.Request, _ caller) 
 	for _, id := range slices.Sorted(maps.Keys(byUser)) {
 		all.Users = append(all.Users, overridden{UserID: id, Override: byUser[id]})
 	}
-	s.name(r.Context(), channel, all.Users)
+	h.name(r.Context(), channel, all.Users)
 	slices.SortStableFunc(all.Users, func(a, b overridden) int { return cmp.Compare(a.Login, b.Login) })
-	return writeJSON(w, all)
+	return problem.WriteJSON(w, all)
 }
 
-// name finds the users' logins, as far as the database tells.
-func (s *Server) name(ctx context.Context, channel string, users []overridden) {
+// name adds the users' logins, if the database knows them.
+func (h *users) name(ctx context.Context, channel string, users []overridden) {
 	ids := make([]string, len(users))
 	for i, u := range users {
 		ids[i] = u.UserID
 	}
-	people, err := s.opts.Store.People(ctx, channel, ids)
+	people, err := h.store.People(ctx, channel, ids)
 	if err != nil {
-		s.opts.Log.Warn("the logins of users with overrides can't be read", "error", err)
+		h.log.Warn("the logins of users with overrides can't be read", "error", err)
 		return
 	}
 	for i := range users {
@@ -105,19 +117,39 @@ func (s *Server) name(ctx context.Context, channel string, users []overridden) {
 	}
 }
 
-// userOf returns the channel and the user that the request's path names. A user needn't have been seen.
-func (s *Server) userOf(r *http.Request) (channel, user string, err error) {
-	if channel, err = s.channelOf(r); err != nil {
+// of returns the channel and the user in the request's path. The user may be unknown.
+func (h *users) of(r *http.Request) (channel, user string, err error) {
+	if channel, err = h.channels.of(r); err != nil {
 		return "", "", err
 	}
 	user = r.PathValue("id")
-	if user == "" || len(user) > maxText || !utf8.ValidString(user) || strings.ContainsFunc(user, unicode.IsControl) {
-		return "", "", refuse(http.StatusUnprocessableEntity, "A user's ID has 1 to %d bytes of UTF-8, and no control characters.", maxText)
+	if user == "" || len(user) > problem.MaxText || !utf8.ValidString(user) || strings.ContainsFunc(user, unicode.IsControl) {
+		return "", "", problem.New(http.StatusUnprocessableEntity, "A user's ID has 1 to %d bytes of UTF-8, and no control characters.", problem.MaxText)
 	}
 	return channel, user, nil
 }
 
-// errUnreadable says what can't be read from the database now.
+// errUnreadable returns the problem for data that cannot be read from the database now.
 func errUnreadable(what string, cause error) error {
-	return refuse(http.StatusServiceUnavailable, "%s: the database is in trouble.", what).because(cause)
+	return problem.New(http.StatusServiceUnavailable, "%s: the database is failing.", what).Because(cause)
+}
+
+// userNamed returns the user of a server's channel whose ID, in the form sent by the server, is
+// text. ok is false if there is none.
+func (h *users) userNamed(ctx context.Context, channel, text string) (user journal.Person, ok bool, err error) {
+	space := h.space
+	if space == "" || text == "" || !strings.HasPrefix(channel, space) {
+		return user, false, nil
+	}
+	return h.store.Person(ctx, channel, space+text)
+}
+
+// userMeant completes a login or ID that filters the records of a channel. If text is an ID in the
+// form sent by the server, it returns the full ID.
+func (h *users) userMeant(ctx context.Context, channel, text string) (string, error) {
+	user, ok, err := h.userNamed(ctx, channel, text)
+	if ok {
+		text = user.UserID
+	}
+	return text, err
 }

@@ -10,22 +10,23 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// owned are the adjustments of a request by the owner.
+// owned adjusts a request to be the owner's.
 var owned = []func(*http.Request){asOwner}
 
 // long is longer than any ID or name.
-var long = strings.Repeat("x", maxText+1)
+var long = strings.Repeat("x", problem.MaxText+1)
 
-func TestUsersAreFound(t *testing.T) {
+func TestUsers_Found(t *testing.T) {
 	d := dash(t)
 	ago := func(minutes time.Duration) time.Time { return d.now().Add(-minutes * time.Minute) }
 	d.past(teapot, ago(30))
 	d.past(chatguard.User{ID: "83", Login: "bertas_friend"}, ago(20))
 	d.past(chatguard.User{ID: "84", Login: "roberta"}, ago(10))
 	d.say(berta, 1)
-	for range 2 { // while it waits, and once it is written
+	for range 2 { // pending, then written
 		for q, want := range map[string][]string{
 			"":        {"berta", "roberta", "bertas_friend", "teapot"},
 			"berta":   {"berta", "bertas_friend", "roberta"},
@@ -46,12 +47,12 @@ func TestUsersAreFound(t *testing.T) {
 	if n := len(into[foundUsers](t, d.do("GET", "/api/v1/users", nil, asOwner)).Users); n != 4 {
 		t.Errorf("without a channel %d are found in the first one", n)
 	}
-	d.refused("too long", "GET", "/api/v1/users?q="+long, nil, owned, 422, "256 bytes are the most")
+	d.refused("too long", "GET", "/api/v1/users?q="+long, nil, owned, 422, "256 bytes at most")
 	d.store.hide(errors.New("damaged: /secret/path"))
-	d.refused("in trouble", "GET", "/api/v1/users", nil, owned, 503, "Users can't be looked for now: the database is in trouble.")
+	d.refused("in trouble", "GET", "/api/v1/users", nil, owned, 503, "Users can't be searched now: the database is failing.")
 }
 
-func TestOverridesAreListed(t *testing.T) {
+func TestUsers_Overrides(t *testing.T) {
 	d := dash(t)
 	list := func() []overridden {
 		return into[overrides](t, d.do("GET", channelPath+"/overrides", nil, asOwner)).Users

@@ -9,61 +9,56 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/simulate"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
 const (
 	weekLength = 7 * 24 * time.Hour
-	// weekLead is how much of the time before is replayed, too, so that the week begins with what was left then: as much as is known.
-	weekLead = 24 * time.Hour
-	quarter  = 15 * time.Minute
-	// mostAmendments is how many grants and resets of a user are looked at: the newest.
+	// mostAmendments is the maximum number of grants, and of resets, that are read for a user. The
+	// newest ones are read.
 	mostAmendments = 500
 )
 
-// week is how much of one limit a user had left over the last seven days.
+// week is how much of one limit was left to a user during the last seven days.
 type week struct {
-	Limit    string      `json:"limit"`
-	Capacity int         `json:"capacity"` // of the user, as it is now
-	From     time.Time   `json:"from"`
-	Until    time.Time   `json:"until"`  // now
-	Points   []weekPoint `json:"points"` // where it changes, the last one among them; what they are reckoned from is among the meanings
+	Limit    string    `json:"limit"`
+	Capacity int       `json:"capacity"` // the user's current capacity
+	From     time.Time `json:"from"`
+	Until    time.Time `json:"until"` // the time of the request
+	// Points contains a point for each change, and a last one for the time of the request. The
+	// variable meanings explains what they are computed from.
+	Points []simulate.Point `json:"points"`
 }
 
-type weekPoint struct {
-	At        time.Time `json:"at"`
-	Remaining int       `json:"remaining"`
-}
-
-// getWeek is GET /channels/{channel}/users/{id}/week?limit=. Without a limit it is about the first that counts by days, else the first that counts in
-// windows, else the first.
-func (s *Server) getWeek(w http.ResponseWriter, r *http.Request, who caller) error {
-	channel, user, err := s.userOf(r)
+// getWeek is GET /channels/{channel}/users/{id}/week?limit=. Without a limit it uses the first
+// daily limit. If there is none, it uses the first limit with a window, or else the first limit.
+func (h *users) getWeek(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	channel, user, err := h.of(r)
 	if err != nil {
 		return err
 	}
-	policy := s.opts.Guard.InForce(channel)
+	policy := h.guard.InForce(channel)
 	limit, err := limitOfWeek(policy.Limits, r.URL.Query().Get("limit"))
 	if err != nil {
 		return err
 	}
 	limit.Timezone = cmp.Or(limit.Timezone, policy.Timezone)
-	answer, err := readLong(r.Context(), s.reads, who, readWait, func() (week, error) { return s.weekOf(r.Context(), channel, user, limit) })
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, answer)
+	return answerLong(w, r, h.reads, who, func() (week, error) { return h.weekOf(r.Context(), channel, user, limit) })
 }
 
-// limitOfWeek returns the limit with a name, or that which tells most of a week.
+// limitOfWeek returns the limit with this name. If name is empty, it returns the limit that is most
+// informative for a week.
 func limitOfWeek(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
 	limits = slices.DeleteFunc(limits, func(l chatguard.Limit) bool { return l.Per == chatguard.PerChannel || name != "" && l.Name != name })
 	if len(limits) == 0 {
-		return chatguard.Limit{}, refuse(http.StatusUnprocessableEntity, "There is no limit %s that a user has an allowance of their own in.", quoted(name))
+		return chatguard.Limit{}, problem.New(http.StatusUnprocessableEntity, "There is no limit %s that counts per user.", problem.Quote(name))
 	}
 	return slices.MaxFunc(limits, func(a, b chatguard.Limit) int { return cmp.Compare(tellsOfWeek(a), tellsOfWeek(b)) }), nil
 }
 
-// tellsOfWeek ranks limits by how much they tell of a week.
+// tellsOfWeek ranks limits by how informative they are for a week.
 func tellsOfWeek(l chatguard.Limit) int {
 	switch l.Algorithm {
 	case chatguard.DailyWindow:
@@ -74,60 +69,61 @@ func tellsOfWeek(l chatguard.Limit) int {
 	return 0
 }
 
-// weekOf spends anew what was spent in the last seven days. The last point is how the user really stands.
-func (s *Server) weekOf(ctx context.Context, channel, user string, limit chatguard.Limit) (week, error) {
-	now := s.opts.Now()
-	answer := week{Limit: limit.Name, From: now.Add(-weekLength).Truncate(quarter).UTC(), Until: now.UTC()}
-	person, _, err := s.opts.Store.Person(ctx, channel, user)
+// weekOf recomputes the user's state over the last seven days from what they spent. The last point
+// is the user's actual state.
+func (h *users) weekOf(ctx context.Context, channel, user string, limit chatguard.Limit) (week, error) {
+	now := h.now()
+	answer := week{Limit: limit.Name, From: now.Add(-weekLength).Truncate(simulate.Quarter).UTC(), Until: now.UTC()}
+	person, _, err := h.store.Person(ctx, channel, user)
 	if err != nil {
 		return answer, errUnreadable("The week can't be read now", err)
 	}
-	known, err := s.historyOf(ctx, channel, user, limit, answer.From.Add(-weekLead))
+	known, err := h.historyOf(ctx, channel, user, limit, answer.From.Add(-simulate.Lead))
 	if err != nil {
 		return answer, errUnreadable("The week can't be read now", err)
 	}
-	live, err := s.explain(channel, user, person.Roles)
+	live, err := h.explain(channel, user, person.Roles)
 	if err != nil {
-		return answer, refuse(http.StatusUnprocessableEntity, "%s", err)
+		return answer, problem.New(http.StatusUnprocessableEntity, "%s", err)
 	}
 	own := live.Override
 	if limit.Per == chatguard.PerUserEverywhere {
-		if own, err = s.opts.Guard.UserOverride("", user); err != nil {
+		if own, err = h.guard.UserOverride("", user); err != nil {
 			return answer, err
 		}
 	}
-	if answer.Points, err = replayWeek(limit, own, person.Roles, known, answer.From, now); err != nil {
+	if answer.Points, err = simulate.Remaining(limit, own, person.Roles, known, answer.From, now); err != nil {
 		return answer, err
 	}
 	if i := slices.IndexFunc(live.Limits, func(l chatguard.LimitStatus) bool { return l.Name == limit.Name }); i >= 0 {
 		answer.Capacity = live.Limits[i].Capacity
-		answer.Points = append(answer.Points, weekPoint{answer.Until, live.Limits[i].Remaining})
+		answer.Points = append(answer.Points, simulate.Point{At: answer.Until, Remaining: live.Limits[i].Remaining})
 	}
 	return answer, nil
 }
 
-// historyOf reads what is known of a user and a limit since a time.
-func (s *Server) historyOf(ctx context.Context, channel, user string, limit chatguard.Limit, since time.Time) (known lived, err error) {
-	if known.spent, err = s.opts.Store.QuarterHours(ctx, channel, user, since); err != nil {
+// historyOf reads the records about a user and a limit since a time.
+func (h *users) historyOf(ctx context.Context, channel, user string, limit chatguard.Limit, since time.Time) (known simulate.History, err error) {
+	if known.Spent, err = h.store.QuarterHours(ctx, channel, user, since); err != nil {
 		return known, err
 	}
 	wanted := journal.AuditFilter{ChannelID: channel, UserID: user, Action: journal.UserGranted, N: mostAmendments}
 	if limit.Per == chatguard.PerUserEverywhere {
-		wanted.ChannelID = "" // what was given in any of them counts here
+		wanted.ChannelID = "" // grants in all channels count here
 	}
-	grants, err := s.opts.Store.Audits(ctx, wanted)
+	grants, err := h.store.Audits(ctx, wanted)
 	if err != nil {
 		return known, err
 	}
-	known.addGrants(grants, limit.Name)
-	if limit.Per == chatguard.PerUser { // a reset leaves the others alone
+	known.AddGrants(grants, limit.Name)
+	if limit.Per == chatguard.PerUser { // a reset affects only limits per user
 		wanted.Action = journal.UserReset
-		resets, err := s.opts.Store.Audits(ctx, wanted)
+		resets, err := h.store.Audits(ctx, wanted)
 		if err != nil {
 			return known, err
 		}
-		known.addResets(resets)
+		known.AddResets(resets)
 	}
-	known.arrange(since)
+	known.Sort(since)
 	return known, nil
 }

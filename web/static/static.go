@@ -1,5 +1,7 @@
-// Package static holds the dashboard's files: one page, its style, ES modules that need no build step, and vendor/, which is htm and
-// preact in one file (htm 3.1.1, preact/standalone.module.js) and uPlot 1.6.32 beside their licences. It knows nothing of the server that serves them.
+// Package static holds the dashboard's files: one page, its style sheet, ES modules that need no
+// build step, and vendor/. That contains htm and preact in one file (htm 3.1.1,
+// preact/standalone.module.js) and uPlot 1.6.32, with their licences. It knows nothing of the
+// server that serves them.
 package static
 
 import "embed"

@@ -1,20 +1,23 @@
-// The page of wschat. What the server tells of one's own message that isn't shown is a verdict of chatguard, and becomes a countdown.
+// The page of wschat. If the user's own message isn't shown, the server sends chatguard's verdict,
+// which becomes a countdown.
 
 const $ = (id) => document.getElementById(id);
 const query = new URLSearchParams(location.search);
 const room = query.get("room") || "main";
 
 const mostShown = 500; // messages
-const mostText = 2048; // bytes of a message: the server takes no more
+const mostText = 2048; // bytes of a message: the server accepts no more
 const mostName = 32;
-const patience = 60_000; // ms: whoever has to wait for longer may try before, as a moderator may have changed the limits
+// After this many ms the user may try again, even if the wait is longer: a moderator may have
+// changed the limits.
+const patience = 60_000;
 
 let name = query.get("name")?.trim() || sessionStorage.getItem("name");
 let socket;
 let attempts = 0;
 let countdown; // the timer of its next second; null while nothing is held back
-let unanswered = []; // what was sent, and neither came back nor drew a verdict yet
-let waiting = []; // what the server lets wait for its turn: {text, at}
+let unanswered = []; // sent messages without an answer so far
+let waiting = []; // messages that the server holds until their turn: {text, at}
 let turn; // the timer of its next second
 
 // Lines
@@ -54,10 +57,11 @@ function words(ms) {
 
 function say(text, aloud = text) {
   $("wait").textContent = text;
-  if (aloud) $("aloud").textContent = aloud; // once, not at every second
+  if (aloud) $("aloud").textContent = aloud; // once, not every second
 }
 
-// hold counts from the arrival of the verdict, as the clocks of the server and of this machine may differ.
+// hold counts down from the verdict's arrival, because the server's clock may differ from this
+// machine's.
 function hold({ never, retry_after_ms: wait, limit }) {
   release();
   if (never) return say(`This message is more than the limit “${limit}” ever allows.`);
@@ -90,7 +94,7 @@ function release(text = "") {
   tellTurns();
 }
 
-// tellTurns says when the last of the messages goes out that wait for their turn.
+// tellTurns says when the last of the waiting messages goes out.
 function tellTurns(aloud = null) {
   clearTimeout(turn);
   if (countdown) return;
@@ -132,7 +136,7 @@ function connect() {
   };
 }
 
-// putBack keeps what was typed and didn't go out.
+// putBack returns texts that didn't go out to the input field.
 function putBack(texts) {
   $("text").value = [...texts, $("text").value].filter(Boolean).join(" ");
 }

@@ -7,44 +7,56 @@ import (
 	"time"
 )
 
-// identityServer is who gives tokens out and says whose they are. The Server's mu guards it.
+// identityServer issues and validates tokens. The Server's mu guards it.
 type identityServer struct {
+	*Server                            // the server that it is a part of
 	access    map[string]*accessToken  // by token
-	refresh   map[string]*refreshToken // unused ones, by token
+	refresh   map[string]*refreshToken // unused refresh tokens, by token
 	devices   map[string]*device       // by device code
 	lastID    int                      // of a token or a device
-	refreshed int                      // access tokens given out for a refresh token
-	vague     bool                     // tells who asks too early that the device code is invalid
-	life      time.Duration            // of a device code
-	interval  time.Duration            // at which it may be asked about
-	failing   *Fault                   // what every request is answered with; nil for none
-	next      []Fault                  // the same for the next requests, one each
+	refreshed int                      // access tokens issued for a refresh token
+	// vague means that a client that polls too early receives the error that the device code is
+	// invalid.
+	vague    bool
+	life     time.Duration // lifetime of a device code
+	interval time.Duration // polling interval for a device code
+	failing  *Fault        // the answer to every request, or nil
+	next     []Fault       // the answers to the next requests
 }
 
-// authCall is one request to the identity server.
+func newIdentityServer(s *Server) identityServer {
+	return identityServer{
+		Server: s,
+		access: make(map[string]*accessToken), refresh: make(map[string]*refreshToken), devices: make(map[string]*device),
+		life: deviceLife, interval: deviceInterval,
+	}
+}
+
+// authCall is a request to the identity server.
 type authCall struct {
 	at    time.Time
-	token string // of the Authorization header
+	token string // from the Authorization header
 	form  url.Values
 }
 
-// authRoutes are the identity server's endpoints.
-func (s *Server) authRoutes(mux *http.ServeMux) {
+// authRoutes adds the identity server's endpoints.
+func (s *identityServer) authRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /oauth2/validate", s.serveAuth(s.validateToken))
 	mux.HandleFunc("POST /oauth2/device", s.serveAuth(s.beginDevice))
 	mux.HandleFunc("POST /oauth2/token", s.serveAuth(s.giveToken))
 }
 
-// serveAuth records a request, and answers it with a fault that is due, or with what the endpoint does. The endpoint runs while mu is held.
-func (s *Server) serveAuth(endpoint func(authCall) reply) http.HandlerFunc {
+// serveAuth records a request and answers it with a pending fault, or with the endpoint's result.
+// The endpoint runs while mu is held.
+func (s *identityServer) serveAuth(endpoint func(authCall) reply) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		asked, arrived := s.arrive(r)
 		c := authCall{at: arrived.at}
 		_, c.token, _ = strings.Cut(r.Header.Get("Authorization"), " ")
-		c.form, _ = url.ParseQuery(string(arrived.body)) // what can't be read is missing, and refused as that
+		c.form, _ = url.ParseQuery(string(arrived.body)) // invalid fields count as missing
 		s.mu.Lock()
 		add(&s.asked.requests, asked)
-		fault, faulty := s.auth.takeFault()
+		fault, faulty := s.takeFault()
 		var answer reply
 		if !faulty || fault.After || fault.Status == AsAsked {
 			answer = endpoint(c)
@@ -59,40 +71,40 @@ func (s *Server) serveAuth(endpoint func(authCall) reply) http.HandlerFunc {
 	}
 }
 
-// refuseAuth is a refusal in the identity server's form, which differs from Helix's.
+// refuseAuth returns a refusal in the identity server's format, which differs from Helix's.
 func refuseAuth(status int, message string) reply {
 	return reply{status: status, body: map[string]any{"status": status, "message": message}}
 }
 
-// takeFault takes the next fault, if there is one.
-func (a *identityServer) takeFault() (Fault, bool) {
-	if len(a.next) > 0 {
-		next := a.next[0]
-		a.next = a.next[1:]
+// takeFault returns the next fault, if there is one.
+func (s *identityServer) takeFault() (Fault, bool) {
+	if len(s.next) > 0 {
+		next := s.next[0]
+		s.next = s.next[1:]
 		return next, true
 	}
-	if a.failing != nil {
-		return *a.failing, true
+	if s.failing != nil {
+		return *s.failing, true
 	}
 	return Fault{}, false
 }
 
-// FailNextAuth lets the identity server answer its next requests with these faults, one each.
-func (s *Server) FailNextAuth(list ...Fault) {
+// FailNextAuth makes the identity server answer its next requests with these faults, one each.
+func (s *identityServer) FailNextAuth(list ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.auth.next = append(s.auth.next, list...)
+	s.next = append(s.next, list...)
 }
 
-// FailAuth lets the identity server answer every request with this fault, until it is given nil.
-func (s *Server) FailAuth(fault *Fault) {
+// FailAuth makes the identity server answer every request with this fault; nil ends that.
+func (s *identityServer) FailAuth(fault *Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.auth.failing = fault
+	s.failing = fault
 }
 
-// validateToken says whose a token is.
-func (s *Server) validateToken(c authCall) reply {
+// validateToken returns the owner of a token.
+func (s *identityServer) validateToken(c authCall) reply {
 	token, ok := s.liveToken(c.token)
 	if !ok {
 		return refuseAuth(http.StatusUnauthorized, "invalid access token")
@@ -103,8 +115,8 @@ func (s *Server) validateToken(c authCall) reply {
 	}}
 }
 
-// giveToken gives a pair of tokens for a device code or a refresh token.
-func (s *Server) giveToken(c authCall) reply {
+// giveToken issues a pair of tokens for a device code or a refresh token.
+func (s *identityServer) giveToken(c authCall) reply {
 	switch {
 	case c.form.Get("client_id") == "":
 		return refuseAuth(http.StatusBadRequest, "missing client id")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// identity is a client of the identity server, at a time of its own.
+// identity is a client of the identity server with its own clock.
 type identity struct {
 	*Server
 	t     *testing.T
@@ -23,7 +23,7 @@ func newIdentity(t *testing.T) *identity {
 	return i
 }
 
-// told is what the identity server may answer.
+// told is an answer of the identity server.
 type told struct {
 	Message      string
 	AccessToken  string   `json:"access_token"`
@@ -89,7 +89,7 @@ func (i *identity) poll(deviceCode string) (status int, answer told) {
 	return i.post("/token", form.Encode()+"&scopes="+twoScopes)
 }
 
-// pending wants a device code to be waited for still.
+// pending checks that a device code is still pending.
 func (i *identity) pending(deviceCode, want string) {
 	i.t.Helper()
 	if status, answer := i.poll(deviceCode); status != 400 || answer.Message != want {
@@ -97,8 +97,9 @@ func (i *identity) pending(deviceCode, want string) {
 	}
 }
 
-// TestAccessTokenLives 4 hours by the server's clock, over HTTP and in chat.
-func TestAccessTokenLives(t *testing.T) {
+// TestAccessToken_Lifetime checks that an access token lives 4 hours by the server's clock, over
+// HTTP and in chat.
+func TestAccessToken_Lifetime(t *testing.T) {
 	i := newIdentity(t)
 	i.clock.forward(time.Hour)
 	if status, answer := i.validate(i.Token()); status != 200 || answer.ExpiresIn != 3*60*60 || answer.Login != i.BotLogin() || len(answer.Scopes) != 1 {
@@ -116,8 +117,8 @@ func TestAccessTokenLives(t *testing.T) {
 	}
 }
 
-// TestRefreshTokensRotate: one can be used once, and within 30 days.
-func TestRefreshTokensRotate(t *testing.T) {
+// TestRefreshToken_Rotates checks that a refresh token can be used once, within 30 days.
+func TestRefreshToken_Rotates(t *testing.T) {
 	i := newIdentity(t)
 	status, first := i.refresh(i.RefreshToken())
 	if status != 200 || first.ExpiresIn != 4*60*60 || strings.Join(first.Scope, " ") != "chat:read" || i.Refreshes() != 1 {
@@ -140,15 +141,16 @@ func TestRefreshTokensRotate(t *testing.T) {
 	}
 }
 
-// TestChatNeedsItsScope: a token that doesn't allow to read chat is as good as none there.
-func TestChatNeedsItsScope(t *testing.T) {
+// TestLogin_NeedsScope checks that chat treats a token without the scope to read chat as if there
+// were none.
+func TestLogin_NeedsScope(t *testing.T) {
 	srv := start(t, Options{Scopes: []string{scopeSend}})
 	if dial(t, srv, "PASS oauth:"+srv.Token(), "NICK "+srv.BotLogin()).until("Login authentication failed") == "" {
 		t.Error("chat let a token in that lacks chat:read")
 	}
 }
 
-func TestTokensEnd(t *testing.T) {
+func TestTokens_End(t *testing.T) {
 	i := newIdentity(t)
 	i.ExpireTokens()
 	if status, _ := i.validate(i.Token()); status != 401 {
@@ -187,10 +189,10 @@ func TestDeviceLogin(t *testing.T) {
 	if status, answer := i.validate(pair.AccessToken); status != 200 || answer.Login != i.BotLogin() {
 		t.Errorf("%d %+v", status, answer)
 	}
-	i.pending(begun.DeviceCode, "invalid device code") // it can be used once
+	i.pending(begun.DeviceCode, "invalid device code") // the code can be used only once
 }
 
-func TestDeviceLoginEnds(t *testing.T) {
+func TestDeviceLogin_Ends(t *testing.T) {
 	i := newIdentity(t)
 	_, denied := i.post("/device", "client_id="+i.ClientID()+"&scopes="+twoScopes)
 	if !i.Deny(denied.UserCode) {
@@ -203,7 +205,7 @@ func TestDeviceLoginEnds(t *testing.T) {
 	i.pending(late.DeviceCode, "invalid device code")
 }
 
-func TestIdentityRefuses(t *testing.T) {
+func TestIdentity_Refuses(t *testing.T) {
 	i := newIdentity(t)
 	id := "&client_id=" + i.ClientID()
 	for name, c := range map[string]struct{ path, form, want string }{
@@ -223,7 +225,7 @@ func TestIdentityRefuses(t *testing.T) {
 	}
 }
 
-func TestIdentityFaults(t *testing.T) {
+func TestIdentity_Faults(t *testing.T) {
 	i := newIdentity(t)
 	i.FailNextAuth(Fault{Status: 503, Message: "later"}, Fault{After: true})
 	if status, answer := i.validate(i.Token()); status != 503 || answer.Message != "later" {

@@ -9,7 +9,8 @@ import (
 // firstID is the user ID of the first account. Real ones have up to ten digits.
 const firstID = 1_000_001
 
-// AddChannel opens a channel in which the bot is a moderator, and returns its ID. Opening it again changes nothing.
+// AddChannel creates a channel in which the bot is a moderator, and returns its ID. It changes
+// nothing if the channel exists.
 func (s *Server) AddChannel(login string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -26,7 +27,8 @@ func (s *Server) AddChannel(login string) string {
 	return owner.id
 }
 
-// SetBotModerator makes the bot a moderator in the channel, or an ordinary chatter. An unknown channel changes nothing.
+// SetBotModerator makes the bot a moderator or an ordinary chatter in the channel. It ignores an
+// unknown channel.
 func (s *Server) SetBotModerator(channelLogin string, on bool) {
 	s.mu.Lock()
 	c := s.channels[channelLogin]
@@ -39,14 +41,15 @@ func (s *Server) SetBotModerator(channelLogin string, on bool) {
 	}
 }
 
-// UserID returns the user ID of a login, and opens the account where there is none.
+// UserID returns the user ID of a login. It creates the account if needed.
 func (s *Server) UserID(login string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.account(login).id
 }
 
-// account returns the account of a login, and opens it where there is none. The caller holds mu, or is the only one to know s.
+// account returns the account of a login, and creates it if needed. The caller holds mu, or is the
+// only one with access to s.
 func (s *Server) account(login string) *account {
 	login = strings.ToLower(login)
 	if s.accounts[login] == nil {
@@ -56,7 +59,7 @@ func (s *Server) account(login string) *account {
 	return s.accounts[login]
 }
 
-// author returns the account that a line is from, with the names that the line gives it.
+// author returns the account that sends a line, with the names from the line.
 func (s *Server) author(l Line) account {
 	a := s.account(l.Login)
 	a.displayName = cmp.Or(l.DisplayName, a.displayName)
@@ -64,7 +67,8 @@ func (s *Server) author(l Line) account {
 	return *a
 }
 
-// accountByID returns the account with this ID, or one of that ID without a name. The caller holds mu.
+// accountByID returns the account with this ID, or a nameless one with this ID if there is none.
+// The caller holds mu.
 func (s *Server) accountByID(id string) account {
 	for _, a := range s.accounts {
 		if a.id == id {
@@ -84,7 +88,7 @@ func (s *Server) channelByID(id string) *channel {
 	return nil
 }
 
-// isStaff reports whether badges are those of someone whom nobody may moderate.
+// isStaff reports whether badges belong to a user whom nobody may moderate.
 func isStaff(badges string) bool {
 	for badge := range strings.SplitSeq(badges, ",") {
 		switch name, _, _ := strings.Cut(badge, "/"); name {

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// clock is a time that a test moves on. The server reads it whenever a line or a request arrives, also one that the test doesn't wait for.
+// clock is a clock that a test advances. The server reads it whenever a line or a request arrives,
+// including ones that the test doesn't wait for.
 type clock struct{ nanos atomic.Int64 }
 
 func newClock() *clock {

@@ -9,34 +9,40 @@ import (
 	"time"
 )
 
-// Crowd plays the people of one channel: many who chat at a human pace, some of them subscribers and VIPs; a broadcaster and moderators who
-// talk a lot; a few spammers from the first second on; and now and then a raid. Fill its fields, then call Run once.
+// Crowd simulates the users of one channel. Many chat at a human pace, some of them subscribers and
+// VIPs. A broadcaster and moderators write a lot. A few spammers start in the first second, and
+// there is a raid now and then. Set the fields, then call Run once.
 //
-// Who says what, and how long after the start, depends on nothing but the fields.
+// The fields alone determine who writes what, and how long after the start.
 type Crowd struct {
-	Channel  string        // login of the channel; required. Its owner is the broadcaster
-	Seed     uint64        // another seed is another crowd
-	Rate     float64       // messages a second, about, apart from raids; 0 means 40
-	Spammers int           // how many spam; 0 means 4, less means none
-	Raiders  int           // how many come with a raid; 0 means 60, less means none
-	RaidAt   time.Duration // when the first raid comes; 0 means after 8 s. More follow every minute or so
+	// Channel is the login of the channel; required. Its owner is the broadcaster.
+	Channel string
+	Seed    uint64 // each seed gives a different crowd
+	// Rate is the approximate number of messages per second without raids; 0 means 40.
+	Rate     float64
+	Spammers int // number of spammers; 0 means 4, negative means none
+	// Raiders is the number of users in a raid; 0 means 60, negative means none.
+	Raiders int
+	// RaidAt is the time of the first raid; 0 means after 8 s. More follow about every minute.
+	RaidAt time.Duration
 
 	sent atomic.Int64
 }
 
-// utterance is something said at a time after the start.
+// utterance is a message and its time, counted from the start.
 type utterance struct {
 	at   time.Duration
 	line Line
 }
 
-// Run lets the crowd talk until ctx ends, and then returns nil. The error says that the channel doesn't exist.
+// Run runs the crowd until ctx ends, then returns nil. It returns an error if the channel doesn't
+// exist.
 func (c *Crowd) Run(ctx context.Context, srv *Server) error {
-	plot := c.plot()
+	script := c.script()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for began := time.Now(); ; {
-		next := plot.next()
+		next := script.next()
 		timer.Reset(time.Until(began.Add(next.at)))
 		select {
 		case <-ctx.Done():
@@ -46,19 +52,20 @@ func (c *Crowd) Run(ctx context.Context, srv *Server) error {
 		switch _, err := srv.Say(next.line); {
 		case err == nil:
 			c.sent.Add(1)
-		case errors.Is(err, ErrWarned): // and speaks the next time
+		case errors.Is(err, ErrWarned): // the user can write the next time
 			srv.Acknowledge(next.line.Channel, next.line.Login)
-		case !errors.Is(err, ErrSilenced) && !errors.Is(err, ErrSlow): // who is timed out or too fast tries in vain, like anyone
+		case !errors.Is(err, ErrSilenced) && !errors.Is(err, ErrSlow):
+			// The user is timed out or too fast, so the message is lost.
 			return fmt.Errorf("crowd: %w", err)
 		}
 	}
 }
 
-// Sent returns how many messages the crowd has said so far. It may be called while Run runs.
+// Sent returns how many messages the crowd has sent so far. It may be called while Run is running.
 func (c *Crowd) Sent() int { return int(c.sent.Load()) }
 
-func (c *Crowd) plot() *plot {
-	return newPlot(c.Channel, c.Seed, cast{
+func (c *Crowd) script() *script {
+	return newScript(c.Channel, c.Seed, cast{
 		rate:     cmp.Or(c.Rate, 40),
 		spammers: max(0, cmp.Or(c.Spammers, 4)),
 		raiders:  max(0, cmp.Or(c.Raiders, 60)),

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// future returns what a crowd says in the first while.
+// future returns what a crowd writes in the first while.
 func future(c *Crowd, while time.Duration) (said []utterance) {
-	for p := c.plot(); ; {
+	for p := c.script(); ; {
 		next := p.next()
 		if next.at > while {
 			return said
@@ -20,7 +20,7 @@ func future(c *Crowd, while time.Duration) (said []utterance) {
 	}
 }
 
-func TestCrowdIsDeterministic(t *testing.T) {
+func TestCrowd_Deterministic(t *testing.T) {
 	one, again, other := future(&Crowd{Channel: "room", Seed: 1}, time.Minute), future(&Crowd{Channel: "room", Seed: 1}, time.Minute), future(&Crowd{Channel: "room", Seed: 2}, time.Minute)
 	if !slices.Equal(one, again) {
 		t.Error("the same seed plays differently")
@@ -30,7 +30,8 @@ func TestCrowdIsDeterministic(t *testing.T) {
 	}
 }
 
-// exceed returns who says more than 3 messages at once and one more every 4 s, by login, and since when.
+// exceed returns the users, by login, who exceed 3 messages at once plus one every 4 s, and since
+// when.
 func exceed(said []utterance) map[string]time.Duration {
 	const burst, refill = 3, 4 * time.Second
 	free, since := map[string]time.Duration{}, map[string]time.Duration{}
@@ -51,9 +52,10 @@ func exceed(said []utterance) map[string]time.Duration {
 	return since
 }
 
-// TestCrowdShows what the demo is there to show, for any seed: spammers who exceed the limit within 3 s and nobody else until the raid,
-// staff who talk a lot, and about as many messages as asked for.
-func TestCrowdShows(t *testing.T) {
+// TestCrowd_Shows checks what the demo shows, for any seed. Spammers exceed the limit within 3 s,
+// and nobody else does until the raid. Staff write a lot, and the message rate is about as
+// requested.
+func TestCrowd_Shows(t *testing.T) {
 	for seed := range uint64(50) {
 		said := future(&Crowd{Channel: "room", Seed: seed}, time.Minute)
 		quick, spammers := 0, 0
@@ -84,7 +86,7 @@ func TestCrowdShows(t *testing.T) {
 	}
 }
 
-func TestCrowdRate(t *testing.T) {
+func TestCrowd_Rate(t *testing.T) {
 	for _, rate := range []float64{10, 60, 500} {
 		said := future(&Crowd{Channel: "room", Rate: rate, Raiders: -1}, 2*time.Minute)
 		if got := float64(len(said)) / 120; got < rate*0.85 || got > rate*1.15 {
@@ -96,7 +98,7 @@ func TestCrowdRate(t *testing.T) {
 	}
 }
 
-func TestCrowdRuns(t *testing.T) {
+func TestCrowd_Runs(t *testing.T) {
 	s := start(t, Options{Channels: []string{"room"}})
 	crowd := &Crowd{Channel: "room", Rate: 5000, Raiders: -1}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -117,8 +119,9 @@ func TestCrowdRuns(t *testing.T) {
 	}
 }
 
-// TestCrowdGoesOn whatever the moderators do: who is warned acknowledges it, who is too fast or timed out tries again.
-func TestCrowdGoesOn(t *testing.T) {
+// TestCrowd_Continues checks that the crowd continues whatever the moderators do. A warned user
+// acknowledges the warning, and one who is too fast or timed out tries again.
+func TestCrowd_Continues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := start(t, Options{Channels: []string{"room"}, InMemory: true})
 		ctx, stop := context.WithCancel(t.Context())

@@ -7,37 +7,39 @@ import (
 	"time"
 )
 
-// Delivery is how badly chat is delivered. Each share, from 0 to 1, is that of the messages and removals to which it happens; the zero value
-// delivers everything as it should be.
+// Delivery configures faults in the delivery of chat. Each share, from 0 to 1, is the part of
+// messages and removals that is affected. The zero value delivers everything normally.
 type Delivery struct {
-	Seed       uint64        // another seed is another course of events
-	Duplicate  float64       // sent twice
-	Shuffle    float64       // sent after the next one, or a second later where none follows
-	Late       float64       // sent later, with its old time
-	LateBy     time.Duration // how much later at most, and half of it at least; 0 means 5 s
-	Garbage    float64       // after something that nobody can read
-	Reconnect  float64       // before the clients are told to reconnect
-	Disconnect float64       // before all connections are closed
-	Stall      float64       // before all connections to the chat fall silent for good
+	Seed      uint64  // each seed gives a different sequence of faults
+	Duplicate float64 // sent twice
+	Shuffle   float64 // sent after the next one, or 1 s later if none
+	Late      float64 // sent later, with the original time
+	// LateBy is the maximum delay; the minimum is half of it. 0 means 5 s.
+	LateBy     time.Duration
+	Garbage    float64 // preceded by unreadable data
+	Reconnect  float64 // followed by a reconnect request to the clients
+	Disconnect float64 // followed by closing all connections
+	// Stall is the share that is followed by permanent silence on all chat connections.
+	Stall float64
 }
 
-// delivering is how chat is delivered. The Server's mu guards it.
+// delivering is the state of chat delivery. The Server's mu guards it.
 type delivering struct {
 	how        Delivery
-	rng        *rand.Rand    // nil where everything is delivered as it should be
-	held       []func()      // to be sent after the next
-	closed     chan struct{} // closed with the server; nil while nothing waits to be sent later
-	closeAfter int           // lines
+	rng        *rand.Rand    // nil if everything is delivered normally
+	held       []func()      // sends held back until the next one
+	closed     chan struct{} // closed with the server; nil if nothing was delayed
+	closeAfter int           // lines until a new connection is closed
 }
 
-// mishap is what happens to one delivery.
+// mishap contains the faults of one delivery.
 type mishap struct {
 	twice, held, reconnect, disconnect, stall bool
-	late                                      time.Duration // 0 means that it isn't
+	late                                      time.Duration // 0 means no delay
 	garbage                                   string
 }
 
-// SetDelivery makes deliveries from now on go wrong in these ways.
+// SetDelivery sets the faults of deliveries from now on.
 func (s *Server) SetDelivery(d Delivery) {
 	s.mu.Lock()
 	s.delivering.how, s.delivering.rng = d, nil
@@ -48,15 +50,17 @@ func (s *Server) SetDelivery(d Delivery) {
 	s.sendHeld()
 }
 
-// CloseAfter ends every connection to the chat that is made from now on after n lines of the server's, or with 0 no longer.
-func (s *Server) CloseAfter(n int) {
+// CloseAfter limits every chat connection made from now on to n lines from the server, after which
+// it is closed. 0 removes the limit.
+func (s *chatServer) CloseAfter(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.delivering.closeAfter = n
 }
 
-// Stall lets the connections to the chat that there are now fall silent for good: they stay open, but nothing is written or answered.
-func (s *Server) Stall() {
+// Stall makes the current chat connections silent permanently: they stay open, but nothing is
+// written or answered.
+func (s *chatServer) Stall() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.clients {
@@ -64,7 +68,8 @@ func (s *Server) Stall() {
 	}
 }
 
-// dispatch delivers something to those who read a channel, with the mishaps that are due. send may be called several times, or later.
+// dispatch delivers something to the readers of a channel, with any faults. send may be called
+// several times, or later.
 func (s *Server) dispatch(send func()) {
 	s.mu.Lock()
 	m := s.delivering.next()
@@ -92,7 +97,7 @@ func (s *Server) dispatch(send func()) {
 	s.disturb(m)
 }
 
-// disturb does to the connections what is due after a delivery.
+// disturb applies the connection faults after a delivery.
 func (s *Server) disturb(m mishap) {
 	if m.reconnect {
 		s.Reconnect()
@@ -107,7 +112,7 @@ func (s *Server) disturb(m mishap) {
 	}
 }
 
-// sendHeld sends what was held back.
+// sendHeld sends everything that was held back.
 func (s *Server) sendHeld() {
 	s.mu.Lock()
 	held := s.delivering.held
@@ -118,7 +123,7 @@ func (s *Server) sendHeld() {
 	}
 }
 
-// later does something after a while, unless the server has been closed by then.
+// later calls do after a duration, unless the server has been closed by then.
 func (s *Server) later(d time.Duration, do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +143,7 @@ func (s *Server) later(d time.Duration, do func()) {
 	})
 }
 
-// end lets nothing be sent later any more.
+// end cancels everything that is still to be sent later.
 func (d *delivering) end() {
 	if d.closed != nil {
 		close(d.closed)
@@ -146,7 +151,8 @@ func (d *delivering) end() {
 	}
 }
 
-// next draws what happens to the next delivery. It always draws as often, so that one share doesn't change the course of the others.
+// next draws the faults of the next delivery. It always draws the same number of random values, so
+// that changing one share doesn't affect the faults of the others.
 func (d *delivering) next() mishap {
 	if d.rng == nil {
 		return mishap{}
@@ -166,7 +172,7 @@ func (d *delivering) next() mishap {
 	return m
 }
 
-// garbageLines are lines that nobody can read, or that lack what they should have.
+// garbageLines are lines that can't be read or lack required parts.
 var garbageLines = []string{
 	"", "\x00\x01\x02\xff\xfe", "@", ":", "PRIVMSG", "CLEARCHAT", "CLEARMSG #", "USERSTATE", "NOTICE", "ROOMSTATE #nowhere", "{\"metadata\":{", "null",
 	"@room-id=1;user-id=2 :a!a@a PRIVMSG #nowhere :no ID", "@ban-duration=x;target-user-id=1 :tmi.twitch.tv CLEARCHAT #nowhere :anna",

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// texts says n things, lets a minute go by, and returns the ends of the lines that a reader got.
+// texts sends n messages, lets a minute pass, and returns the ends of the lines that a reader
+// received.
 func texts(t *testing.T, d Delivery, n int) (got []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -87,8 +88,9 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
-// TestLateDelivery: what is late comes when it is due, with its old time, and after Close not at all.
-func TestLateDelivery(t *testing.T) {
+// TestDelivery_Late checks that a late message is sent when it is due, with its original time, and
+// never after Close.
+func TestDelivery_Late(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, Options{Channels: []string{"room"}, InMemory: true})
 		reader := dial(t, s, append(anonymous, "JOIN #room")...)
@@ -125,7 +127,8 @@ func TestCloseAfter(t *testing.T) {
 	}
 }
 
-// TestStall: connections that there are fall silent and stay open; others aren't touched.
+// TestStall checks that existing connections become silent and stay open, and that others aren't
+// affected.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, Options{Channels: []string{"room"}, InMemory: true})

@@ -14,7 +14,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Twitch's bounds for EventSub over WebSocket.
+// Twitch's limits on EventSub over WebSocket.
 const (
 	subscribeWithin  = 10 * time.Second // after the welcome
 	moveWithin       = 30 * time.Second // after session_reconnect
@@ -24,52 +24,53 @@ const (
 	maxKeepalive     = 600
 )
 
-// The codes that Twitch closes a socket with.
+// The codes with which Twitch closes a socket.
 const (
 	closeInbound  websocket.StatusCode = 4001 // the client sent something
 	closeNoPong   websocket.StatusCode = 4002 // the client didn't answer a ping
 	closeUnused   websocket.StatusCode = 4003 // no subscription in time
 	closeNotMoved websocket.StatusCode = 4004 // the client stayed after session_reconnect
-	closeBadMove  websocket.StatusCode = 4007 // the reconnect URL isn't valid (any more)
+	closeBadMove  websocket.StatusCode = 4007 // the reconnect URL is unknown or has expired
 )
 
-// eventSub is the sessions of EventSub. The Server's mu guards it.
+// eventSub holds the EventSub sessions. The Server's mu guards it.
 type eventSub struct {
+	*Server                             // the server that it is a part of
 	sessions   map[string]*eventSession // by ID
-	sockets    map[*eventSocket]bool    // all that are open
-	opened     int                      // sockets ever
-	subscribed int                      // subscriptions ever; numbers them
-	framed     int                      // frames ever; numbers them
-	moderated  int                      // moderation events ever; numbers them
-	closes     []int                    // the codes that sockets were closed with
+	sockets    map[*eventSocket]bool    // open sockets
+	opened     int                      // total number of sockets
+	subscribed int                      // total; used to number subscriptions
+	framed     int                      // total; used to number frames
+	moderated  int                      // total; used to number moderation events
+	closes     []int                    // codes with which sockets were closed
 	faults     eventFaults
 }
 
-// eventSession is what subscriptions belong to. It outlives a socket where the client moves on to another one.
+// eventSession owns subscriptions. It outlives its socket if the client moves to another one.
 type eventSession struct {
 	id            string
 	began         time.Time
 	keepalive     time.Duration
-	socket        *eventSocket // the one that events go to; nil between two
-	challenge     string       // of the reconnect URL; empty when there is none
-	moveBy        time.Time    // until when that is valid
+	socket        *eventSocket // receives the events; nil between two sockets
+	challenge     string       // from the reconnect URL; empty if there is none
+	moveBy        time.Time    // when the reconnect URL expires
 	subscriptions []*eventSubscription
 }
 
-// EventSubURL is where EventSub listens.
-func (s *Server) EventSubURL() string { return "ws://" + s.web.Addr().String() + "/ws" }
+// EventSubURL returns the address of EventSub.
+func (s *eventSub) EventSubURL() string { return "ws://" + s.web.Addr().String() + "/ws" }
 
-// eventSubRoutes are where sockets are opened, and where subscriptions are made.
-func (s *Server) eventSubRoutes(mux *http.ServeMux) {
+// eventSubRoutes adds the endpoints for sockets and subscriptions.
+func (s *eventSub) eventSubRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /ws", s.serveEventSub)
 	mux.HandleFunc("POST /helix/eventsub/subscriptions", s.serveHelix("", s.createSubscription))
 	mux.HandleFunc("GET /helix/eventsub/subscriptions", s.serveHelix("", s.getSubscriptions))
 	mux.HandleFunc("DELETE /helix/eventsub/subscriptions", s.serveHelix("", s.deleteSubscription))
 }
 
-// serveEventSub is one socket, from the handshake to its end.
-func (s *Server) serveEventSub(w http.ResponseWriter, r *http.Request) {
-	s.wait.Add(1) // net/http forgets a connection that becomes a WebSocket
+// serveEventSub serves one socket from the handshake to its end.
+func (s *eventSub) serveEventSub(w http.ResponseWriter, r *http.Request) {
+	s.wait.Add(1) // net/http doesn't track hijacked connections
 	defer s.wait.Done()
 	keepalive, ok := keepaliveOf(r.URL.Query())
 	if !ok {
@@ -78,10 +79,10 @@ func (s *Server) serveEventSub(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cut := context.WithCancel(context.Background())
 	defer cut()
-	e := &eventSocket{srv: s, cut: cut, keepalive: keepalive, said: make(chan struct{}, 1), leave: make(chan time.Time, 1)}
+	e := &eventSocket{srv: s.Server, cut: cut, keepalive: keepalive, said: make(chan struct{}, 1), leave: make(chan time.Time, 1)}
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{OnPingReceived: e.forbidPing})
 	if err != nil {
-		return // the client has been told
+		return // Accept has answered the client
 	}
 	defer conn.CloseNow()
 	e.conn = conn
@@ -95,7 +96,7 @@ func (s *Server) serveEventSub(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// keepaliveOf is how long silence may last on a socket.
+// keepaliveOf returns the maximum silence on a socket.
 func keepaliveOf(query url.Values) (time.Duration, bool) {
 	asked := query.Get("keepalive_timeout_seconds")
 	if asked == "" {
@@ -105,9 +106,9 @@ func keepaliveOf(query url.Values) (time.Duration, bool) {
 	return time.Duration(seconds) * time.Second, err == nil && seconds >= minKeepalive && seconds <= maxKeepalive
 }
 
-// welcome gives a socket its session, a new one or that of the reconnect URL, and greets the client. Until a client that moves is greeted, its
-// events go to the old socket.
-func (s *Server) welcome(e *eventSocket, query url.Values) bool {
+// welcome gives a socket its session, either a new one or the one in the reconnect URL, and sends
+// the welcome. While a client moves, events go to its old socket until the new one is welcomed.
+func (s *eventSub) welcome(e *eventSocket, query url.Values) bool {
 	s.mu.Lock()
 	session := s.sessionFor(query)
 	if session == nil || s.closed {
@@ -115,15 +116,17 @@ func (s *Server) welcome(e *eventSocket, query url.Values) bool {
 		e.close(closeBadMove, "invalid reconnect")
 		return false
 	}
-	s.events.opened++
-	s.events.sockets[e] = true
+	s.opened++
+	s.sockets[e] = true
 	e.session, session.keepalive = session, cmp.Or(session.keepalive, e.keepalive)
 	e.keepalive = session.keepalive
 	if session.socket == nil {
-		session.socket = e // nobody else is to hear anything; and the client may subscribe as soon as it is greeted
+		// Set it first: events then go only to this socket, and the client may subscribe as soon as
+		// it is welcomed.
+		session.socket = e
 	}
 	text := s.frame("session_welcome", session.payload("connected", e.keepalive, ""))
-	stalled := s.events.faults.takeStalledWelcome()
+	stalled := s.faults.takeStalledWelcome()
 	s.mu.Unlock()
 
 	if stalled {
@@ -133,22 +136,25 @@ func (s *Server) welcome(e *eventSocket, query url.Values) bool {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if query.Has("challenge") && session.challenge == query.Get("challenge") { // who was greeted may have been told to move on again, or have done so
+	if query.Has("challenge") && session.challenge == query.Get("challenge") {
+		// Set it before the welcome: afterwards the client may already be asked to move again, or
+		// have moved.
 		session.socket, session.challenge = e, ""
 	}
 	s.tellChanged()
 	return true
 }
 
-// sessionFor returns the session that a client asks for; nil where its reconnect URL isn't valid. The caller holds mu.
-func (s *Server) sessionFor(query url.Values) *eventSession {
+// sessionFor returns the session that a client requests, or nil if its reconnect URL isn't valid.
+// The caller holds mu.
+func (s *eventSub) sessionFor(query url.Values) *eventSession {
 	now := s.opts.Now()
 	if !query.Has("challenge") {
-		session := &eventSession{id: fmt.Sprintf("fakesession%d", s.events.opened+1), began: now}
-		s.events.sessions[session.id] = session
+		session := &eventSession{id: fmt.Sprintf("fakesession%d", s.opened+1), began: now}
+		s.sessions[session.id] = session
 		return session
 	}
-	session := s.events.sessions[query.Get("id")]
+	session := s.sessions[query.Get("id")]
 	if session == nil || session.challenge != query.Get("challenge") || !session.mayMove(now) {
 		return nil
 	}
@@ -160,20 +166,20 @@ func (session *eventSession) mayMove(now time.Time) bool {
 	return session.challenge != "" && now.Before(session.moveBy)
 }
 
-// bidFarewell forgets a socket, and its session, too, unless the client may still move on.
-func (s *Server) bidFarewell(e *eventSocket) {
+// bidFarewell removes a socket. It also removes the session unless the client may still move.
+func (s *eventSub) bidFarewell(e *eventSocket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.events.sockets, e)
+	delete(s.sockets, e)
 	if e.session.socket == e {
 		e.session.socket = nil
 	}
 	now := s.opts.Now()
-	maps.DeleteFunc(s.events.sessions, func(_ string, session *eventSession) bool { return session.socket == nil && !session.mayMove(now) })
+	maps.DeleteFunc(s.sessions, func(_ string, session *eventSession) bool { return session.socket == nil && !session.mayMove(now) })
 	s.tellChanged()
 }
 
-// payload is what a frame about the session carries.
+// payload returns the payload of a frame about the session.
 func (session *eventSession) payload(status string, keepalive time.Duration, reconnectURL string) map[string]any {
 	about := map[string]any{
 		"id": session.id, "status": status, "connected_at": session.began, "keepalive_timeout_seconds": nil, "reconnect_url": nil,
@@ -187,23 +193,23 @@ func (session *eventSession) payload(status string, keepalive time.Duration, rec
 	return map[string]any{"session": about}
 }
 
-// EventSubSockets returns how many sockets of EventSub are open.
-func (s *Server) EventSubSockets() int {
+// EventSubSockets returns the number of open EventSub sockets.
+func (s *eventSub) EventSubSockets() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.events.sockets)
+	return len(s.sockets)
 }
 
-// EventSubConnections returns how many sockets of EventSub were opened since the start.
-func (s *Server) EventSubConnections() int {
+// EventSubConnections returns how many EventSub sockets were opened since the start.
+func (s *eventSub) EventSubConnections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.events.opened
+	return s.opened
 }
 
-// EventSubCloses returns the codes that the server closed sockets of EventSub with, oldest first.
-func (s *Server) EventSubCloses() []int {
+// EventSubCloses returns the codes with which the server closed EventSub sockets, oldest first.
+func (s *eventSub) EventSubCloses() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.events.closes)
+	return slices.Clone(s.closes)
 }

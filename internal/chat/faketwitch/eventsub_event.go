@@ -6,22 +6,23 @@ import (
 	"time"
 )
 
-// event is something that EventSub tells. However often it is sent, it is the same to a subscription.
+// event is an event of EventSub. A subscription receives it with the same ID however many times the
+// event is sent.
 type event struct {
 	kind string
 	room account // the channel
-	key  string  // tells it from others of its kind
+	key  string  // distinguishes events of the same kind
 	at   time.Time
 	body map[string]any
 }
 
-// notify tells all who subscribed to an event's kind in its channel.
-func (s *Server) notify(e event) {
+// notify sends an event to everyone subscribed to its kind in its channel.
+func (s *eventSub) notify(e event) {
 	s.mu.Lock()
 	var notices []eventNotice
-	for _, session := range s.events.sessions {
+	for _, session := range s.sessions {
 		for _, sub := range session.subscriptions {
-			if session.socket != nil && !s.events.faults.stalled && sub.kind == e.kind && sub.condition["broadcaster_user_id"] == e.room.id {
+			if session.socket != nil && !s.faults.stalled && sub.kind == e.kind && sub.condition["broadcaster_user_id"] == e.room.id {
 				text := s.frameAt(e.at, "notification", e.key+"-to-"+sub.id, sub, map[string]any{"event": e.body})
 				notices = append(notices, eventNotice{session.socket, text})
 			}
@@ -31,8 +32,9 @@ func (s *Server) notify(e event) {
 	deliver(notices)
 }
 
-// messageEvent is a message the way EventSub tells it; nothing of one that is gone already.
-func (s *Server) messageEvent(l Line, id string) event {
+// messageEvent returns a message in EventSub's format, or an empty event if the message is no
+// longer visible.
+func (s *eventSub) messageEvent(l Line, id string) event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m, room := s.chat.byID[id], s.channels[l.Channel].account
@@ -54,7 +56,7 @@ func (s *Server) messageEvent(l Line, id string) event {
 	return event{kind: chatMessage, room: room, key: m.ID, at: m.SentAt, body: body}
 }
 
-// eventBadges are the badges of a tag, the way EventSub has them.
+// eventBadges converts a tag's badges to EventSub's format.
 func eventBadges(tag string) []map[string]string {
 	badges := []map[string]string{}
 	for badge := range strings.SplitSeq(tag, ",") {
@@ -65,21 +67,22 @@ func eventBadges(tag string) []map[string]string {
 	return badges
 }
 
-// moderationEvent is what a moderator did the way EventSub tells it; nil details for what is done to a whole channel.
-func (s *Server) moderationEvent(at time.Time, room, by account, action string, details map[string]any) event {
+// moderationEvent returns a moderator's action in EventSub's format. details is nil for an action
+// on the whole channel.
+func (s *eventSub) moderationEvent(at time.Time, room, by account, action string, details map[string]any) event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.events.moderated++
+	s.moderated++
 	body := map[string]any{"action": action}
 	if details != nil {
 		body[action] = details
 	}
 	room.describe("broadcaster", body)
 	by.describe("moderator", body)
-	return event{kind: channelModerate, room: room, key: fmt.Sprintf("moderation-%d", s.events.moderated), at: at, body: body}
+	return event{kind: channelModerate, room: room, key: fmt.Sprintf("moderation-%d", s.moderated), at: at, body: body}
 }
 
-// event is the removal the way EventSub tells it.
+// event returns the removal in EventSub's format.
 func (r removal) event(s *Server) event {
 	details := map[string]any{}
 	switch {
@@ -99,15 +102,15 @@ func (r removal) event(s *Server) event {
 	return s.moderationEvent(r.at, r.room, r.by, "timeout", details)
 }
 
-// dismiss tells that the bot isn't a moderator any more.
-func (s *Server) dismiss(room account) {
+// dismiss announces that the bot is no longer a moderator of a room.
+func (s *eventSub) dismiss(room account) {
 	details := map[string]any{}
 	account{s.botID, s.opts.Login, s.opts.Login}.describe("", details)
 	s.notify(s.moderationEvent(s.opts.Now(), room, room, "unmod", details))
 	s.RevokeSubscriptions(room.login, channelModerate, "moderator_removed")
 }
 
-// describe writes who somebody is, in the three names that EventSub has for that.
+// describe adds an account's ID, login and name to body, under EventSub's keys for this part.
 func (a account) describe(part string, body map[string]any) {
 	if part != "" {
 		part += "_"

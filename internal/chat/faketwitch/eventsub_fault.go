@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// eventFaults is what EventSub is to do wrong. The Server's mu guards it.
+// eventFaults are the faults of EventSub. The Server's mu guards them.
 type eventFaults struct {
 	stalled         bool
 	stalledWelcomes int
@@ -21,31 +21,33 @@ func (f *eventFaults) takeStalledWelcome() bool {
 	return true
 }
 
-// StallEventSub lets EventSub say nothing any more, neither events nor keepalives, or speak again.
-func (s *Server) StallEventSub(on bool) {
+// StallEventSub stops or resumes everything that EventSub sends: events and keepalives.
+func (s *eventSub) StallEventSub(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.events.faults.stalled = on
+	s.faults.stalled = on
 }
 
-// StallWelcomes lets the next n sockets of EventSub wait for a welcome that never comes.
-func (s *Server) StallWelcomes(n int) {
+// StallWelcomes makes the server send no welcome to the next n EventSub sockets.
+func (s *eventSub) StallWelcomes(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.events.faults.stalledWelcomes = n
+	s.faults.stalledWelcomes = n
 }
 
-// ReconnectEventSub tells the clients of EventSub to move on to another address, as Twitch does before it takes a server away; those that were told
-// and haven't yet aren't told again. Their events go to the old sockets until the new ones are welcomed; who has stayed 30 s later is closed.
-func (s *Server) ReconnectEventSub() {
+// ReconnectEventSub asks the EventSub clients to move to another address, as Twitch does before it
+// removes a server. Clients with a pending request aren't asked again. A client's events go to its
+// old socket until the new one is welcomed. An old socket that the client keeps is closed 30 s
+// later.
+func (s *eventSub) ReconnectEventSub() {
 	s.mu.Lock()
 	var notices []eventNotice
-	for _, session := range s.events.sessions {
+	for _, session := range s.sessions {
 		if session.socket == nil || session.mayMove(s.opts.Now()) {
 			continue
 		}
-		s.events.framed++
-		session.challenge, session.moveBy = fmt.Sprintf("challenge%d", s.events.framed), s.opts.Now().Add(moveWithin)
+		s.framed++
+		session.challenge, session.moveBy = fmt.Sprintf("challenge%d", s.framed), s.opts.Now().Add(moveWithin)
 		url := fmt.Sprintf("%s?challenge=%s&id=%s", s.EventSubURL(), session.challenge, session.id)
 		session.socket.leaveBy(session.moveBy)
 		notices = append(notices, eventNotice{session.socket, s.frame("session_reconnect", session.payload("reconnecting", 0, url))})
@@ -54,30 +56,30 @@ func (s *Server) ReconnectEventSub() {
 	deliver(notices)
 }
 
-// SpoilReconnects makes the reconnect URLs that were given out void.
-func (s *Server) SpoilReconnects() {
+// SpoilReconnects invalidates the reconnect URLs sent so far.
+func (s *eventSub) SpoilReconnects() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, session := range s.events.sessions {
+	for _, session := range s.sessions {
 		session.moveBy = session.began
 	}
 }
 
-// DropEventSub cuts all connections to EventSub.
-func (s *Server) DropEventSub() {
+// DropEventSub cuts all EventSub connections.
+func (s *eventSub) DropEventSub() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.events.cut()
+	s.cut()
 }
 
-func (e *eventSub) cut() {
-	for socket := range e.sockets {
+func (s *eventSub) cut() {
+	for socket := range s.sockets {
 		socket.cut()
 	}
 }
 
-// SendEventSub sends texts as they are to every client of EventSub.
-func (s *Server) SendEventSub(texts ...string) {
+// SendEventSub sends raw texts to every EventSub client.
+func (s *eventSub) SendEventSub(texts ...string) {
 	for _, socket := range s.openSockets() {
 		for _, text := range texts {
 			socket.send(text)
@@ -85,9 +87,9 @@ func (s *Server) SendEventSub(texts ...string) {
 	}
 }
 
-// RevokeSubscriptions ends the subscriptions of a kind in a channel and tells the client why: "authorization_revoked", "moderator_removed",
-// "user_removed", "version_removed".
-func (s *Server) RevokeSubscriptions(channelLogin, kind, why string) {
+// RevokeSubscriptions ends the subscriptions of a kind in a channel and sends the client the
+// reason: "authorization_revoked", "moderator_removed", "user_removed", "version_removed".
+func (s *eventSub) RevokeSubscriptions(channelLogin, kind, why string) {
 	s.mu.Lock()
 	notices := s.revoke(why, func(sub *eventSubscription) bool {
 		return sub.kind == kind && s.channelByID(sub.condition["broadcaster_user_id"]).login == channelLogin
@@ -96,9 +98,10 @@ func (s *Server) RevokeSubscriptions(channelLogin, kind, why string) {
 	deliver(notices)
 }
 
-// revoke ends the subscriptions that match, and returns what to tell of that. The caller holds mu.
-func (s *Server) revoke(why string, match func(*eventSubscription) bool) (notices []eventNotice) {
-	for _, session := range s.events.sessions {
+// revoke ends the matching subscriptions and returns the notices for their clients. The caller
+// holds mu.
+func (s *eventSub) revoke(why string, match func(*eventSubscription) bool) (notices []eventNotice) {
+	for _, session := range s.sessions {
 		session.subscriptions = slices.DeleteFunc(session.subscriptions, func(sub *eventSubscription) bool {
 			if !match(sub) {
 				return false
@@ -114,15 +117,16 @@ func (s *Server) revoke(why string, match func(*eventSubscription) bool) (notice
 	return notices
 }
 
-// deliver sends notices, one after the other. It waits while a client doesn't read.
+// deliver sends notices in order. It blocks while a client doesn't read.
 func deliver(notices []eventNotice) {
 	for _, n := range notices {
 		n.to.send(n.text)
 	}
 }
 
-// PingEventSub asks all clients of EventSub whether they are there, and closes those that don't answer, as Twitch does every now and then.
-func (s *Server) PingEventSub() {
+// PingEventSub pings all EventSub clients and closes those that don't answer, as Twitch does now
+// and then.
+func (s *eventSub) PingEventSub() {
 	for _, e := range s.openSockets() {
 		ctx, cancel := context.WithTimeout(context.Background(), pongWithin)
 		if e.conn.Ping(ctx) != nil {
@@ -132,8 +136,8 @@ func (s *Server) PingEventSub() {
 	}
 }
 
-func (s *Server) openSockets() []*eventSocket {
+func (s *eventSub) openSockets() []*eventSocket {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Collect(maps.Keys(s.events.sockets))
+	return slices.Collect(maps.Keys(s.sockets))
 }

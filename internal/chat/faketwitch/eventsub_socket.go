@@ -7,18 +7,19 @@ import (
 	"github.com/coder/websocket"
 )
 
-// eventSocket is one WebSocket of EventSub.
+// eventSocket is an EventSub WebSocket.
 type eventSocket struct {
 	srv       *Server
 	conn      *websocket.Conn
 	session   *eventSession
 	keepalive time.Duration
-	cut       func()         // ends the connection without a word
-	said      chan struct{}  // filled when something was sent
-	leave     chan time.Time // filled with when the client has to have moved on
+	cut       func()         // ends the connection without a close frame
+	said      chan struct{}  // filled after each send
+	leave     chan time.Time // filled with the time by which the client must move
 }
 
-// live sends keepalives while there is nothing else to send, and closes a socket that isn't used or was to be left.
+// live sends keepalives while there is nothing else to send. It closes a socket that has no
+// subscription, or whose client did not move in time.
 func (e *eventSocket) live(ctx context.Context) {
 	unused := time.NewTimer(subscribeWithin)
 	defer unused.Stop()
@@ -49,7 +50,7 @@ func (e *eventSocket) live(ctx context.Context) {
 	}
 }
 
-// leaveBy says until when the client has to have moved on. What was said before stands.
+// leaveBy sets the time by which the client must move. If a time is already set, it stays.
 func (e *eventSocket) leaveBy(at time.Time) {
 	select {
 	case e.leave <- at:
@@ -57,11 +58,11 @@ func (e *eventSocket) leaveBy(at time.Time) {
 	}
 }
 
-// keepAlive tells a silent socket that the server is still there.
-func (s *Server) keepAlive(e *eventSocket) {
+// keepAlive sends a keepalive to a silent socket.
+func (s *eventSub) keepAlive(e *eventSocket) {
 	s.mu.Lock()
 	text := s.frame("session_keepalive", map[string]any{})
-	stalled := s.events.faults.stalled
+	stalled := s.faults.stalled
 	s.mu.Unlock()
 	if !stalled {
 		e.send(text)
@@ -69,13 +70,14 @@ func (s *Server) keepAlive(e *eventSocket) {
 }
 
 // unused reports whether the socket's session has no subscription.
-func (s *Server) unused(e *eventSocket) bool {
+func (s *eventSub) unused(e *eventSocket) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(e.session.subscriptions) == 0
 }
 
-// send writes a frame, and waits while the client doesn't read. A failure shows when the connection is read, so nothing is said about it here.
+// send writes a frame. It blocks while the client doesn't read. It reports no error, because
+// reading the connection fails as well.
 func (e *eventSocket) send(text string) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
@@ -86,17 +88,19 @@ func (e *eventSocket) send(text string) {
 	}
 }
 
-// forbidPing is told of a client's ping. A client may send nothing at all but what answers the server.
+// forbidPing handles a ping from the client by closing the socket. A client may send only answers
+// to the server.
 func (e *eventSocket) forbidPing(context.Context, []byte) bool {
-	e.srv.wait.Go(func() { e.close(closeInbound, "client sent inbound traffic") }) // who reads can't wait for the client's answer
+	// Close in a goroutine: the reader can't wait for the client's answer.
+	e.srv.wait.Go(func() { e.close(closeInbound, "client sent inbound traffic") })
 	return false
 }
 
-// close tells the client why the connection ends, and ends it.
+// close sends the client the reason and ends the connection.
 func (e *eventSocket) close(code websocket.StatusCode, reason string) {
 	e.srv.mu.Lock()
-	add(&e.srv.events.closes, int(code))
+	add(&e.srv.closes, int(code))
 	e.srv.mu.Unlock()
-	_ = e.conn.Close(code, reason) // whatever becomes of it, the connection is gone
+	_ = e.conn.Close(code, reason) // the connection ends even after an error
 	e.cut()
 }

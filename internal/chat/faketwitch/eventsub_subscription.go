@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// The kinds of events that this Twitch has.
+// The kinds of events that this fake supports.
 const (
 	chatMessage     = "channel.chat.message"
 	channelModerate = "channel.moderate"
 )
 
-// Twitch's bounds.
+// Twitch's limits.
 const (
-	maxEventSockets  = 3   // with subscriptions, of one user
-	maxSubscriptions = 300 // of one socket
+	maxEventSockets  = 3   // sockets with subscriptions per user
+	maxSubscriptions = 300 // subscriptions per socket
 )
 
-// eventScopes are what a kind of event needs: one scope of each group.
+// eventScopes contains the scopes that a kind of event needs: at least one scope of each group.
 var eventScopes = map[string][][]string{
 	chatMessage: {{"user:read:chat"}},
 	channelModerate: {
@@ -37,12 +37,12 @@ var eventScopes = map[string][][]string{
 	},
 }
 
-// readScopes are what all kinds of events need, besides what it takes to moderate.
+// readScopes are the scopes that all kinds of events need besides those for moderation.
 var readScopes = []string{
 	"user:read:chat", "moderator:read:blocked_terms", "moderator:read:unban_requests", "moderator:read:moderators", "moderator:read:vips",
 }
 
-// eventSubscription is a wish to be told of a kind of event in a channel.
+// eventSubscription is a subscription to a kind of event in a channel.
 type eventSubscription struct {
 	id, kind, version string
 	status            string
@@ -51,7 +51,7 @@ type eventSubscription struct {
 	created           time.Time
 }
 
-// render is the subscription the way Twitch shows it.
+// render returns the subscription in Twitch's format.
 func (sub *eventSubscription) render() map[string]any {
 	return map[string]any{
 		"id": sub.id, "status": sub.status, "type": sub.kind, "version": sub.version, "cost": 0, "condition": sub.condition, "created_at": sub.created,
@@ -59,8 +59,8 @@ func (sub *eventSubscription) render() map[string]any {
 	}
 }
 
-// createSubscription is POST /eventsub/subscriptions.
-func (s *Server) createSubscription(c call) reply {
+// createSubscription handles POST /eventsub/subscriptions.
+func (s *eventSub) createSubscription(c call) reply {
 	var body struct {
 		Type      string            `json:"type"`
 		Version   string            `json:"version"`
@@ -73,7 +73,7 @@ func (s *Server) createSubscription(c call) reply {
 	if json.Unmarshal(c.body, &body) != nil || body.Transport.Method != "websocket" {
 		return refuse(http.StatusBadRequest, "The request's body or its transport is not valid.")
 	}
-	session := s.events.sessions[body.Transport.SessionID]
+	session := s.sessions[body.Transport.SessionID]
 	sub := &eventSubscription{kind: body.Type, version: body.Version, status: "enabled", condition: body.Condition, session: session, created: c.at}
 	if session == nil || session.socket == nil {
 		return refuse(http.StatusBadRequest, "websocket transport session does not exist or has already disconnected")
@@ -81,15 +81,15 @@ func (s *Server) createSubscription(c call) reply {
 	if refusal := s.forbids(c, sub); refusal.status != 0 {
 		return refusal
 	}
-	s.events.subscribed++
-	sub.id = fmt.Sprintf("fa4e7817-5000-4000-8000-%012x", s.events.subscribed)
+	s.subscribed++
+	sub.id = fmt.Sprintf("fa4e7817-5000-4000-8000-%012x", s.subscribed)
 	session.subscriptions = append(session.subscriptions, sub)
 	s.tellChanged()
 	return reply{status: http.StatusAccepted, body: s.listed(sub)}
 }
 
-// forbids says why a subscription can't be had; the zero reply where it can.
-func (s *Server) forbids(c call, sub *eventSubscription) reply {
+// forbids returns why a subscription is refused, or the zero reply if it is allowed.
+func (s *eventSub) forbids(c call, sub *eventSubscription) reply {
 	versions := map[string]string{chatMessage: "1", channelModerate: "2"}
 	user := sub.condition["user_id"]
 	if sub.kind == channelModerate {
@@ -124,9 +124,9 @@ func (sub *eventSubscription) equals(other *eventSubscription) bool {
 	return sub.kind == other.kind && maps.Equal(sub.condition, other.condition)
 }
 
-// usedSessions counts the sessions with subscriptions.
-func (s *Server) usedSessions() (n int) {
-	for _, session := range s.events.sessions {
+// usedSessions returns the number of sessions with subscriptions.
+func (s *eventSub) usedSessions() (n int) {
+	for _, session := range s.sessions {
 		if len(session.subscriptions) > 0 {
 			n++
 		}
@@ -134,22 +134,22 @@ func (s *Server) usedSessions() (n int) {
 	return n
 }
 
-// listed is the answer that shows subscriptions.
-func (s *Server) listed(subs ...*eventSubscription) map[string]any {
+// listed returns an answer with subscriptions.
+func (s *eventSub) listed(subs ...*eventSubscription) map[string]any {
 	data, total := []any{}, 0
 	for _, sub := range subs {
 		data = append(data, sub.render())
 	}
-	for _, session := range s.events.sessions {
+	for _, session := range s.sessions {
 		total += len(session.subscriptions)
 	}
 	return map[string]any{"data": data, "total": total, "total_cost": 0, "max_total_cost": 10, "pagination": map[string]any{}}
 }
 
-// getSubscriptions is GET /eventsub/subscriptions: all, those of one type, or one.
-func (s *Server) getSubscriptions(c call) reply {
+// getSubscriptions handles GET /eventsub/subscriptions: all, those of one type, or one.
+func (s *eventSub) getSubscriptions(c call) reply {
 	var found []*eventSubscription
-	for _, session := range s.events.sessions {
+	for _, session := range s.sessions {
 		for _, sub := range session.subscriptions {
 			kind, id := c.query.Get("type"), c.query.Get("subscription_id")
 			if (kind == "" || kind == sub.kind) && (id == "" || id == sub.id) {
@@ -160,10 +160,10 @@ func (s *Server) getSubscriptions(c call) reply {
 	return reply{status: http.StatusOK, body: s.listed(found...)}
 }
 
-// deleteSubscription is DELETE /eventsub/subscriptions.
-func (s *Server) deleteSubscription(c call) reply {
+// deleteSubscription handles DELETE /eventsub/subscriptions.
+func (s *eventSub) deleteSubscription(c call) reply {
 	id := c.query.Get("id")
-	for _, session := range s.events.sessions {
+	for _, session := range s.sessions {
 		for i, sub := range session.subscriptions {
 			if sub.id == id {
 				session.subscriptions = slices.Delete(session.subscriptions, i, i+1)
@@ -175,15 +175,16 @@ func (s *Server) deleteSubscription(c call) reply {
 	return refuse(http.StatusNotFound, "The subscription was not found.")
 }
 
-// EventSubscriptions returns how many subscriptions of a kind there are: "channel.chat.message", "channel.moderate", or all where kind is empty.
-func (s *Server) EventSubscriptions(kind string) int {
+// EventSubscriptions returns the number of subscriptions of a kind: "channel.chat.message",
+// "channel.moderate", or all if kind is empty.
+func (s *eventSub) EventSubscriptions(kind string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.events.count(kind)
+	return s.count(kind)
 }
 
-func (e *eventSub) count(kind string) (n int) {
-	for _, session := range e.sessions {
+func (s *eventSub) count(kind string) (n int) {
+	for _, session := range s.sessions {
 		for _, sub := range session.subscriptions {
 			if kind == "" || sub.kind == kind {
 				n++
@@ -193,11 +194,12 @@ func (e *eventSub) count(kind string) (n int) {
 	return n
 }
 
-// WaitSubscribed waits until there are at least n subscriptions, or until ctx ends; then it returns the context's error.
-func (s *Server) WaitSubscribed(ctx context.Context, n int) error {
+// WaitSubscribed waits until there are at least n subscriptions. If ctx ends first, it returns the
+// context's error.
+func (s *eventSub) WaitSubscribed(ctx context.Context, n int) error {
 	for {
 		s.mu.Lock()
-		enough, changed := s.events.count("") >= n, s.changed
+		enough, changed := s.count("") >= n, s.changed
 		s.mu.Unlock()
 		if enough {
 			return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// listener is a plain client of EventSub.
+// listener is a simple EventSub client.
 type listener struct {
 	t    *testing.T
 	conn *websocket.Conn
@@ -62,7 +62,7 @@ func listen(t *testing.T, s *Server, address string) *listener {
 	return &listener{t, conn}
 }
 
-// next reads the next frame. Its code is that of the close where the connection ended instead.
+// next reads the next frame. If the connection ended instead, code is the close code.
 func (l *listener) next() (f heardFrame, code int) {
 	l.t.Helper()
 	_, text, err := l.conn.Read(context.Background())
@@ -75,7 +75,7 @@ func (l *listener) next() (f heardFrame, code int) {
 	return f, 0
 }
 
-// expect reads the next frame, which has to be of this kind.
+// expect reads the next frame, which must be of this kind.
 func (l *listener) expect(kind string) heardFrame {
 	l.t.Helper()
 	f, code := l.next()
@@ -85,7 +85,7 @@ func (l *listener) expect(kind string) heardFrame {
 	return f
 }
 
-// wish is the body that asks for a subscription.
+// wish returns the body of a request for a subscription.
 func wish(kind, version, room, user, session string) string {
 	who := "user_id"
 	if kind == channelModerate {
@@ -95,15 +95,15 @@ func wish(kind, version, room, user, session string) string {
 		kind, version, room, who, user, session)
 }
 
-// subscribe asks for a subscription and returns the status of the answer.
+// subscribe requests a subscription and returns the status of the answer.
 func subscribe(t *testing.T, s *Server, body string) int {
 	t.Helper()
 	status, _ := ask(t, s, "POST", "/eventsub/subscriptions", body)
 	return status
 }
 
-// TestEventSubSession: a welcome, a subscription, an event, keepalives.
-func TestEventSubSession(t *testing.T) {
+// TestEventSub_Session checks a session: a welcome, a subscription, an event, keepalives.
+func TestEventSub_Session(t *testing.T) {
 	onEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
 		l := listen(t, s, s.EventSubURL()+"?keepalive_timeout_seconds=20")
 		session := l.expect("session_welcome").Payload.Session
@@ -137,8 +137,8 @@ func TestEventSubSession(t *testing.T) {
 	})
 }
 
-// TestEventSubCloses: the reasons for which Twitch closes a socket.
-func TestEventSubCloses(t *testing.T) {
+// TestEventSub_Closes checks the reasons for which Twitch closes a socket.
+func TestEventSub_Closes(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*testing.T, *Server, *listener)
 		want  int
@@ -176,8 +176,8 @@ func TestEventSubCloses(t *testing.T) {
 	}
 }
 
-// TestEventSubKeepaliveBounds: another time than 10 to 600 s can't be had.
-func TestEventSubKeepaliveBounds(t *testing.T) {
+// TestEventSub_KeepaliveBounds checks that only keepalives of 10 to 600 s are accepted.
+func TestEventSub_KeepaliveBounds(t *testing.T) {
 	onEventSub(t, Options{}, func(t *testing.T, s *Server) {
 		client := &http.Client{Transport: &http.Transport{DialContext: s.Dial, DisableKeepAlives: true}}
 		for _, bad := range []string{"9", "601", "x", "-1"} {
@@ -192,9 +192,10 @@ func TestEventSubKeepaliveBounds(t *testing.T) {
 	})
 }
 
-// TestEventSubReconnect: events come to the old socket until the new one is welcomed, the subscriptions carry over, an address is good for once and
-// for 30 s, and who stays is closed then.
-func TestEventSubReconnect(t *testing.T) {
+// TestEventSub_Reconnect checks a reconnect. Events go to the old socket until the new one is
+// welcomed, and the subscriptions carry over. An address works once and for 30 s, after which a
+// client that stays is closed.
+func TestEventSub_Reconnect(t *testing.T) {
 	onEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
 		say := func(text string) {
 			if _, err := s.Say(Line{Channel: "gardenhour", Login: "anna", Text: text}); err != nil {
@@ -244,8 +245,8 @@ func TestEventSubReconnect(t *testing.T) {
 	})
 }
 
-// TestEventSubscriptions: what can be subscribed to, by whom, and how often.
-func TestEventSubscriptions(t *testing.T) {
+// TestEventSub_Subscriptions checks what can be subscribed to, by whom, and how often.
+func TestEventSub_Subscriptions(t *testing.T) {
 	onEventSub(t, Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, s *Server) {
 		session := listen(t, s, s.EventSubURL()).expect("session_welcome").Payload.Session.ID
 		garden, tea, bot := s.UserID("gardenhour"), s.UserID("teatime"), s.BotID()
@@ -291,8 +292,9 @@ func TestEventSubscriptions(t *testing.T) {
 	})
 }
 
-// TestEventSubRevoked: who disconnects the application ends its subscriptions, and the client is told.
-func TestEventSubRevoked(t *testing.T) {
+// TestEventSub_Revoked checks that disconnecting the application ends its subscriptions and
+// notifies the client.
+func TestEventSub_Revoked(t *testing.T) {
 	onEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
 		l := listen(t, s, s.EventSubURL())
 		session := l.expect("session_welcome").Payload.Session.ID
@@ -313,8 +315,8 @@ func TestEventSubRevoked(t *testing.T) {
 	})
 }
 
-// TestEventSubScopes: each kind of event takes its scopes.
-func TestEventSubScopes(t *testing.T) {
+// TestEventSub_MissingScopes checks that each kind of event needs its scopes.
+func TestEventSub_MissingScopes(t *testing.T) {
 	all := append([]string{"chat:read", scopeDelete, scopeBan, scopeWarn, scopeSettings}, readScopes...)
 	for n, missing := range append([]string{""}, all...) {
 		scopes := slices.DeleteFunc(slices.Clone(all), func(scope string) bool { return scope == missing })
@@ -333,8 +335,9 @@ func TestEventSubScopes(t *testing.T) {
 	}
 }
 
-// TestEventSubBounds: 300 subscriptions a socket, and 3 sockets with any.
-func TestEventSubBounds(t *testing.T) {
+// TestEventSub_Bounds checks the limits of 300 subscriptions per socket and 3 sockets with
+// subscriptions.
+func TestEventSub_Bounds(t *testing.T) {
 	onEventSub(t, Options{}, func(t *testing.T, s *Server) {
 		room := func(n int) string { return s.AddChannel(fmt.Sprintf("channel_%d", n)) }
 		for n := range maxEventSockets + 1 {
@@ -361,8 +364,9 @@ func TestEventSubBounds(t *testing.T) {
 	})
 }
 
-// TestEventSubModeration: what moderators do is told where the bot is one, until it isn't any more.
-func TestEventSubModeration(t *testing.T) {
+// TestEventSub_Moderation checks that moderation events are sent where the bot is a moderator,
+// until it no longer is.
+func TestEventSub_Moderation(t *testing.T) {
 	onEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
 		l := listen(t, s, s.EventSubURL())
 		session := l.expect("session_welcome").Payload.Session.ID
@@ -394,8 +398,9 @@ func TestEventSubModeration(t *testing.T) {
 	})
 }
 
-// TestEventSubWaits: a test can wait for subscriptions, and a server that is closed ends its sockets.
-func TestEventSubWaits(t *testing.T) {
+// TestEventSub_Waits checks that a test can wait for subscriptions, and that closing the server
+// ends its sockets.
+func TestEventSub_Waits(t *testing.T) {
 	s := start(t, Options{Channels: []string{"gardenhour"}})
 	l := listen(t, s, s.EventSubURL())
 	session := l.expect("session_welcome").Payload.Session.ID

@@ -6,44 +6,48 @@ import (
 	"time"
 )
 
-// faults is what the server is to do wrong. The Server's mu guards it.
+// faults are the server's faults. The Server's mu guards them.
 type faults struct {
 	refuseLogins  bool
 	stalledLogins int
 	hangUps       int
 	helix         []Fault
-	helixAny      func(Request) (Fault, bool) // decides on requests that none of these is for; nil for none
+	// helixAny returns the fault for a request for which helix has none; nil means that there are
+	// none.
+	helixAny func(Request) (Fault, bool)
 }
 
-// AsAsked is the Status of a Fault that does what was asked and answers as usual, but late, cut off, or with other headers.
+// AsAsked is the Status of a Fault that carries out the request and answers with its real result,
+// but late, truncated, or with other headers.
 const AsAsked = -1
 
-// Fault is how Helix answers one request in place of doing what was asked.
+// Fault is how Helix answers one request instead of carrying it out.
 type Fault struct {
-	Status  int           // 0 cuts the connection without an answer
+	Status  int           // 0 closes the connection without an answer
 	Header  http.Header   // added to the answer
-	Message string        // of the answer's JSON
-	After   bool          // do what was asked, and then answer so all the same
-	Delay   time.Duration // how long the answer keeps the client waiting
-	Cut     bool          // break off in the middle of the answer's body
+	Message string        // message in the answer's JSON
+	After   bool          // carry out the request, then answer with the fault
+	Delay   time.Duration // delay of the answer
+	Cut     bool          // cut the connection in the middle of the body
 }
 
-// FailNext lets Helix answer its next requests with these faults, one each.
-func (s *Server) FailNext(list ...Fault) {
+// FailNext makes Helix answer its next requests with these faults, one each.
+func (s *helixServer) FailNext(list ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults.helix = append(s.faults.helix, list...)
 }
 
-// SetHelixFaults lets Helix answer a request with the fault that decide returns for it, where it returns one and FailNext hasn't said otherwise; nil
-// ends that. The Request has no Status yet. One request is decided on at a time, in the order of arrival; decide must not call the Server.
-func (s *Server) SetHelixFaults(decide func(Request) (Fault, bool)) {
+// SetHelixFaults makes Helix answer a request with the fault that decide returns, if any. A nil
+// decide ends this. Faults from FailNext take precedence. The Request has no Status yet. decide is
+// called for one request at a time, in order of arrival, and must not call the Server.
+func (s *helixServer) SetHelixFaults(decide func(Request) (Fault, bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults.helixAny = decide
 }
 
-// stall keeps a client waiting, until it goes.
+// stall delays an answer until the delay is over or the client leaves.
 func (f Fault) stall(client context.Context) {
 	timer := time.NewTimer(f.Delay)
 	defer timer.Stop()
@@ -53,29 +57,29 @@ func (f Fault) stall(client context.Context) {
 	}
 }
 
-// RefuseLogins lets every login to the chat fail, or no longer.
-func (s *Server) RefuseLogins(on bool) {
+// RefuseLogins makes every login to the chat fail, or ends that.
+func (s *chatServer) RefuseLogins(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults.refuseLogins = on
 }
 
-// StallLogins lets the next n logins to the chat wait for a welcome that never comes.
-func (s *Server) StallLogins(n int) {
+// StallLogins makes the server send no welcome to the next n clients that log in to the chat.
+func (s *chatServer) StallLogins(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults.stalledLogins = n
 }
 
 // HangUp closes the next n connections to the chat as soon as they are accepted.
-func (s *Server) HangUp(n int) {
+func (s *chatServer) HangUp(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults.hangUps = n
 }
 
 // Disconnect closes all connections to the chat.
-func (s *Server) Disconnect() {
+func (s *chatServer) Disconnect() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.clients {
@@ -83,8 +87,8 @@ func (s *Server) Disconnect() {
 	}
 }
 
-// Reconnect tells all clients of the chat to reconnect, as Twitch does before it takes a server away.
-func (s *Server) Reconnect() { s.SendRaw(":tmi.twitch.tv RECONNECT") }
+// Reconnect asks all chat clients to reconnect, as Twitch does before it removes a server.
+func (s *chatServer) Reconnect() { s.SendRaw(":tmi.twitch.tv RECONNECT") }
 
 func (f *faults) takeHangUp() bool {
 	if f.hangUps == 0 {
@@ -94,7 +98,7 @@ func (f *faults) takeHangUp() bool {
 	return true
 }
 
-// takeHelix takes the fault that is due for a request; where there is none, one that changes nothing.
+// takeHelix returns the fault for a request, or one that changes nothing.
 func (f *faults) takeHelix(r Request) Fault {
 	if len(f.helix) > 0 {
 		next := f.helix[0]
@@ -109,7 +113,8 @@ func (f *faults) takeHelix(r Request) Fault {
 	return Fault{Status: AsAsked}
 }
 
-// answer is what the fault makes of the answer to a request, which is done only where the fault says so.
+// answer returns the fault's answer to a request. It calls do only if the fault carries the request
+// out.
 func (f Fault) answer(do func() reply) reply {
 	if f.Status == AsAsked {
 		return do()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// fetch asks for the bot's account with the given client, and returns what came of it.
+// fetch requests the bot's account with the given client and returns the result.
 func fetch(t *testing.T, s *Server, client *http.Client) (status int, body string, err error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "GET", s.HelixURL()+"/users", nil)
@@ -28,8 +28,9 @@ func fetch(t *testing.T, s *Server, client *http.Client) (status int, body strin
 	return resp.StatusCode, string(answer), err
 }
 
-// TestSlowAnswer: the answer comes after the delay, or never to a client that doesn't wait for it; what was asked for is done at once.
-func TestSlowAnswer(t *testing.T) {
+// TestFault_SlowAnswer checks that the answer comes after the delay, or never if the client doesn't
+// wait for it, and that the request is carried out at once.
+func TestFault_SlowAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := startInMemory(t)
 		client := &http.Client{Transport: &http.Transport{DialContext: s.Dial}}
@@ -59,8 +60,9 @@ func TestSlowAnswer(t *testing.T) {
 	})
 }
 
-// TestDoneAllTheSame: with After the answer is the fault's, and what was asked for is done; without, it isn't.
-func TestDoneAllTheSame(t *testing.T) {
+// TestFault_After checks that with After, the answer is the fault's and the request is carried
+// out. Without After it isn't.
+func TestFault_After(t *testing.T) {
 	s := start(t, Options{Channels: []string{"room"}})
 	path := "/moderation/bans?broadcaster_id=" + s.UserID("room") + "&moderator_id=" + s.BotID()
 	for done, fault := range []Fault{{Status: 500}, {Status: 500, After: true}, {After: true}} {
@@ -71,8 +73,8 @@ func TestDoneAllTheSame(t *testing.T) {
 	}
 }
 
-// TestCutAnswer: the status comes, and then half of the body.
-func TestCutAnswer(t *testing.T) {
+// TestFault_CutAnswer checks that the client gets the status and half of the body.
+func TestFault_CutAnswer(t *testing.T) {
 	s := start(t, Options{Channels: []string{"room"}})
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	_, whole, err := fetch(t, s, client)
@@ -97,8 +99,9 @@ func TestCutAnswer(t *testing.T) {
 	}
 }
 
-// TestFaultsByRequest: a function says which requests go wrong, where no fault is due anyway.
-func TestFaultsByRequest(t *testing.T) {
+// TestFault_ByRequest checks that a function decides which requests fail if no other fault is
+// pending.
+func TestFault_ByRequest(t *testing.T) {
 	s := start(t, Options{Channels: []string{"room"}})
 	s.SetHelixFaults(func(r Request) (Fault, bool) { return Fault{Status: 500}, r.Path == "/helix/users" })
 	s.FailNext(Fault{Status: 503})

@@ -10,17 +10,23 @@ import (
 	"time"
 )
 
-// call is one request to an endpoint.
+// helixServer is Helix, the HTTP API, through which chats are moderated. The Server's mu guards it.
+type helixServer struct {
+	*Server        // the server that it is a part of
+	points  budget // of requests
+}
+
+// call is a request to an endpoint.
 type call struct {
 	at     time.Time
-	user   account  // whose token it came with
-	scopes []string // what that token allows
+	user   account  // owner of the token
+	scopes []string // scopes of the token
 	query  url.Values
 	body   []byte
 }
 
-// routes are the endpoints that this Twitch has.
-func (s *Server) routes() http.Handler {
+// routes returns a handler for the endpoints of this fake.
+func (s *helixServer) routes() http.Handler {
 	mux := http.NewServeMux()
 	s.authRoutes(mux)
 	mux.HandleFunc("GET /helix/users", s.serveHelix("", s.getUsers))
@@ -37,9 +43,10 @@ func (s *Server) routes() http.Handler {
 	return mux
 }
 
-// serveHelix records a request, and answers it where the budget has room for it: with a fault that is due, or once it carries the right token and
-// scope with what the endpoint does. The endpoint runs while mu is held.
-func (s *Server) serveHelix(scope string, endpoint func(call) reply) http.HandlerFunc {
+// serveHelix returns a handler that records a request and answers it. If the budget is empty, the
+// answer is a refusal. Otherwise it is a pending fault, or the endpoint's result if the token and
+// scope are valid. The endpoint runs while mu is held.
+func (s *helixServer) serveHelix(scope string, endpoint func(call) reply) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		asked, c := s.arrive(r)
 		s.mu.Lock()
@@ -63,8 +70,8 @@ func (s *Server) serveHelix(scope string, endpoint func(call) reply) http.Handle
 	}
 }
 
-// obey does what a request asks for, where it may ask that.
-func (s *Server) obey(r *http.Request, c call, scope string, endpoint func(call) reply) reply {
+// obey carries out a request if it is allowed.
+func (s *helixServer) obey(r *http.Request, c call, scope string, endpoint func(call) reply) reply {
 	token, refusal := s.authorize(r, scope)
 	if token == nil {
 		return refusal
@@ -73,15 +80,17 @@ func (s *Server) obey(r *http.Request, c call, scope string, endpoint func(call)
 	return endpoint(c)
 }
 
-// arrive notes when a request arrived, and reads it.
-func (s *Server) arrive(r *http.Request) (*Request, call) {
+// arrive records when a request arrived, and reads it.
+func (s *helixServer) arrive(r *http.Request) (*Request, call) {
 	c := call{at: s.opts.Now(), query: r.URL.Query()}
-	c.body, _ = io.ReadAll(io.LimitReader(r.Body, 1<<20)) // what is cut off can't be read as JSON either, and is refused as that
+	// a truncated body isn't valid JSON either
+	c.body, _ = io.ReadAll(io.LimitReader(r.Body, 1<<20))
 	return &Request{At: c.at, Client: r.RemoteAddr, Method: r.Method, Path: r.URL.Path, Query: c.query, Header: r.Header, Body: string(c.body)}, c
 }
 
-// authorize checks the two headers that every request to Helix needs, and the scope. It returns the token, or nil and what is wrong.
-func (s *Server) authorize(r *http.Request, scope string) (*accessToken, reply) {
+// authorize checks the two headers that every Helix request needs, and the scope. It returns the
+// token, or nil and the refusal.
+func (s *helixServer) authorize(r *http.Request, scope string) (*accessToken, reply) {
 	name, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	token, live := s.liveToken(name)
 	switch {
@@ -99,8 +108,8 @@ func (s *Server) authorize(r *http.Request, scope string) (*accessToken, reply) 
 	return token, reply{}
 }
 
-// getUsers tells about accounts by login or ID, or about the token's user.
-func (s *Server) getUsers(c call) reply {
+// getUsers returns accounts by login or ID, or the token's user.
+func (s *helixServer) getUsers(c call) reply {
 	logins, ids := c.query["login"], c.query["id"]
 	if len(logins)+len(ids) == 0 {
 		ids = []string{c.user.id}

@@ -10,27 +10,37 @@ import (
 	"time"
 )
 
-// writeTimeout is how long a client may refuse to read before it is cut off.
+// writeTimeout is how long a client may not read before its connection is closed.
 const writeTimeout = 30 * time.Second
 
-// client is one connection to the chat. What it is and where it joined is guarded by the Server's mu.
+// chatServer serves chat over IRC. The Server's mu guards all of it except the listener.
+type chatServer struct {
+	*Server // the server that it is a part of
+	irc     net.Listener
+	clients map[*client]bool
+	joining joining
+}
+
+// client is a connection to the chat. The Server's mu guards its login and channels.
 type client struct {
 	srv  *Server
 	conn net.Conn
 
-	stalled atomic.Bool // it stays open, but hears nothing any more
-	writing sync.Mutex  // held while something is written
-	left    int         // lines until it is closed; 0 means that it isn't. writing guards it
+	stalled atomic.Bool // it stays open but receives nothing more
+	writing sync.Mutex  // held during a write
+	// left is the number of lines to send before the client's connection is closed; 0 means no
+	// limit. writing guards it.
+	left int
 
 	pass     string
-	login    string // empty until logged in
-	tags     bool   // wants tags
-	commands bool   // wants Twitch's own commands
+	login    string // empty before the login
+	tags     bool   // it requested tags
+	commands bool   // it requested Twitch's own commands
 	joined   map[string]bool
 }
 
-// acceptChat takes connections until the listener is closed.
-func (s *Server) acceptChat() {
+// acceptChat accepts connections until the listener is closed.
+func (s *chatServer) acceptChat() {
 	for {
 		conn, err := s.irc.Accept()
 		if err != nil {
@@ -42,8 +52,8 @@ func (s *Server) acceptChat() {
 	}
 }
 
-// admit makes a connection a client's. It returns nil where it hung up at once instead.
-func (s *Server) admit(conn net.Conn) *client {
+// admit creates the client for a connection. It returns nil if it closed the connection instead.
+func (s *chatServer) admit(conn net.Conn) *client {
 	s.mu.Lock()
 	s.asked.connections++
 	if s.closed || s.faults.takeHangUp() {
@@ -52,12 +62,12 @@ func (s *Server) admit(conn net.Conn) *client {
 		return nil
 	}
 	defer s.mu.Unlock()
-	c := &client{srv: s, conn: conn, joined: make(map[string]bool), left: s.delivering.closeAfter}
+	c := &client{srv: s.Server, conn: conn, joined: make(map[string]bool), left: s.delivering.closeAfter}
 	s.clients[c] = true
 	return c
 }
 
-// serve reads what the client sends until the connection ends.
+// serve reads from the client until the connection ends.
 func (c *client) serve() {
 	defer c.leave()
 	lines := bufio.NewScanner(c.conn)
@@ -87,7 +97,7 @@ func (c *client) leave() {
 	c.srv.tellChanged()
 }
 
-// send writes lines. A failure shows when the connection is read, so nothing is said about it here.
+// send writes lines. It reports no error, because reading the connection fails as well.
 func (c *client) send(lines ...string) {
 	c.write([]byte(strings.Join(lines, "\r\n") + "\r\n"))
 }
@@ -104,7 +114,8 @@ func (c *client) write(raw []byte) {
 	}
 }
 
-// ration cuts off what goes past the lines that the client is still to get, and reports whether it has had all of them then.
+// ration returns the part of raw that is within the client's remaining number of lines. last is
+// true if no lines remain after it.
 func (c *client) ration(raw []byte) (part []byte, last bool) {
 	if c.left == 0 {
 		return raw, false
@@ -119,8 +130,9 @@ func (c *client) ration(raw []byte) (part []byte, last bool) {
 	return raw, false
 }
 
-// readers are the clients that joined a channel: those that want tags, and those that don't. The caller holds mu.
-func (s *Server) readers(channelLogin string) (tagged, plain []*client) {
+// readers returns the clients that joined a channel: those that requested tags and those that
+// didn't. The caller holds mu.
+func (s *chatServer) readers(channelLogin string) (tagged, plain []*client) {
 	for c := range s.clients {
 		switch {
 		case c.joined[channelLogin] && c.tags:
@@ -132,14 +144,9 @@ func (s *Server) readers(channelLogin string) (tagged, plain []*client) {
 	return tagged, plain
 }
 
-// tellChanged wakes those who wait for clients to join or leave. The caller holds mu.
-func (s *Server) tellChanged() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
-// WaitJoined waits until at least n channels are joined, counting each of each client, or until ctx ends; then it returns the context's error.
-func (s *Server) WaitJoined(ctx context.Context, n int) error {
+// WaitJoined waits until at least n channels are joined, counted per client. If ctx ends first, it
+// returns the context's error.
+func (s *chatServer) WaitJoined(ctx context.Context, n int) error {
 	for {
 		s.mu.Lock()
 		joined, changed := 0, s.changed

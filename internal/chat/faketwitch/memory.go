@@ -7,15 +7,18 @@ import (
 	"sync"
 )
 
-// memory is a network inside the process: nothing of it reaches the system, so that it works under a simulated clock, where only time that
-// everybody waits for passes. The zero value is one without listeners.
+// memory is a network within the process. It uses no system resources. It therefore works under a
+// simulated clock, which advances only while all goroutines wait. The zero value has no listeners.
 type memory struct {
-	mu        sync.Mutex
-	listeners []*memoryListener // the one at index n listens on port n+1, where a real machine has nothing
-	dialled   int               // connections ever; gives each client a port of its own
+	mu sync.Mutex
+	// listeners has the listener of port n+1 at index n. On a real machine, hardly any program
+	// listens at such low ports.
+	listeners []*memoryListener
+	// dialled is the total number of connections. It determines each client's port.
+	dialled int
 }
 
-// firstClientPort is the port of the first client, above those that are listened on.
+// firstClientPort is the first client's port, above the listeners' ports.
 const firstClientPort = 10_000
 
 func memoryAddr(port int) *net.TCPAddr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port} }
@@ -29,7 +32,7 @@ func (m *memory) listen() net.Listener {
 	return l
 }
 
-// dial connects to a listener, and waits until it accepts.
+// dial connects to a listener and waits until it accepts.
 func (m *memory) dial(ctx context.Context, address string) (net.Conn, error) {
 	l, from := m.find(address)
 	if l == nil {
@@ -46,7 +49,7 @@ func (m *memory) dial(ctx context.Context, address string) (net.Conn, error) {
 	}
 }
 
-// find returns the listener at an address, nil where there is none, and the address that the client gets.
+// find returns the listener at an address, or nil, and the client's address.
 func (m *memory) find(address string) (*memoryListener, net.Addr) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,7 +62,7 @@ func (m *memory) find(address string) (*memoryListener, net.Addr) {
 	return nil, nil
 }
 
-// memoryListener takes the connections to one port.
+// memoryListener accepts connections to one port.
 type memoryListener struct {
 	addr     net.Addr
 	arriving chan net.Conn
@@ -83,8 +86,8 @@ func (l *memoryListener) Close() error {
 
 func (l *memoryListener) Addr() net.Addr { return l.addr }
 
-// Dial connects to one of the server's addresses, in memory where Options.InMemory says so, and over the system's network otherwise. It has the
-// form of http.Transport's DialContext.
+// Dial connects to one of the server's addresses: in memory if Options.InMemory is set, otherwise
+// over the system's network. It has the signature of http.Transport's DialContext.
 func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if s.memory == nil {
 		var d net.Dialer

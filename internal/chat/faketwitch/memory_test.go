@@ -19,8 +19,8 @@ func startInMemory(t *testing.T) *Server {
 	return start(t, Options{Channels: []string{"gardenhour"}, InMemory: true})
 }
 
-// TestInMemoryHTTP: an exchange over HTTP works under a simulated clock.
-func TestInMemoryHTTP(t *testing.T) {
+// TestMemory_HTTP checks that HTTP works under a simulated clock.
+func TestMemory_HTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := startInMemory(t)
 		client := &http.Client{Transport: &http.Transport{DialContext: s.Dial}, Timeout: 10 * time.Second}
@@ -49,8 +49,9 @@ func TestInMemoryHTTP(t *testing.T) {
 	})
 }
 
-// TestInMemoryChat: so does a login to the chat, whose hello is written before anything is read, and a deadline passes when it is due.
-func TestInMemoryChat(t *testing.T) {
+// TestMemory_Chat checks that a login to the chat works as well, with the hello written before
+// anything is read, and that a deadline expires when it is due.
+func TestMemory_Chat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := startInMemory(t)
 		c := dial(t, s, append(anonymous, "JOIN #gardenhour")...)
@@ -73,8 +74,8 @@ func TestInMemoryChat(t *testing.T) {
 	})
 }
 
-// TestMemoryConn: what a connection's users rely on.
-func TestMemoryConn(t *testing.T) {
+// TestMemory_Conn checks the guarantees of a connection.
+func TestMemory_Conn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := memoryPair(memoryAddr(2), memoryAddr(1))
 		stuck := make(chan int)
@@ -82,7 +83,7 @@ func TestMemoryConn(t *testing.T) {
 			n, _ := here.Write(make([]byte, inFlight+1000))
 			stuck <- n
 		}()
-		synctest.Wait() // writing waits for a reader
+		synctest.Wait() // the write waits for a reader
 		if err := here.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
 			t.Fatal(err)
 		}
@@ -107,8 +108,9 @@ func TestMemoryConn(t *testing.T) {
 	})
 }
 
-// TestMemoryDial: an address where nothing listens (any more) can't be dialled, and a context ends the wait for a listener that doesn't accept.
-func TestMemoryDial(t *testing.T) {
+// TestMemory_Dial checks that an address without a listener can't be dialed, even if there was one
+// before, and that a context ends the wait for a listener that doesn't accept.
+func TestMemory_Dial(t *testing.T) {
 	var m memory
 	l := m.listen()
 	if _, err := m.dial(t.Context(), "127.0.0.1:9"); err == nil {

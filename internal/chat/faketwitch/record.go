@@ -7,41 +7,42 @@ import (
 	"time"
 )
 
-// Request is one HTTP request that the server was asked, in the order of arrival.
+// Request is an HTTP request to the server, recorded in order of arrival.
 type Request struct {
 	At     time.Time // when it arrived
-	Client string    // address that it came from
+	Client string    // the client's address
 	Method string
 	Path   string // "/helix/moderation/chat"
 	Query  url.Values
 	Header http.Header
 	Body   string
-	Status int // what it was answered with; 0 where the connection was cut instead
+	Status int // status of the answer; 0 if the connection was cut
 }
 
-// Deletion is one message that was removed on request.
+// Deletion is one message removed on request.
 type Deletion struct {
 	At      time.Time // when the request arrived
-	Message Message   // as it stood before
+	Message Message   // the message before the removal
 }
 
-// Sanction is what a user was given on request: a warning, a timeout or a ban.
+// Sanction is a warning, a timeout or a ban given to a user on request.
 type Sanction struct {
 	At        time.Time
 	ChannelID string
 	UserID    string
-	Length    time.Duration // of a timeout; 0 for a ban or a warning
+	Length    time.Duration // duration of a timeout; 0 for a ban or a warning
 	Reason    string
 }
 
-// Received is one line that a client of the chat sent.
+// Received is a line from a chat client.
 type Received struct {
 	At     time.Time
-	Client string // its address
+	Client string // the client's address
 	Line   string
 }
 
-// record is what was asked of the server. Its lists hold the newest; the Server's mu guards it.
+// record is the record of all requests to the server. Its lists hold the newest entries. The
+// Server's mu guards it.
 type record struct {
 	requests    []*Request
 	deletions   []Deletion
@@ -51,11 +52,11 @@ type record struct {
 	slowModes   []SlowMode
 	sent        []Sent
 	lines       []Received
-	deleted     int // ever
-	connections int // to the chat, ever
+	deleted     int // total
+	connections int // total number of chat connections
 }
 
-// add appends to a list and forgets the oldest where it has grown too long.
+// add appends to a list and drops the oldest entries if it is too long.
 func add[T any](list *[]T, item T) {
 	if len(*list) >= 2*keep {
 		*list = slices.Clone((*list)[keep:])
@@ -65,15 +66,16 @@ func add[T any](list *[]T, item T) {
 
 func (r *record) addLine(line Received) { add(&r.lines, line) }
 
-// copied returns a copy of a list of the record.
+// copied returns a copy of one of the record's lists.
 func copied[T any](s *Server, list *[]T) []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(*list)
 }
 
-// Requests returns what HTTP was asked for, oldest first: at least the newest 100,000, as in every list of the record.
-func (s *Server) Requests() []Request {
+// Requests returns the HTTP requests, oldest first. Like every recorded list, it holds at least the
+// newest 100,000 entries if there were as many.
+func (s *helixServer) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	requests := make([]Request, len(s.asked.requests))
@@ -83,30 +85,31 @@ func (s *Server) Requests() []Request {
 	return requests
 }
 
-// Deletes returns the messages that were removed one by one.
-func (s *Server) Deletes() []Deletion { return copied(s, &s.asked.deletions) }
+// Deletes returns the messages removed individually.
+func (s *helixServer) Deletes() []Deletion { return copied(s.Server, &s.asked.deletions) }
 
-// Deleted returns how many messages were removed one by one since the start.
-func (s *Server) Deleted() int {
+// Deleted returns how many messages were removed individually since the start.
+func (s *helixServer) Deleted() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asked.deleted
 }
 
-// Clears returns the IDs of the channels whose whole chat was cleared, by a delete without a message ID.
-func (s *Server) Clears() []string { return copied(s, &s.asked.clears) }
+// Clears returns the IDs of the channels whose whole chat was cleared by a delete without a message
+// ID.
+func (s *helixServer) Clears() []string { return copied(s.Server, &s.asked.clears) }
 
 // Warnings returns the warnings given.
-func (s *Server) Warnings() []Sanction { return copied(s, &s.asked.warnings) }
+func (s *helixServer) Warnings() []Sanction { return copied(s.Server, &s.asked.warnings) }
 
 // Bans returns the timeouts and bans given.
-func (s *Server) Bans() []Sanction { return copied(s, &s.asked.bans) }
+func (s *helixServer) Bans() []Sanction { return copied(s.Server, &s.asked.bans) }
 
-// Received returns the lines that clients of the chat sent.
-func (s *Server) Received() []Received { return copied(s, &s.asked.lines) }
+// Received returns the lines from chat clients.
+func (s *chatServer) Received() []Received { return copied(s.Server, &s.asked.lines) }
 
-// Connections returns how many connections to the chat were accepted since the start.
-func (s *Server) Connections() int {
+// Connections returns how many chat connections were accepted since the start.
+func (s *chatServer) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asked.connections

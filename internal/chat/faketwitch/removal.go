@@ -5,17 +5,19 @@ import (
 	"time"
 )
 
-// removal is what a moderator took away: a message, all of a user's, or all of a channel.
+// removal is an action by which a moderator removed a message, all messages of a user, or all
+// messages of a channel.
 type removal struct {
 	at      time.Time
 	room    account // the channel
 	by      account // the moderator
 	message *Message
-	user    account       // whose messages, where it isn't one only; zero for the whole channel
-	length  time.Duration // of the user's timeout; 0 for a ban
+	// user is the author if all of a user's messages were removed; zero for the whole channel.
+	user   account
+	length time.Duration // duration of the user's timeout; 0 for a ban
 }
 
-// announce tells all who read the channel what was removed. The caller doesn't hold mu.
+// announce tells the channel's readers what was removed. The caller must not hold mu.
 func (s *Server) announce(r removal) {
 	event := r.event(s)
 	s.dispatch(func() {
@@ -24,7 +26,7 @@ func (s *Server) announce(r removal) {
 	})
 }
 
-// line is how Twitch's chat says it.
+// line returns the removal as a line of Twitch's chat.
 func (r removal) line() string {
 	sent := r.at.UnixMilli()
 	switch {
@@ -42,7 +44,8 @@ func (r removal) line() string {
 		length, r.room.id, r.user.id, sent, r.room.login, r.user.login)
 }
 
-// RemoveMessage lets another moderator, the broadcaster, delete a message. One that can't be seen any more changes nothing.
+// RemoveMessage deletes a message as another moderator, namely the broadcaster. It ignores a
+// message that is no longer visible.
 func (s *Server) RemoveMessage(id string) {
 	s.mu.Lock()
 	m := s.chat.byID[id]
@@ -57,7 +60,8 @@ func (s *Server) RemoveMessage(id string) {
 	s.announce(r)
 }
 
-// Silence lets another moderator, the broadcaster, time a user out, or with no length ban them. An unknown channel changes nothing.
+// Silence times a user out as another moderator, the broadcaster; a length of 0 bans them. It
+// ignores an unknown channel.
 func (s *Server) Silence(channelLogin, login string, length time.Duration) {
 	s.mu.Lock()
 	room := s.channels[channelLogin]
@@ -72,7 +76,7 @@ func (s *Server) Silence(channelLogin, login string, length time.Duration) {
 	s.announce(r)
 }
 
-// silence keeps a user from writing, and takes away what they wrote. The caller holds mu.
+// silence prevents a user from writing and removes their messages. The caller holds mu.
 func (s *Server) silence(room *channel, r removal) {
 	ends := banned{until: r.at.Add(forever), permanent: true}
 	if r.length > 0 {
@@ -82,7 +86,7 @@ func (s *Server) silence(room *channel, r removal) {
 	s.chat.remove(func(m *Message) bool { return m.ChannelID == room.id && m.UserID == r.user.id })
 }
 
-// Clear lets another moderator, the broadcaster, clear a whole chat. An unknown channel changes nothing.
+// Clear clears a whole chat as another moderator, the broadcaster. It ignores an unknown channel.
 func (s *Server) Clear(channelLogin string) {
 	s.mu.Lock()
 	room := s.channels[channelLogin]
@@ -96,7 +100,7 @@ func (s *Server) Clear(channelLogin string) {
 	s.announce(r)
 }
 
-// clear takes away what was written in a channel. The caller holds mu.
+// clear removes all messages of a channel. The caller holds mu.
 func (s *Server) clear(room *channel) {
 	s.chat.remove(func(m *Message) bool { return m.ChannelID == room.id })
 }

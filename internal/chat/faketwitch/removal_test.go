@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// TestAnnouncements: whoever removes something, on request or another moderator, the readers of the channel learn of it, as Twitch says it.
-func TestAnnouncements(t *testing.T) {
+// TestRemoval_Announced checks that the channel's readers are notified of removals in Twitch's
+// format, whether made on request or by another moderator.
+func TestRemoval_Announced(t *testing.T) {
 	st := newStage(t)
 	reader, elsewhere := dial(t, st.Server, append(anonymous, "JOIN #room")...), dial(t, st.Server, anonymous...)
 	if err := st.WaitJoined(t.Context(), 1); err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The reasons for which a line isn't said.
+// The reasons why a line isn't sent.
 var (
 	ErrNoChannel = errors.New("fake twitch: no such channel")
 	ErrSilenced  = errors.New("fake twitch: the user is banned or timed out")
@@ -15,21 +15,24 @@ var (
 	ErrSlow      = errors.New("fake twitch: slow mode is on, and the user has spoken a moment ago")
 )
 
-// Line is something that a user says in a channel. Channel, Login and Text are required.
+// Line is a message from a user to a channel. Channel, Login and Text are required.
 type Line struct {
-	Channel     string    // login of the channel
-	Login       string    // of the author
-	DisplayName string    // of the author; what they were last called, or their login, when empty
-	UserID      string    // of the author; given out by the server when empty
-	Badges      string    // as in the tag: "moderator/1,subscriber/12"
-	Text        string    //
-	First       bool      // the author's first message in this channel
-	Source      string    // ID of the channel it was written in, where that is another one (Shared Chat)
-	SentAt      time.Time // now when zero
+	Channel string // login of the channel
+	Login   string // of the author
+	// DisplayName is the author's; empty means the last one used, or the login.
+	DisplayName string
+	UserID      string // the author's; empty lets the server choose
+	Badges      string // as in the tag: "moderator/1,subscriber/12"
+	Text        string //
+	First       bool   // the author's first message in this channel
+	// Source is the ID of the channel in which the message was written, if that is another one
+	// (Shared Chat).
+	Source string
+	SentAt time.Time // zero means now
 }
 
-// Say lets a user say something: it is recorded, and sent to all who joined the channel. It returns the message's ID.
-// Say waits while a client doesn't read.
+// Say sends a message from a user: it is recorded and sent to all clients in the channel. It
+// returns the message's ID. Say blocks while a client doesn't read.
 func (s *Server) Say(l Line) (id string, err error) {
 	id, raw, err := s.Render(l)
 	if err != nil {
@@ -39,15 +42,15 @@ func (s *Server) Say(l Line) (id string, err error) {
 	return id, nil
 }
 
-// Render does everything that Say does but send: it returns the message's ID and its line, without line end. With Flood it makes a fast path:
-// render first, then send many lines at once.
+// Render is like Say but doesn't send the message. It returns the message's ID and its line,
+// without a line ending. Use it with Flood for speed: render first, then send many lines at once.
 func (s *Server) Render(l Line) (id, raw string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.take(l)
 }
 
-// take takes a line in, and returns its message's ID and how it is written. The caller holds mu.
+// take records a line and returns its message's ID and its raw form. The caller holds mu.
 func (s *Server) take(l Line) (id, raw string, err error) {
 	c := s.channels[l.Channel]
 	if c == nil {
@@ -74,7 +77,7 @@ func (s *Server) take(l Line) (id, raw string, err error) {
 	return m.ID, render(l, m, author), nil
 }
 
-// render writes a message the way Twitch does.
+// render formats a message as Twitch does.
 func render(l Line, m *Message, author account) string {
 	tags := []string{
 		"badge-info=", "badges=" + l.Badges, "color=#5B8DEF", "display-name=" + escape(author.displayName), "emotes=",
@@ -101,7 +104,7 @@ func bit(on bool) string {
 	return "0"
 }
 
-// spread delivers a message to all who read its channel.
+// spread delivers a message to all readers of its channel.
 func (s *Server) spread(l Line, id, raw string) {
 	event := s.messageEvent(l, id)
 	s.dispatch(func() {
@@ -113,8 +116,8 @@ func (s *Server) spread(l Line, id, raw string) {
 	})
 }
 
-// write sends a line to all who joined the channel.
-func (s *Server) write(channelLogin, raw string) {
+// write sends a line to all clients in the channel.
+func (s *chatServer) write(channelLogin, raw string) {
 	s.mu.Lock()
 	tagged, plain := s.readers(channelLogin)
 	s.mu.Unlock()
@@ -127,8 +130,9 @@ func (s *Server) write(channelLogin, raw string) {
 	}
 }
 
-// Flood sends bytes as they are to every client that is logged in: lines, parts of lines, or anything else. It waits while a client doesn't read.
-func (s *Server) Flood(raw []byte) {
+// Flood sends raw bytes to every logged-in client: lines, parts of lines, or anything else. It
+// blocks while a client doesn't read.
+func (s *chatServer) Flood(raw []byte) {
 	s.mu.Lock()
 	var all []*client
 	for c := range s.clients {
@@ -142,7 +146,7 @@ func (s *Server) Flood(raw []byte) {
 	}
 }
 
-// SendRaw sends lines as they are to every client that is logged in.
-func (s *Server) SendRaw(lines ...string) {
+// SendRaw sends raw lines to every logged-in client.
+func (s *chatServer) SendRaw(lines ...string) {
 	s.Flood([]byte(strings.Join(lines, "\r\n") + "\r\n"))
 }

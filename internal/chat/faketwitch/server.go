@@ -1,7 +1,8 @@
-// Package faketwitch is a Twitch on loopback, for tests and for the demo: chat over IRC and over EventSub, the moderation part of Helix, and the
-// identity server. It checks what Twitch checks, records everything it was asked and when, and can be told to misbehave.
+// Package faketwitch is a fake Twitch on loopback, for tests and for the demo. It provides chat
+// over IRC and EventSub, the moderation part of Helix, and the identity server. It makes the same
+// checks as Twitch, records every request with its time, and can simulate faults.
 //
-// It knows nothing of the bot that connects to it.
+// The package must not depend on the bot that connects to it.
 package faketwitch
 
 import (
@@ -14,18 +15,21 @@ import (
 	"time"
 )
 
-// Options are what a Server may be given. The zero value is right for most tests.
+// Options configure a Server. The zero value suits most tests.
 type Options struct {
-	Login     string           // the bot's login; "chatguard_bot" when empty
-	Token     string           // the bot's access token; a fixed one when empty
-	ClientID  string           // of the bot's application; a fixed one when empty
-	Scopes    []string         // what the token allows; everything the bot needs when nil
-	Channels  []string         // logins of channels to begin with
+	Login     string           // the bot's login; empty means "chatguard_bot"
+	Token     string           // the bot's access token; empty means a fixed one
+	ClientID  string           // of the bot's application; empty means a fixed one
+	Scopes    []string         // of the token; nil means all that the bot needs
+	Channels  []string         // logins of the initial channels
 	TokenLife time.Duration    // of access tokens; 0 means 4 h, as at Twitch
 	Now       func() time.Time // nil means time.Now
-	InMemory  bool             // listen on no port of the system: only Dial reaches the server
+	// InMemory means that the server opens no system port and is reachable only through Dial.
+	InMemory bool
 
-	HelixBudget int // how many requests Helix takes at once, with another each 100 ms; 0 means Twitch's 800, less means any number
+	// HelixBudget is the number of requests that Helix accepts at once; each 100 ms it accepts one
+	// more. 0 means Twitch's 800, a negative value means no limit.
+	HelixBudget int
 }
 
 // Server is a running fake Twitch. All methods are safe for concurrent use.
@@ -33,40 +37,42 @@ type Server struct {
 	opts  Options
 	botID string
 
-	memory *memory // nil where the server listens on the system's network
-	irc    net.Listener
+	memory *memory // nil if it listens on the system's network
 	http   *http.Server
 	web    net.Listener
-	wait   sync.WaitGroup // every goroutine of the server
+	wait   sync.WaitGroup // counts the server's goroutines
 
-	mu         sync.Mutex
-	closed     bool                // all below are guarded by mu
+	chatServer
+	eventSub
+	helixServer
+	identityServer
+
+	mu sync.Mutex
+	// closed and the fields below are guarded by mu.
+	closed     bool
 	accounts   map[string]*account // by login
 	channels   map[string]*channel // by login
-	lastID     int                 // of an account
+	lastID     int                 // last account number
 	chat       chatLog
 	asked      record
 	faults     faults
-	points     budget // of Helix
-	auth       identityServer
-	events     eventSub
 	delivering delivering
-	joining    joining
-	ignored    map[string]time.Time // until when nothing is taken that an account sends; by user ID
-	clients    map[*client]bool
-	changed    chan struct{} // closed, and made anew, whenever a client joins or leaves
+	// ignored is the time until which an account's messages are ignored, by user ID.
+	ignored map[string]time.Time
+	// changed is closed and replaced whenever a client joins or leaves.
+	changed chan struct{}
 }
 
-// account is a user of Twitch.
+// account is a Twitch user.
 type account struct{ id, login, displayName string }
 
-// channel is a channel and who may do what in it.
+// channel is a channel with the permissions in it.
 type channel struct {
 	account
 	botModerates bool
 	staff        map[string]bool   // user IDs of its broadcaster and moderators
 	silenced     map[string]banned // by user ID
-	warned       map[string]bool   // user IDs of those who have to acknowledge a warning
+	warned       map[string]bool   // user IDs with an unacknowledged warning
 	slow         slowMode
 }
 
@@ -81,7 +87,8 @@ const (
 	scopeModerated = "user:read:moderated_channels"
 )
 
-// Start begins to listen: on loopback, at ports that the system chooses, or in memory. Close the Server when done with it.
+// Start starts listening on loopback, at ports chosen by the system, or in memory. Close the Server
+// when done.
 func Start(opts Options) (*Server, error) {
 	opts.Login = cmp.Or(opts.Login, "chatguard_bot")
 	opts.TokenLife = cmp.Or(opts.TokenLife, accessLife)
@@ -95,16 +102,17 @@ func Start(opts Options) (*Server, error) {
 	}
 	s := &Server{
 		opts:     opts,
-		points:   newBudget(opts.HelixBudget),
 		accounts: make(map[string]*account),
 		channels: make(map[string]*channel),
-		clients:  make(map[*client]bool),
 		ignored:  make(map[string]time.Time),
 		changed:  make(chan struct{}),
-		events:   eventSub{sessions: make(map[string]*eventSession), sockets: make(map[*eventSocket]bool)},
 	}
 	s.botID = s.account(opts.Login).id
-	s.openIdentity()
+	s.chatServer = chatServer{Server: s, clients: make(map[*client]bool)}
+	s.eventSub = eventSub{Server: s, sessions: make(map[string]*eventSession), sockets: make(map[*eventSocket]bool)}
+	s.helixServer = helixServer{Server: s, points: newBudget(opts.HelixBudget)}
+	s.identityServer = newIdentityServer(s)
+	s.addPair(opts.Token, firstRefreshToken, s.account(opts.Login), opts.Scopes)
 	for _, login := range opts.Channels {
 		s.AddChannel(login)
 	}
@@ -114,7 +122,7 @@ func Start(opts Options) (*Server, error) {
 	return s, nil
 }
 
-// listen opens the server's ports, and serves what arrives there.
+// listen opens the server's ports and serves connections.
 func (s *Server) listen() (err error) {
 	if s.opts.InMemory {
 		s.memory = &memory{}
@@ -127,7 +135,7 @@ func (s *Server) listen() (err error) {
 	}
 	s.http = &http.Server{Handler: s.routes(), ConnState: s.trackConn, ReadHeaderTimeout: 10 * time.Second}
 	s.wait.Go(s.acceptChat)
-	s.wait.Go(func() { _ = s.http.Serve(s.web) }) // ends with Close; until then there is nothing to say
+	s.wait.Go(func() { _ = s.http.Serve(s.web) }) // ends with Close; its error doesn't matter
 	return nil
 }
 
@@ -138,7 +146,7 @@ func (s *Server) open() (net.Listener, error) {
 	return net.Listen("tcp", "127.0.0.1:0")
 }
 
-// trackConn counts the goroutines that net/http runs, so that Close can wait for them.
+// trackConn counts net/http's goroutines, so that Close can wait for them.
 func (s *Server) trackConn(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
@@ -148,14 +156,15 @@ func (s *Server) trackConn(_ net.Conn, state http.ConnState) {
 	}
 }
 
-// Close closes every connection and returns when every goroutine has ended. What was recorded can still be read.
+// Close closes every connection and returns when every goroutine has ended. The records can still
+// be read.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	for c := range s.clients {
 		c.conn.Close()
 	}
-	s.events.cut()
+	s.eventSub.cut()
 	s.delivering.end()
 	s.mu.Unlock()
 	err := errors.Join(s.irc.Close(), s.http.Close())
@@ -163,23 +172,29 @@ func (s *Server) Close() error {
 	return err
 }
 
-// IRCAddress is where chat listens, as host:port, without TLS.
-func (s *Server) IRCAddress() string { return s.irc.Addr().String() }
+// tellChanged wakes callers that wait for clients to join or leave. The caller holds mu.
+func (s *Server) tellChanged() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
 
-// HelixURL is the base URL of Helix.
-func (s *Server) HelixURL() string { return "http://" + s.web.Addr().String() + "/helix" }
+// IRCAddress returns the address of the chat as host:port, without TLS.
+func (s *chatServer) IRCAddress() string { return s.irc.Addr().String() }
 
-// AuthURL is the base URL of the identity server.
-func (s *Server) AuthURL() string { return "http://" + s.web.Addr().String() + "/oauth2" }
+// HelixURL returns the base URL of Helix.
+func (s *helixServer) HelixURL() string { return "http://" + s.web.Addr().String() + "/helix" }
 
-// Token is the bot's access token, without a prefix.
+// AuthURL returns the base URL of the identity server.
+func (s *identityServer) AuthURL() string { return "http://" + s.web.Addr().String() + "/oauth2" }
+
+// Token returns the bot's access token, without a prefix.
 func (s *Server) Token() string { return s.opts.Token }
 
-// ClientID is the ID of the application that the token was made for.
+// ClientID returns the ID of the application that the token was made for.
 func (s *Server) ClientID() string { return s.opts.ClientID }
 
-// BotLogin is the login of the bot's account.
+// BotLogin returns the login of the bot's account.
 func (s *Server) BotLogin() string { return s.opts.Login }
 
-// BotID is the user ID of the bot's account.
+// BotID returns the user ID of the bot's account.
 func (s *Server) BotID() string { return s.botID }

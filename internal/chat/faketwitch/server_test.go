@@ -30,7 +30,7 @@ func start(t *testing.T, opts Options) *Server {
 	return s
 }
 
-// chatter is a plain client of the chat.
+// chatter is a simple chat client.
 type chatter struct {
 	t     *testing.T
 	conn  net.Conn
@@ -51,7 +51,8 @@ func dial(t *testing.T, s *Server, hello ...string) *chatter {
 	return c
 }
 
-// until reads up to the first line that contains what is wanted, and returns it; "" when the connection ends before.
+// until reads up to the first line that contains want, and returns it. It returns "" if the
+// connection ends before that.
 func (c *chatter) until(want string) string {
 	c.t.Helper()
 	for c.lines.Scan() {
@@ -127,7 +128,7 @@ func TestSay(t *testing.T) {
 	}
 }
 
-// ask sends a request as the bot would, and returns the status and the body.
+// ask sends a request as the bot, and returns the status and the body.
 func ask(t *testing.T, s *Server, method, path, body string, change ...func(*http.Request)) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.HelixURL()+path, strings.NewReader(body))

@@ -1,69 +1,59 @@
 package twitch
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
-// busyThere is an ErrBusy about one channel, while there is budget left.
+// busyThere is the type of ErrChannelBusy.
 type busyThere struct{}
 
 func (busyThere) Error() string {
-	return "Twitch takes no more requests about this channel for now; looser limits need less of them"
+	return "Twitch accepts no more requests for this channel for now; loosen the limits"
 }
 
 func (busyThere) Is(target error) bool { return target == ErrBusy }
 
-var errBusyThere error = busyThere{}
+// ErrChannelBusy is an ErrBusy about one channel, while the budget is not empty.
+var ErrChannelBusy error = busyThere{}
 
-// What can go wrong, for errors.Is. Each text is one line that ends in the mend; errors that wrap them say what was tried.
+// Errors for use with errors.Is. Each text is one line that ends with the fix. Wrapping errors name
+// the attempted action.
 var (
-	// ErrLogin: Twitch's chat refuses login or token. Trying again can't help.
-	ErrLogin = errors.New("Twitch chat refused the login; run `chatguard login`, or set CHATGUARD_TWITCH_TOKEN to a valid token of the bot's account")
-
-	// ErrChannel: the name can't be a channel's.
+	// ErrChannel means that the name is not a valid channel name.
 	ErrChannel = errors.New("channels need their login name, up to 25 letters, digits and underscores, as in twitch.tv/name")
 
-	// ErrToken: Helix or the identity server refuses the token, or there is none.
+	// ErrToken means that Helix or the identity server refused the token, or that there is none.
 	ErrToken = errors.New("Twitch refused the access token; run `chatguard login`, or set CHATGUARD_TWITCH_TOKEN to a valid one")
 
-	// ErrScope: the token doesn't allow this. The wrapping error quotes Twitch, which names the scope.
+	// ErrScope means that the token doesn't allow the request. The wrapping error quotes Twitch,
+	// which names the scope.
 	ErrScope = errors.New("the token lacks a scope; run `chatguard login` again")
 
-	// ErrNotModerator: the token's user may not moderate in that channel.
-	ErrNotModerator = errors.New("the bot is no moderator in this channel; let the broadcaster type /mod and the bot's name in its chat")
+	// ErrNotModerator means that the token's user may not moderate in that channel.
+	ErrNotModerator = errors.New("the bot is not a moderator in this channel; let the broadcaster type /mod and the bot's name in its chat")
 
-	// ErrProtected: the author is a moderator or the broadcaster, whom Twitch lets nobody moderate.
-	ErrProtected = errors.New("Twitch protects moderators and the broadcaster; exempt their roles in the policy")
+	// ErrUnsafe means that the request was not sent because it would have done more than intended.
+	ErrUnsafe = errors.New("not sent, because it would do more than intended")
 
-	// ErrNotOurs: the silence isn't the bot's to lift.
-	ErrNotOurs = errors.New("somebody else has silenced this user since: lift that in the chat")
+	// ErrBusy means that the request budget was empty for too long.
+	ErrBusy = errors.New("Twitch's request budget is used up; loosen the limits or moderate fewer channels")
 
-	// ErrUnsafe: the request was not sent, because it would have done more than meant.
-	ErrUnsafe = errors.New("not sent, because it would do more than meant")
+	// ErrUnavailable means that Twitch could not be reached or failed, several times in a row.
+	ErrUnavailable = errors.New("Twitch could not be reached or failed; check status.twitch.tv and this machine's network")
 
-	// ErrBusy: the request budget was empty for too long.
-	ErrBusy = errors.New("Twitch's request budget is used up; looser limits or fewer channels need less of it")
-
-	// ErrUnavailable: Twitch could not be reached or failed, several times in a row.
-	ErrUnavailable = errors.New("Twitch could not be reached or failed; look at status.twitch.tv and at this machine's network")
-
-	// ErrDropped: Twitch took a chat message, but shows it to nobody, for a reason that the wrapping error quotes.
-	ErrDropped = errors.New("Twitch dropped the chat message")
-
-	// ErrRejected: Twitch refuses the request for a reason of its own, which the wrapping error quotes.
+	// ErrRejected means that Twitch refused the request for a reason that the wrapping error
+	// quotes.
 	ErrRejected = errors.New("Twitch refused the request")
 )
 
-// What a request comes to without having been carried out.
+// Errors that end one connection. The next connection is made after a delay.
 var (
-	errBanned   = errors.New("the user is banned already")
-	errNeedless = errors.New("there is nothing left to do")
+	ErrHandshake = errors.New("the chat server sent no welcome in time")
+	ErrClosed    = errors.New("the chat server closed the connection")
+	ErrSilent    = errors.New("the chat server fell silent")
+	ErrReconnect = errors.New("the chat server asked to reconnect")
 )
 
-// What ends one connection; the next is made after a delay.
-var (
-	errHandshake = errors.New("the chat server said no welcome in time")
-	errClosed    = errors.New("the chat server closed the connection")
-	errSilence   = errors.New("the chat server fell silent")
-	errReconnect = errors.New("the chat server asked to reconnect")
-	errRefused   = errors.New("the chat server refused the token; there is another one by now")
-	errNoTags    = errors.New("the chat server can't send tags, which say who wrote a message")
-)
+// Broken returns the error of a connection that ended without an explanation.
+func Broken(err error) error { return fmt.Errorf("the chat connection broke: %w", err) }

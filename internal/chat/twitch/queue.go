@@ -5,35 +5,39 @@ import (
 	"time"
 )
 
-// queueBatches bounds the queue. A batch holds what one read brought, at most readBuffer bytes.
-const queueBatches = 128
+// QueueSize is the capacity of a Queue.
+const QueueSize = 128
 
-// batch is the chat lines that arrived together.
-type batch []string
-
-// queue hands chat lines from the reader to the consumer.
-type queue = queueOf[batch]
-
-func newQueue(wait time.Duration) *queue { return newQueueOf[batch](wait) }
-
-// queueOf hands what arrived from the reader to the consumer. When it is full the reader waits, and so the network pushes back on the server.
-// Its patience is a token bucket of waiting time: waiting uses it up, each batch handed over gives a tenth back. So a consumer that
-// stumbles loses nothing, and one that is stuck can't keep the reader from answering the server: lines are dropped then.
-type queueOf[T any] struct {
+// Queue passes batches from the reader to the consumer. While it is full the reader waits, so the
+// network pushes back on the server. The reader's waiting time comes from a token bucket. Waiting
+// uses up the bucket, and each batch handed over gives a tenth back. A consumer that is slow for a
+// moment therefore loses nothing. If the consumer is stuck, batches are dropped, so that the reader
+// can still answer the server.
+type Queue[T any] struct {
 	batches  chan T
-	wait     time.Duration // all the patience there can be
-	patience time.Duration // what is left of it; only the reader touches it
+	wait     time.Duration // maximum patience
+	patience time.Duration // remaining patience; used only by the reader
 }
 
-func newQueueOf[T any](wait time.Duration) *queueOf[T] {
-	return &queueOf[T]{batches: make(chan T, queueBatches), wait: wait, patience: wait}
+// NewQueue returns an empty queue whose bucket holds this much waiting time.
+func NewQueue[T any](wait time.Duration) *Queue[T] {
+	return &Queue[T]{batches: make(chan T, QueueSize), wait: wait, patience: wait}
 }
 
-// push hands b over, and reports whether it could. Only one goroutine may push.
-func (q *queueOf[T]) push(ctx context.Context, b T) bool {
+// Fork returns a queue to the same consumer with its own time to wait, for another goroutine that
+// pushes.
+func (q *Queue[T]) Fork() *Queue[T] {
+	return &Queue[T]{batches: q.batches, wait: q.wait, patience: q.wait}
+}
+
+// Batches returns the channel from which the consumer receives what was pushed.
+func (q *Queue[T]) Batches() <-chan T { return q.batches }
+
+// Push hands b over, and reports whether that succeeded. Only one goroutine may push.
+func (q *Queue[T]) Push(ctx context.Context, b T) bool {
 	select {
 	case q.batches <- b:
-		q.encourage()
+		q.recover()
 		return true
 	default:
 	}
@@ -46,7 +50,7 @@ func (q *queueOf[T]) push(ctx context.Context, b T) bool {
 	select {
 	case q.batches <- b:
 		q.patience -= time.Since(began)
-		q.encourage()
+		q.recover()
 		return true
 	case <-timer.C:
 		q.patience = 0
@@ -55,4 +59,4 @@ func (q *queueOf[T]) push(ctx context.Context, b T) bool {
 	return false
 }
 
-func (q *queueOf[T]) encourage() { q.patience = min(q.wait, max(0, q.patience)+q.wait/10) }
+func (q *Queue[T]) recover() { q.patience = min(q.wait, max(0, q.patience)+q.wait/10) }

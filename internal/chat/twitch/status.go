@@ -1,6 +1,7 @@
 package twitch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,119 +9,131 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/clock"
+	"github.com/chatguard/chatguard/internal/hostile"
 )
 
-// State is what the connection is doing.
+// State is the state of a connection.
 type State string
 
-// The states.
+// The states of a connection.
 const (
-	Connecting State = "connecting" // dialling, or waiting for the welcome
+	Connecting State = "connecting" // dialing or waiting for the welcome
 	Connected  State = "connected"  // reading
 	Waiting    State = "waiting"    // before the next attempt
-	Stopped    State = "stopped"    // not yet begun, or ended
+	Stopped    State = "stopped"    // not yet started, or ended
 )
 
-// Status is how the connection is. It is a copy: nothing changes it any more.
+// Status describes a connection. It is a copy that never changes.
 type Status struct {
 	State      State
-	Since      time.Time             // when it came into this state
-	Detail     string                // one line for people on the last trouble; empty where there was none
-	DetailAt   time.Time             // when that was
-	Channels   []Channel             // all that are to be read, in the order of the configuration
-	Lines      uint64                // read so far, of every kind
+	Since      time.Time             // start of the current state
+	Detail     string                // last problem as one line for people; may be empty
+	DetailAt   time.Time             // time of Detail
+	Channels   []Channel             // channels to read, in configuration order
+	Lines      uint64                // all lines read so far
 	Messages   uint64                // delivered so far
 	Skipped    map[SkipReason]uint64 // lines that could not be read, by reason
 	Dropped    uint64                // chat lines lost because the consumer was stuck
-	Reconnects uint64                // how often a connection was lost or could not be made
+	Reconnects uint64                // connections lost or failed
 }
 
-// Channel is one channel as the connection knows it.
+// Channel is the state of one channel.
 type Channel struct {
-	Login   string
-	RoomID  string // empty until the server has told it; kept over reconnects
-	Joined  bool   // the server has shown on this connection that we are in
-	Problem string // why we aren't in, or what else isn't as it should be, as far as that is known: one line for people
+	Login  string
+	RoomID string // empty until known; kept on reconnect
+	Joined bool   // the server has confirmed it on this connection
+	// Problem is one line for people. It says why we haven't joined, or what other problem is
+	// known.
+	Problem string
 }
 
-// report is what a connection tells of itself, and how it stands with its channels. The connections to chat have it in common.
-type report struct {
-	clock func() time.Time // set by begin, as the next two
-	wait  func(context.Context, time.Duration) error
-	log   *slog.Logger
+// Report is the status of a connection and of its channels. All connections to chat use it.
+type Report struct {
+	clock clock.Clock // set by Begin, like the next field
+	Log   *slog.Logger
 
-	mu     sync.Mutex
-	status Status // guarded by mu, but for Channels, which are the roster's
-	roster roster // guarded by mu
+	mu       sync.Mutex
+	status   Status     // guarded by mu; its Channels come from channels
+	channels channelSet // guarded by mu
 }
 
-// Status returns how the connection is now.
-func (r *report) Status() Status {
+// Status returns the current status of the connection.
+func (r *Report) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.status
-	if s.State == "" {
-		s.State = Stopped
-	}
-	s.Channels = r.roster.channels()
+	s.State = cmp.Or(s.State, Stopped)
+	s.Channels = r.channels.channels()
 	s.Skipped = maps.Clone(s.Skipped)
 	return s
 }
 
-// begin makes the status that of a connection about to be made, to these channels unless others were set. The error is ErrChannel.
-func (r *report) begin(names []string, clock func() time.Time, wait func(context.Context, time.Duration) error, log *slog.Logger) error {
-	r.clock, r.wait, r.log = clock, wait, log
-	channels, err := channelLogins(names)
-	now := r.clock()
+// Begin resets the status for a new connection. names are its channels, unless SetChannels has set
+// others. The error is ErrChannel.
+func (r *Report) Begin(names []string, c clock.Clock, log *slog.Logger) error {
+	r.clock, r.Log = c, LoggerOr(log)
+	channels, err := Logins(names)
+	now := r.clock.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.roster.rooms == nil {
+	if r.channels.byLogin == nil {
 		if err != nil {
 			return err
 		}
-		r.roster.set(channels)
+		r.channels.set(channels)
 	}
 	r.status.State, r.status.Since = Connecting, now
-	if r.status.Skipped == nil { // it is the first time
+	if r.status.Skipped == nil { // the first call
 		r.status.Skipped = make(map[SkipReason]uint64)
 	}
 	return nil
 }
 
-// enter changes the state. Which channels we are in has to be shown anew in each.
-func (r *report) enter(state State) {
-	now := r.clock()
+// Enter changes the state and marks all channels as not joined.
+func (r *Report) Enter(state State) {
+	now := r.clock.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status.State, r.status.Since = state, now
-	for _, room := range r.roster.rooms {
+	for _, room := range r.channels.byLogin {
 		room.Joined = false
 	}
 }
 
-// trouble notes what went wrong, for the log and for the status.
-func (r *report) trouble(err error) {
-	detail, now := oneLine(err.Error()), r.clock()
-	r.log.Warn("twitch chat", "trouble", detail)
-	r.note(func(s *Status) { s.Detail, s.DetailAt = detail, now })
+// Trouble records an error in the log and in the status.
+func (r *Report) Trouble(err error) {
+	detail, now := hostile.Detail(err.Error()), r.clock.Now()
+	r.Log.Warn("twitch chat", "trouble", detail)
+	r.Note(func(s *Status) { s.Detail, s.DetailAt = detail, now })
 }
 
-// delay waits before the next connection. A server that asks to reconnect is obeyed at once, unless it asks again and again.
-func (r *report) delay(ctx context.Context, lost error, failures int, timing Timing) error {
-	r.enter(Waiting)
-	r.note(func(s *Status) { s.Reconnects++ }) // whoever sees this knows that we are in no channel
-	if failures == 0 && errors.Is(lost, errReconnect) {
-		r.trouble(fmt.Errorf("%w; connecting again at once", lost))
+// Delay waits before the next connection. A server that requests a reconnect is followed at once,
+// unless it does so repeatedly.
+func (r *Report) Delay(ctx context.Context, lost error, failures int, timing Timing) error {
+	r.Enter(Waiting)
+	r.Note(func(s *Status) { s.Reconnects++ }) // After this, no channel counts as joined.
+	if failures == 0 && errors.Is(lost, ErrReconnect) {
+		r.Trouble(fmt.Errorf("%w; connecting again at once", lost))
 		return nil
 	}
-	wait := backoff(failures, timing.BackoffMin, timing.BackoffMax)
-	r.trouble(fmt.Errorf("%w; connecting again in %s", lost, wait.Round(100*time.Millisecond)))
-	return r.wait(ctx, wait)
+	wait := Backoff(failures, timing.BackoffMin, timing.BackoffMax)
+	r.Trouble(fmt.Errorf("%w; connecting again in %s", lost, wait.Round(100*time.Millisecond)))
+	return r.clock.Sleep(ctx, wait)
 }
 
-// note changes the status. What is usual calls it a few times a batch, not for each line.
-func (r *report) note(change func(*Status)) {
+// Note changes the status. For frequent events, callers use it a few times per batch, not per line.
+func (r *Report) Note(change func(*Status)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(&r.status)
+}
+
+// LoggerOr returns l, or a logger that discards everything if l is nil.
+func LoggerOr(l *slog.Logger) *slog.Logger {
+	if l == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return l
 }

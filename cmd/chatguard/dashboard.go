@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/persist"
+)
+
+// printLink makes a sign-in link and prints it.
+func printLink(ctx context.Context, a *app.App, out io.Writer) error {
+	link, err := a.SignInLink(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "Dashboard: %s\n(the link works once, within %.0f minutes)\n", link, persist.SignInTime.Minutes())
+	return err
+}
+
+// printDashboard prints the dashboard's address. In a terminal it prints a sign-in link instead.
+// Elsewhere it doesn't, because anyone who can read the logs could use the link.
+func printDashboard(ctx context.Context, a *app.App, out io.Writer) error {
+	if isTerminal(out) {
+		return printLink(ctx, a, out)
+	}
+	how := "`chatguard signin` prints a sign-in link"
+	if a.Config.NoDatabase {
+		how = "without a database, only a start in a terminal prints a sign-in link; or sign in with CHATGUARD_WEB_TOKEN"
+	}
+	_, err := fmt.Fprintf(out, "Dashboard: %s\n(%s)\n", a.Address(), how)
+	return err
+}
+
+// printRooms prints the mode of the channels that the configuration names for servers, and the
+// address to which servers send requests. It prints nothing if there are no such channels.
+func printRooms(a *app.App, out io.Writer) error {
+	in := map[chatguard.Mode][]string{}
+	for _, name := range a.Config.Check.Channels {
+		mode := a.Guard.Policy(app.RoomID(name)).Mode
+		in[mode] = append(in[mode], name)
+	}
+	var does []string
+	for _, mode := range slices.Backward(slices.Sorted(maps.Keys(in))) {
+		text := fmt.Sprintf("%ss in %s", mode, strings.Join(in[mode], ", "))
+		if mode == chatguard.Observe {
+			text += ` (mode = "enforce" throttles)`
+		}
+		does = append(does, text)
+	}
+	if len(does) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "Check: %s; servers ask at %sapi/v1/check\n", strings.Join(does, ", "), a.Address())
+	return err
+}

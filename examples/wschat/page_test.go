@@ -1,0 +1,118 @@
+//go:build browser
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/browsertest"
+)
+
+func init() { stopBrowser = browsertest.Stop }
+
+// window opens the page for a user.
+func window(t *testing.T, address, name string, width, height int64) *browsertest.Window {
+	t.Helper()
+	w := browsertest.Open(t, width, height)
+	w.Must(chromedp.Navigate("http://" + address + "/"))
+	w.Write("#name", name+"\r")
+	w.See(`document.querySelector("#said .empty")`)
+	return w
+}
+
+// said returns a script condition that is true once the page shows a message.
+func said(text string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll("#said p")].some((p) => p.textContent === %q)`, text)
+}
+
+func TestPage_CountsDown(t *testing.T) {
+	address, _ := start(t, settings{policy: policy()})
+	anna, ben := window(t, address, "Anna", 360, 640), window(t, address, "Ben", 1400, 900)
+	ben.Write("#text", "hello\r")
+	anna.See(said("Benhello"))
+	ben.See(said("Benhello"))
+	anna.Must(chromedp.Evaluate[chromedp.Void](`{
+		window.heard = [];
+		window.seen = [];
+		const watch = (id, note) => new MutationObserver(note).observe(document.querySelector(id), { childList: true });
+		watch("#aloud", () => heard.push(document.querySelector("#aloud").textContent));
+		watch("#wait", () => seen.push([document.querySelector("#wait").textContent, document.querySelector("#send").ariaDisabled, document.querySelector("#text").value].join("|")));
+	}`))
+	last, lines := "", 1
+	for ; !browsertest.Eval[bool](anna, "heard.length > 0"); lines++ {
+		// a slow machine may write more than three
+		if last = fmt.Sprint("line ", lines); lines == 100 {
+			t.Fatal("nobody is ever too fast")
+		}
+		anna.Write("#text", last+"\r")
+		anna.See(said("Anna"+last) + "|| heard.length > 0")
+	}
+	anna.Accessible()
+	// once each
+	anna.See(`/^Too fast: next message in [1-4] s. You may write again.$/.test(heard.join(" "))`)
+	anna.See(fmt.Sprintf(`seen.some((line) => /^Too fast: next message in [1-4] s\.\|true\|%s$/.test(line))`, last))
+	anna.Press("#send")
+	anna.See(said("Anna" + last))
+	ben.See(said("Anna" + last))
+	if n := browsertest.Eval[int](ben, `document.querySelectorAll("#said p").length`); n != lines {
+		t.Errorf("Ben sees %d lines, and %d were said", n, lines)
+	}
+	anna.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector("#text").value = "日".repeat(700)`))
+	anna.Press("#send")
+	anna.See(`/too long/.test(document.querySelector("#wait").textContent) && document.querySelector("#text").value.length === 700`)
+	for _, scheme := range []string{"light", "dark"} {
+		ben.Prefer(map[string]string{"prefers-color-scheme": scheme})
+		ben.Accessible()
+	}
+}
+
+func TestPage_LongWaits(t *testing.T) {
+	days := chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{
+		{Name: "days", Algorithm: chatguard.UserWindow, Messages: 1, Every: 48 * time.Hour},
+	}}
+	for want, p := range map[string]chatguard.Policy{
+		`/^Used up: next message from \S+day/`:         days,
+		`/^Your message goes out in \d+ min \d+ s\.$/`: leaky(30 * time.Minute),
+	} {
+		s := open(t, p, chatguard.MiddlewareOptions{}, func(mux *http.ServeMux, _ func(http.Handler) http.Handler) { mux.Handle("/", page()) })
+		anna := window(t, s.address, "Anna", 360, 640)
+		for _, text := range []string{"one", "two"} {
+			anna.Write("#text", text+"\r")
+		}
+		anna.See(want + `.test(document.querySelector("#wait").textContent)`)
+		s.stop()
+		anna.See(`document.querySelector("#text").value === "two"`) // it was never sent
+		anna.Must(chromedp.Navigate("about:blank"))
+	}
+}
+
+func TestDashboard_ChangesALimit(t *testing.T) {
+	address, _ := start(t, settings{policy: slow(), db: filepath.Join(t.TempDir(), "chat.db"), moderator: "eve:secret"})
+	eve := browsertest.Open(t, 1400, 900)
+	eve.Must(chromedp.Navigate("http://eve:secret@"+address+"/moderate/"), chromedp.Navigate("http://"+address+"/moderate/"))
+	anna := visitTo(t, address, "chat", "Anna", "main")
+	for _, text := range []string{"1", "2", "3", "4"} {
+		anna.say(text)
+	}
+	anna.hears("Anna: 1", "Anna: 2", "Anna: 3")
+	if f := anna.hear(); f.Verdict == nil || f.Verdict.Allowed {
+		t.Fatalf("heard %+v", f)
+	}
+	shows := func(text string) { t.Helper(); eve.See(fmt.Sprintf("document.body.innerText.includes(%q)", text)) }
+	shows("Anna")
+	shows("blocked")
+	eve.Click(`header nav a[href^="#/limits"]`)
+	eve.Write("#burst-0", "50")
+	eve.Press(".finish .primary")
+	shows("Saved by eve")
+	anna.say("5")
+	anna.hears("Anna: 5")
+	eve.Must(chromedp.Navigate("about:blank"))
+}

@@ -1,0 +1,136 @@
+// Package app runs chatguard. It connects the Guard and its store with Twitch, the chat loop and
+// the dashboard, according to a configuration that can be reloaded while chatguard runs.
+//
+// The package uses all other parts and doesn't handle the command line.
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+
+	"github.com/VictoriaMetrics/metrics"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/host"
+	"github.com/chatguard/chatguard/internal/web"
+	"github.com/chatguard/chatguard/internal/web/access"
+)
+
+// Owner is the name under which a sign-in link signs in, unless the link names another.
+const Owner = "owner"
+
+// App is the complete bot. Messages flow from Twitch through the bot, or from servers through the
+// dashboard, to the Guard, and from there to the store and the dashboard. Create one with Open. Its
+// fields are read-only.
+type App struct {
+	Config config.Config // the configuration at the start
+	Host   *host.Host
+	Guard  *chatguard.Guard
+	Twitch *twitchbot.Connection
+	Bot    *chat.Bot
+	Web    *web.Server
+
+	log       *slog.Logger
+	metrics   *metrics.Set
+	directory *directory
+	site      access.Site
+	dial      twitchbot.Dialer
+	listener  net.Listener
+	address   string // the listener's
+}
+
+// Options configure an App. Config and Log are required.
+type Options struct {
+	Config config.Config
+	Log    *slog.Logger
+
+	Dial     twitchbot.Dialer // connects to Twitch; nil means the machine's network
+	Listener net.Listener     // the dashboard's; nil listens at the configured address
+}
+
+// Open opens the database, restores its content, and listens. Close the App when done.
+func Open(ctx context.Context, o Options) (*App, error) {
+	a := &App{Config: o.Config, log: o.Log, metrics: metrics.NewSet(), dial: o.Dial, listener: o.Listener}
+	if err := a.open(ctx); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// open creates the parts in order, because each needs earlier ones.
+func (a *App) open(ctx context.Context) error {
+	for _, part := range []func(context.Context) error{
+		a.listen, a.openHost, a.openGuard, a.restore, a.openBot, a.openWeb,
+	} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listen binds the dashboard's address, before anything is written.
+func (a *App) listen(context.Context) (err error) {
+	a.site = Site(a.Config.Web)
+	a.site.Log = a.log
+	if a.listener == nil {
+		if a.listener, err = a.site.Open(); err != nil {
+			return err
+		}
+	}
+	a.address = a.listener.Addr().String()
+	a.warn(a.Config)
+	return nil
+}
+
+// Run moderates and serves until the context ends, then writes everything to the database.
+func (a *App) Run(ctx context.Context) error {
+	writing, stopWriting := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWriting()
+	written := make(chan error, 1)
+	go func() { written <- a.Host.Run(writing) }()
+
+	told := make(chan struct{})
+	stopTelling := context.AfterFunc(ctx, func() {
+		defer close(told)
+		a.log.Info("stopping: finishing pending work; press Ctrl-C again to stop at once")
+	})
+	defer func() {
+		if !stopTelling() {
+			<-told // nothing may be logged after the end
+		}
+	}()
+	listener := a.listener
+	a.listener = nil // the server closes it
+	serving, ctx := errgroup.WithContext(ctx)
+	serving.Go(func() error { return a.Bot.Run(ctx) })
+	serving.Go(func() error { return a.Web.Run(ctx, listener) })
+	err := serving.Wait()
+	if a.Twitch.Tokens() != nil {
+		a.Twitch.LogTotals()
+	}
+	stopWriting() // nothing is judged or reported after this
+	return errors.Join(err, <-written)
+}
+
+// Close closes the database and everything else that is open.
+func (a *App) Close() {
+	if a.listener != nil {
+		a.listener.Close()
+	}
+	if a.Twitch != nil {
+		a.Twitch.Close()
+	}
+	if a.Host != nil {
+		if err := a.Host.Close(); err != nil {
+			a.log.Error("the database could not be closed", "error", err)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
+	"github.com/chatguard/chatguard/internal/control"
+)
+
+// lookUpTime is how long the start waits for the IDs of channels from Twitch.
+const lookUpTime = 10 * time.Second
+
+// enter records a channel's ID. If the ID was unknown until now, it applies the channel's own
+// policy, if it has one.
+func (a *App) enter(login, id string) {
+	if _, own := a.directory.config().OwnPolicy(login, id); a.directory.learn(login, id) && own {
+		a.enterOwn(login, id)
+	}
+}
+
+// enterOwn applies a channel's own policy.
+func (a *App) enterOwn(login, id string) {
+	if err := a.Host.Policies.Enter(id); err != nil {
+		a.log.Error("a channel's own policy can't be applied", "channel", id, "login", login, "error", err)
+	}
+}
+
+// lookUpChannels looks up the IDs of channels with their own policy, so that the policy is in force
+// before usage is restored. Otherwise limits that only such a policy has would start at zero. The
+// IDs come from Twitch, or from the database if it has seen the channels before.
+func (a *App) lookUpChannels(ctx context.Context) error {
+	stored, err := a.Host.Store.Channels(ctx)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for id, login := range stored {
+		known[login] = true
+		a.directory.add(login, id)
+	}
+	var own []string
+	for _, login := range a.directory.config().Twitch.Channels {
+		if _, ok := a.directory.config().OwnPolicy(login); ok {
+			own = append(own, login)
+		}
+	}
+	ctx, stop := context.WithTimeout(ctx, lookUpTime)
+	defer stop()
+	found, err := a.Twitch.LookUp(ctx, own)
+	for _, account := range found {
+		known[account.Login] = true
+		a.directory.learn(account.Login, account.ID)
+	}
+	if unknown := slices.DeleteFunc(own, func(login string) bool { return known[login] }); len(unknown) > 0 {
+		a.log.Warn("the IDs of channels with their own tables aren't known yet: the tables apply once Twitch sends the IDs, and limits that only they have start again",
+			"channels", unknown, "error", err)
+	}
+	return nil
+}
+
+// enterRoom applies a room's own policy when a server first asks about it.
+func (a *App) enterRoom(id string) {
+	a.directory.noteAsked(id)
+	if a.directory.learnRoom(*a.directory.config(), id) {
+		name, _ := roomName(id)
+		a.enterOwn(name, id)
+	}
+}
+
+// userID returns the ID of the user with a login. It looks among users who have written before,
+// then asks Twitch.
+func (a *App) userID(ctx context.Context, channelID, login string) (string, error) {
+	id, ok, err := a.Host.Store.UserByLogin(ctx, channelID, login)
+	if ok {
+		return id, nil
+	}
+	if err != nil {
+		a.log.Warn("a user can't be looked up in the database", "login", login, "error", err)
+	}
+	accounts, err := a.Twitch.LookUp(ctx, []string{login})
+	if err != nil || len(accounts) > 0 {
+		return accountID(accounts), err
+	}
+	return "", control.ErrNoUser
+}
+
+func accountID(accounts []helix.Account) string {
+	if len(accounts) == 0 {
+		return ""
+	}
+	return accounts[0].ID
+}

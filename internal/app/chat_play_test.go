@@ -1,0 +1,370 @@
+package app_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/token"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/live"
+)
+
+// play is a script in progress.
+type play struct {
+	*simulation
+	file   string
+	home   string    // login of the default channel
+	began  time.Time // start of the script by its own clock
+	line   scriptLine
+	speech speech              // from the line; zero if nobody speaks
+	failed []string            // effects of the line not caused by the bot
+	said   map[sentence]string // latest message IDs
+	names  map[string]string   // logins by user ID
+	noted  []journalLine
+	seen   seen
+	others int // number of strangers who have written
+}
+
+// journalLine is what a line expects the journal to say about a message.
+type journalLine struct {
+	line      scriptLine
+	messageID string
+	says      string
+}
+
+// sentence is a message and its author.
+type sentence struct{ login, text string }
+
+// speech is a script line that sends a message.
+type speech struct {
+	roles, login, channel, source, text string
+	late                                time.Duration
+}
+
+// beat is the default duration of a line; crowded is that of a line with a crowd.
+const (
+	beat    = 100 * time.Millisecond
+	crowded = 5 * time.Second
+)
+
+// fail reports an error in the line.
+func (p *play) fail(format string, args ...any) {
+	p.Helper()
+	p.Errorf("%s:%d: %s", p.file, p.line.number, fmt.Sprintf(format, args...))
+}
+
+// happen runs a line and checks what the bot does.
+func (p *play) happen() {
+	p.speech, p.failed = speech{channel: p.home}, nil
+	if s, ok := p.parseSpeech(p.line.event); ok {
+		p.speech = s
+		p.speak()
+		p.pass(beat)
+	} else if !p.direct() {
+		p.fail("what is meant by %q? (LANGUAGE.md says what can happen)", p.line.event)
+		return
+	}
+	p.compare()
+}
+
+var speechWords = regexp.MustCompile(`^(?:\[([a-z_, ]+)\] )?([a-z0-9_]+)(?: in ([a-z0-9_]+))?(?: mirrored from ([a-z0-9_]+))?(?:, (\w+) late)?: (.*)$`)
+
+func (p *play) parseSpeech(event string) (s speech, ok bool) {
+	m := speechWords.FindStringSubmatch(event)
+	if m == nil {
+		return s, false
+	}
+	s = speech{roles: m[1], login: m[2], channel: m[3], source: m[4], text: m[6]}
+	if s.channel == "" {
+		s.channel = p.home
+	}
+	if m[5] != "" {
+		var err error
+		if s.late, err = time.ParseDuration(m[5]); err != nil {
+			p.fail("%v", err)
+		}
+	}
+	return s, true
+}
+
+// speak sends the line's message.
+func (p *play) speak() {
+	s := p.speech
+	l := faketwitch.Line{Channel: s.channel, Login: s.login, Text: s.text, SentAt: time.Now().Add(-s.late)}
+	if s.source != "" {
+		l.Source = p.idOf(s.source)
+	}
+	for role := range strings.FieldsFuncSeq(s.roles, func(c rune) bool { return c == ',' || c == ' ' }) {
+		if role == "first" {
+			l.First = true
+		} else {
+			l.Badges += "," + role + "/1"
+		}
+	}
+	l.Badges = strings.TrimPrefix(l.Badges, ",")
+	p.idOf(s.login)
+	switch id, err := p.server.Say(l); {
+	case errors.Is(err, faketwitch.ErrSilenced):
+		p.failed = append(p.failed, "silenced")
+	case errors.Is(err, faketwitch.ErrSlow):
+		p.failed = append(p.failed, "slowed")
+	case errors.Is(err, faketwitch.ErrWarned):
+		p.failed = append(p.failed, "warned")
+	case err != nil:
+		p.fail("%v", err)
+	default:
+		p.said[sentence{l.Login, l.Text}] = id
+	}
+}
+
+// idOf returns the ID of a user or channel, and remembers its name for the script.
+func (p *play) idOf(login string) string {
+	id := p.server.UserID(login)
+	p.names[id] = login
+	return id
+}
+
+// direction is an event other than a message.
+type direction struct {
+	words *regexp.Regexp
+	do    func(p *play, m []string)
+}
+
+// directions are all directions. LANGUAGE.md explains each.
+var directions = []direction{
+	{regexp.MustCompile(`^clock (\+?)(\w+)$`), (*play).clock},
+	{regexp.MustCompile(`^the broadcaster deletes (\w+)'s "(.*)"$`), (*play).deleteByHand},
+	{regexp.MustCompile(`^the broadcaster times (\w+) out for (\w+)$`), (*play).timeOutByHand},
+	{regexp.MustCompile(`^the broadcaster bans (\w+)$`), func(p *play, m []string) { p.server.Silence(p.home, m[1], 0) }},
+	{regexp.MustCompile(`^the broadcaster clears the chat$`), func(p *play, _ []string) { p.server.Clear(p.home) }},
+	{regexp.MustCompile(`^(\w+) acknowledges the warning$`), func(p *play, m []string) { p.server.Acknowledge(p.home, m[1]) }},
+	{regexp.MustCompile(`^the bot is (a|no) moderator(?: in (\w+))?$`), (*play).appoint},
+	{regexp.MustCompile(`^twitch sends everything twice$`), func(p *play, _ []string) { p.server.SetDelivery(faketwitch.Delivery{Duplicate: 1}) }},
+	{regexp.MustCompile(`^twitch answers after (\w+)$`), (*play).slowHelix},
+	{regexp.MustCompile(`^twitch answers (\d+)( although it obeys)?$`), (*play).failHelix},
+	{regexp.MustCompile(`^twitch refuses one request for (\w+)$`), (*play).refuseOne},
+	{regexp.MustCompile(`^twitch is well$`), (*play).heal},
+	{regexp.MustCompile(`^twitch drops the connections$`), (*play).drop},
+	{regexp.MustCompile(`^twitch asks to reconnect$`), (*play).reconnect},
+	{regexp.MustCompile(`^twitch revokes the token$`), func(p *play, _ []string) { p.server.Revoke() }},
+	{regexp.MustCompile(`^chatguard login$`), func(p *play, _ []string) { p.logIn() }},
+	{regexp.MustCompile(`^chatguard reload with the channels (.+)$`), (*play).reload},
+	{regexp.MustCompile(`^chatguard stops$`), func(p *play, _ []string) { p.stop() }},
+	{regexp.MustCompile(`^chatguard starts$`), func(p *play, _ []string) { p.start() }},
+	{regexp.MustCompile(`^(\d+) strangers say (\d+) things each$`), (*play).crowd},
+	{regexp.MustCompile(`^journal of (\w+)'s "(.*)": (.+)$`), (*play).journal},
+	{regexp.MustCompile(`^dashboard shows nothing of (\S+)$`), (*play).dashboardIsSilent},
+	{regexp.MustCompile(`^dashboard shows (\S+) ([a-z ]+?)(?: "(.+)")?$`), (*play).dashboard},
+}
+
+// direct carries out the line's direction. It reports whether it understands the line.
+func (p *play) direct() bool {
+	for _, d := range directions {
+		m := d.words.FindStringSubmatch(p.line.event)
+		if m == nil {
+			continue
+		}
+		d.do(p, m)
+		if !strings.HasPrefix(p.line.event, "clock ") {
+			p.pass(beat)
+		}
+		return true
+	}
+	return false
+}
+
+// length parses a duration.
+func (p *play) length(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		p.fail("%v", err)
+	}
+	return d
+}
+
+func (p *play) clock(m []string) {
+	d := p.length(m[2])
+	if m[1] == "" {
+		if d = time.Until(p.began.Add(d)); d < 0 {
+			p.fail("the clock shows %s already", time.Since(p.began))
+		}
+	}
+	p.pass(d)
+}
+
+func (p *play) deleteByHand(m []string) {
+	id := p.said[sentence{m[1], m[2]}]
+	if _, ok := p.server.Message(id); !ok {
+		p.fail("nobody can see %s's %q", m[1], m[2])
+	}
+	p.server.RemoveMessage(id)
+}
+
+func (p *play) timeOutByHand(m []string) { p.server.Silence(p.home, m[1], p.length(m[2])) }
+
+func (p *play) appoint(m []string) {
+	channel := m[2]
+	if channel == "" {
+		channel = p.home
+	}
+	p.server.SetBotModerator(channel, m[1] == "a")
+}
+
+func (p *play) slowHelix(m []string) {
+	delay := p.length(m[1])
+	p.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
+		return faketwitch.Fault{Status: faketwitch.AsAsked, Delay: delay}, true
+	})
+}
+
+func (p *play) failHelix(m []string) {
+	status, _ := strconv.Atoi(m[1])
+	p.server.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+		return faketwitch.Fault{Status: status, Message: http.StatusText(status), After: m[2] != ""}, r.Method != http.MethodGet
+	})
+}
+
+// refuseOne makes Twitch answer the next request with "too many requests" and a time until its
+// budget is full again.
+func (p *play) refuseOne(m []string) {
+	reset := strconv.FormatInt(time.Now().Add(p.length(m[1])).Unix(), 10)
+	var refused atomic.Bool
+	p.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
+		header := http.Header{"Ratelimit-Limit": {"800"}, "Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {reset}}
+		return faketwitch.Fault{Status: http.StatusTooManyRequests, Header: header}, !refused.Swap(true)
+	})
+}
+
+func (p *play) heal([]string) {
+	p.server.SetHelixFaults(nil)
+	p.server.SetDelivery(faketwitch.Delivery{})
+}
+
+func (p *play) drop([]string) {
+	p.server.Disconnect()
+	p.server.DropEventSub()
+}
+
+func (p *play) reconnect([]string) {
+	p.server.Reconnect()
+	p.server.ReconnectEventSub()
+}
+
+// logIn does what `chatguard login` does, with a user who approves in a browser.
+func (p *play) logIn() {
+	ctx, client := context.Background(), &http.Client{Transport: &http.Transport{DialContext: p.server.Dial}}
+	defer client.CloseIdleConnections()
+	device := token.DeviceLogin{AuthURL: p.config.Twitch.AuthURL, ClientID: p.config.Twitch.ClientID, HTTP: client}
+	code, err := device.Begin(ctx)
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.server.Approve(code.UserCode)
+	pair, err := device.Wait(ctx, code)
+	if err != nil {
+		p.Fatal(err)
+	}
+	tokens := twitchbot.TokensOf(p.config, nil)
+	tokens.HTTP = client
+	defer tokens.Close()
+	if _, err := tokens.Adopt(ctx, pair); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p *play) reload(m []string) {
+	c := p.config
+	c.Twitch.Channels = strings.Fields(m[1])
+	if _, err := p.bot.Reload(c); err != nil {
+		p.fail("%v", err)
+	}
+	p.config = c
+}
+
+// crowd makes strangers send messages all at once.
+func (p *play) crowd(m []string) {
+	users, _ := strconv.Atoi(m[1])
+	each, _ := strconv.Atoi(m[2])
+	for n := range each {
+		for user := range users {
+			login := fmt.Sprintf("stranger%d", p.others+user)
+			p.idOf(login)
+			l := faketwitch.Line{Channel: p.home, Login: login, Text: fmt.Sprintf("hello %d", n)}
+			id, err := p.server.Say(l)
+			p.said[sentence{l.Login, l.Text}] = id
+			if err != nil && !errors.Is(err, faketwitch.ErrSilenced) && !errors.Is(err, faketwitch.ErrSlow) {
+				// the bot may have been faster than some
+				p.fail("%v", err)
+			}
+		}
+	}
+	p.others += users
+	p.pass(crowded - beat)
+}
+
+// journal records what the journal is expected to say about a message.
+func (p *play) journal(m []string) {
+	p.noted = append(p.noted, journalLine{p.line, p.said[sentence{m[1], m[2]}], m[3]})
+}
+
+// compareJournal checks the journal: "delete done", or `delete skipped "why"`. Every entry must
+// have an outcome.
+func (p *play) compareJournal() {
+	says := map[string]string{}
+	for _, c := range p.bot.Web.Channels() {
+		entries, err := p.bot.Host.Store.Entries(context.Background(), journal.EntryFilter{ChannelID: c.ID, N: 1_000_000})
+		if err != nil {
+			p.Fatal(err)
+		}
+		for _, e := range entries {
+			says[e.MessageID] = strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Outcome.Action, e.Outcome.Result, quoted(e.Outcome.Reason)))
+			if e.Outcome.Result == journal.Pending {
+				p.fail("nothing was reported of %s's %q", e.Login, e.Text)
+			}
+		}
+	}
+	for _, n := range p.noted {
+		got := cmp.Or(says[n.messageID], "nothing")
+		if want, more := strings.CutSuffix(n.says, `…"`); got != n.says && !(more && strings.HasPrefix(got, want)) {
+			p.line = n.line
+			p.fail("the journal says %s", got)
+		}
+	}
+}
+
+func quoted(text string) string {
+	if text == "" {
+		return ""
+	}
+	return `"` + text + `"`
+}
+
+// dashboard checks what the dashboard says about a connection or a channel: its state, and a part
+// of the detail.
+func (p *play) dashboard(m []string) {
+	shown := p.shown(m[1])
+	if !slices.ContainsFunc(shown, func(c live.Connection) bool { return string(c.State) == m[2] && strings.Contains(c.Detail, m[3]) }) {
+		p.fail("the dashboard shows of %s: %v", m[1], shown)
+	}
+}
+
+func (p *play) dashboardIsSilent(m []string) {
+	if shown := p.shown(m[1]); len(shown) > 0 {
+		p.fail("the dashboard shows of %s: %v", m[1], shown)
+	}
+}
+
+func (p *play) shown(name string) []live.Connection {
+	return slices.DeleteFunc(p.bot.Web.Connections(), func(c live.Connection) bool { return c.Name != name })
+}

@@ -1,0 +1,193 @@
+package app_test
+
+import (
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/token"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/web/live"
+)
+
+// reading returns what the dashboard says about reading the chat.
+func (s *simulation) reading() live.Connection { return s.bot.Web.Connections()[0] }
+
+// nicks returns the logins used for the chat, in order; anonymous ones are "justinfan".
+func (s *simulation) nicks() (nicks []string) {
+	for _, r := range s.server.Received() {
+		if nick, ok := strings.CutPrefix(r.Line, "NICK "); ok {
+			nicks = append(nicks, strings.TrimRight(nick, "0123456789"))
+		}
+	}
+	return nicks
+}
+
+// logInAs runs a `chatguard login` of an account, as another process would.
+func (s *simulation) logInAs(account string) {
+	s.Helper()
+	client := &http.Client{Transport: &http.Transport{DialContext: s.server.Dial}}
+	defer client.CloseIdleConnections()
+	d := &token.DeviceLogin{AuthURL: s.server.AuthURL(), ClientID: s.server.ClientID(), HTTP: client}
+	code, err := d.Begin(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.server.ApproveAs(code.UserCode, account)
+	pair, err := d.Wait(s.Context(), code)
+	if err != nil {
+		s.Fatal(err)
+	}
+	tokens := twitchbot.TokensOf(s.config, slog.New(slog.NewTextHandler(&s.log, nil)))
+	tokens.HTTP = client
+	defer tokens.Close()
+	if _, err := tokens.Adopt(s.Context(), pair); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// TestChatLogin_GoodTokenRefused checks that the chat is then read without an account and the
+// reason reported. The token isn't renewed in a loop, and penalties are still carried out.
+func TestChatLogin_GoodTokenRefused(t *testing.T) {
+	t.Parallel()
+	for _, transport := range []string{config.TransportIRC, config.TransportIRCWebSocket} {
+		synctest.Test(t, func(t *testing.T) {
+			c := oneMessage(transport)
+			scopes := slices.DeleteFunc(token.ScopeNames(), func(name string) bool { return name == "chat:read" })
+			s := inSimulatedTime(t, c, faketwitch.Options{Channels: []string{"gardenhour"}, Scopes: scopes})
+			s.start()
+			s.pass(time.Minute)
+			if nicks := s.nicks(); !slices.Equal(nicks, []string{"chatguard_bot", "chatguard_bot", "justinfan"}) || s.server.Refreshes() != 1 {
+				t.Errorf("the logins were %q, with %d renewals", nicks, s.server.Refreshes())
+			}
+			if r := s.reading(); r.State != live.Connected || !strings.Contains(r.Detail, "the token of chatguard_bot: run `chatguard login` again") {
+				t.Errorf("the dashboard says %+v", r)
+			}
+			if !s.acts() {
+				t.Error("it doesn't act")
+			}
+			for range 12 {
+				s.pass(twitchbot.AnonymousTime / 2)
+				s.server.Disconnect()
+			}
+			s.pass(time.Minute)
+			if n := s.server.Refreshes(); n > 2 || s.reading().State != live.Connected {
+				t.Errorf("an hour later the token was renewed %d times; %+v", n, s.reading())
+			}
+		})
+	}
+}
+
+// TestChatLogin_EverybodyRefused checks that a chat that refuses every login for an hour is read
+// again once it accepts the bot.
+func TestChatLogin_EverybodyRefused(t *testing.T) {
+	t.Parallel()
+	for _, transport := range []string{config.TransportIRC, config.TransportIRCWebSocket} {
+		synctest.Test(t, func(t *testing.T) {
+			s := inSimulatedTime(t, oneMessage(transport), faketwitch.Options{Channels: []string{"gardenhour"}})
+			s.start()
+			s.acts()
+			s.server.RefuseLogins(true)
+			s.server.Disconnect()
+			s.pass(time.Hour)
+			if r := s.reading(); s.server.Refreshes() > 1 || r.State == live.Connected || !strings.Contains(r.Detail, "refused the login") {
+				t.Errorf("%d renewals; %+v", s.server.Refreshes(), r)
+			}
+			if n := len(s.nicks()); n > 60 {
+				t.Errorf("%d logins in an hour", n)
+			}
+			s.server.RefuseLogins(false)
+			s.pass(twitchbot.RetryMax + time.Second)
+			if !s.acts() || s.reading().State != live.Connected {
+				t.Errorf("it doesn't read again: %+v", s.reading())
+			}
+			if lines := s.bot.Twitch.Status().Lines; lines < 10 {
+				t.Errorf("what was read before is forgotten: %d lines", lines)
+			}
+		})
+	}
+}
+
+// TestChatLogin_HelixRefusesEveryToken checks that nothing ends if Helix briefly refuses every
+// token.
+func TestChatLogin_HelixRefusesEveryToken(t *testing.T) {
+	t.Parallel()
+	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+		s.start()
+		s.acts()
+		s.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
+			return faketwitch.Fault{Status: http.StatusUnauthorized, Message: "Invalid OAuth token"}, true
+		})
+		s.server.DropEventSub()
+		s.server.Disconnect()
+		s.pass(30 * time.Second)
+		s.server.SetHelixFaults(nil)
+		s.pass(10 * time.Minute)
+		if !s.acts() {
+			s.Errorf("ten minutes later it doesn't act: %+v", s.bot.Web.Connections())
+		}
+	})
+}
+
+// TestChatLogin_RenewsTokenAtEnd checks that pending penalties are carried out at the end even if
+// the token expires just then.
+func TestChatLogin_RenewsTokenAtEnd(t *testing.T) {
+	t.Parallel()
+	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+		s.start()
+		s.acts()
+		s.server.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+			// an answer takes a moment, as in reality
+			return faketwitch.Fault{Status: faketwitch.AsAsked, After: true, Delay: 300 * time.Millisecond}, strings.HasPrefix(r.Path, "/helix/moderation/")
+		})
+		for range 20 {
+			if _, err := s.server.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"}); err != nil {
+				s.Fatal(err)
+			}
+		}
+		s.pass(100 * time.Millisecond)
+		s.server.ExpireTokens()
+		before, bot := s.server.Deleted(), s.bot
+		s.stop()
+		if n := s.server.Deleted(); s.server.Refreshes() != 1 || n-before < 10 {
+			s.Errorf("%d renewals at the end, %d deletes", s.server.Refreshes(), n-before)
+		}
+		s.server.ExpireTokens()
+		if _, err := bot.Twitch.Helix().Users(s.Context(), "anna"); err == nil || s.server.Refreshes() != 1 {
+			s.Errorf("after the end it still renews the token: %v", err)
+		}
+		bot.Twitch.Close()
+	})
+}
+
+// TestChatLogin_AnotherAccount checks that a new account takes over at run time: it reads the chat,
+// and acts where it is a moderator.
+func TestChatLogin_AnotherAccount(t *testing.T) {
+	t.Parallel()
+	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+		s.start()
+		if !s.acts() {
+			s.Error("it doesn't act at first")
+		}
+		s.logInAs("otherbot")
+		s.pass(time.Minute)
+		want := live.Connection{Name: "#gardenhour", State: live.Observing, Detail: "type /mod otherbot in the chat of gardenhour"}
+		if list := s.bot.Web.Connections(); !slices.Contains(list, want) || s.acts() {
+			s.Errorf("the other one is no moderator, but the dashboard says %+v", list)
+		}
+		if n := s.nicks(); len(n) > 0 && n[len(n)-1] != "otherbot" {
+			s.Errorf("the logins were %q", n)
+		}
+		s.logInAs("chatguard_bot")
+		s.pass(time.Minute)
+		if !s.acts() {
+			s.Errorf("with the first one it doesn't act again: %+v", s.bot.Web.Connections())
+		}
+	})
+}

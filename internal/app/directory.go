@@ -1,0 +1,81 @@
+package app
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/persist"
+)
+
+// directory maps between the names of channels, which the configuration contains, and their IDs,
+// which messages contain. It is safe for concurrent use. Create one with newDirectory.
+type directory struct {
+	loaded atomic.Pointer[config.Config] // the last loaded configuration
+	store  *persist.Store
+
+	mu   sync.Mutex
+	byID map[string]string // names of channels
+	// asked are the IDs of the first rooms that servers have asked about since the start, at most
+	// mostRooms.
+	asked []string
+}
+
+func newDirectory(c config.Config, store *persist.Store) *directory {
+	d := &directory{store: store, byID: map[string]string{}}
+	d.loaded.Store(&c)
+	return d
+}
+
+// config returns the last loaded configuration.
+func (d *directory) config() *config.Config { return d.loaded.Load() }
+
+// add records a channel and reports whether it is new.
+func (d *directory) add(login, id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.byID[id] == login {
+		return false
+	}
+	d.byID[id] = login
+	return true
+}
+
+// login returns the login of a channel, or "" if it is unknown.
+func (d *directory) login(id string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.byID[id]
+}
+
+// isTwitch reports whether the ID belongs to a known Twitch channel. Channels stay known across
+// restarts.
+func (d *directory) isTwitch(id string) bool {
+	_, isRoom := roomName(id)
+	return !isRoom && d.login(id) != ""
+}
+
+// ids returns the IDs of all known channels.
+func (d *directory) ids() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Collect(maps.Keys(d.byID))
+}
+
+// learn records a channel, also in the database for the next start, and reports whether it is new.
+func (d *directory) learn(login, id string) bool {
+	if !d.add(login, id) {
+		return false
+	}
+	d.store.NoteChannel(id, login)
+	return true
+}
+
+// name returns a channel's login or a room's name, or its ID if that is unknown.
+func (d *directory) name(id string) string {
+	return cmp.Or(d.login(id), strings.TrimPrefix(id, roomSpace))
+}

@@ -1,0 +1,150 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
+	"github.com/chatguard/chatguard/internal/clock"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/host"
+	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/request"
+	"github.com/chatguard/chatguard/internal/web"
+)
+
+// openHost opens the database.
+func (a *App) openHost(ctx context.Context) (err error) {
+	opts := persist.Options{Logger: a.log, FlushInterval: a.Config.FlushInterval, Retention: time.Duration(a.Config.Retention), Metrics: a.metrics}
+	if a.Config.NoDatabase {
+		a.log.Warn("started without a database: nothing is kept after the end")
+		a.Host, err = host.OpenMemory(ctx, opts)
+	} else {
+		a.Host, err = host.Open(ctx, a.Config.Database, opts)
+	}
+	switch {
+	case errors.As(err, new(*persist.OwnedError)):
+		return err
+	case err != nil:
+		return withoutDatabase(err)
+	}
+	a.directory = newDirectory(a.Config, a.Host.Store)
+	return nil
+}
+
+// openGuard creates the Guard, its Policies and Controls, and the connection to Twitch, which
+// provides the IDs of channels with their own policy.
+func (a *App) openGuard(context.Context) (err error) {
+	var chatTime *clock.Chat
+	guarding := &chatguard.Options{MaxMemory: int64(a.Config.MemoryPerTable)}
+	if len(a.Config.Twitch.Channels) > 0 {
+		chatTime = clock.NewChat(nil)
+		guarding.Now = chatTime.Now
+	}
+	if a.Guard, err = chatguard.New(a.Config.Policy, guarding); err != nil {
+		return err
+	}
+	err = a.Host.Join(a.Guard, host.Options{
+		Base: configured{a.Config, a.directory}, Acceptable: a.acceptable, Fix: a.discardHint, Raid: &a.Config.Raid, Acts: true,
+	})
+	if err != nil {
+		return err
+	}
+	a.Twitch = twitchbot.Offline(a.log)
+	if chatTime != nil {
+		chatTime.SetBack = a.Guard.Rewind
+		a.Twitch = twitchbot.New(twitchbot.Options{
+			Config: a.Config.Twitch, Tokens: twitchbot.TokensOf(a.Config, a.log), Log: a.log, ChatTime: chatTime, Dial: a.dial,
+			Entered: a.enter, Hold: a.Host.Controls.Hold,
+		})
+	}
+	return nil
+}
+
+// restore makes the Guard continue where the last process ended.
+func (a *App) restore(ctx context.Context) error {
+	if tokens := a.Twitch.Tokens(); tokens != nil {
+		if err := tokens.Load(ctx); err != nil {
+			return err
+		}
+	}
+	if err := a.lookUpChannels(ctx); err != nil {
+		return withoutDatabase(err)
+	}
+	began := time.Now()
+	stats, err := a.Host.Restore(ctx)
+	switch {
+	case errors.As(err, new(*control.PolicyError)):
+		return err
+	case err != nil:
+		return withoutDatabase(err)
+	}
+	if stats.Rows > 0 {
+		a.log.Info("restored the state of the last process", "rows", stats.Rows, "interrupted", stats.Interrupted, "took", time.Since(began).Round(time.Millisecond))
+	}
+	if err := (request.Queue{Path: a.Host.Store.Path()}).Forget(); err != nil {
+		a.log.Warn("old requests can't be deleted", "error", err)
+	}
+	return nil
+}
+
+// openBot creates the bot and lets Controls act in its chat.
+func (a *App) openBot(context.Context) error {
+	options := chat.Options{
+		Guard: a.Guard, Source: a.Twitch, Moderator: a.Twitch.Moderator(), Logger: a.log, Report: a.Host.Report,
+		Moderates: a.Twitch.Moderates,
+		Notices:   chat.Notices{Text: a.Config.Notices.Text, Cooldown: a.Config.Notices.Cooldown},
+		SlowMode:  a.Config.Twitch.SlowMode, SlowModes: map[string]string{}, Settings: a.Host.Store,
+	}
+	if a.Config.Twitch.Commands {
+		options.Answer = a.Host.Controls.Command
+	}
+	for channelID, settings := range a.Host.Settings {
+		if was := settings[chat.SlowModeSetting]; was != "" {
+			options.SlowModes[channelID] = was
+		}
+	}
+	a.Bot = chat.New(options)
+	a.Host.Controls.Join(control.Chat{UserID: a.userID, Lift: a.Twitch.Lift(), Forgive: a.Bot.Forgive})
+	return nil
+}
+
+// openWeb creates the dashboard and shows in it the users who are still held back.
+func (a *App) openWeb(ctx context.Context) (err error) {
+	store := a.Host.Store
+	shown := &status{a.directory, a.Host, a.Guard, a.Twitch, a.Bot}
+	a.Web, err = web.New(web.Options{
+		Site: a.site, Guard: a.Guard, Store: store, Sessions: store.Tokens, WrongCode: persist.ErrCode, Metrics: a.metrics, Log: a.log,
+		Policies:    a.Host.Policies,
+		Controls:    a.Host.Controls,
+		Channels:    shown.channels,
+		Connections: shown.connections,
+		Database:    a.Host.Database,
+		CheckSpace:  roomSpace,
+		Listed:      a.directory.isListed,
+		Entered:     a.enterRoom,
+		Report:      store.Report,
+
+		ExportPolicy: config.WritePolicy,
+	})
+	if err != nil {
+		return err
+	}
+	a.Host.Follow(a.Web)
+	waiting, err := store.Throttled(ctx, a.Guard.Now())
+	if err != nil {
+		return withoutDatabase(err)
+	}
+	a.Web.Preload(waiting)
+	return nil
+}
+
+// withoutDatabase adds the fix to the error of a start that can't read the database.
+func withoutDatabase(err error) error {
+	return fmt.Errorf("%w; `chatguard run --no-database` moderates without it", err)
+}

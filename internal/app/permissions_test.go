@@ -1,0 +1,190 @@
+package app_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/web/live"
+)
+
+// oneMessage allows each user one message per evening and deletes the rest.
+func oneMessage(transport string) config.Config {
+	c := config.Default()
+	c.Twitch.Channels, c.Twitch.Transport = []string{"gardenhour"}, transport
+	c.Policy.Mode = chatguard.Enforce
+	c.Policy.Limits = []chatguard.Limit{{Name: "one", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: 10 * time.Hour}}
+	c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}}
+	return c
+}
+
+// overEachTransport runs a test in simulated time with a Twitch that has one channel, once for each
+// transport.
+func overEachTransport(t *testing.T, o faketwitch.Options, test func(*simulation)) {
+	t.Helper()
+	o.Channels = []string{"gardenhour"}
+	for _, transport := range []string{config.TransportIRC, config.TransportIRCWebSocket, config.TransportEventSub} {
+		t.Run(transport, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { test(inSimulatedTime(t, oneMessage(transport), o)) })
+		})
+	}
+}
+
+// acts sends messages from anna beyond her limit and reports whether one is deleted.
+func (s *simulation) acts() bool {
+	s.Helper()
+	before := s.server.Deleted()
+	for range 2 { // the first time, one of them is allowed
+		if _, err := s.server.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"}); err != nil {
+			s.Fatal(err)
+		}
+	}
+	s.pass(time.Second)
+	return s.server.Deleted() > before
+}
+
+// says checks whether the dashboard says how to make the bot a moderator.
+func (s *simulation) says(fix bool) {
+	s.Helper()
+	want := live.Connection{Name: "#gardenhour", State: live.Observing, Detail: "type /mod chatguard_bot in the chat of gardenhour"}
+	if list := s.bot.Web.Connections(); slices.Contains(list, want) != fix {
+		s.Errorf("the dashboard says %+v, want the fix %v", list, fix)
+	}
+}
+
+// TestRights_BecomingModerator checks that the change is noticed within a minute. Until then the
+// channel observes and the dashboard says what to type.
+func TestRights_BecomingModerator(t *testing.T) {
+	t.Parallel()
+	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+		s.server.SetBotModerator("gardenhour", false)
+		s.start()
+		if s.acts() || s.bot.Bot.Counts().Observed == 0 {
+			s.Errorf("it acts where it is no moderator, or doesn't observe: %+v", s.bot.Bot.Counts())
+		}
+		s.says(true)
+		s.server.SetBotModerator("gardenhour", true)
+		s.pass(time.Minute)
+		if !s.acts() {
+			s.Error("a minute later it doesn't act yet")
+		}
+		s.says(false)
+		if n := s.bot.Bot.Counts().Failed; n != 0 {
+			s.Errorf("%d actions failed", n)
+		}
+	})
+}
+
+// TestRights_LosingModerator checks that the change is noticed at the first refusal at the latest,
+// and that becoming one again is noticed too.
+func TestRights_LosingModerator(t *testing.T) {
+	t.Parallel()
+	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+		s.start()
+		if !s.acts() {
+			s.Error("as a moderator it doesn't act")
+		}
+		s.server.SetBotModerator("gardenhour", false)
+		s.acts() // Twitch refuses it
+		s.says(true)
+		failed := s.bot.Bot.Counts().Failed
+		if s.acts() || s.bot.Bot.Counts().Failed != failed {
+			s.Errorf("refused once, it tries again: %+v", s.bot.Bot.Counts())
+		}
+		s.server.SetBotModerator("gardenhour", true)
+		s.pass(time.Minute)
+		if !s.acts() {
+			s.Error("a minute later it doesn't act yet")
+		}
+		s.says(false)
+	})
+}
+
+// TestRights_TwitchCannotBeAsked checks that if Twitch can't be asked who is a moderator, the known
+// state applies and Twitch is asked again.
+func TestRights_TwitchCannotBeAsked(t *testing.T) {
+	t.Parallel()
+	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+		s.server.SetBotModerator("gardenhour", false)
+		s.start()
+		s.server.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+			return faketwitch.Fault{Status: http.StatusServiceUnavailable}, r.Path == "/helix/moderation/channels"
+		})
+		s.server.SetBotModerator("gardenhour", true)
+		// Twitch is asked several times
+		s.pass(2 * time.Minute)
+		if s.bot.Config.Twitch.Transport != config.TransportEventSub && s.acts() {
+			// EventSub reports it on its own
+			s.Error("it acts without knowing that it may")
+		}
+		s.server.SetHelixFaults(nil)
+		s.pass(time.Minute)
+		if !s.acts() {
+			s.Error("a minute after Twitch can be asked it doesn't act yet")
+		}
+	})
+}
+
+// TestRights_OneRefusal checks that one refused action doesn't make a channel observe. Twitch is
+// asked whether the bot is still a moderator, at most once per minute.
+func TestRights_OneRefusal(t *testing.T) {
+	t.Parallel()
+	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+		s.start()
+		s.acts()
+		asked := func() (n int) {
+			for _, r := range s.server.Requests() {
+				if r.Path == "/helix/moderation/channels" {
+					n++
+				}
+			}
+			return n
+		}
+		before := asked()
+		s.server.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+			return faketwitch.Fault{Status: http.StatusForbidden, Message: "Forbidden"}, r.Path == "/helix/moderation/chat"
+		})
+		for range 20 {
+			s.acts()
+		}
+		s.says(false)
+		s.server.SetHelixFaults(nil)
+		if !s.acts() {
+			s.Error("refused by mistake, it doesn't act any more")
+		}
+		if n := asked() - before; n != 1 {
+			s.Errorf("within half a minute it asked %d times", n)
+		}
+	})
+}
+
+// TestRights_TokenMayNotAsk checks a token that can't look up where the bot is a moderator. A
+// refusal is forgotten after a while, so that making the bot a moderator is enough.
+func TestRights_TokenMayNotAsk(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := inSimulatedTime(t, oneMessage(config.TransportIRC), faketwitch.Options{
+			Channels: []string{"gardenhour"}, Scopes: []string{"chat:read", "moderator:manage:chat_messages"},
+		})
+		s.start()
+		s.server.SetBotModerator("gardenhour", false)
+		s.acts()
+		s.says(true)
+		s.pass(twitchbot.RefusalTime + twitchbot.AskEvery)
+		s.says(false)
+		s.acts() // it is refused again
+		s.says(true)
+		s.server.SetBotModerator("gardenhour", true)
+		s.pass(twitchbot.RefusalTime + twitchbot.AskEvery)
+		if !s.acts() {
+			t.Error("it still doesn't act")
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/twitch/eventsub"
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+// CheckReady refuses a configuration that is valid but moderates nothing.
+func CheckReady(c config.Config) error {
+	switch {
+	case len(c.Twitch.Channels) > 0:
+	case len(c.Check.Channels) > 0:
+		return nil // the server that asks carries out penalties
+	default:
+		return ErrNoChannel(c)
+	}
+	if err := FitTransport(c, c.Twitch.Transport); err != nil {
+		return err
+	}
+	if key, problem := unfit(c.Policy); problem != "" {
+		return &config.Error{File: c.Path, Key: key, Problem: problem}
+	}
+	_, strangers := Unlisted(c)
+	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
+		if c.IsChecked(name) || slices.Contains(strangers, name) {
+			continue
+		}
+		if key, problem := unfit(c.Channels[name]); problem != "" {
+			return &config.Error{File: c.Path, Key: "channel." + name + "." + key, Problem: problem}
+		}
+	}
+	return nil
+}
+
+// ErrNoChannel returns the error for a configuration without a channel.
+func ErrNoChannel(c config.Config) error {
+	return &config.Error{File: c.Path, Key: "twitch.channels",
+		Problem: "is empty: name the channel to moderate, or in check.channels the chats of a server of your own"}
+}
+
+// FitTransport refuses more channels than a transport supports.
+func FitTransport(c config.Config, transport string) error {
+	if n := len(c.Twitch.Channels); transport == config.TransportEventSub && n > eventsub.MaxChannels {
+		return &config.Error{File: c.Path, Key: "twitch.channels", Problem: fmt.Sprintf(
+			"names %d, but EventSub supports %d: name fewer, or set twitch.transport to irc", n, eventsub.MaxChannels)}
+	}
+	return nil
+}
+
+// HasToken reports whether the environment or a login provides a token. It doesn't check whether
+// Twitch accepts the token.
+func HasToken(c config.Config) bool {
+	_, err := os.Stat(c.TokenFile())
+	return c.Twitch.Token != "" || c.Twitch.RefreshToken != "" || err == nil
+}
+
+// unfit returns the key of a valid policy that requires something a chat bot can't do, and the
+// reason. The problem is empty if there is none.
+func unfit(p chatguard.Policy) (key, problem string) {
+	if len(p.Penalties.Ladder) == 0 {
+		return "penalties.ladder", `is empty: name at least one penalty, such as "delete"`
+	}
+	for _, rung := range p.Penalties.Ladder {
+		if rung.Action == chatguard.Drop {
+			return "penalties.ladder", `has "drop", which only a chat server can: use "delete"`
+		}
+	}
+	return "", ""
+}

@@ -1,0 +1,69 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+// Reload applies another configuration's policies and channels, and returns lines that say what
+// changed. If it returns an error, nothing has changed.
+func (a *App) Reload(cfg config.Config) ([]string, error) {
+	if err := FitTransport(cfg, a.Config.Twitch.Transport); err != nil {
+		// A change of transport needs a restart.
+		return nil, err
+	}
+	a.warn(cfg)
+	for _, id := range a.Web.Asked() {
+		a.directory.learnRoom(cfg, id)
+	}
+	before := a.directory.config()
+	err := a.Host.Policies.Reload(configured{cfg, a.directory}, func() error {
+		a.directory.loaded.Store(&cfg) // before Twitch returns the IDs of new channels
+		err := a.Twitch.SetChannels(cfg.Twitch.Channels)
+		if err != nil {
+			a.directory.loaded.Store(before)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.log.Info("loaded the configuration", "file", cfg.Path, "channels", slices.Concat(cfg.Twitch.Channels, cfg.Check.Channels))
+	restart := restartKeys(a.Config, cfg)
+	if len(restart) > 0 {
+		a.log.Warn("changed in the configuration, and needs a restart", "keys", strings.Join(restart, ", "))
+	}
+	return reloaded(cfg.Path, config.Differences(*before, cfg), restart, a.liveChanges()), nil
+}
+
+// reloaded returns lines that say what a reload did. changed are the keys that the reload applied,
+// restart those that need a restart, and live those that stay changed live.
+func reloaded(path string, changed, restart, live []string) []string {
+	now := slices.DeleteFunc(changed, needsRestart)
+	lines := []string{fmt.Sprintf("loaded %s: changed %s", path, strings.Join(now, ", "))}
+	if len(now) == 0 {
+		lines[0] = fmt.Sprintf("loaded %s: no change applies without a restart", path)
+	}
+	if len(now) == 0 && len(restart) == 0 {
+		lines[0] = fmt.Sprintf("loaded %s: nothing has changed", path)
+	}
+	if len(restart) > 0 {
+		lines = append(lines, "Needs a restart: "+strings.Join(restart, ", "))
+	}
+	return append(lines, live...)
+}
+
+// restartKeys returns the keys in which two configurations differ and which a reload doesn't apply.
+func restartKeys(before, after config.Config) []string {
+	return slices.DeleteFunc(config.Differences(before, after), func(key string) bool { return !needsRestart(key) })
+}
+
+// needsRestart reports whether a change of a key takes effect only after a restart.
+func needsRestart(key string) bool {
+	return !slices.ContainsFunc([]string{"timezone", "policy", "limit", "penalties", "channel", "twitch.channels", "check.channels"}, func(part string) bool {
+		return key == part || strings.HasPrefix(key, part+".")
+	})
+}

@@ -1,0 +1,88 @@
+package app_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+// TestReload_AllOrNothing checks that new limits or channels don't apply if the other
+// part can't be applied.
+func TestReload_AllOrNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		transport string
+		spoil     func(*config.Config)
+		why       string
+	}{
+		"more channels than EventSub carries": {config.TransportEventSub, func(c *config.Config) {
+			c.Twitch.Channels = manyChannels(151)
+		}, "names 151, but EventSub supports 150: name fewer, or set twitch.transport to irc"},
+		"more channels than EventSub carries, which needs a restart to leave": {config.TransportEventSub, func(c *config.Config) {
+			c.Twitch.Channels, c.Twitch.Transport = manyChannels(151), config.TransportIRC
+		}, "EventSub supports 150"},
+		"a channel that can't be": {config.TransportIRC, func(c *config.Config) { c.Twitch.Channels = []string{"no name"} }, `"no name"`},
+		"a limit that can't be": {config.TransportIRC, func(c *config.Config) {
+			c.Policy.Limits[0].Burst, c.Twitch.Channels = 0, manyChannels(2)
+		}, "burst"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := inSimulatedTime(t, oneMessage(c.transport), faketwitch.Options{Channels: []string{"gardenhour"}})
+				s.start()
+				s.acts()
+				next := s.config
+				next.Policy.Limits = []chatguard.Limit{{Name: "one", Algorithm: chatguard.TokenBucket, Burst: 9, Refill: time.Hour}}
+				c.spoil(&next)
+				if _, err := s.bot.Reload(next); err == nil || !strings.Contains(err.Error(), c.why) {
+					t.Errorf("the error is %v", err)
+				}
+				id := s.server.UserID("gardenhour")
+				if now, base := s.bot.Guard.InForce(id).Limits[0].Burst, s.bot.Host.Policies.Base(id).Limits[0].Burst; now != 1 || base != 1 {
+					t.Errorf("the burst is %d, and %d by the configuration", now, base)
+				}
+				if channels := s.bot.Twitch.Status().Channels; len(channels) != 1 || channels[0].Login != "gardenhour" {
+					t.Errorf("read are %+v", channels)
+				}
+				if !s.acts() {
+					t.Error("it doesn't act any more")
+				}
+			})
+		})
+	}
+}
+
+func manyChannels(n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprint("channel", i))
+	}
+	return names
+}
+
+// TestConnections_NotesBounded checks that of many channels where the bot isn't a moderator, the
+// dashboard names a few and the number of the rest.
+func TestConnections_NotesBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := oneMessage(config.TransportEventSub)
+		c.Twitch.Channels = manyChannels(9)
+		s := inSimulatedTime(t, c, faketwitch.Options{Channels: c.Twitch.Channels})
+		for _, name := range c.Twitch.Channels {
+			s.server.SetBotModerator(name, false)
+		}
+		s.start()
+		s.pass(time.Minute)
+		list := s.bot.Web.Connections()
+		if last := list[len(list)-1]; len(list) != 3+app.MostNotes+1 || last.Name != "and 4 more" || last.Detail != "`chatguard doctor` names them all" {
+			t.Errorf("the dashboard says %+v", list)
+		}
+	})
+}

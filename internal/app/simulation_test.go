@@ -1,0 +1,116 @@
+package app_test
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/app/apptest"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+// simulation is a whole chatguard with a fake Twitch, in a bubble of simulated time. An hour there
+// takes a moment, and only the test makes time pass.
+type simulation struct {
+	testing.TB
+	server *faketwitch.Server
+	config config.Config
+	log    logText
+	bot    *app.App         // nil while it is stopped
+	dial   twitchbot.Dialer // the bot's connection to Twitch
+	end    func() error     // ends the bot
+}
+
+// readingTime is how long a bot may take after its start to read all channels.
+const readingTime = 2 * time.Second
+
+// inSimulatedTime prepares a bot for the channels of a fake Twitch. It sets the addresses and
+// tokens in the configuration.
+func inSimulatedTime(t testing.TB, c config.Config, o faketwitch.Options) *simulation {
+	t.Helper()
+	o.InMemory = true
+	server, err := faketwitch.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	c.FlushInterval = 10 * time.Second // flushing often over simulated hours is slow
+	c.Database = filepath.Join(t.TempDir(), "chatguard.db")
+	c.Twitch.ClientID, c.Twitch.Token, c.Twitch.RefreshToken = server.ClientID(), config.Secret(server.Token()), config.Secret(server.RefreshToken())
+	c.Twitch.IRCAddress, c.Twitch.IRCTLS, c.Twitch.IRCWebSocketURL = server.IRCAddress(), false, server.IRCWebSocketURL()
+	c.Twitch.EventSubURL, c.Twitch.HelixURL, c.Twitch.AuthURL = server.EventSubURL(), server.HelixURL(), server.AuthURL()
+	s := &simulation{TB: t, server: server, config: c, dial: server.Dial}
+	t.Cleanup(s.stop)
+	return s
+}
+
+// start runs the bot until stop, and advances time until it reads the chat.
+func (s *simulation) start() {
+	s.Helper()
+	log := slog.New(slog.NewTextHandler(&s.log, nil))
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		return s.dial(ctx, network, address)
+	}
+	bot, err := app.Open(context.Background(), app.Options{Config: s.config, Log: log, Dial: dial, Listener: apptest.NewListener()})
+	if err != nil {
+		s.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- bot.Run(ctx) }()
+	s.bot = bot
+	s.end = func() error {
+		cancel()
+		return <-ended
+	}
+	s.pass(readingTime)
+}
+
+// stop ends a running bot as Ctrl-C does.
+func (s *simulation) stop() { s.stopAnd(func() {}) }
+
+// stopAnd is like stop, and calls look once everything is written and the database is still open.
+func (s *simulation) stopAnd(look func()) {
+	if s.bot == nil {
+		return
+	}
+	if err := s.end(); err != nil {
+		s.Error(err)
+	}
+	look()
+	s.bot.Close()
+	s.bot = nil
+}
+
+// pass advances the time and waits for what is due.
+func (s *simulation) pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// logText is the bot's log.
+type logText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}

@@ -1,0 +1,89 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
+	"github.com/chatguard/chatguard/internal/chat/twitch/token"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
+	"github.com/chatguard/chatguard/internal/web/live"
+)
+
+// fewRequests is the number of remaining requests below which a flood would soon use them up.
+const fewRequests = 100
+
+// helixState returns whether Helix works and how many requests it still accepts. ok is false if the
+// bot doesn't use Helix.
+func helixState(client *helix.Client) (c live.Connection, ok bool) {
+	if client == nil {
+		return c, false
+	}
+	c = live.Connection{Name: "Helix", State: live.Ample}
+	left, health := client.Left(0), client.Health()
+	refused, failed := client.Trouble()
+	switch {
+	case refused != "":
+		c.State, c.Detail = live.Low, refused
+	case failed != "":
+		c.State, c.Detail = live.Failing, failed
+	case !health.Answered:
+		c.State = live.Unasked
+	case left < fewRequests:
+		c.State, c.Detail = live.Low, fmt.Sprintf("%d requests left: late penalties are dropped", left)
+	}
+	return c, true
+}
+
+// tokenState returns the state of the bot's token; ok is false if none is needed.
+func tokenState(t *twitchbot.Connection) (c live.Connection, ok bool) {
+	s := t.Tokens().Status()
+	c = live.Connection{Name: "Token", State: live.Valid, Since: s.Since, Detail: s.Detail}
+	switch s.State {
+	case token.Missing:
+		c.State = live.Missing
+		if !t.NeedsToken() { // chat is read even without a token
+			c.Detail = noTokenYet
+		}
+		return c, t.NeedsToken()
+	case token.Revoked:
+		c.State = live.Refused
+	case token.Unknown:
+		c.State = live.Unchecked
+	}
+	return c, true
+}
+
+// readingState returns the state of reading the chat.
+func readingState(t *twitchbot.Connection, now time.Time) live.Connection {
+	s := t.Status()
+	c := live.Connection{Name: "Twitch", State: live.Disconnected, Since: s.Since, Detail: s.Detail}
+	switch s.State {
+	case twitch.Connecting:
+		c.State = live.Connecting
+	case twitch.Connected:
+		c.State, c.Detail = live.Connected, strings.Join(slices.Concat(t.Anonymous(), notJoined(s, now)), "; ")
+	}
+	return c
+}
+
+// notJoined returns the problems of channels that aren't joined after the expected time: Twitch
+// accepts 20 joins at once, then 2 per second.
+func notJoined(s twitch.Status, now time.Time) (problems []string) {
+	patient := now.Sub(s.Since) < 10*time.Second+time.Duration(len(s.Channels))*500*time.Millisecond
+	for _, c := range s.Channels {
+		switch {
+		case c.Problem != "":
+			problems = append(problems, "#"+c.Login+": "+c.Problem)
+		case !c.Joined && !patient:
+			problems = append(problems, "#"+c.Login+": Twitch doesn't let us in: check the name")
+		}
+	}
+	if more := len(problems) - MostNotes; more > 0 {
+		problems = append(problems[:MostNotes], fmt.Sprintf("and %d more channels", more))
+	}
+	return problems
+}

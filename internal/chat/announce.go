@@ -1,0 +1,200 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
+)
+
+// A chat's limits for one account. Twitch ignores an account for half an hour if it sends more than
+// 20 messages in 30 s, or more than 100 in channels where it moderates. Twitch shows about one
+// message per second, and drops repeats of messages from the last 30 s.
+const (
+	sayEvery       = time.Second
+	sayQueue       = 4                // pending messages per channel
+	saySpan        = 35 * time.Second // 30 s plus the time a message may be pending
+	sayPlain       = 20               // messages per saySpan
+	sayAsModerator = 100              // messages per saySpan where the bot moderates
+	repeatAfter    = 30 * time.Second
+	maxText        = 500 // characters
+)
+
+// reservedForModerators is how many places in the queue and in the account's limit are reserved for
+// answers to moderators and the broadcaster.
+const reservedForModerators = 4
+
+// sayWithin is how long after its turn a message may still be sent. A later message would be
+// useless.
+const sayWithin = 5 * time.Second
+
+// announcement is a message to be sent.
+type announcement struct {
+	channelID   string
+	text        string
+	replyTo     string // ID of the message it answers; may be empty
+	toModerator bool   // answers a moderator or the broadcaster
+}
+
+// announcer sends the Bot's messages at the rate of its own leaky bucket. It drops messages that
+// don't fit, so that callers never wait.
+type announcer struct {
+	bot     *Bot
+	guard   *chatguard.Guard
+	sending sync.WaitGroup
+	ctx     context.Context // ends when nothing more may be sent
+
+	mu sync.Mutex
+	// closed and the fields below are guarded by mu.
+	closed   bool
+	lastSaid map[string]map[string]time.Time // times by channel and text
+	turns    map[string]*channelTurn         // by channel
+}
+
+// channelTurn lets one announcement at a time be sent to a channel. If the chat answers a message
+// late, the next message still keeps its distance.
+type channelTurn struct {
+	taken chan struct{} // holds a value while a message is sent
+	// last is when the last announcement was sent. Only the holder of taken accesses it.
+	last time.Time
+}
+
+func newAnnouncer(b *Bot) *announcer {
+	guard, err := chatguard.New(chatguard.Policy{
+		Mode: chatguard.Enforce,
+		Limits: []chatguard.Limit{
+			{Name: "pace", Algorithm: chatguard.LeakyBucket, Every: sayEvery, Queue: sayQueue},
+			{
+				Name: "account", Algorithm: chatguard.SlidingLog, Per: chatguard.PerUserEverywhere, Messages: sayPlain, Every: saySpan,
+				Roles: map[chatguard.Role]chatguard.Override{chatguard.Moderator: {Messages: sayAsModerator}},
+			},
+		},
+	}, &chatguard.Options{Now: b.steady})
+	if err != nil {
+		panic(err) // the policy is constant
+	}
+	return &announcer{bot: b, guard: guard, lastSaid: map[string]map[string]time.Time{}, turns: map[string]*channelTurn{}}
+}
+
+// say queues a message. It never blocks, and reports whether there is room for it.
+func (a *announcer) say(s announcement) bool {
+	s.text = speakable(s.text)
+	if s.text == "" || a.bot.options.Moderator == nil {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s.toModerator && a.wasSaid(s.channelID, s.text) {
+		s.text = speakable(s.text + " (again)")
+	}
+	if a.closed || a.wasSaid(s.channelID, s.text) {
+		return false
+	}
+	// No time is set: the announcer's own clock counts.
+	turn := chatguard.Message{ChannelID: s.channelID, User: chatguard.User{ID: "bot", Roles: a.roles(s.channelID)}, Cost: 1}
+	if !s.toModerator {
+		turn.Cost += reservedForModerators
+		if room, err := a.guard.Peek(turn); err != nil || !room.Allowed {
+			return false
+		}
+		turn.Cost = 1
+	}
+	verdict, err := a.guard.Check(a.ctx, turn)
+	if err != nil || !verdict.Allowed {
+		return false
+	}
+	a.lastSaid[s.channelID][s.text] = a.bot.steady()
+	a.sending.Go(func() { a.sendLater(s, verdict.Delay) })
+	return true
+}
+
+// sendLater sends an announcement after its delay, unless no request can be sent then.
+func (a *announcer) sendLater(s announcement, delay time.Duration) {
+	turn := time.NewTimer(delay)
+	defer turn.Stop()
+	select {
+	case <-turn.C:
+	case <-a.ctx.Done():
+		return
+	}
+	ctx, cancel := context.WithTimeout(a.ctx, sayWithin)
+	defer cancel()
+	err := a.send(ctx, s)
+	if err != nil && a.ctx.Err() == nil {
+		a.bot.warn("a message to the chat wasn't sent", "channel", s.channelID, "error", err)
+	}
+}
+
+// send sends an announcement once the previous one in the channel has been sent and is a second
+// old.
+func (a *announcer) send(ctx context.Context, s announcement) error {
+	a.mu.Lock()
+	f := a.turns[s.channelID]
+	if f == nil {
+		f = &channelTurn{taken: make(chan struct{}, 1)}
+		a.turns[s.channelID] = f
+	}
+	a.mu.Unlock()
+	select {
+	case f.taken <- struct{}{}:
+		defer func() { <-f.taken }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	pause := time.NewTimer(sayEvery - a.bot.steady().Sub(f.last))
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if !s.toModerator && a.bot.left() == 0 { // messages to moderators have a reserve
+		return errNoRoom
+	}
+	defer func() { f.last = a.bot.steady() }() // the chat has received the message by then
+	return a.bot.options.Moderator.Say(ctx, s.channelID, s.text, s.replyTo)
+}
+
+var errNoRoom = errors.New("the request budget is used up")
+
+func (a *announcer) roles(channelID string) chatguard.Roles {
+	if a.bot.options.Moderates != nil && a.bot.options.Moderates(channelID) {
+		return chatguard.RolesOf(chatguard.Moderator)
+	}
+	return 0
+}
+
+// wasSaid reports whether the chat would drop the text because it was recently sent there. The
+// caller holds mu.
+func (a *announcer) wasSaid(channelID, text string) bool {
+	now := a.bot.steady()
+	if a.lastSaid[channelID] == nil {
+		a.lastSaid[channelID] = map[string]time.Time{}
+	}
+	for earlier, at := range a.lastSaid[channelID] {
+		if now.Sub(at) > repeatAfter+sayQueue*sayEvery {
+			delete(a.lastSaid[channelID], earlier)
+		}
+	}
+	_, again := a.lastSaid[channelID][text]
+	return again
+}
+
+// close rejects new messages and waits for the pending ones.
+func (a *announcer) close() {
+	a.mu.Lock()
+	a.closed = true
+	a.mu.Unlock()
+	a.sending.Wait()
+}
+
+// speakable turns a text into one line that a chat shows as plain text. The line has no control
+// characters and at most 500 characters, and is not a command.
+func speakable(text string) string {
+	text = strings.TrimLeftFunc(text, func(c rune) bool { return c == '/' || c == '.' || hostile.IsBlank(c) })
+	return hostile.OneLine(text, maxText)
+}

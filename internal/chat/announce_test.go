@@ -1,0 +1,292 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/chatguard/chatguard"
+)
+
+// TestVoice_Pace checks the limits: one message per second and channel, and in all channels
+// together at most 20 in any 30 s, or 100 where the bot moderates.
+func TestVoice_Pace(t *testing.T) {
+	for _, test := range []struct {
+		moderates bool
+		most      int
+	}{{false, sayPlain}, {true, sayAsModerator}} {
+		onStage(t, Options{Moderates: func(string) bool { return test.moderates }}, func(s *stage) {
+			var at []time.Time
+			last := map[string]time.Time{}
+			for n := range 60 * 10 {
+				for channel := range 10 {
+					s.bot.announcer.say(announcement{channelID: fmt.Sprint(channel), text: fmt.Sprint("text ", n), toModerator: true})
+				}
+				s.wait(100 * time.Millisecond)
+				for _, said := range s.platform.all()[len(at):] {
+					at = append(at, time.Now())
+					channel := strings.Fields(said)[2]
+					if before, ok := last[channel]; ok && time.Since(before) < sayEvery-100*time.Millisecond {
+						t.Errorf("%q came %s after the one before", said, time.Since(before))
+					}
+					last[channel] = time.Now()
+				}
+			}
+			most := 0
+			for i := range at {
+				n := 0
+				for _, other := range at[i:] {
+					if other.Sub(at[i]) < 30*time.Second {
+						n++
+					}
+				}
+				most = max(most, n)
+			}
+			if most > test.most || most < test.most*3/4 {
+				t.Errorf("%d messages in 30 s, want about %d", most, test.most)
+			}
+		}, "delete")
+	}
+}
+
+func TestVoice_DropsRepeats(t *testing.T) {
+	onStage(t, Options{}, func(s *stage) {
+		say := func(channel, text string, want bool) {
+			t.Helper()
+			if got := s.bot.announcer.say(announcement{channelID: channel, text: text, toModerator: true}); got != want {
+				t.Errorf("%q in %s: %v", text, channel, got)
+			}
+		}
+		say("1", "hello", true)
+		say("1", "hello", true) // gets an extra word, so it is no repeat
+		say("1", "hello", false)
+		say("2", "hello", true)
+		say("1", "hello!", true)
+		s.wait(repeatAfter)
+		say("1", "hello", false) // it was said later than it was queued
+		s.wait(10 * time.Second)
+		say("1", "hello", true)
+	}, "delete")
+}
+
+// TestVoice_DropsLate checks that messages are dropped while no request can be sent.
+func TestVoice_DropsLate(t *testing.T) {
+	onStage(t, Options{}, func(s *stage) {
+		s.platform.mu.Lock()
+		s.platform.most, s.platform.spent = 1, 1
+		s.platform.mu.Unlock()
+		for n := range 3 {
+			s.bot.announcer.say(announcement{channelID: "1", text: fmt.Sprint("text ", n)})
+			s.wait(5 * time.Second)
+		}
+		s.bot.announcer.say(announcement{channelID: "1", text: "an answer", toModerator: true})
+		s.wait(time.Second)
+		s.did(`say in 1 to "": an answer`)
+		s.platform.allow(100)
+		s.wait(10 * time.Second)
+		s.did()
+		release := s.hold() // the platform doesn't answer
+		s.bot.announcer.say(announcement{channelID: "1", text: "more", toModerator: true})
+		s.wait(sayWithin + time.Second)
+		release()
+		s.did()
+	}, "delete")
+}
+
+// TestVoice_SlowChat checks that a second passes between the end of one message and the
+// next.
+func TestVoice_SlowChat(t *testing.T) {
+	onStage(t, Options{}, func(s *stage) {
+		release := s.hold()
+		for _, text := range []string{"one", "two"} {
+			s.bot.announcer.say(announcement{channelID: "1", text: text, toModerator: true})
+		}
+		s.wait(3 * time.Second)
+		release()
+		s.did(`say in 1 to "": one`)
+		s.wait(sayEvery - time.Millisecond)
+		s.did()
+		s.wait(time.Millisecond)
+		s.did(`say in 1 to "": two`)
+	}, "delete")
+}
+
+// TestVoice_ReservesForModerators checks that moderators are answered, however many other messages
+// are pending.
+func TestVoice_ReservesForModerators(t *testing.T) {
+	onStage(t, Options{}, func(s *stage) {
+		for n := range 30 {
+			for k := range 10 {
+				s.bot.announcer.say(announcement{channelID: "1", text: fmt.Sprint("notice ", n, " ", k)})
+			}
+			if n%5 == 0 && !s.bot.announcer.say(announcement{channelID: "1", text: fmt.Sprint("answer ", n), toModerator: true}) {
+				t.Errorf("no answer %d", n)
+			}
+			s.wait(2 * time.Second)
+		}
+	}, "delete")
+}
+
+func TestSpeakable(t *testing.T) {
+	for text, want := range map[string]string{
+		"hello":                      "hello",
+		"two\r\nlines\x00":           "two lines",
+		"/ban anna":                  "ban anna",
+		"/ /ban x":                   "ban x",
+		" ./.timeout":                "timeout",
+		"bad \xff bytes":             "bad ? bytes",
+		strings.Repeat("ä", 600):     strings.Repeat("ä", 500),
+		"\t":                         "",
+		"@name, next message in 4 s": "@name, next message in 4 s",
+	} {
+		if got := speakable(text); got != want || utf8.RuneCountInString(got) > maxText {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+// TestNotices checks that there is one notice per user and cooldown, and only if the chat itself
+// does not notify the user.
+func TestNotices(t *testing.T) {
+	o := Options{Notices: Notices{Text: "@{name}, next message in {wait} ({limit})", Cooldown: 10 * time.Second}}
+	onStage(t, o, func(s *stage) {
+		said := func(want int) {
+			t.Helper()
+			s.wait(5 * time.Second)
+			got := 0
+			for _, d := range s.platform.all() {
+				if strings.HasPrefix(d, "say ") {
+					got++
+				}
+			}
+			if got != want {
+				t.Errorf("said %d times, want %d: %q", got, want, s.platform.all())
+			}
+		}
+		s.say("a1", "a2")
+		if all := s.platform.all(); len(all) != 2 || all[0] != `say in 1 to "": @a, next message in 60 min (burst)` && all[1] != `say in 1 to "": @a, next message in 60 min (burst)` {
+			t.Errorf("did %q", all)
+		}
+		s.say("a3", "b1")
+		said(1) // a was notified; b isn't throttled
+		s.say("b2")
+		said(2)
+		s.say("a4")
+		said(2) // 10 s later the text would repeat within 30 s
+		s.platform.mu.Lock()
+		s.platform.most, s.platform.spent = 1, 1
+		s.platform.mu.Unlock()
+		s.say("c1", "c2")
+		s.wait(16 * time.Second) // too late to be deleted
+		said(2)
+		s.platform.allow(1000)
+		s.wait(30 * time.Second)
+		s.say("a5")
+		said(3)
+	}, "delete")
+	for ladder, want := range map[string]int{"warn": 0, "timeout 5s": 0, "delete": 1} {
+		onStage(t, o, func(s *stage) {
+			s.say("a1", "a2")
+			n := 0
+			for _, d := range s.platform.all() {
+				if strings.HasPrefix(d, "say ") {
+					n++
+				}
+			}
+			if n != want {
+				t.Errorf("%s: %d notices", ladder, n)
+			}
+		}, ladder)
+	}
+}
+
+// TestCommands checks that !quota is for everyone, and !chatguard for moderators and the
+// broadcaster. A throttled or mirrored command is ignored.
+func TestCommands(t *testing.T) {
+	answer := func(_ context.Context, m chatguard.Message) string { return "answer to " + m.Text }
+	onStage(t, Options{Answer: answer}, func(s *stage) {
+		for _, test := range []struct {
+			text, source string
+			role         chatguard.Role
+			answered     bool
+		}{
+			{"!quota", "", chatguard.Everyone, true},
+			{"!Quota please", "", chatguard.Subscriber, true},
+			{"!quotas", "", chatguard.Everyone, false},
+			{"say !quota", "", chatguard.Everyone, false},
+			{"!chatguard status", "", chatguard.Everyone, false},
+			{"!chatguard status", "", chatguard.VIP, false},
+			{"!chatguard status", "", chatguard.Moderator, true},
+			{"!chatguard pause", "", chatguard.LeadModerator, true},
+			{"!chatguard resume", "", chatguard.Broadcaster, true},
+			{"!chatguard reset", "2", chatguard.Broadcaster, false},
+			{"!quota here", "1", chatguard.Everyone, true},
+		} {
+			m := message(test.text+test.source+test.role.String(), test.text+test.role.String(), test.role)
+			m.Text, m.SourceChannelID = test.text, test.source
+			s.sink.Messages([]chatguard.Message{m})
+			s.wait(40 * time.Second)
+			want := []string{}
+			if test.answered {
+				want = append(want, fmt.Sprintf("say in 1 to %q: answer to %s", m.ID, test.text))
+			}
+			s.did(want...)
+		}
+	}, "delete")
+}
+
+// TestCommands_ModeratorsFirst checks that moderators' commands are answered despite a crowd of
+// other commands, a slow command elsewhere, or a limit.
+func TestCommands_ModeratorsFirst(t *testing.T) {
+	var mu sync.Mutex
+	var answered []string
+	answer := func(ctx context.Context, m chatguard.Message) string {
+		if m.ChannelID == "2" {
+			<-ctx.Done()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		answered = append(answered, m.ID)
+		return ""
+	}
+	onStage(t, Options{Answer: answer}, func(s *stage) {
+		p := s.guard.Policy("1")
+		p.Exempt = nil
+		if err := s.guard.SetPolicy("1", p, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		elsewhere := message("elsewhere", "9", chatguard.Moderator)
+		elsewhere.ChannelID, elsewhere.Text = "2", "!chatguard exempt @x 5m"
+		batch := []chatguard.Message{elsewhere}
+		for n := range 60 {
+			m := message(fmt.Sprint("quota", n), fmt.Sprint("user", n))
+			m.Text = "!quota"
+			batch = append(batch, m)
+		}
+		for n := range 2 { // the second is throttled
+			m := message(fmt.Sprint("pause", n), "9", chatguard.Moderator)
+			m.Text = "!chatguard pause"
+			batch = append(batch, m)
+		}
+		s.sink.Messages(batch)
+		synctest.Wait()
+		mu.Lock()
+		if !slices.Contains(answered, "pause0") || !slices.Contains(answered, "pause1") || slices.Contains(answered, "elsewhere") {
+			t.Errorf("answered %q", answered)
+		}
+		answered = nil
+		mu.Unlock()
+		s.wait(answerTimeout)
+		mu.Lock()
+		defer mu.Unlock()
+		if !slices.Equal(answered, []string{"elsewhere"}) {
+			t.Errorf("answered %q", answered)
+		}
+	}, "delete")
+}

@@ -1,0 +1,104 @@
+package faketwitch
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Lifetimes of tokens. A refresh token's lifetime counts while the token is unused.
+const (
+	accessLife  = 4 * time.Hour
+	refreshLife = 30 * 24 * time.Hour
+)
+
+// accessToken describes what an access token allows, and when it expires.
+type accessToken struct {
+	owner   *account
+	scopes  []string
+	expires time.Time
+}
+
+// refreshToken is what a refresh token allows, and when it expires.
+type refreshToken struct {
+	owner  *account
+	scopes []string
+	dies   time.Time
+}
+
+// firstRefreshToken is the refresh token that belongs to Options.Token.
+const firstRefreshToken = "fake0refresh0token0of0the0bot"
+
+func (s *identityServer) addPair(access, refresh string, owner *account, scopes []string) {
+	now := s.opts.Now()
+	s.access[access] = &accessToken{owner: owner, scopes: scopes, expires: now.Add(s.opts.TokenLife)}
+	s.refresh[refresh] = &refreshToken{owner: owner, scopes: scopes, dies: now.Add(refreshLife)}
+}
+
+// liveToken returns an access token if it is valid. The caller holds mu.
+func (s *identityServer) liveToken(token string) (*accessToken, bool) {
+	t, ok := s.access[token]
+	return t, ok && s.opts.Now().Before(t.expires)
+}
+
+func (t *accessToken) allows(scope string) bool {
+	return scope == "" || slices.Contains(t.scopes, scope)
+}
+
+// issue creates a pair of tokens and returns the answer that contains it. The caller holds mu.
+func (s *identityServer) issue(owner *account, scopes []string) reply {
+	s.lastID++
+	access, refresh := fmt.Sprintf("fake0access0token%d", s.lastID), fmt.Sprintf("fake0refresh0token%d", s.lastID)
+	s.addPair(access, refresh, owner, scopes)
+	return reply{status: http.StatusOK, body: map[string]any{
+		"access_token": access, "refresh_token": refresh, "expires_in": seconds(s.opts.TokenLife), "scope": scopes, "token_type": "bearer",
+	}}
+}
+
+// giveForRefresh issues a new pair for a refresh token, which can't be used again. The previous
+// access token stays valid until it expires.
+func (s *identityServer) giveForRefresh(c authCall) reply {
+	name := c.form.Get("refresh_token")
+	refresh, ok := s.refresh[name]
+	switch {
+	case name == "":
+		return refuseAuth(http.StatusBadRequest, "missing refresh token")
+	case !ok || !c.at.Before(refresh.dies):
+		return refuseAuth(http.StatusBadRequest, "Invalid refresh token")
+	}
+	delete(s.refresh, name)
+	s.refreshed++
+	return s.issue(refresh.owner, refresh.scopes)
+}
+
+// RefreshToken returns the refresh token that belongs to Token.
+func (s *identityServer) RefreshToken() string { return firstRefreshToken }
+
+// Refreshes returns how many times a refresh token was exchanged for a new pair.
+func (s *identityServer) Refreshes() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refreshed
+}
+
+// ExpireTokens expires all access tokens; they can be refreshed.
+func (s *identityServer) ExpireTokens() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.access)
+}
+
+// Revoke invalidates all access and refresh tokens, as if the bot's owner had disconnected the
+// application, and ends all EventSub subscriptions. Connections stay open.
+func (s *identityServer) Revoke() {
+	s.mu.Lock()
+	clear(s.access)
+	clear(s.refresh)
+	notices := s.revoke("authorization_revoked", func(*eventSubscription) bool { return true })
+	s.mu.Unlock()
+	deliver(notices)
+}
+
+// seconds returns a duration in whole seconds, rounded up, as Twitch does.
+func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

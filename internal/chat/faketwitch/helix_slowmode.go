@@ -1,0 +1,96 @@
+package faketwitch
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Twitch's limits for slow mode, in seconds.
+const (
+	minSlow     = 3
+	maxSlow     = 120
+	defaultSlow = 30
+)
+
+// SlowMode is a change of a channel's slow mode on request.
+type SlowMode struct {
+	At        time.Time
+	ChannelID string
+	On        bool
+	Wait      time.Duration // 0 if it is off
+}
+
+// slowMode is the minimum time between two messages of an ordinary user. The zero value is off. The
+// Server's mu guards it.
+type slowMode struct {
+	wait  time.Duration
+	spoke map[string]time.Time // last message since it is on, by user ID
+}
+
+// allows reports whether a user may write now, and records it if so. Slow mode does not apply to
+// moderators, the broadcaster and VIPs.
+func (m *slowMode) allows(userID, badges string, now time.Time) bool {
+	if m.wait == 0 || isStaff(badges) || strings.Contains(","+badges, ",vip/") {
+		return true
+	}
+	if last, ok := m.spoke[userID]; ok && now.Sub(last) < m.wait {
+		return false
+	}
+	m.spoke[userID] = now
+	return true
+}
+
+// SlowModes returns the changes of slow mode made on request.
+func (s *helixServer) SlowModes() []SlowMode { return copied(s.Server, &s.asked.slowModes) }
+
+// getChatSettings returns a channel's chat settings, which anyone may read.
+func (s *helixServer) getChatSettings(c call) reply {
+	room := s.channelByID(c.query.Get("broadcaster_id"))
+	if room == nil {
+		return refuse(http.StatusNotFound, "The broadcaster was not found.")
+	}
+	return room.settings()
+}
+
+// changeChatSettings turns slow mode on or off.
+func (s *helixServer) changeChatSettings(c call, room *channel) reply {
+	var body struct {
+		On   *bool  `json:"slow_mode"`
+		Wait *int64 `json:"slow_mode_wait_time"`
+	}
+	if json.Unmarshal(c.body, &body) != nil || body.On == nil && body.Wait == nil {
+		return refuse(http.StatusBadRequest, "The request body must specify at least one setting.")
+	}
+	seconds := int64(defaultSlow)
+	if body.Wait != nil {
+		seconds = *body.Wait
+	}
+	on := body.On != nil && *body.On
+	switch {
+	case body.Wait != nil && !on:
+		return refuse(http.StatusBadRequest, "To set slow_mode_wait_time, slow_mode must be true.")
+	case seconds < minSlow || seconds > maxSlow:
+		return refuse(http.StatusBadRequest, "The value in the slow_mode_wait_time field is not valid.")
+	}
+	room.slow = slowMode{}
+	if on {
+		room.slow = slowMode{wait: time.Duration(seconds) * time.Second, spoke: make(map[string]time.Time)}
+	}
+	add(&s.asked.slowModes, SlowMode{At: c.at, ChannelID: room.id, On: on, Wait: room.slow.wait})
+	return room.settings()
+}
+
+// settings returns a channel's chat settings in Twitch's format. The wait time is null if slow mode
+// is off.
+func (c *channel) settings() reply {
+	var wait any
+	if c.slow.wait > 0 {
+		wait = int64(c.slow.wait / time.Second)
+	}
+	return tell([]any{map[string]any{
+		"broadcaster_id": c.id, "slow_mode": c.slow.wait > 0, "slow_mode_wait_time": wait,
+		"follower_mode": false, "follower_mode_duration": nil, "subscriber_mode": false, "emote_mode": false, "unique_chat_mode": false,
+	}})
+}

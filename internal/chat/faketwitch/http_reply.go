@@ -1,0 +1,50 @@
+package faketwitch
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+)
+
+// reply is an endpoint's answer. A nil body means no body. Use refuse for refusals.
+type reply struct {
+	status int
+	body   any
+	then   func() // called without mu before the answer is sent
+}
+
+// tell returns a Helix answer with a list.
+func tell(list any) reply { return reply{status: http.StatusOK, body: map[string]any{"data": list}} }
+
+func refuse(status int, format string, args ...any) reply {
+	return reply{status: status, body: map[string]any{"error": http.StatusText(status), "status": status, "message": fmt.Sprintf(format, args...)}}
+}
+
+// write sends the answer. Status 0 closes the connection instead.
+func (a reply) write(w http.ResponseWriter) { a.deliver(w, false) }
+
+// deliver sends the answer. If cut is set, it sends the first half of the body and then cuts the
+// connection. Without a body it then sends nothing.
+func (a reply) deliver(w http.ResponseWriter, cut bool) {
+	if a.status == 0 || cut && a.body == nil {
+		panic(http.ErrAbortHandler)
+	}
+	if a.body == nil {
+		w.WriteHeader(a.status)
+		return
+	}
+	body, err := json.Marshal(a.body)
+	if err != nil {
+		panic(fmt.Errorf("fake twitch: an answer that can't be JSON: %w", err))
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(a.status)
+	if cut {
+		_, _ = w.Write(body[:len(body)/2]) // the answer is incomplete either way
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = w.Write(body) // an error means that the client is gone
+}

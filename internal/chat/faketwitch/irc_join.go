@@ -1,0 +1,97 @@
+package faketwitch
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Twitch's limits on joining for one account.
+const (
+	joinsPerPeriod = 20
+	joinPeriod     = 10 * time.Second
+	maxJoined      = 100 // concurrent channels it does not moderate
+)
+
+// joining holds the limits on joins. The Server's mu guards it.
+type joining struct {
+	asked   map[string][]time.Time // recent joins, by account
+	ignored int                    // number of joins still to be ignored
+	limited bool                   // limited means that maxJoined applies
+}
+
+// IgnoreJoins makes the server ignore the next n JOINs.
+func (s *chatServer) IgnoreJoins(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.joining.ignored = n
+}
+
+// LimitChannels limits an account to 100 channels in which it isn't a moderator, or removes the
+// limit.
+func (s *chatServer) LimitChannels(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.joining.limited = on
+}
+
+// mayJoin reports whether the client may join a channel, and counts the request.
+func (c *client) mayJoin(ch *channel) bool {
+	j := &c.srv.joining
+	if j.ignored > 0 {
+		j.ignored--
+		return false
+	}
+	if j.asked == nil {
+		j.asked = make(map[string][]time.Time)
+	}
+	now, account := c.srv.opts.Now(), c.account()
+	asked := slices.DeleteFunc(j.asked[account], func(at time.Time) bool { return now.Sub(at) >= joinPeriod })
+	heeded := len(asked) < joinsPerPeriod && !(j.limited && c.isFull(ch))
+	if heeded {
+		asked = append(asked, now)
+	}
+	j.asked[account] = asked
+	return heeded
+}
+
+// isFull reports whether the client has joined the maximum number of channels that it doesn't
+// moderate and ch would be another one.
+func (c *client) isFull(ch *channel) bool {
+	guests := 0
+	for login := range c.joined {
+		if !c.moderates(c.srv.channels[login]) {
+			guests++
+		}
+	}
+	return guests >= maxJoined && ch != nil && !c.moderates(ch)
+}
+
+// account returns the key by which Twitch counts joins. It is the login, or the address for an
+// anonymous client.
+func (c *client) account() string {
+	if c.isAnonymous() {
+		return c.conn.RemoteAddr().String()
+	}
+	return c.login
+}
+
+func (c *client) isAnonymous() bool { return strings.HasPrefix(c.login, anonymousPrefix) }
+
+// moderates reports whether the client's account may moderate in a channel.
+func (c *client) moderates(ch *channel) bool {
+	return !c.isAnonymous() && c.srv.moderates(*c.srv.account(c.login), ch)
+}
+
+// userState returns the line with the client's state in a channel.
+func (c *client) userState(ch *channel) string {
+	badges, mod, kind := "", "0", ""
+	switch {
+	case ch.login == c.login:
+		badges = "broadcaster/1"
+	case c.moderates(ch):
+		badges, mod, kind = "moderator/1", "1", "mod"
+	}
+	return "@badge-info=;badges=" + badges + ";color=;display-name=" + escape(c.login) + ";emote-sets=0;mod=" + mod + ";subscriber=0;user-type=" + kind +
+		" :tmi.twitch.tv USERSTATE #" + ch.login
+}

@@ -1,0 +1,144 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// task is an action on a user, for one message or several.
+type task struct {
+	bot     *Bot
+	channel *channelQueue
+	queue   *userQueue
+	jobs    []job             // at least one
+	penalty chatguard.Penalty // applies to all jobs
+	// doneReason is the journal's reason for messages that share a penalty. It is empty for a
+	// message with its own penalty.
+	doneReason string
+
+	began time.Time
+	// pardoned means that the task must be undone once it is complete. It is guarded by the
+	// backlog's mu.
+	pardoned bool
+}
+
+// carryOut carries out the penalty and reports the outcome.
+func (s *task) carryOut(ctx context.Context) {
+	inTime, cancel := context.WithTimeout(ctx, s.bot.options.Patience)
+	defer cancel()
+	var err error = skipError("chatguard stopped") // if chatguard stopped since the task began
+	if ctx.Err() == nil {
+		err = s.bot.penalise(inTime, &s.jobs[len(s.jobs)-1], s.penalty)
+	}
+	result, reason := journal.Done, s.doneReason
+	var skip skipError
+	switch {
+	case err == nil:
+	case errors.As(err, &skip):
+		result, reason = journal.Skipped, err.Error()
+	case ctx.Err() != nil:
+		result, reason = journal.Failed, "chatguard stopped before it was answered"
+	case inTime.Err() != nil:
+		result, reason = journal.Failed, "too late: "+err.Error()
+	default:
+		result, reason = journal.Failed, err.Error()
+	}
+	if result != journal.Skipped && s.penalty.Action >= chatguard.Timeout && s.bot.backlog.isPardoned(s) {
+		reason = s.undo(ctx)
+	}
+	for i := range s.jobs {
+		s.bot.report(&s.jobs[i], s.penalty.Action, result, reason)
+		if j := &s.jobs[i]; result == journal.Done && s.penalty.Action == chatguard.Delete {
+			s.bot.tell(&j.message, &j.verdict)
+		}
+	}
+}
+
+// undo lifts a penalty whose user was pardoned while it was carried out. It returns the reason for
+// the journal.
+func (s *task) undo(ctx context.Context) string {
+	m := &s.jobs[0].message
+	if err := s.bot.options.Moderator.Lift(ctx, m.ChannelID, m.User.ID); err != nil {
+		return "pardoned meanwhile, but not lifted: " + err.Error()
+	}
+	return "pardoned meanwhile, and lifted"
+}
+
+// skipError is the reason why a penalty is not tried.
+type skipError string
+
+func (e skipError) Error() string { return string(e) }
+
+// tooOld is the maximum age of a message for which its author is punished. Everyone has already
+// read an older message, and its author may have stopped long ago. Such messages arrive after this
+// process was suspended.
+const tooOld = time.Minute
+
+// moderators are the roles that moderate a channel. Whatever the policy says, a bot doesn't act on
+// them.
+var moderators = chatguard.RolesOf(chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster)
+
+// penalise carries out a penalty for a throttled message.
+func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) error {
+	moderator := b.options.Moderator
+	if moderator == nil {
+		return skipError("there is no token: chatguard only reads")
+	}
+	if j.message.User.Roles&moderators != 0 {
+		return skipError("moderators and the broadcaster are never acted on")
+	}
+	if b.options.Now().Sub(j.verdict.At) > tooOld {
+		return skipError("too old")
+	}
+	if pardon := b.outdated(j); pardon != "" {
+		return skipError(pardon)
+	}
+	switch penalty.Action {
+	case chatguard.NoAction:
+		return nil
+	case chatguard.Delete:
+		return moderator.Delete(ctx, j.message)
+	case chatguard.Warn:
+		return moderator.Warn(ctx, j.message, reason(j.verdict, 0))
+	case chatguard.Timeout:
+		if penalty.UntilRefill { // part of the wait may already be over
+			penalty.Duration = max(chatguard.MinTimeout, wholeSeconds(j.verdict.MaySpeakAt().Sub(b.options.Now())))
+		}
+		return moderator.Timeout(ctx, j.message, penalty.Duration, reason(j.verdict, penalty.Duration))
+	case chatguard.Ban:
+		return moderator.Ban(ctx, j.message, reason(j.verdict, 0))
+	}
+	return skipError("a chat bot can't " + penalty.Action.String())
+}
+
+// outdated returns why a penalty that was due when the message was judged is no longer due. It
+// returns "" if the penalty is still due.
+func (b *Bot) outdated(j *job) string {
+	if b.options.Guard.InForce(j.message.ChannelID).Mode == chatguard.Observe {
+		return "the channel now only observes"
+	}
+	m := j.message
+	m.SentAt = b.options.Now()
+	if v, err := b.options.Guard.Peek(m); err == nil && v.Exempt {
+		return "the user is now exempt"
+	}
+	return ""
+}
+
+// reason returns the text that tells the user and other moderators why the user was penalised. For
+// a timeout, it also says when the next message is allowed.
+func reason(v chatguard.Verdict, silent time.Duration) string {
+	if v.Never {
+		return fmt.Sprintf("Too much at once (limit %s).", v.Limit)
+	}
+	said := fmt.Sprintf("Too many messages (limit %s).", v.Limit)
+	if silent > 0 {
+		said += fmt.Sprintf(" The next one is allowed in %s.", chatguard.Wait(max(silent, v.RetryAfter)))
+	}
+	return said
+}

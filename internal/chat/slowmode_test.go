@@ -1,0 +1,159 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// flood throttles more users than there are requests for.
+func (s *stage) flood() {
+	s.platform.mu.Lock()
+	s.platform.most, s.platform.spent = 1, 1
+	s.platform.mu.Unlock()
+	for n := range floodUsers + 1 {
+		user := string(rune('À' + n))
+		m, again := message(fmt.Sprint(user, 1), user), message(fmt.Sprint(user, 2, time.Now()), user)
+		m.SentAt, again.SentAt = time.Now(), time.Now()
+		s.sink.Messages([]chatguard.Message{m, again})
+	}
+	s.wait(budgetTick)
+}
+
+// keep sets, and kept returns, the saved setting for the channel's slow mode.
+func (s *stage) keep(value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settings["1 "+SlowModeSetting] = value
+}
+
+func (s *stage) kept() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settings["1 "+SlowModeSetting]
+}
+
+func (s *stage) failSaving() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unsavable = true
+}
+
+// TestSlowMode checks that slow mode is the last resort in a flood. The former setting is saved
+// before any change, and restored a minute after the flood.
+func TestSlowMode(t *testing.T) {
+	onStage(t, Options{SlowMode: 30 * time.Second, Patience: 5 * time.Second}, func(s *stage) {
+		s.platform.slow = slowMode{true, 3 * time.Second}
+		s.flood()
+		s.did("slow mode in 1: true 30s")
+		if got := s.bot.Slowed(); !maps.Equal(got, map[string]time.Duration{"1": 30 * time.Second}) {
+			t.Errorf("slowed %v", got)
+		}
+		if got := s.kept(); got != `{"former":{"on":true,"wait":3000000000},"ours":30000000000}` {
+			t.Errorf("kept %q", got)
+		}
+		s.wait(50 * time.Second)
+		s.flood()
+		s.wait(50 * time.Second)
+		s.did() // neither set again nor restored in the flood
+		s.wait(20 * time.Second)
+		s.did("slow mode in 1: true 3s")
+		if got := s.kept(); got != "" {
+			t.Errorf("still kept: %q", got)
+		}
+		if got := s.bot.Slowed(); len(got) > 0 {
+			t.Errorf("still slowed: %v", got)
+		}
+	}, "delete")
+}
+
+func TestSlowMode_Restored(t *testing.T) {
+	const kept = `{"former":{"on":false,"wait":0},"ours":30000000000}`
+	for name, test := range map[string]struct {
+		o       Options
+		slow    slowMode // current setting
+		prepare func(*stage)
+		want    []string
+		left    string // left in the settings
+	}{
+		"at the next start":        {Options{SlowMode: 30 * time.Second, SlowModes: map[string]string{"1": kept}}, slowMode{true, 30 * time.Second}, nil, []string{"slow mode in 1: false 0s"}, ""},
+		"with another setting now": {Options{SlowMode: time.Minute, SlowModes: map[string]string{"1": kept}}, slowMode{true, 30 * time.Second}, nil, []string{"slow mode in 1: false 0s"}, ""},
+		"with none wanted now":     {Options{SlowModes: map[string]string{"1": kept}}, slowMode{true, 30 * time.Second}, nil, []string{"slow mode in 1: false 0s"}, ""},
+		"changed by somebody":      {Options{SlowMode: 30 * time.Second, SlowModes: map[string]string{"1": kept}}, slowMode{true, 10 * time.Second}, nil, nil, ""},
+		"ended by somebody":        {Options{SlowMode: 30 * time.Second, SlowModes: map[string]string{"1": kept}}, slowMode{}, nil, nil, ""},
+		"at the end":               {Options{SlowMode: 30 * time.Second}, slowMode{}, func(s *stage) { s.flood(); s.did("slow mode in 1: true 30s"); s.stop() }, []string{"slow mode in 1: false 0s"}, ""},
+		"as slow already":          {Options{SlowMode: 30 * time.Second}, slowMode{true, time.Minute}, func(s *stage) { s.flood(); s.stop() }, nil, "none"},
+		"nothing can be kept":      {Options{SlowMode: 30 * time.Second}, slowMode{}, func(s *stage) { s.failSaving(); s.flood(); s.stop() }, nil, ""},
+		"none is wanted":           {Options{}, slowMode{}, func(s *stage) { s.flood(); s.stop() }, nil, "none"},
+	} {
+		onStage(t, test.o, func(s *stage) {
+			s.platform.mu.Lock()
+			s.platform.slow = test.slow
+			s.platform.mu.Unlock()
+			s.keep("none")
+			if test.prepare != nil {
+				test.prepare(s)
+			}
+			s.wait(2 * time.Second)
+			s.did(test.want...)
+			if got := s.kept(); got != test.left {
+				t.Errorf("%s: kept %q, want %q", name, got, test.left)
+			}
+		}, "delete")
+	}
+}
+
+// TestSlowMode_RestoreRetried checks that a failed restore is tried again.
+func TestSlowMode_RestoreRetried(t *testing.T) {
+	onStage(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
+		s.flood()
+		s.did("slow mode in 1: true 30s")
+		s.platform.mu.Lock()
+		s.platform.err = errors.New("out of reach")
+		s.platform.mu.Unlock()
+		s.wait(2 * time.Minute)
+		s.did()
+		s.platform.mu.Lock()
+		s.platform.err = nil
+		s.platform.mu.Unlock()
+		s.wait(5 * slowModeRetry)
+		s.did("slow mode in 1: false 0s")
+	}, "delete")
+}
+
+// TestSlowMode_TurnOnRetried checks that slow mode is tried again after a failure.
+func TestSlowMode_TurnOnRetried(t *testing.T) {
+	onStage(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
+		s.platform.mu.Lock()
+		s.platform.err = errors.New("out of reach")
+		s.platform.mu.Unlock()
+		s.flood()
+		s.did()
+		s.platform.mu.Lock()
+		s.platform.err = nil
+		s.platform.mu.Unlock()
+		s.wait(slowModeRetry + 2*slowModeTick)
+		s.did("slow mode in 1: true 30s")
+	}, "delete")
+}
+
+// TestSlowMode_RestoreBacksOff checks that the interval between attempts to restore grows.
+func TestSlowMode_RestoreBacksOff(t *testing.T) {
+	onStage(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
+		s.flood()
+		s.platform.mu.Lock()
+		s.platform.err = errors.New("no moderator any more")
+		asked := s.platform.asked
+		s.platform.mu.Unlock()
+		s.wait(24 * time.Hour)
+		s.platform.mu.Lock()
+		defer s.platform.mu.Unlock()
+		if n := s.platform.asked - asked; n < 24 || n > 40 {
+			t.Errorf("asked %d times in a day", n)
+		}
+	}, "delete")
+}

@@ -1,0 +1,54 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/chatguard/chatguard/internal/hostile"
+)
+
+// Answer is Twitch's answer to a request.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// OK reports whether Twitch carried out the request.
+func (a Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
+
+// Says returns Twitch's explanation of a refusal: the message of its JSON, or the status if there
+// is none.
+func (a Answer) Says() string {
+	var problem struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(a.Body, &problem) != nil || problem.Message == "" {
+		return fmt.Sprintf("status %d", a.Status)
+	}
+	return fmt.Sprintf("status %d, %s", a.Status, hostile.Detail(problem.Message))
+}
+
+// Hide removes secrets from Twitch's explanation.
+func (a *Answer) Hide(secrets ...string) {
+	for _, secret := range secrets {
+		if secret != "" {
+			a.Body = bytes.ReplaceAll(a.Body, []byte(secret), []byte("[hidden]"))
+		}
+	}
+}
+
+// lacksScope reports whether Twitch refused the request because the token lacks a scope.
+func (a Answer) lacksScope() bool {
+	return (a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden) && strings.Contains(strings.ToLower(a.Says()), "missing scope")
+}
+
+// BudgetEmpty reports whether Twitch refuses a request because the budget is empty.
+func (a Answer) BudgetEmpty() bool {
+	left, err := strconv.Atoi(a.Header.Get("Ratelimit-Remaining"))
+	return a.Status == http.StatusTooManyRequests && (err != nil || left <= 0)
+}

@@ -1,0 +1,118 @@
+// Package api makes one exchange with Twitch's HTTP servers: it sends a request, reads the answer
+// and interprets it. It neither waits nor retries, and is independent of its callers.
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+)
+
+// Request describes one action to request from Twitch. It may be sent several times.
+type Request struct {
+	// Op is the action and its target, for errors: "delete message 1234".
+	Op     string
+	Method string
+	URL    string
+	Body   any // sent as JSON, url.Values as a form; nil sends none
+
+	Forbidden error // what a 403 means; nil means ErrNotModerator
+	// Lasting means that a 409 is permanent, because what is requested already exists. The caller
+	// interprets the 409.
+	Lasting bool
+}
+
+// Send sends the request once, with these headers. It returns an error if the exchange wasn't
+// completed.
+func (r Request) Send(ctx context.Context, client *http.Client, header http.Header) (Answer, error) {
+	body, kind, err := r.encode()
+	if err != nil {
+		return Answer{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(body))
+	if err != nil {
+		return Answer{}, err
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer resp.Body.Close()
+	// Read to the end so that the connection can be reused. Beyond the limit it is closed instead.
+	read, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: read}, nil
+}
+
+// encode returns the body to send and its type. Both are empty for a request without a body.
+func (r Request) encode() (body []byte, kind string, err error) {
+	switch b := r.Body.(type) {
+	case nil:
+		return nil, "", nil
+	case url.Values:
+		return []byte(b.Encode()), "application/x-www-form-urlencoded", nil
+	}
+	body, err = json.Marshal(r.Body)
+	return body, "application/json", err
+}
+
+// Refused returns an error of the given kind that quotes Twitch.
+func (r Request) Refused(kind error, a Answer) error {
+	return fmt.Errorf("%s: %w (Twitch: %s)", r.Op, kind, a.Says())
+}
+
+// Decode reads the answer's JSON into v.
+func (r Request) Decode(a Answer, v any) error {
+	if err := json.Unmarshal(a.Body, v); err != nil {
+		return fmt.Errorf("%s: %w (its answer can't be read: %w)", r.Op, twitch.ErrRejected, err)
+	}
+	return nil
+}
+
+// Trouble returns the error for a failed exchange, or for an answer that refuses the request for a
+// general reason. If it returns nil, the caller interprets the answer.
+func (r Request) Trouble(a Answer, err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w (%w)", r.Op, twitch.ErrUnavailable, err)
+	case a.Status == http.StatusTooManyRequests && a.BudgetEmpty():
+		return r.Refused(twitch.ErrBusy, a)
+	case a.Status == http.StatusTooManyRequests:
+		return r.Refused(twitch.ErrChannelBusy, a)
+	case a.Status >= 500 || a.Status == http.StatusConflict && !r.Lasting:
+		return r.Refused(twitch.ErrUnavailable, a)
+	case a.lacksScope():
+		return r.Refused(twitch.ErrScope, a)
+	case a.Status == http.StatusUnauthorized && strings.Contains(a.Says(), "must match"):
+		// The token belongs to another user than the request's.
+		return r.Refused(twitch.ErrRejected, a)
+	case a.Status == http.StatusUnauthorized:
+		return r.Refused(twitch.ErrToken, a)
+	case a.Status == http.StatusForbidden:
+		return r.Refused(cmp.Or(r.Forbidden, twitch.ErrNotModerator), a)
+	}
+	return nil
+}
+
+// IsTemporary reports whether a retry can help.
+func IsTemporary(trouble error) bool {
+	// ErrBusy includes ErrChannelBusy, which is about a single channel.
+	return errors.Is(trouble, twitch.ErrUnavailable) || errors.Is(trouble, twitch.ErrBusy)
+}

@@ -1,0 +1,52 @@
+package twitch
+
+import (
+	"errors"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/clock"
+)
+
+// Delivery collects messages and hands them to the sink.
+type Delivery struct {
+	report   *Report
+	sink     chat.Sink
+	time     *clock.Chat         // set from the messages' times
+	messages []chatguard.Message // received since the last removal
+}
+
+// NewDelivery returns a Delivery to a sink. It counts deliveries in the report and passes the
+// stamps of messages to chatTime.
+func NewDelivery(r *Report, sink chat.Sink, chatTime *clock.Chat) *Delivery {
+	return &Delivery{report: r, sink: sink, time: chatTime}
+}
+
+// Add adds a message. The message is judged by Twitch's timestamp, however late it arrives. Neither
+// this machine's clock nor a pause of this process therefore changes who is throttled. A message
+// without a valid timestamp gets the current time.
+func (d *Delivery) Add(m chatguard.Message) {
+	if m.SentAt.IsZero() || errors.Is(m.Validate(), chatguard.ErrTime) {
+		m.SentAt = d.time.Now()
+	} else {
+		d.time.Observe(m.SentAt)
+	}
+	d.messages = append(d.messages, m)
+}
+
+// Flush hands the added messages to the sink.
+func (d *Delivery) Flush() {
+	if len(d.messages) == 0 {
+		return
+	}
+	d.report.Note(func(s *Status) { s.Messages += uint64(len(d.messages)) })
+	d.sink.Messages(d.messages)
+	clear(d.messages) // release the lines; the next batch may come late
+	d.messages = d.messages[:0]
+}
+
+// Removed hands the added messages to the sink, followed by a removal.
+func (d *Delivery) Removed(r chat.Removal) {
+	d.Flush()
+	d.sink.Removed(r)
+}

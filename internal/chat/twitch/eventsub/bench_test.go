@@ -1,0 +1,43 @@
+package eventsub
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
+	"github.com/chatguard/chatguard/internal/clock"
+	"github.com/chatguard/chatguard/internal/recent"
+)
+
+// BenchmarkEventSubFrame measures the whole cost of a message over EventSub between the socket and
+// the sink. The frame is 1.5 kB long, like Twitch's.
+func BenchmarkEventSubFrame(b *testing.B) {
+	event := saidEvent(`"badges":[]`, `"badges":[{"set_id":"moderator","id":"1","info":""},{"set_id":"subscriber","id":"12","info":"16"}],"color":"#00FF7F",`+
+		`"channel_points_custom_reward_id":null,"channel_points_animation_id":null,"source_broadcaster_user_login":null,"source_badges":null,`+
+		`"padding":"`+strings.Repeat("x", 500)+`"`)
+	e := &Conn{rooms: map[string]string{"10": "gardenhour"}}
+	if err := e.report.Begin([]string{"gardenhour"}, clock.Clock{}, nil); err != nil {
+		b.Fatal(err)
+	}
+	got := 0
+	d := twitch.NewDelivery(&e.report, twitchtest.MessagesTo(func(messages []chatguard.Message) { got += len(messages) }), e.chatTime())
+	text := []byte(notification("f1", helix.KindChat, "10", event))
+	b.ReportAllocs()
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		e.seen = recent.Map[string, struct{}]{}
+		frame, err := readFrame(text)
+		if err != nil {
+			b.Fatal(err)
+		}
+		e.read(d, arrival{time.Now(), time.Now(), frame})
+		d.Flush()
+	}
+	if got != b.N {
+		b.Errorf("%d of %d delivered", got, b.N)
+	}
+}

@@ -1,0 +1,142 @@
+package eventsub
+
+import (
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/hostile"
+)
+
+// event is the content of a notification. It has the fields of all kinds of events, so that a frame
+// is read in one pass before its kind is known.
+type event struct {
+	ChannelID string `json:"broadcaster_user_id"`
+	chatEvent
+	moderateEvent
+}
+
+// chatEvent has the fields specific to channel.chat.message.
+type chatEvent struct {
+	SourceChannelID string `json:"source_broadcaster_user_id"`
+	UserID          string `json:"chatter_user_id"`
+	Login           string `json:"chatter_user_login"`
+	Name            string `json:"chatter_user_name"`
+	MessageID       string `json:"message_id"`
+	Message         struct {
+		Text string `json:"text"`
+	} `json:"message"`
+	Badges []struct {
+		Set string `json:"set_id"`
+	} `json:"badges"`
+}
+
+// message returns the chat message sent at the given time. The error is a SkipReason.
+func (e *event) message(at time.Time) (chatguard.Message, error) {
+	m := chatguard.Message{
+		ID:              e.MessageID,
+		ChannelID:       e.ChannelID,
+		SourceChannelID: e.SourceChannelID,
+		User:            chatguard.User{ID: e.UserID, Login: e.Login, DisplayName: e.Name, Roles: e.roles()},
+		Text:            twitch.TrimAction(e.Message.Text),
+		SentAt:          at,
+	}
+	return m, twitch.Complete(&m)
+}
+
+func (e *chatEvent) roles() (roles chatguard.Roles) {
+	for _, badge := range e.Badges {
+		if role, ok := twitch.RoleOfBadge(badge.Set); ok {
+			roles |= chatguard.RolesOf(role)
+		}
+	}
+	return roles
+}
+
+// moderateEvent has the fields specific to channel.moderate. The action determines which of them
+// are set.
+type moderateEvent struct {
+	By            string    `json:"moderator_user_login"`
+	Action        string    `json:"action"`
+	Delete        moderated `json:"delete"`
+	Timeout       moderated `json:"timeout"`
+	Ban           moderated `json:"ban"`
+	Mod           moderated `json:"mod"`
+	Unmod         moderated `json:"unmod"`
+	SharedDelete  moderated `json:"shared_chat_delete"`
+	SharedTimeout moderated `json:"shared_chat_timeout"`
+	SharedBan     moderated `json:"shared_chat_ban"`
+}
+
+// moderated is the target of a moderation action.
+type moderated struct {
+	UserID    string    `json:"user_id"`
+	MessageID string    `json:"message_id"`
+	ExpiresAt timestamp `json:"expires_at"`
+}
+
+// removal returns what the event removed at the given time. ok is false if it removed nothing. The
+// error is a SkipReason. An event without a required ID is an error, because it would otherwise
+// remove more than intended.
+func (e *event) removal(at time.Time) (r chat.Removal, ok bool, err error) {
+	r = chat.Removal{ChannelID: e.ChannelID, By: e.By, At: at}
+	switch e.Action {
+	case "delete":
+		err = e.Delete.one(&r)
+	case "shared_chat_delete":
+		err = e.SharedDelete.one(&r)
+	case "timeout":
+		err = e.Timeout.silenced(&r)
+	case "shared_chat_timeout":
+		err = e.SharedTimeout.silenced(&r)
+	case "ban":
+		err = e.Ban.banned(&r)
+	case "shared_chat_ban":
+		err = e.SharedBan.banned(&r)
+	case "clear":
+	default:
+		return chat.Removal{}, false, nil
+	}
+	switch {
+	case err != nil:
+	case hostile.HasControl(r.By):
+		err = twitch.BadName
+	default:
+		err = twitch.CheckRemoval(&r)
+	}
+	return r, err == nil, err
+}
+
+// one makes r the removal of one message.
+func (m moderated) one(r *chat.Removal) error {
+	r.MessageID, r.UserID = m.MessageID, m.UserID
+	if r.MessageID == "" {
+		return twitch.NoMessageID
+	}
+	return nil
+}
+
+// banned makes r the removal of all messages of a banned user.
+func (m moderated) banned(r *chat.Removal) error {
+	r.UserID, r.Banned = m.UserID, true
+	if r.UserID == "" {
+		return twitch.NoUserID
+	}
+	return nil
+}
+
+// silenced makes r the removal of all messages of a timed-out user.
+func (m moderated) silenced(r *chat.Removal) error {
+	r.UserID = m.UserID
+	// Twitch takes the two times at different moments
+	r.Silence = m.ExpiresAt.Sub(r.At).Round(time.Second)
+	switch {
+	case r.UserID == "":
+		return twitch.NoUserID
+	case m.ExpiresAt.IsZero() || r.At.IsZero() || r.Silence < 0 || r.Silence > twitch.MaxTimeout*time.Second:
+		return twitch.Malformed
+	}
+	r.Silence = max(r.Silence, time.Second)
+	return nil
+}

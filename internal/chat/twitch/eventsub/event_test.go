@@ -1,0 +1,389 @@
+package eventsub
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
+	"github.com/chatguard/chatguard/internal/clock"
+	"github.com/chatguard/chatguard/internal/hostile"
+)
+
+// notification returns an EventSub frame with an event that happens now.
+func notification(id, kind, channelID, event string) string {
+	return notificationAt(time.Now(), id, kind, channelID, event)
+}
+
+func notificationAt(at time.Time, id, kind, channelID, event string) string {
+	return fmt.Sprintf(`{"metadata":{"message_id":"%s","message_type":"notification","message_timestamp":"%s"},`+
+		`"payload":{"subscription":{"id":"s1","status":"enabled","type":"%s","condition":{"broadcaster_user_id":"%s"}},"event":%s}}`,
+		id, at.Format(time.RFC3339Nano), kind, channelID, event)
+}
+
+// saidEvent returns the event of a message, with one part of it replaced.
+func saidEvent(part, by string) string {
+	event := `{"broadcaster_user_id":"10","broadcaster_user_login":"gardenhour","chatter_user_id":"20","chatter_user_login":"anna",` +
+		`"chatter_user_name":"Anna","message_id":"m1","message":{"text":"hello","fragments":null},"message_type":"text","badges":[],` +
+		`"source_broadcaster_user_id":null,"source_message_id":null,"cheer":null,"reply":null}`
+	return strings.Replace(event, part, by, 1)
+}
+
+// readMessage reads the message from the frame of an event.
+func readMessage(event string, at time.Time) (chatguard.Message, error) {
+	frame, err := readFrame([]byte(notificationAt(at, "f1", helix.KindChat, "10", event)))
+	if err != nil {
+		return chatguard.Message{}, err
+	}
+	return frame.Payload.Event.message(at)
+}
+
+func TestChatEvent(t *testing.T) {
+	at := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	plain := chatguard.Message{ID: "m1", ChannelID: "10", User: chatguard.User{ID: "20", Login: "anna", DisplayName: "Anna"}, Text: "hello", SentAt: at}
+	with := func(change func(*chatguard.Message)) chatguard.Message {
+		m := plain
+		change(&m)
+		return m
+	}
+	roles := func(roles ...chatguard.Role) chatguard.Message {
+		return with(func(m *chatguard.Message) { m.User.Roles = chatguard.RolesOf(roles...) })
+	}
+	badges := func(sets ...string) string {
+		return saidEvent(`"badges":[]`, `"badges":[{"set_id":"`+strings.Join(sets, `","id":"1","info":""},{"set_id":"`)+`","id":"1","info":""}]`)
+	}
+	for name, c := range map[string]struct {
+		event string
+		want  chatguard.Message
+	}{
+		"plain":          {saidEvent("", ""), plain},
+		"broadcaster":    {badges("broadcaster", "premium"), roles(chatguard.Broadcaster)},
+		"lead moderator": {badges("lead_moderator"), roles(chatguard.LeadModerator)},
+		"moderator":      {badges("moderator", "subscriber"), roles(chatguard.Moderator, chatguard.Subscriber)},
+		"VIP, founder":   {badges("vip", "founder"), roles(chatguard.VIP, chatguard.Subscriber)},
+		"no badges":      {saidEvent(`"badges":[]`, `"badges":null`), plain},
+		// may be by a user who is not new
+		"introduction":            {saidEvent(`"message_type":"text"`, `"message_type":"user_intro"`), plain},
+		"shared chat":             {saidEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"11"`), with(func(m *chatguard.Message) { m.SourceChannelID = "11" })},
+		"action":                  {saidEvent("hello", `\u0001ACTION waves\u0001`), with(func(m *chatguard.Message) { m.Text = "waves" })},
+		"spaces in name":          {saidEvent(`"Anna"`, `" Anna "`), plain},
+		"badge of another kind":   {saidEvent(`"badges":[]`, `"badges":[{"set_id":"vip"},7,{"set_id":["moderator"]},"moderator",null]`), roles(chatguard.VIP)},
+		"badges of another kind":  {saidEvent(`"badges":[]`, `"badges":{"set_id":"moderator"}`), plain},
+		"fragments":               {saidEvent(`"fragments":null`, `"fragments":[{"type":7},"x",null,{"emote":[]}]`), plain},
+		"reply of another kind":   {saidEvent(`"reply":null`, `"reply":[7]`), plain},
+		"source of another kind":  {saidEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":{"id":"11"},"source_badges":[7]`), plain},
+		"source with a control":   {saidEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"1\u00001"`), plain},
+		"line in name":            {saidEvent(`"Anna"`, `"An\r\nna"`), with(func(m *chatguard.Message) { m.User.DisplayName = "" })},
+		"name of another kind":    {saidEvent(`"Anna"`, `["Anna"]`), with(func(m *chatguard.Message) { m.User.DisplayName = "" })},
+		"login of another kind":   {saidEvent(`"anna"`, `7`), with(func(m *chatguard.Message) { m.User.Login = "" })},
+		"text of another kind":    {saidEvent(`"hello"`, `7`), with(func(m *chatguard.Message) { m.Text = "" })},
+		"message of another kind": {saidEvent(`{"text":"hello","fragments":null}`, `"hello"`), with(func(m *chatguard.Message) { m.Text = "" })},
+		"invalid UTF-8":           {saidEvent("hello", "hell\xff"), with(func(m *chatguard.Message) { m.Text = "hell\ufffd" })},
+		"more than text":          {saidEvent(`"fragments":null`, `"fragments":[{"type":"emote","emote":{"id":"25"}}]`), plain},
+	} {
+		if got, err := readMessage(c.event, at); err != nil || got != c.want {
+			t.Errorf("%s:\n got %+v, %v\nwant %+v", name, got, err, c.want)
+		}
+	}
+	for name, c := range map[string]struct {
+		event string
+		want  twitch.SkipReason
+	}{
+		"null":            {"null", twitch.NoUserID},
+		"nothing":         {"", twitch.Malformed},
+		"a list":          {"[]", twitch.NoUserID},
+		"cut off":         {saidEvent("", "")[:100], twitch.Malformed},
+		"number as ID":    {saidEvent(`"20"`, `20`), twitch.NoUserID},
+		"no chatter":      {saidEvent(`"20"`, `""`), twitch.NoUserID},
+		"no channel":      {saidEvent(`"10"`, `null`), twitch.NoRoomID},
+		"no message ID":   {saidEvent(`"m1"`, `null`), twitch.NoMessageID},
+		"invalid UTF-8":   {saidEvent(`"20"`, "\"2\xff0\""), twitch.InvalidUTF8},
+		"control in ID":   {saidEvent(`"20"`, `"2\u00000"`), twitch.Malformed},
+		"control in room": {saidEvent(`"10"`, `"1\u001b0"`), twitch.Malformed},
+	} {
+		if got, err := readMessage(c.event, at); err != c.want {
+			t.Errorf("%s: got %+v, %v; want %v", name, got, err, c.want)
+		}
+	}
+}
+
+func TestModerateEvent(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		garden, now := st.UserID("gardenhour"), time.Now()
+		until := func(d time.Duration) string {
+			return `"expires_at":"` + now.Add(d).UTC().Format(time.RFC3339Nano) + `"`
+		}
+		removal := func(r chat.Removal) *chat.Removal {
+			r.ChannelID, r.By, r.At = garden, "berta", now
+			return &r
+		}
+		skipped := st.events.Status().Skipped
+		for n, c := range []struct {
+			action, details string
+			want            *chat.Removal // nil if nothing is removed
+			reason          twitch.SkipReason
+		}{
+			{"delete", `{"user_id":"20","message_id":"m1"}`, removal(chat.Removal{UserID: "20", MessageID: "m1"}), ""},
+			{"shared_chat_delete", `{"user_id":"20","message_id":"m1"}`, removal(chat.Removal{UserID: "20", MessageID: "m1"}), ""},
+			{"timeout", `{"user_id":"20",` + until(10*time.Minute) + `}`, removal(chat.Removal{UserID: "20", Silence: 10 * time.Minute}), ""},
+			{"shared_chat_timeout", `{"user_id":"20",` + until(time.Second) + `}`, removal(chat.Removal{UserID: "20", Silence: time.Second}), ""},
+			{"timeout", `{"user_id":"20",` + until(599_700*time.Millisecond) + `}`, removal(chat.Removal{UserID: "20", Silence: 10 * time.Minute}), ""},
+			{"timeout", `{"user_id":"20",` + until(0) + `}`, removal(chat.Removal{UserID: "20", Silence: time.Second}), ""},
+			{"ban", `{"user_id":"20","reason":"spam"}`, removal(chat.Removal{UserID: "20", Banned: true}), ""},
+			{"shared_chat_ban", `{"user_id":"20"}`, removal(chat.Removal{UserID: "20", Banned: true}), ""},
+			{"clear", `null`, removal(chat.Removal{}), ""},
+			{"slow", `{"wait_time_seconds":30}`, nil, ""},
+			{"untimeout", `{"user_id":"20"}`, nil, ""},
+			{"shared_chat_untimeout", `{"user_id":"20"}`, nil, ""},
+			{"warn", `{"user_id":"20"}`, nil, ""},
+			{"invented_next_year", `{"user_id":"20"}`, nil, ""},
+			{"", `null`, nil, ""},
+			{"delete", `null`, nil, twitch.NoMessageID},
+			{"delete", `{"user_id":"20"}`, nil, twitch.NoMessageID},
+			{"timeout", `{` + until(time.Minute) + `}`, nil, twitch.NoUserID},
+			{"timeout", `{"user_id":"20"}`, nil, twitch.Malformed},
+			{"timeout", `{"user_id":"20","expires_at":"soon"}`, nil, twitch.Malformed},
+			{"timeout", `{"user_id":"20",` + until(-time.Hour) + `}`, nil, twitch.Malformed},
+			{"timeout", `{"user_id":"20",` + until(50*365*24*time.Hour) + `}`, nil, twitch.Malformed},
+			{"ban", `{}`, nil, twitch.NoUserID},
+			{"ban", `[]`, nil, twitch.NoUserID},
+			{"delete", `{"user_id":"20","message_id":7}`, nil, twitch.NoMessageID},
+			{"ban", `{"user_id":"2\u00000"}`, nil, twitch.Malformed},
+		} {
+			st.mu.Lock()
+			st.removals = nil
+			st.mu.Unlock()
+			event := `{"broadcaster_user_id":"` + garden + `","moderator_user_login":"berta","action":"` + c.action + `","` + c.action + `":` + c.details + `}`
+			st.SendEventSub(notificationAt(now, fmt.Sprint(n), helix.KindModerate, garden, event))
+			synctest.Wait()
+			switch {
+			case c.want == nil && len(st.removals) != 0, c.want != nil && (len(st.removals) != 1 || st.removals[0] != *c.want):
+				t.Errorf("%s %s: %+v, want %+v", c.action, c.details, st.removals, c.want)
+			}
+			if c.reason != "" {
+				skipped[c.reason]++
+			}
+			if got := st.events.Status().Skipped; got[c.reason] != skipped[c.reason] {
+				t.Errorf("%s %s: skipped %v, want %v", c.action, c.details, got, skipped)
+			}
+		}
+	})
+}
+
+// TestEventSubRepeats checks that an event that Twitch resends is processed once, and one older
+// than ten minutes not at all.
+func TestEventSubRepeats(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		garden := st.UserID("gardenhour")
+		said := func(at time.Time, frame, text string) {
+			event := strings.Replace(saidEvent(`"10"`, `"`+garden+`"`), "hello", text, 1)
+			st.SendEventSub(notificationAt(at, frame, helix.KindChat, garden, event))
+			synctest.Wait()
+		}
+		said(time.Now(), "frame1", "one")
+		said(time.Now(), "frame1", "one again")
+		st.DropEventSub()
+		after(5 * time.Second)
+		said(time.Now(), "frame1", "one on another connection")
+		said(time.Now(), "frame2", "two")
+		after(9 * time.Minute)
+		said(time.Now().Add(-9*time.Minute), "frame2", "two again")
+		said(time.Now().Add(-10*time.Minute), "frame3", "three, late")
+		said(time.Now().Add(-10*time.Minute-time.Second), "frame4", "four, too late")
+		if want := "one, two, three, late"; st.heardTexts() != want {
+			t.Errorf("heard %q, want %q", st.heardTexts(), want)
+		}
+		s := st.events.Status()
+		if s.Skipped[Repeated] != 3 || s.Skipped[Stale] != 1 {
+			t.Errorf("skipped %v", s.Skipped)
+		}
+		if late, sent := st.messages()[2], time.Now().Add(-10*time.Minute); !late.SentAt.Equal(sent) {
+			t.Errorf("one that arrived late is judged at %v, want %v, when it was sent", late.SentAt, sent)
+		}
+	})
+}
+
+// TestEventSub_OtherChannel checks that an event counts only in the channel of its subscription,
+// even if the bot also moderates the other channel.
+func TestEventSub_OtherChannel(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+		garden, tea := st.UserID("gardenhour"), st.UserID("teatime")
+		st.takeNotes()
+		inRoom := func(room, event string) string { return strings.Replace(event, `"10"`, `"`+room+`"`, 1) }
+		unmod := `{"broadcaster_user_id":"10","moderator_user_login":"berta","action":"unmod","unmod":{"user_id":"` + st.events.UserID() + `"}}`
+		clear := `{"broadcaster_user_id":"10","moderator_user_login":"berta","action":"clear"}`
+		for n, room := range []string{tea, "999", ""} {
+			st.SendEventSub(notification(fmt.Sprint("said", n), helix.KindChat, garden, inRoom(room, saidEvent("", ""))),
+				notification(fmt.Sprint("unmod", n), helix.KindModerate, garden, inRoom(room, unmod)),
+				notification(fmt.Sprint("clear", n), helix.KindModerate, garden, inRoom(room, clear)))
+		}
+		synctest.Wait()
+		if s := st.events.Status(); s.Skipped[OtherChannel] != 9 || len(st.messages()) != 0 || len(st.takeNotes()) != 0 || len(st.removals) != 0 {
+			t.Errorf("skipped %v, heard %q", s.Skipped, st.heardTexts())
+		}
+		st.SendEventSub(notification("right", helix.KindChat, garden, inRoom(garden, saidEvent("", ""))))
+		synctest.Wait()
+		if st.heardTexts() != "hello" {
+			t.Errorf("heard %q of the right channel", st.heardTexts())
+		}
+	})
+}
+
+// TestEventSub_Repeats checks that a frame is recognized for as long as a repeat of it would be
+// accepted.
+func TestEventSub_Repeats(t *testing.T) {
+	e := &Conn{}
+	e.seen.Span = maxEventAge
+	now := twitchtest.NewNaps().Now()
+	for minute := range 60 {
+		now = now.Add(time.Minute)
+		for ago := 1; ago <= min(minute, 10); ago++ {
+			if !e.repeats(fmt.Sprint(minute-ago), now) {
+				t.Fatalf("minute %d: forgot one of %d minutes ago", minute, ago)
+			}
+		}
+		if e.repeats(fmt.Sprint(minute), now) {
+			t.Fatal("seen before it was")
+		}
+	}
+	if e.seen.Len() > 22 {
+		t.Errorf("%d remembered after an hour", e.seen.Len())
+	}
+}
+
+// TestEventSub_HostileFrames checks that what can't be read is counted by reason and the connection
+// survives. A frame that is too large ends only its connection.
+func TestEventSub_HostileFrames(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		garden := st.UserID("gardenhour")
+		st.SendEventSub("", "null", "[]", "{", `{"metadata":{}}`, `{"metadata":{"message_type":"session_welcome"}}`, `{"metadata":{"message_type":"invented"}}`,
+			notification("", helix.KindChat, garden, saidEvent("", "")), notification(strings.Repeat("x", maxFrameID+1), helix.KindChat, garden, saidEvent("", "")),
+			notification("f1", helix.KindChat, garden, `{"broadcaster_user_id":"`+garden+`"}`), notification("f2", helix.KindChat, "4711", saidEvent("", "")), notification("f3", "invented", garden, "{}"),
+			`{"metadata":{"message_type":"revocation"}}`, `{"metadata":{"message_type":"session_keepalive","message_timestamp":7}}`)
+		st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "still reading?"})
+		s := st.events.Status()
+		if st.heardTexts() != "still reading?" || s.Skipped[twitch.Malformed] != 5 || s.Skipped[twitch.NoMessageID] != 2 || s.Skipped[twitch.NoUserID] != 1 || s.Reconnects != 0 {
+			t.Errorf("heard %q, %+v", st.heardTexts(), s)
+		}
+		st.SendEventSub(strings.Repeat("x", maxFrame+1))
+		after(5 * time.Second)
+		st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "and now?"})
+		if s := st.events.Status(); st.heardTexts() != "still reading?, and now?" || s.Skipped[twitch.TooLong] != 1 || s.Reconnects != 1 {
+			t.Errorf("heard %q, %+v", st.heardTexts(), s)
+		}
+	})
+}
+
+// TestEventSub_StuckConsumer checks that a stuck consumer neither makes memory grow nor keeps the
+// reader from seeing the server's requests.
+func TestEventSub_StuckConsumer(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		stuck := make(chan struct{})
+		st.stuck.Store(&stuck)
+		const n = 20 * twitch.QueueSize
+		for range n {
+			twitchtest.Say(t, st.Server, faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+		}
+		after(time.Minute)
+		st.ReconnectEventSub()
+		after(time.Minute)
+		if st.EventSubConnections() != 2 || len(st.EventSubCloses()) != 0 || len(st.messages()) != 0 {
+			t.Errorf("%d connections, closed with %v", st.EventSubConnections(), st.EventSubCloses())
+		}
+		st.stuck.Store(nil)
+		close(stuck)
+		synctest.Wait()
+		s := st.events.Status()
+		if s.Messages+s.Dropped != n || s.Dropped == 0 || s.Messages < twitch.QueueSize || int(s.Messages) != len(st.messages()) {
+			t.Errorf("%d delivered, %d dropped of %d", s.Messages, s.Dropped, n)
+		}
+		st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "and now?"})
+		if all := st.messages(); all[len(all)-1].Text != "and now?" {
+			t.Errorf("heard %+v", all[len(all)-1])
+		}
+	})
+}
+
+// FuzzEventSubFrame checks that no frame causes a panic and that every accepted frame can be judged
+// and acted on.
+func FuzzEventSubFrame(f *testing.F) {
+	at := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	for _, seed := range []string{
+		"", "null", "{}", "[]", "\xff", `{"metadata":{"message_type":"notification","message_id":"\u0000"}}`,
+		notificationAt(at, "f1", helix.KindChat, "10", saidEvent("", "")),
+		notificationAt(at, "f1", helix.KindChat, "10", saidEvent(`"badges":[]`, `"badges":[{"set_id":"vip"},{},null]`)),
+		notificationAt(at, "f1", helix.KindModerate, "10", `{"broadcaster_user_id":"10","action":"delete","delete":{"user_id":"20","message_id":"m1"}}`),
+		notificationAt(at, "f1", helix.KindModerate, "10", `{"broadcaster_user_id":"10","action":"timeout","timeout":{"user_id":"20","expires_at":"2026-03-01T20:10:00Z"}}`),
+		notificationAt(at, "f1", helix.KindModerate, "10", `{"broadcaster_user_id":"10","action":"mod","mod":{"user_id":"1"}}`),
+		`{"metadata":{"message_type":"session_reconnect"},"payload":{"session":{"reconnect_url":"ws://x"}}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		frame, err := readFrame(text)
+		if err != nil || frame.Metadata.Kind != frameNotification {
+			return
+		}
+		e := &Conn{UserID: func() string { return "1" }, rooms: map[string]string{"10": "gardenhour"}}
+		if err := e.report.Begin([]string{"gardenhour"}, clock.Clock{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		out := &checkedSink{t: t}
+		d := twitch.NewDelivery(&e.report, out, e.chatTime())
+		e.read(d, arrival{at, at, frame})
+		d.Flush()
+	})
+}
+
+// FuzzChatEvent_OptionalFields checks that an event with message, channel and author IDs is a
+// message, whatever its other fields hold. Its author gets no role from a badge that can't be read.
+func FuzzChatEvent_OptionalFields(f *testing.F) {
+	for _, field := range []string{"chatter_user_login", "chatter_user_name", "badges", "message", "source_broadcaster_user_id", "source_badges", "reply", "moderator_user_login", "timeout", "action"} {
+		for _, value := range []string{"7", `"x"`, "null", "[]", "{}", `[{"set_id":7}]`, `[{"set_id":["moderator"]}]`, `{"text":{}}`, "\"\xff\"", `{"expires_at":7}`, "[[[[]]]]"} {
+			f.Add(field, value)
+		}
+	}
+	f.Fuzz(func(t *testing.T, field, value string) {
+		name, err := json.Marshal(field)
+		if err != nil || !json.Valid([]byte(value)) || strings.Contains(value, `"`+"set_id") && strings.Contains(value, "moderator\"}") {
+			return // not JSON, or a readable badge
+		}
+		for _, id := range []string{"message_id", "broadcaster_user_id", "chatter_user_id"} {
+			if strings.EqualFold(field, id) {
+				return // another message
+			}
+		}
+		m, err := readMessage(`{"message_id":"m1","broadcaster_user_id":"10","chatter_user_id":"20",`+string(name)+":"+value+"}", time.Unix(1e9, 0))
+		if err != nil || m.ID != "m1" || m.ChannelID != "10" || m.User.ID != "20" {
+			t.Fatalf("%+v, %v", m, err)
+		}
+		if field != "badges" && m.User.Roles != 0 {
+			t.Errorf("roles %v for no reason", m.User.Roles)
+		}
+	})
+}
+
+// checkedSink accepts only what can be acted on.
+type checkedSink struct{ t *testing.T }
+
+func (s *checkedSink) Messages(messages []chatguard.Message) {
+	for _, m := range messages {
+		if m.ID == "" || m.ChannelID == "" || m.User.ID == "" || twitch.CheckMessage(&m) != nil || m.SentAt.IsZero() {
+			s.t.Errorf("let %+v through", m)
+		}
+	}
+}
+
+func (s *checkedSink) Removed(r chat.Removal) {
+	if r.ChannelID == "" || twitch.CheckRemoval(&r) != nil || hostile.HasControl(r.By) || r.Silence < 0 || r.Silence > 0 && r.UserID == "" || r.Banned && r.UserID == "" {
+		s.t.Errorf("let %+v through", r)
+	}
+}

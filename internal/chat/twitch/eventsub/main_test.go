@@ -1,0 +1,160 @@
+package eventsub
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
+)
+
+// eventStage is an EventSub that reads a fake Twitch in memory, with its results.
+type eventStage struct {
+	*faketwitch.Server
+	t      *testing.T
+	events *Conn
+	stop   func() error // ends Run and returns its error
+
+	// stuck blocks the consumer until the channel is closed; nil for not at all.
+	stuck    atomic.Pointer[chan struct{}]
+	mu       sync.Mutex
+	heard    []chatguard.Message
+	removals []chat.Removal
+	// order is the messages' texts and "removed", as delivered.
+	order []string
+	told  []string // callback calls in order
+}
+
+// onEventStage runs a test under a simulated clock with an EventSub that reads the fake's channels.
+func onEventStage(t *testing.T, opts faketwitch.Options, test func(t *testing.T, st *eventStage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		opts.InMemory = true
+		srv, err := faketwitch.Start(opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := &http.Client{Transport: &http.Transport{DialContext: srv.Dial}}
+		st := &eventStage{Server: srv, t: t}
+		st.events = &Conn{
+			URL: srv.EventSubURL(), UserID: srv.BotID, Channels: opts.Channels, HTTP: client,
+			Helix:   &helix.Client{BaseURL: srv.HelixURL(), ClientID: srv.ClientID, Token: twitchtest.TokenOf(srv.Token()), HTTP: client},
+			Entered: func(login, roomID string) { st.note("entered " + login + " " + roomID) },
+			Moderates: func(roomID string, yes bool) {
+				st.note(map[bool]string{true: "moderates ", false: "doesn't moderate "}[yes] + roomID)
+			},
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer func() {
+			cancel()
+			if st.stop != nil {
+				if err := st.stop(); err != nil {
+					t.Error(err)
+				}
+			}
+			client.CloseIdleConnections()
+			if err := srv.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		st.run(ctx)
+		test(t, st)
+	})
+}
+
+// run starts reading and waits until all immediate requests are done.
+func (st *eventStage) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- st.events.Run(ctx, st) }()
+	st.stop = sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})
+	synctest.Wait()
+}
+
+func (st *eventStage) Messages(messages []chatguard.Message) {
+	if stuck := st.stuck.Load(); stuck != nil {
+		<-*stuck
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.heard = append(st.heard, messages...)
+	for _, m := range messages {
+		st.order = append(st.order, m.Text)
+	}
+}
+
+func (st *eventStage) Removed(r chat.Removal) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.removals = append(st.removals, r)
+	st.order = append(st.order, "removed")
+}
+
+func (st *eventStage) note(what string) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.told = append(st.told, what)
+}
+
+// says sends a message and returns its ID. It waits until the message has arrived, if it arrives at
+// once.
+func (st *eventStage) says(l faketwitch.Line) string {
+	st.t.Helper()
+	id := twitchtest.Say(st.t, st.Server, l)
+	synctest.Wait()
+	return id
+}
+
+// messages returns the messages delivered so far.
+func (st *eventStage) messages() []chatguard.Message {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return slices.Clone(st.heard)
+}
+
+// takeNotes returns the callback calls since the last time.
+func (st *eventStage) takeNotes() []string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	told := st.told
+	st.told = nil
+	return told
+}
+
+// heardTexts returns the texts delivered so far.
+func (st *eventStage) heardTexts() string {
+	var texts []string
+	for _, m := range st.messages() {
+		texts = append(texts, m.Text)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// after advances the simulated time.
+func after(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// posted returns the number of requested subscriptions.
+func (st *eventStage) posted() (n int) {
+	for _, r := range st.Requests() {
+		if r.Method == http.MethodPost && r.Path == "/helix/eventsub/subscriptions" {
+			n++
+		}
+	}
+	return n
+}

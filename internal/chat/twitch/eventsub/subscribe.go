@@ -1,0 +1,207 @@
+package eventsub
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
+	"github.com/chatguard/chatguard/internal/clock"
+	"github.com/chatguard/chatguard/internal/hostile"
+)
+
+// Parameters for maintaining subscriptions.
+const (
+	// subscribers is how many subscriptions are made concurrently. Twitch requires the first within
+	// 10 s and allows a limited number of requests.
+	subscribers = 8
+	retryEvery  = time.Minute     // time until a failed subscription is retried
+	settleTime  = 2 * time.Second // delay before checking a change by the server
+)
+
+// Problems with a channel.
+const (
+	noSuchChannel = "Twitch has no channel of this name"
+	notLetIn      = "Twitch doesn't let the bot read this chat; it may be banned there, or its token lacks a scope: run `chatguard login` again"
+	notTold       = "removals by other moderators aren't seen, because the token lacks scopes; run `chatguard login` again"
+)
+
+// errOtherUser ends a session whose user is no longer the owner of the bot's token.
+var errOtherUser = errors.New("the bot's account has changed")
+
+// keepSubscribed keeps the subscriptions up to date until the session ends, and returns why it
+// ended. A refused token ends the session only if there is no subscription.
+func (s *session) keepSubscribed(ctx context.Context) error {
+	for failures := 0; ; {
+		if s.conn.UserID() != s.userID {
+			return errOtherUser
+		}
+		channels, _, changed := s.conn.report.Wanted()
+		wait, err := retryEvery, s.reconcile(ctx, channels)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, twitch.ErrToken) && len(s.subscriptions()) == 0:
+			return err
+		case err != nil:
+			s.conn.report.Trouble(err)
+			wait = twitch.Backoff(failures, s.timing.BackoffMin, s.timing.BackoffMax)
+			failures++
+		default:
+			failures = 0
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-changed:
+		case <-time.After(wait):
+		case <-s.recheck:
+			if clock.Sleep(ctx, settleTime) != nil {
+				return context.Cause(ctx)
+			}
+		}
+	}
+}
+
+// reconcile makes missing subscriptions, those to chat first, and ends unwanted ones.
+func (s *session) reconcile(ctx context.Context, channels []twitch.Channel) error {
+	if err := s.identify(ctx, channels); err != nil {
+		return err
+	}
+	s.endUnwanted(ctx)
+	refused, err := s.subscribeAll(ctx, helix.KindChat)
+	if err != nil {
+		return err
+	}
+	for _, login := range refused {
+		s.conn.report.ShutOut(login, notLetIn)
+	}
+	return s.watchModerators(ctx)
+}
+
+// identify looks up the channels' IDs and announces new channels. Channels that don't exist are
+// reported and looked up again the next time.
+func (s *session) identify(ctx context.Context, channels []twitch.Channel) error {
+	ids, err := s.conn.lookUp(ctx, channels)
+	if err != nil {
+		return err
+	}
+	before := s.ids
+	s.ids = ids
+	for _, c := range channels {
+		switch id := ids[c.Login]; {
+		case id == "":
+			s.conn.report.ShutOut(c.Login, noSuchChannel)
+		case before[c.Login] == "":
+			s.enterChannel(c.Login, id)
+		}
+	}
+	s.conn.setRooms(ids)
+	return nil
+}
+
+// enterChannel reports that a channel is now read. A channel that returns may still have
+// subscriptions that couldn't be ended when it was left.
+func (s *session) enterChannel(login, channelID string) {
+	if s.conn.Entered != nil {
+		s.conn.Entered(login, channelID)
+	}
+	have := s.subscriptions()
+	for _, kind := range []string{helix.KindChat, helix.KindModerate} {
+		sub := helix.Subscription{Kind: kind, ChannelID: channelID}
+		if _, there := have[sub]; there {
+			s.conn.subscribed(sub, login)
+		}
+	}
+}
+
+// lookUp returns the IDs of channels. It asks Twitch once for each channel, even across sessions.
+// Channels that don't exist are missing from the result.
+func (e *Conn) lookUp(ctx context.Context, channels []twitch.Channel) (map[string]string, error) {
+	ids := make(map[string]string)
+	var unknown []string
+	for _, c := range channels {
+		if id, known := e.ids[c.Login]; known {
+			ids[c.Login] = id
+		} else {
+			unknown = append(unknown, c.Login)
+		}
+	}
+	accounts, err := e.Helix.Users(ctx, unknown...)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range accounts {
+		if twitch.IsID(a.ID) {
+			ids[a.Login] = a.ID
+		}
+	}
+	e.ids = ids // without channels no longer wanted
+	return ids, nil
+}
+
+// setRooms sets the channels whose events are accepted.
+func (e *Conn) setRooms(ids map[string]string) {
+	rooms := make(map[string]string, len(ids))
+	for login, id := range ids {
+		rooms[id] = login
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rooms = rooms
+}
+
+// endUnwanted ends the subscriptions of channels that are no longer read, if the channels' IDs are
+// known. The other subscriptions end with the session; their events are ignored. If a subscription
+// can't be ended, it and the remaining ones are tried again the next time.
+func (s *session) endUnwanted(ctx context.Context) {
+	for sub, id := range s.subscriptions() {
+		if id == "" || s.conn.reads(sub.ChannelID) {
+			continue
+		}
+		if err := s.conn.Helix.Unsubscribe(ctx, id); err != nil {
+			s.conn.report.Log.Warn("twitch chat: can't end a channel's subscription; trying again", "channel", sub.ChannelID, "error", hostile.Detail(err.Error()))
+			return
+		}
+		s.forget(sub)
+	}
+}
+
+// subscribeAll makes the missing subscriptions of a kind in all channels. It returns the logins of
+// channels for which Twitch refuses. Any other failure is reported for its channel; only a refused
+// token stops the others.
+func (s *session) subscribeAll(ctx context.Context, kind string) (refused []string, err error) {
+	have := s.subscriptions()
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(subscribers)
+	for login, channelID := range s.ids {
+		sub := helix.Subscription{Kind: kind, ChannelID: channelID}
+		if _, there := have[sub]; there || kind == helix.KindModerate && s.refused[channelID] != notRefused {
+			continue
+		}
+		group.Go(func() error {
+			id, err := s.conn.Helix.Subscribe(ctx, sub, s.sessionID(), s.userID)
+			switch {
+			case err == nil:
+				s.remember(sub, id)
+				s.conn.subscribed(sub, login)
+			case errors.Is(err, twitch.ErrToken) || ctx.Err() != nil:
+				return err
+			case errors.Is(err, helix.ErrNotTold) || errors.Is(err, twitch.ErrScope):
+				mu.Lock()
+				defer mu.Unlock()
+				refused = append(refused, login)
+			default:
+				s.conn.lost(sub, login, err.Error())
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	return refused, err
+}

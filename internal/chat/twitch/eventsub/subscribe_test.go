@@ -1,0 +1,230 @@
+package eventsub
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
+)
+
+// TestEventSub_Subscribes checks that requests follow Twitch's documentation, are sent within 10 s
+// of the welcome, and subscribe to chat before everything else.
+func TestEventSub_Subscribes(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+		garden, tea := st.UserID("gardenhour"), st.UserID("teatime")
+		var bodies []string
+		for _, r := range st.Requests() {
+			if r.Path == "/helix/eventsub/subscriptions" {
+				bodies = append(bodies, r.Body)
+			}
+		}
+		slices.Sort(bodies[:2])
+		slices.Sort(bodies[2:])
+		const (
+			chat     = `{"type":"channel.chat.message","version":"1","condition":{"broadcaster_user_id":"%s","user_id":"%s"},`
+			moderate = `{"type":"channel.moderate","version":"2","condition":{"broadcaster_user_id":"%s","moderator_user_id":"%s"},`
+		)
+		for n, c := range []struct{ form, room string }{{chat, garden}, {chat, tea}, {moderate, garden}, {moderate, tea}} {
+			if want := fmt.Sprintf(c.form+`"transport":{"method":"websocket","session_id":"fakesession1"}}`, c.room, st.BotID()); bodies[n] != want {
+				t.Errorf("asked for %s\nwant %s", bodies[n], want)
+			}
+		}
+	})
+}
+
+// TestEventSub_HundredChannels checks that a hundred channels make two hundred subscriptions on one
+// socket in time.
+func TestEventSub_HundredChannels(t *testing.T) {
+	var channels []string
+	for n := range 100 {
+		channels = append(channels, fmt.Sprintf("channel_%d", n))
+	}
+	onEventStage(t, faketwitch.Options{Channels: channels}, func(t *testing.T, st *eventStage) {
+		if st.EventSubConnections() != 1 || st.EventSubscriptions("") != 200 || len(st.EventSubCloses()) != 0 {
+			t.Fatalf("%d connections, %d subscriptions, closed with %v", st.EventSubConnections(), st.EventSubscriptions(""), st.EventSubCloses())
+		}
+		for n, c := range st.events.Status().Channels {
+			if c.Login != channels[n] || !c.Joined || c.RoomID != st.UserID(c.Login) || c.Problem != "" {
+				t.Errorf("channel %d: %+v", n, c)
+			}
+			st.says(faketwitch.Line{Channel: c.Login, Login: "anna", Text: "hello"})
+		}
+		if len(st.messages()) != 100 {
+			t.Errorf("heard %d messages", len(st.messages()))
+		}
+	})
+}
+
+// TestEventSub_TooManyChannels checks that too many channels are refused with a message and change
+// nothing.
+func TestEventSub_TooManyChannels(t *testing.T) {
+	var channels []string
+	for n := range MaxChannels + 1 {
+		channels = append(channels, fmt.Sprintf("channel_%d", n))
+	}
+	e := &Conn{Channels: channels, UserID: func() string { return "1" }}
+	for _, err := range []error{e.Run(t.Context(), twitchtest.MessagesTo(nil)), e.SetChannels(channels), e.SetChannels([]string{"a b"}), e.SetChannels(nil)} {
+		if !errors.Is(err, twitch.ErrChannel) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v", err)
+		}
+	}
+	if err := e.SetChannels(channels[1:]); err != nil || len(e.Status().Channels) != MaxChannels {
+		t.Errorf("%v, %d channels", err, len(e.Status().Channels))
+	}
+	if err := e.SetChannels(channels); err == nil || !strings.Contains(err.Error(), "supports 150") || len(e.Status().Channels) != MaxChannels {
+		t.Errorf("%v, %d channels", err, len(e.Status().Channels))
+	}
+}
+
+// TestEventSub_SetChannels checks that channels can be added and removed while it runs.
+func TestEventSub_SetChannels(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime", "den"}}, func(t *testing.T, st *eventStage) {
+		st.takeNotes()
+		if err := st.events.SetChannels([]string{"#Den", "attic"}); err != nil {
+			t.Fatal(err)
+		}
+		st.AddChannel("attic")
+		synctest.Wait()
+		for _, channel := range []string{"gardenhour", "teatime", "den", "attic"} {
+			st.says(faketwitch.Line{Channel: channel, Login: "anna", Text: "in " + channel})
+		}
+		if st.heardTexts() != "in den, in attic" {
+			t.Errorf("heard %q", st.heardTexts())
+		}
+		attic := st.UserID("attic")
+		if told := st.takeNotes(); !slices.Equal(told, []string{"entered attic " + attic, "moderates " + attic}) {
+			t.Errorf("told %q", told)
+		}
+		if st.EventSubscriptions("") != 4 || st.EventSubConnections() != 1 {
+			t.Errorf("%d subscriptions, %d connections", st.EventSubscriptions(""), st.EventSubConnections())
+		}
+		if all := st.events.Status().Channels; len(all) != 2 || all[0].Login != "den" || !all[1].Joined {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
+// TestEventSub_CannotLeave checks that a channel that can't be left holds nothing up and is left
+// later. If it is wanted again before that, it is joined.
+func TestEventSub_CannotLeave(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+		st.AddChannel("den")
+		st.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+			return faketwitch.Fault{Status: http.StatusBadRequest}, r.Method == http.MethodDelete
+		})
+		set := func(channels ...string) {
+			t.Helper()
+			if err := st.events.SetChannels(channels); err != nil {
+				t.Fatal(err)
+			}
+			after(time.Second)
+			st.takeNotes()
+		}
+		set("gardenhour", "den")
+		if s := st.events.Status(); !s.Channels[1].Joined || st.EventSubscriptions("") != 6 {
+			t.Errorf("%d subscriptions, %+v", st.EventSubscriptions(""), s)
+		}
+		set("gardenhour", "den", "teatime")
+		st.says(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"})
+		if c := st.events.Status().Channels[2]; !c.Joined || c.RoomID != st.UserID("teatime") || st.heardTexts() != "hello" || st.EventSubscriptions("") != 6 {
+			t.Errorf("heard %q, %+v", st.heardTexts(), c)
+		}
+		set("gardenhour")
+		st.SetHelixFaults(nil)
+		after(retryEvery)
+		if n := st.EventSubscriptions(""); n != 2 {
+			t.Errorf("%d subscriptions are left", n)
+		}
+	})
+}
+
+// TestEventSub_UnknownChannel checks that a channel that doesn't exist is reported and the others
+// keep working. Once it exists, it is read.
+func TestEventSub_UnknownChannel(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		if err := st.events.SetChannels([]string{"nowhere", "gardenhour"}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		s := st.events.Status()
+		if c := s.Channels[0]; c.Joined || c.Problem != noSuchChannel || !strings.Contains(s.Detail, "#nowhere") || !s.Channels[1].Joined {
+			t.Errorf("%+v", s)
+		}
+		st.AddChannel("nowhere")
+		after(retryEvery)
+		if c := st.events.Status().Channels[0]; !c.Joined || c.Problem != "" {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// TestEventSub_ChannelRefused checks that a channel that the bot may not read is reported and the
+// others keep working.
+func TestEventSub_ChannelRefused(t *testing.T) {
+	for status, want := range map[int]string{http.StatusForbidden: notLetIn, http.StatusBadRequest: "Twitch refused the request"} {
+		onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+			tea := st.UserID("teatime")
+			st.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+				return faketwitch.Fault{Status: status}, strings.Contains(r.Body, "channel.chat.message") && strings.Contains(r.Body, tea)
+			})
+			st.DropEventSub()
+			after(2 * time.Second)
+			all := st.events.Status().Channels
+			if all[1].Joined || !strings.Contains(all[1].Problem, want) || !all[0].Joined || all[0].Problem != "" {
+				t.Errorf("%+v", all)
+			}
+			st.SetHelixFaults(nil)
+			after(retryEvery)
+			if c := st.events.Status().Channels[1]; !c.Joined || c.Problem != "" {
+				t.Errorf("%+v", c)
+			}
+		})
+	}
+}
+
+// TestEventSub_NotSubscribedInTime checks that a socket without a subscription is closed and that
+// this is reported.
+func TestEventSub_NotSubscribedInTime(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		st.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) { return faketwitch.Fault{Status: 503}, true })
+		st.DropEventSub()
+		after(12 * time.Second)
+		if s := st.events.Status(); !slices.Equal(st.EventSubCloses(), []int{4003}) || !strings.Contains(s.Detail, "no subscription in time") {
+			t.Errorf("closed with %v, %+v", st.EventSubCloses(), s)
+		}
+		st.SetHelixFaults(nil)
+		after(time.Minute)
+		if s := st.events.Status(); !s.Channels[0].Joined {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// TestEventSub_RetriesSubscriptions checks that a temporary fault is retried and that an existing
+// subscription counts as a new one.
+func TestEventSub_RetriesSubscriptions(t *testing.T) {
+	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		for _, fault := range []faketwitch.Fault{{Status: 503}, {Status: 0}, {Status: 0, After: true}, {Status: 429}} {
+			st.DropEventSub()
+			synctest.Wait()
+			faulty := map[string]bool{}
+			st.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+				first := !faulty[r.Body] && r.Body != ""
+				faulty[r.Body] = true
+				return fault, first
+			})
+			after(8 * time.Second)
+			if s := st.events.Status(); !s.Channels[0].Joined || s.Channels[0].Problem != "" || st.EventSubscriptions("") != 2 || len(faulty) < 2 {
+				t.Errorf("%+v: %+v, %d subscriptions", fault, s, st.EventSubscriptions(""))
+			}
+		}
+	})
+}

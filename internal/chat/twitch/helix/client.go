@@ -1,0 +1,89 @@
+// Package helix is a client of Helix, Twitch's HTTP API. A Client sends requests within Twitch's
+// budget and retries if that can help; a Moderator uses it to carry out penalties.
+//
+// It knows nothing about how chat is read or how a token is stored.
+package helix
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch/api"
+	"github.com/chatguard/chatguard/internal/clock"
+)
+
+// helixURL is the address of Twitch's HTTP API.
+const helixURL = "https://api.twitch.tv/helix"
+
+// Client sends requests to Twitch's HTTP API. Fill its fields, then use it from any goroutine; the
+// fields must not be changed after that.
+//
+// Requests stay within Twitch's budget. When it is used up, calls wait in order of arrival; a few
+// requests are reserved for calls that must not wait behind moderation.
+//
+// A call retries if that can help. It returns when it succeeded, when a retry can't help, or when
+// its context ended. Its error is one line that names the problem and the fix, never the token, and
+// matches one of this package's Err values with errors.Is.
+type Client struct {
+	BaseURL string // of Helix; empty means Twitch's URL
+	// ClientID returns the ID of the application that the token was made for. It is called for each
+	// request; nil means none.
+	ClientID func() string
+	// Token returns the access token. It is called for each request; required.
+	Token func(context.Context) (string, error)
+
+	// Refused receives a token that Twitch no longer accepts. If it returns nil, the Client calls
+	// Token again and sends the request once more. If Refused is nil, the request fails.
+	Refused func(ctx context.Context, token string) error
+
+	// HTTP is the client to use. Nil means a separate client with timeouts that keeps connections
+	// open and follows no redirects.
+	HTTP   *http.Client
+	Logger *slog.Logger // nil logs nothing
+	// Clock is used for the request budget and for waits. A nil NowFunc means a clock that ignores
+	// steps of the wall clock.
+	Clock clock.Clock
+
+	own struct {
+		once   sync.Once
+		client *http.Client
+	}
+	elapsing struct {
+		once sync.Once
+		now  func() time.Time
+	}
+	budget budget
+	health health
+}
+
+// Close closes the idle connections. It does not affect requests in progress.
+func (h *Client) Close() { h.client().CloseIdleConnections() }
+
+func (h *Client) client() *http.Client {
+	if h.HTTP != nil {
+		return h.HTTP
+	}
+	h.own.once.Do(func() { h.own.client = api.NewClient() })
+	return h.own.client
+}
+
+func (h *Client) baseURL() string { return cmp.Or(h.BaseURL, helixURL) }
+
+func (h *Client) clientID() string {
+	if h.ClientID == nil {
+		return ""
+	}
+	return h.ClientID()
+}
+
+func (h *Client) now() time.Time {
+	if h.Clock.NowFunc != nil {
+		return h.Clock.NowFunc()
+	}
+	h.elapsing.once.Do(func() { h.elapsing.now = clock.Monotonic() })
+	return h.elapsing.now()
+}

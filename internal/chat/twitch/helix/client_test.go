@@ -1,0 +1,275 @@
+package helix
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
+	"github.com/chatguard/chatguard/internal/clock"
+)
+
+// newHelix returns a Helix connected to the fake Twitch. Its waits are recorded in naps.
+func newHelix(t testing.TB, srv *faketwitch.Server) (*Client, *twitchtest.Naps) {
+	naps := twitchtest.NewNaps()
+	h := &Client{
+		BaseURL: srv.HelixURL(), ClientID: srv.ClientID, Token: twitchtest.TokenOf(srv.Token()),
+		Clock: clock.Clock{NowFunc: naps.Now, SleepFunc: naps.Sleep},
+	}
+	t.Cleanup(h.Close)
+	return h, naps
+}
+
+// requests returns the requests that the server received: method, path and sorted query, and body.
+func requests(srv *faketwitch.Server) (all []string) {
+	for _, r := range srv.Requests() {
+		line := r.Method + " " + strings.TrimPrefix(r.Path, "/helix")
+		if len(r.Query) > 0 {
+			line += "?" + r.Query.Encode()
+		}
+		if r.Body != "" {
+			line += " " + r.Body
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+func status(codes ...int) (faults []faketwitch.Fault) {
+	for _, code := range codes {
+		faults = append(faults, faketwitch.Fault{Status: code, Message: "fault"})
+	}
+	return faults
+}
+
+// TestHelix_Retries checks that temporary failures are retried with growing delays a limited number
+// of times, and that permanent ones are not.
+func TestHelix_Retries(t *testing.T) {
+	for name, c := range map[string]struct {
+		faults []faketwitch.Fault
+		want   error
+		tries  int
+	}{
+		"500 once":         {status(500), nil, 2},
+		"409, 502, 503":    {status(409, 502, 503), nil, 4},
+		"cut off":          {status(0, 0), nil, 3},
+		"500 for long":     {status(500, 500, 500, 500, 500, 500), twitch.ErrUnavailable, 5},
+		"cut off for long": {status(0, 0, 0, 0, 0, 0), twitch.ErrUnavailable, 5},
+		"401":              {status(401), twitch.ErrToken, 1},
+		"403":              {status(403), twitch.ErrNotModerator, 1},
+		"400":              {status(400), ErrProtected, 1},
+		"418":              {status(418), twitch.ErrRejected, 1},
+		"500, then 403":    {status(500, 403), twitch.ErrNotModerator, 2},
+		"404":              {status(404), nil, 1},
+		// the second answer is 404: gone
+		"done but unanswered": {[]faketwitch.Fault{{Status: 0, After: true}}, nil, 2},
+	} {
+		srv := twitchtest.Start(t, "room")
+		h, naps := newHelix(t, srv)
+		id := twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "ann", Text: "hi"})
+		srv.FailNext(c.faults...)
+		err := h.DeleteMessage(t.Context(), Room{srv.UserID("room"), srv.BotID()}, id)
+		if !errors.Is(err, c.want) || err != nil && c.want == nil {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+		if got := len(srv.Requests()); got != c.tries {
+			t.Errorf("%s: %d requests, want %d", name, got, c.tries)
+		}
+		for n, d := range naps.All() {
+			if whole := min(retryMin<<n, retryMax); d < whole/2 || d > whole {
+				t.Errorf("%s: delay %d is %v, want %v to %v", name, n, d, whole/2, whole)
+			}
+		}
+		if err != nil && strings.Contains(err.Error(), "\n") || err != nil && strings.Contains(err.Error(), srv.Token()) {
+			t.Errorf("%s: %q", name, err)
+		}
+	}
+}
+
+// budgetEmpty is Twitch's answer at time now if the budget is empty until reset.
+func budgetEmpty(now, reset time.Time, remaining string) faketwitch.Fault {
+	return faketwitch.Fault{Status: 429, Header: http.Header{
+		"Date": {now.UTC().Format(http.TimeFormat)}, "Ratelimit-Limit": {"800"}, "Ratelimit-Remaining": {remaining}, "Ratelimit-Reset": {strconv.FormatInt(reset.Unix(), 10)},
+	}}
+}
+
+// TestHelix_BudgetEmpty checks that a 429 waits until the budget is full again, for a limited time
+// and a limited number of times.
+func TestHelix_BudgetEmpty(t *testing.T) {
+	start := twitchtest.NewNaps().Now()
+	for name, c := range map[string]struct {
+		fault       faketwitch.Fault
+		least, most time.Duration
+	}{
+		"in 7 s": {budgetEmpty(start, start.Add(7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
+		"by Twitch's clock, which is two hours ahead":  {budgetEmpty(start.Add(2*time.Hour), start.Add(2*time.Hour+7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
+		"by Twitch's clock, which is two hours behind": {budgetEmpty(start.Add(-2*time.Hour), start.Add(-2*time.Hour+7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
+		"one channel's":   {budgetEmpty(start, start.Add(7*time.Second), "300"), 7 * time.Second, 7 * time.Second},
+		"already":         {budgetEmpty(start, start.Add(-7*time.Second), "0"), retryMin / 2, retryMin},
+		"tomorrow":        {budgetEmpty(start, start.Add(24*time.Hour), "0"), longestHold, longestHold},
+		"it doesn't say":  {faketwitch.Fault{Status: 429}, retryMin / 2, retryMin},
+		"it says nothing": {faketwitch.Fault{Status: 429, Header: http.Header{"Ratelimit-Reset": {"soon"}}}, retryMin / 2, retryMin},
+	} {
+		// it reports no budget of its own
+		srv, err := faketwitch.Start(faketwitch.Options{HelixBudget: -1, Channels: []string{"room"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer srv.Close()
+		h, naps := newHelix(t, srv)
+		ask := func() error { // may use the reserve, so it waits for nothing else
+			_, err := h.ChatSettings(t.Context(), Room{BroadcasterID: srv.UserID("room"), ModeratorID: srv.BotID()})
+			return err
+		}
+		srv.FailNext(c.fault)
+		if err := ask(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if waits := naps.All(); len(waits) != 1 || waits[0] < c.least || waits[0] > c.most {
+			t.Errorf("%s: waited %v, want %v to %v", name, waits, c.least, c.most)
+		}
+		srv.FailNext(c.fault, c.fault, c.fault, c.fault, c.fault)
+		if err := ask(); !errors.Is(err, twitch.ErrBusy) {
+			t.Errorf("%s, for long: %v", name, err)
+		}
+	}
+}
+
+// TestHelix_BudgetShared checks that all requests wait while one of them knows that the budget is
+// empty. A 429 about one channel delays no other request.
+func TestHelix_BudgetShared(t *testing.T) {
+	for remaining, others := range map[string]int{"0": 0, "300": 1} {
+		synctest.Test(t, func(t *testing.T) {
+			srv, h := inMemory(t, faketwitch.Options{})
+			began := time.Now()
+			srv.FailNext(budgetEmpty(began, began.Add(10*time.Second), remaining))
+			var both sync.WaitGroup
+			for range 2 {
+				both.Go(func() {
+					if _, err := h.Users(t.Context(), "ann"); err != nil {
+						t.Error(err)
+					}
+				})
+				synctest.Wait()
+			}
+			if got := len(srv.Requests()); got != 1+others {
+				t.Errorf("with %s left: %d requests while the first waits, want %d", remaining, got, 1+others)
+			}
+			both.Wait()
+			if all := srv.Requests(); len(all) != 3 || all[2].At.Sub(began) != 10*time.Second {
+				t.Errorf("with %s left: %d requests, the last after %v", remaining, len(all), all[len(all)-1].At.Sub(began))
+			}
+		})
+	}
+}
+
+// TestHelix_BudgetSharedByLastTry checks that a 429 that ends a request delays the other requests
+// too.
+func TestHelix_BudgetSharedByLastTry(t *testing.T) {
+	for name, c := range map[string]struct {
+		ask     func(h *Client, room Room) error
+		refused int // how often
+	}{
+		"what is sent once": {func(h *Client, room Room) error {
+			return h.SendMessage(t.Context(), room.BroadcasterID, room.ModeratorID, "hello", "")
+		}, 1},
+		"the last of several": {func(h *Client, room Room) error { return h.DeleteMessage(t.Context(), room, "1") }, maxTries},
+	} {
+		srv := twitchtest.Start(t, "room")
+		h, naps := newHelix(t, srv)
+		h.Clock.NowFunc = naps.Now
+		for range c.refused {
+			srv.FailNext(budgetEmpty(h.now(), h.now().Add(time.Minute), "0"))
+		}
+		if err := c.ask(h, Room{srv.UserID("room"), srv.BotID()}); !errors.Is(err, twitch.ErrBusy) {
+			t.Errorf("%s: %v", name, err)
+		}
+		before := len(naps.All())
+		if _, err := h.Users(t.Context(), "ann"); err != nil {
+			t.Error(err)
+		}
+		if after := naps.All()[before:]; len(after) != 1 {
+			t.Errorf("%s: the next request waited %v, want once", name, after)
+		}
+	}
+}
+
+// TestHelix_Cancelled checks that the context ends a waiting call and that its error is wrapped.
+func TestHelix_Cancelled(t *testing.T) {
+	srv := twitchtest.Start(t, "room")
+	h, _ := newHelix(t, srv)
+	gate := twitchtest.NewGate()
+	h.Clock.SleepFunc = gate.Sleep
+	srv.FailNext(status(500)...)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := h.Users(ctx, "ann")
+		ended <- err
+	}()
+	<-gate.Asked
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestHelix_ReusesConnections checks that moderation waits for only one handshake.
+func TestHelix_ReusesConnections(t *testing.T) {
+	srv := twitchtest.Start(t, "room")
+	h, _ := newHelix(t, srv)
+	for range 20 {
+		if err := h.DeleteMessage(t.Context(), Room{srv.UserID("room"), srv.BotID()}, "unknown"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Users(t.Context(), "ann"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	from := map[string]bool{}
+	for _, r := range srv.Requests() {
+		from[r.Client] = true
+	}
+	if len(from) != 1 {
+		t.Errorf("%d connections for 40 requests, one after the other", len(from))
+	}
+}
+
+// TestHelix_Redirect checks that the token isn't sent to the target of a redirect.
+func TestHelix_Redirect(t *testing.T) {
+	elsewhere := twitchtest.Start(t, "room")
+	srv := twitchtest.Start(t, "room")
+	h, _ := newHelix(t, srv)
+	srv.FailNext(faketwitch.Fault{Status: http.StatusTemporaryRedirect, Header: http.Header{"Location": {elsewhere.HelixURL() + "/users"}}})
+	if _, err := h.Users(t.Context(), "ann"); !errors.Is(err, twitch.ErrRejected) {
+		t.Error(err)
+	}
+	if got := requests(elsewhere); len(got) != 0 {
+		t.Errorf("the other server was asked %q", got)
+	}
+}
+
+// TestHelix_HidesToken checks that no text contains the token, even if the server quotes it.
+func TestHelix_HidesToken(t *testing.T) {
+	srv := twitchtest.Start(t, "room")
+	h, _ := newHelix(t, srv)
+	srv.FailNext(faketwitch.Fault{Status: 401, Message: "the token " + srv.Token() + "\nis bad"})
+	_, err := h.Users(t.Context(), "ann")
+	if !errors.Is(err, twitch.ErrToken) || strings.Contains(err.Error(), srv.Token()) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%q", err)
+	}
+	for _, bad := range []string{"", "oauth:", "two words", "line\r\nHost: elsewhere"} {
+		h.Token = twitchtest.TokenOf(bad)
+		if _, err := h.Users(t.Context(), "ann"); !errors.Is(err, twitch.ErrToken) || strings.Contains(err.Error(), "elsewhere") {
+			t.Errorf("token %q: %v", bad, err)
+		}
+	}
+}

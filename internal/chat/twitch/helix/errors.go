@@ -1,0 +1,23 @@
+package helix
+
+import "errors"
+
+// The errors of a request, for errors.Is.
+var (
+	// ErrProtected means that the author is a moderator or the broadcaster, whom Twitch doesn't
+	// allow anyone to moderate.
+	ErrProtected = errors.New("Twitch protects moderators and the broadcaster; exempt their roles in the policy")
+
+	// ErrNotOurs means that somebody else gave the sanction, so the bot doesn't lift it.
+	ErrNotOurs = errors.New("somebody else has timed out or banned this user since: lift that in the chat")
+
+	// ErrDropped means that Twitch accepted a chat message but doesn't show it. The wrapping error
+	// quotes the reason.
+	ErrDropped = errors.New("Twitch dropped the chat message")
+)
+
+// Reasons why a request was not carried out.
+var (
+	errBanned   = errors.New("the user is already banned")
+	errNeedless = errors.New("there is nothing left to do")
+)

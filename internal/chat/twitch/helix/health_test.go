@@ -1,0 +1,108 @@
+package helix
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/api"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
+	"github.com/chatguard/chatguard/internal/clock"
+)
+
+// TestHelix_Health checks that Helix doesn't count as answering before its first answer, and that
+// its last failure is known until it answers again.
+func TestHelix_Health(t *testing.T) {
+	srv := twitchtest.Start(t, "room")
+	h, naps := newHelix(t, srv)
+	ask := func(faults ...faketwitch.Fault) Health {
+		srv.FailNext(faults...)
+		h.DeleteMessage(t.Context(), Room{srv.UserID("room"), srv.BotID()}, "gone")
+		return h.Health()
+	}
+	if got := h.Health(); got != (Health{}) {
+		t.Errorf("before anything was asked: %+v", got)
+	}
+	if got := ask(status(0, 0, 0, 0, 0)...); got.Answered || !strings.HasPrefix(got.Failure, "Twitch didn't answer: ") || strings.Contains(got.Failure, "http://") {
+		t.Errorf("without an answer: %+v", got)
+	}
+	if got := ask(status(500, 500, 500, 500, 503)...); got != (Health{true, "Twitch answered with status 503, fault"}) {
+		t.Errorf("after errors: %+v", got)
+	}
+	if got := ask(); got != (Health{Answered: true}) {
+		t.Errorf("after an answer: %+v", got)
+	}
+	busy := budgetEmpty(naps.Now(), naps.Now().Add(time.Second), "300") // for one channel
+	if got := ask(busy, busy, busy, busy, busy); got != (Health{Answered: true}) {
+		t.Errorf("after refusals about one channel: %+v", got)
+	}
+	ask(status(500, 500, 500, 500, 503)...)
+	if err := naps.Sleep(t.Context(), failureTime+1); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.Health(); got != (Health{Answered: true}) {
+		t.Errorf("a minute after errors: %+v", got)
+	}
+}
+
+// TestHelix_Trouble checks that while Twitch refuses everything, Trouble says until when.
+func TestHelix_Trouble(t *testing.T) {
+	now := twitchtest.NewNaps().Now() // 20:00 UTC
+	h := &Client{Clock: clock.Clock{NowFunc: func() time.Time { return now }}}
+	if refused, failed := h.Trouble(); refused != "" || failed != "" {
+		t.Errorf("%q, %q", refused, failed)
+	}
+	h.budget.hold(now.Add(3 * time.Second))
+	if refused, _ := h.Trouble(); refused != "Twitch refused requests until 20:00:03 UTC (status 429)" {
+		t.Error(refused)
+	}
+	now = now.Add(3 * time.Second)
+	if refused, _ := h.Trouble(); refused != "" {
+		t.Error(refused)
+	}
+}
+
+// TestHelix_Unfinished checks that the error of a request that was given up says what prevented it.
+func TestHelix_Unfinished(t *testing.T) {
+	always := func(f faketwitch.Fault) func(*faketwitch.Server, *Client) {
+		return func(srv *faketwitch.Server, _ *Client) {
+			srv.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) { return f, true })
+		}
+	}
+	for name, c := range map[string]struct {
+		prepare func(*faketwitch.Server, *Client)
+		want    string
+	}{
+		"errors": {always(faketwitch.Fault{Status: 500, Message: "oops", Delay: time.Second}), "(Twitch: status 500, oops); given up (context deadline exceeded)"},
+		"slow":   {always(faketwitch.Fault{Status: faketwitch.AsAsked, Delay: 9 * time.Second}), "delete message: Twitch didn't answer in time (context deadline exceeded)"},
+		"one channel's": {always(faketwitch.Fault{Status: 429, Header: http.Header{"Ratelimit-Remaining": {"300"}, "Ratelimit-Reset": {"946684860"}}}),
+			"Twitch accepts no more requests for this channel for now; loosen the limits (Twitch: status 429); given up (context deadline exceeded)"},
+		"refused": {func(_ *faketwitch.Server, h *Client) { h.budget.hold(h.now().Add(time.Minute)) },
+			"delete message: not sent in time: Twitch refused requests until 00:01:00 UTC (status 429) (context deadline exceeded)"},
+		"no budget": {func(_ *faketwitch.Server, h *Client) {
+			if err := h.noteBudget(t.Context(), api.Answer{Header: told(800, 0)}, 1); err != nil {
+				t.Error(err)
+			}
+		}, "delete message: not sent in time: the request budget is used up (context deadline exceeded)"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			srv, h := inMemory(t, faketwitch.Options{Channels: []string{"room"}, HelixBudget: -1})
+			c.prepare(srv, h)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			err := h.DeleteMessage(ctx, Room{srv.UserID("room"), srv.BotID()}, "1")
+			if !errors.Is(err, context.DeadlineExceeded) || !strings.HasSuffix(err.Error(), c.want) || errors.Is(err, twitch.ErrToken) {
+				t.Errorf("%s: %v\nwant …%s", name, err, c.want)
+			}
+			if failed := h.Health().Failure; name == "slow" && failed != "" {
+				t.Errorf("%s: we were impatient, but it says %q", name, failed)
+			}
+		})
+	}
+}

@@ -1,0 +1,172 @@
+package helix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/api"
+	"github.com/chatguard/chatguard/internal/hostile"
+)
+
+// maxReason is the maximum length of a reason, in characters.
+const maxReason = 500
+
+// Room is a channel and the moderator who acts there. The moderator must be the token's user.
+type Room struct {
+	BroadcasterID string
+	ModeratorID   string
+}
+
+// DeleteMessage removes one message. It succeeds if the message is already gone. The error is
+// ErrProtected if the author is a moderator or the broadcaster. It is ErrUnsafe if an ID is
+// missing: without a message ID Twitch would clear the whole chat.
+func (h *Client) DeleteMessage(ctx context.Context, room Room, messageID string) error {
+	query := room.query()
+	query.Set("message_id", messageID)
+	r := request{
+		Request: api.Request{
+			Op:     "delete message",
+			Method: http.MethodDelete,
+			URL:    h.baseURL() + "/moderation/chat?" + query.Encode(),
+		},
+	}
+	a, err := h.moderate(ctx, r, room, messageID)
+	switch {
+	case err != nil:
+		return err
+	case a.OK() || a.Status == http.StatusNotFound:
+		return nil
+	case a.Status == http.StatusBadRequest:
+		return r.Refused(ErrProtected, a)
+	}
+	return r.Refused(twitch.ErrRejected, a)
+}
+
+// WarnUser warns a user, who can't write until they acknowledge it. The reason is visible to the
+// user, must not be empty, and is cut to 500 characters.
+func (h *Client) WarnUser(ctx context.Context, room Room, userID, reason string) error {
+	type warning struct {
+		UserID string `json:"user_id"`
+		Reason string `json:"reason"`
+	}
+	r := h.sanction("warn", "/moderation/warnings", room, warning{userID, hostile.Truncate(reason, maxReason)})
+	if strings.TrimSpace(reason) == "" {
+		return fmt.Errorf("%s: %w: a warning needs a reason", r.Op, twitch.ErrUnsafe)
+	}
+	return ignoreBanned(h.impose(ctx, r, room, userID))
+}
+
+// timeOut prevents a user from writing for 1 s to 14 days, rounded up to whole seconds, and removes
+// their messages. If unless returns true, it does nothing; a nil unless has no effect. The error is
+// ErrUnsafe for any other duration, because Twitch would treat a missing one as a ban. The error is
+// errBanned if the user is already banned.
+func (h *Client) timeOut(ctx context.Context, room Room, userID string, length time.Duration, reason string, unless func() bool) error {
+	type timeout struct {
+		UserID   string `json:"user_id"`
+		Duration int64  `json:"duration"`
+		Reason   string `json:"reason"`
+	}
+	seconds := int64((length + time.Second - 1) / time.Second)
+	r := h.sanction("time out", "/moderation/bans", room, timeout{userID, seconds, hostile.Truncate(reason, maxReason)})
+	r.unless = unless
+	if length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
+		return fmt.Errorf("%s: %w: a timeout lasts from 1s to 14 days, not %s", r.Op, twitch.ErrUnsafe, length)
+	}
+	return h.impose(ctx, r, room, userID)
+}
+
+// ban bans a user permanently and removes their messages. If unless returns true, it does nothing;
+// a nil unless has no effect. The error is errBanned if the user is already banned.
+func (h *Client) ban(ctx context.Context, room Room, userID, reason string, unless func() bool) error {
+	type ban struct {
+		UserID string `json:"user_id"`
+		Reason string `json:"reason"`
+	}
+	r := h.sanction("ban", "/moderation/bans", room, ban{userID, hostile.Truncate(reason, maxReason)})
+	r.unless = unless
+	return h.impose(ctx, r, room, userID)
+}
+
+// ignoreBanned returns the error of a sanction, or nil if the user was already banned, because a
+// ban covers every sanction.
+func ignoreBanned(err error) error {
+	if errors.Is(err, errBanned) {
+		return nil
+	}
+	return err
+}
+
+// UnbanUser lifts a timeout or a ban. It succeeds if the user isn't banned. It doesn't wait behind
+// penalties.
+func (h *Client) UnbanUser(ctx context.Context, room Room, userID string) error {
+	query := room.query()
+	query.Set("user_id", userID)
+	r := request{Request: api.Request{Op: "unban user", Method: http.MethodDelete, URL: h.baseURL() + "/moderation/bans?" + query.Encode()}, essential: true}
+	a, err := h.moderate(ctx, r, room, userID)
+	switch {
+	case err != nil:
+		return err
+	case a.OK(), a.Status == http.StatusBadRequest && strings.Contains(a.Says(), "not banned"):
+		return nil
+	}
+	return r.Refused(twitch.ErrRejected, a)
+}
+
+// sanction returns a request that acts on a user rather than on a message.
+func (h *Client) sanction(verb, path string, room Room, data any) request {
+	return request{
+		Request: api.Request{
+			Op:     verb + " user",
+			Method: http.MethodPost,
+			URL:    h.baseURL() + path + "?" + room.query().Encode(),
+			Body:   map[string]any{"data": data},
+		},
+	}
+}
+
+// impose sends a sanction and interprets Twitch's answer. It returns errBanned if the user is
+// already banned.
+func (h *Client) impose(ctx context.Context, r request, room Room, userID string) error {
+	a, err := h.moderate(ctx, r, room, userID)
+	switch {
+	case err != nil:
+		return err
+	case a.OK():
+		return nil
+	case a.Status == http.StatusBadRequest && strings.Contains(a.Says(), "already banned"):
+		return r.Refused(errBanned, a)
+	case a.Status == http.StatusBadRequest && strings.Contains(a.Says(), "may not be"):
+		return r.Refused(ErrProtected, a)
+	}
+	return r.Refused(twitch.ErrRejected, a)
+}
+
+// moderate sends a request that changes a chat, unless an ID in it is missing.
+func (h *Client) moderate(ctx context.Context, r request, room Room, target string) (api.Answer, error) {
+	if err := r.needs("broadcaster", room.BroadcasterID, "moderator", room.ModeratorID, "target", target); err != nil {
+		return api.Answer{}, err
+	}
+	return h.do(ctx, r)
+}
+
+// needs returns ErrUnsafe if an ID is invalid. Its arguments alternate between names and IDs.
+func (r request) needs(namesAndIDs ...string) error {
+	for pair := range slices.Chunk(namesAndIDs, 2) {
+		if name, id := pair[0], pair[1]; !twitch.IsID(id) {
+			return fmt.Errorf("%s: %w: the %s's ID is %q", r.Op, twitch.ErrUnsafe, name, hostile.Truncate(id, 100))
+		}
+	}
+	return nil
+}
+
+func (r Room) query() url.Values {
+	return url.Values{"broadcaster_id": {r.BroadcasterID}, "moderator_id": {r.ModeratorID}}
+}

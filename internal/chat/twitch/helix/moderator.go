@@ -1,0 +1,111 @@
+package helix
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// Moderator carries out penalties for messages as the token's user. It is safe for concurrent use;
+// calls about one user should not overlap.
+type Moderator struct {
+	Helix *Client // required
+	// UserID returns the ID of the token's user, as Identify reports it. It is called for each
+	// request; required.
+	UserID func() string
+	// Login returns the login of the token's user. If it is unknown, the bot's own actions are
+	// recognized only by their time and duration.
+	Login func() string
+
+	// Now returns the chat's time, by which sanctions begin and end. Nil means the Client's clock.
+	Now func() time.Time
+
+	mu    sync.Mutex
+	users map[target]*userHistory // guarded by mu
+}
+
+func (m *Moderator) now() time.Time {
+	if m.Now == nil {
+		return m.Helix.now()
+	}
+	return m.Now()
+}
+
+// Delete removes the message.
+func (m *Moderator) Delete(ctx context.Context, msg chatguard.Message) error {
+	return m.Helix.DeleteMessage(ctx, m.room(msg.ChannelID), msg.ID)
+}
+
+// Warn removes the message and warns its author.
+func (m *Moderator) Warn(ctx context.Context, msg chatguard.Message, reason string) error {
+	if err := m.Delete(ctx, msg); err != nil {
+		return err
+	}
+	return m.Helix.WarnUser(ctx, m.room(msg.ChannelID), msg.User.ID, reason)
+}
+
+// Timeout prevents the author from writing for 1 s to 14 days. It sends nothing if the user already
+// has a timeout or ban, given by anybody, that lasts at least as long.
+func (m *Moderator) Timeout(ctx context.Context, msg chatguard.Message, length time.Duration, reason string) error {
+	return m.sanction(target{msg.ChannelID, msg.User.ID}, length, msg.SentAt, func(unless func() bool) error {
+		return m.Helix.timeOut(ctx, m.room(msg.ChannelID), msg.User.ID, length, reason, unless)
+	})
+}
+
+// Ban bans the author permanently.
+func (m *Moderator) Ban(ctx context.Context, msg chatguard.Message, reason string) error {
+	return m.sanction(target{msg.ChannelID, msg.User.ID}, 0, msg.SentAt, func(unless func() bool) error {
+		return m.Helix.ban(ctx, m.room(msg.ChannelID), msg.User.ID, reason, unless)
+	})
+}
+
+// Lift lifts a user's timeout or ban. If somebody else gave it, Lift returns ErrNotOurs.
+func (m *Moderator) Lift(ctx context.Context, channelID, userID string) error {
+	who := target{channelID, userID}
+	if m.sanctionedByOther(who) {
+		return fmt.Errorf("unban user: %w", ErrNotOurs)
+	}
+	if err := m.Helix.UnbanUser(ctx, m.room(channelID), userID); err != nil {
+		return err
+	}
+	m.forget(who)
+	return nil
+}
+
+// Say sends a message to the channel, as a reply if replyTo is a message ID. It tries once.
+func (m *Moderator) Say(ctx context.Context, channelID, text, replyTo string) error {
+	return m.Helix.SendMessage(ctx, channelID, m.UserID(), text, replyTo)
+}
+
+// SlowMode returns whether slow mode is on, and the minimum time between two messages of a user.
+func (m *Moderator) SlowMode(ctx context.Context, channelID string) (on bool, wait time.Duration, err error) {
+	s, err := m.Helix.ChatSettings(ctx, m.room(channelID))
+	return s.On, s.Wait, err
+}
+
+// SetSlowMode turns slow mode on, with a wait of 3 s to 2 min between two messages, or off.
+func (m *Moderator) SetSlowMode(ctx context.Context, channelID string, on bool, wait time.Duration) error {
+	return m.Helix.SetSlowMode(ctx, m.room(channelID), SlowMode{On: on, Wait: wait})
+}
+
+// Left returns how many requests can be sent without waiting for Twitch's request budget within a
+// duration from now; a duration of 0 means now.
+func (m *Moderator) Left(within time.Duration) int { return m.Helix.Left(within) }
+
+// Trouble returns why requests are held back, and how the last request failed, as text for people.
+// Both are empty if nothing is wrong.
+func (m *Moderator) Trouble() (refused, failed string) { return m.Helix.Trouble() }
+
+func (m *Moderator) login() string {
+	if m.Login == nil {
+		return ""
+	}
+	return m.Login()
+}
+
+func (m *Moderator) room(channelID string) Room {
+	return Room{BroadcasterID: channelID, ModeratorID: m.UserID()}
+}

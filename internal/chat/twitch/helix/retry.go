@@ -1,0 +1,150 @@
+package helix
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/api"
+	"github.com/chatguard/chatguard/internal/hostile"
+)
+
+// Limits on retries. After this time, everyone has read a message that is still visible.
+const (
+	maxTries    = 5
+	retryMin    = 250 * time.Millisecond
+	retryMax    = 5 * time.Second
+	longestHold = 90 * time.Second // Twitch's budget refills within a minute
+)
+
+// do sends a request, and retries while that can change the answer. Refused tokens and missing
+// rights are errors; the caller interprets any other answer.
+func (h *Client) do(ctx context.Context, r request) (api.Answer, error) {
+	renewed := h.Refused == nil
+	var before error // error of the previous try
+	for try := 1; ; try++ {
+		a, token, trouble := h.try(ctx, r, try)
+		if !renewed && token != "" && errors.Is(trouble, twitch.ErrToken) {
+			if trouble = h.renew(ctx, r, token); trouble == nil {
+				renewed = true
+				continue
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return api.Answer{}, r.unfinished(ctx.Err(), trouble, before)
+		case trouble == nil || !api.IsTemporary(trouble) || r.once || try >= maxTries:
+			return a, trouble
+		}
+		twitch.LoggerOr(h.Logger).Info("twitch helix: trying again", "try", try, "trouble", hostile.Detail(trouble.Error()))
+		if err := h.waitAfter(ctx, a, try); err != nil {
+			return api.Answer{}, r.unfinished(err, err, trouble)
+		}
+		before = trouble
+	}
+}
+
+// unfinished returns the error for a request that was given up because its context ended. It names
+// the cause: the error of the previous try, if any, or else the reason for which this try waited.
+func (r request) unfinished(ended, trouble, before error) error {
+	switch {
+	case errors.Is(trouble, errNoRoom):
+		return trouble
+	case before != nil:
+		return fmt.Errorf("%w; given up (%w)", before, ended)
+	}
+	return fmt.Errorf("%s: Twitch didn't answer in time (%w)", r.Op, ended)
+}
+
+// try sends a request once the budget has room for it. It returns the token that was sent, or "" if
+// nothing was sent.
+func (h *Client) try(ctx context.Context, r request, try int) (a api.Answer, sentWith string, trouble error) {
+	if err := h.waitForBudget(ctx, r); err != nil {
+		return api.Answer{}, "", fmt.Errorf("%s: %w", r.Op, err)
+	}
+	token, err := h.token(ctx)
+	if err != nil {
+		return api.Answer{}, "", fmt.Errorf("%s: %w", r.Op, err)
+	}
+	a, err = h.send(ctx, r, token)
+	trouble = r.Trouble(a, err)
+	if ctx.Err() == nil { // our own deadline passed, not the caller's
+		h.health.note(a, err, trouble, h.now())
+	}
+	if err == nil {
+		trouble = cmp.Or(trouble, h.noteBudget(ctx, a, try))
+	}
+	return a, token, trouble
+}
+
+// renew asks Refused to replace a token that Twitch refused.
+func (h *Client) renew(ctx context.Context, r request, token string) error {
+	if err := h.Refused(ctx, token); err != nil {
+		return fmt.Errorf("%s: %w", r.Op, noToken(err))
+	}
+	return nil
+}
+
+// noToken returns the error for a missing token, either temporary or permanent.
+func noToken(err error) error {
+	if errors.Is(err, twitch.ErrUnavailable) || errors.Is(err, twitch.ErrToken) {
+		return err
+	}
+	return fmt.Errorf("%w (%w)", twitch.ErrToken, err)
+}
+
+func (h *Client) token(ctx context.Context) (string, error) {
+	if h.Token == nil {
+		return "", fmt.Errorf("%w (there is none)", twitch.ErrToken)
+	}
+	token, err := h.Token(ctx)
+	if err != nil {
+		return "", noToken(err)
+	}
+	if token, err = twitch.BareToken(token); err != nil {
+		return "", noToken(err)
+	}
+	return token, nil
+}
+
+// waitAfter waits before the next try. If the budget is empty, waitForBudget delays the request
+// like any other. If Twitch answers 429 with budget left, the limit concerns one channel, and only
+// this request waits.
+func (h *Client) waitAfter(ctx context.Context, a api.Answer, try int) error {
+	if a.BudgetEmpty() {
+		return nil
+	}
+	return h.Clock.Sleep(ctx, waitBefore(a, try))
+}
+
+// waitBefore returns how long to wait after an answer before the next try. Both the budget's reset
+// time and the time of the answer are by Twitch's clock, because this machine's clock may be wrong.
+func waitBefore(a api.Answer, try int) time.Duration {
+	wait := twitch.Backoff(try-1, retryMin, retryMax)
+	reset, err := strconv.ParseInt(a.Header.Get("Ratelimit-Reset"), 10, 64)
+	if err != nil || a.Status != http.StatusTooManyRequests {
+		return wait
+	}
+	answered, err := http.ParseTime(a.Header.Get("Date"))
+	if err != nil {
+		return wait // the next try brings a new answer
+	}
+	return min(max(wait, time.Unix(reset, 0).Sub(answered)), longestHold)
+}
+
+// ask sends a request and decodes its answer into v.
+func (h *Client) ask(ctx context.Context, r request, v any) error {
+	a, err := h.do(ctx, r)
+	if err != nil {
+		return err
+	}
+	if !a.OK() {
+		return r.Refused(twitch.ErrRejected, a)
+	}
+	return r.Decode(a, v)
+}

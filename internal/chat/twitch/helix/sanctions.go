@@ -1,0 +1,183 @@
+package helix
+
+import (
+	"errors"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat"
+)
+
+// target is one user in one channel.
+type target struct{ channelID, userID string }
+
+// sanction prevents a user from writing. The zero value is one that ended long ago.
+type sanction struct {
+	length  time.Duration // 0 for a ban
+	from    time.Time
+	byOther bool // given by somebody else
+}
+
+// banLength is how long a ban lasts.
+const banLength = 100 * 365 * 24 * time.Hour
+
+func (s sanction) until() time.Time {
+	if s.length == 0 {
+		return s.from.Add(banLength)
+	}
+	return s.from.Add(s.length)
+}
+
+// outlasts reports whether the sanction is in force and lasts at least as long as a new one of this
+// length.
+func (s sanction) outlasts(length time.Duration, now time.Time) bool {
+	if s.length == 0 || length == 0 {
+		return s.length == 0 && s.until().After(now)
+	}
+	return !s.until().Before(now.Add(length))
+}
+
+// userHistory is what is known about one user in one channel.
+type userHistory struct {
+	last sanction // the latest known sanction
+	// asked is the sanction that this Moderator requested last. When the chat reports it, the
+	// report isn't about somebody else's action.
+	asked      sanction
+	waiting    bool // Twitch hasn't answered the request yet
+	seenInChat bool // the chat has reported asked
+}
+
+// expires returns when the history is no longer needed.
+func (d *userHistory) expires() time.Time {
+	if echo := d.asked.from.Add(inTransit); echo.After(d.last.until()) {
+		return echo
+	}
+	return d.last.until()
+}
+
+// matches reports whether a sanction that the chat reports is the requested one. It is if it has
+// the same length and was given or reported at about the same time.
+func (d *userHistory) matches(r chat.Removal, now time.Time) bool {
+	if d.asked.length != r.Silence || d.asked.from.IsZero() {
+		return false
+	}
+	return d.waiting || now.Sub(d.asked.from) <= inTransit || r.At.Sub(d.asked.from).Abs() <= inTransit
+}
+
+const (
+	maxUsers   = 10_000 // users remembered
+	sampleSize = 16     // users sampled to choose one to evict
+	// inTransit is how late Twitch's view may be. A message stamped up to this long after a
+	// sanction may have been sent before it. The chat may report the sanction up to this late.
+	inTransit = 5 * time.Second
+)
+
+// Removed records a sanction that the chat reports. A sanction given by somebody else is then
+// neither shortened nor lifted.
+func (m *Moderator) Removed(r chat.Removal) {
+	if r.UserID == "" || r.Silence == 0 && !r.Banned {
+		return
+	}
+	now, me := m.now(), m.login()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.historyOf(target{r.ChannelID, r.UserID})
+	ours := d.matches(r, now)
+	if r.By != "" && me != "" {
+		ours = r.By == me
+	}
+	d.last = sanction{length: r.Silence, from: r.At, byOther: !ours}
+	if r.At.IsZero() {
+		d.last.from = now
+	}
+	d.seenInChat = d.seenInChat || ours
+}
+
+// sanction gives the author of a message a sanction, unless one that lasts at least as long is in
+// force. Length 0 means a ban. A sanction during which the user could write counts as lifted.
+func (m *Moderator) sanction(who target, length time.Duration, sent time.Time, give func(unless func() bool) error) error {
+	m.noteRequest(who, sanction{length: length, from: m.now()})
+	err := give(func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		last := m.historyOf(who).last
+		return last.outlasts(length, m.now()) && !sent.After(last.from.Add(inTransit))
+	})
+	m.noteAnswer(who, err)
+	if errors.Is(err, errNeedless) {
+		return nil
+	}
+	return ignoreBanned(err)
+}
+
+// noteRequest records a sanction that is about to be requested.
+func (m *Moderator) noteRequest(who target, s sanction) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.historyOf(who)
+	d.asked, d.waiting, d.seenInChat = s, true, false
+}
+
+// noteAnswer records the result of the requested sanction. If the chat has already reported a
+// sanction, the report takes precedence, because somebody else may have given another one since.
+func (m *Moderator) noteAnswer(who target, err error) {
+	now := m.now() // read the clock late: the request may have waited
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.historyOf(who)
+	d.asked.from, d.waiting = now, false
+	switch {
+	case err == nil && !d.seenInChat:
+		d.last = d.asked
+	case errors.Is(err, errBanned) && !d.last.outlasts(0, now):
+		d.last = sanction{from: now, byOther: true}
+	}
+}
+
+// sanctionedByOther reports whether somebody else gave the user's sanction.
+func (m *Moderator) sanctionedByOther(who target) bool {
+	now := m.now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.users[who]
+	return d != nil && d.last.byOther && d.last.until().After(now)
+}
+
+// forget removes what is known about a user.
+func (m *Moderator) forget(who target) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.users, who)
+}
+
+// historyOf returns what is known about a user. If there is no room for another user, it evicts the
+// one of a few whose history expires first. The caller holds mu.
+func (m *Moderator) historyOf(who target) *userHistory {
+	if d := m.users[who]; d != nil {
+		return d
+	}
+	if m.users == nil {
+		m.users = make(map[target]*userHistory)
+	}
+	if len(m.users) >= maxUsers {
+		delete(m.users, m.firstToExpire())
+	}
+	d := &userHistory{}
+	m.users[who] = d
+	return d
+}
+
+// firstToExpire returns the user whose history expires first among a few, which the map's random
+// order selects.
+func (m *Moderator) firstToExpire() (first target) {
+	var until time.Time
+	looked := 0
+	for who, d := range m.users {
+		if looked == 0 || d.expires().Before(until) {
+			first, until = who, d.expires()
+		}
+		if looked++; looked == sampleSize {
+			break
+		}
+	}
+	return first
+}

@@ -1,0 +1,90 @@
+package helix
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/api"
+)
+
+// Account is a Twitch user.
+type Account struct {
+	ID          string `json:"id"`
+	Login       string `json:"login"`
+	DisplayName string `json:"display_name"`
+}
+
+// maxLogins is the maximum number of accounts in one request.
+const maxLogins = 100
+
+// Users returns the accounts with these logins, in Twitch's order. Accounts that don't exist are
+// missing from the result. The request doesn't wait behind penalties.
+func (h *Client) Users(ctx context.Context, logins ...string) ([]Account, error) {
+	var all []Account
+	for some := range slices.Chunk(logins, maxLogins) {
+		accounts, err := h.accounts(ctx, request{Request: api.Request{Op: "look users up"}, essential: true}, url.Values{"login": some})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, accounts...)
+	}
+	return all, nil
+}
+
+func (h *Client) accounts(ctx context.Context, r request, query url.Values) ([]Account, error) {
+	r.Method, r.URL = http.MethodGet, h.baseURL()+"/users"
+	if len(query) > 0 {
+		r.URL += "?" + query.Encode()
+	}
+	var told struct {
+		Data []Account `json:"data"`
+	}
+	if err := h.ask(ctx, r, &told); err != nil {
+		return nil, err
+	}
+	return told.Data, nil
+}
+
+// The page size of Twitch's list of channels, and the maximum number of pages requested.
+const (
+	channelsPerPage = 100
+	maxPages        = 100
+)
+
+// ModeratedChannels returns the IDs of the channels in which the token's user is a moderator,
+// without the user's own channel. userID is that user's ID. The request doesn't wait behind
+// penalties.
+func (h *Client) ModeratedChannels(ctx context.Context, userID string) (ids []string, err error) {
+	query := url.Values{"user_id": {userID}, "first": {strconv.Itoa(channelsPerPage)}}
+	r := request{Request: api.Request{Op: "list moderated channels", Method: http.MethodGet}, essential: true}
+	if err := r.needs("user", userID); err != nil {
+		return nil, err
+	}
+	for range maxPages {
+		var page struct {
+			Data []struct {
+				ID string `json:"broadcaster_id"`
+			} `json:"data"`
+			Pagination struct {
+				Cursor string `json:"cursor"`
+			} `json:"pagination"`
+		}
+		r.URL = h.baseURL() + "/moderation/channels?" + query.Encode()
+		if err := h.ask(ctx, r, &page); err != nil {
+			return nil, err
+		}
+		for _, channel := range page.Data {
+			ids = append(ids, channel.ID)
+		}
+		if page.Pagination.Cursor == "" {
+			return ids, nil
+		}
+		query.Set("after", page.Pagination.Cursor)
+	}
+	return nil, fmt.Errorf("%s: %w (its list never ends)", r.Op, twitch.ErrRejected)
+}

@@ -1,0 +1,69 @@
+package irc
+
+import (
+	"strings"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+)
+
+// reads reports whether to process a line. It does if the line's channel is read, or if the line
+// has no channel, which the parser then handles. The first line from a channel shows that we have
+// joined it, and contains its ID.
+func (s *session) reads(line rawLine) bool {
+	login := line.channel()
+	if login == "" {
+		return true
+	}
+	channel, wanted := s.irc.report.Channel(login)
+	if room := line.tag("room-id"); wanted && !channel.Joined && twitch.IsID(room) {
+		s.enterChannel(login, room)
+	}
+	return wanted
+}
+
+// enterChannel reports that we have joined a channel, and whether we moderate there if that is
+// already known.
+func (s *session) enterChannel(login, roomID string) {
+	if s.irc.Entered != nil {
+		s.irc.Entered(login, roomID)
+	}
+	s.irc.report.LearnRoom(login, roomID)
+	if yes, known := s.moderates[login]; known {
+		s.tellModerator(roomID, yes)
+	}
+}
+
+// learnModerator reads from a USERSTATE whether we moderate a channel. Twitch sends one before the
+// first line with the channel's ID.
+func (s *session) learnModerator(line rawLine) {
+	if s.token == "" {
+		return
+	}
+	login, yes := line.channel(), isModerator(line)
+	channel, wanted := s.irc.report.Channel(login)
+	switch {
+	case !wanted:
+	case channel.Joined:
+		s.tellModerator(channel.RoomID, yes)
+	default:
+		s.moderates[login] = yes
+	}
+}
+
+func (s *session) tellModerator(roomID string, yes bool) {
+	if s.irc.Moderates != nil {
+		s.irc.Moderates(roomID, yes)
+	}
+}
+
+// isModerator reports whether a USERSTATE belongs to a user who may moderate. The tag mod=1 is not
+// enough, because lead moderators and broadcasters lack it.
+func isModerator(line rawLine) bool {
+	for badge := range strings.SplitSeq(line.tag("badges"), ",") {
+		switch name, _, _ := strings.Cut(badge, "/"); name {
+		case "broadcaster", "lead_moderator", "moderator":
+			return true
+		}
+	}
+	return line.tag("mod") == "1"
+}

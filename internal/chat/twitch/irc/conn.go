@@ -1,0 +1,149 @@
+// Package irc reads Twitch's chat over IRC, on TCP or WebSocket, and turns its lines into messages.
+// A Conn stays connected, joins its channels no faster than Twitch accepts, and passes what it
+// reads to a sink.
+//
+// It knows nothing about Twitch's HTTP servers.
+package irc
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/clock"
+)
+
+// Addresses of Twitch's chat.
+const (
+	tlsAddress   = "irc.chat.twitch.tv:6697"
+	plainAddress = "irc.chat.twitch.tv:6667"
+)
+
+// Conn reads the chat of some channels. Fill its fields, then call Run; Run may be called again
+// after it has returned. The fields must not be changed after that. Status and SetChannels may be
+// called from any goroutine at any time.
+type Conn struct {
+	// WebSocketURL is the address for IRC over WebSocket, which replaces TCP. Twitch's is
+	// wss://irc-ws.chat.twitch.tv:443. Empty means TCP.
+	WebSocketURL string
+
+	// Address is the host:port for TCP. Empty means Twitch's, with or without TLS.
+	Address string
+
+	// TLS configures TLS over TCP. Nil means no TLS, which is only safe for a server on this
+	// machine; use &tls.Config{} for Twitch. Over WebSocket the URL decides whether TLS is used,
+	// and nil means &tls.Config{}.
+	TLS *tls.Config
+
+	// Dial opens the underlying network connection; nil means net.Dialer's.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	// Login returns the bot's login. It is called along with Token; required if Token returns a
+	// token.
+	Login func() string
+	// Token returns the bot's access token. It is called for each connection. Nil or an empty token
+	// means an anonymous connection.
+	Token func(context.Context) (string, error)
+	// Channels are the logins of the initial channels, with or without '#'. At least one is
+	// required unless SetChannels set some.
+	Channels []string
+
+	// Refused receives a token that Twitch refused. If it returns nil, Conn calls Token again and
+	// tries the result after a delay. An error ends Run. A nil Refused means that there is no other
+	// token.
+	Refused func(ctx context.Context, token string) error
+
+	// Entered receives the ID of each channel before the first message from it is delivered, and
+	// again with each connection. Reading waits for it. Nil means no callback.
+	Entered func(login, roomID string)
+
+	// Moderates receives whether the bot may moderate a channel. It is called after Entered, with
+	// each connection, and whenever Twitch reports it again. It isn't called for anonymous
+	// connections. Reading waits for it. Nil means no callback.
+	Moderates func(roomID string, yes bool)
+
+	Logger *slog.Logger // nil logs nothing
+	Clock  clock.Clock  // the wall clock, unless a test replaces it
+	// ChatTime learns the chat's time from the messages; nil means a private clock.
+	ChatTime *clock.Chat
+	Timing   twitch.Timing // how long things may take
+
+	report twitch.Report
+}
+
+// Status returns the current status of the connection.
+func (i *Conn) Status() twitch.Status { return i.report.Status() }
+
+// SetChannels replaces the channels to read. New channels are joined no faster than Twitch accepts,
+// and the others are left. Before Run, it sets the initial channels and overrides Channels. It
+// returns ErrChannel and changes nothing if a name is invalid or there is none.
+func (i *Conn) SetChannels(logins []string) error { return i.report.SetChannels(logins) }
+
+// Run connects, reads until ctx ends, and passes messages and removals to the sink in the order in
+// which Twitch sent them. It replaces lost connections, with growing delays.
+//
+// It returns nil if ctx ended. It returns ErrLogin if Twitch refuses the login or token and there
+// is no other, and ErrChannel if a channel's name is invalid. Every goroutine that Run started has
+// ended when it returns.
+func (i *Conn) Run(ctx context.Context, sink chat.Sink) error {
+	if err := i.report.Begin(i.Channels, i.Clock, i.Logger); err != nil {
+		return err
+	}
+	defer i.report.Enter(twitch.Stopped)
+
+	timing := i.Timing.WithDefaults()
+	lines := twitch.NewQueue[batch](timing.QueueWait)
+	group, running := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		i.consume(running, lines, sink)
+		return nil
+	})
+	group.Go(func() error { return i.stayConnected(running, timing, lines) })
+
+	if err := group.Wait(); ctx.Err() == nil {
+		i.report.Trouble(err)
+		return err
+	}
+	return nil
+}
+
+// stayConnected opens one connection after another until ctx ends or until an error means that
+// another try can't help.
+func (i *Conn) stayConnected(ctx context.Context, timing twitch.Timing, lines *queue) error {
+	pace := newPacer(joinBurst, joinPeriod)
+	for failures := 0; ; failures++ {
+		i.report.Enter(twitch.Connecting)
+		s := i.newSession(timing, pace, lines)
+		err := s.run(ctx)
+		if errors.Is(err, ErrLogin) {
+			err = i.renew(ctx, s.token, err)
+		}
+		if ctx.Err() != nil || errors.Is(err, ErrLogin) {
+			return err
+		}
+		if s.healthyAt(i.Clock.Now()) {
+			failures = 0
+		}
+		if err := i.report.Delay(ctx, err, failures, timing); err != nil {
+			return err
+		}
+	}
+}
+
+// renew reports a refused token. It returns errRefused if another token is to be tried, or refusal
+// if the connection must end.
+func (i *Conn) renew(ctx context.Context, token string, refusal error) error {
+	if token == "" || i.Refused == nil || i.Refused(ctx, token) != nil {
+		return refusal
+	}
+	return errRefused
+}
+
+func (i *Conn) chatTime() *clock.Chat { return cmp.Or(i.ChatTime, clock.NewChat(i.Clock.Now)) }

@@ -1,0 +1,260 @@
+package irc
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
+	"github.com/chatguard/chatguard/internal/clock"
+)
+
+// TestIRC checks the normal course: an anonymous login, a message, and the status afterwards.
+func TestIRC(t *testing.T) {
+	srv := twitchtest.Start(t, "room", "den")
+	irc := &Conn{Channels: []string{"#Room", "den", "room"}}
+	in := connect(t, srv, irc)
+	id := twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "ann", DisplayName: "Ann", Badges: "vip/1", Text: "hello: you", First: true})
+
+	m := in.Wait(t, 1)[0]
+	sent, _ := srv.Message(id)
+	want := chatguard.Message{
+		ID: id, ChannelID: srv.UserID("room"), Text: "hello: you", SentAt: time.UnixMilli(sent.SentAt.UnixMilli()),
+		User: chatguard.User{ID: srv.UserID("ann"), Login: "ann", DisplayName: "Ann", Roles: chatguard.RolesOf(chatguard.VIP, chatguard.FirstTimer)},
+	}
+	if m != want {
+		t.Errorf("got %+v\nwant %+v", m, want)
+	}
+	s := irc.Status()
+	if s.State != twitch.Connected || s.Since.IsZero() || s.Messages != 1 || s.Lines < 10 || s.Reconnects != 0 || s.Detail != "" {
+		t.Errorf("status %+v", s)
+	}
+	if len(s.Channels) != 2 || s.Channels[0] != (twitch.Channel{Login: "room", RoomID: srv.UserID("room"), Joined: true}) ||
+		s.Channels[1] != (twitch.Channel{Login: "den", RoomID: srv.UserID("den"), Joined: true}) {
+		t.Errorf("channels %+v", s.Channels)
+	}
+	hello := srv.Received()[0].Line
+	if hello != "CAP REQ :twitch.tv/tags twitch.tv/commands" || !strings.HasPrefix(srv.Received()[1].Line, "NICK justinfan") {
+		t.Errorf("introduced itself by %q, %q", hello, srv.Received()[1].Line)
+	}
+}
+
+// TestIRC_EnteredBeforeMessages checks that on each connection, Entered has received a channel's ID
+// before the first message from it is delivered.
+func TestIRC_EnteredBeforeMessages(t *testing.T) {
+	srv := twitchtest.Start(t, "room", "den")
+	var mu sync.Mutex
+	entered := map[string]int{}
+	irc := &Conn{Channels: []string{"room", "den"}, Address: srv.IRCAddress(), Timing: twitch.Timing{BackoffMin: time.Millisecond}}
+	irc.Entered = func(login, roomID string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if roomID != srv.UserID(login) {
+			t.Errorf("%s has the ID %s", login, roomID)
+		}
+		entered[roomID]++
+	}
+	in := &twitchtest.Inbox{}
+	run(t, irc, func(messages []chatguard.Message) {
+		mu.Lock()
+		for _, m := range messages {
+			if entered[m.ChannelID] == 0 {
+				t.Errorf("a message came from %s, which nobody was told of", m.ChannelID)
+			}
+		}
+		mu.Unlock()
+		in.Deliver(messages)
+	})
+	for n := range 2 {
+		joined(t, irc)
+		twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "anna", Text: "hello"})
+		twitchtest.Say(t, srv, faketwitch.Line{Channel: "den", Login: "anna", Text: "hello"})
+		in.Wait(t, 2*(n+1))
+		mu.Lock()
+		for _, login := range []string{"room", "den"} {
+			if got := entered[srv.UserID(login)]; got != n+1 {
+				t.Errorf("connection %d: told %d times of %s", n, got, login)
+			}
+		}
+		mu.Unlock()
+		if n == 0 {
+			srv.Disconnect()
+			twitchtest.Eventually(t, "a reconnect", func() bool { return irc.Status().Reconnects == 1 })
+		}
+	}
+}
+
+func TestIRC_WithToken(t *testing.T) {
+	for _, prefix := range []string{"", "oauth:"} {
+		srv := twitchtest.Start(t, "room")
+		irc := &Conn{Channels: []string{"room"}, Login: twitchtest.LoginOf("Chatguard_Bot"), Token: twitchtest.TokenOf(prefix + srv.Token())}
+		connect(t, srv, irc)
+		if twitchtest.Received(srv, "PASS oauth:"+srv.Token()) != 1 || twitchtest.Received(srv, "NICK chatguard_bot") != 1 {
+			t.Errorf("%+v", srv.Received())
+		}
+	}
+}
+
+// TestIRC_Refused checks that a permanent failure ends Run with a distinguishable error that never
+// contains the token.
+func TestIRC_Refused(t *testing.T) {
+	for name, c := range map[string]struct {
+		irc  *Conn
+		want error
+	}{
+		"wrong token":          {&Conn{Channels: []string{"room"}, Login: twitchtest.LoginOf("bot"), Token: twitchtest.TokenOf("s3cret")}, ErrLogin},
+		"line break in token":  {&Conn{Channels: []string{"room"}, Login: twitchtest.LoginOf("bot"), Token: twitchtest.TokenOf("s3cret\r\nJOIN #den")}, ErrLogin},
+		"token without login":  {&Conn{Channels: []string{"room"}, Token: twitchtest.TokenOf("s3cret")}, ErrLogin},
+		"no channel":           {&Conn{}, twitch.ErrChannel},
+		"line break in name":   {&Conn{Channels: []string{"room\r\nQUIT"}}, twitch.ErrChannel},
+		"space in name":        {&Conn{Channels: []string{"a room"}}, twitch.ErrChannel},
+		"two names in one":     {&Conn{Channels: []string{"room,den"}}, twitch.ErrChannel},
+		"name longer than any": {&Conn{Channels: []string{strings.Repeat("a", 26)}}, twitch.ErrChannel},
+	} {
+		srv := twitchtest.Start(t, "room")
+		c.irc.Address = srv.IRCAddress()
+		err := c.irc.Run(context.Background(), twitchtest.MessagesTo(func([]chatguard.Message) {}))
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+			continue
+		}
+		if strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %q", name, err)
+		}
+		if c.irc.Status().State != twitch.Stopped {
+			t.Errorf("%s: state %s", name, c.irc.Status().State)
+		}
+	}
+}
+
+// TestIRC_Reconnects checks that chat continues after a close, after RECONNECT, and after a server
+// was down.
+func TestIRC_Reconnects(t *testing.T) {
+	srv := twitchtest.Start(t, "room")
+	naps := twitchtest.NewNaps()
+	irc := &Conn{Channels: []string{"room"}, Clock: clock.Clock{SleepFunc: naps.Sleep}}
+	in := connect(t, srv, irc)
+	for n, lose := range []func(){srv.Disconnect, srv.Reconnect} {
+		lose()
+		twitchtest.Eventually(t, "a new connection", func() bool { return srv.Connections() == n+2 })
+		joined(t, irc)
+		twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "ann", Text: "still here?"})
+		in.Wait(t, n+1)
+	}
+	if s := irc.Status(); s.Reconnects != 2 || !strings.Contains(s.Detail, "asked to reconnect") {
+		t.Errorf("status %+v", s)
+	}
+}
+
+// delays runs i until it has waited n times between connections, and returns the durations.
+func delays(t *testing.T, i *Conn, n int) []time.Duration {
+	t.Helper()
+	gate := twitchtest.NewGate()
+	i.Clock.SleepFunc = gate.Sleep
+	run(t, i, func([]chatguard.Message) {})
+	var all []time.Duration
+	for range n {
+		all = append(all, <-gate.Asked)
+		if len(all) < n {
+			gate.Open <- struct{}{}
+		}
+	}
+	return all
+}
+
+// TestIRC_Backoff checks that the delays grow to their maximum, whether the server refuses the
+// connection or accepts and closes it at once.
+func TestIRC_Backoff(t *testing.T) {
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.Close()
+	srv := twitchtest.Start(t, "room")
+	srv.HangUp(1000)
+	stalling := twitchtest.Start(t, "room")
+	stalling.StallLogins(1000)
+	for name, c := range map[string]struct {
+		address string
+		timing  twitch.Timing
+	}{
+		"refused":             {gone.Addr().String(), twitch.Timing{}},
+		"accepted, then lost": {srv.IRCAddress(), twitch.Timing{}},
+		"never welcomed":      {stalling.IRCAddress(), twitch.Timing{Handshake: 5 * time.Millisecond}},
+	} {
+		irc := &Conn{Channels: []string{"room"}, Address: c.address, Timing: c.timing}
+		jitter := false
+		for n, d := range delays(t, irc, 10) {
+			whole := min(500*time.Millisecond<<n, time.Minute)
+			if d < whole/2 || d > whole {
+				t.Errorf("%s: delay %d is %v, want %v to %v", name, n, d, whole/2, whole)
+			}
+			jitter = jitter || d != whole
+		}
+		if !jitter {
+			t.Errorf("%s: the delays are the same for everyone", name)
+		}
+		if s := irc.Status(); s.State != twitch.Waiting || s.Detail == "" || s.Reconnects != 10 {
+			t.Errorf("%s: status %+v", name, s)
+		}
+	}
+}
+
+// TestIRC_HealthyAgain checks that the delays restart only after a connection that lasted.
+func TestIRC_HealthyAgain(t *testing.T) {
+	for _, c := range []struct {
+		lasted, least time.Duration
+	}{
+		{19 * time.Second, 2 * time.Second},
+		{20 * time.Second, 250 * time.Millisecond},
+	} {
+		srv := twitchtest.Start(t, "room")
+		srv.HangUp(3)
+		naps, gate := twitchtest.NewNaps(), twitchtest.NewGate()
+		irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Clock: clock.Clock{NowFunc: naps.Now, SleepFunc: gate.Sleep}}
+		run(t, irc, func([]chatguard.Message) {})
+		for range 3 {
+			<-gate.Asked
+			gate.Open <- struct{}{}
+		}
+		joined(t, irc)
+		if err := naps.Sleep(context.Background(), c.lasted); err != nil {
+			t.Fatal(err)
+		}
+		srv.Disconnect()
+		if d := <-gate.Asked; d < c.least || d > 2*c.least {
+			t.Errorf("after %v of health it waits %v, want %v to %v", c.lasted, d, c.least, 2*c.least)
+		}
+	}
+}
+
+// TestIRC_Cancelled checks that Run returns at once, whatever it is doing.
+func TestIRC_Cancelled(t *testing.T) {
+	srv := twitchtest.Start(t, "room")
+	stalling := twitchtest.Start(t)
+	stalling.StallLogins(1)
+	for name, c := range map[string]struct {
+		irc   *Conn
+		until twitch.State
+	}{
+		"reading":     {&Conn{Channels: []string{"room"}, Address: srv.IRCAddress()}, twitch.Connected},
+		"handshaking": {&Conn{Channels: []string{"room"}, Address: stalling.IRCAddress()}, twitch.Connecting},
+		"waiting":     {&Conn{Channels: []string{"room"}, Address: "127.0.0.1:1", Timing: twitch.Timing{BackoffMin: time.Hour, BackoffMax: time.Hour}}, twitch.Waiting},
+	} {
+		stop := run(t, c.irc, func([]chatguard.Message) {})
+		twitchtest.Eventually(t, name, func() bool { return c.irc.Status().State == c.until })
+		if err := stop(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c.irc.Status().State != twitch.Stopped {
+			t.Errorf("%s: state %s", name, c.irc.Status().State)
+		}
+	}
+}

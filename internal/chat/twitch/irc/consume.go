@@ -1,0 +1,52 @@
+package irc
+
+import (
+	"context"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+)
+
+// batch is the chat lines of one read, at most readBuffer bytes.
+type batch []string
+
+// queue passes chat lines from the reader to the consumer.
+type queue = twitch.Queue[batch]
+
+// consume passes the contents of queued lines to the sink until ctx ends.
+func (i *Conn) consume(ctx context.Context, lines *queue, sink chat.Sink) {
+	d := twitch.NewDelivery(&i.report, sink, i.chatTime())
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case b := <-lines.Batches():
+			for _, line := range b {
+				i.read(d, line)
+			}
+			d.Flush()
+		}
+	}
+}
+
+// read processes a line. A line that can't be read is counted.
+func (i *Conn) read(d *twitch.Delivery, line string) {
+	raw, err := split(line)
+	switch {
+	case err != nil:
+	case raw.command == "PRIVMSG":
+		var m chatguard.Message
+		if m, err = parseChat(line, raw); err == nil {
+			d.Add(m)
+		}
+	default:
+		var r chat.Removal
+		if r, err = parseRemoval(raw, i.report.RoomID(raw.channel())); err == nil {
+			d.Removed(r)
+		}
+	}
+	if err != nil {
+		i.report.Skip(err)
+	}
+}

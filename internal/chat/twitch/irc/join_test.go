@@ -1,0 +1,369 @@
+package irc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
+)
+
+func TestPacer(t *testing.T) {
+	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	p := newPacer(3, 10*time.Second)
+	for _, step := range []struct{ at, wait time.Duration }{
+		{0, 0}, {time.Second, 0}, {time.Second, 0},
+		{time.Second, 9 * time.Second}, {9999 * time.Millisecond, time.Millisecond},
+		{10 * time.Second, 0}, {10 * time.Second, time.Second},
+		{11 * time.Second, 0}, {11 * time.Second, 0},
+		{12 * time.Second, 8 * time.Second},
+		{40 * time.Second, 0}, {40 * time.Second, 0}, {40 * time.Second, 0}, {40 * time.Second, 10 * time.Second},
+	} {
+		now := start.Add(step.at)
+		got := p.wait(now)
+		if got != step.wait {
+			t.Errorf("at %v: waits %v, want %v", step.at, got, step.wait)
+		}
+		if got == 0 {
+			p.take(now)
+		}
+	}
+}
+
+// named returns the logins of n channels.
+func named(n int) (logins []string) {
+	for i := range n {
+		logins = append(logins, fmt.Sprintf("room%d", i))
+	}
+	return logins
+}
+
+// asked returns the lines with a command that clients sent.
+func asked(srv *faketwitch.Server, command string) (lines []faketwitch.Received) {
+	for _, r := range srv.Received() {
+		if channel, ok := strings.CutPrefix(r.Line, command+" "); ok {
+			r.Line = channel
+			lines = append(lines, r)
+		}
+	}
+	return lines
+}
+
+// TestJoin_HundredChannels checks that one connection reads 100 channels, joined in order at the
+// pace that Twitch accepts.
+func TestJoin_HundredChannels(t *testing.T) {
+	logins := named(100)
+	twitchtest.Bubble(t, logins, func(t *testing.T, srv *faketwitch.Server) {
+		irc := asBot(srv, &Conn{Channels: logins, Address: srv.IRCAddress(), Dial: srv.Dial})
+		in := &twitchtest.Inbox{}
+		run(t, irc, in.Deliver)
+		twitchtest.Pass(4*joinPeriod - time.Second)
+		if got := len(asked(srv, "JOIN")); got != 80 {
+			t.Errorf("%d joins in 43 s, want 80", got)
+		}
+		twitchtest.Pass(2 * time.Second)
+		joins := asked(srv, "JOIN")
+		if len(joins) != 100 || srv.Connections() != 1 {
+			t.Fatalf("%d joins by %d connections, want 100 by 1", len(joins), srv.Connections())
+		}
+		for n, join := range joins {
+			if join.Line != "#"+logins[n] {
+				t.Errorf("join %d is for %s", n, join.Line)
+			}
+			if n >= joinBurst && join.At.Sub(joins[n-joinBurst].At) < joinPeriod {
+				t.Errorf("join %d comes %v after join %d", n, join.At.Sub(joins[n-joinBurst].At), n-joinBurst)
+			}
+		}
+		for _, c := range irc.Status().Channels {
+			if !c.Joined || c.RoomID != srv.UserID(c.Login) || c.Problem != "" {
+				t.Errorf("channel %+v", c)
+			}
+			twitchtest.Say(t, srv, faketwitch.Line{Channel: c.Login, Login: "anna", Text: "hello"})
+		}
+		synctest.Wait()
+		if got := len(in.All()); got != 100 {
+			t.Errorf("%d messages from 100 channels", got)
+		}
+	})
+}
+
+// TestJoin_DelayedLines checks that no channel is lost if the network delays lines so that
+// they arrive closer together than they were sent.
+func TestJoin_DelayedLines(t *testing.T) {
+	logins := named(60)
+	twitchtest.Bubble(t, logins, func(t *testing.T, srv *faketwitch.Server) {
+		irc := asBot(srv, &Conn{Channels: logins, Address: srv.IRCAddress()})
+		irc.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := srv.Dial(ctx, network, address)
+			l := &laggingConn{Conn: conn, lines: make(chan []byte, 1000), end: make(chan struct{})}
+			go l.deliver(time.Now().Add(joinPeriod / 2))
+			return l, err
+		}
+		stop := run(t, irc, func([]chatguard.Message) {})
+		twitchtest.Pass(3*joinPeriod + time.Second)
+		if n := len(asked(srv, "JOIN")); n != len(logins) {
+			t.Errorf("%d joins, want %d", n, len(logins))
+		}
+		for _, c := range irc.Status().Channels {
+			if !c.Joined || c.Problem != "" {
+				t.Errorf("%+v", c)
+			}
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+	})
+}
+
+// laggingConn is a connection that delays each line sent for a moment.
+type laggingConn struct {
+	net.Conn
+	lines  chan []byte
+	end    chan struct{}
+	ending sync.Once
+}
+
+func (l *laggingConn) Write(p []byte) (int, error) {
+	l.lines <- slices.Clone(p)
+	return len(p), nil
+}
+
+func (l *laggingConn) Close() error {
+	l.ending.Do(func() { close(l.end) })
+	return l.Conn.Close()
+}
+
+// deliver forwards the lines, without a delay from the given time on.
+func (l *laggingConn) deliver(until time.Time) {
+	for {
+		select {
+		case line := <-l.lines:
+			if time.Now().Before(until) {
+				<-time.After(2 * time.Millisecond)
+			}
+			if _, err := l.Conn.Write(line); err != nil {
+				return
+			}
+		case <-l.end:
+			return
+		}
+	}
+}
+
+// TestJoin_Pacing checks that while joining waits, chat is read, PING is answered, and a channel is
+// left at once.
+func TestJoin_Pacing(t *testing.T) {
+	logins := named(45)
+	twitchtest.Bubble(t, logins, func(t *testing.T, srv *faketwitch.Server) {
+		irc := &Conn{Channels: logins, Address: srv.IRCAddress(), Dial: srv.Dial}
+		in := &twitchtest.Inbox{}
+		run(t, irc, in.Deliver)
+		synctest.Wait()
+		if got := len(asked(srv, "JOIN")); got != joinBurst {
+			t.Fatalf("%d joins at once, want %d", got, joinBurst)
+		}
+		twitchtest.Say(t, srv, faketwitch.Line{Channel: "room0", Login: "anna", Text: "hello"})
+		srv.SendRaw("PING :are you there")
+		synctest.Wait()
+		if err := irc.SetChannels(logins[:44]); err != nil {
+			t.Fatal(err)
+		}
+		if err := irc.SetChannels(logins[1:44]); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		parts := asked(srv, "PART")
+		if len(in.All()) != 1 || twitchtest.Received(srv, "PONG :are you there") != 1 || len(parts) != 1 || parts[0].Line != "#room0" {
+			t.Errorf("%d messages, left %v, received %+v", len(in.All()), parts, srv.Received())
+		}
+		twitchtest.Pass(2 * joinPeriod)
+		if joins := asked(srv, "JOIN"); len(joins) != 44 || joins[43].Line != "#room43" {
+			t.Errorf("joined with %d lines, want 44, a channel each", len(joins))
+		}
+	})
+}
+
+// TestSetChannels checks that channels are joined and left at run time. Messages from channels that
+// were left aren't delivered, and an invalid name changes nothing.
+func TestSetChannels(t *testing.T) {
+	twitchtest.Bubble(t, []string{"room", "den", "attic"}, func(t *testing.T, srv *faketwitch.Server) {
+		irc := &Conn{Channels: []string{"nowhere"}}
+		if err := irc.SetChannels([]string{"#Room", "den"}); err != nil {
+			t.Fatal(err)
+		}
+		in := connect(t, srv, irc)
+		if err := irc.SetChannels([]string{"attic", "room"}); err != nil {
+			t.Fatal(err)
+		}
+		late := "@id=late;user-id=5;room-id=" + srv.UserID("den") + " :anna!anna@a PRIVMSG #den :still on its way"
+		srv.SendRaw(late)
+		joined(t, irc)
+		for _, login := range []string{"room", "den", "attic"} {
+			twitchtest.Say(t, srv, faketwitch.Line{Channel: login, Login: "anna", Text: login})
+		}
+		in.Wait(t, 2)
+		for _, bad := range [][]string{nil, {"room", "a room"}, {"room\r\nQUIT"}} {
+			if err := irc.SetChannels(bad); !errors.Is(err, twitch.ErrChannel) {
+				t.Errorf("%q: %v", bad, err)
+			}
+		}
+		synctest.Wait()
+		if got := in.All(); len(got) != 2 || got[0].Text != "room" || got[1].Text != "attic" {
+			t.Errorf("delivered %+v", got)
+		}
+		if s := irc.Status(); len(s.Channels) != 2 || s.Channels[0].Login != "attic" || s.Channels[1].Login != "room" || s.Reconnects != 0 {
+			t.Errorf("status %+v", s)
+		}
+		if parts := asked(srv, "PART"); len(parts) != 1 || parts[0].Line != "#den" {
+			t.Errorf("left %+v", parts)
+		}
+		srv.Disconnect()
+		twitchtest.Pass(time.Second)
+		joined(t, irc)
+		if joins := asked(srv, "JOIN"); len(joins) != 5 {
+			t.Errorf("joined %+v; the next connection should join those that are wanted by then", joins)
+		}
+	})
+}
+
+// TestJoin_AfterLeave checks that a channel that is wanted again is joined again.
+func TestJoin_AfterLeave(t *testing.T) {
+	twitchtest.Bubble(t, []string{"room", "den"}, func(t *testing.T, srv *faketwitch.Server) {
+		irc := &Conn{Channels: []string{"room", "den"}}
+		in := connect(t, srv, irc)
+		for n, logins := range [][]string{{"room"}, {"room", "den"}, {"room"}, {"den", "room"}} {
+			if err := irc.SetChannels(logins); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			twitchtest.Say(t, srv, faketwitch.Line{Channel: "den", Login: "anna", Text: "hello"})
+			synctest.Wait()
+			if got := len(in.All()); got != (n+1)/2 {
+				t.Errorf("step %d: %d messages", n, got)
+			}
+		}
+		joined(t, irc)
+		// It is wanted again before anything noticed, so nothing happens.
+		before := len(srv.Received())
+		for _, logins := range [][]string{{"room"}, {"room", "den"}} {
+			if err := irc.SetChannels(logins); err != nil {
+				t.Fatal(err)
+			}
+		}
+		joined(t, irc)
+		synctest.Wait()
+		twitchtest.Say(t, srv, faketwitch.Line{Channel: "den", Login: "anna", Text: "hello"})
+		synctest.Wait()
+		if got := len(in.All()); got != 3 {
+			t.Errorf("%d messages; %+v", got, srv.Received()[before:])
+		}
+	})
+}
+
+// TestJoin_Retried checks that a JOIN that Twitch ignored is sent again soon, and then once a
+// minute. The channel has a problem only once the second JOIN had no success, until it is joined.
+func TestJoin_Retried(t *testing.T) {
+	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
+		srv.IgnoreJoins(3)
+		irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Dial: srv.Dial}
+		run(t, irc, func([]chatguard.Message) {})
+		for _, step := range []struct {
+			wait    time.Duration
+			joins   int
+			joined  bool
+			problem string
+		}{
+			{14 * time.Second, 1, false, ""},
+			{2 * time.Second, 2, false, ""},
+			{58 * time.Second, 2, false, ""},
+			{2 * time.Second, 3, false, noAnswer},
+			{58 * time.Second, 3, false, noAnswer},
+			{2 * time.Second, 4, true, ""},
+			{time.Hour, 4, true, ""},
+		} {
+			twitchtest.Pass(step.wait)
+			c := irc.Status().Channels[0]
+			if got := len(asked(srv, "JOIN")); got != step.joins || c.Joined != step.joined || c.Problem != step.problem {
+				t.Errorf("after %v more: %d joins, want %d; %+v", step.wait, got, step.joins, c)
+			}
+		}
+		if s := irc.Status(); s.Reconnects != 0 {
+			t.Errorf("%d reconnects", s.Reconnects)
+		}
+	})
+}
+
+// TestJoin_SuspendedChannel checks that a suspended channel is reported once, asked for again
+// within the pace, and joined once that is possible.
+func TestJoin_SuspendedChannel(t *testing.T) {
+	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
+		logins := append(slices.Clone(named(30)), "room")
+		irc := &Conn{Channels: logins, Address: srv.IRCAddress(), Dial: srv.Dial}
+		run(t, irc, func([]chatguard.Message) {})
+		twitchtest.Pass(5 * time.Second)
+		told := irc.Status().DetailAt
+		twitchtest.Pass(114 * time.Second)
+		s := irc.Status()
+		if s.Channels[0].Problem == "" || !s.Channels[30].Joined || !strings.Contains(s.Detail, "#room29") || s.DetailAt.Sub(told) > joinPeriod {
+			t.Errorf("status %+v", s)
+		}
+		joins := asked(srv, "JOIN")
+		for n := joinBurst; n < len(joins); n++ {
+			if joins[n].At.Sub(joins[n-joinBurst].At) < joinPeriod {
+				t.Fatalf("join %d comes %v after join %d", n, joins[n].At.Sub(joins[n-joinBurst].At), n-joinBurst)
+			}
+		}
+		if len(joins) != 31+30 {
+			t.Errorf("%d joins in 2 minutes, want 61", len(joins))
+		}
+		srv.AddChannel("room7")
+		twitchtest.Pass(time.Minute)
+		if c := irc.Status().Channels[7]; !c.Joined || c.Problem != "" {
+			t.Errorf("channel %+v", c)
+		}
+	})
+}
+
+// TestJoin_ConcurrentSetChannels checks that channels may change during the first joins, and that
+// the wanted ones are joined in the end. It relies on the race detector.
+func TestJoin_ConcurrentSetChannels(t *testing.T) {
+	logins := named(10)
+	twitchtest.Bubble(t, logins, func(t *testing.T, srv *faketwitch.Server) {
+		irc := &Conn{Channels: logins[:5], Address: srv.IRCAddress(), Dial: srv.Dial}
+		run(t, irc, func([]chatguard.Message) {})
+		var changing sync.WaitGroup
+		for n := range 4 {
+			changing.Go(func() {
+				for i := range 50 {
+					if err := irc.SetChannels(logins[(n+i)%9:]); err != nil {
+						t.Error(err)
+					}
+					irc.Status()
+				}
+			})
+		}
+		changing.Wait()
+		if err := irc.SetChannels(logins[2:8]); err != nil {
+			t.Fatal(err)
+		}
+		twitchtest.Pass(5 * time.Minute)
+		s := irc.Status()
+		if len(s.Channels) != 6 || slices.ContainsFunc(s.Channels, func(c twitch.Channel) bool { return !c.Joined }) {
+			t.Errorf("channels %+v", s.Channels)
+		}
+		if err := srv.WaitJoined(t.Context(), 6); err != nil {
+			t.Error(err)
+		}
+	})
+}

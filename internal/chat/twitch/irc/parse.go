@@ -1,0 +1,128 @@
+package irc
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	twitchirc "github.com/gempir/go-twitch-irc/v4"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+)
+
+// Parse parses one line of Twitch's chat from the server or from a log. The message's time is that
+// in the line.
+//
+// ok is false if the line is not a chat message: a line of the server's own, an empty line, or an
+// unreadable one. For an unreadable line, err is a SkipReason. SentAt is zero if the line has no
+// time. The strings share the line's memory.
+func Parse(line string) (m chatguard.Message, ok bool, err error) {
+	line = strings.TrimRight(line, "\r\n")
+	raw, err := split(line)
+	if err != nil || raw.command != "PRIVMSG" {
+		return chatguard.Message{}, false, err
+	}
+	m, err = parseChat(line, raw)
+	return m, err == nil, err
+}
+
+// ChannelOf returns the login of the channel of a chat line, or "" for any other line.
+func ChannelOf(line string) string {
+	raw, err := split(line)
+	if err != nil || raw.command != "PRIVMSG" {
+		return ""
+	}
+	return raw.channel()
+}
+
+// parseChat parses a PRIVMSG line; raw is the same line split into parts. The IDs of message, room
+// and author must be valid. It ignores any other part that can't be read. The error is a
+// SkipReason.
+func parseChat(line string, raw rawLine) (m chatguard.Message, err error) {
+	if !utf8.ValidString(line) {
+		line = strings.ToValidUTF8(line, string(utf8.RuneError))
+		if raw, err = split(line); err != nil {
+			return m, err
+		}
+	}
+	parsed := parseGuarded(line)
+	switch {
+	case parsed != nil:
+		m = messageOf(parsed)
+	case raw.params != "":
+		m = raw.message()
+	default:
+		return m, twitch.Malformed
+	}
+	// Read the names from the line itself. go-twitch-irc hides control characters in them, and uses
+	// the user name as the nick.
+	m.User.Login, m.User.DisplayName = raw.nick(), raw.tag("display-name")
+	return m, twitch.Complete(&m)
+}
+
+// messageOf returns a message without its author's names.
+func messageOf(parsed *twitchirc.PrivateMessage) chatguard.Message {
+	return chatguard.Message{
+		ID:              parsed.ID,
+		ChannelID:       parsed.RoomID,
+		User:            chatguard.User{ID: parsed.User.ID, Roles: rolesOf(parsed.Tags["badges"], parsed.Tags["mod"], parsed.Tags["first-msg"])},
+		SourceChannelID: parsed.Tags["source-room-id"],
+		Text:            parsed.Message,
+		SentAt:          sentAt(parsed.Tags["tmi-sent-ts"]),
+	}
+}
+
+// message is like messageOf for a line that go-twitch-irc can't parse because of a detail that
+// isn't needed here: a badge without a slash, or an emote that ends before it begins.
+func (r rawLine) message() chatguard.Message {
+	return chatguard.Message{
+		ID:              r.tag("id"),
+		ChannelID:       r.tag("room-id"),
+		User:            chatguard.User{ID: r.tag("user-id"), Roles: rolesOf(r.tag("badges"), r.tag("mod"), r.tag("first-msg"))},
+		SourceChannelID: r.tag("source-room-id"),
+		Text:            twitch.TrimAction(r.text()),
+		SentAt:          sentAt(r.tag("tmi-sent-ts")),
+	}
+}
+
+// parseGuarded calls go-twitch-irc's parser and recovers from its panics on malformed lines. It
+// returns nil if the line is no chat message.
+func parseGuarded(line string) (parsed *twitchirc.PrivateMessage) {
+	defer func() {
+		if recover() != nil {
+			parsed = nil
+		}
+	}()
+	parsed, _ = twitchirc.ParseMessage(line).(*twitchirc.PrivateMessage)
+	return parsed
+}
+
+// rolesOf returns the roles given by these tags. A badge consists of a name, a slash and a version;
+// any other value gives no role.
+func rolesOf(badges, mod, firstMessage string) chatguard.Roles {
+	var roles chatguard.Roles
+	for badge := range strings.SplitSeq(badges, ",") {
+		name, version, _ := strings.Cut(badge, "/")
+		if role, ok := twitch.RoleOfBadge(name); ok && version != "" {
+			roles |= chatguard.RolesOf(role)
+		}
+	}
+	if mod == "1" {
+		roles |= chatguard.RolesOf(chatguard.Moderator)
+	}
+	if firstMessage == "1" {
+		roles |= chatguard.RolesOf(chatguard.FirstTimer)
+	}
+	return roles
+}
+
+// sentAt parses Unix milliseconds. It returns the zero time if they are invalid.
+func sentAt(millis string) time.Time {
+	ms, err := strconv.ParseInt(millis, 10, 64)
+	if err != nil || ms <= 0 || ms > twitch.MaxMillis {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}

@@ -1,0 +1,331 @@
+package irc
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/hostile"
+)
+
+// privmsg returns a line with the given tags after those that every message has.
+func privmsg(tags string) string {
+	return "@id=m1;room-id=10;user-id=20;tmi-sent-ts=1568505600501;" + tags + " :ann!ann@ann.tmi.twitch.tv PRIVMSG #room :hi there"
+}
+
+func TestParse(t *testing.T) {
+	plain := chatguard.Message{
+		ID: "m1", ChannelID: "10", Text: "hi there", SentAt: time.UnixMilli(1568505600501),
+		User: chatguard.User{ID: "20", Login: "ann"},
+	}
+	with := func(change func(*chatguard.Message)) chatguard.Message {
+		m := plain
+		change(&m)
+		return m
+	}
+	roles := func(roles ...chatguard.Role) chatguard.Message {
+		return with(func(m *chatguard.Message) { m.User.Roles = chatguard.RolesOf(roles...) })
+	}
+	named := func(name string) chatguard.Message {
+		return with(func(m *chatguard.Message) { m.User.DisplayName = name })
+	}
+	for name, c := range map[string]struct {
+		line string
+		want chatguard.Message
+	}{
+		"plain":                   {privmsg(""), plain},
+		"line end":                {privmsg("") + "\r\n", plain},
+		"broadcaster":             {privmsg("badges=broadcaster/1,subscriber/12"), roles(chatguard.Broadcaster, chatguard.Subscriber)},
+		"moderator by badge":      {privmsg("badges=moderator/1;mod=1"), roles(chatguard.Moderator)},
+		"mod=1 alone":             {privmsg("badges=;mod=1"), roles(chatguard.Moderator)},
+		"lead moderator":          {privmsg("badges=lead_moderator/1;mod=0"), roles(chatguard.LeadModerator)},
+		"vip":                     {privmsg("badges=vip/1;vip=1"), roles(chatguard.VIP)},
+		"founder":                 {privmsg("badges=founder/0"), roles(chatguard.Subscriber)},
+		"first message":           {privmsg("first-msg=1"), roles(chatguard.FirstTimer)},
+		"not the first":           {privmsg("first-msg=0;returning-chatter=1"), plain},
+		"unknown badges":          {privmsg("badges=premium/1,sub-gifter/5"), plain},
+		"display name":            {privmsg("display-name=Ann"), named("Ann")},
+		"space at its end":        {privmsg(`display-name=Ann\s`), named("Ann")},
+		"escaped backslash and s": {privmsg(`display-name=A\\sn`), named(`A\sn`)},
+		"escaped semicolon":       {privmsg(`display-name=A\:n\`), named("A;n")},
+		"shared chat":             {privmsg("source-id=m0;source-room-id=11;source-badges="), with(func(m *chatguard.Message) { m.SourceChannelID = "11" })},
+		"no time":                 {strings.Replace(privmsg(""), "tmi-sent-ts=1568505600501;", "", 1), with(func(m *chatguard.Message) { m.SentAt = time.Time{} })},
+		"a time that is none":     {privmsg("tmi-sent-ts=soon"), with(func(m *chatguard.Message) { m.SentAt = time.Time{} })},
+		"a time past all bounds":  {privmsg("tmi-sent-ts=9223372036854775807"), with(func(m *chatguard.Message) { m.SentAt = time.Time{} })},
+		"nick without user":       {strings.Replace(privmsg(""), "ann!ann@ann", "ann@ann", 1), plain},
+		"nick, not user name":     {strings.Replace(privmsg(""), "ann!ann@", "ann!other@", 1), plain},
+		"spaces in the text":      {strings.Replace(privmsg(""), "hi there", " a  : b ", 1), with(func(m *chatguard.Message) { m.Text = " a  : b " })},
+		"action":                  {strings.Replace(privmsg(""), "hi there", "\x01ACTION waves\x01", 1), with(func(m *chatguard.Message) { m.Text = "waves" })},
+		"emotes past the text":    {privmsg("emotes=25:0-4,100-104"), plain},
+	} {
+		got, ok, err := Parse(c.line)
+		if err != nil || !ok || got != c.want {
+			t.Errorf("%s:\n got %+v, %v, %v\nwant %+v", name, got, ok, err, c.want)
+		}
+	}
+}
+
+// TestParse_Broken checks that optional fields that can't be read neither prevent a message from
+// being judged nor give its author a role.
+func TestParse_Broken(t *testing.T) {
+	moderator, vip := chatguard.RolesOf(chatguard.Moderator), chatguard.RolesOf(chatguard.VIP)
+	for name, c := range map[string]struct {
+		line  string
+		roles chatguard.Roles
+		name  string // display name
+		text  string
+	}{
+		"badge without slash":           {privmsg("badges=vip"), 0, "", "hi there"},
+		"moderator without slash":       {privmsg("badges=moderator;display-name=Ann"), 0, "Ann", "hi there"},
+		"badge without version":         {privmsg("badges=moderator/"), 0, "", "hi there"},
+		"one of several badges":         {privmsg("badges=vip/1,broadcaster,,/,moderator/1"), moderator | vip, "", "hi there"},
+		"mod=1 beside a broken badge":   {privmsg("badges=premium;mod=1"), moderator, "", "hi there"},
+		"first beside a broken badge":   {privmsg("badges=premium;first-msg=1"), chatguard.RolesOf(chatguard.FirstTimer), "", "hi there"},
+		"source badge without slash":    {privmsg("badges=vip/1;source-id=m1;source-room-id=10;source-badges=moderator"), vip, "", "hi there"},
+		"empty source badge":            {privmsg("source-id=m1;source-badges="), 0, "", "hi there"},
+		"emote that ends first":         {privmsg("emotes=25:4-0;badges=vip/1"), vip, "", "hi there"},
+		"emote before the text":         {privmsg("emotes=25:-1-3"), 0, "", "hi there"},
+		"emote past an empty text":      {strings.Replace(privmsg("emotes=25:0-4"), "hi there", "", 1), 0, "", ""},
+		"emote in a /me":                {strings.Replace(privmsg("emotes=25:4-0"), "hi there", "\x01ACTION waves\x01", 1), 0, "", "waves"},
+		"control in the source room":    {privmsg("source-room-id=1\x001"), 0, "", "hi there"},
+		"invalid UTF-8 in the text":     {privmsg("badges=vip/1") + "\xff!", vip, "", "hi there\ufffd!"},
+		"invalid UTF-8 in a badge":      {privmsg("badges=moder\xffator/1,vip/1"), vip, "", "hi there"},
+		"invalid UTF-8 in the name":     {privmsg("display-name=A\xffn"), 0, "A\ufffdn", "hi there"},
+		"invalid UTF-8 and a bad badge": {privmsg("badges=vip/1,moderator;color=\xff"), vip, "", "hi there"},
+		"escaped CR in name":            {privmsg(`display-name=An\rn`), 0, "", "hi there"},
+		"escaped LF at end":             {privmsg(`display-name=Ann\n`), 0, "", "hi there"},
+		"raw CR in name":                {privmsg("display-name=An\rn"), 0, "", "hi there"},
+		"bell in name":                  {privmsg("display-name=An\an"), 0, "", "hi there"},
+		"C1 control in name":            {privmsg("display-name=An\u0085n"), 0, "", "hi there"},
+	} {
+		want := chatguard.Message{
+			ID: "m1", ChannelID: "10", Text: c.text, SentAt: time.UnixMilli(1568505600501),
+			User: chatguard.User{ID: "20", Login: "ann", DisplayName: c.name, Roles: c.roles},
+		}
+		if got, ok, err := Parse(c.line); err != nil || !ok || got.SourceChannelID != "" && got.SourceChannelID != "10" {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		} else if got.SourceChannelID = ""; got != want {
+			t.Errorf("%s:\n got %+v\nwant %+v", name, got, want)
+		}
+	}
+	if m, _, err := Parse(strings.Replace(privmsg(""), ":ann!", ":a\rn!", 1)); err != nil || m.User.Login != "" || m.User.ID != "20" {
+		t.Errorf("CR in login: %+v, %v", m, err)
+	}
+}
+
+// TestParse_SharedChat checks the copies of one message, of which only the one in its own room
+// isn't mirrored. Each copy has its own ID, by which it can be deleted there, and the author's
+// roles in that room.
+func TestParse_SharedChat(t *testing.T) {
+	copyIn := func(room, id, badges string) string {
+		return "@badges=" + badges + ";id=" + id + ";room-id=" + room + ";source-badges=moderator/1;source-id=m1;source-room-id=10;user-id=20 " +
+			":anna!anna@a PRIVMSG #room" + room + " :hello"
+	}
+	for name, c := range map[string]struct {
+		line     string
+		id, room string
+		mirrored bool
+		roles    chatguard.Roles
+	}{
+		"where it was written":       {copyIn("10", "m1", "moderator/1"), "m1", "10", false, chatguard.RolesOf(chatguard.Moderator)},
+		"elsewhere":                  {copyIn("11", "m2", ""), "m2", "11", true, 0},
+		"a VIP there":                {copyIn("12", "m3", "vip/1"), "m3", "12", true, chatguard.RolesOf(chatguard.VIP)},
+		"lead moderator there":       {copyIn("13", "m4", "lead_moderator/1"), "m4", "13", true, chatguard.RolesOf(chatguard.LeadModerator)},
+		"outside of a shared chat":   {privmsg(""), "m1", "10", false, 0},
+		"source badges only, and no": {privmsg("source-badges=broadcaster/1"), "m1", "10", false, 0},
+	} {
+		m, ok, err := Parse(c.line)
+		if !ok || err != nil || m.ID != c.id || m.ChannelID != c.room || m.Mirrored() != c.mirrored || m.User.Roles != c.roles || m.User.ID != "20" {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+}
+
+// TestParse_KeysAreIDs checks that a user and a channel are the same after a change of name.
+func TestParse_KeysAreIDs(t *testing.T) {
+	before, _, _ := Parse(privmsg("display-name=Anna"))
+	after, _, err := Parse(strings.NewReplacer("ann!ann@ann", "berta!berta@berta", "#room", "#gardenhour").Replace(privmsg("display-name=Berta")))
+	if err != nil || before.User.ID != after.User.ID || before.ChannelID != after.ChannelID || before.User.Login == after.User.Login {
+		t.Errorf("%+v and %+v, %v", before, after, err)
+	}
+}
+
+func TestParse_Skips(t *testing.T) {
+	for name, c := range map[string]struct {
+		line string
+		want error // nil for a valid line that isn't a message
+	}{
+		"empty":          {"", nil},
+		"ping":           {"PING :tmi.twitch.tv", nil},
+		"welcome":        {":tmi.twitch.tv 001 ann :Welcome, GLHF!", nil},
+		"removal":        {"@room-id=1;target-user-id=2 :tmi.twitch.tv CLEARCHAT #room :ann", nil},
+		"subscription":   {"@msg-id=resub;room-id=1;user-id=2 :tmi.twitch.tv USERNOTICE #room :hello", nil},
+		"no line of IRC": {"once upon a time", twitch.Malformed},
+		"tags alone":     {"@id=m1;room-id=10", twitch.Malformed},
+		"prefix alone":   {":ann!ann@ann", twitch.Malformed},
+		// go-twitch-irc panics
+		"no parameters":           {"@id=m1;room-id=10;user-id=20 :a!a@a PRIVMSG", twitch.Malformed},
+		"invalid altogether":      {"\xff\xfe\x00", twitch.InvalidUTF8},
+		"no user-id":              {strings.Replace(privmsg(""), "user-id=20;", "", 1), twitch.NoUserID},
+		"empty user-id":           {privmsg("user-id="), twitch.NoUserID},
+		"no room-id":              {strings.Replace(privmsg(""), "room-id=10;", "", 1), twitch.NoRoomID},
+		"no id":                   {strings.Replace(privmsg(""), "id=m1;", "", 1), twitch.NoMessageID},
+		"no tags at all":          {":ann!ann@ann.tmi.twitch.tv PRIVMSG #room :hi", twitch.NoUserID},
+		"control in an ID":        {privmsg("user-id=2\x000"), twitch.Malformed},
+		"no IDs that can be read": {privmsg("user-id=2\xff0"), twitch.InvalidUTF8},
+	} {
+		m, ok, err := Parse(c.line)
+		if ok || !errors.Is(err, c.want) || m != (chatguard.Message{}) && err == nil {
+			t.Errorf("%s: got %+v, %v, %v; want %v", name, m, ok, err, c.want)
+		}
+	}
+}
+
+// TestParse_RealLog parses 5,000 lines that Twitch sent in 2019, from go-twitch-irc's own test
+// data.
+func TestParse_RealLog(t *testing.T) {
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gempir/go-twitch-irc/v4").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(filepath.Join(strings.TrimSpace(string(module)), "test_resources", "channel.txt.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	plain, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	users, messages, earlier, last := map[string]bool{}, 0, 0, time.Time{}
+	lines := bufio.NewScanner(plain)
+	for lines.Scan() {
+		m, ok, err := Parse(lines.Text())
+		if err != nil {
+			t.Errorf("%v: %s", err, lines.Text())
+		}
+		if !ok {
+			continue
+		}
+		messages++
+		users[m.User.ID] = true
+		if m.SentAt.Before(last) {
+			earlier++
+		}
+		last = m.SentAt
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if messages != 4933 || len(users) != 1208 || earlier != 681 {
+		t.Errorf("%d messages of %d users, %d of them earlier than the one before; want 4933, 1208, 681", messages, len(users), earlier)
+	}
+}
+
+// FuzzParse checks that no line causes a panic and that every accepted message can be judged and
+// acted on.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		"", privmsg("badges=vip/1"), privmsg(`display-name=\s\:\\\r\n\`), privmsg("emotes=25:0-4/1:9-3"), "PRIVMSG", "CLEARCHAT", "NOTICE",
+		"USERNOTICE", "WHISPER", "@ :", ": :", "@a;b=;=c :x!y@z PRIVMSG # :", "PRIVMSG #a b c", "@badges=a PRIVMSG #a :b", "\xff", " ",
+		"@emotes=1:0-0 PRIVMSG #a :\x01ACTION\x01",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		m, ok, err := Parse(line)
+		if ok != (err == nil) && err != nil {
+			t.Fatalf("ok is %v with error %v", ok, err)
+		}
+		if !ok {
+			return
+		}
+		for _, s := range []string{m.ID, m.ChannelID, m.User.ID, m.User.Login, m.User.DisplayName, m.SourceChannelID} {
+			if hostile.HasControl(s) || !utf8.ValidString(s) {
+				t.Errorf("let %q through", s)
+			}
+		}
+		if m.ID == "" || m.ChannelID == "" || m.User.ID == "" {
+			t.Errorf("let a message without IDs through: %+v", m)
+		}
+	})
+}
+
+// FuzzParse_OptionalTags checks that a line with message, room and author IDs, a nick and a text is
+// a message, whatever its other tags hold. Its author gets no role from a tag that can't be read.
+func FuzzParse_OptionalTags(f *testing.F) {
+	for _, seed := range []string{
+		"badges=vip", "badges=vip/1,moderator", "badges=,/,a/b/c", "emotes=25:4-0", "emotes=25:-1-3/1:a-b", "source-id=1;source-badges=moderator", "mod=1",
+		"first-msg=1;mod=x", "reply-parent-msg-id", "=;;=", "badges=moder\xffator/1", `display-name=\r\n\`, "tmi-sent-ts=9999999999999999999", "@:!", "bits=x",
+		"badges=moderator/1;badges=", "mod=\\1", `badges=moderator\s/1`,
+	} {
+		f.Add(seed, "hello", true)
+		f.Add(seed, "\x01ACTION\x01", false)
+		f.Add(seed, "\xff", false)
+	}
+	f.Fuzz(func(t *testing.T, tags, text string, before bool) {
+		readable := map[string]bool{}
+		for tag := range strings.SplitSeq(tags, ";") {
+			switch key, value, _ := strings.Cut(tag, "="); key {
+			case "id", "room-id", "user-id":
+				return // another message
+			case "badges":
+				for badge := range strings.SplitSeq(value, ",") {
+					name, version, _ := strings.Cut(badge, "/")
+					readable[name] = readable[name] || version != ""
+				}
+			case "mod", "first-msg":
+				readable[key] = readable[key] || value == "1"
+			}
+		}
+		if strings.ContainsAny(tags, " \r\n") || strings.ContainsAny(text, "\r\n") {
+			return // another line
+		}
+		all := "id=m1;room-id=10;user-id=20"
+		if before {
+			all = tags + ";" + all
+		} else {
+			all += ";" + tags
+		}
+		m, ok, err := Parse("@" + all + " :ann!ann@ann PRIVMSG #room :" + text)
+		if !ok || err != nil || m.ID != "m1" || m.ChannelID != "10" || m.User.ID != "20" || m.User.Login != "ann" {
+			t.Fatalf("%+v, %v", m, err)
+		}
+		if !strings.HasPrefix(text, "\x01ACTION") && m.Text != strings.ToValidUTF8(text, "\ufffd") {
+			t.Errorf("text %q, want %q", m.Text, text)
+		}
+		for _, badge := range []string{"broadcaster", "lead_moderator", "moderator", "vip", "subscriber", "founder"} {
+			role, _ := twitch.RoleOfBadge(badge)
+			by := readable[badge] || role == chatguard.Moderator && readable["mod"] || role == chatguard.Subscriber && (readable["founder"] || readable["subscriber"])
+			if m.User.Roles&chatguard.RolesOf(role) != 0 && !by {
+				t.Errorf("%s for no reason", role)
+			}
+		}
+		if m.User.Roles&chatguard.RolesOf(chatguard.FirstTimer) != 0 && !readable["first-msg"] {
+			t.Error("first_timer for no reason")
+		}
+	})
+}
+
+func TestChannelOf(t *testing.T) {
+	for line, want := range map[string]string{
+		"@id=1;room-id=10 :anna!anna@a PRIVMSG #gardenhour :hello #teatime": "gardenhour",
+		":anna!anna@a PRIVMSG #gardenhour":                                  "gardenhour",
+		"@room-id=10 :tmi.twitch.tv ROOMSTATE #gardenhour":                  "",
+		`{"channel": "1", "text": "PRIVMSG #gardenhour :hello"}`:            "",
+		"": "",
+	} {
+		if got := ChannelOf(line); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package twitch
+
+import "errors"
+
+// SkipReason says why a line can't be read. It is an error for use with errors.Is.
+type SkipReason string
+
+// Reasons to skip a line.
+const (
+	Malformed   SkipReason = "malformed line"
+	TooLong     SkipReason = "line too long"
+	InvalidUTF8 SkipReason = "invalid UTF-8"
+	NoUserID    SkipReason = "no user-id"
+	NoRoomID    SkipReason = "no room-id"
+	NoMessageID SkipReason = "no message id"
+	BadName     SkipReason = "control character in a name"
+)
+
+// Error returns the reason.
+func (r SkipReason) Error() string { return string(r) }
+
+func reasonOf(err error) SkipReason {
+	reason := Malformed
+	errors.As(err, &reason)
+	return reason
+}
+
+// Skip counts a line that can't be read. The first for each reason is also logged.
+func (r *Report) Skip(reason error) {
+	first := false
+	r.Note(func(s *Status) {
+		s.Skipped[reasonOf(reason)]++
+		first = s.Skipped[reasonOf(reason)] == 1
+	})
+	if first {
+		r.Log.Warn("twitch chat: a line was skipped; more like it are only counted", "reason", reason)
+	}
+}

@@ -1,0 +1,169 @@
+package token
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/api"
+)
+
+// Pair is an access token and the refresh token that renews it. Printing a Pair shows neither
+// token.
+type Pair struct {
+	Access  string `json:"access_token"`
+	Refresh string `json:"refresh_token,omitempty"` // empty if the access token can't be renewed
+	// expiry of the access token; zero if unknown
+	Expires time.Time `json:"expires_at,omitzero"`
+	// ClientID is the application that the token was made for; empty if unknown.
+	ClientID string `json:"client_id,omitempty"`
+}
+
+// String hides the tokens.
+func (p Pair) String() string { return "hidden" }
+
+// LogValue hides the tokens.
+func (p Pair) LogValue() slog.Value { return slog.StringValue(p.String()) }
+
+// due reports whether the access token is missing or expires within margin. If it can't be renewed,
+// margin doesn't apply, because the token is used until it expires.
+func (p Pair) due(now time.Time, margin time.Duration) bool {
+	if p.Refresh == "" {
+		margin = 0
+	}
+	return p.Access == "" || !p.Expires.IsZero() && !now.Before(p.Expires.Add(-margin))
+}
+
+// Identity is the account that a token belongs to.
+type Identity struct {
+	UserID string
+	Login  string
+	// ClientID is the application that the token was made for; empty if only Helix could be asked.
+	ClientID  string
+	Scopes    []string      // granted scopes; nil if only Helix was asked
+	ExpiresIn time.Duration // 0 if it doesn't expire or only Helix was asked
+}
+
+// authURL is the address of Twitch's identity server.
+const authURL = "https://id.twitch.tv/oauth2"
+
+// authServer is Twitch's identity server.
+type authServer struct {
+	url    string // empty means Twitch's URL
+	client *http.Client
+	now    func() time.Time
+}
+
+func (s authServer) base() string { return cmp.Or(s.url, authURL) }
+
+// ask posts a form. It returns an error if the exchange did not complete, if the server failed, or
+// if it refused the request with a status other than 400. Such a refusal is an ErrToken, ErrBusy
+// and so on. The caller has to interpret a 400. The error never contains the form's values.
+func (s authServer) ask(ctx context.Context, r api.Request, form url.Values) (api.Answer, error) {
+	r.Method, r.Body = http.MethodPost, form
+	a, err := r.Send(ctx, s.client, nil)
+	if !a.OK() {
+		a.Hide(form.Get("refresh_token"), form.Get("device_code"))
+	}
+	return a, r.Trouble(a, err)
+}
+
+// pair reads the tokens from an answer.
+func (s authServer) pair(r api.Request, a api.Answer, clientID string) (Pair, error) {
+	var told struct {
+		Access    string `json:"access_token"`
+		Refresh   string `json:"refresh_token"`
+		ExpiresIn int64  `json:"expires_in"`
+	}
+	if err := r.Decode(a, &told); err != nil {
+		return Pair{}, err
+	}
+	access, err := twitch.BareToken(told.Access)
+	if err != nil {
+		return Pair{}, fmt.Errorf("%s: %w (%w)", r.Op, twitch.ErrRejected, err)
+	}
+	p := Pair{Access: access, Refresh: told.Refresh, ClientID: clientID}
+	if told.ExpiresIn > 0 {
+		p.Expires = s.after(time.Duration(told.ExpiresIn) * time.Second)
+	}
+	return p, nil
+}
+
+// after returns the time d from now in a form that can be stored. It uses the wall clock, which
+// also advances while the machine sleeps.
+func (s authServer) after(d time.Duration) time.Time { return s.now().Add(d).UTC() }
+
+// renew exchanges a pair for a new one; the old refresh token can't be used again. ErrToken means
+// that Twitch no longer accepts the refresh token. Any other error may be temporary.
+func (s authServer) renew(ctx context.Context, old Pair) (Pair, error) {
+	r := api.Request{Op: "renew the token", URL: s.base() + "/token", Forbidden: twitch.ErrToken}
+	a, err := s.ask(ctx, r, url.Values{
+		"client_id": {old.ClientID}, "grant_type": {"refresh_token"}, "refresh_token": {old.Refresh},
+	})
+	switch {
+	case err == nil && a.Status == http.StatusBadRequest:
+		return Pair{}, r.Refused(twitch.ErrToken, a)
+	case err == nil && !a.OK():
+		err = r.Refused(twitch.ErrUnavailable, a)
+	}
+	if err != nil {
+		return Pair{}, inconclusive(err)
+	}
+	p, err := s.pair(r, a, old.ClientID)
+	p.Refresh = cmp.Or(p.Refresh, old.Refresh)
+	return p, inconclusive(err)
+}
+
+// validate returns the owner of a token. It asks once. The error is ErrToken if Twitch refuses the
+// token; any other error may be temporary.
+func (s authServer) validate(ctx context.Context, access string) (Identity, error) {
+	id, err := s.identify(ctx, access)
+	return id, inconclusive(err)
+}
+
+func (s authServer) identify(ctx context.Context, access string) (Identity, error) {
+	r := api.Request{Op: "validate the token", Method: http.MethodGet, URL: s.base() + "/validate"}
+	token, err := twitch.BareToken(access)
+	if err != nil {
+		return Identity{}, fmt.Errorf("%s: %w (%w)", r.Op, twitch.ErrToken, err)
+	}
+	a, err := r.Send(ctx, s.client, http.Header{"Authorization": {"OAuth " + token}})
+	a.Hide(token)
+	if err := r.Trouble(a, err); err != nil {
+		return Identity{}, err
+	}
+	if !a.OK() {
+		return Identity{}, r.Refused(twitch.ErrRejected, a)
+	}
+	var told struct {
+		ClientID  string   `json:"client_id"`
+		Login     string   `json:"login"`
+		Scopes    []string `json:"scopes"`
+		UserID    string   `json:"user_id"`
+		ExpiresIn int64    `json:"expires_in"`
+	}
+	if err := r.Decode(a, &told); err != nil {
+		return Identity{}, err
+	}
+	if told.UserID == "" {
+		return Identity{}, fmt.Errorf("%s: %w (it is an application's; the bot needs a user's)", r.Op, twitch.ErrToken)
+	}
+	return Identity{
+		UserID: told.UserID, Login: told.Login, ClientID: told.ClientID, Scopes: told.Scopes,
+		ExpiresIn: time.Duration(told.ExpiresIn) * time.Second,
+	}, nil
+}
+
+// inconclusive turns an error into ErrUnavailable if it doesn't show whether a token is valid.
+func inconclusive(err error) error {
+	if err == nil || errors.Is(err, twitch.ErrToken) || errors.Is(err, twitch.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w (%w)", twitch.ErrUnavailable, err)
+}

@@ -1,0 +1,519 @@
+package token
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
+	"github.com/chatguard/chatguard/internal/clock"
+)
+
+// keeping is a bot that keeps tokens of a fake Twitch. Both use the same clock.
+type keeping struct {
+	*Store
+	t     *testing.T
+	srv   *faketwitch.Server
+	clock *twitchtest.Naps
+}
+
+// keep returns a bot that got the server's first pair from the environment, and has a file.
+func keep(t *testing.T) *keeping {
+	t.Helper()
+	return keepFor(t, 0)
+}
+
+// keepFor is like keep with access tokens that live for the given duration; 0 means Twitch's
+// duration.
+func keepFor(t *testing.T, life time.Duration) *keeping {
+	t.Helper()
+	clock := twitchtest.NewNaps()
+	srv, err := faketwitch.Start(faketwitch.Options{Now: clock.Now, Scopes: ScopeNames(), TokenLife: life})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { srv.Close() })
+	k := &keeping{t: t, srv: srv, clock: clock}
+	k.Store = k.process(filepath.Join(t.TempDir(), "chatguard.db.token"))
+	k.Access, k.Refresh = srv.Token(), srv.RefreshToken()
+	return k
+}
+
+// process returns another process's Tokens for the file.
+func (k *keeping) process(file string) *Store {
+	tokens := &Store{AuthURL: k.srv.AuthURL(), ClientID: k.srv.ClientID(), File: file, Clock: clock.Clock{NowFunc: k.clock.Now, SleepFunc: k.clock.Sleep}}
+	k.t.Cleanup(tokens.Close)
+	return tokens
+}
+
+// later advances the clock and does what is due.
+func (k *keeping) later(d time.Duration) {
+	k.t.Helper()
+	k.clock.Sleep(k.t.Context(), d)
+	if err := k.Load(k.t.Context()); err != nil {
+		k.t.Fatal(err)
+	}
+	k.maintain(k.t.Context())
+}
+
+// token returns the result of Token, which must not fail.
+func (k *keeping) token() string {
+	k.t.Helper()
+	token, err := k.Token(k.t.Context())
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return token
+}
+
+// is checks the state and that the detail contains the words; no words mean no detail.
+func (k *keeping) is(state State, detail string) {
+	k.t.Helper()
+	s := k.Status()
+	if s.State != state || !strings.Contains(s.Detail, detail) || detail == "" && s.Detail != "" {
+		k.t.Fatalf("%s (%s), want %s (%s)", s.State, s.Detail, state, detail)
+	}
+}
+
+// asked returns the number of requests to an endpoint of the identity server.
+func (k *keeping) asked(endpoint string) (n int) {
+	for _, r := range k.srv.Requests() {
+		if r.Path == "/oauth2/"+endpoint {
+			n++
+		}
+	}
+	return n
+}
+
+// stored returns the content of the file.
+func (k *keeping) stored() record {
+	k.t.Helper()
+	_, record, err := k.file().read()
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return record
+}
+
+func TestTokens_ValidatedEveryHour(t *testing.T) {
+	k := keep(t)
+	for _, step := range []struct {
+		after time.Duration
+		asked int
+	}{{0, 1}, {reloadEvery, 1}, {time.Hour - reloadEvery - 1, 1}, {1, 2}, {time.Hour, 3}} {
+		if k.later(step.after); k.asked("validate") != step.asked {
+			t.Fatalf("after %s more: asked %d times, want %d", step.after, k.asked("validate"), step.asked)
+		}
+	}
+	k.is(Good, "")
+	s := k.Status()
+	if s.Identity.Login != k.srv.BotLogin() || s.Identity.UserID != k.srv.BotID() || s.Identity.ClientID != k.srv.ClientID() ||
+		!s.ExpiresAt.Equal(twitchtest.NewNaps().Now().Add(4*time.Hour)) || !s.Since.Equal(twitchtest.NewNaps().Now()) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestTokens_RenewedBeforeExpiry checks the renewal with and without Run.
+func TestTokens_RenewedBeforeExpiry(t *testing.T) {
+	t.Run("asked for", func(t *testing.T) {
+		k := keep(t)
+		k.later(0)
+		k.clock.Sleep(t.Context(), 4*time.Hour-time.Minute-1)
+		if k.token() != k.srv.Token() || k.srv.Refreshes() != 0 {
+			t.Fatal("renewed too early")
+		}
+		k.clock.Sleep(t.Context(), 1)
+		if k.token() == k.srv.Token() || k.srv.Refreshes() != 1 || k.token() == "" || k.srv.Refreshes() != 1 {
+			t.Errorf("%d renewals", k.srv.Refreshes())
+		}
+	})
+	t.Run("of a short life", func(t *testing.T) {
+		k := keepFor(t, 5*time.Minute)
+		k.later(3 * time.Minute)
+		if k.later(0); k.srv.Refreshes() != 1 {
+			t.Fatalf("%d renewals", k.srv.Refreshes())
+		}
+		for _, step := range []struct {
+			after time.Duration
+			want  int
+		}{{4*time.Minute - 1, 1}, {1, 2}, {4*time.Minute - 1, 2}, {1, 3}} {
+			if k.later(step.after); k.srv.Refreshes() != step.want {
+				t.Errorf("%d renewals, want %d", k.srv.Refreshes(), step.want)
+			}
+		}
+	})
+	t.Run("tended", func(t *testing.T) {
+		k := keep(t)
+		k.later(0)
+		if k.later(4*time.Hour - 2*time.Minute - time.Second); k.srv.Refreshes() != 0 {
+			t.Fatal("renewed too early")
+		}
+		if k.later(time.Second); k.srv.Refreshes() != 1 {
+			t.Fatal("renewed too late")
+		}
+		k = keep(t)
+		k.later(0)
+		for day := range 40 { // longer than the 30 days of an unused refresh token
+			for range 6 {
+				k.later(4*time.Hour - 2*renewBefore)
+			}
+			if k.is(Good, ""); k.srv.Refreshes() != 6*(day+1) {
+				t.Fatalf("%d renewals in %d days", k.srv.Refreshes(), day+1)
+			}
+		}
+	})
+}
+
+// TestTokens_RefusedRenewsOnce checks that concurrent callers cause one renewal. The pair is stored
+// before it is used, and the old refresh token isn't sent again.
+func TestTokens_RefusedRenewsOnce(t *testing.T) {
+	k := keep(t)
+	k.later(0)
+	k.clock.Sleep(t.Context(), time.Hour)
+	old := k.token()
+	k.srv.ExpireTokens()
+	told := 0
+	k.Changed = func(Status) {
+		told++
+		if used := k.current().record.Access; used != k.stored().Access || used == old {
+			t.Errorf("%s is used while the file holds %s", used, k.stored().Access)
+		}
+	}
+	var callers sync.WaitGroup
+	for range 50 {
+		callers.Go(func() {
+			if err := k.Refused(t.Context(), old); err != nil {
+				t.Error(err)
+			}
+			if got, err := k.Token(t.Context()); err != nil || got == old {
+				t.Errorf("still %q, %v", got, err)
+			}
+		})
+	}
+	callers.Wait()
+	if k.srv.Refreshes() != 1 || k.asked("token") != 1 || k.stored().Access != k.token() || k.stored().Refresh == k.srv.RefreshToken() || told != 1 {
+		t.Errorf("%d renewals of %d asked for, told %d times", k.srv.Refreshes(), k.asked("token"), told)
+	}
+	if err := k.Refused(t.Context(), old); err != nil || k.asked("token") != 1 {
+		t.Errorf("a token that isn't used any more: %v", err)
+	}
+}
+
+// held is a connection to Twitch that is blocked until it is opened.
+type held struct {
+	http.RoundTripper
+	arrived chan struct{}
+	open    chan struct{}
+}
+
+func (h *held) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPost {
+		h.arrived <- struct{}{}
+		<-h.open
+	}
+	return h.RoundTripper.RoundTrip(r)
+}
+
+// TestTokens_CallersLeave checks that a caller returns when its context ends. The renewal continues
+// without it, because its pair would otherwise be lost, and Close waits for it.
+func TestTokens_CallersLeave(t *testing.T) {
+	k := keep(t)
+	way := &held{&http.Transport{DisableKeepAlives: true}, make(chan struct{}), make(chan struct{})}
+	k.HTTP = &http.Client{Transport: way}
+	old := k.token()
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	go func() { left <- k.Refused(ctx, old) }()
+	<-way.arrived
+	leave()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("left with %v", err)
+	}
+	closed := make(chan struct{})
+	go func() { k.Close(); close(closed) }()
+	twitchtest.Eventually(t, "closing", func() bool { k.mu.Lock(); defer k.mu.Unlock(); return k.Store.closed })
+	select {
+	case <-closed:
+		t.Error("closed while a renewal was under way")
+	default:
+	}
+	close(way.open)
+	<-closed
+	if k.token() == old || k.srv.Refreshes() != 1 {
+		t.Error("the renewal was lost")
+	}
+	k.srv.ExpireTokens()
+	k.clock.Sleep(t.Context(), freshFor)
+	if err := k.Refused(t.Context(), k.token()); !errors.Is(err, twitch.ErrUnavailable) || k.srv.Refreshes() != 1 {
+		t.Errorf("renewed after the end: %v", err)
+	}
+}
+
+// TestTokens_TroubleIsNoRevocation checks that the existing token is used until it expires,
+// whatever the failure of the identity server. Everything recovers with the server.
+func TestTokens_TroubleIsNoRevocation(t *testing.T) {
+	for name, fault := range map[string]faketwitch.Fault{
+		"500": {Status: 500}, "503": {Status: 503}, "429": {Status: 429}, "404": {Status: 404}, "no answer": {}, "redirected": {Status: 302},
+		"cut off": {Status: faketwitch.AsAsked, Cut: true}, "no JSON": {Status: 200, Message: "no tokens in here"},
+	} {
+		k := keep(t)
+		k.later(0)
+		k.srv.FailAuth(&fault)
+		k.later(time.Hour)
+		k.is(Good, "Twitch could not be reached or failed")
+		k.clock.Sleep(t.Context(), 3*time.Hour-time.Second)
+		if got := k.token(); got != k.srv.Token() {
+			t.Errorf("%s: %s, a second before it expires", name, got)
+		}
+		if fault.Cut { // granted, so the next refresh token is lost
+			continue
+		}
+		k.later(authMax)
+		k.is(Unknown, "Twitch could not be reached or failed")
+		if _, err := k.Token(t.Context()); !errors.Is(err, twitch.ErrUnavailable) || errors.Is(err, twitch.ErrToken) {
+			t.Errorf("%s: expired: %v", name, err)
+		}
+		k.srv.FailAuth(nil)
+		k.later(authMax)
+		k.is(Good, "")
+		if k.srv.Refreshes() != 1 {
+			t.Errorf("%s: %d renewals", name, k.srv.Refreshes())
+		}
+	}
+}
+
+// TestTokens_TriesGetRarer checks that tries become rarer while the identity server is down, no
+// matter which caller needs the token.
+func TestTokens_TriesGetRarer(t *testing.T) {
+	k := keep(t)
+	k.later(0)
+	k.srv.ExpireTokens()
+	k.srv.FailAuth(&faketwitch.Fault{Status: 500})
+	before := len(k.srv.Requests())
+	for range 600 / 2 {
+		if err := k.Refused(t.Context(), k.srv.Token()); !errors.Is(err, twitch.ErrUnavailable) {
+			t.Fatal(err)
+		}
+		k.later(reloadEvery)
+	}
+	if n := len(k.srv.Requests()) - before; n < 10 || n > 30 {
+		t.Errorf("%d requests in 10 minutes", n)
+	}
+}
+
+// TestTokens_Revoked checks that if Twitch accepts neither token, this is reported and Twitch isn't
+// asked again.
+func TestTokens_Revoked(t *testing.T) {
+	for name, refuse := range map[string]func(*keeping){
+		"disconnected":   func(k *keeping) { k.srv.Revoke() },
+		"refused by 401": func(k *keeping) { k.srv.FailAuth(&faketwitch.Fault{Status: 401, Message: "no"}) },
+		"refused by 403": func(k *keeping) { k.srv.FailAuth(&faketwitch.Fault{Status: 403, Message: "invalid client secret"}) },
+	} {
+		k := keep(t)
+		k.later(0)
+		refuse(k)
+		if err := k.Refused(t.Context(), k.token()); !errors.Is(err, twitch.ErrToken) || errors.Is(err, twitch.ErrUnavailable) {
+			t.Errorf("%s: %v", name, err)
+		}
+		k.is(Revoked, "run `chatguard login`")
+		n := len(k.srv.Requests())
+		k.later(24 * time.Hour)
+		if _, err := k.Token(t.Context()); !errors.Is(err, twitch.ErrToken) || len(k.srv.Requests()) != n {
+			t.Errorf("%s: %v, %d requests after the end", name, err, len(k.srv.Requests())-n)
+		}
+	}
+}
+
+// TestTokens_RevocationNoticed checks that a revocation is noticed within an hour even if the
+// token isn't used.
+func TestTokens_RevocationNoticed(t *testing.T) {
+	k := keep(t)
+	k.later(0)
+	k.srv.Revoke()
+	k.later(time.Hour)
+	k.is(Revoked, "run `chatguard login`")
+}
+
+// TestTokens_NewTokenRefused checks that a new token that is refused isn't renewed in a loop,
+// because that would not help.
+func TestTokens_NewTokenRefused(t *testing.T) {
+	k := keep(t)
+	k.later(0)
+	for range 20 {
+		k.clock.Sleep(t.Context(), 2*time.Second)
+		_ = k.Refused(t.Context(), k.token())
+	}
+	if err := k.Refused(t.Context(), k.token()); k.srv.Refreshes() != 1 || !errors.Is(err, twitch.ErrToken) || !strings.Contains(err.Error(), "twitch.client_id") {
+		t.Errorf("%d renewals, %v", k.srv.Refreshes(), err)
+	}
+	k.srv.Revoke()
+	k.later(0)
+	k.is(Revoked, "run `chatguard login`") // it was validated anyway
+}
+
+// TestTokens_EveryNewTokenRefused checks that if Twitch issues tokens that it then calls invalid,
+// they are renewed only a few times and this is reported. Once Twitch accepts them, the state is
+// good.
+func TestTokens_EveryNewTokenRefused(t *testing.T) {
+	k := keep(t)
+	var taken atomic.Bool
+	k.HTTP = &http.Client{Transport: refusing{&http.Transport{DisableKeepAlives: true}, &taken}}
+	for range 300 {
+		k.later(reloadEvery)
+	}
+	if n := k.srv.Refreshes(); n < 2 || n > 4 {
+		t.Errorf("%d renewals in ten minutes", n)
+	}
+	if n := k.asked("validate"); n != 0 {
+		t.Fatalf("%d were validated", n)
+	}
+	k.is(Unknown, "it is new")
+	before := k.srv.Refreshes()
+	for range 24 * 60 {
+		k.later(time.Minute)
+	}
+	if n := k.srv.Refreshes() - before; n > 40 {
+		t.Errorf("%d renewals in a day", n)
+	}
+	taken.Store(true)
+	k.later(authMax)
+	k.is(Good, "")
+	k.srv.ExpireTokens()
+	k.later(3 * time.Hour)
+	k.is(Good, "")
+}
+
+// refusing is a connection to an identity server that calls every token invalid until they are
+// accepted.
+type refusing struct {
+	http.RoundTripper
+	taken *atomic.Bool
+}
+
+func (r refusing) RoundTrip(req *http.Request) (*http.Response, error) {
+	if r.taken.Load() || req.Method == http.MethodPost {
+		return r.RoundTripper.RoundTrip(req)
+	}
+	body := io.NopCloser(strings.NewReader(`{"status":401,"message":"invalid access token"}`))
+	return &http.Response{StatusCode: http.StatusUnauthorized, Body: body, Request: req}, nil
+}
+
+// TestTokens_Renewable checks that the status shows whether the token can be renewed, even before
+// Twitch was asked.
+func TestTokens_Renewable(t *testing.T) {
+	for name, c := range map[string]struct {
+		refresh, clientID string
+		want              bool
+	}{"yes": {"r", "c", true}, "no refresh token": {"", "c", false}, "nobody knows of which application": {"r", "", false}} {
+		k := &Store{Access: "a", Refresh: c.refresh, ClientID: c.clientID}
+		if err := k.Load(t.Context()); err != nil || k.Status().Renewable != c.want {
+			t.Errorf("%s: %v, %+v", name, err, k.Status())
+		}
+	}
+}
+
+// TestTokens_WithoutRefreshToken checks that a token without a refresh token works until it
+// expires.
+func TestTokens_WithoutRefreshToken(t *testing.T) {
+	k := keep(t)
+	k.Refresh = ""
+	k.later(0)
+	if err := k.Refused(t.Context(), k.token()); err != nil || k.asked("validate") != 2 {
+		t.Errorf("a token that is good: %v, asked %d times", err, k.asked("validate"))
+	}
+	k.later(4*time.Hour - 1)
+	k.is(Good, "")
+	if k.token() != k.srv.Token() {
+		t.Error("another token")
+	}
+	k.later(time.Second)
+	k.is(Revoked, "run `chatguard login`")
+	if _, err := k.Token(t.Context()); !errors.Is(err, twitch.ErrToken) || k.asked("token") != 0 {
+		t.Errorf("expired: %v", err)
+	}
+}
+
+// TestTokens_RefreshTokenAlone checks that a refresh token alone is enough if the application is
+// known.
+func TestTokens_RefreshTokenAlone(t *testing.T) {
+	k := keep(t)
+	k.Access = ""
+	k.later(0)
+	k.is(Good, "")
+	if k.Status().Identity.Login != k.srv.BotLogin() || k.token() == k.srv.Token() {
+		t.Errorf("%+v", k.Status())
+	}
+}
+
+// TestTokens_LooksUpApplication checks that an unknown application is looked up, because renewing
+// needs it.
+func TestTokens_LooksUpApplication(t *testing.T) {
+	k := keep(t)
+	k.ClientID = ""
+	k.later(0)
+	if k.stored().ClientID != k.srv.ClientID() {
+		t.Errorf("stored %q", k.stored().ClientID)
+	}
+	k.later(4 * time.Hour)
+	k.is(Good, "")
+	if k.srv.Refreshes() != 1 {
+		t.Errorf("%d renewals", k.srv.Refreshes())
+	}
+}
+
+func TestTokens_WithoutToken(t *testing.T) {
+	k := keep(t)
+	k.Access, k.Refresh = "", ""
+	if k.Status().State != Unknown {
+		t.Error("known before anybody looked")
+	}
+	k.later(0)
+	k.is(Missing, "run `chatguard login`")
+	if _, err := k.Token(t.Context()); err == nil || len(k.srv.Requests()) != 0 {
+		t.Errorf("%v, %d requests", err, len(k.srv.Requests()))
+	}
+}
+
+func TestTokens_MissingScopes(t *testing.T) {
+	k := keep(t)
+	k.Transport = "irc"
+	k.later(0)
+	k.update(func(known *knowledge) { known.record.Scopes = []string{"chat:read", "user:write:chat"} })
+	k.is(Good, "moderator:manage:chat_messages")
+	if s := k.Status(); len(s.Missing) != 5 || !strings.Contains(s.Detail, "run `chatguard login`") {
+		t.Errorf("%q: %s", s.Missing, s.Detail)
+	}
+}
+
+// TestTokens_TroubleAsksOnce checks that concurrent callers cause one request while there is
+// trouble.
+func TestTokens_TroubleAsksOnce(t *testing.T) {
+	k := keep(t)
+	way := &held{&http.Transport{DisableKeepAlives: true}, make(chan struct{}, 50), make(chan struct{})}
+	k.HTTP = &http.Client{Transport: way}
+	old := k.token()
+	k.srv.FailAuth(&faketwitch.Fault{Status: 500})
+	var callers sync.WaitGroup
+	for range 50 {
+		callers.Go(func() {
+			if err := k.Refused(t.Context(), old); !errors.Is(err, twitch.ErrUnavailable) {
+				t.Error(err)
+			}
+		})
+	}
+	<-way.arrived
+	close(way.open)
+	callers.Wait()
+	if k.asked("token") != 1 {
+		t.Errorf("asked %d times", k.asked("token"))
+	}
+}

@@ -1,0 +1,206 @@
+// Package twitchtest contains what the tests of the Twitch packages share: a fake Twitch, an inbox,
+// and replacements for waiting.
+package twitchtest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+)
+
+// Start starts a fake Twitch with these channels.
+func Start(t testing.TB, channels ...string) *faketwitch.Server {
+	t.Helper()
+	srv, err := faketwitch.Start(faketwitch.Options{Channels: channels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return srv
+}
+
+// Say makes a user send a line, and fails the test if that fails.
+func Say(t testing.TB, srv *faketwitch.Server, l faketwitch.Line) string {
+	t.Helper()
+	id, err := srv.Say(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// Inbox collects the messages that a connection delivers.
+type Inbox struct {
+	mu       sync.Mutex
+	messages []chatguard.Message
+}
+
+// Deliver adds messages.
+func (in *Inbox) Deliver(messages []chatguard.Message) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.messages = append(in.messages, messages...)
+}
+
+// All returns the messages received so far.
+func (in *Inbox) All() []chatguard.Message {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.Clone(in.messages)
+}
+
+// Wait returns the messages once there are n of them.
+func (in *Inbox) Wait(t testing.TB, n int) []chatguard.Message {
+	t.Helper()
+	Eventually(t, "messages", func() bool { return len(in.All()) >= n })
+	return in.All()
+}
+
+// MessagesTo is a chat.Sink that receives only messages.
+type MessagesTo func([]chatguard.Message)
+
+// Messages passes the messages on.
+func (f MessagesTo) Messages(messages []chatguard.Message) { f(messages) }
+
+// Removed does nothing.
+func (f MessagesTo) Removed(chat.Removal) {}
+
+// Bubble runs a test in simulated time against a fake Twitch in memory.
+func Bubble(t *testing.T, channels []string, test func(*testing.T, *faketwitch.Server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		srv, err := faketwitch.Start(faketwitch.Options{Channels: channels, InMemory: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := srv.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		test(t, srv)
+	})
+}
+
+// Pass advances simulated time by d and lets what is then due happen.
+func Pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// Eventually waits for something that another goroutine causes. Its time limit is only reached if
+// the program is broken.
+func Eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("waited in vain for: %s", what)
+		}
+	}
+}
+
+// Naps replaces waiting: it records each duration and advances a clock by it.
+type Naps struct {
+	mu    sync.Mutex
+	taken []time.Duration
+	clock time.Time
+}
+
+// NewNaps returns a Naps that begins on an evening in March 2026.
+func NewNaps() *Naps { return &Naps{clock: time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)} }
+
+// Sleep records how long to wait, and returns at once.
+func (n *Naps) Sleep(ctx context.Context, d time.Duration) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.taken = append(n.taken, d)
+	n.clock = n.clock.Add(d)
+	return ctx.Err()
+}
+
+// Now returns the time after all naps.
+func (n *Naps) Now() time.Time {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.clock
+}
+
+// All returns the naps taken.
+func (n *Naps) All() []time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.taken)
+}
+
+// Gate replaces waiting: it reports each duration, and the caller waits until the gate is opened.
+type Gate struct {
+	Asked chan time.Duration
+	Open  chan struct{}
+}
+
+// NewGate returns a closed gate.
+func NewGate() *Gate { return &Gate{Asked: make(chan time.Duration), Open: make(chan struct{})} }
+
+// Sleep waits until the gate is opened, or until ctx ends.
+func (g *Gate) Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case g.Asked <- d:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-g.Open:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Received returns how often the chat server received a line.
+func Received(srv *faketwitch.Server, line string) (n int) {
+	for _, r := range srv.Received() {
+		if r.Line == line {
+			n++
+		}
+	}
+	return n
+}
+
+// LoginOf returns a function that always returns login.
+func LoginOf(login string) func() string { return func() string { return login } }
+
+// TokenOf returns a function that always returns token.
+func TokenOf(token string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return token, nil }
+}
+
+// Run runs a source until the test ends, or until stop is called, which returns Run's error.
+func Run(t testing.TB, source chat.Source, sink chat.Sink) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- source.Run(ctx, sink) }()
+	stop = sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})
+	t.Cleanup(func() { stop() })
+	return stop
+}

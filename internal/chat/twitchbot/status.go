@@ -1,0 +1,49 @@
+package twitchbot
+
+import (
+	"context"
+
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/eventsub"
+	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
+	"github.com/chatguard/chatguard/internal/chat/twitch/token"
+)
+
+// Status returns the state of reading.
+func (t *Connection) Status() twitch.Status { return t.reader.Status() }
+
+// SetChannels changes which channels are read. If it returns an error, nothing has changed.
+func (t *Connection) SetChannels(logins []string) error { return t.reader.SetChannels(logins) }
+
+// Read reads chat without managing tokens and permissions, and ends with the first error. Use it
+// instead of Run to find out whether the chat can be read.
+func (t *Connection) Read(ctx context.Context, sink chat.Sink) error { return t.reader.Run(ctx, sink) }
+
+// Tokens returns the bot's tokens, or nil if chatguard only reads.
+func (t *Connection) Tokens() *token.Store { return t.tokens }
+
+// Helix returns the client for Helix, or nil if chatguard only reads.
+func (t *Connection) Helix() *helix.Client { return t.helix }
+
+// NeedsToken reports whether the chat can't be read without a token.
+func (t *Connection) NeedsToken() bool {
+	_, needed := t.reader.(*eventsub.Conn)
+	return needed
+}
+
+// Moderates reports whether the bot is known to moderate a channel.
+func (t *Connection) Moderates(channelID string) bool { return t.permissions.moderates(channelID) }
+
+// Observing returns a text for people for each channel, by ID, that only observes because the bot
+// isn't a moderator.
+func (t *Connection) Observing() map[string]string { return t.permissions.observing() }
+
+// Anonymous returns why chat is read without an account although there is a token. It returns nil
+// if that is not the case.
+func (t *Connection) Anonymous() []string {
+	if t.tokens == nil {
+		return nil
+	}
+	return t.chat.notes(t.tokens.Status().Identity)
+}

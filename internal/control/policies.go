@@ -1,0 +1,288 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// PolicyOptions configure Policies. Guard and Store are required.
+type PolicyOptions struct {
+	Guard *chatguard.Guard
+	Store Revisions
+
+	// Base provides the policies that apply without changes by people. Nil means the policies that
+	// the program gives the Guard.
+	Base Base
+
+	// Acceptable returns an error, as a sentence for people, if a channel can't have a valid policy
+	// here. Nil accepts all policies.
+	Acceptable func(channelID string, p chatguard.Policy) error
+
+	// Fix returns a text for the log: how to discard a channel's revision that can't be used. Nil
+	// adds no text.
+	Fix func(channelID string) string
+
+	Now func() time.Time // nil means the Guard's clock
+	Log *slog.Logger     // nil logs nothing
+}
+
+// Base provides the policies of a configuration.
+type Base interface {
+	// Default returns the policy of all channels without their own.
+	Default() chatguard.Policy
+	// Policy returns the policy of a channel.
+	Policy(channelID string) chatguard.Policy
+	// Channels returns the known IDs of the channels that may have their own policy.
+	Channels() []string
+}
+
+// Revisions stores and numbers the changes of policies.
+type Revisions interface {
+	// SaveRevision stores a revision, whose Number must be 0, and returns it with its number. saved
+	// is true if the revision is on disk. It is false if the database fails: the revision is then
+	// pending in memory and written later. An error means that the revision was not accepted,
+	// because too many changes are pending.
+	SaveRevision(ctx context.Context, revision journal.Revision) (stored journal.Revision, saved bool, err error)
+	// DiscardRevisions returns a channel to the configuration's policy. It stores a revision
+	// without Policy and Changes. Its results are those of SaveRevision.
+	DiscardRevisions(ctx context.Context, channelID, author string) (stored journal.Revision, saved bool, err error)
+	// Revisions returns a channel's revisions, including pending ones, newest first.
+	Revisions(ctx context.Context, channelID string) ([]journal.Revision, error)
+	// CurrentRevisions returns the last stored revision of each channel, unless it reset the policy
+	// to the configuration.
+	CurrentRevisions(ctx context.Context) ([]journal.Revision, error)
+}
+
+// Policies are the policies of channels: a base, people's changes to it at run time, and changes
+// that are not saved yet. A change is validated, stored as a revision, and put in force in the
+// Guard; then the followers are notified. While the database is failing, it is enough that the
+// Store holds a change in memory. Policies are safe for concurrent use; create them with
+// NewPolicies.
+type Policies struct {
+	options PolicyOptions
+	origin  string // the base's name for logs
+	unsaved unsaved
+
+	// changing is held while a policy is changed, until it is stored and in force. Only other
+	// changes wait for it.
+	changing sync.Mutex
+
+	// mu is held while policies are put in force, but not while anything is written. It guards the
+	// fields below.
+	mu        sync.Mutex
+	followers []Follower
+	base      Base
+	given     given
+	live      map[string]journal.Revision // last revision by channel ID, if it changes anything
+	leftOut   map[string]LiveChange       // revisions that can't be used, by channel ID
+}
+
+// NewPolicies returns Policies. They don't change the Guard until Restore.
+func NewPolicies(o PolicyOptions) *Policies {
+	if o.Now == nil {
+		o.Now = o.Guard.Now
+	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	p := &Policies{
+		options: o, origin: "configuration", base: o.Base, given: given{guard: o.Guard},
+		live: map[string]journal.Revision{}, leftOut: map[string]LiveChange{},
+	}
+	if o.Base == nil {
+		p.origin = "program"
+	}
+	return p
+}
+
+// Base returns a channel's policy without people's changes.
+func (p *Policies) Base(channelID string) chatguard.Policy {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.baseOf(channelID)
+}
+
+func (p *Policies) baseOf(channelID string) chatguard.Policy {
+	if p.base == nil {
+		return p.given.policy(channelID)
+	}
+	return p.base.Policy(channelID)
+}
+
+// Difference returns how a channel's policy differs from the base.
+func (p *Policies) Difference(channelID string) []journal.Change {
+	return Diff(p.Base(channelID), p.options.Guard.Policy(channelID))
+}
+
+// IsSaved reports whether the policy of a channel would survive the process.
+func (p *Policies) IsSaved(channelID string) bool { return !p.unsaved.has(channelID) }
+
+// Settle returns the channels whose unsaved policies are now saved.
+func (p *Policies) Settle(d journal.Database, now time.Time) []string {
+	return p.unsaved.settle(d, now)
+}
+
+// Tag returns the ETag of a policy or of another value in force. Equal values have equal tags.
+func Tag(inForce any) string {
+	data, err := json.Marshal(inForce)
+	if err != nil {
+		panic(err) // whatever is in force can be encoded
+	}
+	sum := sha256.Sum256(data)
+	return `"` + hex.EncodeToString(sum[:8]) + `"`
+}
+
+// Request says who changes a policy, and of which channel.
+type Request struct {
+	ChannelID string
+	Author    string
+	Match     []string // tags of replaceable policies; nil means any
+}
+
+// Revised is the result of a policy change.
+type Revised struct {
+	journal.Revision
+	Difference []journal.Change `json:"difference"` // from the policy before
+	Saved      bool             `json:"saved"`      // false: in force, but not written yet
+	Tag        string           `json:"-"`          // the tag of the policy now in force
+}
+
+// The errors of Revise, Revert and Discard, in addition to PolicyError. If one is returned, nothing
+// has changed.
+var (
+	ErrStale      = errors.New("someone else changed the limits: try again")
+	ErrNotKept    = errors.New("nothing was changed, because the database is failing: try again later")
+	ErrNoRevision = errors.New("there is no such revision")
+)
+
+// PolicyError is the error for a policy that can't be put in force, as a sentence for people.
+type PolicyError struct{ err error }
+
+func (e *PolicyError) Error() string { return e.err.Error() }
+func (e *PolicyError) Unwrap() error { return e.err }
+
+// Revise replaces a channel's policy by the result of edit on the current one. An error of edit is
+// returned unchanged.
+func (p *Policies) Revise(ctx context.Context, r Request, edit func(chatguard.Policy) (chatguard.Policy, error)) (Revised, error) {
+	return p.change(ctx, r, false, edit)
+}
+
+// Discard resets a channel's policy to the base.
+func (p *Policies) Discard(ctx context.Context, r Request) (Revised, error) {
+	base := func(chatguard.Policy) (chatguard.Policy, error) { return p.Base(r.ChannelID), nil }
+	return p.change(ctx, r, true, base)
+}
+
+// Revert puts the policy of an earlier revision in force again, as a new revision. Number 0 means
+// the base.
+func (p *Policies) Revert(ctx context.Context, r Request, number int) (Revised, error) {
+	if number == 0 {
+		return p.Discard(ctx, r)
+	}
+	revisions, err := p.revisions(ctx, r.ChannelID)
+	if err != nil {
+		return Revised{}, err
+	}
+	i := slices.IndexFunc(revisions, func(r journal.Revision) bool { return r.Number == number })
+	switch {
+	case i < 0:
+		return Revised{}, ErrNoRevision
+	case isDiscarded(revisions[i]):
+		return p.Discard(ctx, r)
+	}
+	return p.Revise(ctx, r, func(chatguard.Policy) (chatguard.Policy, error) { return revisions[i].Policy, nil })
+}
+
+// change stores the result of edit on a channel's policy, puts it in force, and notifies the
+// followers.
+func (p *Policies) change(
+	ctx context.Context, r Request, discards bool, edit func(chatguard.Policy) (chatguard.Policy, error),
+) (done Revised, err error) {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	before := p.options.Guard.Policy(r.ChannelID)
+	if r.Match != nil && !slices.Contains(r.Match, Tag(before)) {
+		return done, ErrStale
+	}
+	policy, err := edit(before.Clone())
+	if err != nil {
+		return done, err
+	}
+	if err := p.Validate(r.ChannelID, policy); err != nil {
+		return done, &PolicyError{err}
+	}
+	ctx, cancel := UntilKept(ctx) // once stored, the change must come into force
+	defer cancel()
+	revision, saved, err := p.keep(ctx, r, discards, policy)
+	if err != nil {
+		p.options.Log.Error("the store failed", "error", err)
+		return done, ErrNotKept
+	}
+	if err := p.putInForce(revision, policy, saved); err != nil {
+		return done, err
+	}
+	p.notify(func(f Follower) { f.Revised(revision) })
+	return Revised{revision, Diff(before, policy), saved, Tag(policy)}, nil
+}
+
+// keep passes a policy to the Store as a revision.
+func (p *Policies) keep(ctx context.Context, r Request, discards bool, policy chatguard.Policy) (journal.Revision, bool, error) {
+	if discards {
+		return p.options.Store.DiscardRevisions(ctx, r.ChannelID, r.Author)
+	}
+	return p.options.Store.SaveRevision(ctx, journal.Revision{
+		ChannelID: r.ChannelID, Author: r.Author, At: p.options.Now().UTC(), Policy: policy,
+		Changes: Diff(p.Base(r.ChannelID), policy),
+	})
+}
+
+// Validate returns an error, as a sentence for people, if the policy can't be put in force in the
+// channel.
+func (p *Policies) Validate(channelID string, policy chatguard.Policy) error {
+	if err := p.options.Guard.ValidatePolicy(channelID, policy); err != nil {
+		return err
+	}
+	if p.options.Acceptable != nil {
+		return p.options.Acceptable(channelID, policy)
+	}
+	return nil
+}
+
+// putInForce puts the policy of a stored revision in force.
+func (p *Policies) putInForce(r journal.Revision, policy chatguard.Policy, saved bool) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.options.Now()
+	p.unsaved.note(r.ChannelID, r.Number, saved, now)
+	switch {
+	case p.base != nil:
+	case isDiscarded(r):
+		p.given.forget(r.ChannelID)
+	default:
+		p.given.note(r.ChannelID, policy)
+	}
+	delete(p.leftOut, r.ChannelID)
+	delete(p.live, r.ChannelID)
+	if !r.IsEmpty() {
+		p.live[r.ChannelID] = r
+	}
+	return p.options.Guard.SetPolicy(r.ChannelID, policy, now)
+}
+
+// saveTime is the maximum time for saving a change.
+const saveTime = 10 * time.Second
+
+// UntilKept returns a context that lasts as long as storing a change may take, even if the request
+// has ended.
+func UntilKept(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+}

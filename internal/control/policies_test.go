@@ -1,0 +1,552 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// follower records its notifications as text. If amended is set, it is called instead.
+type follower struct {
+	told    []string
+	amended func(channelID, userID string)
+}
+
+func (f *follower) Revised(r journal.Revision) {
+	f.told = append(f.told, fmt.Sprintf("revised %s %d by %s", r.ChannelID, r.Number, r.Author))
+}
+func (f *follower) Reloaded()                { f.told = append(f.told, "reloaded") }
+func (f *follower) Changed(channelID string) { f.told = append(f.told, "changed "+channelID) }
+
+func (f *follower) Amended(channelID, userID string) {
+	if f.amended != nil {
+		f.amended(channelID, userID)
+		return
+	}
+	f.told = append(f.told, "amended "+channelID+" "+userID)
+}
+
+// file is a configuration: a policy for all channels, and channels' own policies.
+type file struct {
+	all   chatguard.Policy
+	own   map[string]chatguard.Policy
+	asked func()
+}
+
+func (f *file) Default() chatguard.Policy { return f.all.Clone() }
+
+func (f *file) Policy(channelID string) chatguard.Policy {
+	if f.asked != nil {
+		f.asked()
+	}
+	if own, ok := f.own[channelID]; ok {
+		return own.Clone()
+	}
+	return f.Default()
+}
+
+func (f *file) Channels() (ids []string) {
+	for id := range f.own {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// bursting returns the default policy with another burst.
+func bursting(burst int) chatguard.Policy {
+	p := chatguard.DefaultPolicy()
+	p.Limits[0].Burst = burst
+	return p
+}
+
+// office is Policies over a file in which everyone has a burst of 3.
+type office struct {
+	*testing.T
+	*Policies
+	file     *file
+	guard    *chatguard.Guard
+	store    *memory
+	follower *follower
+	log      bytes.Buffer
+}
+
+func newOffice(t *testing.T, adjust ...func(*PolicyOptions)) *office {
+	t.Helper()
+	o := &office{T: t, file: &file{all: bursting(3)}, store: &memory{}}
+	o.start(adjust...)
+	return o
+}
+
+// start starts a process on the same store.
+func (o *office) start(adjust ...func(*PolicyOptions)) {
+	o.Helper()
+	var err error
+	if o.guard, err = chatguard.New(o.file.all, nil); err != nil {
+		o.Fatal(err)
+	}
+	o.log.Reset()
+	opts := PolicyOptions{Guard: o.guard, Store: o.store, Base: o.file, Log: slog.New(slog.NewTextHandler(&o.log, nil))}
+	for _, f := range adjust {
+		f(&opts)
+	}
+	o.Policies, o.follower = NewPolicies(opts), &follower{}
+	if err := o.Restore(o.Context()); err != nil {
+		o.Fatal(err)
+	}
+	o.Follow(o.follower)
+}
+
+// givenByProgram removes the file: the program has given the Guard its policies.
+func givenByProgram(o *PolicyOptions) { o.Base = nil }
+
+// revise sets the burst of the test channel.
+func (o *office) revise(burst int, match ...string) (Revised, error) {
+	return o.Revise(o.Context(), Request{channel, "berta", match}, func(p chatguard.Policy) (chatguard.Policy, error) {
+		p.Limits[0].Burst = burst
+		return p, nil
+	})
+}
+
+func (o *office) mustRevise(burst int) Revised {
+	o.Helper()
+	done, err := o.revise(burst)
+	if err != nil {
+		o.Fatal(err)
+	}
+	return done
+}
+
+func (o *office) wantBurst(want int) {
+	o.Helper()
+	if got := o.guard.Policy(channel).Limits[0].Burst; got != want {
+		o.Errorf("the burst is %d, want %d", got, want)
+	}
+}
+
+// wantChanging checks that a change of policy is under way, so that nobody else can begin one.
+func (o *office) wantChanging() {
+	o.Helper()
+	if o.changing.TryLock() {
+		o.changing.Unlock()
+		o.Error("somebody else may change policies meanwhile")
+	}
+}
+
+func TestRevise_KeepsThenPutsInForceThenNotifies(t *testing.T) {
+	o := newOffice(t)
+	o.mustRevise(5)
+	done := o.mustRevise(7)
+	if fmt.Sprint(done.Changes) != "[{limit.burst.burst 3 7}]" || fmt.Sprint(done.Difference) != "[{limit.burst.burst 5 7}]" ||
+		done.Number != 2 || !done.Saved || done.Tag != Tag(o.guard.Policy(channel)) {
+		t.Errorf("revised as %+v", done)
+	}
+	o.wantBurst(7)
+	if want := []string{"revised 1 1 by berta", "revised 1 2 by berta"}; !slices.Equal(o.follower.told, want) {
+		t.Errorf("told %q, want each once", o.follower.told)
+	}
+	o.start()
+	o.wantBurst(7)
+	if want := "channel=1 revision=2 author=berta key=limit.burst.burst value=7 configured=3"; strings.Count(o.log.String(), want) != 1 {
+		t.Errorf("the start doesn't name the override:\n%s", o.log.String())
+	}
+}
+
+func TestRevise_RefusesAnotherPolicyThanWasSeen(t *testing.T) {
+	o := newOffice(t)
+	seen := Tag(o.guard.Policy(channel))
+	if _, err := o.revise(5, "another", seen); err != nil {
+		t.Fatal(err)
+	}
+	for name, act := range map[string]func(Request) (Revised, error){
+		"revise":  func(r Request) (Revised, error) { return o.revise(9, r.Match...) },
+		"discard": func(r Request) (Revised, error) { return o.Discard(t.Context(), r) },
+		"revert":  func(r Request) (Revised, error) { return o.Revert(t.Context(), r, 1) },
+	} {
+		if done, err := act(Request{channel, "anna", []string{seen}}); !errors.Is(err, ErrStale) || done.Saved {
+			t.Errorf("%s: %+v, %v", name, done, err)
+		}
+	}
+	o.wantBurst(5)
+	if len(o.store.stored) != 1 || len(o.follower.told) != 1 {
+		t.Errorf("stored %+v, told %q", o.store.stored, o.follower.told)
+	}
+}
+
+func TestRevise_AtOnceMakesAll(t *testing.T) {
+	o := newOffice(t)
+	const writers, changes = 4, 25
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			for range changes {
+				request := Request{ChannelID: channel, Author: fmt.Sprint("user", i)}
+				_, err := o.Revise(t.Context(), request, func(p chatguard.Policy) (chatguard.Policy, error) { p.Limits[0].Burst++; return p, nil })
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	o.wantBurst(3 + writers*changes)
+	for i, r := range o.store.stored {
+		if r.Policy.Limits[0].Burst != 4+i {
+			t.Errorf("revision %d has a burst of %d", r.Number, r.Policy.Limits[0].Burst)
+		}
+	}
+}
+
+func TestRevise_RefusedLeavesEverything(t *testing.T) {
+	errNoLimit := errors.New("there is no such limit")
+	for name, test := range map[string]struct {
+		burst int
+		edit  error
+		store error
+		want  string
+		is    func(error) bool
+	}{
+		"by edit":       {9, errNoLimit, nil, errNoLimit.Error(), func(err error) bool { return errors.Is(err, errNoLimit) }},
+		"by the Guard":  {-1, nil, nil, `"burst"`, isPolicyError},
+		"by Acceptable": {100, nil, nil, "nobody can do that", isPolicyError},
+		"by the Store": {
+			9, nil, errors.New("disk full: /secret/path"), "nothing was changed, because the database is failing",
+			func(err error) bool { return errors.Is(err, ErrNotKept) },
+		},
+	} {
+		o := newOffice(t, func(o *PolicyOptions) {
+			o.Acceptable = func(_ string, p chatguard.Policy) error {
+				if p.Limits[0].Burst == 100 {
+					return errors.New("nobody can do that")
+				}
+				return nil
+			}
+		})
+		before := Tag(o.guard.Policy(channel))
+		o.store.err = test.store
+		done, err := o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
+			p.Limits[0].Burst = test.burst
+			return p, test.edit
+		})
+		if err == nil || done.Saved || !test.is(err) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %+v, %v", name, done, err)
+		}
+		if Tag(o.guard.Policy(channel)) != before || len(o.store.stored) > 0 || len(o.follower.told) > 0 {
+			t.Errorf("%s: something has changed", name)
+		}
+	}
+}
+
+func isPolicyError(err error) bool { return errors.As(err, new(*PolicyError)) }
+
+// TestDiscard_GoesBackToThePresentConfiguration checks that Discard reads the configuration while
+// nothing can change it.
+func TestDiscard_GoesBackToThePresentConfiguration(t *testing.T) {
+	o := newOffice(t)
+	asked := 0
+	o.file.asked = func() {
+		asked++
+		o.wantChanging()
+	}
+	o.mustRevise(9)
+	done, err := o.Discard(t.Context(), Request{ChannelID: channel, Author: "anna"})
+	if err != nil || done.Number != 2 || !done.Saved || done.Changes != nil || fmt.Sprint(done.Difference) != "[{limit.burst.burst 9 3}]" {
+		t.Errorf("%+v, %v", done, err)
+	}
+	o.wantBurst(3)
+	if asked == 0 || done.Tag != Tag(o.guard.Policy(channel)) {
+		t.Errorf("asked %d times, tag %s", asked, done.Tag)
+	}
+	o.file.asked = nil
+	if live := o.LiveChanges(); len(live) > 0 {
+		t.Errorf("still changed live: %+v", live)
+	}
+}
+
+func TestRevert_PutsAnEarlierRevisionInForceAgain(t *testing.T) {
+	o := newOffice(t)
+	o.mustRevise(5)
+	o.mustRevise(7)
+	request := Request{ChannelID: channel, Author: "anna"}
+	if done, err := o.Revert(t.Context(), request, 1); err != nil || done.Number != 3 || done.Author != "anna" {
+		t.Errorf("%+v, %v", done, err)
+	}
+	o.wantBurst(5)
+	if _, err := o.Revert(t.Context(), request, 9); !errors.Is(err, ErrNoRevision) {
+		t.Errorf("revision 9: %v", err)
+	}
+	if done, err := o.Revert(t.Context(), request, 0); err != nil || done.Changes != nil {
+		t.Errorf("the configuration's: %+v, %v", done, err)
+	}
+	o.wantBurst(3)
+	past, err := o.History(t.Context(), channel)
+	var lines []string
+	for _, r := range past {
+		lines = append(lines, fmt.Sprint(r.Number, r.Difference, r.Discarded, r.Saved))
+	}
+	want := []string{
+		"4 [{limit.burst.burst 5 3}] true true", "3 [{limit.burst.burst 7 5}] false true",
+		"2 [{limit.burst.burst 5 7}] false true", "1 [{limit.burst.burst 3 5}] false true",
+	}
+	if err != nil || !reflect.DeepEqual(lines, want) {
+		t.Errorf("history %q, %v, want %q", lines, err, want)
+	}
+	o.store.err = errors.New("damaged")
+	if _, err := o.Revert(t.Context(), request, 1); !errors.Is(err, ErrHistory) {
+		t.Errorf("unreadable: %v", err)
+	}
+}
+
+// TestReload_LiveChangesStay checks that keys without live changes follow the file, and that
+// followers are notified once.
+func TestReload_LiveChangesStay(t *testing.T) {
+	o := newOffice(t)
+	o.mustRevise(5)
+	next := &file{all: bursting(4), own: map[string]chatguard.Policy{"2": bursting(8)}}
+	next.all.Limits[1].Messages = 500
+	accepted := 0
+	if err := o.Reload(next, func() error { accepted++; return nil }); err != nil || accepted != 1 {
+		t.Errorf("accepted %d times, %v", accepted, err)
+	}
+	o.wantBurst(5)
+	if p := o.guard.Policy(channel); p.Limits[1].Messages != 500 {
+		t.Errorf("the daily limit is %d", p.Limits[1].Messages)
+	}
+	if n := o.guard.Policy("2").Limits[0].Burst; n != 8 {
+		t.Errorf("channel 2 has a burst of %d", n)
+	}
+	live := o.LiveChanges()
+	if len(live) != 1 || live[0].Author != "berta" || live[0].Number != 1 || fmt.Sprint(live[0].Difference) != "[{limit.burst.burst 4 5}]" {
+		t.Errorf("changed live: %+v", live)
+	}
+	if want := []string{"revised 1 1 by berta", "reloaded"}; !slices.Equal(o.follower.told, want) {
+		t.Errorf("told %q, want %q", o.follower.told, want)
+	}
+	if _, err := o.Discard(t.Context(), Request{ChannelID: channel}); err != nil {
+		t.Error(err)
+	}
+	o.wantBurst(4)
+}
+
+// TestReload_NobodyElseChangesPolicies, neither until it is accepted nor while it goes back.
+func TestReload_NobodyElseChangesPolicies(t *testing.T) {
+	o := newOffice(t)
+	o.mustRevise(5)
+	var asked []string
+	asks := func(name string) func() {
+		return func() { o.wantChanging(); asked = append(asked, name) }
+	}
+	o.file.asked = asks("old")
+	next := &file{all: bursting(4), asked: asks("next")}
+	errFull := errors.New("too many channels")
+	for _, want := range []error{errFull, nil} {
+		if err := o.Reload(next, func() error { asks("accept")(); return want }); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+	if want := []string{"next", "accept", "old", "next", "accept"}; !slices.Equal(asked, want) {
+		t.Errorf("asked %q, want %q", asked, want)
+	}
+}
+
+// TestReload_UnsavedChangesStay checks that a reload during database trouble keeps unsaved changes.
+func TestReload_UnsavedChangesStay(t *testing.T) {
+	o := newOffice(t)
+	o.store.unsaved = true
+	if done := o.mustRevise(5); done.Saved || o.IsSaved(channel) {
+		t.Errorf("saved: %+v", done)
+	}
+	o.store.err = errors.New("can't be read")
+	if err := o.Reload(&file{all: bursting(4)}, func() error { return nil }); err != nil {
+		t.Error(err)
+	}
+	o.wantBurst(5)
+	if saved := o.Settle(journal.Database{State: journal.DatabaseOK}, time.Now().Add(time.Second)); !slices.Equal(saved, []string{channel}) || !o.IsSaved(channel) {
+		t.Errorf("saved by now: %q", saved)
+	}
+}
+
+func TestReload_RefusedGoesBack(t *testing.T) {
+	o := newOffice(t)
+	o.mustRevise(5)
+	before := Tag(o.guard.Policy(channel))
+	errFull := errors.New("too many channels")
+	changed := bursting(9)
+	changed.Limits[1].Messages = 1
+	for name, test := range map[string]struct {
+		next   *file
+		accept error
+		want   string
+	}{
+		"by the Guard":   {&file{all: bursting(-1)}, nil, `"burst"`},
+		"of a channel":   {&file{all: changed, own: map[string]chatguard.Policy{"2": bursting(-1)}}, nil, `"burst"`},
+		"by who accepts": {&file{all: changed}, errFull, errFull.Error()},
+	} {
+		if err := o.Reload(test.next, func() error { return test.accept }); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if all := o.guard.Policy("").Limits[0].Burst; Tag(o.guard.Policy(channel)) != before || all != 3 {
+			t.Errorf("%s: in force %+v, elsewhere a burst of %d", name, o.guard.Policy(channel), all)
+		}
+		if n := o.Base(channel).Limits[0].Burst; n != 3 {
+			t.Errorf("%s: the base has a burst of %d", name, n)
+		}
+	}
+	o.mustRevise(6)
+}
+
+// TestRestore_ARevisionThatNoLongerFits checks that only the changes that no longer fit are
+// dropped.
+func TestRestore_ARevisionThatNoLongerFits(t *testing.T) {
+	o := newOffice(t)
+	_, err := o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
+		p.Limits[0].Burst, p.Limits[1].Messages = 5, 7
+		return p, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.file.all.Limits = o.file.all.Limits[:1]
+	o.start()
+	o.wantBurst(5)
+	if text := o.log.String(); len(o.guard.Policy(channel).Limits) != 1 || !strings.Contains(text, "no longer fits the configuration's policy\"") ||
+		!strings.Contains(text, "key=limit.daily.messages") {
+		t.Errorf("the log says\n%s", text)
+	}
+}
+
+func TestRestore_ARevisionThatCantBeUsed(t *testing.T) {
+	for name, base := range map[string]func(*PolicyOptions){"configuration": func(*PolicyOptions) {}, "program": givenByProgram} {
+		o := newOffice(t)
+		o.store.stored = []journal.Revision{{ChannelID: channel, Number: 4, Author: "mallory", Unreadable: errors.New("garbled")}}
+		o.start(base, func(o *PolicyOptions) { o.Fix = func(string) string { return "discard it" } })
+		o.wantBurst(3)
+		if left := o.LeftOut(); len(left) != 1 || left[0].Number != 4 || left[0].Problem.Error() != "garbled" {
+			t.Errorf("%s: left out %+v", name, left)
+		}
+		if text := o.log.String(); !strings.Contains(text, `fix="discard it"`) || !strings.Contains(text, "can't be used; the "+name+"'s policy applies") {
+			t.Errorf("%s: the log says\n%s", name, text)
+		}
+		o.mustRevise(5)
+		if left := o.LeftOut(); len(left) > 0 {
+			t.Errorf("%s: left out after a change: %+v", name, left)
+		}
+	}
+}
+
+// TestRestore_AnUnacceptablePolicyObserves checks that a policy that has become unacceptable only
+// observes. It isn't refused, because nobody is asking for it now.
+func TestRestore_AnUnacceptablePolicyObserves(t *testing.T) {
+	enforcing := bursting(3)
+	enforcing.Mode = chatguard.Enforce
+	o := newOffice(t)
+	o.file.own = map[string]chatguard.Policy{channel: enforcing, "2": enforcing}
+	o.start(func(o *PolicyOptions) {
+		o.Acceptable = func(channelID string, _ chatguard.Policy) error {
+			if channelID == channel {
+				return errors.New("nobody can do that")
+			}
+			return nil
+		}
+	})
+	if here, there := o.guard.Policy(channel).Mode, o.guard.Policy("2").Mode; here != chatguard.Observe || there != chatguard.Enforce {
+		t.Errorf("here %s, there %s", here, there)
+	}
+}
+
+// TestEnter_PutsTheLastRevisionInForce checks that once a channel's ID is known, changes made since
+// the start apply on top of its own policy.
+func TestEnter_PutsTheLastRevisionInForce(t *testing.T) {
+	o := newOffice(t)
+	o.mustRevise(5)
+	own := bursting(3)
+	own.Limits[1].Messages = 70
+	o.file.own = map[string]chatguard.Policy{channel: own}
+	if err := o.Enter(channel); err != nil {
+		t.Fatal(err)
+	}
+	o.wantBurst(5)
+	if n := o.guard.Policy(channel).Limits[1].Messages; n != 70 {
+		t.Errorf("the daily limit is %d", n)
+	}
+}
+
+// TestOverlay_LiesOverARevisedPolicy checks that the overlay applies on top of a revised policy and
+// isn't stored with it.
+func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
+	o := newOffice(t)
+	o.file.all.Mode = chatguard.Enforce
+	o.start()
+	controls := New(Options{Policies: o.Policies, Store: o.store})
+	o.store.settings = map[string]string{}
+	if saved, err := controls.Pause(t.Context(), channel, "anna"); !saved || err != nil {
+		t.Fatalf("saved %v, %v", saved, err)
+	}
+	if done := o.mustRevise(5); fmt.Sprint(done.Changes) != "[{limit.burst.burst 3 5}]" {
+		t.Errorf("revised as %+v", done)
+	}
+	if stated, inForce := o.guard.Policy(channel), o.guard.InForce(channel); stated.Mode != chatguard.Enforce || inForce.Mode != chatguard.Observe || inForce.Limits[0].Burst != 5 {
+		t.Errorf("stated %+v, in force %+v", stated, inForce)
+	}
+	if want := []string{"changed 1", "revised 1 1 by berta"}; !slices.Equal(o.follower.told, want) {
+		t.Errorf("told %q, want %q", o.follower.told, want)
+	}
+	if saved, err := controls.SetMode(context.Background(), channel, "anna", chatguard.Observe); !saved || err != nil {
+		t.Errorf("saved %v, %v", saved, err)
+	}
+	if _, err := controls.Resume(t.Context(), channel, "anna"); err != nil || o.guard.InForce(channel).Mode != chatguard.Observe {
+		t.Errorf("%v; in force %+v", err, o.guard.InForce(channel))
+	}
+}
+
+// TestPause_DuringPolicyChange: a switch and its followers don't wait until the policy has changed.
+func TestPause_DuringPolicyChange(t *testing.T) {
+	o := newOffice(t)
+	o.store.settings = map[string]string{}
+	controls := New(Options{Policies: o.Policies, Store: o.store})
+	_, err := o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
+		o.wantChanging()
+		_, err := controls.Pause(t.Context(), channel, "anna")
+		return p, err
+	})
+	if want := []string{"changed 1", "revised 1 1 by berta"}; err != nil || !slices.Equal(o.follower.told, want) {
+		t.Errorf("%v, told %q, want %q", err, o.follower.told, want)
+	}
+}
+
+// TestBase_GivenByTheProgram checks that the base is the policy that the program last gave to the
+// channel.
+func TestBase_GivenByTheProgram(t *testing.T) {
+	o := newOffice(t, givenByProgram)
+	o.mustRevise(5)
+	if n := o.Base(channel).Limits[0].Burst; n != 3 {
+		t.Errorf("the base has a burst of %d", n)
+	}
+	if err := o.guard.SetPolicy("", bursting(4), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if n := o.Base(channel).Limits[0].Burst; n != 4 {
+		t.Errorf("after a change for all channels the base has a burst of %d", n)
+	}
+	if err := o.guard.SetPolicy(channel, bursting(6), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if n := o.Base(channel).Limits[0].Burst; n != 6 {
+		t.Errorf("after a change for the channel the base has a burst of %d", n)
+	}
+	o.mustRevise(7)
+	if _, err := o.Discard(t.Context(), Request{ChannelID: channel}); err != nil {
+		t.Fatal(err)
+	}
+	o.wantBurst(6)
+}

@@ -1,0 +1,100 @@
+package doctor
+
+import (
+	"context"
+	"strings"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/token"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+// chat reads one channel for a moment, as a running chatguard would. Reading more channels would
+// use up the joins that Twitch allows the account.
+func (d *Doctor) chat(ctx context.Context) []Finding {
+	login, address := d.readable(), d.chatAddress()
+	switch {
+	case login == "":
+		return []Finding{noted("not read: twitch.channels names no channel that exists")}
+	case app.FitTransport(d.cfg, d.cfg.Twitch.Transport) != nil:
+		return []Finding{noted("not read: twitch.channels names too many")}
+	case d.helix == nil && d.cfg.Twitch.Transport == config.TransportEventSub:
+		return needsToken()
+	}
+	if err := d.twitch.SetChannels([]string{login}); err != nil {
+		return []Finding{wrongBy(err)}
+	}
+	entered, s, err := d.readFor(ctx)
+	transport := d.cfg.Twitch.Transport
+	switch {
+	case entered:
+		return []Finding{fine("#%s can be read over %s at %s, %s", login, transport, address, d.readingAs())}
+	case err != nil:
+		return []Finding{wrongBy(err)}
+	case s.Channels[0].Problem != "":
+		return []Finding{wrong("correct twitch.channels in "+d.cfg.Path, "#%s can't be read over %s at %s: %s", login, transport, address, s.Channels[0].Problem)}
+	case s.State == twitch.Connected:
+		return []Finding{wrong("correct twitch.channels in "+d.cfg.Path, "%s at %s doesn't let us into #%s", transport, address, login)}
+	case s.Detail == "":
+		s.Detail = noAnswer
+	}
+	trouble, _, _ := strings.Cut(s.Detail, "; connecting again")
+	return []Finding{wrong(networkFix+", or set twitch.transport to another one", "%s at %s can't be reached: %s", transport, address, trouble)}
+}
+
+// readFor reads until it has joined a channel or the context ends. It returns an error if trying
+// again doesn't help.
+func (d *Doctor) readFor(ctx context.Context) (entered bool, s twitch.Status, err error) {
+	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- d.twitch.Read(reading, deaf{}) }()
+	select {
+	case <-d.entered:
+		entered = true
+	case err = <-ended:
+		stop()
+		return false, d.twitch.Status(), err
+	case <-ctx.Done():
+	}
+	s = d.twitch.Status() // read it before the reader stops
+	stop()
+	return entered, s, <-ended
+}
+
+// readable returns a channel that is believed to exist, or "".
+func (d *Doctor) readable() string {
+	for _, login := range d.cfg.Twitch.Channels {
+		if _, exists := twitchbot.AccountOf(d.accounts, login); exists || d.accounts == nil {
+			return login
+		}
+	}
+	return ""
+}
+
+func (d *Doctor) chatAddress() string {
+	switch t := d.cfg.Twitch; t.Transport {
+	case config.TransportEventSub:
+		return t.EventSubURL
+	case config.TransportIRCWebSocket:
+		return t.IRCWebSocketURL
+	default:
+		return t.IRCAddress
+	}
+}
+
+func (d *Doctor) readingAs() string {
+	if d.helix == nil || d.tokens.Status().State != token.Good {
+		return "without an account"
+	}
+	return "as " + d.tokens.Status().Identity.Login
+}
+
+// deaf is a sink that ignores everything.
+type deaf struct{}
+
+func (deaf) Messages([]chatguard.Message) {}
+func (deaf) Removed(chat.Removal)         {}

@@ -1,0 +1,145 @@
+// Package doctor checks everything that chatguard needs with a configuration, on this machine and
+// at Twitch. Each problem that it finds comes with a fix.
+//
+// It knows neither terminals nor commands, and changes nothing except the token.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
+	"github.com/chatguard/chatguard/internal/chat/twitch/token"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
+	"github.com/chatguard/chatguard/internal/clock"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/persist"
+)
+
+// patience is the time limit of each check.
+const patience = 5 * time.Second
+
+// Doctor checks everything that chatguard needs with a configuration. It changes nothing except the
+// token, which it renews when due, as a running chatguard would. Create one with New.
+type Doctor struct {
+	Now func() time.Time // this machine's clock
+
+	cfg  config.Config
+	dial twitchbot.Dialer
+	// owner is the process that owns the database, most likely a running chatguard; nil if there is
+	// none.
+	owner   *persist.OwnedError
+	tokens  *token.Store
+	twitch  *twitchbot.Connection
+	entered chan struct{} // holds a value once a channel has been joined
+	told    chan struct{} // holds a value if the token's status has changed
+
+	unstorable bool // the token can't be stored
+	// helix is nil until Twitch has confirmed the token and its owner.
+	helix *helix.Client
+	// accounts are the accounts of existing channels; nil until Twitch has answered.
+	accounts []helix.Account
+}
+
+// New returns a Doctor for a configuration. A nil dial means the machine's network.
+func New(cfg config.Config, dial twitchbot.Dialer) *Doctor {
+	d := &Doctor{cfg: cfg, Now: time.Now, dial: dial, entered: make(chan struct{}, 1), told: make(chan struct{}, 1)}
+	if errors.As(persist.CheckOwner(cfg.Database), &d.owner) {
+		// Check the token file's token, because the environment of the running chatguard may
+		// differ.
+		cfg.Twitch.Token, cfg.Twitch.RefreshToken = "", ""
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	d.tokens = twitchbot.TokensOf(cfg, quiet)
+	d.twitch = twitchbot.New(twitchbot.Options{
+		Config: cfg.Twitch, Tokens: d.tokens, Log: quiet, ChatTime: clock.NewChat(nil), Dial: dial,
+		Entered: func(string, string) { tell(d.entered) },
+	})
+	d.tokens.Changed = func(token.Status) { tell(d.told) } // only wakes the check that waits for it
+	return d
+}
+
+// tell puts a value into a Go channel that has room. It never blocks.
+func tell(to chan<- struct{}) {
+	select {
+	case to <- struct{}{}:
+	default:
+	}
+}
+
+// check is one item to check.
+type check struct {
+	name string
+	look func(context.Context) []Finding
+}
+
+// checks returns the checks in order of dependency. If no Twitch channel is configured, it omits
+// the checks about Twitch.
+func (d *Doctor) checks() []check {
+	here := []check{
+		{"configuration", d.configuration},
+		{"memory", d.memory},
+		{"environment", d.environment},
+		{"database", d.database},
+		{"zone", d.zones},
+		{"dashboard", d.dashboard},
+	}
+	if len(d.cfg.Twitch.Channels) == 0 {
+		return here
+	}
+	return append(here, []check{
+		{"clock", d.clock},
+		{"token file", d.tokenFile},
+		{"token", d.token},
+		{"scopes", d.scopes},
+		{"channel", d.channels},
+		{"moderator", d.moderator},
+		{"chat", d.chat},
+	}...)
+}
+
+// Run makes all checks and reports each finding at once, with the name of its check. It returns an
+// error if any finding is a problem. Call it once.
+func (d *Doctor) Run(ctx context.Context, report func(check string, f Finding) error) error {
+	defer d.twitch.Close()
+	problems := 0
+	for _, c := range d.checks() {
+		findings := c.lookFor(ctx, patience)
+		if ctx.Err() != nil {
+			return errors.New("stopped: not everything was checked")
+		}
+		for _, f := range findings {
+			if f.State == Problem {
+				problems++
+			}
+			if err := report(c.name, f); err != nil {
+				return err
+			}
+		}
+	}
+	switch problems {
+	case 0:
+		return nil
+	case 1:
+		return errors.New("1 problem found; the fix is under it")
+	}
+	return fmt.Errorf("%d problems found; the fix is under each one", problems)
+}
+
+func (c check) lookFor(ctx context.Context, limit time.Duration) []Finding {
+	ctx, stop := context.WithTimeout(ctx, limit)
+	defer stop()
+	return c.look(ctx)
+}
+
+// needsToken returns the finding for a check that can't be made without a token.
+func needsToken() []Finding {
+	return []Finding{noted("skipped: needs a valid token")}
+}
+
+// channelNames formats channels for people: #a, #b.
+func channelNames(logins []string) string { return "#" + strings.Join(logins, ", #") }

@@ -1,0 +1,60 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/irc"
+)
+
+// The states of a Finding.
+const (
+	OK      = "ok"
+	Note    = "note" // worth knowing
+	Problem = "problem"
+)
+
+// Finding is the result of a check.
+type Finding struct {
+	State string // OK, Note or Problem
+	Found string
+	Fix   string // what to do about a problem
+}
+
+func fine(format string, args ...any) Finding {
+	return Finding{State: OK, Found: fmt.Sprintf(format, args...)}
+}
+func noted(format string, args ...any) Finding {
+	return Finding{State: Note, Found: fmt.Sprintf(format, args...)}
+}
+
+func wrong(fix, format string, args ...any) Finding {
+	return Finding{State: Problem, Found: fmt.Sprintf(format, args...), Fix: fix}
+}
+
+// wrongBy returns the problem that an error describes, with its fix.
+func wrongBy(err error) Finding {
+	text := strings.ReplaceAll(err.Error(), "\n", "; ")
+	for _, kind := range []error{twitch.ErrToken, twitch.ErrScope, twitch.ErrUnavailable, twitch.ErrBusy, irc.ErrLogin} {
+		if what, fix, _ := strings.Cut(kind.Error(), "; "); errors.Is(err, kind) {
+			return wrong(fix, "%s", strings.Replace(text, kind.Error(), what, 1))
+		}
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return wrong(networkFix, "%s", noAnswer)
+	}
+	at := strings.LastIndex(text, ": ") // the fix comes last
+	if at < 0 {
+		return wrong("", "%s", text)
+	}
+	return wrong(text[at+2:], "%s", text[:at])
+}
+
+// networkFix is what to do if Twitch can't be reached.
+const networkFix = "check status.twitch.tv, and this machine's network and firewall"
+
+// noAnswer is the finding of a check that got no answer from Twitch in time.
+var noAnswer = fmt.Sprintf("no answer within %.0f s", patience.Seconds())

@@ -1,0 +1,282 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/web/access"
+)
+
+// configuration finds settings that are valid but can't work or have no effect.
+func (d *Doctor) configuration(context.Context) (list []Finding) {
+	if err := app.CheckReady(d.cfg); err != nil {
+		list = append(list, wrongBy(err))
+	} else {
+		list = append(list, fine("%s: %ss in %s", d.cfg.Path, d.cfg.Policy.Mode, channelNames(slices.Concat(d.cfg.Twitch.Channels, d.cfg.Check.Channels))))
+	}
+	_, strangers := app.Unlisted(d.cfg)
+	for _, name := range strangers {
+		list = append(list, noted("[channel.%s] is for a channel that isn't in twitch.channels: it has no effect unless a server asks about it", name))
+	}
+	if len(d.cfg.Twitch.Channels) == 0 {
+		return list // a server may hold messages itself
+	}
+	for _, name := range d.holding() {
+		list = append(list, noted("limit %q: a bot can't hold messages, so the delay of a leaky-bucket has no effect: "+
+			"a message either fits and stays, or doesn't fit and is penalised", name))
+	}
+	return list
+}
+
+// memory reports how many users can be remembered at once, for the channel whose policy needs most
+// memory per user.
+func (d *Doctor) memory(context.Context) []Finding {
+	users := int64(math.MaxInt64)
+	for _, p := range d.policies() {
+		capacity, err := p.Capacity(int64(d.cfg.MemoryPerTable))
+		if err != nil {
+			return []Finding{wrongBy(err)}
+		}
+		if users = min(users, capacity.Users); capacity.Everywhere > 0 {
+			users = min(users, capacity.Everywhere)
+		}
+	}
+	return []Finding{fine("%s for the users of a channel: about %s at once", d.cfg.MemoryPerTable, about(users))}
+}
+
+// about formats a number of users with few digits.
+func about(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1f million", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%d,%d00", n/1000, n%1000/100)
+	}
+	return fmt.Sprint(n)
+}
+
+// policies returns the configuration's policies: the default policy and those of single channels.
+func (d *Doctor) policies() []chatguard.Policy {
+	all := []chatguard.Policy{d.cfg.Policy}
+	for _, name := range slices.Sorted(maps.Keys(d.cfg.Channels)) {
+		all = append(all, d.cfg.Channels[name])
+	}
+	return all
+}
+
+// holding returns the names of limits that are configured to hold messages, which Twitch doesn't
+// allow.
+func (d *Doctor) holding() (names []string) {
+	for _, p := range d.policies() {
+		for _, l := range p.Limits {
+			if l.Algorithm == chatguard.LeakyBucket && !slices.Contains(names, l.Name) {
+				names = append(names, l.Name)
+			}
+		}
+	}
+	return names
+}
+
+// ofClients are the variables that examples/check sets for its clients.
+var ofClients = []string{"CHATGUARD_TOKEN", "CHATGUARD_URL"}
+
+// environment looks for variables that look like the configuration's but have no effect.
+func (d *Doctor) environment(context.Context) (list []Finding) {
+	var known, set []string
+	_, err := config.Parse(d.cfg.Path, nil, func(name string) (string, bool) {
+		known = append(known, name)
+		return "", false
+	})
+	if err != nil {
+		return []Finding{wrongBy(err)}
+	}
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		switch {
+		case !strings.HasPrefix(name, "CHATGUARD_"):
+		case slices.Contains(known, name):
+			set = append(set, name)
+		case slices.Contains(ofClients, name):
+		default:
+			list = append(list, noted("%s is set but isn't a known key, so it has no effect", hostile.Printable(name)))
+		}
+	}
+	slices.Sort(set)
+	return append(list, fine("variables that override the file: %s", cmp.Or(strings.Join(set, ", "), "nothing")))
+}
+
+// database checks whether the database is intact and can be opened, and which process uses it.
+func (d *Doctor) database(ctx context.Context) (list []Finding) {
+	path := d.cfg.Database
+	if d.owner != nil && d.owner.User != "" {
+		return []Finding{wrongBy(d.owner)}
+	}
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			return []Finding{wrong("create that folder, or set another database", "%s can't be created: its folder doesn't exist", path)}
+		}
+		if err := tryFolder(path); err != nil {
+			return []Finding{wrong(folderFix, "%s can't be created: %v", path, err)}
+		}
+		return []Finding{noted("%s doesn't exist yet: `chatguard run` creates it", path)}
+	case err != nil:
+		return []Finding{wrong("run this as the user that chatguard runs as, or set another database", "%s can't be checked: %v", path, reasonOf(err))}
+	case !info.Mode().IsRegular():
+		return []Finding{wrong("set another database", "%s is not a file", path)}
+	}
+	outdated, err := persist.Check(ctx, path)
+	switch {
+	case ctx.Err() != nil:
+		return []Finding{noted("%s is too large to be checked completely within %.0f s", path, patience.Seconds())}
+	case err != nil:
+		return []Finding{wrongBy(err)}
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return []Finding{wrong("make the file and its folder writable for this user, or set another database", "%s can't be written by this user", path)}
+	}
+	if err := file.Close(); err != nil {
+		return []Finding{wrongBy(err)}
+	}
+	if err := tryFolder(path); err != nil {
+		return []Finding{wrong(folderFix, "%s can't be written: SQLite keeps other files beside it, and %v", path, err)}
+	}
+	if err := persist.CheckMode(path); err != nil {
+		list = append(list, wrongBy(err))
+	}
+	if outdated {
+		list = append(list, noted("%s is from an older version: `chatguard run` keeps a copy and upgrades it", path))
+	}
+	usedBy := "not in use"
+	switch {
+	case d.owner != nil && d.owner.PID == 0:
+		usedBy = "in use by another process"
+	case d.owner != nil:
+		usedBy = fmt.Sprintf("in use by process %d", d.owner.PID)
+	}
+	return append(list, fine("%s, %s", path, usedBy))
+}
+
+// folderFix is what to do if no file can be created in a folder.
+const folderFix = "make the folder writable for this user, or set another database"
+
+// tryFolder creates and deletes a file in the database's folder.
+func tryFolder(path string) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	folder := filepath.Dir(path)
+	file, err := os.CreateTemp(folder, filepath.Base(path)+".*.doctor")
+	if err != nil {
+		return fmt.Errorf("its folder %s can't be written (%w)", folder, reasonOf(err))
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// reasonOf returns why a file can't be used, without its name.
+func reasonOf(err error) error {
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+		return failed.Err
+	}
+	return err
+}
+
+// zones reports the local time in each zone of the daily limits, and when the day ends.
+func (d *Doctor) zones(context.Context) (list []Finding) {
+	type day struct{ zone, resetAt string }
+	var seen []day
+	for _, p := range d.policies() {
+		for _, l := range p.Limits {
+			if one := (day{cmp.Or(l.Timezone, p.Timezone), l.ResetAt}); l.Algorithm == chatguard.DailyWindow && !slices.Contains(seen, one) {
+				seen = append(seen, one)
+			}
+		}
+	}
+	if len(seen) == 0 {
+		seen = []day{{zone: d.cfg.Timezone}}
+	}
+	for _, one := range seen {
+		calendar, err := limits.NewCalendar(one.zone, one.resetAt)
+		if err != nil {
+			list = append(list, wrong("set an IANA name such as Europe/Berlin", "%v", err))
+			continue
+		}
+		now := d.Now().Unix()
+		const people = "Mon 2006-01-02 15:04 MST"
+		list = append(list, fine("%s: it is %s there, and the day ends at %s", one.zone, calendar.Local(now).Format(people),
+			calendar.Local(calendar.DayOf(now).End).Format(people)))
+	}
+	return list
+}
+
+// dashboard checks whether the dashboard's address is free, or in use by the dashboard itself.
+func (d *Doctor) dashboard(ctx context.Context) []Finding {
+	list := []Finding{d.address(ctx)}
+	if app.UntrustedProxy(d.cfg.Web) {
+		list = append(list, wrong(app.UntrustedProxyFix, "%s", app.UntrustedProxyProblem))
+	}
+	return list
+}
+
+func (d *Doctor) address(ctx context.Context) Finding {
+	if err := d.cfg.CheckServed(); err != nil && d.owner == nil {
+		// A running process may have a password from another environment.
+		return wrongBy(err)
+	}
+	s := app.Site(d.cfg.Web)
+	listener, err := s.Open()
+	switch {
+	case err == nil && d.owner != nil:
+		defer listener.Close()
+		return fine("%s is free, and the process that uses the database listens elsewhere", s.Listen)
+	case err == nil:
+		defer listener.Close()
+		return fine("%s is free", s.Listen)
+	case !errors.Is(err, access.ErrInUse):
+		return wrong("set listen, tls_cert and tls_key in [web] to what this machine has", "%v", err)
+	case d.owner != nil && answersAsChatguard(ctx, s):
+		return fine("%s is the dashboard of the running chatguard", s.Listen)
+	}
+	return wrongBy(err)
+}
+
+// answersAsChatguard reports whether a dashboard listens at the site's address.
+func answersAsChatguard(ctx context.Context, s access.Site) bool {
+	s.PublicURL = nil // ask the listening address, not the proxy
+	address, _, _ := strings.Cut(s.Link("", ""), "#")
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"healthz", nil)
+	if err != nil {
+		return false
+	}
+	// The certificate isn't verified: nothing secret is sent, and it is for the name that people
+	// use.
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+	answer, err := client.Do(request)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	var health struct{ Status string }
+	err = json.NewDecoder(io.LimitReader(answer.Body, 1<<10)).Decode(&health)
+	return err == nil && health.Status == "ok"
+}

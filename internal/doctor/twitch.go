@@ -1,0 +1,227 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
+	"github.com/chatguard/chatguard/internal/chat/twitch/token"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+// mostOff is the tolerated difference between this machine's clock and Twitch's.
+const mostOff = 5 * time.Second
+
+// clock compares this machine's clock with Twitch's, because limits use the time at which Twitch
+// received a message.
+func (d *Doctor) clock(ctx context.Context) []Finding {
+	off, err := d.clockOff(ctx)
+	switch {
+	case err != nil:
+		return []Finding{wrong(networkFix, "the time can't be read from Twitch: %v", err)}
+	case off.Abs() <= mostOff:
+		return []Finding{fine("within %.0f s of Twitch's", mostOff.Seconds())}
+	}
+	than := "behind"
+	if off > 0 {
+		than = "ahead of"
+	}
+	return []Finding{wrong("set this machine's clock from the network (NTP)", "this machine's clock is %s %s Twitch's", off.Abs().Round(time.Second), than)}
+}
+
+// clockOff returns how far this machine's clock is ahead of Twitch's. Every answer carries Twitch's
+// time.
+func (d *Doctor) clockOff(ctx context.Context) (time.Duration, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.cfg.Twitch.HelixURL+"/users", nil)
+	if err != nil {
+		return 0, err
+	}
+	client := &http.Client{
+		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: d.dial, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	asked := d.Now()
+	answer, err := client.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	took := d.Now().Sub(asked)
+	if err := answer.Body.Close(); err != nil {
+		return 0, err
+	}
+	told, err := http.ParseTime(answer.Header.Get("Date"))
+	// Assume that Twitch read its clock halfway through the exchange. It gives whole seconds, so
+	// add half a second.
+	return asked.Add(took / 2).Sub(told.Add(time.Second / 2)), err
+}
+
+// tokenFile checks the token file. If the file can't be written, the token itself isn't checked,
+// because that could renew the token and lose the new one.
+func (d *Doctor) tokenFile(ctx context.Context) []Finding {
+	path := d.tokens.File
+	if !app.HasToken(d.cfg) {
+		return []Finding{noted("%s doesn't exist yet: `chatguard login` creates it", path)}
+	}
+	err := d.tokens.CanStore(ctx)
+	d.unstorable = err != nil
+	if err == nil {
+		err = token.CheckFile(path)
+	}
+	if err != nil {
+		return []Finding{wrongBy(err)}
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return []Finding{noted("%s doesn't exist yet: the environment's token goes there", path)}
+	}
+	return []Finding{fine("%s, which nobody else can read", path)}
+}
+
+// token asks Twitch for the owner of the token.
+func (d *Doctor) token(ctx context.Context) []Finding {
+	if d.unstorable {
+		return []Finding{noted("skipped: fix the token file first")}
+	}
+	if err := d.askAboutToken(ctx); err != nil {
+		return []Finding{wrongBy(err)}
+	}
+	switch s := d.tokens.Status(); {
+	case isKnown(s) && s.State == token.Good:
+		return d.goodToken(s)
+	case s.State == token.Missing:
+		if d.cfg.Twitch.Transport == config.TransportEventSub {
+			return []Finding{wrong("run `chatguard login`", "there is none, and EventSub needs one")}
+		}
+		if app.Enforces(d.cfg) {
+			return []Finding{wrong("run `chatguard login`", "there is none: chatguard only observes, although it should enforce")}
+		}
+		return []Finding{noted("there is none: chatguard only reads until you run `chatguard login`")}
+	case s.State == token.Revoked:
+		return []Finding{wrong("run `chatguard login`", "Twitch no longer accepts it")}
+	default:
+		return []Finding{wrong(networkFix, "it can't be checked with Twitch: %s", s.Detail)}
+	}
+}
+
+// askAboutToken runs the Store until it is known whether the token is valid, or until the context
+// ends. It returns an error if the token file can't be read.
+func (d *Doctor) askAboutToken(ctx context.Context) error {
+	asking, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- d.tokens.Run(asking) }()
+	for {
+		select {
+		case err := <-ended:
+			stop()
+			return err
+		case <-d.told:
+			if isKnown(d.tokens.Status()) {
+				stop()
+				return <-ended
+			}
+		}
+	}
+}
+
+// isKnown reports whether Twitch's verdict on the token is known. For a valid token, the owner must
+// be known as well.
+func isKnown(s token.Status) bool {
+	return s.State != token.Unknown && (s.State != token.Good || s.Identity.UserID != "")
+}
+
+// goodToken reports the owner of a valid token, and prepares the checks that use it.
+func (d *Doctor) goodToken(s token.Status) []Finding {
+	d.helix = d.twitch.Helix()
+	until := ""
+	if !s.ExpiresAt.IsZero() {
+		until = ", good until " + s.ExpiresAt.Local().Format("2006-01-02 15:04:05 MST")
+	}
+	if id := d.cfg.Twitch.ClientID; id != "" && id != s.Identity.ClientID {
+		return []Finding{wrong("run `chatguard login` again", "that of %s was made for a different application than twitch.client_id", s.Identity.Login)}
+	}
+	list := []Finding{fine("that of %s%s", s.Identity.Login, until)}
+	if !s.Renewable {
+		list = append(list, noted("it can't be renewed and works until it expires: a token from `chatguard login` renews itself"))
+	}
+	return list
+}
+
+// scopes reports the scopes that the token lacks.
+func (d *Doctor) scopes(context.Context) []Finding {
+	if d.helix == nil {
+		return needsToken()
+	}
+	missing := d.tokens.Status().Missing
+	if len(missing) == 0 {
+		return []Finding{fine("the token has all scopes that are needed")}
+	}
+	var lacks []string
+	for _, s := range token.Scopes {
+		if slices.Contains(missing, s.Name) {
+			lacks = append(lacks, fmt.Sprintf("%s (%s)", s.Name, s.For))
+		}
+	}
+	return []Finding{wrong("run `chatguard login` again", "the token lacks %s", strings.Join(lacks, ", "))}
+}
+
+// channels reports channels that don't exist.
+func (d *Doctor) channels(ctx context.Context) (list []Finding) {
+	if d.helix == nil {
+		return needsToken()
+	}
+	accounts, err := d.helix.Users(ctx, d.cfg.Twitch.Channels...)
+	if err != nil {
+		return []Finding{wrongBy(err)}
+	}
+	d.accounts = append([]helix.Account{}, accounts...) // not nil, even if there are none
+	for _, login := range d.cfg.Twitch.Channels {
+		if _, exists := twitchbot.AccountOf(accounts, login); !exists {
+			list = append(list, wrong("correct twitch.channels in "+d.cfg.Path, "Twitch has no channel %q", login))
+		}
+	}
+	if len(list) == 0 {
+		return []Finding{fine("Twitch has %s", channelNames(d.cfg.Twitch.Channels))}
+	}
+	return list
+}
+
+// moderator reports the channels where the bot isn't a moderator. That is a problem only if the
+// policy enforces.
+func (d *Doctor) moderator(ctx context.Context) (findings []Finding) {
+	switch {
+	case d.helix == nil:
+		return needsToken()
+	case len(d.accounts) == 0:
+		return []Finding{noted("skipped: Twitch has confirmed no channel")}
+	}
+	me := d.tokens.Status().Identity
+	moderates, err := twitchbot.WhereModerator(ctx, d.helix, me.UserID)
+	if err != nil {
+		return []Finding{wrongBy(err)}
+	}
+	var where []string
+	for _, a := range d.accounts {
+		switch policy := d.cfg.PolicyFor(a.Login, a.ID); {
+		case moderates(a.ID):
+			where = append(where, a.Login)
+		case policy.Mode == chatguard.Enforce:
+			findings = append(findings, wrong(twitchbot.ModCommand(me.Login, a.Login), "%s is not a moderator in #%s, so it only observes there", me.Login, a.Login))
+		default:
+			findings = append(findings, noted("%s is not a moderator in #%s, which isn't needed to observe", me.Login, a.Login))
+		}
+	}
+	if len(where) > 0 {
+		slices.Sort(where)
+		findings = append(findings, fine("%s is a moderator in %s", me.Login, channelNames(where)))
+	}
+	return findings
+}

@@ -1,0 +1,184 @@
+// Package host connects a Guard with its store, with the policies in force and people's changes to
+// them, and with the switches that override them. The complete bot is built on it. So are packages
+// sqlitestore and dashboard, for a Guard inside another program.
+//
+// The package knows no HTTP and no chat platform. What shows or acts on something follows the Host;
+// see Host.Follow.
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist"
+)
+
+// Host is a Guard with its store. It is safe for concurrent use once Restore has returned. Get one
+// from Open or OpenMemory.
+//
+// The order of calls is Open, Join, Restore, Follow, Run, Close.
+type Host struct {
+	Store    *persist.Store
+	Metrics  *metrics.Set // the store's metrics, unless it has another set
+	IsMemory bool         // nothing survives the process
+
+	// Policies are the channels' policies. Join sets Policies and Controls.
+	Policies *control.Policies
+	Controls *control.Controls
+
+	// Restore sets these fields, as they were at the start. Settings are the stored settings of
+	// channels, by ID and name. Changed are the IDs of the channels that people had changed.
+	Settings map[string]map[string]string
+	Changed  []string
+
+	log      *slog.Logger
+	options  Options
+	guard    *chatguard.Guard // nil before Join
+	kept     *chatguard.Guard // the Guard whose users' state is stored
+	restored bool             // the Guard continues where the last process ended
+
+	mu    sync.RWMutex // guards notes
+	notes []Notes
+}
+
+// Options configure a Host. The zero value is for a Guard inside another program.
+type Options struct {
+	// Base, Acceptable and Fix are as in control.PolicyOptions.
+	Base       control.Base
+	Acceptable func(channelID string, p chatguard.Policy) error
+	Fix        func(channelID string) string
+
+	Raid *config.Raid // raid mode; nil means the configuration's default
+
+	// Acts means that the program acts on throttled messages and reports what it does. Otherwise
+	// throttled messages are dropped, which the Host reports to the store and the followers.
+	Acts bool
+}
+
+// Open opens the database at path as persist.Open does.
+func Open(ctx context.Context, path string, opts persist.Options) (*Host, error) {
+	h := newHost(&opts)
+	var err error
+	if h.Store, err = persist.Open(ctx, path, &opts); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// OpenMemory returns a Host that stores nothing. Its Restore and Run don't take the state of the
+// Guard's users, so that another store can save it.
+func OpenMemory(ctx context.Context, opts persist.Options) (*Host, error) {
+	h := newHost(&opts)
+	h.IsMemory = true
+	var err error
+	if h.Store, err = persist.OpenMemory(ctx, &opts); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+func newHost(opts *persist.Options) *Host {
+	opts.Logger = cmp.Or(opts.Logger, slog.Default())
+	opts.Metrics = cmp.Or(opts.Metrics, metrics.NewSet())
+	return &Host{Metrics: opts.Metrics, log: opts.Logger}
+}
+
+// Join creates the Policies and Controls of a Guard. They are not in force before Restore.
+func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
+	switch {
+	case guard == nil:
+		return errors.New("the Guard is missing: make one with chatguard.New")
+	case h.restored:
+		return errors.New("the store was restored already: open one for each Guard")
+	}
+	h.guard, h.kept, h.options = guard, guard, o
+	if h.IsMemory { // taking the Guard's rows would hide them from a lasting store
+		if h.kept, err = chatguard.New(chatguard.DefaultPolicy(), nil); err != nil {
+			return err
+		}
+	}
+	raid := config.Default().Raid
+	if o.Raid != nil {
+		raid = *o.Raid
+	}
+	h.Policies = control.NewPolicies(control.PolicyOptions{
+		Guard: guard, Store: h.Store, Base: o.Base, Acceptable: o.Acceptable, Fix: o.Fix, Log: h.log,
+	})
+	h.Controls = control.New(control.Options{
+		Policies: h.Policies, Store: h.Store,
+		Raid: control.Raid{Lasts: raid.Lasts, Everyone: raid.Limit(), FirstTimer: raid.FirstTimer()},
+	})
+	return nil
+}
+
+// Restore makes the Guard continue where the last process ended. It restores people's policy
+// changes, then usage, then pauses. From then on the store receives every verdict. The error is a
+// control.PolicyError or the store's.
+func (h *Host) Restore(ctx context.Context) (stats persist.RestoreStats, err error) {
+	if err := h.Policies.Restore(ctx); err != nil {
+		return stats, err
+	}
+	if h.Settings, err = h.Store.Settings(ctx); err != nil {
+		return stats, err
+	}
+	if stats, err = h.Store.Restore(ctx, h.kept); err != nil {
+		return stats, err
+	}
+	h.Changed = slices.Collect(maps.Keys(h.Settings))
+	for _, c := range h.Policies.LiveChanges() {
+		h.Changed = append(h.Changed, c.ChannelID)
+	}
+	h.Controls.Restore(h.Settings)
+	h.observe(h.Store)
+	h.restored = true
+	return stats, nil
+}
+
+// Guards reports whether the Host was restored with this Guard. A nil Host never was.
+func (h *Host) Guards(guard *chatguard.Guard) bool { return h != nil && h.restored && h.guard == guard }
+
+// Database returns the state of the store as people see it.
+func (h *Host) Database() journal.Database {
+	s := h.Store.Health()
+	d := journal.Database{
+		State: journal.DatabaseOK, Detail: s.Problem, Since: s.Since, LastFlush: s.LastFlush, Lag: s.Lag,
+		Queued: s.Waiting, Dropped: s.Dropped.Timeline + s.Dropped.Journal,
+	}
+	switch {
+	case s.State == persist.Failing:
+		d.State = journal.DatabaseFailing
+	case h.IsMemory:
+		return journal.Database{State: journal.DatabaseOff}
+	}
+	return d
+}
+
+// Run saves state in the background and ends raid modes when their time is over, until ctx ends.
+// Then it saves everything once more. The error says what is lost. End ctx after the last message
+// is judged and the last change is made.
+func (h *Host) Run(ctx context.Context) error {
+	if !h.restored {
+		return errors.New("the store has no Guard yet: call its Restore first")
+	}
+	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	written := make(chan error, 1)
+	go func() { written <- h.Store.Run(writing, h.kept) }()
+	err := h.Controls.Run(ctx)
+	stop()
+	return errors.Join(err, <-written)
+}
+
+// Close closes the database.
+func (h *Host) Close() error { return h.Store.Close() }

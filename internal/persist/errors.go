@@ -1,0 +1,103 @@
+package persist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// databaseError is an error of the database, worded for the person who has to fix it.
+type databaseError struct {
+	path    string
+	problem string // what is wrong, and after the colon the fix
+	err     error  // the driver's error
+}
+
+func (t *databaseError) Error() string { return "database " + t.path + ": " + t.problem }
+
+func (t *databaseError) Unwrap() error { return t.err }
+
+// The problems and how to fix them.
+const (
+	diskFull      = "the disk is full: free some space"
+	lockedByOther = "another program keeps it locked: close that program"
+	cantWrite     = "it can't be written: make the file and its directory writable for this user, or set another database"
+	damaged       = "it is damaged: stop chatguard, put a backup in its place, and start again"
+	diskFailing   = "the disk reports an error: check it, and the space left on it"
+	fileGone      = "the file was moved away or deleted: put it back, or stop chatguard, which then saves all of it to a file called .rescued beside it"
+	fileReplaced  = "another file is in its place: put the original back, or stop chatguard, which then saves the original's contents to a file called .rescued beside it"
+	tooSlow       = "it took too long to answer: check for other programs that use the disk"
+)
+
+// damagedAtStart is the text for a damaged database that nobody uses, with the fix.
+const damagedAtStart = "it is damaged, or not a database: put a backup in its place, move it away to start with an empty one, or set another file"
+
+// foreignLog names a likely reason for the damage if there is a log beside the file.
+const foreignLog = "; if that is a backup, delete the files -wal and -shm beside it, which belong to the previous database"
+
+// Explain turns a driver error into one that names the database at path, the problem and the fix.
+// It returns all other errors, and nil, unchanged.
+func Explain(path string, err error) error {
+	var failure *sqlite.Error
+	switch {
+	case errors.As(err, new(*databaseError)):
+		return err
+	case errors.As(err, &failure):
+		return &databaseError{path: path, problem: problemOf(failure), err: err}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &databaseError{path: path, problem: tooSlow, err: err}
+	}
+	return err
+}
+
+func problemOf(failure *sqlite.Error) string {
+	switch failure.Code() & 0xff { // the rest of an extended code is detail
+	case sqlite3.SQLITE_FULL:
+		return diskFull
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return lockedByOther
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
+		return cantWrite
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return damaged
+	case sqlite3.SQLITE_IOERR:
+		return diskFailing
+	}
+	return failure.Error()
+}
+
+// isLocked reports whether an error means that another program keeps the database locked, which is
+// usually temporary.
+func isLocked(err error) bool {
+	failed := (*databaseError)(nil)
+	return errors.As(err, &failed) && failed.problem == lockedByOther
+}
+
+// problemIn returns the text of an error without the file's name.
+func problemIn(err error) string {
+	if known := (*databaseError)(nil); errors.As(err, &known) {
+		return known.problem
+	}
+	return err.Error()
+}
+
+// unwritable returns the error for a path where no file can be created or opened.
+func unwritable(path string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return &databaseError{path: path, problem: diskFull, err: err}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return &databaseError{path: path, problem: "its directory doesn't exist: create it, or set another database", err: err}
+	}
+	reason := err
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+		reason = failed.Err // omit the lock file's name: it would confuse
+	}
+	problem := fmt.Sprintf("its directory can't be written (%v): make it writable for this user, or set another database", reason)
+	return &databaseError{path: path, problem: problem, err: err}
+}

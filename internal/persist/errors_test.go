@@ -1,0 +1,273 @@
+package persist
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// lock holds the database's write lock, as another program would, until unlock is called.
+func lock(t *testing.T, path string) (unlock func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	must(t, err)
+	conn, err := db.Conn(ctx)
+	must(t, err)
+	_, err = conn.ExecContext(ctx, "BEGIN IMMEDIATE")
+	must(t, err)
+	return func() {
+		t.Helper()
+		_, err := conn.ExecContext(ctx, "ROLLBACK")
+		must(t, errors.Join(err, conn.Close(), db.Close()))
+	}
+}
+
+// failures are the ways in which a running database fails and recovers.
+var failures = map[string]struct {
+	problem string
+	harm    func(t *testing.T, s *Store) (mend func())
+}{
+	"locked": {lockedByOther, func(t *testing.T, s *Store) func() {
+		s.exec(t, "PRAGMA busy_timeout = 0")
+		return lock(t, s.db.path)
+	}},
+	"disk full": {diskFull, func(t *testing.T, s *Store) func() {
+		s.exec(t, "PRAGMA max_page_count = 1")
+		return func() { s.exec(t, "PRAGMA max_page_count = 1000000") }
+	}},
+	"replaced": {fileReplaced, func(t *testing.T, s *Store) func() {
+		must(t, os.Rename(s.db.path, s.db.path+".away"))
+		must(t, os.WriteFile(s.db.path, []byte("a backup"), 0o600))
+		return func() { must(t, os.Rename(s.db.path+".away", s.db.path)) }
+	}},
+	"damaged page": {damaged, func(t *testing.T, s *Store) func() {
+		s.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)")
+		whole, err := os.ReadFile(s.db.path)
+		must(t, err)
+		overwrite(t, s.db.path, 4096, int64(len(whole))-4096)
+		s.exec(t, "PRAGMA shrink_memory") // so that the pages are read again
+		return func() { must(t, os.WriteFile(s.db.path, whole, 0o600)) }
+	}},
+}
+
+func TestFailure_VisibleAndPasses(t *testing.T) {
+	t.Parallel()
+	for name, failure := range failures {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			now := start
+			path := filled(t)
+			s := open(t, path, &Options{Now: func() time.Time { return now }, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			g := guardOf(t, s, policy())
+			s.turn(ctx, g)
+			log.Reset()
+
+			mend := failure.harm(t, s)
+			for range 3 {
+				now = now.Add(time.Second)
+				for i := range 300 {
+					say(t, g, fmt.Sprint("new", i), now)
+				}
+				s.Observe(throttled(int(now.UnixNano()), "c1", "x", time.Second))
+				s.turn(ctx, g)
+			}
+			h := s.Health()
+			if h.State != Failing || h.Problem != failure.problem || !h.Since.Equal(start.Add(time.Second)) || h.Waiting != 3*301+3 || h.Lag != 3*time.Second {
+				t.Errorf("while failing: %+v", h)
+			}
+			if lines := strings.Count(log.String(), "\n"); lines != 1 {
+				t.Errorf("logged %d lines:\n%s", lines, &log)
+			}
+
+			mend()
+			now = now.Add(time.Second)
+			s.turn(ctx, g)
+			h = s.Health()
+			if h.State != OK || h.Problem != "" || !h.Since.Equal(now) || !h.LastFlush.Equal(now) || h.Waiting != 0 || h.Dropped != (Dropped{}) || h.Lag != 0 {
+				t.Errorf("after: %+v", h)
+			}
+			if lines := strings.Count(log.String(), "\n"); lines != 2 {
+				t.Errorf("logged %d lines:\n%s", lines, &log)
+			}
+			must(t, s.Close())
+
+			again := open(t, path, nil)
+			assertSame(t, g, guardOf(t, again, policy()), "0", "new0", "new299")
+			if n := again.count(t, "SELECT count(*) FROM journal WHERE user_id = 'x'"); n != 3 {
+				t.Errorf("%d of 3 entries", n)
+			}
+		})
+	}
+}
+
+func TestFlush_LastFailureIsAnError(t *testing.T) {
+	t.Parallel()
+	path := databasePath(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	s.Observe(throttled(1, "c1", "u", time.Second))
+	failures["disk full"].harm(t, s)
+	ended, stop := context.WithCancel(ctx)
+	stop()
+	wantError(t, s.Run(ended, g), "lost", path, diskFull)
+}
+
+// A file that was deleted, moved or replaced while chatguard ran isn't lost, nor is later data.
+func TestRescue_MisplacedFile(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		harm    func(path string) error
+		problem string
+	}{
+		"deleted": {os.Remove, fileGone},
+		"deleted with log": {func(path string) error {
+			return errors.Join(os.Remove(path), os.Remove(path+"-wal"), os.Remove(path+"-shm"))
+		}, fileGone},
+		"moved": {func(path string) error { return os.Rename(path, path+".away") }, fileGone},
+		"replaced": {func(path string) error {
+			return errors.Join(os.Rename(path, path+".away"), os.WriteFile(path, []byte("another file"), 0o600))
+		}, fileReplaced},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filled(t)
+			s := open(t, path, nil)
+			g := guardOf(t, s, policy())
+			say(t, g, "in the log", start)
+			s.turn(ctx, g)
+			must(t, test.harm(path))
+			before, _ := os.ReadFile(path) // none, or the other file
+			say(t, g, "after", start)
+			s.turn(ctx, g)
+			if h := s.Health(); h.State != Failing || h.Problem != test.problem {
+				t.Errorf("%+v", h)
+			}
+			session := signedIn(t, s.Tokens)
+			ended, stop := context.WithCancel(ctx)
+			stop()
+			wantError(t, s.Run(ended, g), path+".rescued")
+			must(t, s.Close())
+			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+				t.Error("the file in its place has changed")
+			}
+			if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+				t.Errorf("%d bytes of log are left for it", log.Size())
+			}
+
+			again := open(t, path+".rescued", nil)
+			g.SetDegraded(false)
+			assertSame(t, g, guardOf(t, again, policy()), "0", "499", "in the log", "after")
+			wantSession(t, again.Tokens, session, "Ada")
+			if n := again.count(t, "SELECT count(*) FROM journal"); n != 500 {
+				t.Errorf("%d of 500 entries", n)
+			}
+		})
+	}
+}
+
+// A backup is copied over a damaged file while chatguard runs, in place. What is older in it than
+// in memory is written again.
+func TestFailure_BackupOverDamagedFile(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	backup, err := os.ReadFile(path)
+	must(t, err)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	for range 50 {
+		say(t, g, "7", start.Add(time.Hour))
+	}
+	s.turn(ctx, g)
+	failures["damaged page"].harm(t, s)
+	for i := range 300 {
+		say(t, g, fmt.Sprint("new", i), start)
+	}
+	s.turn(ctx, g)
+	if h := s.Health(); h.Problem != damaged {
+		t.Fatalf("%+v", h)
+	}
+	must(t, os.WriteFile(path, backup, 0o600))
+	s.turn(ctx, g)
+	if h := s.Health(); h.State != OK {
+		t.Fatalf("%+v", h)
+	}
+	must(t, s.Close())
+	assertSame(t, g, guardOf(t, open(t, path, nil), policy()), "7", "8", "new0", "new299")
+}
+
+// The file is replaced by a backup while chatguard runs, and chatguard is restarted. It then has
+// the backup's contents, without the other file's log.
+func TestRestart_ReplacedFile(t *testing.T) {
+	t.Parallel()
+	path := databasePath(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	say(t, g, "old", start)
+	s.turn(ctx, g)
+	backup := path + ".backup"
+	src, err := OpenSnapshot(ctx, path)
+	must(t, err)
+	_, _, err = src.Copy(ctx, backup, false, nil)
+	must(t, errors.Join(err, src.Close()))
+	for i := range 500 {
+		say(t, g, fmt.Sprint("new", i), start)
+	}
+	s.turn(ctx, g)
+	must(t, os.Rename(backup, path))
+	say(t, g, "newer", start)
+	ended, stop := context.WithCancel(ctx)
+	stop()
+	wantError(t, s.Run(ended, g), path+".rescued")
+	must(t, s.Close())
+
+	for name, want := range map[string]int{path: 1, path + ".rescued": 502} {
+		again := open(t, name, nil)
+		if n := again.count(t, "SELECT count(DISTINCT user_id) FROM state"); n != want {
+			t.Errorf("%d users in %s, want %d", n, name, want)
+		}
+	}
+}
+
+func TestFlush_LastWaitsForLock(t *testing.T) {
+	t.Parallel()
+	path := databasePath(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	say(t, g, "u", start)
+	unlock := failures["locked"].harm(t, s)
+	ended, stop := context.WithCancel(ctx)
+	stop()
+	ran := make(chan error)
+	go func() { ran <- s.Run(ended, g) }()
+	for s.figures.errors.Get() < 3 { // it has tried, and retries
+		runtime.Gosched()
+	}
+	unlock()
+	must(t, <-ran)
+	if n := s.count(t, "SELECT count(*) FROM state"); n != 2 {
+		t.Errorf("%d rows, want one for each limit", n)
+	}
+}
+
+func TestRetention_FailureIsReported(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	mend := failures["locked"].harm(t, s)
+	s.turn(ctx, g)
+	if h := s.Health(); h.State != Failing || h.Problem != lockedByOther {
+		t.Fatalf("%+v", h)
+	}
+	mend()
+	s.turn(ctx, g)
+	if h := s.Health(); h.State != OK {
+		t.Errorf("%+v", h)
+	}
+}

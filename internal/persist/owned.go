@@ -1,0 +1,56 @@
+package persist
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// Owned is a database that this process owns while it changes all of it.
+type Owned struct {
+	Path    string // absolute, without symbolic links
+	db      *database
+	version int
+}
+
+// Own calls do with the database at path, which no other process may own meanwhile. Own creates the
+// database if it doesn't exist. If do or anything else then fails, Own removes the database that it
+// created. The error is do's, an *OwnedError if another process owns the database, or one that
+// names the file and the fix.
+func Own(ctx context.Context, path string, do func(*Owned) error) error {
+	path, err := realPath(path)
+	if err != nil {
+		return unwritable(path, err)
+	}
+	steps, err := readMigrations(migrationFiles)
+	if err != nil {
+		return err
+	}
+	lock, err := lockDatabase(path)
+	if err != nil {
+		return err
+	}
+	_, err = os.Lstat(path)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	db, err := openOwned(ctx, path, steps)
+	if err == nil {
+		err = errors.Join(do(&Owned{Path: path, db: db, version: len(steps)}), db.close())
+	}
+	if err != nil && isNew {
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			os.Remove(path + suffix) // if this fails, an empty database is left
+		}
+	}
+	return errors.Join(err, lock.release())
+}
+
+// Write runs change in one transaction. Database errors name the file and the fix; an error of
+// change is returned unchanged.
+func (o *Owned) Write(ctx context.Context, change func(*sql.Tx) error) error {
+	return o.db.write(ctx, change)
+}
+
+// Snapshot opens the database as other processes see it, without uncommitted changes.
+func (o *Owned) Snapshot() (*Snapshot, error) { return openReadOnly(o.Path, o.version, o.version) }

@@ -1,0 +1,115 @@
+package persist
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// speak observes a message in the store, a throttled one if id isn't 0.
+func (s *Store) speak(channelID, userID, login string, at time.Time, id int) {
+	m := chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: userID, Login: login}, SentAt: at}
+	s.Observe(m, chatguard.Verdict{At: at, ChannelID: channelID, UserID: userID, Allowed: id == 0, EntryID: chatguard.EntryID(id)})
+}
+
+func wantUser(t *testing.T, s *Store, when, channelID, login, want string) {
+	t.Helper()
+	if got, ok, err := s.UserByLogin(ctx, channelID, login); err != nil || got != want || ok != (want != "") {
+		t.Errorf("%s: %s in channel %s is %q, %v, %v, want %q", when, login, channelID, got, ok, err, want)
+	}
+}
+
+func TestUserByLogin(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	wantUser(t, s, "before anybody spoke", "1", "anna", "")
+	s.speak("1", "7", "anna", start, 0)
+	s.speak("1", "8", "berta", start, 0)
+	s.speak("2", "9", "anna", start, 0)
+	check := func(when, anna string) {
+		t.Helper()
+		wantUser(t, s, when, "1", "anna", anna)
+		wantUser(t, s, when, "1", "berta", "8")
+		wantUser(t, s, when, "2", "anna", "9")
+		wantUser(t, s, when, "2", "berta", "")
+		wantUser(t, s, when, "3", "anna", "")
+	}
+	check("in the queue", "7")
+	taken := s.queue.take()
+	check("while they are written", "7")
+	s.speak("1", "77", "anna", start.Add(time.Second), 0) // another user has the name now
+	check("while they are written, and another waits", "77")
+	s.queue.putBack(taken)
+	check("after a flush that failed", "77")
+	s.mustFlush(t, g)
+	check("stored", "77")
+}
+
+// The timeline is deleted sooner than the journal, and doesn't have everything in it.
+func TestUserByLogin_InJournal(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	s.speak("1", "7", "anna", start, 1)
+	s.speak("1", "8", "anna", start.Add(time.Second), 2)
+	s.speak("2", "9", "anna", start.Add(time.Minute), 3)
+	s.mustFlush(t, g)
+	s.exec(t, "DELETE FROM timeline")
+	wantUser(t, s, "journalled", "1", "anna", "8")
+	s.speak("1", "7", "anna", start.Add(time.Hour), 0)
+	s.mustFlush(t, g)
+	wantUser(t, s, "spoken later", "1", "anna", "7")
+	s.speak("1", "8", "anna", start.Add(2*time.Hour), 4)
+	s.mustFlush(t, g)
+	s.exec(t, "DELETE FROM timeline WHERE at = ?", start.Add(2*time.Hour).UnixNano())
+	wantUser(t, s, "journalled later", "1", "anna", "8")
+}
+
+// A user's name is known for longer than the timeline, and nobody has two names.
+func TestUserByLogin_OutlivesTimeline(t *testing.T) {
+	t.Parallel()
+	now := start
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	g := guardOf(t, s, policy())
+	s.speak("1", "7", "anna", start, 0)
+	s.speak("1", "8", "Anna", start, 0)
+	s.speak("1", "9", "berta", start, 0)
+	for _, days := range []int{1, 20} {
+		now = start.AddDate(0, 0, days)
+		s.turn(ctx, g)
+		wantUser(t, s, fmt.Sprint("after ", days, " days"), "1", "anna", "7")
+		wantUser(t, s, fmt.Sprint("after ", days, " days"), "2", "anna", "")
+	}
+	s.speak("1", "7", "anne", now, 0)
+	now = now.Add(time.Hour)
+	s.turn(ctx, g)
+	s.sweeper.at, s.sweeper.idle = time.Time{}, idleWalk{}
+	s.turn(ctx, g)
+	wantUser(t, s, "renamed", "1", "anna", "")
+	wantUser(t, s, "renamed", "1", "anne", "7")
+	now = now.AddDate(0, 0, 15)
+	s.sweeper.at, s.sweeper.idle = time.Time{}, idleWalk{}
+	s.turn(ctx, g)
+	wantUser(t, s, "not seen for 35 days", "1", "berta", "")
+}
+
+// BenchmarkUserByLogin looks up a user who isn't among 200,000 messages, 10,000 of them throttled.
+func BenchmarkUserByLogin(b *testing.B) {
+	s := open(b, databasePath(b), &Options{QueueSize: 1_000_000, Now: at(start)})
+	g := guardOf(b, s, policy())
+	for i := range 200_000 {
+		id := 0
+		if i%20 == 0 {
+			id = i + 1
+		}
+		s.speak("1", userID(i%5000), fmt.Sprint("login", i%5000), start.Add(time.Duration(i)*time.Millisecond), id)
+	}
+	s.mustFlush(b, g)
+	for b.Loop() {
+		_, _, err := s.UserByLogin(ctx, "1", "nobody")
+		must(b, err)
+	}
+}

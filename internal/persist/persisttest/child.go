@@ -1,0 +1,87 @@
+package persisttest
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// ChildRole is the environment variable that makes a test binary play a role instead of running
+// tests. A test sets it to start its binary as a separate process.
+const ChildRole = "CHATGUARD_PERSIST_CHILD"
+
+// Child is a process with a role, and its output.
+type Child struct {
+	*exec.Cmd
+	in  io.Writer
+	out *bufio.Scanner
+}
+
+// StartChild starts the test binary in a role on the database at path. It is killed at the end of
+// the test, if not before.
+func StartChild(t testing.TB, role, path string, env ...string) *Child {
+	t.Helper()
+	c := &Child{Cmd: exec.Command(os.Args[0], path)}
+	c.Env = append(append(os.Environ(), ChildRole+"="+role), env...)
+	c.Stderr = os.Stderr
+	var err error
+	c.in, err = c.StdinPipe() // open as long as the test needs the child
+	Must(t, err)
+	out, err := c.StdoutPipe()
+	Must(t, err)
+	Must(t, c.Start())
+	c.out = bufio.NewScanner(out)
+	t.Cleanup(func() { c.Process.Kill() })
+	return c
+}
+
+// Next returns the child's next line.
+func (c *Child) Next(t testing.TB) string {
+	t.Helper()
+	if !c.out.Scan() {
+		t.Fatalf("the child ended: %v", c.out.Err())
+	}
+	return c.out.Text()
+}
+
+// Tell writes a line to the child, and returns its answer.
+func (c *Child) Tell(t testing.TB, line string) string {
+	t.Helper()
+	_, err := fmt.Fprintln(c.in, line)
+	Must(t, err)
+	return c.Next(t)
+}
+
+// Until reads lines until it has read times lines of a kind, and then more further lines. It
+// returns them all.
+func (c *Child) Until(t testing.TB, kind string, times, more int) (lines []string) {
+	t.Helper()
+	for times+more > 0 {
+		line := c.Next(t)
+		lines = append(lines, line)
+		switch {
+		case times == 0:
+			more--
+		case strings.HasPrefix(line, kind+" "):
+			times--
+		}
+	}
+	return lines
+}
+
+// Kill kills the child with SIGKILL and returns the rest of its output.
+func (c *Child) Kill(t testing.TB) (rest []string) {
+	t.Helper()
+	Must(t, c.Process.Kill())
+	for c.out.Scan() {
+		rest = append(rest, c.out.Text())
+	}
+	if err := c.Wait(); err == nil {
+		t.Fatal("the child ended by itself")
+	}
+	return rest
+}

@@ -1,0 +1,142 @@
+package persist
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// A record that isn't in the database yet is either pending or being written, and can be found in
+// both states.
+
+// look calls do with the pending records. Unless do has found what it looks for, it then calls do
+// with those being written. More records may be queued in the meantime, because decisions don't
+// wait for readers.
+func (q *queue) look(do func(r *records) (found bool)) {
+	q.settling.Lock()
+	defer q.settling.Unlock()
+	q.mu.Lock()
+	waiting, writing := q.all(), q.writing
+	q.mu.Unlock()
+	if !do(&waiting) {
+		do(&writing)
+	}
+}
+
+// entry returns the newest matching entry, with its last outcome.
+func (q *queue) entry(wanted func(e *journal.Entry) bool) (e journal.Entry, found bool) {
+	var waiting *records
+	q.look(func(r *records) bool {
+		waiting = cmp.Or(waiting, r)
+		newest := r.newest(wanted)
+		if newest == nil {
+			return false
+		}
+		e, found = *newest, true
+		if newer := waiting.outcome(e.ID); newer != nil {
+			e.Outcome = *newer
+		}
+		return true
+	})
+	return e, found
+}
+
+// outcome returns the last outcome of an entry, or nil if there is none.
+func (q *queue) outcome(id chatguard.EntryID) (last *journal.Outcome) {
+	q.look(func(r *records) bool {
+		last = r.outcome(id)
+		return last != nil
+	})
+	return last
+}
+
+// entries returns the matching entries with their last outcomes, and the IDs of all entries in the
+// queue, matching or not: the database may have older versions of them. It also returns the last
+// outcomes of all entries that have one in the queue.
+func (q *queue) entries(wanted func(e *journal.Entry) bool) (
+	found []journal.Entry, queued []chatguard.EntryID, last map[chatguard.EntryID]journal.Outcome,
+) {
+	last = map[chatguard.EntryID]journal.Outcome{}
+	q.look(func(r *records) bool {
+		for _, o := range slices.Backward(r.outcomes) {
+			if _, newer := last[o.Entry]; !newer {
+				last[o.Entry] = o
+			}
+		}
+		for _, waiting := range r.entries {
+			queued = append(queued, waiting.ID)
+			e := *waiting
+			if o, ok := last[e.ID]; ok {
+				e.Outcome = o
+			}
+			if wanted(&e) {
+				found = append(found, e)
+			}
+		}
+		return false
+	})
+	return found, queued, last
+}
+
+// spoken returns the matching messages of the timeline.
+func (q *queue) spoken(wanted func(m *timelineRow) bool) (found []timelineRow) {
+	q.look(func(r *records) bool {
+		for m := range r.messages() {
+			if wanted(m) {
+				found = append(found, *m)
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// jsonOf encodes a list of numbers or texts, so that a statement can take many of them at once.
+func jsonOf[T any](list []T) string {
+	if list == nil {
+		return "[]" // not null, which SQLite reads as one NULL
+	}
+	data, err := json.Marshal(list)
+	if err != nil {
+		panic(err) // such lists are always valid JSON
+	}
+	return string(data)
+}
+
+// userByLogin returns the ID of the last user to speak under that login.
+func (q *queue) userByLogin(channelID, login string) (userID string, found bool) {
+	q.look(func(r *records) bool {
+		number := int64(0)
+		for m := range r.messages() {
+			if m.Login == login && m.ChannelID == channelID && m.number > number {
+				userID, number, found = m.UserID, m.number, true
+			}
+		}
+		return found
+	})
+	return userID, found
+}
+
+// newest returns the matching entry with the highest ID, or nil if there is none.
+func (r *records) newest(wanted func(e *journal.Entry) bool) (newest *journal.Entry) {
+	for _, e := range r.entries {
+		if wanted(e) && (newest == nil || e.ID > newest.ID) {
+			newest = e
+		}
+	}
+	return newest
+}
+
+// outcome returns a copy of the last outcome of an entry, or nil if there is none.
+func (r *records) outcome(id chatguard.EntryID) *journal.Outcome {
+	for i := len(r.outcomes) - 1; i >= 0; i-- {
+		if r.outcomes[i].Entry == id {
+			o := r.outcomes[i]
+			return &o
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package persist
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// Snapshot is a read-only view of a database, for long reads beside its owner or without one. Get
+// one from OpenSnapshot.
+type Snapshot struct {
+	Path string  // absolute, without symbolic links
+	DB   *sql.DB // one connection, read-only
+	// named is the given path, made absolute. `chatguard login` stores the token next to it.
+	named   string
+	version int // schema version; 0 if it has none
+	newest  int // newest version known to this program
+}
+
+// OpenSnapshot opens the database at path beside its owner, or without one. It refuses what Open
+// refuses, and a missing file.
+func OpenSnapshot(ctx context.Context, path string) (*Snapshot, error) {
+	steps, err := readMigrations(migrationFiles)
+	if err != nil {
+		return nil, err
+	}
+	named, err := realFolder(path)
+	if err != nil {
+		return nil, unwritable(named, err)
+	}
+	if path, err = existingPath(path); err != nil {
+		return nil, err
+	}
+	version, err := inspect(ctx, path, len(steps))
+	if err != nil {
+		return nil, err
+	}
+	src, err := openReadOnly(path, version, len(steps))
+	if err == nil {
+		src.named = named
+	}
+	return src, err
+}
+
+// MissingError returns the error for a missing database at path.
+func MissingError(path string) error {
+	return fmt.Errorf("database %s doesn't exist: start `chatguard run` first, which creates it", path)
+}
+
+// openReadOnly opens a connection for long reads. It can't write to the database, but isn't
+// query_only, because VACUUM INTO would then refuse to write the copy.
+func openReadOnly(path string, version, newest int) (*Snapshot, error) {
+	db, err := sql.Open("sqlite", dataSource(path, "ro", []string{"busy_timeout(5000)", "cache_size(-1024)"}))
+	if err != nil {
+		return nil, Explain(path, err)
+	}
+	db.SetMaxOpenConns(1)
+	return &Snapshot{Path: path, named: path, DB: db, version: version, newest: newest}, nil
+}
+
+// Close closes the connection.
+func (s *Snapshot) Close() error { return s.DB.Close() }
+
+// IsEmpty reports whether the file has no tables.
+func (s *Snapshot) IsEmpty() bool { return s.version == 0 }
+
+// CheckCurrent returns an error if the database doesn't have the version that this program writes.
+func (s *Snapshot) CheckCurrent(ctx context.Context) error {
+	return (&database{path: s.Path, reader: s.DB}).checkCurrent(ctx)
+}
+
+// NewDraft creates a draft for a copy of the database. The target may be neither the database nor a
+// file that belongs to it.
+func (s *Snapshot) NewDraft(target string, replace bool) (*Draft, error) {
+	return newDraft(target, replace, s.Path, s.named)
+}
+
+// Copy writes a copy of the database to the file target. The target appears once it is complete, or
+// not at all. Copy returns the file's path and its size in bytes. If began isn't nil, Copy calls it
+// with the path of the unfinished file.
+func (s *Snapshot) Copy(ctx context.Context, target string, replace bool, began func(part string)) (path string, size int64, err error) {
+	d, err := s.NewDraft(target, replace)
+	if err != nil {
+		return "", 0, err
+	}
+	defer d.Discard()
+	if began != nil {
+		began(d.part)
+	}
+	if _, err := s.DB.ExecContext(ctx, "VACUUM INTO ?", d.part); err != nil {
+		return "", 0, d.explain(s.Path, err)
+	}
+	switch _, err := inspect(ctx, d.part, s.newest); {
+	case ctx.Err() != nil:
+		return "", 0, ctx.Err()
+	case err != nil:
+		return "", 0, fmt.Errorf("%s can't be read back: check the disk, or name a file on another disk: %w", d.Target, err)
+	}
+	size, err = d.Publish()
+	return d.Target, size, err
+}

@@ -1,0 +1,81 @@
+package persist
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+const (
+	// idleTime is how long state is kept after nothing of it counts any more. So a start with a
+	// clock that is ahead deletes nothing.
+	idleTime = 24 * time.Hour
+	// idleInterval is how long the walk pauses at the end of the table.
+	idleInterval = time.Hour
+)
+
+// idleWalk goes through the state table, one step per turn, and deletes rows of which nothing
+// counts any more.
+type idleWalk struct {
+	after chatguard.StateRow // the last row checked
+	at    time.Time          // when to begin
+}
+
+func (s *sweeper) sweepIdle(ctx context.Context, guard *chatguard.Guard) error {
+	w, now := &s.idle, s.opts.Now()
+	if now.Before(w.at) {
+		return nil
+	}
+	rows, err := s.db.stateAfter(ctx, w.after, sweepStep)
+	if err != nil {
+		return err
+	}
+	var idle []chatguard.StateRow
+	for _, row := range rows {
+		if forgotten, err := guard.Forgotten(row, guard.Now().Add(-idleTime)); err == nil && forgotten {
+			// A row that can't be read stays: Restore reports it.
+			idle = append(idle, row)
+		}
+	}
+	if err := s.db.deleteState(ctx, idle); err != nil {
+		return err
+	}
+	if len(rows) < sweepStep {
+		*w = idleWalk{at: now.Add(idleInterval)}
+		return nil
+	}
+	w.after = rows[len(rows)-1]
+	return nil
+}
+
+// stateAfter returns the next rows in table order.
+func (db *database) stateAfter(ctx context.Context, after chatguard.StateRow, most int) (found []chatguard.StateRow, err error) {
+	err = db.query(ctx, func(rows *sql.Rows) error {
+		row, err := scanState(rows)
+		found = append(found, row)
+		return err
+	}, "SELECT "+stateColumns+` FROM state WHERE (channel_id, user_id, limit_name) > (?, ?, ?)
+		ORDER BY channel_id, user_id, limit_name LIMIT ?`, after.ChannelID, after.UserID, after.Limit, most)
+	return found, err
+}
+
+func (db *database) deleteState(ctx context.Context, rows []chatguard.StateRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return db.write(ctx, func(tx *sql.Tx) error {
+		stmt, err := tx.PrepareContext(ctx, "DELETE FROM state WHERE channel_id = ? AND user_id = ? AND limit_name = ?")
+		if err != nil {
+			return err
+		}
+		defer stmt.Close()
+		for _, row := range rows {
+			if _, err := stmt.ExecContext(ctx, row.ChannelID, row.UserID, row.Limit); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,415 @@
+package persist
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// stored returns the keys of the state.
+func stored(t *testing.T, s *Store) (keys []string) {
+	t.Helper()
+	rows, err := s.db.reader.QueryContext(ctx, "SELECT channel_id || '/' || user_id || '/' || limit_name FROM state")
+	must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var key string
+		must(t, rows.Scan(&key))
+		keys = append(keys, key)
+	}
+	must(t, rows.Err())
+	slices.Sort(keys)
+	return keys
+}
+
+// walk lets the store go through the whole state table. It returns the number of turns, and the
+// most rows that one of them deleted.
+func walk(t *testing.T, s *Store, g *chatguard.Guard) (turns, most int) {
+	t.Helper()
+	for s.sweeper.idle = (idleWalk{}); s.sweeper.idle.at.IsZero(); turns++ {
+		before := s.size(t, "state")
+		s.turn(ctx, g)
+		if h := s.Health(); h.State != OK {
+			t.Fatalf("%+v", h)
+		}
+		most = max(most, before-s.size(t, "state"))
+	}
+	return turns, most
+}
+
+func withLimit(l chatguard.Limit) chatguard.Policy {
+	p := policy()
+	p.Limits = append(p.Limits, l)
+	return p
+}
+
+func withPenalties(change func(p *chatguard.Penalties)) chatguard.Policy {
+	p := policy()
+	change(&p.Penalties)
+	return p
+}
+
+// idleCases are what users leave behind at the start, and how much later nothing of that counts any
+// more.
+var idleCases = map[string]struct {
+	policy chatguard.Policy
+	live   func(t *testing.T, g *chatguard.Guard)
+	change func(g *chatguard.Guard) error // a later policy change; nil for none
+	anew   bool                           // the change comes only at a restart
+	counts map[string]time.Duration       // by the row's key
+}{
+	"a message": {
+		policy: policy(),
+		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour},
+	},
+	"throttled": {
+		policy: policy(),
+		live: func(t *testing.T, g *chatguard.Guard) {
+			for range 4 {
+				say(t, g, "u", start)
+			}
+		},
+		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/": 30 * time.Minute},
+	},
+	"silenced for longer than strikes count": {
+		policy: withPenalties(func(p *chatguard.Penalties) {
+			p.Ladder = []chatguard.Penalty{{Action: chatguard.Timeout, Duration: 2 * time.Hour}}
+		}),
+		live: func(t *testing.T, g *chatguard.Guard) {
+			for range 4 {
+				say(t, g, "u", start)
+			}
+		},
+		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/": 2 * time.Hour},
+	},
+	"strikes that never lapse": {
+		policy: withPenalties(func(p *chatguard.Penalties) { p.ForgetAfter = 0 }),
+		live: func(t *testing.T, g *chatguard.Guard) {
+			for range 4 {
+				say(t, g, "u", start)
+			}
+		},
+		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/": forEver},
+	},
+	"an override": {
+		policy: policy(),
+		live: func(t *testing.T, g *chatguard.Guard) {
+			must(t, g.SetUserOverride("c1", "u", chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 7}}}, start))
+			say(t, g, "u", start)
+		},
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/+": forEver},
+	},
+	"a grant": {
+		policy: policy(),
+		live: func(t *testing.T, g *chatguard.Guard) {
+			_, err := g.Grant("c1", "u", "burst", 5, start)
+			must(t, err)
+			say(t, g, "u", start)
+		},
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/+": 4 * time.Hour},
+	},
+	"a limit that is gone": {
+		policy: withLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.UserWindow, Messages: 50, Every: 100 * time.Hour}),
+		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
+		change: func(g *chatguard.Guard) error { return g.SetPolicy("", policy(), start) },
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/long": 100 * time.Hour},
+	},
+	"a limit of another algorithm now": {
+		policy: withLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.UserWindow, Messages: 50, Every: 100 * time.Hour}),
+		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
+		anew:   true, // or the Guard would restart counting at once
+		change: func(g *chatguard.Guard) error {
+			return g.SetPolicy("", withLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.SlidingLog, Messages: 50, Every: time.Hour}), start)
+		},
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/long": 100 * time.Hour},
+	},
+	"per user everywhere": {
+		policy: withLimit(chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 50, Every: 30 * time.Hour}),
+		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "/u/total": 30 * time.Hour},
+	},
+	"per user everywhere, gone": {
+		policy: withLimit(chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 50, Every: 30 * time.Hour}),
+		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
+		change: func(g *chatguard.Guard) error { return g.SetPolicy("", policy(), start) },
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "/u/total": 30 * time.Hour},
+	},
+	"shared by the channel": {
+		policy: withLimit(chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 50, Every: 20 * time.Minute}),
+		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
+		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1//crowd": 20 * time.Minute},
+	},
+	"a channel with a policy of its own": {
+		policy: policy(),
+		change: func(g *chatguard.Guard) error {
+			p := policy()
+			p.Penalties.ForgetAfter = 90 * time.Hour
+			return g.SetPolicy("c2", p, start)
+		},
+		live: func(t *testing.T, g *chatguard.Guard) {
+			for _, channelID := range []string{"c1", "c2"} {
+				for range 4 {
+					m := message("u", start)
+					m.ChannelID = channelID
+					_, err := g.Check(ctx, m)
+					must(t, err)
+				}
+			}
+		},
+		counts: map[string]time.Duration{
+			"c1/u/burst": 12 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/": 30 * time.Minute,
+			"c2/u/burst": 12 * time.Second, "c2/u/daily": 4 * time.Hour, "c2/u/": 90 * time.Hour,
+		},
+	},
+}
+
+const forEver = 1000 * time.Hour
+
+// State is deleted a day after the last of it counted and not a nanosecond earlier, whether the
+// Guard remembers the user or has restarted since.
+func TestIdleWalk_DeletesADayLater(t *testing.T) {
+	t.Parallel()
+	for name, test := range idleCases {
+		for _, remembered := range []bool{true, false} {
+			if remembered && test.anew {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/remembered %v", name, remembered), func(t *testing.T) {
+				now := start
+				s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+				g := guardOf(t, s, test.policy)
+				test.live(t, g)
+				s.mustFlush(t, g)
+				if !remembered {
+					var err error
+					g, err = chatguard.New(test.policy, &chatguard.Options{Now: s.opts.Now})
+					// now it knows the channel
+					must(t, errors.Join(err, g.Reset("c1", "somebody", start)))
+				}
+				if test.change != nil {
+					must(t, test.change(g))
+				}
+
+				keys := []string{}
+				for key := range test.counts {
+					keys = append(keys, key)
+				}
+				slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(test.counts[a], test.counts[b]), cmp.Compare(a, b)) })
+				for len(keys) > 0 {
+					counts := test.counts[keys[0]]
+					now = start.Add(counts + idleTime - 1)
+					walk(t, s, g)
+					if got, want := stored(t, s), slices.Sorted(slices.Values(keys)); !slices.Equal(got, want) {
+						t.Fatalf("%v and a day later, less 1 ns: %q, want %q", counts, got, want)
+					}
+					if counts == forEver {
+						break
+					}
+					keys = slices.DeleteFunc(keys, func(key string) bool { return test.counts[key] == counts })
+					now = now.Add(1)
+					walk(t, s, g)
+					if got, want := stored(t, s), slices.Sorted(slices.Values(keys)); !slices.Equal(got, want) {
+						t.Fatalf("%v and a day later: %q, want %q", counts, got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestIdleWalk_KeepsUnreadableState(t *testing.T) {
+	t.Parallel()
+	now := start
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	g := guardOf(t, s, policy())
+	for _, user := range []string{"1", "2", "3"} {
+		say(t, g, user, start)
+	}
+	s.mustFlush(t, g)
+	s.exec(t, "UPDATE state SET data = x'FF' WHERE user_id = '2'")
+	// too long for a user ID
+	s.exec(t, "INSERT INTO state VALUES ('c1', ?, 'daily', x'')", strings.Repeat("long", 1000))
+	now = start.Add(forEver)
+	walk(t, s, g)
+	if got := stored(t, s); len(got) != 3 || got[0] != "c1/2/burst" || got[1] != "c1/2/daily" {
+		t.Errorf("%d rows are left, want 3: %.100q", len(got), got)
+	}
+}
+
+// The walk checks one step of rows per turn, whatever it finds, and pauses at the end of the table.
+func TestIdleWalk_Steps(t *testing.T) {
+	t.Parallel()
+	now := start.Add(-72 * time.Hour)
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	g := guardOf(t, s, policy())
+	const each = 700
+	users := func(kind string, do func(user string)) {
+		for i := range each {
+			do(fmt.Sprint(i, " ", kind)) // mixes them in the table
+		}
+	}
+	throttle := func(user string) {
+		for range 4 {
+			say(t, g, user, now)
+		}
+	}
+	own := chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 7}}}
+	users("idle", throttle)
+	users("unreadable", func(user string) { say(t, g, user, now) })
+	users("own", func(user string) {
+		must(t, g.SetUserOverride("c1", user, own, now))
+		throttle(user)
+	})
+	s.mustFlush(t, g)
+	// now is 20 h after the day's end at the start; everything else expired earlier.
+	now = start.Add(-25 * time.Hour)
+	users("yesterday", throttle)
+	s.mustFlush(t, g)
+	now = start.Add(-time.Hour)
+	users("today", throttle)
+	users("granted", func(user string) {
+		_, err := g.Grant("c1", user, "daily", 5, now)
+		must(t, err)
+	})
+	s.mustFlush(t, g)
+	s.exec(t, "UPDATE state SET data = x'FF' WHERE user_id LIKE '% unreadable' AND limit_name = 'daily'")
+	rows := s.size(t, "state")
+
+	now = start
+	turns, most := walk(t, s, g)
+	if turns != rows/sweepStep+1 || most > sweepStep {
+		t.Errorf("%d rows took %d turns, one of which deleted %d", rows, turns, most)
+	}
+	left := map[string]int{}
+	for _, key := range stored(t, s) {
+		_, kind, _ := strings.Cut(key, " ")
+		left[kind]++
+	}
+	want := map[string]int{"unreadable/daily": each, "own/+": each, "yesterday/daily": each, "today/": each, "today/burst": each, "today/daily": each, "granted/+": each}
+	if fmt.Sprint(left) != fmt.Sprint(want) {
+		t.Errorf("left are\n%v, want\n%v", left, want)
+	}
+
+	s.exec(t, "DELETE FROM state WHERE user_id NOT LIKE '% yesterday'")
+	// now is 24 h after the end of that day.
+	now = start.Add(4*time.Hour + 1)
+	s.sweeper.idle.at = now.Add(idleInterval)
+	now = now.Add(idleInterval - 1)
+	s.turn(ctx, g)
+	if n := s.size(t, "state"); n != each {
+		t.Errorf("%d rows are left while the walk rests, want %d", n, each)
+	}
+	now = now.Add(1)
+	s.turn(ctx, g)
+	if n := s.size(t, "state"); n != 0 {
+		t.Errorf("%d rows are left after the rest", n)
+	}
+}
+
+func TestIdleWalk_RestsForAnHour(t *testing.T) {
+	t.Parallel()
+	now := start
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	g := guardOf(t, s, policy())
+	say(t, g, "u", start)
+	now = start.Add(forEver)
+	s.turn(ctx, g)
+	if got := stored(t, s); len(got) != 0 {
+		t.Fatalf("%q", got)
+	}
+	say(t, g, "u", start)
+	s.mustFlush(t, g)
+	for _, step := range []struct {
+		rest time.Duration
+		left int
+	}{{0, 2}, {idleInterval - 1, 2}, {idleInterval, 0}} {
+		now = start.Add(forEver + step.rest)
+		s.turn(ctx, g)
+		if got := stored(t, s); len(got) != step.left {
+			t.Errorf("after %v: %q, want %d rows", step.rest, got, step.left)
+		}
+	}
+}
+
+// Users who speak again before the walk reaches their row, just after it, or while the table can't
+// be written, keep the same usage as without a walk.
+func TestIdleWalk_ActiveUsersStayStored(t *testing.T) {
+	t.Parallel()
+	path, now := databasePath(t), start.Add(-72*time.Hour)
+	clock := func() time.Time { return now }
+	s := open(t, path, &Options{Now: clock})
+	g := guardOf(t, s, everyAlgorithm())
+	never, err := chatguard.New(everyAlgorithm(), &chatguard.Options{Now: clock})
+	must(t, err)
+	users := 0
+	name := func(user int) string { return fmt.Sprint("u", user) }
+	both := func(user, times int) {
+		for range times {
+			say(t, g, name(user), now)
+			say(t, never, name(user), now)
+		}
+	}
+	for ; users < 600; users++ {
+		both(users, 1+users%5)
+		now = now.Add(time.Second)
+	}
+	s.mustFlush(t, g)
+
+	now = start
+	rows := s.size(t, "state")
+	spoke := []string{}
+	for turn := 0; s.sweeper.idle.at.IsZero(); turn++ {
+		for user := turn % 3; user < users; user += 7 {
+			both(user, 1+turn%4)
+			spoke = append(spoke, name(user))
+		}
+		mend := func() {}
+		if turn == 1 {
+			mend = failures["locked"].harm(t, s)
+		}
+		s.turn(ctx, g)
+		mend()
+	}
+	if left := s.size(t, "state"); left >= rows {
+		t.Errorf("of %d rows %d are left", rows, left)
+	}
+	s.mustFlush(t, g)
+	must(t, s.Close())
+
+	slices.Sort(spoke)
+	again := open(t, path, &Options{Now: clock})
+	fresh := guardOf(t, again, everyAlgorithm())
+	assertSame(t, never, fresh, slices.Compact(spoke)...)
+	assertSame(t, never, fresh, name(6), name(599), "nobody")
+}
+
+func TestIdleWalk_RetriesFailedStep(t *testing.T) {
+	t.Parallel()
+	now := start
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	g := guardOf(t, s, policy())
+	for user := range sweepStep { // 2 rows each
+		say(t, g, fmt.Sprint(user), start)
+	}
+	s.mustFlush(t, g)
+	now = start.Add(forEver)
+	for _, left := range []int{sweepStep, 0} {
+		mend := failures["locked"].harm(t, s)
+		s.turn(ctx, g)
+		if h := s.Health(); h.State != Failing || h.Problem != lockedByOther {
+			t.Errorf("%+v", h)
+		}
+		mend()
+		s.turn(ctx, g)
+		if n := s.size(t, "state"); n != left {
+			t.Errorf("%d rows are left, want %d", n, left)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package persist
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// spokenBatch is the maximum number of timeline messages passed at a time.
+const spokenBatch = 5000
+
+// Timeline calls each with a channel's messages since a time, many at once, in the order in which
+// they were judged. Pending messages are included. each must not keep its argument. If each returns
+// an error, or the context ends, Timeline stops and returns that error. It reads the next messages
+// while each runs.
+func (s *Store) Timeline(ctx context.Context, channelID string, since time.Time, each func([]journal.Spoken) error) error {
+	// Read pending messages first, so that none is missed if it is stored in between.
+	waiting := s.queue.spoken(func(m *timelineRow) bool { return m.ChannelID == channelID && !m.At.Before(since) })
+	sortTimeline(waiting)
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	feed := newSpokenFeed(working)
+	var reading errgroup.Group
+	reading.Go(func() error {
+		defer close(feed.full)
+		return s.db.readTimeline(channelID, since, waiting, feed)
+	})
+	failed := feed.drain(each)
+	stop()
+	err := reading.Wait()
+	return cmp.Or(failed, ctx.Err(), Explain(s.db.path, err))
+}
+
+// readTimeline feeds the stored messages to feed, with the pending ones at their places in the
+// order. It omits pending messages that are stored by now.
+func (db *database) readTimeline(channelID string, since time.Time, waiting []timelineRow, feed *spokenFeed) error {
+	const query = `SELECT at, number, user_id, login, roles, cost FROM timeline WHERE channel_id = ? AND at >= ? ORDER BY at, number`
+	err := db.eachRow(feed.ctx, 6, query, []any{channelID, since.UnixNano()}, func(row []driver.Value) error {
+		at, number := row[0].(int64), row[1].(int64)
+		m := journal.Spoken{
+			At: timeAt(at), ChannelID: channelID, UserID: row[2].(string), Login: row[3].(string), Roles: chatguard.Roles(row[4].(int64)), Cost: int(row[5].(int64)),
+		}
+		for ; len(waiting) > 0 && waiting[0].compareTo(at, number) < 0; waiting = waiting[1:] {
+			if err := feed.add(&waiting[0].Spoken); err != nil {
+				return err
+			}
+		}
+		if len(waiting) > 0 && waiting[0].compareTo(at, number) == 0 {
+			waiting = waiting[1:]
+		}
+		return feed.add(&m)
+	})
+	if err != nil {
+		return err
+	}
+	for i := range waiting {
+		if err := feed.add(&waiting[i].Spoken); err != nil {
+			return err
+		}
+	}
+	return feed.send()
+}
+
+// spokenFeed passes messages in batches. It reuses a few batches.
+type spokenFeed struct {
+	ctx   context.Context
+	batch []journal.Spoken // batch being filled; nil if empty
+	full  chan []journal.Spoken
+	empty chan []journal.Spoken
+}
+
+func newSpokenFeed(ctx context.Context) *spokenFeed {
+	f := &spokenFeed{ctx: ctx, full: make(chan []journal.Spoken, 1), empty: make(chan []journal.Spoken, 3)}
+	for range cap(f.empty) {
+		f.empty <- make([]journal.Spoken, 0, spokenBatch)
+	}
+	return f
+}
+
+// add adds a message to the batch. If the context ends, it returns the context's error.
+func (f *spokenFeed) add(m *journal.Spoken) error {
+	if f.batch == nil {
+		select {
+		case f.batch = <-f.empty:
+		case <-f.ctx.Done():
+			return f.ctx.Err()
+		}
+	}
+	if f.batch = append(f.batch, *m); len(f.batch) == cap(f.batch) {
+		return f.send()
+	}
+	return nil
+}
+
+// send passes the current batch.
+func (f *spokenFeed) send() error {
+	if f.batch == nil {
+		return nil
+	}
+	select {
+	case f.full <- f.batch:
+		f.batch = nil
+		return nil
+	case <-f.ctx.Done():
+		return f.ctx.Err()
+	}
+}
+
+// drain calls each with the batches until there are no more, or the context ends.
+func (f *spokenFeed) drain(each func([]journal.Spoken) error) error {
+	for batch := range f.full {
+		if err := f.ctx.Err(); err != nil {
+			return err
+		}
+		if err := each(batch); err != nil {
+			return err
+		}
+		f.empty <- batch[:0]
+	}
+	return nil
+}

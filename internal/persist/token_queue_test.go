@@ -1,0 +1,409 @@
+package persist
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// tokenFailures are ways in which no token can be written.
+var tokenFailures = map[string]func(t *testing.T, s *Store) (mend func()){
+	"locked": failures["locked"].harm,
+	"disk full": func(t *testing.T, s *Store) func() {
+		// A token needs no new page, so a full disk isn't always noticed.
+		s.exec(t, "CREATE TEMP TABLE used_up (id INTEGER PRIMARY KEY AUTOINCREMENT)")
+		s.exec(t, "INSERT INTO used_up VALUES (9223372036854775807)")
+		for _, change := range []string{"INSERT", "DELETE"} {
+			// SQLITE_FULL
+			s.exec(t, "CREATE TEMP TRIGGER full_"+change+" BEFORE "+change+" ON main.token BEGIN INSERT INTO used_up VALUES (NULL); END")
+		}
+		return func() { s.exec(t, "DROP TABLE used_up; DROP TRIGGER full_INSERT; DROP TRIGGER full_DELETE") }
+	},
+}
+
+// whileFailing tests what holds before a failure, during it, after it is fixed, and after a
+// restart.
+func whileFailing(t *testing.T, before, during func(t *testing.T, s *Store), after func(t *testing.T, tokens *Tokens)) {
+	for name, harm := range tokenFailures {
+		t.Run(name, func(t *testing.T) {
+			path, now := databasePath(t), start
+			opts := &Options{Now: func() time.Time { return now }}
+			s := open(t, path, opts)
+			g := guardOf(t, s, policy())
+			before(t, s)
+			mend := harm(t, s)
+			during(t, s)
+			s.turn(ctx, g)
+			if h := s.Health(); h.State != Failing {
+				t.Fatalf("%+v", h)
+			}
+			mend()
+			s.turn(ctx, g)
+			if h := s.Health(); h.State != OK {
+				t.Fatalf("%+v", h)
+			}
+			if n := len(s.Tokens.queue.look()); n != 0 {
+				t.Errorf("%d tokens still wait", n)
+			}
+			beside, err := OpenTokens(ctx, path, opts)
+			must(t, err)
+			after(t, beside)
+			must(t, beside.Close())
+			after(t, s.Tokens)
+			must(t, s.Close())
+			after(t, open(t, path, opts).Tokens)
+		})
+	}
+}
+
+func newCode(t *testing.T, tokens *Tokens) string {
+	t.Helper()
+	code, err := tokens.NewSignInCode(ctx, ada, 0)
+	must(t, err)
+	return code
+}
+
+func redeemed(t *testing.T, tokens *Tokens, code string) (session string) {
+	t.Helper()
+	session, who, err := tokens.RedeemCode(ctx, code)
+	must(t, err)
+	if who != ada {
+		t.Errorf("signed in as %v", who)
+	}
+	wantSession(t, tokens, session, "Ada")
+	return session
+}
+
+func wantNoCode(t *testing.T, tokens *Tokens, code string) {
+	t.Helper()
+	if _, _, err := tokens.RedeemCode(ctx, code); !errors.Is(err, ErrCode) {
+		t.Errorf("redeeming a code that is none: %v", err)
+	}
+}
+
+func TestUnsaved_StoredCodeSignsInOnce(t *testing.T) {
+	t.Parallel()
+	var code, session string
+	whileFailing(t,
+		func(t *testing.T, s *Store) { code = newCode(t, s.Tokens) },
+		func(t *testing.T, s *Store) {
+			session = redeemed(t, s.Tokens, code)
+			wantNoCode(t, s.Tokens, code)
+		},
+		func(t *testing.T, tokens *Tokens) {
+			wantNoCode(t, tokens, code)
+			wantSession(t, tokens, session, "Ada")
+		})
+}
+
+// A user who signs in before the lock on the database is noticed waits only for a limited time.
+func TestUnsaved_LockWaitIsBounded(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	code, token := newCode(t, s.Tokens), made(t, s.Tokens, anna, 0)
+	s.exec(t, "PRAGMA busy_timeout = 86400000")
+	unlock := lock(t, s.db.path)
+	defer unlock()
+	redeemed(t, s.Tokens, code)
+	wantNoCode(t, s.Tokens, code)
+	begun(t, s.Tokens, token, anna)
+}
+
+func TestUnsaved_NewCodeSignsInOnce(t *testing.T) {
+	t.Parallel()
+	var code, session string
+	whileFailing(t,
+		func(*testing.T, *Store) {},
+		func(t *testing.T, s *Store) {
+			code = newCode(t, s.Tokens)
+			session = redeemed(t, s.Tokens, code)
+			wantNoCode(t, s.Tokens, code)
+		},
+		func(t *testing.T, tokens *Tokens) {
+			wantNoCode(t, tokens, code)
+			wantSession(t, tokens, session, "Ada")
+		})
+}
+
+func TestUnsaved_NewCodeSignsInAfterwards(t *testing.T) {
+	t.Parallel()
+	var code, session string
+	whileFailing(t,
+		func(*testing.T, *Store) {},
+		func(t *testing.T, s *Store) { code, session = newCode(t, s.Tokens), "" },
+		func(t *testing.T, tokens *Tokens) {
+			if session == "" {
+				session = redeemed(t, tokens, code)
+			}
+			wantNoCode(t, tokens, code)
+			wantSession(t, tokens, session, "Ada")
+		})
+}
+
+func TestUnsaved_EndedSession(t *testing.T) {
+	t.Parallel()
+	var before, during, code string
+	whileFailing(t,
+		func(t *testing.T, s *Store) {
+			before, code = signedIn(t, s.Tokens), newCode(t, s.Tokens)
+			wantSession(t, s.Tokens, before, "Ada") // it is cached
+		},
+		func(t *testing.T, s *Store) {
+			during = signedIn(t, s.Tokens)
+			for _, session := range []string{before, during, redeemed(t, s.Tokens, code), "none"} {
+				must(t, s.Tokens.EndSession(ctx, session))
+				wantSession(t, s.Tokens, session, "")
+				must(t, s.Tokens.EndSession(ctx, session))
+			}
+		},
+		func(t *testing.T, tokens *Tokens) {
+			for _, session := range []string{before, during} {
+				wantSession(t, tokens, session, "")
+			}
+			wantNoCode(t, tokens, code)
+		})
+}
+
+func TestUnsaved_OtherSessionsStayValid(t *testing.T) {
+	t.Parallel()
+	var session, unread string
+	whileFailing(t,
+		func(t *testing.T, s *Store) {
+			session, unread = signedIn(t, s.Tokens), signedIn(t, s.Tokens)
+			wantSession(t, s.Tokens, session, "Ada")
+		},
+		func(t *testing.T, s *Store) {
+			signedIn(t, s.Tokens)
+			must(t, s.Tokens.EndSession(ctx, signedIn(t, s.Tokens)))
+			wantSession(t, s.Tokens, session, "Ada")
+			wantSession(t, s.Tokens, unread, "Ada")
+		},
+		func(t *testing.T, tokens *Tokens) {
+			wantSession(t, tokens, session, "Ada")
+			wantSession(t, tokens, unread, "Ada")
+		})
+}
+
+func TestUnsaved_Expires(t *testing.T) {
+	t.Parallel()
+	for name, harm := range tokenFailures {
+		t.Run(name, func(t *testing.T) {
+			now := start
+			s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+			before := newCode(t, s.Tokens)
+			defer harm(t, s)()
+			during, session := newCode(t, s.Tokens), signedIn(t, s.Tokens)
+			now = start.Add(SignInTime)
+			wantNoCode(t, s.Tokens, before)
+			wantNoCode(t, s.Tokens, during)
+			now = start.Add(SessionTime - 1)
+			wantSession(t, s.Tokens, session, "Ada")
+			now = start.Add(SessionTime)
+			wantSession(t, s.Tokens, session, "")
+		})
+	}
+}
+
+func TestUnsaved_CodeIsNoSession(t *testing.T) {
+	t.Parallel()
+	for name, harm := range tokenFailures {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, databasePath(t), nil)
+			session := signedIn(t, s.Tokens)
+			defer harm(t, s)()
+			for _, none := range []string{session, signedIn(t, s.Tokens), "none"} {
+				wantNoCode(t, s.Tokens, none)
+			}
+			wantSession(t, s.Tokens, newCode(t, s.Tokens), "")
+		})
+	}
+}
+
+// redeemAll lets 20 people redeem a code at the same time, and returns how many succeeded.
+func redeemAll(t *testing.T, s *Store, code string) int32 {
+	t.Helper()
+	var won atomic.Int32
+	var redeemers sync.WaitGroup
+	for range 20 {
+		redeemers.Go(func() {
+			switch session, _, err := s.Tokens.RedeemCode(ctx, code); {
+			case err == nil:
+				won.Add(1)
+				wantSession(t, s.Tokens, session, "Ada")
+			case !errors.Is(err, ErrCode):
+				t.Error(err)
+			}
+		})
+	}
+	redeemers.Wait()
+	return won.Load()
+}
+
+func TestUnsaved_OneRedeems(t *testing.T) {
+	t.Parallel()
+	for name, harm := range tokenFailures {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, databasePath(t), nil)
+			before := newCode(t, s.Tokens)
+			defer harm(t, s)()
+			for when, code := range map[string]string{"before": before, "during": newCode(t, s.Tokens)} {
+				if won := redeemAll(t, s, code); won != 1 {
+					t.Errorf("code made %s: %d won", when, won)
+				}
+			}
+		})
+	}
+}
+
+// Exactly one succeeds, even if the database fails or recovers, and is flushed, in the meantime.
+func TestUnsaved_OneRedeemsDuringRecovery(t *testing.T) {
+	t.Parallel()
+	for name, harm := range tokenFailures {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, databasePath(t), nil)
+			g := guardOf(t, s, policy())
+			for i := range 30 {
+				code := ""
+				if i%2 == 0 {
+					code = newCode(t, s.Tokens)
+				}
+				mend := harm(t, s)
+				if i%2 == 1 {
+					code = newCode(t, s.Tokens)
+				}
+				var mending sync.WaitGroup
+				mending.Go(func() {
+					mend()
+					s.turn(ctx, g)
+				})
+				if won := redeemAll(t, s, code); won != 1 {
+					t.Errorf("round %d: %d won", i, won)
+				}
+				mending.Wait()
+			}
+		})
+	}
+}
+
+// What is redeemed or ended while a flush writes it is written by the next one.
+func TestUnsaved_ChangedDuringFlush(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	mend := tokenFailures["locked"](t, s)
+	code, session := newCode(t, s.Tokens), signedIn(t, s.Tokens)
+	mend()
+	written := s.Tokens.queue.look()
+	must(t, s.db.write(ctx, func(tx *sql.Tx) error { return writeTokens(ctx, tx, written) }))
+	other := redeemed(t, s.Tokens, code)
+	must(t, s.Tokens.EndSession(ctx, session))
+	s.Tokens.queue.stored(written)
+	for range 2 {
+		wantNoCode(t, s.Tokens, code)
+		wantSession(t, s.Tokens, session, "")
+		wantSession(t, s.Tokens, other, "Ada")
+		s.turn(ctx, g)
+	}
+	if n := s.size(t, "token"); n != 1 {
+		t.Errorf("%d tokens, want the session", n)
+	}
+}
+
+func TestTokens_BesideOwnerFail(t *testing.T) {
+	t.Parallel()
+	for name, harm := range tokenFailures {
+		t.Run(name, func(t *testing.T) {
+			path := databasePath(t)
+			s := open(t, path, nil)
+			session, code := signedIn(t, s.Tokens), newCode(t, s.Tokens)
+			beside, err := OpenTokens(ctx, path, &Options{Now: at(start)})
+			must(t, err)
+			defer beside.Close()
+			mend := harm(t, &Store{Tokens: beside, db: beside.db})
+			_, err = beside.NewSignInCode(ctx, ada, 0)
+			wantError(t, err, "database "+path)
+			_, _, err = beside.RedeemCode(ctx, code)
+			wantError(t, err, "database "+path)
+			wantError(t, beside.EndSession(ctx, session), "database "+path)
+			wantSession(t, beside, session, "Ada")
+			mend()
+			redeemed(t, beside, code)
+			must(t, beside.EndSession(ctx, session))
+			wantSession(t, beside, session, "")
+		})
+	}
+}
+
+// TestUnsaved_CancelledSignIn checks that a cancelled request isn't treated as a database failure,
+// and that nothing of it is kept.
+func TestUnsaved_CancelledSignIn(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	session, code := signedIn(t, s.Tokens), newCode(t, s.Tokens)
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := s.Tokens.NewSignInCode(ended, ada, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("a code: %v", err)
+	}
+	if _, _, err := s.Tokens.RedeemCode(ended, code); !errors.Is(err, context.Canceled) {
+		t.Errorf("redeeming: %v", err)
+	}
+	if err := s.Tokens.EndSession(ended, session); !errors.Is(err, context.Canceled) {
+		t.Errorf("ending: %v", err)
+	}
+	if n := len(s.Tokens.queue.look()); n != 0 {
+		t.Errorf("%d tokens wait", n)
+	}
+	wantSession(t, s.Tokens, session, "Ada")
+	redeemed(t, s.Tokens, code)
+}
+
+func TestUnsaved_WrittenWithoutSecret(t *testing.T) {
+	t.Parallel()
+	for name, harm := range tokenFailures {
+		t.Run(name, func(t *testing.T) {
+			path := databasePath(t)
+			s := open(t, path, nil)
+			g := guardOf(t, s, policy())
+			mend := harm(t, s)
+			code, session := newCode(t, s.Tokens), signedIn(t, s.Tokens)
+			mend()
+			s.turn(ctx, g)
+			if n := s.size(t, "token"); n != 2 {
+				t.Errorf("%d tokens, want the code and the session", n)
+			}
+			for _, data := range snapshot(t, path) {
+				if bytes.Contains(data, []byte(code)) || bytes.Contains(data, []byte(session)) {
+					t.Error("a code or session can be read from the database")
+				}
+			}
+		})
+	}
+}
+
+// A session that ends during a look-up doesn't come back.
+func TestEndSession_StaysEnded(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	for i := range 200 {
+		session := signedIn(t, s.Tokens)
+		var asking sync.WaitGroup
+		for range 4 {
+			asking.Go(func() {
+				if _, _, err := s.Tokens.Session(ctx, session); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		must(t, s.Tokens.EndSession(ctx, session))
+		asking.Wait()
+		if _, ok, err := s.Tokens.Session(ctx, session); ok || err != nil {
+			t.Fatalf("round %d: still there %v, %v", i, ok, err)
+		}
+	}
+}

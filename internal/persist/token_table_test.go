@@ -1,0 +1,272 @@
+package persist
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/auth"
+)
+
+// keepBusy takes every reading connection until the test ends, as long queries do.
+func keepBusy(t *testing.T, s *Store) {
+	t.Helper()
+	for range s.db.reader.Stats().MaxOpenConnections {
+		conn, err := s.db.reader.Conn(ctx)
+		must(t, err)
+		t.Cleanup(func() { must(t, conn.Close()) })
+	}
+}
+
+// impatient returns a context with which a test fails instead of waiting forever.
+func impatient(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func openBeside(t *testing.T, path string, now func() time.Time) *Tokens {
+	t.Helper()
+	beside, err := OpenTokens(ctx, path, &Options{Now: now})
+	must(t, err)
+	t.Cleanup(func() { must(t, beside.Close()) })
+	return beside
+}
+
+func TestTokens_BusyDatabaseAdmits(t *testing.T) {
+	t.Parallel()
+	path := databasePath(t)
+	s := open(t, path, nil)
+	beside := openBeside(t, path, at(start))
+	keepBusy(t, s)
+	soon := impatient(t)
+	token := made(t, beside, anna, 0)
+	if who, ok, err := s.Tokens.Token(soon, token); who != anna || !ok || err != nil {
+		t.Errorf("a token that was just made: %v, %v, %v", who, ok, err)
+	}
+	session, who, err := s.Tokens.BeginSession(soon, token)
+	if who != anna || session == "" || err != nil {
+		t.Errorf("signing in with it: %v, %v", who, err)
+	}
+	code, err := beside.NewSignInCode(ctx, berta, 0)
+	must(t, err)
+	other, who, err := s.Tokens.RedeemCode(soon, code)
+	if who != berta || err != nil {
+		t.Errorf("a fresh code: %v, %v", who, err)
+	}
+	for session, want := range map[string]auth.Identity{session: anna, other: berta} {
+		if who, ok, err := s.Tokens.Session(soon, session); who != want || !ok || err != nil {
+			t.Errorf("the session of %s: %v, %v, %v", want.Name, who, ok, err)
+		}
+	}
+}
+
+func TestTokens_BusyDatabaseRefusesRevoked(t *testing.T) {
+	t.Parallel()
+	path, now := databasePath(t), start
+	clock := func() time.Time { return now }
+	s := open(t, path, &Options{Now: clock})
+	beside := openBeside(t, path, clock)
+	token := made(t, s.Tokens, anna, 0)
+	session := begun(t, s.Tokens, token, anna)
+	keepBusy(t, s)
+	_, err := beside.Revoke(ctx, anna.Name)
+	must(t, err)
+	now = now.Add(4 * time.Second)
+	soon := impatient(t)
+	if who, ok, err := s.Tokens.Token(soon, token); ok || err != nil {
+		t.Errorf("the token is still good: %v, %v", who, err)
+	}
+	if who, ok, err := s.Tokens.Session(soon, session); ok || err != nil {
+		t.Errorf("its session still holds: %v, %v", who, err)
+	}
+}
+
+// A stuck look-up gives no access to a revoked user. Callers that wait for it give up, and get no
+// database error.
+func TestTokenTable_StuckRead(t *testing.T) {
+	t.Parallel()
+	now := start
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	token := made(t, s.Tokens, anna, 0)
+	wantToken(t, s.Tokens, token, anna)
+	s.Tokens.table.turn <- struct{}{}
+	defer func() { <-s.Tokens.table.turn }()
+	now = now.Add(tokenWait - 1)
+	wantToken(t, s.Tokens, token, anna)
+	now = now.Add(1)
+	ended, stop := context.WithCancel(ctx)
+	stop()
+	if _, ok, err := s.Tokens.Token(ended, token); ok || !errors.Is(err, context.Canceled) || isDatabaseError(err) {
+		t.Errorf("after %v: %v, %v", tokenWait, ok, err)
+	}
+}
+
+// Users known before a failure stay signed in; others are unknown.
+func TestTokenTable_FailureSignsNobodyOut(t *testing.T) {
+	t.Parallel()
+	path, now := databasePath(t), start
+	clock := func() time.Time { return now }
+	s := open(t, path, &Options{Now: clock})
+	known := made(t, s.Tokens, anna, 0)
+	wantToken(t, s.Tokens, known, anna)
+	s.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)")
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	must(t, s.db.write(ctx, func(tx *sql.Tx) error { // so that it has to be read again
+		_, err := tx.Exec("INSERT INTO setting (channel_id, name, value) VALUES ('', 'x', '')")
+		return err
+	}))
+	s.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)")
+	overwrite(t, path, 4096, int64(len(whole))-4096)
+	for range 3 {
+		now = now.Add(24 * time.Hour)
+		wantToken(t, s.Tokens, known, anna)
+		if _, ok, err := s.Tokens.Token(ctx, "unknown"); ok || problemIn(err) != damaged {
+			t.Errorf("one that wasn't known: %v, %v", ok, err)
+		}
+		began := s.Tokens.table.began.Load()
+		wantToken(t, s.Tokens, known, anna)
+		if _, _, err := s.Tokens.Token(ctx, "another"); !isDatabaseError(err) || s.Tokens.table.began.Load() != began {
+			t.Errorf("%v, and the database was asked %d times more within a second", err, s.Tokens.table.began.Load()-began)
+		}
+	}
+	must(t, os.WriteFile(path, whole, 0o600))
+	now = now.Add(time.Second)
+	wantNoToken(t, s.Tokens, "unknown")
+	wantToken(t, s.Tokens, known, anna)
+}
+
+// TestTokenTable_Refresh checks that refreshing finds what another process has created or ended,
+// without a look-up.
+func TestTokenTable_Refresh(t *testing.T) {
+	t.Parallel()
+	path := databasePath(t)
+	s, beside := open(t, path, nil), openBeside(t, path, at(start))
+	ctx, stop := context.WithCancel(impatient(t))
+	done := make(chan struct{})
+	go func() { defer close(done); s.Tokens.table.refresh(ctx) }()
+	has := func(token string) bool { return s.Tokens.table.read.Load().rows[hashToken(token)] != nil }
+	until := func(what string, reached func() bool) {
+		t.Helper()
+		for look := time.NewTicker(time.Millisecond); !reached(); <-look.C {
+			if ctx.Err() != nil {
+				t.Fatal(what)
+			}
+		}
+	}
+	token := made(t, beside, anna, 0)
+	until("a new token isn't found", func() bool { return has(token) })
+	_, err := beside.Revoke(ctx, anna.Name)
+	must(t, err)
+	until("a revoked token holds", func() bool { return !has(token) })
+	stop()
+	<-done
+}
+
+// If no other connection has changed anything, nothing is read.
+func TestTokenTable_ReadOnlyAfterChanges(t *testing.T) {
+	t.Parallel()
+	path, now := databasePath(t), start
+	clock := func() time.Time { return now }
+	s := open(t, path, &Options{Now: clock})
+	token := made(t, s.Tokens, anna, 0)
+	wantToken(t, s.Tokens, token, anna)
+	rows := func() string { return fmt.Sprintf("%p", s.Tokens.table.read.Load().rows) }
+	before := rows()
+	now = now.Add(time.Hour)
+	wantToken(t, s.Tokens, token, anna)
+	wantNoToken(t, s.Tokens, "none")
+	if rows() != before {
+		t.Error("the table was read again")
+	}
+	made(t, openBeside(t, path, clock), berta, 0)
+	wantNoToken(t, s.Tokens, "none")
+	if rows() == before {
+		t.Error("the table wasn't read again")
+	}
+}
+
+// The newest sessions of a name are kept; other names' sessions don't matter.
+func TestSessions_NewestKept(t *testing.T) {
+	t.Parallel()
+	path, now := databasePath(t), start
+	clock := func() time.Time { return now }
+	s := open(t, path, &Options{Now: clock})
+	token, other := made(t, s.Tokens, anna, time.Hour), made(t, s.Tokens, berta, 0)
+	bertas := begun(t, s.Tokens, other, berta)
+	var sessions []string
+	for range 53 {
+		now = now.Add(time.Second)
+		sessions = append(sessions, begun(t, s.Tokens, token, anna))
+	}
+	wantNewest(t, s.Tokens, sessions, 50)
+	wantSession(t, s.Tokens, bertas, "berta")
+	wantToken(t, s.Tokens, token, anna)
+	must(t, s.Close())
+	wantNewest(t, open(t, path, &Options{Now: clock}).Tokens, sessions, 50)
+}
+
+func wantNewest(t *testing.T, tokens *Tokens, sessions []string, most int) {
+	t.Helper()
+	for i, session := range sessions {
+		want := ""
+		if i >= len(sessions)-most {
+			want = "anna"
+		}
+		wantSession(t, tokens, session, want)
+	}
+}
+
+func TestSessions_NewestKeptWhileFailing(t *testing.T) {
+	t.Parallel()
+	var sessions []string
+	now := start
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	g := guardOf(t, s, policy())
+	token := made(t, s.Tokens, anna, 0)
+	mend := tokenFailures["disk full"](t, s)
+	for range 53 {
+		now = now.Add(time.Second)
+		sessions = append(sessions, begun(t, s.Tokens, token, anna))
+	}
+	wantNewest(t, s.Tokens, sessions, 50)
+	if n := len(s.Tokens.queue.look()); n != 50 {
+		t.Errorf("%d wait", n)
+	}
+	mend()
+	s.turn(ctx, g)
+	wantNewest(t, s.Tokens, sessions, 50)
+}
+
+// An older version kept more sessions. The excess ones are no longer valid, and the name's next one
+// deletes them.
+func TestSessions_OlderVersionsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	token := made(t, s.Tokens, anna, 0)
+	var sessions []string
+	must(t, s.db.write(ctx, func(tx *sql.Tx) error {
+		for i := range 120 {
+			sessions = append(sessions, fmt.Sprint(i))
+			hash := hashToken(sessions[i])
+			if _, err := tx.Exec("INSERT INTO token (hash, kind, name, made_at, expires_at) VALUES (?, 'session', 'anna', ?, ?)",
+				hash[:], start.Add(-time.Hour).UnixNano()+int64(i), start.Add(time.Hour).UnixNano()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	s.Tokens.table.warm(ctx)
+	wantNewest(t, s.Tokens, sessions, 50)
+	begun(t, s.Tokens, token, anna)
+	wantNewest(t, s.Tokens, sessions, 49)
+	if n := s.size(t, "token"); n != 51 {
+		t.Errorf("%d rows, want the token and 50 sessions", n)
+	}
+}

@@ -1,0 +1,318 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/persisttest"
+)
+
+// backUp copies the database to its own folder.
+func backUp(t testing.TB, path string) Copy {
+	t.Helper()
+	made, err := Backup(ctx, path, filepath.Join(t.TempDir(), "backup.db"), frozen)
+	persisttest.Must(t, err)
+	return made
+}
+
+func TestBackup_EqualsDatabase(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	fillLines(t, path, oneOfEach(t))
+	s := open(t, path)
+	g, _ := restored(t, s)
+	code, err := s.Tokens.NewSignInCode(ctx, ada, 0)
+	persisttest.Must(t, err)
+	made := backUp(t, path) // while its owner runs
+	info, err := os.Stat(made.Path)
+	persisttest.Must(t, err)
+	if made.Bytes != info.Size() || !made.At.Equal(start) {
+		t.Errorf("made %+v of %d bytes", made, info.Size())
+	}
+	assertAlone(t, made.Path)
+	if got, want := dump(t, made.Path), dump(t, path); got != want {
+		t.Errorf("copied\n%.2000swant\n%.2000s", got, want)
+	}
+	persisttest.Must(t, s.Close())
+
+	again := open(t, made.Path)
+	copied, _ := restored(t, again)
+	persisttest.AssertSame(t, g, copied, "0", "1", "499", "new")
+	if _, who, err := again.Tokens.RedeemCode(ctx, code); err != nil || who != ada {
+		t.Errorf("the sign-in is gone: %v, %v", who, err)
+	}
+}
+
+func TestCopies_KilledOwner(t *testing.T) {
+	t.Parallel()
+	path := persisttest.DatabasePath(t)
+	c := persisttest.StartChild(t, "pairs", path)
+	reached(t, c, 20)
+	c.Kill(t)
+	before := persisttest.Snapshot(t, path)
+	if len(before[1]) == 0 {
+		t.Fatal("there is no log to read")
+	}
+	a, b := countPairs(t, backUp(t, path).Path)
+	if a != b || a < 20 {
+		t.Errorf("copied %d and %d of 20 pairs or more", a, b)
+	}
+	a, b = exportedPairs(t, path)
+	if a != b || a < 20 {
+		t.Errorf("exported %d and %d of 20 pairs or more", a, b)
+	}
+	assertUntouched(t, path, before)
+}
+
+// writePairsUntilKilled writes rows of two tables in each transaction, as fast as it can, and
+// prints how many pairs there are. It never waits for a lock.
+func writePairsUntilKilled(ctx context.Context, path string) error {
+	return persist.Own(ctx, path, func(db *persist.Owned) error {
+		for n := 1; ; n++ {
+			err := db.Write(ctx, func(tx *sql.Tx) error {
+				if _, err := tx.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
+					return err
+				}
+				if _, err := tx.ExecContext(ctx, "INSERT INTO state VALUES ('c1', ?, 'burst', zeroblob(1000))", strconv.Itoa(n)); err != nil {
+					return err
+				}
+				_, err := tx.ExecContext(ctx, "INSERT INTO channel VALUES (?, 'gardenhour')", strconv.Itoa(n))
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			fmt.Println("wrote", n)
+		}
+	})
+}
+
+// reached waits until the child has written that many pairs.
+func reached(t testing.TB, c *persisttest.Child, pairs int) {
+	t.Helper()
+	for n := 0; n < pairs; {
+		_, err := fmt.Sscanf(c.Next(t), "wrote %d", &n)
+		persisttest.Must(t, err)
+	}
+}
+
+func countPairs(t testing.TB, path string) (a, b int) {
+	t.Helper()
+	src, err := persist.OpenSnapshot(ctx, path)
+	persisttest.Must(t, err)
+	defer src.Close()
+	persisttest.Must(t, src.DB.QueryRow("SELECT (SELECT count(*) FROM state), (SELECT count(*) FROM channel)").Scan(&a, &b))
+	return a, b
+}
+
+func exportedPairs(t testing.TB, path string) (a, b int) {
+	t.Helper()
+	export := exported(t, path)
+	return bytes.Count(export, []byte(`"kind":"state"`)), bytes.Count(export, []byte(`"kind":"channel"`))
+}
+
+func TestCopies_OneMomentBesideWriter(t *testing.T) {
+	t.Parallel()
+	path := persisttest.DatabasePath(t)
+	c := persisttest.StartChild(t, "pairs", path)
+	for pairs := 10; pairs <= 200; pairs += 38 { // if it is refused, child and test end
+		reached(t, c, pairs)
+		if a, b := countPairs(t, backUp(t, path).Path); a != b || a < pairs {
+			t.Errorf("copied %d and %d of %d pairs or more", a, b, pairs)
+		}
+		if a, b := exportedPairs(t, path); a != b || a < pairs {
+			t.Errorf("exported %d and %d of %d pairs or more", a, b, pairs)
+		}
+	}
+	c.Kill(t)
+}
+
+// copiers are the functions that write a file from a database.
+var copiers = map[string]func(ctx context.Context, path, target string, opts *Options) (Copy, error){
+	"backup": Backup, "export": ExportFile,
+}
+
+func TestCopies_BadDatabaseRefused(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]struct {
+		harm  func(path string)
+		parts []string
+	}{
+		"missing": {func(path string) { persisttest.Must(t, os.Remove(path)) }, []string{"doesn't exist", "chatguard run"}},
+		"empty":   {func(path string) { persisttest.Must(t, os.Truncate(path, 0)) }, []string{"chatguard run"}},
+		"a folder": {func(path string) {
+			persisttest.Must(t, os.Remove(path))
+			persisttest.Must(t, os.Mkdir(path, 0o700))
+		}, []string{"is not a file"}},
+		"damaged":   {func(path string) { persisttest.Overwrite(t, path, 4096, 8192) }, []string{"it is damaged, or not a database: put a backup in its place"}},
+		"no SQLite": {func(path string) { persisttest.Overwrite(t, path, 0, 100) }, []string{"it is damaged, or not a database: put a backup in its place"}},
+		"of another program": {func(path string) {
+			persisttest.Alter(t, path, "PRAGMA application_id = 7")
+		}, []string{"another program"}},
+		"newer": {func(path string) { persisttest.Alter(t, path, "PRAGMA user_version = 99") }, []string{"newer chatguard", "99"}},
+	} {
+		for kind, write := range copiers {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				path, folder := filled(t), t.TempDir()
+				step.harm(path)
+				_, err := write(ctx, path, filepath.Join(folder, "copy"), nil)
+				persisttest.WantError(t, err, append(step.parts, path)...)
+				persisttest.AssertEmpty(t, folder)
+			})
+		}
+	}
+}
+
+func TestCopies_BadTargetRefused(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	named := path + persist.PartSuffix // a possible name for a database
+	persisttest.Must(t, os.Rename(path, named))
+	folder := t.TempDir()
+	link, hardLink, other := filepath.Join(folder, "link"), filepath.Join(folder, "hard"), filepath.Join(folder, "other")
+	elsewhere, toOther, toNothing := filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(folder, "to-other"), filepath.Join(folder, "to-nothing")
+	persisttest.Must(t, errors.Join(os.Symlink(named, link), os.Link(named, hardLink), os.WriteFile(other, []byte("theirs"), 0o600),
+		os.Symlink(other, toOther), os.Symlink(elsewhere, toNothing)))
+	const isLink = " is a symbolic link to "
+	before := persisttest.Snapshot(t, named)
+	const over, ofDatabase = "would overwrite the database", "which belongs to the database: name another file"
+	for name, step := range map[string]struct {
+		target string
+		force  bool
+		parts  []string
+	}{
+		"the database":           {named, true, []string{over}},
+		"the database, plainly":  {named, false, []string{over}},
+		"a link to it":           {link, true, []string{over}},
+		"a hard link to it":      {hardLink, true, []string{over}},
+		"its log":                {named + "-wal", true, []string{ofDatabase}},
+		"its lock":               {named + ".lock", true, []string{ofDatabase}},
+		"its token":              {named + ".token", true, []string{ofDatabase}},
+		"its token's lock":       {named + ".token.lock", true, []string{ofDatabase}},
+		"a link to a file":       {toOther, true, []string{toOther + isLink + other, "name that file itself"}},
+		"a link, plainly":        {toOther, false, []string{toOther + isLink + other, "name that file itself"}},
+		"a link to nothing yet":  {toNothing, false, []string{toNothing + isLink + elsewhere, "name that file itself"}},
+		"a part that would harm": {path, true, []string{over}},
+		"a file":                 {other, false, []string{other + " exists already", "--force"}},
+		"a folder":               {folder, true, []string{folder + " is not a regular file"}},
+		"a device":               {os.DevNull, true, []string{"is not a regular file"}},
+		"in no folder":           {filepath.Join(folder, "none", "copy"), true, []string{filepath.Join("none", "copy"), "its folder doesn't exist"}},
+		"below a file":           {filepath.Join(other, "copy"), true, []string{filepath.Join("other", "copy"), "can't be written"}},
+	} {
+		for kind, write := range copiers {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				_, err := write(ctx, named, step.target, &Options{Force: step.force})
+				persisttest.WantError(t, err, step.parts...)
+				assertUntouched(t, named, before)
+				if theirs, err := os.ReadFile(other); err != nil || string(theirs) != "theirs" {
+					t.Errorf("the other file holds %q, %v", theirs, err)
+				}
+				if _, err := os.Lstat(elsewhere); !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("something is where a link leads: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// The token is next to the name in the configuration, and that file is protected too.
+func TestCopies_LinkedDatabase(t *testing.T) {
+	t.Parallel()
+	link := filepath.Join(t.TempDir(), "link.db")
+	persisttest.Must(t, os.Symlink(filled(t), link))
+	persisttest.Must(t, os.WriteFile(link+".token", []byte("theirs"), 0o600))
+	for kind, write := range copiers {
+		_, err := write(ctx, link, link+".token", &Options{Force: true})
+		if err == nil || !strings.Contains(err.Error(), "which belongs to the database") {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+func TestCopies_ReplaceWithForce(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	for kind, write := range copiers {
+		folder := t.TempDir()
+		target, link := filepath.Join(folder, "copy"), filepath.Join(t.TempDir(), "link")
+		persisttest.Must(t, errors.Join(os.WriteFile(target, []byte("old"), 0o644), os.WriteFile(target+persist.PartSuffix, []byte("half"), 0o644),
+			os.WriteFile(target+persist.PartSuffix+"-journal", []byte("half"), 0o644), os.Symlink(folder, link)))
+		made, err := write(ctx, path, filepath.Join(link, "copy"), &Options{Force: true})
+		persisttest.Must(t, err)
+		if made.Path != target {
+			t.Errorf("%s: wrote %s, want it in the folder that the link means: %s", kind, made.Path, target)
+		}
+		assertAlone(t, target)
+	}
+}
+
+func TestCopies_KeepNeighbours(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	for kind, write := range copiers {
+		target := filepath.Join(t.TempDir(), "copy")
+		// those of a download, an editor
+		neighbours := []string{target + ".part", target + ".part-journal", target + ".tmp", target + "~"}
+		for _, name := range neighbours {
+			persisttest.Must(t, os.WriteFile(name, []byte("theirs"), 0o644))
+		}
+		_, err := write(ctx, path, target, &Options{Force: true})
+		persisttest.Must(t, err)
+		for _, name := range neighbours {
+			if theirs, err := os.ReadFile(name); err != nil || string(theirs) != "theirs" {
+				t.Errorf("%s: %s holds %q, %v", kind, name, theirs, err)
+			}
+		}
+	}
+}
+
+func TestCopies_TwoToOneFile(t *testing.T) {
+	t.Parallel()
+	path, target := filled(t), filepath.Join(t.TempDir(), "copy")
+	// A second copy begins and ends during the first.
+	first := &Options{Force: true}
+	first.Now = func() time.Time {
+		_, err := Backup(ctx, path, target, &Options{Force: true, Now: at(start)})
+		persisttest.Must(t, err)
+		return start
+	}
+	_, err := Backup(ctx, path, target, first)
+	persisttest.WantError(t, err, target, "another process")
+	if got, want := dump(t, target), dump(t, path); got != want {
+		t.Error("the second copy isn't whole")
+	}
+	_, err = Backup(ctx, path, target, &Options{Force: true})
+	persisttest.Must(t, err)
+	assertAlone(t, target)
+}
+
+func TestBackup_Stopped(t *testing.T) {
+	t.Parallel()
+	path, folder := filled(t), t.TempDir()
+	stopped, stop := context.WithCancel(ctx)
+	now := func() time.Time { stop(); return start } // called right before copying
+	if _, err := Backup(stopped, path, filepath.Join(folder, "copy"), &Options{Now: now}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	persisttest.AssertEmpty(t, folder)
+}
+
+func BenchmarkBackup(b *testing.B) {
+	path := persisttest.DatabasePath(b)
+	fillLines(b, path, manyLines(b, benchRows))
+	for b.Loop() {
+		backUp(b, path)
+	}
+	b.ReportMetric(benchRows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}

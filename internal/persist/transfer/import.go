@@ -1,0 +1,113 @@
+package transfer
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/persist"
+)
+
+// Imported is the result of Import.
+type Imported struct {
+	Path string    // path of the database
+	Rows int64     // imported rows
+	At   time.Time // when the rows were exported
+	// Kept is the path of the copy of the replaced contents; empty if there were none.
+	Kept string
+}
+
+// Import loads an export, plain or gzip, into the database at path. It creates a missing database.
+// No process may own the database meanwhile. Import keeps sign-ins. If the database has other
+// contents, Import returns an error; if the options say so, it replaces the contents and keeps a
+// copy beside the database. After an error, or if the process is killed, the database is unchanged.
+// name identifies the export in messages about its lines. The error is an *OwnedError if another
+// process owns the database, and the context's if the context ends. Any other error is one line
+// that names the line or the file, and the fix.
+func Import(ctx context.Context, path string, r io.Reader, name string, opts *Options) (Imported, error) {
+	im := &importer{name: name, opts: opts.withDefaults(), last: map[string]lineKey{}}
+	if err := im.open(r); err != nil { // before it creates or locks anything
+		return Imported{}, err
+	}
+	imported := Imported{At: im.at}
+	err := persist.Own(ctx, path, func(db *persist.Owned) error {
+		imported.Path = db.Path
+		return db.Write(ctx, func(tx *sql.Tx) error { return im.into(ctx, tx, db) })
+	})
+	if err != nil {
+		return Imported{}, err
+	}
+	imported.Rows, imported.Kept = im.rows, im.kept
+	return imported, nil
+}
+
+// into imports into a database in one transaction.
+func (im *importer) into(ctx context.Context, tx *sql.Tx, db *persist.Owned) error {
+	holds, err := im.makeRoom(ctx, tx, db.Path)
+	if err != nil {
+		return err
+	}
+	if err := im.readAll(ctx, tx); err != nil {
+		return err
+	}
+	if err := im.knowPeople(ctx, tx); err != nil {
+		return err
+	}
+	if holds {
+		return im.keep(ctx, db)
+	}
+	return nil
+}
+
+// knowPeople adds the people in the journal of an older export, as the migration does for an older
+// database. The timeline of such an export covers only two days.
+func (im *importer) knowPeople(ctx context.Context, tx *sql.Tx) error {
+	if im.format >= 3 {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "INSERT INTO person SELECT channel_id, user_id, login, 0, max(at) FROM journal GROUP BY channel_id, user_id")
+	return err
+}
+
+// makeRoom empties the tables, and reports whether they contained anything.
+func (im *importer) makeRoom(ctx context.Context, tx *sql.Tx, path string) (held bool, err error) {
+	for _, kind := range lineKinds {
+		var holds bool
+		if err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM "+kind.name+")").Scan(&holds); err != nil {
+			return false, err
+		}
+		if holds && !im.opts.Replace {
+			return false, fmt.Errorf("database %s isn't empty (table %s): replace its contents with --replace, or set another database", path, kind.name)
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM "+kind.name); err != nil {
+			return false, err
+		}
+		held = held || holds
+	}
+	return held, nil
+}
+
+// keep makes a copy of the contents that will be replaced, which other processes see until the
+// commit. It is called last, so that an export that can't be imported leaves no copy.
+func (im *importer) keep(ctx context.Context, db *persist.Owned) error {
+	src, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	for n := 1; ; n++ {
+		target := db.Path + ".before-import"
+		if n > 1 {
+			target = fmt.Sprintf("%s.%d", target, n)
+		}
+		kept, err := copyTo(ctx, src, target, Options{Progress: im.opts.Progress, Now: im.opts.Now})
+		if errors.As(err, new(*persist.ExistsError)) {
+			continue
+		}
+		im.kept = kept.Path
+		return err
+	}
+}

@@ -1,0 +1,88 @@
+package transfer
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/persisttest"
+)
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(persisttest.ChildRole); role != "" {
+		if err := childRoles[role](context.Background(), os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if err := flag.Set("rapid.checks", "20"); err != nil {
+		// Each check opens databases; the command line may ask for more.
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+var childRoles = map[string]func(ctx context.Context, path string) error{
+	"import": importUntilKilled,
+	"pairs":  writePairsUntilKilled,
+}
+
+var (
+	ctx   = context.Background()
+	start = persisttest.Start
+	at    = persisttest.At
+	ada   = auth.Identity{Name: "Ada", Access: auth.Own}
+)
+
+// open opens a store that is closed at the end of the test at the latest.
+func open(t testing.TB, path string) *persist.Store {
+	t.Helper()
+	s, err := persist.Open(ctx, path, &persist.Options{Now: at(start), Logger: slog.New(slog.DiscardHandler)})
+	persisttest.Must(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// restored returns a Guard whose verdicts the store observes, with the stored state.
+func restored(t testing.TB, s *persist.Store) (*chatguard.Guard, persist.RestoreStats) {
+	t.Helper()
+	g, err := chatguard.New(persisttest.Policy(), &chatguard.Options{Now: at(start), Observer: s.Observe})
+	persisttest.Must(t, err)
+	stats, err := s.Restore(ctx, g)
+	persisttest.Must(t, err)
+	return g, stats
+}
+
+// flush writes what is pending and closes the store.
+func flush(t testing.TB, s *persist.Store, g *chatguard.Guard) {
+	t.Helper()
+	ended, stop := context.WithCancel(ctx)
+	stop()
+	persisttest.Must(t, s.Run(ended, g))
+	persisttest.Must(t, s.Close())
+}
+
+// filled creates a database with the state of 500 throttled users.
+func filled(t testing.TB) string {
+	t.Helper()
+	path := persisttest.DatabasePath(t)
+	s := open(t, path)
+	g, _ := restored(t, s)
+	for user := range 500 {
+		for range 4 {
+			_, err := g.Check(ctx, persisttest.Message(fmt.Sprint(user), start))
+			persisttest.Must(t, err)
+		}
+	}
+	flush(t, s, g)
+	return path
+}

@@ -1,0 +1,137 @@
+// Package request lets a command send requests to the chatguard that owns a database.
+//
+// The command creates a file next to the database and sends a signal. It then waits for another
+// file there with the outcome. Only their owner can read the files, and only users with write
+// access to that folder can create them. The package knows what is requested, but not how it is
+// done.
+package request
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/atomicfile"
+	"github.com/chatguard/chatguard/internal/persist"
+)
+
+// Request is a request to a running chatguard.
+type Request struct {
+	Do      string `json:"do"`                // Reload or Discard
+	Channel string `json:"channel,omitempty"` // ID of the channel whose changes to discard
+}
+
+// The requests that a running chatguard can handle.
+const (
+	Reload  = "reload"
+	Discard = "discard"
+)
+
+// Outcome is the result of a request.
+type Outcome struct {
+	Lines []string `json:"lines,omitempty"` // what was done, for people
+	Error string   `json:"error,omitempty"` // why it wasn't done; empty if it was done
+}
+
+const (
+	requestName = ".request-" // followed by a random word
+	outcomeName = ".outcome-" // followed by the request's word
+
+	// outcomeTime is the maximum time for which a command waits for the outcome.
+	outcomeTime = 10 * time.Second
+
+	// maxRequest is the maximum size in bytes of a request or outcome that is read.
+	maxRequest = 1 << 20
+)
+
+// Ask sends a request to the process that owns a database, and returns the outcome's lines.
+func Ask(ctx context.Context, owned *persist.OwnedError, r Request) (lines []string, err error) {
+	instead := "restart that chatguard"
+	if r.Do == Discard {
+		instead = "stop that chatguard, and run this again"
+	}
+	switch {
+	case owned.User != "":
+		return nil, owned
+	case owned.PID == 0:
+		return nil, fmt.Errorf("can't tell which process owns the database %s: %s", owned.Path, instead)
+	}
+	word := rand.Text()
+	asked, answered := owned.Path+requestName+word, owned.Path+outcomeName+word
+	if err := writePrivately(asked, owned.Path, r); err != nil {
+		return nil, fmt.Errorf("chatguard (process %d) can't be asked: %w", owned.PID, err)
+	}
+	defer os.Remove(answered) // the process may not have created the file
+	defer os.Remove(asked)    // if the process read the file, it deleted it
+	if err := notify(owned.PID); err != nil {
+		return nil, fmt.Errorf("chatguard (process %d) can't be notified: %w; %s", owned.PID, err, instead)
+	}
+	ctx, stop := context.WithTimeout(ctx, outcomeTime)
+	defer stop()
+	o, err := awaitOutcome(ctx, answered)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("chatguard (process %d) was notified and hasn't answered within %.0f s: see its log", owned.PID, outcomeTime.Seconds())
+	case err != nil:
+		return nil, fmt.Errorf("the answer of chatguard (process %d) can't be read: %w; see its log", owned.PID, err)
+	case o.Error != "":
+		return nil, errors.New(o.Error)
+	}
+	return o.Lines, nil
+}
+
+// awaitOutcome waits for an outcome file.
+func awaitOutcome(ctx context.Context, name string) (o Outcome, err error) {
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		if err = readPrivate(name, &o); !errors.Is(err, fs.ErrNotExist) {
+			return o, err
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return o, ctx.Err()
+		}
+	}
+}
+
+// writePrivately writes a file that appears complete. Only one user can read it: the owner of the
+// file likeThat. The owner matters if a command run as root sends a request to a chatguard that
+// doesn't run as root.
+func writePrivately(name, likeThat string, contents any) error {
+	data, err := json.Marshal(contents)
+	if err != nil {
+		return err
+	}
+	like, err := os.Stat(likeThat)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(name, data, func(draft *os.File) error {
+		if os.Geteuid() != 0 {
+			return nil
+		}
+		return atomicfile.GiveTo(draft, like)
+	})
+}
+
+// readPrivate reads a file that writePrivately wrote.
+func readPrivate(name string, contents any) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxRequest))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, contents)
+}

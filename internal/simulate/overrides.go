@@ -1,0 +1,43 @@
+package simulate
+
+import (
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// Overrides are the settings of single users, by user ID.
+type Overrides struct {
+	Channel    map[string]chatguard.UserOverride // in the channel
+	Everywhere map[string]chatguard.UserOverride // in limits per user across all channels
+}
+
+// zoneWait is how long before the first message the overrides are set. It must be this long because
+// a time zone takes effect only at the end of the day after the user's current one.
+const zoneWait = 72 * time.Hour
+
+// give sets the overrides of a group's users as far as they fit the policy. A limit may no longer
+// exist, or may count differently. give leaves out temporary exemptions: they say nothing about the
+// time before they began.
+func give(guard *chatguard.Guard, channelID string, t *Timeline, members group, own map[string]chatguard.UserOverride) {
+	at := t.From().Add(-zoneWait)
+	for userID, whole := range own {
+		if number, spoke := t.numbers[userID]; !spoke || !members.has(number) {
+			continue
+		}
+		if !whole.ExemptUntil.IsZero() {
+			whole.Exempt, whole.ExemptUntil = chatguard.ExemptByRole, time.Time{}
+		}
+		fitting := whole
+		fitting.Limits = map[string]chatguard.Override{}
+		for name, numbers := range whole.Limits {
+			fitting.Limits[name] = numbers
+			if guard.SetUserOverride(channelID, userID, fitting, at) != nil {
+				delete(fitting.Limits, name)
+			}
+		}
+		// An error means that there are no limits per user across all channels, so there is nothing
+		// to set.
+		guard.SetUserOverride(channelID, userID, fitting, at)
+	}
+}

@@ -1,0 +1,215 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/chatguard/chatguard"
+)
+
+// ReplayOptions configure how lines are read and what is reported during the replay.
+type ReplayOptions struct {
+	// Guard judges the messages. Its clock is never used, because recorded messages have their own
+	// times.
+	Guard *chatguard.Guard
+
+	// Parse parses a line that is not JSON. It returns false for a line that is not a chat message.
+	Parse func(line string) (chatguard.Message, bool, error)
+
+	// Enter is called for each channel with its first message and that message's line, before the
+	// message is judged. If Enter returns an error, the message counts as unreadable, and Enter is
+	// called again for the channel's next message. Nil means no call.
+	Enter func(first chatguard.Message, line string) error
+
+	// Decided is called with every verdict, in the order of the lines. Nil means no call. An error
+	// ends the replay.
+	Decided func(chatguard.Verdict) error
+
+	// Skipped is called for every line that cannot be read. Nil means no call.
+	Skipped func(name string, line int, why error)
+}
+
+// Summary is the result of a replay.
+type Summary struct {
+	Messages          int            `json:"messages"`
+	Users             int            `json:"users"`
+	ThrottledMessages int            `json:"throttled_messages"`
+	ThrottledUsers    int            `json:"throttled_users"`
+	ExemptMessages    int            `json:"exempt_messages"`
+	Skipped           int            `json:"skipped"` // lines that cannot be read
+	ByLimit           map[string]int `json:"by_limit"`
+	Top               []User         `json:"top"` // the most throttled users, at most ten
+}
+
+// User is the result for one user.
+type User struct {
+	UserID    string `json:"user_id"`
+	Login     string `json:"login"`
+	Messages  int    `json:"messages"`
+	Throttled int    `json:"throttled"`
+}
+
+// topUsers is the maximum number of users in a Summary.
+const topUsers = 10
+
+// Replay reads records one after another and summarizes them.
+type Replay struct {
+	options ReplayOptions
+	summary Summary
+	users   map[string]*User
+	entered map[string]bool // by channel ID
+	read    int             // messages, including mirrored ones
+}
+
+// NewReplay returns a Replay without any messages.
+func NewReplay(o ReplayOptions) *Replay {
+	return &Replay{options: o, users: map[string]*User{}, entered: map[string]bool{}, summary: Summary{ByLimit: map[string]int{}}}
+}
+
+// ErrNoMessage is the error for a record without any readable message.
+var ErrNoMessage = errors.New("it has no readable message")
+
+// Read judges the messages of one record, plain or gzip, in the order of its lines and at their
+// recorded times. name identifies the record in messages about its lines. The error is the reader's
+// or Decided's, or ErrNoMessage; after ErrNoMessage another record may be read.
+func (r *Replay) Read(ctx context.Context, name string, record io.Reader) error {
+	lines, err := newLineReader(record)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	before := r.read
+	for ctx.Err() == nil {
+		line, err := lines.next()
+		if err == io.EOF {
+			return r.sinceThen(name, before)
+		}
+		if err != nil && err != errLongLine {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err == nil {
+			err = r.line(ctx, line)
+		}
+		if fatal, ok := err.(decidedError); ok {
+			return fatal.error
+		}
+		if err != nil {
+			r.skip(name, lines.number, err)
+		}
+	}
+	return ctx.Err()
+}
+
+// sinceThen returns ErrNoMessage for a record from which no message was read; before is the number
+// of messages read earlier.
+func (r *Replay) sinceThen(name string, before int) error {
+	if r.read == before {
+		return fmt.Errorf("%s: %w", name, ErrNoMessage)
+	}
+	return nil
+}
+
+func (r *Replay) skip(name string, line int, why error) {
+	r.summary.Skipped++
+	if r.options.Skipped != nil {
+		r.options.Skipped(name, line, why)
+	}
+}
+
+// decidedError is an error returned by ReplayOptions.Decided. It ends the replay.
+type decidedError struct{ error }
+
+// line judges the message in a line, if there is one. It ignores a mirrored message, which counts
+// only in the channel in which it was written.
+func (r *Replay) line(ctx context.Context, line []byte) error {
+	m, ok, err := r.parse(line)
+	if err != nil || !ok {
+		return err
+	}
+	if m.SentAt.IsZero() {
+		return errNoTime
+	}
+	if m.Mirrored() {
+		r.read++
+		return nil
+	}
+	if err := r.enter(m, line); err != nil {
+		return err
+	}
+	v, err := r.options.Guard.Check(ctx, m)
+	if err != nil {
+		return err
+	}
+	r.read++
+	r.count(m, v)
+	if r.options.Decided != nil {
+		if err := r.options.Decided(v); err != nil {
+			return decidedError{err}
+		}
+	}
+	return nil
+}
+
+// maxChannels is the maximum number of channels: the Guard keeps a few kilobytes per channel
+// forever.
+const maxChannels = 10_000
+
+var errChannels = fmt.Errorf("the channel is one of more than %d: split the record by channels, and replay the parts one by one", maxChannels)
+
+// enter handles the first message of a channel.
+func (r *Replay) enter(m chatguard.Message, line []byte) error {
+	switch {
+	case r.entered[m.ChannelID]:
+		return nil
+	case len(r.entered) == maxChannels:
+		return errChannels
+	case r.options.Enter != nil:
+		if err := r.options.Enter(m, string(line)); err != nil {
+			return err
+		}
+	}
+	r.entered[m.ChannelID] = true
+	return nil
+}
+
+func (r *Replay) count(m chatguard.Message, v chatguard.Verdict) {
+	u := r.users[v.UserID]
+	if u == nil {
+		u = &User{UserID: v.UserID}
+		r.users[v.UserID] = u
+	}
+	u.Login = cmp.Or(m.User.Login, u.Login)
+	u.Messages++
+	r.summary.Messages++
+	if v.Exempt {
+		r.summary.ExemptMessages++
+	}
+	if v.Throttled() {
+		u.Throttled++
+		r.summary.ThrottledMessages++
+		r.summary.ByLimit[v.Limit]++
+	}
+}
+
+// Summary returns the result of everything read so far.
+func (r *Replay) Summary() Summary {
+	s := r.summary
+	s.Users = len(r.users)
+	s.ByLimit = maps.Clone(s.ByLimit)
+	throttled := []User{}
+	for _, u := range r.users {
+		if u.Throttled > 0 {
+			throttled = append(throttled, *u)
+		}
+	}
+	slices.SortFunc(throttled, func(a, b User) int {
+		return cmp.Or(b.Throttled-a.Throttled, b.Messages-a.Messages, cmp.Compare(a.UserID, b.UserID))
+	})
+	s.ThrottledUsers = len(throttled)
+	s.Top = throttled[:min(topUsers, len(throttled))]
+	return s
+}

@@ -1,0 +1,163 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+const (
+	// Quarter is the step of a History.
+	Quarter = 15 * time.Minute
+	// Lead is how much history before a week is replayed, so that the allowance at the start of the
+	// week is right.
+	Lead = 24 * time.Hour
+)
+
+// History is one user's usage of one limit, and the changes that moderators made to it. Both are
+// sorted, oldest first.
+type History struct {
+	Spent   []journal.QuarterHour
+	Changes []Change
+}
+
+// Change is a grant or a reset of one user.
+type Change struct {
+	At      time.Time
+	Granted int // extra messages; 0 means a reset
+}
+
+// Point is the number of messages of cost 1 that were left from a time onwards.
+type Point struct {
+	At        time.Time `json:"at"`
+	Remaining int       `json:"remaining"`
+}
+
+// AddGrants adds the grants in one limit.
+func (k *History) AddGrants(audits []journal.Audit, limit string) {
+	for _, a := range audits {
+		detail, _ := a.Detail.(map[string]any)
+		number, _ := detail["messages"].(json.Number)
+		if n, err := number.Int64(); err == nil && n > 0 && detail["limit"] == limit {
+			k.Changes = append(k.Changes, Change{a.At, int(n)})
+		}
+	}
+}
+
+// AddResets adds resets.
+func (k *History) AddResets(audits []journal.Audit) {
+	for _, a := range audits {
+		k.Changes = append(k.Changes, Change{At: a.At})
+	}
+}
+
+// Sort sorts the changes by time, and drops those before since.
+func (k *History) Sort(since time.Time) {
+	k.Changes = slices.DeleteFunc(k.Changes, func(a Change) bool { return a.At.Before(since) })
+	slices.SortStableFunc(k.Changes, func(a, b Change) int { return a.At.Compare(b.At) })
+}
+
+// begin returns the start of the quarter hour in which the history begins. If nothing in the
+// history is before at, it returns the start of the quarter hour that contains at.
+func (k *History) begin(at time.Time) time.Time {
+	if len(k.Spent) > 0 && k.Spent[0].At.Before(at) {
+		at = k.Spent[0].At
+	}
+	if len(k.Changes) > 0 && k.Changes[0].At.Before(at) {
+		at = k.Changes[0].At
+	}
+	return at.Truncate(Quarter)
+}
+
+// solo is a Guard with one limit and one user.
+type solo struct {
+	guard  *chatguard.Guard
+	m      chatguard.Message // template of the user's messages
+	from   time.Time         // no earlier points are recorded
+	points []Point
+}
+
+// Remaining returns how many messages of the limit the user had left, at each change between two
+// times. In each quarter hour, the history's usage is spent before the changes are applied.
+func Remaining(
+	limit chatguard.Limit, own chatguard.UserOverride, roles chatguard.Roles, known History, from, until time.Time,
+) ([]Point, error) {
+	r, err := newSolo(limit, own, roles, from)
+	if err != nil {
+		return nil, err
+	}
+	for at := known.begin(until); at.Before(until); at = at.Add(Quarter) {
+		end := at.Add(Quarter)
+		for ; len(known.Spent) > 0 && known.Spent[0].At.Before(end); known.Spent = known.Spent[1:] {
+			if err := r.spend(at, known.Spent[0].Spent); err != nil {
+				return nil, err
+			}
+		}
+		if err := r.look(at); err != nil {
+			return nil, err
+		}
+		for ; len(known.Changes) > 0 && known.Changes[0].At.Before(end); known.Changes = known.Changes[1:] {
+			if err := r.amend(limit.Name, known.Changes[0]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r.points, nil
+}
+
+func newSolo(limit chatguard.Limit, own chatguard.UserOverride, roles chatguard.Roles, from time.Time) (*solo, error) {
+	limit.Per, limit.Mode, limit.CountThrottled = chatguard.PerUser, chatguard.LimitEnforces, false
+	if limit.Algorithm == chatguard.DailyWindow {
+		limit.Timezone = cmp.Or(own.Timezone, limit.Timezone) // as if it had been in force all week
+	} else {
+		limit.Timezone = ""
+	}
+	guard, err := chatguard.New(chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{limit}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	r := &solo{guard: guard, from: from, m: chatguard.Message{ChannelID: "week", User: chatguard.User{ID: "user", Roles: roles}}}
+	if numbers, ok := own.Limits[limit.Name]; ok {
+		mine := chatguard.UserOverride{Limits: map[string]chatguard.Override{limit.Name: numbers}}
+		err = guard.SetUserOverride(r.m.ChannelID, r.m.User.ID, mine, from.Add(-Lead))
+	}
+	return r, err
+}
+
+func (r *solo) spend(at time.Time, n int) error {
+	m := r.m
+	m.SentAt, m.Cost = at, n
+	_, _, err := r.guard.Take(context.Background(), m)
+	return err
+}
+
+func (r *solo) amend(limit string, a Change) (err error) {
+	if a.Granted > 0 {
+		_, err = r.guard.Grant(r.m.ChannelID, r.m.User.ID, limit, a.Granted, a.At)
+	} else {
+		err = r.guard.Reset(r.m.ChannelID, r.m.User.ID, a.At)
+	}
+	if err != nil {
+		return err
+	}
+	return r.look(a.At)
+}
+
+// look adds a point if the number of messages left has changed.
+func (r *solo) look(at time.Time) error {
+	m := r.m
+	m.SentAt, m.Cost = at, 1
+	e, err := r.guard.Explain(m)
+	if err != nil || at.Before(r.from) {
+		return err
+	}
+	if left := e.Limits[0].Remaining; len(r.points) == 0 || r.points[len(r.points)-1].Remaining != left {
+		r.points = append(r.points, Point{at, left})
+	}
+	return nil
+}

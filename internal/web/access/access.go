@@ -1,0 +1,227 @@
+// Package access decides who may use the dashboard: holders of sessions and tokens, or users whom
+// another site authorizes. It knows the site's addresses, listens at them, limits connections and
+// guesses, and refuses requests from other sites' pages. It must not know what the requests do.
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+// Owner is the name of the holder of the Site's token.
+const Owner = "owner"
+
+// siteOwner is the holder of the Site's token.
+var siteOwner = auth.Identity{Name: Owner, Access: auth.Own}
+
+// Caller is the sender of a request. It is identified by a session or a token, or by the request
+// itself if another site authorizes.
+type Caller struct {
+	Name    string
+	Access  auth.Access
+	session string
+	token   string
+	request *http.Request
+}
+
+// Options configures an Authenticator. Authorize may be nil; the other fields are required.
+type Options struct {
+	Site Site
+	// Authorize is another site's check. It returns false if the sender has no access.
+	Authorize func(*http.Request) (who auth.Identity, ok bool)
+	Sessions  Sessions
+	WrongCode error // the error that Sessions return for an invalid code
+	Now       func() time.Time
+	Log       *slog.Logger
+}
+
+// Authenticator decides who may use the API: holders of a session or a token, or users whom another
+// site authorizes. It is safe for concurrent use. Create one with New.
+type Authenticator struct {
+	site Site
+	// authorize is another site's check; nil if there is no other site.
+	authorize func(*http.Request) (auth.Identity, bool)
+	store     Sessions
+	wrongCode error     // the store's error for an invalid code
+	signIns   *attempts // sign-ins by people
+	// bearers limits programs. It is separate from signIns, so that a program that guesses tokens
+	// does not block sign-ins from its address.
+	bearers  *attempts
+	now      func() time.Time
+	siteHash secretHash // hash of the Site's token
+	log      *slog.Logger
+	proxied  sync.Once // used to log the first request via such a proxy
+
+	mu sync.Mutex
+	// owners contains the sessions that were started with the Site's token, and when they expire.
+	// They also end with the process.
+	owners map[string]time.Time
+}
+
+// New returns an Authenticator.
+func New(opts Options) (*Authenticator, error) {
+	signIns, err := newAttempts(opts.Now)
+	if err != nil {
+		return nil, err
+	}
+	bearers, err := newAttempts(opts.Now)
+	return &Authenticator{
+		site: opts.Site, authorize: opts.Authorize, store: opts.Sessions, wrongCode: opts.WrongCode, signIns: signIns, bearers: bearers, now: opts.Now,
+		siteHash: sha256.Sum256([]byte(opts.Site.Token)), log: opts.Log, owners: map[string]time.Time{},
+	}, err
+}
+
+// Handler handles requests of identified callers.
+type Handler func(w http.ResponseWriter, r *http.Request, who Caller) error
+
+// Require admits only callers with the access that a route needs.
+func (a *Authenticator) Require(needs auth.Access, h Handler) problem.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		who, err := a.Identify(r, needs)
+		if err != nil {
+			return err
+		}
+		if !who.Access.Allows(needs) {
+			return problem.New(http.StatusForbidden, "%s has %s access; this needs %s access.", who.Name, who.Access, needs)
+		}
+		return h(w, r, who)
+	}
+}
+
+func errSignIn() error {
+	return problem.New(http.StatusUnauthorized, "Sign in first: \"chatguard signin\" prints a link.")
+}
+
+// errNobody returns the problem for a request without credentials. The text differs: people sign
+// in, and a chat server needs a token.
+func errNobody(needs auth.Access) error {
+	if needs == auth.Check {
+		return problem.New(http.StatusUnauthorized, "Send \"Authorization: Bearer TOKEN\": \"chatguard token make NAME --role check\" makes one.")
+	}
+	return errSignIn()
+}
+
+func errToken() error {
+	return problem.New(http.StatusUnauthorized, "This token is unknown, was revoked or has expired. \"chatguard token list\" lists the tokens that work.")
+}
+
+// errElsewhere returns the problem for a request that another site does not authorize.
+func errElsewhere() error {
+	return problem.New(http.StatusUnauthorized, "Sign in to the surrounding site, then reload this page.").ForMounted()
+}
+
+// Identify returns the sender of the request, or a problem if the sender has no access. needs is
+// the access that the request requires.
+func (a *Authenticator) Identify(r *http.Request, needs auth.Access) (Caller, error) {
+	if a.authorize != nil {
+		return a.Authorized(r)
+	}
+	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		return a.bearer(r, strings.TrimSpace(token))
+	}
+	cookie, err := r.Cookie(a.site.cookieName(r))
+	if err != nil {
+		return Caller{}, errNobody(needs)
+	}
+	who, err := a.ofSession(r.Context(), cookie.Value)
+	return Caller{Name: who.Name, Access: who.Access, session: cookie.Value}, err
+}
+
+// Authorized returns the sender of the request as the other site identifies them.
+func (a *Authenticator) Authorized(r *http.Request) (Caller, error) {
+	who, ok := a.authorize(r)
+	if !ok {
+		return Caller{}, errElsewhere()
+	}
+	return Caller{Name: who.Name, Access: who.Access, request: r}, nil
+}
+
+// bearer returns the holder of the request's token.
+func (a *Authenticator) bearer(r *http.Request, token string) (Caller, error) {
+	who, _, err := a.ofToken(r, token, a.bearers)
+	return Caller{Name: who.Name, Access: who.Access, token: token}, err
+}
+
+// ofToken returns the holder of a token. Only guesses at the Site's token are limited. Named tokens
+// are random, so guesses at them need no limit, and a valid named token is always accepted.
+func (a *Authenticator) ofToken(r *http.Request, token string, guesses *attempts) (who auth.Identity, isSites bool, err error) {
+	if a.site.Token != "" && guesses.isRight(a.site.client(r), token, a.isSites) {
+		return siteOwner, true, nil // no database query needed
+	}
+	who, ok, err := a.store.Token(r.Context(), token)
+	if ok {
+		return who, false, nil
+	}
+	wrong := errToken()
+	if err != nil {
+		wrong = errTroubled("Tokens can't be checked now: the database is failing. They work again once that is fixed.", err)
+	}
+	if a.site.Token == "" {
+		return who, false, wrong
+	}
+	if err := guesses.try(r.Context(), a.site.client(r), token, a.isSites, wrong); err != nil {
+		return who, false, err
+	}
+	return siteOwner, true, nil
+}
+
+// ofSession returns the holder of a session.
+func (a *Authenticator) ofSession(ctx context.Context, session string) (auth.Identity, error) {
+	if a.isOwners(session) {
+		return siteOwner, nil
+	}
+	who, ok, err := a.store.Session(ctx, session)
+	switch {
+	case err != nil:
+		return who, errTroubled("Sign-ins can't be checked now: the database is failing. You will be signed in again once that is fixed.", err)
+	case !ok:
+		return who, errSignIn()
+	}
+	return who, nil
+}
+
+// errTroubled returns the problem for a look-up that the Store cannot do now.
+func errTroubled(what string, cause error) error {
+	return problem.New(http.StatusServiceUnavailable, "%s", what).Because(cause)
+}
+
+// still returns a problem if the caller no longer has access, or if that cannot be checked now.
+func (a *Authenticator) still(ctx context.Context, who Caller) (err error) {
+	switch {
+	case who.request != nil:
+		_, err = a.Authorized(who.request)
+	case who.session != "":
+		_, err = a.ofSession(ctx, who.session)
+	case !a.isSites(who.token):
+		_, ok, err := a.store.Token(ctx, who.token)
+		if err == nil && !ok {
+			return errToken()
+		}
+		return err
+	}
+	return err
+}
+
+// HasEnded reports whether the caller has lost access. While the store is unavailable, it returns
+// false, so that nobody is signed out.
+func (a *Authenticator) HasEnded(ctx context.Context, who Caller) bool {
+	var p *problem.Problem
+	return errors.As(a.still(ctx, who), &p) && p.Status == http.StatusUnauthorized
+}
+
+// isSites compares token with the Site's token in constant time, so that timing reveals neither its
+// content nor its length.
+func (a *Authenticator) isSites(token string) bool {
+	given := sha256.Sum256([]byte(token))
+	return a.site.Token != "" && subtle.ConstantTimeCompare(given[:], a.siteHash[:]) == 1
+}

@@ -1,0 +1,35 @@
+package access
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+)
+
+// noteProxy logs once that requests come through an untrusted proxy on this machine. It does
+// nothing if the dashboard is part of another site, because that site handles its own proxies.
+func (a *Authenticator) noteProxy(r *http.Request) {
+	if a.authorize != nil || !a.site.isUntrustedProxy(r) {
+		return
+	}
+	a.proxied.Do(func() {
+		a.log.Warn("requests come through a proxy on this machine that isn't trusted: all clients behind it count as one address",
+			"fix", `set web.trusted_proxies to ["127.0.0.1", "::1"]`)
+	})
+}
+
+// isUntrustedProxy reports whether a request from this machine names another client address in a
+// header that isn't trusted.
+func (s Site) isUntrustedProxy(r *http.Request) bool {
+	if r.Header.Get("X-Forwarded-For") == "" {
+		return false
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return false
+	}
+	peer, err := netip.ParseAddr(host)
+	peer = peer.Unmap()
+	return err == nil && peer.IsLoopback() && !slices.ContainsFunc(s.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(peer) })
+}

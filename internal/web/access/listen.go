@@ -1,0 +1,54 @@
+package access
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+)
+
+// ErrInUse is the error for an address that another program uses.
+var ErrInUse = errors.New("is in use by another program")
+
+// windowsInUse is the Windows equivalent of syscall.EADDRINUSE. Other systems have no error of this
+// number.
+const windowsInUse = syscall.Errno(10048)
+
+// Open listens at the Site's address, with TLS if it has a certificate. Connections beyond the
+// limits are closed at once. The error is one line that names the address and the fix.
+func (s Site) Open() (net.Listener, error) {
+	certificate, err := s.loadCertificate()
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", s.Listen)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, windowsInUse):
+		return nil, fmt.Errorf("%s %w: stop that one, or set [web] listen to another port", s.Listen, ErrInUse)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("%s needs more rights than this user has: set [web] listen to a port above 1023", s.Listen)
+	case err != nil:
+		return nil, fmt.Errorf("[web] listen: %w", err)
+	}
+	bounded := boundedListener{listener.(*net.TCPListener), newConnections(s)}
+	if certificate == nil {
+		return bounded, nil
+	}
+	return tls.NewListener(bounded, &tls.Config{
+		Certificates: []tls.Certificate{*certificate},
+		MinVersion:   tls.VersionTLS12,
+		NextProtos:   []string{"http/1.1"}, // WebSockets need it
+	}), nil
+}
+
+func (s Site) loadCertificate() (*tls.Certificate, error) {
+	if s.TLSCert == "" {
+		return nil, nil
+	}
+	certificate, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("[web] tls_cert, tls_key: %w", err)
+	}
+	return &certificate, nil
+}

@@ -1,0 +1,67 @@
+package access
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+// contentPolicy lets the page load only what this server serves.
+const contentPolicy = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+
+// Protect refuses requests that a browser sends from another site's page, and adds headers that
+// restrict what our pages may do.
+func (a *Authenticator) Protect(next http.Handler) (http.Handler, error) {
+	check, err := a.newCheck()
+	if err != nil {
+		return nil, err
+	}
+	return problem.HandlerFunc(a.log, func(w http.ResponseWriter, r *http.Request) error {
+		a.noteProxy(r)
+		a.setHeaders(w.Header(), r)
+		if err := check(r); err != nil {
+			return err
+		}
+		next.ServeHTTP(w, r)
+		return nil
+	}), nil
+}
+
+// setHeaders sets the headers that restrict what our pages may do and how other sites may use our
+// answers.
+func (a *Authenticator) setHeaders(header http.Header, r *http.Request) {
+	header.Set("Content-Security-Policy", contentPolicy)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Cache-Control", "no-store") // handlers of static files override it
+	if a.authorize == nil && a.site.keepsTLS(r) {
+		// half a year, without subdomains
+		header.Set("Strict-Transport-Security", "max-age=15552000")
+	}
+}
+
+// newCheck returns a function that refuses requests that a browser sends for another site's page.
+func (a *Authenticator) newCheck() (func(*http.Request) error, error) {
+	crossOrigin := http.NewCrossOriginProtection()
+	site := a.site
+	if public := site.PublicURL; public != nil {
+		if err := crossOrigin.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
+			return nil, err
+		}
+	}
+	return func(r *http.Request) error {
+		if !strings.HasPrefix(r.URL.Path, "/") { // a redirect would lead out of the mount path
+			return problem.New(http.StatusNotFound, "The path has no leading slash here: when mounting, strip the mount path without its trailing slash.")
+		}
+		if a.authorize == nil && !site.knowsHost(r) {
+			return problem.New(http.StatusMisdirectedRequest, "The host %s is not allowed. Set [web] public_url to the dashboard's address.", problem.Quote(r.Host))
+		}
+		if err := crossOrigin.Check(r); err != nil {
+			return problem.New(http.StatusForbidden, "Requests from another site's page can't change anything here.").Because(err)
+		}
+		return nil
+	}, nil
+}

@@ -1,0 +1,94 @@
+package access
+
+import (
+	"net"
+	"net/http"
+
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+// maxSecretBody is the maximum size of a sign-in's body in bytes. Anyone may send one.
+const maxSecretBody = 4 << 10
+
+// Secret is the body of a sign-in: either a code or a token.
+type Secret struct {
+	Code  string `json:"code,omitempty"`
+	Token string `json:"token,omitempty"`
+}
+
+// SignIn is POST /session: {"code": …} or {"token": …}.
+func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request) error {
+	if a.authorize != nil {
+		return errNoSessions()
+	}
+	var in Secret
+	if err := problem.ReadJSONUpTo(w, r, &in, maxSecretBody); err != nil {
+		return err
+	}
+	if (in.Code == "") == (in.Token == "") {
+		return problem.New(http.StatusBadRequest, "Send a code or a token.")
+	}
+	who, err := a.begin(r, in.Code, in.Token)
+	if err != nil {
+		return err
+	}
+	http.SetCookie(w, a.cookie(r, who.session, int(sessionLife.Seconds())))
+	return problem.WriteJSON(w, auth.Identity{Name: who.Name, Access: who.Access})
+}
+
+func errNoSessions() error {
+	return problem.New(http.StatusNotFound, "There are no sessions here. Sign in and out on the surrounding site.").ForMounted()
+}
+
+// SignOut is DELETE /session.
+func (a *Authenticator) SignOut(w http.ResponseWriter, r *http.Request, who Caller) error {
+	if a.authorize != nil {
+		return errNoSessions()
+	}
+	if err := a.end(r.Context(), who); err != nil {
+		return problem.New(http.StatusServiceUnavailable, "Signing out isn't possible now: the database is failing.").Because(err)
+	}
+	http.SetCookie(w, a.cookie(r, "", -1))
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (a *Authenticator) cookie(r *http.Request, value string, maxAge int) *http.Cookie {
+	return &http.Cookie{
+		Name:     a.site.cookieName(r),
+		Value:    value,
+		Path:     a.site.mount(),
+		MaxAge:   maxAge,
+		HttpOnly: true,
+		Secure:   a.site.isSecure(r),
+		SameSite: http.SameSiteStrictMode,
+	}
+}
+
+// cookieName returns the name of the session cookie. The name differs between chatguards on one
+// machine, because cookies do not depend on ports. Browsers accept a cookie with the prefix only
+// from this very host, so another host of the same domain cannot override it. The prefix requires
+// the path / and an encrypted connection.
+func (s Site) cookieName(r *http.Request) string {
+	name := "chatguard"
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		name += "_" + port
+	}
+	if s.mount() == "/" && s.isSecure(r) {
+		return "__Host-" + name
+	}
+	return name
+}
+
+// SignedInAs describes the signed-in caller and the kind of site.
+type SignedInAs struct {
+	auth.Identity
+	// Mounted is true if the dashboard is part of another site, on which people sign in and out.
+	Mounted bool `json:"mounted,omitempty"`
+}
+
+// GetSession is GET /session: who is signed in and what they may do.
+func (a *Authenticator) GetSession(w http.ResponseWriter, _ *http.Request, who Caller) error {
+	return problem.WriteJSON(w, SignedInAs{auth.Identity{Name: who.Name, Access: who.Access}, a.authorize != nil})
+}

@@ -1,0 +1,214 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/live"
+)
+
+// spammerPath is the API path of the spammer.
+const spammerPath = channelPath + "/users/42"
+
+// An amended user leaves the board at once, and the feed says so.
+func TestAmends_UserLeavesBoard(t *testing.T) {
+	for name, test := range map[string]struct {
+		method, path string
+		body         any
+	}{
+		"granted":    {"POST", "/grant", grantWanted{Limit: "burst", Messages: 5}},
+		"reset":      {"POST", "/reset", nil},
+		"exempt":     {"POST", "/exempt", lengthWanted{For: new("10m")}},
+		"overridden": {"PUT", "/override", chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 20}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := dash(t)
+			l := d.listen()
+			l.next(live.SnapshotFrame)
+			d.say(spammer, 4)
+			l.next(live.ThrottledFrame)
+			if a := into[amended](t, d.do(test.method, spammerPath+test.path, test.body, asOwner)); !a.Saved {
+				t.Errorf("it isn't saved: %+v", a)
+			}
+			if n := len(d.server.Throttled(channelID)); n != 0 {
+				t.Fatalf("%d are on the board", n)
+			}
+			if fr := l.next(live.ThrottledFrame); len(fr.Gone) != 1 || fr.Gone[0] != spammer.ID {
+				t.Errorf("the feed tells %+v", fr)
+			}
+			if v := d.say(spammer, 1); !v.Allowed {
+				t.Errorf("the next message: %+v", v)
+			}
+		})
+	}
+}
+
+// A queue of length 0 differs from no queue, for a user and for a role. Penalties may be given in
+// days.
+func TestOverride_NoQueue(t *testing.T) {
+	slow := chatguard.Limit{Name: "slow", Algorithm: chatguard.LeakyBucket, Every: time.Hour, Queue: 2}
+	d, matching := dash(t, withLimits(t, slow)), header("If-Match", "*")
+	own := map[string]any{"limits": map[string]any{"slow": map[string]any{"queue": 0}}}
+	into[amended](t, d.do("PUT", spammerPath+"/override", own, asOwner))
+	if c := d.card(spammer.ID); c.Override.Limits["slow"].Queue != chatguard.NoQueue || c.Limits[2].Capacity != 1 {
+		t.Errorf("%+v", c)
+	}
+	if a := d.do("PUT", spammerPath+"/override", map[string]any{"limits": map[string]any{"slow": map[string]any{"queue": -1}}}, asOwner); a.StatusCode < 400 {
+		t.Errorf("-1: %s %s", a.Status, a.body)
+	}
+	policy := map[string]any{
+		"mode": "enforce", "timezone": "UTC", "exempt": []string{}, "penalties": map[string]any{"ladder": []string{"delete", "timeout 14d"}, "forget_after": "1d", "strike_every": "0s"},
+		"limits": []any{map[string]any{"name": "slow", "algorithm": "leaky-bucket", "every": "1h", "queue": 2, "roles": map[string]any{"vip": map[string]any{"queue": 0}}}},
+	}
+	if a := d.do("PUT", policyPath, policy, asOwner, matching); a.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s", a.Status, a.body)
+	}
+	a := d.do("GET", policyPath, nil, asOwner)
+	if !strings.Contains(string(a.body), `"vip":{"queue":0}`) || !strings.Contains(string(a.body), `"timeout 336h"`) {
+		t.Errorf("%s", a.body)
+	}
+	policy["penalties"] = map[string]any{"ladder": []string{"timeout 15d"}, "forget_after": "1d", "strike_every": "0s"}
+	if a := d.do("PUT", policyPath, policy, asOwner, matching); a.StatusCode < 400 || !strings.Contains(string(a.body), "a timeout of 15d: want whole seconds from 1s to 14d") {
+		t.Errorf("15 days: %s %s", a.Status, a.body)
+	}
+}
+
+// A pardon removes the strike. If a limit still holds the user back, the board says so.
+func TestPardon_TakesStrikeBack(t *testing.T) {
+	d := dash(t)
+	v := d.say(spammer, 4)
+	path := "/api/v1/journal/" + fmt.Sprint(v.EntryID) + "/pardon"
+	for range 2 { // the second time has no effect
+		if a := into[amended](t, d.do("POST", path, nil, asOwner)); !a.Saved {
+			t.Errorf("it isn't saved: %+v", a)
+		}
+	}
+	if rows := d.throttled(); len(rows) != 1 || rows[0].Strikes != 0 {
+		t.Errorf("on the board: %+v", rows)
+	}
+	if c := d.card(spammer.ID); c.Strikes != 0 {
+		t.Errorf("the card: %+v", c)
+	}
+	entries := into[entryPage](t, d.do("GET", "/api/v1/journal", nil, asOwner)).Entries
+	if len(entries) != 1 || entries[0].Pardoned == nil || entries[0].Pardoned.By != "owner" || entries[0].Pardoned.At.IsZero() {
+		t.Errorf("the journal: %+v", entries)
+	}
+	if n := len(d.store.audits); n != 1 || d.store.audits[0].Action != journal.UserPardoned {
+		t.Errorf("%d are in the audit", n)
+	}
+}
+
+// An override is replaced only if the caller knows its current version, so two moderators do not
+// overwrite each other.
+func TestOverride_NeedsCurrentETag(t *testing.T) {
+	d := dash(t)
+	known := header("If-Match", d.card(spammer.ID).OverrideETag)
+	tokyo, lima := chatguard.UserOverride{Timezone: "Asia/Tokyo"}, chatguard.UserOverride{Timezone: "America/Lima"}
+	first := into[amended](t, d.do("PUT", spammerPath+"/override", tokyo, asOwner, known))
+	if first.OverrideETag != d.card(spammer.ID).OverrideETag || first.Former == nil || first.Former.Timezone != "" {
+		t.Errorf("changed: %+v", first)
+	}
+	for _, method := range []string{"PUT", "DELETE"} {
+		d.refused(method, method, spammerPath+"/override", lima, []func(*http.Request){asOwner, known}, 412, "Someone else changed")
+	}
+	exempt := into[amended](t, d.do("POST", spammerPath+"/exempt", nil, asOwner))
+	if exempt.Former == nil || exempt.Former.Timezone != "Asia/Tokyo" || exempt.OverrideETag != d.card(spammer.ID).OverrideETag {
+		t.Errorf("exempt: %+v", exempt)
+	}
+	into[amended](t, d.do("PUT", spammerPath+"/override", *exempt.Former, asOwner, header("If-Match", exempt.OverrideETag)))
+	if own, err := d.guard.UserOverride(channelID, spammer.ID); err != nil || own.Timezone != "Asia/Tokyo" || own.Exempt != chatguard.ExemptByRole {
+		t.Errorf("undone, and in force is %+v, %v", own, err)
+	}
+}
+
+func TestAmends_Until(t *testing.T) {
+	d := dash(t)
+	grant := into[amended](t, d.do("POST", spammerPath+"/grant", grantWanted{Messages: 5}, asOwner))
+	if c := d.card(spammer.ID); !grant.Until.Equal(c.Limits[1].ResetAt) || c.Limits[1].Granted != 5 {
+		t.Errorf("granted until %v: %+v", grant.Until, c.Limits[1])
+	}
+	short := into[amended](t, d.do("POST", spammerPath+"/exempt", lengthWanted{For: new("10m")}, asOwner))
+	if left := short.Until.Sub(d.now()); left > 10*time.Minute || left < 9*time.Minute {
+		t.Errorf("exempt until %v", short.Until)
+	}
+	days := into[amended](t, d.do("POST", channelPath+"/users/"+berta.ID+"/exempt", lengthWanted{For: new("2d")}, asOwner))
+	if left := days.Until.Sub(d.now()); left > 48*time.Hour || left < 47*time.Hour {
+		t.Errorf("exempt for two days, until %v", days.Until)
+	}
+	shorter := into[amended](t, d.do("POST", spammerPath+"/exempt", lengthWanted{For: new("1m")}, asOwner))
+	if !shorter.Until.Equal(short.Until) {
+		t.Errorf("shortened to %v", shorter.Until)
+	}
+	if forGood := into[amended](t, d.do("POST", spammerPath+"/exempt", nil, asOwner)); !forGood.Until.IsZero() {
+		t.Errorf("for good, until %v", forGood.Until)
+	}
+	into[amended](t, d.do("DELETE", spammerPath+"/override", nil, asOwner))
+	if c := d.card(spammer.ID); c.Override.Exempt != chatguard.ExemptByRole {
+		t.Errorf("taken away, and %+v is left", c.Override)
+	}
+}
+
+func TestAmends_Refused(t *testing.T) {
+	d, none := dash(t), dash(t, func(o *Options) { o.Controls = nil })
+	for _, test := range []struct {
+		method, path string
+		body         any
+		status       int
+		says         string
+	}{
+		{"POST", "/grant", nil, 400, "can't be read"},
+		{"POST", "/grant", grantWanted{Messages: 0}, 422, "between 1 and 2147483647"},
+		{"POST", "/grant", grantWanted{Messages: 1 << 40}, 422, "between 1 and 2147483647"},
+		{"POST", "/grant", grantWanted{Limit: "other", Messages: 1}, 422, `no such limit: \"other\"`},
+		{"POST", "/grant", map[string]any{"count": 1}, 400, "count"},
+		{"POST", "/exempt", lengthWanted{For: new("soon")}, 422, "such as"},
+		{"POST", "/exempt", lengthWanted{For: new("-5m")}, 422, "at most a year"},
+		{"POST", "/exempt", lengthWanted{For: new("9000h")}, 422, "at most a year"},
+		{"POST", "/exempt", lengthWanted{For: new("366d")}, 422, "at most a year"},
+		{"PUT", "/override", chatguard.UserOverride{Timezone: "Europe/Nowhere"}, 422, "Europe/Nowhere"},
+		{"PUT", "/override", chatguard.UserOverride{Limits: map[string]chatguard.Override{"other": {Burst: 1}}}, 422, "other"},
+		{"PUT", "/override", chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Messages: 1}}}, 422, "burst"},
+		{"PUT", "/override", chatguard.UserOverride{Exempt: chatguard.AlwaysExempt, ExemptUntil: noon}, 422, "must end in the future"},
+		{"PUT", "/override", map[string]any{"exempt": "sometimes"}, 400, "sometimes"},
+		{"PUT", "/override", map[string]any{"nickname": "x"}, 400, "nickname"},
+	} {
+		d.refused("refused", test.method, spammerPath+test.path, test.body, owned, test.status, test.says)
+	}
+	d.refused("a long ID", "POST", channelPath+"/users/"+long+"/reset", nil, owned, 422, "1 to 256 bytes")
+	for _, id := range []string{"%FF", "4%0A2", "%00", "%C2%85"} {
+		d.refused("no ID", "POST", channelPath+"/users/"+id+"/reset", nil, owned, 422, "no control characters")
+	}
+	for _, entry := range []string{"12345", "x", "99999999999999999999"} {
+		d.refused("no such entry", "POST", "/api/v1/journal/"+entry+"/pardon", nil, owned, 404, "nothing to pardon")
+	}
+	if len(d.store.audits) > 0 {
+		t.Errorf("refused, and in the audit: %+v", d.store.audits)
+	}
+	for _, path := range []string{spammerPath + "/reset", "/api/v1/journal/1/pardon"} {
+		none.refused("no controls", "POST", path, nil, owned, 501, "moderates no chat")
+	}
+}
+
+func TestAmends_StoreInTrouble(t *testing.T) {
+	d := dash(t)
+	v := d.say(spammer, 4)
+	d.breakDatabase(time.Minute)
+	for path, body := range map[string]any{
+		"POST /grant": grantWanted{Messages: 5}, "POST /reset": nil, "POST /exempt": nil, "DELETE /override": nil, "PUT /override": chatguard.UserOverride{},
+	} {
+		method, path, _ := strings.Cut(path, " ")
+		if a := d.do(method, spammerPath+path, body, asOwner); into[amended](t, a).Saved || !strings.Contains(string(a.body), `"saved":false`) {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+	d.store.refuse(errors.New("disk full: /secret/path"))
+	d.refused("not noted", "POST", spammerPath+"/reset", nil, owned, http.StatusServiceUnavailable, "done, but it is not recorded in the audit")
+	d.store.hide(errors.New("damaged: /secret/path"))
+	d.refused("not read", "POST", "/api/v1/journal/"+fmt.Sprint(v.EntryID)+"/pardon", nil, owned, http.StatusServiceUnavailable, "the database is failing")
+}

@@ -1,0 +1,119 @@
+package check
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+// MaxChannels is the maximum number of channels in which servers may have messages judged. The
+// Guard never forgets a channel, and each channel takes 3 kB.
+const MaxChannels = 10_000
+
+// channels holds the channels in which servers had messages judged. The zero value is empty. It is
+// safe for concurrent use.
+type channels struct {
+	mu  sync.RWMutex
+	ids map[string]struct{}
+	// opened counts the unlisted channels, by the name of the holder who asked about them first.
+	opened map[string]int
+}
+
+func (c *channels) has(id string) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	_, known := c.ids[id]
+	return known
+}
+
+func (c *channels) all() []string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return slices.Sorted(maps.Keys(c.ids))
+}
+
+// add records the channels that a holder asks about, either all of them or none. It calls entered
+// for each new one before another request can find it here. Listed channels always have a place. An
+// unlisted channel has one if the holder has opened fewer channels than there are free places. So
+// no holder takes the last places. If add refuses a channel, it returns that channel, with opened
+// and free as the reason.
+func (c *channels) add(ids []string, holder string, isListed func(string) bool, entered func(string)) (refused string, opened, free int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fresh := map[string]bool{} // value: whether the channel is listed
+	opened = c.opened[holder]
+	for _, id := range ids {
+		if _, known := c.ids[id]; known {
+			continue
+		}
+		if _, again := fresh[id]; again {
+			continue
+		}
+		fresh[id] = isListed(id)
+		if fresh[id] {
+			continue
+		}
+		if free = MaxChannels - len(c.ids) - len(fresh) + 1; opened >= free {
+			return id, opened, max(0, free)
+		}
+		opened++
+	}
+	if c.ids == nil {
+		c.ids, c.opened = map[string]struct{}{}, map[string]int{}
+	}
+	c.opened[holder] = opened
+	for _, id := range ids {
+		if _, known := c.ids[id]; !known {
+			entered(id)
+			c.ids[id] = struct{}{}
+		}
+	}
+	return "", opened, free
+}
+
+// Has reports whether servers have asked about a channel since the start.
+func (k *Checker) Has(id string) bool { return k.channels.has(id) }
+
+// Channels returns the IDs of the channels that servers have asked about since the start, in sorted
+// order.
+func (k *Checker) Channels() []string { return k.channels.all() }
+
+// enter records the channels of messages that a caller asks about. If there is no place for one of
+// them, it records none and returns a problem.
+func (k *Checker) enter(messages []chatguard.Message, holder string) error {
+	var fresh []string
+	for i := range messages {
+		id := messages[i].ChannelID
+		if i > 0 && id == messages[i-1].ChannelID {
+			continue
+		}
+		if !k.channels.has(id) {
+			fresh = append(fresh, id)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	if id, opened, free := k.channels.add(fresh, holder, k.isListed, k.entered); id != "" {
+		return problem.New(http.StatusUnprocessableEntity, "%s would be one channel too many: %q has opened %d since the start, and %d of all %d are free. A token may open no "+
+			"more than it leaves for others. List the channel in [check] channels, or send fewer: a channel is a room; tell users and messages apart by user_id and id.",
+			problem.Quote(k.NameOf(id)), holder, opened, free, MaxChannels)
+	}
+	return nil
+}
+
+func (k *Checker) isListed(id string) bool { return k.opts.Listed != nil && k.opts.Listed(id) }
+
+func (k *Checker) entered(id string) {
+	if k.opts.Entered != nil {
+		k.opts.Entered(id)
+	}
+}
+
+// NameOf returns the ID of a channel or user as the server sent it.
+func (k *Checker) NameOf(id string) string { return strings.TrimPrefix(id, k.opts.Space) }

@@ -1,0 +1,27 @@
+package check
+
+import (
+	"fmt"
+	"testing"
+)
+
+// After many holders have opened all the channels they can, the next one can still open some.
+func TestCheckedChannels_LastPlacesShared(t *testing.T) {
+	var c channels
+	nothing, unlisted := func(string) {}, func(string) bool { return false }
+	for holder := range 12 {
+		opened := 0
+		for refused := ""; refused == ""; opened++ {
+			refused, _, _ = c.add([]string{fmt.Sprint(holder, "/", opened)}, fmt.Sprint(holder), unlisted, nothing)
+		}
+		if opened < 2 {
+			t.Fatalf("holder %d opens no channel; %d have a place", holder, len(c.all()))
+		}
+	}
+	if n := len(c.all()); n > MaxChannels {
+		t.Errorf("%d have a place", n)
+	}
+	if refused, _, _ := c.add([]string{"listed"}, "0", func(string) bool { return true }, nothing); refused != "" {
+		t.Error("a listed one has none")
+	}
+}

@@ -1,0 +1,188 @@
+// Package check judges messages of other chats: their servers ask over HTTP before they show a
+// message. It must not know who may ask.
+package check
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+// MaxBatch is the maximum number of messages in a batch.
+const MaxBatch = 1000
+
+// Options configures a Checker. Fields without a default are required.
+type Options struct {
+	Guard *chatguard.Guard
+
+	// Space is a prefix for the IDs of channels and users that servers send. It keeps them separate
+	// from another chat's IDs. Answers contain the IDs as the server sent them. It may be empty.
+	Space string
+
+	// Listed reports whether a channel is always accepted, however many channels there are. Nil
+	// means that none is.
+	Listed func(channelID string) bool
+
+	// Entered is called for each new channel, before the first message in it is judged. Nil means
+	// no calls.
+	Entered func(channelID string)
+
+	Report func(journal.Outcome) // receives the outcomes of throttled messages
+	Now    func() time.Time
+}
+
+// Checker judges messages of other chats. It is safe for concurrent use. Create one with New.
+type Checker struct {
+	opts     Options
+	channels channels
+}
+
+// New returns a Checker.
+func New(opts Options) *Checker { return &Checker{opts: opts} }
+
+// scratch is the memory for one request to judge messages. It is reused for later requests.
+type scratch struct {
+	body     bytes.Buffer
+	messages []chatguard.Message
+	verdicts []chatguard.Verdict
+	answer   []byte
+}
+
+var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
+
+// free returns the scratch for reuse, without the chat texts.
+func (c *scratch) free() {
+	clear(c.body.Bytes())
+	c.body.Reset()
+	clear(c.messages)
+	clear(c.verdicts)
+	c.messages, c.verdicts, c.answer = c.messages[:0], c.verdicts[:0], c.answer[:0]
+	scratchPool.Put(c)
+}
+
+// Check is POST /check. With it, another chat's server asks whether to show a message.
+func (k *Checker) Check(w http.ResponseWriter, r *http.Request, holder string) error {
+	c := scratchPool.Get().(*scratch)
+	defer c.free()
+	var read checkedMessage
+	if err := readChecked(w, r, c, &read); err != nil {
+		return err
+	}
+	if err := k.takeChecked(c, holder, -1, read); err != nil {
+		return err
+	}
+	m := &c.messages[0]
+	v, err := k.opts.Guard.Check(r.Context(), *m)
+	if err != nil {
+		return err
+	}
+	k.dropped(&v)
+	status := http.StatusOK
+	if !v.Allowed {
+		status = http.StatusTooManyRequests
+	}
+	forPrograms(w.Header())
+	k.opts.Guard.SetHeaders(w.Header(), *m, v)
+	c.answer = append(k.appendAnswer(c.answer, &v), '\n')
+	c.send(w, status)
+	return nil
+}
+
+// CheckBatch is POST /check/batch. If one of the messages is invalid, none is judged.
+func (k *Checker) CheckBatch(w http.ResponseWriter, r *http.Request, holder string) error {
+	c := scratchPool.Get().(*scratch)
+	defer c.free()
+	var read checkedBatch
+	if err := readChecked(w, r, c, &read); err != nil {
+		return err
+	}
+	if read.Messages == nil {
+		return problem.New(http.StatusUnprocessableEntity, "messages is missing: it is a list of messages in the form of POST /check.")
+	}
+	if err := k.takeChecked(c, holder, 0, read.Messages...); err != nil {
+		return err
+	}
+	for range c.messages {
+		c.verdicts = append(c.verdicts, chatguard.Verdict{})
+	}
+	if err := k.opts.Guard.CheckAll(r.Context(), c.messages, c.verdicts); err != nil {
+		return err
+	}
+	c.answer = append(c.answer, `{"verdicts":[`...)
+	for i := range c.verdicts {
+		if i > 0 {
+			c.answer = append(c.answer, ',')
+		}
+		k.dropped(&c.verdicts[i])
+		c.answer = k.appendAnswer(c.answer, &c.verdicts[i])
+	}
+	c.answer = append(c.answer, "]}\n"...)
+	forPrograms(w.Header())
+	c.send(w, http.StatusOK)
+	return nil
+}
+
+// readChecked reads the body of a request into into.
+func readChecked[T any](w http.ResponseWriter, r *http.Request, c *scratch, into *T) error {
+	if err := problem.CheckJSON(r); err != nil {
+		return err
+	}
+	if _, err := c.body.ReadFrom(http.MaxBytesReader(w, r.Body, problem.MaxBody)); err != nil {
+		return problem.Unread(err)
+	}
+	if err := readStrictly(c.body.Bytes(), into); err != nil {
+		return problem.Unread(err)
+	}
+	return nil
+}
+
+// takeChecked adds the messages that were read to c, unless one is invalid, and opens their
+// channels. first is the index of the first message in its batch, or -1 without a batch.
+func (k *Checker) takeChecked(c *scratch, holder string, first int, read ...checkedMessage) error {
+	reader := checkReader{now: k.opts.Now(), space: k.opts.Space}
+	for i := range read {
+		reader.index = first + i
+		m, err := reader.message(&read[i])
+		if err != nil {
+			return problem.Unread(err)
+		}
+		c.messages = append(c.messages, m)
+	}
+	return k.enter(c.messages, holder)
+}
+
+// appendAnswer appends a verdict with the IDs as the server sent them.
+func (k *Checker) appendAnswer(answer []byte, v *chatguard.Verdict) []byte {
+	v.ChannelID, v.UserID = k.NameOf(v.ChannelID), k.NameOf(v.UserID)
+	return v.AppendJSON(answer)
+}
+
+// dropped reports a throttled message as dropped, because the calling server doesn't show it.
+func (k *Checker) dropped(v *chatguard.Verdict) {
+	if o, ok := journal.Dropped(*v); ok {
+		k.opts.Report(o)
+	}
+}
+
+// forPrograms removes the headers that matter only for pages. net/http copies the headers for each
+// answer, and the copy is cheap for up to eight.
+func forPrograms(h http.Header) {
+	h.Del("Content-Security-Policy")
+	h.Del("Referrer-Policy")
+}
+
+// send writes the prepared answer.
+func (c *scratch) send(w http.ResponseWriter, status int) {
+	w.Header().Set("Content-Type", "application/json")
+	if len(c.answer) > 1<<10 { // net/http sets the length of shorter answers
+		w.Header().Set("Content-Length", strconv.Itoa(len(c.answer)))
+	}
+	w.WriteHeader(status)
+	w.Write(c.answer) // an error means that the client is gone
+}

@@ -1,0 +1,33 @@
+package check
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chatguard/chatguard"
+)
+
+// No text of a chat message stays in memory once it is answered.
+func TestCheck_RetainsNoTexts(t *testing.T) {
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checker := New(Options{Guard: guard, Now: guard.Now})
+	c := &scratch{}
+	r := httptest.NewRequest("POST", "/api/v1/check", strings.NewReader(`{"channel":"lobby","user_id":"41","text":"hello everyone"}`))
+	r.Header.Set("Content-Type", "application/json")
+	var read checkedMessage
+	if err := readChecked(httptest.NewRecorder(), r, c, &read); err != nil {
+		t.Fatal(err)
+	}
+	if err := checker.takeChecked(c, "a server", -1, read); err != nil {
+		t.Fatal(err)
+	}
+	body, messages := c.body.Bytes(), c.messages
+	c.free()
+	if strings.Contains(string(body), "everyone") || messages[0].Text != "" {
+		t.Errorf("%q %+v", body, messages)
+	}
+}

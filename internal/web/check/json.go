@@ -1,0 +1,145 @@
+package check
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+// strict refuses keys that the API does not know. If a key appears twice, the last one counts. Half
+// a surrogate pair becomes U+FFFD.
+var strict = json.JoinOptions(
+	json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// readStrictly reads one JSON object. Its errors name the key as the request does, and list the
+// keys of T.
+func readStrictly[T any](data []byte, into *T) error {
+	if !utf8.Valid(data) {
+		return errors.New("it isn't UTF-8")
+	}
+	if bytes.Equal(bytes.TrimSpace(data), []byte("null")) {
+		return errors.New("it is null instead of an object")
+	}
+	if err := json.Unmarshal(data, into, strict); err != nil {
+		return explained(data, err)
+	}
+	return nil
+}
+
+// explained rewords a JSON error without the names of Go types.
+func explained(data []byte, err error) error {
+	var p *problem.Problem
+	var syntactic *jsontext.SyntacticError
+	var semantic *json.SemanticError
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &syntactic):
+		return placed(syntactic.JSONPointer, malformed(data, syntactic))
+	case errors.As(err, &semantic) && errors.Is(semantic.Err, json.ErrUnknownName):
+		return problem.New(http.StatusBadRequest, "That can't be read: unknown key %s (known: %s).", problem.Quote(keyOf(semantic.JSONPointer)), knownKeys(semantic.GoType))
+	case errors.As(err, &semantic) && semantic.GoType == reflect.TypeFor[chatguard.Role]() && semantic.Err != nil:
+		return placed(semantic.JSONPointer.Parent(), semantic.Err)
+	case errors.As(err, &semantic):
+		what := found(semantic.JSONKind)
+		if wanted(semantic.GoType) == wholeNumberWanted && semantic.JSONValue.Kind() == '0' {
+			what = fmt.Sprintf("%.60s", semantic.JSONValue)
+		}
+		return placed(semantic.JSONPointer, fmt.Errorf("want %s, found %s", wanted(semantic.GoType), what))
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return errCutShort
+	}
+	return err
+}
+
+var errCutShort = errors.New("it ends unexpectedly")
+
+// malformed returns the error for data that is not JSON.
+func malformed(data []byte, err *jsontext.SyntacticError) error {
+	switch {
+	case errors.Is(err.Err, io.ErrUnexpectedEOF):
+		return errCutShort
+	case err.JSONPointer == "" && json.Unmarshal(data[:err.ByteOffset], new(any), strict) == nil:
+		return errors.New("more than one JSON value")
+	}
+	return fmt.Errorf("%w at byte %d", err.Err, err.ByteOffset)
+}
+
+// placed prefixes an error with the place of the value.
+func placed(pointer jsontext.Pointer, err error) error {
+	if key := keyOf(pointer); key != "" {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	return err
+}
+
+// keyOf formats a place as the documentation does: messages[3].cost.
+func keyOf(pointer jsontext.Pointer) string {
+	var key strings.Builder
+	for token := range pointer.Tokens() {
+		if _, err := strconv.Atoi(token); err == nil && key.Len() > 0 {
+			fmt.Fprintf(&key, "[%s]", token)
+			continue
+		}
+		if key.Len() > 0 {
+			key.WriteByte('.')
+		}
+		key.WriteString(token)
+	}
+	return key.String()
+}
+
+// knownKeys returns the keys of a struct, in order.
+func knownKeys(t reflect.Type) string {
+	var keys []string
+	for field := range t.Fields() {
+		keys = append(keys, field.Tag.Get("json"))
+	}
+	return strings.Join(keys, ", ")
+}
+
+const wholeNumberWanted = "a whole number"
+
+// wanted returns which kind of JSON a type is read from.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return wanted(t.Elem())
+	case reflect.String:
+		return "a text"
+	case reflect.Int:
+		return wholeNumberWanted
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "an object"
+	}
+}
+
+// found returns which kind of JSON was read.
+func found(kind jsontext.Kind) string {
+	switch kind {
+	case '"':
+		return "a text"
+	case '0':
+		return "a number"
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	default:
+		return kind.String()
+	}
+}

@@ -1,0 +1,113 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/sendtime"
+)
+
+// checkReader reads a message as encoding/json does, and refuses whatever encoding/json refuses.
+func FuzzCheckReader(f *testing.F) {
+	for _, seed := range []string{
+		`{"channel":"lobby","user_id":"1","text":"hello","roles":["vip","subscriber"],"cost":2,"at":1767614400000}`,
+		` { "channel" : "a\u0062\"\\" , "user_id" : "\ud83d\ude00", "roles" : [ ] , "at":"2026-01-05T12:00:00Z"} `,
+		`{"channel":null,"user_id":"1","roles":null,"cost":null,"at":null}`, `{}`, `null`, `[]`, `{"channel":"a",}`, `{"channel":"a"}{}`, `{"cost":007}`,
+		`{"cost":1.0}`, `{"cost":-1}`, `{"cost":1e2}`, `{"at":007}`, `{"at":tru}`, `{"channel":"a` + "\n" + `"}`, `{"channel":"\x"}`, `{"channel":"\`, `{"a`, `{"roles":["vip" "vip"]}`,
+		`{"channel":"a" "user_id":"b"}`, `{"user_id":"\ud800"}`, `{:1}`, `{"channel"}`, `{"\u0063ost":3}`, `{"cost":99999999999999999999}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c := checkReader{now: time.Unix(1767614400, 0), index: -1}
+		got, err := c.read(data)
+		want, wantErr := slowMessage(data)
+		switch {
+		case err == nil && wantErr != nil:
+			t.Errorf("%q is read as %+v; encoding/json: %v", data, got, wantErr)
+		case err == nil && !reflect.DeepEqual(got, want):
+			t.Errorf("%q is read as %+v, want %+v", data, got, want)
+		case err != nil && wantErr == nil && c.validate(&want) == nil && utf8.Valid(data) && sameCase(data):
+			t.Errorf("%q can be read, but %v", data, err)
+		}
+	})
+}
+
+// The error for an invalid text says what is wrong, also if a number would be valid.
+func TestScan_InvalidText(t *testing.T) {
+	for data, says := range map[string]string{
+		`{"at":"2026` + "\n" + `1"}`: `at: invalid character '\n' in string (expecting non-control character) at byte 11`,
+		`{"at":"2026`:                "at: it ends unexpectedly",
+		`{"at":"\x"}`:                "at: invalid escape sequence `\\x` in string at byte 7",
+		`{"at":tru}`:                 "at: invalid character '}' in literal true (expecting 'e') at byte 9",
+		`{"at":007}`:                 "invalid character '0' after object value (expecting ',' or '}') at byte 7",
+		`{"at":[]}`:                  "at: want a text or a number, found a list",
+	} {
+		c := checkReader{index: -1}
+		if _, err := c.read([]byte(data)); err == nil || err.Error() != says {
+			t.Errorf("%q: %v, want %s", data, err, says)
+		}
+	}
+}
+
+// read reads a message as POST /check does.
+func (c *checkReader) read(data []byte) (m chatguard.Message, err error) {
+	var read checkedMessage
+	if err := readStrictly(data, &read); err != nil {
+		return m, err
+	}
+	return c.message(&read)
+}
+
+// slowMessage reads a message with encoding/json.
+func slowMessage(data []byte) (m chatguard.Message, err error) {
+	read := struct {
+		Channel     string           `json:"channel"`
+		UserID      string           `json:"user_id"`
+		ID          string           `json:"id"`
+		Login       string           `json:"login"`
+		DisplayName string           `json:"display_name"`
+		Roles       chatguard.Roles  `json:"roles"`
+		Text        string           `json:"text"`
+		Cost        *int             `json:"cost"`
+		At          sendtime.Instant `json:"at"`
+	}{}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&read); err != nil {
+		return m, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return m, errors.New("more than one value")
+	}
+	m = chatguard.Message{
+		ID: read.ID, ChannelID: read.Channel, Text: read.Text, Cost: 1, SentAt: sendtime.Bounded(read.At.Time, time.Unix(1767614400, 0)),
+		User: chatguard.User{ID: read.UserID, Login: read.Login, DisplayName: read.DisplayName, Roles: read.Roles},
+	}
+	if read.Cost != nil {
+		m.Cost = *read.Cost
+	}
+	return m, nil
+}
+
+// sameCase reports whether the keys have the case of ours. encoding/json ignores case.
+func sameCase(data []byte) bool {
+	var keys map[string]any
+	if json.Unmarshal(data, &keys) != nil {
+		return false
+	}
+	for key := range keys {
+		if key != strings.ToLower(key) || !utf8.ValidString(key) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,93 @@
+package live
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// channelSet is a set of channels for the live feed's next turn. The zero value is empty. It is
+// safe for concurrent use.
+type channelSet struct {
+	mu       sync.Mutex
+	channels map[string]struct{}
+}
+
+func (n *channelSet) add(channel string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.channels == nil {
+		n.channels = map[string]struct{}{}
+	}
+	n.channels[channel] = struct{}{}
+}
+
+// take returns the channels in sorted order and empties the set.
+func (n *channelSet) take() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	taken := slices.Sorted(maps.Keys(n.channels))
+	clear(n.channels)
+	return taken
+}
+
+// judgeAgain makes the Guard judge all held-back users of the channel again, so that the shown "may
+// speak" time is correct under the current policy. An empty channel means all channels.
+func (m *Model) judgeAgain(channel string, now time.Time) {
+	for _, r := range m.board.list(channel) {
+		m.judgeRow(r, now)
+	}
+}
+
+func (m *Model) judgeRow(r row, now time.Time) {
+	e, err := m.opts.Guard.Explain(chatguard.Message{
+		ChannelID: r.Channel, User: chatguard.User{ID: r.UserID, Roles: r.roles}, SentAt: now, Cost: r.cost,
+	})
+	if err != nil {
+		return // the row is removed when its time is up
+	}
+	v := e.Verdict
+	v.Strikes = e.Strikes // the current ones; the query's verdict has none
+	m.board.judge(r, v, now)
+}
+
+// Revised judges again the users on the board whose channel's policy was revised. It also publishes
+// the revision on the live feed.
+func (m *Model) Revised(r journal.Revision) {
+	m.judgeAgain(r.ChannelID, m.opts.Now())
+	m.revised.add(r.ChannelID) // An older verdict may still arrive.
+	err := m.feed.publish(func() []Frame {
+		frames := m.policyFrames([]string{r.ChannelID})
+		frames[0].Policy.Revision = &RevisionNote{r.Number, r.Author, r.At}
+		return frames
+	})
+	if err != nil {
+		m.opts.Log.Error("live feed", "error", err)
+	}
+}
+
+// Reloaded judges all users on the board again. The live feed then publishes every channel's
+// policy.
+func (m *Model) Reloaded() {
+	m.judgeAgain("", m.opts.Now())
+	for _, c := range m.opts.Channels() {
+		m.Changed(c.ID)
+	}
+}
+
+// Changed records that a channel's overlays have changed. Soon after, the users on the board there
+// are judged again, and the live feed announces the change. It never blocks, so it may be called
+// with locks held.
+func (m *Model) Changed(channelID string) { m.switched.add(channelID) }
+
+// Amended judges a user again after a grant, pardon or other change. The user leaves the board at
+// once if nothing holds them back any more. Amended never waits for disk, network or a reader.
+func (m *Model) Amended(channelID, userID string) {
+	if r, ok := m.board.find(channelID, userID); ok {
+		m.judgeRow(r, m.opts.Now())
+	}
+}

@@ -1,0 +1,243 @@
+package live
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Frame is one message of the live feed. Frames are numbered consecutively. A feed of one channel
+// skips the frames of other channels, so it has gaps. A snapshot or status has the number of the
+// last frame before it.
+type Frame struct {
+	Seq      uint64    `json:"seq"`
+	Feed     string    `json:"feed,omitempty"` // snapshot: name of the feed with these numbers
+	Type     FrameType `json:"type"`
+	Now      time.Time `json:"now"`
+	Channel  string    `json:"channel,omitempty"`
+	Channels []Channel `json:"channels,omitempty"` // snapshot, status: the dashboard's channels
+	// Users contains all throttled users in a snapshot, and the new or changed ones in a throttled
+	// frame.
+	Users  []Throttled  `json:"users,omitempty"`
+	Gone   []string     `json:"gone,omitempty"`   // throttled: IDs of users who may speak again
+	Status *Status      `json:"status,omitempty"` // snapshot, status
+	Policy *PolicyState `json:"policy,omitempty"` // snapshot, policy
+}
+
+// FrameType is the kind of a frame.
+type FrameType string
+
+// The types of frames.
+const (
+	SnapshotFrame  FrameType = "snapshot"
+	ThrottledFrame FrameType = "throttled"
+	StatusFrame    FrameType = "status"
+	PolicyFrame    FrameType = "policy"
+)
+
+// feed numbers the frames and sends them to its readers. It never waits for a reader.
+type feed struct {
+	key string // unique to this process; used in feed names
+	// mu is also held while frames are made. A frame with an older state is therefore never sent
+	// after a newer one. mu is not held while a snapshot is made.
+	mu      sync.Mutex
+	seq     uint64
+	history feedHistory
+	readers map[*reader]struct{}
+	closed  bool
+}
+
+// reader is one connection of a dashboard to the feed.
+type reader struct {
+	channel string // empty: all channels
+	// frames is closed when the feed ends. It is also closed when it is full, which drops a slow
+	// reader.
+	frames chan []byte
+}
+
+// readerBuffer is how many frames a reader may be behind. That is about 6 s of a busy chat.
+const readerBuffer = 64
+
+// newFeed starts the numbers at the time in microseconds, which JavaScript represents exactly.
+// Numbers of an earlier process differ, because no process publishes a million frames per second.
+func newFeed(start time.Time) *feed {
+	seq := uint64(start.UnixMicro())
+	return &feed{key: rand.Text(), seq: seq, history: feedHistory{gone: seq}, readers: map[*reader]struct{}{}}
+}
+
+// name returns the name of a channel's feed, or of the feed of all channels. It is unique across
+// channels and processes.
+func (f *feed) name(channel string) string {
+	sum := sha256.Sum256([]byte(f.key + channel))
+	return hex.EncodeToString(sum[:8])
+}
+
+// seen says which frames of a feed a reader has received: all up to the frame numbered after. feed
+// may be empty if the reader knows that it was this feed. The zero value means that the reader has
+// received none.
+type seen struct {
+	feed  string
+	after uint64
+}
+
+func (f *feed) len() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.readers)
+}
+
+// errFeedEnded is the error for a reader who joins after the feed has ended.
+var errFeedEnded = errors.New("the live feed has ended")
+
+// resume adds a reader who has already received a part of this feed. It first publishes pending
+// frames. The reader first receives the frames that it missed, then a status. resume returns nil if
+// the reader's frames come from another feed, or if some missed frames are no longer stored.
+func (f *feed) resume(channel string, seen seen, waiting func() []Frame, status func() Frame) (*reader, error) {
+	if seen.feed != "" && seen.feed != f.name(channel) {
+		return nil, nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.history.has(seen.after, f.seq) {
+		return nil, nil
+	}
+	if err := f.number(waiting()); err != nil {
+		return nil, err
+	}
+	return f.add(channel, seen.after, nil, status)
+}
+
+// begin adds a reader whose first frame is a snapshot. It returns nil if some frames after the
+// snapshot are no longer stored.
+func (f *feed) begin(channel string, first snapshot, status func() Frame) (*reader, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.add(channel, first.seq, [][]byte{first.data}, status)
+}
+
+// add adds a reader. The reader first receives the frames in begins, then those with a number
+// greater than after, then a status.
+func (f *feed) add(channel string, after uint64, begins [][]byte, status func() Frame) (*reader, error) {
+	if f.closed {
+		return nil, errFeedEnded
+	}
+	missed, ok := f.history.after(after, f.seq, channel)
+	if !ok {
+		return nil, nil
+	}
+	fr := status()
+	fr.Seq = f.seq
+	data, err := json.Marshal(fr)
+	if err != nil {
+		return nil, err
+	}
+	begins = append(append(begins, missed...), data)
+	r := &reader{channel, make(chan []byte, len(begins)+readerBuffer)}
+	for _, data := range begins {
+		r.frames <- data
+	}
+	f.readers[r] = struct{}{}
+	return r, nil
+}
+
+// at returns the number of the last frame.
+func (f *feed) at() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seq
+}
+
+// next publishes pending frames and returns the number of the last frame.
+func (f *feed) next(waiting func() []Frame) (uint64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err := f.number(waiting())
+	return f.seq, err
+}
+
+// leave removes a reader. It does nothing if the reader was already dropped.
+func (f *feed) leave(r *reader) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drop(r)
+}
+
+func (f *feed) drop(r *reader) {
+	if _, ok := f.readers[r]; ok {
+		delete(f.readers, r)
+		close(r.frames)
+	}
+}
+
+// publish numbers the frames that the function frames returns, and sends each to the readers of its
+// channel.
+func (f *feed) publish(frames func() []Frame) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.number(frames())
+}
+
+// number assigns numbers to frames and sends them.
+func (f *feed) number(frames []Frame) error {
+	for _, fr := range frames {
+		f.seq++
+		fr.Seq = f.seq
+		data, err := json.Marshal(fr)
+		if err != nil {
+			return err
+		}
+		f.history.add(historyFrame{fr.Seq, fr.Channel, data})
+		f.send(data, func(r *reader) bool { return r.channel == "" || r.channel == fr.Channel })
+	}
+	return nil
+}
+
+// send sends a frame to the wanted readers and drops those that are too far behind.
+func (f *feed) send(data []byte, wanted func(*reader) bool) {
+	for r := range f.readers {
+		if !wanted(r) {
+			continue
+		}
+		select {
+		case r.frames <- data:
+		default:
+			f.drop(r)
+		}
+	}
+}
+
+// publishStatus sends every reader the status of its channel. A status has no number of its own,
+// because only the newest one matters.
+func (f *feed) publishStatus(make func(channel string) Frame) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	done := map[string]bool{}
+	for r := range f.readers {
+		if done[r.channel] {
+			continue
+		}
+		done[r.channel] = true
+		fr := make(r.channel)
+		fr.Seq = f.seq
+		data, err := json.Marshal(fr)
+		if err != nil {
+			return err
+		}
+		f.send(data, func(other *reader) bool { return other.channel == r.channel })
+	}
+	return nil
+}
+
+// close ends the feed for every reader. No reader can join afterwards.
+func (f *feed) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	for r := range f.readers {
+		f.drop(r)
+	}
+}

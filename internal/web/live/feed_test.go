@@ -1,0 +1,61 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// joined returns a new reader of a feed.
+func joined(t *testing.T, f *feed, channel string) *reader {
+	t.Helper()
+	return joinedAfter(t, f, channel, 0)
+}
+
+// joinedAfter returns a reader who has seen the feed up to a frame.
+func joinedAfter(t *testing.T, f *feed, channel string, after uint64) *reader {
+	t.Helper()
+	status := func() Frame { return Frame{Type: StatusFrame} }
+	r, err := f.resume(channel, seen{f.name(channel), after}, func() []Frame { return nil }, status)
+	if r == nil && err == nil {
+		r, err = f.begin(channel, snapshot{f.at(), []byte(fmt.Sprintf(`{"type":"snapshot","seq":%d}`, f.at()))}, status)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestLive_SlowReaderIsDropped(t *testing.T) {
+	f := newFeed(noon)
+	slow := joined(t, f, "")
+	for range readerBuffer + 1 { // one too many
+		if err := f.publish(func() []Frame { return []Frame{{Type: ThrottledFrame, Channel: channelID}} }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frames := 0
+	for range slow.frames {
+		frames++
+	}
+	if frames != readerBuffer+2 || f.len() != 0 { // including the snapshot and the status
+		t.Errorf("the slow reader has %d frames, and %d readers are left", frames, f.len())
+	}
+	f.leave(slow) // already dropped, so it does nothing
+}
+
+func TestLive_FeedOfOneChannel(t *testing.T) {
+	f := newFeed(noon)
+	one := joined(t, f, "1")
+	all := joined(t, f, "")
+	err := f.publish(func() []Frame {
+		return []Frame{{Type: ThrottledFrame, Channel: "1"}, {Type: ThrottledFrame, Channel: "2"}}
+	})
+	if err != nil || len(one.frames) != 3 || len(all.frames) != 4 {
+		t.Errorf("%v; channel 1 has %d frames, all have %d", err, len(one.frames), len(all.frames))
+	}
+	f.close()
+	if r, err := f.begin("", snapshot{}, nil); r != nil || !errors.Is(err, errFeedEnded) {
+		t.Errorf("a closed feed was joined: %v", err)
+	}
+}

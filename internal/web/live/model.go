@@ -1,0 +1,170 @@
+// Package live is what the dashboard shows now: throttled users, message rates, and the state of
+// policies, connections and the database. Its live feed notifies open dashboards of each change. It
+// must not know who has access, nor the other requests.
+package live
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Options configures a Model. Fields without a default are required.
+type Options struct {
+	Guard    *chatguard.Guard
+	Policies *control.Policies
+	Controls *control.Controls // nil means that channels cannot be paused
+	Records  Records
+
+	Channels    func() []Channel        // served channels; the dashboard opens with the first
+	Connections func() []Connection     // nil means none
+	Database    func() journal.Database // nil means none
+
+	// PublicHost is an additional host whose pages may open a live feed; the request's own host
+	// always may. It may be empty.
+	PublicHost string
+	Mounted    bool // whether the dashboard is part of another site
+
+	Metrics *metrics.Set
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Records reads records from before the start.
+type Records interface {
+	// Minutes calls each with the counts per minute of every channel since a time, oldest first. It
+	// leaves out minutes without messages.
+	Minutes(ctx context.Context, since time.Time, each func(journal.Minute) error) error
+}
+
+// Model is what the dashboard shows now. It is safe for concurrent use. Create one with New.
+type Model struct {
+	opts      Options
+	board     *board
+	tallies   *tallies
+	feed      *feed
+	slots     feedSlots
+	snapshots *snapshots
+	open      drainGroup // open WebSockets
+	refused   sync.Once  // used to log the first refused live feed
+
+	// ending is done shortly after Close was called. Live feeds with readers that do not read are
+	// then cut.
+	ending context.Context
+	cut    context.CancelFunc // ends the context ending
+
+	revised     channelSet     // channels to be judged again
+	switched    channelSet     // channels to be judged again and announced
+	remembering sync.WaitGroup // goroutines that read records from before the start
+}
+
+// New returns a Model that is ready to receive verdicts.
+func New(opts Options) *Model {
+	m := &Model{opts: opts, board: newBoard(), feed: newFeed(opts.Now()), snapshots: newSnapshots(), tallies: newTallies(opts.Metrics, opts.Now())}
+	m.ending, m.cut = context.WithCancel(context.Background())
+	m.register(opts.Metrics)
+	return m
+}
+
+// register adds the metrics that are computed on each read. tallies adds the counters.
+func (m *Model) register(set *metrics.Set) {
+	set.NewGauge("chatguard_throttled_users", func() float64 { return float64(m.board.len("")) })
+	set.NewGauge("chatguard_live_feeds", func() float64 { return float64(m.Feeds()) })
+	for name, value := range map[string]func(chatguard.Memory) float64{
+		"chatguard_users":                    func(memory chatguard.Memory) float64 { return float64(memory.Users) },
+		"chatguard_users_forgotten_total":    func(memory chatguard.Memory) float64 { return float64(memory.Forgotten) },
+		"chatguard_users_evicted_total":      func(memory chatguard.Memory) float64 { return float64(memory.Evicted) },
+		"chatguard_users_evicted_held_total": func(memory chatguard.Memory) float64 { return float64(memory.Held) },
+	} {
+		set.NewGauge(name, func() float64 { return value(m.opts.Guard.Memory()) })
+	}
+}
+
+// Update keeps the Model up to date until ctx ends. Call it once, and Close afterwards.
+func (m *Model) Update(ctx context.Context) {
+	m.remembering.Go(func() { m.remember(ctx) })
+	m.pump(ctx)
+}
+
+// farewell is how long readers of live feeds have for the closing handshake.
+const farewell = 500 * time.Millisecond
+
+// Close closes the live feeds and waits for them. The context of Update must have ended.
+func (m *Model) Close() {
+	m.feed.close()
+	defer time.AfterFunc(farewell, m.cut).Stop()
+	m.open.close()
+	m.remembering.Wait()
+}
+
+// Feeds returns the number of open live feeds.
+func (m *Model) Feeds() int { return m.feed.len() }
+
+// RolesOf returns the roles of a throttled user in their last message. It returns none if the user
+// is not throttled now.
+func (m *Model) RolesOf(channel, user string) chatguard.Roles {
+	r, _ := m.board.find(channel, user)
+	return r.roles
+}
+
+// Rates returns how busy a channel was over the named span. An empty channel means all channels,
+// and an empty span means the shortest. ok is false if there is no such span.
+func (m *Model) Rates(name, channel string) (over RatesOver, ok bool) {
+	i := slices.IndexFunc(spans[:], func(s span) bool { return s.name == name || name == "" })
+	if i < 0 {
+		return over, false
+	}
+	return m.tallies.over(i, channel), true
+}
+
+// Observe records a verdict. It can be used as chatguard.Options.Observer, because it never waits
+// for disk, network or a reader. For an allowed message of a user who is not on the board, it only
+// updates counters.
+func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
+	m.tallies.count(&v)
+	if v.Throttled() {
+		m.board.put(journal.NewEntry(msg, v), msg.User.Roles, msg.Cost, m.opts.Now())
+	} else {
+		m.board.allow(v.ChannelID, v.UserID, v.At)
+	}
+}
+
+// Heard returns the IDs of the channels that have had verdicts since the start, in sorted order. It
+// contains at most the first thousand.
+func (m *Model) Heard() []string { return m.tallies.channels() }
+
+// Report records the outcome of the action on a throttled message. It never blocks.
+func (m *Model) Report(o journal.Outcome) {
+	m.tallies.outcome(o)
+	m.board.report(o)
+}
+
+// Preload shows users from the journal's entries whom the Guard still holds back, as after a
+// restart.
+func (m *Model) Preload(entries []journal.Entry) {
+	now := m.opts.Now()
+	m.board.preload(entries, now)
+	m.judgeAgain("", now)
+}
+
+// remember reads from the store how busy the channels were before the start. It cannot distinguish
+// quiet times from times when chatguard was not running, because neither has messages.
+func (m *Model) remember(ctx context.Context) {
+	day := spans[len(spans)-1]
+	since := m.opts.Now().Add(-time.Duration(day.steps) * day.step)
+	err := m.opts.Records.Minutes(ctx, since, func(minute journal.Minute) error {
+		m.tallies.remember(minute)
+		return ctx.Err()
+	})
+	if err != nil && ctx.Err() == nil {
+		m.opts.Log.Warn("the rates from before the start can't be read", "error", err)
+	}
+}

@@ -1,0 +1,39 @@
+package live
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+const channelID = "7"
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// entry returns an entry of a user who may speak again after wait.
+func entry(id int64, user string, at time.Time, wait time.Duration) journal.Entry {
+	return journal.Entry{
+		ID: chatguard.EntryID(id), At: at, ChannelID: channelID, UserID: user, Limit: "burst", MaySpeakAt: journal.OptionalTime{Time: at.Add(wait)},
+		Outcome: journal.Outcome{Entry: chatguard.EntryID(id), Result: journal.Pending},
+	}
+}
+
+// newModel returns a Model of a real Guard. Nothing updates it in the background.
+func newModel(t *testing.T) *Model {
+	t.Helper()
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(Options{
+		Guard: guard, Policies: control.NewPolicies(control.PolicyOptions{Guard: guard, Now: guard.Now}),
+		Channels: func() []Channel { return []Channel{{ID: channelID, Login: "somechannel"}} },
+		Metrics:  metrics.NewSet(), Now: guard.Now, Log: slog.New(slog.DiscardHandler),
+	})
+}

@@ -1,0 +1,32 @@
+package live
+
+import (
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
+)
+
+// PolicyState is the state of a policy as published on the live feed.
+type PolicyState struct {
+	ETag    string         `json:"etag"`
+	Mode    chatguard.Mode `json:"mode"`     // the stated mode, which people edit
+	InForce chatguard.Mode `json:"in_force"` // the mode after overlays, such as a pause
+	// Saved is false if the policy is in force but a restart now would lose its last change.
+	Saved    bool          `json:"saved"`
+	Revision *RevisionNote `json:"revision,omitempty"` // the change that the frame announces
+}
+
+// RevisionNote says who changed a policy, and when.
+type RevisionNote struct {
+	Number int       `json:"number"`
+	Author string    `json:"author"`
+	At     time.Time `json:"at"`
+}
+
+func (m *Model) policyState(channel string) PolicyState {
+	policy := m.opts.Guard.Policy(channel)
+	return PolicyState{
+		ETag: control.Tag(policy), Mode: policy.Mode, InForce: m.opts.Guard.InForce(channel).Mode, Saved: m.opts.Policies.IsSaved(channel),
+	}
+}

@@ -1,0 +1,91 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// feedPeriod is how long changes are collected before they are published.
+const feedPeriod = 100 * time.Millisecond
+
+// pump publishes changes until ctx ends. It publishes users every feedPeriod and the status every
+// second.
+func (m *Model) pump(ctx context.Context) {
+	ticker := time.NewTicker(feedPeriod)
+	defer ticker.Stop()
+	for turn := 1; ; turn++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		switched := m.switched.take()
+		for _, channel := range slices.Concat(m.revised.take(), switched) {
+			m.judgeAgain(channel, m.opts.Now())
+		}
+		m.board.expire(m.opts.Now())
+		err := errors.Join(m.feed.publish(m.changeFrames), m.announceSwitched(switched))
+		if turn%int(time.Second/feedPeriod) == 0 {
+			m.tallies.tick(m.opts.Now())
+			m.snapshots.forget()
+			err = errors.Join(err, m.feed.publishStatus(m.statusFrame), m.feed.publish(m.savedFrames))
+		}
+		if err != nil {
+			m.opts.Log.Error("live feed", "error", err)
+		}
+	}
+}
+
+func (m *Model) changeFrames() []Frame {
+	var frames []Frame
+	for channel, c := range m.board.takeChanges() {
+		slices.SortFunc(c.users, bySince)
+		frames = append(frames, Frame{Type: ThrottledFrame, Now: m.opts.Now(), Channel: channel, Users: c.users, Gone: c.gone})
+	}
+	return frames
+}
+
+// savedFrames returns frames for the policies that came into force unsaved and have been saved
+// since.
+func (m *Model) savedFrames() []Frame {
+	now := m.opts.Now() // before the database is asked for its progress
+	return m.policyFrames(m.opts.Policies.Settle(m.Database(), now))
+}
+
+func (m *Model) statusFrame(channel string) Frame {
+	status := m.Status(channel)
+	return Frame{Type: StatusFrame, Now: m.opts.Now(), Channel: channel, Channels: m.Channels(), Status: &status}
+}
+
+func (m *Model) snapshotFrame(channel string) Frame {
+	fr := m.statusFrame(channel)
+	fr.Type, fr.Feed = SnapshotFrame, m.feed.name(channel)
+	fr.Users = m.throttledIn(channel)
+	if channel != "" {
+		policy := m.policyState(channel)
+		fr.Policy = &policy
+	}
+	return fr
+}
+
+// announceSwitched publishes on the live feed the channels whose switches have changed. The status
+// contains who paused a channel.
+func (m *Model) announceSwitched(channels []string) error {
+	if len(channels) == 0 {
+		return nil
+	}
+	return errors.Join(m.feed.publish(func() []Frame { return m.policyFrames(channels) }), m.feed.publishStatus(m.statusFrame))
+}
+
+// policyFrames returns frames with the current policies of channels. It is called while the feed
+// publishes, so that an older state is never sent after a newer one.
+func (m *Model) policyFrames(channels []string) []Frame {
+	var frames []Frame
+	for _, channel := range channels {
+		policy := m.policyState(channel)
+		frames = append(frames, Frame{Type: PolicyFrame, Now: m.opts.Now(), Channel: channel, Policy: &policy})
+	}
+	return frames
+}

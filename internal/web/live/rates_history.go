@@ -1,0 +1,123 @@
+package live
+
+import (
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// span is a period that ends now. It is divided into steps, for each of which there are rates.
+type span struct {
+	name  string
+	step  time.Duration
+	steps int
+}
+
+// spans are the periods kept in memory. They take 26 kB per channel.
+var spans = [...]span{
+	{"hour", 5 * time.Second, 720},
+	{"day", time.Minute, 1440},
+}
+
+// counted is a channel's counts in one step.
+type counted struct{ messages, throttled, observed uint32 }
+
+// history holds a tally's counts for each span, in rings. The calendar gives the position of a step
+// in its ring.
+type history [len(spans)][]counted
+
+func (c counted) plus(d counted) counted {
+	return counted{c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed}
+}
+
+func newHistory() (h history) {
+	for i, s := range spans {
+		h[i] = make([]counted, s.steps+1)
+	}
+	return h
+}
+
+// calendar says for which steps of a span the histories have data. Steps are numbered from 1970.
+type calendar struct {
+	span
+	began int64  // first step counted; its count is partial
+	now   int64  // the current step
+	known []bool // by place in the ring
+}
+
+func newCalendar(s span, now time.Time) *calendar {
+	c := &calendar{span: s, known: make([]bool, s.steps+1)}
+	c.now = c.at(now)
+	c.began = c.now
+	return c
+}
+
+// at returns the step of a time.
+func (c *calendar) at(t time.Time) int64 { return t.UnixNano() / int64(c.step) }
+
+// place returns the index of a step in a ring.
+func (c *calendar) place(step int64) int { return int(step % int64(len(c.known))) }
+
+// first returns the first step that is reported.
+func (c *calendar) first() int64 { return c.now - int64(c.steps) }
+
+// advance moves to the step that contains a time. It calls free for each place to be emptied. Steps
+// are unknown if they were skipped, because nothing was counted or the clock was set.
+func (c *calendar) advance(t time.Time, free func(place int)) {
+	next := c.at(t)
+	for step := max(next+1, c.now-int64(c.steps)); step <= c.now; step++ {
+		c.known[c.place(step)] = false // the clock was set back
+	}
+	for step := max(c.now+1, next-int64(c.steps)); step <= next; step++ {
+		c.known[c.place(step)] = next == c.now+1
+		free(c.place(step))
+	}
+	c.now = next
+}
+
+// minute returns the steps of a minute that ended before counting began here: from first up to but
+// not including end. If the minute ended later, it returns none.
+func (c *calendar) minute(t time.Time) (first, end int64) {
+	first = c.at(t.Truncate(time.Minute))
+	end = first + c.perMinute()
+	if began := c.began - c.began%c.perMinute(); end > began {
+		return first, first
+	}
+	return first, end
+}
+
+func (c *calendar) perMinute() int64 { return int64(time.Minute / c.step) }
+
+// recall marks the steps from first on as known if they ended before counting began here.
+func (c *calendar) recall(first int64) {
+	for step := max(first, c.first()); step < c.began-c.began%c.perMinute(); step++ {
+		if c.known[c.place(step)] {
+			return // all later steps are known too
+		}
+		c.known[c.place(step)] = true
+	}
+}
+
+// share returns the part of a minute's count that belongs to one of its steps. The shares of all
+// steps add up to n.
+func share(n uint32, step, steps int64) uint32 {
+	return uint32(int64(n)*(step+1)/steps - int64(n)*step/steps)
+}
+
+// remember adds the counts of a minute that passed before counting began here. If steps are shorter
+// than a minute, it spreads the counts evenly.
+func (t *tallies) remember(m journal.Minute) {
+	counts := t.of(m.ChannelID)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, c := range t.calendars {
+		first, end := c.minute(m.At)
+		c.recall(first)
+		for step := max(first, c.first()); step < end; step++ {
+			to, n := &counts.history[i][c.place(step)], step-first
+			to.messages += share(m.Messages, n, c.perMinute())
+			to.throttled += share(m.Throttled, n, c.perMinute())
+			to.observed += share(m.Observed, n, c.perMinute())
+		}
+	}
+}

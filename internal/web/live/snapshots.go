@@ -1,0 +1,78 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+)
+
+// snapshot is a channel's state up to a frame of the feed. It may already include later changes,
+// which the following frames repeat.
+type snapshot struct {
+	seq  uint64
+	data []byte // an encoded frame
+}
+
+// snapshots makes the feed's snapshots, one at a time because a large one takes a while. Readers
+// who join between the same two frames share a snapshot. It is safe for concurrent use.
+type snapshots struct {
+	turn chan struct{} // holds a value while a snapshot is made
+
+	mu   sync.Mutex
+	kept map[string]snapshot // the last one per channel
+}
+
+func newSnapshots() *snapshots {
+	return &snapshots{turn: make(chan struct{}, 1), kept: map[string]snapshot{}}
+}
+
+// of returns a channel's current snapshot. If one is being made, it waits for that first. number
+// returns the number of the feed's last frame. next publishes pending frames and returns the same
+// number. make makes the snapshot's frame.
+func (s *snapshots) of(ctx context.Context, channel string, number func() uint64, next func() (uint64, error), make func() Frame) (snapshot, error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return snapshot{}, ctx.Err()
+	}
+	if err := ctx.Err(); err != nil { // select is random if both channels are ready
+		return snapshot{}, err
+	}
+	if kept, ok := s.find(channel); ok && kept.seq == number() {
+		return kept, nil
+	}
+	seq, err := next()
+	if err != nil {
+		return snapshot{}, err
+	}
+	fr := make()
+	fr.Seq = seq
+	data, err := json.Marshal(fr)
+	if err != nil {
+		return snapshot{}, err
+	}
+	made := snapshot{seq, data}
+	s.keep(channel, made)
+	return made, nil
+}
+
+func (s *snapshots) find(channel string) (snapshot, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept, ok := s.kept[channel]
+	return kept, ok
+}
+
+func (s *snapshots) keep(channel string, made snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept[channel] = made
+}
+
+// forget drops the cached snapshots, because a large one takes some megabytes.
+func (s *snapshots) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.kept)
+}

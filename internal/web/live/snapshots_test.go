@@ -1,0 +1,95 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+)
+
+// snapshotOf returns a snapshot of a feed, made by make.
+func snapshotOf(t *testing.T, s *snapshots, f *feed, channel string, make func() Frame) snapshot {
+	t.Helper()
+	made, err := s.of(t.Context(), channel, f.at, func() (uint64, error) { return f.next(func() []Frame { return nil }) }, make)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// Frames are published and readers counted while a snapshot is made. Its reader gets those frames
+// afterwards.
+func TestSnapshots_FeedGoesOn(t *testing.T) {
+	s, f := newSnapshots(), newFeed(noon)
+	publishIn(t, f, "1")
+	first := snapshotOf(t, s, f, "1", func() Frame {
+		publishIn(t, f, "1", "2")
+		if f.len() != 0 {
+			t.Error("there is a reader")
+		}
+		return Frame{Type: SnapshotFrame}
+	})
+	r, err := f.begin("1", first, func() Frame { return Frame{Type: StatusFrame} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFrames(t, r, "snapshot 1", "throttled 2", "status 3")
+}
+
+// Readers who join between two frames of the feed share a snapshot; readers of another channel do
+// not.
+func TestSnapshots_Shared(t *testing.T) {
+	s, f := newSnapshots(), newFeed(noon)
+	made := 0
+	count := func() Frame { made++; return Frame{Type: SnapshotFrame} }
+	for i, step := range []struct {
+		channel string
+		before  func()
+		want    int
+	}{
+		{"1", func() {}, 1},
+		{"1", func() {}, 1},
+		{"2", func() {}, 2},
+		{"1", func() {}, 2},
+		{"1", func() { publishIn(t, f, "2") }, 3},
+		{"1", s.forget, 4},
+	} {
+		step.before()
+		if snapshotOf(t, s, f, step.channel, count); made != step.want {
+			t.Errorf("step %d: %d are made, want %d", i, made, step.want)
+		}
+	}
+}
+
+// A reader who leaves while another snapshot is made gets none.
+func TestSnapshots_OneAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, f := newSnapshots(), newFeed(noon)
+		going, release := make(chan struct{}), make(chan struct{})
+		go s.of(t.Context(), "1", f.at, func() (uint64, error) { return f.at(), nil }, func() Frame {
+			close(going)
+			<-release
+			return Frame{Type: SnapshotFrame}
+		})
+		<-going
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			_, err := s.of(ctx, "2", f.at, nil, nil)
+			ended <- err
+		}()
+		synctest.Wait()
+		if len(ended) != 0 {
+			t.Error("another one is made meanwhile")
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		close(release)
+		synctest.Wait()
+		if _, err := s.of(ctx, "2", f.at, nil, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("with nobody before: %v", err)
+		}
+	})
+}

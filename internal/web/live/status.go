@@ -1,0 +1,133 @@
+package live
+
+import (
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Channel is a chat channel that the dashboard shows.
+type Channel struct {
+	ID        string    `json:"id"`
+	Login     string    `json:"login"`
+	PausedBy  string    `json:"paused_by,omitempty"` // who paused it; empty if it is not paused
+	RaidUntil time.Time `json:"raid_until,omitzero"` // when raid mode ends; zero if it is off
+}
+
+// ConnectionState is the state of a connection to a chat or of a channel.
+type ConnectionState string
+
+// The states of a connection.
+const (
+	Connected    ConnectionState = "connected"
+	Connecting   ConnectionState = "connecting"
+	Disconnected ConnectionState = "disconnected"
+
+	// These states are worth knowing but are no trouble:
+	Valid     ConnectionState = "valid"     // of a token: accepted by Twitch
+	Refused   ConnectionState = "refused"   // of a token: no longer accepted by Twitch
+	Missing   ConnectionState = "missing"   // of a token: needed, but there is none
+	Unchecked ConnectionState = "unchecked" // of a token: Twitch cannot be asked
+	// Observing means that chatguard cannot act there, whatever the policy says. The detail says
+	// why.
+	Observing ConnectionState = "observing"
+	// LeftOut is the state of a channel whose live changes cannot be used. The detail says why.
+	LeftOut  ConnectionState = "limits as configured"
+	Paused   ConnectionState = "paused"
+	RaidMode ConnectionState = "raid mode"
+	SlowMode ConnectionState = "slow mode"     // turned on by chatguard because of a flood
+	Unasked  ConnectionState = "not asked yet" // of an API: no request has been sent yet
+	Ample    ConnectionState = "ok"            // of a budget of requests
+	// Low is the state of a request budget that is nearly used up: requests that cannot be sent in
+	// time are dropped.
+	Low ConnectionState = "low"
+
+	Failing ConnectionState = "failing" // of an API: the last request failed
+)
+
+// IsTrouble reports whether messages that should arrive or be acted on are not.
+func (c ConnectionState) IsTrouble() bool {
+	switch c {
+	case Connected, Valid, Unchecked, Observing, LeftOut, Paused, RaidMode, SlowMode, Unasked, Ample, Low:
+		return false
+	}
+	return true
+}
+
+// Connection is a connection over which messages arrive, or another link between chatguard and a
+// chat.
+type Connection struct {
+	// Name names the other side in one word: "Twitch" for the source of messages.
+	Name  string          `json:"name"`
+	State ConnectionState `json:"state"`
+	Since time.Time       `json:"since,omitzero"`
+	// Detail is one line for people, with commands in `backticks`. It is empty if there is nothing
+	// to add.
+	Detail string `json:"detail,omitempty"`
+}
+
+// Status is the state of chatguard and how busy a channel is. An empty channel means all channels.
+type Status struct {
+	Now            time.Time        `json:"now"`
+	Connections    []Connection     `json:"connections"`
+	Database       journal.Database `json:"database"`
+	ThrottledUsers int              `json:"throttled_users"`
+	Switches       bool             `json:"switches"` // whether channels can be paused here
+	Rates
+}
+
+// Status returns the current state. An empty channel means all channels.
+func (m *Model) Status(channel string) Status {
+	return Status{
+		Now:            m.opts.Now(),
+		Connections:    m.Connections(),
+		Database:       m.Database(),
+		ThrottledUsers: m.board.len(channel),
+		Switches:       m.opts.Controls != nil,
+		Rates:          m.tallies.rates(channel),
+	}
+}
+
+// Connections returns the connections to chats, never nil.
+func (m *Model) Connections() []Connection {
+	if m.opts.Connections == nil {
+		return []Connection{}
+	}
+	return append([]Connection{}, m.opts.Connections()...) // an empty list in JSON, never null
+}
+
+// Database returns the state of the database.
+func (m *Model) Database() journal.Database {
+	if m.opts.Database == nil {
+		return journal.Database{State: journal.DatabaseOff}
+	}
+	return m.opts.Database()
+}
+
+// Channels returns the channels that are served, with their switches.
+func (m *Model) Channels() []Channel {
+	list := append([]Channel{}, m.opts.Channels()...) // an empty list in JSON, never null
+	for i := range list {
+		if m.opts.Controls != nil {
+			on := m.opts.Controls.Switches(list[i].ID)
+			list[i].PausedBy, list[i].RaidUntil = on.PausedBy, on.RaidUntil
+		}
+	}
+	return list
+}
+
+// Throttled returns the users of a channel who are held back now, the one throttled earliest first.
+// An empty channel means all channels.
+func (m *Model) Throttled(channel string) []Throttled {
+	m.board.expire(m.opts.Now())
+	return m.throttledIn(channel)
+}
+
+func (m *Model) throttledIn(channel string) []Throttled {
+	rows := m.board.list(channel)
+	users := make([]Throttled, len(rows))
+	for i, r := range rows {
+		users[i] = r.Throttled
+	}
+	return users
+}

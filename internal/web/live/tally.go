@@ -1,0 +1,202 @@
+package live
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Rates describes how busy a channel is. The figures per second are means over the last 5 s.
+type Rates struct {
+	MessagesPerSecond  float64 `json:"messages_per_second"`
+	ThrottledPerSecond float64 `json:"throttled_per_second"`
+	// ObservedPerSecond counts the throttled messages that were only observed, and were therefore
+	// allowed.
+	ObservedPerSecond   float64 `json:"observed_per_second"`
+	MessagesLastMinute  uint64  `json:"messages_last_minute"`
+	ThrottledLastMinute uint64  `json:"throttled_last_minute"`
+	// like ObservedPerSecond, in the last minute
+	ObservedLastMinute uint64 `json:"observed_last_minute"`
+}
+
+// tally counts the verdicts of one channel. Counting uses only the counters; the other fields are
+// used by tick and rates.
+type tally struct {
+	messages, throttled, observed *metrics.Counter // throttled includes those only observed
+
+	// seconds contains the values of the counters at the end of each of the last 60 seconds, and
+	// one earlier value.
+	seconds [61]count
+	ticks   int // number of calls of tick
+	history history
+}
+
+type count struct{ messages, throttled, observed uint64 }
+
+// tallies are the tallies of all channels.
+type tallies struct {
+	set      *metrics.Set
+	current  atomic.Pointer[map[string]*tally] // never modified, only replaced
+	outcomes sync.Map                          // *metrics.Counter by acted
+
+	// mu is held to replace current. It also guards the seconds, ticks, histories and calendars.
+	mu        sync.Mutex
+	calendars [len(spans)]*calendar
+}
+
+// maxTallies is the maximum number of channels that are counted individually. All others are
+// counted together as channel "".
+const maxTallies = 1000
+
+// newTallies returns tallies that count from now on.
+func newTallies(set *metrics.Set, now time.Time) *tallies {
+	t := &tallies{set: set}
+	for i, s := range spans {
+		t.calendars[i] = newCalendar(s, now)
+	}
+	t.current.Store(&map[string]*tally{})
+	return t
+}
+
+// count counts one verdict.
+func (t *tallies) count(v *chatguard.Verdict) {
+	counted := t.of(v.ChannelID)
+	counted.messages.Inc()
+	if v.Throttled() {
+		counted.throttled.Inc()
+	}
+	if v.Observed {
+		counted.observed.Inc()
+	}
+}
+
+// of returns the channel's tally and creates it if there is none.
+func (t *tallies) of(channel string) *tally {
+	if known := (*t.current.Load())[channel]; known != nil {
+		return known
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	current := *t.current.Load()
+	if len(current) >= maxTallies {
+		channel = ""
+	}
+	if known := current[channel]; known != nil {
+		return known
+	}
+	// the ID may be part of a larger string
+	next, channel := maps.Clone(current), strings.Clone(channel)
+	labels := "{channel=" + label(channel) + "}"
+	next[channel] = &tally{
+		messages:  t.set.GetOrCreateCounter("chatguard_messages_total" + labels),
+		throttled: t.set.GetOrCreateCounter("chatguard_throttled_messages_total" + labels),
+		observed:  t.set.GetOrCreateCounter("chatguard_observed_messages_total" + labels),
+		history:   newHistory(),
+	}
+	t.current.Store(&next)
+	return next[channel]
+}
+
+// label quotes a value for the exposition format. The format has fewer escapes than Go and needs
+// valid UTF-8.
+func label(value string) string {
+	return `"` + labelEscapes.Replace(strings.ToValidUTF8(value, "\uFFFD")) + `"`
+}
+
+var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+// channels returns the channels counted by name, in sorted order.
+func (t *tallies) channels() []string {
+	all := slices.Sorted(maps.Keys(*t.current.Load()))
+	return slices.DeleteFunc(all, func(id string) bool { return id == "" })
+}
+
+// acted is the key of the outcome counters.
+type acted struct {
+	action chatguard.Action
+	result journal.Result
+}
+
+// outcome counts the outcome of the action on a message.
+func (t *tallies) outcome(o journal.Outcome) {
+	kind := acted{o.Action, o.Result}
+	counter, known := t.outcomes.Load(kind)
+	if !known {
+		counter = t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_outcomes_total{action=%q,result=%q}", o.Action, o.Result))
+		t.outcomes.Store(kind, counter)
+	}
+	counter.(*metrics.Counter).Inc()
+}
+
+// tick ends a second and adds its counts to the steps in which the second began.
+func (t *tallies) tick(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	current := *t.current.Load()
+	for _, c := range current {
+		c.ticks++
+		c.seconds[c.ticks%len(c.seconds)] = count{c.messages.Get(), c.throttled.Get(), c.observed.Get()}
+		for i, calendar := range t.calendars {
+			step := &c.history[i][calendar.place(calendar.now)]
+			*step = step.plus(c.since(1).small())
+		}
+	}
+	for i, calendar := range t.calendars {
+		calendar.advance(now, func(place int) {
+			for _, c := range current {
+				c.history[i][place] = counted{}
+			}
+		})
+	}
+}
+
+// meanOver is the period of the means per second.
+const meanOver = 5 * time.Second
+
+// rates returns how busy a channel is. An empty channel means all channels.
+func (t *tallies) rates(channel string) Rates {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var mean, minute count
+	for name, c := range *t.current.Load() {
+		if channel == "" || name == channel {
+			mean = mean.plus(c.since(int(meanOver / time.Second)))
+			minute = minute.plus(c.since(len(c.seconds) - 1))
+		}
+	}
+	return Rates{
+		MessagesPerSecond:   float64(mean.messages) / meanOver.Seconds(),
+		ThrottledPerSecond:  float64(mean.throttled) / meanOver.Seconds(),
+		ObservedPerSecond:   float64(mean.observed) / meanOver.Seconds(),
+		MessagesLastMinute:  minute.messages,
+		ThrottledLastMinute: minute.throttled,
+		ObservedLastMinute:  minute.observed,
+	}
+}
+
+// since returns the counts of the last completed seconds; seconds is their number.
+func (c *tally) since(seconds int) count {
+	end, start := c.seconds[c.ticks%len(c.seconds)], count{}
+	if c.ticks > seconds {
+		start = c.seconds[(c.ticks-seconds)%len(c.seconds)]
+	}
+	return count{end.messages - start.messages, end.throttled - start.throttled, end.observed - start.observed}
+}
+
+func (c count) plus(d count) count {
+	return count{c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed}
+}
+
+// small converts a count, which must be that of a short time, to a counted.
+func (c count) small() counted {
+	return counted{uint32(c.messages), uint32(c.throttled), uint32(c.observed)}
+}

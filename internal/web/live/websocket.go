@@ -1,0 +1,147 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+const (
+	AccessCheck  = time.Second      // how often a feed checks its reader's access
+	writeTimeout = 10 * time.Second // maximum time for one frame
+)
+
+// SignedOut is the WebSocket status that makes the page ask for a sign-in. Codes from 4000 on are
+// for applications.
+const SignedOut websocket.StatusCode = 4401
+
+// TooManyFeeds is the WebSocket status for a feed beyond the maximum. Its reason is a sentence for
+// people.
+const TooManyFeeds websocket.StatusCode = 4429
+
+// Viewer is the reader of a live feed.
+type Viewer struct {
+	Name string
+	// HasEnded reports whether the viewer has lost access.
+	HasEnded func(context.Context) bool
+}
+
+// ServeFeed is GET /live?channel=&feed=&after=: a WebSocket that sends a snapshot and then every
+// change. A reader who has seen this feed up to the frame after, and was not away for too long,
+// receives only the missed frames. Without a channel, the feed covers all channels.
+func (m *Model) ServeFeed(w http.ResponseWriter, r *http.Request, who Viewer) error {
+	q := problem.QueryOf(r)
+	channel := q.Text("channel")
+	// Without a number, nothing has been received.
+	before := seen{q.Text("feed"), uint64(q.Number("after", 0, 0, math.MaxInt64))}
+	if q.Err != nil {
+		return q.Err
+	}
+	if !m.open.enter() {
+		return problem.New(http.StatusServiceUnavailable, "chatguard is stopping.")
+	}
+	defer m.open.leave()
+	var origins []string // hosts allowed besides the request's own
+	if m.opts.PublicHost != "" {
+		origins = append(origins, m.opts.PublicHost)
+	}
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: origins})
+	if err != nil {
+		m.feedRefused(r, err)
+		return nil // Accept has already answered
+	}
+	defer conn.CloseNow()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	// This closes the connection even while it waits for the reader's close frame.
+	defer context.AfterFunc(m.ending, cancel)()
+	ctx = conn.CloseRead(ctx)
+	if reason := m.slots.take(who.Name); reason != "" {
+		conn.Close(TooManyFeeds, reason+": close another dashboard page")
+		return nil
+	}
+	defer m.slots.leave(who.Name)
+	code, reason := m.follow(ctx, conn, channel, before, who)
+	conn.Close(code, reason) // an error means that the reader is gone
+	return nil
+}
+
+// follow writes a channel's frames to a reader until the feed ends for this reader. It returns the
+// reason for the end.
+func (m *Model) follow(ctx context.Context, conn *websocket.Conn, channel string, before seen, who Viewer) (websocket.StatusCode, string) {
+	reader, err := m.join(ctx, channel, before)
+	switch {
+	case errors.Is(err, errFeedEnded):
+		return websocket.StatusGoingAway, "chatguard is stopping"
+	case ctx.Err() != nil:
+		return websocket.StatusNormalClosure, ""
+	case err != nil:
+		m.opts.Log.Error("live feed", "error", err)
+		return websocket.StatusInternalError, "chatguard's log says why"
+	}
+	defer m.feed.leave(reader)
+	return m.stream(ctx, conn, reader, who)
+}
+
+// join adds a reader to the feed of a channel. If possible the reader resumes after the last frame
+// they have seen. Otherwise they start with a snapshot, which is made while the feed continues.
+func (m *Model) join(ctx context.Context, channel string, before seen) (*reader, error) {
+	status := func() Frame { return m.statusFrame(channel) }
+	reader, err := m.feed.resume(channel, before, m.changeFrames, status)
+	for reader == nil && err == nil {
+		var first snapshot
+		first, err = m.snapshots.of(ctx, channel, m.feed.at, func() (uint64, error) { return m.feed.next(m.changeFrames) },
+			func() Frame { return m.snapshotFrame(channel) })
+		if err == nil {
+			reader, err = m.feed.begin(channel, first, status)
+		}
+	}
+	return reader, err
+}
+
+// feedRefused logs a refused feed. The first one is a warning: if another site's proxy sends a
+// different host, every feed is refused, and the developer who mounts the dashboard can fix that.
+func (m *Model) feedRefused(r *http.Request, err error) {
+	m.opts.Log.Debug("live feed refused", "error", err)
+	if origin := r.Header.Get("Origin"); m.opts.Mounted && origin != "" {
+		m.refused.Do(func() {
+			m.opts.Log.Warn("the live feed was refused because the page's host is not the request's; if people use that page, set PublicURL to its address",
+				"page", origin, "host", r.Host)
+		})
+	}
+}
+
+// stream writes frames until the reader leaves, is too slow, or is signed out.
+func (m *Model) stream(ctx context.Context, conn *websocket.Conn, to *reader, who Viewer) (websocket.StatusCode, string) {
+	check := time.NewTicker(AccessCheck)
+	defer check.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return websocket.StatusNormalClosure, ""
+		case data, ok := <-to.frames:
+			if !ok {
+				return websocket.StatusGoingAway, "connect again"
+			}
+			if write(ctx, conn, data) != nil {
+				return websocket.StatusGoingAway, ""
+			}
+		case <-check.C:
+			if who.HasEnded(ctx) {
+				return SignedOut, "signed out"
+			}
+		}
+	}
+}
+
+func write(ctx context.Context, conn *websocket.Conn, data []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	return conn.Write(ctx, websocket.MessageText, data)
+}

@@ -1,0 +1,94 @@
+package web
+
+import (
+	"math"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+// parameter is a part of a request besides its body.
+type parameter struct {
+	Name        string             `json:"name"`
+	In          string             `json:"in"` // path, query or header
+	Description string             `json:"description"`
+	Required    bool               `json:"required,omitempty"`
+	Schema      *jsonschema.Schema `json:"schema"`
+}
+
+// params returns query parameters.
+func params(all ...parameter) []parameter {
+	for i := range all {
+		all[i].In = "query"
+	}
+	return all
+}
+
+// Query parameters.
+var (
+	inChannel    = parameter{Name: "channel", Description: "The channel's ID. Default: all channels.", Schema: shortText()}
+	inOneChannel = parameter{Name: "channel", Description: "The channel's ID. Default: the first channel.", Schema: shortText()}
+	searched     = parameter{Name: "q", Description: "The ID, or a part of the login.", Schema: shortText()}
+	overSpan     = parameter{Name: "span", Description: "Default: hour.", Schema: names([]string{"hour", "day"})}
+	ofFeed       = parameter{Name: "feed", Description: "The feed of the last snapshot. If this is another feed (of another channel or process), the first frame is a snapshot.", Schema: shortText()}
+	afterSeq     = parameter{Name: "after", Description: "The seq of the last frame received from this channel's feed. The frames since then follow if all are still known, otherwise a snapshot.", Schema: wholeNumber(0, math.MaxInt64)}
+	ofUser       = parameter{Name: "user", Description: "The user's ID, or login.", Schema: shortText()}
+	toUser       = parameter{Name: "user", Description: "The user's ID, or with a channel the login.", Schema: shortText()}
+	ofAuthor     = parameter{Name: "author", Description: "The author of the change.", Schema: shortText()}
+	ofLimit      = parameter{Name: "limit", Description: "The limit's name.", Schema: shortText()}
+	ofAction     = parameter{Name: "action", Description: "The action.", Schema: names(actions)}
+	ofChange     = parameter{Name: "action", Description: "The kind of change.", Schema: names(journal.AuditActions)}
+	ofResult     = parameter{Name: "result", Description: "The result.", Schema: names(journal.Results)}
+	fromTime     = parameter{Name: "from", Description: "Only messages at or after this time.", Schema: timeSchema}
+	untilTime    = parameter{Name: "until", Description: "Only messages before this time.", Schema: timeSchema}
+	beforeEntry  = parameter{Name: "before", Description: "Only entries older than the one with this ID.", Schema: wholeNumber(1, math.MaxInt64)}
+	beforeChange = parameter{Name: "before", Description: "Only changes older than the one with this ID.", Schema: wholeNumber(1, math.MaxInt64)}
+	pageLength   = parameter{Name: "n", Description: "Maximum number. Default: 100.", Schema: wholeNumber(1, mostPage)}
+	inFormat     = parameter{Name: "format", Description: "Default: json.", Schema: names(formats)}
+)
+
+// presence says whether a request has a header.
+type presence int
+
+const (
+	absent   presence = iota // the route ignores it
+	accepted                 // optional
+	required                 // it has to
+)
+
+// ifMatch is the If-Match header, which keeps two moderators from overwriting each other's changes.
+func ifMatch(p presence) parameter {
+	return parameter{
+		Name: "If-Match", In: "header", Required: p == required, Schema: &jsonschema.Schema{Type: "string"},
+		Description: "The ETag of the policy, or the user's override_etag; * matches any.",
+	}
+}
+
+// inPath is a path parameter.
+func inPath(name string) parameter {
+	about := map[string]string{"channel": "The channel's ID.", "id": "The user's ID.", "entry": "The journal entry's ID.", "pardon": "The pardon's ID."}
+	return parameter{Name: name, In: "path", Required: true, Description: about[name], Schema: shortText()}
+}
+
+func shortText() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", MaxLength: jsonschema.Ptr(problem.MaxText)}
+}
+
+func wholeNumber(least, most int64) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "integer", Format: "int64", Minimum: jsonschema.Ptr(float64(least))}
+	if most < math.MaxInt64 { // not representable as a float64
+		s.Maximum = jsonschema.Ptr(float64(most))
+	}
+	return s
+}
+
+// names is the schema of a string that is one of those known.
+func names[T ~string](known []T) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "string"}
+	for _, name := range known {
+		s.Enum = append(s.Enum, string(name))
+	}
+	return s
+}

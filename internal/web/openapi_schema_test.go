@@ -1,0 +1,169 @@
+package web
+
+import (
+	"cmp"
+	"encoding"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/simulate"
+	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+var (
+	timeSchema   = &jsonschema.Schema{Type: "string", Format: "date-time"}
+	lengthSchema = &jsonschema.Schema{Type: "string", Description: "A duration: 4s, 30m, 1h30m."}
+	frameTypes   = []live.FrameType{live.SnapshotFrame, live.ThrottledFrame, live.StatusFrame, live.PolicyFrame}
+)
+
+// components are the types that have a name in the document, because they occur in several places.
+var components = map[string]reflect.Type{
+	"Channel": of[live.Channel](), "Change": of[journal.Change](), "Audit": of[shownAudit](), "Entry": of[shownEntry](), "Outcome": of[journal.Outcome](),
+	"Frame": of[live.Frame](), "Limit": of[chatguard.Limit](), "LimitStatus": of[chatguard.LimitStatus](), "Override": of[chatguard.Override](),
+	"Person": of[journal.Person](), "Policy": of[chatguard.Policy](), "PreviewOutcome": of[simulate.Outcome](), "Problem": of[problem.Problem](),
+	"Throttled": of[live.Throttled](), "UserOverride": of[chatguard.UserOverride](), "Verdict": of[verdict](),
+}
+
+// verdict is the JSON form of chatguard.Verdict.
+type verdict struct {
+	At           time.Time         `json:"at"`
+	Channel      string            `json:"channel"`
+	UserID       string            `json:"user_id"`
+	Allowed      bool              `json:"allowed"`
+	Limit        string            `json:"limit"`
+	Remaining    *int              `json:"remaining"`
+	RetryAfterMS *int64            `json:"retry_after_ms"`
+	DelayMS      int64             `json:"delay_ms"`
+	ResetAt      *time.Time        `json:"reset_at"`
+	Never        bool              `json:"never"`
+	Observed     bool              `json:"observed"`
+	Penalty      chatguard.Penalty `json:"penalty"`
+	WouldBe      chatguard.Penalty `json:"would_be,omitempty"`
+	Exempt       bool              `json:"exempt,omitempty"`
+	Degraded     bool              `json:"degraded,omitempty"`
+	Entry        chatguard.EntryID `json:"entry,omitempty"`
+	Strikes      int               `json:"strikes,omitempty"`
+	NewStrike    bool              `json:"new_strike,omitempty"`
+}
+
+// special returns the schemas of types with their own JSON encoding.
+func special() map[reflect.Type]*jsonschema.Schema {
+	roles := names(chatguard.RoleNames())
+	return map[reflect.Type]*jsonschema.Schema{
+		of[time.Time]():             timeSchema,
+		of[journal.OptionalTime]():  {Types: []string{"null", "string"}, Format: "date-time"},
+		of[time.Duration]():         lengthSchema,
+		of[chatguard.Role]():        roles,
+		of[chatguard.Roles]():       {Type: "array", Items: roles},
+		of[chatguard.Penalty]():     {Type: "string", Description: "none, delete, warn, timeout 30s, timeout refill, ban or drop"},
+		of[chatguard.Action]():      names(actions),
+		of[chatguard.Mode]():        texts(chatguard.Observe, chatguard.Enforce),
+		of[chatguard.LimitMode]():   texts(chatguard.LimitEnforces, chatguard.LimitObserves),
+		of[chatguard.Exemption]():   texts(chatguard.ExemptByRole, chatguard.AlwaysExempt, chatguard.NeverExempt),
+		of[chatguard.Scope]():       texts(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel),
+		of[auth.Access]():           names([]auth.Access{auth.View, auth.Moderate, auth.Own, auth.Check}),
+		of[journal.Result]():        names(journal.Results),
+		of[journal.SilenceResult](): names(journal.SilenceResults),
+		of[journal.AuditAction]():   names(journal.AuditActions),
+		of[live.FrameType]():        names(frameTypes),
+		of[wholePolicy]():           reference("Policy"),
+		of[checkedTime]():           {Types: []string{"string", "integer"}},
+		of[chatguard.Verdict]():     reference("Verdict"),
+		// its duration is in nanoseconds
+		of[journal.Offence]():  must(jsonschema.ForType(of[journal.Offence](), nil)),
+		of[journal.Database](): withLag(),
+	}
+}
+
+// texts returns the schema of a string that is one of the given values' texts.
+func texts(values ...encoding.TextMarshaler) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "string"}
+	for _, v := range values {
+		text, err := v.MarshalText()
+		if err != nil {
+			panic(err) // an undefined value
+		}
+		s.Enum = append(s.Enum, string(text))
+	}
+	return s
+}
+
+// withLag returns the schema of journal.Database, whose lag is in seconds in JSON.
+func withLag() *jsonschema.Schema {
+	s := must(jsonschema.ForType(of[journal.Database](), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{of[time.Time](): timeSchema}}))
+	s.Properties["lag_seconds"] = &jsonschema.Schema{Type: "number"}
+	return s
+}
+
+// must returns the schema of a type that is known to have one; it panics on an error.
+func must(s *jsonschema.Schema, err error) *jsonschema.Schema {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func reference(component string) *jsonschema.Schema {
+	return &jsonschema.Schema{Ref: "#/components/schemas/" + component}
+}
+
+// schemas holds the schemas of types. Schemas refer to components by name.
+type schemas map[reflect.Type]*jsonschema.Schema
+
+func newSchemas() schemas {
+	all := special()
+	for name, t := range components {
+		all[t] = reference(name)
+	}
+	return all
+}
+
+// of returns the schema of a type.
+func (s schemas) of(t reflect.Type) (*jsonschema.Schema, error) {
+	schema, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: s})
+	if err != nil {
+		return nil, fmt.Errorf("openapi: %w", err)
+	}
+	tidy(schema)
+	return schema, nil
+}
+
+// component returns the schema of a component.
+func (s schemas) component(t reflect.Type) (*jsonschema.Schema, error) {
+	itself := s[t]
+	delete(s, t)
+	defer func() { s[t] = itself }()
+	return s.of(t)
+}
+
+// tidy corrects inferred schemas and adds descriptions to properties. A pointer to a component is
+// never null here, and neither is a list. The exception is the list of changes, which is null in a
+// return to the configuration.
+func tidy(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if s.Ref != "" {
+		s.Types = nil
+	}
+	if slices.Contains(s.Types, "array") {
+		s.Type, s.Types = "array", nil
+	}
+	for key, p := range s.Properties {
+		tidy(p)
+		p.Description = cmp.Or(p.Description, meanings[key])
+	}
+	if p := s.Properties["changes"]; p != nil && s.Properties["number"] != nil {
+		p.Type, p.Types = "", []string{"null", "array"}
+	}
+	tidy(s.Items)
+	tidy(s.AdditionalProperties)
+}

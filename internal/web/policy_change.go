@@ -1,0 +1,80 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+// changePolicy answers a request that changes a channel's policy.
+func (h *policies) changePolicy(
+	w http.ResponseWriter, r *http.Request, who access.Caller, channel string, change func(context.Context, control.Request) (control.Revised, error),
+) error {
+	wanted := control.Request{ChannelID: channel, Author: who.Name, Match: tagsIn(r.Header.Get("If-Match"))}
+	done, err := change(r.Context(), wanted)
+	if err != nil {
+		return errPolicy(err)
+	}
+	w.Header().Set("ETag", done.Tag)
+	return problem.WriteJSON(w, done)
+}
+
+// tagsIn returns the tags in an If-Match header, or nil if any tag matches.
+func tagsIn(header string) (tags []string) {
+	for candidate := range strings.SplitSeq(header, ",") {
+		tags = append(tags, strings.TrimSpace(candidate))
+	}
+	if header == "" || slices.Contains(tags, "*") {
+		return nil
+	}
+	return tags
+}
+
+// errPolicy converts an error of control.Policies to the answer.
+func errPolicy(err error) error {
+	switch {
+	case errors.Is(err, control.ErrStale):
+		return problem.New(http.StatusPreconditionFailed, "Someone else changed the limits. Load them again, then repeat your change.")
+	case errors.Is(err, control.ErrNotKept):
+		return problem.New(http.StatusServiceUnavailable, "Nothing was changed: the database is failing. Try again later.")
+	case errors.Is(err, control.ErrHistory):
+		return problem.New(http.StatusServiceUnavailable, "Earlier changes can't be read now: the database is failing.").Because(err)
+	case errors.As(err, new(*control.PolicyError)):
+		return problem.New(http.StatusUnprocessableEntity, "%s", err)
+	}
+	return err
+}
+
+// revertWanted is the body of a request to revert.
+type revertWanted struct {
+	Revision *int `json:"revision"` // 0 for the configuration's policy
+}
+
+// revertPolicy is POST /channels/{channel}/policy/revert. {"revision": N} puts the policy of an
+// earlier revision in force again, as a new revision; 0 means the configuration's policy. It
+// answers as PUT does.
+func (h *policies) revertPolicy(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
+	if err := needsMatch(r); err != nil {
+		return err
+	}
+	var in revertWanted
+	if err := problem.ReadJSON(w, r, &in); err != nil {
+		return err
+	}
+	if in.Revision == nil {
+		return problem.New(http.StatusBadRequest, "Send the number of the revision to restore.")
+	}
+	return h.changePolicy(w, r, who, channel, func(ctx context.Context, wanted control.Request) (control.Revised, error) {
+		done, err := h.policies.Revert(ctx, wanted, *in.Revision)
+		if errors.Is(err, control.ErrNoRevision) {
+			err = problem.New(http.StatusNotFound, "There is no revision %d of these limits.", *in.Revision)
+		}
+		return done, err
+	})
+}

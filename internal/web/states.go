@@ -1,0 +1,53 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+// states answers requests for the current state.
+type states struct {
+	model  *live.Model
+	access *access.Authenticator
+}
+
+// namedStatus is the status as sent to a caller.
+type namedStatus struct {
+	Name string `json:"name"` // the caller's name
+	live.Status
+}
+
+// getStatus is GET /status?channel=.
+func (s states) getStatus(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	return problem.WriteJSON(w, namedStatus{who.Name, s.model.Status(r.URL.Query().Get("channel"))})
+}
+
+// getChannels is GET /channels.
+func (s states) getChannels(w http.ResponseWriter, _ *http.Request, _ access.Caller) error {
+	return problem.WriteJSON(w, map[string][]live.Channel{"channels": s.model.Channels()})
+}
+
+// getThrottled is GET /throttled?channel=. Without a channel it covers all channels.
+func (s states) getThrottled(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
+	return problem.WriteJSON(w, map[string][]live.Throttled{"users": s.model.Throttled(r.URL.Query().Get("channel"))})
+}
+
+// getRates is GET /rates?channel=&span=. Without a channel it covers all channels, without a span
+// the last hour.
+func (s states) getRates(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
+	name := r.URL.Query().Get("span")
+	rates, ok := s.model.Rates(name, r.URL.Query().Get("channel"))
+	if !ok {
+		return problem.New(http.StatusBadRequest, `The span must be "hour" or "day", not %s.`, problem.Quote(name))
+	}
+	return problem.WriteJSON(w, rates)
+}
+
+// serveLive is GET /live.
+func (s states) serveLive(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	return s.model.ServeFeed(w, r, live.Viewer{Name: who.Name, HasEnded: func(ctx context.Context) bool { return s.access.HasEnded(ctx, who) }})
+}

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Searches for bugs that the tests find only by chance: many kills, storms and random sequences, and
+# each fuzz target for a minute. It takes hours, continues after a failure, and fails at the end.
+set -u
+cd "$(dirname "$0")/.."
+
+failed=0
+run() {
+	echo "$(date +%T) $*"
+	"$@" || failed=1
+}
+
+# packages prints the packages whose tests contain a text.
+packages() { git grep -lF "$1" -- '*_test.go' | sed 's|/[^/]*$||; s|^|./|' | sort -u; }
+
+race="-race -gcflags=modernc.org/...=-race=false"
+# shellcheck disable=SC2086,SC2046 # lists of words
+{
+	run go test $race -timeout 0 -run Kill $(packages 'flag.Int("kills"') -kills 200
+	run go test $race -timeout 0 -run Storms $(packages 'flag.Int("storms"') -storms 50
+	run go test -timeout 0 $(packages '"pgregory.net/rapid"') -rapid.checks 10000
+}
+
+for module in . bench examples/wschat; do
+	for package in $(go -C "$module" list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...); do
+		for target in $(go -C "$module" test -list '^Fuzz' "$package" | grep '^Fuzz'); do
+			run go -C "$module" test -run '^$' -fuzz "^$target\$" -fuzztime 1m "$package"
+		done
+	done
+done
+exit "$failed"

@@ -1,0 +1,78 @@
+// @ts-check
+// Edits of the draft: typing, adding, removing and moving. Each names the field that gets the
+// focus.
+
+import { draftRole, newLimit } from "./draft.js";
+import { edit } from "./form.js";
+import { roles } from "../words/roles.js";
+import { state } from "../shell/state.js";
+/** @import { DraftLimit, Rung } from "./draft.js" */
+
+/** @param {number} index @param {keyof DraftLimit} key @param {string | boolean} value */
+export const setField = (index, key, value) => edit((draft) => Object.assign(draft.limits[index], { [key]: value }));
+/** @param {number} index @param {string} field @param {string} text */
+export const setText = (index, field, text) => edit((draft) => (draft.limits[index].texts[field] = text));
+/** @param {number} index @param {number} row @param {string} field @param {string} text */
+export const setRoleText = (index, row, field, text) => edit((draft) => (draft.limits[index].roles[row].texts[field] = text));
+
+/** @param {string} algorithm */
+export function addLimit(algorithm) {
+  const place = state.form.draft.limits.length;
+  edit((draft) => draft.limits.push(newLimit(algorithm, draft.limits)), `name-${place}`);
+}
+
+// removeLimit marks a limit as removed until the next save. A new limit is removed at once.
+/** @param {number} index */
+export function removeLimit(index) {
+  const { isNew } = state.form.draft.limits[index];
+  if (isNew) edit((draft) => draft.limits.splice(index, 1), "add-limit");
+  else edit((draft) => (draft.limits[index].isRemoved = true), `keep-${index}`);
+}
+
+/** @param {number} index */
+export function keepLimit(index) {
+  edit((draft) => (draft.limits[index].isRemoved = false), `remove-${index}`);
+}
+
+/** @param {number} index @param {string} role */
+export function addRole(index, role) {
+  const [first] = Object.keys(state.form.draft.limits[index].texts);
+  edit((draft) => {
+    const limit = draft.limits[index];
+    limit.roles.push(draftRole(limit.source, role));
+  }, `${first === "every" ? "queue" : first}-${index}-${role}`);
+}
+
+/** @param {number} index @param {number} row */
+export function removeRole(index, row) {
+  edit((draft) => draft.limits[index].roles.splice(row, 1), `role-${index}`);
+}
+
+/** @param {string} role @param {boolean} isExempt */
+export function setExempt(role, isExempt) {
+  edit((draft) => (draft.exempt = roles.filter((other) => (other === role ? isExempt : draft.exempt.includes(other)))));
+}
+
+/** @param {number} index @param {Partial<Rung>} change */
+export function setRung(index, change) {
+  edit((draft) => Object.assign(draft.rungs[index], change));
+}
+
+export function addRung() {
+  const place = state.form.draft.rungs.length;
+  edit((draft) => draft.rungs.push({ action: "timeout", length: "600" }), `rung-${place}-action`);
+}
+
+/** @param {number} index */
+export function removeRung(index) {
+  edit((draft) => draft.rungs.splice(index, 1), "add-rung");
+}
+
+// moveRung moves a rung up or down; step is -1 or 1. The focus stays on its button until the rung
+// reaches an end.
+/** @param {number} index @param {number} step */
+export function moveRung(index, step) {
+  const to = index + step;
+  const isAtEnd = to === 0 || to === state.form.draft.rungs.length - 1;
+  edit(({ rungs }) => rungs.splice(to, 0, ...rungs.splice(index, 1)), isAtEnd ? `rung-${to}-action` : `rung-${to}-${step < 0 ? "up" : "down"}`);
+}

@@ -1,0 +1,87 @@
+// @ts-check
+// The errors of a draft, in a moderator's words, by the ID of the field. Loaded values have no
+// errors.
+
+import { algorithmOf, amount, roleFields } from "../words/algorithms.js";
+import { isFixed, lengthFields, textsOf } from "./draft.js";
+/** @import { Draft, DraftLimit, Texts } from "./draft.js" */
+/** @import { Field, Fields } from "../words/algorithms.js" */
+
+/** @typedef {(id: string, error: string) => unknown} Note */
+
+const longestTimeout = 1_209_600; // two weeks, s
+
+/** @param {{policy: Api.Policy, draft: Draft}} of */
+export function errorsOf({ policy, draft }) {
+  /** @type {Record<string, string>} */
+  const errors = {};
+  /** @type {Note} */
+  const note = (id, error) => error && (errors[id] = error);
+  if (draft.timezone !== policy.timezone) note("zone", wrongZone(draft.timezone));
+  draft.limits.forEach((limit, i) => limit.isRemoved || isFixed(limit.source) || checkLimit(limit, i, draft.limits, note));
+  draft.rungs.forEach(({ action, length }, i) => action === "timeout" && note(`rung-${i}`, wrongTimeout(length)));
+  checkTexts(lengthFields, policy.penalties, draft.lengths, (name) => name, note);
+  return errors;
+}
+
+/** @param {DraftLimit} limit @param {number} i @param {DraftLimit[]} limits @param {Note} note */
+function checkLimit(limit, i, limits, note) {
+  const { source } = limit;
+  if (limit.isNew) note(`name-${i}`, wrongName(limit, limits));
+  checkTexts(algorithmOf(source).fields, source, limit.texts, (name) => `${name}-${i}`, note);
+  for (const row of limit.roles) checkTexts(roleFields(source), row.source, row.texts, (name) => `${name}-${i}-${row.role}`, note);
+  if (source.algorithm !== "daily-window") return;
+  note(`reset_at-${i}`, wrongTimeOfDay(limit.resetAt));
+  if (limit.timezone !== (source.timezone ?? "")) note(`timezone-${i}`, wrongZone(limit.timezone));
+}
+
+/**
+ * @param {Fields} fields
+ * @param {Record<string, any>} source
+ * @param {Texts} texts
+ * @param {(name: string) => string} id
+ * @param {Note} note
+ */
+function checkTexts(fields, source, texts, id, note) {
+  const known = textsOf(fields, source);
+  for (const [name, field] of Object.entries(fields)) if (texts[name] !== known[name]) note(id(name), wrongNumber(field, texts[name]));
+}
+
+/** @param {Field} of @param {string} typed */
+export function wrongNumber({ isLength, least, most, mayBeEmpty }, typed) {
+  const text = typed.trim(), number = Number(text);
+  if (text === "" && mayBeEmpty) return "";
+  const isNumber = isLength ? /^\d*\.?\d+$/ : /^\d+$/;
+  if (!isNumber.test(text) || number < least) {
+    return `Enter a ${isLength ? "number of seconds" : "whole number"}, ${least} or more.${mayBeEmpty ? " Leave empty to inherit." : ""}`;
+  }
+  return number > most ? `Enter at most ${amount(most)}.` : "";
+}
+
+/** @param {string} length */
+function wrongTimeout(length) {
+  const number = Number(length);
+  if (!/^\d+$/.test(length.trim()) || number < 1) return "Enter a whole number of seconds, 1 or more.";
+  return number > longestTimeout ? `Enter at most ${amount(longestTimeout)} seconds (two weeks).` : "";
+}
+
+/** @param {DraftLimit} of @param {DraftLimit[]} limits */
+function wrongName({ id, name }, limits) {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name.trim())) return "Enter 1 to 64 letters, digits, - or _.";
+  return limits.some((other) => other.id !== id && other.name === name.trim()) ? "Another limit has this name. Enter a different one." : "";
+}
+
+/** @param {string} text */
+function wrongTimeOfDay(text) {
+  return text.trim() === "" || /^([01]\d|2[0-3]):[0-5]\d$/.test(text.trim()) ? "" : "Enter a time of day, 00:00 to 23:59.";
+}
+
+/** @param {string} name */
+export function wrongZone(name) {
+  try {
+    new Intl.DateTimeFormat("en-GB", { timeZone: name.trim() || "UTC" });
+    return "";
+  } catch {
+    return "Enter a time zone, such as Europe/Berlin.";
+  }
+}

@@ -1,0 +1,167 @@
+// @ts-check
+// The form of the limits: loading, editing, checking, saving and undoing. A form with unsaved
+// changes is kept while another channel is shown.
+
+import { draftOf, isDirty, policyOf } from "./draft.js";
+import { errorsOf } from "./draft-errors.js";
+import { request } from "../shell/api.js";
+import { inOrder } from "../shell/in-order.js";
+import { ifSignedOut } from "../shell/session.js";
+import { state, update } from "../shell/state.js";
+/** @import { Conflict } from "./conflict.js" */
+/** @import { Draft } from "./draft.js" */
+/** @import { State } from "../shell/state.js" */
+
+/**
+ * @typedef {Pick<Api.putChannelsPolicy, "author" | "at" | "changes"> & {saved?: boolean}} Revision
+ */
+
+/**
+ * Form is the limits being edited.
+ * @typedef {object} Form
+ * @property {Api.Policy} policy as it was loaded
+ * @property {string} etag of the policy loaded
+ * @property {Revision | null | undefined} revision the last change; null if there is none,
+ *   undefined if chatguard can't tell
+ * @property {Draft} draft what has been typed
+ * @property {Record<string, string>} errors what is wrong with the draft, by field
+ * @property {string} problem why chatguard refused to load or save
+ * @property {boolean} busy chatguard hasn't answered yet
+ * @property {Conflict | null} conflict someone else's change in the meantime
+ * @property {{revision: Revision, former: Api.Policy} | null} made the last revision made here, and
+ *   the policy before
+ * @property {{id: string} | null} focus the field that the last edit leads to
+ */
+
+export const policyAddress = () => `/channels/${encodeURIComponent(state.channel)}/policy`;
+
+const asked = inOrder(); // orders the answers
+
+// load fetches the limits in force and drops unsaved edits.
+export async function load() {
+  const channel = state.channel;
+  const isNews = asked();
+  try {
+    const [policy, revision] = await Promise.all([request("GET", policyAddress()), lastRevision()]);
+    if (channel !== state.channel || (!isNews() && state.form?.policy)) return;
+    update((s) => {
+      s.form = formOf(policy.body, policy.etag, revision, null);
+    });
+  } catch (problem) {
+    if (!ifSignedOut(problem) && isNews() && channel === state.channel) update((s) => (s.form = { ...(s.form ?? formOf(null, "", null, null)), problem: problem.message }));
+  }
+}
+
+// lastRevision fetches the last change. It returns undefined if the database is failing: the limits
+// can be changed without it.
+export async function lastRevision() {
+  try {
+    const { body } = await request("GET", policyAddress() + "/revisions");
+    return body.revisions[0] ?? null;
+  } catch (problem) {
+    if (problem.status !== 503) throw problem;
+  }
+}
+
+// formOf returns a form without edits.
+/**
+ * @param {Api.Policy | null} policy
+ * @param {string} etag
+ * @param {Revision | null | undefined} revision
+ * @param {Form["made"]} made
+ * @returns {Form}
+ */
+export function formOf(policy, etag, revision, made) {
+  return { policy, etag, revision, draft: policy && draftOf(policy), errors: {}, problem: "", busy: false, conflict: null, made, focus: null };
+}
+
+// policyChanged stores the policy in force. A form without edits follows it.
+/** @param {State["policy"] | undefined} policy */
+export function policyChanged(policy) {
+  if (!policy) return;
+  update((s) => (s.policy = policy));
+  const form = state.form;
+  if (!form || form.busy || form.etag === policy.etag) return;
+  if (!form.policy || !isDirty(form)) return load();
+  update((s) => (s.form = { ...form, conflict: policy.revision ?? form.conflict ?? {} }));
+}
+
+// isUnsaved reports whether a restart would undo the limits in force. The live feed's word counts
+// once it has announced them.
+/** @param {State} of */
+export function isUnsaved({ form, policy }) {
+  if (policy && (!form?.made || policy.etag === form.etag)) return !policy.saved;
+  return form?.made?.revision.saved === false;
+}
+
+// edit changes the draft. focus is the ID of the field that gets the focus, if it moves.
+/** @param {(draft: Draft) => unknown} change @param {string} [focus] */
+export function edit(change, focus) {
+  if (state.form.busy) return; // the answer replaces the draft
+  const draft = structuredClone(state.form.draft);
+  change(draft);
+  update((s) => (s.form = { ...s.form, draft, errors: errorsOf({ policy: s.form.policy, draft }), problem: "", focus: focus ? { id: focus } : null }));
+}
+
+export function discard() {
+  const { form } = state;
+  if (form.busy || !isDirty(form)) return;
+  if (form.conflict) return load();
+  update((s) => (s.form = formOf(form.policy, form.etag, form.revision, form.made)));
+}
+
+// closeNotes hides notes that were read.
+export function closeNotes() {
+  if (state.form) update((s) => (s.form = { ...s.form, made: null, problem: "" }));
+}
+
+export function save() {
+  const form = state.form;
+  if (form.conflict || !isDirty(form) || Object.keys(form.errors).length > 0) return;
+  return send("PUT", "", policyOf(form));
+}
+
+// undo restores the policy that the last save replaced.
+export function undo() {
+  return send("PUT", "", state.form.made.former);
+}
+
+// revert restores a revision; 0 is the configuration file's policy.
+/** @param {number} revision */
+export function revert(revision) {
+  return send("POST", "/revert", { revision });
+}
+
+// send asks chatguard to replace the policy that was loaded.
+/** @param {string} method @param {string} path @param {unknown} body */
+async function send(method, path, body) {
+  const { form, channel } = state;
+  if (form.busy) return;
+  const address = policyAddress();
+  const isShown = () => channel === state.channel && state.form?.busy; // the same channel is still shown
+  update((s) => (s.form = { ...form, busy: true, problem: "" }));
+  try {
+    const { body: revision, etag } = await request(method, address + path, { body, ifMatch: form.etag });
+    const policy = revision.changes ? { body: revision.policy, etag } : await request("GET", address); // the answer leaves out the file's policy
+    if (isShown()) update((s) => (s.form = formOf(policy.body, policy.etag, revision, { revision, former: form.policy })));
+  } catch (problem) {
+    if (ifSignedOut(problem) || !isShown()) return;
+    const conflict = problem.status === 412 ? {} : null;
+    update((s) => (s.form = { ...form, busy: false, conflict, problem: conflict ? "" : problem.message }));
+  }
+}
+
+/** @param {Form | null} form */
+const isTyped = (form) => Boolean(form?.policy) && !form.busy && isDirty(form);
+
+// formsFor returns {form, drafts} for showing another channel. form is null if that channel has no
+// unsaved form.
+/** @param {string} to */
+export function formsFor(to) {
+  const { channel, form, drafts } = state;
+  const { [to]: kept = null, ...others } = drafts;
+  return { form: kept, drafts: channel && isTyped(form) ? { ...others, [channel]: { ...form, focus: null } } : others };
+}
+
+// hasDraft reports whether closing the page would lose edits.
+export const hasDraft = () => isTyped(state.form) || Object.keys(state.drafts).length > 0;

@@ -1,0 +1,127 @@
+// @ts-check
+// Earlier limits of the channel, to restore them, and the differences from the configuration file.
+// Both are fetched when the moderator opens them.
+
+import { html, useEffect, useState } from "../../vendor/htm-preact.js";
+import { isDirty } from "./draft.js";
+import { policyAddress, revert } from "./form.js";
+import { request } from "../shell/api.js";
+import { inOrder } from "../shell/in-order.js";
+import { ifSignedOut } from "../shell/session.js";
+import { configured, state, update } from "../shell/state.js";
+import { ChangeList } from "../words/changes.js";
+import { clock } from "../words/time.js";
+/** @import { Form } from "./form.js" */
+/** @import { State } from "../shell/state.js" */
+
+/** @typedef {Api.getChannelsPolicyRevisions["revisions"][number]} PastRevision */
+
+/**
+ * @typedef {object} History
+ * @property {string} [etag] of the policy that it was fetched under
+ * @property {PastRevision[]} [revisions]
+ * @property {Api.Change[]} [differences]
+ * @property {string} problem
+ * @property {string} copied
+ */
+
+const asked = inOrder(); // orders the answers
+
+async function loadHistory() {
+  const { channel, form } = state;
+  const isNews = asked();
+  /** @param {Partial<History>} history */
+  const keep = (history) => isNews() && channel === state.channel && update((s) => (s.history = { ...s.history, problem: "", copied: "", ...history }));
+  try {
+    const [past, file] = await Promise.all([request("GET", policyAddress() + "/revisions"), request("GET", policyAddress() + "/differences")]);
+    keep({ etag: form.etag, revisions: past.body.revisions, differences: file.body.changes });
+  } catch (problem) {
+    if (!ifSignedOut(problem)) keep({ problem: problem.message });
+  }
+}
+
+// exportAddress returns the address of the limits in force as a file.
+const exportAddress = () => `api/v1${policyAddress()}/export`;
+
+// copyExport copies that file's text to the clipboard.
+async function copyExport() {
+  /** @param {string} copied */
+  const say = (copied) => update((s) => (s.history = { ...s.history, copied }));
+  try {
+    const answer = await fetch(exportAddress());
+    if (!answer.ok) throw new Error(answer.statusText);
+    await navigator.clipboard.writeText(await answer.text());
+    say("Copied.");
+  } catch {
+    say("Copying failed. Use Export as TOML."); // browsers allow it over secure connections only
+  }
+}
+
+const fewest = 10; // revisions shown at first
+
+/** @param {{state: State, mayEdit: boolean}} props */
+export function HistoryPane({ state, mayEdit }) {
+  const [isOpen, setOpen] = useState(false);
+  const { form, history } = state;
+  useEffect(() => {
+    if (isOpen && !form.busy) loadHistory();
+  }, [isOpen, form.etag, form.made]);
+  return html`
+    <details class="history" open=${isOpen} onToggle=${(event) => setOpen(event.target.open)}>
+      <summary>History and ${configured().name}</summary>
+      ${isOpen && html`
+        ${history?.problem && html`<p class="error" role="alert">${history.problem}</p>`}
+        ${!history && html`<p class="muted">Loading…</p>`}
+        ${history?.revisions && html`<${Revisions} history=${history} form=${form} mayEdit=${mayEdit} />`}
+        ${history?.differences && html`<${File} history=${history} form=${form} mayEdit=${mayEdit} />`}`}
+    </details>
+  `;
+}
+
+/** @param {{history: History, form: Form, mayEdit: boolean}} props */
+function Revisions({ history: { revisions }, form, mayEdit }) {
+  const [all, setAll] = useState(false);
+  if (revisions.length === 0) return html`<p class="muted">No changes yet. The limits are those of the ${configured().name}.</p>`;
+  const shown = all ? revisions : revisions.slice(0, fewest);
+  const mayGo = mayEdit && !isDirty(form);
+  return html`
+    ${mayEdit && !mayGo && html`<p class="muted">To restore a revision, first save or discard your changes.</p>`}
+    <ol class="revisions">${shown.map((revision, i) => html`<${Revision} key=${revision.number} revision=${revision} isLast=${i === 0} mayGo=${mayGo} />`)}</ol>
+    ${shown.length < revisions.length && html`<button type="button" class="quiet" onClick=${() => setAll(true)}>Show all ${revisions.length}</button>`}
+  `;
+}
+
+/** @param {{revision: PastRevision, isLast: boolean, mayGo: boolean}} props */
+function Revision({ revision: { number, author, at, difference, discarded, saved }, isLast, mayGo }) {
+  return html`
+    <li>
+      <div>
+        <p>
+          <strong>${number}</strong> <bdi>${author}</bdi> <time class="muted" datetime=${at}>${clock(Date.parse(at))}</time>
+          ${isLast && html` <span class="state good">in force</span>`}${saved === false && html` <span class="state warn">not saved yet</span>`}
+        </p>
+        ${discarded && html`<p class="muted">Restored from the ${configured().name}.</p>`}
+        ${difference?.length > 0 ? html`<${ChangeList} changes=${difference} />` : !discarded && html`<p class="muted">No difference.</p>`}
+      </div>
+      ${mayGo && !isLast && html`<button type="button" aria-label=${`Restore revision ${number}`} onClick=${() => revert(number)}>Restore</button>`}
+    </li>
+  `;
+}
+
+// File lists the differences from the configuration file, and exports the limits in force.
+/** @param {{history: History, form: Form, mayEdit: boolean}} props */
+function File({ history: { differences, copied }, form, mayEdit }) {
+  const mayGo = mayEdit && differences.length > 0 && !isDirty(form);
+  return html`
+    <h2>Compared with the ${configured().name}</h2>
+    ${differences.length === 0
+      ? html`<p class="muted">No differences.</p>`
+      : html`<p class="muted">Value in the ${configured().short} → current value:</p><${ChangeList} changes=${differences} />`}
+    <div class="buttons">
+      ${mayGo && html`<button type="button" class="to-file" onClick=${() => revert(0)}>Restore the ${configured().short}’s limits</button>`}
+      <a href=${exportAddress()} download>Export as TOML</a>
+      <button type="button" class="quiet" onClick=${copyExport}>Copy</button>
+      <span role="status" class="muted">${copied}</span>
+    </div>
+  `;
+}

@@ -1,0 +1,52 @@
+// @ts-check
+// Users with custom numbers in a limit.
+
+import { html } from "../../vendor/htm-preact.js";
+import { amount } from "../words/algorithms.js";
+import { request } from "../shell/api.js";
+import { inOrder } from "../shell/in-order.js";
+import { linkTo } from "../shell/route.js";
+import { ifSignedOut } from "../shell/session.js";
+import { shownID, state, update } from "../shell/state.js";
+import { length, seconds } from "../words/time.js";
+/** @import { State } from "../shell/state.js" */
+/** @import { Fields } from "../words/algorithms.js" */
+
+/** @typedef {Api.getChannelsOverrides["users"][number]} Overridden */
+
+const shown = 20; // users of one limit; the others are on the page People
+
+const asked = inOrder(); // orders the answers
+
+// loadOverrides fetches the users with custom limits in the channel shown.
+export async function loadOverrides() {
+  const { channel } = state;
+  const isNews = asked();
+  /** @param {State["overrides"]} overrides */
+  const keep = (overrides) => isNews() && channel === state.channel && update((s) => (s.overrides = overrides));
+  try {
+    const { body } = await request("GET", `/channels/${encodeURIComponent(channel)}/overrides`);
+    keep({ users: body.users, problem: "" });
+  } catch (problem) {
+    if (!ifSignedOut(problem)) keep({ users: [], problem: problem.message });
+  }
+}
+
+/** @param {{name: string, fields: Fields, overrides: State["overrides"]}} props */
+export function LimitOverrides({ name, fields, overrides }) {
+  const users = (overrides?.users ?? []).filter(({ override }) => override.limits?.[name]);
+  if (users.length === 0) return null;
+  return html`
+    <p class="overrides">
+      <span class="muted">Custom limits: </span>
+      ${users.slice(0, shown).map((user, i) => html`${i > 0 && ", "}<${User} user=${user} own=${user.override.limits[name]} fields=${fields} />`)}
+      ${users.length > shown && ` and ${amount(users.length - shown)} more`}
+    </p>
+  `;
+}
+
+/** @param {{user: Overridden, own: Api.Override, fields: Fields}} props */
+function User({ user: { user_id: id, login }, own, fields }) {
+  const numbers = Object.entries(own).map(([field, value]) => (fields[field]?.isLength ? `one every ${length(seconds(String(value)))}` : amount(Number(value))));
+  return html`<a href=${linkTo(state, "people", { user: id })}><bdi>${login || shownID(id)}</bdi></a> ${numbers.join(", ")}`;
+}

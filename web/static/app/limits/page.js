@@ -1,0 +1,106 @@
+// @ts-check
+// The limits of the channel, to be changed, and adding a limit. A saved change applies from the
+// next message on.
+
+import { html, useEffect, useLayoutEffect, useState } from "../../vendor/htm-preact.js";
+import { LimitCard } from "./card.js";
+import { addLimit } from "./draft-edits.js";
+import { save } from "./form.js";
+import { HistoryPane } from "./history.js";
+import { loadOverrides } from "./overrides.js";
+import { Penalties } from "./penalties.js";
+import { PreviewPane } from "./preview.js";
+import { LimitsFinish } from "./save-bar.js";
+import { configured, mayModerate } from "../shell/state.js";
+import { algorithms } from "../words/algorithms.js";
+import { clock } from "../words/time.js";
+/** @import { Form, Revision } from "./form.js" */
+/** @import { State } from "../shell/state.js" */
+
+/** @param {{state: State}} props */
+export function LimitsPage({ state }) {
+  const { form } = state;
+  if (!form?.policy) return form?.problem ? html`<p class="error" role="alert">${form.problem}</p>` : html`<p class="muted">Loading limits…</p>`;
+  return html`<${Limits} key=${state.channel} state=${state} />`;
+}
+
+/** @param {{state: State}} props */
+function Limits({ state }) {
+  const { form, overrides, channel } = state;
+  const mayEdit = mayModerate() && !form.busy;
+  useFocus(form);
+  useEffect(() => void loadOverrides(), [channel, form.etag]);
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    event.preventDefault();
+    save();
+  };
+  return html`
+    <form class="limits" onSubmit=${submit} novalidate>
+      <div class="columns">
+        <div class="editor">
+          <h1>Limits</h1>
+          <p class="muted">${!form.conflict && origin(form.revision)} ${mayModerate() ? "Changes apply from the next message on." : mode(form.policy)}</p>
+          ${form.draft.limits.map((limit, i) => html`
+            <${LimitCard} key=${limit.id} limit=${limit} index=${i} form=${form} mayEdit=${mayEdit} overrides=${overrides} />
+          `)}
+          ${form.draft.limits.length === 0 && html`<p class="none muted">No limits: nobody is throttled.</p>`}
+          ${overrides?.problem && html`<p class="error">Users with custom limits could not be loaded: ${overrides.problem}</p>`}
+          ${mayModerate() && html`<${LimitChooser} />`}
+          <${Penalties} form=${form} mayEdit=${mayEdit} />
+          <${HistoryPane} state=${state} mayEdit=${mayEdit} />
+        </div>
+        <${PreviewPane} state=${state} />
+      </div>
+      ${mayModerate() && html`<${LimitsFinish} state=${state} />`}
+    </form>
+  `;
+}
+
+// useFocus moves the focus to the field that an edit leads to. If the focused element disappears or
+// is disabled, the focus goes to the save button.
+/** @param {Form} of */
+function useFocus({ focus }) {
+  const had = document.activeElement.closest(".limits");
+  useLayoutEffect(() => focus && document.getElementById(focus.id)?.focus(), [focus]);
+  useLayoutEffect(() => {
+    const has = document.activeElement;
+    if (had && (has === document.body || has.matches(":disabled"))) document.getElementById("save")?.focus();
+  });
+}
+
+/** @param {Revision | null | undefined} revision */
+function origin(revision) {
+  if (revision === undefined) return "The last change could not be loaded.";
+  if (!revision?.changes?.length) return `Same as the ${configured().name}.`;
+  return html`Changed by <bdi>${revision.author}</bdi>, ${clock(Date.parse(revision.at))}.`;
+}
+
+/** @param {Api.Policy} policy */
+const mode = (policy) => (policy.mode === "enforce" ? "Enforced." : "Observe only: nobody is throttled.");
+
+function LimitChooser() {
+  const [isOpen, setOpen] = useState(false);
+  /** @param {string} algorithm */
+  const add = (algorithm) => {
+    setOpen(false);
+    addLimit(algorithm);
+  };
+  /** @param {KeyboardEvent} event */
+  const close = (event) => {
+    if (event.key !== "Escape") return;
+    setOpen(false);
+    document.getElementById("add-limit").focus();
+  };
+  return html`
+    <div class="chooser" onKeyDown=${close}>
+      <button type="button" id="add-limit" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => setOpen(!isOpen)}>Add a limit</button>
+      ${isOpen && html`
+        <ul aria-label="Kinds of limits">
+          ${Object.entries(algorithms).map(([algorithm, { name, about }]) => html`
+            <li><button type="button" value=${algorithm} onClick=${() => add(algorithm)}><strong>${name}</strong> <span class="muted">${about}</span></button></li>
+          `)}
+        </ul>`}
+    </div>
+  `;
+}

@@ -1,0 +1,107 @@
+// @ts-check
+// What limits would have done over the recorded hours: the limits in force, and beside them the
+// change being typed.
+
+import { html, useEffect } from "../../vendor/htm-preact.js";
+import { Changed, Outcomes } from "./preview-tables.js";
+import { isDirty, policyOf } from "./draft.js";
+import { request } from "../shell/api.js";
+import { ifSignedOut } from "../shell/session.js";
+import { state, update } from "../shell/state.js";
+import { amount } from "../words/algorithms.js";
+import { clock, wait } from "../words/time.js";
+/** @import { State } from "../shell/state.js" */
+
+/** @typedef {Api.postChannelsPreview} PreviewResult */
+
+/**
+ * @typedef {object} Preview
+ * @property {boolean} busy an answer is on its way
+ * @property {PreviewResult} [result] the last answer
+ * @property {boolean} [isChange] it is about a change, not only about the limits in force
+ * @property {string} problem
+ */
+
+const pause = 300; // from the last key to the request, ms
+
+// ask requests the preview of a policy, and returns a function that cancels the request.
+/** @param {Api.Policy} policy @param {boolean} isChange */
+export function ask(policy, isChange) {
+  const given = new AbortController();
+  const timer = setTimeout(() => count(policy, isChange, given.signal), isChange ? pause : 0);
+  update((s) => (s.preview = { ...s.preview, busy: true, problem: "" }));
+  return () => {
+    clearTimeout(timer);
+    given.abort();
+  };
+}
+
+/** @param {Api.Policy} policy @param {boolean} isChange @param {AbortSignal} signal */
+async function count(policy, isChange, signal) {
+  const address = `/channels/${encodeURIComponent(state.channel)}/preview`;
+  try {
+    const { body: result } = await request("POST", address, { body: { policy }, signal });
+    if (!signal.aborted) update((s) => (s.preview = { busy: false, result, isChange, problem: "" }));
+  } catch (problem) {
+    if (!signal.aborted && !ifSignedOut(problem)) update((s) => (s.preview = { ...s.preview, busy: false, problem: problem.message }));
+  }
+}
+
+/** @param {{state: State}} props */
+export function PreviewPane({ state }) {
+  const { form, preview, channel, feed } = state;
+  const isCutOff = feed.state === "lost";
+  const isWrong = Object.keys(form.errors).length > 0;
+  const limits = { ...form, draft: { ...form.draft, mode: form.policy.mode } }; // the preview assumes that both sides are enforced
+  const wanted = isWrong ? "" : JSON.stringify(policyOf(limits));
+  useEffect(() => (wanted && !isCutOff ? ask(JSON.parse(wanted), isDirty(limits)) : undefined), [channel, form.etag, wanted, isCutOff]);
+  const { result, isChange, problem, busy } = preview ?? {};
+  const isWaiting = isWrong || isCutOff;
+  return html`
+    <section class="preview" aria-labelledby="preview-title" aria-busy=${busy ? "true" : "false"}>
+      <h2 id="preview-title">What would have happened</h2>
+      <p class="headline" role="status">${isWaiting ? waitingFor(isWrong) : busy ? "Counting…" : headline(result, isChange)}</p>
+      ${problem && !isWaiting && html`<p class="error" role="alert">${problem}</p>`}
+      ${result?.messages > 0 && html`
+        <div class=${isWaiting || busy || problem ? "stale" : ""}>
+          <p class="basis muted">${basis(result)}</p>
+          <${Outcomes} result=${result} isChange=${isChange} names=${form.draft.limits.map(({ name }) => name)} />
+          ${isChange && html`<${Changed} users=${result.changed ?? []} state=${state} />`}
+        </div>`}
+    </section>
+  `;
+}
+
+const nothing = "No messages recorded yet. For previews, messages are kept for 48 hours, without their text.";
+
+/** @param {boolean} isWrong */
+const waitingFor = (isWrong) => isWrong ? "Fix the highlighted field to update the preview." : "Connection lost. The preview updates after reconnecting.";
+
+/** @param {PreviewResult | null | undefined} result @param {boolean} isChange */
+function headline(result, isChange) {
+  if (!result) return "";
+  if (result.messages === 0) return nothing;
+  const { in_force: present, candidate } = result;
+  if (!isChange && present.throttled_messages === 0) return "These limits would have throttled nobody.";
+  if (!isChange) return `These limits would have throttled ${messages(present.throttled_messages)} from ${users(present.throttled_users)}.`;
+  const by = candidate.throttled_messages - present.throttled_messages;
+  if (by === 0 && result.changed?.length > 0) return "Same number of messages throttled, but from different users.";
+  if (by === 0) return "The change would have made no difference.";
+  return `The change would have throttled ${messages(Math.abs(by))} ${by > 0 ? "more" : "fewer"}.`;
+}
+
+/** @param {number} n */
+const messages = (n) => (n === 1 ? "1 message" : `${amount(n)} messages`);
+/** @param {number} n */
+const users = (n) => (n === 1 ? "1 user" : `${amount(n)} users`);
+
+/** @param {PreviewResult} of */
+function basis({ from, until, messages: all, users: who, exempt_messages: exempt, truncated }) {
+  const sentences = [
+    `Based on ${messages(all)} from ${users(who)} in the last ${wait(Date.parse(until) - Date.parse(from))}, up to ${clock(Date.parse(until))}`
+      + (exempt > 0 ? ` (${amount(exempt)} from exempt users).` : "."),
+    truncated && "Too many messages: older ones are left out.",
+    "Assumes enforced limits and a full allowance for everyone at the start.",
+  ];
+  return sentences.filter(Boolean).join(" ");
+}

@@ -1,0 +1,111 @@
+// @ts-check
+// The table of throttled users. Only visible rows are drawn, so that thousands cost no more than
+// dozens.
+
+import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
+import { controlID } from "./row-changes.js";
+import { heldRow, hold, placed, release } from "./held-row.js";
+import { useLazyRows } from "../shell/lazy-rows.js";
+import { isStanding, mayModerate, update } from "../shell/state.js";
+import { UserRow } from "./row.js";
+/** @import { Row } from "./held-row.js" */
+/** @import { State, User } from "../shell/state.js" */
+
+const columns = ["User", "Limit", "May write again", "Throttled", "Strikes", "Action"];
+
+/** @param {{state: State, stale: string}} props */
+export function UsersTable({ state, stale }) {
+  useKeptFocus();
+  const { body, first, count, height } = useLazyRows();
+  const rows = useRows(state.users);
+  const held = heldRow();
+  const drawn = rows.filter(({ index }) => (index >= first && index < first + count) || index === held?.index);
+  /** @type {Row[]} */
+  const shown = [...drawn, ...useOver(state.users, drawn)];
+  useEffect(() => () => update((s) => (s.held = null)), []);
+  return html`
+    <div class="users ${stale} ${mayModerate() ? "steered" : ""}" role="table" aria-label="Throttled users" aria-rowcount=${rows.length + 1}>
+      <div role="row" class="head" aria-rowindex="1">
+        ${columns.map((name) => html`<span role="columnheader">${name}</span>`)}
+        ${mayModerate() && html`<span role="columnheader"><span class="unseen">Change</span></span>`}
+      </div>
+      <div role="rowgroup" class="rows" ref=${body} style=${{ height: ((rows.at(-1)?.index ?? -1) + 1) * height + "px" }} ...${holding(rows)}>
+        ${shown.map(({ user, index, isLeaving }) => html`
+          <${UserRow} key=${user.user_id} state=${state} user=${user} index=${index} height=${height} isLeaving=${isLeaving}
+            held=${held?.id === user.user_id ? held : null} />
+        `)}
+      </div>
+    </div>
+  `;
+}
+
+// useKeptFocus restores the focus after drawing: a row that moves among the others loses it.
+function useKeptFocus() {
+  const focused = /** @type {HTMLElement} */ (document.activeElement);
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body && focused.isConnected) focused.focus({ preventScroll: true });
+  });
+}
+
+// useRows returns all rows, including the held row of a user who is no longer throttled.
+/** @param {Map<string, User>} users */
+function useRows(users) {
+  const last = useRef(null);
+  const id = heldRow()?.id;
+  const user = users.get(id);
+  if (user && isStanding(user)) last.current = user;
+  else if (last.current?.user_id === id && !last.current?.isGone) last.current = { ...last.current, isGone: true };
+  const standing = [...users.values()].filter(isStanding).reverse();
+  return placed(standing, last.current?.user_id === id ? last.current : null);
+}
+
+// useOver returns the rows of users whose time has just ended; they leave from where they were.
+/** @param {Map<string, User>} users @param {Row[]} drawn */
+function useOver(users, drawn) {
+  const seen = useRef(new Map());
+  const ids = new Set(drawn.map(({ user }) => user.user_id));
+  const over = [...seen.current].filter(([id]) => !ids.has(id) && users.has(id) && !isStanding(users.get(id)));
+  const leaving = over.map(([id, index]) => ({ user: users.get(id), index, isLeaving: true }));
+  seen.current = new Map([...drawn, ...leaving].map(({ user, index }) => [user.user_id, index]));
+  return leaving;
+}
+
+// holding returns the handlers that hold the row under the pointer or focus, and move between rows
+// with the arrow keys.
+/** @param {Row[]} rows */
+function holding(rows) {
+  /** @param {HTMLElement | null} element @param {"pointer" | "focus"} by */
+  const holdRow = (element, by) => element && hold(element.dataset.user, Number(element.dataset.index), by);
+  /** @type {(event: Event) => HTMLElement | null} */
+  const ofEvent = (event) => /** @type {Element} */ (event.target).closest(".row");
+  /** @type {() => HTMLElement | null} */
+  const focusedRow = () => document.activeElement.closest(".row");
+  return {
+    /** @param {PointerEvent} event */
+    onPointerMove: (event) => event.pointerType === "mouse" && holdRow(ofEvent(event), "pointer"),
+    onPointerLeave: () => {
+      release("pointer");
+      holdRow(focusedRow(), "focus");
+    },
+    /** @param {FocusEvent} event */
+    onFocusCapture: (event) => holdRow(ofEvent(event), "focus"),
+    onBlurCapture: () => setTimeout(() => focusedRow() || (document.hasFocus() && release("focus"))),
+    /** @param {KeyboardEvent} event */
+    onKeyDown: (event) => step(event, rows),
+  };
+}
+
+/** @type {Record<string, (at: number) => number>} */
+const steps = { ArrowUp: (at) => at - 1, ArrowDown: (at) => at + 1, Home: () => 0, End: () => Infinity };
+
+// step moves the focus to the same control of another row, drawn or not.
+/** @param {KeyboardEvent} event @param {Row[]} rows */
+function step(event, rows) {
+  const [, control] = /** @type {Element} */ (event.target).id.match(/^(\w+)-of-/) ?? [];
+  if (!steps[event.key] || !control || heldRow()?.asks) return;
+  event.preventDefault();
+  const at = rows.findIndex(({ user }) => user.user_id === heldRow()?.id);
+  const { user, index } = rows[Math.max(0, Math.min(rows.length - 1, steps[event.key](at)))];
+  hold(user.user_id, index, "focus");
+  update((s) => (s.focus = controlID(user.user_id, control)));
+}

@@ -1,0 +1,101 @@
+// @ts-check
+// The card of a user: whether they may write, their limits, changes, and what was throttled.
+
+import { html, useEffect, useRef } from "../../vendor/htm-preact.js";
+import { UserButtons } from "./change-form.js";
+import { reload } from "./people.js";
+import { UserLimits } from "./standing.js";
+import { UserWeek } from "./week.js";
+import { EntryRow } from "../records/entry-row.js";
+import { linkTo } from "../shell/route.js";
+import { mayModerate, now, shownID, update } from "../shell/state.js";
+import { OverrideWords } from "../words/overrides.js";
+import { penaltyWords } from "../words/penalties.js";
+import { roleNames } from "../words/roles.js";
+import { stamp, upcoming, wait } from "../words/time.js";
+import { Why } from "../words/why.js";
+/** @import { Card, Person } from "./people.js" */
+/** @import { State } from "../shell/state.js" */
+
+/** @param {{state: State, person: Person}} props */
+export function UserCard({ state, person }) {
+  const { id, card, problem, isGone } = person;
+  const why = useAnnouncedWhy(card);
+  if (isGone || !card) return html`<p class=${problem ? "error" : "muted"} role="status">${problem || html`Loading <bdi>${shownID(id)}</bdi>…`}</p>`;
+  return html`
+    <div class="identity">
+      <h2><bdi>${card.login || shownID(card.user_id)}</bdi></h2>
+      <p class="muted">${about(card)}</p>
+    </div>
+    ${problem && html`<p class="error" role="alert">${problem} Showing earlier data.</p>`}
+    <div class=${problem ? "stale" : ""}>
+      <p class="why" ref=${why}><${Why} card=${card} state=${state} /></p>
+      <p class="muted">${strikes(card)}</p>
+      ${mayModerate() && html`<${UserButtons} state=${state} person=${person} />`}
+      <${UserLimits} card=${card} />
+      <${UserOwn} card=${card} />
+      <${UserWeek} person=${person} />
+      <${Entries} state=${state} card=${card} />
+    </div>
+  `;
+}
+
+// useAnnouncedWhy announces the sentence in the element returned, once, when the card is loaded.
+/** @param {Card | null} card */
+function useAnnouncedWhy(card) {
+  const why = useRef(null);
+  const isThere = card !== null;
+  useEffect(() => {
+    if (isThere) update((s) => (s.announcement = why.current.textContent));
+  }, [isThere]);
+  return why;
+}
+
+/** @param {Card} of */
+function about({ user_id: id, roles, last_seen: seen, entries_unavailable: unavailable, timezone }) {
+  const unseen = unavailable ? "login and roles unavailable" : "no messages recorded here";
+  return [`ID ${shownID(id)}`, roleNames(roles), seen ? `last seen ${stamp(Date.parse(seen), timezone)}` : unseen].filter(Boolean).join(" · ");
+}
+
+/** @param {Card} of */
+function strikes({ strikes: count = 0, lapse_at: lapseAt, next, timezone }) {
+  if (!count) return next ? `No strikes. First penalty: ${penaltyWords(next)}.` : "No strikes.";
+  const forgotten = lapseAt ? `, expiring in ${wait(Date.parse(lapseAt) - now())}, at ${upcoming(Date.parse(lapseAt), timezone)}` : "";
+  return `${count} ${count === 1 ? "strike" : "strikes"}${forgotten}. Next penalty: ${penaltyWords(next)}.`;
+}
+
+/** @param {{state: State, card: Card}} props */
+function Entries({ state, card }) {
+  const { entries = [], entries_unavailable: unavailable } = card;
+  const name = card.login || shownID(card.user_id);
+  return html`
+    <section class="part" aria-labelledby="last-entries">
+      <h3 id="last-entries">Recently throttled</h3>
+      ${unavailable && html`<p class="warn">The journal is unavailable: the database is failing.</p>`}
+      ${!unavailable && entries.length === 0 && html`<p class="muted">No throttled messages from <bdi>${name}</bdi> in the journal.</p>`}
+      ${entries.length > 0 && html`
+        <div class="entries of-user" role="table" aria-labelledby="last-entries">
+          <${EntryHead} />
+          ${entries.map((entry) => html`<${EntryRow} key=${entry.id} state=${state} entry=${entry} zone=${card.timezone} then=${reload} />`)}
+        </div>
+        <p><a href=${linkTo(state, "journal", { user: card.user_id })}>Show all in the journal</a></p>`}
+    </section>
+  `;
+}
+
+function EntryHead() {
+  const names = ["Time", "Message", "Limit", "Action", ...(mayModerate() ? ["Pardon"] : [])];
+  return html`<div role="row" class="head">${names.map((name) => html`<span role="columnheader">${name}</span>`)}</div>`;
+}
+
+/** @param {{card: Card}} props */
+function UserOwn({ card: { override, everywhere_override: everywhere = {}, timezone } }) {
+  return html`
+    <section class="part" aria-labelledby="own">
+      <h3 id="own">Custom limits</h3>
+      <p><${OverrideWords} own=${override} zone=${timezone} none="None: the limits of their role apply." /></p>
+      ${Object.keys(everywhere).length > 0 && html`
+        <p>In all channels: <${OverrideWords} own=${everywhere} zone=${timezone} none="" /> <span class="muted">Cannot be changed for a single channel.</span></p>`}
+    </section>
+  `;
+}

@@ -1,0 +1,117 @@
+// @ts-check
+// Changing the user whose card is shown: the buttons, the form that one of them opens, and the
+// outcome.
+
+import { html, useEffect, useRef } from "../../vendor/htm-preact.js";
+import { LimitField } from "../limits/field.js";
+import { unsavedChange } from "../words/unsaved.js";
+import { close, edit, open, pardon, submit, undo } from "./card-changes.js";
+import { exemptLengths, grantable, mayUndo, resetWarning } from "./changes.js";
+import { OverrideFields } from "./override-fields.js";
+import { shownID } from "../shell/state.js";
+/** @import { Kind } from "./card-changes.js" */
+/** @import { Outcome } from "./changes.js" */
+/** @import { Person } from "./people.js" */
+/** @import { Database, State } from "../shell/state.js" */
+
+const kinds = {
+  grant: { name: "Grant…", does: "Grant", title: "Grant extra messages", Fields: GrantFields },
+  exempt: { name: "Exempt…", does: "Exempt", title: "Exempt from all limits", Fields: ExemptFields },
+  reset: { name: "Reset…", does: "Reset", title: "Reset", Fields: ResetQuestion },
+  override: { name: "Custom limits…", does: "Save", title: "Custom limits, time zone and exemption", Fields: OverrideFields },
+};
+
+/** @param {{state: State, person: Person}} props */
+export function UserButtons({ state, person }) {
+  const { form, outcome, card } = person;
+  const possible = Object.entries(kinds).filter(([kind]) => kind !== "grant" || grantable(card).length > 0);
+  return html`
+    <div class="amends">
+      <div class="buttons" role="group" aria-label="Change this user">
+        ${card.entries.length > 0 && html`
+          <button type="button" id="amend-pardon" aria-label="Pardon ${(card.login || card.user_id).slice(0, 50)}" onClick=${pardon}>Pardon</button>`}
+        ${possible.map(([kind, { name }]) => html`
+          <button type="button" id=${`amend-${kind}`} aria-expanded=${form?.kind === kind ? "true" : "false"} onClick=${() => open(/** @type {Kind} */ (kind))}>${name}</button>
+        `)}
+      </div>
+      ${form && html`<${ChangeForm} key=${form.kind} state=${state} person=${person} />`}
+      <div role="status">${outcome && html`<${OutcomeNote} outcome=${outcome} mayUndo=${mayUndo(outcome, card)} database=${state.status?.database} />`}</div>
+    </div>
+  `;
+}
+
+// ChangeForm takes the focus while it is open, and gives it back to its button.
+/** @param {{state: State, person: Person}} props */
+function ChangeForm({ state, person }) {
+  const { form } = person;
+  const { title, does, Fields } = kinds[form.kind];
+  const place = useRef(null);
+  useEffect(() => {
+    const opened = place.current;
+    opened.querySelector("input, select, button").focus();
+    return () => {
+      const focused = document.activeElement;
+      if (opened.contains(focused) || focused === document.body) document.getElementById(`amend-${form.kind}`)?.focus();
+    };
+  }, []);
+  /** @param {Event} event */
+  const onSubmit = (event) => {
+    event.preventDefault();
+    submit();
+  };
+  return html`
+    <form class="amend" ref=${place} aria-label=${title} novalidate onSubmit=${onSubmit} onKeyDown=${(event) => event.key === "Escape" && close()}>
+      <${Fields} state=${state} person=${person} />
+      <p class="error" role="alert">${form.problem}</p>
+      <div class="buttons">
+        <button class="primary" aria-disabled=${form.busy || Object.keys(form.errors).length > 0 ? "true" : "false"}>${does}</button>
+        <button type="button" onClick=${close}>Cancel</button>
+      </div>
+    </form>
+  `;
+}
+
+/** @param {{outcome: Outcome, mayUndo: boolean, database?: Database}} props */
+function OutcomeNote({ outcome: { problem, sentence, isPartial, isSaved }, mayUndo, database }) {
+  return html`
+    <p class="note ${problem ? "bad" : isSaved && !isPartial ? "good" : "warn"}">
+      <span>${problem || sentence}${!isSaved && ` ${unsavedChange(database)}`}</span>
+      ${mayUndo && html`<button type="button" onClick=${undo}>Undo</button>`}
+    </p>
+  `;
+}
+
+/** @param {{person: Person}} props */
+function GrantFields({ person: { form, card } }) {
+  const { messages, limit } = form.draft;
+  return html`
+    <div class="fields">
+      <${LimitField} id="grant-messages" label="Extra messages" unit="messages" value=${messages} fixed=${form.busy} error=${form.errors.messages}
+        onInput=${(text) => edit({ messages: text })} />
+      <div class="field">
+        <label for="grant-limit">Limit</label>
+        <select id="grant-limit" value=${limit} onChange=${(event) => edit({ limit: event.target.value })}>
+          ${grantable(card).map(({ name }) => html`<option value=${name} selected=${name === limit}>${name}</option>`)}
+        </select>
+      </div>
+    </div>
+    <p class="muted">Extra messages are used after the regular ones. They expire with the limit’s window or the user’s day.</p>
+  `;
+}
+
+/** @param {{person: Person}} props */
+function ExemptFields({ person: { form, card } }) {
+  return html`
+    <div class="field">
+      <label for="exempt-length">Duration</label>
+      <select id="exempt-length" value=${form.draft.length} onChange=${(event) => edit({ length: event.target.value })}>
+        ${exemptLengths(card).map(({ length, name }) => html`<option value=${length} selected=${length === form.draft.length}>${name}</option>`)}
+      </select>
+    </div>
+  `;
+}
+
+/** @param {{person: Person}} props */
+function ResetQuestion({ person: { card } }) {
+  return html`<p>Reset <bdi>${card.login || shownID(card.user_id)}</bdi>? ${resetWarning}</p>`;
+}

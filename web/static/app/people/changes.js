@@ -1,0 +1,179 @@
+// @ts-check
+// Changing a single user: grant, exempt, reset, pardon, override, and undoing that. Each function
+// asks chatguard and returns the outcome, in words; null if the session has ended.
+
+import { request } from "../shell/api.js";
+import { ifSignedOut } from "../shell/session.js";
+import { now, state } from "../shell/state.js";
+import { pardonWords, unpardonWords } from "../words/pardons.js";
+import { clock, toMinute, upcoming } from "../words/time.js";
+
+/**
+ * Outcome is the state of the last change of a user.
+ * @typedef {object} Outcome
+ * @property {boolean} busy chatguard hasn't answered yet
+ * @property {string} problem why chatguard refused the change
+ * @property {string} done the result in a few words
+ * @property {string} sentence the same as a sentence
+ * @property {boolean} isToRead the sentence says more than the request did
+ * @property {boolean} isPartial a part stays that the moderator may have wanted to change
+ * @property {boolean} isHeld a limit still holds the user back for long
+ * @property {boolean} isSaved a restart doesn't undo the change
+ * @property {Undoing | null} undoing what undoes the change; null if nothing does
+ * @property {number} at when chatguard answered, ms
+ */
+
+/**
+ * Undoing is a pardon's ID and its time limit, or the former override and the ETag of the present
+ * one.
+ * @typedef {object} Undoing
+ * @property {number} [pardon]
+ * @property {string} [until]
+ * @property {Api.UserOverride} [former]
+ * @property {string} [etag]
+ */
+
+/** @param {Partial<Outcome>} known */
+export function outcomeOf(known) {
+  /** @type {Outcome} */
+  const nothing = {
+    busy: false, problem: "", done: "", sentence: "", isToRead: false,
+    isPartial: false, isHeld: false, isSaved: true, undoing: null, at: now(),
+  };
+  return { ...nothing, ...known };
+}
+
+// userAddress returns the address of a user in the API.
+/** @param {string} user */
+export const userAddress = (user) => `/channels/${encodeURIComponent(state.channel ?? "")}/users/${encodeURIComponent(user)}`;
+
+// change sends a request about a user, and makes an outcome of the answer.
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {{body?: unknown, ifMatch?: string}} options
+ * @param {(answer: any) => Partial<Outcome>} said
+ */
+async function change(method, path, options, said) {
+  try {
+    const { body } = await request(method, path, options);
+    return outcomeOf({ isSaved: body.saved, ...said(body) });
+  } catch (problem) {
+    return ifSignedOut(problem) ? null : outcomeOf({ problem: problem.message });
+  }
+}
+
+// grant gives a user extra messages in a limit. Times are written in the zone, by default the
+// browser's.
+/** @param {string} user @param {string} limit @param {number} messages @param {string} [zone] */
+export function grant(user, limit, messages, zone) {
+  return change("POST", userAddress(user) + "/grant", { body: { limit, messages } }, ({ until }) => {
+    const at = Date.parse(until ?? "");
+    return {
+      done: `${messages} granted${at ? ` until ${toMinute(at, zone)}` : ""}`,
+      sentence: `${messages} extra ${messages === 1 ? "message" : "messages"} in ${limit}${at ? `, until ${clock(at, zone)}` : ""}.`,
+    };
+  });
+}
+
+// exempt lets a user write without limits, for a duration such as "10m"; an empty one has no end.
+/** @param {string} user @param {string} length @param {string} [zone] */
+export function exempt(user, length, zone) {
+  return change("POST", userAddress(user) + "/exempt", { body: length ? { for: length } : {} }, (answer) => {
+    const at = Date.parse(answer.until ?? "");
+    return {
+      done: at ? `exempt until ${toMinute(at, zone)}` : "exempt permanently",
+      sentence: at ? `Exempt until ${clock(at, zone)}.` : "Exempt permanently.",
+      undoing: { former: answer.former, etag: answer.override_etag },
+    };
+  });
+}
+
+// reset forgets everything about a user's messages and strikes.
+/** @param {string} user */
+export function reset(user) {
+  return change("POST", userAddress(user) + "/reset", {}, () => ({
+    done: "reset", sentence: "Reset: usage and strikes are cleared.",
+  }));
+}
+
+// override replaces the override with the ETag given; an empty one removes it.
+/** @param {string} user @param {Api.UserOverride} own @param {string} etag */
+export function override(user, own, etag) {
+  return replace(user, own, etag, (answer) => ({
+    done: "changed", sentence: "Saved. Applies from the next message on.",
+    undoing: { former: answer.former, etag: answer.override_etag },
+  }));
+}
+
+/**
+ * @param {string} user
+ * @param {Api.UserOverride} own
+ * @param {string} etag
+ * @param {(answer: any) => Partial<Outcome>} said
+ */
+function replace(user, own, etag, said) {
+  const isEmpty = Object.keys(own).length === 0;
+  return change(isEmpty ? "DELETE" : "PUT", userAddress(user) + "/override", { body: isEmpty ? undefined : own, ifMatch: etag }, said);
+}
+
+// pardon pardons all messages that were throttled without a pause, up to the last one.
+/** @param {string} user @param {string} [zone] */
+export function pardon(user, zone) {
+  return change("POST", userAddress(user) + "/pardon", {}, (answer) => {
+    const { word, ...words } = pardonWords(answer, zone);
+    const undoing = answer.id ? { pardon: answer.id, until: answer.undo_until } : null;
+    return { done: word, ...words, isToRead: true, undoing };
+  });
+}
+
+// mayUndo reports whether an outcome can still be undone. The card, if there is one, shows whether
+// someone else has changed the override since: undoing would undo that, too.
+/** @param {Outcome | null} outcome @param {Api.getChannelsUsers} [card] */
+export function mayUndo(outcome, card) {
+  if (!outcome?.undoing) return false;
+  const { until, etag } = outcome.undoing;
+  if (until) return Date.parse(until) > now();
+  return !card || etag === card.override_etag;
+}
+
+// undo undoes a pardon, or puts the former override back.
+/** @param {string} user @param {Undoing} undoing */
+export function undo(user, { pardon: id, former = {}, etag = "" }) {
+  if (!id) return replace(user, former, etag, () => ({ done: "undone", sentence: "Undone." }));
+  return change("DELETE", `${userAddress(user)}/pardon/${id}`, {}, (answer) => ({
+    done: "pardon undone", sentence: unpardonWords(answer), isToRead: true,
+  }));
+}
+
+// grantable lists the limits in which a single user can have extra messages.
+/** @param {Api.getChannelsUsers} card */
+export const grantable = ({ limits }) => limits.filter(({ per }) => per !== "channel");
+
+// grantedUsually is the name of the limit offered first: the first that counts by days, or else the
+// first.
+/** @param {Api.getChannelsUsers} card */
+export function grantedUsually(card) {
+  const limits = grantable(card);
+  return (limits.find(({ algorithm }) => algorithm === "daily-window") ?? limits[0])?.name;
+}
+
+// exemptLengths lists the durations that an exemption can have. The end of the day is unknown
+// without a card.
+/** @param {Api.getChannelsUsers | null} card */
+export function exemptLengths(card) {
+  return [
+    { length: "10m", name: "for 10 minutes" },
+    { length: "1h", name: "for an hour" },
+    { length: "4h", name: "for 4 hours" },
+    { length: "day", name: `until the end of their day, ${card ? upcoming(Date.parse(card.day_ends), card.timezone) : "…"}` },
+    { length: "", name: "permanently" },
+  ];
+}
+
+// exemptLength writes one of these durations as the API expects it.
+/** @param {Api.getChannelsUsers} card @param {string} length */
+export const exemptLength = (card, length) => (length === "day" ? `${Math.ceil((Date.parse(card.day_ends) - now()) / 1000)}s` : length);
+
+// resetWarning says what a reset does.
+export const resetWarning = "This clears their usage and strikes.";

@@ -1,0 +1,70 @@
+// @ts-check
+// The form of a user's custom limits: exemption, time zone and numbers.
+
+import { html } from "../../vendor/htm-preact.js";
+import { textsOf } from "../limits/draft.js";
+import { LimitField, Zones } from "../limits/field.js";
+import { edit, isOutdated, startOver } from "./card-changes.js";
+import { ownLimits } from "./override.js";
+import { algorithmOf, roleFields } from "../words/algorithms.js";
+/** @import { Texts } from "../limits/draft.js" */
+/** @import { ChangeForm } from "./card-changes.js" */
+/** @import { Person } from "./people.js" */
+
+const exemptions = {
+  "by-role": ["By role", "Exempt roles apply, unless the user has custom limits."],
+  always: ["Always exempt", "No limits apply."],
+  never: ["Never exempt", "Limits apply in every role."],
+};
+
+/** @param {{person: Person}} props */
+export function OverrideFields({ person }) {
+  const { form, card } = person;
+  const { exempt, until, zone, limits } = form.draft;
+  return html`
+    ${isOutdated(person) && html`
+      <p class="note bad"><span>Someone else changed this while you were editing.</span> <button type="button" onClick=${startOver}>Load the current values</button></p>`}
+    <fieldset disabled=${form.busy}>
+      <legend>Exemption</legend>
+      ${Object.entries(exemptions).map(([value, [name, about]]) => html`
+        <label class="choice">
+          <input type="radio" name="exempt" value=${value} checked=${value === exempt} onChange=${() => edit({ exempt: value })} />
+          <span>${name} <span class="muted">${about}</span></span>
+        </label>
+      `)}
+      ${exempt !== "by-role" && html`
+        <div class="field">
+          <label for="exempt-until">Until (your time zone). Leave empty for no end.</label>
+          <input id="exempt-until" type="datetime-local" value=${until} onInput=${(event) => edit({ until: event.target.value })} />
+        </div>`}
+    </fieldset>
+    <div class="fields">
+      <${LimitField} id="own-zone" label="Time zone" unit="" hint="same as the channel" list="zones" value=${zone} fixed=${form.busy} error=${form.errors.zone}
+        onInput=${(text) => edit({ zone: text })} />
+      <${Zones} />
+    </div>
+    <p class="muted">A new time zone applies after the user’s current day ends.</p>
+    ${ownLimits(card).map((limit) => html`<${OwnNumbers} key=${limit.name} limit=${limit} form=${form} texts=${limits[limit.name] ?? {}} role=${card.role_numbers[limit.name] ?? {}} />`)}
+  `;
+}
+
+// OwnNumbers hints at the numbers of the user's role in empty fields.
+/** @param {{limit: Api.LimitStatus, form: ChangeForm, texts: Texts, role: Api.Override}} props */
+function OwnNumbers({ limit, form, texts, role }) {
+  const { name } = limit;
+  const fields = roleFields(limit);
+  const hints = textsOf(fields, role);
+  /** @param {string} field @param {string} text */
+  const write = (field, text) => edit({ limits: { ...form.draft.limits, [name]: { ...texts, [field]: text } } });
+  return html`
+    <fieldset>
+      <legend><bdi>${name}</bdi> <span class="kind">${algorithmOf(limit).name}</span></legend>
+      <div class="fields">
+        ${Object.entries(fields).map(([field, { label, unit }]) => html`
+          <${LimitField} key=${field} id=${`own-${field}-${name}`} label=${label} unit=${unit} hint=${hints[field]} value=${texts[field] ?? ""} fixed=${form.busy}
+            error=${form.errors[`${field}-${name}`]} onInput=${(text) => write(field, text)} />
+        `)}
+      </div>
+    </fieldset>
+  `;
+}

@@ -1,0 +1,47 @@
+// @ts-check
+// People: who is in the chat, and the card of one of them.
+
+import { html, useEffect } from "../../vendor/htm-preact.js";
+import { EntryDialog } from "../records/entry-dialog.js";
+import { enter, refresh, show } from "./people.js";
+import { PeopleSearch } from "./search.js";
+import { UserCard } from "./card.js";
+import { keepWeek } from "./week.js";
+/** @import { People } from "./people.js" */
+/** @import { State } from "../shell/state.js" */
+
+const pause = 3000; // between two loads of the card, ms
+
+/** @param {{state: State}} props */
+export function PeoplePage({ state }) {
+  const { channel, query } = state;
+  useEffect(() => {
+    enter();
+  }, [channel]);
+  useEffect(() => {
+    show(query.user).then(keepWeek);
+  }, [channel, query.user]);
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || refresh().then(keepWeek), pause);
+    return () => clearInterval(timer);
+  }, []);
+
+  const people = state.people?.channel === channel ? state.people : null; // another channel's people don't count here
+  if (!people) return html`<h1 class="unseen">People</h1>`;
+  const { person, isBrowsing } = people;
+  return html`
+    <h1 class="unseen">People</h1>
+    <div class="people ${person && !isBrowsing ? "chosen" : ""}">
+      <${PeopleSearch} state=${state} people=${people} />
+      <section class="person" aria-label="Selected user">
+        ${person ? html`<${UserCard} key=${person.id} state=${state} person=${person} />` : html`<p class="muted nobody-chosen">${hint(people)}</p>`}
+      </section>
+    </div>
+    <${EntryDialog} state=${state} zone=${person?.card?.timezone} />
+  `;
+}
+
+/** @param {People} of */
+function hint({ found }) {
+  return found?.users.length > 0 ? "Select a user to see their limits and throttled messages." : "";
+}

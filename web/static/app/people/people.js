@@ -1,0 +1,151 @@
+// @ts-check
+// Finding users, and the user whose card is shown.
+
+import { userAddress } from "./changes.js";
+import { request } from "../shell/api.js";
+import { ifSignedOut } from "../shell/session.js";
+import { shownID, state, update } from "../shell/state.js";
+/** @import { ChangeForm } from "./card-changes.js" */
+/** @import { Outcome } from "./changes.js" */
+/** @import { Week } from "./week.js" */
+/** @import { State } from "../shell/state.js" */
+
+/** @typedef {Api.getChannelsUsers} Card */
+
+/**
+ * @typedef {object} People
+ * @property {string | null} channel
+ * @property {string} text the text in the search field
+ * @property {{text: string, users: Api.Person[]} | null} found the users found, and the text searched for
+ * @property {string} problem
+ * @property {boolean} isBrowsing the search field was used since the card was opened
+ * @property {Person | null} person the user whose card is shown
+ */
+
+/**
+ * @typedef {object} Person
+ * @property {string | null} channel
+ * @property {string} id
+ * @property {Card} card null until it is loaded
+ * @property {string} problem
+ * @property {boolean} isGone chatguard knows nobody with that ID
+ * @property {Week} week
+ * @property {ChangeForm | null} form the open form
+ * @property {Outcome | null} outcome of the last change
+ * @property {boolean} isPardoning chatguard hasn't answered a pardon yet
+ */
+
+/** @typedef {{id: string, channel: string | null}} Shown */
+
+const typingPause = 150; // from the last key to the search, ms
+
+/** @type {AbortController | null} */
+let searching = null; // aborts the current search
+let waiting = 0;
+
+// enter starts with the most recent users, or restores what was shown in this channel.
+export function enter() {
+  const { people, channel } = state;
+  if (people?.channel !== channel) {
+    update((s) => (s.people = { channel, text: "", found: null, problem: "", isBrowsing: false, person: null }));
+  }
+  return search();
+}
+
+// type stores what was typed, and searches when typing pauses.
+/** @param {string} text */
+export function type(text) {
+  set({ text, isBrowsing: true });
+  clearTimeout(waiting);
+  waiting = setTimeout(search, typingPause);
+}
+
+async function search() {
+  clearTimeout(waiting);
+  searching?.abort();
+  const { signal } = (searching = new AbortController());
+  const { channel, people } = state;
+  const text = people.text.trim();
+  try {
+    const { body } = await request("GET", `/users?${new URLSearchParams({ channel, q: text })}`, { signal });
+    if (!signal.aborted) set({ found: { text, users: body.users }, problem: "" });
+  } catch (problem) {
+    if (!signal.aborted && !ifSignedOut(problem)) set({ problem: problem.message });
+  }
+}
+
+// firstFound returns the first user that matches the field's present text, if any, even before the
+// list is updated.
+export async function firstFound() {
+  if (state.people.found?.text !== state.people.text.trim()) await search();
+  const { people } = state;
+  return people?.found?.text === people?.text.trim() ? people?.found?.users[0] : undefined;
+}
+
+/** @param {Partial<People>} news */
+function set(news) {
+  if (state.people) update((s) => (s.people = { ...s.people, ...news }));
+}
+
+/** @type {Week} */
+const unknown = { limit: "", body: null, problem: "", loadedAt: 0 };
+
+// show opens the card of a user; an empty ID closes it.
+/** @param {string} [id] */
+export function show(id = "") {
+  if (id === (state.people.person?.id ?? "")) return refresh();
+  const { channel } = state.people;
+  set({ isBrowsing: false, person: id ? { channel, id, card: null, problem: "", isGone: false, week: unknown, form: null, outcome: null, isPardoning: false } : null });
+  return refresh();
+}
+
+/** @param {Shown | null | undefined} one @param {Shown | null | undefined} other */
+const isSame = (one, other) => one?.id === other?.id && one?.channel === other?.channel;
+
+// isShown reports whether the card is still that of the same user.
+/** @param {Person} person */
+export const isShown = (person) => isSame(state.people?.person, person);
+
+// titleName returns the name of the user shown, for the page's title. Hostile names are cut and
+// isolated, so that they can't reverse the text after them. It is empty without a card.
+/** @param {State} of */
+export function titleName({ route, people }) {
+  const card = route === "people" ? people?.person?.card : null;
+  const name = card ? card.login || shownID(card.user_id) : "";
+  return /^\w{0,50}$/.test(name) ? name : `\u2068${name.slice(0, 50)}\u2069`;
+}
+
+// change changes the card shown if it is still that of the same user.
+/** @param {Person} person @param {Partial<Person>} news */
+export function change(person, news) {
+  if (isShown(person)) set({ person: { ...state.people.person, ...news } });
+}
+
+/** @type {{person: Person, ended: Promise<void>} | null} */
+let loading = null; // the card being loaded
+
+// refresh loads the card shown. An open form stays.
+export async function refresh() {
+  const person = state.people?.person;
+  if (!person) return;
+  if (!isSame(loading?.person, person)) loading = { person, ended: load(person) };
+  const mine = loading;
+  await mine.ended;
+  if (loading === mine) loading = null;
+}
+
+// reload loads the card after a change; a load in progress may be older.
+export async function reload() {
+  await loading?.ended;
+  await refresh();
+}
+
+/** @param {Person} person */
+async function load(person) {
+  try {
+    const { body } = await request("GET", userAddress(person.id));
+    change(person, { card: body, problem: "", isGone: false });
+  } catch (problem) {
+    if (!ifSignedOut(problem)) change(person, { problem: problem.message, isGone: problem.status === 404 });
+  }
+}

@@ -1,0 +1,79 @@
+// @ts-check
+// The user search: a field, and a list of links for the arrow keys.
+
+import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
+import { firstFound, type } from "./people.js";
+import { roleNames } from "../words/roles.js";
+import { linkTo } from "../shell/route.js";
+import { shownID } from "../shell/state.js";
+import { stamp } from "../words/time.js";
+/** @import { People } from "./people.js" */
+/** @import { State } from "../shell/state.js" */
+
+/** @param {{state: State, people: People}} props */
+export function PeopleSearch({ state, people }) {
+  const { text, found, problem } = people;
+  const list = useFittingHeight();
+  return html`
+    <search class="search" onKeyDown=${(event) => walk(event, state)}>
+      <label for="find">Find a user by login or ID</label>
+      <input id="find" type="search" autocomplete="off" spellcheck=${false} maxlength="256" value=${text} onInput=${(event) => type(event.target.value)} />
+      <p class="summary muted" role="status">${problem ? "" : summary(found)}</p>
+      ${problem && html`<p class="error" role="alert">${problem}</p>`}
+      <ul class="found" ref=${list}>
+        ${(found?.users ?? []).map((user) => html`<${Found} key=${user.user_id} state=${state} user=${user} />`)}
+      </ul>
+    </search>
+  `;
+}
+
+// useFittingHeight tells the style where the list begins, so that it ends with the window.
+function useFittingHeight() {
+  const list = useRef(null);
+  useLayoutEffect(() => {
+    if (scrollY === 0) list.current.style.setProperty("--begin", `${Math.ceil(list.current.getBoundingClientRect().top)}px`);
+  });
+  return list;
+}
+
+/** @param {People["found"]} found */
+function summary(found) {
+  if (!found) return "Searching…";
+  const { text, users } = found;
+  if (text === "") return users.length > 0 ? "Recently active:" : "No messages recorded in this channel yet.";
+  if (users.length === 0) return html`No user matches “<bdi>${text}</bdi>” (login or ID).`;
+  return users.length === 1 ? "1 user:" : `${users.length} users:`;
+}
+
+/** @param {{state: State, user: Api.Person}} props */
+function Found({ state, user: { user_id: id, login, roles, last_seen: seen } }) {
+  return html`
+    <li>
+      <a href=${linkTo(state, "people", { user: id })} aria-current=${id === state.query.user ? "true" : null}>
+        <bdi class="name">${login || shownID(id)}</bdi>
+        <span class="about muted">${[roleNames(roles), seen && stamp(Date.parse(seen))].filter(Boolean).join(" · ")}</span>
+      </a>
+    </li>
+  `;
+}
+
+/** @param {State} state */
+async function choose(state) {
+  const user = await firstFound();
+  if (user) location.hash = linkTo(state, "people", { user: user.user_id });
+}
+
+// walk moves up and down between the field and the links. Enter in the field chooses the first
+// link.
+/** @param {KeyboardEvent & {currentTarget: Element}} event @param {State} state */
+function walk(event, state) {
+  const links = [.../** @type {NodeListOf<HTMLElement>} */ (event.currentTarget.querySelectorAll(".found a"))];
+  const at = links.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+  if (event.key === "Enter" && at < 0) return choose(state);
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (!step || links.length === 0) return;
+  event.preventDefault(); // the page would scroll
+  const next = Math.min(at + step, links.length - 1);
+  if (next < 0) document.getElementById("find").focus();
+  else links[next].focus();
+}

@@ -1,0 +1,71 @@
+// @ts-check
+// A user's usage of each limit.
+
+import { html } from "../../vendor/htm-preact.js";
+import { algorithmOf, amount } from "../words/algorithms.js";
+import { roleName } from "../words/roles.js";
+import { now } from "../shell/state.js";
+import { upcoming, wait } from "../words/time.js";
+/** @import { Card } from "./people.js" */
+
+const columns = ["Limit", "Used", "Left", "Next message", "Resets", "Based on"];
+
+/** @param {{card: Card}} props */
+export function UserLimits({ card }) {
+  const { limits, timezone, override } = card;
+  if (limits.length === 0) return html`<p class="part muted">No limits in this channel.</p>`;
+  return html`
+    <section class="part" aria-labelledby="limits-of-user">
+      <h3 id="limits-of-user">Limits <span class="muted">times in ${timezone || "UTC"}, ${override.timezone ? "the user’s time zone" : "the channel’s time zone"}</span></h3>
+      <div class="standing" role="table" aria-labelledby="limits-of-user">
+        <div role="row" class="head">${columns.map((name) => html`<span role="columnheader">${name}</span>`)}</div>
+        ${limits.map((limit) => html`<${Standing} key=${limit.name} limit=${limit} zone=${timezone} />`)}
+      </div>
+    </section>
+  `;
+}
+
+/** @param {{limit: Api.LimitStatus, zone: string}} props */
+function Standing({ limit, zone }) {
+  const { name, used = 0, capacity = 0, granted = 0, remaining = 0 } = limit;
+  return html`
+    <div role="row" class="line">
+      <span role="cell" class="limit"><bdi>${name}</bdi> <span class="muted">${kind(limit)}</span></span>
+      <span role="cell" class="used">
+        <meter min="0" max=${Math.max(capacity, 1)} value=${Math.min(used, capacity)} aria-label=${`${amount(used)} of ${amount(capacity)} used`}></meter>
+        <span class="figure">${amount(used)} of ${amount(capacity)}<span class="unit"> used</span></span>
+      </span>
+      <span role="cell" class="left">${amount(remaining)}<span class="unit"> left</span>${granted > 0 && html`<span class="muted"> with ${amount(granted)} extra</span>`}</span>
+      <span role="cell" class="next"><span class="unit">next message </span>${next(limit, zone)}</span>
+      <span role="cell" class="resets">${resets(limit, zone)}</span>
+      <span role="cell" class="numbers muted">${numbers(limit)}</span>
+    </div>
+  `;
+}
+
+const sharers = { user: "", "user-everywhere": ", across all channels", channel: ", shared by everyone" };
+
+/** @param {Api.LimitStatus} limit */
+function kind(limit) {
+  return algorithmOf(limit).name + sharers[limit.per] + (limit.observes ? ", observe only" : "");
+}
+
+/** @param {Api.LimitStatus} of @param {string} zone */
+function next({ next_at: nextAt }, zone) {
+  if (!nextAt) return html`<span class="bad">never</span>`;
+  const at = Date.parse(nextAt);
+  return at <= now() ? html`<span class="good">now</span>` : html`in ${wait(at - now())} <time class="muted" datetime=${nextAt}>${upcoming(at, zone)}</time>`;
+}
+
+/** @param {Api.LimitStatus} of @param {string} zone */
+function resets({ used = 0, reset_at: resetAt }, zone) {
+  const at = Date.parse(resetAt ?? "");
+  if (!(at > now())) return html`<span class="muted">${used > 0 ? "resets now" : "nothing used"}</span>`;
+  return html`<span class="unit">resets </span>in ${wait(at - now())}, <time class="muted" datetime=${resetAt}>at ${upcoming(at, zone)}</time>`;
+}
+
+/** @param {Api.LimitStatus} of */
+function numbers({ own, role }) {
+  if (own) return "custom numbers";
+  return role && role !== "everyone" ? `role ${roleName(role)}` : "everyone";
+}

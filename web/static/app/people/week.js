@@ -1,0 +1,111 @@
+// @ts-check
+// The messages that a user had left in one limit over the last week, as a chart.
+
+import { html } from "../../vendor/htm-preact.js";
+import { userAddress } from "./changes.js";
+import { change, isShown } from "./people.js";
+import { request } from "../shell/api.js";
+import { Chart, ChartToCome } from "../shell/chart.js";
+import { inOrder } from "../shell/in-order.js";
+import { ifSignedOut } from "../shell/session.js";
+import { state } from "../shell/state.js";
+import { amount } from "../words/algorithms.js";
+import { clock, stamp } from "../words/time.js";
+/** @import { Person } from "./people.js" */
+
+/**
+ * @typedef {object} Week
+ * @property {string} limit the one chosen; empty for chatguard's choice
+ * @property {Api.getChannelsUsersWeek | null} body chatguard's answer
+ * @property {string} problem
+ * @property {number} loadedAt when the answer came, ms
+ */
+
+/** @typedef {{at: number, remaining: number}} Point */
+
+const longest = 60_000; // the oldest data shown, ms
+
+// keepWeek loads the week of the user shown if it is old.
+export async function keepWeek() {
+  const person = state.people?.person;
+  if (person?.card && Date.now() - person.week.loadedAt > longest) await loadWeek();
+}
+
+/** @param {string} limit */
+function chooseLimit(limit) {
+  const { person } = state.people;
+  change(person, { week: { ...person.week, limit } });
+  return loadWeek();
+}
+
+const asked = inOrder(); // orders the answers
+
+export async function loadWeek() {
+  const person = state.people?.person;
+  if (!person) return;
+  const { limit } = person.week;
+  const isNews = asked();
+  const isWanted = () => isNews() && isShown(person) && state.people.person.week.limit === limit;
+  try {
+    const { body } = await request("GET", `${userAddress(person.id)}/week${limit ? "?" + new URLSearchParams({ limit }) : ""}`);
+    if (isWanted()) change(person, { week: { limit, body, problem: "", loadedAt: Date.now() } });
+  } catch (problem) {
+    if (!ifSignedOut(problem) && isWanted()) change(person, { week: { ...state.people.person.week, problem: problem.message, loadedAt: Date.now() } });
+  }
+}
+
+const rowStep = 6 * 3600; // between two rows of the table, seconds
+
+/** @param {{person: Person}} props */
+export function UserWeek({ person: { card, week } }) {
+  const { body, problem } = week;
+  const chosen = week.limit || body?.limit || "";
+  const limits = card.limits.filter(({ per }) => per !== "channel");
+  if (limits.length === 0) return null;
+  return html`
+    <section class="part" aria-labelledby="week">
+      <div class="part-head">
+        <h3 id="week">Last 7 days</h3>
+        <label><span class="unseen">Limit shown</span>
+          <select value=${chosen} onChange=${(event) => chooseLimit(event.target.value)}>
+            ${limits.map(({ name }) => html`<option value=${name} selected=${name === chosen}>${name}</option>`)}
+          </select>
+        </label>
+      </div>
+      ${body?.limit === chosen ? html`<${WeekChart} key=${body.limit} body=${body} zone=${card.timezone} />` : html`<${ChartToCome} />`}
+      ${problem && html`<p class="error" role="alert">${problem}</p>`}
+    </section>
+  `;
+}
+
+/** @param {{body: Api.getChannelsUsersWeek, zone: string}} props */
+function WeekChart({ body: { limit, capacity, points }, zone }) {
+  if (points.length === 0) return html`<p class="chart to-come muted">No data for the last 7 days.</p>`;
+  const known = points.map(({ at, remaining }) => ({ at: Math.floor(Date.parse(at) / 1000), remaining }));
+  const series = [{ name: `left in ${limit}`, values: known.map(({ remaining }) => remaining), colour: "--accent", fill: "--accent-soft", isStepped: true }];
+  return html`
+    <${Chart} label=${`Messages left in ${limit}`} summary=${summary(known, limit, capacity, zone)} at=${known.map(({ at }) => at)} series=${series}
+      unit="messages" top=${capacity} zone=${zone} rows=${rows(known)} step="6 hours" />
+  `;
+}
+
+/** @param {Point[]} known @param {string} limit @param {number} capacity @param {string} zone */
+function summary(known, limit, capacity, zone) {
+  const least = known.reduce((least, point) => (point.remaining < least.remaining ? point : least));
+  const { remaining: left } = known.at(-1);
+  if (least.remaining >= capacity) return `All ${amount(capacity)} messages in ${limit} unused since ${clock(known[0].at * 1000, zone)}.`;
+  if (least.remaining === left) return `${amount(left)} of ${amount(capacity)} messages in ${limit} left now, the lowest this week.`;
+  return `${amount(left)} of ${amount(capacity)} messages in ${limit} left now. Lowest this week: ${amount(least.remaining)} at ${stamp(least.at * 1000, zone)}.`;
+}
+
+// rows returns the messages left at every sixth hour.
+/** @param {Point[]} known */
+function rows(known) {
+  const rows = [];
+  let i = 0;
+  for (let at = Math.ceil(known[0].at / rowStep) * rowStep; at <= known.at(-1).at; at += rowStep) {
+    while (known[i + 1]?.at <= at) i++;
+    rows.push({ at, values: [known[i].remaining] });
+  }
+  return rows;
+}

@@ -1,0 +1,78 @@
+// @ts-check
+// The audit: who changed what, and when.
+
+import { html, useEffect } from "../../vendor/htm-preact.js";
+import { Choice, filter, RecordsEnd, RecordsFilters, Text } from "./frame.js";
+import { begin, change, loadMore } from "./records.js";
+import { request } from "../shell/api.js";
+import { linkTo } from "../shell/route.js";
+import { ifSignedOut } from "../shell/session.js";
+import { shownID } from "../shell/state.js";
+import { actionNames, AuditWords } from "../words/audit.js";
+import { stamp } from "../words/time.js";
+/** @import { PastRevision } from "../limits/history.js" */
+/** @import { Records } from "./records.js" */
+/** @import { State } from "../shell/state.js" */
+
+/**
+ * @typedef {Records & {revisions: Map<number, PastRevision> | null}} Audit
+ *   revisions of the policy by number
+ */
+
+const columns = ["Time", "Author", "Change", "User", "Details"];
+
+/** @param {{state: State}} props */
+export function AuditPage({ state }) {
+  const { channel, query, audit } = state;
+  useEffect(() => {
+    open();
+  }, [channel, query]);
+  if (audit?.channel !== channel) return html`<h1 class="unseen">Audit</h1>`;
+  const { filters, rows, problem } = audit;
+  const choose = filter(state, "audit");
+  return html`
+    <h1 class="unseen">Audit</h1>
+    <${RecordsFilters} label="Filter the audit" name="audit" records=${audit}>
+      <${Text} name="author" label="Author" value=${filters.author} choose=${choose} />
+      <${Text} name="user" label="User (login or ID)" value=${filters.user} choose=${choose} />
+      <${Choice} name="action" label="Change" value=${filters.action} choices=${actionNames} choose=${choose} />
+    <//>
+    ${problem && html`<p class="error" role="alert">${problem}</p>`}
+    ${rows?.length > 0 && html`
+      <div class="audits" role="table" aria-label="Changes, newest first">
+        <div role="row" class="head">${columns.map((name) => html`<span role="columnheader">${name}</span>`)}</div>
+        ${rows.map((change) => html`<${Change} key=${change.id} state=${state} change=${change} />`)}
+      </div>`}
+    <${RecordsEnd} name="audit" records=${audit} none="No changes recorded." unfitting="No changes match these filters." />
+  `;
+}
+
+/** @param {{state: State, change: Api.Audit}} props */
+function Change({ state, change }) {
+  const { at, author, action, user_id: user, login } = change;
+  return html`
+    <div role="row" class="audit">
+      <time role="cell" class="when" datetime=${at}>${stamp(Date.parse(at))}</time>
+      <span role="cell" class="author"><bdi>${author}</bdi></span>
+      <span role="cell" class="did">${actionNames[action] ?? action}</span>
+      <span role="cell" class="user">${user && html`<a href=${linkTo(state, "people", { user })}><span class="unit">user </span><bdi>${login || shownID(user)}</bdi></a>`}</span>
+      <span role="cell" class="what"><${AuditWords} state=${state} change=${change} /></span>
+    </div>
+  `;
+}
+
+// open loads the newest changes that match the address bar's filters.
+export async function open() {
+  const audit = /** @type {Audit} */ (begin("audit", { revisions: null }));
+  await Promise.all([loadMore("audit"), loadRevisions(audit)]);
+}
+
+/** @param {Audit} audit */
+async function loadRevisions(audit) {
+  try {
+    const { body } = await request("GET", `/channels/${encodeURIComponent(audit.channel)}/policy/revisions`);
+    change("audit", audit, { revisions: new Map(body.revisions.map((/** @type {PastRevision} */ revision) => [revision.number, revision])) });
+  } catch (problem) {
+    ifSignedOut(problem); // changes of the limits are then shown by number
+  }
+}

@@ -1,0 +1,60 @@
+// @ts-check
+// One entry of the journal, whole.
+
+import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
+import { PardonButton } from "./pardon.js";
+import { linkTo } from "../shell/route.js";
+import { nameOf, shownID, update } from "../shell/state.js";
+import { amount } from "../words/algorithms.js";
+import { outcomeWords, penaltyWords } from "../words/penalties.js";
+import { stamp } from "../words/time.js";
+/** @import { View } from "../../vendor/htm-preact.js" */
+/** @import { State } from "../shell/state.js" */
+
+// EntryDialog writes times in the zone, by default the browser's.
+/** @param {{state: State, zone?: string}} props */
+export function EntryDialog({ state, zone }) {
+  return state.entry && html`<${Dialog} key=${state.entry.id} state=${state} entry=${state.entry} zone=${zone} />`;
+}
+
+const forget = () => update((s) => (s.entry = null));
+
+/** @param {{state: State, entry: Api.Entry, zone?: string}} props */
+function Dialog({ state, entry, zone }) {
+  const dialog = useRef(null);
+  useLayoutEffect(() => {
+    dialog.current.showModal();
+    return forget; // another page may be shown
+  }, []);
+  const { word, kind, detail } = outcomeWords(entry);
+  const close = () => dialog.current.close(); // this also gives the focus back
+  return html`
+    <dialog class="whole-entry" ref=${dialog} aria-labelledby="entry-of" onClose=${forget} onClick=${(event) => event.target === dialog.current && close()}>
+      <div>
+        <h2 id="entry-of">Message from <a href=${linkTo(state, "people", { user: entry.user_id })} onClick=${close}><bdi>${nameOf(entry)}</bdi></a></h2>
+        <p class="whole-text"><bdi>${entry.text || "Text not stored."}</bdi></p>
+        <dl>
+          <${Fact} name="Sent">${stamp(Date.parse(entry.at), zone)}<//>
+          <${Fact} name="User">${entry.login && html`<bdi>${entry.login}</bdi>, `}ID ${shownID(entry.user_id)}<//>
+          <${Fact} name="Limit"><bdi>${entry.limit}</bdi>${entry.cost > 1 && `, cost ${amount(entry.cost)}`}<//>
+          <${Fact} name="May write again">${mayPass(entry, zone)}<//>
+          <${Fact} name="Strikes">${entry.strikes}<//>
+          <${Fact} name="Penalty">${penaltyWords(entry.penalty)}<//>
+          <${Fact} name="Action"><span class=${kind}>${word}</span>${detail && `: ${detail}`}<//>
+          ${entry.pardoned && html`<${Fact} name="Pardoned">by <bdi>${entry.pardoned.by}</bdi>, ${stamp(Date.parse(entry.pardoned.at), zone)}<//>`}
+        </dl>
+        <div class="buttons"><${PardonButton} state=${state} entry=${entry} /><button type="button" onClick=${close}>Close</button></div>
+      </div>
+    </dialog>
+  `;
+}
+
+/** @param {{name: string, children: View}} props */
+function Fact({ name, children }) {
+  return html`<div><dt>${name}</dt><dd>${children}</dd></div>`;
+}
+
+/** @param {Api.Entry} of @param {string | undefined} zone */
+function mayPass({ may_speak_at: at }, zone) {
+  return Date.parse(at) > 0 ? stamp(Date.parse(at), zone) : "never: the cost exceeds the limit";
+}

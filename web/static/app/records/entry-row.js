@@ -1,0 +1,40 @@
+// @ts-check
+// One entry of the journal in a row: time, user, message, limit and outcome.
+
+import { html } from "../../vendor/htm-preact.js";
+import { PardonButton } from "./pardon.js";
+import { linkTo } from "../shell/route.js";
+import { mayModerate, nameOf, update } from "../shell/state.js";
+import { outcomeWords } from "../words/penalties.js";
+import { stamp } from "../words/time.js";
+/** @import { State } from "../shell/state.js" */
+
+const clipped = 200; // characters; a row never shows more
+
+// EntryRow shows an entry. hasUser adds the user. zone is that of times, by default the browser's.
+// place is the row's position among many, from 0, for screen readers.
+/**
+ * @param {{state: State, entry: Api.Entry, hasUser?: boolean, zone?: string, place?: number, style?: object, then?: () => void}} props
+ */
+export function EntryRow({ state, entry, hasUser, zone, place, style, then }) {
+  const { word, kind, detail } = outcomeWords(entry);
+  return html`
+    <div role="row" class="entry" aria-rowindex=${place === undefined ? null : place + 2} style=${style}>
+      <time role="cell" class="when" datetime=${entry.at}>${stamp(Date.parse(entry.at), zone)}</time>
+      ${hasUser && html`<span role="cell" class="user"><a href=${linkTo(state, "people", { user: entry.user_id })}><bdi>${nameOf(entry)}</bdi></a></span>`}
+      <span role="cell" class="text"><${Text} entry=${entry} id=${place === 0 ? "first-entry" : null} /></span>
+      <span role="cell" class="limit"><bdi>${entry.limit}</bdi></span>
+      <span role="cell" class="deed ${kind}" title=${detail || null}>${word}${detail && html`<span class="detail">: ${detail}</span>`}</span>
+      ${mayModerate() && html`<span role="cell" class="forgive"><${PardonButton} state=${state} entry=${entry} zone=${zone} then=${then} /></span>`}
+    </div>
+  `;
+}
+
+// Text opens the whole entry. id is null unless something moves the focus to it.
+/** @param {{entry: Api.Entry, id: string | null}} props */
+function Text({ entry, id }) {
+  const { text } = entry;
+  const words = text ? html`<bdi>${text.slice(0, clipped)}</bdi>` : html`<span class="muted">text not stored</span>`;
+  const open = () => update((s) => (s.entry = entry));
+  return html`<button type="button" class="text-button" id=${id} aria-haspopup="dialog" onClick=${open}>${words}</button>`;
+}

@@ -1,0 +1,73 @@
+// @ts-check
+// The frame of journal and audit: filters above, kept in the address bar, and the button for older
+// records below.
+
+import { html, useLayoutEffect, useState } from "../../vendor/htm-preact.js";
+import { csvAddress, filtersOf, loadMore } from "./records.js";
+import { linkTo, parse } from "../shell/route.js";
+/** @import { View } from "../../vendor/htm-preact.js" */
+/** @import { Kind, Records } from "./records.js" */
+/** @import { State } from "../shell/state.js" */
+
+/** @typedef {(name: string, value: string) => void} Choose */
+
+// RecordsFilters holds the filter fields and the export link.
+/** @param {{label: string, name: Kind, records: Records, children: View}} props */
+export function RecordsFilters({ label, name, records, children }) {
+  return html`
+    <form class="filters" role="search" aria-label=${label} onSubmit=${(event) => event.preventDefault()}>
+      ${children}
+      <a class="export" href=${csvAddress(name, records)} download>Export as CSV</a>
+    </form>
+  `;
+}
+
+// filter returns a function that sets one filter in the address bar and keeps the others.
+/** @param {State} state @param {Kind} page */
+export const filter = (state, page) => (/** @type {string} */ name, /** @type {string} */ value) => {
+  location.hash = linkTo(state, page, filtersOf(page, { ...parse(location.hash).query, [name]: value }));
+};
+
+// Text is a filter to type. It applies on Enter or when the field loses the focus.
+/** @param {{name: string, label: string, value?: string, choose: Choose}} props */
+export function Text({ name, label, value = "", choose }) {
+  const [text, write] = useState(value);
+  useLayoutEffect(() => write(value), [value]);
+  return html`
+    <div class="field">
+      <label for=${`filter-${name}`}>${label}</label>
+      <input id=${`filter-${name}`} type="search" autocomplete="off" maxlength="256" value=${text} onInput=${(event) => write(event.target.value)}
+        onChange=${(event) => choose(name, event.target.value.trim())} />
+    </div>
+  `;
+}
+
+// Choice is a filter with a few values; choices maps each to its name.
+/**
+ * @param {{name: string, label: string, value?: string, choices: Record<string, string>, choose: Choose}} props
+ */
+export function Choice({ name, label, value = "", choices, choose }) {
+  return html`
+    <div class="field">
+      <label for=${`filter-${name}`}>${label}</label>
+      <select id=${`filter-${name}`} value=${value} onChange=${(event) => choose(name, event.target.value)}>
+        <option value="" selected=${value === ""}>all</option>
+        ${Object.entries(choices).map(([key, text]) => html`<option value=${key} selected=${key === value}>${text}</option>`)}
+      </select>
+    </div>
+  `;
+}
+
+// RecordsEnd says none if there are no rows, or unfitting if the filters exclude all of them.
+/** @param {{name: Kind, records: Records, none: string, unfitting: string}} props */
+export function RecordsEnd({ name, records: { rows, more, busy, filters, problem }, none, unfitting }) {
+  if (!rows) return problem ? null : html`<p class="more muted">Loading…</p>`;
+  if (more) {
+    return html`
+      <p class="more">
+        <button type="button" aria-disabled=${busy ? "true" : "false"} onClick=${() => loadMore(name)}>${busy ? "Loading…" : "Load older"}</button>
+      </p>`;
+  }
+  if (rows.length > 0) return html`<p class="more muted">No older records.</p>`;
+  return html`<p class="none muted">${Object.keys(filters).length > 0 ? unfitting : none}</p>`;
+}

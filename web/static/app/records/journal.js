@@ -1,0 +1,65 @@
+// @ts-check
+// The journal: throttled messages and their penalties.
+
+import { request } from "../shell/api.js";
+import { begin, change, fetchPage, isShown, loadMore } from "./records.js";
+import { ifSignedOut } from "../shell/session.js";
+import { state, update } from "../shell/state.js";
+/** @import { Records } from "./records.js" */
+
+/**
+ * Journal adds to the records: fresh are entries that came since and aren't shown yet, isGap says
+ * that there are others between them and those shown, limits are the names of the policy's limits.
+ * @typedef {Records & {fresh: Api.Entry[], isGap: boolean, limits: string[]}} Journal
+ */
+
+// open loads the newest entries that match the address bar's filters.
+export async function open() {
+  const limits = state.journal?.channel === state.channel ? state.journal.limits : [];
+  const journal = /** @type {Journal} */ (begin("journal", { fresh: [], isGap: false, limits }));
+  await Promise.all([loadMore("journal"), loadLimits(journal)]);
+}
+
+/** @param {Journal} journal */
+async function loadLimits(journal) {
+  try {
+    const { body } = await request("GET", `/channels/${encodeURIComponent(journal.channel)}/policy`);
+    change("journal", journal, { limits: body.limits.map((/** @type {Api.Limit} */ { name }) => name) });
+  } catch (problem) {
+    ifSignedOut(problem); // the journal can be read without the names of limits
+  }
+}
+
+let isLooking = false;
+
+// look fetches new entries. Rows that are shown stay where they are; only their outcomes are
+// updated.
+export async function look() {
+  const { journal } = state;
+  if (isLooking || !journal?.rows) return;
+  isLooking = true;
+  try {
+    const news = await fetchPage("journal", journal);
+    if (isShown("journal", journal)) change("journal", journal, { ...withNews(state.journal, news), problem: "" });
+  } catch (problem) {
+    if (!ifSignedOut(problem)) change("journal", journal, { problem: problem.message });
+  } finally {
+    isLooking = false;
+  }
+}
+
+/** @param {Journal} of @param {{rows: Api.Entry[], more: boolean}} news */
+function withNews({ rows, more }, news) {
+  if (rows.length === 0) return news; // there are no rows to keep in place
+  const known = new Map(news.rows.map((entry) => [entry.id, entry]));
+  const fresh = news.rows.filter(({ id }) => id > rows[0].id);
+  return { rows: rows.map((entry) => known.get(entry.id) ?? entry), more, fresh, isGap: news.more && fresh.length === news.rows.length };
+}
+
+// showFresh puts new entries at the top, and moves the focus there because its button disappears.
+export function showFresh() {
+  const { journal } = state;
+  update((s) => (s.focus = journal.isGap ? "main" : "first-entry"));
+  if (journal.isGap) return open();
+  change("journal", journal, { rows: [...journal.fresh, ...journal.rows], fresh: [] });
+}

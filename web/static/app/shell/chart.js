@@ -1,0 +1,98 @@
+// @ts-check
+// A chart over time: curves, a sentence that describes them, and a table of the figures.
+
+import { html, useState } from "../../vendor/htm-preact.js";
+import { Plot } from "./plot.js";
+import { stamp } from "../words/time.js";
+
+/**
+ * Series is one curve.
+ * @typedef {object} Series
+ * @property {string} name
+ * @property {(number | null)[]} values one for each time; null if it isn't known
+ * @property {string} colour the name of a custom property: "--accent"
+ * @property {string} [fill] likewise
+ * @property {boolean} [isStepped] a value holds until the next time
+ */
+
+/** @typedef {{at: number, values: (number | null)[]}} ChartRow */
+
+/**
+ * @typedef {object} ChartProps
+ * @property {string} label the chart's name, for screen readers and above the table: "Messages per
+ *   second"
+ * @property {string} summary what it shows, in one sentence
+ * @property {number[]} at the times, seconds since 1970, oldest first
+ * @property {Series[]} series
+ * @property {string} unit of a value: "per second"
+ * @property {number} [top] the axis reaches at least this value
+ * @property {string} [zone] the time zone; by default the browser's
+ * @property {ChartRow[]} rows the table, oldest first; values in the order of series
+ * @property {string} step the time between its rows: "5 minutes"
+ */
+
+const figure = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
+
+/** @param {ChartProps} props */
+export function Chart({ label, summary, at, series, unit, top = 1, zone, rows, step }) {
+  const [pointed, point] = useState(null); // the index of the time under the pointer
+  return html`
+    <figure class="chart" aria-label=${label}>
+      <div role="img" aria-label=${`${label}. ${summary}`}>
+        <${Legend} series=${series} unit=${unit} time=${at[pointed]} index=${pointed} zone=${zone} />
+        <${Plot} at=${at} series=${series} top=${top} zone=${zone} onPoint=${point} />
+      </div>
+      <figcaption>${summary}</figcaption>
+      <${Table} label=${label} series=${series} rows=${rows} step=${step} zone=${zone} />
+    </figure>
+  `;
+}
+
+// ChartToCome reserves a chart's place until its data arrives, so that nothing below moves.
+export const ChartToCome = () => html`<div class="chart to-come"></div>`;
+
+// Legend names the curves; while the pointer is over the chart, it adds their values there.
+/**
+ * @param {{series: Series[], unit: string, time: number | undefined, index: number | null, zone?: string}} props
+ */
+function Legend({ series, unit, time, index, zone }) {
+  return html`
+    <p class="legend">
+      ${series.map(({ name, values, colour }) => html`
+        <span class="curve">
+          <span class="swatch" style=${{ background: `var(${colour})` }}></span>
+          ${name}${time && html` <strong>${written(values[index])}</strong>${values[index] != null && " " + unit}`}
+        </span>
+      `)}
+      ${time && html`<time class="muted">${stamp(time * 1000, zone)}</time>`}
+    </p>
+  `;
+}
+
+/**
+ * @param {{label: string, series: Series[], rows: ChartRow[], step: string, zone?: string}} props
+ */
+function Table({ label, series, rows, step, zone }) {
+  const [isOpen, setOpen] = useState(false); // hidden rows aren't drawn
+  return html`
+    <details onToggle=${(event) => setOpen(event.target.open)}>
+      <summary>Show as table</summary>
+      ${isOpen && html`
+        <div class="scrolls" role="region" tabindex="0" aria-label="Table: ${label}">
+          <table>
+            <caption>${label}, every ${step}</caption>
+            <thead><tr><th scope="col">From</th>${series.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
+            <tbody>
+              ${rows.map(({ at, values }) => html`
+                <tr key=${at}><th scope="row">${stamp(at * 1000, zone)}</th>${values.map((value) => html`<td>${written(value)}</td>`)}</tr>
+              `)}
+            </tbody>
+          </table>
+        </div>
+      `}
+    </details>
+  `;
+}
+
+/** @param {number | null | undefined} value */
+const written = (value) => (value == null ? "unknown" : figure.format(value));

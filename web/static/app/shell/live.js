@@ -1,0 +1,171 @@
+// @ts-check
+// The live feed: a WebSocket that sends a snapshot, then every change. A lost connection is
+// restored automatically, and continues where it was.
+
+import { formsFor, load, policyChanged } from "../limits/form.js";
+import { liveAddress, request } from "./api.js";
+import { ifSignedOut, shutOut } from "./session.js";
+import { standing, state, update } from "./state.js";
+/** @import { User } from "./state.js" */
+
+const silence = 5000; // a connection without frames for this duration is dead, ms; a status comes every second
+const longestPause = 8000; // between two attempts, ms
+const farewell = 300; // duration of a row's leaving, ms
+const quiet = 3000; // between two announcements, ms
+const signedOutCode = 4401;
+const tooManyCode = 4429; // the reason is a sentence for people
+const longPause = 30000; // before another attempt if too many feeds are open, ms
+
+/** @type {WebSocket | null} */
+let socket = null;
+let feed = ""; // the name of the feed that the state follows
+let seen = 0; // the number of the feed's last frame in the state; 0 is none
+let attempts = 0;
+let retry = 0;
+let announcing = 0;
+
+// choose shows the channel wanted, or else the first. If there is none yet, it opens a feed that
+// announces the first.
+export function choose() {
+  const { id } = state.channels.find((c) => c.id === state.wanted) ?? state.channels[0] ?? { id: "" };
+  if (id !== state.channel) {
+    seen = 0;
+    update((s) => {
+      Object.assign(s, formsFor(id));
+      s.channel = id;
+      s.users = new Map();
+      s.status = s.policy = s.preview = s.history = s.overrides = null;
+      s.pressed = {};
+    });
+    follow();
+  }
+  if (id && state.route === "limits" && !state.form) load();
+}
+
+// follow opens the feed of the channel shown, and closes any other.
+function follow() {
+  stop();
+  const mine = (socket = new WebSocket(liveAddress(state.channel, feed, seen)));
+  mine.onmessage = (event) => mine === socket && receive(JSON.parse(event.data));
+  mine.onclose = (event) => mine === socket && lost(event.code, event.reason);
+  update((s) => (s.feed = { state: s.feed.state === "lost" ? "lost" : "connecting", lastFrame: s.feed.lastFrame }));
+}
+
+// stop closes the feed for good.
+export function stop() {
+  clearTimeout(retry);
+  const old = socket;
+  socket = null;
+  old?.close();
+}
+
+// watch detects a silent connection.
+export function watch() {
+  if (state.feed.state === "open" && Date.now() - state.feed.lastFrame > silence) lost();
+}
+
+// retryNow reconnects without waiting for the next attempt.
+export function retryNow() {
+  if (state.session === "in" && state.feed.state === "lost") follow();
+}
+
+/** @param {number} [code] @param {string} [reason] */
+async function lost(code, reason) {
+  stop();
+  if (code === signedOutCode && !state.me.mounted) return shutOut(); // the surrounding site says what to do
+  update((s) => {
+    if (s.feed.state !== "lost") s.announcement = "Connection to chatguard lost.";
+    s.feed = { ...s.feed, state: "lost", why: code === tooManyCode ? reason : "" };
+  });
+  const most = code === tooManyCode ? longPause : Math.min(longestPause, 250 * 2 ** attempts++);
+  const pause = most * (0.5 + Math.random() / 2);
+  retry = setTimeout(async () => {
+    try {
+      const { body } = await request("GET", "/channels"); // a refused WebSocket gives no reason
+      update((s) => (s.channels = body.channels));
+      if (isGone()) choose();
+      else follow();
+    } catch (problem) {
+      if (!ifSignedOut(problem)) lost();
+    }
+  }, pause);
+}
+
+/** @param {Api.Frame} frame */
+function receive(frame) {
+  seen = frame.seq;
+  feed = frame.feed ?? feed; // a snapshot begins a new feed
+  attempts = 0;
+  update((s) => {
+    if (s.feed.state === "lost") s.announcement = "Reconnected to chatguard.";
+    s.feed = { state: "open", lastFrame: Date.now() };
+    s.clockLead = Date.parse(frame.now) - Date.now();
+    if (frame.status) s.status = frame.status;
+    if (frame.channels) s.channels = frame.channels;
+  });
+  take[frame.type]?.(frame);
+  if (isLate()) choose();
+}
+
+// isLate reports whether the channel that the page waits for has appeared. A page that shows
+// another channel stays there unless its user asked for this one.
+function isLate() {
+  const { channel, channels, wanted } = state;
+  return channel === "" ? channels.length > 0 : channel !== wanted && channels.some((c) => c.id === wanted);
+}
+
+// isGone reports whether chatguard serves other channels but no longer the one shown.
+function isGone() {
+  return state.channel !== "" && state.channels.length > 0 && state.channels.every((c) => c.id !== state.channel);
+}
+
+/** @type {Partial<Record<Api.Frame["type"], (frame: Api.Frame) => void>>} */
+const take = {
+  snapshot(frame) {
+    update((s) => {
+      s.users = new Map((frame.users ?? []).map((user) => [user.user_id, { ...user, arrived: 0 }]));
+    });
+    policyChanged(frame.policy);
+  },
+  throttled(frame) {
+    update((s) => {
+      for (const user of frame.users ?? []) put(s.users, user);
+      for (const id of frame.gone ?? []) leave(s.users, id);
+    });
+    announce();
+  },
+  policy(frame) {
+    policyChanged(frame.policy);
+  },
+};
+
+/** @param {Map<string, User>} users @param {Api.Throttled} user */
+function put(users, user) {
+  const known = users.get(user.user_id);
+  if (known?.leaving) users.delete(user.user_id); // the user returns as a new row, at the top
+  users.set(user.user_id, { ...user, arrived: known && !known.leaving ? known.arrived : Date.now() });
+}
+
+/** @param {Map<string, User>} users @param {string} id */
+function leave(users, id) {
+  const user = users.get(id);
+  if (!user) return;
+  const leaving = { ...user, leaving: true };
+  users.set(id, leaving);
+  setTimeout(() => update((s) => s.users.get(id) === leaving && s.users.delete(id)), farewell);
+}
+
+// announce tells a screen reader how many users are throttled, at most every few seconds.
+function announce() {
+  if (announcing) return;
+  const said = state.announcement;
+  announcing = setTimeout(() => {
+    announcing = 0;
+    if (state.announcement !== said) return announce(); // another announcement is being read
+    update((s) => {
+      const { throttled, would } = standing();
+      const are = throttled === 0 ? "Nobody is throttled" : throttled === 1 ? "1 user is throttled" : `${throttled} users are throttled`;
+      s.announcement = are + (would > 0 ? `, ${would} observed only.` : ".");
+    });
+  }, quiet);
+}

@@ -1,0 +1,154 @@
+// @ts-check
+// The dashboard: reads the address, draws the state, keeps the live feed open.
+
+import { html, render } from "../../vendor/htm-preact.js";
+import { closeNotes, hasDraft } from "../limits/form.js";
+import { LimitsPage } from "../limits/page.js";
+import { close } from "../now/row-changes.js";
+import { NowPage } from "../now/page.js";
+import { closeProblems } from "../now/switches.js";
+import { PeoplePage } from "../people/page.js";
+import { titleName } from "../people/people.js";
+import { AuditPage } from "../records/audit-page.js";
+import { JournalPage } from "../records/journal-page.js";
+import { Problem, request } from "./api.js";
+import { DatabaseNote } from "./database-note.js";
+import { Header } from "./header.js";
+import { choose, retryNow, stop, watch } from "./live.js";
+import { fragment, pages, parse } from "./route.js";
+import { ifSignedOut, signIn } from "./session.js";
+import { SignInPage } from "./sign-in.js";
+import { onChange, state, update } from "./state.js";
+/** @import { State } from "./state.js" */
+
+const views = { now: NowPage, limits: LimitsPage, people: PeoplePage, journal: JournalPage, audit: AuditPage };
+
+/** @param {{state: State}} props */
+function App({ state }) {
+  if (state.session === "unknown") return null;
+  if (state.session === "out") return html`<${SignInPage} signIn=${state.signIn} onSignedIn=${enter} />`;
+  const Page = state.channel === "" ? WaitingPage : views[state.route];
+  return html`
+    <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
+    <${Header} state=${state} />
+    <main id="main" tabindex="-1"><${Page} state=${state} /></main>
+    <p class="unseen" aria-live="polite">${state.announcement}</p>
+  `;
+}
+
+// WaitingPage is shown before chatguard knows any channel.
+/** @param {{state: State}} props */
+function WaitingPage({ state }) {
+  const isTwitch = state.status?.connections.some((c) => c.name === "Twitch");
+  return html`
+    <${DatabaseNote} database=${state.status?.database} policy=${state.policy} />
+    <div class="nobody">
+      ${state.status && html`
+        <p class="headline">${isTwitch ? "Joining the channel on Twitch…" : "No messages yet. Channels appear with their first message."}</p>`}
+    </div>
+  `;
+}
+
+/** @param {Event} event */
+function skip(event) {
+  event.preventDefault(); // the fragment is the route
+  document.getElementById("main").focus();
+}
+
+const passing = new Set([0, 503]); // no answer, or the database is failing: that signs nobody out
+
+// enter fetches what the pages need after signing in.
+async function enter() {
+  try {
+    const [me, { body }] = await Promise.all([request("GET", "/session"), request("GET", "/channels")]);
+    update((s) => {
+      s.session = "in";
+      s.me = me.body;
+      s.channels = body.channels;
+      s.channel = null;
+    });
+    show();
+  } catch (problem) {
+    if (ifSignedOut(problem)) return;
+    update((s) => {
+      s.session = "out";
+      s.signIn = { busy: false, error: problem.message, mounted: problem.mounted };
+    });
+    if (problem instanceof Problem && passing.has(problem.status)) setTimeout(() => state.session === "in" || enter(), 2000);
+  }
+}
+
+// show follows the address bar.
+async function show() {
+  const { page, channel, query, code } = parse(location.hash);
+  if (code) {
+    history.replaceState(null, "", fragment("now")); // the code must not stay in the address bar
+    await signIn({ code });
+    await enter(); // a signed-in user stays signed in, even if the link was used before
+    return;
+  }
+  update((s) => {
+    s.route = page;
+    s.query = query;
+    s.wanted = channel;
+  });
+  if (state.session === "in") choose();
+}
+
+onChange((s) => {
+  if (s.session === "out") stop();
+  entitle(s);
+  render(html`<${App} state=${s} />`, document.getElementById("app"));
+  focusWanted(s);
+});
+
+let titled = "";
+
+/** @param {State} s */
+function entitle(s) {
+  const page = s.session === "out" ? ["Sign in"] : [titleName(s), pages[s.route]].filter(Boolean);
+  const title = [...page, "chatguard"].join(" · ");
+  if (s.session !== "unknown" && title !== titled) document.title = titled = title;
+}
+
+/** @param {State} s */
+function focusWanted(s) {
+  const wanted = s.focus && document.getElementById(s.focus);
+  if (!wanted) return;
+  s.focus = "";
+  wanted.focus();
+}
+
+// find goes to the user search from any page.
+function find() {
+  update((s) => {
+    s.entry = null; // a dialog keeps the focus inside
+    s.focus = "find";
+  });
+  if (state.route !== "people") location.hash = fragment("people", state.wanted);
+}
+
+/** @param {Element} element */
+const isTyping = (element) => element.closest("input, textarea, select");
+
+addEventListener("hashchange", show);
+addEventListener("online", retryNow);
+addEventListener("beforeunload", (event) => hasDraft() && event.preventDefault()); // the browser asks first
+document.addEventListener("visibilitychange", () => document.hidden || retryNow());
+document.addEventListener("keydown", (event) => {
+  if (event.key === "/" && state.session === "in" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(/** @type {Element} */ (event.target))) {
+    event.preventDefault(); // otherwise the slash is typed into the field
+    find();
+  }
+  if (event.key !== "Escape") return;
+  close();
+  closeNotes();
+  closeProblems();
+});
+setInterval(() => {
+  watch();
+  if (!document.hidden) update(() => {}); // countdowns continue
+}, 1000);
+
+if (parse(location.hash).code) show();
+else enter();

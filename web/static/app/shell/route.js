@@ -1,0 +1,32 @@
+// @ts-check
+// The address bar: the page, ?channel= if there are several, and the page's own parameters:
+// #/people?user=7.
+
+/** @import { Query, State } from "./state.js" */
+
+/** @typedef {keyof typeof pages} Page */
+
+export const pages = { now: "Now", limits: "Limits", people: "People", journal: "Journal", audit: "Audit" };
+
+// parse reads a fragment. code is a sign-in link's, or empty; query has all parameters but the
+// channel.
+/** @param {string} fragment */
+export function parse(fragment) {
+  if (fragment.startsWith("#signin=")) return { page: /** @type {Page} */ ("now"), channel: "", query: {}, code: fragment.slice("#signin=".length) };
+  const [path, search] = fragment.replace(/^#\/?/, "").split("?");
+  const { channel = "", ...query } = Object.fromEntries(new URLSearchParams(search));
+  return { page: Object.hasOwn(pages, path) ? /** @type {Page} */ (path) : "now", channel, query, code: "" };
+}
+
+// fragment returns the address of a page within the dashboard. Empty parameters are left out.
+/** @param {string} page @param {string} [channel] @param {Query} [query] */
+export function fragment(page, channel, query = {}) {
+  const kept = Object.entries({ channel, ...query }).filter(([, value]) => value);
+  return "#/" + page + (kept.length > 0 ? "?" + new URLSearchParams(kept) : "");
+}
+
+// linkTo returns the address of a page with the same channel, which it names if there are several.
+/** @param {State} of @param {string} page @param {Query} [query] */
+export function linkTo({ channels, channel }, page, query) {
+  return fragment(page, channels.length > 1 ? channel : "", query);
+}

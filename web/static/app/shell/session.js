@@ -1,0 +1,69 @@
+// @ts-check
+// Signing in and out.
+
+import { request } from "./api.js";
+import { state, update } from "./state.js";
+/** @import { Problem } from "./api.js" */
+
+// signIn posts {code} or {token}, and returns whether that worked.
+/** @param {{code: string} | {token: string}} secret */
+export async function signIn(secret) {
+  update((s) => (s.signIn = { busy: true, error: "" }));
+  try {
+    await request("POST", "/session", { body: secret });
+    update((s) => (s.signIn = { busy: false, error: "" }));
+    return true;
+  } catch (problem) {
+    update((s) => {
+      s.signIn = { busy: false, error: problem.message };
+      s.session = "out";
+    });
+    return false;
+  }
+}
+
+export async function signOut() {
+  update((s) => (s.problem = ""));
+  try {
+    await request("DELETE", "/session");
+    signedOut("");
+  } catch (problem) {
+    if (!ifSignedOut(problem)) update((s) => (s.problem = `You are still signed in. ${problem.message}`));
+  }
+}
+
+// revoked explains why a session ended without a sign-out.
+const revoked = "Signed out: your link or token was revoked or has expired. Sign in again.";
+
+// shutOut ends the session because chatguard did.
+export function shutOut() {
+  signedOut(revoked);
+}
+
+// signedOut shows the sign-in page with the reason, and clears everything that needs a session.
+/** @param {string} why @param {boolean} [mounted] */
+function signedOut(why, mounted = false) {
+  update((s) => {
+    if (s.session === "in") s.focus = "token";
+    s.session = "out";
+    s.signIn = { busy: false, error: "", why, mounted };
+    s.me = { name: "", access: "" };
+    s.problem = "";
+    s.users = new Map();
+    s.status = s.policy = s.form = s.preview = s.history = s.overrides = null;
+    s.pressed = s.drafts = {};
+    s.people = s.journal = s.audit = s.entry = null;
+    s.pardons = {};
+  });
+}
+
+// ifSignedOut shows the sign-in page if the problem means that the session ended, and returns
+// whether it does.
+/** @param {Problem} problem */
+export function ifSignedOut(problem) {
+  if (problem.status !== 401) return false;
+  if (problem.mounted) signedOut(problem.message, true);
+  else if (state.session === "in") shutOut();
+  else if (state.session === "unknown") signedOut("");
+  return true;
+}

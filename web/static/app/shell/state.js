@@ -1,0 +1,177 @@
+// @ts-check
+// The dashboard's state, all of it. Views are functions of it; update is the only way to change it.
+
+/** @import { Form } from "../limits/form.js" */
+/** @import { History } from "../limits/history.js" */
+/** @import { Overridden } from "../limits/overrides.js" */
+/** @import { Preview } from "../limits/preview.js" */
+/** @import { Held } from "../now/held-row.js" */
+/** @import { Rates, Span } from "../now/rates.js" */
+/** @import { Pressed, SwitchName } from "../now/switches.js" */
+/** @import { Outcome } from "../people/changes.js" */
+/** @import { People } from "../people/people.js" */
+/** @import { Audit } from "../records/audit-page.js" */
+/** @import { Journal } from "../records/journal.js" */
+/** @import { Pardoning } from "../records/pardon.js" */
+/** @import { Page } from "./route.js" */
+
+/**
+ * @typedef {NonNullable<Api.Frame["status"]>} Status
+ * @typedef {Status["connections"][number]} Connection
+ * @typedef {Status["database"]} Database
+ * @typedef {Record<string, string>} Query
+ * @typedef {{user_id: string, login?: string, display_name?: string}} Named
+ */
+
+/**
+ * User is a throttled user on the page Now.
+ * @typedef {Api.Throttled & {arrived: number, leaving?: boolean, isGone?: boolean}} User
+ */
+
+/**
+ * @typedef {object} State
+ * @property {"unknown" | "out" | "in"} session
+ * @property {{busy: boolean, error: string, why?: string, mounted?: boolean}} signIn why says why a
+ *   session ended; mounted is the same as in me
+ * @property {{name: string, access: string, mounted?: boolean}} me who is signed in; mounted is
+ *   true if another site signs people in
+ * @property {Page} route the page shown
+ * @property {Query} query the address bar's parameters without the channel
+ * @property {Api.Channel[]} channels
+ * @property {string} wanted the ID of the channel in the address bar; empty means the first
+ * @property {string | null} channel the ID of the channel shown; empty if there is none, null
+ *   before that is known
+ * @property {{state: "connecting" | "open" | "lost", lastFrame: number, why?: string}} feed
+ *   lastFrame is when the last frame came, ms; why is chatguard's reason for closing it
+ * @property {number} clockLead how far chatguard's clock is ahead of the browser's, ms
+ * @property {Status | null} status
+ * @property {NonNullable<Api.Frame["policy"]> | null} policy
+ * @property {Map<string, User>} users throttled users by ID; those throttled first come first
+ * @property {Held | null} held the row with the pointer, the focus or a question
+ * @property {Record<string, Outcome>} changes outcomes of changing these users, by ID
+ * @property {Form | null} form the limits being edited
+ * @property {Record<string, Form>} drafts unsaved forms of other channels, by the channel's ID
+ * @property {Rates | null} rates the channel's message rates
+ * @property {Span} ratesSpan the time range of the rates shown
+ * @property {Preview | null} preview what the limits being edited would have done
+ * @property {{users: Overridden[], problem: string} | null} overrides users with custom limits
+ * @property {History | null} history revisions of the policy
+ * @property {People | null} people users found, and the one shown
+ * @property {Journal | null} journal
+ * @property {Audit | null} audit
+ * @property {Api.Entry | null} entry the journal's entry that is open
+ * @property {Record<string, Pardoning>} pardons outcomes of pardoning entries, by ID
+ * @property {Partial<Record<SwitchName, Pressed>>} pressed outcomes of pressing the channel's
+ *   switches
+ * @property {string} problem why signing out failed
+ * @property {string} focus the ID of the element that gets the keyboard's focus after it is drawn
+ * @property {string} announcement what a screen reader says next
+ */
+
+/** @type {State} */
+export const state = {
+  session: "unknown",
+  signIn: { busy: false, error: "", why: "", mounted: false },
+  me: { name: "", access: "" },
+  route: "now",
+  query: {},
+  channels: [],
+  wanted: "",
+  channel: null,
+  feed: { state: "connecting", lastFrame: 0 },
+  clockLead: 0,
+  status: null,
+  policy: null,
+  users: new Map(),
+  held: null,
+  changes: {},
+  form: null,
+  drafts: {},
+  rates: null,
+  ratesSpan: "hour",
+  preview: null,
+  overrides: null,
+  history: null,
+  people: null,
+  journal: null,
+  audit: null,
+  entry: null,
+  pardons: {},
+  pressed: {},
+  problem: "",
+  focus: "",
+  announcement: "",
+};
+
+/** @type {(state: State) => void} */
+let render = () => {};
+let scheduled = false;
+let drawnAt = 0; // when the current drawing began, by the browser's clock, ms; 0 between drawings
+
+// onChange sets the function that draws the state. It is called at most once per animation frame.
+/** @param {(state: State) => void} draw */
+export function onChange(draw) {
+  render = draw;
+}
+
+/** @param {(state: State) => unknown} change */
+export function update(change) {
+  change(state);
+  if (scheduled) return;
+  scheduled = true;
+  requestAnimationFrame(() => {
+    scheduled = false;
+    drawnAt = Date.now();
+    try {
+      render(state);
+    } finally {
+      drawnAt = 0;
+    }
+  });
+}
+
+// isStanding reports whether a user is still throttled, by the clock, even before chatguard says
+// otherwise.
+/** @param {User} of */
+export function isStanding({ leaving, never, may_speak_at: at }) {
+  return !leaving && (never || Date.parse(at) > asOf());
+}
+
+// standing counts the users shown: those who are throttled, and those whose last message was only
+// observed.
+export function standing() {
+  const staying = [...state.users.values()].filter(isStanding);
+  const would = staying.filter((user) => user.observed).length;
+  return { throttled: staying.length - would, would };
+}
+
+// mayModerate reports whether the signed-in user may change anything.
+export function mayModerate() {
+  return state.me.access === "moderate" || state.me.access === "own";
+}
+
+// shownID returns a user's ID as people see it. The prefix of users of other chat servers is for
+// addresses only.
+/** @param {string} id */
+export const shownID = (id) => (state.me.mounted ? id : id.replace(/^check:/, ""));
+
+// nameOf returns a user's name.
+/** @param {Named} of */
+export const nameOf = ({ display_name: shown, login, user_id: id }) => shown || login || shownID(id);
+
+// configured returns the source of unchanged limits: its name, and a short one.
+export function configured() {
+  return state.me.mounted ? { name: "server’s code", short: "code" } : { name: "configuration file", short: "file" };
+}
+
+// now returns the time by chatguard's clock, ms. It stands still while the state is drawn, so that
+// all parts agree.
+export function now() {
+  return (drawnAt || Date.now()) + state.clockLead;
+}
+
+// asOf returns the time for which the throttled users are known, ms: now, or that of the last frame
+// while the connection is lost.
+export function asOf() {
+  return state.feed.state === "lost" ? state.feed.lastFrame + state.clockLead : now();
+}

@@ -1,0 +1,74 @@
+// @ts-check
+// The effect of pardoning a user, in words.
+
+import { amount } from "./algorithms.js";
+import { now } from "../shell/state.js";
+import { upcoming, wait } from "./time.js";
+
+/** @typedef {NonNullable<Api.postChannelsUsersPardon["held"]>} HeldBy */
+
+const brief = 60_000; // a shorter wait needs no remedy, ms
+
+/** @param {number} n @param {string} one @param {string} many */
+const count = (n, one, many) => `${amount(n)} ${n === 1 ? one : many}`;
+
+// pardonWords describes the answer to a pardon: {word, sentence, isPartial, isHeld}. word is for a
+// row, isPartial says that something remains, isHeld that a limit holds the user back for long.
+/** @param {Api.postChannelsUsersPardon} pardon @param {string} [zone] */
+export function pardonWords(pardon, zone) {
+  const isHeld = holdsLong(pardon.held);
+  const isPartial = pardon.silence === "kept" || pardon.strikes_left > 0 || pardon.has_older;
+  const word = isPartial ? "partly pardoned" : isHeld ? "pardoned, still throttled" : "pardoned";
+  const sentence = [done(pardon), ...stays(pardon), held(pardon.held, zone)].filter(Boolean).join(" ");
+  return { word, sentence, isPartial: isPartial || isHeld, isHeld };
+}
+
+/** @param {Api.postChannelsUsersPardon} pardon */
+function done(pardon) {
+  const { again, id, by, messages, strikes_taken: strikes, dropped, silence } = pardon;
+  const isOver = again && !id; // the details are gone, or the pardon is from before a restart
+  const parts = [
+    isOver ? "these messages no longer count" : count(messages, "message", "messages"),
+    strikes > 0 && `${count(strikes, "strike", "strikes")} removed`,
+    dropped > 0 && `${count(dropped, "pending penalty", "pending penalties")} cancelled`,
+    silence === "lifted" && "timeout or ban lifted",
+  ].filter(Boolean);
+  if (isOver && parts.length === 1) return "These messages no longer count.";
+  return `${again && !isOver ? `Already pardoned by ${by}` : "Pardoned"}: ${parts.join(", ")}.`;
+}
+
+/** @param {Api.postChannelsUsersPardon} of */
+function stays({ silence, kept, deleted, strikes_left: strikes, has_older: hasOlder, messages }) {
+  return [
+    silence === "kept" && `The timeout or ban remains: ${kept}.`,
+    silence === "lifting" && "A timeout or ban is being sent. It will be lifted right after.",
+    strikes > 0 && `${count(strikes, "strike", "strikes")} from earlier messages ${strikes === 1 ? "remains" : "remain"}.`,
+    hasOlder && `Older messages in a row remain: one pardon covers the newest ${amount(messages)}.`,
+    deleted > 0 && "Deleted messages stay deleted.",
+  ];
+}
+
+/** @param {HeldBy | null | undefined} held */
+const holdsLong = (held) => Boolean(held) && (held.never || Date.parse(held.may_speak_at) - now() > brief);
+
+/** @param {HeldBy | null | undefined} by @param {string | undefined} zone */
+function held(by, zone) {
+  if (!by) return "";
+  const { limit, per, never, may_speak_at: at } = by;
+  const whose = per === "channel" ? `${limit}, shared by everyone,` : limit;
+  if (never) return `${whose} allows no message at all.`;
+  if (!holdsLong(by)) return `${whose} allows the next message in ${wait(Date.parse(at) - now())}.`;
+  const remedy = per === "channel" ? "" : " To let them write now, use Grant or Reset.";
+  return `${whose} allows the next message at ${upcoming(Date.parse(at), zone)}.${remedy}`;
+}
+
+// unpardonWords describes the effect of undoing a pardon.
+/** @param {Api.deleteChannelsUsersPardon} of */
+export function unpardonWords({ strikes_restored: strikes, lifted, dropped }) {
+  return [
+    "Pardon undone.",
+    strikes > 0 && `${count(strikes, "strike", "strikes")} restored.`,
+    lifted && "The timeout or ban is not repeated.",
+    dropped > 0 && "Cancelled penalties stay cancelled.",
+  ].filter(Boolean).join(" ");
+}

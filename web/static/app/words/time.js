@@ -1,0 +1,105 @@
+// @ts-check
+// Times and durations in words.
+
+/** @type {Intl.DateTimeFormatOptions} */
+const clockParts = { hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
+/** @type {Intl.DateTimeFormatOptions} */
+const dayParts = { weekday: "short", day: "numeric", month: "short" };
+
+const formats = new Map(); // creating them is slow
+
+// formatsOf returns the formats of a time zone. An empty or unknown zone is the browser's.
+/** @param {string} [timeZone] */
+function formatsOf(timeZone = "") {
+  if (!formats.has(timeZone)) {
+    /** @param {Intl.DateTimeFormatOptions} parts */
+    const format = (parts) => new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: timeZone || undefined });
+    try {
+      formats.set(timeZone, { minute: format(clockParts), second: format({ ...clockParts, second: "2-digit" }), day: format(dayParts) });
+    } catch {
+      return formatsOf();
+    }
+  }
+  return formats.get(timeZone);
+}
+
+const minute = 60_000; // ms
+
+// clock writes a time with its zone: "14:03:22 CET". If it isn't today, it adds the day and rounds
+// up to the minute: "Tue 4 Nov, 14:04 CET".
+/** @param {number} ms @param {string} [zone] */
+export function clock(ms, zone) {
+  const write = formatsOf(zone);
+  if (write.day.format(ms) === write.day.format(Date.now())) return write.second.format(ms);
+  const later = Math.ceil(ms / minute) * minute;
+  return write.day.format(later) + ", " + write.minute.format(later);
+}
+
+// upcoming writes a time in the future, without a day within 24 hours: "14:03:22 CET", "00:00 CET",
+// "Tue 4 Nov, 14:04 CET".
+/** @param {number} ms @param {string} [zone] */
+export function upcoming(ms, zone) {
+  if (ms - Date.now() > 24 * 60 * minute) return clock(ms, zone);
+  const write = formatsOf(zone);
+  return write.day.format(ms) === write.day.format(Date.now()) ? write.second.format(ms) : write.minute.format(Math.ceil(ms / minute) * minute);
+}
+
+// stamp writes a time in the past, to the second: "14:03:22 CET", "Tue 4 Nov, 14:03:22 CET".
+/** @param {number} ms @param {string} [zone] */
+export function stamp(ms, zone) {
+  const write = formatsOf(zone);
+  const day = write.day.format(ms);
+  return (day === write.day.format(Date.now()) ? "" : day + ", ") + write.second.format(ms);
+}
+
+// toMinute writes a time to the minute: "14:03 CET", "Tue 4 Nov, 14:03 CET".
+/** @param {number} ms @param {string} [zone] */
+export function toMinute(ms, zone) {
+  const write = formatsOf(zone);
+  const day = write.day.format(ms);
+  return (day === write.day.format(Date.now()) ? "" : day + ", ") + write.minute.format(ms);
+}
+
+/** @type {[string, number][]} */
+const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+
+// wait writes a duration, rounded up to seconds, in its two largest units: "4 s", "3 h 12 min".
+/** @param {number} ms */
+export function wait(ms) {
+  let seconds = Math.max(0, Math.ceil(ms / 1000));
+  const parts = [];
+  for (const [name, size] of units) {
+    const count = Math.floor(seconds / size);
+    seconds -= count * size;
+    if (count > 0 || (name === "s" && parts.length === 0)) parts.push(`${count} ${name}`);
+  }
+  return parts.slice(0, 2).join(" ");
+}
+
+const exactly = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 9 });
+/** @type {[string, number][]} */
+const words = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+
+// length writes a number of seconds exactly, in words: "30 days", "1 hour 30 minutes", "0.5
+// seconds".
+/** @param {number} time */
+export function length(time) {
+  const parts = [];
+  for (const [name, size] of words) {
+    const count = size === 1 ? Number(time.toFixed(9)) : Math.floor(time / size);
+    time -= count * size;
+    if (count > 0) parts.push(`${exactly.format(count)} ${name}${count === 1 ? "" : "s"}`);
+  }
+  return parts.join(" ") || "0 seconds";
+}
+
+/** @type {Record<string, number>} */
+const goUnits = { ns: 1e-9, us: 1e-6, "µs": 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600 };
+
+// seconds reads a duration of the API: "1m30s" is 90.
+/** @param {string} text */
+export function seconds(text) {
+  let sum = 0;
+  for (const [, count, unit] of text.matchAll(/([\d.]+)(ns|us|µs|ms|s|m|h)/g)) sum += Number(count) * goUnits[unit];
+  return Number(sum.toFixed(9));
+}

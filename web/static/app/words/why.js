@@ -1,0 +1,58 @@
+// @ts-check
+// Why a user may or may not write, in one sentence.
+
+import { html } from "../../vendor/htm-preact.js";
+import { amount } from "./algorithms.js";
+import { roleNames } from "./roles.js";
+import { now, shownID } from "../shell/state.js";
+import { clock, upcoming, wait } from "./time.js";
+/** @import { Card } from "../people/people.js" */
+/** @import { State } from "../shell/state.js" */
+
+/** @param {{card: Card, state: State}} props */
+export function Why({ card, state: { policy, channels, channel } }) {
+  const { verdict, timezone } = card;
+  const who = html`<bdi>${card.login || shownID(card.user_id)}</bdi>`;
+  const silentUntil = Date.parse(card.silent_until ?? "");
+  if (silentUntil > now()) {
+    const lasts = wait(silentUntil - now()), end = upcoming(silentUntil, timezone);
+    if (policy?.mode === "observe") return html`${who} may write now: chatguard only observes. Otherwise they would be timed out for another ${lasts}, until ${end}.`;
+    return html`${who} is timed out and may write again in ${lasts}, at ${end}.`; // even while the channel is paused
+  }
+  if (verdict.exempt) return html`${who} may write without limits${exemption(card)}.`;
+  if (verdict.limit === "") return html`${who} may write now${left(card.limits)}.`;
+
+  const by = html`<bdi>${verdict.limit}</bdi>`;
+  const passes = passing(verdict, timezone);
+  if (!verdict.allowed) return html`${who} is throttled by ${by}: ${passes}.`;
+  const { paused_by: pausedBy } = channels.find((c) => c.id === channel) ?? {};
+  const idle = pausedBy ? html`the channel is paused by <bdi>${pausedBy}</bdi>` : policy?.in_force === "enforce" ? "this limit only observes" : "chatguard only observes";
+  return html`${who} may write: ${idle}. Otherwise ${by} would throttle them: ${passes}.`;
+}
+
+/** @param {Card} of */
+function exemption({ override, roles, timezone }) {
+  if (override.exempt === "always") {
+    return override.exempt_until ? `, exempted until ${clock(Date.parse(override.exempt_until), timezone)}` : ", exempted permanently";
+  }
+  return roleNames(roles) && `, exempt as ${roleNames(roles)}`;
+}
+
+// passing says when the next message passes. A verdict's wait counts from the verdict's time.
+/** @param {Api.Verdict} of @param {string} timezone */
+function passing({ at, retry_after_ms: retry, never }, timezone) {
+  if (never || retry === null) return "it allows them no messages";
+  const next = Date.parse(at) + retry;
+  return next <= now() ? "the next message passes now" : `the next message passes in ${wait(next - now())}, at ${upcoming(next, timezone)}`;
+}
+
+// left describes the limit that leaves the fewest messages.
+/** @param {Api.LimitStatus[]} limits */
+function left(limits) {
+  const deciding = limits.filter((limit) => !limit.observes);
+  if (deciding.length === 0) return ": no limits";
+  const { name, algorithm, remaining = 0, capacity, granted = 0 } = deciding.reduce((least, limit) => ((limit.remaining ?? 0) < (least.remaining ?? 0) ? limit : least));
+  const messages = algorithm === "token-bucket" ? "messages at once" : "messages";
+  const extra = granted > 0 ? `, ${amount(granted)} of them granted` : "";
+  return html`: ${granted > 0 ? amount(remaining) : `${amount(remaining)} of ${amount(capacity)}`} ${messages} left in <bdi>${name}</bdi>${extra}`;
+}

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { algorithmOf, algorithms, amount, roleFields } from "../static/app/words/algorithms.js";
+
+test("meaning: what a limit's numbers come to", () => {
+  const limits = [
+    ["token-bucket", { burst: 3, refill: 600 }, "Long-term rate: 6 per hour. A full burst of 3 refills in 30 minutes."],
+    ["token-bucket", { burst: 1, refill: 7 }, "Long-term rate: about 8.57 per minute."],
+    ["leaky-bucket", { every: 1.5, queue: 3 }, "Long-term rate: 40 per minute. If 4 arrive at once, the last waits 4.5 seconds. " +
+      "On Twitch, messages are never delayed, only throttled when the queue is full."],
+    ["leaky-bucket", { every: 5400, queue: 0 }, "Long-term rate: 16 per day. A message less than 1 hour 30 minutes after the previous one is throttled."],
+    ["fixed-window", { messages: 600, every: 60 }, "Long-term rate: 600 per minute. Windows follow the UTC clock. Around a boundary, up to 1,200 messages can pass in a row."],
+    ["user-window", { messages: 100, every: 43200 }, "Long-term rate: 200 per day. A window begins with its first message and resets 12 hours later."],
+    ["user-window", { messages: 1000, every: 86400 }, "Long-term rate: 1,000 per day. A window begins with its first message and resets 1 day later."],
+    ["sliding-window", { messages: 6_000_000, every: 2_592_000 }, "Long-term rate: 200,000 per day. Estimated: messages of the previous window count as evenly spread."],
+    ["sliding-log", { messages: 20, every: 90 }, "Long-term rate: 800 per hour. Exact: each message counts for 1 minute 30 seconds."],
+    ["sliding-log", { messages: 1, every: 1_209_600 }, "Long-term rate: 1 per 14 days. Exact: each message counts for 14 days."],
+  ];
+  for (const [algorithm, numbers, words] of limits) assert.equal(algorithms[algorithm].meaning(numbers, {}, ""), words);
+});
+
+test("meaning: a day ends in the limit's time zone, else in the channel's", () => {
+  const { meaning } = algorithms["daily-window"];
+  assert.equal(meaning({ messages: 300 }, {}, ""), "Resets daily at 00:00, UTC time.");
+  assert.equal(meaning({ messages: 300 }, { reset_at: "04:30" }, "Europe/Berlin"), "Resets daily at 04:30, Europe/Berlin time.");
+  assert.equal(meaning({ messages: 300 }, { timezone: "America/New_York" }, "Europe/Berlin"), "Resets daily at 00:00, America/New_York time.");
+});
+
+test("every algorithm begins with numbers for its own fields", () => {
+  for (const { start, fields, name, about } of Object.values(algorithms)) {
+    for (const field of Object.keys(fields)) assert.ok(start[field] !== undefined, `${name}: ${field}`);
+    assert.match(about, /\.$/);
+  }
+});
+
+test("algorithmOf: an unknown algorithm has its name and no fields", () => {
+  assert.deepEqual(algorithmOf({ algorithm: "new" }).fields, {});
+  assert.equal(algorithmOf({ algorithm: "new" }).name, "new");
+});
+
+test("roleFields: all but the window, and all may be empty", () => {
+  assert.deepEqual(Object.keys(roleFields({ algorithm: "leaky-bucket" })), ["queue"]);
+  assert.deepEqual(Object.keys(roleFields({ algorithm: "token-bucket" })), ["burst", "refill"]);
+  assert.ok(Object.values(roleFields({ algorithm: "token-bucket" })).every((field) => field.mayBeEmpty));
+});
+
+test("amount: groups thousands, and rounds to a thousandth", () => {
+  assert.equal(amount(15750), "15,750");
+  assert.equal(amount(1.23456), "1.235");
+});

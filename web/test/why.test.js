@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Why } from "../static/app/words/why.js";
+import { at, viewText } from "../view-text.js";
+
+const now = "2026-11-03T12:00:00Z";
+const allowed = { at: now, allowed: true, limit: "burst", exempt: false, never: false, retry_after_ms: 0 };
+const held = { ...allowed, allowed: false, retry_after_ms: 540_000 };
+const burst = { name: "burst", algorithm: "token-bucket", remaining: 2, capacity: 3, granted: 0, observes: false };
+
+// why returns the sentence of a card.
+function why(card, { mode = "enforce", in_force = mode, paused_by = "" } = {}) {
+  let text = "";
+  at(now, () => {
+    const whole = { login: "anna", user_id: "7", timezone: "UTC", roles: ["everyone"], limits: [burst], override: {}, verdict: allowed, ...card };
+    text = viewText(Why({ card: whole, state: { policy: { mode, in_force }, channels: [{ id: "1", paused_by }], channel: "1" } }));
+  });
+  return text;
+}
+
+const nobody = { ...allowed, limit: "" };
+
+test("why: a user who may write", () => {
+  assert.equal(why({ verdict: nobody }), "anna may write now: 2 of 3 messages at once left in burst.");
+  assert.equal(why({ verdict: nobody, limits: [{ ...burst, granted: 2 }] }), "anna may write now: 2 messages at once left in burst, 2 of them granted.");
+  assert.equal(why({ verdict: nobody, limits: [burst, { name: "daily", algorithm: "daily-window", remaining: 1, capacity: 300 }] }),
+    "anna may write now: 1 of 300 messages left in daily.");
+  assert.equal(why({ verdict: nobody, limits: [{ ...burst, observes: true }] }), "anna may write now: no limits.");
+});
+
+test("why: a user without a login has an ID", () => {
+  assert.equal(why({ verdict: nobody, login: "" }), "7 may write now: 2 of 3 messages at once left in burst.");
+});
+
+test("why: an exempt user", () => {
+  const verdict = { ...allowed, exempt: true };
+  assert.equal(why({ verdict, roles: ["moderator"] }), "anna may write without limits, exempt as moderator.");
+  assert.equal(why({ verdict, override: { exempt: "always" } }), "anna may write without limits, exempted permanently.");
+  assert.equal(why({ verdict, override: { exempt: "always", exempt_until: "2026-11-03T13:00:00Z" } }), "anna may write without limits, exempted until 13:00:00 UTC.");
+});
+
+test("why: a throttled user", () => {
+  assert.equal(why({ verdict: held }), "anna is throttled by burst: the next message passes in 9 min, at 12:09:00 UTC.");
+  assert.equal(why({ verdict: { ...held, retry_after_ms: null, never: true } }), "anna is throttled by burst: it allows them no messages.");
+});
+
+test("why: a user who would be throttled", () => {
+  const verdict = { ...held, allowed: true };
+  const end = "Otherwise burst would throttle them: the next message passes in 9 min, at 12:09:00 UTC.";
+  assert.equal(why({ verdict }, { in_force: "observe", paused_by: "berta" }), `anna may write: the channel is paused by berta. ${end}`);
+  assert.equal(why({ verdict }), `anna may write: this limit only observes. ${end}`);
+  assert.equal(why({ verdict }, { mode: "observe" }), `anna may write: chatguard only observes. ${end}`);
+});
+
+test("why: a timeout", () => {
+  const card = { silent_until: "2026-11-03T12:10:00Z" };
+  assert.equal(why(card), "anna is timed out and may write again in 10 min, at 12:10:00 UTC.");
+  assert.equal(why(card, { mode: "enforce", in_force: "observe", paused_by: "berta" }), "anna is timed out and may write again in 10 min, at 12:10:00 UTC.");
+  assert.equal(why(card, { mode: "observe" }), "anna may write now: chatguard only observes. Otherwise they would be timed out for another 10 min, until 12:10:00 UTC.");
+});

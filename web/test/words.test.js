@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { ChangeList } from "../static/app/words/changes.js";
+import { OverrideWords } from "../static/app/words/overrides.js";
+import { pardonWords, unpardonWords } from "../static/app/words/pardons.js";
+import { lastingWords, outcomeWords, penaltyWords } from "../static/app/words/penalties.js";
+import { roleNames } from "../static/app/words/roles.js";
+import { unsavedChange, unsavedLimits } from "../static/app/words/unsaved.js";
+import { at, viewText } from "../view-text.js";
+
+test("penalties: what is to be done", () => {
+  const words = { delete: "delete the message", warn: "delete and warn", "timeout 10m0s": "time out for 10 min", "timeout refill": "time out until they may write again",
+    ban: "ban", drop: "block the message (chat servers only)", none: "do nothing" };
+  for (const [penalty, text] of Object.entries(words)) assert.equal(penaltyWords(penalty), text);
+});
+
+test("penalties: for how long they silence", () => {
+  assert.equal(lastingWords("timeout 30s"), " for 30 s");
+  assert.equal(lastingWords("timeout refill"), " until they may write again");
+  assert.equal(lastingWords("ban"), "");
+});
+
+test("penalties: how they went", () => {
+  const went = (penalty, outcome) => Object.values(outcomeWords({ penalty, outcome })).join("|");
+  assert.equal(went("timeout 30s", { action: "timeout", result: "done", reason: "" }), "timed out for 30 s|good|");
+  assert.equal(went("timeout 30s", { action: "delete", result: "done", reason: "no right" }), "deleted|good|no right");
+  assert.equal(went("ban", { action: "ban", result: "observed", reason: "" }), "would be banned|notice|");
+  assert.equal(went("warn", { action: "warn", result: "failed", reason: "gone" }), "warning failed|bad|gone");
+  assert.equal(went("delete", { action: "delete", result: "skipped", reason: "too late" }), "delete skipped|warn|too late");
+  assert.equal(went("delete", { action: "delete", result: "pending", reason: "" }), "deleting…|off|");
+});
+
+test("roles: in falling order, without everyone", () => {
+  assert.equal(roleNames(["everyone", "vip", "lead_moderator"]), "lead moderator, vip");
+  assert.equal(roleNames(undefined), "");
+});
+
+test("changes: a line each", () => {
+  const told = (...changes) => viewText(ChangeList({ changes: changes.map(([key, from, to]) => ({ key, from, to })) }));
+  assert.equal(told(["limit.burst.burst", 3, 5]), "burst: messages at once 3 → 5");
+  assert.equal(told(["limit.burst.refill", "10m0s", "1m0s"]), "burst: one more every 10 minutes → 1 minute");
+  assert.equal(told(["limit.burst.roles.vip.burst", null, 9]), "burst: for vip messages at once same as everyone → 9");
+  assert.equal(told(["limit.burst.roles.vip", null, {}]), "burst: for vip custom numbers, none yet");
+  assert.equal(told(["exempt", ["lead_moderator"], []]), "exempt roles: lead moderator → none");
+  assert.equal(told(["mode", "observe", "enforce"]), "mode: observe → enforce");
+  assert.equal(told(["limit.slow.queue", null, 4]), "slow: queue size 0 → 4");
+  assert.equal(told(["limit.daily.timezone", null, "Asia/Tokyo"]), "daily: time zone same as the channel → Asia/Tokyo");
+  assert.equal(told(["limit.slow.algorithm", "leaky-bucket", null], ["limit.slow.queue", 3, null]), "slow: removed (leaky bucket)");
+  assert.equal(told(["limit.exact.algorithm", null, "sliding-log"], ["limit.exact.messages", null, 20], ["limit.exact.every", null, "30s"]),
+    "exact: new: sliding log, messages 20, every 30 seconds");
+});
+
+test("overrides: what a user has", () => {
+  const words = (own) => viewText(OverrideWords({ own, zone: "UTC", none: "nothing" }));
+  assert.equal(words({}), "nothing");
+  assert.equal(words({ exempt: "always" }), "exempt from all limits");
+  assert.equal(words({ exempt: "never", timezone: "Asia/Tokyo", limits: { burst: { burst: 5, refill: "1m0s" }, daily: { messages: 50 }, slow: { queue: 2 } } }),
+    "never exempt; time zone Asia/Tokyo; burst: 5 at once, one more every 1 minute; daily: 50 messages; slow: queue of 2");
+  at("2026-11-03T12:00:00Z", () => {
+    assert.equal(words({ exempt: "always", exempt_until: "2026-11-03T13:00:00Z" }), "exempt from all limits until 13:00:00 UTC");
+  });
+});
+
+const pardon = { id: 1, by: "berta", again: false, messages: 4, strikes_taken: 2, strikes_left: 0, dropped: 0, silence: "none", deleted: 0, has_older: false };
+
+test("pardons: what they have done", () => {
+  const said = (news) => pardonWords({ ...pardon, ...news }, "UTC").sentence;
+  assert.equal(said({}), "Pardoned: 4 messages, 2 strikes removed.");
+  assert.equal(said({ messages: 1, strikes_taken: 1, dropped: 1 }), "Pardoned: 1 message, 1 strike removed, 1 pending penalty cancelled.");
+  assert.equal(said({ silence: "lifted", deleted: 2 }), "Pardoned: 4 messages, 2 strikes removed, timeout or ban lifted. Deleted messages stay deleted.");
+  assert.equal(said({ again: true }), "Already pardoned by berta: 4 messages, 2 strikes removed.");
+  assert.equal(said({ again: true, id: 0, strikes_taken: 0 }), "These messages no longer count.");
+  assert.equal(said({ silence: "lifting" }), "Pardoned: 4 messages, 2 strikes removed. A timeout or ban is being sent. It will be lifted right after.");
+});
+
+test("pardons: what stays", () => {
+  const word = (news) => pardonWords({ ...pardon, ...news }, "UTC");
+  assert.deepEqual([word({}).word, word({}).isPartial], ["pardoned", false]);
+  assert.equal(word({ strikes_left: 1 }).word, "partly pardoned");
+  assert.equal(word({ strikes_left: 1 }).sentence, "Pardoned: 4 messages, 2 strikes removed. 1 strike from earlier messages remains.");
+  assert.match(word({ has_older: true }).sentence, /Older messages in a row remain: one pardon covers the newest 4\.$/);
+  assert.match(word({ silence: "kept", kept: "unban user: no" }).sentence, /The timeout or ban remains: unban user: no\.$/);
+});
+
+test("pardons: who still holds the user back", () => {
+  at("2026-11-03T12:00:00Z", () => {
+    const held = (news) => pardonWords({ ...pardon, held: { limit: "burst", per: "user", never: false, ...news } }, "UTC");
+    assert.match(held({ may_speak_at: "2026-11-03T12:00:30Z" }).sentence, / burst allows the next message in 30 s\.$/);
+    assert.equal(held({ may_speak_at: "2026-11-03T12:00:30Z" }).word, "pardoned");
+    assert.match(held({ may_speak_at: "2026-11-03T13:00:00Z" }).sentence, / burst allows the next message at 13:00:00 UTC\. To let them write now, use Grant or Reset\.$/);
+    assert.equal(held({ may_speak_at: "2026-11-03T13:00:00Z" }).word, "pardoned, still throttled");
+    assert.match(held({ per: "channel", may_speak_at: "2026-11-03T13:00:00Z" }).sentence, / burst, shared by everyone, allows the next message at 13:00:00 UTC\.$/);
+    assert.match(held({ never: true }).sentence, / burst allows no message at all\.$/);
+  });
+});
+
+test("pardons: undone", () => {
+  assert.equal(unpardonWords({ strikes_restored: 2, lifted: true, dropped: 1 }),
+    "Pardon undone. 2 strikes restored. The timeout or ban is not repeated. Cancelled penalties stay cancelled.");
+  assert.equal(unpardonWords({ strikes_restored: 0, lifted: false, dropped: 0 }), "Pardon undone.");
+});
+
+test("unsaved: what a restart would do", () => {
+  assert.equal(unsavedChange({ state: "off" }), "In force until the next restart: there is no database.");
+  assert.equal(unsavedChange({ state: "failing" }), "In force, but not saved yet: a restart now would undo it.");
+  assert.match(viewText(unsavedLimits({ state: "failing", detail: "disk full" })), /the database is failing \(disk full\)\./);
+  assert.match(viewText(unsavedLimits({ state: "off" })), /^In force until the next restart\./);
+});

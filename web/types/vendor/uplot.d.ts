@@ -1,0 +1,12 @@
+// What the dashboard uses of uPlot.
+
+export default class Plot {
+  constructor(options: object, data: unknown[], place: Element | null);
+  static paths: { stepped(options: { align: number }): unknown };
+  static tzDate(date: Date, zone: string): Date;
+  cursor: { idx: number | null | undefined };
+  setSize(size: { width: number; height: number }): void;
+  setData(data: unknown[]): void;
+  redraw(rebuildPaths: boolean): void;
+  destroy(): void;
+}
