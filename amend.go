@@ -16,9 +16,9 @@ var (
 	ErrPardonStale  = errors.New("the user's strikes or limits have changed since the pardon: it can't be undone any more")
 )
 
-// user returns the table that holds a user, and the time in the table's unit. An empty channel ID
-// selects the limits per user everywhere. An empty user ID selects the limits that everyone in the
-// channel shares.
+// user returns the table that has a user's state, and converts the time to the table's unit. An
+// empty channel ID selects the PerUserEverywhere limits. An empty user ID selects the channel's
+// PerChannel limits.
 func (g *Guard) user(channelID, userID string, at time.Time) (*limits.Table, int64, error) {
 	if len(channelID) > maxID || len(userID) > maxID {
 		return nil, 0, ErrLongID
@@ -42,12 +42,12 @@ func (g *Guard) tableOf(channelID, userID string) *limits.Table {
 	return g.channels.get(channelID, g).tableOf(userID)
 }
 
-// Grant gives a user n extra messages in one limit at the time at. An empty limit selects the first
-// limit that counts by days. The extra messages are used when the regular allowance can't cover a
-// message. They expire at the returned time: the end of the limit's window, otherwise the end of
-// the user's day, otherwise 24 hours later. An empty channel ID selects the limits per user
-// everywhere. An empty user ID selects the limits that everyone in the channel shares. The errors
-// are ErrNoLimit, ErrGrant, ErrLongID and ErrTime.
+// Grant gives a user n extra messages in one limit at the time at. An empty limit name selects the
+// first daily-window. The extra messages are used when the regular allowance can't cover a message.
+// They expire at the returned time, which is the end of the limit's current window. If no window is
+// open, it is the end of the user's day. If no limit counts by days, it is 24 hours later. An empty
+// channel ID selects the PerUserEverywhere limits. An empty user ID selects the channel's
+// PerChannel limits. The errors are ErrNoLimit, ErrGrant, ErrLongID and ErrTime.
 func (g *Guard) Grant(channelID, userID, limit string, n int, at time.Time) (until time.Time, err error) {
 	table, ns, err := g.user(channelID, userID, at)
 	if err != nil {
@@ -63,11 +63,12 @@ func (g *Guard) Grant(channelID, userID, limit string, n int, at time.Time) (unt
 	return timeOf(lapse), nil
 }
 
-// Refund returns those of n messages spent at spentAt that still count at now, in all limits of the
-// channel. It never makes the allowance larger than a new user's. A bucket doesn't record
-// individual messages. If the user has spent since, Refund assumes that the bucket was full before,
-// so it never returns tokens that have already been refilled. Empty IDs have the same meaning as
-// for Grant.
+// Refund restores allowance that a user has spent. Of n messages spent at spentAt, it refunds the
+// part that still counts at now, in each of the user's limits in the channel. It never makes the
+// allowance larger than a new user's. A bucket doesn't record individual messages. If the user has
+// spent more after spentAt, Refund assumes that the bucket was full before spentAt. So it never
+// refunds tokens that the bucket has already regained. Empty IDs have the same meaning as for
+// Grant.
 func (g *Guard) Refund(channelID, userID string, spentAt time.Time, n int, now time.Time) error {
 	table, ns, err := g.user(channelID, userID, now)
 	if err != nil {
@@ -84,8 +85,8 @@ func (g *Guard) Refund(channelID, userID string, spentAt time.Time, n int, now t
 	return nil
 }
 
-// Reset returns a user to the state of one never seen in the channel: no usage, no strikes and no
-// grants. The user's override stays. Empty IDs have the same meaning as for Grant.
+// Reset removes a user's usage, strikes and grants, as if the user had never written in the
+// channel. The user's override stays. Empty IDs have the same meaning as for Grant.
 func (g *Guard) Reset(channelID, userID string, now time.Time) error {
 	table, ns, err := g.user(channelID, userID, now)
 	if err != nil {

@@ -51,7 +51,8 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// TestAPI_DocumentationMatches compares the pages that show code with the list.
+// TestAPI_DocumentationMatches checks that every exported name on the pages that show code is in
+// testdata/api.txt.
 func TestAPI_DocumentationMatches(t *testing.T) {
 	api, err := os.ReadFile(filepath.Join("testdata", "api.txt"))
 	if err != nil {
@@ -99,7 +100,7 @@ func exported(t *testing.T, dir string) (lines []string) {
 		}
 	}
 	slices.Sort(lines)
-	return slices.Compact(lines) // a system may have its own files
+	return slices.Compact(lines) // files for different systems repeat names
 }
 
 func declared(decl ast.Decl) (lines []string) {

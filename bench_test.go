@@ -142,8 +142,8 @@ func BenchmarkHeaders(b *testing.B) {
 	}
 }
 
-// BenchmarkRooms measures the heap that small rooms take: per room, and per user with 100 users in
-// it.
+// BenchmarkRooms measures the heap that small rooms take: per room with one user, and per user in
+// rooms with 100 users.
 func BenchmarkRooms(b *testing.B) {
 	const rooms, users = 1000, 100
 	for b.Loop() {

@@ -33,7 +33,8 @@ func newChannel(id string, policy *compiled, maxMemory int64) *channel {
 	return c
 }
 
-// oneRow is the memory limit of a table with a single row, which the table always keeps.
+// oneRow is the memory limit, in bytes, of a table that needs only a single row. A table always
+// keeps one row, however small its limit is.
 const oneRow = 1
 
 // tableOf returns the table of a user. An empty ID selects the limits that everyone in the channel
@@ -102,8 +103,8 @@ func (t channelTable) find(id string) (found *channel, slot int) {
 	}
 }
 
-// get returns a channel and creates it with the Guard's policy on first sight. It returns nil if
-// the ID is not valid.
+// get returns a channel. If the channel is new, get creates it with the Guard's policy. It returns
+// nil if the ID is not valid.
 func (c *channels) get(id string, g *Guard) *channel {
 	if found := c.find(id); found != nil || checkID(id, ErrNoChannel) != nil {
 		return found

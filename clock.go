@@ -15,10 +15,10 @@ const (
 )
 
 // clock follows the wall clock but smooths out its steps. It starts at the wall clock's time and
-// advances with the monotonic clock. If the wall clock differs, it moves slowly towards the wall
-// clock. So if the wall clock is set back by some seconds, messages sent one after another never
-// look simultaneous. Create one with newClock. It is safe for concurrent use, and reading it takes
-// no lock.
+// advances with the monotonic clock. If the wall clock then differs, the clock moves slowly towards
+// it. So if the wall clock is set back by some seconds, messages sent one after another never look
+// simultaneous. Create one with newClock. It is safe for concurrent use, and reading it takes no
+// lock.
 type clock struct {
 	// read returns the time since the start, by the wall clock and by the monotonic clock.
 	read  func() (wall, elapsed time.Duration)
@@ -29,8 +29,8 @@ type clock struct {
 	jumpedBack func(to time.Time)
 }
 
-// drawing describes how a clock's offset from the monotonic clock changes: from one value to
-// another, beginning at the time since.
+// drawing describes how a clock's offset from the monotonic clock changes. The offset is from at
+// first. At since it begins to change, until it is to.
 type drawing struct {
 	from, to time.Duration
 	since    time.Duration // elapsed since the clock's start

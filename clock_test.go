@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The clock follows steps of the wall clock of up to a minute slowly and never backwards, and
-// larger ones at once.
+// The clock follows a step of the wall clock of up to a minute slowly, and never runs backwards. It
+// follows a larger step at once.
 func TestClock_Steps(t *testing.T) {
 	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	for _, step := range []time.Duration{0, 500 * time.Microsecond, time.Second, 20 * time.Second, time.Minute, 61 * time.Second, 2 * time.Hour, 48 * time.Hour} {
@@ -62,7 +62,8 @@ func TestClock_ThereAndBack(t *testing.T) {
 	}
 }
 
-// A user within the limit is never throttled, whatever the wall clock does. A user beyond it is.
+// A user who stays within the limit is never throttled, whatever the wall clock does. A user who
+// exceeds the limit is throttled.
 func TestGuard_CalmUserUnderClockSteps(t *testing.T) {
 	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	for _, step := range []time.Duration{20 * time.Second, 50 * time.Second, 61 * time.Second, 2 * time.Hour, 48 * time.Hour} {

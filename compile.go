@@ -13,15 +13,15 @@ type compiled struct {
 	policy Policy
 	exempt Roles
 	sets   limits.Sets
-	places map[string]int // indexes of limits per user everywhere
+	places map[string]int // policy indexes of PerUserEverywhere limits, by name
 	quotas sync.Map       // limits that apply by Roles; filled lazily
 }
 
 // compile checks and compiles a policy. The error names the problem and the limit.
 func compile(p Policy) (*compiled, error) { return compileHeld(p, false) }
 
-// compileHeld does the same as compile for a policy that may be held: such a policy would enforce
-// but only observes for now.
+// compileHeld is compile for a policy that may be held. A held policy is meant to enforce, but only
+// observes for now.
 func compileHeld(p Policy, held bool) (*compiled, error) {
 	c := &compiled{policy: p.Clone()}
 	if p.Mode > Enforce {
@@ -117,8 +117,8 @@ func (p Penalty) validate() error {
 	return nil
 }
 
-// checkTimeout returns an error if a timeout can't have this duration; text is the duration as
-// configured.
+// checkTimeout returns an error if length isn't a valid duration of a timeout. text is the duration
+// as configured.
 func checkTimeout(length time.Duration, text string) error {
 	if length < MinTimeout || length > MaxTimeout || length%time.Second != 0 {
 		return fmt.Errorf("a timeout of %s: want whole seconds from 1s to 14d, or refill", text)

@@ -23,7 +23,7 @@ type gate struct {
 	open map[string]int // open connections by ID
 }
 
-// newGate returns a gate that allows at most the number most of open connections at once. field is
+// newGate returns a gate that allows no more than most open connections of one ID at once. field is
 // the name of the field that contains the limit.
 func newGate(field string, limit, otherwise Limit, most int, now func() time.Time) (*gate, error) {
 	if reflect.ValueOf(limit).IsZero() {

@@ -1,33 +1,33 @@
 // Package chatguard gives every chatter a fair share of a chat.
 //
-// A [Guard] reads from each [Message] who wrote it, in which channel and when. It decides within
+// A [Guard] reads the author, the channel and the time of each [Message]. It decides within
 // microseconds whether the author is still within the limits of the channel's [Policy]. The answer
-// is a [Verdict]. A message is either allowed or throttled. If it is throttled, the Verdict names
-// the limit, the time when the author may speak again, and the penalty that is due. The Guard only
-// decides; the caller acts on the verdict.
+// is a [Verdict]. A message is either allowed or throttled. If the message is throttled, the
+// Verdict names the limit, the time when the author may speak again, and the penalty to apply. The
+// Guard only decides; the caller acts on the verdict.
 //
 // A message passes through the package like this:
 //
 //	Message ── Guard.Check ──> Policy (roles, exemptions) ──> limits ──> penalty ladder ──> Verdict ──> observer
 //
-// A policy's limits count by seven algorithms ([Algorithm]) and in three scopes ([Scope]). Roles
-// and single users can have their own numbers ([Limit].Roles, [Guard.SetUserOverride]). Limits can
-// change while messages arrive, and recorded usage is kept ([Guard.SetPolicy]). [Guard.Explain]
-// shows the reasons for a verdict.
+// Limits use one of seven algorithms ([Algorithm]) and one of three scopes ([Scope]). Roles and
+// single users can have their own numbers ([Limit].Roles, [Guard.SetUserOverride]). Limits can
+// change while messages arrive; the Guard keeps the usage that it has recorded ([Guard.SetPolicy]).
+// [Guard.Explain] shows the reasons for a verdict.
 //
 // A server that handles messages itself calls [Guard.Check], or puts [Guard.Wrap] around its
-// handler. A server for WebSocket or streams puts [Guard.Middleware] around its HTTP handler. The
-// middleware identifies users at the handshake, limits connections, and gives the handler a
-// [Session] that judges each message. A leaky-bucket delays messages instead of dropping them;
-// [Verdict.Hold] and [HoldQueue] wait until a message may be delivered. [Guard.SetHeaders]
-// describes a verdict in the headers of an HTTP response.
+// handler. A server that uses WebSocket or streams its responses puts [Guard.Middleware] around its
+// HTTP handler. The middleware identifies users at the handshake, limits connections, and gives the
+// handler a [Session] that judges each message. A leaky-bucket limit delays messages before it
+// throttles any; [Verdict.Hold] and [HoldQueue] wait until a delayed message may be delivered.
+// [Guard.SetHeaders] describes a verdict in the headers of an HTTP response.
 //
 // The state of every user is kept in memory, in a table without pointers. To persist it, a store
-// takes the changes with [Guard.Dirty] and returns them after a restart with [Guard.Restore].
-// Package sqlitestore does this. Package dashboard shows what the Guard does and lets people change
-// it.
+// reads the changes with [Guard.Dirty] and passes them back after a restart with [Guard.Restore].
+// Package sqlitestore is such a store. Package dashboard shows moderators what the Guard does, and
+// lets them change its limits.
 //
 // The package imports nothing outside the standard library, starts no goroutine, and never reads a
-// clock inside a decision. A message carries its time; for a message without one, [Options].Now is
-// called once, before the decision.
+// clock inside a decision. A message has its own time. If that time is zero, the Guard calls
+// [Options].Now once, before the decision.
 package chatguard

@@ -46,8 +46,8 @@ func ExampleGuard_Wrap() {
 	// to anna: throttled by burst: the next message passes in 4 s
 }
 
-// A chat over WebSocket. Clients are identified by a key; those without one are anonymous. Each
-// message is judged, and its author gets the verdict.
+// A chat over WebSocket. The server identifies clients by a key; clients without a key are
+// anonymous. The server judges each message, and sends the verdict to its author.
 func ExampleGuard_Middleware() {
 	guard := enforcing(chatguard.Limit{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: 4 * time.Second})
 	protect, err := guard.Middleware(chatguard.MiddlewareOptions{
@@ -118,7 +118,7 @@ func talk(url string, texts ...string) {
 	}
 }
 
-// A connection is read further while its messages wait for their turns.
+// The server keeps reading a connection while the connection's messages wait for their turn.
 func ExampleHoldQueue() {
 	guard := enforcing(chatguard.Limit{Name: "pace", Algorithm: chatguard.LeakyBucket, Every: 20 * time.Millisecond, Queue: 2})
 	ctx, hangUp := context.WithCancel(context.Background()) // in a server: Session.Context

@@ -18,7 +18,7 @@ type Explanation struct {
 	LapseAt time.Time `json:"lapse_at,omitzero"`
 	// SilentUntil is when a timeout given by chatguard ends. It is zero if there is none.
 	SilentUntil time.Time `json:"silent_until,omitzero"`
-	// Rung is the ladder index of the next strike, from 0.
+	// Rung is the index, from 0, of the ladder's rung that the next strike would reach.
 	Rung     int          `json:"rung"`
 	Next     Penalty      `json:"next"`     // the penalty on that rung
 	Override UserOverride `json:"override"` // the user's override in this channel
@@ -34,17 +34,17 @@ type LimitStatus struct {
 	Capacity  int       `json:"capacity"`  // for this user, now
 	Granted   int       `json:"granted"`   // extra messages on top of the capacity
 	Remaining int       `json:"remaining"` // messages of cost 1 that would still pass
-	// NextAt is when the next message of cost 1 passes this limit. It is zero if no message ever
-	// passes.
+	// NextAt is when the next message of cost 1 would pass this limit. It is zero if no message
+	// ever would.
 	NextAt  time.Time `json:"next_at,omitzero"`
 	ResetAt time.Time `json:"reset_at,omitzero"` // when all usage will have expired
-	Role    Role      `json:"role"`              // role whose numbers apply, or Everyone
-	Own     bool      `json:"own"`               // the user's own numbers apply instead
+	Role    Role      `json:"role"`              // the user's role whose numbers apply, or Everyone
+	Own     bool      `json:"own"`               // the user's own numbers apply, not a role's
 }
 
 // Explain returns the status of the message's author in every limit, and what Check would decide
 // about the message. It changes nothing: it spends nothing, gives no strike, notifies no observer
-// and adds no journal entry. The errors are Check's.
+// and adds no journal entry. It returns the same errors as Check.
 func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	at := m.SentAt
 	if at.IsZero() {

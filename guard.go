@@ -12,7 +12,8 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Errors for a message that can't be judged. The caller made a mistake, and nothing is counted.
+// Errors for a message that can't be judged, because the caller has made a mistake. Such a message
+// isn't counted.
 var (
 	ErrNoChannel = errors.New("the message has no channel ID")
 	ErrNoUser    = errors.New("the message has no user ID")
@@ -28,20 +29,21 @@ const maxID = 256
 // the zero value.
 type Options struct {
 	// Now is the clock for messages without a time. Nil means the wall clock with its steps
-	// smoothed out: the Guard corrects a difference by at most 5 % of the elapsed time, and at once
-	// only if it exceeds a minute. If you set Now, call Rewind when that clock is set back.
+	// smoothed out. After a step of up to a minute, the Guard's clock runs at most 5 % faster or
+	// slower until it matches the wall clock. The Guard follows a larger step at once. If you set
+	// Now, call Rewind when your clock is set back.
 	Now func() time.Time
 
 	// Observer is called with every verdict after the decision is final, in the goroutine that
 	// called Check. It must not block, and must be safe for concurrent use. Nil means no observer.
 	Observer func(Message, Verdict)
 
-	// MaxMemory is approximately the maximum number of bytes for the users of one channel. Limits
-	// per user everywhere may use the same amount again. When the memory is used up, new users
-	// replace those who were silent longest. Users whose allowances are fully restored are removed
-	// long before that. Policy.Capacity returns how many users fit. 0 means DefaultMemory. A table
-	// of users needs at least 2,048 rows, 130 kB with the default policy. If MaxMemory is smaller,
-	// the table still takes that much.
+	// MaxMemory is approximately the maximum number of bytes for the users of one channel. All
+	// limits with scope PerUserEverywhere together may use the same amount again. When the memory
+	// is used up, new users replace the users who have been silent longest. Long before that, the
+	// Guard removes users whose allowances are fully restored. Policy.Capacity returns how many
+	// users fit. 0 means DefaultMemory. A table of users needs at least 2,048 rows, 130 kB with the
+	// default policy. If MaxMemory is smaller, the table takes that much anyway.
 	MaxMemory int64
 }
 
@@ -55,7 +57,7 @@ type Guard struct {
 
 	changing sync.Mutex               // held while a policy changes
 	base     atomic.Pointer[compiled] // policy of channels without their own
-	// everywhere holds limits per user in all channels. It is nil if there are none.
+	// everywhere is the table of the PerUserEverywhere limits. It is nil if there are none.
 	everywhere atomic.Pointer[limits.Table]
 	degraded   atomic.Bool // the store is failing
 
@@ -103,10 +105,9 @@ func (g *Guard) Check(_ context.Context, m Message) (v Verdict, err error) {
 	return v, err
 }
 
-// Take does the same as Check for a sender that accepts a part of the cost instead of nothing. It
-// spends as much of the message's cost as all limits allow, and returns that number. If the number
-// is 0, the message is throttled like a message of cost 1. If the policy observes, Take spends the
-// whole cost.
+// Take is like Check, but it can spend a part of the message's cost. It spends as much of the cost
+// as all limits allow, and returns that number. If the number is 0, the message is throttled like a
+// message of cost 1. If the policy observes, Take returns the whole cost.
 func (g *Guard) Take(_ context.Context, m Message) (taken int, v Verdict, err error) {
 	spent, err := g.check(&m, &v, true)
 	return int(spent), v, err
@@ -150,10 +151,11 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error
 // this time for a message without one. Use Now to grant, reset or explain at the current time.
 func (g *Guard) Now() time.Time { return g.now() }
 
-// Rewind tells the Guard that its clock was set back and now shows to. Anything spent later than to
-// counts as spent at to. The Guard's own clock calls Rewind itself. A program that sets Options.Now
-// must call it if that clock goes back. Otherwise, messages of users who were active in the minute
-// before the change count as late, as if all were sent at the same instant.
+// Rewind tells the Guard that its clock was set back and now shows the time to. Usage that was
+// spent later than to counts as spent at to. If Options.Now is nil, the Guard calls Rewind itself.
+// A program that sets Options.Now must call Rewind when that clock goes back. Otherwise, if a
+// user's last message is now less than a minute in the future, the user's next messages count as
+// late. They all count at the time of that last message.
 func (g *Guard) Rewind(to time.Time) {
 	at, err := nanoseconds(to)
 	if err != nil {
@@ -170,9 +172,9 @@ func (g *Guard) entries(n int) EntryID {
 	return EntryID(g.lastEntry.Add(int64(n)) - int64(n) + 1)
 }
 
-// AddObserver adds an observer for every verdict from now on, called after the existing ones. The
-// requirements of Options.Observer apply; nil is ignored. An observer can't be removed. A store or
-// a dashboard adds itself once, when it is created for a Guard.
+// AddObserver adds an observer, which is called with every verdict from now on, after the existing
+// observers. The requirements of Options.Observer apply. AddObserver ignores nil. An observer can't
+// be removed. A store or a dashboard adds itself once, when it is created for a Guard.
 func (g *Guard) AddObserver(observer func(Message, Verdict)) {
 	if observer == nil {
 		return

@@ -7,8 +7,8 @@ import (
 )
 
 // sessionWriter is the ResponseWriter of a session. If a handler takes over the connection, closing
-// that connection ends the session. http.Pusher and io.ReaderFrom are left out: browsers no longer
-// accept pushes, and a chat sends no files.
+// that connection ends the session. It doesn't implement http.Pusher and io.ReaderFrom, because
+// browsers no longer accept pushes, and a chat sends no files.
 type sessionWriter struct {
 	http.ResponseWriter
 	session *Session
@@ -22,8 +22,8 @@ func (w *sessionWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // Flush implements http.Flusher.
 func (w *sessionWriter) Flush() { _ = w.FlushError() }
 
-// FlushError is Flush for http.ResponseController. Without FlushError, the controller assumes that
-// every Flush succeeds.
+// FlushError is Flush with an error, as http.ResponseController calls it. Without FlushError, the
+// controller assumes that every Flush succeeds.
 func (w *sessionWriter) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
@@ -56,8 +56,8 @@ func (w *sessionWriter) handled(returned bool) {
 }
 
 // tcpConn is a TCP connection that was taken over. It is a separate type because it must have the
-// methods of *net.TCPConn: some fast paths, above all for writing several buffers at once, look for
-// them.
+// methods of *net.TCPConn. Some fast paths look for those methods, above all when they write
+// several buffers at once.
 type tcpConn struct {
 	*net.TCPConn
 	session *Session

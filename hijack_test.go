@@ -23,7 +23,7 @@ func byHeader(r *http.Request) (User, error) { return User{ID: r.Header.Get("X-U
 // door is a loopback server behind the middleware.
 type door struct {
 	*httptest.Server
-	sessions chan *Session // the admitted ones
+	sessions chan *Session // admitted sessions
 }
 
 // layer is a handler in front of the middleware or behind it.
@@ -58,7 +58,7 @@ type visit struct {
 	close    func()
 }
 
-// visit requests a connection that speaks lines.
+// visit opens a connection as a user and requests an upgrade to a protocol of text lines.
 func (d *door) visit(t *testing.T, user string) visit {
 	t.Helper()
 	conn, err := net.Dial(d.Listener.Addr().Network(), d.Listener.Addr().String())
@@ -89,8 +89,8 @@ func (d *door) visit(t *testing.T, user string) visit {
 	return v
 }
 
-// takeOver greets over a connection that it takes over, and closes the connection when the other
-// end does.
+// takeOver takes over a connection. serve then sends a greeting, and closes the connection when the
+// client closes it.
 func takeOver(t *testing.T, hijacker http.Hijacker, name string) (serve func(), conn net.Conn) {
 	conn, lines, err := hijacker.Hijack()
 	if err != nil {
@@ -102,7 +102,7 @@ func takeOver(t *testing.T, hijacker http.Hijacker, name string) (serve func(), 
 		_ = lines.Flush()
 		_, _ = io.Copy(io.Discard, lines)
 		_ = conn.Close()
-		_ = conn.Close() // as libraries do
+		_ = conn.Close() // twice, as libraries do
 	}
 	return serve, conn
 }
@@ -148,7 +148,7 @@ func libraries(t *testing.T) map[string]http.HandlerFunc {
 	}
 }
 
-// modern is a writer that passes everything on through Unwrap.
+// modern is a writer that exposes the inner writer's optional methods only through Unwrap.
 type modern struct{ http.ResponseWriter }
 
 func (w modern) Unwrap() http.ResponseWriter { return w.ResponseWriter }
@@ -180,7 +180,7 @@ func TestHijack_AnyLibraryAnyLayer(t *testing.T) {
 		for outer := range layers {
 			for inner := range layers {
 				if inner == "modern" && (library == "hijack" || library == "stream by flusher") {
-					continue // they don't look behind any layer
+					continue // these libraries don't call Unwrap
 				}
 				t.Run(library+", "+outer+" before, "+inner+" behind", func(t *testing.T) {
 					d := behind(t, MiddlewareOptions{Identify: byHeader, MaxConnections: 1}, layers[outer], layers[inner](handler).ServeHTTP)
@@ -192,7 +192,8 @@ func TestHijack_AnyLibraryAnyLayer(t *testing.T) {
 	}
 }
 
-// holdsOnePlace enters and leaves a door that admits each user once at a time.
+// holdsOnePlace checks that the server admits one connection of each user at a time, and admits the
+// user again after it is closed.
 func holdsOnePlace(t *testing.T, d *door, ws bool) {
 	t.Helper()
 	enter := func(user string) visit {
@@ -215,7 +216,7 @@ func holdsOnePlace(t *testing.T, d *door, ws bool) {
 			t.Fatalf("%s is let in once more: %+v", user, v)
 		}
 	}
-	for range 2 { // a place returned twice would admit two
+	for range 2 { // if a place were freed twice, two connections would be admitted
 		anna := let("anna")
 		first := <-d.sessions
 		refused("anna")

@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// Hold waits until an allowed message may be delivered: until At+Delay, and never longer than
-// Delay, which a leaky-bucket limits to Queue × Every. For a late message, Hold waits for Delay
-// from now. It returns nil at once if there is no Delay. Otherwise it returns nil after the wait,
-// or the context's error if the context ends first. A loop that waits while it reads a WebSocket
-// can't notice that the connection is closed; use a HoldQueue to keep reading. Check Allowed before
-// you call Hold: a throttled message is never delivered.
+// Hold waits until an allowed message may be delivered, which is at At+Delay. It never waits longer
+// than Delay. Delay is at most the leaky-bucket's Queue × Every, unless the message is late (see
+// Late). If the message has no SentAt, Hold waits for Delay from now. It returns nil at once if
+// there is no Delay. Otherwise it returns nil after the wait, or the context's error if the context
+// ends first. A loop that reads a WebSocket can't notice that the connection is closed while it
+// waits in Hold; use a HoldQueue to keep reading. Check Allowed before you call Hold: a throttled
+// message is never delivered.
 func (v *Verdict) Hold(ctx context.Context) error {
 	if v.Delay <= 0 {
 		return nil
@@ -71,11 +72,11 @@ func NewHoldQueue(size int) *HoldQueue {
 	return &HoldQueue{places: make(chan struct{}, size), held: make(chan heldInTurn, size)}
 }
 
-// Add puts an allowed message at the end of the queue. deliver is called when the message's delay
-// is over and all messages before it are delivered, even if its own delay is over earlier. Add
-// never blocks. Add returns false if the queue is full, if Run has ended, or if v is throttled.
-// deliver is then never called and the caller should drop the message. In the first two cases the
-// message's cost is not refunded.
+// Add puts an allowed message at the end of the queue. Run calls deliver when the message's delay
+// is over and all messages before it are delivered. Add never blocks. Add returns false if the
+// queue is full, if Run has ended, or if v is throttled. In these cases deliver is never called,
+// and the caller should drop the message. In the first two cases the message's cost is not
+// refunded.
 func (q *HoldQueue) Add(v Verdict, deliver func()) bool {
 	if !v.Allowed || q.ended.Load() {
 		return false
@@ -89,10 +90,10 @@ func (q *HoldQueue) Add(v Verdict, deliver func()) bool {
 	}
 }
 
-// Run delivers messages one after another until the context ends. Then it drops the pending
-// messages. Use the connection's context, such as Session.Context. If deliver panics, Run ends with
-// that panic, which ends the process unless the goroutine recovers. Run panics if it is called a
-// second time.
+// Run delivers messages one after another until the context ends, and then drops the pending
+// messages. Pass the connection's context, such as Session.Context. If deliver panics, Run ends
+// with that panic, which ends the process unless the goroutine recovers. Run panics if it is called
+// a second time.
 func (q *HoldQueue) Run(ctx context.Context) {
 	if q.begun.Swap(true) {
 		panic("chatguard: HoldQueue.Run is called a second time")

@@ -16,7 +16,7 @@ func paced(t testing.TB) *Guard {
 	}, nil)
 }
 
-// now returns a message of a user without a time.
+// now returns a user's message that has no time.
 func now(user string) Message { return Message{ChannelID: "1", User: User{ID: user}} }
 
 func TestHold(t *testing.T) {

@@ -10,12 +10,12 @@ import (
 )
 
 // ErrReservedID says that Identify returned an ID that only Anonymous and ByAddress may return:
-// AnonymousID, or an ID that begins with "address:". A user able to choose such an ID could take
-// the allowance of visitors, or be limited less.
+// AnonymousID, or an ID that begins with "address:". A user who could choose such an ID could use
+// up the allowance of visitors, or avoid some limits.
 var ErrReservedID = errors.New("the user ID is reserved for chatguard.Anonymous and chatguard.ByAddress: return the User that they return, and don't let users choose this ID")
 
-// ErrNobody is the error of an identification function for a request that doesn't identify a known
-// user. The middleware answers it with 401.
+// ErrNobody is the error that an identification function returns if the request doesn't identify a
+// known user. The middleware then answers with status 401.
 var ErrNobody = errors.New("the request doesn't identify a known user")
 
 // AnonymousID is the user ID shared by everyone who isn't signed in.
@@ -27,8 +27,8 @@ const addressPrefix = "address:"
 // guestKey is the context key for the guest of a request behind the middleware.
 type guestKey struct{}
 
-// withGuest returns the request with a context that has a place for the ID of a visitor, and that
-// place. Anonymous or ByAddress fills in the ID.
+// withGuest adds a place for a visitor's ID to the request's context. It returns the new request
+// and a pointer to that place. Anonymous or ByAddress fills in the ID.
 func withGuest(r *http.Request) (*http.Request, *string) {
 	id := new(string)
 	return r.WithContext(context.WithValue(r.Context(), guestKey{}, id)), id
@@ -44,14 +44,14 @@ func guest(r *http.Request, id string) User {
 
 func isReserved(id string) bool { return id == AnonymousID || strings.HasPrefix(id, addressPrefix) }
 
-// Anonymous identifies everyone as one user, AnonymousID, with one shared allowance of messages.
-// Their connections are limited by address only.
+// Anonymous identifies everyone as the same user, AnonymousID, who has a single allowance of
+// messages. Connections of AnonymousID are limited by address only.
 func Anonymous(r *http.Request) (User, error) { return guest(r, AnonymousID), nil }
 
-// ByAddress identifies users by the address that the request comes from, behind the trusted
-// proxies: "address:192.0.2.7", or "address:2001:db8::/64" for IPv6. So everyone behind one address
-// is one user. For a request without an address, such as one over a Unix socket, it returns an
-// error and no user.
+// ByAddress identifies users by the address that the request comes from, as ClientAddress returns
+// it. The user ID is "address:192.0.2.7", or "address:2001:db8::/64" for IPv6. Everyone behind one
+// address is therefore one user. For a request without an address, such as one over a Unix socket,
+// it returns an error and no user.
 func ByAddress(trusted ...netip.Prefix) func(*http.Request) (User, error) {
 	return func(r *http.Request) (User, error) {
 		addr := ClientAddress(r, trusted)
@@ -62,12 +62,13 @@ func ByAddress(trusted ...netip.Prefix) func(*http.Request) (User, error) {
 	}
 }
 
-// ByKey identifies users by an API key in a header: the whole value, or the part after "Bearer " as
-// in "Authorization: Bearer KEY". It returns ErrNobody if the key is missing or unknown.
+// ByKey identifies users by an API key in a header. The key is the header's whole value, or the
+// part after "Bearer " as in "Authorization: Bearer KEY". It returns ErrNobody if the key is
+// missing or unknown.
 //
 // The key is secret. ByKey passes it only to known, which must return a user ID that reveals
-// nothing of the key. Let known look up a hash of the key, so that neither the stored data nor the
-// response time reveals anything.
+// nothing about the key. Let known look up a hash of the key, so that neither the stored data nor
+// the response time reveals the key.
 func ByKey(header string, known func(key string) (User, bool)) func(*http.Request) (User, error) {
 	return func(r *http.Request) (User, error) {
 		key := strings.TrimSpace(r.Header.Get(header))
@@ -85,8 +86,9 @@ func ByKey(header string, known func(key string) (User, bool)) func(*http.Reques
 	}
 }
 
-// FirstOf identifies users by the first of several functions that doesn't return ErrNobody. So if
-// ByKey comes first, a request with a wrong key is treated like a request without a key.
+// FirstOf calls several identification functions in order, and returns the result of the first one
+// that doesn't return ErrNobody. So if ByKey comes first, a request with a wrong key is treated
+// like a request without a key.
 func FirstOf(ways ...func(*http.Request) (User, error)) func(*http.Request) (User, error) {
 	return func(r *http.Request) (User, error) {
 		for _, way := range ways {
@@ -102,9 +104,9 @@ func FirstOf(ways ...func(*http.Request) (User, error)) func(*http.Request) (Use
 // trusted proxy's. It trusts only those entries of X-Forwarded-For that trusted proxies wrote. It
 // returns the zero Addr if the request has no address, for example over a Unix socket.
 func ClientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
-	addr, _ := parseHop(r.RemoteAddr) // may lack a port if set by a layer in front
+	addr, _ := parseHop(r.RemoteAddr) // has no port if a layer in front has set it without one
 	if !within(addr, trusted) {
-		return addr // don't even parse forged entries
+		return addr // the client may have forged all entries
 	}
 	hops := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
 	for hops != "" && within(addr, trusted) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// asks returns a request from a peer that claims to have come through those hops.
+// asks returns a request from a peer, with the hops as its X-Forwarded-For entries.
 func asks(peer string, hops ...string) *http.Request {
 	return &http.Request{RemoteAddr: peer, Header: http.Header{"X-Forwarded-For": hops}}
 }

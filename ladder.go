@@ -6,9 +6,9 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// penalty returns the penalty for a throttled message on that rung of the ladder, counted from 0. A
-// timeout until the refill lasts untilRefill. If untilRefill is 0, the timeout would never end, and
-// the message is only deleted.
+// penalty returns the penalty for a throttled message on that rung of the ladder, counted from 0.
+// An UntilRefill timeout lasts untilRefill. If untilRefill is 0, waiting never helps, so the
+// penalty is Delete.
 func (p *Penalties) penalty(rung int, untilRefill time.Duration) Penalty {
 	if len(p.Ladder) == 0 {
 		return Penalty{Action: Drop}
@@ -23,8 +23,8 @@ func (p *Penalties) penalty(rung int, untilRefill time.Duration) Penalty {
 	return Penalty{Action: Timeout, Duration: untilRefill}
 }
 
-// mildest returns the penalty for a message whose author must not be punished: at most, the message
-// is removed.
+// mildest returns the penalty for a message whose author must not be punished. It does no more than
+// remove the message.
 func (p *Penalties) mildest() Penalty {
 	if len(p.Ladder) == 0 {
 		return Penalty{Action: Drop}

@@ -40,8 +40,8 @@ type Limit struct {
 	// Per says who shares the allowance. With the zero value, each user has their own allowance in
 	// each channel.
 	Per Scope `json:"per,omitempty" toml:"per"`
-	// Mode says whether the limit throttles if the policy enforces. With the zero value, it
-	// throttles.
+	// Mode says whether the limit throttles or only reports in a policy that enforces. With the
+	// zero value, it throttles.
 	Mode LimitMode `json:"mode,omitempty" toml:"mode"`
 
 	// Burst is the capacity of a token-bucket, which starts full.
@@ -61,16 +61,16 @@ type Limit struct {
 	// midnight.
 	ResetAt string `json:"reset_at,omitempty" toml:"reset_at"`
 
-	// CountThrottled counts throttled messages too, whichever limit throttles them.
+	// CountThrottled makes this limit count throttled messages too, whichever limit throttles them.
 	CountThrottled bool `json:"count_throttled,omitempty" toml:"count_throttled"`
 
-	// Roles holds other numbers for some roles. A user with several of them gets the numbers of the
-	// highest.
+	// Roles sets other numbers for users with certain roles. A user with several of these roles
+	// gets the numbers of the highest one.
 	Roles map[Role]Override `json:"roles,omitempty" toml:"roles"`
 }
 
-// NoQueue is the Queue of an [Override] that allows no waiting messages. JSON and TOML write it as
-// 0; if queue is omitted there, the limit's own value applies.
+// NoQueue is the Queue of an [Override] that allows no waiting messages. In JSON and TOML it is
+// written as 0. If queue is omitted there, the limit's own value applies.
 const NoQueue = limits.NoQueue
 
 // Override replaces a limit's capacity or refill for some users. A zero field keeps the limit's own

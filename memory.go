@@ -2,20 +2,20 @@ package chatguard
 
 import "github.com/chatguard/chatguard/internal/limits"
 
-// DefaultMemory is used if Options.MaxMemory is 0: 512 MiB.
+// DefaultMemory is the limit that applies if Options.MaxMemory is 0: 512 MiB.
 const DefaultMemory = 512 << 20
 
 // Capacity is approximately how many users a Guard remembers at once. IDs that aren't decimal
 // numbers take extra memory and reduce the capacity.
 type Capacity struct {
 	Users int64 // users of each channel
-	// Everywhere is the number of users of all channels together, for limits per user everywhere.
-	// It is 0 if there are no such limits.
+	// Everywhere is the number of users of all channels together for whom PerUserEverywhere limits
+	// are counted. It is 0 if there are no such limits.
 	Everywhere int64
 }
 
-// Capacity returns how many users a Guard with that Options.MaxMemory remembers under the policy.
-// The error is Validate's.
+// Capacity returns how many users a Guard remembers under the policy if maxMemory is its
+// Options.MaxMemory. It returns the same errors as Validate.
 func (p Policy) Capacity(maxMemory int64) (c Capacity, err error) {
 	compiled, err := compile(p)
 	if err != nil {
@@ -31,8 +31,9 @@ func (p Policy) Capacity(maxMemory int64) (c Capacity, err error) {
 	return c, nil
 }
 
-// MemoryBytes returns approximately how many bytes that many users of a channel take under the
-// policy. IDs that aren't decimal numbers take somewhat more. The error is Validate's.
+// MemoryBytes returns approximately how many bytes the given number of users of a channel take
+// under the policy. IDs that aren't decimal numbers take somewhat more. It returns the same errors
+// as Validate.
 func (p Policy) MemoryBytes(users int) (int64, error) {
 	c, err := compile(p)
 	if err != nil {
@@ -45,16 +46,16 @@ func (p Policy) MemoryBytes(users int) (int64, error) {
 	return total, nil
 }
 
-// Memory is the number of users a Guard remembers, and how many it has removed since it was
-// created.
+// Memory contains the number of users that a Guard remembers, and the number of users that it has
+// removed since it was created.
 type Memory struct {
-	// Users is the number of users in each channel, plus the number of users in limits per user
-	// everywhere.
+	// Users adds up the users in each channel. If there are PerUserEverywhere limits, it also adds
+	// the users that these limits count.
 	Users     int
-	Forgotten int64 // their allowance was fully restored
-	Evicted   int64 // no memory was left; see Options.MaxMemory
-	// Held is how many of the Evicted users were throttled, had strikes or grants, or were changing
-	// their day.
+	Forgotten int64 // users removed because their allowance was fully restored
+	Evicted   int64 // users removed because no memory was left; see Options.MaxMemory
+	// Held is how many of the Evicted users were throttled, had strikes or grants, or had a change
+	// of their day's time zone or reset time in progress.
 	Held int64
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Message is one chat message as the Guard sees it: its author, channel, time and cost.
+// Message is one chat message. The Guard uses its author, channel, time and cost.
 //
 // ChannelID and User.ID are required; all other fields may be empty. Limits count by IDs, never by
 // names, because names change.

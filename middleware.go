@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// MainChannel is the channel of connections if MiddlewareOptions.Channel is nil.
+// MainChannel is the channel in which all connections' messages count if MiddlewareOptions.Channel
+// is nil.
 const MainChannel = "main"
 
 // ErrConnections says that a user or an address has reached the maximum number of open connections.
@@ -23,11 +24,12 @@ const retryConnections = 5
 
 // MiddlewareOptions configure who may connect, and how often. Only Identify is required.
 type MiddlewareOptions struct {
-	// Identify returns the user who makes the request. Use ByKey, ByAddress, Anonymous, FirstOf
-	// several, or a func that reads a session cookie. Users must not be able to choose the ID;
-	// otherwise they could choose another user's. The middleware answers ErrNobody with 401. Any
-	// other error is a mistake of the server. So is a user without an ID or with a reserved ID
-	// (ErrReservedID). The middleware answers these with 500 and logs them.
+	// Identify returns the user who makes the request. Use ByKey, ByAddress or Anonymous, combine
+	// several of them with FirstOf, or write a func that reads a session cookie. Users must not be
+	// able to choose their ID; otherwise they could choose another user's. The middleware answers
+	// ErrNobody with 401. Any other error counts as a mistake of the server, and so does a user
+	// without an ID or with a reserved ID (ErrReservedID). The middleware answers mistakes with 500
+	// and logs them.
 	Identify func(*http.Request) (User, error)
 
 	// Channel returns the channel in which the connection's messages count. Return only names of
@@ -35,22 +37,23 @@ type MiddlewareOptions struct {
 	Channel func(*http.Request) string
 
 	// MaxConnections is the maximum number of open connections of a user, and
-	// MaxConnectionsPerAddress is the maximum of an address. 0 means 10 and 100; negative means
-	// unlimited. If a client disappears, its connection counts until the server notices and closes
-	// the connection, so the server should send pings.
+	// MaxConnectionsPerAddress is the maximum of an address. 0 means 10 for a user and 100 for an
+	// address; a negative number means unlimited. If a client disappears, its connection counts
+	// until the server closes it. To notice this soon, the server should send pings.
 	MaxConnections, MaxConnectionsPerAddress int
 
 	// Connects limits how often a user may connect, and ConnectsPerAddress limits how often an
-	// address may. The zero Limit means a token-bucket of 10 / 2 s for a user and 40 / 500 ms for
-	// an address. The Name may be omitted. Every request that reaches the middleware counts, so
-	// clients that poll need higher limits.
+	// address may. The zero Limit means a token-bucket: for a user with a Burst of 10 and a Refill
+	// of 2 s, and for an address with a Burst of 40 and a Refill of 500 ms. The Name may be
+	// omitted. Every request that reaches the middleware counts, so clients that poll need higher
+	// limits.
 	Connects, ConnectsPerAddress Limit
 
-	// TrustedProxies lists the proxies whose X-Forwarded-For is trusted. If a proxy in front of
-	// this server is missing in the list, all its users have one address. If the list has an
-	// address that isn't a proxy, users there can forge their addresses. Behind a proxy on a Unix
-	// socket, requests have no address. Then nothing is limited by address, unless a layer in front
-	// sets the request's RemoteAddr.
+	// TrustedProxies lists the proxies whose X-Forwarded-For is trusted. If the list lacks a proxy
+	// in front of this server, all users of that proxy seem to have one address. If the list
+	// contains an address that isn't a proxy's, users at that address can forge other addresses.
+	// Requests that a proxy sends over a Unix socket have no address. Nothing is then limited by
+	// address, unless a layer in front sets the request's RemoteAddr.
 	TrustedProxies []netip.Prefix
 
 	// Refused answers refused requests. If it is nil, the answer is one line of text with status
@@ -78,16 +81,16 @@ type middleware struct {
 	blocks           *gate // by address block
 }
 
-// Middleware returns a function that puts the Guard in front of an HTTP handler. It is for servers
-// that use any WebSocket library, that stream, or that clients poll. It identifies the user once,
-// at the handshake. It answers 429 with Retry-After if a client connects too often or has too many
-// open connections. The handler finds a Session in the request's context, and uses it to judge each
-// incoming message.
+// Middleware returns a function that puts the Guard in front of an HTTP handler. It works with any
+// WebSocket library, with streamed responses, and with clients that poll. It identifies the user
+// once, at the handshake. If a client connects too often or has too many open connections, it
+// answers with status 429 and Retry-After. The handler calls SessionFrom to get the Session from
+// the request's context, and uses it to judge each incoming message.
 //
-// All handlers wrapped by one middleware share its limits. IPv6 addresses in the same /64 count
-// together, and a /48 is allowed eight times as many connections. Requests without an address, such
-// as those over a Unix socket, are limited by user only, and requests of AnonymousID by address
-// only. Middleware starts no goroutine.
+// All handlers wrapped by one middleware share its limits. All IPv6 addresses of a /64 count as one
+// address, and a /48 is allowed eight times as many connections as one address. Requests without an
+// address, such as those over a Unix socket, are limited by user only. Requests of AnonymousID are
+// limited by address only. Middleware starts no goroutine.
 //
 // A handler that takes over the connection must close it through the net.Conn that it received, as
 // WebSocket libraries do; otherwise the session never ends. If the handler panics after it has
@@ -132,8 +135,8 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 }
 
 // admit returns the session of a request, or the error with which the request is refused. It checks
-// the address first. This also limits attempts to guess users, because each attempt costs a
-// look-up.
+// the address before it calls Identify, because Identify may look up a key. This also limits how
+// often an address can guess keys.
 func (m *middleware) admit(r *http.Request, guest *string) (*Session, error) {
 	addr := ClientAddress(r, m.TrustedProxies)
 	var address, block User // no ID if the request has no address
@@ -201,7 +204,7 @@ func (m *middleware) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", strconv.Itoa(retryConnections))
 	case errors.Is(err, ErrNobody):
 		status, text = http.StatusUnauthorized, "You are not signed in. Sign in, then try again."
-	case r.Context().Err() != nil: // the client has gone; Identify returned that
+	case r.Context().Err() != nil: // the client has gone, and Identify returned the context's error
 	default:
 		cmp.Or(m.Logger, slog.Default()).LogAttrs(r.Context(), slog.LevelError, "a connection was refused", slog.Any("error", err))
 	}

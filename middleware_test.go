@@ -139,8 +139,8 @@ func TestMiddleware_GuessingIsLimited(t *testing.T) {
 	}
 }
 
-// A user who may choose a name can't become the user that is limited by address only, nor a visitor
-// from another address.
+// A user who can choose their ID can't choose AnonymousID, which is limited by address only, or the
+// ID of a visitor from another address.
 func TestMiddleware_ReservedIDs(t *testing.T) {
 	address := ByAddress(netip.MustParsePrefix("192.0.2.0/24")) // httptest's addresses
 	renamed := func(way func(*http.Request) (User, error)) func(*http.Request) (User, error) {
@@ -189,7 +189,7 @@ func TestMiddleware_ReservedIDs(t *testing.T) {
 	}
 }
 
-// What Identify has read of a request's body is still available to the handler.
+// The handler can still read a form that Identify has already read from the request's body.
 func TestIdentify_ReadsTheForm(t *testing.T) {
 	guard := enforced(t, nil, nil)
 	middleware, err := guard.Middleware(MiddlewareOptions{Identify: func(r *http.Request) (User, error) { return User{ID: r.FormValue("name")}, nil }})

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// SetOverlay sets an overlay on the policy of a channel, as of the time at. The overlay computes
-// the policy in force from the stated policy, now and after each SetPolicy. Use it for temporary
-// states such as a pause or a raid. As with any change, recorded usage is kept. If an overlay makes
-// an enforcing policy observe, strikes stay as they are until the policy enforces again. A nil
-// overlay removes the current one. The overlay receives a copy of the policy. It must return the
-// same result for the same policy, leave limits per user everywhere unchanged, and have no side
+// SetOverlay sets an overlay on the policy of a channel, as of the time at. The overlay receives
+// the channel's policy, as Guard.Policy returns it, and returns the policy to judge by. The Guard
+// calls the overlay now and after each SetPolicy. Use it for temporary states such as a pause or a
+// raid. As with any change, recorded usage is kept. If an overlay makes an enforcing policy
+// observe, strikes stay as they are until the policy enforces again. A nil overlay removes the
+// current one. The overlay may modify the policy that it receives, which is a copy. It must return
+// the same result for the same policy, leave PerUserEverywhere limits unchanged, and have no side
 // effects.
 //
 // The error is ErrNoChannel, ErrLongID or ErrTime, or names the mistake in the overlaid policy.
@@ -37,8 +38,8 @@ func (g *Guard) SetOverlay(channelID string, overlay func(Policy) Policy, at tim
 	return nil
 }
 
-// InForce returns the policy by which a channel's messages are judged: Policy with the overlay
-// applied.
+// InForce returns the policy by which the Guard judges a channel's messages. It is the result of
+// Policy with the overlay applied.
 func (g *Guard) InForce(channelID string) Policy {
 	if c := g.channels.find(channelID); c != nil {
 		return c.policy.Load().policy.Clone()
@@ -46,7 +47,7 @@ func (g *Guard) InForce(channelID string) Policy {
 	return g.base.Load().policy.Clone()
 }
 
-// change is a policy as stated and as in force.
+// change is a new policy in two forms: as stated, and as in force.
 type change struct{ stated, inForce *compiled }
 
 // overlaid returns the change for a stated policy, with the overlay applied.

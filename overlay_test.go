@@ -12,8 +12,8 @@ func paused(p Policy) Policy {
 	return p
 }
 
-// A pause lasts through every change of the policy, and the stated policy returns when it is
-// removed.
+// A pause lasts through every change of the policy. When the pause is removed, the stated policy is
+// in force again.
 func TestOverlay(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 	policy := DefaultPolicy()
@@ -44,7 +44,7 @@ func TestOverlay(t *testing.T) {
 	if guard.Policy("1").Mode != Enforce || guard.InForce("1").Mode != Observe || guard.InForce("2").Mode != Enforce {
 		t.Error("the overlay shows in Policy, or not in InForce, or elsewhere")
 	}
-	for _, channel := range []string{"1", ""} { // neither kind of policy ends the pause
+	for _, channel := range []string{"1", ""} { // neither the channel's policy nor the one for all channels ends the pause
 		policy.Limits[0].Burst++
 		if err := guard.SetPolicy(channel, policy, now); err != nil {
 			t.Fatal(err)
@@ -55,10 +55,11 @@ func TestOverlay(t *testing.T) {
 		t.Errorf("stated: %+v", got)
 	}
 	set(nil)
-	spend(false) // the larger burst's 4th token was used in it
+	spend(false) // the fourth token, from the larger burst, was used during the pause
 }
 
-// Strikes still count after a pause, and none are given during it; practice strikes lapse as usual.
+// Strikes from before a pause still count after it, and no strikes are given during it. Practice
+// strikes lapse as usual.
 func TestOverlay_StrikesOutlivePause(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 	policy := DefaultPolicy()

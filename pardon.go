@@ -27,10 +27,10 @@ func (g *Guard) Pardon(v Verdict, now time.Time) (done bool, err error) {
 	return p.Messages > 0, err
 }
 
-// PardonAll is Pardon for several messages of one user in one channel. The verdicts must be all
-// that were throttled from the first of them to the last. PardonAll skips messages that are already
-// pardoned. If one of the verdicts can't be pardoned, it pardons none. The errors are Pardon's, and
-// an error for verdicts on several users.
+// PardonAll is Pardon for several messages of one user in one channel. The verdicts must include
+// every throttled message of the user from the first of them to the last. PardonAll skips messages
+// that are already pardoned. If one of the verdicts can't be pardoned, it pardons none. It returns
+// the same errors as Pardon, and an error if the verdicts are about several users or channels.
 func (g *Guard) PardonAll(verdicts []Verdict, now time.Time) (p Pardoned, err error) {
 	if len(verdicts) == 0 {
 		return p, nil
@@ -79,9 +79,9 @@ func (v *Verdict) offence() (o limits.Offence, err error) {
 
 // Unpardon undoes a pardon: the strikes and the refunded usage count again. It doesn't change
 // verdicts on later messages. It returns ErrPardonStale and changes nothing if the policy has
-// changed. It does the same if the user has since got another strike, been reset, been pardoned
-// again or spent the refund. A second Unpardon also returns an error. A lifted penalty is not
-// imposed again.
+// changed since the pardon. It also does so if the user has since got another strike, been reset,
+// been pardoned again or spent the refund. A second Unpardon of the same pardon returns an error,
+// too. A lifted penalty is not imposed again.
 func (g *Guard) Unpardon(p Pardoned, now time.Time) error {
 	if p.taken == nil {
 		return nil

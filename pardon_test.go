@@ -37,7 +37,7 @@ func TestPardonAll(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	holds("pardoned", 0, 3)
-	mustCheck(t, g, from("8", 40)) // it counts in the limit everyone shares
+	mustCheck(t, g, from("8", 40)) // this message counts in the limit that everyone shares
 	if err := g.Unpardon(p, now); err != nil {
 		t.Error(err)
 	}

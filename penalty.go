@@ -11,7 +11,7 @@ import (
 // Action is the kind of a penalty.
 type Action uint8
 
-// The actions. A chat bot deletes, warns, times out or bans; a chat server drops.
+// The actions. A chat bot deletes, warns, times out or bans; a chat server drops messages.
 const (
 	NoAction Action = iota
 	Delete          // the message is removed

@@ -14,7 +14,7 @@ type Mode uint8
 const (
 	// Observe allows every message, and reports which messages would have been throttled.
 	Observe Mode = iota
-	Enforce      // throttle
+	Enforce      // throttles messages
 )
 
 var modeNames = [...]string{"observe", "enforce"}
@@ -38,8 +38,8 @@ type Policy struct {
 	Exempt []Role `json:"exempt" toml:"exempt"` // roles that are never judged
 	// Timezone is the IANA name of the zone of the channel's day; empty means UTC.
 	Timezone string `json:"timezone" toml:"timezone"`
-	// Limits are the limits of the channel. A message is allowed only if all of them allow it. In a
-	// tie, the verdict names the earlier limit.
+	// Limits are the limits of the channel. A message is allowed only if all of them allow it. If
+	// several limits throttle it for equally long, the verdict names the first of these limits.
 	Limits    []Limit   `json:"limits" toml:"limit"`
 	Penalties Penalties `json:"penalties" toml:"penalties"`
 }
@@ -48,15 +48,15 @@ type Policy struct {
 type Penalties struct {
 	// Ladder lists the penalties. The last one repeats; an empty Ladder means drop.
 	Ladder []Penalty `json:"ladder" toml:"ladder"`
-	// StrikeEvery is the time in which a user gets at most one strike. Messages throttled within
-	// that time after a strike get the first rung.
+	// StrikeEvery is the minimum time between two strikes of a user. A message that is throttled
+	// sooner after a strike gives no strike and gets the penalty of the first rung.
 	StrikeEvery time.Duration `json:"strike_every" toml:"strike_every"`
 	// ForgetAfter is the time without a new strike after which all strikes lapse; 0 means never.
 	ForgetAfter time.Duration `json:"forget_after" toml:"forget_after"`
 }
 
-// DefaultPolicy observes, exempts the broadcaster, lead moderators and moderators, and allows
-// everyone 3 messages at once, one more every 4 s, and 300 a day.
+// DefaultPolicy returns a policy that observes. It exempts the broadcaster, lead moderators and
+// moderators. It allows everyone else 3 messages at once, one more every 4 s, and 300 per day.
 func DefaultPolicy() Policy {
 	return Policy{
 		Mode:     Observe,

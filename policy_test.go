@@ -136,7 +136,7 @@ func TestValidatePolicy_ChangesNothing(t *testing.T) {
 	}
 }
 
-// A log counts with its maximum size, even one that counts in all channels.
+// MemoryBytes counts each log at its maximum size, even a log that counts in all channels.
 func TestPolicy_MemoryBytesCountsLogs(t *testing.T) {
 	bytes := func(per Scope, messages int) int64 {
 		t.Helper()

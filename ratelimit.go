@@ -11,11 +11,15 @@ import (
 // SetHeaders describes a verdict on a message in a response's headers, for clients that limit their
 // own rate:
 //
-//   - Retry-After, of a throttled message: whole seconds until the same message would pass; absent if waiting never helps
-//   - RateLimit-Policy: each limit that applies to the author, with its quota q and the seconds w in which that is restored,
-//     and RateLimit: what remains (r) of the tightest one, and after how many seconds there is more (t), if that is known
-//     (draft-ietf-httpapi-ratelimit-headers-10)
-//   - X-RateLimit-Limit, -Remaining and -Reset: of the tightest limit the quota, what remains, and the Unix time at which all of it is restored
+//   - Retry-After is the number of whole seconds until a throttled message would pass. It is absent
+//     if waiting never helps.
+//   - RateLimit-Policy lists each limit that applies to the author, with its quota (q) and the
+//     seconds in which the whole quota is restored (w).
+//   - RateLimit describes the tightest limit: what remains of its quota (r), and if it is known,
+//     after how many seconds more remains (t). Both headers follow
+//     draft-ietf-httpapi-ratelimit-headers-10.
+//   - X-RateLimit-Limit, -Remaining and -Reset describe the tightest limit, too: its quota, what
+//     remains, and the Unix time at which the whole quota is restored.
 //
 // The numbers agree with the verdict and are rounded so that no client retries too early.
 // SetHeaders sets nothing for an exempt author, or if there are no limits. It omits limits that
@@ -34,7 +38,7 @@ func (g *Guard) SetHeaders(h http.Header, m Message, v Verdict) {
 		return // the limit only observes, or no longer exists
 	}
 	set(h, "Ratelimit", q.serviceLimit(&v))
-	// Remaining may include grants
+	// Remaining may include grants, so it can exceed the capacity.
 	set(h, "X-Ratelimit-Limit", strconv.Itoa(max(q.capacity, v.Remaining)))
 	set(h, "X-Ratelimit-Remaining", strconv.Itoa(v.Remaining))
 	set(h, "X-Ratelimit-Reset", strconv.FormatInt(ceilUnix(v.ResetAt), 10))
@@ -59,10 +63,10 @@ func ceilUnix(t time.Time) int64 {
 type quota struct {
 	name     string
 	capacity int
-	window   time.Duration // time in which all of it is restored
-	step     time.Duration // time per restored message; 0: all at once
+	window   time.Duration // time in which the whole quota is restored
+	step     time.Duration // time to restore one message; 0 if all are restored at once
 	// gradual means that messages are restored one by one, and that the verdict doesn't say when
-	// the next one is.
+	// the next one is restored.
 	gradual bool
 }
 
@@ -125,8 +129,7 @@ func (q *quotas) find(limit string) (quota, bool) {
 	return quota{}, false
 }
 
-// serviceLimit returns the RateLimit header for a verdict whose tightest limit is the one of this
-// quota.
+// serviceLimit returns the RateLimit header for a verdict whose tightest limit has this quota.
 func (q *quota) serviceLimit(v *Verdict) string {
 	b := strconv.AppendQuote(make([]byte, 0, 64), q.name)
 	b = strconv.AppendInt(append(b, ";r="...), int64(v.Remaining), 10)
@@ -136,9 +139,8 @@ func (q *quota) serviceLimit(v *Verdict) string {
 	return string(b)
 }
 
-// more returns the maximum time from the verdict until more messages remain. While a user has
-// grants, it isn't known when a bucket restores its next own message. ok is false if the time isn't
-// known.
+// more returns the maximum time from the verdict until more messages remain. ok is false if that
+// time isn't known, as for a bucket while the user has grants.
 func (q *quota) more(v *Verdict) (wait time.Duration, ok bool) {
 	whole := max(0, v.ResetAt.Sub(v.At))
 	switch {

@@ -10,8 +10,8 @@ import (
 // Role is one role that a user can have in a channel. A greater Role takes precedence over a
 // smaller one.
 //
-// Its type is wider than necessary, because encoding/json encodes a slice of single bytes as binary
-// data, whatever methods the bytes have.
+// Its type is wider than necessary, because encoding/json decodes a string into a slice of single
+// bytes as base64, whatever methods the bytes have.
 type Role uint16
 
 // The roles, in ascending order. Every user is Everyone.

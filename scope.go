@@ -5,9 +5,9 @@ type Scope uint8
 
 // The scopes.
 const (
-	PerUser           Scope = iota // each user has an allowance in each channel
+	PerUser           Scope = iota // each user has a separate allowance in each channel
 	PerUserEverywhere              // each user has one allowance in all channels together
-	PerChannel                     // everyone shares one allowance; no strikes
+	PerChannel                     // everyone in a channel shares one allowance; gives no strikes
 )
 
 var scopeNames = [...]string{"user", "user-everywhere", "channel"}

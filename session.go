@@ -32,7 +32,8 @@ type Session struct {
 
 type sessionKey struct{}
 
-// SessionFrom returns the session of a request's context, or nil outside of Guard.Middleware.
+// SessionFrom returns the session from a request's context. It returns nil if the request didn't
+// pass through Guard.Middleware.
 func SessionFrom(ctx context.Context) *Session {
 	s, _ := ctx.Value(sessionKey{}).(*Session)
 	return s

@@ -74,7 +74,7 @@ func TestSession_JudgesEachFrame(t *testing.T) {
 		{frame{UserID: "10"}, answer{"lobby 7", false, "burst"}},
 		{frame{ChannelID: "garden"}, answer{"garden 7", true, ""}},
 		{frame{Cost: -1}, answer{" ", false, ErrCost.Error()}},
-		// as the server knows their role in a room
+		// roles that the server sets for this room
 		{frame{Roles: RolesOf(Moderator)}, answer{"lobby 7", true, ""}},
 	} {
 		if err := wsjson.Write(t.Context(), conn, step.frame); err != nil {

@@ -11,10 +11,11 @@ import (
 )
 
 // SetPolicy puts a policy in force in one channel, as of the time at, and keeps every user's usage.
-// A change from Observe to Enforce clears the practice strikes. An empty channel ID means all
-// channels without a policy of their own. Limits per user everywhere can be changed only with an
-// empty channel ID; a channel's own policy must keep them unchanged. The error is ValidatePolicy's
-// or ErrTime. After an error, nothing is changed.
+// A change from Observe to Enforce clears the strikes that were given while the policy observed. An
+// empty channel ID means all channels without a policy of their own. PerUserEverywhere limits can
+// be changed only with an empty channel ID; a channel's own policy must keep them unchanged.
+// SetPolicy returns the same errors as ValidatePolicy, or ErrTime. After an error, nothing is
+// changed.
 func (g *Guard) SetPolicy(channelID string, policy Policy, at time.Time) error {
 	ns, err := nanoseconds(at)
 	if err != nil {
@@ -40,8 +41,9 @@ func (g *Guard) SetPolicy(channelID string, policy Policy, at time.Time) error {
 }
 
 // ValidatePolicy returns the error that SetPolicy would return for the policy now, and changes
-// nothing. The error may be Validate's or ErrLongID. It may name a limit per user everywhere that
-// the channel can't change, or the channel that already uses the name of such a limit.
+// nothing. It returns the same errors as Validate, or ErrLongID. The error may also name a
+// PerUserEverywhere limit that the channel can't change, or a channel that already uses the name of
+// such a limit.
 func (g *Guard) ValidatePolicy(channelID string, policy Policy) error {
 	g.changing.Lock()
 	defer g.changing.Unlock()
@@ -70,8 +72,8 @@ func (g *Guard) compile(channelID string, policy Policy) (*compiled, error) {
 	return next, g.base.Load().policy.sameEverywhere(policy)
 }
 
-// setBase puts a policy in force in all channels without their own, and puts its limits per user
-// everywhere in force in all channels.
+// setBase puts a policy in force in all channels without their own policy, and puts its
+// PerUserEverywhere limits in force in all channels.
 func (g *Guard) setBase(base *compiled, at int64) error {
 	next, err := g.rebase(base)
 	if err != nil {
@@ -109,7 +111,7 @@ func (g *Guard) rebase(base *compiled) (map[*channel]change, error) {
 }
 
 // rebased returns this channel's policy after a change of the policy for all channels. If the
-// channel has its own policy, rebased returns that policy with its limits per user everywhere
+// channel has its own policy, rebased returns that policy with its PerUserEverywhere limits
 // replaced.
 func (c *channel) rebased(base *compiled) (*compiled, error) {
 	if !c.own {
@@ -125,7 +127,7 @@ func (c *channel) rebased(base *compiled) (*compiled, error) {
 	return compile(policy)
 }
 
-// sameEverywhere returns an error if the other policy has different limits per user everywhere. The
+// sameEverywhere returns an error if the other policy has different PerUserEverywhere limits. The
 // error names the first difference.
 func (p *Policy) sameEverywhere(other Policy) error {
 	ours, theirs := p.everywhere(), other.everywhere()

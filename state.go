@@ -7,16 +7,16 @@ import (
 )
 
 // StateRow is part of one user's state, in an opaque form for a store. ChannelID, UserID and Limit
-// are its key. An empty ChannelID means limits per user everywhere. An empty UserID means limits
-// that everyone in the channel shares. If Limit is not the name of a limit, the row holds the
-// user's strikes, or the user's override and grants.
+// are its key. An empty ChannelID means PerUserEverywhere limits. An empty UserID means PerChannel
+// limits. If Limit is not the name of a limit, the row holds the user's strikes, or the user's
+// override and grants.
 type StateRow struct {
 	ChannelID, UserID, Limit string
 	Data                     []byte
 }
 
 // Batch is the state that changed since the last confirmed batch. Call Confirm or Release once when
-// done with it.
+// you are done with the batch.
 type Batch struct {
 	Rows   []StateRow // in no particular order
 	tables []*limits.Batch
@@ -33,8 +33,8 @@ func (g *Guard) Dirty() *Batch {
 }
 
 // DirtyAll marks the state of all users as dirty, for a store that may have lost its data. It
-// doesn't include users that the Guard has removed because their allowance was fully restored; a
-// store keeps what it has of them.
+// doesn't include users that the Guard has removed because their allowance was fully restored. A
+// store keeps the rows that it has of such users.
 func (g *Guard) DirtyAll() {
 	g.eachTable(func(_ string, table *limits.Table) { table.DirtyAll() })
 }
@@ -98,14 +98,14 @@ const unmetStays = 365 * 24 * time.Hour
 // Forgotten reports whether nothing in a stored row counts any more at that time, so that a store
 // may delete the row. It changes nothing.
 //
-// Usage of a limit is judged by the parameters it was spent under, which the bytes contain. If the
-// channel's policy has the limit with the same algorithm, the usage must also not count after a
-// restore. A row whose last usage is after that time is never forgotten.
+// Forgotten judges the usage of a limit by the parameters that it was spent under, which the bytes
+// contain. If the channel's policy has the limit with the same algorithm, the usage must not count
+// after a restore either. A row whose last usage is after that time is never forgotten.
 //
 // Strikes lapse as the channel's policy says. In a channel that the Guard hasn't seen, they stay
 // for a year longer, because the channel's own policy may not be in force yet. A row of overrides
-// and grants is forgotten when none are left. If it holds pardons, it is kept only while the Guard
-// has other state of the user that counts.
+// and grants is forgotten when all of them have ended. If such a row also holds pardons, it is kept
+// as long as the Guard has other state of the user that counts.
 //
 // Forgotten returns an error for bytes that can't be read, or a bad key or time.
 func (g *Guard) Forgotten(row StateRow, at time.Time) (bool, error) {

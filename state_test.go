@@ -11,7 +11,7 @@ func TestForgotten_Rows(t *testing.T) {
 	limits := func(p *Policy) { p.Limits = append(p.Limits, perChannel(2), everywhere(2)) }
 	g := enforced(t, limits, nil)
 	for range 4 {
-		mustCheck(t, g, from("7", 0)) // the third exceeds the channel: no strike
+		mustCheck(t, g, from("7", 0)) // the third exceeds the channel's limit, which gives no strike
 	}
 	costly := from("7", 0)
 	costly.Cost = 4
@@ -107,7 +107,7 @@ func TestDirty_RowsOfAllTables(t *testing.T) {
 	mustCheck(t, g, from("7", 0))
 	mustCheck(t, g, in("2", from("7", 0)))
 	b := g.Dirty()
-	if len(b.Rows) != 2*3+1 { // burst, daily, all of 2 channels, plus abroad
+	if len(b.Rows) != 2*3+1 { // the limits burst, daily and all in two channels, plus abroad
 		t.Fatalf("%d rows: %+v", len(b.Rows), b.Rows)
 	}
 	kept := make([]string, len(b.Rows))
@@ -127,7 +127,8 @@ func TestDirty_RowsOfAllTables(t *testing.T) {
 	}
 }
 
-// A channel's own policy may not be in force yet, and its strikes may count for longer under that.
+// A channel's own policy may not be in force yet, and strikes may count for longer under that
+// policy.
 func TestForgotten_StrikesOfUnknownChannel(t *testing.T) {
 	g := enforced(t, nil, nil)
 	costly := from("7", 0)

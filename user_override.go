@@ -45,11 +45,11 @@ type UserOverride struct {
 	Limits   map[string]Override `json:"limits,omitempty"` // other numbers, by limit name
 }
 
-// SetUserOverride replaces a user's override in a channel, as of the time at: numbers, a time zone
-// or an exemption. Recorded usage is kept. A change of zone takes effect at the end of the user's
-// day. An empty channel ID means the limits per user everywhere. The error names an unknown zone,
-// or a limit that doesn't exist or can't have such numbers, or says why the exemption isn't
-// possible.
+// SetUserOverride replaces a user's override in a channel, as of the time at. An override can set
+// numbers, a time zone and an exemption. Recorded usage is kept. A change of zone takes effect at
+// the end of the user's day. An empty channel ID means the PerUserEverywhere limits. The error
+// names an unknown zone, an unknown limit, or a limit that can't have such numbers. It may also say
+// why the exemption isn't possible.
 func (g *Guard) SetUserOverride(channelID, userID string, o UserOverride, at time.Time) error {
 	until, err := o.exemptUntil(channelID, at)
 	if err != nil {
@@ -91,7 +91,7 @@ func (o *UserOverride) exemptUntil(channelID string, at time.Time) (ns int64, er
 }
 
 // UserOverride returns a user's override in a channel. For an empty channel ID it returns the
-// override in the limits per user everywhere. It omits an exemption that has ended by the Guard's
+// override for the PerUserEverywhere limits. It omits an exemption that has ended by the Guard's
 // clock. The error is ErrNoLimit if there are no such limits, ErrLongID, or ErrTime.
 func (g *Guard) UserOverride(channelID, userID string) (UserOverride, error) {
 	table, now, err := g.user(channelID, userID, g.now())
@@ -102,7 +102,7 @@ func (g *Guard) UserOverride(channelID, userID string) (UserOverride, error) {
 }
 
 // UserOverrides returns the users' overrides in a channel, by user ID. For an empty channel ID it
-// returns the overrides in the limits per user everywhere. It omits exemptions that have ended by
+// returns the overrides for the PerUserEverywhere limits. It omits exemptions that have ended by
 // the Guard's clock. The error is ErrNoLimit if there are no such limits, ErrLongID, or ErrTime.
 func (g *Guard) UserOverrides(channelID string) (map[string]UserOverride, error) {
 	table, now, err := g.user(channelID, anyUser, g.now())

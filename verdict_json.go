@@ -8,7 +8,7 @@ import (
 
 // MarshalJSON writes the form shared by the command line and the HTTP API. Times are RFC 3339 in
 // UTC. Waits are rounded up, and retry_after_ms is null if waiting never helps. remaining and
-// reset_at are null for an exempt message and without limits.
+// reset_at are null if the message is exempt or if there are no limits.
 func (v Verdict) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
 // AppendJSON appends what MarshalJSON writes. Use it to write many verdicts: json.Marshal takes
@@ -62,7 +62,7 @@ func appendTime(b []byte, t time.Time) []byte {
 	return append(t.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 }
 
-// appendNumber appends a number, or null unless is is true.
+// appendNumber appends n if is is true, and null otherwise.
 func appendNumber(b []byte, n int64, is bool) []byte {
 	if !is {
 		return append(b, "null"...)

@@ -33,7 +33,7 @@ func (g *Guard) Wrap(next MessageHandler) MessageHandler {
 	}
 }
 
-// ThrottledError is an error for a verdict that throttles.
+// ThrottledError is the error for a throttled message.
 type ThrottledError struct{ Verdict Verdict }
 
 // Error returns a text for the author of the message, with the limit and the wait: "throttled by

@@ -65,7 +65,7 @@ func TestWrap_Holds(t *testing.T) {
 			t.Errorf("a message whose connection ends: %v after %s", err, time.Since(start))
 		}
 		if err := handle(t.Context(), now("7")); err != nil {
-			// the previous one has used its second
+			// the previous message has used up its place in the queue
 			t.Fatal(err)
 		}
 		if want := []time.Duration{0, 2 * time.Second}; !slices.Equal(heard, want) {

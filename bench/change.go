@@ -22,9 +22,9 @@ const (
 	expected = 1 << 22
 )
 
-// change measures the longest decision while a limit is being changed. The machine itself
-// interrupts a decision now and then. For comparison, each change is therefore followed by an
-// equally long time without one.
+// change measures the longest decision while a limit is being changed. Sometimes the machine itself
+// interrupts a decision. For comparison, each change is therefore followed by an equally long span
+// without a change.
 func change(s *settings, crowd []uint64) error {
 	if !s.only.MatchString("change") {
 		return nil
@@ -67,7 +67,7 @@ type watch struct {
 	draws   []draw
 	span    atomic.Int64
 	stop    atomic.Bool
-	taken   [2][]int64         // ns per decision: during a change, without one
+	taken   [2][]int64         // ns per decision: during a change, and without one
 	longest [2 * changes]int64 // ns, per span
 }
 
@@ -82,7 +82,7 @@ func (w *watch) run() error {
 			return err
 		}
 		if end := w.span.Load(); end >= 0 && (span < 0 || end%2 == 0) {
-			span = end // a change began meanwhile: count it there
+			span = end // a change began during the decision: count the decision there
 		}
 		if span >= 0 {
 			w.taken[span%2] = append(w.taken[span%2], taken)

@@ -169,8 +169,8 @@ func (p *timeRate) of(id string) *rate.Limiter {
 	return l
 }
 
-// goLimiter calls itself a token bucket, but returns all tokens at the end of each interval,
-// counted from the user's first message.
+// goLimiter calls itself a token bucket, but it refills all tokens at the end of each interval.
+// Intervals begin with the user's first message.
 type goLimiter struct{ store golimiter.Store }
 
 func newGoLimiter(users int, refill time.Duration) (asker, error) {
@@ -191,10 +191,10 @@ func (p goLimiter) take(messages []draw) (passed int) {
 // Close stops the goroutine that evicts users from the store.
 func (p goLimiter) Close() error { return p.store.Close(context.Background()) }
 
-// httpRate imitates RateLimiter.OnLimit with its local counter, without HTTP. It weighs two counts
-// and writes one under the limiter's lock. It reads the clock once; OnLimit reads it twice. OnLimit
-// itself can't be called without a request and headers. The counter keeps a user for at most two
-// windows.
+// httpRate imitates RateLimiter.OnLimit with its local counter, without HTTP. It reads two counts
+// and writes one of them under the limiter's lock. It reads the clock once; OnLimit reads it twice.
+// OnLimit itself can't be called without a request and headers. The counter keeps a user for at
+// most two windows.
 type httpRate struct {
 	mu      sync.Mutex
 	counter httprate.LimitCounter
@@ -249,8 +249,8 @@ func (p ululePeer) take(messages []draw) (passed int) {
 }
 
 // bareMap counts and limits nothing. It shows what 8 bytes per user cost in a plain map. On each
-// update, Go's map replaces its key with the new string. Of all contestants, this is therefore the
-// only one whose keys come to share memory with the messages.
+// update, Go's map replaces its key with the new string. Therefore bareMap is the only contestant
+// whose keys share memory with the messages after some time.
 type bareMap struct{ users shardedMap[uint64] }
 
 func newBareMap(users int, _ time.Duration) (asker, error) {

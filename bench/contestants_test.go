@@ -31,7 +31,7 @@ func TestContestant_Limits(t *testing.T) {
 			for _, id := range []uint64{7, 1 << 29} {
 				passed := 0
 				for _, messages := range from(id, 40) {
-					passed += fork(a).take(messages) // a fork must not hold the state
+					passed += fork(a).take(messages) // forks must share the limiter's state
 				}
 				if passed != want {
 					t.Errorf("user %d: %d of 40 passed, want %d", id, passed, want)

@@ -80,7 +80,7 @@ func run(a asker, draws []draw, goroutines int) lap {
 		})
 	}
 	ready.Wait()
-	runtime.GC() // don't charge decisions for filling
+	runtime.GC() // so that collecting the garbage of filling isn't measured
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start := time.Now()

@@ -40,7 +40,7 @@ const (
 func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) } // every run draws the same values
 
 // newCrowd returns n distinct user IDs in random order. They are numbers, which the garbage
-// collector needn't trace, so that its cost is due to the contestant alone.
+// collector needn't trace, so that its cost depends on the contestant alone.
 func newCrowd(n int) []uint64 {
 	rng := newRand()
 	seen := make(map[uint64]bool, n)

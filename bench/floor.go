@@ -13,9 +13,9 @@ var floors = []contestant{
 }
 
 // floor is the least work that a decision about a user in memory can do on this machine: parse the
-// decimal ID, lock one of the shards, find the user's row and write it back. It decides nothing.
-// Rows are flat, without pointers, and one cache line wide. They are the slots of a hash table with
-// open addressing, half empty, so that a look-up waits for memory once.
+// decimal ID, lock one of the shards, find the user's row and write it back. It decides nothing. A
+// row has no pointers and takes one cache line. The rows are the slots of a half-empty hash table
+// with open addressing, so a look-up waits for memory once.
 type floor struct{ shards [shards]floorShard }
 
 type floorRow [8]uint64
@@ -117,9 +117,9 @@ func (f *floorAt) take(messages []draw) (passed int) {
 	return len(messages)
 }
 
-// floorAll is a floor that finds all rows before it writes the first one. It holds the locks of all
-// their shards meanwhile and reads the clock once. A lock or a clock reading between two look-ups
-// would keep their cache misses from overlapping.
+// floorAll is a floor that finds all rows before it writes the first one. Meanwhile it holds the
+// locks of all shards with these rows. It reads the clock once. If it took a lock or read the clock
+// between two look-ups, their cache misses could not overlap.
 type floorAll struct{ *floor }
 
 func newFloorAll(users int, _ time.Duration) (asker, error) { return floorAll{newFloor(users)}, nil }

@@ -10,8 +10,8 @@ import (
 // channelID is the only channel used.
 const channelID = "1"
 
-// pace is the time between two messages if the caller passes the time to chatguard. It is about as
-// long as the slower contestants need.
+// pace is the time between two messages if the caller passes the time to chatguard. It is about the
+// time that the slower contestants need for a decision.
 const pace = 500 * time.Nanosecond
 
 var guards = []contestant{

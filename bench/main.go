@@ -1,24 +1,29 @@
 // Command bench compares the cost of a chatguard decision with Go's other keyed limiters, in one
-// run. It is a separate module, so that they don't become dependencies of chatguard. It uses only
-// chatguard's public API.
+// run. It is a separate module, so that the other limiters don't become dependencies of chatguard.
+// It uses only chatguard's public API.
 //
 //	go run . [-users n] [-draws n] [-rounds n] [-ids stream|scattered] [-refill d] [-procs 1,2] [-only regexp] [-markdown]
 //
 // All contestants share these conditions:
 //
-//   - Messages. A sequence of user IDs is drawn beforehand, uniformly or from a Zipf distribution (s = 1.1). Every contestant gets it from
-//     the beginning, and one round goes through it once. All therefore make the same decisions, as the column "passed" shows.
-//   - IDs in memory. With -ids stream, the default, the bytes of the IDs follow one another in message order, as a connection
-//     delivers them. With -ids scattered there is one string per user, allocated in random order. Reading the ID is then itself
-//     a cache miss, the same for all. Keys that limiters keep from before the measurement are stored elsewhere.
-//   - Users. All users are present before the measurement, in an order unrelated to how often they write.
-//   - Calls. A contestant gets 16 messages per call of an interface method and checks them one after another. The call
-//     costs every contestant the same, close to nothing.
-//   - Memory. A round builds each contestant again, in shuffled order, with no other one on the heap. The figure is the median of the rounds.
+//   - Messages. A sequence of user IDs is drawn beforehand, uniformly or from a Zipf distribution
+//     (s = 1.1). Every contestant gets it from the beginning, and one round goes through it once.
+//     So all contestants make the same decisions, as the column "passed" shows.
+//   - IDs in memory. With -ids stream, the default, the bytes of the IDs follow one another in
+//     message order, as a connection delivers them. With -ids scattered there is one string per
+//     user, allocated in random order. Reading the ID is then itself a cache miss, the same for all
+//     contestants. Keys that a limiter has kept since before the measurement have other addresses.
+//   - Users. All users are present before the measurement, in an order unrelated to how often they
+//     write.
+//   - Calls. A contestant gets 16 messages per call of an interface method and checks them one
+//     after another. The call costs very little, and the same for every contestant.
+//   - Memory. A round builds each contestant again, in shuffled order, with no other one on the
+//     heap. The figure is the median of the rounds.
 //
-// chatguard judges whole Message values, built in the loop, by the default policy with enforcement
-// on: two limits, roles, strikes, verdict. The others enforce one limit, 3 messages at once and one
-// per refill or the nearest they offer, and report how many passed.
+// chatguard judges whole Message values, which are built in the loop. It uses the default policy
+// with enforcement on, so it handles two limits, roles and strikes, and returns a verdict. Each of
+// the other limiters enforces one limit and returns only whether a message passed. The limit is 3
+// messages at once and one per refill, or the nearest setting that the limiter offers.
 package main
 
 import (

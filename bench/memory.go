@@ -70,8 +70,8 @@ func hoard(c contestant, crowd []uint64, refill time.Duration) (perUser float64,
 
 func liveHeap() uint64 {
 	runtime.GC()
-	// The first collection only marked some memory as finished or moved it to a pool's victim
-	// cache.
+	// The first collection has only marked some memory as finished or moved it to a pool's victim
+	// cache. The second one frees it.
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -90,8 +90,8 @@ func collectionCost() time.Duration {
 }
 
 // collectorTime returns the processor time, in seconds, that the garbage collector has used so far
-// on all processors, as counted by the runtime. It is finer than the operating system's count,
-// which uses whole ticks on some machines. Sweeping is not included.
+// on all processors, as counted by the runtime. It is more precise than the operating system's
+// count, which uses whole ticks on some machines. Sweeping is not included.
 func collectorTime() float64 {
 	sample := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}}
 	metrics.Read(sample)

@@ -85,7 +85,7 @@ func (c chatguard) command(args ...string) *exec.Cmd {
 // programs lists the examples.
 var programs = [][]string{{"python3", "check.py"}, {"node", "check.mjs"}, {"sh", "check.sh"}}
 
-// ask runs one example on that many lines.
+// ask runs one example with the given number of input lines.
 func ask(t *testing.T, program []string, url, token, user string, lines int) (out, complaint string) {
 	t.Helper()
 	asking := exec.Command(program[0], program[1], "lobby", user)
@@ -100,12 +100,12 @@ func ask(t *testing.T, program []string, url, token, user string, lines int) (ou
 	return string(answered), told.String()
 }
 
-// threeShown is the expected output for five lines. The wait is shorter than half an hour if the
-// example asks slowly.
+// threeShown is the expected output for five lines. The wait is a little shorter than half an hour
+// if the example runs slowly.
 var threeShown = regexp.MustCompile(`^(shown\n){3}(dropped: wait (1800|1?[0-9]{1,3}) s\n){2}$`)
 
-// Whatever a proxy in between answers, each line is shown, except one that must be dropped for
-// good.
+// Whatever a proxy in between answers, each line is shown. The exception is a line that chatguard
+// says must be dropped and can never pass.
 func TestCheck_AnswersWithoutVerdict(t *testing.T) {
 	answers := []string{`{"error":"bad gateway"}`, `[]`, `5`, `null`, `{"allowed":1}`, `<html>`, `{"allowed":false,"never":true,"retry_after_ms":null}`}
 	for _, program := range programs {
@@ -122,8 +122,8 @@ func TestCheck_AnswersWithoutVerdict(t *testing.T) {
 	}
 }
 
-// Three lines are shown and two dropped, and the author learns how long to wait. Without a verdict
-// every line is shown.
+// Three lines are shown and two are dropped, and the author learns how long to wait. If there is no
+// verdict, every line is shown.
 func TestCheck_ShownAndDropped(t *testing.T) {
 	c := startChatguard(t)
 	for i, program := range programs {

@@ -10,7 +10,7 @@ if len(sys.argv) != 3 or "CHATGUARD_TOKEN" not in os.environ:
 url = os.environ.get("CHATGUARD_URL", "http://127.0.0.1:8080")
 address = urlsplit(url)
 Connection = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
-chatguard = Connection(address.netloc, timeout=2)  # one for all messages
+chatguard = Connection(address.netloc, timeout=2)  # one connection for all messages
 headers = {"Authorization": "Bearer " + os.environ["CHATGUARD_TOKEN"], "Content-Type": "application/json"}
 asked = 0.0
 
@@ -18,7 +18,7 @@ asked = 0.0
 def check(message):
     global asked
     if time.monotonic() - asked > 60:
-        chatguard.close()  # the other end may have closed it; the request opens it again
+        chatguard.close()  # chatguard may have closed the connection; the next request opens it again
     asked = time.monotonic()
     try:
         chatguard.request("POST", address.path.rstrip("/") + "/api/v1/check", json.dumps(message), headers)

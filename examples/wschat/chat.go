@@ -15,12 +15,13 @@ const (
 	mostText = 2048 // bytes of one message
 	// outbox is the number of frames queued for a slow member; a member with more is disconnected.
 	outbox = 32
-	// waiting is the number of one member's messages that a limit may hold back at once.
+	// waiting is the maximum number of one member's messages that limits may delay at the same
+	// time.
 	waiting = 16
 )
 
-// frame is what the server sends to the page. It is a message, or the verdict on the reader's own
-// message if that message is dropped or delayed.
+// frame is what the server sends to the page. It is a message, or if the user's own message is
+// dropped or delayed, the verdict on that message.
 type frame struct {
 	From    string             `json:"from,omitempty"`
 	Text    string             `json:"text"`
@@ -38,7 +39,7 @@ func (f frame) bytes() []byte {
 // chat is a set of rooms. Every member of a room receives all messages sent there. A slow member
 // delays nobody. The zero value is empty.
 type chat struct {
-	// visits counts open connections. Wait for it after the context of the requests has ended.
+	// visits counts open connections. After the context of the requests has ended, wait for visits.
 	visits sync.WaitGroup
 	// mu is never held during a blocking call.
 	mu    sync.Mutex
@@ -132,7 +133,7 @@ func (c *chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// hold queues the message until its delay has passed, if it has one, and returns the frame for its
+// hold queues an allowed message until its delay has passed. It returns the frame for the message's
 // author.
 func (c *chat) hold(held *chatguard.HoldQueue, v chatguard.Verdict, room string, said frame) frame {
 	if v.Allowed && !held.Add(v, func() { c.broadcast(room, said) }) {
@@ -142,7 +143,8 @@ func (c *chat) hold(held *chatguard.HoldQueue, v chatguard.Verdict, room string,
 }
 
 // visit upgrades the request to a WebSocket and reads the member's messages until the member or the
-// server leaves. It runs meanwhile with a context that ends with the visit.
+// server leaves. During the visit it runs the function meanwhile, with a context that ends with the
+// visit.
 func (c *chat) visit(w http.ResponseWriter, r *http.Request, room string, meanwhile func(context.Context), hear func(context.Context, *member, string) error) {
 	c.visits.Add(1)
 	defer c.visits.Done()

@@ -1,5 +1,5 @@
-// Command wschat is a small chat server with fair limits, written to be read: main.go puts it
-// together, chat.go is the chat.
+// Command wschat is a small chat server with fair limits, as an example to read: main.go sets the
+// server up, and chat.go is the chat itself.
 package main
 
 import (
@@ -33,7 +33,7 @@ var static embed.FS
 // rooms lists all rooms. If clients could create rooms, they could fill the memory.
 var rooms = []string{"main", "music", "help"}
 
-const goodbye = 10 * time.Second // goodbye is the time that open requests have at shutdown.
+const goodbye = 10 * time.Second // goodbye is the time that open requests have to finish at shutdown.
 
 type settings struct {
 	policy                chatguard.Policy
@@ -93,7 +93,7 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 	return serve(ctx, s.listen, mux, out)
 }
 
-// identify trusts the name that the page sends, which is good enough only for a demonstration. Use
+// identify trusts the name that the page sends. This is good enough only for a demonstration. Use
 // the account of your session cookie here.
 func identify(r *http.Request) (chatguard.User, error) {
 	name := strings.TrimSpace(r.FormValue("name"))
@@ -148,7 +148,7 @@ func page() http.Handler {
 	})
 }
 
-// authorize knows one moderator: look up your own sessions here.
+// authorize accepts a single moderator. Look up your own sessions here.
 func (s settings) authorize(r *http.Request) (name string, role dashboard.Role, ok bool) {
 	name, password, _ := r.BasicAuth()
 	return name, dashboard.Own, subtle.ConstantTimeCompare([]byte(name+":"+password), []byte(s.moderator)) == 1
@@ -166,7 +166,7 @@ func (s settings) asked(next http.Handler) http.Handler {
 	})
 }
 
-// serve serves until the context ends, which also ends all requests.
+// serve serves until the context ends, and then ends all requests.
 func serve(ctx context.Context, address string, handler http.Handler, out io.Writer) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

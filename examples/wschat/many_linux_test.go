@@ -30,7 +30,8 @@ const (
 	spare     = 500 // files needed beside the connections
 )
 
-// clients, an address and a number, makes this binary run as one of the connecting processes.
+// clients is the environment variable that makes this binary run as one of the client processes.
+// Its value is the server's address and the number of the process.
 const clients = "WSCHAT_TEST_CLIENTS"
 
 func TestMain(m *testing.M) {
@@ -52,8 +53,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// habit is what a client does. In each room, one in ten never reads, one vanishes without a
-// goodbye, and one speaks when asked.
+// habit is what a client does. In each room, one client in ten never reads, one in ten vanishes
+// without a goodbye, and one in ten speaks when asked.
 type habit int
 
 const (
@@ -65,10 +66,10 @@ const (
 
 func habitOf(i int) habit { return min(habit(i/manyRooms%10), reads) }
 
-// heard is the number of clients in each room that speak.
+// heard is the number of clients that speak in each room.
 const heard = many / manyRooms / 10
 
-// one is one of the clients.
+// one is a single client.
 type one struct {
 	habit habit
 	tcp   net.Conn
@@ -96,7 +97,7 @@ func (o *one) speak(ctx context.Context) error {
 	return o.conn.Write(ctx, websocket.MessageText, []byte("hello"))
 }
 
-// hear reads the messages of all who speak in the room.
+// hear reads the messages of all clients that speak in the room.
 func (o *one) hear(ctx context.Context) error {
 	if o.habit < speaks {
 		return nil
@@ -206,7 +207,8 @@ func newCrowd(t *testing.T, address string, size int) *crowd {
 	return c
 }
 
-// do makes the whole crowd take the steps, each one after all have taken the one before.
+// do makes the whole crowd take the steps. Each step begins after all clients have completed the
+// previous one.
 func (c *crowd) do(steps ...string) {
 	c.Helper()
 	for _, step := range steps {
@@ -247,7 +249,7 @@ func openFiles(t *testing.T) int {
 }
 
 // 10,000 clients are connected at once; a tenth never read and a tenth vanish. The others receive
-// what is said in their rooms, and after all have left, nothing of them remains.
+// all messages in their rooms. After all clients have left, the server keeps nothing of them.
 func TestServer_TenThousandConnections(t *testing.T) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
@@ -268,7 +270,7 @@ func TestServer_TenThousandConnections(t *testing.T) {
 	eventually(t, "all have gone", func() bool { return s.members() == 0 })
 	s.visits.Wait()
 	again := newCrowd(t, s.address, 1)
-	again.do("join") // one each; the first no longer count
+	again.do("join") // one client each; the first clients no longer count
 	again.end()
 	s.stop()
 	goleak.VerifyNone(t, leaks)

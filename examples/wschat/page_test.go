@@ -55,7 +55,7 @@ func TestPage_CountsDown(t *testing.T) {
 		anna.See(said("Anna"+last) + "|| heard.length > 0")
 	}
 	anna.Accessible()
-	// once each
+	// the page reads each text aloud once
 	anna.See(`/^Too fast: next message in [1-4] s. You may write again.$/.test(heard.join(" "))`)
 	anna.See(fmt.Sprintf(`seen.some((line) => /^Too fast: next message in [1-4] s\.\|true\|%s$/.test(line))`, last))
 	anna.Press("#send")

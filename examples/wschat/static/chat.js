@@ -1,5 +1,5 @@
-// The page of wschat. If the user's own message isn't shown, the server sends chatguard's verdict,
-// which becomes a countdown.
+// The page of wschat. If the server drops or delays a message of the user, it sends chatguard's
+// verdict, and the page shows a countdown.
 
 const $ = (id) => document.getElementById(id);
 const query = new URLSearchParams(location.search);
@@ -15,10 +15,10 @@ const patience = 60_000;
 let name = query.get("name")?.trim() || sessionStorage.getItem("name");
 let socket;
 let attempts = 0;
-let countdown; // the timer of its next second; null while nothing is held back
+let countdown; // the timer of the countdown's next second; null if no countdown runs
 let unanswered = []; // sent messages without an answer so far
 let waiting = []; // messages that the server holds until their turn: {text, at}
-let turn; // the timer of its next second
+let turn; // the timer that updates the text about waiting messages
 
 // Lines
 
@@ -94,7 +94,7 @@ function release(text = "") {
   tellTurns();
 }
 
-// tellTurns says when the last of the waiting messages goes out.
+// tellTurns shows when the server will deliver the last of the waiting messages.
 function tellTurns(aloud = null) {
   clearTimeout(turn);
   if (countdown) return;
@@ -136,7 +136,7 @@ function connect() {
   };
 }
 
-// putBack returns texts that didn't go out to the input field.
+// putBack puts texts that weren't sent back into the input field.
 function putBack(texts) {
   $("text").value = [...texts, $("text").value].filter(Boolean).join(" ");
 }
