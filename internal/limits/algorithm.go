@@ -7,7 +7,7 @@ import (
 )
 
 // algorithm is one way of counting. Its funcs, the steps, read and write a limit's words in a
-// user's row. Zero words are the state of a user never seen.
+// user's row. Zero words are the state of a user who was never seen.
 //
 // In every step, at is not before the row's last use (except in rewind), and n is at least 1.
 type algorithm struct {
@@ -21,12 +21,12 @@ type algorithm struct {
 	// compile checks the parameters and fills in the rule.
 	compile func(p Params, r *Rule) error
 
-	// sound reports whether words from a store are a valid state, spent under the rule old, whose
-	// last use was at the time last.
+	// sound reports whether words from a store are a valid state. The state was spent under the
+	// rule old, and its last use was at the time last.
 	sound func(old *Rule, state []uint64, last int64) bool
 
-	// next returns the earliest time from at on at which n fit if nothing else is spent. It returns
-	// Never if waiting never helps.
+	// next returns the earliest time, not before at, at which n fit if nothing else is spent. It
+	// returns Never if waiting never helps.
 	next func(r *Rule, state []uint64, at, n int64) int64
 
 	// spend spends n, which must fit at that time, and returns the level afterwards.
@@ -36,21 +36,22 @@ type algorithm struct {
 	// it counted.
 	charge func(r *Rule, state []uint64, at, n int64) (counted int64)
 
-	// refund returns the part of back that still counts at that time.
+	// refund removes the part of back that still counts at that time from the usage.
 	refund func(r *Rule, state []uint64, back spent, at int64)
 
 	// level returns the usage at that time.
 	level func(r *Rule, state []uint64, at int64) level
 
-	// forgotten returns the time from which the state no longer matters; 0 if it is empty.
+	// forgotten returns the time from which on the state no longer matters; 0 if the state is
+	// empty.
 	forgotten func(r *Rule, state []uint64) int64
 
 	// rewind adjusts the state to a clock that jumped back to at. Exactly what counted right after
 	// the use at last still counts. So the jump neither refunds anything nor locks anyone out.
 	rewind func(r *Rule, state []uint64, last, at int64)
 
-	// convert fills the zero words of state with the equivalent of the state before. The state
-	// before was spent under the rule old; the equivalent is under the rule r, as of the time at.
+	// convert fills state, whose words are zero, with the equivalent of before. The usage in before
+	// was spent under the rule old. The equivalent is under the rule r, as of the time at.
 	convert func(old, r *Rule, before, state []uint64, at int64)
 
 	// leave returns when a message sent at that time may be released, considering only this limit.

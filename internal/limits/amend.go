@@ -1,7 +1,8 @@
 package limits
 
-// Refund returns the part of n, spent by the user at spentAt, that still counts in each limit. It
-// never makes the user's state better than that of a new user. now is the present.
+// Refund refunds messages in each limit. Of n messages that the user spent at spentAt, it refunds
+// the part that still counts in the limit. It never makes the user's state better than that of a
+// new user. now is the present.
 func (t *Table) Refund(user string, spentAt, n, now int64) {
 	t.amend(user, now, func(s *shard, row []uint64, at int64) {
 		s.refund(row, spent{at: spentAt, n: n}, at, func(*Rule) bool { return true })
@@ -18,7 +19,7 @@ func (s *shard) refund(row []uint64, back spent, at int64, applies func(*Rule) b
 	}
 }
 
-// Reset returns the user to the state of a user never seen: no usage, no strikes and no grants. The
+// Reset removes the user's usage, strikes and grants, as if the user had never been seen. The
 // user's override stays, and a calendar change in progress continues.
 func (t *Table) Reset(user string, now int64) {
 	t.amend(user, now, func(s *shard, row []uint64, _ int64) {

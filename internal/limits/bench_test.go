@@ -50,7 +50,7 @@ func BenchmarkCompile(b *testing.B) {
 				limits[i].Roles = map[uint8]Numbers{}
 				for bit := range uint8(roleBits) {
 					if i < roleBits && i != int(bit) {
-						continue // the first seven have one role, the rest all
+						continue // each of the first seven limits has one role; the others have all roles
 					}
 					limits[i].Roles[bit] = Numbers{Burst: of.Burst * 2, Messages: of.Messages * 2}
 				}

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// greedy sends as much as passes for that many waits: when throttled, it returns at the time that
-// it was given. It returns when each message passed.
+// greedy sends messages until it has been throttled waits times. When a message is throttled,
+// greedy tries again at the retry time. It returns the time of each message that passed.
 func greedy(table *Table, user string, from int64, waits int) (passed []int64) {
 	for at := from; waits > 0 && len(passed) < 1000; {
 		d := table.judge(user, Request{At: at, Cost: 1})
@@ -34,16 +34,16 @@ func within(times []int64, from, until int64) int64 {
 // Each algorithm is tested in both directions: no span allows more than intended, and a sender who
 // always retries gets no less.
 func TestAlgorithms_GreedySenderBounds(t *testing.T) {
-	// most is the maximum in any span of that length, both ends included.
+	// most returns the maximum in any span of that length, both ends included.
 	type bounds struct {
 		limit func(capacity, every int64) Params
 		most  func(capacity, every, span int64) int64
-		// exact is how many pass in that many spans of every, from the first instant on, each
-		// without its end.
+		// exact returns how many pass in that many consecutive spans of the length every, beginning
+		// at from. A span doesn't include its end.
 		exact func(capacity, every, from, spans int64) (least, most int64)
 	}
 	windows := func(capacity, every, from, spans int64) (int64, int64) {
-		// the windows touched, the first from its middle
+		// all windows that the spans touch; from may be in the middle of the first
 		if from%every == 0 {
 			return capacity * spans, capacity * spans
 		}
@@ -76,8 +76,8 @@ func TestAlgorithms_GreedySenderBounds(t *testing.T) {
 			exact: func(capacity, _, _, spans int64) (int64, int64) { return capacity * spans, capacity * spans },
 		},
 		"sliding-window": {
-			// An estimate: the last message of a window has no room while any of the previous
-			// window is left.
+			// The usage is an estimate: the last message of a window doesn't fit while any usage of
+			// the previous window still counts.
 			limit: func(capacity, every int64) Params { return Params{Messages: capacity, Every: time.Duration(every)} },
 			most:  func(capacity, every, span int64) int64 { return capacity * (span/every + 2) },
 			exact: func(capacity, every, from, spans int64) (int64, int64) {
@@ -99,7 +99,7 @@ func TestAlgorithms_GreedySenderBounds(t *testing.T) {
 				case "daily-window":
 					every = aDay
 				case "sliding-window":
-					every = max(every, 1e9) // no time with little left in a few ns
+					every = max(every, 1e9) // in a few ns, the previous window's share would never be small
 				}
 				p := b.limit(capacity, every)
 				p.Name, p.Algorithm = "x", name
@@ -122,7 +122,8 @@ func TestAlgorithms_GreedySenderBounds(t *testing.T) {
 	}
 }
 
-// Messages leave leaky buckets at least every apart, and none waits longer than the queue allows.
+// Messages leave a leaky bucket at intervals of at least every, and none waits longer than the
+// queue allows.
 func TestLeakyBucket_Spacing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		queue := int64(rapid.IntRange(0, 5).Draw(rt, "queue"))
@@ -144,10 +145,10 @@ func TestLeakyBucket_Spacing(t *testing.T) {
 	})
 }
 
-// Several users send through their own queue and a shared one. What passes both would pass each
-// alone, at the same instant, and leaves with the longer of the two delays. What is throttled is
-// throttled by one of them. In each queue, any span contains at most span ÷ every + queue + 1
-// places.
+// Several users send through their own queue and a shared one. A message passes if it would pass
+// each queue alone at the same instant; it then leaves with the longer of the two delays. A message
+// is throttled if at least one queue alone would throttle it. In each queue, any span contains at
+// most span ÷ every + queue + 1 places.
 func TestQueues_EachAsIfAlone(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var limits [2]Limit
@@ -207,7 +208,7 @@ func holdQueue(rt *rapid.T, places []sent, l Limit) {
 	}
 }
 
-// neighbours returns users whose rows are among the same rows as the user's.
+// neighbours returns users whose rows are in the same shard as the user's.
 func neighbours(table *Table, user string, n int) (users []string) {
 	var of place
 	table.place(user, &of)

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// In any span S of changes, to the channel's zone or reset_at and to the user's own, at most
-// messages × (S / 24 h + 2) pass. Rows without effect are dropped in between.
+// The channel's zone and reset_at and the user's own zone change at random times. In any span S, at
+// most messages × (S / 24 h + 2) pass. Rows that have no effect are dropped in between.
 func TestZoneChange_RandomChangesGainNothing(t *testing.T) {
 	zones := []string{"UTC", "Europe/Berlin", "Asia/Tokyo", "Pacific/Apia", "Pacific/Kiritimati", "America/Lima", "America/Denver", "Pacific/Niue"}
 	resets := []string{"", "02:30", "06:00", "12:00", "18:00", "23:30"}
@@ -33,7 +33,7 @@ func TestZoneChange_RandomChangesGainNothing(t *testing.T) {
 					silentUntil = i + idleness
 				}
 			}
-			// rows unknown to a store aren't dropped
+			// confirm the rows, because rows that a store hasn't confirmed aren't dropped
 			table.dirty().Confirm()
 			table.judge(crowd[i/5], Request{At: at, Cost: 1}) // often a new user, who needs room
 			if rapid.IntRange(0, oftenness).Draw(rt, "changes") > 0 {

@@ -17,8 +17,9 @@ import (
 	"time"
 )
 
-// jump is a change of a local clock when its zone's offset changes: at the second at the clock
-// shows local, and continues evenly from there. Both are seconds, local as if it were UTC.
+// jump is a jump of a local clock, caused by a change of its zone's offset. At the time at, the
+// clock shows local, and it runs evenly from there. Both fields are in seconds; local is read as if
+// it were UTC.
 type jump struct{ at, local int64 }
 
 // watch samples a zone's clock in steps of the first length. If the clock hasn't advanced evenly
@@ -45,8 +46,8 @@ func watch(zone *time.Location, from, to int64, steps ...int64) (jumps []jump) {
 	return jumps
 }
 
-// startsByClock follows a clock from its first jump to the second to, and records for every date
-// when the clock first shows reset or later.
+// startsByClock follows a clock from its first jump to the time to. For every date, it records when
+// the clock first shows reset or later.
 func startsByClock(clock []jump, to, reset int64) (starts []int64) {
 	wanted := clock[0].local - clock[0].local%secondsPerDay + secondsPerDay + reset
 	for i, j := range clock {
@@ -112,8 +113,8 @@ func oneInEight(names []string) (sample []string) {
 	return sample
 }
 
-// compareDays fails unless a calendar's days run from one start to the next. It checks the days
-// around each jump of the clock, and one in a thousand others.
+// compareDays fails unless each day of a calendar lasts from one start to the next. It checks the
+// days around each jump of the clock, and one in a thousand others.
 func compareDays(t *testing.T, calendar *Calendar, starts []int64, clock []jump) (n int64) {
 	const around = 6 * secondsPerHour
 	for i, start := range starts[:len(starts)-1] {
@@ -136,7 +137,8 @@ func compareDays(t *testing.T, calendar *Calendar, starts []int64, clock []jump)
 	return n
 }
 
-// misdatedStarts returns the number of starts at midnight that time.Date doesn't find.
+// misdatedStarts returns how many of the starts, which are at midnight, differ from time.Date's
+// midnight.
 func misdatedStarts(zone *time.Location, starts []int64) (n int64) {
 	for _, start := range starts {
 		year, month, day := time.Unix(start, 0).In(zone).Date()
@@ -147,8 +149,8 @@ func misdatedStarts(zone *time.Location, starts []int64) (n int64) {
 	return n
 }
 
-// allZones returns the zones that come with Go, which are those that a binary embeds. It returns
-// one of those with the same data.
+// allZones returns the zones that come with Go, which are those that a binary embeds. Of several
+// zones with the same data, it returns only one.
 func allZones(t *testing.T) map[string]*time.Location {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()

@@ -80,8 +80,8 @@ type conversion struct {
 	at   int64
 }
 
-// conversionOf returns the conversion from the old set to the new one. The new rows have room for
-// the states of the old set, whose maximum lengths are words.
+// conversionOf returns the conversion from the old set to the new one. words has the maximum length
+// of each state of the old set; the new rows have room for these states.
 func conversionOf(old, set *Set, words []int, at int64) conversion {
 	c := conversion{old: old, set: set, from: make([]int, len(set.rules)), at: at}
 	room := make([]int, len(set.rules))
@@ -95,8 +95,9 @@ func conversionOf(old, set *Set, words []int, at int64) conversion {
 	return c
 }
 
-// fresh returns the row of a user never seen under the old set. It isn't empty while a day that
-// began under the old set continues, so that users whose rows were dropped gain nothing.
+// fresh returns the row of a user who was never seen under the old set. The row isn't empty while a
+// day that began under the old set continues. Otherwise users whose rows were dropped would have an
+// advantage.
 func (c conversion) fresh(before []uint64) []uint64 {
 	if before == nil {
 		before = make([]uint64, c.old.width)
@@ -108,8 +109,8 @@ func (c conversion) fresh(before []uint64) []uint64 {
 }
 
 // convert fills a row, which contains only its header, with the user's usage under the old rules.
-// It converts as of the time at, or of the last use if that is later. If a state changes, that time
-// becomes the row's last use.
+// It converts as of the time at, or as of the last use if that is later. If a state changes, that
+// time becomes the row's last use.
 func (c conversion) convert(row []uint64, rules []Rule, before []uint64, oldRules []Rule) {
 	at := max(c.at, int64(row[wordLast]))
 	for i, from := range c.from {

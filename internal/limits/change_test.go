@@ -281,7 +281,7 @@ func TestChange_AlgorithmStartsFresh(t *testing.T) {
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
 }
 
-// A log keeps its old messages when its limit shrinks, and has room for them.
+// When its limit shrinks, a log keeps its old messages and the room for them.
 func TestSlidingLog_KeepsRoomAfterChange(t *testing.T) {
 	table := newTable(t, window("sliding-log", 1000, time.Hour))
 	run(t, table, []step{{at: 0, n: 8, ok: true}})
@@ -294,8 +294,8 @@ func TestSlidingLog_KeepsRoomAfterChange(t *testing.T) {
 	run(t, table, []step{{at: 4, n: 3, retry: 3596}, {at: 4, n: 2, ok: true}})
 }
 
-// A message at the first possible instant has the time 0, and counts like any other when there is
-// less room.
+// A message at the first possible instant has the time 0. It still counts after the log gets less
+// room.
 func TestSlidingLog_NarrowerKeepsTimeZero(t *testing.T) {
 	table := newTable(t, window("sliding-log", 3, time.Minute))
 	for range 3 {

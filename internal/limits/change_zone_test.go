@@ -7,7 +7,7 @@ import (
 
 func TestZoneChange_GainsNothing(t *testing.T) {
 	// The UTC day continues to its end. Berlin's next midnight is 23 h after that, so 23/24 of the
-	// allowance apply to that time.
+	// allowance apply to these 23 h.
 
 	table := newTable(t, daily(48, "UTC", ""))
 	run(t, table, []step{{at: 12 * hour, n: 48, ok: true}})
@@ -26,12 +26,12 @@ func TestZoneChange_AtLeastHalfADay(t *testing.T) {
 	table := newTable(t, daily(48, "UTC", ""))
 	run(t, table, []step{{at: hour, ok: true}})
 	table.mustChange(t, 2*hour, daily(48, "UTC", "06:00"))
-	// 06:00 is 6 h away, so the one after it
+	// 06:00 is only 6 h away, so the transitional day ends at the next 06:00
 	run(t, table, []step{{at: 24 * hour, n: 48, ok: true}, {at: 24 * hour, retry: 30 * hour}})
 	table = newTable(t, daily(1, "UTC", ""))
 	run(t, table, []step{{at: hour, ok: true}})
 	table.mustChange(t, 2*hour, daily(1, "UTC", "18:00"))
-	// a single message needs 24 h
+	// for a single message, the transitional day has at least 24 h
 	run(t, table, []step{{at: 18 * hour, retry: 6 * hour}, {at: 24 * hour, ok: true}, {at: 24 * hour, retry: 42 * hour}})
 }
 
@@ -44,7 +44,8 @@ func TestZoneChange_ChangedBack(t *testing.T) {
 }
 
 func TestZoneChange_RestartsGainNothing(t *testing.T) {
-	// A restart every hour in the next zone to the west, each time with as many messages as pass.
+	// Every hour, a restart changes to the next zone to the west. Then the user sends as many
+	// messages as pass.
 	zones := []string{"Asia/Tokyo", "Asia/Dhaka", "Europe/Berlin", "Atlantic/Azores", "America/Lima", "America/Denver", "Pacific/Apia"}
 	const messages = 100
 	table := newTable(t, daily(messages, zones[0], ""))
@@ -64,7 +65,7 @@ func TestZoneChange_RestartsGainNothing(t *testing.T) {
 			if s := next.shards[i].Load(); s != nil {
 				for slot := range s.len() {
 					if s.inUse(slot) {
-						s.touch(slot, s.row(slot)) // each restart writes all rows
+						s.touch(slot, s.row(slot)) // so that the next restart gets all rows
 					}
 				}
 			}
@@ -77,7 +78,7 @@ func TestZoneChange_RestartsGainNothing(t *testing.T) {
 }
 
 func TestZoneChange_SameWithoutRow(t *testing.T) {
-	// A new zone must not benefit users who could make their row be dropped.
+	// A new zone must not give more messages to a user whose row was dropped.
 	table := newTable(t, daily(48, "UTC", ""))
 	table.judge("8", Request{At: nanos(12 * hour), Cost: 1})
 	table.mustChange(t, 12*hour, daily(48, "Europe/Berlin", ""))

@@ -24,7 +24,7 @@ func TestCompile_TooManyLimits(t *testing.T) {
 		t.Errorf("%d limits: %v", len(spread), err)
 	}
 	for _, more := range []int{1, 14_000} {
-		limits := append(spread, manyLimits(more, Limit{})...) // their own mistakes don't matter
+		limits := append(spread, manyLimits(more, Limit{})...) // the mistakes of these limits aren't reported
 		want := fmt.Sprintf("the policy has %d limits, want 32 or fewer", MaxLimits+more)
 		if _, err := Compile(limits, Strikes{}); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
@@ -36,7 +36,7 @@ func TestCompile_RowsTooWide(t *testing.T) {
 	log := func(name string, messages int64) Limit {
 		return window("sliding-log", messages, time.Minute).named(name)
 	}
-	rest := int64(MaxRow - headerWords - 3*(1+maxLog) - 1) // what is left for a fourth log
+	rest := int64(MaxRow - headerWords - 3*(1+maxLog) - 1) // words left for a fourth log
 	for _, test := range []struct {
 		name   string
 		limits []Limit

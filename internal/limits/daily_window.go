@@ -7,7 +7,7 @@ import "cmp"
 // The row holds the current day, so that a decision within that day needs no calendar. If the
 // calendar changes during a day, the day continues to its end, and a transitional day follows. The
 // transitional day lasts until the first boundary that is at least 12 h away. Its allowance is
-// proportional to its length, relative to 24 h. So a change of zone gains nothing.
+// proportional to its length, relative to 24 h. So a user gains nothing from a change of zone.
 var dailyWindow = algorithm{
 	name:   "daily-window",
 	code:   2,
@@ -170,7 +170,7 @@ func (r *Rule) dayAt(state []uint64, at int64) countedDay {
 func (r *Rule) dayAfter(d countedDay) countedDay {
 	least := int64(secondsPerDay / 2)
 	if r.capacity == 1 {
-		least = secondsPerDay // the half of a single message rounds to none
+		least = secondsPerDay // half of a single message would round down to none
 	}
 	return countedDay{Day: Day{Start: d.End, End: r.calendar.FirstBoundary(d.End + least)}, partial: true}
 }

@@ -11,12 +11,12 @@ const sampled = 8
 // victim is a row that may be evicted.
 type victim struct {
 	slot int
-	held bool  // it holds something for or against its user
+	held bool  // see isHeld
 	used int64 // when it was last used
 }
 
-// compare orders rows by which is evicted first: a row that is not held, then the row used least
-// recently.
+// compare orders rows for eviction: rows that are not held come first, and then the rows that were
+// used least recently.
 func (v victim) compare(other victim) int {
 	switch {
 	case v.held && !other.held:

@@ -35,15 +35,15 @@ func TestExemption_Ends(t *testing.T) {
 	}
 }
 
-// A late message counts at the time of its author's last one: an exemption that had ended by then
-// doesn't apply to it.
+// A late message counts at the time of its author's last message. An exemption that had ended by
+// that time doesn't apply to the late message.
 func TestExemption_LateMessage(t *testing.T) {
 	table := newTable(t, bucket(3, time.Hour))
 	table.mustSetOwn(t, 0, exemptUntil(Exempt, 10))
 	for _, step := range []struct {
 		at     float64
 		exempt bool
-	}{{9, true}, {10, false}, {9, false}, {-51, true}} { // so old that the clock has jumped
+	}{{9, true}, {10, false}, {9, false}, {-51, true}} { // so early that the clock must have jumped back
 		if d := table.judge("7", Request{At: nanos(step.at), Cost: 1}); d.Exempt != step.exempt {
 			t.Errorf("at %v s: exempt is %v", step.at, d.Exempt)
 		}

@@ -7,8 +7,8 @@ import (
 )
 
 func TestExplain(t *testing.T) {
-	// Two messages at second 10, checked at second 20: two of each limit are used, the next fits at
-	// once, and each limit expires at its time.
+	// The user sends two messages at second 10, and Explain is called at second 14. Each limit
+	// still has room for a message, and each limit's usage expires at its own time.
 	table := newTable(t, sevenLimits()...)
 	run(t, table, []step{{at: 10, ok: true}, {at: 10, ok: true}})
 	d, levels, s := table.Explain("7", &Request{At: nanos(14), Cost: 2})

@@ -2,9 +2,9 @@ package limits
 
 import "slices"
 
-// Forgotten reports whether nothing in a stored row of the table counts any more at that time.
-// Nothing may count under the parameters it was spent under, nor after a restore under the current
-// ones. Forgotten changes nothing.
+// Forgotten reports whether nothing in a stored row of the table counts any more at that time. The
+// usage must not count under the parameters that it was spent under. It must not count after a
+// restore under the current parameters either. Forgotten changes nothing.
 func (t *Table) Forgotten(row StateRow, at int64) (bool, error) {
 	if !t.HasOwn() {
 		t.mu.Lock()
@@ -77,8 +77,8 @@ func (s *spending) isOver(at int64) bool {
 	return s.last <= at && s.under.forgotten(&s.under, s.state) <= at
 }
 
-// isOverUnder reports whether nothing would count any more at the time by if the usage were
-// converted to the rule as of the time at. It is called only if isOver is true. A conversion hardly
+// isOverUnder converts the usage to the rule, as of the time at. It reports whether nothing of the
+// result counts any more at the time by. It is called only if isOver is true. A conversion hardly
 // ever revives usage, but the calendar may change during a day without usage.
 func (s *spending) isOverUnder(r *Rule, at, by int64) bool {
 	if r.interval == s.under.interval && r.calendar.String() == s.under.calendar.String() {

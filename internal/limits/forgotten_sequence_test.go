@@ -102,7 +102,7 @@ func (p *past) store(table *Table) {
 	b.Confirm()
 }
 
-// restored returns a table as it is after a restart, except for the excluded users.
+// restored returns a table as it is after a restart, without the given users.
 func (p *past) restored(at int64, without map[string]bool) *Table {
 	const neverBefore = -1
 	table := p.newTable()
@@ -169,7 +169,8 @@ func explained(t *Table, user string, q Request) []string {
 	return told
 }
 
-// A store shrinks to what stays over several restarts, long after everything happened.
+// Long after the last message, a store has been cleaned up at several restarts. Then it contains
+// only rows of users with an override or with strikes that never lapse.
 func TestForgotten_StoreShrinks(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawPast(rt)

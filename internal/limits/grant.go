@@ -13,8 +13,8 @@ type grant struct {
 	until int64
 }
 
-// granted returns the extra messages of a limit at that time, and when the first of them lapse. If
-// there are none, that time is Never.
+// granted returns the number of extra messages in a limit at that time, and when the first of them
+// lapse. If there are no extra messages, until is Never.
 func (p *personal) granted(limit string, at int64) (left, until int64) {
 	until = Never
 	for _, g := range p.grants {
@@ -25,7 +25,7 @@ func (p *personal) granted(limit string, at int64) (left, until int64) {
 	return left, until
 }
 
-// next is the next step of a rule, with grants added.
+// next is the rule's step of that name, with grants added.
 func (p *personal) next(r *Rule, state []uint64, at, n int64) int64 {
 	for {
 		left, until := p.granted(r.name, at)
@@ -39,8 +39,8 @@ func (p *personal) next(r *Rule, state []uint64, at, n int64) int64 {
 	}
 }
 
-// spend is the spend step of a rule, with grants added: it uses the regular allowance first, then
-// the grants, starting with those that lapse first.
+// spend is the rule's step of that name, with grants added. It uses the regular allowance first,
+// and then the grants, in the order in which they lapse.
 func (p *personal) spend(r *Rule, state []uint64, at, n int64) level {
 	before := r.level(r, state, at)
 	extra := n - before.remaining()
@@ -58,11 +58,12 @@ func (p *personal) spend(r *Rule, state []uint64, at, n int64) level {
 }
 
 // Grant gives the user n extra messages in the limit of that name ("" means the first that counts
-// by days). It returns the end of their validity: the end of the limit's window, otherwise the
-// user's next daily reset, otherwise 24 hours later. ok reports whether there is such a limit.
+// by days). It returns when they lapse, which is the end of the limit's current window. If no
+// window is open, it is the user's next daily reset. If no limit counts by days, it is 24 hours
+// later. ok reports whether there is such a limit.
 func (t *Table) Grant(user, limit string, n, at int64) (until int64, ok bool) {
 	var p place
-	t.place(user, &p) // may create the shard, also under its lock
+	t.place(user, &p) // before t.mu is locked, because place locks it to create a shard
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := t.set.named(limit)

@@ -6,7 +6,8 @@ import (
 )
 
 func TestGrant_Until(t *testing.T) {
-	// The end of a grant of two given at 10:00, after a message at 9:00.
+	// The user sends a message at 9:00 and gets a grant of two at 10:00. This is when the grant
+	// ends.
 	const tenOClock = 10 * hour
 	// week ends with day 20,459 since the Unix epoch; 5 January 2026 is day 20,458.
 	week := window("fixed-window", 3, 10*24*time.Hour)

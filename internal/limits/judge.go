@@ -2,12 +2,12 @@ package limits
 
 // Request is the input for a decision on a message.
 type Request struct {
-	// At is in nanoseconds since the Unix epoch, from 0 and before MaxTime.
+	// At is in nanoseconds since the Unix epoch. It is at least 0 and less than MaxTime.
 	At     int64
 	Cost   int64 // 1 or more
 	Roles  uint8 // one bit per role
 	Exempt bool  // the user's roles exempt the message
-	// UpTo means that a part of Cost may be spent, as much as there is room for.
+	// UpTo means that only a part of Cost is spent if there is no room for all of it.
 	UpTo bool
 }
 
@@ -34,7 +34,7 @@ type Decision struct {
 	// LeaveAt is when an allowed message may be released.
 	LeaveAt int64
 	Strikes int   // after a throttled message
-	Series  uint8 // of the strikes; changes when they lapse
+	Series  uint8 // identifies a series of strikes; changes when they lapse
 	// Rung is the ladder index of the message's penalty. It is the first rung if the message gave
 	// no strike.
 	Rung      int
@@ -81,8 +81,8 @@ type hearing struct {
 	practice bool  // nothing is enforced: all limits decide
 }
 
-// judge decides and writes the effects into the rows; state is read and spent only here. It first
-// looks at all limits. If every deciding limit allows the message, it spends in each of them.
+// judge decides about the message and writes the effects into the rows. It first looks at all
+// limits. If every deciding limit allows the message, it spends in each of them.
 func (h *hearing) judge() {
 	q := h.request
 	h.decision.begin(h.accounts[0].set, q.At)
@@ -112,8 +112,8 @@ func (h *hearing) isExempt() bool {
 	return h.request.Exempt
 }
 
-// exemptAt returns when the user's roles exempt them again, if an override prevents that and will
-// end. Otherwise it returns Never.
+// exemptAt returns when the user's roles exempt the user again. It returns Never unless an override
+// prevents that now and will end.
 func (h *hearing) exemptAt() int64 {
 	own := h.accounts[0].personal
 	if own == nil || own.ExemptUntil == 0 || !own.exempt(h.request.Exempt, own.ExemptUntil) {
@@ -164,9 +164,9 @@ func (a *account) place(r *Rule) int {
 	return r.place
 }
 
-// bar looks at all limits that decide, or at all that observe. It returns the limit that blocks for
-// longest, and the first time at which all of them allow the cost. In a tie it returns the first
-// limit.
+// bar looks at all limits that decide, or if observers is true, at all limits that only observe. It
+// returns the limit that blocks the message for longest, and the first time at which all of these
+// limits allow the cost. In a tie it returns the first limit.
 func (h *hearing) bar(observers bool) (b bar) {
 	b.until = h.request.At
 	for {
@@ -180,7 +180,7 @@ func (h *hearing) bar(observers bool) (b bar) {
 					continue
 				}
 				if a == b.account && i == b.limit {
-					continue // this limit itself blocked it until then
+					continue // this limit allows the message from b.until on
 				}
 				t := a.next(r, at, h.cost)
 				if t > at && (t > longest || t == longest && a.place(r) < b.account.place(b.rule())) {
@@ -194,7 +194,7 @@ func (h *hearing) bar(observers bool) (b bar) {
 		if longest == 0 || longest == Never {
 			return b
 		}
-		// Another limit may block the message by then: look again.
+		// Another limit may block the message at that time: look again.
 	}
 }
 

@@ -104,7 +104,8 @@ func TestJudge_FiveWindows(t *testing.T) {
 		window("fixed-window", 1_500_000, 7*24*time.Hour).named("week"),
 		window("fixed-window", 6_000_000, 30*24*time.Hour).named("month"),
 	)
-	// 52 minutes with 300 and one with 150 fill an hour. After 19 hours the day has room for 750.
+	// 52 minutes with 300 messages and one with 150 fill an hour. After 19 hours the day has room
+	// for 750 more.
 	for h := range 19 {
 		at := float64(h) * hour
 		for minute := range 52 {
@@ -335,8 +336,8 @@ func TestPeek_SpendsNothing(t *testing.T) {
 }
 
 func TestJump_AllAlgorithms(t *testing.T) {
-	// After a clock was an hour ahead, nobody is locked out for longer than by a message of now,
-	// and nothing is refunded.
+	// After the clock was ahead and has jumped back, nothing is refunded. A user is locked out for
+	// no longer than after a message that is sent now.
 	for _, limit := range sevenLimits() {
 		most := time.Minute
 		if limit.Algorithm == "daily-window" {
@@ -359,8 +360,8 @@ func TestJump_AllAlgorithms(t *testing.T) {
 	}
 }
 
-// A message without room in a limit that only observes still counts as the user's last. By then the
-// limit's old usage has expired, and a clock that jumps back doesn't revive it.
+// A message that doesn't fit a limit that only observes is still the user's last use. At that use,
+// the limit's old usage has expired. A clock that jumps back doesn't revive the old usage.
 func TestJump_ExpiredStaysExpired(t *testing.T) {
 	for _, limit := range sevenLimits() {
 		for _, back := range []float64{8 * day, 10*day - 10, 12 * day} {
@@ -373,8 +374,9 @@ func TestJump_ExpiredStaysExpired(t *testing.T) {
 	}
 }
 
-// The second message uses a grant, so the first counts in the previous window by then. It stays
-// there after a jump back: its share expires a second later, not two.
+// The second message uses a grant. At its time, the first message counts in the previous window.
+// The first message stays in that window after a jump back: its share expires a second later, not
+// two.
 func TestJump_SlidingWindowWithGrant(t *testing.T) {
 	table := newTable(t, window("sliding-window", 1, time.Second))
 	run(t, table, []step{{at: 100, ok: true}})

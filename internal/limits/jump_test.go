@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// calm is a user who, in real time, never uses more than part of a limit.
+// calm is a user who never uses more than a part of a limit in real time.
 type calm struct {
 	ledger ledger
 	p      plainNumbers
@@ -41,7 +41,7 @@ func drawForCalm(rt *rapid.T, algorithm string) (l Limit, most int64) {
 	case "leaky-bucket":
 		l.Queue = capacity - 1
 	case "sliding-window":
-		l.Messages = capacity + most + 1 // The window before adds at most a fraction of a message.
+		l.Messages = capacity + most + 1 // the previous window adds at most a fraction of a message
 	default:
 		l.Messages = capacity
 	}
@@ -49,9 +49,9 @@ func drawForCalm(rt *rapid.T, algorithm string) (l Limit, most int64) {
 }
 
 // A clock goes back once, by any duration of more than a minute. A user who uses at most half of a
-// limit in real time is never throttled. The jump hides how long ago the last message was, so usage
-// before it may count once more. The usage right after that message equals the usage right after
-// the jump.
+// limit in real time is never throttled. The jump hides how long ago the last message was, so the
+// usage before the jump may count once more. The usage right after the jump equals the usage right
+// after the last message before it.
 func TestJump_CalmUsersAreNotThrottled(t *testing.T) {
 	for _, a := range algorithms {
 		t.Run(a.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestJump_CalmUsersAreNotThrottled(t *testing.T) {
 						continue
 					}
 					if i >= jumpAt && back == 0 && last > 0 {
-						// clock over a minute behind at this message
+						// at this message, the clock is more than a minute behind the last one
 						further := rapid.OneOf(rapid.Int64Range(1, 3*every), rapid.SampledFrom([]int64{1, 3600e9, 48 * 3600e9})).Draw(rt, "back by")
 						back = now - last + clockJump + further
 						holdUsed(rt, table, l, last, now-back)
@@ -84,8 +84,8 @@ func TestJump_CalmUsersAreNotThrottled(t *testing.T) {
 }
 
 // holdUsed fails unless the usage after a jump back to the time to equals the usage right after the
-// one at last. The share of a sliding window may be a fraction of a message larger, and shortly
-// before the window ends it may be smaller, because 32 bits can't hold it.
+// message at the time last. The share of a sliding window may be a fraction of a message larger,
+// and shortly before the window ends it may be smaller, because 32 bits can't hold it.
 func holdUsed(rt *rapid.T, table *Table, l Limit, last, to int64) {
 	rt.Helper()
 	before, after := levelAt(table, last), levelAt(table, to)

@@ -3,8 +3,8 @@ package limits
 import "fmt"
 
 // leakyBucket releases one message per interval. Other messages wait in a queue. The message being
-// released takes no place there, so queue + 1 messages fit at once. It counts as the token bucket
-// does. The difference is that a message that fits may be delayed.
+// released takes no place there, so queue + 1 messages fit at once. leakyBucket counts as the token
+// bucket does, but it may delay a message that fits.
 var leakyBucket = algorithm{
 	name:   "leaky-bucket",
 	code:   3,

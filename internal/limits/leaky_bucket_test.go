@@ -60,8 +60,8 @@ func TestLeakyBucket(t *testing.T) {
 }
 
 func TestQueues_LongestDelayApplies(t *testing.T) {
-	// In the quick queue the messages take the seconds 0 to 2, and one place at 9 s. The slow
-	// queue's delay takes no more of it.
+	// The first three messages take the places at seconds 0 to 2 in the quick queue, although the
+	// slow queue holds them for longer. The quick queue never adds to the delay.
 	slow, quick := leaky(10*time.Second, 2).named("slow"), leaky(time.Second, 2).named("quick")
 	for _, limits := range [][]Limit{{slow, quick}, {quick, slow}} {
 		runQueue(t, newTable(t, limits...), []queued{
@@ -71,7 +71,8 @@ func TestQueues_LongestDelayApplies(t *testing.T) {
 	}
 }
 
-// X waits for up to 8 s in their own queue. The channel's queue, ten per second, stays empty.
+// User X's messages wait for up to 8 s in the user's own queue. They don't delay user Y in the
+// channel's queue, which releases ten messages per second.
 func TestQueues_SlowOneBlocksNobodyElse(t *testing.T) {
 	sets := compileSets(t, Strikes{}, leaky(4*time.Second, 3).named("own"), leaky(100*time.Millisecond, 50).named("shared").of(PerChannel))
 	own, shared := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)

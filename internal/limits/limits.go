@@ -3,7 +3,7 @@
 //
 // Time is always a parameter: integer nanoseconds since the Unix epoch, from 1970 to 2116, so that
 // a time plus any debt fits an int64. The package has no clock, no goroutine and no I/O. It knows
-// nothing of messages, policies or penalties.
+// nothing about messages, policies or penalties.
 //
 //	Params ──compile──> Rule (one limit) ──> Set (limits judged together) ──> Table (a row of words for each user) ──> Judge
 package limits

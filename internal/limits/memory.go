@@ -1,8 +1,8 @@
 package limits
 
-// userBytes returns the maximum number of bytes for a user whose row has width words: the words, a
-// tag and a bit in each slot, with 32 slots for 27 users. Slots reach this ratio because they grow
-// by a sixteenth when nine in ten are used.
+// userBytes returns the maximum number of bytes for a user whose row has width words: each slot has
+// the words, a tag and a bit, and there are up to 32 slots for 27 users. The ratio is reached
+// because the slots grow by a sixteenth when nine in ten are used.
 func userBytes(width int) int64 {
 	slotBits := 64*int64(width) + 9
 	return slotBits * 32 / 27 / 8

@@ -78,14 +78,15 @@ func TestMemory_Bounded(t *testing.T) {
 	}
 }
 
-// A change to wider rows keeps the users that fit: throttled ones first, then those who wrote last.
+// A change to wider rows keeps as many users as fit. It keeps throttled users first, and then the
+// users who wrote most recently.
 func TestMemory_WiderRows(t *testing.T) {
 	const memory, users = 64 << 20, 50_000
 	table := NewTable(compileSets(t, Strikes{}, bucket(2, 1000*time.Hour))[PerUser], memory)
 	before := heap()
 	for i := range int64(users) {
 		cost := int64(1)
-		if i%100 == 0 { // all is used
+		if i%100 == 0 { // uses the whole allowance
 			cost = 2
 		}
 		table.judge(strconv.FormatInt(1_000_000+i, 10), Request{At: nanos(0) + i, Cost: cost})
@@ -109,8 +110,8 @@ func TestMemory_WiderRows(t *testing.T) {
 	}
 }
 
-// TestMemory_Restored checks that a store restores no more users than fit, except for the first of
-// each shard, where nobody else can be evicted.
+// TestMemory_Restored checks that a store restores no more users than fit. The first user of each
+// shard is an exception, because the shard has no other user to evict.
 func TestMemory_Restored(t *testing.T) {
 	set := compileSets(t, Strikes{}, bucket(3, 1000*time.Hour))[PerUser]
 	full, small := NewTable(set, 1<<40), NewTable(set, set.memoryFor(5000))

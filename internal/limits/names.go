@@ -9,8 +9,8 @@ import (
 const namedKey = 1 << 63
 
 // askedKey marks the key of a user whose ID is askedPrefix and a plain number; the other bits are
-// the number. The users of another server have such IDs. There can be as many of them as of a
-// chat's users, so they should need no more memory than numeric IDs.
+// the number. The users of another server have such IDs. There can be as many of these users as of
+// the chat's own users, so their IDs should need no more memory than numeric IDs.
 const (
 	askedKey    = 1 << 62
 	askedPrefix = "check:"

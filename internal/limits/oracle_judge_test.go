@@ -66,7 +66,7 @@ func or(a, b int64) int64 {
 	return b
 }
 
-// row returns the state of a user; a new user's is empty.
+// row returns the state of a user. The state of a new user is empty.
 func (w *plainPolicy) row(key plainKey) *plainRow {
 	if w.rows[key] == nil {
 		row := &plainRow{}
@@ -111,7 +111,7 @@ func (w *plainPolicy) newLedger(l Limit) ledger {
 	panic(l.Algorithm)
 }
 
-// seat is one limit at one decision.
+// seat is one limit that applies to a decision.
 type seat struct {
 	Limit
 	*plainRow
@@ -120,8 +120,8 @@ type seat struct {
 	at     int64 // when the message counts there
 }
 
-// seats returns all limits that apply to a message, in the policy's order. It rewinds rows whose
-// clock has jumped back.
+// seats returns all limits that apply to a message, in the policy's order. If the clock has jumped
+// back for a row, it rewinds the row.
 func (w *plainPolicy) seats(user string, q Request) (seats []seat) {
 	at := map[Scope]int64{}
 	for _, scope := range w.scopes() {
@@ -213,8 +213,8 @@ func (s seat) spend(n int64) {
 }
 
 // firstFit returns the first time, not before at, at which n fit all these limits, or Never if
-// there is none. Room only grows while nothing happens, except when a day with a possibly smaller
-// allowance begins, or a grant lapses.
+// there is no such time. Without further messages, the room only grows. The exceptions are the
+// beginning of a day, which may have a smaller allowance, and the end of a grant.
 func firstFit(seats []seat, at, n int64) int64 {
 	fit := func(t int64) bool {
 		return !slices.ContainsFunc(seats, func(s seat) bool { return !s.fits(t, n) })
@@ -235,7 +235,7 @@ func turns(seats []seat, at int64) (turns []int64) {
 	for _, s := range seats {
 		if days, ok := s.ledger.(*plainDaily); ok {
 			t := max(at, s.at)
-			for range 3 { // rest of a day, a transitional one, whole ones
+			for range 3 { // the rest of a day, a transitional day, a whole day
 				t = days.days.day(t).end
 				turns = append(turns, t)
 			}
@@ -248,9 +248,9 @@ func turns(seats []seat, at int64) (turns []int64) {
 	return turns
 }
 
-// longestWait returns the limit for which n wait longest, or the first of several in the policy.
-// Grants may lapse and a smaller day may begin during the wait, so it checks all limits again at
-// the end.
+// longestWait returns the limit for which n wait longest. If several limits have the same wait, it
+// returns the first in the policy. During the wait, grants may lapse and a smaller day may begin,
+// so longestWait checks all limits again at the end.
 func longestWait(limits []seat, at, n int64) (limit seat, found bool) {
 	until := at
 	for _, s := range limits {
@@ -292,14 +292,14 @@ func (w *plainPolicy) decide(user string, q Request) (d Decision, limit string) 
 	} else {
 		d, limit = w.throttle(user, q, n, seats, deciding)
 	}
-	if q.Exempt && own.exemptUntil > q.At { // then nothing prevents it any more
+	if q.Exempt && own.exemptUntil > q.At { // at exemptUntil, the roles exempt the user again
 		d.RetryAt = min(d.RetryAt, own.exemptUntil)
 	}
 	return d, limit
 }
 
-// exempt reports whether a message isn't judged: because of its author's roles, unless an override
-// is in force at its time.
+// exempt reports whether a message isn't judged. An override that is in force at the message's time
+// decides that; otherwise the author's roles do.
 func (row *plainRow) exempt(q Request) bool {
 	at := q.At
 	if at >= row.last-int64(time.Minute) {
@@ -364,7 +364,8 @@ func (w *plainPolicy) throttle(user string, q Request, n int64, seats, deciding 
 	return d, limit
 }
 
-// report sets when n would fit the limits, and the state of the limit that they wait for.
+// report sets the time at which n would fit the limits, and the state of the limit with the longest
+// wait.
 func (w *plainPolicy) report(d *Decision, at, n int64, seats, limits []seat) (name string) {
 	d.RetryAt = firstFit(limits, at, n)
 	limit, _ := longestWait(limits, at, n)
@@ -372,7 +373,8 @@ func (w *plainPolicy) report(d *Decision, at, n int64, seats, limits []seat) (na
 	return limit.Name
 }
 
-// strike counts a throttled message against its author, unless everyone's limit throttled it.
+// strike counts a throttled message against its author, unless a limit that everyone shares
+// throttled it.
 func (row *plainRow) strike(at int64, strikes Strikes, d *Decision) {
 	if d.Shared {
 		if d.Strikes = row.strikes; at-row.strikeAt >= int64(strikes.Forget) {
@@ -393,8 +395,8 @@ func (row *plainRow) strike(at int64, strikes Strikes, d *Decision) {
 	d.Strikes = row.strikes
 }
 
-// grant gives extra messages, until the end of the window, otherwise of the user's day, otherwise
-// for 24 h.
+// grant gives extra messages until the end of the window. If no window is open, they last until the
+// end of the user's day, and if no limit counts by days, for 24 h.
 func (w *plainPolicy) grant(scope Scope, user, name string, n, now int64) (until int64) {
 	row := w.row(plainKey{scope, user})
 	at := max(now, row.last)

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// The oracle: what each limit means, written from DESIGN.md in the simplest way, without regard for
-// speed. A ledger is one limit's state of one user. It knows nothing of waiting: to find out when
-// something will fit, the caller tries one instant after another.
+// The oracle implements each limit as DESIGN.md describes it, in the simplest way, without regard
+// for speed. A ledger can't calculate waiting times. To find out when a message will fit, the
+// caller tries one instant after another.
 
 // ledger is a limit's state of one user. The numbers are those that apply to the user at that time.
 // Times don't go back, except in jump.
@@ -16,7 +16,7 @@ type ledger interface {
 	fits(at, n int64, p plainNumbers) bool
 	spend(at, n int64, p plainNumbers)
 	charge(at, n int64, p plainNumbers)  // for a throttled message
-	refund(at, n int64, p plainNumbers)  // of what was spent at the same time
+	refund(at, n int64, p plainNumbers)  // n was spent at the same time
 	jump(last, to int64, p plainNumbers) // the clock has gone back
 	clone() ledger
 }
@@ -25,13 +25,14 @@ type ledger interface {
 type plainNumbers struct {
 	// capacity is the burst, the messages, or the queue plus the message being released.
 	capacity int64
-	every    int64 // or refill
+	every    int64 // or the refill
 }
 
 func (p plainNumbers) full() int64 { return p.capacity * p.every }
 
-// plainBucket is a token bucket that counts missing tokens: each is a debt of one refill, and each
-// nanosecond pays off one. A leaky bucket is the same with messages that have not left.
+// plainBucket is a token bucket that counts missing tokens. Each missing token is a debt of one
+// refill, and each nanosecond pays off one nanosecond of the debt. In a leaky bucket, the messages
+// that have not left are the debt.
 type plainBucket struct {
 	owed int64
 	asOf int64
@@ -107,7 +108,7 @@ func (f *plainFixed) refund(at, n int64, p plainNumbers) {
 	f.spend(at, -min(n, f.countAt(at, p)), p)
 }
 
-// jump drops what had expired before, and turns a later window into the current one.
+// jump drops usage that had expired at the last use, and turns a later window into the current one.
 func (f *plainFixed) jump(last, to int64, p plainNumbers) {
 	f.count = f.countAt(last, p)
 	f.start = min(f.start, to/p.every*p.every)
@@ -151,7 +152,7 @@ func (u *plainUser) refund(at, n int64, p plainNumbers) {
 	u.spend(at, -min(n, u.countAt(at, p)), p)
 }
 
-// jump drops what had expired before, and lets a later window begin now.
+// jump drops usage that had expired at the last use, and lets a later window begin now.
 func (u *plainUser) jump(last, to int64, p plainNumbers) {
 	u.count = u.countAt(last, p)
 	u.start = min(u.start, to)
@@ -176,7 +177,7 @@ func (s *plainSliding) roll(at int64, p plainNumbers) plainSliding {
 	}
 }
 
-// fits is previous × (1 − elapsed/every) + current + n ≤ messages.
+// fits reports whether previous × (1 − elapsed/every) + current + n ≤ messages.
 func (s *plainSliding) fits(at, n int64, p plainNumbers) bool {
 	now := s.roll(at, p)
 	share := new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(at%p.every, p.every))
@@ -199,7 +200,7 @@ func (s *plainSliding) refund(at, n int64, p plainNumbers) {
 }
 
 // jump makes the window of the last use the current one. The usage from the previous window stays
-// the same, so its count becomes a different whole number, of 32 bits.
+// the same, so the previous count must change. It is rounded up and limited to 32 bits.
 func (s *plainSliding) jump(last, to int64, p plainNumbers) {
 	then := s.roll(last, p)
 	counted := then.previous * (p.every - last%p.every)
@@ -249,7 +250,7 @@ func (l *plainLog) refund(at, n int64, _ plainNumbers) {
 	}
 }
 
-// jump drops what had expired before, and moves the rest back.
+// jump drops messages that had expired at the last use, and moves the others back.
 func (l *plainLog) jump(last, to int64, p plainNumbers) {
 	l.times = l.counting(last, p)
 	for i := range l.times {
@@ -288,7 +289,7 @@ func (d *plainDaily) charge(at, n int64, p plainNumbers) {
 
 func (d *plainDaily) refund(at, n int64, p plainNumbers) { d.spend(at, -min(n, d.countAt(at)), p) }
 
-// jump drops what had expired before, and turns a later day into the current one.
+// jump drops usage that had expired at the last use, and turns a later day into the current one.
 func (d *plainDaily) jump(last, to int64, _ plainNumbers) {
 	d.count = d.countAt(last)
 	if d.start = d.days.day(last).start; d.start > to {
@@ -335,8 +336,9 @@ func (d plainDays) day(at int64) plainDay {
 	return d.calendar.day(at)
 }
 
-// transition returns the day after the one of the change, if no day of the calendar begins then: to
-// the first boundary at least 12 h away. It assumes more than one message a day.
+// transition returns the transitional day after the day of the change. It lasts until the first
+// boundary at least 12 h away. If a day of the calendar begins right after the day of the change,
+// transition returns the zero day. It assumes a limit of more than one message per day.
 func (d plainDays) transition() plainDay {
 	start, end := d.changeIn.end, d.changeIn.end+aDay/2
 	if start == 0 || d.calendar.day(start).start == start {

@@ -192,7 +192,8 @@ func TestCompile_NeverPanics(t *testing.T) {
 			tables = append(tables, NewTable(set, 1<<30))
 		}
 		table := tables[0]
-		// atTheEnd is set near the end of time: a day that ends after it can't be read back.
+		// atTheEnd is set if a time is close to MaxTime: a day that ends after MaxTime can't be
+		// read back.
 		atTheEnd := false
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			at := rapid.SampledFrom(instants).Draw(rt, "at")

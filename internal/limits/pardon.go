@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Offence is what a throttled message cost its author.
+// Offence describes the effects of a throttled message on its author.
 type Offence struct {
 	ID        int64 // unique; increases with time
 	At        int64 // when the message counted
-	Counted   int64 // how much counts although it was throttled
+	Counted   int64 // how much of the cost counts although the message was throttled
 	Silence   int64 // duration of its penalty's silence, in ns
 	Series    uint8 // of its strike
 	NewStrike bool  // it gave a strike
@@ -50,9 +50,9 @@ func (t *Table) Pardon(user string, o Offence, now int64, others ...Place) (done
 
 // PardonAll undoes offences. It removes their strikes if those still count, and refunds what they
 // spent in the limits that count throttled messages. It clears their silences, unless another
-// penalty silences the user for longer. The offences must be all of the user's from the first to
-// the last. It returns nil if there is nothing to do, so a second call returns nil. others are the
-// additional places that the messages used.
+// penalty silences the user for longer. The offences must include every offence of the user from
+// the first to the last. PardonAll returns nil if there is nothing to do, so a second call returns
+// nil. others are the additional places that the messages used.
 func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...Place) *Taken {
 	if len(offences) == 0 {
 		return nil
@@ -97,7 +97,7 @@ func (s *shard) pardoning(row []uint64, change func()) pardonedRow {
 }
 
 // forgiveAll removes the strikes of offences, and clears the silence if it came from one of them.
-// It returns how many strikes counted.
+// It returns how many of the strikes still counted.
 func (s *shard) forgiveAll(row []uint64, offences []Offence, at int64) (strikes int) {
 	counting, _ := s.set.lapse(row, at)
 	for _, o := range offences {
@@ -156,14 +156,14 @@ func (p *place) unpardon(taken *Taken, now int64) (done bool) {
 		p.revive(own.before, now)
 	}
 	row := s.row(p.slot)
-	own.restore(row, nil) // isAsPardoned: no limit has changed
+	own.restore(row, nil) // nil: isAsPardoned has checked that no limit has changed
 	s.personalOf(row).pardoned = taken.before
 	s.pin(row)
 	s.touch(p.slot, row)
 	return true
 }
 
-// revive restores a row that was dropped because it equaled a new user's.
+// revive adds a row again that was dropped because it equaled a new user's row.
 func (p *place) revive(before []uint64, now int64) {
 	const flags = 1<<strikeShift - 1
 	p.make(now)

@@ -65,7 +65,7 @@ func TestPardonAll_Overlap(t *testing.T) {
 	}
 }
 
-// What a pardon took is restored, once.
+// Unpardon restores what the pardon removed, but only once.
 func TestUnpardon(t *testing.T) {
 	table, offences := spammed(t)
 	before := table.standing(40)
@@ -127,8 +127,8 @@ func TestUnpardon_AllowedMessage(t *testing.T) {
 	}
 }
 
-// TestUnpardon_Dropped checks that a row that was dropped after the pardon, because it equaled a
-// new user's, is restored.
+// After the pardon, the row is dropped, because it equals a new user's row. Unpardon adds the row
+// again.
 func TestUnpardon_Dropped(t *testing.T) {
 	table := newTable(t, bucket(1, time.Second))
 	table.send(0, 1)

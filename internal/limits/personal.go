@@ -63,7 +63,7 @@ type personal struct {
 	variants [][]Rule
 }
 
-// isOver reports whether nothing in the record matters any more at that time.
+// isOver reports whether the record has no effect any more at that time.
 func (p *personal) isOver(at int64) bool {
 	return p.asOf(at).isZero() && !slices.ContainsFunc(p.grants, func(g grant) bool { return g.until > at })
 }
@@ -78,7 +78,8 @@ func (p *personal) rulesFor(s *Set, roles uint8) []Rule {
 		p.variants[place] = slices.Clone(s.variants[place])
 		for i := range p.variants[place] {
 			if own, err := p.rule(s, i, p.variants[place][i]); err == nil {
-				// A policy change may have made own numbers invalid; skip those.
+				// A policy change may have made the user's own numbers invalid; skip invalid
+				// numbers.
 				p.variants[place][i] = own
 			}
 		}
@@ -136,7 +137,7 @@ func (o *Own) check(s *Set) error {
 // invalid part.
 func (t *Table) SetOwn(user string, own Own, at int64) error {
 	var p place
-	t.place(user, &p) // may create the shard, also under its lock
+	t.place(user, &p) // before t.mu is locked, because place locks it to create a shard
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := own.check(t.set); err != nil {

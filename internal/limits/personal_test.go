@@ -64,7 +64,7 @@ func TestOwn_KeepsUsage(t *testing.T) {
 	table := newTable(t, bucket(3, 4*time.Second))
 	run(t, table, []step{{at: 0, n: 2, ok: true}})
 	table.mustSetOwn(t, 0, Own{Numbers: map[string]Numbers{"burst": {Burst: 5, Refill: 10 * time.Second}}})
-	// 2 of 5, and 5 of 5
+	// first 2 of 5 are used, then 5 of 5
 	run(t, table, []step{{at: 0, n: 4, retry: 10}, {at: 0, n: 3, ok: true}, {at: 0, retry: 10}})
 	// less capacity doesn't erase debt
 	table.mustSetOwn(t, 0, ownBurst(1))
@@ -91,13 +91,13 @@ func TestOwn_Log(t *testing.T) {
 	if d := table.judge("8", Request{At: nanos(3), Cost: 1}); d.Allowed || d.RetryAt != nanos(3600) {
 		t.Errorf("another user: %+v", d)
 	}
-	table.mustSetOwn(t, 3, Own{}) // five are there: four must expire
+	table.mustSetOwn(t, 3, Own{}) // five messages count: four must expire
 	run(t, table, []step{{at: 3, retry: 3599}, {at: 3602, n: 2, ok: true}})
 }
 
 func TestOwn_Zone(t *testing.T) {
 	// The UTC day continues to its end. The next midnight in Tokyo is 15 h later, so 15/24 of the
-	// allowance apply to that time.
+	// allowance apply to these 15 h.
 	for _, seen := range []bool{true, false} {
 		table := newTable(t, daily(48, "UTC", ""))
 		if seen {

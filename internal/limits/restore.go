@@ -2,12 +2,12 @@ package limits
 
 import "fmt"
 
-// Restore restores a row, as of the time at. A limit that the set doesn't have, or has with another
-// algorithm, starts fresh. State that was already forgotten a minute before at is skipped, because
-// tidy would drop it.
+// Restore restores a row, as of the time at. It ignores a row of a limit that the set doesn't have,
+// or has with another algorithm; that limit starts fresh. It also ignores state that was already
+// forgotten a minute before at, because tidy would drop it.
 func (t *Table) Restore(row StateRow, at int64) error { return t.restore(row, at, at-clockJump) }
 
-// restore is Restore; it skips state that was already forgotten at the time before.
+// restore is Restore, but it ignores state that was already forgotten at the time before.
 func (t *Table) restore(row StateRow, at, before int64) error {
 	code, data, err := row.open()
 	if err != nil {
@@ -76,7 +76,7 @@ func (p *place) restoreStanding(data []byte, at, before int64) error {
 	row := p.shard.row(p.slot)
 	row[wordStrikeAt] = uint64(stored.struckAt)
 	if stored.practice && !strikes.rehearses() {
-		p.shard.touch(p.slot, row) // practice strikes lapse in the store, too
+		p.shard.touch(p.slot, row) // so that practice strikes lapse in the store, too
 		return nil
 	}
 	setStrikeCount(row, stored.strikes)
@@ -96,7 +96,7 @@ func (t *Table) restoreGiven(user string, data []byte, at, before int64) error {
 		return nil
 	}
 	var p place
-	t.place(user, &p) // may create the shard, also under its lock
+	t.place(user, &p) // before t.mu is locked, because place locks it to create a shard
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p.edit(at, func(s *shard, row []uint64) {

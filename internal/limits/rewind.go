@@ -2,9 +2,10 @@ package limits
 
 import "runtime"
 
-// Rewind adjusts all rows to a clock that jumped back to at. Without it, a row whose last use is
-// now less than a minute in the future would treat its author's messages as late messages, all sent
-// at that time. Rewind locks one shard at a time, so a decision waits for only part of the rows.
+// Rewind adjusts all rows to a clock that jumped back to at. Without Rewind, if the last use in a
+// row is now less than a minute in the future, the user's next messages would count as late. They
+// would all count at the time of the last use. Rewind locks one shard at a time, so a decision
+// waits for only part of the rows.
 func (t *Table) Rewind(at int64) {
 	t.each(func(_ int, s *shard) {
 		s.mu.Lock()

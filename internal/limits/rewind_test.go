@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// After a jump back, users whose last message is less than a minute ahead have the same allowance
-// as right after it, and regain the rest as time passes.
+// After a jump back, the last message of some users is less than a minute in the future. These
+// users have the same allowance as right after that message, and regain the rest as time passes.
 func TestTable_Rewind(t *testing.T) {
 	const second = nanosPerSecond
 	table := newTable(t, bucket(3, 4*time.Second))

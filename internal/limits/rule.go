@@ -59,7 +59,7 @@ func (p Params) given() []string {
 type Rule struct {
 	*algorithm
 	name     string
-	capacity int64     // messages that it can hold at once
+	capacity int64     // maximum number of messages that can count at once
 	interval int64     // ns; its meaning depends on the algorithm
 	calendar *Calendar // for a limit that counts by days
 	words    int       // state words that the algorithm needs
@@ -80,7 +80,7 @@ func (r *Rule) Name() string { return r.name }
 // Algorithm returns the name of the limit's algorithm.
 func (r *Rule) Algorithm() string { return r.algorithm.name }
 
-// compile checks the parameters. The error doesn't contain the limit's name.
+// compile checks the parameters and compiles them. The error doesn't contain the limit's name.
 func compile(p Params) (Rule, error) {
 	a, err := algorithmNamed(p.Algorithm)
 	if err != nil {
@@ -134,8 +134,8 @@ func checkProduct(name string, n int64, lengthName string, length time.Duration)
 	return nil
 }
 
-// scale returns x × num ÷ den, rounded down and at most MaxTime-1, and whether the result is exact.
-// No argument may be negative, and den must not be 0.
+// scale returns x × num ÷ den, rounded down and limited to MaxTime-1. exact reports whether the
+// result is exact. No argument may be negative, and den must not be 0.
 func scale(x, num, den int64) (q int64, exact bool) {
 	hi, lo := bits.Mul64(uint64(x), uint64(num))
 	if hi >= uint64(den) {

@@ -10,8 +10,8 @@ import (
 // sent is an allowed message.
 type sent struct{ at, n int64 }
 
-// sendSome plays random messages of user 7 against one limit. It returns those that passed, their
-// ledger and the time after them.
+// sendSome plays random messages of user 7 against one limit. It returns the messages that passed,
+// their ledger and the time after the last message.
 func sendSome(rt *rapid.T, table *Table, l Limit) (passed []sent, known ledger, now int64) {
 	known = (&plainPolicy{calendar: map[string]*plainCalendar{l.Name: plainCalendarOf("UTC", "")}}).newLedger(l)
 	now = epoch.UnixNano()
@@ -73,7 +73,8 @@ func TestRefund_WhatStillCounts(t *testing.T) {
 	}
 }
 
-// stillCounting returns how much of a message still counts: a range if the state doesn't tell.
+// stillCounting returns how much of a message still counts. The result is a range, because the
+// state of some algorithms doesn't tell exactly.
 func stillCounting(known ledger, m sent, now int64, p plainNumbers) (least, most int64) {
 	counts := false
 	switch known := known.(type) {
@@ -101,7 +102,7 @@ func stillCounting(known ledger, m sent, now int64, p plainNumbers) (least, most
 	return 0, 0
 }
 
-// Usage stays the same under another window length, and expires within the new length.
+// Usage stays the same under a new window length, and expires within the new length.
 func TestChange_NewLengthKeepsUsage(t *testing.T) {
 	for _, a := range algorithms {
 		if a == &dailyWindow {
@@ -137,8 +138,8 @@ func TestChange_NewLengthKeepsUsage(t *testing.T) {
 	}
 }
 
-// At each throttled message the rung of the ladder may silence the user. This never shortens a
-// silence, and the decision says if another one is in force.
+// A throttled message may silence the user, as its rung of the ladder says. This never shortens an
+// earlier silence. The decision says whether an earlier silence lasts longer.
 func TestSilence_ShorterKeepsLonger(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ladder := rapid.SliceOfN(rapid.SampledFrom([]int64{0, 1, 1e9, 30e9, 600e9, UntilRetry}), 1, 4).Draw(rt, "ladder")
@@ -177,8 +178,8 @@ func TestSilence_ShorterKeepsLonger(t *testing.T) {
 	})
 }
 
-// A user gets at most one strike in every period of that length, and the first rung of the ladder
-// again after a long time without any.
+// A user gets at most one strike in every 10 s. After half an hour without a strike, the user
+// starts at the first rung of the ladder again.
 func TestStrikes_OneAtATime(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		table := newTable(t, bucket(1, 1000*time.Hour))

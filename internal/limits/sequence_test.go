@@ -54,11 +54,11 @@ type world struct {
 
 	now    int64
 	notAgo int64 // time of the last change; messages are later
-	// zoneChanged is set after a change of zone. From then on no clock jumps back: it is undefined
-	// whether the change of day is then still to come.
+	// zoneChanged is set after a change of zone. From then on the clock doesn't jump back, because
+	// it is undefined whether the change of day would be repeated.
 	zoneChanged bool
-	latest      int64 // latest of all messages
-	retryAt     int64 // of the last throttled message
+	latest      int64 // time of the latest message
+	retryAt     int64 // retry time of the last throttled message
 
 	offences map[string][]Offence // by user
 }
@@ -74,7 +74,7 @@ func newWorld(rt *rapid.T, algorithm string) *world {
 			w.tables[scope] = NewTable(set, 1<<30)
 		}
 	}
-	// A night with a clock change is within reach, in either direction, or the beginning of time.
+	// Start near a night with a clock change, in either direction, or near the beginning of time.
 	w.now = rapid.SampledFrom([]int64{
 		time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC).UnixNano(),
 		time.Date(2026, 10, 24, 20, 0, 0, 0, time.UTC).UnixNano(),
@@ -113,7 +113,8 @@ func drawLimits(rt *rapid.T, algorithm string) (limits []Limit) {
 	return limits
 }
 
-// lengths range from ones small enough to count through to ones that a day's end interrupts.
+// lengths are durations. The oracle can try every instant of the shortest ones; the end of a day
+// interrupts the longest ones.
 var lengths = []int64{1, 2, 7, 1e9, 4e9, 61e9, 3600e9, 7 * 3600e9}
 
 func drawEvery(rt *rapid.T) time.Duration {
@@ -173,8 +174,8 @@ func drawNumbers(rt *rapid.T, l *Limit) {
 
 func (w *world) someone() string { return rapid.SampledFrom(w.users).Draw(w.rt, "user") }
 
-// nextTime moves a little or far forward, or back, or to exactly when the last throttled message
-// should pass, or just before.
+// nextTime returns a time that is a little or far ahead, or back. It may also be exactly the retry
+// time of the last throttled message, or 1 ns sooner.
 func (w *world) nextTime() int64 {
 	steps := []int64{0, 0, 1, 2, 3, 1e9, 4e9 - 1, 4e9, 30e9, 3600e9, 5 * 3600e9, 24 * 3600e9, -1, -3e9, -30e9, -60e9, -60e9 - 1, -2 * 3600e9}
 	next := w.now + rapid.SampledFrom(append(steps, w.retryAt-w.now, w.retryAt-w.now-1)).Draw(w.rt, "step")
@@ -196,7 +197,7 @@ func (w *world) request() Request {
 	}
 }
 
-// others returns the places that a message uses beside its author's in the channel.
+// others returns the places that a message uses in addition to its author's row in the channel.
 func (w *world) others(user string) (places []Place) {
 	for _, scope := range []Scope{PerUserEverywhere, PerChannel} {
 		if table := w.tables[scope]; table != nil {
@@ -233,7 +234,7 @@ func (w *world) send(user string, q Request) (d Decision) {
 	return d
 }
 
-// holdRetry repeats a throttled message at the time given, and 1 ns sooner.
+// holdRetry checks the retry time: the throttled message would pass then, and not 1 ns sooner.
 func (w *world) holdRetry(user string, q Request, d Decision) {
 	w.rt.Helper()
 	q.At = d.RetryAt
@@ -312,8 +313,8 @@ func (w *world) begin() {
 	}
 }
 
-// exempt gives a user an exemption, or removes it: without an end, or until one of the next
-// messages.
+// exempt gives a user an exemption, or removes it. The exemption has no end, or ends at about the
+// time of one of the next messages.
 func (w *world) exempt() {
 	user := w.someone()
 	own := Own{Exemption: rapid.SampledFrom([]Exemption{ExemptByRole, Exempt, NotExempt}).Draw(w.rt, "exemption")}
@@ -360,7 +361,8 @@ func (w *world) sendAndRefund() {
 	}
 }
 
-// pardonAndUndo pardons a user's last throttled messages and undoes that. The oracle sees neither.
+// pardonAndUndo pardons a user's last throttled messages and undoes the pardon. The oracle sees
+// neither step.
 func (w *world) pardonAndUndo() {
 	user := w.someone()
 	offences := newest(w.offences[user], rapid.IntRange(1, 100).Draw(w.rt, "pardoned"))

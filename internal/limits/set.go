@@ -67,15 +67,16 @@ type Sets [Scopes]*Set
 // validName matches a valid limit name, which can be used in a dotted key and in an HTTP header.
 var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// The bounds of one policy. A policy that anyone may propose must not fill the memory or take long
-// to compile.
+// The bounds of one policy. Anyone may propose a policy, so a policy must not fill the memory or
+// take long to compile.
 const (
 	MaxLimits = 32 // in all scopes together
 	// MaxRow is the maximum number of state words per user in one scope, including the header.
 	MaxRow = 4096
 )
 
-// Compile compiles limits. The error names the limit, or the bound that all limits together exceed.
+// Compile compiles limits. The error names the invalid limit, or the bound that all limits together
+// exceed.
 func Compile(limits []Limit, strikes Strikes) (Sets, error) {
 	if len(limits) > MaxLimits {
 		return Sets{}, fmt.Errorf("the policy has %d limits, want %d or fewer", len(limits), MaxLimits)
@@ -221,7 +222,7 @@ func (s *Set) layOut() error {
 	return nil
 }
 
-// place gives each limit that many words of a row.
+// place gives each limit the given number of words in a row.
 func (s *Set) place(words []int) {
 	s.width = headerWords
 	for i := range s.rules {
@@ -233,8 +234,8 @@ func (s *Set) place(words []int) {
 }
 
 // withRoom returns the set with the needed number of state words for each limit. If the row would
-// exceed its maximum, earlier limits get the room first. A log that has room for its numbers, but
-// not for all its contents, makes the same decisions.
+// exceed its maximum, earlier limits get the room first. If a log has room for as many messages as
+// its limit allows, but not for all its contents, it makes the same decisions.
 func (s *Set) withRoom(needed []int) *Set {
 	words := make([]int, len(s.rules))
 	spare := MaxRow - s.width

@@ -28,7 +28,7 @@ func (s *shard) admit(key uint64) (slot int) {
 	if s.fresh != nil {
 		copy(s.row(slot)[wordUser+1:], s.fresh[wordUser+1:])
 	}
-	setSeries(s.row(slot), uint8(s.version)) // probably differs from that of an earlier row
+	setSeries(s.row(slot), uint8(s.version)) // probably differs from the series in an earlier row of the user
 	s.table.users.Add(1)
 	return slot
 }
@@ -57,7 +57,7 @@ func (s *shard) name(id string) (key uint64) {
 }
 
 // pin keeps a row until a store has confirmed it, if there is a store. If the row were dropped
-// earlier, its previous stored state would be restored.
+// earlier, a restart would restore its previous stored state.
 func (s *shard) pin(row []uint64) {
 	if s.table.stored.Load() {
 		row[wordMeta] |= pinnedFlag

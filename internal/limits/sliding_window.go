@@ -71,8 +71,8 @@ var slidingWindow = algorithm{
 	forgotten: func(r *Rule, state []uint64) int64 { return r.slidForgotten(loadSlid(state)) },
 
 	// The window of the last use is replaced by the window that contains at, and keeps its count.
-	// The share of the previous window that counts stays what it was at the last use, wherever at
-	// is in its window.
+	// The usage from the previous window stays as it was at the last use, wherever at is in its
+	// window.
 	rewind: func(r *Rule, state []uint64, last, at int64) {
 		w := r.slidingAt(state, last)
 		start := r.startOfFixed(at)

@@ -29,7 +29,8 @@ func TestSlidingWindow(t *testing.T) {
 		}},
 		{"the share of the window before grows by no jump back", limit, []step{
 			{at: 608, n: 5, ok: true}, {at: 618, ok: true}, // 5 × 0.2 + 1 = 2
-			// 2 × 0.9 is the smallest share that isn't less: 1.8 + 3 + 1; 2 × 0.5 + 3 + 1 = 5.
+			// 2 is the smallest previous count with 2 × 0.9 ≥ 5 × 0.2. At 301 s, 2 × 0.9 + 3 + 1 >
+			// 5. At 305 s, 2 × 0.5 + 3 + 1 = 5.
 			{at: 301, n: 2, ok: true}, {at: 301, retry: 4},
 		}},
 		{"the share of the window before shrinks by no jump back", limit, []step{
@@ -43,7 +44,8 @@ func TestSlidingWindow(t *testing.T) {
 }
 
 func TestSlidingWindow_NoRounding(t *testing.T) {
-	// 3 × (1 − e ÷ 10 s) + 1 ≤ 3 from e = 3.333… s on: at the nanosecond after it.
+	// 3 × (1 − e ÷ 10 s) + 1 ≤ 3 is true from e = 3.333… s on, so a message passes at the next
+	// whole nanosecond.
 	table := newTable(t, window("sliding-window", 3, 10*time.Second))
 	table.send(0, 3)
 	if d := table.send(1, 1); d.RetryAt != nanos(13)+333_333_334 {

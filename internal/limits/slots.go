@@ -21,7 +21,7 @@ type slots struct {
 	count int // slots in use
 	// used is the number of slots in use, plus the slots freed since the last layout.
 	used int
-	many bool // expects many keys: grow by a half
+	many bool // many keys are expected: grow by a half
 }
 
 const (
@@ -62,7 +62,8 @@ func (s *slots) holds(slot int, key uint64) bool {
 	return slot < s.len() && s.inUse(slot) && s.keyOf(slot) == key
 }
 
-// hash spreads a key over all bits, unpredictably for outsiders. The top bits select the shard.
+// hash spreads a key over all bits. Outsiders who don't know the seed can't predict the result. The
+// top bits select the shard.
 func hash(key, seed uint64) uint64 {
 	hi, lo := bits.Mul64(key^seed, 0x9E3779B97F4A7C15)
 	return hi ^ lo
@@ -114,8 +115,8 @@ func (s *slots) findHashed(key, hash uint64) (slot int, ok bool) {
 }
 
 // zeroBytes returns a word with the high bit set in each byte that is zero in x. The bit may also
-// be set in a byte of value 1 above such a byte. If x is tags minus the tag of a slot in use, none
-// of these bytes belongs to a free slot.
+// be set in a byte of value 1 above such a byte. If x is a group of tags XOR the tag of a slot in
+// use, none of these bytes belongs to a free slot.
 func zeroBytes(x uint64) uint64 { return (x - everyByte) &^ x & highBits }
 
 // add gives a new key a slot, with a row of zero words.
@@ -131,7 +132,7 @@ func (s *slots) add(key uint64) (slot int) {
 	return slot
 }
 
-// enough returns how many slots to lay out if few slots no longer suffice.
+// enough returns how many slots to lay out if the number few is too small.
 func (s *slots) enough(few int) int {
 	more := few / growth
 	if s.many {

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// StateRow is part of a user's state, as bytes for a store. It is either the usage of the limit of
-// that name, or the user's standing, or the user's override, grants and pardons.
+// StateRow is part of a user's state, as bytes for a store. It is the usage of the limit of that
+// name, or the user's standing, or the user's override, grants and pardons.
 type StateRow struct {
 	User, Limit string
 	Data        []byte
@@ -25,12 +25,14 @@ const (
 
 // The bytes begin with their version and a code. The rest depends on the code.
 //
-// After the code of an algorithm follow the parameters that the usage was spent under, the time of
-// the last use, and the words without trailing zeros. The parameters are the calendar as a text
-// with its length ("" for none), then as varints roles, capacity and interval.
+// If the code stands for an algorithm, the rest is the parameters that the usage was spent under,
+// the time of the last use, and the words without trailing zeros. The parameters are the calendar
+// as a text with its length ("" for none), followed by the roles, the capacity and the interval as
+// varints.
 //
-// The standing is: 1 if the strikes were given for practice, their number, the time of the last
-// strike, the end of the silence, and the number of the series.
+// If the code stands for the standing, the rest is: 1 if the strikes were given for practice, the
+// number of strikes, the time of the last strike, the end of the silence, and the number of the
+// series.
 //
 // Override, grants and pardons are JSON.
 const (

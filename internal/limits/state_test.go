@@ -50,7 +50,8 @@ func TestRestore_DecidesAlike(t *testing.T) {
 				rt.Fatal(err)
 			}
 		}
-		// What has expired at the restart is forgotten, even if the clock jumps back afterwards.
+		// Usage that has expired at the restart is forgotten, even if the clock jumps back
+		// afterwards.
 		late = late[:1]
 		for range 20 {
 			user, q := message()

@@ -12,8 +12,8 @@ type Strikes struct {
 	// strikes lapse as soon as the limits are enforced.
 	Practice bool
 
-	// Held means that limits that would be enforced only observe for now. Existing strikes stay,
-	// and no new ones are given.
+	// Held means that the limits only observe for now, although the policy enforces. Existing
+	// strikes stay, and no new ones are given.
 	Held bool
 
 	// Ladder holds, for each rung, how long the penalty silences the user, in nanoseconds.
@@ -70,8 +70,8 @@ func rewindStrikes(row []uint64, last, at int64) {
 	}
 }
 
-// judge gives a strike for a throttled message. If no strikes are given, it only sets the effect
-// that a strike would have. It reports whether the row has changed.
+// judge gives a strike for a throttled message. If strikes are held, it only sets the effect that a
+// strike would have. It reports whether the row has changed.
 func (s *Set) judge(row []uint64, sentAt int64, d *Decision) (changed bool) {
 	if s.strikes.Held {
 		s.foretell(row, d.At, d)
@@ -109,8 +109,8 @@ func (s *Set) silence(row []uint64, sentAt int64, d *Decision) {
 	}
 }
 
-// SilenceFor returns the duration of a penalty of the length UntilRetry, in nanoseconds. The
-// duration is in whole seconds. It is 0 if waiting never helps.
+// SilenceFor returns how long an UntilRetry penalty silences the user, in nanoseconds, rounded up
+// to whole seconds. It returns 0 if waiting never helps.
 func SilenceFor(retryAt, sentAt int64) int64 {
 	if retryAt == Never {
 		return 0

@@ -135,7 +135,8 @@ func TestSilence_UntilRetry(t *testing.T) {
 	}
 }
 
-// A clock that jumps back makes no silence longer. Otherwise it would block the next penalties.
+// A clock that jumps back makes no silence longer. Otherwise the silence would block the next
+// penalties.
 func TestSilence_AfterJump(t *testing.T) {
 	strikes := Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute, Ladder: []int64{0, 60 * nanosPerSecond}}
 	for _, back := range []float64{75, 10_000} {

@@ -32,7 +32,7 @@ type Table struct {
 }
 
 // NewTable returns an empty table with the limits of the set, whose users take approximately memory
-// bytes at most. However small that is, the table keeps one user in each of its shards.
+// bytes at most. However small memory is, the table keeps one user in each of its shards.
 func NewTable(set *Set, memory int64) *Table {
 	t := &Table{nameSeed: maphash.MakeSeed(), set: set, memory: max(1, memory)}
 	t.keySeed = maphash.Bytes(t.nameSeed, nil)
@@ -45,19 +45,19 @@ func (t *Table) Users() int { return int(t.users.Load()) }
 // HasOwn reports whether any user has a personal record: an override, grants or pardons.
 func (t *Table) HasOwn() bool { return t.personals.Load() > 0 }
 
-// place is the location of a user's row. It is first found without a lock, and completed after the
-// shard is locked.
+// place is the location of a user's row. Table.place determines the shard without a lock. find
+// completes the place after the shard is locked.
 type place struct {
 	shard *shard
 	key   uint64
-	hash  uint64 // hash of the key; unset if there is a user
+	hash  uint64 // hash of the key; unset if user is set
 	slot  int
 	found bool   // the row exists
 	known bool   // the key exists; always true for a numeric ID
 	user  string // set if the ID is not numeric
 }
 
-// place fills in p with the place where a user's row belongs.
+// place fills in p with the shard and the key of a user.
 func (t *Table) place(user string, p *place) {
 	if p.key, p.known = numericKey(user); p.known {
 		p.hash = hash(p.key, t.keySeed)
@@ -152,7 +152,7 @@ func (t *Table) each(do func(i int, s *shard)) {
 }
 
 // edit calls change with the row of a place. If the row is missing, edit first adds it, as of the
-// given time. The change must reach the store.
+// given time. It then pins the row, so that the store gets the change.
 func (p *place) edit(at int64, change func(s *shard, row []uint64)) {
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()

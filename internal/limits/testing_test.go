@@ -106,7 +106,7 @@ func daily(messages int64, timezone, resetAt string) Limit {
 	return Limit{Params: Params{Name: "daily", Algorithm: "daily-window", Messages: messages, Timezone: timezone, ResetAt: resetAt}}
 }
 
-// window returns a limit of one of the other algorithms, named after it.
+// window returns a limit of one of the other algorithms, named after the algorithm.
 func window(algorithm string, messages int64, every time.Duration) Limit {
 	return Limit{Params: Params{Name: algorithm, Algorithm: algorithm, Messages: messages, Every: every}}
 }
@@ -120,8 +120,8 @@ func (l Limit) withRole(bit uint8, n Numbers) Limit {
 	return l
 }
 
-// sevenLimits returns one limit of each algorithm, with room for three messages, which is restored
-// within a minute; for daily at midnight UTC.
+// sevenLimits returns one limit of each algorithm. Each has room for three messages. An unused
+// limit is empty again within two minutes; daily is empty again at midnight UTC.
 func sevenLimits() []Limit {
 	return []Limit{
 		bucket(3, 4*time.Second),
@@ -164,8 +164,8 @@ func (t *Table) shardOf(user string) *shard {
 	return p.shard
 }
 
-// run plays the steps of one user, and checks all waiting times: the message passes at the time
-// given, and not 1 ns sooner.
+// run plays the steps of one user, and checks all waiting times: a throttled message passes at its
+// retry time, and not 1 ns sooner.
 func run(t *testing.T, table *Table, steps []step) {
 	t.Helper()
 	for i, s := range steps {

@@ -7,14 +7,14 @@ type dropped struct{ fresh, evicted, held atomic.Int64 }
 
 // Dropped returns how many rows were dropped. fresh is the number of rows that equaled a new
 // user's. evicted is the number of other rows, dropped because the table's memory was used up. held
-// is the number of evicted rows whose users were throttled, had strikes or grants, or were changing
-// their day.
+// is the number of evicted rows whose users were throttled, had strikes or grants, or had a
+// calendar change in progress.
 func (t *Table) Dropped() (fresh, evicted, held int64) {
 	return t.dropped.fresh.Load(), t.dropped.evicted.Load(), t.dropped.held.Load()
 }
 
-// tidied is how many rows are checked whenever a row is added. Because it is greater than one, no
-// outdated row stays for long.
+// tidied is how many rows are checked whenever a row is added. Because the number is greater than
+// one, no outdated row stays for long.
 const tidied = 4
 
 // tidy makes room for another row. It is called before a row is added, as of the time at.

@@ -16,7 +16,8 @@ func (t *Table) has(user string) bool {
 	return p.found
 }
 
-// sweep adds enough new users for every row of the shard, which has at most 8 slots, to be checked.
+// sweep adds enough new users for tidy to check every row of the shard. The shard has at most 8
+// slots.
 func (t *Table) sweep(at int64, users []string) {
 	for _, user := range users[:4] {
 		t.judge(user, Request{At: at, Cost: 1})
@@ -24,7 +25,7 @@ func (t *Table) sweep(at int64, users []string) {
 }
 
 func TestTidy_DropsFreshRows(t *testing.T) {
-	// When each algorithm has forgotten a message of second 1.
+	// The numbers say when each algorithm has forgotten a message of second 1.
 	for i, forgotten := range []float64{5, 5, 60, day, 61, 120, 61} {
 		limit := sevenLimits()[i]
 		for late, want := range map[int64]bool{-1: true, 0: false} {
@@ -47,7 +48,7 @@ func TestTidy_KeepsOtherRows(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		make  func(t *testing.T, table *Table, user string)
-		stays float64 // when it may go, a minute later; -1: never
+		stays float64 // the row may be dropped a minute after this time; -1: never
 	}{
 		{"a message", func(*testing.T, *Table, string) {}, 4},
 		{"strikes", func(_ *testing.T, table *Table, user string) {
@@ -168,7 +169,7 @@ func TestEvict_HeldGoLast(t *testing.T) {
 	table.judge(users[1], Request{At: nanos(8), Cost: 2}) // all is used
 	table.Grant(users[2], "burst", 1, nanos(3))
 	table.dirty().Confirm()
-	for i := range 4 { // the four with only messages go first
+	for i := range 4 { // the four users who have only sent messages are evicted first
 		table.judge(users[7+i], Request{At: nanos(20), Cost: 3})
 	}
 	for i, user := range users[:7] {

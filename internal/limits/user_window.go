@@ -36,8 +36,8 @@ var userWindow = countedWindow((*Rule).userWindowAt, algorithm{
 	},
 })
 
-// userWindowAt returns the window that contains the time, and its count: a new window if none is
-// open.
+// userWindowAt returns the window that contains the time, and its count. If no window is open, it
+// returns a new window.
 func (r *Rule) userWindowAt(state []uint64, at int64) (start, count int64) {
 	if start := int64(state[0]); state[1] > 0 && at < start+r.interval {
 		return start, int64(state[1])
