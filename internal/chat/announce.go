@@ -28,8 +28,7 @@ const (
 // answers to moderators and the broadcaster.
 const reservedForModerators = 4
 
-// sayWithin is how long after its turn a message may still be sent. A later message would be
-// useless.
+// sayWithin is how late a message may still be sent. After that, it would be useless.
 const sayWithin = 5 * time.Second
 
 // announcement is a message to be sent.
@@ -55,11 +54,11 @@ type announcer struct {
 	turns    map[string]*channelTurn         // by channel
 }
 
-// channelTurn lets one announcement at a time be sent to a channel. If the chat answers a message
-// late, the next message still keeps its distance.
+// channelTurn lets the announcer send one announcement at a time to a channel. The next one is sent
+// a second after the chat answered the previous one, even if that answer was late.
 type channelTurn struct {
 	taken chan struct{} // holds a value while a message is sent
-	// last is when the last announcement was sent. Only the holder of taken accesses it.
+	// last is when the chat answered the last announcement. Only the holder of taken accesses it.
 	last time.Time
 }
 
@@ -80,7 +79,7 @@ func newAnnouncer(b *Bot) *announcer {
 	return &announcer{bot: b, guard: guard, lastSaid: map[string]map[string]time.Time{}, turns: map[string]*channelTurn{}}
 }
 
-// say queues a message. It never blocks, and reports whether there is room for it.
+// say queues a message and reports whether it did. It never blocks.
 func (a *announcer) say(s announcement) bool {
 	s.text = speakable(s.text)
 	if s.text == "" || a.bot.options.Moderator == nil {
@@ -94,7 +93,7 @@ func (a *announcer) say(s announcement) bool {
 	if a.closed || a.wasSaid(s.channelID, s.text) {
 		return false
 	}
-	// No time is set: the announcer's own clock counts.
+	// The message has no time, so the Guard uses the announcer's own clock.
 	turn := chatguard.Message{ChannelID: s.channelID, User: chatguard.User{ID: "bot", Roles: a.roles(s.channelID)}, Cost: 1}
 	if !s.toModerator {
 		turn.Cost += reservedForModerators
@@ -112,7 +111,8 @@ func (a *announcer) say(s announcement) bool {
 	return true
 }
 
-// sendLater sends an announcement after its delay, unless no request can be sent then.
+// sendLater sends an announcement after its delay. If it can't be sent then, sendLater logs a
+// warning.
 func (a *announcer) sendLater(s announcement, delay time.Duration) {
 	turn := time.NewTimer(delay)
 	defer turn.Stop()
@@ -129,8 +129,7 @@ func (a *announcer) sendLater(s announcement, delay time.Duration) {
 	}
 }
 
-// send sends an announcement once the previous one in the channel has been sent and is a second
-// old.
+// send sends an announcement, at the earliest a second after the previous one in the channel.
 func (a *announcer) send(ctx context.Context, s announcement) error {
 	a.mu.Lock()
 	f := a.turns[s.channelID]
@@ -168,8 +167,8 @@ func (a *announcer) roles(channelID string) chatguard.Roles {
 	return 0
 }
 
-// wasSaid reports whether the chat would drop the text because it was recently sent there. The
-// caller holds mu.
+// wasSaid reports whether the chat would drop the text because it was recently sent to the channel.
+// The caller holds mu.
 func (a *announcer) wasSaid(channelID, text string) bool {
 	now := a.bot.steady()
 	if a.lastSaid[channelID] == nil {

@@ -69,7 +69,7 @@ func TestVoice_DropsRepeats(t *testing.T) {
 		say("2", "hello", true)
 		say("1", "hello!", true)
 		s.wait(repeatAfter)
-		say("1", "hello", false) // it was said later than it was queued
+		say("1", "hello", false) // still a repeat, because it was sent later than it was queued
 		s.wait(10 * time.Second)
 		say("1", "hello", true)
 	}, "delete")
@@ -99,8 +99,8 @@ func TestVoice_DropsLate(t *testing.T) {
 	}, "delete")
 }
 
-// TestVoice_SlowChat checks that a second passes between the end of one message and the
-// next.
+// TestVoice_SlowChat checks that a second passes between the chat's answer to one message and the
+// next message.
 func TestVoice_SlowChat(t *testing.T) {
 	onStage(t, Options{}, func(s *stage) {
 		release := s.hold()
@@ -178,7 +178,7 @@ func TestNotices(t *testing.T) {
 		s.say("b2")
 		said(2)
 		s.say("a4")
-		said(2) // 10 s later the text would repeat within 30 s
+		said(2) // no notice, because its text would be a repeat within 30 s
 		s.platform.mu.Lock()
 		s.platform.most, s.platform.spent = 1, 1
 		s.platform.mu.Unlock()

@@ -19,7 +19,7 @@ type backlog struct {
 
 	mu       sync.Mutex // guards the fields below
 	channels map[string]*channelQueue
-	turns    list.List          // channels with a pending penalty and a free place
+	turns    list.List          // channels that can begin another task
 	waiting  int                // pending penalties in all channels
 	added    uint64             // penalties added since the start
 	underWay map[*task]struct{} // tasks in progress in all channels
@@ -32,15 +32,15 @@ type backlog struct {
 type channelQueue struct {
 	channelID string
 	users     map[string]*userQueue // by user ID
-	// order contains the users with something pending and nothing in progress, by their first
-	// messages.
+	// order contains the users who have pending penalties and no task in progress. It is sorted by
+	// each user's first pending message.
 	order    list.List
 	waiting  int
 	inFlight int
 	turn     *list.Element // element in backlog.turns; nil if not queued
 }
 
-// userQueue is the pending penalties of one user, in the order of the messages.
+// userQueue holds the pending penalties of one user, in the order of the messages.
 type userQueue struct {
 	user string
 	jobs []job
@@ -53,7 +53,7 @@ type job struct {
 	verdict      chatguard.Verdict
 	since        time.Time                  // when it was queued
 	number       uint64                     // position in message order
-	delaysBefore [delayCauses]time.Duration // the backlog's delays when the wait began
+	delaysBefore [delayCauses]time.Duration // the backlog's delays when it was queued
 }
 
 // budgetTick is how long to wait before asking again whether the platform accepts another request.
@@ -102,8 +102,8 @@ func (b *backlog) count(l *channelQueue, n int) {
 	b.waiting += n
 }
 
-// queue adds a channel to the turns if it has a user to act on and a free place, and wakes run. The
-// caller holds mu.
+// queue adds a channel to the turns if it can begin another task: a user is in its order, and fewer
+// than Workers tasks are in progress. It also wakes run. The caller holds mu.
 func (b *backlog) queue(l *channelQueue) {
 	if l.turn == nil && l.order.Len() > 0 && l.inFlight < b.bot.options.Workers {
 		l.turn = b.turns.PushBack(l)
@@ -159,8 +159,8 @@ func (b *backlog) busy() bool {
 	return b.waiting > 0
 }
 
-// next returns the next task to begin, given the requests that the platform accepts, or nil if none
-// can begin now. done is true if no further task will follow.
+// next returns the next task to begin, or nil if none can begin now. r is what the platform
+// accepts. done is true if no further task will follow.
 func (b *backlog) next(r requests) (s *task, done bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -197,8 +197,9 @@ const mergeWithin = 2 * time.Second
 // connections worth keeping open.
 const maxInFlight = 64
 
-// begin takes a user's next task. It merges all pending penalties of the user into one if requests
-// are scarce and the ladder allows it. The caller holds mu.
+// begin removes a user's next job from the queue and returns the task for it. If requests are
+// scarce and the ladder allows it, begin removes all of the user's jobs and merges their penalties
+// into one. The caller holds mu.
 func (b *backlog) begin(l *channelQueue, p *userQueue, scarce bool, now time.Time) *task {
 	s := &task{bot: b.bot, channel: l, queue: p, jobs: p.jobs[:1], penalty: p.jobs[0].verdict.Penalty, began: now}
 	if scarce && len(p.jobs) > 1 {
@@ -214,7 +215,8 @@ func (b *backlog) begin(l *channelQueue, p *userQueue, scarce bool, now time.Tim
 	return s
 }
 
-// end records that a task is over, and lets the user's next one begin when it is due.
+// end records that a task is over. If the user has more pending penalties, end puts the user back
+// into the order.
 func (b *backlog) end(s *task) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

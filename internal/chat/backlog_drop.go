@@ -7,8 +7,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// expire drops jobs that have been pending so long that everyone has read the message. The caller
-// holds mu.
+// expire drops jobs that have been pending longer than Patience. By then everyone has read the
+// message. The caller holds mu.
 func (b *backlog) expire(now time.Time) {
 	late := now.Add(-b.bot.options.Patience)
 	isLate := func(j *job) bool { return j.since.Before(late) }
@@ -63,8 +63,8 @@ func (l *channelQueue) remove(p *userQueue) {
 	}
 }
 
-// removed records that somebody removed messages and drops the pending jobs for them. It keeps jobs
-// for messages that a user sent after the removal of all their earlier ones.
+// removed records that somebody removed messages, and drops the pending jobs for those messages. If
+// all messages of a user or a channel were removed, it keeps the jobs for later messages.
 func (b *backlog) removed(r Removal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -88,8 +88,9 @@ func (b *backlog) removed(r Removal) {
 	}
 }
 
-// pardon drops the pending penalties for a user's entries from first to last, and marks those in
-// progress to be undone when they finish. It returns the entries of both.
+// pardon drops a user's pending penalties for the entries from first to last. If a task for some of
+// them is in progress, pardon marks it to be undone when it finishes. pardon returns the entries of
+// the dropped penalties, and those of the marked task.
 func (b *backlog) pardon(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// stage is a Bot in a bubble of simulated time. The test plays its chat.
+// stage is a Bot in a bubble of simulated time. The test plays the part of the chat.
 type stage struct {
 	*testing.T
 	bot       *Bot
@@ -118,7 +118,7 @@ func (s *stage) reported(want ...string) {
 	}
 }
 
-// trouble sets what the platform reports as its own trouble from now on.
+// trouble sets what the platform's Trouble returns from now on.
 func (s *stage) trouble(refused, failed string) {
 	s.platform.mu.Lock()
 	defer s.platform.mu.Unlock()
@@ -281,8 +281,8 @@ func TestExpire_BehindLateUser(t *testing.T) {
 	}, "delete")
 }
 
-// TestForgive_StepInProgress checks that a timeout in progress is lifted as soon as it is in place
-// if its message is pardoned meanwhile.
+// TestForgive_StepInProgress checks that a timeout in progress is lifted when it is complete, if
+// its message was pardoned meanwhile.
 func TestForgive_StepInProgress(t *testing.T) {
 	onStage(t, Options{}, func(s *stage) {
 		release := s.hold()

@@ -48,7 +48,7 @@ type Options struct {
 
 	Workers   int           // penalties in progress per channel; 0 means 32
 	QueueSize int           // pending penalties per channel; 0 means 4096
-	Patience  time.Duration // limit for a pending penalty; 0 means 15 s
+	Patience  time.Duration // how long a penalty may be pending; 0 means 15 s
 	// Grace is how long pending penalties may still be carried out when the Bot stops; 0 means 5 s.
 	Grace  time.Duration
 	Now    func() time.Time // the chat's clock; nil means the Guard's
@@ -70,7 +70,7 @@ type Bot struct {
 	sampler   logSampler
 	// received holds the IDs of recent messages. It is used only by the Source's goroutine.
 	received recent.Map[string, struct{}]
-	// verdicts of the current batch. It is used only by the Source's goroutine.
+	// verdicts holds the verdicts of the current batch. It is used only by the Source's goroutine.
 	verdicts []chatguard.Verdict
 	counts   counts
 }
@@ -120,8 +120,9 @@ func (b *Bot) Run(ctx context.Context) error {
 }
 
 // Forgive drops the pending penalties for a user's throttled messages from entry first to entry
-// last. A timeout or ban in progress for them is lifted once it is in place. Forgive returns the
-// entries of both kinds.
+// last. If a timeout or ban for these messages is in progress, the Bot lifts it when it is
+// complete. Forgive returns the entries of the dropped penalties, and those of the penalty in
+// progress.
 func (b *Bot) Forgive(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
 	return b.backlog.pardon(channelID, userID, first, last)
 }
@@ -151,7 +152,7 @@ func (s sink) Removed(r Removal) {
 }
 
 // receive judges messages that arrived together, then queues penalties and commands. acting is the
-// context in which these are carried out.
+// context for answering the commands.
 func (b *Bot) receive(ctx, acting context.Context, messages []chatguard.Message) {
 	messages = b.own(messages)
 	if len(b.verdicts) < len(messages) {
@@ -191,7 +192,7 @@ func (b *Bot) own(messages []chatguard.Message) []chatguard.Message {
 const maxRepeats = 1 << 15
 
 // repeats reports whether a message with this ID was received recently, and records it. A chat may
-// deliver messages twice, for example after a reconnect. An empty ID is never recognized.
+// deliver messages twice, for example after a reconnect. An empty ID never counts as a repeat.
 func (b *Bot) repeats(id string) bool {
 	if id == "" {
 		return false

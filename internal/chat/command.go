@@ -52,7 +52,7 @@ func isCommand(m *chatguard.Message, allowed bool) bool {
 
 func isModerator(m *chatguard.Message) bool { return m.User.Roles&moderators != 0 }
 
-// enqueue queues a command, which is answered while acting lasts. It never blocks.
+// enqueue queues a command. The command is answered unless acting ends first. enqueue never blocks.
 func (c *commands) enqueue(acting context.Context, m *chatguard.Message) {
 	d := c.queues[m.ChannelID]
 	if d == nil {
@@ -107,8 +107,8 @@ func (c *commands) answer(acting context.Context, m *chatguard.Message) {
 	}
 }
 
-// close answers the pending commands and returns when that is done. enqueue must not be called
-// after that.
+// close waits until the pending commands have been answered. enqueue must not be called after
+// close.
 func (c *commands) close() {
 	for _, d := range c.queues {
 		close(d.moderators)

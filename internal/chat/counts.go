@@ -12,7 +12,7 @@ type Counts struct {
 	Messages  int64 // judged or exempt
 	Exempt    int64 // not judged because of a role
 	Throttled int64 // by an enforced policy
-	Observed  int64 // throttled if the policy were enforced
+	Observed  int64 // would be throttled if the policy were enforced
 	Deleted   int64 // messages removed, including by warnings
 	Punished  int64 // warnings, timeouts and bans
 	Failed    int64 // penalties that were tried and failed

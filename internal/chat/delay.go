@@ -5,13 +5,13 @@ import "time"
 // delayCause is a cause that delays penalties.
 type delayCause int
 
-// The causes of a delay. If several apply at once, the first of them counts.
+// The causes of a delay. If several apply at once, the first in this list counts.
 const (
 	notDelayed      delayCause = iota // the next penalty can start
 	platformRefuses                   // the platform refuses all requests for a while
 	budgetEmpty                       // our count of the request budget is empty
-	platformFails                     // its last answer was missing or an error
-	platformSlow                      // its answers are slow
+	platformFails                     // the platform's last answer was missing or an error
+	platformSlow                      // the platform's answers are slow
 	ownQueue                          // other penalties are ahead in the queue
 	delayCauses                       // number of causes
 )
@@ -22,8 +22,8 @@ const slowAnswer = time.Second
 // requests is a snapshot of the number of requests that the platform accepts, and of its current
 // problems.
 type requests struct {
-	left            int // the time of the request
-	soon            int // within mergeWithin
+	left            int // accepted now
+	soon            int // accepted within mergeWithin
 	refused, failed string
 }
 

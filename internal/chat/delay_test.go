@@ -74,8 +74,8 @@ func TestTooLate_Reason(t *testing.T) {
 	}
 }
 
-// TestTooLate_OwnQueue checks that a penalty behind others that all complete quickly is recorded as
-// waiting for chatguard.
+// TestTooLate_OwnQueue checks the reason for a penalty that is pending behind others, which all
+// complete quickly. It is recorded as delayed by chatguard's own queue.
 func TestTooLate_OwnQueue(t *testing.T) {
 	onStage(t, Options{Patience: 3 * time.Second, Workers: 1}, func(s *stage) {
 		s.platform.takes = 600 * time.Millisecond

@@ -43,8 +43,8 @@ func (c *logSampler) allow(kind string, now time.Time) (write bool, others int) 
 	return true, others
 }
 
-// warn logs a warning, unless one of the same kind was logged less than a minute ago. Its text is
-// its kind.
+// warn logs a warning, unless one of the same kind was logged less than a minute ago. The text is
+// also the kind.
 func (b *Bot) warn(what string, args ...any) { b.warnOf(what, what, args...) }
 
 // warnOf is like warn, for a warning whose kind is more specific than its text.

@@ -8,8 +8,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// TestMerge_ScarceRequests checks that several deletions for a user become one timeout until their
-// next message is allowed. A single message is still deleted.
+// TestMerge_ScarceRequests checks that several deletions for a user become one timeout, which lasts
+// until the user's next message is allowed. A single message is still deleted.
 func TestMerge_ScarceRequests(t *testing.T) {
 	onStage(t, Options{Workers: 1}, func(s *stage) {
 		s.platform.most = 1
@@ -76,7 +76,8 @@ func TestMerge_Ladder(t *testing.T) {
 	}
 }
 
-// TestMerge_LadderInForce checks that a ladder that has become softer meanwhile applies.
+// TestMerge_LadderInForce checks that a merge uses the ladder in force, even if it has become
+// softer meanwhile.
 func TestMerge_LadderInForce(t *testing.T) {
 	onStage(t, Options{}, func(s *stage) {
 		s.platform.most, s.platform.spent = 1, 1

@@ -36,6 +36,6 @@ type Moderator interface {
 	SetSlowMode(ctx context.Context, channelID string, on bool, wait time.Duration) error
 
 	// Say sends text to a channel, in reply to a message if replyTo is its ID. The text is one line
-	// of 1 to 500 characters, as hostile.OneLine returns it. Say tries once.
+	// of 1 to 500 characters, as hostile.OneLine returns it. Say doesn't retry.
 	Say(ctx context.Context, channelID, text, replyTo string) error
 }

@@ -34,7 +34,7 @@ func newNotices(n Notices, steady func() time.Time) *notices {
 		Limits: []chatguard.Limit{{Name: "notices", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: min(n.Cooldown, 7*24*time.Hour)}},
 	}, &chatguard.Options{Now: steady})
 	if err != nil {
-		panic(err) // can't fail: every cooldown gives a valid policy
+		panic(err) // can't fail: the policy is valid for every cooldown
 	}
 	return &notices{text: n.Text, guard: guard}
 }
@@ -47,7 +47,7 @@ func (b *Bot) tell(m *chatguard.Message, v *chatguard.Verdict) {
 	}
 	b.notices.telling.Lock()
 	defer b.notices.telling.Unlock()
-	// No time is set: the notices' own clock counts.
+	// The message has no time, so the Guard uses the notices' own clock.
 	turn := chatguard.Message{ChannelID: m.ChannelID, User: chatguard.User{ID: m.User.ID}}
 	if may, err := b.notices.guard.Peek(turn); err != nil || !may.Allowed {
 		return

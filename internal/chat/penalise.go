@@ -31,7 +31,7 @@ type task struct {
 func (s *task) carryOut(ctx context.Context) {
 	inTime, cancel := context.WithTimeout(ctx, s.bot.options.Patience)
 	defer cancel()
-	var err error = skipError("chatguard stopped") // if chatguard stopped since the task began
+	var err error = skipError("chatguard stopped") // used if chatguard has stopped meanwhile
 	if ctx.Err() == nil {
 		err = s.bot.penalise(inTime, &s.jobs[len(s.jobs)-1], s.penalty)
 	}
@@ -79,8 +79,8 @@ func (e skipError) Error() string { return string(e) }
 // process was suspended.
 const tooOld = time.Minute
 
-// moderators are the roles that moderate a channel. Whatever the policy says, a bot doesn't act on
-// them.
+// moderators are the roles that moderate a channel. The Bot never acts on them, whatever the policy
+// says.
 var moderators = chatguard.RolesOf(chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster)
 
 // penalise carries out a penalty for a throttled message.

@@ -7,7 +7,7 @@ import (
 	"github.com/chatguard/chatguard/internal/recent"
 )
 
-// removals holds recent removals, for messages that are judged only after they are gone.
+// removals holds recent removals, because a message may be judged only after somebody removed it.
 type removals struct {
 	lately recent.Map[removalKey, removal]
 }
@@ -53,8 +53,8 @@ func (r *Removal) reason() string {
 	return reason
 }
 
-// of returns the reason if a message is already gone, or "" if it is not. A message that a user
-// sent after the removal of all their earlier ones is not gone.
+// of returns the reason if a message is already gone, or "" if it is not. If all messages of a user
+// or a channel were removed, messages sent later are not gone.
 func (s *removals) of(m *chatguard.Message) string {
 	for _, key := range [...]removalKey{{m.ChannelID, "", m.ID}, {m.ChannelID, m.User.ID, ""}, {m.ChannelID, "", ""}} {
 		if r, ok := s.lately.Get(key); ok && (key.messageID != "" || !m.SentAt.After(r.at)) {

@@ -19,8 +19,9 @@ type Settings interface {
 	SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error)
 }
 
-// slowModes turn slow mode on as a last resort, when a flood exceeds what can be acted on. The
-// previous setting is stored first, and restored when the flood is over or at the next start.
+// slowModes turns on slow mode as a last resort, if a flood needs more requests than the platform
+// accepts. It stores the previous setting first. It restores that setting when the flood is over,
+// or at the next start.
 type slowModes struct {
 	bot      *Bot
 	floods   chan string                 // IDs of channels with a flood
@@ -33,8 +34,8 @@ type channelSlowMode struct {
 	before  slowMode
 	set     time.Duration // the delay that the Bot set
 	applied bool          // the Bot turned it on
-	// until is when to restore slow mode unless the flood continues, or when to retry after a
-	// failure.
+	// until is when to restore the previous setting unless the flood continues, or when to retry
+	// after a failure.
 	until    time.Time
 	failures int // failed attempts to restore, in a row
 }
@@ -116,14 +117,15 @@ func (k *slowModes) load() {
 	}
 }
 
-// turnOnFor turns slow mode on in a channel if it is off, after storing the previous setting.
+// turnOnFor turns on the Bot's slow mode in a channel, after storing the previous setting. If the
+// Bot's slow mode is already on, it only extends the time.
 func (k *slowModes) turnOnFor(ctx context.Context, channelID string) {
 	now := k.bot.steady()
 	switch b := k.channels[channelID]; {
 	case b != nil && b.applied:
 		b.until = now.Add(floodOver)
 		return
-	case b != nil: // it failed or ended a moment ago
+	case b != nil: // a moment ago it failed or wasn't needed
 		return
 	case k.bot.options.SlowMode == 0 || k.bot.options.Moderator == nil || k.bot.options.Settings == nil:
 		return
@@ -160,7 +162,7 @@ func (k *slowModes) turnOn(ctx context.Context, channelID string, b *channelSlow
 		_, err := k.bot.options.Settings.SaveSetting(ctx, channelID, SlowModeSetting, "")
 		return errors.Join(errors.New("the former slow mode can't be saved: the database is failing"), err)
 	}
-	b.applied = true // from here on it may be on, even after an error
+	b.applied = true // slow mode may be on from here, even after an error
 	return moderator.SetSlowMode(ctx, channelID, true, b.set)
 }
 

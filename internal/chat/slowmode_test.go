@@ -59,7 +59,7 @@ func TestSlowMode(t *testing.T) {
 		s.wait(50 * time.Second)
 		s.flood()
 		s.wait(50 * time.Second)
-		s.did() // neither set again nor restored in the flood
+		s.did() // neither set again nor restored during the flood
 		s.wait(20 * time.Second)
 		s.did("slow mode in 1: true 3s")
 		if got := s.kept(); got != "" {

@@ -25,8 +25,8 @@ type Sink interface {
 	Removed(Removal)
 }
 
-// Removal says which messages somebody removed. Those are one message, all messages of a user who
-// was timed out or banned, or, if both IDs are empty, all messages in the channel.
+// Removal says which messages somebody removed: one message, or all messages of a user who was
+// timed out or banned. If MessageID and UserID are empty, all messages in the channel were removed.
 type Removal struct {
 	ChannelID string
 	MessageID string // set if a single message was removed

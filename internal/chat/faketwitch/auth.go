@@ -14,7 +14,7 @@ type identityServer struct {
 	refresh   map[string]*refreshToken // unused refresh tokens, by token
 	devices   map[string]*device       // by device code
 	lastID    int                      // of a token or a device
-	refreshed int                      // access tokens issued for a refresh token
+	refreshed int                      // how many refresh tokens were exchanged
 	// vague means that a client that polls too early receives the error that the device code is
 	// invalid.
 	vague    bool
@@ -96,7 +96,7 @@ func (s *identityServer) FailNextAuth(list ...Fault) {
 	s.next = append(s.next, list...)
 }
 
-// FailAuth makes the identity server answer every request with this fault; nil ends that.
+// FailAuth makes the identity server answer every request with this fault. Nil ends the fault.
 func (s *identityServer) FailAuth(fault *Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -78,7 +78,7 @@ func (s *identityServer) giveForDevice(c authCall) reply {
 // It reports whether there is such a login.
 func (s *identityServer) Approve(userCode string) bool { return s.ApproveAs(userCode, s.opts.Login) }
 
-// ApproveAs is like Approve as another account.
+// ApproveAs is like Approve, but approves the login as the given account.
 func (s *identityServer) ApproveAs(userCode, login string) bool {
 	return s.decide(userCode, func(d *device) { d.owner = s.account(login) })
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// identity is a client of the identity server with its own clock.
+// identity is a fake Twitch whose identity server a test asks, and its clock.
 type identity struct {
 	*Server
 	t     *testing.T
@@ -89,7 +89,7 @@ func (i *identity) poll(deviceCode string) (status int, answer told) {
 	return i.post("/token", form.Encode()+"&scopes="+twoScopes)
 }
 
-// pending checks that a device code is still pending.
+// pending checks that polling with a device code is refused with the message want.
 func (i *identity) pending(deviceCode, want string) {
 	i.t.Helper()
 	if status, answer := i.poll(deviceCode); status != 400 || answer.Message != want {
@@ -97,8 +97,8 @@ func (i *identity) pending(deviceCode, want string) {
 	}
 }
 
-// TestAccessToken_Lifetime checks that an access token lives 4 hours by the server's clock, over
-// HTTP and in chat.
+// TestAccessToken_Lifetime checks that an access token is valid for 4 hours by the server's clock,
+// over HTTP and in chat.
 func TestAccessToken_Lifetime(t *testing.T) {
 	i := newIdentity(t)
 	i.clock.forward(time.Hour)
@@ -141,8 +141,7 @@ func TestRefreshToken_Rotates(t *testing.T) {
 	}
 }
 
-// TestLogin_NeedsScope checks that chat treats a token without the scope to read chat as if there
-// were none.
+// TestLogin_NeedsScope checks that the chat refuses a token without the scope for reading chat.
 func TestLogin_NeedsScope(t *testing.T) {
 	srv := start(t, Options{Scopes: []string{scopeSend}})
 	if dial(t, srv, "PASS oauth:"+srv.Token(), "NICK "+srv.BotLogin()).until("Login authentication failed") == "" {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Lifetimes of tokens. A refresh token's lifetime counts while the token is unused.
+// Lifetimes of tokens. A refresh token expires if it isn't used for its lifetime.
 const (
 	accessLife  = 4 * time.Hour
 	refreshLife = 30 * 24 * time.Hour
@@ -56,8 +56,8 @@ func (s *identityServer) issue(owner *account, scopes []string) reply {
 	}}
 }
 
-// giveForRefresh issues a new pair for a refresh token, which can't be used again. The previous
-// access token stays valid until it expires.
+// giveForRefresh issues a new pair for a refresh token. The refresh token can't be used again. The
+// previous access token stays valid until it expires.
 func (s *identityServer) giveForRefresh(c authCall) reply {
 	name := c.form.Get("refresh_token")
 	refresh, ok := s.refresh[name]
@@ -82,7 +82,7 @@ func (s *identityServer) Refreshes() int {
 	return s.refreshed
 }
 
-// ExpireTokens expires all access tokens; they can be refreshed.
+// ExpireTokens expires all access tokens. Their refresh tokens stay valid.
 func (s *identityServer) ExpireTokens() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -59,7 +59,7 @@ func (s *Server) account(login string) *account {
 	return s.accounts[login]
 }
 
-// author returns the account that sends a line, with the names from the line.
+// author returns the account that sends a line, with the display name and ID from the line, if any.
 func (s *Server) author(l Line) account {
 	a := s.account(l.Login)
 	a.displayName = cmp.Or(l.DisplayName, a.displayName)

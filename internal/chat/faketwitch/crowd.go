@@ -55,7 +55,8 @@ func (c *Crowd) Run(ctx context.Context, srv *Server) error {
 		case errors.Is(err, ErrWarned): // the user can write the next time
 			srv.Acknowledge(next.line.Channel, next.line.Login)
 		case !errors.Is(err, ErrSilenced) && !errors.Is(err, ErrSlow):
-			// The user is timed out or too fast, so the message is lost.
+			// Any other error ends Run. If the user is timed out or too fast, the message is just
+			// lost.
 			return fmt.Errorf("crowd: %w", err)
 		}
 	}

@@ -31,12 +31,12 @@ type cast struct {
 type speaker struct {
 	line  Line
 	at    time.Duration                  // time of the next message
-	order int                            // breaks ties, so that a seed is reproducible
-	text  func(*rand.Rand) string        //
+	order int                            // breaks ties, so that a seed always gives the same chat
+	text  func(*rand.Rand) string        // returns the text of a message
 	gap   func(*rand.Rand) time.Duration // time to the next message; 0 means the user leaves
 }
 
-// script is the future of a crowd: who speaks next, and what.
+// script decides who in a crowd writes next, and what.
 type script struct {
 	rng      *rand.Rand
 	channel  string
@@ -79,7 +79,7 @@ func (p *script) next() utterance {
 	return said
 }
 
-// enter adds a speaker who starts at a time.
+// enter adds a speaker, whose first message comes at the given time.
 func (p *script) enter(s *speaker, at time.Duration) {
 	s.at, s.order = at, p.entered
 	s.line.Channel = p.channel

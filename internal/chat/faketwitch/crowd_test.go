@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// future returns what a crowd writes in the first while.
+// future returns what a crowd writes within the duration while.
 func future(c *Crowd, while time.Duration) (said []utterance) {
 	for p := c.script(); ; {
 		next := p.next()
@@ -30,8 +30,8 @@ func TestCrowd_Deterministic(t *testing.T) {
 	}
 }
 
-// exceed returns the users, by login, who exceed 3 messages at once plus one every 4 s, and since
-// when.
+// exceed returns the users who exceed 3 messages at once plus one every 4 s. The map's keys are
+// logins, and its values are the times from which they exceed it.
 func exceed(said []utterance) map[string]time.Duration {
 	const burst, refill = 3, 4 * time.Second
 	free, since := map[string]time.Duration{}, map[string]time.Duration{}
@@ -120,7 +120,7 @@ func TestCrowd_Runs(t *testing.T) {
 }
 
 // TestCrowd_Continues checks that the crowd continues whatever the moderators do. A warned user
-// acknowledges the warning, and one who is too fast or timed out tries again.
+// acknowledges the warning. A user who is too fast or timed out writes again later.
 func TestCrowd_Continues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := start(t, Options{Channels: []string{"room"}, InMemory: true})

@@ -12,7 +12,7 @@ import (
 type Delivery struct {
 	Seed      uint64  // each seed gives a different sequence of faults
 	Duplicate float64 // sent twice
-	Shuffle   float64 // sent after the next one, or 1 s later if none
+	Shuffle   float64 // sent after the next delivery, or after 1 s if there is none
 	Late      float64 // sent later, with the original time
 	// LateBy is the maximum delay; the minimum is half of it. 0 means 5 s.
 	LateBy     time.Duration
@@ -27,7 +27,7 @@ type Delivery struct {
 type delivering struct {
 	how        Delivery
 	rng        *rand.Rand    // nil if everything is delivered normally
-	held       []func()      // sends held back until the next one
+	held       []func()      // sends held back until the next delivery
 	closed     chan struct{} // closed with the server; nil if nothing was delayed
 	closeAfter int           // lines until a new connection is closed
 }
@@ -50,8 +50,8 @@ func (s *Server) SetDelivery(d Delivery) {
 	s.sendHeld()
 }
 
-// CloseAfter limits every chat connection made from now on to n lines from the server, after which
-// it is closed. 0 removes the limit.
+// CloseAfter closes every chat connection made from now on after n lines from the server. 0 removes
+// the limit.
 func (s *chatServer) CloseAfter(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +152,7 @@ func (d *delivering) end() {
 }
 
 // next draws the faults of the next delivery. It always draws the same number of random values, so
-// that changing one share doesn't affect the faults of the others.
+// that changing one share doesn't affect the other kinds of faults.
 func (d *delivering) next() mishap {
 	if d.rng == nil {
 		return mishap{}

@@ -127,7 +127,7 @@ func TestCloseAfter(t *testing.T) {
 	}
 }
 
-// TestStall checks that existing connections become silent and stay open, and that others aren't
+// TestStall checks that existing connections become silent and stay open. Later connections aren't
 // affected.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

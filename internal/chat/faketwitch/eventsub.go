@@ -46,7 +46,7 @@ type eventSub struct {
 	faults     eventFaults
 }
 
-// eventSession owns subscriptions. It outlives its socket if the client moves to another one.
+// eventSession owns subscriptions. It outlives its socket if the client moves to another socket.
 type eventSession struct {
 	id            string
 	began         time.Time
@@ -106,8 +106,9 @@ func keepaliveOf(query url.Values) (time.Duration, bool) {
 	return time.Duration(seconds) * time.Second, err == nil && seconds >= minKeepalive && seconds <= maxKeepalive
 }
 
-// welcome gives a socket its session, either a new one or the one in the reconnect URL, and sends
-// the welcome. While a client moves, events go to its old socket until the new one is welcomed.
+// welcome assigns a session to a socket, either a new session or the one in the reconnect URL. It
+// then sends the welcome. While a client moves, events go to its old socket until the new one is
+// welcomed.
 func (s *eventSub) welcome(e *eventSocket, query url.Values) bool {
 	s.mu.Lock()
 	session := s.sessionFor(query)
@@ -121,8 +122,8 @@ func (s *eventSub) welcome(e *eventSocket, query url.Values) bool {
 	e.session, session.keepalive = session, cmp.Or(session.keepalive, e.keepalive)
 	e.keepalive = session.keepalive
 	if session.socket == nil {
-		// Set it first: events then go only to this socket, and the client may subscribe as soon as
-		// it is welcomed.
+		// Set the socket before the welcome, because the client may subscribe as soon as it is
+		// welcomed.
 		session.socket = e
 	}
 	text := s.frame("session_welcome", session.payload("connected", e.keepalive, ""))
@@ -137,8 +138,8 @@ func (s *eventSub) welcome(e *eventSocket, query url.Values) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if query.Has("challenge") && session.challenge == query.Get("challenge") {
-		// Set it before the welcome: afterwards the client may already be asked to move again, or
-		// have moved.
+		// From now on, events go to this socket. The challenge differs if another socket has used
+		// the reconnect URL since.
 		session.socket, session.challenge = e, ""
 	}
 	s.tellChanged()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// event is an event of EventSub. A subscription receives it with the same ID however many times the
-// event is sent.
+// event is an event of EventSub. If it is sent several times, a subscription receives it with the
+// same ID each time.
 type event struct {
 	kind string
 	room account // the channel
@@ -110,7 +110,8 @@ func (s *eventSub) dismiss(room account) {
 	s.RevokeSubscriptions(room.login, channelModerate, "moderator_removed")
 }
 
-// describe adds an account's ID, login and name to body, under EventSub's keys for this part.
+// describe adds an account's ID, login and name to body. part is the prefix of their keys, for
+// example "broadcaster".
 func (a account) describe(part string, body map[string]any) {
 	if part != "" {
 		part += "_"

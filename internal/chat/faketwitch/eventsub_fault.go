@@ -37,8 +37,8 @@ func (s *eventSub) StallWelcomes(n int) {
 
 // ReconnectEventSub asks the EventSub clients to move to another address, as Twitch does before it
 // removes a server. Clients with a pending request aren't asked again. A client's events go to its
-// old socket until the new one is welcomed. An old socket that the client keeps is closed 30 s
-// later.
+// old socket until the new one is welcomed. If the client keeps its old socket, the server closes
+// that socket after 30 s.
 func (s *eventSub) ReconnectEventSub() {
 	s.mu.Lock()
 	var notices []eventNotice
@@ -124,8 +124,8 @@ func deliver(notices []eventNotice) {
 	}
 }
 
-// PingEventSub pings all EventSub clients and closes those that don't answer, as Twitch does now
-// and then.
+// PingEventSub pings all EventSub clients, as Twitch does now and then. It closes the sockets of
+// clients that don't answer.
 func (s *eventSub) PingEventSub() {
 	for _, e := range s.openSockets() {
 		ctx, cancel := context.WithTimeout(context.Background(), pongWithin)

@@ -146,7 +146,8 @@ func (s *eventSub) listed(subs ...*eventSubscription) map[string]any {
 	return map[string]any{"data": data, "total": total, "total_cost": 0, "max_total_cost": 10, "pagination": map[string]any{}}
 }
 
-// getSubscriptions handles GET /eventsub/subscriptions: all, those of one type, or one.
+// getSubscriptions handles GET /eventsub/subscriptions. It lists all subscriptions, those of one
+// type, or the one with an ID.
 func (s *eventSub) getSubscriptions(c call) reply {
 	var found []*eventSubscription
 	for _, session := range s.sessions {

@@ -193,8 +193,8 @@ func TestEventSub_KeepaliveBounds(t *testing.T) {
 }
 
 // TestEventSub_Reconnect checks a reconnect. Events go to the old socket until the new one is
-// welcomed, and the subscriptions carry over. An address works once and for 30 s, after which a
-// client that stays is closed.
+// welcomed, and the subscriptions carry over. A reconnect address works once, and for 30 s. After
+// that, a client's old socket is closed.
 func TestEventSub_Reconnect(t *testing.T) {
 	onEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
 		say := func(text string) {
@@ -398,8 +398,8 @@ func TestEventSub_Moderation(t *testing.T) {
 	})
 }
 
-// TestEventSub_Waits checks that a test can wait for subscriptions, and that closing the server
-// ends its sockets.
+// TestEventSub_Waits checks that WaitSubscribed waits for subscriptions, and that closing the
+// server ends its sockets.
 func TestEventSub_Waits(t *testing.T) {
 	s := start(t, Options{Channels: []string{"gardenhour"}})
 	l := listen(t, s, s.EventSubURL())

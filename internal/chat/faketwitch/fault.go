@@ -12,13 +12,13 @@ type faults struct {
 	stalledLogins int
 	hangUps       int
 	helix         []Fault
-	// helixAny returns the fault for a request for which helix has none; nil means that there are
+	// helixAny returns the fault for a request if the list helix is empty. Nil means that there is
 	// none.
 	helixAny func(Request) (Fault, bool)
 }
 
 // AsAsked is the Status of a Fault that carries out the request and answers with its real result,
-// but late, truncated, or with other headers.
+// but late, truncated, or with extra headers.
 const AsAsked = -1
 
 // Fault is how Helix answers one request instead of carrying it out.
@@ -57,7 +57,7 @@ func (f Fault) stall(client context.Context) {
 	}
 }
 
-// RefuseLogins makes every login to the chat fail, or ends that.
+// RefuseLogins makes every login to the chat fail, if on is true.
 func (s *chatServer) RefuseLogins(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,7 @@ func fetch(t *testing.T, s *Server, client *http.Client) (status int, body strin
 }
 
 // TestFault_SlowAnswer checks that the answer comes after the delay, or never if the client doesn't
-// wait for it, and that the request is carried out at once.
+// wait for it. The request itself is carried out at once.
 func TestFault_SlowAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := startInMemory(t)
@@ -60,8 +60,8 @@ func TestFault_SlowAnswer(t *testing.T) {
 	})
 }
 
-// TestFault_After checks that with After, the answer is the fault's and the request is carried
-// out. Without After it isn't.
+// TestFault_After checks that with After, the answer is the fault's but the request is carried out.
+// Without After, the request isn't carried out.
 func TestFault_After(t *testing.T) {
 	s := start(t, Options{Channels: []string{"room"}})
 	path := "/moderation/bans?broadcaster_id=" + s.UserID("room") + "&moderator_id=" + s.BotID()

@@ -83,7 +83,7 @@ func (s *helixServer) obey(r *http.Request, c call, scope string, endpoint func(
 // arrive records when a request arrived, and reads it.
 func (s *helixServer) arrive(r *http.Request) (*Request, call) {
 	c := call{at: s.opts.Now(), query: r.URL.Query()}
-	// a truncated body isn't valid JSON either
+	// ignore the error: a truncated body isn't valid JSON
 	c.body, _ = io.ReadAll(io.LimitReader(r.Body, 1<<20))
 	return &Request{At: c.at, Client: r.RemoteAddr, Method: r.Method, Path: r.URL.Path, Query: c.query, Header: r.Header, Body: string(c.body)}, c
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestBudget checks the budget: 800 requests at once, then one each 100 ms. Every answer says how
+// TestBudget checks the budget: 800 requests at once, then one every 100 ms. Every answer says how
 // much is left and when the budget is full.
 func TestBudget(t *testing.T) {
 	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
@@ -44,8 +44,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudget_Kept checks that an excess request is answered with 429, not carried out, and costs
-// nothing. Without a budget, no headers are sent.
+// TestBudget_Kept checks that an excess request is answered with 429. It isn't carried out and
+// costs nothing. Without a budget, no headers are sent.
 func TestBudget_Kept(t *testing.T) {
 	clock := newClock()
 	s := start(t, Options{HelixBudget: 2, Now: clock.Now})

@@ -92,8 +92,8 @@ func (s *helixServer) send(c call, room *channel, m Sent) reply {
 	return answer
 }
 
-// tooMuch returns why a message is dropped because it follows others of its sender too closely, or
-// "". excess is true if the sender exceeds the limit per period.
+// tooMuch returns why Twitch drops a message that follows its sender's other messages too closely,
+// or "" if Twitch doesn't drop it. excess is true if the sender exceeds the limit per period.
 func (r *record) tooMuch(m Sent, most int) (code string, excess bool) {
 	recent := 0
 	for i := len(r.sent) - 1; i >= 0 && m.At.Sub(r.sent[i].At) < sendPeriod; i-- {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// sends sends a message as the bot. It returns the status, and why the message was dropped if it
-// was.
+// sends sends a message as the bot. It returns the status, and the reason if the message was
+// dropped.
 func (st *stage) sends(room, text string) (status int, dropped string) {
 	st.t.Helper()
 	body, err := json.Marshal(map[string]string{"broadcaster_id": room, "sender_id": st.BotID(), "message": text, "reply_parent_message_id": st.ann})

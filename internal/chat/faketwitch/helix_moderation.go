@@ -15,7 +15,7 @@ const (
 	forever      = 100 * 365 * 24 * time.Hour
 )
 
-// banned is how long a user can't write. The zero value means that the user can write.
+// banned says until when a user can't write. The zero value means that the user can write.
 type banned struct {
 	until     time.Time
 	permanent bool
@@ -23,8 +23,8 @@ type banned struct {
 
 func (b banned) at(now time.Time) bool { return b.until.After(now) }
 
-// moderated checks the requirements of every moderation request: it names a channel and a
-// moderator, the moderator is the token's user, and that user is a moderator in the channel.
+// moderated checks the requirements of every moderation request: the request names a channel and a
+// moderator, the moderator is the token's user, and that user may moderate in the channel.
 func (s *helixServer) moderated(endpoint func(call, *channel) reply) func(call) reply {
 	return func(c call) reply {
 		room := s.channelByID(c.query.Get("broadcaster_id"))

@@ -14,7 +14,7 @@ const (
 	defaultSlow = 30
 )
 
-// SlowMode is a change of a channel's slow mode on request.
+// SlowMode is a change of a channel's slow mode through Helix.
 type SlowMode struct {
 	At        time.Time
 	ChannelID string
@@ -26,11 +26,11 @@ type SlowMode struct {
 // Server's mu guards it.
 type slowMode struct {
 	wait  time.Duration
-	spoke map[string]time.Time // last message since it is on, by user ID
+	spoke map[string]time.Time // time of the last message since slow mode was turned on, by user ID
 }
 
-// allows reports whether a user may write now, and records it if so. Slow mode does not apply to
-// moderators, the broadcaster and VIPs.
+// allows reports whether a user may write now. If so, it records the message. Slow mode does not
+// apply to moderators, the broadcaster and VIPs.
 func (m *slowMode) allows(userID, badges string, now time.Time) bool {
 	if m.wait == 0 || isStaff(badges) || strings.Contains(","+badges, ",vip/") {
 		return true
@@ -42,7 +42,7 @@ func (m *slowMode) allows(userID, badges string, now time.Time) bool {
 	return true
 }
 
-// SlowModes returns the changes of slow mode made on request.
+// SlowModes returns the changes of slow mode through Helix.
 func (s *helixServer) SlowModes() []SlowMode { return copied(s.Server, &s.asked.slowModes) }
 
 // getChatSettings returns a channel's chat settings, which anyone may read.

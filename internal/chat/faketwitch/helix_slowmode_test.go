@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestSlowMode_OnRequest checks that slow mode is set within Twitch's limits, reported, and
-// recorded.
+// TestSlowMode_OnRequest checks that slow mode is set only within Twitch's limits. The change is
+// returned to the client and recorded.
 func TestSlowMode_OnRequest(t *testing.T) {
 	st := newStage(t)
 	path := "/chat/settings" + st.where

@@ -25,7 +25,7 @@ func refuse(status int, format string, args ...any) reply {
 func (a reply) write(w http.ResponseWriter) { a.deliver(w, false) }
 
 // deliver sends the answer. If cut is set, it sends the first half of the body and then cuts the
-// connection. Without a body it then sends nothing.
+// connection. If cut is set and there is no body, it sends nothing.
 func (a reply) deliver(w http.ResponseWriter, cut bool) {
 	if a.status == 0 || cut && a.body == nil {
 		panic(http.ErrAbortHandler)

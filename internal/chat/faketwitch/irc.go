@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// writeTimeout is how long a client may not read before its connection is closed.
+// writeTimeout is how long a client may leave data unread before its connection is closed.
 const writeTimeout = 30 * time.Second
 
 // chatServer serves chat over IRC. The Server's mu guards all of it except the listener.
@@ -26,7 +26,7 @@ type client struct {
 	srv  *Server
 	conn net.Conn
 
-	stalled atomic.Bool // it stays open but receives nothing more
+	stalled atomic.Bool // the connection stays open, but the client receives nothing more
 	writing sync.Mutex  // held during a write
 	// left is the number of lines to send before the client's connection is closed; 0 means no
 	// limit. writing guards it.

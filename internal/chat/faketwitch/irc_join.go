@@ -10,7 +10,7 @@ import (
 const (
 	joinsPerPeriod = 20
 	joinPeriod     = 10 * time.Second
-	maxJoined      = 100 // concurrent channels it does not moderate
+	maxJoined      = 100 // channels joined at once that the account doesn't moderate
 )
 
 // joining holds the limits on joins. The Server's mu guards it.

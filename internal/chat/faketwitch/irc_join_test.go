@@ -49,7 +49,8 @@ func TestUserState(t *testing.T) {
 	}
 }
 
-// TestJoin_Limits checks that Twitch ignores an account after 20 joins in 10 s, on any connection.
+// TestJoin_Limits checks that an account's further joins are ignored after 20 joins in 10 s, on any
+// connection.
 func TestJoin_Limits(t *testing.T) {
 	clock := newClock()
 	s := start(t, Options{Channels: []string{"room"}, Now: clock.Now})

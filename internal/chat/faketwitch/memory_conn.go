@@ -44,7 +44,7 @@ func (c *memoryConn) Close() error {
 	return nil
 }
 
-// flow is one direction of a connection. It holds what was written and not yet read.
+// flow is one direction of a connection. It holds the bytes that were written but not yet read.
 type flow struct {
 	mu             sync.Mutex
 	changed        *sync.Cond // signals a change of anything below

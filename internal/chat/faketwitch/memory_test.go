@@ -49,8 +49,8 @@ func TestMemory_HTTP(t *testing.T) {
 	})
 }
 
-// TestMemory_Chat checks that a login to the chat works as well, with the hello written before
-// anything is read, and that a deadline expires when it is due.
+// TestMemory_Chat checks that a login to the chat works, too, if the client writes all its lines
+// before it reads. It also checks that a deadline expires when it is due.
 func TestMemory_Chat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := startInMemory(t)

@@ -19,13 +19,13 @@ type Request struct {
 	Status int // status of the answer; 0 if the connection was cut
 }
 
-// Deletion is one message removed on request.
+// Deletion is one message removed through Helix.
 type Deletion struct {
 	At      time.Time // when the request arrived
 	Message Message   // the message before the removal
 }
 
-// Sanction is a warning, a timeout or a ban given to a user on request.
+// Sanction is a warning, a timeout or a ban given to a user through Helix.
 type Sanction struct {
 	At        time.Time
 	ChannelID string
@@ -41,8 +41,8 @@ type Received struct {
 	Line   string
 }
 
-// record is the record of all requests to the server. Its lists hold the newest entries. The
-// Server's mu guards it.
+// record contains what clients sent to the server. Its lists hold the newest entries. The Server's
+// mu guards it.
 type record struct {
 	requests    []*Request
 	deletions   []Deletion
@@ -73,8 +73,8 @@ func copied[T any](s *Server, list *[]T) []T {
 	return slices.Clone(*list)
 }
 
-// Requests returns the HTTP requests, oldest first. Like every recorded list, it holds at least the
-// newest 100,000 entries if there were as many.
+// Requests returns the HTTP requests, oldest first. Like every recorded list, it contains at least
+// the newest 100,000 entries.
 func (s *helixServer) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 )
 
 // TestRemoval_Announced checks that the channel's readers are notified of removals in Twitch's
-// format, whether made on request or by another moderator.
+// format, whether they are made through Helix or by another moderator.
 func TestRemoval_Announced(t *testing.T) {
 	st := newStage(t)
 	reader, elsewhere := dial(t, st.Server, append(anonymous, "JOIN #room")...), dial(t, st.Server, anonymous...)

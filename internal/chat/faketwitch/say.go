@@ -23,9 +23,9 @@ type Line struct {
 	DisplayName string
 	UserID      string // the author's; empty lets the server choose
 	Badges      string // as in the tag: "moderator/1,subscriber/12"
-	Text        string //
+	Text        string // of the message
 	First       bool   // the author's first message in this channel
-	// Source is the ID of the channel in which the message was written, if that is another one
+	// Source is the ID of the channel in which the message was written, if that is another channel
 	// (Shared Chat).
 	Source string
 	SentAt time.Time // zero means now

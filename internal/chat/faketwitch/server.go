@@ -27,7 +27,7 @@ type Options struct {
 	// InMemory means that the server opens no system port and is reachable only through Dial.
 	InMemory bool
 
-	// HelixBudget is the number of requests that Helix accepts at once; each 100 ms it accepts one
+	// HelixBudget is the number of requests that Helix accepts at once; every 100 ms it accepts one
 	// more. 0 means Twitch's 800, a negative value means no limit.
 	HelixBudget int
 }

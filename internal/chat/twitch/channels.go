@@ -60,9 +60,9 @@ func (s *channelSet) takeLeft() (logins []string) {
 	return logins
 }
 
-// SetChannels replaces the channels to read. New channels are joined no faster than Twitch accepts,
-// and the others are left. Before Run, it sets the initial channels and overrides Channels. It
-// returns ErrChannel and changes nothing if a name is invalid or there is none.
+// SetChannels replaces the channels to read. New channels are joined no faster than Twitch accepts.
+// Channels that are not in logins are left. Before Run, it sets the initial channels and overrides
+// Channels. It returns ErrChannel and changes nothing if a name is invalid or logins is empty.
 func (r *Report) SetChannels(logins []string) error {
 	logins, err := Logins(logins)
 	if err != nil {
@@ -74,8 +74,8 @@ func (r *Report) SetChannels(logins []string) error {
 	return nil
 }
 
-// Wanted returns the wanted channels, those to leave, and a Go channel that is closed when the
-// wanted ones change. It then forgets the channels to leave.
+// Wanted returns the wanted channels, the channels to leave, and a Go channel that is closed when
+// the wanted channels change. Each channel to leave is returned only once.
 func (r *Report) Wanted() (channels []Channel, left []string, changed <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,8 +108,8 @@ func (r *Report) LearnRoom(login, roomID string) {
 	}
 }
 
-// ShutOut records that we haven't joined a channel, and why. Joining is retried now and then; the
-// same problem is reported once.
+// ShutOut records that we haven't joined a channel, and why. The reader keeps trying to join.
+// ShutOut reports the same problem only once.
 func (r *Report) ShutOut(login, problem string) {
 	problem = hostile.Detail(problem)
 	r.mu.Lock()

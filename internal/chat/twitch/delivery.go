@@ -17,7 +17,7 @@ type Delivery struct {
 }
 
 // NewDelivery returns a Delivery to a sink. It counts deliveries in the report and passes the
-// stamps of messages to chatTime.
+// timestamps of messages to chatTime.
 func NewDelivery(r *Report, sink chat.Sink, chatTime *clock.Chat) *Delivery {
 	return &Delivery{report: r, sink: sink, time: chatTime}
 }

@@ -14,7 +14,8 @@ func (busyThere) Error() string {
 
 func (busyThere) Is(target error) bool { return target == ErrBusy }
 
-// ErrChannelBusy is an ErrBusy about one channel, while the budget is not empty.
+// ErrChannelBusy means that Twitch accepts no more requests for one channel for now, although the
+// request budget is not empty. It also matches ErrBusy.
 var ErrChannelBusy error = busyThere{}
 
 // Errors for use with errors.Is. Each text is one line that ends with the fix. Wrapping errors name

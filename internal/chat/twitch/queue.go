@@ -8,15 +8,15 @@ import (
 // QueueSize is the capacity of a Queue.
 const QueueSize = 128
 
-// Queue passes batches from the reader to the consumer. While it is full the reader waits, so the
-// network pushes back on the server. The reader's waiting time comes from a token bucket. Waiting
-// uses up the bucket, and each batch handed over gives a tenth back. A consumer that is slow for a
-// moment therefore loses nothing. If the consumer is stuck, batches are dropped, so that the reader
-// can still answer the server.
+// Queue passes batches from the reader to the consumer. While the queue is full, the reader waits,
+// and the network slows down the server. A token bucket limits how long the reader waits. Waiting
+// empties the bucket, and each batch handed over refills a tenth of it. A consumer that is slow for
+// a moment therefore loses nothing. If the consumer is stuck, batches are dropped, so that the
+// reader can still answer the server.
 type Queue[T any] struct {
 	batches  chan T
-	wait     time.Duration // maximum patience
-	patience time.Duration // remaining patience; used only by the reader
+	wait     time.Duration // size of the bucket
+	patience time.Duration // waiting time left in the bucket; used only by the reader
 }
 
 // NewQueue returns an empty queue whose bucket holds this much waiting time.
@@ -24,8 +24,8 @@ func NewQueue[T any](wait time.Duration) *Queue[T] {
 	return &Queue[T]{batches: make(chan T, QueueSize), wait: wait, patience: wait}
 }
 
-// Fork returns a queue to the same consumer with its own time to wait, for another goroutine that
-// pushes.
+// Fork returns a queue to the same consumer, for another goroutine that pushes. The new queue has a
+// bucket of its own.
 func (q *Queue[T]) Fork() *Queue[T] {
 	return &Queue[T]{batches: q.batches, wait: q.wait, patience: q.wait}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// BareToken removes the prefix that IRC needs and Helix doesn't. It refuses a text that can't be a
-// token, because such a text would reach the server as part of something else.
+// BareToken removes the prefix "oauth:", which IRC needs and Helix doesn't. It refuses a text that
+// can't be a token, because such a text would reach the server as part of something else.
 func BareToken(token string) (string, error) {
 	token = strings.TrimPrefix(strings.TrimSpace(token), "oauth:")
 	for i := range len(token) {

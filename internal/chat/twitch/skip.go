@@ -25,7 +25,7 @@ func reasonOf(err error) SkipReason {
 	return reason
 }
 
-// Skip counts a line that can't be read. The first for each reason is also logged.
+// Skip counts a line that can't be read. The first line skipped for each reason is also logged.
 func (r *Report) Skip(reason error) {
 	first := false
 	r.Note(func(s *Status) {

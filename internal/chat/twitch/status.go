@@ -43,15 +43,15 @@ type Status struct {
 type Channel struct {
 	Login  string
 	RoomID string // empty until known; kept on reconnect
-	Joined bool   // the server has confirmed it on this connection
+	Joined bool   // the server has confirmed the join on this connection
 	// Problem is one line for people. It says why we haven't joined, or what other problem is
 	// known.
 	Problem string
 }
 
-// Report is the status of a connection and of its channels. All connections to chat use it.
+// Report is the status of a connection and of its channels. Each connection to chat has its own.
 type Report struct {
-	clock clock.Clock // set by Begin, like the next field
+	clock clock.Clock // set by Begin, as is Log
 	Log   *slog.Logger
 
 	mu       sync.Mutex
@@ -109,11 +109,11 @@ func (r *Report) Trouble(err error) {
 	r.Note(func(s *Status) { s.Detail, s.DetailAt = detail, now })
 }
 
-// Delay waits before the next connection. A server that requests a reconnect is followed at once,
-// unless it does so repeatedly.
+// Delay waits before the next connection. If the server asked to reconnect and failures is 0, Delay
+// doesn't wait.
 func (r *Report) Delay(ctx context.Context, lost error, failures int, timing Timing) error {
 	r.Enter(Waiting)
-	r.Note(func(s *Status) { s.Reconnects++ }) // After this, no channel counts as joined.
+	r.Note(func(s *Status) { s.Reconnects++ }) // after Enter, so that then no channel counts as joined
 	if failures == 0 && errors.Is(lost, ErrReconnect) {
 		r.Trouble(fmt.Errorf("%w; connecting again at once", lost))
 		return nil
@@ -123,7 +123,8 @@ func (r *Report) Delay(ctx context.Context, lost error, failures int, timing Tim
 	return r.clock.Sleep(ctx, wait)
 }
 
-// Note changes the status. For frequent events, callers use it a few times per batch, not per line.
+// Note changes the status. It takes a lock, so callers use it a few times per batch, not once per
+// line.
 func (r *Report) Note(change func(*Status)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,7 +11,8 @@ type Timing struct {
 	Handshake time.Duration // from dialing to the welcome; default 10 s
 	Write     time.Duration // for the network to accept a line; default 10 s
 	PingAfter time.Duration // silence before a PING; default 60 s
-	// PongWithin is the silence after a PING that means that the connection is lost; default 10 s.
+	// PongWithin is how long the server may be silent after a PING before the connection counts as
+	// lost; default 10 s.
 	PongWithin time.Duration
 	// Healthy is how long a connection must last so that the next one starts without an extra
 	// delay; default 20 s.

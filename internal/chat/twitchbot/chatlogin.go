@@ -38,15 +38,16 @@ func (c *chatLogin) refuse(id token.Identity) (again bool) {
 	return again
 }
 
-// forgo makes the chat be read without an account for a while.
+// forgo stops the use of the refused identity for AnonymousTime. Chat is then read without an
+// account.
 func (c *chatLogin) forgo() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.until = time.Now().Add(AnonymousTime)
 }
 
-// begin records the token's account at the start of a connection, and reports whether to use the
-// token.
+// begin reports whether a new connection should log in with the token of this identity. It records
+// the answer for notes.
 func (c *chatLogin) begin(id token.Identity) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +56,7 @@ func (c *chatLogin) begin(id token.Identity) bool {
 }
 
 // notes returns why chat is read without an account although this account has a token. It returns
-// nil if chat isn't read that way, or for another account.
+// nil if chat is read with an account, or if the chat refused a different account.
 func (c *chatLogin) notes(id token.Identity) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +83,8 @@ func (t *Connection) chatToken(ctx context.Context) (string, error) {
 }
 
 // chatRefused records that the chat refused a token. On the first refusal, it requests another
-// token. If there is none, or if that token is refused as well, reading continues without a token.
+// token. If there is none, or if the chat refuses that token as well, chat is read without an
+// account for a while.
 func (t *Connection) chatRefused(ctx context.Context, token string) error {
 	again := t.chat.refuse(t.tokens.Status().Identity)
 	var err error

@@ -58,9 +58,9 @@ type Options struct {
 	Config config.Twitch
 	Log    *slog.Logger
 
-	// Tokens are the bot's. If nil, chat is read anonymously.
+	// Tokens holds the bot's tokens. If it is nil, chat is read anonymously.
 	Tokens *token.Store
-	// ChatTime receives the stamps of messages.
+	// ChatTime receives the timestamps of messages.
 	ChatTime *clock.Chat
 	// Dial opens connections. Nil means the machine's network.
 	Dial Dialer
@@ -129,7 +129,7 @@ func httpClient(dial Dialer) *http.Client {
 	}
 }
 
-// TokensOf returns the bot's tokens for a configuration.
+// TokensOf returns the store of the bot's tokens for a configuration.
 func TokensOf(c config.Config, log *slog.Logger) *token.Store {
 	return &token.Store{
 		AuthURL: c.Twitch.AuthURL, ClientID: c.Twitch.ClientID, File: c.TokenFile(), Access: string(c.Twitch.Token),
@@ -139,8 +139,8 @@ func TokensOf(c config.Config, log *slog.Logger) *token.Store {
 
 func (t *Connection) userID() string { return t.tokens.Status().Identity.UserID }
 
-// clientID returns the application that the token was made for, if it is known, or else the
-// configuration's.
+// clientID returns the ID of the application that the token was issued for. If that isn't known, it
+// returns the ID in the configuration.
 func (t *Connection) clientID() string {
 	return cmp.Or(t.tokens.Status().Identity.ClientID, t.tokens.ClientID)
 }
@@ -175,7 +175,7 @@ func (t *Connection) LookUp(ctx context.Context, channels []string) ([]helix.Acc
 	}
 	if t.clientID() == "" {
 		if err := t.tokens.Check(ctx); err != nil {
-			// Helix needs the application's ID, which Check gets.
+			// Helix needs the application's ID, and Check couldn't find it out.
 			return nil, err
 		}
 	}

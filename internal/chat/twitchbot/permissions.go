@@ -26,7 +26,7 @@ type permissions struct {
 	// hold is nil, no channel is held.
 	hold func(channelID, reason string) error
 
-	// accountChanged is called if the token's account has changed. Nil means not needed.
+	// accountChanged is called if the token's account has changed. Nil means no callback.
 	accountChanged func()
 
 	mu       sync.Mutex
@@ -39,8 +39,8 @@ type permissions struct {
 type permission struct {
 	login     string
 	moderates bool
-	known     bool // Twitch has confirmed moderates
-	// refused means that Twitch has refused an action. Twitch must then be asked whether the bot is
+	known     bool // Twitch has confirmed the value of moderates
+	// refused means that Twitch has refused an action. run must then ask Twitch whether the bot is
 	// still a moderator.
 	refused   bool
 	refusedAt time.Time // time of the last refusal
@@ -92,8 +92,8 @@ func (p *permissions) set(id string, yes bool) {
 	p.apply(id)
 }
 
-// refuse records that Twitch has refused an action in a channel. Twitch is asked before the channel
-// is held, because a refusal may be temporary. If Twitch confirms that the bot is a moderator,
+// refuse records that Twitch has refused an action in a channel. run asks Twitch before it holds
+// the channel, because a refusal may be temporary. If Twitch confirms that the bot is a moderator,
 // further refusals are ignored for a while.
 func (p *permissions) refuse(id string) {
 	p.mu.Lock()
@@ -155,8 +155,8 @@ func ModCommand(bot, channel string) string {
 	return fmt.Sprintf("type /mod %s in the chat of %s", bot, channel)
 }
 
-// observing returns a text for people for each channel, by ID, that only observes because the bot
-// isn't a moderator.
+// observing returns the channels that only observe because the bot isn't a moderator. The map's
+// keys are channel IDs, and its values are texts for people.
 func (p *permissions) observing() map[string]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -244,8 +244,8 @@ func (p *permissions) ask(ctx context.Context) {
 	}
 }
 
-// WhereModerator asks Twitch where an account may moderate. moderates reports, by channel ID, true
-// for the account's own channel and for the channels where it is a moderator.
+// WhereModerator asks Twitch where an account may moderate. The returned function moderates is true
+// for the account's own channel, and for the channels where the account is a moderator.
 func WhereModerator(ctx context.Context, client *helix.Client, account string) (moderates func(channelID string) bool, err error) {
 	ids, err := client.ModeratedChannels(ctx, account)
 	return func(id string) bool { return id == account || slices.Contains(ids, id) }, err

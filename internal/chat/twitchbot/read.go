@@ -27,7 +27,7 @@ func (t *Connection) read(ctx context.Context, sink chat.Sink) error {
 		case ctx.Err() != nil:
 			return nil
 		case err == nil || time.Since(began) > RetryMax:
-			// The account is new, or this is its first refusal in a row.
+			// Reading was restarted for a new account, or it worked for a long time.
 			wait = retryMin
 		}
 		if err == nil {

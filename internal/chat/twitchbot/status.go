@@ -35,12 +35,12 @@ func (t *Connection) NeedsToken() bool {
 // Moderates reports whether the bot is known to moderate a channel.
 func (t *Connection) Moderates(channelID string) bool { return t.permissions.moderates(channelID) }
 
-// Observing returns a text for people for each channel, by ID, that only observes because the bot
-// isn't a moderator.
+// Observing returns the channels that only observe because the bot isn't a moderator. The map's
+// keys are channel IDs, and its values are texts for people.
 func (t *Connection) Observing() map[string]string { return t.permissions.observing() }
 
 // Anonymous returns why chat is read without an account although there is a token. It returns nil
-// if that is not the case.
+// if chat is read with an account, or if there is no token.
 func (t *Connection) Anonymous() []string {
 	if t.tokens == nil {
 		return nil

@@ -53,7 +53,8 @@ func (r Request) Send(ctx context.Context, client *http.Client, header http.Head
 		return Answer{}, err
 	}
 	defer resp.Body.Close()
-	// Read to the end so that the connection can be reused. Beyond the limit it is closed instead.
+	// Read to the end so that the connection can be reused. If the answer exceeds the limit, the
+	// connection is closed instead.
 	read, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return Answer{}, err
@@ -101,7 +102,7 @@ func (r Request) Trouble(a Answer, err error) error {
 	case a.lacksScope():
 		return r.Refused(twitch.ErrScope, a)
 	case a.Status == http.StatusUnauthorized && strings.Contains(a.Says(), "must match"):
-		// The token belongs to another user than the request's.
+		// The token belongs to a different user than the one named in the request.
 		return r.Refused(twitch.ErrRejected, a)
 	case a.Status == http.StatusUnauthorized:
 		return r.Refused(twitch.ErrToken, a)

@@ -32,9 +32,9 @@ const defaultURL = "wss://eventsub.wss.twitch.tv/ws"
 const MaxChannels = 150
 
 // Conn reads the chat of some channels over EventSub's WebSocket. It receives messages and, where
-// the bot moderates, the actions of moderators. Fill its fields, then call Run; Run may be called
-// again after it has returned. The fields must not be changed after that. Status and SetChannels
-// may be called from any goroutine at any time.
+// the bot moderates, the actions of moderators. Set its fields before the first call of Run, and
+// don't change them after that. Run may be called again after it has returned. Status and
+// SetChannels may be called from any goroutine at any time.
 //
 // Its messages are the same as IRC's, with one exception: EventSub doesn't report first messages in
 // a channel, so nobody is a FirstTimer.
@@ -42,7 +42,7 @@ type Conn struct {
 	URL   string        // empty means Twitch's URL
 	Helix *helix.Client // creates the subscriptions; required
 	// UserID returns the ID of the token's user. It is called repeatedly; required. If the ID
-	// changes, the new user gets a connection of their own.
+	// changes, Conn connects again for the new user.
 	UserID func() string
 
 	// Channels are the logins of the initial channels, with or without '#'. At least one is
@@ -91,8 +91,8 @@ type arrival struct {
 }
 
 // SetChannels replaces the channels to read. Before Run, it sets the initial channels and overrides
-// Channels. It returns ErrChannel and changes nothing if a name is invalid, if there is none, or if
-// there are too many.
+// Channels. It returns ErrChannel and changes nothing if a name is invalid, or if there are no
+// logins or too many.
 func (e *Conn) SetChannels(logins []string) error {
 	if err := checkChannels(logins); err != nil {
 		return err
@@ -113,7 +113,7 @@ func checkChannels(names []string) error {
 // While Helix refuses the token, the Status says so and Run keeps trying.
 //
 // It returns nil if ctx ended. It returns ErrChannel if a channel's name is invalid or there are
-// too many. Every goroutine that Run started has ended when it returns.
+// too many. Every goroutine that Run started has ended when Run returns.
 func (e *Conn) Run(ctx context.Context, sink chat.Sink) error {
 	if err := checkChannels(e.Channels); err != nil {
 		return err

@@ -93,8 +93,8 @@ func TestEventSub_AgreesWithIRC(t *testing.T) {
 	})
 }
 
-// TestEventSub_Keepalive checks that keepalives keep the connection and that a silent server is
-// left.
+// TestEventSub_Keepalive checks that the connection stays open while keepalives arrive, and that a
+// silent server is left.
 func TestEventSub_Keepalive(t *testing.T) {
 	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		after(time.Hour)
@@ -118,9 +118,9 @@ func TestEventSub_Keepalive(t *testing.T) {
 	})
 }
 
-// TestEventSub_SendsNothing checks that only answers are sent to the socket and that every ping is
-// answered. Twitch closes a socket with 4001 if it receives anything else, and with 4002 if a ping
-// is not answered.
+// TestEventSub_SendsNothing checks that every ping is answered and that nothing else is sent to the
+// socket. Twitch closes a socket with 4001 if it receives anything else, and with 4002 if a ping is
+// not answered.
 func TestEventSub_SendsNothing(t *testing.T) {
 	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		for range 20 {
@@ -158,8 +158,8 @@ func TestEventSub_LostConnection(t *testing.T) {
 	})
 }
 
-// TestEventSub_Backoff checks the delays for a server that can't be reached, that accepts and says
-// nothing, or that closes at once.
+// TestEventSub_Backoff checks the delays for a server that can't be reached, that refuses the
+// WebSocket, or that accepts it but sends no welcome.
 func TestEventSub_Backoff(t *testing.T) {
 	for name, spoil := range map[string]func(*eventStage){
 		"no welcome":      func(st *eventStage) { st.StallWelcomes(1000) },

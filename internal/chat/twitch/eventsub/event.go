@@ -129,7 +129,7 @@ func (m moderated) banned(r *chat.Removal) error {
 // silenced makes r the removal of all messages of a timed-out user.
 func (m moderated) silenced(r *chat.Removal) error {
 	r.UserID = m.UserID
-	// Twitch takes the two times at different moments
+	// Round, because Twitch takes the two times at slightly different moments.
 	r.Silence = m.ExpiresAt.Sub(r.At).Round(time.Second)
 	switch {
 	case r.UserID == "":

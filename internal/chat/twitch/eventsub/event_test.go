@@ -29,7 +29,7 @@ func notificationAt(at time.Time, id, kind, channelID, event string) string {
 		id, at.Format(time.RFC3339Nano), kind, channelID, event)
 }
 
-// saidEvent returns the event of a message, with one part of it replaced.
+// saidEvent returns the event of a message, with one part of its JSON replaced.
 func saidEvent(part, by string) string {
 	event := `{"broadcaster_user_id":"10","broadcaster_user_login":"gardenhour","chatter_user_id":"20","chatter_user_login":"anna",` +
 		`"chatter_user_name":"Anna","message_id":"m1","message":{"text":"hello","fragments":null},"message_type":"text","badges":[],` +
@@ -37,7 +37,7 @@ func saidEvent(part, by string) string {
 	return strings.Replace(event, part, by, 1)
 }
 
-// readMessage reads the message from the frame of an event.
+// readMessage wraps an event in a frame and reads the message from the frame.
 func readMessage(event string, at time.Time) (chatguard.Message, error) {
 	frame, err := readFrame([]byte(notificationAt(at, "f1", helix.KindChat, "10", event)))
 	if err != nil {
@@ -70,7 +70,7 @@ func TestChatEvent(t *testing.T) {
 		"moderator":      {badges("moderator", "subscriber"), roles(chatguard.Moderator, chatguard.Subscriber)},
 		"VIP, founder":   {badges("vip", "founder"), roles(chatguard.VIP, chatguard.Subscriber)},
 		"no badges":      {saidEvent(`"badges":[]`, `"badges":null`), plain},
-		// may be by a user who is not new
+		// an introduction, whose author may have written before
 		"introduction":            {saidEvent(`"message_type":"text"`, `"message_type":"user_intro"`), plain},
 		"shared chat":             {saidEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"11"`), with(func(m *chatguard.Message) { m.SourceChannelID = "11" })},
 		"action":                  {saidEvent("hello", `\u0001ACTION waves\u0001`), with(func(m *chatguard.Message) { m.Text = "waves" })},
@@ -178,8 +178,8 @@ func TestModerateEvent(t *testing.T) {
 	})
 }
 
-// TestEventSubRepeats checks that an event that Twitch resends is processed once, and one older
-// than ten minutes not at all.
+// TestEventSubRepeats checks that an event that Twitch resends is processed once. An event older
+// than ten minutes isn't processed at all.
 func TestEventSubRepeats(t *testing.T) {
 	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		garden := st.UserID("gardenhour")
@@ -237,7 +237,7 @@ func TestEventSub_OtherChannel(t *testing.T) {
 	})
 }
 
-// TestEventSub_Repeats checks that a frame is recognized for as long as a repeat of it would be
+// TestEventSub_Repeats checks that repeats of a frame are recognized until they are too old to be
 // accepted.
 func TestEventSub_Repeats(t *testing.T) {
 	e := &Conn{}
@@ -259,8 +259,8 @@ func TestEventSub_Repeats(t *testing.T) {
 	}
 }
 
-// TestEventSub_HostileFrames checks that what can't be read is counted by reason and the connection
-// survives. A frame that is too large ends only its connection.
+// TestEventSub_HostileFrames checks that frames that can't be read are counted by reason, and that
+// the connection survives. A frame that is too large ends only its connection.
 func TestEventSub_HostileFrames(t *testing.T) {
 	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		garden := st.UserID("gardenhour")
@@ -358,7 +358,7 @@ func FuzzChatEvent_OptionalFields(f *testing.F) {
 		}
 		for _, id := range []string{"message_id", "broadcaster_user_id", "chatter_user_id"} {
 			if strings.EqualFold(field, id) {
-				return // another message
+				return // the field would replace an ID
 			}
 		}
 		m, err := readMessage(`{"message_id":"m1","broadcaster_user_id":"10","chatter_user_id":"20",`+string(name)+":"+value+"}", time.Unix(1e9, 0))

@@ -18,24 +18,25 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 )
 
-// eventStage is an EventSub that reads a fake Twitch in memory, with its results.
+// eventStage is a Conn that reads a fake Twitch in memory, and what it delivered.
 type eventStage struct {
 	*faketwitch.Server
 	t      *testing.T
 	events *Conn
 	stop   func() error // ends Run and returns its error
 
-	// stuck blocks the consumer until the channel is closed; nil for not at all.
+	// stuck blocks the consumer until the Go channel is closed. Nil means that the consumer isn't
+	// blocked.
 	stuck    atomic.Pointer[chan struct{}]
 	mu       sync.Mutex
 	heard    []chatguard.Message
 	removals []chat.Removal
-	// order is the messages' texts and "removed", as delivered.
+	// order contains each message's text, and "removed" for each removal, in order of delivery.
 	order []string
 	told  []string // callback calls in order
 }
 
-// onEventStage runs a test under a simulated clock with an EventSub that reads the fake's channels.
+// onEventStage runs a test under a simulated clock, with a Conn that reads the fake's channels.
 func onEventStage(t *testing.T, opts faketwitch.Options, test func(t *testing.T, st *eventStage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,8 +110,8 @@ func (st *eventStage) note(what string) {
 	st.told = append(st.told, what)
 }
 
-// says sends a message and returns its ID. It waits until the message has arrived, if it arrives at
-// once.
+// says sends a message and returns its ID. It waits until the message has been delivered, unless
+// its delivery is delayed.
 func (st *eventStage) says(l faketwitch.Line) string {
 	st.t.Helper()
 	id := twitchtest.Say(st.t, st.Server, l)

@@ -29,8 +29,8 @@ func (s *session) watchModerators(ctx context.Context) error {
 	if err != nil || len(refused) == 0 {
 		return err
 	}
-	// Ask first: Twitch's refusal is the same if the bot isn't a moderator and if its token lacks a
-	// scope.
+	// Ask where the bot is a moderator. Twitch's refusal doesn't show whether the bot isn't a
+	// moderator or its token lacks a scope.
 	moderated, err := s.conn.Helix.ModeratedChannels(ctx, s.userID)
 	if errors.Is(err, twitch.ErrToken) || ctx.Err() != nil {
 		return err
@@ -49,7 +49,8 @@ func (s *session) watchModerators(ctx context.Context) error {
 	return nil
 }
 
-// recheckModerator marks channels to be tried again if the bot has become a moderator there.
+// recheckModerator finds refused channels in which the bot has become a moderator, and marks them
+// to be tried again.
 func (s *session) recheckModerator(ctx context.Context) error {
 	if !slices.Contains(slices.Collect(maps.Values(s.refused)), notModerator) {
 		return nil
@@ -66,8 +67,8 @@ func (s *session) recheckModerator(ctx context.Context) error {
 	return nil
 }
 
-// revoke records that the server ended a subscription. keepSubscribed then tries to renew the
-// subscription, which shows whether that is possible.
+// revoke records that the server ended a subscription. keepSubscribed then tries to subscribe
+// again.
 func (s *session) revoke(frame frame) {
 	told := frame.Payload.Subscription
 	sub := helix.Subscription{Kind: told.Kind, ChannelID: told.Condition.ChannelID}

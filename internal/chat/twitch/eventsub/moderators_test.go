@@ -14,7 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
 )
 
-// TestEventSub_Removals checks that removals by other moderators are delivered in order with the
+// TestEventSub_Removals checks that removals by other moderators are delivered, in order with the
 // messages.
 func TestEventSub_Removals(t *testing.T) {
 	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
@@ -65,7 +65,7 @@ func TestEventSub_Order(t *testing.T) {
 }
 
 // TestEventSub_NotModerator checks that in a channel where the bot isn't a moderator, reading works
-// without moderation events. This is reported, and a change either way is noticed.
+// without moderation events. The status shows this. A change in either direction is noticed.
 func TestEventSub_NotModerator(t *testing.T) {
 	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 		garden := st.UserID("gardenhour")
@@ -97,7 +97,7 @@ func TestEventSub_NotModerator(t *testing.T) {
 }
 
 // TestEventSub_MissingScopes checks that reading works without the scopes for moderation events,
-// and that nobody is told that the bot isn't a moderator.
+// and that missing scopes aren't reported as missing moderator rights.
 func TestEventSub_MissingScopes(t *testing.T) {
 	scopes := []string{"user:read:chat", "user:read:moderated_channels"}
 	for n := range 2 {
@@ -135,8 +135,8 @@ func TestEventSub_Revoked(t *testing.T) {
 	}
 }
 
-// TestEventSub_RevocationLoop checks that a server that keeps ending every subscription is asked
-// for new ones only after a delay.
+// TestEventSub_RevocationLoop checks that if a server keeps ending every subscription, new ones are
+// requested only after a delay.
 func TestEventSub_RevocationLoop(t *testing.T) {
 	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		for range 100 {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestEventSub_Reconnect checks that a reconnect request from the server is followed without a gap
-// or a repeat. Events on the old socket count until the new one is welcomed, and the subscriptions
+// or a repeat. Events on the old socket count until the new socket is welcomed. The subscriptions
 // carry over.
 func TestEventSub_Reconnect(t *testing.T) {
 	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
@@ -152,8 +152,8 @@ func TestEventSub_ReconnectRepeated(t *testing.T) {
 	})
 }
 
-// TestEventSub_LostDuringReconnect checks that if the old socket ends before the new one is
-// welcomed, the session continues on the new one. Subscriptions that failed in between are made
+// TestEventSub_LostDuringReconnect checks that if the old socket ends before the new socket is
+// welcomed, the session continues on the new socket. Subscriptions that failed in between are made
 // soon after. If the new socket can't be opened, a new session starts without delay.
 func TestEventSub_LostDuringReconnect(t *testing.T) {
 	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {

@@ -16,8 +16,8 @@ import (
 // moveWithin is the time in which we must follow a server that requests a reconnect.
 const moveWithin = 30 * time.Second
 
-// session is one EventSub session: its subscriptions and the socket that serves them, which the
-// server may replace.
+// session is one EventSub session: its subscriptions and the socket that serves them. The server
+// may ask for another socket.
 type session struct {
 	conn    *Conn
 	client  *http.Client
@@ -110,10 +110,10 @@ func (s *session) leave(socket *socket, err error) {
 	}
 }
 
-// read processes what the server sends on a socket. It handles connection control at once and
-// queues the events.
+// read processes what the server sends on a socket. It handles control frames at once and queues
+// the events.
 func (s *session) read(ctx context.Context, socket *socket) error {
-	queue := s.frames.Fork() // concurrent sockets each have their own patience
+	queue := s.frames.Fork() // each of two concurrent sockets has its own waiting time
 	for {
 		text, err := socket.next()
 		if err != nil {
@@ -202,8 +202,8 @@ func (s *session) scheduleCheck() {
 	}
 }
 
-// healthyAt reports whether the session has lasted long enough at now that its end does not count
-// as a consecutive failure.
+// healthyAt reports whether the session, at the time now, has lasted at least Timing.Healthy. Its
+// end then doesn't count as a consecutive failure.
 func (s *session) healthyAt(now time.Time) bool {
 	return !s.began.IsZero() && now.Sub(s.began) >= s.timing.Healthy
 }

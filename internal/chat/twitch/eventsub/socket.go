@@ -22,8 +22,7 @@ const (
 	maxFrame     = 64 << 10         // bytes
 	keepalive    = 30 * time.Second // silence after which Twitch must send a keepalive
 	maxKeepalive = 10 * time.Minute
-	// drainFor is the time within which the rest of the events arrive on a socket that was
-	// replaced.
+	// drainFor is how long a replaced socket is still read, for the rest of its events.
 	drainFor = 5 * time.Second
 )
 
@@ -42,15 +41,15 @@ type socket struct {
 	end      context.CancelCauseFunc
 	patience time.Duration // silence after which the socket counts as dead
 	welcome  time.Time     // time of the welcome by our clock
-	saidAt   time.Time     // by the server's clock; zero if not sent
+	saidAt   time.Time     // time of the welcome by the server's clock; zero if not sent
 
 	frame bytes.Buffer // the last frame; used only by the reader
 
 	mu sync.Mutex
-	// watchdog ends the socket after too long a silence. Once it runs, mu guards it and the next
-	// field.
+	// watchdog ends the socket after too long a silence. Once the watchdog runs, mu guards it and
+	// the next field.
 	watchdog *time.Timer
-	retired  bool // it must end, whatever arrives
+	retired  bool // frames no longer reset the watchdog
 }
 
 // openSocket dials and waits for the welcome, both within the handshake timeout. The socket lives
@@ -111,7 +110,7 @@ func inMinutes(d time.Duration) string {
 }
 
 // next waits for the next frame and returns it. The frame is valid until the next call. The error
-// says why there is none.
+// says why there is no frame.
 func (k *socket) next() ([]byte, error) {
 	k.frame.Reset()
 	_, frame, err := k.conn.Reader(k.ctx)

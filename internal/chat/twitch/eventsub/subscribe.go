@@ -16,8 +16,8 @@ import (
 
 // Parameters for maintaining subscriptions.
 const (
-	// subscribers is how many subscriptions are made concurrently. Twitch requires the first within
-	// 10 s and allows a limited number of requests.
+	// subscribers is how many subscriptions are made concurrently. Twitch requires the first
+	// subscription within 10 s and allows a limited number of requests.
 	subscribers = 8
 	retryEvery  = time.Minute     // time until a failed subscription is retried
 	settleTime  = 2 * time.Second // delay before checking a change by the server
@@ -67,7 +67,8 @@ func (s *session) keepSubscribed(ctx context.Context) error {
 	}
 }
 
-// reconcile makes missing subscriptions, those to chat first, and ends unwanted ones.
+// reconcile ends unwanted subscriptions, and then makes missing ones. Subscriptions to chat come
+// first.
 func (s *session) reconcile(ctx context.Context, channels []twitch.Channel) error {
 	if err := s.identify(ctx, channels); err != nil {
 		return err
@@ -104,8 +105,8 @@ func (s *session) identify(ctx context.Context, channels []twitch.Channel) error
 	return nil
 }
 
-// enterChannel reports that a channel is now read. A channel that returns may still have
-// subscriptions that couldn't be ended when it was left.
+// enterChannel reports that a channel is now read. If the channel was left earlier, some of its
+// subscriptions may still exist; enterChannel reports them, too.
 func (s *session) enterChannel(login, channelID string) {
 	if s.conn.Entered != nil {
 		s.conn.Entered(login, channelID)
@@ -119,8 +120,8 @@ func (s *session) enterChannel(login, channelID string) {
 	}
 }
 
-// lookUp returns the IDs of channels. It asks Twitch once for each channel, even across sessions.
-// Channels that don't exist are missing from the result.
+// lookUp returns the IDs of channels. It asks Twitch only for IDs that it doesn't know yet, even
+// from earlier sessions. Channels that don't exist are missing from the result.
 func (e *Conn) lookUp(ctx context.Context, channels []twitch.Channel) (map[string]string, error) {
 	ids := make(map[string]string)
 	var unknown []string
@@ -140,7 +141,7 @@ func (e *Conn) lookUp(ctx context.Context, channels []twitch.Channel) (map[strin
 			ids[a.Login] = a.ID
 		}
 	}
-	e.ids = ids // without channels no longer wanted
+	e.ids = ids // drops channels that are no longer wanted
 	return ids, nil
 }
 
@@ -155,9 +156,9 @@ func (e *Conn) setRooms(ids map[string]string) {
 	e.rooms = rooms
 }
 
-// endUnwanted ends the subscriptions of channels that are no longer read, if the channels' IDs are
-// known. The other subscriptions end with the session; their events are ignored. If a subscription
-// can't be ended, it and the remaining ones are tried again the next time.
+// endUnwanted ends the subscriptions of channels that are no longer read. Subscriptions whose IDs
+// are unknown end with the session; until then, their events are ignored. If a subscription can't
+// be ended, it and the remaining ones are tried again the next time.
 func (s *session) endUnwanted(ctx context.Context) {
 	for sub, id := range s.subscriptions() {
 		if id == "" || s.conn.reads(sub.ChannelID) {
@@ -172,8 +173,8 @@ func (s *session) endUnwanted(ctx context.Context) {
 }
 
 // subscribeAll makes the missing subscriptions of a kind in all channels. It returns the logins of
-// channels for which Twitch refuses. Any other failure is reported for its channel; only a refused
-// token stops the others.
+// the channels for which Twitch refuses the subscription. Any other failure is reported for its
+// channel. Only a refused token stops the other channels' subscriptions.
 func (s *session) subscribeAll(ctx context.Context, kind string) (refused []string, err error) {
 	have := s.subscriptions()
 	var mu sync.Mutex

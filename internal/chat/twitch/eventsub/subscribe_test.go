@@ -112,8 +112,8 @@ func TestEventSub_SetChannels(t *testing.T) {
 	})
 }
 
-// TestEventSub_CannotLeave checks that a channel that can't be left holds nothing up and is left
-// later. If it is wanted again before that, it is joined.
+// TestEventSub_CannotLeave checks that a channel whose subscriptions can't be ended doesn't delay
+// anything, and is left later. If the channel is wanted again before that, it is joined.
 func TestEventSub_CannotLeave(t *testing.T) {
 	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 		st.AddChannel("den")
@@ -208,8 +208,8 @@ func TestEventSub_NotSubscribedInTime(t *testing.T) {
 	})
 }
 
-// TestEventSub_RetriesSubscriptions checks that a temporary fault is retried and that an existing
-// subscription counts as a new one.
+// TestEventSub_RetriesSubscriptions checks that a subscription is retried after a temporary fault.
+// If Twitch then says that the subscription exists, it counts as made.
 func TestEventSub_RetriesSubscriptions(t *testing.T) {
 	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		for _, fault := range []faketwitch.Fault{{Status: 503}, {Status: 0}, {Status: 0, After: true}, {Status: 429}} {

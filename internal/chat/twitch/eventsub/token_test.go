@@ -16,7 +16,7 @@ import (
 )
 
 // TestEventSub_TokenRefused checks that a refused token without a replacement is reported and tried
-// again now and then. Once there is a good one, reading continues.
+// again now and then. Once there is a good token, reading continues.
 func TestEventSub_TokenRefused(t *testing.T) {
 	for name, lose := range map[string]func(*eventStage){
 		"at connect": func(st *eventStage) {
@@ -140,7 +140,7 @@ func TestEventSub_KeepsChannelIDs(t *testing.T) {
 	})
 }
 
-// renewable gives the stage a token that can be replaced.
+// renewable restarts the stage with a token that the test can replace.
 func (st *eventStage) renewable() *atomic.Pointer[string] {
 	st.t.Helper()
 	if err := st.stop(); err != nil {

@@ -18,8 +18,8 @@ import (
 // penalties.
 const (
 	budgetSize = 800
-	// budgetRefill is the time per added request. It gives 600 per minute, which is less than
-	// Twitch promises but is the measured rate.
+	// budgetRefill is the time after which the budget grows by one request. That is 600 per minute,
+	// the measured rate, although Twitch promises more.
 	budgetRefill = 100 * time.Millisecond
 	reserve      = 20
 )
@@ -31,8 +31,8 @@ type budget struct {
 	mu sync.Mutex
 	// guard is nil before the first use. mu guards it and the fields below.
 	guard *chatguard.Guard
-	// turns are two locks, one for ordinary and one for essential requests. The next request to
-	// send holds its lock.
+	// turns are two locks, one for ordinary and one for essential requests. The request to be sent
+	// next holds the lock of its kind.
 	turns    [2]chan struct{}
 	unusable int // budgetSize minus the size of Twitch's budget
 	// heldUntil is the time before which nothing is sent, because Twitch said that the budget is
@@ -70,8 +70,8 @@ func (b *budget) reserved(essential bool) int {
 	return b.unusable + reserve*(budgetSize-b.unusable)/budgetSize
 }
 
-// turn returns the lock of the next request to send. Waiting requests acquire it in order of
-// arrival.
+// turn returns the lock for essential or ordinary requests. Requests acquire it one at a time, in
+// order of arrival.
 func (b *budget) turn(essential bool) (chan struct{}, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -169,8 +169,7 @@ func (h *Client) noRoom(ended error) error {
 }
 
 // waitForBudget waits until the budget has room for a request, and counts the request. A request
-// that is sent at once or not at all doesn't wait. If there is no room for it, the error is
-// ErrBusy.
+// with once set doesn't wait. If there is no room for it, the error is ErrBusy.
 func (h *Client) waitForBudget(ctx context.Context, r request) error {
 	turn, err := h.budget.turn(r.essential)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/chatguard/chatguard/internal/clock"
 )
 
-// inMemory returns a fake Twitch and a Helix connected to it, both under a simulated clock.
+// inMemory returns a fake Twitch and a Client connected to it, both under a simulated clock.
 func inMemory(t *testing.T, opts faketwitch.Options) (*faketwitch.Server, *Client) {
 	t.Helper()
 	opts.InMemory = true
@@ -44,8 +44,8 @@ func told(limit, remaining int) http.Header {
 	return http.Header{"Ratelimit-Limit": {strconv.Itoa(limit)}, "Ratelimit-Remaining": {strconv.Itoa(remaining)}}
 }
 
-// TestBudget_Steps checks the budget: 800 requests at once, then one each 100 ms. Ordinary requests
-// leave 20 to essential ones. A smaller budget reported by Twitch applies.
+// TestBudget_Steps checks the budget: 800 requests at once, then one every 100 ms. Ordinary
+// requests leave 20 to essential ones. If Twitch reports a smaller budget, that budget applies.
 func TestBudget_Steps(t *testing.T) {
 	type step struct {
 		at        time.Duration
@@ -135,8 +135,8 @@ func TestLeft_WhileHeld(t *testing.T) {
 	}
 }
 
-// TestLeft_Within checks that Left counts what is left and what is refilled within the duration,
-// starting after the time for which Twitch refuses everything.
+// TestLeft_Within checks that Left counts the requests left, plus those refilled within the
+// duration. The refill counts only after the time for which Twitch refuses everything.
 func TestLeft_Within(t *testing.T) {
 	for name, c := range map[string]struct {
 		told   int           // remaining budget reported by Twitch
@@ -169,8 +169,8 @@ func TestLeft_Within(t *testing.T) {
 	}
 }
 
-// TestBudget_Burst checks that of more simultaneous requests than Twitch accepts, none is refused
-// and all are answered.
+// TestBudget_Burst sends more simultaneous requests than Twitch accepts. It checks that none is
+// refused and all are answered.
 func TestBudget_Burst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, h := inMemory(t, faketwitch.Options{Channels: []string{"gardenhour"}})
@@ -201,7 +201,7 @@ func TestBudget_Burst(t *testing.T) {
 }
 
 // TestBudget_OrderOfArrival checks that requests waiting for the budget are sent in order of
-// arrival. Those whose context ends leave the queue, and an essential request goes first.
+// arrival. A request whose context ends leaves the queue, and an essential request goes first.
 func TestBudget_OrderOfArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, h := inMemory(t, faketwitch.Options{Channels: []string{"gardenhour"}})

@@ -19,15 +19,16 @@ import (
 // helixURL is the address of Twitch's HTTP API.
 const helixURL = "https://api.twitch.tv/helix"
 
-// Client sends requests to Twitch's HTTP API. Fill its fields, then use it from any goroutine; the
-// fields must not be changed after that.
+// Client sends requests to Twitch's HTTP API. Set its fields before the first use, and don't change
+// them after that. It is safe for concurrent use.
 //
-// Requests stay within Twitch's budget. When it is used up, calls wait in order of arrival; a few
-// requests are reserved for calls that must not wait behind moderation.
+// Requests stay within Twitch's budget. When the budget is used up, calls wait in order of arrival.
+// A few requests are reserved for calls that must not wait behind penalties.
 //
 // A call retries if that can help. It returns when it succeeded, when a retry can't help, or when
-// its context ended. Its error is one line that names the problem and the fix, never the token, and
-// matches one of this package's Err values with errors.Is.
+// its context ended. The error is one line that names the problem and the fix. It never contains
+// the token. Unless the context ended, errors.Is matches the error with an Err value of this
+// package or of package twitch.
 type Client struct {
 	BaseURL string // of Helix; empty means Twitch's URL
 	// ClientID returns the ID of the application that the token was made for. It is called for each

@@ -17,7 +17,7 @@ import (
 	"github.com/chatguard/chatguard/internal/clock"
 )
 
-// newHelix returns a Helix connected to the fake Twitch. Its waits are recorded in naps.
+// newHelix returns a Client connected to the fake Twitch. Its waits are recorded in naps.
 func newHelix(t testing.TB, srv *faketwitch.Server) (*Client, *twitchtest.Naps) {
 	naps := twitchtest.NewNaps()
 	h := &Client{
@@ -69,7 +69,7 @@ func TestHelix_Retries(t *testing.T) {
 		"418":              {status(418), twitch.ErrRejected, 1},
 		"500, then 403":    {status(500, 403), twitch.ErrNotModerator, 2},
 		"404":              {status(404), nil, 1},
-		// the second answer is 404: gone
+		// the second answer is 404, because the message is already gone
 		"done but unanswered": {[]faketwitch.Fault{{Status: 0, After: true}}, nil, 2},
 	} {
 		srv := twitchtest.Start(t, "room")
@@ -101,8 +101,8 @@ func budgetEmpty(now, reset time.Time, remaining string) faketwitch.Fault {
 	}}
 }
 
-// TestHelix_BudgetEmpty checks that a 429 waits until the budget is full again, for a limited time
-// and a limited number of times.
+// TestHelix_BudgetEmpty checks that after a 429, a request waits until the budget is full again.
+// Both the time and the number of tries are limited.
 func TestHelix_BudgetEmpty(t *testing.T) {
 	start := twitchtest.NewNaps().Now()
 	for name, c := range map[string]struct {
@@ -118,14 +118,14 @@ func TestHelix_BudgetEmpty(t *testing.T) {
 		"it doesn't say":  {faketwitch.Fault{Status: 429}, retryMin / 2, retryMin},
 		"it says nothing": {faketwitch.Fault{Status: 429, Header: http.Header{"Ratelimit-Reset": {"soon"}}}, retryMin / 2, retryMin},
 	} {
-		// it reports no budget of its own
+		// this server adds no budget headers of its own
 		srv, err := faketwitch.Start(faketwitch.Options{HelixBudget: -1, Channels: []string{"room"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer srv.Close()
 		h, naps := newHelix(t, srv)
-		ask := func() error { // may use the reserve, so it waits for nothing else
+		ask := func() error { // an essential request, so it waits for nothing else
 			_, err := h.ChatSettings(t.Context(), Room{BroadcasterID: srv.UserID("room"), ModeratorID: srv.BotID()})
 			return err
 		}
@@ -143,8 +143,8 @@ func TestHelix_BudgetEmpty(t *testing.T) {
 	}
 }
 
-// TestHelix_BudgetShared checks that all requests wait while one of them knows that the budget is
-// empty. A 429 about one channel delays no other request.
+// TestHelix_BudgetShared checks that all requests wait after one of them was told that the budget
+// is empty. A 429 about one channel delays no other request.
 func TestHelix_BudgetShared(t *testing.T) {
 	for remaining, others := range map[string]int{"0": 0, "300": 1} {
 		synctest.Test(t, func(t *testing.T) {
@@ -171,8 +171,8 @@ func TestHelix_BudgetShared(t *testing.T) {
 	}
 }
 
-// TestHelix_BudgetSharedByLastTry checks that a 429 that ends a request delays the other requests
-// too.
+// TestHelix_BudgetSharedByLastTry checks that a 429 also delays the other requests if it ends its
+// own request.
 func TestHelix_BudgetSharedByLastTry(t *testing.T) {
 	for name, c := range map[string]struct {
 		ask     func(h *Client, room Room) error
@@ -202,7 +202,8 @@ func TestHelix_BudgetSharedByLastTry(t *testing.T) {
 	}
 }
 
-// TestHelix_Cancelled checks that the context ends a waiting call and that its error is wrapped.
+// TestHelix_Cancelled checks that the context ends a waiting call, and that the call wraps the
+// context's error.
 func TestHelix_Cancelled(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	h, _ := newHelix(t, srv)
@@ -222,7 +223,7 @@ func TestHelix_Cancelled(t *testing.T) {
 	}
 }
 
-// TestHelix_ReusesConnections checks that moderation waits for only one handshake.
+// TestHelix_ReusesConnections checks that all requests use the same connection.
 func TestHelix_ReusesConnections(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	h, _ := newHelix(t, srv)

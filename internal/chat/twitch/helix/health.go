@@ -14,9 +14,9 @@ import (
 
 // Health is the result of the last request to Helix.
 type Health struct {
-	Answered bool // it has answered at least once
+	Answered bool // Helix has answered at least once
 	// Failure says in one line for people how the last request failed. It is empty if the request
-	// was answered, if none was sent, and after a minute.
+	// didn't fail, if none was sent, or if the failure is over a minute old.
 	Failure string
 }
 

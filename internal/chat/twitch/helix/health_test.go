@@ -16,8 +16,8 @@ import (
 	"github.com/chatguard/chatguard/internal/clock"
 )
 
-// TestHelix_Health checks that Helix doesn't count as answering before its first answer, and that
-// its last failure is known until it answers again.
+// TestHelix_Health checks that Helix doesn't count as answering before its first answer. Its last
+// failure is reported until it answers again.
 func TestHelix_Health(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	h, naps := newHelix(t, srv)
@@ -68,7 +68,8 @@ func TestHelix_Trouble(t *testing.T) {
 	}
 }
 
-// TestHelix_Unfinished checks that the error of a request that was given up says what prevented it.
+// TestHelix_Unfinished checks the error of a request that was given up: it says what prevented the
+// request.
 func TestHelix_Unfinished(t *testing.T) {
 	always := func(f faketwitch.Fault) func(*faketwitch.Server, *Client) {
 		return func(srv *faketwitch.Server, _ *Client) {

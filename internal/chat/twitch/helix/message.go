@@ -13,11 +13,11 @@ import (
 // maxText is the maximum length of a chat message, in characters.
 const maxText = 500
 
-// SendMessage sends text to a channel, as the token's user, in reply to a message if replyTo is its
-// ID.
+// SendMessage sends text to a channel as the token's user. If replyTo is a message ID, the text is
+// a reply to that message.
 //
-// It is sent at once. If the request budget has no room, it isn't sent, and the error is ErrBusy.
-// It is never sent twice: without an answer from Twitch, it is unknown whether the message is
+// The message is sent at once. If the request budget has no room, it isn't sent, and the error is
+// ErrBusy. SendMessage doesn't retry if Twitch doesn't answer, because the message may already be
 // visible. If Twitch accepts the message but doesn't show it, the error is ErrDropped. If the text
 // isn't one line of 1 to 500 characters, as hostile.OneLine returns it, the error is ErrUnsafe.
 func (h *Client) SendMessage(ctx context.Context, broadcasterID, senderID, text, replyTo string) error {
@@ -55,7 +55,7 @@ func (h *Client) SendMessage(ctx context.Context, broadcasterID, senderID, text,
 	return told.Data[0].err(r)
 }
 
-// sent is the result for a chat message.
+// sent is Twitch's answer about a chat message.
 type sent struct {
 	Shown  bool `json:"is_sent"`
 	Reason struct {

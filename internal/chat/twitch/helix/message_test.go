@@ -51,8 +51,8 @@ func TestSay(t *testing.T) {
 	}
 }
 
-// TestSay_TriedOnce checks that nothing is said twice, whatever goes wrong. Only a refused token
-// is certain not to have sent it.
+// TestSay_TriedOnce checks that no message is sent twice, whatever goes wrong. A message is sent
+// again only after a refused token, because then Twitch has certainly not shown it.
 func TestSay_TriedOnce(t *testing.T) {
 	done := func(code int) faketwitch.Fault { return faketwitch.Fault{Status: code, After: true} }
 	for name, c := range map[string]struct {
@@ -84,7 +84,8 @@ func TestSay_TriedOnce(t *testing.T) {
 	}
 }
 
-// TestSay_DoesNotWait checks that if the budget has no room, nothing is said, now or later.
+// TestSay_DoesNotWait checks that if the budget has no room, the message is sent neither now nor
+// later.
 func TestSay_DoesNotWait(t *testing.T) {
 	for name, spend := range map[string]func(h *Client){
 		"used up": func(h *Client) { _ = h.noteBudget(t.Context(), api.Answer{Header: told(800, 0)}, 1) },
@@ -102,7 +103,8 @@ func TestSay_DoesNotWait(t *testing.T) {
 	}
 }
 
-// TestSay_TimesOut checks that a late answer isn't waited for and nothing is said twice.
+// TestSay_TimesOut checks that Say doesn't wait for a late answer and doesn't send the message
+// twice.
 func TestSay_TimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, h := inMemory(t, faketwitch.Options{Channels: []string{"gardenhour"}})

@@ -64,10 +64,11 @@ func (h *Client) WarnUser(ctx context.Context, room Room, userID, reason string)
 	return ignoreBanned(h.impose(ctx, r, room, userID))
 }
 
-// timeOut prevents a user from writing for 1 s to 14 days, rounded up to whole seconds, and removes
-// their messages. If unless returns true, it does nothing; a nil unless has no effect. The error is
-// ErrUnsafe for any other duration, because Twitch would treat a missing one as a ban. The error is
-// errBanned if the user is already banned.
+// timeOut prevents a user from writing for a duration, and removes their messages. The duration
+// must be 1 s to 14 days, and is rounded up to whole seconds. For any other duration, the error is
+// ErrUnsafe, because Twitch would treat a missing duration as a ban. If unless returns true,
+// timeOut sends nothing and the error is errNeedless; unless may be nil. If the user is already
+// banned, the error is errBanned.
 func (h *Client) timeOut(ctx context.Context, room Room, userID string, length time.Duration, reason string, unless func() bool) error {
 	type timeout struct {
 		UserID   string `json:"user_id"`
@@ -83,8 +84,9 @@ func (h *Client) timeOut(ctx context.Context, room Room, userID string, length t
 	return h.impose(ctx, r, room, userID)
 }
 
-// ban bans a user permanently and removes their messages. If unless returns true, it does nothing;
-// a nil unless has no effect. The error is errBanned if the user is already banned.
+// ban bans a user permanently and removes their messages. If unless returns true, it sends nothing
+// and the error is errNeedless; unless may be nil. If the user is already banned, the error is
+// errBanned.
 func (h *Client) ban(ctx context.Context, room Room, userID, reason string, unless func() bool) error {
 	type ban struct {
 		UserID string `json:"user_id"`

@@ -153,7 +153,8 @@ func TestModeration_ReasonIsCut(t *testing.T) {
 	}
 }
 
-// TestModeration_Answers checks the meaning of Twitch's answers if it differs between requests.
+// TestModeration_Answers checks how answers from Twitch are interpreted if their meaning differs
+// between requests.
 func TestModeration_Answers(t *testing.T) {
 	srv := twitchtest.Start(t, "room", "other")
 	moderator, msg := newModerator(t, srv)

@@ -13,8 +13,7 @@ import (
 // calls about one user should not overlap.
 type Moderator struct {
 	Helix *Client // required
-	// UserID returns the ID of the token's user, as Identify reports it. It is called for each
-	// request; required.
+	// UserID returns the ID of the token's user. It is called for each request; required.
 	UserID func() string
 	// Login returns the login of the token's user. If it is unknown, the bot's own actions are
 	// recognized only by their time and duration.
@@ -75,7 +74,7 @@ func (m *Moderator) Lift(ctx context.Context, channelID, userID string) error {
 	return nil
 }
 
-// Say sends a message to the channel, as a reply if replyTo is a message ID. It tries once.
+// Say sends a message to the channel, as a reply if replyTo is a message ID. It doesn't retry.
 func (m *Moderator) Say(ctx context.Context, channelID, text, replyTo string) error {
 	return m.Helix.SendMessage(ctx, channelID, m.UserID(), text, replyTo)
 }
@@ -86,7 +85,8 @@ func (m *Moderator) SlowMode(ctx context.Context, channelID string) (on bool, wa
 	return s.On, s.Wait, err
 }
 
-// SetSlowMode turns slow mode on, with a wait of 3 s to 2 min between two messages, or off.
+// SetSlowMode turns slow mode on or off. If it is on, the wait between two messages of a user must
+// be 3 s to 2 min.
 func (m *Moderator) SetSlowMode(ctx context.Context, channelID string, on bool, wait time.Duration) error {
 	return m.Helix.SetSlowMode(ctx, m.room(channelID), SlowMode{On: on, Wait: wait})
 }

@@ -51,8 +51,8 @@ func TestModerator_TimeoutsDoNotShrink(t *testing.T) {
 	}
 }
 
-// TestModerator_TimeoutBeginsWhenGiven checks that a message sent while the request waited doesn't
-// count as a sign that the timeout was lifted.
+// TestModerator_TimeoutBeginsWhenGiven checks that the timeout doesn't count as lifted if its user
+// sent a message while the request waited.
 func TestModerator_TimeoutBeginsWhenGiven(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	moderator, msg := newModerator(t, srv)
@@ -89,8 +89,8 @@ func TestModerator_FailedTimeout(t *testing.T) {
 	}
 }
 
-// TestModerator_LiftedTimeout checks that a timeout is given after one that was lifted, however
-// short it is.
+// TestModerator_LiftedTimeout checks that after a timeout was lifted, a new one is given even if it
+// is shorter.
 func TestModerator_LiftedTimeout(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	moderator, msg := newModerator(t, srv)

@@ -7,7 +7,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/api"
 )
 
-// request is an api.Request to Helix and how it may use the budget.
+// request is an api.Request to Helix, with rules for sending it.
 type request struct {
 	api.Request
 

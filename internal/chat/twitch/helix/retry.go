@@ -14,7 +14,8 @@ import (
 	"github.com/chatguard/chatguard/internal/hostile"
 )
 
-// Limits on retries. After this time, everyone has read a message that is still visible.
+// Limits on retries. Further retries would be useless, because by then everyone has read the
+// message.
 const (
 	maxTries    = 5
 	retryMin    = 250 * time.Millisecond
@@ -22,8 +23,8 @@ const (
 	longestHold = 90 * time.Second // Twitch's budget refills within a minute
 )
 
-// do sends a request, and retries while that can change the answer. Refused tokens and missing
-// rights are errors; the caller interprets any other answer.
+// do sends a request, and retries if that can help. Refused tokens and missing rights are errors;
+// the caller interprets any other answer.
 func (h *Client) do(ctx context.Context, r request) (api.Answer, error) {
 	renewed := h.Refused == nil
 	var before error // error of the previous try
@@ -49,8 +50,9 @@ func (h *Client) do(ctx context.Context, r request) (api.Answer, error) {
 	}
 }
 
-// unfinished returns the error for a request that was given up because its context ended. It names
-// the cause: the error of the previous try, if any, or else the reason for which this try waited.
+// unfinished returns the error for a request that was given up because its context ended. The error
+// names the cause: the budget if this try was waiting for it, or else the error of the previous
+// try, if any.
 func (r request) unfinished(ended, trouble, before error) error {
 	switch {
 	case errors.Is(trouble, errNoRoom):
@@ -73,7 +75,7 @@ func (h *Client) try(ctx context.Context, r request, try int) (a api.Answer, sen
 	}
 	a, err = h.send(ctx, r, token)
 	trouble = r.Trouble(a, err)
-	if ctx.Err() == nil { // our own deadline passed, not the caller's
+	if ctx.Err() == nil { // otherwise the failure may be the caller's, not Twitch's
 		h.health.note(a, err, trouble, h.now())
 	}
 	if err == nil {
@@ -112,9 +114,9 @@ func (h *Client) token(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// waitAfter waits before the next try. If the budget is empty, waitForBudget delays the request
-// like any other. If Twitch answers 429 with budget left, the limit concerns one channel, and only
-// this request waits.
+// waitAfter waits before the next try. If the budget is empty, it returns at once, because
+// waitForBudget then delays all requests. If Twitch answers 429 with budget left, the limit
+// concerns one channel, and only this request waits.
 func (h *Client) waitAfter(ctx context.Context, a api.Answer, try int) error {
 	if a.BudgetEmpty() {
 		return nil
@@ -132,7 +134,7 @@ func waitBefore(a api.Answer, try int) time.Duration {
 	}
 	answered, err := http.ParseTime(a.Header.Get("Date"))
 	if err != nil {
-		return wait // the next try brings a new answer
+		return wait // without the time of the answer, the reset time can't be used
 	}
 	return min(max(wait, time.Unix(reset, 0).Sub(answered)), longestHold)
 }

@@ -93,8 +93,8 @@ func TestHelix_NoTokenForNow(t *testing.T) {
 	}
 }
 
-// TestHelix_OtherUsersToken checks that a token of a different user than the request's does not
-// count as refused, and no other token is requested.
+// TestHelix_OtherUsersToken checks that a token does not count as refused if it belongs to a
+// different user than the one named in the request. No other token is requested.
 func TestHelix_OtherUsersToken(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	h, _ := newHelix(t, srv)

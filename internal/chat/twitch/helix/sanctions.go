@@ -17,7 +17,7 @@ type sanction struct {
 	byOther bool // given by somebody else
 }
 
-// banLength is how long a ban lasts.
+// banLength is how long a ban is assumed to last.
 const banLength = 100 * 365 * 24 * time.Hour
 
 func (s sanction) until() time.Time {
@@ -28,7 +28,7 @@ func (s sanction) until() time.Time {
 }
 
 // outlasts reports whether the sanction is in force and lasts at least as long as a new one of this
-// length.
+// length would.
 func (s sanction) outlasts(length time.Duration, now time.Time) bool {
 	if s.length == 0 || length == 0 {
 		return s.length == 0 && s.until().After(now)
@@ -39,11 +39,11 @@ func (s sanction) outlasts(length time.Duration, now time.Time) bool {
 // userHistory is what is known about one user in one channel.
 type userHistory struct {
 	last sanction // the latest known sanction
-	// asked is the sanction that this Moderator requested last. When the chat reports it, the
-	// report isn't about somebody else's action.
+	// asked is the sanction that this Moderator requested last. The chat reports it, too, and the
+	// report must not count as somebody else's action.
 	asked      sanction
 	waiting    bool // Twitch hasn't answered the request yet
-	seenInChat bool // the chat has reported asked
+	seenInChat bool // the chat has reported the sanction in asked
 }
 
 // expires returns when the history is no longer needed.
@@ -54,8 +54,8 @@ func (d *userHistory) expires() time.Time {
 	return d.last.until()
 }
 
-// matches reports whether a sanction that the chat reports is the requested one. It is if it has
-// the same length and was given or reported at about the same time.
+// matches reports whether a sanction that the chat reports is the requested one. They match if they
+// have the same length and about the same time, or if Twitch hasn't answered the request yet.
 func (d *userHistory) matches(r chat.Removal, now time.Time) bool {
 	if d.asked.length != r.Silence || d.asked.from.IsZero() {
 		return false
@@ -66,13 +66,14 @@ func (d *userHistory) matches(r chat.Removal, now time.Time) bool {
 const (
 	maxUsers   = 10_000 // users remembered
 	sampleSize = 16     // users sampled to choose one to evict
-	// inTransit is how late Twitch's view may be. A message stamped up to this long after a
-	// sanction may have been sent before it. The chat may report the sanction up to this late.
+	// inTransit is how late Twitch's view may be. A message with a timestamp up to this long after
+	// a sanction may have been sent before the sanction. The chat may report the sanction up to
+	// this late.
 	inTransit = 5 * time.Second
 )
 
-// Removed records a sanction that the chat reports. A sanction given by somebody else is then
-// neither shortened nor lifted.
+// Removed records a sanction that the chat reports. After that, the Moderator neither shortens nor
+// lifts a sanction given by somebody else.
 func (m *Moderator) Removed(r chat.Removal) {
 	if r.UserID == "" || r.Silence == 0 && !r.Banned {
 		return
@@ -92,8 +93,9 @@ func (m *Moderator) Removed(r chat.Removal) {
 	d.seenInChat = d.seenInChat || ours
 }
 
-// sanction gives the author of a message a sanction, unless one that lasts at least as long is in
-// force. Length 0 means a ban. A sanction during which the user could write counts as lifted.
+// sanction imposes a sanction on the author of a message, unless one that lasts at least as long is
+// in force. Length 0 means a ban. If the user sent the message during a sanction, that sanction
+// counts as lifted.
 func (m *Moderator) sanction(who target, length time.Duration, sent time.Time, give func(unless func() bool) error) error {
 	m.noteRequest(who, sanction{length: length, from: m.now()})
 	err := give(func() bool {
@@ -117,8 +119,9 @@ func (m *Moderator) noteRequest(who target, s sanction) {
 	d.asked, d.waiting, d.seenInChat = s, true, false
 }
 
-// noteAnswer records the result of the requested sanction. If the chat has already reported a
-// sanction, the report takes precedence, because somebody else may have given another one since.
+// noteAnswer records the result of the requested sanction. If the chat has already reported this
+// sanction, the chat's latest report takes precedence, because somebody else may have given another
+// sanction since.
 func (m *Moderator) noteAnswer(who target, err error) {
 	now := m.now() // read the clock late: the request may have waited
 	m.mu.Lock()
@@ -150,7 +153,7 @@ func (m *Moderator) forget(who target) {
 }
 
 // historyOf returns what is known about a user. If there is no room for another user, it evicts the
-// one of a few whose history expires first. The caller holds mu.
+// user that firstToExpire returns. The caller holds mu.
 func (m *Moderator) historyOf(who target) *userHistory {
 	if d := m.users[who]; d != nil {
 		return d
@@ -166,8 +169,8 @@ func (m *Moderator) historyOf(who target) *userHistory {
 	return d
 }
 
-// firstToExpire returns the user whose history expires first among a few, which the map's random
-// order selects.
+// firstToExpire looks at a few users, in the map's random order. It returns the one whose history
+// expires first.
 func (m *Moderator) firstToExpire() (first target) {
 	var until time.Time
 	looked := 0

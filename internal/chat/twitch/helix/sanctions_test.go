@@ -12,8 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 )
 
-// quarrel is a Moderator and another moderator who act on the same user, with a clock that is
-// stopped.
+// quarrel is a Moderator and a human moderator who act on the same user. The clock is stopped.
 type quarrel struct {
 	*Moderator
 	t   *testing.T
@@ -54,8 +53,8 @@ func (q *quarrel) gives(length time.Duration) {
 
 func (q *quarrel) lifts() error { return q.Lift(q.t.Context(), q.msg.ChannelID, q.msg.User.ID) }
 
-// TestModerator_OthersSilencesStay checks that what somebody else gave is neither shortened nor
-// lifted, and that it is distinguished from what the bot gave.
+// TestModerator_OthersSilencesStay checks that a sanction given by somebody else is neither
+// shortened nor lifted, and that it is distinguished from the bot's own sanctions.
 func TestModerator_OthersSilencesStay(t *testing.T) {
 	const long, short = 14 * 24 * time.Hour, 30 * time.Second
 	for name, c := range map[string]struct {
@@ -114,8 +113,8 @@ func TestModerator_OthersSilencesStay(t *testing.T) {
 	}
 }
 
-// giveWhileTold gives a silence whose answer takes long. Before the answer, the chat reports it and
-// another one that somebody gave since.
+// giveWhileTold gives a sanction for which Twitch's answer takes long. Before the answer, the chat
+// reports this sanction, and a second one that somebody else gave after it.
 func giveWhileTold(length, theirs time.Duration) func(q *quarrel) {
 	return func(q *quarrel) {
 		q.srv.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
@@ -130,7 +129,7 @@ func giveWhileTold(length, theirs time.Duration) func(q *quarrel) {
 }
 
 // TestModerator_OthersSilenceDuringRetry checks that a timeout that is being retried doesn't
-// replace what somebody else gives meanwhile.
+// replace a longer one that somebody else gives meanwhile.
 func TestModerator_OthersSilenceDuringRetry(t *testing.T) {
 	q := newQuarrel(t)
 	q.srv.FailNext(status(503)...)

@@ -31,7 +31,7 @@ type chatSettings struct {
 }
 
 // ChatSettings returns the channel's slow mode. If it is on, Wait is at least the minimum that
-// SetSlowMode accepts. It doesn't wait behind penalties.
+// SetSlowMode accepts. The request doesn't wait behind penalties.
 func (h *Client) ChatSettings(ctx context.Context, room Room) (SlowMode, error) {
 	query := url.Values{"broadcaster_id": {room.BroadcasterID}}
 	r := request{Request: api.Request{Op: "read chat settings", Method: http.MethodGet, URL: h.baseURL() + "/chat/settings?" + query.Encode()}, essential: true}
@@ -57,8 +57,9 @@ func (h *Client) ChatSettings(ctx context.Context, room Room) (SlowMode, error) 
 	return s, nil
 }
 
-// SetSlowMode turns slow mode on or off. The wait is rounded up to whole seconds. It doesn't wait
-// behind moderation. The error is ErrUnsafe for a wait of less than 3 s or more than 2 min.
+// SetSlowMode turns slow mode on or off. The wait is rounded up to whole seconds. The request
+// doesn't wait behind penalties. The error is ErrUnsafe for a wait of less than 3 s or more than 2
+// min.
 func (h *Client) SetSlowMode(ctx context.Context, room Room, s SlowMode) error {
 	r := request{Request: api.Request{Op: "set slow mode", Method: http.MethodPatch, URL: h.baseURL() + "/chat/settings?" + room.query().Encode()}, essential: true}
 	set := chatSettings{On: s.On}

@@ -104,9 +104,9 @@ func TestSlowMode_Answers(t *testing.T) {
 	}
 }
 
-// TestSlowMode_NotBehindModeration checks that slow mode does not wait behind moderation, because
-// it ends a flood that moderation can't keep up with. The same applies to what the chat connection
-// needs and to what a moderator lifts.
+// TestSlowMode_NotBehindModeration checks that slow mode does not wait behind penalties, because it
+// ends a flood that penalties can't keep up with. Requests that the chat connection needs don't
+// wait either, nor do requests that lift a timeout or ban.
 func TestSlowMode_NotBehindModeration(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	moderator, msg := newModerator(t, srv)

@@ -40,8 +40,8 @@ func BenchmarkSkip(b *testing.B) {
 }
 
 // BenchmarkLineToDelete measures the time from when Twitch's chat writes a line to when the request
-// arrives at Helix. It sends 1,000 messages per second, one in twenty of which is throttled. The
-// time per operation is the pace, not a result; see the percentiles.
+// arrives at Helix. It sends 1,000 messages per second; one message in twenty is throttled. The
+// time per operation only shows the pace. The percentiles are the result.
 func BenchmarkLineToDelete(b *testing.B) {
 	srv := twitchtest.Start(b, "room")
 	h := &helix.Client{BaseURL: srv.HelixURL(), ClientID: srv.ClientID, Token: twitchtest.TokenOf(srv.Token())}

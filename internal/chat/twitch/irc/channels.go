@@ -6,9 +6,9 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 )
 
-// reads reports whether to process a line. It does if the line's channel is read, or if the line
-// has no channel, which the parser then handles. The first line from a channel shows that we have
-// joined it, and contains its ID.
+// reads reports whether to process a line. It returns true if the line's channel is wanted, or if
+// the line has no channel. The parser handles lines without a channel. The first line from a
+// channel shows that we have joined it, and contains its ID.
 func (s *session) reads(line rawLine) bool {
 	login := line.channel()
 	if login == "" {
@@ -33,8 +33,8 @@ func (s *session) enterChannel(login, roomID string) {
 	}
 }
 
-// learnModerator reads from a USERSTATE whether we moderate a channel. Twitch sends one before the
-// first line with the channel's ID.
+// learnModerator reads from a USERSTATE whether we moderate a channel. Twitch sends the first
+// USERSTATE before the first line that contains the channel's ID.
 func (s *session) learnModerator(line rawLine) {
 	if s.token == "" {
 		return

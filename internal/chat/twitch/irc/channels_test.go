@@ -13,7 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 )
 
-// standing collects what an IRC reports to Moderates.
+// standing collects what a Conn reports to Moderates.
 type standing struct {
 	mu   sync.Mutex
 	told []string
@@ -31,8 +31,8 @@ func (s *standing) all() []string {
 	return slices.Clone(s.told)
 }
 
-// TestIRC_Moderates checks that each connection reports where the bot moderates, after the
-// channel's ID, and later changes.
+// TestIRC_Moderates checks that each connection reports where the bot moderates, after it has
+// reported the channel's ID. It also reports later changes.
 func TestIRC_Moderates(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room", "den"}, func(t *testing.T, srv *faketwitch.Server) {
 		own := srv.AddChannel(srv.BotLogin())

@@ -26,9 +26,9 @@ const (
 	plainAddress = "irc.chat.twitch.tv:6667"
 )
 
-// Conn reads the chat of some channels. Fill its fields, then call Run; Run may be called again
-// after it has returned. The fields must not be changed after that. Status and SetChannels may be
-// called from any goroutine at any time.
+// Conn reads the chat of some channels. Set its fields before the first call of Run, and don't
+// change them after that. Run may be called again after it has returned. Status and SetChannels may
+// be called from any goroutine at any time.
 type Conn struct {
 	// WebSocketURL is the address for IRC over WebSocket, which replaces TCP. Twitch's is
 	// wss://irc-ws.chat.twitch.tv:443. Empty means TCP.
@@ -56,8 +56,8 @@ type Conn struct {
 	Channels []string
 
 	// Refused receives a token that Twitch refused. If it returns nil, Conn calls Token again and
-	// tries the result after a delay. An error ends Run. A nil Refused means that there is no other
-	// token.
+	// tries the result after a delay. If it returns an error, Run ends. A nil Refused means that
+	// there is no other token.
 	Refused func(ctx context.Context, token string) error
 
 	// Entered receives the ID of each channel before the first message from it is delivered, and
@@ -81,17 +81,17 @@ type Conn struct {
 // Status returns the current status of the connection.
 func (i *Conn) Status() twitch.Status { return i.report.Status() }
 
-// SetChannels replaces the channels to read. New channels are joined no faster than Twitch accepts,
-// and the others are left. Before Run, it sets the initial channels and overrides Channels. It
-// returns ErrChannel and changes nothing if a name is invalid or there is none.
+// SetChannels replaces the channels to read. New channels are joined no faster than Twitch accepts.
+// Channels that are not in logins are left. Before Run, it sets the initial channels and overrides
+// Channels. It returns ErrChannel and changes nothing if a name is invalid or logins is empty.
 func (i *Conn) SetChannels(logins []string) error { return i.report.SetChannels(logins) }
 
 // Run connects, reads until ctx ends, and passes messages and removals to the sink in the order in
 // which Twitch sent them. It replaces lost connections, with growing delays.
 //
 // It returns nil if ctx ended. It returns ErrLogin if Twitch refuses the login or token and there
-// is no other, and ErrChannel if a channel's name is invalid. Every goroutine that Run started has
-// ended when it returns.
+// is no other token. It returns ErrChannel if a channel's name is invalid. Every goroutine that Run
+// started has ended when Run returns.
 func (i *Conn) Run(ctx context.Context, sink chat.Sink) error {
 	if err := i.report.Begin(i.Channels, i.Clock, i.Logger); err != nil {
 		return err
@@ -137,8 +137,8 @@ func (i *Conn) stayConnected(ctx context.Context, timing twitch.Timing, lines *q
 	}
 }
 
-// renew reports a refused token. It returns errRefused if another token is to be tried, or refusal
-// if the connection must end.
+// renew reports a refused token. It returns errRefused if Run should try another token, or refusal
+// if Run must end.
 func (i *Conn) renew(ctx context.Context, token string, refusal error) error {
 	if token == "" || i.Refused == nil || i.Refused(ctx, token) != nil {
 		return refusal

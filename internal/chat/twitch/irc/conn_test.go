@@ -207,7 +207,8 @@ func TestIRC_Backoff(t *testing.T) {
 	}
 }
 
-// TestIRC_HealthyAgain checks that the delays restart only after a connection that lasted.
+// TestIRC_HealthyAgain checks that the delays start over only after a connection that lasted long
+// enough.
 func TestIRC_HealthyAgain(t *testing.T) {
 	for _, c := range []struct {
 		lasted, least time.Duration

@@ -25,7 +25,8 @@ func TestIRC_StuckConsumer(t *testing.T) {
 	})
 	joined(t, irc)
 
-	// The queue holds at most queueBatches of readBuffer bytes each; this is several times as much.
+	// The queue holds at most QueueSize batches of readBuffer bytes each. This is four times as
+	// much.
 	block := strings.Repeat(privmsg("padding="+strings.Repeat("x", 1000))+"\r\n", 1000)
 	sent := 0
 	for sent*len(block) < 4*twitch.QueueSize*readBuffer {

@@ -56,7 +56,8 @@ type joinTries struct {
 	last  time.Time
 }
 
-// next returns when to ask again: later if Twitch gave a reason for its refusal.
+// next returns when to ask again. This is soon only after the first request, and only if Twitch
+// gave no reason for a refusal.
 func (a joinTries) next(problem string) time.Time {
 	if a.times == 1 && problem == "" {
 		return a.last.Add(joinSoon)
@@ -124,9 +125,9 @@ func (s *session) joinNext(channels []twitch.Channel, asked map[string]joinTries
 	return 0, s.write("JOIN #" + next.Login)
 }
 
-// due returns the channel to join next. That is a channel that was never requested, or else one
-// whose last request has been unsuccessful for long enough. If there is none, due returns the time
-// until there may be one.
+// due returns the channel to join next. That is a channel that we haven't asked to join. If there
+// is none, it is a channel that we asked to join long enough ago without success. If there is
+// neither, due returns the time until there may be one.
 func due(channels []twitch.Channel, asked map[string]joinTries, now time.Time) (next twitch.Channel, wait time.Duration) {
 	wait = joinAgain
 	for _, c := range channels {

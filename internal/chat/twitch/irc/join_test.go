@@ -48,7 +48,7 @@ func named(n int) (logins []string) {
 	return logins
 }
 
-// asked returns the lines with a command that clients sent.
+// asked returns the lines from clients that begin with a command, without the command.
 func asked(srv *faketwitch.Server, command string) (lines []faketwitch.Received) {
 	for _, r := range srv.Received() {
 		if channel, ok := strings.CutPrefix(r.Line, command+" "); ok {
@@ -144,7 +144,7 @@ func (l *laggingConn) Close() error {
 	return l.Conn.Close()
 }
 
-// deliver forwards the lines, without a delay from the given time on.
+// deliver forwards the lines. Until the given time, it delays each of them.
 func (l *laggingConn) deliver(until time.Time) {
 	for {
 		select {
@@ -254,7 +254,7 @@ func TestJoin_AfterLeave(t *testing.T) {
 			}
 		}
 		joined(t, irc)
-		// It is wanted again before anything noticed, so nothing happens.
+		// The channel is wanted again before the session notices the change, so nothing happens.
 		before := len(srv.Received())
 		for _, logins := range [][]string{{"room"}, {"room", "den"}} {
 			if err := irc.SetChannels(logins); err != nil {
@@ -272,7 +272,8 @@ func TestJoin_AfterLeave(t *testing.T) {
 }
 
 // TestJoin_Retried checks that a JOIN that Twitch ignored is sent again soon, and then once a
-// minute. The channel has a problem only once the second JOIN had no success, until it is joined.
+// minute. The status shows a problem only after the second JOIN has failed, and until the channel
+// is joined.
 func TestJoin_Retried(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
 		srv.IgnoreJoins(3)
@@ -304,8 +305,8 @@ func TestJoin_Retried(t *testing.T) {
 	})
 }
 
-// TestJoin_SuspendedChannel checks that a suspended channel is reported once, asked for again
-// within the pace, and joined once that is possible.
+// TestJoin_SuspendedChannel checks that a suspended channel is reported once. Joining is retried at
+// the allowed pace, until it succeeds.
 func TestJoin_SuspendedChannel(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
 		logins := append(slices.Clone(named(30)), "room")

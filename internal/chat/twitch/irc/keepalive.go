@@ -8,8 +8,8 @@ import (
 	"github.com/chatguard/chatguard/internal/clock"
 )
 
-// keepAlive ends a connection that isn't welcomed in time or falls silent. A server that has been
-// silent for long is sent one PING first.
+// keepAlive ends a connection that isn't welcomed in time or falls silent. It sends a silent server
+// one PING before it ends the connection.
 func (s *session) keepAlive(ctx context.Context) error {
 	select {
 	case <-s.welcome:

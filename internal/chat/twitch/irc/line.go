@@ -92,8 +92,8 @@ func (r rawLine) tag(name string) string {
 }
 
 // unescape decodes tag values as specified in https://ircv3.net/specs/extensions/message-tags.
-// go-twitch-irc differs in two ways: it drops line breaks, which would hide that a name contains
-// one, and it reads an escaped backslash before an s as a space.
+// go-twitch-irc differs in two ways. It drops line breaks, which would hide that a name contains
+// one. It also reads an escaped backslash before an s as a space.
 func unescape(value string) string {
 	if !strings.Contains(value, `\`) {
 		return value

@@ -12,9 +12,8 @@ const (
 	readBuffer = 64 << 10
 )
 
-// lineReader splits a stream into lines. It never holds more than its buffer: a longer line is
-// discarded as it arrives, and counted. A lineReader needs only its field in; the other fields may be
-// zero.
+// lineReader splits a stream into lines. It discards and counts lines longer than maxLine. It does
+// so while they arrive, so it never holds more than its buffer. Only the field in must be set.
 type lineReader struct {
 	in      io.Reader
 	buf     []byte // buf[start:] was received and not yet returned
@@ -59,7 +58,7 @@ func (r *lineReader) next() (string, bool) {
 }
 
 // shed discards the start of the current line once the line is known to be too long. held is the
-// number of bytes in the buffer. The limit is one byte higher because that byte may belong to the
+// number of bytes in the buffer. The limit is maxLine+1, because the last byte may belong to the
 // line ending. The buffer has room for several lines of maximum length, so there is always space to
 // read into.
 func (r *lineReader) shed(held int) {

@@ -21,7 +21,7 @@ func readAll(in io.Reader) (lines []string, r *lineReader, err error) {
 	return lines, r, err
 }
 
-// cutLines computes slowly what readAll must return.
+// cutLines computes what readAll must return, in a slow but obvious way.
 func cutLines(stream string) (lines []string, tooLong uint64) {
 	parts := strings.Split(stream, "\n")
 	for i, line := range parts {

@@ -29,8 +29,8 @@ func asBot(srv *faketwitch.Server, i *Conn) *Conn {
 	return i
 }
 
-// connect runs an IRC on the fake Twitch's channels until the test ends. It returns once the
-// channels are joined.
+// connect runs i on the fake Twitch's channels until the test ends. It returns once the channels
+// are joined.
 func connect(t testing.TB, srv *faketwitch.Server, i *Conn) *twitchtest.Inbox {
 	t.Helper()
 	i.Address, i.Dial = srv.IRCAddress(), srv.Dial

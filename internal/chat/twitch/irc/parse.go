@@ -12,11 +12,11 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 )
 
-// Parse parses one line of Twitch's chat from the server or from a log. The message's time is that
+// Parse parses one line of Twitch's chat from the server or from a log. The message gets the time
 // in the line.
 //
-// ok is false if the line is not a chat message: a line of the server's own, an empty line, or an
-// unreadable one. For an unreadable line, err is a SkipReason. SentAt is zero if the line has no
+// ok is false if the line is not a chat message: a line from the server itself, an empty line, or
+// an unreadable one. For an unreadable line, err is a SkipReason. SentAt is zero if the line has no
 // time. The strings share the line's memory.
 func Parse(line string) (m chatguard.Message, ok bool, err error) {
 	line = strings.TrimRight(line, "\r\n")
@@ -74,8 +74,8 @@ func messageOf(parsed *twitchirc.PrivateMessage) chatguard.Message {
 	}
 }
 
-// message is like messageOf for a line that go-twitch-irc can't parse because of a detail that
-// isn't needed here: a badge without a slash, or an emote that ends before it begins.
+// message is like messageOf, for a line that go-twitch-irc can't parse. The cause may be a detail
+// that isn't needed here: a badge without a slash, or an emote that ends before it begins.
 func (r rawLine) message() chatguard.Message {
 	return chatguard.Message{
 		ID:              r.tag("id"),
@@ -100,7 +100,7 @@ func parseGuarded(line string) (parsed *twitchirc.PrivateMessage) {
 }
 
 // rolesOf returns the roles given by these tags. A badge consists of a name, a slash and a version;
-// any other value gives no role.
+// any other value stands for no role.
 func rolesOf(badges, mod, firstMessage string) chatguard.Roles {
 	var roles chatguard.Roles
 	for badge := range strings.SplitSeq(badges, ",") {

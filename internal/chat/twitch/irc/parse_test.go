@@ -122,8 +122,8 @@ func TestParse_Broken(t *testing.T) {
 	}
 }
 
-// TestParse_SharedChat checks the copies of one message, of which only the one in its own room
-// isn't mirrored. Each copy has its own ID, by which it can be deleted there, and the author's
+// TestParse_SharedChat checks the copies of one message. Only the copy in the room where it was
+// written isn't mirrored. Each copy has its own ID, for deleting it in its room, and the author's
 // roles in that room.
 func TestParse_SharedChat(t *testing.T) {
 	copyIn := func(room, id, badges string) string {
@@ -172,7 +172,7 @@ func TestParse_Skips(t *testing.T) {
 		"no line of IRC": {"once upon a time", twitch.Malformed},
 		"tags alone":     {"@id=m1;room-id=10", twitch.Malformed},
 		"prefix alone":   {":ann!ann@ann", twitch.Malformed},
-		// go-twitch-irc panics
+		// go-twitch-irc panics on the next line
 		"no parameters":           {"@id=m1;room-id=10;user-id=20 :a!a@a PRIVMSG", twitch.Malformed},
 		"invalid altogether":      {"\xff\xfe\x00", twitch.InvalidUTF8},
 		"no user-id":              {strings.Replace(privmsg(""), "user-id=20;", "", 1), twitch.NoUserID},
@@ -277,7 +277,7 @@ func FuzzParse_OptionalTags(f *testing.F) {
 		for tag := range strings.SplitSeq(tags, ";") {
 			switch key, value, _ := strings.Cut(tag, "="); key {
 			case "id", "room-id", "user-id":
-				return // another message
+				return // the tag would replace an ID
 			case "badges":
 				for badge := range strings.SplitSeq(value, ",") {
 					name, version, _ := strings.Cut(badge, "/")
@@ -288,7 +288,7 @@ func FuzzParse_OptionalTags(f *testing.F) {
 			}
 		}
 		if strings.ContainsAny(tags, " \r\n") || strings.ContainsAny(text, "\r\n") {
-			return // another line
+			return // not a single line
 		}
 		all := "id=m1;room-id=10;user-id=20"
 		if before {

@@ -10,8 +10,8 @@ import (
 )
 
 // parseRemoval parses a CLEARMSG or CLEARCHAT line, which reports removed messages. roomID is the
-// channel's ID, for lines without it. The error is a SkipReason. A line without a required ID is an
-// error, because it would otherwise remove more than intended.
+// channel's ID, for lines that don't contain it. The error is a SkipReason. A line without a
+// required ID is an error, because it would otherwise remove more than intended.
 func parseRemoval(line rawLine, roomID string) (chat.Removal, error) {
 	r := chat.Removal{ChannelID: cmp.Or(line.tag("room-id"), roomID), At: sentAt(line.tag("tmi-sent-ts"))}
 	read := readSilence

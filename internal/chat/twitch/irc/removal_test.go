@@ -42,8 +42,8 @@ func (d *diary) all() []string {
 	return slices.Clone(d.entries)
 }
 
-// TestIRC_Removals checks that the actions of other moderators are delivered in order with the
-// messages, with all IDs.
+// TestIRC_Removals checks that the actions of other moderators are delivered with all IDs, and in
+// order with the messages.
 func TestIRC_Removals(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room", "den"}, func(t *testing.T, srv *faketwitch.Server) {
 		irc, d := &Conn{Channels: []string{"room", "den"}, Address: srv.IRCAddress(), Dial: srv.Dial}, &diary{}
@@ -131,7 +131,8 @@ func TestParseRemoval(t *testing.T) {
 	}
 }
 
-// TestIRC_BadRemovals checks that what can't be read is counted and reading continues.
+// TestIRC_BadRemovals checks that removals that can't be read are counted, and that reading
+// continues.
 func TestIRC_BadRemovals(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
 		irc, d := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Dial: srv.Dial}, &diary{}

@@ -126,7 +126,7 @@ func TestIRC_TokenTrouble(t *testing.T) {
 	})
 }
 
-// TestIRC_ReconnectAtOnce checks that a server that announces a reconnect is left without delay,
+// TestIRC_ReconnectAtOnce checks that a reconnect that the server requests happens without delay,
 // but not in a loop.
 func TestIRC_ReconnectAtOnce(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {

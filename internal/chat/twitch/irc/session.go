@@ -27,7 +27,7 @@ type session struct {
 	writing   sync.Mutex    // held while writing a line
 	began     time.Time     // start of dialing by the machine's clock
 	lastHeard atomic.Int64  // last data from the server, in ns after began
-	token     string        // as the caller gave it; empty if anonymous
+	token     string        // as Conn.Token returned it; empty if anonymous
 	welcome   chan struct{} // closed when the server welcomes us
 	// welcomed is when the server welcomed us, by the Conn's clock; zero before. Only the reader
 	// accesses it until the session has ended.
@@ -43,7 +43,7 @@ func (i *Conn) newSession(timing twitch.Timing, pace *pacer, lines *queue) *sess
 
 // run connects and reads until the connection ends, and returns why it ended.
 func (s *session) run(ctx context.Context) error {
-	// Get these first, because a server doesn't wait long for a login.
+	// Get the credentials first, because a server doesn't wait long for a login.
 	login, pass, err := s.credentials(ctx)
 	if err != nil {
 		return err
@@ -68,7 +68,8 @@ func (s *session) run(ctx context.Context) error {
 	return parts.Wait()
 }
 
-// read processes what the server sends. It answers connection control at once and queues chat.
+// read processes what the server sends. It handles control lines such as PING at once, and queues
+// chat lines.
 func (s *session) read(ctx context.Context) error {
 	s.in.in = s.transport
 	for {
@@ -88,8 +89,8 @@ func (s *session) read(ctx context.Context) error {
 	}
 }
 
-// sort processes the lines that have arrived. Chat that arrived together with the line that ends
-// the connection still counts.
+// sort processes the lines that have arrived. It also queues chat that arrived together with the
+// line that ends the connection.
 func (s *session) sort(ctx context.Context) error {
 	var b batch
 	overrun, read := s.in.overrun, 0
@@ -137,8 +138,8 @@ func (s *session) write(line string) error {
 	return nil
 }
 
-// healthyAt reports whether the connection has lasted long enough at now that its end does not
-// count as a consecutive failure.
+// healthyAt reports whether the connection, at the time now, has lasted at least Timing.Healthy.
+// Its end then doesn't count as a consecutive failure.
 func (s *session) healthyAt(now time.Time) bool {
 	return !s.welcomed.IsZero() && now.Sub(s.welcomed) >= s.timing.Healthy
 }

@@ -20,7 +20,8 @@ import (
 	"github.com/chatguard/chatguard/internal/clock"
 )
 
-// TestIRC_BadLines checks that what can't be read is counted by reason and the connection survives.
+// TestIRC_BadLines checks that lines that can't be read are counted by reason, and that the
+// connection survives.
 func TestIRC_BadLines(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	irc := &Conn{Channels: []string{"room"}}
@@ -36,7 +37,7 @@ func TestIRC_BadLines(t *testing.T) {
 	for _, line := range bad {
 		srv.SendRaw(line)
 	}
-	// neither chat nor mistakes
+	// lines that are neither chat nor malformed
 	srv.SendRaw("", "NOTICE", "USERNOTICE", "WHISPER", "JOIN", ":x 353", "FANCY :new command")
 	id := twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "ann", Text: "still reading?"})
 	if got := in.Wait(t, 1); len(got) != 1 || got[0].ID != id {
@@ -185,7 +186,7 @@ func TestIRC_LenientWelcome(t *testing.T) {
 }
 
 // TestIRC_ReconnectInOneRead checks that chat that arrives together with RECONNECT isn't lost, and
-// that RECONNECT is followed.
+// that the Conn reconnects.
 func TestIRC_ReconnectInOneRead(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	irc := &Conn{Channels: []string{"room"}, Clock: clock.Clock{SleepFunc: twitchtest.NewNaps().Sleep}}

@@ -220,8 +220,8 @@ func TestSocket_Silent(t *testing.T) {
 	})
 }
 
-// FuzzLines checks that the result is the same lines however a stream is split, over TCP or into
-// WebSocket messages, and that the reader holds no more than its buffer.
+// FuzzLines checks that a stream yields the same lines however it is split, over TCP or into
+// WebSocket messages. It also checks that the reader holds no more than its buffer.
 func FuzzLines(f *testing.F) {
 	f.Add("PING :a\r\nPRIVMSG #b :c\n", 3, 0)
 	f.Add("\n\r\n\r\r\n", 1, 0)

@@ -117,8 +117,8 @@ func (d *DeviceLogin) Wait(ctx context.Context, code DeviceCode) (Pair, error) {
 	}
 }
 
-// poll asks Twitch once. pending is true if another try can help. That includes the answer that the
-// code is invalid, because Twitch has been seen to give it for a code that nobody had entered yet.
+// poll asks Twitch once. pending is true if another try can help. It is also true if Twitch says
+// that the code is invalid, because Twitch has said so about codes that nobody had entered yet.
 func (d *DeviceLogin) poll(ctx context.Context, s authServer, code DeviceCode) (p Pair, pending bool, err error) {
 	r := api.Request{Op: "log in", URL: s.base() + "/token"}
 	a, err := s.ask(ctx, r, url.Values{

@@ -16,8 +16,8 @@ import (
 	"github.com/chatguard/chatguard/internal/clock"
 )
 
-// deviceLogin returns a login at a fake Twitch. meanwhile is called between polls with their
-// number.
+// deviceLogin returns a login at a fake Twitch. meanwhile is called before each poll, with the
+// number of earlier polls.
 func deviceLogin(t *testing.T, meanwhile func(srv *faketwitch.Server, poll int)) (*DeviceLogin, *faketwitch.Server, *twitchtest.Naps) {
 	t.Helper()
 	naps := twitchtest.NewNaps()
@@ -46,8 +46,9 @@ func begin(t *testing.T, d *DeviceLogin) DeviceCode {
 	return code
 }
 
-// TestDeviceLogin checks that the login polls every 5 s, however often Twitch says in either of its
-// ways that nobody has entered the code, and despite trouble in between. The token has all scopes.
+// TestDeviceLogin checks that the login polls every 5 s, despite errors in between. Twitch has two
+// answers for a code that nobody has entered yet; after both, the login keeps polling. The token
+// has all scopes.
 func TestDeviceLogin(t *testing.T) {
 	d, srv, naps := deviceLogin(t, func(srv *faketwitch.Server, poll int) {
 		switch poll {
@@ -127,8 +128,8 @@ func TestDeviceLogin_BeginFails(t *testing.T) {
 	}
 }
 
-// TestDeviceLogin_BoundsAnswer checks the bounds on Twitch's answer, because it reaches a
-// terminal and sets the polling interval and duration.
+// TestDeviceLogin_BoundsAnswer checks the bounds on Twitch's answer. The bounds matter because the
+// answer is shown in a terminal, and sets the polling interval and duration.
 func TestDeviceLogin_BoundsAnswer(t *testing.T) {
 	var answer string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))

@@ -31,8 +31,8 @@ type record struct {
 // lock. The zero value stores nothing.
 type file struct{ path string }
 
-// Limits on the token file, and the polling interval for its lock. The process that holds the lock
-// may be renewing the token.
+// Limits on the token file, and the polling interval for its lock. A process may hold the lock for
+// as long as it takes to renew the token.
 const (
 	maxFileSize = 64 << 10
 	lockRetry   = 20 * time.Millisecond

@@ -74,8 +74,8 @@ func TestTokenFile_Unreadable(t *testing.T) {
 	}
 }
 
-// TestTokenFile_SpoiltWhileRunning checks that a file that becomes invalid is reported and stops
-// nothing, and that the next pair fixes it.
+// TestTokenFile_SpoiltWhileRunning checks that a file that becomes invalid is reported, and that
+// the token stays in use. Storing the next pair fixes the file.
 func TestTokenFile_SpoiltWhileRunning(t *testing.T) {
 	k := keep(t)
 	k.later(0)
@@ -92,8 +92,8 @@ func TestTokenFile_SpoiltWhileRunning(t *testing.T) {
 	}
 }
 
-// TestTokenFile_Unwritable checks that a write error is reported, the token is kept in memory,
-// and it is stored as soon as that works.
+// TestTokenFile_Unwritable checks that a write error is reported and the token is kept in memory.
+// The token is stored as soon as the file can be written.
 func TestTokenFile_Unwritable(t *testing.T) {
 	k := keep(t)
 	folder := filepath.Join(t.TempDir(), "later")
@@ -168,7 +168,7 @@ func TestTokenFile_OverridesEnvironment(t *testing.T) {
 			t.Errorf("%s: %s, %v; stored %s", step.name, p.current().record.Access, err, k.stored().Access)
 		}
 	}
-	// A login replaces what was there before it, and the environment in which it was made.
+	// A login replaces both the earlier tokens in the file and those in its environment.
 	login := start("of the shell", "")
 	if _, err := login.Adopt(t.Context(), Pair{Access: renewed}); err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func (t *Store) seedFile(ctx context.Context) {
 	t.update(func(k *knowledge) { t.reset(k, record) })
 }
 
-// reset replaces what is known by a record.
+// reset replaces what is known with the content of a record.
 func (t *Store) reset(k *knowledge, r record) {
 	was := *k
 	*k = knowledge{record: r, state: Unknown, since: was.since, fileTrouble: was.fileTrouble, unsaved: was.unsaved, renewEarly: renewBefore, checkAt: t.Clock.Now()}

@@ -12,7 +12,7 @@ import (
 // Intervals for maintaining the token.
 const (
 	// renewBefore is the time before expiry at which a token is renewed at the latest. For a
-	// short-lived token it is a tenth of the lifetime if that is less.
+	// short-lived token, a tenth of the lifetime applies if that is less.
 	renewBefore = time.Minute
 	checkEvery  = time.Hour // interval at which Twitch wants tokens validated
 	renewalTime = 30 * time.Second
@@ -26,8 +26,8 @@ type renewal struct {
 	err  error // readable once done is closed
 }
 
-// renew replaces the pair with this access token, unless it has been replaced already. Concurrent
-// callers wait for the same renewal.
+// renew replaces the pair that contains this access token, unless the pair has been replaced
+// already. Concurrent callers wait for the same renewal.
 func (t *Store) renew(ctx context.Context, access string) error {
 	t.mu.Lock()
 	r := t.renewal
@@ -108,7 +108,7 @@ func (t *Store) renewOnce(ctx context.Context, access string) (err error) {
 func (t *Store) renewable(p Pair) bool { return p.Refresh != "" && t.clientOf(p) != "" }
 
 // replace stores a new pair before the pair is used. The caller holds fileMu, and the file's lock
-// if there can be one.
+// if it could be acquired.
 func (t *Store) replace(p Pair) {
 	record := t.current().record
 	record.Pair = p
@@ -159,7 +159,8 @@ func (t *Store) check(ctx context.Context) error {
 	return err
 }
 
-// learn records what Twitch says about the token. If that is new, it also stores it in the file.
+// learn records what Twitch says about the token. If the record changes noticeably, learn also
+// stores it in the file.
 func (t *Store) learn(ctx context.Context, record record, id Identity) {
 	told := record
 	told.UserID, told.Login, told.ClientID, told.Scopes = id.UserID, id.Login, id.ClientID, id.Scopes
@@ -184,7 +185,7 @@ func (r record) tellsMoreThan(than record) bool {
 }
 
 // noteNewRefused records that Twitch refuses a token that it has just issued. The token is used
-// anyway, because others may accept it.
+// anyway, because other servers of Twitch may accept it.
 func (t *Store) noteNewRefused(err error) {
 	t.noteFailure(fmt.Errorf("%w; it is new, so chatguard waits before it renews it again", err))
 	t.update(func(k *knowledge) { k.state = Unknown })

@@ -13,8 +13,8 @@ const reloadEvery = 2 * time.Second
 
 // Run maintains the token until the context ends. It validates the token at the start and every
 // hour, and renews it before it expires. While Twitch can't be reached, it tries again with growing
-// delays. It loads within seconds what another process stores. It returns an error if the file
-// can't be read at the start.
+// delays. If another process stores other tokens, Run loads them within seconds. It returns an
+// error if the file can't be read at the start.
 func (t *Store) Run(ctx context.Context) error {
 	if err := t.Load(ctx); err != nil {
 		return err

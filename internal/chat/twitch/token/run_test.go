@@ -18,7 +18,7 @@ import (
 	"github.com/chatguard/chatguard/internal/clock"
 )
 
-// login is a successful login by another process.
+// login simulates a successful login by another process.
 func (k *keeping) login(as string) {
 	k.t.Helper()
 	d := &DeviceLogin{AuthURL: k.srv.AuthURL(), ClientID: k.srv.ClientID(), Clock: clock.Clock{NowFunc: k.clock.Now, SleepFunc: k.clock.Sleep}}
@@ -36,8 +36,8 @@ func (k *keeping) login(as string) {
 	}
 }
 
-// TestTokens_RunLoadsNewLogin checks that Run loads a new login without a restart after a
-// revocation, even for another account. A caller of Wait gets the new account.
+// TestTokens_RunLoadsNewLogin checks that after a revocation, Run loads a new login without a
+// restart, even if it is for another account. A caller of Wait gets the new account.
 func TestTokens_RunLoadsNewLogin(t *testing.T) {
 	k := keep(t)
 	g := twitchtest.NewGate()
@@ -109,7 +109,8 @@ func TestTokens_WaitEnds(t *testing.T) {
 	}
 }
 
-// TestTokens_StartWhileTwitchIsDown checks that the bot's identity is known from the file.
+// TestTokens_StartWhileTwitchIsDown checks that the bot's identity is known from the file while
+// Twitch can't be reached.
 func TestTokens_StartWhileTwitchIsDown(t *testing.T) {
 	k := keep(t)
 	k.later(0)
@@ -125,8 +126,8 @@ func TestTokens_StartWhileTwitchIsDown(t *testing.T) {
 	}
 }
 
-// TestTokens_ProcessesShareFile checks that processes renew one after the other, and that the
-// second finds the token already renewed.
+// TestTokens_ProcessesShareFile checks that processes renew one after the other. After the first
+// one, the others find the token already renewed.
 func TestTokens_ProcessesShareFile(t *testing.T) {
 	k := keep(t)
 	k.later(0)
@@ -158,8 +159,8 @@ func TestTokens_ProcessesShareFile(t *testing.T) {
 	}
 }
 
-// TestTokens_AdoptStoresFirst checks that a pair is kept even if Twitch can't say whose it is, and
-// rejected if Twitch refuses it.
+// TestTokens_AdoptStoresFirst checks that a pair is stored even if Twitch can't be asked about its
+// owner. If Twitch refuses the pair, it is rejected.
 func TestTokens_AdoptStoresFirst(t *testing.T) {
 	k := keep(t)
 	k.writeFile("spoilt", 0o644)

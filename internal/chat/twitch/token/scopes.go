@@ -9,7 +9,7 @@ import (
 type Scope struct {
 	Name string
 	For  string // its purpose, as text for people
-	over string // prefix of the transports that need it; empty: all
+	over string // prefix of the transports that need it; empty means all
 }
 
 // Scopes are all permissions that the bot may need. A login requests all of them, so that another

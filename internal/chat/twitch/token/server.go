@@ -44,10 +44,10 @@ func (p Pair) due(now time.Time, margin time.Duration) bool {
 type Identity struct {
 	UserID string
 	Login  string
-	// ClientID is the application that the token was made for; empty if only Helix could be asked.
+	// ClientID is the application that the token was made for; empty if unknown.
 	ClientID  string
-	Scopes    []string      // granted scopes; nil if only Helix was asked
-	ExpiresIn time.Duration // 0 if it doesn't expire or only Helix was asked
+	Scopes    []string      // granted scopes; nil if unknown
+	ExpiresIn time.Duration // 0 if the token doesn't expire, or if unknown
 }
 
 // authURL is the address of Twitch's identity server.
@@ -62,9 +62,9 @@ type authServer struct {
 
 func (s authServer) base() string { return cmp.Or(s.url, authURL) }
 
-// ask posts a form. It returns an error if the exchange did not complete, if the server failed, or
-// if it refused the request with a status other than 400. Such a refusal is an ErrToken, ErrBusy
-// and so on. The caller has to interpret a 400. The error never contains the form's values.
+// ask posts a form. It returns an error if the exchange did not complete, or if Request.Trouble
+// returns one for the answer. The caller has to interpret any other answer, for example a 400. The
+// error never contains the form's values.
 func (s authServer) ask(ctx context.Context, r api.Request, form url.Values) (api.Answer, error) {
 	r.Method, r.Body = http.MethodPost, form
 	a, err := r.Send(ctx, s.client, nil)
@@ -120,8 +120,8 @@ func (s authServer) renew(ctx context.Context, old Pair) (Pair, error) {
 	return p, inconclusive(err)
 }
 
-// validate returns the owner of a token. It asks once. The error is ErrToken if Twitch refuses the
-// token; any other error may be temporary.
+// validate returns the owner of a token. It doesn't retry. The error is ErrToken if Twitch refuses
+// the token; any other error may be temporary.
 func (s authServer) validate(ctx context.Context, access string) (Identity, error) {
 	id, err := s.identify(ctx, access)
 	return id, inconclusive(err)

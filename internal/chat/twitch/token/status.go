@@ -27,7 +27,7 @@ const (
 type Status struct {
 	State    State
 	Identity Identity  // the owner, if known; Identity's ExpiresIn is 0
-	Missing  []string  // scopes that the transport needs and token lacks
+	Missing  []string  // scopes that the transport needs and the token lacks
 	Since    time.Time // start of the state
 	// Detail is one line that names the problem and the fix. It may be empty.
 	Detail string
@@ -52,9 +52,9 @@ type knowledge struct {
 	trouble          error
 	fileTrouble      error         // what is wrong with the file
 	unsaved          bool          // the file doesn't contain the record
-	renewEarly       time.Duration // time before expiry at which it is renewed
+	renewEarly       time.Duration // time before expiry at which the token is renewed
 	renewed          time.Time     // last renewal by this process; zero for never
-	rejectedRenewals int           // consecutive renewals that gave a refused token
+	rejectedRenewals int           // consecutive renewals whose token was refused
 	checkAt          time.Time     // next validation with Twitch
 	failures         int           // consecutive failures to reach Twitch
 	retryAt          time.Time     // next try after failures
@@ -71,7 +71,7 @@ func (k *knowledge) unusable() error {
 	return nil
 }
 
-// isUsable reports whether the token is good, or was good when Twitch could last be asked.
+// isUsable reports whether the token is good, or hasn't expired while Twitch can't be asked.
 func (k *knowledge) isUsable(now time.Time) bool {
 	return k.state == Good || k.state == Unknown && k.failures > 0 && !k.record.due(now, 0)
 }
@@ -112,7 +112,8 @@ func (t *Store) current() knowledge {
 	return t.known
 }
 
-// update changes what is known, and notifies followers if the status has changed.
+// update changes what is known. If the status has changed, it notifies callers of Wait, and calls
+// Changed.
 func (t *Store) update(change func(*knowledge)) {
 	t.tellMu.Lock()
 	defer t.tellMu.Unlock()

@@ -22,9 +22,9 @@ import (
 
 // Store keeps the access token of the bot's account valid. It renews the token before it expires
 // and when Twitch refuses it, once for all callers. It stores the token in a file. It also loads
-// what another process writes there, for example a new login. Fill the fields, then use the Store
-// from any goroutine; the fields must not be changed after that. Run does the periodic work; call
-// Close when done.
+// what another process writes to the file, for example a new login. Set the fields before the first
+// use, and don't change them after that. A Store is safe for concurrent use. Run does the periodic
+// work; call Close when done.
 //
 // Refresh tokens can be used only once. A new pair is therefore stored before it is used, and two
 // processes with the same file renew it one after the other. A failure of Twitch or of the disk
@@ -37,7 +37,7 @@ type Store struct {
 	// File is the path of the token file; empty keeps the tokens in memory only.
 	File string
 	// Access is the access token from the environment. Access and Refresh are stored in the file if
-	// the file has never had them. After that, the file takes precedence.
+	// the file has never contained them. After that, the file takes precedence.
 	Access    string
 	Refresh   string // refresh token from the environment
 	Transport string // transport for MissingScopes
@@ -47,7 +47,7 @@ type Store struct {
 	HTTP   *http.Client
 	Logger *slog.Logger // nil logs nothing
 	Clock  clock.Clock  // the wall clock, unless a test replaces it
-	// Changed receives every change, in order. It must not block, and may call no method of the
+	// Changed receives each new Status, in order. It must not block, and may call no method of the
 	// Store except Status. Nil means no callback.
 	Changed func(Status)
 
@@ -75,7 +75,7 @@ type Store struct {
 // refused.
 var errNoToken = errors.New("there is no token of the bot's account: run `chatguard login`")
 
-// Token returns an access token that is valid as far as is known. It contacts Twitch only if the
+// Token returns an access token that isn't known to be invalid. It contacts Twitch only if the
 // token is about to expire. The error is ErrToken if the token was refused, and ErrUnavailable if
 // the token has expired while Twitch can't be reached.
 func (t *Store) Token(ctx context.Context) (string, error) {
@@ -100,12 +100,12 @@ func (t *Store) Token(ctx context.Context) (string, error) {
 	return "", err
 }
 
-// freshFor is how long after a renewal a refusal doesn't cause another one. If Twitch refuses a
-// token that it has just issued, the cause must be something else. If that continues, the time
-// grows up to checkEvery.
+// freshFor is how long after a renewal a refusal doesn't cause another renewal. If Twitch refuses a
+// token that it has just issued, renewing the token doesn't help. If Twitch keeps refusing new
+// tokens, the time grows up to checkEvery.
 const freshFor = time.Minute
 
-// stayFresh returns how long after a renewal a refusal doesn't cause another one.
+// stayFresh returns how long after a renewal a refusal doesn't cause another renewal.
 func (k *knowledge) stayFresh() time.Duration {
 	return min(freshFor<<min(k.rejectedRenewals, 10), checkEvery)
 }

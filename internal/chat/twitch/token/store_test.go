@@ -48,7 +48,7 @@ func keepFor(t *testing.T, life time.Duration) *keeping {
 	return k
 }
 
-// process returns another process's Tokens for the file.
+// process returns another process's Store for the file.
 func (k *keeping) process(file string) *Store {
 	tokens := &Store{AuthURL: k.srv.AuthURL(), ClientID: k.srv.ClientID(), File: file, Clock: clock.Clock{NowFunc: k.clock.Now, SleepFunc: k.clock.Sleep}}
 	k.t.Cleanup(tokens.Close)
@@ -75,7 +75,8 @@ func (k *keeping) token() string {
 	return token
 }
 
-// is checks the state and that the detail contains the words; no words mean no detail.
+// is checks the state, and that the status's detail contains the given one. If detail is empty, the
+// status must have none.
 func (k *keeping) is(state State, detail string) {
 	k.t.Helper()
 	s := k.Status()
@@ -122,7 +123,8 @@ func TestTokens_ValidatedEveryHour(t *testing.T) {
 	}
 }
 
-// TestTokens_RenewedBeforeExpiry checks the renewal with and without Run.
+// TestTokens_RenewedBeforeExpiry checks that tokens are renewed before they expire, both by Token
+// and by the periodic work of Run.
 func TestTokens_RenewedBeforeExpiry(t *testing.T) {
 	t.Run("asked for", func(t *testing.T) {
 		k := keep(t)
@@ -162,7 +164,7 @@ func TestTokens_RenewedBeforeExpiry(t *testing.T) {
 		}
 		k = keep(t)
 		k.later(0)
-		for day := range 40 { // longer than the 30 days of an unused refresh token
+		for day := range 40 { // longer than the 30 days after which an unused refresh token expires
 			for range 6 {
 				k.later(4*time.Hour - 2*renewBefore)
 			}
@@ -208,7 +210,7 @@ func TestTokens_RefusedRenewsOnce(t *testing.T) {
 	}
 }
 
-// held is a connection to Twitch that is blocked until it is opened.
+// held is a connection to Twitch that blocks POST requests until the test closes open.
 type held struct {
 	http.RoundTripper
 	arrived chan struct{}
@@ -223,8 +225,8 @@ func (h *held) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
-// TestTokens_CallersLeave checks that a caller returns when its context ends. The renewal continues
-// without it, because its pair would otherwise be lost, and Close waits for it.
+// TestTokens_CallersLeave checks that a caller returns when its context ends. The renewal
+// continues, because the new pair would otherwise be lost, and Close waits for the renewal.
 func TestTokens_CallersLeave(t *testing.T) {
 	k := keep(t)
 	way := &held{&http.Transport{DisableKeepAlives: true}, make(chan struct{}), make(chan struct{})}
@@ -258,8 +260,8 @@ func TestTokens_CallersLeave(t *testing.T) {
 	}
 }
 
-// TestTokens_TroubleIsNoRevocation checks that the existing token is used until it expires,
-// whatever the failure of the identity server. Everything recovers with the server.
+// TestTokens_TroubleIsNoRevocation checks that while the identity server fails in any way, the
+// existing token is used until it expires. When the server works again, the token is renewed.
 func TestTokens_TroubleIsNoRevocation(t *testing.T) {
 	for name, fault := range map[string]faketwitch.Fault{
 		"500": {Status: 500}, "503": {Status: 503}, "429": {Status: 429}, "404": {Status: 404}, "no answer": {}, "redirected": {Status: 302},
@@ -274,7 +276,7 @@ func TestTokens_TroubleIsNoRevocation(t *testing.T) {
 		if got := k.token(); got != k.srv.Token() {
 			t.Errorf("%s: %s, a second before it expires", name, got)
 		}
-		if fault.Cut { // granted, so the next refresh token is lost
+		if fault.Cut { // the server has issued a pair, but its refresh token is lost
 			continue
 		}
 		k.later(authMax)
@@ -291,8 +293,8 @@ func TestTokens_TroubleIsNoRevocation(t *testing.T) {
 	}
 }
 
-// TestTokens_TriesGetRarer checks that tries become rarer while the identity server is down, no
-// matter which caller needs the token.
+// TestTokens_TriesGetRarer checks that while the identity server is down, the delays between tries
+// grow, no matter which caller needs the token.
 func TestTokens_TriesGetRarer(t *testing.T) {
 	k := keep(t)
 	k.later(0)
@@ -310,8 +312,8 @@ func TestTokens_TriesGetRarer(t *testing.T) {
 	}
 }
 
-// TestTokens_Revoked checks that if Twitch accepts neither token, this is reported and Twitch isn't
-// asked again.
+// TestTokens_Revoked checks that if Twitch accepts neither the access token nor the refresh token,
+// the Store reports this and doesn't ask Twitch again.
 func TestTokens_Revoked(t *testing.T) {
 	for name, refuse := range map[string]func(*keeping){
 		"disconnected":   func(k *keeping) { k.srv.Revoke() },
@@ -343,8 +345,8 @@ func TestTokens_RevocationNoticed(t *testing.T) {
 	k.is(Revoked, "run `chatguard login`")
 }
 
-// TestTokens_NewTokenRefused checks that a new token that is refused isn't renewed in a loop,
-// because that would not help.
+// TestTokens_NewTokenRefused checks that a refused token isn't renewed again and again if it is
+// new, because that would not help.
 func TestTokens_NewTokenRefused(t *testing.T) {
 	k := keep(t)
 	k.later(0)
@@ -357,12 +359,12 @@ func TestTokens_NewTokenRefused(t *testing.T) {
 	}
 	k.srv.Revoke()
 	k.later(0)
-	k.is(Revoked, "run `chatguard login`") // it was validated anyway
+	k.is(Revoked, "run `chatguard login`") // the refusals didn't prevent its validation
 }
 
-// TestTokens_EveryNewTokenRefused checks that if Twitch issues tokens that it then calls invalid,
-// they are renewed only a few times and this is reported. Once Twitch accepts them, the state is
-// good.
+// TestTokens_EveryNewTokenRefused simulates a Twitch that issues tokens and then calls them
+// invalid. It checks that they are renewed only a few times, and that this is reported. Once Twitch
+// accepts the tokens, the state is good.
 func TestTokens_EveryNewTokenRefused(t *testing.T) {
 	k := keep(t)
 	var taken atomic.Bool
@@ -392,8 +394,7 @@ func TestTokens_EveryNewTokenRefused(t *testing.T) {
 	k.is(Good, "")
 }
 
-// refusing is a connection to an identity server that calls every token invalid until they are
-// accepted.
+// refusing is a connection to an identity server that calls every token invalid until taken is set.
 type refusing struct {
 	http.RoundTripper
 	taken *atomic.Bool
@@ -494,8 +495,8 @@ func TestTokens_MissingScopes(t *testing.T) {
 	}
 }
 
-// TestTokens_TroubleAsksOnce checks that concurrent callers cause one request while there is
-// trouble.
+// TestTokens_TroubleAsksOnce checks that concurrent callers cause only one request while the
+// identity server fails.
 func TestTokens_TroubleAsksOnce(t *testing.T) {
 	k := keep(t)
 	way := &held{&http.Transport{DisableKeepAlives: true}, make(chan struct{}, 50), make(chan struct{})}

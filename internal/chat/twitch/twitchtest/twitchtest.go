@@ -93,14 +93,14 @@ func Bubble(t *testing.T, channels []string, test func(*testing.T, *faketwitch.S
 	})
 }
 
-// Pass advances simulated time by d and lets what is then due happen.
+// Pass advances simulated time by d, then waits until all goroutines are idle.
 func Pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// Eventually waits for something that another goroutine causes. Its time limit is only reached if
-// the program is broken.
+// Eventually waits until ok returns true because of another goroutine's work. It reaches its time
+// limit only if the program is broken.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -123,7 +123,7 @@ type Naps struct {
 	clock time.Time
 }
 
-// NewNaps returns a Naps that begins on an evening in March 2026.
+// NewNaps returns a Naps whose clock starts on an evening in March 2026.
 func NewNaps() *Naps { return &Naps{clock: time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)} }
 
 // Sleep records how long to wait, and returns at once.
@@ -149,7 +149,8 @@ func (n *Naps) All() []time.Duration {
 	return slices.Clone(n.taken)
 }
 
-// Gate replaces waiting: it reports each duration, and the caller waits until the gate is opened.
+// Gate replaces waiting: it sends each duration to Asked, and the caller waits until Open is closed
+// or receives a value.
 type Gate struct {
 	Asked chan time.Duration
 	Open  chan struct{}
@@ -191,7 +192,8 @@ func TokenOf(token string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return token, nil }
 }
 
-// Run runs a source until the test ends, or until stop is called, which returns Run's error.
+// Run runs a source until the test ends or until stop is called. stop returns the error of the
+// source's Run.
 func Run(t testing.TB, source chat.Source, sink chat.Sink) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
