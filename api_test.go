@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-var updateAPI = flag.Bool("update-api", false, "write testdata/api.txt anew")
+var updateAPI = flag.Bool("update-api", false, "rewrite testdata/api.txt")
 
 // public lists the packages whose exported names are covered by the compatibility promise: see
 // docs/embedding.md.

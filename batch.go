@@ -79,7 +79,7 @@ func (b *batch) judge() {
 			v.EntryID = entry
 			entry++
 		}
-		b.guard.tell(b.messages[i], v)
+		b.guard.notify(b.messages[i], v)
 	}
 	b.count = 0
 }

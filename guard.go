@@ -143,7 +143,7 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error
 	if v.Throttled() {
 		v.EntryID = g.entries(1)
 	}
-	g.tell(m, v)
+	g.notify(m, v)
 	return taken, nil
 }
 
@@ -192,8 +192,8 @@ func (g *Guard) AddObserver(observer func(Message, Verdict)) {
 	}
 }
 
-// tell calls the observers, if there are any.
-func (g *Guard) tell(m *Message, v *Verdict) {
+// notify calls the observers, if there are any.
+func (g *Guard) notify(m *Message, v *Verdict) {
 	observers := g.observers.Load()
 	if observers == nil {
 		return

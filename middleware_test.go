@@ -171,7 +171,7 @@ func TestMiddleware_ReservedIDs(t *testing.T) {
 		{"the first of several, by address", FirstOf(byKey, address), "unknown", 200},
 		{"the first of several, anonymous", FirstOf(byKey, Anonymous), "unknown", 200},
 		{"the first of several, by a name", FirstOf(byKey, address), "address:198.51.100.1", 500},
-		{"asked in vain before", func(r *http.Request) (User, error) {
+		{"refused before", func(r *http.Request) (User, error) {
 			if _, err := address(r); err != nil {
 				return User{}, err
 			}

@@ -13,7 +13,7 @@ func from(id uint64, n int) (batches [][]draw) {
 }
 
 func TestContestant_Limits(t *testing.T) {
-	for _, c := range slices.Concat(contestants, hoarders()) {
+	for _, c := range slices.Concat(contestants, memoryContestants()) {
 		t.Run(c.name, func(t *testing.T) {
 			a, err := c.open(100, time.Hour)
 			if err != nil {

@@ -17,7 +17,7 @@ func TestRun_EverySectionReports(t *testing.T) {
 	for _, c := range contestants {
 		want["| "+c.name+" "] += 4 // 2 spreads, 2 numbers of processors
 	}
-	for _, c := range hoarders() {
+	for _, c := range memoryContestants() {
 		want["| "+c.name+" "]++
 	}
 	for _, section := range []func(*settings, []uint64) error{memory, change, decisions} {

@@ -25,12 +25,12 @@ func memory(s *settings, crowd []uint64) error {
 	if s.only.MatchString("memory/empty heap") {
 		t.add("empty heap", "", milliseconds(collectionCost()))
 	}
-	for _, c := range hoarders() {
+	for _, c := range memoryContestants() {
 		if !s.only.MatchString("memory/" + c.name) {
 			continue
 		}
 		log.Printf("Memory: %s", c.name)
-		perUser, collection, err := hoard(c, crowd, s.refill)
+		perUser, collection, err := fillMemory(c, crowd, s.refill)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -42,8 +42,8 @@ func memory(s *settings, crowd []uint64) error {
 	return nil
 }
 
-// hoarders returns chatguard under each measured policy, and the peers.
-func hoarders() []contestant {
+// memoryContestants returns chatguard under each measured policy, and the peers.
+func memoryContestants() []contestant {
 	var list []contestant
 	for _, m := range measured {
 		list = append(list, contestant{name: m.name, open: func(_ int, refill time.Duration) (asker, error) {
@@ -54,7 +54,7 @@ func hoarders() []contestant {
 	return append(list, peers...)
 }
 
-func hoard(c contestant, crowd []uint64, refill time.Duration) (perUser float64, collection time.Duration, err error) {
+func fillMemory(c contestant, crowd []uint64, refill time.Duration) (perUser float64, collection time.Duration, err error) {
 	before := liveHeap()
 	a, err := c.open(len(crowd), refill)
 	if err != nil {

@@ -33,14 +33,14 @@ func (t *Table) Reset(user string, now int64) {
 				clear(state)
 			}
 		}
-		forgive(row)
+		clearStrikes(row)
 		if has(row, personalFlag) {
 			s.personal[row[wordUser]].grants = nil
 		}
 	})
 }
 
-func forgive(row []uint64) {
+func clearStrikes(row []uint64) {
 	setStrikeCount(row, 0)
 	row[wordStrikeAt], row[wordSilentUntil] = 0, 0
 }

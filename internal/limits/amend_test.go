@@ -40,7 +40,7 @@ func TestRefund(t *testing.T) {
 		{"a day that is over", daily(3, "UTC", ""), []step{{at: hour, n: 2, ok: true}, {at: day, n: 3, ok: true}}, refund{hour, 2, day}, []step{{at: day, retry: day}}},
 
 		{"a user's window", user, []step{{at: 10, n: 3, ok: true}}, refund{10, 1, 20}, []step{{at: 20, ok: true}, {at: 20, retry: 50}}},
-		{"a user's window from which all is given back starts anew", user, []step{{at: 10, n: 3, ok: true}}, refund{10, 3, 20}, []step{{at: 20, n: 3, ok: true}, {at: 20, retry: 60}}},
+		{"a user's window starts again when everything is refunded", user, []step{{at: 10, n: 3, ok: true}}, refund{10, 3, 20}, []step{{at: 20, n: 3, ok: true}, {at: 20, retry: 60}}},
 		{"a user's window that is over", user, []step{{at: 10, n: 2, ok: true}, {at: 70, n: 3, ok: true}}, refund{10, 2, 70}, []step{{at: 70, retry: 60}}},
 
 		{"a sliding window's present count", sliding, []step{{at: 8, n: 5, ok: true}}, refund{8, 2, 9}, []step{{at: 9, n: 2, ok: true}, {at: 9, retry: 3}}},

@@ -72,13 +72,13 @@ func (p *place) judgeWith(q *Request, d *Decision, others []Place) {
 
 // Peek returns the decision that Judge would make, and changes nothing.
 func (t *Table) Peek(user string, q *Request, others ...Place) (d Decision) {
-	h := t.rehearse(user, q, &d, others)
+	h := t.dryRun(user, q, &d, others)
 	h.judge()
 	return d
 }
 
-// rehearse returns the hearing of a decision without storing any effects.
-func (t *Table) rehearse(user string, q *Request, d *Decision, others []Place) *hearing {
+// dryRun returns the hearing of a decision without storing any effects.
+func (t *Table) dryRun(user string, q *Request, d *Decision, others []Place) *hearing {
 	h := &hearing{request: q, decision: d, accounts: []account{Place{Table: t, User: user}.copy(q.Roles)}}
 	for _, other := range others {
 		h.accounts = append(h.accounts, other.copy(q.Roles))

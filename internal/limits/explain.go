@@ -32,7 +32,7 @@ type Standing struct {
 // Explain returns the user's usage of every limit, in the policy's order, and what Judge would
 // decide. It changes nothing.
 func (t *Table) Explain(user string, q *Request, others ...Place) (d Decision, levels []Level, s Standing) {
-	h := t.rehearse(user, q, &d, others)
+	h := t.dryRun(user, q, &d, others)
 	h.practice = h.accounts[0].set.strikes.Practice
 	for k := range h.accounts {
 		a := &h.accounts[k]

@@ -242,7 +242,7 @@ func (h *hearing) pass() {
 	if d.Observed {
 		h.report(h.bar(true))
 		own := &h.accounts[0]
-		own.set.foretell(own.row, own.at, d)
+		own.set.previewStrike(own.row, own.at, d)
 	}
 	for k := range h.accounts {
 		a := &h.accounts[k]

@@ -111,8 +111,8 @@ func (w *plainPolicy) newLedger(l Limit) ledger {
 	panic(l.Algorithm)
 }
 
-// seat is one limit that applies to a decision.
-type seat struct {
+// usedLimit is one limit that applies to a decision.
+type usedLimit struct {
 	Limit
 	*plainRow
 	ledger ledger
@@ -120,9 +120,9 @@ type seat struct {
 	at     int64 // when the message counts there
 }
 
-// seats returns all limits that apply to a message, in the policy's order. If the clock has jumped
+// usedLimits returns all limits that apply to a message, in the policy's order. If the clock has jumped
 // back for a row, it rewinds the row.
-func (w *plainPolicy) seats(user string, q Request) (seats []seat) {
+func (w *plainPolicy) usedLimits(user string, q Request) (usedLimits []usedLimit) {
 	at := map[Scope]int64{}
 	for _, scope := range w.scopes() {
 		row := w.row(w.key(scope, user))
@@ -139,9 +139,9 @@ func (w *plainPolicy) seats(user string, q Request) (seats []seat) {
 	}
 	for _, l := range w.limits {
 		row := w.row(w.key(l.Scope, user))
-		seats = append(seats, seat{l, row, row.ledgers[l.Name], l.numbersFor(q.Roles), at[l.Scope]})
+		usedLimits = append(usedLimits, usedLimit{l, row, row.ledgers[l.Name], l.numbersFor(q.Roles), at[l.Scope]})
 	}
-	return seats
+	return usedLimits
 }
 
 // scopes returns the scopes of the policy's limits, and the user's own.
@@ -165,7 +165,7 @@ func (*plainPolicy) key(scope Scope, user string) plainKey {
 
 const theChannel = "the channel"
 
-func (s seat) granted(at int64) (left int64) {
+func (s usedLimit) granted(at int64) (left int64) {
 	for _, g := range s.grants {
 		if g.limit == s.Name && g.until > at {
 			left += g.left
@@ -176,7 +176,7 @@ func (s seat) granted(at int64) (left int64) {
 
 // fits reports whether n would fit at that time, or at the row's if that is later, in the regular
 // allowance plus grants.
-func (s seat) fits(at, n int64) bool {
+func (s usedLimit) fits(at, n int64) bool {
 	at = max(at, s.at)
 	granted := s.granted(at)
 	return granted >= n || s.ledger.fits(at, n-granted, s.p)
@@ -184,17 +184,17 @@ func (s seat) fits(at, n int64) bool {
 
 // regular returns how many messages of cost 1 would pass one after another at the same time,
 // without grants.
-func (s seat) regular() (n int64) {
+func (s usedLimit) regular() (n int64) {
 	for trial := s.ledger.clone(); trial.fits(s.at, 1, s.p); n++ {
 		trial.spend(s.at, 1, s.p)
 	}
 	return n
 }
 
-func (s seat) remaining() int64 { return s.regular() + s.granted(s.at) }
+func (s usedLimit) remaining() int64 { return s.regular() + s.granted(s.at) }
 
 // spend spends n, from the regular allowance as far as possible.
-func (s seat) spend(n int64) {
+func (s usedLimit) spend(n int64) {
 	regular := min(n, s.regular())
 	if s.granted(s.at) == 0 {
 		regular = n
@@ -215,11 +215,11 @@ func (s seat) spend(n int64) {
 // firstFit returns the first time, not before at, at which n fit all these limits, or Never if
 // there is no such time. Without further messages, the room only grows. The exceptions are the
 // beginning of a day, which may have a smaller allowance, and the end of a grant.
-func firstFit(seats []seat, at, n int64) int64 {
+func firstFit(usedLimits []usedLimit, at, n int64) int64 {
 	fit := func(t int64) bool {
-		return !slices.ContainsFunc(seats, func(s seat) bool { return !s.fits(t, n) })
+		return !slices.ContainsFunc(usedLimits, func(s usedLimit) bool { return !s.fits(t, n) })
 	}
-	for _, end := range append(turns(seats, at), farOff(at)) {
+	for _, end := range append(turns(usedLimits, at), farOff(at)) {
 		if end > at && fit(end-1) {
 			return at + int64(sort.Search(int(end-1-at), func(i int) bool { return fit(at + int64(i)) }))
 		}
@@ -231,8 +231,8 @@ func firstFit(seats []seat, at, n int64) int64 {
 // farOff returns a time at which all usage has expired.
 func farOff(at int64) int64 { return at + 100*aDay }
 
-func turns(seats []seat, at int64) (turns []int64) {
-	for _, s := range seats {
+func turns(usedLimits []usedLimit, at int64) (turns []int64) {
+	for _, s := range usedLimits {
 		if days, ok := s.ledger.(*plainDaily); ok {
 			t := max(at, s.at)
 			for range 3 { // the rest of a day, a transitional day, a whole day
@@ -251,10 +251,10 @@ func turns(seats []seat, at int64) (turns []int64) {
 // longestWait returns the limit for which n wait longest. If several limits have the same wait, it
 // returns the first in the policy. During the wait, grants may lapse and a smaller day may begin,
 // so longestWait checks all limits again at the end.
-func longestWait(limits []seat, at, n int64) (limit seat, found bool) {
+func longestWait(limits []usedLimit, at, n int64) (limit usedLimit, found bool) {
 	until := at
 	for _, s := range limits {
-		if fits := firstFit([]seat{s}, at, n); fits > until {
+		if fits := firstFit([]usedLimit{s}, at, n); fits > until {
 			limit, until, found = s, fits, true
 		}
 	}
@@ -272,9 +272,9 @@ func (w *plainPolicy) decide(user string, q Request) (d Decision, limit string) 
 	if own.exempt(q) {
 		return Decision{Allowed: true, Exempt: true, RetryAt: q.At, LeaveAt: q.At}, ""
 	}
-	seats := w.seats(user, q)
-	var deciding, observing []seat
-	for _, s := range seats {
+	usedLimits := w.usedLimits(user, q)
+	var deciding, observing []usedLimit
+	for _, s := range usedLimits {
 		if w.strikes.Practice || !s.Observes {
 			deciding = append(deciding, s)
 		} else {
@@ -288,9 +288,9 @@ func (w *plainPolicy) decide(user string, q Request) (d Decision, limit string) 
 		}
 	}
 	if firstFit(deciding, q.At, n) == q.At {
-		d, limit = w.pass(user, q, n, seats, deciding, observing)
+		d, limit = w.pass(user, q, n, usedLimits, deciding, observing)
 	} else {
-		d, limit = w.throttle(user, q, n, seats, deciding)
+		d, limit = w.throttle(user, q, n, usedLimits, deciding)
 	}
 	if q.Exempt && own.exemptUntil > q.At { // at exemptUntil, the roles exempt the user again
 		d.RetryAt = min(d.RetryAt, own.exemptUntil)
@@ -311,15 +311,15 @@ func (row *plainRow) exempt(q Request) bool {
 	return row.exemption == Exempt
 }
 
-func (w *plainPolicy) pass(user string, q Request, n int64, seats, deciding, observing []seat) (d Decision, limit string) {
+func (w *plainPolicy) pass(user string, q Request, n int64, usedLimits, deciding, observing []usedLimit) (d Decision, limit string) {
 	d = Decision{Allowed: true, Taken: n, RetryAt: q.At, LeaveAt: q.At}
 	for _, s := range deciding {
 		if queue, ok := s.ledger.(*plainBucket); ok && s.Algorithm == "leaky-bucket" {
 			d.LeaveAt = max(d.LeaveAt, s.at+queue.owes(s.at))
 		}
 	}
-	var spending []seat
-	for _, s := range seats {
+	var spending []usedLimit
+	for _, s := range usedLimits {
 		switch {
 		case s.fits(s.at, n):
 			spending = append(spending, s)
@@ -327,13 +327,13 @@ func (w *plainPolicy) pass(user string, q Request, n int64, seats, deciding, obs
 			s.ledger.charge(s.at, n, s.p)
 		}
 	}
-	if len(spending) < len(seats) {
+	if len(spending) < len(usedLimits) {
 		d.Observed = true
 		own := w.row(w.key(PerUser, user))
 		if d.Strikes = own.strikes; max(q.At, own.last)-own.strikeAt >= int64(w.strikes.Forget) {
 			d.Strikes = 0
 		}
-		limit = w.report(&d, q.At, n, seats, observing)
+		limit = w.report(&d, q.At, n, usedLimits, observing)
 	}
 	for _, s := range spending {
 		s.spend(n)
@@ -343,22 +343,22 @@ func (w *plainPolicy) pass(user string, q Request, n int64, seats, deciding, obs
 		row.last, row.roles = max(row.last, q.At), q.Roles
 	}
 	if !d.Observed && len(deciding) > 0 {
-		tightest := slices.MinFunc(deciding, func(a, b seat) int { return int(a.remaining() - b.remaining()) })
+		tightest := slices.MinFunc(deciding, func(a, b usedLimit) int { return int(a.remaining() - b.remaining()) })
 		limit, d.Remaining = tightest.Name, tightest.remaining()
 		d.Shared = false
 	}
 	return d, limit
 }
 
-func (w *plainPolicy) throttle(user string, q Request, n int64, seats, deciding []seat) (d Decision, limit string) {
+func (w *plainPolicy) throttle(user string, q Request, n int64, usedLimits, deciding []usedLimit) (d Decision, limit string) {
 	d.LeaveAt = q.At
-	for _, s := range seats {
+	for _, s := range usedLimits {
 		if s.CountThrottled {
 			s.ledger.charge(s.at, n, s.p)
 			s.plainRow.last, s.plainRow.roles = s.at, q.Roles
 		}
 	}
-	limit = w.report(&d, q.At, n, seats, deciding)
+	limit = w.report(&d, q.At, n, usedLimits, deciding)
 	own := w.row(w.key(PerUser, user))
 	own.strike(max(q.At, own.last), w.strikes, &d)
 	return d, limit
@@ -366,7 +366,7 @@ func (w *plainPolicy) throttle(user string, q Request, n int64, seats, deciding 
 
 // report sets the time at which n would fit the limits, and the state of the limit with the longest
 // wait.
-func (w *plainPolicy) report(d *Decision, at, n int64, seats, limits []seat) (name string) {
+func (w *plainPolicy) report(d *Decision, at, n int64, usedLimits, limits []usedLimit) (name string) {
 	d.RetryAt = firstFit(limits, at, n)
 	limit, _ := longestWait(limits, at, n)
 	d.Remaining, d.Shared = limit.remaining(), limit.Scope == PerChannel

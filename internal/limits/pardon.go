@@ -72,7 +72,7 @@ func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...
 		p.pardoned = append(slices.Clone(newest(p.pardoned, remembered-1)), span{offences[len(offences)-1].ID, offences[0].ID})
 		taken.pardoned = p.pardoned
 		taken.rows = []pardonedRow{s.pardoning(row, func() {
-			taken.Strikes = s.forgiveAll(row, offences, at)
+			taken.Strikes = s.removeStrikes(row, offences, at)
 			taken.counted = s.refundCounted(row, offences, at)
 		})}
 	})
@@ -96,9 +96,9 @@ func (s *shard) pardoning(row []uint64, change func()) pardonedRow {
 	return taken
 }
 
-// forgiveAll removes the strikes of offences, and clears the silence if it came from one of them.
+// removeStrikes removes the strikes of offences, and clears the silence if it came from one of them.
 // It returns how many of the strikes still counted.
-func (s *shard) forgiveAll(row []uint64, offences []Offence, at int64) (strikes int) {
+func (s *shard) removeStrikes(row []uint64, offences []Offence, at int64) (strikes int) {
 	counting, _ := s.set.lapse(row, at)
 	for _, o := range offences {
 		if int64(row[wordSilentUntil]) <= o.At+o.Silence {

@@ -253,8 +253,8 @@ func (w *world) holdReset(user string, q Request, d Decision) {
 	if d.Limit == nil || d.Limit.calendar != nil || d.Observed {
 		return
 	}
-	seats := w.oracle.seats(user, q)
-	s := seats[slices.IndexFunc(seats, func(s seat) bool { return s.Name == d.Limit.name })]
+	usedLimits := w.oracle.usedLimits(user, q)
+	s := usedLimits[slices.IndexFunc(usedLimits, func(s usedLimit) bool { return s.Name == d.Limit.name })]
 	if !s.ledger.fits(d.ResetAt, s.p.capacity, s.p) {
 		w.rt.Fatalf("%s, %+v: %s still counts something at its reset, %d", user, q, s.Name, d.ResetAt)
 	}

@@ -74,14 +74,14 @@ func rewindStrikes(row []uint64, last, at int64) {
 // strike would have. It reports whether the row has changed.
 func (s *Set) judge(row []uint64, sentAt int64, d *Decision) (changed bool) {
 	if s.strikes.Held {
-		s.foretell(row, d.At, d)
+		s.previewStrike(row, d.At, d)
 		return false
 	}
 	return s.strike(row, sentAt, d)
 }
 
-// foretell sets the effect that a strike would have, without giving one.
-func (s *Set) foretell(row []uint64, at int64, d *Decision) {
+// previewStrike sets the effect that a strike would have, without giving one.
+func (s *Set) previewStrike(row []uint64, at int64, d *Decision) {
 	d.Strikes, _ = s.lapse(row, at)
 	if len(s.strikes.Ladder) > 0 {
 		isNew := d.Strikes == 0 || at-int64(row[wordStrikeAt]) >= int64(s.strikes.Every)
