@@ -38,9 +38,9 @@ func (c *chatLogin) refuse(id token.Identity) (again bool) {
 	return again
 }
 
-// forgo stops the use of the refused identity for AnonymousTime. Chat is then read without an
+// goAnonymous stops the use of the refused identity for AnonymousTime. Chat is then read without an
 // account.
-func (c *chatLogin) forgo() {
+func (c *chatLogin) goAnonymous() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.until = time.Now().Add(AnonymousTime)
@@ -92,7 +92,7 @@ func (t *Connection) chatRefused(ctx context.Context, token string) error {
 		err = t.tokens.Refused(ctx, token)
 	}
 	if ctx.Err() == nil && (again || err != nil) {
-		t.chat.forgo()
+		t.chat.goAnonymous()
 		t.log.Warn("Twitch's chat refuses the token, and is read without an account for a while", "for", AnonymousTime, "error", err)
 	}
 	return ctx.Err()

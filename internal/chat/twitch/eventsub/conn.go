@@ -162,7 +162,7 @@ func (e *Conn) stayConnected(ctx context.Context, client *http.Client, timing tw
 
 func (e *Conn) chatTime() *clock.Chat { return cmp.Or(e.ChatTime, clock.NewChat(e.Clock.Now)) }
 
-func (e *Conn) tellModerates(roomID string, yes bool) {
+func (e *Conn) reportModerates(roomID string, yes bool) {
 	if e.Moderates != nil {
 		e.Moderates(roomID, yes)
 	}

@@ -65,9 +65,9 @@ func (e *Conn) readModeration(d *twitch.Delivery, a arrival) error {
 	event := &a.frame.Payload.Event
 	switch me := e.UserID(); {
 	case event.Action == "mod" && event.Mod.UserID == me:
-		e.tellModerates(event.ChannelID, true)
+		e.reportModerates(event.ChannelID, true)
 	case event.Action == "unmod" && event.Unmod.UserID == me:
-		e.tellModerates(event.ChannelID, false)
+		e.reportModerates(event.ChannelID, false)
 	}
 	r, ok, err := event.removal(a.frame.Metadata.At.Time)
 	if ok {

@@ -242,7 +242,7 @@ func TestEventSub_OtherChannel(t *testing.T) {
 func TestEventSub_Repeats(t *testing.T) {
 	e := &Conn{}
 	e.seen.Span = maxEventAge
-	now := twitchtest.NewNaps().Now()
+	now := twitchtest.NewSleeps().Now()
 	for minute := range 60 {
 		now = now.Add(time.Minute)
 		for ago := 1; ago <= min(minute, 10); ago++ {

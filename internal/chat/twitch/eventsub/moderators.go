@@ -39,7 +39,7 @@ func (s *session) watchModerators(ctx context.Context) error {
 		channelID := s.ids[login]
 		if err == nil && channelID != s.userID && !slices.Contains(moderated, channelID) {
 			s.refused[channelID] = notModerator
-			s.conn.tellModerates(channelID, false)
+			s.conn.reportModerates(channelID, false)
 			s.conn.report.NoteProblem(login, twitch.ErrNotModerator.Error())
 			continue
 		}
@@ -76,7 +76,7 @@ func (s *session) revoke(frame frame) {
 	if login, ok := s.conn.login(sub.ChannelID); ok {
 		s.conn.lost(sub, login, fmt.Sprintf("Twitch ended the subscription to %s: %s", sub.Kind, told.Status))
 		if told.Status == "moderator_removed" {
-			s.conn.tellModerates(sub.ChannelID, false)
+			s.conn.reportModerates(sub.ChannelID, false)
 		}
 	}
 	s.scheduleCheck()
@@ -88,7 +88,7 @@ func (e *Conn) subscribed(sub helix.Subscription, login string) {
 		e.report.LearnRoom(login, sub.ChannelID)
 		return
 	}
-	e.tellModerates(sub.ChannelID, true)
+	e.reportModerates(sub.ChannelID, true)
 	e.report.NoteProblem(login, "")
 }
 

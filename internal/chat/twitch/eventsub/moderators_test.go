@@ -83,7 +83,7 @@ func TestEventSub_NotModerator(t *testing.T) {
 		asked := st.posted()
 		after(30 * time.Minute)
 		if st.heardTexts() != "hello" || st.posted() != asked || st.EventSubConnections() != 1 {
-			t.Errorf("heard %q, asked %d times in vain", st.heardTexts(), st.posted()-asked)
+			t.Errorf("heard %q, asked %d times without effect", st.heardTexts(), st.posted()-asked)
 		}
 		st.SetBotModerator("gardenhour", true)
 		after(retryEvery)

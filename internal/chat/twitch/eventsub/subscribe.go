@@ -193,7 +193,7 @@ func (s *session) subscribeAll(ctx context.Context, kind string) (refused []stri
 				s.conn.subscribed(sub, login)
 			case errors.Is(err, twitch.ErrToken) || ctx.Err() != nil:
 				return err
-			case errors.Is(err, helix.ErrNotTold) || errors.Is(err, twitch.ErrScope):
+			case errors.Is(err, helix.ErrSubscriptionDenied) || errors.Is(err, twitch.ErrScope):
 				mu.Lock()
 				defer mu.Unlock()
 				refused = append(refused, login)

@@ -87,7 +87,7 @@ func TestBudget_Steps(t *testing.T) {
 		"larger":  {{told: told(5000, 4000), asked: 1000, ok: 780, wait: 100 * time.Millisecond, left: 0}},
 		"garbled": {{told: http.Header{"Ratelimit-Remaining": {"few"}}, asked: 0, left: 780}},
 	} {
-		now := twitchtest.NewNaps().Now()
+		now := twitchtest.NewSleeps().Now()
 		start := now
 		h := &Client{Clock: clock.Clock{NowFunc: func() time.Time { return now }}}
 		h.Clock.SleepFunc = func(_ context.Context, d time.Duration) error { return waits(d) }
@@ -121,7 +121,7 @@ func (w waits) Error() string { return fmt.Sprint("waits ", time.Duration(w)) }
 // TestLeft_WhileHeld checks that nothing is left of a budget that Twitch says is empty,
 // until the time that Twitch named.
 func TestLeft_WhileHeld(t *testing.T) {
-	h := &Client{Clock: clock.Clock{NowFunc: twitchtest.NewNaps().Now}}
+	h := &Client{Clock: clock.Clock{NowFunc: twitchtest.NewSleeps().Now}}
 	h.budget.hold(h.now().Add(time.Minute))
 	h.budget.hold(h.now().Add(time.Second)) // an earlier time must not shorten the hold
 	if got := h.Left(0); got != 0 {
@@ -157,7 +157,7 @@ func TestLeft_Within(t *testing.T) {
 		"held until the very end": {120, 2 * time.Second, 2 * time.Second, 120},
 		"full when the hold ends": {10, 90 * time.Second, 100 * time.Second, 880},
 	} {
-		now := twitchtest.NewNaps().Now()
+		now := twitchtest.NewSleeps().Now()
 		h := &Client{Clock: clock.Clock{NowFunc: func() time.Time { return now }}}
 		if err := h.noteBudget(t.Context(), api.Answer{Header: told(800, c.told)}, 1); err != nil {
 			t.Fatal(err)
@@ -247,7 +247,7 @@ func TestBudget_OrderOfArrival(t *testing.T) {
 func TestBudget_RetriesCost(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	h, _ := newHelix(t, srv)
-	h.Clock.NowFunc = func() time.Time { return twitchtest.NewNaps().Now() }
+	h.Clock.NowFunc = func() time.Time { return twitchtest.NewSleeps().Now() }
 	h.Refused = func(context.Context, string) error { return nil }
 	srv.FailNext(status(401, 503, 503)...)
 	if _, err := h.Users(t.Context(), "ann"); err != nil {

@@ -17,15 +17,15 @@ import (
 	"github.com/chatguard/chatguard/internal/clock"
 )
 
-// newHelix returns a Client connected to the fake Twitch. Its waits are recorded in naps.
-func newHelix(t testing.TB, srv *faketwitch.Server) (*Client, *twitchtest.Naps) {
-	naps := twitchtest.NewNaps()
+// newHelix returns a Client connected to the fake Twitch. Its waits are recorded in sleeps.
+func newHelix(t testing.TB, srv *faketwitch.Server) (*Client, *twitchtest.Sleeps) {
+	sleeps := twitchtest.NewSleeps()
 	h := &Client{
 		BaseURL: srv.HelixURL(), ClientID: srv.ClientID, Token: twitchtest.TokenOf(srv.Token()),
-		Clock: clock.Clock{NowFunc: naps.Now, SleepFunc: naps.Sleep},
+		Clock: clock.Clock{NowFunc: sleeps.Now, SleepFunc: sleeps.Sleep},
 	}
 	t.Cleanup(h.Close)
-	return h, naps
+	return h, sleeps
 }
 
 // requests returns the requests that the server received: method, path and sorted query, and body.
@@ -73,7 +73,7 @@ func TestHelix_Retries(t *testing.T) {
 		"done but unanswered": {[]faketwitch.Fault{{Status: 0, After: true}}, nil, 2},
 	} {
 		srv := twitchtest.Start(t, "room")
-		h, naps := newHelix(t, srv)
+		h, sleeps := newHelix(t, srv)
 		id := twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "ann", Text: "hi"})
 		srv.FailNext(c.faults...)
 		err := h.DeleteMessage(t.Context(), Room{srv.UserID("room"), srv.BotID()}, id)
@@ -83,7 +83,7 @@ func TestHelix_Retries(t *testing.T) {
 		if got := len(srv.Requests()); got != c.tries {
 			t.Errorf("%s: %d requests, want %d", name, got, c.tries)
 		}
-		for n, d := range naps.All() {
+		for n, d := range sleeps.All() {
 			if whole := min(retryMin<<n, retryMax); d < whole/2 || d > whole {
 				t.Errorf("%s: delay %d is %v, want %v to %v", name, n, d, whole/2, whole)
 			}
@@ -104,7 +104,7 @@ func budgetEmpty(now, reset time.Time, remaining string) faketwitch.Fault {
 // TestHelix_BudgetEmpty checks that after a 429, a request waits until the budget is full again.
 // Both the time and the number of tries are limited.
 func TestHelix_BudgetEmpty(t *testing.T) {
-	start := twitchtest.NewNaps().Now()
+	start := twitchtest.NewSleeps().Now()
 	for name, c := range map[string]struct {
 		fault       faketwitch.Fault
 		least, most time.Duration
@@ -124,7 +124,7 @@ func TestHelix_BudgetEmpty(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer srv.Close()
-		h, naps := newHelix(t, srv)
+		h, sleeps := newHelix(t, srv)
 		ask := func() error { // an essential request, so it waits for nothing else
 			_, err := h.ChatSettings(t.Context(), Room{BroadcasterID: srv.UserID("room"), ModeratorID: srv.BotID()})
 			return err
@@ -133,7 +133,7 @@ func TestHelix_BudgetEmpty(t *testing.T) {
 		if err := ask(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if waits := naps.All(); len(waits) != 1 || waits[0] < c.least || waits[0] > c.most {
+		if waits := sleeps.All(); len(waits) != 1 || waits[0] < c.least || waits[0] > c.most {
 			t.Errorf("%s: waited %v, want %v to %v", name, waits, c.least, c.most)
 		}
 		srv.FailNext(c.fault, c.fault, c.fault, c.fault, c.fault)
@@ -184,19 +184,19 @@ func TestHelix_BudgetSharedByLastTry(t *testing.T) {
 		"the last of several": {func(h *Client, room Room) error { return h.DeleteMessage(t.Context(), room, "1") }, maxTries},
 	} {
 		srv := twitchtest.Start(t, "room")
-		h, naps := newHelix(t, srv)
-		h.Clock.NowFunc = naps.Now
+		h, sleeps := newHelix(t, srv)
+		h.Clock.NowFunc = sleeps.Now
 		for range c.refused {
 			srv.FailNext(budgetEmpty(h.now(), h.now().Add(time.Minute), "0"))
 		}
 		if err := c.ask(h, Room{srv.UserID("room"), srv.BotID()}); !errors.Is(err, twitch.ErrBusy) {
 			t.Errorf("%s: %v", name, err)
 		}
-		before := len(naps.All())
+		before := len(sleeps.All())
 		if _, err := h.Users(t.Context(), "ann"); err != nil {
 			t.Error(err)
 		}
-		if after := naps.All()[before:]; len(after) != 1 {
+		if after := sleeps.All()[before:]; len(after) != 1 {
 			t.Errorf("%s: the next request waited %v, want once", name, after)
 		}
 	}

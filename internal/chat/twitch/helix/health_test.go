@@ -20,7 +20,7 @@ import (
 // failure is reported until it answers again.
 func TestHelix_Health(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
-	h, naps := newHelix(t, srv)
+	h, sleeps := newHelix(t, srv)
 	ask := func(faults ...faketwitch.Fault) Health {
 		srv.FailNext(faults...)
 		h.DeleteMessage(t.Context(), Room{srv.UserID("room"), srv.BotID()}, "gone")
@@ -38,12 +38,12 @@ func TestHelix_Health(t *testing.T) {
 	if got := ask(); got != (Health{Answered: true}) {
 		t.Errorf("after an answer: %+v", got)
 	}
-	busy := budgetEmpty(naps.Now(), naps.Now().Add(time.Second), "300") // for one channel
+	busy := budgetEmpty(sleeps.Now(), sleeps.Now().Add(time.Second), "300") // for one channel
 	if got := ask(busy, busy, busy, busy, busy); got != (Health{Answered: true}) {
 		t.Errorf("after refusals about one channel: %+v", got)
 	}
 	ask(status(500, 500, 500, 500, 503)...)
-	if err := naps.Sleep(t.Context(), failureTime+1); err != nil {
+	if err := sleeps.Sleep(t.Context(), failureTime+1); err != nil {
 		t.Fatal(err)
 	}
 	if got := h.Health(); got != (Health{Answered: true}) {
@@ -53,7 +53,7 @@ func TestHelix_Health(t *testing.T) {
 
 // TestHelix_Trouble checks that while Twitch refuses everything, Trouble says until when.
 func TestHelix_Trouble(t *testing.T) {
-	now := twitchtest.NewNaps().Now() // 20:00 UTC
+	now := twitchtest.NewSleeps().Now() // 20:00 UTC
 	h := &Client{Clock: clock.Clock{NowFunc: func() time.Time { return now }}}
 	if refused, failed := h.Trouble(); refused != "" || failed != "" {
 		t.Errorf("%q, %q", refused, failed)

@@ -71,15 +71,15 @@ func TestSay_TriedOnce(t *testing.T) {
 		"401":         {status(401)[0], nil, 2},
 	} {
 		srv := twitchtest.Start(t, "room")
-		h, naps := newHelix(t, srv)
+		h, sleeps := newHelix(t, srv)
 		h.Refused = func(context.Context, string) error { return nil }
 		srv.FailNext(c.fault)
 		err := h.SendMessage(t.Context(), srv.UserID("room"), srv.BotID(), "hello", "")
 		if !errors.Is(err, c.want) || err != nil && c.want == nil {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
-		if got := len(srv.Requests()); got != c.tries || len(srv.Sent()) > 1 || len(naps.All()) > 0 {
-			t.Errorf("%s: %d requests, %d said, waited %v", name, got, len(srv.Sent()), naps.All())
+		if got := len(srv.Requests()); got != c.tries || len(srv.Sent()) > 1 || len(sleeps.All()) > 0 {
+			t.Errorf("%s: %d requests, %d said, waited %v", name, got, len(srv.Sent()), sleeps.All())
 		}
 	}
 }
@@ -93,12 +93,12 @@ func TestSay_DoesNotWait(t *testing.T) {
 	} {
 		srv := twitchtest.Start(t, "room")
 		moderator, msg := newModerator(t, srv)
-		naps := twitchtest.NewNaps()
-		moderator.Helix.Clock.NowFunc, moderator.Helix.Clock.SleepFunc = naps.Now, naps.Sleep
+		sleeps := twitchtest.NewSleeps()
+		moderator.Helix.Clock.NowFunc, moderator.Helix.Clock.SleepFunc = sleeps.Now, sleeps.Sleep
 		spend(moderator.Helix)
 		err := moderator.Say(t.Context(), msg.ChannelID, "hello", "")
-		if !errors.Is(err, twitch.ErrBusy) || len(srv.Requests()) != 0 || len(naps.All()) != 0 {
-			t.Errorf("%s: %v, %d requests, waited %v", name, err, len(srv.Requests()), naps.All())
+		if !errors.Is(err, twitch.ErrBusy) || len(srv.Requests()) != 0 || len(sleeps.All()) != 0 {
+			t.Errorf("%s: %v, %d requests, waited %v", name, err, len(srv.Requests()), sleeps.All())
 		}
 	}
 }

@@ -119,7 +119,7 @@ func TestModerator_Left(t *testing.T) {
 
 // TestUserHistory_Bounded checks that entries that expire first are forgotten first.
 func TestUserHistory_Bounded(t *testing.T) {
-	now := twitchtest.NewNaps().Now()
+	now := twitchtest.NewSleeps().Now()
 	m := &Moderator{Helix: &Client{Clock: clock.Clock{NowFunc: func() time.Time { return now }}}}
 	m.Removed(chat.Removal{ChannelID: "1", UserID: "lasting", Silence: time.Hour})
 	for n := range 2 * maxUsers {

@@ -77,9 +77,9 @@ func TestHelix_UsesRenewedToken(t *testing.T) {
 // identity server fails.
 func TestHelix_NoTokenForNow(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
-	h, naps := newHelix(t, srv)
+	h, sleeps := newHelix(t, srv)
 	h.Token = func(context.Context) (string, error) {
-		if len(naps.All()) == 0 {
+		if len(sleeps.All()) == 0 {
 			return "", twitch.ErrUnavailable
 		}
 		return srv.Token(), nil

@@ -12,8 +12,8 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 )
 
-// quarrel is a Moderator and a human moderator who act on the same user. The clock is stopped.
-type quarrel struct {
+// rivals is a Moderator and a human moderator who act on the same user. The clock is stopped.
+type rivals struct {
 	*Moderator
 	t   *testing.T
 	srv *faketwitch.Server
@@ -21,10 +21,10 @@ type quarrel struct {
 	now time.Time
 }
 
-func newQuarrel(t *testing.T) *quarrel {
+func newRivals(t *testing.T) *rivals {
 	srv := twitchtest.Start(t, "room")
 	m, msg := newModerator(t, srv)
-	q := &quarrel{m, t, srv, msg, m.Helix.now()}
+	q := &rivals{m, t, srv, msg, m.Helix.now()}
 	m.Helix.Clock.NowFunc = func() time.Time { return q.now }
 	m.Helix.Clock.SleepFunc = func(_ context.Context, d time.Duration) error {
 		q.now = q.now.Add(d)
@@ -35,12 +35,12 @@ func newQuarrel(t *testing.T) *quarrel {
 }
 
 // told makes the chat report a timeout, or a ban if length is 0.
-func (q *quarrel) told(length time.Duration, by string) {
+func (q *rivals) reports(length time.Duration, by string) {
 	q.Removed(chat.Removal{ChannelID: q.msg.ChannelID, UserID: q.msg.User.ID, Silence: length, Banned: length == 0, By: by, At: q.now})
 }
 
-// gives makes the bot time the user out, or ban them if length is 0.
-func (q *quarrel) gives(length time.Duration) {
+// acts makes the bot time the user out, or ban them if length is 0.
+func (q *rivals) acts(length time.Duration) {
 	q.t.Helper()
 	give := func() error { return q.Timeout(q.t.Context(), q.msg, length, "") }
 	if length == 0 {
@@ -51,58 +51,58 @@ func (q *quarrel) gives(length time.Duration) {
 	}
 }
 
-func (q *quarrel) lifts() error { return q.Lift(q.t.Context(), q.msg.ChannelID, q.msg.User.ID) }
+func (q *rivals) lifts() error { return q.Lift(q.t.Context(), q.msg.ChannelID, q.msg.User.ID) }
 
 // TestModerator_OthersSilencesStay checks that a sanction given by somebody else is neither
 // shortened nor lifted, and that it is distinguished from the bot's own sanctions.
 func TestModerator_OthersSilencesStay(t *testing.T) {
 	const long, short = 14 * 24 * time.Hour, 30 * time.Second
 	for name, c := range map[string]struct {
-		act    func(q *quarrel)
+		act    func(q *rivals)
 		given  int  // timeouts and bans sent
 		theirs bool // lifting it is refused
 	}{
-		"theirs lasts longer":              {func(q *quarrel) { q.told(long, "mo"); q.gives(short) }, 0, true},
-		"theirs is told by nobody's name":  {func(q *quarrel) { q.told(long, ""); q.gives(short) }, 0, true},
-		"theirs is a ban":                  {func(q *quarrel) { q.told(0, "mo"); q.gives(short); q.gives(0) }, 0, true},
-		"theirs is shorter":                {func(q *quarrel) { q.told(short, "mo"); q.gives(long) }, 1, false},
-		"a ban is more than their timeout": {func(q *quarrel) { q.told(long, "mo"); q.gives(0) }, 1, false},
-		"theirs is over":                   {func(q *quarrel) { q.told(short, "mo"); q.now = q.now.Add(short) }, 0, false},
-		"they lifted it: the user can write": {func(q *quarrel) {
-			q.told(long, "mo")
+		"theirs lasts longer":              {func(q *rivals) { q.reports(long, "mo"); q.acts(short) }, 0, true},
+		"theirs is told by nobody's name":  {func(q *rivals) { q.reports(long, ""); q.acts(short) }, 0, true},
+		"theirs is a ban":                  {func(q *rivals) { q.reports(0, "mo"); q.acts(short); q.acts(0) }, 0, true},
+		"theirs is shorter":                {func(q *rivals) { q.reports(short, "mo"); q.acts(long) }, 1, false},
+		"a ban is more than their timeout": {func(q *rivals) { q.reports(long, "mo"); q.acts(0) }, 1, false},
+		"theirs is over":                   {func(q *rivals) { q.reports(short, "mo"); q.now = q.now.Add(short) }, 0, false},
+		"they lifted it: the user can write": {func(q *rivals) {
+			q.reports(long, "mo")
 			q.now = q.now.Add(time.Minute)
 			q.msg.SentAt = q.now
-			q.gives(short)
+			q.acts(short)
 		}, 1, false},
-		"another user's": {func(q *quarrel) {
+		"another user's": {func(q *rivals) {
 			q.Removed(chat.Removal{ChannelID: q.msg.ChannelID, UserID: "5", Banned: true})
-			q.gives(short)
+			q.acts(short)
 		}, 1, false},
-		"only a message": {func(q *quarrel) {
+		"only a message": {func(q *rivals) {
 			q.Removed(chat.Removal{ChannelID: q.msg.ChannelID, UserID: q.msg.User.ID, MessageID: "m"})
-			q.gives(short)
+			q.acts(short)
 		}, 1, false},
-		"the bot's, told without a name": {func(q *quarrel) { q.gives(short); q.told(short, "") }, 1, false},
-		"the bot's, told late": {func(q *quarrel) {
-			q.gives(long)
+		"the bot's, told without a name": {func(q *rivals) { q.acts(short); q.reports(short, "") }, 1, false},
+		"the bot's, told late": {func(q *rivals) {
+			q.acts(long)
 			q.now = q.now.Add(time.Minute)
 			q.Removed(chat.Removal{ChannelID: q.msg.ChannelID, UserID: q.msg.User.ID, Silence: long, At: q.now.Add(-time.Minute)})
 		}, 1, false},
-		"the bot's, told by name":           {func(q *quarrel) { q.told(long, q.srv.BotLogin()) }, 0, false},
-		"of another length, without a name": {func(q *quarrel) { q.gives(short); q.told(long, "") }, 1, true},
-		"of the same length, by another":    {func(q *quarrel) { q.gives(short); q.told(short, "mo") }, 1, true},
-		"of the same length, but later": {func(q *quarrel) {
-			q.gives(long)
+		"the bot's, told by name":           {func(q *rivals) { q.reports(long, q.srv.BotLogin()) }, 0, false},
+		"of another length, without a name": {func(q *rivals) { q.acts(short); q.reports(long, "") }, 1, true},
+		"of the same length, by another":    {func(q *rivals) { q.acts(short); q.reports(short, "mo") }, 1, true},
+		"of the same length, but later": {func(q *rivals) {
+			q.acts(long)
 			q.now = q.now.Add(inTransit + time.Second)
-			q.told(long, "")
+			q.reports(long, "")
 		}, 1, true},
-		"banned before the bot came":        {func(q *quarrel) { q.srv.Silence("room", "ann", 0); q.gives(short) }, 0, true},
-		"banned before the bot would":       {func(q *quarrel) { q.srv.Silence("room", "ann", 0); q.gives(0) }, 0, true},
-		"banned by the bot itself":          {func(q *quarrel) { q.gives(0); q.msg.SentAt = q.now.Add(time.Minute); q.gives(short) }, 1, false},
-		"banned after the bot's timeout":    {func(q *quarrel) { q.gives(short); q.told(0, ""); q.now = q.now.Add(time.Hour) }, 1, true},
-		"the bot's answer comes after that": {giveWhileTold(short, 0), 1, true},
+		"banned before the bot came":        {func(q *rivals) { q.srv.Silence("room", "ann", 0); q.acts(short) }, 0, true},
+		"banned before the bot would":       {func(q *rivals) { q.srv.Silence("room", "ann", 0); q.acts(0) }, 0, true},
+		"banned by the bot itself":          {func(q *rivals) { q.acts(0); q.msg.SentAt = q.now.Add(time.Minute); q.acts(short) }, 1, false},
+		"banned after the bot's timeout":    {func(q *rivals) { q.acts(short); q.reports(0, ""); q.now = q.now.Add(time.Hour) }, 1, true},
+		"the bot's answer comes after that": {actWhileReported(short, 0), 1, true},
 	} {
-		q := newQuarrel(t)
+		q := newRivals(t)
 		c.act(q)
 		if got := len(q.srv.Bans()); got != c.given {
 			t.Errorf("%s: %d given, want %d", name, got, c.given)
@@ -113,32 +113,32 @@ func TestModerator_OthersSilencesStay(t *testing.T) {
 	}
 }
 
-// giveWhileTold gives a sanction for which Twitch's answer takes long. Before the answer, the chat
+// actWhileReported acts a sanction for which Twitch's answer takes long. Before the answer, the chat
 // reports this sanction, and a second one that somebody else gave after it.
-func giveWhileTold(length, theirs time.Duration) func(q *quarrel) {
-	return func(q *quarrel) {
+func actWhileReported(length, theirs time.Duration) func(q *rivals) {
+	return func(q *rivals) {
 		q.srv.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
 			q.now = q.now.Add(time.Minute)
-			q.told(length, "")
-			q.told(theirs, "")
+			q.reports(length, "")
+			q.reports(theirs, "")
 			return faketwitch.Fault{}, false
 		})
-		q.gives(length)
+		q.acts(length)
 		q.srv.SetHelixFaults(nil)
 	}
 }
 
 // TestModerator_OthersSilenceDuringRetry checks that a timeout that is being retried doesn't
-// replace a longer one that somebody else gives meanwhile.
+// replace a longer one that somebody else acts meanwhile.
 func TestModerator_OthersSilenceDuringRetry(t *testing.T) {
-	q := newQuarrel(t)
+	q := newRivals(t)
 	q.srv.FailNext(status(503)...)
 	waiting := q.Helix.Clock.SleepFunc
 	q.Helix.Clock.SleepFunc = func(ctx context.Context, d time.Duration) error {
-		q.told(14*24*time.Hour, "")
+		q.reports(14*24*time.Hour, "")
 		return waiting(ctx, d)
 	}
-	q.gives(30 * time.Second)
+	q.acts(30 * time.Second)
 	if len(q.srv.Bans()) != 0 || len(q.srv.Requests()) != 1 {
 		t.Errorf("%d requests, given %+v", len(q.srv.Requests()), q.srv.Bans())
 	}

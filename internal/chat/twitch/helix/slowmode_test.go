@@ -110,16 +110,16 @@ func TestSlowMode_Answers(t *testing.T) {
 func TestSlowMode_NotBehindModeration(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	moderator, msg := newModerator(t, srv)
-	naps := twitchtest.NewNaps()
-	moderator.Helix.Clock.NowFunc, moderator.Helix.Clock.SleepFunc = naps.Now, naps.Sleep
+	sleeps := twitchtest.NewSleeps()
+	moderator.Helix.Clock.NowFunc, moderator.Helix.Clock.SleepFunc = sleeps.Now, sleeps.Sleep
 	if err := moderator.Helix.noteBudget(t.Context(), api.Answer{Header: told(800, reserve)}, 1); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := moderator.SlowMode(t.Context(), msg.ChannelID); err != nil {
 		t.Error(err)
 	}
-	if err := moderator.SetSlowMode(t.Context(), msg.ChannelID, true, time.Minute); err != nil || len(naps.All()) > 0 {
-		t.Errorf("%v, waited %v", err, naps.All())
+	if err := moderator.SetSlowMode(t.Context(), msg.ChannelID, true, time.Minute); err != nil || len(sleeps.All()) > 0 {
+		t.Errorf("%v, waited %v", err, sleeps.All())
 	}
 	h := moderator.Helix
 	_, looking := h.Users(t.Context(), "ann")
@@ -127,11 +127,11 @@ func TestSlowMode_NotBehindModeration(t *testing.T) {
 	for what, err := range map[string]error{
 		"users": looking, "moderated channels": listing, "unban": moderator.Lift(t.Context(), msg.ChannelID, msg.User.ID), "unsubscribe": h.Unsubscribe(t.Context(), "gone"),
 	} {
-		if err != nil || len(naps.All()) > 0 {
-			t.Errorf("%s: %v, waited %v", what, err, naps.All())
+		if err != nil || len(sleeps.All()) > 0 {
+			t.Errorf("%s: %v, waited %v", what, err, sleeps.All())
 		}
 	}
-	if err := moderator.Delete(t.Context(), msg); err != nil || len(naps.All()) == 0 {
+	if err := moderator.Delete(t.Context(), msg); err != nil || len(sleeps.All()) == 0 {
 		t.Errorf("%v, moderation didn't wait", err)
 	}
 }

@@ -19,8 +19,8 @@ const (
 // Subscription is one kind of event in the channel with this ID.
 type Subscription struct{ Kind, ChannelID string }
 
-// ErrNotTold means that Twitch refuses a subscription without saying why.
-var ErrNotTold = errors.New("Twitch doesn't allow the bot this subscription")
+// ErrSubscriptionDenied means that Twitch refuses a subscription without saying why.
+var ErrSubscriptionDenied = errors.New("Twitch doesn't allow the bot this subscription")
 
 // body returns the request body for a subscription of an EventSub session.
 func (s Subscription) body(sessionID, userID string) any {
@@ -47,7 +47,7 @@ func (s Subscription) body(sessionID, userID string) any {
 
 // Subscribe subscribes an EventSub session to an event in the name of the token's user. It returns
 // the subscription's ID, or an empty one if the subscription already existed. The error is
-// ErrNotTold if Twitch doesn't allow it.
+// ErrSubscriptionDenied if Twitch doesn't allow it.
 func (h *Client) Subscribe(ctx context.Context, s Subscription, sessionID, userID string) (id string, err error) {
 	r := request{
 		Request: api.Request{
@@ -55,7 +55,7 @@ func (h *Client) Subscribe(ctx context.Context, s Subscription, sessionID, userI
 			Method:    http.MethodPost,
 			URL:       h.baseURL() + "/eventsub/subscriptions",
 			Body:      s.body(sessionID, userID),
-			Forbidden: ErrNotTold,
+			Forbidden: ErrSubscriptionDenied,
 			Lasting:   true,
 		},
 		essential: true,
@@ -87,7 +87,7 @@ func (h *Client) Unsubscribe(ctx context.Context, id string) error {
 			Op:        "end a subscription",
 			Method:    http.MethodDelete,
 			URL:       h.baseURL() + "/eventsub/subscriptions?" + url.Values{"id": {id}}.Encode(),
-			Forbidden: ErrNotTold,
+			Forbidden: ErrSubscriptionDenied,
 		},
 		essential: true,
 	}

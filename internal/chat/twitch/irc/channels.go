@@ -29,7 +29,7 @@ func (s *session) enterChannel(login, roomID string) {
 	}
 	s.irc.report.LearnRoom(login, roomID)
 	if yes, known := s.moderates[login]; known {
-		s.tellModerator(roomID, yes)
+		s.reportModerator(roomID, yes)
 	}
 }
 
@@ -44,13 +44,13 @@ func (s *session) learnModerator(line rawLine) {
 	switch {
 	case !wanted:
 	case channel.Joined:
-		s.tellModerator(channel.RoomID, yes)
+		s.reportModerator(channel.RoomID, yes)
 	default:
 		s.moderates[login] = yes
 	}
 }
 
-func (s *session) tellModerator(roomID string, yes bool) {
+func (s *session) reportModerator(roomID string, yes bool) {
 	if s.irc.Moderates != nil {
 		s.irc.Moderates(roomID, yes)
 	}

@@ -138,8 +138,8 @@ func TestIRC_Refused(t *testing.T) {
 // was down.
 func TestIRC_Reconnects(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
-	naps := twitchtest.NewNaps()
-	irc := &Conn{Channels: []string{"room"}, Clock: clock.Clock{SleepFunc: naps.Sleep}}
+	sleeps := twitchtest.NewSleeps()
+	irc := &Conn{Channels: []string{"room"}, Clock: clock.Clock{SleepFunc: sleeps.Sleep}}
 	in := connect(t, srv, irc)
 	for n, lose := range []func(){srv.Disconnect, srv.Reconnect} {
 		lose()
@@ -218,15 +218,15 @@ func TestIRC_HealthyAgain(t *testing.T) {
 	} {
 		srv := twitchtest.Start(t, "room")
 		srv.HangUp(3)
-		naps, gate := twitchtest.NewNaps(), twitchtest.NewGate()
-		irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Clock: clock.Clock{NowFunc: naps.Now, SleepFunc: gate.Sleep}}
+		sleeps, gate := twitchtest.NewSleeps(), twitchtest.NewGate()
+		irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Clock: clock.Clock{NowFunc: sleeps.Now, SleepFunc: gate.Sleep}}
 		run(t, irc, func([]chatguard.Message) {})
 		for range 3 {
 			<-gate.Asked
 			gate.Open <- struct{}{}
 		}
 		joined(t, irc)
-		if err := naps.Sleep(context.Background(), c.lasted); err != nil {
+		if err := sleeps.Sleep(context.Background(), c.lasted); err != nil {
 			t.Fatal(err)
 		}
 		srv.Disconnect()

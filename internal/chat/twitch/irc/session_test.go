@@ -133,8 +133,8 @@ func TestIRC_SendsNoLineBreak(t *testing.T) {
 // the race detector.
 func TestStatus_Concurrent(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
-	naps := twitchtest.NewNaps()
-	irc := &Conn{Channels: []string{"room"}, Login: srv.BotLogin, Token: twitchtest.TokenOf(srv.Token()), Clock: clock.Clock{SleepFunc: naps.Sleep}}
+	sleeps := twitchtest.NewSleeps()
+	irc := &Conn{Channels: []string{"room"}, Login: srv.BotLogin, Token: twitchtest.TokenOf(srv.Token()), Clock: clock.Clock{SleepFunc: sleeps.Sleep}}
 	connect(t, srv, irc)
 	asking, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -189,7 +189,7 @@ func TestIRC_LenientWelcome(t *testing.T) {
 // that the Conn reconnects.
 func TestIRC_ReconnectInOneRead(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
-	irc := &Conn{Channels: []string{"room"}, Clock: clock.Clock{SleepFunc: twitchtest.NewNaps().Sleep}}
+	irc := &Conn{Channels: []string{"room"}, Clock: clock.Clock{SleepFunc: twitchtest.NewSleeps().Sleep}}
 	in := connect(t, srv, irc)
 	srv.SendRaw(privmsg(""), ":tmi.twitch.tv RECONNECT", privmsg(""), "PING :x")
 	twitchtest.Eventually(t, "a new connection", func() bool { return srv.Connections() == 2 })

@@ -18,22 +18,22 @@ import (
 
 // deviceLogin returns a login at a fake Twitch. meanwhile is called before each poll, with the
 // number of earlier polls.
-func deviceLogin(t *testing.T, meanwhile func(srv *faketwitch.Server, poll int)) (*DeviceLogin, *faketwitch.Server, *twitchtest.Naps) {
+func deviceLogin(t *testing.T, meanwhile func(srv *faketwitch.Server, poll int)) (*DeviceLogin, *faketwitch.Server, *twitchtest.Sleeps) {
 	t.Helper()
-	naps := twitchtest.NewNaps()
-	srv, err := faketwitch.Start(faketwitch.Options{Now: naps.Now})
+	sleeps := twitchtest.NewSleeps()
+	srv, err := faketwitch.Start(faketwitch.Options{Now: sleeps.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { srv.Close() })
-	d := &DeviceLogin{AuthURL: srv.AuthURL(), ClientID: srv.ClientID(), Clock: clock.Clock{NowFunc: naps.Now}}
+	d := &DeviceLogin{AuthURL: srv.AuthURL(), ClientID: srv.ClientID(), Clock: clock.Clock{NowFunc: sleeps.Now}}
 	d.Clock.SleepFunc = func(ctx context.Context, length time.Duration) error {
 		if meanwhile != nil {
-			meanwhile(srv, len(naps.All()))
+			meanwhile(srv, len(sleeps.All()))
 		}
-		return naps.Sleep(ctx, length)
+		return sleeps.Sleep(ctx, length)
 	}
-	return d, srv, naps
+	return d, srv, sleeps
 }
 
 // begin begins a login and fails the test if that fails.
@@ -50,7 +50,7 @@ func begin(t *testing.T, d *DeviceLogin) DeviceCode {
 // answers for a code that nobody has entered yet; after both, the login keeps polling. The token
 // has all scopes.
 func TestDeviceLogin(t *testing.T) {
-	d, srv, naps := deviceLogin(t, func(srv *faketwitch.Server, poll int) {
+	d, srv, sleeps := deviceLogin(t, func(srv *faketwitch.Server, poll int) {
 		switch poll {
 		case 2:
 			srv.CallPendingInvalid(true)
@@ -62,15 +62,15 @@ func TestDeviceLogin(t *testing.T) {
 		}
 	})
 	code := begin(t, d)
-	if code.UserCode == "" || !strings.Contains(code.Address, code.UserCode) || !code.Expires.Equal(naps.Now().Add(30*time.Minute)) {
+	if code.UserCode == "" || !strings.Contains(code.Address, code.UserCode) || !code.Expires.Equal(sleeps.Now().Add(30*time.Minute)) {
 		t.Errorf("%+v", code)
 	}
 	pair, err := d.Wait(t.Context(), code)
-	if err != nil || pair.ClientID != srv.ClientID() || pair.Refresh == "" || !pair.Expires.Equal(naps.Now().Add(4*time.Hour)) {
+	if err != nil || pair.ClientID != srv.ClientID() || pair.Refresh == "" || !pair.Expires.Equal(sleeps.Now().Add(4*time.Hour)) {
 		t.Fatalf("%v, until %s", err, pair.Expires)
 	}
-	if want := slices.Repeat([]time.Duration{5 * time.Second}, 11); !slices.Equal(naps.All(), want) {
-		t.Errorf("waited %v", naps.All())
+	if want := slices.Repeat([]time.Duration{5 * time.Second}, 11); !slices.Equal(sleeps.All(), want) {
+		t.Errorf("waited %v", sleeps.All())
 	}
 	id, err := d.server().validate(t.Context(), pair.Access)
 	if err != nil || len(MissingScopes("", id.Scopes)) > 0 || id.Login != srv.BotLogin() {
@@ -97,22 +97,22 @@ func TestDeviceLogin_Failed(t *testing.T) {
 			srv.FailNextAuth(faketwitch.Fault{Status: 400, Message: "invalid client"})
 		}, twitch.ErrRejected, 1},
 	} {
-		d, _, naps := deviceLogin(t, c.meanwhile)
-		if pair, err := d.Wait(t.Context(), begin(t, d)); !errors.Is(err, c.want) || pair != (Pair{}) || len(naps.All()) != c.polls {
-			t.Errorf("%s: %v after %d polls, want %v after %d", name, err, len(naps.All()), c.want, c.polls)
+		d, _, sleeps := deviceLogin(t, c.meanwhile)
+		if pair, err := d.Wait(t.Context(), begin(t, d)); !errors.Is(err, c.want) || pair != (Pair{}) || len(sleeps.All()) != c.polls {
+			t.Errorf("%s: %v after %d polls, want %v after %d", name, err, len(sleeps.All()), c.want, c.polls)
 		}
 	}
 }
 
 func TestDeviceLogin_Stopped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
-	d, _, naps := deviceLogin(t, func(_ *faketwitch.Server, poll int) {
+	d, _, sleeps := deviceLogin(t, func(_ *faketwitch.Server, poll int) {
 		if poll == 2 {
 			stop()
 		}
 	})
-	if _, err := d.Wait(ctx, begin(t, d)); !errors.Is(err, context.Canceled) || len(naps.All()) != 3 {
-		t.Errorf("%v after %d polls", err, len(naps.All()))
+	if _, err := d.Wait(ctx, begin(t, d)); !errors.Is(err, context.Canceled) || len(sleeps.All()) != 3 {
+		t.Errorf("%v after %d polls", err, len(sleeps.All()))
 	}
 }
 
@@ -134,8 +134,8 @@ func TestDeviceLogin_BoundsAnswer(t *testing.T) {
 	var answer string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
 	defer srv.Close()
-	naps := twitchtest.NewNaps()
-	d := &DeviceLogin{AuthURL: srv.URL, ClientID: "id", Clock: clock.Clock{NowFunc: naps.Now}}
+	sleeps := twitchtest.NewSleeps()
+	d := &DeviceLogin{AuthURL: srv.URL, ClientID: "id", Clock: clock.Clock{NowFunc: sleeps.Now}}
 	for name, c := range map[string]struct {
 		answer   string
 		life     time.Duration
@@ -148,7 +148,7 @@ func TestDeviceLogin_BoundsAnswer(t *testing.T) {
 	} {
 		answer = `{"device_code":"d","user_code":"A\u001b[2JB","verification_uri":"https://x.test/a",` + c.answer + `}`
 		code := begin(t, d)
-		if code.Expires.Sub(naps.Now()) != c.life || code.Interval != c.interval || strings.ContainsRune(code.UserCode, 0x1b) {
+		if code.Expires.Sub(sleeps.Now()) != c.life || code.Interval != c.interval || strings.ContainsRune(code.UserCode, 0x1b) {
 			t.Errorf("%s: %+v", name, code)
 		}
 	}

@@ -167,7 +167,7 @@ func (t *Store) learn(ctx context.Context, record record, id Identity) {
 	if id.ExpiresIn > 0 {
 		told.Expires = t.server().after(id.ExpiresIn)
 	}
-	if told.tellsMoreThan(record) && t.save(ctx, told) {
+	if told.knowsMoreThan(record) && t.save(ctx, told) {
 		return
 	}
 	t.update(func(k *knowledge) {
@@ -177,9 +177,9 @@ func (t *Store) learn(ctx context.Context, record record, id Identity) {
 	})
 }
 
-// tellsMoreThan reports whether a record differs from another one in a way that is worth storing.
+// knowsMoreThan reports whether a record differs from another one in a way that is worth storing.
 // Twitch gives times in seconds from now, so small differences are ignored.
-func (r record) tellsMoreThan(than record) bool {
+func (r record) knowsMoreThan(than record) bool {
 	return r.UserID != than.UserID || r.Login != than.Login || r.ClientID != than.ClientID || len(r.Scopes) != len(than.Scopes) ||
 		r.Expires.Sub(than.Expires).Abs() > renewBefore
 }

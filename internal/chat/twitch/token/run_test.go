@@ -190,22 +190,22 @@ func TestTokens_StaySecret(t *testing.T) {
 	}))
 	defer echo.Close()
 	var log bytes.Buffer
-	naps := twitchtest.NewNaps()
+	sleeps := twitchtest.NewSleeps()
 	for _, status = range []int{200, 400, 401, 403, 404, 429, 500} {
 		k := &Store{
-			AuthURL: echo.URL, ClientID: "id", Access: "hunter2access", Refresh: "hunter2refresh", Clock: clock.Clock{NowFunc: naps.Now, SleepFunc: naps.Sleep},
+			AuthURL: echo.URL, ClientID: "id", Access: "hunter2access", Refresh: "hunter2refresh", Clock: clock.Clock{NowFunc: sleeps.Now, SleepFunc: sleeps.Sleep},
 			Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		}
 		fmt.Fprintln(&log, k.Refused(t.Context(), "hunter2access"))
 		k.maintain(t.Context())
-		naps.Sleep(t.Context(), time.Hour)
+		sleeps.Sleep(t.Context(), time.Hour)
 		k.maintain(t.Context())
 		_, err := k.Token(t.Context())
 		fmt.Fprintln(&log, err, k.Status())
 		fmt.Fprintf(&log, "%v %+v\n", k.current().record, k.current().record.Pair)
 		slog.New(slog.NewJSONHandler(&log, nil)).Info("pair", "pair", k.current().record.Pair)
 		k.Close()
-		d := &DeviceLogin{AuthURL: echo.URL, ClientID: "id", Clock: clock.Clock{SleepFunc: naps.Sleep}}
+		d := &DeviceLogin{AuthURL: echo.URL, ClientID: "id", Clock: clock.Clock{SleepFunc: sleeps.Sleep}}
 		_, _, err = d.poll(t.Context(), d.server(), DeviceCode{code: "hunter2device"})
 		fmt.Fprintln(&log, err)
 	}

@@ -23,7 +23,7 @@ type keeping struct {
 	*Store
 	t     *testing.T
 	srv   *faketwitch.Server
-	clock *twitchtest.Naps
+	clock *twitchtest.Sleeps
 }
 
 // keep returns a bot that got the server's first pair from the environment, and has a file.
@@ -36,7 +36,7 @@ func keep(t *testing.T) *keeping {
 // duration.
 func keepFor(t *testing.T, life time.Duration) *keeping {
 	t.Helper()
-	clock := twitchtest.NewNaps()
+	clock := twitchtest.NewSleeps()
 	srv, err := faketwitch.Start(faketwitch.Options{Now: clock.Now, Scopes: ScopeNames(), TokenLife: life})
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestTokens_ValidatedEveryHour(t *testing.T) {
 	k.is(Good, "")
 	s := k.Status()
 	if s.Identity.Login != k.srv.BotLogin() || s.Identity.UserID != k.srv.BotID() || s.Identity.ClientID != k.srv.ClientID() ||
-		!s.ExpiresAt.Equal(twitchtest.NewNaps().Now().Add(4*time.Hour)) || !s.Since.Equal(twitchtest.NewNaps().Now()) {
+		!s.ExpiresAt.Equal(twitchtest.NewSleeps().Now().Add(4*time.Hour)) || !s.Since.Equal(twitchtest.NewSleeps().Now()) {
 		t.Errorf("%+v", s)
 	}
 }

@@ -111,23 +111,23 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			t.Fatalf("waited in vain for: %s", what)
+			t.Fatalf("timed out waiting: %s", what)
 		}
 	}
 }
 
-// Naps replaces waiting: it records each duration and advances a clock by it.
-type Naps struct {
+// Sleeps replaces waiting: it records each duration and advances a clock by it.
+type Sleeps struct {
 	mu    sync.Mutex
 	taken []time.Duration
 	clock time.Time
 }
 
-// NewNaps returns a Naps whose clock starts on an evening in March 2026.
-func NewNaps() *Naps { return &Naps{clock: time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)} }
+// NewSleeps returns a Sleeps whose clock starts on an evening in March 2026.
+func NewSleeps() *Sleeps { return &Sleeps{clock: time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)} }
 
 // Sleep records how long to wait, and returns at once.
-func (n *Naps) Sleep(ctx context.Context, d time.Duration) error {
+func (n *Sleeps) Sleep(ctx context.Context, d time.Duration) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.taken = append(n.taken, d)
@@ -136,14 +136,14 @@ func (n *Naps) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // Now returns the time after all naps.
-func (n *Naps) Now() time.Time {
+func (n *Sleeps) Now() time.Time {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.clock
 }
 
 // All returns the naps taken.
-func (n *Naps) All() []time.Duration {
+func (n *Sleeps) All() []time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.taken)
