@@ -12,8 +12,8 @@ quick:
 	go -C examples/wschat test -short ./...
 	cd web && npm test --silent
 
-# All checks and tests. Installs what the tests need if it can. Three jobs at a time; if one fails,
-# the others still run.
+# All checks and tests. Installs what the tests need, if possible. Runs three jobs at a time; if one
+# fails, the others still run.
 test: check
 	sh scripts/prepare.sh
 	@$(MAKE) --no-print-directory --keep-going --jobs=3 race browser plain race-limits check-web test-bench test-wschat
@@ -21,7 +21,7 @@ test: check
 # These packages take longest.
 FIRST := ./cmd/chatguard ./internal/app ./internal/persist ./internal/web
 
-# The race detector leaves SQLite out. SQLite is C translated to Go, uses one thread for each
+# The race detector does not check SQLite. SQLite is C translated to Go, uses one thread for each
 # connection, and takes five times as long with the race detector.
 RACE := -race -gcflags=modernc.org/...=-race=false
 
@@ -45,7 +45,7 @@ plain:
 test-bench:
 	go -C bench test ./...
 
-# Without the race detector: it gives up at 8,128 goroutines, and a chat of 10,000 has more.
+# Without the race detector, which stops at 8,128 goroutines: a chat of 10,000 users has more.
 test-wschat:
 	go -C examples/wschat test ./...
 
@@ -69,19 +69,20 @@ check:
 check-web:
 	cd web && npm run --silent check && npm test --silent
 
-# Every figure that the documentation names.
+# Benchmarks for every figure in the documentation.
 bench:
+	sh scripts/prepare.sh
 	go test -tags browser -run '^$$' -bench . -benchmem ./...
 	go -C examples/wschat test -run '^$$' -bench . -benchtime 1x .
 
-# Decisions beside other limiters, for a million users.
+# Compares chatguard's decisions with other rate limiters, for a million users.
 bench-limits:
 	go -C bench run .
 
 demo:
 	go run ./cmd/chatguard demo
 
-# The pictures in docs/, taken from the demo in Chromium.
+# Takes the screenshots in docs/, of the demo in Chromium.
 screenshots:
 	sh scripts/prepare.sh
 	go test -tags browser -count 1 -run TestTheDemoFillsTheDashboard ./cmd/chatguard -screenshots $(CURDIR)/docs

@@ -16,7 +16,7 @@ import (
 )
 
 // BenchmarkVerdictOnAScreen measures the time from a Check until a browser has drawn the user's
-// row, while 1,000 other verdicts per second are published, most of them throttled.
+// row. Meanwhile the Guard gives 1,000 other verdicts per second, most of them throttled.
 func BenchmarkVerdictOnAScreen(b *testing.B) {
 	d := dash(b)
 	w := d.open(1400, 900)
@@ -28,7 +28,7 @@ func BenchmarkVerdictOnAScreen(b *testing.B) {
 	}`))
 	var busy sync.WaitGroup
 	busy.Go(func() { d.busyChat() })
-	// no more rows arrive, and none leaves earlier
+	// from here on, busyChat adds and removes no rows
 	w.See(`document.querySelector(".figures dd").textContent === "500"`)
 	var took []time.Duration
 	for i := range 20 {

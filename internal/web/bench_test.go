@@ -24,15 +24,19 @@ const (
 	benchLasts     = 5 * time.Second
 )
 
-// benchReaders is the environment variable that turns a test process into the open dashboards of a
-// benchmark, so that their cost is not measured. Its value has the dashboard's address and the
-// cookie.
+// benchReaders is the environment variable that makes a test process act as the open dashboards of
+// a benchmark. Their cost is therefore not measured. The value contains the dashboard's address and
+// the cookie.
 const benchReaders = "CHATGUARD_TEST_READ_FEEDS"
 
-// feedsToRead is the content of benchReaders.
-type feedsToRead struct{ Address, Cookie string }
+// feedsToRead is the content of benchReaders: an address, and a cookie for each open dashboard.
+type feedsToRead struct {
+	Address string
+	Cookies []string
+}
 
-// readFeeds is the main function of that process. It runs until its standard input ends.
+// readFeeds is the main function of the process with benchReaders. It runs until its standard input
+// ends.
 func readFeeds(text string) {
 	var from feedsToRead
 	if err := json.Unmarshal([]byte(text), &from); err != nil {
@@ -40,9 +44,9 @@ func readFeeds(text string) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var reading sync.WaitGroup
-	for range openDashboards {
+	for _, cookie := range from.Cookies {
 		conn, _, err := websocket.Dial(ctx, "ws://"+from.Address+"/api/v1/live?channel="+channelID,
-			&websocket.DialOptions{HTTPHeader: http.Header{"Cookie": {from.Cookie}}})
+			&websocket.DialOptions{HTTPHeader: http.Header{"Cookie": {cookie}}})
 		if err != nil {
 			panic(err)
 		}
@@ -65,10 +69,10 @@ func readFeeds(text string) {
 	reading.Wait()
 }
 
-// openFeeds opens the dashboards in another process until closeAll is called.
-func (d *dashboard) openFeeds(cookie string) (closeAll func()) {
+// openFeeds opens a dashboard for each cookie, in another process, until closeAll is called.
+func (d *dashboard) openFeeds(cookies []string) (closeAll func()) {
 	d.Helper()
-	from, err := json.Marshal(feedsToRead{d.address, cookie})
+	from, err := json.Marshal(feedsToRead{d.address, cookies})
 	if err != nil {
 		d.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func generous(o *Options) {
 	}
 }
 
-// emptyHandler reads the same message as POST /check and answers without judging it.
+// emptyHandler reads a message like POST /check, but answers without judging it.
 func emptyHandler(w http.ResponseWriter, r *http.Request) {
 	var m checkForm
 	if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
