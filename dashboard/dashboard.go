@@ -51,8 +51,8 @@ type Dashboard struct {
 // throttled then are shown only if the Store has them. The error describes a mistake in the
 // Options, or comes from the Store.
 //
-// Call Run even if the server fails before it starts; pass a context that has ended. Without a
-// Store, only Run frees the memory.
+// If the server fails before it starts, call Run nevertheless, with a context that has ended.
+// Without a Store, only Run frees the memory.
 func New(guard *chatguard.Guard, opts Options) (*Dashboard, error) {
 	if guard == nil {
 		return nil, errors.New("dashboard: the Guard is missing")
@@ -76,7 +76,7 @@ func New(guard *chatguard.Guard, opts Options) (*Dashboard, error) {
 const (
 	memoryRetention = 24 * time.Hour // how long to keep throttled messages
 	memoryQueue     = 20_000         // records pending for the next write
-	maxMemory       = 128 << 20      // bytes; beyond, the oldest are dropped
+	maxMemory       = 128 << 20      // bytes; if there is more, the oldest records are dropped
 )
 
 // openHost returns the host of the Options' Store, or one in memory.
@@ -127,18 +127,18 @@ func (d *Dashboard) open(guard *chatguard.Guard, site access.Site) error {
 	return nil
 }
 
-// ServeHTTP answers a request below the path where the Dashboard is mounted. That path must be
-// stripped except for its final slash: use http.StripPrefix as shown above. The page itself,
-// /healthz and /api/v1/openapi.json are open to everyone. Everything else, including /readyz and
-// /metrics, requires access by Authorize.
+// ServeHTTP answers a request below the path where the Dashboard is mounted. Strip that path,
+// except for its final slash, with http.StripPrefix as shown above. The page itself, /healthz and
+// /api/v1/openapi.json are open to everyone. For everything else, including /readyz and /metrics,
+// Authorize decides who has access.
 func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.web.Handler().ServeHTTP(w, r)
 }
 
 // Run keeps the displayed data up to date until ctx ends. It then disconnects open pages, which an
-// http.Server's Shutdown doesn't do. Call Run once. Requests before Run starts or after it ends are
-// refused. If ctx ends, Run returns nil. Before that, it waits for the calls of Authorize for open
-// pages.
+// http.Server's Shutdown doesn't do. Call Run once. The Dashboard refuses requests before Run
+// starts and after it ends. Before Run returns, it waits for calls of Authorize for open pages. If
+// ctx ends, Run returns nil.
 func (d *Dashboard) Run(ctx context.Context) error {
 	if d.ran.Swap(true) {
 		return errors.New("dashboard: Run was called before: create another Dashboard")

@@ -15,7 +15,7 @@ import (
 // Role is what a person may do in a Dashboard. The zero value allows nothing.
 type Role string
 
-// The roles. Each includes the rights of the one before it.
+// The roles. Each role includes the rights of the role before it.
 const (
 	View     Role = "view"     // see everything, change nothing
 	Moderate Role = "moderate" // change limits, users and switches
@@ -40,35 +40,36 @@ type Options struct {
 	// request's path is relative to the Dashboard's. Authorize must be quick and safe for
 	// concurrent use; before Run returns, it waits for pending calls.
 	//
-	// A person without a name, or with an unknown role, has no access; this is logged once for each
-	// role. Each name can have at most 20 open pages, so give each person a different name.
+	// A person without a name, or with an unknown role, has no access. The Dashboard logs this once
+	// for each role. Each name can have at most 20 open pages, so give each person a different
+	// name.
 	//
-	// Authorize is not called for the page itself, which contains no data yet, /healthz and
-	// /api/v1/openapi.json.
+	// Authorize is not called for /healthz, /api/v1/openapi.json and the page itself. The page
+	// contains no data until its requests are authorized.
 	//
-	// Don't decide by the address alone: a browser on a trusted machine also sends requests for
-	// other sites' pages.
+	// Don't decide by the sender's address alone: a browser on a trusted machine also sends
+	// requests for other sites' pages.
 	Authorize func(*http.Request) (name string, role Role, ok bool)
 
-	// Store keeps events and people's changes, once it has been restored with the Guard. If Store
-	// is nil, the Dashboard keeps them in memory until the process ends, and the page says so. It
-	// then keeps who spoke when for 48 hours, at about 100 bytes a message. It keeps throttled
-	// messages for 24 hours, with up to 2,000 bytes of their text. If both together take more than
-	// 128 MiB, the oldest are dropped.
+	// Store keeps events and people's changes. Call its Restore with the Guard before New. If Store
+	// is nil, the Dashboard keeps events and changes in memory until the process ends, and the page
+	// says so. In memory, it keeps the author and time of each message for 48 hours, in about 100
+	// bytes per message. It keeps throttled messages for 24 hours, with up to 2,000 bytes of their
+	// text. If both together take more than 128 MiB, it drops the oldest.
 	Store *sqlitestore.Store
 
 	// Channels returns the channels to show; the first one is shown first. It is called often, by
 	// requests and in Run's goroutine. It must not block or panic, and must be safe for concurrent
-	// use. If Channels is nil, the Dashboard shows the channels that people have changed, and those
-	// with a message known from the day before the start or later. It then shows at most a thousand
-	// channels, sorted by ID.
+	// use. If Channels is nil, the Dashboard shows two kinds of channels: those that people have
+	// changed, and those with a known message since one day before the start. It then shows at most
+	// a thousand channels, sorted by ID.
 	Channels func() []Channel
 
 	// PublicURL is the address that people use ("https://chat.example.org/moderate/"). Set it if a
-	// proxy changes the host of the requests that it forwards; otherwise it can stay empty. The
-	// Dashboard sends live updates to, and accepts changes from, only pages of the request's own
-	// host or of PublicURL's. Without PublicURL, a page behind such a proxy gets no live updates,
-	// and the log says so.
+	// proxy changes the host of the requests that it forwards; otherwise it can stay empty. Only
+	// pages of the request's own host or of PublicURL's host can receive live updates and make
+	// changes. Without PublicURL, a page behind such a proxy gets no live updates, and the log says
+	// so.
 	PublicURL string
 
 	Logger *slog.Logger // nil means slog.Default()

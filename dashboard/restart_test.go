@@ -91,7 +91,7 @@ func TestRestart_UndoReturnsToProgramPolicy(t *testing.T) {
 			set(6)
 			if channel == room {
 				want = 6
-			} // Otherwise the policy is the room's own since somebody undid the change.
+			} // Otherwise the undo made the policy the room's own, so set doesn't change it.
 			if burst := p.guard.Policy(room).Limits[0].Burst; burst != want {
 				t.Errorf("set later, and it is %d, want %d", burst, want)
 			}
@@ -103,7 +103,7 @@ func TestRestart_UndoReturnsToProgramPolicy(t *testing.T) {
 }
 
 // TestRestart_LaterProgramPolicyWins checks that a policy that the program sets later wins, even if
-// people had changed the previous one.
+// people had changed the previous policy.
 func TestRestart_LaterProgramPolicyWins(t *testing.T) {
 	p := start(t, newPath(t))
 	s := newSite(t, p.guard, dashboard.Options{Store: p.store})
@@ -191,8 +191,8 @@ func changedTo(p chatguard.Policy, burst int) chatguard.Policy {
 	return p
 }
 
-// TestRestart_NoStoreReadsNothing checks that a dashboard without a Store leaves the state of users
-// to the store that saves it.
+// TestRestart_NoStoreReadsNothing checks a dashboard without a Store, for a Guard whose state
+// another store saves. The dashboard does not affect that state.
 func TestRestart_NoStoreReadsNothing(t *testing.T) {
 	path := newPath(t)
 	p := start(t, path)

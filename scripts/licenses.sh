@@ -1,11 +1,12 @@
 #!/bin/sh
-# Writes the licences of everything in a chatguard binary to cmd/chatguard/licenses.txt: its own,
-# Go's, and those of each module of a build for Linux, macOS or Windows. Run it when a dependency
-# changes; a test says so. It needs only the downloaded modules.
+# Writes the licences of everything in a chatguard binary to cmd/chatguard/licenses.txt: chatguard's
+# own, Go's, and those of each module of a build for Linux, macOS or Windows. Run it when a
+# dependency changes; a test fails until you do. It needs only the downloaded modules.
 set -eu
 cd "$(dirname "$0")/.."
 
-# modules prints "path version folder systems", where systems are those that need the module.
+# modules prints "path version folder systems" for each module. systems are the systems that need
+# it.
 modules() {
 	for system in darwin linux windows; do
 		GOOS=$system go list -deps -f "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}} $system{{end}}{{end}}" ./cmd/chatguard

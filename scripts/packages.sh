@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints the folders of the packages that use goroutines or locks (concurrent), or of all others
-# (sequential).
+# packages.sh concurrent prints the folders of the packages that use goroutines or locks.
+# packages.sh sequential prints the folders of all other packages.
 set -eu
 
 for package in $(go list -f '{{.Dir}}' ./...); do

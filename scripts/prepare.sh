@@ -1,7 +1,8 @@
 #!/bin/sh
 # Checks that everything the tests need is installed: a C compiler (for the race detector), Chromium
-# and TypeScript (for the dashboard's tests), and the languages of the examples. Installs Debian's
-# packages if it may; otherwise it says what is missing and fails.
+# and TypeScript (for the dashboard's tests), and the languages of the examples. If something is
+# missing, the script installs Debian's packages. If it has no permission to do so, it says what is
+# missing and fails.
 set -eu
 
 missing=""
@@ -10,7 +11,7 @@ browser=""
 for name in chromium-headless-shell chromium chromium-browser google-chrome; do
 	command -v "$name" >/dev/null 2>&1 && browser=$name
 done
-# Without a window around the page, the browser needs a fraction of the processor time.
+# The headless browser needs only a fraction of the processor time.
 [ -n "$browser" ] || missing="$missing chromium-headless-shell"
 command -v python3 >/dev/null 2>&1 || missing="$missing python3"
 command -v node >/dev/null 2>&1 || missing="$missing nodejs"
@@ -39,6 +40,6 @@ if [ -n "$missing" ]; then
 	exit 1
 fi
 
-# The tools that check the dashboard, as web/package-lock.json names them.
+# Install the tools that check the dashboard, in the versions of web/package-lock.json.
 cd "$(dirname "$0")/../web"
 [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel error >&2

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Searches for bugs that the tests find only by chance: many kills, storms and random sequences, and
-# each fuzz target for a minute. It takes hours, continues after a failure, and fails at the end.
+# Searches for bugs that the tests find only by chance. Runs many kills, storms and random
+# sequences, and each fuzz target for a minute. It takes hours, continues after a failure, and fails
+# at the end.
 set -u
 cd "$(dirname "$0")/.."
 
@@ -10,7 +11,7 @@ run() {
 	"$@" || failed=1
 }
 
-# packages prints the packages whose tests contain a text.
+# packages prints the packages whose test files contain the given text.
 packages() { git grep -lF "$1" -- '*_test.go' | sed 's|/[^/]*$||; s|^|./|' | sort -u; }
 
 race="-race -gcflags=modernc.org/...=-race=false"

@@ -18,7 +18,7 @@
 //
 // The command uses the same file format: if a configuration names the file as its database,
 // `chatguard backup` and `chatguard export` can read it while the server runs. Throttled messages
-// are stored with their text, for as long as Options.Retention says. For other messages, only the
+// are stored with their text, for the time in Options.Retention. For other messages, only the
 // author and the time are stored, for 48 hours.
 package sqlitestore
 
@@ -40,7 +40,7 @@ type Options struct {
 	// FlushInterval is the time from the start of one write to the start of the next. A crash loses
 	// about as much. 0 means 1 s.
 	FlushInterval time.Duration
-	// Retention is how long throttled messages are kept, with their text. 0 means 30 days.
+	// Retention is how long the Store keeps throttled messages with their text. 0 means 30 days.
 	Retention time.Duration
 }
 
@@ -76,7 +76,7 @@ type Restored struct {
 	Unreadable int
 }
 
-// Restore makes a Guard continue where the last process ended, and from then on records each of its
+// Restore loads the stored state into a Guard, and from then on records each of the Guard's
 // verdicts. It first applies the policy changes that people made in the dashboard to the Guard's
 // policies. It then restores users' usage and grants, and finally pauses. A throttled message is
 // recorded as dropped, because a server drops such a message.
@@ -86,7 +86,8 @@ type Restored struct {
 // channel's policy later, that policy replaces people's changes in the channel until the next
 // start. If people have changed a channel and then reset it to the program's policy, that policy
 // becomes the channel's own. SetPolicy for all channels then doesn't change it until the next
-// start. After an error the Guard may be partly restored: give up, or judge without the Store.
+// start. After an error the Guard may be partly restored: end the program, or judge without the
+// Store.
 func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (Restored, error) {
 	if err := s.inner.Join(guard, host.Options{}); err != nil {
 		return Restored{}, err

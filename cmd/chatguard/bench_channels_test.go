@@ -111,7 +111,7 @@ func (p *process) catchUp(b *testing.B, n int) {
 	}
 }
 
-// measured returns the sum of the process's metrics with a name.
+// measured returns the sum of all metrics of the process that have this name.
 func (p *process) measured(b *testing.B, name string) (sum float64) {
 	b.Helper()
 	answer, err := http.Get(p.address + "metrics")

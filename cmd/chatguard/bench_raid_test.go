@@ -27,9 +27,9 @@ const (
 	raidBurst = 3
 )
 
-// BenchmarkRaid measures the time from a raider's first excess line, before the fake server writes
-// it, to the arrival of the first request that acts on that raider. It covers the raiders for whom
-// the Helix budget allows an action.
+// BenchmarkRaid measures how long it takes to act on a raider. The time starts just before the fake
+// server writes the raider's first excess line. It ends when the first request that acts on that
+// raider arrives. It counts only the raiders for whom the Helix budget allows an action.
 func BenchmarkRaid(b *testing.B) {
 	for _, kind := range []struct {
 		name     string

@@ -68,8 +68,8 @@ func every(n, rate int, do func(i int)) {
 	}
 }
 
-// BenchmarkLineToDelete measures the time from when the fake server writes a line to when the
-// DELETE request arrives there. It sends 1,000 messages per second, one in twenty of which is
+// BenchmarkLineToDelete measures the time from when the fake server writes a line until it receives
+// the DELETE request for that line. It sends 1,000 messages per second, one in twenty of which is
 // throttled.
 func BenchmarkLineToDelete(b *testing.B) {
 	const messages, rate, oneIn = 10_000, 1000, 20

@@ -79,8 +79,8 @@ func TestOwnPolicy_Applies(t *testing.T) {
 	}
 }
 
-// TestOwnPolicy_RestartKeepsUsage checks that a restart keeps the usage of a
-// channel's own limits, and strikes if only that channel's policy enforces.
+// TestOwnPolicy_RestartKeepsUsage checks that a restart keeps the usage of a channel's own limits.
+// It also keeps users' strikes, even if only that channel's policy enforces.
 func TestOwnPolicy_RestartKeepsUsage(t *testing.T) {
 	server := startDemoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
@@ -110,8 +110,8 @@ func TestOwnPolicy_RestartKeepsUsage(t *testing.T) {
 	}
 }
 
-// TestOwnPolicy_LiveChanges checks that live changes are compared with the
-// channel's own policy, apply on top of it after a restart, and revert to it.
+// TestOwnPolicy_LiveChanges checks live changes in a channel with its own policy. They are compared
+// with that policy, apply on top of it after a restart, and revert to it.
 func TestOwnPolicy_LiveChanges(t *testing.T) {
 	server := startDemoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
@@ -176,8 +176,8 @@ func TestOwnPolicy_LateChannelID(t *testing.T) {
 	}
 }
 
-// TestOwnPolicy_UnknownChannelWarns checks that a table for an unknown channel is reported at the
-// start and stops nothing.
+// TestOwnPolicy_UnknownChannelWarns checks that chatguard warns of a table for an unknown channel,
+// and starts nevertheless.
 func TestOwnPolicy_UnknownChannelWarns(t *testing.T) {
 	server := startDemoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
@@ -194,8 +194,8 @@ func TestOwnPolicy_UnknownChannelWarns(t *testing.T) {
 	}
 }
 
-// TestOwnPolicy_LiveChangeNoLongerFits checks that if the configuration makes a limit apply
-// everywhere, a live change of it in one channel is dropped, and nothing else.
+// TestOwnPolicy_LiveChangeNoLongerFits checks that a live change of a limit in one channel is
+// dropped if the configuration makes that limit apply everywhere.
 func TestOwnPolicy_LiveChangeNoLongerFits(t *testing.T) {
 	server := startDemoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")

@@ -44,7 +44,7 @@ burst = 1
 refill = "1h"
 `
 
-// served is a chatguard that servers ask, with what a test needs to ask it.
+// served is a running chatguard that servers ask, with the tokens to ask it.
 type served struct {
 	*testing.T
 	*process
@@ -95,9 +95,9 @@ func (s *served) channels(want string) {
 	}
 }
 
-// TestRooms_ServedWithoutTwitch checks that no Twitch channel, token or login is needed. Tables
-// apply to listed and other channels across a restart and a reload, and so do moderators' changes
-// in the dashboard.
+// TestRooms_ServedWithoutTwitch checks that servers need no Twitch channel, token or login. Channel
+// tables and moderators' changes apply to listed and to other rooms, also after a restart and a
+// reload.
 func TestRooms_ServedWithoutTwitch(t *testing.T) {
 	t.Parallel()
 	s := &served{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml"), owner: "a-long-token-of-the-owner"}
@@ -226,8 +226,8 @@ func post(t *testing.T, a *app.App, path, body string) (status int, answer strin
 }
 
 // TestRooms_ShareNothingWithTwitch checks that a server that asks about the IDs of a Twitch channel
-// and user spends none of their allowances. That includes limits over all channels and channels
-// that are moderated only later.
+// and user spends none of their allowances. This is also true for limits across all channels, and
+// for Twitch channels that are added later.
 func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 	server := startDemoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
@@ -271,8 +271,8 @@ func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 	}
 }
 
-// TestRooms_MayDrop checks that a room may use "drop", which Twitch's channels can't, even
-// next to them.
+// TestRooms_MayDrop checks that a room may use "drop", even if there are also Twitch channels,
+// which can't use it.
 func TestRooms_MayDrop(t *testing.T) {
 	server := startDemoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")

@@ -24,8 +24,8 @@ func keepID(t *testing.T, path string) string {
 	return out.String()
 }
 
-// TestClientIDForm_Keeps checks that a new file replaces the old one, which never lacks its
-// content, and that mode and links are kept.
+// TestClientIDForm_Keeps checks that a new file replaces the configuration, without a moment in
+// which the file is incomplete. The file's mode and links to it are kept.
 func TestClientIDForm_Keeps(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -61,11 +61,11 @@ func TestClientIDForm_Keeps(t *testing.T) {
 	}
 }
 
-// TestClientIDForm_CannotKeep checks that if no file can be created next to the configuration, it
-// stays as it is and the line to add is printed.
+// TestClientIDForm_CannotKeep checks what happens if no file can be created next to the
+// configuration. The configuration stays unchanged, and the form prints the line to add.
 func TestClientIDForm_CannotKeep(t *testing.T) {
 	t.Parallel()
-	// no name next to it is short enough
+	// the name is so long that no longer one can be created next to it
 	path := filepath.Join(t.TempDir(), strings.Repeat("long", 61)+".toml")
 	if err := os.WriteFile(path, []byte(withoutID), 0o600); err != nil {
 		t.Fatal(err)

@@ -22,8 +22,8 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 )
 
-// These tests take minutes and build chatguard with a modified package time whose wall clock
-// follows a file: `make clock-steps` runs them.
+// These tests take minutes. They build chatguard with a modified package time, whose wall clock
+// follows a file. `make clock-steps` runs them.
 
 var (
 	stalls   = flag.String("stalls", "75s", "how long the process is stopped, as a list: 75s,5m,30m")
@@ -113,7 +113,7 @@ func buildStepped(t *testing.T) string {
 	return path
 }
 
-// evening is a chat with two calm users and three who are not.
+// evening is a chat with two calm users and three spammers.
 type evening struct {
 	*scene
 	clock string // the file that sets the bot's wall clock
@@ -161,7 +161,7 @@ func newEvening(t *testing.T, binary string) *evening {
 	return e
 }
 
-// set sets the offset of the bot's wall clock.
+// set writes the offset of the bot's wall clock.
 func (e *evening) set(off time.Duration) {
 	e.Helper()
 	next := e.clock + ".next"
@@ -173,7 +173,8 @@ func (e *evening) set(off time.Duration) {
 	}
 }
 
-// stall stops the bot for a time and sets the offset of its clock meanwhile.
+// stall stops the bot's process for a time. While it is stopped, stall sets the offset of its
+// clock.
 func (e *evening) stall(length, off time.Duration) {
 	e.Helper()
 	signal := func(s syscall.Signal) {
@@ -188,8 +189,8 @@ func (e *evening) stall(length, off time.Duration) {
 	signal(syscall.SIGCONT)
 }
 
-// end ends the evening and prints who was throttled. It checks that every message of spammers was
-// acted on, except those whose reason is excused.
+// end ends the evening and prints who was throttled. It checks that the bot acted on every
+// throttled message, except for skipped messages with one of the excused reasons.
 func (e *evening) end(excused ...string) {
 	e.Helper()
 	e.hush()
@@ -266,8 +267,9 @@ func TestClockSteps(t *testing.T) {
 	e.end()
 }
 
-// TestStalls stops a running chatguard for a time and sets its clock meanwhile. No calm user is
-// throttled, and spammers are. Messages more than a minute old by then get no penalty.
+// TestStalls stops the process of a running chatguard for a time, and sets its clock before it
+// continues. Spammers are throttled, and calm users are not. Messages that are more than a minute
+// old when the process continues get no penalty.
 func TestStalls(t *testing.T) {
 	binary := buildStepped(t)
 	for _, length := range strings.Split(*stalls, ",") {

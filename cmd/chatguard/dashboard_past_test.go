@@ -54,8 +54,8 @@ func remember(t *testing.T, server *faketwitch.Server, c config.Config, hours in
 // stream is how long the channel has been live, with many more users and messages.
 const stream = 70 * time.Minute
 
-// talk makes the regulars write in waves, and many others once the stream began. Now and then one
-// of them is too fast.
+// talk makes the regulars write in waves. Once the stream has begun, many others write too. Now and
+// then a user writes too fast.
 func talk(t *testing.T, guard *chatguard.Guard, store *persist.Store, channel string, idOf func(login string) string, length time.Duration) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))

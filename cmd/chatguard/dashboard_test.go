@@ -100,7 +100,7 @@ func rows(name string, n int) string {
 // TestDashboard_Moderator checks a short evening. A user is throttled and appears, the moderator
 // lowers the burst, and another user's next message, allowed before, is deleted.
 func TestDashboard_Moderator(t *testing.T) {
-	// nothing is refilled meanwhile
+	// nothing is refilled during the test
 	d := openDashboard(t, 1400, 900, 0, func(c *config.Config) { c.Policy.Limits[0].Refill = time.Hour })
 	var want []string
 	for i := range 4 {

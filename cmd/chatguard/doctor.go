@@ -38,7 +38,7 @@ there, but creates and deletes a file next to the database to see whether that w
 	return cmd
 }
 
-// examine has a doctor look at everything, and prints each finding at once.
+// examine runs all checks of a doctor, and prints each finding at once.
 func examine(ctx context.Context, d *doctor.Doctor, out io.Writer) error {
 	return d.Run(ctx, func(check string, f doctor.Finding) error { return printFinding(out, check, f) })
 }

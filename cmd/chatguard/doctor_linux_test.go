@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// TestOwner_AnotherUserIsNamed checks that the doctor and everything else that needs the
-// database name another user's process and user.
+// TestOwner_AnotherUserIsNamed checks a database that another user's chatguard owns. The doctor and
+// the commands that need the database report that process and that user.
 func TestOwner_AnotherUserIsNamed(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.forAll()
 	s.start()
-	if os.Getuid() != 0 { // without root, an unreadable lock must do
+	if os.Getuid() != 0 { // without root, make the lock unreadable instead
 		if err := os.Chmod(s.database()+".lock", 0); err != nil {
 			t.Fatal(err)
 		}

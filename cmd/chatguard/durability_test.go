@@ -97,8 +97,9 @@ func logged(t *testing.T, line, key string) (n int) {
 	return n
 }
 
-// TestRun_KillLosesAMoment sends SIGKILL while a crowd writes and Twitch delays penalties. What
-// was written counts, and penalties that will never be carried out are recorded as such.
+// TestRun_KillLosesAMoment sends SIGKILL while a crowd writes and Twitch delays penalties. After
+// the next start, the messages that were written still count. Penalties that chatguard will never
+// carry out are recorded as skipped.
 func TestRun_KillLosesAMoment(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)

@@ -31,7 +31,7 @@ var roleWords = map[auth.Access]string{
 	auth.View:     "see everything",
 	auth.Moderate: "change users, limits and switches too",
 	auth.Own:      "everything",
-	auth.Check:    "check messages of another chat, and nothing else",
+	auth.Check:    "only check messages of another chat",
 }
 
 func (r *role) String() string { return string(r.Access) }

@@ -38,7 +38,7 @@ observes, and says what comes next.`,
 }
 
 // initialise asks for missing answers and writes the configuration. It never replaces an existing
-// one.
+// configuration.
 func initialise(cmd *cobra.Command, path string, s config.Starter) error {
 	if _, err := os.Stat(path); err == nil {
 		return usageError{fmt.Errorf("%s already exists: edit it, or name another file with --config", path)}
@@ -108,8 +108,8 @@ To throttle, set the mode to "enforce".
 	return err
 }
 
-// ask returns the given answer. If that is empty, it returns the text that the person enters, or
-// the default if they enter none.
+// ask returns the given answer. If given is empty, ask returns the text that the person enters, or
+// the default if they enter no text.
 func ask(in *bufio.Scanner, out io.Writer, question, given, byDefault string) (string, error) {
 	if given != "" {
 		return given, nil

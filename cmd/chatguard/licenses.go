@@ -12,7 +12,8 @@ import (
 	"github.com/chatguard/chatguard/web/static"
 )
 
-// moduleLicenses are chatguard's licence and those of Go and of the modules that are built in; scripts/licenses.sh writes them.
+// moduleLicenses are the licences of chatguard, of Go and of the modules in the binary.
+// scripts/licenses.sh writes them.
 //
 //go:embed licenses.txt
 var moduleLicenses string

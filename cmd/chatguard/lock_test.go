@@ -53,8 +53,8 @@ func (s *scene) databaseStatus() databaseStatus {
 // twoMessages changes the limit of threeMessages.
 func twoMessages(p *chatguard.Policy) { p.Limits[0].Burst = 2 }
 
-// TestRun_LockedDatabase checks that while another program locks the database, chat is
-// moderated, changes apply, and all are notified. Afterwards everything is written.
+// TestRun_LockedDatabase checks that while another program locks the database, chatguard moderates,
+// changes apply, and the dashboard reports the problem. Afterwards everything is written.
 func TestRun_LockedDatabase(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
@@ -102,8 +102,8 @@ func TestRun_LockedDatabase(t *testing.T) {
 	s.stop()
 }
 
-// TestRun_StartsWithLockedDatabase checks that a start moderates with the stored data and lets its
-// owner sign in.
+// TestRun_StartsWithLockedDatabase checks that chatguard can start while the database is locked. It
+// moderates with the stored data and lets its owner sign in.
 func TestRun_StartsWithLockedDatabase(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)

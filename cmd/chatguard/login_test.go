@@ -36,11 +36,11 @@ func TestLogin_Scripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
 			"private": private,
-			// These act in the browser once the next login has begun: approve LOGIN signs in as
-			// that account, deny refuses.
+			// These commands act in the browser once the next login has begun: approve LOGIN signs
+			// in as that account, deny refuses.
 			"approve": inBrowser(func(s *scriptTwitch, code string, args []string) { s.ApproveAs(code, args[0]) }),
 			"deny":    inBrowser(func(s *scriptTwitch, code string, _ []string) { s.Deny(code) }),
-			// These act at Twitch.
+			// These commands act at Twitch.
 			"polled":     atTwitch(polled),
 			"codes-live": atTwitch(codesLive),
 			"identity-down": atTwitch(func(_ *testscript.TestScript, s *scriptTwitch, _ []string) {
@@ -88,8 +88,8 @@ func atTwitch(do func(*testscript.TestScript, *scriptTwitch, []string)) func(*te
 	}
 }
 
-// inBrowser returns a script command that acts on the code of the next login as soon as that has
-// begun.
+// inBrowser returns a script command that waits for the next login to begin, and then acts on its
+// code.
 func inBrowser(do func(s *scriptTwitch, code string, args []string)) func(*testscript.TestScript, bool, []string) {
 	return atTwitch(func(_ *testscript.TestScript, s *scriptTwitch, args []string) {
 		s.browsers.Go(func() {
@@ -128,7 +128,7 @@ func codesLive(ts *testscript.TestScript, s *scriptTwitch, args []string) {
 	s.SetDeviceTimes(life, time.Second)
 }
 
-// private checks that only its owner can read a file: private NAME.
+// private checks that only the owner of a file can read it: private NAME.
 func private(ts *testscript.TestScript, _ bool, args []string) {
 	info, err := os.Stat(ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -156,8 +156,8 @@ func TestLogin_CountDown(t *testing.T) {
 	}
 }
 
-// TestRun_LoadsNewLogin checks that a new login is loaded without a restart. Nothing is deleted
-// once Twitch has revoked the token; after a login, messages are deleted again.
+// TestRun_LoadsNewLogin checks that a new login is loaded without a restart. Once Twitch has
+// revoked the token, no messages are deleted. After a login, messages are deleted again.
 func TestRun_LoadsNewLogin(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)

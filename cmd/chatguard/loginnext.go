@@ -37,8 +37,8 @@ func sayWhatNext(ctx context.Context, out io.Writer, cfg config.Config, tokens *
 	return err
 }
 
-// standings returns a line for each channel: whether the bot may moderate there, and what to do if
-// not.
+// standings returns a line for each channel. It says whether the bot may moderate the channel, and
+// what to do if it may not.
 func standings(ctx context.Context, client *helix.Client, channels []string, id token.Identity) ([]string, error) {
 	accounts, err := client.Users(ctx, channels...)
 	if err != nil {

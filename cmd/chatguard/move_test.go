@@ -40,10 +40,10 @@ func TestCopies_WhileChatguardRuns(t *testing.T) {
 		t.Errorf("import says %q, want %q", line, want)
 	}
 	s.fine("berta")
-	s.tooMuch("anna") // nothing is damaged
+	s.tooMuch("anna") // the running chatguard still works
 	s.stop()
 
-	// Both contain the current state.
+	// The export and the backup contain the current state.
 	for name, put := range map[string]func(there *scene){
 		"export": func(there *scene) { there.do("import", lines) },
 		"backup": func(there *scene) {

@@ -15,8 +15,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// beside runs another chatguard command while one runs with that configuration, and returns its
-// output.
+// beside runs a chatguard command while another chatguard runs with that configuration. It returns
+// the command's output.
 func beside(t *testing.T, configuration string, args ...string) string {
 	t.Helper()
 	command := exec.Command(os.Args[0], append(args, "--config", configuration)...)

@@ -115,8 +115,8 @@ func isTerminalReader(in io.Reader) bool {
 	return ok && isTerminal(file)
 }
 
-// discard discards a channel's live changes. The chatguard that owns the database does it, or this
-// process if there is none.
+// discard discards a channel's live changes. If a running chatguard owns the database, that process
+// discards them. Otherwise this process does.
 func discard(ctx context.Context, cfg config.Config, channelID string) (lines []string, err error) {
 	var owned *persist.OwnedError
 	if errors.As(persist.CheckOwner(cfg.Database), &owned) {

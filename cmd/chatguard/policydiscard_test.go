@@ -136,8 +136,8 @@ func TestManyLimits_StartAtOnce(t *testing.T) {
 	}
 }
 
-// TestPolicyDiscard checks that the command asks, shows what is discarded, and accepts no other
-// answer as yes, whether or not chatguard is running.
+// TestPolicyDiscard checks that the command shows what it would discard and asks for confirmation.
+// Any answer but yes discards nothing. It works whether or not chatguard is running.
 func TestPolicyDiscard(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)

@@ -14,7 +14,7 @@ type record struct {
 	journal   []journal.Entry
 	revisions []journal.Revision
 	audits    int
-	timeline  []journal.Spoken
+	timeline  []journal.TimelineMessage
 	channels  map[string]string // logins by ID
 }
 
@@ -37,7 +37,7 @@ func readRecord(t testing.TB, text string) (r record) {
 		case "audit":
 			r.audits++
 		case "timeline":
-			r.timeline = append(r.timeline, decode[journal.Spoken](t, line))
+			r.timeline = append(r.timeline, decode[journal.TimelineMessage](t, line))
 		case "channel":
 			c := decode[struct{ ID, Login string }](t, line)
 			r.channels[c.ID] = c.Login
@@ -57,8 +57,8 @@ func (r *record) spoken() map[string]int {
 	return n
 }
 
-// addsUp checks that the journal has one entry for each message of the timeline beyond its author's
-// allowance, and no other.
+// addsUp checks the number of journal entries: one for each message in the timeline beyond its
+// author's allowance.
 func (r *record) addsUp(t *testing.T, allowed int) {
 	t.Helper()
 	entries := map[string]int{}

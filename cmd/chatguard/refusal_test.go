@@ -36,7 +36,7 @@ func (s *scene) overwrite(at int, with []byte) {
 	s.write(data)
 }
 
-const damagedMend = "it is damaged, or not a database: put a backup in its place, move it away to start with an empty one, or set another file"
+const damagedFix = "it is damaged, or not a database: put a backup in its place, move it away to start with an empty one, or set another file"
 
 // TestRun_RefusedDatabases checks that the error is one line with the fix, and that the
 // databases aren't changed.
@@ -51,9 +51,9 @@ func TestRun_RefusedDatabases(t *testing.T) {
 		spoil func(s *scene)
 		want  string
 	}{
-		"header overwritten": {func(s *scene) { s.overwrite(0, bytes.Repeat([]byte{'x'}, 16)) }, ": " + damagedMend},
-		"page overwritten":   {func(s *scene) { s.overwrite(4096, bytes.Repeat([]byte{0xff}, 4096)) }, ": " + damagedMend},
-		"cut off":            {func(s *scene) { s.write(whole[:len(whole)/2]) }, ": " + damagedMend},
+		"header overwritten": {func(s *scene) { s.overwrite(0, bytes.Repeat([]byte{'x'}, 16)) }, ": " + damagedFix},
+		"page overwritten":   {func(s *scene) { s.overwrite(4096, bytes.Repeat([]byte{0xff}, 4096)) }, ": " + damagedFix},
+		"cut off":            {func(s *scene) { s.write(whole[:len(whole)/2]) }, ": " + damagedFix},
 		"newer":              {func(s *scene) { s.alter("PRAGMA user_version = 99") }, "update chatguard"},
 		"another program's":  {func(s *scene) { s.alter("PRAGMA application_id = 1") }, " belongs to another program: set another database"},
 	} {
@@ -81,8 +81,8 @@ func TestRun_RefusedDatabases(t *testing.T) {
 	}
 }
 
-// TestRun_WithoutDatabase checks that next to a damaged database, everything but storing
-// works and the file isn't touched.
+// TestRun_WithoutDatabase checks that with --no-database, everything works except storing. A
+// damaged database file stays unchanged.
 func TestRun_WithoutDatabase(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
@@ -106,7 +106,7 @@ func TestRun_WithoutDatabase(t *testing.T) {
 		t.Errorf("the owner's token signs in as %q", name)
 	}
 	for _, args := range [][]string{{"backup", s.database() + ".copy"}, {"export", "-"}, {"signin"}, {"run"}} {
-		if line := s.refused(args...); !strings.HasPrefix(line, fmt.Sprintf("database %s: %s", s.database(), damagedMend)) {
+		if line := s.refused(args...); !strings.HasPrefix(line, fmt.Sprintf("database %s: %s", s.database(), damagedFix)) {
 			t.Errorf("%s says %q", args[0], line)
 		}
 	}

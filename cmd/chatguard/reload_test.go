@@ -22,8 +22,8 @@ const (
 	toRestart = "changed in the configuration, and needs a restart"
 )
 
-// logs calls something, waits until the bot has logged words once more than before, and returns the
-// line.
+// logs calls the function something and waits until the bot has logged words again. It returns the
+// new line from words on.
 func (s *scene) logs(words string, something func()) (line string) {
 	s.Helper()
 	before := strings.Count(s.bot.log(), words)
@@ -74,8 +74,8 @@ func (s *scene) policy() chatguard.Policy {
 	return decode[chatguard.Policy](s, text)
 }
 
-// TestReload_LimitsApply checks that new limits apply at once, even in channels that join only
-// then, and that usage of the old limits is kept.
+// TestReload_LimitsApply checks that new limits apply at once, even in channels that the same
+// reload adds. Usage of the old limits is kept.
 func TestReload_LimitsApply(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
@@ -101,8 +101,8 @@ func TestReload_LimitsApply(t *testing.T) {
 	s.stop()
 }
 
-// TestReload_ChannelsJoinAndLeave checks that channels join and leave on the existing connection,
-// without losing a message of the others.
+// TestReload_ChannelsJoinAndLeave checks that the bot joins and leaves channels on the existing
+// connection, without losing a message of the other channels.
 func TestReload_ChannelsJoinAndLeave(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
@@ -138,7 +138,7 @@ func TestReload_ChannelsJoinAndLeave(t *testing.T) {
 	if err := <-said; err != nil {
 		t.Fatal(err)
 	}
-	s.sayIn("teatime", "anna") // nobody is
+	s.sayIn("teatime", "anna") // the bot has left and does not read it
 	s.useUp("anna")
 	s.stop()
 
@@ -152,8 +152,8 @@ func TestReload_ChannelsJoinAndLeave(t *testing.T) {
 	}
 }
 
-// TestReload_BadFileChangesNothing checks that the command reports the reason, and the log does
-// after a signal. The next good file is loaded.
+// TestReload_BadFileChangesNothing checks that the command prints why it can't load a file. After a
+// signal, the log contains the reason. The next valid file is loaded.
 func TestReload_BadFileChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ from, to, why string }{
@@ -190,15 +190,15 @@ func TestReload_BadFileChangesNothing(t *testing.T) {
 	}
 }
 
-// TestReload_NamesWhatNeedsRestart checks that exactly the keys that need a restart are reported,
-// and that they apply after one.
+// TestReload_NamesWhatNeedsRestart checks that a reload reports exactly the keys that need a
+// restart. After a restart, these keys apply.
 func TestReload_NamesWhatNeedsRestart(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
 	s.configure("burst = 3", "burst = 4")
 	s.reload()
-	s.reload() // so that all of the first is logged
+	s.reload() // so that everything about the first reload is logged
 	if strings.Contains(s.bot.log(), toRestart) {
 		t.Errorf("nothing needs a restart, but the log says\n%s", s.bot.log())
 	}
@@ -219,7 +219,7 @@ func TestReload_NamesWhatNeedsRestart(t *testing.T) {
 }
 
 // TestReload_SaysWhatCameOfIt checks that the output says what changed, what needs a restart and
-// what stays changed live, or why nothing changed.
+// which live changes are kept, or why nothing changed.
 func TestReload_SaysWhatCameOfIt(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
@@ -239,7 +239,7 @@ func TestReload_SaysWhatCameOfIt(t *testing.T) {
 	says("no change applies without a restart\nNeeds a restart: retention")
 
 	s.configure(`channels = ["gardenhour"]`, "channels = []")
-	// the client has it, the running bot doesn't
+	// only the client has this variable, not the running bot
 	s.env = append(s.env, "CHATGUARD_TWITCH_CHANNELS=gardenhour")
 	want := "the configuration was not loaded, and nothing has changed: " + s.configuration + ": twitch.channels: is empty: name the channel to moderate, or in check.channels the chats of a server of your own"
 	if line := s.refused("reload"); line != want {
@@ -282,8 +282,8 @@ func TestReload_KeepsLiveChanges(t *testing.T) {
 	s.stop()
 }
 
-// TestReload_WithoutBot checks that the command says that no bot is running, before there was one
-// and after.
+// TestReload_WithoutBot checks that the command says that no bot is running, both before the first
+// start and after a stop.
 func TestReload_WithoutBot(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)

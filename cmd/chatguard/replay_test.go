@@ -35,8 +35,8 @@ type printedVerdict struct {
 	DelayMS                          int64  `json:"delay_ms"`
 }
 
-// words returns exempt; yes, with the delay if there is one; or no, observed or never, with the
-// limit and the wait.
+// words returns "exempt", or "yes" with the delay if there is one. If a limit throttles the
+// message, words returns "no", "observed" or "never", with the limit and the wait.
 func (v printedVerdict) words() string {
 	wait := func(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 	switch {
@@ -56,8 +56,8 @@ func (v printedVerdict) words() string {
 	return "yes"
 }
 
-// metronome writes a record of one user's messages at regular intervals from a time on: metronome
-// FILE START COUNT STEP COST.
+// metronome writes a record of one user's messages, which start at a given time and follow at
+// regular intervals: metronome FILE START COUNT STEP COST.
 func metronome(ts *testscript.TestScript, _ bool, args []string) {
 	at, err := time.Parse(time.RFC3339, args[1])
 	ts.Check(err)

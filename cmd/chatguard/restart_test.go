@@ -26,12 +26,12 @@ func (s *scene) configure(from, to string) {
 	}
 }
 
-// TestRestart_KeepsUsageUnderNewConfig checks that usage of the day is kept, whatever the size
-// of the daily limit at the next start and wherever the day ends.
+// TestRestart_KeepsUsageUnderNewConfig checks that a restart keeps the usage of the day, even if
+// the configuration has another daily number or time zone.
 func TestRestart_KeepsUsageUnderNewConfig(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, to    string
-		anna, berta int // messages left after spending all five, or one
+		anna, berta int // messages left: anna has used all five, berta one
 	}{
 		"more messages":  {"messages = 5", "messages = 10", 5, 9},
 		"fewer messages": {"messages = 5", "messages = 2", 0, 1},
@@ -77,8 +77,8 @@ ladder = ["delete"]
 	}
 }
 
-// TestRestart_OwnLimitWithoutToken checks that usage of a channel's own limit counts from
-// the first message if the channel's ID can't be looked up, because the last start stored it.
+// TestRestart_OwnLimitWithoutToken checks that stored usage of a channel's own limit counts from
+// the first message. This works without a token, because an earlier start stored the channel's ID.
 func TestRestart_OwnLimitWithoutToken(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, `

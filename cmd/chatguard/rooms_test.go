@@ -11,8 +11,8 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// TestRooms_PrintedWithMode checks that rooms are printed with their mode, which is that of
-// their own table if they have one.
+// TestRooms_PrintedWithMode checks that rooms are printed with their mode. If a room has its own
+// table, the mode comes from that table.
 func TestRooms_PrintedWithMode(t *testing.T) {
 	t.Parallel()
 	c := config.Default()

@@ -57,7 +57,7 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 	}
 	if o.noDatabase {
 		if err := persist.CheckOwner(cfg.Database); err != nil {
-			return err // two bots would act on each message
+			return err // otherwise two bots would act on each message
 		}
 		cfg.NoDatabase = true
 	}

@@ -34,8 +34,8 @@ refill = "10h"
 ladder = ["delete"]
 `
 
-// scene is a fake Twitch, a configuration for it, and the chatguard that runs with it, which can
-// stop and start again.
+// scene is a fake Twitch, a configuration for it, and a chatguard that runs with this
+// configuration. The chatguard can stop and start again.
 type scene struct {
 	*testing.T
 	twitch        *faketwitch.Server
@@ -131,21 +131,22 @@ func (s *scene) say(login string) (messageID string) {
 	return say(s, s.twitch, login, "", "hello")
 }
 
-// fine sends a message from a user that must stay. The next tooMuch checks that it was read and
-// stayed.
+// fine sends a user's message that must not be deleted. The next tooMuch checks that the bot has
+// read the message and not deleted it.
 func (s *scene) fine(login string) {
 	s.Helper()
 	s.say(login)
 }
 
-// tooMuch sends a message from a user that must be deleted, as the next and only one.
+// tooMuch sends a user's message and waits until the bot deletes it. The bot must have deleted no
+// other message since.
 func (s *scene) tooMuch(login string) {
 	s.Helper()
 	s.deleted = append(s.deleted, s.say(login))
 	waitForDeletes(s.T, s.twitch, s.deleted)
 }
 
-// useUp sends what threeMessages allows from a user, and one more.
+// useUp sends three messages of a user, which threeMessages allows, and one more.
 func (s *scene) useUp(login string) {
 	s.Helper()
 	for range 3 {
@@ -217,7 +218,7 @@ func decode[T any](t testing.TB, text string) (v T) {
 	return v
 }
 
-// alter runs a statement on the database, as another program would.
+// alter runs an SQL statement on the database, as another program would.
 func (s *scene) alter(statement string) {
 	s.Helper()
 	alterDatabase(s.T, s.database(), statement)

@@ -61,7 +61,7 @@ func checkName(name string) error {
 // noteOtherRoles prints on standard error the other roles with which the same name can sign in. The
 // history identifies people only by name.
 func noteOtherRoles(cmd *cobra.Command, tokens *persist.Tokens, who auth.Identity) error {
-	list, err := tokens.Entrants(cmd.Context())
+	list, err := tokens.Holders(cmd.Context())
 	if err != nil {
 		return err
 	}

@@ -15,9 +15,9 @@ import (
 // escapes would clear a terminal, rename it, and reverse the following text.
 const escapes = "\x1b[2J\x1b]0;x\x07\x7f\u009b31m\u202e\u2066"
 
-// tame checks that an output contains nothing that a terminal would interpret. Line breaks and the
+// checkPlain checks that an output contains nothing that a terminal would interpret. Line breaks and the
 // tabs of tables are allowed.
-func tame(t *testing.T, what, output string) {
+func checkPlain(t *testing.T, what, output string) {
 	t.Helper()
 	for _, r := range output {
 		if r != '\n' && hostile.IsInvisible(r) {
@@ -88,6 +88,6 @@ func TestTerminal_HostileTexts(t *testing.T) {
 		if !strings.Contains(string(output), test.says) {
 			t.Errorf("%q prints %q, want %q", test.args, output, test.says)
 		}
-		tame(t, strings.Join(test.args[:1], " "), string(output))
+		checkPlain(t, strings.Join(test.args[:1], " "), string(output))
 	}
 }

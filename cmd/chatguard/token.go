@@ -27,10 +27,10 @@ func newTokenCommand() *cobra.Command {
   view       see everything, change nothing
   moderate   change users, limits and switches too
   own        everything
-  check      check messages of another chat, and nothing else: for its server
+  check      only check messages of another chat; for that chat's server
 
-People sign in to the dashboard with it, programs send it as "Authorization: Bearer TOKEN"; with the role check a chat's
-server, to POST /api/v1/check. Works while chatguard runs.
+People sign in to the dashboard with a token. Programs send it as "Authorization: Bearer TOKEN". A chat's server sends
+a token with the role check to POST /api/v1/check. These commands work while chatguard runs.
 CHATGUARD_WEB_TOKEN isn't one of them: it is the owner's as long as chatguard is started with it.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -106,14 +106,14 @@ sign-in links nobody has used yet; never the token.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withTokens(cmd, path, func(tokens *persist.Tokens, _ config.Config) error {
-				list, err := tokens.Entrants(cmd.Context())
+				list, err := tokens.Holders(cmd.Context())
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"entrants": append([]persist.Entrant{}, list...)})
+					return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"holders": append([]persist.Holder{}, list...)})
 				}
-				return printEntrants(cmd.OutOrStdout(), list)
+				return printHolders(cmd.OutOrStdout(), list)
 			})
 		},
 	}
@@ -122,7 +122,7 @@ sign-in links nobody has used yet; never the token.`,
 	return cmd
 }
 
-func printEntrants(out io.Writer, list []persist.Entrant) error {
+func printHolders(out io.Writer, list []persist.Holder) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(out, "No tokens, and nobody is signed in. `chatguard token make` makes one.")
 		return err

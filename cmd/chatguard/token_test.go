@@ -84,8 +84,9 @@ func (s *scene) actsAgain(login string) {
 	})
 }
 
-// TestToken_Revoked checks a revocation at run time. Signed-in users are notified, chat is read
-// without an account, and nobody is acted on until a login, which needs no restart.
+// TestToken_Revoked checks a revocation at run time. The dashboard reports it to signed-in users,
+// and the bot reads chat without an account. The bot acts on nobody until a new login, which needs
+// no restart.
 func TestToken_Revoked(t *testing.T) {
 	t.Parallel()
 	s := newLoginScene(t, threeMessages)
@@ -123,7 +124,7 @@ func TestToken_Revoked(t *testing.T) {
 
 	s.logIn()
 	until(t, func() bool { status, _ := s.ready(); return status == http.StatusOK })
-	until(t, func() bool { return s.token().State == live.Valid }) // it is checked first
+	until(t, func() bool { return s.token().State == live.Valid }) // the bot first checks it
 	if c := s.token(); c.Detail != "" {
 		t.Errorf("after the login the dashboard says %+v", c)
 	}

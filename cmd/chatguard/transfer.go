@@ -27,8 +27,8 @@ type transferWork struct {
 	do         func(context.Context) (report string, err error)
 }
 
-// transferCommand makes a complete command of one that has only its texts. It calls plan before the
-// work begins.
+// transferCommand completes cmd, which has only its texts. The command calls plan before the work
+// begins.
 func transferCommand(cmd *cobra.Command, opts *transfer.Options, plan func(transferJob) (transferWork, error)) *cobra.Command {
 	var path string
 	opts.Progress = new(transfer.Progress)

@@ -28,6 +28,17 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
+// demoTwitch starts a fake Twitch with the demo's channel. It ends with the test.
+func demoTwitch(t *testing.T) *faketwitch.Server {
+	t.Helper()
+	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	return server
+}
+
 // runApp runs an app until stop is called. stop waits until everything is written.
 func runApp(t *testing.T, server *faketwitch.Server, c config.Config, log *slog.Logger) (a *app.App, stop func()) {
 	t.Helper()
@@ -54,11 +65,7 @@ func runApp(t *testing.T, server *faketwitch.Server, c config.Config, log *slog.
 // TestRestart_Keeps checks that a restart keeps the journal with outcomes, live changes, and
 // throttled users.
 func TestRestart_Keeps(t *testing.T) {
-	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
+	server := demoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Web.Token = "0123456789abcdef"
 	c.Policy.Limits[0].Refill = time.Hour
@@ -112,14 +119,10 @@ func getJSON(t *testing.T, a *app.App, path string, into any) {
 	}
 }
 
-// TestRun_BotNotModerator checks that the channel observes and the dashboard says how to
-// change that.
+// TestRun_BotNotModerator checks that the channel observes, and that the dashboard says how to make
+// the bot a moderator.
 func TestRun_BotNotModerator(t *testing.T) {
-	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
+	server := demoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Policy.Limits[0].Refill = time.Hour
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
@@ -136,14 +139,10 @@ func TestRun_BotNotModerator(t *testing.T) {
 	until(t, func() bool { return a.Bot.Counts().Observed == 1 })
 }
 
-// TestRun_ReadsWithoutToken checks that reading continues after the chat's refusal. The
-// dashboard says what to do, and nobody is acted on.
+// TestRun_ReadsWithoutToken checks that the bot still reads after the chat has refused its token.
+// The dashboard says what to do, and the bot acts on nobody.
 func TestRun_ReadsWithoutToken(t *testing.T) {
-	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
+	server := demoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Policy.Limits[0].Refill = time.Hour
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
@@ -174,8 +173,8 @@ func TestRun_ReadsWithoutToken(t *testing.T) {
 	}
 }
 
-// TestRun_EnforcesNothingWithoutToken checks that nothing is enforced without a token, even after a
-// change that was made when there was one.
+// TestRun_EnforcesNothingWithoutToken checks that a channel observes without a token, even if a
+// stored live change sets it to enforce.
 func TestRun_EnforcesNothingWithoutToken(t *testing.T) {
 	c := config.Default()
 	c.Database, c.Web.Listen, c.Twitch.Channels = filepath.Join(t.TempDir(), "chatguard.db"), "127.0.0.1:0", []string{demoChannel}
@@ -217,17 +216,13 @@ func until(t *testing.T, ok func() bool) {
 		select {
 		case <-look.C:
 		case <-ctx.Done():
-			t.Fatal("waited in vain")
+			t.Fatal("timed out")
 		}
 	}
 }
 
 func TestWatch(t *testing.T) {
-	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
+	server := demoTwitch(t)
 	c := demoConfig(server, t.TempDir(), "")
 	c.Twitch.Token = ""
 	read, write := io.Pipe()

@@ -12,8 +12,8 @@ import (
 // lookUpTime is how long the start waits for the IDs of channels from Twitch.
 const lookUpTime = 10 * time.Second
 
-// enter records a channel's ID. If the ID was unknown until now, it applies the channel's own
-// policy, if it has one.
+// enter records a channel's ID. If the ID is new and the channel has its own policy, enter applies
+// that policy.
 func (a *App) enter(login, id string) {
 	if _, own := a.directory.config().OwnPolicy(login, id); a.directory.learn(login, id) && own {
 		a.enterOwn(login, id)

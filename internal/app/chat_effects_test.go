@@ -44,7 +44,7 @@ func orNothing(effects []string) string {
 	return strings.Join(effects, ", ")
 }
 
-// mustBeSeen checks that the announced effects are visible in what was said.
+// mustBeSeen checks that the line's message can still be seen in the chat.
 func (p *play) mustBeSeen() {
 	if _, ok := p.server.Message(p.said[sentence{p.speech.login, p.speech.text}]); !ok {
 		p.fail("%q can't be seen any more", p.speech.text)

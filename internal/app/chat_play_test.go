@@ -304,7 +304,7 @@ func (p *play) crowd(m []string) {
 			id, err := p.server.Say(l)
 			p.said[sentence{l.Login, l.Text}] = id
 			if err != nil && !errors.Is(err, faketwitch.ErrSilenced) && !errors.Is(err, faketwitch.ErrSlow) {
-				// the bot may have been faster than some
+				// unless the bot has already silenced the stranger
 				p.fail("%v", err)
 			}
 		}

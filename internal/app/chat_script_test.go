@@ -82,7 +82,7 @@ func readChatScript(t *testing.T, file string) *chatScript {
 	return s
 }
 
-// sets applies a setup line and reports whether the line is one.
+// sets applies a setup line. It returns false if the line is no setup line.
 func (s *chatScript) sets(line string) bool {
 	if m := overWords.FindStringSubmatch(line); m != nil {
 		s.transports = strings.Fields(m[1])

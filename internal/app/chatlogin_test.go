@@ -52,8 +52,9 @@ func (s *simulation) logInAs(account string) {
 	}
 }
 
-// TestChatLogin_GoodTokenRefused checks that the chat is then read without an account and the
-// reason reported. The token isn't renewed in a loop, and penalties are still carried out.
+// TestChatLogin_GoodTokenRefused checks what happens if the chat refuses a valid token. The bot
+// reads the chat without an account, reports the reason, and still carries out penalties. It
+// doesn't renew the token in a loop.
 func TestChatLogin_GoodTokenRefused(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{config.TransportIRC, config.TransportIRCWebSocket} {
@@ -114,8 +115,8 @@ func TestChatLogin_EverybodyRefused(t *testing.T) {
 	}
 }
 
-// TestChatLogin_HelixRefusesEveryToken checks that nothing ends if Helix briefly refuses every
-// token.
+// TestChatLogin_HelixRefusesEveryToken checks that the bot acts again after Helix has briefly
+// refused every token.
 func TestChatLogin_HelixRefusesEveryToken(t *testing.T) {
 	t.Parallel()
 	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
@@ -135,8 +136,8 @@ func TestChatLogin_HelixRefusesEveryToken(t *testing.T) {
 	})
 }
 
-// TestChatLogin_RenewsTokenAtEnd checks that pending penalties are carried out at the end even if
-// the token expires just then.
+// TestChatLogin_RenewsTokenAtEnd checks that the bot carries out pending penalties before it ends,
+// even if the token expires just then.
 func TestChatLogin_RenewsTokenAtEnd(t *testing.T) {
 	t.Parallel()
 	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
@@ -166,8 +167,8 @@ func TestChatLogin_RenewsTokenAtEnd(t *testing.T) {
 	})
 }
 
-// TestChatLogin_AnotherAccount checks that a new account takes over at run time: it reads the chat,
-// and acts where it is a moderator.
+// TestChatLogin_AnotherAccount checks that a new account takes over at run time. It reads the chat,
+// and acts in the channels in which it is a moderator.
 func TestChatLogin_AnotherAccount(t *testing.T) {
 	t.Parallel()
 	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {

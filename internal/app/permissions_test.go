@@ -59,8 +59,8 @@ func (s *simulation) says(fix bool) {
 	}
 }
 
-// TestRights_BecomingModerator checks that the change is noticed within a minute. Until then the
-// channel observes and the dashboard says what to type.
+// TestRights_BecomingModerator checks that the bot notices within a minute that it has become a
+// moderator. Until then the channel observes and the dashboard says what to type.
 func TestRights_BecomingModerator(t *testing.T) {
 	t.Parallel()
 	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
@@ -82,8 +82,8 @@ func TestRights_BecomingModerator(t *testing.T) {
 	})
 }
 
-// TestRights_LosingModerator checks that the change is noticed at the first refusal at the latest,
-// and that becoming one again is noticed too.
+// TestRights_LosingModerator checks that the bot notices that it is no longer a moderator, at the
+// latest when Twitch refuses an action. The bot also notices when it becomes a moderator again.
 func TestRights_LosingModerator(t *testing.T) {
 	t.Parallel()
 	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
@@ -121,7 +121,7 @@ func TestRights_TwitchCannotBeAsked(t *testing.T) {
 		// Twitch is asked several times
 		s.pass(2 * time.Minute)
 		if s.bot.Config.Twitch.Transport != config.TransportEventSub && s.acts() {
-			// EventSub reports it on its own
+			// EventSub itself reports the new moderator
 			s.Error("it acts without knowing that it may")
 		}
 		s.server.SetHelixFaults(nil)
@@ -165,8 +165,9 @@ func TestRights_OneRefusal(t *testing.T) {
 	})
 }
 
-// TestRights_TokenMayNotAsk checks a token that can't look up where the bot is a moderator. A
-// refusal is forgotten after a while, so that making the bot a moderator is enough.
+// TestRights_TokenMayNotAsk checks a token that can't look up in which channels the bot is a
+// moderator. The bot tries again some time after a refusal, so it notices when it becomes a
+// moderator.
 func TestRights_TokenMayNotAsk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -179,7 +180,7 @@ func TestRights_TokenMayNotAsk(t *testing.T) {
 		s.says(true)
 		s.pass(twitchbot.RefusalTime + twitchbot.AskEvery)
 		s.says(false)
-		s.acts() // it is refused again
+		s.acts() // Twitch refuses it again
 		s.says(true)
 		s.server.SetBotModerator("gardenhour", true)
 		s.pass(twitchbot.RefusalTime + twitchbot.AskEvery)

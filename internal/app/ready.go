@@ -61,7 +61,7 @@ func HasToken(c config.Config) bool {
 }
 
 // unfit returns the key of a valid policy that requires something a chat bot can't do, and the
-// reason. The problem is empty if there is none.
+// reason. If the policy fits, problem is empty.
 func unfit(p chatguard.Policy) (key, problem string) {
 	if len(p.Penalties.Ladder) == 0 {
 		return "penalties.ladder", `is empty: name at least one penalty, such as "delete"`

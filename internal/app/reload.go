@@ -40,7 +40,7 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 }
 
 // reloaded returns lines that say what a reload did. changed are the keys that the reload applied,
-// restart those that need a restart, and live those that stay changed live.
+// restart are the keys that need a restart, and live are the keys that keep their live changes.
 func reloaded(path string, changed, restart, live []string) []string {
 	now := slices.DeleteFunc(changed, needsRestart)
 	lines := []string{fmt.Sprintf("loaded %s: changed %s", path, strings.Join(now, ", "))}

@@ -13,8 +13,8 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// TestReload_AllOrNothing checks that new limits or channels don't apply if the other
-// part can't be applied.
+// TestReload_AllOrNothing checks that new limits don't apply if new channels can't, and the
+// reverse.
 func TestReload_AllOrNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -67,8 +67,8 @@ func manyChannels(n int) (names []string) {
 	return names
 }
 
-// TestConnections_NotesBounded checks that of many channels where the bot isn't a moderator, the
-// dashboard names a few and the number of the rest.
+// TestConnections_NotesBounded checks a bot that isn't a moderator in many channels. The dashboard
+// names a few of these channels and counts the rest.
 func TestConnections_NotesBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

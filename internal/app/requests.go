@@ -13,16 +13,16 @@ import (
 	"github.com/chatguard/chatguard/internal/request"
 )
 
-// signalTime is how long to wait for the signal of a request that was already found in the database
-// without it.
+// signalTime is how long to wait for a request's signal if the request was found before its signal
+// arrived.
 const signalTime = 2 * time.Second
 
-// ServeRequests handles requests to this process each time notified receives, until the context
-// ends. It carries out the pending requests. If there are none, it reloads, as after a SIGHUP sent
-// by a person. A failure is logged and changes nothing.
+// ServeRequests handles requests to this process each time notified receives a signal, until the
+// context ends. It carries out the pending requests. If there are no requests, a person has sent
+// SIGHUP, and ServeRequests reloads the configuration. A failure is logged and changes nothing.
 func (a *App) ServeRequests(ctx context.Context, notified <-chan os.Signal, load func() (config.Config, error)) {
 	waiting := request.Queue{Path: a.Host.Store.Path()}
-	var early []time.Time // when requests were read before their signal
+	var early []time.Time // when requests were read whose signal is still missing
 	for {
 		select {
 		case <-notified:

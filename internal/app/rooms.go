@@ -41,7 +41,7 @@ func (d *directory) learnRoom(c config.Config, id string) bool {
 	return own && d.add(name, id)
 }
 
-// mostRooms is the maximum number of listed rooms that no configuration names.
+// mostRooms is the maximum number of rooms that noteAsked records.
 const mostRooms = 1000
 
 // noteAsked records a room that a server asks about for the first time.

@@ -21,8 +21,8 @@ type status struct {
 	bot       *chat.Bot
 }
 
-// channels returns the channels whose IDs are known. These are Twitch's, those that the
-// configuration names for servers, and others that servers have asked about since the start.
+// channels returns the channels whose IDs are known. These are Twitch's channels, the rooms that
+// the configuration names, and other rooms that servers have asked about since the start.
 func (s *status) channels() []live.Channel {
 	list := s.twitchChannels()
 	for _, id := range slices.Concat(listedRooms(*s.directory.config()), s.directory.rooms()) {

@@ -16,7 +16,7 @@ import (
 )
 
 // TestHelixState checks that Helix isn't reported as ok before its first answer, and that a problem
-// is reported until it answers again.
+// is reported until Helix answers again.
 func TestHelixState(t *testing.T) {
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{"gardenhour"}})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// has reports whether one of the storm's faults satisfies such.
+// has reports whether such returns true for one of the storm's faults.
 func (s *storm) has(such func(fault) bool) bool { return slices.ContainsFunc(s.faults, such) }
 
 // checkJournal checks that each throttled message is in the journal once, with a true outcome or a
@@ -33,7 +33,7 @@ func (s *storm) checkJournal() {
 		case o.Result == journal.Done && o.Action != chatguard.Timeout && len(asked[e.MessageID]) == 0:
 			s.fail("the delete of %s's message %s was never asked for, but the journal says: %s %s", e.Login, e.MessageID, o.Action, o.Reason)
 		case o.Result == journal.Done && there && !slices.Contains(asked[e.MessageID], http.StatusNotFound):
-			// except what Twitch itself said is gone
+			// this is no error if Twitch answered that the message is gone
 			s.fail("%s's message %s can be seen, but the journal says: %s %s", e.Login, e.MessageID, o.Action, o.Reason)
 		case o.Result == journal.Skipped && strings.HasPrefix(o.Reason, "already") && there:
 			s.fail("%s's message %s can be seen, but the journal says: %s", e.Login, e.MessageID, o.Reason)
@@ -188,8 +188,8 @@ func (s *storm) checkStaff() {
 	}
 }
 
-// checkRequests checks that Helix's budget is respected and that nothing it has answered is asked
-// again.
+// checkRequests checks that the bot respects Helix's budget, and repeats no request with a final
+// answer.
 func (s *storm) checkRequests() {
 	var busy int64
 	for _, r := range s.server.Requests() {
@@ -217,8 +217,8 @@ func isFinal(status int) bool {
 	return false
 }
 
-// checkSaid checks that the bot repeats no message, and sends nothing that Twitch drops unless
-// something delays it.
+// checkSaid checks that the bot repeats no message. Unless a fault delays requests, Twitch must not
+// drop any of its messages.
 func (s *storm) checkSaid() {
 	said := map[string]faketwitch.Request{}
 	taken := 0

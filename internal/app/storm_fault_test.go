@@ -20,9 +20,9 @@ type fault struct {
 	disturb func(*storm)              // called every few seconds
 
 	reorders bool // messages may be lost or reordered
-	unheard  bool // the bot may not learn that an action was done
-	// holdsUp means that requests may be delayed, and then reach Twitch closer together than they
-	// were sent.
+	unheard  bool // the bot possibly doesn't learn that an action was done
+	// holdsUp means that requests may be delayed. Delayed requests reach Twitch closer together
+	// than the bot sent them.
 	holdsUp bool
 }
 

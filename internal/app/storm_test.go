@@ -46,8 +46,8 @@ func TestStorms(t *testing.T) {
 	}
 }
 
-// TestStormsOfManyFaults checks them during several faults at once. The seed determines the faults
-// and the messages.
+// TestStormsOfManyFaults checks the same guarantees during several faults at once. The seed
+// determines the faults and the messages.
 func TestStormsOfManyFaults(t *testing.T) {
 	seeds := []uint64{*stormSeed}
 	if *stormSeed == 0 {
@@ -73,12 +73,13 @@ func TestStormsOfManyFaults(t *testing.T) {
 	}
 }
 
-// storm is half a minute of busy chat with faults, and what must hold nevertheless.
+// storm is half a minute of busy chat with faults. It records what happens, for the checks.
 type storm struct {
 	*simulation
 	about string // random source for messages
 	rng   *rand.Rand
-	// luck is the random source for requests to Helix. Only spoil and what it calls use it.
+	// luck is the random source for requests to Helix. Only spoil and the functions that it calls
+	// use luck.
 	luck     *rand.Rand
 	people   []*stormUser
 	spammers int // per channel
@@ -98,8 +99,8 @@ type utterance struct {
 	at      time.Time
 }
 
-// How long a storm lasts, and how long everything may take to recover: as long as the longest retry
-// delay.
+// The durations of a storm and of the recovery after it. The recovery may take as long as the
+// longest retry delay.
 const (
 	stormLasts = 30 * time.Second
 	calmLasts  = 4 * time.Minute

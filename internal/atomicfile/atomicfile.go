@@ -10,12 +10,13 @@ import (
 	"runtime"
 )
 
-// Suffix ends the name of a new file until the file is complete. A crash may leave such a file.
+// Suffix is the suffix of a new file's name until the file is complete. A crash may leave such a
+// file.
 const Suffix = ".new"
 
 // Write makes data the contents of the file at path, which need not exist. A symbolic link is kept:
 // its target is replaced. Only the owner can read the new file (mode 0600), unless prepare changes
-// that; nil prepares nothing. When Write returns nil, data is on the disk.
+// that. prepare may be nil. When Write returns nil, data is on the disk.
 func Write(path string, data []byte, prepare func(*os.File) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

@@ -7,13 +7,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// axe is axe-core, which looks for what keeps people out of a page: who hear it, who use no mouse, who see little.
+// axe is axe-core, which finds accessibility problems of a page: for people who use a screen reader
+// or no mouse, or who see poorly.
 //
 //go:embed testdata/axe/axe.min.js
 var axe string
 
-// inspect waits until short animations have finished, because nobody reads fading text, and returns
-// what axe-core finds.
+// inspect waits until short animations have finished, and returns what axe-core finds. It waits
+// because nobody reads text while it fades.
 const inspect = `(async () => {
 	const passing = document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 2000);
 	await Promise.allSettled(passing.map((a) => a.finished));

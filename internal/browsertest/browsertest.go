@@ -1,5 +1,5 @@
-// Package browsertest opens windows of a real browser for tests of the dashboard. It is independent
-// of the pages under test.
+// Package browsertest opens windows of a real browser for tests of the dashboard. It must not know
+// the pages under test.
 package browsertest
 
 import (
@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// patience is the maximum wait for anything. After that the test fails and says what it was
+	// patience is the maximum duration of any wait. After that the test fails and says what it was
 	// waiting for.
 	patience = 30 * time.Second
 	// lifetime is the maximum time that a test may use a window.
@@ -52,7 +52,7 @@ func start() {
 	chromium.err = chromedp.Do(ctx)
 }
 
-// findBrowser returns the path of a browser. It prefers the headless one, which needs much less
+// findBrowser returns the path of a browser. It prefers the headless browser, which needs much less
 // processor time.
 func findBrowser() (path string, err error) {
 	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
@@ -92,11 +92,11 @@ func Open(tb testing.TB, width, height int64) *Window {
 	w := &Window{tb, tab, ctx}
 	w.Must(chromedp.EmulateViewport(width, height))
 	w.keepFocus()
-	w.heedConsole()
+	w.watchConsole()
 	return w
 }
 
-func (w *Window) heedConsole() {
+func (w *Window) watchConsole() {
 	ctx, cancel := context.WithCancel(w.ctx)
 	done := make(chan struct{})
 	messages := chromedp.Console(ctx)
@@ -184,9 +184,9 @@ func (w *Window) Press(button string) {
 	w.Click(button)
 }
 
-// still polls the element of a selector until two polls return the same value and accept returns a
-// value. It returns that value. Between polls it waits until a frame is drawn and the page's work
-// after that frame is done.
+// still polls the element of a selector until look returns the same value twice in a row and accept
+// returns a value. It returns the value of accept. Between polls it waits until a frame is drawn
+// and the page's work after that frame is done.
 const still = `const still = async (selector, look, accept, problem) => {
 	const until = Date.now() + %d;
 	let before;
@@ -205,8 +205,8 @@ const still = `const still = async (selector, look, accept, problem) => {
 };`
 
 // middle returns the point to click once the element is still and nothing covers it. An element out
-// of sight or behind a sticky bar is scrolled into view. window.aimed then says whether the click
-// hits.
+// of sight or behind a sticky bar is scrolled into view. After the click, window.aimed says whether
+// it hit the element.
 const middle = `(async () => {
 	%s
 	let over = null;
@@ -237,7 +237,7 @@ func (w *Window) Click(selector string) {
 			w.fatal("never clicked: %s: %v", selector, err)
 		}
 		w.Must(chromedp.MouseClickXY(point[0], point[1]))
-		if Eval[bool](w, "!window.aimed || aimed.hit") { // a click that left the document has hit
+		if Eval[bool](w, "!window.aimed || aimed.hit") { // aimed is gone if the click left the page
 			return
 		}
 		w.Logf("%s moved away from a click", selector)
@@ -246,7 +246,7 @@ func (w *Window) Click(selector string) {
 }
 
 // Type presses keys one after another in the focused element. As with a real keyboard, a key that
-// the page handles itself enters no character, even if the focus has moved meanwhile.
+// the page handles itself enters no character, even if the key moves the focus.
 func (w *Window) Type(keys string) {
 	w.Helper()
 	w.Must(chromedp.KeyEvent(keys, func(key *input.DispatchKeyEventParams) {

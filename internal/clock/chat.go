@@ -7,11 +7,11 @@ import (
 
 const (
 	recently = 10 * time.Minute // minimum time for which a stamp counts
-	// slewBack limits how fast a chat's clock is set back: by 1/20 of the elapsed time, which is 5
-	// %.
+	// slewBack limits how fast a chat's clock is set back: by at most 1/20 of the elapsed time.
 	slewBack = 20
-	// jump is the maximum difference that is corrected slowly. If the clock is further ahead, it is
-	// set back at once. If a stamp is further ahead of the clock, the next stamp must confirm it.
+	// jump is the maximum lead of the clock that is corrected slowly. If the clock is ahead by more
+	// than jump, it is set back at once. If a stamp is ahead of the clock by more than jump, the
+	// next stamp must confirm it.
 	jump = time.Minute
 )
 

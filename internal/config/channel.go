@@ -32,7 +32,7 @@ func channelTableOf(p *chatguard.Policy) reflect.Value {
 }
 
 // PolicyFor returns the policy of the channel with any of the names, which are logins or IDs. If
-// the channel has its own table, that is the table's policy, else it is the policy for all
+// the channel has its own table, PolicyFor returns the table's policy, otherwise the policy for all
 // channels. If several names have a table, the first name wins.
 func (c *Config) PolicyFor(names ...string) chatguard.Policy {
 	if own, ok := c.OwnPolicy(names...); ok {
@@ -100,7 +100,7 @@ func (r *reader) channels(c *Config) error {
 	return nil
 }
 
-// channel reads one channel's table over the policy for all channels.
+// channel reads one channel's table. Its settings override the policy for all channels.
 func (r *reader) channel(all chatguard.Policy, keys map[string]any, at place) (chatguard.Policy, error) {
 	p := all.Clone()
 	p.Limits = nil

@@ -119,8 +119,8 @@ func TestPolicyFor_Copies(t *testing.T) {
 	}
 }
 
-// The environment changes the settings for all channels, and so what channels inherit. It does not
-// change a channel's own settings.
+// The environment changes the settings for all channels, and therefore the settings that channels
+// inherit. It does not change a channel's own settings.
 func TestChannel_InheritsEnvironment(t *testing.T) {
 	c := mustParse(t, "c.toml", withChannels, variables{
 		"CHATGUARD_TIMEZONE": "UTC", "CHATGUARD_POLICY_MODE": "observe", "CHATGUARD_CHANNEL": "is a table of tables",

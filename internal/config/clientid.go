@@ -23,7 +23,7 @@ func CheckClientID(id string) error {
 // value, and the text after it.
 var clientID = regexp.MustCompile(`^(\s*client_id\s*=\s*)("[^"\\]*"|'[^']*')(\s*(?:#.*)?)$`)
 
-// twitchHeading matches the heading of the table.
+// twitchHeading matches the heading [twitch].
 var twitchHeading = regexp.MustCompile(`^\s*\[\s*twitch\s*\]\s*(#.*)?$`)
 
 // SetClientID returns the contents of a configuration file with twitch.client_id set and every
@@ -56,7 +56,7 @@ func SetClientID(data []byte, id string) ([]byte, error) {
 	return after, nil
 }
 
-// edit replaces a line, except for its line ending, if the line matches looks.
+// edit replaces a line that matches looks with the result of by, and keeps the line ending.
 func edit(line []byte, looks *regexp.Regexp, by func(found []string) string) []byte {
 	text := strings.TrimRight(string(line), "\r\n")
 	found := looks.FindStringSubmatch(text)

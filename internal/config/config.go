@@ -27,8 +27,8 @@ type Config struct {
 	FlushInterval time.Duration `toml:"flush_interval"` // time between two writes of changes
 	Retention     Retention     `toml:"retention"`      // how long journal entries are kept
 
-	// MemoryPerTable is the maximum memory for the users of a channel, and the same again for
-	// limits per user across all channels.
+	// MemoryPerTable is the maximum memory for the users of each channel. Limits per user across
+	// all channels may use the same amount again.
 	MemoryPerTable Size `toml:"memory_per_table"`
 
 	Twitch  Twitch  `toml:"twitch"`
@@ -95,7 +95,7 @@ type Raid struct {
 	// FirstTimerBurst is the burst of users who write here for the first time, in each
 	// token-bucket.
 	FirstTimerBurst  int           `toml:"first_timer_burst"`
-	FirstTimerRefill time.Duration `toml:"first_timer_refill"` //
+	FirstTimerRefill time.Duration `toml:"first_timer_refill"`
 }
 
 // Web configures where the dashboard is served and who may use it.
@@ -105,7 +105,10 @@ type Web struct {
 	// plain HTTP.
 	TLSCert string `toml:"tls_cert"`
 	TLSKey  string `toml:"tls_key"` // path of a PEM file; required with TLSCert
-	// PublicURL is the address that people use if there is a proxy in front. It may be empty.
+	// PublicURL is the address that people open in the browser, for example a proxy's, or one with
+	// the certificate's host name. It sets the address in sign-in links, an accepted host name and
+	// the cookie's path. If it is set, /metrics needs a token even from this machine. It may be
+	// empty.
 	PublicURL      string  `toml:"public_url"`
 	TrustedProxies []Proxy `toml:"trusted_proxies"` // proxies trusted to name the client
 	// Insecure allows listening off loopback without TLS.

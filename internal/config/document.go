@@ -8,9 +8,10 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// document is the file's outline over a Config. The toml tags in it and in the types below are the
-// tables and keys of the file, in this order. The code that needs the keys (for reading, the
-// environment, and suggestions) walks this outline, so a new key needs only a new field.
+// document is the outline of the file. Setting a value in it sets the value in its Config. The toml
+// tags in it and in the types below are the tables and keys of the file, in this order. The code
+// that needs the keys (for reading, the environment, and suggestions) walks this outline, so a new
+// key needs only a new field.
 type document struct {
 	*Config
 	Policy    policyTable          `toml:"policy"`

@@ -50,8 +50,8 @@ func TestExampleFile_HasEveryKey(t *testing.T) {
 	}
 }
 
-// eachKeyOf visits the keys below a value of the file. Lists add nothing to a key, and a role or a
-// channel is *.
+// eachKeyOf visits the keys below a value of the file. Lists add nothing to a key. The name of a
+// role or channel becomes *.
 func eachKeyOf(value any, key string, visit func(string)) {
 	list, _ := elements(value)
 	for _, element := range list {
@@ -67,8 +67,8 @@ func eachKeyOf(value any, key string, visit func(string)) {
 	}
 }
 
-// knownKeys lists the keys that a file may have, spelled as in eachKeyOf. Of a channel's tables it
-// lists only the names, because their keys are those of the tables above.
+// knownKeys lists the keys that a file may have, spelled as in eachKeyOf. For a channel it lists
+// only the names of the tables, because their keys are the same as outside a channel.
 func knownKeys(table reflect.Value, above string) []string {
 	var keys []string
 	for _, f := range fieldsOf(table) {

@@ -29,7 +29,7 @@ func (r *reader) checkPolicy(p chatguard.Policy, at place) error {
 }
 
 // checkLimit adds a limit to a policy, first without its roles and then with each role alone, to
-// find the mistake.
+// find out where the mistake is.
 func (r *reader) checkLimit(p chatguard.Policy, l chatguard.Limit, at place) error {
 	if l.Name == "" {
 		return r.fail(at, "name is missing")

@@ -21,8 +21,9 @@ import (
 // reader fills a document from a parsed file and from the environment, and records where each value
 // came from.
 //
-// It does not use the library's decoder. That decoder accepts numbers as durations and keys in any
-// case, cannot fill a map of roles, and for most mistakes reports neither the line nor the key.
+// It does not use the library's decoder. That decoder accepts numbers as durations, accepts keys in
+// any case, and cannot fill a map of roles. For most mistakes it reports neither the line nor the
+// key.
 type reader struct {
 	file      string
 	data      []byte
@@ -189,7 +190,7 @@ var oneLength = regexp.MustCompile(`^[0-9]+(ns|us|ms|s|m|h|d)$`)
 func (r *reader) duration(target *time.Duration, value any, at place) error {
 	text, _ := value.(string)
 	d, err := chatguard.ParseDuration(text)
-	// only there does 0 have a meaning
+	// 0 has a meaning only for these keys
 	mayBeZero := at.inPolicy()[0] == "penalties" || at.String() == "twitch.slow_mode"
 	if err != nil || d < 0 || d == 0 && !mayBeZero {
 		which := ""

@@ -17,9 +17,9 @@ func (r *reader) unknown(table place, key string, known []string) error {
 }
 
 // suggest suggests the key that was probably intended. It looks first for a similar name in the
-// table, then for the same name in another table, and otherwise lists the keys of the table. For a
-// key outside all tables, the same name in a table comes first, because its heading is probably
-// missing.
+// table, and then for the same name in another table. If it finds neither, it lists the keys of the
+// table. For a key outside all tables, the same name in a table comes first, because its heading is
+// probably missing.
 func suggest(at place, known []string) string {
 	table, key := at[:len(at)-1], at[len(at)-1].(string)
 	near, where := nearest(key, known), home(table, key)
@@ -45,8 +45,9 @@ func home(table place, key string) string {
 	return homeIn(documentOf(&c), key, "at the top, as ", "", "above the first [table]")
 }
 
-// homeIn looks for a key in an outline. asTable introduces a table in it, prefix is put before the
-// tables' names, and plain is returned for a key outside all tables.
+// homeIn returns where a key belongs in an outline, or "". If the key is itself a table, the result
+// is asTable and the table's heading. prefix is put before the tables' names. For a key outside all
+// tables, the result is plain.
 func homeIn(outline reflect.Value, key, asTable, prefix, plain string) string {
 	for _, f := range fieldsOf(outline) {
 		table, t := f.value, f.value.Type()

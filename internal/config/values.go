@@ -87,8 +87,8 @@ func printable(s Secret) error {
 // random secret of 32 hexadecimal digits has fewer with a probability below one in ten million.
 const leastVariety = 8
 
-// unguessable returns an error for a secret chosen by a person if it is too short to resist
-// guessing or has too few different characters.
+// unguessable returns an error for a secret that is too easy to guess: too short, or with too few
+// different characters. People choose these secrets themselves.
 func unguessable(s Secret) error {
 	const instead = "use a long random text (openssl rand -hex 24)"
 	different := map[rune]bool{}

@@ -51,11 +51,11 @@ func Apply(base chatguard.Policy, r journal.Revision) (policy chatguard.Policy, 
 	return policy, left, nil
 }
 
-// applyAll returns p with the changes applied, and those that no longer fit. The changes of one
-// limit fit together or not at all; changes of a limit that counts in all channels never fit.
-// Limits keep their order; new ones come last. p must be valid; the result is then valid too.
+// applyAll returns p with the changes applied, and the changes that no longer fit. The changes of
+// one limit fit together or not at all. Changes of a limit that counts in all channels never fit.
+// Limits keep their order, and new limits come last. p must be valid; the result is then valid too.
 func applyAll(p chatguard.Policy, changes []journal.Change) (changed chatguard.Policy, left []journal.Change) {
-	guard, err := chatguard.New(p, nil) // rejects what one channel can't change
+	guard, err := chatguard.New(p, nil) // it rejects what one channel can't change
 	if err != nil {
 		return p, changes
 	}
@@ -104,8 +104,8 @@ func (a *application) add(groups [][]journal.Change) {
 // channels.
 const anyChannel = "any"
 
-// group returns the name of the changes that must be applied together with a key: its limit, or the
-// key itself.
+// group returns the name of the group of changes to which a key belongs: the key's limit, or the
+// key itself. The changes of a group are applied together.
 func group(key string) string {
 	if path := strings.SplitN(key, ".", 3); path[0] == limitsKey && len(path) == 3 {
 		return path[0] + "." + path[1]

@@ -37,7 +37,7 @@ func TestApply_WorkGrowsWithTheChanges(t *testing.T) {
 	}
 }
 
-// Of changes made together, Apply leaves out only those that do not fit.
+// Apply leaves out only the changes that do not fit, even if they were made together with others.
 func TestApply_LeavesOutOnlyWhatDoesNotFit(t *testing.T) {
 	base := chatguard.DefaultPolicy()
 	changes := Diff(base, withLimits(20))

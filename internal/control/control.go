@@ -38,13 +38,14 @@ type Chat struct {
 	// user is known.
 	UserID func(ctx context.Context, channelID, login string) (string, error)
 
-	// Lift ends a user's timeout or ban, unless someone else gave it. Nil means that chatguard
-	// gives no penalties.
+	// Lift ends a user's timeout or ban, unless someone other than chatguard gave it. Nil means
+	// that chatguard gives no penalties.
 	Lift func(ctx context.Context, channelID, userID string) error
 
 	// Forgive drops the pending penalties for a user's entries from first to last. If a penalty for
-	// them is being carried out, Forgive arranges for it to be undone. It returns the entries of
-	// both kinds. Nil means that chatguard gives no penalties.
+	// them is being carried out, Forgive arranges for it to be undone. It returns the entries whose
+	// penalties it dropped, and those whose penalties are under way. Nil means that chatguard gives
+	// no penalties.
 	Forgive func(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID)
 }
 
@@ -83,7 +84,7 @@ type Controls struct {
 	switches map[string]Switches
 }
 
-// New returns Controls with all switches off, which act in no chat.
+// New returns Controls with all switches off. They act in no chat until Join.
 func New(o Options) *Controls {
 	p := o.Policies.options
 	c := &Controls{
@@ -94,8 +95,8 @@ func New(o Options) *Controls {
 	return c
 }
 
-// Restore loads the stored switches: the settings of channels by ID and name. Call it before any
-// switch changes.
+// Restore loads the stored switches. kept has the settings by channel ID and name. Call it before
+// any switch changes.
 func (c *Controls) Restore(kept map[string]map[string]string) {
 	for channelID, settings := range kept {
 		c.recall(channelID, settings)

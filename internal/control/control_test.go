@@ -139,8 +139,8 @@ func (m *memory) Audits(_ context.Context, wanted journal.AuditFilter) (audits [
 	return audits, m.err
 }
 
-// desk is Controls over a Guard with limits of one message per hour and 300 per day.
-type desk struct {
+// harness is Controls over a Guard with limits of one message per hour and 300 per day.
+type harness struct {
 	*testing.T
 	*Controls
 	guard    *chatguard.Guard
@@ -154,13 +154,13 @@ type desk struct {
 
 const channel = "1"
 
-func newDesk(t *testing.T, raid Raid) *desk {
+func newHarness(t *testing.T, raid Raid) *harness {
 	t.Helper()
 	policy := chatguard.DefaultPolicy()
 	policy.Mode = chatguard.Enforce
 	policy.Limits[0].Burst, policy.Limits[0].Refill = 1, time.Hour
 	policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Timeout, Duration: 30 * time.Second}}
-	d := &desk{T: t, store: &memory{settings: map[string]string{}, entries: map[chatguard.EntryID]journal.Entry{}, resets: map[string]time.Time{}}}
+	d := &harness{T: t, store: &memory{settings: map[string]string{}, entries: map[chatguard.EntryID]journal.Entry{}, resets: map[string]time.Time{}}}
 	var err error
 	if d.guard, err = chatguard.New(policy, nil); err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func newDesk(t *testing.T, raid Raid) *desk {
 }
 
 // start creates Policies and Controls, as a new process does.
-func (d *desk) start(raid Raid) {
+func (d *harness) start(raid Raid) {
 	d.policies = NewPolicies(PolicyOptions{Guard: d.guard, Store: d.store})
 	d.Controls = New(Options{Policies: d.policies, Store: d.store, Raid: raid})
 	d.Join(Chat{
@@ -189,7 +189,7 @@ func (d *desk) start(raid Raid) {
 }
 
 // say lets a user write a message now.
-func (d *desk) say(login string, roles ...chatguard.Role) chatguard.Verdict {
+func (d *harness) say(login string, roles ...chatguard.Role) chatguard.Verdict {
 	d.Helper()
 	d.id++
 	m := chatguard.Message{ID: fmt.Sprint(d.id), ChannelID: channel, SentAt: time.Now(), User: chatguard.User{ID: "id of " + login, Login: login, Roles: chatguard.RolesOf(roles...)}}
@@ -206,7 +206,7 @@ func (d *desk) say(login string, roles ...chatguard.Role) chatguard.Verdict {
 }
 
 // passes checks whether a user's next message would be allowed.
-func (d *desk) passes(login string, want bool, roles ...chatguard.Role) {
+func (d *harness) passes(login string, want bool, roles ...chatguard.Role) {
 	d.Helper()
 	if v := d.say(login, roles...); v.Allowed != want {
 		d.Errorf("%s: allowed %v, want %v (%+v)", login, v.Allowed, want, v)
@@ -214,7 +214,7 @@ func (d *desk) passes(login string, want bool, roles ...chatguard.Role) {
 }
 
 // command runs a chat command as the moderator berta and checks the answer.
-func (d *desk) command(text, want string) {
+func (d *harness) command(text, want string) {
 	d.Helper()
 	m := chatguard.Message{ChannelID: channel, Text: text, User: chatguard.User{ID: "9", Login: "berta", Roles: chatguard.RolesOf(chatguard.Moderator)}}
 	if got := d.Command(d.Context(), m); got != want {
@@ -223,14 +223,14 @@ func (d *desk) command(text, want string) {
 }
 
 // inBubble runs a test in simulated time.
-func inBubble(t *testing.T, raid Raid, play func(*desk)) {
+func inBubble(t *testing.T, raid Raid, play func(*harness)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { play(newDesk(t, raid)) })
+	synctest.Test(t, func(t *testing.T) { play(newHarness(t, raid)) })
 }
 
 func TestCommands(t *testing.T) {
 	const limits = "burst (1, one more every 1h0m0s), daily (300 a day)."
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		d.command("!chatguard", usage)
 		d.command("!chatguard status", "I enforce "+limits)
 		d.passes("anna", true)
@@ -260,7 +260,7 @@ func TestCommands(t *testing.T) {
 }
 
 func TestCommands_Refused(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		for text, want := range map[string]string{
 			"!chatguard dance":                 "Not done: I know " + usage,
 			"!chatguard grant":                 "Not done: I know " + usage,
@@ -294,7 +294,7 @@ func TestCommands_Refused(t *testing.T) {
 }
 
 func TestCommands_StoreInTrouble(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		d.store.unsaved = true
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume. Not saved yet: the database is failing.")
 		d.command("!chatguard set daily 5", "Set. Paused by twitch:berta: I only watch burst (1, one more every 1h0m0s), daily (5 a day). Not saved yet: the database is failing.")
@@ -306,7 +306,7 @@ func TestCommands_StoreInTrouble(t *testing.T) {
 
 // A pardon lifts the timeout and takes the strike back. The second pardon has no effect.
 func TestPardon(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		d.passes("anna", true)
 		v := d.say("anna")
 		if v.Strikes != 1 {
@@ -345,7 +345,7 @@ func TestPardon_LiftsOnlySilence(t *testing.T) {
 		"timeout skipped": {journal.Outcome{Action: chatguard.Timeout, Result: journal.Skipped}, false, 0, false},
 		"delete done":     {journal.Outcome{Action: chatguard.Delete, Result: journal.Done}, false, 0, false},
 	} {
-		inBubble(t, Raid{}, func(d *desk) {
+		inBubble(t, Raid{}, func(d *harness) {
 			d.chat.Forgive = func(_, _ string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
 				if test.waits && first == d.store.last && last == first {
 					dropped = append(dropped, first)
@@ -368,7 +368,7 @@ func TestPardon_LiftsOnlySilence(t *testing.T) {
 // The timeout may belong to the message before the newest one, which then has no penalty of its
 // own.
 func TestPardon_LiftsEarlierTimeout(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		for range 3 {
 			d.say("anna")
 		}
@@ -388,7 +388,7 @@ func TestPardon_LiftsEarlierTimeout(t *testing.T) {
 
 // A longer or permanent exemption is kept, and so is an override that forbids exemption.
 func TestExempt_ShortensNothing(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		set := func(o chatguard.UserOverride) {
 			t.Helper()
 			if err := d.guard.SetUserOverride(channel, "id of anna", o, time.Now()); err != nil {
@@ -417,7 +417,7 @@ func TestExempt_ShortensNothing(t *testing.T) {
 
 // Raid mode lasts as long as requested, whatever the wall clock does.
 func TestRaid_EndsDespiteClockSteps(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		step := time.Duration(0)
 		d.now = func() time.Time { return time.Now().Add(step) }
 		if _, _, err := d.StartRaid(d.Context(), channel, "berta", 10*time.Minute); err != nil {
@@ -439,7 +439,7 @@ func TestRaid_EndsDespiteClockSteps(t *testing.T) {
 // TestSwitches_LastChangeIsStored checks that the stored switches are those in force, whichever
 // change is stored first.
 func TestSwitches_LastChangeIsStored(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		d.store.settingTakes = time.Second
 		d.kept = map[string]map[string]string{}
 		for n := range 10 {
@@ -459,7 +459,7 @@ func TestSwitches_LastChangeIsStored(t *testing.T) {
 
 // The end of an earlier raid mode does not end a newer one.
 func TestRaid_RestartedGoesOn(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		ctx, cancel := context.WithCancel(d.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- d.Controls.Run(ctx) }()
@@ -486,7 +486,7 @@ func TestRaid_RestartedGoesOn(t *testing.T) {
 	})
 }
 
-// A user with tighter limits keeps them, and roles with numbers of their own keep those.
+// A user with tighter limits keeps them, and roles with numbers of their own keep these numbers.
 func TestRaid_LoosensNothing(t *testing.T) {
 	raid := Raid{FirstTimer: chatguard.Override{Burst: 1, Refill: 30 * time.Second}}
 	limit := func(roles map[chatguard.Role]chatguard.Override) chatguard.Policy {
@@ -524,7 +524,7 @@ func TestRaid(t *testing.T) {
 		Everyone:   chatguard.Limit{Name: "raid", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: 3, Refill: time.Hour},
 		FirstTimer: chatguard.Override{Burst: 1, Refill: time.Hour},
 	}
-	inBubble(t, raid, func(d *desk) {
+	inBubble(t, raid, func(d *harness) {
 		ctx, cancel := context.WithCancel(d.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- d.Controls.Run(ctx) }()
@@ -554,7 +554,7 @@ func TestRaid(t *testing.T) {
 
 // An override for everyone does not give first-timers the same numbers as others.
 func TestRaid_OverridesEveryonesNumbers(t *testing.T) {
-	inBubble(t, Raid{FirstTimer: chatguard.Override{Burst: 1}}, func(d *desk) {
+	inBubble(t, Raid{FirstTimer: chatguard.Override{Burst: 1}}, func(d *harness) {
 		p := d.guard.Policy(channel)
 		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Everyone: {Burst: 2}, chatguard.VIP: {Burst: 9}}
 		if err := d.guard.SetPolicy(channel, p, time.Now()); err != nil {
@@ -574,7 +574,7 @@ func TestRaid_OverridesEveryonesNumbers(t *testing.T) {
 
 // A pause and raid mode survive a restart and last as long as they would have.
 func TestSwitches_SurviveRestart(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume.")
 		d.command("!chatguard raid on 1h", "Raid mode is on for 60 min.")
 		until := d.Switches(channel).RaidUntil
@@ -606,7 +606,7 @@ func TestSwitches_SurviveRestart(t *testing.T) {
 
 // A held channel only observes, and follows its policy again once the hold ends.
 func TestHold(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		d.passes("anna", true)
 		for _, reason := range []string{"type /mod bot", "type /mod bot", ""} {
 			if err := d.Hold(channel, reason); err != nil {
@@ -621,7 +621,7 @@ func TestHold(t *testing.T) {
 }
 
 func TestQuota(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		ask := func(want string, roles ...chatguard.Role) {
 			t.Helper()
 			m := chatguard.Message{ChannelID: channel, Text: "!quota", User: chatguard.User{ID: "id of anna", DisplayName: "Anna", Roles: chatguard.RolesOf(roles...)}}

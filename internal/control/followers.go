@@ -11,17 +11,17 @@ import (
 type Follower interface {
 	// Revised reports a change of a channel's policy.
 	Revised(journal.Revision)
-	// Reloaded says that the policies of all channels may have changed.
+	// Reloaded reports that the policies of all channels may have changed.
 	Reloaded()
-	// Changed is notified of a channel whose switches have changed.
+	// Changed reports a channel whose switches have changed.
 	Changed(channelID string)
-	// Amended is notified of a user of a channel who received a grant, a pardon or a reset, or
-	// whose personal limits have changed.
+	// Amended reports a user of a channel who received a grant, a pardon or a reset, or whose
+	// personal limits have changed.
 	Amended(channelID, userID string)
 }
 
-// Follow adds a follower, which is notified from now on. It is also notified of changes by Controls
-// over these Policies.
+// Follow adds a follower, which is notified from now on. The follower is also notified of changes
+// that Controls make with these Policies.
 func (p *Policies) Follow(f Follower) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

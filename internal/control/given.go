@@ -13,7 +13,7 @@ type given struct {
 	// own holds the program's policy by channel ID. The value is nil if the channel followed the
 	// policy of all channels.
 	own map[string]*chatguard.Policy
-	put map[string]chatguard.Policy // policies that people last put in force
+	put map[string]chatguard.Policy // policy that people last put in force, by channel ID
 }
 
 // note remembers the program's policy of a channel before put replaces it.
@@ -39,9 +39,9 @@ func (g *given) forget(channelID string) {
 	delete(g.put, channelID)
 }
 
-// holds reports whether the policy that people put in force in a channel still holds there, because
-// the program hasn't set another since. Limits that count in all channels are ignored; they are
-// always the program's.
+// holds reports whether a channel still has the policy that people put in force there. It returns
+// false if the program has set another policy since. It ignores limits that count in all channels,
+// because only the program sets them.
 func (g *given) holds(channelID string) bool {
 	put, changed := g.put[channelID]
 	return changed && len(Diff(channelsOwn(put), channelsOwn(g.guard.Policy(channelID)))) == 0

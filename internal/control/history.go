@@ -45,8 +45,8 @@ func (p *Policies) revisions(ctx context.Context, channelID string) ([]journal.R
 // isDiscarded reports whether a revision restored the configuration's policy.
 func isDiscarded(r journal.Revision) bool { return r.Changes == nil }
 
-// before returns the revision before the one at index place. It returns the zero revision if the
-// configuration's policy was in force then: before the first revision and after a discarded one.
+// before returns the revision before the one at index place. It returns the zero revision if there
+// is none; the configuration's policy was in force then.
 func before(revisions []journal.Revision, place int) (r journal.Revision) {
 	if place+1 < len(revisions) {
 		r = revisions[place+1]
@@ -54,9 +54,9 @@ func before(revisions []journal.Revision, place int) (r journal.Revision) {
 	return r
 }
 
-// differenceTo returns the differences between a revision and the one before it. If one of them is
-// the configuration's policy, it uses the other's Changes. These are the differences from the
-// configuration at that time; the file may have changed since.
+// differenceTo returns the differences between a revision and the one before it. If one of the two
+// restored the configuration's policy, differenceTo uses the Changes of the other. Changes are the
+// differences from the configuration at that time; the file may have changed since.
 func differenceTo(before, r journal.Revision) []journal.Change {
 	switch {
 	case isDiscarded(before):

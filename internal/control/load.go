@@ -33,10 +33,10 @@ func (p *Policies) Restore(ctx context.Context) error {
 	return p.load(channels)
 }
 
-// Reload puts another base in force, with people's changes on top, and then calls accept. If either
-// fails, the previous base is in force again and the error says why. No policy can be changed
-// meanwhile, so accept must not change one. The followers are notified in any case, because part of
-// the new base may have been in force.
+// Reload puts another base in force, with people's changes on top, and then calls accept. If the
+// base can't be put in force or accept returns an error, the previous base is in force again, and
+// the error says why. No policy can be changed meanwhile, so accept must not change one. The
+// followers are notified in any case, because part of the new base may have been in force.
 func (p *Policies) Reload(base Base, accept func() error) error {
 	p.changing.Lock()
 	defer p.changing.Unlock()
@@ -63,15 +63,15 @@ func (p *Policies) rebase(base Base) error {
 	return p.load(channels)
 }
 
-// Enter puts a channel's own policy in force once its ID is known.
+// Enter puts a channel's own policy in force. Call it once the channel's ID is known.
 func (p *Policies) Enter(channelID string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.loadChannel(channelID)
 }
 
-// load puts in force the policies of channels, and of all channels that people have changed. The
-// caller holds mu.
+// load puts in force the policies of the given channels, and of all channels whose policy people
+// have changed. The caller holds mu.
 func (p *Policies) load(channels []string) error {
 	ids := slices.Sorted(slices.Values(slices.AppendSeq(channels, maps.Keys(p.live))))
 	for _, id := range slices.Compact(ids) {
@@ -82,8 +82,8 @@ func (p *Policies) load(channels []string) error {
 	return nil
 }
 
-// loadChannel puts a channel's policy in force: the base with live changes on top, which are
-// logged. It leaves out a revision that can't be used. The caller holds mu.
+// loadChannel puts a channel's policy in force: the base with people's changes on top. It logs
+// these changes. It leaves out a revision that can't be used. The caller holds mu.
 func (p *Policies) loadChannel(id string) error {
 	r, base := p.live[id], p.baseOf(id)
 	policy, left, unusable := Apply(base, r)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxRun is the maximum number of messages that one pardon covers: a spammer may have thousands
-	// in a row.
+	// maxRun is the maximum number of messages that one pardon covers, because a spammer may have
+	// thousands in a row.
 	maxRun = 1000
 	// runPage is the number of entries read at a time.
 	runPage = 200
@@ -27,8 +27,9 @@ const (
 // message. It drops pending penalties, lifts a timeout or ban given by chatguard, takes strikes
 // back and refunds the messages' cost. A second call has no effect.
 //
-// A run is a sequence of throttled messages without a gap: the user was held back from each to the
-// next, or the two share a strike because they are so close together.
+// A run is a sequence of throttled messages without a gap. There is no gap between two messages if
+// the first held the user back until the second, or if they are so close together that they share a
+// strike.
 func (c *Controls) PardonUser(ctx context.Context, t journal.Target) (done journal.Pardon, saved bool, err error) {
 	run, hasOlder, err := c.run(ctx, t)
 	switch {
@@ -37,7 +38,7 @@ func (c *Controls) PardonUser(ctx context.Context, t journal.Target) (done journ
 	case len(run) == 0:
 		return done, false, journal.ErrNoEntry
 	}
-	if done, err = c.forgiveRun(t, run); err != nil {
+	if done, err = c.pardonRun(t, run); err != nil {
 		return done, false, err
 	}
 	done.HasOlder = hasOlder
@@ -49,7 +50,7 @@ func (c *Controls) PardonUser(ctx context.Context, t journal.Target) (done journ
 		return done, false, err
 	}
 	if done.Again && dropped == 0 {
-		// an earlier call made it; maybe not stored yet
+		// an earlier call made the pardon, maybe not stored yet
 		return done, c.options.Store.Commit(ctx), nil
 	}
 	saved, err = c.amended(ctx, t, journal.UserPardoned, pardonDetail(done))
@@ -109,8 +110,8 @@ func (c *Controls) lastReset(ctx context.Context, t journal.Target) (time.Time, 
 	return resets[0].At, nil
 }
 
-// forgiveRun makes the Guard forgive the messages, and remembers how to undo the pardon.
-func (c *Controls) forgiveRun(t journal.Target, run []journal.Entry) (done journal.Pardon, err error) {
+// pardonRun makes the Guard forgive the messages, and remembers how to undo the pardon.
+func (c *Controls) pardonRun(t journal.Target, run []journal.Entry) (done journal.Pardon, err error) {
 	newest, oldest := run[0], run[len(run)-1]
 	verdicts := make([]chatguard.Verdict, len(run))
 	deleted := 0
@@ -203,7 +204,7 @@ func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author stri
 	if done {
 		saved, err = c.amended(ctx, t, journal.UserPardoned, map[string]any{"entry": e.ID})
 	} else {
-		saved = c.options.Store.Commit(ctx) // an earlier call made it; maybe not stored yet
+		saved = c.options.Store.Commit(ctx) // an earlier call made the pardon, maybe not stored yet
 	}
 	if silence == journal.SilenceKept {
 		return saved, errors.Join(fmt.Errorf("the strike was removed, but %w: %s", journal.ErrSilenced, kept), err)

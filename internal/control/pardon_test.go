@@ -13,7 +13,7 @@ import (
 
 // spam lets anna write messages at the given interval. All but the first are throttled and bring a
 // timeout.
-func (d *desk) spam(messages int, every time.Duration) {
+func (d *harness) spam(messages int, every time.Duration) {
 	d.Helper()
 	for range messages {
 		v := d.say("anna")
@@ -26,7 +26,7 @@ func (d *desk) spam(messages int, every time.Duration) {
 }
 
 // standing fails the test unless anna has that many strikes and is or is not timed out.
-func (d *desk) standing(when string, strikes int, silenced bool) {
+func (d *harness) standing(when string, strikes int, silenced bool) {
 	d.Helper()
 	e, err := d.guard.Explain(chatguard.Message{ChannelID: channel, User: chatguard.User{ID: anna.UserID}})
 	if err != nil || e.Strikes != strikes || e.SilentUntil.IsZero() == silenced {
@@ -34,7 +34,7 @@ func (d *desk) standing(when string, strikes int, silenced bool) {
 	}
 }
 
-func (d *desk) pardonAnna() journal.Pardon {
+func (d *harness) pardonAnna() journal.Pardon {
 	d.Helper()
 	done, saved, err := d.PardonUser(d.Context(), anna)
 	if !saved || err != nil {
@@ -46,7 +46,7 @@ func (d *desk) pardonAnna() journal.Pardon {
 // A pardon covers the whole run, in which only some messages brought a strike and the last one
 // none.
 func TestPardonUser(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		d.spam(15, time.Second)
 		d.standing("spammed", 2, true)
 		done := d.pardonAnna()
@@ -68,7 +68,7 @@ func TestPardonUser(t *testing.T) {
 
 // The result says if a timeout cannot be lifted, and why.
 func TestPardonUser_TimeoutKept(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		d.spam(3, time.Second)
 		d.lift = errors.New("unban user: somebody else has timed out or banned this user since")
 		if done := d.pardonAnna(); done.Silence != journal.SilenceKept || done.Kept != d.lift.Error() || done.Strikes != 1 {
@@ -86,9 +86,9 @@ func TestPardonUser_TimeoutKept(t *testing.T) {
 	})
 }
 
-// Pending penalties are dropped. A penalty in progress is lifted by the part that gives it.
+// Pending penalties are dropped. A penalty in progress is lifted by the code that carries it out.
 func TestPardonUser_PendingPenalties(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		d.spam(4, time.Second)
 		var all []chatguard.EntryID
 		for id, e := range d.store.entries {
@@ -112,14 +112,14 @@ func TestPardonUser_PendingPenalties(t *testing.T) {
 // A run begins after the last gap.
 func TestPardonUser_RunBegins(t *testing.T) {
 	for name, test := range map[string]struct {
-		before func(d *desk) // long before the last two messages
+		before func(d *harness) // long before the last two messages
 		want   int
 		left   int // remaining strikes
 	}{
-		"held back all the while": {func(d *desk) { d.spam(3, time.Minute) }, 4, 0},
-		"a pause":                 {func(d *desk) { d.spam(3, time.Second); d.allow(); time.Sleep(15 * time.Second) }, 2, 1},
-		"soon after":              {func(d *desk) { d.spam(3, time.Second); d.allow(); time.Sleep(8 * time.Second) }, 4, 0},
-		"a reset": {func(d *desk) {
+		"held back all the while": {func(d *harness) { d.spam(3, time.Minute) }, 4, 0},
+		"a pause":                 {func(d *harness) { d.spam(3, time.Second); d.allow(); time.Sleep(15 * time.Second) }, 2, 1},
+		"soon after":              {func(d *harness) { d.spam(3, time.Second); d.allow(); time.Sleep(8 * time.Second) }, 4, 0},
+		"a reset": {func(d *harness) {
 			d.spam(3, time.Second)
 			if _, err := d.Reset(d.Context(), anna); err != nil {
 				d.Fatal(err)
@@ -127,7 +127,7 @@ func TestPardonUser_RunBegins(t *testing.T) {
 			d.say("anna")
 		}, 2, 0},
 	} {
-		inBubble(t, Raid{}, func(d *desk) {
+		inBubble(t, Raid{}, func(d *harness) {
 			test.before(d)
 			d.spam(2, time.Second)
 			if done := d.pardonAnna(); done.Messages != test.want || done.StrikesLeft != test.left {
@@ -137,17 +137,17 @@ func TestPardonUser_RunBegins(t *testing.T) {
 	}
 }
 
-// allow makes whatever holds anna back end, as her entries record it.
-func (d *desk) allow() {
+// allow changes anna's entries, so that they no longer hold her back.
+func (d *harness) allow() {
 	for id, e := range d.store.entries {
 		e.MaySpeakAt = journal.OptionalTime{Time: time.Now()}
 		d.store.entries[id] = e
 	}
 }
 
-// Of a spammer's thousands of messages the newest are pardoned, and the result says so.
+// A pardon covers only the newest of a spammer's thousands of messages, and the result says so.
 func TestPardonUser_Bounded(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		d.spam(1+maxRun, 10*time.Millisecond)
 		if done := d.pardonAnna(); done.Messages != maxRun || done.HasOlder {
 			t.Errorf("just as many: %+v", done)
@@ -162,7 +162,7 @@ func TestPardonUser_Bounded(t *testing.T) {
 }
 
 func TestUnpardon(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		d.spam(15, time.Second)
 		done := d.pardonAnna()
 		for range 2 { // the second time has no effect
@@ -191,19 +191,19 @@ func TestUnpardon(t *testing.T) {
 
 func TestUnpardon_Refused(t *testing.T) {
 	for name, test := range map[string]struct {
-		meanwhile func(d *desk)
+		meanwhile func(d *harness)
 		want      error
 	}{
-		"another strike": {func(d *desk) { d.say("anna") }, chatguard.ErrPardonStale},
-		"a reset": {func(d *desk) {
+		"another strike": {func(d *harness) { d.say("anna") }, chatguard.ErrPardonStale},
+		"a reset": {func(d *harness) {
 			if _, err := d.Reset(d.Context(), anna); err != nil {
 				d.Fatal(err)
 			}
 		}, journal.ErrNoUndo},
-		"too late":  {func(d *desk) { time.Sleep(undoable) }, journal.ErrNoUndo},
-		"a restart": {func(d *desk) { d.start(Raid{}) }, journal.ErrNoUndo},
+		"too late":  {func(d *harness) { time.Sleep(undoable) }, journal.ErrNoUndo},
+		"a restart": {func(d *harness) { d.start(Raid{}) }, journal.ErrNoUndo},
 	} {
-		inBubble(t, Raid{}, func(d *desk) {
+		inBubble(t, Raid{}, func(d *harness) {
 			d.spam(3, time.Second)
 			done := d.pardonAnna()
 			test.meanwhile(d)
@@ -239,9 +239,9 @@ func TestPardons_Bounded(t *testing.T) {
 	}
 }
 
-// If many moderators act at once, one pardons and one undoes it.
+// If many moderators act at once, only one of them pardons, and only one undoes the pardon.
 func TestPardons_Concurrent(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		d.spam(15, time.Second)
 		d.chat.Lift = nil
 		done := make([]journal.Pardon, 10)

@@ -22,7 +22,7 @@ type PolicyOptions struct {
 	Store Revisions
 
 	// Base provides the policies that apply without changes by people. Nil means the policies that
-	// the program gives the Guard.
+	// the program sets in the Guard.
 	Base Base
 
 	// Acceptable returns an error, as a sentence for people, if a channel can't have a valid policy
@@ -65,9 +65,9 @@ type Revisions interface {
 }
 
 // Policies are the policies of channels: a base, people's changes to it at run time, and changes
-// that are not saved yet. A change is validated, stored as a revision, and put in force in the
-// Guard; then the followers are notified. While the database is failing, it is enough that the
-// Store holds a change in memory. Policies are safe for concurrent use; create them with
+// that are not saved yet. Policies validate a change, store it as a revision, and put it in force
+// in the Guard. Then they notify the followers. While the database is failing, a change comes into
+// force once the Store has it in memory. Policies are safe for concurrent use; create them with
 // NewPolicies.
 type Policies struct {
 	options PolicyOptions
@@ -145,13 +145,13 @@ func Tag(inForce any) string {
 type Request struct {
 	ChannelID string
 	Author    string
-	Match     []string // tags of replaceable policies; nil means any
+	Match     []string // tags of policies that may be replaced; nil means any
 }
 
 // Revised is the result of a policy change.
 type Revised struct {
 	journal.Revision
-	Difference []journal.Change `json:"difference"` // from the policy before
+	Difference []journal.Change `json:"difference"` // from the previous policy
 	Saved      bool             `json:"saved"`      // false: in force, but not written yet
 	Tag        string           `json:"-"`          // the tag of the policy now in force
 }

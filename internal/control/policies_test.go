@@ -17,7 +17,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// follower records its notifications as text. If amended is set, it is called instead.
+// follower records its notifications as text. If amended is set, Amended calls it instead.
 type follower struct {
 	told    []string
 	amended func(channelID, userID string)
@@ -338,7 +338,8 @@ func TestReload_LiveChangesStay(t *testing.T) {
 	o.wantBurst(4)
 }
 
-// TestReload_NobodyElseChangesPolicies, neither until it is accepted nor while it goes back.
+// TestReload_NobodyElseChangesPolicies checks that nobody can change policies during a reload. This
+// includes the call of accept and the return to the previous base.
 func TestReload_NobodyElseChangesPolicies(t *testing.T) {
 	o := newOffice(t)
 	o.mustRevise(5)
@@ -509,7 +510,8 @@ func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
 	}
 }
 
-// TestPause_DuringPolicyChange: a switch and its followers don't wait until the policy has changed.
+// TestPause_DuringPolicyChange checks that a switch and its followers don't wait for a policy
+// change in progress.
 func TestPause_DuringPolicyChange(t *testing.T) {
 	o := newOffice(t)
 	o.store.settings = map[string]string{}

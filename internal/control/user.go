@@ -59,13 +59,13 @@ func (c *Controls) Reset(ctx context.Context, t journal.Target) (saved bool, err
 	if err := c.guard.Reset(t.ChannelID, t.UserID, c.now()); err != nil {
 		return false, err
 	}
-	c.pardons.forget(t) // its undo would restore what was reset
+	c.pardons.forget(t) // undoing it would restore what was reset
 	return c.amended(ctx, t, journal.UserReset, nil)
 }
 
 // Exempt lets a user write without limits for the given length; 0 means permanently. It keeps the
-// rest of the user's override, and an exemption that lasts longer. It does not exempt a user whose
-// override forbids that.
+// rest of the user's override, and it keeps an existing exemption that lasts longer. It returns an
+// error if the override forbids an exemption.
 func (c *Controls) Exempt(ctx context.Context, t journal.Target, length time.Duration) (saved bool, err error) {
 	now := c.now()
 	own, err := c.guard.UserOverride(t.ChannelID, t.UserID)

@@ -15,7 +15,7 @@ var anna = journal.Target{ChannelID: channel, UserID: "id of anna", Author: "ber
 
 // Grants apply to a user's own limits, in any scope, and never to limits that everyone shares.
 func TestGrant_OnlyOwnLimits(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		p := d.guard.Policy("")
 		p.Limits = append([]chatguard.Limit{
 			{Name: "crowd", Algorithm: chatguard.DailyWindow, Per: chatguard.PerChannel, Messages: 9000},
@@ -45,7 +45,7 @@ func TestGrant_OnlyOwnLimits(t *testing.T) {
 
 // Amended is called once a change is in force, and only then.
 func TestAmended_CalledOnceInForce(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		var told []string
 		d.policies.Follow(&follower{amended: func(channelID, userID string) {
 			told = append(told, fmt.Sprintf("%s %s %v", channelID, userID, d.say("anna").Allowed))
@@ -77,14 +77,16 @@ func TestAmended_CalledOnceInForce(t *testing.T) {
 // A request that changes nothing is not recorded and not announced. The answer says whether the
 // current state is stored.
 func TestAmended_NoChange(t *testing.T) {
-	for name, test := range map[string]struct{ first, again func(d *desk) (bool, error) }{
+	for name, test := range map[string]struct {
+		first, again func(d *harness) (bool, error)
+	}{
 		"exempt for less":    {exempting(time.Hour), exempting(time.Minute)},
 		"exempt for good":    {exempting(0), exempting(0)},
 		"pardoned twice":     {pardoning, pardoning},
 		"the same override":  {overriding(4), overriding(4)},
 		"no override at all": {overriding(0), overriding(0)},
 	} {
-		inBubble(t, Raid{}, func(d *desk) {
+		inBubble(t, Raid{}, func(d *harness) {
 			d.say("anna")
 			d.say("anna")
 			if saved, err := test.first(d); !saved || err != nil {
@@ -105,16 +107,16 @@ func TestAmended_NoChange(t *testing.T) {
 	}
 }
 
-func exempting(length time.Duration) func(*desk) (bool, error) {
-	return func(d *desk) (bool, error) { return d.Exempt(d.Context(), anna, length) }
+func exempting(length time.Duration) func(*harness) (bool, error) {
+	return func(d *harness) (bool, error) { return d.Exempt(d.Context(), anna, length) }
 }
 
-func pardoning(d *desk) (bool, error) { return d.Pardon(d.Context(), d.store.last, "berta") }
+func pardoning(d *harness) (bool, error) { return d.Pardon(d.Context(), d.store.last, "berta") }
 
-// overriding sets an override of anna with a burst and a temporary end of her exemption, whose end
-// is given in another time zone; a burst of 0 removes the override.
-func overriding(burst int) func(*desk) (bool, error) {
-	return func(d *desk) (bool, error) {
+// overriding sets an override of anna: a burst, and no exemption until a time that is given in
+// another time zone. A burst of 0 removes the override.
+func overriding(burst int) func(*harness) (bool, error) {
+	return func(d *harness) (bool, error) {
 		own := chatguard.UserOverride{}
 		if burst > 0 {
 			end := time.Now().Add(36 * time.Hour).In(time.FixedZone("", 3600))
@@ -126,7 +128,7 @@ func overriding(burst int) func(*desk) (bool, error) {
 
 // In the audit a permanent exemption has no end.
 func TestExempt_PermanentHasNoEnd(t *testing.T) {
-	inBubble(t, Raid{}, func(d *desk) {
+	inBubble(t, Raid{}, func(d *harness) {
 		for length, want := range map[time.Duration]any{
 			time.Hour: map[string]any{"until": time.Now().Add(time.Hour).UTC()},
 			0:         nil,

@@ -51,7 +51,7 @@ func (d *Doctor) chat(ctx context.Context) []Finding {
 func (d *Doctor) readFor(ctx context.Context) (entered bool, s twitch.Status, err error) {
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
-	go func() { ended <- d.twitch.Read(reading, deaf{}) }()
+	go func() { ended <- d.twitch.Read(reading, discardSink{}) }()
 	select {
 	case <-d.entered:
 		entered = true
@@ -93,8 +93,8 @@ func (d *Doctor) readingAs() string {
 	return "as " + d.tokens.Status().Identity.Login
 }
 
-// deaf is a sink that ignores everything.
-type deaf struct{}
+// discardSink is a sink that ignores everything.
+type discardSink struct{}
 
-func (deaf) Messages([]chatguard.Message) {}
-func (deaf) Removed(chat.Removal)         {}
+func (discardSink) Messages([]chatguard.Message) {}
+func (discardSink) Removed(chat.Removal)         {}

@@ -63,7 +63,7 @@ func New(cfg config.Config, dial twitchbot.Dialer) *Doctor {
 	return d
 }
 
-// tell puts a value into a Go channel that has room. It never blocks.
+// tell puts a value into a Go channel if it has room. It never blocks.
 func tell(to chan<- struct{}) {
 	select {
 	case to <- struct{}{}:

@@ -268,8 +268,8 @@ func answersAsChatguard(ctx context.Context, s access.Site) bool {
 	if err != nil {
 		return false
 	}
-	// The certificate isn't verified: nothing secret is sent, and it is for the name that people
-	// use.
+	// The certificate isn't verified, because nothing secret is sent, and the certificate is for
+	// the name that people use.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 	answer, err := client.Do(request)
 	if err != nil {

@@ -60,8 +60,8 @@ func (d *Doctor) clockOff(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	told, err := http.ParseTime(answer.Header.Get("Date"))
-	// Assume that Twitch read its clock halfway through the exchange. It gives whole seconds, so
-	// add half a second.
+	// Assume that Twitch read its clock halfway through the exchange. Its time is in whole seconds,
+	// so add half a second.
 	return asked.Add(took / 2).Sub(told.Add(time.Second / 2)), err
 }
 

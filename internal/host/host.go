@@ -2,8 +2,8 @@
 // them, and with the switches that override them. The complete bot is built on it. So are packages
 // sqlitestore and dashboard, for a Guard inside another program.
 //
-// The package knows no HTTP and no chat platform. What shows or acts on something follows the Host;
-// see Host.Follow.
+// The package knows no HTTP and no chat platform. Code that shows verdicts or acts on them follows
+// the Host; see Host.Follow.
 package host
 
 import (
@@ -37,7 +37,7 @@ type Host struct {
 	Policies *control.Policies
 	Controls *control.Controls
 
-	// Restore sets these fields, as they were at the start. Settings are the stored settings of
+	// Restore sets these fields to the state at the start. Settings are the stored settings of
 	// channels, by ID and name. Changed are the IDs of the channels that people had changed.
 	Settings map[string]map[string]string
 	Changed  []string
@@ -62,7 +62,7 @@ type Options struct {
 	Raid *config.Raid // raid mode; nil means the configuration's default
 
 	// Acts means that the program acts on throttled messages and reports what it does. Otherwise
-	// throttled messages are dropped, which the Host reports to the store and the followers.
+	// the Host reports to the store and the followers that each throttled message is dropped.
 	Acts bool
 }
 
@@ -76,8 +76,8 @@ func Open(ctx context.Context, path string, opts persist.Options) (*Host, error)
 	return h, nil
 }
 
-// OpenMemory returns a Host that stores nothing. Its Restore and Run don't take the state of the
-// Guard's users, so that another store can save it.
+// OpenMemory returns a Host that stores nothing. Its Restore and Run don't take the users' state
+// from the Guard, so that another store can save that state.
 func OpenMemory(ctx context.Context, opts persist.Options) (*Host, error) {
 	h := newHost(&opts)
 	h.IsMemory = true
@@ -103,7 +103,7 @@ func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
 		return errors.New("the store was restored already: open one for each Guard")
 	}
 	h.guard, h.kept, h.options = guard, guard, o
-	if h.IsMemory { // taking the Guard's rows would hide them from a lasting store
+	if h.IsMemory { // taking the Guard's rows would hide them from another store
 		if h.kept, err = chatguard.New(chatguard.DefaultPolicy(), nil); err != nil {
 			return err
 		}

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// ClipName is Clip for names, which are shown within a line: it removes control characters.
+// ClipName is like Clip, but also removes control characters. It is for names, which are shown
+// within a line.
 func ClipName(text string, most int) string {
 	if HasControl(text) {
 		text = strings.Map(func(r rune) rune {

@@ -1,7 +1,7 @@
 // Package hostile cleans and checks external text, from a chat, a network or a file. It has one
-// rule for each purpose: Clip for text that is stored, CheckName for names that are refused
-// instead, OneLine for text that is sent or logged, Visible for a terminal. It knows nothing about
-// its callers.
+// function for each purpose. Clip is for text that is stored, CheckName for names that are refused
+// instead of clipped, OneLine for text that is sent or logged, and Visible for a terminal. It knows
+// nothing about its callers.
 package hostile
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 // IsPlain reports whether text is valid UTF-8 without U+FFFD and control characters. Invalid bytes
-// are refused because different IDs would look identical.
+// are refused because IDs that differ only in such bytes would look identical.
 func IsPlain(text string) bool {
 	return !HasControl(text) && !strings.ContainsRune(text, utf8.RuneError)
 }
@@ -23,7 +23,7 @@ func IsPlain(text string) bool {
 func HasControl(text string) bool { return strings.ContainsFunc(text, unicode.IsControl) }
 
 // CheckLength returns an error if an external text has more than most bytes. The error says what is
-// wrong; the caller adds where.
+// wrong; the caller adds the place.
 func CheckLength(text string, most int) error {
 	if len(text) > most {
 		return fmt.Errorf("has %d bytes, and at most %d are allowed", len(text), most)
@@ -32,7 +32,7 @@ func CheckLength(text string, most int) error {
 }
 
 // CheckName returns an error if an external name has more than most bytes or is not plain. The
-// error says what is wrong; the caller adds where.
+// error says what is wrong; the caller adds the place.
 func CheckName(text string, most int) error {
 	if err := CheckLength(text, most); err != nil {
 		return err

@@ -12,7 +12,7 @@ type DatabaseState string
 const (
 	DatabaseOK      DatabaseState = "ok"
 	DatabaseFailing DatabaseState = "failing" // chat continues in memory
-	DatabaseOff     DatabaseState = "off"     // there is no token
+	DatabaseOff     DatabaseState = "off"     // no database is used; nothing is saved
 )
 
 // Database is the state of the store's database.
@@ -25,7 +25,7 @@ type Database struct {
 	// changes of at most this time. In JSON it is lag_seconds.
 	Lag     time.Duration `json:"-"`
 	Queued  int           `json:"queued,omitempty"`  // records pending to be written
-	Dropped uint64        `json:"dropped,omitempty"` // records lost since the start, queue was full
+	Dropped uint64        `json:"dropped,omitempty"` // records lost since the start to a full queue
 }
 
 // MarshalJSON writes the lag in seconds.
@@ -38,7 +38,7 @@ func (d Database) MarshalJSON() ([]byte, error) {
 }
 
 // HasWritten reports whether everything that was pending at a time has been written by now. An ok
-// state isn't enough: the database may not have noticed its trouble yet, or may not have reached
+// state isn't enough: the store may not have noticed a failure yet, or may not have written
 // everything that was pending.
 func (d Database) HasWritten(at, now time.Time) bool {
 	return d.State == DatabaseOK && at.Before(now.Add(-d.Lag))

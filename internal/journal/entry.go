@@ -97,8 +97,8 @@ type Outcome struct {
 	Reason string            `json:"reason"` // one line for people; empty when Done
 }
 
-// Dropped returns the outcome of a message that a chat server drops, showing it to nobody. ok is
-// false if the verdict allows the message; there is then nothing to report.
+// Dropped returns the outcome of a message that a chat server drops without showing it to anyone.
+// ok is false if the verdict allows the message; there is then nothing to report.
 func Dropped(v chatguard.Verdict) (o Outcome, ok bool) {
 	return Outcome{Entry: v.EntryID, At: v.At, Action: chatguard.Drop, Result: Done}, !v.Allowed
 }

@@ -27,8 +27,8 @@ type AuditFilter struct {
 	User      string // ID, or login in the channel if one is given
 	Author    string
 	Action    AuditAction
-	// Pardoned selects pardons of these entries and their undoing. If it is empty, all kinds of
-	// changes are selected.
+	// Pardoned selects pardons of these entries, and changes that undid such pardons. If it is
+	// empty, all kinds of changes are selected.
 	Pardoned []EntryKey
 	Before   int64 // ID; only older changes; 0 for the newest
 	N        int   // maximum number

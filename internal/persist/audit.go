@@ -21,7 +21,7 @@ type auditRow struct {
 	detail string
 }
 
-// newAuditRow returns an error if the detail can't be encoded as JSON.
+// newAuditRow returns the row of a change, or an error if its detail can't be encoded as JSON.
 func newAuditRow(a journal.Audit) (auditRow, error) {
 	detail, err := json.Marshal(a.Detail)
 	return auditRow{a, string(detail)}, err
@@ -36,10 +36,10 @@ func writeAudits(ctx context.Context, tx *sql.Tx, rows []auditRow) error {
 }
 
 // Record adds a person's change to the audit log. It returns once the record is stored, together
-// with all earlier changes in the Guard. So make the change first, then call Record, then answer.
-// The store assigns the ID. saved is false if the record is pending because the database is
-// failing, or if the context ends first. An error means that the record isn't kept; it may be
-// ErrTooMany.
+// with all earlier changes in the Guard. So the caller makes the change first, then calls Record,
+// and then answers the request. The store assigns the ID. saved is false if the database is failing
+// or the context ends first; the record is then pending. An error means that the record isn't kept;
+// it may be ErrTooMany.
 func (s *Store) Record(ctx context.Context, a journal.Audit) (saved bool, err error) {
 	if err := s.changes.addAudit(a); err != nil {
 		return false, fmt.Errorf("audit: %w", err)
@@ -63,8 +63,8 @@ func (s *Store) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journ
 		}
 	}
 	if len(waiting) > 0 {
-		// Stored audits have lower IDs than pending ones. A pending one may be stored by now; don't
-		// return it twice.
+		// Stored audits have lower IDs than pending ones. A change that was pending may be stored
+		// by now; don't return it twice.
 		f.add("id < ?", waiting[0].ID)
 	}
 	err = s.db.query(ctx, func(rows *sql.Rows) error {
@@ -82,13 +82,13 @@ func (r *auditRow) read() journal.Audit {
 	decoder := json.NewDecoder(strings.NewReader(r.detail))
 	decoder.UseNumber()
 	if err := decoder.Decode(&a.Detail); err != nil {
-		a.Detail = r.detail // the file was edited by hand
+		a.Detail = r.detail // not JSON: somebody edited the file by hand
 	}
 	return a
 }
 
-// usersMeant returns the user IDs that an ID or a login of a channel may mean: the text itself, and
-// the users with that login.
+// usersMeant returns the IDs of the users that text may mean: text itself as an ID, and the ID of
+// the channel's user with that login.
 func (s *Store) usersMeant(ctx context.Context, channelID, text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
@@ -100,7 +100,8 @@ func (s *Store) usersMeant(ctx context.Context, channelID, text string) ([]strin
 	return []string{text, id}, nil
 }
 
-// newAuditFilter returns a filter for changes to one of the users, if any are named.
+// newAuditFilter returns the filter for the wanted changes. If users isn't empty, only changes to
+// one of these users match.
 func newAuditFilter(wanted journal.AuditFilter, users []string) (f filter[auditRow]) {
 	f.equals("channel_id", wanted.ChannelID, func(a *auditRow) string { return a.ChannelID })
 	f.equals("user_id", wanted.UserID, func(a *auditRow) string { return a.UserID })
@@ -112,7 +113,7 @@ func newAuditFilter(wanted journal.AuditFilter, users []string) (f filter[auditR
 	if len(wanted.Pardoned) > 0 {
 		pardoned := jsonOf(wanted.Pardoned)
 		f.add("action IN (?, ?)", string(journal.UserPardoned), string(journal.UserUnpardoned))
-		// looked up once; checks all other rows
+		// SQLite evaluates this list once. It excludes most rows before the slower condition below.
 		f.add("user_id IN (SELECT value ->> 'user' FROM json_each(?))", pardoned)
 		f.and(func(a *auditRow) bool { return a.isPardonOf(wanted.Pardoned) }, `json_valid(detail) AND EXISTS (SELECT 1 FROM json_each(?) AS entry
 			WHERE entry.value ->> 'channel' = channel_id AND entry.value ->> 'user' = user_id AND entry.value ->> 'id' BETWEEN
@@ -124,7 +125,7 @@ func newAuditFilter(wanted journal.AuditFilter, users []string) (f filter[auditR
 	return f
 }
 
-// isPardonOf reports whether the record is a pardon of one of the entries, or the undo of one.
+// isPardonOf reports whether the record is a pardon of one of the entries, or undoes such a pardon.
 func (r *auditRow) isPardonOf(entries []journal.EntryKey) bool {
 	if r.Action != journal.UserPardoned && r.Action != journal.UserUnpardoned {
 		return false

@@ -69,7 +69,7 @@ func TestAudits(t *testing.T) {
 	check("stored")
 }
 
-// Pardons, and what undid them, are found by their entries, stored or not.
+// Pardons, and the changes that undid them, are found by their entries, whether stored or pending.
 func TestAudits_PardonsByEntry(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)

@@ -63,15 +63,16 @@ func decide(b *testing.B, g *chatguard.Guard, n int) []time.Duration {
 	return took
 }
 
-// percentile returns that percentile of the times, which it sorts.
+// percentile sorts the times and returns the given percentile.
 func percentile(times []time.Duration, percent int) time.Duration {
 	slices.Sort(times)
 	return times[(len(times)-1)*percent/100]
 }
 
-// BenchmarkFlushMemory reports by how much a flush of 100,000 dirty users raises the peak memory
-// that the process gets from the system, including what the Guard and SQLite use for it. It
-// measures a table of as many users, and one of a million, whose garbage may stay longer.
+// BenchmarkFlushMemory reports how much a flush of 100,000 changed users raises the process's peak
+// memory. This includes the memory that the Guard and SQLite use for the flush. It measures a table
+// of 100,000 users and a table of a million. With the larger table, garbage may stay in memory
+// longer.
 func BenchmarkFlushMemory(b *testing.B) {
 	for _, users := range []int{dirtyUsers, manyUsers} {
 		b.Run(fmt.Sprint(users, "-users"), func(b *testing.B) {

@@ -43,7 +43,7 @@ func BenchmarkRecords(b *testing.B) {
 		b.ReportAllocs()
 		n := 0
 		for b.Loop() {
-			must(b, s.Timeline(ctx, "1", start, func(batch []journal.Spoken) error {
+			must(b, s.Timeline(ctx, "1", start, func(batch []journal.TimelineMessage) error {
 				n += len(batch)
 				return nil
 			}))
@@ -108,8 +108,8 @@ func BenchmarkFlushJournal(b *testing.B) {
 }
 
 // BenchmarkObserveWhileReading queues messages while 100,000 records are pending and a reader goes
-// through all of them again and again. It reports the longest time that one took, and the 99.9th
-// percentile.
+// through all of them again and again. It reports the longest time that queuing a message took, and
+// the 99.9th percentile.
 func BenchmarkObserveWhileReading(b *testing.B) {
 	s := open(b, databasePath(b), &Options{QueueSize: 100_000})
 	for i := range 70_000 {

@@ -32,12 +32,12 @@ func crowd(b *testing.B, users int) (*Store, *chatguard.Guard) {
 	return s, g
 }
 
-// userID spreads the users like Twitch's IDs, by number of digits.
+// userID returns the ID of a user. The IDs have about as many digits as Twitch's IDs.
 func userID(user int) string { return fmt.Sprint(uint32(user) * 2654435761) }
 
 // BenchmarkFlush writes 100,000 users into a table of a million, from the Guard to the commit. The
-// same run writes the same sorted rows into the same table using only the driver. The two take
-// turns in going first, because the second finds the pages warm.
+// same run writes the same sorted rows into the same table using only the driver. The two ways take
+// turns in going first, because the second one finds the pages cached.
 func BenchmarkFlush(b *testing.B) {
 	s, g := crowd(b, manyUsers)
 	var rawTime, flushTime time.Duration

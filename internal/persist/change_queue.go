@@ -18,9 +18,9 @@ var ErrTooMany = errors.New("1000 changes are already pending: fix the database 
 // settings.
 const maxChanges = 1000
 
-// changeQueue holds changes by people that the database doesn't have yet. Each kind keeps its
-// order; of settings, only the last values are kept. No change is ever dropped. It is safe for
-// concurrent use after load.
+// changeQueue holds people's changes that aren't in the database yet. It keeps revisions and audits
+// in order, and the last value of each setting. It never drops a change. It is safe for concurrent
+// use after load.
 type changeQueue struct {
 	mu           sync.Mutex
 	revisions    []revisionRow
@@ -31,7 +31,7 @@ type changeQueue struct {
 	lastAudit    int64
 }
 
-// load reads the last numbers from the database.
+// load reads the numbers of the last revisions and the ID of the last audit from the database.
 func (c *changeQueue) load(ctx context.Context, db *database) (err error) {
 	if c.lastRevision, err = lastRevisions(ctx, db); err != nil {
 		return err

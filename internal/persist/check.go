@@ -9,9 +9,9 @@ import (
 )
 
 // Check reports whether Open would accept the database at path, and changes nothing. It works
-// beside the owner or without one. It checks the file's header, application, version and all its
-// pages. If Open would migrate an older version, outdated is true and there is no error. The error
-// names the file and the fix.
+// whether or not a process owns the database. It checks the file's header, application, version and
+// all its pages. If Open would migrate an older version, outdated is true and there is no error.
+// The error names the file and the fix.
 func Check(ctx context.Context, path string) (outdated bool, err error) {
 	steps, err := readMigrations(migrationFiles)
 	if err != nil {

@@ -19,8 +19,8 @@ func files(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// Check changes nothing, beside an owner or without one. It doesn't migrate an older database but
-// reports it.
+// Check changes nothing, whether or not a process owns the database. It doesn't migrate an older
+// database but reports it.
 func TestCheck_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	path := filled(t)

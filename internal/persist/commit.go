@@ -16,8 +16,8 @@ type commits struct {
 
 func newCommits() *commits { return &commits{wake: make(chan struct{}, 1)} }
 
-// add returns a channel that receives the result of the next flush to begin. If there will be none,
-// the channel is closed.
+// add returns a channel that receives the result of the next flush to begin. If there will be no
+// more flushes, the channel is already closed.
 func (c *commits) add() <-chan error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,12 +27,12 @@ func (c *commits) add() <-chan error {
 		return told
 	}
 	c.waiting = append(c.waiting, told)
-	rouse(c.wake)
+	wakeUp(c.wake)
 	return told
 }
 
-// rouse puts a value into a channel with a capacity of one.
-func rouse(wake chan struct{}) {
+// wakeUp puts a value into a channel with a capacity of one.
+func wakeUp(wake chan struct{}) {
 	select {
 	case wake <- struct{}{}:
 	default: // the channel already holds a value

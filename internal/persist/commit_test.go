@@ -9,8 +9,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// A caller that waits for a failing flush gets its error. One that arrives while it is known to
-// fail doesn't wait. Nothing is lost.
+// A caller that waits for a flush learns if the flush fails. A caller that arrives while the
+// database is known to fail doesn't wait. No change is lost.
 func TestCommit_FailingFlush(t *testing.T) {
 	t.Parallel()
 	path := databasePath(t)
@@ -39,7 +39,8 @@ func TestCommit_FailingFlush(t *testing.T) {
 	}
 }
 
-// After an answer, all earlier changes are in the database, including those in the Guard.
+// Once a change is reported as saved, all earlier changes are in the database, including those in
+// the Guard.
 func TestCommit_IncludesGuard(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
@@ -58,7 +59,8 @@ func TestCommit_IncludesGuard(t *testing.T) {
 	}
 }
 
-// If Run ends while many wait, each gets an answer, and what is reported as saved is saved.
+// If Run ends while many callers wait, each caller gets an answer, and changes reported as saved
+// are saved.
 func TestCommit_WhenRunEnds(t *testing.T) {
 	t.Parallel()
 	for range 8 {

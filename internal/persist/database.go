@@ -24,9 +24,10 @@ type database struct {
 	// lookUps is a separate reader for tokens and sessions, so that long reads don't delay them.
 	lookUps *sql.DB
 	file    os.FileInfo // of the opened file; nil in memory
-	// reconnected closes the connection of lookUps. It is nil before lookUps exists.
+	// reconnected closes the connection of lookUps, so that the next look-up opens a new one. It is
+	// nil until newTokens sets it.
 	reconnected func()
-	was         int // version before Open migrated it; 0 if not
+	was         int // version before Open migrated the database; 0 if Open didn't
 }
 
 // writerPragmas and readerPragmas keep the caches small, because the bot's memory matters more than
@@ -38,7 +39,8 @@ var writerPragmas = []string{
 
 var readerPragmas = []string{"busy_timeout(5000)", "query_only(ON)", "cache_size(-256)"}
 
-// openDatabase prepares the connections to an existing file; the first statement opens one.
+// openDatabase prepares the connections to an existing file. The first statement opens a
+// connection.
 func openDatabase(path string) (*database, error) {
 	writer, err := sql.Open("sqlite", dataSource(path, "rw", writerPragmas))
 	if err != nil {
@@ -111,7 +113,7 @@ func dataSource(path, mode string, pragmas []string) string {
 	return (&url.URL{Scheme: "file", Path: location, RawQuery: settings.Encode()}).String()
 }
 
-// query calls each for every row that a statement returns; each scans the row.
+// query runs a statement and calls the function each for every row. each scans the row.
 func (db *database) query(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) (err error) {
 	defer func() { err = Explain(db.path, err) }()
 	rows, err := db.reader.QueryContext(ctx, statement, args...)
@@ -127,9 +129,10 @@ func (db *database) query(ctx context.Context, each func(*sql.Rows) error, state
 	return rows.Err()
 }
 
-// reconnect closes idle connections, so that the next statement opens a new one. A connection to a
-// file that was read-only when it was opened stays read-only, as do the files beside it. One that
-// has met a damaged page may have cached it.
+// reconnect closes idle connections, so that the next statement opens a new one. An old connection
+// may be useless for two reasons. If it was opened while the file was read-only, the connection and
+// the files beside the database stay read-only. If it has read a damaged page, it may have cached
+// that page.
 func (db *database) reconnect() {
 	if db.file == nil {
 		return // the connection is the database
@@ -156,10 +159,10 @@ func (db *database) reconnectReaders() {
 	db.reader.SetMaxIdleConns(idleConnections)
 }
 
-// eachRow calls do with each row of a query with that many columns. do must not keep the row.
-// Integers are int64 and texts are string, as declared by the table. It bypasses the conversions of
-// database/sql, which cost as much again as reading a row. It stops at do's first error and returns
-// it.
+// eachRow calls do with each row of a query that returns the given number of columns. do must not
+// keep the row. Integers are int64 and texts are string, as declared by the table. eachRow bypasses
+// the conversions of database/sql, which would double the time per row. It stops at do's first
+// error and returns that error.
 func (db *database) eachRow(ctx context.Context, columns int, query string, args []any, do func(row []driver.Value) error) (err error) {
 	conn, err := db.reader.Conn(ctx)
 	if err != nil {
@@ -196,8 +199,8 @@ func eachRowOf(
 }
 
 func (db *database) close() error {
-	// The writer is closed last: closing the last connection empties the log, which a reader may
-	// not do.
+	// Close the writer last, because closing the last connection empties the log, and a reader
+	// isn't allowed to do that.
 	return Explain(db.path, errors.Join(db.lookUps.Close(), db.reader.Close(), db.writer.Close()))
 }
 

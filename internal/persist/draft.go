@@ -14,8 +14,8 @@ import (
 	"github.com/chatguard/chatguard/internal/atomicfile"
 )
 
-// PartSuffix ends a file's name until the file is complete. No other files may have it, because
-// files found with it are removed.
+// PartSuffix is the suffix of a file's name until the file is complete. No other file may have this
+// suffix, because a new draft removes an existing file of the same name.
 const PartSuffix = ".chatguard-part"
 
 // Draft is a file that is being written. Until it is complete, it has its target's name with
@@ -23,13 +23,14 @@ const PartSuffix = ".chatguard-part"
 type Draft struct {
 	Target  string // path of the finished file
 	part    string // path of the unfinished file
-	replace bool   // the target, if it exists
+	replace bool   // whether Publish may replace an existing target
 	file    *os.File
 	over    bool // published or discarded
 }
 
-// newDraft creates a draft of the file target. The target must not be one of the database's files,
-// under any of their names. The error names the target and the fix. Publish or discard the draft.
+// newDraft creates a draft of the file target. database lists the database's names. The target must
+// not be one of the database's files under any of these names. The error names the target and the
+// fix. Publish or discard the draft.
 //
 // newDraft never writes through a link, even if a link appears later: it refuses a target that is a
 // link, creates the part with O_EXCL, and a rename replaces a link.
@@ -58,12 +59,12 @@ func newDraft(target string, replace bool, database ...string) (*Draft, error) {
 	return d, nil
 }
 
-// siblings are the suffixes of a database's files: SQLite's, ours, and those of `chatguard login`.
-var siblings = []string{"", "-wal", "-shm", "-journal", ".lock", ".token", ".token.lock"}
+// fileSuffixes are the suffixes of a database's files: SQLite's, ours, and those of `chatguard login`.
+var fileSuffixes = []string{"", "-wal", "-shm", "-journal", ".lock", ".token", ".token.lock"}
 
 // spare refuses a target that would overwrite the database or a file that belongs to it.
 func (d *Draft) spare(database string) error {
-	for _, suffix := range siblings {
+	for _, suffix := range fileSuffixes {
 		switch {
 		case !sameFile(d.Target, database+suffix) && !sameFile(d.part, database+suffix):
 		case suffix == "":
@@ -174,8 +175,8 @@ func (d *Draft) ours() bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// explain rewrites an error of copying the database at path into this draft, so that it names the
-// file that failed.
+// explain rewrites an error that occurred while the database at path was copied into this draft.
+// The new error names the file that failed.
 func (d *Draft) explain(path string, err error) error {
 	var failure *sqlite.Error
 	if !errors.As(err, &failure) {
@@ -183,7 +184,7 @@ func (d *Draft) explain(path string, err error) error {
 	}
 	switch failure.Code() {
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_TRUNCATE:
-		return fmt.Errorf("%s: %s", d.Target, problemOf(failure)) // the database is only read
+		return fmt.Errorf("%s: %s", d.Target, problemOf(failure)) // the database is only being read
 	}
 	return Explain(path, err)
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A link that appears in place of the target or the part during a copy isn't written through.
+// If a link appears in place of the target or the part during a copy, nothing is written through
+// the link.
 func TestDraft_LinkAppearsDuringCopy(t *testing.T) {
 	t.Parallel()
 	path := filled(t)

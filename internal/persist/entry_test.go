@@ -10,7 +10,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// wantEntry fails unless Entry or lastEntry returns that entry; nil means none.
+// wantEntry returns a check for the results of Entry or lastEntry. The check fails unless they are
+// the entry want; nil means no entry.
 func wantEntry(t *testing.T, when string, want *journal.Entry) func(journal.Entry, bool, error) {
 	return func(got journal.Entry, ok bool, err error) {
 		t.Helper()
@@ -20,7 +21,8 @@ func wantEntry(t *testing.T, when string, want *journal.Entry) func(journal.Entr
 	}
 }
 
-// An entry is found with its last outcome, whether they are in the queue, being written, or stored.
+// An entry is found with its last outcome, whether entry and outcome are in the queue, being
+// written, or stored.
 func TestEntry_QueuedWritingOrStored(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)

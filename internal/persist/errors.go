@@ -14,7 +14,7 @@ import (
 // databaseError is an error of the database, worded for the person who has to fix it.
 type databaseError struct {
 	path    string
-	problem string // what is wrong, and after the colon the fix
+	problem string // what is wrong, a colon, and the fix
 	err     error  // the driver's error
 }
 

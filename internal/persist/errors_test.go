@@ -33,7 +33,7 @@ func lock(t *testing.T, path string) (unlock func()) {
 // failures are the ways in which a running database fails and recovers.
 var failures = map[string]struct {
 	problem string
-	harm    func(t *testing.T, s *Store) (mend func())
+	harm    func(t *testing.T, s *Store) (repair func())
 }{
 	"locked": {lockedByOther, func(t *testing.T, s *Store) func() {
 		s.exec(t, "PRAGMA busy_timeout = 0")
@@ -70,7 +70,7 @@ func TestFailure_VisibleAndPasses(t *testing.T) {
 			s.turn(ctx, g)
 			log.Reset()
 
-			mend := failure.harm(t, s)
+			repair := failure.harm(t, s)
 			for range 3 {
 				now = now.Add(time.Second)
 				for i := range 300 {
@@ -87,7 +87,7 @@ func TestFailure_VisibleAndPasses(t *testing.T) {
 				t.Errorf("logged %d lines:\n%s", lines, &log)
 			}
 
-			mend()
+			repair()
 			now = now.Add(time.Second)
 			s.turn(ctx, g)
 			h = s.Health()
@@ -120,7 +120,8 @@ func TestFlush_LastFailureIsAnError(t *testing.T) {
 	wantError(t, s.Run(ended, g), "lost", path, diskFull)
 }
 
-// A file that was deleted, moved or replaced while chatguard ran isn't lost, nor is later data.
+// If the file is deleted, moved or replaced while chatguard runs, neither its contents nor later
+// data are lost.
 func TestRescue_MisplacedFile(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -172,8 +173,8 @@ func TestRescue_MisplacedFile(t *testing.T) {
 	}
 }
 
-// A backup is copied over a damaged file while chatguard runs, in place. What is older in it than
-// in memory is written again.
+// While chatguard runs, a backup is copied into the damaged file itself. The store then writes all
+// state that is newer in memory than in the backup.
 func TestFailure_BackupOverDamagedFile(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
@@ -202,8 +203,8 @@ func TestFailure_BackupOverDamagedFile(t *testing.T) {
 	assertSame(t, g, guardOf(t, open(t, path, nil), policy()), "7", "8", "new0", "new299")
 }
 
-// The file is replaced by a backup while chatguard runs, and chatguard is restarted. It then has
-// the backup's contents, without the other file's log.
+// If the file is replaced by a backup while chatguard runs, chatguard has the backup's contents
+// after a restart. It doesn't use the log of the old file.
 func TestRestart_ReplacedFile(t *testing.T) {
 	t.Parallel()
 	path := databasePath(t)
@@ -246,7 +247,7 @@ func TestFlush_LastWaitsForLock(t *testing.T) {
 	stop()
 	ran := make(chan error)
 	go func() { ran <- s.Run(ended, g) }()
-	for s.figures.errors.Get() < 3 { // it has tried, and retries
+	for s.figures.errors.Get() < 3 { // the store has tried, and retries
 		runtime.Gosched()
 	}
 	unlock()
@@ -260,12 +261,12 @@ func TestRetention_FailureIsReported(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
-	mend := failures["locked"].harm(t, s)
+	repair := failures["locked"].harm(t, s)
 	s.turn(ctx, g)
 	if h := s.Health(); h.State != Failing || h.Problem != lockedByOther {
 		t.Fatalf("%+v", h)
 	}
-	mend()
+	repair()
 	s.turn(ctx, g)
 	if h := s.Health(); h.State != OK {
 		t.Errorf("%+v", h)

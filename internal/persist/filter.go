@@ -29,20 +29,21 @@ func (c *conditions) where() string {
 	return " WHERE " + strings.Join(c.list, " AND ")
 }
 
-// filter selects records of one kind. It has each condition in SQL, for stored records, and in Go,
-// for pending ones.
+// filter selects records of one kind. It has each condition twice: in SQL for stored records, and
+// in Go for pending ones.
 type filter[T any] struct {
 	conditions
 	tests []func(*T) bool
 }
 
-// and adds a condition, which test and condition both express.
+// and adds a condition. test expresses it in Go, and condition expresses it in SQL.
 func (f *filter[T]) and(test func(*T) bool, condition string, args ...any) {
 	f.tests = append(f.tests, test)
 	f.add(condition, args...)
 }
 
-// equals adds the condition that a column has a value, unless the value is empty.
+// equals adds the condition that a column has the given value. It adds nothing if the value is
+// empty.
 func (f *filter[T]) equals(column, value string, of func(*T) string) {
 	if value != "" {
 		f.and(func(r *T) bool { return of(r) == value }, column+" = ?", value)
@@ -78,7 +79,7 @@ func (s *Store) Entries(ctx context.Context, wanted journal.EntryFilter) ([]jour
 	return entries[:min(wanted.N, len(entries))], nil
 }
 
-// reported returns matching stored entries whose last outcomes are pending.
+// reported returns the matching stored entries whose last outcomes are not stored yet.
 func (db *database) reported(
 	ctx context.Context, wanted func(*journal.Entry) bool, last map[chatguard.EntryID]journal.Outcome,
 ) (entries []journal.Entry, err error) {
@@ -100,7 +101,7 @@ func newEntryFilter(wanted journal.EntryFilter) (f filter[journal.Entry]) {
 	f.equals("outcome_action", wanted.Action, func(e *journal.Entry) string { return e.Outcome.Action.String() })
 	switch result := wanted.Result; result {
 	case "":
-	case journal.Failed, journal.Pending: // the same condition as their indexes have
+	case journal.Failed, journal.Pending: // spelled as in the partial indexes, so they are used
 		f.and(func(e *journal.Entry) bool { return e.Outcome.Result == result }, "outcome_result = '"+string(result)+"'")
 	default:
 		f.and(func(e *journal.Entry) bool { return e.Outcome.Result == result }, "outcome_result = ?", string(result))

@@ -17,14 +17,14 @@ const patience = 10 * time.Second
 var errNotRestored = errors.New("the stored state must be restored before anything is written over it")
 
 // Run writes in the background until the context ends. The first flush starts at once. Each later
-// one starts FlushInterval after the start of the previous flush, or when that ends if it takes
-// longer. A flush starts sooner if a caller waits for a change to be stored, or if the queue is
-// half full. Database errors don't end Run: it discards nothing, retries at each interval, reports
-// the problem in Health, and marks the Guard's verdicts as Degraded.
+// flush starts FlushInterval after the previous one started, or when the previous one ends if it
+// takes longer. A flush starts sooner if a caller waits for a change to be stored, or if the queue
+// is half full. Database errors don't end Run: it discards nothing, retries at each interval,
+// reports the problem in Health, and marks the Guard's verdicts as Degraded.
 //
 // When the context ends, Run writes everything once more and returns; it waits up to 10 s for a
 // lock. The error says what is lost. End the context only after the last call of Check, Observe or
-// Report. Don't call Run twice, or before Restore.
+// Report. Call Run once, after Restore.
 func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 	defer s.commits.end()
 	if !s.restored.Load() {
@@ -48,9 +48,9 @@ func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 	}
 }
 
-// turn runs a flush, then a step of retention.
+// turn runs a flush, and then rolls up the timeline and deletes expired records.
 func (s *Store) turn(ctx context.Context, guard *chatguard.Guard) {
-	written, err := s.flushAndTell(ctx, guard)
+	written, err := s.flushAndReport(ctx, guard)
 	if err == nil {
 		if err = s.sweeper.sweep(ctx, guard, written); err == nil {
 			err = s.sweeper.limitMemory(ctx)
@@ -64,9 +64,9 @@ func (s *Store) turn(ctx context.Context, guard *chatguard.Guard) {
 // finish writes everything, and waits if another program keeps the database locked.
 func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	began := time.Now()
-	_, err := s.flushAndTell(ctx, guard)
+	_, err := s.flushAndReport(ctx, guard)
 	for isLocked(err) && time.Since(began) < patience {
-		_, err = s.flushAndTell(ctx, guard)
+		_, err = s.flushAndReport(ctx, guard)
 	}
 	if err == nil {
 		s.note(nil)
@@ -81,9 +81,9 @@ func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	return nil
 }
 
-// flushAndTell runs a flush and tells the waiting callers its result. It first records a failure,
-// so that these callers find the reason in Health.
-func (s *Store) flushAndTell(ctx context.Context, guard *chatguard.Guard) (written int, err error) {
+// flushAndReport runs a flush and sends its result to the waiting callers. Before that, it records a
+// failure, so that these callers find the reason in Health.
+func (s *Store) flushAndReport(ctx context.Context, guard *chatguard.Guard) (written int, err error) {
 	began, waiting := s.opts.Now(), s.commits.take()
 	written, err = s.flush(ctx, guard)
 	s.health.flushed(began, err == nil)

@@ -24,7 +24,8 @@ type Health struct {
 	// Problem is set while Failing: one line that names the problem and how to fix it.
 	Problem   string
 	LastFlush time.Time // last write; zero if there was none
-	// Lag is the period whose changes would be lost if the process ended now. It is 0 before Run.
+	// Lag is the maximum age of changes that aren't stored yet. They would be lost if the process
+	// ended now. It is 0 before Run.
 	Lag     time.Duration
 	Waiting int // pending records of timeline and journal
 	// Dropped is how many records of timeline and journal were lost since Open because too many

@@ -14,8 +14,8 @@ import (
 const entryColumns = `id, at, channel_id, user_id, login, display_name, message_id, text, limit_name, may_speak_at, reset_at, strikes, penalty,
 	cost, late, counted, series, new_strike, outcome_at, outcome_action, outcome_result, outcome_reason`
 
-// An existing entry was written by a flush that failed to report its success. Only the entry's
-// outcome can be newer.
+// An entry that already exists was stored by an earlier flush that nevertheless returned an error.
+// Only the entry's outcome can have changed since.
 var entryInsertion = Insertion{
 	Into:    "journal (" + entryColumns + ")",
 	Columns: 22,
@@ -74,8 +74,8 @@ func (db *database) restoreJournal(ctx context.Context) (stats RestoreStats, err
 	return stats, err
 }
 
-// Throttled returns, for each user of each channel, the newest entry whose author still has to wait
-// after at, or forever. The newest entries come first.
+// Throttled returns the entries of users who have to wait beyond the time at, or forever. For each
+// user of each channel it returns only the newest such entry. The newest entries come first.
 func (s *Store) Throttled(ctx context.Context, at time.Time) ([]journal.Entry, error) {
 	return s.db.queryEntries(ctx, `SELECT `+entryColumns+` FROM journal WHERE id IN (
 			SELECT max(id) FROM journal WHERE may_speak_at > ? OR may_speak_at IS NULL

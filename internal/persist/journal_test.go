@@ -125,12 +125,12 @@ func TestJournal_PendingSkippedAfterRestart(t *testing.T) {
 func TestJournal_PendingSkippedAfterFailure(t *testing.T) {
 	t.Parallel()
 	s := open(t, interrupted(t), nil)
-	mend := failures["locked"].harm(t, s)
+	repair := failures["locked"].harm(t, s)
 	g := guardOf(t, s, policy())
 	s.Observe(throttled(3, "c1", "u3", time.Second))
 	s.turn(ctx, g)
 	wantOutcome(t, s, 2, journal.Pending, "")
-	mend()
+	repair()
 	s.turn(ctx, g)
 	wantOutcome(t, s, 2, journal.Skipped, interruptedReason)
 	wantOutcome(t, s, 3, journal.Pending, "")
@@ -179,7 +179,7 @@ func TestQueue_DropsOldest(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), &Options{QueueSize: 4, Now: at(start)})
 	g := guardOf(t, s, policy())
-	mend := failures["disk full"].harm(t, s)
+	repair := failures["disk full"].harm(t, s)
 	for id := 1; id <= 5; id++ {
 		s.Observe(throttled(id, "c1", fmt.Sprint("u", id), time.Second))
 		s.turn(ctx, g)
@@ -189,7 +189,7 @@ func TestQueue_DropsOldest(t *testing.T) {
 	if h := s.Health(); h.Dropped != dropped || h.Waiting != 4 {
 		t.Errorf("%+v", h)
 	}
-	mend()
+	repair()
 	s.turn(ctx, g)
 	if n := s.count(t, "SELECT count(*) FROM journal WHERE id > 2 AND outcome_result = 'done'"); n != 3 {
 		t.Errorf("%d of the 3 newest entries with their outcomes", n)
@@ -199,7 +199,7 @@ func TestQueue_DropsOldest(t *testing.T) {
 	}
 }
 
-// Whatever chat sends is returned byte by byte.
+// All texts that chat sends are stored and returned unchanged, byte by byte.
 func TestJournal_RoundTrip(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)

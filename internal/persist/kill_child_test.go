@@ -47,7 +47,8 @@ type killChild struct {
 	guard *chatguard.Guard
 	run   string
 	now   time.Time
-	// turns allow messages; each flush adds some, so that the queue never overflows.
+	// turns holds a value for each message that may be sent. Each flush adds values, so that the
+	// queue never overflows.
 	turns chan struct{}
 }
 

@@ -17,14 +17,14 @@ var kills = flag.Int("kills", 18, "how often the test of killed processes kills 
 
 // record is what a child printed until it was killed.
 type record struct {
-	checked, accepted map[string]int // messages by user: at most, and at least
-	judged, throttled int            // throttled messages: at most, and at least
+	checked, accepted map[string]int // messages by user: maximum and minimum stored
+	judged, throttled int            // throttled messages: maximum and minimum stored
 	entries           []string       // those that were certainly written
 	did               [][2]string    // kind, and which user
 }
 
-// read summarizes the lines. What was done before the last completed flush began must be stored.
-// What had only begun may be.
+// read summarizes the lines. Everything done before the last completed flush began must be stored.
+// Anything that had only begun may be stored.
 func read(lines []string) *record {
 	r := &record{checked: map[string]int{}, accepted: map[string]int{}}
 	certain, flushed := len(lines), ""
@@ -65,8 +65,8 @@ type totals struct {
 	timeline int
 }
 
-// A process killed at any moment leaves a database that opens. It contains nothing that never
-// happened, everything from before the last completed flush began, and every acknowledged change.
+// A process killed at any moment leaves a database that opens. It contains everything from before
+// the last completed flush began, every acknowledged change, and nothing that never happened.
 func TestKill_LosesLittleInventsNothing(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -122,7 +122,7 @@ func examine(t *testing.T, path string, run int, r *record, before totals, did [
 	return after
 }
 
-// hold compares what a life added with its record.
+// hold compares the data that a life added with the record of that life.
 func (before totals) hold(t *testing.T, run int, r *record, after totals) {
 	t.Helper()
 	accepted, checked := 0, 0

@@ -16,8 +16,8 @@ import (
 type OwnedError struct {
 	Path string
 	PID  int // of the owner; 0 if unreadable
-	// User is the name of the owner if the owner is another user; this user then can't use the
-	// database. Otherwise it is empty.
+	// User is the name of the user who runs the owning process, if that is another user. The
+	// current user then can't use the database. Otherwise User is empty.
 	User string
 }
 
@@ -63,12 +63,13 @@ func lockDatabase(path string) (*ownerLock, error) {
 	return lock, nil
 }
 
-// flockFile returns the lock file to use. It never follows a link in its place.
+// flockFile returns the lock file to use. Opening it fails if its name is a symbolic link.
 func flockFile(name string) *flock.Flock {
 	return flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDONLY|noFollow), flock.SetPermissions(0o600))
 }
 
-// try takes the lock if it can, and waits briefly for a process that only checks it.
+// try takes the lock if it is free. It retries briefly, because a process that only checks the
+// owner also holds the lock for a moment.
 func (l *ownerLock) try() (locked bool, err error) {
 	for range 10 {
 		if locked, err = l.file.TryLock(); locked || err != nil {
@@ -116,8 +117,8 @@ func foreignDatabase(path string, err error) error {
 
 func (l *ownerLock) release() error { return l.file.Unlock() }
 
-// On Windows, a locked byte can't be read or written by others. So the first byte, which is locked,
-// is a space, and the PID follows it.
+// On Windows, other processes can't read or write a locked byte. So the first byte, which is
+// locked, is a space, and the PID follows it.
 const pidOffset = 1
 
 func createLockFile(name string) error {
@@ -149,7 +150,7 @@ func readPID(name string) int {
 	}
 	defer f.Close()
 	text := make([]byte, 32)
-	n, _ := f.ReadAt(text, pidOffset) // reads less at the end of the file; enough
+	n, _ := f.ReadAt(text, pidOffset) // the file is shorter than text
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(text[:n])))
 	return pid
 }

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// foreignLock returns the owner of a lock file that this user may not open. held reports whether a
-// process holds the lock, as far as the system tells. pid is 0 if the system doesn't tell it.
+// foreignLock returns the owner of a lock file that this user may not open. held reports whether
+// the system shows that a process holds the lock. pid is 0 if the system doesn't show it.
 func foreignLock(name string) (owner string, pid int, held bool) {
 	info, err := os.Stat(name)
 	if err != nil {

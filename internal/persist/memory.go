@@ -6,8 +6,8 @@ import (
 )
 
 // limitMemory deletes the oldest timeline and journal records if a database in memory is too large.
-// It deletes a sixteenth of their time span, and repeats this until the database is small enough.
-// Deleted records that weren't rolled up yet never will be.
+// It deletes the oldest sixteenth of the time that they cover, and repeats this until the database
+// is small enough. Messages that it deletes before they are rolled up are never rolled up.
 func (s *sweeper) limitMemory(ctx context.Context) error {
 	for s.db.file == nil {
 		used, oldest, err := s.memory(ctx)

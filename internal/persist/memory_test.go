@@ -134,7 +134,8 @@ func TestMemory_TwoAreSeparate(t *testing.T) {
 	}
 }
 
-// Readers and the writer share a memory without a log: they wait for each other, and none fails.
+// Readers and the writer share a database in memory, which has no log. They wait for each other,
+// and none fails.
 func TestMemory_ReadDuringWrite(t *testing.T) {
 	s := inMemory(t, nil)
 	g := guardOf(t, s, policy())
@@ -164,7 +165,8 @@ func TestMemory_ReadDuringWrite(t *testing.T) {
 	reading.Wait()
 }
 
-// The memory exists as long as its connection, which a cancelled request must not close.
+// The database in memory exists as long as its connection. A cancelled request must not close that
+// connection.
 func TestMemory_SurvivesCancelledRequests(t *testing.T) {
 	s := inMemory(t, nil)
 	g := guardOf(t, s, policy())

@@ -23,7 +23,7 @@ func (s *Store) register(set *metrics.Set) {
 	}
 	s.figures = figures{
 		state: written("state"), journal: written("journal"), timeline: written("timeline"), revisions: written("revision"), audits: written("audit"),
-		// with the sum, this is a summary without quantiles
+		// together with the sum, this is a Prometheus summary without quantiles
 		flushes: set.NewCounter("chatguard_database_flush_duration_seconds_count"),
 		seconds: set.NewFloatCounter("chatguard_database_flush_duration_seconds_sum"),
 		errors:  set.NewCounter("chatguard_database_errors_total"),

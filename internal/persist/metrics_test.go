@@ -14,7 +14,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// figuresIn returns the values that a set writes, by name; of a histogram only its count.
+// figuresIn returns the values that a set writes, by name. For a histogram it returns only the
+// count.
 func figuresIn(t *testing.T, set *metrics.Set) map[string]float64 {
 	t.Helper()
 	var text bytes.Buffer
@@ -103,7 +104,7 @@ func TestMetrics(t *testing.T) {
 	s.turn(ctx, g) // nothing to write
 	check("after an idle turn")
 
-	mend := failures["locked"].harm(t, s)
+	repair := failures["locked"].harm(t, s)
 	for range 2 {
 		say(t, g, "1", start)
 		now = now.Add(time.Second)
@@ -122,7 +123,7 @@ func TestMetrics(t *testing.T) {
 	want[`chatguard_database_dropped_total{table="journal"}`] = 1
 	check("with a full queue")
 
-	mend()
+	repair()
 	s.turn(ctx, g)
 	wrote("state", 2)
 	wrote("journal", 5)
@@ -138,9 +139,9 @@ func TestMetrics_MatchTables(t *testing.T) {
 	s := open(t, databasePath(t), &Options{Now: at(start), Metrics: set})
 	g := guardOf(t, s, policy())
 	for round := range 5 {
-		mend := func() {}
+		repair := func() {}
 		if round%2 == 1 {
-			mend = failures["locked"].harm(t, s)
+			repair = failures["locked"].harm(t, s)
 		}
 		for user := range 10 {
 			say(t, g, strconv.Itoa(round*10+user), start)
@@ -148,7 +149,7 @@ func TestMetrics_MatchTables(t *testing.T) {
 		m, v := throttled(round+1, "c1", "x", time.Second)
 		s.Observe(m, v)
 		s.turn(ctx, g)
-		mend()
+		repair()
 	}
 	got := figuresIn(t, set)
 	for _, table := range []string{"state", "journal", "timeline"} {

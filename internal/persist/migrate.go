@@ -38,16 +38,15 @@ func readMigrations(files fs.FS) ([]string, error) {
 	return steps, nil
 }
 
-// migrate migrates the database from the given version, by all later steps. Each step is one
-// transaction, which records the new version. If the database already has a version, migrate first
-// copies it.
+// migrate runs all steps after the given version of the database. Each step is one transaction,
+// which also records the new version. If the version isn't 0, migrate first copies the database.
 func migrate(ctx context.Context, db *database, version int, steps []string) error {
 	if version > 0 && version < len(steps) {
 		if err := keepCopy(ctx, db.path, version); err != nil {
 			return fmt.Errorf("copy before migration: %w", err)
 		}
 	}
-	if version == 1 { // version 1 was readable by everyone
+	if version == 1 { // other users could read databases of version 1
 		if err := os.Chmod(db.path, 0o600); err != nil {
 			return unwritable(db.path, err)
 		}
@@ -74,7 +73,7 @@ func keepCopy(ctx context.Context, path string, version int) error {
 		return err
 	}
 	defer src.Close()
-	// replace the copy of a failed migration
+	// a failed migration may have left a copy: replace it
 	_, _, err = src.Copy(ctx, copyBefore(path, version), true, nil)
 	return err
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// withNext returns today's migrations and one more.
+// withNext returns the current migrations and one more.
 func withNext(t *testing.T, script string) []string {
 	t.Helper()
 	steps, err := readMigrations(migrationFiles)

@@ -13,14 +13,14 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Minutes calls each with the activity of every channel in each minute since a time, oldest first,
-// including pending records. It omits minutes without messages. The first minute is complete, even
-// if since is within it. If each returns an error, or the context ends, Minutes stops and returns
-// that error.
+// Minutes calls each for every minute of every channel since a time, oldest first. It includes
+// pending records and omits minutes without messages. The first minute is complete, even if since
+// is within it. If each returns an error, or the context ends, Minutes stops and returns that
+// error.
 func (s *Store) Minutes(ctx context.Context, since time.Time, each func(journal.Minute) error) error {
 	c := minuteCount{db: s.db, since: since.Truncate(time.Minute), minutes: map[minuteKey]*journal.Minute{}}
 	// Read pending messages first, so that none is missed if it is stored in between.
-	spoken := s.queue.spoken(func(m *timelineRow) bool { return !m.At.Before(c.since) })
+	spoken := s.queue.matching(func(m *timelineRow) bool { return !m.At.Before(c.since) })
 	throttled, _, _ := s.queue.entries(func(e *journal.Entry) bool { return !e.At.Before(c.since) })
 	if err := c.addMessages(ctx, spoken); err != nil {
 		return cmp.Or(ctx.Err(), err)
@@ -39,7 +39,7 @@ func (s *Store) Minutes(ctx context.Context, since time.Time, each func(journal.
 	return nil
 }
 
-// minuteKey is a minute of a channel, by its start in nanoseconds.
+// minuteKey identifies a minute of a channel. at is the minute's start in nanoseconds.
 type minuteKey struct {
 	at        int64
 	channelID string
@@ -49,7 +49,7 @@ func (k minuteKey) compare(other minuteKey) int {
 	return cmp.Or(cmp.Compare(k.at, other.at), strings.Compare(k.channelID, other.channelID))
 }
 
-// minuteCount counts by minute.
+// minuteCount counts messages and entries by minute.
 type minuteCount struct {
 	db      *database
 	since   time.Time
@@ -89,7 +89,7 @@ func (c *minuteCount) addMessages(ctx context.Context, waiting []timelineRow) er
 	return nil
 }
 
-// addChannel counts a channel's messages in the timeline, and pending ones unless they are stored
+// addChannel counts a channel's messages in the timeline, and pending messages that aren't stored
 // by now.
 func (c *minuteCount) addChannel(ctx context.Context, channelID, waiting string) error {
 	return c.db.query(ctx, func(rows *sql.Rows) error {

@@ -15,8 +15,8 @@ import (
 // Open opens the database at path and owns it until Close. It creates a missing database and
 // migrates an older one. The error names the file and the fix; it is an *OwnedError if another
 // process owns the database. Open refuses a database that is damaged, of a newer version or of
-// another program, and leaves it unchanged. It accepts a database that is read-only, or locked by
-// another program; Run then waits until it can be written.
+// another program, and leaves it unchanged. It accepts a database that is read-only or locked by
+// another program; Run then retries until it can write.
 func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 	full := opts.withDefaults()
 	steps, err := readMigrations(migrationFiles)
@@ -55,7 +55,8 @@ func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
 	s.Tokens.queue, s.Tokens.failing = newTokenQueue(), s.health.failing
 	now := opts.Now()
 	s.queue.limit, s.queue.wake = opts.QueueSize, s.commits.wake
-	// Messages get other numbers than messages of an earlier process with the same time.
+	// Start at another number than earlier processes did, so that messages of the same time have
+	// different numbers.
 	s.queue.number = now.Unix()
 	s.sweeper = &sweeper{db: db, opts: &s.opts, wanted: s.commits.wake}
 	s.health.start(now)
@@ -89,8 +90,8 @@ func openOwned(ctx context.Context, path string, steps []string) (*database, err
 	return db, nil
 }
 
-// createFile creates an empty file for its owner only, if it is missing: SQLite would let everyone
-// read it.
+// createFile creates an empty file that only its owner can read, unless the file exists. Everyone
+// could read a file that SQLite creates.
 func createFile(path string) error {
 	file, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -120,8 +121,8 @@ func OpenMemory(ctx context.Context, opts *Options) (*Store, error) {
 	return nil, errors.Join(err, db.close())
 }
 
-// OpenTokens opens the sign-in part of an existing database beside the process that owns it, or
-// without one.
+// OpenTokens opens the sign-in part of an existing database, whether or not another process owns
+// it.
 func OpenTokens(ctx context.Context, path string, opts *Options) (*Tokens, error) {
 	full := opts.withDefaults()
 	path, err := existingPath(path)
@@ -141,8 +142,8 @@ func OpenTokens(ctx context.Context, path string, opts *Options) (*Tokens, error
 // maxLinks is the maximum length of a chain of symbolic links.
 const maxLinks = 40
 
-// realPath returns an absolute path without symbolic links, so that a database has one lock file
-// under every name, whether it exists yet or not.
+// realPath returns an absolute path without symbolic links, so that a database has the same lock
+// file under every name. The database need not exist yet.
 func realPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

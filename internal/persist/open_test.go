@@ -55,7 +55,7 @@ func TestOpen_OneOwner(t *testing.T) {
 	must(t, open(t, path, nil).Close())
 }
 
-// A link in place of the lock file is neither followed nor written through.
+// Nothing follows a link in place of the lock file or writes through it.
 func TestLockFile_Link(t *testing.T) {
 	t.Parallel()
 	path := databasePath(t)
@@ -71,7 +71,7 @@ func TestLockFile_Link(t *testing.T) {
 			t.Errorf("CheckOwner: %v", err)
 		}
 		if _, err := flockFile(path + ".lock").TryLock(); err == nil {
-			// as if it had appeared after the check
+			// as if the link had appeared after the check
 			t.Error("the link is followed")
 		}
 		must(t, os.Remove(path+".lock"))

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// Owned is a database that this process owns while it changes all of it.
+// Owned is a database that this process owns for the duration of a call of Own.
 type Owned struct {
 	Path    string // absolute, without symbolic links
 	db      *database
@@ -16,7 +16,7 @@ type Owned struct {
 }
 
 // Own calls do with the database at path, which no other process may own meanwhile. Own creates the
-// database if it doesn't exist. If do or anything else then fails, Own removes the database that it
+// database if it doesn't exist. If do or a later step fails, Own removes a database that it
 // created. The error is do's, an *OwnedError if another process owns the database, or one that
 // names the file and the fix.
 func Own(ctx context.Context, path string, do func(*Owned) error) error {

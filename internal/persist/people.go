@@ -49,8 +49,8 @@ func (s *Store) FindPeople(ctx context.Context, channelID, text string, n int) (
 	return found[:min(n, len(found))], nil
 }
 
-// findings returns the conditions under which people are found, from the best to the worst match of
-// the text ?2.
+// findings returns the SQL conditions for a match with the text ?2, from the best match to the
+// worst.
 func findings(text string) []string {
 	if text == "" {
 		return []string{"?2 = ''"}
@@ -58,7 +58,7 @@ func findings(text string) []string {
 	return []string{
 		"user_id = ?2",
 		"login >= ?2 COLLATE NOCASE AND login < (?2 || char(0x10FFFF)) COLLATE NOCASE",
-		// The index contains all logins and little else.
+		// This index is small: it contains little besides the logins.
 		"user_id IN (SELECT user_id FROM person INDEXED BY person_login WHERE channel_id = ?1 AND instr(lower(login), lower(?2)) > 0)",
 	}
 }
@@ -71,7 +71,7 @@ const (
 	unlike
 )
 
-// countLike returns how many of the people match the text at least as well as like.
+// countLike returns how many of the people match the text with the quality like or better.
 func countLike(people []journal.Person, text string, like int) (n int) {
 	for _, p := range people {
 		if likeness(p, text) <= like {
@@ -94,10 +94,10 @@ func likeness(p journal.Person, text string) int {
 	return contains
 }
 
-// UserByLogin returns the ID of the user who has spoken in the channel under that login, spelt as
-// the platform does. ok is false if there is no such user. If there are several, it returns the one
-// who spoke last. It searches the names that users had when last seen, messages that are not rolled
-// up or written yet, and the whole journal.
+// UserByLogin returns the ID of the user who has spoken in the channel under a login. The login
+// must be spelled as on the platform. ok is false if there is no such user. If there are several,
+// it returns the one who spoke last. It searches the names that users had when last seen, messages
+// that are not rolled up or written yet, and the whole journal.
 func (s *Store) UserByLogin(ctx context.Context, channelID, login string) (userID string, ok bool, err error) {
 	if userID, ok = s.queue.userByLogin(channelID, login); ok {
 		return userID, true, nil

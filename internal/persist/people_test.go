@@ -8,7 +8,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// speak observes a message in the store, a throttled one if id isn't 0.
+// speak makes the store observe a message, which is throttled if id isn't 0.
 func (s *Store) speak(channelID, userID, login string, at time.Time, id int) {
 	m := chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: userID, Login: login}, SentAt: at}
 	s.Observe(m, chatguard.Verdict{At: at, ChannelID: channelID, UserID: userID, Allowed: id == 0, EntryID: chatguard.EntryID(id)})
@@ -48,7 +48,7 @@ func TestUserByLogin(t *testing.T) {
 	check("stored", "77")
 }
 
-// The timeline is deleted sooner than the journal, and doesn't have everything in it.
+// The timeline is deleted sooner than the journal, so some users are found only in the journal.
 func TestUserByLogin_InJournal(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
@@ -68,7 +68,7 @@ func TestUserByLogin_InJournal(t *testing.T) {
 	wantUser(t, s, "journalled later", "1", "anna", "8")
 }
 
-// A user's name is known for longer than the timeline, and nobody has two names.
+// A user's name is known for longer than the timeline is kept, and no user has two names.
 func TestUserByLogin_OutlivesTimeline(t *testing.T) {
 	t.Parallel()
 	now := start

@@ -8,8 +8,8 @@ import (
 )
 
 // CheckMode returns an error if other users of this machine can read or change the database at
-// path. They could read chat, and give themselves access. The error is one line with the fix. There
-// is no error for a database that doesn't exist.
+// path. Such users could read chat and give themselves access. The error is one line with the fix.
+// There is no error for a database that doesn't exist.
 func CheckMode(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil // a mode has no meaning there

@@ -22,7 +22,7 @@ func personValues(args []any, channelID string, p journal.Person) []any {
 }
 
 // personOf returns the author of a message.
-func personOf(m *journal.Spoken) journal.Person {
+func personOf(m *journal.TimelineMessage) journal.Person {
 	return journal.Person{UserID: m.UserID, Login: m.Login, Roles: m.Roles, LastSeen: m.At}
 }
 
@@ -48,7 +48,7 @@ func (s *Store) People(ctx context.Context, channelID string, userIDs []string) 
 const anyOf = "user_id IN (SELECT value FROM json_each(?2))"
 
 // peopleWho returns the people with wanted IDs. condition, with its argument ?2, is the same
-// selection for stored people.
+// selection in SQL, for stored people.
 func (s *Store) peopleWho(
 	ctx context.Context, channelID string, wanted func(userID string) bool, condition string, arg any,
 ) (map[string]journal.Person, error) {
@@ -76,7 +76,7 @@ func (s *Store) recentPeople(
 	ctx context.Context, channelID string, wanted func(*timelineRow) bool, condition string, args ...any,
 ) (map[string]journal.Person, error) {
 	// Read pending messages first, so that none is missed if it is stored in between.
-	waiting := s.queue.spoken(func(m *timelineRow) bool { return m.ChannelID == channelID && wanted(m) })
+	waiting := s.queue.matching(func(m *timelineRow) bool { return m.ChannelID == channelID && wanted(m) })
 	stored, err := s.db.queryPeople(ctx, "SELECT user_id, login, roles, max(at) FROM "+notRolledUp+condition+" GROUP BY user_id",
 		append([]any{channelID}, args...)...)
 	recent := map[string]journal.Person{}
@@ -84,7 +84,7 @@ func (s *Store) recentPeople(
 		recent[p.UserID] = p
 	}
 	for i := range waiting {
-		if p := personOf(&waiting[i].Spoken); !p.LastSeen.Before(recent[p.UserID].LastSeen) {
+		if p := personOf(&waiting[i].TimelineMessage); !p.LastSeen.Before(recent[p.UserID].LastSeen) {
 			recent[p.UserID] = p
 		}
 	}
@@ -94,8 +94,8 @@ func (s *Store) recentPeople(
 	return recent, s.db.correctLate(ctx, channelID, recent)
 }
 
-// correctLate replaces people in recent whose rolled-up messages are newer. This happens if their
-// other messages arrived late.
+// correctLate replaces each person in recent who has a newer message among the rolled-up ones. This
+// happens if the messages that aren't rolled up yet arrived late.
 func (db *database) correctLate(ctx context.Context, channelID string, recent map[string]journal.Person) error {
 	upTo := int64(math.MinInt64)
 	err := db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&upTo) }, "SELECT at FROM rolled_up WHERE channel_id = ?", channelID)

@@ -25,9 +25,9 @@ func quarterOf(at time.Time) int64 { return at.Truncate(Quarter).UnixNano() }
 // QuarterHours returns the usage of a user's messages by quarter hours, oldest first, starting with
 // the quarter that contains since. It omits quarters without usage, and includes pending messages.
 func (s *Store) QuarterHours(ctx context.Context, channelID, userID string, since time.Time) (quarters []journal.QuarterHour, err error) {
-	waiting := s.queue.spoken(func(m *timelineRow) bool { return m.UserID == userID && m.ChannelID == channelID })
-	// A single statement sees one state of the database. Messages that were pending may be stored
-	// by now.
+	waiting := s.queue.matching(func(m *timelineRow) bool { return m.UserID == userID && m.ChannelID == channelID })
+	// A single statement sees one state of the database. It skips messages that were pending but
+	// are stored by now.
 	err = s.db.query(ctx, func(rows *sql.Rows) error {
 		var q journal.QuarterHour
 		err := rows.Scan(TimeColumn{&q.At}, &q.Spent)

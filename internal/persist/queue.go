@@ -20,9 +20,9 @@ type queue struct {
 	// overflows.
 	wake chan struct{}
 
-	// settling is held while pending or taken records are changed, and while they are read. Its
-	// holder may lock mu. Decisions on messages never wait for settling. They only add records at
-	// the end and drop some from the front, which changes no record.
+	// settling is held while pending or taken records are changed or read. Its holder may lock mu.
+	// Decisions on messages never lock settling. They only add records at the end and drop records
+	// from the front, which changes no existing record.
 	settling sync.Mutex
 
 	mu       sync.Mutex
@@ -74,7 +74,7 @@ func (r *records) messages() iter.Seq[*timelineRow] {
 
 // observe queues the records of a verdict.
 func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
-	spoken := journal.Spoken{
+	spoken := journal.TimelineMessage{
 		At: v.At, UserID: strings.Clone(m.User.ID), Login: strings.Clone(hostile.ClipName(m.User.Login, journal.MaxName)),
 		Roles: m.User.Roles, Cost: max(m.Cost, 1),
 	}
@@ -93,13 +93,13 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	q.trim()
 	if !q.woken && q.len() >= q.limit/2 {
 		q.woken = true
-		rouse(q.wake)
+		wakeUp(q.wake)
 	}
 }
 
 // unspentBy returns how much of a message's cost wasn't spent, according to its verdict. If a limit
 // that only observes would have throttled the message, the verdict doesn't tell whether other
-// limits spent the cost.
+// limits spent the cost; unspentBy assumes that they didn't.
 func unspentBy(cost int, v *chatguard.Verdict) int {
 	switch {
 	case v.Exempt:

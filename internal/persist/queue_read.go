@@ -12,9 +12,9 @@ import (
 // A record that isn't in the database yet is either pending or being written, and can be found in
 // both states.
 
-// look calls do with the pending records. Unless do has found what it looks for, it then calls do
-// with those being written. More records may be queued in the meantime, because decisions don't
-// wait for readers.
+// look calls do with the pending records. If do returns false, look also calls do with the records
+// that are being written. More records may be queued in the meantime, because decisions don't wait
+// for readers.
 func (q *queue) look(do func(r *records) (found bool)) {
 	q.settling.Lock()
 	defer q.settling.Unlock()
@@ -53,9 +53,9 @@ func (q *queue) outcome(id chatguard.EntryID) (last *journal.Outcome) {
 	return last
 }
 
-// entries returns the matching entries with their last outcomes, and the IDs of all entries in the
-// queue, matching or not: the database may have older versions of them. It also returns the last
-// outcomes of all entries that have one in the queue.
+// entries returns the matching entries with their last outcomes. It also returns the IDs of all
+// entries in the queue, matching or not, because the database may have older versions of these
+// entries. last has the last outcomes of all entries that have an outcome in the queue.
 func (q *queue) entries(wanted func(e *journal.Entry) bool) (
 	found []journal.Entry, queued []chatguard.EntryID, last map[chatguard.EntryID]journal.Outcome,
 ) {
@@ -81,8 +81,8 @@ func (q *queue) entries(wanted func(e *journal.Entry) bool) (
 	return found, queued, last
 }
 
-// spoken returns the matching messages of the timeline.
-func (q *queue) spoken(wanted func(m *timelineRow) bool) (found []timelineRow) {
+// matching returns the pending messages of the timeline for which wanted returns true.
+func (q *queue) matching(wanted func(m *timelineRow) bool) (found []timelineRow) {
 	q.look(func(r *records) bool {
 		for m := range r.messages() {
 			if wanted(m) {

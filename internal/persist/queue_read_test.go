@@ -8,8 +8,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Decisions on messages don't wait for readers of the pending records, and what is dropped in the
-// meantime stays unchanged for those readers.
+// Decisions on messages don't wait for readers of the pending records. Records that are dropped in
+// the meantime stay unchanged for these readers.
 func TestQueue_ReadersDelayNobody(t *testing.T) {
 	t.Parallel()
 	q := queue{limit: 6}
@@ -27,7 +27,7 @@ func TestQueue_ReadersDelayNobody(t *testing.T) {
 		say()
 	}
 	var users []string
-	for _, m := range q.spoken(func(*timelineRow) bool { return say() }) {
+	for _, m := range q.matching(func(*timelineRow) bool { return say() }) {
 		users = append(users, m.UserID)
 	}
 	if !slices.Equal(users, []string{"1", "2", "3"}) {

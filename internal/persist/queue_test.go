@@ -111,14 +111,13 @@ func TestQueue_RetainsNoChatLines(t *testing.T) {
 	q.observe(&m, &chatguard.Verdict{At: start})
 	rows := q.timeline.of("c1").rows
 	first, second := rows[0], rows[1]
-	want := journal.Spoken{At: start, ChannelID: "c1", UserID: "7", Login: strings.Repeat("x", journal.MaxName-2) + "é", Roles: m.User.Roles, Cost: 3}
-	if first.Spoken != want || second.Spoken != want || first.number+1 != second.number {
+	want := journal.TimelineMessage{At: start, ChannelID: "c1", UserID: "7", Login: strings.Repeat("x", journal.MaxName-2) + "é", Roles: m.User.Roles, Cost: 3}
+	if first.TimelineMessage != want || second.TimelineMessage != want || first.number+1 != second.number {
 		t.Errorf("got %+v and %+v, want %+v", first, second, want)
 	}
 }
 
-// say queues that many messages of a channel, each of a user with the channel's name, and counts
-// them.
+// say queues that many messages of a channel, each of a user whose ID is the channel's.
 func (q *queue) say(channel string, times int) {
 	for range times {
 		m := chatguard.Message{ChannelID: channel, User: chatguard.User{ID: channel}}
@@ -187,7 +186,7 @@ func TestQueue_ForgetsEmptyChannels(t *testing.T) {
 	}
 }
 
-// If the journal fills the queue, nothing of the timeline fits.
+// If the journal fills the queue, no message of the timeline fits.
 func TestQueue_JournalBeforeTimeline(t *testing.T) {
 	t.Parallel()
 	q := queue{limit: 2}

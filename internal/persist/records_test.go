@@ -19,20 +19,21 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// happened is everything that a store was given, in plain lists, to compare its records with.
+// happened is everything that a store was given, in plain lists. The test compares the store's
+// records with these lists.
 type happened struct {
-	spoken  []journal.Spoken
-	spent   []int // by each of those
+	spoken  []journal.TimelineMessage
+	spent   []int // by each message of spoken
 	entries []journal.Entry
 }
 
-func (h *happened) in(channelID string, since time.Time) (spoken []journal.Spoken) {
+func (h *happened) in(channelID string, since time.Time) (spoken []journal.TimelineMessage) {
 	for _, m := range h.spoken {
 		if m.ChannelID == channelID && !m.At.Before(since) {
 			spoken = append(spoken, m)
 		}
 	}
-	slices.SortStableFunc(spoken, func(a, b journal.Spoken) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(spoken, func(a, b journal.TimelineMessage) int { return a.At.Compare(b.At) })
 	return spoken
 }
 
@@ -130,7 +131,7 @@ var channelIDs, userIDs = rapid.SampledFrom([]string{"a", "b", "\xff"}), rapid.S
 // speak sends a message at any time around now, which may be throttled or observed.
 func (r *recordsRun) speak() {
 	at := r.now.Add(time.Duration(rapid.Int64Range(-int64(40*time.Minute), int64(time.Minute)).Draw(r.T, "at")))
-	// Times are distinct, because otherwise nobody can tell who spoke last.
+	// Make the times distinct, because otherwise it isn't defined who spoke last.
 	at = at.Truncate(time.Microsecond).Add(time.Duration(len(r.spoken)))
 	m := chatguard.Message{
 		ID: "m", ChannelID: channelIDs.Draw(r.T, "channel"), SentAt: at, Cost: rapid.IntRange(1, 3).Draw(r.T, "cost"),
@@ -156,7 +157,7 @@ func (r *recordsRun) speak() {
 		v.EntryID, v.Limit = chatguard.EntryID(len(r.entries)+1), "daily"
 	}
 	r.store.Observe(m, v)
-	r.spoken = append(r.spoken, journal.Spoken{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Login: m.User.Login, Roles: m.User.Roles, Cost: m.Cost})
+	r.spoken = append(r.spoken, journal.TimelineMessage{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Login: m.User.Login, Roles: m.User.Roles, Cost: m.Cost})
 	r.spent = append(r.spent, spent)
 	if v.EntryID != 0 {
 		e := journal.NewEntry(m, v)
@@ -193,7 +194,8 @@ func (r *recordsRun) flush() {
 	}
 }
 
-// flushUntold stores pending records like a flush that hasn't reported it yet, or never will.
+// flushUntold stores pending records like a flush that hasn't reported its success yet, or reports
+// a failure.
 func (r *recordsRun) flushUntold() {
 	taken := r.store.queue.take()
 	if rapid.Bool().Draw(r.T, "before it is stored") {
@@ -232,8 +234,8 @@ func (r *recordsRun) check() {
 	quarters, err := r.store.QuarterHours(ctx, channelID, userID, since)
 	want("quarters of an hour", quarters, r.quarters(channelID, userID, since), err)
 
-	var spoken []journal.Spoken
-	err = r.store.Timeline(ctx, channelID, since, func(batch []journal.Spoken) error {
+	var spoken []journal.TimelineMessage
+	err = r.store.Timeline(ctx, channelID, since, func(batch []journal.TimelineMessage) error {
 		spoken = append(spoken, batch...)
 		return nil
 	})
@@ -283,8 +285,9 @@ func (r *recordsRun) check() {
 	want(fmt.Sprintf("entries %+v", f), entries, r.wanted(f), err)
 }
 
-// Whatever is observed, reported, written, rolled up and written again by a flush that failed to
-// report it, in any order: at every moment the records are what happened, each thing once.
+// At every moment the records contain everything that happened, exactly once. This holds for any
+// order of observing, reporting, writing and rolling up. Records may also be written again, after a
+// flush that stored them but returned an error.
 func TestRecords_MatchHistory(t *testing.T) {
 	t.Parallel()
 	dir, runs := t.TempDir(), 0
@@ -308,7 +311,7 @@ func tenThousand(t *testing.T) *Store {
 	t.Helper()
 	s := open(t, databasePath(t), &Options{Now: at(start)})
 	g := guardOf(t, s, policy())
-	for i := range 2 * spokenBatch {
+	for i := range 2 * timelineBatch {
 		s.speak("1", fmt.Sprint(i), "anna", start.Add(time.Duration(i)*time.Minute), 0)
 	}
 	s.mustFlush(t, g)
@@ -321,7 +324,7 @@ func TestRecords_EndEarly(t *testing.T) {
 	enough := errors.New("enough")
 	for name, read := range map[string]func(ctx context.Context, each func() error) error{
 		"timeline": func(ctx context.Context, each func() error) error {
-			return s.Timeline(ctx, "1", start, func([]journal.Spoken) error { return each() })
+			return s.Timeline(ctx, "1", start, func([]journal.TimelineMessage) error { return each() })
 		},
 		"minutes": func(ctx context.Context, each func() error) error {
 			return s.Minutes(ctx, start, func(journal.Minute) error { return each() })
@@ -360,13 +363,13 @@ func TestTimeline_ReadDuringWrite(t *testing.T) {
 	s := tenThousand(t)
 	g := guardOf(t, s, policy())
 	n := 0
-	must(t, s.Timeline(ctx, "1", start, func(batch []journal.Spoken) error {
+	must(t, s.Timeline(ctx, "1", start, func(batch []journal.TimelineMessage) error {
 		n += len(batch)
 		s.speak("1", "7", "anna", start, 0)
 		_, err := s.flush(ctx, g)
 		return err
 	}))
-	if n != 2*spokenBatch {
+	if n != 2*timelineBatch {
 		t.Errorf("%d messages", n)
 	}
 }
@@ -376,7 +379,7 @@ func TestRecords_FailingDatabase(t *testing.T) {
 	s := open(t, filled(t), nil)
 	failures["damaged page"].harm(t, s)
 	_, errEntries := s.Entries(ctx, journal.EntryFilter{N: 1000})
-	errTimeline := s.Timeline(ctx, "c1", start, func([]journal.Spoken) error { return nil })
+	errTimeline := s.Timeline(ctx, "c1", start, func([]journal.TimelineMessage) error { return nil })
 	errMinutes := s.Minutes(ctx, start, func(journal.Minute) error { return nil })
 	for name, err := range map[string]error{"entries": errEntries, "timeline": errTimeline, "minutes": errMinutes} {
 		if !isDatabaseError(err) {

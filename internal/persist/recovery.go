@@ -9,8 +9,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// recoverFile ensures that the file can be written: that it is in its place, and that it is intact
-// if it was found damaged. Only Run calls it.
+// recoverFile checks that the file is in its place. If a damaged page was found before, it also
+// checks that the whole file is intact again. Only Run calls it.
 func (s *Store) recoverFile(ctx context.Context, guard *chatguard.Guard) error {
 	if err := s.db.checkPlace(); err != nil {
 		s.misplaced = true
@@ -26,13 +26,13 @@ func (s *Store) recoverFile(ctx context.Context, guard *chatguard.Guard) error {
 	if err := s.db.checkWhole(ctx); err != nil {
 		return err
 	}
-	guard.DirtyAll() // the whole file may be an older one
+	guard.DirtyAll() // the intact file may be an older copy
 	s.damaged = false
 	return nil
 }
 
 // checkPlace returns an error if the open file no longer has the database's name. SQLite would
-// continue to write to it, and everything would be lost.
+// continue to write to that file, and everything written would be lost.
 func (db *database) checkPlace() error {
 	if db.file == nil {
 		return nil
@@ -67,14 +67,14 @@ func (db *database) checkWhole(ctx context.Context) error {
 }
 
 // rescue runs the last flush for a file that isn't in its place but is still open in the writing
-// connection. It writes everything into another file. It also empties the log beside the database's
-// name; otherwise SQLite would use that log for the next file with the name.
+// connection. It writes everything into another file. It also empties the log at the database's
+// path; otherwise SQLite would apply that log to the next file at this path.
 func (s *Store) rescue(ctx context.Context, guard *chatguard.Guard, misplaced error) error {
 	if s.db.writer.Stats().OpenConnections == 0 {
 		return misplaced // another connection would open another file
 	}
-	s.db.file = nil // no other connection to the file is left
-	if _, err := s.flushAndTell(ctx, guard); err != nil {
+	s.db.file = nil // don't check the place or reconnect: only this connection has the file
+	if _, err := s.flushAndReport(ctx, guard); err != nil {
 		return errors.Join(misplaced, err)
 	}
 	d, err := newDraft(s.db.path+".rescued", true, s.db.path)

@@ -40,8 +40,8 @@ var changedPolicies = map[string]func(p *chatguard.Policy){
 	"other ladder": func(p *chatguard.Policy) { p.Penalties.Ladder = p.Penalties.Ladder[3:] },
 }
 
-// A Guard that restarts with another configuration, possibly after the clock moved forward or back,
-// continues like one that never stopped. That one gets the same change at that moment.
+// A Guard that restarts with another configuration continues like a Guard that never stopped and
+// gets the same change at that moment. The clock may have moved forward or back before.
 func TestRestart_OtherConfigurationAndClock(t *testing.T) {
 	t.Parallel()
 	dir, run := t.TempDir(), 0
@@ -53,8 +53,8 @@ func TestRestart_OtherConfigurationAndClock(t *testing.T) {
 		clock := func() time.Time { return now }
 		s := open(t, path, &Options{Now: clock})
 		g := guardOf(t, s, everyAlgorithm())
-		// spoke marks users who have spoken. Others may get the new day at once, or after the old
-		// one ends: nothing is counted.
+		// spoke marks users who have spoken. For other users, a changed day may begin at once or
+		// after the old day ends, because nothing is counted.
 		spoke := map[string]bool{}
 		for range rapid.IntRange(1, 60).Draw(rt, "messages") {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(30*time.Second)).Draw(rt, "later")))

@@ -18,11 +18,12 @@ const (
 	auditTime = 365 * 24 * time.Hour
 
 	// sweepStep is the maximum number of records of each kind that one transaction deletes, so that
-	// nothing waits for it.
+	// no caller waits long for it.
 	sweepStep = 1000
-	// sweepSteps is the number of such transactions in a turn after which a due flush comes first.
+	// sweepSteps is the number of these transactions in one turn after which a due flush comes
+	// first.
 	sweepSteps = 20
-	// sweepInterval is the pause after a step that deleted less than sweepStep records.
+	// sweepInterval is the pause after a step that deleted fewer than sweepStep records.
 	sweepInterval = time.Minute
 )
 
@@ -65,10 +66,10 @@ var retirement = []retired{
 		JOIN (SELECT channel_id AS id, max(number) AS kept FROM revision WHERE at < ?1 GROUP BY channel_id) ON channel_id = id AND number < kept LIMIT ?2)`},
 }
 
-// sweep rolls up the timeline and deletes expired records, after a flush that wrote the given
-// number of rows. It takes one step of each kind. If more rows were written, it takes more steps,
-// so that it deletes faster than records arrive. It stops early if a caller waits for a flush, and
-// after sweepSteps steps once the next flush is due.
+// sweep rolls up the timeline and deletes expired records after a flush. written is the number of
+// rows that the flush wrote. sweep takes one step of each kind, and more steps after a large flush,
+// so that it deletes faster than records arrive. It stops early if a caller waits for a flush.
+// After sweepSteps steps, it also stops if the next flush is due.
 func (s *sweeper) sweep(ctx context.Context, guard *chatguard.Guard, written int) error {
 	due, now := time.Now().Add(s.opts.FlushInterval), s.opts.Now()
 	for done := 0; done <= 2*written/sweepStep && len(s.wanted) == 0 && (done < sweepSteps || time.Now().Before(due)); done++ {

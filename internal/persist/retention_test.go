@@ -11,11 +11,11 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// retiring are the kinds of records that expire, and how those with the numbers ?1 to ?2 are
-// created, all at ?3.
+// retiring lists the kinds of records that expire. insert creates the records with the numbers ?1
+// to ?2, all at the time ?3.
 var retiring = []struct {
 	table string
-	// lives is how long after its time a record is deleted, and not a nanosecond earlier.
+	// lives is the time from a record's own time to its deletion, exact to the nanosecond.
 	lives  time.Duration
 	insert string
 	stays  int // records that never expire
@@ -81,7 +81,7 @@ func TestRetention_TimelineOfEveryChannel(t *testing.T) {
 	}
 	fresh := start.Add(time.Hour)
 	speak(start, "a", "b", "d", "é", "zz") // c has nothing old
-	speak(fresh, "b", "c", "zz")           // a, d and é nothing else
+	speak(fresh, "b", "c", "zz")           // a, d and é have nothing new
 	now = start.Add(timelineTime + 1)
 	s.turn(ctx, g)
 	if n := s.count(t, "SELECT count(*) FROM timeline WHERE at = ?", start.UnixNano()); n != 0 {
@@ -214,7 +214,7 @@ func TestRetention_UsesIndexes(t *testing.T) {
 	// looked lists the allowed scans; the subquery has a row for each channel.
 	looked := map[string][]string{"timeline": {"SCAN rolled_up"}, "token": {"SCAN token"}, "revision": {"SCAN revision", "SCAN (subquery-1)"}}
 	for i, r := range retirement {
-		table := retiring[i].table // both have the same order
+		table := retiring[i].table // both lists have the same order
 		rows, err := s.db.reader.QueryContext(ctx, "EXPLAIN QUERY PLAN "+r.statement, 0, 0)
 		must(t, err)
 		var plan []string

@@ -39,8 +39,8 @@ func (r *revisionRow) values(args []any) []any {
 }
 
 // SaveRevision numbers a policy change, adds it to the audit log, and returns once both are stored.
-// saved is false if they are pending because the database is failing, or if the context ends first.
-// An error means that neither is kept, now or later; it may be ErrTooMany.
+// saved is false if the database is failing or the context ends first; both are then pending. An
+// error means that neither is kept; it may be ErrTooMany.
 func (s *Store) SaveRevision(ctx context.Context, r journal.Revision) (numbered journal.Revision, saved bool, err error) {
 	numbered, err = s.addRevision(r, journal.PolicyChanged)
 	return numbered, err == nil && s.Commit(ctx), err
@@ -54,7 +54,8 @@ func (s *Store) DiscardRevisions(ctx context.Context, channelID, author string) 
 	return numbered, err == nil && s.Commit(ctx), err
 }
 
-// addDiscard adds a revision that returns a channel to the configuration to the pending changes.
+// addDiscard adds a revision to the pending changes. The revision returns a channel to the
+// configuration's policy.
 func (s *Store) addDiscard(channelID, author string) (journal.Revision, error) {
 	r := journal.Revision{ChannelID: channelID, Author: author, At: s.opts.Now().UTC()}
 	return s.addRevision(r, journal.PolicyDiscarded)
@@ -111,7 +112,8 @@ func writeRevisions(ctx context.Context, tx *sql.Tx, rows []revisionRow) error {
 	return revisionInsertion.Write(ctx, tx, len(rows), func(args []any, i int) []any { return rows[i].values(args) })
 }
 
-// queryRevisions is scanRevisions for callers that need all contents.
+// queryRevisions is like scanRevisions, but returns an error if the contents of any revision can't
+// be read.
 func (db *database) queryRevisions(ctx context.Context, query string, args ...any) ([]journal.Revision, error) {
 	revisions, err := db.scanRevisions(ctx, query, args...)
 	for _, r := range revisions {
@@ -149,8 +151,7 @@ func scanRevision(rows *sql.Rows) (r journal.Revision, err error) {
 }
 
 // ReadPolicies returns the results of CurrentRevisions and Channels for the database at path. It
-// works beside the process that owns the database or without one. The error names the file and the
-// fix.
+// works whether or not a process owns the database. The error names the file and the fix.
 func ReadPolicies(ctx context.Context, path string) (current []journal.Revision, logins map[string]string, err error) {
 	tokens, err := OpenTokens(ctx, path, nil)
 	if err != nil {

@@ -133,8 +133,8 @@ func TestChanges_PendingWhileFailing(t *testing.T) {
 			s := open(t, path, nil)
 			g := guardOf(t, s, policy())
 			s.turn(ctx, g)
-			mend := failure.harm(t, s)
-			s.Observe(throttled(1, "c1", "x", time.Second)) // something to fail with
+			repair := failure.harm(t, s)
+			s.Observe(throttled(1, "c1", "x", time.Second)) // something to write, so a flush fails
 			s.turn(ctx, g)
 			var want []journal.Revision
 			for burst := 1; burst <= 3; burst++ {
@@ -150,10 +150,10 @@ func TestChanges_PendingWhileFailing(t *testing.T) {
 			}
 			s.NoteChannel("c9", "gardenhour")
 			s.turn(ctx, g)
-			if failure.problem != damaged { // they can't be read if it is damaged
+			if failure.problem != damaged { // a damaged database can't be read
 				wantRevisions(t, want...)(s.Revisions(ctx, "c9"))
 			}
-			mend()
+			repair()
 			s.turn(ctx, g)
 			wantRevisions(t, want...)(s.Revisions(ctx, "c9"))
 			must(t, s.Close())
@@ -175,7 +175,7 @@ func TestChanges_TooManyRefused(t *testing.T) {
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	small := journal.Revision{ChannelID: "c1", Author: "Ada", At: start, Policy: policy()}
-	mend := failures["disk full"].harm(t, s)
+	repair := failures["disk full"].harm(t, s)
 	s.Observe(throttled(1, "c1", "x", time.Second))
 	s.turn(ctx, g)
 	for range maxChanges {
@@ -188,7 +188,7 @@ func TestChanges_TooManyRefused(t *testing.T) {
 	if _, err := s.Record(ctx, journal.Audit{}); !errors.Is(err, ErrTooMany) {
 		t.Errorf("an audit too many: %v", err)
 	}
-	mend()
+	repair()
 	s.turn(ctx, g)
 	if n := s.count(t, "SELECT max(number) FROM revision"); n != maxChanges {
 		t.Errorf("revision %d is the last, want %d", n, maxChanges)

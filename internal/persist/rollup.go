@@ -14,17 +14,17 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// The timeline is rolled up in the background: data that is kept longer than the timeline is stored
-// by user. Otherwise it would need another index entry for each message. The position of each
-// channel's last rolled-up message is stored with it. All messages up to that position are rolled
-// up, and none after it.
+// Run rolls up the timeline in the background: it stores, by user, the data that is kept longer
+// than the timeline. Without this, the timeline would need another index, with an entry for each
+// message. Run also stores the position of each channel's last rolled-up message. All messages up
+// to that position are rolled up, and no later ones.
 
 const (
-	// rollAge is how old messages are when they are rolled up. Few messages arrive later than that,
-	// because the code that receives them corrects their times.
+	// rollAge is the minimum age of messages that are rolled up. Few messages arrive later than
+	// that, because the code that receives them corrects their times.
 	rollAge = time.Minute
-	// rollStep is the maximum number of messages that one transaction rolls up, so that nothing
-	// waits for it.
+	// rollStep is the maximum number of messages that one transaction rolls up, so that no caller
+	// waits long for it.
 	rollStep = 5 * sweepStep
 )
 
@@ -32,8 +32,8 @@ const (
 const notRolledUp = `timeline WHERE channel_id = ?1 AND (at, number) > (
 	ifnull((SELECT at FROM rolled_up WHERE channel_id = ?1), -9223372036854775808), ifnull((SELECT number FROM rolled_up WHERE channel_id = ?1), 0))`
 
-// timelineChannels creates a table of the timeline's channels, and a NULL row, without reading
-// every message.
+// timelineChannels defines a table, channels, with the IDs of the timeline's channels and a NULL
+// row. It doesn't read every message.
 const timelineChannels = `WITH RECURSIVE channels (id) AS (
 	SELECT min(channel_id) FROM timeline
 	UNION ALL SELECT (SELECT min(channel_id) FROM timeline WHERE channel_id > id) FROM channels WHERE id IS NOT NULL)`
@@ -87,7 +87,7 @@ func writeRollup(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	for i := range rows {
 		r := &rows[i]
 		key := personKey{r.ChannelID, r.UserID}
-		people[key] = personOf(&r.Spoken)
+		people[key] = personOf(&r.TimelineMessage)
 		if spent := r.spent(); spent > 0 {
 			quarters[quarterKey{key, quarterOf(r.At)}] += spent
 		}
@@ -112,8 +112,8 @@ func writeQuarters(ctx context.Context, tx *sql.Tx, spent map[quarterKey]int64) 
 	})
 }
 
-// rolledUpTo returns how many of a channel's rows, which must be in table order, are at or before
-// the position up to which it is rolled up.
+// rolledUpTo returns how many of the rows are at or before the position up to which their channel
+// is rolled up. The rows must be of one channel and in table order.
 func rolledUpTo(ctx context.Context, tx *sql.Tx, rows []timelineRow) (n int, err error) {
 	var at, number int64
 	err = tx.QueryRowContext(ctx, "SELECT at, number FROM rolled_up WHERE channel_id = ?", rows[0].ChannelID).Scan(&at, &number)
@@ -123,14 +123,14 @@ func rolledUpTo(ctx context.Context, tx *sql.Tx, rows []timelineRow) (n int, err
 	return sort.Search(len(rows), func(i int) bool { return rows[i].compareTo(at, number) > 0 }), err
 }
 
-// personKey is a user of a channel.
+// personKey identifies a user of a channel.
 type personKey struct{ channelID, userID string }
 
 func (k personKey) compare(other personKey) int {
 	return cmp.Or(strings.Compare(k.channelID, other.channelID), strings.Compare(k.userID, other.userID))
 }
 
-// quarterKey is a quarter hour of a user of a channel, by the quarter's start.
+// quarterKey identifies a quarter hour of a user of a channel. at is the quarter's start.
 type quarterKey struct {
 	personKey
 	at int64

@@ -10,8 +10,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// wantRolledUp fails unless the quarters of an hour contain the timeline up to the stored
-// positions, each message once, and nothing else.
+// wantRolledUp fails unless the quarter hours contain each message of the timeline up to the stored
+// positions exactly once, and nothing else.
 func wantRolledUp(t *testing.T, s *Store) {
 	t.Helper()
 	const upTo = "FROM timeline JOIN rolled_up USING (channel_id) WHERE (timeline.at, timeline.number) <= (rolled_up.at, rolled_up.number)"
@@ -88,8 +88,8 @@ func TestRollUp_BeforeDeletion(t *testing.T) {
 	}
 }
 
-// Late messages are rolled up with those before them, even if they are deleted at once or the clock
-// was set back.
+// Late messages are rolled up too, even if the timeline deletes them at once or the clock was set
+// back.
 func TestRollUp_LateMessages(t *testing.T) {
 	t.Parallel()
 	now := start
@@ -103,7 +103,7 @@ func TestRollUp_LateMessages(t *testing.T) {
 	s.speak("1", "7", "anna", start, 0)
 	now = start.Add(time.Hour)
 	sweep()
-	s.speak("1", "7", "anne", start.Add(-1), 0) // before what is rolled up
+	s.speak("1", "7", "anne", start.Add(-1), 0) // before the last rolled-up message
 	s.speak("1", "8", "berta", start.Add(-time.Hour), 0)
 	s.speak("2", "8", "berta", start.Add(-time.Hour), 0) // a channel with nothing rolled up
 	sweep()

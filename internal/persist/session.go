@@ -12,22 +12,25 @@ const (
 	// SessionTime is how long a session lasts, unless its token expires sooner.
 	SessionTime = 30 * 24 * time.Hour
 
-	// sessionsKept is the maximum number of sessions per name. Another session ends the oldest one.
+	// sessionsKept is the maximum number of sessions per name. A further session ends the oldest
+	// one.
 	sessionsKept = 50
 )
 
 // Session returns the holder of a session; ok is false if it doesn't exist or has ended. It never
 // waits for other reads of the database. A session ended by another process is rejected within 4 s.
-// There is an error if the database is failing and the session isn't among those read before.
+// There is an error if the database is failing and the session wasn't in the database when it was
+// last read.
 func (t *Tokens) Session(ctx context.Context, session string) (who auth.Identity, ok bool, err error) {
 	return t.holder(ctx, session, sessionKind)
 }
 
 // EndSession ends a session. A session that has already ended causes no error. If the database is
-// failing, the session ends anyway, and a Store deletes it there when it can.
+// failing, a Store ends the session anyway, and deletes it from the database when it can write
+// again.
 func (t *Tokens) EndSession(ctx context.Context, session string) error {
 	hash := hashToken(session)
-	waits := false // check before deleting: a flush may write it
+	waits := false // check before deleting: a flush may store the session
 	if t.queue != nil {
 		_, waits = t.queue.of(hash)
 	}

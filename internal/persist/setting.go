@@ -14,9 +14,9 @@ const settingColumns = "channel_id, name, value"
 var settingInsertion = Insertion{Into: "setting (" + settingColumns + ")", Columns: 3, Conflict: "DO UPDATE SET value = excluded.value"}
 
 // SaveSetting keeps a small value for a channel across restarts, and returns once the value is
-// stored; an empty value removes the setting. saved is false if the value is pending because the
-// database is failing, or if the context ends first. Only the last value of a pending setting is
-// kept. An error means that the value isn't kept; it may be ErrTooMany.
+// stored; an empty value removes the setting. saved is false if the database is failing or the
+// context ends first; the value is then pending. Of several pending values of a setting, only the
+// last one is kept. An error means that the value isn't kept; it may be ErrTooMany.
 func (s *Store) SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error) {
 	if err := s.changes.addSetting(settingKey{channelID, name}, value); err != nil {
 		return false, fmt.Errorf("setting %q of channel %s: %w", name, channelID, err)

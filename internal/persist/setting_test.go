@@ -66,8 +66,8 @@ func TestSettings_PendingWhileFailing(t *testing.T) {
 				must(t, s.changes.addSetting(settingKey{"1", name}, "old"))
 			}
 			s.turn(ctx, g)
-			mend := failure.harm(t, s)
-			s.Observe(throttled(1, "c1", "x", time.Second)) // something to fail with
+			repair := failure.harm(t, s)
+			s.Observe(throttled(1, "c1", "x", time.Second)) // something to write, so a flush fails
 			s.turn(ctx, g)
 			for _, value := range []string{"on", "off"} { // the last one counts
 				if saved, err := s.SaveSetting(ctx, "1", "paused", value); saved || err != nil {
@@ -78,10 +78,10 @@ func TestSettings_PendingWhileFailing(t *testing.T) {
 				t.Errorf("saved %v, %v", saved, err)
 			}
 			s.turn(ctx, g)
-			if failure.problem != damaged { // they can't be read if it is damaged
+			if failure.problem != damaged { // a damaged database can't be read
 				wantSettings(t, s, "map[1:map[paused:off raid:old]]")
 			}
-			mend()
+			repair()
 			s.turn(ctx, g)
 			must(t, s.Close())
 			wantSettings(t, open(t, path, nil), "map[1:map[paused:off raid:old]]")
@@ -143,8 +143,8 @@ func TestSettings_InMemory(t *testing.T) {
 	wantSettings(t, s, "map[1:map[paused:yes]]")
 }
 
-// Whatever is saved, written, lost to a failing flush and read, in any order: a setting always has
-// the value it was last set to.
+// A setting always has the value that it was last set to. The test saves, writes and reads settings
+// in any order, and some flushes fail.
 func TestSettings_LastValue(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -51,8 +51,8 @@ func (t *Tokens) RedeemCode(ctx context.Context, code string) (session string, w
 }
 
 // redeemHereOrThere exchanges a code in memory if the code is pending or the database is failing,
-// otherwise in the database. It handles one code at a time: when the database works again, it must
-// already know which codes were redeemed in memory.
+// otherwise in the database. It handles one code at a time. When the database works again,
+// redeemHereOrThere must already know which codes were redeemed in memory.
 func (t *Tokens) redeemHereOrThere(ctx context.Context, code, session tokenHash) (who auth.Identity, err error) {
 	if _, known := t.queue.of(code); !known { // random guesses must not delay others
 		if stored, err := t.find(ctx, code, codeKind); stored == nil {

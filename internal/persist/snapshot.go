@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Snapshot is a read-only view of a database, for long reads beside its owner or without one. Get
-// one from OpenSnapshot.
+// Snapshot is a read-only view of a database, for long reads, whether or not a process owns the
+// database. Get one from OpenSnapshot.
 type Snapshot struct {
 	Path string  // absolute, without symbolic links
 	DB   *sql.DB // one connection, read-only
@@ -17,7 +17,7 @@ type Snapshot struct {
 	newest  int // newest version known to this program
 }
 
-// OpenSnapshot opens the database at path beside its owner, or without one. It refuses what Open
+// OpenSnapshot opens the database at path, whether or not a process owns it. It refuses what Open
 // refuses, and a missing file.
 func OpenSnapshot(ctx context.Context, path string) (*Snapshot, error) {
 	steps, err := readMigrations(migrationFiles)

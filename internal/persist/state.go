@@ -28,11 +28,11 @@ type RestoreStats struct {
 	LastEntry   chatguard.EntryID // last journal entry; 0 if there is none
 }
 
-// Restore restores the state that still counts to the Guard, and makes its entry IDs continue after
-// the journal's. Call it before the first message. Call it after each channel's policy is in force,
-// because it skips rows of limits that a policy doesn't have. It counts and logs rows that can't be
-// read. After an error the Guard has only part of the state. Run then refuses to write, so that
-// this part never replaces the whole.
+// Restore loads the state that still counts into the Guard, and makes the Guard's entry IDs
+// continue after the journal's. Call it before the first message. Call it after each channel's
+// policy is in force, because it skips rows of limits that a policy doesn't have. It counts and
+// logs rows that can't be read. After an error the Guard has only part of the state. Run then
+// refuses to write, so that the partial state never replaces the stored state.
 //
 // Journal entries that are still pending get the outcome Skipped, because nothing will act on them
 // any more.
@@ -52,7 +52,8 @@ func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (RestoreSta
 	return stats, nil
 }
 
-// restoreState reads and restores concurrently, because both take about the same time.
+// restoreState reads rows and restores them in the Guard concurrently, because both take about the
+// same time.
 func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats *RestoreStats) error {
 	batches := make(chan []chatguard.StateRow, 4)
 	reading, ctx := errgroup.WithContext(ctx)
@@ -80,7 +81,7 @@ func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats 
 	return reading.Wait()
 }
 
-// batchOfRows is how many rows are passed at a time.
+// batchOfRows is the number of rows that readState sends at a time.
 const batchOfRows = 1000
 
 // readState sends all rows in table order.
@@ -127,8 +128,8 @@ func writeState(ctx context.Context, tx *sql.Tx, rows []chatguard.StateRow) erro
 	})
 }
 
-// place is a row's approximate position in table order, as far as a few bytes tell. Sorting places
-// is several times as fast as sorting rows.
+// place is a row's approximate position in table order: it has only the first bytes of the user ID.
+// Sorting places is several times as fast as sorting rows.
 type place struct {
 	channel uint32 // rank of the row's channel
 	row     uint32
@@ -153,7 +154,7 @@ func orderOf(rows []chatguard.StateRow) []place {
 	return order
 }
 
-// ranksOf numbers the channels in their order.
+// ranksOf numbers the channels in the order of their IDs.
 func ranksOf(rows []chatguard.StateRow) map[string]uint32 {
 	ranks := map[string]uint32{}
 	for i := range rows {

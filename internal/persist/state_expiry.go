@@ -9,18 +9,17 @@ import (
 )
 
 const (
-	// idleTime is how long state is kept after nothing of it counts any more. So a start with a
-	// clock that is ahead deletes nothing.
+	// idleTime is how long state is kept after it no longer counts. It protects the state if
+	// chatguard starts with a clock that is ahead.
 	idleTime = 24 * time.Hour
 	// idleInterval is how long the walk pauses at the end of the table.
 	idleInterval = time.Hour
 )
 
-// idleWalk goes through the state table, one step per turn, and deletes rows of which nothing
-// counts any more.
+// idleWalk goes through the state table, one step per turn, and deletes rows that no longer count.
 type idleWalk struct {
 	after chatguard.StateRow // the last row checked
-	at    time.Time          // when to begin
+	at    time.Time          // when to begin the next walk
 }
 
 func (s *sweeper) sweepIdle(ctx context.Context, guard *chatguard.Guard) error {
@@ -50,7 +49,7 @@ func (s *sweeper) sweepIdle(ctx context.Context, guard *chatguard.Guard) error {
 	return nil
 }
 
-// stateAfter returns the next rows in table order.
+// stateAfter returns up to most rows that follow the row after in table order.
 func (db *database) stateAfter(ctx context.Context, after chatguard.StateRow, most int) (found []chatguard.StateRow, err error) {
 	err = db.query(ctx, func(rows *sql.Rows) error {
 		row, err := scanState(rows)

@@ -55,14 +55,14 @@ func withPenalties(change func(p *chatguard.Penalties)) chatguard.Policy {
 	return p
 }
 
-// idleCases are what users leave behind at the start, and how much later nothing of that counts any
-// more.
+// idleCases are the states that users leave behind at the start, and how much later each row no
+// longer counts.
 var idleCases = map[string]struct {
-	policy chatguard.Policy
-	live   func(t *testing.T, g *chatguard.Guard)
-	change func(g *chatguard.Guard) error // a later policy change; nil for none
-	anew   bool                           // the change comes only at a restart
-	counts map[string]time.Duration       // by the row's key
+	policy    chatguard.Policy
+	live      func(t *testing.T, g *chatguard.Guard)
+	change    func(g *chatguard.Guard) error // a later policy change; nil for none
+	onRestart bool                           // the change comes only at a restart
+	counts    map[string]time.Duration       // by the row's key
 }{
 	"a message": {
 		policy: policy(),
@@ -122,9 +122,9 @@ var idleCases = map[string]struct {
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/long": 100 * time.Hour},
 	},
 	"a limit of another algorithm now": {
-		policy: withLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.UserWindow, Messages: 50, Every: 100 * time.Hour}),
-		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
-		anew:   true, // or the Guard would restart counting at once
+		policy:    withLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.UserWindow, Messages: 50, Every: 100 * time.Hour}),
+		live:      func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
+		onRestart: true, // or the Guard would restart counting at once
 		change: func(g *chatguard.Guard) error {
 			return g.SetPolicy("", withLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.SlidingLog, Messages: 50, Every: time.Hour}), start)
 		},
@@ -172,13 +172,13 @@ var idleCases = map[string]struct {
 
 const forEver = 1000 * time.Hour
 
-// State is deleted a day after the last of it counted and not a nanosecond earlier, whether the
-// Guard remembers the user or has restarted since.
+// State is deleted a day after it last counted, and not a nanosecond earlier. This holds whether
+// the Guard remembers the user or has restarted since.
 func TestIdleWalk_DeletesADayLater(t *testing.T) {
 	t.Parallel()
 	for name, test := range idleCases {
 		for _, remembered := range []bool{true, false} {
-			if remembered && test.anew {
+			if remembered && test.onRestart {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/remembered %v", name, remembered), func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestIdleWalk_DeletesADayLater(t *testing.T) {
 				if !remembered {
 					var err error
 					g, err = chatguard.New(test.policy, &chatguard.Options{Now: s.opts.Now})
-					// now it knows the channel
+					// now the Guard knows the channel
 					must(t, errors.Join(err, g.Reset("c1", "somebody", start)))
 				}
 				if test.change != nil {
@@ -268,7 +268,8 @@ func TestIdleWalk_Steps(t *testing.T) {
 		throttle(user)
 	})
 	s.mustFlush(t, g)
-	// now is 20 h after the day's end at the start; everything else expired earlier.
+	// The day of the next users ends 20 h before start, so their usage of the day isn't deleted at
+	// start. All earlier state has expired by then.
 	now = start.Add(-25 * time.Hour)
 	users("yesterday", throttle)
 	s.mustFlush(t, g)
@@ -298,7 +299,7 @@ func TestIdleWalk_Steps(t *testing.T) {
 	}
 
 	s.exec(t, "DELETE FROM state WHERE user_id NOT LIKE '% yesterday'")
-	// now is 24 h after the end of that day.
+	// This is 24 h after the end of that day.
 	now = start.Add(4*time.Hour + 1)
 	s.sweeper.idle.at = now.Add(idleInterval)
 	now = now.Add(idleInterval - 1)
@@ -338,8 +339,8 @@ func TestIdleWalk_RestsForAnHour(t *testing.T) {
 	}
 }
 
-// Users who speak again before the walk reaches their row, just after it, or while the table can't
-// be written, keep the same usage as without a walk.
+// The walk doesn't change the usage of users who speak again. They may speak before the walk
+// reaches their row, just after that, or while the table can't be written.
 func TestIdleWalk_ActiveUsersStayStored(t *testing.T) {
 	t.Parallel()
 	path, now := databasePath(t), start.Add(-72*time.Hour)
@@ -370,12 +371,12 @@ func TestIdleWalk_ActiveUsersStayStored(t *testing.T) {
 			both(user, 1+turn%4)
 			spoke = append(spoke, name(user))
 		}
-		mend := func() {}
+		repair := func() {}
 		if turn == 1 {
-			mend = failures["locked"].harm(t, s)
+			repair = failures["locked"].harm(t, s)
 		}
 		s.turn(ctx, g)
-		mend()
+		repair()
 	}
 	if left := s.size(t, "state"); left >= rows {
 		t.Errorf("of %d rows %d are left", rows, left)
@@ -401,12 +402,12 @@ func TestIdleWalk_RetriesFailedStep(t *testing.T) {
 	s.mustFlush(t, g)
 	now = start.Add(forEver)
 	for _, left := range []int{sweepStep, 0} {
-		mend := failures["locked"].harm(t, s)
+		repair := failures["locked"].harm(t, s)
 		s.turn(ctx, g)
 		if h := s.Health(); h.State != Failing || h.Problem != lockedByOther {
 			t.Errorf("%+v", h)
 		}
-		mend()
+		repair()
 		s.turn(ctx, g)
 		if n := s.size(t, "state"); n != left {
 			t.Errorf("%d rows are left, want %d", n, left)

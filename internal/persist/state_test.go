@@ -12,8 +12,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// TestRestore_EqualsFlushed checks that after the last flush another Guard continues where the
-// first one ended, whatever the order of messages, flushes and failed flushes.
+// TestRestore_EqualsFlushed checks that another Guard continues where the first one ended at the
+// last flush. Messages, flushes and failed flushes come in any order.
 func TestRestore_EqualsFlushed(t *testing.T) {
 	t.Parallel()
 	dir, run := t.TempDir(), 0
@@ -71,7 +71,8 @@ func TestRestore_UnreadableRowKept(t *testing.T) {
 	}
 }
 
-// The policy in force decides which rows count; those of other limits are kept for their return.
+// The policy in force decides which rows count; rows of other limits are kept in case these limits
+// return.
 func TestRestore_UnknownLimitsKept(t *testing.T) {
 	t.Parallel()
 	path := databasePath(t)

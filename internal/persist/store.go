@@ -1,8 +1,8 @@
 // Package persist keeps in one SQLite file what must survive the process: usage, overrides and
 // grants of users, the journal, the timeline, policy revisions, the audit log and sign-ins.
-// [Store.Run] writes all of it in the background; a person's change is answered after its commit.
-// While the database is failing, chat goes on in memory, changes are pending, and [Store.Health]
-// reports it.
+// [Store.Run] writes all of it in the background. A person who makes a change gets the answer after
+// the commit. While the database is failing, chat continues in memory, changes are pending, and
+// [Store.Health] reports the failure.
 //
 // The package knows no platform and no HTTP, and doesn't interpret a user's state: it stores the
 // Guard's bytes.
@@ -104,11 +104,11 @@ func (s *Store) Close() error {
 // Observe queues a message for the timeline. If the message was throttled or observed, it also
 // queues the journal entry. It has the signature of chatguard.Options.Observer, never blocks and
 // never accesses the disk. When the queue is full, Observe drops the oldest messages of the
-// timeline, from the channel with the most pending, and then the oldest records of the journal. It
-// counts both.
+// timeline from the channel with the most pending messages. If that isn't enough, it drops the
+// oldest records of the journal. It counts the dropped records of both kinds.
 func (s *Store) Observe(m chatguard.Message, v chatguard.Verdict) { s.queue.observe(&m, &v) }
 
-// Report queues the outcome of an entry, which may be queued or stored itself. A later outcome of
-// the same entry replaces an earlier one. Like Observe, it never blocks and never accesses the
+// Report queues the outcome of an entry. The entry itself may be queued or stored. A later outcome
+// of the same entry replaces an earlier one. Like Observe, it never blocks and never accesses the
 // disk.
 func (s *Store) Report(o journal.Outcome) { s.queue.report(o) }

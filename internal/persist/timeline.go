@@ -12,7 +12,7 @@ import (
 
 // timelineRow is one message of the timeline. Its number distinguishes messages of the same time.
 type timelineRow struct {
-	journal.Spoken
+	journal.TimelineMessage
 	number  int64
 	unspent int // unspent part of the cost
 }
@@ -25,14 +25,14 @@ const timelineColumns = "channel_id, at, number, user_id, login, roles, cost, un
 var timelineInsertion = Insertion{
 	Into:     "timeline (" + timelineColumns + ")",
 	Columns:  8,
-	Conflict: "DO NOTHING", // written by a flush that failed to report it
+	Conflict: "DO NOTHING", // an earlier flush stored it, but returned an error
 }
 
 func (r *timelineRow) values(args []any) []any {
 	return append(args, r.ChannelID, r.At.UnixNano(), r.number, r.UserID, r.Login, int64(r.Roles), r.Cost, r.unspent)
 }
 
-// compareTo compares the row's position within its channel with another one.
+// compareTo compares the row's position within its channel with the position of another row.
 func (r *timelineRow) compareTo(at, number int64) int {
 	return cmp.Or(cmp.Compare(r.At.UnixNano(), at), cmp.Compare(r.number, number))
 }
@@ -44,8 +44,8 @@ func sortTimeline(rows []timelineRow) {
 	})
 }
 
-// writeTimeline stores the rows, which are sorted. It rolls up late rows at once, because the
-// messages after them are already rolled up.
+// writeTimeline stores sorted rows. It rolls up late rows at once, because newer messages of the
+// same channels are already rolled up.
 func writeTimeline(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	late, timely, err := splitLate(ctx, tx, rows)
 	if err != nil {
@@ -85,8 +85,8 @@ func ofOneChannel(rows []timelineRow) int {
 	return n
 }
 
-// writeLate stores rows, and rolls up those that weren't stored yet. A flush that failed to report
-// its success has stored and rolled up the others.
+// writeLate stores rows, and rolls up those that weren't stored yet. An earlier flush that
+// nevertheless returned an error has already stored and rolled up the other rows.
 func writeLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	if len(rows) == 0 {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// timelineQueue holds pending messages of the timeline by channel. So a flood in one channel drops
-// no messages of a channel with fewer. The zero value is empty.
+// timelineQueue holds pending messages of the timeline by channel, so that a flood in one channel
+// doesn't drop messages of a channel that has fewer. The zero value is empty.
 type timelineQueue struct {
 	n        int
 	channels map[string]*channelRows
@@ -24,8 +24,8 @@ type channelRows struct {
 	place int // index in fullest
 }
 
-// of returns the messages of a channel, so that one can be added. The channel ID in the result is a
-// copy, because a message's IDs are substrings of a whole chat line.
+// of returns the messages of a channel, so that the caller can add a message. The channel ID in the
+// result is a copy, because a message's IDs are substrings of a whole chat line.
 func (q *timelineQueue) of(channelID string) *channelRows {
 	if q.last != nil && q.last.id == channelID {
 		return q.last

@@ -12,20 +12,20 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// spokenBatch is the maximum number of timeline messages passed at a time.
-const spokenBatch = 5000
+// timelineBatch is the maximum number of timeline messages in a batch.
+const timelineBatch = 5000
 
-// Timeline calls each with a channel's messages since a time, many at once, in the order in which
-// they were judged. Pending messages are included. each must not keep its argument. If each returns
-// an error, or the context ends, Timeline stops and returns that error. It reads the next messages
-// while each runs.
-func (s *Store) Timeline(ctx context.Context, channelID string, since time.Time, each func([]journal.Spoken) error) error {
+// Timeline calls each with batches of a channel's messages since a time, in the order of their
+// times. It includes pending messages. each must not keep its argument. If each returns an error,
+// or the context ends, Timeline stops and returns that error. It reads the next messages while each
+// runs.
+func (s *Store) Timeline(ctx context.Context, channelID string, since time.Time, each func([]journal.TimelineMessage) error) error {
 	// Read pending messages first, so that none is missed if it is stored in between.
-	waiting := s.queue.spoken(func(m *timelineRow) bool { return m.ChannelID == channelID && !m.At.Before(since) })
+	waiting := s.queue.matching(func(m *timelineRow) bool { return m.ChannelID == channelID && !m.At.Before(since) })
 	sortTimeline(waiting)
 	working, stop := context.WithCancel(ctx)
 	defer stop()
-	feed := newSpokenFeed(working)
+	feed := newTimelineFeed(working)
 	var reading errgroup.Group
 	reading.Go(func() error {
 		defer close(feed.full)
@@ -37,17 +37,17 @@ func (s *Store) Timeline(ctx context.Context, channelID string, since time.Time,
 	return cmp.Or(failed, ctx.Err(), Explain(s.db.path, err))
 }
 
-// readTimeline feeds the stored messages to feed, with the pending ones at their places in the
+// readTimeline adds the stored messages to feed, and the pending messages at their positions in the
 // order. It omits pending messages that are stored by now.
-func (db *database) readTimeline(channelID string, since time.Time, waiting []timelineRow, feed *spokenFeed) error {
+func (db *database) readTimeline(channelID string, since time.Time, waiting []timelineRow, feed *timelineFeed) error {
 	const query = `SELECT at, number, user_id, login, roles, cost FROM timeline WHERE channel_id = ? AND at >= ? ORDER BY at, number`
 	err := db.eachRow(feed.ctx, 6, query, []any{channelID, since.UnixNano()}, func(row []driver.Value) error {
 		at, number := row[0].(int64), row[1].(int64)
-		m := journal.Spoken{
+		m := journal.TimelineMessage{
 			At: timeAt(at), ChannelID: channelID, UserID: row[2].(string), Login: row[3].(string), Roles: chatguard.Roles(row[4].(int64)), Cost: int(row[5].(int64)),
 		}
 		for ; len(waiting) > 0 && waiting[0].compareTo(at, number) < 0; waiting = waiting[1:] {
-			if err := feed.add(&waiting[0].Spoken); err != nil {
+			if err := feed.add(&waiting[0].TimelineMessage); err != nil {
 				return err
 			}
 		}
@@ -60,31 +60,31 @@ func (db *database) readTimeline(channelID string, since time.Time, waiting []ti
 		return err
 	}
 	for i := range waiting {
-		if err := feed.add(&waiting[i].Spoken); err != nil {
+		if err := feed.add(&waiting[i].TimelineMessage); err != nil {
 			return err
 		}
 	}
 	return feed.send()
 }
 
-// spokenFeed passes messages in batches. It reuses a few batches.
-type spokenFeed struct {
+// timelineFeed passes messages in batches. It reuses a few batches.
+type timelineFeed struct {
 	ctx   context.Context
-	batch []journal.Spoken // batch being filled; nil if empty
-	full  chan []journal.Spoken
-	empty chan []journal.Spoken
+	batch []journal.TimelineMessage // batch being filled; nil if empty
+	full  chan []journal.TimelineMessage
+	empty chan []journal.TimelineMessage
 }
 
-func newSpokenFeed(ctx context.Context) *spokenFeed {
-	f := &spokenFeed{ctx: ctx, full: make(chan []journal.Spoken, 1), empty: make(chan []journal.Spoken, 3)}
+func newTimelineFeed(ctx context.Context) *timelineFeed {
+	f := &timelineFeed{ctx: ctx, full: make(chan []journal.TimelineMessage, 1), empty: make(chan []journal.TimelineMessage, 3)}
 	for range cap(f.empty) {
-		f.empty <- make([]journal.Spoken, 0, spokenBatch)
+		f.empty <- make([]journal.TimelineMessage, 0, timelineBatch)
 	}
 	return f
 }
 
 // add adds a message to the batch. If the context ends, it returns the context's error.
-func (f *spokenFeed) add(m *journal.Spoken) error {
+func (f *timelineFeed) add(m *journal.TimelineMessage) error {
 	if f.batch == nil {
 		select {
 		case f.batch = <-f.empty:
@@ -98,8 +98,8 @@ func (f *spokenFeed) add(m *journal.Spoken) error {
 	return nil
 }
 
-// send passes the current batch.
-func (f *spokenFeed) send() error {
+// send passes the current batch to drain.
+func (f *timelineFeed) send() error {
 	if f.batch == nil {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (f *spokenFeed) send() error {
 }
 
 // drain calls each with the batches until there are no more, or the context ends.
-func (f *spokenFeed) drain(each func([]journal.Spoken) error) error {
+func (f *timelineFeed) drain(each func([]journal.TimelineMessage) error) error {
 	for batch := range f.full {
 		if err := f.ctx.Err(); err != nil {
 			return err

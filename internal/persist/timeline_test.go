@@ -14,13 +14,13 @@ import (
 )
 
 // timeline returns the stored timeline in table order.
-func timeline(t *testing.T, s *Store) (list []journal.Spoken) {
+func timeline(t *testing.T, s *Store) (list []journal.TimelineMessage) {
 	t.Helper()
 	rows, err := s.db.reader.QueryContext(ctx, "SELECT channel_id, at, user_id, login, roles, cost FROM timeline ORDER BY channel_id, at, number")
 	must(t, err)
 	defer rows.Close()
 	for rows.Next() {
-		var m journal.Spoken
+		var m journal.TimelineMessage
 		var at int64
 		must(t, rows.Scan(&m.ChannelID, &at, &m.UserID, &m.Login, &m.Roles, &m.Cost))
 		m.At = timeAt(at)
@@ -37,7 +37,7 @@ func TestTimeline_EveryVerdict(t *testing.T) {
 	g := guardOf(t, s, policy())
 	must(t, g.SetPolicy("observing", chatguard.DefaultPolicy(), start))
 	const secret = "what nobody is to read in it"
-	var want []journal.Spoken
+	var want []journal.TimelineMessage
 	check := func(channelID string, after time.Duration, cost int, roles chatguard.Roles, is func(v *chatguard.Verdict) bool) {
 		t.Helper()
 		m := chatguard.Message{
@@ -49,7 +49,7 @@ func TestTimeline_EveryVerdict(t *testing.T) {
 		if !is(&v) {
 			t.Errorf("another verdict than was meant: %+v", v)
 		}
-		want = append(want, journal.Spoken{At: start.Add(after), ChannelID: channelID, UserID: "7", Login: "ada", Roles: roles, Cost: max(cost, 1)})
+		want = append(want, journal.TimelineMessage{At: start.Add(after), ChannelID: channelID, UserID: "7", Login: "ada", Roles: roles, Cost: max(cost, 1)})
 	}
 	allowed := func(v *chatguard.Verdict) bool { return v.Allowed && !v.Observed && !v.Exempt }
 	throttled := func(v *chatguard.Verdict) bool { return !v.Allowed && !v.Never }
@@ -83,8 +83,8 @@ func TestTimeline_EveryVerdict(t *testing.T) {
 	}
 }
 
-// Messages without a time have the Guard's. Messages that can't be judged, and checks that spend
-// nothing, aren't in the timeline.
+// Messages without a time get the Guard's time. Messages that can't be judged, and checks that
+// spend nothing, aren't in the timeline.
 func TestTimeline_JudgedOnly(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
@@ -147,8 +147,8 @@ func TestTimeline_HostileNames(t *testing.T) {
 	}
 }
 
-// However flushes fail, every message is stored once, and messages of the same time keep their
-// order.
+// Every message is stored once, and messages of the same time keep their order, even if flushes
+// fail.
 func TestTimeline_KeepsOrder(t *testing.T) {
 	t.Parallel()
 	for name, failure := range failures {
@@ -178,7 +178,7 @@ func TestTimeline_KeepsOrder(t *testing.T) {
 			talk(100)
 			s.mustFlush(t, g)
 			for range 2 {
-				mend := failure.harm(t, s)
+				repair := failure.harm(t, s)
 				for range 3 {
 					talk(300)
 					s.turn(ctx, g)
@@ -187,7 +187,7 @@ func TestTimeline_KeepsOrder(t *testing.T) {
 					}
 				}
 				talk(10)
-				mend()
+				repair()
 				s.turn(ctx, g)
 				if h := s.Health(); h.State != OK || h.Dropped != (Dropped{}) {
 					t.Fatalf("%+v", h)
@@ -236,8 +236,8 @@ func TestTimeline_TimeOfSending(t *testing.T) {
 	}
 }
 
-// The oldest message of the channel with the most pending is dropped, including those taken by a
-// failed flush.
+// The queue drops the oldest messages of the channel with the most pending messages, including
+// messages that a failed flush had taken.
 func TestTimeline_DropsOldestAfterFailure(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), &Options{QueueSize: 6, Now: at(start)})
@@ -247,7 +247,7 @@ func TestTimeline_DropsOldestAfterFailure(t *testing.T) {
 		m.ChannelID = channelID
 		s.Observe(m, chatguard.Verdict{At: start})
 	}
-	mend := failures["disk full"].harm(t, s)
+	repair := failures["disk full"].harm(t, s)
 	s.Observe(throttled(1, "c1", "u", time.Second)) // does not fit on the disk
 	for i, channelID := range []string{"b", "a", "b", "a"} {
 		speak(fmt.Sprint(i), channelID)
@@ -255,7 +255,7 @@ func TestTimeline_DropsOldestAfterFailure(t *testing.T) {
 	s.turn(ctx, g)
 	speak("4", "a")
 	speak("5", "a")
-	mend()
+	repair()
 	s.turn(ctx, g)
 	var got []string
 	for _, m := range timeline(t, s) {

@@ -15,17 +15,17 @@ import (
 // never is the expiry of a token that doesn't expire: the last instant that the database can store.
 var never = timeAt(math.MaxInt64)
 
-// Entrant is a person who has access under a name and with a role: by a token, a session or a link.
-// The secret itself is not stored anywhere.
-type Entrant struct {
+// Holder is a person who has access by a token, a session or a sign-in link, with their name and
+// role. The secret itself is not stored anywhere.
+type Holder struct {
 	auth.Identity
-	MadeAt    time.Time `json:"made_at,omitzero"`    // time of the token; absent or zero if none
+	MadeAt    time.Time `json:"made_at,omitzero"`    // of the token; absent or zero if none
 	ExpiresAt time.Time `json:"expires_at,omitzero"` // absent or zero if the token never expires
 	Sessions  int       `json:"sessions"`            // sessions that are still valid
 	Links     int       `json:"links"`               // unused sign-in links
 }
 
-// Revoked is what a call of Revoke has ended.
+// Revoked counts what a call of Revoke has ended.
 type Revoked struct {
 	Tokens   int64
 	Codes    int64 // sign-in codes
@@ -65,8 +65,8 @@ func (t *Tokens) NewToken(ctx context.Context, who auth.Identity, ttl time.Durat
 
 // Token returns the holder of a named token; ok is false if it doesn't exist or is no longer valid.
 // It never waits for other reads of the database. A token revoked by another process is rejected
-// within 4 s. There is an error if the database is failing and the token isn't among those read
-// before.
+// within 4 s. There is an error if the database is failing and the token wasn't in the database
+// when it was last read.
 func (t *Tokens) Token(ctx context.Context, token string) (who auth.Identity, ok bool, err error) {
 	return t.holder(ctx, token, tokenKind)
 }
@@ -93,11 +93,11 @@ func (t *Tokens) BeginSession(ctx context.Context, token string) (session string
 	return session, row.holder, nil
 }
 
-// Entrants returns every person who has a token, is signed in or can still sign in with a link, by
+// Holders returns every person who has a token, is signed in or can still sign in with a link, by
 // name and role.
-func (t *Tokens) Entrants(ctx context.Context) (list []Entrant, err error) {
+func (t *Tokens) Holders(ctx context.Context) (list []Holder, err error) {
 	err = t.db.query(ctx, func(rows *sql.Rows) error {
-		var e Entrant
+		var e Holder
 		err := rows.Scan(&e.Name, &e.Access, TimeColumn{&e.MadeAt}, TimeColumn{&e.ExpiresAt}, &e.Sessions, &e.Links)
 		if e.ExpiresAt.Equal(never) {
 			e.ExpiresAt = time.Time{}
@@ -123,7 +123,8 @@ func (t *Tokens) Names(ctx context.Context) (names []string, err error) {
 }
 
 // Revoke ends a name's token, sign-in codes and sessions, including those that the database's owner
-// hasn't written yet. The owner notices within 4 s. Revoke returns how many of each it ended.
+// hasn't written yet. The process that owns the database notices within 4 s. Revoke returns how
+// many of each it ended.
 func (t *Tokens) Revoke(ctx context.Context, name string) (ended Revoked, err error) {
 	now := t.now()
 	err = t.db.write(ctx, func(tx *sql.Tx) error {

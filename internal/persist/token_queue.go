@@ -36,7 +36,7 @@ type tokenRow struct {
 	holder  auth.Identity
 	made    time.Time
 	expires time.Time
-	origin  time.Time // a session: when its token was made; else made
+	origin  time.Time // for a session: when its token was made; otherwise equal to made
 }
 
 // The kinds of tokens.
@@ -44,7 +44,8 @@ const (
 	codeKind    = "code"
 	sessionKind = "session"
 	tokenKind   = "token" // named token, made for a person
-	// revokedKind invalidates everything created earlier under its name.
+	// revokedKind records when a name was revoked. Everything created earlier under that name is
+	// invalid.
 	revokedKind = "revoked"
 )
 

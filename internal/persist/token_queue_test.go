@@ -12,7 +12,7 @@ import (
 )
 
 // tokenFailures are ways in which no token can be written.
-var tokenFailures = map[string]func(t *testing.T, s *Store) (mend func()){
+var tokenFailures = map[string]func(t *testing.T, s *Store) (repair func()){
 	"locked": failures["locked"].harm,
 	"disk full": func(t *testing.T, s *Store) func() {
 		// A token needs no new page, so a full disk isn't always noticed.
@@ -36,13 +36,13 @@ func whileFailing(t *testing.T, before, during func(t *testing.T, s *Store), aft
 			s := open(t, path, opts)
 			g := guardOf(t, s, policy())
 			before(t, s)
-			mend := harm(t, s)
+			repair := harm(t, s)
 			during(t, s)
 			s.turn(ctx, g)
 			if h := s.Health(); h.State != Failing {
 				t.Fatalf("%+v", h)
 			}
-			mend()
+			repair()
 			s.turn(ctx, g)
 			if h := s.Health(); h.State != OK {
 				t.Fatalf("%+v", h)
@@ -101,7 +101,8 @@ func TestUnsaved_StoredCodeSignsInOnce(t *testing.T) {
 		})
 }
 
-// A user who signs in before the lock on the database is noticed waits only for a limited time.
+// If the database is locked and the store hasn't noticed it yet, a user who signs in waits only for
+// a limited time.
 func TestUnsaved_LockWaitIsBounded(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
@@ -260,7 +261,8 @@ func TestUnsaved_OneRedeems(t *testing.T) {
 	}
 }
 
-// Exactly one succeeds, even if the database fails or recovers, and is flushed, in the meantime.
+// Exactly one of several people redeems a code, even if the database recovers and a flush runs in
+// the meantime.
 func TestUnsaved_OneRedeemsDuringRecovery(t *testing.T) {
 	t.Parallel()
 	for name, harm := range tokenFailures {
@@ -272,13 +274,13 @@ func TestUnsaved_OneRedeemsDuringRecovery(t *testing.T) {
 				if i%2 == 0 {
 					code = newCode(t, s.Tokens)
 				}
-				mend := harm(t, s)
+				repair := harm(t, s)
 				if i%2 == 1 {
 					code = newCode(t, s.Tokens)
 				}
 				var mending sync.WaitGroup
 				mending.Go(func() {
-					mend()
+					repair()
 					s.turn(ctx, g)
 				})
 				if won := redeemAll(t, s, code); won != 1 {
@@ -290,14 +292,15 @@ func TestUnsaved_OneRedeemsDuringRecovery(t *testing.T) {
 	}
 }
 
-// What is redeemed or ended while a flush writes it is written by the next one.
+// If a code is redeemed or a session ends while a flush writes it, the next flush writes the
+// change.
 func TestUnsaved_ChangedDuringFlush(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
-	mend := tokenFailures["locked"](t, s)
+	repair := tokenFailures["locked"](t, s)
 	code, session := newCode(t, s.Tokens), signedIn(t, s.Tokens)
-	mend()
+	repair()
 	written := s.Tokens.queue.look()
 	must(t, s.db.write(ctx, func(tx *sql.Tx) error { return writeTokens(ctx, tx, written) }))
 	other := redeemed(t, s.Tokens, code)
@@ -324,14 +327,14 @@ func TestTokens_BesideOwnerFail(t *testing.T) {
 			beside, err := OpenTokens(ctx, path, &Options{Now: at(start)})
 			must(t, err)
 			defer beside.Close()
-			mend := harm(t, &Store{Tokens: beside, db: beside.db})
+			repair := harm(t, &Store{Tokens: beside, db: beside.db})
 			_, err = beside.NewSignInCode(ctx, ada, 0)
 			wantError(t, err, "database "+path)
 			_, _, err = beside.RedeemCode(ctx, code)
 			wantError(t, err, "database "+path)
 			wantError(t, beside.EndSession(ctx, session), "database "+path)
 			wantSession(t, beside, session, "Ada")
-			mend()
+			repair()
 			redeemed(t, beside, code)
 			must(t, beside.EndSession(ctx, session))
 			wantSession(t, beside, session, "")
@@ -340,7 +343,7 @@ func TestTokens_BesideOwnerFail(t *testing.T) {
 }
 
 // TestUnsaved_CancelledSignIn checks that a cancelled request isn't treated as a database failure,
-// and that nothing of it is kept.
+// and that nothing of the sign-in is kept.
 func TestUnsaved_CancelledSignIn(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
@@ -370,9 +373,9 @@ func TestUnsaved_WrittenWithoutSecret(t *testing.T) {
 			path := databasePath(t)
 			s := open(t, path, nil)
 			g := guardOf(t, s, policy())
-			mend := harm(t, s)
+			repair := harm(t, s)
 			code, session := newCode(t, s.Tokens), signedIn(t, s.Tokens)
-			mend()
+			repair()
 			s.turn(ctx, g)
 			if n := s.size(t, "token"); n != 2 {
 				t.Errorf("%d tokens, want the code and the session", n)

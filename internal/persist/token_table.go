@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// tokenCheck is an age of the token table in memory. Once the table is that old, a look-up
-	// checks whether the database has changed.
+	// tokenCheck is the age of the token table in memory from which a look-up checks whether the
+	// database has changed.
 	tokenCheck = time.Second
-	// tokenWait is the age at which a look-up waits for another look-up that is already checking.
-	// If another process ends a token or session, it is rejected within tokenWait plus the time
-	// that the database takes to answer.
+	// tokenWait is the age of the table from which a look-up waits for another look-up that is
+	// already checking. A token or session that another process has ended is rejected within
+	// tokenWait plus the time that the database takes to answer.
 	tokenWait = 3 * time.Second
 )
 
@@ -26,8 +26,9 @@ const (
 var lookUpPragmas = []string{"busy_timeout(500)", "query_only(ON)", "cache_size(-64)"}
 
 // tokenTable is a copy of the database's token table in memory, so that a busy database doesn't
-// delay requests. It has its own connection. There, PRAGMA data_version shows whether any other
-// connection, also of another process, has changed the database. It is safe for concurrent use.
+// delay requests. It has its own connection. On this connection, PRAGMA data_version shows whether
+// another connection, even one of another process, has changed the database. It is safe for
+// concurrent use.
 type tokenTable struct {
 	db  *database
 	now func() time.Time
@@ -51,7 +52,7 @@ type tokensRead struct {
 	rows   map[tokenHash]*tokenRow // nil until a read succeeds
 	at     time.Time               // when the read began
 	number uint64                  // number of the read
-	err    error                   // why the read failed; rows are then older
+	err    error                   // why the read failed; rows are from an earlier read
 }
 
 func newTokenTable(db *database, now func() time.Time) *tokenTable {
@@ -61,8 +62,8 @@ func newTokenTable(db *database, now func() time.Time) *tokenTable {
 }
 
 // row returns the token with a hash, or nil if there is none. If the database can't be read, the
-// rows read last remain valid. Then there is an error only if the token isn't among them. There is
-// also an error if the context ends first.
+// rows read last remain valid. In that case there is an error only if the token isn't among these
+// rows. There is also an error if the context ends first.
 func (t *tokenTable) row(ctx context.Context, hash tokenHash, now time.Time) (*tokenRow, error) {
 	read := t.read.Load()
 	row, age := read.rows[hash], read.age(now)
@@ -80,7 +81,7 @@ func (t *tokenTable) row(ctx context.Context, hash tokenHash, now time.Time) (*t
 		}
 	}
 	// Another process may have created the token just now. Only a read that begins after this point
-	// sees it.
+	// is sure to see it.
 	began := t.began.Load()
 	select {
 	case t.turn <- struct{}{}:
@@ -185,20 +186,20 @@ func (t *tokenTable) refresh(ctx context.Context) {
 		select {
 		case t.turn <- struct{}{}:
 			t.checkAndLeave(ctx)
-		default: // a look-up is reading, or will after a change
+		default: // another goroutine is reading or changing the table
 		}
 	}
 }
 
 // warm reads the table, so that tokens are known if the database fails before the first look-up. It
-// ignores a database that already fails: the first look-up tries again.
+// ignores an error of the database, because the first look-up tries again.
 func (t *tokenTable) warm(ctx context.Context) {
 	t.turn <- struct{}{}
 	t.checkAndLeave(ctx)
 }
 
 // put adds rows that were just stored, so that they remain valid even if the database can't be read
-// next. A nil row was deleted.
+// next. A nil row means that the row was deleted.
 func (t *tokenTable) put(changed map[tokenHash]*tokenRow) {
 	if len(changed) == 0 {
 		return
@@ -222,9 +223,9 @@ func (t *tokenTable) revoke(name string) {
 }
 
 // change changes the rows in memory. It makes the next look-up read the database again, because
-// another process may have changed it too.
+// another process may have changed the database too.
 func (t *tokenTable) change(do func(rows map[tokenHash]*tokenRow)) {
-	t.turn <- struct{}{} // a current read may have missed the change
+	t.turn <- struct{}{} // wait for a current read, which may have missed the change
 	defer func() { <-t.turn }()
 	t.version = noVersion
 	last := t.read.Load()

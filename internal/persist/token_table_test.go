@@ -230,7 +230,7 @@ func TestSessions_NewestKeptWhileFailing(t *testing.T) {
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
 	token := made(t, s.Tokens, anna, 0)
-	mend := tokenFailures["disk full"](t, s)
+	repair := tokenFailures["disk full"](t, s)
 	for range 53 {
 		now = now.Add(time.Second)
 		sessions = append(sessions, begun(t, s.Tokens, token, anna))
@@ -239,13 +239,13 @@ func TestSessions_NewestKeptWhileFailing(t *testing.T) {
 	if n := len(s.Tokens.queue.look()); n != 50 {
 		t.Errorf("%d wait", n)
 	}
-	mend()
+	repair()
 	s.turn(ctx, g)
 	wantNewest(t, s.Tokens, sessions, 50)
 }
 
-// An older version kept more sessions. The excess ones are no longer valid, and the name's next one
-// deletes them.
+// An older version kept more sessions. The excess sessions are no longer valid, and the next
+// session of the same name deletes them.
 func TestSessions_OlderVersionsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)

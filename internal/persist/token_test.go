@@ -156,9 +156,9 @@ func TestEntrants_List(t *testing.T) {
 	must(t, s.Tokens.EndSession(ctx, begun(t, s.Tokens, token, berta)))
 	signedIn(t, s.Tokens)
 	newCode(t, s.Tokens)
-	list, err := s.Tokens.Entrants(ctx)
+	list, err := s.Tokens.Holders(ctx)
 	must(t, err)
-	want := []Entrant{
+	want := []Holder{
 		{ada, time.Time{}, time.Time{}, 1, 1},
 		{anna, start.Add(time.Minute), start.Add(61 * time.Minute), 0, 0},
 		{berta, start, time.Time{}, 1, 0},
@@ -229,18 +229,19 @@ func TestNewToken_RefusedWhileFailing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, databasePath(t), nil)
 			token := made(t, s.Tokens, anna, 0)
-			mend := harm(t, s)
+			repair := harm(t, s)
 			_, err := s.Tokens.NewToken(ctx, berta, 0)
 			wantError(t, err, "database ")
 			_, err = s.Tokens.Revoke(ctx, "anna")
 			wantError(t, err, "database ")
 			wantToken(t, s.Tokens, token, anna)
-			mend()
+			repair()
 		})
 	}
 }
 
-// What a name created in memory is also revoked, when it is finally written.
+// If another process revokes a name, the name's pending codes and sessions end too, when the store
+// tries to write them.
 func TestRevoke_PendingNotWritten(t *testing.T) {
 	t.Parallel()
 	path, now := databasePath(t), start
@@ -248,12 +249,12 @@ func TestRevoke_PendingNotWritten(t *testing.T) {
 	s := open(t, path, opts)
 	g := guardOf(t, s, policy())
 	token := made(t, s.Tokens, anna, 0)
-	mend := tokenFailures["locked"](t, s)
+	repair := tokenFailures["locked"](t, s)
 	code, err := s.Tokens.NewSignInCode(ctx, anna, 0)
 	must(t, err)
 	annas, adas := begun(t, s.Tokens, token, anna), signedIn(t, s.Tokens)
 	s.turn(ctx, g)
-	mend()
+	repair()
 	now = now.Add(time.Second)
 	beside, err := OpenTokens(ctx, path, opts)
 	must(t, err)
@@ -272,9 +273,9 @@ func TestRevoke_EndsPending(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	token := made(t, s.Tokens, anna, 0)
-	mend := tokenFailures["disk full"](t, s)
+	repair := tokenFailures["disk full"](t, s)
 	session := begun(t, s.Tokens, token, anna)
-	mend()
+	repair()
 	_, err := s.Tokens.Revoke(ctx, "anna")
 	must(t, err)
 	wantSession(t, s.Tokens, session, "")
@@ -282,7 +283,7 @@ func TestRevoke_EndsPending(t *testing.T) {
 	wantSession(t, s.Tokens, session, "")
 }
 
-// Sessions from before tokens had a role are the owner's.
+// Sessions that were stored before tokens had roles belong to the owner.
 func TestSession_OlderAreOwners(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)

@@ -26,8 +26,8 @@ func TestMap_Size(t *testing.T) {
 	}
 }
 
-// TestMap_Span checks that a key is remembered for Span, and forgotten after twice that and another
-// key.
+// TestMap_Span checks that a key is remembered for Span, and forgotten when another key is set
+// after twice that time.
 func TestMap_Span(t *testing.T) {
 	m := Map[int, bool]{Size: 1000, Span: 10 * time.Minute}
 	for minute := range 60 {

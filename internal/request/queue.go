@@ -50,7 +50,7 @@ func (q Queue) named(part string) (names []string) {
 	}
 	entries, err := os.ReadDir(filepath.Dir(q.Path))
 	if err != nil {
-		return nil // then nobody can create requests there either
+		return nil // nobody can create requests there either
 	}
 	for _, e := range entries {
 		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), filepath.Base(q.Path)+part) {

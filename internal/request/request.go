@@ -102,9 +102,9 @@ func awaitOutcome(ctx context.Context, name string) (o Outcome, err error) {
 	}
 }
 
-// writePrivately writes a file that appears complete. Only one user can read it: the owner of the
-// file likeThat. The owner matters if a command run as root sends a request to a chatguard that
-// doesn't run as root.
+// writePrivately writes a file that appears complete. Only its owner can read the file. If this
+// process runs as root, it gives the file to the owner of the file likeThat. A chatguard that
+// doesn't run as root can then read it.
 func writePrivately(name, likeThat string, contents any) error {
 	data, err := json.Marshal(contents)
 	if err != nil {

@@ -54,7 +54,7 @@ type User struct {
 	Throttled int    `json:"throttled"`
 }
 
-// topUsers is the maximum number of users in a Summary.
+// topUsers is the maximum number of users in Summary.Top.
 const topUsers = 10
 
 // Replay reads records one after another and summarizes them.

@@ -1,11 +1,10 @@
-// Package simulate judges recorded messages with its own Guard. It judges a channel's messages
-// under a policy that may never have been in force, the lines of a file, or a week of one user. It
-// knows no store, no HTTP, no platform and no clock: the caller provides the messages, and a
-// context ends the work.
+// Package simulate judges recorded messages with its own Guard. It can judge a channel's messages
+// under any policy, the messages in a file, or one user's messages of a week. It knows no store, no
+// HTTP, no platform and no clock: the caller provides the messages, and a context ends the work.
 //
-// The recorded messages depend on the limits in force at their time. A user who was timed out then
-// wrote nothing. A user whom the simulated policy would have timed out went on writing. So the
-// results compare two policies; they do not predict.
+// The recorded messages depend on the limits in force at their time. A user who was timed out wrote
+// nothing during the timeout. A user whom the simulated policy would have timed out kept writing.
+// So the results compare two policies; they do not predict.
 package simulate
 
 import (

@@ -16,14 +16,14 @@ var start = time.Date(2026, 3, 1, 18, 0, 0, 0, time.UTC)
 
 // spoken returns a message of anna (1), berta (2), clara (3) …, the given number of seconds after
 // the start.
-func spoken(seconds int, user string, roles ...chatguard.Role) journal.Spoken {
+func spoken(seconds int, user string, roles ...chatguard.Role) journal.TimelineMessage {
 	logins := map[string]string{"1": "anna", "2": "berta", "3": "clara"}
-	return journal.Spoken{
+	return journal.TimelineMessage{
 		At: start.Add(time.Duration(seconds) * time.Second), ChannelID: "7", UserID: user, Login: logins[user], Roles: chatguard.RolesOf(roles...), Cost: 1,
 	}
 }
 
-func recorded(messages ...journal.Spoken) *Timeline {
+func recorded(messages ...journal.TimelineMessage) *Timeline {
 	t := NewTimeline(1_000_000)
 	t.Add(messages)
 	return t
@@ -148,7 +148,7 @@ func TestTimeline_KeepsNewest(t *testing.T) {
 		if i < 3 {
 			user = "1"
 		}
-		timeline.Add([]journal.Spoken{spoken(i, user)})
+		timeline.Add([]journal.TimelineMessage{spoken(i, user)})
 		if timeline.Truncated() != (i >= 2*blockSize) || timeline.Messages() != min(i+1, 2*blockSize) {
 			t.Fatalf("after %d messages %d count; truncated: %v", i+1, timeline.Messages(), timeline.Truncated())
 		}
@@ -224,7 +224,7 @@ func crowd(messages, users int) *Timeline {
 		n := i * 7919 % users
 		m := spoken(0, fmt.Sprint(100_000_000+n*n/users))
 		m.At = start.Add(time.Duration(i) * 50 * time.Millisecond)
-		t.Add([]journal.Spoken{m})
+		t.Add([]journal.TimelineMessage{m})
 	}
 	return t
 }

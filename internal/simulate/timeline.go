@@ -43,13 +43,13 @@ type user struct {
 func NewTimeline(most int) *Timeline { return &Timeline{most: most, numbers: map[string]uint32{}} }
 
 // Add appends messages, in the order in which they were judged. It does not retain them.
-func (t *Timeline) Add(messages []journal.Spoken) {
+func (t *Timeline) Add(messages []journal.TimelineMessage) {
 	for i := range messages {
 		t.add(&messages[i])
 	}
 }
 
-func (t *Timeline) add(m *journal.Spoken) {
+func (t *Timeline) add(m *journal.TimelineMessage) {
 	if t.count == t.most {
 		t.dropOldest()
 	}
@@ -73,7 +73,7 @@ func (t *Timeline) next() (*block, int) {
 }
 
 // number returns the index of a message's author.
-func (t *Timeline) number(m *journal.Spoken) uint32 {
+func (t *Timeline) number(m *journal.TimelineMessage) uint32 {
 	n, known := t.numbers[m.UserID]
 	if !known {
 		n = uint32(len(t.users))
@@ -102,7 +102,7 @@ func (t *Timeline) dropOldest() {
 // Messages returns the number of messages that count.
 func (t *Timeline) Messages() int { return t.count }
 
-// Users returns the number of users who wrote them.
+// Users returns the number of users who wrote messages that count.
 func (t *Timeline) Users() int { return t.spoke }
 
 // Truncated reports whether older messages were dropped.

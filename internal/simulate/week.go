@@ -19,8 +19,8 @@ const (
 	Lead = 24 * time.Hour
 )
 
-// History is one user's usage of one limit, and the changes that moderators made to it. Both are
-// sorted, oldest first.
+// History is one user's usage of one limit, and the changes that moderators made to it. Both lists
+// are sorted, oldest first.
 type History struct {
 	Spent   []journal.QuarterHour
 	Changes []Change
@@ -113,7 +113,7 @@ func Remaining(
 func newSolo(limit chatguard.Limit, own chatguard.UserOverride, roles chatguard.Roles, from time.Time) (*solo, error) {
 	limit.Per, limit.Mode, limit.CountThrottled = chatguard.PerUser, chatguard.LimitEnforces, false
 	if limit.Algorithm == chatguard.DailyWindow {
-		limit.Timezone = cmp.Or(own.Timezone, limit.Timezone) // as if it had been in force all week
+		limit.Timezone = cmp.Or(own.Timezone, limit.Timezone) // as if it had applied all week
 	} else {
 		limit.Timezone = ""
 	}

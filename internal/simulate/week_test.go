@@ -9,8 +9,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// TestRemaining_ReplaysAWeek checks that recorded usage is spent again in the user's own days, and
-// that the result shows the end of each day and the user's grants.
+// TestRemaining_ReplaysAWeek checks that recorded usage is spent again in the user's own days. The
+// result must show the end of each day and the user's grants.
 func TestRemaining_ReplaysAWeek(t *testing.T) {
 	// The day before clocks go forward in Berlin.
 	saturday := time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC)

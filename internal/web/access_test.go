@@ -17,7 +17,7 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// newToken creates a named token. Its name says what it lets its holder do.
+// newToken creates a named token. Its name contains its access: may-view, may-check.
 func (d *dashboard) newToken(access auth.Access) string {
 	d.Helper()
 	made, err := d.store.NewToken(context.Background(), auth.Identity{Name: "may-" + string(access), Access: access}, 0)
@@ -40,11 +40,11 @@ func TestRoutes_NeedAccess(t *testing.T) {
 	for _, route := range d.server.api() {
 		method, path, _ := strings.Cut(route.pattern, " ")
 		path = "/api/v1" + fill.Replace(path)
-		mend := "Sign in first"
+		repair := "Sign in first"
 		if route.needs == auth.Check {
-			mend = `"chatguard token make NAME --role check\" makes one`
+			repair = `"chatguard token make NAME --role check\" makes one`
 		}
-		if a := d.do(method, path, nil); a.StatusCode != http.StatusUnauthorized || !strings.Contains(string(a.body), mend) {
+		if a := d.do(method, path, nil); a.StatusCode != http.StatusUnauthorized || !strings.Contains(string(a.body), repair) {
 			t.Errorf("%s without a token: %s %s", route.pattern, a.Status, a.body)
 		}
 		for access, bearer := range holders {
@@ -113,14 +113,14 @@ func TestSignIn_CheckTokenRefused(t *testing.T) {
 			t.Errorf("%s %s %v", a.Status, a.body, a.Cookies())
 		}
 	}
-	list, err := d.store.Entrants(context.Background())
+	list, err := d.store.Holders(context.Background())
 	if err != nil || len(list) != 1 || list[0].Sessions != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
 
-// A token revoked beside the running chatguard stops working within 5 s: the store notices within 4
-// s, and an open feed checks within the fifth.
+// A token that another process revokes stops working within 5 s. The store notices the revocation
+// within 4 s, and an open feed checks its reader's access every second.
 func TestAccess_RevokedElsewhere(t *testing.T) {
 	d := dash(t)
 	made := d.newToken(auth.View)
@@ -154,7 +154,8 @@ func TestAccess_RevokedElsewhere(t *testing.T) {
 	other.next(live.ThrottledFrame) // other feeds stay open
 }
 
-// Guesses at the Site's token block the real token from the same address, and nobody else.
+// After too many guesses at the Site's token, its address cannot use the right token either. Named
+// tokens, sign-in links and sessions still work at this address.
 func TestAttempts_OnlySiteToken(t *testing.T) {
 	d := dash(t)
 	d.stopClock()
@@ -250,7 +251,7 @@ func TestAttempts_IPv6Block(t *testing.T) {
 	if status := guess("2001:db8::ffff"); status != http.StatusTooManyRequests {
 		t.Errorf("after five of the same /64: %d", status)
 	}
-	for i := range 3 * access.AttemptBurst { // the refused guesses used none of the block's
+	for i := range 3 * access.AttemptBurst { // the refused guesses used up no attempts of the block
 		if status := guess(fmt.Sprintf("2001:db8:0:%d::1", i+1)); status != http.StatusUnauthorized {
 			t.Errorf("guess %d from a /64 of its own: %d", i+1, status)
 		}

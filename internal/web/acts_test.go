@@ -52,7 +52,7 @@ func (w *window) press(key, then string) {
 	w.See("document.activeElement === " + controlOf(then))
 }
 
-// audited fails the test unless the audit has such a change of the spammer.
+// audited fails the test unless the audit has a change of the spammer with this action.
 func (d *dashboard) audited(action journal.AuditAction) {
 	d.Helper()
 	d.store.mu.Lock()
@@ -76,7 +76,7 @@ func catch(t *testing.T, width, height int64) (*dashboard, *window) {
 	return d, w
 }
 
-// The announcement of a pardon is not cut short by the number of throttled users.
+// When a pardon is announced, the new number of throttled users does not replace it too soon.
 func TestRowActions_AnnouncementNotCutShort(t *testing.T) {
 	d := dash(t)
 	w := d.open(1600, 900)

@@ -87,8 +87,8 @@ func (h *amendments) exempt(w http.ResponseWriter, r *http.Request, who access.C
 	})
 }
 
-// putOverride is PUT …/override. It replaces the user's whole override. With If-Match it does so
-// only if the override is still the one that the caller knows.
+// putOverride is PUT …/override. It replaces the user's whole override. With If-Match, it replaces
+// only the override that the caller knows.
 func (h *amendments) putOverride(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	var own chatguard.UserOverride
 	if err := problem.ReadJSON(w, r, &own); err != nil {

@@ -24,9 +24,7 @@ func answered(text string) string {
 func TestCardActions_Grant(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
+	w := d.openCard(gardenhour)
 	w.Click("#amend-grant")
 	w.See(`document.activeElement.id === "grant-messages"`)
 	w.Write("#grant-messages", "none")
@@ -39,7 +37,7 @@ func TestCardActions_Grant(t *testing.T) {
 	}`))
 	w.Accessible()
 	w.TypeIn("#grant-messages", kb.Enter)
-	w.See(answered("2 extra messages in burst, until ") + "&&" + standing("burst", "with 2 extra") + "&&" + why("2 messages at once left in burst, 2 of them granted"))
+	w.See(answered("2 extra messages in the limit “burst”, until ") + "&&" + standing("burst", "with 2 extra") + "&&" + why("2 messages left in the limit “burst”, 2 of them granted"))
 	w.See(`!document.querySelector(".amend") && document.activeElement.id === "amend-grant"`)
 	if v := d.say(gardenhour, 2); !v.Allowed {
 		t.Error("2 messages are granted, and the second is throttled")
@@ -56,9 +54,7 @@ func TestCardActions_Grant(t *testing.T) {
 func TestCardActions_ExemptAndUndo(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
+	w := d.openCard(gardenhour)
 	w.Click("#amend-exempt")
 	w.Click(".amend .primary")
 	w.See(answered("Exempt until ") + "&&" + why("gardenhour may write without limits, exempted until "))
@@ -66,7 +62,7 @@ func TestCardActions_ExemptAndUndo(t *testing.T) {
 		t.Errorf("exempt, and judged: %+v", v)
 	}
 	w.Press(".amends .note button") // undo
-	w.See(answered("Undone.") + "&&" + why("throttled by burst"))
+	w.See(answered("Undone.") + "&&" + why("throttled by the limit “burst”"))
 	if v := d.say(gardenhour, 1); v.Exempt {
 		t.Error("no longer exempt, and not judged")
 	}
@@ -75,9 +71,7 @@ func TestCardActions_ExemptAndUndo(t *testing.T) {
 func TestCardActions_ResetAsksFirst(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
+	w := d.openCard(gardenhour)
 	w.Click("#amend-reset")
 	w.See(says("Reset gardenhour? This clears their usage and strikes."))
 	w.Click(".amend button[type=button]") // cancel
@@ -87,7 +81,7 @@ func TestCardActions_ResetAsksFirst(t *testing.T) {
 	}
 	w.Click("#amend-reset")
 	w.Click(".amend .primary")
-	w.See(answered("Reset: usage and strikes are cleared.") + "&&" + why("3 of 3 messages at once left") + "&&" + says("No strikes."))
+	w.See(answered("Reset: usage and strikes are cleared.") + "&&" + why("3 of 3 messages left") + "&&" + says("No strikes."))
 	if v := d.say(gardenhour, 3); !v.Allowed {
 		t.Error("reset, and throttled")
 	}
@@ -100,9 +94,7 @@ func TestCardActions_OverrideAndUndo(t *testing.T) {
 	if err := d.guard.SetUserOverride(channelID, gardenhour.ID, before, d.now()); err != nil {
 		t.Fatal(err)
 	}
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
+	w := d.openCard(gardenhour)
 	w.Click("#amend-override")
 	w.Write("#own-burst-burst", "0")
 	w.See(`document.querySelector("#own-burst-burst-error").textContent.startsWith("Enter a whole number, 1 or more")`)
@@ -130,9 +122,7 @@ func TestCardActions_OverrideAndUndo(t *testing.T) {
 func TestCardActions_OverrideConflict(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 1)
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
+	w := d.openCard(gardenhour)
 	w.Click("#amend-override")
 	w.Write("#own-messages-daily", "5")
 	other := chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 70}}}
@@ -153,9 +143,7 @@ func TestCardActions_OverrideConflict(t *testing.T) {
 func TestCardActions_UndoKeepsOthersChange(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 1)
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
+	w := d.openCard(gardenhour)
 	w.Click("#amend-exempt")
 	w.Click(".amend .primary")
 	w.See(answered("Exempt until ") + `&& document.querySelector(".amends .note button")`)
@@ -171,18 +159,14 @@ func TestCardActions_NoLimitsNoGrant(t *testing.T) {
 		p.Limits = []chatguard.Limit{{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: time.Minute}}
 	}))
 	d.say(gardenhour, 1)
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
+	w := d.openCard(gardenhour)
 	w.See(`document.querySelector("#amend-exempt") && !document.querySelector("#amend-grant")`)
 }
 
 func TestCardActions_PlaceholdersShowRoleNumbers(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 1)
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
+	w := d.openCard(gardenhour)
 	w.Click("#amend-override")
 	w.See(`document.querySelector("#own-burst-burst").placeholder === "3" && document.querySelector("#own-refill-burst").placeholder === "600"` +
 		`&& document.querySelector("#own-messages-daily").placeholder === "300"`)
@@ -191,14 +175,12 @@ func TestCardActions_PlaceholdersShowRoleNumbers(t *testing.T) {
 func TestCardActions_UnsavedShown(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
+	w := d.openCard(gardenhour)
 	d.store.become(journal.Database{State: journal.DatabaseFailing, Detail: "disk full"})
 	w.See(says("Database failing"))
 	w.Click("#amend-reset")
 	w.Click(".amend .primary")
-	w.See(answered("In force, but not saved yet: a restart now would undo it.") + "&&" + why("3 of 3 messages at once left"))
+	w.See(answered("In force, but not saved yet: a restart now would undo it.") + "&&" + why("3 of 3 messages left"))
 	w.Press(".pardon button")
 	w.See(`document.querySelector(".pardon").innerText.includes("not saved yet")`)
 }
@@ -206,9 +188,7 @@ func TestCardActions_UnsavedShown(t *testing.T) {
 func TestCardActions_PardonMessage(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
+	w := d.openCard(gardenhour)
 	w.See(says("1 strike,"))
 	w.Press(".pardon button")
 	w.See(`document.querySelector(".pardon button").textContent.trim() === "Pardoned"` + "&&" + says("No strikes."))

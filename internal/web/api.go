@@ -35,8 +35,8 @@ func (s *Server) openRoutes() []openRoute {
 	}
 }
 
-// api returns the routes of the API. If another site authorizes, it leaves out the check routes,
-// because that site judges its own messages.
+// api returns the routes of the API. If another site authorizes requests, it leaves out the check
+// routes, because that site judges its own messages.
 func (s *Server) api() []route {
 	routes := slices.Concat(s.channelRoutes(), s.policyRoutes(), s.userRoutes(), s.recordRoutes())
 	if s.opts.Authorize != nil {

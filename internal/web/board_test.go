@@ -107,7 +107,7 @@ func TestBoard_AllowedUserLeaves(t *testing.T) {
 }
 
 func TestObserve_AllowedMessageAllocatesNothing(t *testing.T) {
-	alone(t) // others' allocations must not be counted
+	alone(t) // allocations of other tests must not be counted
 	d := dash(t)
 	d.say(spammer, 4)
 	m := chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: "43"}}

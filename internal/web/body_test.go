@@ -9,7 +9,7 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// A request body may have up to the size that the request needs.
+// A request body has a maximum size, which depends on the request.
 func TestBodies_Bounded(t *testing.T) {
 	d := dash(t)
 	text := func(bytes int) string { return strings.Repeat("x", bytes) }

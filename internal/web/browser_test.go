@@ -44,7 +44,7 @@ func (w *window) goTo(page string) {
 	w.Click(fmt.Sprintf(`nav a[href^="#/%s"]`, page))
 }
 
-// openAgain opens another window, signed in as someone with a code of their own.
+// openAgain opens another window and signs in as another user.
 func (d *dashboard) openAgain(width, height int64) *window {
 	d.Helper()
 	d.store.addCode("other-code", "ben")

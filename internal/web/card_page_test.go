@@ -29,30 +29,28 @@ func TestCard_SaysWhyOnPage(t *testing.T) {
 	d.say(gardenhour, 4)
 	d.say(teahouse, 1)
 	d.say(gatekeeper, 5)
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
-	w.See(why("gardenhour is throttled by burst: the next message passes in 9 min "))
+	w := d.openCard(gardenhour)
+	w.See(why("gardenhour is throttled by the limit “burst”: the next message passes in 9 min "))
 	w.See(standing("burst", "3 of 3") + "&&" + standing("burst", "in 9 min ") + "&&" + standing("burst", "resets in 29 min") + "&&" + standing("burst", "everyone"))
 	w.See(standing("daily", "3 of 300") + "&&" + standing("daily", "297 left") + "&&" + standing("daily", "at 00:00"))
 	w.See(says("1 strike, expiring in 29 min") + "&&" + says("Next penalty: delete the message.") + "&&" + says("times in UTC, the channel’s time zone"))
 	w.See(`document.querySelectorAll(".person .entry").length === 1 && document.querySelector(".person .entry .limit").textContent === "burst"`)
 
 	w.seePerson(teahouse)
-	w.See(why("teahouse may write now: 2 of 3 messages at once left in burst.") + "&&" + says("No strikes.") + "&&" + says("No throttled messages from teahouse in the journal."))
+	w.See(why("teahouse may write now: 2 of 3 messages left in the limit “burst”.") + "&&" + says("No strikes.") + "&&" + says("No throttled messages from teahouse in the journal."))
 	w.See(says("ID 72 · subscriber · last seen"))
 	w.seePerson(gatekeeper)
 	w.See(why("gatekeeper may write without limits, exempt as moderator."))
 
 	d.pass(10 * time.Minute)
 	w.seePerson(gardenhour)
-	w.See(why("gardenhour may write now: 1 of 3 messages at once left in burst."))
+	w.See(why("gardenhour may write now: 1 of 3 messages left in the limit “burst”."))
 	d.say(gardenhour, 2)
-	w.See(why("throttled by burst")) // the card updates by itself
+	w.See(why("throttled by the limit “burst”")) // the card updates by itself
 	if _, err := d.control.Pause(t.Context(), channelID, "berta"); err != nil {
 		t.Fatal(err)
 	}
-	w.See(why("gardenhour may write: the channel is paused by berta. Otherwise burst would throttle them: the next message passes in"))
+	w.See(why("gardenhour may write: the channel is paused by berta. Otherwise the limit “burst” would throttle them: the next message passes in"))
 }
 
 func TestCard_Timeout(t *testing.T) {
@@ -62,14 +60,12 @@ func TestCard_Timeout(t *testing.T) {
 		d.pass(11 * time.Second)
 		d.say(gardenhour, 1)
 	}
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
+	w := d.openCard(gardenhour)
 	w.See(why("gardenhour is timed out and may write again in ") + "&&" + says("4 strikes"))
 }
 
 // TestCard_NoTimeoutNotGiven checks that the card reports no timeout in a channel that observes,
-// because none was given there.
+// because chatguard gives no timeouts in such a channel.
 func TestCard_NoTimeoutNotGiven(t *testing.T) {
 	d := dash(t)
 	into[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
@@ -78,9 +74,7 @@ func TestCard_NoTimeoutNotGiven(t *testing.T) {
 		d.pass(11 * time.Second)
 		d.say(gardenhour, 1)
 	}
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
+	w := d.openCard(gardenhour)
 	w.See(why("gardenhour may write now: chatguard only observes. Otherwise they would be timed out for another "))
 }
 
@@ -89,11 +83,9 @@ func TestCard_NoTimeoutNotGiven(t *testing.T) {
 func TestCard_AnnouncesUser(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
+	w := d.openCard(gardenhour)
 	w.See(`document.title === "gardenhour · People · chatguard"`)
-	w.See(`document.querySelector("[aria-live]").textContent.startsWith("gardenhour is throttled by burst: the next message passes in ")`)
+	w.See(`document.querySelector("[aria-live]").textContent.startsWith("gardenhour is throttled by the limit “burst”: the next message passes in ")`)
 	w.visit("#/people")
 	w.See(`document.title === "People · chatguard"`)
 }
@@ -105,9 +97,7 @@ func TestCard_UsersTimeZone(t *testing.T) {
 	if err := d.guard.SetUserOverride(channelID, gardenhour.ID, own, d.now()); err != nil {
 		t.Fatal(err)
 	}
-	d.flushed()
-	w := d.open(1400, 900)
-	w.seePerson(gardenhour)
+	w := d.openCard(gardenhour)
 	w.See(says("times in Asia/Tokyo, the user’s time zone") + "&&" + standing("daily", "GMT+9") + "&&" + standing("daily", "3 of 50") + "&&" + standing("daily", "custom numbers"))
 	w.See(says("time zone Asia/Tokyo; daily: 50 messages"))
 	w.See(`[".identity .muted", ".entry time"].every((place) => document.querySelector(".person " + place)?.textContent.endsWith("GMT+9"))`)

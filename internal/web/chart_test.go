@@ -15,8 +15,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// served answers the page's requests for the rates with a test's data, in window.rates by span. It
-// does not answer once window.silent is true.
+// served is a script that answers the page's requests for the rates with a test's data. The data is
+// in window.rates, by span. Once window.silent is true, the script does not answer.
 const served = `{
 	const real = fetch;
 	window.rates = { hour: null, day: null };
@@ -27,8 +27,9 @@ const served = `{
 	};
 }`
 
-// told is an answer of 720 steps. The first quarter is unknown; then one message per step follows,
-// with a peak of 155 messages, 10 of them throttled, at step 480.
+// told is a script that sets the test's data to an answer of 720 steps. The first quarter is
+// unknown; then one message per step follows, with a peak of 155 messages, 10 of them throttled, at
+// step 480.
 const told = `{
 	const fill = (each) => Array.from({ length: 720 }, (_, i) => (i < 180 ? null : each(i)));
 	window.rates.hour = { from: new Date(Date.now() - 3600e3).toISOString(), step_seconds: 5,
@@ -39,7 +40,7 @@ const told = `{
 
 const caption = `document.querySelector(".chart figcaption")`
 
-// tells makes the rates the answer to the page's requests.
+// tells sets rates as the answer to the page's requests.
 func (w *window) tells(rates string) {
 	w.Window.Helper()
 	w.Must(chromedp.Evaluate[chromedp.Void](served), chromedp.Evaluate[chromedp.Void](rates))
@@ -72,7 +73,7 @@ func TestChart_Summary(t *testing.T) {
 		if c != "unknown" {
 			known++
 		}
-		if c == "0.7" { // 59 messages and 155 in 300 s
+		if c == "0.7" { // 59 messages plus the peak of 155, in 300 s
 			busy++
 		}
 	}
@@ -81,7 +82,7 @@ func TestChart_Summary(t *testing.T) {
 	}
 }
 
-// An open table stays open when a curve is added: the first message that is only observed.
+// An open table stays open when the first message that is only observed adds a curve.
 func TestChart_TableStaysOpen(t *testing.T) {
 	w := dash(t).open(1600, 900)
 	columns := func(n int) string {
@@ -97,7 +98,8 @@ func TestChart_TableStaysOpen(t *testing.T) {
 	w.See(has(caption, ", 4 would have been throttled") + "&&" + columns(4) + "&&" + ink("--warn") + "> 0")
 }
 
-// An answer that arrives late does not replace a newer one, whichever arrives last.
+// The answer to an older request does not replace a newer answer, even if the older answer arrives
+// last.
 func TestChart_LateAnswerIgnored(t *testing.T) {
 	w := dash(t).open(1600, 900)
 	w.tells(told)
@@ -180,7 +182,7 @@ func TestChart_NoLayoutShift(t *testing.T) {
 		below    string
 		status   int
 		then     string
-		// most is how far it may move, in px: an error takes a line.
+		// most is how far the page may move, in px. An error message takes one line.
 		most float64
 	}{
 		"rates":           {1400, "GET .*/rates", showDay, ".users .row", 0, drawn, 0},

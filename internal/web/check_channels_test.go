@@ -11,11 +11,11 @@ import (
 	"github.com/chatguard/chatguard/internal/web/check"
 )
 
-// inSpace gives the IDs of servers a prefix of their own, as the command does.
+// inSpace adds the prefix "check:" to the IDs that servers send, as the command does.
 func inSpace(o *Options) { o.CheckSpace = "check:" }
 
-// IDs that servers ask about share no allowance with a channel and users of the same IDs, not even
-// in limits across all channels.
+// Channels and users that servers ask about share no allowance with other channels and users that
+// have the same IDs. This also holds for limits across all channels.
 func TestCheck_SeparateSpace(t *testing.T) {
 	total := everywhere
 	total.Messages = 3
@@ -79,7 +79,8 @@ func TestCheck_FindsUsersByPlainID(t *testing.T) {
 	into[any](t, d.do("GET", room+"/policy", nil, asOwner))
 }
 
-// rooms returns messages of one user, one for each room from from up to to.
+// rooms returns one message of a user for each room. The rooms are numbered from from up to but not
+// including to.
 func rooms(from, to int) (batch batchForm) {
 	for i := from; i < to; i++ {
 		batch.Messages = append(batch.Messages, checkForm{Channel: fmt.Sprint("room", i), UserID: "41"})
@@ -87,8 +88,9 @@ func rooms(from, to int) (batch batchForm) {
 	return batch
 }
 
-// A server that mistakes users for rooms is refused new ones. Its existing rooms keep working,
-// listed rooms always have a place, and other servers can still open rooms.
+// A server that sends too many different room IDs, such as user IDs by mistake, can open no new
+// rooms. Its existing rooms keep working, listed rooms always have a place, and other servers can
+// still open rooms.
 func TestCheck_ShareOfRooms(t *testing.T) {
 	var entered []string
 	d, asServer := checking(t, func(o *Options) { o.Entered = func(id string) { entered = append(entered, id) } })
@@ -102,7 +104,7 @@ func TestCheck_ShareOfRooms(t *testing.T) {
 	}
 	d.check(checkForm{Channel: "room4999", UserID: "41"}, http.StatusOK, asServer)
 	a := d.do("POST", "/api/v1/check", checkForm{Channel: strings.Repeat("one too many ", 10), UserID: "41"}, asServer)
-	for _, says := range []string{`"may-check\" has opened 5000 since the start, and 5000 of all 10000 are free`, "A token may open no more than it leaves for others. List the channel in [check] channels"} {
+	for _, says := range []string{`"may-check\" has opened 5000 channels since the start, and 5000 of 10000 places are free`, "A token cannot open more once it has opened as many as are free. Add the channel to [check] channels"} {
 		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), says) || strings.Count(string(a.body), "one too many") > 6 {
 			t.Errorf("%s %s", a.Status, a.body)
 		}

@@ -21,8 +21,8 @@ import (
 // lobby is a room of another chat's server.
 const lobby = "lobby"
 
-// checking runs a dashboard with a stopped clock that shows the lobby, and creates a token for the
-// lobby's server.
+// checking runs a dashboard that shows the lobby, and creates a token for the lobby's server. The
+// dashboard's clock is stopped.
 func checking(t testing.TB, adjust ...func(*Options)) (d *dashboard, asServer func(*http.Request)) {
 	d = dash(t, append(adjust, func(o *Options) {
 		o.Channels = func() []live.Channel { return []live.Channel{{ID: lobby, Login: lobby}} }
@@ -155,7 +155,7 @@ func TestCheckBatch_AllOrNothing(t *testing.T) {
 }
 
 // A server may hold back a minute of messages and ask about all of them at once. A user who wrote
-// once in 5 s is not throttled then.
+// only once every 5 s in that minute is not throttled.
 func TestCheckBatch_CalmUserAfterStall(t *testing.T) {
 	d, asServer := checking(t)
 	now, policy := d.now(), chatguard.DefaultPolicy()
@@ -201,7 +201,7 @@ func TestCheck_BoundsTimes(t *testing.T) {
 	}
 }
 
-// An error names the invalid part as the JSON has it, and nothing is counted.
+// An error names the invalid key as it is in the JSON, and no message is counted.
 func TestCheck_InvalidMessageIsNamed(t *testing.T) {
 	d, asServer := checking(t)
 	long := strings.Repeat("x", 257)
@@ -288,7 +288,7 @@ func (d *dashboard) wantRefused(path, body string, status int, says string, asSe
 	}
 }
 
-// A kept-alive connection is reused for the next message, also after a refused one.
+// A kept-alive connection is reused for the next message, even if the previous message was refused.
 func TestCheck_ReusesConnection(t *testing.T) {
 	d, asServer := checking(t)
 	address := ""

@@ -140,8 +140,8 @@ func TestCells_EverySeparator(t *testing.T) {
 	}
 }
 
-// spreadsheet returns the cells of a file as lenient spreadsheets read it: a quote counts only at
-// the start of a cell, and text after the closing quote belongs to the cell.
+// spreadsheet returns the cells of a file as lenient spreadsheets read it. A quote counts only at
+// the start of a cell. Text after the closing quote belongs to the cell.
 func spreadsheet(file string, separator rune) (cells []string) {
 	var c strings.Builder
 	begun, quoted := false, false

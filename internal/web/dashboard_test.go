@@ -290,7 +290,7 @@ func TestPages_LateChannelAppears(t *testing.T) {
 }
 
 // holds delays the page's requests that match a pattern ("PUT", "GET .*/week") until release() is
-// called on the page. They then fail with the status, or go on if it is 0.
+// called on the page. Then the requests fail with the status, or continue if the status is 0.
 func (w *window) holds(requests string, status int) {
 	w.Window.Helper()
 	w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{

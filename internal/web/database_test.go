@@ -21,7 +21,8 @@ const (
 	savedNote   = `document.querySelector("[role=status] .note.good")`
 )
 
-// has is a script that is true if the element that found returns shows the text.
+// has is a script that is true if an element shows the text. found is the script that returns the
+// element.
 func has(found, text string) string {
 	return found + `?.innerText.replace(/\s+/g, " ").includes(` + "`" + text + "`" + `)`
 }
@@ -36,22 +37,22 @@ func TestDatabase_LimitsChangeWhileFailing(t *testing.T) {
 	w.See(`document.querySelector("#burst-0")`)
 	w.Write("#burst-0", "2")
 	w.Press(".finish .primary")
-	const text = "In force, but not saved yet: the database is failing (" + diskFull + "). It will be saved once the database works again. A restart before that would undo it."
+	const text = "In force, but not saved yet: the database is failing (" + diskFull + "). The change will be saved once the database works again. A restart before then would undo it."
 	w.See(has(unsavedNote, text) + "&& !" + savedNote)
 	w.fits()
-	// other viewers are told too
+	// other viewers are notified too
 	other.See(has(unsavedNote, text) + `&& document.querySelector("#burst-0").value === "2"`)
 	if v := d.say(spammer, 3); v.Allowed {
 		t.Error("a third message under a burst of 2, and allowed")
 	}
 	w.Type(kb.Escape)
-	// it shows a state, so it cannot be closed
+	// the note shows a state, so it cannot be closed
 	w.See(`!document.querySelector(".unsaved button") && ` + unsavedNote)
 
 	w.Write("#burst-0", "4")
 	w.Press(".finish .primary")
 	w.See(`document.querySelector("#burst-0").value === "4" && document.querySelector(".unsaved button")`)
-	d.mendDatabase()
+	d.repairDatabase()
 	w.See(has(savedNote, "Saved by anna") + "&& !" + unsavedNote)
 	other.See("!" + unsavedNote + "&& !" + savedNote)
 	if n := d.guard.Policy(channelID).Limits[0].Burst; n != 4 {
@@ -66,7 +67,7 @@ func TestDatabase_LaterPageShowsUnsaved(t *testing.T) {
 	w := d.open(1400, 900)
 	w.See(says("Changed limits are in force but not saved: a restart now would undo them."))
 	w.goTo("limits")
-	// not offered for somebody else's change
+	// undo is not offered for somebody else's change
 	w.See(unsavedNote + `&& !document.querySelector(".unsaved button")`)
 }
 
@@ -112,7 +113,7 @@ func TestDatabase_ShownOnFirstPage(t *testing.T) {
 	if told := browsertest.Eval[string](w.Window, note+`.querySelector("[role=status]").innerText`); told != "The database is failing: "+diskFull+". Moderation continues from memory." {
 		t.Errorf("a screen reader is told %q", told)
 	}
-	d.mendDatabase()
+	d.repairDatabase()
 	w.See(note + `.innerText.trim() === "" && ` + says("Database ok"))
 }
 
@@ -155,7 +156,7 @@ func TestDatabase_SignInAfterRepair(t *testing.T) {
 	w := d.open(1400, 900)
 	d.stop()
 	d.store.forgetHolders(errors.New("locked"))
-	d.start(d.opts) // a new server that knows nobody
+	d.start(d.opts) // a new server that has looked up no sessions
 	w.Must(chromedp.Reload())
 	w.See(says("Sign-ins can't be checked now: the database is failing."))
 	d.store.forgetHolders(nil)

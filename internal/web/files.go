@@ -66,9 +66,9 @@ var newFiles = sync.OnceValues(func() (files, error) {
 	return all, nil
 })
 
-// withoutComments returns a module of ours without its comments, which are a third of it. It
-// removes only comments that fill whole lines. The lines stay, so that a browser's line numbers
-// match the source.
+// withoutComments returns a module of ours without its comments, which are a third of its size. It
+// removes only comments that fill whole lines. It keeps these lines, empty, so that a browser's
+// line numbers match the source.
 func withoutComments(module []byte) []byte {
 	var served []byte
 	inside := false // between the first and last line of a comment

@@ -26,8 +26,8 @@ const (
 	token     = "a-token-that-only-the-owner-knows"
 )
 
-// dashboard is a Server on a loopback port with a real Guard and a real database, plus what a test
-// needs around it.
+// dashboard is a Server on a loopback port with a real Guard and a real database. It also has the
+// helpers that tests need.
 type dashboard struct {
 	tested
 	server  *Server
@@ -50,8 +50,8 @@ type dashboard struct {
 	unlifted  error         // the error of lifting a timeout, if any
 }
 
-// tested is the test that a dashboard belongs to. A window has one too, which takes precedence
-// there.
+// tested is the test that a dashboard belongs to. A window embeds a dashboard and a test of its
+// own; its own test takes precedence.
 type tested struct{ testing.TB }
 
 // dash runs a dashboard until the test ends. Its channel enforces a burst of 3 messages, refilled
@@ -65,7 +65,7 @@ func dash(t testing.TB, adjust ...func(*Options)) *dashboard {
 	return d
 }
 
-// besideOthers makes a test run in parallel: mostly it waits for a page.
+// besideOthers makes a test run in parallel, because it mostly waits for a page.
 func besideOthers(t testing.TB) {
 	test, isTest := t.(*testing.T)
 	if _, again := beside.LoadOrStore(t, true); isTest && !again {
@@ -76,7 +76,8 @@ func besideOthers(t testing.TB) {
 // alone keeps a test from running in parallel. It must be called first.
 func alone(t *testing.T) { beside.Store(t, true) }
 
-// beside has the tests for which it is decided whether they run in parallel.
+// beside contains the tests for which besideOthers or alone has decided whether they run in
+// parallel.
 var beside sync.Map
 
 // begin does what the process does at its start.
@@ -173,7 +174,8 @@ func (d *dashboard) restart() {
 // quiet logs nothing.
 var quiet = slog.New(slog.DiscardHandler)
 
-// observe passes a verdict to the store and, unless it is recalled, to the server.
+// observe passes a verdict to the store. It also passes it to the server, except while past is
+// running.
 func (d *dashboard) observe(m chatguard.Message, v chatguard.Verdict) {
 	d.store.Observe(m, v)
 	if !d.isRecalling() {
@@ -220,7 +222,7 @@ func withLimits(t testing.TB, limits ...chatguard.Limit) func(*Options) {
 	}
 }
 
-// start runs a new Server at the same address as the one before it, if any.
+// start runs a new Server. If another Server ran before, the new one has the same address.
 func (d *dashboard) start(opts Options) {
 	d.Helper()
 	var err error
@@ -278,9 +280,9 @@ func (d *dashboard) say(user chatguard.User, times int) (last chatguard.Verdict)
 	return last
 }
 
-// past lets a user have written at those times, before the Server started: the database and the
-// Guard know of it, the counters and the board do not. Call it in the order of the times, and
-// before anyone writes now.
+// past records messages of a user at those times, as if they were sent before the Server started.
+// They are in the database and the Guard, but neither in the counters nor on the board. Call past
+// in the order of the times, and before anyone writes now.
 func (d *dashboard) past(user chatguard.User, times ...time.Time) {
 	d.Helper()
 	d.recall(true)

@@ -19,7 +19,7 @@ func TestHeader_SlashFindsUser(t *testing.T) {
 	w.Type("/")
 	w.See(isFinding + `&& document.getElementById("find").value === ""`)
 	w.Type("/")
-	w.See(`document.getElementById("find").value === "/"`) // in a text field it is a character
+	w.See(`document.getElementById("find").value === "/"`) // in a text field, / is a character
 	w.Must(chromedp.Evaluate[chromedp.Void]("document.activeElement.blur()"))
 	w.Type("/")
 	w.See(isFinding)
@@ -44,7 +44,7 @@ func TestHeader_SignedInAs(t *testing.T) {
 	w.See(`document.querySelector(".me")?.innerText === "owner"`)
 }
 
-// The header shows Helix as ok neither before it has answered nor after it has failed.
+// The header does not show Helix as ok before Helix has answered or after it has failed.
 func TestHeader_Helix(t *testing.T) {
 	for state, want := range map[live.ConnectionState]string{
 		live.Unasked: inHeader("off", "Helix not asked yet"), live.Ample: inHeader("good", "Helix ok"), live.Failing: inHeader("bad", "Helix failing status 500"),

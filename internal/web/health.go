@@ -35,8 +35,9 @@ func (h *probes) getHealth(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // getReady is GET /readyz. The status is 200 if messages are judged and saved, or 503 otherwise.
-// Only signed-in callers see the reasons. Running without a database is a choice, and therefore not
-// a reason. If another site authorizes, callers unknown to it are refused.
+// Only signed-in callers see the reasons. Running without a database is a choice, so it is no
+// reason for 503. If another site authorizes requests, getReady refuses callers that the site does
+// not know.
 func (h *probes) getReady(w http.ResponseWriter, r *http.Request) error {
 	if h.mounted {
 		if _, err := h.access.Authorized(r); err != nil {

@@ -154,8 +154,8 @@ func TestMetrics_CountVerdictsAndOutcomes(t *testing.T) {
 	}
 }
 
-// Prometheus can parse the metrics whatever the IDs of servers' channels are: labels may hold any
-// valid text with three escapes.
+// Prometheus can parse the metrics whatever the IDs of servers' channels are. A label may contain
+// any valid text; three characters must be escaped.
 func TestMetrics_AnyChannelID(t *testing.T) {
 	d := dash(t)
 	for id, labelled := range map[string]string{
@@ -169,7 +169,7 @@ func TestMetrics_AnyChannelID(t *testing.T) {
 }
 
 func TestObserve_AllowedMessageCostsNoMemory(t *testing.T) {
-	alone(t) // others' allocations must not be counted
+	alone(t) // allocations of other tests must not be counted
 	d := dash(t)
 	m := chatguard.Message{ChannelID: channelID, User: spammer}
 	v := chatguard.Verdict{Allowed: true, ChannelID: channelID, UserID: spammer.ID}

@@ -94,7 +94,7 @@ func TestJournalPage_NewEntriesOnDemand(t *testing.T) {
 	w.goTo("journal")
 	w.See(says("No throttled messages recorded."))
 	first := d.say(gardenhour, 4)
-	w.See(entries(1, "gardenhour") + "&&" + entries(1, "deleting…")) // nothing there could move
+	w.See(entries(1, "gardenhour") + "&&" + entries(1, "deleting…")) // shown at once: the page was empty
 	d.went(first, journal.Failed, "Twitch said no")
 	d.say(teahouse, 5)
 	w.See(says("Show 2 new") + "&&" + entries(0, "teahouse") + "&&" + entries(1, "delete failed: Twitch said no"))

@@ -32,7 +32,7 @@ func TestLimitsHistory_Revert(t *testing.T) {
 	w := d.open(1400, 900)
 	w.toLimits()
 	w.openHistory()
-	want := `2 owner TIME in force teatime: new: user window, every 1 hour, messages 30 burst: for vip messages at once same as everyone → 9
+	want := `2 owner TIME in force teatime: added (user window, every 1 hour, messages 30) burst: messages at once for vip: same as everyone → 9
 1 owner TIME burst: messages at once 3 → 5 burst: one more every 10 minutes → 1 minute Restore`
 	if got := browsertest.Eval[string](w.Window, revisions); got != want {
 		t.Errorf("history:\n%s\nwant\n%s", got, want)
@@ -114,7 +114,7 @@ func TestLimitsHistory_MergesTwoModerators(t *testing.T) {
 	if p := d.guard.Policy(channelID); p.Limits[0].Burst != 8 || p.Limits[1].Messages != 200 {
 		t.Errorf("in force is %+v", p)
 	}
-	// nothing typed there, so it follows
+	// nothing is typed in the other window, so its form shows the change
 	other.See(`document.querySelector("#burst-0").value === "8"`)
 }
 

@@ -105,7 +105,7 @@ Long-term rate: 16 per day. A message less than 1 hour 30 minutes after the prev
 		"crowd": `crowd fixed window, shared by everyone in the channel
 Messages per window [600] messages
 Window length [60] seconds = 1 minute
-Long-term rate: 600 per minute. Windows follow the UTC clock. Around a boundary, up to 1,200 messages can pass in a row.
+Long-term rate: 600 per minute. Windows follow the UTC clock. Up to 1,200 messages can pass in a row when one window ends and the next begins.
 Messages over this limit are removed without a strike.`,
 		"evening": `evening user window, per user
 Messages per window [100] messages
@@ -178,7 +178,7 @@ func TestLimitsPage_Conflict(t *testing.T) {
 	w.goTo("limits")
 	w.See(`document.querySelector("#burst-0")`)
 	d.put(burst(7))
-	// nothing was typed, so the form follows
+	// nothing was typed, so the form shows the change
 	w.See(`document.querySelector("#burst-0").value === "7"`)
 	w.Write("#burst-0", "8")
 	d.put(burst(9))
@@ -222,7 +222,8 @@ func TestLimitsPage_NoLimits(t *testing.T) {
 	w.See(says("No limits: nobody is throttled."))
 }
 
-// Of two answers on their way, the one requested last is edited, whichever arrives last.
+// If two answers are pending, the form shows the one that was requested last, whichever arrives
+// last.
 func TestLimitsPage_LateAnswerIgnored(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)

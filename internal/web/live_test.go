@@ -149,7 +149,7 @@ func TestLive_Saved(t *testing.T) {
 	if db := l.next(live.StatusFrame).Status.Database; db.State != journal.DatabaseFailing || db.Detail != diskFull || db.Since.IsZero() || db.Queued != 1204 || db.Dropped != 3 {
 		t.Errorf("the database: %+v", db)
 	}
-	d.mendDatabase()
+	d.repairDatabase()
 	if fr := l.next(live.PolicyFrame); !fr.Policy.Saved || fr.Policy.ETag != control.Tag(d.guard.Policy(channelID)) {
 		t.Errorf("mended: %+v", fr.Policy)
 	}

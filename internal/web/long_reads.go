@@ -41,7 +41,8 @@ func newLongReads() *longReads {
 	return &longReads{all: make(chan struct{}, mostReads), byHolder: map[string]*readsOfHolder{}}
 }
 
-// begin waits for a turn, at most for patience. The caller must call end when the read is done.
+// begin waits for a turn, but no longer than patience. The caller must call end when the read is
+// done.
 func (l *longReads) begin(ctx context.Context, holder string, patience time.Duration) (end func(), err error) {
 	own := l.enter(holder)
 	if own == nil {

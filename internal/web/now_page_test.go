@@ -32,7 +32,7 @@ func TestNowPage_Accessible(t *testing.T) {
 			d.say(spammer, 4)
 			d.say(chatguard.User{ID: "43", Login: "anna", DisplayName: "アンナ"}, 3)
 			w.See(spammersRow + "&&" + rows("アンナ", 1))
-			w.TypeIn("summary", kb.Enter) // it moves if the legend needs another line
+			w.TypeIn("summary", kb.Enter) // the summary moves if the legend needs another line
 			w.See(`document.querySelector(".chart tbody tr")`)
 			w.Accessible()
 

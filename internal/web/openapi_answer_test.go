@@ -19,8 +19,8 @@ func tooOften() content {
 	return c
 }
 
-// throttledToo is the answer to either too many wrong secrets or a check of a throttled message,
-// which has its verdict.
+// throttledToo is the answer to too many wrong secrets, or to a check of a throttled message. The
+// answer to a check contains the verdict.
 func throttledToo(tooOften, success content) content {
 	c := content{
 		Description: "The message must be dropped; the verdict says for how long. As a problem: " + tooOften.Description,

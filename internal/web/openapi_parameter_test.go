@@ -55,7 +55,7 @@ type presence int
 const (
 	absent   presence = iota // the route ignores it
 	accepted                 // optional
-	required                 // it has to
+	required                 // the route refuses a request without the header
 )
 
 // ifMatch is the If-Match header, which keeps two moderators from overwriting each other's changes.
@@ -78,7 +78,7 @@ func shortText() *jsonschema.Schema {
 
 func wholeNumber(least, most int64) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "integer", Format: "int64", Minimum: jsonschema.Ptr(float64(least))}
-	if most < math.MaxInt64 { // not representable as a float64
+	if most < math.MaxInt64 { // math.MaxInt64 is not representable as a float64
 		s.Maximum = jsonschema.Ptr(float64(most))
 	}
 	return s

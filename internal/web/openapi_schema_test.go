@@ -103,7 +103,7 @@ func withLag() *jsonschema.Schema {
 	return s
 }
 
-// must returns the schema of a type that is known to have one; it panics on an error.
+// must returns s, or panics if there is an error. Use it for types that are known to have a schema.
 func must(s *jsonschema.Schema, err error) *jsonschema.Schema {
 	if err != nil {
 		panic(err)
@@ -145,8 +145,8 @@ func (s schemas) component(t reflect.Type) (*jsonschema.Schema, error) {
 }
 
 // tidy corrects inferred schemas and adds descriptions to properties. A pointer to a component is
-// never null here, and neither is a list. The exception is the list of changes, which is null in a
-// return to the configuration.
+// never null here, and neither is a list. The exception is the list of changes in a revision: it is
+// null if the revision returns to the configuration's policy.
 func tidy(s *jsonschema.Schema) {
 	if s == nil {
 		return

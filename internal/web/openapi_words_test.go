@@ -1,6 +1,7 @@
 package web
 
-// meanings describe the properties with names that do not explain themselves, wherever they occur.
+// meanings maps the names of properties to descriptions. It contains only names that do not explain
+// themselves.
 var meanings = map[string]string{
 	"again":               "It was pardoned before, or nothing counted any more.",
 	"at":                  "When it happened.",

@@ -30,13 +30,13 @@ func spammed(t *testing.T, width, height int64) (*dashboard, *window) {
 	return d, w
 }
 
-// A pardon in the row covers everything that the row stands for and says what remains. Undoing it
-// brings the strikes back.
+// A pardon from a row covers everything that the row stands for. The answer says what remains.
+// Undoing the pardon restores the strikes.
 func TestPardonPage_Row(t *testing.T) {
 	d, w := spammed(t, 1600, 900)
 	w.act("pardon")
 	w.See(struck(0) + "&&" + has(deedOf42, "pardoned, still throttled"))
-	w.See(has(answerOf42, "Pardoned: 4 messages, 2 strikes removed, timeout or ban lifted. Deleted messages stay deleted. burst allows the next message at ") + "&&" +
+	w.See(has(answerOf42, "Pardoned: 4 messages, 2 strikes removed, timeout or ban lifted. Deleted messages stay deleted. The limit “burst” allows the next message at ") + "&&" +
 		has(answerOf42, "To let them write now, use Grant or Reset."))
 	w.See(`document.querySelector("[aria-live]").innerText.startsWith("Spammer: Pardoned: 4 messages, 2 strikes removed")`)
 	d.audited(journal.UserPardoned)
@@ -61,7 +61,7 @@ func TestPardonPage_LeadsToGrant(t *testing.T) {
 	d, w := spammed(t, 360, 800)
 	w.act("menu")
 	w.choose("Pardon")
-	w.See(has(answerOf42, "burst allows the next message at "))
+	w.See(has(answerOf42, "The limit “burst” allows the next message at "))
 	w.fits()
 	w.Accessible()
 	w.choose("Grant")

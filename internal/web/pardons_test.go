@@ -144,7 +144,8 @@ func TestUnpardonUser(t *testing.T) {
 	}
 }
 
-// After a restart it is still known what a row stands for and what was pardoned before.
+// After a restart, the server still knows which messages a row stands for and what was pardoned
+// before.
 func TestPardonUser_AfterRestart(t *testing.T) {
 	d := dash(t, timingOut(t))
 	d.spam()

@@ -29,6 +29,15 @@ func (w *window) seePerson(user chatguard.User) {
 	w.See(fmt.Sprintf(`document.querySelector(".person h2")?.textContent === %q`, user.Login))
 }
 
+// openCard opens the card of a user in a new window, after everything pending is written.
+func (d *dashboard) openCard(user chatguard.User) *window {
+	d.Helper()
+	d.flushed()
+	w := d.open(1400, 900)
+	w.seePerson(user)
+	return w
+}
+
 // visit writes a fragment into the address bar.
 func (w *window) visit(fragment string) {
 	w.Window.Helper()
@@ -100,7 +109,7 @@ func TestPeoplePage_ViewersCannotChange(t *testing.T) {
 	d.flushed()
 	w := d.openAs("clara", auth.View, 1400, 900)
 	w.seePerson(gardenhour)
-	w.See(why("throttled by burst") + `&& document.querySelectorAll(".person .entry").length === 1`)
+	w.See(why("throttled by the limit “burst”") + `&& document.querySelectorAll(".person .entry").length === 1`)
 	w.Accessible()
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".amends, .pardon button, .person form").length`); n != 0 {
 		t.Errorf("%d ways to change somebody", n)
@@ -121,7 +130,7 @@ func TestPeoplePage_HostileNames(t *testing.T) {
 		w.fits()
 		for i := range hostileNames {
 			w.visit(fmt.Sprintf("#/people?user=%%3Cu%%3E%d%%3C%%2Fu%%3E", i))
-			w.See(fmt.Sprintf(`document.querySelector(".person .muted")?.textContent.startsWith("ID <u>%d</u>")`, i) + "&&" + why("is throttled by burst"))
+			w.See(fmt.Sprintf(`document.querySelector(".person .muted")?.textContent.startsWith("ID <u>%d</u>")`, i) + "&&" + why("is throttled by the limit “burst”"))
 			w.fits()
 		}
 		w.unharmed()
@@ -147,7 +156,7 @@ func (w *window) unharmed() {
 	}
 }
 
-// The list ends with the window, so that only the list scrolls.
+// The list ends at the bottom of the window, so that only the list scrolls.
 func TestPeoplePage_OnlyListScrolls(t *testing.T) {
 	d := dash(t)
 	for i := range 20 {

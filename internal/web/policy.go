@@ -16,7 +16,7 @@ type policies struct {
 	guard    *chatguard.Guard
 	policies *control.Policies
 	reads    *longReads
-	// export formats a policy as in the configuration file. Nil means that policies cannot be
+	// export formats a policy in the configuration file's format. Nil means that policies cannot be
 	// exported.
 	export func(chatguard.Policy) ([]byte, error)
 }
@@ -29,7 +29,7 @@ func (h *policies) getPolicy(w http.ResponseWriter, r *http.Request, _ access.Ca
 }
 
 // putPolicy is PUT /channels/{channel}/policy. Once the policy is in force, it answers with the
-// revision and whether that is saved.
+// revision and whether the revision is saved.
 func (h *policies) putPolicy(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
 	if err := needsMatch(r); err != nil {
 		return err

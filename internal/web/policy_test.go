@@ -115,7 +115,7 @@ func TestPolicy_InForceBeforeSaved(t *testing.T) {
 	if len(past) != 2 {
 		t.Errorf("revisions %+v", past)
 	}
-	d.mendDatabase()
+	d.repairDatabase()
 	if a := d.put(burst(5)); !into[control.Revised](t, a).Saved || !strings.Contains(string(a.body), `"saved":true`) {
 		t.Errorf("changed while all is well: %s", a.body)
 	}

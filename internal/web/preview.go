@@ -54,9 +54,9 @@ type previews struct {
 	now      func() time.Time
 }
 
-// preview is POST /channels/{channel}/preview. It compares what would have happened under another
-// policy with what would have happened under the current one. It reads only the policy and the
-// users' overrides from the Guard, so it delays no decision.
+// preview is POST /channels/{channel}/preview. It compares the verdicts that another policy and the
+// current policy would have given. It reads only the policy and the users' overrides from the
+// Guard, so it delays no decision.
 func (h *previews) preview(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
 	policy, hours, err := h.readCandidate(w, r, channel)
 	if err != nil {
@@ -123,7 +123,7 @@ func (h *previews) previewOf(ctx context.Context, channel string, candidate chat
 }
 
 // errBudget converts the error for a policy that needs more memory than a preview has to a problem.
-// It returns any other error unchanged. which names the policy.
+// It returns any other error unchanged. The parameter which is the policy's name in the problem.
 func errBudget(which string, err error) error {
 	var beyond *simulate.BudgetError
 	if !errors.As(err, &beyond) {
@@ -136,7 +136,7 @@ func errBudget(which string, err error) error {
 // ownOf returns the users' overrides in a channel and across all channels.
 func (h *previews) ownOf(channel string) (own simulate.Overrides) {
 	own.Channel, _ = h.guard.UserOverrides(channel) // can't fail: a served channel has a valid ID
-	own.Everywhere, _ = h.guard.UserOverrides("")   // an error means there are none
+	own.Everywhere, _ = h.guard.UserOverrides("")   // an error means that there are no such limits
 	return own
 }
 
@@ -147,7 +147,7 @@ func (h *previews) lookBack(ctx context.Context, channel string, hours int) (*lo
 		return known, nil
 	}
 	read := &lookback{hours: hours, at: now, timeline: simulate.NewTimeline(maxLookback)}
-	err := h.store.Timeline(ctx, channel, now.Add(-time.Duration(hours)*time.Hour), func(said []journal.Spoken) error {
+	err := h.store.Timeline(ctx, channel, now.Add(-time.Duration(hours)*time.Hour), func(said []journal.TimelineMessage) error {
 		read.timeline.Add(said)
 		runtime.Gosched() // let live chat run first
 		return ctx.Err()

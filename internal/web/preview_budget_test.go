@@ -10,8 +10,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Limits that need much memory per user are previewed in groups of users. With a limit shared by
-// all users that is refused.
+// Limits that need much memory per user are previewed in groups of users. If one of the limits is
+// shared by all users, such a preview is refused.
 func TestPreview_MemoryBudget(t *testing.T) {
 	d := dash(t)
 	began := d.now().Add(-5 * time.Hour)

@@ -34,7 +34,7 @@ type basis struct {
 	own    simulate.Overrides
 }
 
-// from returns the time from which on there are messages.
+// from returns the start of the period that the messages cover.
 func (h *lookback) from() time.Time {
 	if from := h.timeline.From(); !from.IsZero() {
 		return from.UTC()

@@ -25,13 +25,13 @@ var (
 	previewClara = chatguard.User{ID: "63", Login: "clara", Roles: chatguard.RolesOf(chatguard.Moderator)}
 )
 
-// watchedStore is a Store that tells a test when the timeline is read.
+// watchedStore is a Store that notifies a test when the timeline is read.
 type watchedStore struct {
 	Records
 	read func(ctx context.Context) error
 }
 
-func (s watchedStore) Timeline(ctx context.Context, channel string, since time.Time, each func([]journal.Spoken) error) error {
+func (s watchedStore) Timeline(ctx context.Context, channel string, since time.Time, each func([]journal.TimelineMessage) error) error {
 	if err := s.read(ctx); err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func TestPreview_EndsWithRequest(t *testing.T) {
 func TestPreview_CacheExpires(t *testing.T) {
 	read := func(messages int) *lookback {
 		timeline := simulate.NewTimeline(messages)
-		timeline.Add(make([]journal.Spoken, messages))
+		timeline.Add(make([]journal.TimelineMessage, messages))
 		return &lookback{hours: 48, at: noon, timeline: timeline}
 	}
 	small, large := read(1), read(1_000_000)
@@ -267,7 +267,7 @@ func TestPreview_CacheExpires(t *testing.T) {
 func TestPreview_Truncated(t *testing.T) {
 	d := dash(t)
 	timeline := simulate.NewTimeline(1)
-	timeline.Add([]journal.Spoken{{At: noon, UserID: "1", Cost: 1}, {At: noon.Add(time.Second), UserID: "2", Cost: 1}})
+	timeline.Add([]journal.TimelineMessage{{At: noon, UserID: "1", Cost: 1}, {At: noon.Add(time.Second), UserID: "2", Cost: 1}})
 	d.server.previews.cache.keep(channelID, &lookback{hours: 48, at: d.now(), timeline: timeline})
 	if p := into[previewed](t, d.try(burst(2))); !p.Truncated || p.Messages != 1 || !p.From.Equal(noon.Add(time.Second)) {
 		t.Errorf("%+v", p)

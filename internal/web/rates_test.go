@@ -42,7 +42,7 @@ func TestRates_SurviveRestart(t *testing.T) {
 		return r.Messages[i], r.Throttled[i]
 	}
 	messages, throttled := told()
-	for messages == nil || *messages == 0 { // loaded while the dashboard already serves
+	for messages == nil || *messages == 0 { // the past is loaded while the dashboard already serves
 		messages, throttled = told()
 	}
 	if *messages != 4 || *throttled != 1 {
@@ -57,7 +57,7 @@ func TestRates_StoreInTrouble(t *testing.T) {
 	into[live.RatesOver](t, d.do("GET", "/api/v1/rates?span=day", nil, asOwner))
 }
 
-// forgetful is a Store that cannot say what happened before the start.
+// forgetful is a Store that cannot read the rates from before the start.
 type forgetful struct {
 	Records
 	asked chan struct{}

@@ -82,8 +82,8 @@ func (w *wire) hold(ends ...net.Conn) bool {
 	return !w.isCut
 }
 
-// Write counts the snapshots that the server sends. It relies on a frame starting at the beginning
-// of a read.
+// Write counts the snapshots that the server sends. It relies on each frame starting at the
+// beginning of a read.
 func (w *wire) Write(data []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -31,8 +31,8 @@ type Records interface {
 	// hour, oldest first. It leaves out quarters without messages.
 	QuarterHours(ctx context.Context, channelID, userID string, since time.Time) ([]journal.QuarterHour, error)
 
-	// Timeline calls each with batches of a channel's messages since a time, in the order in which
-	// they were judged. each must not retain its argument. If each fails or the context ends,
+	// Timeline calls visit with batches of a channel's messages since a time, in the order in which
+	// they were judged. visit must not retain its argument. If visit fails or the context ends,
 	// Timeline stops and returns the error.
-	Timeline(ctx context.Context, channelID string, since time.Time, each func([]journal.Spoken) error) error
+	Timeline(ctx context.Context, channelID string, since time.Time, visit func([]journal.TimelineMessage) error) error
 }

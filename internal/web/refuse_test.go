@@ -100,7 +100,7 @@ func TestQuery_UnknownChannel(t *testing.T) {
 	for _, path := range []string{"/throttled", "/status", "/rates", "/users", "/journal", "/audit", "/live"} {
 		d.refused(path, "GET", "/api/v1"+path+"?channel=99", nil, owned, 404, `There is no channel with the ID \"99\" here.`)
 	}
-	none.Store(true) // as before Twitch has reported them
+	none.Store(true) // as if Twitch had not reported the channels yet
 	if a := d.do("GET", "/api/v1/journal?channel="+channelID, nil, asOwner); a.StatusCode != http.StatusOK {
 		t.Errorf("before any channel is known: %s %s", a.Status, a.body)
 	}

@@ -38,13 +38,14 @@ func TestPast_LostConnectionResumes(t *testing.T) {
 	if said := strings.Join(kinds, " "); strings.Contains(said, string(live.SnapshotFrame)) || !strings.Contains(said, string(live.PolicyFrame)) {
 		t.Errorf("after coming back: %s", said)
 	}
-	d.restart() // numbers may coincide, names do not
+	d.restart() // the new feed may have the same numbers, but its name differs
 	if fr := d.listenWith("Authorization", "Bearer "+token, resumed).any(); fr.Type != live.SnapshotFrame || fr.Feed == start.Feed {
 		t.Errorf("another process goes on with a %s of feed %s", fr.Type, fr.Feed)
 	}
 }
 
-// A reader of one channel has missed the frames of the others.
+// A reader of one channel's feed has not received the frames of other channels. If the reader
+// resumes another feed, it starts with a snapshot.
 func TestPast_OtherFeedGetsSnapshot(t *testing.T) {
 	d := dash(t, func(o *Options) {
 		o.Channels = func() []live.Channel {
@@ -60,7 +61,7 @@ func TestPast_OtherFeedGetsSnapshot(t *testing.T) {
 		{start.Feed, channelID, live.ThrottledFrame},
 		{start.Feed, "8", live.SnapshotFrame},
 		{start.Feed, "", live.SnapshotFrame},
-		{"", channelID, live.ThrottledFrame}, // without a feed's name it is trusted
+		{"", channelID, live.ThrottledFrame}, // without a feed's name, the number is trusted
 		{"nothing", channelID, live.SnapshotFrame},
 	} {
 		more := fmt.Sprintf("&feed=%s&after=%d", test.feed, start.Seq)

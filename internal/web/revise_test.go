@@ -101,8 +101,8 @@ func TestRebase_AppliesAtOnce(t *testing.T) {
 	}
 }
 
-// TestChanged_DuringPolicyChange: Changed does not wait until policies have changed, because its
-// caller may hold what that waits for.
+// TestChanged_DuringPolicyChange checks that Changed does not wait for a policy change, because its
+// caller may hold a lock that the policy change waits for.
 func TestChanged_DuringPolicyChange(t *testing.T) {
 	d := dash(t)
 	asked := 0

@@ -72,7 +72,7 @@ func TestRevisions_Unsaved(t *testing.T) {
 	into[control.Revised](t, d.put(burst(6)))
 	into[control.Revised](t, d.put(burst(7)))
 	d.wantHistory("3 owner limit.burst.burst 6>7 unsaved", "2 owner limit.burst.burst 5>6 unsaved", "1 owner limit.burst.burst 3>5")
-	d.mendDatabase()
+	d.repairDatabase()
 	into[control.Revised](t, d.put(burst(8)))
 	d.wantHistory("4 owner limit.burst.burst 7>8", "3 owner limit.burst.burst 6>7", "2 owner limit.burst.burst 5>6", "1 owner limit.burst.burst 3>5")
 }

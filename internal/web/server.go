@@ -1,16 +1,18 @@
 // Package web serves the dashboard: its files, the JSON API under /api/v1, the live feed, sign-in,
 // health and metrics.
 //
-// Some parts are separate packages. Package access decides who may use the dashboard, live holds
-// what is shown now and the feed of changes, check judges other chats' messages, and problem reads
-// requests and answers them. In package web, each resource has a type that answers its requests.
+// Some parts are separate packages. Package access decides who may use the dashboard. Package live
+// contains the data that is shown now, and the live feed. Package check judges other chats'
+// messages. Package problem reads requests and answers them. In package web, each resource has a
+// type that answers its requests.
 //
 // The package uses the Guard, control's policies and switches, and the journal's types. For the
 // store, the chat connections and the database it declares small interfaces and funcs, which the
 // command provides. It must not know who implements them.
 //
-// While the database is failing, everything continues. Changes by people apply at once and are
-// answered with "saved": false. Everyone is notified until they are saved.
+// While the database is failing, everything continues. Changes by people apply at once, and the
+// answers contain "saved": false. The dashboard shows a note to everyone until the changes are
+// saved.
 package web
 
 import (
@@ -51,12 +53,12 @@ type Options struct {
 
 	// Authorize identifies the sender of a request if the dashboard is part of another site. ok is
 	// false if the sender has no access. With Authorize, there are no sessions and tokens, and any
-	// host name of the site is accepted. It is called for each request. For an open live feed, it
-	// is called repeatedly, with the request that opened the feed. If Authorize is nil, the
-	// Sessions and the Site's token decide.
+	// host name of the site is accepted. The Server calls Authorize for each request. While a live
+	// feed is open, it calls Authorize repeatedly with the request that opened the feed. If
+	// Authorize is nil, the Sessions and the Site's token decide.
 	Authorize func(*http.Request) (who auth.Identity, ok bool)
 
-	// Policies are the channels' policies. The caller must make the Server follow them.
+	// Policies are the channels' policies. The caller must make them notify the Server of changes.
 	Policies *control.Policies
 
 	// Channels returns the served channels; the dashboard opens with the first. The Server adds the
@@ -86,12 +88,12 @@ type Options struct {
 	// that the server drops the message. Nil means no calls.
 	Report func(journal.Outcome)
 
-	// ExportPolicy formats a policy as in the configuration file. Nil means that policies cannot be
-	// exported.
+	// ExportPolicy formats a policy in the configuration file's format. Nil means that policies
+	// cannot be exported.
 	ExportPolicy func(chatguard.Policy) ([]byte, error)
 
 	// Metrics is where the Server registers its metrics, and what GET /metrics shows. It may
-	// contain other metrics, but belongs to one Server only. Nil means a new one.
+	// contain other metrics, but belongs to one Server only. Nil means a new Set.
 	Metrics *metrics.Set
 
 	Now func() time.Time // nil means the Guard's clock
@@ -178,7 +180,7 @@ func newModel(opts Options) *live.Model {
 // request while neither runs.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// graceful is how long requests in progress may take after the Server is told to stop.
+// graceful is how long requests in progress may take after ctx has ended.
 const graceful = 5 * time.Second
 
 // Run serves on the listener until ctx ends, and closes the listener. It then closes live feeds and

@@ -174,7 +174,7 @@ func (s *testStore) database() journal.Database {
 	return s.health
 }
 
-// refuse makes every change fail with err from now on; nil ends that.
+// refuse makes every change fail with err from now on; nil makes changes work again.
 func (s *testStore) refuse(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,8 +187,8 @@ func (s *testStore) changeable() error {
 	return s.refusing
 }
 
-// forgetHolders makes session and token lookups fail with err, as after a start in trouble; nil
-// ends that.
+// forgetHolders makes session and token look-ups fail with err, as after a start with a failing
+// database. With nil, they work again.
 func (s *testStore) forgetHolders(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +201,8 @@ func (s *testStore) tells() error {
 	return s.holders
 }
 
-// hide makes all reads fail with err except session and token lookups; nil ends that.
+// hide makes all reads fail with err, except look-ups of sessions and tokens. With nil, reads work
+// again.
 func (s *testStore) hide(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -312,7 +313,7 @@ func (s *testStore) QuarterHours(ctx context.Context, channel, user string, sinc
 	return s.Store.QuarterHours(ctx, channel, user, since)
 }
 
-func (s *testStore) Timeline(ctx context.Context, channel string, since time.Time, each func([]journal.Spoken) error) error {
+func (s *testStore) Timeline(ctx context.Context, channel string, since time.Time, each func([]journal.TimelineMessage) error) error {
 	if err := s.readable(); err != nil {
 		return err
 	}
@@ -334,7 +335,7 @@ func (d *dashboard) breakDatabase(ago time.Duration) {
 	d.store.become(journal.Database{State: journal.DatabaseFailing, Detail: diskFull, Since: d.now().Add(-ago), Lag: ago, Queued: 1204, Dropped: 3})
 }
 
-// mendDatabase ends the trouble of the database, with everything written.
-func (d *dashboard) mendDatabase() {
+// repairDatabase ends the trouble of the database, with everything written.
+func (d *dashboard) repairDatabase() {
 	d.store.become(journal.Database{State: journal.DatabaseOK, Since: d.now(), LastFlush: d.now()})
 }

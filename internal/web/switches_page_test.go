@@ -19,8 +19,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// button is a script that is true if a switch's button has that name and, for a screen reader, that
-// description, and the text beside it contains about.
+// button is a script that is true if the button of a switch can be pressed and its text is does.
+// The status that describes the button must contain about.
 func button(name, does, about string) string {
 	return fmt.Sprintf(`(() => {
 		const button = document.getElementById(%q);
@@ -109,9 +109,9 @@ func TestSwitchPage_UnsavedShown(t *testing.T) {
 	w.Press("#pause")
 	w.See(button("pause", "Resume", "") + "&&" + has(`document.querySelector("#pause + div [role=status].warn")`, unsaved))
 	w.fits()
-	w.Press("#raid") // and the first one is still unsaved
+	w.Press("#raid") // the pause is still unsaved
 	w.See(has(`document.querySelector("#raid + div")`, unsaved) + "&&" + has(`document.querySelector("#pause + div")`, unsaved))
-	d.mendDatabase()
+	d.repairDatabase()
 	w.See("!" + says(unsaved) + "&&" + button("pause", "Resume", ""))
 }
 

@@ -124,8 +124,8 @@ func dayEnd(standing []chatguard.LimitStatus, zone string, now time.Time) time.T
 	return time.Date(year, month, day+1, 0, 0, 0, 0, location)
 }
 
-// roleNumbers returns, by limit, the numbers for a user with these roles. In each limit, the
-// highest of the roles that has numbers of its own replaces the general ones.
+// roleNumbers returns, by limit, the numbers for a user with these roles. If a limit has numbers
+// for some of the roles, the numbers of the highest of these roles replace the general ones.
 func roleNumbers(limits []chatguard.Limit, roles chatguard.Roles) map[string]chatguard.Override {
 	numbers := map[string]chatguard.Override{}
 	for _, l := range limits {
@@ -143,7 +143,7 @@ func roleNumbers(limits []chatguard.Limit, roles chatguard.Roles) map[string]cha
 	return numbers
 }
 
-// noQueue returns the queue length that means that a limit has no queue.
+// noQueue returns the number that stands for "no queue" in a limit.
 func noQueue(l chatguard.Limit) int {
 	if l.Algorithm == chatguard.LeakyBucket {
 		return chatguard.NoQueue

@@ -37,8 +37,8 @@ type users struct {
 	log      *slog.Logger
 }
 
-// findUsers is GET /users?channel=&q=. Without a channel it searches the first one; without q it
-// finds the most recent writers.
+// findUsers is GET /users?channel=&q=. Without a channel, it searches the first channel. Without q,
+// it finds the most recent writers.
 func (h *users) findUsers(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	q := problem.QueryOf(r)
 	channel, text := q.Text("channel"), strings.TrimPrefix(strings.TrimSpace(q.Text("q")), "@")

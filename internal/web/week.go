@@ -55,11 +55,11 @@ func limitOfWeek(limits []chatguard.Limit, name string) (chatguard.Limit, error)
 	if len(limits) == 0 {
 		return chatguard.Limit{}, problem.New(http.StatusUnprocessableEntity, "There is no limit %s that counts per user.", problem.Quote(name))
 	}
-	return slices.MaxFunc(limits, func(a, b chatguard.Limit) int { return cmp.Compare(tellsOfWeek(a), tellsOfWeek(b)) }), nil
+	return slices.MaxFunc(limits, func(a, b chatguard.Limit) int { return cmp.Compare(weekRank(a), weekRank(b)) }), nil
 }
 
-// tellsOfWeek ranks limits by how informative they are for a week.
-func tellsOfWeek(l chatguard.Limit) int {
+// weekRank ranks limits by how informative they are for a week.
+func weekRank(l chatguard.Limit) int {
 	switch l.Algorithm {
 	case chatguard.DailyWindow:
 		return 2

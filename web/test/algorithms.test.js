@@ -9,10 +9,10 @@ test("meaning: what a limit's numbers come to", () => {
     ["leaky-bucket", { every: 1.5, queue: 3 }, "Long-term rate: 40 per minute. If 4 arrive at once, the last waits 4.5 seconds. " +
       "On Twitch, messages are never delayed, only throttled when the queue is full."],
     ["leaky-bucket", { every: 5400, queue: 0 }, "Long-term rate: 16 per day. A message less than 1 hour 30 minutes after the previous one is throttled."],
-    ["fixed-window", { messages: 600, every: 60 }, "Long-term rate: 600 per minute. Windows follow the UTC clock. Around a boundary, up to 1,200 messages can pass in a row."],
+    ["fixed-window", { messages: 600, every: 60 }, "Long-term rate: 600 per minute. Windows follow the UTC clock. Up to 1,200 messages can pass in a row when one window ends and the next begins."],
     ["user-window", { messages: 100, every: 43200 }, "Long-term rate: 200 per day. A window begins with its first message and resets 12 hours later."],
     ["user-window", { messages: 1000, every: 86400 }, "Long-term rate: 1,000 per day. A window begins with its first message and resets 1 day later."],
-    ["sliding-window", { messages: 6_000_000, every: 2_592_000 }, "Long-term rate: 200,000 per day. Estimated: messages of the previous window count as evenly spread."],
+    ["sliding-window", { messages: 6_000_000, every: 2_592_000 }, "Long-term rate: 200,000 per day. Estimated: the messages of the previous window are assumed to be evenly spread."],
     ["sliding-log", { messages: 20, every: 90 }, "Long-term rate: 800 per hour. Exact: each message counts for 1 minute 30 seconds."],
     ["sliding-log", { messages: 1, every: 1_209_600 }, "Long-term rate: 1 per 14 days. Exact: each message counts for 14 days."],
   ];

@@ -4,7 +4,8 @@ import { draftOf, draftRole, isDirty, newLimit, policyOf } from "../static/app/l
 import { errorsOf, wrongNumber, wrongZone } from "../static/app/limits/draft-errors.js";
 import { lengthFields } from "../static/app/limits/draft.js";
 
-// policy returns a policy with every kind of number. One duration has more digits than a browser's numbers.
+// policy returns a policy with every kind of number. One duration has more digits than a JavaScript
+// number can represent.
 const policy = () => ({
   mode: "enforce", timezone: "", exempt: ["moderator"],
   limits: [
@@ -18,7 +19,7 @@ const policy = () => ({
   penalties: { ladder: ["delete", "timeout 30s", "timeout refill"], strike_every: "10s", forget_after: "30m0s" },
 });
 
-// edited returns the policy that a draft asks for after a change.
+// edited returns the policy that a draft describes after a change.
 function edited(change) {
   const loaded = policy();
   const draft = draftOf(loaded);
@@ -94,7 +95,7 @@ test("draft: penalties", () => {
   assert.deepEqual(penalties, { ladder: ["timeout 30s", "delete", "timeout refill", "timeout 3600s"], strike_every: "20s", forget_after: "30m0s" });
 });
 
-// errors returns what is wrong with a draft after a change.
+// errors returns the errors of a draft after a change.
 function errors(change) {
   const loaded = policy();
   const draft = draftOf(loaded);

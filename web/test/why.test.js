@@ -21,15 +21,15 @@ function why(card, { mode = "enforce", in_force = mode, paused_by = "" } = {}) {
 const nobody = { ...allowed, limit: "" };
 
 test("why: a user who may write", () => {
-  assert.equal(why({ verdict: nobody }), "anna may write now: 2 of 3 messages at once left in burst.");
-  assert.equal(why({ verdict: nobody, limits: [{ ...burst, granted: 2 }] }), "anna may write now: 2 messages at once left in burst, 2 of them granted.");
+  assert.equal(why({ verdict: nobody }), "anna may write now: 2 of 3 messages left in the limit “burst”.");
+  assert.equal(why({ verdict: nobody, limits: [{ ...burst, granted: 2 }] }), "anna may write now: 2 messages left in the limit “burst”, 2 of them granted.");
   assert.equal(why({ verdict: nobody, limits: [burst, { name: "daily", algorithm: "daily-window", remaining: 1, capacity: 300 }] }),
-    "anna may write now: 1 of 300 messages left in daily.");
+    "anna may write now: 1 of 300 messages left in the limit “daily”.");
   assert.equal(why({ verdict: nobody, limits: [{ ...burst, observes: true }] }), "anna may write now: no limits.");
 });
 
 test("why: a user without a login has an ID", () => {
-  assert.equal(why({ verdict: nobody, login: "" }), "7 may write now: 2 of 3 messages at once left in burst.");
+  assert.equal(why({ verdict: nobody, login: "" }), "7 may write now: 2 of 3 messages left in the limit “burst”.");
 });
 
 test("why: an exempt user", () => {
@@ -40,13 +40,13 @@ test("why: an exempt user", () => {
 });
 
 test("why: a throttled user", () => {
-  assert.equal(why({ verdict: held }), "anna is throttled by burst: the next message passes in 9 min, at 12:09:00 UTC.");
-  assert.equal(why({ verdict: { ...held, retry_after_ms: null, never: true } }), "anna is throttled by burst: it allows them no messages.");
+  assert.equal(why({ verdict: held }), "anna is throttled by the limit “burst”: the next message passes in 9 min, at 12:09:00 UTC.");
+  assert.equal(why({ verdict: { ...held, retry_after_ms: null, never: true } }), "anna is throttled by the limit “burst”: it allows them no messages.");
 });
 
 test("why: a user who would be throttled", () => {
   const verdict = { ...held, allowed: true };
-  const end = "Otherwise burst would throttle them: the next message passes in 9 min, at 12:09:00 UTC.";
+  const end = "Otherwise the limit “burst” would throttle them: the next message passes in 9 min, at 12:09:00 UTC.";
   assert.equal(why({ verdict }, { in_force: "observe", paused_by: "berta" }), `anna may write: the channel is paused by berta. ${end}`);
   assert.equal(why({ verdict }), `anna may write: this limit only observes. ${end}`);
   assert.equal(why({ verdict }, { mode: "observe" }), `anna may write: chatguard only observes. ${end}`);

@@ -39,15 +39,15 @@ test("changes: a line each", () => {
   const told = (...changes) => viewText(ChangeList({ changes: changes.map(([key, from, to]) => ({ key, from, to })) }));
   assert.equal(told(["limit.burst.burst", 3, 5]), "burst: messages at once 3 → 5");
   assert.equal(told(["limit.burst.refill", "10m0s", "1m0s"]), "burst: one more every 10 minutes → 1 minute");
-  assert.equal(told(["limit.burst.roles.vip.burst", null, 9]), "burst: for vip messages at once same as everyone → 9");
-  assert.equal(told(["limit.burst.roles.vip", null, {}]), "burst: for vip custom numbers, none yet");
+  assert.equal(told(["limit.burst.roles.vip.burst", null, 9]), "burst: messages at once for vip: same as everyone → 9");
+  assert.equal(told(["limit.burst.roles.vip", null, {}]), "burst: no custom numbers for vip");
   assert.equal(told(["exempt", ["lead_moderator"], []]), "exempt roles: lead moderator → none");
   assert.equal(told(["mode", "observe", "enforce"]), "mode: observe → enforce");
   assert.equal(told(["limit.slow.queue", null, 4]), "slow: queue size 0 → 4");
   assert.equal(told(["limit.daily.timezone", null, "Asia/Tokyo"]), "daily: time zone same as the channel → Asia/Tokyo");
   assert.equal(told(["limit.slow.algorithm", "leaky-bucket", null], ["limit.slow.queue", 3, null]), "slow: removed (leaky bucket)");
   assert.equal(told(["limit.exact.algorithm", null, "sliding-log"], ["limit.exact.messages", null, 20], ["limit.exact.every", null, "30s"]),
-    "exact: new: sliding log, messages 20, every 30 seconds");
+    "exact: added (sliding log, messages 20, every 30 seconds)");
 });
 
 test("overrides: what a user has", () => {
@@ -78,19 +78,20 @@ test("pardons: what stays", () => {
   assert.deepEqual([word({}).word, word({}).isPartial], ["pardoned", false]);
   assert.equal(word({ strikes_left: 1 }).word, "partly pardoned");
   assert.equal(word({ strikes_left: 1 }).sentence, "Pardoned: 4 messages, 2 strikes removed. 1 strike from earlier messages remains.");
-  assert.match(word({ has_older: true }).sentence, /Older messages in a row remain: one pardon covers the newest 4\.$/);
+  assert.match(word({ has_older: true }).sentence, /Older messages are not pardoned: one pardon covers the newest 4\.$/);
   assert.match(word({ silence: "kept", kept: "unban user: no" }).sentence, /The timeout or ban remains: unban user: no\.$/);
 });
 
 test("pardons: who still holds the user back", () => {
   at("2026-11-03T12:00:00Z", () => {
     const held = (news) => pardonWords({ ...pardon, held: { limit: "burst", per: "user", never: false, ...news } }, "UTC");
-    assert.match(held({ may_speak_at: "2026-11-03T12:00:30Z" }).sentence, / burst allows the next message in 30 s\.$/);
+    assert.match(held({ may_speak_at: "2026-11-03T12:00:30Z" }).sentence, / The limit “burst” allows the next message in 30 s\.$/);
     assert.equal(held({ may_speak_at: "2026-11-03T12:00:30Z" }).word, "pardoned");
-    assert.match(held({ may_speak_at: "2026-11-03T13:00:00Z" }).sentence, / burst allows the next message at 13:00:00 UTC\. To let them write now, use Grant or Reset\.$/);
+    assert.match(held({ may_speak_at: "2026-11-03T13:00:00Z" }).sentence, / The limit “burst” allows the next message at 13:00:00 UTC\. To let them write now, use Grant or Reset\.$/);
     assert.equal(held({ may_speak_at: "2026-11-03T13:00:00Z" }).word, "pardoned, still throttled");
-    assert.match(held({ per: "channel", may_speak_at: "2026-11-03T13:00:00Z" }).sentence, / burst, shared by everyone, allows the next message at 13:00:00 UTC\.$/);
-    assert.match(held({ never: true }).sentence, / burst allows no message at all\.$/);
+    assert.match(held({ per: "channel", may_speak_at: "2026-11-03T13:00:00Z" }).sentence, / The limit “burst”, shared by everyone, allows the next message at 13:00:00 UTC\.$/);
+    assert.match(held({ never: true }).sentence, / The limit “burst” allows no messages at all\.$/);
+    assert.match(held({ per: "channel", never: true }).sentence, / The limit “burst”, shared by everyone, allows no messages at all\.$/);
   });
 });
 

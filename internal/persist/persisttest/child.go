@@ -2,17 +2,38 @@ package persisttest
 
 import (
 	"bufio"
+	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // ChildRole is the environment variable that makes a test binary play a role instead of running
 // tests. A test sets it to start its binary as a separate process.
 const ChildRole = "CHATGUARD_PERSIST_CHILD"
+
+// Main is the TestMain of packages whose test binary also plays roles: it plays the role that
+// ChildRole names, or runs the tests. A role gets the database's path.
+func Main(m *testing.M, roles map[string]func(ctx context.Context, path string) error) {
+	if role := os.Getenv(ChildRole); role != "" {
+		if err := roles[role](context.Background(), os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if err := flag.Set("rapid.checks", "20"); err != nil {
+		// Each check opens databases; the command line may ask for more.
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // Child is a process with a role, and its output.
 type Child struct {
@@ -21,8 +42,8 @@ type Child struct {
 	out *bufio.Scanner
 }
 
-// StartChild starts the test binary in a role on the database at path. It is killed at the end of
-// the test, if not before.
+// StartChild starts the test binary in a role on the database at path. The end of the test kills
+// the child, if it is still running.
 func StartChild(t testing.TB, role, path string, env ...string) *Child {
 	t.Helper()
 	c := &Child{Cmd: exec.Command(os.Args[0], path)}
@@ -56,8 +77,8 @@ func (c *Child) Tell(t testing.TB, line string) string {
 	return c.Next(t)
 }
 
-// Until reads lines until it has read times lines of a kind, and then more further lines. It
-// returns them all.
+// Until reads lines until it has read as many lines of a kind as times says. It then reads as many
+// further lines as more says, and returns all lines.
 func (c *Child) Until(t testing.TB, kind string, times, more int) (lines []string) {
 	t.Helper()
 	for times+more > 0 {

@@ -61,13 +61,13 @@ type Copy struct {
 	Path  string    // path of the file; empty for a writer
 	Rows  int64     // rows of an Export
 	Bytes int64     // size of the file
-	At    time.Time // it contains all that was stored by then
+	At    time.Time // the file has everything stored by then
 }
 
 // Backup writes the whole database at path, as of one moment, to the file target. The copy is a
-// compact database that only its owner can read. Backup works beside the database's owner or
-// without one, and never delays it. The target appears complete or not at all. If the context ends,
-// the error is the context's; otherwise the error names the file and the fix.
+// compact database that only its owner can read. Backup works whether or not a process owns the
+// database, and never delays that process. The target appears complete or not at all. If the
+// context ends, the error is the context's; otherwise the error names the file and the fix.
 func Backup(ctx context.Context, path, target string, opts *Options) (Copy, error) {
 	src, err := persist.OpenSnapshot(ctx, path)
 	if err != nil {

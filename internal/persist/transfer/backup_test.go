@@ -126,7 +126,7 @@ func TestCopies_OneMomentBesideWriter(t *testing.T) {
 	t.Parallel()
 	path := persisttest.DatabasePath(t)
 	c := persisttest.StartChild(t, "pairs", path)
-	for pairs := 10; pairs <= 200; pairs += 38 { // if it is refused, child and test end
+	for pairs := 10; pairs <= 200; pairs += 38 { // if a lock is refused, child and test fail
 		reached(t, c, pairs)
 		if a, b := countPairs(t, backUp(t, path).Path); a != b || a < pairs {
 			t.Errorf("copied %d and %d of %d pairs or more", a, b, pairs)
@@ -226,7 +226,8 @@ func TestCopies_BadTargetRefused(t *testing.T) {
 	}
 }
 
-// The token is next to the name in the configuration, and that file is protected too.
+// The token file is next to the path in the configuration, which may be a link, and is protected
+// too.
 func TestCopies_LinkedDatabase(t *testing.T) {
 	t.Parallel()
 	link := filepath.Join(t.TempDir(), "link.db")
@@ -262,7 +263,7 @@ func TestCopies_KeepNeighbours(t *testing.T) {
 	path := filled(t)
 	for kind, write := range copiers {
 		target := filepath.Join(t.TempDir(), "copy")
-		// those of a download, an editor
+		// files that a download or an editor may leave
 		neighbours := []string{target + ".part", target + ".part-journal", target + ".tmp", target + "~"}
 		for _, name := range neighbours {
 			persisttest.Must(t, os.WriteFile(name, []byte("theirs"), 0o644))

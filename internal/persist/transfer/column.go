@@ -15,7 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist"
 )
 
-// lineKind is an exported table, and the kind that its lines name.
+// lineKind is an exported table and the kind of its lines.
 type lineKind struct {
 	name string // name of both the table and the kind
 	// key is the number of leading columns that identify a line within a kind. Lines are sorted by
@@ -25,7 +25,7 @@ type lineKind struct {
 	empty   func() line
 }
 
-// column is a column of a table, and the field of a line that has its value.
+// column is a column of a table, and the field that has the column's value in a line.
 type column struct {
 	name     string
 	path     string // the field's path in JSON, such as outcome.at
@@ -114,23 +114,16 @@ func (k *lineKind) texts(l line) iter.Seq2[string, reflect.Value] {
 	}
 }
 
-// scan returns the line of a row.
-func (k *lineKind) scan(rows *sql.Rows) (line, error) {
-	l := k.empty()
+// scanners returns what rows.Scan needs to fill a line's fields, by column.
+func (k *lineKind) scanners(l line) []any {
 	into := make([]any, 0, len(k.columns))
 	for _, field := range k.fields(l) {
 		into = append(into, scanner(field.Addr().Interface()))
 	}
-	if err := rows.Scan(into...); err != nil {
-		return nil, err
-	}
-	if l, ok := l.(interface{ scanned() }); ok {
-		l.scanned()
-	}
-	return l, nil
+	return into
 }
 
-// check returns an error if a file's line contains what a database must not.
+// check returns an error if a line of a file has contents that must not be stored in a database.
 func (k *lineKind) check(l line) error {
 	for c, field := range k.fields(l) {
 		var err error

@@ -16,8 +16,9 @@ import (
 )
 
 // exportFormat is the version of the written lines, and the highest version that can be read.
-// Version 1 had no settings, and no exemptions that end. Version 2 had no rolled-up timeline, which
-// the next start then computes, and no unspent part of a message's cost.
+// Version 1 had no settings, and no exemptions that end. Version 2 had no unspent part of a
+// message's cost and no rolled-up timeline. After the import of such an export, the next start
+// rolls up the timeline.
 const exportFormat = 3
 
 const (
@@ -29,19 +30,19 @@ const (
 type headerLine struct {
 	head
 	Format int       `json:"format"`
-	At     time.Time `json:"at"` // the export contains all stored by then
+	At     time.Time `json:"at"` // the export has everything stored by then
 }
 
 // endLine is the last line of an export. Without it the export is incomplete.
 type endLine struct {
 	head
-	Lines int64 `json:"lines"` // in the whole export, with first and last line
+	Lines int64 `json:"lines"` // in the whole export, including the first and last
 }
 
 // Export writes the contents of the database at path except the sign-ins, as of one moment, as JSON
-// lines. It works beside the database's owner or without one, and never delays it. Memory use
-// doesn't grow with the database. If the context ends, the error is the context's. An error of w is
-// returned unchanged. Any other error names the database and the fix.
+// lines. It works whether or not a process owns the database, and never delays that process. Memory
+// use doesn't grow with the database. If the context ends, the error is the context's. An error of
+// w is returned unchanged. Any other error names the database and the fix.
 func Export(ctx context.Context, path string, w io.Writer, opts *Options) (Copy, error) {
 	src, err := openExport(ctx, path)
 	if err != nil {
@@ -142,13 +143,18 @@ func (e *exporter) writeKind(ctx context.Context, kind *lineKind) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
+	l := kind.empty() // one line serves all rows: each row sets every field
+	into := kind.scanners(l)
+	entry, _ := l.(*entryLine)
 	for rows.Next() {
 		if ctx.Err() != nil {
 			return ctx.Err() // rows notices the context's end later
 		}
-		l, err := kind.scan(rows)
-		if err != nil {
+		if err := rows.Scan(into...); err != nil {
 			return fmt.Errorf("row %d of table %s can't be read: %w", e.rows+1, kind.name, err)
+		}
+		if entry != nil {
+			entry.Outcome.Entry = entry.ID // the table stores this ID only once
 		}
 		kind.keepExact(l)
 		if err := e.encoder.Encode(l); err != nil {

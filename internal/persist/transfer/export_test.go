@@ -136,7 +136,7 @@ func oneOfEach(t rapid.TB) []line {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spoken := journal.Spoken{At: nano, ChannelID: "c1", UserID: "7", Login: "anna", Roles: chatguard.RolesOf(chatguard.VIP, chatguard.Subscriber), Cost: 2}
+	spoken := journal.TimelineMessage{At: nano, ChannelID: "c1", UserID: "7", Login: "anna", Roles: chatguard.RolesOf(chatguard.VIP, chatguard.Subscriber), Cost: 2}
 	return []line{
 		&stateLine{ChannelID: "", UserID: "7", Limit: "burst", Data: spentData(t)[0]},
 		&stateLine{ChannelID: "c1", UserID: "", Limit: "", Data: spentData(t)[0]},
@@ -144,7 +144,7 @@ func oneOfEach(t rapid.TB) []line {
 		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 1, Author: "anna", At: nano}, Policy: policyJSON, Changes: []byte(`[{"key":"a","from":9007199254740993,"to":"\u003c"}]`)},
 		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 2, Author: "berta", At: nano}, Policy: []byte("null"), Changes: []byte("null")},
 		&auditLine{Audit: journal.Audit{ID: 8, At: nano, Author: "anna", Action: journal.UserGranted, ChannelID: "c1", UserID: "7"}, Detail: []byte(`{"messages":9007199254740993}`)},
-		&spokenLine{Spoken: spoken, Number: 1}, &spokenLine{Spoken: spoken, Number: 2, Unspent: 1},
+		&timelineLine{TimelineMessage: spoken, Number: 1}, &timelineLine{TimelineMessage: spoken, Number: 2, Unspent: 1},
 		&channelLine{ID: "c1", Login: "gardenhour"},
 		&settingLine{ChannelID: "c1", Name: "slow", Value: "30"},
 		&personLine{ChannelID: "c1", Person: journal.Person{UserID: "7", Login: "anna", Roles: spoken.Roles, LastSeen: nano}},
@@ -161,9 +161,9 @@ func hostileTexts() *rapid.Generator[string] {
 }
 
 func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
-	// as long as the Guard accepts
+	// the longest ID that the Guard accepts
 	id := rapid.Map(hostileTexts(), func(s string) string { return s[:min(len(s), 200)] })
-	// as stored
+	// names are stored in this form
 	name := rapid.Map(hostileTexts(), func(s string) string { return hostile.ClipName(s, journal.MaxName) })
 	text, times := rapid.Map(hostileTexts(), func(s string) string { return s[:min(len(s), 255)] }), rapid.Map(rapid.Int64(), timeAt)
 	optional := rapid.OneOf(rapid.Just(time.Time{}), times)
@@ -194,8 +194,8 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 		lines = append(lines, &revisionLine{Revision: r, Policy: []byte("null"), Changes: []byte("[]")})
 	}
 	for n := range count.Draw(t, "spoken") {
-		s := journal.Spoken{At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"), Login: name.Draw(t, "login"), Roles: chatguard.RolesOf(chatguard.Broadcaster), Cost: 1}
-		lines = append(lines, &spokenLine{Spoken: s, Number: int64(n), Unspent: rapid.IntRange(0, 1).Draw(t, "unspent")})
+		s := journal.TimelineMessage{At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"), Login: name.Draw(t, "login"), Roles: chatguard.RolesOf(chatguard.Broadcaster), Cost: 1}
+		lines = append(lines, &timelineLine{TimelineMessage: s, Number: int64(n), Unspent: rapid.IntRange(0, 1).Draw(t, "unspent")})
 	}
 	for n := range count.Draw(t, "channels") {
 		lines = append(lines, &channelLine{ID: fmt.Sprint(n, id.Draw(t, "id")), Login: "u" + name.Draw(t, "login")})
@@ -217,8 +217,8 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 	return lines
 }
 
-// thereAndBack exports a database with the lines, imports that into another, and fails unless both
-// hold the same.
+// thereAndBack exports a database with the lines and imports the export into another database. It
+// fails unless both have the same contents.
 func thereAndBack(t rapid.TB, from, to string, lines []line) {
 	t.Helper()
 	fillLines(t, from, lines)
@@ -248,7 +248,7 @@ func TestExport_HostileRoundTrip(t *testing.T) {
 	t.Parallel()
 	from, to, data := persisttest.DatabasePath(t), persisttest.DatabasePath(t), spentData(t)
 	fillLines(t, from, nil)
-	empty, err := os.ReadFile(from) // creating one takes longest
+	empty, err := os.ReadFile(from) // creating a database takes longest
 	persisttest.Must(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		for _, path := range []string{from, to} {

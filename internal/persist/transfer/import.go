@@ -22,14 +22,14 @@ type Imported struct {
 
 // Import loads an export, plain or gzip, into the database at path. It creates a missing database.
 // No process may own the database meanwhile. Import keeps sign-ins. If the database has other
-// contents, Import returns an error; if the options say so, it replaces the contents and keeps a
-// copy beside the database. After an error, or if the process is killed, the database is unchanged.
-// name identifies the export in messages about its lines. The error is an *OwnedError if another
-// process owns the database, and the context's if the context ends. Any other error is one line
-// that names the line or the file, and the fix.
+// contents, Import returns an error. With Options.Replace, it instead replaces the contents and
+// keeps a copy of them beside the database. After an error, or if the process is killed, the
+// database is unchanged. name identifies the export in messages about its lines. The error is an
+// *OwnedError if another process owns the database, and the context's if the context ends. Any
+// other error is one line that names the line or the file, and the fix.
 func Import(ctx context.Context, path string, r io.Reader, name string, opts *Options) (Imported, error) {
 	im := &importer{name: name, opts: opts.withDefaults(), last: map[string]lineKey{}}
-	if err := im.open(r); err != nil { // before it creates or locks anything
+	if err := im.open(r); err != nil { // before Import creates or locks anything
 		return Imported{}, err
 	}
 	imported := Imported{At: im.at}
@@ -44,7 +44,7 @@ func Import(ctx context.Context, path string, r io.Reader, name string, opts *Op
 	return imported, nil
 }
 
-// into imports into a database in one transaction.
+// into imports the lines into a database in one transaction.
 func (im *importer) into(ctx context.Context, tx *sql.Tx, db *persist.Owned) error {
 	holds, err := im.makeRoom(ctx, tx, db.Path)
 	if err != nil {
@@ -90,8 +90,8 @@ func (im *importer) makeRoom(ctx context.Context, tx *sql.Tx, path string) (held
 	return held, nil
 }
 
-// keep makes a copy of the contents that will be replaced, which other processes see until the
-// commit. It is called last, so that an export that can't be imported leaves no copy.
+// keep makes a copy of the contents that will be replaced. A separate connection still sees them
+// until the commit. keep is called last, so that an export that can't be imported leaves no copy.
 func (im *importer) keep(ctx context.Context, db *persist.Owned) error {
 	src, err := db.Snapshot()
 	if err != nil {

@@ -43,7 +43,7 @@ func TestImport_ContinuesOldDatabase(t *testing.T) {
 	g, stats := restored(t, s)
 	last := stats.LastEntry + 1
 	m := persisttest.Message("u", start)
-	// and nobody acts on it
+	// nobody acts on this entry
 	s.Observe(m, chatguard.Verdict{At: start, ChannelID: "c1", UserID: "u", Limit: "burst", EntryID: last, RetryAfter: time.Second})
 	flush(t, s, g)
 	fillLines(t, path, oneOfEach(t)[4:6]) // revisions 1 and 2 of c1
@@ -249,7 +249,8 @@ func TestImport_ReplaceKeepsCopy(t *testing.T) {
 	}
 }
 
-// longLines is an export with lines of 1 MiB. It fails if many of them are pending for insertion.
+// longLines is an export with lines of 1 MiB. It fails the test if many lines are pending for
+// insertion.
 type longLines struct {
 	t        *testing.T
 	lines    int
@@ -300,7 +301,7 @@ func TestImport_HighestNumbers(t *testing.T) {
 	lines[3].(*entryLine).ID, lines[3].(*entryLine).Outcome.Entry = maxID, maxID
 	lines[5].(*revisionLine).Number = maxRevision
 	lines[6].(*auditLine).ID = maxID
-	lines[8].(*spokenLine).Number = maxID
+	lines[8].(*timelineLine).Number = maxID
 	thereAndBack(t, persisttest.DatabasePath(t), persisttest.DatabasePath(t), lines)
 }
 
@@ -342,8 +343,8 @@ func TestImport_StoppedInALine(t *testing.T) {
 	}
 }
 
-// importUntilKilled imports the file beside the database, and prints when all of it has been read.
-// It doesn't end.
+// importUntilKilled imports the file beside the database, and prints a line when it has read the
+// whole file. It doesn't end.
 func importUntilKilled(ctx context.Context, path string) error {
 	f, err := os.Open(path + ".jsonl")
 	if err != nil {
@@ -407,8 +408,8 @@ func BenchmarkImport(b *testing.B) {
 	b.ReportMetric(benchRows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// An export of version 2 has only the people of its journal and its timeline, which is rolled up
-// later.
+// From an export of version 2, people come only from its journal and its timeline. The timeline is
+// rolled up later.
 func TestImport_OlderExportPeople(t *testing.T) {
 	t.Parallel()
 	entry := oneOfEach(t)[2:3]

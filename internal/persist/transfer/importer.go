@@ -39,8 +39,8 @@ type importer struct {
 }
 
 // The maximum number of bytes of a line. A revision and its audit contain whole policies, of up to
-// maxPolicyJSON each; other lines contain a few texts. A longer line would cost memory, and seconds
-// of time.
+// maxPolicyJSON each; other lines contain a few texts. A longer line would cost memory and take
+// seconds.
 const (
 	maxImportLine = 4 * maxPolicyJSON
 	maxPlainLine  = 1 << 18
@@ -230,7 +230,7 @@ func (im *importer) decodeInto(value any, data []byte) error {
 }
 
 // rises returns an error unless the line is after the previous line of its kind in export order. So
-// a repeated key is found without remembering all keys.
+// it finds a repeated key without remembering all keys.
 func (im *importer) rises(l line) error {
 	key := im.kind.keyOf(l)
 	if last, ok := im.last[im.kind.name]; ok {

@@ -25,7 +25,7 @@ var lineKinds = []lineKind{
 		outcome_reason=outcome.reason`),
 	newKind[revisionLine]("revision", 2, "channel_id=channel number author at policy!? changes!"),
 	newKind[auditLine]("audit", 1, "id at author action! channel_id=channel user_id detail!"),
-	newKind[spokenLine]("timeline", 3, "channel_id=channel at number user_id! login roles cost unspent"),
+	newKind[timelineLine]("timeline", 3, "channel_id=channel at number user_id! login roles cost unspent"),
 	newKind[channelLine]("channel", 1, "id! login!"),
 	newKind[settingLine]("setting", 2, "channel_id=channel name value!"),
 	newKind[personLine]("person", 2, "channel_id=channel user_id! login roles last_seen"),
@@ -72,9 +72,6 @@ type entryLine struct {
 	journal.Entry
 	exactBytes
 }
-
-// scanned sets the field that the table doesn't store a second time.
-func (l *entryLine) scanned() { l.Outcome.Entry = l.ID }
 
 func (l *entryLine) check() error {
 	switch err := checkNumber("id", int64(l.ID), maxID); {
@@ -132,17 +129,17 @@ type auditLine struct {
 
 func (l *auditLine) check() error { return checkNumber("id", l.ID, maxID) }
 
-// spokenLine is a message of the timeline, with a number that distinguishes messages of the same
+// timelineLine is a message of the timeline, with a number that distinguishes messages of the same
 // time.
-type spokenLine struct {
+type timelineLine struct {
 	head
-	journal.Spoken
+	journal.TimelineMessage
 	Number  int64 `json:"number"`
 	Unspent int   `json:"unspent,omitempty"` // unspent part of the cost
 	exactBytes
 }
 
-func (l *spokenLine) check() error {
+func (l *timelineLine) check() error {
 	switch {
 	case l.Number > maxID:
 		return fmt.Errorf("number: want a whole number up to %d", maxID)

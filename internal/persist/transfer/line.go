@@ -19,8 +19,8 @@ import (
 // line is an exported row: a pointer to a struct with its fields under their JSON names.
 type line interface {
 	named(kind string)
-	// check returns an error for contents that a file can have but a database must not, in addition
-	// to the checks of columns.
+	// check returns an error for contents that a file can have but a database must not have. The
+	// checks of columns are separate.
 	check() error
 	exact() *exactBytes
 }
@@ -45,6 +45,7 @@ func (x *exactBytes) exact() *exactBytes { return x }
 
 // keepExact saves the texts of a line that JSON can't represent, before the line is encoded.
 func (k *lineKind) keepExact(l line) {
+	l.exact().Bytes = nil
 	for name, at := range k.texts(l) {
 		if utf8.ValidString(at.String()) {
 			continue

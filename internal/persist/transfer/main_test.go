@@ -2,13 +2,9 @@ package transfer
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log/slog"
-	"os"
 	"testing"
-
-	"go.uber.org/goleak"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
@@ -17,18 +13,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if role := os.Getenv(persisttest.ChildRole); role != "" {
-		if err := childRoles[role](context.Background(), os.Args[1]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	if err := flag.Set("rapid.checks", "20"); err != nil {
-		// Each check opens databases; the command line may ask for more.
-		panic(err)
-	}
-	goleak.VerifyTestMain(m)
+	persisttest.Main(m, childRoles)
 }
 
 var childRoles = map[string]func(ctx context.Context, path string) error{
@@ -43,7 +28,7 @@ var (
 	ada   = auth.Identity{Name: "Ada", Access: auth.Own}
 )
 
-// open opens a store that is closed at the end of the test at the latest.
+// open opens a store. The end of the test closes it, if it is still open.
 func open(t testing.TB, path string) *persist.Store {
 	t.Helper()
 	s, err := persist.Open(ctx, path, &persist.Options{Now: at(start), Logger: slog.New(slog.DiscardHandler)})

@@ -1,6 +1,7 @@
 // Package access decides who may use the dashboard: holders of sessions and tokens, or users whom
-// another site authorizes. It knows the site's addresses, listens at them, limits connections and
-// guesses, and refuses requests from other sites' pages. It must not know what the requests do.
+// another site authorizes. It knows the site's addresses and listens at them. It limits connections
+// and guesses at the Site's token, and refuses requests from other sites' pages. It must not know
+// what the requests do.
 package access
 
 import (
@@ -24,8 +25,8 @@ const Owner = "owner"
 // siteOwner is the holder of the Site's token.
 var siteOwner = auth.Identity{Name: Owner, Access: auth.Own}
 
-// Caller is the sender of a request. It is identified by a session or a token, or by the request
-// itself if another site authorizes.
+// Caller is the sender of a request. A session or a token identifies the caller. If another site
+// authorizes requests, the request itself does.
 type Caller struct {
 	Name    string
 	Access  auth.Access
@@ -40,7 +41,7 @@ type Options struct {
 	// Authorize is another site's check. It returns false if the sender has no access.
 	Authorize func(*http.Request) (who auth.Identity, ok bool)
 	Sessions  Sessions
-	WrongCode error // the error that Sessions return for an invalid code
+	WrongCode error // the error that Sessions returns for an invalid code
 	Now       func() time.Time
 	Log       *slog.Logger
 }
@@ -54,17 +55,17 @@ type Authenticator struct {
 	store     Sessions
 	wrongCode error     // the store's error for an invalid code
 	signIns   *attempts // sign-ins by people
-	// bearers limits programs. It is separate from signIns, so that a program that guesses tokens
-	// does not block sign-ins from its address.
+	// bearers limits the guesses of programs. It is separate from signIns, so that a program that
+	// guesses tokens does not block sign-ins from its address.
 	bearers  *attempts
 	now      func() time.Time
 	siteHash secretHash // hash of the Site's token
 	log      *slog.Logger
-	proxied  sync.Once // used to log the first request via such a proxy
+	proxied  sync.Once // used to log the first request via an untrusted proxy
 
 	mu sync.Mutex
-	// owners contains the sessions that were started with the Site's token, and when they expire.
-	// They also end with the process.
+	// owners maps each session that was started with the Site's token to its expiry time. When the
+	// process ends, these sessions end too.
 	owners map[string]time.Time
 }
 
@@ -102,8 +103,8 @@ func errSignIn() error {
 	return problem.New(http.StatusUnauthorized, "Sign in first: \"chatguard signin\" prints a link.")
 }
 
-// errNobody returns the problem for a request without credentials. The text differs: people sign
-// in, and a chat server needs a token.
+// errNobody returns the problem for a request without credentials. The text depends on needs:
+// people sign in, and a chat server sends a token.
 func errNobody(needs auth.Access) error {
 	if needs == auth.Check {
 		return problem.New(http.StatusUnauthorized, "Send \"Authorization: Bearer TOKEN\": \"chatguard token make NAME --role check\" makes one.")

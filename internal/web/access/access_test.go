@@ -21,8 +21,7 @@ var (
 	quiet = slog.New(slog.DiscardHandler)
 )
 
-// newAuthenticator returns an Authenticator for a site with a token. There are no sessions and no
-// tokens in its store.
+// newAuthenticator returns an Authenticator for a site with a token. It has no Sessions.
 func newAuthenticator(t *testing.T, now func() time.Time) *Authenticator {
 	t.Helper()
 	a, err := New(Options{Site: Site{Token: siteToken}, Now: now, Log: quiet})
@@ -58,7 +57,7 @@ func TestAttempts_Parallel(t *testing.T) {
 	}
 }
 
-// The newest sessions started with the Site's token stay.
+// If too many sessions are started with the Site's token, the newest ones stay valid.
 func TestSessions_OwnersBounded(t *testing.T) {
 	now := noon
 	a := newAuthenticator(t, func() time.Time { return now })

@@ -13,7 +13,7 @@ import (
 
 // attempts limits guesses at the Site's token, the only secret that a person chooses. An address
 // has five attempts at once, then one every 30 s. All addresses of an IPv6 /48 together have four
-// times as many. A guess beyond that is refused without a comparison, even if it is right.
+// times as many. A guess beyond these limits is refused, even if it is right.
 type attempts struct {
 	// now is a clock that ignores changes of the wall clock.
 	now      func() time.Time
@@ -25,7 +25,8 @@ type attempts struct {
 	mu sync.Mutex
 }
 
-// attemptLimit is a Guard that counts by a part of the address. An empty part is not limited.
+// attemptLimit is a Guard that counts attempts by a part of the address. If the part is empty, the
+// limit does not apply.
 type attemptLimit struct {
 	part  func(netip.Addr) string
 	guard *chatguard.Guard
@@ -34,7 +35,7 @@ type attemptLimit struct {
 // The limit of guesses.
 const (
 	AttemptBurst  = 5                // at once, per address
-	AttemptRefill = 30 * time.Second // for one more
+	AttemptRefill = 30 * time.Second // until one more is allowed
 	blockFactor   = 4                // attempts of a /48, relative to one address
 )
 
@@ -56,7 +57,7 @@ func newBucket(name string, burst int, refill time.Duration) (*chatguard.Guard, 
 
 // try compares a guess with the secret if the address has attempts left. A wrong guess uses up an
 // attempt. A wrong guess that the address has sent recently is refused without a comparison and
-// uses up none.
+// uses up no attempt.
 func (a *attempts) try(ctx context.Context, addr netip.Addr, guess string, right func(guess string) bool, wrong error) error {
 	id, now := chatguard.AddressKey(addr), a.now()
 	if a.rejected.has(id, guess, now) {
@@ -77,14 +78,15 @@ func (a *attempts) try(ctx context.Context, addr netip.Addr, guess string, right
 	return wrong
 }
 
-// isRight reports whether a guess is the secret and the address has attempts left. It uses up none.
+// isRight reports whether a guess is the secret and the address has attempts left. It uses up no
+// attempt.
 func (a *attempts) isRight(addr netip.Addr, guess string, right func(guess string) bool) bool {
 	return right(guess) && a.each(addr, a.now(), peek) == nil
 }
 
 func peek(l attemptLimit, m chatguard.Message) (chatguard.Verdict, error) { return l.guard.Peek(m) }
 
-// each applies ask to all limits of an address. If a limit is used up, the error says how long the
+// each calls ask for each limit of an address. If a limit is used up, the error says how long the
 // address must wait.
 func (a *attempts) each(addr netip.Addr, now time.Time, ask func(attemptLimit, chatguard.Message) (chatguard.Verdict, error)) error {
 	for _, l := range a.limits {

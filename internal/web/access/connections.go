@@ -11,12 +11,12 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// origin is where a connection comes from. Each origin has its own limit, so that other connections
-// never use up the places of servers on this machine that call POST /check.
+// origin is where a connection comes from. Each origin has its own limit. Connections from
+// elsewhere therefore never use up those that servers on this machine need for POST /check.
 type origin int
 
 const (
-	localOrigin origin = iota // this machine, except as a trusted proxy
+	localOrigin origin = iota // this machine, unless it is a trusted proxy
 	proxyOrigin               // from trusted proxies
 	otherOrigin               // from anywhere else
 )

@@ -13,8 +13,8 @@ import (
 // proxied is a site behind a proxy on another machine.
 var proxied = Site{Listen: "127.0.0.1:0", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}, Log: quiet}
 
-// A single address and all addresses together have a limit. Neither blocks this machine or the
-// proxies.
+// Each address has a limit, and all addresses together have one. If these limits are reached, this
+// machine and the proxies can still connect.
 func TestConnections_Origins(t *testing.T) {
 	c := newConnections(proxied)
 	enter := func(address string, want bool) (leave func()) {
@@ -107,7 +107,7 @@ func TestBoundedListener_Full(t *testing.T) {
 	}
 	second.Close()
 	listener.Close()
-	for range accepted { // until nothing logs any more
+	for range accepted { // wait until nothing logs any more
 	}
 	if text := log.String(); strings.Count(text, "too many connections are open") != 1 || !strings.Contains(text, `from="this machine"`) {
 		t.Errorf("the log says\n%s", text)

@@ -61,8 +61,8 @@ func (s Site) keepsTLS(r *http.Request) bool {
 	return s.isSecure(r) && s.mount() == "/" && notAddress != nil && !isLoopback(host)
 }
 
-// client returns the address that the request comes from. That is the last forwarded address that
-// isn't one of our proxies.
+// client returns the address that the request comes from: the last forwarded address that isn't one
+// of our proxies.
 func (s Site) client(r *http.Request) netip.Addr {
 	return chatguard.ClientAddress(r, s.TrustedProxies)
 }

@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// RejectedTime is how long a wrong secret is remembered. The secret counts only once in this
-	// time. An address regains attempts faster than that.
+	// RejectedTime is how long a wrong secret is remembered. In this time, the same secret uses up
+	// only one attempt. An address regains attempts faster than that.
 	RejectedTime = 5 * time.Minute
-	// maxRejected is the maximum number of remembered secrets. Further secrets count each time they
-	// are sent.
+	// maxRejected is the maximum number of remembered secrets. Each further secret uses up an
+	// attempt each time it is sent.
 	maxRejected = 1000
 )
 
-// rejectedSecrets holds recently refused secrets, each with the address that sent it. A program
-// whose token was revoked sends the same secret again and again. The zero value is empty. It is
-// safe for concurrent use.
+// rejectedSecrets holds recently refused secrets, each with the address that sent it. For example,
+// a program whose token was revoked sends the same secret again and again. The zero value is empty.
+// It is safe for concurrent use.
 type rejectedSecrets struct {
 	mu    sync.Mutex
 	until map[secretHash]time.Time

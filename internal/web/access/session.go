@@ -22,9 +22,9 @@ type Sessions interface {
 	// empty if the token is unknown or no longer valid.
 	BeginSession(ctx context.Context, token string) (session string, who auth.Identity, err error)
 	// Session returns the holder of a session. ok is false if the session has ended. An error means
-	// that the Store cannot tell now; it still recognizes sessions that it looked up before.
-	// Session does not wait for other reads of the Store. A session that was ended elsewhere may
-	// stay valid for 4 s.
+	// that the Store cannot look up this session now. The Store still recognizes sessions that it
+	// looked up before. Session does not wait for other reads of the Store. A session that another
+	// process ended may stay valid for 4 s.
 	Session(ctx context.Context, session string) (who auth.Identity, ok bool, err error)
 	// Token is like Session, but for a named token.
 	Token(ctx context.Context, token string) (who auth.Identity, ok bool, err error)
@@ -103,8 +103,8 @@ func (a *Authenticator) isOwners(session string) bool {
 	return ok && now.Before(ends)
 }
 
-// endOwners ends a session that was started with the Site's token. It reports whether the session
-// was such a one.
+// endOwners ends a session that was started with the Site's token. It returns false for any other
+// session.
 func (a *Authenticator) endOwners(session string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

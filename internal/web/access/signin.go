@@ -8,7 +8,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// maxSecretBody is the maximum size of a sign-in's body in bytes. Anyone may send one.
+// maxSecretBody is the maximum size of the body of a sign-in request, in bytes. Anyone may send
+// such a request.
 const maxSecretBody = 4 << 10
 
 // Secret is the body of a sign-in: either a code or a token.
@@ -67,9 +68,9 @@ func (a *Authenticator) cookie(r *http.Request, value string, maxAge int) *http.
 }
 
 // cookieName returns the name of the session cookie. The name differs between chatguards on one
-// machine, because cookies do not depend on ports. Browsers accept a cookie with the prefix only
-// from this very host, so another host of the same domain cannot override it. The prefix requires
-// the path / and an encrypted connection.
+// machine, because cookies do not depend on ports. Browsers accept a cookie with the prefix __Host-
+// only from the host itself, so another host of the same domain cannot override it. This prefix
+// requires the path / and an encrypted connection.
 func (s Site) cookieName(r *http.Request) string {
 	name := "chatguard"
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {

@@ -20,7 +20,8 @@ const MaxChannels = 10_000
 type channels struct {
 	mu  sync.RWMutex
 	ids map[string]struct{}
-	// opened counts the unlisted channels, by the name of the holder who asked about them first.
+	// opened counts the unlisted channels, by the name of the token holder who asked about them
+	// first.
 	opened map[string]int
 }
 
@@ -38,10 +39,10 @@ func (c *channels) all() []string {
 }
 
 // add records the channels that a holder asks about, either all of them or none. It calls entered
-// for each new one before another request can find it here. Listed channels always have a place. An
-// unlisted channel has one if the holder has opened fewer channels than there are free places. So
-// no holder takes the last places. If add refuses a channel, it returns that channel, with opened
-// and free as the reason.
+// for each new channel before another request can find the channel here. Listed channels are always
+// accepted. An unlisted channel is accepted if the holder has opened fewer channels than there are
+// free places. So no holder takes the last places. If add refuses a channel, it returns that
+// channel, with opened and free as the reason.
 func (c *channels) add(ids []string, holder string, isListed func(string) bool, entered func(string)) (refused string, opened, free int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,8 +101,8 @@ func (k *Checker) enter(messages []chatguard.Message, holder string) error {
 		return nil
 	}
 	if id, opened, free := k.channels.add(fresh, holder, k.isListed, k.entered); id != "" {
-		return problem.New(http.StatusUnprocessableEntity, "%s would be one channel too many: %q has opened %d since the start, and %d of all %d are free. A token may open no "+
-			"more than it leaves for others. List the channel in [check] channels, or send fewer: a channel is a room; tell users and messages apart by user_id and id.",
+		return problem.New(http.StatusUnprocessableEntity, "There is no place for the channel %s: %q has opened %d channels since the start, and %d of %d places are free. A token "+
+			"cannot open more once it has opened as many as are free. Add the channel to [check] channels, or send fewer channels: use one per chat room, not one per user or message.",
 			problem.Quote(k.NameOf(id)), holder, opened, free, MaxChannels)
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// After many holders have opened all the channels they can, the next one can still open some.
+// After many holders have opened all the channels they can, the next holder can still open some.
 func TestCheckedChannels_LastPlacesShared(t *testing.T) {
 	var c channels
 	nothing, unlisted := func(string) {}, func(string) bool { return false }

@@ -26,7 +26,7 @@ type Options struct {
 	Space string
 
 	// Listed reports whether a channel is always accepted, however many channels there are. Nil
-	// means that none is.
+	// means that no channel is always accepted.
 	Listed func(channelID string) bool
 
 	// Entered is called for each new channel, before the first message in it is judged. Nil means
@@ -66,7 +66,7 @@ func (c *scratch) free() {
 	scratchPool.Put(c)
 }
 
-// Check is POST /check. With it, another chat's server asks whether to show a message.
+// Check is POST /check. Another chat's server sends it to ask whether to show a message.
 func (k *Checker) Check(w http.ResponseWriter, r *http.Request, holder string) error {
 	c := scratchPool.Get().(*scratch)
 	defer c.free()
@@ -128,7 +128,7 @@ func (k *Checker) CheckBatch(w http.ResponseWriter, r *http.Request, holder stri
 	return nil
 }
 
-// readChecked reads the body of a request into into.
+// readChecked decodes the body of a request into the value at into.
 func readChecked[T any](w http.ResponseWriter, r *http.Request, c *scratch, into *T) error {
 	if err := problem.CheckJSON(r); err != nil {
 		return err
@@ -142,8 +142,9 @@ func readChecked[T any](w http.ResponseWriter, r *http.Request, c *scratch, into
 	return nil
 }
 
-// takeChecked adds the messages that were read to c, unless one is invalid, and opens their
-// channels. first is the index of the first message in its batch, or -1 without a batch.
+// takeChecked adds the messages in read to c and opens their channels. If a message is invalid, it
+// returns a problem and opens no channel. first is the index of the first message in its batch, or
+// -1 without a batch.
 func (k *Checker) takeChecked(c *scratch, holder string, first int, read ...checkedMessage) error {
 	reader := checkReader{now: k.opts.Now(), space: k.opts.Space}
 	for i := range read {
@@ -171,7 +172,7 @@ func (k *Checker) dropped(v *chatguard.Verdict) {
 }
 
 // forPrograms removes the headers that matter only for pages. net/http copies the headers for each
-// answer, and the copy is cheap for up to eight.
+// answer, and the copy is cheap for up to eight headers.
 func forPrograms(h http.Header) {
 	h.Del("Content-Security-Policy")
 	h.Del("Referrer-Policy")

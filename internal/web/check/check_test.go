@@ -8,7 +8,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// No text of a chat message stays in memory once it is answered.
+// Once a check is answered, no text of its message stays in memory.
 func TestCheck_RetainsNoTexts(t *testing.T) {
 	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
 	if err != nil {

@@ -145,7 +145,7 @@ func (c *checkReader) validate(m *chatguard.Message) error {
 		return c.fail("text", "has %d bytes, and at most %d are allowed: limits ignore it, so send only its beginning", len(m.Text), maxMessageText)
 	}
 	space := len(c.space)
-	const spaced = 2 // the first two have the prefix
+	const spaced = 2 // the first two texts have the prefix
 	for i, name := range [...]struct {
 		key, text string
 		most      int

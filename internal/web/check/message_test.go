@@ -41,7 +41,7 @@ func FuzzCheckReader(f *testing.F) {
 	})
 }
 
-// The error for an invalid text says what is wrong, also if a number would be valid.
+// The error for an invalid text says what is wrong, even if the key also accepts a number.
 func TestScan_InvalidText(t *testing.T) {
 	for data, says := range map[string]string{
 		`{"at":"2026` + "\n" + `1"}`: `at: invalid character '\n' in string (expecting non-control character) at byte 11`,

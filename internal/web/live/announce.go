@@ -10,8 +10,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// channelSet is a set of channels for the live feed's next turn. The zero value is empty. It is
-// safe for concurrent use.
+// channelSet is a set of channels for the next turn of pump. The zero value is empty. It is safe
+// for concurrent use.
 type channelSet struct {
 	mu       sync.Mutex
 	channels map[string]struct{}
@@ -55,11 +55,11 @@ func (m *Model) judgeRow(r row, now time.Time) {
 	m.board.judge(r, v, now)
 }
 
-// Revised judges again the users on the board whose channel's policy was revised. It also publishes
-// the revision on the live feed.
+// Revised publishes a revision of a channel's policy on the live feed. It judges the channel's
+// users on the board again.
 func (m *Model) Revised(r journal.Revision) {
 	m.judgeAgain(r.ChannelID, m.opts.Now())
-	m.revised.add(r.ChannelID) // An older verdict may still arrive.
+	m.revised.add(r.ChannelID) // An older verdict may still arrive, so pump judges again.
 	err := m.feed.publish(func() []Frame {
 		frames := m.policyFrames([]string{r.ChannelID})
 		frames[0].Policy.Revision = &RevisionNote{r.Number, r.Author, r.At}
@@ -79,9 +79,9 @@ func (m *Model) Reloaded() {
 	}
 }
 
-// Changed records that a channel's overlays have changed. Soon after, the users on the board there
-// are judged again, and the live feed announces the change. It never blocks, so it may be called
-// with locks held.
+// Changed records that a channel's overlays have changed. Soon after, the Guard judges the
+// channel's users on the board again, and the live feed announces the change. It never blocks, so
+// it may be called with locks held.
 func (m *Model) Changed(channelID string) { m.switched.add(channelID) }
 
 // Amended judges a user again after a grant, pardon or other change. The user leaves the board at

@@ -66,7 +66,7 @@ func (b *board) put(e journal.Entry, roles chatguard.Roles, cost int, now time.T
 		b.users.of(e.UserID).Add(1)
 		b.sizes[strings.Clone(e.ChannelID)]++
 	}
-	if !r.leavesAt().After(e.At) { // new, or returned before its row expired
+	if !r.leavesAt().After(e.At) { // a new row, or one whose time was up
 		r.Since, r.Count = e.At, 0
 	}
 	delete(b.entries, r.Outcome.Entry)
@@ -79,8 +79,9 @@ func (b *board) put(e journal.Entry, roles chatguard.Roles, cost int, now time.T
 	}
 }
 
-// allow removes the row of a user if a message sent at that time was allowed, because of a role, a
-// lower cost or a looser policy. Without a row, which is the usual case, it takes no lock.
+// allow removes a user's row because a message that the user sent at that time was allowed. The
+// reason may be a role, a lower cost or a looser policy. If the user has no row, which is the usual
+// case, allow takes no lock.
 func (b *board) allow(channel, user string, at time.Time) {
 	if b.users.of(user).Load() == 0 {
 		return
@@ -92,7 +93,7 @@ func (b *board) allow(channel, user string, at time.Time) {
 	}
 }
 
-// preload adds the entries of users whom the Guard still holds back.
+// preload puts a row on the board for the user of each entry.
 func (b *board) preload(entries []journal.Entry, now time.Time) {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b journal.Entry) int { return cmp.Compare(a.ID, b.ID) })

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 )
 
-// A gate waits for those inside and admits nobody meanwhile.
+// While a drainGroup closes, it waits for the goroutines inside and admits no others.
 func TestGate_WaitsForThoseInside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g drainGroup

@@ -54,16 +54,17 @@ type feed struct {
 // reader is one connection of a dashboard to the feed.
 type reader struct {
 	channel string // empty: all channels
-	// frames is closed when the feed ends. It is also closed when it is full, which drops a slow
-	// reader.
+	// The feed closes frames when the feed ends. It also closes frames if it is full, which drops a
+	// slow reader.
 	frames chan []byte
 }
 
 // readerBuffer is how many frames a reader may be behind. That is about 6 s of a busy chat.
 const readerBuffer = 64
 
-// newFeed starts the numbers at the time in microseconds, which JavaScript represents exactly.
-// Numbers of an earlier process differ, because no process publishes a million frames per second.
+// newFeed starts the frame numbers at the current time in microseconds, which JavaScript represents
+// exactly. Numbers of an earlier process differ, because no process publishes a million frames per
+// second.
 func newFeed(start time.Time) *feed {
 	seq := uint64(start.UnixMicro())
 	return &feed{key: rand.Text(), seq: seq, history: feedHistory{gone: seq}, readers: map[*reader]struct{}{}}
@@ -76,9 +77,9 @@ func (f *feed) name(channel string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// seen says which frames of a feed a reader has received: all up to the frame numbered after. feed
-// may be empty if the reader knows that it was this feed. The zero value means that the reader has
-// received none.
+// seen says which frames of a feed a reader has received: all frames up to the number after. feed
+// is the name of the feed that sent them. If feed is empty, it is assumed to be this feed. The zero
+// value means that the reader has received none.
 type seen struct {
 	feed  string
 	after uint64
@@ -94,7 +95,7 @@ func (f *feed) len() int {
 var errFeedEnded = errors.New("the live feed has ended")
 
 // resume adds a reader who has already received a part of this feed. It first publishes pending
-// frames. The reader first receives the frames that it missed, then a status. resume returns nil if
+// frames. The reader receives the frames that it missed, and then a status. resume returns nil if
 // the reader's frames come from another feed, or if some missed frames are no longer stored.
 func (f *feed) resume(channel string, seen seen, waiting func() []Frame, status func() Frame) (*reader, error) {
 	if seen.feed != "" && seen.feed != f.name(channel) {
@@ -210,8 +211,8 @@ func (f *feed) send(data []byte, wanted func(*reader) bool) {
 	}
 }
 
-// publishStatus sends every reader the status of its channel. A status has no number of its own,
-// because only the newest one matters.
+// publishStatus sends every reader the status of its channel. A status does not get a new number,
+// because only the newest status matters.
 func (f *feed) publishStatus(make func(channel string) Frame) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -59,8 +59,8 @@ func TestPast_PendingFramesGoFirst(t *testing.T) {
 	wantFrames(t, r, "throttled 1", "status 1")
 }
 
-// A reader gets a snapshot if nothing they have seen is still known: without a number, with a
-// number of another process, or after too long an absence.
+// A reader gets a snapshot if they send no number or a number of another process, or if they were
+// away for too long.
 func TestPast_TooOldGetsSnapshot(t *testing.T) {
 	f, began := newFeed(noon), uint64(noon.UnixMicro())
 	publishIn(t, f, "1")

@@ -1,6 +1,6 @@
 // Package live is what the dashboard shows now: throttled users, message rates, and the state of
 // policies, connections and the database. Its live feed notifies open dashboards of each change. It
-// must not know who has access, nor the other requests.
+// must not know who has access, nor what other requests do.
 package live
 
 import (
@@ -40,8 +40,8 @@ type Options struct {
 
 // Records reads records from before the start.
 type Records interface {
-	// Minutes calls each with the counts per minute of every channel since a time, oldest first. It
-	// leaves out minutes without messages.
+	// Minutes calls the function each for every minute of every channel since a time, oldest first.
+	// It leaves out minutes without messages.
 	Minutes(ctx context.Context, since time.Time, each func(journal.Minute) error) error
 }
 
@@ -56,8 +56,8 @@ type Model struct {
 	open      drainGroup // open WebSockets
 	refused   sync.Once  // used to log the first refused live feed
 
-	// ending is done shortly after Close was called. Live feeds with readers that do not read are
-	// then cut.
+	// ending is done shortly after Close was called. This cuts the live feeds whose readers do not
+	// read.
 	ending context.Context
 	cut    context.CancelFunc // ends the context ending
 
@@ -94,13 +94,13 @@ func (m *Model) Update(ctx context.Context) {
 	m.pump(ctx)
 }
 
-// farewell is how long readers of live feeds have for the closing handshake.
-const farewell = 500 * time.Millisecond
+// closeTimeout is how long readers of live feeds have for the closing handshake.
+const closeTimeout = 500 * time.Millisecond
 
 // Close closes the live feeds and waits for them. The context of Update must have ended.
 func (m *Model) Close() {
 	m.feed.close()
-	defer time.AfterFunc(farewell, m.cut).Stop()
+	defer time.AfterFunc(closeTimeout, m.cut).Stop()
 	m.open.close()
 	m.remembering.Wait()
 }
@@ -108,8 +108,8 @@ func (m *Model) Close() {
 // Feeds returns the number of open live feeds.
 func (m *Model) Feeds() int { return m.feed.len() }
 
-// RolesOf returns the roles of a throttled user in their last message. It returns none if the user
-// is not throttled now.
+// RolesOf returns the roles that a throttled user had in their last message. It returns no roles if
+// the user is not throttled now.
 func (m *Model) RolesOf(channel, user string) chatguard.Roles {
 	r, _ := m.board.find(channel, user)
 	return r.roles
@@ -138,7 +138,7 @@ func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
 }
 
 // Heard returns the IDs of the channels that have had verdicts since the start, in sorted order. It
-// contains at most the first thousand.
+// returns at most the first thousand channels.
 func (m *Model) Heard() []string { return m.tallies.channels() }
 
 // Report records the outcome of the action on a throttled message. It never blocks.
@@ -147,8 +147,8 @@ func (m *Model) Report(o journal.Outcome) {
 	m.board.report(o)
 }
 
-// Preload shows users from the journal's entries whom the Guard still holds back, as after a
-// restart.
+// Preload puts on the board those users of the journal's entries whom the Guard still holds back.
+// It is meant for the start.
 func (m *Model) Preload(entries []journal.Entry) {
 	now := m.opts.Now()
 	m.board.preload(entries, now)

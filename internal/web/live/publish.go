@@ -70,8 +70,8 @@ func (m *Model) snapshotFrame(channel string) Frame {
 	return fr
 }
 
-// announceSwitched publishes on the live feed the channels whose switches have changed. The status
-// contains who paused a channel.
+// announceSwitched publishes on the live feed the channels whose switches have changed. It also
+// publishes the status, which says who paused a channel.
 func (m *Model) announceSwitched(channels []string) error {
 	if len(channels) == 0 {
 		return nil

@@ -3,12 +3,12 @@ package live
 import "time"
 
 // RatesOver is how busy a channel was in each step of a span, oldest first. The last step is the
-// last complete one. A step is null if its value is unknown.
+// last complete step. A step is null if its value is unknown.
 type RatesOver struct {
 	From        time.Time `json:"from"`
 	StepSeconds int       `json:"step_seconds"`
 	Messages    []*uint32 `json:"messages"`
-	Throttled   []*uint32 `json:"throttled"` // including only observed ones
+	Throttled   []*uint32 `json:"throttled"` // including those that were only observed
 	Observed    []*uint32 `json:"observed"`
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// span is a period that ends now. It is divided into steps, for each of which there are rates.
+// span is a period that ends now. It is divided into steps, and each step has its own rates.
 type span struct {
 	name  string
 	step  time.Duration
@@ -22,7 +22,7 @@ var spans = [...]span{
 // counted is a channel's counts in one step.
 type counted struct{ messages, throttled, observed uint32 }
 
-// history holds a tally's counts for each span, in rings. The calendar gives the position of a step
+// history holds a tally's counts, in one ring per span. The calendar gives the position of a step
 // in its ring.
 type history [len(spans)][]counted
 
@@ -61,8 +61,8 @@ func (c *calendar) place(step int64) int { return int(step % int64(len(c.known))
 // first returns the first step that is reported.
 func (c *calendar) first() int64 { return c.now - int64(c.steps) }
 
-// advance moves to the step that contains a time. It calls free for each place to be emptied. Steps
-// are unknown if they were skipped, because nothing was counted or the clock was set.
+// advance moves to the step that contains a time. It calls free for each place that must be
+// emptied. A skipped step is unknown: nothing was counted in it, or the clock was set.
 func (c *calendar) advance(t time.Time, free func(place int)) {
 	next := c.at(t)
 	for step := max(next+1, c.now-int64(c.steps)); step <= c.now; step++ {
@@ -76,7 +76,7 @@ func (c *calendar) advance(t time.Time, free func(place int)) {
 }
 
 // minute returns the steps of a minute that ended before counting began here: from first up to but
-// not including end. If the minute ended later, it returns none.
+// not including end. If the minute ended later, it returns no steps.
 func (c *calendar) minute(t time.Time) (first, end int64) {
 	first = c.at(t.Truncate(time.Minute))
 	end = first + c.perMinute()

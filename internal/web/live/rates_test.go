@@ -25,8 +25,8 @@ func newCounting(t *testing.T, now time.Time) *counting {
 	return &counting{t, newTallies(metrics.NewSet(), now), now}
 }
 
-// second counts messages of a channel, some of them throttled and some of those only observed, and
-// ends a second.
+// second counts messages of a channel and ends a second. Some of the messages are throttled, and
+// some of the throttled ones are only observed.
 func (c *counting) second(channel string, messages, throttled, observed int) {
 	for i := range messages {
 		c.count(&chatguard.Verdict{ChannelID: channel, Allowed: i >= throttled || i < observed, Observed: i < observed})
@@ -39,7 +39,7 @@ func (c *counting) pass(length time.Duration) {
 	c.tick(c.now)
 }
 
-// tells checks the last steps as they are reported.
+// tells checks that a channel's last steps are reported as wanted.
 func (c *counting) tells(span int, channel, want string) {
 	c.Helper()
 	told := c.over(span, channel)

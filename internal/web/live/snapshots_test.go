@@ -17,8 +17,8 @@ func snapshotOf(t *testing.T, s *snapshots, f *feed, channel string, make func()
 	return made
 }
 
-// Frames are published and readers counted while a snapshot is made. Its reader gets those frames
-// afterwards.
+// While a snapshot is made, the feed can publish frames and count its readers. The snapshot's
+// reader gets those frames afterwards.
 func TestSnapshots_FeedGoesOn(t *testing.T) {
 	s, f := newSnapshots(), newFeed(noon)
 	publishIn(t, f, "1")

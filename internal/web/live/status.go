@@ -23,13 +23,13 @@ const (
 	Connecting   ConnectionState = "connecting"
 	Disconnected ConnectionState = "disconnected"
 
-	// These states are worth knowing but are no trouble:
+	// IsTrouble returns false for the following states, except Refused and Missing.
 	Valid     ConnectionState = "valid"     // of a token: accepted by Twitch
 	Refused   ConnectionState = "refused"   // of a token: no longer accepted by Twitch
 	Missing   ConnectionState = "missing"   // of a token: needed, but there is none
 	Unchecked ConnectionState = "unchecked" // of a token: Twitch cannot be asked
-	// Observing means that chatguard cannot act there, whatever the policy says. The detail says
-	// why.
+	// Observing means that chatguard cannot act in the channel, whatever the policy says. The
+	// detail says why.
 	Observing ConnectionState = "observing"
 	// LeftOut is the state of a channel whose live changes cannot be used. The detail says why.
 	LeftOut  ConnectionState = "limits as configured"
@@ -45,7 +45,8 @@ const (
 	Failing ConnectionState = "failing" // of an API: the last request failed
 )
 
-// IsTrouble reports whether messages that should arrive or be acted on are not.
+// IsTrouble reports whether the state keeps messages from arriving, or chatguard from acting on
+// them.
 func (c ConnectionState) IsTrouble() bool {
 	switch c {
 	case Connected, Valid, Unchecked, Observing, LeftOut, Paused, RaidMode, SlowMode, Unasked, Ample, Low:

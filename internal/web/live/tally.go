@@ -196,7 +196,7 @@ func (c count) plus(d count) count {
 	return count{c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed}
 }
 
-// small converts a count, which must be that of a short time, to a counted.
+// small converts a count to a counted. The count must be of a short time, so that it fits.
 func (c count) small() counted {
 	return counted{uint32(c.messages), uint32(c.throttled), uint32(c.observed)}
 }

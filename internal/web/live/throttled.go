@@ -26,8 +26,8 @@ type Throttled struct {
 	Never      bool                 `json:"never"`
 	Count      int                  `json:"count"` // throttled messages since Since
 	Strikes    int                  `json:"strikes"`
-	// Observed is true if the last message was only observed, due to the policy or the limit. The
-	// user was not really held back then.
+	// Observed is true if the last message was only observed, due to the policy or the limit. In
+	// this case, the user was not actually held back.
 	Observed bool              `json:"observed"`
 	Penalty  chatguard.Penalty `json:"penalty"` // of the last message, actual or observed
 	Outcome  journal.Outcome   `json:"outcome"` // of the action on the last message
@@ -36,8 +36,8 @@ type Throttled struct {
 // leavesAt returns when the user will no longer be held back.
 func (t *Throttled) leavesAt() time.Time { return journal.HeldUntil(t.At, t.MaySpeakAt.Time) }
 
-// take makes the entry the user's last one. It copies the texts that it stores, because an entry's
-// texts are parts of a larger string.
+// take sets the user's last entry. It copies the texts that it stores, because an entry's texts are
+// parts of a larger string.
 func (t *Throttled) take(e journal.Entry) {
 	t.Channel, t.UserID = strings.Clone(e.ChannelID), strings.Clone(e.UserID)
 	t.Login, t.DisplayName = strings.Clone(e.Login), strings.Clone(e.DisplayName)

@@ -33,12 +33,12 @@ type Viewer struct {
 }
 
 // ServeFeed is GET /live?channel=&feed=&after=: a WebSocket that sends a snapshot and then every
-// change. A reader who has seen this feed up to the frame after, and was not away for too long,
-// receives only the missed frames. Without a channel, the feed covers all channels.
+// change. after is the number of the last frame that the reader has seen. A reader who was not away
+// for too long receives only the missed frames. Without a channel, the feed covers all channels.
 func (m *Model) ServeFeed(w http.ResponseWriter, r *http.Request, who Viewer) error {
 	q := problem.QueryOf(r)
 	channel := q.Text("channel")
-	// Without a number, nothing has been received.
+	// Without a number, the reader has received nothing.
 	before := seen{q.Text("feed"), uint64(q.Number("after", 0, 0, math.MaxInt64))}
 	if q.Err != nil {
 		return q.Err
@@ -105,8 +105,9 @@ func (m *Model) join(ctx context.Context, channel string, before seen) (*reader,
 	return reader, err
 }
 
-// feedRefused logs a refused feed. The first one is a warning: if another site's proxy sends a
-// different host, every feed is refused, and the developer who mounts the dashboard can fix that.
+// feedRefused logs a refused feed. For a mounted dashboard, the first one is a warning. If the
+// other site's proxy sends a different host, every feed is refused, and the site's developer can
+// fix that.
 func (m *Model) feedRefused(r *http.Request, err error) {
 	m.opts.Log.Debug("live feed refused", "error", err)
 	if origin := r.Header.Get("Origin"); m.opts.Mounted && origin != "" {

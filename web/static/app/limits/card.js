@@ -96,7 +96,7 @@ function Numbers({ limit, index, form, fixed }) {
   `;
 }
 
-// inWords writes a long duration in words, to follow its number of seconds.
+// inWords writes a long duration in words. The result follows the number of seconds.
 /** @param {number} time */
 export function inWords(time) {
   return time >= 60 ? ` = ${length(time)}` : "";
@@ -116,7 +116,7 @@ function Choices({ limit, index }) {
   `;
 }
 
-// Notes say what the fields don't show.
+// Notes shows what the fields of the limit don't show.
 /** @param {{limit: DraftLimit, fixed: boolean}} props */
 function Notes({ limit, fixed }) {
   const notes = [

@@ -1,5 +1,5 @@
 // @ts-check
-// A conflicting change by someone else: showing it beside the draft, and combining both.
+// A conflicting change by someone else: showing it beside the draft, and combining the two.
 
 import { request } from "../shell/api.js";
 import { differences, merge } from "./differences.js";
@@ -32,7 +32,7 @@ export async function compare() {
   const keep = (news) => state.form?.policy === form.policy && update((s) => (s.form = { ...s.form, conflict: { ...s.form.conflict, problem: "", ...news } }));
   try {
     const [{ body: policy, etag }, revision] = await Promise.all([request("GET", policyAddress()), lastRevision()]);
-    const author = revision?.author ?? state.form?.conflict?.author; // a feed that has just begun doesn't name the author
+    const author = revision?.author ?? state.form?.conflict?.author; // a feed's snapshot doesn't name the author
     keep({ policy, etag, revision, author, theirs: differences(form.policy, policy) });
   } catch (problem) {
     if (!ifSignedOut(problem)) keep({ problem: problem.message });

@@ -1,6 +1,6 @@
 // @ts-check
 // The differences between two policies, by dotted key as in the configuration (limit.burst.refill).
-// Revisions have the same form.
+// Revisions describe their changes in the same form.
 
 /** @typedef {Record<string, any>} Leaves values by their dotted key */
 

@@ -1,6 +1,6 @@
 // @ts-check
-// Edits of the draft: typing, adding, removing and moving. Each names the field that gets the
-// focus.
+// Edits of the draft: typing, adding, removing and moving. An edit that adds, removes or moves
+// something also names the element that gets the focus.
 
 import { draftRole, newLimit } from "./draft.js";
 import { edit } from "./form.js";
@@ -68,8 +68,8 @@ export function removeRung(index) {
   edit((draft) => draft.rungs.splice(index, 1), "add-rung");
 }
 
-// moveRung moves a rung up or down; step is -1 or 1. The focus stays on its button until the rung
-// reaches an end.
+// moveRung moves a rung up or down; step is -1 or 1. The focus stays on the pressed button until
+// the rung reaches an end of the list.
 /** @param {number} index @param {number} step */
 export function moveRung(index, step) {
   const to = index + step;

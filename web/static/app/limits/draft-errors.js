@@ -1,6 +1,6 @@
 // @ts-check
-// The errors of a draft, in a moderator's words, by the ID of the field. Loaded values have no
-// errors.
+// The errors of a draft, by the ID of the field, in words for moderators. Values that were loaded
+// have no errors.
 
 import { algorithmOf, amount, roleFields } from "../words/algorithms.js";
 import { isFixed, lengthFields, textsOf } from "./draft.js";

@@ -1,6 +1,5 @@
 // @ts-check
-// The draft of a policy: the texts that a moderator types, and their conversion to a
-// policy.
+// The draft of a policy: the texts that a moderator types, and their conversion to a policy.
 
 import { algorithmOf, algorithms, roleFields } from "../words/algorithms.js";
 import { seconds } from "../words/time.js";
@@ -22,7 +21,7 @@ import { seconds } from "../words/time.js";
 /**
  * @typedef {object} DraftLimit
  * @property {string} id
- * @property {Api.Limit} source the limit as it was loaded, or as a new one begins
+ * @property {Api.Limit} source the limit as it was loaded, or the initial values of a new limit
  * @property {string} name
  * @property {Texts} texts
  * @property {DraftRole[]} roles
@@ -37,7 +36,7 @@ import { seconds } from "../words/time.js";
 
 /**
  * @typedef {{role: string, source: Api.Override, texts: Texts}} DraftRole
- * @typedef {{action: string, length: string}} Rung length is that of a timeout in seconds, or empty
+ * @typedef {{action: string, length: string}} Rung length is a timeout's duration, in s, or empty
  */
 
 // lengthFields are the durations of penalties.
@@ -76,7 +75,8 @@ function draftLimit(source, id) {
   };
 }
 
-// draftRole returns a role with custom numbers in a limit. It may have none at first.
+// draftRole returns the draft of a role's custom numbers in a limit. Without a source, no number is
+// custom yet.
 /**
  * @param {Api.Limit} limit
  * @param {string} role
@@ -117,7 +117,7 @@ function rungOf(text) {
 /** @param {Rung} of */
 const rungText = ({ action, length }) => (action === "timeout" ? `timeout ${length.trim()}s` : action);
 
-// policyOf returns the policy that a draft asks for. Values that weren't edited stay exactly as
+// policyOf returns the policy that a draft describes. Values that weren't edited stay exactly as
 // they were loaded.
 /** @param {{policy: Api.Policy, draft: Draft}} of */
 export function policyOf({ policy, draft }) {
@@ -166,8 +166,8 @@ export function numbersOf(fields, source, texts) {
   return numbers;
 }
 
-// isFixed reports whether a limit counts across all channels, so that no single channel can change
-// it.
+// isFixed reports whether a limit counts across all channels. Such a limit can't be changed in a
+// single channel.
 /** @param {Api.Limit} limit */
 export function isFixed(limit) {
   return limit.per === "user-everywhere";

@@ -12,10 +12,10 @@ import { html } from "../../vendor/htm-preact.js";
  * @property {string} value
  * @property {boolean} [fixed]
  * @property {string} [error]
- * @property {string} [hint] stands in an empty field
- * @property {boolean} [isShort] only a screen reader reads the label
+ * @property {string} [hint] the placeholder of an empty field
+ * @property {boolean} [isShort] the label is for screen readers only
  * @property {boolean} [isText]
- * @property {string} [list] the ID of the values it offers
+ * @property {string} [list] the ID of the datalist with suggestions
  * @property {(text: string) => void} onInput
  */
 

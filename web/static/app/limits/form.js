@@ -22,20 +22,20 @@ import { state, update } from "../shell/state.js";
  * @property {Api.Policy} policy as it was loaded
  * @property {string} etag of the policy loaded
  * @property {Revision | null | undefined} revision the last change; null if there is none,
- *   undefined if chatguard can't tell
+ *   undefined if it could not be loaded
  * @property {Draft} draft what has been typed
  * @property {Record<string, string>} errors what is wrong with the draft, by field
- * @property {string} problem why chatguard refused to load or save
+ * @property {string} problem why loading or saving failed
  * @property {boolean} busy chatguard hasn't answered yet
  * @property {Conflict | null} conflict someone else's change in the meantime
- * @property {{revision: Revision, former: Api.Policy} | null} made the last revision made here, and
- *   the policy before
- * @property {{id: string} | null} focus the field that the last edit leads to
+ * @property {{revision: Revision, former: Api.Policy} | null} made the last revision saved on this
+ *   page, and the policy before it
+ * @property {{id: string} | null} focus the element that gets the focus after the last edit
  */
 
 export const policyAddress = () => `/channels/${encodeURIComponent(state.channel)}/policy`;
 
-const asked = inOrder(); // orders the answers
+const asked = inOrder(); // to ignore outdated answers
 
 // load fetches the limits in force and drops unsaved edits.
 export async function load() {
@@ -52,8 +52,8 @@ export async function load() {
   }
 }
 
-// lastRevision fetches the last change. It returns undefined if the database is failing: the limits
-// can be changed without it.
+// lastRevision fetches the last change. It returns undefined if the database is failing, because
+// the limits can be edited without knowing the last change.
 export async function lastRevision() {
   try {
     const { body } = await request("GET", policyAddress() + "/revisions");
@@ -75,7 +75,8 @@ export function formOf(policy, etag, revision, made) {
   return { policy, etag, revision, draft: policy && draftOf(policy), errors: {}, problem: "", busy: false, conflict: null, made, focus: null };
 }
 
-// policyChanged stores the policy in force. A form without edits follows it.
+// policyChanged stores the policy in force. If the form has edits, it gets a conflict. Otherwise
+// the form is loaded again.
 /** @param {State["policy"] | undefined} policy */
 export function policyChanged(policy) {
   if (!policy) return;
@@ -86,8 +87,8 @@ export function policyChanged(policy) {
   update((s) => (s.form = { ...form, conflict: policy.revision ?? form.conflict ?? {} }));
 }
 
-// isUnsaved reports whether a restart would undo the limits in force. The live feed's word counts
-// once it has announced them.
+// isUnsaved reports whether a restart would undo the limits in force. The live feed decides as soon
+// as it has announced the limits saved here; until then, the answer to the save decides.
 /** @param {State} of */
 export function isUnsaved({ form, policy }) {
   if (policy && (!form?.made || policy.etag === form.etag)) return !policy.saved;
@@ -110,7 +111,7 @@ export function discard() {
   update((s) => (s.form = formOf(form.policy, form.etag, form.revision, form.made)));
 }
 
-// closeNotes hides notes that were read.
+// closeNotes hides the notes about the last save.
 export function closeNotes() {
   if (state.form) update((s) => (s.form = { ...s.form, made: null, problem: "" }));
 }
@@ -142,7 +143,7 @@ async function send(method, path, body) {
   update((s) => (s.form = { ...form, busy: true, problem: "" }));
   try {
     const { body: revision, etag } = await request(method, address + path, { body, ifMatch: form.etag });
-    const policy = revision.changes ? { body: revision.policy, etag } : await request("GET", address); // the answer leaves out the file's policy
+    const policy = revision.changes ? { body: revision.policy, etag } : await request("GET", address); // a return to the file's limits is answered without the policy
     if (isShown()) update((s) => (s.form = formOf(policy.body, policy.etag, revision, { revision, former: form.policy })));
   } catch (problem) {
     if (ifSignedOut(problem) || !isShown()) return;
@@ -154,8 +155,8 @@ async function send(method, path, body) {
 /** @param {Form | null} form */
 const isTyped = (form) => Boolean(form?.policy) && !form.busy && isDirty(form);
 
-// formsFor returns {form, drafts} for showing another channel. form is null if that channel has no
-// unsaved form.
+// formsFor returns the {form, drafts} of the state when another channel is shown. form is null if
+// that channel has no unsaved form.
 /** @param {string} to */
 export function formsFor(to) {
   const { channel, form, drafts } = state;

@@ -1,6 +1,6 @@
 // @ts-check
-// Earlier limits of the channel, to restore them, and the differences from the configuration file.
-// Both are fetched when the moderator opens them.
+// The history of the channel's limits, and their differences from the configuration file. The
+// moderator can restore either. Both are fetched when the moderator opens this part of the page.
 
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { isDirty } from "./draft.js";
@@ -18,14 +18,14 @@ import { clock } from "../words/time.js";
 
 /**
  * @typedef {object} History
- * @property {string} [etag] of the policy that it was fetched under
+ * @property {string} [etag] of the policy in force when the history was fetched
  * @property {PastRevision[]} [revisions]
  * @property {Api.Change[]} [differences]
  * @property {string} problem
  * @property {string} copied
  */
 
-const asked = inOrder(); // orders the answers
+const asked = inOrder(); // to ignore outdated answers
 
 async function loadHistory() {
   const { channel, form } = state;
@@ -43,7 +43,7 @@ async function loadHistory() {
 // exportAddress returns the address of the limits in force as a file.
 const exportAddress = () => `api/v1${policyAddress()}/export`;
 
-// copyExport copies that file's text to the clipboard.
+// copyExport copies the text of the exported file to the clipboard.
 async function copyExport() {
   /** @param {string} copied */
   const say = (copied) => update((s) => (s.history = { ...s.history, copied }));
@@ -53,7 +53,7 @@ async function copyExport() {
     await navigator.clipboard.writeText(await answer.text());
     say("Copied.");
   } catch {
-    say("Copying failed. Use Export as TOML."); // browsers allow it over secure connections only
+    say("Copying failed. Use Export as TOML."); // browsers require a secure connection
   }
 }
 

@@ -14,9 +14,9 @@ import { length, seconds } from "../words/time.js";
 
 /** @typedef {Api.getChannelsOverrides["users"][number]} Overridden */
 
-const shown = 20; // users of one limit; the others are on the page People
+const shown = 20; // users listed per limit; the page People has the others
 
-const asked = inOrder(); // orders the answers
+const asked = inOrder(); // to ignore outdated answers
 
 // loadOverrides fetches the users with custom limits in the channel shown.
 export async function loadOverrides() {

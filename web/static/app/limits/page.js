@@ -1,5 +1,5 @@
 // @ts-check
-// The limits of the channel, to be changed, and adding a limit. A saved change applies from the
+// The page Limits, where a moderator edits the channel's limits. A saved change applies from the
 // next message on.
 
 import { html, useEffect, useLayoutEffect, useState } from "../../vendor/htm-preact.js";
@@ -57,8 +57,8 @@ function Limits({ state }) {
   `;
 }
 
-// useFocus moves the focus to the field that an edit leads to. If the focused element disappears or
-// is disabled, the focus goes to the save button.
+// useFocus moves the focus to the element that the last edit named. If the focused element
+// disappears or is disabled, the focus goes to the save button.
 /** @param {Form} of */
 function useFocus({ focus }) {
   const had = document.activeElement.closest(".limits");

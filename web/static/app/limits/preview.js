@@ -1,6 +1,6 @@
 // @ts-check
-// What limits would have done over the recorded hours: the limits in force, and beside them the
-// change being typed.
+// The preview: what the limits in force would have done with the recorded messages, and beside it
+// what the limits being edited would have done.
 
 import { html, useEffect } from "../../vendor/htm-preact.js";
 import { Changed, Outcomes } from "./preview-tables.js";
@@ -16,9 +16,9 @@ import { clock, wait } from "../words/time.js";
 
 /**
  * @typedef {object} Preview
- * @property {boolean} busy an answer is on its way
+ * @property {boolean} busy a request is pending
  * @property {PreviewResult} [result] the last answer
- * @property {boolean} [isChange] it is about a change, not only about the limits in force
+ * @property {boolean} [isChange] the result covers a change, not only the limits in force
  * @property {string} problem
  */
 
@@ -101,7 +101,7 @@ function basis({ from, until, messages: all, users: who, exempt_messages: exempt
     `Based on ${messages(all)} from ${users(who)} in the last ${wait(Date.parse(until) - Date.parse(from))}, up to ${clock(Date.parse(until))}`
       + (exempt > 0 ? ` (${amount(exempt)} from exempt users).` : "."),
     truncated && "Too many messages: older ones are left out.",
-    "Assumes enforced limits and a full allowance for everyone at the start.",
+    "Assumes that limits are enforced and everyone starts with a full allowance.",
   ];
   return sentences.filter(Boolean).join(" ");
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// Saving the limits: the mode, the buttons, and notes on conflicts, problems and what is in force.
+// The bar to save the limits: the mode, the buttons, and notes on conflicts, problems and saving.
 
 import { html } from "../../vendor/htm-preact.js";
 import { combine, compare, mine } from "./conflict.js";
@@ -17,7 +17,7 @@ export function LimitsFinish({ state }) {
   const dirty = isDirty(form);
   const wrong = Object.keys(form.errors).length;
   const stops = !dirty || wrong > 0 || form.busy || form.conflict;
-  const present = (policy ?? form.policy).mode; // the form's is outdated after someone else's change
+  const present = (policy ?? form.policy).mode; // form.policy may be older than the feed's policy
   const isHeld = policy && policy.in_force !== policy.mode;
   return html`
     <div class="finish">

@@ -1,31 +1,31 @@
 // @ts-check
-// The row of the table that has the pointer, the focus or an open question. It stays where it is
-// while the others move, so that a click can't reach the wrong user. It stays even after its user
-// may write again.
+// The held row: the row of the table that has the pointer, the focus or an open question. It stays
+// in place while the other rows move, so that a click can't reach the wrong user. It stays even
+// after its user may write again.
 
 import { state, update } from "../shell/state.js";
 /** @import { Card } from "../people/people.js" */
 /** @import { User } from "../shell/state.js" */
 
 /**
- * Held is the row held.
+ * Held is the held row.
  * @typedef {object} Held
  * @property {string | null} channel
- * @property {string} id the user's
- * @property {number} index the row's
+ * @property {string} id the user's ID
+ * @property {number} index the row's index
  * @property {"pointer" | "focus"} by
- * @property {string} asks the open question; empty without one. See row-changes.js
+ * @property {string} asks the open question, as in row-changes.js; empty if none is open
  * @property {string} opener the control that opened the question
- * @property {Card | null} card the user's, which some questions need; null until it is loaded
+ * @property {Card | null} card the user's card, which some questions need; null until it is loaded
  */
 
 /** @typedef {{user: User, index: number, isLeaving?: boolean}} Row */
 
-// heldRow returns the row held in the channel shown, if any.
+// heldRow returns the held row if it belongs to the channel shown, otherwise null.
 export const heldRow = () => (state.held?.channel === state.channel ? state.held : null);
 
-// hold keeps a user's row in place, instead of any other. The pointer doesn't take over from an
-// open question.
+// hold makes a user's row the held row, instead of any other. The pointer can't do that while a
+// question is open.
 /** @param {string} id @param {number} index @param {"pointer" | "focus"} by */
 export function hold(id, index, by) {
   const held = heldRow();
@@ -34,7 +34,7 @@ export function hold(id, index, by) {
   else if (held.by !== by) update((s) => (s.held = { ...held, by }));
 }
 
-// release releases the row if the pointer or the focus, as named, holds it.
+// release releases the held row if it is held by the given cause, the pointer or the focus.
 /** @param {string} by */
 export function release(by) {
   if (state.held?.by === by) update((s) => (s.held = null));

@@ -1,5 +1,5 @@
 // @ts-check
-// Who is throttled now.
+// The page Now: the users who are throttled at the moment, and the channel's message rates.
 
 import { html } from "../../vendor/htm-preact.js";
 import { heldRow } from "./held-row.js";
@@ -41,8 +41,8 @@ export function NowPage({ state }) {
   `;
 }
 
-// Throttled shows throttled messages per second; while the policy observes, those that would have
-// been throttled.
+// Throttled shows the throttled messages per second. While the policy observes, it shows the
+// messages that would have been throttled.
 /** @param {{status: State["status"], policy: State["policy"]}} props */
 function Throttled({ status, policy }) {
   if (!status) return html`<${Figure} name="throttled per second" />`;

@@ -38,7 +38,7 @@ export function RatesChart({ state }) {
 
 /** @param {{known: KnownRates, span: Span}} props */
 function Rates({ known, span }) {
-  const drawn = useMemo(() => drawing(known, span), [known, span]); // once per answer, not once per countdown step
+  const drawn = useMemo(() => drawing(known, span), [known, span]); // once per answer, not per second
   return html`<${Chart} label="Messages per second" unit="per second" ...${drawn} />`;
 }
 

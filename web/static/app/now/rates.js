@@ -8,11 +8,11 @@ import { state, update } from "../shell/state.js";
 
 /**
  * @typedef {"hour" | "day"} Span
- * @typedef {(number | null)[]} Counts counts per step; null if it isn't known
+ * @typedef {(number | null)[]} Counts counts per step; null if unknown
  */
 
 /**
- * KnownRates is chatguard's last answer. throttled leaves out messages that were only observed.
+ * KnownRates is chatguard's last answer. throttled excludes messages that were only observed.
  * @typedef {{from: number, step: number, messages: Counts, throttled: Counts, observed: Counts}}
  *   KnownRates from in ms, step in seconds
  */
@@ -23,8 +23,8 @@ import { state, update } from "../shell/state.js";
 
 const every = 10_000; // between two requests while the page is visible, ms
 
-// followRates keeps the rates of the channel shown up to date until the function that it returns is
-// called.
+// followRates keeps the rates of the channel shown up to date. It returns a function that stops the
+// updates.
 /** @param {Span} span */
 export function followRates(span) {
   load(span);
@@ -32,7 +32,7 @@ export function followRates(span) {
   return () => clearInterval(timer);
 }
 
-const asked = inOrder(); // orders the answers
+const asked = inOrder(); // to ignore outdated answers
 
 /** @param {Span} span */
 async function load(span) {
@@ -73,8 +73,8 @@ export function total(counts) {
 /** @param {Counts} counts @param {number} step */
 export const perSecond = (counts, step) => counts.map((count) => (count === null ? null : count / step));
 
-// inRows gathers columns of counts per step into rows of the given length in seconds: [{at,
-// values}], with at in seconds and values per second.
+// inRows groups columns of counts per step into rows, each for the given number of seconds. It
+// returns [{at, values}], with at in seconds and values per second.
 /** @param {KnownRates} of @param {Counts[]} columns @param {number} seconds */
 export function inRows({ from, step }, columns, seconds) {
   const rows = new Map();

@@ -1,9 +1,9 @@
 // @ts-check
-// Changing a throttled user from their row: pardon, grant, exempt, reset. All but the first ask a
-// question, which stands below the row.
+// Changing a throttled user from their row: pardon, grant, exempt, reset. All except pardon first
+// ask a question below the row.
 //
-// The question is state.held.asks: "menu", "grant", "exempt", "reset", or "answer" for an outcome
-// to read. state.changes has the last outcome by user ID.
+// state.held.asks is the open question: "menu", "grant", "exempt" or "reset", or "answer" while an
+// outcome is shown. state.changes contains each user's last outcome, by user ID.
 
 import { request } from "../shell/api.js";
 import { ifSignedOut } from "../shell/session.js";
@@ -30,8 +30,8 @@ export function ask(user, index, asks) {
   if (asks === "grant" || asks === "exempt") loadCard(user.user_id);
 }
 
-// close closes the open question, and gives the focus back to the control that opened it. A change
-// that was made stays in the row.
+// close closes the open question, and returns the focus to the control that opened it. The outcome
+// of a successful change stays in the row.
 export function close() {
   const held = heldRow();
   if (!held?.asks) return;
@@ -73,8 +73,8 @@ export const reset = (user) => change(user, (id) => changes.reset(id));
 /** @param {User} user */
 export const undo = (user) => change(user, (id) => changes.undo(id, state.changes[id].undoing));
 
-// change makes a change, and shows its outcome: in the row, and below it if it is to be read or can
-// be undone.
+// change makes a change and shows its outcome in the row. Below the row, it also shows an outcome
+// that needs to be read, can be undone or isn't saved.
 /** @param {User} user @param {(id: string) => Promise<Outcome | null>} ask */
 async function change(user, ask) {
   const { user_id: id } = user;
@@ -102,7 +102,7 @@ function showAnswer(id) {
   });
 }
 
-// set keeps the outcomes of users who are shown, and drops the others.
+// set stores a user's outcome, and drops the outcomes of users who are no longer in the state.
 /** @param {string} id @param {Partial<Outcome>} known */
 function set(id, known) {
   update((s) => {

@@ -43,7 +43,7 @@ const Cancel = () => html`<button type="button" class="quiet" onClick=${close}>C
 
 /** @param {Question} props */
 function Grant({ user, held, first, isBusy }) {
-  const [wanted] = useState(user.limit); // even if another limit holds them back by now
+  const [wanted] = useState(user.limit); // even if another limit throttles the user by now
   const limits = held.card ? grantable(held.card).map(({ name }) => name) : [wanted];
   /** @param {SubmitEvent & {target: HTMLFormElement}} event */
   const submit = (event) => {
@@ -115,7 +115,8 @@ function Answer({ user, held: { index }, outcome, database, first, isBusy }) {
   `;
 }
 
-// Actions are pardon, and three buttons that ask first. In a menu, the first takes the focus.
+// Actions shows the button Pardon, and three buttons that open a question. In a menu, the first
+// button gets the focus.
 /** @param {{user: User, index: number, asks?: string}} props */
 export function Actions({ user, index, asks }) {
   const name = nameOf(user);

@@ -12,7 +12,7 @@ import { upcoming, wait } from "../words/time.js";
 /** @import { Outcome } from "../people/changes.js" */
 /** @import { State, User } from "../shell/state.js" */
 
-const roomy = matchMedia("(min-width: 1400px)"); // as in the style
+const roomy = matchMedia("(min-width: 1400px)"); // as in style/now.css
 const fresh = 1000; // how long a row shows as arriving, ms
 
 /**
@@ -61,8 +61,8 @@ function MaySpeak({ user, isLeaving }) {
   `;
 }
 
-// Done shows the last action: chatguard's on the user's last message, or a later change by this
-// moderator.
+// Done shows the last action: chatguard's action on the user's last message, or a later change by
+// this moderator.
 /** @param {{user: User, outcome?: Outcome}} props */
 function Done({ user, outcome }) {
   const { word, kind, detail } = outcome && outcome.at >= Date.parse(user.at) ? changeWords(outcome) : outcomeWords(user);
@@ -76,8 +76,8 @@ function changeWords({ busy, problem, done, sentence, isPartial, isSaved }) {
   return { word: done, kind: isSaved && !isPartial ? "good" : "warn", detail: isSaved ? (isPartial ? sentence : "") : "not saved yet" };
 }
 
-// Acts shows four buttons if there is room, otherwise one that opens them; and the open question
-// below the row.
+// Acts shows four buttons if there is room, otherwise one button that opens a menu of them. Below
+// the row, it shows the open question.
 /** @param {{state: State, user: User, index: number, held: Held | null}} props */
 function Acts({ state, user, index, held }) {
   const asks = held?.asks;
@@ -91,8 +91,9 @@ function Acts({ state, user, index, held }) {
   `;
 }
 
-// RefillBar fills from the first throttled message to the moment its author may write. The browser
-// animates it. Its key must consist of both times: a running animation can't be moved.
+// RefillBar fills from the time of the first throttled message to the time when its author may
+// write again. The browser animates it. Its key must consist of both times, because a running
+// animation can't be changed.
 /** @param {{since: number, until: number}} props */
 function RefillBar({ since, until }) {
   const [style] = useState(() => ({ animationDuration: `${until - since}ms`, animationDelay: `${since - now()}ms` }));

@@ -1,6 +1,5 @@
 // @ts-check
-// The channel's switches, pause and raid mode: the buttons, and pressing them. The status says
-// which switches are on.
+// The channel's switches, pause and raid mode. The list of channels says which switches are on.
 
 import { html } from "../../vendor/htm-preact.js";
 import { request } from "../shell/api.js";
@@ -18,8 +17,8 @@ import { clock } from "../words/time.js";
  * @typedef {object} Pressed
  * @property {boolean} busy chatguard hasn't answered yet
  * @property {string} problem why chatguard refused
- * @property {number} unsavedAt when chatguard answered that a restart would undo it, ms; 0 if it
- *   wouldn't
+ * @property {number} unsavedAt when chatguard answered that a restart would undo the change, ms; 0
+ *   if a restart wouldn't undo it
  */
 
 const requests = {
@@ -37,7 +36,7 @@ async function turn(name, to) {
   const pressed = { ...unpressed, busy: true };
   set(name, pressed);
   /** @param {Partial<Pressed>} news */
-  const answered = (news) => state.pressed[name] === pressed && set(name, { ...pressed, busy: false, ...news }); // else another channel is shown
+  const answered = (news) => state.pressed[name] === pressed && set(name, { ...pressed, busy: false, ...news }); // otherwise another channel is shown
   const [method, path] = requests[name][to];
   try {
     const { body } = await request(method, `/channels/${encodeURIComponent(state.channel)}/${path}`);
@@ -59,7 +58,7 @@ export function isUnsaved({ unsavedAt }, database) {
   return database.state !== "ok" || unsavedAt >= now() - (database.lag_seconds ?? 0) * 1000;
 }
 
-// closeProblems hides problems that were read.
+// closeProblems hides the problems of all switches.
 export function closeProblems() {
   for (const [name, pressed] of Object.entries(state.pressed)) if (pressed.problem) set(/** @type {SwitchName} */ (name), { ...pressed, problem: "" });
 }
@@ -87,7 +86,7 @@ function Standing({ standing, idle }) {
 }
 
 // Switch is a single button, so that it keeps the focus when pressed. on and off are its labels,
-// about describes on, and standing says what is in force while the switch is on.
+// about describes the effect of on, and standing says what is in force while the switch is on.
 /**
  * @param {{state: State, name: SwitchName, on: string, off: string, about: string, standing?: Value}} props
  */

@@ -39,7 +39,8 @@ export function UsersTable({ state, stale }) {
   `;
 }
 
-// useKeptFocus restores the focus after drawing: a row that moves among the others loses it.
+// useKeptFocus restores the focus after drawing, because a row that moves among the others loses
+// it.
 function useKeptFocus() {
   const focused = /** @type {HTMLElement} */ (document.activeElement);
   useLayoutEffect(() => {
@@ -59,7 +60,8 @@ function useRows(users) {
   return placed(standing, last.current?.user_id === id ? last.current : null);
 }
 
-// useOver returns the rows of users whose time has just ended; they leave from where they were.
+// useOver returns the rows of users whose time has just ended. Each row leaves from its last
+// position.
 /** @param {Map<string, User>} users @param {Row[]} drawn */
 function useOver(users, drawn) {
   const seen = useRef(new Map());
@@ -70,8 +72,8 @@ function useOver(users, drawn) {
   return leaving;
 }
 
-// holding returns the handlers that hold the row under the pointer or focus, and move between rows
-// with the arrow keys.
+// holding returns event handlers. They hold the row that has the pointer or the focus, and move the
+// focus between rows with the arrow keys.
 /** @param {Row[]} rows */
 function holding(rows) {
   /** @param {HTMLElement | null} element @param {"pointer" | "focus"} by */
@@ -98,7 +100,7 @@ function holding(rows) {
 /** @type {Record<string, (at: number) => number>} */
 const steps = { ArrowUp: (at) => at - 1, ArrowDown: (at) => at + 1, Home: () => 0, End: () => Infinity };
 
-// step moves the focus to the same control of another row, drawn or not.
+// step moves the focus to the same control of another row, even if that row isn't drawn yet.
 /** @param {KeyboardEvent} event @param {Row[]} rows */
 function step(event, rows) {
   const [, control] = /** @type {Element} */ (event.target).id.match(/^(\w+)-of-/) ?? [];

@@ -17,7 +17,7 @@ import { state } from "../shell/state.js";
  * @property {Kind} kind
  * @property {any} draft what has been typed; its shape depends on the kind
  * @property {Record<string, string>} errors what is wrong with the draft, by field
- * @property {string} etag of the override that the form began with
+ * @property {string} etag of the override when the form was opened
  * @property {string} problem why chatguard refused the change
  * @property {boolean} busy chatguard hasn't answered yet
  */
@@ -32,7 +32,7 @@ const drafts = {
   override: overrideDraft,
 };
 
-// open opens a form instead of any other, or closes it if it is open.
+// open opens a form and closes any other. If the form is already open, open closes it.
 /** @param {Kind} kind */
 export function open(kind) {
   const { form, card } = shown();
@@ -96,7 +96,7 @@ export async function submit() {
   if (outcome) await reloadAll();
 }
 
-// pardon pardons all messages that were throttled without a pause, up to the last one.
+// pardon pardons the last throttled message and all throttled messages before it without a gap.
 export async function pardon() {
   const person = shown();
   if (person.isPardoning) return;

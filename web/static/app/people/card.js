@@ -1,5 +1,5 @@
 // @ts-check
-// The card of a user: whether they may write, their limits, changes, and what was throttled.
+// The card of a user: whether they may write, buttons to change that, limits, throttled messages.
 
 import { html, useEffect, useRef } from "../../vendor/htm-preact.js";
 import { UserButtons } from "./change-form.js";
@@ -40,7 +40,8 @@ export function UserCard({ state, person }) {
   `;
 }
 
-// useAnnouncedWhy announces the sentence in the element returned, once, when the card is loaded.
+// useAnnouncedWhy returns a ref. When the card is loaded, a screen reader announces the text of the
+// ref's element once.
 /** @param {Card | null} card */
 function useAnnouncedWhy(card) {
   const why = useRef(null);

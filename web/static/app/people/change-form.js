@@ -40,7 +40,7 @@ export function UserButtons({ state, person }) {
   `;
 }
 
-// ChangeForm takes the focus while it is open, and gives it back to its button.
+// ChangeForm gets the focus when it opens. When it closes, the focus returns to its button.
 /** @param {{state: State, person: Person}} props */
 function ChangeForm({ state, person }) {
   const { form } = person;

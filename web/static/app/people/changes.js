@@ -1,6 +1,6 @@
 // @ts-check
-// Changing a single user: grant, exempt, reset, pardon, override, and undoing that. Each function
-// asks chatguard and returns the outcome, in words; null if the session has ended.
+// Changing a single user: grant, exempt, reset, pardon, override and undo. Each of these functions
+// sends a request and returns the outcome in words, or null if the session has ended.
 
 import { request } from "../shell/api.js";
 import { ifSignedOut } from "../shell/session.js";
@@ -15,17 +15,17 @@ import { clock, toMinute, upcoming } from "../words/time.js";
  * @property {string} problem why chatguard refused the change
  * @property {string} done the result in a few words
  * @property {string} sentence the same as a sentence
- * @property {boolean} isToRead the sentence says more than the request did
- * @property {boolean} isPartial a part stays that the moderator may have wanted to change
+ * @property {boolean} isToRead the sentence says more than the moderator asked for
+ * @property {boolean} isPartial something remains that the moderator may have wanted to change
  * @property {boolean} isHeld a limit still holds the user back for long
  * @property {boolean} isSaved a restart doesn't undo the change
- * @property {Undoing | null} undoing what undoes the change; null if nothing does
+ * @property {Undoing | null} undoing what an undo needs; null if the change can't be undone
  * @property {number} at when chatguard answered, ms
  */
 
 /**
- * Undoing is a pardon's ID and its time limit, or the former override and the ETag of the present
- * one.
+ * Undoing contains a pardon's ID and its time limit, or the former override and the ETag of the
+ * present one.
  * @typedef {object} Undoing
  * @property {number} [pardon]
  * @property {string} [until]
@@ -47,7 +47,7 @@ export function outcomeOf(known) {
 /** @param {string} user */
 export const userAddress = (user) => `/channels/${encodeURIComponent(state.channel ?? "")}/users/${encodeURIComponent(user)}`;
 
-// change sends a request about a user, and makes an outcome of the answer.
+// change sends a request about a user, and converts the answer to an outcome.
 /**
  * @param {string} method
  * @param {string} path
@@ -63,20 +63,21 @@ async function change(method, path, options, said) {
   }
 }
 
-// grant gives a user extra messages in a limit. Times are written in the zone, by default the
-// browser's.
+// grant gives a user extra messages in a limit. zone is the time zone of the outcome's texts, by
+// default the browser's.
 /** @param {string} user @param {string} limit @param {number} messages @param {string} [zone] */
 export function grant(user, limit, messages, zone) {
   return change("POST", userAddress(user) + "/grant", { body: { limit, messages } }, ({ until }) => {
     const at = Date.parse(until ?? "");
     return {
       done: `${messages} granted${at ? ` until ${toMinute(at, zone)}` : ""}`,
-      sentence: `${messages} extra ${messages === 1 ? "message" : "messages"} in ${limit}${at ? `, until ${clock(at, zone)}` : ""}.`,
+      sentence: `${messages} extra ${messages === 1 ? "message" : "messages"} in the limit “${limit}”${at ? `, until ${clock(at, zone)}` : ""}.`,
     };
   });
 }
 
-// exempt lets a user write without limits, for a duration such as "10m"; an empty one has no end.
+// exempt lets a user write without limits for a duration such as "10m". If length is empty, the
+// exemption has no end.
 /** @param {string} user @param {string} length @param {string} [zone] */
 export function exempt(user, length, zone) {
   return change("POST", userAddress(user) + "/exempt", { body: length ? { for: length } : {} }, (answer) => {
@@ -97,7 +98,8 @@ export function reset(user) {
   }));
 }
 
-// override replaces the override with the ETag given; an empty one removes it.
+// override replaces the user's override if it still has the given ETag. An empty override removes
+// it.
 /** @param {string} user @param {Api.UserOverride} own @param {string} etag */
 export function override(user, own, etag) {
   return replace(user, own, etag, (answer) => ({
@@ -117,7 +119,7 @@ function replace(user, own, etag, said) {
   return change(isEmpty ? "DELETE" : "PUT", userAddress(user) + "/override", { body: isEmpty ? undefined : own, ifMatch: etag }, said);
 }
 
-// pardon pardons all messages that were throttled without a pause, up to the last one.
+// pardon pardons the last throttled message and all throttled messages before it without a gap.
 /** @param {string} user @param {string} [zone] */
 export function pardon(user, zone) {
   return change("POST", userAddress(user) + "/pardon", {}, (answer) => {
@@ -127,8 +129,8 @@ export function pardon(user, zone) {
   });
 }
 
-// mayUndo reports whether an outcome can still be undone. The card, if there is one, shows whether
-// someone else has changed the override since: undoing would undo that, too.
+// mayUndo reports whether an outcome can still be undone. With a card, it also returns false if
+// someone else has changed the override since, because the undo would drop that change.
 /** @param {Outcome | null} outcome @param {Api.getChannelsUsers} [card] */
 export function mayUndo(outcome, card) {
   if (!outcome?.undoing) return false;
@@ -137,7 +139,7 @@ export function mayUndo(outcome, card) {
   return !card || etag === card.override_etag;
 }
 
-// undo undoes a pardon, or puts the former override back.
+// undo undoes a pardon, or restores the former override.
 /** @param {string} user @param {Undoing} undoing */
 export function undo(user, { pardon: id, former = {}, etag = "" }) {
   if (!id) return replace(user, former, etag, () => ({ done: "undone", sentence: "Undone." }));
@@ -150,8 +152,8 @@ export function undo(user, { pardon: id, former = {}, etag = "" }) {
 /** @param {Api.getChannelsUsers} card */
 export const grantable = ({ limits }) => limits.filter(({ per }) => per !== "channel");
 
-// grantedUsually is the name of the limit offered first: the first that counts by days, or else the
-// first.
+// grantedUsually returns the name of the limit that is selected by default: the first daily limit,
+// or the first limit if none is daily.
 /** @param {Api.getChannelsUsers} card */
 export function grantedUsually(card) {
   const limits = grantable(card);

@@ -48,7 +48,7 @@ export function OverrideFields({ person }) {
   `;
 }
 
-// OwnNumbers hints at the numbers of the user's role in empty fields.
+// OwnNumbers shows the numbers of the user's role as placeholders in empty fields.
 /** @param {{limit: Api.LimitStatus, form: ChangeForm, texts: Texts, role: Api.Override}} props */
 function OwnNumbers({ limit, form, texts, role }) {
   const { name } = limit;

@@ -10,8 +10,8 @@ import { wrongNumber, wrongZone } from "../limits/draft-errors.js";
 /**
  * @typedef {object} OverrideDraft
  * @property {string} exempt
- * @property {string} until in the browser's zone, as its field for dates and times has it; empty
- *   for no end
+ * @property {string} until in the browser's time zone and the format of a datetime-local field;
+ *   empty for no end
  * @property {string} zone
  * @property {Record<string, Texts>} limits
  */
@@ -56,7 +56,7 @@ export function overrideErrors({ zone, limits }, card) {
   return errors;
 }
 
-// overrideOf returns the override that a draft asks for; it is empty for a user without custom
+// overrideOf returns the override that a draft describes. It is empty for a user without custom
 // limits. Values that weren't edited stay exactly as they were.
 /** @param {OverrideDraft} of @param {Card} card @returns {Api.UserOverride} */
 export function overrideOf({ exempt, until, zone, limits }, card) {

@@ -1,5 +1,5 @@
 // @ts-check
-// People: who is in the chat, and the card of one of them.
+// The page People: the user search, and the card of the selected user.
 
 import { html, useEffect } from "../../vendor/htm-preact.js";
 import { EntryDialog } from "../records/entry-dialog.js";
@@ -26,7 +26,7 @@ export function PeoplePage({ state }) {
     return () => clearInterval(timer);
   }, []);
 
-  const people = state.people?.channel === channel ? state.people : null; // another channel's people don't count here
+  const people = state.people?.channel === channel ? state.people : null; // not another channel's
   if (!people) return html`<h1 class="unseen">People</h1>`;
   const { person, isBrowsing } = people;
   return html`

@@ -74,8 +74,8 @@ async function search() {
   }
 }
 
-// firstFound returns the first user that matches the field's present text, if any, even before the
-// list is updated.
+// firstFound returns the first user that matches the text in the field, if any. It searches if the
+// list doesn't match the text yet.
 export async function firstFound() {
   if (state.people.found?.text !== state.people.text.trim()) await search();
   const { people } = state;
@@ -102,7 +102,7 @@ export function show(id = "") {
 /** @param {Shown | null | undefined} one @param {Shown | null | undefined} other */
 const isSame = (one, other) => one?.id === other?.id && one?.channel === other?.channel;
 
-// isShown reports whether the card is still that of the same user.
+// isShown reports whether this user's card is still shown.
 /** @param {Person} person */
 export const isShown = (person) => isSame(state.people?.person, person);
 
@@ -115,7 +115,7 @@ export function titleName({ route, people }) {
   return /^\w{0,50}$/.test(name) ? name : `\u2068${name.slice(0, 50)}\u2069`;
 }
 
-// change changes the card shown if it is still that of the same user.
+// change updates a user's card if it is still shown.
 /** @param {Person} person @param {Partial<Person>} news */
 export function change(person, news) {
   if (isShown(person)) set({ person: { ...state.people.person, ...news } });
@@ -134,7 +134,8 @@ export async function refresh() {
   if (loading === mine) loading = null;
 }
 
-// reload loads the card after a change; a load in progress may be older.
+// reload loads the card after a change. It first waits for a load in progress, which may have begun
+// before the change.
 export async function reload() {
   await loading?.ended;
   await refresh();

@@ -1,5 +1,5 @@
 // @ts-check
-// The user search: a field, and a list of links for the arrow keys.
+// The user search: a field, and a list of links. The arrow keys move between them.
 
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
 import { firstFound, type } from "./people.js";
@@ -27,7 +27,7 @@ export function PeopleSearch({ state, people }) {
   `;
 }
 
-// useFittingHeight tells the style where the list begins, so that it ends with the window.
+// useFittingHeight tells the style where the list begins, so that the list ends with the window.
 function useFittingHeight() {
   const list = useRef(null);
   useLayoutEffect(() => {
@@ -63,8 +63,8 @@ async function choose(state) {
   if (user) location.hash = linkTo(state, "people", { user: user.user_id });
 }
 
-// walk moves up and down between the field and the links. Enter in the field chooses the first
-// link.
+// walk moves the focus up and down between the field and the links. Enter in the field chooses the
+// first link.
 /** @param {KeyboardEvent & {currentTarget: Element}} event @param {State} state */
 function walk(event, state) {
   const links = [.../** @type {NodeListOf<HTMLElement>} */ (event.currentTarget.querySelectorAll(".found a"))];

@@ -15,7 +15,7 @@ import { clock, stamp } from "../words/time.js";
 
 /**
  * @typedef {object} Week
- * @property {string} limit the one chosen; empty for chatguard's choice
+ * @property {string} limit the selected limit; empty if chatguard selects one
  * @property {Api.getChannelsUsersWeek | null} body chatguard's answer
  * @property {string} problem
  * @property {number} loadedAt when the answer came, ms
@@ -23,9 +23,9 @@ import { clock, stamp } from "../words/time.js";
 
 /** @typedef {{at: number, remaining: number}} Point */
 
-const longest = 60_000; // the oldest data shown, ms
+const longest = 60_000; // data older than this is loaded again, ms
 
-// keepWeek loads the week of the user shown if it is old.
+// keepWeek loads the data of the user shown again if it is old.
 export async function keepWeek() {
   const person = state.people?.person;
   if (person?.card && Date.now() - person.week.loadedAt > longest) await loadWeek();
@@ -38,7 +38,7 @@ function chooseLimit(limit) {
   return loadWeek();
 }
 
-const asked = inOrder(); // orders the answers
+const asked = inOrder(); // to ignore outdated answers
 
 export async function loadWeek() {
   const person = state.people?.person;

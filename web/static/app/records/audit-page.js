@@ -73,6 +73,6 @@ async function loadRevisions(audit) {
     const { body } = await request("GET", `/channels/${encodeURIComponent(audit.channel)}/policy/revisions`);
     change("audit", audit, { revisions: new Map(body.revisions.map((/** @type {PastRevision} */ revision) => [revision.number, revision])) });
   } catch (problem) {
-    ifSignedOut(problem); // changes of the limits are then shown by number
+    ifSignedOut(problem); // without revisions, a change of the limits shows only its number
   }
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// One entry of the journal, whole.
+// The dialog with all details of one journal entry.
 
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
 import { PardonButton } from "./pardon.js";
@@ -11,7 +11,7 @@ import { stamp } from "../words/time.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { State } from "../shell/state.js" */
 
-// EntryDialog writes times in the zone, by default the browser's.
+// EntryDialog shows times in the given time zone, or by default in the browser's.
 /** @param {{state: State, zone?: string}} props */
 export function EntryDialog({ state, zone }) {
   return state.entry && html`<${Dialog} key=${state.entry.id} state=${state} entry=${state.entry} zone=${zone} />`;
@@ -24,10 +24,10 @@ function Dialog({ state, entry, zone }) {
   const dialog = useRef(null);
   useLayoutEffect(() => {
     dialog.current.showModal();
-    return forget; // another page may be shown
+    return forget; // the page may change while the dialog is open
   }, []);
   const { word, kind, detail } = outcomeWords(entry);
-  const close = () => dialog.current.close(); // this also gives the focus back
+  const close = () => dialog.current.close(); // this also returns the focus
   return html`
     <dialog class="whole-entry" ref=${dialog} aria-labelledby="entry-of" onClose=${forget} onClick=${(event) => event.target === dialog.current && close()}>
       <div>

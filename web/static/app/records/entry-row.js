@@ -11,8 +11,8 @@ import { stamp } from "../words/time.js";
 
 const clipped = 200; // characters; a row never shows more
 
-// EntryRow shows an entry. hasUser adds the user. zone is that of times, by default the browser's.
-// place is the row's position among many, from 0, for screen readers.
+// EntryRow shows an entry. hasUser adds the user. zone is the time zone, by default the browser's.
+// place is the row's index in a long table, for screen readers.
 /**
  * @param {{state: State, entry: Api.Entry, hasUser?: boolean, zone?: string, place?: number, style?: object, then?: () => void}} props
  */
@@ -30,7 +30,7 @@ export function EntryRow({ state, entry, hasUser, zone, place, style, then }) {
   `;
 }
 
-// Text opens the whole entry. id is null unless something moves the focus to it.
+// Text is a button that opens the entry's dialog. id is null if nothing moves the focus to it.
 /** @param {{entry: Api.Entry, id: string | null}} props */
 function Text({ entry, id }) {
   const { text } = entry;

@@ -1,6 +1,6 @@
 // @ts-check
-// The frame of journal and audit: filters above, kept in the address bar, and the button for older
-// records below.
+// The frame of the pages Journal and Audit: the filters above the records, and the button for older
+// records below. The address bar contains the filters.
 
 import { html, useLayoutEffect, useState } from "../../vendor/htm-preact.js";
 import { csvAddress, filtersOf, loadMore } from "./records.js";
@@ -11,7 +11,7 @@ import { linkTo, parse } from "../shell/route.js";
 
 /** @typedef {(name: string, value: string) => void} Choose */
 
-// RecordsFilters holds the filter fields and the export link.
+// RecordsFilters shows the filter fields and the export link.
 /** @param {{label: string, name: Kind, records: Records, children: View}} props */
 export function RecordsFilters({ label, name, records, children }) {
   return html`
@@ -28,7 +28,7 @@ export const filter = (state, page) => (/** @type {string} */ name, /** @type {s
   location.hash = linkTo(state, page, filtersOf(page, { ...parse(location.hash).query, [name]: value }));
 };
 
-// Text is a filter to type. It applies on Enter or when the field loses the focus.
+// Text is a filter with a text field. It applies on Enter or when the field loses the focus.
 /** @param {{name: string, label: string, value?: string, choose: Choose}} props */
 export function Text({ name, label, value = "", choose }) {
   const [text, write] = useState(value);
@@ -58,7 +58,8 @@ export function Choice({ name, label, value = "", choices, choose }) {
   `;
 }
 
-// RecordsEnd says none if there are no rows, or unfitting if the filters exclude all of them.
+// RecordsEnd shows the button for older records. If there are no rows, it shows a text instead:
+// unfitting if filters are set, otherwise none.
 /** @param {{name: Kind, records: Records, none: string, unfitting: string}} props */
 export function RecordsEnd({ name, records: { rows, more, busy, filters, problem }, none, unfitting }) {
   if (!rows) return problem ? null : html`<p class="more muted">Loading…</p>`;

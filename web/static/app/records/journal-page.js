@@ -1,5 +1,5 @@
 // @ts-check
-// The journal: filters, and a table of which only the rows on the screen are drawn.
+// The page Journal: the filters, and a table that draws only the rows on the screen.
 
 import { html, useEffect } from "../../vendor/htm-preact.js";
 import { EntryDialog } from "./entry-dialog.js";
@@ -12,7 +12,7 @@ import { nouns } from "../words/penalties.js";
 /** @import { Journal } from "./journal.js" */
 /** @import { State } from "../shell/state.js" */
 
-const pause = 3000; // between two looks for new entries, ms
+const pause = 3000; // between two checks for new entries, ms
 
 /** @param {{state: State}} props */
 export function JournalPage({ state }) {
@@ -36,7 +36,7 @@ export function JournalPage({ state }) {
   `;
 }
 
-// Fresh is always drawn: a screen reader announces changes only in an element that it knows.
+// Fresh is always drawn, because a screen reader announces changes only in elements that it knows.
 /** @param {{journal: Journal}} props */
 function Fresh({ journal: { fresh, isGap } }) {
   const show = () => {

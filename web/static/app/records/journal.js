@@ -8,8 +8,9 @@ import { state, update } from "../shell/state.js";
 /** @import { Records } from "./records.js" */
 
 /**
- * Journal adds to the records: fresh are entries that came since and aren't shown yet, isGap says
- * that there are others between them and those shown, limits are the names of the policy's limits.
+ * Journal adds fields to Records. fresh are new entries that aren't shown yet. isGap is true if
+ * there are more entries between the fresh ones and the shown ones. limits are the names of the
+ * policy's limits.
  * @typedef {Records & {fresh: Api.Entry[], isGap: boolean, limits: string[]}} Journal
  */
 
@@ -56,7 +57,8 @@ function withNews({ rows, more }, news) {
   return { rows: rows.map((entry) => known.get(entry.id) ?? entry), more, fresh, isGap: news.more && fresh.length === news.rows.length };
 }
 
-// showFresh puts new entries at the top, and moves the focus there because its button disappears.
+// showFresh puts the new entries at the top. It moves the focus there, because the pressed button
+// disappears.
 export function showFresh() {
   const { journal } = state;
   update((s) => (s.focus = journal.isGap ? "main" : "first-entry"));

@@ -13,17 +13,17 @@ import { stamp } from "../words/time.js";
  * @typedef {object} Pardoning
  * @property {boolean} busy chatguard hasn't answered yet
  * @property {string} problem why chatguard refused
- * @property {boolean} saved a restart doesn't undo it
+ * @property {boolean} saved a restart doesn't undo the pardon
  */
 
-// PardonButton stays in place when pressed, so that it keeps the focus. Entries pardoned before
-// have no button. zone is that of times, by default the browser's.
+// PardonButton stays in place when pressed, so that it keeps the focus. Entries that were pardoned
+// earlier have no button. zone is the time zone, by default the browser's.
 /** @param {{state: State, entry: Api.Entry, zone?: string, then?: () => void}} props */
 export function PardonButton({ state, entry, zone, then }) {
   const pardoned = state.pardons[entry.id];
   if (entry.pardoned && !pardoned) return html`<${Pardoned} note=${entry.pardoned} zone=${zone} />`;
   const isDone = pardoned && !pardoned.busy && !pardoned.problem;
-  const name = nameOf(entry).slice(0, 50); // hostile names are long
+  const name = nameOf(entry).slice(0, 50); // a hostile name may be long
   return html`
     <span class="pardon">
       ${mayModerate() && html`

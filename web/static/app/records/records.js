@@ -14,7 +14,7 @@ import { state, update } from "../shell/state.js";
  * @property {string | null} channel
  * @property {Query} filters
  * @property {any[] | null} rows null before the first answer
- * @property {boolean} more there are older ones
+ * @property {boolean} more there are older rows
  * @property {boolean} busy
  * @property {string} problem
  */
@@ -33,8 +33,8 @@ export function filtersOf(name, query) {
   return Object.fromEntries(kinds[name].filters.filter((filter) => query[filter]).map((filter) => [filter, query[filter]]));
 }
 
-// begin replaces the records shown with empty ones, and returns those. own are the page's
-// additional fields.
+// begin replaces the records shown with empty records, and returns the empty records. own contains
+// the page's additional fields.
 /** @param {Kind} name @param {object} own */
 export function begin(name, own) {
   const { channel, query } = state;
@@ -44,11 +44,11 @@ export function begin(name, own) {
   return /** @type {Records} */ (records);
 }
 
-// isShown reports whether records are still those shown.
+// isShown reports whether records are still shown.
 /** @param {Kind} name @param {Records} of */
 export const isShown = (name, { filters }) => state[name]?.filters === filters;
 
-// change changes the records shown if they are still the same.
+// change updates records if they are still shown.
 /** @param {Kind} name @param {Records} records @param {object} news */
 export function change(name, records, news) {
   if (isShown(name, records)) update((s) => Object.assign(s, { [name]: { ...s[name], ...news } }));
@@ -57,18 +57,18 @@ export function change(name, records, news) {
 /** @param {Kind} name @param {Records} of @param {object} [more] */
 const address = (name, { channel, filters }, more) => `/${name}?${new URLSearchParams({ channel, ...filters, ...more })}`;
 
-// csvAddress returns the address of all records as a table.
+// csvAddress returns the address of all these records as a CSV file.
 /** @param {Kind} name @param {Records} records */
 export const csvAddress = (name, records) => "api/v1" + address(name, records, { format: "csv" });
 
-// fetchPage returns {rows, more}: rows older than the one given, or the newest.
+// fetchPage returns {rows, more}: the rows before the given oldest one, or the newest rows.
 /** @param {Kind} name @param {Records} records @param {{id: number}} [oldest] */
 export async function fetchPage(name, records, oldest) {
   const { body } = await request("GET", address(name, records, { n: page, ...(oldest && { before: oldest.id }) }));
   return { rows: kinds[name].rowsOf(body), more: body.more };
 }
 
-// loadMore loads the next older rows, starting with the newest.
+// loadMore loads the next older rows. The first call loads the newest rows.
 /** @param {Kind} name */
 export async function loadMore(name) {
   const records = state[name];

@@ -1,5 +1,6 @@
 // @ts-check
-// Requests to chatguard. Addresses are relative to the page, so that it can live under any path.
+// Requests to chatguard. Addresses are relative to the page, so that the page can be served
+// under any path.
 
 // Problem is a failed request; its message is for people.
 export class Problem extends Error {
@@ -11,7 +12,7 @@ export class Problem extends Error {
   }
 }
 
-// retryWithin is the longest Retry-After, in seconds, after which a request is sent again.
+// retryWithin is the longest Retry-After, in seconds, that makes request send a request again.
 const retryWithin = 5;
 
 // request returns {body, etag}; body is null if the answer is empty. It throws the signal's reason
@@ -55,8 +56,8 @@ const pause = (ms, signal) =>
     });
   });
 
-// liveAddress returns the address of a channel's live feed, to continue the named feed after the
-// frame with the number given; 0 starts with a snapshot.
+// liveAddress returns the address of a channel's live feed. If after is 0, the feed starts with
+// a snapshot. Otherwise the named feed continues after the frame with that number.
 /** @param {string} channel @param {string} feed @param {number} after */
 export function liveAddress(channel, feed, after) {
   const address = new URL("api/v1/live", document.baseURI);

@@ -9,10 +9,10 @@ import { stamp } from "../words/time.js";
  * Series is one curve.
  * @typedef {object} Series
  * @property {string} name
- * @property {(number | null)[]} values one for each time; null if it isn't known
+ * @property {(number | null)[]} values one for each time; null if unknown
  * @property {string} colour the name of a custom property: "--accent"
  * @property {string} [fill] likewise
- * @property {boolean} [isStepped] a value holds until the next time
+ * @property {boolean} [isStepped] a value applies until the next time
  */
 
 /** @typedef {{at: number, values: (number | null)[]}} ChartRow */
@@ -21,14 +21,14 @@ import { stamp } from "../words/time.js";
  * @typedef {object} ChartProps
  * @property {string} label the chart's name, for screen readers and above the table: "Messages per
  *   second"
- * @property {string} summary what it shows, in one sentence
+ * @property {string} summary what the chart shows, in one sentence
  * @property {number[]} at the times, seconds since 1970, oldest first
  * @property {Series[]} series
  * @property {string} unit of a value: "per second"
  * @property {number} [top] the axis reaches at least this value
  * @property {string} [zone] the time zone; by default the browser's
  * @property {ChartRow[]} rows the table, oldest first; values in the order of series
- * @property {string} step the time between its rows: "5 minutes"
+ * @property {string} step the time between the table's rows: "5 minutes"
  */
 
 const figure = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
@@ -51,7 +51,7 @@ export function Chart({ label, summary, at, series, unit, top = 1, zone, rows, s
 // ChartToCome reserves a chart's place until its data arrives, so that nothing below moves.
 export const ChartToCome = () => html`<div class="chart to-come"></div>`;
 
-// Legend names the curves; while the pointer is over the chart, it adds their values there.
+// Legend names the curves. While the pointer is over the chart, it adds their values at that time.
 /**
  * @param {{series: Series[], unit: string, time: number | undefined, index: number | null, zone?: string}} props
  */

@@ -8,8 +8,8 @@ import { wait } from "../words/time.js";
 
 const whole = new Intl.NumberFormat("en-GB");
 
-// DatabaseNote is always drawn: a screen reader announces changes only in an element that it knows.
-// The numbers, which change every second, stand outside that element.
+// DatabaseNote is always drawn, because a screen reader announces changes only in elements that it
+// knows. The numbers change every second, so they are outside the announced element.
 /** @param {{database?: Database, policy: State["policy"]}} props */
 export function DatabaseNote({ database, policy }) {
   const isFailing = database?.state === "failing";

@@ -59,8 +59,8 @@ function Me({ me: { name, access } }) {
   return html`<span class="me"><bdi>${name}</bdi>${role !== name && html`<span class="muted"> · ${role}</span>`}</span>`;
 }
 
-// State is a word with a coloured dot. kind is "good", "notice", "warn", "bad" or "off". detail has
-// commands in `backticks`.
+// State is a word with a coloured dot. kind is "good", "notice", "warn", "bad" or "off". Commands
+// in detail are in `backticks`.
 /** @param {{kind: string, children?: View, detail?: string}} props */
 function State({ kind, children, detail }) {
   const parts = (detail ?? "").split("`").map((part, i) => (i % 2 ? html`<code>${part}</code>` : part));
@@ -88,7 +88,8 @@ function Connection({ connection: { name, state, detail } }) {
   return html`<${State} kind=${connectionKinds[state] ?? "off"} detail=${detail}>${name} ${state}<//>`;
 }
 
-// Database leaves the details of a failing database to the page Now, which has a note for them.
+// Database shows the state of the database. On the page Now, it leaves out the details of a failing
+// or missing database, because that page has a note for them.
 /** @param {{database?: import("./state.js").Database, route: string}} props */
 function Database({ database, route }) {
   if (!database) return null;

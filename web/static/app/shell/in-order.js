@@ -1,8 +1,8 @@
 // @ts-check
-// Answers that arrive in another order than their requests.
+// Ignoring answers that arrive after the answer to a later request.
 
-// inOrder returns a function to call with each request. That returns a function to call with the
-// answer, which reports whether no answer to a later request came before.
+// inOrder returns a function to call at each request. That call returns a second function, to call
+// when the answer arrives. It returns false if a later request has already been answered.
 export function inOrder() {
   let asked = 0, latest = 0;
   return () => {

@@ -10,8 +10,8 @@ const spare = 8; // rows drawn above and below the screen
 // glides into place.
 const rowHeight = () => parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row"));
 
-// useLazyRows returns {body, first, count, height}. body is the ref of the element that holds the
-// rows; count rows are to be drawn, from first on.
+// useLazyRows returns {body, first, count, height}. body is the ref for the element that contains
+// the rows. The caller draws count rows, beginning with the row whose index is first.
 export function useLazyRows() {
   const body = useRef(null);
   const [view, setView] = useState(() => ({ first: 0, count: 40, height: rowHeight() }));

@@ -1,6 +1,6 @@
 // @ts-check
-// The live feed: a WebSocket that sends a snapshot, then every change. A lost connection is
-// restored automatically, and continues where it was.
+// The live feed: a WebSocket that sends a snapshot, then every change. If the connection is lost,
+// the page reconnects automatically and the feed continues after the last frame.
 
 import { formsFor, load, policyChanged } from "../limits/form.js";
 import { liveAddress, request } from "./api.js";
@@ -10,7 +10,7 @@ import { standing, state, update } from "./state.js";
 
 const silence = 5000; // a connection without frames for this duration is dead, ms; a status comes every second
 const longestPause = 8000; // between two attempts, ms
-const farewell = 300; // duration of a row's leaving, ms
+const farewell = 300; // how long a row takes to leave, ms
 const quiet = 3000; // between two announcements, ms
 const signedOutCode = 4401;
 const tooManyCode = 4429; // the reason is a sentence for people
@@ -19,13 +19,13 @@ const longPause = 30000; // before another attempt if too many feeds are open, m
 /** @type {WebSocket | null} */
 let socket = null;
 let feed = ""; // the name of the feed that the state follows
-let seen = 0; // the number of the feed's last frame in the state; 0 is none
+let seen = 0; // the number of the last frame applied to the state; 0 if there is none
 let attempts = 0;
 let retry = 0;
 let announcing = 0;
 
-// choose shows the channel wanted, or else the first. If there is none yet, it opens a feed that
-// announces the first.
+// choose shows the wanted channel, or the first if that one doesn't exist. If there are no channels
+// yet, it opens a feed that announces the first one.
 export function choose() {
   const { id } = state.channels.find((c) => c.id === state.wanted) ?? state.channels[0] ?? { id: "" };
   if (id !== state.channel) {
@@ -51,7 +51,7 @@ function follow() {
   update((s) => (s.feed = { state: s.feed.state === "lost" ? "lost" : "connecting", lastFrame: s.feed.lastFrame }));
 }
 
-// stop closes the feed for good.
+// stop closes the feed and doesn't reconnect.
 export function stop() {
   clearTimeout(retry);
   const old = socket;
@@ -72,7 +72,7 @@ export function retryNow() {
 /** @param {number} [code] @param {string} [reason] */
 async function lost(code, reason) {
   stop();
-  if (code === signedOutCode && !state.me.mounted) return shutOut(); // the surrounding site says what to do
+  if (code === signedOutCode && !state.me.mounted) return shutOut(); // if mounted, the request below fails with the site's own message
   update((s) => {
     if (s.feed.state !== "lost") s.announcement = "Connection to chatguard lost.";
     s.feed = { ...s.feed, state: "lost", why: code === tooManyCode ? reason : "" };
@@ -81,7 +81,7 @@ async function lost(code, reason) {
   const pause = most * (0.5 + Math.random() / 2);
   retry = setTimeout(async () => {
     try {
-      const { body } = await request("GET", "/channels"); // a refused WebSocket gives no reason
+      const { body } = await request("GET", "/channels"); // fails with the reason, which a refused WebSocket doesn't give
       update((s) => (s.channels = body.channels));
       if (isGone()) choose();
       else follow();
@@ -107,8 +107,8 @@ function receive(frame) {
   if (isLate()) choose();
 }
 
-// isLate reports whether the channel that the page waits for has appeared. A page that shows
-// another channel stays there unless its user asked for this one.
+// isLate reports whether a channel that the page waits for has appeared. If no channel is shown,
+// the page waits for any channel. Otherwise it waits only for the wanted one.
 function isLate() {
   const { channel, channels, wanted } = state;
   return channel === "" ? channels.length > 0 : channel !== wanted && channels.some((c) => c.id === wanted);

@@ -55,7 +55,7 @@ function skip(event) {
   document.getElementById("main").focus();
 }
 
-const passing = new Set([0, 503]); // no answer, or the database is failing: that signs nobody out
+const passing = new Set([0, 503]); // temporary: no answer, or the database is failing
 
 // enter fetches what the pages need after signing in.
 async function enter() {
@@ -78,7 +78,7 @@ async function enter() {
   }
 }
 
-// show follows the address bar.
+// show shows the page that the address bar names. A sign-in link signs in first.
 async function show() {
   const { page, channel, query, code } = parse(location.hash);
   if (code) {
@@ -133,7 +133,7 @@ const isTyping = (element) => element.closest("input, textarea, select");
 
 addEventListener("hashchange", show);
 addEventListener("online", retryNow);
-addEventListener("beforeunload", (event) => hasDraft() && event.preventDefault()); // the browser asks first
+addEventListener("beforeunload", (event) => hasDraft() && event.preventDefault()); // the browser asks before it closes the page
 document.addEventListener("visibilitychange", () => document.hidden || retryNow());
 document.addEventListener("keydown", (event) => {
   if (event.key === "/" && state.session === "in" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(/** @type {Element} */ (event.target))) {

@@ -1,12 +1,12 @@
 // @ts-check
-// The curves of a chart, on a canvas as wide as its place. The colours are the page's, light or
-// dark.
+// The curves of a chart, on a canvas as wide as its container. They have the page's colours, light
+// or dark.
 
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
 import uPlot from "../../vendor/uplot.js";
 /** @import { Series } from "./chart.js" */
 
-const height = 140; // px, as in the style
+const height = 140; // px, as in app.css
 const day = 86400; // seconds
 
 const amounts = new Intl.NumberFormat("en-GB");

@@ -1,6 +1,6 @@
 // @ts-check
-// The address bar: the page, ?channel= if there are several, and the page's own parameters:
-// #/people?user=7.
+// The address bar: the page, the channel if there are several, and the page's own parameters, such
+// as #/people?channel=1&user=7.
 
 /** @import { Query, State } from "./state.js" */
 
@@ -8,8 +8,8 @@
 
 export const pages = { now: "Now", limits: "Limits", people: "People", journal: "Journal", audit: "Audit" };
 
-// parse reads a fragment. code is a sign-in link's, or empty; query has all parameters but the
-// channel.
+// parse reads a fragment. code is the code of a sign-in link, or empty. query contains all
+// parameters except the channel.
 /** @param {string} fragment */
 export function parse(fragment) {
   if (fragment.startsWith("#signin=")) return { page: /** @type {Page} */ ("now"), channel: "", query: {}, code: fragment.slice("#signin=".length) };
@@ -25,7 +25,8 @@ export function fragment(page, channel, query = {}) {
   return "#/" + page + (kept.length > 0 ? "?" + new URLSearchParams(kept) : "");
 }
 
-// linkTo returns the address of a page with the same channel, which it names if there are several.
+// linkTo returns the address of a page for the channel shown. The address names the channel only if
+// there are several.
 /** @param {State} of @param {string} page @param {Query} [query] */
 export function linkTo({ channels, channel }, page, query) {
   return fragment(page, channels.length > 1 ? channel : "", query);

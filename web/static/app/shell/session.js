@@ -5,7 +5,7 @@ import { request } from "./api.js";
 import { state, update } from "./state.js";
 /** @import { Problem } from "./api.js" */
 
-// signIn posts {code} or {token}, and returns whether that worked.
+// signIn posts {code} or {token}, and returns whether signing in succeeded.
 /** @param {{code: string} | {token: string}} secret */
 export async function signIn(secret) {
   update((s) => (s.signIn = { busy: true, error: "" }));
@@ -35,7 +35,7 @@ export async function signOut() {
 // revoked explains why a session ended without a sign-out.
 const revoked = "Signed out: your link or token was revoked or has expired. Sign in again.";
 
-// shutOut ends the session because chatguard did.
+// shutOut shows the sign-in page after chatguard has ended the session.
 export function shutOut() {
   signedOut(revoked);
 }
@@ -57,8 +57,8 @@ function signedOut(why, mounted = false) {
   });
 }
 
-// ifSignedOut shows the sign-in page if the problem means that the session ended, and returns
-// whether it does.
+// ifSignedOut reports whether the problem means that the session has ended. If so, it shows the
+// sign-in page.
 /** @param {Problem} problem */
 export function ifSignedOut(problem) {
   if (problem.status !== 401) return false;

@@ -1,5 +1,5 @@
 // @ts-check
-// The dashboard's state, all of it. Views are functions of it; update is the only way to change it.
+// The dashboard's whole state. Views are functions of the state, and only update changes it.
 
 /** @import { Form } from "../limits/form.js" */
 /** @import { History } from "../limits/history.js" */
@@ -42,13 +42,13 @@
  * @property {string | null} channel the ID of the channel shown; empty if there is none, null
  *   before that is known
  * @property {{state: "connecting" | "open" | "lost", lastFrame: number, why?: string}} feed
- *   lastFrame is when the last frame came, ms; why is chatguard's reason for closing it
+ *   lastFrame is when the last frame came, ms; why is chatguard's reason for closing the feed
  * @property {number} clockLead how far chatguard's clock is ahead of the browser's, ms
  * @property {Status | null} status
  * @property {NonNullable<Api.Frame["policy"]> | null} policy
  * @property {Map<string, User>} users throttled users by ID; those throttled first come first
  * @property {Held | null} held the row with the pointer, the focus or a question
- * @property {Record<string, Outcome>} changes outcomes of changing these users, by ID
+ * @property {Record<string, Outcome>} changes outcomes of changes to throttled users, by user ID
  * @property {Form | null} form the limits being edited
  * @property {Record<string, Form>} drafts unsaved forms of other channels, by the channel's ID
  * @property {Rates | null} rates the channel's message rates
@@ -130,15 +130,14 @@ export function update(change) {
   });
 }
 
-// isStanding reports whether a user is still throttled, by the clock, even before chatguard says
-// otherwise.
+// isStanding reports whether a user is still throttled. It uses the clock, because chatguard reports
+// the end of the wait a little later.
 /** @param {User} of */
 export function isStanding({ leaving, never, may_speak_at: at }) {
   return !leaving && (never || Date.parse(at) > asOf());
 }
 
-// standing counts the users shown: those who are throttled, and those whose last message was only
-// observed.
+// standing counts the users who are throttled, and the users whose last message was only observed.
 export function standing() {
   const staying = [...state.users.values()].filter(isStanding);
   const would = staying.filter((user) => user.observed).length;
@@ -150,8 +149,8 @@ export function mayModerate() {
   return state.me.access === "moderate" || state.me.access === "own";
 }
 
-// shownID returns a user's ID as people see it. The prefix of users of other chat servers is for
-// addresses only.
+// shownID returns a user's ID as people see it: without the prefix that marks users of another
+// chat's server in addresses.
 /** @param {string} id */
 export const shownID = (id) => (state.me.mounted ? id : id.replace(/^check:/, ""));
 
@@ -159,19 +158,19 @@ export const shownID = (id) => (state.me.mounted ? id : id.replace(/^check:/, ""
 /** @param {Named} of */
 export const nameOf = ({ display_name: shown, login, user_id: id }) => shown || login || shownID(id);
 
-// configured returns the source of unchanged limits: its name, and a short one.
+// configured returns the name of the place where unchanged limits come from, and a short name.
 export function configured() {
   return state.me.mounted ? { name: "server’s code", short: "code" } : { name: "configuration file", short: "file" };
 }
 
-// now returns the time by chatguard's clock, ms. It stands still while the state is drawn, so that
-// all parts agree.
+// now returns the time by chatguard's clock, ms. The time doesn't change while the state is drawn,
+// so that all parts of the page agree.
 export function now() {
   return (drawnAt || Date.now()) + state.clockLead;
 }
 
-// asOf returns the time for which the throttled users are known, ms: now, or that of the last frame
-// while the connection is lost.
+// asOf returns the time at which the throttled users were last known, ms. It is now, or the time of
+// the last frame while the connection is lost.
 export function asOf() {
   return state.feed.state === "lost" ? state.feed.lastFrame + state.clockLead : now();
 }

@@ -1,6 +1,6 @@
 // @ts-check
-// The algorithms: name and description, the numbers that can be edited, what these come to, and the
-// numbers that a new limit begins with.
+// The algorithms: their names and descriptions, the numbers that can be edited, the effect of these
+// numbers in words, and the initial numbers of a new limit.
 
 import { length } from "./time.js";
 
@@ -24,11 +24,11 @@ import { length } from "./time.js";
  * @property {Partial<Api.Limit>} start the numbers of a new limit
  * @property {Fields} fields
  * @property {(numbers: Record<string, number>, limit: Partial<Api.Limit>, zone: string) => string}
- *   meaning what the numbers come to, in words
+ *   meaning the effect of the numbers, in words
  */
 
 const mostMessages = 2 ** 31 - 1;
-const mostLogged = 1024; // messages that a sliding log can store
+const mostLogged = 1024; // messages; a sliding log can't store more
 const mostSeconds = Math.floor(2 ** 60 / 1e9); // 36 years
 
 /** @param {string} label @param {number} [least] @param {number} [most] */
@@ -60,11 +60,11 @@ export const algorithms = {
   },
   "fixed-window": {
     name: "fixed window",
-    about: "A number of messages per clock interval, such as each minute. Simple, but twice as many can pass around a boundary.",
+    about: "A number of messages per clock interval, such as each minute. Simple, but up to twice as many can pass when one interval ends and the next begins.",
     start: { messages: 20, every: "1m" },
     fields: { messages: count("Messages per window"), every: time("Window length") },
     meaning: ({ messages, every }) =>
-      `Long-term rate: ${longRun(messages, every)}. Windows follow the UTC clock. Around a boundary, up to ${amount(2 * messages)} messages can pass in a row.`,
+      `Long-term rate: ${longRun(messages, every)}. Windows follow the UTC clock. Up to ${amount(2 * messages)} messages can pass in a row when one window ends and the next begins.`,
   },
   "daily-window": {
     name: "daily window",
@@ -87,7 +87,7 @@ export const algorithms = {
     start: { messages: 100, every: "1h" },
     fields: { messages: count("Messages per window"), every: time("Window length") },
     meaning: ({ messages, every }) =>
-      `Long-term rate: ${longRun(messages, every)}. Estimated: messages of the previous window count as evenly spread.`,
+      `Long-term rate: ${longRun(messages, every)}. Estimated: the messages of the previous window are assumed to be evenly spread.`,
   },
   "sliding-log": {
     name: "sliding log",
@@ -122,8 +122,8 @@ export const amount = (number) => grouped.format(number);
 /** @type {[string, number][]} */
 const spans = [["per minute", 60], ["per hour", 3600], ["per day", 86400], ["per week", 604800]];
 
-// longRun writes a rate: "200,000 per day". It uses the first span that holds a message and is no
-// shorter than the time given, or a day.
+// longRun writes a rate: "200,000 per day". It uses the shortest span that allows at least one
+// message and is at least as long as the given time. A time over a day counts as a day.
 /** @param {number} messages @param {number} seconds */
 function longRun(messages, seconds) {
   const span = spans.find(([, long]) => long >= Math.min(seconds, 86400) && messages * long >= seconds);

@@ -16,7 +16,7 @@ export const actionNames = {
   override: "set custom limits", exempt: "exempted", pause: "paused", resume: "resumed", raid: "switched raid mode",
 };
 
-// AuditWords describes the details of an action; it is empty if the action's name says it all.
+// AuditWords describes the details of an action. It is empty for an action without details.
 /** @param {{state: State, change: Api.Audit}} props */
 export function AuditWords({ state, change: { action, detail } }) {
   return words[action]?.(detail ?? {}, state) ?? null;
@@ -43,7 +43,8 @@ const isTime = (text) => Date.parse(text ?? "") > 0; // Go's zero time is earlie
 /** @param {string | undefined} until */
 const ends = (until) => (isTime(until) ? ` until ${stamp(Date.parse(until))}` : "");
 
-// revision describes a change of the limits, if the revision is still known.
+// revision links to the page Limits, which lists the revisions. If the revision with the number is
+// known, revision also describes its changes.
 /** @param {any} of @param {State} state */
 function revision({ revision: number }, state) {
   const known = state.audit.revisions?.get(number);

@@ -12,7 +12,8 @@ const plain = (value) => (Array.isArray(value) ? value.join(", ").replaceAll("_"
 /** @param {unknown} value */
 const yesNo = (value) => (value ? "yes" : "no");
 
-// words has, by the last part of a key: a label, how values are written, and the default.
+// words maps the last part of a key to its label, the function that writes its values, and its
+// default.
 /** @type {Record<string, {label: string, write: (value: any) => string, none?: any}>} */
 const words = {
   burst: { label: "messages at once", write: amount },
@@ -31,7 +32,7 @@ const words = {
   forget_after: { label: "strikes expire after", write: inTime },
 };
 
-// ChangeList describes changes, one per line. Added and removed limits take one line each.
+// ChangeList describes changes, one per line. An added or removed limit takes a single line.
 /** @param {{changes: Api.Change[]}} props */
 export function ChangeList({ changes }) {
   return html`<ul class="changes">${phrases(changes).map(({ subject, text }) => html`<li>${subject && html`<bdi>${subject}</bdi>: `}${text}</li>`)}</ul>`;
@@ -41,7 +42,7 @@ export function ChangeList({ changes }) {
 function phrases(changes) {
   const whole = new Map(changes.filter(isWhole).map((change) => [limitOf(change.key), change]));
   const told = [...whole].map(([subject, { from, to }]) => {
-    return { subject, text: to === null ? `removed (${algorithmName(from)})` : `new: ${[algorithmName(to), ...numbers(changes, subject)].join(", ")}` };
+    return { subject, text: to === null ? `removed (${algorithmName(from)})` : `added (${[algorithmName(to), ...numbers(changes, subject)].join(", ")})` };
   });
   return [...told, ...changes.filter(({ key }) => !whole.has(limitOf(key))).map(phrase)];
 }
@@ -53,7 +54,7 @@ const limitOf = (key) => (key.startsWith("limit.") ? key.split(".")[1] : "");
 /** @param {string} algorithm */
 const algorithmName = (algorithm) => algorithmOf({ algorithm }).name;
 
-// numbers describes the numbers of a new limit, without those of roles.
+// numbers describes the numbers of a new limit, but not its custom numbers for roles.
 /** @param {Api.Change[]} changes @param {string} subject */
 function numbers(changes, subject) {
   const own = changes.map(({ key, to }) => [...key.split("."), to]).filter(([, name, field, ...rest]) => name === subject && rest.length === 1 && words[field]);
@@ -64,11 +65,11 @@ function numbers(changes, subject) {
 function phrase({ key, from, to }) {
   const path = key.split(".");
   const { label, write, none } = words[path.at(-1)] ?? { label: path.at(-1).replaceAll("_", " "), write: plain };
-  const role = path[2] === "roles" && path[3] ? `for ${path[3].replaceAll("_", " ")} ` : "";
+  const role = path[2] === "roles" && path[3] ? ` for ${path[3].replaceAll("_", " ")}` : "";
   const unstated = role ? "same as everyone" : none === undefined ? "none" : write(none);
   /** @param {unknown} given */
   const value = (given) => (given === null ? unstated : write(given));
   const subject = limitOf(key);
-  if (subject && path[3] && !path[4]) return { subject, text: `${role}custom numbers, none yet` };
-  return { subject, text: `${role}${label}${subject ? "" : ":"} ${value(from)} → ${value(to)}` };
+  if (subject && path[3] && !path[4]) return { subject, text: `no custom numbers${role}` };
+  return { subject, text: `${label}${role}${subject && !role ? "" : ":"} ${value(from)} → ${value(to)}` };
 }

@@ -17,7 +17,7 @@ const numberWords = {
 /** @type {Record<string, string>} */
 const exemptions = { always: "exempt from all limits", never: "never exempt" };
 
-// OverrideWords describes an override; an empty one is none.
+// OverrideWords describes an override. It returns none if the override is empty.
 /** @param {{own: Api.UserOverride, zone?: string, none: Value}} props */
 export function OverrideWords({ own, zone, none }) {
   const { exempt, exempt_until: until, timezone, limits = {} } = own;

@@ -7,13 +7,14 @@ import { upcoming, wait } from "./time.js";
 
 /** @typedef {NonNullable<Api.postChannelsUsersPardon["held"]>} HeldBy */
 
-const brief = 60_000; // a shorter wait needs no remedy, ms
+const brief = 60_000; // ms; for a shorter wait, no remedy is suggested
 
 /** @param {number} n @param {string} one @param {string} many */
 const count = (n, one, many) => `${amount(n)} ${n === 1 ? one : many}`;
 
-// pardonWords describes the answer to a pardon: {word, sentence, isPartial, isHeld}. word is for a
-// row, isPartial says that something remains, isHeld that a limit holds the user back for long.
+// pardonWords describes the answer to a pardon: {word, sentence, isPartial, isHeld}. word is short
+// enough for a row. isHeld reports whether a limit still makes the user wait long. isPartial
+// reports whether such a wait remains, or a penalty, strike or message that wasn't pardoned.
 /** @param {Api.postChannelsUsersPardon} pardon @param {string} [zone] */
 export function pardonWords(pardon, zone) {
   const isHeld = holdsLong(pardon.held);
@@ -26,7 +27,7 @@ export function pardonWords(pardon, zone) {
 /** @param {Api.postChannelsUsersPardon} pardon */
 function done(pardon) {
   const { again, id, by, messages, strikes_taken: strikes, dropped, silence } = pardon;
-  const isOver = again && !id; // the details are gone, or the pardon is from before a restart
+  const isOver = again && !id; // chatguard has no details of the pardon, as after a restart
   const parts = [
     isOver ? "these messages no longer count" : count(messages, "message", "messages"),
     strikes > 0 && `${count(strikes, "strike", "strikes")} removed`,
@@ -43,7 +44,7 @@ function stays({ silence, kept, deleted, strikes_left: strikes, has_older: hasOl
     silence === "kept" && `The timeout or ban remains: ${kept}.`,
     silence === "lifting" && "A timeout or ban is being sent. It will be lifted right after.",
     strikes > 0 && `${count(strikes, "strike", "strikes")} from earlier messages ${strikes === 1 ? "remains" : "remain"}.`,
-    hasOlder && `Older messages in a row remain: one pardon covers the newest ${amount(messages)}.`,
+    hasOlder && `Older messages are not pardoned: one pardon covers the newest ${amount(messages)}.`,
     deleted > 0 && "Deleted messages stay deleted.",
   ];
 }
@@ -55,11 +56,11 @@ const holdsLong = (held) => Boolean(held) && (held.never || Date.parse(held.may_
 function held(by, zone) {
   if (!by) return "";
   const { limit, per, never, may_speak_at: at } = by;
-  const whose = per === "channel" ? `${limit}, shared by everyone,` : limit;
-  if (never) return `${whose} allows no message at all.`;
-  if (!holdsLong(by)) return `${whose} allows the next message in ${wait(Date.parse(at) - now())}.`;
+  const subject = `The limit “${limit}”${per === "channel" ? ", shared by everyone," : ""}`;
+  if (never) return `${subject} allows no messages at all.`;
+  if (!holdsLong(by)) return `${subject} allows the next message in ${wait(Date.parse(at) - now())}.`;
   const remedy = per === "channel" ? "" : " To let them write now, use Grant or Reset.";
-  return `${whose} allows the next message at ${upcoming(Date.parse(at), zone)}.${remedy}`;
+  return `${subject} allows the next message at ${upcoming(Date.parse(at), zone)}.${remedy}`;
 }
 
 // unpardonWords describes the effect of undoing a pardon.

@@ -3,7 +3,8 @@
 
 import { seconds, wait } from "./time.js";
 
-// todo describes each penalty as an instruction; that of "timeout" continues with its duration.
+// todo describes each penalty as an instruction. The instruction for "timeout" must be followed by
+// its duration.
 /** @type {Record<string, string>} */
 export const todo = {
   delete: "delete the message",
@@ -15,7 +16,7 @@ export const todo = {
   none: "do nothing",
 };
 
-// nouns are the names of actions, and past their results.
+// nouns are the names of actions; past are the names of their results.
 /** @type {Record<string, string>} */
 export const nouns = { none: "nothing", delete: "delete", warn: "warning", timeout: "timeout", ban: "ban", drop: "block" };
 /** @type {Record<string, string>} */

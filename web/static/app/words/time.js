@@ -8,7 +8,7 @@ const dayParts = { weekday: "short", day: "numeric", month: "short" };
 
 const formats = new Map(); // creating them is slow
 
-// formatsOf returns the formats of a time zone. An empty or unknown zone is the browser's.
+// formatsOf returns the formats of a time zone. An empty or unknown zone stands for the browser's.
 /** @param {string} [timeZone] */
 function formatsOf(timeZone = "") {
   if (!formats.has(timeZone)) {
@@ -35,8 +35,8 @@ export function clock(ms, zone) {
   return write.day.format(later) + ", " + write.minute.format(later);
 }
 
-// upcoming writes a time in the future, without a day within 24 hours: "14:03:22 CET", "00:00 CET",
-// "Tue 4 Nov, 14:04 CET".
+// upcoming writes a time in the future: "14:03:22 CET", "00:00 CET", "Tue 4 Nov, 14:04 CET". It
+// adds the day only if the time is more than 24 hours away.
 /** @param {number} ms @param {string} [zone] */
 export function upcoming(ms, zone) {
   if (ms - Date.now() > 24 * 60 * minute) return clock(ms, zone);

@@ -17,12 +17,12 @@ export function Why({ card, state: { policy, channels, channel } }) {
   if (silentUntil > now()) {
     const lasts = wait(silentUntil - now()), end = upcoming(silentUntil, timezone);
     if (policy?.mode === "observe") return html`${who} may write now: chatguard only observes. Otherwise they would be timed out for another ${lasts}, until ${end}.`;
-    return html`${who} is timed out and may write again in ${lasts}, at ${end}.`; // even while the channel is paused
+    return html`${who} is timed out and may write again in ${lasts}, at ${end}.`; // a timeout lasts even while the channel is paused
   }
   if (verdict.exempt) return html`${who} may write without limits${exemption(card)}.`;
   if (verdict.limit === "") return html`${who} may write now${left(card.limits)}.`;
 
-  const by = html`<bdi>${verdict.limit}</bdi>`;
+  const by = html`the limit “<bdi>${verdict.limit}</bdi>”`;
   const passes = passing(verdict, timezone);
   if (!verdict.allowed) return html`${who} is throttled by ${by}: ${passes}.`;
   const { paused_by: pausedBy } = channels.find((c) => c.id === channel) ?? {};
@@ -51,8 +51,7 @@ function passing({ at, retry_after_ms: retry, never }, timezone) {
 function left(limits) {
   const deciding = limits.filter((limit) => !limit.observes);
   if (deciding.length === 0) return ": no limits";
-  const { name, algorithm, remaining = 0, capacity, granted = 0 } = deciding.reduce((least, limit) => ((limit.remaining ?? 0) < (least.remaining ?? 0) ? limit : least));
-  const messages = algorithm === "token-bucket" ? "messages at once" : "messages";
+  const { name, remaining = 0, capacity, granted = 0 } = deciding.reduce((least, limit) => ((limit.remaining ?? 0) < (least.remaining ?? 0) ? limit : least));
   const extra = granted > 0 ? `, ${amount(granted)} of them granted` : "";
-  return html`: ${granted > 0 ? amount(remaining) : `${amount(remaining)} of ${amount(capacity)}`} ${messages} left in <bdi>${name}</bdi>${extra}`;
+  return html`: ${granted > 0 ? amount(remaining) : `${amount(remaining)} of ${amount(capacity)}`} messages left in the limit “<bdi>${name}</bdi>”${extra}`;
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Spoken is one message in the timeline: its author, time, roles and cost. It does not contain the
+// TimelineMessage is one message in the timeline: its author, time, roles and cost. It does not contain the
 // text.
-type Spoken struct {
+type TimelineMessage struct {
 	At        time.Time       `json:"at"` // the message's time
 	ChannelID string          `json:"channel"`
 	UserID    string          `json:"user_id"`
