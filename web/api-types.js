@@ -1,5 +1,5 @@
-// Writes types/api.d.ts: the types of the API, from its OpenAPI description. Schemas keep their names; an
-// answer is named after its operation.
+// Writes types/api.d.ts: the types of the API, from its OpenAPI description. Schemas keep their
+// names; an answer is named after its operation.
 
 import { readFileSync, writeFileSync } from "node:fs";
 

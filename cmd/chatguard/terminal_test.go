@@ -15,8 +15,8 @@ import (
 // escapes would clear a terminal, rename it, and reverse the following text.
 const escapes = "\x1b[2J\x1b]0;x\x07\x7f\u009b31m\u202e\u2066"
 
-// checkPlain checks that an output contains nothing that a terminal would interpret. Line breaks and the
-// tabs of tables are allowed.
+// checkPlain checks that an output contains nothing that a terminal would interpret. Line breaks
+// and the tabs of tables are allowed.
 func checkPlain(t *testing.T, what, output string) {
 	t.Helper()
 	for _, r := range output {

@@ -120,8 +120,8 @@ type usedLimit struct {
 	at     int64 // when the message counts there
 }
 
-// usedLimits returns all limits that apply to a message, in the policy's order. If the clock has jumped
-// back for a row, it rewinds the row.
+// usedLimits returns all limits that apply to a message, in the policy's order. If the clock has
+// jumped back for a row, it rewinds the row.
 func (w *plainPolicy) usedLimits(user string, q Request) (usedLimits []usedLimit) {
 	at := map[Scope]int64{}
 	for _, scope := range w.scopes() {

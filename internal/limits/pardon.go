@@ -96,8 +96,8 @@ func (s *shard) pardoning(row []uint64, change func()) pardonedRow {
 	return taken
 }
 
-// removeStrikes removes the strikes of offences, and clears the silence if it came from one of them.
-// It returns how many of the strikes still counted.
+// removeStrikes removes the strikes of offences, and clears the silence if it came from one of
+// them. It returns how many of the strikes still counted.
 func (s *shard) removeStrikes(row []uint64, offences []Offence, at int64) (strikes int) {
 	counting, _ := s.set.lapse(row, at)
 	for _, o := range offences {

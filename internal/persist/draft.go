@@ -59,7 +59,8 @@ func newDraft(target string, replace bool, database ...string) (*Draft, error) {
 	return d, nil
 }
 
-// fileSuffixes are the suffixes of a database's files: SQLite's, ours, and those of `chatguard login`.
+// fileSuffixes are the suffixes of a database's files: SQLite's, ours, and those of `chatguard
+// login`.
 var fileSuffixes = []string{"", "-wal", "-shm", "-journal", ".lock", ".token", ".token.lock"}
 
 // spare refuses a target that would overwrite the database or a file that belongs to it.

@@ -81,8 +81,8 @@ func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	return nil
 }
 
-// flushAndReport runs a flush and sends its result to the waiting callers. Before that, it records a
-// failure, so that these callers find the reason in Health.
+// flushAndReport runs a flush and sends its result to the waiting callers. Before that, it records
+// a failure, so that these callers find the reason in Health.
 func (s *Store) flushAndReport(ctx context.Context, guard *chatguard.Guard) (written int, err error) {
 	began, waiting := s.opts.Now(), s.commits.take()
 	written, err = s.flush(ctx, guard)

@@ -113,8 +113,8 @@ func TestModerator_OthersSilencesStay(t *testing.T) {
 	}
 }
 
-// actWhileReported acts a sanction for which Twitch's answer takes long. Before the answer, the chat
-// reports this sanction, and a second one that somebody else gave after it.
+// actWhileReported makes the bot give a sanction for which Twitch's answer takes long. Before the
+// answer, the chat reports this sanction, and a second one that somebody else gave after it.
 func actWhileReported(length, theirs time.Duration) func(q *rivals) {
 	return func(q *rivals) {
 		q.srv.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
