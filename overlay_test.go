@@ -108,8 +108,8 @@ func TestOverlay_StrikesOutlivePause(t *testing.T) {
 	strikes(1, "")
 }
 
-// An overlay that produces an invalid policy changes nothing, and a policy that is invalid under
-// the overlay is refused.
+// Setting an overlay that makes the current policy invalid changes nothing. While an overlay is set,
+// a new policy that it makes invalid is refused.
 func TestOverlay_Refused(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 	base := DefaultPolicy()

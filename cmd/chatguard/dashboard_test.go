@@ -128,7 +128,7 @@ func TestDashboard_Moderator(t *testing.T) {
 	}
 }
 
-// look is how a screenshot is taken.
+// look holds the settings of a screenshot.
 type look struct {
 	suffix        string
 	width, height int64

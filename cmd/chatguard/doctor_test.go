@@ -56,9 +56,9 @@ func (p *patient) examine() (report []string, err error) {
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"), err
 }
 
-// is checks that the doctor prints these lines. File names and addresses are as in patient.names;
+// prints checks that the doctor prints these lines. File names and addresses are as in patient.names;
 // "…" stands for any text.
-func (p *patient) is(want string) {
+func (p *patient) prints(want string) {
 	p.Helper()
 	report, err := p.examine()
 	text := p.names().Replace(strings.Join(report, "\n"))
@@ -387,7 +387,7 @@ problem  chat           irc at IRC can't be reached: no answer within 5 s
 			synctest.Test(t, func(t *testing.T) {
 				p := newPatient(t, faketwitch.Options{})
 				c.spoil(p)
-				p.is(c.want)
+				p.prints(c.want)
 			})
 		})
 	}
@@ -400,7 +400,7 @@ func TestDoctor_MissingScopes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPatient(t, faketwitch.Options{Scopes: []string{"chat:read", "user:write:chat", "moderator:manage:chat_messages", "moderator:manage:banned_users",
 			"moderator:manage:chat_settings"}})
-		p.is(`
+		p.prints(`
 problem  scopes         the token lacks moderator:manage:warnings (warn), user:read:moderated_channels (see where the bot is a moderator)
                         run ` + "`chatguard login`" + ` again
 problem  moderator      list moderated channels: the token lacks a scope (Twitch: status 401, Missing scope: user:read:moderated_channels)

@@ -87,7 +87,7 @@ func TestRun_StopLosesNothing(t *testing.T) {
 	again.addsUp(t, 3)
 }
 
-// logged returns the number for a key in a log line.
+// logged returns the number that a log line gives for a key.
 func logged(t *testing.T, line, key string) (n int) {
 	t.Helper()
 	_, value, _ := strings.Cut(line, " "+key+"=")

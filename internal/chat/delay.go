@@ -19,8 +19,7 @@ const (
 // slowAnswer is how long a task may be in progress before the platform counts as slow.
 const slowAnswer = time.Second
 
-// requests is a snapshot of the number of requests that the platform accepts, and of its current
-// problems.
+// requests is a snapshot of how many requests the platform accepts and which problems it has now.
 type requests struct {
 	left            int // accepted now
 	soon            int // accepted within mergeWithin

@@ -74,9 +74,9 @@ type skipError string
 
 func (e skipError) Error() string { return string(e) }
 
-// tooOld is the maximum age of a message for which its author is punished. Everyone has already
-// read an older message, and its author may have stopped long ago. Such messages arrive after this
-// process was suspended.
+// tooOld is the maximum age of a message for which its author is punished. By the time a message is
+// older, everyone has read it, and its author may have stopped long ago. Such messages arrive when
+// this process resumes after it was suspended.
 const tooOld = time.Minute
 
 // moderators are the roles that moderate a channel. The Bot never acts on them, whatever the policy

@@ -202,8 +202,8 @@ func (p *Policies) Revert(ctx context.Context, r Request, number int) (Revised, 
 	return p.Revise(ctx, r, func(chatguard.Policy) (chatguard.Policy, error) { return revisions[i].Policy, nil })
 }
 
-// change stores the result of edit on a channel's policy, puts it in force, and notifies the
-// followers.
+// change applies edit to a channel's policy, stores the new policy, puts it in force, and notifies
+// the followers.
 func (p *Policies) change(
 	ctx context.Context, r Request, discards bool, edit func(chatguard.Policy) (chatguard.Policy, error),
 ) (done Revised, err error) {

@@ -240,8 +240,8 @@ func TestNewToken_RefusedWhileFailing(t *testing.T) {
 	}
 }
 
-// If another process revokes a name, the name's pending codes and sessions end too, when the store
-// tries to write them.
+// If another process revokes a name, the store drops the name's codes and sessions that are not yet
+// written.
 func TestRevoke_PendingNotWritten(t *testing.T) {
 	t.Parallel()
 	path, now := databasePath(t), start

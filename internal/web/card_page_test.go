@@ -112,7 +112,7 @@ func TestCard_DrawsWeek(t *testing.T) {
 	d.flushed()
 	w := d.open(1400, 1000)
 	w.seePerson(gardenhour)
-	w.See(`document.querySelector(".chart canvas")` + "&&" + says(" of 300 messages in daily left now") + "&&" + `document.body.innerText.toLowerCase().includes("lowest this week")`)
+	w.See(`document.querySelector(".chart canvas")` + "&&" + says(" of 300 messages left now") + "&&" + `document.body.innerText.toLowerCase().includes("fewest this week")`)
 	if limits := browsertest.Eval[string](w.Window, `[...document.querySelectorAll("#week ~ label option")].map((o) => o.value).join()`); limits != "burst,daily" {
 		t.Errorf("a week is to be had of %s", limits)
 	}

@@ -98,7 +98,8 @@ func (f *faults) takeHangUp() bool {
 	return true
 }
 
-// takeHelix returns the fault for a request, or one that changes nothing.
+// takeHelix returns the fault for a request. If there is none, it returns a fault that changes
+// nothing.
 func (f *faults) takeHelix(r Request) Fault {
 	if len(f.helix) > 0 {
 		next := f.helix[0]

@@ -6,10 +6,10 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 )
 
-// reads reports whether to process a line. It returns true if the line's channel is wanted, or if
+// admit reports whether to process a line. It returns true if the line's channel is wanted, or if
 // the line has no channel. The parser handles lines without a channel. The first line from a
 // channel shows that we have joined it, and contains its ID.
-func (s *session) reads(line rawLine) bool {
+func (s *session) admit(line rawLine) bool {
 	login := line.channel()
 	if login == "" {
 		return true

@@ -72,7 +72,7 @@ func (s *session) control(line rawLine) error {
 		s.welcomeOnce()
 	case "ROOMSTATE":
 		s.welcomeOnce()
-		s.reads(line)
+		s.admit(line)
 	case "USERSTATE":
 		s.learnModerator(line)
 	case "NOTICE":

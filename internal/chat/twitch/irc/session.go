@@ -102,7 +102,7 @@ func (s *session) sort(ctx context.Context) error {
 		case err != nil:
 			s.irc.report.Skip(err)
 		case line.isChat():
-			if s.reads(line) {
+			if s.admit(line) {
 				b = append(b, text)
 			}
 		case ended == nil:

@@ -95,7 +95,7 @@ func (s authServer) pair(r api.Request, a api.Answer, clientID string) (Pair, er
 	return p, nil
 }
 
-// after returns the time d from now in a form that can be stored. It uses the wall clock, which
+// after returns the current time plus d, in a form that can be stored. It uses the wall clock, which
 // also advances while the machine sleeps.
 func (s authServer) after(d time.Duration) time.Time { return s.now().Add(d).UTC() }
 

@@ -37,7 +37,7 @@ export function Penalties({ form, mayEdit }) {
   `;
 }
 
-const noStep = " Without steps, messages are blocked before anyone sees them. Only a chat server can do that.";
+const noStep = " If the ladder has no steps, messages are blocked before anyone sees them. Only a chat server can do that.";
 
 // Ladder shows the rungs in order.
 /** @param {{form: Form, mayEdit: boolean}} props */

@@ -93,9 +93,9 @@ function WeekChart({ body: { limit, capacity, points }, zone }) {
 function summary(known, limit, capacity, zone) {
   const least = known.reduce((least, point) => (point.remaining < least.remaining ? point : least));
   const { remaining: left } = known.at(-1);
-  if (least.remaining >= capacity) return `All ${amount(capacity)} messages in ${limit} unused since ${clock(known[0].at * 1000, zone)}.`;
-  if (least.remaining === left) return `${amount(left)} of ${amount(capacity)} messages in ${limit} left now, the lowest this week.`;
-  return `${amount(left)} of ${amount(capacity)} messages in ${limit} left now. Lowest this week: ${amount(least.remaining)} at ${stamp(least.at * 1000, zone)}.`;
+  if (least.remaining >= capacity) return `${limit}: all ${amount(capacity)} messages unused since ${clock(known[0].at * 1000, zone)}.`;
+  if (least.remaining === left) return `${limit}: ${amount(left)} of ${amount(capacity)} messages left now, the fewest this week.`;
+  return `${limit}: ${amount(left)} of ${amount(capacity)} messages left now. Fewest this week: ${amount(least.remaining)} at ${stamp(least.at * 1000, zone)}.`;
 }
 
 // rows returns the messages left at every sixth hour.
