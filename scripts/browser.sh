@@ -6,7 +6,7 @@ set -eu
 
 failed=0
 for module in "$@"; do
-	files=$(go -C "$module" list -f '{{range .IgnoredGoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}' ./... | xargs grep -l '^//go:build browser$')
+	files=$(go -C "$module" list -f '{{range .IgnoredGoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}' ./... | xargs grep -lE '^//go:build .*\bbrowser\b')
 	packages=$(echo "$files" | sed 's|/[^/]*$||' | sort -u)
 	# shellcheck disable=SC2086 # a list of files
 	tests=$(sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' $files | paste -sd '|' -)

@@ -5,7 +5,7 @@ set -eu
 
 for package in $(go list -f '{{.Dir}}' ./...); do
 	kind=sequential
-	if grep -qE 'go func|\.Go\(|"sync["/]|/x/sync/' "$package"/*.go; then
+	if grep -qE 'go func|\.Go\(|AfterFunc|http\.Server\{|"sync["/]|/x/sync/' "$package"/*.go; then
 		kind=concurrent
 	fi
 	[ "$kind" != "$1" ] || echo "$package"
