@@ -152,7 +152,7 @@ func TestRestart_InvalidChangeIsReplaced(t *testing.T) {
 			policy.Limits[0].Name = "other"
 			return guard.SetPolicy(room, policy, time.Now())
 		},
-		"live changes no longer fit the program's policy, which applies instead": func(guard *chatguard.Guard, _ chatguard.Policy) error {
+		"live changes can't be used; the program's policy applies": func(guard *chatguard.Guard, _ chatguard.Policy) error {
 			return guard.SetOverlay(room, func(p chatguard.Policy) chatguard.Policy {
 				if p.Limits[0].Burst == 2 {
 					p.Limits[0].Burst = -1

@@ -62,8 +62,8 @@ func discardPolicy(cmd *cobra.Command, cfg config.Config, channel string, yes bo
 		return err
 	}
 	out := cmd.OutOrStdout()
-	if p.revision.IsEmpty() {
-		_, err := fmt.Fprintf(out, "#%s: no live changes; the policy is the configuration's.\n", p.login)
+	if p.IsEmpty() {
+		_, err := fmt.Fprintf(out, "#%s: no live changes; the policy is the configuration's.\n", p.name)
 		return err
 	}
 	if err := showDiscarded(out, p); err != nil {
@@ -72,26 +72,26 @@ func discardPolicy(cmd *cobra.Command, cfg config.Config, channel string, yes bo
 	if !yes && !confirmed(cmd.InOrStdin(), out, "Discard these changes and go back to the configuration? [y/N] ") {
 		return errors.New("nothing was discarded: answer y, or add --yes")
 	}
-	lines, err := discard(cmd.Context(), cfg, p.revision.ChannelID)
+	lines, err := discard(cmd.Context(), cfg, p.ChannelID)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "Discarded: revision %d by %s. #%s has the policy of the configuration again%s\n", p.revision.Number, hostile.Printable(p.revision.Author),
-		p.login, strings.Join(lines, "\n"))
+	_, err = fmt.Fprintf(out, "Discarded: revision %d by %s. #%s has the policy of the configuration again%s\n", p.Number, hostile.Printable(p.Author),
+		p.name, strings.Join(lines, "\n"))
 	return err
 }
 
 // showDiscarded shows the live changes of a channel.
 func showDiscarded(out io.Writer, p channelPolicy) error {
-	fmt.Fprintf(out, "#%s: revision %d by %s, %s\n", p.login, p.revision.Number, hostile.Printable(p.revision.Author), moment(p.revision.At))
-	if p.unusable != nil {
-		fmt.Fprintf(out, "  can't be used: %s\n", hostile.Printable(p.unusable.Error()))
+	fmt.Fprintf(out, "#%s: revision %d by %s, %s\n", p.name, p.Number, hostile.Printable(p.Author), moment(p.At))
+	if p.Problem != nil {
+		fmt.Fprintf(out, "  can't be used: %s\n", hostile.Printable(p.Problem.Error()))
 	}
-	shown := p.revision.Changes[:min(len(p.revision.Changes), mostKeys)]
+	shown := p.Changes[:min(len(p.Changes), mostKeys)]
 	for _, c := range shown {
 		fmt.Fprintf(out, "  %s: %s (was %s)\n", hostile.Printable(c.Key), hostile.Printable(journal.ValueText(c.To)), hostile.Printable(journal.ValueText(c.From)))
 	}
-	if more := len(p.revision.Changes) - len(shown); more > 0 {
+	if more := len(p.Changes) - len(shown); more > 0 {
 		fmt.Fprintf(out, "  and %d more keys\n", more)
 	}
 	return nil

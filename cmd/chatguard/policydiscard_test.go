@@ -183,3 +183,18 @@ func TestPolicyDiscard(t *testing.T) {
 		t.Errorf("the history has %d revisions, and %d audits", len(r.revisions), r.audits)
 	}
 }
+
+// TestPolicyShow_OnlyObserves checks that the policy shown is the one in force if a live change
+// requires what the bot can't do.
+func TestPolicyShow_OnlyObserves(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	s.useUp("anna") // the channel is known from here on
+	s.stop()
+	s.storeRaw(1, asJSON(t, chatguard.DefaultPolicy()), `[{"key":"penalties.ladder","to":["drop"]}]`)
+	shown := s.do("policy", "show")
+	if !strings.Contains(shown, "\n# Only observing: penalties.ladder has \"drop\"") || !strings.Contains(shown, "\nmode = \"observe\"\n") {
+		t.Errorf("policy show says\n%s", shown)
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
@@ -63,14 +63,10 @@ func newPolicyPart(use, short, long string, print policyPart) *cobra.Command {
 	return cmd
 }
 
-// channelPolicy is a channel's policy in force and its origin.
+// channelPolicy is a channel's policy in force. The revision is empty if there is no live change.
 type channelPolicy struct {
-	login    string
-	base     chatguard.Policy // the configuration's policy
-	policy   chatguard.Policy // the policy in force
-	revision journal.Revision // the last live change; empty without Changes
-	left     []journal.Change // changes that don't fit the configuration
-	unusable error            // why revision can't be used; nil if usable
+	control.LiveChange
+	name string // the channel's login, or its ID if the login is unknown
 }
 
 // policyOf returns a channel's policy from the configuration and the live changes. word is the name
@@ -86,26 +82,33 @@ func policyOf(ctx context.Context, c config.Config, word, channel string) (p cha
 	changed := func(id string) int {
 		return slices.IndexFunc(revisions, func(r journal.Revision) bool { return r.ChannelID == id })
 	}
-	if p.login = channel; logins[channel] != "" || changed(channel) < 0 {
-		if p.login, err = oneChannel(c, logins, word, channel); err != nil {
+	login, id := "", channel
+	if logins[channel] != "" || changed(channel) < 0 {
+		if login, err = oneChannel(c, logins, word, channel); err != nil {
 			return p, err
 		}
+		id = idOf(c, logins, login)
 	}
-	id := p.login
-	if slices.Contains(c.Check.Channels, p.login) {
-		id = app.RoomID(p.login)
+	var revision journal.Revision
+	if i := changed(id); i >= 0 {
+		revision = revisions[i]
 	}
-	for known, login := range logins {
-		if login == p.login {
-			id = known
+	p.name = cmp.Or(login, id)
+	p.LiveChange, err = app.Resolve(c, login, id, revision)
+	return p, err
+}
+
+// idOf returns the ID of the channel with a login, or the login if the ID is not known yet.
+func idOf(c config.Config, logins map[string]string, login string) string {
+	for id, known := range logins {
+		if known == login {
+			return id
 		}
 	}
-	p.base = c.PolicyFor(p.login, id)
-	if i := changed(id); i >= 0 {
-		p.revision = revisions[i]
+	if slices.Contains(c.Check.Channels, login) {
+		return app.RoomID(login)
 	}
-	p.policy, p.left, p.unusable = control.Apply(p.base, p.revision)
-	return p, nil
+	return login
 }
 
 // oneChannel returns the login of the named channel. word is the name of the channel argument in
@@ -130,7 +133,7 @@ func oneChannel(c config.Config, logins map[string]string, word, named string) (
 }
 
 func exportPolicy(out io.Writer, p channelPolicy) error {
-	written, err := config.WritePolicy(p.policy)
+	written, err := config.WritePolicy(p.InForce)
 	if err != nil {
 		return err
 	}
@@ -139,22 +142,24 @@ func exportPolicy(out io.Writer, p channelPolicy) error {
 }
 
 func showPolicy(out io.Writer, p channelPolicy) error {
-	changes := control.Diff(p.base, p.policy)
-	by := fmt.Sprintf("by %s, %s (revision %d)", hostile.Printable(p.revision.Author), p.revision.At.Local().Format("Mon 2 Jan 2006, 15:04 MST"), p.revision.Number)
+	by := fmt.Sprintf("by %s, %s (revision %d)", hostile.Printable(p.Author), p.At.Local().Format("Mon 2 Jan 2006, 15:04 MST"), p.Number)
 	switch {
-	case p.unusable != nil:
-		printLine(out, "# #%s: as in the configuration, because what was changed live %s can't be used:", p.login, by)
-		printLine(out, "#   %s", p.unusable)
-		printLine(out, "# `chatguard policy discard %s` discards it", p.login)
-	case len(changes) == 0:
-		printLine(out, "# #%s: as in the configuration", p.login)
+	case p.Problem != nil:
+		printLine(out, "# #%s: as in the configuration, because what was changed live %s can't be used:", p.name, by)
+		printLine(out, "#   %s", p.Problem)
+		printLine(out, "# `chatguard policy discard %s` discards it", p.name)
+	case len(p.Difference) == 0:
+		printLine(out, "# #%s: as in the configuration", p.name)
 	default:
-		printLine(out, "# #%s: changed live %s", p.login, by)
+		printLine(out, "# #%s: changed live %s", p.name, by)
 	}
-	for _, c := range changes {
+	if p.Unacceptable != nil {
+		printLine(out, "# Only observing: %s", p.Unacceptable)
+	}
+	for _, c := range p.Difference {
 		printLine(out, "#   %s: %s (in the configuration %s)", c.Key, journal.ValueText(c.To), journal.ValueText(c.From))
 	}
-	for _, c := range p.left {
+	for _, c := range p.Left {
 		printLine(out, "#   %s: %s no longer fits the configuration, and isn't in force", c.Key, journal.ValueText(c.To))
 	}
 	fmt.Fprintln(out)

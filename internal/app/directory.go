@@ -52,13 +52,6 @@ func (d *directory) login(id string) string {
 	return d.byID[id]
 }
 
-// isTwitch reports whether the ID belongs to a known Twitch channel. Channels stay known across
-// restarts.
-func (d *directory) isTwitch(id string) bool {
-	_, isRoom := roomName(id)
-	return !isRoom && d.login(id) != ""
-}
-
 // ids returns the IDs of all known channels.
 func (d *directory) ids() []string {
 	d.mu.Lock()

@@ -22,10 +22,28 @@ func (c configured) Default() chatguard.Policy { return c.config.Policy }
 
 // Policy returns the policy that the configuration gives a channel.
 func (c configured) Policy(id string) chatguard.Policy {
+	return configuredPolicy(c.config, c.directory.login(id), id)
+}
+
+// configuredPolicy returns the policy that a configuration gives a channel. login is empty if it is
+// unknown.
+func configuredPolicy(c config.Config, login, id string) chatguard.Policy {
 	if name, ok := roomName(id); ok {
-		return c.config.PolicyFor(name)
+		return c.PolicyFor(name)
 	}
-	return c.config.PolicyFor(c.directory.login(id), id)
+	return c.PolicyFor(login, id)
+}
+
+// Resolve returns the policy that a start with the configuration would put in force in a channel
+// whose last revision is r. login is empty if it is unknown.
+func Resolve(c config.Config, login, id string, r journal.Revision) (live control.LiveChange, err error) {
+	guard, err := chatguard.New(c.Policy, nil)
+	if err != nil {
+		return live, err
+	}
+	return control.Resolve(id, configuredPolicy(c, login, id), r, guard.ValidatePolicy, func(id string, p chatguard.Policy) error {
+		return acceptable(c, login, id, p)
+	}), nil
 }
 
 // Channels returns the IDs of the channels that may have their own policy. It adds the rooms with
@@ -38,10 +56,15 @@ func (c configured) Channels() []string {
 	return append(ids, c.directory.ids()...)
 }
 
-// acceptable refuses a policy of a Twitch channel that requires something this bot can't do. Other
-// policies are accepted, because the server that asks carries them out.
+// acceptable refuses a policy of a Twitch channel that requires something this bot can't do.
 func (a *App) acceptable(id string, p chatguard.Policy) error {
-	if len(a.Config.Twitch.Channels) == 0 || !a.directory.isTwitch(id) {
+	return acceptable(a.Config, a.directory.login(id), id, p)
+}
+
+// acceptable is App.acceptable for a channel with the given login. Policies of rooms and unknown
+// channels are accepted, because the server that asks carries them out.
+func acceptable(c config.Config, login, id string, p chatguard.Policy) error {
+	if _, isRoom := roomName(id); isRoom || login == "" || len(c.Twitch.Channels) == 0 {
 		return nil
 	}
 	if key, problem := unfit(p); problem != "" {
@@ -61,6 +84,9 @@ func (a *App) liveChanges() (lines []string) {
 		name := a.directory.name(live.ChannelID)
 		if live.Problem != nil {
 			lines = append(lines, fmt.Sprintf("#%s: %s", name, unusableRevision(live, name)))
+		}
+		if live.Unacceptable != nil {
+			lines = append(lines, fmt.Sprintf("#%s: only observing: %s", name, live.Unacceptable))
 		}
 		for _, c := range live.Difference {
 			lines = append(lines, fmt.Sprintf("#%s: %s stays %s, changed live by %s (revision %d); the configuration has %s",

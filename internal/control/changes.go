@@ -12,8 +12,11 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// limitsKey is the dotted key of the limits, as in the configuration.
-const limitsKey = "limit"
+// Dotted keys, as in the configuration.
+const (
+	limitsKey = "limit"
+	modeKey   = "mode"
+)
 
 // Diff returns the differences between two valid policies, one change per key, sorted by key.
 func Diff(from, to chatguard.Policy) []journal.Change {
@@ -32,23 +35,6 @@ func Diff(from, to chatguard.Policy) []journal.Change {
 	}
 	slices.SortFunc(changes, func(a, b journal.Change) int { return strings.Compare(a.Key, b.Key) })
 	return changes
-}
-
-// Apply returns base with a revision's changes applied, and the changes that no longer fit. It
-// returns base and an error if the revision can't be used: it can't be read, or the policy that it
-// was saved with isn't valid.
-func Apply(base chatguard.Policy, r journal.Revision) (policy chatguard.Policy, left []journal.Change, err error) {
-	if r.Unreadable != nil {
-		return base, nil, r.Unreadable
-	}
-	if len(r.Changes) == 0 {
-		return base, nil, nil
-	}
-	if err := r.Policy.Validate(); err != nil { // once, because there may be very many changes
-		return base, nil, err
-	}
-	policy, left = applyAll(base, r.Changes)
-	return policy, left, nil
 }
 
 // applyAll returns p with the changes applied, and the changes that no longer fit. The changes of

@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"maps"
 	"slices"
 
@@ -27,7 +26,7 @@ func (p *Policies) Restore(ctx context.Context) error {
 	defer p.mu.Unlock()
 	for _, r := range current {
 		if !r.IsEmpty() {
-			p.live[r.ChannelID] = r
+			p.live[r.ChannelID] = LiveChange{Revision: r}
 		}
 	}
 	return p.load(channels)
@@ -83,68 +82,83 @@ func (p *Policies) load(channels []string) error {
 }
 
 // loadChannel puts a channel's policy in force: the base with people's changes on top. It logs
-// these changes. It leaves out a revision that can't be used. The caller holds mu.
+// these changes. The caller holds mu.
 func (p *Policies) loadChannel(id string) error {
-	r, base := p.live[id], p.baseOf(id)
-	policy, left, unusable := Apply(base, r)
-	log := p.options.Log.With("channel", id, "revision", r.Number, "author", r.Author)
-	delete(p.leftOut, id)
-	if unusable != nil {
-		p.leaveOut(id, unusable, log)
+	live, changed := p.live[id]
+	live = Resolve(id, p.baseOf(id), live.Revision, p.options.Guard.ValidatePolicy, p.options.Acceptable)
+	if changed {
+		p.live[id] = live
 	}
+	p.logProblems(id, live)
 	if p.base == nil {
-		if unusable != nil {
+		if live.Problem != nil {
 			return nil // the program's policy is already in force
 		}
-		p.given.note(id, policy)
+		p.given.note(id, live.InForce)
 	}
-	if err := p.options.Guard.SetPolicy(id, p.accepted(id, policy), p.options.Now()); err != nil {
-		log.Error("live changes no longer fit the "+p.origin+"'s policy, which applies instead", "problem", err)
-		if p.base == nil {
-			p.given.forget(id)
-			return nil
-		}
-		return p.options.Guard.SetPolicy(id, base, p.options.Now())
+	if err := p.options.Guard.SetPolicy(id, live.InForce, p.options.Now()); err != nil {
+		return err
 	}
-	for _, c := range left {
+	log := p.options.Log.With("channel", id, "revision", live.Number, "author", live.Author)
+	for _, c := range live.Left {
 		log.Warn("a live change no longer fits the "+p.origin+"'s policy", "key", c.Key, "value", c.To)
 	}
-	if len(r.Changes) == 0 {
-		return nil
-	}
-	for _, c := range Diff(base, policy) {
+	for _, c := range live.Difference {
 		log.Info("changed live, differs from the configuration", "key", c.Key, "value", c.To, "configured", c.From)
 	}
 	return nil
 }
 
-// accepted returns the policy. If the channel can't have it here, the returned policy only
-// observes.
-func (p *Policies) accepted(id string, policy chatguard.Policy) chatguard.Policy {
-	if p.options.Acceptable == nil {
-		return policy
+// logProblems logs why a channel doesn't have the policy that people wanted.
+func (p *Policies) logProblems(id string, live LiveChange) {
+	if live.Unacceptable != nil {
+		p.options.Log.Error("the policy in force can't be carried out; only observing", "channel", id, "problem", live.Unacceptable)
 	}
-	if err := p.options.Acceptable(id, policy); err != nil {
-		p.options.Log.Error("the policy in force can't be carried out; only observing", "channel", id, "problem", err)
-		policy.Mode = chatguard.Observe
+	if live.Problem == nil {
+		return
 	}
-	return policy
-}
-
-func (p *Policies) leaveOut(id string, problem error, log *slog.Logger) {
-	p.leftOut[id] = LiveChange{Revision: p.live[id], Problem: problem}
-	about := []any{"problem", problem}
+	about := []any{"channel", id, "revision", live.Number, "author", live.Author, "problem", live.Problem}
 	if p.options.Fix != nil {
 		about = append(about, "fix", p.options.Fix(id))
 	}
-	log.Error("live changes can't be used; the "+p.origin+"'s policy applies", about...)
+	p.options.Log.Error("live changes can't be used; the "+p.origin+"'s policy applies", about...)
 }
 
-// LiveChange is people's change to a channel's policy.
+// LiveChange is people's last change to a channel's policy, and the policy that results.
 type LiveChange struct {
 	journal.Revision
-	Difference []journal.Change // resulting differences from the base
+	InForce    chatguard.Policy // the base if the revision can't be used
+	Difference []journal.Change // people's changes that are in force, compared with the base
+	Left       []journal.Change // changes of the revision that no longer fit the base
 	Problem    error            // why the revision can't be used; nil if it can
+
+	// Unacceptable is why the channel can't have the policy here. InForce then only observes.
+	Unacceptable error
+}
+
+// Resolve returns a channel's policy in force: base with the changes of r applied. valid returns an
+// error if the Guard refuses a policy, and then r isn't used. acceptable is as in PolicyOptions.
+func Resolve(
+	channelID string, base chatguard.Policy, r journal.Revision, valid, acceptable func(channelID string, p chatguard.Policy) error,
+) LiveChange {
+	live := LiveChange{Revision: r, InForce: base, Problem: r.Unreadable}
+	if len(r.Changes) > 0 && live.Problem == nil {
+		live.Problem = r.Policy.Validate() // once, because there may be very many changes
+	}
+	if len(r.Changes) > 0 && live.Problem == nil {
+		policy, left := applyAll(base, r.Changes)
+		if live.Problem = valid(channelID, policy); live.Problem == nil {
+			live.InForce, live.Left, live.Difference = policy, left, Diff(base, policy)
+		}
+	}
+	if acceptable == nil {
+		return live
+	}
+	if live.Unacceptable = acceptable(channelID, live.InForce); live.Unacceptable != nil {
+		live.InForce.Mode = chatguard.Observe
+		live.Difference = slices.DeleteFunc(live.Difference, func(c journal.Change) bool { return c.Key == modeKey })
+	}
+	return live
 }
 
 // LiveChanges returns people's changes to the policies of channels, sorted by channel ID.
@@ -152,20 +166,13 @@ func (p *Policies) LiveChanges() (list []LiveChange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(p.live)) {
-		base := p.baseOf(id)
-		policy, _, err := Apply(base, p.live[id])
-		list = append(list, LiveChange{p.live[id], Diff(base, policy), err})
+		list = append(list, p.live[id])
 	}
 	return list
 }
 
 // LeftOut returns the revisions that can't be used, sorted by channel ID. Their channels have the
 // base's policy.
-func (p *Policies) LeftOut() (list []LiveChange) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, id := range slices.Sorted(maps.Keys(p.leftOut)) {
-		list = append(list, p.leftOut[id])
-	}
-	return list
+func (p *Policies) LeftOut() []LiveChange {
+	return slices.DeleteFunc(p.LiveChanges(), func(c LiveChange) bool { return c.Problem == nil })
 }

@@ -84,8 +84,7 @@ type Policies struct {
 	followers []Follower
 	base      Base
 	given     given
-	live      map[string]journal.Revision // last revision by channel ID, if it changes anything
-	leftOut   map[string]LiveChange       // revisions that can't be used, by channel ID
+	live      map[string]LiveChange // last revision by channel ID, if it changes anything
 }
 
 // NewPolicies returns Policies. They don't change the Guard until Restore.
@@ -96,7 +95,7 @@ func NewPolicies(o PolicyOptions) *Policies {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	p := &Policies{
 		options: o, origin: "configuration", base: o.Base, given: given{guard: o.Guard},
-		live: map[string]journal.Revision{}, leftOut: map[string]LiveChange{},
+		live: map[string]LiveChange{},
 	}
 	if o.Base == nil {
 		p.origin = "program"
@@ -270,10 +269,9 @@ func (p *Policies) putInForce(r journal.Revision, policy chatguard.Policy, saved
 	default:
 		p.given.note(r.ChannelID, policy)
 	}
-	delete(p.leftOut, r.ChannelID)
 	delete(p.live, r.ChannelID)
 	if !r.IsEmpty() {
-		p.live[r.ChannelID] = r
+		p.live[r.ChannelID] = LiveChange{Revision: r, InForce: policy, Difference: r.Changes}
 	}
 	return p.options.Guard.SetPolicy(r.ChannelID, policy, now)
 }

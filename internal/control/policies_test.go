@@ -465,6 +465,47 @@ func TestRestore_AnUnacceptablePolicyObserves(t *testing.T) {
 	}
 }
 
+// TestLiveChanges_AreInForce checks that LiveChanges names only what the Guard has.
+func TestLiveChanges_AreInForce(t *testing.T) {
+	enforce := func(p chatguard.Policy) (chatguard.Policy, error) {
+		p.Mode, p.Limits[0].Burst = chatguard.Enforce, 5
+		return p, nil
+	}
+	refused := errors.New("nobody can do that")
+	t.Run("unacceptable", func(t *testing.T) {
+		o := newOffice(t)
+		if _, err := o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, enforce); err != nil {
+			t.Fatal(err)
+		}
+		o.start(func(o *PolicyOptions) { o.Acceptable = func(string, chatguard.Policy) error { return refused } })
+		live := o.LiveChanges()
+		if len(live) != 1 || live[0].Unacceptable != refused || fmt.Sprint(live[0].Difference) != "[{limit.burst.burst 3 5}]" ||
+			!reflect.DeepEqual(live[0].InForce, o.guard.Policy(channel)) {
+			t.Errorf("changed live %+v, in force %+v", live, o.guard.Policy(channel))
+		}
+	})
+	t.Run("refused by the Guard", func(t *testing.T) {
+		o := newOffice(t)
+		o.mustRevise(5)
+		err := o.guard.SetOverlay(channel, func(p chatguard.Policy) chatguard.Policy {
+			if p.Limits[0].Burst == 5 && p.Limits[1].Messages == 500 {
+				p.Limits[0].Burst = -1
+			}
+			return p
+		}, time.Now())
+		next := &file{all: bursting(4)}
+		next.all.Limits[1].Messages = 500
+		if err := errors.Join(err, o.Reload(next, func() error { return nil })); err != nil {
+			t.Fatal(err)
+		}
+		o.wantBurst(4)
+		live, left := o.LiveChanges(), o.LeftOut()
+		if len(live) != 1 || len(live[0].Difference) > 0 || len(left) != 1 || left[0].Problem == nil {
+			t.Errorf("changed live %+v, left out %+v", live, left)
+		}
+	})
+}
+
 // TestEnter_PutsTheLastRevisionInForce checks that once a channel's ID is known, changes made since
 // the start apply on top of its own policy.
 func TestEnter_PutsTheLastRevisionInForce(t *testing.T) {
