@@ -119,7 +119,7 @@ func (h *amendments) changeOverride(w http.ResponseWriter, r *http.Request, who 
 		if err != nil {
 			return done, err
 		}
-		if match := tagsIn(r.Header.Get("If-Match")); match != nil && !slices.Contains(match, control.Tag(former)) {
+		if match := parseTags(r.Header.Get("If-Match")); match != nil && !slices.Contains(match, control.Tag(former)) {
 			return done, problem.New(http.StatusPreconditionFailed, "Someone else changed this user's custom limits. Load them again, then repeat your change.")
 		}
 		if done, err = change(ctx, t); err != nil {
@@ -141,7 +141,7 @@ func amendAs[T any](h *amendments, w http.ResponseWriter, r *http.Request, who a
 	if h.controls == nil {
 		return errNoControls()
 	}
-	channel, user, err := h.users.of(r)
+	channel, user, err := h.users.pathUser(r)
 	if err != nil {
 		return err
 	}

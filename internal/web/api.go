@@ -66,14 +66,14 @@ func (s *Server) channelRoutes() []route {
 // policyRoutes returns the routes for the limits of a channel.
 func (s *Server) policyRoutes() []route {
 	return []route{
-		{"GET /channels/{channel}/policy", auth.View, s.channels.in(s.policies.getPolicy), nil},
-		{"PUT /channels/{channel}/policy", auth.Moderate, s.channels.in(s.policies.putPolicy), nil},
-		{"DELETE /channels/{channel}/policy", auth.Moderate, s.channels.in(s.policies.deletePolicy), nil},
-		{"GET /channels/{channel}/policy/revisions", auth.View, s.channels.in(s.policies.getRevisions), nil},
-		{"GET /channels/{channel}/policy/differences", auth.View, s.channels.in(s.policies.getDifferences), nil},
+		{"GET /channels/{channel}/policy", auth.View, s.channels.handler(s.policies.getPolicy), nil},
+		{"PUT /channels/{channel}/policy", auth.Moderate, s.channels.handler(s.policies.putPolicy), nil},
+		{"DELETE /channels/{channel}/policy", auth.Moderate, s.channels.handler(s.policies.deletePolicy), nil},
+		{"GET /channels/{channel}/policy/revisions", auth.View, s.channels.handler(s.policies.getRevisions), nil},
+		{"GET /channels/{channel}/policy/differences", auth.View, s.channels.handler(s.policies.getDifferences), nil},
 		{"GET /channels/{channel}/policy/export", auth.View, s.policies.exportPolicy, nil},
-		{"POST /channels/{channel}/policy/revert", auth.Moderate, s.channels.in(s.policies.revertPolicy), nil},
-		{"POST /channels/{channel}/preview", auth.View, s.channels.in(s.previews.preview), nil},
+		{"POST /channels/{channel}/policy/revert", auth.Moderate, s.channels.handler(s.policies.revertPolicy), nil},
+		{"POST /channels/{channel}/preview", auth.View, s.channels.handler(s.previews.preview), nil},
 	}
 }
 
@@ -81,7 +81,7 @@ func (s *Server) policyRoutes() []route {
 func (s *Server) userRoutes() []route {
 	return []route{
 		{"GET /users", auth.View, s.users.findUsers, []string{"channel", "q"}},
-		{"GET /channels/{channel}/overrides", auth.View, s.channels.in(s.users.getOverrides), nil},
+		{"GET /channels/{channel}/overrides", auth.View, s.channels.handler(s.users.getOverrides), nil},
 		{"GET /channels/{channel}/users/{id}", auth.View, s.users.getUser, nil},
 		{"GET /channels/{channel}/users/{id}/week", auth.View, s.users.getWeek, []string{"limit"}},
 		{"POST /channels/{channel}/users/{id}/grant", auth.Moderate, s.amendments.grant, nil},

@@ -27,37 +27,37 @@ type shownAudit struct {
 // getAudit is GET /audit. All parameters are optional. In the CSV format, the answer has all
 // matching changes, regardless of n.
 func (h *archive) getAudit(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	wanted, form, err := auditsWanted(r)
+	wanted, form, err := parseAuditFilter(r)
 	if err != nil {
 		return err
 	}
-	if wanted.User, err = h.users.userMeant(r.Context(), wanted.ChannelID, wanted.User); err != nil {
+	if wanted.User, err = h.users.completeUser(r.Context(), wanted.ChannelID, wanted.User); err != nil {
 		return errUnreadable("The audit can't be read now", err)
 	}
 	if form == formatCSV {
 		wanted.N = csvPage
 		return h.exportCSV(w, r, who, "audit", auditColumns, func() ([][]string, error) { return h.auditRows(r, &wanted) })
 	}
-	return answerLong(w, r, h.reads, who, func() (auditPage, error) { return h.auditPage(r.Context(), wanted) })
+	return answerLong(w, r, h.reads, who, func() (auditPage, error) { return h.readAuditPage(r.Context(), wanted) })
 }
 
-// auditPage reads the matching changes and whether there are more.
-func (h *archive) auditPage(ctx context.Context, wanted journal.AuditFilter) (page auditPage, err error) {
+// readAuditPage reads the matching changes and whether there are more.
+func (h *archive) readAuditPage(ctx context.Context, wanted journal.AuditFilter) (page auditPage, err error) {
 	n := wanted.N
 	wanted.N++
 	audits, err := h.store.Audits(ctx, wanted)
 	if err != nil {
 		return page, errUnreadable("The audit can't be read now", err)
 	}
-	shown, err := h.withLogins(ctx, audits[:min(n, len(audits))])
+	shown, err := h.addLogins(ctx, audits[:min(n, len(audits))])
 	if err != nil {
 		return page, errUnreadable("The audit can't be read now", err)
 	}
 	return auditPage{Changes: shown, More: len(audits) > n}, nil
 }
 
-// withLogins adds the logins of the affected users to the changes, with one look-up per channel.
-func (h *archive) withLogins(ctx context.Context, audits []journal.Audit) ([]shownAudit, error) {
+// addLogins adds the logins of the affected users to the changes, with one look-up per channel.
+func (h *archive) addLogins(ctx context.Context, audits []journal.Audit) ([]shownAudit, error) {
 	users := map[string][]string{} // by channel
 	for _, a := range audits {
 		if a.UserID != "" {
@@ -79,7 +79,7 @@ func (h *archive) withLogins(ctx context.Context, audits []journal.Audit) ([]sho
 	return shown, nil
 }
 
-func auditsWanted(r *http.Request) (wanted journal.AuditFilter, form format, err error) {
+func parseAuditFilter(r *http.Request) (wanted journal.AuditFilter, form format, err error) {
 	q := problem.QueryOf(r)
 	wanted = journal.AuditFilter{
 		ChannelID: q.Text("channel"), User: q.Text("user"), Author: q.Text("author"), Action: problem.OneOf(q, "action", journal.AuditActions),
@@ -105,7 +105,7 @@ func (h *archive) auditRows(r *http.Request, wanted *journal.AuditFilter) ([][]s
 			return nil, err
 		}
 		rows[i] = []string{
-			strconv.FormatInt(a.ID, 10), timeCell(a.At), cell(a.Author), cell(string(a.Action)), cell(a.ChannelID), cell(a.UserID), cell(string(detail)),
+			strconv.FormatInt(a.ID, 10), formatTime(a.At), escapeCell(a.Author), escapeCell(string(a.Action)), escapeCell(a.ChannelID), escapeCell(a.UserID), escapeCell(string(detail)),
 		}
 	}
 	return rows, nil

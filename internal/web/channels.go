@@ -16,16 +16,16 @@ type channels struct {
 	checker *check.Checker
 }
 
-// of returns the ID of the channel in the request's path.
-func (c channels) of(r *http.Request) (string, error) {
+// pathID returns the ID of the channel in the request's path.
+func (c channels) pathID(r *http.Request) (string, error) {
 	found, err := c.find(r.PathValue("channel"))
 	return found.ID, err
 }
 
-// in returns a handler that calls handle with the channel in the request's path.
-func (c channels) in(handle func(w http.ResponseWriter, r *http.Request, who access.Caller, channelID string) error) access.Handler {
+// handler returns a handler that calls handle with the channel in the request's path.
+func (c channels) handler(handle func(w http.ResponseWriter, r *http.Request, who access.Caller, channelID string) error) access.Handler {
 	return func(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-		id, err := c.of(r)
+		id, err := c.pathID(r)
 		if err != nil {
 			return err
 		}

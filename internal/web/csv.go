@@ -76,9 +76,9 @@ var formats = []format{formatJSON, formatCSV}
 // quotes may precede the formula. Some spreadsheets also accept full-width signs.
 var formula = regexp.MustCompile(`(^|[;\t\r\n])([\v\f\pZ"]*[=+\-@＝＋－＠])`)
 
-// cell escapes text so that spreadsheets never read it as a formula, whichever separator they
+// escapeCell escapes text so that spreadsheets never read it as a formula, whichever separator they
 // expect: it puts an apostrophe before each formula.
-func cell(text string) string {
+func escapeCell(text string) string {
 	text = formula.ReplaceAllString(text, "$1'$2")
 	if text != "" && strings.ContainsRune("\t\r\n", rune(text[0])) {
 		return "'" + text
@@ -86,8 +86,8 @@ func cell(text string) string {
 	return text
 }
 
-// timeCell formats a time as RFC 3339, and the zero time as an empty cell.
-func timeCell(t time.Time) string {
+// formatTime formats a time as RFC 3339, and the zero time as an empty cell.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}

@@ -106,7 +106,7 @@ func TestCells_NoFormulas(t *testing.T) {
 		"a;;b\t;=":    "a;;b\t;'=",
 		"ä, \"b\"\nc": "ä, \"b\"\nc",
 	} {
-		if got := cell(text); got != want {
+		if got := escapeCell(text); got != want {
 			t.Errorf("%q is written %q, want %q", text, got, want)
 		}
 	}
@@ -125,7 +125,7 @@ func TestCells_EverySeparator(t *testing.T) {
 	d := dash(t)
 	for _, text := range formulas {
 		r := &taker{ResponseRecorder: *httptest.NewRecorder(), patience: 100}
-		rows := [][]string{{cell(text), "7", cell(text), cell(text)}}
+		rows := [][]string{{escapeCell(text), "7", escapeCell(text), escapeCell(text)}}
 		page := func() (next [][]string, err error) { next, rows = rows, nil; return next, nil }
 		if err := d.server.archive.exportCSV(r, httptest.NewRequest("GET", "/api/v1/journal", nil), access.Caller{}, "things", []string{"a", "b", "c", "d"}, page); err != nil {
 			t.Fatal(err)

@@ -51,13 +51,13 @@ var newFiles = sync.OnceValues(func() (files, error) {
 			return err
 		}
 		if strings.HasPrefix(name, "app/") {
-			content = withoutComments(content)
+			content = stripComments(content)
 		}
 		all[name], err = newFile(kind, content)
 		return err
 	})
 	if err == nil {
-		all[""], err = newFile(kinds[".html"], withPreloads(all))
+		all[""], err = newFile(kinds[".html"], addPreloads(all))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("web: embedded files: %w", err)
@@ -66,10 +66,10 @@ var newFiles = sync.OnceValues(func() (files, error) {
 	return all, nil
 })
 
-// withoutComments returns a module of ours without its comments, which are a third of its size. It
+// stripComments returns a module of ours without its comments, which are a third of its size. It
 // removes only comments that fill whole lines. It keeps these lines, empty, so that a browser's
 // line numbers match the source.
-func withoutComments(module []byte) []byte {
+func stripComments(module []byte) []byte {
 	var served []byte
 	inside := false // between the first and last line of a comment
 	for line := range bytes.Lines(module) {
@@ -88,9 +88,9 @@ func withoutComments(module []byte) []byte {
 // preloadsHere is the line of index.html that withPreloads replaces.
 const preloadsHere = "  <!-- modulepreload -->\n"
 
-// withPreloads returns index.html with a modulepreload line for each module. Without them, a
-// browser discovers the modules one import after the other.
-func withPreloads(all files) []byte {
+// addPreloads returns index.html with a modulepreload line for each module. Without them, a browser
+// discovers the modules one import after the other.
+func addPreloads(all files) []byte {
 	var lines strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if path.Ext(name) == ".js" {
@@ -114,7 +114,7 @@ func newFile(kind string, content []byte) (file, error) {
 func (f files) serve(w http.ResponseWriter, r *http.Request) error {
 	found, ok := f[strings.TrimPrefix(r.URL.Path, "/")]
 	if !ok {
-		return errNothing()
+		return errNotFound()
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")

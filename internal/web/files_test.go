@@ -138,7 +138,7 @@ const b = (t) => a(t) * 2
   * 3;
 /** @type {T} */ (b).c = "//d";
 `
-	if got := string(withoutComments([]byte(module))); got != want {
+	if got := string(stripComments([]byte(module))); got != want {
 		t.Errorf("served is\n%s\nwant\n%s", got, want)
 	}
 }

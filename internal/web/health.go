@@ -25,8 +25,8 @@ type probes struct {
 	site    access.Site
 	mounted bool // whether another site authorizes
 	metrics *metrics.Set
-	// signedIn returns a handler that admits callers with the access that a route needs.
-	signedIn func(auth.Access, access.Handler) problem.Handler
+	// require returns a handler that admits callers with the access that a route needs.
+	require func(auth.Access, access.Handler) problem.Handler
 }
 
 // getHealth is GET /healthz. It answers as long as the process is alive.
@@ -44,7 +44,7 @@ func (h *probes) getReady(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	reasons := h.unready()
+	reasons := h.unreadyReasons()
 	if len(reasons) == 0 {
 		return problem.WriteJSON(w, health{Status: "ok"})
 	}
@@ -57,7 +57,7 @@ func (h *probes) getReady(w http.ResponseWriter, r *http.Request) error {
 	return problem.WriteJSON(w, answer)
 }
 
-func (h *probes) unready() []string {
+func (h *probes) unreadyReasons() []string {
 	var reasons []string
 	for _, c := range h.model.Connections() {
 		if c.State.IsTrouble() {
@@ -84,7 +84,7 @@ func (h *probes) getMetrics(w http.ResponseWriter, r *http.Request) error {
 	if !h.mounted && h.site.IsLocal(r) {
 		return h.writeMetrics(w)
 	}
-	return h.signedIn(auth.View, func(w http.ResponseWriter, _ *http.Request, _ access.Caller) error { return h.writeMetrics(w) })(w, r)
+	return h.require(auth.View, func(w http.ResponseWriter, _ *http.Request, _ access.Caller) error { return h.writeMetrics(w) })(w, r)
 }
 
 func (h *probes) writeMetrics(w http.ResponseWriter) error {

@@ -39,38 +39,38 @@ type archive struct {
 // getJournal is GET /journal. All parameters are optional. In the CSV format, the answer has all
 // matching entries, regardless of n.
 func (h *archive) getJournal(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	wanted, form, err := entriesWanted(r)
+	wanted, form, err := parseEntryFilter(r)
 	if err != nil {
 		return err
 	}
-	if wanted.User, err = h.users.userMeant(r.Context(), wanted.ChannelID, wanted.User); err != nil {
+	if wanted.User, err = h.users.completeUser(r.Context(), wanted.ChannelID, wanted.User); err != nil {
 		return errUnreadable("The journal can't be read now", err)
 	}
 	if form == formatCSV {
 		wanted.N = csvPage
 		return h.exportCSV(w, r, who, "journal", entryColumns, func() ([][]string, error) { return h.entryRows(r, &wanted) })
 	}
-	return answerLong(w, r, h.reads, who, func() (entryPage, error) { return h.entryPage(r.Context(), wanted) })
+	return answerLong(w, r, h.reads, who, func() (entryPage, error) { return h.readEntryPage(r.Context(), wanted) })
 }
 
-// entryPage reads the matching entries and whether there are more.
-func (h *archive) entryPage(ctx context.Context, wanted journal.EntryFilter) (page entryPage, err error) {
+// readEntryPage reads the matching entries and whether there are more.
+func (h *archive) readEntryPage(ctx context.Context, wanted journal.EntryFilter) (page entryPage, err error) {
 	n := wanted.N
 	wanted.N++
 	entries, err := h.store.Entries(ctx, wanted)
 	if err != nil {
 		return page, errUnreadable("The journal can't be read now", err)
 	}
-	shown, err := withPardons(ctx, h.store, entries[:min(n, len(entries))])
+	shown, err := addPardons(ctx, h.store, entries[:min(n, len(entries))])
 	if err != nil {
 		return page, errUnreadable("The journal can't be read now", err)
 	}
 	return entryPage{Entries: shown, More: len(entries) > n}, nil
 }
 
-// entriesWanted parses a request's filter. It accepts any limit name, because the journal also
+// parseEntryFilter parses a request's filter. It accepts any limit name, because the journal also
 // contains limits of earlier policies.
-func entriesWanted(r *http.Request) (wanted journal.EntryFilter, form format, err error) {
+func parseEntryFilter(r *http.Request) (wanted journal.EntryFilter, form format, err error) {
 	q := problem.QueryOf(r)
 	wanted = journal.EntryFilter{
 		ChannelID: q.Text("channel"), User: strings.TrimPrefix(q.Text("user"), "@"), Limit: q.Text("limit"),
@@ -101,9 +101,9 @@ func (h *archive) entryRows(r *http.Request, wanted *journal.EntryFilter) ([][]s
 		wanted.Before = e.ID
 		o := e.Outcome
 		rows[i] = []string{
-			strconv.FormatInt(int64(e.ID), 10), timeCell(e.At), cell(e.ChannelID), cell(e.UserID), cell(e.Login), cell(e.DisplayName), cell(e.Limit),
-			e.Penalty.String(), o.Action.String(), string(o.Result), cell(o.Reason), timeCell(o.At), strconv.Itoa(e.Strikes), strconv.Itoa(e.Cost),
-			timeCell(e.MaySpeakAt.Time), timeCell(e.ResetAt), cell(e.MessageID), cell(e.Text),
+			strconv.FormatInt(int64(e.ID), 10), formatTime(e.At), escapeCell(e.ChannelID), escapeCell(e.UserID), escapeCell(e.Login), escapeCell(e.DisplayName), escapeCell(e.Limit),
+			e.Penalty.String(), o.Action.String(), string(o.Result), escapeCell(o.Reason), formatTime(o.At), strconv.Itoa(e.Strikes), strconv.Itoa(e.Cost),
+			formatTime(e.MaySpeakAt.Time), formatTime(e.ResetAt), escapeCell(e.MessageID), escapeCell(e.Text),
 		}
 	}
 	return rows, nil

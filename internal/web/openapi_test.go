@@ -47,7 +47,7 @@ var theContract = sync.OnceValues(func() (*contract, error) {
 	c := &contract{paths: read.Paths, schemas: read.Components.Schemas, mux: http.NewServeMux(), resolved: map[string]*jsonschema.Resolved{}}
 	for path, methods := range c.paths {
 		for method := range methods {
-			c.mux.HandleFunc(below(strings.ToUpper(method)+" "+path), func(http.ResponseWriter, *http.Request) {})
+			c.mux.HandleFunc(addPrefix(strings.ToUpper(method)+" "+path), func(http.ResponseWriter, *http.Request) {})
 		}
 	}
 	return c, nil

@@ -28,8 +28,8 @@ type pardonNote struct {
 // several, because a pardon can be undone and given again.
 const mostPardons = 10_000
 
-// withPardons adds to each entry its pardon, if there is one. It uses a single query.
-func withPardons(ctx context.Context, store Records, entries []journal.Entry) ([]shownEntry, error) {
+// addPardons adds to each entry its pardon, if there is one. It uses a single query.
+func addPardons(ctx context.Context, store Records, entries []journal.Entry) ([]shownEntry, error) {
 	shown := make([]shownEntry, len(entries)) // an empty list in JSON, never null
 	if len(entries) == 0 {
 		return shown, nil
@@ -81,12 +81,12 @@ func noteOf(pardons []journal.Audit, e journal.Entry) *pardonNote {
 type pardonedUser struct {
 	journal.Pardon
 	// Held is the limit that still holds the user back. It is omitted if the user may write now.
-	Held  *heldBy `json:"held,omitempty"`
-	Saved bool    `json:"saved"`
+	Held  *holdingLimit `json:"held,omitempty"`
+	Saved bool          `json:"saved"`
 }
 
-// heldBy describes the limit that holds a user back.
-type heldBy struct {
+// holdingLimit describes the limit that holds a user back.
+type holdingLimit struct {
 	Limit      string              `json:"limit"`
 	Algorithm  chatguard.Algorithm `json:"algorithm"`
 	Per        chatguard.Scope     `json:"per"`
@@ -106,7 +106,7 @@ func (h *amendments) pardonUser(w http.ResponseWriter, r *http.Request, who acce
 		if done.Pardon, done.Saved, err = h.controls.PardonUser(ctx, t); err != nil {
 			return done, err
 		}
-		done.Held, err = h.heldBy(ctx, t)
+		done.Held, err = h.findHoldingLimit(ctx, t)
 		return done, err
 	})
 }
@@ -123,9 +123,9 @@ func (h *amendments) unpardonUser(w http.ResponseWriter, r *http.Request, who ac
 	})
 }
 
-// heldBy returns the limit that holds a user back now. It assumes the roles with which the user was
-// last seen. It returns nil if the user may write.
-func (h *amendments) heldBy(ctx context.Context, t journal.Target) (*heldBy, error) {
+// findHoldingLimit returns the limit that holds a user back now. It assumes the roles with which
+// the user was last seen. It returns nil if the user may write.
+func (h *amendments) findHoldingLimit(ctx context.Context, t journal.Target) (*holdingLimit, error) {
 	roles := h.users.channels.model.RolesOf(t.ChannelID, t.UserID)
 	if roles == 0 {
 		// If the database is failing, assume that the user has no roles.
@@ -137,7 +137,7 @@ func (h *amendments) heldBy(ctx context.Context, t journal.Target) (*heldBy, err
 	if err != nil || e.Verdict.Allowed {
 		return nil, err
 	}
-	held := heldBy{Limit: e.Verdict.Limit, MaySpeakAt: e.Verdict.MaySpeakAt(), Never: e.Verdict.Never}
+	held := holdingLimit{Limit: e.Verdict.Limit, MaySpeakAt: e.Verdict.MaySpeakAt(), Never: e.Verdict.Never}
 	for _, l := range e.Limits {
 		if l.Name == held.Limit {
 			held.Algorithm, held.Per = l.Algorithm, l.Per

@@ -31,7 +31,7 @@ func (h *policies) getPolicy(w http.ResponseWriter, r *http.Request, _ access.Ca
 // putPolicy is PUT /channels/{channel}/policy. Once the policy is in force, it answers with the
 // revision and whether the revision is saved.
 func (h *policies) putPolicy(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
-	if err := needsMatch(r); err != nil {
+	if err := requireMatch(r); err != nil {
 		return err
 	}
 	var policy wholePolicy
@@ -56,8 +56,8 @@ func (h *policies) getRevisions(w http.ResponseWriter, r *http.Request, who acce
 	})
 }
 
-// needsMatch returns a problem if a request does not say which policy it replaces.
-func needsMatch(r *http.Request) error {
+// requireMatch returns a problem if a request does not say which policy it replaces.
+func requireMatch(r *http.Request) error {
 	if r.Header.Get("If-Match") == "" {
 		return problem.New(http.StatusPreconditionRequired, "Send the ETag of the policy you changed as If-Match.")
 	}

@@ -16,7 +16,7 @@ import (
 func (h *policies) changePolicy(
 	w http.ResponseWriter, r *http.Request, who access.Caller, channel string, change func(context.Context, control.Request) (control.Revised, error),
 ) error {
-	wanted := control.Request{ChannelID: channel, Author: who.Name, Match: tagsIn(r.Header.Get("If-Match"))}
+	wanted := control.Request{ChannelID: channel, Author: who.Name, Match: parseTags(r.Header.Get("If-Match"))}
 	done, err := change(r.Context(), wanted)
 	if err != nil {
 		return errPolicy(err)
@@ -25,8 +25,8 @@ func (h *policies) changePolicy(
 	return problem.WriteJSON(w, done)
 }
 
-// tagsIn returns the tags in an If-Match header, or nil if any tag matches.
-func tagsIn(header string) (tags []string) {
+// parseTags returns the tags in an If-Match header, or nil if any tag matches.
+func parseTags(header string) (tags []string) {
 	for candidate := range strings.SplitSeq(header, ",") {
 		tags = append(tags, strings.TrimSpace(candidate))
 	}
@@ -60,7 +60,7 @@ type revertWanted struct {
 // earlier revision in force again, as a new revision; 0 means the configuration's policy. It
 // answers as PUT does.
 func (h *policies) revertPolicy(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
-	if err := needsMatch(r); err != nil {
+	if err := requireMatch(r); err != nil {
 		return err
 	}
 	var in revertWanted

@@ -62,7 +62,7 @@ func (h *previews) preview(w http.ResponseWriter, r *http.Request, who access.Ca
 	if err != nil {
 		return err
 	}
-	answer, err := readLong(r.Context(), h.reads, who, readWait, func() (*previewed, error) { return h.previewOf(r.Context(), channel, policy, hours) })
+	answer, err := readLong(r.Context(), h.reads, who, readWait, func() (*previewed, error) { return h.computePreview(r.Context(), channel, policy, hours) })
 	if r.Context().Err() != nil {
 		return nil // The client is gone, usually to ask again.
 	}
@@ -94,18 +94,19 @@ func (h *previews) readCandidate(w http.ResponseWriter, r *http.Request, channel
 	return in.Policy.Policy, hours, nil
 }
 
-// previewOf reads the messages, unless they are still cached, and judges them by both policies.
-func (h *previews) previewOf(ctx context.Context, channel string, candidate chatguard.Policy, hours int) (*previewed, error) {
+// computePreview reads the messages, unless they are still cached, and judges them by both
+// policies.
+func (h *previews) computePreview(ctx context.Context, channel string, candidate chatguard.Policy, hours int) (*previewed, error) {
 	began := h.now()
-	read, err := h.lookBack(ctx, channel, hours)
+	read, err := h.recentMessages(ctx, channel, hours)
 	if err != nil {
 		return nil, err
 	}
-	present := basis{h.guard.Policy(channel), h.ownOf(channel)}
+	present := basis{h.guard.Policy(channel), h.overridesOf(channel)}
 	group, groupCtx := errgroup.WithContext(ctx)
 	var inForce, wouldBe *simulate.Outcome
 	group.Go(func() (err error) {
-		inForce, err = h.cache.present(groupCtx, read, present)
+		inForce, err = h.cache.currentOutcome(groupCtx, read, present)
 		return errBudget("The limits in force", err)
 	})
 	group.Go(func() (err error) {
@@ -116,7 +117,7 @@ func (h *previews) previewOf(ctx context.Context, channel string, candidate chat
 		return nil, err
 	}
 	return &previewed{
-		From: read.from(), Until: read.at.UTC(), Messages: read.timeline.Messages(), Users: read.timeline.Users(),
+		From: read.start(), Until: read.at.UTC(), Messages: read.timeline.Messages(), Users: read.timeline.Users(),
 		Exempt: inForce.ExemptMessages, Truncated: read.timeline.Truncated(), InForce: inForce, Candidate: wouldBe,
 		Changed: simulate.Differences(read.timeline, inForce, wouldBe, mostDifferences), TookMS: h.now().Sub(began).Milliseconds(),
 	}, nil
@@ -133,15 +134,15 @@ func errBudget(which string, err error) error {
 		"it takes 8 bytes per message and user.", which, (beyond.Bytes+1<<20-1)>>20, beyond.Users, simulate.Budget>>20)
 }
 
-// ownOf returns the users' overrides in a channel and across all channels.
-func (h *previews) ownOf(channel string) (own simulate.Overrides) {
+// overridesOf returns the users' overrides in a channel and across all channels.
+func (h *previews) overridesOf(channel string) (own simulate.Overrides) {
 	own.Channel, _ = h.guard.UserOverrides(channel) // can't fail: a served channel has a valid ID
 	own.Everywhere, _ = h.guard.UserOverrides("")   // an error means that there are no such limits
 	return own
 }
 
-// lookBack returns the messages of a channel in the last hours.
-func (h *previews) lookBack(ctx context.Context, channel string, hours int) (*lookback, error) {
+// recentMessages returns the messages of a channel in the last hours.
+func (h *previews) recentMessages(ctx context.Context, channel string, hours int) (*lookback, error) {
 	now := h.now()
 	if known := h.cache.find(channel, hours, now); known != nil {
 		return known, nil

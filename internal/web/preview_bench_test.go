@@ -63,7 +63,7 @@ func (d *dashboard) rolledUp() {
 func (d *dashboard) preview(ctx context.Context, burst int) (*previewed, error) {
 	candidate := d.guard.Policy(channelID)
 	candidate.Limits[0].Burst = burst
-	return d.server.previews.previewOf(ctx, channelID, candidate, mostHours)
+	return d.server.previews.computePreview(ctx, channelID, candidate, mostHours)
 }
 
 func (d *dashboard) mustPreview(burst int) {

@@ -34,15 +34,15 @@ type basis struct {
 	own    simulate.Overrides
 }
 
-// from returns the start of the period that the messages cover.
-func (h *lookback) from() time.Time {
+// start returns the start of the period that the messages cover.
+func (h *lookback) start() time.Time {
 	if from := h.timeline.From(); !from.IsZero() {
 		return from.UTC()
 	}
 	return h.at.Add(-time.Duration(h.hours) * time.Hour).UTC()
 }
 
-func (h *lookback) isOver(now time.Time) bool {
+func (h *lookback) isExpired(now time.Time) bool {
 	return now.Before(h.at) || now.Sub(h.at) >= lookbackKept
 }
 
@@ -63,7 +63,7 @@ func newPreviewCache() *previewCache {
 func (p *previewCache) find(channel string, hours int, now time.Time) *lookback {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if h := p.kept[channel]; h != nil && h.hours == hours && !h.isOver(now) {
+	if h := p.kept[channel]; h != nil && h.hours == hours && !h.isExpired(now) {
 		return h
 	}
 	return nil
@@ -88,7 +88,7 @@ func (p *previewCache) forget(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for channel, h := range p.kept {
-		if h.isOver(now) {
+		if h.isExpired(now) {
 			delete(p.kept, channel)
 		}
 	}
@@ -108,8 +108,8 @@ func (p *previewCache) forgetUntil(ctx context.Context, now func() time.Time) {
 	}
 }
 
-// present returns what would have happened under the current basis.
-func (p *previewCache) present(ctx context.Context, h *lookback, b basis) (*simulate.Outcome, error) {
+// currentOutcome returns what would have happened under the current basis.
+func (p *previewCache) currentOutcome(ctx context.Context, h *lookback, b basis) (*simulate.Outcome, error) {
 	p.mu.Lock()
 	known, of := h.inForce, h.basis
 	p.mu.Unlock()

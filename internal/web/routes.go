@@ -10,8 +10,9 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// routes connects every path to its handler, behind the checks that apply to all of them.
-func (s *Server) routes() (http.Handler, error) {
+// newHandler returns a handler that connects every path to its handler, behind the checks that
+// apply to all of them.
+func (s *Server) newHandler() (http.Handler, error) {
 	files, err := newFiles()
 	if err != nil {
 		return nil, err
@@ -23,13 +24,13 @@ func (s *Server) routes() (http.Handler, error) {
 		mux.HandleFunc("GET "+path, problem.HandlerFunc(s.opts.Log, h))
 	}
 	for _, r := range s.openRoutes() {
-		mux.HandleFunc(below(r.pattern), problem.HandlerFunc(s.opts.Log, r.handle))
+		mux.HandleFunc(addPrefix(r.pattern), problem.HandlerFunc(s.opts.Log, r.handle))
 	}
 	for _, r := range s.api() {
-		mux.HandleFunc(below(r.pattern), problem.HandlerFunc(s.opts.Log, s.signedIn(r.needs, s.checkQuery(r.query, r.handle))))
+		mux.HandleFunc(addPrefix(r.pattern), problem.HandlerFunc(s.opts.Log, s.require(r.needs, s.checkQuery(r.query, r.handle))))
 	}
 	for path, methods := range s.methods() {
-		mux.HandleFunc(path, problem.HandlerFunc(s.opts.Log, otherwise(methods)))
+		mux.HandleFunc(path, problem.HandlerFunc(s.opts.Log, refuseMethod(methods)))
 	}
 	return s.access.Protect(mux)
 }
@@ -38,7 +39,7 @@ func (s *Server) routes() (http.Handler, error) {
 func (s *Server) methods() map[string][]string {
 	all := map[string][]string{}
 	add := func(pattern string) {
-		method, path, _ := strings.Cut(below(pattern), " ")
+		method, path, _ := strings.Cut(addPrefix(pattern), " ")
 		all[path] = append(all[path], method)
 	}
 	for _, r := range s.openRoutes() {
@@ -50,8 +51,9 @@ func (s *Server) methods() map[string][]string {
 	return all
 }
 
-// otherwise returns a handler for methods that the path does not support; it refuses them.
-func otherwise(methods []string) problem.Handler {
+// refuseMethod returns a handler that refuses a method that the path does not support. methods are
+// the supported ones.
+func refuseMethod(methods []string) problem.Handler {
 	if slices.Contains(methods, http.MethodGet) {
 		methods = append(methods, http.MethodHead)
 	}
@@ -62,20 +64,20 @@ func otherwise(methods []string) problem.Handler {
 	}
 }
 
-// below returns a route's pattern with the path's prefix.
-func below(pattern string) string {
+// addPrefix returns a route's pattern with the path's prefix.
+func addPrefix(pattern string) string {
 	method, path, _ := strings.Cut(pattern, " ")
 	return method + " /api/v1" + path
 }
 
-func errNothing() error { return problem.New(http.StatusNotFound, "There is nothing here.") }
+func errNotFound() error { return problem.New(http.StatusNotFound, "There is nothing here.") }
 
-// signedIn admits only callers with the access that the route needs. While a mounted dashboard is
-// not kept up to date, it admits nobody.
-func (s *Server) signedIn(needs auth.Access, h access.Handler) problem.Handler {
+// require returns a handler that admits only callers with the access that the route needs. While a
+// mounted dashboard is not kept up to date, it admits nobody.
+func (s *Server) require(needs auth.Access, h access.Handler) problem.Handler {
 	return s.access.Require(needs, func(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 		if s.opts.Authorize != nil && !s.kept.Load() {
-			return errNotKept()
+			return errOutdated()
 		}
 		return h(w, r, who)
 	})
@@ -102,8 +104,8 @@ func (s *Server) checkQuery(keys []string, h access.Handler) access.Handler {
 	}
 }
 
-// errNotKept returns the problem for a mounted dashboard that is not kept up to date. Its data
+// errOutdated returns the problem for a mounted dashboard that is not kept up to date. Its data
 // would be outdated.
-func errNotKept() error {
+func errOutdated() error {
 	return problem.New(http.StatusServiceUnavailable, "The dashboard isn't running: its server has not called Run yet, or is stopping.").ForMounted()
 }

@@ -133,7 +133,7 @@ func New(opts Options) (*Server, error) {
 	opts.Metrics = cmp.Or(opts.Metrics, metrics.NewSet())
 	s := &Server{opts: opts, Model: newModel(opts), reads: newLongReads()}
 	s.checker = check.New(check.Options{
-		Guard: opts.Guard, Space: opts.CheckSpace, Listed: opts.Listed, Entered: opts.Entered, Report: s.dropped, Now: opts.Now,
+		Guard: opts.Guard, Space: opts.CheckSpace, Listed: opts.Listed, Entered: opts.Entered, Report: s.reportDropped, Now: opts.Now,
 	})
 	var err error
 	if s.access, err = access.New(access.Options{
@@ -141,15 +141,15 @@ func New(opts Options) (*Server, error) {
 	}); err != nil {
 		return nil, err
 	}
-	s.resources()
-	if s.handler, err = s.routes(); err != nil {
+	s.createResources()
+	if s.handler, err = s.newHandler(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// resources creates the types that answer requests.
-func (s *Server) resources() {
+// createResources creates the types that answer requests.
+func (s *Server) createResources() {
 	o := &s.opts
 	s.channels = channels{s.Model, s.checker}
 	s.states = states{s.Model, s.access}
@@ -159,7 +159,7 @@ func (s *Server) resources() {
 	s.users = &users{s.channels, o.Guard, o.Store, s.reads, o.CheckSpace, o.Now, o.Log}
 	s.amendments = &amendments{users: s.users, guard: o.Guard, controls: o.Controls}
 	s.archive = &archive{s.users, o.Store, s.reads, o.Now, o.Log}
-	s.probes = &probes{s.Model, s.access, o.Site, o.Authorize != nil, o.Metrics, s.signedIn}
+	s.probes = &probes{s.Model, s.access, o.Site, o.Authorize != nil, o.Metrics, s.require}
 }
 
 // newModel returns the Model of a Server.
@@ -236,8 +236,8 @@ func (s *Server) Keep(ctx context.Context) {
 // start, in sorted order.
 func (s *Server) Asked() []string { return s.checker.Channels() }
 
-// dropped reports a throttled message of a server that uses POST /check as dropped.
-func (s *Server) dropped(o journal.Outcome) {
+// reportDropped reports a throttled message of a server that uses POST /check as dropped.
+func (s *Server) reportDropped(o journal.Outcome) {
 	if s.opts.Report != nil {
 		s.opts.Report(o)
 	}

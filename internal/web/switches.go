@@ -91,5 +91,5 @@ func (h *switches) switchedChannel(r *http.Request) (string, error) {
 	if h.controls == nil {
 		return "", problem.New(http.StatusNotImplemented, "Pause and raid mode are unavailable: this chatguard moderates no chat.")
 	}
-	return h.channels.of(r)
+	return h.channels.pathID(r)
 }

@@ -50,12 +50,12 @@ type card struct {
 // getUser is GET /channels/{channel}/users/{id}. If the database cannot be read, the answer
 // contains only the Guard's data.
 func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
-	channel, user, err := h.of(r)
+	channel, user, err := h.pathUser(r)
 	if err != nil {
 		return err
 	}
 	c := card{Channel: channel, UserID: user}
-	if err := h.recall(r.Context(), &c); err != nil {
+	if err := h.addRecords(r.Context(), &c); err != nil {
 		h.log.Warn("a user's entries can't be read", "error", err)
 		c.EntriesUnavailable = true
 	}
@@ -74,8 +74,8 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 	return problem.WriteJSON(w, c)
 }
 
-// recall fills in the data that the database has about a user.
-func (h *users) recall(ctx context.Context, c *card) error {
+// addRecords adds the data that the database has about a user.
+func (h *users) addRecords(ctx context.Context, c *card) error {
 	c.Entries = []shownEntry{}
 	person, _, err := h.store.Person(ctx, c.Channel, c.UserID)
 	if err != nil {
@@ -86,7 +86,7 @@ func (h *users) recall(ctx context.Context, c *card) error {
 	if err != nil {
 		return err
 	}
-	shown, err := withPardons(ctx, h.store, entries)
+	shown, err := addPardons(ctx, h.store, entries)
 	c.Entries = append(c.Entries, shown...)
 	return err
 }
@@ -137,14 +137,14 @@ func roleNumbers(limits []chatguard.Limit, roles chatguard.Roles) map[string]cha
 		}
 		numbers[l.Name] = chatguard.Override{
 			Burst: cmp.Or(own.Burst, l.Burst), Refill: cmp.Or(own.Refill, l.Refill),
-			Queue: cmp.Or(own.Queue, l.Queue, noQueue(l)), Messages: cmp.Or(own.Messages, l.Messages),
+			Queue: cmp.Or(own.Queue, l.Queue, noQueueNumber(l)), Messages: cmp.Or(own.Messages, l.Messages),
 		}
 	}
 	return numbers
 }
 
-// noQueue returns the number that stands for "no queue" in a limit.
-func noQueue(l chatguard.Limit) int {
+// noQueueNumber returns the number that stands for "no queue" in a limit.
+func noQueueNumber(l chatguard.Limit) int {
 	if l.Algorithm == chatguard.LeakyBucket {
 		return chatguard.NoQueue
 	}

@@ -49,7 +49,7 @@ func (h *users) findUsers(w http.ResponseWriter, r *http.Request, who access.Cal
 		channel = all[0].ID
 	}
 	found := foundUsers{[]journal.Person{}} // an empty list in JSON, never null
-	named, ok, err := h.userNamed(r.Context(), channel, text)
+	named, ok, err := h.findBySentID(r.Context(), channel, text)
 	if err != nil {
 		return errUnreadable("Users can't be searched now", err)
 	}
@@ -96,13 +96,13 @@ func (h *users) getOverrides(w http.ResponseWriter, r *http.Request, _ access.Ca
 	for _, id := range slices.Sorted(maps.Keys(byUser)) {
 		all.Users = append(all.Users, overridden{UserID: id, Override: byUser[id]})
 	}
-	h.name(r.Context(), channel, all.Users)
+	h.addLogins(r.Context(), channel, all.Users)
 	slices.SortStableFunc(all.Users, func(a, b overridden) int { return cmp.Compare(a.Login, b.Login) })
 	return problem.WriteJSON(w, all)
 }
 
-// name adds the users' logins, if the database knows them.
-func (h *users) name(ctx context.Context, channel string, users []overridden) {
+// addLogins adds the users' logins, if the database knows them.
+func (h *users) addLogins(ctx context.Context, channel string, users []overridden) {
 	ids := make([]string, len(users))
 	for i, u := range users {
 		ids[i] = u.UserID
@@ -117,9 +117,9 @@ func (h *users) name(ctx context.Context, channel string, users []overridden) {
 	}
 }
 
-// of returns the channel and the user in the request's path. The user may be unknown.
-func (h *users) of(r *http.Request) (channel, user string, err error) {
-	if channel, err = h.channels.of(r); err != nil {
+// pathUser returns the channel and the user in the request's path. The user may be unknown.
+func (h *users) pathUser(r *http.Request) (channel, user string, err error) {
+	if channel, err = h.channels.pathID(r); err != nil {
 		return "", "", err
 	}
 	user = r.PathValue("id")
@@ -134,9 +134,9 @@ func errUnreadable(what string, cause error) error {
 	return problem.New(http.StatusServiceUnavailable, "%s: the database is failing.", what).Because(cause)
 }
 
-// userNamed returns the user of a server's channel whose ID, in the form sent by the server, is
+// findBySentID returns the user of a server's channel whose ID, in the form sent by the server, is
 // text. ok is false if there is none.
-func (h *users) userNamed(ctx context.Context, channel, text string) (user journal.Person, ok bool, err error) {
+func (h *users) findBySentID(ctx context.Context, channel, text string) (user journal.Person, ok bool, err error) {
 	space := h.space
 	if space == "" || text == "" || !strings.HasPrefix(channel, space) {
 		return user, false, nil
@@ -144,10 +144,10 @@ func (h *users) userNamed(ctx context.Context, channel, text string) (user journ
 	return h.store.Person(ctx, channel, space+text)
 }
 
-// userMeant completes a login or ID that filters the records of a channel. If text is an ID in the
-// form sent by the server, it returns the full ID.
-func (h *users) userMeant(ctx context.Context, channel, text string) (string, error) {
-	user, ok, err := h.userNamed(ctx, channel, text)
+// completeUser completes a login or ID that filters the records of a channel. If text is an ID in
+// the form sent by the server, it returns the full ID.
+func (h *users) completeUser(ctx context.Context, channel, text string) (string, error) {
+	user, ok, err := h.findBySentID(ctx, channel, text)
 	if ok {
 		text = user.UserID
 	}

@@ -35,22 +35,22 @@ type week struct {
 // getWeek is GET /channels/{channel}/users/{id}/week?limit=. Without a limit it uses the first
 // daily limit. If there is none, it uses the first limit with a window, or else the first limit.
 func (h *users) getWeek(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	channel, user, err := h.of(r)
+	channel, user, err := h.pathUser(r)
 	if err != nil {
 		return err
 	}
 	policy := h.guard.InForce(channel)
-	limit, err := limitOfWeek(policy.Limits, r.URL.Query().Get("limit"))
+	limit, err := weekLimit(policy.Limits, r.URL.Query().Get("limit"))
 	if err != nil {
 		return err
 	}
 	limit.Timezone = cmp.Or(limit.Timezone, policy.Timezone)
-	return answerLong(w, r, h.reads, who, func() (week, error) { return h.weekOf(r.Context(), channel, user, limit) })
+	return answerLong(w, r, h.reads, who, func() (week, error) { return h.computeWeek(r.Context(), channel, user, limit) })
 }
 
-// limitOfWeek returns the limit with this name. If name is empty, it returns the limit that is most
+// weekLimit returns the limit with this name. If name is empty, it returns the limit that is most
 // informative for a week.
-func limitOfWeek(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
+func weekLimit(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
 	limits = slices.DeleteFunc(limits, func(l chatguard.Limit) bool { return l.Per == chatguard.PerChannel || name != "" && l.Name != name })
 	if len(limits) == 0 {
 		return chatguard.Limit{}, problem.New(http.StatusUnprocessableEntity, "There is no limit %s that counts per user.", problem.Quote(name))
@@ -69,16 +69,16 @@ func weekRank(l chatguard.Limit) int {
 	return 0
 }
 
-// weekOf recomputes the user's state over the last seven days from what they spent. The last point
-// is the user's actual state.
-func (h *users) weekOf(ctx context.Context, channel, user string, limit chatguard.Limit) (week, error) {
+// computeWeek recomputes the user's state over the last seven days from what they spent. The last
+// point is the user's actual state.
+func (h *users) computeWeek(ctx context.Context, channel, user string, limit chatguard.Limit) (week, error) {
 	now := h.now()
 	answer := week{Limit: limit.Name, From: now.Add(-weekLength).Truncate(simulate.Quarter).UTC(), Until: now.UTC()}
 	person, _, err := h.store.Person(ctx, channel, user)
 	if err != nil {
 		return answer, errUnreadable("The week can't be read now", err)
 	}
-	known, err := h.historyOf(ctx, channel, user, limit, answer.From.Add(-simulate.Lead))
+	known, err := h.readHistory(ctx, channel, user, limit, answer.From.Add(-simulate.Lead))
 	if err != nil {
 		return answer, errUnreadable("The week can't be read now", err)
 	}
@@ -102,8 +102,8 @@ func (h *users) weekOf(ctx context.Context, channel, user string, limit chatguar
 	return answer, nil
 }
 
-// historyOf reads the records about a user and a limit since a time.
-func (h *users) historyOf(ctx context.Context, channel, user string, limit chatguard.Limit, since time.Time) (known simulate.History, err error) {
+// readHistory reads the records about a user and a limit since a time.
+func (h *users) readHistory(ctx context.Context, channel, user string, limit chatguard.Limit, since time.Time) (known simulate.History, err error) {
 	if known.Spent, err = h.store.QuarterHours(ctx, channel, user, since); err != nil {
 		return known, err
 	}

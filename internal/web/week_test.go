@@ -58,7 +58,7 @@ func TestWeek_DefaultLimit(t *testing.T) {
 		"asked for all": {limits, "crowd", ""},
 		"none":          {nil, "", ""},
 	} {
-		l, err := limitOfWeek(slices.Clone(test.limits), test.asked)
+		l, err := weekLimit(slices.Clone(test.limits), test.asked)
 		if l.Name != test.want || (err == nil) == (test.want == "") {
 			t.Errorf("%s: %q, %v", name, l.Name, err)
 		}

@@ -103,9 +103,9 @@ func errSignIn() error {
 	return problem.New(http.StatusUnauthorized, "Sign in first: \"chatguard signin\" prints a link.")
 }
 
-// errNobody returns the problem for a request without credentials. The text depends on needs:
-// people sign in, and a chat server sends a token.
-func errNobody(needs auth.Access) error {
+// errNoCredentials returns the problem for a request without credentials. The text depends on
+// needs: people sign in, and a chat server sends a token.
+func errNoCredentials(needs auth.Access) error {
 	if needs == auth.Check {
 		return problem.New(http.StatusUnauthorized, "Send \"Authorization: Bearer TOKEN\": \"chatguard token make NAME --role check\" makes one.")
 	}
@@ -116,8 +116,8 @@ func errToken() error {
 	return problem.New(http.StatusUnauthorized, "This token is unknown, was revoked or has expired. \"chatguard token list\" lists the tokens that work.")
 }
 
-// errElsewhere returns the problem for a request that another site does not authorize.
-func errElsewhere() error {
+// errNotAuthorized returns the problem for a request that another site does not authorize.
+func errNotAuthorized() error {
 	return problem.New(http.StatusUnauthorized, "Sign in to the surrounding site, then reload this page.").ForMounted()
 }
 
@@ -132,9 +132,9 @@ func (a *Authenticator) Identify(r *http.Request, needs auth.Access) (Caller, er
 	}
 	cookie, err := r.Cookie(a.site.cookieName(r))
 	if err != nil {
-		return Caller{}, errNobody(needs)
+		return Caller{}, errNoCredentials(needs)
 	}
-	who, err := a.ofSession(r.Context(), cookie.Value)
+	who, err := a.sessionHolder(r.Context(), cookie.Value)
 	return Caller{Name: who.Name, Access: who.Access, session: cookie.Value}, err
 }
 
@@ -142,21 +142,21 @@ func (a *Authenticator) Identify(r *http.Request, needs auth.Access) (Caller, er
 func (a *Authenticator) Authorized(r *http.Request) (Caller, error) {
 	who, ok := a.authorize(r)
 	if !ok {
-		return Caller{}, errElsewhere()
+		return Caller{}, errNotAuthorized()
 	}
 	return Caller{Name: who.Name, Access: who.Access, request: r}, nil
 }
 
 // bearer returns the holder of the request's token.
 func (a *Authenticator) bearer(r *http.Request, token string) (Caller, error) {
-	who, _, err := a.ofToken(r, token, a.bearers)
+	who, _, err := a.tokenHolder(r, token, a.bearers)
 	return Caller{Name: who.Name, Access: who.Access, token: token}, err
 }
 
-// ofToken returns the holder of a token. Only guesses at the Site's token are limited. Named tokens
-// are random, so guesses at them need no limit, and a valid named token is always accepted.
-func (a *Authenticator) ofToken(r *http.Request, token string, guesses *attempts) (who auth.Identity, isSites bool, err error) {
-	if a.site.Token != "" && guesses.isRight(a.site.client(r), token, a.isSites) {
+// tokenHolder returns the holder of a token. Only guesses at the Site's token are limited. Named
+// tokens are random, so guesses at them need no limit, and a valid named token is always accepted.
+func (a *Authenticator) tokenHolder(r *http.Request, token string, guesses *attempts) (who auth.Identity, isSites bool, err error) {
+	if a.site.Token != "" && guesses.isRight(a.site.client(r), token, a.isSiteToken) {
 		return siteOwner, true, nil // no database query needed
 	}
 	who, ok, err := a.store.Token(r.Context(), token)
@@ -165,45 +165,45 @@ func (a *Authenticator) ofToken(r *http.Request, token string, guesses *attempts
 	}
 	wrong := errToken()
 	if err != nil {
-		wrong = errTroubled("Tokens can't be checked now: the database is failing. They work again once that is fixed.", err)
+		wrong = errUnavailable("Tokens can't be checked now: the database is failing. They work again once that is fixed.", err)
 	}
 	if a.site.Token == "" {
 		return who, false, wrong
 	}
-	if err := guesses.try(r.Context(), a.site.client(r), token, a.isSites, wrong); err != nil {
+	if err := guesses.try(r.Context(), a.site.client(r), token, a.isSiteToken, wrong); err != nil {
 		return who, false, err
 	}
 	return siteOwner, true, nil
 }
 
-// ofSession returns the holder of a session.
-func (a *Authenticator) ofSession(ctx context.Context, session string) (auth.Identity, error) {
-	if a.isOwners(session) {
+// sessionHolder returns the holder of a session.
+func (a *Authenticator) sessionHolder(ctx context.Context, session string) (auth.Identity, error) {
+	if a.isOwnerSession(session) {
 		return siteOwner, nil
 	}
 	who, ok, err := a.store.Session(ctx, session)
 	switch {
 	case err != nil:
-		return who, errTroubled("Sign-ins can't be checked now: the database is failing. You will be signed in again once that is fixed.", err)
+		return who, errUnavailable("Sign-ins can't be checked now: the database is failing. You will be signed in again once that is fixed.", err)
 	case !ok:
 		return who, errSignIn()
 	}
 	return who, nil
 }
 
-// errTroubled returns the problem for a look-up that the Store cannot do now.
-func errTroubled(what string, cause error) error {
+// errUnavailable returns the problem for a look-up that the Store cannot do now.
+func errUnavailable(what string, cause error) error {
 	return problem.New(http.StatusServiceUnavailable, "%s", what).Because(cause)
 }
 
-// still returns a problem if the caller no longer has access, or if that cannot be checked now.
-func (a *Authenticator) still(ctx context.Context, who Caller) (err error) {
+// recheck returns a problem if the caller no longer has access, or if that cannot be checked now.
+func (a *Authenticator) recheck(ctx context.Context, who Caller) (err error) {
 	switch {
 	case who.request != nil:
 		_, err = a.Authorized(who.request)
 	case who.session != "":
-		_, err = a.ofSession(ctx, who.session)
-	case !a.isSites(who.token):
+		_, err = a.sessionHolder(ctx, who.session)
+	case !a.isSiteToken(who.token):
 		_, ok, err := a.store.Token(ctx, who.token)
 		if err == nil && !ok {
 			return errToken()
@@ -217,12 +217,12 @@ func (a *Authenticator) still(ctx context.Context, who Caller) (err error) {
 // false, so that nobody is signed out.
 func (a *Authenticator) HasEnded(ctx context.Context, who Caller) bool {
 	var p *problem.Problem
-	return errors.As(a.still(ctx, who), &p) && p.Status == http.StatusUnauthorized
+	return errors.As(a.recheck(ctx, who), &p) && p.Status == http.StatusUnauthorized
 }
 
-// isSites compares token with the Site's token in constant time, so that timing reveals neither its
-// content nor its length.
-func (a *Authenticator) isSites(token string) bool {
+// isSiteToken reports whether token is the Site's token. It compares them in constant time, so that
+// timing reveals neither the content nor the length of the Site's token.
+func (a *Authenticator) isSiteToken(token string) bool {
 	given := sha256.Sum256([]byte(token))
 	return a.site.Token != "" && subtle.ConstantTimeCompare(given[:], a.siteHash[:]) == 1
 }

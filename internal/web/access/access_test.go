@@ -64,10 +64,10 @@ func TestSessions_OwnersBounded(t *testing.T) {
 	var sessions []string
 	for range ownersKept + 2 {
 		now = now.Add(time.Second)
-		sessions = append(sessions, a.beginOwners())
+		sessions = append(sessions, a.beginOwnerSession())
 	}
 	for i, session := range sessions {
-		if holds := a.isOwners(session); holds != (i >= 2) {
+		if holds := a.isOwnerSession(session); holds != (i >= 2) {
 			t.Errorf("session %d: %v", i, holds)
 		}
 	}
@@ -81,7 +81,7 @@ func TestAttempts_RightInParallel(t *testing.T) {
 		all.Go(func() {
 			for range 200 {
 				r := httptest.NewRequest("GET", "/api/v1/status", nil)
-				if _, isSites, err := a.ofToken(r, siteToken, a.bearers); !isSites || err != nil {
+				if _, isSites, err := a.tokenHolder(r, siteToken, a.bearers); !isSites || err != nil {
 					t.Errorf("refused: %v", err)
 					return
 				}

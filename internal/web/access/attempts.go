@@ -65,13 +65,13 @@ func (a *attempts) try(ctx context.Context, addr netip.Addr, guess string, right
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := a.each(addr, now, peek); err != nil {
+	if err := a.askEach(addr, now, peek); err != nil {
 		return err
 	}
 	if right(guess) {
 		return nil
 	}
-	if err := a.each(addr, now, func(l attemptLimit, m chatguard.Message) (chatguard.Verdict, error) { return l.guard.Check(ctx, m) }); err != nil {
+	if err := a.askEach(addr, now, func(l attemptLimit, m chatguard.Message) (chatguard.Verdict, error) { return l.guard.Check(ctx, m) }); err != nil {
 		return err
 	}
 	a.rejected.remember(id, guess, now)
@@ -81,14 +81,14 @@ func (a *attempts) try(ctx context.Context, addr netip.Addr, guess string, right
 // isRight reports whether a guess is the secret and the address has attempts left. It uses up no
 // attempt.
 func (a *attempts) isRight(addr netip.Addr, guess string, right func(guess string) bool) bool {
-	return right(guess) && a.each(addr, a.now(), peek) == nil
+	return right(guess) && a.askEach(addr, a.now(), peek) == nil
 }
 
 func peek(l attemptLimit, m chatguard.Message) (chatguard.Verdict, error) { return l.guard.Peek(m) }
 
-// each calls ask for each limit of an address. If a limit is used up, the error says how long the
-// address must wait.
-func (a *attempts) each(addr netip.Addr, now time.Time, ask func(attemptLimit, chatguard.Message) (chatguard.Verdict, error)) error {
+// askEach calls ask for each limit of an address. If a limit is used up, the error says how long
+// the address must wait.
+func (a *attempts) askEach(addr netip.Addr, now time.Time, ask func(attemptLimit, chatguard.Message) (chatguard.Verdict, error)) error {
 	for _, l := range a.limits {
 		m := attempt(l.part(addr), now)
 		if m.User.ID == "" {

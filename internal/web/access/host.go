@@ -9,10 +9,10 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// knowsHost reports whether the request is addressed to one of our host names. Another site's page
-// can make its own host name resolve to this machine (DNS rebinding), but it cannot change the Host
-// that the browser sends.
-func (s Site) knowsHost(r *http.Request) bool {
+// isKnownHost reports whether the request is addressed to one of our host names. Another site's
+// page can make its own host name resolve to this machine (DNS rebinding), but it cannot change the
+// Host that the browser sends.
+func (s Site) isKnownHost(r *http.Request) bool {
 	host, listens := bareHost(r.Host), bareHost(s.Listen)
 	switch {
 	case isLoopback(host):
@@ -51,11 +51,11 @@ func isProxied(r *http.Request) bool {
 	return false
 }
 
-// keepsTLS reports whether browsers may be told to use only TLS for the request's host. That
-// instruction affects everything on the host. It is therefore sent only if the whole host belongs
-// to the dashboard. Browsers ignore it for IP addresses, and on localhost it would affect every
-// other program.
-func (s Site) keepsTLS(r *http.Request) bool {
+// isTLSOnly reports whether browsers should use only TLS for the request's host. That instruction
+// affects everything on the host. It is therefore sent only if the whole host belongs to the
+// dashboard. Browsers ignore it for IP addresses, and on localhost it would affect every other
+// program.
+func (s Site) isTLSOnly(r *http.Request) bool {
 	host := bareHost(r.Host)
 	_, notAddress := netip.ParseAddr(host)
 	return s.isSecure(r) && s.mount() == "/" && notAddress != nil && !isLoopback(host)

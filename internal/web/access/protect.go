@@ -37,7 +37,7 @@ func (a *Authenticator) setHeaders(header http.Header, r *http.Request) {
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Cache-Control", "no-store") // handlers of static files override it
-	if a.authorize == nil && a.site.keepsTLS(r) {
+	if a.authorize == nil && a.site.isTLSOnly(r) {
 		// half a year, without subdomains
 		header.Set("Strict-Transport-Security", "max-age=15552000")
 	}
@@ -56,7 +56,7 @@ func (a *Authenticator) newCheck() (func(*http.Request) error, error) {
 		if !strings.HasPrefix(r.URL.Path, "/") { // a redirect would lead out of the mount path
 			return problem.New(http.StatusNotFound, "The path has no leading slash here: when mounting, strip the mount path without its trailing slash.")
 		}
-		if a.authorize == nil && !site.knowsHost(r) {
+		if a.authorize == nil && !site.isKnownHost(r) {
 			return problem.New(http.StatusMisdirectedRequest, "The host %s is not allowed. Set [web] public_url to the dashboard's address.", problem.Quote(r.Host))
 		}
 		if err := crossOrigin.Check(r); err != nil {

@@ -26,7 +26,7 @@ type rejectedSecrets struct {
 // secretHash is the stored form of a secret. It makes a look-up take equally long for any guess.
 type secretHash [sha256.Size]byte
 
-func hashFrom(address, secret string) secretHash {
+func hashSecret(address, secret string) secretHash {
 	return sha256.Sum256([]byte(address + " " + secret))
 }
 
@@ -34,7 +34,7 @@ func hashFrom(address, secret string) secretHash {
 func (s *rejectedSecrets) has(address, secret string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return now.Before(s.until[hashFrom(address, secret)])
+	return now.Before(s.until[hashSecret(address, secret)])
 }
 
 func (s *rejectedSecrets) remember(address, secret string, now time.Time) {
@@ -53,5 +53,5 @@ func (s *rejectedSecrets) remember(address, secret string, now time.Time) {
 	if s.until == nil {
 		s.until = map[secretHash]time.Time{}
 	}
-	s.until[hashFrom(address, secret)] = now.Add(RejectedTime)
+	s.until[hashSecret(address, secret)] = now.Add(RejectedTime)
 }

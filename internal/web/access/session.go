@@ -48,7 +48,7 @@ func (a *Authenticator) begin(r *http.Request, code, token string) (Caller, erro
 	case errors.Is(err, a.wrongCode):
 		return Caller{}, problem.New(http.StatusUnauthorized, "This link has been used or is too old. \"chatguard signin\" prints a new one.")
 	case err != nil:
-		return Caller{}, errTroubled("Signing in isn't possible now: the database is failing.", err)
+		return Caller{}, errUnavailable("Signing in isn't possible now: the database is failing.", err)
 	case session == "":
 		return Caller{}, errToken()
 	}
@@ -59,12 +59,12 @@ func (a *Authenticator) exchange(r *http.Request, code, token string) (session s
 	if code != "" {
 		return a.store.RedeemCode(r.Context(), code)
 	}
-	who, isSites, err := a.ofToken(r, token, a.signIns)
+	who, isSites, err := a.tokenHolder(r, token, a.signIns)
 	switch {
 	case err != nil:
 		return "", who, err
 	case isSites:
-		return a.beginOwners(), who, nil
+		return a.beginOwnerSession(), who, nil
 	case !who.Access.Allows(auth.View): // check before a useless session is stored
 		return "", who, problem.New(http.StatusForbidden,
 			"This token can only check messages. For the dashboard, sign in with a token for view, moderate or own access.")
@@ -72,7 +72,7 @@ func (a *Authenticator) exchange(r *http.Request, code, token string) (session s
 	return a.store.BeginSession(r.Context(), token)
 }
 
-func (a *Authenticator) beginOwners() string {
+func (a *Authenticator) beginOwnerSession() string {
 	session, now := rand.Text(), a.now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -88,14 +88,14 @@ func (a *Authenticator) end(ctx context.Context, who Caller) error {
 	if who.session == "" {
 		return nil
 	}
-	if a.endOwners(who.session) {
+	if a.endOwnerSession(who.session) {
 		return nil
 	}
 	return a.store.EndSession(ctx, who.session)
 }
 
-// isOwners reports whether a session was started with the Site's token and is still valid.
-func (a *Authenticator) isOwners(session string) bool {
+// isOwnerSession reports whether a session was started with the Site's token and is still valid.
+func (a *Authenticator) isOwnerSession(session string) bool {
 	now := a.now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -103,9 +103,9 @@ func (a *Authenticator) isOwners(session string) bool {
 	return ok && now.Before(ends)
 }
 
-// endOwners ends a session that was started with the Site's token. It returns false for any other
-// session.
-func (a *Authenticator) endOwners(session string) bool {
+// endOwnerSession ends a session that was started with the Site's token. It returns false for any
+// other session.
+func (a *Authenticator) endOwnerSession(session string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	_, ok := a.owners[session]

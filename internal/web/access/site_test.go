@@ -49,7 +49,7 @@ func TestSite_KnownHosts(t *testing.T) {
 	for _, test := range tests {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Host = test.host
-		if got := test.site.knowsHost(r); got != test.known {
+		if got := test.site.isKnownHost(r); got != test.known {
 			t.Errorf("%q at %+v: known is %t", test.host, test.site, got)
 		}
 	}

@@ -32,7 +32,7 @@ func (c *channels) has(id string) bool {
 	return known
 }
 
-func (c *channels) all() []string {
+func (c *channels) list() []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return slices.Sorted(maps.Keys(c.ids))
@@ -82,11 +82,11 @@ func (k *Checker) Has(id string) bool { return k.channels.has(id) }
 
 // Channels returns the IDs of the channels that servers have asked about since the start, in sorted
 // order.
-func (k *Checker) Channels() []string { return k.channels.all() }
+func (k *Checker) Channels() []string { return k.channels.list() }
 
-// enter records the channels of messages that a caller asks about. If there is no place for one of
-// them, it records none and returns a problem.
-func (k *Checker) enter(messages []chatguard.Message, holder string) error {
+// openChannels records the channels of messages that a caller asks about. If there is no place for
+// one of them, it records none and returns a problem.
+func (k *Checker) openChannels(messages []chatguard.Message, holder string) error {
 	var fresh []string
 	for i := range messages {
 		id := messages[i].ChannelID
@@ -100,7 +100,7 @@ func (k *Checker) enter(messages []chatguard.Message, holder string) error {
 	if len(fresh) == 0 {
 		return nil
 	}
-	if id, opened, free := k.channels.add(fresh, holder, k.isListed, k.entered); id != "" {
+	if id, opened, free := k.channels.add(fresh, holder, k.isListed, k.announceChannel); id != "" {
 		return problem.New(http.StatusUnprocessableEntity, "There is no place for the channel %s: %q has opened %d channels since the start, and %d of %d places are free. A token "+
 			"cannot open more once it has opened as many as are free. Add the channel to [check] channels, or send fewer channels: use one per chat room, not one per user or message.",
 			problem.Quote(k.NameOf(id)), holder, opened, free, MaxChannels)
@@ -110,7 +110,7 @@ func (k *Checker) enter(messages []chatguard.Message, holder string) error {
 
 func (k *Checker) isListed(id string) bool { return k.opts.Listed != nil && k.opts.Listed(id) }
 
-func (k *Checker) entered(id string) {
+func (k *Checker) announceChannel(id string) {
 	if k.opts.Entered != nil {
 		k.opts.Entered(id)
 	}

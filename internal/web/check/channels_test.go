@@ -15,10 +15,10 @@ func TestCheckedChannels_LastPlacesShared(t *testing.T) {
 			refused, _, _ = c.add([]string{fmt.Sprint(holder, "/", opened)}, fmt.Sprint(holder), unlisted, nothing)
 		}
 		if opened < 2 {
-			t.Fatalf("holder %d opens no channel; %d have a place", holder, len(c.all()))
+			t.Fatalf("holder %d opens no channel; %d have a place", holder, len(c.list()))
 		}
 	}
-	if n := len(c.all()); n > MaxChannels {
+	if n := len(c.list()); n > MaxChannels {
 		t.Errorf("%d have a place", n)
 	}
 	if refused, _, _ := c.add([]string{"listed"}, "0", func(string) bool { return true }, nothing); refused != "" {

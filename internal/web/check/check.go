@@ -74,7 +74,7 @@ func (k *Checker) Check(w http.ResponseWriter, r *http.Request, holder string) e
 	if err := readChecked(w, r, c, &read); err != nil {
 		return err
 	}
-	if err := k.takeChecked(c, holder, -1, read); err != nil {
+	if err := k.addMessages(c, holder, -1, read); err != nil {
 		return err
 	}
 	m := &c.messages[0]
@@ -82,12 +82,12 @@ func (k *Checker) Check(w http.ResponseWriter, r *http.Request, holder string) e
 	if err != nil {
 		return err
 	}
-	k.dropped(&v)
+	k.reportDropped(&v)
 	status := http.StatusOK
 	if !v.Allowed {
 		status = http.StatusTooManyRequests
 	}
-	forPrograms(w.Header())
+	removePageHeaders(w.Header())
 	k.opts.Guard.SetHeaders(w.Header(), *m, v)
 	c.answer = append(k.appendAnswer(c.answer, &v), '\n')
 	c.send(w, status)
@@ -105,7 +105,7 @@ func (k *Checker) CheckBatch(w http.ResponseWriter, r *http.Request, holder stri
 	if read.Messages == nil {
 		return problem.New(http.StatusUnprocessableEntity, "messages is missing: it is a list of messages in the form of POST /check.")
 	}
-	if err := k.takeChecked(c, holder, 0, read.Messages...); err != nil {
+	if err := k.addMessages(c, holder, 0, read.Messages...); err != nil {
 		return err
 	}
 	for range c.messages {
@@ -119,11 +119,11 @@ func (k *Checker) CheckBatch(w http.ResponseWriter, r *http.Request, holder stri
 		if i > 0 {
 			c.answer = append(c.answer, ',')
 		}
-		k.dropped(&c.verdicts[i])
+		k.reportDropped(&c.verdicts[i])
 		c.answer = k.appendAnswer(c.answer, &c.verdicts[i])
 	}
 	c.answer = append(c.answer, "]}\n"...)
-	forPrograms(w.Header())
+	removePageHeaders(w.Header())
 	c.send(w, http.StatusOK)
 	return nil
 }
@@ -142,20 +142,20 @@ func readChecked[T any](w http.ResponseWriter, r *http.Request, c *scratch, into
 	return nil
 }
 
-// takeChecked adds the messages in read to c and opens their channels. If a message is invalid, it
+// addMessages adds the messages in read to c and opens their channels. If a message is invalid, it
 // returns a problem and opens no channel. first is the index of the first message in its batch, or
 // -1 without a batch.
-func (k *Checker) takeChecked(c *scratch, holder string, first int, read ...checkedMessage) error {
+func (k *Checker) addMessages(c *scratch, holder string, first int, read ...checkedMessage) error {
 	reader := checkReader{now: k.opts.Now(), space: k.opts.Space}
 	for i := range read {
 		reader.index = first + i
-		m, err := reader.message(&read[i])
+		m, err := reader.toMessage(&read[i])
 		if err != nil {
 			return problem.Unread(err)
 		}
 		c.messages = append(c.messages, m)
 	}
-	return k.enter(c.messages, holder)
+	return k.openChannels(c.messages, holder)
 }
 
 // appendAnswer appends a verdict with the IDs as the server sent them.
@@ -164,16 +164,16 @@ func (k *Checker) appendAnswer(answer []byte, v *chatguard.Verdict) []byte {
 	return v.AppendJSON(answer)
 }
 
-// dropped reports a throttled message as dropped, because the calling server doesn't show it.
-func (k *Checker) dropped(v *chatguard.Verdict) {
+// reportDropped reports a throttled message as dropped, because the calling server doesn't show it.
+func (k *Checker) reportDropped(v *chatguard.Verdict) {
 	if o, ok := journal.Dropped(*v); ok {
 		k.opts.Report(o)
 	}
 }
 
-// forPrograms removes the headers that matter only for pages. net/http copies the headers for each
-// answer, and the copy is cheap for up to eight headers.
-func forPrograms(h http.Header) {
+// removePageHeaders removes the headers that matter only for pages. net/http copies the headers for
+// each answer, and the copy is cheap for up to eight headers.
+func removePageHeaders(h http.Header) {
 	h.Del("Content-Security-Policy")
 	h.Del("Referrer-Policy")
 }

@@ -22,7 +22,7 @@ func TestCheck_RetainsNoTexts(t *testing.T) {
 	if err := readChecked(httptest.NewRecorder(), r, c, &read); err != nil {
 		t.Fatal(err)
 	}
-	if err := checker.takeChecked(c, "a server", -1, read); err != nil {
+	if err := checker.addMessages(c, "a server", -1, read); err != nil {
 		t.Fatal(err)
 	}
 	body, messages := c.body.Bytes(), c.messages

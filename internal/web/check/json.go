@@ -33,13 +33,13 @@ func readStrictly[T any](data []byte, into *T) error {
 		return errors.New("it is null instead of an object")
 	}
 	if err := json.Unmarshal(data, into, strict); err != nil {
-		return explained(data, err)
+		return rewordError(data, err)
 	}
 	return nil
 }
 
-// explained rewords a JSON error without the names of Go types.
-func explained(data []byte, err error) error {
+// rewordError rewords a JSON error without the names of Go types.
+func rewordError(data []byte, err error) error {
 	var p *problem.Problem
 	var syntactic *jsontext.SyntacticError
 	var semantic *json.SemanticError
@@ -47,17 +47,17 @@ func explained(data []byte, err error) error {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &syntactic):
-		return placed(syntactic.JSONPointer, malformed(data, syntactic))
+		return addPlace(syntactic.JSONPointer, errSyntax(data, syntactic))
 	case errors.As(err, &semantic) && errors.Is(semantic.Err, json.ErrUnknownName):
-		return problem.New(http.StatusBadRequest, "That can't be read: unknown key %s (known: %s).", problem.Quote(keyOf(semantic.JSONPointer)), knownKeys(semantic.GoType))
+		return problem.New(http.StatusBadRequest, "That can't be read: unknown key %s (known: %s).", problem.Quote(formatPlace(semantic.JSONPointer)), knownKeys(semantic.GoType))
 	case errors.As(err, &semantic) && semantic.GoType == reflect.TypeFor[chatguard.Role]() && semantic.Err != nil:
-		return placed(semantic.JSONPointer.Parent(), semantic.Err)
+		return addPlace(semantic.JSONPointer.Parent(), semantic.Err)
 	case errors.As(err, &semantic):
-		what := found(semantic.JSONKind)
-		if wanted(semantic.GoType) == wholeNumberWanted && semantic.JSONValue.Kind() == '0' {
+		what := foundKind(semantic.JSONKind)
+		if wantedKind(semantic.GoType) == wholeNumberWanted && semantic.JSONValue.Kind() == '0' {
 			what = fmt.Sprintf("%.60s", semantic.JSONValue)
 		}
-		return placed(semantic.JSONPointer, fmt.Errorf("want %s, found %s", wanted(semantic.GoType), what))
+		return addPlace(semantic.JSONPointer, fmt.Errorf("want %s, found %s", wantedKind(semantic.GoType), what))
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return errCutShort
 	}
@@ -66,8 +66,8 @@ func explained(data []byte, err error) error {
 
 var errCutShort = errors.New("it ends unexpectedly")
 
-// malformed returns the error for data that is not JSON.
-func malformed(data []byte, err *jsontext.SyntacticError) error {
+// errSyntax returns the error for data that is not JSON.
+func errSyntax(data []byte, err *jsontext.SyntacticError) error {
 	switch {
 	case errors.Is(err.Err, io.ErrUnexpectedEOF):
 		return errCutShort
@@ -77,16 +77,16 @@ func malformed(data []byte, err *jsontext.SyntacticError) error {
 	return fmt.Errorf("%w at byte %d", err.Err, err.ByteOffset)
 }
 
-// placed prefixes an error with the place of the value.
-func placed(pointer jsontext.Pointer, err error) error {
-	if key := keyOf(pointer); key != "" {
+// addPlace prefixes an error with the place of the value.
+func addPlace(pointer jsontext.Pointer, err error) error {
+	if key := formatPlace(pointer); key != "" {
 		return fmt.Errorf("%s: %w", key, err)
 	}
 	return err
 }
 
-// keyOf formats a place as the documentation does: messages[3].cost.
-func keyOf(pointer jsontext.Pointer) string {
+// formatPlace formats a place as the documentation does: messages[3].cost.
+func formatPlace(pointer jsontext.Pointer) string {
 	var key strings.Builder
 	for token := range pointer.Tokens() {
 		if _, err := strconv.Atoi(token); err == nil && key.Len() > 0 {
@@ -112,11 +112,11 @@ func knownKeys(t reflect.Type) string {
 
 const wholeNumberWanted = "a whole number"
 
-// wanted returns which kind of JSON a type is read from.
-func wanted(t reflect.Type) string {
+// wantedKind returns the kind of JSON that a value of type t is read from.
+func wantedKind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
-		return wanted(t.Elem())
+		return wantedKind(t.Elem())
 	case reflect.String:
 		return "a text"
 	case reflect.Int:
@@ -128,8 +128,8 @@ func wanted(t reflect.Type) string {
 	}
 }
 
-// found returns which kind of JSON was read.
-func found(kind jsontext.Kind) string {
+// foundKind returns the kind of JSON that was read.
+func foundKind(kind jsontext.Kind) string {
 	switch kind {
 	case '"':
 		return "a text"

@@ -54,7 +54,7 @@ func (m *checkedMessages) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	case 'n':
 		return from.SkipValue()
 	default:
-		return wrongKind[checkedMessages](from)
+		return errWrongKind[checkedMessages](from)
 	}
 	if _, err := from.ReadToken(); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (m *checkedMessages) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 			return problem.New(http.StatusUnprocessableEntity, "A batch has at most %d messages: send the rest in another batch.", MaxBatch)
 		}
 		if from.PeekKind() != '{' {
-			return wrongKind[checkedMessage](from)
+			return errWrongKind[checkedMessage](from)
 		}
 		*m = append(*m, checkedMessage{})
 		if err := json.UnmarshalDecode(from, &(*m)[len(*m)-1]); err != nil {
@@ -76,8 +76,8 @@ func (m *checkedMessages) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	return err
 }
 
-// wrongKind returns the error for a decoder whose next value cannot be a T.
-func wrongKind[T any](from *jsontext.Decoder) error {
+// errWrongKind returns the error for a decoder whose next value cannot be a T.
+func errWrongKind[T any](from *jsontext.Decoder) error {
 	kind := from.PeekKind()
 	if kind == 0 {
 		return from.SkipValue()
@@ -99,12 +99,12 @@ type checkReader struct {
 	index int    // in the batch; -1 without one
 }
 
-// message converts what was read to a message that can be judged.
-func (c *checkReader) message(read *checkedMessage) (m chatguard.Message, err error) {
+// toMessage converts what was read to a message that can be judged.
+func (c *checkReader) toMessage(read *checkedMessage) (m chatguard.Message, err error) {
 	m = chatguard.Message{
-		ID: read.ID, ChannelID: c.id(read.Channel), Text: read.Text, Cost: 1,
+		ID: read.ID, ChannelID: c.prefixID(read.Channel), Text: read.Text, Cost: 1,
 		User: chatguard.User{
-			ID: c.id(read.UserID), Login: read.Login, DisplayName: read.DisplayName, Roles: chatguard.RolesOf(read.Roles...),
+			ID: c.prefixID(read.UserID), Login: read.Login, DisplayName: read.DisplayName, Roles: chatguard.RolesOf(read.Roles...),
 		},
 	}
 	if read.Cost != nil {
@@ -118,14 +118,14 @@ func (c *checkReader) message(read *checkedMessage) (m chatguard.Message, err er
 			return m, fmt.Errorf("%s: %w", c.path("at"), err)
 		}
 	default:
-		return m, fmt.Errorf("%s: want a text or a number, found %s", c.path("at"), found(kind))
+		return m, fmt.Errorf("%s: want a text or a number, found %s", c.path("at"), foundKind(kind))
 	}
 	m.SentAt = sendtime.Bounded(sent, c.now)
 	return m, c.validate(&m)
 }
 
-// id prefixes the ID of a channel or user with the space. An empty ID stays empty.
-func (c *checkReader) id(text string) string {
+// prefixID prefixes the ID of a channel or user with the space. An empty ID stays empty.
+func (c *checkReader) prefixID(text string) string {
 	if text == "" {
 		return ""
 	}

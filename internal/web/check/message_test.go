@@ -64,7 +64,7 @@ func (c *checkReader) read(data []byte) (m chatguard.Message, err error) {
 	if err := readStrictly(data, &read); err != nil {
 		return m, err
 	}
-	return c.message(&read)
+	return c.toMessage(&read)
 }
 
 // slowMessage reads a message with encoding/json.

@@ -19,7 +19,7 @@ type board struct {
 	mu      sync.Mutex
 	rows    map[rowKey]*row
 	entries map[chatguard.EntryID]*row // by the last entry of each row
-	leaving leaving
+	leaving expiryHeap
 	// changed contains the rows that have changed since the last takeChanges.
 	changed map[rowKey]struct{}
 	sizes   map[string]int // number of rows per channel
@@ -63,14 +63,14 @@ func (b *board) put(e journal.Entry, roles chatguard.Roles, cost int, now time.T
 	r := b.rows[rowKey{e.ChannelID, e.UserID}]
 	if r == nil {
 		r = &row{place: -1}
-		b.users.of(e.UserID).Add(1)
+		b.users.counter(e.UserID).Add(1)
 		b.sizes[strings.Clone(e.ChannelID)]++
 	}
 	if !r.leavesAt().After(e.At) { // a new row, or one whose time was up
 		r.Since, r.Count = e.At, 0
 	}
 	delete(b.entries, r.Outcome.Entry)
-	r.take(e)
+	r.setEntry(e)
 	r.roles, r.cost = roles, cost
 	b.rows[r.key()], b.entries[e.ID] = r, r
 	b.settle(r, now)
@@ -83,7 +83,7 @@ func (b *board) put(e journal.Entry, roles chatguard.Roles, cost int, now time.T
 // reason may be a role, a lower cost or a looser policy. If the user has no row, which is the usual
 // case, allow takes no lock.
 func (b *board) allow(channel, user string, at time.Time) {
-	if b.users.of(user).Load() == 0 {
+	if b.users.counter(user).Load() == 0 {
 		return
 	}
 	b.mu.Lock()
@@ -165,7 +165,7 @@ func (b *board) expire(now time.Time) {
 func (b *board) remove(r *row) {
 	heap.Remove(&b.leaving, r.place)
 	delete(b.rows, r.key())
-	b.users.of(r.UserID).Add(-1)
+	b.users.counter(r.UserID).Add(-1)
 	if b.sizes[r.Channel]--; b.sizes[r.Channel] == 0 {
 		delete(b.sizes, r.Channel)
 	}
@@ -184,7 +184,7 @@ func (b *board) list(channel string) []row {
 		}
 	}
 	b.mu.Unlock()
-	slices.SortFunc(rows, func(a, b row) int { return bySince(a.Throttled, b.Throttled) })
+	slices.SortFunc(rows, func(a, b row) int { return compareSince(a.Throttled, b.Throttled) })
 	return rows
 }
 
@@ -221,27 +221,27 @@ type userCounts [1 << 12]atomic.Int32
 
 var userSeed = maphash.MakeSeed()
 
-func (u *userCounts) of(user string) *atomic.Int32 {
+func (u *userCounts) counter(user string) *atomic.Int32 {
 	return &u[maphash.String(userSeed, user)%uint64(len(u))]
 }
 
-// leaving is a heap of rows. Its root is the row that is removed first.
-type leaving []*row
+// expiryHeap is a heap of rows. Its root is the row that is removed first.
+type expiryHeap []*row
 
-func (l leaving) Len() int           { return len(l) }
-func (l leaving) Less(i, j int) bool { return l[i].leavesAt().Before(l[j].leavesAt()) }
-func (l leaving) Swap(i, j int) {
+func (l expiryHeap) Len() int           { return len(l) }
+func (l expiryHeap) Less(i, j int) bool { return l[i].leavesAt().Before(l[j].leavesAt()) }
+func (l expiryHeap) Swap(i, j int) {
 	l[i], l[j] = l[j], l[i]
 	l[i].place, l[j].place = i, j
 }
 
-func (l *leaving) Push(x any) {
+func (l *expiryHeap) Push(x any) {
 	r := x.(*row)
 	r.place = len(*l)
 	*l = append(*l, r)
 }
 
-func (l *leaving) Pop() any {
+func (l *expiryHeap) Pop() any {
 	last := len(*l) - 1
 	r := (*l)[last]
 	(*l)[last] = nil

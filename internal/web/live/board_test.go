@@ -105,7 +105,7 @@ func TestBoard_EarlierAllowedMessageRemovesNobody(t *testing.T) {
 		t.Error("the row has left")
 	}
 	b.allow(channelID, "a", noon.Add(1))
-	if b.len(channelID) != 0 || len(b.sizes) != 0 || b.users.of("a").Load() != 0 {
+	if b.len(channelID) != 0 || len(b.sizes) != 0 || b.users.counter("a").Load() != 0 {
 		t.Errorf("%d rows are left, sizes %v", b.len(""), b.sizes)
 	}
 }

@@ -126,7 +126,7 @@ func (f *feed) add(channel string, after uint64, begins [][]byte, status func() 
 	if f.closed {
 		return nil, errFeedEnded
 	}
-	missed, ok := f.history.after(after, f.seq, channel)
+	missed, ok := f.history.framesAfter(after, f.seq, channel)
 	if !ok {
 		return nil, nil
 	}
@@ -145,15 +145,15 @@ func (f *feed) add(channel string, after uint64, begins [][]byte, status func() 
 	return r, nil
 }
 
-// at returns the number of the last frame.
-func (f *feed) at() uint64 {
+// lastNumber returns the number of the last frame.
+func (f *feed) lastNumber() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.seq
 }
 
-// next publishes pending frames and returns the number of the last frame.
-func (f *feed) next(waiting func() []Frame) (uint64, error) {
+// publishPending publishes pending frames and returns the number of the last frame.
+func (f *feed) publishPending(waiting func() []Frame) (uint64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	err := f.number(waiting())

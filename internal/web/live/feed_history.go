@@ -38,9 +38,9 @@ func (p *feedHistory) add(fr historyFrame) {
 // has reports whether frame seq is from this process and all later frames are still stored.
 func (p *feedHistory) has(seq, newest uint64) bool { return p.gone <= seq && seq <= newest }
 
-// after returns the frames of a channel after frame seq; an empty channel means all channels. ok is
-// false if some of them are no longer stored, or if frame seq is from another process.
-func (p *feedHistory) after(seq, newest uint64, channel string) (frames [][]byte, ok bool) {
+// framesAfter returns the frames of a channel after frame seq; an empty channel means all channels.
+// ok is false if some of them are no longer stored, or if frame seq is from another process.
+func (p *feedHistory) framesAfter(seq, newest uint64, channel string) (frames [][]byte, ok bool) {
 	if !p.has(seq, newest) {
 		return nil, false
 	}

@@ -18,7 +18,7 @@ func joinedAfter(t *testing.T, f *feed, channel string, after uint64) *reader {
 	status := func() Frame { return Frame{Type: StatusFrame} }
 	r, err := f.resume(channel, seen{f.name(channel), after}, func() []Frame { return nil }, status)
 	if r == nil && err == nil {
-		r, err = f.begin(channel, snapshot{f.at(), []byte(fmt.Sprintf(`{"type":"snapshot","seq":%d}`, f.at()))}, status)
+		r, err = f.begin(channel, snapshot{f.lastNumber(), []byte(fmt.Sprintf(`{"type":"snapshot","seq":%d}`, f.lastNumber()))}, status)
 	}
 	if err != nil {
 		t.Fatal(err)

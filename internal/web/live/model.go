@@ -90,7 +90,7 @@ func (m *Model) register(set *metrics.Set) {
 
 // Update keeps the Model up to date until ctx ends. Call it once, and Close afterwards.
 func (m *Model) Update(ctx context.Context) {
-	m.remembering.Go(func() { m.remember(ctx) })
+	m.remembering.Go(func() { m.loadRates(ctx) })
 	m.pump(ctx)
 }
 
@@ -122,7 +122,7 @@ func (m *Model) Rates(name, channel string) (over RatesOver, ok bool) {
 	if i < 0 {
 		return over, false
 	}
-	return m.tallies.over(i, channel), true
+	return m.tallies.ratesOver(i, channel), true
 }
 
 // Observe records a verdict. It can be used as chatguard.Options.Observer, because it never waits
@@ -143,7 +143,7 @@ func (m *Model) Heard() []string { return m.tallies.channels() }
 
 // Report records the outcome of the action on a throttled message. It never blocks.
 func (m *Model) Report(o journal.Outcome) {
-	m.tallies.outcome(o)
+	m.tallies.countOutcome(o)
 	m.board.report(o)
 }
 
@@ -155,9 +155,9 @@ func (m *Model) Preload(entries []journal.Entry) {
 	m.judgeAgain("", now)
 }
 
-// remember reads from the store how busy the channels were before the start. It cannot distinguish
+// loadRates reads from the store how busy the channels were before the start. It cannot distinguish
 // quiet times from times when chatguard was not running, because neither has messages.
-func (m *Model) remember(ctx context.Context) {
+func (m *Model) loadRates(ctx context.Context) {
 	day := spans[len(spans)-1]
 	since := m.opts.Now().Add(-time.Duration(day.steps) * day.step)
 	err := m.opts.Records.Minutes(ctx, since, func(minute journal.Minute) error {

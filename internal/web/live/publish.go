@@ -41,7 +41,7 @@ func (m *Model) pump(ctx context.Context) {
 func (m *Model) changeFrames() []Frame {
 	var frames []Frame
 	for channel, c := range m.board.takeChanges() {
-		slices.SortFunc(c.users, bySince)
+		slices.SortFunc(c.users, compareSince)
 		frames = append(frames, Frame{Type: ThrottledFrame, Now: m.opts.Now(), Channel: channel, Users: c.users, Gone: c.gone})
 	}
 	return frames
@@ -62,7 +62,7 @@ func (m *Model) statusFrame(channel string) Frame {
 func (m *Model) snapshotFrame(channel string) Frame {
 	fr := m.statusFrame(channel)
 	fr.Type, fr.Feed = SnapshotFrame, m.feed.name(channel)
-	fr.Users = m.throttledIn(channel)
+	fr.Users = m.throttledUsers(channel)
 	if channel != "" {
 		policy := m.policyState(channel)
 		fr.Policy = &policy

@@ -12,11 +12,11 @@ type RatesOver struct {
 	Observed    []*uint32 `json:"observed"`
 }
 
-// over returns how busy a channel was in a span. An empty channel means all channels.
-func (t *tallies) over(span int, channel string) RatesOver {
+// ratesOver returns how busy a channel was in a span. An empty channel means all channels.
+func (t *tallies) ratesOver(span int, channel string) RatesOver {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var histories [][]counted
+	var histories [][]stepCounts
 	for name, c := range *t.current.Load() {
 		if channel == "" || name == channel {
 			histories = append(histories, c.history[span])
@@ -29,9 +29,9 @@ func (t *tallies) over(span int, channel string) RatesOver {
 			told.add(nil, nil, nil)
 			continue
 		}
-		var all counted
+		var all stepCounts
 		for _, h := range histories {
-			all = all.plus(h[c.place(step)])
+			all = all.add(h[c.place(step)])
 		}
 		told.add(&all.messages, &all.throttled, &all.observed)
 	}

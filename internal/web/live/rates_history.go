@@ -19,20 +19,20 @@ var spans = [...]span{
 	{"day", time.Minute, 1440},
 }
 
-// counted is a channel's counts in one step.
-type counted struct{ messages, throttled, observed uint32 }
+// stepCounts are a channel's counts in one step.
+type stepCounts struct{ messages, throttled, observed uint32 }
 
 // history holds a tally's counts, in one ring per span. The calendar gives the position of a step
 // in its ring.
-type history [len(spans)][]counted
+type history [len(spans)][]stepCounts
 
-func (c counted) plus(d counted) counted {
-	return counted{c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed}
+func (c stepCounts) add(d stepCounts) stepCounts {
+	return stepCounts{c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed}
 }
 
 func newHistory() (h history) {
 	for i, s := range spans {
-		h[i] = make([]counted, s.steps+1)
+		h[i] = make([]stepCounts, s.steps+1)
 	}
 	return h
 }
@@ -47,13 +47,13 @@ type calendar struct {
 
 func newCalendar(s span, now time.Time) *calendar {
 	c := &calendar{span: s, known: make([]bool, s.steps+1)}
-	c.now = c.at(now)
+	c.now = c.stepAt(now)
 	c.began = c.now
 	return c
 }
 
-// at returns the step of a time.
-func (c *calendar) at(t time.Time) int64 { return t.UnixNano() / int64(c.step) }
+// stepAt returns the step of a time.
+func (c *calendar) stepAt(t time.Time) int64 { return t.UnixNano() / int64(c.step) }
 
 // place returns the index of a step in a ring.
 func (c *calendar) place(step int64) int { return int(step % int64(len(c.known))) }
@@ -64,7 +64,7 @@ func (c *calendar) first() int64 { return c.now - int64(c.steps) }
 // advance moves to the step that contains a time. It calls free for each place that must be
 // emptied. A skipped step is unknown: nothing was counted in it, or the clock was set.
 func (c *calendar) advance(t time.Time, free func(place int)) {
-	next := c.at(t)
+	next := c.stepAt(t)
 	for step := max(next+1, c.now-int64(c.steps)); step <= c.now; step++ {
 		c.known[c.place(step)] = false // the clock was set back
 	}
@@ -75,22 +75,22 @@ func (c *calendar) advance(t time.Time, free func(place int)) {
 	c.now = next
 }
 
-// minute returns the steps of a minute that ended before counting began here: from first up to but
-// not including end. If the minute ended later, it returns no steps.
-func (c *calendar) minute(t time.Time) (first, end int64) {
-	first = c.at(t.Truncate(time.Minute))
-	end = first + c.perMinute()
-	if began := c.began - c.began%c.perMinute(); end > began {
+// minuteSteps returns the steps of a minute that ended before counting began here: from first up to
+// but not including end. If the minute ended later, it returns no steps.
+func (c *calendar) minuteSteps(t time.Time) (first, end int64) {
+	first = c.stepAt(t.Truncate(time.Minute))
+	end = first + c.stepsPerMinute()
+	if began := c.began - c.began%c.stepsPerMinute(); end > began {
 		return first, first
 	}
 	return first, end
 }
 
-func (c *calendar) perMinute() int64 { return int64(time.Minute / c.step) }
+func (c *calendar) stepsPerMinute() int64 { return int64(time.Minute / c.step) }
 
-// recall marks the steps from first on as known if they ended before counting began here.
-func (c *calendar) recall(first int64) {
-	for step := max(first, c.first()); step < c.began-c.began%c.perMinute(); step++ {
+// markKnown marks the steps from first on as known if they ended before counting began here.
+func (c *calendar) markKnown(first int64) {
+	for step := max(first, c.first()); step < c.began-c.began%c.stepsPerMinute(); step++ {
 		if c.known[c.place(step)] {
 			return // all later steps are known too
 		}
@@ -107,17 +107,17 @@ func share(n uint32, step, steps int64) uint32 {
 // remember adds the counts of a minute that passed before counting began here. If steps are shorter
 // than a minute, it spreads the counts evenly.
 func (t *tallies) remember(m journal.Minute) {
-	counts := t.of(m.ChannelID)
+	counts := t.tally(m.ChannelID)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, c := range t.calendars {
-		first, end := c.minute(m.At)
-		c.recall(first)
+		first, end := c.minuteSteps(m.At)
+		c.markKnown(first)
 		for step := max(first, c.first()); step < end; step++ {
 			to, n := &counts.history[i][c.place(step)], step-first
-			to.messages += share(m.Messages, n, c.perMinute())
-			to.throttled += share(m.Throttled, n, c.perMinute())
-			to.observed += share(m.Observed, n, c.perMinute())
+			to.messages += share(m.Messages, n, c.stepsPerMinute())
+			to.throttled += share(m.Throttled, n, c.stepsPerMinute())
+			to.observed += share(m.Observed, n, c.stepsPerMinute())
 		}
 	}
 }

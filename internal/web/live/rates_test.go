@@ -42,7 +42,7 @@ func (c *counting) pass(length time.Duration) {
 // tells checks that a channel's last steps are reported as wanted.
 func (c *counting) tells(span int, channel, want string) {
 	c.Helper()
-	told := c.over(span, channel)
+	told := c.ratesOver(span, channel)
 	n := len(strings.Split(want, " "))
 	var got []string
 	for i := len(told.Messages) - n; i < len(told.Messages); i++ {
@@ -79,7 +79,7 @@ func TestRates_EachStep(t *testing.T) {
 		c.second("7", 1, 1, 0)
 	}
 	c.tells(day, "", "- 60/60/0")
-	if told := c.over(day, ""); !told.From.Equal(noon.Add(2*time.Minute-24*time.Hour)) || told.StepSeconds != 60 || len(told.Messages) != 1440 {
+	if told := c.ratesOver(day, ""); !told.From.Equal(noon.Add(2*time.Minute-24*time.Hour)) || told.StepSeconds != 60 || len(told.Messages) != 1440 {
 		t.Errorf("%d steps of %d s from %s", len(told.Messages), told.StepSeconds, told.From)
 	}
 }
@@ -89,7 +89,7 @@ func TestRates_ForgetOldSteps(t *testing.T) {
 	for range 2 * 3600 {
 		c.second("7", 1, 0, 0)
 	}
-	for _, n := range c.over(hour, "7").Messages {
+	for _, n := range c.ratesOver(hour, "7").Messages {
 		if n == nil || *n != 5 {
 			t.Fatalf("in a step of 5 s: %v", n)
 		}
@@ -141,7 +141,7 @@ func TestRates_BeforeStart(t *testing.T) {
 	c.tells(day, "", "0/0/0 10/4/1 0/0/0 36/0/0 0/0/0")
 	c.tells(hour, "7", "1/0/0 1/0/0"+strings.Repeat(" 0/0/0", 12)+strings.Repeat(" -", 6))
 	sum := uint32(0)
-	for _, n := range c.over(hour, "7").Throttled {
+	for _, n := range c.ratesOver(hour, "7").Throttled {
 		if n != nil {
 			sum += *n
 		}
@@ -151,7 +151,7 @@ func TestRates_BeforeStart(t *testing.T) {
 	}
 	c.pass(90 * time.Second)
 	c.tells(day, "7", "10/4/1 0/0/0 12/0/0 0/0/0 - -")
-	if first := c.over(day, "7").Messages[0]; first == nil || *first != 0 {
+	if first := c.ratesOver(day, "7").Messages[0]; first == nil || *first != 0 {
 		t.Error("a day ago isn't known")
 	}
 }

@@ -26,10 +26,10 @@ func newSnapshots() *snapshots {
 	return &snapshots{turn: make(chan struct{}, 1), kept: map[string]snapshot{}}
 }
 
-// of returns a channel's current snapshot. If another snapshot is being made, it waits for that one
-// first. number returns the number of the feed's last frame. next publishes pending frames and
+// get returns a channel's current snapshot. If another snapshot is being made, it waits for that
+// one first. number returns the number of the feed's last frame. next publishes pending frames and
 // returns the same number. make makes the snapshot's frame.
-func (s *snapshots) of(ctx context.Context, channel string, number func() uint64, next func() (uint64, error), make func() Frame) (snapshot, error) {
+func (s *snapshots) get(ctx context.Context, channel string, number func() uint64, next func() (uint64, error), make func() Frame) (snapshot, error) {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()

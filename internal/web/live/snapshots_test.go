@@ -10,7 +10,7 @@ import (
 // snapshotOf returns a snapshot of a feed, made by make.
 func snapshotOf(t *testing.T, s *snapshots, f *feed, channel string, make func() Frame) snapshot {
 	t.Helper()
-	made, err := s.of(t.Context(), channel, f.at, func() (uint64, error) { return f.next(func() []Frame { return nil }) }, make)
+	made, err := s.get(t.Context(), channel, f.lastNumber, func() (uint64, error) { return f.publishPending(func() []Frame { return nil }) }, make)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestSnapshots_OneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f := newSnapshots(), newFeed(noon)
 		going, release := make(chan struct{}), make(chan struct{})
-		go s.of(t.Context(), "1", f.at, func() (uint64, error) { return f.at(), nil }, func() Frame {
+		go s.get(t.Context(), "1", f.lastNumber, func() (uint64, error) { return f.lastNumber(), nil }, func() Frame {
 			close(going)
 			<-release
 			return Frame{Type: SnapshotFrame}
@@ -75,7 +75,7 @@ func TestSnapshots_OneAtATime(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			_, err := s.of(ctx, "2", f.at, nil, nil)
+			_, err := s.get(ctx, "2", f.lastNumber, nil, nil)
 			ended <- err
 		}()
 		synctest.Wait()
@@ -88,7 +88,7 @@ func TestSnapshots_OneAtATime(t *testing.T) {
 		}
 		close(release)
 		synctest.Wait()
-		if _, err := s.of(ctx, "2", f.at, nil, nil); !errors.Is(err, context.Canceled) {
+		if _, err := s.get(ctx, "2", f.lastNumber, nil, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("with nobody before: %v", err)
 		}
 	})

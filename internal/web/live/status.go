@@ -121,10 +121,10 @@ func (m *Model) Channels() []Channel {
 // An empty channel means all channels.
 func (m *Model) Throttled(channel string) []Throttled {
 	m.board.expire(m.opts.Now())
-	return m.throttledIn(channel)
+	return m.throttledUsers(channel)
 }
 
-func (m *Model) throttledIn(channel string) []Throttled {
+func (m *Model) throttledUsers(channel string) []Throttled {
 	rows := m.board.list(channel)
 	users := make([]Throttled, len(rows))
 	for i, r := range rows {

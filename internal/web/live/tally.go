@@ -69,7 +69,7 @@ func newTallies(set *metrics.Set, now time.Time) *tallies {
 
 // count counts one verdict.
 func (t *tallies) count(v *chatguard.Verdict) {
-	counted := t.of(v.ChannelID)
+	counted := t.tally(v.ChannelID)
 	counted.messages.Inc()
 	if v.Throttled() {
 		counted.throttled.Inc()
@@ -79,8 +79,8 @@ func (t *tallies) count(v *chatguard.Verdict) {
 	}
 }
 
-// of returns the channel's tally and creates it if there is none.
-func (t *tallies) of(channel string) *tally {
+// tally returns the channel's tally, and creates it if there is none.
+func (t *tallies) tally(channel string) *tally {
 	if known := (*t.current.Load())[channel]; known != nil {
 		return known
 	}
@@ -95,7 +95,7 @@ func (t *tallies) of(channel string) *tally {
 	}
 	// the ID may be part of a larger string
 	next, channel := maps.Clone(current), strings.Clone(channel)
-	labels := "{channel=" + label(channel) + "}"
+	labels := "{channel=" + quoteLabel(channel) + "}"
 	next[channel] = &tally{
 		messages:  t.set.GetOrCreateCounter("chatguard_messages_total" + labels),
 		throttled: t.set.GetOrCreateCounter("chatguard_throttled_messages_total" + labels),
@@ -106,9 +106,9 @@ func (t *tallies) of(channel string) *tally {
 	return next[channel]
 }
 
-// label quotes a value for the exposition format. The format has fewer escapes than Go and needs
-// valid UTF-8.
-func label(value string) string {
+// quoteLabel quotes a value for the exposition format. The format has fewer escapes than Go and
+// needs valid UTF-8.
+func quoteLabel(value string) string {
 	return `"` + labelEscapes.Replace(strings.ToValidUTF8(value, "\uFFFD")) + `"`
 }
 
@@ -120,15 +120,15 @@ func (t *tallies) channels() []string {
 	return slices.DeleteFunc(all, func(id string) bool { return id == "" })
 }
 
-// acted is the key of the outcome counters.
-type acted struct {
+// outcomeKey is the key of the outcome counters.
+type outcomeKey struct {
 	action chatguard.Action
 	result journal.Result
 }
 
-// outcome counts the outcome of the action on a message.
-func (t *tallies) outcome(o journal.Outcome) {
-	kind := acted{o.Action, o.Result}
+// countOutcome counts the outcome of the action on a message.
+func (t *tallies) countOutcome(o journal.Outcome) {
+	kind := outcomeKey{o.Action, o.Result}
 	counter, known := t.outcomes.Load(kind)
 	if !known {
 		counter = t.set.GetOrCreateCounter(fmt.Sprintf("chatguard_outcomes_total{action=%q,result=%q}", o.Action, o.Result))
@@ -147,13 +147,13 @@ func (t *tallies) tick(now time.Time) {
 		c.seconds[c.ticks%len(c.seconds)] = count{c.messages.Get(), c.throttled.Get(), c.observed.Get()}
 		for i, calendar := range t.calendars {
 			step := &c.history[i][calendar.place(calendar.now)]
-			*step = step.plus(c.since(1).small())
+			*step = step.add(c.lastSeconds(1).compact())
 		}
 	}
 	for i, calendar := range t.calendars {
 		calendar.advance(now, func(place int) {
 			for _, c := range current {
-				c.history[i][place] = counted{}
+				c.history[i][place] = stepCounts{}
 			}
 		})
 	}
@@ -169,8 +169,8 @@ func (t *tallies) rates(channel string) Rates {
 	var mean, minute count
 	for name, c := range *t.current.Load() {
 		if channel == "" || name == channel {
-			mean = mean.plus(c.since(int(meanOver / time.Second)))
-			minute = minute.plus(c.since(len(c.seconds) - 1))
+			mean = mean.add(c.lastSeconds(int(meanOver / time.Second)))
+			minute = minute.add(c.lastSeconds(len(c.seconds) - 1))
 		}
 	}
 	return Rates{
@@ -183,8 +183,8 @@ func (t *tallies) rates(channel string) Rates {
 	}
 }
 
-// since returns the counts of the last completed seconds; seconds is their number.
-func (c *tally) since(seconds int) count {
+// lastSeconds returns the counts of the last completed seconds; seconds is their number.
+func (c *tally) lastSeconds(seconds int) count {
 	end, start := c.seconds[c.ticks%len(c.seconds)], count{}
 	if c.ticks > seconds {
 		start = c.seconds[(c.ticks-seconds)%len(c.seconds)]
@@ -192,11 +192,11 @@ func (c *tally) since(seconds int) count {
 	return count{end.messages - start.messages, end.throttled - start.throttled, end.observed - start.observed}
 }
 
-func (c count) plus(d count) count {
+func (c count) add(d count) count {
 	return count{c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed}
 }
 
-// small converts a count to a counted. The count must be of a short time, so that it fits.
-func (c count) small() counted {
-	return counted{uint32(c.messages), uint32(c.throttled), uint32(c.observed)}
+// compact converts a count to stepCounts. The count must be of a short time, so that it fits.
+func (c count) compact() stepCounts {
+	return stepCounts{uint32(c.messages), uint32(c.throttled), uint32(c.observed)}
 }

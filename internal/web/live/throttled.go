@@ -36,9 +36,9 @@ type Throttled struct {
 // leavesAt returns when the user will no longer be held back.
 func (t *Throttled) leavesAt() time.Time { return journal.HeldUntil(t.At, t.MaySpeakAt.Time) }
 
-// take sets the user's last entry. It copies the texts that it stores, because an entry's texts are
-// parts of a larger string.
-func (t *Throttled) take(e journal.Entry) {
+// setEntry sets the user's last entry. It copies the texts that it stores, because an entry's texts
+// are parts of a larger string.
+func (t *Throttled) setEntry(e journal.Entry) {
 	t.Channel, t.UserID = strings.Clone(e.ChannelID), strings.Clone(e.UserID)
 	t.Login, t.DisplayName = strings.Clone(e.Login), strings.Clone(e.DisplayName)
 	t.Limit, t.At, t.Strikes = e.Limit, e.At, e.Strikes
@@ -53,7 +53,7 @@ func (t *Throttled) judge(v chatguard.Verdict) {
 	t.Limit, t.MaySpeakAt, t.Never, t.Strikes = v.Limit, journal.OptionalTime{Time: v.MaySpeakAt()}, v.Never, v.Strikes
 }
 
-// bySince orders users by when they were first held back.
-func bySince(a, b Throttled) int {
+// compareSince orders users by when they were first held back.
+func compareSince(a, b Throttled) int {
 	return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.UserID, b.UserID))
 }

@@ -53,7 +53,7 @@ func (m *Model) ServeFeed(w http.ResponseWriter, r *http.Request, who Viewer) er
 	}
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: origins})
 	if err != nil {
-		m.feedRefused(r, err)
+		m.logRefused(r, err)
 		return nil // Accept has already answered
 	}
 	defer conn.CloseNow()
@@ -96,7 +96,7 @@ func (m *Model) join(ctx context.Context, channel string, before seen) (*reader,
 	reader, err := m.feed.resume(channel, before, m.changeFrames, status)
 	for reader == nil && err == nil {
 		var first snapshot
-		first, err = m.snapshots.of(ctx, channel, m.feed.at, func() (uint64, error) { return m.feed.next(m.changeFrames) },
+		first, err = m.snapshots.get(ctx, channel, m.feed.lastNumber, func() (uint64, error) { return m.feed.publishPending(m.changeFrames) },
 			func() Frame { return m.snapshotFrame(channel) })
 		if err == nil {
 			reader, err = m.feed.begin(channel, first, status)
@@ -105,10 +105,10 @@ func (m *Model) join(ctx context.Context, channel string, before seen) (*reader,
 	return reader, err
 }
 
-// feedRefused logs a refused feed. For a mounted dashboard, the first one is a warning. If the
+// logRefused logs a refused feed. For a mounted dashboard, the first one is a warning. If the
 // other site's proxy sends a different host, every feed is refused, and the site's developer can
 // fix that.
-func (m *Model) feedRefused(r *http.Request, err error) {
+func (m *Model) logRefused(r *http.Request, err error) {
 	m.opts.Log.Debug("live feed refused", "error", err)
 	if origin := r.Header.Get("Origin"); m.opts.Mounted && origin != "" {
 		m.refused.Do(func() {

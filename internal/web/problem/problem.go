@@ -164,7 +164,7 @@ func Unread(err error) error {
 	case errors.As(err, &tooLarge):
 		return New(http.StatusRequestEntityTooLarge, "The request has more than the %d bytes allowed here.", tooLarge.Limit)
 	}
-	return New(http.StatusBadRequest, "That can't be read: %s.", inWords(err))
+	return New(http.StatusBadRequest, "That can't be read: %s.", describeError(err))
 }
 
 // Unmarshal decodes a JSON value, in which unknown keys are an error. It refuses null.
@@ -177,8 +177,8 @@ func Unmarshal(value []byte, into any) error {
 	return dec.Decode(into)
 }
 
-// inWords describes a JSON error without the names of Go types.
-func inWords(err error) string {
+// describeError describes a JSON error without the names of Go types.
+func describeError(err error) string {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
 		return clipUnknown(err.Error())
