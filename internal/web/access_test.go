@@ -27,7 +27,7 @@ func (d *dashboard) newToken(access auth.Access) string {
 	return made
 }
 
-func bearing(token string) func(*http.Request) { return header("Authorization", "Bearer "+token) }
+func setBearer(token string) func(*http.Request) { return setHeader("Authorization", "Bearer "+token) }
 
 // Each route of the API refuses callers without the access that it needs, and no others.
 func TestRoutes_NeedAccess(t *testing.T) {
@@ -48,7 +48,7 @@ func TestRoutes_NeedAccess(t *testing.T) {
 			t.Errorf("%s without a token: %s %s", route.pattern, a.Status, a.body)
 		}
 		for access, bearer := range holders {
-			a := d.do(method, path, nil, bearing(bearer))
+			a := d.do(method, path, nil, setBearer(bearer))
 			refused := a.StatusCode == http.StatusUnauthorized || a.StatusCode == http.StatusForbidden
 			if may := access.Allows(route.needs); may == refused {
 				t.Errorf("%s for one who may %s: %s %s", route.pattern, access, a.Status, a.body)
@@ -66,8 +66,8 @@ func TestRoutes_NeedAccess(t *testing.T) {
 func TestAccess_CheckTokenSeesNothing(t *testing.T) {
 	d := dash(t)
 	d.breakDatabase(time.Minute)
-	checks, views := bearing(d.newToken(auth.Check)), bearing(d.newToken(auth.View))
-	viaProxy := header("X-Forwarded-For", "192.0.2.1")
+	checks, views := setBearer(d.newToken(auth.Check)), setBearer(d.newToken(auth.View))
+	viaProxy := setHeader("X-Forwarded-For", "192.0.2.1")
 	if a := d.do("GET", "/metrics", nil, viaProxy, checks); a.StatusCode != http.StatusForbidden {
 		t.Errorf("the metrics: %s", a.Status)
 	}
@@ -84,18 +84,18 @@ func TestAccess_CheckTokenSeesNothing(t *testing.T) {
 
 func TestSignIn_Token(t *testing.T) {
 	d := dash(t)
-	c := d.signedIn(map[string]string{"token": d.newToken(auth.View)})
+	c := d.signIn(map[string]string{"token": d.newToken(auth.View)})
 	want := auth.Identity{Name: "may-view", Access: auth.View}
-	if me := into[auth.Identity](t, d.do("GET", "/api/v1/session", nil, with(c))); me != want {
+	if me := decode[auth.Identity](t, d.do("GET", "/api/v1/session", nil, addCookie(c))); me != want {
 		t.Errorf("signed in as %+v", me)
 	}
-	if a := d.do("POST", "/api/v1/channels/"+channelID+"/pause", nil, with(c)); a.StatusCode != http.StatusForbidden {
+	if a := d.do("POST", "/api/v1/channels/"+channelID+"/pause", nil, addCookie(c)); a.StatusCode != http.StatusForbidden {
 		t.Errorf("pausing: %s", a.Status)
 	}
-	if a := d.do("DELETE", "/api/v1/session", nil, with(c)); a.StatusCode != http.StatusNoContent {
+	if a := d.do("DELETE", "/api/v1/session", nil, addCookie(c)); a.StatusCode != http.StatusNoContent {
 		t.Errorf("signing out: %s", a.Status)
 	}
-	if a := d.do("GET", "/api/v1/session", nil, with(c)); a.StatusCode != http.StatusUnauthorized {
+	if a := d.do("GET", "/api/v1/session", nil, addCookie(c)); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("signed out: %s", a.Status)
 	}
 	if a := d.do("POST", "/api/v1/session", map[string]string{"token": "no such token"}); a.StatusCode != http.StatusUnauthorized || !strings.Contains(string(a.body), "unknown, was revoked or has expired") {
@@ -124,7 +124,7 @@ func TestSignIn_CheckTokenRefused(t *testing.T) {
 func TestAccess_RevokedElsewhere(t *testing.T) {
 	d := dash(t)
 	made := d.newToken(auth.View)
-	c := d.signedIn(map[string]string{"token": made})
+	c := d.signIn(map[string]string{"token": made})
 	bySession, byToken := d.listenWith("Cookie", c.String(), ""), d.listenWith("Authorization", "Bearer "+made, "")
 	bySession.next(live.SnapshotFrame)
 	byToken.next(live.SnapshotFrame)
@@ -139,13 +139,13 @@ func TestAccess_RevokedElsewhere(t *testing.T) {
 	if ended, err := beside.Revoke(context.Background(), "may-view"); ended != (persist.Revoked{Tokens: 1, Sessions: 1}) || err != nil {
 		t.Fatalf("revoked %+v, %v", ended, err)
 	}
-	d.pass(5*time.Second - live.AccessCheck)
+	d.advance(5*time.Second - live.AccessCheck)
 	for name, feed := range map[string]*listener{"session": bySession, "token": byToken} {
-		if code := feed.closed(); code != live.SignedOut {
+		if code := feed.waitClosed(); code != live.SignedOut {
 			t.Errorf("the feed of the %s ends with %d", name, code)
 		}
 	}
-	for _, as := range []func(*http.Request){with(c), bearing(made)} {
+	for _, as := range []func(*http.Request){addCookie(c), setBearer(made)} {
 		if a := d.do("GET", "/api/v1/status", nil, as); a.StatusCode != http.StatusUnauthorized {
 			t.Errorf("revoked, and then %s", a.Status)
 		}
@@ -173,11 +173,11 @@ func TestAttempts_OnlySiteToken(t *testing.T) {
 			}
 		}
 	}
-	asks := func(secret string) answer { return d.do("GET", "/api/v1/session", nil, bearing(secret)) }
+	asks := func(secret string) answer { return d.do("GET", "/api/v1/session", nil, setBearer(secret)) }
 	signsIn := func(secret string) answer {
 		return d.do("POST", "/api/v1/session", map[string]string{"token": secret})
 	}
-	before := d.signedIn(map[string]string{"token": token})
+	before := d.signIn(map[string]string{"token": token})
 	guess(asks)
 	if a := signsIn(token); a.StatusCode != http.StatusOK {
 		t.Errorf("the owner signs in after programs' guesses: %s", a.Status)
@@ -188,19 +188,19 @@ func TestAttempts_OnlySiteToken(t *testing.T) {
 		if a := asks(fresh); a.StatusCode != http.StatusOK {
 			t.Errorf("a fresh token that may %s: %s", access, a.Status)
 		}
-		d.signedIn(map[string]string{"token": fresh})
+		d.signIn(map[string]string{"token": fresh})
 		code := fmt.Sprint("code", i)
 		d.store.addCode(code, "anna")
-		c := d.signedIn(map[string]string{"code": code})
-		if a := d.do("GET", "/api/v1/session", nil, with(c)); a.StatusCode != http.StatusOK {
+		c := d.signIn(map[string]string{"code": code})
+		if a := d.do("GET", "/api/v1/session", nil, addCookie(c)); a.StatusCode != http.StatusOK {
 			t.Errorf("signed in with a link: %s", a.Status)
 		}
 	}
-	check := d.do("POST", "/api/v1/check", map[string]string{"channel": "lobby", "user_id": "1"}, bearing(d.newToken(auth.Check)))
+	check := d.do("POST", "/api/v1/check", map[string]string{"channel": "lobby", "user_id": "1"}, setBearer(d.newToken(auth.Check)))
 	if check.StatusCode != http.StatusOK {
 		t.Errorf("a fresh token that may check: %s", check.Status)
 	}
-	if a := d.do("GET", "/api/v1/session", nil, with(before)); a.StatusCode != http.StatusOK {
+	if a := d.do("GET", "/api/v1/session", nil, addCookie(before)); a.StatusCode != http.StatusOK {
 		t.Errorf("the owner's session: %s", a.Status)
 	}
 	for what, a := range map[string]answer{"a program": asks(token), "a person": signsIn(token)} {
@@ -208,7 +208,7 @@ func TestAttempts_OnlySiteToken(t *testing.T) {
 			t.Errorf("%s with the Site's token: %s %s", what, a.Status, a.body)
 		}
 	}
-	d.pass(access.AttemptRefill)
+	d.advance(access.AttemptRefill)
 	if a := signsIn(token); a.StatusCode != http.StatusOK {
 		t.Errorf("the Site's token, 30 s later: %s", a.Status)
 	}
@@ -241,7 +241,7 @@ func TestAttempts_IPv6Block(t *testing.T) {
 	guesses := 0
 	guess := func(from string) int {
 		guesses++
-		return d.do("GET", "/api/v1/status", nil, bearing(fmt.Sprint("guess", guesses)), header("X-Forwarded-For", from)).StatusCode
+		return d.do("GET", "/api/v1/status", nil, setBearer(fmt.Sprint("guess", guesses)), setHeader("X-Forwarded-For", from)).StatusCode
 	}
 	for i := range access.AttemptBurst {
 		if status := guess(fmt.Sprintf("2001:db8::%d", i)); status != http.StatusUnauthorized {
@@ -267,27 +267,27 @@ func TestAttempts_IPv6Block(t *testing.T) {
 // A program keeps sending a token after it was revoked; others at its address can still sign in.
 func TestAttempts_RevokedTokenBlocksNobody(t *testing.T) {
 	d := dash(t)
-	revoked := bearing("revoked")
+	revoked := setBearer("revoked")
 	for i := range 100 {
 		if a := d.do("GET", "/api/v1/status", nil, revoked); a.StatusCode != http.StatusUnauthorized {
 			t.Fatalf("time %d: %s", i+1, a.Status)
 		}
 	}
 	for i := range access.AttemptBurst - 2 { // leaves one attempt
-		if a := d.do("GET", "/api/v1/status", nil, bearing(fmt.Sprint("guess", i))); a.StatusCode != http.StatusUnauthorized {
+		if a := d.do("GET", "/api/v1/status", nil, setBearer(fmt.Sprint("guess", i))); a.StatusCode != http.StatusUnauthorized {
 			t.Errorf("guess %d: %s", i+1, a.Status)
 		}
 	}
-	into[live.Status](t, d.do("GET", "/api/v1/status", nil, bearing(d.newToken(auth.View))))
-	into[live.Status](t, d.do("GET", "/api/v1/status", nil, header("Authorization", "bearer  "+token)))
-	d.signedIn(map[string]string{"code": "good-code"})
+	decode[live.Status](t, d.do("GET", "/api/v1/status", nil, setBearer(d.newToken(auth.View))))
+	decode[live.Status](t, d.do("GET", "/api/v1/status", nil, setHeader("Authorization", "bearer  "+token)))
+	d.signIn(map[string]string{"code": "good-code"})
 	for i := range access.AttemptBurst - 1 {
 		if a := d.do("POST", "/api/v1/session", map[string]string{"token": fmt.Sprint("guess", i)}); a.StatusCode != http.StatusUnauthorized {
 			t.Errorf("sign-in %d: %s, as if a program's failures counted", i+1, a.Status)
 		}
 	}
-	d.signedIn(map[string]string{"token": token})
-	d.pass(access.RejectedTime)
+	d.signIn(map[string]string{"token": token})
+	d.advance(access.RejectedTime)
 	if a := d.do("GET", "/api/v1/status", nil, revoked); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("later: %s", a.Status)
 	}
@@ -300,7 +300,7 @@ func TestAttempts_ForwardedAddressNotTrusted(t *testing.T) {
 		if i == 5 {
 			want = http.StatusTooManyRequests
 		}
-		if a := d.do("GET", "/api/v1/status", nil, bearing(fmt.Sprint("guess", i)), header("X-Forwarded-For", fmt.Sprintf("192.0.2.%d", i))); a.StatusCode != want {
+		if a := d.do("GET", "/api/v1/status", nil, setBearer(fmt.Sprint("guess", i)), setHeader("X-Forwarded-For", fmt.Sprintf("192.0.2.%d", i))); a.StatusCode != want {
 			t.Errorf("guess %d: %s", i+1, a.Status)
 		}
 	}
@@ -308,10 +308,10 @@ func TestAttempts_ForwardedAddressNotTrusted(t *testing.T) {
 
 func TestAccess_StoreInTrouble(t *testing.T) {
 	d := dash(t)
-	good := bearing(d.newToken(auth.Moderate))
-	session := with(d.signedIn(map[string]string{"code": "good-code"}))
-	owners := with(d.signedIn(map[string]string{"token": token}))
-	d.store.forgetHolders(errors.New("locked: /secret/path"))
+	good := setBearer(d.newToken(auth.Moderate))
+	session := addCookie(d.signIn(map[string]string{"code": "good-code"}))
+	owners := addCookie(d.signIn(map[string]string{"token": token}))
+	d.store.failLookups(errors.New("locked: /secret/path"))
 	for name, as := range map[string]func(*http.Request){"token": good, "session": session} {
 		if a := d.do("GET", "/api/v1/status", nil, as); a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
 			t.Errorf("a %s that can't be looked up: %s %s", name, a.Status, a.body)
@@ -322,8 +322,8 @@ func TestAccess_StoreInTrouble(t *testing.T) {
 			t.Errorf("the owner's %s: %s", name, a.Status)
 		}
 	}
-	d.store.forgetHolders(nil)
+	d.store.failLookups(nil)
 	for _, as := range []func(*http.Request){good, session} {
-		into[live.Status](t, d.do("GET", "/api/v1/status", nil, as))
+		decode[live.Status](t, d.do("GET", "/api/v1/status", nil, as))
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// controlOf finds a control of the spammer's row: "name", "menu", "pardon", "grant", "exempt" or
-// "reset". "first" is the first control below the row.
-func controlOf(name string) string {
+// findControl returns a script that finds a control of the spammer's row: "name", "menu", "pardon",
+// "grant", "exempt" or "reset". "first" is the first control below the row.
+func findControl(name string) string {
 	return fmt.Sprintf(`document.getElementById("%s-of-%s")`, name, spammer.ID)
 }
 
@@ -32,7 +32,7 @@ const (
 // act clicks a control of the spammer's row.
 func (w *window) act(name string) {
 	w.Window.Helper()
-	w.See(controlOf(name))
+	w.See(findControl(name))
 	w.Click(fmt.Sprintf(`[id="%s-of-%s"]`, name, spammer.ID))
 }
 
@@ -49,11 +49,11 @@ func (w *window) choose(button string) {
 func (w *window) press(key, then string) {
 	w.Window.Helper()
 	w.Type(key)
-	w.See("document.activeElement === " + controlOf(then))
+	w.See("document.activeElement === " + findControl(then))
 }
 
-// audited fails the test unless the audit has a change of the spammer with this action.
-func (d *dashboard) audited(action journal.AuditAction) {
+// wantAudit fails the test unless the audit has a change of the spammer with this action.
+func (d *dashboard) wantAudit(action journal.AuditAction) {
 	d.Helper()
 	d.store.mu.Lock()
 	defer d.store.mu.Unlock()
@@ -65,14 +65,14 @@ func (d *dashboard) audited(action journal.AuditAction) {
 	d.Errorf("%s isn't among %+v", action, d.store.audits)
 }
 
-// catch opens a window with a throttled spammer.
-func catch(t *testing.T, width, height int64) (*dashboard, *window) {
+// openThrottled opens a window with a throttled spammer.
+func openThrottled(t *testing.T, width, height int64) (*dashboard, *window) {
 	t.Helper()
 	d := dash(t)
 	w := d.open(width, height)
 	d.say(spammer, 4)
 	w.See(spammersRow)
-	d.flushed()
+	d.flush()
 	return d, w
 }
 
@@ -87,7 +87,7 @@ func TestRowActions_AnnouncementNotCutShort(t *testing.T) {
 	}`))
 	d.say(spammer, 4)
 	w.See(spammersRow)
-	d.flushed()
+	d.flush()
 	w.act("pardon")
 	w.See(`heard.slice(0, -1).some(({ text }) => text.startsWith("Spammer: Pardoned: 1 message, 1 strike removed."))`)
 	if length := browsertest.Eval[float64](w.Window, `{
@@ -100,27 +100,27 @@ func TestRowActions_AnnouncementNotCutShort(t *testing.T) {
 
 func TestRowActions_GrantByKeyboard(t *testing.T) {
 	for width, opener := range map[int64]string{360: "menu", 1600: "grant"} {
-		d, w := catch(t, width, 800)
+		d, w := openThrottled(t, width, 800)
 		open := func() {
 			w.press(kb.Enter, "first")
 			if opener == "menu" {
 				w.press(kb.Tab, "grant")
 				w.press(kb.Enter, "first")
 			}
-			w.See(has(question, "Give Spammer"))
+			w.See(elementHasText(question, "Give Spammer"))
 		}
-		w.Must(chromedp.Evaluate[chromedp.Void](controlOf(opener) + ".focus()"))
+		w.Must(chromedp.Evaluate[chromedp.Void](findControl(opener) + ".focus()"))
 		open()
 		w.See(`[...document.querySelectorAll(".question option")].map((o) => o.value).join() === "burst,daily"`)
-		w.fits()
+		w.wantNoOverflow()
 		w.Accessible()
 		w.press(kb.Escape, opener)
 		w.See("!" + question)
 		open()
-		w.See(controlOf("first") + `.value === "10"`)
+		w.See(findControl("first") + `.value === "10"`)
 		w.Write(`[id="first-of-42"]`, "2"+kb.Enter)
-		w.See(has(deedOf42, "2 granted until ") + "&& !" + question + "&& document.activeElement === " + controlOf(opener))
-		d.audited(journal.UserGranted)
+		w.See(elementHasText(deedOf42, "2 granted until ") + "&& !" + question + "&& document.activeElement === " + findControl(opener))
+		d.wantAudit(journal.UserGranted)
 		if v := d.say(spammer, 2); !v.Allowed {
 			t.Error("two messages granted, and the second is throttled")
 		}
@@ -132,12 +132,12 @@ func TestRowActions_GrantByKeyboard(t *testing.T) {
 
 func TestRowActions_Exempt(t *testing.T) {
 	for button, length := range map[string]time.Duration{"for 10 minutes": 10 * time.Minute, "for an hour": time.Hour, "permanently": 0} {
-		d, w := catch(t, 1600, 900)
+		d, w := openThrottled(t, 1600, 900)
 		w.act("exempt")
-		w.See(has(question, "Let Spammer write without limits") + "&&" + has(question, "until the end of their day, 00:00 UTC"))
+		w.See(elementHasText(question, "Let Spammer write without limits") + "&&" + elementHasText(question, "until the end of their day, 00:00 UTC"))
 		w.choose(button)
-		w.See(has(deedOf42, "exempt "))
-		d.audited(journal.UserExempted)
+		w.See(elementHasText(deedOf42, "exempt "))
+		d.wantAudit(journal.UserExempted)
 		own, err := d.guard.UserOverride(channelID, spammer.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -147,7 +147,7 @@ func TestRowActions_Exempt(t *testing.T) {
 			t.Errorf("%s: %+v", button, own)
 		}
 		w.choose("Undo")
-		w.See(has(deedOf42, "undone"))
+		w.See(elementHasText(deedOf42, "undone"))
 		if own, err := d.guard.UserOverride(channelID, spammer.ID); err != nil || own.Exempt != chatguard.ExemptByRole {
 			t.Errorf("undone, and in force is %+v, %v", own, err)
 		}
@@ -155,39 +155,39 @@ func TestRowActions_Exempt(t *testing.T) {
 }
 
 func TestRowActions_ResetAsksFirst(t *testing.T) {
-	d, w := catch(t, 360, 800)
+	d, w := openThrottled(t, 360, 800)
 	w.act("menu")
 	w.choose("Reset")
-	w.See(has(question, "Reset Spammer? This clears their usage and strikes."))
-	w.fits()
+	w.See(elementHasText(question, "Reset Spammer? This clears their usage and strikes."))
+	w.wantNoOverflow()
 	w.choose("Cancel")
-	w.See("!" + question + "&& document.activeElement === " + controlOf("menu"))
+	w.See("!" + question + "&& document.activeElement === " + findControl("menu"))
 	if v := d.say(spammer, 1); v.Allowed {
 		t.Error("cancelled, and the user is reset")
 	}
 	w.act("menu")
 	w.choose("Reset")
-	w.See(has(question, "Reset Spammer?"))
+	w.See(elementHasText(question, "Reset Spammer?"))
 	w.choose("Reset")
-	w.See(has(deedOf42, "reset"))
-	d.audited(journal.UserReset)
+	w.See(elementHasText(deedOf42, "reset"))
+	d.wantAudit(journal.UserReset)
 	if v := d.say(spammer, 3); !v.Allowed {
 		t.Error("reset, and a third message is throttled")
 	}
 }
 
 func TestRowActions_RefusalShown(t *testing.T) {
-	d, w := catch(t, 360, 800)
-	d.store.refuse(errors.New("too many changes wait"))
+	d, w := openThrottled(t, 360, 800)
+	d.store.failChanges(errors.New("too many changes wait"))
 	for _, action := range []string{"Reset", "Pardon"} {
 		w.act("menu")
 		w.choose(action)
 		if action == "Reset" {
-			w.See(has(question, "Reset Spammer?"))
+			w.See(elementHasText(question, "Reset Spammer?"))
 			w.choose(action)
 		}
-		w.See(has(`document.querySelector(".held .question [role=alert]")`, "database is failing"))
-		w.fits()
+		w.See(elementHasText(`document.querySelector(".held .question [role=alert]")`, "database is failing"))
+		w.wantNoOverflow()
 		w.Accessible()
 		w.press(kb.Escape, "menu")
 		w.See("!" + question)
@@ -195,13 +195,13 @@ func TestRowActions_RefusalShown(t *testing.T) {
 }
 
 func TestRowActions_UnsavedShown(t *testing.T) {
-	d, w := catch(t, 360, 800)
+	d, w := openThrottled(t, 360, 800)
 	d.breakDatabase(time.Minute)
-	w.See(says("The database is failing")) // above the rows
+	w.See(hasText("The database is failing")) // above the rows
 	w.act("menu")
 	w.choose("Pardon")
-	w.See(has(`document.querySelector(".held .question [role=status]")`, "In force, but not saved yet: a restart now would undo it."))
-	w.fits()
+	w.See(elementHasText(`document.querySelector(".held .question [role=status]")`, "In force, but not saved yet: a restart now would undo it."))
+	w.wantNoOverflow()
 	w.Accessible()
 	w.press(kb.Escape, "menu")
 	w.See("!" + question)
@@ -219,12 +219,12 @@ func TestRowActions_NoButtonsForViewers(t *testing.T) {
 }
 
 func TestRowActions_FocusedRowStays(t *testing.T) {
-	d, w := catch(t, 360, 800)
+	d, w := openThrottled(t, 360, 800)
 	for i, name := range []string{"anna", "berta"} {
 		d.say(chatguard.User{ID: fmt.Sprint(43 + i), Login: name}, 4)
-		w.See(rows(name, 1))
+		w.See(hasRows(name, 1))
 	}
-	w.Must(chromedp.Evaluate[chromedp.Void](controlOf("menu") + ".focus()"))
+	w.Must(chromedp.Evaluate[chromedp.Void](findControl("menu") + ".focus()"))
 	w.press(kb.Enter, "first")
 	rest := `document.getAnimations().every((a) => a.effect.getComputedTiming().endTime > 2000)`
 	w.See(rest)
@@ -233,13 +233,13 @@ func TestRowActions_FocusedRowStays(t *testing.T) {
 	for i := range 5 {
 		name := fmt.Sprint("teatime_", i)
 		d.say(chatguard.User{ID: fmt.Sprint(100 + i), Login: name}, 4)
-		w.See(rows(name, 1))
+		w.See(hasRows(name, 1))
 	}
-	d.pass(10*time.Minute - 2*time.Second)
+	d.advance(10*time.Minute - 2*time.Second)
 	d.say(chatguard.User{ID: "300", Login: "gardenhour"}, 4)
-	w.See(rows("gardenhour", 1))
-	d.pass(2 * time.Second)
-	w.See(has(spammersRow, "may write again") + `&& document.querySelector(".figures dd").textContent === "1" && ` + rows("gardenhour", 1) + "&&" + rows("berta", 0))
+	w.See(hasRows("gardenhour", 1))
+	d.advance(2 * time.Second)
+	w.See(elementHasText(spammersRow, "may write again") + `&& document.querySelector(".figures dd").textContent === "1" && ` + hasRows("gardenhour", 1) + "&&" + hasRows("berta", 0))
 	w.See(rest)
 	if after := browsertest.Eval[float64](w.Window, place); after != before {
 		t.Errorf("the row has gone from %v to %v px while its menu is open", before, after)
@@ -253,7 +253,7 @@ func TestRowActions_FocusedRowStays(t *testing.T) {
 }
 
 func TestRowActions_NameOpensCard(t *testing.T) {
-	_, w := catch(t, 360, 800)
+	_, w := openThrottled(t, 360, 800)
 	w.act("name")
 	w.See(`location.hash === "#/people?user=42"`)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// answered is a script that is true if the latest note beside the card's buttons contains text.
-func answered(text string) string {
+// hasNote returns a script that is true if the latest note beside the card's buttons contains text.
+func hasNote(text string) string {
 	return fmt.Sprintf(`document.querySelector(".amends .note")?.textContent.includes(%q)`, text)
 }
 
@@ -37,7 +37,7 @@ func TestCardActions_Grant(t *testing.T) {
 	}`))
 	w.Accessible()
 	w.TypeIn("#grant-messages", kb.Enter)
-	w.See(answered("2 extra messages in the limit “burst”, until ") + "&&" + standing("burst", "with 2 extra") + "&&" + why("2 messages left in the limit “burst”, 2 of them granted"))
+	w.See(hasNote("2 extra messages in the limit “burst”, until ") + "&&" + hasLimitText("burst", "with 2 extra") + "&&" + hasReason("2 messages left in the limit “burst”, 2 of them granted"))
 	w.See(`!document.querySelector(".amend") && document.activeElement.id === "amend-grant"`)
 	if v := d.say(gardenhour, 2); !v.Allowed {
 		t.Error("2 messages are granted, and the second is throttled")
@@ -57,12 +57,12 @@ func TestCardActions_ExemptAndUndo(t *testing.T) {
 	w := d.openCard(gardenhour)
 	w.Click("#amend-exempt")
 	w.Click(".amend .primary")
-	w.See(answered("Exempt until ") + "&&" + why("gardenhour may write without limits, exempted until "))
+	w.See(hasNote("Exempt until ") + "&&" + hasReason("gardenhour may write without limits, exempted until "))
 	if v := d.say(gardenhour, 1); !v.Exempt {
 		t.Errorf("exempt, and judged: %+v", v)
 	}
 	w.Press(".amends .note button") // undo
-	w.See(answered("Undone.") + "&&" + why("throttled by the limit “burst”"))
+	w.See(hasNote("Undone.") + "&&" + hasReason("throttled by the limit “burst”"))
 	if v := d.say(gardenhour, 1); v.Exempt {
 		t.Error("no longer exempt, and not judged")
 	}
@@ -73,7 +73,7 @@ func TestCardActions_ResetAsksFirst(t *testing.T) {
 	d.say(gardenhour, 4)
 	w := d.openCard(gardenhour)
 	w.Click("#amend-reset")
-	w.See(says("Reset gardenhour? This clears their usage and strikes."))
+	w.See(hasText("Reset gardenhour? This clears their usage and strikes."))
 	w.Click(".amend button[type=button]") // cancel
 	w.See(`!document.querySelector(".amend")`)
 	if v := d.say(gardenhour, 1); v.Allowed {
@@ -81,7 +81,7 @@ func TestCardActions_ResetAsksFirst(t *testing.T) {
 	}
 	w.Click("#amend-reset")
 	w.Click(".amend .primary")
-	w.See(answered("Reset: usage and strikes are cleared.") + "&&" + why("3 of 3 messages left") + "&&" + says("No strikes."))
+	w.See(hasNote("Reset: usage and strikes are cleared.") + "&&" + hasReason("3 of 3 messages left") + "&&" + hasText("No strikes."))
 	if v := d.say(gardenhour, 3); !v.Allowed {
 		t.Error("reset, and throttled")
 	}
@@ -103,17 +103,17 @@ func TestCardActions_OverrideAndUndo(t *testing.T) {
 	w.Click("input[value=never]")
 	w.Accessible()
 	d.say(gardenhour, 1)
-	w.See(standing("burst", "2 of 3")) // the card is updated, and the input stays
+	w.See(hasLimitText("burst", "2 of 3")) // the card is updated, and the input stays
 	w.See(`document.querySelector("#own-burst-burst").value === "5" && document.querySelector("input[value=never]").checked`)
 	w.Click(".amend .primary")
-	w.See(answered("Saved. Applies from the next message on.") + "&&" + standing("burst", "2 of 5") + "&&" + standing("burst", "custom numbers"))
-	w.See(says("never exempt; time zone Asia/Tokyo; burst: 5 at once; daily: 50 messages"))
+	w.See(hasNote("Saved. Applies from the next message on.") + "&&" + hasLimitText("burst", "2 of 5") + "&&" + hasLimitText("burst", "custom numbers"))
+	w.See(hasText("never exempt; time zone Asia/Tokyo; burst: 5 at once; daily: 50 messages"))
 	own, err := d.guard.UserOverride(channelID, gardenhour.ID)
 	if err != nil || own.Exempt != chatguard.NeverExempt || own.Timezone != "Asia/Tokyo" || own.Limits["burst"].Burst != 5 || own.Limits["burst"].Refill != 0 {
 		t.Errorf("in force is %+v, %v", own, err)
 	}
 	w.Press(".amends .note button") // undo
-	w.See(answered("Undone.") + "&&" + standing("burst", "2 of 3") + "&&" + standing("daily", "2 of 50"))
+	w.See(hasNote("Undone.") + "&&" + hasLimitText("burst", "2 of 3") + "&&" + hasLimitText("daily", "2 of 50"))
 	if own, err := d.guard.UserOverride(channelID, gardenhour.ID); err != nil || !reflect.DeepEqual(own, before) {
 		t.Errorf("undone, and in force is %+v, %v", own, err)
 	}
@@ -129,7 +129,7 @@ func TestCardActions_OverrideConflict(t *testing.T) {
 	if a := d.do("PUT", "/api/v1/channels/"+channelID+"/users/71/override", other, asOwner); a.StatusCode != 200 {
 		t.Fatalf("%s: %s", a.Status, a.body)
 	}
-	w.See(says("Someone else changed this while you were editing."))
+	w.See(hasText("Someone else changed this while you were editing."))
 	w.Click(".amend .primary")
 	w.Press(".amend .note button") // load
 	w.See(`document.querySelector("#own-messages-daily").value === "70" && !document.querySelector(".amend .note")`)
@@ -146,16 +146,16 @@ func TestCardActions_UndoKeepsOthersChange(t *testing.T) {
 	w := d.openCard(gardenhour)
 	w.Click("#amend-exempt")
 	w.Click(".amend .primary")
-	w.See(answered("Exempt until ") + `&& document.querySelector(".amends .note button")`)
+	w.See(hasNote("Exempt until ") + `&& document.querySelector(".amends .note button")`)
 	path := channelPath + "/users/71/override"
 	other := chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 70}}}
-	into[amended](t, d.do("PUT", path, other, asOwner))
-	w.See(says("daily: 70 messages") + `&&` + answered("Exempt until ") + `&& !document.querySelector(".amends .note button")`)
+	decode[amended](t, d.do("PUT", path, other, asOwner))
+	w.See(hasText("daily: 70 messages") + `&&` + hasNote("Exempt until ") + `&& !document.querySelector(".amends .note button")`)
 }
 
 func TestCardActions_NoLimitsNoGrant(t *testing.T) {
 	d := dash(t)
-	into[control.Revised](t, d.put(func(p *chatguard.Policy) {
+	decode[control.Revised](t, d.put(func(p *chatguard.Policy) {
 		p.Limits = []chatguard.Limit{{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: time.Minute}}
 	}))
 	d.say(gardenhour, 1)
@@ -176,11 +176,11 @@ func TestCardActions_UnsavedShown(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	w := d.openCard(gardenhour)
-	d.store.become(journal.Database{State: journal.DatabaseFailing, Detail: "disk full"})
-	w.See(says("Database failing"))
+	d.store.setState(journal.Database{State: journal.DatabaseFailing, Detail: "disk full"})
+	w.See(hasText("Database failing"))
 	w.Click("#amend-reset")
 	w.Click(".amend .primary")
-	w.See(answered("In force, but not saved yet: a restart now would undo it.") + "&&" + why("3 of 3 messages left"))
+	w.See(hasNote("In force, but not saved yet: a restart now would undo it.") + "&&" + hasReason("3 of 3 messages left"))
 	w.Press(".pardon button")
 	w.See(`document.querySelector(".pardon").innerText.includes("not saved yet")`)
 }
@@ -189,7 +189,7 @@ func TestCardActions_PardonMessage(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	w := d.openCard(gardenhour)
-	w.See(says("1 strike,"))
+	w.See(hasText("1 strike,"))
 	w.Press(".pardon button")
-	w.See(`document.querySelector(".pardon button").textContent.trim() === "Pardoned"` + "&&" + says("No strikes."))
+	w.See(`document.querySelector(".pardon button").textContent.trim() === "Pardoned"` + "&&" + hasText("No strikes."))
 }

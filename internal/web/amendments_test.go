@@ -33,7 +33,7 @@ func TestAmends_UserLeavesBoard(t *testing.T) {
 			l.next(live.SnapshotFrame)
 			d.say(spammer, 4)
 			l.next(live.ThrottledFrame)
-			if a := into[amended](t, d.do(test.method, spammerPath+test.path, test.body, asOwner)); !a.Saved {
+			if a := decode[amended](t, d.do(test.method, spammerPath+test.path, test.body, asOwner)); !a.Saved {
 				t.Errorf("it isn't saved: %+v", a)
 			}
 			if n := len(d.server.Throttled(channelID)); n != 0 {
@@ -53,9 +53,9 @@ func TestAmends_UserLeavesBoard(t *testing.T) {
 // days.
 func TestOverride_NoQueue(t *testing.T) {
 	slow := chatguard.Limit{Name: "slow", Algorithm: chatguard.LeakyBucket, Every: time.Hour, Queue: 2}
-	d, matching := dash(t, withLimits(t, slow)), header("If-Match", "*")
+	d, matching := dash(t, addLimits(t, slow)), setHeader("If-Match", "*")
 	own := map[string]any{"limits": map[string]any{"slow": map[string]any{"queue": 0}}}
-	into[amended](t, d.do("PUT", spammerPath+"/override", own, asOwner))
+	decode[amended](t, d.do("PUT", spammerPath+"/override", own, asOwner))
 	if c := d.card(spammer.ID); c.Override.Limits["slow"].Queue != chatguard.NoQueue || c.Limits[2].Capacity != 1 {
 		t.Errorf("%+v", c)
 	}
@@ -85,17 +85,17 @@ func TestPardon_TakesStrikeBack(t *testing.T) {
 	v := d.say(spammer, 4)
 	path := "/api/v1/journal/" + fmt.Sprint(v.EntryID) + "/pardon"
 	for range 2 { // the second time has no effect
-		if a := into[amended](t, d.do("POST", path, nil, asOwner)); !a.Saved {
+		if a := decode[amended](t, d.do("POST", path, nil, asOwner)); !a.Saved {
 			t.Errorf("it isn't saved: %+v", a)
 		}
 	}
-	if rows := d.throttled(); len(rows) != 1 || rows[0].Strikes != 0 {
+	if rows := d.throttledUsers(); len(rows) != 1 || rows[0].Strikes != 0 {
 		t.Errorf("on the board: %+v", rows)
 	}
 	if c := d.card(spammer.ID); c.Strikes != 0 {
 		t.Errorf("the card: %+v", c)
 	}
-	entries := into[entryPage](t, d.do("GET", "/api/v1/journal", nil, asOwner)).Entries
+	entries := decode[entryPage](t, d.do("GET", "/api/v1/journal", nil, asOwner)).Entries
 	if len(entries) != 1 || entries[0].Pardoned == nil || entries[0].Pardoned.By != "owner" || entries[0].Pardoned.At.IsZero() {
 		t.Errorf("the journal: %+v", entries)
 	}
@@ -108,20 +108,20 @@ func TestPardon_TakesStrikeBack(t *testing.T) {
 // overwrite each other.
 func TestOverride_NeedsCurrentETag(t *testing.T) {
 	d := dash(t)
-	known := header("If-Match", d.card(spammer.ID).OverrideETag)
+	known := setHeader("If-Match", d.card(spammer.ID).OverrideETag)
 	tokyo, lima := chatguard.UserOverride{Timezone: "Asia/Tokyo"}, chatguard.UserOverride{Timezone: "America/Lima"}
-	first := into[amended](t, d.do("PUT", spammerPath+"/override", tokyo, asOwner, known))
+	first := decode[amended](t, d.do("PUT", spammerPath+"/override", tokyo, asOwner, known))
 	if first.OverrideETag != d.card(spammer.ID).OverrideETag || first.Former == nil || first.Former.Timezone != "" {
 		t.Errorf("changed: %+v", first)
 	}
 	for _, method := range []string{"PUT", "DELETE"} {
-		d.refused(method, method, spammerPath+"/override", lima, []func(*http.Request){asOwner, known}, 412, "Someone else changed")
+		d.wantProblem(method, method, spammerPath+"/override", lima, []func(*http.Request){asOwner, known}, 412, "Someone else changed")
 	}
-	exempt := into[amended](t, d.do("POST", spammerPath+"/exempt", nil, asOwner))
+	exempt := decode[amended](t, d.do("POST", spammerPath+"/exempt", nil, asOwner))
 	if exempt.Former == nil || exempt.Former.Timezone != "Asia/Tokyo" || exempt.OverrideETag != d.card(spammer.ID).OverrideETag {
 		t.Errorf("exempt: %+v", exempt)
 	}
-	into[amended](t, d.do("PUT", spammerPath+"/override", *exempt.Former, asOwner, header("If-Match", exempt.OverrideETag)))
+	decode[amended](t, d.do("PUT", spammerPath+"/override", *exempt.Former, asOwner, setHeader("If-Match", exempt.OverrideETag)))
 	if own, err := d.guard.UserOverride(channelID, spammer.ID); err != nil || own.Timezone != "Asia/Tokyo" || own.Exempt != chatguard.ExemptByRole {
 		t.Errorf("undone, and in force is %+v, %v", own, err)
 	}
@@ -129,26 +129,26 @@ func TestOverride_NeedsCurrentETag(t *testing.T) {
 
 func TestAmends_Until(t *testing.T) {
 	d := dash(t)
-	grant := into[amended](t, d.do("POST", spammerPath+"/grant", grantWanted{Messages: 5}, asOwner))
+	grant := decode[amended](t, d.do("POST", spammerPath+"/grant", grantWanted{Messages: 5}, asOwner))
 	if c := d.card(spammer.ID); !grant.Until.Equal(c.Limits[1].ResetAt) || c.Limits[1].Granted != 5 {
 		t.Errorf("granted until %v: %+v", grant.Until, c.Limits[1])
 	}
-	short := into[amended](t, d.do("POST", spammerPath+"/exempt", lengthWanted{For: new("10m")}, asOwner))
+	short := decode[amended](t, d.do("POST", spammerPath+"/exempt", lengthWanted{For: new("10m")}, asOwner))
 	if left := short.Until.Sub(d.now()); left > 10*time.Minute || left < 9*time.Minute {
 		t.Errorf("exempt until %v", short.Until)
 	}
-	days := into[amended](t, d.do("POST", channelPath+"/users/"+berta.ID+"/exempt", lengthWanted{For: new("2d")}, asOwner))
+	days := decode[amended](t, d.do("POST", channelPath+"/users/"+berta.ID+"/exempt", lengthWanted{For: new("2d")}, asOwner))
 	if left := days.Until.Sub(d.now()); left > 48*time.Hour || left < 47*time.Hour {
 		t.Errorf("exempt for two days, until %v", days.Until)
 	}
-	shorter := into[amended](t, d.do("POST", spammerPath+"/exempt", lengthWanted{For: new("1m")}, asOwner))
+	shorter := decode[amended](t, d.do("POST", spammerPath+"/exempt", lengthWanted{For: new("1m")}, asOwner))
 	if !shorter.Until.Equal(short.Until) {
 		t.Errorf("shortened to %v", shorter.Until)
 	}
-	if forGood := into[amended](t, d.do("POST", spammerPath+"/exempt", nil, asOwner)); !forGood.Until.IsZero() {
+	if forGood := decode[amended](t, d.do("POST", spammerPath+"/exempt", nil, asOwner)); !forGood.Until.IsZero() {
 		t.Errorf("for good, until %v", forGood.Until)
 	}
-	into[amended](t, d.do("DELETE", spammerPath+"/override", nil, asOwner))
+	decode[amended](t, d.do("DELETE", spammerPath+"/override", nil, asOwner))
 	if c := d.card(spammer.ID); c.Override.Exempt != chatguard.ExemptByRole {
 		t.Errorf("taken away, and %+v is left", c.Override)
 	}
@@ -178,20 +178,20 @@ func TestAmends_Refused(t *testing.T) {
 		{"PUT", "/override", map[string]any{"exempt": "sometimes"}, 400, "sometimes"},
 		{"PUT", "/override", map[string]any{"nickname": "x"}, 400, "nickname"},
 	} {
-		d.refused("refused", test.method, spammerPath+test.path, test.body, owned, test.status, test.says)
+		d.wantProblem("refused", test.method, spammerPath+test.path, test.body, owned, test.status, test.says)
 	}
-	d.refused("a long ID", "POST", channelPath+"/users/"+long+"/reset", nil, owned, 422, "1 to 256 bytes")
+	d.wantProblem("a long ID", "POST", channelPath+"/users/"+long+"/reset", nil, owned, 422, "1 to 256 bytes")
 	for _, id := range []string{"%FF", "4%0A2", "%00", "%C2%85"} {
-		d.refused("no ID", "POST", channelPath+"/users/"+id+"/reset", nil, owned, 422, "no control characters")
+		d.wantProblem("no ID", "POST", channelPath+"/users/"+id+"/reset", nil, owned, 422, "no control characters")
 	}
 	for _, entry := range []string{"12345", "x", "99999999999999999999"} {
-		d.refused("no such entry", "POST", "/api/v1/journal/"+entry+"/pardon", nil, owned, 404, "nothing to pardon")
+		d.wantProblem("no such entry", "POST", "/api/v1/journal/"+entry+"/pardon", nil, owned, 404, "nothing to pardon")
 	}
 	if len(d.store.audits) > 0 {
 		t.Errorf("refused, and in the audit: %+v", d.store.audits)
 	}
 	for _, path := range []string{spammerPath + "/reset", "/api/v1/journal/1/pardon"} {
-		none.refused("no controls", "POST", path, nil, owned, 501, "moderates no chat")
+		none.wantProblem("no controls", "POST", path, nil, owned, 501, "moderates no chat")
 	}
 }
 
@@ -203,12 +203,12 @@ func TestAmends_StoreInTrouble(t *testing.T) {
 		"POST /grant": grantWanted{Messages: 5}, "POST /reset": nil, "POST /exempt": nil, "DELETE /override": nil, "PUT /override": chatguard.UserOverride{},
 	} {
 		method, path, _ := strings.Cut(path, " ")
-		if a := d.do(method, spammerPath+path, body, asOwner); into[amended](t, a).Saved || !strings.Contains(string(a.body), `"saved":false`) {
+		if a := d.do(method, spammerPath+path, body, asOwner); decode[amended](t, a).Saved || !strings.Contains(string(a.body), `"saved":false`) {
 			t.Errorf("%s: %s", path, a.body)
 		}
 	}
-	d.store.refuse(errors.New("disk full: /secret/path"))
-	d.refused("not noted", "POST", spammerPath+"/reset", nil, owned, http.StatusServiceUnavailable, "done, but it is not recorded in the audit")
-	d.store.hide(errors.New("damaged: /secret/path"))
-	d.refused("not read", "POST", "/api/v1/journal/"+fmt.Sprint(v.EntryID)+"/pardon", nil, owned, http.StatusServiceUnavailable, "the database is failing")
+	d.store.failChanges(errors.New("disk full: /secret/path"))
+	d.wantProblem("not noted", "POST", spammerPath+"/reset", nil, owned, http.StatusServiceUnavailable, "done, but it is not recorded in the audit")
+	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.wantProblem("not read", "POST", "/api/v1/journal/"+fmt.Sprint(v.EntryID)+"/pardon", nil, owned, http.StatusServiceUnavailable, "the database is failing")
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// audited is a script that is true if the audit shows exactly n changes and the newest contains the
-// text.
-func audited(n int, newest string) string {
+// hasAudits returns a script that is true if the audit shows exactly n changes and the newest
+// contains the text.
+func hasAudits(n int, newest string) string {
 	const words = `document.querySelector(".audit")?.innerText.replace(/\s+/g, " ")`
 	return fmt.Sprintf(`document.querySelectorAll(".audit").length === %d && %s.includes(%q)`, n, words, newest)
 }
 
-// target returns a user as the target of the author's change.
-func target(user chatguard.User, author string) journal.Target {
+// auditTarget returns a user as the target of the author's change.
+func auditTarget(user chatguard.User, author string) journal.Target {
 	return journal.Target{ChannelID: channelID, UserID: user.ID, Author: author}
 }
 
@@ -29,25 +29,25 @@ func TestAuditPage_ShowsChanges(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.goTo("audit")
-	w.See(says("No changes recorded."))
+	w.See(hasText("No changes recorded."))
 
 	ctx := t.Context()
 	own := chatguard.UserOverride{Exempt: chatguard.NeverExempt, Timezone: "Asia/Tokyo", Limits: map[string]chatguard.Override{"burst": {Burst: 9, Refill: 2 * time.Second}}}
 	entry := d.say(gardenhour, 4).EntryID
-	d.flushed()
+	d.flush()
 	for _, change := range []struct {
 		says string
 		make func() (bool, error)
 	}{
 		{"berta granted messages gardenhour 10 extra in daily until ", func() (bool, error) {
-			_, saved, err := d.control.Grant(ctx, target(gardenhour, "berta"), "daily", 10)
+			_, saved, err := d.control.Grant(ctx, auditTarget(gardenhour, "berta"), "daily", 10)
 			return saved, err
 		}},
 		{"berta pardoned gardenhour entry ", func() (bool, error) { return d.control.Pardon(ctx, entry, "berta") }},
-		{"clara reset gardenhour", func() (bool, error) { return d.control.Reset(ctx, target(gardenhour, "clara")) }},
-		{"clara exempted 72 from all limits until ", func() (bool, error) { return d.control.Exempt(ctx, target(teahouse, "clara"), time.Hour) }},
-		{"clara exempted 72 from all limits, permanently", func() (bool, error) { return d.control.Exempt(ctx, target(teahouse, "clara"), 0) }},
-		{"clara set custom limits gardenhour", func() (bool, error) { return d.control.SetOverride(ctx, target(gardenhour, "clara"), own) }},
+		{"clara reset gardenhour", func() (bool, error) { return d.control.Reset(ctx, auditTarget(gardenhour, "clara")) }},
+		{"clara exempted 72 from all limits until ", func() (bool, error) { return d.control.Exempt(ctx, auditTarget(teahouse, "clara"), time.Hour) }},
+		{"clara exempted 72 from all limits, permanently", func() (bool, error) { return d.control.Exempt(ctx, auditTarget(teahouse, "clara"), 0) }},
+		{"clara set custom limits gardenhour", func() (bool, error) { return d.control.SetOverride(ctx, auditTarget(gardenhour, "clara"), own) }},
 		{"never exempt; time zone Asia/Tokyo; burst: 9 at once, one more every 2 seconds, before: none", func() (bool, error) { return true, nil }},
 		{"clara paused", func() (bool, error) { return d.control.Pause(ctx, channelID, "clara") }},
 		{"clara switched raid mode on until ", func() (bool, error) {
@@ -62,37 +62,37 @@ func TestAuditPage_ShowsChanges(t *testing.T) {
 		n := len(d.store.audits)
 		w.visit("#/now")
 		w.visit("#/audit")
-		w.See(audited(n, change.says))
+		w.See(hasAudits(n, change.says))
 	}
 
 	d.put(burst(7))
 	w.visit("#/audit?action=policy")
-	w.See(audited(1, "owner changed the limits revision 1 burst: messages at once 3 → 7"))
+	w.See(hasAudits(1, "owner changed the limits revision 1 burst: messages at once 3 → 7"))
 	w.pick("#filter-action", "")
 	w.See(`location.hash === "#/audit" && document.querySelectorAll(".audit").length > 1`)
 	w.Write("#filter-author", "berta\r")
-	w.See(`location.hash === "#/audit?author=berta" &&` + audited(2, "berta pardoned"))
+	w.See(`location.hash === "#/audit?author=berta" &&` + hasAudits(2, "berta pardoned"))
 	w.Write("#filter-author", "nobody\r")
-	w.See(says("No changes match these filters."))
+	w.See(hasText("No changes match these filters."))
 	w.visit("#/audit?user=72")
-	w.See(audited(2, "clara exempted 72 "))
+	w.See(hasAudits(2, "clara exempted 72 "))
 	w.Write("#filter-user", "GardenHour\r")
-	w.See(`location.hash === "#/audit?user=GardenHour" &&` + audited(4, "clara set custom limits gardenhour"))
+	w.See(`location.hash === "#/audit?user=GardenHour" &&` + hasAudits(4, "clara set custom limits gardenhour"))
 	w.visit("#/audit?user=71&action=reset")
-	w.See(audited(1, "clara reset gardenhour"))
+	w.See(hasAudits(1, "clara reset gardenhour"))
 	w.Click(".audit .user a")
 	w.See(`location.hash === "#/people?user=71"`)
 }
 
 func TestAuditPage_Export(t *testing.T) {
 	d := dash(t)
-	if _, err := d.control.Reset(t.Context(), target(gardenhour, "berta")); err != nil {
+	if _, err := d.control.Reset(t.Context(), auditTarget(gardenhour, "berta")); err != nil {
 		t.Fatal(err)
 	}
-	d.flushed()
+	d.flush()
 	w := d.openAs("clara", auth.View, 1400, 900)
 	w.visit("#/audit?author=berta")
-	w.See(audited(1, "berta reset"))
+	w.See(hasAudits(1, "berta reset"))
 	if link := browsertest.Eval[string](w.Window, `document.querySelector(".export[download]").getAttribute("href")`); link != "api/v1/audit?channel=7&author=berta&format=csv" {
 		t.Errorf("the link leads to %s", link)
 	}
@@ -101,12 +101,12 @@ func TestAuditPage_Export(t *testing.T) {
 func TestAuditPage_Accessible(t *testing.T) {
 	d := dash(t)
 	for _, author := range hostileNames {
-		if _, err := d.control.Reset(t.Context(), target(gardenhour, author)); err != nil {
+		if _, err := d.control.Reset(t.Context(), auditTarget(gardenhour, author)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	d.put(burst(7))
-	d.flushed()
+	d.flush()
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{360, 1600} {
 			d.store.addCode("code", "anna")
@@ -115,8 +115,8 @@ func TestAuditPage_Accessible(t *testing.T) {
 			w.goTo("audit")
 			w.See(fmt.Sprintf(`document.querySelectorAll(".audit").length === %d`, len(hostileNames)+1))
 			w.Accessible()
-			w.fits()
-			w.unharmed()
+			w.wantNoOverflow()
+			w.wantUnharmed()
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // wantAudits requests changes and fails the test unless it gets exactly those wanted.
 func (d *dashboard) wantAudits(query string, more bool, want ...string) {
 	d.Helper()
-	got := into[auditPage](d, d.do("GET", "/api/v1/audit?"+query, nil, asOwner))
+	got := decode[auditPage](d, d.do("GET", "/api/v1/audit?"+query, nil, asOwner))
 	var said []string
 	for _, a := range got.Changes {
 		said = append(said, fmt.Sprintf("%d %s %s", a.ID, a.Action, a.UserID))
@@ -26,12 +26,12 @@ func (d *dashboard) wantAudits(query string, more bool, want ...string) {
 
 func TestAudit_Filters(t *testing.T) {
 	d := dash(t)
-	anna := d.signedIn(map[string]string{"code": "good-code"})
+	anna := d.signIn(map[string]string{"code": "good-code"})
 	user := channelPath + "/users/" + berta.ID
-	into[amended](t, d.do("PUT", user+"/override", chatguard.UserOverride{Timezone: "Europe/Berlin"}, asOwner))
-	into[amended](t, d.do("POST", user+"/grant", grantWanted{Messages: 7}, asOwner))
-	into[switchedTo](t, d.do("POST", channelPath+"/pause", nil, with(anna)))
-	into[amended](t, d.do("PUT", user+"/override", chatguard.UserOverride{Exempt: chatguard.NeverExempt}, asOwner))
+	decode[amended](t, d.do("PUT", user+"/override", chatguard.UserOverride{Timezone: "Europe/Berlin"}, asOwner))
+	decode[amended](t, d.do("POST", user+"/grant", grantWanted{Messages: 7}, asOwner))
+	decode[switchedTo](t, d.do("POST", channelPath+"/pause", nil, addCookie(anna)))
+	decode[amended](t, d.do("PUT", user+"/override", chatguard.UserOverride{Exempt: chatguard.NeverExempt}, asOwner))
 
 	d.wantAudits("", false, "4 override 81", "3 pause ", "2 grant 81", "1 override 81")
 	d.wantAudits("user=81", false, "4 override 81", "2 grant 81", "1 override 81")
@@ -40,7 +40,7 @@ func TestAudit_Filters(t *testing.T) {
 	d.wantAudits("n=2", true, "4 override 81", "3 pause ")
 	d.wantAudits("n=2&before=3", false, "2 grant 81", "1 override 81")
 
-	rows := d.do("GET", "/api/v1/audit?format=csv&action=override&n=1", nil, asOwner).table(t)
+	rows := d.do("GET", "/api/v1/audit?format=csv&action=override&n=1", nil, asOwner).parseTable(t)
 	want := []string{
 		`{"from":{"timezone":"Europe/Berlin"},"to":{"exempt":"never"}}`,
 		`{"from":{},"to":{"timezone":"Europe/Berlin"}}`,
@@ -54,11 +54,11 @@ func TestAudit_Filters(t *testing.T) {
 func TestAudit_NamesUser(t *testing.T) {
 	d := dash(t)
 	d.say(berta, 1)
-	into[amended](t, d.do("POST", channelPath+"/users/"+berta.ID+"/grant", grantWanted{Messages: 7}, asOwner))
-	into[amended](t, d.do("POST", channelPath+"/users/90/exempt", nil, asOwner))
-	into[switchedTo](t, d.do("POST", channelPath+"/pause", nil, asOwner))
+	decode[amended](t, d.do("POST", channelPath+"/users/"+berta.ID+"/grant", grantWanted{Messages: 7}, asOwner))
+	decode[amended](t, d.do("POST", channelPath+"/users/90/exempt", nil, asOwner))
+	decode[switchedTo](t, d.do("POST", channelPath+"/pause", nil, asOwner))
 	var logins []string
-	for _, c := range into[auditPage](t, d.do("GET", "/api/v1/audit", nil, asOwner)).Changes {
+	for _, c := range decode[auditPage](t, d.do("GET", "/api/v1/audit", nil, asOwner)).Changes {
 		logins = append(logins, c.Login)
 	}
 	if !slices.Equal(logins, []string{"", "", "berta"}) {
@@ -78,8 +78,8 @@ func TestAudit_Refused(t *testing.T) {
 		"n=1000":         "from 1 to 500",
 		"author=" + long: "256 bytes at most",
 	} {
-		d.refused(query, "GET", "/api/v1/audit?"+query, nil, owned, 422, says)
+		d.wantProblem(query, "GET", "/api/v1/audit?"+query, nil, owned, 422, says)
 	}
-	d.store.hide(errors.New("damaged: /secret/path"))
-	d.refused("in trouble", "GET", "/api/v1/audit?format=csv", nil, owned, 503, "The audit can't be read now: the database is failing.")
+	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.wantProblem("in trouble", "GET", "/api/v1/audit?format=csv", nil, owned, 503, "The audit can't be read now: the database is failing.")
 }

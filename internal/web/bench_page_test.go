@@ -27,7 +27,7 @@ func BenchmarkVerdictOnAScreen(b *testing.B) {
 		}).observe(document.body, { childList: true, subtree: true });
 	}`))
 	var busy sync.WaitGroup
-	busy.Go(func() { d.busyChat() })
+	busy.Go(func() { d.runChat() })
 	// from here on, busyChat adds and removes no rows
 	w.See(`document.querySelector(".figures dd").textContent === "500"`)
 	var took []time.Duration

@@ -101,9 +101,9 @@ func (d *dashboard) openFeeds(cookies []string) (closeAll func()) {
 	}
 }
 
-// busyChat lets users write messageRate messages per second, most of them throttled. It returns the
+// runChat lets users write messageRate messages per second, most of them throttled. It returns the
 // duration of each Check, sorted.
-func (d *dashboard) busyChat() []time.Duration {
+func (d *dashboard) runChat() []time.Duration {
 	d.Helper()
 	took := make([]time.Duration, 0, int(benchLasts.Seconds()*messageRate))
 	began := time.Now()

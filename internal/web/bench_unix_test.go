@@ -30,10 +30,10 @@ func processorTime(b *testing.B) time.Duration {
 func BenchmarkOpenDashboards(b *testing.B) {
 	for range b.N {
 		d := dash(b)
-		cookies := d.moderators(openDashboards)
+		cookies := d.signInModerators(openDashboards)
 		measure := func() (took []time.Duration, share float64) {
 			used, began := processorTime(b), time.Now()
-			took = d.busyChat()
+			took = d.runChat()
 			return took, 100 * (processorTime(b) - used).Seconds() / time.Since(began).Seconds()
 		}
 		measure() // everyone uses up their allowance
@@ -55,9 +55,9 @@ func BenchmarkOpenDashboards(b *testing.B) {
 	b.ReportMetric(0, "ns/op") // meaningless here
 }
 
-// moderators signs moderators in, with as many dashboards each as one name may open. It returns the
-// cookie for each of n dashboards.
-func (d *dashboard) moderators(n int) (cookies []string) {
+// signInModerators signs moderators in, with as many dashboards each as one name may open. It
+// returns the cookie for each of n dashboards.
+func (d *dashboard) signInModerators(n int) (cookies []string) {
 	d.Helper()
 	for len(cookies) < n {
 		who := auth.Identity{Name: fmt.Sprint("moderator", len(cookies)), Access: auth.Moderate}
@@ -65,7 +65,7 @@ func (d *dashboard) moderators(n int) (cookies []string) {
 		if err != nil {
 			d.Fatal(err)
 		}
-		cookie := d.signedIn(map[string]string{"token": secret}).String()
+		cookie := d.signIn(map[string]string{"token": secret}).String()
 		cookies = append(cookies, slices.Repeat([]string{cookie}, min(live.MaxFeedsOfOne, n-len(cookies)))...)
 	}
 	return cookies

@@ -47,7 +47,7 @@ func TestNeverAllowed_MaySpeakAtIsNull(t *testing.T) {
 		if strings.Contains(text, "0001-01-01") && strings.Contains(text, `"may_speak_at":"`) || name == "verdict" && strings.Contains(text, "may_speak_at") {
 			t.Errorf("%s: %s", name, text)
 		}
-		if told := strings.Contains(text, `"may_speak_at":null`); told != (name != "verdict" && name != "CSV") {
+		if isNull := strings.Contains(text, `"may_speak_at":null`); isNull != (name != "verdict" && name != "CSV") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
@@ -64,12 +64,12 @@ func TestPreload_ShowsHeldBackUsers(t *testing.T) {
 		entry(2, "a", now.Add(-2*time.Second), time.Minute),
 		entry(1, "over", now.Add(-time.Hour), time.Minute),
 	})
-	users := d.throttled()
+	users := d.throttledUsers()
 	if len(users) != 1 || users[0].Count != 2 || users[0].Outcome.Entry != 3 {
 		t.Errorf("users %+v", users)
 	}
-	d.pass(10 * time.Minute)
-	if users := d.throttled(); len(users) != 0 {
+	d.advance(10 * time.Minute)
+	if users := d.throttledUsers(); len(users) != 0 {
 		t.Errorf("10 minutes later: %+v", users)
 	}
 }
@@ -78,7 +78,7 @@ func TestBoard_ObservedUsers(t *testing.T) {
 	d := dash(t)
 	d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe })
 	d.say(spammer, 5)
-	users := d.throttled()
+	users := d.throttledUsers()
 	if len(users) != 1 || !users[0].Observed || users[0].Count != 2 || users[0].Penalty.Action != chatguard.Delete {
 		t.Errorf("users %+v", users)
 	}
@@ -87,7 +87,7 @@ func TestBoard_ObservedUsers(t *testing.T) {
 func TestBoard_ClipsLongNames(t *testing.T) {
 	d := dash(t)
 	d.say(chatguard.User{ID: "42", Login: strings.Repeat("é", 10_000)}, 4)
-	if users := d.throttled(); len(users) != 1 || users[0].Login != hostile.Clip(strings.Repeat("é", 10_000), journal.MaxName) {
+	if users := d.throttledUsers(); len(users) != 1 || users[0].Login != hostile.Clip(strings.Repeat("é", 10_000), journal.MaxName) {
 		t.Errorf("users %.999v", users)
 	}
 }
@@ -101,13 +101,13 @@ func TestBoard_AllowedUserLeaves(t *testing.T) {
 	if v := d.say(moderator, 1); !v.Allowed {
 		t.Fatalf("verdict %+v", v)
 	}
-	if users := d.throttled(); len(users) != 1 || users[0].UserID != "43" {
+	if users := d.throttledUsers(); len(users) != 1 || users[0].UserID != "43" {
 		t.Errorf("users %+v", users)
 	}
 }
 
 func TestObserve_AllowedMessageAllocatesNothing(t *testing.T) {
-	alone(t) // allocations of other tests must not be counted
+	runAlone(t) // allocations of other tests must not be counted
 	d := dash(t)
 	d.say(spammer, 4)
 	m := chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: "43"}}
@@ -121,21 +121,21 @@ func TestPreload_SkipsAllowedUsers(t *testing.T) {
 	d := dash(t)
 	now := d.now()
 	d.server.Preload([]journal.Entry{entry(1, "a", now, time.Minute)})
-	if users := d.throttled(); len(users) != 0 {
+	if users := d.throttledUsers(); len(users) != 0 {
 		t.Errorf("users %+v", users)
 	}
 }
 
 func TestBoard_OldPolicyVerdictIsJudgedAgain(t *testing.T) {
 	d := dash(t)
-	into[journal.Revision](t, d.put(burst(9)))
+	decode[journal.Revision](t, d.put(burst(9)))
 	v := chatguard.Verdict{At: d.now(), ChannelID: channelID, UserID: "late", Limit: "burst", RetryAfter: time.Hour, EntryID: 1}
 	d.server.Observe(chatguard.Message{ChannelID: channelID}, v)
 	d.server.Changed(channelID) // as if the pump ran after the verdict
 	l := d.listen()
 	for fr := l.next(live.SnapshotFrame); len(fr.Gone) == 0 && len(fr.Users) > 0; fr = l.next(live.ThrottledFrame) {
 	}
-	if users := d.throttled(); len(users) != 0 {
+	if users := d.throttledUsers(); len(users) != 0 {
 		t.Errorf("users %+v", users)
 	}
 }
@@ -143,8 +143,8 @@ func TestBoard_OldPolicyVerdictIsJudgedAgain(t *testing.T) {
 func TestBoard_NewPolicyKeepsOutcome(t *testing.T) {
 	d := dash(t)
 	d.say(spammer, 4)
-	into[journal.Revision](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
-	if users := d.throttled(); len(users) != 1 || users[0].Observed || users[0].Outcome.Result != journal.Pending {
+	decode[journal.Revision](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
+	if users := d.throttledUsers(); len(users) != 1 || users[0].Observed || users[0].Outcome.Result != journal.Pending {
 		t.Errorf("users %+v", users)
 	}
 }

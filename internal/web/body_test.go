@@ -13,15 +13,15 @@ import (
 func TestBodies_Bounded(t *testing.T) {
 	d := dash(t)
 	text := func(bytes int) string { return strings.Repeat("x", bytes) }
-	matching := header("If-Match", "*")
-	d.refused("a secret", "POST", "/api/v1/session", access.Secret{Code: text(4 << 10)}, nil, 413, "more than the 4096 bytes")
-	d.refused("a length", "POST", channelPath+"/raid", map[string]string{"for": text(64 << 10)}, owned, 413, "more than the 65536 bytes")
-	d.refused("an override", "PUT", channelPath+"/users/41/override", map[string]string{"timezone": text(64 << 10)}, owned, 413, "more than the 65536 bytes")
+	matching := setHeader("If-Match", "*")
+	d.wantProblem("a secret", "POST", "/api/v1/session", access.Secret{Code: text(4 << 10)}, nil, 413, "more than the 4096 bytes")
+	d.wantProblem("a length", "POST", channelPath+"/raid", map[string]string{"for": text(64 << 10)}, owned, 413, "more than the 65536 bytes")
+	d.wantProblem("an override", "PUT", channelPath+"/users/41/override", map[string]string{"timezone": text(64 << 10)}, owned, 413, "more than the 65536 bytes")
 	policy := chatguard.DefaultPolicy()
 	policy.Timezone = text(64 << 10)
-	d.refused("a large policy", "PUT", policyPath, policy, append(owned, matching), 422, "timezone")
+	d.wantProblem("a large policy", "PUT", policyPath, policy, append(owned, matching), 422, "timezone")
 	policy.Timezone = text(1 << 20)
-	d.refused("a larger one", "PUT", policyPath, policy, append(owned, matching), 413, "more than the 1048576 bytes")
+	d.wantProblem("a larger one", "PUT", policyPath, policy, append(owned, matching), 413, "more than the 1048576 bytes")
 }
 
 // A problem quotes only the beginning of what the caller sent.
@@ -31,8 +31,8 @@ func TestProblems_QuoteLittle(t *testing.T) {
 	policy := map[string]any{"mode": "observe", "exempt": []string{long}, "timezone": "UTC", "limits": []any{}, "penalties": map[string]any{}}
 	for name, a := range map[string]answer{
 		"key":          d.do("POST", "/api/v1/session", map[string]string{long: "x"}),
-		"number":       d.do("PUT", policyPath, map[string]any{"exempt": jsonNumber(strings.Repeat("7", 4000))}, asOwner, header("If-Match", "*")),
-		"role":         d.do("PUT", policyPath, policy, asOwner, header("If-Match", "*")),
+		"number":       d.do("PUT", policyPath, map[string]any{"exempt": jsonNumber(strings.Repeat("7", 4000))}, asOwner, setHeader("If-Match", "*")),
+		"role":         d.do("PUT", policyPath, policy, asOwner, setHeader("If-Match", "*")),
 		"channel":      d.do("GET", "/api/v1/channels/"+long+"/policy", nil, asOwner),
 		"parameter":    d.do("GET", "/api/v1/journal?"+long+"=1", nil, asOwner),
 		"of a journal": d.do("GET", "/api/v1/journal?result="+long, nil, asOwner),

@@ -14,13 +14,13 @@ import (
 	"github.com/chatguard/chatguard/internal/control"
 )
 
-// why is a script that is true if the card's sentence contains the text.
-func why(text string) string {
+// hasReason returns a script that is true if the card's sentence contains the text.
+func hasReason(text string) string {
 	return fmt.Sprintf(`document.querySelector(".why")?.textContent.includes(%q)`, text)
 }
 
-// standing is a script that is true if the card's row of a limit contains the text.
-func standing(limit, text string) string {
+// hasLimitText returns a script that is true if the card's row of a limit contains the text.
+func hasLimitText(limit, text string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".standing .line")].some((line) => line.querySelector("bdi").textContent === %q && line.textContent.includes(%q))`, limit, text)
 }
 
@@ -30,52 +30,52 @@ func TestCard_SaysWhyOnPage(t *testing.T) {
 	d.say(teahouse, 1)
 	d.say(gatekeeper, 5)
 	w := d.openCard(gardenhour)
-	w.See(why("gardenhour is throttled by the limit “burst”: the next message passes in 9 min "))
-	w.See(standing("burst", "3 of 3") + "&&" + standing("burst", "in 9 min ") + "&&" + standing("burst", "resets in 29 min") + "&&" + standing("burst", "everyone"))
-	w.See(standing("daily", "3 of 300") + "&&" + standing("daily", "297 left") + "&&" + standing("daily", "at 00:00"))
-	w.See(says("1 strike, expiring in 29 min") + "&&" + says("Next penalty: delete the message.") + "&&" + says("times in UTC, the channel’s time zone"))
+	w.See(hasReason("gardenhour is throttled by the limit “burst”: the next message passes in 9 min "))
+	w.See(hasLimitText("burst", "3 of 3") + "&&" + hasLimitText("burst", "in 9 min ") + "&&" + hasLimitText("burst", "resets in 29 min") + "&&" + hasLimitText("burst", "everyone"))
+	w.See(hasLimitText("daily", "3 of 300") + "&&" + hasLimitText("daily", "297 left") + "&&" + hasLimitText("daily", "at 00:00"))
+	w.See(hasText("1 strike, expiring in 29 min") + "&&" + hasText("Next penalty: delete the message.") + "&&" + hasText("times in UTC, the channel’s time zone"))
 	w.See(`document.querySelectorAll(".person .entry").length === 1 && document.querySelector(".person .entry .limit").textContent === "burst"`)
 
 	w.seePerson(teahouse)
-	w.See(why("teahouse may write now: 2 of 3 messages left in the limit “burst”.") + "&&" + says("No strikes.") + "&&" + says("No throttled messages from teahouse in the journal."))
-	w.See(says("ID 72 · subscriber · last seen"))
+	w.See(hasReason("teahouse may write now: 2 of 3 messages left in the limit “burst”.") + "&&" + hasText("No strikes.") + "&&" + hasText("No throttled messages from teahouse in the journal."))
+	w.See(hasText("ID 72 · subscriber · last seen"))
 	w.seePerson(gatekeeper)
-	w.See(why("gatekeeper may write without limits, exempt as moderator."))
+	w.See(hasReason("gatekeeper may write without limits, exempt as moderator."))
 
-	d.pass(10 * time.Minute)
+	d.advance(10 * time.Minute)
 	w.seePerson(gardenhour)
-	w.See(why("gardenhour may write now: 1 of 3 messages left in the limit “burst”."))
+	w.See(hasReason("gardenhour may write now: 1 of 3 messages left in the limit “burst”."))
 	d.say(gardenhour, 2)
-	w.See(why("throttled by the limit “burst”")) // the card updates by itself
+	w.See(hasReason("throttled by the limit “burst”")) // the card updates by itself
 	if _, err := d.control.Pause(t.Context(), channelID, "berta"); err != nil {
 		t.Fatal(err)
 	}
-	w.See(why("gardenhour may write: the channel is paused by berta. Otherwise the limit “burst” would throttle them: the next message passes in"))
+	w.See(hasReason("gardenhour may write: the channel is paused by berta. Otherwise the limit “burst” would throttle them: the next message passes in"))
 }
 
 func TestCard_Timeout(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	for range 3 {
-		d.pass(11 * time.Second)
+		d.advance(11 * time.Second)
 		d.say(gardenhour, 1)
 	}
 	w := d.openCard(gardenhour)
-	w.See(why("gardenhour is timed out and may write again in ") + "&&" + says("4 strikes"))
+	w.See(hasReason("gardenhour is timed out and may write again in ") + "&&" + hasText("4 strikes"))
 }
 
 // TestCard_NoTimeoutNotGiven checks that the card reports no timeout in a channel that observes,
 // because chatguard gives no timeouts in such a channel.
 func TestCard_NoTimeoutNotGiven(t *testing.T) {
 	d := dash(t)
-	into[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
+	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
 	d.say(gardenhour, 4)
 	for range 3 {
-		d.pass(11 * time.Second)
+		d.advance(11 * time.Second)
 		d.say(gardenhour, 1)
 	}
 	w := d.openCard(gardenhour)
-	w.See(why("gardenhour may write now: chatguard only observes. Otherwise they would be timed out for another "))
+	w.See(hasReason("gardenhour may write now: chatguard only observes. Otherwise they would be timed out for another "))
 }
 
 // The chosen user is announced: the tab names them, and a screen reader hears why they may or may
@@ -98,21 +98,21 @@ func TestCard_UsersTimeZone(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := d.openCard(gardenhour)
-	w.See(says("times in Asia/Tokyo, the user’s time zone") + "&&" + standing("daily", "GMT+9") + "&&" + standing("daily", "3 of 50") + "&&" + standing("daily", "custom numbers"))
-	w.See(says("time zone Asia/Tokyo; daily: 50 messages"))
+	w.See(hasText("times in Asia/Tokyo, the user’s time zone") + "&&" + hasLimitText("daily", "GMT+9") + "&&" + hasLimitText("daily", "3 of 50") + "&&" + hasLimitText("daily", "custom numbers"))
+	w.See(hasText("time zone Asia/Tokyo; daily: 50 messages"))
 	w.See(`[".identity .muted", ".entry time"].every((place) => document.querySelector(".person " + place)?.textContent.endsWith("GMT+9"))`)
 	w.Click(".person .text-button")
-	w.See(`document.querySelector("dialog dd")?.textContent.endsWith("GMT+9") &&` + says("Penalty") + `&& document.querySelector("dialog").textContent.includes("delete the message")`)
+	w.See(`document.querySelector("dialog dd")?.textContent.endsWith("GMT+9") &&` + hasText("Penalty") + `&& document.querySelector("dialog").textContent.includes("delete the message")`)
 }
 
 func TestCard_DrawsWeek(t *testing.T) {
-	d := dash(t, withLimits(t, chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: time.Minute}))
+	d := dash(t, addLimits(t, chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: time.Minute}))
 	now := d.now()
-	d.past(gardenhour, now.Add(-73*time.Hour), now.Add(-49*time.Hour), now.Add(-48*time.Hour), now.Add(-30*time.Minute))
-	d.flushed()
+	d.recordPast(gardenhour, now.Add(-73*time.Hour), now.Add(-49*time.Hour), now.Add(-48*time.Hour), now.Add(-30*time.Minute))
+	d.flush()
 	w := d.open(1400, 1000)
 	w.seePerson(gardenhour)
-	w.See(`document.querySelector(".chart canvas")` + "&&" + says(" of 300 messages left now") + "&&" + `document.body.innerText.toLowerCase().includes("fewest this week")`)
+	w.See(`document.querySelector(".chart canvas")` + "&&" + hasText(" of 300 messages left now") + "&&" + `document.body.innerText.toLowerCase().includes("fewest this week")`)
 	if limits := browsertest.Eval[string](w.Window, `[...document.querySelectorAll("#week ~ label option")].map((o) => o.value).join()`); limits != "burst,daily" {
 		t.Errorf("a week is to be had of %s", limits)
 	}

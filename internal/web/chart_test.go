@@ -27,10 +27,10 @@ const served = `{
 	};
 }`
 
-// told is a script that sets the test's data to an answer of 720 steps. The first quarter is
+// testRates is a script that sets the test's data to an answer of 720 steps. The first quarter is
 // unknown; then one message per step follows, with a peak of 155 messages, 10 of them throttled, at
 // step 480.
-const told = `{
+const testRates = `{
 	const fill = (each) => Array.from({ length: 720 }, (_, i) => (i < 180 ? null : each(i)));
 	window.rates.hour = { from: new Date(Date.now() - 3600e3).toISOString(), step_seconds: 5,
 		messages: fill((i) => (i === 480 ? 155 : 1)), throttled: fill((i) => (i === 480 ? 10 : 0)), observed: fill((i) => (i === 480 ? 4 : 0)) };
@@ -40,14 +40,14 @@ const told = `{
 
 const caption = `document.querySelector(".chart figcaption")`
 
-// tells sets rates as the answer to the page's requests.
-func (w *window) tells(rates string) {
+// setRates sets rates as the answer to the page's requests.
+func (w *window) setRates(rates string) {
 	w.Window.Helper()
 	w.Must(chromedp.Evaluate[chromedp.Void](served), chromedp.Evaluate[chromedp.Void](rates))
 }
 
-// choosesSpan presses "Last hour" or "Last day".
-func (w *window) choosesSpan(name string) {
+// chooseSpan presses "Last hour" or "Last day".
+func (w *window) chooseSpan(name string) {
 	w.Window.Helper()
 	button := fmt.Sprintf(`[...document.querySelectorAll(".spans button")].find((b) => b.innerText === %q)`, name)
 	w.See(button)
@@ -57,11 +57,11 @@ func (w *window) choosesSpan(name string) {
 
 func TestChart_Summary(t *testing.T) {
 	w := dash(t).open(1600, 900)
-	w.tells(told)
-	w.choosesSpan("Last day")
-	w.See(has(caption, "No data for the last day yet."))
-	w.choosesSpan("Last hour")
-	w.See(has(caption, ": 694 messages, 6 throttled, 4 would have been throttled. Peak: 31 per second at "))
+	w.setRates(testRates)
+	w.chooseSpan("Last day")
+	w.See(elementHasText(caption, "No data for the last day yet."))
+	w.chooseSpan("Last hour")
+	w.See(elementHasText(caption, ": 694 messages, 6 throttled, 4 would have been throttled. Peak: 31 per second at "))
 	w.See(`document.querySelector('.chart [role=img]').ariaLabel === "Messages per second. " + ` + caption + `.innerText`)
 	w.Accessible()
 
@@ -88,22 +88,22 @@ func TestChart_TableStaysOpen(t *testing.T) {
 	columns := func(n int) string {
 		return fmt.Sprintf(`document.querySelectorAll(".chart thead th").length === %d`, n)
 	}
-	w.tells(told + "rates.hour.observed.fill(0);")
-	w.choosesSpan("Last day")
-	w.choosesSpan("Last hour")
-	w.See(has(caption, ": 694 messages, 10 throttled. "))
+	w.setRates(testRates + "rates.hour.observed.fill(0);")
+	w.chooseSpan("Last day")
+	w.chooseSpan("Last hour")
+	w.See(elementHasText(caption, ": 694 messages, 10 throttled. "))
 	w.Click(".chart summary")
 	w.See(columns(3))
-	w.Must(chromedp.Evaluate[chromedp.Void](told))
-	w.See(has(caption, ", 4 would have been throttled") + "&&" + columns(4) + "&&" + ink("--warn") + "> 0")
+	w.Must(chromedp.Evaluate[chromedp.Void](testRates))
+	w.See(elementHasText(caption, ", 4 would have been throttled") + "&&" + columns(4) + "&&" + countInk("--warn") + "> 0")
 }
 
 // The answer to an older request does not replace a newer answer, even if the older answer arrives
 // last.
 func TestChart_LateAnswerIgnored(t *testing.T) {
 	w := dash(t).open(1600, 900)
-	w.tells(told)
-	w.choosesSpan("Last day")
+	w.setRates(testRates)
+	w.chooseSpan("Last day")
 	w.Must(chromedp.Evaluate[chromedp.Void](`{
 		const later = fetch, late = new Promise((answer) => (window.answer = answer));
 		window.fetch = (address, options) => {
@@ -112,10 +112,10 @@ func TestChart_LateAnswerIgnored(t *testing.T) {
 			return late;
 		};
 	}`))
-	w.choosesSpan("Last hour")
-	w.choosesSpan("Last day")
-	w.choosesSpan("Last hour")
-	w.See(has(caption, "694 messages"))
+	w.chooseSpan("Last hour")
+	w.chooseSpan("Last day")
+	w.chooseSpan("Last hour")
+	w.See(elementHasText(caption, "694 messages"))
 	w.Must(chromedp.Evaluate[chromedp.Void](`answer(Response.json(rates.day)); setTimeout(() => (window.answered = true), 200);`))
 	w.See("window.answered")
 	if shown := browsertest.Eval[string](w.Window, caption+".innerText"); !strings.Contains(shown, "694 messages") {
@@ -125,20 +125,21 @@ func TestChart_LateAnswerIgnored(t *testing.T) {
 
 func TestChart_PointerNamesMoment(t *testing.T) {
 	w := dash(t).open(1600, 900)
-	w.tells(told)
-	w.choosesSpan("Last day")
-	w.choosesSpan("Last hour")
-	w.See(has(caption, "694 messages"))
+	w.setRates(testRates)
+	w.chooseSpan("Last day")
+	w.chooseSpan("Last hour")
+	w.See(elementHasText(caption, "694 messages"))
 	w.Must(chromedp.Evaluate[chromedp.Void](`{
 		const over = document.querySelector(".u-over"), { left, top, width } = over.getBoundingClientRect();
 		over.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: left + (width * 480) / 719, clientY: top + 20 }));
 	}`))
 	legend := `document.querySelector(".legend")`
-	w.See(has(legend, "messages 31 per second") + "&&" + has(legend, "throttled 1.2 per second") + `&& document.querySelector(".legend time")`)
+	w.See(elementHasText(legend, "messages 31 per second") + "&&" + elementHasText(legend, "throttled 1.2 per second") + `&& document.querySelector(".legend time")`)
 }
 
-// ink counts the pixels of the chart with the colour of a custom property.
-func ink(property string) string {
+// countInk returns a script that counts the pixels of the chart with the colour of a custom
+// property.
+func countInk(property string) string {
 	return fmt.Sprintf(`(() => {
 		const canvas = document.querySelector(".chart canvas"), probe = document.createElement("canvas").getContext("2d");
 		if (!canvas) return 0;
@@ -154,19 +155,19 @@ func ink(property string) string {
 
 func TestChart_DarkMode(t *testing.T) {
 	w := dash(t).open(1600, 900)
-	w.tells(told)
-	w.choosesSpan("Last day")
-	w.choosesSpan("Last hour")
-	w.See(has(caption, "694 messages"))
+	w.setRates(testRates)
+	w.chooseSpan("Last day")
+	w.chooseSpan("Last hour")
+	w.See(elementHasText(caption, "694 messages"))
 	// so that nothing else redraws it
 	w.Must(chromedp.Evaluate[chromedp.Void]("window.silent = true"))
 	for _, scheme := range []string{"light", "dark", "light"} {
 		w.Prefer(map[string]string{"prefers-color-scheme": scheme})
-		w.See(ink("--edge") + " > 100 &&" + ink("--hairline") + " > 100")
+		w.See(countInk("--edge") + " > 100 &&" + countInk("--hairline") + " > 100")
 	}
 	w.Must(chromedp.EmulateViewport(360, 800))
 	w.See(`document.querySelector(".chart canvas").getBoundingClientRect().width <= 328`)
-	w.fits()
+	w.wantNoOverflow()
 }
 
 // The page does not move when a chart arrives, so that a user about to press something below it
@@ -174,7 +175,7 @@ func TestChart_DarkMode(t *testing.T) {
 func TestChart_NoLayoutShift(t *testing.T) {
 	showDay := func(w *window) { w.Click(".spans button:last-child") }
 	showCard := func(w *window) { w.visit("#/people?user=" + gardenhour.ID) }
-	drawn, refused := `document.querySelector(".chart canvas")`, says("The database is failing.")
+	drawn, refused := `document.querySelector(".chart canvas")`, hasText("The database is failing.")
 	for name, c := range map[string]struct {
 		width    int64
 		requests string
@@ -194,15 +195,15 @@ func TestChart_NoLayoutShift(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := dash(t)
 			d.say(gardenhour, 4)
-			d.flushed()
+			d.flush()
 			w := d.open(c.width, 900)
 			w.See(`document.querySelector(".chart canvas")`)
-			w.holds(c.requests, c.status)
+			w.delayRequests(c.requests, c.status)
 			c.ask(w)
 			place := fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().top - document.querySelector(".chart").getBoundingClientRect().top`, c.below)
 			w.See(place + `> 0 && document.querySelector(".to-come") && window.isHolding`)
 			before := browsertest.Eval[float64](w.Window, place)
-			w.release()
+			w.releaseRequests()
 			w.See(c.then)
 			if after := browsertest.Eval[float64](w.Window, place); math.Abs(after-before) > c.most {
 				t.Errorf("it was %g px below, and is %g", before, after)
@@ -214,12 +215,12 @@ func TestChart_NoLayoutShift(t *testing.T) {
 func TestChart_CountsMessages(t *testing.T) {
 	d := dash(t)
 	rates := func() live.RatesOver {
-		return into[live.RatesOver](t, d.do("GET", "/api/v1/rates", nil, asOwner))
+		return decode[live.RatesOver](t, d.do("GET", "/api/v1/rates", nil, asOwner))
 	}
 	step := func() {
 		before, now := rates(), d.now()
 		length := time.Duration(before.StepSeconds) * time.Second
-		d.pass(now.Truncate(length).Add(length).Sub(now)) // to the start of the next one
+		d.advance(now.Truncate(length).Add(length).Sub(now)) // to the start of the next one
 		for rates().From.Equal(before.From) {
 			// the server counts every second
 		}
@@ -227,9 +228,9 @@ func TestChart_CountsMessages(t *testing.T) {
 	step() // the first step's earlier messages are unknown
 	step()
 	w := d.open(360, 800)
-	w.See(has(caption, "No messages since "))
+	w.See(elementHasText(caption, "No messages since "))
 	d.say(spammer, 5)
 	step()
-	w.See(has(caption, "5 messages, 2 throttled. Peak: ")) // fetched again automatically
-	w.fits()
+	w.See(elementHasText(caption, "5 messages, 2 throttled. Peak: ")) // fetched again automatically
+	w.wantNoOverflow()
 }

@@ -26,8 +26,8 @@ const (
 	benchSlice = 150 * time.Millisecond // per server and turn
 )
 
-// asked is a server that a benchmark sends requests to over keep-alive connections.
-type asked struct {
+// benchServer is a server that a benchmark sends requests to over keep-alive connections.
+type benchServer struct {
 	url     string
 	header  http.Header
 	content []string
@@ -35,19 +35,19 @@ type asked struct {
 	took    time.Duration
 }
 
-func newAsked(address, path, token string, content []string) *asked {
+func newBenchServer(address, path, token string, content []string) *benchServer {
 	header := http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
-	return &asked{url: "http://" + address + path, header: header, content: content}
+	return &benchServer{url: "http://" + address + path, header: header, content: content}
 }
 
-// turn sends requests for one slice of time, over as many connections as there are processors.
-func (a *asked) turn(b *testing.B) {
+// sendSlice sends requests for one slice of time, over as many connections as there are processors.
+func (a *benchServer) sendSlice(b *testing.B) {
 	b.Helper()
 	began := time.Now()
 	var asking sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		asking.Go(func() {
-			if err := a.askUntil(began.Add(benchSlice)); err != nil {
+			if err := a.sendUntil(began.Add(benchSlice)); err != nil {
 				b.Error(err)
 			}
 		})
@@ -56,7 +56,7 @@ func (a *asked) turn(b *testing.B) {
 	a.took += time.Since(began)
 }
 
-func (a *asked) askUntil(end time.Time) error {
+func (a *benchServer) sendUntil(end time.Time) error {
 	client := http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
 	random := rand.New(rand.NewPCG(rand.Uint64(), 0))
@@ -80,7 +80,7 @@ func (a *asked) askUntil(end time.Time) error {
 	return nil
 }
 
-func (a *asked) rate() float64 { return float64(a.calls.Load()) / a.took.Seconds() }
+func (a *benchServer) rate() float64 { return float64(a.calls.Load()) / a.took.Seconds() }
 
 // benchContents returns messages of many users of a chat server, and the same messages in batches.
 func benchContents() (single, batches []string) {
@@ -94,8 +94,8 @@ func benchContents() (single, batches []string) {
 	return single, batches
 }
 
-// generous sets limits that throttle nobody in a benchmark.
-func generous(o *Options) {
+// raiseLimits sets limits so high that they throttle nobody in a benchmark.
+func raiseLimits(o *Options) {
 	p := chatguard.DefaultPolicy()
 	p.Mode, p.Limits[0].Burst, p.Limits[1].Messages = chatguard.Enforce, 1_000_000, 1_000_000
 	if err := o.Guard.SetPolicy("", p, time.Now()); err != nil {
@@ -116,23 +116,23 @@ func emptyHandler(w http.ResponseWriter, r *http.Request) {
 
 // benchCheck runs a dashboard with a real database and returns its POST /check and POST
 // /check/batch, called with a token over keep-alive connections.
-func benchCheck(b *testing.B) (single, batch *asked) {
+func benchCheck(b *testing.B) (single, batch *benchServer) {
 	b.Helper()
-	d := dash(b, generous, inSpace)
+	d := dash(b, raiseLimits, setCheckSpace)
 	token, err := d.store.NewToken(context.Background(), auth.Identity{Name: "gameserver", Access: auth.Check}, 0)
 	if err != nil {
 		b.Fatal(err)
 	}
 	messages, batches := benchContents()
-	return newAsked(d.address, "/api/v1/check", token, messages), newAsked(d.address, "/api/v1/check/batch", token, batches)
+	return newBenchServer(d.address, "/api/v1/check", token, messages), newBenchServer(d.address, "/api/v1/check/batch", token, batches)
 }
 
-// inTurns sends requests to each server for a slice of time, in turns.
-func inTurns(b *testing.B, servers ...*asked) {
+// sendInTurns sends requests to each server for a slice of time, in turns.
+func sendInTurns(b *testing.B, servers ...*benchServer) {
 	b.Helper()
 	for b.Loop() {
 		for _, server := range servers {
-			server.turn(b)
+			server.sendSlice(b)
 		}
 	}
 	b.ReportMetric(0, "ns/op")
@@ -144,8 +144,8 @@ func BenchmarkCheckHTTP(b *testing.B) {
 	single, _ := benchCheck(b)
 	server := httptest.NewServer(http.HandlerFunc(emptyHandler))
 	defer server.Close()
-	empty := newAsked(server.Listener.Addr().String(), "/", "of-nobody", single.content)
-	inTurns(b, empty, single)
+	empty := newBenchServer(server.Listener.Addr().String(), "/", "of-nobody", single.content)
+	sendInTurns(b, empty, single)
 	b.ReportMetric(empty.rate(), "empty/s")
 	b.ReportMetric(single.rate(), "checks/s")
 	b.ReportMetric(single.rate()/empty.rate(), "of-empty")
@@ -154,7 +154,7 @@ func BenchmarkCheckHTTP(b *testing.B) {
 // BenchmarkCheckBatch compares POST /check and POST /check/batch, in turns.
 func BenchmarkCheckBatch(b *testing.B) {
 	single, batch := benchCheck(b)
-	inTurns(b, single, batch)
+	sendInTurns(b, single, batch)
 	b.ReportMetric(single.rate(), "single/s")
 	b.ReportMetric(batch.rate()*benchBatch, "batched/s")
 	b.ReportMetric(batch.rate()*benchBatch/single.rate(), "of-single")

@@ -11,15 +11,15 @@ import (
 	"github.com/chatguard/chatguard/internal/web/check"
 )
 
-// inSpace adds the prefix "check:" to the IDs that servers send, as the command does.
-func inSpace(o *Options) { o.CheckSpace = "check:" }
+// setCheckSpace adds the prefix "check:" to the IDs that servers send, as the command does.
+func setCheckSpace(o *Options) { o.CheckSpace = "check:" }
 
 // Channels and users that servers ask about share no allowance with other channels and users that
 // have the same IDs. This also holds for limits across all channels.
 func TestCheck_SeparateSpace(t *testing.T) {
 	total := everywhere
 	total.Messages = 3
-	d, asServer := checking(t, inSpace, withLimits(t, total))
+	d, asServer := runLobby(t, setCheckSpace, addLimits(t, total))
 	said := checkForm{Channel: channelID, UserID: "41", ID: "m1", Text: "hello"}
 	for range 3 {
 		d.check(said, http.StatusOK, asServer)
@@ -47,7 +47,7 @@ func TestCheck_SeparateSpace(t *testing.T) {
 
 // Users of a server are found by the IDs that the server sends.
 func TestCheck_FindsUsersByPlainID(t *testing.T) {
-	d, asServer := checking(t, inSpace)
+	d, asServer := runLobby(t, setCheckSpace)
 	for _, user := range []checkForm{{Channel: lobby, UserID: "41", Login: "anna"}, {Channel: lobby, UserID: "410"}} {
 		for range 3 {
 			d.check(user, http.StatusOK, asServer)
@@ -55,33 +55,33 @@ func TestCheck_FindsUsersByPlainID(t *testing.T) {
 		d.check(user, http.StatusTooManyRequests, asServer)
 	}
 	room := "/api/v1/channels/check:lobby"
-	into[amended](t, d.do("POST", room+"/users/check:410/grant", grantWanted{Messages: 2}, asOwner))
-	into[amended](t, d.do("POST", room+"/users/check:41/reset", nil, asOwner))
+	decode[amended](t, d.do("POST", room+"/users/check:410/grant", grantWanted{Messages: 2}, asOwner))
+	decode[amended](t, d.do("POST", room+"/users/check:41/reset", nil, asOwner))
 	for _, text := range []string{"41", "check:41", "anna", "ann"} {
-		found := into[foundUsers](t, d.do("GET", "/api/v1/users?channel=check:lobby&q="+text, nil, asOwner))
+		found := decode[foundUsers](t, d.do("GET", "/api/v1/users?channel=check:lobby&q="+text, nil, asOwner))
 		if len(found.Users) != 1 || found.Users[0].UserID != "check:41" {
 			t.Errorf("%q finds %+v", text, found.Users)
 		}
 	}
 	for _, text := range []string{"41", "check:41", "anna"} {
-		page := into[entryPage](t, d.do("GET", "/api/v1/journal?channel=check:lobby&user="+text, nil, asOwner))
+		page := decode[entryPage](t, d.do("GET", "/api/v1/journal?channel=check:lobby&user="+text, nil, asOwner))
 		if len(page.Entries) != 1 || page.Entries[0].UserID != "check:41" {
 			t.Errorf("%q has the entries %+v", text, page.Entries)
 		}
-		changes := into[auditPage](t, d.do("GET", "/api/v1/audit?channel=check:lobby&user="+text, nil, asOwner))
+		changes := decode[auditPage](t, d.do("GET", "/api/v1/audit?channel=check:lobby&user="+text, nil, asOwner))
 		if len(changes.Changes) != 1 || changes.Changes[0].UserID != "check:41" {
 			t.Errorf("%q has the changes %+v", text, changes.Changes)
 		}
 	}
-	if c := into[card](t, d.do("GET", room+"/users/check:410", nil, asOwner)); len(c.Entries) != 1 || c.Verdict.Limit != "burst" {
+	if c := decode[card](t, d.do("GET", room+"/users/check:410", nil, asOwner)); len(c.Entries) != 1 || c.Verdict.Limit != "burst" {
 		t.Errorf("the card: %+v", c)
 	}
-	into[any](t, d.do("GET", room+"/policy", nil, asOwner))
+	decode[any](t, d.do("GET", room+"/policy", nil, asOwner))
 }
 
-// rooms returns one message of a user for each room. The rooms are numbered from from up to but not
-// including to.
-func rooms(from, to int) (batch batchForm) {
+// roomMessages returns one message of a user for each room. The rooms are numbered from from up to
+// but not including to.
+func roomMessages(from, to int) (batch batchForm) {
 	for i := from; i < to; i++ {
 		batch.Messages = append(batch.Messages, checkForm{Channel: fmt.Sprint("room", i), UserID: "41"})
 	}
@@ -93,12 +93,12 @@ func rooms(from, to int) (batch batchForm) {
 // still open rooms.
 func TestCheck_ShareOfRooms(t *testing.T) {
 	var entered []string
-	d, asServer := checking(t, func(o *Options) { o.Entered = func(id string) { entered = append(entered, id) } })
+	d, asServer := runLobby(t, func(o *Options) { o.Entered = func(id string) { entered = append(entered, id) } })
 	const share = check.MaxChannels / 2
 	for from := 0; from < share-1; from += check.MaxBatch {
-		into[any](t, d.do("POST", "/api/v1/check/batch", rooms(from, min(from+check.MaxBatch, share-1)), asServer))
+		decode[any](t, d.do("POST", "/api/v1/check/batch", roomMessages(from, min(from+check.MaxBatch, share-1)), asServer))
 	}
-	beyond := d.do("POST", "/api/v1/check/batch", rooms(share-1, share+1), asServer)
+	beyond := d.do("POST", "/api/v1/check/batch", roomMessages(share-1, share+1), asServer)
 	if beyond.StatusCode != http.StatusUnprocessableEntity || len(d.server.Asked()) != share-1 {
 		t.Errorf("two for one place: %s, %d have one", beyond.Status, len(d.server.Asked()))
 	}
@@ -119,6 +119,6 @@ func TestCheck_ShareOfRooms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	into[any](t, d.do("POST", "/api/v1/check/batch", rooms(6000, 7000), bearing(other)))
-	d.check(checkForm{Channel: "one too many", UserID: "41"}, http.StatusOK, bearing(other))
+	decode[any](t, d.do("POST", "/api/v1/check/batch", roomMessages(6000, 7000), setBearer(other)))
+	d.check(checkForm{Channel: "one too many", UserID: "41"}, http.StatusOK, setBearer(other))
 }

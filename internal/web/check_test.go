@@ -21,16 +21,16 @@ import (
 // lobby is a room of another chat's server.
 const lobby = "lobby"
 
-// checking runs a dashboard that shows the lobby, and creates a token for the lobby's server. The
+// runLobby runs a dashboard that shows the lobby, and creates a token for the lobby's server. The
 // dashboard's clock is stopped.
-func checking(t testing.TB, adjust ...func(*Options)) (d *dashboard, asServer func(*http.Request)) {
+func runLobby(t testing.TB, adjust ...func(*Options)) (d *dashboard, asServer func(*http.Request)) {
 	d = dash(t, append(adjust, func(o *Options) {
 		o.Channels = func() []live.Channel { return []live.Channel{{ID: lobby, Login: lobby}} }
 		o.Listed = func(id string) bool { return id == lobby }
 		o.Report = func(outcome journal.Outcome) { d.store.Report(outcome) }
 	})...)
 	d.stopClock()
-	return d, bearing(d.newToken(auth.Check))
+	return d, setBearer(d.newToken(auth.Check))
 }
 
 // check asks about a message and fails the test unless the answer has that status.
@@ -49,7 +49,7 @@ func (d *dashboard) check(m any, status int, asServer func(*http.Request)) (answ
 
 // Three messages pass, the fourth is throttled, and the answers' headers are correct.
 func TestCheck_AllowsThenThrottles(t *testing.T) {
-	d, asServer := checking(t)
+	d, asServer := runLobby(t)
 	said := checkForm{Channel: lobby, UserID: "41", ID: "m1", Login: "anna", DisplayName: "Anna", Roles: chatguard.RolesOf(chatguard.Subscriber), Text: "hello\neveryone"}
 	for left := range 3 {
 		a, v := d.check(said, http.StatusOK, asServer)
@@ -74,16 +74,16 @@ func TestCheck_AllowsThenThrottles(t *testing.T) {
 			t.Errorf("there is no %s", name)
 		}
 	}
-	d.pass(599 * time.Second)
+	d.advance(599 * time.Second)
 	d.check(said, http.StatusTooManyRequests, asServer)
-	d.pass(time.Second)
+	d.advance(time.Second)
 	d.check(said, http.StatusOK, asServer)
 }
 
 // The journal records a dropped message as done at once, because the server drops it and nobody
 // else acts on it. A message that was only observed is not dropped.
 func TestCheck_DroppedIsDone(t *testing.T) {
-	d, asServer := checking(t)
+	d, asServer := runLobby(t)
 	batch := batchForm{Messages: []checkForm{{Channel: lobby, UserID: "41", Login: "anna", DisplayName: "Anna", ID: "m1", Text: "hello <b>", Cost: 2}}}
 	d.do("POST", "/api/v1/check/batch", batch, asServer)
 	d.do("POST", "/api/v1/check/batch", batch, asServer)
@@ -92,8 +92,8 @@ func TestCheck_DroppedIsDone(t *testing.T) {
 	d.check(said, http.StatusTooManyRequests, asServer)
 	wantDropped := func() {
 		t.Helper()
-		page := into[entryPage](t, d.do("GET", "/api/v1/journal?channel="+lobby, nil, asOwner))
-		if len(page.Entries) != 2 || len(d.throttledIn(lobby)) != 1 {
+		page := decode[entryPage](t, d.do("GET", "/api/v1/journal?channel="+lobby, nil, asOwner))
+		if len(page.Entries) != 2 || len(d.throttledUsersIn(lobby)) != 1 {
 			t.Fatalf("%+v", page)
 		}
 		for i, e := range page.Entries {
@@ -102,12 +102,12 @@ func TestCheck_DroppedIsDone(t *testing.T) {
 				t.Errorf("%+v", e)
 			}
 		}
-		if o := d.throttledIn(lobby)[0].Outcome; o.Result != journal.Done {
+		if o := d.throttledUsersIn(lobby)[0].Outcome; o.Result != journal.Done {
 			t.Errorf("now: %+v", o)
 		}
 	}
 	wantDropped()
-	d.flushed()
+	d.flush()
 	wantDropped()
 
 	if err := d.guard.SetOverlay(lobby, func(p chatguard.Policy) chatguard.Policy { p.Mode = chatguard.Observe; return p }, d.now()); err != nil {
@@ -116,21 +116,21 @@ func TestCheck_DroppedIsDone(t *testing.T) {
 	if a, v := d.check(said, http.StatusOK, asServer); !v.Observed || v.WouldBe.Action != chatguard.Delete || a.Header.Get("Retry-After") != "" {
 		t.Errorf("%s", a.body)
 	}
-	if page := into[entryPage](t, d.do("GET", "/api/v1/journal?n=1", nil, asOwner)); page.Entries[0].Outcome.Result != journal.Observed {
+	if page := decode[entryPage](t, d.do("GET", "/api/v1/journal?n=1", nil, asOwner)); page.Entries[0].Outcome.Result != journal.Observed {
 		t.Errorf("%+v", page)
 	}
 }
 
-// throttledIn returns the users who are throttled in a channel.
-func (d *dashboard) throttledIn(channel string) []live.Throttled {
+// throttledUsersIn returns the users who are throttled in a channel.
+func (d *dashboard) throttledUsersIn(channel string) []live.Throttled {
 	d.Helper()
-	return into[map[string][]live.Throttled](d, d.do("GET", "/api/v1/throttled?channel="+channel, nil, asOwner))["users"]
+	return decode[map[string][]live.Throttled](d, d.do("GET", "/api/v1/throttled?channel="+channel, nil, asOwner))["users"]
 }
 
 // A batch is judged in order, as if each message were sent alone. If one message is invalid, none
 // is counted.
 func TestCheckBatch_AllOrNothing(t *testing.T) {
-	d, asServer := checking(t)
+	d, asServer := runLobby(t)
 	batch := batchForm{Messages: []checkForm{}}
 	for i := range 5 {
 		batch.Messages = append(batch.Messages, checkForm{Channel: lobby, UserID: "41"}, checkForm{Channel: fmt.Sprint("room", i), UserID: "41"})
@@ -140,7 +140,7 @@ func TestCheckBatch_AllOrNothing(t *testing.T) {
 	if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), `"messages[9].user_id is missing: `) {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
-	got := into[struct{ Verdicts []verdict }](t, d.do("POST", "/api/v1/check/batch", batch, asServer)).Verdicts
+	got := decode[struct{ Verdicts []verdict }](t, d.do("POST", "/api/v1/check/batch", batch, asServer)).Verdicts
 	for i, v := range got {
 		if want := i%2 == 1 || i < 6; v.Allowed != want || v.Channel != batch.Messages[i].Channel {
 			t.Errorf("%d: %+v", i, v)
@@ -157,7 +157,7 @@ func TestCheckBatch_AllOrNothing(t *testing.T) {
 // A server may hold back a minute of messages and ask about all of them at once. A user who wrote
 // only once every 5 s in that minute is not throttled.
 func TestCheckBatch_CalmUserAfterStall(t *testing.T) {
-	d, asServer := checking(t)
+	d, asServer := runLobby(t)
 	now, policy := d.now(), chatguard.DefaultPolicy()
 	policy.Mode = chatguard.Enforce
 	if err := d.guard.SetPolicy(lobby, policy, now); err != nil {
@@ -167,7 +167,7 @@ func TestCheckBatch_CalmUserAfterStall(t *testing.T) {
 	for _, age := range []int{61, 55, 50, 45, 40, 35, 30, 25, 20, 15, 10, 5} {
 		batch.Messages = append(batch.Messages, checkForm{Channel: lobby, UserID: "calm", At: now.Add(-time.Duration(age) * time.Second)})
 	}
-	verdicts := into[struct{ Verdicts []verdict }](t, d.do("POST", "/api/v1/check/batch", batch, asServer)).Verdicts
+	verdicts := decode[struct{ Verdicts []verdict }](t, d.do("POST", "/api/v1/check/batch", batch, asServer)).Verdicts
 	for i, v := range verdicts {
 		if !v.Allowed {
 			t.Errorf("message %d is throttled: %+v", i, v)
@@ -180,7 +180,7 @@ func TestCheckBatch_CalmUserAfterStall(t *testing.T) {
 
 // Times sent by servers are bounded by our clock.
 func TestCheck_BoundsTimes(t *testing.T) {
-	d, asServer := checking(t)
+	d, asServer := runLobby(t)
 	now := d.now()
 	for at, want := range map[any]time.Time{
 		now.Add(-30 * time.Second).Format(time.RFC3339Nano): now.Add(-30 * time.Second),
@@ -203,7 +203,7 @@ func TestCheck_BoundsTimes(t *testing.T) {
 
 // An error names the invalid key as it is in the JSON, and no message is counted.
 func TestCheck_InvalidMessageIsNamed(t *testing.T) {
-	d, asServer := checking(t)
+	d, asServer := runLobby(t)
 	long := strings.Repeat("x", 257)
 	for _, c := range []struct {
 		body   string
@@ -278,19 +278,19 @@ func (d *dashboard) wantRefused(path, body string, status int, says string, asSe
 		d.Fatal(err)
 	}
 	defer a.Body.Close()
-	var told bytes.Buffer
-	if _, err := told.ReadFrom(a.Body); err != nil {
+	var response bytes.Buffer
+	if _, err := response.ReadFrom(a.Body); err != nil {
 		d.Fatal(err)
 	}
 	right := a.StatusCode == status || status == 0 && a.StatusCode/100 == 4
-	if !right || !strings.Contains(told.String(), says) || a.Header.Get("Content-Type") != "application/problem+json" {
-		d.Errorf("%.80s: %s %s\nwant %d, %s", body, a.Status, told.String(), status, says)
+	if !right || !strings.Contains(response.String(), says) || a.Header.Get("Content-Type") != "application/problem+json" {
+		d.Errorf("%.80s: %s %s\nwant %d, %s", body, a.Status, response.String(), status, says)
 	}
 }
 
 // A kept-alive connection is reused for the next message, even if the previous message was refused.
 func TestCheck_ReusesConnection(t *testing.T) {
-	d, asServer := checking(t)
+	d, asServer := runLobby(t)
 	address := ""
 	for i, said := range []any{checkForm{Channel: lobby, UserID: "1"}, checkForm{Channel: lobby}, checkForm{Channel: lobby, UserID: "1"}} {
 		local := ""
@@ -308,13 +308,13 @@ func TestCheck_ReusesConnection(t *testing.T) {
 
 // A revoked check token stops working, although the Store is not asked about it for each message.
 func TestCheck_RevokedToken(t *testing.T) {
-	d, asServer := checking(t)
+	d, asServer := runLobby(t)
 	said := checkForm{Channel: lobby, UserID: "1"}
 	d.check(said, http.StatusOK, asServer)
 	if _, err := d.store.Revoke(t.Context(), "may-check"); err != nil {
 		t.Fatal(err)
 	}
-	d.pass(5 * time.Second)
+	d.advance(5 * time.Second)
 	if a := d.do("POST", "/api/v1/check", said, asServer); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("%s %s", a.Status, a.body)
 	}

@@ -15,20 +15,20 @@ import (
 	"github.com/chatguard/chatguard/internal/web/access"
 )
 
-// taker is the receiver of an export. It counts what the export writes and disconnects after the
-// given number of chunks.
-type taker struct {
+// limitedReceiver is the receiver of an export. It counts what the export writes and disconnects
+// after the given number of chunks.
+type limitedReceiver struct {
 	httptest.ResponseRecorder
 	chunks, deadlines int
 	patience          int
 }
 
-func (r *taker) SetWriteDeadline(time.Time) error {
+func (r *limitedReceiver) SetWriteDeadline(time.Time) error {
 	r.deadlines++
 	return nil
 }
 
-func (r *taker) Write(data []byte) (int, error) {
+func (r *limitedReceiver) Write(data []byte) (int, error) {
 	if r.chunks++; r.chunks > r.patience {
 		return 0, errors.New("the reader is gone")
 	}
@@ -51,12 +51,12 @@ func pages(n int, err error) (next func() ([][]string, error), asked *int) {
 func TestExport_Streams(t *testing.T) {
 	d := dash(t)
 	request := httptest.NewRequest("GET", "/api/v1/journal", nil)
-	export := func(r *taker, next func() ([][]string, error)) error {
+	export := func(r *limitedReceiver, next func() ([][]string, error)) error {
 		r.ResponseRecorder = *httptest.NewRecorder()
 		return d.server.archive.exportCSV(r, request, access.Caller{}, "things", []string{"number"}, next)
 	}
 
-	whole := &taker{patience: 100}
+	whole := &limitedReceiver{patience: 100}
 	next, asked := pages(5, nil)
 	if err := export(whole, next); err != nil || *asked != 6 || whole.chunks != 6 || whole.deadlines != 6 {
 		t.Errorf("whole: %v; %d pages asked for, %d chunks written, with %d deadlines", err, *asked, whole.chunks, whole.deadlines)
@@ -68,7 +68,7 @@ func TestExport_Streams(t *testing.T) {
 		t.Errorf("it is called %s", name)
 	}
 
-	gone := &taker{patience: 2}
+	gone := &limitedReceiver{patience: 2}
 	next, asked = pages(1000, nil)
 	if err := export(gone, next); err != nil || *asked != 3 {
 		t.Errorf("the reader is gone: %v, and %d pages were read", err, *asked)
@@ -76,7 +76,7 @@ func TestExport_Streams(t *testing.T) {
 
 	damaged := errors.New("damaged")
 	next, _ = pages(0, damaged)
-	if err := export(&taker{patience: 100}, next); !errors.Is(err, damaged) {
+	if err := export(&limitedReceiver{patience: 100}, next); !errors.Is(err, damaged) {
 		t.Errorf("in trouble from the beginning: %v", err)
 	}
 	defer func() {
@@ -85,7 +85,7 @@ func TestExport_Streams(t *testing.T) {
 		}
 	}()
 	next, _ = pages(3, damaged)
-	export(&taker{patience: 100}, next)
+	export(&limitedReceiver{patience: 100}, next)
 }
 
 func TestCells_NoFormulas(t *testing.T) {
@@ -124,14 +124,14 @@ var formulas = []string{
 func TestCells_EverySeparator(t *testing.T) {
 	d := dash(t)
 	for _, text := range formulas {
-		r := &taker{ResponseRecorder: *httptest.NewRecorder(), patience: 100}
+		r := &limitedReceiver{ResponseRecorder: *httptest.NewRecorder(), patience: 100}
 		rows := [][]string{{escapeCell(text), "7", escapeCell(text), escapeCell(text)}}
 		page := func() (next [][]string, err error) { next, rows = rows, nil; return next, nil }
 		if err := d.server.archive.exportCSV(r, httptest.NewRequest("GET", "/api/v1/journal", nil), access.Caller{}, "things", []string{"a", "b", "c", "d"}, page); err != nil {
 			t.Fatal(err)
 		}
 		for _, separator := range []rune{',', ';', '\t'} {
-			for _, c := range spreadsheet(r.Body.String(), separator) {
+			for _, c := range spreadsheetCells(r.Body.String(), separator) {
 				if c = strings.TrimLeftFunc(c, unicode.IsSpace); c != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(c)[0]) {
 					t.Errorf("%q, separated by %q, gives the formula %q", text, separator, c)
 				}
@@ -140,9 +140,9 @@ func TestCells_EverySeparator(t *testing.T) {
 	}
 }
 
-// spreadsheet returns the cells of a file as lenient spreadsheets read it. A quote counts only at
-// the start of a cell. Text after the closing quote belongs to the cell.
-func spreadsheet(file string, separator rune) (cells []string) {
+// spreadsheetCells returns the cells of a file as lenient spreadsheets read it. A quote counts only
+// at the start of a cell. Text after the closing quote belongs to the cell.
+func spreadsheetCells(file string, separator rune) (cells []string) {
 	var c strings.Builder
 	begun, quoted := false, false
 	text := []rune(file)
@@ -166,8 +166,8 @@ func spreadsheet(file string, separator rune) (cells []string) {
 	return append(cells, c.String())
 }
 
-// table parses an exported file.
-func (a answer) table(t testing.TB) [][]string {
+// parseTable parses an exported file.
+func (a answer) parseTable(t testing.TB) [][]string {
 	t.Helper()
 	if kind := a.Header.Get("Content-Type"); kind != "text/csv; charset=utf-8" {
 		t.Errorf("the file is %s: %s", kind, a.body)

@@ -21,43 +21,41 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// says is a script that is true if the page shows the text.
+// hasText returns a script that is true if the page shows the text.
+func hasText(text string) string { return fmt.Sprintf(`document.body.innerText.includes(%q)`, text) }
 
-func says(text string) string { return fmt.Sprintf(`document.body.innerText.includes(%q)`, text) }
-
-// rows is a script that is true if the table has exactly n rows of the user.
-
-func rows(user string, n int) string {
+// hasRows returns a script that is true if the table has exactly n rows of the user.
+func hasRows(user string, n int) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".row:not(.leaving) bdi")].filter((name) => name.textContent === %q).length === %d`, user, n)
 }
 
 func TestSignInLink_SignsIn(t *testing.T) {
 	w := dash(t).open(1400, 900)
-	w.See(says("Nobody is throttled."))
+	w.See(hasText("Nobody is throttled."))
 	if address := browsertest.Eval[string](w.Window, "location.href"); address != "http://"+w.address+"/#/now" {
 		t.Errorf("the address bar shows %s", address)
 	}
 	w.Must(chromedp.Reload())
-	w.See(says("Nobody is throttled."))
+	w.See(hasText("Nobody is throttled."))
 	// the code is used, but the session lasts
 	w.Must(chromedp.Navigate("about:blank"), chromedp.Navigate("http://"+w.address+"/#signin=good-code"))
-	w.See(says("Nobody is throttled."))
+	w.See(hasText("Nobody is throttled."))
 }
 
 func TestSignInLink_Used(t *testing.T) {
 	w := dash(t).openBlank(1400, 900)
 	w.Must(chromedp.Navigate("http://" + w.address + "/#signin=old-code"))
-	w.See(says("has been used or is too old"))
+	w.See(hasText("has been used or is too old"))
 	if address := browsertest.Eval[string](w.Window, "location.hash"); strings.Contains(address, "old-code") {
 		t.Errorf("the address bar shows %s", address)
 	}
 	w.Write("#token", "wrong")
 	w.Press(".primary")
-	w.See(says("This token is unknown, was revoked or has expired."))
+	w.See(hasText("This token is unknown, was revoked or has expired."))
 	w.Write("#token", token+kb.Enter)
-	w.See(says("Nobody is throttled."))
+	w.See(hasText("Nobody is throttled."))
 	w.Click("header button.quiet")
-	w.See(says("chatguard signin"))
+	w.See(hasText("chatguard signin"))
 }
 
 func TestNowPage_ThrottledUserAppearsAndLeaves(t *testing.T) {
@@ -65,53 +63,53 @@ func TestNowPage_ThrottledUserAppearsAndLeaves(t *testing.T) {
 	w := d.open(1400, 900)
 	d.say(spammer, 3)
 	d.say(chatguard.User{ID: "43", Login: "other"}, 4)
-	w.See(rows("other", 1))
-	w.See(rows("Spammer", 0))
+	w.See(hasRows("other", 1))
+	w.See(hasRows("Spammer", 0))
 	d.say(spammer, 1)
-	w.See(rows("Spammer", 1))
-	w.See(says("in 9 min ") + "&&" + says("deleting…"))
-	d.pass(10 * time.Minute)
-	w.See(says("Nobody is throttled."))
-	w.See(says("6 messages in the last minute were fine, 2 were throttled."))
+	w.See(hasRows("Spammer", 1))
+	w.See(hasText("in 9 min ") + "&&" + hasText("deleting…"))
+	d.advance(10 * time.Minute)
+	w.See(hasText("Nobody is throttled."))
+	w.See(hasText("6 messages in the last minute were fine, 2 were throttled."))
 }
 
 func TestNowPage_ObservedNotCounted(t *testing.T) {
-	d := dash(t, withLimits(t, chatguard.Limit{
+	d := dash(t, addLimits(t, chatguard.Limit{
 		Name: "tried", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.LimitObserves,
 	}))
 	w := d.open(360, 800)
 	if v := d.say(spammer, 2); !v.Allowed || !v.Observed {
 		t.Fatalf("a limit that observes: %+v", v)
 	}
-	w.See(rows("Spammer", 1) + "&&" + says("observed only") + "&&" + says("would be deleted"))
+	w.See(hasRows("Spammer", 1) + "&&" + hasText("observed only") + "&&" + hasText("would be deleted"))
 	figures := `[...document.querySelectorAll(".figures dd")].map((e) => e.textContent).slice(0, 2).join()`
 	w.See(figures + `=== "0,1"`)
 	d.say(chatguard.User{ID: "43", Login: "other"}, 4)
-	w.See(rows("other", 1) + "&&" + figures + `=== "1,1"`)
-	w.fits()
+	w.See(hasRows("other", 1) + "&&" + figures + `=== "1,1"`)
+	w.wantNoOverflow()
 
-	d.pass(time.Hour)
-	w.See(says("Nobody is throttled.") + "&&" + says("2 messages in the last minute were fine, 1 was throttled, 3 would have been throttled."))
+	d.advance(time.Hour)
+	w.See(hasText("Nobody is throttled.") + "&&" + hasText("2 messages in the last minute were fine, 1 was throttled, 3 would have been throttled."))
 }
 
 func TestPage_Reconnects(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	d.say(spammer, 4)
-	w.See(rows("Spammer", 1))
+	w.See(hasRows("Spammer", 1))
 	d.stop()
-	w.See(says("Connection lost."))
-	w.See(rows("Spammer", 1)) // known rows stay
+	w.See(hasText("Connection lost."))
+	w.See(hasRows("Spammer", 1)) // known rows stay
 	d.start(d.opts)
 	d.say(chatguard.User{ID: "43", Login: "meanwhile"}, 4)
-	w.See(rows("meanwhile", 1) + "&&" + rows("Spammer", 0) + `&& !document.querySelector(".lost")`)
+	w.See(hasRows("meanwhile", 1) + "&&" + hasRows("Spammer", 0) + `&& !document.querySelector(".lost")`)
 }
 
 func TestPage_RevokedSessionShowsSignIn(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	d.store.revoke()
-	w.See(says("chatguard signin"))
+	w.See(hasText("chatguard signin"))
 }
 
 func TestNowPage_HostileNames(t *testing.T) {
@@ -125,7 +123,7 @@ func TestNowPage_HostileNames(t *testing.T) {
 	}
 	for i, name := range names {
 		d.say(chatguard.User{ID: fmt.Sprint(i), Login: name, DisplayName: name}, 4)
-		w.See(rows(hostile.Clip(name, journal.MaxName), 1))
+		w.See(hasRows(hostile.Clip(name, journal.MaxName), 1))
 	}
 	if title := browsertest.Eval[string](w.Window, "document.title"); title != "Now · chatguard" {
 		t.Errorf("the title is %q", title)
@@ -133,12 +131,11 @@ func TestNowPage_HostileNames(t *testing.T) {
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".row img, .row script").length`); n != 0 {
 		t.Errorf("%d elements came out of names", n)
 	}
-	w.fits()
+	w.wantNoOverflow()
 }
 
-// fits fails the test if the page is wider than the window.
-
-func (w *window) fits() {
+// wantNoOverflow fails the test if the page is wider than the window.
+func (w *window) wantNoOverflow() {
 	w.Helper()
 	if wide := browsertest.Eval[int](w.Window, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
 		w.Errorf("the page is %d pixels wider than the window", wide)
@@ -157,30 +154,30 @@ func TestPages_FitWindow(t *testing.T) {
 		})
 		w := d.openBlank(width, 800)
 		w.Must(chromedp.Navigate("http://" + w.address + "/"))
-		w.See(says("chatguard signin"))
-		w.fits()
+		w.See(hasText("chatguard signin"))
+		w.wantNoOverflow()
 		w.Must(chromedp.Navigate("http://" + w.address + "/#signin=good-code"))
-		w.See(says("sees no messages"))
-		w.fits()
+		w.See(hasText("sees no messages"))
+		w.wantNoOverflow()
 		d.say(spammer, 4)
-		w.See(rows("Spammer", 1))
-		w.fits()
+		w.See(hasRows("Spammer", 1))
+		w.wantNoOverflow()
 		w.goTo("limits")
 		w.See(`document.querySelector("#burst-0")`)
-		w.fits()
+		w.wantNoOverflow()
 		d.stop()
-		w.See(says("Connection lost."))
-		w.fits()
+		w.See(hasText("Connection lost."))
+		w.wantNoOverflow()
 	}
 }
 
 func TestPages_FitResizedWindow(t *testing.T) {
-	d := dash(t, withLimits(t, everyAlgorithm...))
+	d := dash(t, addLimits(t, everyAlgorithm...))
 	d.say(spammer, 4)
-	if _, _, err := d.control.Grant(t.Context(), target(spammer, "berta"), "daily", 5); err != nil {
+	if _, _, err := d.control.Grant(t.Context(), auditTarget(spammer, "berta"), "daily", 5); err != nil {
 		t.Fatal(err)
 	}
-	d.flushed()
+	d.flush()
 	w := d.open(1600, 800)
 	for page, shown := range map[string]string{
 		"now": ".rates .chart canvas", "limits": "#burst-0", "people?user=42": ".person .chart canvas", "journal": ".entries:not(.of-user) .entry", "audit": ".audit",
@@ -201,9 +198,9 @@ func TestNowPage_DrawsRowsLazily(t *testing.T) {
 		d.say(chatguard.User{ID: fmt.Sprint(i), Login: fmt.Sprint("user_", i)}, 4)
 	}
 	w.See(`document.querySelector(".figures dd").textContent === "5,000"`)
-	w.See(rows("user_4999", 1))
+	w.See(hasRows("user_4999", 1))
 	w.Must(chromedp.Evaluate[chromedp.Void](`scrollTo(0, document.body.scrollHeight)`))
-	w.See(rows("user_0", 1))
+	w.See(hasRows("user_0", 1))
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".row").length`); n > 100 {
 		t.Errorf("%d rows are drawn", n)
 	}
@@ -217,14 +214,14 @@ func TestPages_PerChannel(t *testing.T) {
 	})
 	w := d.open(1400, 900)
 	d.say(spammer, 4)
-	w.See(rows("Spammer", 1))
+	w.See(hasRows("Spammer", 1))
 	w.Must(chromedp.Evaluate[chromedp.Void](`location.hash = "#/now?channel=8"`))
-	w.See(says("Nobody is throttled.") + `&& document.querySelector("select").value === "8"`)
+	w.See(hasText("Nobody is throttled.") + `&& document.querySelector("select").value === "8"`)
 	w.goTo("limits")
 	w.See(`location.hash === "#/limits?channel=8" && document.querySelector("#burst-0")`)
 	w.Write("#burst-0", "5")
 	w.Press(".finish .primary")
-	w.See(says("Saved by anna"))
+	w.See(hasText("Saved by anna"))
 	if first, second := d.guard.Policy(channelID).Limits[0].Burst, d.guard.Policy("8").Limits[0].Burst; first != 3 || second != 5 {
 		t.Errorf("bursts are %d and %d", first, second)
 	}
@@ -235,7 +232,7 @@ func TestPages_ReducedMotion(t *testing.T) {
 	w := d.open(1400, 900)
 	w.Prefer(map[string]string{"prefers-reduced-motion": "reduce"})
 	d.say(spammer, 4)
-	w.See(rows("Spammer", 1))
+	w.See(hasRows("Spammer", 1))
 	moving := browsertest.Eval[string](w.Window, `(() => {
 		const style = getComputedStyle(document.querySelector(".row"));
 		return style.transitionDuration + " " + style.animationDuration;
@@ -258,7 +255,7 @@ func TestPages_UnderPath(t *testing.T) {
 	w := d.openBlank(1400, 900)
 	w.Must(chromedp.Navigate("http://" + listener.Addr().String() + "/guard/#signin=good-code"))
 	d.say(spammer, 4)
-	w.See(rows("Spammer", 1))
+	w.See(hasRows("Spammer", 1))
 	w.Must(chromedp.Navigate("about:blank")) // its live feed ends
 }
 
@@ -277,21 +274,22 @@ func TestPages_LateChannelAppears(t *testing.T) {
 		})
 		w := d.openBlank(1400, 900)
 		w.Must(chromedp.Navigate("http://" + w.address + "/#signin=good-code"))
-		w.See(says("Joining the channel on Twitch…") + "&&" + says("Twitch connected"))
+		w.See(hasText("Joining the channel on Twitch…") + "&&" + hasText("Twitch connected"))
 		w.goTo(page)
 		known.Store(true)
-		w.See(says("#somechannel") + "&&" + says("Enforcing"))
+		w.See(hasText("#somechannel") + "&&" + hasText("Enforcing"))
 		if page == "limits" {
 			w.See(`document.querySelector("#burst-0")?.value === "3"`)
 			w.goTo("now")
 		}
-		w.See(says("Nobody is throttled."))
+		w.See(hasText("Nobody is throttled."))
 	}
 }
 
-// holds delays the page's requests that match a pattern ("PUT", "GET .*/week") until release() is
-// called on the page. Then the requests fail with the status, or continue if the status is 0.
-func (w *window) holds(requests string, status int) {
+// delayRequests delays the page's requests that match a pattern ("PUT", "GET .*/week") until
+// release() is called on the page. Then the requests fail with the status, or continue if the
+// status is 0.
+func (w *window) delayRequests(requests string, status int) {
 	w.Window.Helper()
 	w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
 		const real = fetch, held = new Promise((go) => (window.release = () => { window.fetch = real; go(); }));
@@ -306,17 +304,17 @@ func (w *window) holds(requests string, status int) {
 	}`, requests, status, status)))
 }
 
-func (w *window) release() {
+func (w *window) releaseRequests() {
 	w.Window.Helper()
 	w.Must(chromedp.Evaluate[chromedp.Void]("release()"))
 }
 
 func TestSignOut_FailureShown(t *testing.T) {
 	w := dash(t).open(1400, 900)
-	w.holds("DELETE", http.StatusServiceUnavailable)
+	w.delayRequests("DELETE", http.StatusServiceUnavailable)
 	w.Click("header button.quiet")
-	w.release()
-	w.See(says("You are still signed in. The database is failing.") + "&&" + says("Nobody is throttled."))
+	w.releaseRequests()
+	w.See(hasText("You are still signed in. The database is failing.") + "&&" + hasText("Nobody is throttled."))
 	w.Click("header button.quiet")
-	w.See(says("chatguard signin"))
+	w.See(hasText("chatguard signin"))
 }

@@ -14,7 +14,7 @@ import (
 func TestPage_TooManyFeeds(t *testing.T) {
 	d := dash(t)
 	d.store.addCode("other-code", "anna")
-	session := d.signedIn(map[string]string{"code": "other-code"}).String()
+	session := d.signIn(map[string]string{"code": "other-code"}).String()
 	var feeds []*listener
 	for range live.MaxFeedsOfOne {
 		feeds = append(feeds, d.listenWith("Cookie", session, ""))
@@ -24,5 +24,5 @@ func TestPage_TooManyFeeds(t *testing.T) {
 	w.See(isLost + `?.innerText.includes("No live updates. 20 live feeds are open under your name: close another dashboard page.")`)
 	feeds[0].conn.CloseNow()
 	w.Click(".lost button")
-	w.See(isBack + "&&" + says("Nobody is throttled"))
+	w.See(isBack + "&&" + hasText("Nobody is throttled"))
 }

@@ -14,12 +14,12 @@ func request(method, target string) *http.Request { return httptest.NewRequest(m
 func TestFiles_Revalidated(t *testing.T) {
 	d := dash(t)
 	for _, encoding := range []string{"identity", "gzip"} {
-		first := d.do("GET", "/", nil, header("Accept-Encoding", encoding))
+		first := d.do("GET", "/", nil, setHeader("Accept-Encoding", encoding))
 		tag := first.Header.Get("ETag")
 		if first.StatusCode != http.StatusOK || tag == "" || first.Header.Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: %s, ETag %s, Cache-Control %s", encoding, first.Status, tag, first.Header.Get("Cache-Control"))
 		}
-		again := d.do("GET", "/", nil, header("Accept-Encoding", encoding), header("If-None-Match", tag))
+		again := d.do("GET", "/", nil, setHeader("Accept-Encoding", encoding), setHeader("If-None-Match", tag))
 		if again.StatusCode != http.StatusNotModified {
 			t.Errorf("%s: again: %s", encoding, again.Status)
 		}
@@ -69,13 +69,13 @@ func TestStrictTransportSecurity(t *testing.T) {
 	} {
 		d := dash(t, func(o *Options) {
 			if test.public != "" {
-				o.Site.PublicURL = at(test.public)
+				o.Site.PublicURL = parseURL(test.public)
 			}
 			if test.mounted {
-				mounted(o)
+				mountInSite(o)
 			}
 		})
-		a := d.do("GET", "/", nil, host(test.host))
+		a := d.do("GET", "/", nil, setHost(test.host))
 		if got := a.Header.Get("Strict-Transport-Security"); got != test.want {
 			t.Errorf("%+v: %q", test, got)
 		}

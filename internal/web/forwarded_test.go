@@ -17,8 +17,8 @@ func TestUntrustedProxy_LoggedOnce(t *testing.T) {
 		headers []func(*http.Request)
 		times   int
 	}{
-		"a proxy that isn't trusted": {nil, []func(*http.Request){header("X-Forwarded-For", "192.0.2.1")}, 1},
-		"one that is":                {[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, []func(*http.Request){header("X-Forwarded-For", "192.0.2.1")}, 0},
+		"a proxy that isn't trusted": {nil, []func(*http.Request){setHeader("X-Forwarded-For", "192.0.2.1")}, 1},
+		"one that is":                {[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, []func(*http.Request){setHeader("X-Forwarded-For", "192.0.2.1")}, 0},
 		"no proxy":                   {nil, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -58,25 +58,25 @@ type tested struct{ testing.TB }
 // by one every 10 minutes.
 func dash(t testing.TB, adjust ...func(*Options)) *dashboard {
 	t.Helper()
-	besideOthers(t)
+	runParallel(t)
 	d := &dashboard{tested: tested{t}, client: &http.Client{Transport: &http.Transport{}}, database: newDatabase(t), adjust: adjust}
 	d.begin()
 	t.Cleanup(d.end)
 	return d
 }
 
-// besideOthers makes a test run in parallel, because it mostly waits for a page.
-func besideOthers(t testing.TB) {
+// runParallel makes a test run in parallel, because it mostly waits for a page.
+func runParallel(t testing.TB) {
 	test, isTest := t.(*testing.T)
 	if _, again := beside.LoadOrStore(t, true); isTest && !again {
 		test.Parallel()
 	}
 }
 
-// alone keeps a test from running in parallel. It must be called first.
-func alone(t *testing.T) { beside.Store(t, true) }
+// runAlone keeps a test from running in parallel. It must be called first.
+func runAlone(t *testing.T) { beside.Store(t, true) }
 
-// beside contains the tests for which besideOthers or alone has decided whether they run in
+// beside contains the tests for which runParallel or runAlone has decided whether they run in
 // parallel.
 var beside sync.Map
 
@@ -91,7 +91,7 @@ func (d *dashboard) begin() {
 		d.Fatal(err)
 	}
 	ctx := context.Background()
-	policies := control.NewPolicies(control.PolicyOptions{Guard: d.guard, Store: d.store, Base: sameForAll{d.guard}, Now: d.now})
+	policies := control.NewPolicies(control.PolicyOptions{Guard: d.guard, Store: d.store, Base: guardConfig{d.guard}, Now: d.now})
 	err = policies.Restore(ctx)
 	kept, settingsErr := d.store.Settings(ctx)
 	waiting, journalErr := d.store.Throttled(ctx, d.now())
@@ -102,7 +102,7 @@ func (d *dashboard) begin() {
 	d.control = control.New(control.Options{Policies: policies, Store: d.store, Raid: raid})
 	d.control.Restore(kept)
 	d.control.Join(control.Chat{Lift: d.lift})
-	policies.Follow(following{d})
+	policies.Follow(currentServer{d})
 	opts := Options{
 		Site: access.Site{Listen: "127.0.0.1:0", Token: token}, Guard: d.guard, Store: d.store, Sessions: d.store, WrongCode: persist.ErrCode, Policies: policies, Controls: d.control,
 		Channels:    func() []live.Channel { return []live.Channel{{ID: channelID, Login: "somechannel"}} },
@@ -118,20 +118,20 @@ func (d *dashboard) begin() {
 	d.server.Preload(waiting)
 }
 
-// sameForAll is a configuration with the Guard's policy for all channels.
-type sameForAll struct{ guard *chatguard.Guard }
+// guardConfig is a configuration with the Guard's policy for all channels.
+type guardConfig struct{ guard *chatguard.Guard }
 
-func (s sameForAll) Default() chatguard.Policy      { return s.guard.Policy("") }
-func (s sameForAll) Policy(string) chatguard.Policy { return s.guard.Policy("") }
-func (sameForAll) Channels() []string               { return nil }
+func (s guardConfig) Default() chatguard.Policy      { return s.guard.Policy("") }
+func (s guardConfig) Policy(string) chatguard.Policy { return s.guard.Policy("") }
+func (guardConfig) Channels() []string               { return nil }
 
-// following notifies the server that is running now.
-type following struct{ *dashboard }
+// currentServer notifies the server that is running now.
+type currentServer struct{ *dashboard }
 
-func (f following) Revised(r journal.Revision)       { f.server.Revised(r) }
-func (f following) Reloaded()                        { f.server.Reloaded() }
-func (f following) Changed(channelID string)         { f.server.Changed(channelID) }
-func (f following) Amended(channelID, userID string) { f.server.Amended(channelID, userID) }
+func (f currentServer) Revised(r journal.Revision)       { f.server.Revised(r) }
+func (f currentServer) Reloaded()                        { f.server.Reloaded() }
+func (f currentServer) Changed(channelID string)         { f.server.Changed(channelID) }
+func (f currentServer) Amended(channelID, userID string) { f.server.Amended(channelID, userID) }
 
 // lift ends a timeout on the platform.
 func (d *dashboard) lift(context.Context, string, string) error {
@@ -143,15 +143,15 @@ func (d *dashboard) lift(context.Context, string, string) error {
 	return d.unlifted
 }
 
-// liftsNothing makes lifting fail with err from now on; nil makes it work again.
-func (d *dashboard) liftsNothing(err error) {
+// failLifting makes lifting fail with err from now on; nil makes it work again.
+func (d *dashboard) failLifting(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.unlifted = err
 }
 
-// lifted returns how often a timeout was lifted.
-func (d *dashboard) lifted() int {
+// liftCount returns how often a timeout was lifted.
+func (d *dashboard) liftCount() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.lifts
@@ -174,8 +174,8 @@ func (d *dashboard) restart() {
 // quiet logs nothing.
 var quiet = slog.New(slog.DiscardHandler)
 
-// observe passes a verdict to the store. It also passes it to the server, except while past is
-// running.
+// observe passes a verdict to the store. It also passes it to the server, except while recordPast
+// is running.
 func (d *dashboard) observe(m chatguard.Message, v chatguard.Verdict) {
 	d.store.Observe(m, v)
 	if !d.isRecalling() {
@@ -210,8 +210,8 @@ var everyAlgorithm = []chatguard.Limit{
 	everywhere,
 }
 
-// withLimits adds limits to the configuration's policy.
-func withLimits(t testing.TB, limits ...chatguard.Limit) func(*Options) {
+// addLimits adds limits to the configuration's policy.
+func addLimits(t testing.TB, limits ...chatguard.Limit) func(*Options) {
 	return func(o *Options) {
 		t.Helper()
 		base := o.Guard.Policy("")
@@ -257,15 +257,15 @@ func (d *dashboard) now() time.Time {
 	return time.Now().Add(d.ahead)
 }
 
-// stopClock stops the clock; only pass advances it.
+// stopClock stops the clock; only advance moves it.
 func (d *dashboard) stopClock() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = time.Now()
 }
 
-// pass advances every clock.
-func (d *dashboard) pass(length time.Duration) {
+// advance moves every clock forward.
+func (d *dashboard) advance(length time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ahead += length
@@ -280,13 +280,13 @@ func (d *dashboard) say(user chatguard.User, times int) (last chatguard.Verdict)
 	return last
 }
 
-// past records messages of a user at those times, as if they were sent before the Server started.
-// They are in the database and the Guard, but neither in the counters nor on the board. Call past
-// in the order of the times, and before anyone writes now.
-func (d *dashboard) past(user chatguard.User, times ...time.Time) {
+// recordPast records messages of a user at those times, as if they were sent before the Server
+// started. They are in the database and the Guard, but neither in the counters nor on the board.
+// Call recordPast in the order of the times, and before anyone writes now.
+func (d *dashboard) recordPast(user chatguard.User, times ...time.Time) {
 	d.Helper()
-	d.recall(true)
-	defer d.recall(false)
+	d.setRecalling(true)
+	defer d.setRecalling(false)
 	for _, at := range times {
 		d.sayAt(user, at)
 	}
@@ -303,7 +303,7 @@ func (d *dashboard) sayAt(user chatguard.User, at time.Time) chatguard.Verdict {
 	return v
 }
 
-func (d *dashboard) recall(on bool) {
+func (d *dashboard) setRecalling(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.recalling = on
@@ -315,8 +315,8 @@ func (d *dashboard) isRecalling() bool {
 	return d.recalling
 }
 
-// flushed waits until everything is written.
-func (d *dashboard) flushed() {
+// flush waits until everything is written.
+func (d *dashboard) flush() {
 	d.Helper()
 	if saved, err := d.store.Store.SaveSetting(context.Background(), channelID, "flushed", rand.Text()); !saved || err != nil {
 		d.Fatalf("written: %v, %v", saved, err)
@@ -366,12 +366,12 @@ func (d *dashboard) do(method, path string, body any, adjust ...func(*http.Reque
 		d.Fatal(err)
 	}
 	a := answer{response, data}
-	described.holds(d, r, sent, a)
+	described.check(d, r, sent, a)
 	return a
 }
 
-// into decodes a successful answer.
-func into[T any](t testing.TB, a answer) T {
+// decode decodes a successful answer.
+func decode[T any](t testing.TB, a answer) T {
 	t.Helper()
 	var value T
 	if a.StatusCode != http.StatusOK {
@@ -383,10 +383,10 @@ func into[T any](t testing.TB, a answer) T {
 	return value
 }
 
-// throttled returns the users who are throttled now.
-func (d *dashboard) throttled() []live.Throttled {
+// throttledUsers returns the users who are throttled now.
+func (d *dashboard) throttledUsers() []live.Throttled {
 	d.Helper()
-	return into[map[string][]live.Throttled](d, d.do("GET", "/api/v1/throttled?channel="+channelID, nil, asOwner))["users"]
+	return decode[map[string][]live.Throttled](d, d.do("GET", "/api/v1/throttled?channel="+channelID, nil, asOwner))["users"]
 }
 
 var spammer = chatguard.User{ID: "42", Login: "spammer", DisplayName: "Spammer"}

@@ -15,7 +15,7 @@ import (
 func TestHeader_SlashFindsUser(t *testing.T) {
 	w := dash(t).open(360, 800)
 	const isFinding = `location.hash.startsWith("#/people") && document.activeElement.id === "find"`
-	w.See(says("Nobody is throttled."))
+	w.See(hasText("Nobody is throttled."))
 	w.Type("/")
 	w.See(isFinding + `&& document.getElementById("find").value === ""`)
 	w.Type("/")
@@ -39,7 +39,7 @@ func TestHeader_SignedInAs(t *testing.T) {
 	}
 	w := d.openBlank(1600, 900)
 	w.Must(chromedp.Navigate("http://" + w.address + "/"))
-	w.See(says("chatguard signin"))
+	w.See(hasText("chatguard signin"))
 	w.Write("#token", token+kb.Enter)
 	w.See(`document.querySelector(".me")?.innerText === "owner"`)
 }
@@ -47,7 +47,7 @@ func TestHeader_SignedInAs(t *testing.T) {
 // The header does not show Helix as ok before Helix has answered or after it has failed.
 func TestHeader_Helix(t *testing.T) {
 	for state, want := range map[live.ConnectionState]string{
-		live.Unasked: inHeader("off", "Helix not asked yet"), live.Ample: inHeader("good", "Helix ok"), live.Failing: inHeader("bad", "Helix failing status 500"),
+		live.Unasked: headerHasState("off", "Helix not asked yet"), live.Ample: headerHasState("good", "Helix ok"), live.Failing: headerHasState("bad", "Helix failing status 500"),
 	} {
 		c := live.Connection{Name: "Helix", State: state}
 		if state == live.Failing {
@@ -65,7 +65,7 @@ func TestHeader_Budget(t *testing.T) {
 			return []live.Connection{{Name: "Twitch", State: live.Connected}, {Name: "Helix", State: "low", Detail: "12 of 800 points left"}, {Name: "Moon", State: "waxing"}}
 		}
 	}).open(360, 800)
-	w.See(inHeader("warn", "Helix low 12 of 800 points left") + "&&" + inHeader("off", "Moon waxing"))
-	w.fits()
+	w.See(headerHasState("warn", "Helix low 12 of 800 points left") + "&&" + headerHasState("off", "Moon waxing"))
+	w.wantNoOverflow()
 	w.Accessible()
 }

@@ -67,7 +67,7 @@ func TestReady_Helix(t *testing.T) {
 func TestReady_DatabaseFailing(t *testing.T) {
 	d := dash(t)
 	for state, want := range map[journal.DatabaseState]int{journal.DatabaseOK: 200, journal.DatabaseFailing: 503, journal.DatabaseOff: 200} {
-		d.store.become(journal.Database{State: state, Since: d.now(), Dropped: 1})
+		d.store.setState(journal.Database{State: state, Since: d.now(), Dropped: 1})
 		if a := d.do("GET", "/readyz", nil); a.StatusCode != want {
 			t.Errorf("%s: %s", state, a.Status)
 		}
@@ -82,7 +82,7 @@ func TestStatus_Database(t *testing.T) {
 			State: journal.DatabaseFailing, Detail: "disk full", Since: noon, LastFlush: noon.Add(-time.Minute), Lag: 61500 * time.Millisecond, Queued: 7, Dropped: 2,
 		},
 	} {
-		d.store.become(database)
+		d.store.setState(database)
 		if a := d.do("GET", "/api/v1/status", nil, asOwner); !strings.Contains(string(a.body), want) {
 			t.Errorf("got  %s\nwant %s", a.body, want)
 		}
@@ -104,13 +104,13 @@ func TestMetrics_IncludeOthers(t *testing.T) {
 }
 
 func TestMetrics_PublicURL(t *testing.T) {
-	d := dash(t, func(o *Options) { o.Site.PublicURL = at("https://chat.example.org/guard/") })
+	d := dash(t, func(o *Options) { o.Site.PublicURL = parseURL("https://chat.example.org/guard/") })
 	for _, name := range []string{"chat.example.org", "127.0.0.1:8080", "localhost"} {
 		// a proxy may ask for any of these hosts
-		if a := d.do("GET", "/metrics", nil, host(name)); a.StatusCode != http.StatusUnauthorized {
+		if a := d.do("GET", "/metrics", nil, setHost(name)); a.StatusCode != http.StatusUnauthorized {
 			t.Errorf("at %s: %s", name, a.Status)
 		}
-		if a := d.do("GET", "/metrics", nil, host(name), asOwner); a.StatusCode != http.StatusOK {
+		if a := d.do("GET", "/metrics", nil, setHost(name), asOwner); a.StatusCode != http.StatusOK {
 			t.Errorf("at %s, for the owner: %s", name, a.Status)
 		}
 	}
@@ -125,11 +125,11 @@ func TestMetrics_Proxied(t *testing.T) {
 		"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "X-Real-IP", "Via", "CF-Connecting-IP", "CF-Ray", "True-Client-IP",
 	} {
 		for _, value := range []string{"192.0.2.1", ""} {
-			if a := d.do("GET", "/metrics", nil, header(name, value)); a.StatusCode != http.StatusUnauthorized {
+			if a := d.do("GET", "/metrics", nil, setHeader(name, value)); a.StatusCode != http.StatusUnauthorized {
 				t.Errorf("with %s: %q: %s", name, value, a.Status)
 			}
 		}
-		if a := d.do("GET", "/metrics", nil, header(name, "192.0.2.1"), asOwner); a.StatusCode != http.StatusOK {
+		if a := d.do("GET", "/metrics", nil, setHeader(name, "192.0.2.1"), asOwner); a.StatusCode != http.StatusOK {
 			t.Errorf("with %s, for the owner: %s", name, a.Status)
 		}
 	}
@@ -169,7 +169,7 @@ func TestMetrics_AnyChannelID(t *testing.T) {
 }
 
 func TestObserve_AllowedMessageCostsNoMemory(t *testing.T) {
-	alone(t) // allocations of other tests must not be counted
+	runAlone(t) // allocations of other tests must not be counted
 	d := dash(t)
 	m := chatguard.Message{ChannelID: channelID, User: spammer}
 	v := chatguard.Verdict{Allowed: true, ChannelID: channelID, UserID: spammer.ID}

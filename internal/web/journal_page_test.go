@@ -17,18 +17,19 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// entries is a script that is true if the journal shows exactly n rows that contain the text.
-func entries(n int, text string) string {
+// hasEntries returns a script that is true if the journal shows exactly n rows that contain the
+// text.
+func hasEntries(n int, text string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".entries .entry")].filter((row) => row.textContent.includes(%q)).length === %d`, text, n)
 }
 
 // pick chooses a value from a drop-down list as a person does.
 func (w *window) pick(list, value string) {
 	w.Window.Helper()
-	w.Must(chromedp.Evaluate[chromedp.Void](picked(list, value)))
+	w.Must(chromedp.Evaluate[chromedp.Void](isPicked(list, value)))
 }
 
-func picked(list, value string) string {
+func isPicked(list, value string) string {
 	return fmt.Sprintf(`{
 		const list = document.querySelector(%q);
 		list.value = %q;
@@ -40,30 +41,30 @@ func TestJournalPage_Filters(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 3)
 	d.say(teahouse, 3)
-	d.went(d.write(gardenhour, "one more"), journal.Failed, "the bot is no moderator here")
-	d.went(d.write(teahouse, "and another"), journal.Done, "")
-	d.flushed()
+	d.reportOutcome(d.write(gardenhour, "one more"), journal.Failed, "the bot is no moderator here")
+	d.reportOutcome(d.write(teahouse, "and another"), journal.Done, "")
+	d.flush()
 	w := d.open(1400, 900)
 	w.goTo("journal")
-	w.See(entries(1, "delete failed: the bot is no moderator here") + "&&" + entries(1, "and another") + "&&" + entries(2, "burst"))
+	w.See(hasEntries(1, "delete failed: the bot is no moderator here") + "&&" + hasEntries(1, "and another") + "&&" + hasEntries(2, "burst"))
 
 	w.Click("#only-failures")
-	w.See(`location.hash === "#/journal?result=failed" &&` + entries(1, "gardenhour") + "&&" + entries(0, "teahouse"))
+	w.See(`location.hash === "#/journal?result=failed" &&` + hasEntries(1, "gardenhour") + "&&" + hasEntries(0, "teahouse"))
 	w.See(`document.querySelector("#filter-result").value === "failed"`)
 	w.Write("#filter-user", "teahouse"+kb.Enter)
-	w.See(`location.hash === "#/journal?user=teahouse&result=failed" &&` + says("No throttled messages match these filters."))
+	w.See(`location.hash === "#/journal?user=teahouse&result=failed" &&` + hasText("No throttled messages match these filters."))
 	w.Must(chromedp.Evaluate[chromedp.Void]("history.back()"))
-	w.See(`document.querySelector("#filter-user").value === "" &&` + entries(1, "gardenhour"))
+	w.See(`document.querySelector("#filter-user").value === "" &&` + hasEntries(1, "gardenhour"))
 	w.Must(chromedp.Evaluate[chromedp.Void]("history.back()"))
-	w.See(`!document.querySelector("#only-failures").checked &&` + entries(1, "gardenhour") + "&&" + entries(1, "teahouse"))
+	w.See(`!document.querySelector("#only-failures").checked &&` + hasEntries(1, "gardenhour") + "&&" + hasEntries(1, "teahouse"))
 
 	w.pick("#filter-limit", "daily")
-	w.See(`location.hash === "#/journal?limit=daily" &&` + says("No throttled messages match these filters."))
+	w.See(`location.hash === "#/journal?limit=daily" &&` + hasText("No throttled messages match these filters."))
 	// all at once
-	w.Must(chromedp.Evaluate[chromedp.Void](picked("#filter-limit", "") + picked("#filter-action", "delete") + picked("#filter-result", "done")))
-	w.See(`location.hash === "#/journal?action=delete&result=done" &&` + entries(1, "teahouse") + "&&" + entries(0, "gardenhour"))
+	w.Must(chromedp.Evaluate[chromedp.Void](isPicked("#filter-limit", "") + isPicked("#filter-action", "delete") + isPicked("#filter-result", "done")))
+	w.See(`location.hash === "#/journal?action=delete&result=done" &&` + hasEntries(1, "teahouse") + "&&" + hasEntries(0, "gardenhour"))
 	w.visit("#/journal?user=72&action=delete") // as from a link that somebody sent
-	w.See(entries(1, "teahouse") + "&&" + entries(0, "gardenhour") + `&& document.querySelector("#filter-action").value === "delete"`)
+	w.See(hasEntries(1, "teahouse") + "&&" + hasEntries(0, "gardenhour") + `&& document.querySelector("#filter-action").value === "delete"`)
 	w.Click(".entry .user a")
 	w.See(`location.hash === "#/people?user=72"`)
 }
@@ -72,10 +73,10 @@ func TestJournalPage_Export(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	d.say(teahouse, 4)
-	d.flushed()
+	d.flush()
 	w := d.open(1400, 900)
 	w.visit("#/journal?user=gardenhour")
-	w.See(entries(1, "gardenhour") + "&&" + entries(0, "teahouse"))
+	w.See(hasEntries(1, "gardenhour") + "&&" + hasEntries(0, "teahouse"))
 	table := browsertest.Eval[string](w.Window, `(() => {
 		const link = document.querySelector(".export");
 		const question = new XMLHttpRequest();
@@ -92,14 +93,14 @@ func TestJournalPage_NewEntriesOnDemand(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.goTo("journal")
-	w.See(says("No throttled messages recorded."))
+	w.See(hasText("No throttled messages recorded."))
 	first := d.say(gardenhour, 4)
-	w.See(entries(1, "gardenhour") + "&&" + entries(1, "deleting…")) // shown at once: the page was empty
-	d.went(first, journal.Failed, "Twitch said no")
+	w.See(hasEntries(1, "gardenhour") + "&&" + hasEntries(1, "deleting…")) // shown at once: the page was empty
+	d.reportOutcome(first, journal.Failed, "Twitch said no")
 	d.say(teahouse, 5)
-	w.See(says("Show 2 new") + "&&" + entries(0, "teahouse") + "&&" + entries(1, "delete failed: Twitch said no"))
+	w.See(hasText("Show 2 new") + "&&" + hasEntries(0, "teahouse") + "&&" + hasEntries(1, "delete failed: Twitch said no"))
 	w.TypeIn(".fresh button", kb.Enter)
-	w.See(entries(2, "teahouse") + "&&" + entries(1, "gardenhour") + `&& !document.querySelector(".fresh button")`)
+	w.See(hasEntries(2, "teahouse") + "&&" + hasEntries(1, "gardenhour") + `&& !document.querySelector(".fresh button")`)
 	w.See(`document.activeElement === document.querySelector(".entry .text-button")`)
 	if top := browsertest.Eval[string](w.Window, `document.querySelector(".entry .user").textContent`); top != "teahouse" {
 		t.Errorf("at the top is %s", top)
@@ -111,16 +112,16 @@ func TestJournalPage_DrawsLazily(t *testing.T) {
 	for i := range 250 {
 		d.say(chatguard.User{ID: fmt.Sprint(1000 + i), Login: fmt.Sprintf("user_%d_", i)}, 4)
 	}
-	d.flushed()
+	d.flush()
 	w := d.open(1400, 900)
 	w.goTo("journal")
-	w.See(entries(1, "user_249_") + "&&" + entries(0, "user_150_"))
+	w.See(hasEntries(1, "user_249_") + "&&" + hasEntries(0, "user_150_"))
 	w.Click(".more button")
 	w.See(`document.querySelector(".entries").ariaRowCount === "201"`)
 	w.Click(".more button")
-	w.See(says("No older records."))
+	w.See(hasText("No older records."))
 	w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".more").scrollIntoView()`))
-	w.See(entries(1, "user_0_") + "&&" + entries(0, "user_249_"))
+	w.See(hasEntries(1, "user_0_") + "&&" + hasEntries(0, "user_249_"))
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".entry").length`); n > 60 {
 		t.Errorf("%d rows are drawn", n)
 	}
@@ -131,15 +132,15 @@ func TestJournalPage_WholeMessageOnDemand(t *testing.T) {
 	d.say(gardenhour, 3)
 	long := strings.Repeat("so many words ", 30) + "the end"
 	d.write(gardenhour, long)
-	d.flushed()
+	d.flush()
 	w := d.open(1400, 900)
 	w.goTo("journal")
-	w.See(entries(1, "so many words"))
+	w.See(hasEntries(1, "so many words"))
 	if all := browsertest.Eval[bool](w.Window, `document.querySelector(".entry").textContent.includes("the end")`); all {
 		t.Error("the row has the whole text")
 	}
 	w.TypeIn(".text-button", kb.Enter)
-	w.See(`document.querySelector("dialog")?.open && document.querySelector(".whole-text").textContent.endsWith("the end") &&` + says("Penalty"))
+	w.See(`document.querySelector("dialog")?.open && document.querySelector(".whole-text").textContent.endsWith("the end") &&` + hasText("Penalty"))
 	w.Accessible()
 	w.Type(kb.Escape)
 	w.See(`!document.querySelector("dialog") && document.activeElement.className === "text-button"`)
@@ -148,7 +149,7 @@ func TestJournalPage_WholeMessageOnDemand(t *testing.T) {
 func TestJournalPage_SearchFromWholeMessage(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
-	d.flushed()
+	d.flush()
 	w := d.open(1400, 900)
 	for page, message := range map[string]string{"#/journal": ".entries:not(.of-user) .text-button", "#/people?user=" + gardenhour.ID: ".person .text-button"} {
 		w.visit(page)
@@ -164,7 +165,7 @@ func TestJournalPage_NewEntriesOnPhone(t *testing.T) {
 	w := d.open(360, 800)
 	w.goTo("journal")
 	d.say(gardenhour, 4)
-	w.See(entries(1, "gardenhour"))
+	w.See(hasEntries(1, "gardenhour"))
 	d.say(teahouse, 4)
 	w.See(`document.querySelector(".fresh button")`)
 	hidden := browsertest.Eval[bool](w.Window, `document.querySelector(".fresh button").getBoundingClientRect().bottom > document.querySelector(".entry").getBoundingClientRect().top`)
@@ -172,16 +173,16 @@ func TestJournalPage_NewEntriesOnPhone(t *testing.T) {
 		t.Error("what is new lies over the first entry")
 	}
 	w.Accessible()
-	w.fits()
+	w.wantNoOverflow()
 }
 
 func TestJournalPage_Pardon(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
-	d.flushed()
+	d.flush()
 	w := d.open(1400, 900)
 	w.goTo("journal")
-	w.See(entries(1, "gardenhour"))
+	w.See(hasEntries(1, "gardenhour"))
 	w.TypeIn(".pardon button", kb.Enter)
 	w.See(`document.activeElement.textContent.trim() === "Pardoned"`)
 	if e, err := d.guard.Explain(chatguard.Message{ChannelID: channelID, User: gardenhour}); err != nil || e.Strikes != 0 {
@@ -197,10 +198,10 @@ func TestJournalPage_PardonSeenByOthers(t *testing.T) {
 	if _, err := d.control.Pardon(t.Context(), v.EntryID, "berta"); err != nil {
 		t.Fatal(err)
 	}
-	d.flushed()
+	d.flush()
 	w := d.open(1400, 900)
 	w.goTo("journal")
-	w.See(entries(1, "gardenhour") + `&& document.querySelectorAll(".pardon button").length === 1 && document.querySelector("span.pardon.muted").textContent.startsWith("Pardoned by berta, ")`)
+	w.See(hasEntries(1, "gardenhour") + `&& document.querySelectorAll(".pardon button").length === 1 && document.querySelector("span.pardon.muted").textContent.startsWith("Pardoned by berta, ")`)
 	w.Accessible()
 	w.Click(".entry:last-child .text-button")
 	w.See(`[...document.querySelectorAll("dialog dd")].some((dd) => dd.textContent.startsWith("by berta, ")) && !document.querySelector("dialog .pardon button")`)
@@ -212,10 +213,10 @@ func TestJournalPage_PardonSeenByOthers(t *testing.T) {
 func TestJournalPage_ViewersCannotPardon(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
-	d.flushed()
+	d.flush()
 	w := d.openAs("clara", auth.View, 1400, 900)
 	w.goTo("journal")
-	w.See(entries(1, "gardenhour"))
+	w.See(hasEntries(1, "gardenhour"))
 	w.Accessible()
 	w.Click(".text-button")
 	w.See(`document.querySelector("dialog")?.open`)
@@ -227,10 +228,10 @@ func TestJournalPage_ViewersCannotPardon(t *testing.T) {
 func TestJournalPage_Unreadable(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	d.store.hide(context.DeadlineExceeded)
+	d.store.failReads(context.DeadlineExceeded)
 	w.goTo("journal")
 	w.See(`document.querySelector("main .error")?.textContent.includes("the database is failing")`)
-	d.store.hide(nil)
+	d.store.failReads(nil)
 }
 
 func TestJournalPage_HostileTexts(t *testing.T) {
@@ -240,21 +241,21 @@ func TestJournalPage_HostileTexts(t *testing.T) {
 		d.say(user, 3)
 		d.write(user, text)
 	}
-	d.flushed()
+	d.flush()
 	for _, width := range []int64{360, 1600} {
 		d.store.addCode("code", "anna")
 		w := d.openWith("code", width, 900)
 		w.goTo("journal")
 		w.See(fmt.Sprintf(`document.querySelectorAll(".entry").length === %d`, len(hostileNames)))
-		w.fits()
+		w.wantNoOverflow()
 		for i := range hostileNames {
 			w.See(`!document.querySelector("dialog")`)
 			w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelectorAll(".text-button")[%d].click()`, i)))
 			w.See(`document.querySelector("dialog")?.open`)
-			w.fits()
+			w.wantNoOverflow()
 			w.Type(kb.Escape)
 		}
-		w.unharmed()
+		w.wantUnharmed()
 	}
 }
 
@@ -262,22 +263,22 @@ func TestJournalPage_Accessible(t *testing.T) {
 	d := dash(t)
 	d.say(teahouse, 3)
 	for i, result := range []journal.Result{journal.Done, journal.Failed, journal.Skipped, journal.Pending} {
-		d.went(d.write(teahouse, fmt.Sprint("message ", i)), result, "for a reason")
+		d.reportOutcome(d.write(teahouse, fmt.Sprint("message ", i)), result, "for a reason")
 	}
-	d.flushed()
+	d.flush()
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{360, 1600} {
 			d.store.addCode("code", "anna")
 			w := d.openWith("code", width, 900)
 			w.Prefer(map[string]string{"prefers-color-scheme": scheme})
 			w.goTo("journal")
-			w.See(entries(4, "message"))
+			w.See(hasEntries(4, "message"))
 			w.Accessible()
-			w.fits()
+			w.wantNoOverflow()
 			w.visit("#/journal?user=nobody")
-			w.See(says("No throttled messages match these filters."))
+			w.See(hasText("No throttled messages match these filters."))
 			w.Accessible()
-			w.fits()
+			w.wantNoOverflow()
 		}
 	}
 }

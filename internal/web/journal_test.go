@@ -22,7 +22,7 @@ var (
 // wantEntries requests entries and fails the test unless it gets exactly those wanted.
 func (d *dashboard) wantEntries(query string, more bool, want ...chatguard.EntryID) {
 	d.Helper()
-	got := into[entryPage](d, d.do("GET", "/api/v1/journal?"+query, nil, asOwner))
+	got := decode[entryPage](d, d.do("GET", "/api/v1/journal?"+query, nil, asOwner))
 	var ids []chatguard.EntryID
 	for _, e := range got.Entries {
 		ids = append(ids, e.ID)
@@ -37,10 +37,10 @@ func TestJournal_Filters(t *testing.T) {
 	d := dash(t)
 	first := d.say(berta, 4)
 	second := d.say(teapot, 4)
-	d.flushed()
+	d.flush()
 	third := d.say(berta, 1)
-	d.went(first, journal.Failed, "not a moderator")
-	d.went(second, journal.Done, "")
+	d.reportOutcome(first, journal.Failed, "not a moderator")
+	d.reportOutcome(second, journal.Done, "")
 	noon := url.QueryEscape(d.now().Add(time.Hour).Format(time.RFC3339))
 	for range 2 {
 		d.wantEntries("", false, third.EntryID, second.EntryID, first.EntryID)
@@ -58,7 +58,7 @@ func TestJournal_Filters(t *testing.T) {
 		d.wantEntries("from="+noon, false)
 		d.wantEntries("n=2", true, third.EntryID, second.EntryID)
 		d.wantEntries(fmt.Sprintf("n=2&before=%d", second.EntryID), false, first.EntryID)
-		d.flushed()
+		d.flush()
 	}
 }
 
@@ -76,11 +76,11 @@ func TestJournal_Refused(t *testing.T) {
 		"user=" + long:              "256 bytes at most",
 		"from=2026-01-05T20:00:00Z&until=2026-01-05T20:00:00Z": "Nothing lies between",
 	} {
-		d.refused(query, "GET", "/api/v1/journal?"+query, nil, owned, 422, says)
+		d.wantProblem(query, "GET", "/api/v1/journal?"+query, nil, owned, 422, says)
 	}
-	d.store.hide(errors.New("damaged: /secret/path"))
+	d.store.failReads(errors.New("damaged: /secret/path"))
 	for _, path := range []string{"/api/v1/journal", "/api/v1/journal?format=csv"} {
-		d.refused("in trouble", "GET", path, nil, owned, 503, "The journal can't be read now: the database is failing.")
+		d.wantProblem("in trouble", "GET", path, nil, owned, 503, "The journal can't be read now: the database is failing.")
 	}
 }
 
@@ -89,12 +89,12 @@ func TestJournal_Export(t *testing.T) {
 	d := dash(t)
 	d.say(berta, 3)
 	hostile := d.write(berta, `=HYPERLINK("http://example.org","hello")`)
-	d.went(hostile, journal.Failed, "-1 is no answer")
+	d.reportOutcome(hostile, journal.Failed, "-1 is no answer")
 	const many = 2*csvPage + 5
 	d.say(berta, many-1)
 	d.say(teapot, 4)
-	d.flushed()
-	rows := d.do("GET", "/api/v1/journal?format=csv&n=3&user=berta", nil, asOwner).table(t)
+	d.flush()
+	rows := d.do("GET", "/api/v1/journal?format=csv&n=3&user=berta", nil, asOwner).parseTable(t)
 	if len(rows) != 1+many || !slices.Equal(rows[0], entryColumns) {
 		t.Fatalf("%d rows below %q", len(rows)-1, rows[0])
 	}
@@ -132,7 +132,7 @@ func (d *dashboard) write(user chatguard.User, text string) chatguard.Verdict {
 	return v
 }
 
-// went reports the outcome of acting on a throttled message.
-func (d *dashboard) went(v chatguard.Verdict, result journal.Result, reason string) {
+// reportOutcome reports the outcome of acting on a throttled message.
+func (d *dashboard) reportOutcome(v chatguard.Verdict, result journal.Result, reason string) {
 	d.store.Report(journal.Outcome{Entry: v.EntryID, At: d.now(), Action: v.Penalty.Action, Result: result, Reason: reason})
 }

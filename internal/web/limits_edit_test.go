@@ -36,8 +36,8 @@ func (w *window) save() {
 	w.See(`document.querySelector(".note.good") && document.querySelector(".finish .primary").ariaDisabled === "true"`)
 }
 
-// focused waits until an element has the focus.
-func (w *window) focused(id string) {
+// waitForFocus waits until an element has the focus.
+func (w *window) waitForFocus(id string) {
 	w.Window.Helper()
 	w.See(fmt.Sprintf(`document.activeElement.id === %q`, id))
 }
@@ -45,11 +45,11 @@ func (w *window) focused(id string) {
 func TestLimitsEdit_RoleNumbers(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	w.toLimits()
+	w.openLimits()
 	w.pickOption("#role-0", "vip")
-	w.focused("burst-0-vip")
+	w.waitForFocus("burst-0-vip")
 	w.Write("#burst-0-vip", "0")
-	w.See(has(`document.querySelector("#burst-0-vip-error")`, "1 or more. Leave empty to inherit."))
+	w.See(elementHasText(`document.querySelector("#burst-0-vip-error")`, "1 or more. Leave empty to inherit."))
 	w.Write("#burst-0-vip", "5")
 	w.Write("#refill-0-vip", "2.5")
 	w.pickOption("#role-0", "first_timer")
@@ -64,7 +64,7 @@ func TestLimitsEdit_RoleNumbers(t *testing.T) {
 
 	w.Write("#refill-0-vip", kb.Backspace) // same as everyone's
 	w.Press(`button[aria-label="Remove first timer from burst"]`)
-	w.focused("role-0")
+	w.waitForFocus("role-0")
 	w.save()
 	want = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 5}}
 	if got := d.guard.Policy(channelID).Limits[0].Roles; !reflect.DeepEqual(got, want) {
@@ -75,12 +75,12 @@ func TestLimitsEdit_RoleNumbers(t *testing.T) {
 func TestLimitsEdit_AddAndRemove(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	w.toLimits()
+	w.openLimits()
 	w.Press("#add-limit")
 	w.Press(".chooser button[value=sliding-log]")
-	w.focused("name-2")
+	w.waitForFocus("name-2")
 	w.Write("#name-2", "burst")
-	w.See(has(`document.querySelector("#name-2-error")`, "Another limit has this name. Enter a different one.") + `&& document.querySelector(".finish .primary").ariaDisabled === "true"`)
+	w.See(elementHasText(`document.querySelector("#name-2-error")`, "Another limit has this name. Enter a different one.") + `&& document.querySelector(".finish .primary").ariaDisabled === "true"`)
 	w.Write("#name-2", "teatime")
 	w.Write("#messages-2", "7")
 	w.pickOption("#per-2", "channel")
@@ -95,8 +95,8 @@ func TestLimitsEdit_AddAndRemove(t *testing.T) {
 	}
 
 	w.Press("#remove-0")
-	w.focused("keep-0")
-	w.See(says("Saving removes burst and clears everyone’s usage of it."))
+	w.waitForFocus("keep-0")
+	w.See(hasText("Saving removes burst and clears everyone’s usage of it."))
 	w.Press("#keep-0")
 	w.See(`document.querySelector("#burst-0") && document.querySelector(".finish .primary").ariaDisabled === "true"`)
 	w.Press("#remove-0")
@@ -111,16 +111,16 @@ func TestLimitsEdit_AddAndRemove(t *testing.T) {
 
 	w.Press("#add-limit")
 	w.Press(".chooser button[value=token-bucket]")
-	w.focused("name-2")
+	w.waitForFocus("name-2")
 	w.Press("#remove-2") // never saved
-	w.focused("add-limit")
+	w.waitForFocus("add-limit")
 	w.See(`!document.querySelector("#name-2") && document.querySelector(".finish .primary").ariaDisabled === "true"`)
 }
 
 func TestLimitsEdit_AddEveryAlgorithm(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	w.toLimits()
+	w.openLimits()
 	w.Press("#add-limit")
 	w.See(`document.querySelector(".chooser li")`)
 	kinds := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll(".chooser li button")].map((b) => b.value)`)
@@ -129,7 +129,7 @@ func TestLimitsEdit_AddEveryAlgorithm(t *testing.T) {
 	for i, kind := range kinds {
 		w.Press("#add-limit")
 		w.Press(fmt.Sprintf(".chooser button[value=%s]", kind))
-		w.focused(fmt.Sprintf("name-%d", i+2))
+		w.waitForFocus(fmt.Sprintf("name-%d", i+2))
 	}
 	w.save()
 	if limits := d.guard.Policy(channelID).Limits; len(kinds) != 7 || len(limits) != 9 {
@@ -140,7 +140,7 @@ func TestLimitsEdit_AddEveryAlgorithm(t *testing.T) {
 func TestLimitsEdit_DayEnd(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	w.toLimits()
+	w.openLimits()
 	w.Write("#reset_at-1", "24:00")
 	w.Write("#timezone-1", "Europe/Nowhere")
 	w.Write("#zone", "there")
@@ -148,7 +148,7 @@ func TestLimitsEdit_DayEnd(t *testing.T) {
 	w.Write("#reset_at-1", "04:30")
 	w.Write("#timezone-1", "America/New_York")
 	w.Write("#zone", "Europe/Berlin")
-	w.See(says("Resets daily at 04:30, America/New_York time."))
+	w.See(hasText("Resets daily at 04:30, America/New_York time."))
 	w.save()
 	p := d.guard.Policy(channelID)
 	if l := p.Limits[1]; l.ResetAt != "04:30" || l.Timezone != "America/New_York" || p.Timezone != "Europe/Berlin" {
@@ -159,23 +159,23 @@ func TestLimitsEdit_DayEnd(t *testing.T) {
 func TestLimitsEdit_PenaltiesByKeyboard(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	w.toLimits()
+	w.openLimits()
 	// It moves warn up in: delete, delete, warn, timeout 30s, timeout 10m.
 	w.TypeIn("#rung-2-up", kb.Enter)
-	w.focused("rung-1-up")
+	w.waitForFocus("rung-1-up")
 	w.Type(kb.Enter) // and up to the top
-	w.focused("rung-0-action")
+	w.waitForFocus("rung-0-action")
 	w.TypeIn("#add-rung", kb.Enter)
-	w.focused("rung-5-action")
+	w.waitForFocus("rung-5-action")
 	w.Write("#rung-5", "1209601")
-	w.See(has(`document.querySelector("#rung-5-error")`, "(two weeks)."))
+	w.See(elementHasText(`document.querySelector("#rung-5-error")`, "(two weeks)."))
 	w.Write("#rung-5", "3600")
 	w.pickOption("#rung-3-action", "timeout refill")
 	w.Write("#strike_every", "20")
 	w.TypeIn("#exempt-moderator", " ")
 	w.TypeIn("#exempt-vip", " ")
 	w.TypeIn("#forget_after", kb.Enter) // Enter saves
-	w.See(says("Saved by anna"))
+	w.See(hasText("Saved by anna"))
 	p := d.guard.Policy(channelID)
 	want := "[warn delete delete timeout refill timeout 10m timeout 1h]"
 	if got := fmt.Sprint(p.Penalties.Ladder); got != want || p.Penalties.StrikeEvery != 20*time.Second || p.Penalties.ForgetAfter != 30*time.Minute {
@@ -189,21 +189,21 @@ func TestLimitsEdit_PenaltiesByKeyboard(t *testing.T) {
 func TestLimitsEdit_AddByKeyboard(t *testing.T) {
 	d := dash(t)
 	w := d.open(360, 800)
-	w.toLimits()
+	w.openLimits()
 	w.TypeIn("#add-limit", kb.Enter)
 	w.See(`document.querySelector(".chooser li button")`)
 	w.Type(kb.Tab + kb.Escape)
-	w.focused("add-limit")
+	w.waitForFocus("add-limit")
 	w.Type(kb.Enter)
 	w.See(`document.querySelector(".chooser li button")`)
 	w.Type(kb.Tab + kb.Enter)
-	w.focused("name-2")
+	w.waitForFocus("name-2")
 	w.Type(kb.Enter)
-	w.See(says("Saved by anna"))
+	w.See(hasText("Saved by anna"))
 	if limits := d.guard.Policy(channelID).Limits; len(limits) != 3 || limits[2].Name != "token-bucket" {
 		t.Errorf("limits %+v", limits)
 	}
-	w.fits()
+	w.wantNoOverflow()
 }
 
 func TestLimitsEdit_NamesOverriddenUsers(t *testing.T) {
@@ -217,21 +217,21 @@ func TestLimitsEdit_NamesOverriddenUsers(t *testing.T) {
 		}
 	}
 	w := d.open(360, 800)
-	w.toLimits()
+	w.openLimits()
 	w.See(`document.querySelectorAll(".overrides a").length === 2 && document.title === "Limits · chatguard"`)
-	w.See(has(`document.querySelector(".overrides")`, "clara 1,200, one every 1 minute") + "&&" + has(`document.querySelector(".overrides")`, hostile))
+	w.See(elementHasText(`document.querySelector(".overrides")`, "clara 1,200, one every 1 minute") + "&&" + elementHasText(`document.querySelector(".overrides")`, hostile))
 	w.See(`document.querySelector(".overrides a[href='#/people?user=51']") && !document.querySelector(".overrides img")`)
-	w.fits()
+	w.wantNoOverflow()
 }
 
 func TestLimitsEdit_NoButtonsForViewers(t *testing.T) {
-	d := dash(t, withLimits(t, everyAlgorithm...))
+	d := dash(t, addLimits(t, everyAlgorithm...))
 	d.say(clara, 4)
 	w := d.openAs("berta", auth.View, 1400, 900)
-	w.toLimits()
-	w.See(headline("These limits would have throttled 1 message") + "&&" + says("Enforced."))
+	w.openLimits()
+	w.See(hasHeadline("These limits would have throttled 1 message") + "&&" + hasText("Enforced."))
 	w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".history summary").click()`))
-	w.See(says("No changes yet"))
+	w.See(hasText("No changes yet"))
 	shown := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll("main button, main select, main input:not([readonly]):not(:disabled)")].map((e) => e.innerText || e.id)`)
 	if !reflect.DeepEqual(shown, []string{"Copy"}) {
 		t.Errorf("who may only look finds %q", shown)
@@ -243,12 +243,12 @@ func TestLimitsEdit_Accessible(t *testing.T) {
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{360, 1600} {
 			t.Run(fmt.Sprintf("%s %d", scheme, width), func(t *testing.T) {
-				d := dash(t, withLimits(t, everyAlgorithm...))
+				d := dash(t, addLimits(t, everyAlgorithm...))
 				d.say(clara, 4)
-				into[control.Revised](t, d.put(burst(4)))
+				decode[control.Revised](t, d.put(burst(4)))
 				w := d.open(width, 900)
 				w.Prefer(map[string]string{"prefers-color-scheme": scheme})
-				w.toLimits()
+				w.openLimits()
 				w.See(`document.querySelector(".preview table")`)
 				w.Accessible()
 				w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".history summary").click(), document.querySelector("#remove-2").click(), document.querySelector("#add-limit").click()`))
@@ -257,7 +257,7 @@ func TestLimitsEdit_Accessible(t *testing.T) {
 				w.pickOption("#role-0", "vip")
 				w.See(`document.querySelector("[aria-invalid=true]") && document.querySelector(".revisions li") && document.querySelector("#keep-2")`)
 				w.Accessible()
-				w.fits()
+				w.wantNoOverflow()
 			})
 		}
 	}

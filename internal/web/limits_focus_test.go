@@ -13,9 +13,9 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// enter presses a button with the keyboard and waits until the page shows the result, with some
-// element focused.
-func (w *window) enter(button, then string) {
+// pressEnter presses a button with the keyboard and waits until the page shows the result, with
+// some element focused.
+func (w *window) pressEnter(button, then string) {
 	w.Window.Helper()
 	w.See(`document.querySelector('` + button + `')?.matches(":enabled:not([aria-disabled=true])")`)
 	w.TypeIn(button, kb.Enter)
@@ -25,36 +25,36 @@ func (w *window) enter(button, then string) {
 
 const isIdle = `document.querySelector("#save").ariaDisabled === "true" && !document.querySelector(".mode").disabled`
 
-// saved is a script that is true once the saved burst is shown.
-func saved(burst string) string {
-	return says("Saved by anna") + "&&" + isIdle + `&& document.querySelector("#burst-0").value === "` + burst + `"`
+// isSaved returns a script that is true once the saved burst is shown.
+func isSaved(burst string) string {
+	return hasText("Saved by anna") + "&&" + isIdle + `&& document.querySelector("#burst-0").value === "` + burst + `"`
 }
 
 func TestLimitsFocus_StaysWhileEditing(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	into[control.Revised](t, d.put(burst(5)))
-	w.toLimits()
+	decode[control.Revised](t, d.put(burst(5)))
+	w.openLimits()
 	w.openHistory()
 	w.Write("#burst-0", "7")
-	w.enter("#save", saved("7"))
-	w.enter(".note button", saved("5")) // undo
-	w.enter(`button[aria-label="Restore revision 2"]`, saved("7"))
-	w.enter(".to-file", saved("3"))
+	w.pressEnter("#save", isSaved("7"))
+	w.pressEnter(".note button", isSaved("5")) // undo
+	w.pressEnter(`button[aria-label="Restore revision 2"]`, isSaved("7"))
+	w.pressEnter(".to-file", isSaved("3"))
 	w.Write("#burst-0", "8")
-	w.enter(".discard", isIdle+`&& document.querySelector("#burst-0").value === "3"`)
+	w.pressEnter(".discard", isIdle+`&& document.querySelector("#burst-0").value === "3"`)
 	for _, button := range []string{".both", ".theirs"} {
 		w.Write("#burst-0", "8")
 		d.put(func(p *chatguard.Policy) { p.Limits[1].Messages++ })
-		w.enter(".compare", `document.querySelector(".both")`)
-		w.enter(button, `!document.querySelector(".both")`)
+		w.pressEnter(".compare", `document.querySelector(".both")`)
+		w.pressEnter(button, `!document.querySelector(".both")`)
 	}
 	w.Write("#burst-0", "9")
-	w.holds("PUT", 0)
+	w.delayRequests("PUT", 0)
 	w.TypeIn("input[value=enforce]", kb.Enter) // it saves too, and is disabled meanwhile
 	w.See(`document.querySelector(".mode").disabled && document.activeElement.id === "save"`)
-	w.release()
-	w.See(saved("9") + `&& document.activeElement.id === "save"`)
+	w.releaseRequests()
+	w.See(isSaved("9") + `&& document.activeElement.id === "save"`)
 }
 
 func TestLimitsFocus_DraftPerChannel(t *testing.T) {
@@ -64,7 +64,7 @@ func TestLimitsFocus_DraftPerChannel(t *testing.T) {
 		}
 	})
 	w := d.open(1400, 900)
-	w.toLimits()
+	w.openLimits()
 	isWarned := func() bool {
 		return browsertest.Eval[bool](w.Window, `!dispatchEvent(new Event("beforeunload", { cancelable: true }))`)
 	}
@@ -86,11 +86,11 @@ func TestLimitsFocus_DraftPerChannel(t *testing.T) {
 
 	w.pickOption("header select", "8")
 	w.See(`document.querySelector("#burst-0")?.value === "3"`)
-	into[control.Revised](t, d.put(burst(9)))
+	decode[control.Revised](t, d.put(burst(9)))
 	w.pickOption("header select", channelID)
-	w.See(says("changed these limits while you were editing.") + `&& document.querySelector("#burst-0").value === "5"`)
+	w.See(hasText("changed these limits while you were editing.") + `&& document.querySelector("#burst-0").value === "5"`)
 	w.Press(".compare")
-	w.See(says("owner changed these limits while you were editing."))
+	w.See(hasText("owner changed these limits while you were editing."))
 	w.Press(".theirs")
 	w.See(`document.querySelector("#burst-0").value === "9"`)
 	if isWarned() {
@@ -101,12 +101,12 @@ func TestLimitsFocus_DraftPerChannel(t *testing.T) {
 func TestLimitsFocus_ConflictIsConsistent(t *testing.T) {
 	d := dash(t)
 	w := d.open(360, 800)
-	w.toLimits()
-	w.See(says("Same as the configuration file."))
+	w.openLimits()
+	w.See(hasText("Same as the configuration file."))
 	w.Write("#burst-0", "8")
-	into[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode, p.Limits[1].Messages = chatguard.Observe, 200 }))
-	w.See(says("owner changed these limits while you were editing.") + "&& !" + says("Same as the configuration file."))
-	w.See(has(`document.querySelector(".mode label:has(:not(:checked))")`, "Observe only (current)") + "&& !" + has(`document.querySelector(".mode")`, "Enforce (current)"))
+	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode, p.Limits[1].Messages = chatguard.Observe, 200 }))
+	w.See(hasText("owner changed these limits while you were editing.") + "&& !" + hasText("Same as the configuration file."))
+	w.See(elementHasText(`document.querySelector(".mode label:has(:not(:checked))")`, "Observe only (current)") + "&& !" + elementHasText(`document.querySelector(".mode")`, "Enforce (current)"))
 	w.Press(".compare")
 	w.See(`document.querySelector(".both")`)
 	notes := browsertest.Eval[float64](w.Window, `document.querySelector(".finish > [role=status]").getBoundingClientRect().height / innerHeight`)
@@ -114,7 +114,7 @@ func TestLimitsFocus_ConflictIsConsistent(t *testing.T) {
 		t.Errorf("the notes cover %.2f of the window", notes)
 	}
 	w.Accessible()
-	w.fits()
+	w.wantNoOverflow()
 	w.Press(".both")
-	w.See(says("Changed by owner") + "&& !" + says("can’t be read now"))
+	w.See(hasText("Changed by owner") + "&& !" + hasText("can’t be read now"))
 }

@@ -24,13 +24,13 @@ func (w *window) openHistory() {
 
 func TestLimitsHistory_Revert(t *testing.T) {
 	d := dash(t)
-	into[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[0].Refill = 5, time.Minute }))
-	into[control.Revised](t, d.put(func(p *chatguard.Policy) {
+	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[0].Refill = 5, time.Minute }))
+	decode[control.Revised](t, d.put(func(p *chatguard.Policy) {
 		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 9}}
 		p.Limits = append(p.Limits, chatguard.Limit{Name: "teatime", Algorithm: chatguard.UserWindow, Messages: 30, Every: time.Hour})
 	}))
 	w := d.open(1400, 900)
-	w.toLimits()
+	w.openLimits()
 	w.openHistory()
 	want := `2 owner TIME in force teatime: added (user window, every 1 hour, messages 30) burst: messages at once for vip: same as everyone → 9
 1 owner TIME burst: messages at once 3 → 5 burst: one more every 10 minutes → 1 minute Restore`
@@ -39,8 +39,8 @@ func TestLimitsHistory_Revert(t *testing.T) {
 	}
 
 	w.Press(`button[aria-label="Restore revision 1"]`)
-	w.See(says("Saved by anna") + `&& document.querySelectorAll(".revisions > li").length === 3 && !document.querySelector("#messages-2")`)
-	w.See(has(`document.querySelector(".revisions > li")`, "3 anna") + "&&" + has(`document.querySelector(".revisions > li")`, "teatime: removed (user window)"))
+	w.See(hasText("Saved by anna") + `&& document.querySelectorAll(".revisions > li").length === 3 && !document.querySelector("#messages-2")`)
+	w.See(elementHasText(`document.querySelector(".revisions > li")`, "3 anna") + "&&" + elementHasText(`document.querySelector(".revisions > li")`, "teatime: removed (user window)"))
 	if p := d.guard.Policy(channelID); len(p.Limits) != 2 || p.Limits[0].Burst != 5 || p.Limits[0].Roles != nil {
 		t.Errorf("gone back, and in force is %+v", p)
 	}
@@ -48,7 +48,7 @@ func TestLimitsHistory_Revert(t *testing.T) {
 	w.See(`document.querySelectorAll(".revisions > li").length === 4 && document.querySelector("#messages-2")`)
 
 	w.Press(".to-file")
-	w.See(says("Same as the configuration file.") + "&&" + says("No differences.") + `&& document.querySelector("#burst-0").value === "3"`)
+	w.See(hasText("Same as the configuration file.") + "&&" + hasText("No differences.") + `&& document.querySelector("#burst-0").value === "3"`)
 	if p := d.guard.Policy(channelID); len(p.Limits) != 2 || p.Limits[0].Burst != 3 {
 		t.Errorf("as in the file, and in force is %+v", p)
 	}
@@ -56,55 +56,55 @@ func TestLimitsHistory_Revert(t *testing.T) {
 
 func TestLimitsHistory_NoRevertOverDraft(t *testing.T) {
 	d := dash(t)
-	into[control.Revised](t, d.put(burst(5)))
-	into[control.Revised](t, d.put(burst(6)))
+	decode[control.Revised](t, d.put(burst(5)))
+	decode[control.Revised](t, d.put(burst(6)))
 	w := d.open(1400, 900)
-	w.toLimits()
+	w.openLimits()
 	w.openHistory()
 	w.Write("#burst-0", "7")
-	w.See(says("To restore a revision, first save or discard your changes.") + `&& !document.querySelector(".revisions button, .to-file")`)
+	w.See(hasText("To restore a revision, first save or discard your changes.") + `&& !document.querySelector(".revisions button, .to-file")`)
 }
 
 func TestLimitsHistory_ShowsUnsaved(t *testing.T) {
 	d := dash(t)
 	d.breakDatabase(time.Minute)
-	into[control.Revised](t, d.put(burst(5)))
+	decode[control.Revised](t, d.put(burst(5)))
 	w := d.open(1400, 900)
-	w.toLimits()
+	w.openLimits()
 	w.openHistory()
-	w.See(has(`document.querySelector(".revisions > li")`, "not saved yet"))
+	w.See(elementHasText(`document.querySelector(".revisions > li")`, "not saved yet"))
 }
 
 func TestLimitsHistory_Export(t *testing.T) {
 	d := dash(t, func(o *Options) {
 		o.ExportPolicy = func(p chatguard.Policy) ([]byte, error) { return []byte("# " + p.Mode.String() + "\n"), nil }
 	})
-	into[control.Revised](t, d.put(burst(5)))
+	decode[control.Revised](t, d.put(burst(5)))
 	w := d.open(360, 800)
-	w.toLimits()
+	w.openLimits()
 	w.openHistory()
-	w.See(has(`document.querySelector(".history")`, "Value in the file → current value: burst: messages at once 3 → 5"))
+	w.See(elementHasText(`document.querySelector(".history")`, "Value in the file → current value: burst: messages at once 3 → 5"))
 	w.Must(chromedp.Evaluate[chromedp.Void](`
 		navigator.clipboard.writeText = async (text) => (window.copied = text);
 		fetch(document.querySelector(".history a[download]").href).then(async (answer) => (window.file = answer.headers.get("Content-Disposition") + await answer.text())), null`))
 	w.See(`window.file === 'attachment; filename="chatguard-somechannel.toml"# enforce\n'`)
 	w.Must(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".history button")].find((b) => b.innerText === "Copy").click()`))
-	w.See(`window.copied === "# enforce\n" && ` + says("Copied."))
-	w.fits()
+	w.See(`window.copied === "# enforce\n" && ` + hasText("Copied."))
+	w.wantNoOverflow()
 }
 
 func TestLimitsHistory_MergesTwoModerators(t *testing.T) {
 	d := dash(t)
 	w, other := d.open(1400, 900), d.openAgain(360, 800)
-	w.toLimits()
-	other.toLimits()
+	w.openLimits()
+	other.openLimits()
 	w.Write("#burst-0", "8")
 	other.Write("#messages-1", "200")
 	other.Write("#burst-0", "2")
 	other.save()
-	w.See(says("ben changed these limits while you were editing.") + `&& document.querySelector(".finish .primary").ariaDisabled === "true"`)
+	w.See(hasText("ben changed these limits while you were editing.") + `&& document.querySelector(".finish .primary").ariaDisabled === "true"`)
 	w.Press(".compare")
-	w.See(has(`document.querySelector(".sides")`, "ben changed burst: messages at once 3 → 2 daily: messages 300 → 200 You changed burst: messages at once 3 → 8"))
+	w.See(elementHasText(`document.querySelector(".sides")`, "ben changed burst: messages at once 3 → 2 daily: messages 300 → 200 You changed burst: messages at once 3 → 8"))
 	w.Press(".both")
 	w.See(`document.querySelector("#burst-0").value === "8" && document.querySelector("#messages-1").value === "200" && !document.querySelector(".compare")`)
 	if p := d.guard.Policy(channelID); p.Limits[0].Burst != 2 {
@@ -121,12 +121,12 @@ func TestLimitsHistory_MergesTwoModerators(t *testing.T) {
 func TestLimitsHistory_MergesLimitsOfBothSides(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	w.toLimits()
+	w.openLimits()
 	w.Press("#add-limit")
 	w.Press(".chooser button[value=user-window]")
 	w.pickOption("#role-0", "vip")
 	w.Write("#burst-0-vip", "9")
-	into[control.Revised](t, d.put(func(p *chatguard.Policy) {
+	decode[control.Revised](t, d.put(func(p *chatguard.Policy) {
 		p.Limits = append(p.Limits[:1:1], chatguard.Limit{Name: "teatime", Algorithm: chatguard.SlidingLog, Messages: 5, Every: time.Minute})
 	}))
 	w.Press(".compare")

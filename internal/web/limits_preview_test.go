@@ -18,8 +18,10 @@ var (
 	teatime = chatguard.User{ID: "52", Login: "teatime"}
 )
 
-// headline is a script that is true if the preview's headline contains the text.
-func headline(text string) string { return has(`document.querySelector(".preview .headline")`, text) }
+// hasHeadline returns a script that is true if the preview's headline contains the text.
+func hasHeadline(text string) string {
+	return elementHasText(`document.querySelector(".preview .headline")`, text)
+}
 
 // previewRows returns the rows of the preview's tables, one per line.
 func (w *window) previewRows() string {
@@ -28,8 +30,8 @@ func (w *window) previewRows() string {
 		.map((row) => [...row.children].map((cell) => cell.innerText.trim()).join(" | ")).join("\n")`)
 }
 
-// toLimits opens the Limits page and waits until the limits are shown.
-func (w *window) toLimits() {
+// openLimits opens the Limits page and waits until the limits are shown.
+func (w *window) openLimits() {
 	w.Window.Helper()
 	w.goTo("limits")
 	w.See(`document.querySelector("#burst-0")`)
@@ -40,13 +42,13 @@ func TestLimitsPreview_TrySaveEnforce(t *testing.T) {
 	d.say(clara, 4)
 	d.say(teatime, 2)
 	w := d.open(1400, 900)
-	w.toLimits()
-	w.See(headline("These limits would have throttled 1 message from 1 user."))
+	w.openLimits()
+	w.See(hasHeadline("These limits would have throttled 1 message from 1 user."))
 	if got, want := w.previewRows(), "Messages throttled | 1\nUsers throttled | 1\nMessages by limit\nburst | 1\nPenalties\ndeleted | 1"; got != want {
 		t.Errorf("today:\n%s\nwant\n%s", got, want)
 	}
 	w.Write("#burst-0", "1")
-	w.See(headline("The change would have throttled 3 messages more."))
+	w.See(hasHeadline("The change would have throttled 3 messages more."))
 	want := `Messages throttled | 1 | 4 | +3
 Users throttled | 1 | 2 | +1
 Messages by limit
@@ -58,22 +60,22 @@ teatime | 0 | 1 | +1`
 	if got := w.previewRows(); got != want {
 		t.Errorf("the change beside today:\n%s\nwant\n%s", got, want)
 	}
-	w.See(has(`document.querySelector(".preview")`, "6 messages from 2 users") + `&& document.querySelector(".changed a[href='#/people?user=51']")`)
+	w.See(elementHasText(`document.querySelector(".preview")`, "6 messages from 2 users") + `&& document.querySelector(".changed a[href='#/people?user=51']")`)
 	if n := d.guard.Policy(channelID).Limits[0].Burst; n != 3 {
 		t.Errorf("only tried, and the burst is %d", n)
 	}
 
 	w.Click("input[value=observe]")
-	w.See(has(`document.querySelector(".finish .primary")`, "Save and observe"))
+	w.See(elementHasText(`document.querySelector(".finish .primary")`, "Save and observe"))
 	w.Press(".finish .primary")
-	w.See(says("Saved by anna") + "&&" + inHeader("notice", "Observing nobody is throttled"))
+	w.See(hasText("Saved by anna") + "&&" + headerHasState("notice", "Observing nobody is throttled"))
 	if v := d.say(chatguard.User{ID: "53", Login: "berta"}, 2); !v.Allowed || !v.Observed {
 		t.Errorf("saved to observe, and the second message: %+v", v)
 	}
 	w.Click("input[value=enforce]")
-	w.See(has(`document.querySelector(".finish .primary")`, "Save and enforce"))
+	w.See(elementHasText(`document.querySelector(".finish .primary")`, "Save and enforce"))
 	w.Press(".finish .primary")
-	w.See(inHeader("good", "Enforcing"))
+	w.See(headerHasState("good", "Enforcing"))
 	if v := d.say(chatguard.User{ID: "54", Login: "gardenhour"}, 2); v.Allowed {
 		t.Error("saved to enforce, and a second message is allowed")
 	}
@@ -83,22 +85,22 @@ func TestLimitsPreview_LooserMeansFewer(t *testing.T) {
 	d := dash(t)
 	d.say(clara, 5)
 	w := d.open(1400, 900)
-	w.toLimits()
+	w.openLimits()
 	w.Write("#burst-0", "4")
-	w.See(headline("The change would have throttled 1 message fewer."))
-	w.See(has(`document.querySelector(".preview tbody tr")`, "2 1 −1"))
+	w.See(hasHeadline("The change would have throttled 1 message fewer."))
+	w.See(elementHasText(`document.querySelector(".preview tbody tr")`, "2 1 −1"))
 	w.Write("#burst-0", "3")
-	w.See(headline("These limits would have throttled 2 messages from 1 user."))
+	w.See(hasHeadline("These limits would have throttled 2 messages from 1 user."))
 	w.Write("#messages-1", "299")
-	w.See(headline("The change would have made no difference."))
+	w.See(hasHeadline("The change would have made no difference."))
 }
 
 func TestLimitsPreview_WithdrawnOnTyping(t *testing.T) {
 	d := dash(t)
 	d.say(clara, 3)
 	w := d.open(1400, 900)
-	w.toLimits()
-	w.See(headline("These limits would have throttled nobody."))
+	w.openLimits()
+	w.See(hasHeadline("These limits would have throttled nobody."))
 	w.Must(chromedp.Evaluate[chromedp.Void](`{
 		const real = fetch;
 		window.asked = [];
@@ -109,42 +111,42 @@ func TestLimitsPreview_WithdrawnOnTyping(t *testing.T) {
 		};
 	}`))
 	w.Write("#burst-0", "2")
-	w.See(`asked.length === 1 && !asked[0].aborted && ` + headline("Counting…"))
+	w.See(`asked.length === 1 && !asked[0].aborted && ` + hasHeadline("Counting…"))
 	w.Write("#burst-0", "1")
-	w.See(`asked.length === 2 && asked[0].aborted && ` + headline("The change would have throttled 2 messages more."))
+	w.See(`asked.length === 2 && asked[0].aborted && ` + hasHeadline("The change would have throttled 2 messages more."))
 }
 
 func TestLimitsPreview_NothingRecorded(t *testing.T) {
 	w := dash(t).open(360, 800)
-	w.toLimits()
-	w.See(headline("No messages recorded yet.") + `&& !document.querySelector(".preview table")`)
-	w.fits()
+	w.openLimits()
+	w.See(hasHeadline("No messages recorded yet.") + `&& !document.querySelector(".preview table")`)
+	w.wantNoOverflow()
 }
 
 func TestLimitsPreview_FailureShown(t *testing.T) {
 	d := dash(t)
 	d.say(clara, 4)
-	d.store.hide(errors.New("disk gone"))
+	d.store.failReads(errors.New("disk gone"))
 	w := d.open(1400, 900)
-	w.toLimits()
-	w.See(has(`document.querySelector(".preview [role=alert]")`, "database is failing"))
-	d.store.hide(nil)
+	w.openLimits()
+	w.See(elementHasText(`document.querySelector(".preview [role=alert]")`, "database is failing"))
+	d.store.failReads(nil)
 	w.Write("#burst-0", "0")
-	w.See(headline("Fix the highlighted field to update the preview.") + `&& !document.querySelector(".preview [role=alert]")`)
+	w.See(hasHeadline("Fix the highlighted field to update the preview.") + `&& !document.querySelector(".preview [role=alert]")`)
 	w.Write("#burst-0", "4")
-	w.See(headline("The change would have throttled 1 message fewer."))
+	w.See(hasHeadline("The change would have throttled 1 message fewer."))
 }
 
 func TestLimitsPreview_ServerErrorsShownEarly(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	w.toLimits()
+	w.openLimits()
 	w.Write("#burst-0", "2147483647")
 	w.Write("#refill-0", "1000000000")
 	const why = "burst × refill is too long"
-	w.See(has(`document.querySelector(".preview [role=alert]")`, why))
+	w.See(elementHasText(`document.querySelector(".preview [role=alert]")`, why))
 	w.Press(".finish .primary")
-	w.See(has(`document.querySelector(".finish .note.bad")`, why))
+	w.See(elementHasText(`document.querySelector(".finish .note.bad")`, why))
 	if n := d.guard.Policy(channelID).Limits[0].Burst; n != 3 {
 		t.Errorf("refused, and the burst is %d", n)
 	}
@@ -154,12 +156,12 @@ func TestLimitsPreview_ReturnsAfterReconnect(t *testing.T) {
 	d := dash(t)
 	d.say(clara, 4)
 	w := d.open(1400, 900)
-	w.toLimits()
-	w.See(headline("These limits would have throttled 1 message"))
+	w.openLimits()
+	w.See(hasHeadline("These limits would have throttled 1 message"))
 	d.stop()
-	w.See(headline("Connection lost. The preview updates after reconnecting."))
+	w.See(hasHeadline("Connection lost. The preview updates after reconnecting."))
 	d.start(d.opts)
-	w.See(headline("These limits would have throttled 1 message"))
+	w.See(hasHeadline("These limits would have throttled 1 message"))
 }
 
 func TestLimitsPreview_HostileNames(t *testing.T) {
@@ -168,8 +170,8 @@ func TestLimitsPreview_HostileNames(t *testing.T) {
 		d.say(chatguard.User{ID: fmt.Sprint(60 + i), Login: login}, 4)
 	}
 	w := d.open(360, 800)
-	w.toLimits()
+	w.openLimits()
 	w.Write("#burst-0", "1")
 	w.See(fmt.Sprintf(`document.querySelectorAll(".changed tbody tr").length === %d && document.title === "Limits · chatguard"`, len(hostileNames)))
-	w.fits()
+	w.wantNoOverflow()
 }

@@ -28,12 +28,12 @@ func TestLimitsPage_LowerBurstThrottlesNext(t *testing.T) {
 	w.See(`document.querySelector("#burst-0")?.value === "3"`)
 	w.Write("#burst-0", "2")
 	w.Press(".finish .primary")
-	w.See(says("Saved by anna"))
+	w.See(hasText("Saved by anna"))
 	if v := d.say(spammer, 1); v.Allowed {
 		t.Error("a third message under a burst of 2, and allowed")
 	}
 	w.goTo("now")
-	w.See(rows("Spammer", 1))
+	w.See(hasRows("Spammer", 1))
 
 	w.goTo("limits")
 	w.Press(".note button") // undo
@@ -59,7 +59,7 @@ func TestLimitsPage_InvalidNumbersNotSaved(t *testing.T) {
 	w.Write("#refill-0", "0.5")
 	w.Click("input[value=observe]")
 	w.Press(".finish .primary")
-	w.See(says("Saved by anna") + "&&" + says("Observing"))
+	w.See(hasText("Saved by anna") + "&&" + hasText("Observing"))
 	if p := d.guard.Policy(channelID); p.Limits[0].Refill != 500*time.Millisecond || p.Mode != chatguard.Observe {
 		t.Errorf("in force is %+v", p)
 	}
@@ -78,7 +78,7 @@ func (w *window) card(limit string) string {
 }
 
 func TestLimitsPage_DescribesEveryLimit(t *testing.T) {
-	w := dash(t, withLimits(t, everyAlgorithm...)).open(1400, 900)
+	w := dash(t, addLimits(t, everyAlgorithm...)).open(1400, 900)
 	w.goTo("limits")
 	w.See(`document.querySelector("#messages-8")`)
 	for limit, want := range map[string]string{
@@ -128,7 +128,7 @@ Applies across all channels. Change it in the configuration file.`,
 func TestLimitsPage_ChangesEveryNumber(t *testing.T) {
 	limits := slices.Clone(everyAlgorithm)
 	limits[1].Every = 2400*time.Hour + time.Nanosecond // more digits than a JavaScript number holds
-	d := dash(t, withLimits(t, limits...))
+	d := dash(t, addLimits(t, limits...))
 	w := d.open(1400, 900)
 	w.goTo("limits")
 	w.See(`document.querySelector("#messages-8")`)
@@ -138,7 +138,7 @@ func TestLimitsPage_ChangesEveryNumber(t *testing.T) {
 		w.Write(field, text)
 	}
 	w.Press(".finish .primary")
-	w.See(says("Saved by anna"))
+	w.See(hasText("Saved by anna"))
 	want := d.opts.Policies.Base(channelID).Clone()
 	want.Limits[0].Refill = 500 * time.Millisecond
 	want.Limits[2].Queue, want.Limits[3].Queue = 0, 1
@@ -156,7 +156,7 @@ func TestLimitsPage_ChangesEveryNumber(t *testing.T) {
 }
 
 func TestLimitsPage_RefusalShown(t *testing.T) {
-	d := dash(t, withLimits(t, everywhere))
+	d := dash(t, addLimits(t, everywhere))
 	w := d.open(1400, 900)
 	w.goTo("limits")
 	w.See(`document.querySelector("#messages-2")?.readOnly`)
@@ -166,7 +166,7 @@ func TestLimitsPage_RefusalShown(t *testing.T) {
 	}`))
 	w.Write("#burst-0", "5")
 	w.Press(".finish .primary")
-	w.See(says("applies to all channels: it can't be changed or left out in a single channel"))
+	w.See(hasText("applies to all channels: it can't be changed or left out in a single channel"))
 	if p := d.guard.Policy(channelID); p.Limits[0].Burst != 3 || len(d.store.revisions) > 0 {
 		t.Errorf("in force is %+v", p)
 	}
@@ -182,7 +182,7 @@ func TestLimitsPage_Conflict(t *testing.T) {
 	w.See(`document.querySelector("#burst-0").value === "7"`)
 	w.Write("#burst-0", "8")
 	d.put(burst(9))
-	w.See(says("owner changed these limits while you were editing."))
+	w.See(hasText("owner changed these limits while you were editing."))
 	w.Press(".theirs")
 	w.See(`document.querySelector("#burst-0").value === "9"`)
 }
@@ -196,13 +196,13 @@ func TestLimitsPage_LockedWhileSaving(t *testing.T) {
 	w := d.open(1400, 900)
 	w.goTo("limits")
 	w.See(`document.querySelector("#burst-0")`)
-	w.holds("PUT", 0)
+	w.delayRequests("PUT", 0)
 	w.Write("#burst-0", "5")
 	w.Press(".finish .primary")
 	w.See(`document.querySelector("#burst-0").readOnly && document.querySelector(".mode").disabled`)
 	w.Must(chromedp.Evaluate[chromedp.Void](`location.hash = "#/limits?channel=8"`))
 	w.See(`document.querySelector("select").value === "8" && document.querySelector("#burst-0")?.value === "3"`)
-	w.release()
+	w.releaseRequests()
 	w.See("window.answered")
 	if shown := browsertest.Eval[string](w.Window, `document.querySelector("#burst-0").value`); shown != "3" || d.guard.Policy(channelID).Limits[0].Burst != 5 {
 		t.Errorf("the second channel shows %s", shown)
@@ -219,7 +219,7 @@ func TestLimitsPage_NoLimits(t *testing.T) {
 	}
 	w := d.open(1400, 900)
 	w.goTo("limits")
-	w.See(says("No limits: nobody is throttled."))
+	w.See(hasText("No limits: nobody is throttled."))
 }
 
 // If two answers are pending, the form shows the one that was requested last, whichever arrives
@@ -244,7 +244,7 @@ func TestLimitsPage_LateAnswerIgnored(t *testing.T) {
 	w.See("window.isHolding")
 	d.put(burst(7))
 	w.See(`document.querySelector("#burst-0").value === "7"`)
-	w.release()
+	w.releaseRequests()
 	w.See("window.answered")
 	if shown := browsertest.Eval[string](w.Window, `document.querySelector("#burst-0").value`); shown != "7" {
 		t.Errorf("after the first answer it is %s", shown)

@@ -34,7 +34,7 @@ func (d *dashboard) dial(channel string, headers http.Header, more string) (*web
 // listen opens the live feed with a session cookie.
 func (d *dashboard) listen() *listener {
 	d.Helper()
-	return d.listenWith("Cookie", d.signedIn(map[string]string{"code": "good-code"}).String(), "")
+	return d.listenWith("Cookie", d.signIn(map[string]string{"code": "good-code"}).String(), "")
 }
 
 // listenWith opens the live feed with a header.
@@ -67,14 +67,14 @@ func (d *dashboard) listenAgain() *listener {
 func (l *listener) next(kind live.FrameType) live.Frame {
 	l.Helper()
 	for {
-		if fr := l.any(); fr.Type == kind {
+		if fr := l.nextAny(); fr.Type == kind {
 			return fr
 		}
 	}
 }
 
-// any returns the next frame.
-func (l *listener) any() (fr live.Frame) {
+// nextAny returns the next frame, whatever its type.
+func (l *listener) nextAny() (fr live.Frame) {
 	l.Helper()
 	_, data, err := l.conn.Read(l.ctx)
 	if err == nil {
@@ -86,8 +86,8 @@ func (l *listener) any() (fr live.Frame) {
 	return fr
 }
 
-// closed reads until the feed ends and returns the closing status.
-func (l *listener) closed() websocket.StatusCode {
+// waitClosed reads until the feed ends and returns the closing status.
+func (l *listener) waitClosed() websocket.StatusCode {
 	for {
 		if _, _, err := l.conn.Read(l.ctx); err != nil {
 			return websocket.CloseStatus(err)
@@ -118,7 +118,7 @@ func TestLive_EveryChange(t *testing.T) {
 	a := d.put(burst(4))
 	isTold, gone := false, map[string]bool{}
 	for !isTold || !gone["41"] || !gone[spammer.ID] { // in any order
-		switch fr := l.any(); fr.Type {
+		switch fr := l.nextAny(); fr.Type {
 		case live.PolicyFrame:
 			isTold = true
 			if fr.Policy.ETag != a.Header.Get("ETag") || fr.Policy.Revision.Author != access.Owner {
@@ -163,7 +163,7 @@ func TestLive_RevokedSessionEndsFeed(t *testing.T) {
 	l := d.listen()
 	l.next(live.SnapshotFrame)
 	d.store.revoke()
-	if code := l.closed(); code != live.SignedOut {
+	if code := l.waitClosed(); code != live.SignedOut {
 		t.Errorf("closed with %d", code)
 	}
 }
@@ -173,14 +173,14 @@ func TestLive_StopEndsFeed(t *testing.T) {
 	l := d.listen()
 	l.next(live.SnapshotFrame)
 	go d.stop()
-	if code := l.closed(); code != websocket.StatusGoingAway {
+	if code := l.waitClosed(); code != websocket.StatusGoingAway {
 		t.Errorf("closed with %d", code)
 	}
 }
 
 func TestLive_OtherOriginRefused(t *testing.T) {
 	d := dash(t)
-	c := d.signedIn(map[string]string{"code": "good-code"})
+	c := d.signIn(map[string]string{"code": "good-code"})
 	conn, response, err := d.dial(channelID, http.Header{"Cookie": {c.String()}, "Origin": {"http://evil.example"}}, "")
 	if err == nil {
 		conn.CloseNow()

@@ -15,7 +15,7 @@ func TestLongReads_PageRetries(t *testing.T) {
 	var free func()
 	var once sync.Once
 	d := dash(t, func(o *Options) {
-		o.Log = slog.New(refusals{slog.DiscardHandler, func(path string) {
+		o.Log = slog.New(refusalHandler{slog.DiscardHandler, func(path string) {
 			if strings.HasSuffix(path, "/journal") {
 				once.Do(func() { free() })
 			}
@@ -25,21 +25,21 @@ func TestLongReads_PageRetries(t *testing.T) {
 	free = d.server.reads.fill(t, "anna")
 	w := d.open(1400, 900)
 	w.goTo("journal")
-	w.See(says("hello everyone"))
+	w.See(hasText("hello everyone"))
 }
 
-// refusals calls told for each refused request.
-type refusals struct {
+// refusalHandler calls notify for each refused request.
+type refusalHandler struct {
 	slog.Handler
-	told func(path string)
+	notify func(path string)
 }
 
-func (h refusals) Enabled(context.Context, slog.Level) bool { return true }
+func (h refusalHandler) Enabled(context.Context, slog.Level) bool { return true }
 
-func (h refusals) Handle(_ context.Context, r slog.Record) error {
+func (h refusalHandler) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool {
 		if a.Key == "path" {
-			h.told(a.Value.String())
+			h.notify(a.Value.String())
 		}
 		return true
 	})

@@ -13,8 +13,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// begun takes a turn that must be free.
-func (l *longReads) begun(t testing.TB, holder string) (end func()) {
+// mustBegin takes a turn that must be free.
+func (l *longReads) mustBegin(t testing.TB, holder string) (end func()) {
 	t.Helper()
 	end, err := l.begin(context.Background(), holder, time.Hour)
 	if err != nil {
@@ -31,40 +31,40 @@ func isTooMany(err error) bool {
 func TestLongReads_TwoPerHolderFourInAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLongReads()
-		first := l.begun(t, "anna")
-		l.begun(t, "anna")
+		first := l.mustBegin(t, "anna")
+		l.mustBegin(t, "anna")
 		began := time.Now()
 		if _, err := l.begin(t.Context(), "anna", readWait); !isTooMany(err) || time.Since(began) != readWait {
 			t.Errorf("a third one of anna's: %v after %v", err, time.Since(began))
 		}
-		l.begun(t, "berta")
-		l.begun(t, "clara")
+		l.mustBegin(t, "berta")
+		l.mustBegin(t, "clara")
 		if _, err := l.begin(t.Context(), "dora", readWait); !isTooMany(err) {
 			t.Errorf("a fifth one: %v", err)
 		}
 		turn := make(chan func())
-		go func() { turn <- l.begun(t, "dora") }()
+		go func() { turn <- l.mustBegin(t, "dora") }()
 		synctest.Wait()
 		first()
 		(<-turn)()
-		l.begun(t, "anna")
+		l.mustBegin(t, "anna")
 	})
 }
 
 func TestLongReads_FewWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLongReads()
-		ends := []func(){l.begun(t, "anna"), l.begun(t, "anna")}
+		ends := []func(){l.mustBegin(t, "anna"), l.mustBegin(t, "anna")}
 		var waiting sync.WaitGroup
 		for range mostWaitOfHolder {
-			waiting.Go(func() { l.begun(t, "anna")() })
+			waiting.Go(func() { l.mustBegin(t, "anna")() })
 		}
 		synctest.Wait()
 		began := time.Now()
 		if _, err := l.begin(t.Context(), "anna", readWait); !isTooMany(err) || time.Since(began) != 0 {
 			t.Errorf("one too many: %v after %v", err, time.Since(began))
 		}
-		l.begun(t, "berta")() // other holders are not blocked
+		l.mustBegin(t, "berta")() // other holders are not blocked
 		for _, end := range ends {
 			end()
 		}
@@ -78,15 +78,15 @@ func TestLongReads_FewWait(t *testing.T) {
 func TestLongReads_WaiterMayLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLongReads()
-		end := l.begun(t, "anna")
-		l.begun(t, "anna")
+		end := l.mustBegin(t, "anna")
+		l.mustBegin(t, "anna")
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := l.begin(gone, "anna", time.Hour); err == nil {
 			t.Error("whoever has gone has a turn")
 		}
 		end()
-		l.begun(t, "anna")
+		l.mustBegin(t, "anna")
 	})
 }
 
@@ -109,7 +109,7 @@ func TestLongReads_EveryScan(t *testing.T) {
 	d := dash(t)
 	d.say(spammer, 4)
 	free := d.server.reads.fill(t, access.Owner)
-	other := bearing(d.newToken(auth.View))
+	other := setBearer(d.newToken(auth.View))
 	user := "/channels/" + channelID + "/users/" + spammer.ID
 	for path, long := range map[string]bool{
 		"/journal": true, "/journal?format=csv": true, "/audit": true, "/audit?format=csv": true, "/users?q=spam": true, user + "/week": true,
@@ -128,5 +128,5 @@ func TestLongReads_EveryScan(t *testing.T) {
 		t.Errorf("a preview: %s", a.Status)
 	}
 	free()
-	into[entryPage](t, d.do("GET", "/api/v1/journal", nil, asOwner))
+	decode[entryPage](t, d.do("GET", "/api/v1/journal", nil, asOwner))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 )
 
-// mounted makes the dashboard part of a site whose users are named by a header.
-func mounted(o *Options) {
+// mountInSite makes the dashboard part of a site whose users are named by a header.
+func mountInSite(o *Options) {
 	o.Authorize = func(r *http.Request) (who auth.Identity, ok bool) {
 		name := r.Header.Get("Who")
 		return auth.Identity{Name: name, Access: auth.View}, name != ""
@@ -17,8 +17,8 @@ func mounted(o *Options) {
 }
 
 func TestMounted_SiteAuthorizes(t *testing.T) {
-	d := dash(t, mounted)
-	anna := header("Who", "anna")
+	d := dash(t, mountInSite)
+	anna := setHeader("Who", "anna")
 	for _, test := range []struct {
 		method, path string
 		as           func(*http.Request)
@@ -28,7 +28,7 @@ func TestMounted_SiteAuthorizes(t *testing.T) {
 		{"GET", "/api/v1/status", anna, 200, `"name":"anna"`},
 		{"GET", "/api/v1/session", anna, 200, `"mounted":true`},
 		// the site checks its own host names
-		{"GET", "/api/v1/status", host("anything.example"), 401, `"mounted":true`},
+		{"GET", "/api/v1/status", setHost("anything.example"), 401, `"mounted":true`},
 		{"GET", "/api/v1/status", asOwner, 401, "Sign in to the surrounding site"},
 		{"POST", "/api/v1/channels/7/pause", anna, 403, "anna has view access; this needs moderate access."},
 		{"POST", "/api/v1/session", anna, 404, "There are no sessions here"},

@@ -21,17 +21,17 @@ import (
 func TestNowPage_Accessible(t *testing.T) {
 	for _, width := range []int64{360, 1600} {
 		for _, scheme := range []string{"light", "dark"} {
-			d := dash(t, withLimits(t, chatguard.Limit{
+			d := dash(t, addLimits(t, chatguard.Limit{
 				Name: "tried", Algorithm: chatguard.UserWindow, Messages: 2, Every: time.Hour, Mode: chatguard.LimitObserves,
 			}))
 			w := d.open(width, 800)
 			w.Prefer(map[string]string{"prefers-color-scheme": scheme})
-			w.See(says("Nobody is throttled.") + `&& document.querySelector(".chart")`)
+			w.See(hasText("Nobody is throttled.") + `&& document.querySelector(".chart")`)
 			w.Accessible()
 
 			d.say(spammer, 4)
 			d.say(chatguard.User{ID: "43", Login: "anna", DisplayName: "アンナ"}, 3)
-			w.See(spammersRow + "&&" + rows("アンナ", 1))
+			w.See(spammersRow + "&&" + hasRows("アンナ", 1))
 			w.TypeIn("summary", kb.Enter) // the summary moves if the legend needs another line
 			w.See(`document.querySelector(".chart tbody tr")`)
 			w.Accessible()
@@ -46,17 +46,17 @@ func TestNowPage_Accessible(t *testing.T) {
 			w.press(kb.Escape, opener)
 
 			d.breakDatabase(time.Minute)
-			w.See(says("The database is failing"))
+			w.See(hasText("The database is failing"))
 			w.Accessible()
 			d.stop()
-			w.See(says("Connection lost."))
+			w.See(hasText("Connection lost."))
 			w.Accessible()
-			w.fits()
+			w.wantNoOverflow()
 		}
 	}
 }
 
-// figure is a script for the number with that label on the page.
+// figure returns a script for the number with that label on the page.
 func figure(name string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".figures div")].find((f) => f.querySelector("dt").innerText === %q)?.querySelector("dd").innerText`, name)
 }
@@ -64,18 +64,18 @@ func figure(name string) string {
 // An observed message does not count as throttled, whether the channel only observes or the limit
 // does.
 func TestNowPage_ObservedIsNotThrottled(t *testing.T) {
-	d := dash(t, withLimits(t, chatguard.Limit{Name: "tried", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.LimitObserves}))
+	d := dash(t, addLimits(t, chatguard.Limit{Name: "tried", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.LimitObserves}))
 	w := d.open(360, 800)
 	for i := range 5 {
 		d.say(chatguard.User{ID: fmt.Sprint(i)}, 3)
 	}
 	w.See(figure("observed only") + ` === "5" && parseFloat(` + figure("messages per second") + ") > 0 && " + figure("throttled per second") + ` === "0.0"`)
-	into[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
+	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
 	for i := range 5 {
 		d.say(chatguard.User{ID: fmt.Sprint(i)}, 3)
 	}
 	w.See("!" + figure("throttled per second") + " && parseFloat(" + figure("would be throttled per second") + ") > 0")
-	w.fits()
+	w.wantNoOverflow()
 }
 
 func TestNowPage_BidiNamesStayInRow(t *testing.T) {
@@ -84,7 +84,7 @@ func TestNowPage_BidiNamesStayInRow(t *testing.T) {
 	names := []string{"\u200B\u200D\u2060\uFEFFanna", "ber\u202Eta\u2066\u2067", strings.Repeat("Z\u0351\u0353", 3000), strings.Repeat("gardenhour ", 900)}
 	for i, name := range names {
 		d.say(chatguard.User{ID: fmt.Sprint(i), Login: name, DisplayName: name}, 4)
-		w.See(rows(hostile.Clip(name, journal.MaxName), 1))
+		w.See(hasRows(hostile.Clip(name, journal.MaxName), 1))
 	}
 	spilt := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll(".row > *")].filter((cell) => {
 		const row = cell.parentElement.getBoundingClientRect(), own = cell.getBoundingClientRect();
@@ -93,19 +93,19 @@ func TestNowPage_BidiNamesStayInRow(t *testing.T) {
 	if len(spilt) > 0 {
 		t.Errorf("cells beside their row: %q", spilt)
 	}
-	w.fits()
+	w.wantNoOverflow()
 	for i := range names {
 		w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.getElementById("menu-of-%d").click()`, i)))
 		w.See(question)
 		w.choose("Exempt")
 		w.See(question + `.innerText.includes("without limits")`)
-		w.fits()
+		w.wantNoOverflow()
 		w.choose("Cancel")
 	}
 }
 
-// crowd makes n users throttled.
-func (d *dashboard) crowd(n int) {
+// throttleUsers makes n users throttled.
+func (d *dashboard) throttleUsers(n int) {
 	d.Helper()
 	for i := range n {
 		d.say(chatguard.User{ID: fmt.Sprint(i), Login: fmt.Sprint("user_", i)}, 4)
@@ -115,9 +115,9 @@ func (d *dashboard) crowd(n int) {
 func TestNowPage_KeyboardReachesUndrawnRows(t *testing.T) {
 	d := dash(t)
 	w := d.open(1600, 900)
-	d.crowd(5000)
+	d.throttleUsers(5000)
 	w.See(`document.querySelector(".figures dd")?.textContent === "5,000"`)
-	w.See(rows("user_4999", 1))
+	w.See(hasRows("user_4999", 1))
 	isOn := func(control string, user int) string {
 		return fmt.Sprintf(`document.activeElement.id === "%s-of-%d" && (({ top, bottom }) => top > 0 && bottom < innerHeight)(document.activeElement.getBoundingClientRect())`, control, user)
 	}
@@ -145,8 +145,8 @@ func TestNowPage_KeyboardReachesUndrawnRows(t *testing.T) {
 func TestNowPage_FocusSurvivesStorm(t *testing.T) {
 	d := dash(t)
 	w := d.open(1600, 900)
-	d.crowd(1000)
-	w.See(rows("user_999", 1))
+	d.throttleUsers(1000)
+	w.See(hasRows("user_999", 1))
 	w.Must(chromedp.Evaluate[chromedp.Void](`document.getElementById("grant-of-980").focus()`))
 	place := `document.querySelector('[data-user="980"]').style.transform`
 	before := browsertest.Eval[string](w.Window, place)
@@ -156,7 +156,7 @@ func TestNowPage_FocusSurvivesStorm(t *testing.T) {
 			d.say(chatguard.User{ID: fmt.Sprint(i % 1000)}, 1)
 		}
 	}
-	w.See(`document.querySelector(".figures dd")?.textContent === "4,000" && ` + rows("new_2999", 1))
+	w.See(`document.querySelector(".figures dd")?.textContent === "4,000" && ` + hasRows("new_2999", 1))
 	if focused := browsertest.Eval[string](w.Window, "document.activeElement.id"); focused != "grant-of-980" {
 		t.Errorf("the focus is on %q", focused)
 	}
@@ -170,7 +170,7 @@ func TestNowPage_FocusSurvivesStorm(t *testing.T) {
 func TestNowPage_RowsMatchFigures(t *testing.T) {
 	d := dash(t)
 	w := d.open(1600, 900)
-	d.crowd(30)
+	d.throttleUsers(30)
 	w.See(`document.querySelector(".figures dd")?.textContent === "30"`)
 	w.Must(chromedp.Evaluate[chromedp.Void](`{
 		window.differences = [];
@@ -180,8 +180,8 @@ func TestNowPage_RowsMatchFigures(t *testing.T) {
 		};
 		new MutationObserver(look).observe(document.getElementById("app"), { childList: true, subtree: true, characterData: true });
 	}`))
-	d.pass(10*time.Minute - 2*time.Second) // they leave one by one, in order of arrival
-	w.See(says("Nobody is throttled."))
+	d.advance(10*time.Minute - 2*time.Second) // they leave one by one, in order of arrival
+	w.See(hasText("Nobody is throttled."))
 	if differ := browsertest.Eval[[][]int](w.Window, "window.differences"); len(differ) > 0 {
 		t.Errorf("shown and drawn: %v", differ)
 	}
@@ -190,11 +190,11 @@ func TestNowPage_RowsMatchFigures(t *testing.T) {
 func TestNowPage_HidesOutdatedFigures(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	w.See(says("Nobody is throttled."))
+	w.See(hasText("Nobody is throttled."))
 	d.stop()
-	w.See(says("No data since") + "&& !" + says("Nobody is throttled"))
+	w.See(hasText("No data since") + "&& !" + hasText("Nobody is throttled"))
 	d.start(d.opts)
-	w.See(isBack + "&&" + says("Nobody is throttled."))
+	w.See(isBack + "&&" + hasText("Nobody is throttled."))
 
 	d.say(spammer, 4)
 	w.See(spammersRow)
@@ -212,9 +212,9 @@ func TestNowPage_HidesOutdatedFigures(t *testing.T) {
 
 func TestNowPage_QuestionFitsPhone(t *testing.T) {
 	d := dash(t)
-	d.crowd(20)
+	d.throttleUsers(20)
 	w := d.open(360, 640)
-	w.See(rows("user_19", 1))
+	w.See(hasRows("user_19", 1))
 	w.Must(chromedp.Evaluate[chromedp.Void](`{
 		const row = document.querySelector('.row[data-index="5"]');
 		row.scrollIntoView({ block: "end" });

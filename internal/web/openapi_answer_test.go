@@ -7,21 +7,21 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// wrong is an error answer.
-func wrong(description string) content {
+// errorAnswer returns an error answer.
+func errorAnswer(description string) content {
 	return content{Description: description, Content: map[string]media{"application/problem+json": {reference("Problem")}}}
 }
 
-// tooOften is the answer to too many wrong secrets or too many long reads.
-func tooOften() content {
-	c := wrong("There were too many wrong tokens from this address, or too many long searches are in progress.")
-	c.Headers = sent("Retry-After")
+// tooManyRequests returns the answer to too many wrong secrets or too many long reads.
+func tooManyRequests() content {
+	c := errorAnswer("There were too many wrong tokens from this address, or too many long searches are in progress.")
+	c.Headers = answerHeaders("Retry-After")
 	return c
 }
 
-// throttledToo is the answer to too many wrong secrets, or to a check of a throttled message. The
-// answer to a check contains the verdict.
-func throttledToo(tooOften, success content) content {
+// tooManyOrThrottled returns the answer to too many wrong secrets, or to a check of a throttled
+// message. The answer to a check contains the verdict.
+func tooManyOrThrottled(tooOften, success content) content {
 	c := content{
 		Description: "The message must be dropped; the verdict says for how long. As a problem: " + tooOften.Description,
 		Headers:     maps.Clone(success.Headers), Content: maps.Clone(tooOften.Content),
@@ -31,8 +31,8 @@ func throttledToo(tooOften, success content) content {
 	return c
 }
 
-// sent describes the headers of an answer.
-func sent(names ...string) map[string]headerSent {
+// answerHeaders returns the descriptions of an answer's headers.
+func answerHeaders(names ...string) map[string]headerSent {
 	headers := map[string]headerSent{}
 	for _, name := range names {
 		headers[name] = headerSent{sentHeaders[name], &jsonschema.Schema{Type: "string"}}
@@ -62,9 +62,9 @@ const framesSent = "The connection is a WebSocket, and each text message is a Fr
 	"out the numbers of the others. A snapshot or status has the seq of the last frame before it, and a status comes every second. It is closed with " +
 	"4401 when the session or token ends, and with 1001 when chatguard stops or the reader is too slow: connect again then."
 
-// success is the answer if all goes well.
-func (a *about) success(types schemas) (status int, c content, err error) {
-	status, c = http.StatusOK, content{Description: "Done.", Headers: sent(a.headers...), Content: map[string]media{}}
+// successAnswer returns the answer if all goes well.
+func (a *about) successAnswer(types schemas) (status int, c content, err error) {
+	status, c = http.StatusOK, content{Description: "Done.", Headers: answerHeaders(a.headers...), Content: map[string]media{}}
 	switch {
 	case a.webSocket:
 		return http.StatusSwitchingProtocols, content{Description: framesSent, Content: map[string]media{"application/json": {reference("Frame")}}}, nil
@@ -75,7 +75,7 @@ func (a *about) success(types schemas) (status int, c content, err error) {
 		c.Content[a.form] = media{&jsonschema.Schema{Type: "string"}}
 	}
 	if a.answers != nil {
-		schema, err := types.of(a.answers)
+		schema, err := types.schemaOf(a.answers)
 		if err != nil {
 			return 0, c, err
 		}

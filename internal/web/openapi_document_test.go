@@ -114,7 +114,7 @@ func (s *Server) describe() (*document, error) {
 		}
 		op.Security = []map[string][]string{{}}
 		if about.reads != nil {
-			op.Responses[strconv.Itoa(http.StatusTooManyRequests)] = tooOften()
+			op.Responses[strconv.Itoa(http.StatusTooManyRequests)] = tooManyRequests()
 		}
 	}
 	for _, r := range s.api() {
@@ -127,9 +127,9 @@ func (s *Server) describe() (*document, error) {
 			return nil, err
 		}
 		op.Description = needed[r.needs]
-		tooMany := tooOften()
+		tooMany := tooManyRequests()
 		if about.throttles {
-			tooMany = throttledToo(tooMany, op.Responses[strconv.Itoa(http.StatusOK)])
+			tooMany = tooManyOrThrottled(tooMany, op.Responses[strconv.Itoa(http.StatusOK)])
 		}
 		op.Responses[strconv.Itoa(http.StatusTooManyRequests)] = tooMany
 	}
@@ -151,20 +151,20 @@ func (d *document) add(pattern string, a about, types schemas) (op *operation, e
 	method, path, _ := strings.Cut(pattern, " ")
 	op = &operation{OperationID: operationID(method, path), Summary: a.says, Responses: map[string]content{}}
 	for _, part := range pathPart.FindAllStringSubmatch(path, -1) {
-		op.Parameters = append(op.Parameters, inPath(part[1]))
+		op.Parameters = append(op.Parameters, pathParameter(part[1]))
 	}
 	op.Parameters = append(op.Parameters, a.query...)
 	if a.match != absent {
-		op.Parameters = append(op.Parameters, ifMatch(a.match))
+		op.Parameters = append(op.Parameters, ifMatchHeader(a.match))
 	}
 	if a.reads != nil {
-		schema, err := types.of(a.reads)
+		schema, err := types.schemaOf(a.reads)
 		if err != nil {
 			return nil, err
 		}
 		op.RequestBody = &content{Required: !a.optional, Content: map[string]media{"application/json": {schema}}}
 	}
-	status, success, err := a.success(types)
+	status, success, err := a.successAnswer(types)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (d *document) add(pattern string, a about, types schemas) (op *operation, e
 			Description: "The request is not a WebSocket handshake.", Content: map[string]media{"text/plain": {&jsonschema.Schema{Type: "string"}}},
 		}
 	}
-	op.Responses["default"] = wrong("What is wrong.")
+	op.Responses["default"] = errorAnswer("What is wrong.")
 	if d.Paths[path] == nil {
 		d.Paths[path] = map[string]*operation{}
 	}

@@ -11,59 +11,59 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// of returns the type that JSON is decoded into or encoded from.
-func of[T any]() reflect.Type { return reflect.TypeFor[T]() }
+// typeOf returns the type that JSON is decoded into or encoded from.
+func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
 
 // documented describes each route, by its pattern.
 var documented = map[string]about{
 	"POST /session": {
 		says:  "Sign in with the one-time code of a sign-in link, or with a token. The answer sets the session's cookie.",
-		reads: of[access.Secret](), answers: of[auth.Identity](), headers: []string{"Set-Cookie"}},
-	"GET /healthz": {says: "Whether the process is alive.", answers: of[health]()},
+		reads: typeOf[access.Secret](), answers: typeOf[auth.Identity](), headers: []string{"Set-Cookie"}},
+	"GET /healthz": {says: "Whether the process is alive.", answers: typeOf[health]()},
 	"GET /readyz": {
 		says:    "Whether messages are judged and saved: 503 if not, with the reasons for signed-in callers.",
-		answers: of[health](), unready: true},
+		answers: typeOf[health](), unready: true},
 	"GET /metrics":      {says: "Metrics for Prometheus, for signed-in callers and, without a public_url, for this machine.", form: "text/plain"},
-	"GET /openapi.json": {says: "This document.", answers: of[map[string]any]()},
-	"GET /session":      {says: "Who is signed in, and what they may do.", answers: of[access.SignedInAs]()},
+	"GET /openapi.json": {says: "This document.", answers: typeOf[map[string]any]()},
+	"GET /session":      {says: "Who is signed in, and what they may do.", answers: typeOf[access.SignedInAs]()},
 	"DELETE /session":   {says: "Sign out."},
 	"GET /status": {
-		says: "Connections, database, and how busy chat is.", query: params(inChannel), answers: of[namedStatus]()},
+		says: "Connections, database, and how busy chat is.", query: params(inChannel), answers: typeOf[namedStatus]()},
 	"GET /channels": {
-		says: "The channels served; the dashboard shows the first one by default.", answers: of[struct {
+		says: "The channels served; the dashboard shows the first one by default.", answers: typeOf[struct {
 			Channels []live.Channel `json:"channels"`
 		}]()},
 	"GET /throttled": {
-		says: "Who is throttled now, by what, until when and how often.", query: params(inChannel), answers: of[struct {
+		says: "Who is throttled now, by what, until when and how often.", query: params(inChannel), answers: typeOf[struct {
 			Users []live.Throttled `json:"users"`
 		}]()},
 	"GET /rates": {
 		says:  "Messages and throttled messages per step of the last hour or day, oldest first; null if unknown.",
-		query: params(inChannel, overSpan), answers: of[live.RatesOver]()},
+		query: params(inChannel, overSpan), answers: typeOf[live.RatesOver]()},
 	"GET /live": {
 		says:  "A WebSocket that sends Frames: a snapshot, then changes. With feed and after it resumes after that frame if possible.",
 		query: params(inChannel, ofFeed, afterSeq), webSocket: true},
 	"POST /channels/{channel}/pause": {
-		says: "Make the channel only observe until it is resumed.", answers: of[switchedTo]()},
+		says: "Make the channel only observe until it is resumed.", answers: typeOf[switchedTo]()},
 	"POST /channels/{channel}/resume": {
-		says: "End a pause.", answers: of[switchedTo]()},
+		says: "End a pause.", answers: typeOf[switchedTo]()},
 	"POST /channels/{channel}/raid": {
-		says: "Start raid mode, for the default or a given duration.", reads: of[lengthWanted](), optional: true, answers: of[switchedTo]()},
+		says: "Start raid mode, for the default or a given duration.", reads: typeOf[lengthWanted](), optional: true, answers: typeOf[switchedTo]()},
 	"DELETE /channels/{channel}/raid": {
-		says: "End raid mode.", answers: of[switchedTo]()},
+		says: "End raid mode.", answers: typeOf[switchedTo]()},
 	"GET /channels/{channel}/policy": {
-		says: "The stated policy, with its ETag.", answers: of[chatguard.Policy](), headers: []string{"ETag"}},
+		says: "The stated policy, with its ETag.", answers: typeOf[chatguard.Policy](), headers: []string{"ETag"}},
 	"PUT /channels/{channel}/policy": {
-		says: "Replace the policy that has the ETag.", match: required, reads: of[chatguard.Policy](), answers: of[control.Revised](),
+		says: "Replace the policy that has the ETag.", match: required, reads: typeOf[chatguard.Policy](), answers: typeOf[control.Revised](),
 		headers: []string{"ETag"}},
 	"DELETE /channels/{channel}/policy": {
-		says: "Go back to the configuration file's policy.", match: accepted, answers: of[control.Revised](), headers: []string{"ETag"}},
+		says: "Go back to the configuration file's policy.", match: accepted, answers: typeOf[control.Revised](), headers: []string{"ETag"}},
 	"GET /channels/{channel}/policy/revisions": {
-		says: "Who changed the policy, when and how; newest first.", answers: of[struct {
+		says: "Who changed the policy, when and how; newest first.", answers: typeOf[struct {
 			Revisions []control.PastRevision `json:"revisions"`
 		}]()},
 	"GET /channels/{channel}/policy/differences": {
-		says: "How the stated policy differs from the configuration file's.", answers: of[struct {
+		says: "How the stated policy differs from the configuration file's.", answers: typeOf[struct {
 			Changes []journal.Change `json:"changes"`
 		}]()},
 	"GET /channels/{channel}/policy/export": {
@@ -71,52 +71,52 @@ var documented = map[string]about{
 		headers: []string{"Content-Disposition"}},
 	"POST /channels/{channel}/policy/revert": {
 		says:  "Put the policy of an earlier revision in force again, as a new revision; 0 is the configuration file's policy.",
-		match: required, reads: of[revertWanted](), answers: of[control.Revised](), headers: []string{"ETag"}},
+		match: required, reads: typeOf[revertWanted](), answers: typeOf[control.Revised](), headers: []string{"ETag"}},
 	"POST /channels/{channel}/preview": {
 		says:  "What would have happened under another policy, compared with the current one, over the recorded hours; both as if enforced.",
-		reads: of[previewWanted](), answers: of[previewed]()},
+		reads: typeOf[previewWanted](), answers: typeOf[previewed]()},
 	"GET /users": {
-		says: "Find users by login or ID; without q, the most recent writers.", query: params(inOneChannel, searched), answers: of[foundUsers]()},
+		says: "Find users by login or ID; without q, the most recent writers.", query: params(inOneChannel, searched), answers: typeOf[foundUsers]()},
 	"GET /channels/{channel}/overrides": {
-		says: "The users with an override.", answers: of[overrides]()},
+		says: "The users with an override.", answers: typeOf[overriddenUsers]()},
 	"GET /channels/{channel}/users/{id}": {
-		says: "A user's standing in every limit, and why: the verdict that their next message would get now.", answers: of[card]()},
+		says: "A user's standing in every limit, and why: the verdict that their next message would get now.", answers: typeOf[card]()},
 	"GET /channels/{channel}/users/{id}/week": {
 		says:  "How much of one limit a user had left over the last seven days. The default is the first daily limit, if there is one.",
-		query: params(ofLimit), answers: of[week]()},
+		query: params(ofLimit), answers: typeOf[week]()},
 	"POST /channels/{channel}/users/{id}/grant": {
-		says: "Give extra messages in one limit; the default is the first daily limit.", reads: of[grantWanted](), answers: of[amended]()},
+		says: "Give extra messages in one limit; the default is the first daily limit.", reads: typeOf[grantWanted](), answers: typeOf[amended]()},
 	"POST /channels/{channel}/users/{id}/reset": {
-		says: "Clear what a user has used, their strikes and their grants.", answers: of[amended]()},
+		says: "Clear what a user has used, their strikes and their grants.", answers: typeOf[amended]()},
 	"POST /channels/{channel}/users/{id}/exempt": {
-		says: "Let a user write without limits, for a while (10m, 1h30m, 2d) or permanently.", reads: of[lengthWanted](), optional: true, answers: of[amended]()},
+		says: "Let a user write without limits, for a while (10m, 1h30m, 2d) or permanently.", reads: typeOf[lengthWanted](), optional: true, answers: typeOf[amended]()},
 	"POST /channels/{channel}/users/{id}/pardon": {
 		says: "Forgive the user's latest run of messages that were held back without a gap: lift the penalty, take the strikes back. " +
 			"Says what was undone, and what was not.",
-		answers: of[pardonedUser]()},
+		answers: typeOf[pardonedUser]()},
 	"DELETE /channels/{channel}/users/{id}/pardon/{pardon}": {
 		says:    "Undo a pardon of the last five minutes, by its ID. 409 if something has changed since. A penalty that was lifted isn't given again.",
-		answers: of[unpardoned]()},
+		answers: typeOf[unpardoned]()},
 	"PUT /channels/{channel}/users/{id}/override": {
-		says: "Replace a user's override.", match: accepted, reads: of[chatguard.UserOverride](), answers: of[amended]()},
+		says: "Replace a user's override.", match: accepted, reads: typeOf[chatguard.UserOverride](), answers: typeOf[amended]()},
 	"DELETE /channels/{channel}/users/{id}/override": {
-		says: "Remove a user's override.", match: accepted, answers: of[amended]()},
+		says: "Remove a user's override.", match: accepted, answers: typeOf[amended]()},
 	"GET /journal": {
 		says:  "Throttled messages and what was done about them, newest first. As CSV, all that match.",
 		query: params(inChannel, ofUser, ofLimit, ofAction, ofResult, fromTime, untilTime, beforeEntry, pageLength, inFormat),
-		form:  "text/csv", answers: of[entryPage](), headers: []string{"Content-Disposition"}},
+		form:  "text/csv", answers: typeOf[entryPage](), headers: []string{"Content-Disposition"}},
 	"POST /journal/{entry}/pardon": {
-		says: "Forgive a single throttled message: lift its penalty, take its strike back.", answers: of[amended]()},
+		says: "Forgive a single throttled message: lift its penalty, take its strike back.", answers: typeOf[amended]()},
 	"GET /audit": {
 		says:  "Who changed what, newest first. As CSV, all that match.",
-		query: params(inChannel, toUser, ofAuthor, ofChange, beforeChange, pageLength, inFormat), form: "text/csv", answers: of[auditPage](),
+		query: params(inChannel, toUser, ofAuthor, ofChange, beforeChange, pageLength, inFormat), form: "text/csv", answers: typeOf[auditPage](),
 		headers: []string{"Content-Disposition"}},
 	"POST /check": {
 		says: "Judge a message of another chat: 200 if it may be shown, 429 if it must be dropped, with the verdict.", throttles: true,
-		reads: of[checkForm](), answers: of[chatguard.Verdict](), headers: rateHeaders},
+		reads: typeOf[checkForm](), answers: typeOf[chatguard.Verdict](), headers: rateHeaders},
 	"POST /check/batch": {
 		says:  "Judge up to 1000 messages in order. If one is invalid, none is judged, and the problem names it.",
-		reads: of[batchForm](), answers: of[struct {
+		reads: typeOf[batchForm](), answers: typeOf[struct {
 			Verdicts []chatguard.Verdict `json:"verdicts"`
 		}]()},
 }

@@ -26,10 +26,10 @@ var (
 
 // components are the types that have a name in the document, because they occur in several places.
 var components = map[string]reflect.Type{
-	"Channel": of[live.Channel](), "Change": of[journal.Change](), "Audit": of[shownAudit](), "Entry": of[shownEntry](), "Outcome": of[journal.Outcome](),
-	"Frame": of[live.Frame](), "Limit": of[chatguard.Limit](), "LimitStatus": of[chatguard.LimitStatus](), "Override": of[chatguard.Override](),
-	"Person": of[journal.Person](), "Policy": of[chatguard.Policy](), "PreviewOutcome": of[simulate.Outcome](), "Problem": of[problem.Problem](),
-	"Throttled": of[live.Throttled](), "UserOverride": of[chatguard.UserOverride](), "Verdict": of[verdict](),
+	"Channel": typeOf[live.Channel](), "Change": typeOf[journal.Change](), "Audit": typeOf[shownAudit](), "Entry": typeOf[shownEntry](), "Outcome": typeOf[journal.Outcome](),
+	"Frame": typeOf[live.Frame](), "Limit": typeOf[chatguard.Limit](), "LimitStatus": typeOf[chatguard.LimitStatus](), "Override": typeOf[chatguard.Override](),
+	"Person": typeOf[journal.Person](), "Policy": typeOf[chatguard.Policy](), "PreviewOutcome": typeOf[simulate.Outcome](), "Problem": typeOf[problem.Problem](),
+	"Throttled": typeOf[live.Throttled](), "UserOverride": typeOf[chatguard.UserOverride](), "Verdict": typeOf[verdict](),
 }
 
 // verdict is the JSON form of chatguard.Verdict.
@@ -54,37 +54,37 @@ type verdict struct {
 	NewStrike    bool              `json:"new_strike,omitempty"`
 }
 
-// special returns the schemas of types with their own JSON encoding.
-func special() map[reflect.Type]*jsonschema.Schema {
-	roles := names(chatguard.RoleNames())
+// specialSchemas returns the schemas of types with their own JSON encoding.
+func specialSchemas() map[reflect.Type]*jsonschema.Schema {
+	roles := nameSchema(chatguard.RoleNames())
 	return map[reflect.Type]*jsonschema.Schema{
-		of[time.Time]():             timeSchema,
-		of[journal.OptionalTime]():  {Types: []string{"null", "string"}, Format: "date-time"},
-		of[time.Duration]():         lengthSchema,
-		of[chatguard.Role]():        roles,
-		of[chatguard.Roles]():       {Type: "array", Items: roles},
-		of[chatguard.Penalty]():     {Type: "string", Description: "none, delete, warn, timeout 30s, timeout refill, ban or drop"},
-		of[chatguard.Action]():      names(actions),
-		of[chatguard.Mode]():        texts(chatguard.Observe, chatguard.Enforce),
-		of[chatguard.LimitMode]():   texts(chatguard.LimitEnforces, chatguard.LimitObserves),
-		of[chatguard.Exemption]():   texts(chatguard.ExemptByRole, chatguard.AlwaysExempt, chatguard.NeverExempt),
-		of[chatguard.Scope]():       texts(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel),
-		of[auth.Access]():           names([]auth.Access{auth.View, auth.Moderate, auth.Own, auth.Check}),
-		of[journal.Result]():        names(journal.Results),
-		of[journal.SilenceResult](): names(journal.SilenceResults),
-		of[journal.AuditAction]():   names(journal.AuditActions),
-		of[live.FrameType]():        names(frameTypes),
-		of[wholePolicy]():           reference("Policy"),
-		of[checkedTime]():           {Types: []string{"string", "integer"}},
-		of[chatguard.Verdict]():     reference("Verdict"),
+		typeOf[time.Time]():             timeSchema,
+		typeOf[journal.OptionalTime]():  {Types: []string{"null", "string"}, Format: "date-time"},
+		typeOf[time.Duration]():         lengthSchema,
+		typeOf[chatguard.Role]():        roles,
+		typeOf[chatguard.Roles]():       {Type: "array", Items: roles},
+		typeOf[chatguard.Penalty]():     {Type: "string", Description: "none, delete, warn, timeout 30s, timeout refill, ban or drop"},
+		typeOf[chatguard.Action]():      nameSchema(actions),
+		typeOf[chatguard.Mode]():        textSchema(chatguard.Observe, chatguard.Enforce),
+		typeOf[chatguard.LimitMode]():   textSchema(chatguard.LimitEnforces, chatguard.LimitObserves),
+		typeOf[chatguard.Exemption]():   textSchema(chatguard.ExemptByRole, chatguard.AlwaysExempt, chatguard.NeverExempt),
+		typeOf[chatguard.Scope]():       textSchema(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel),
+		typeOf[auth.Access]():           nameSchema([]auth.Access{auth.View, auth.Moderate, auth.Own, auth.Check}),
+		typeOf[journal.Result]():        nameSchema(journal.Results),
+		typeOf[journal.SilenceResult](): nameSchema(journal.SilenceResults),
+		typeOf[journal.AuditAction]():   nameSchema(journal.AuditActions),
+		typeOf[live.FrameType]():        nameSchema(frameTypes),
+		typeOf[wholePolicy]():           reference("Policy"),
+		typeOf[checkedTime]():           {Types: []string{"string", "integer"}},
+		typeOf[chatguard.Verdict]():     reference("Verdict"),
 		// its duration is in nanoseconds
-		of[journal.Offence]():  must(jsonschema.ForType(of[journal.Offence](), nil)),
-		of[journal.Database](): withLag(),
+		typeOf[journal.Offence]():  must(jsonschema.ForType(typeOf[journal.Offence](), nil)),
+		typeOf[journal.Database](): databaseSchema(),
 	}
 }
 
-// texts returns the schema of a string that is one of the given values' texts.
-func texts(values ...encoding.TextMarshaler) *jsonschema.Schema {
+// textSchema returns the schema of a string that is one of the given values' texts.
+func textSchema(values ...encoding.TextMarshaler) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "string"}
 	for _, v := range values {
 		text, err := v.MarshalText()
@@ -96,9 +96,9 @@ func texts(values ...encoding.TextMarshaler) *jsonschema.Schema {
 	return s
 }
 
-// withLag returns the schema of journal.Database, whose lag is in seconds in JSON.
-func withLag() *jsonschema.Schema {
-	s := must(jsonschema.ForType(of[journal.Database](), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{of[time.Time](): timeSchema}}))
+// databaseSchema returns the schema of journal.Database, whose lag is in seconds in JSON.
+func databaseSchema() *jsonschema.Schema {
+	s := must(jsonschema.ForType(typeOf[journal.Database](), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{typeOf[time.Time](): timeSchema}}))
 	s.Properties["lag_seconds"] = &jsonschema.Schema{Type: "number"}
 	return s
 }
@@ -119,15 +119,15 @@ func reference(component string) *jsonschema.Schema {
 type schemas map[reflect.Type]*jsonschema.Schema
 
 func newSchemas() schemas {
-	all := special()
+	all := specialSchemas()
 	for name, t := range components {
 		all[t] = reference(name)
 	}
 	return all
 }
 
-// of returns the schema of a type.
-func (s schemas) of(t reflect.Type) (*jsonschema.Schema, error) {
+// schemaOf returns the schema of a type.
+func (s schemas) schemaOf(t reflect.Type) (*jsonschema.Schema, error) {
 	schema, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: s})
 	if err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
@@ -141,7 +141,7 @@ func (s schemas) component(t reflect.Type) (*jsonschema.Schema, error) {
 	itself := s[t]
 	delete(s, t)
 	defer func() { s[t] = itself }()
-	return s.of(t)
+	return s.schemaOf(t)
 }
 
 // tidy corrects inferred schemas and adds descriptions to properties. A pointer to a component is

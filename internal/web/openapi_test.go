@@ -60,8 +60,8 @@ func (c *contract) operation(r *http.Request) *operation {
 	return c.paths[path][strings.ToLower(method)]
 }
 
-// fits returns how JSON violates a schema, or nil if it does not.
-func (c *contract) fits(schema *jsonschema.Schema, data []byte) error {
+// validate returns an error if JSON violates a schema. The error says how.
+func (c *contract) validate(schema *jsonschema.Schema, data []byte) error {
 	text, err := json.Marshal(schema)
 	if err != nil {
 		return err
@@ -86,8 +86,8 @@ func (c *contract) fits(schema *jsonschema.Schema, data []byte) error {
 	return resolved.Validate(value)
 }
 
-// holds fails the test if a request or its answer differs from the document.
-func (c *contract) holds(t testing.TB, r *http.Request, sent []byte, a answer) {
+// check fails the test if a request or its answer differs from the document.
+func (c *contract) check(t testing.TB, r *http.Request, sent []byte, a answer) {
 	t.Helper()
 	if !strings.HasPrefix(r.URL.Path, "/api/v1/") {
 		return
@@ -98,15 +98,15 @@ func (c *contract) holds(t testing.TB, r *http.Request, sent []byte, a answer) {
 		return
 	}
 	if a.StatusCode < 400 {
-		c.holdsRequest(t, op, r, sent)
+		c.checkRequest(t, op, r, sent)
 	}
-	if err := c.holdsAnswer(op, a); err != nil {
+	if err := c.checkAnswer(op, a); err != nil {
 		t.Errorf("%s %s: %s isn't as documented: %v\n%s", r.Method, r.URL, a.Status, err, a.body)
 	}
 }
 
-// holdsRequest checks a request that succeeded.
-func (c *contract) holdsRequest(t testing.TB, op *operation, r *http.Request, sent []byte) {
+// checkRequest checks a request that succeeded.
+func (c *contract) checkRequest(t testing.TB, op *operation, r *http.Request, sent []byte) {
 	t.Helper()
 	for key := range r.URL.Query() {
 		if !slices.ContainsFunc(op.Parameters, func(p parameter) bool { return p.In == "query" && p.Name == key }) {
@@ -117,13 +117,13 @@ func (c *contract) holdsRequest(t testing.TB, op *operation, r *http.Request, se
 	case sent == nil && op.RequestBody != nil && op.RequestBody.Required:
 		t.Errorf("%s %s: nothing was sent", r.Method, r.URL)
 	case sent != nil && op.RequestBody != nil:
-		if err := c.fits(op.RequestBody.Content["application/json"].Schema, sent); err != nil {
+		if err := c.validate(op.RequestBody.Content["application/json"].Schema, sent); err != nil {
 			t.Errorf("%s %s: what was sent isn't as documented: %v\n%s", r.Method, r.URL, err, sent)
 		}
 	}
 }
 
-func (c *contract) holdsAnswer(op *operation, a answer) error {
+func (c *contract) checkAnswer(op *operation, a answer) error {
 	kind, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
 	if err != nil && len(a.body) > 0 {
 		return err
@@ -133,20 +133,20 @@ func (c *contract) holdsAnswer(op *operation, a answer) error {
 			"application/problem+json": {&jsonschema.Schema{Ref: "#/$defs/Problem"}},
 		}}}}
 	}
-	told, ok := op.Responses[fmt.Sprint(a.StatusCode)]
+	documented, ok := op.Responses[fmt.Sprint(a.StatusCode)]
 	if !ok && a.StatusCode >= 400 {
-		told, ok = op.Responses["default"]
+		documented, ok = op.Responses["default"]
 	}
-	m, hasKind := told.Content[kind]
+	m, hasKind := documented.Content[kind]
 	switch {
 	case !ok:
 		return fmt.Errorf("no answer has the status %d", a.StatusCode)
-	case len(a.body) == 0 && len(told.Content) == 0:
+	case len(a.body) == 0 && len(documented.Content) == 0:
 		return nil
 	case !hasKind:
 		return fmt.Errorf("no answer is %q", kind)
 	case strings.HasSuffix(kind, "json"):
-		return c.fits(m.Schema, a.body)
+		return c.validate(m.Schema, a.body)
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func TestOpenAPI_IsUpToDate(t *testing.T) {
 // Every route is in the document, and everything in the document is a route whose parameters exist.
 func TestOpenAPI_MatchesRoutes(t *testing.T) {
 	d := dash(t)
-	got := into[document](t, d.do("GET", "/api/v1/openapi.json", nil))
+	got := decode[document](t, d.do("GET", "/api/v1/openapi.json", nil))
 	var served, documented []string
 	for _, r := range d.server.openRoutes() {
 		served = append(served, r.pattern)
@@ -214,7 +214,7 @@ func TestOpenAPI_MatchesRoutes(t *testing.T) {
 // Invalid parameters are refused, which shows that every documented parameter is read.
 func TestOpenAPI_ParametersAreRead(t *testing.T) {
 	d := dash(t)
-	got := into[document](t, d.do("GET", "/api/v1/openapi.json", nil))
+	got := decode[document](t, d.do("GET", "/api/v1/openapi.json", nil))
 	read := 0
 	for path, methods := range got.Paths {
 		op := methods["get"]
@@ -248,7 +248,7 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 	policy := d.guard.Policy(channelID)
 	policy.Limits[0].Burst = 9
 	user := "/channels/" + channelID + "/users/" + spammer.ID
-	whatever := header("If-Match", "*")
+	whatever := setHeader("If-Match", "*")
 	type request struct {
 		body   any
 		adjust func(*http.Request)
@@ -266,7 +266,7 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 		"POST /check":                    {checkForm{Channel: "lobby", UserID: "1"}, asOwner},
 		"POST /check/batch":              {batchForm{Messages: []checkForm{{Channel: "lobby", UserID: "1"}}}, asOwner},
 	}
-	doc := into[document](t, d.do("GET", "/api/v1/openapi.json", nil))
+	doc := decode[document](t, d.do("GET", "/api/v1/openapi.json", nil))
 	fill := strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{entry}", fmt.Sprint(entry))
 	order := []string{"put", "post", "get", "delete"} // a revert needs an earlier revision
 	for _, method := range order {
@@ -278,7 +278,7 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 			fill := fill.Replace
 			if strings.Contains(path, "{pardon}") {
 				d.say(spammer, 20)
-				fill = strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{pardon}", fmt.Sprint(d.pardoned().ID)).Replace
+				fill = strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{pardon}", fmt.Sprint(d.pardonSpammer().ID)).Replace
 			}
 			name := strings.ToUpper(method) + " " + fill(path)
 			sent, ok := requests[name]
@@ -317,7 +317,7 @@ func TestOpenAPI_Frames(t *testing.T) {
 	}
 	d := dash(t)
 	l := d.listen()
-	told := c.paths["/live"]["get"].Responses["101"].Content["application/json"].Schema
+	documented := c.paths["/live"]["get"].Responses["101"].Content["application/json"].Schema
 	want := map[live.FrameType]bool{live.SnapshotFrame: true, live.ThrottledFrame: true, live.StatusFrame: true, live.PolicyFrame: true}
 	d.say(spammer, 4)
 	d.put(burst(9))
@@ -326,7 +326,7 @@ func TestOpenAPI_Frames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.fits(told, data); err != nil {
+		if err := c.validate(documented, data); err != nil {
 			t.Fatalf("%v\n%s", err, data)
 		}
 		var fr live.Frame
@@ -335,7 +335,7 @@ func TestOpenAPI_Frames(t *testing.T) {
 		}
 		delete(want, fr.Type)
 	}
-	if c.fits(told, []byte(`{"seq": 1, "now": "2026-01-05T20:00:00Z", "type": "other"}`)) == nil {
+	if c.validate(documented, []byte(`{"seq": 1, "now": "2026-01-05T20:00:00Z", "type": "other"}`)) == nil {
 		t.Error("a frame may have any type")
 	}
 }
@@ -354,7 +354,7 @@ func TestOpenAPI_AnswerHeaders(t *testing.T) {
 		"GET /channels/{channel}/policy/export": "", "GET /journal": "?format=csv", "GET /audit": "?format=csv",
 	} {
 		method, path, _ := strings.Cut(name, " ")
-		a := d.do(method, "/api/v1"+strings.ReplaceAll(path, "{channel}", channelID)+query, bodyOf(d, method), asOwner, header("If-Match", "*"))
+		a := d.do(method, "/api/v1"+strings.ReplaceAll(path, "{channel}", channelID)+query, bodyOf(d, method), asOwner, setHeader("If-Match", "*"))
 		documented := slices.Collect(maps.Keys(c.paths[path][strings.ToLower(method)].Responses["200"].Headers))
 		if len(documented) != 1 || a.Header.Get(documented[0]) == "" {
 			t.Errorf("%s: documented are %q, and it has %v", name, documented, a.Header)

@@ -12,8 +12,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// timingOut makes each strike bring a timeout of 10 minutes.
-func timingOut(t testing.TB) func(*Options) {
+// addTimeouts makes each strike bring a timeout of 10 minutes.
+func addTimeouts(t testing.TB) func(*Options) {
 	return func(o *Options) {
 		t.Helper()
 		base := o.Guard.Policy("")
@@ -30,56 +30,56 @@ func (d *dashboard) spam() {
 	d.Helper()
 	d.say(spammer, 3)
 	for _, pause := range []time.Duration{0, time.Second, 10 * time.Second, time.Second} {
-		d.pass(pause)
+		d.advance(pause)
 		v := d.say(spammer, 1)
 		o := journal.Outcome{Entry: v.EntryID, At: d.now(), Action: chatguard.Timeout, Result: journal.Done}
 		d.store.Report(o)
 		d.server.Report(o)
 	}
-	d.flushed()
+	d.flush()
 }
 
-// pardoned pardons the spammer as the owner.
-func (d *dashboard) pardoned() pardonedUser {
+// pardonSpammer pardons the spammer as the owner.
+func (d *dashboard) pardonSpammer() pardonedUser {
 	d.Helper()
-	return into[pardonedUser](d, d.do("POST", spammerPath+"/pardon", nil, asOwner))
+	return decode[pardonedUser](d, d.do("POST", spammerPath+"/pardon", nil, asOwner))
 }
 
 func TestPardonUser(t *testing.T) {
-	d := dash(t, timingOut(t))
+	d := dash(t, addTimeouts(t))
 	d.spam()
-	if rows := d.throttled(); len(rows) != 1 || rows[0].Count != 4 || rows[0].Strikes != 2 {
+	if rows := d.throttledUsers(); len(rows) != 1 || rows[0].Count != 4 || rows[0].Strikes != 2 {
 		t.Fatalf("%+v", rows)
 	}
-	done := d.pardoned()
+	done := d.pardonSpammer()
 	if !done.Saved || done.Messages != 4 || done.Strikes != 2 || done.StrikesLeft != 0 || done.Silence != journal.SilenceLifted || done.By != "owner" || done.ID == 0 {
 		t.Errorf("%+v", done)
 	}
 	if done.Held == nil || done.Held.Limit != "burst" || done.Held.MaySpeakAt.Before(d.now()) {
 		t.Errorf("held by %+v", done.Held)
 	}
-	if d.lifted() != 1 {
-		t.Errorf("lifted %d times", d.lifted())
+	if d.liftCount() != 1 {
+		t.Errorf("lifted %d times", d.liftCount())
 	}
-	if rows := d.throttled(); len(rows) != 1 || rows[0].Strikes != 0 {
+	if rows := d.throttledUsers(); len(rows) != 1 || rows[0].Strikes != 0 {
 		t.Errorf("on the board: %+v", rows)
 	}
 	if c := d.card(spammer.ID); c.Strikes != 0 || !c.SilentUntil.IsZero() {
 		t.Errorf("the card: %+v", c)
 	}
-	d.entriesPardoned("pardoned", 4)
-	again := into[pardonedUser](t, d.do("POST", spammerPath+"/pardon", nil, d.asModerator("berta")))
+	d.wantPardoned("pardoned", 4)
+	again := decode[pardonedUser](t, d.do("POST", spammerPath+"/pardon", nil, d.asModerator("berta")))
 	if !again.Again || again.By != "owner" || again.ID != done.ID || len(d.store.audits) != 1 {
 		t.Errorf("pardoned by a second moderator: %+v, audit %+v", again, d.store.audits)
 	}
 }
 
-// entriesPardoned fails the test unless the journal has exactly that many entries pardoned by the
+// wantPardoned fails the test unless the journal has exactly that many entries pardoned by the
 // owner.
-func (d *dashboard) entriesPardoned(when string, want int) {
+func (d *dashboard) wantPardoned(when string, want int) {
 	d.Helper()
 	n := 0
-	for _, e := range into[entryPage](d, d.do("GET", "/api/v1/journal", nil, asOwner)).Entries {
+	for _, e := range decode[entryPage](d, d.do("GET", "/api/v1/journal", nil, asOwner)).Entries {
 		if e.Pardoned != nil && e.Pardoned.By == "owner" {
 			n++
 		}
@@ -96,50 +96,50 @@ func (d *dashboard) asModerator(name string) func(*http.Request) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	return header("Authorization", "Bearer "+secret)
+	return setHeader("Authorization", "Bearer "+secret)
 }
 
 func TestPardonUser_NotLifted(t *testing.T) {
-	d := dash(t, timingOut(t))
+	d := dash(t, addTimeouts(t))
 	d.spam()
-	d.liftsNothing(errors.New("somebody else has timed out or banned this user since"))
-	if done := d.pardoned(); done.Silence != journal.SilenceKept || done.Kept != "somebody else has timed out or banned this user since" || done.Strikes != 2 {
+	d.failLifting(errors.New("somebody else has timed out or banned this user since"))
+	if done := d.pardonSpammer(); done.Silence != journal.SilenceKept || done.Kept != "somebody else has timed out or banned this user since" || done.Strikes != 2 {
 		t.Errorf("%+v", done)
 	}
 }
 
 func TestPardonUser_Refused(t *testing.T) {
 	d := dash(t)
-	d.refused("nobody throttled", "POST", spammerPath+"/pardon", nil, owned, 404, "nothing to pardon")
+	d.wantProblem("nobody throttled", "POST", spammerPath+"/pardon", nil, owned, 404, "nothing to pardon")
 	for _, id := range []string{"1", "x", "99999999999999999999"} {
-		d.refused("no such pardon", "DELETE", spammerPath+"/pardon/"+id, nil, owned, http.StatusConflict, "can't be undone any more")
+		d.wantProblem("no such pardon", "DELETE", spammerPath+"/pardon/"+id, nil, owned, http.StatusConflict, "can't be undone any more")
 	}
 	d.say(spammer, 4)
-	d.store.hide(errors.New("damaged: /secret/path"))
-	d.refused("not read", "POST", spammerPath+"/pardon", nil, owned, http.StatusServiceUnavailable, "the database is failing")
+	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.wantProblem("not read", "POST", spammerPath+"/pardon", nil, owned, http.StatusServiceUnavailable, "the database is failing")
 }
 
 func TestUnpardonUser(t *testing.T) {
-	d := dash(t, timingOut(t))
+	d := dash(t, addTimeouts(t))
 	d.spam()
-	done := d.pardoned()
+	done := d.pardonSpammer()
 	path := spammerPath + "/pardon/" + fmt.Sprint(done.ID)
 	for range 2 { // the second time has no effect
-		undone := into[unpardoned](t, d.do("DELETE", path, nil, asOwner))
+		undone := decode[unpardoned](t, d.do("DELETE", path, nil, asOwner))
 		if !undone.Saved || undone.Messages != 4 || undone.Strikes != 2 || !undone.Lifted {
 			t.Errorf("%+v", undone)
 		}
 	}
-	if rows := d.throttled(); len(rows) != 1 || rows[0].Strikes != 2 || len(d.store.audits) != 2 {
+	if rows := d.throttledUsers(); len(rows) != 1 || rows[0].Strikes != 2 || len(d.store.audits) != 2 {
 		t.Errorf("%+v, audit %+v", rows, d.store.audits)
 	}
-	d.entriesPardoned("undone", 0)
-	again := d.pardoned()
-	d.entriesPardoned("pardoned again", 4)
+	d.wantPardoned("undone", 0)
+	again := d.pardonSpammer()
+	d.wantPardoned("pardoned again", 4)
 	d.say(spammer, 1)
-	d.refused("after another strike", "DELETE", spammerPath+"/pardon/"+fmt.Sprint(again.ID), nil, owned, http.StatusConflict, "have changed since the pardon")
+	d.wantProblem("after another strike", "DELETE", spammerPath+"/pardon/"+fmt.Sprint(again.ID), nil, owned, http.StatusConflict, "have changed since the pardon")
 	d.breakDatabase(time.Minute)
-	if done := d.pardoned(); done.Saved || done.Messages != 1 {
+	if done := d.pardonSpammer(); done.Saved || done.Messages != 1 {
 		t.Errorf("unsaved: %+v", done)
 	}
 }
@@ -147,27 +147,27 @@ func TestUnpardonUser(t *testing.T) {
 // After a restart, the server still knows which messages a row stands for and what was pardoned
 // before.
 func TestPardonUser_AfterRestart(t *testing.T) {
-	d := dash(t, timingOut(t))
+	d := dash(t, addTimeouts(t))
 	d.spam()
 	d.restart()
-	done := d.pardoned()
+	done := d.pardonSpammer()
 	if done.Messages != 4 || done.Strikes != 2 || done.StrikesLeft != 0 {
 		t.Errorf("%+v", done)
 	}
 	d.restart()
-	if again := d.pardoned(); !again.Again || again.ID != 0 || again.Strikes != 0 {
+	if again := d.pardonSpammer(); !again.Again || again.ID != 0 || again.Strikes != 0 {
 		t.Errorf("pardoned before the restart: %+v", again)
 	}
-	d.refused("undone after a restart", "DELETE", spammerPath+"/pardon/"+fmt.Sprint(done.ID), nil, owned, http.StatusConflict, "chatguard was restarted")
+	d.wantProblem("undone after a restart", "DELETE", spammerPath+"/pardon/"+fmt.Sprint(done.ID), nil, owned, http.StatusConflict, "chatguard was restarted")
 }
 
 // A limit shared by everyone gives no strike, and a pardon does not lift it.
 func TestPardonUser_RaidLimit(t *testing.T) {
-	d := dash(t, withLimits(t, chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 2, Every: time.Hour}))
+	d := dash(t, addLimits(t, chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 2, Every: time.Hour}))
 	d.stopClock()
 	d.say(spammer, 4)
-	d.flushed()
-	if done := d.pardoned(); done.Messages != 2 || done.Strikes != 0 || done.Held == nil || done.Held.Per != chatguard.PerChannel {
+	d.flush()
+	if done := d.pardonSpammer(); done.Messages != 2 || done.Strikes != 0 || done.Held == nil || done.Held.Per != chatguard.PerChannel {
 		t.Errorf("%+v, held by %+v", done, done.Held)
 	}
 }

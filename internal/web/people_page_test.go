@@ -32,7 +32,7 @@ func (w *window) seePerson(user chatguard.User) {
 // openCard opens the card of a user in a new window, after everything pending is written.
 func (d *dashboard) openCard(user chatguard.User) *window {
 	d.Helper()
-	d.flushed()
+	d.flush()
 	w := d.open(1400, 900)
 	w.seePerson(user)
 	return w
@@ -44,8 +44,8 @@ func (w *window) visit(fragment string) {
 	w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", fragment)))
 }
 
-// foundPeople is a script that is true if the search shows exactly these.
-func foundPeople(logins ...string) string {
+// hasPeople returns a script that is true if the search shows exactly these users.
+func hasPeople(logins ...string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".found .name")].map((name) => name.textContent).join() === %q`, strings.Join(logins, ","))
 }
 
@@ -54,14 +54,14 @@ func TestPeoplePage_FindByKeyboard(t *testing.T) {
 	d.say(gardenhour, 1)
 	d.say(gatekeeper, 1)
 	d.say(teahouse, 1)
-	d.flushed()
+	d.flush()
 	w := d.open(1400, 900)
 	w.goTo("people")
-	w.See(foundPeople("teahouse", "gatekeeper", "gardenhour") + "&&" + says("Recently active:"))
+	w.See(hasPeople("teahouse", "gatekeeper", "gardenhour") + "&&" + hasText("Recently active:"))
 	w.TypeIn("#find", "ga")
-	w.See(says("2 users:"))
+	w.See(hasText("2 users:"))
 	w.TypeIn("#find", "r")
-	w.See(foundPeople("gardenhour"))
+	w.See(hasPeople("gardenhour"))
 	w.Type(kb.Enter)
 	w.See(`location.hash === "#/people?user=71" && document.querySelector(".person h2")?.textContent === "gardenhour"`)
 
@@ -79,37 +79,37 @@ func TestPeoplePage_FindByKeyboard(t *testing.T) {
 	w.Type("gatek" + kb.Enter) // typed before the search starts
 	w.See(`document.querySelector(".person h2")?.textContent === "gatekeeper"`)
 	w.Write("#find", "72")
-	w.See(foundPeople("teahouse"))
+	w.See(hasPeople("teahouse"))
 	w.Write("#find", "<b>nobody</b>")
-	w.See(foundPeople() + "&&" + says("No user matches “<b>nobody</b>” (login or ID)."))
+	w.See(hasPeople() + "&&" + hasText("No user matches “<b>nobody</b>” (login or ID)."))
 }
 
 func TestPeoplePage_SearchFails(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	d.say(gardenhour, 4)
-	d.store.hide(errors.New("disk I/O error"))
+	d.store.failReads(errors.New("disk I/O error"))
 	w.goTo("people")
 	w.See(`document.querySelector(".search .error")?.textContent.includes("the database is failing")`)
-	d.store.hide(nil)
+	d.store.failReads(nil)
 	w.Write("#find", "garden")
-	w.See(foundPeople("gardenhour") + `&& !document.querySelector(".search .error")`)
+	w.See(hasPeople("gardenhour") + `&& !document.querySelector(".search .error")`)
 }
 
 func TestPeoplePage_UnknownID(t *testing.T) {
 	w := dash(t).open(1400, 900)
 	w.visit("#/people?user=<i>999</i>")
-	w.See(says("ID <i>999</i> · no messages recorded here"))
-	w.See(says("No messages recorded in this channel yet"))
+	w.See(hasText("ID <i>999</i> · no messages recorded here"))
+	w.See(hasText("No messages recorded in this channel yet"))
 }
 
 func TestPeoplePage_ViewersCannotChange(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
-	d.flushed()
+	d.flush()
 	w := d.openAs("clara", auth.View, 1400, 900)
 	w.seePerson(gardenhour)
-	w.See(why("throttled by the limit “burst”") + `&& document.querySelectorAll(".person .entry").length === 1`)
+	w.See(hasReason("throttled by the limit “burst”") + `&& document.querySelectorAll(".person .entry").length === 1`)
 	w.Accessible()
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".amends, .pardon button, .person form").length`); n != 0 {
 		t.Errorf("%d ways to change somebody", n)
@@ -121,19 +121,19 @@ func TestPeoplePage_HostileNames(t *testing.T) {
 	for i, name := range hostileNames {
 		d.say(chatguard.User{ID: fmt.Sprintf("<u>%d</u>", i), Login: name, DisplayName: name}, 4)
 	}
-	d.flushed()
+	d.flush()
 	for _, width := range []int64{360, 1600} {
 		d.store.addCode("code", "anna")
 		w := d.openWith("code", width, 900)
 		w.goTo("people")
 		w.See(fmt.Sprintf(`document.querySelectorAll(".found a").length === %d`, len(hostileNames)))
-		w.fits()
+		w.wantNoOverflow()
 		for i := range hostileNames {
 			w.visit(fmt.Sprintf("#/people?user=%%3Cu%%3E%d%%3C%%2Fu%%3E", i))
-			w.See(fmt.Sprintf(`document.querySelector(".person .muted")?.textContent.startsWith("ID <u>%d</u>")`, i) + "&&" + why("is throttled by the limit “burst”"))
-			w.fits()
+			w.See(fmt.Sprintf(`document.querySelector(".person .muted")?.textContent.startsWith("ID <u>%d</u>")`, i) + "&&" + hasReason("is throttled by the limit “burst”"))
+			w.wantNoOverflow()
 		}
-		w.unharmed()
+		w.wantUnharmed()
 	}
 }
 
@@ -145,8 +145,8 @@ var hostileNames = []string{
 	"{{constructor}} ${document.title='broken'} &amp; '\"",
 }
 
-// unharmed fails the test if a text was interpreted as more than text.
-func (w *window) unharmed() {
+// wantUnharmed fails the test if a text was interpreted as more than text.
+func (w *window) wantUnharmed() {
 	w.Helper()
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll("main :is(img, script, u, b)").length`); n != 0 {
 		w.Errorf("%d elements came out of texts", n)
@@ -162,7 +162,7 @@ func TestPeoplePage_OnlyListScrolls(t *testing.T) {
 	for i := range 20 {
 		d.say(chatguard.User{ID: fmt.Sprint(100 + i), Login: fmt.Sprint("teatime_", i)}, 1)
 	}
-	d.flushed()
+	d.flush()
 	w := d.open(1600, 1000)
 	w.goTo("people")
 	w.See(`document.querySelectorAll(".found a").length === 20`)
@@ -173,20 +173,20 @@ func TestPeoplePage_Accessible(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	d.say(teahouse, 1)
-	d.flushed()
+	d.flush()
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{360, 1600} {
 			d.store.addCode("code", "anna")
 			w := d.openWith("code", width, 900)
 			w.Prefer(map[string]string{"prefers-color-scheme": scheme})
 			w.goTo("people")
-			w.See(foundPeople("teahouse", "gardenhour"))
+			w.See(hasPeople("teahouse", "gardenhour"))
 			w.Accessible()
-			w.fits()
+			w.wantNoOverflow()
 			w.seePerson(gardenhour)
 			w.See(`document.querySelector(".chart canvas")`)
 			w.Accessible()
-			w.fits()
+			w.wantNoOverflow()
 		}
 	}
 }

@@ -19,9 +19,9 @@ import (
 func (d *dashboard) put(change func(*chatguard.Policy)) answer {
 	d.Helper()
 	loaded := d.do("GET", policyPath, nil, asOwner)
-	policy := into[chatguard.Policy](d, loaded)
+	policy := decode[chatguard.Policy](d, loaded)
 	change(&policy)
-	return d.do("PUT", policyPath, policy, asOwner, header("If-Match", loaded.Header.Get("ETag")))
+	return d.do("PUT", policyPath, policy, asOwner, setHeader("If-Match", loaded.Header.Get("ETag")))
 }
 
 func burst(n int) func(*chatguard.Policy) {
@@ -34,7 +34,7 @@ func TestPolicy_AppliesToNextMessage(t *testing.T) {
 		t.Fatal("2 of 3 messages, and throttled")
 	}
 	a := d.put(burst(2))
-	revision := into[journal.Revision](t, a)
+	revision := decode[journal.Revision](t, a)
 	if revision.Number != 1 || revision.Author != access.Owner || revision.Policy.Limits[0].Burst != 2 || len(revision.Changes) != 1 {
 		t.Errorf("revision %+v", revision)
 	}
@@ -44,10 +44,10 @@ func TestPolicy_AppliesToNextMessage(t *testing.T) {
 	if now := d.do("GET", policyPath, nil, asOwner); now.Header.Get("ETag") != a.Header.Get("ETag") {
 		t.Error("the ETag that PUT answered isn't the policy's")
 	}
-	if again := into[journal.Revision](t, d.put(burst(4))); again.Number != 2 {
+	if again := decode[journal.Revision](t, d.put(burst(4))); again.Number != 2 {
 		t.Errorf("the second revision has the number %d", again.Number)
 	}
-	past := into[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
+	past := decode[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
 	if len(past) != 2 || past[0].Number != 2 {
 		t.Errorf("revisions %+v", past)
 	}
@@ -57,14 +57,14 @@ func TestPolicy_BoardFollowsNewPolicy(t *testing.T) {
 	d := dash(t)
 	d.say(spammer, 4)
 	d.say(chatguard.User{ID: "43"}, 5)
-	before := d.throttled()[0].MaySpeakAt
-	into[journal.Revision](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Refill = 5 * time.Minute }))
-	users := d.throttled()
+	before := d.throttledUsers()[0].MaySpeakAt
+	decode[journal.Revision](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Refill = 5 * time.Minute }))
+	users := d.throttledUsers()
 	if len(users) != 2 || !users[0].MaySpeakAt.Before(before.Time) {
 		t.Errorf("with half the refill: %+v, before %s", users, before)
 	}
-	into[journal.Revision](t, d.put(burst(5)))
-	if users := d.throttled(); len(users) != 0 {
+	decode[journal.Revision](t, d.put(burst(5)))
+	if users := d.throttledUsers(); len(users) != 0 {
 		t.Errorf("with a burst of 5: %+v", users)
 	}
 }
@@ -72,11 +72,11 @@ func TestPolicy_BoardFollowsNewPolicy(t *testing.T) {
 func TestPolicy_DeleteRestoresConfiguration(t *testing.T) {
 	d := dash(t)
 	base := control.Tag(d.guard.Policy(channelID))
-	into[journal.Revision](t, d.put(burst(9)))
-	if a := d.do("DELETE", policyPath, nil, asOwner, header("If-Match", base)); a.StatusCode != http.StatusPreconditionFailed {
+	decode[journal.Revision](t, d.put(burst(9)))
+	if a := d.do("DELETE", policyPath, nil, asOwner, setHeader("If-Match", base)); a.StatusCode != http.StatusPreconditionFailed {
 		t.Errorf("with a stale If-Match: %s", a.Status)
 	}
-	if r := into[journal.Revision](t, d.do("DELETE", policyPath, nil, asOwner)); r.Number != 2 {
+	if r := decode[journal.Revision](t, d.do("DELETE", policyPath, nil, asOwner)); r.Number != 2 {
 		t.Errorf("revision %+v", r)
 	}
 	if control.Tag(d.guard.Policy(channelID)) != base {
@@ -87,7 +87,7 @@ func TestPolicy_DeleteRestoresConfiguration(t *testing.T) {
 func TestPolicy_NotStoredNotChanged(t *testing.T) {
 	d := dash(t)
 	before := control.Tag(d.guard.Policy(channelID))
-	d.store.refuse(errors.New("disk full: /secret/path"))
+	d.store.failChanges(errors.New("disk full: /secret/path"))
 	for _, a := range []answer{d.put(burst(9)), d.do("DELETE", policyPath, nil, asOwner)} {
 		if a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
 			t.Errorf("%s %s", a.Status, a.body)
@@ -102,36 +102,36 @@ func TestPolicy_InForceBeforeSaved(t *testing.T) {
 	d := dash(t)
 	base := control.Tag(d.guard.Policy(channelID))
 	d.breakDatabase(time.Minute)
-	if c := into[control.Revised](t, d.put(burst(2))); c.Saved || c.Number != 1 || c.Author != access.Owner {
+	if c := decode[control.Revised](t, d.put(burst(2))); c.Saved || c.Number != 1 || c.Author != access.Owner {
 		t.Errorf("changed while the database fails: %+v", c)
 	}
 	if v := d.say(spammer, 3); v.Allowed {
 		t.Error("a third message, and allowed under a burst of 2")
 	}
-	if c := into[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner)); c.Saved || c.Number != 2 || control.Tag(d.guard.Policy(channelID)) != base {
+	if c := decode[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner)); c.Saved || c.Number != 2 || control.Tag(d.guard.Policy(channelID)) != base {
 		t.Errorf("discarded while the database fails: %+v", c)
 	}
-	past := into[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
+	past := decode[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
 	if len(past) != 2 {
 		t.Errorf("revisions %+v", past)
 	}
 	d.repairDatabase()
-	if a := d.put(burst(5)); !into[control.Revised](t, a).Saved || !strings.Contains(string(a.body), `"saved":true`) {
+	if a := d.put(burst(5)); !decode[control.Revised](t, a).Saved || !strings.Contains(string(a.body), `"saved":true`) {
 		t.Errorf("changed while all is well: %s", a.body)
 	}
-	if c := into[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner)); !c.Saved {
+	if c := decode[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner)); !c.Saved {
 		t.Errorf("discarded while all is well: %+v", c)
 	}
 }
 
 func TestPolicy_RevisionsUnreadable(t *testing.T) {
 	d := dash(t)
-	d.store.hide(errors.New("damaged: /secret/path"))
+	d.store.failReads(errors.New("damaged: /secret/path"))
 	a := d.do("GET", policyPath+"/revisions", nil, asOwner)
 	if a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(a.body), "can't be read") || strings.Contains(string(a.body), "secret") {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
-	if c := into[control.Revised](t, d.put(burst(9))); c.Number != 1 {
+	if c := decode[control.Revised](t, d.put(burst(9))); c.Number != 1 {
 		t.Errorf("changed all the same: %+v", c)
 	}
 }
@@ -144,16 +144,16 @@ func TestPolicy_NotAcceptable(t *testing.T) {
 			}
 			return nil
 		}
-		o.Policies = control.NewPolicies(control.PolicyOptions{Guard: o.Guard, Store: o.Store.(control.Revisions), Base: sameForAll{o.Guard}, Acceptable: acceptable})
+		o.Policies = control.NewPolicies(control.PolicyOptions{Guard: o.Guard, Store: o.Store.(control.Revisions), Base: guardConfig{o.Guard}, Acceptable: acceptable})
 	})
 	if a := d.put(burst(9)); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "nobody can do that") {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
-	into[journal.Revision](t, d.put(burst(8)))
+	decode[journal.Revision](t, d.put(burst(8)))
 }
 
 func TestPolicy_EverywhereLimitIsFixed(t *testing.T) {
-	d := dash(t, withLimits(t, everywhere))
+	d := dash(t, addLimits(t, everywhere))
 	before := d.guard.Policy(channelID)
 	for name, change := range map[string]func(*chatguard.Policy){
 		"changed":      func(p *chatguard.Policy) { p.Limits[2].Messages = 1 },
@@ -174,13 +174,13 @@ func TestPolicy_EverywhereLimitIsFixed(t *testing.T) {
 	if len(d.store.revisions) > 0 || control.Tag(d.guard.Policy(channelID)) != control.Tag(before) {
 		t.Error("a refused change was saved")
 	}
-	into[journal.Revision](t, d.put(burst(9)))
-	into[journal.Revision](t, d.do("DELETE", policyPath, nil, asOwner))
+	decode[journal.Revision](t, d.put(burst(9)))
+	decode[journal.Revision](t, d.do("DELETE", policyPath, nil, asOwner))
 }
 
 func TestPolicy_RoundTripsEveryLimit(t *testing.T) {
-	d := dash(t, withLimits(t, everyAlgorithm...))
-	into[journal.Revision](t, d.put(burst(9)))
+	d := dash(t, addLimits(t, everyAlgorithm...))
+	decode[journal.Revision](t, d.put(burst(9)))
 	got, want := d.guard.Policy(channelID), d.opts.Policies.Base(channelID)
 	want.Limits[0].Burst = 9
 	if !reflect.DeepEqual(got, want) {
@@ -204,7 +204,7 @@ func TestStatus_PerChannel(t *testing.T) {
 	})
 	d.say(spammer, 4)
 	for channel, want := range map[string]int{"": 1, channelID: 1, "8": 0} {
-		if n := into[live.Status](t, d.do("GET", "/api/v1/status?channel="+channel, nil, asOwner)).ThrottledUsers; n != want {
+		if n := decode[live.Status](t, d.do("GET", "/api/v1/status?channel="+channel, nil, asOwner)).ThrottledUsers; n != want {
 			t.Errorf("channel %q has %d throttled users", channel, n)
 		}
 	}

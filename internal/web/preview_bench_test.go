@@ -15,9 +15,9 @@ import (
 // recordedMessages is the number of messages in the benchmarks' database, over 40 hours.
 const recordedMessages = 1_000_000
 
-// recordedEvening returns a dashboard with many messages in its database, from about 37,000 users,
-// some of whom write much more than others.
-func recordedEvening(b *testing.B) *dashboard {
+// newEveningDashboard returns a dashboard with many messages in its database, from about 37,000
+// users, some of whom write much more than others.
+func newEveningDashboard(b *testing.B) *dashboard {
 	d := dash(b)
 	const length, users = 40 * time.Hour, 50_000
 	at := d.now().Add(-length)
@@ -28,17 +28,17 @@ func recordedEvening(b *testing.B) *dashboard {
 		m := chatguard.Message{ChannelID: channelID, User: user, SentAt: at}
 		d.store.Observe(m, chatguard.Verdict{At: at, ChannelID: channelID, UserID: user.ID, Allowed: true})
 		if i%40_000 == 0 {
-			d.flushed() // before too many are pending
+			d.flush() // before too many are pending
 		}
 	}
-	d.flushed()
-	d.rolledUp()
+	d.flush()
+	d.waitForRollUp()
 	return d
 }
 
-// rolledUp waits until the store has rolled up nearly all of the timeline. In a real evening, the
-// store does that while users write; here, the evening was recorded in seconds.
-func (d *dashboard) rolledUp() {
+// waitForRollUp waits until the store has rolled up nearly all of the timeline. In a real evening,
+// the store does that while users write; here, the evening was recorded in seconds.
+func (d *dashboard) waitForRollUp() {
 	d.Helper()
 	db, err := sql.Open("sqlite", d.database)
 	if err != nil {
@@ -51,7 +51,7 @@ func (d *dashboard) rolledUp() {
 	defer look.Stop()
 	for left := recordedMessages; left > recordedMessages/100; <-look.C {
 		for range 10 {
-			d.flushed() // after each flush, the store rolls up a part
+			d.flush() // after each flush, the store rolls up a part
 		}
 		if err := db.QueryRow(count).Scan(&left); err != nil {
 			d.Fatal(err)
@@ -84,7 +84,7 @@ func (d *dashboard) forgetRead() { d.server.previews.cache.forget(d.now().Add(lo
 // the messages and judges them by both policies. A warm one judges them only by the new candidate.
 // The benchmark also reports the longest time until a cancelled preview has ended.
 func BenchmarkPreview(b *testing.B) {
-	d := recordedEvening(b)
+	d := newEveningDashboard(b)
 	var cold, warm, cancelled time.Duration
 	var kept int
 	for b.Loop() {
@@ -131,7 +131,7 @@ func (d *dashboard) cancelPreview(after time.Duration) time.Duration {
 // runs and then during back-to-back previews. It reports how late the decisions were, as the median
 // and the 99th percentile, and how long they took.
 func BenchmarkDecisionWhilePreviewing(b *testing.B) {
-	d := recordedEvening(b)
+	d := newEveningDashboard(b)
 	const decisions = 3000
 	var resting, previewing delays
 	for b.Loop() {

@@ -16,7 +16,7 @@ func TestPreview_MemoryBudget(t *testing.T) {
 	d := dash(t)
 	began := d.now().Add(-5 * time.Hour)
 	for i := range 200 {
-		d.past(chatguard.User{ID: fmt.Sprint(1000 + i)}, began.Add(time.Duration(i)*time.Second))
+		d.recordPast(chatguard.User{ID: fmt.Sprint(1000 + i)}, began.Add(time.Duration(i)*time.Second))
 	}
 	large := func(p *chatguard.Policy) {
 		p.Limits = nil
@@ -24,7 +24,7 @@ func TestPreview_MemoryBudget(t *testing.T) {
 			p.Limits = append(p.Limits, chatguard.Limit{Name: name, Algorithm: chatguard.SlidingLog, Messages: 1000, Every: time.Hour})
 		}
 	}
-	if p := into[previewed](t, d.try(large)); p.Users != 200 || p.Candidate.ThrottledMessages != 0 {
+	if p := decode[previewed](t, d.try(large)); p.Users != 200 || p.Candidate.ThrottledMessages != 0 {
 		t.Errorf("%+v", p)
 	}
 	joined := func(p *chatguard.Policy) {

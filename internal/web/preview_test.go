@@ -38,20 +38,20 @@ func (s watchedStore) Timeline(ctx context.Context, channel string, since time.T
 	return s.Records.Timeline(ctx, channel, since, each)
 }
 
-// whileReading calls read each time the timeline is about to be read.
-func whileReading(read func(ctx context.Context) error) func(*Options) {
+// watchReads makes the Store call read each time before it reads the timeline.
+func watchReads(read func(ctx context.Context) error) func(*Options) {
 	return func(o *Options) { o.Store = watchedStore{o.Store, read} }
 }
 
-// evening records, some hours ago, 5 messages of anna and 3 of berta within a minute, and 2 of
-// clara, who is exempt.
-func (d *dashboard) evening() (began time.Time) {
+// recordEvening records, some hours ago, 5 messages of anna and 3 of berta within a minute, and 2
+// of clara, who is exempt.
+func (d *dashboard) recordEvening() (began time.Time) {
 	d.Helper()
 	began = d.now().Add(-5 * time.Hour).Truncate(time.Second)
 	after := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
-	d.past(previewAnna, after(0), after(1), after(2), after(3), after(4))
-	d.past(previewBerta, after(10), after(11), after(12))
-	d.past(previewClara, after(20), after(21))
+	d.recordPast(previewAnna, after(0), after(1), after(2), after(3), after(4))
+	d.recordPast(previewBerta, after(10), after(11), after(12))
+	d.recordPast(previewClara, after(20), after(21))
 	return began
 }
 
@@ -67,12 +67,12 @@ func (d *dashboard) try(change func(*chatguard.Policy), adjust ...func(map[strin
 	return d.do("POST", previewPath, body, asOwner)
 }
 
-func ofHours(n int) func(map[string]any) { return func(body map[string]any) { body["hours"] = n } }
+func setHours(n int) func(map[string]any) { return func(body map[string]any) { body["hours"] = n } }
 
 func TestPreview_ComparesWithCurrent(t *testing.T) {
 	d := dash(t)
-	began := d.evening()
-	p := into[previewed](t, d.try(func(p *chatguard.Policy) {
+	began := d.recordEvening()
+	p := decode[previewed](t, d.try(func(p *chatguard.Policy) {
 		p.Mode = chatguard.Observe // the preview enforces it anyway
 		p.Limits[0].Burst = 2
 		p.Limits = append(p.Limits, chatguard.Limit{
@@ -88,14 +88,14 @@ func TestPreview_ComparesWithCurrent(t *testing.T) {
 	if got := fmt.Sprint(p.Changed); got != "[{61 anna 2 3} {62 berta 0 1}]" {
 		t.Errorf("changed: %s", got)
 	}
-	if len(d.throttled()) != 0 || d.guard.Policy(channelID).Limits[0].Burst != 3 || len(d.store.revisions) > 0 || !d.say(previewBerta, 3).Allowed {
+	if len(d.throttledUsers()) != 0 || d.guard.Policy(channelID).Limits[0].Burst != 3 || len(d.store.revisions) > 0 || !d.say(previewBerta, 3).Allowed {
 		t.Error("to ask has changed something")
 	}
 }
 
 func TestPreview_AppliesOverrides(t *testing.T) {
 	d := dash(t)
-	d.evening()
+	d.recordEvening()
 	for _, test := range []struct {
 		own  chatguard.UserOverride
 		want string
@@ -106,7 +106,7 @@ func TestPreview_AppliesOverrides(t *testing.T) {
 		if err := d.guard.SetUserOverride(channelID, previewAnna.ID, test.own, d.now()); err != nil {
 			t.Fatal(err)
 		}
-		p := into[previewed](t, d.try(burst(2)))
+		p := decode[previewed](t, d.try(burst(2)))
 		if got := fmt.Sprintf("%d of %d, then %d", p.InForce.ThrottledMessages, p.Messages, p.Candidate.ThrottledMessages); got != test.want {
 			t.Errorf("with %+v %s, want %s", test.own, got, test.want)
 		}
@@ -115,20 +115,20 @@ func TestPreview_AppliesOverrides(t *testing.T) {
 
 func TestPreview_Hours(t *testing.T) {
 	d := dash(t)
-	d.evening()
-	if p := into[previewed](t, d.try(burst(2), ofHours(4))); p.Messages != 0 || p.Until.Sub(p.From) != 4*time.Hour || p.Changed == nil {
+	d.recordEvening()
+	if p := decode[previewed](t, d.try(burst(2), setHours(4))); p.Messages != 0 || p.Until.Sub(p.From) != 4*time.Hour || p.Changed == nil {
 		t.Errorf("of the last 4 hours: %+v", p)
 	}
 	d.say(previewAnna, 1)
-	if p := into[previewed](t, d.try(burst(2), ofHours(6))); p.Messages != 11 {
+	if p := decode[previewed](t, d.try(burst(2), setHours(6))); p.Messages != 11 {
 		t.Errorf("of the last 6 hours: %+v", p)
 	}
 }
 
 func TestPreview_ReusesMessages(t *testing.T) {
 	reads := 0
-	d := dash(t, whileReading(func(context.Context) error { reads++; return nil }))
-	d.evening()
+	d := dash(t, watchReads(func(context.Context) error { reads++; return nil }))
+	d.recordEvening()
 	for _, step := range []struct {
 		name      string
 		do        func()
@@ -138,18 +138,18 @@ func TestPreview_ReusesMessages(t *testing.T) {
 	}{
 		{"the first", func() {}, 2, 1, 2},
 		{"another candidate", func() {}, 1, 1, 2},
-		{"another policy in force", func() { into[journal.Revision](t, d.put(burst(2))) }, 1, 1, 4},
-		{"a while later", func() { d.pass(lookbackKept) }, 1, 2, 4},
+		{"another policy in force", func() { decode[journal.Revision](t, d.put(burst(2))) }, 1, 1, 4},
+		{"a while later", func() { d.advance(lookbackKept) }, 1, 2, 4},
 	} {
 		step.do()
-		if p := into[previewed](t, d.try(burst(step.burst))); reads != step.reads || p.InForce.ThrottledMessages != step.throttled {
+		if p := decode[previewed](t, d.try(burst(step.burst))); reads != step.reads || p.InForce.ThrottledMessages != step.throttled {
 			t.Errorf("%s: read %d times, want %d; throttled today: %+v, want %d", step.name, reads, step.reads, p.InForce, step.throttled)
 		}
 	}
 }
 
 func TestPreview_InvalidCandidate(t *testing.T) {
-	d := dash(t, withLimits(t, everywhere))
+	d := dash(t, addLimits(t, everywhere))
 	as := func(key string, value any) func(map[string]any) {
 		return func(body map[string]any) { body[key] = value }
 	}
@@ -159,10 +159,10 @@ func TestPreview_InvalidCandidate(t *testing.T) {
 		status int
 		says   string
 	}{
-		"can't pass":     {burst(-1), ofHours(48), http.StatusUnprocessableEntity, "burst"},
-		"everywhere":     {func(p *chatguard.Policy) { p.Limits[2].Messages = 1 }, ofHours(48), http.StatusUnprocessableEntity, "applies to all channels"},
-		"no hours":       {burst(2), ofHours(0), http.StatusUnprocessableEntity, "1 to 48 hours"},
-		"too many hours": {burst(2), ofHours(49), http.StatusUnprocessableEntity, "1 to 48 hours"},
+		"can't pass":     {burst(-1), setHours(48), http.StatusUnprocessableEntity, "burst"},
+		"everywhere":     {func(p *chatguard.Policy) { p.Limits[2].Messages = 1 }, setHours(48), http.StatusUnprocessableEntity, "applies to all channels"},
+		"no hours":       {burst(2), setHours(0), http.StatusUnprocessableEntity, "1 to 48 hours"},
+		"too many hours": {burst(2), setHours(49), http.StatusUnprocessableEntity, "1 to 48 hours"},
 		"no policy":      {burst(2), as("policy", nil), http.StatusBadRequest, "Send the policy"},
 		"unknown key":    {burst(2), as("policies", 1), http.StatusBadRequest, "policies"},
 		"half a policy":  {burst(2), as("policy", map[string]any{"mode": "observe"}), http.StatusUnprocessableEntity, "lacks"},
@@ -178,7 +178,7 @@ func TestPreview_InvalidCandidate(t *testing.T) {
 }
 
 func TestPreview_StoreInTrouble(t *testing.T) {
-	d := dash(t, whileReading(func(context.Context) error { return errors.New("damaged: /secret/path") }))
+	d := dash(t, watchReads(func(context.Context) error { return errors.New("damaged: /secret/path") }))
 	a := d.try(burst(2))
 	if a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(a.body), "can't be read") || strings.Contains(string(a.body), "secret") {
 		t.Errorf("%s %s", a.Status, a.body)
@@ -188,8 +188,8 @@ func TestPreview_StoreInTrouble(t *testing.T) {
 func TestPreview_TakesTurn(t *testing.T) {
 	var d *dashboard
 	taken := 0
-	d = dash(t, whileReading(func(context.Context) error { taken = len(d.server.reads.all); return nil }))
-	into[previewed](t, d.try(burst(2)))
+	d = dash(t, watchReads(func(context.Context) error { taken = len(d.server.reads.all); return nil }))
+	decode[previewed](t, d.try(burst(2)))
 	if left := len(d.server.reads.all); taken != 1 || left != 0 {
 		t.Errorf("%d turns are taken while it reads, %d afterwards", taken, left)
 	}
@@ -197,7 +197,7 @@ func TestPreview_TakesTurn(t *testing.T) {
 
 func TestPreview_EndsWithRequest(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan error)
-	d := dash(t, whileReading(func(ctx context.Context) error {
+	d := dash(t, watchReads(func(ctx context.Context) error {
 		close(begun)
 		<-ctx.Done()
 		ended <- ctx.Err()
@@ -269,7 +269,7 @@ func TestPreview_Truncated(t *testing.T) {
 	timeline := simulate.NewTimeline(1)
 	timeline.Add([]journal.TimelineMessage{{At: noon, UserID: "1", Cost: 1}, {At: noon.Add(time.Second), UserID: "2", Cost: 1}})
 	d.server.previews.cache.keep(channelID, &lookback{hours: 48, at: d.now(), timeline: timeline})
-	if p := into[previewed](t, d.try(burst(2))); !p.Truncated || p.Messages != 1 || !p.From.Equal(noon.Add(time.Second)) {
+	if p := decode[previewed](t, d.try(burst(2))); !p.Truncated || p.Messages != 1 || !p.From.Equal(noon.Add(time.Second)) {
 		t.Errorf("%+v", p)
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// behindProxy runs a dashboard behind a real reverse proxy, below /chat/guard/.
-func behindProxy(t *testing.T, serve func(http.Handler) *httptest.Server) (d *dashboard, proxy *httptest.Server) {
+// runBehindProxy runs a dashboard behind a real reverse proxy, below /chat/guard/.
+func runBehindProxy(t *testing.T, serve func(http.Handler) *httptest.Server) (d *dashboard, proxy *httptest.Server) {
 	t.Helper()
 	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(at("http://" + d.address))
+		r.SetURL(parseURL("http://" + d.address))
 		r.SetXForwarded()
 		r.Out.Host = r.In.Host
 	}}
@@ -28,14 +28,14 @@ func behindProxy(t *testing.T, serve func(http.Handler) *httptest.Server) (d *da
 	proxy = serve(mux)
 	t.Cleanup(proxy.Close)
 	d = dash(t, func(o *Options) {
-		o.Site.PublicURL = at(proxy.URL + "/chat/guard")
+		o.Site.PublicURL = parseURL(proxy.URL + "/chat/guard")
 		o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
 	return d, proxy
 }
 
 func TestProxyPage_SecureCookies(t *testing.T) {
-	d, proxy := behindProxy(t, httptest.NewTLSServer)
+	d, proxy := runBehindProxy(t, httptest.NewTLSServer)
 	response, err := proxy.Client().Post(proxy.URL+"/chat/guard/api/v1/session", "application/json", strings.NewReader(`{"code":"good-code"}`))
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func TestRates_Route(t *testing.T) {
 		step, n int
 	}{{"", 5, 720}, {"?span=hour&channel=7", 5, 720}, {"?span=day", 60, 1440}} {
 		a := d.do("GET", "/api/v1/rates"+test.query, nil, asOwner)
-		if told := into[live.RatesOver](t, a); told.StepSeconds != test.step || len(told.Messages) != test.n || len(told.Throttled) != test.n || len(told.Observed) != test.n {
+		if rates := decode[live.RatesOver](t, a); rates.StepSeconds != test.step || len(rates.Messages) != test.n || len(rates.Throttled) != test.n || len(rates.Observed) != test.n {
 			t.Errorf("%q: %s", test.query, a.body)
 		}
 	}
@@ -34,16 +34,16 @@ func TestRates_SurviveRestart(t *testing.T) {
 	minute := d.now().Add(-time.Hour / 2).Truncate(time.Minute)
 	anna := chatguard.User{ID: "61", Login: "anna"}
 	// one of them is throttled
-	d.past(anna, minute, minute.Add(time.Second), minute.Add(2*time.Second), minute.Add(3*time.Second))
+	d.recordPast(anna, minute, minute.Add(time.Second), minute.Add(2*time.Second), minute.Add(3*time.Second))
 	d.restart()
-	told := func() (messages, throttled *uint32) {
-		r := into[live.RatesOver](t, d.do("GET", "/api/v1/rates?span=day&channel="+channelID, nil, asOwner))
+	rates := func() (messages, throttled *uint32) {
+		r := decode[live.RatesOver](t, d.do("GET", "/api/v1/rates?span=day&channel="+channelID, nil, asOwner))
 		i := int(minute.Sub(r.From) / time.Minute)
 		return r.Messages[i], r.Throttled[i]
 	}
-	messages, throttled := told()
+	messages, throttled := rates()
 	for messages == nil || *messages == 0 { // the past is loaded while the dashboard already serves
-		messages, throttled = told()
+		messages, throttled = rates()
 	}
 	if *messages != 4 || *throttled != 1 {
 		t.Errorf("%d messages, %d throttled", *messages, *throttled)
@@ -52,18 +52,18 @@ func TestRates_SurviveRestart(t *testing.T) {
 
 func TestRates_StoreInTrouble(t *testing.T) {
 	asked := make(chan struct{})
-	d := dash(t, func(o *Options) { o.Store = forgetful{o.Store, asked} })
+	d := dash(t, func(o *Options) { o.Store = unreadableRates{o.Store, asked} })
 	<-asked
-	into[live.RatesOver](t, d.do("GET", "/api/v1/rates?span=day", nil, asOwner))
+	decode[live.RatesOver](t, d.do("GET", "/api/v1/rates?span=day", nil, asOwner))
 }
 
-// forgetful is a Store that cannot read the rates from before the start.
-type forgetful struct {
+// unreadableRates is a Store that cannot read the rates from before the start.
+type unreadableRates struct {
 	Records
 	asked chan struct{}
 }
 
-func (f forgetful) Minutes(context.Context, time.Time, func(journal.Minute) error) error {
+func (f unreadableRates) Minutes(context.Context, time.Time, func(journal.Minute) error) error {
 	close(f.asked)
 	return errors.New("damaged")
 }

@@ -102,7 +102,7 @@ func (w *wire) cut(cut bool) {
 	w.ends = nil
 }
 
-func (w *wire) sent() int {
+func (w *wire) snapshotsSent() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.snapshots
@@ -120,29 +120,29 @@ func TestReconnect_MissesNothing(t *testing.T) {
 	w := d.openBlank(1400, 900)
 	w.Must(chromedp.Navigate("http://" + wire.address + "/#signin=good-code"))
 	d.say(chatguard.User{ID: "41", Login: "anna"}, 4)
-	w.See(rows("anna", 1))
-	before := wire.sent()
+	w.See(hasRows("anna", 1))
+	before := wire.snapshotsSent()
 	for _, login := range []string{"berta", "clara"} {
 		wire.cut(true)
 		w.See(isLost)
 		d.say(chatguard.User{ID: "id-of-" + login, Login: login}, 4)
 		wire.cut(false)
-		w.See(isBack + "&&" + rows(login, 1) + "&&" + rows("anna", 1))
+		w.See(isBack + "&&" + hasRows(login, 1) + "&&" + hasRows("anna", 1))
 	}
 	wire.cut(true)
 	w.See(isLost)
 	d.put(burst(9)) // everyone may write
 	wire.cut(false)
-	w.See(isBack + "&&" + says("Nobody is throttled"))
-	if n := wire.sent() - before; n != 0 {
+	w.See(isBack + "&&" + hasText("Nobody is throttled"))
+	if n := wire.snapshotsSent() - before; n != 0 {
 		t.Errorf("it took %d snapshots", n)
 	}
 
 	d.restart() // the new process has other numbers
-	w.See(says("Nobody is throttled"))
+	w.See(hasText("Nobody is throttled"))
 	d.say(chatguard.User{ID: "42", Login: "dora"}, 10)
-	w.See(isBack + "&&" + says("dora"))
-	if n := wire.sent() - before; n != 1 {
+	w.See(isBack + "&&" + hasText("dora"))
+	if n := wire.snapshotsSent() - before; n != 1 {
 		t.Errorf("after a restart it took %d snapshots", n)
 	}
 }
@@ -163,7 +163,7 @@ func TestReconnect_ChannelGone(t *testing.T) {
 	w.See(`document.querySelector("select")?.value === "8"`)
 	gone.Store(true)
 	d.restart()
-	w.See(isBack + "&&" + says("Nobody is throttled"))
+	w.See(isBack + "&&" + hasText("Nobody is throttled"))
 	d.say(spammer, 4)
-	w.See(rows("Spammer", 1))
+	w.See(hasRows("Spammer", 1))
 }

@@ -14,12 +14,12 @@ import (
 // policyPath is the API path of the tests' channel's policy.
 const policyPath = "/api/v1/channels/" + channelID + "/policy"
 
-// header sets one header of a request.
-func header(name, value string) func(*http.Request) {
+// setHeader sets one header of a request.
+func setHeader(name, value string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set(name, value) }
 }
 
-func host(name string) func(*http.Request) {
+func setHost(name string) func(*http.Request) {
 	return func(r *http.Request) { r.Host = name }
 }
 
@@ -27,7 +27,7 @@ func TestRequests_Refused(t *testing.T) {
 	policy := chatguard.DefaultPolicy()
 	broken := policy.Clone()
 	broken.Limits[1].Messages = -1
-	matching := header("If-Match", "*")
+	matching := setHeader("If-Match", "*")
 	tests := []struct {
 		name         string
 		method, path string
@@ -37,18 +37,18 @@ func TestRequests_Refused(t *testing.T) {
 		says         string
 	}{
 		{"no token", "GET", "/api/v1/status", nil, nil, 401, "chatguard signin"},
-		{"wrong token", "GET", "/api/v1/status", nil, []func(*http.Request){header("Authorization", "Bearer wrong")}, 401, "token"},
-		{"unknown session", "GET", "/api/v1/throttled", nil, []func(*http.Request){header("Cookie", "chatguard=guess")}, 401, "Sign in"},
+		{"wrong token", "GET", "/api/v1/status", nil, []func(*http.Request){setHeader("Authorization", "Bearer wrong")}, 401, "token"},
+		{"unknown session", "GET", "/api/v1/throttled", nil, []func(*http.Request){setHeader("Cookie", "chatguard=guess")}, 401, "Sign in"},
 		{"change without token", "PUT", policyPath, policy, nil, 401, "Sign in"},
 		{"live feed without token", "GET", "/api/v1/live", nil, nil, 401, "Sign in"},
-		{"metrics through a proxy", "GET", "/metrics", nil, []func(*http.Request){header("X-Forwarded-For", "192.0.2.1")}, 401, "Sign in"},
-		{"foreign host", "GET", "/api/v1/status", nil, []func(*http.Request){asOwner, host("evil.example")}, 421, "public_url"},
-		{"foreign host, page", "GET", "/", nil, []func(*http.Request){host("evil.example:80")}, 421, "public_url"},
-		{"write from another site", "PUT", policyPath, policy, []func(*http.Request){asOwner, header("Sec-Fetch-Site", "cross-site")}, 403, "Requests from another site"},
+		{"metrics through a proxy", "GET", "/metrics", nil, []func(*http.Request){setHeader("X-Forwarded-For", "192.0.2.1")}, 401, "Sign in"},
+		{"foreign host", "GET", "/api/v1/status", nil, []func(*http.Request){asOwner, setHost("evil.example")}, 421, "public_url"},
+		{"foreign host, page", "GET", "/", nil, []func(*http.Request){setHost("evil.example:80")}, 421, "public_url"},
+		{"write from another site", "PUT", policyPath, policy, []func(*http.Request){asOwner, setHeader("Sec-Fetch-Site", "cross-site")}, 403, "Requests from another site"},
 		{"write from another origin", "POST", "/api/v1/session", map[string]string{"code": "good-code"},
-			[]func(*http.Request){header("Origin", "http://evil.example")}, 403, "Requests from another site"},
+			[]func(*http.Request){setHeader("Origin", "http://evil.example")}, 403, "Requests from another site"},
 		{"no If-Match", "PUT", policyPath, policy, []func(*http.Request){asOwner}, 428, "If-Match"},
-		{"stale If-Match", "PUT", policyPath, policy, []func(*http.Request){asOwner, header("If-Match", `"old"`)}, 412, "Someone else"},
+		{"stale If-Match", "PUT", policyPath, policy, []func(*http.Request){asOwner, setHeader("If-Match", `"old"`)}, 412, "Someone else"},
 		{"invalid policy", "PUT", policyPath, broken, []func(*http.Request){asOwner, matching}, 422, `"daily"`},
 		{"unknown key", "PUT", policyPath, map[string]any{"modus": "enforce"}, []func(*http.Request){asOwner, matching}, 400, "modus"},
 		{"one role in place of a list", "PUT", policyPath, map[string]any{"exempt": "vip"}, []func(*http.Request){asOwner, matching}, 400, `"exempt" has the wrong kind of value (string)`},
@@ -56,7 +56,7 @@ func TestRequests_Refused(t *testing.T) {
 		{"unknown role", "PUT", policyPath, map[string]any{"exempt": []string{"king"}}, []func(*http.Request){asOwner, matching}, 400, "lead_moderator"},
 		{"text in place of a number", "PUT", policyPath, map[string]any{"limits": []any{map[string]any{"queue": "x"}}},
 			[]func(*http.Request){asOwner, matching}, 400, `"queue" has the wrong kind of value (string)`},
-		{"no JSON", "PUT", policyPath, "x", []func(*http.Request){asOwner, matching, header("Content-Type", "text/plain")}, 415, "JSON"},
+		{"no JSON", "PUT", policyPath, "x", []func(*http.Request){asOwner, matching, setHeader("Content-Type", "text/plain")}, 415, "JSON"},
 		{"too large", "POST", "/api/v1/session", map[string]string{"code": strings.Repeat("x", 4<<10)}, nil, 413, "4096 bytes"},
 		{"neither code nor token", "POST", "/api/v1/session", map[string]string{}, nil, 400, "code or a token"},
 		{"no limits any more", "PUT", policyPath, map[string]any{}, []func(*http.Request){asOwner, matching}, 422, `lacks "mode"`},
@@ -98,7 +98,7 @@ func TestQuery_UnknownChannel(t *testing.T) {
 		}
 	})
 	for _, path := range []string{"/throttled", "/status", "/rates", "/users", "/journal", "/audit", "/live"} {
-		d.refused(path, "GET", "/api/v1"+path+"?channel=99", nil, owned, 404, `There is no channel with the ID \"99\" here.`)
+		d.wantProblem(path, "GET", "/api/v1"+path+"?channel=99", nil, owned, 404, `There is no channel with the ID \"99\" here.`)
 	}
 	none.Store(true) // as if Twitch had not reported the channels yet
 	if a := d.do("GET", "/api/v1/journal?channel="+channelID, nil, asOwner); a.StatusCode != http.StatusOK {

@@ -11,7 +11,7 @@ import (
 
 func TestPast_LostConnectionResumes(t *testing.T) {
 	d := dash(t)
-	c := d.signedIn(map[string]string{"code": "good-code"})
+	c := d.signIn(map[string]string{"code": "good-code"})
 	first := d.listenWith("Cookie", c.String(), "")
 	start := first.next(live.SnapshotFrame)
 	seen := start.Seq
@@ -26,7 +26,7 @@ func TestPast_LostConnectionResumes(t *testing.T) {
 	var kinds []string
 	gone := map[string]bool{}
 	for len(kinds) == 0 || kinds[len(kinds)-1] != string(live.StatusFrame) || !gone["41"] {
-		fr := again.any()
+		fr := again.nextAny()
 		if fr.Type != live.StatusFrame && fr.Seq <= seen {
 			t.Errorf("frame %d again", fr.Seq)
 		}
@@ -39,7 +39,7 @@ func TestPast_LostConnectionResumes(t *testing.T) {
 		t.Errorf("after coming back: %s", said)
 	}
 	d.restart() // the new feed may have the same numbers, but its name differs
-	if fr := d.listenWith("Authorization", "Bearer "+token, resumed).any(); fr.Type != live.SnapshotFrame || fr.Feed == start.Feed {
+	if fr := d.listenWith("Authorization", "Bearer "+token, resumed).nextAny(); fr.Type != live.SnapshotFrame || fr.Feed == start.Feed {
 		t.Errorf("another process goes on with a %s of feed %s", fr.Type, fr.Feed)
 	}
 }
@@ -65,11 +65,11 @@ func TestPast_OtherFeedGetsSnapshot(t *testing.T) {
 		{"nothing", channelID, live.SnapshotFrame},
 	} {
 		more := fmt.Sprintf("&feed=%s&after=%d", test.feed, start.Seq)
-		if fr := d.listenTo(test.channel, "Authorization", "Bearer "+token, more).any(); fr.Type != test.want {
+		if fr := d.listenTo(test.channel, "Authorization", "Bearer "+token, more).nextAny(); fr.Type != test.want {
 			t.Errorf("feed %q, channel %q: %s, want %s", test.feed, test.channel, fr.Type, test.want)
 		}
 	}
 	for _, after := range []string{"garbage", "-1", "1.5", "99999999999999999999"} {
-		d.refused(after, "GET", "/api/v1/live?channel="+channelID+"&after="+after, nil, owned, 422, "whole number")
+		d.wantProblem(after, "GET", "/api/v1/live?channel="+channelID+"&after="+after, nil, owned, 422, "whole number")
 	}
 }

@@ -28,13 +28,13 @@ func TestRevise_Command(t *testing.T) {
 	l := d.listen()
 	l.next(live.SnapshotFrame)
 	saved, err := d.revise("berta", func(p *chatguard.Policy) error { p.Limits[0].Burst = 5; return nil })
-	if err != nil || !saved || len(d.throttled()) > 0 {
-		t.Errorf("saved %v, %v; throttled: %+v", saved, err, d.throttled())
+	if err != nil || !saved || len(d.throttledUsers()) > 0 {
+		t.Errorf("saved %v, %v; throttled: %+v", saved, err, d.throttledUsers())
 	}
 	if fr := l.next(live.PolicyFrame); fr.Policy.Revision == nil || fr.Policy.Revision.Author != "berta" || fr.Policy.ETag != control.Tag(d.guard.Policy(channelID)) {
 		t.Errorf("told as %+v", fr.Policy)
 	}
-	past := into[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
+	past := decode[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
 	if len(past) != 1 || past[0].Author != "berta" || len(past[0].Changes) != 1 || past[0].Policy.Limits[0].Burst != 5 {
 		t.Errorf("kept as %+v", past)
 	}
@@ -52,28 +52,28 @@ func TestRevise_InForceBeforeSaved(t *testing.T) {
 	}
 }
 
-// forAll is a configuration that has this policy for all channels. asked, if it is set, is called
-// whenever the configuration is read.
-type forAll struct {
+// fixedConfig is a configuration that has this policy for all channels. asked, if it is set, is
+// called whenever the configuration is read.
+type fixedConfig struct {
 	policy chatguard.Policy
 	asked  func()
 }
 
-func (f forAll) Default() chatguard.Policy {
+func (f fixedConfig) Default() chatguard.Policy {
 	if f.asked != nil {
 		f.asked()
 	}
 	return f.policy.Clone()
 }
 
-func (f forAll) Policy(string) chatguard.Policy { return f.Default() }
-func (forAll) Channels() []string               { return nil }
+func (f fixedConfig) Policy(string) chatguard.Policy { return f.Default() }
+func (fixedConfig) Channels() []string               { return nil }
 
 // reload loads a configuration that has one more change.
 func (d *dashboard) reload(edit func(*chatguard.Policy)) error {
 	base := d.guard.Policy("")
 	edit(&base)
-	return d.opts.Policies.Reload(forAll{policy: base}, func() error { return nil })
+	return d.opts.Policies.Reload(fixedConfig{policy: base}, func() error { return nil })
 }
 
 func TestRebase_AppliesAtOnce(t *testing.T) {
@@ -84,7 +84,7 @@ func TestRebase_AppliesAtOnce(t *testing.T) {
 	if err := d.reload(func(p *chatguard.Policy) { p.Limits[0].Burst = 9 }); err != nil {
 		t.Fatal(err)
 	}
-	if users := d.throttled(); len(users) > 0 {
+	if users := d.throttledUsers(); len(users) > 0 {
 		t.Errorf("with a burst of 9: %+v", users)
 	}
 	if fr := l.next(live.PolicyFrame); fr.Policy.ETag != control.Tag(d.guard.Policy(channelID)) || fr.Policy.Revision != nil {
@@ -106,7 +106,7 @@ func TestRebase_AppliesAtOnce(t *testing.T) {
 func TestChanged_DuringPolicyChange(t *testing.T) {
 	d := dash(t)
 	asked := 0
-	base := forAll{d.guard.Policy(""), func() { asked++; d.server.Changed(channelID) }}
+	base := fixedConfig{d.guard.Policy(""), func() { asked++; d.server.Changed(channelID) }}
 	accept := func() error { d.server.Changed(channelID); return nil }
 	if err := d.opts.Policies.Reload(base, accept); err != nil || asked == 0 {
 		t.Errorf("asked %d times, %v", asked, err)

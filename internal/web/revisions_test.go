@@ -18,7 +18,7 @@ import (
 // history returns the policy's revisions as text, newest first.
 func (d *dashboard) history() (lines []string) {
 	d.Helper()
-	for _, r := range into[map[string][]control.PastRevision](d, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"] {
+	for _, r := range decode[map[string][]control.PastRevision](d, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"] {
 		line := fmt.Sprintf("%d %s", r.Number, r.Author)
 		for _, c := range r.Difference {
 			line += fmt.Sprintf(" %s %v>%v", c.Key, c.From, c.To)
@@ -45,17 +45,17 @@ func (d *dashboard) wantHistory(want ...string) {
 func (d *dashboard) revert(number any) answer {
 	d.Helper()
 	tag := control.Tag(d.guard.Policy(channelID))
-	return d.do("POST", policyPath+"/revert", map[string]any{"revision": number}, asOwner, header("If-Match", tag))
+	return d.do("POST", policyPath+"/revert", map[string]any{"revision": number}, asOwner, setHeader("If-Match", tag))
 }
 
 func TestRevisions_Differences(t *testing.T) {
 	d := dash(t)
 	d.wantHistory()
-	into[control.Revised](t, d.put(burst(5)))
-	into[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[0].Refill = 9, time.Minute }))
-	into[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner))
-	into[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner))
-	into[control.Revised](t, d.put(burst(4)))
+	decode[control.Revised](t, d.put(burst(5)))
+	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[0].Refill = 9, time.Minute }))
+	decode[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner))
+	decode[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner))
+	decode[control.Revised](t, d.put(burst(4)))
 	d.wantHistory(
 		"5 owner limit.burst.burst 3>4",
 		"4 owner discarded",
@@ -67,25 +67,25 @@ func TestRevisions_Differences(t *testing.T) {
 
 func TestRevisions_Unsaved(t *testing.T) {
 	d := dash(t)
-	into[control.Revised](t, d.put(burst(5)))
+	decode[control.Revised](t, d.put(burst(5)))
 	d.breakDatabase(time.Minute)
-	into[control.Revised](t, d.put(burst(6)))
-	into[control.Revised](t, d.put(burst(7)))
+	decode[control.Revised](t, d.put(burst(6)))
+	decode[control.Revised](t, d.put(burst(7)))
 	d.wantHistory("3 owner limit.burst.burst 6>7 unsaved", "2 owner limit.burst.burst 5>6 unsaved", "1 owner limit.burst.burst 3>5")
 	d.repairDatabase()
-	into[control.Revised](t, d.put(burst(8)))
+	decode[control.Revised](t, d.put(burst(8)))
 	d.wantHistory("4 owner limit.burst.burst 7>8", "3 owner limit.burst.burst 6>7", "2 owner limit.burst.burst 5>6", "1 owner limit.burst.burst 3>5")
 }
 
 func TestRevert(t *testing.T) {
 	d := dash(t)
 	base := control.Tag(d.guard.Policy(channelID))
-	into[control.Revised](t, d.put(burst(5)))
-	into[control.Revised](t, d.put(burst(9)))
+	decode[control.Revised](t, d.put(burst(5)))
+	decode[control.Revised](t, d.put(burst(9)))
 	l := d.listen()
 	l.next(live.SnapshotFrame)
 	a := d.revert(1)
-	c := into[control.Revised](t, a)
+	c := decode[control.Revised](t, a)
 	if c.Number != 3 || !c.Saved || c.Author != access.Owner || d.guard.Policy(channelID).Limits[0].Burst != 5 {
 		t.Errorf("back to the first: %+v", c)
 	}
@@ -95,12 +95,12 @@ func TestRevert(t *testing.T) {
 	if tag := control.Tag(d.guard.Policy(channelID)); a.Header.Get("ETag") != tag || l.next(live.PolicyFrame).Policy.ETag != tag {
 		t.Error("the answer, or the live feed, has another ETag")
 	}
-	into[control.Revised](t, d.revert(0))
+	decode[control.Revised](t, d.revert(0))
 	if control.Tag(d.guard.Policy(channelID)) != base {
 		t.Error("0 isn't the configuration's policy")
 	}
-	into[control.Revised](t, d.revert(2))
-	into[control.Revised](t, d.revert(4)) // a discarded one
+	decode[control.Revised](t, d.revert(2))
+	decode[control.Revised](t, d.revert(4)) // a discarded one
 	if control.Tag(d.guard.Policy(channelID)) != base {
 		t.Error("a discarded revision isn't the configuration's policy")
 	}
@@ -116,9 +116,9 @@ func TestRevert(t *testing.T) {
 
 func TestRevert_Refused(t *testing.T) {
 	d := dash(t)
-	into[control.Revised](t, d.put(burst(5)))
-	stale := header("If-Match", control.Tag(d.guard.Policy(channelID)))
-	into[control.Revised](t, d.put(burst(9)))
+	decode[control.Revised](t, d.put(burst(5)))
+	stale := setHeader("If-Match", control.Tag(d.guard.Policy(channelID)))
+	decode[control.Revised](t, d.put(burst(9)))
 	first := map[string]any{"revision": 1}
 	for name, test := range map[string]struct {
 		answer answer
@@ -136,7 +136,7 @@ func TestRevert_Refused(t *testing.T) {
 			t.Errorf("%s: %s %s", name, test.answer.Status, test.answer.body)
 		}
 	}
-	d.store.hide(errors.New("damaged: /secret/path"))
+	d.store.failReads(errors.New("damaged: /secret/path"))
 	if a := d.revert(1); a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
 		t.Errorf("what can't be read: %s %s", a.Status, a.body)
 	}
@@ -147,7 +147,7 @@ func TestRevert_Refused(t *testing.T) {
 
 func TestRevert_PolicyNoLongerValid(t *testing.T) {
 	d := dash(t)
-	into[control.Revised](t, d.put(burst(5)))
+	decode[control.Revised](t, d.put(burst(5)))
 	if err := d.reload(func(p *chatguard.Policy) { p.Limits = append(p.Limits, everywhere) }); err != nil {
 		t.Fatal(err)
 	}
@@ -158,9 +158,9 @@ func TestRevert_PolicyNoLongerValid(t *testing.T) {
 
 func TestPolicy_ConcurrentChangesOneWins(t *testing.T) {
 	d := dash(t)
-	into[control.Revised](t, d.put(burst(5)))
+	decode[control.Revised](t, d.put(burst(5)))
 	policy := d.guard.Policy(channelID)
-	tag := header("If-Match", control.Tag(policy))
+	tag := setHeader("If-Match", control.Tag(policy))
 	policy.Limits[0].Burst = 8
 	requests := []func() answer{
 		func() answer { return d.do("PUT", policyPath, policy, asOwner, tag) },

@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// signedIn posts a code or a token and returns the session's cookie.
-func (d *dashboard) signedIn(secret map[string]string, adjust ...func(*http.Request)) *http.Cookie {
+// signIn posts a code or a token and returns the session's cookie.
+func (d *dashboard) signIn(secret map[string]string, adjust ...func(*http.Request)) *http.Cookie {
 	d.Helper()
 	a := d.do("POST", "/api/v1/session", secret, adjust...)
-	into[map[string]string](d, a)
+	decode[map[string]string](d, a)
 	if len(a.Cookies()) != 1 {
 		d.Fatalf("%d cookies", len(a.Cookies()))
 	}
 	return a.Cookies()[0]
 }
 
-func with(c *http.Cookie) func(*http.Request) { return func(r *http.Request) { r.AddCookie(c) } }
+func addCookie(c *http.Cookie) func(*http.Request) { return func(r *http.Request) { r.AddCookie(c) } }
 
 func TestSignIn_CodeWorksOnce(t *testing.T) {
 	d := dash(t)
-	c := d.signedIn(map[string]string{"code": "good-code"})
+	c := d.signIn(map[string]string{"code": "good-code"})
 	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Secure {
 		t.Errorf("cookie %v", c)
 	}
-	if name := into[map[string]any](t, d.do("GET", "/api/v1/status", nil, with(c)))["name"]; name != "anna" {
+	if name := decode[map[string]any](t, d.do("GET", "/api/v1/status", nil, addCookie(c)))["name"]; name != "anna" {
 		t.Errorf("signed in as %v", name)
 	}
 	if a := d.do("POST", "/api/v1/session", map[string]string{"code": "good-code"}); a.StatusCode != 401 {
@@ -40,14 +40,14 @@ func TestSignIn_CodeWorksOnce(t *testing.T) {
 func TestSignOut_EndsSession(t *testing.T) {
 	for name, secret := range map[string]map[string]string{"code": {"code": "good-code"}, "token": {"token": token}} {
 		d := dash(t)
-		c := d.signedIn(secret)
-		if a := d.do("GET", "/api/v1/status", nil, with(c)); a.StatusCode != 200 {
+		c := d.signIn(secret)
+		if a := d.do("GET", "/api/v1/status", nil, addCookie(c)); a.StatusCode != 200 {
 			t.Errorf("%s: signed in, and then %s", name, a.Status)
 		}
-		if a := d.do("DELETE", "/api/v1/session", nil, with(c)); a.StatusCode != 204 || a.Cookies()[0].MaxAge >= 0 {
+		if a := d.do("DELETE", "/api/v1/session", nil, addCookie(c)); a.StatusCode != 204 || a.Cookies()[0].MaxAge >= 0 {
 			t.Errorf("%s: signing out: %s %v", name, a.Status, a.Cookies())
 		}
-		if a := d.do("GET", "/api/v1/status", nil, with(c)); a.StatusCode != 401 {
+		if a := d.do("GET", "/api/v1/status", nil, addCookie(c)); a.StatusCode != 401 {
 			t.Errorf("%s: signed out, and then %s", name, a.Status)
 		}
 	}
@@ -55,16 +55,16 @@ func TestSignOut_EndsSession(t *testing.T) {
 
 func TestSignOut_OwnerWithoutStore(t *testing.T) {
 	d := dash(t)
-	c := d.signedIn(map[string]string{"token": token})
-	d.store.refuse(errors.New("too much waits"))
-	if a := d.do("DELETE", "/api/v1/session", nil, with(c)); a.StatusCode != 204 {
+	c := d.signIn(map[string]string{"token": token})
+	d.store.failChanges(errors.New("too much waits"))
+	if a := d.do("DELETE", "/api/v1/session", nil, addCookie(c)); a.StatusCode != 204 {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
 }
 
 func TestCookie_PathAndTLS(t *testing.T) {
-	d := dash(t, func(o *Options) { o.Site.PublicURL = at("https://chat.example.org/guard/") })
-	c := d.signedIn(map[string]string{"token": token}, host("chat.example.org"))
+	d := dash(t, func(o *Options) { o.Site.PublicURL = parseURL("https://chat.example.org/guard/") })
+	c := d.signIn(map[string]string{"token": token}, setHost("chat.example.org"))
 	if !c.Secure || c.Path != "/guard" || c.Name != "chatguard" {
 		t.Errorf("cookie %v", c)
 	}
@@ -72,24 +72,24 @@ func TestCookie_PathAndTLS(t *testing.T) {
 
 // Only the host itself can set a cookie with that prefix, so no other host's cookie counts.
 func TestCookie_HostPrefix(t *testing.T) {
-	d := dash(t, func(o *Options) { o.Site.PublicURL = at("https://chat.example.org/") })
-	public := host("chat.example.org")
-	c := d.signedIn(map[string]string{"token": token}, public)
+	d := dash(t, func(o *Options) { o.Site.PublicURL = parseURL("https://chat.example.org/") })
+	public := setHost("chat.example.org")
+	c := d.signIn(map[string]string{"token": token}, public)
 	if !c.Secure || c.Path != "/" || c.Domain != "" || c.Name != "__Host-chatguard" {
 		t.Errorf("cookie %v", c)
 	}
-	laidOver := &http.Cookie{Name: "chatguard", Value: d.signedIn(map[string]string{"token": token}).Value}
-	if a := d.do("GET", "/api/v1/session", nil, public, with(laidOver)); a.StatusCode != http.StatusUnauthorized {
+	laidOver := &http.Cookie{Name: "chatguard", Value: d.signIn(map[string]string{"token": token}).Value}
+	if a := d.do("GET", "/api/v1/session", nil, public, addCookie(laidOver)); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("another host's cookie: %s", a.Status)
 	}
-	if a := d.do("GET", "/api/v1/session", nil, public, with(laidOver), with(c)); a.StatusCode != http.StatusOK {
+	if a := d.do("GET", "/api/v1/session", nil, public, addCookie(laidOver), addCookie(c)); a.StatusCode != http.StatusOK {
 		t.Errorf("signed in: %s", a.Status)
 	}
-	if a := d.do("DELETE", "/api/v1/session", nil, public, with(c)); a.StatusCode != http.StatusNoContent || a.Cookies()[0].Name != c.Name {
+	if a := d.do("DELETE", "/api/v1/session", nil, public, addCookie(c)); a.StatusCode != http.StatusNoContent || a.Cookies()[0].Name != c.Name {
 		t.Errorf("signing out: %s %v", a.Status, a.Cookies())
 	}
 	// over plain HTTP at the loopback address
-	local := d.signedIn(map[string]string{"token": token})
+	local := d.signIn(map[string]string{"token": token})
 	if local.Secure || strings.HasPrefix(local.Name, "__Host-") {
 		t.Errorf("cookie %v", local)
 	}
@@ -99,7 +99,7 @@ func TestAttempts_PerAddress(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
 	d.stopClock()
 	guess := func(secret, from string) answer {
-		return d.do("POST", "/api/v1/session", map[string]string{"token": secret}, header("X-Forwarded-For", from))
+		return d.do("POST", "/api/v1/session", map[string]string{"token": secret}, setHeader("X-Forwarded-For", from))
 	}
 	for i := range 5 {
 		if a := guess(fmt.Sprint("wrong", i), "192.0.2.1"); a.StatusCode != 401 {
@@ -121,7 +121,7 @@ func TestAttempts_PerAddress(t *testing.T) {
 	if a := guess("another", "192.0.2.2"); a.StatusCode != 401 {
 		t.Errorf("from another address: %s", a.Status)
 	}
-	d.pass(30 * time.Second)
+	d.advance(30 * time.Second)
 	if a := guess("another", "192.0.2.1"); a.StatusCode != 401 {
 		t.Errorf("after 30 s: %s", a.Status)
 	}

@@ -17,7 +17,7 @@ func TestSignInPage_Token(t *testing.T) {
 	views, checks := d.newToken(auth.View), d.newToken(auth.Check)
 	w := d.openBlank(360, 800)
 	w.Must(chromedp.Navigate("http://" + d.address + "/"))
-	w.See(says("chatguard signin"))
+	w.See(hasText("chatguard signin"))
 	w.Accessible()
 	for token, answer := range map[string]string{
 		"no such token": "This token is unknown, was revoked or has expired.",
@@ -25,27 +25,27 @@ func TestSignInPage_Token(t *testing.T) {
 	} {
 		w.Write("#token", token)
 		w.Press(".sign-in button")
-		w.See(says(answer))
+		w.See(hasText(answer))
 	}
 	if a := d.do("GET", "/api/v1/session", nil); a.StatusCode != 401 {
 		t.Errorf("without signing in: %s", a.Status)
 	}
 	w.Must(chromedp.Reload())
-	w.See(says("chatguard signin")) // the check token has started no session
+	w.See(hasText("chatguard signin")) // the check token has started no session
 	w.Write("#token", views)
 	w.Press(".sign-in button")
-	w.See(says("Nobody is throttled"))
-	w.See(says("may-view"))
+	w.See(hasText("Nobody is throttled"))
+	w.See(hasText("may-view"))
 	const why = "Signed out: your link or token was revoked or has expired. Sign in again."
-	w.See("!" + says(why))
+	w.See("!" + hasText(why))
 	if _, err := d.store.Revoke(context.Background(), "may-view"); err != nil {
 		t.Fatal(err)
 	}
-	w.See(says(why))
+	w.See(hasText(why))
 	w.Accessible()
 	w.Write("#token", "no such token")
 	w.Press(".sign-in button")
-	w.See(says("This token is unknown, was revoked or has expired.") + "&& !" + says(why))
+	w.See(hasText("This token is unknown, was revoked or has expired.") + "&& !" + hasText(why))
 }
 
 func TestSignInPage_AfterSignOut(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web/access"
 )
 
-// at parses a valid URL.
-func at(address string) *url.URL {
+// parseURL parses a valid URL.
+func parseURL(address string) *url.URL {
 	u, err := url.Parse(address)
 	if err != nil {
 		panic(err)
@@ -44,7 +44,7 @@ func TestSite_TLS(t *testing.T) {
 		o.Site.TLSKey = write("key.pem", "PRIVATE KEY", key)
 	})
 	d.client = borrowed.Client() // it trusts the certificate
-	c := d.signedIn(map[string]string{"token": token}, func(r *http.Request) { r.URL.Scheme = "https" })
+	c := d.signIn(map[string]string{"token": token}, func(r *http.Request) { r.URL.Scheme = "https" })
 	if !c.Secure {
 		t.Errorf("cookie %v", c)
 	}

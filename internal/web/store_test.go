@@ -109,8 +109,8 @@ func (s *testStore) addCodeFor(code string, who auth.Identity) {
 	s.codes[code] = who
 }
 
-// used returns the user of a code and consumes the code.
-func (s *testStore) used(code string) (who auth.Identity, ok bool) {
+// redeem returns the user of a code and consumes the code.
+func (s *testStore) redeem(code string) (who auth.Identity, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	who, ok = s.codes[code]
@@ -119,7 +119,7 @@ func (s *testStore) used(code string) (who auth.Identity, ok bool) {
 }
 
 func (s *testStore) RedeemCode(ctx context.Context, code string) (session string, who auth.Identity, err error) {
-	if who, ok := s.used(code); ok {
+	if who, ok := s.redeem(code); ok {
 		if code, err = s.NewSignInCode(ctx, who, 0); err != nil {
 			return "", who, err
 		}
@@ -132,21 +132,21 @@ func (s *testStore) RedeemCode(ctx context.Context, code string) (session string
 }
 
 func (s *testStore) Session(ctx context.Context, session string) (who auth.Identity, ok bool, err error) {
-	if err := s.tells(); err != nil {
+	if err := s.lookupError(); err != nil {
 		return who, false, err
 	}
 	return s.Tokens.Session(ctx, session)
 }
 
 func (s *testStore) Token(ctx context.Context, token string) (who auth.Identity, ok bool, err error) {
-	if err := s.tells(); err != nil {
+	if err := s.lookupError(); err != nil {
 		return who, false, err
 	}
 	return s.Tokens.Token(ctx, token)
 }
 
 func (s *testStore) EndSession(ctx context.Context, session string) error {
-	if err := s.changeable(); err != nil {
+	if err := s.changeError(); err != nil {
 		return err
 	}
 	return s.Tokens.EndSession(ctx, session)
@@ -161,8 +161,8 @@ func (s *testStore) revoke() {
 	}
 }
 
-// become changes the database's state. Changes made while it is not ok are not saved.
-func (s *testStore) become(d journal.Database) {
+// setState sets the database's state. Changes made while it is not ok are not saved.
+func (s *testStore) setState(d journal.Database) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.health = d
@@ -174,57 +174,57 @@ func (s *testStore) database() journal.Database {
 	return s.health
 }
 
-// refuse makes every change fail with err from now on; nil makes changes work again.
-func (s *testStore) refuse(err error) {
+// failChanges makes every change fail with err from now on; nil makes changes work again.
+func (s *testStore) failChanges(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refusing = err
 }
 
-func (s *testStore) changeable() error {
+func (s *testStore) changeError() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.refusing
 }
 
-// forgetHolders makes session and token look-ups fail with err, as after a start with a failing
+// failLookups makes session and token look-ups fail with err, as after a start with a failing
 // database. With nil, they work again.
-func (s *testStore) forgetHolders(err error) {
+func (s *testStore) failLookups(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.holders = err
 }
 
-func (s *testStore) tells() error {
+func (s *testStore) lookupError() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.holders
 }
 
-// hide makes all reads fail with err, except look-ups of sessions and tokens. With nil, reads work
-// again.
-func (s *testStore) hide(err error) {
+// failReads makes all reads fail with err, except look-ups of sessions and tokens. With nil, reads
+// work again.
+func (s *testStore) failReads(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unreadable = err
 }
 
-func (s *testStore) readable() error {
+func (s *testStore) readError() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.unreadable
 }
 
 func (s *testStore) SaveRevision(ctx context.Context, r journal.Revision) (journal.Revision, bool, error) {
-	return s.revised(r, func() (journal.Revision, bool, error) { return s.Store.SaveRevision(ctx, r) })
+	return s.saveRevision(r, func() (journal.Revision, bool, error) { return s.Store.SaveRevision(ctx, r) })
 }
 
 func (s *testStore) DiscardRevisions(ctx context.Context, channel, author string) (journal.Revision, bool, error) {
-	return s.revised(journal.Revision{}, func() (journal.Revision, bool, error) { return s.Store.DiscardRevisions(ctx, channel, author) })
+	return s.saveRevision(journal.Revision{}, func() (journal.Revision, bool, error) { return s.Store.DiscardRevisions(ctx, channel, author) })
 }
 
-func (s *testStore) revised(r journal.Revision, keep func() (journal.Revision, bool, error)) (journal.Revision, bool, error) {
-	if err := s.changeable(); err != nil {
+func (s *testStore) saveRevision(r journal.Revision, keep func() (journal.Revision, bool, error)) (journal.Revision, bool, error) {
+	if err := s.changeError(); err != nil {
 		return r, false, err
 	}
 	r, saved, err := keep()
@@ -235,7 +235,7 @@ func (s *testStore) revised(r journal.Revision, keep func() (journal.Revision, b
 }
 
 func (s *testStore) Record(ctx context.Context, a journal.Audit) (saved bool, err error) {
-	if err := s.changeable(); err != nil {
+	if err := s.changeError(); err != nil {
 		return false, err
 	}
 	saved, err = s.Store.Record(ctx, a)
@@ -246,7 +246,7 @@ func (s *testStore) Record(ctx context.Context, a journal.Audit) (saved bool, er
 }
 
 func (s *testStore) SaveSetting(ctx context.Context, channel, name, value string) (saved bool, err error) {
-	if err := s.changeable(); err != nil {
+	if err := s.changeError(); err != nil {
 		return false, err
 	}
 	saved, err = s.Store.SaveSetting(ctx, channel, name, value)
@@ -258,70 +258,70 @@ func (s *testStore) Commit(ctx context.Context) (saved bool) {
 }
 
 func (s *testStore) Revisions(ctx context.Context, channel string) ([]journal.Revision, error) {
-	if err := s.readable(); err != nil {
+	if err := s.readError(); err != nil {
 		return nil, err
 	}
 	return s.Store.Revisions(ctx, channel)
 }
 
 func (s *testStore) Entry(ctx context.Context, id chatguard.EntryID) (journal.Entry, bool, error) {
-	if err := s.readable(); err != nil {
+	if err := s.readError(); err != nil {
 		return journal.Entry{}, false, err
 	}
 	return s.Store.Entry(ctx, id)
 }
 
 func (s *testStore) Entries(ctx context.Context, wanted journal.EntryFilter) ([]journal.Entry, error) {
-	if err := s.readable(); err != nil {
+	if err := s.readError(); err != nil {
 		return nil, err
 	}
 	return s.Store.Entries(ctx, wanted)
 }
 
 func (s *testStore) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error) {
-	if err := s.readable(); err != nil {
+	if err := s.readError(); err != nil {
 		return nil, err
 	}
 	return s.Store.Audits(ctx, wanted)
 }
 
 func (s *testStore) FindPeople(ctx context.Context, channel, text string, n int) ([]journal.Person, error) {
-	if err := s.readable(); err != nil {
+	if err := s.readError(); err != nil {
 		return nil, err
 	}
 	return s.Store.FindPeople(ctx, channel, text, n)
 }
 
 func (s *testStore) Person(ctx context.Context, channel, user string) (journal.Person, bool, error) {
-	if err := s.readable(); err != nil {
+	if err := s.readError(); err != nil {
 		return journal.Person{}, false, err
 	}
 	return s.Store.Person(ctx, channel, user)
 }
 
 func (s *testStore) People(ctx context.Context, channel string, users []string) (map[string]journal.Person, error) {
-	if err := s.readable(); err != nil {
+	if err := s.readError(); err != nil {
 		return nil, err
 	}
 	return s.Store.People(ctx, channel, users)
 }
 
 func (s *testStore) QuarterHours(ctx context.Context, channel, user string, since time.Time) ([]journal.QuarterHour, error) {
-	if err := s.readable(); err != nil {
+	if err := s.readError(); err != nil {
 		return nil, err
 	}
 	return s.Store.QuarterHours(ctx, channel, user, since)
 }
 
 func (s *testStore) Timeline(ctx context.Context, channel string, since time.Time, each func([]journal.TimelineMessage) error) error {
-	if err := s.readable(); err != nil {
+	if err := s.readError(); err != nil {
 		return err
 	}
 	return s.Store.Timeline(ctx, channel, since, each)
 }
 
 func (s *testStore) Minutes(ctx context.Context, since time.Time, each func(journal.Minute) error) error {
-	if err := s.readable(); err != nil {
+	if err := s.readError(); err != nil {
 		return err
 	}
 	return s.Store.Minutes(ctx, since, each)
@@ -332,10 +332,10 @@ const diskFull = "the disk is full: free some space"
 
 // breakDatabase makes the database fail, as if it had been failing for that long.
 func (d *dashboard) breakDatabase(ago time.Duration) {
-	d.store.become(journal.Database{State: journal.DatabaseFailing, Detail: diskFull, Since: d.now().Add(-ago), Lag: ago, Queued: 1204, Dropped: 3})
+	d.store.setState(journal.Database{State: journal.DatabaseFailing, Detail: diskFull, Since: d.now().Add(-ago), Lag: ago, Queued: 1204, Dropped: 3})
 }
 
 // repairDatabase ends the trouble of the database, with everything written.
 func (d *dashboard) repairDatabase() {
-	d.store.become(journal.Database{State: journal.DatabaseOK, Since: d.now(), LastFlush: d.now()})
+	d.store.setState(journal.Database{State: journal.DatabaseOK, Since: d.now(), LastFlush: d.now()})
 }

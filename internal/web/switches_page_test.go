@@ -19,9 +19,9 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// button is a script that is true if the button of a switch can be pressed and its text is does.
-// The status that describes the button must contain about.
-func button(name, does, about string) string {
+// hasButton returns a script that is true if the button of a switch can be pressed and its text is
+// does. The status that describes the button must contain about.
+func hasButton(name, does, about string) string {
 	return fmt.Sprintf(`(() => {
 		const button = document.getElementById(%q);
 		const about = button && document.getElementById(button.getAttribute("aria-describedby"));
@@ -29,20 +29,20 @@ func button(name, does, about string) string {
 	})()`, name, does, about)
 }
 
-// inHeader is a script that is true if a state in the header contains the text.
-func inHeader(kind, text string) string {
+// headerHasState returns a script that is true if a state in the header contains the text.
+func headerHasState(kind, text string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".states .state.%s")].some((e) => e.innerText.replace(/\s+/g, " ") === %q)`, kind, text)
 }
 
 func TestSwitchPage_PauseByKeyboard(t *testing.T) {
 	d := dash(t)
 	w, other := d.open(360, 800), d.openAgain(1400, 900)
-	w.See(button("pause", "Pause", "stops throttling until you resume") + "&&" + inHeader("good", "Enforcing"))
-	w.fits()
+	w.See(hasButton("pause", "Pause", "stops throttling until you resume") + "&&" + headerHasState("good", "Enforcing"))
+	w.wantNoOverflow()
 	w.TypeIn("#pause", kb.Enter)
 	for _, each := range []*window{w, other} {
-		each.See(button("pause", "Resume", "Paused by anna: nobody is throttled.") + "&&" + inHeader("notice", "Observing nobody is throttled"))
-		each.fits()
+		each.See(hasButton("pause", "Resume", "Paused by anna: nobody is throttled.") + "&&" + headerHasState("notice", "Observing nobody is throttled"))
+		each.wantNoOverflow()
 	}
 	if focused := browsertest.Eval[string](w.Window, "document.activeElement.id"); focused != "pause" {
 		t.Errorf("pressed, and the focus is on %q", focused)
@@ -52,10 +52,10 @@ func TestSwitchPage_PauseByKeyboard(t *testing.T) {
 	}
 	other.goTo("limits")
 	// the stated policy is edited
-	other.See(`document.querySelector("input[value=enforce]")?.checked &&` + says("Not enforcing right now"))
+	other.See(`document.querySelector("input[value=enforce]")?.checked &&` + hasText("Not enforcing right now"))
 	other.goTo("now")
 	other.Press("#pause")
-	w.See(button("pause", "Pause", "stops throttling") + "&&" + inHeader("good", "Enforcing"))
+	w.See(hasButton("pause", "Pause", "stops throttling") + "&&" + headerHasState("good", "Enforcing"))
 	if v := d.say(spammer, 1); v.Allowed {
 		t.Error("resumed, and a fifth message is allowed")
 	}
@@ -66,19 +66,19 @@ func TestSwitchPage_RaidMode(t *testing.T) {
 	w, other := d.open(360, 800), d.openAgain(1400, 900)
 	w.Press("#raid")
 	for _, each := range []*window{w, other} {
-		each.See(button("raid", "End raid mode", "Raid mode until "))
-		each.fits()
+		each.See(hasButton("raid", "End raid mode", "Raid mode until "))
+		each.wantNoOverflow()
 	}
 	until := d.control.Switches(channelID).RaidUntil
 	w.Must(chromedp.Evaluate[chromedp.Void](`import("./app/words/time.js").then(({ clock }) => (window.clock = clock)), null`))
 	w.See("window.clock")
 	shown := browsertest.Eval[string](w.Window, fmt.Sprintf("clock(%d)", until.UnixMilli()))
-	w.See(button("raid", "End raid mode", "Raid mode until "+shown+": stricter limits."))
+	w.See(hasButton("raid", "End raid mode", "Raid mode until "+shown+": stricter limits."))
 	if v := d.say(newcomer, 2); v.Allowed {
 		t.Error("a raid, and somebody new writes twice")
 	}
 	other.Press("#raid")
-	w.See(button("raid", "Start raid mode", "stricter limits for a while"))
+	w.See(hasButton("raid", "Start raid mode", "stricter limits for a while"))
 	if !d.control.Switches(channelID).RaidUntil.IsZero() {
 		t.Error("raid mode is still on")
 	}
@@ -87,15 +87,15 @@ func TestSwitchPage_RaidMode(t *testing.T) {
 func TestSwitchPage_DoubleClick(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	w.See(button("pause", "Pause", ""))
+	w.See(hasButton("pause", "Pause", ""))
 	click := func(detail int) string {
 		return fmt.Sprintf(`document.getElementById("pause").dispatchEvent(new MouseEvent("click", { bubbles: true, detail: %d }))`, detail)
 	}
 	w.Must(chromedp.Evaluate[chromedp.Void](click(1)))
-	w.See(button("pause", "Resume", "Paused by anna"))
+	w.See(hasButton("pause", "Resume", "Paused by anna"))
 	w.Must(chromedp.Evaluate[chromedp.Void](click(2)))
 	w.Press("#raid")
-	w.See(button("raid", "End raid mode", ""))
+	w.See(hasButton("raid", "End raid mode", ""))
 	if d.control.Switches(channelID).PausedBy != "anna" {
 		t.Error("resumed by a double click")
 	}
@@ -107,29 +107,29 @@ func TestSwitchPage_UnsavedShown(t *testing.T) {
 	w := d.open(360, 800)
 	const unsaved = "In force, but not saved yet: a restart now would undo it."
 	w.Press("#pause")
-	w.See(button("pause", "Resume", "") + "&&" + has(`document.querySelector("#pause + div [role=status].warn")`, unsaved))
-	w.fits()
+	w.See(hasButton("pause", "Resume", "") + "&&" + elementHasText(`document.querySelector("#pause + div [role=status].warn")`, unsaved))
+	w.wantNoOverflow()
 	w.Press("#raid") // the pause is still unsaved
-	w.See(has(`document.querySelector("#raid + div")`, unsaved) + "&&" + has(`document.querySelector("#pause + div")`, unsaved))
+	w.See(elementHasText(`document.querySelector("#raid + div")`, unsaved) + "&&" + elementHasText(`document.querySelector("#pause + div")`, unsaved))
 	d.repairDatabase()
-	w.See("!" + says(unsaved) + "&&" + button("pause", "Resume", ""))
+	w.See("!" + hasText(unsaved) + "&&" + hasButton("pause", "Resume", ""))
 }
 
 func TestSwitchPage_FailureShown(t *testing.T) {
 	d := dash(t)
 	w := d.open(360, 800)
-	w.See(button("raid", "Start raid mode", ""))
-	d.store.refuse(errors.New("disk full"))
+	w.See(hasButton("raid", "Start raid mode", ""))
+	d.store.failChanges(errors.New("disk full"))
 	w.Press("#raid")
 	problem := `document.querySelector("#raid + div [role=alert]")`
-	w.See(has(problem, "done, but a restart would undo it: the database is failing") + `&& !document.querySelector("#pause + div [role=alert]")`)
-	w.See(button("raid", "End raid mode", "Raid mode until"))
-	w.fits()
+	w.See(elementHasText(problem, "done, but a restart would undo it: the database is failing") + `&& !document.querySelector("#pause + div [role=alert]")`)
+	w.See(hasButton("raid", "End raid mode", "Raid mode until"))
+	w.wantNoOverflow()
 	w.Type(kb.Escape)
 	w.See("!" + problem)
-	d.store.refuse(nil)
+	d.store.failChanges(nil)
 	w.Press("#raid")
-	w.See(button("raid", "Start raid mode", ""))
+	w.See(hasButton("raid", "Start raid mode", ""))
 }
 
 func TestSwitchPage_ViewersSeeState(t *testing.T) {
@@ -148,7 +148,7 @@ func TestSwitchPage_ViewersSeeState(t *testing.T) {
 	}
 	w.See(stands("Paused by berta: nobody is throttled.", "Raid mode: stricter limits."))
 	w.Accessible()
-	w.fits()
+	w.wantNoOverflow()
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".switches button").length`); n > 0 {
 		t.Errorf("there are %d buttons", n)
 	}
@@ -156,7 +156,7 @@ func TestSwitchPage_ViewersSeeState(t *testing.T) {
 
 func TestSwitchPage_NoSwitches(t *testing.T) {
 	w := dash(t, func(o *Options) { o.Controls = nil }).open(360, 800)
-	w.See(says("Nobody is throttled.") + `&& !document.querySelector(".switches")`)
+	w.See(hasText("Nobody is throttled.") + `&& !document.querySelector(".switches")`)
 }
 
 func TestSwitchPage_FixesAreReadable(t *testing.T) {
@@ -178,9 +178,9 @@ func TestSwitchPage_FixesAreReadable(t *testing.T) {
 		"#gardenhour paused by berta":                                             "notice",
 		"#gardenhour raid mode for 9 min more":                                    "notice",
 	} {
-		w.See(inHeader(kind, text))
+		w.See(headerHasState(kind, text))
 	}
-	w.fits()
+	w.wantNoOverflow()
 	hidden := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll(".states .detail, .states code")].filter((e) => {
 		const { left, top, right, bottom } = e.getBoundingClientRect();
 		const seen = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
@@ -193,7 +193,7 @@ func TestSwitchPage_FixesAreReadable(t *testing.T) {
 		t.Errorf("to be typed are %q", typed)
 	}
 	// reading needs no token
-	w.See(says("Nobody is throttled.") + "&& !" + says("sees no messages"))
+	w.See(hasText("Nobody is throttled.") + "&& !" + hasText("sees no messages"))
 }
 
 func TestSwitchPage_Disconnected(t *testing.T) {
@@ -201,13 +201,13 @@ func TestSwitchPage_Disconnected(t *testing.T) {
 		w := dash(t, func(o *Options) {
 			o.Connections = func() []live.Connection { return []live.Connection{{Name: "Twitch", State: state}} }
 		}).open(360, 800)
-		w.See(says("Nobody is throttled.") + fmt.Sprintf("&& %v === ", cutOff) + says("sees no messages"))
+		w.See(hasText("Nobody is throttled.") + fmt.Sprintf("&& %v === ", cutOff) + hasText("sees no messages"))
 	}
 }
 
 func TestSwitchPage_ObserveIsNoPause(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	into[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
-	w.See(inHeader("notice", "Observing nobody is throttled") + "&&" + button("pause", "Pause", "stops throttling"))
+	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
+	w.See(headerHasState("notice", "Observing nobody is throttled") + "&&" + hasButton("pause", "Pause", "stops throttling"))
 }

@@ -20,28 +20,28 @@ const channelPath = "/api/v1/channels/" + channelID
 // newcomer writes in the channel for the first time.
 var newcomer = chatguard.User{ID: "44", Login: "newcomer", Roles: chatguard.RolesOf(chatguard.FirstTimer)}
 
-// listed returns the channel as GET /channels shows it.
-func (d *dashboard) listed() live.Channel {
+// getChannel returns the channel as GET /channels shows it.
+func (d *dashboard) getChannel() live.Channel {
 	d.Helper()
-	return into[map[string][]live.Channel](d, d.do("GET", "/api/v1/channels", nil, asOwner))["channels"][0]
+	return decode[map[string][]live.Channel](d, d.do("GET", "/api/v1/channels", nil, asOwner))["channels"][0]
 }
 
 func TestSwitches_PauseUntilResume(t *testing.T) {
 	d := dash(t)
 	tag := d.do("GET", policyPath, nil, asOwner).Header.Get("ETag")
-	if a := into[switchedTo](t, d.do("POST", channelPath+"/pause", nil, asOwner)); !a.Saved || !a.Until.IsZero() {
+	if a := decode[switchedTo](t, d.do("POST", channelPath+"/pause", nil, asOwner)); !a.Saved || !a.Until.IsZero() {
 		t.Errorf("answered %+v", a)
 	}
 	if v := d.say(spammer, 4); !v.Allowed || !v.Observed {
 		t.Errorf("paused, and a fourth message is %+v", v)
 	}
-	if c := d.listed(); c.PausedBy != access.Owner || !c.RaidUntil.IsZero() {
+	if c := d.getChannel(); c.PausedBy != access.Owner || !c.RaidUntil.IsZero() {
 		t.Errorf("listed as %+v", c)
 	}
-	if now := d.do("GET", policyPath, nil, asOwner); now.Header.Get("ETag") != tag || into[chatguard.Policy](t, now).Mode != chatguard.Enforce {
+	if now := d.do("GET", policyPath, nil, asOwner); now.Header.Get("ETag") != tag || decode[chatguard.Policy](t, now).Mode != chatguard.Enforce {
 		t.Error("the policy that can be edited has changed")
 	}
-	into[switchedTo](t, d.do("POST", channelPath+"/resume", nil, asOwner))
+	decode[switchedTo](t, d.do("POST", channelPath+"/resume", nil, asOwner))
 	if v := d.say(spammer, 1); v.Allowed {
 		t.Errorf("resumed, and a fifth message is %+v", v)
 	}
@@ -52,9 +52,9 @@ func TestSwitches_PauseUntilResume(t *testing.T) {
 
 func TestSwitches_PauseNamesAuthor(t *testing.T) {
 	d := dash(t)
-	anna := d.signedIn(map[string]string{"code": "good-code"})
-	into[switchedTo](t, d.do("POST", channelPath+"/pause", nil, with(anna)))
-	if c := d.listed(); c.PausedBy != "anna" || len(d.store.audits) != 1 || d.store.audits[0].Author != "anna" || d.store.audits[0].Action != journal.ChannelPaused {
+	anna := d.signIn(map[string]string{"code": "good-code"})
+	decode[switchedTo](t, d.do("POST", channelPath+"/pause", nil, addCookie(anna)))
+	if c := d.getChannel(); c.PausedBy != "anna" || len(d.store.audits) != 1 || d.store.audits[0].Author != "anna" || d.store.audits[0].Action != journal.ChannelPaused {
 		t.Errorf("listed as %+v, noted as %+v", c, d.store.audits)
 	}
 }
@@ -71,18 +71,18 @@ func TestSwitches_RaidLength(t *testing.T) {
 		{map[string]any{"for": "1h30m"}, 90 * time.Minute},
 	} {
 		before := d.now().Truncate(time.Second)
-		a := into[switchedTo](t, d.do("POST", channelPath+"/raid", test.body, asOwner))
+		a := decode[switchedTo](t, d.do("POST", channelPath+"/raid", test.body, asOwner))
 		if soonest, latest := before.Add(test.want), d.now().Add(test.want); !a.Saved || a.Until.Before(soonest) || a.Until.After(latest) {
 			t.Errorf("%v: answered %+v, want from %s to %s", test.body, a, soonest, latest)
 		}
-		if c := d.listed(); !c.RaidUntil.Equal(a.Until) {
+		if c := d.getChannel(); !c.RaidUntil.Equal(a.Until) {
 			t.Errorf("%v: listed as %+v", test.body, c)
 		}
 	}
 	if v := d.say(newcomer, 2); v.Allowed {
 		t.Error("a raid, and somebody new writes twice")
 	}
-	into[switchedTo](t, d.do("DELETE", channelPath+"/raid", nil, asOwner))
+	decode[switchedTo](t, d.do("DELETE", channelPath+"/raid", nil, asOwner))
 	if a := d.do("GET", "/api/v1/channels", nil, asOwner); strings.Contains(string(a.body), "raid_until") {
 		t.Errorf("ended, and listed as %s", a.body)
 	}
@@ -105,11 +105,11 @@ func TestSwitches_Refused(t *testing.T) {
 			says    string
 		}{
 			"not signed in":   {d, channelID, nil, 401, "Sign in"},
-			"another origin":  {d, channelID, []func(*http.Request){asOwner, header("Origin", "http://evil.example")}, 403, "Requests from another site"},
+			"another origin":  {d, channelID, []func(*http.Request){asOwner, setHeader("Origin", "http://evil.example")}, 403, "Requests from another site"},
 			"unknown channel": {d, "99", owned, 404, `\"99\"`},
 			"no switches":     {none, channelID, owned, 501, "Pause and raid mode are unavailable"},
 		} {
-			test.on.refused(name, method, "/api/v1/channels/"+test.channel+path, nil, test.adjust, test.status, test.says)
+			test.on.wantProblem(name, method, "/api/v1/channels/"+test.channel+path, nil, test.adjust, test.status, test.says)
 		}
 	}
 	for _, test := range []struct {
@@ -126,15 +126,15 @@ func TestSwitches_Refused(t *testing.T) {
 		{length(10), 400, `\"for\" has the wrong kind of value (number)`},
 		{map[string]any{"until": "10m"}, 400, "until"},
 	} {
-		d.refused("raid", "POST", channelPath+"/raid", test.body, owned, test.status, test.says)
+		d.wantProblem("raid", "POST", channelPath+"/raid", test.body, owned, test.status, test.says)
 	}
-	if c := d.listed(); c.PausedBy != "" || !c.RaidUntil.IsZero() || len(d.store.audits) > 0 {
+	if c := d.getChannel(); c.PausedBy != "" || !c.RaidUntil.IsZero() || len(d.store.audits) > 0 {
 		t.Errorf("a refused request has switched something: %+v", c)
 	}
 }
 
-// refused fails the test unless the answer is a problem with that status and text.
-func (d *dashboard) refused(name, method, path string, body any, adjust []func(*http.Request), status int, says string) {
+// wantProblem fails the test unless the answer is a problem with that status and text.
+func (d *dashboard) wantProblem(name, method, path string, body any, adjust []func(*http.Request), status int, says string) {
 	d.Helper()
 	a := d.do(method, path, body, adjust...)
 	if a.StatusCode != status || !strings.Contains(string(a.body), says) || a.Header.Get("Content-Type") != "application/problem+json" {
@@ -147,18 +147,18 @@ func TestSwitches_InForceBeforeSaved(t *testing.T) {
 	d.breakDatabase(time.Minute)
 	for _, path := range []string{"POST /pause", "POST /raid", "DELETE /raid", "POST /resume"} {
 		method, path, _ := strings.Cut(path, " ")
-		if a := d.do(method, channelPath+path, nil, asOwner); into[switchedTo](t, a).Saved || !strings.Contains(string(a.body), `"saved":false`) {
+		if a := d.do(method, channelPath+path, nil, asOwner); decode[switchedTo](t, a).Saved || !strings.Contains(string(a.body), `"saved":false`) {
 			t.Errorf("%s %s: %s", method, path, a.body)
 		}
 	}
-	d.store.refuse(errors.New("disk full: /secret/path"))
+	d.store.failChanges(errors.New("disk full: /secret/path"))
 	for _, path := range []string{"/pause", "/raid"} {
 		a := d.do("POST", channelPath+path, nil, asOwner)
 		if a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(a.body), "a restart would undo it") || strings.Contains(string(a.body), "secret") {
 			t.Errorf("%s: %s %s", path, a.Status, a.body)
 		}
 	}
-	if c := d.listed(); c.PausedBy != access.Owner || c.RaidUntil.IsZero() {
+	if c := d.getChannel(); c.PausedBy != access.Owner || c.RaidUntil.IsZero() {
 		t.Errorf("it is said to be done, and isn't: %+v", c)
 	}
 }
@@ -182,7 +182,7 @@ func TestSwitches_Feed(t *testing.T) {
 	if fr := d.listenAgain().next(live.SnapshotFrame); fr.Policy.InForce != chatguard.Observe || fr.Channels[0].PausedBy != "berta" {
 		t.Errorf("paused, to whoever comes later: %+v", fr)
 	}
-	into[control.Revised](t, d.put(burst(4)))
+	decode[control.Revised](t, d.put(burst(4)))
 	if fr := l.next(live.PolicyFrame); fr.Policy.InForce != chatguard.Observe || fr.Policy.Mode != chatguard.Enforce {
 		t.Errorf("paused, and the limits changed: %+v", fr.Policy)
 	}
@@ -191,10 +191,10 @@ func TestSwitches_Feed(t *testing.T) {
 func TestSwitches_BoardFollowsRaid(t *testing.T) {
 	d := dash(t)
 	d.say(newcomer, 4)
-	before := d.throttled()[0].MaySpeakAt
+	before := d.throttledUsers()[0].MaySpeakAt
 	l := d.listen()
 	l.next(live.SnapshotFrame)
-	into[switchedTo](t, d.do("POST", channelPath+"/raid", nil, asOwner))
+	decode[switchedTo](t, d.do("POST", channelPath+"/raid", nil, asOwner))
 	if fr := l.next(live.ThrottledFrame); !fr.Users[0].MaySpeakAt.After(before.Add(time.Hour)) {
 		t.Errorf("one message an hour, and they may speak at %s, before at %s", fr.Users[0].MaySpeakAt, before)
 	}

@@ -34,15 +34,15 @@ func TestUserCard_OnlyOwnEntries(t *testing.T) {
 		if c := d.card("85"); len(c.Entries) != 1 || c.Entries[0].UserID != "85" {
 			t.Errorf("%s: %+v", when, c.Entries)
 		}
-		d.flushed()
+		d.flush()
 	}
 }
 
 func TestUserCard_SaysWhy(t *testing.T) {
-	d := dash(t, withLimits(t, everywhere))
+	d := dash(t, addLimits(t, everywhere))
 	vip := chatguard.User{ID: "85", Login: "gardener", Roles: chatguard.RolesOf(chatguard.VIP)}
 	d.say(vip, 4)
-	into[amended](t, d.do("PUT", channelPath+"/users/85/override", chatguard.UserOverride{Timezone: "Asia/Kathmandu"}, asOwner))
+	decode[amended](t, d.do("PUT", channelPath+"/users/85/override", chatguard.UserOverride{Timezone: "Asia/Kathmandu"}, asOwner))
 	if err := d.guard.SetUserOverride("", "85", chatguard.UserOverride{Limits: map[string]chatguard.Override{"total": {Messages: 50}}}, d.now()); err != nil {
 		t.Fatal(err)
 	}
@@ -61,10 +61,10 @@ func TestUserCard_SaysWhy(t *testing.T) {
 		if len(c.Entries) != 1 || c.Entries[0].Limit != "burst" || c.Strikes != 1 || c.EntriesUnavailable {
 			t.Errorf("%s: %d strikes, entries %+v", when, c.Strikes, c.Entries)
 		}
-		d.flushed()
+		d.flush()
 	}
 
-	d.store.hide(errors.New("damaged"))
+	d.store.failReads(errors.New("damaged"))
 	c := d.card("85")
 	if !c.EntriesUnavailable || c.Verdict.Limit != "burst" || c.Login != "" || len(c.Entries) > 0 {
 		t.Errorf("in trouble: %+v", c)
@@ -80,8 +80,8 @@ func TestUserCard_ExemptAndUnknown(t *testing.T) {
 	if c := d.card("nobody"); c.Login != "" || !c.LastSeen.IsZero() || !c.Verdict.Allowed || c.Limits[0].Remaining != 3 || c.Timezone != "UTC" {
 		t.Errorf("a stranger: %+v", c)
 	}
-	d.refused("a long ID", "GET", channelPath+"/users/"+long, nil, owned, 422, "1 to 256 bytes")
-	d.refused("another channel", "GET", "/api/v1/channels/8/users/86", nil, owned, 404, "no channel")
+	d.wantProblem("a long ID", "GET", channelPath+"/users/"+long, nil, owned, 422, "1 to 256 bytes")
+	d.wantProblem("another channel", "GET", "/api/v1/channels/8/users/86", nil, owned, 404, "no channel")
 }
 
 func TestUserCard_DayEnd(t *testing.T) {

@@ -74,16 +74,16 @@ func (h *users) findUsers(w http.ResponseWriter, r *http.Request, who access.Cal
 	return problem.WriteJSON(w, found)
 }
 
-// overridden is a user with an override.
-type overridden struct {
+// overriddenUser is a user with an override.
+type overriddenUser struct {
 	UserID   string                 `json:"user_id"`
 	Login    string                 `json:"login"` // empty if it is not known
 	Override chatguard.UserOverride `json:"override"`
 }
 
-// overrides is the answer to a request for overridden users.
-type overrides struct {
-	Users []overridden `json:"users"`
+// overriddenUsers is the answer to a request for overridden users.
+type overriddenUsers struct {
+	Users []overriddenUser `json:"users"`
 }
 
 // getOverrides is GET /channels/{channel}/overrides.
@@ -92,17 +92,17 @@ func (h *users) getOverrides(w http.ResponseWriter, r *http.Request, _ access.Ca
 	if err != nil {
 		return err
 	}
-	all := overrides{[]overridden{}}
+	all := overriddenUsers{[]overriddenUser{}}
 	for _, id := range slices.Sorted(maps.Keys(byUser)) {
-		all.Users = append(all.Users, overridden{UserID: id, Override: byUser[id]})
+		all.Users = append(all.Users, overriddenUser{UserID: id, Override: byUser[id]})
 	}
 	h.addLogins(r.Context(), channel, all.Users)
-	slices.SortStableFunc(all.Users, func(a, b overridden) int { return cmp.Compare(a.Login, b.Login) })
+	slices.SortStableFunc(all.Users, func(a, b overriddenUser) int { return cmp.Compare(a.Login, b.Login) })
 	return problem.WriteJSON(w, all)
 }
 
 // addLogins adds the users' logins, if the database knows them.
-func (h *users) addLogins(ctx context.Context, channel string, users []overridden) {
+func (h *users) addLogins(ctx context.Context, channel string, users []overriddenUser) {
 	ids := make([]string, len(users))
 	for i, u := range users {
 		ids[i] = u.UserID

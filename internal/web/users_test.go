@@ -22,9 +22,9 @@ var long = strings.Repeat("x", problem.MaxText+1)
 func TestUsers_Found(t *testing.T) {
 	d := dash(t)
 	ago := func(minutes time.Duration) time.Time { return d.now().Add(-minutes * time.Minute) }
-	d.past(teapot, ago(30))
-	d.past(chatguard.User{ID: "83", Login: "bertas_friend"}, ago(20))
-	d.past(chatguard.User{ID: "84", Login: "roberta"}, ago(10))
+	d.recordPast(teapot, ago(30))
+	d.recordPast(chatguard.User{ID: "83", Login: "bertas_friend"}, ago(20))
+	d.recordPast(chatguard.User{ID: "84", Login: "roberta"}, ago(10))
 	d.say(berta, 1)
 	for range 2 { // pending, then written
 		for q, want := range map[string][]string{
@@ -35,35 +35,35 @@ func TestUsers_Found(t *testing.T) {
 			"<b>":     nil,
 		} {
 			var logins []string
-			for _, p := range into[foundUsers](t, d.do("GET", "/api/v1/users?channel="+channelID+"&q="+url.QueryEscape(q), nil, asOwner)).Users {
+			for _, p := range decode[foundUsers](t, d.do("GET", "/api/v1/users?channel="+channelID+"&q="+url.QueryEscape(q), nil, asOwner)).Users {
 				logins = append(logins, p.Login)
 			}
 			if !slices.Equal(logins, want) {
 				t.Errorf("%q finds %q, want %q", q, logins, want)
 			}
 		}
-		d.flushed()
+		d.flush()
 	}
-	if n := len(into[foundUsers](t, d.do("GET", "/api/v1/users", nil, asOwner)).Users); n != 4 {
+	if n := len(decode[foundUsers](t, d.do("GET", "/api/v1/users", nil, asOwner)).Users); n != 4 {
 		t.Errorf("without a channel %d are found in the first one", n)
 	}
-	d.refused("too long", "GET", "/api/v1/users?q="+long, nil, owned, 422, "256 bytes at most")
-	d.store.hide(errors.New("damaged: /secret/path"))
-	d.refused("in trouble", "GET", "/api/v1/users", nil, owned, 503, "Users can't be searched now: the database is failing.")
+	d.wantProblem("too long", "GET", "/api/v1/users?q="+long, nil, owned, 422, "256 bytes at most")
+	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.wantProblem("in trouble", "GET", "/api/v1/users", nil, owned, 503, "Users can't be searched now: the database is failing.")
 }
 
 func TestUsers_Overrides(t *testing.T) {
 	d := dash(t)
-	list := func() []overridden {
-		return into[overrides](t, d.do("GET", channelPath+"/overrides", nil, asOwner)).Users
+	list := func() []overriddenUser {
+		return decode[overriddenUsers](t, d.do("GET", channelPath+"/overrides", nil, asOwner)).Users
 	}
 	if len(list()) != 0 {
 		t.Errorf("nobody has anything of their own, and listed are %+v", list())
 	}
 	d.say(berta, 1)
 	numbers := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 7}}}
-	into[amended](t, d.do("PUT", channelPath+"/users/"+berta.ID+"/override", numbers, asOwner))
-	into[amended](t, d.do("POST", channelPath+"/users/90/exempt", nil, asOwner))
+	decode[amended](t, d.do("PUT", channelPath+"/users/"+berta.ID+"/override", numbers, asOwner))
+	decode[amended](t, d.do("POST", channelPath+"/users/90/exempt", nil, asOwner))
 	is := func(when, login string) {
 		t.Helper()
 		l := list()
@@ -72,7 +72,7 @@ func TestUsers_Overrides(t *testing.T) {
 		}
 	}
 	is("listed", "berta")
-	d.store.hide(errors.New("damaged"))
+	d.store.failReads(errors.New("damaged"))
 	l := list()
 	if len(l) != 2 || l[0].UserID != berta.ID || l[0].Login != "" {
 		t.Errorf("in trouble: %+v", l)

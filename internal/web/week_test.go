@@ -13,11 +13,11 @@ func TestWeek_Route(t *testing.T) {
 	d := dash(t)
 	day := 24 * time.Hour
 	start := d.now().Truncate(day).Add(12 * time.Hour)
-	d.past(berta, start.Add(-9*day), start.Add(-3*day), start.Add(-3*day+time.Hour), start.Add(-day))
+	d.recordPast(berta, start.Add(-9*day), start.Add(-3*day), start.Add(-3*day+time.Hour), start.Add(-day))
 	path := channelPath + "/users/" + berta.ID
-	into[amended](t, d.do("POST", path+"/grant", grantWanted{Messages: 10}, asOwner))
+	decode[amended](t, d.do("POST", path+"/grant", grantWanted{Messages: 10}, asOwner))
 	for _, when := range []string{"while it waits", "once it is written"} {
-		w := into[week](t, d.do("GET", path+"/week", nil, asOwner))
+		w := decode[week](t, d.do("GET", path+"/week", nil, asOwner))
 		last := w.Points[len(w.Points)-1]
 		card := d.card(berta.ID)
 		if w.Limit != "daily" || w.Capacity != 300 || !last.At.Equal(w.Until) || last.Remaining != card.Limits[1].Remaining {
@@ -30,14 +30,14 @@ func TestWeek_Route(t *testing.T) {
 		if !slices.Equal(left, []int{299, 298, 300, 299, 300, 310}) || !w.Points[0].At.Equal(start.Add(-3*day)) {
 			t.Errorf("%s: %v from %v on", when, left, w.Points[0].At)
 		}
-		d.flushed()
+		d.flush()
 	}
-	if w := into[week](t, d.do("GET", path+"/week?limit=burst", nil, asOwner)); w.Limit != "burst" || w.Capacity != 3 {
+	if w := decode[week](t, d.do("GET", path+"/week?limit=burst", nil, asOwner)); w.Limit != "burst" || w.Capacity != 3 {
 		t.Errorf("of another limit: %+v", w)
 	}
-	d.refused("no such limit", "GET", path+"/week?limit=other", nil, owned, 422, `no limit \"other\"`)
-	d.store.hide(errors.New("damaged: /secret/path"))
-	d.refused("in trouble", "GET", path+"/week", nil, owned, 503, "The week can't be read now: the database is failing.")
+	d.wantProblem("no such limit", "GET", path+"/week?limit=other", nil, owned, 422, `no limit \"other\"`)
+	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.wantProblem("in trouble", "GET", path+"/week", nil, owned, 503, "The week can't be read now: the database is failing.")
 }
 
 // Daily limits say more than windows, and windows more than buckets.

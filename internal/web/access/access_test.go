@@ -32,7 +32,7 @@ func newAuthenticator(t *testing.T, now func() time.Time) *Authenticator {
 }
 
 func TestAttempts_Parallel(t *testing.T) {
-	var told, compared atomic.Int32
+	var refused, compared atomic.Int32
 	a := newAuthenticator(t, time.Now).signIns
 	wrong := errToken()
 	var guesses sync.WaitGroup
@@ -47,13 +47,13 @@ func TestAttempts_Parallel(t *testing.T) {
 				t.Error("a wrong guess is let in")
 			}
 			if errors.Is(err, wrong) {
-				told.Add(1)
+				refused.Add(1)
 			}
 		})
 	}
 	guesses.Wait()
-	if told.Load() != AttemptBurst || compared.Load() != AttemptBurst {
-		t.Errorf("%d guesses were told to be wrong, %d were compared", told.Load(), compared.Load())
+	if refused.Load() != AttemptBurst || compared.Load() != AttemptBurst {
+		t.Errorf("%d guesses were told to be wrong, %d were compared", refused.Load(), compared.Load())
 	}
 }
 

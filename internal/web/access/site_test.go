@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// at parses a valid URL.
-func at(address string) *url.URL {
+// parseURL parses a valid URL.
+func parseURL(address string) *url.URL {
 	u, err := url.Parse(address)
 	if err != nil {
 		panic(err)
@@ -44,7 +44,7 @@ func TestSite_KnownHosts(t *testing.T) {
 		{Site{Listen: "box.lan:8080", Token: siteToken}, "BOX.lan:8080", true},
 		{Site{Listen: "0.0.0.0:8080", Token: siteToken}, "192.168.1.2:8080", true},
 		{Site{Listen: "0.0.0.0:8080", Token: siteToken}, "evil.example:8080", false},
-		{Site{Listen: "127.0.0.1:8080", PublicURL: at("https://chat.example.org:444/")}, "chat.example.org:444", true},
+		{Site{Listen: "127.0.0.1:8080", PublicURL: parseURL("https://chat.example.org:444/")}, "chat.example.org:444", true},
 	}
 	for _, test := range tests {
 		r := httptest.NewRequest("GET", "/", nil)
@@ -63,7 +63,7 @@ func TestSite_Link(t *testing.T) {
 		{Site{Listen: "127.0.0.1:8080"}, "", "http://127.0.0.1:8080/#signin=c"},
 		{Site{Listen: "127.0.0.1:0"}, "127.0.0.1:4321", "http://127.0.0.1:4321/#signin=c"},
 		{Site{Listen: ":8080", TLSCert: "c.pem"}, "[::]:8080", "https://127.0.0.1:8080/#signin=c"},
-		{Site{Listen: "127.0.0.1:8080", PublicURL: at("https://chat.example.org/guard")}, "", "https://chat.example.org/guard/#signin=c"},
+		{Site{Listen: "127.0.0.1:8080", PublicURL: parseURL("https://chat.example.org/guard")}, "", "https://chat.example.org/guard/#signin=c"},
 	}
 	for _, test := range tests {
 		if got := test.site.Link(test.addr, "c"); got != test.want {

@@ -4,7 +4,7 @@ import "testing"
 
 func TestSwitches_ChangeSendsStatus(t *testing.T) {
 	m := newModel(t)
-	r := joined(t, m.feed, channelID)
+	r := joinFeed(t, m.feed, channelID)
 	for _, switched := range [][]string{nil, {channelID}} {
 		if err := m.announceSwitched(switched); err != nil {
 			t.Fatal(err)

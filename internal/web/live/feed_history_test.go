@@ -38,12 +38,12 @@ func wantFrames(t *testing.T, r *reader, want ...string) {
 func TestPast_ReaderResumes(t *testing.T) {
 	f, began := newFeed(noon), uint64(noon.UnixMicro())
 	publishIn(t, f, "1", "2", "1", "2", "1")
-	wantFrames(t, joinedAfter(t, f, "1", began), "throttled 1", "throttled 3", "throttled 5", "status 5")
-	wantFrames(t, joinedAfter(t, f, "1", began+2), "throttled 3", "throttled 5", "status 5")
-	wantFrames(t, joinedAfter(t, f, "1", began+3), "throttled 5", "status 5")
-	wantFrames(t, joinedAfter(t, f, "2", began+3), "throttled 4", "status 5")
-	wantFrames(t, joinedAfter(t, f, "", began+3), "throttled 4", "throttled 5", "status 5")
-	again := joinedAfter(t, f, "1", began+5)
+	wantFrames(t, joinFeedAfter(t, f, "1", began), "throttled 1", "throttled 3", "throttled 5", "status 5")
+	wantFrames(t, joinFeedAfter(t, f, "1", began+2), "throttled 3", "throttled 5", "status 5")
+	wantFrames(t, joinFeedAfter(t, f, "1", began+3), "throttled 5", "status 5")
+	wantFrames(t, joinFeedAfter(t, f, "2", began+3), "throttled 4", "status 5")
+	wantFrames(t, joinFeedAfter(t, f, "", began+3), "throttled 4", "throttled 5", "status 5")
+	again := joinFeedAfter(t, f, "1", began+5)
 	wantFrames(t, again, "status 5")
 	publishIn(t, f, "2", "1")
 	wantFrames(t, again, "throttled 7")
@@ -67,11 +67,11 @@ func TestPast_TooOldGetsSnapshot(t *testing.T) {
 	// an earlier process published 600 frames
 	before := uint64(noon.Add(-time.Minute).UnixMicro()) + 600
 	for _, after := range []uint64{0, before, began - 1, began + 2} {
-		wantFrames(t, joinedAfter(t, f, "1", after), "snapshot 1", "status 1")
+		wantFrames(t, joinFeedAfter(t, f, "1", after), "snapshot 1", "status 1")
 	}
 	publishIn(t, f, strings.Split(strings.Repeat("1 ", maxHistoryFrames-1)+"1", " ")...)
-	wantFrames(t, joinedAfter(t, f, "1", began), fmt.Sprintf("snapshot %d", maxHistoryFrames+1), fmt.Sprintf("status %d", maxHistoryFrames+1))
-	if n := len(joinedAfter(t, f, "1", began+1).frames); n != maxHistoryFrames+1 {
+	wantFrames(t, joinFeedAfter(t, f, "1", began), fmt.Sprintf("snapshot %d", maxHistoryFrames+1), fmt.Sprintf("status %d", maxHistoryFrames+1))
+	if n := len(joinFeedAfter(t, f, "1", began+1).frames); n != maxHistoryFrames+1 {
 		t.Errorf("%d frames, want all that are kept and a status", n)
 	}
 }

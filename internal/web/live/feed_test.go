@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// joined returns a new reader of a feed.
-func joined(t *testing.T, f *feed, channel string) *reader {
+// joinFeed adds a new reader to a feed and returns the reader.
+func joinFeed(t *testing.T, f *feed, channel string) *reader {
 	t.Helper()
-	return joinedAfter(t, f, channel, 0)
+	return joinFeedAfter(t, f, channel, 0)
 }
 
-// joinedAfter returns a reader who has seen the feed up to a frame.
-func joinedAfter(t *testing.T, f *feed, channel string, after uint64) *reader {
+// joinFeedAfter adds a reader who has seen the feed up to a frame, and returns the reader.
+func joinFeedAfter(t *testing.T, f *feed, channel string, after uint64) *reader {
 	t.Helper()
 	status := func() Frame { return Frame{Type: StatusFrame} }
 	r, err := f.resume(channel, seen{f.name(channel), after}, func() []Frame { return nil }, status)
@@ -28,7 +28,7 @@ func joinedAfter(t *testing.T, f *feed, channel string, after uint64) *reader {
 
 func TestLive_SlowReaderIsDropped(t *testing.T) {
 	f := newFeed(noon)
-	slow := joined(t, f, "")
+	slow := joinFeed(t, f, "")
 	for range readerBuffer + 1 { // one too many
 		if err := f.publish(func() []Frame { return []Frame{{Type: ThrottledFrame, Channel: channelID}} }); err != nil {
 			t.Fatal(err)
@@ -46,8 +46,8 @@ func TestLive_SlowReaderIsDropped(t *testing.T) {
 
 func TestLive_FeedOfOneChannel(t *testing.T) {
 	f := newFeed(noon)
-	one := joined(t, f, "1")
-	all := joined(t, f, "")
+	one := joinFeed(t, f, "1")
+	all := joinFeed(t, f, "")
 	err := f.publish(func() []Frame {
 		return []Frame{{Type: ThrottledFrame, Channel: "1"}, {Type: ThrottledFrame, Channel: "2"}}
 	})

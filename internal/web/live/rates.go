@@ -23,19 +23,19 @@ func (t *tallies) ratesOver(span int, channel string) RatesOver {
 		}
 	}
 	c := t.calendars[span]
-	told := RatesOver{From: time.Unix(0, c.first()*int64(c.step)).UTC(), StepSeconds: int(c.step / time.Second)}
+	rates := RatesOver{From: time.Unix(0, c.first()*int64(c.step)).UTC(), StepSeconds: int(c.step / time.Second)}
 	for step := c.first(); step < c.now; step++ {
 		if !c.known[c.place(step)] {
-			told.add(nil, nil, nil)
+			rates.add(nil, nil, nil)
 			continue
 		}
 		var all stepCounts
 		for _, h := range histories {
 			all = all.add(h[c.place(step)])
 		}
-		told.add(&all.messages, &all.throttled, &all.observed)
+		rates.add(&all.messages, &all.throttled, &all.observed)
 	}
-	return told
+	return rates
 }
 
 func (r *RatesOver) add(messages, throttled, observed *uint32) {
