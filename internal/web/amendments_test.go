@@ -17,7 +17,7 @@ import (
 const spammerPath = channelPath + "/users/42"
 
 // An amended user leaves the board at once, and the feed says so.
-func TestAmends_UserLeavesBoard(t *testing.T) {
+func TestAmendments_UserLeavesBoard(t *testing.T) {
 	for name, test := range map[string]struct {
 		method, path string
 		body         any
@@ -127,7 +127,7 @@ func TestOverride_NeedsCurrentETag(t *testing.T) {
 	}
 }
 
-func TestAmends_Until(t *testing.T) {
+func TestAmendments_Until(t *testing.T) {
 	d := dash(t)
 	grant := decode[amended](t, d.do("POST", spammerPath+"/grant", grantWanted{Messages: 5}, asOwner))
 	if c := d.card(spammer.ID); !grant.Until.Equal(c.Limits[1].ResetAt) || c.Limits[1].Granted != 5 {
@@ -154,7 +154,7 @@ func TestAmends_Until(t *testing.T) {
 	}
 }
 
-func TestAmends_Refused(t *testing.T) {
+func TestAmendments_Refused(t *testing.T) {
 	d, none := dash(t), dash(t, func(o *Options) { o.Controls = nil })
 	for _, test := range []struct {
 		method, path string
@@ -195,7 +195,7 @@ func TestAmends_Refused(t *testing.T) {
 	}
 }
 
-func TestAmends_StoreInTrouble(t *testing.T) {
+func TestAmendments_StoreInTrouble(t *testing.T) {
 	d := dash(t)
 	v := d.say(spammer, 4)
 	d.breakDatabase(time.Minute)

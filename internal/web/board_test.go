@@ -22,7 +22,7 @@ func entry(id int64, user string, at time.Time, wait time.Duration) journal.Entr
 }
 
 // A message that is never allowed has null instead of a time in every answer.
-func TestNeverAllowed_MaySpeakAtIsNull(t *testing.T) {
+func TestBoard_NeverAllowedMaySpeakAtIsNull(t *testing.T) {
 	d := dash(t)
 	l := d.listen()
 	l.next(live.SnapshotFrame)

@@ -10,7 +10,7 @@ import (
 )
 
 // A request body has a maximum size, which depends on the request.
-func TestBodies_Bounded(t *testing.T) {
+func TestBody_Bounded(t *testing.T) {
 	d := dash(t)
 	text := func(bytes int) string { return strings.Repeat("x", bytes) }
 	matching := setHeader("If-Match", "*")
@@ -25,7 +25,7 @@ func TestBodies_Bounded(t *testing.T) {
 }
 
 // A problem quotes only the beginning of what the caller sent.
-func TestProblems_QuoteLittle(t *testing.T) {
+func TestProblem_QuotesBeginning(t *testing.T) {
 	d := dash(t)
 	long := strings.Repeat("y", 4000)
 	policy := map[string]any{"mode": "observe", "exempt": []string{long}, "timezone": "UTC", "limits": []any{}, "penalties": map[string]any{}}

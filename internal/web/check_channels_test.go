@@ -112,7 +112,7 @@ func TestCheck_ShareOfRooms(t *testing.T) {
 	d.check(checkForm{Channel: "room7", UserID: "41"}, http.StatusOK, asServer)
 	d.check(checkForm{Channel: lobby, UserID: "41"}, http.StatusOK, asServer)
 	if len(entered) != share+1 || entered[7] != "room7" || entered[share] != lobby {
-		t.Errorf("told of %d channels", len(entered))
+		t.Errorf("Entered was called for %d channels", len(entered))
 	}
 
 	other, err := d.store.NewToken(t.Context(), auth.Identity{Name: "other", Access: auth.Check}, 0)

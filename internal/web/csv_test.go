@@ -48,7 +48,7 @@ func pages(n int, err error) (next func() ([][]string, error), asked *int) {
 
 // An export goes out page by page, each with its own deadline, and is never held in memory as a
 // whole.
-func TestExport_Streams(t *testing.T) {
+func TestExportCSV_Streams(t *testing.T) {
 	d := dash(t)
 	request := httptest.NewRequest("GET", "/api/v1/journal", nil)
 	export := func(r *limitedReceiver, next func() ([][]string, error)) error {
@@ -88,7 +88,7 @@ func TestExport_Streams(t *testing.T) {
 	export(&limitedReceiver{patience: 100}, next)
 }
 
-func TestCells_NoFormulas(t *testing.T) {
+func TestEscapeCell_NoFormulas(t *testing.T) {
 	for text, want := range map[string]string{
 		"":            "",
 		"hello":       "hello",
@@ -121,7 +121,7 @@ var formulas = []string{
 
 // The file is safe in spreadsheets that expect another separator; in most of Europe that is a
 // semicolon.
-func TestCells_EverySeparator(t *testing.T) {
+func TestEscapeCell_EverySeparator(t *testing.T) {
 	d := dash(t)
 	for _, text := range formulas {
 		r := &limitedReceiver{ResponseRecorder: *httptest.NewRecorder(), patience: 100}

@@ -111,7 +111,7 @@ func TestDatabase_ShownOnFirstPage(t *testing.T) {
 	w.See(hasText("Database failing"))
 	w.wantNoOverflow()
 	if announced := browsertest.Eval[string](w.Window, note+`.querySelector("[role=status]").innerText`); announced != "The database is failing: "+diskFull+". Moderation continues from memory." {
-		t.Errorf("a screen reader is told %q", announced)
+		t.Errorf("a screen reader announces %q", announced)
 	}
 	d.repairDatabase()
 	w.See(note + `.innerText.trim() === "" && ` + hasText("Database ok"))

@@ -107,7 +107,7 @@ func TestFiles_FirstPageIsSmall(t *testing.T) {
 	}
 }
 
-func TestWithoutComments(t *testing.T) {
+func TestStripComments(t *testing.T) {
 	const module = `// @ts-check
 import { a } from "./a.js"; // stays
 /** @import { T } from "./t.js" */

@@ -69,17 +69,17 @@ func TestLimitsFocus_DraftPerChannel(t *testing.T) {
 		return browsertest.Eval[bool](w.Window, `!dispatchEvent(new Event("beforeunload", { cancelable: true }))`)
 	}
 	if isWarned() {
-		t.Error("nothing is typed, and whoever leaves is asked")
+		t.Error("without a draft, leaving the page asks for confirmation")
 	}
 	w.Write("#burst-0", "5")
 	w.See(`document.querySelector("#save").ariaDisabled === "false"`)
 	if !isWarned() {
-		t.Error("a draft is lost without a question")
+		t.Error("with a draft, leaving the page does not ask for confirmation")
 	}
 	w.pickOption("header select", "8")
 	w.See(`document.querySelector("#burst-0")?.value === "3" && document.querySelector("select").value === "8"`)
 	if !isWarned() {
-		t.Error("another channel's draft is lost without a question")
+		t.Error("with a draft for another channel, leaving the page does not ask for confirmation")
 	}
 	w.pickOption("header select", channelID)
 	w.See(`document.querySelector("#burst-0")?.value === "5" && document.querySelector("#save").ariaDisabled === "false"`)
@@ -94,7 +94,7 @@ func TestLimitsFocus_DraftPerChannel(t *testing.T) {
 	w.Press(".theirs")
 	w.See(`document.querySelector("#burst-0").value === "9"`)
 	if isWarned() {
-		t.Error("the draft is dropped, and whoever leaves is asked")
+		t.Error("after the draft is discarded, leaving the page asks for confirmation")
 	}
 }
 

@@ -108,7 +108,7 @@ func TestLimitsHistory_MergesTwoModerators(t *testing.T) {
 	w.Press(".both")
 	w.See(`document.querySelector("#burst-0").value === "8" && document.querySelector("#messages-1").value === "200" && !document.querySelector(".compare")`)
 	if p := d.guard.Policy(channelID); p.Limits[0].Burst != 2 {
-		t.Errorf("not saved yet, and the burst is %d", p.Limits[0].Burst)
+		t.Errorf("before saving, the burst is %d", p.Limits[0].Burst)
 	}
 	w.save()
 	if p := d.guard.Policy(channelID); p.Limits[0].Burst != 8 || p.Limits[1].Messages != 200 {

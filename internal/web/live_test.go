@@ -137,24 +137,24 @@ func TestLive_Saved(t *testing.T) {
 	d.breakDatabase(time.Minute)
 	l := d.listen()
 	if fr := l.next(live.SnapshotFrame); !fr.Policy.Saved {
-		t.Error("nobody has changed anything, and the policy is told to be unsaved")
+		t.Error("without a change, the policy is reported as unsaved")
 	}
 	d.put(burst(9))
 	if fr := l.next(live.PolicyFrame); fr.Policy.Saved || fr.Policy.Revision.Author != access.Owner {
 		t.Errorf("while the database fails: %+v", fr.Policy)
 	}
 	if fr := d.listenAgain().next(live.SnapshotFrame); fr.Policy.Saved {
-		t.Errorf("to whoever comes later: %+v", fr.Policy)
+		t.Errorf("to a later listener, while the database fails: %+v", fr.Policy)
 	}
 	if db := l.next(live.StatusFrame).Status.Database; db.State != journal.DatabaseFailing || db.Detail != diskFull || db.Since.IsZero() || db.Queued != 1204 || db.Dropped != 3 {
 		t.Errorf("the database: %+v", db)
 	}
 	d.repairDatabase()
 	if fr := l.next(live.PolicyFrame); !fr.Policy.Saved || fr.Policy.ETag != control.Tag(d.guard.Policy(channelID)) {
-		t.Errorf("mended: %+v", fr.Policy)
+		t.Errorf("after the repair: %+v", fr.Policy)
 	}
 	if fr := d.listenAgain().next(live.SnapshotFrame); !fr.Policy.Saved {
-		t.Errorf("mended, to whoever comes later: %+v", fr.Policy)
+		t.Errorf("to a later listener, after the repair: %+v", fr.Policy)
 	}
 }
 

@@ -83,7 +83,7 @@ func TestLongReads_WaiterMayLeave(t *testing.T) {
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := l.begin(gone, "anna", time.Hour); err == nil {
-			t.Error("whoever has gone has a turn")
+			t.Error("a caller whose request has ended gets a turn")
 		}
 		end()
 		l.mustBegin(t, "anna")

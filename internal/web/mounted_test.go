@@ -16,7 +16,7 @@ func mountInSite(o *Options) {
 	}
 }
 
-func TestMounted_SiteAuthorizes(t *testing.T) {
+func TestMountedDashboard_SiteAuthorizes(t *testing.T) {
 	d := dash(t, mountInSite)
 	anna := setHeader("Who", "anna")
 	for _, test := range []struct {

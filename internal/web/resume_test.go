@@ -9,7 +9,7 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-func TestPast_LostConnectionResumes(t *testing.T) {
+func TestFeed_ResumesLostConnection(t *testing.T) {
 	d := dash(t)
 	c := d.signIn(map[string]string{"code": "good-code"})
 	first := d.listenWith("Cookie", c.String(), "")
@@ -46,7 +46,7 @@ func TestPast_LostConnectionResumes(t *testing.T) {
 
 // A reader of one channel's feed has not received the frames of other channels. If the reader
 // resumes another feed, it starts with a snapshot.
-func TestPast_OtherFeedGetsSnapshot(t *testing.T) {
+func TestFeed_OtherFeedGetsSnapshot(t *testing.T) {
 	d := dash(t, func(o *Options) {
 		o.Channels = func() []live.Channel {
 			return []live.Channel{{ID: channelID, Login: "first"}, {ID: "8", Login: "second"}}

@@ -32,7 +32,7 @@ func TestRevise_Command(t *testing.T) {
 		t.Errorf("saved %v, %v; throttled: %+v", saved, err, d.throttledUsers())
 	}
 	if fr := l.next(live.PolicyFrame); fr.Policy.Revision == nil || fr.Policy.Revision.Author != "berta" || fr.Policy.ETag != control.Tag(d.guard.Policy(channelID)) {
-		t.Errorf("told as %+v", fr.Policy)
+		t.Errorf("policy frame: %+v", fr.Policy)
 	}
 	past := decode[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
 	if len(past) != 1 || past[0].Author != "berta" || len(past[0].Changes) != 1 || past[0].Policy.Limits[0].Burst != 5 {
@@ -48,7 +48,7 @@ func TestRevise_InForceBeforeSaved(t *testing.T) {
 		t.Errorf("saved %v, %v; in force: %+v", saved, err, d.guard.Policy(channelID))
 	}
 	if fr := d.listen().next(live.SnapshotFrame); fr.Policy.Saved {
-		t.Error("nobody is told that it isn't saved")
+		t.Error("the snapshot says that the policy is saved")
 	}
 }
 
@@ -88,7 +88,7 @@ func TestRebase_AppliesAtOnce(t *testing.T) {
 		t.Errorf("with a burst of 9: %+v", users)
 	}
 	if fr := l.next(live.PolicyFrame); fr.Policy.ETag != control.Tag(d.guard.Policy(channelID)) || fr.Policy.Revision != nil {
-		t.Errorf("told as %+v", fr.Policy)
+		t.Errorf("policy frame: %+v", fr.Policy)
 	}
 	if err := d.reload(func(p *chatguard.Policy) { p.Limits[0].Burst = -1 }); err == nil || !strings.Contains(err.Error(), `"burst"`) {
 		t.Errorf("an impossible configuration: %v", err)

@@ -19,7 +19,7 @@ var owned = []func(*http.Request){asOwner}
 // long is longer than any ID or name.
 var long = strings.Repeat("x", problem.MaxText+1)
 
-func TestUsers_Found(t *testing.T) {
+func TestFindUsers(t *testing.T) {
 	d := dash(t)
 	ago := func(minutes time.Duration) time.Time { return d.now().Add(-minutes * time.Minute) }
 	d.recordPast(teapot, ago(30))
@@ -52,13 +52,13 @@ func TestUsers_Found(t *testing.T) {
 	d.wantProblem("in trouble", "GET", "/api/v1/users", nil, owned, 503, "Users can't be searched now: the database is failing.")
 }
 
-func TestUsers_Overrides(t *testing.T) {
+func TestGetOverrides(t *testing.T) {
 	d := dash(t)
 	list := func() []overriddenUser {
 		return decode[overriddenUsers](t, d.do("GET", channelPath+"/overrides", nil, asOwner)).Users
 	}
 	if len(list()) != 0 {
-		t.Errorf("nobody has anything of their own, and listed are %+v", list())
+		t.Errorf("without overrides, listed: %+v", list())
 	}
 	d.say(berta, 1)
 	numbers := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 7}}}

@@ -53,7 +53,7 @@ func TestAttempts_Parallel(t *testing.T) {
 	}
 	guesses.Wait()
 	if refused.Load() != AttemptBurst || compared.Load() != AttemptBurst {
-		t.Errorf("%d guesses were told to be wrong, %d were compared", refused.Load(), compared.Load())
+		t.Errorf("%d guesses were answered as wrong, %d were compared", refused.Load(), compared.Load())
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWrongSecrets_Bounded(t *testing.T) {
+func TestRejectedSecrets_Bounded(t *testing.T) {
 	var s rejectedSecrets
 	for i := range maxRejected + 1 {
 		s.remember("192.0.2.1", fmt.Sprint(i), noon)

@@ -6,7 +6,7 @@ import (
 )
 
 // After many holders have opened all the channels they can, the next holder can still open some.
-func TestCheckedChannels_LastPlacesShared(t *testing.T) {
+func TestChannels_LastPlacesShared(t *testing.T) {
 	var c channels
 	nothing, unlisted := func(string) {}, func(string) bool { return false }
 	for holder := range 12 {

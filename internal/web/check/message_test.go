@@ -42,7 +42,7 @@ func FuzzCheckReader(f *testing.F) {
 }
 
 // The error for an invalid text says what is wrong, even if the key also accepts a number.
-func TestScan_InvalidText(t *testing.T) {
+func TestCheckReader_InvalidText(t *testing.T) {
 	for data, says := range map[string]string{
 		`{"at":"2026` + "\n" + `1"}`: `at: invalid character '\n' in string (expecting non-control character) at byte 11`,
 		`{"at":"2026`:                "at: it ends unexpectedly",

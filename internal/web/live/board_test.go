@@ -30,7 +30,7 @@ func TestBoard_RowLeavesWhenUserMaySpeak(t *testing.T) {
 		t.Errorf("changes %+v", c)
 	}
 	if c := b.takeChanges(); len(c) != 0 {
-		t.Errorf("changes told twice: %+v", c)
+		t.Errorf("changes reported twice: %+v", c)
 	}
 }
 

@@ -6,11 +6,11 @@ import (
 )
 
 // While a drainGroup closes, it waits for the goroutines inside and admits no others.
-func TestGate_WaitsForThoseInside(t *testing.T) {
+func TestDrainGroup_WaitsForMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g drainGroup
 		if !g.enter() {
-			t.Fatal("an open gate refuses")
+			t.Fatal("an open group refuses")
 		}
 		closed := false
 		go func() {
@@ -19,15 +19,15 @@ func TestGate_WaitsForThoseInside(t *testing.T) {
 		}()
 		synctest.Wait()
 		if closed {
-			t.Error("it is closed, and somebody is inside")
+			t.Error("close returned before the last goroutine left")
 		}
 		if g.enter() {
-			t.Error("a gate that closes lets somebody in")
+			t.Error("a closing group admits a goroutine")
 		}
 		g.leave()
 		synctest.Wait()
 		if !closed {
-			t.Error("everybody has left, and it waits")
+			t.Error("close still waits after the last goroutine left")
 		}
 	})
 }

@@ -35,7 +35,7 @@ func wantFrames(t *testing.T, r *reader, want ...string) {
 	}
 }
 
-func TestPast_ReaderResumes(t *testing.T) {
+func TestFeedHistory_ReaderResumes(t *testing.T) {
 	f, began := newFeed(noon), uint64(noon.UnixMicro())
 	publishIn(t, f, "1", "2", "1", "2", "1")
 	wantFrames(t, joinFeedAfter(t, f, "1", began), "throttled 1", "throttled 3", "throttled 5", "status 5")
@@ -49,7 +49,7 @@ func TestPast_ReaderResumes(t *testing.T) {
 	wantFrames(t, again, "throttled 7")
 }
 
-func TestPast_PendingFramesGoFirst(t *testing.T) {
+func TestFeedHistory_PendingFramesGoFirst(t *testing.T) {
 	f := newFeed(noon)
 	waiting := func() []Frame { return []Frame{{Type: ThrottledFrame, Channel: "1"}} }
 	r, err := f.resume("1", seen{f.name("1"), uint64(noon.UnixMicro())}, waiting, func() Frame { return Frame{Type: StatusFrame} })
@@ -61,7 +61,7 @@ func TestPast_PendingFramesGoFirst(t *testing.T) {
 
 // A reader gets a snapshot if they send no number or a number of another process, or if they were
 // away for too long.
-func TestPast_TooOldGetsSnapshot(t *testing.T) {
+func TestFeedHistory_TooOldGetsSnapshot(t *testing.T) {
 	f, began := newFeed(noon), uint64(noon.UnixMicro())
 	publishIn(t, f, "1")
 	// an earlier process published 600 frames
@@ -76,7 +76,7 @@ func TestPast_TooOldGetsSnapshot(t *testing.T) {
 	}
 }
 
-func TestPast_Bounded(t *testing.T) {
+func TestFeedHistory_Bounded(t *testing.T) {
 	var p feedHistory
 	large := make([]byte, maxHistoryBytes/4)
 	for seq := range uint64(10) {

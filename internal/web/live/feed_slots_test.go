@@ -2,7 +2,7 @@ package live
 
 import "testing"
 
-func TestSeats_AllTogether(t *testing.T) {
+func TestFeedSlots_Total(t *testing.T) {
 	var s feedSlots
 	for i := range maxFeeds {
 		if reason := s.take(string(rune('a' + i/MaxFeedsOfOne))); reason != "" {

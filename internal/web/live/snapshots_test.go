@@ -80,7 +80,7 @@ func TestSnapshots_OneAtATime(t *testing.T) {
 		}()
 		synctest.Wait()
 		if len(ended) != 0 {
-			t.Error("another one is made meanwhile")
+			t.Error("two snapshots are made at the same time")
 		}
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
@@ -89,7 +89,7 @@ func TestSnapshots_OneAtATime(t *testing.T) {
 		close(release)
 		synctest.Wait()
 		if _, err := s.get(ctx, "2", f.lastNumber, nil, nil); !errors.Is(err, context.Canceled) {
-			t.Errorf("with nobody before: %v", err)
+			t.Errorf("without another snapshot in progress: %v", err)
 		}
 	})
 }
