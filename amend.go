@@ -16,10 +16,10 @@ var (
 	ErrPardonStale  = errors.New("the user's strikes or limits have changed since the pardon: it can't be undone any more")
 )
 
-// user returns the table that has a user's state, and converts the time to the table's unit. An
-// empty channel ID selects the PerUserEverywhere limits. An empty user ID selects the channel's
+// userTable returns the table that has a user's state, and the time in the table's unit. An empty
+// channel ID selects the PerUserEverywhere limits. An empty user ID selects the channel's
 // PerChannel limits.
-func (g *Guard) user(channelID, userID string, at time.Time) (*limits.Table, int64, error) {
+func (g *Guard) userTable(channelID, userID string, at time.Time) (*limits.Table, int64, error) {
 	if len(channelID) > maxID || len(userID) > maxID {
 		return nil, 0, ErrLongID
 	}
@@ -49,7 +49,7 @@ func (g *Guard) tableOf(channelID, userID string) *limits.Table {
 // channel ID selects the PerUserEverywhere limits. An empty user ID selects the channel's
 // PerChannel limits. The errors are ErrNoLimit, ErrGrant, ErrLongID and ErrTime.
 func (g *Guard) Grant(channelID, userID, limit string, n int, at time.Time) (until time.Time, err error) {
-	table, ns, err := g.user(channelID, userID, at)
+	table, ns, err := g.userTable(channelID, userID, at)
 	if err != nil {
 		return until, err
 	}
@@ -70,7 +70,7 @@ func (g *Guard) Grant(channelID, userID, limit string, n int, at time.Time) (unt
 // refunds tokens that the bucket has already regained. Empty IDs have the same meaning as for
 // Grant.
 func (g *Guard) Refund(channelID, userID string, spentAt time.Time, n int, now time.Time) error {
-	table, ns, err := g.user(channelID, userID, now)
+	table, ns, err := g.userTable(channelID, userID, now)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (g *Guard) Refund(channelID, userID string, spentAt time.Time, n int, now t
 // Reset removes a user's usage, strikes and grants, as if the user had never written in the
 // channel. The user's override stays. Empty IDs have the same meaning as for Grant.
 func (g *Guard) Reset(channelID, userID string, now time.Time) error {
-	table, ns, err := g.user(channelID, userID, now)
+	table, ns, err := g.userTable(channelID, userID, now)
 	if err != nil {
 		return err
 	}

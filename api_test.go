@@ -26,7 +26,7 @@ var public = []string{".", "sqlitestore", "dashboard"}
 func TestAPI(t *testing.T) {
 	var now []string
 	for _, dir := range public {
-		now = append(now, exported(t, dir)...)
+		now = append(now, exportedLines(t, dir)...)
 	}
 	golden := filepath.Join("testdata", "api.txt")
 	if *updateAPI {
@@ -77,8 +77,8 @@ func TestAPI_DocumentationMatches(t *testing.T) {
 	}
 }
 
-// exported returns one line for each exported name, field and method of a package.
-func exported(t *testing.T, dir string) (lines []string) {
+// exportedLines returns one line for each exported name, field and method of a package.
+func exportedLines(t *testing.T, dir string) (lines []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil || len(files) == 0 {
@@ -94,7 +94,7 @@ func exported(t *testing.T, dir string) (lines []string) {
 		}
 		ast.FileExports(file)
 		for _, decl := range file.Decls {
-			for _, line := range declared(decl) {
+			for _, line := range declLines(decl) {
 				lines = append(lines, file.Name.Name+": "+line)
 			}
 		}
@@ -103,10 +103,10 @@ func exported(t *testing.T, dir string) (lines []string) {
 	return slices.Compact(lines) // files for different systems repeat names
 }
 
-func declared(decl ast.Decl) (lines []string) {
+func declLines(decl ast.Decl) (lines []string) {
 	switch d := decl.(type) {
 	case *ast.FuncDecl:
-		d.Type.Params, d.Type.Results = unnamed(d.Type.Params), unnamed(d.Type.Results)
+		d.Type.Params, d.Type.Results = dropNames(d.Type.Params), dropNames(d.Type.Results)
 		signature := d.Name.Name + strings.TrimPrefix(types.ExprString(d.Type), "func")
 		if d.Recv == nil {
 			return []string{"func " + signature}
@@ -127,8 +127,8 @@ func declared(decl ast.Decl) (lines []string) {
 	return lines
 }
 
-// unnamed keeps only the types of parameters. Their names are not part of the API promise.
-func unnamed(list *ast.FieldList) *ast.FieldList {
+// dropNames keeps only the types of parameters. Their names are not part of the API promise.
+func dropNames(list *ast.FieldList) *ast.FieldList {
 	if list == nil {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (b *batch) add(m *Message, v *Verdict) error {
 		at = b.now
 	}
 	c := &b.cases[b.count]
-	if err := m.request(&c.Request, at, b.channel.policy.Load().exempt); err != nil {
+	if err := m.fillRequest(&c.Request, at, b.channel.policy.Load().exempt); err != nil {
 		return err
 	}
 	v.begin(m, at, b.guard.degraded.Load())
@@ -73,7 +73,7 @@ func (b *batch) judge() {
 			throttled++
 		}
 	}
-	entry := b.guard.entries(throttled)
+	entry := b.guard.newEntryIDs(throttled)
 	for i, v := range b.verdicts[:b.count] {
 		if v.Throttled() {
 			v.EntryID = entry

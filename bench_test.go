@@ -26,8 +26,8 @@ func BenchmarkCheck(b *testing.B) {
 		{"clock", 0, true},
 	} {
 		b.Run(test.name, func(b *testing.B) {
-			g := enforced(b, func(p *Policy) { p.Limits[1].Messages = 1 << 30 }, nil)
-			m := from("1234567", 0)
+			g := newEnforcingGuard(b, func(p *Policy) { p.Limits[1].Messages = 1 << 30 }, nil)
+			m := messageFrom("1234567", 0)
 			if test.clock {
 				m.SentAt = time.Time{}
 			}
@@ -51,10 +51,10 @@ func BenchmarkCheckAll(b *testing.B) {
 		pace time.Duration
 	}{{"allowed", 8 * time.Second}, {"throttled", time.Microsecond}} {
 		b.Run(test.name, func(b *testing.B) {
-			g := enforced(b, func(p *Policy) { p.Limits[1].Messages = 1 << 30 }, nil)
+			g := newEnforcingGuard(b, func(p *Policy) { p.Limits[1].Messages = 1 << 30 }, nil)
 			messages, verdicts := make([]Message, 16), make([]Verdict, 16)
 			for i := range messages {
-				messages[i] = from(string(rune('1'+i%9))+"234567", 0)
+				messages[i] = messageFrom(string(rune('1'+i%9))+"234567", 0)
 			}
 			b.ReportAllocs()
 			for n := 0; n < b.N; n += len(messages) {
@@ -74,9 +74,9 @@ const manyUsers = 1_000_000
 
 // storedRows returns a daily window for each user, in a store's order and contiguous in memory.
 func storedRows(b *testing.B, users int) []StateRow {
-	g := enforced(b, func(p *Policy) { p.Limits = p.Limits[1:] }, nil)
+	g := newEnforcingGuard(b, func(p *Policy) { p.Limits = p.Limits[1:] }, nil)
 	for i := range users {
-		mustCheck(b, g, from(strconv.Itoa(20_000_000+37*i), float64(i)/1000))
+		mustCheck(b, g, messageFrom(strconv.Itoa(20_000_000+37*i), float64(i)/1000))
 	}
 	rows := g.Dirty().Rows
 	slices.SortFunc(rows, func(a, b StateRow) int { return strings.Compare(a.UserID, b.UserID) })
@@ -94,7 +94,7 @@ func BenchmarkRestore(b *testing.B) {
 	var g *Guard
 	for i := range b.N {
 		if i%manyUsers == 0 {
-			g = enforced(b, nil, nil)
+			g = newEnforcingGuard(b, nil, nil)
 		}
 		if err := g.Restore(rows[i%manyUsers], monday.Add(time.Hour)); err != nil {
 			b.Fatal(err)
@@ -107,7 +107,7 @@ func BenchmarkForgotten(b *testing.B) {
 	for name, limits := range map[string]func(*Policy){"limit": nil, "removed limit": func(p *Policy) { p.Limits = p.Limits[:1] }} {
 		b.Run(name, func(b *testing.B) {
 			rows := storedRows(b, manyUsers)
-			g := enforced(b, limits, nil)
+			g := newEnforcingGuard(b, limits, nil)
 			b.ReportAllocs()
 			b.ResetTimer()
 			for i := range b.N {
@@ -121,11 +121,11 @@ func BenchmarkForgotten(b *testing.B) {
 
 // BenchmarkVerdictJSON encodes a throttled verdict, as returned to a chat server over HTTP.
 func BenchmarkVerdictJSON(b *testing.B) {
-	g := enforced(b, nil, nil)
+	g := newEnforcingGuard(b, nil, nil)
 	for range 3 {
-		mustCheck(b, g, from("48215771", 0))
+		mustCheck(b, g, messageFrom("48215771", 0))
 	}
-	v, room := mustCheck(b, g, from("48215771", 0)), make([]byte, 0, 512)
+	v, room := mustCheck(b, g, messageFrom("48215771", 0)), make([]byte, 0, 512)
 	b.ReportAllocs()
 	for b.Loop() {
 		v.AppendJSON(room)
@@ -134,7 +134,7 @@ func BenchmarkVerdictJSON(b *testing.B) {
 
 // BenchmarkHeaders sets the rate-limit headers of a verdict.
 func BenchmarkHeaders(b *testing.B) {
-	g, m, h := enforced(b, nil, nil), from("48215771", 0), http.Header{}
+	g, m, h := newEnforcingGuard(b, nil, nil), messageFrom("48215771", 0), http.Header{}
 	v := mustCheck(b, g, m)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -147,7 +147,7 @@ func BenchmarkHeaders(b *testing.B) {
 func BenchmarkRooms(b *testing.B) {
 	const rooms, users = 1000, 100
 	for b.Loop() {
-		g := enforced(b, nil, nil)
+		g := newEnforcingGuard(b, nil, nil)
 		fill := func(from, to int) (bytes int64) {
 			before := heap()
 			for room := range rooms {

@@ -58,7 +58,7 @@ func (c *clock) now() time.Time {
 	d := c.drawn.Load()
 	ahead := wall - elapsed // wall clock's lead over the monotonic clock
 	if off := ahead - d.to; off > clockTolerance || off < -clockTolerance {
-		next := &drawing{from: d.at(elapsed), to: ahead, since: elapsed}
+		next := &drawing{from: d.offset(elapsed), to: ahead, since: elapsed}
 		jump := next.to - next.from
 		if jump.Abs() > clockJump {
 			next.from = next.to
@@ -69,11 +69,12 @@ func (c *clock) now() time.Time {
 			c.jumpedBack(c.start.Add(elapsed + next.to))
 		}
 	}
-	return c.start.Add(elapsed + d.at(elapsed))
+	return c.start.Add(elapsed + d.offset(elapsed))
 }
 
-// at returns the offset from the monotonic clock when elapsed has passed since the clock's start.
-func (d *drawing) at(elapsed time.Duration) time.Duration {
+// offset returns the offset from the monotonic clock when elapsed has passed since the clock's
+// start.
+func (d *drawing) offset(elapsed time.Duration) time.Duration {
 	if d.from == d.to {
 		return d.to
 	}

@@ -70,7 +70,7 @@ func TestGuard_CalmUserUnderClockSteps(t *testing.T) {
 		for _, step := range []time.Duration{step, -step} {
 			var elapsed, ahead time.Duration
 			c := startClock(start, func() (wall, since time.Duration) { return elapsed + ahead, elapsed })
-			g := enforced(t, nil, &Options{Now: c.now})
+			g := newEnforcingGuard(t, nil, &Options{Now: c.now})
 			c.jumpedBack = g.Rewind // as New does for its own clock
 			throttled := map[string]int{}
 			for i := range 240 { // half seconds; the clock steps twice

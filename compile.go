@@ -20,7 +20,7 @@ type compiled struct {
 // compile checks and compiles a policy. The error names the problem and the limit.
 func compile(p Policy) (*compiled, error) { return compileHeld(p, false) }
 
-// compileHeld is compile for a policy that may be held. A held policy is meant to enforce, but only
+// compileHeld compiles a policy that may be held. A held policy is meant to enforce, but only
 // observes for now.
 func compileHeld(p Policy, held bool) (*compiled, error) {
 	c := &compiled{policy: p.Clone()}
@@ -48,7 +48,7 @@ func compileHeld(p Policy, held bool) (*compiled, error) {
 	}
 	var err error
 	c.sets, err = limits.Compile(list, limits.Strikes{
-		Every: p.Penalties.StrikeEvery, Forget: p.Penalties.ForgetAfter, Practice: p.Mode == Observe, Held: held, Ladder: p.Penalties.silences(),
+		Every: p.Penalties.StrikeEvery, Forget: p.Penalties.ForgetAfter, Practice: p.Mode == Observe, Held: held, Ladder: p.Penalties.silenceLengths(),
 	})
 	if err != nil {
 		return nil, err

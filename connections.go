@@ -43,9 +43,9 @@ func newGate(field string, limit, otherwise Limit, most int, now func() time.Tim
 // blockFactor is the ratio of the limit for an IPv6 /48 to the limit for one address.
 const blockFactor = 8
 
-// forBlock returns the limit for a block of addresses, given the limit for one address. The zero
+// blockLimit returns the limit for a block of addresses, given the limit for one address. The zero
 // Limit stays zero.
-func forBlock(limit Limit) Limit {
+func blockLimit(limit Limit) Limit {
 	limit.Burst *= blockFactor
 	if limit.Refill > 0 {
 		limit.Refill = max(limit.Refill/blockFactor, 1)

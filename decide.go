@@ -19,9 +19,9 @@ func (c *channel) places(g *Guard, userID string, room *[2]limits.Place) []limit
 	return places
 }
 
-// request fills in q with what the limits need to know about a message sent at the given time. It
-// returns an error if the message can't be judged.
-func (m *Message) request(q *limits.Request, at time.Time, exempt Roles) (err error) {
+// fillRequest fills in q with what the limits need to know about a message sent at the given time.
+// It returns an error if the message can't be judged.
+func (m *Message) fillRequest(q *limits.Request, at time.Time, exempt Roles) (err error) {
 	if err := checkID(m.ChannelID, ErrNoChannel); err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// enforcing returns a Guard with one enforcing limit.
-func enforcing(limit chatguard.Limit) *chatguard.Guard {
+// newEnforcingGuard returns a Guard that enforces one limit.
+func newEnforcingGuard(limit chatguard.Limit) *chatguard.Guard {
 	guard, err := chatguard.New(chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{limit}}, nil)
 	if err != nil {
 		log.Fatal(err)
@@ -26,7 +26,7 @@ func enforcing(limit chatguard.Limit) *chatguard.Guard {
 }
 
 func ExampleGuard_Wrap() {
-	guard := enforcing(chatguard.Limit{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 2, Refill: 4 * time.Second})
+	guard := newEnforcingGuard(chatguard.Limit{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 2, Refill: 4 * time.Second})
 	say := guard.Wrap(func(_ context.Context, m chatguard.Message) error {
 		fmt.Println(m.User.ID+":", m.Text)
 		return nil
@@ -49,7 +49,7 @@ func ExampleGuard_Wrap() {
 // A chat over WebSocket. The server identifies clients by a key; clients without a key are
 // anonymous. The server judges each message, and sends the verdict to its author.
 func ExampleGuard_Middleware() {
-	guard := enforcing(chatguard.Limit{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: 4 * time.Second})
+	guard := newEnforcingGuard(chatguard.Limit{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: 4 * time.Second})
 	protect, err := guard.Middleware(chatguard.MiddlewareOptions{
 		Identify: chatguard.FirstOf(chatguard.ByKey("Authorization", userOf), chatguard.Anonymous),
 	})
@@ -83,7 +83,7 @@ func ExampleGuard_Middleware() {
 	server := httptest.NewServer(protect(http.HandlerFunc(chat)))
 	defer server.Close()
 
-	talk(server.URL, "hello", "HELLO")
+	send(server.URL, "hello", "HELLO")
 	// Output:
 	// to all: anna: hello
 	// to anna: {Allowed:true Limit:}
@@ -95,8 +95,8 @@ func userOf(key string) (chatguard.User, bool) {
 	return chatguard.User{ID: "48215771", Login: "anna"}, key == "anna's key"
 }
 
-// talk is a client that sends texts and prints the answers.
-func talk(url string, texts ...string) {
+// send sends texts to a server and prints the answers.
+func send(url string, texts ...string) {
 	ctx := context.Background()
 	conn, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer anna's key"}}})
 	if err != nil {
@@ -120,7 +120,7 @@ func talk(url string, texts ...string) {
 
 // The server keeps reading a connection while the connection's messages wait for their turn.
 func ExampleHoldQueue() {
-	guard := enforcing(chatguard.Limit{Name: "pace", Algorithm: chatguard.LeakyBucket, Every: 20 * time.Millisecond, Queue: 2})
+	guard := newEnforcingGuard(chatguard.Limit{Name: "pace", Algorithm: chatguard.LeakyBucket, Every: 20 * time.Millisecond, Queue: 2})
 	ctx, hangUp := context.WithCancel(context.Background()) // in a server: Session.Context
 	queue := chatguard.NewHoldQueue(8)
 	var running sync.WaitGroup

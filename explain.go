@@ -56,7 +56,7 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	}
 	policy := c.policy.Load()
 	var q limits.Request
-	if err := m.request(&q, at, policy.exempt); err != nil {
+	if err := m.fillRequest(&q, at, policy.exempt); err != nil {
 		return e, err
 	}
 	var room [2]limits.Place

@@ -8,11 +8,11 @@ import (
 )
 
 func TestExplanation_JSON(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
+	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = p.Limits[:1]
 		p.Penalties.Ladder = []Penalty{{Action: Timeout, Duration: time.Minute}, {Action: Ban}}
 	}, nil)
-	is := func(when string, m Message, want string) {
+	check := func(when string, m Message, want string) {
 		t.Helper()
 		e, err := g.Explain(m)
 		if err != nil {
@@ -24,7 +24,7 @@ func TestExplanation_JSON(t *testing.T) {
 			t.Errorf("%s (%v):\ngot  %s\nwant %s", when, err, got, compact.String())
 		}
 	}
-	is("fresh", from("7", 0), `{
+	check("fresh", messageFrom("7", 0), `{
 		"verdict": {"at": "2026-01-05T12:00:00Z", "channel": "1", "user_id": "7", "allowed": true, "limit": "", "remaining": 2, "retry_after_ms": 0,
 			"delay_ms": 0, "reset_at": "2026-01-05T12:00:04Z", "never": false, "observed": false, "penalty": "none"},
 		"limits": [{"name": "burst", "algorithm": "token-bucket", "per": "user", "observes": false, "used": 0, "capacity": 3, "granted": 0,
@@ -32,12 +32,12 @@ func TestExplanation_JSON(t *testing.T) {
 		"strikes": 0, "rung": 0, "next": "timeout 1m", "override": {}}`)
 
 	for range 4 {
-		mustCheck(t, g, from("7", 0))
+		mustCheck(t, g, messageFrom("7", 0))
 	}
 	if err := g.SetUserOverride("1", "7", UserOverride{Limits: map[string]Override{"burst": {Refill: 8 * time.Second}}}, monday); err != nil {
 		t.Fatal(err)
 	}
-	is("struck", from("7", 1), `{
+	check("struck", messageFrom("7", 1), `{
 		"verdict": {"at": "2026-01-05T12:00:01Z", "channel": "1", "user_id": "7", "allowed": false, "limit": "burst", "remaining": 0,
 			"retry_after_ms": 7000, "delay_ms": 0, "reset_at": "2026-01-05T12:00:24Z", "never": false, "observed": false, "penalty": "timeout 1m",
 			"strikes": 1},

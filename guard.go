@@ -125,7 +125,7 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error
 	}
 	var q limits.Request
 	q.UpTo = upTo
-	if err := m.request(&q, at, c.policy.Load().exempt); err != nil {
+	if err := m.fillRequest(&q, at, c.policy.Load().exempt); err != nil {
 		return 0, err
 	}
 	v.begin(m, at, g.degraded.Load())
@@ -141,7 +141,7 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error
 		}
 	}
 	if v.Throttled() {
-		v.EntryID = g.entries(1)
+		v.EntryID = g.newEntryIDs(1)
 	}
 	g.notify(m, v)
 	return taken, nil
@@ -164,8 +164,8 @@ func (g *Guard) Rewind(to time.Time) {
 	g.eachTable(func(_ string, table *limits.Table) { table.Rewind(at) })
 }
 
-// entries returns the first of n new, consecutive entry IDs.
-func (g *Guard) entries(n int) EntryID {
+// newEntryIDs returns the first of n new, consecutive entry IDs.
+func (g *Guard) newEntryIDs(n int) EntryID {
 	if n == 0 {
 		return 0
 	}

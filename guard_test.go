@@ -12,7 +12,7 @@ import (
 
 var monday = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 
-func enforced(t testing.TB, change func(*Policy), opts *Options) *Guard {
+func newEnforcingGuard(t testing.TB, change func(*Policy), opts *Options) *Guard {
 	t.Helper()
 	p := DefaultPolicy()
 	p.Mode = Enforce
@@ -26,7 +26,7 @@ func enforced(t testing.TB, change func(*Policy), opts *Options) *Guard {
 	return g
 }
 
-func from(user string, seconds float64, roles ...Role) Message {
+func messageFrom(user string, seconds float64, roles ...Role) Message {
 	return Message{
 		ChannelID: "1", User: User{ID: user, Roles: RolesOf(roles...)},
 		SentAt: monday.Add(time.Duration(seconds * float64(time.Second))),
@@ -43,14 +43,14 @@ func mustCheck(t testing.TB, g *Guard, m Message) Verdict {
 }
 
 func TestVerdict_Throttled(t *testing.T) {
-	g := enforced(t, nil, nil)
+	g := newEnforcingGuard(t, nil, nil)
 	for left := 2; left >= 0; left-- {
-		v := mustCheck(t, g, from("7", 0))
+		v := mustCheck(t, g, messageFrom("7", 0))
 		if want := (Verdict{At: monday, ChannelID: "1", UserID: "7", Allowed: true, Tightest: "burst", Remaining: left, ResetAt: v.ResetAt}); v != want || v.Throttled() {
 			t.Fatalf("got %+v\nwant %+v", v, want)
 		}
 	}
-	v := mustCheck(t, g, from("7", 1))
+	v := mustCheck(t, g, messageFrom("7", 1))
 	want := Verdict{
 		At: monday.Add(time.Second), ChannelID: "1", UserID: "7", Series: v.Series, Limit: "burst", Tightest: "burst", RetryAfter: 3 * time.Second,
 		EntryID: v.EntryID, Penalty: Penalty{Action: Delete}, Strikes: 1, NewStrike: true, ResetAt: v.ResetAt,
@@ -67,22 +67,22 @@ func TestVerdict_Throttled(t *testing.T) {
 }
 
 func TestPolicy_ObserveOnlyReports(t *testing.T) {
-	g := enforced(t, func(p *Policy) { p.Mode = Observe }, nil)
+	g := newEnforcingGuard(t, func(p *Policy) { p.Mode = Observe }, nil)
 	for range 3 {
-		mustCheck(t, g, from("7", 0))
+		mustCheck(t, g, messageFrom("7", 0))
 	}
-	v := mustCheck(t, g, from("7", 0))
+	v := mustCheck(t, g, messageFrom("7", 0))
 	if !v.Allowed || !v.Observed || !v.Throttled() || v.Limit != "burst" || v.Penalty != (Penalty{}) || v.WouldBe.Action != Delete || v.EntryID == 0 || v.RetryAfter != 4*time.Second {
 		t.Errorf("got %+v", v)
 	}
-	mustCheck(t, g, from("7", 11))
+	mustCheck(t, g, messageFrom("7", 11))
 	p := g.Policy("1")
 	p.Mode = Enforce
 	if err := g.SetPolicy("1", p, monday.Add(11*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		v = mustCheck(t, g, from("7", 11))
+		v = mustCheck(t, g, messageFrom("7", 11))
 	}
 	if v.Allowed || v.Strikes != 1 {
 		t.Errorf("strikes of the rehearsal count: %+v", v)
@@ -90,7 +90,7 @@ func TestPolicy_ObserveOnlyReports(t *testing.T) {
 }
 
 func TestPolicy_RolesAndExemptions(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
+	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, FirstTimer: {Burst: 1}}
 	}, nil)
 	for _, test := range []struct {
@@ -102,7 +102,7 @@ func TestPolicy_RolesAndExemptions(t *testing.T) {
 	} {
 		user, got := RolesOf(test.roles...), 0
 		for range 20 {
-			if v := mustCheck(t, g, from(strings.Repeat("u", 1+int(user)), 0, test.roles...)); v.Allowed {
+			if v := mustCheck(t, g, messageFrom(strings.Repeat("u", 1+int(user)), 0, test.roles...)); v.Allowed {
 				got++
 				if exempt := test.want == 20; v.Exempt != exempt {
 					t.Fatalf("%v: exempt is %v", test.roles, v.Exempt)
@@ -116,11 +116,11 @@ func TestPolicy_RolesAndExemptions(t *testing.T) {
 }
 
 func TestPenalties_Ladder(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
+	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: 10 * time.Hour}}
 		p.Penalties.Ladder = []Penalty{{Action: Delete}, {Action: Warn}, {Action: Timeout, UntilRefill: true}}
 	}, nil)
-	mustCheck(t, g, from("7", 0))
+	mustCheck(t, g, messageFrom("7", 0))
 	for _, step := range []struct {
 		at   float64
 		want string
@@ -128,12 +128,12 @@ func TestPenalties_Ladder(t *testing.T) {
 		{0, "delete"}, {9, "delete"}, {10, "warn"}, {15, "delete"}, {20.5, "timeout 9h59m40s"}, {31, "delete"}, /* which would end sooner */
 		{31 + 1800, "delete"}, {31 + 1900, "warn"},
 	} {
-		if v := mustCheck(t, g, from("7", step.at)); v.Penalty.String() != step.want {
+		if v := mustCheck(t, g, messageFrom("7", step.at)); v.Penalty.String() != step.want {
 			t.Errorf("at %v s: %s, want %s", step.at, v.Penalty, step.want)
 		}
 	}
-	mustCheck(t, g, from("7", 31+1910))
-	costly := from("7", 31+1921)
+	mustCheck(t, g, messageFrom("7", 31+1910))
+	costly := messageFrom("7", 31+1921)
 	costly.Cost = 2
 	if v := mustCheck(t, g, costly); v.Penalty.Action != Delete || !v.Never {
 		t.Errorf("a timeout until never: %+v", v)
@@ -142,7 +142,7 @@ func TestPenalties_Ladder(t *testing.T) {
 
 func TestCheck_InvalidMessages(t *testing.T) {
 	observed := 0
-	g := enforced(t, nil, &Options{Observer: func(Message, Verdict) { observed++ }})
+	g := newEnforcingGuard(t, nil, &Options{Observer: func(Message, Verdict) { observed++ }})
 	for want, m := range map[error]Message{
 		ErrNoChannel: {User: User{ID: "7"}},
 		ErrNoUser:    {ChannelID: "1"},
@@ -166,8 +166,8 @@ func TestCheck_InvalidMessages(t *testing.T) {
 }
 
 func TestCheck_UnknownRoles(t *testing.T) {
-	g := enforced(t, nil, nil)
-	if v := mustCheck(t, g, from("7", 0, Role(7))); !v.Allowed || v.Exempt {
+	g := newEnforcingGuard(t, nil, nil)
+	if v := mustCheck(t, g, messageFrom("7", 0, Role(7))); !v.Allowed || v.Exempt {
 		t.Errorf("got %+v", v)
 	}
 }
@@ -188,15 +188,15 @@ func TestSetPolicy_EnforceClearsPracticeStrikes(t *testing.T) {
 		}
 		for range 5 {
 			for user := range 500 {
-				mustCheck(t, g, from(strconv.Itoa(user), 0))
+				mustCheck(t, g, messageFrom(strconv.Itoa(user), 0))
 			}
 		}
 		changed := make(chan error)
 		go func() { changed <- g.SetPolicy("1", enforcing, monday) }()
 		for user := range 500 {
-			first := mustCheck(t, g, from(strconv.Itoa(user), 0))
+			first := mustCheck(t, g, messageFrom(strconv.Itoa(user), 0))
 			for first.Observed {
-				first = mustCheck(t, g, from(strconv.Itoa(user), 0))
+				first = mustCheck(t, g, messageFrom(strconv.Itoa(user), 0))
 			}
 			if first.Strikes != 1 {
 				t.Fatalf("the first message throttled in earnest gives strike %d", first.Strikes)
@@ -209,15 +209,15 @@ func TestSetPolicy_EnforceClearsPracticeStrikes(t *testing.T) {
 }
 
 func TestGuard_ManyChannels(t *testing.T) {
-	g := enforced(t, nil, nil)
+	g := newEnforcingGuard(t, nil, nil)
 	for range 4 {
 		for i := range 5000 {
-			m := from("7", 0)
+			m := messageFrom("7", 0)
 			m.ChannelID = strconv.Itoa(i)
 			mustCheck(t, g, m)
 		}
 	}
-	m := from("7", 0)
+	m := messageFrom("7", 0)
 	m.ChannelID = "4999"
 	if v := mustCheck(t, g, m); v.Allowed {
 		t.Error("a channel forgets its users when others come")
@@ -229,7 +229,7 @@ func TestGuard_ManyChannels(t *testing.T) {
 
 func TestEntryID_ContinuesAfterClock(t *testing.T) {
 	first := func(now time.Time) EntryID {
-		g := enforced(t, nil, &Options{Now: func() time.Time { return now }})
+		g := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { return now }})
 		return mustCheck(t, g, Message{ChannelID: "1", User: User{ID: "7"}, Cost: 9}).EntryID
 	}
 	if a, b := first(monday), first(monday.Add(time.Second)); a >= b {
@@ -239,9 +239,9 @@ func TestEntryID_ContinuesAfterClock(t *testing.T) {
 
 func TestCheckAll(t *testing.T) {
 	reads := 0
-	g := enforced(t, nil, &Options{Now: func() time.Time { reads++; return monday }})
+	g := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { reads++; return monday }})
 	reads = 0
-	messages := []Message{{ChannelID: "1", User: User{ID: "7"}}, {ChannelID: "1"}, from("7", 0), from("7", 0), {ChannelID: "1", User: User{ID: "7"}}}
+	messages := []Message{{ChannelID: "1", User: User{ID: "7"}}, {ChannelID: "1"}, messageFrom("7", 0), messageFrom("7", 0), {ChannelID: "1", User: User{ID: "7"}}}
 	verdicts := make([]Verdict, len(messages))
 	err := g.CheckAll(context.Background(), messages, verdicts)
 	if !errors.Is(err, ErrNoUser) || !strings.HasPrefix(err.Error(), "message 1: ") {
@@ -259,18 +259,18 @@ func TestCheckAll(t *testing.T) {
 
 func TestObserver_Peek(t *testing.T) {
 	var heard []Verdict
-	g := enforced(t, nil, &Options{Observer: func(m Message, v Verdict) {
+	g := newEnforcingGuard(t, nil, &Options{Observer: func(m Message, v Verdict) {
 		if m.User.ID != v.UserID {
 			t.Errorf("message of %s, verdict on %s", m.User.ID, v.UserID)
 		}
 		heard = append(heard, v)
 	}})
 	for i := range 4 {
-		peeked, err := g.Peek(from("7", 0))
+		peeked, err := g.Peek(messageFrom("7", 0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := mustCheck(t, g, from("7", 0))
+		v := mustCheck(t, g, messageFrom("7", 0))
 		if len(heard) != i+1 || heard[i] != v {
 			t.Fatalf("heard %+v, want %+v last", heard, v)
 		}
@@ -279,7 +279,7 @@ func TestObserver_Peek(t *testing.T) {
 			t.Errorf("peeked %+v, then came %+v", peeked, v)
 		}
 	}
-	exempt := mustCheck(t, g, from("8", 0, Moderator))
+	exempt := mustCheck(t, g, messageFrom("8", 0, Moderator))
 	if heard[len(heard)-1] != exempt {
 		t.Error("the observer doesn't hear of exempt messages")
 	}
@@ -295,7 +295,7 @@ func TestAddObserver_Order(t *testing.T) {
 			}
 		}
 	}
-	g := enforced(t, nil, &Options{Observer: note("a"), Now: func() time.Time { return monday }})
+	g := newEnforcingGuard(t, nil, &Options{Observer: note("a"), Now: func() time.Time { return monday }})
 	g.AddObserver(note("b"))
 	mustCheck(t, g, Message{ChannelID: "1", User: User{ID: "7"}})
 	g.AddObserver(note("c"))
@@ -303,14 +303,14 @@ func TestAddObserver_Order(t *testing.T) {
 	if got := strings.Join(told, ""); got != "ababc" {
 		t.Errorf("told %s", got)
 	}
-	enforced(t, nil, &Options{}).AddObserver(note("alone"))
+	newEnforcingGuard(t, nil, &Options{}).AddObserver(note("alone"))
 }
 
 func TestRestore_State(t *testing.T) {
-	g := enforced(t, nil, nil)
+	g := newEnforcingGuard(t, nil, nil)
 	var last Verdict
 	for range 5 {
-		last = mustCheck(t, g, from("7", 0))
+		last = mustCheck(t, g, messageFrom("7", 0))
 	}
 	b := g.Dirty()
 	if len(b.Rows) != 3 {
@@ -320,7 +320,7 @@ func TestRestore_State(t *testing.T) {
 	if n := len(g.Dirty().Rows); n != 0 {
 		t.Errorf("%d rows after confirming", n)
 	}
-	again := enforced(t, nil, &Options{Now: func() time.Time { return monday.AddDate(-1, 0, 0) }})
+	again := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { return monday.AddDate(-1, 0, 0) }})
 	for _, row := range b.Rows {
 		if err := again.Restore(row, monday); err != nil {
 			t.Fatal(err)
@@ -328,12 +328,12 @@ func TestRestore_State(t *testing.T) {
 	}
 	again.RestoreEntryID(last.EntryID)
 	again.RestoreEntryID(1)
-	v := mustCheck(t, again, from("7", 10))
+	v := mustCheck(t, again, messageFrom("7", 10))
 	if !v.Allowed {
 		t.Errorf("after 10 s two tokens are back: %+v", v)
 	}
-	mustCheck(t, again, from("7", 10))
-	if v = mustCheck(t, again, from("7", 11)); v.Strikes != 2 || v.EntryID != last.EntryID+1 {
+	mustCheck(t, again, messageFrom("7", 10))
+	if v = mustCheck(t, again, messageFrom("7", 11)); v.Strikes != 2 || v.EntryID != last.EntryID+1 {
 		t.Errorf("got %+v, want the second strike and the entry after %d", v, last.EntryID)
 	}
 	if err := again.Restore(StateRow{ChannelID: "1", UserID: "7", Limit: "burst", Data: []byte("?")}, monday); err == nil {
@@ -342,11 +342,11 @@ func TestRestore_State(t *testing.T) {
 }
 
 func TestVerdict_JSON(t *testing.T) {
-	g := enforced(t, func(p *Policy) { p.Mode = Observe }, nil)
+	g := newEnforcingGuard(t, func(p *Policy) { p.Mode = Observe }, nil)
 	for range 3 {
-		mustCheck(t, g, from("7", 0))
+		mustCheck(t, g, messageFrom("7", 0))
 	}
-	v := mustCheck(t, g, from("7", 0.0001))
+	v := mustCheck(t, g, messageFrom("7", 0.0001))
 	v.EntryID = 5
 	got, err := json.Marshal(v)
 	if err != nil {
@@ -360,8 +360,8 @@ func TestVerdict_JSON(t *testing.T) {
 }
 
 func TestCheck_DoesNotAllocate(t *testing.T) {
-	g := enforced(t, nil, &Options{Observer: func(Message, Verdict) {}})
-	m := from("7", 0)
+	g := newEnforcingGuard(t, nil, &Options{Observer: func(Message, Verdict) {}})
+	m := messageFrom("7", 0)
 	ctx := context.Background()
 	mustCheck(t, g, m)
 	if n := testing.AllocsPerRun(100, func() { _, _ = g.Check(ctx, m) }); n != 0 {

@@ -43,10 +43,10 @@ func (w *sessionWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return w.taken, buffered, nil
 }
 
-// handled is called after the handler returns or before its panic continues. If the handler has
-// taken over the connection and returns, the connection stays open. If it panics, handled closes
-// the connection, because nothing else would.
-func (w *sessionWriter) handled(returned bool) {
+// finish ends the session after the handler returns or panics. If the handler has taken over the
+// connection and returns, the connection and the session stay open. If the handler panics, finish
+// closes the connection, because nothing else would.
+func (w *sessionWriter) finish(returned bool) {
 	switch {
 	case w.taken == nil:
 		w.session.end()

@@ -17,8 +17,9 @@ import (
 	"go.uber.org/goleak"
 )
 
-// byHeader identifies users by a header that anybody can write, which is good enough for a test.
-func byHeader(r *http.Request) (User, error) { return User{ID: r.Header.Get("X-User")}, nil }
+// userFromHeader identifies users by a header that anybody can write, which is good enough for a
+// test.
+func userFromHeader(r *http.Request) (User, error) { return User{ID: r.Header.Get("X-User")}, nil }
 
 // door is a loopback server behind the middleware.
 type door struct {
@@ -29,11 +30,11 @@ type door struct {
 // layer is a handler in front of the middleware or behind it.
 type layer func(http.Handler) http.Handler
 
-// behind puts a handler behind the middleware, and both on an HTTP server that is not started yet.
-func behind(t *testing.T, opts MiddlewareOptions, outer layer, handler http.HandlerFunc) *door {
+// newDoor puts a handler behind the middleware, and both on an HTTP server that is not started yet.
+func newDoor(t *testing.T, opts MiddlewareOptions, outer layer, handler http.HandlerFunc) *door {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
-	middleware, err := enforced(t, nil, nil).Middleware(opts)
+	middleware, err := newEnforcingGuard(t, nil, nil).Middleware(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,19 +163,19 @@ func (w classic) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return w.ResponseWriter.(http.Hijacker).Hijack()
 }
 
-func writes(wrap func(http.ResponseWriter) http.ResponseWriter) layer {
+func wrapWriter(wrap func(http.ResponseWriter) http.ResponseWriter) layer {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(wrap(w), r) })
 	}
 }
 
-func nothing(next http.Handler) http.Handler { return next }
+func noLayer(next http.Handler) http.Handler { return next }
 
 func TestHijack_AnyLibraryAnyLayer(t *testing.T) {
 	layers := map[string]layer{
-		"nothing": nothing,
-		"modern":  writes(func(w http.ResponseWriter) http.ResponseWriter { return modern{w} }),
-		"classic": writes(func(w http.ResponseWriter) http.ResponseWriter { return classic{w} }),
+		"nothing": noLayer,
+		"modern":  wrapWriter(func(w http.ResponseWriter) http.ResponseWriter { return modern{w} }),
+		"classic": wrapWriter(func(w http.ResponseWriter) http.ResponseWriter { return classic{w} }),
 	}
 	for library, handler := range libraries(t) {
 		for outer := range layers {
@@ -183,18 +184,18 @@ func TestHijack_AnyLibraryAnyLayer(t *testing.T) {
 					continue // these libraries don't call Unwrap
 				}
 				t.Run(library+", "+outer+" before, "+inner+" behind", func(t *testing.T) {
-					d := behind(t, MiddlewareOptions{Identify: byHeader, MaxConnections: 1}, layers[outer], layers[inner](handler).ServeHTTP)
+					d := newDoor(t, MiddlewareOptions{Identify: userFromHeader, MaxConnections: 1}, layers[outer], layers[inner](handler).ServeHTTP)
 					d.Start()
-					holdsOnePlace(t, d, library == "websocket")
+					checkOnePlace(t, d, library == "websocket")
 				})
 			}
 		}
 	}
 }
 
-// holdsOnePlace checks that the server admits one connection of each user at a time, and admits the
+// checkOnePlace checks that the server admits one connection of each user at a time, and admits the
 // user again after it is closed.
-func holdsOnePlace(t *testing.T, d *door, ws bool) {
+func checkOnePlace(t *testing.T, d *door, ws bool) {
 	t.Helper()
 	enter := func(user string) visit {
 		if ws {
@@ -202,7 +203,7 @@ func holdsOnePlace(t *testing.T, d *door, ws bool) {
 		}
 		return d.visit(t, user)
 	}
-	let := func(user string) visit {
+	admit := func(user string) visit {
 		t.Helper()
 		v := enter(user)
 		if v.status >= 400 || v.greeting != user+"\n" {
@@ -210,24 +211,24 @@ func holdsOnePlace(t *testing.T, d *door, ws bool) {
 		}
 		return v
 	}
-	refused := func(user string) {
+	wantRefused := func(user string) {
 		t.Helper()
 		if v := enter(user); v.status != 429 || v.retry != "5" {
 			t.Fatalf("%s is let in once more: %+v", user, v)
 		}
 	}
 	for range 2 { // if a place were freed twice, two connections would be admitted
-		anna := let("anna")
+		anna := admit("anna")
 		first := <-d.sessions
-		refused("anna")
-		ben := let("ben")
+		wantRefused("anna")
+		ben := admit("ben")
 		second := <-d.sessions
 		if first.Context().Err() != nil {
 			t.Fatal("the session has ended before its connection")
 		}
 		anna.close()
 		<-first.Done()
-		refused("ben")
+		wantRefused("ben")
 		ben.close()
 		<-second.Done()
 	}
@@ -284,7 +285,7 @@ func TestSession_EndsOnPanic(t *testing.T) {
 					next.ServeHTTP(w, r)
 				})
 			}
-			d := behind(t, MiddlewareOptions{Identify: byHeader, MaxConnections: 1}, outer, panics)
+			d := newDoor(t, MiddlewareOptions{Identify: userFromHeader, MaxConnections: 1}, outer, panics)
 			d.Start()
 			for range 2 {
 				conn, err := net.Dial("tcp", d.Listener.Addr().String())
@@ -317,13 +318,13 @@ func TestHijack_Connection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conns := make(chan net.Conn, 10)
-			d := behind(t, MiddlewareOptions{Identify: byHeader, MaxConnections: 1, MaxConnectionsPerAddress: 2}, nothing, func(w http.ResponseWriter, r *http.Request) {
+			d := newDoor(t, MiddlewareOptions{Identify: userFromHeader, MaxConnections: 1, MaxConnectionsPerAddress: 2}, noLayer, func(w http.ResponseWriter, r *http.Request) {
 				serve, conn := takeOver(t, w.(http.Hijacker), SessionFrom(r.Context()).User().ID)
 				conns <- conn
 				serve()
 			})
 			test.start(d)
-			holdsOnePlace(t, d, false)
+			checkOnePlace(t, d, false)
 			conn := <-conns
 			if inner := conn.(interface{ NetConn() net.Conn }).NetConn(); !test.is(inner) {
 				t.Errorf("what is within is a %T", inner)
@@ -352,7 +353,7 @@ func (d *door) startUnix(t *testing.T) {
 }
 
 func TestMiddleware_NoAddressNoAddressLimit(t *testing.T) {
-	d := behind(t, MiddlewareOptions{Identify: byHeader, MaxConnectionsPerAddress: 1}, nothing, libraries(t)["stream"])
+	d := newDoor(t, MiddlewareOptions{Identify: userFromHeader, MaxConnectionsPerAddress: 1}, noLayer, libraries(t)["stream"])
 	d.startUnix(t)
 	for _, user := range []string{"anna", "ben"} {
 		if v := d.visit(t, user); v.status != 200 {
@@ -365,7 +366,7 @@ func TestMiddleware_NoAddressNoAddressLimit(t *testing.T) {
 }
 
 func TestHijack_Unsupported(t *testing.T) {
-	middleware, err := enforced(t, nil, nil).Middleware(MiddlewareOptions{Identify: Anonymous})
+	middleware, err := newEnforcingGuard(t, nil, nil).Middleware(MiddlewareOptions{Identify: Anonymous})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,13 +17,13 @@ func (v *Verdict) Hold(ctx context.Context) error {
 	if v.Delay <= 0 {
 		return nil
 	}
-	return waitUntil(ctx, v.turnAt())
+	return waitUntil(ctx, v.deliveryTime())
 }
 
-// turnAt returns when a message may be delivered. For a message without a time, turnAt adds Delay
-// to the current time, since the Guard's clock may differ from this machine's. The result is never
-// later than Delay from now, even if the clock that set At is ahead.
-func (v *Verdict) turnAt() time.Time {
+// deliveryTime returns when a message may be delivered. For a message without a time, deliveryTime
+// adds Delay to the current time, since the Guard's clock may differ from this machine's. The
+// result is never later than Delay from now, even if the clock that set At is ahead.
+func (v *Verdict) deliveryTime() time.Time {
 	turn, latest := v.At.Add(v.Delay), time.Now().Add(v.Delay)
 	if v.atNow || turn.After(latest) {
 		return latest
@@ -83,7 +83,7 @@ func (q *HoldQueue) Add(v Verdict, deliver func()) bool {
 	}
 	select {
 	case q.places <- struct{}{}:
-		q.held <- heldInTurn{v.turnAt(), deliver}
+		q.held <- heldInTurn{v.deliveryTime(), deliver}
 		return true
 	default:
 		return false

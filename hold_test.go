@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// paced returns a Guard that releases one message per second and lets two wait.
-func paced(t testing.TB) *Guard {
-	return enforced(t, func(p *Policy) {
+// newPacedGuard returns a Guard that releases one message per second and lets two wait.
+func newPacedGuard(t testing.TB) *Guard {
+	return newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "pace", Algorithm: LeakyBucket, Every: time.Second, Queue: 2}}
 	}, nil)
 }
 
-// now returns a user's message that has no time.
-func now(user string) Message { return Message{ChannelID: "1", User: User{ID: user}} }
+// messageNow returns a message without a time, which counts as sent now.
+func messageNow(user string) Message { return Message{ChannelID: "1", User: User{ID: user}} }
 
 func TestHold(t *testing.T) {
 	for _, test := range []struct {
@@ -60,12 +60,12 @@ func TestHold(t *testing.T) {
 func TestHold_GuardClockBehind(t *testing.T) {
 	for _, off := range []time.Duration{-2 * time.Hour, -30 * time.Second, 30 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			g := enforced(t, func(p *Policy) {
+			g := newEnforcingGuard(t, func(p *Policy) {
 				p.Limits = []Limit{{Name: "pace", Algorithm: LeakyBucket, Every: time.Second, Queue: 2}}
 			}, &Options{Now: func() time.Time { return time.Now().Add(off) }})
 			start := time.Now()
 			for n := range 3 {
-				v, err := g.Check(t.Context(), now("anna"))
+				v, err := g.Check(t.Context(), messageNow("anna"))
 				if err != nil {
 					t.Fatal(err)
 				}

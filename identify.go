@@ -105,11 +105,11 @@ func FirstOf(ways ...func(*http.Request) (User, error)) func(*http.Request) (Use
 // returns the zero Addr if the request has no address, for example over a Unix socket.
 func ClientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	addr, _ := parseHop(r.RemoteAddr) // has no port if a layer in front has set it without one
-	if !within(addr, trusted) {
+	if !isWithin(addr, trusted) {
 		return addr // the client may have forged all entries
 	}
 	hops := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
-	for hops != "" && within(addr, trusted) {
+	for hops != "" && isWithin(addr, trusted) {
 		last := strings.LastIndexByte(hops, ',')
 		hop, ok := parseHop(strings.TrimSpace(hops[last+1:]))
 		if !ok {
@@ -130,7 +130,7 @@ func parseHop(hop string) (netip.Addr, bool) {
 	return addr.Unmap(), err == nil
 }
 
-func within(addr netip.Addr, prefixes []netip.Prefix) bool {
+func isWithin(addr netip.Addr, prefixes []netip.Prefix) bool {
 	for _, prefix := range prefixes {
 		if prefix.Contains(addr) {
 			return true

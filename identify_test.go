@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// asks returns a request from a peer, with the hops as its X-Forwarded-For entries.
-func asks(peer string, hops ...string) *http.Request {
+// newRequest returns a request from a peer. The hops are its X-Forwarded-For entries.
+func newRequest(peer string, hops ...string) *http.Request {
 	return &http.Request{RemoteAddr: peer, Header: http.Header{"X-Forwarded-For": hops}}
 }
 
@@ -18,23 +18,23 @@ func TestClientAddress_TrustedProxiesOnly(t *testing.T) {
 		request *http.Request
 		want    string
 	}{
-		{asks("192.0.2.1:1234"), "192.0.2.1"},
-		{asks("192.0.2.1:1234", "203.0.113.5"), "192.0.2.1"},
-		{asks("10.1.1.1:1234"), "10.1.1.1"},
-		{asks("203.0.113.5"), "203.0.113.5"}, // as set by layers that trust proxies
-		{asks("2001:db8::1"), "2001:db8::1"},
-		{asks("10.1.1.1:1234", ""), "10.1.1.1"},
-		{asks("10.1.1.1:1234", "203.0.113.5,"), "10.1.1.1"},
-		{asks("10.1.1.1:1234", "10.3.3.3, 10.2.2.2"), "10.3.3.3"},
-		{asks("10.1.1.1:1234", "203.0.113.5"), "203.0.113.5"},
-		{asks("10.1.1.1:1234", "203.0.113.5, 198.51.100.7"), "198.51.100.7"},
-		{asks("10.1.1.1:1234", "203.0.113.5", "10.2.2.2"), "203.0.113.5"},
-		{asks("10.1.1.1:1234", "203.0.113.5:4321"), "203.0.113.5"},
-		{asks("10.1.1.1:1234", "[2001:db8::5]:4321"), "2001:db8::5"},
-		{asks("10.1.1.1:1234", "203.0.113.5, garbage, 10.2.2.2"), "10.2.2.2"},
-		{asks("[::1]:1234", "garbage"), "::1"},
-		{asks("[::ffff:10.1.1.1]:1234", "::ffff:203.0.113.5"), "203.0.113.5"},
-		{asks("@", "203.0.113.5"), "invalid IP"},
+		{newRequest("192.0.2.1:1234"), "192.0.2.1"},
+		{newRequest("192.0.2.1:1234", "203.0.113.5"), "192.0.2.1"},
+		{newRequest("10.1.1.1:1234"), "10.1.1.1"},
+		{newRequest("203.0.113.5"), "203.0.113.5"}, // as set by layers that trust proxies
+		{newRequest("2001:db8::1"), "2001:db8::1"},
+		{newRequest("10.1.1.1:1234", ""), "10.1.1.1"},
+		{newRequest("10.1.1.1:1234", "203.0.113.5,"), "10.1.1.1"},
+		{newRequest("10.1.1.1:1234", "10.3.3.3, 10.2.2.2"), "10.3.3.3"},
+		{newRequest("10.1.1.1:1234", "203.0.113.5"), "203.0.113.5"},
+		{newRequest("10.1.1.1:1234", "203.0.113.5, 198.51.100.7"), "198.51.100.7"},
+		{newRequest("10.1.1.1:1234", "203.0.113.5", "10.2.2.2"), "203.0.113.5"},
+		{newRequest("10.1.1.1:1234", "203.0.113.5:4321"), "203.0.113.5"},
+		{newRequest("10.1.1.1:1234", "[2001:db8::5]:4321"), "2001:db8::5"},
+		{newRequest("10.1.1.1:1234", "203.0.113.5, garbage, 10.2.2.2"), "10.2.2.2"},
+		{newRequest("[::1]:1234", "garbage"), "::1"},
+		{newRequest("[::ffff:10.1.1.1]:1234", "::ffff:203.0.113.5"), "203.0.113.5"},
+		{newRequest("@", "203.0.113.5"), "invalid IP"},
 	}
 	for _, test := range tests {
 		if got := ClientAddress(test.request, trusted).String(); got != test.want {
@@ -82,16 +82,16 @@ func TestIdentify_Ways(t *testing.T) {
 		want    string
 		err     error
 	}{
-		"address":               {ByAddress(), asks("192.0.2.7:1234"), "address:192.0.2.7", nil},
-		"address, IPv6":         {ByAddress(), asks("[2001:db8::9]:1234"), "address:2001:db8::/64", nil},
-		"address, proxy":        {ByAddress(netip.MustParsePrefix("10.0.0.0/8")), asks("10.1.1.1:1", "192.0.2.9"), "address:192.0.2.9", nil},
+		"address":               {ByAddress(), newRequest("192.0.2.7:1234"), "address:192.0.2.7", nil},
+		"address, IPv6":         {ByAddress(), newRequest("[2001:db8::9]:1234"), "address:2001:db8::/64", nil},
+		"address, proxy":        {ByAddress(netip.MustParsePrefix("10.0.0.0/8")), newRequest("10.1.1.1:1", "192.0.2.9"), "address:192.0.2.9", nil},
 		"key":                   {byKey, key("secret"), "7", nil},
 		"key, bearer":           {byKey, key("bearer  secret "), "7", nil},
 		"key, another scheme":   {byKey, key("Basic secret"), "", ErrNobody},
 		"key, wrong":            {byKey, key("Bearer wrong"), "", ErrNobody},
-		"key, none":             {byKey, asks("192.0.2.7:1234"), "", ErrNobody},
+		"key, none":             {byKey, newRequest("192.0.2.7:1234"), "", ErrNobody},
 		"key, empty":            {byKey, key("Bearer "), "", ErrNobody},
-		"anonymous":             {Anonymous, asks("192.0.2.7:1234"), "anonymous", nil},
+		"anonymous":             {Anonymous, newRequest("192.0.2.7:1234"), "anonymous", nil},
 		"first of":              {FirstOf(byKey, Anonymous), key("secret"), "7", nil},
 		"first of, the second":  {FirstOf(byKey, Anonymous), key("wrong"), "anonymous", nil},
 		"first of, none":        {FirstOf(byKey), key("wrong"), "", ErrNobody},
@@ -102,7 +102,7 @@ func TestIdentify_Ways(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %q, %v", name, user, err, test.want, test.err)
 		}
 	}
-	if user, err := ByAddress()(asks("@")); err == nil || errors.Is(err, ErrNobody) || user.ID != "" {
+	if user, err := ByAddress()(newRequest("@")); err == nil || errors.Is(err, ErrNobody) || user.ID != "" {
 		t.Errorf("without an address: %+v, %v", user, err)
 	}
 }

@@ -36,9 +36,9 @@ func (p *Penalties) mildest() Penalty {
 	return Penalty{Action: Delete}
 }
 
-// silences returns for how long each rung keeps the user from writing. A ban counts as 0, because
-// an unbanned user starts again.
-func (p *Penalties) silences() []int64 {
+// silenceLengths returns how long each rung silences the user. A ban counts as 0, because an
+// unbanned user starts again.
+func (p *Penalties) silenceLengths() []int64 {
 	lengths := make([]int64, len(p.Ladder))
 	for i, rung := range p.Ladder {
 		lengths[i] = int64(rung.Duration)

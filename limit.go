@@ -82,8 +82,8 @@ type Override struct {
 	Messages int           `json:"messages,omitempty" toml:"messages"`
 }
 
-// with returns the limit with the override's numbers in place of its own.
-func (l Limit) with(o Override) Limit {
+// withOverride returns the limit with the override's numbers in place of its own.
+func (l Limit) withOverride(o Override) Limit {
 	l.Burst = cmp.Or(o.Burst, l.Burst)
 	l.Refill = cmp.Or(o.Refill, l.Refill)
 	l.Queue = max(0, cmp.Or(o.Queue, l.Queue))
@@ -91,11 +91,11 @@ func (l Limit) with(o Override) Limit {
 	return l
 }
 
-// forRoles returns the limit with the numbers that apply to a user with these roles.
-func (l Limit) forRoles(roles Roles) Limit {
+// withRoles returns the limit with the numbers that apply to a user with these roles.
+func (l Limit) withRoles(roles Roles) Limit {
 	for r := int(Broadcaster); r >= 0; r-- {
 		if o, ok := l.Roles[Role(r)]; ok && roles.Has(Role(r)) {
-			return l.with(o)
+			return l.withOverride(o)
 		}
 	}
 	return l

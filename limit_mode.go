@@ -21,6 +21,6 @@ func (m LimitMode) MarshalText() ([]byte, error) { return []byte(m.String()), ni
 
 // UnmarshalText reads "enforce" or "observe".
 func (m *LimitMode) UnmarshalText(text []byte) (err error) {
-	*m, err = named[LimitMode](limitModeNames[:], "mode", text)
+	*m, err = parseName[LimitMode](limitModeNames[:], "mode", text)
 	return err
 }

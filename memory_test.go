@@ -7,9 +7,9 @@ import (
 )
 
 func TestMemory_Bounded(t *testing.T) {
-	g := enforced(t, nil, &Options{MaxMemory: 220_000}) // about 1,000 users with such IDs
+	g := newEnforcingGuard(t, nil, &Options{MaxMemory: 220_000}) // about 1,000 users with such IDs
 	for i := range 20_000 {
-		m := from("invented"+string(rune('a'+i%26))+time.Duration(i).String(), float64(i)/1000)
+		m := messageFrom("invented"+string(rune('a'+i%26))+time.Duration(i).String(), float64(i)/1000)
 		mustCheck(t, g, m)
 	}
 	m := g.Memory()
@@ -18,8 +18,8 @@ func TestMemory_Bounded(t *testing.T) {
 	}
 }
 
-// logOf returns a policy of one sliding-log.
-func logOf(messages int, per Scope) Policy {
+// logPolicy returns a policy of one sliding-log.
+func logPolicy(messages int, per Scope) Policy {
 	p := DefaultPolicy()
 	p.Limits = []Limit{{Name: "log", Algorithm: SlidingLog, Messages: messages, Every: time.Hour, Per: per}}
 	return p
@@ -32,9 +32,9 @@ func TestMemory_PolicyWithWiderRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 20_000 {
-		mustCheck(t, g, from(fmt.Sprint(1_000_000+i), 0))
+		mustCheck(t, g, messageFrom(fmt.Sprint(1_000_000+i), 0))
 	}
-	wide := logOf(300, PerUser)
+	wide := logPolicy(300, PerUser)
 	if err := g.SetPolicy("", wide, monday); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestMemory_PolicyWithWiderRows(t *testing.T) {
 }
 
 func TestPolicy_Capacity(t *testing.T) {
-	everywhere := logOf(1024, PerUserEverywhere)
+	everywhere := logPolicy(1024, PerUserEverywhere)
 	for _, test := range []struct {
 		name   string
 		policy Policy
@@ -54,7 +54,7 @@ func TestPolicy_Capacity(t *testing.T) {
 	}{
 		{"the default policy", DefaultPolicy(), 0, Capacity{Users: 6_954_000}},
 		{"half the memory", DefaultPolicy(), DefaultMemory / 2, Capacity{Users: 3_477_000}},
-		{"the longest log", logOf(1024, PerUser), 0, Capacity{Users: 54_500}},
+		{"the longest log", logPolicy(1024, PerUser), 0, Capacity{Users: 54_500}},
 		{"in all channels", everywhere, 0, Capacity{Users: 11_120_000, Everywhere: 54_500}},
 		{"next to nothing", DefaultPolicy(), 1, Capacity{Users: 256}},
 	} {
@@ -64,7 +64,7 @@ func TestPolicy_Capacity(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %+v", test.name, got, err, test.want)
 		}
 	}
-	if _, err := logOf(1025, PerUser).Capacity(0); err == nil {
+	if _, err := logPolicy(1025, PerUser).Capacity(0); err == nil {
 		t.Error("a policy that isn't valid has a capacity")
 	}
 }

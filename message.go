@@ -34,7 +34,7 @@ func (m *Message) Validate() error {
 		at = time.Unix(0, 0) // the current time is always valid
 	}
 	var q limits.Request
-	return m.request(&q, at, 0)
+	return m.fillRequest(&q, at, 0)
 }
 
 // Mirrored reports whether the message was written in another channel than the one in which it

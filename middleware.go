@@ -110,7 +110,7 @@ func (g *Guard) Middleware(opts MiddlewareOptions) (func(http.Handler) http.Hand
 	if err != nil {
 		return nil, err
 	}
-	blocks, err := newGate("ConnectsPerAddress", forBlock(opts.ConnectsPerAddress), forBlock(connectsOfAddress), blockFactor*addresses.most, g.given)
+	blocks, err := newGate("ConnectsPerAddress", blockLimit(opts.ConnectsPerAddress), blockLimit(connectsOfAddress), blockFactor*addresses.most, g.given)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 		return
 	}
 	ctx, writer, returned := s.begin(r.Context()), &sessionWriter{ResponseWriter: w, session: s}, false
-	defer func() { writer.handled(returned) }() // no recover, so a panic keeps its stack trace
+	defer func() { writer.finish(returned) }() // no recover, so a panic keeps its stack trace
 	next.ServeHTTP(writer, r.WithContext(ctx))
 	returned = true
 }

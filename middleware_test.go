@@ -29,8 +29,8 @@ type visitor struct {
 	during  func() // called in the handler
 }
 
-// visits returns a visitor of a middleware that takes the user from a header.
-func visits(t *testing.T, opts MiddlewareOptions) *visitor {
+// newVisitor returns a visitor of a middleware that takes the user from a header.
+func newVisitor(t *testing.T, opts MiddlewareOptions) *visitor {
 	t.Helper()
 	v := &visitor{t: t, now: monday, during: func() {}}
 	// httptest's addresses
@@ -38,10 +38,10 @@ func visits(t *testing.T, opts MiddlewareOptions) *visitor {
 	if opts.Identify == nil {
 		opts.Identify = func(r *http.Request) (User, error) {
 			v.asked++
-			return byHeader(r)
+			return userFromHeader(r)
 		}
 	}
-	middleware, err := enforced(t, nil, &Options{Now: func() time.Time { return v.now }}).Middleware(opts)
+	middleware, err := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { return v.now }}).Middleware(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +58,8 @@ func (v *visitor) visit(user, addr string) *httptest.ResponseRecorder {
 	return w
 }
 
-// want makes a visit and fails on another status or Retry-After.
-func (v *visitor) want(user, addr string, status int, retry string) {
+// check makes a visit and fails on another status or Retry-After.
+func (v *visitor) check(user, addr string, status int, retry string) {
 	v.t.Helper()
 	if w := v.visit(user, addr); w.Code != status || w.Header().Get("Retry-After") != retry {
 		v.t.Errorf("%s from %s: %d, Retry-After %q, want %d, %q", user, addr, w.Code, w.Header().Get("Retry-After"), status, retry)
@@ -67,53 +67,53 @@ func (v *visitor) want(user, addr string, status int, retry string) {
 }
 
 func TestMiddleware_ConnectsPerUser(t *testing.T) {
-	v := visits(t, MiddlewareOptions{})
+	v := newVisitor(t, MiddlewareOptions{})
 	for range 10 {
-		v.want("anna", "198.51.100.1", 200, "")
+		v.check("anna", "198.51.100.1", 200, "")
 	}
-	v.want("anna", "198.51.100.2", 429, "2")
-	v.want("ben", "198.51.100.2", 200, "")
+	v.check("anna", "198.51.100.2", 429, "2")
+	v.check("ben", "198.51.100.2", 200, "")
 	v.now = v.now.Add(2*time.Second - 1)
-	v.want("anna", "198.51.100.2", 429, "1")
+	v.check("anna", "198.51.100.2", 429, "1")
 	v.now = v.now.Add(1)
-	v.want("anna", "198.51.100.2", 200, "")
-	v.want("anna", "198.51.100.2", 429, "2")
+	v.check("anna", "198.51.100.2", 200, "")
+	v.check("anna", "198.51.100.2", 429, "2")
 	if body := v.visit("anna", "198.51.100.2").Body.String(); body != "Too many connection attempts. Try again in 2 s.\n" {
 		t.Errorf("answer %q", body)
 	}
 }
 
 func TestMiddleware_ConnectsPerAddress(t *testing.T) {
-	v := visits(t, MiddlewareOptions{})
+	v := newVisitor(t, MiddlewareOptions{})
 	for i := range 40 {
-		v.want(string(rune('a'+i)), "2001:db8:0:1::1", 200, "")
+		v.check(string(rune('a'+i)), "2001:db8:0:1::1", 200, "")
 	}
-	v.want("anna", "2001:db8:0:1::2", 429, "1") // the same /64
+	v.check("anna", "2001:db8:0:1::2", 429, "1") // the same /64
 	if v.asked != 40 {
 		t.Errorf("who connects was asked for %d times: guessing isn't limited", v.asked)
 	}
-	v.want("anna", "2001:db8:0:2::1", 200, "")
+	v.check("anna", "2001:db8:0:2::1", 200, "")
 	v.now = v.now.Add(500 * time.Millisecond)
-	v.want("anna", "2001:db8:0:1::3", 200, "")
-	v.want("anna", "2001:db8:0:1::3", 429, "1")
+	v.check("anna", "2001:db8:0:1::3", 200, "")
+	v.check("anna", "2001:db8:0:1::3", 429, "1")
 }
 
 func TestMiddleware_ConnectsPerBlock(t *testing.T) {
-	v := visits(t, MiddlewareOptions{})
+	v := newVisitor(t, MiddlewareOptions{})
 	for i := range 320 { // each from its own /64
-		v.want(fmt.Sprint("user", i), fmt.Sprintf("2001:db8:0:%x::1", i), 200, "")
+		v.check(fmt.Sprint("user", i), fmt.Sprintf("2001:db8:0:%x::1", i), 200, "")
 	}
-	v.want("anna", "2001:db8:0:ffff::1", 429, "1")
-	v.want("anna", "2001:db8:1::1", 200, "") // another /48
-	v.want("anna", "198.51.100.1", 200, "")
+	v.check("anna", "2001:db8:0:ffff::1", 429, "1")
+	v.check("anna", "2001:db8:1::1", 200, "") // another /48
+	v.check("anna", "198.51.100.1", 200, "")
 	v.now = v.now.Add(500 * time.Millisecond / 8)
-	v.want("anna", "2001:db8:0:ffff::1", 200, "")
-	v.want("anna", "2001:db8:0:ffff::1", 429, "1")
+	v.check("anna", "2001:db8:0:ffff::1", 200, "")
+	v.check("anna", "2001:db8:0:ffff::1", 429, "1")
 }
 
 func TestMiddleware_OpenConnectionsPerBlock(t *testing.T) {
 	free := Limit{Algorithm: TokenBucket, Burst: 1000, Refill: time.Second}
-	v := visits(t, MiddlewareOptions{MaxConnectionsPerAddress: 1, Connects: free, ConnectsPerAddress: free})
+	v := newVisitor(t, MiddlewareOptions{MaxConnectionsPerAddress: 1, Connects: free, ConnectsPerAddress: free})
 	var visits [][2]string
 	want := slices.Repeat([]int{200}, 8)
 	for i := range 9 {
@@ -121,7 +121,7 @@ func TestMiddleware_OpenConnectionsPerBlock(t *testing.T) {
 	}
 	visits, want = append(visits, [2]string{"anna", "2001:db8:1::1"}), append(want, 429, 200)
 	for range 2 { // the places are free again
-		if got := v.together(visits...); !slices.Equal(got, want) {
+		if got := v.visitTogether(visits...); !slices.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
@@ -129,7 +129,7 @@ func TestMiddleware_OpenConnectionsPerBlock(t *testing.T) {
 
 func TestMiddleware_GuessingIsLimited(t *testing.T) {
 	nobody := func(*http.Request) (User, error) { return User{}, ErrNobody }
-	v := visits(t, MiddlewareOptions{
+	v := newVisitor(t, MiddlewareOptions{
 		Identify: nobody, ConnectsPerAddress: Limit{Algorithm: TokenBucket, Burst: 2, Refill: 90 * time.Second},
 	})
 	for _, want := range []int{401, 401, 429} {
@@ -157,13 +157,13 @@ func TestMiddleware_ReservedIDs(t *testing.T) {
 		user     string
 		status   int
 	}{
-		{"a name", byHeader, "anna", 200},
-		{"a name that begins alike", byHeader, "addresses", 200},
-		{"a name that ends alike", byHeader, "anonymous2", 200},
-		{"anonymous by name", byHeader, AnonymousID, 500},
-		{"an address by name", byHeader, "address:198.51.100.1", 500},
-		{"another's address by name", byHeader, "address:203.0.113.9", 500},
-		{"no address by name", byHeader, "address:", 500},
+		{"a name", userFromHeader, "anna", 200},
+		{"a name that begins alike", userFromHeader, "addresses", 200},
+		{"a name that ends alike", userFromHeader, "anonymous2", 200},
+		{"anonymous by name", userFromHeader, AnonymousID, 500},
+		{"an address by name", userFromHeader, "address:198.51.100.1", 500},
+		{"another's address by name", userFromHeader, "address:203.0.113.9", 500},
+		{"no address by name", userFromHeader, "address:", 500},
 		{"anonymous", Anonymous, "", 200},
 		{"an address", address, "", 200},
 		{"anonymous, with a name to show", renamed(Anonymous), "", 200},
@@ -175,11 +175,11 @@ func TestMiddleware_ReservedIDs(t *testing.T) {
 			if _, err := address(r); err != nil {
 				return User{}, err
 			}
-			return byHeader(r)
+			return userFromHeader(r)
 		}, AnonymousID, 500},
 	} {
 		var told error
-		v := visits(t, MiddlewareOptions{Identify: test.identify, Refused: func(w http.ResponseWriter, _ *http.Request, err error) {
+		v := newVisitor(t, MiddlewareOptions{Identify: test.identify, Refused: func(w http.ResponseWriter, _ *http.Request, err error) {
 			told = err
 			w.WriteHeader(http.StatusInternalServerError)
 		}, Logger: slog.New(slog.DiscardHandler)})
@@ -191,7 +191,7 @@ func TestMiddleware_ReservedIDs(t *testing.T) {
 
 // The handler can still read a form that Identify has already read from the request's body.
 func TestIdentify_ReadsTheForm(t *testing.T) {
-	guard := enforced(t, nil, nil)
+	guard := newEnforcingGuard(t, nil, nil)
 	middleware, err := guard.Middleware(MiddlewareOptions{Identify: func(r *http.Request) (User, error) { return User{ID: r.FormValue("name")}, nil }})
 	if err != nil {
 		t.Fatal(err)
@@ -206,14 +206,14 @@ func TestIdentify_ReadsTheForm(t *testing.T) {
 	}
 }
 
-// together makes overlapping visits: an admitted one lasts until the last one is answered. It
+// visitTogether makes overlapping visits: an admitted one lasts until the last one is answered. It
 // returns the status of each answer.
-func (v *visitor) together(visits ...[2]string) []int {
+func (v *visitor) visitTogether(visits ...[2]string) []int {
 	if len(visits) == 0 {
 		return nil
 	}
 	var others []int
-	v.during = func() { others = v.together(visits[1:]...) }
+	v.during = func() { others = v.visitTogether(visits[1:]...) }
 	status := v.visit(visits[0][0], visits[0][1]).Code
 	if status != http.StatusOK {
 		v.during()
@@ -239,30 +239,30 @@ func TestMiddleware_OpenConnections(t *testing.T) {
 		{"of the anonymous", 1, 2, [][2]string{{"", here}, {"", here}, {"", here}, {"", there}}, []int{200, 200, 429, 200}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			v := visits(t, MiddlewareOptions{Identify: identify, MaxConnections: test.user, MaxConnectionsPerAddress: test.address, Connects: free, ConnectsPerAddress: free})
+			v := newVisitor(t, MiddlewareOptions{Identify: identify, MaxConnections: test.user, MaxConnectionsPerAddress: test.address, Connects: free, ConnectsPerAddress: free})
 			for range 3 { // as many places are free as before
-				if got := v.together(test.visits...); !slices.Equal(got, test.want) {
+				if got := v.visitTogether(test.visits...); !slices.Equal(got, test.want) {
 					t.Errorf("%v, want %v", got, test.want)
 				}
 			}
 		})
 	}
-	v := visits(t, MiddlewareOptions{Connects: free, ConnectsPerAddress: free})
-	if got := v.together(slices.Repeat([][2]string{{"anna", here}}, 11)...); got[9] != 200 || got[10] != 429 {
+	v := newVisitor(t, MiddlewareOptions{Connects: free, ConnectsPerAddress: free})
+	if got := v.visitTogether(slices.Repeat([][2]string{{"anna", here}}, 11)...); got[9] != 200 || got[10] != 429 {
 		t.Errorf("without a word on it, a user has %v open", got)
 	}
 	many := make([][2]string, 101)
 	for i := range many {
 		many[i] = [2]string{strconv.Itoa(i), here}
 	}
-	if got := v.together(many...); got[99] != 200 || got[100] != 429 {
+	if got := v.visitTogether(many...); got[99] != 200 || got[100] != 429 {
 		t.Errorf("without a word on it, an address has %v open", got)
 	}
 }
 
 func TestMiddleware_Refusals(t *testing.T) {
 	broken := errors.New("no route to 10.0.0.5")
-	as := func(user User, err error) func(*http.Request) (User, error) {
+	identifyAs := func(user User, err error) func(*http.Request) (User, error) {
 		return func(*http.Request) (User, error) { return user, err }
 	}
 	room := func(name string) func(*http.Request) string { return func(*http.Request) string { return name } }
@@ -276,11 +276,11 @@ func TestMiddleware_Refusals(t *testing.T) {
 		err    error // nil for a *ThrottledError
 		log    string
 	}{
-		{"nobody", MiddlewareOptions{Identify: as(User{}, ErrNobody)}, 401,
+		{"nobody", MiddlewareOptions{Identify: identifyAs(User{}, ErrNobody)}, 401,
 			"You are not signed in. Sign in, then try again.\n", ErrNobody, ""},
-		{"trouble", MiddlewareOptions{Identify: as(User{}, broken)}, 500, mistake, broken, "10.0.0.5"},
-		{"no user ID", MiddlewareOptions{Identify: as(User{Login: "anna"}, nil)}, 500, mistake, ErrNoUser, "no user ID"},
-		{"a long ID", MiddlewareOptions{Identify: as(User{ID: strings.Repeat("7", 257)}, nil)}, 500, mistake, ErrLongID, "256 bytes"},
+		{"trouble", MiddlewareOptions{Identify: identifyAs(User{}, broken)}, 500, mistake, broken, "10.0.0.5"},
+		{"no user ID", MiddlewareOptions{Identify: identifyAs(User{Login: "anna"}, nil)}, 500, mistake, ErrNoUser, "no user ID"},
+		{"a long ID", MiddlewareOptions{Identify: identifyAs(User{ID: strings.Repeat("7", 257)}, nil)}, 500, mistake, ErrLongID, "256 bytes"},
 		{"no channel", MiddlewareOptions{Channel: room("")}, 500, mistake, ErrNoChannel, "no channel ID"},
 		{"too many", MiddlewareOptions{MaxConnections: 1}, 429,
 			"You have too many connections open. Close one, then try again.\n", ErrConnections, ""},
@@ -289,7 +289,7 @@ func TestMiddleware_Refusals(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var logged bytes.Buffer
 			test.opts.Logger = slog.New(slog.NewTextHandler(&logged, nil))
-			v := visits(t, test.opts)
+			v := newVisitor(t, test.opts)
 			got := v.refusal()
 			if got.Code != test.status || got.Body.String() != test.body {
 				t.Errorf("%d %q, want %d %q", got.Code, got.Body, test.status, test.body)
@@ -302,7 +302,7 @@ func TestMiddleware_Refusals(t *testing.T) {
 				told = err
 				w.WriteHeader(http.StatusTeapot)
 			}
-			got = visits(t, test.opts).refusal()
+			got = newVisitor(t, test.opts).refusal()
 			var throttled *ThrottledError
 			if as := errors.As(told, &throttled); test.err != nil && !errors.Is(told, test.err) || test.err == nil && !as {
 				t.Errorf("told of %v, want %v", told, test.err)
@@ -324,7 +324,7 @@ func (v *visitor) refusal() (refused *httptest.ResponseRecorder) {
 }
 
 func TestMiddleware_InvalidOptions(t *testing.T) {
-	g := enforced(t, nil, nil)
+	g := newEnforcingGuard(t, nil, nil)
 	bad := Limit{Algorithm: TokenBucket, Refill: time.Second}
 	for want, opts := range map[string]MiddlewareOptions{
 		"MiddlewareOptions.Identify is missing: set it to ByKey, ByAddress, Anonymous or your own function": {},

@@ -29,7 +29,7 @@ func (g *Guard) SetOverlay(channelID string, overlay func(Policy) Policy, at tim
 	c := g.channels.get(channelID, g)
 	before := c.overlay
 	c.overlay = overlay
-	next, err := c.overlaid(c.stated.Load())
+	next, err := c.applyOverlay(c.stated.Load())
 	if err != nil {
 		c.overlay = before
 		return err
@@ -50,15 +50,15 @@ func (g *Guard) InForce(channelID string) Policy {
 // change is a new policy in two forms: as stated, and as in force.
 type change struct{ stated, inForce *compiled }
 
-// overlaid returns the change for a stated policy, with the overlay applied.
-func (c *channel) overlaid(stated *compiled) (change, error) {
+// applyOverlay returns the change for a stated policy, with the overlay applied.
+func (c *channel) applyOverlay(stated *compiled) (change, error) {
 	if c.overlay == nil {
 		return change{stated, stated}, nil
 	}
 	overlaid := c.overlay(stated.policy.Clone())
 	inForce, err := compileHeld(overlaid, stated.policy.Mode == Enforce && overlaid.Mode == Observe)
 	if err == nil {
-		err = stated.policy.sameEverywhere(inForce.policy)
+		err = stated.policy.checkSameEverywhere(inForce.policy)
 	}
 	if err != nil {
 		return change{}, fmt.Errorf("with the overlay applied: %w", err)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func paused(p Policy) Policy {
+func pause(p Policy) Policy {
 	p.Mode = Observe
 	return p
 }
@@ -39,7 +39,7 @@ func TestOverlay(t *testing.T) {
 		spend(true)
 	}
 	spend(false)
-	set(paused)
+	set(pause)
 	spend(true)
 	if guard.Policy("1").Mode != Enforce || guard.InForce("1").Mode != Observe || guard.InForce("2").Mode != Enforce {
 		t.Error("the overlay shows in Policy, or not in InForce, or elsewhere")
@@ -93,14 +93,14 @@ func TestOverlay_StrikesOutlivePause(t *testing.T) {
 	must(guard.SetPolicy("1", policy, now))
 	strikes(1, "") // the practice strike has lapsed
 	strikes(2, "")
-	must(guard.SetOverlay("1", paused, now))
+	must(guard.SetOverlay("1", pause, now))
 	strikes(2, "warn")
 	strikes(2, "warn")
 	must(guard.SetOverlay("1", nil, now))
 	strikes(3, "")
 	policy.Mode = Observe
 	must(guard.SetPolicy("1", policy, now))
-	must(guard.SetOverlay("1", paused, now))
+	must(guard.SetOverlay("1", pause, now))
 	strikes(4, "timeout 30s")
 	policy.Mode = Enforce
 	must(guard.SetPolicy("1", policy, now)) // while paused

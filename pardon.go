@@ -46,19 +46,19 @@ func (g *Guard) PardonAll(verdicts []Verdict, now time.Time) (p Pardoned, err er
 			return Pardoned{}, err
 		}
 	}
-	table, ns, err := g.user(p.channelID, p.userID, now)
+	table, ns, err := g.userTable(p.channelID, p.userID, now)
 	if err != nil {
 		return Pardoned{}, err
 	}
-	if p.taken = table.PardonAll(p.userID, offences, ns, g.beside(p.channelID, p.userID)...); p.taken != nil {
+	if p.taken = table.PardonAll(p.userID, offences, ns, g.otherPlaces(p.channelID, p.userID)...); p.taken != nil {
 		p.Messages, p.Strikes = p.taken.Offences, p.taken.Strikes
 	}
 	return p, nil
 }
 
-// beside returns the places that a user's messages use in addition to the user's own row in the
-// channel.
-func (g *Guard) beside(channelID, userID string) []limits.Place {
+// otherPlaces returns the places that a user's messages use in addition to the user's own row in
+// the channel.
+func (g *Guard) otherPlaces(channelID, userID string) []limits.Place {
 	return g.channels.get(channelID, g).places(g, userID, new([2]limits.Place))
 }
 
@@ -86,11 +86,11 @@ func (g *Guard) Unpardon(p Pardoned, now time.Time) error {
 	if p.taken == nil {
 		return nil
 	}
-	table, ns, err := g.user(p.channelID, p.userID, now)
+	table, ns, err := g.userTable(p.channelID, p.userID, now)
 	if err != nil {
 		return err
 	}
-	if !table.Unpardon(p.userID, p.taken, ns, g.beside(p.channelID, p.userID)...) {
+	if !table.Unpardon(p.userID, p.taken, ns, g.otherPlaces(p.channelID, p.userID)...) {
 		return ErrPardonStale
 	}
 	return nil

@@ -32,7 +32,7 @@ func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // UnmarshalText parses an action's name.
 func (a *Action) UnmarshalText(text []byte) (err error) {
-	*a, err = named[Action](actionNames[:], "action", text)
+	*a, err = parseName[Action](actionNames[:], "action", text)
 	return err
 }
 

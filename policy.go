@@ -27,7 +27,7 @@ func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText parses "observe" or "enforce".
 func (m *Mode) UnmarshalText(text []byte) (err error) {
-	*m, err = named[Mode](modeNames[:], "mode", text)
+	*m, err = parseName[Mode](modeNames[:], "mode", text)
 	return err
 }
 

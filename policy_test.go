@@ -77,7 +77,7 @@ func TestPolicy_Validate(t *testing.T) {
 }
 
 func TestPolicy_IsACopy(t *testing.T) {
-	g := enforced(t, nil, nil)
+	g := newEnforcingGuard(t, nil, nil)
 	p := g.Policy("1")
 	p.Limits[0].Burst, p.Exempt[0], p.Penalties.Ladder[0] = 99, Subscriber, Penalty{Action: Ban}
 	if got := g.Policy("1"); got.Limits[0].Burst != 3 || got.Exempt[0] != Broadcaster || got.Penalties.Ladder[0].Action != Delete {
@@ -90,27 +90,27 @@ func TestPolicy_NoLimitsAllows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := mustCheck(t, g, from("7", 0)); !v.Allowed || v.Remaining != -1 {
+	if v := mustCheck(t, g, messageFrom("7", 0)); !v.Allowed || v.Remaining != -1 {
 		t.Errorf("got %+v", v)
 	}
 }
 
 func TestPenalty_UntilRefillIsBounded(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
+	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: 1000 * time.Hour}}
 		p.Penalties.Ladder = []Penalty{{Action: Timeout, UntilRefill: true}}
 	}, nil)
-	mustCheck(t, g, from("7", 0))
-	if v := mustCheck(t, g, from("7", 1)); v.Penalty.Duration != MaxTimeout {
+	mustCheck(t, g, messageFrom("7", 0))
+	if v := mustCheck(t, g, messageFrom("7", 1)); v.Penalty.Duration != MaxTimeout {
 		t.Errorf("%s, want 14 days", v.Penalty)
 	}
-	if v := mustCheck(t, g, from("7", 1000*3600-0.25)); v.Penalty.Duration != MinTimeout {
+	if v := mustCheck(t, g, messageFrom("7", 1000*3600-0.25)); v.Penalty.Duration != MinTimeout {
 		t.Errorf("%s, want 1 s", v.Penalty)
 	}
 }
 
 func TestValidatePolicy_ChangesNothing(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
+	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = append(p.Limits, Limit{Name: "all", Algorithm: FixedWindow, Per: PerUserEverywhere, Messages: 9, Every: time.Hour})
 	}, nil)
 	base := g.Policy("1")

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// queued returns a policy under which everyone except subscribers may queue messages.
-func queued() Policy {
+// queuePolicy returns a policy under which everyone except subscribers may queue messages.
+func queuePolicy() Policy {
 	return Policy{Mode: Enforce, Limits: []Limit{{
 		Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2, Roles: map[Role]Override{Subscriber: {Queue: NoQueue}, VIP: {Queue: 5}},
 	}}}
 }
 
-// atOnce returns how many messages of a user pass at the same moment.
-func atOnce(t *testing.T, g *Guard, u User, at time.Time) (n int) {
+// countAtOnce counts the messages of a user that pass at the same moment.
+func countAtOnce(t *testing.T, g *Guard, u User, at time.Time) (n int) {
 	t.Helper()
 	for ; ; n++ {
 		v, err := g.Check(context.Background(), Message{ChannelID: "1", User: u, SentAt: at})
@@ -33,17 +33,17 @@ func atOnce(t *testing.T, g *Guard, u User, at time.Time) (n int) {
 
 // NoQueue differs from the limit's own value, for a role and for a user, also after a restart.
 func TestNoQueue(t *testing.T) {
-	g := enforced(t, func(p *Policy) { *p = queued() }, nil)
+	g := newEnforcingGuard(t, func(p *Policy) { *p = queuePolicy() }, nil)
 	subscriber := User{ID: "2", Roles: RolesOf(Subscriber)}
 	for _, test := range []struct {
 		user User
 		want int
 	}{{User{ID: "1"}, 3}, {subscriber, 1}, {User{ID: "3", Roles: RolesOf(VIP, Subscriber)}, 6}} {
-		if got := atOnce(t, g, test.user, monday); got != test.want {
+		if got := countAtOnce(t, g, test.user, monday); got != test.want {
 			t.Errorf("%+v: %d at once, want %d", test.user, got, test.want)
 		}
 	}
-	if got := g.Policy("1").Limits[0].forRoles(subscriber.Roles).Queue; got != 0 {
+	if got := g.Policy("1").Limits[0].withRoles(subscriber.Roles).Queue; got != 0 {
 		t.Errorf("a subscriber's queue has %d places", got)
 	}
 	own := UserOverride{Limits: map[string]Override{"slow": {Queue: NoQueue}}}
@@ -53,7 +53,7 @@ func TestNoQueue(t *testing.T) {
 	batch := g.Dirty()
 	batch.Confirm()
 	slices.SortFunc(batch.Rows, func(a, b StateRow) int { return cmp.Compare(a.UserID+" "+a.Limit, b.UserID+" "+b.Limit) })
-	again := enforced(t, func(p *Policy) { *p = queued() }, nil)
+	again := newEnforcingGuard(t, func(p *Policy) { *p = queuePolicy() }, nil)
 	for _, row := range batch.Rows {
 		if err := again.Restore(row, monday); err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestNoQueue(t *testing.T) {
 		if o, err := g.UserOverride("1", "7"); err != nil || o.Limits["slow"] != own.Limits["slow"] {
 			t.Errorf("%s a restart: %+v, %v", name, o, err)
 		}
-		if got := atOnce(t, g, User{ID: "7", Roles: RolesOf(VIP)}, monday.Add(time.Minute)); got != 1 {
+		if got := countAtOnce(t, g, User{ID: "7", Roles: RolesOf(VIP)}, monday.Add(time.Minute)); got != 1 {
 			t.Errorf("%s a restart: %d at once", name, got)
 		}
 	}
@@ -84,7 +84,7 @@ func TestNoQueue_JSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"queue":-1}`), &o); err == nil || err.Error() != "queue is -1, want 0 or more" {
 		t.Errorf("-1: %+v, %v", o, err)
 	}
-	p := queued()
+	p := queuePolicy()
 	data, err := json.Marshal(p)
 	var again Policy
 	if err == nil {
@@ -102,12 +102,12 @@ func TestNoQueue_Refused(t *testing.T) {
 	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), `token-bucket has no "queue"`) {
 		t.Errorf("token bucket: %v", err)
 	}
-	p = queued()
+	p = queuePolicy()
 	p.Limits[0].Queue = NoQueue
 	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "queue is -1, want 0") {
 		t.Errorf("a limit's own: %v", err)
 	}
-	p = queued()
+	p = queuePolicy()
 	p.Limits[0].Roles[VIP] = Override{Queue: -2}
 	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "queue is -2, want 0") {
 		t.Errorf("-2: %v", err)

@@ -26,30 +26,30 @@ import (
 // only observe in an enforcing policy. m must be the message that v is about.
 func (g *Guard) SetHeaders(h http.Header, m Message, v Verdict) {
 	if v.RetryAfter > 0 && !v.Allowed {
-		set(h, "Retry-After", strconv.Itoa(v.RetryAfterSeconds()))
+		setHeader(h, "Retry-After", strconv.Itoa(v.RetryAfterSeconds()))
 	}
 	if v.Tightest == "" {
 		return
 	}
 	list := g.quotas(&m, v.At)
-	set(h, "Ratelimit-Policy", list.header)
+	setHeader(h, "Ratelimit-Policy", list.header)
 	q, ok := list.find(v.Tightest)
 	if !ok {
 		return // the limit only observes, or no longer exists
 	}
-	set(h, "Ratelimit", q.serviceLimit(&v))
+	setHeader(h, "Ratelimit", q.serviceLimit(&v))
 	// Remaining may include grants, so it can exceed the capacity.
-	set(h, "X-Ratelimit-Limit", strconv.Itoa(max(q.capacity, v.Remaining)))
-	set(h, "X-Ratelimit-Remaining", strconv.Itoa(v.Remaining))
-	set(h, "X-Ratelimit-Reset", strconv.FormatInt(ceilUnix(v.ResetAt), 10))
+	setHeader(h, "X-Ratelimit-Limit", strconv.Itoa(max(q.capacity, v.Remaining)))
+	setHeader(h, "X-Ratelimit-Remaining", strconv.Itoa(v.Remaining))
+	setHeader(h, "X-Ratelimit-Reset", strconv.FormatInt(ceilUnix(v.ResetAt), 10))
 }
 
-// set is http.Header.Set for a name in canonical form.
-func set(h http.Header, name, value string) { h[name] = []string{value} }
+// setHeader is http.Header.Set for a name in canonical form.
+func setHeader(h http.Header, name, value string) { h[name] = []string{value} }
 
 // RetryAfterSeconds returns RetryAfter in whole seconds, rounded up, as used in a Retry-After
 // header. It is 0 if the message passes or if waiting never helps.
-func (v *Verdict) RetryAfterSeconds() int { return int(roundedUp(v.RetryAfter, time.Second)) }
+func (v *Verdict) RetryAfterSeconds() int { return int(roundUp(v.RetryAfter, time.Second)) }
 
 // ceilUnix returns t as Unix time, rounded up to whole seconds.
 func ceilUnix(t time.Time) int64 {
@@ -85,9 +85,9 @@ func newQuotas(p *Policy, roles Roles, own numbers) *quotas {
 			continue
 		}
 		if n, ok := own[l.Per][l.Name]; ok {
-			l = l.with(overrideFrom(n))
+			l = l.withOverride(overrideFrom(n))
 		} else {
-			l = l.forRoles(roles)
+			l = l.withRoles(roles)
 		}
 		each := l.quota()
 		if q.list = append(q.list, each); len(b) > 0 {
@@ -95,7 +95,7 @@ func newQuotas(p *Policy, roles Roles, own numbers) *quotas {
 		}
 		b = strconv.AppendQuote(b, each.name) // letters, digits, - and _ only
 		b = strconv.AppendInt(append(b, ";q="...), int64(each.capacity), 10)
-		b = strconv.AppendInt(append(b, ";w="...), roundedUp(each.window, time.Second), 10)
+		b = strconv.AppendInt(append(b, ";w="...), roundUp(each.window, time.Second), 10)
 	}
 	q.header = string(b)
 	return q
@@ -133,15 +133,15 @@ func (q *quotas) find(limit string) (quota, bool) {
 func (q *quota) serviceLimit(v *Verdict) string {
 	b := strconv.AppendQuote(make([]byte, 0, 64), q.name)
 	b = strconv.AppendInt(append(b, ";r="...), int64(v.Remaining), 10)
-	if more, ok := q.more(v); ok {
-		b = strconv.AppendInt(append(b, ";t="...), roundedUp(more, time.Second), 10)
+	if more, ok := q.waitForMore(v); ok {
+		b = strconv.AppendInt(append(b, ";t="...), roundUp(more, time.Second), 10)
 	}
 	return string(b)
 }
 
-// more returns the maximum time from the verdict until more messages remain. ok is false if that
-// time isn't known, as for a bucket while the user has grants.
-func (q *quota) more(v *Verdict) (wait time.Duration, ok bool) {
+// waitForMore returns the maximum time from the verdict until more messages remain. ok is false if
+// that time isn't known, as for a bucket while the user has grants.
+func (q *quota) waitForMore(v *Verdict) (wait time.Duration, ok bool) {
 	whole := max(0, v.ResetAt.Sub(v.At))
 	switch {
 	case v.RetryAfter > 0:

@@ -21,7 +21,7 @@ func headersOf(t *testing.T, g *Guard, messages ...Message) map[string]string {
 	return flat
 }
 
-func times(n int, m Message) []Message {
+func repeat(n int, m Message) []Message {
 	all := make([]Message, n)
 	for i := range all {
 		all[i] = m
@@ -41,60 +41,60 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 		messages []Message
 		want     map[string]string
 	}{
-		{"the first", nil, times(1, from("7", 0)), map[string]string{
+		{"the first", nil, repeat(1, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": policy, "Ratelimit": `"burst";r=2;t=4`,
 			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "2", "X-Ratelimit-Reset": "1767614404"}},
-		{"the last that passes", nil, times(3, from("7", 0.5)), map[string]string{
+		{"the last that passes", nil, repeat(3, messageFrom("7", 0.5)), map[string]string{
 			"Ratelimit-Policy": policy, "Ratelimit": `"burst";r=0;t=4`,
 			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614413"}},
-		{"throttled: waits are rounded up", nil, append(times(3, from("7", 0)), from("7", 0.999)), map[string]string{
+		{"throttled: waits are rounded up", nil, append(repeat(3, messageFrom("7", 0)), messageFrom("7", 0.999)), map[string]string{
 			"Retry-After": "4", "Ratelimit-Policy": policy, "Ratelimit": `"burst";r=0;t=4`,
 			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614412"}},
-		{"half a second left", nil, append(times(3, from("7", 0)), from("7", 3.5)), map[string]string{
+		{"half a second left", nil, append(repeat(3, messageFrom("7", 0)), messageFrom("7", 3.5)), map[string]string{
 			"Retry-After": "1", "Ratelimit-Policy": policy, "Ratelimit": `"burst";r=0;t=1`,
 			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614412"}},
 		{"never", nil, []Message{{ChannelID: "1", User: User{ID: "7"}, SentAt: monday, Cost: 4}}, map[string]string{
 			"Ratelimit-Policy": policy, "Ratelimit": `"burst";r=3;t=0`,
 			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "3", "X-Ratelimit-Reset": "1767614400"}},
-		{"exempt", nil, times(4, from("7", 0, Moderator)), map[string]string{}},
-		{"no limits", func(p *Policy) { p.Limits = nil }, times(1, from("7", 0)), map[string]string{}},
-		{"observed", func(p *Policy) { p.Mode = Observe }, times(4, from("7", 0)), map[string]string{
+		{"exempt", nil, repeat(4, messageFrom("7", 0, Moderator)), map[string]string{}},
+		{"no limits", func(p *Policy) { p.Limits = nil }, repeat(1, messageFrom("7", 0)), map[string]string{}},
+		{"observed", func(p *Policy) { p.Mode = Observe }, repeat(4, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": policy, "Ratelimit": `"burst";r=0;t=4`,
 			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614412"}},
-		{"the day, which ends at midnight", func(p *Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, times(2, from("7", 0)), map[string]string{
+		{"the day, which ends at midnight", func(p *Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, repeat(2, messageFrom("7", 0)), map[string]string{
 			"Retry-After": "43200", "Ratelimit-Policy": `"daily";q=1;w=86400`, "Ratelimit": `"daily";r=0;t=43200`,
 			"X-Ratelimit-Limit": "1", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767657600"}},
-		{"a queue", queue, times(2, from("7", 0)), map[string]string{
+		{"a queue", queue, repeat(2, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"slow";q=3;w=3`, "Ratelimit": `"slow";r=1;t=1`,
 			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "1", "X-Ratelimit-Reset": "1767614402"}},
 		{"a window of half a second", func(p *Policy) {
 			p.Limits = []Limit{{Name: "fast", Algorithm: UserWindow, Messages: 5, Every: 500 * time.Millisecond}}
-		}, times(1, from("7", 0)), map[string]string{
+		}, repeat(1, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"fast";q=5;w=1`, "Ratelimit": `"fast";r=4;t=1`,
 			"X-Ratelimit-Limit": "5", "X-Ratelimit-Remaining": "4", "X-Ratelimit-Reset": "1767614401"}},
 		{"a log, whose messages come back one by one", func(p *Policy) {
 			p.Limits = []Limit{{Name: "log", Algorithm: SlidingLog, Messages: 2, Every: 10 * time.Second}}
-		}, []Message{from("7", 0), from("7", 9)}, map[string]string{
+		}, []Message{messageFrom("7", 0), messageFrom("7", 9)}, map[string]string{
 			"Ratelimit-Policy": `"log";q=2;w=10`, "Ratelimit": `"log";r=0`,
 			"X-Ratelimit-Limit": "2", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614419"}},
 		{"the same, throttled", func(p *Policy) {
 			p.Limits = []Limit{{Name: "log", Algorithm: SlidingLog, Messages: 2, Every: 10 * time.Second}}
-		}, []Message{from("7", 0), from("7", 9), from("7", 9)}, map[string]string{
+		}, []Message{messageFrom("7", 0), messageFrom("7", 9), messageFrom("7", 9)}, map[string]string{
 			"Retry-After": "1", "Ratelimit-Policy": `"log";q=2;w=10`, "Ratelimit": `"log";r=0;t=1`,
 			"X-Ratelimit-Limit": "2", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614419"}},
-		{"a limit that only observes isn't spoken of", func(p *Policy) { p.Limits[0].Mode = LimitObserves; p.Limits[0].Burst = 2 }, times(2, from("7", 0)), map[string]string{
+		{"a limit that only observes isn't spoken of", func(p *Policy) { p.Limits[0].Mode = LimitObserves; p.Limits[0].Burst = 2 }, repeat(2, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"daily";q=300;w=86400`, "Ratelimit": `"daily";r=298;t=43200`,
 			"X-Ratelimit-Limit": "300", "X-Ratelimit-Remaining": "298", "X-Ratelimit-Reset": "1767657600"}},
-		{"what it would have throttled has no numbers", func(p *Policy) { p.Limits[0].Mode = LimitObserves; p.Limits[0].Burst = 1 }, times(2, from("7", 0)), map[string]string{
+		{"what it would have throttled has no numbers", func(p *Policy) { p.Limits[0].Mode = LimitObserves; p.Limits[0].Burst = 1 }, repeat(2, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"daily";q=300;w=86400`}},
-		{"only observing limits", func(p *Policy) { p.Limits = p.Limits[:1]; p.Limits[0].Mode = LimitObserves }, times(1, from("7", 0)), map[string]string{}},
+		{"only observing limits", func(p *Policy) { p.Limits = p.Limits[:1]; p.Limits[0].Mode = LimitObserves }, repeat(1, messageFrom("7", 0)), map[string]string{}},
 		{"a role's numbers", func(p *Policy) { p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, FirstTimer: {Burst: 1}} },
-			times(1, from("7", 0, Subscriber, FirstTimer)), map[string]string{
+			repeat(1, messageFrom("7", 0, Subscriber, FirstTimer)), map[string]string{
 				"Ratelimit-Policy": `"burst";q=5;w=20, "daily";q=300;w=86400`, "Ratelimit": `"burst";r=4;t=4`,
 				"X-Ratelimit-Limit": "5", "X-Ratelimit-Remaining": "4", "X-Ratelimit-Reset": "1767614404"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := headersOf(t, enforced(t, test.change, nil), test.messages...)
+			got := headersOf(t, newEnforcingGuard(t, test.change, nil), test.messages...)
 			if len(got) != len(test.want) {
 				t.Errorf("got %v", got)
 			}
@@ -108,11 +108,11 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 }
 
 func TestSetHeaders_UserOverride(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
+	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}}
 		p.Limits = append(p.Limits, Limit{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 1000, Every: time.Hour})
 	}, nil)
-	mustCheck(t, g, from("7", 0))
+	mustCheck(t, g, messageFrom("7", 0))
 	for channel, own := range map[string]map[string]Override{"1": {"burst": {Refill: 2 * time.Second}}, "": {"total": {Messages: 2000}}} {
 		if err := g.SetUserOverride(channel, "7", UserOverride{Limits: own}, monday); err != nil {
 			t.Fatal(err)
@@ -122,57 +122,57 @@ func TestSetHeaders_UserOverride(t *testing.T) {
 		"7": `"burst";q=3;w=6, "daily";q=300;w=86400, "total";q=2000;w=3600`,
 		"8": `"burst";q=5;w=20, "daily";q=300;w=86400, "total";q=1000;w=3600`,
 	} {
-		if got := headersOf(t, g, from(user, 1, Subscriber))["Ratelimit-Policy"]; got != want {
+		if got := headersOf(t, g, messageFrom(user, 1, Subscriber))["Ratelimit-Policy"]; got != want {
 			t.Errorf("user %s: %s, want %s", user, got, want)
 		}
 	}
 }
 
 func TestSetHeaders_UnknownChannel(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
+	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 10, Every: time.Hour}}
 	}, nil)
 	if err := g.SetUserOverride("", "7", UserOverride{Limits: map[string]Override{"total": {Messages: 5}}}, monday); err != nil {
 		t.Fatal(err)
 	}
-	v, err := g.Peek(from("7", 0))
+	v, err := g.Peek(messageFrom("7", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := http.Header{}
-	if g.SetHeaders(h, from("7", 0), v); h.Get("Ratelimit-Policy") != `"total";q=5;w=3600` {
+	if g.SetHeaders(h, messageFrom("7", 0), v); h.Get("Ratelimit-Policy") != `"total";q=5;w=3600` {
 		t.Errorf("got %v", h)
 	}
 }
 
 func TestSetHeaders_Grants(t *testing.T) {
-	g := enforced(t, func(p *Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, nil)
+	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, nil)
 	if _, err := g.Grant("1", "7", "daily", 5, monday); err != nil {
 		t.Fatal(err)
 	}
-	got := headersOf(t, g, from("7", 0))
+	got := headersOf(t, g, messageFrom("7", 0))
 	if got["X-Ratelimit-Limit"] != "5" || got["X-Ratelimit-Remaining"] != "5" || got["Ratelimit"] != `"daily";r=5;t=43200` {
 		t.Errorf("got %v", got)
 	}
 }
 
 func TestSetHeaders_PolicyChange(t *testing.T) {
-	g := enforced(t, nil, nil)
+	g := newEnforcingGuard(t, nil, nil)
 	p := g.Policy("1")
 	p.Limits[0].Burst = 10
 	if err := g.SetPolicy("1", p, monday); err != nil {
 		t.Fatal(err)
 	}
-	if got := headersOf(t, g, from("7", 0))["X-Ratelimit-Limit"]; got != "10" {
+	if got := headersOf(t, g, messageFrom("7", 0))["X-Ratelimit-Limit"]; got != "10" {
 		t.Errorf("after the change: %s", got)
 	}
-	v := mustCheck(t, g, from("7", 0))
+	v := mustCheck(t, g, messageFrom("7", 0))
 	p.Limits = p.Limits[1:]
 	if err := g.SetPolicy("1", p, monday); err != nil {
 		t.Fatal(err)
 	}
 	h := http.Header{}
-	g.SetHeaders(h, from("7", 0), v) // the limit no longer exists
+	g.SetHeaders(h, messageFrom("7", 0), v) // the limit no longer exists
 	if len(h) != 1 || h.Get("Ratelimit-Policy") != `"daily";q=300;w=86400` {
 		t.Errorf("a verdict by the limits before: %v", h)
 	}

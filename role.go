@@ -48,7 +48,7 @@ func (r Role) MarshalText() ([]byte, error) {
 
 // UnmarshalText parses a role's name.
 func (r *Role) UnmarshalText(text []byte) error {
-	place, err := named[uint8](roleNames[:], "role", text)
+	place, err := parseName[uint8](roleNames[:], "role", text)
 	*r = Role(place)
 	return err
 }

@@ -20,6 +20,6 @@ func (s Scope) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText parses a scope's name.
 func (s *Scope) UnmarshalText(text []byte) (err error) {
-	*s, err = named[Scope](scopeNames[:], "scope", text)
+	*s, err = parseName[Scope](scopeNames[:], "scope", text)
 	return err
 }

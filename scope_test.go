@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// in returns the message with another channel.
-func in(channel string, m Message) Message {
+// inChannel returns the message with another channel.
+func inChannel(channel string, m Message) Message {
 	m.ChannelID = channel
 	return m
 }
 
-func perChannel(n int) Limit {
+func perChannelLimit(n int) Limit {
 	return Limit{Name: "all", Algorithm: TokenBucket, Per: PerChannel, Burst: n, Refill: time.Hour}
 }
 
-func everywhere(n int) Limit {
+func everywhereLimit(n int) Limit {
 	return Limit{Name: "abroad", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: n, Every: time.Hour}
 }
 
 func TestScope_Shares(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
-		p.Limits = []Limit{{Name: "own", Algorithm: TokenBucket, Burst: 3, Refill: time.Hour}, perChannel(4), everywhere(5)}
+	g := newEnforcingGuard(t, func(p *Policy) {
+		p.Limits = []Limit{{Name: "own", Algorithm: TokenBucket, Burst: 3, Refill: time.Hour}, perChannelLimit(4), everywhereLimit(5)}
 	}, nil)
 	for i, step := range []struct {
 		channel, user string
@@ -34,7 +34,7 @@ func TestScope_Shares(t *testing.T) {
 		{"1", "8", ""}, {"1", "8", "all"}, {"1", "9", "all"},
 		{"2", "7", ""}, {"2", "7", ""}, {"2", "7", "abroad"}, {"2", "8", ""},
 	} {
-		v := mustCheck(t, g, in(step.channel, from(step.user, 0)))
+		v := mustCheck(t, g, inChannel(step.channel, messageFrom(step.user, 0)))
 		if v.Limit != step.limit || v.Allowed != (step.limit == "") {
 			t.Errorf("step %d: throttled by %q, want %q: %+v", i, v.Limit, step.limit, v)
 		}
@@ -46,13 +46,13 @@ func TestScope_SharedLimitGivesNoStrike(t *testing.T) {
 		ladder []Penalty
 		want   Action
 	}{{[]Penalty{{Action: Ban}}, Delete}, {[]Penalty{{Action: Drop}}, Drop}, {nil, Drop}} {
-		g := enforced(t, func(p *Policy) {
-			p.Limits = []Limit{perChannel(1)}
+		g := newEnforcingGuard(t, func(p *Policy) {
+			p.Limits = []Limit{perChannelLimit(1)}
 			p.Penalties.Ladder = test.ladder
 		}, nil)
-		mustCheck(t, g, from("7", 0))
+		mustCheck(t, g, messageFrom("7", 0))
 		for range 3 {
-			if v := mustCheck(t, g, from("8", 0)); v.Strikes != 0 || v.NewStrike || v.Penalty.Action != test.want {
+			if v := mustCheck(t, g, messageFrom("8", 0)); v.Strikes != 0 || v.NewStrike || v.Penalty.Action != test.want {
 				t.Errorf("ladder %v: %+v, want %s and no strike", test.ladder, v, test.want)
 			}
 		}
@@ -60,9 +60,9 @@ func TestScope_SharedLimitGivesNoStrike(t *testing.T) {
 }
 
 func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
-	g := enforced(t, func(p *Policy) { p.Limits = append(p.Limits, everywhere(5)) }, nil)
-	mustCheck(t, g, from("7", 0))
-	mustCheck(t, g, in("2", from("7", 0)))
+	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = append(p.Limits, everywhereLimit(5)) }, nil)
+	mustCheck(t, g, messageFrom("7", 0))
+	mustCheck(t, g, inChannel("2", messageFrom("7", 0)))
 
 	own := g.Policy("2")
 	own.Limits[0].Burst = 9
@@ -93,10 +93,10 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 	if p := g.Policy("2"); p.Limits[0].Burst != 9 || p.Limits[2].Messages != 3 {
 		t.Errorf("a channel with a policy of its own has %+v", p.Limits)
 	}
-	if v := mustCheck(t, g, in("2", from("7", 0))); !v.Allowed || v.Remaining != 0 {
+	if v := mustCheck(t, g, inChannel("2", messageFrom("7", 0))); !v.Allowed || v.Remaining != 0 {
 		t.Errorf("the third of 3: %+v", v)
 	}
-	if v := mustCheck(t, g, in("3", from("7", 0))); v.Limit != "abroad" {
+	if v := mustCheck(t, g, inChannel("3", messageFrom("7", 0))); v.Limit != "abroad" {
 		t.Errorf("the fourth of 3: %+v", v)
 	}
 
@@ -118,23 +118,23 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 }
 
 func TestRestore_Scopes(t *testing.T) {
-	limits := func(p *Policy) { p.Limits = []Limit{perChannel(2), everywhere(2)} }
-	g := enforced(t, limits, nil)
-	mustCheck(t, g, from("7", 0))
-	mustCheck(t, g, from("7", 0))
-	again := enforced(t, limits, nil)
+	limits := func(p *Policy) { p.Limits = []Limit{perChannelLimit(2), everywhereLimit(2)} }
+	g := newEnforcingGuard(t, limits, nil)
+	mustCheck(t, g, messageFrom("7", 0))
+	mustCheck(t, g, messageFrom("7", 0))
+	again := newEnforcingGuard(t, limits, nil)
 	for _, row := range g.Dirty().Rows {
 		if err := again.Restore(row, monday); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if v := mustCheck(t, again, from("8", 0)); v.Limit != "all" {
+	if v := mustCheck(t, again, messageFrom("8", 0)); v.Limit != "all" {
 		t.Errorf("what the channel used is lost: %+v", v)
 	}
-	if v := mustCheck(t, again, in("2", from("7", 0))); v.Limit != "abroad" {
+	if v := mustCheck(t, again, inChannel("2", messageFrom("7", 0))); v.Limit != "abroad" {
 		t.Errorf("what the user used everywhere is lost: %+v", v)
 	}
-	without := enforced(t, nil, nil)
+	without := newEnforcingGuard(t, nil, nil)
 	for _, row := range g.Dirty().Rows {
 		if err := without.Restore(row, monday); err != nil {
 			t.Errorf("a row of a scope without limits: %v", err)
@@ -143,30 +143,30 @@ func TestRestore_Scopes(t *testing.T) {
 }
 
 func TestLimitMode_Observe(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
+	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{
 			{Name: "burst", Algorithm: TokenBucket, Burst: 3, Refill: 4 * time.Second},
 			{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: 10 * time.Second, Mode: LimitObserves},
 		}
 	}, nil)
-	mustCheck(t, g, from("7", 0))
-	v := mustCheck(t, g, from("7", 1))
+	mustCheck(t, g, messageFrom("7", 0))
+	v := mustCheck(t, g, messageFrom("7", 1))
 	if !v.Allowed || !v.Observed || v.Limit != "trial" || v.RetryAfter != 9*time.Second || v.WouldBe.Action != Delete || v.Strikes != 0 || v.EntryID == 0 {
 		t.Errorf("the second message: %+v", v)
 	}
-	if v = mustCheck(t, g, from("7", 10)); !v.Allowed || v.Observed {
+	if v = mustCheck(t, g, messageFrom("7", 10)); !v.Allowed || v.Observed {
 		t.Errorf("what it observed has spent: %+v", v)
 	}
-	mustCheck(t, g, from("7", 10))
-	mustCheck(t, g, from("7", 10))
-	if v = mustCheck(t, g, from("7", 10)); v.Allowed || v.Limit != "burst" || v.Strikes != 1 {
+	mustCheck(t, g, messageFrom("7", 10))
+	mustCheck(t, g, messageFrom("7", 10))
+	if v = mustCheck(t, g, messageFrom("7", 10)); v.Allowed || v.Limit != "burst" || v.Strikes != 1 {
 		t.Errorf("the other limit doesn't enforce: %+v", v)
 	}
 }
 
 func TestScope_PolicyOrder(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
-		p.Limits = []Limit{{Name: "a", Algorithm: UserWindow, Messages: 1, Every: time.Hour}, everywhere(1)}
+	g := newEnforcingGuard(t, func(p *Policy) {
+		p.Limits = []Limit{{Name: "a", Algorithm: UserWindow, Messages: 1, Every: time.Hour}, everywhereLimit(1)}
 	}, nil)
 	own := g.Policy("1")
 	slices.Reverse(own.Limits)
@@ -175,18 +175,18 @@ func TestScope_PolicyOrder(t *testing.T) {
 	}
 	for channel, first := range map[string]string{"1": "abroad", "2": "a"} {
 		user := "of channel " + channel
-		mustCheck(t, g, in(channel, from(user, 0)))
-		if v := mustCheck(t, g, in(channel, from(user, 0))); v.Limit != first {
+		mustCheck(t, g, inChannel(channel, messageFrom(user, 0)))
+		if v := mustCheck(t, g, inChannel(channel, messageFrom(user, 0))); v.Limit != first {
 			t.Errorf("channel %s: %s is named of two that wait as long, want %s", channel, v.Limit, first)
 		}
-		if e, err := g.Explain(in(channel, from(user, 0))); err != nil || e.Limits[0].Name != first {
+		if e, err := g.Explain(inChannel(channel, messageFrom(user, 0))); err != nil || e.Limits[0].Name != first {
 			t.Errorf("channel %s: explained as %+v, error %v", channel, e.Limits, err)
 		}
 	}
 }
 
 func TestVerdict_ObservedNextStrike(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
+	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{
 			{Name: "own", Algorithm: SlidingLog, Messages: 2, Every: 20 * time.Second},
 			{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: LimitObserves},
@@ -194,12 +194,12 @@ func TestVerdict_ObservedNextStrike(t *testing.T) {
 		p.Penalties.Ladder = []Penalty{{Action: Delete}, {Action: Warn}, {Action: Ban}}
 	}, nil)
 	for _, at := range []float64{0, 0, 1, 11} { // two strikes
-		mustCheck(t, g, from("7", at))
+		mustCheck(t, g, messageFrom("7", at))
 	}
-	if v := mustCheck(t, g, from("7", 20)); !v.Observed || v.Strikes != 2 || v.WouldBe.Action != Delete {
+	if v := mustCheck(t, g, messageFrom("7", 20)); !v.Observed || v.Strikes != 2 || v.WouldBe.Action != Delete {
 		t.Errorf("within strike_every: %+v", v)
 	}
-	if v := mustCheck(t, g, from("7", 21)); !v.Observed || v.Strikes != 2 || v.WouldBe.Action != Ban || v.NewStrike {
+	if v := mustCheck(t, g, messageFrom("7", 21)); !v.Observed || v.Strikes != 2 || v.WouldBe.Action != Ban || v.NewStrike {
 		t.Errorf("after it: %+v", v)
 	}
 }
@@ -208,29 +208,29 @@ func TestVerdict_DelayOnlyIfEnforced(t *testing.T) {
 	queue := func(p *Policy) {
 		p.Limits = []Limit{{Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2}}
 	}
-	g := enforced(t, queue, nil)
+	g := newEnforcingGuard(t, queue, nil)
 	for i, want := range []time.Duration{0, time.Second, 2 * time.Second} {
-		if v := mustCheck(t, g, from("7", 0)); !v.Allowed || v.Delay != want {
+		if v := mustCheck(t, g, messageFrom("7", 0)); !v.Allowed || v.Delay != want {
 			t.Errorf("message %d: %+v, want a delay of %s", i, v, want)
 		}
 	}
-	if v := mustCheck(t, g, from("7", 0)); v.Allowed || v.RetryAfter != time.Second {
+	if v := mustCheck(t, g, messageFrom("7", 0)); v.Allowed || v.RetryAfter != time.Second {
 		t.Errorf("the fourth: %+v", v)
 	}
-	watched := enforced(t, func(p *Policy) {
+	watched := newEnforcingGuard(t, func(p *Policy) {
 		queue(p)
 		p.Limits = append(p.Limits, Limit{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: LimitObserves})
 	}, nil)
-	mustCheck(t, watched, from("7", 0))
-	if v := mustCheck(t, watched, from("7", 0)); !v.Observed || v.Delay != time.Second {
+	mustCheck(t, watched, messageFrom("7", 0))
+	if v := mustCheck(t, watched, messageFrom("7", 0)); !v.Observed || v.Delay != time.Second {
 		t.Errorf("a limit that observes takes the queue's delay away: %+v", v)
 	}
-	observing := enforced(t, func(p *Policy) {
+	observing := newEnforcingGuard(t, func(p *Policy) {
 		queue(p)
 		p.Mode = Observe
 	}, nil)
-	mustCheck(t, observing, from("7", 0))
-	if v := mustCheck(t, observing, from("7", 0)); !v.Allowed || v.Delay != 0 {
+	mustCheck(t, observing, messageFrom("7", 0))
+	if v := mustCheck(t, observing, messageFrom("7", 0)); !v.Allowed || v.Delay != 0 {
 		t.Errorf("who only observes holds nothing back: %+v", v)
 	}
 }
@@ -239,12 +239,12 @@ func TestCheckAll_EqualsCheck(t *testing.T) {
 	change := func(p *Policy) {
 		p.Limits = append(p.Limits, Limit{Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 5, CountThrottled: true})
 	}
-	for name, more := range map[string][]Limit{"per user": nil, "all scopes": {perChannel(60), everywhere(20)}} {
-		one := enforced(t, func(p *Policy) { change(p); p.Limits = append(p.Limits, more...) }, nil)
-		all := enforced(t, func(p *Policy) { change(p); p.Limits = append(p.Limits, more...) }, nil)
+	for name, more := range map[string][]Limit{"per user": nil, "all scopes": {perChannelLimit(60), everywhereLimit(20)}} {
+		one := newEnforcingGuard(t, func(p *Policy) { change(p); p.Limits = append(p.Limits, more...) }, nil)
+		all := newEnforcingGuard(t, func(p *Policy) { change(p); p.Limits = append(p.Limits, more...) }, nil)
 		var messages []Message
 		for i := range 200 {
-			m := in(string(rune('1'+i/50%2)), from([]string{"7", "8", "anna", "10", ""}[i*i%5], float64(i/20)))
+			m := inChannel(string(rune('1'+i/50%2)), messageFrom([]string{"7", "8", "anna", "10", ""}[i*i%5], float64(i/20)))
 			if i%7 == 0 {
 				m.User.Roles = RolesOf(Moderator)
 			}

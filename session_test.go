@@ -19,7 +19,7 @@ type frame struct {
 }
 
 func TestSession_JudgesEachFrame(t *testing.T) {
-	guard := enforced(t, func(p *Policy) { p.Limits = p.Limits[:1] }, nil)
+	guard := newEnforcingGuard(t, func(p *Policy) { p.Limits = p.Limits[:1] }, nil)
 	middleware, err := guard.Middleware(MiddlewareOptions{
 		Identify: func(*http.Request) (User, error) {
 			return User{ID: "7", Login: "anna", Roles: RolesOf(VIP)}, nil
@@ -97,7 +97,7 @@ func TestSession_JudgesEachFrame(t *testing.T) {
 }
 
 func TestSession_PlainRequest(t *testing.T) {
-	middleware, err := enforced(t, nil, nil).Middleware(MiddlewareOptions{Identify: Anonymous})
+	middleware, err := newEnforcingGuard(t, nil, nil).Middleware(MiddlewareOptions{Identify: Anonymous})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestSession_PlainRequest(t *testing.T) {
 
 func TestSession_Missing(t *testing.T) {
 	s := SessionFrom(t.Context())
-	if v, err := s.Check(t.Context(), from("7", 0)); s != nil || err != ErrNoSession || v != (Verdict{}) {
+	if v, err := s.Check(t.Context(), messageFrom("7", 0)); s != nil || err != ErrNoSession || v != (Verdict{}) {
 		t.Errorf("%+v, %v", v, err)
 	}
 }

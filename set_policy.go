@@ -31,7 +31,7 @@ func (g *Guard) SetPolicy(channelID string, policy Policy, at time.Time) error {
 		return g.setBase(next, ns)
 	}
 	c := g.channels.get(channelID, g)
-	changed, err := c.overlaid(next)
+	changed, err := c.applyOverlay(next)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (g *Guard) ValidatePolicy(channelID string, policy Policy) error {
 	case channelID == "":
 		_, err = g.rebase(next)
 	case c != nil:
-		_, err = c.overlaid(next)
+		_, err = c.applyOverlay(next)
 	}
 	return err
 }
@@ -69,7 +69,7 @@ func (g *Guard) compile(channelID string, policy Policy) (*compiled, error) {
 	case len(channelID) > maxID:
 		return nil, ErrLongID
 	}
-	return next, g.base.Load().policy.sameEverywhere(policy)
+	return next, g.base.Load().policy.checkSameEverywhere(policy)
 }
 
 // setBase puts a policy in force in all channels without their own policy, and puts its
@@ -99,9 +99,9 @@ func (g *Guard) rebase(base *compiled) (map[*channel]change, error) {
 	next := map[*channel]change{}
 	var failed error
 	g.channels.each(func(c *channel) {
-		policy, err := c.rebased(base)
+		policy, err := c.rebase(base)
 		if err == nil {
-			next[c], err = c.overlaid(policy)
+			next[c], err = c.applyOverlay(policy)
 		}
 		if err != nil {
 			failed = fmt.Errorf("channel %q: %w", c.id, err)
@@ -110,10 +110,10 @@ func (g *Guard) rebase(base *compiled) (map[*channel]change, error) {
 	return next, failed
 }
 
-// rebased returns this channel's policy after a change of the policy for all channels. If the
-// channel has its own policy, rebased returns that policy with its PerUserEverywhere limits
+// rebase returns this channel's policy after a change of the policy for all channels. If the
+// channel has its own policy, rebase returns that policy with its PerUserEverywhere limits
 // replaced.
-func (c *channel) rebased(base *compiled) (*compiled, error) {
+func (c *channel) rebase(base *compiled) (*compiled, error) {
 	if !c.own {
 		return base, nil
 	}
@@ -127,10 +127,10 @@ func (c *channel) rebased(base *compiled) (*compiled, error) {
 	return compile(policy)
 }
 
-// sameEverywhere returns an error if the other policy has different PerUserEverywhere limits. The
-// error names the first difference.
-func (p *Policy) sameEverywhere(other Policy) error {
-	ours, theirs := p.everywhere(), other.everywhere()
+// checkSameEverywhere returns an error if the other policy has different PerUserEverywhere limits.
+// The error names the first difference.
+func (p *Policy) checkSameEverywhere(other Policy) error {
+	ours, theirs := p.everywhereLimits(), other.everywhereLimits()
 	for _, name := range slices.Sorted(maps.Keys(ours)) {
 		if l, ok := theirs[name]; !ok || !l.equal(ours[name]) {
 			return fmt.Errorf("limit %q applies to all channels: it can't be changed or left out in a single channel", name)
@@ -144,7 +144,7 @@ func (p *Policy) sameEverywhere(other Policy) error {
 	return nil
 }
 
-func (p *Policy) everywhere() map[string]Limit {
+func (p *Policy) everywhereLimits() map[string]Limit {
 	list := map[string]Limit{}
 	for _, l := range p.Limits {
 		if l.Per == PerUserEverywhere {

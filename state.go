@@ -82,7 +82,7 @@ func (b *Batch) Release() {
 // memory, it also ignores a row that was already Forgotten a minute before at, unless the row holds
 // pardons. It returns an error for bytes that can't be read, or a bad key or time.
 func (g *Guard) Restore(row StateRow, at time.Time) error {
-	table, ns, err := g.user(row.ChannelID, row.UserID, at)
+	table, ns, err := g.userTable(row.ChannelID, row.UserID, at)
 	switch {
 	case err == ErrNoLimit:
 		return nil
@@ -116,7 +116,7 @@ func (g *Guard) Forgotten(row StateRow, at time.Time) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	table, set := g.seen(row.ChannelID, row.UserID)
+	table, set := g.findTable(row.ChannelID, row.UserID)
 	if table == nil && row.ChannelID != "" && row.Limit == "" {
 		ns -= int64(unmetStays)
 	}
@@ -127,9 +127,9 @@ func (g *Guard) Forgotten(row StateRow, at time.Time) (bool, error) {
 	return set.Forgotten(stored, ns)
 }
 
-// seen is tableOf for a channel that may be unknown; it never creates the channel. For an unknown
-// channel it returns the limits that would apply to its users, or nil if there are none.
-func (g *Guard) seen(channelID, userID string) (*limits.Table, *limits.Set) {
+// findTable returns the table of a user, like tableOf, but never creates the channel. For an
+// unknown channel it returns the limits that would apply to its users, or nil if there are none.
+func (g *Guard) findTable(channelID, userID string) (*limits.Table, *limits.Set) {
 	if channelID == "" {
 		return g.everywhere.Load(), nil
 	}

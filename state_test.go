@@ -8,12 +8,12 @@ import (
 )
 
 func TestForgotten_Rows(t *testing.T) {
-	limits := func(p *Policy) { p.Limits = append(p.Limits, perChannel(2), everywhere(2)) }
-	g := enforced(t, limits, nil)
+	limits := func(p *Policy) { p.Limits = append(p.Limits, perChannelLimit(2), everywhereLimit(2)) }
+	g := newEnforcingGuard(t, limits, nil)
 	for range 4 {
-		mustCheck(t, g, from("7", 0)) // the third exceeds the channel's limit, which gives no strike
+		mustCheck(t, g, messageFrom("7", 0)) // the third exceeds the channel's limit, which gives no strike
 	}
-	costly := from("7", 0)
+	costly := messageFrom("7", 0)
 	costly.Cost = 4
 	mustCheck(t, g, costly)
 	rows := g.Dirty().Rows
@@ -24,7 +24,7 @@ func TestForgotten_Rows(t *testing.T) {
 		t.Fatalf("%d rows, want %d", len(rows), len(ends))
 	}
 	for name, asked := range map[string]*Guard{
-		"the same": g, "one that has seen nobody": enforced(t, limits, nil), "without those limits": enforced(t, func(p *Policy) { p.Limits = p.Limits[:0] }, nil),
+		"the same": g, "one that has seen nobody": newEnforcingGuard(t, limits, nil), "without those limits": newEnforcingGuard(t, func(p *Policy) { p.Limits = p.Limits[:0] }, nil),
 	} {
 		for _, row := range rows {
 			end := monday.Add(ends[row.Limit])
@@ -44,8 +44,8 @@ func TestForgotten_Rows(t *testing.T) {
 }
 
 func TestForgotten_UnreadableRows(t *testing.T) {
-	g := enforced(t, nil, nil)
-	mustCheck(t, g, from("7", 0))
+	g := newEnforcingGuard(t, nil, nil)
+	mustCheck(t, g, messageFrom("7", 0))
 	row := g.Dirty().Rows[0]
 	if _, err := g.Forgotten(row, time.Time{}); !errors.Is(err, ErrTime) {
 		t.Errorf("no time: error %v", err)
@@ -61,11 +61,11 @@ func TestForgotten_UnreadableRows(t *testing.T) {
 }
 
 func TestRestore_SkipsForgotten(t *testing.T) {
-	g := enforced(t, nil, nil)
-	mustCheck(t, g, from("7", 0))
+	g := newEnforcingGuard(t, nil, nil)
+	mustCheck(t, g, messageFrom("7", 0))
 	rows := g.Dirty().Rows
 	for at, want := range map[time.Duration]int{12 * time.Hour: 1, 12*time.Hour + time.Minute: 0} {
-		again := enforced(t, nil, nil)
+		again := newEnforcingGuard(t, nil, nil)
 		for _, row := range rows {
 			if err := again.Restore(row, monday.Add(at)); err != nil {
 				t.Fatal(err)
@@ -78,20 +78,20 @@ func TestRestore_SkipsForgotten(t *testing.T) {
 }
 
 func TestSetDegraded_Verdicts(t *testing.T) {
-	g, ctx := enforced(t, nil, nil), context.Background()
+	g, ctx := newEnforcingGuard(t, nil, nil), context.Background()
 	for _, degraded := range []bool{false, true, true, false} {
 		g.SetDegraded(degraded)
-		v := mustCheck(t, g, from("7", 0))
-		peeked, err := g.Peek(from("7", 0))
+		v := mustCheck(t, g, messageFrom("7", 0))
+		peeked, err := g.Peek(messageFrom("7", 0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, taken, err := g.Take(ctx, from("7", 0, Moderator))
+		_, taken, err := g.Take(ctx, messageFrom("7", 0, Moderator))
 		if err != nil {
 			t.Fatal(err)
 		}
 		all := make([]Verdict, 2)
-		if err := g.CheckAll(ctx, []Message{from("7", 0), from("8", 0)}, all); err != nil {
+		if err := g.CheckAll(ctx, []Message{messageFrom("7", 0), messageFrom("8", 0)}, all); err != nil {
 			t.Fatal(err)
 		}
 		for name, v := range map[string]Verdict{"Check": v, "Peek": peeked, "Take": taken, "CheckAll": all[0], "CheckAll's last": all[1]} {
@@ -103,9 +103,9 @@ func TestSetDegraded_Verdicts(t *testing.T) {
 }
 
 func TestDirty_RowsOfAllTables(t *testing.T) {
-	g := enforced(t, func(p *Policy) { p.Limits = append(p.Limits, perChannel(2), everywhere(2)) }, nil)
-	mustCheck(t, g, from("7", 0))
-	mustCheck(t, g, in("2", from("7", 0)))
+	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = append(p.Limits, perChannelLimit(2), everywhereLimit(2)) }, nil)
+	mustCheck(t, g, messageFrom("7", 0))
+	mustCheck(t, g, inChannel("2", messageFrom("7", 0)))
 	b := g.Dirty()
 	if len(b.Rows) != 2*3+1 { // the limits burst, daily and all in two channels, plus abroad
 		t.Fatalf("%d rows: %+v", len(b.Rows), b.Rows)
@@ -116,8 +116,8 @@ func TestDirty_RowsOfAllTables(t *testing.T) {
 	}
 	b.Release()
 	for range 3 {
-		mustCheck(t, g, from("8", 0))
-		mustCheck(t, g, from("9", 0))
+		mustCheck(t, g, messageFrom("8", 0))
+		mustCheck(t, g, messageFrom("9", 0))
 	}
 	g.Dirty().Confirm()
 	for i, row := range b.Rows {
@@ -130,8 +130,8 @@ func TestDirty_RowsOfAllTables(t *testing.T) {
 // A channel's own policy may not be in force yet, and strikes may count for longer under that
 // policy.
 func TestForgotten_StrikesOfUnknownChannel(t *testing.T) {
-	g := enforced(t, nil, nil)
-	costly := from("7", 0)
+	g := newEnforcingGuard(t, nil, nil)
+	costly := messageFrom("7", 0)
 	costly.Cost = 4
 	mustCheck(t, g, costly)
 	var strikes StateRow
@@ -159,9 +159,9 @@ func TestForgotten_StrikesOfUnknownChannel(t *testing.T) {
 }
 
 func TestDirtyAll(t *testing.T) {
-	g := enforced(t, func(p *Policy) { p.Limits = append(p.Limits, perChannel(9), everywhere(9)) }, nil)
-	mustCheck(t, g, from("7", 0))
-	mustCheck(t, g, from("8", 0))
+	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = append(p.Limits, perChannelLimit(9), everywhereLimit(9)) }, nil)
+	mustCheck(t, g, messageFrom("7", 0))
+	mustCheck(t, g, messageFrom("8", 0))
 	first := g.Dirty()
 	all := len(first.Rows)
 	g.DirtyAll() // while a store writes

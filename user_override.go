@@ -30,7 +30,7 @@ func (e Exemption) MarshalText() ([]byte, error) { return []byte(e.String()), ni
 
 // UnmarshalText parses an exemption's name.
 func (e *Exemption) UnmarshalText(text []byte) (err error) {
-	*e, err = named[Exemption](exemptionNames[:], "exemption", text)
+	*e, err = parseName[Exemption](exemptionNames[:], "exemption", text)
 	return err
 }
 
@@ -51,11 +51,11 @@ type UserOverride struct {
 // names an unknown zone, an unknown limit, or a limit that can't have such numbers. It may also say
 // why the exemption isn't possible.
 func (g *Guard) SetUserOverride(channelID, userID string, o UserOverride, at time.Time) error {
-	until, err := o.exemptUntil(channelID, at)
+	until, err := o.exemptionEnd(channelID, at)
 	if err != nil {
 		return err
 	}
-	table, ns, err := g.user(channelID, userID, at)
+	table, ns, err := g.userTable(channelID, userID, at)
 	if err != nil {
 		return err
 	}
@@ -69,9 +69,9 @@ func (g *Guard) SetUserOverride(channelID, userID string, o UserOverride, at tim
 	return table.SetOwn(userID, own, ns)
 }
 
-// exemptUntil returns when the exemption ends, or 0 for never. It returns an error if the exemption
-// isn't valid.
-func (o *UserOverride) exemptUntil(channelID string, at time.Time) (ns int64, err error) {
+// exemptionEnd returns when the exemption ends, or 0 for never. It returns an error if the
+// exemption isn't valid.
+func (o *UserOverride) exemptionEnd(channelID string, at time.Time) (ns int64, err error) {
 	switch {
 	case o.Exempt > NeverExempt:
 		return 0, fmt.Errorf("unknown exemption %d", uint8(o.Exempt))
@@ -94,7 +94,7 @@ func (o *UserOverride) exemptUntil(channelID string, at time.Time) (ns int64, er
 // override for the PerUserEverywhere limits. It omits an exemption that has ended by the Guard's
 // clock. The error is ErrNoLimit if there are no such limits, ErrLongID, or ErrTime.
 func (g *Guard) UserOverride(channelID, userID string) (UserOverride, error) {
-	table, now, err := g.user(channelID, userID, g.now())
+	table, now, err := g.userTable(channelID, userID, g.now())
 	if err != nil {
 		return UserOverride{}, err
 	}
@@ -105,7 +105,7 @@ func (g *Guard) UserOverride(channelID, userID string) (UserOverride, error) {
 // returns the overrides for the PerUserEverywhere limits. It omits exemptions that have ended by
 // the Guard's clock. The error is ErrNoLimit if there are no such limits, ErrLongID, or ErrTime.
 func (g *Guard) UserOverrides(channelID string) (map[string]UserOverride, error) {
-	table, now, err := g.user(channelID, anyUser, g.now())
+	table, now, err := g.userTable(channelID, anyUser, g.now())
 	if err != nil {
 		return nil, err
 	}

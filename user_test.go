@@ -11,12 +11,12 @@ import (
 )
 
 func TestUserOverride_Set(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
+	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits[0].Roles = map[Role]Override{VIP: {Burst: 9}}
 		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Messages: 5, Every: time.Second, Mode: LimitObserves})
 	}, nil)
-	passed := func(user string, roles ...Role) (n int) {
-		for mustCheck(t, g, from(user, 0, roles...)).Allowed && n < 20 {
+	countPassed := func(user string, roles ...Role) (n int) {
+		for mustCheck(t, g, messageFrom(user, 0, roles...)).Allowed && n < 20 {
 			n++
 		}
 		return n
@@ -38,11 +38,11 @@ func TestUserOverride_Set(t *testing.T) {
 		if err := g.SetUserOverride("1", test.name, test.override, monday); err != nil {
 			t.Fatal(err)
 		}
-		if got := passed(test.name, test.roles...); got != test.want {
+		if got := countPassed(test.name, test.roles...); got != test.want {
 			t.Errorf("%s: %d messages at once, want %d", test.name, got, test.want)
 		}
 	}
-	if got := passed("another", Moderator); got != 20 {
+	if got := countPassed("another", Moderator); got != 20 {
 		t.Errorf("another moderator isn't exempt: %d", got)
 	}
 	for want, o := range map[string]UserOverride{
@@ -62,7 +62,7 @@ func TestUserOverride_Set(t *testing.T) {
 
 func TestUserOverride_ExemptUntil(t *testing.T) {
 	now := monday
-	g := enforced(t, nil, &Options{Now: func() time.Time { return now }})
+	g := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { return now }})
 	o := UserOverride{Exempt: AlwaysExempt, ExemptUntil: monday.Add(10 * time.Minute), Timezone: "Asia/Tokyo"}
 	if err := g.SetUserOverride("1", "7", o, monday); err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestUserOverride_ExemptUntil(t *testing.T) {
 		spelt  string
 	}{{0, true, spelt}, {599.9, true, spelt}, {600, false, `{"timezone":"Asia/Tokyo"}`}} {
 		now = monday.Add(time.Duration(step.at * float64(time.Second)))
-		e, err := g.Explain(from("7", step.at))
+		e, err := g.Explain(messageFrom("7", step.at))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestUserOverride_ExemptUntil(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := mustCheck(t, g, from("7", step.at)); v.Exempt != step.exempt || e.Verdict.Exempt != step.exempt {
+		if v := mustCheck(t, g, messageFrom("7", step.at)); v.Exempt != step.exempt || e.Verdict.Exempt != step.exempt {
 			t.Errorf("at %v s: exempt is %v, explained as %v", step.at, v.Exempt, e.Verdict.Exempt)
 		}
 		for _, shown := range []UserOverride{e.Override, current} {
@@ -103,7 +103,7 @@ func TestUserOverride_ExemptUntil(t *testing.T) {
 }
 
 func TestUserOverrides_List(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
+	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = append(p.Limits, Limit{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 9, Every: time.Hour})
 	}, &Options{Now: func() time.Time { return monday }})
 	set := func(channel, user string, o UserOverride, at time.Time) {
@@ -132,13 +132,13 @@ func TestUserOverrides_List(t *testing.T) {
 			t.Errorf("channel %q: %v, %v, want %v", channel, got, err, want)
 		}
 	}
-	if _, err := enforced(t, nil, nil).UserOverrides(""); !errors.Is(err, ErrNoLimit) {
+	if _, err := newEnforcingGuard(t, nil, nil).UserOverrides(""); !errors.Is(err, ErrNoLimit) {
 		t.Errorf("without limits per user everywhere: %v", err)
 	}
 }
 
 func TestGrant(t *testing.T) {
-	g := enforced(t, nil, nil)
+	g := newEnforcingGuard(t, nil, nil)
 	until, err := g.Grant("1", "7", "", 5, monday)
 	if want := monday.Add(12 * time.Hour); err != nil || !until.Equal(want) {
 		t.Fatalf("until %v, error %v, want midnight %v", until, err, want)
@@ -147,11 +147,11 @@ func TestGrant(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 5 {
-		if v := mustCheck(t, g, from("7", 0)); !v.Allowed {
+		if v := mustCheck(t, g, messageFrom("7", 0)); !v.Allowed {
 			t.Fatalf("3 + 2 messages: %+v", v)
 		}
 	}
-	if v := mustCheck(t, g, from("7", 0)); v.Allowed || v.RetryAfter != 4*time.Second {
+	if v := mustCheck(t, g, messageFrom("7", 0)); v.Allowed || v.RetryAfter != 4*time.Second {
 		t.Errorf("the sixth: %+v", v)
 	}
 	for want, grant := range map[error]func() error{
@@ -169,17 +169,17 @@ func TestGrant(t *testing.T) {
 }
 
 func TestGuard_RefundAndReset(t *testing.T) {
-	g := enforced(t, nil, nil)
+	g := newEnforcingGuard(t, nil, nil)
 	for range 4 {
-		mustCheck(t, g, from("7", 0))
+		mustCheck(t, g, messageFrom("7", 0))
 	}
 	if err := g.Refund("1", "7", monday, 1, monday); err != nil {
 		t.Fatal(err)
 	}
-	if v := mustCheck(t, g, from("7", 0)); !v.Allowed || v.Remaining != 0 {
+	if v := mustCheck(t, g, messageFrom("7", 0)); !v.Allowed || v.Remaining != 0 {
 		t.Errorf("after a refund of one: %+v", v)
 	}
-	if v := mustCheck(t, g, from("7", 0)); v.Allowed {
+	if v := mustCheck(t, g, messageFrom("7", 0)); v.Allowed {
 		t.Errorf("after a refund of one, a second passes: %+v", v)
 	}
 	if err := g.Refund("1", "7", monday, 0, monday); !errors.Is(err, ErrCost) {
@@ -188,19 +188,19 @@ func TestGuard_RefundAndReset(t *testing.T) {
 	if err := g.Reset("1", "7", monday); err != nil {
 		t.Fatal(err)
 	}
-	e, err := g.Explain(from("7", 0))
+	e, err := g.Explain(messageFrom("7", 0))
 	if err != nil || e.Strikes != 0 || e.Limits[0].Used != 0 || e.Limits[1].Used != 0 {
 		t.Errorf("after a reset: %+v, error %v", e, err)
 	}
 }
 
-// counting returns a limit that counts throttled messages.
-func counting(name string, per Scope, messages int) Limit {
+// countingLimit returns a limit that counts throttled messages.
+func countingLimit(name string, per Scope, messages int) Limit {
 	return Limit{Name: name, Algorithm: UserWindow, Per: per, Messages: messages, Every: time.Hour, CountThrottled: true}
 }
 
-// used returns the author's usage of each limit.
-func used(t *testing.T, g *Guard, m Message) (used []int) {
+// usage returns the author's usage of each limit.
+func usage(t *testing.T, g *Guard, m Message) (used []int) {
 	t.Helper()
 	e, err := g.Explain(m)
 	if err != nil {
@@ -213,19 +213,19 @@ func used(t *testing.T, g *Guard, m Message) (used []int) {
 }
 
 func TestPardon(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
-		p.Limits = append(p.Limits[:1], counting("own", PerUser, 9), counting("abroad", PerUserEverywhere, 9), counting("all", PerChannel, 9))
+	g := newEnforcingGuard(t, func(p *Policy) {
+		p.Limits = append(p.Limits[:1], countingLimit("own", PerUser, 9), countingLimit("abroad", PerUserEverywhere, 9), countingLimit("all", PerChannel, 9))
 		p.Penalties.StrikeEvery = 0
 	}, nil)
 	var passed Verdict
 	for range 3 {
-		passed = mustCheck(t, g, from("7", 0))
+		passed = mustCheck(t, g, messageFrom("7", 0))
 	}
-	late := mustCheck(t, g, from("7", -1)) // it counts at 0
-	if second := mustCheck(t, g, from("7", 0)); second.Strikes != 2 || late.Late != time.Second || late.Counted != 1 {
+	late := mustCheck(t, g, messageFrom("7", -1)) // it counts at 0
+	if second := mustCheck(t, g, messageFrom("7", 0)); second.Strikes != 2 || late.Late != time.Second || late.Counted != 1 {
 		t.Fatalf("got %+v and %+v", late, second)
 	}
-	if got, want := used(t, g, from("7", 0)), []int{3, 5, 5, 5}; !slices.Equal(got, want) {
+	if got, want := usage(t, g, messageFrom("7", 0)), []int{3, 5, 5, 5}; !slices.Equal(got, want) {
 		t.Fatalf("used %v, want %v", got, want)
 	}
 	for i, want := range []bool{true, false} {
@@ -233,10 +233,10 @@ func TestPardon(t *testing.T) {
 		if err != nil || done != want {
 			t.Errorf("pardon %d: done is %v, error %v", i+1, done, err)
 		}
-		if got, want := used(t, g, from("7", 0)), []int{3, 4, 4, 4}; !slices.Equal(got, want) {
+		if got, want := usage(t, g, messageFrom("7", 0)), []int{3, 4, 4, 4}; !slices.Equal(got, want) {
 			t.Errorf("after pardon %d: used %v, want %v", i+1, got, want)
 		}
-		if e, _ := g.Explain(from("7", 0)); e.Strikes != 1 {
+		if e, _ := g.Explain(messageFrom("7", 0)); e.Strikes != 1 {
 			t.Errorf("after pardon %d: %d strikes, want 1", i+1, e.Strikes)
 		}
 	}
@@ -246,58 +246,58 @@ func TestPardon(t *testing.T) {
 }
 
 func TestPardon_RefundsCounted(t *testing.T) {
-	full := enforced(t, func(p *Policy) {
+	full := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = p.Limits[:1]
 		p.Limits[0].CountThrottled = true
 	}, nil)
 	for range 3 {
-		mustCheck(t, full, from("7", 0))
+		mustCheck(t, full, messageFrom("7", 0))
 	}
-	v := mustCheck(t, full, from("7", 0)) // no room left for it to count
+	v := mustCheck(t, full, messageFrom("7", 0)) // no room left for it to count
 	if done, err := full.Pardon(v, monday); !done || err != nil {
 		t.Errorf("done is %v, error %v", done, err)
 	}
-	if v := mustCheck(t, full, from("7", 0)); v.Allowed {
+	if v := mustCheck(t, full, messageFrom("7", 0)); v.Allowed {
 		t.Errorf("a pardon has bought a message: %+v", v)
 	}
-	watched := enforced(t, func(p *Policy) {
-		trial := counting("trial", PerUser, 1)
+	watched := newEnforcingGuard(t, func(p *Policy) {
+		trial := countingLimit("trial", PerUser, 1)
 		trial.Mode = LimitObserves
-		p.Limits = []Limit{counting("own", PerUser, 2), trial}
+		p.Limits = []Limit{countingLimit("own", PerUser, 2), trial}
 	}, nil)
-	mustCheck(t, watched, from("7", 0))
-	shown := mustCheck(t, watched, from("7", 0))
+	mustCheck(t, watched, messageFrom("7", 0))
+	shown := mustCheck(t, watched, messageFrom("7", 0))
 	if !shown.Observed {
 		t.Fatalf("got %+v", shown)
 	}
 	if _, err := watched.Pardon(shown, monday); err != nil {
 		t.Fatal(err)
 	}
-	if v := mustCheck(t, watched, from("7", 0)); v.Allowed {
+	if v := mustCheck(t, watched, messageFrom("7", 0)); v.Allowed {
 		t.Errorf("the pardon of a message that was shown has bought another: %+v", v)
 	}
 }
 
 func TestPardon_LapsedStrike(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
+	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: 100 * time.Hour}}
 	}, nil)
-	mustCheck(t, g, from("7", 0))
-	lapsed := mustCheck(t, g, from("7", 1))
+	mustCheck(t, g, messageFrom("7", 0))
+	lapsed := mustCheck(t, g, messageFrom("7", 1))
 	for _, at := range []float64{1860, 1920, 1980} {
-		mustCheck(t, g, from("7", at))
+		mustCheck(t, g, messageFrom("7", at))
 	}
 	if _, err := g.Pardon(lapsed, monday.Add(33*time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	if e, _ := g.Explain(from("7", 1980)); e.Strikes != 3 {
+	if e, _ := g.Explain(messageFrom("7", 1980)); e.Strikes != 3 {
 		t.Errorf("%d strikes are left of 3 that are newer than the pardoned one", e.Strikes)
 	}
 }
 
 func TestTake(t *testing.T) {
-	g := enforced(t, nil, nil)
-	m := from("7", 0)
+	g := newEnforcingGuard(t, nil, nil)
+	m := messageFrom("7", 0)
 	m.Cost = 5
 	taken, v, err := g.Take(context.Background(), m)
 	if err != nil || taken != 3 || !v.Allowed {
@@ -311,14 +311,14 @@ func TestTake(t *testing.T) {
 	if taken, _, _ = g.Take(context.Background(), m); taken != 5 {
 		t.Errorf("an exempt user takes %d of 5", taken)
 	}
-	observing := enforced(t, func(p *Policy) { p.Mode = Observe }, nil)
-	if taken, _, _ = observing.Take(context.Background(), in("1", Message{ChannelID: "1", User: User{ID: "7"}, SentAt: monday, Cost: 5})); taken != 5 {
+	observing := newEnforcingGuard(t, func(p *Policy) { p.Mode = Observe }, nil)
+	if taken, _, _ = observing.Take(context.Background(), inChannel("1", Message{ChannelID: "1", User: User{ID: "7"}, SentAt: monday, Cost: 5})); taken != 5 {
 		t.Errorf("who only observes gives %d of 5", taken)
 	}
-	watched := enforced(t, func(p *Policy) {
-		trial := counting("trial", PerUser, 1)
+	watched := newEnforcingGuard(t, func(p *Policy) {
+		trial := countingLimit("trial", PerUser, 1)
 		trial.Mode = LimitObserves
-		p.Limits = []Limit{counting("own", PerUser, 2), trial}
+		p.Limits = []Limit{countingLimit("own", PerUser, 2), trial}
 	}, nil)
 	m.User.Roles = 0
 	if taken, v, _ = watched.Take(context.Background(), m); taken != 2 || !v.Observed {
@@ -330,19 +330,19 @@ func TestTake(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
+	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits[0].Roles = map[Role]Override{VIP: {Burst: 4}}
-		p.Limits = append(p.Limits, perChannel(50), Limit{Name: "trial", Algorithm: SlidingLog, Messages: 9, Every: time.Minute, Mode: LimitObserves})
+		p.Limits = append(p.Limits, perChannelLimit(50), Limit{Name: "trial", Algorithm: SlidingLog, Messages: 9, Every: time.Minute, Mode: LimitObserves})
 		p.Timezone = "Europe/Berlin"
 	}, nil)
 	for range 5 {
-		mustCheck(t, g, from("7", 0, VIP))
+		mustCheck(t, g, messageFrom("7", 0, VIP))
 	}
 	if _, err := g.Grant("1", "7", "daily", 2, monday); err != nil {
 		t.Fatal(err)
 	}
 	at := monday.Add(time.Second)
-	e, err := g.Explain(from("7", 1, VIP, Subscriber))
+	e, err := g.Explain(messageFrom("7", 1, VIP, Subscriber))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,24 +364,24 @@ func TestExplain(t *testing.T) {
 	if e.Strikes != 1 || e.Rung != 1 || e.Next.Action != Delete || !e.LapseAt.Equal(monday.Add(30*time.Minute)) || !e.SilentUntil.IsZero() {
 		t.Errorf("standing %+v", e)
 	}
-	if again, err := g.Explain(from("7", 1, VIP, Subscriber)); err != nil || again.Verdict != e.Verdict {
+	if again, err := g.Explain(messageFrom("7", 1, VIP, Subscriber)); err != nil || again.Verdict != e.Verdict {
 		t.Errorf("explaining changes something: %+v, %v", again, err)
 	}
 	if _, err := g.Explain(Message{}); !errors.Is(err, ErrNoChannel) {
 		t.Errorf("error %v", err)
 	}
-	newcomer, err := g.Explain(in("9", from("8", 0)))
+	newcomer, err := g.Explain(inChannel("9", messageFrom("8", 0)))
 	if err != nil || !newcomer.Verdict.Allowed || newcomer.Limits[0].Used != 0 {
 		t.Errorf("a newcomer: %+v, %v", newcomer, err)
 	}
 }
 
 func TestPenalty_ShorterTimeoutKeepsLonger(t *testing.T) {
-	g := enforced(t, func(p *Policy) {
+	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour}}
 		p.Penalties.Ladder = []Penalty{{Action: Timeout, Duration: 30 * time.Second}, {Action: Timeout, Duration: 10 * time.Minute}}
 	}, nil)
-	mustCheck(t, g, from("7", 0))
+	mustCheck(t, g, messageFrom("7", 0))
 	for _, step := range []struct {
 		at   float64
 		want string
@@ -389,7 +389,7 @@ func TestPenalty_ShorterTimeoutKeepsLonger(t *testing.T) {
 		{0, "timeout 30s"}, {10, "timeout 10m"}, {11, "delete"}, {19, "delete"}, {20, "timeout 10m"}, {600, "timeout 10m"},
 		{601, "delete"}, {608, "delete"}, {609, "delete"}, {611, "timeout 10m"},
 	} {
-		if v := mustCheck(t, g, from("7", step.at)); v.Penalty.String() != step.want {
+		if v := mustCheck(t, g, messageFrom("7", step.at)); v.Penalty.String() != step.want {
 			t.Errorf("at %v s: %s, want %s", step.at, v.Penalty, step.want)
 		}
 	}

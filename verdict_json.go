@@ -21,8 +21,8 @@ func (v *Verdict) AppendJSON(b []byte) []byte {
 	b = appendText(append(b, `,"limit":`...), v.Limit)
 	limited := !v.ResetAt.IsZero()
 	b = appendNumber(append(b, `,"remaining":`...), int64(v.Remaining), limited)
-	b = appendNumber(append(b, `,"retry_after_ms":`...), roundedUp(v.RetryAfter, time.Millisecond), !v.Never)
-	b = strconv.AppendInt(append(b, `,"delay_ms":`...), roundedUp(v.Delay, time.Millisecond), 10)
+	b = appendNumber(append(b, `,"retry_after_ms":`...), roundUp(v.RetryAfter, time.Millisecond), !v.Never)
+	b = strconv.AppendInt(append(b, `,"delay_ms":`...), roundUp(v.Delay, time.Millisecond), 10)
 	b = append(b, `,"reset_at":`...)
 	if limited {
 		b = appendTime(b, v.ResetAt)
@@ -62,9 +62,9 @@ func appendTime(b []byte, t time.Time) []byte {
 	return append(t.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 }
 
-// appendNumber appends n if is is true, and null otherwise.
-func appendNumber(b []byte, n int64, is bool) []byte {
-	if !is {
+// appendNumber appends n if known is true, and null otherwise.
+func appendNumber(b []byte, n int64, known bool) []byte {
+	if !known {
 		return append(b, "null"...)
 	}
 	return strconv.AppendInt(b, n, 10)
@@ -81,8 +81,8 @@ func appendText(b []byte, text string) []byte {
 	return append(append(append(b, '"'), text...), '"')
 }
 
-// roundedUp returns a wait in whole units, rounded up.
-func roundedUp(wait, unit time.Duration) int64 {
+// roundUp rounds a wait up to whole units.
+func roundUp(wait, unit time.Duration) int64 {
 	n := int64(wait / unit)
 	if wait%unit > 0 {
 		n++

@@ -8,7 +8,7 @@ import (
 // Wait formats a duration for people, rounded up so that nobody retries too early: "4 s", "12 min",
 // "3 h 12 min", "5 days". A negative duration is "0 s".
 func Wait(d time.Duration) string {
-	seconds := roundedUp(d, time.Second)
+	seconds := roundUp(d, time.Second)
 	minutes := (seconds + 59) / 60
 	switch {
 	case seconds < 120:

@@ -10,7 +10,7 @@ import (
 )
 
 func TestWrap(t *testing.T) {
-	g := enforced(t, nil, nil)
+	g := newEnforcingGuard(t, nil, nil)
 	broken := errors.New("broken")
 	var heard []string
 	handle := g.Wrap(func(_ context.Context, m Message) error {
@@ -21,7 +21,7 @@ func TestWrap(t *testing.T) {
 		return nil
 	})
 	say := func(text string, cost int) error {
-		m := from("7", 0)
+		m := messageFrom("7", 0)
 		m.Text, m.Cost = text, cost
 		return handle(t.Context(), m)
 	}
@@ -52,19 +52,19 @@ func TestWrap_Holds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var heard []time.Duration
-		handle := paced(t).Wrap(func(context.Context, Message) error {
+		handle := newPacedGuard(t).Wrap(func(context.Context, Message) error {
 			heard = append(heard, time.Since(start))
 			return nil
 		})
-		if err := handle(t.Context(), now("7")); err != nil {
+		if err := handle(t.Context(), messageNow("7")); err != nil {
 			t.Fatal(err)
 		}
 		short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
-		if err := handle(short, now("7")); err != context.DeadlineExceeded || time.Since(start) != 300*time.Millisecond {
+		if err := handle(short, messageNow("7")); err != context.DeadlineExceeded || time.Since(start) != 300*time.Millisecond {
 			t.Errorf("a message whose connection ends: %v after %s", err, time.Since(start))
 		}
-		if err := handle(t.Context(), now("7")); err != nil {
+		if err := handle(t.Context(), messageNow("7")); err != nil {
 			// the previous message has used up its place in the queue
 			t.Fatal(err)
 		}

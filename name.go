@@ -15,8 +15,8 @@ func nameOf(names []string, what string, value uint8) string {
 	return fmt.Sprintf("%s(%d)", what, value)
 }
 
-// named returns the value with that name. The error lists the known names.
-func named[T ~uint8](names []string, what string, text []byte) (T, error) {
+// parseName returns the value with that name. The error lists the known names.
+func parseName[T ~uint8](names []string, what string, text []byte) (T, error) {
 	if i := slices.Index(names, string(text)); i >= 0 {
 		return T(i), nil
 	}
