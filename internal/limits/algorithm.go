@@ -21,9 +21,9 @@ type algorithm struct {
 	// compile checks the parameters and fills in the rule.
 	compile func(p Params, r *Rule) error
 
-	// sound reports whether words from a store are a valid state. The state was spent under the
+	// isValid reports whether words from a store are a valid state. The state was spent under the
 	// rule old, and its last use was at the time last.
-	sound func(old *Rule, state []uint64, last int64) bool
+	isValid func(old *Rule, state []uint64, last int64) bool
 
 	// next returns the earliest time, not before at, at which n fit if nothing else is spent. It
 	// returns Never if waiting never helps.
@@ -37,14 +37,13 @@ type algorithm struct {
 	charge func(r *Rule, state []uint64, at, n int64) (counted int64)
 
 	// refund removes the part of back that still counts at that time from the usage.
-	refund func(r *Rule, state []uint64, back spent, at int64)
+	refund func(r *Rule, state []uint64, back spentMessage, at int64)
 
 	// level returns the usage at that time.
 	level func(r *Rule, state []uint64, at int64) level
 
-	// forgotten returns the time from which on the state no longer matters; 0 if the state is
-	// empty.
-	forgotten func(r *Rule, state []uint64) int64
+	// expiry returns the time from which on the state no longer matters; 0 if the state is empty.
+	expiry func(r *Rule, state []uint64) int64
 
 	// rewind adjusts the state to a clock that jumped back to at. Exactly what counted right after
 	// the use at last still counts. So the jump neither refunds anything nor locks anyone out.
@@ -54,9 +53,9 @@ type algorithm struct {
 	// was spent under the rule old. The equivalent is under the rule r, as of the time at.
 	convert func(old, r *Rule, before, state []uint64, at int64)
 
-	// leave returns when a message sent at that time may be released, considering only this limit.
-	// If the func is nil, messages are released at once.
-	leave func(r *Rule, state []uint64, at int64) int64
+	// releaseTime returns when a message sent at that time may be released, considering only this
+	// limit. If the func is nil, messages are released at once.
+	releaseTime func(r *Rule, state []uint64, at int64) int64
 
 	// windowEnd returns when the current window at that time ends; 0 if none is open. If the func
 	// is nil, the algorithm has no windows.
@@ -70,8 +69,8 @@ type level struct{ used, capacity, resetAt int64 }
 // remaining returns how many messages of cost 1 still fit.
 func (l level) remaining() int64 { return max(0, l.capacity-l.used) }
 
-// spent describes a message that was spent.
-type spent struct {
+// spentMessage describes a message that was spent.
+type spentMessage struct {
 	at, n  int64
 	latest bool // nothing was spent after it
 }
@@ -79,7 +78,7 @@ type spent struct {
 // algorithms lists all algorithms; each is registered only here.
 var algorithms = []*algorithm{&tokenBucket, &leakyBucket, &fixedWindow, &dailyWindow, &userWindow, &slidingWindow, &slidingLog}
 
-func algorithmNamed(name string) (*algorithm, error) {
+func algorithmByName(name string) (*algorithm, error) {
 	names := make([]string, len(algorithms))
 	for i, a := range algorithms {
 		if a.name == name {
@@ -90,7 +89,7 @@ func algorithmNamed(name string) (*algorithm, error) {
 	return nil, fmt.Errorf("unknown algorithm %q (known: %s)", name, strings.Join(names, ", "))
 }
 
-func algorithmCoded(code byte) (*algorithm, error) {
+func algorithmByCode(code byte) (*algorithm, error) {
 	for _, a := range algorithms {
 		if a.code == code {
 			return a, nil
@@ -110,9 +109,9 @@ func (a *algorithm) sizeOf(state []uint64) int {
 	return 1 + int(min(state[0], maxLog))
 }
 
-// refuseOthers returns an error for a parameter that the algorithm doesn't use.
-func (a *algorithm) refuseOthers(p Params) error {
-	for _, name := range p.given() {
+// checkParams returns an error for a parameter that the algorithm doesn't use.
+func (a *algorithm) checkParams(p Params) error {
+	for _, name := range p.nonZeroNames() {
 		if !slices.Contains(a.params, name) {
 			return fmt.Errorf("%s has no %q (it takes %s)", a.name, name, strings.Join(a.params, ", "))
 		}

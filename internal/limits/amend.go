@@ -5,11 +5,11 @@ package limits
 // new user. now is the present.
 func (t *Table) Refund(user string, spentAt, n, now int64) {
 	t.amend(user, now, func(s *shard, row []uint64, at int64) {
-		s.refund(row, spent{at: spentAt, n: n}, at, func(*Rule) bool { return true })
+		s.refund(row, spentMessage{at: spentAt, n: n}, at, func(*Rule) bool { return true })
 	})
 }
 
-func (s *shard) refund(row []uint64, back spent, at int64, applies func(*Rule) bool) {
+func (s *shard) refund(row []uint64, back spentMessage, at int64, applies func(*Rule) bool) {
 	back.latest = int64(row[wordLast]) <= back.at
 	rules := s.rulesOf(row)
 	for i := range rules {
@@ -27,14 +27,14 @@ func (t *Table) Reset(user string, now int64) {
 		for i := range rules {
 			r := &rules[i]
 			state := r.state(row)
-			if r.calendar != nil && loadDay(state).unsettled() {
-				loadDay(state).emptied().store(state)
+			if r.calendar != nil && loadDay(state).inTransition() {
+				loadDay(state).withoutCount().store(state)
 			} else {
 				clear(state)
 			}
 		}
 		clearStrikes(row)
-		if has(row, personalFlag) {
+		if hasFlag(row, personalFlag) {
 			s.personal[row[wordUser]].grants = nil
 		}
 	})
@@ -56,14 +56,14 @@ func (t *Table) amend(user string, now int64, change func(s *shard, row []uint64
 		return
 	}
 	row := p.shard.row(p.slot)
-	change(p.shard, row, present(row, now))
+	change(p.shard, row, changeTime(row, now))
 	p.shard.pin(row)
 	p.shard.touch(p.slot, row)
 }
 
-// present returns the time at which a change made now counts in a row. It is never before the last
-// use, unless the clock has jumped back.
-func present(row []uint64, now int64) int64 {
+// changeTime returns the time at which a change made now counts in a row. It is never before the
+// last use, unless the clock has jumped back.
+func changeTime(row []uint64, now int64) int64 {
 	if last := int64(row[wordLast]); now >= last-clockJump {
 		return max(now, last)
 	}

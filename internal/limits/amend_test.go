@@ -29,15 +29,15 @@ func TestRefund(t *testing.T) {
 		{"of a bucket only what still counts", three, []step{{at: 0, ok: true}, {at: 3.9, n: 2, ok: true}}, refund{0, 1, 3.9}, []step{{at: 3.9, ok: true}, {at: 3.9, retry: 4}}},
 		{"of a bucket nothing that was paid off before the next", bucket(100, 60*time.Second), []step{{at: 0, ok: true}, {at: 5900, n: 100, ok: true}}, refund{0, 1, 5901},
 			[]step{{at: 5901, retry: 59}}},
-		{"a queue gets places back", leaky(4*time.Second, 2), []step{{at: 0, n: 3, ok: true}}, refund{0, 1, 0}, []step{{at: 0, ok: true}, {at: 0, retry: 4}}},
+		{"a queue gets places back", leakyLimit(4*time.Second, 2), []step{{at: 0, n: 3, ok: true}}, refund{0, 1, 0}, []step{{at: 0, ok: true}, {at: 0, retry: 4}}},
 
 		{"a window", minute, []step{{at: 10, n: 3, ok: true}}, refund{10, 2, 20}, []step{{at: 20, n: 2, ok: true}, {at: 20, retry: 40}}},
 		{"a window is empty at most", minute, []step{{at: 10, n: 2, ok: true}}, refund{10, math.MaxInt64, 20}, []step{{at: 20, n: 3, ok: true}, {at: 20, retry: 40}}},
 		{"a window that is over", minute, []step{{at: 10, n: 2, ok: true}, {at: 60, n: 3, ok: true}}, refund{10, 2, 60}, []step{{at: 60, retry: 60}}},
 		{"a window's first instant", minute, []step{{at: 60, n: 3, ok: true}}, refund{60, 1, 60}, []step{{at: 60, ok: true}, {at: 60, retry: 60}}},
 
-		{"a day", daily(3, "UTC", ""), []step{{at: hour, n: 3, ok: true}}, refund{hour, 2, 20 * hour}, []step{{at: 20 * hour, n: 2, ok: true}, {at: 20 * hour, retry: 4 * hour}}},
-		{"a day that is over", daily(3, "UTC", ""), []step{{at: hour, n: 2, ok: true}, {at: day, n: 3, ok: true}}, refund{hour, 2, day}, []step{{at: day, retry: day}}},
+		{"a day", dailyLimit(3, "UTC", ""), []step{{at: hour, n: 3, ok: true}}, refund{hour, 2, 20 * hour}, []step{{at: 20 * hour, n: 2, ok: true}, {at: 20 * hour, retry: 4 * hour}}},
+		{"a day that is over", dailyLimit(3, "UTC", ""), []step{{at: hour, n: 2, ok: true}, {at: day, n: 3, ok: true}}, refund{hour, 2, day}, []step{{at: day, retry: day}}},
 
 		{"a user's window", user, []step{{at: 10, n: 3, ok: true}}, refund{10, 1, 20}, []step{{at: 20, ok: true}, {at: 20, retry: 50}}},
 		{"a user's window starts again when everything is refunded", user, []step{{at: 10, n: 3, ok: true}}, refund{10, 3, 20}, []step{{at: 20, n: 3, ok: true}, {at: 20, retry: 60}}},
@@ -74,7 +74,7 @@ func TestRefund_InAllLimits(t *testing.T) {
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
 	table.Refund("7", nanos(0), 2, nanos(0))
 	for _, l := range sevenLimits() {
-		if used := table.used(t, 0, l.Name); used != 1 {
+		if used := table.usage(t, 0, l.Name); used != 1 {
 			t.Errorf("%d of %s are used, want 1", used, l.Name)
 		}
 	}
@@ -85,7 +85,7 @@ func TestRefund_InAllLimits(t *testing.T) {
 }
 
 func TestReset(t *testing.T) {
-	table := tableWith(t, Strikes{Every: 10 * time.Second, Ladder: []int64{1000 * nanosPerSecond}}, sevenLimits()...)
+	table := newTableWithStrikes(t, Strikes{Every: 10 * time.Second, Ladder: []int64{1000 * nanosPerSecond}}, sevenLimits()...)
 	own := Own{Numbers: map[string]Numbers{"fixed-window": {Messages: 4}}}
 	if err := table.SetOwn("7", own, nanos(0)); err != nil {
 		t.Fatal(err)
@@ -113,8 +113,8 @@ func TestReset(t *testing.T) {
 }
 
 func TestPardon(t *testing.T) {
-	counted := window("fixed-window", 5, time.Hour).countingThrottled()
-	table := tableWith(t, Strikes{Every: 10 * time.Second, Ladder: []int64{1000 * nanosPerSecond}}, bucket(1, time.Hour), counted)
+	counted := window("fixed-window", 5, time.Hour).withCountThrottled()
+	table := newTableWithStrikes(t, Strikes{Every: 10 * time.Second, Ladder: []int64{1000 * nanosPerSecond}}, bucket(1, time.Hour), counted)
 	run(t, table, []step{{at: 0, ok: true}, {at: 1, n: 3, retry: -1}})
 	var p place
 	table.place("7", &p)
@@ -125,10 +125,10 @@ func TestPardon(t *testing.T) {
 			t.Errorf("pardon %d: done is %v", i, done)
 		}
 		s := table.standing(2)
-		if used := table.used(t, 2, "fixed-window"); s.Strikes != 0 || s.SilentUntil != 0 || used != 1 {
+		if used := table.usage(t, 2, "fixed-window"); s.Strikes != 0 || s.SilentUntil != 0 || used != 1 {
 			t.Errorf("pardon %d: %+v, %d are used; want 1, what the allowed message spent", i, s, used)
 		}
-		if used := table.used(t, 2, "burst"); used != 1 {
+		if used := table.usage(t, 2, "burst"); used != 1 {
 			t.Errorf("pardon %d: the bucket, of which nothing was spent, has %d used", i, used)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestJudgeAll_EqualsJudge(t *testing.T) {
-	limits := []Limit{bucket(2, 4*time.Second), daily(5, "UTC", "")}
+	limits := []Limit{bucket(2, 4*time.Second), dailyLimit(5, "UTC", "")}
 	one, all := newTable(t, limits...), newTable(t, limits...)
 	var cases []Case
 	for i := range 1000 {
@@ -23,7 +23,7 @@ func TestJudgeAll_EqualsJudge(t *testing.T) {
 	}
 	all.JudgeAll(cases)
 	for i, c := range cases {
-		if want := one.judge(c.User, c.Request); !alike(c.Decision, want) {
+		if want := one.judge(c.User, c.Request); !equalDecisions(c.Decision, want) {
 			t.Fatalf("message %d of %s: %+v, want %+v", i, c.User, c.Decision, want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestJudgeAll_EvictedRows(t *testing.T) {
 		users := table.sameShard(2+test.added, test.prefix)
 		table.judge(users[0], Request{At: nanos(0), Cost: 1})
 		table.judge(users[1], Request{At: nanos(hour), Cost: 1})
-		table.dirty().Confirm()
+		table.allDirty().Confirm()
 		var cases []Case
 		for _, user := range append(users[2:], users[0]) {
 			cases = append(cases, Case{User: user, Request: Request{At: nanos(2 * hour), Cost: 1}})

@@ -10,7 +10,7 @@ import (
 // it. A decision waits for at most one shard.
 func BenchmarkChange(b *testing.B) {
 	const users = 1_000_000
-	table := newTable(b, bucket(3, 4*time.Second), daily(300, "", ""))
+	table := newTable(b, bucket(3, 4*time.Second), dailyLimit(300, "", ""))
 	for i := range users {
 		table.judge(strconv.Itoa(100_000_000+i*37), Request{At: nanos(0), Cost: 1})
 	}
@@ -19,7 +19,7 @@ func BenchmarkChange(b *testing.B) {
 	shards := 0
 	for b.Loop() {
 		refill += time.Second
-		set, err := newTestSet([]Limit{bucket(3, refill), daily(300, "", "")}, Strikes{})
+		set, err := newTestSet([]Limit{bucket(3, refill), dailyLimit(300, "", "")}, Strikes{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func BenchmarkChange(b *testing.B) {
 // BenchmarkCompile compiles the largest policy: each limit has other numbers for other roles, so
 // that every combination of roles has its own variant.
 func BenchmarkCompile(b *testing.B) {
-	for _, of := range []Limit{bucket(3, 4*time.Second), daily(300, "Europe/Berlin", "04:00")} {
+	for _, of := range []Limit{bucket(3, 4*time.Second), dailyLimit(300, "Europe/Berlin", "04:00")} {
 		b.Run(of.Algorithm, func(b *testing.B) {
 			limits := manyLimits(MaxLimits, of)
 			for i := range limits {

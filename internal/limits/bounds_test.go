@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// greedy sends messages until it has been throttled waits times. When a message is throttled,
+// sendGreedily sends messages until it has been throttled waits times. When a message is throttled,
 // greedy tries again at the retry time. It returns the time of each message that passed.
-func greedy(table *Table, user string, from int64, waits int) (passed []int64) {
+func sendGreedily(table *Table, user string, from int64, waits int) (passed []int64) {
 	for at := from; waits > 0 && len(passed) < 1000; {
 		d := table.judge(user, Request{At: at, Cost: 1})
 		if d.Allowed {
@@ -24,8 +24,8 @@ func greedy(table *Table, user string, from int64, waits int) (passed []int64) {
 	return passed
 }
 
-// within returns how many of the sorted times are at or after from and before until.
-func within(times []int64, from, until int64) int64 {
+// countWithin returns how many of the sorted times are at or after from and before until.
+func countWithin(times []int64, from, until int64) int64 {
 	first, _ := slices.BinarySearch(times, from)
 	after, _ := slices.BinarySearch(times, until)
 	return int64(after - first)
@@ -105,9 +105,9 @@ func TestAlgorithms_GreedySenderBounds(t *testing.T) {
 				p.Name, p.Algorithm = "x", name
 				from := epoch.UnixNano() + rapid.Int64Range(0, 2*every).Draw(rt, "beginning")
 				const spans = 5
-				passed := greedy(newTable(t, Limit{Params: p}), "7", from, int(spans*(capacity+2)))
+				passed := sendGreedily(newTable(t, Limit{Params: p}), "7", from, int(spans*(capacity+2)))
 				least, most := b.exact(capacity, every, from, spans)
-				if got := within(passed, from, from+spans*every); got < least || got > most {
+				if got := countWithin(passed, from, from+spans*every); got < least || got > most {
 					rt.Errorf("%d pass in %d spans, want %d to %d", got, spans, least, most)
 				}
 				for i, first := range passed {
@@ -155,9 +155,9 @@ func TestQueues_EachAsIfAlone(t *testing.T) {
 		var alone [2]*Table
 		for i, scope := range []Scope{PerUser, PerChannel} {
 			every := rapid.SampledFrom([]time.Duration{1, 7, time.Second, 4 * time.Second}).Draw(rt, "every")
-			limits[i] = leaky(every, int64(rapid.IntRange(0, 5).Draw(rt, "queue")))
+			limits[i] = leakyLimit(every, int64(rapid.IntRange(0, 5).Draw(rt, "queue")))
 			alone[i] = newTable(t, limits[i])
-			limits[i] = limits[i].named([]string{"own", "shared"}[i]).of(scope)
+			limits[i] = limits[i].withName([]string{"own", "shared"}[i]).withScope(scope)
 		}
 		sets := compileSets(t, Strikes{}, limits[:]...)
 		own, shared := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
@@ -189,14 +189,14 @@ func TestQueues_EachAsIfAlone(t *testing.T) {
 			if of == theChannel {
 				l = limits[1]
 			}
-			holdQueue(rt, list, l)
+			checkQueue(rt, list, l)
 		}
 	})
 }
 
-// holdQueue fails if any span of a queue holds more places than allowed. The places are sorted by
+// checkQueue fails if any span of a queue holds more places than allowed. The places are sorted by
 // time.
-func holdQueue(rt *rapid.T, places []sent, l Limit) {
+func checkQueue(rt *rapid.T, places []sent, l Limit) {
 	for i, first := range places {
 		cost := int64(0)
 		for _, p := range places[i:] {

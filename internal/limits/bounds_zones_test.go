@@ -19,7 +19,7 @@ func TestZoneChange_RandomChangesGainNothing(t *testing.T) {
 		oftenness := rapid.IntRange(1, 30).Draw(rt, "half hours between changes")
 		idleness := rapid.IntRange(0, 60).Draw(rt, "half hours between messages")
 		draw := func(from []string) string { return rapid.SampledFrom(from).Draw(rt, "zone or reset_at") }
-		table := newTable(t, daily(messages, draw(zones), draw(resets)))
+		table := newTable(t, dailyLimit(messages, draw(zones), draw(resets)))
 		crowd := neighbours(table, "7", 60)
 		var passed []int64
 		silentUntil := 0
@@ -34,7 +34,7 @@ func TestZoneChange_RandomChangesGainNothing(t *testing.T) {
 				}
 			}
 			// confirm the rows, because rows that a store hasn't confirmed aren't dropped
-			table.dirty().Confirm()
+			table.allDirty().Confirm()
 			table.judge(crowd[i/5], Request{At: at, Cost: 1}) // often a new user, who needs room
 			if rapid.IntRange(0, oftenness).Draw(rt, "changes") > 0 {
 				continue
@@ -49,7 +49,7 @@ func TestZoneChange_RandomChangesGainNothing(t *testing.T) {
 					rt.Fatal(err)
 				}
 			case 2:
-				set, err := newTestSet([]Limit{daily(messages, draw(zones), draw(resets))}, Strikes{})
+				set, err := newTestSet([]Limit{dailyLimit(messages, draw(zones), draw(resets))}, Strikes{})
 				if err != nil {
 					rt.Fatal(err)
 				}

@@ -71,9 +71,9 @@ type calendars struct {
 	known map[string]*Calendar
 }
 
-// named returns the calendar for a name written by String, or nil for an empty name. atHand is a
+// find returns the calendar for a name written by String, or nil for an empty name. atHand is a
 // calendar that probably has the name; it may be nil.
-func (c *calendars) named(stored []byte, atHand *Calendar) (*Calendar, error) {
+func (c *calendars) find(stored []byte, atHand *Calendar) (*Calendar, error) {
 	switch string(stored) {
 	case "":
 		return nil, nil

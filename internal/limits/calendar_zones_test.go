@@ -72,7 +72,7 @@ func TestCalendar_AllZones(t *testing.T) {
 	zones := allZones(t)
 	names, least := slices.Sorted(maps.Keys(zones)), int64(100)
 	if testing.Short() {
-		names, least = oneInEight(names), 1
+		names, least = sampleEighth(names), 1
 	}
 	t.Run("zones", func(t *testing.T) {
 		for _, name := range names {
@@ -106,7 +106,7 @@ func TestCalendar_AllZones(t *testing.T) {
 	}
 }
 
-func oneInEight(names []string) (sample []string) {
+func sampleEighth(names []string) (sample []string) {
 	for i := 0; i < len(names); i += 8 {
 		sample = append(sample, names[i])
 	}

@@ -17,14 +17,14 @@ func (t *Table) Change(set *Set, at int64) {
 }
 
 func (t *Table) change(set *Set, at int64) {
-	c := conversionOf(t.set, set, t.longest(), at)
+	c := conversionOf(t.set, set, t.maxStateWords(), at)
 	fresh := t.fresh
 	seen := false
-	fitting := t.fitting(c.set.width)
+	fitting := t.fittingPart(c.set.width)
 	t.each(func(_ int, s *shard) {
 		if !seen {
 			// Before the first user is seen, nobody can have spent anything under the old set.
-			seen, fresh = true, c.fresh(t.fresh)
+			seen, fresh = true, c.newUserRow(t.fresh)
 		}
 		s.mu.Lock()
 		s.change(c, fresh, fitting.count(s.count))
@@ -34,10 +34,10 @@ func (t *Table) change(set *Set, at int64) {
 	t.set, t.fresh = c.set, fresh
 }
 
-// longest returns, for each limit, the largest number of state words that any user needs. A log may
-// be longer than the new numbers require, and its contents still count. If no limit has a log,
-// longest examines no rows, because other states have a fixed size.
-func (t *Table) longest() []int {
+// maxStateWords returns, for each limit, the largest number of state words that any user needs. A
+// log may be longer than the new numbers require, and its contents still count. If no limit has a
+// log, maxStateWords examines no rows, because other states have a fixed size.
+func (t *Table) maxStateWords() []int {
 	words := make([]int, len(t.set.rules))
 	logs := slices.ContainsFunc(t.set.rules, func(r Rule) bool { return r.end-r.start > longState })
 	if !logs {
@@ -51,18 +51,18 @@ func (t *Table) longest() []int {
 				continue
 			}
 			for i := range t.set.rules {
-				words[i] = max(words[i], needed(t.set.rules[i].state(s.row(slot))))
+				words[i] = max(words[i], wordsInUse(t.set.rules[i].state(s.row(slot))))
 			}
 		}
 	})
 	return words
 }
 
-// needed returns how many words of a state are in use. A log contains its own length, because a
+// wordsInUse returns how many words of a state are in use. A log contains its own length, because a
 // message at time 0 must not be taken for an empty word.
-func needed(state []uint64) int {
+func wordsInUse(state []uint64) int {
 	if len(state) > longState {
-		return 1 + len(logged(state))
+		return 1 + len(logTimes(state))
 	}
 	return len(trim(state))
 }
@@ -95,10 +95,10 @@ func conversionOf(old, set *Set, words []int, at int64) conversion {
 	return c
 }
 
-// fresh returns the row of a user who was never seen under the old set. The row isn't empty while a
-// day that began under the old set continues. Otherwise users whose rows were dropped would have an
-// advantage.
-func (c conversion) fresh(before []uint64) []uint64 {
+// newUserRow returns the row of a user who was never seen under the old set. The row isn't empty
+// while a day that began under the old set continues. Otherwise users whose rows were dropped would
+// have an advantage.
+func (c conversion) newUserRow(before []uint64) []uint64 {
 	if before == nil {
 		before = make([]uint64, c.old.width)
 	}
@@ -136,7 +136,7 @@ func sameState(a, b []uint64) bool {
 // change converts the shard's rows and keeps at most most of them.
 func (s *shard) change(c conversion, fresh []uint64, most int) {
 	s.evictTo(most, c.at)
-	if enough := s.enough(s.count); c.set.width > s.width && enough < s.len() {
+	if enough := s.nextSize(s.count); c.set.width > s.width && enough < s.len() {
 		s.layOut(enough)
 	}
 	spentUnder := s.personalRules()

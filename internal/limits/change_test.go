@@ -29,20 +29,20 @@ func TestChange_KeepsTokensUsed(t *testing.T) {
 }
 
 func TestChange_KeepsDailyCount(t *testing.T) {
-	table := newTable(t, daily(10, "UTC", ""))
+	table := newTable(t, dailyLimit(10, "UTC", ""))
 	run(t, table, []step{{at: 3600, n: 8, ok: true}})
-	table.mustChange(t, 3600, daily(9, "UTC", ""))
+	table.mustChange(t, 3600, dailyLimit(9, "UTC", ""))
 	run(t, table, []step{{at: 3600, n: 2, retry: 82800}, {at: 3600, ok: true}})
-	table.mustChange(t, 3600, daily(5, "UTC", ""))
+	table.mustChange(t, 3600, dailyLimit(5, "UTC", ""))
 	run(t, table, []step{{at: 3600, retry: 82800}})
 }
 
 func TestChange_KeepsRemainingLimits(t *testing.T) {
-	table := newTable(t, bucket(3, time.Hour), daily(10, "UTC", ""))
+	table := newTable(t, bucket(3, time.Hour), dailyLimit(10, "UTC", ""))
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
 	other := bucket(4, time.Hour)
 	other.Name = "other"
-	table.mustChange(t, 0, daily(10, "UTC", ""), other)
+	table.mustChange(t, 0, dailyLimit(10, "UTC", ""), other)
 	// 3 + 4 of the day are used
 	run(t, table, []step{{at: 0, n: 4, ok: true}, {at: 0, n: 4, retry: 86400}})
 	if d := table.Peek("7", &Request{At: nanos(4 * 3600), Cost: 3}); !d.Allowed || d.Remaining != 0 {
@@ -70,11 +70,11 @@ func TestChange_PracticeStrikesLapse(t *testing.T) {
 		live := NewTable(sets[test.before], 1<<30)
 		strikes(live, 0)
 		strikes(live, 1)
-		stored := live.dirty()
+		stored := live.allDirty()
 		stored.Confirm()
 
 		live.Change(sets[test.after], nanos(2))
-		if lapsed := test.want == 1; lapsed != (len(live.dirty().Rows) > 0) {
+		if lapsed := test.want == 1; lapsed != (len(live.allDirty().Rows) > 0) {
 			t.Errorf("%+v: whether the store hears of it isn't %v", test, lapsed)
 		}
 		if got := strikes(live, 20); got != test.want {
@@ -105,7 +105,7 @@ func TestChange_KeepsUsageOfRoles(t *testing.T) {
 	}
 	table := newTable(t, limit(4*time.Second, 2*time.Second))
 	table.judge("7", Request{At: nanos(0), Cost: 2, Roles: 1 << subscriber})
-	stored := table.dirty()
+	stored := table.allDirty()
 	for _, test := range []struct {
 		limit Limit
 		want  float64
@@ -126,8 +126,8 @@ func TestChange_KeepsUsageOfRoles(t *testing.T) {
 	}
 }
 
-// allows spends a message of user 7 and reports whether it passed.
-func (t *Table) allows(at float64) bool {
+// spendOne spends a message of user 7 and reports whether it passed.
+func (t *Table) spendOne(at float64) bool {
 	d := t.judge("7", Request{At: nanos(at), Cost: 1})
 	return d.Allowed
 }
@@ -159,7 +159,7 @@ func TestChange_UsersKeepTheirRows(t *testing.T) {
 			}
 		}
 		if round == 0 {
-			table.mustChange(t, 0, bucket(1, time.Hour), daily(5, "", ""))
+			table.mustChange(t, 0, bucket(1, time.Hour), dailyLimit(5, "", ""))
 		}
 	}
 }
@@ -177,8 +177,8 @@ func TestChange_EveryAlgorithmKeepsUsage(t *testing.T) {
 	}{
 		{"a bucket refills faster", bucket(3, 4*time.Second), []step{{at: 0, n: 2, ok: true}}, 0, bucket(3, time.Second), []step{{at: 0, n: 2, retry: 1}, {at: 0, n: 3, retry: 2}}},
 		{"a bucket with a part of a token", bucket(3, 4*time.Second), []step{{at: 0, n: 2, ok: true}}, 2, bucket(3, 8*time.Second), []step{{at: 2, n: 2, retry: 4}, {at: 2, ok: true}}},
-		{"a queue drains faster", leaky(4*time.Second, 2), []step{{at: 0, n: 2, ok: true}}, 0, leaky(time.Second, 2), []step{{at: 0, n: 2, retry: 1}, {at: 0, ok: true}, {at: 0, retry: 1}}},
-		{"a queue is shorter", leaky(4*time.Second, 2), []step{{at: 0, n: 3, ok: true}}, 0, leaky(4*time.Second, 0), []step{{at: 0, retry: 12}}},
+		{"a queue drains faster", leakyLimit(4*time.Second, 2), []step{{at: 0, n: 2, ok: true}}, 0, leakyLimit(time.Second, 2), []step{{at: 0, n: 2, retry: 1}, {at: 0, ok: true}, {at: 0, retry: 1}}},
+		{"a queue is shorter", leakyLimit(4*time.Second, 2), []step{{at: 0, n: 3, ok: true}}, 0, leakyLimit(4*time.Second, 0), []step{{at: 0, retry: 12}}},
 		{"a longer window", minute, []step{{at: 10, n: 2, ok: true}}, 10, hourly, []step{{at: 10, n: 2, retry: 3590}, {at: 10, ok: true}, {at: 70, retry: 3530}}},
 		{"a longer window, when the old one is over", minute, []step{{at: 10, n: 2, ok: true}}, 70, hourly, []step{{at: 70, n: 3, ok: true}}},
 		{"a shorter window", hourly, []step{{at: 10, n: 2, ok: true}}, 130, minute, []step{{at: 130, n: 2, retry: 50}, {at: 130, ok: true}, {at: 180, n: 3, ok: true}}},
@@ -194,12 +194,12 @@ func TestChange_EveryAlgorithmKeepsUsage(t *testing.T) {
 		{"a log with more messages", log, []step{{at: 0, ok: true}, {at: 4, ok: true}, {at: 8, ok: true}}, 8, window("sliding-log", 4, 10*time.Second), []step{{at: 8, ok: true}, {at: 8, retry: 2}}},
 		{"a log with fewer messages", log, []step{{at: 0, ok: true}, {at: 4, ok: true}, {at: 8, ok: true}}, 8, window("sliding-log", 1, 10*time.Second), []step{{at: 8, retry: 10}}},
 		{"a log that is over", log, []step{{at: 0, n: 3, ok: true}}, 10, window("sliding-log", 3, time.Hour), []step{{at: 10, n: 3, ok: true}, {at: 10, retry: 3600}}},
-		{"a day with more messages", daily(3, "UTC", ""), []step{{at: hour, n: 3, ok: true}}, hour, daily(5, "UTC", ""), []step{{at: hour, n: 2, ok: true}, {at: hour, retry: 23 * hour}}},
+		{"a day with more messages", dailyLimit(3, "UTC", ""), []step{{at: hour, n: 3, ok: true}}, hour, dailyLimit(5, "UTC", ""), []step{{at: hour, n: 2, ok: true}, {at: hour, retry: 23 * hour}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			live := newTable(t, test.limit)
 			run(t, live, test.before)
-			stored := rowsOf(live.dirty())
+			stored := rowsOf(live.allDirty())
 			live.mustChange(t, test.at, test.changed)
 			run(t, live, test.after)
 			restarted := newTable(t, test.changed)
@@ -223,7 +223,7 @@ func TestChange_EveryLengthKeepsCount(t *testing.T) {
 			}
 			table := newTable(t, limit)
 			run(t, table, []step{{at: 30, ok: true}, {at: 31, ok: true}})
-			before := table.used(t, 32, limit.Name)
+			before := table.usage(t, 32, limit.Name)
 			changed := limit
 			longest := every
 			switch {
@@ -258,15 +258,15 @@ func TestSlidingLog_NeverShrinks(t *testing.T) {
 }
 
 func TestChange_PolicyOrder(t *testing.T) {
-	a, b := bucket(2, time.Hour).named("a"), bucket(2, time.Hour).named("b")
-	table := newTable(t, a, b, daily(5, "UTC", ""))
+	a, b := bucket(2, time.Hour).withName("a"), bucket(2, time.Hour).withName("b")
+	table := newTable(t, a, b, dailyLimit(5, "UTC", ""))
 	run(t, table, []step{{at: 0, n: 2, ok: true}, {at: 0, retry: hour}})
-	table.mustChange(t, 0, daily(5, "UTC", ""), b, a)
+	table.mustChange(t, 0, dailyLimit(5, "UTC", ""), b, a)
 	if d := table.send(0, 1); d.Allowed || d.Limit.Name() != "b" {
 		t.Errorf("throttled by %s, want the one that is first now", d.Limit.Name())
 	}
 	for name, want := range map[string]int64{"a": 2, "b": 2, "daily": 2} {
-		if used := table.used(t, 0, name); used != want {
+		if used := table.usage(t, 0, name); used != want {
 			t.Errorf("%d of %s are used, want %d", used, name, want)
 		}
 	}
@@ -275,9 +275,9 @@ func TestChange_PolicyOrder(t *testing.T) {
 func TestChange_AlgorithmStartsFresh(t *testing.T) {
 	table := newTable(t, bucket(3, time.Hour))
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
-	table.mustChange(t, 0, window("fixed-window", 3, time.Hour).named("burst"))
+	table.mustChange(t, 0, window("fixed-window", 3, time.Hour).withName("burst"))
 	run(t, table, []step{{at: 0, n: 3, ok: true}, {at: 0, retry: hour}})
-	table.mustChange(t, 0, daily(3, "UTC", ""))
+	table.mustChange(t, 0, dailyLimit(3, "UTC", ""))
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
 }
 

@@ -10,7 +10,7 @@ import (
 // manyLimits returns n limits of one algorithm.
 func manyLimits(n int, of Limit) (limits []Limit) {
 	for i := range n {
-		limits = append(limits, of.named(fmt.Sprintf("limit%d", i)))
+		limits = append(limits, of.withName(fmt.Sprintf("limit%d", i)))
 	}
 	return limits
 }
@@ -34,7 +34,7 @@ func TestCompile_TooManyLimits(t *testing.T) {
 
 func TestCompile_RowsTooWide(t *testing.T) {
 	log := func(name string, messages int64) Limit {
-		return window("sliding-log", messages, time.Minute).named(name)
+		return window("sliding-log", messages, time.Minute).withName(name)
 	}
 	rest := int64(MaxRow - headerWords - 3*(1+maxLog) - 1) // words left for a fourth log
 	for _, test := range []struct {
@@ -48,7 +48,7 @@ func TestCompile_RowsTooWide(t *testing.T) {
 				"a sliding-log takes a word for each of its messages, so allow fewer, or use a sliding-window"},
 		{"by a role", []Limit{log("a", 1024).withRole(3, Numbers{Messages: 1000}), log("b", 1024), log("c", 1), log("d", 1).withRole(3, Numbers{Messages: 1024}), log("e", 1024)},
 			`limit "e": with it, 4107 words`},
-		{"in another scope", []Limit{log("a", 1024), log("b", 1024), log("c", 1024), log("d", 1024).of(PerChannel)}, ""},
+		{"in another scope", []Limit{log("a", 1024), log("b", 1024), log("c", 1024), log("d", 1024).withScope(PerChannel)}, ""},
 	} {
 		_, err := Compile(test.limits, Strikes{})
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)) {
@@ -62,7 +62,7 @@ func TestCompile_RowsTooWide(t *testing.T) {
 func TestChange_RowsTooWide(t *testing.T) {
 	logs := func(names string, messages int64) (limits []Limit) {
 		for _, name := range strings.Split(names, "") {
-			limits = append(limits, window("sliding-log", messages, time.Hour).named(name))
+			limits = append(limits, window("sliding-log", messages, time.Hour).withName(name))
 		}
 		return limits
 	}

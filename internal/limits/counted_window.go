@@ -3,7 +3,7 @@ package limits
 // countedWindow completes an algorithm whose state is the start of a window and its count. present
 // returns the window that contains a time.
 func countedWindow(present func(r *Rule, state []uint64, at int64) (start, count int64), a algorithm) algorithm {
-	a.compile, a.sound, a.forgotten = compileWindow, soundWindow, forgottenWindow
+	a.compile, a.isValid, a.expiry = compileWindow, isValidWindow, windowExpiry
 
 	a.next = func(r *Rule, state []uint64, at, n int64) int64 {
 		start, count := present(r, state, at)
@@ -24,7 +24,7 @@ func countedWindow(present func(r *Rule, state []uint64, at int64) (start, count
 
 	a.charge = func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		start, count := present(r, state, at)
-		more := plus(count, n, r.capacity)
+		more := addCapped(count, n, r.capacity)
 		setWindow(state, start, more)
 		return more - count
 	}
@@ -40,7 +40,7 @@ func countedWindow(present func(r *Rule, state []uint64, at int64) (start, count
 		setWindow(state, start, count)
 	}
 
-	a.refund = func(r *Rule, state []uint64, back spent, at int64) {
+	a.refund = func(r *Rule, state []uint64, back spentMessage, at int64) {
 		if start, count := present(r, state, at); back.at >= start {
 			setWindow(state, start, max(0, count-back.n))
 		}
@@ -57,7 +57,7 @@ func compileWindow(p Params, r *Rule) error {
 	return checkEvery(p.Every)
 }
 
-func soundWindow(old *Rule, state []uint64, last int64) bool {
+func isValidWindow(old *Rule, state []uint64, last int64) bool {
 	return len(state) == 2 && old.interval > 0 && old.interval < maxEvery && state[0] <= uint64(last) && state[1] <= MaxMessages
 }
 
@@ -69,7 +69,7 @@ func setWindow(state []uint64, start, count int64) {
 	state[0], state[1] = uint64(start), uint64(count)
 }
 
-func forgottenWindow(r *Rule, state []uint64) int64 {
+func windowExpiry(r *Rule, state []uint64) int64 {
 	if state[1] == 0 {
 		return 0
 	}

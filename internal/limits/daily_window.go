@@ -23,7 +23,7 @@ var dailyWindow = algorithm{
 		return err
 	},
 
-	sound: func(old *Rule, state []uint64, _ int64) bool {
+	isValid: func(old *Rule, state []uint64, _ int64) bool {
 		if old.calendar == nil || len(state) != 2 {
 			return false
 		}
@@ -56,12 +56,12 @@ var dailyWindow = algorithm{
 	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		d := r.dayAt(state, at)
 		before := d.count
-		d.count = plus(d.count, n, r.allowance(d))
+		d.count = addCapped(d.count, n, r.allowance(d))
 		d.store(state)
 		return d.count - before
 	},
 
-	refund: func(r *Rule, state []uint64, back spent, at int64) {
+	refund: func(r *Rule, state []uint64, back spentMessage, at int64) {
 		if d := r.dayAt(state, at); back.at >= d.Start*nanosPerSecond {
 			d.count = max(0, d.count-back.n)
 			d.store(state)
@@ -70,7 +70,7 @@ var dailyWindow = algorithm{
 
 	level: func(r *Rule, state []uint64, at int64) level { return r.levelOfDay(r.dayAt(state, at)) },
 
-	forgotten: func(r *Rule, state []uint64) int64 {
+	expiry: func(r *Rule, state []uint64) int64 {
 		d := loadDay(state)
 		switch {
 		case d.changing:
@@ -130,11 +130,11 @@ func loadDay(state []uint64) countedDay {
 	}
 }
 
-// unsettled reports whether a calendar change is in progress on this day.
-func (d countedDay) unsettled() bool { return d.changing || d.partial }
+// inTransition reports whether a calendar change is in progress on this day.
+func (d countedDay) inTransition() bool { return d.changing || d.partial }
 
-// emptied returns the day with a count of zero.
-func (d countedDay) emptied() countedDay {
+// withoutCount returns the day with a count of zero.
+func (d countedDay) withoutCount() countedDay {
 	d.count = 0
 	return d
 }

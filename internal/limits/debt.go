@@ -5,7 +5,7 @@ package limits
 // The debt is that time minus now. So the debt shrinks continuously without any counting, and a
 // change of capacity needs no conversion.
 
-func soundDebt(old *Rule, state []uint64, last int64) bool {
+func isValidDebt(old *Rule, state []uint64, last int64) bool {
 	return len(state) == 1 && old.interval > 0 && state[0] <= uint64(last+MaxTime)
 }
 
@@ -23,7 +23,7 @@ func spendDebt(r *Rule, state []uint64, at, n int64) level {
 
 func chargeDebt(r *Rule, state []uint64, at, n int64) (counted int64) {
 	debt := max(0, int64(state[0])-at)
-	more := plus(debt, min(n, r.capacity)*r.interval, r.capacity*r.interval)
+	more := addCapped(debt, min(n, r.capacity)*r.interval, r.capacity*r.interval)
 	state[0] = uint64(at + more)
 	return (more - debt) / r.interval
 }
@@ -32,7 +32,7 @@ func chargeDebt(r *Rule, state []uint64, at, n int64) (counted int64) {
 // state, a single time, can't tell how much of the debt belongs to which message. refundDebt then
 // assumes that the bucket was full before the message, so that it refunds nothing that was already
 // paid off.
-func refundDebt(r *Rule, state []uint64, back spent, at int64) {
+func refundDebt(r *Rule, state []uint64, back spentMessage, at int64) {
 	counting := min(back.n, r.capacity) * r.interval
 	if !back.latest {
 		counting -= at - back.at
@@ -50,7 +50,7 @@ func levelOfDebt(r *Rule, state []uint64, at int64) level {
 	return level{(debt-1)/r.interval + 1, r.capacity, at + debt}
 }
 
-func forgottenDebt(_ *Rule, state []uint64) int64 { return int64(state[0]) }
+func debtExpiry(_ *Rule, state []uint64) int64 { return int64(state[0]) }
 
 // rewindDebt keeps the debt that remained right after the last use, at most a whole bucket, and
 // counts it from at.

@@ -40,7 +40,7 @@ func (p *place) judge(q *Request, d *Decision, others []Place) {
 	var h hearing // set by field: faster than a struct copy
 	h.accounts, h.request, h.decision = accounts[:], q, d
 	h.judge()
-	p.keep(&accounts[0])
+	p.recordChange(&accounts[0])
 }
 
 // judgeWith judges with the limits of the other places, which it locks one after another.
@@ -66,7 +66,7 @@ func (p *place) judgeWith(q *Request, d *Decision, others []Place) {
 	}
 	h.judge()
 	for i := range h.accounts {
-		places[i].keep(&accounts[i])
+		places[i].recordChange(&accounts[i])
 	}
 }
 

@@ -22,7 +22,7 @@ func (t *Table) CountDirty() (count int) {
 	t.each(func(_ int, s *shard) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.eachDirty(func(row []uint64) { count += s.parts(row) })
+		s.eachDirty(func(row []uint64) { count += s.countParts(row) })
 	})
 	return count
 }

@@ -34,7 +34,7 @@ func (s *shard) victim(slot int, at int64) (v victim, ok bool) {
 		return v, false
 	}
 	row := s.row(slot)
-	if has(row, personalFlag) && !s.personal[row[wordUser]].asOf(at).isZero() {
+	if hasFlag(row, personalFlag) && !s.personal[row[wordUser]].activePart(at).isZero() {
 		return v, false
 	}
 	return victim{slot, s.isHeld(row, at), int64(max(row[wordLast], row[wordStrikeAt]))}, true
@@ -55,7 +55,7 @@ func (s *shard) evict(at int64) {
 		sample++
 	}
 	if sample > 0 {
-		s.evicted(first)
+		s.dropEvicted(first)
 	}
 }
 
@@ -72,12 +72,12 @@ func (s *shard) evictTo(count int, at int64) {
 	}
 	slices.SortFunc(victims, victim.compare)
 	for _, v := range victims[:min(len(victims), s.count-count)] {
-		s.evicted(v)
+		s.dropEvicted(v)
 	}
 }
 
-// evicted drops a row and counts it as evicted.
-func (s *shard) evicted(v victim) {
+// dropEvicted drops a row and counts it as evicted.
+func (s *shard) dropEvicted(v victim) {
 	s.drop(v.slot)
 	s.table.dropped.evicted.Add(1)
 	if v.held {
@@ -87,10 +87,10 @@ func (s *shard) evicted(v victim) {
 
 // isHeld reports whether a row holds more than a partly used allowance.
 func (s *shard) isHeld(row []uint64, at int64) bool {
-	if has(row, pinnedFlag|personalFlag) || int64(row[wordSilentUntil]) > at {
+	if hasFlag(row, pinnedFlag|personalFlag) || int64(row[wordSilentUntil]) > at {
 		return true
 	}
-	if strikes, _ := s.set.lapse(row, at); strikes > 0 {
+	if strikes, _ := s.set.countStrikes(row, at); strikes > 0 {
 		return true
 	}
 	rules := s.rulesOf(row)
@@ -99,7 +99,7 @@ func (s *shard) isHeld(row []uint64, at int64) bool {
 		if r.level(r, state, max(at, int64(row[wordLast]))).remaining() == 0 {
 			return true
 		}
-		if r.calendar != nil && loadDay(state).unsettled() {
+		if r.calendar != nil && loadDay(state).inTransition() {
 			return true
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func exemptUntil(e Exemption, until float64) Own {
+func ownExemption(e Exemption, until float64) Own {
 	return Own{Exemption: e, ExemptUntil: nanos(until)}
 }
 
@@ -17,13 +17,13 @@ func TestExemption_Ends(t *testing.T) {
 		byRole bool
 		exempt map[float64]bool // by the message's time
 	}{
-		"always":                     {exemptUntil(Exempt, 600), false, map[float64]bool{0: true, 600 - 1e-9: true, 600: false, 6000: false}},
-		"always, of a moderator":     {exemptUntil(Exempt, 600), true, map[float64]bool{0: true, 600: true}},
+		"always":                     {ownExemption(Exempt, 600), false, map[float64]bool{0: true, 600 - 1e-9: true, 600: false, 6000: false}},
+		"always, of a moderator":     {ownExemption(Exempt, 600), true, map[float64]bool{0: true, 600: true}},
 		"always, with numbers":       {Own{Exemption: Exempt, ExemptUntil: nanos(600), Numbers: ownBurst(3).Numbers}, true, map[float64]bool{0: true, 600: false}},
-		"never":                      {exemptUntil(NotExempt, 600), false, map[float64]bool{0: false, 600: false}},
-		"never, of a moderator":      {exemptUntil(NotExempt, 600), true, map[float64]bool{0: false, 600 - 1e-9: false, 600: true}},
+		"never":                      {ownExemption(NotExempt, 600), false, map[float64]bool{0: false, 600: false}},
+		"never, of a moderator":      {ownExemption(NotExempt, 600), true, map[float64]bool{0: false, 600 - 1e-9: false, 600: true}},
 		"always, for good":           {Own{Exemption: Exempt}, false, map[float64]bool{0: true, 1e6: true}},
-		"always, the clock put back": {exemptUntil(Exempt, 600), false, map[float64]bool{-3600: true}},
+		"always, the clock put back": {ownExemption(Exempt, 600), false, map[float64]bool{-3600: true}},
 	} {
 		for at, want := range test.exempt {
 			table := newTable(t, bucket(3, time.Hour))
@@ -39,7 +39,7 @@ func TestExemption_Ends(t *testing.T) {
 // that time doesn't apply to the late message.
 func TestExemption_LateMessage(t *testing.T) {
 	table := newTable(t, bucket(3, time.Hour))
-	table.mustSetOwn(t, 0, exemptUntil(Exempt, 10))
+	table.mustSetOwn(t, 0, ownExemption(Exempt, 10))
 	for _, step := range []struct {
 		at     float64
 		exempt bool
@@ -57,10 +57,10 @@ func TestExemption_RetryWhenItReturns(t *testing.T) {
 		cost   int64
 		retry  float64
 	}{
-		{exemptUntil(NotExempt, 600), true, 3, 600},
-		{exemptUntil(NotExempt, 600), true, 9, 600}, // waiting would never help
-		{exemptUntil(NotExempt, 6000), true, 3, 3600},
-		{exemptUntil(NotExempt, 600), false, 3, 3600},
+		{ownExemption(NotExempt, 600), true, 3, 600},
+		{ownExemption(NotExempt, 600), true, 9, 600}, // waiting would never help
+		{ownExemption(NotExempt, 6000), true, 3, 3600},
+		{ownExemption(NotExempt, 600), false, 3, 3600},
 		{Own{Exemption: NotExempt}, true, 3, 3600},
 		{Own{Exemption: NotExempt, ExemptUntil: nanos(600), Numbers: ownBurst(3).Numbers}, true, 3, 3600},
 	} {
@@ -96,9 +96,9 @@ func TestExemption_ShownAsInForce(t *testing.T) {
 
 func TestExemption_EndedIsForgotten(t *testing.T) {
 	table := newTable(t, bucket(3, time.Second))
-	table.mustSetOwn(t, 0, exemptUntil(Exempt, 600))
+	table.mustSetOwn(t, 0, ownExemption(Exempt, 600))
 	row := table.storedRow(t, givenRow)
-	table.dirty().Confirm()
+	table.allDirty().Confirm()
 	if table.forgets(t, row, nanos(600)-1) || !table.forgets(t, row, nanos(600)) {
 		t.Error("not forgotten just when it ends")
 	}

@@ -48,12 +48,12 @@ func (t *Table) Explain(user string, q *Request, others ...Place) (d Decision, l
 func (h *hearing) levels(levels []Level, a *account) []Level {
 	for i := range a.rules {
 		r := &a.rules[i]
-		l := Level{Limit: r, Place: a.place(r), Scope: a.set.limits[i].Scope, Decides: h.decides(r), NextAt: a.next(r, a.at, 1), Role: a.set.limits[i].role(h.request.Roles)}
+		l := Level{Limit: r, Place: a.indexOf(r), Scope: a.set.limits[i].Scope, Decides: h.decides(r), NextAt: a.next(r, a.at, 1), Role: a.set.limits[i].role(h.request.Roles)}
 		level := r.level(r, r.state(a.row), a.at)
 		l.Used, l.Capacity, l.ResetAt = level.used, level.capacity, level.resetAt
 		l.Remaining = a.remaining(r, level)
 		if a.personal != nil {
-			l.Granted, _ = a.personal.granted(r.name, a.at)
+			l.Granted, _ = a.personal.extraMessages(r.name, a.at)
 			_, l.Own = a.personal.Numbers[r.name]
 		}
 		at := len(levels)
@@ -66,12 +66,12 @@ func (h *hearing) levels(levels []Level, a *account) []Level {
 }
 
 func (a *account) standing() (s Standing) {
-	s.Strikes, s.LapseAt = a.set.lapse(a.row, a.at)
+	s.Strikes, s.LapseAt = a.set.countStrikes(a.row, a.at)
 	if until := int64(a.row[wordSilentUntil]); until > a.at {
 		s.SilentUntil = until
 	}
 	if a.personal != nil {
-		s.Own = a.personal.asOf(a.at).clone()
+		s.Own = a.personal.activePart(a.at).clone()
 	}
 	return s
 }

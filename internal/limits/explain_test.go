@@ -40,10 +40,10 @@ func TestExplain(t *testing.T) {
 	if len(levels) != len(want) || !reflect.DeepEqual(s, Standing{}) {
 		t.Errorf("%d levels, %+v", len(levels), s)
 	}
-	if peeked := table.Peek("7", &Request{At: nanos(14), Cost: 2}); !alike(d, peeked) || d.Allowed || d.Limit.Name() != "daily" {
+	if peeked := table.Peek("7", &Request{At: nanos(14), Cost: 2}); !equalDecisions(d, peeked) || d.Allowed || d.Limit.Name() != "daily" {
 		t.Errorf("explained as %+v, peeked %+v", d, peeked)
 	}
-	if used := table.used(t, 14, "daily"); used != 2 {
+	if used := table.usage(t, 14, "daily"); used != 2 {
 		t.Errorf("the explanation has spent: %d are used", used)
 	}
 }
@@ -77,7 +77,7 @@ func TestExplain_RoleOrOwnNumbers(t *testing.T) {
 	const subscriber, vip = 2, 3
 	first := bucket(2, time.Hour)
 	first.Roles = map[uint8]Numbers{subscriber: {Burst: 4}, vip: {Refill: time.Minute}}
-	table := newTable(t, first, daily(10, "UTC", "").withRole(subscriber, Numbers{Messages: 20}), bucket(1, time.Hour).named("watch").observing())
+	table := newTable(t, first, dailyLimit(10, "UTC", "").withRole(subscriber, Numbers{Messages: 20}), bucket(1, time.Hour).withName("watch").withObserves())
 	table.mustSetOwn(t, 0, Own{Timezone: "UTC", Numbers: map[string]Numbers{"daily": {Messages: 30}}})
 	table.Grant("7", "", 5, nanos(0))
 	for _, test := range []struct {
@@ -104,8 +104,8 @@ func TestExplain_RoleOrOwnNumbers(t *testing.T) {
 }
 
 func TestExplain_PolicyOrder(t *testing.T) {
-	c := newChats(t, bucket(1, time.Hour).named("a").of(PerChannel), bucket(1, time.Hour).named("b"), bucket(1, time.Hour).named("c").of(PerUserEverywhere),
-		bucket(1, time.Hour).named("d"), bucket(1, time.Hour).named("e").of(PerChannel))
+	c := newChats(t, bucket(1, time.Hour).withName("a").withScope(PerChannel), bucket(1, time.Hour).withName("b"), bucket(1, time.Hour).withName("c").withScope(PerUserEverywhere),
+		bucket(1, time.Hour).withName("d"), bucket(1, time.Hour).withName("e").withScope(PerChannel))
 	_, levels, _ := c.users[0].Explain("7", &Request{At: nanos(0), Cost: 1}, c.places("7", 0)...)
 	order := ""
 	for _, l := range levels {

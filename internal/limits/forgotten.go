@@ -2,9 +2,9 @@ package limits
 
 import "slices"
 
-// Forgotten reports whether nothing in a stored row of the table counts any more at that time. The
-// usage must not count under the parameters that it was spent under. It must not count after a
-// restore under the current parameters either. Forgotten changes nothing.
+// Forgotten reports whether a stored row no longer has any effect at the given time. This must hold
+// for the parameters under which the usage was spent, and also for the current parameters, so that
+// a restore would make no difference. Forgotten changes nothing.
 func (t *Table) Forgotten(row StateRow, at int64) (bool, error) {
 	if !t.HasOwn() {
 		t.mu.Lock()
@@ -17,19 +17,19 @@ func (t *Table) Forgotten(row StateRow, at int64) (bool, error) {
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	p.find()
-	own := p.own()
+	own := p.personal()
 	if row.Limit == givenRow && own != nil && len(own.pardoned) > 0 && !p.shard.isFresh(p.shard.row(p.slot), at) {
 		return false, nil // an offence must not be pardoned again
 	}
-	return p.shard.set.forgotten(row, at, own)
+	return p.shard.set.isForgotten(row, at, own)
 }
 
 // Forgotten is Table.Forgotten for users without a row. A nil set has no limits, so only the stored
 // parameters matter.
-func (s *Set) Forgotten(row StateRow, at int64) (bool, error) { return s.forgotten(row, at, nil) }
+func (s *Set) Forgotten(row StateRow, at int64) (bool, error) { return s.isForgotten(row, at, nil) }
 
-// forgotten is Forgotten for a user with the personal record own, which may be nil.
-func (s *Set) forgotten(row StateRow, at int64, own *personal) (bool, error) {
+// isForgotten is Forgotten for a user with the personal record own, which may be nil.
+func (s *Set) isForgotten(row StateRow, at int64, own *personal) (bool, error) {
 	code, data, err := row.open()
 	if err != nil {
 		return false, err
@@ -46,13 +46,13 @@ func (s *Set) forgotten(row StateRow, at int64, own *personal) (bool, error) {
 		g, err := readGiven(data)
 		return err == nil && g.isOver(at), err
 	}
-	a, err := algorithmCoded(code)
+	a, err := algorithmByCode(code)
 	if err != nil {
 		return false, err
 	}
 	spent := spendings.Get().(*spending)
 	defer spendings.Put(spent)
-	i := s.stored(row.Limit, code)
+	i := s.indexByCode(row.Limit, code)
 	if i < 0 {
 		err := spent.read(a, data, nil)
 		return err == nil && spent.isOver(at), err
@@ -66,18 +66,18 @@ func (s *Set) forgotten(row StateRow, at int64, own *personal) (bool, error) {
 // noLimits is the set for a scope in which the policy has no limits.
 var noLimits Set
 
-// stored returns the index of the limit with that name and algorithm code, or -1.
-func (s *Set) stored(name string, code byte) int {
+// indexByCode returns the index of the limit with that name and algorithm code, or -1.
+func (s *Set) indexByCode(name string, code byte) int {
 	return slices.IndexFunc(s.rules, func(r Rule) bool { return r.name == name && r.code == code })
 }
 
-// isOver reports whether nothing of the usage counts any more at that time, under the parameters it
-// was spent under.
+// isOver reports whether none of the usage counts any more at the given time, under the parameters
+// under which it was spent.
 func (s *spending) isOver(at int64) bool {
-	return s.last <= at && s.under.forgotten(&s.under, s.state) <= at
+	return s.last <= at && s.under.expiry(&s.under, s.state) <= at
 }
 
-// isOverUnder converts the usage to the rule, as of the time at. It reports whether nothing of the
+// isOverUnder converts the usage to the rule, as of the time at. It reports whether none of the
 // result counts any more at the time by. It is called only if isOver is true. A conversion hardly
 // ever revives usage, but the calendar may change during a day without usage.
 func (s *spending) isOverUnder(r *Rule, at, by int64) bool {
@@ -86,16 +86,16 @@ func (s *spending) isOverUnder(r *Rule, at, by int64) bool {
 	}
 	state := make([]uint64, r.end-r.start)
 	r.convert(&s.under, r, s.state, state, max(at, s.last))
-	return r.forgotten(r, state) <= by
+	return r.expiry(r, state) <= by
 }
 
 // isOver reports whether the strikes have lapsed at that time and no silence is in force.
 func (s *standing) isOver(rule *Strikes, at int64) bool {
-	strikes, _ := rule.lapse(s.strikes, s.struckAt, at)
+	strikes, _ := rule.countStrikes(s.strikes, s.struckAt, at)
 	return strikes == 0 && s.struckAt <= at && s.silentUntil <= at
 }
 
 // isOver reports whether no override and no grant is left at that time.
 func (g *given) isOver(at int64) bool {
-	return g.own().asOf(at).isZero() && len(g.grants(at)) == 0
+	return g.override().activePart(at).isZero() && len(g.grants(at)) == 0
 }

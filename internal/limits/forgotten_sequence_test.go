@@ -36,7 +36,7 @@ func drawPast(rt *rapid.T) *past {
 	p.table = p.newTable()
 	for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 		p.now += rapid.SampledFrom([]int64{0, 1, 1e9, 4e9, 30e9, 700e9, 3600e9, 13 * 3600e9}).Draw(rt, "step")
-		p.happen(rapid.SampledFrom([]string{"7", "anna"}).Draw(rt, "user"))
+		p.simulate(rapid.SampledFrom([]string{"7", "anna"}).Draw(rt, "user"))
 	}
 	p.store(p.table)
 	return p
@@ -47,8 +47,8 @@ func (p *past) newTable() *Table {
 	return NewTable(mustCompile(p.rt, p.limits, p.strikes)[PerUser], 1<<30)
 }
 
-// happen simulates a message or an action by a moderator.
-func (p *past) happen(user string) {
+// simulate simulates a message or an action by a moderator.
+func (p *past) simulate(user string) {
 	name := rapid.SampledFrom(p.limits).Draw(p.rt, "limit").Name
 	switch rapid.IntRange(0, 20).Draw(p.rt, "what happens") {
 	case 0:
@@ -95,15 +95,15 @@ func (p *past) change() {
 
 // store stores the changes of a table.
 func (p *past) store(table *Table) {
-	b := table.dirty()
+	b := table.allDirty()
 	for _, row := range b.Rows {
 		p.stored[row.User+" "+row.Limit] = row
 	}
 	b.Confirm()
 }
 
-// restored returns a table as it is after a restart, without the given users.
-func (p *past) restored(at int64, without map[string]bool) *Table {
+// restart returns a table as it is after a restart, without the given users.
+func (p *past) restart(at int64, without map[string]bool) *Table {
 	const neverBefore = -1
 	table := p.newTable()
 	for _, key := range slices.Sorted(maps.Keys(p.stored)) {
@@ -113,13 +113,13 @@ func (p *past) restored(at int64, without map[string]bool) *Table {
 			}
 		}
 	}
-	table.dirty().Confirm()
+	table.allDirty().Confirm()
 	return table
 }
 
-// forgotten returns the users whose rows are all forgotten, both by a table with these users and by
-// one without them.
-func (p *past) forgotten(table *Table, at int64) map[string]bool {
+// forgottenUsers returns the users whose rows are all forgotten, both by a table with these users
+// and by one without them.
+func (p *past) forgottenUsers(table *Table, at int64) map[string]bool {
 	over := map[string]bool{}
 	for _, row := range p.stored {
 		before, known := over[row.User]
@@ -135,19 +135,19 @@ func TestForgotten_MakesNoDifference(t *testing.T) {
 			p.change()
 		}
 		at := p.now + rapid.SampledFrom([]int64{0, 1, 5e9, 60e9, 3600e9, 26 * 3600e9, 60 * 3600e9, 20 * 24 * 3600e9}).Draw(rt, "later")
-		with := p.restored(at, nil)
-		over := p.forgotten(with, at)
-		without := p.restored(at, over)
+		with := p.restart(at, nil)
+		over := p.forgottenUsers(with, at)
+		without := p.restart(at, over)
 		for range 10 {
 			for user, forgotten := range over {
 				if !forgotten {
 					continue
 				}
 				q := Request{At: at, Cost: p.cost(), Roles: p.roles()}
-				if got, want := explained(without, user, q), explained(with, user, q); !reflect.DeepEqual(got, want) {
+				if got, want := explanation(without, user, q), explanation(with, user, q); !reflect.DeepEqual(got, want) {
 					rt.Fatalf("%s at %d: without the rows\n%+v, with them\n%+v", user, at, got, want)
 				}
-				if got, want := without.judge(user, q), with.judge(user, q); !alike(got, want) {
+				if got, want := without.judge(user, q), with.judge(user, q); !equalDecisions(got, want) {
 					rt.Fatalf("%s at %d: without the rows\n%+v, with them\n%+v", user, at, got, want)
 				}
 			}
@@ -156,8 +156,8 @@ func TestForgotten_MakesNoDifference(t *testing.T) {
 	})
 }
 
-// explained returns the result of Explain in a comparable form.
-func explained(t *Table, user string, q Request) []string {
+// explanation returns the result of Explain in a comparable form.
+func explanation(t *Table, user string, q Request) []string {
 	d, levels, s := t.Explain(user, &q)
 	d.Set, d.Limit, d.Series = nil, nil, 0
 	told := []string{fmt.Sprintf("%+v", d), fmt.Sprintf("%+v", s)}
@@ -192,7 +192,7 @@ func TestForgotten_StoreShrinks(t *testing.T) {
 				}
 			}
 		}
-		table := p.restored(p.now, nil)
+		table := p.restart(p.now, nil)
 		for key, row := range p.stored {
 			own := table.OwnOf(row.User, p.now)
 			if s := table.standingOf(row.User, p.now); own.isZero() && s.Strikes == 0 {

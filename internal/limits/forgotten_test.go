@@ -23,7 +23,7 @@ func (t *Table) forgets(tb interface {
 // storedRow returns the user's unconfirmed row of that name.
 func (t *Table) storedRow(tb testing.TB, limit string) StateRow {
 	tb.Helper()
-	b := t.dirty()
+	b := t.allDirty()
 	defer b.Release()
 	i := slices.IndexFunc(b.Rows, func(r StateRow) bool { return r.Limit == limit })
 	if i < 0 {
@@ -37,7 +37,7 @@ func TestForgotten_LimitRows(t *testing.T) {
 	for i := range longer {
 		longer[i].Refill, longer[i].Every = 2*longer[i].Refill, 2*longer[i].Every
 	}
-	other := daily(3, "UTC", "").named("burst") // same name, another algorithm
+	other := dailyLimit(3, "UTC", "").withName("burst") // same name, another algorithm
 	for held, table := range map[string]*Table{
 		"the same":           newTable(t, sevenLimits()...),
 		"twice as long":      newTable(t, longer...),
@@ -73,13 +73,13 @@ func TestForgotten_LaterUsageStays(t *testing.T) {
 }
 
 func TestForgotten_DayOfAnotherCalendar(t *testing.T) {
-	first := newTable(t, daily(48, "UTC", ""))
+	first := newTable(t, dailyLimit(48, "UTC", ""))
 	first.send(hour, 1)
 	row := first.storedRow(t, "daily")
-	if abroad := newTable(t, daily(48, "Europe/Berlin", "")); abroad.forgets(t, row, nanos(30*day)) {
+	if abroad := newTable(t, dailyLimit(48, "Europe/Berlin", "")); abroad.forgets(t, row, nanos(30*day)) {
 		t.Error("who comes back under another zone goes through its change")
 	}
-	first.mustChange(t, 2*hour, daily(48, "Europe/Berlin", "")) // the transitional day ends at 47 h
+	first.mustChange(t, 2*hour, dailyLimit(48, "Europe/Berlin", "")) // the transitional day ends at 47 h
 	row = first.storedRow(t, "daily")
 	for name, table := range map[string]*Table{"the same": first, "removed": newTable(t)} {
 		if table.forgets(t, row, nanos(47*hour)-1) || !table.forgets(t, row, nanos(47*hour)) {
@@ -89,7 +89,7 @@ func TestForgotten_DayOfAnotherCalendar(t *testing.T) {
 }
 
 func TestForgotten_DayOfOwnZone(t *testing.T) {
-	table := newTable(t, daily(3, "UTC", ""))
+	table := newTable(t, dailyLimit(3, "UTC", ""))
 	table.mustSetOwn(t, 0, Own{Timezone: "Asia/Tokyo"})
 	table.send(16*hour, 1) // now the transitional day ends at 39 h
 	table.send(40*hour, 1)
@@ -112,14 +112,14 @@ func TestForgotten_Standing(t *testing.T) {
 		"strikes that stay":    {Strikes{Every: 10 * time.Second, Ladder: ladder}, []float64{0}, never},
 		"strikes for practice": {Strikes{Every: 10 * time.Second, Practice: true}, []float64{5}, 5},
 	} {
-		first := tableWith(t, test.held, bucket(3, time.Second))
+		first := newTableWithStrikes(t, test.held, bucket(3, time.Second))
 		for _, at := range test.sends {
 			first.send(at, 4)
 		}
 		row := first.storedRow(t, standingRow)
 		held := test.held
 		held.Practice = false
-		table := tableWith(t, held, bucket(3, time.Second))
+		table := newTableWithStrikes(t, held, bucket(3, time.Second))
 		if table.forgets(t, row, nanos(test.want)-1) || table.forgets(t, row, nanos(test.want)) != (test.want != never) {
 			t.Errorf("%s: not forgotten just at %v s", name, test.want)
 		}
@@ -149,7 +149,7 @@ func TestForgotten_OverridesAndGrants(t *testing.T) {
 		table.send(0, 4)
 		test.give(table)
 		row := table.storedRow(t, givenRow)
-		table.dirty().Confirm()
+		table.allDirty().Confirm()
 		if got := table.forgets(t, row, nanos(test.at)); got != test.forgets {
 			t.Errorf("%s: forgotten is %v", name, got)
 		}
@@ -157,12 +157,12 @@ func TestForgotten_OverridesAndGrants(t *testing.T) {
 }
 
 func TestRestore_SkipsForgotten(t *testing.T) {
-	first := newTable(t, bucket(3, 4*time.Second), daily(3, "UTC", ""))
+	first := newTable(t, bucket(3, 4*time.Second), dailyLimit(3, "UTC", ""))
 	first.send(0, 4) // a strike, until 1800
 	first.send(1, 1)
-	rows := rowsOf(first.dirty())
+	rows := rowsOf(first.allDirty())
 	for at, want := range map[float64]string{64.9: " burst daily ", 65: " daily ", 1859.9: " daily ", 1860: "daily ", day + 59.9: "daily ", day + 60: ""} {
-		second := newTable(t, bucket(3, 4*time.Second), daily(3, "UTC", ""))
+		second := newTable(t, bucket(3, 4*time.Second), dailyLimit(3, "UTC", ""))
 		got := ""
 		for _, row := range rows {
 			before := second.dump("7")
@@ -191,19 +191,19 @@ func (t *Table) dump(user string) []uint64 {
 
 func TestPardon_RememberedAfterRestart(t *testing.T) {
 	strikes := Strikes{Every: time.Second} // they never lapse
-	first := tableWith(t, strikes, bucket(3, time.Second))
+	first := newTableWithStrikes(t, strikes, bucket(3, time.Second))
 	first.send(0, 4)
 	d := first.send(5, 4)
 	offence := Offence{ID: 1, At: d.At, Series: d.Series, NewStrike: true}
 	first.Pardon("7", offence, nanos(6))
-	second := tableWith(t, strikes, bucket(3, time.Second))
-	rows := rowsOf(first.dirty())
+	second := newTableWithStrikes(t, strikes, bucket(3, time.Second))
+	rows := rowsOf(first.allDirty())
 	for _, row := range rows {
 		if err := second.Restore(row, nanos(30*day)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	second.dirty().Confirm()
+	second.allDirty().Confirm()
 	for _, row := range rows {
 		if got, want := second.forgets(t, row, nanos(30*day)), row.Limit == "burst"; got != want {
 			t.Errorf("row %q: forgotten is %v", row.Limit, got)

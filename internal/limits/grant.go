@@ -13,9 +13,9 @@ type grant struct {
 	until int64
 }
 
-// granted returns the number of extra messages in a limit at that time, and when the first of them
-// lapse. If there are no extra messages, until is Never.
-func (p *personal) granted(limit string, at int64) (left, until int64) {
+// extraMessages returns the number of extra messages in a limit at that time, and when the first of
+// them lapse. If there are no extra messages, until is Never.
+func (p *personal) extraMessages(limit string, at int64) (left, until int64) {
 	until = Never
 	for _, g := range p.grants {
 		if g.limit == limit && g.until > at {
@@ -28,7 +28,7 @@ func (p *personal) granted(limit string, at int64) (left, until int64) {
 // next is the rule's step of that name, with grants added.
 func (p *personal) next(r *Rule, state []uint64, at, n int64) int64 {
 	for {
-		left, until := p.granted(r.name, at)
+		left, until := p.extraMessages(r.name, at)
 		if left >= n {
 			return at
 		}
@@ -66,9 +66,9 @@ func (t *Table) Grant(user, limit string, n, at int64) (until int64, ok bool) {
 	t.place(user, &p) // before t.mu is locked, because place locks it to create a shard
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i := t.set.named(limit)
+	i := t.set.indexOf(limit)
 	if limit == "" {
-		i = t.set.daily()
+		i = t.set.firstDaily()
 	}
 	if i < 0 {
 		return 0, false
@@ -77,7 +77,7 @@ func (t *Table) Grant(user, limit string, n, at int64) (until int64, ok bool) {
 		at := max(at, int64(row[wordLast]))
 		rules := s.rulesOf(row)
 		until = at + secondsPerDay*nanosPerSecond
-		for _, place := range []int{i, s.set.daily()} {
+		for _, place := range []int{i, s.set.firstDaily()} {
 			if place < 0 || rules[place].windowEnd == nil {
 				continue
 			}
@@ -103,7 +103,7 @@ func (p *personal) grant(g grant) {
 	slices.SortStableFunc(p.grants, func(a, b grant) int { return cmp.Compare(a.until, b.until) })
 }
 
-// daily returns the index of the first limit that counts by days, or -1.
-func (s *Set) daily() int {
+// firstDaily returns the index of the first limit that counts by days, or -1.
+func (s *Set) firstDaily() int {
 	return slices.IndexFunc(s.rules, func(r Rule) bool { return r.calendar != nil })
 }

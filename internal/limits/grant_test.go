@@ -19,19 +19,19 @@ func TestGrant_Until(t *testing.T) {
 		unseen bool
 		until  float64
 	}{
-		{"the day's end", []Limit{daily(3, "UTC", "")}, "daily", false, day},
-		{"the day's end in its zone", []Limit{daily(3, "Europe/Berlin", "12:30")}, "daily", false, 11.5 * hour},
-		{"the first daily window unless named", []Limit{bucket(3, time.Hour), daily(3, "UTC", "18:00"), daily(3, "UTC", "").named("second")}, "", false, 18 * hour},
-		{"of a daily window that is named", []Limit{daily(3, "UTC", "18:00"), daily(3, "UTC", "").named("second")}, "second", false, day},
-		{"a window's end", []Limit{week, daily(3, "UTC", "")}, "fixed-window", false, 2 * day},
-		{"a user's window's end", []Limit{user, daily(3, "UTC", "")}, "user-window", false, 14 * hour},
-		{"no window is open", []Limit{user, daily(3, "UTC", "18:00")}, "user-window", true, 18 * hour},
+		{"the day's end", []Limit{dailyLimit(3, "UTC", "")}, "daily", false, day},
+		{"the day's end in its zone", []Limit{dailyLimit(3, "Europe/Berlin", "12:30")}, "daily", false, 11.5 * hour},
+		{"the first daily window unless named", []Limit{bucket(3, time.Hour), dailyLimit(3, "UTC", "18:00"), dailyLimit(3, "UTC", "").withName("second")}, "", false, 18 * hour},
+		{"of a daily window that is named", []Limit{dailyLimit(3, "UTC", "18:00"), dailyLimit(3, "UTC", "").withName("second")}, "second", false, day},
+		{"a window's end", []Limit{week, dailyLimit(3, "UTC", "")}, "fixed-window", false, 2 * day},
+		{"a user's window's end", []Limit{user, dailyLimit(3, "UTC", "")}, "user-window", false, 14 * hour},
+		{"no window is open", []Limit{user, dailyLimit(3, "UTC", "18:00")}, "user-window", true, 18 * hour},
 		{"no window, no day", []Limit{user}, "user-window", true, 34 * hour},
-		{"a bucket's next day", []Limit{bucket(3, 100*time.Hour), daily(3, "UTC", "18:00")}, "burst", false, 18 * hour},
+		{"a bucket's next day", []Limit{bucket(3, 100*time.Hour), dailyLimit(3, "UTC", "18:00")}, "burst", false, 18 * hour},
 		{"a bucket alone", []Limit{bucket(3, 100*time.Hour)}, "burst", false, 34 * hour},
 		{"a log alone", []Limit{window("sliding-log", 3, 100*time.Hour)}, "sliding-log", false, 34 * hour},
 		{"a sliding window alone", []Limit{window("sliding-window", 3, 100*time.Hour)}, "sliding-window", false, 34 * hour},
-		{"a queue alone", []Limit{leaky(100*time.Hour, 2)}, "leaky", false, 34 * hour},
+		{"a queue alone", []Limit{leakyLimit(100*time.Hour, 2)}, "leaky", false, 34 * hour},
 	} {
 		table := newTable(t, test.limits...)
 		if !test.unseen {
@@ -54,7 +54,7 @@ func TestGrant_UnknownLimit(t *testing.T) {
 }
 
 func TestGrant_UsedAfterRegularAllowance(t *testing.T) {
-	table := newTable(t, daily(3, "UTC", ""))
+	table := newTable(t, dailyLimit(3, "UTC", ""))
 	table.Grant("7", "", 2, nanos(0))
 	for i, want := range []struct {
 		n             int64
@@ -98,7 +98,7 @@ func TestGrant_LapsesDuringWait(t *testing.T) {
 }
 
 func TestGrant_MakesRoomForLargeCost(t *testing.T) {
-	table := newTable(t, daily(3, "UTC", ""))
+	table := newTable(t, dailyLimit(3, "UTC", ""))
 	table.Grant("7", "", 2, nanos(0))
 	run(t, table, []step{{at: 0, n: 6, retry: -1}, {at: 0, n: 5, ok: true}, {at: 0, n: 5, retry: -1}, {at: 0, retry: day}})
 }
@@ -112,7 +112,7 @@ func TestGrant_FirstToLapseIsUsedFirst(t *testing.T) {
 }
 
 func TestGrant_OneUserOneLimit(t *testing.T) {
-	table := newTable(t, bucket(1, time.Hour), daily(1, "UTC", ""))
+	table := newTable(t, bucket(1, time.Hour), dailyLimit(1, "UTC", ""))
 	table.Grant("7", "daily", 5, nanos(0))
 	run(t, table, []step{{at: 0, ok: true}, {at: 0, retry: hour}})
 	table.Grant("8", "burst", 5, nanos(0))
@@ -129,7 +129,7 @@ func TestGrant_SurvivesChange(t *testing.T) {
 
 func TestGrant_UnseenUser(t *testing.T) {
 	for _, user := range []string{"12", "anna"} {
-		table := newTable(t, daily(1, "UTC", ""))
+		table := newTable(t, dailyLimit(1, "UTC", ""))
 		if until, ok := table.Grant(user, "", 1, nanos(0)); !ok || until != nanos(day) {
 			t.Errorf("granted until %d, %v", until, ok)
 		}

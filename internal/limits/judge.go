@@ -98,7 +98,7 @@ func (h *hearing) judge() {
 	if q.UpTo {
 		h.cost = h.room()
 	}
-	if b := h.bar(false); b.account != nil {
+	if b := h.findBlock(false); b.account != nil {
 		h.throttle(b)
 	} else {
 		h.pass()
@@ -107,16 +107,16 @@ func (h *hearing) judge() {
 
 func (h *hearing) isExempt() bool {
 	if own := &h.accounts[0]; own.personal != nil {
-		return own.personal.exempt(h.request.Exempt, present(own.row, h.request.At))
+		return own.personal.isExempt(h.request.Exempt, changeTime(own.row, h.request.At))
 	}
 	return h.request.Exempt
 }
 
-// exemptAt returns when the user's roles exempt the user again. It returns Never unless an override
-// prevents that now and will end.
-func (h *hearing) exemptAt() int64 {
+// nextExemption returns when the user's roles exempt the user again. It returns Never unless an
+// override prevents that now and will end.
+func (h *hearing) nextExemption() int64 {
 	own := h.accounts[0].personal
-	if own == nil || own.ExemptUntil == 0 || !own.exempt(h.request.Exempt, own.ExemptUntil) {
+	if own == nil || own.ExemptUntil == 0 || !own.isExempt(h.request.Exempt, own.ExemptUntil) {
 		return Never
 	}
 	return own.ExemptUntil
@@ -147,27 +147,27 @@ func (a *account) rewind(at int64) {
 // decides reports whether a message must fit a limit.
 func (h *hearing) decides(r *Rule) bool { return h.practice || !r.observes }
 
-// bar is the limit that blocks a message, with its account and the end of the block.
-type bar struct {
+// block is the limit that blocks a message, with its account and the end of the block.
+type block struct {
 	account *account // nil if nothing blocks the message
 	limit   int
 	until   int64 // Never if waiting never helps
 }
 
-func (b *bar) rule() *Rule { return &b.account.rules[b.limit] }
+func (b *block) rule() *Rule { return &b.account.rules[b.limit] }
 
-// place returns the index of a limit in the policy.
-func (a *account) place(r *Rule) int {
+// indexOf returns the index of a limit in the policy.
+func (a *account) indexOf(r *Rule) int {
 	if a.order != nil {
 		return a.order[r.name]
 	}
 	return r.place
 }
 
-// bar looks at all limits that decide, or if observers is true, at all limits that only observe. It
-// returns the limit that blocks the message for longest, and the first time at which all of these
-// limits allow the cost. In a tie it returns the first limit.
-func (h *hearing) bar(observers bool) (b bar) {
+// findBlock returns the limit that blocks the message for longest, and the first time at which all
+// limits allow the cost. It considers the limits that decide, or if observers is true, those that
+// only observe. In a tie it returns the first limit.
+func (h *hearing) findBlock(observers bool) (b block) {
 	b.until = h.request.At
 	for {
 		longest := int64(0)
@@ -183,7 +183,7 @@ func (h *hearing) bar(observers bool) (b bar) {
 					continue // this limit allows the message from b.until on
 				}
 				t := a.next(r, at, h.cost)
-				if t > at && (t > longest || t == longest && a.place(r) < b.account.place(b.rule())) {
+				if t > at && (t > longest || t == longest && a.indexOf(r) < b.account.indexOf(b.rule())) {
 					b.account, b.limit, longest = a, i, t
 				}
 			}
@@ -223,7 +223,7 @@ func (h *hearing) room() int64 {
 // including grants.
 func (a *account) remaining(r *Rule, l level) int64 {
 	if a.personal != nil {
-		extra, _ := a.personal.granted(r.name, a.at)
+		extra, _ := a.personal.extraMessages(r.name, a.at)
 		return l.remaining() + extra
 	}
 	return l.remaining()
@@ -240,7 +240,7 @@ func (h *hearing) pass() {
 		}
 	}
 	if d.Observed {
-		h.report(h.bar(true))
+		h.report(h.findBlock(true))
 		own := &h.accounts[0]
 		own.set.previewStrike(own.row, own.at, d)
 	}
@@ -256,11 +256,11 @@ func (h *hearing) pass() {
 				continue
 			}
 			remaining := a.remaining(r, level)
-			if d.Limit == nil || remaining < d.Remaining || remaining == d.Remaining && a.place(r) < first {
-				d.Limit, d.Remaining, d.ResetAt, first = r, remaining, level.resetAt, a.place(r)
+			if d.Limit == nil || remaining < d.Remaining || remaining == d.Remaining && a.indexOf(r) < first {
+				d.Limit, d.Remaining, d.ResetAt, first = r, remaining, level.resetAt, a.indexOf(r)
 			}
 		}
-		a.spent(h.request.Roles)
+		a.recordSpend(h.request.Roles)
 	}
 }
 
@@ -270,8 +270,8 @@ func (h *hearing) prepare(a *account) {
 	d := h.decision
 	for i := range a.rules {
 		r := &a.rules[i]
-		if r.leave != nil && h.decides(r) {
-			d.LeaveAt = max(d.LeaveAt, r.leave(r, r.state(a.row), a.at))
+		if r.releaseTime != nil && h.decides(r) {
+			d.LeaveAt = max(d.LeaveAt, r.releaseTime(r, r.state(a.row), a.at))
 		}
 		if !h.decides(r) && a.next(r, a.at, h.cost) > a.at {
 			d.Observed = true
@@ -291,8 +291,8 @@ func (a *account) spend(r *Rule, n int64) level {
 	return r.spend(r, r.state(a.row), a.at, n)
 }
 
-// spent updates the account after something was spent.
-func (a *account) spent(roles uint8) {
+// recordSpend updates the account after something was spent.
+func (a *account) recordSpend(roles uint8) {
 	a.row[wordLast] = uint64(a.at)
 	setRoles(a.row, roles)
 	a.changed = true
@@ -302,7 +302,7 @@ func (a *account) spent(roles uint8) {
 // of its cost had room.
 func (a *account) charge(r *Rule, n int64, roles uint8) (counted int64) {
 	counted = r.charge(r, r.state(a.row), a.at, n)
-	a.spent(roles)
+	a.recordSpend(roles)
 	return counted
 }
 
@@ -332,16 +332,16 @@ func (h *hearing) chargeAll() (charged bool) {
 
 // throttle counts the message in the limits that count throttled messages, reports the limit that
 // blocks it, and gives a strike.
-func (h *hearing) throttle(b bar) {
+func (h *hearing) throttle(b block) {
 	d := h.decision
 	d.Allowed = false
 	if h.chargeAll() {
-		b = h.bar(false)
+		b = h.findBlock(false)
 	}
 	h.report(b)
 	own := &h.accounts[0]
 	if d.Shared {
-		d.Strikes, _ = own.set.lapse(own.row, own.at)
+		d.Strikes, _ = own.set.countStrikes(own.row, own.at)
 		return
 	}
 	if own.set.judge(own.row, h.request.At, d) {
@@ -350,9 +350,9 @@ func (h *hearing) throttle(b bar) {
 }
 
 // report makes the blocking limit the decision's Limit.
-func (h *hearing) report(b bar) {
+func (h *hearing) report(b block) {
 	d := h.decision
-	d.Limit, d.RetryAt, d.Shared = b.rule(), min(b.until, h.exemptAt()), b.account.set.shared
+	d.Limit, d.RetryAt, d.Shared = b.rule(), min(b.until, h.nextExemption()), b.account.set.shared
 	level := d.Limit.level(d.Limit, d.Limit.state(b.account.row), b.account.at)
 	d.Remaining, d.ResetAt = b.account.remaining(d.Limit, level), level.resetAt
 }

@@ -6,7 +6,7 @@ import (
 )
 
 func TestJudge_SeveralLimits(t *testing.T) {
-	table := newTable(t, bucket(3, 4*time.Second), daily(4, "UTC", ""))
+	table := newTable(t, bucket(3, 4*time.Second), dailyLimit(4, "UTC", ""))
 	run(t, table, []step{
 		{at: 0, n: 3, ok: true},
 		{at: 0, retry: 4},     // the wait for the bucket
@@ -26,15 +26,15 @@ func TestJudge_SeveralLimits(t *testing.T) {
 func TestJudge_RechecksWait(t *testing.T) {
 	// By the time the bucket is full again, a transitional day has begun without room for two, so
 	// they wait for the day after.
-	table := newTable(t, bucket(2, 13*time.Hour), daily(2, "UTC", ""))
+	table := newTable(t, bucket(2, 13*time.Hour), dailyLimit(2, "UTC", ""))
 	run(t, table, []step{{at: -0.5 * hour, n: 2, ok: true}})
-	table.mustChange(t, hour, bucket(2, 13*time.Hour), daily(2, "Europe/Berlin", ""))
+	table.mustChange(t, hour, bucket(2, 13*time.Hour), dailyLimit(2, "Europe/Berlin", ""))
 	run(t, table, []step{{at: 23.9 * hour, n: 2, retry: 47*hour - 23.9*hour}})
 }
 
 func TestJudge_RechecksWaitIfGrantLapses(t *testing.T) {
 	// The grant would suffice for one limit, but has lapsed by the time the other has room.
-	table := newTable(t, bucket(1, 100*time.Hour), bucket(1, 30*time.Hour).named("second"))
+	table := newTable(t, bucket(1, 100*time.Hour), bucket(1, 30*time.Hour).withName("second"))
 	run(t, table, []step{{at: 0, ok: true}})
 	if until, ok := table.Grant("7", "burst", 1, nanos(0)); !ok || until != nanos(day) {
 		t.Fatalf("granted until %d, %v", until, ok)
@@ -46,7 +46,7 @@ func TestJudge_RechecksWaitIfGrantLapses(t *testing.T) {
 }
 
 func TestJudge_NamesLongestWait(t *testing.T) {
-	short, long := bucket(2, 4*time.Second), bucket(2, time.Minute).named("long")
+	short, long := bucket(2, 4*time.Second), bucket(2, time.Minute).withName("long")
 	for _, test := range []struct {
 		name   string
 		limits []Limit
@@ -57,11 +57,11 @@ func TestJudge_NamesLongestWait(t *testing.T) {
 	}{
 		{"the longest wait", []Limit{short, long}, 2, 1, "long", 60},
 		{"wherever it stands", []Limit{long, short}, 2, 1, "long", 60},
-		{"of equal waits the first", []Limit{short, short.named("same")}, 2, 1, "burst", 4},
-		{"never beats any wait", []Limit{long.named("wait"), bucket(1, time.Second).named("never")}, 1, 2, "never", -1},
-		{"wherever it stands, too", []Limit{bucket(1, time.Second).named("never"), long.named("wait")}, 1, 2, "never", -1},
-		{"of two nevers the first", []Limit{short, long, short.named("same")}, 0, 3, "burst", -1},
-		{"the only one without room", []Limit{short, bucket(1, 4*time.Second).named("full")}, 1, 1, "full", 4},
+		{"of equal waits the first", []Limit{short, short.withName("same")}, 2, 1, "burst", 4},
+		{"never beats any wait", []Limit{long.withName("wait"), bucket(1, time.Second).withName("never")}, 1, 2, "never", -1},
+		{"wherever it stands, too", []Limit{bucket(1, time.Second).withName("never"), long.withName("wait")}, 1, 2, "never", -1},
+		{"of two nevers the first", []Limit{short, long, short.withName("same")}, 0, 3, "burst", -1},
+		{"the only one without room", []Limit{short, bucket(1, 4*time.Second).withName("full")}, 1, 1, "full", 4},
 		{"ties of different algorithms", []Limit{window("user-window", 1, time.Minute), bucket(1, time.Minute)}, 1, 1, "user-window", 60},
 	} {
 		table := newTable(t, test.limits...)
@@ -89,7 +89,7 @@ func TestJudge_ThrottledSpendsNothing(t *testing.T) {
 			t.Fatalf("%s: %+v", mixed[i].Name, d)
 		}
 		for _, l := range limits {
-			if used := table.used(t, 0, l.Name); used != 0 {
+			if used := table.usage(t, 0, l.Name); used != 0 {
 				t.Errorf("throttled by %s: %d of %s are used", mixed[i].Name, used, l.Name)
 			}
 		}
@@ -98,11 +98,11 @@ func TestJudge_ThrottledSpendsNothing(t *testing.T) {
 
 func TestJudge_FiveWindows(t *testing.T) {
 	table := newTable(t,
-		window("fixed-window", 300, time.Minute).named("minute"),
-		window("fixed-window", 15_750, time.Hour).named("hour"),
-		daily(300_000, "UTC", "").named("day"),
-		window("fixed-window", 1_500_000, 7*24*time.Hour).named("week"),
-		window("fixed-window", 6_000_000, 30*24*time.Hour).named("month"),
+		window("fixed-window", 300, time.Minute).withName("minute"),
+		window("fixed-window", 15_750, time.Hour).withName("hour"),
+		dailyLimit(300_000, "UTC", "").withName("day"),
+		window("fixed-window", 1_500_000, 7*24*time.Hour).withName("week"),
+		window("fixed-window", 6_000_000, 30*24*time.Hour).withName("month"),
 	)
 	// 52 minutes with 300 messages and one with 150 fill an hour. After 19 hours the day has room
 	// for 750 more.
@@ -118,7 +118,7 @@ func TestJudge_FiveWindows(t *testing.T) {
 		{at: at, n: 300, ok: true}, {at: at, retry: 60}, {at: at, n: 301, retry: -1},
 		{at: at + 60, n: 300, ok: true}, {at: at + 120, n: 151, retry: 5*hour - 120},
 	})
-	if used := table.used(t, at+120, "minute"); used != 0 {
+	if used := table.usage(t, at+120, "minute"); used != 0 {
 		t.Errorf("%d of the minute are used by a message that the day throttled", used)
 	}
 	run(t, table, []step{{at: at + 120, n: 150, ok: true}, {at: at + 120, retry: 5*hour - 120}})
@@ -126,14 +126,14 @@ func TestJudge_FiveWindows(t *testing.T) {
 		limit string
 		used  int64
 	}{{"minute", 150}, {"hour", 750}, {"day", 300_000}, {"week", 300_000}, {"month", 300_000}} {
-		if used := table.used(t, at+120, want.limit); used != want.used {
+		if used := table.usage(t, at+120, want.limit); used != want.used {
 			t.Errorf("%d of the %s are used, want %d", used, want.limit, want.used)
 		}
 	}
 }
 
 func TestObserve_NeverBlocks(t *testing.T) {
-	table := newTable(t, bucket(4, time.Hour), window("user-window", 2, time.Minute).observing())
+	table := newTable(t, bucket(4, time.Hour), window("user-window", 2, time.Minute).withObserves())
 	for i, want := range []struct {
 		n            int64
 		ok, observed bool
@@ -157,42 +157,42 @@ func TestObserve_NeverBlocks(t *testing.T) {
 		if want.observed && (d.Strikes != 0 || d.NewStrike || d.Taken != want.n) {
 			t.Errorf("step %d: %+v, want %d taken and no strike", i, d, want.n)
 		}
-		if burst, watch := table.used(t, 0, "burst"), table.used(t, 0, "user-window"); burst != want.burst || watch != want.watch {
+		if burst, watch := table.usage(t, 0, "burst"), table.usage(t, 0, "user-window"); burst != want.burst || watch != want.watch {
 			t.Errorf("step %d: %d and %d are used, want %d and %d", i, burst, watch, want.burst, want.watch)
 		}
 	}
-	table = newTable(t, bucket(4, time.Hour), window("user-window", 2, time.Minute).observing())
+	table = newTable(t, bucket(4, time.Hour), window("user-window", 2, time.Minute).withObserves())
 	if d := table.send(0, 3); !d.Allowed || !d.Observed || d.RetryAt != Never {
 		t.Errorf("what an observing limit can never hold: %+v", d)
 	}
-	if table.used(t, 0, "user-window") != 0 {
+	if table.usage(t, 0, "user-window") != 0 {
 		t.Error("what it can never hold was spent")
 	}
 }
 
 func TestObserve_ThrottledSpendsNothing(t *testing.T) {
-	table := newTable(t, bucket(1, time.Hour), window("user-window", 5, time.Minute).observing())
+	table := newTable(t, bucket(1, time.Hour), window("user-window", 5, time.Minute).withObserves())
 	run(t, table, []step{{at: 0, ok: true}, {at: 0, retry: hour}, {at: 0, retry: hour}})
-	if used := table.used(t, 0, "user-window"); used != 1 {
+	if used := table.usage(t, 0, "user-window"); used != 1 {
 		t.Errorf("%d are used, want 1", used)
 	}
 }
 
 func TestObserve_PolicyPractices(t *testing.T) {
 	// All limits decide, so that practice shows what enforcing would be like.
-	table := tableWith(t, Strikes{Every: 10 * time.Second, Practice: true}, bucket(4, time.Hour), window("user-window", 2, time.Minute).observing())
+	table := newTableWithStrikes(t, Strikes{Every: 10 * time.Second, Practice: true}, bucket(4, time.Hour), window("user-window", 2, time.Minute).withObserves())
 	run(t, table, []step{{at: 0, n: 2, ok: true}, {at: 0, retry: 60}, {at: 60, n: 2, ok: true}})
 	d := table.send(60, 1)
 	if d.Allowed || d.Limit.Name() != "burst" || d.RetryAt != nanos(hour) || d.Strikes != 2 || !d.NewStrike {
 		t.Errorf("%+v, want the bucket to throttle, which has a token at 1 h, and the second strike", d)
 	}
-	if used := table.used(t, 60, "burst"); used != 4 {
+	if used := table.usage(t, 60, "burst"); used != 4 {
 		t.Errorf("%d tokens are used, want 4", used)
 	}
 }
 
 func TestCountThrottled_Counts(t *testing.T) {
-	minute := window("fixed-window", 5, time.Minute).countingThrottled()
+	minute := window("fixed-window", 5, time.Minute).withCountThrottled()
 	for _, test := range []struct {
 		name   string
 		limits []Limit
@@ -208,19 +208,19 @@ func TestCountThrottled_Counts(t *testing.T) {
 		{"n of each", []Limit{bucket(1, 10*time.Second), minute}, "fixed-window", []step{
 			{at: 0, ok: true}, {at: 0, n: 3, retry: -1}, {at: 0, n: 6, retry: -1},
 		}, []int64{1, 4, 5}},
-		{"not where they aren't said to", []Limit{bucket(1, 10*time.Second).countingThrottled(), minute}, "burst", []step{
+		{"not where they aren't said to", []Limit{bucket(1, 10*time.Second).withCountThrottled(), minute}, "burst", []step{
 			{at: 0, ok: true}, {at: 4, retry: 10},
 		}, []int64{1, 1}},
-		{"a bucket is full at most", []Limit{bucket(3, 4*time.Second).countingThrottled()}, "burst", []step{
+		{"a bucket is full at most", []Limit{bucket(3, 4*time.Second).withCountThrottled()}, "burst", []step{
 			{at: 0, n: 3, ok: true}, {at: 0, retry: 4}, {at: 1, retry: 4}, {at: 2, n: 2, retry: 8}, {at: 3, retry: 4}, {at: 7, ok: true}, {at: 7, retry: 4},
 		}, []int64{3, 3, 3, 3, 3, 3, 3}},
-		{"a bucket that has some room", []Limit{bucket(3, 4*time.Second).countingThrottled()}, "burst", []step{
+		{"a bucket that has some room", []Limit{bucket(3, 4*time.Second).withCountThrottled()}, "burst", []step{
 			{at: 0, n: 2, ok: true}, {at: 0, n: 2, retry: 8}, {at: 0, n: 4, retry: -1},
 		}, []int64{2, 3, 3}},
-		{"a queue is full at most", []Limit{leaky(time.Second, 2).countingThrottled()}, "leaky", []step{
+		{"a queue is full at most", []Limit{leakyLimit(time.Second, 2).withCountThrottled()}, "leaky", []step{
 			{at: 0, n: 3, ok: true}, {at: 0.5, retry: 1}, {at: 1, retry: 1}, {at: 2, ok: true},
 		}, []int64{3, 3, 3, 3}},
-		{"a log keeps its newest", []Limit{window("sliding-log", 3, 10*time.Second).countingThrottled()}, "sliding-log", []step{
+		{"a log keeps its newest", []Limit{window("sliding-log", 3, 10*time.Second).withCountThrottled()}, "sliding-log", []step{
 			{at: 0, ok: true}, {at: 1, ok: true}, {at: 2, ok: true},
 			{at: 3, retry: 8},        // 1, 2, 3 are left
 			{at: 4, retry: 8},        // 2, 3, 4
@@ -228,13 +228,13 @@ func TestCountThrottled_Counts(t *testing.T) {
 			{at: 6, n: 9, retry: -1}, // 6, 6, 6
 			{at: 6, retry: 10}, {at: 16, n: 3, ok: true},
 		}, []int64{1, 2, 3, 3, 3, 3, 3, 3, 3}},
-		{"a user's window", []Limit{window("user-window", 3, time.Minute).countingThrottled()}, "user-window", []step{
+		{"a user's window", []Limit{window("user-window", 3, time.Minute).withCountThrottled()}, "user-window", []step{
 			{at: 0, n: 2, ok: true}, {at: 10, n: 2, retry: 50}, {at: 10, retry: 50}, {at: 60, n: 3, ok: true},
 		}, []int64{2, 3, 3, 3}},
-		{"a day", []Limit{daily(3, "UTC", "").countingThrottled()}, "daily", []step{
+		{"a day", []Limit{dailyLimit(3, "UTC", "").withCountThrottled()}, "daily", []step{
 			{at: 0, n: 2, ok: true}, {at: 10, n: 2, retry: day - 10}, {at: 10, retry: day - 10}, {at: day, n: 3, ok: true},
 		}, []int64{2, 3, 3, 3}},
-		{"a sliding window", []Limit{window("sliding-window", 5, 10*time.Second).countingThrottled()}, "sliding-window", []step{
+		{"a sliding window", []Limit{window("sliding-window", 5, 10*time.Second).withCountThrottled()}, "sliding-window", []step{
 			{at: 8, n: 4, ok: true}, {at: 8, n: 2, retry: 6}, // 5 × 0.6 + 2 = 5 at 14 s
 			{at: 8, n: 6, retry: -1}, {at: 12, ok: true},
 		}, []int64{4, 5, 5, 5}},
@@ -243,7 +243,7 @@ func TestCountThrottled_Counts(t *testing.T) {
 			table := newTable(t, test.limits...)
 			for i, s := range test.steps {
 				runCounting(t, table, i, s)
-				if used := table.used(t, s.at, test.limit); used != test.used[i] {
+				if used := table.usage(t, s.at, test.limit); used != test.used[i] {
 					t.Errorf("step %d: %d are used, want %d", i, used, test.used[i])
 				}
 			}
@@ -273,7 +273,7 @@ func runCounting(t *testing.T, table *Table, i int, s step) {
 }
 
 func TestUpTo_Takes(t *testing.T) {
-	table := newTable(t, bucket(3, 4*time.Second), daily(6, "UTC", ""), window("fixed-window", 1, time.Hour).observing())
+	table := newTable(t, bucket(3, 4*time.Second), dailyLimit(6, "UTC", ""), window("fixed-window", 1, time.Hour).withObserves())
 	for i, want := range []struct {
 		at    float64
 		n     int64
@@ -304,7 +304,7 @@ func TestUpTo_Takes(t *testing.T) {
 }
 
 func TestUpTo_UsesGrants(t *testing.T) {
-	table := newTable(t, daily(3, "UTC", ""))
+	table := newTable(t, dailyLimit(3, "UTC", ""))
 	table.Grant("7", "daily", 2, nanos(0))
 	if d := table.judge("7", Request{At: nanos(0), Cost: 10, UpTo: true}); d.Taken != 5 || d.Remaining != 0 {
 		t.Errorf("%d are taken and %d left, want 5 and 0", d.Taken, d.Remaining)
@@ -322,12 +322,12 @@ func TestPeek_SpendsNothing(t *testing.T) {
 		t.Error("who is looked at has a row")
 	}
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
-	table.dirty().Confirm()
+	table.allDirty().Confirm()
 	for range 10 {
 		table.Peek("7", &Request{At: nanos(0), Cost: 1})
 		table.Peek("7", &Request{At: nanos(-2 * hour), Cost: 1})
 	}
-	if rows := table.dirty().Rows; len(rows) != 0 {
+	if rows := table.allDirty().Rows; len(rows) != 0 {
 		t.Errorf("rows %v have changed", rows)
 	}
 	if s := table.standing(0); s.Strikes != 0 {
@@ -365,9 +365,9 @@ func TestJump_AllAlgorithms(t *testing.T) {
 func TestJump_ExpiredStaysExpired(t *testing.T) {
 	for _, limit := range sevenLimits() {
 		for _, back := range []float64{8 * day, 10*day - 10, 12 * day} {
-			table := newTable(t, limit.observing())
+			table := newTable(t, limit.withObserves())
 			run(t, table, []step{{at: 0, n: 3, ok: true}, {at: 10 * day, n: 8, ok: true}})
-			if used := table.used(t, 10*day-back, limit.Name); used != 0 {
+			if used := table.usage(t, 10*day-back, limit.Name); used != 0 {
 				t.Errorf("%s, %v s back: %d are used, want none", limit.Name, back, used)
 			}
 		}
@@ -396,7 +396,7 @@ func TestLateMessage_AllAlgorithms(t *testing.T) {
 			t.Errorf("%s: retry at %d, for a late message %d", limit.Name, now.RetryAt, late.RetryAt)
 		}
 		run(t, table, []step{{at: 30, ok: true}})
-		if used := table.used(t, 90, limit.Name); used != 3 {
+		if used := table.usage(t, 90, limit.Name); used != 3 {
 			t.Errorf("%s: %d are used after a late message, want 3", limit.Name, used)
 		}
 	}

@@ -14,7 +14,7 @@ type calm struct {
 
 // newCalm returns a user who sends at most that many messages in any period of the limit's length.
 func newCalm(l Limit, messages int64) calm {
-	p := plainNumbers{messages, or(l.numbersFor(0).every, aDay)}
+	p := plainNumbers{messages, orElse(l.numbersFor(0).every, aDay)}
 	if l.Algorithm == "token-bucket" || l.Algorithm == "leaky-bucket" {
 		return calm{&plainBucket{}, p}
 	}
@@ -33,7 +33,7 @@ func (c calm) sends(at, n int64) bool {
 // drawForCalm draws a limit, and the maximum that a calm user sends.
 func drawForCalm(rt *rapid.T, algorithm string) (l Limit, most int64) {
 	most = int64(rapid.IntRange(1, 4).Draw(rt, "calm"))
-	l = drawAlone(rt, algorithm)
+	l = drawSingleLimit(rt, algorithm)
 	capacity := 2 * most // usage before the jump, and after it
 	switch algorithm {
 	case "token-bucket":
@@ -71,7 +71,7 @@ func TestJump_CalmUsersAreNotThrottled(t *testing.T) {
 						// at this message, the clock is more than a minute behind the last one
 						further := rapid.OneOf(rapid.Int64Range(1, 3*every), rapid.SampledFrom([]int64{1, 3600e9, 48 * 3600e9})).Draw(rt, "back by")
 						back = now - last + clockJump + further
-						holdUsed(rt, table, l, last, now-back)
+						checkUsed(rt, table, l, last, now-back)
 					}
 					if d := table.judge("7", Request{At: now - back, Cost: n}); !d.Allowed {
 						rt.Fatalf("throttled for %d ns, %d ns after the jump by %d ns", d.RetryAt-(now-back), now-back-last, back)
@@ -83,10 +83,10 @@ func TestJump_CalmUsersAreNotThrottled(t *testing.T) {
 	}
 }
 
-// holdUsed fails unless the usage after a jump back to the time to equals the usage right after the
-// message at the time last. The share of a sliding window may be a fraction of a message larger,
-// and shortly before the window ends it may be smaller, because 32 bits can't hold it.
-func holdUsed(rt *rapid.T, table *Table, l Limit, last, to int64) {
+// checkUsed fails unless the usage after a jump back to the time to equals the usage right after
+// the message at the time last. The share of a sliding window may be a fraction of a message
+// larger, and shortly before the window ends it may be smaller, because 32 bits can't hold it.
+func checkUsed(rt *rapid.T, table *Table, l Limit, last, to int64) {
 	rt.Helper()
 	before, after := levelAt(table, last), levelAt(table, to)
 	less, more := int64(0), int64(0)

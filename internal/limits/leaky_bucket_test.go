@@ -32,26 +32,26 @@ func TestLeakyBucket(t *testing.T) {
 		limit Limit
 		steps []queued
 	}{
-		{"one leaves, two wait", leaky(time.Second, 2), []queued{
+		{"one leaves, two wait", leakyLimit(time.Second, 2), []queued{
 			{at: 0, ok: true}, {at: 0, ok: true, delay: 1}, {at: 0, ok: true, delay: 2}, {at: 0, retry: 1},
 		}},
-		{"one leaves every second", leaky(time.Second, 2), []queued{
+		{"one leaves every second", leakyLimit(time.Second, 2), []queued{
 			{at: 0, n: 3, ok: true},
 			{at: 1, ok: true, delay: 2}, {at: 1, retry: 1}, {at: 1.5, retry: 0.5}, {at: 2, ok: true, delay: 2}, {at: 2.5, retry: 0.5},
 		}},
-		{"the message that is leaving takes no place", leaky(time.Second, 0), []queued{
+		{"the message that is leaving takes no place", leakyLimit(time.Second, 0), []queued{
 			{at: 0, ok: true}, {at: 0, retry: 1}, {at: 0.5, retry: 0.5}, {at: 1, ok: true}, {at: 5, ok: true}, {at: 5, n: 2, retry: -1},
 		}},
-		{"a cost above one takes places", leaky(time.Second, 2), []queued{
+		{"a cost above one takes places", leakyLimit(time.Second, 2), []queued{
 			{at: 0, n: 2, ok: true}, {at: 0, n: 2, retry: 1}, {at: 0, ok: true, delay: 2}, {at: 0, n: 3, retry: 3}, {at: 0, n: 4, retry: -1},
 		}},
-		{"a late message waits as of the last", leaky(time.Second, 2), []queued{
+		{"a late message waits as of the last", leakyLimit(time.Second, 2), []queued{
 			{at: 10, ok: true}, {at: 9.75, ok: true, delay: 1.25}, {at: 9.75, ok: true, delay: 2.25}, {at: 9.75, retry: 1.25},
 		}},
-		{"a jump back keeps a full queue and no more", leaky(time.Second, 2), []queued{
+		{"a jump back keeps a full queue and no more", leakyLimit(time.Second, 2), []queued{
 			{at: 1000, n: 3, ok: true}, {at: 100, retry: 1}, {at: 101, ok: true, delay: 2}, {at: 101, retry: 1},
 		}},
-		{"a jump back keeps a queue that isn't full", leaky(time.Second, 2), []queued{
+		{"a jump back keeps a queue that isn't full", leakyLimit(time.Second, 2), []queued{
 			{at: 1000, n: 2, ok: true}, {at: 100, ok: true, delay: 2}, {at: 100, retry: 1}, {at: 105, ok: true},
 		}},
 	} {
@@ -62,7 +62,7 @@ func TestLeakyBucket(t *testing.T) {
 func TestQueues_LongestDelayApplies(t *testing.T) {
 	// The first three messages take the places at seconds 0 to 2 in the quick queue, although the
 	// slow queue holds them for longer. The quick queue never adds to the delay.
-	slow, quick := leaky(10*time.Second, 2).named("slow"), leaky(time.Second, 2).named("quick")
+	slow, quick := leakyLimit(10*time.Second, 2).withName("slow"), leakyLimit(time.Second, 2).withName("quick")
 	for _, limits := range [][]Limit{{slow, quick}, {quick, slow}} {
 		runQueue(t, newTable(t, limits...), []queued{
 			{at: 0, ok: true}, {at: 0, ok: true, delay: 10}, {at: 0, ok: true, delay: 20}, {at: 0, retry: 10},
@@ -74,7 +74,7 @@ func TestQueues_LongestDelayApplies(t *testing.T) {
 // User X's messages wait for up to 8 s in the user's own queue. They don't delay user Y in the
 // channel's queue, which releases ten messages per second.
 func TestQueues_SlowOneBlocksNobodyElse(t *testing.T) {
-	sets := compileSets(t, Strikes{}, leaky(4*time.Second, 3).named("own"), leaky(100*time.Millisecond, 50).named("shared").of(PerChannel))
+	sets := compileSets(t, Strikes{}, leakyLimit(4*time.Second, 3).withName("own"), leakyLimit(100*time.Millisecond, 50).withName("shared").withScope(PerChannel))
 	own, shared := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
 	for i, want := range []struct {
 		user  string
@@ -91,7 +91,7 @@ func TestQueues_SlowOneBlocksNobodyElse(t *testing.T) {
 }
 
 func TestQueues_ObservingDelaysNobody(t *testing.T) {
-	table := newTable(t, leaky(time.Second, 2).observing())
+	table := newTable(t, leakyLimit(time.Second, 2).withObserves())
 	for range 5 {
 		if d := table.send(0, 1); !d.Allowed || d.LeaveAt != nanos(0) {
 			t.Fatalf("it is delayed: %+v", d)

@@ -30,22 +30,22 @@ func (s *Set) Bytes(users int) int64 {
 
 // hasRoom reports whether that many users, with rows of width words, fit the table's memory.
 func (t *Table) hasRoom(users int64, width int) bool {
-	return t.need(users, width) <= t.memory
+	return t.bytesFor(users, width) <= t.memory
 }
 
-// need returns how many bytes that many users take if rows have width words. It includes the
-// table's names.
-func (t *Table) need(users int64, width int) int64 {
+// bytesFor returns the number of bytes that the given number of users takes if rows have width
+// words. It includes the table's names.
+func (t *Table) bytesFor(users int64, width int) int64 {
 	return (users+spareRows)*userBytes(width) + t.names.Load()
 }
 
 // part is the fraction of the users that fits into memory.
 type part struct{ fits, of int64 }
 
-// fitting returns the part of the users that fits into memory if all rows have width words.
-func (t *Table) fitting(width int) part {
+// fittingPart returns the part of the users that fits into memory if all rows have width words.
+func (t *Table) fittingPart(width int) part {
 	spare := spareRows * userBytes(width)
-	of := max(1, t.need(t.users.Load(), width)-spare)
+	of := max(1, t.bytesFor(t.users.Load(), width)-spare)
 	return part{min(max(1, t.memory-spare), of), of}
 }
 

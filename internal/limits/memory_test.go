@@ -39,7 +39,7 @@ func TestMemory_PerUser(t *testing.T) {
 			for i := range users {
 				table.judge(test.id(i), Request{At: nanos(0), Cost: 1})
 			}
-			got, counted := heap()-before, table.need(users, table.set.width)
+			got, counted := heap()-before, table.bytesFor(users, table.set.width)
 			if ratio := float64(got) / float64(counted); ratio < 0.85 || ratio > 1.1 {
 				t.Errorf("%d bytes are taken for each, %d counted", got/users, counted/users)
 			}
@@ -118,7 +118,7 @@ func TestMemory_Restored(t *testing.T) {
 	for i := range 20_000 {
 		full.judge(strconv.Itoa(i), Request{At: nanos(float64(i)), Cost: 1})
 	}
-	for _, row := range full.dirty().Rows {
+	for _, row := range full.allDirty().Rows {
 		if err := small.Restore(row, nanos(20_000)); err != nil {
 			t.Fatal(err)
 		}

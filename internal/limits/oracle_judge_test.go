@@ -45,8 +45,8 @@ func (l Limit) numbersFor(roles uint8) plainNumbers {
 	burst, refill, queue, messages := l.Burst, l.Refill, l.Queue, l.Messages
 	for role := 6; role >= 0; role-- {
 		if n, ok := l.Roles[uint8(role)]; ok && roles>>role&1 == 1 {
-			burst, queue, messages = or(n.Burst, burst), or(n.Queue, queue), or(n.Messages, messages)
-			refill = time.Duration(or(int64(n.Refill), int64(refill)))
+			burst, queue, messages = orElse(n.Burst, burst), orElse(n.Queue, queue), orElse(n.Messages, messages)
+			refill = time.Duration(orElse(int64(n.Refill), int64(refill)))
 			break
 		}
 	}
@@ -59,7 +59,7 @@ func (l Limit) numbersFor(roles uint8) plainNumbers {
 	return plainNumbers{messages, int64(l.Every)}
 }
 
-func or(a, b int64) int64 {
+func orElse(a, b int64) int64 {
 	if a != 0 {
 		return a
 	}
@@ -165,7 +165,7 @@ func (*plainPolicy) key(scope Scope, user string) plainKey {
 
 const theChannel = "the channel"
 
-func (s usedLimit) granted(at int64) (left int64) {
+func (s usedLimit) extraMessages(at int64) (left int64) {
 	for _, g := range s.grants {
 		if g.limit == s.Name && g.until > at {
 			left += g.left
@@ -178,25 +178,25 @@ func (s usedLimit) granted(at int64) (left int64) {
 // allowance plus grants.
 func (s usedLimit) fits(at, n int64) bool {
 	at = max(at, s.at)
-	granted := s.granted(at)
+	granted := s.extraMessages(at)
 	return granted >= n || s.ledger.fits(at, n-granted, s.p)
 }
 
-// regular returns how many messages of cost 1 would pass one after another at the same time,
-// without grants.
-func (s usedLimit) regular() (n int64) {
+// regularRemaining returns how many messages of cost 1 would pass one after another at the same
+// time, without grants.
+func (s usedLimit) regularRemaining() (n int64) {
 	for trial := s.ledger.clone(); trial.fits(s.at, 1, s.p); n++ {
 		trial.spend(s.at, 1, s.p)
 	}
 	return n
 }
 
-func (s usedLimit) remaining() int64 { return s.regular() + s.granted(s.at) }
+func (s usedLimit) remaining() int64 { return s.regularRemaining() + s.extraMessages(s.at) }
 
 // spend spends n, from the regular allowance as far as possible.
 func (s usedLimit) spend(n int64) {
-	regular := min(n, s.regular())
-	if s.granted(s.at) == 0 {
+	regular := min(n, s.regularRemaining())
+	if s.extraMessages(s.at) == 0 {
 		regular = n
 	}
 	for i := range s.grants {
@@ -219,7 +219,7 @@ func firstFit(usedLimits []usedLimit, at, n int64) int64 {
 	fit := func(t int64) bool {
 		return !slices.ContainsFunc(usedLimits, func(s usedLimit) bool { return !s.fits(t, n) })
 	}
-	for _, end := range append(turns(usedLimits, at), farOff(at)) {
+	for _, end := range append(turns(usedLimits, at), farFuture(at)) {
 		if end > at && fit(end-1) {
 			return at + int64(sort.Search(int(end-1-at), func(i int) bool { return fit(at + int64(i)) }))
 		}
@@ -228,8 +228,8 @@ func firstFit(usedLimits []usedLimit, at, n int64) int64 {
 	return Never
 }
 
-// farOff returns a time at which all usage has expired.
-func farOff(at int64) int64 { return at + 100*aDay }
+// farFuture returns a time at which all usage has expired.
+func farFuture(at int64) int64 { return at + 100*aDay }
 
 func turns(usedLimits []usedLimit, at int64) (turns []int64) {
 	for _, s := range usedLimits {
@@ -269,7 +269,7 @@ func longestWait(limits []usedLimit, at, n int64) (limit usedLimit, found bool) 
 // decide makes the whole decision and applies its effects.
 func (w *plainPolicy) decide(user string, q Request) (d Decision, limit string) {
 	own := w.row(w.key(PerUser, user))
-	if own.exempt(q) {
+	if own.isExempt(q) {
 		return Decision{Allowed: true, Exempt: true, RetryAt: q.At, LeaveAt: q.At}, ""
 	}
 	usedLimits := w.usedLimits(user, q)
@@ -298,9 +298,9 @@ func (w *plainPolicy) decide(user string, q Request) (d Decision, limit string) 
 	return d, limit
 }
 
-// exempt reports whether a message isn't judged. An override that is in force at the message's time
-// decides that; otherwise the author's roles do.
-func (row *plainRow) exempt(q Request) bool {
+// isExempt reports whether a message isn't judged. An override that is in force at the message's
+// time decides that; otherwise the author's roles do.
+func (row *plainRow) isExempt(q Request) bool {
 	at := q.At
 	if at >= row.last-int64(time.Minute) {
 		at = max(at, row.last)
@@ -315,7 +315,7 @@ func (w *plainPolicy) pass(user string, q Request, n int64, usedLimits, deciding
 	d = Decision{Allowed: true, Taken: n, RetryAt: q.At, LeaveAt: q.At}
 	for _, s := range deciding {
 		if queue, ok := s.ledger.(*plainBucket); ok && s.Algorithm == "leaky-bucket" {
-			d.LeaveAt = max(d.LeaveAt, s.at+queue.owes(s.at))
+			d.LeaveAt = max(d.LeaveAt, s.at+queue.debtAt(s.at))
 		}
 	}
 	var spending []usedLimit
@@ -447,7 +447,7 @@ func (w *plainPolicy) change(limits []Limit, strikes Strikes, now int64) {
 		at := max(now, row.last)
 		for _, l := range limits {
 			if l.Scope == key.scope {
-				w.convert(row, w.named(l.Name), l, at)
+				w.convert(row, w.limitByName(l.Name), l, at)
 			}
 		}
 		if w.strikes.Practice && !strikes.Practice {
@@ -474,6 +474,6 @@ func (w *plainPolicy) convert(row *plainRow, old, l Limit, at int64) {
 	}
 }
 
-func (w *plainPolicy) named(name string) Limit {
+func (w *plainPolicy) limitByName(name string) Limit {
 	return w.limits[slices.IndexFunc(w.limits, func(l Limit) bool { return l.Name == name })]
 }

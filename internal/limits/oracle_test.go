@@ -38,30 +38,30 @@ type plainBucket struct {
 	asOf int64
 }
 
-func (b *plainBucket) owes(at int64) int64 { return max(0, b.owed-(at-b.asOf)) }
+func (b *plainBucket) debtAt(at int64) int64 { return max(0, b.owed-(at-b.asOf)) }
 
 func (b *plainBucket) fits(at, n int64, p plainNumbers) bool {
-	return b.owes(at)+n*p.every <= p.full()
+	return b.debtAt(at)+n*p.every <= p.full()
 }
 
 func (b *plainBucket) spend(at, n int64, p plainNumbers) {
-	b.owed, b.asOf = b.owes(at)+n*p.every, at
+	b.owed, b.asOf = b.debtAt(at)+n*p.every, at
 }
 
 func (b *plainBucket) charge(at, n int64, p plainNumbers) {
-	owes := b.owes(at)
+	owes := b.debtAt(at)
 	b.owed, b.asOf = max(owes, min(owes+n*p.every, p.full())), at
 }
 
 func (b *plainBucket) refund(at, n int64, p plainNumbers) {
-	if owes := b.owes(at); owes > 0 {
+	if owes := b.debtAt(at); owes > 0 {
 		b.owed, b.asOf = max(0, owes-min(n, p.capacity)*p.every), at
 	}
 }
 
 // jump keeps the debt at the last use, but no more than a whole bucket, to be paid off from now on.
 func (b *plainBucket) jump(last, to int64, p plainNumbers) {
-	b.owed, b.asOf = min(b.owes(last), p.full()), to
+	b.owed, b.asOf = min(b.debtAt(last), p.full()), to
 }
 
 func (b *plainBucket) clone() ledger { c := *b; return &c }
@@ -69,7 +69,7 @@ func (b *plainBucket) clone() ledger { c := *b; return &c }
 // convert keeps the number of tokens used, including fractions; part of a nanosecond is owed as a
 // whole one.
 func (b *plainBucket) convert(at, refill, newRefill int64) {
-	used := big.NewRat(b.owes(at), refill)
+	used := big.NewRat(b.debtAt(at), refill)
 	owes := used.Mul(used, big.NewRat(newRefill, 1))
 	whole, rest := new(big.Int).DivMod(owes.Num(), owes.Denom(), new(big.Int))
 	if rest.Sign() > 0 {
@@ -215,7 +215,7 @@ type plainLog struct {
 	times []int64 // a message of cost n is stored n times
 }
 
-func (l *plainLog) counting(at int64, p plainNumbers) (times []int64) {
+func (l *plainLog) countingTimes(at int64, p plainNumbers) (times []int64) {
 	for _, t := range l.times {
 		if t > at-p.every {
 			times = append(times, t)
@@ -225,7 +225,7 @@ func (l *plainLog) counting(at int64, p plainNumbers) (times []int64) {
 }
 
 func (l *plainLog) fits(at, n int64, p plainNumbers) bool {
-	return int64(len(l.counting(at, p)))+n <= p.capacity
+	return int64(len(l.countingTimes(at, p)))+n <= p.capacity
 }
 
 func (l *plainLog) spend(at, n int64, _ plainNumbers) {
@@ -235,7 +235,7 @@ func (l *plainLog) spend(at, n int64, _ plainNumbers) {
 }
 
 func (l *plainLog) charge(at, n int64, p plainNumbers) {
-	l.times = l.counting(at, p)
+	l.times = l.countingTimes(at, p)
 	most := max(len(l.times), int(p.capacity))
 	for range min(n, p.capacity) {
 		l.times = append(l.times, at)
@@ -252,7 +252,7 @@ func (l *plainLog) refund(at, n int64, _ plainNumbers) {
 
 // jump drops messages that had expired at the last use, and moves the others back.
 func (l *plainLog) jump(last, to int64, p plainNumbers) {
-	l.times = l.counting(last, p)
+	l.times = l.countingTimes(last, p)
 	for i := range l.times {
 		l.times[i] = min(l.times[i], to)
 	}

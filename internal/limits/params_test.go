@@ -59,7 +59,7 @@ func TestCompile_InvalidParameters(t *testing.T) {
 		{given("leaky-bucket", Params{Every: 1}).withRole(6, Numbers{Queue: -5}), "for a role: queue is -5"},
 		{given("sliding-log", Params{Messages: 1, Every: 1}).withRole(2, Numbers{Messages: 1 << 40}), "for a role: messages is 1099511627776"},
 		{given("daily-window", Params{Messages: 1}).withRole(2, Numbers{Refill: 1}), `for a role: daily-window has no "refill"`},
-		{given("fixed-window", Params{Messages: 1, Every: 1}).of(Scopes), "unknown scope 3"},
+		{given("fixed-window", Params{Messages: 1, Every: 1}).withScope(Scopes), "unknown scope 3"},
 	}
 	for _, windowed := range []string{"fixed-window", "user-window", "sliding-window", "sliding-log"} {
 		tests = append(tests,
@@ -85,15 +85,15 @@ func TestCompile_InvalidParameters(t *testing.T) {
 func TestCompile_InvalidNames(t *testing.T) {
 	long := strings.Repeat("a", 65)
 	for _, name := range []string{"a.b", "a b", "é", "+", `"`, "a\n", long} {
-		if _, err := Compile([]Limit{bucket(1, 1).named(name)}, Strikes{}); err == nil {
+		if _, err := Compile([]Limit{bucket(1, 1).withName(name)}, Strikes{}); err == nil {
 			t.Errorf("a limit is called %q", name)
 		}
 	}
-	if _, err := Compile([]Limit{bucket(1, 1), daily(1, "", "").named("burst").of(PerChannel)}, Strikes{}); err == nil || !strings.Contains(err.Error(), `limit "burst": another limit has this name`) {
+	if _, err := Compile([]Limit{bucket(1, 1), dailyLimit(1, "", "").withName("burst").withScope(PerChannel)}, Strikes{}); err == nil || !strings.Contains(err.Error(), `limit "burst": another limit has this name`) {
 		t.Errorf("two limits of different scopes have one name: %v", err)
 	}
 	for _, name := range []string{"a", "A-b_9", long[1:]} {
-		if _, err := Compile([]Limit{bucket(1, 1).named(name)}, Strikes{}); err != nil {
+		if _, err := Compile([]Limit{bucket(1, 1).withName(name)}, Strikes{}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -101,7 +101,7 @@ func TestCompile_InvalidNames(t *testing.T) {
 
 func TestCompile_LargestParameters(t *testing.T) {
 	for _, limit := range []Limit{
-		bucket(1, 1<<62-1), bucket(MaxMessages, 1<<31), leaky(1<<62-1, 0), leaky(1<<30, MaxMessages-1), daily(MaxMessages, "Pacific/Kiritimati", "23:59"),
+		bucket(1, 1<<62-1), bucket(MaxMessages, 1<<31), leakyLimit(1<<62-1, 0), leakyLimit(1<<30, MaxMessages-1), dailyLimit(MaxMessages, "Pacific/Kiritimati", "23:59"),
 		window("fixed-window", MaxMessages, 1<<60-1), window("user-window", MaxMessages, 1<<60-1), window("sliding-window", MaxMessages, 1<<60-1), window("sliding-log", maxLog, 1<<60-1),
 	} {
 		table := newTable(t, limit)
@@ -141,7 +141,7 @@ func TestCompile_NeverPanics(t *testing.T) {
 		}
 	})
 	fitting := rapid.Map(any, func(p Params) Params { // without other algorithms' parameters
-		a, _ := algorithmNamed(p.Algorithm)
+		a, _ := algorithmByName(p.Algorithm)
 		kept := Params{Name: p.Name, Algorithm: p.Algorithm, Observes: p.Observes, CountThrottled: p.CountThrottled}
 		for _, param := range a.params {
 			switch param {
@@ -181,7 +181,7 @@ func TestCompile_NeverPanics(t *testing.T) {
 			for range rapid.IntRange(1, 3).Draw(rt, "limits") {
 				l := limit.Draw(rt, "limit")
 				if _, err := newTestSet([]Limit{l}, Strikes{}); err == nil {
-					limits = append(limits, l.named(string(rune('a'+len(limits)))))
+					limits = append(limits, l.withName(string(rune('a'+len(limits)))))
 				}
 			}
 			set, err := newTestSet(limits, Strikes{Every: length.Draw(rt, "strike every"), Forget: length.Draw(rt, "forget after"), Ladder: []int64{UntilRetry}})
@@ -208,7 +208,7 @@ func TestCompile_NeverPanics(t *testing.T) {
 				table.Grant("7", rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "limit"), min(n, MaxMessages), at)
 			case 3:
 				second := NewTable(sets[1], 1<<30)
-				for _, row := range table.dirty().Rows {
+				for _, row := range table.allDirty().Rows {
 					if err := second.Restore(row, at); err != nil && !atTheEnd {
 						rt.Fatalf("state isn't taken back: %v", err)
 					}

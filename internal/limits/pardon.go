@@ -69,9 +69,9 @@ func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...
 		// refund the last offence first
 		slices.SortFunc(offences, func(a, b Offence) int { return cmp.Compare(b.ID, a.ID) })
 		taken = &Taken{Offences: len(offences), before: p.pardoned}
-		p.pardoned = append(slices.Clone(newest(p.pardoned, remembered-1)), span{offences[len(offences)-1].ID, offences[0].ID})
+		p.pardoned = append(slices.Clone(lastN(p.pardoned, remembered-1)), span{offences[len(offences)-1].ID, offences[0].ID})
 		taken.pardoned = p.pardoned
-		taken.rows = []pardonedRow{s.pardoning(row, func() {
+		taken.rows = []pardonedRow{s.changeRow(row, func() {
 			taken.Strikes = s.removeStrikes(row, offences, at)
 			taken.counted = s.refundCounted(row, offences, at)
 		})}
@@ -82,14 +82,14 @@ func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...
 	for _, other := range others {
 		taken.rows = append(taken.rows, pardonedRow{})
 		other.Table.amend(other.User, now, func(s *shard, row []uint64, at int64) {
-			taken.rows[len(taken.rows)-1] = s.pardoning(row, func() { s.refundCounted(row, offences, at) })
+			taken.rows[len(taken.rows)-1] = s.changeRow(row, func() { s.refundCounted(row, offences, at) })
 		})
 	}
 	return taken
 }
 
-// pardoning calls change, and returns the row before and after it.
-func (s *shard) pardoning(row []uint64, change func()) pardonedRow {
+// changeRow calls change, which changes a row, and returns the row before and after it.
+func (s *shard) changeRow(row []uint64, change func()) pardonedRow {
 	taken := pardonedRow{set: s.set, before: slices.Clone(row)}
 	change()
 	taken.after = slices.Clone(row)
@@ -99,7 +99,7 @@ func (s *shard) pardoning(row []uint64, change func()) pardonedRow {
 // removeStrikes removes the strikes of offences, and clears the silence if it came from one of
 // them. It returns how many of the strikes still counted.
 func (s *shard) removeStrikes(row []uint64, offences []Offence, at int64) (strikes int) {
-	counting, _ := s.set.lapse(row, at)
+	counting, _ := s.set.countStrikes(row, at)
 	for _, o := range offences {
 		if int64(row[wordSilentUntil]) <= o.At+o.Silence {
 			row[wordSilentUntil] = 0
@@ -120,7 +120,7 @@ func (s *shard) refundCounted(row []uint64, offences []Offence, at int64) (count
 	for _, o := range offences {
 		if o.Counted > 0 {
 			counted += o.Counted
-			s.refund(row, spent{at: o.At, n: o.Counted}, at, func(r *Rule) bool { return r.countThrottled })
+			s.refund(row, spentMessage{at: o.At, n: o.Counted}, at, func(r *Rule) bool { return r.countThrottled })
 		}
 	}
 	return counted
@@ -185,7 +185,7 @@ func (p *place) isAsPardoned(taken *Taken) bool {
 		row[wordSilentUntil] != own.after[wordSilentUntil] {
 		return false
 	}
-	if mine := p.own(); mine == nil || !slices.Equal(mine.pardoned, taken.pardoned) {
+	if mine := p.personal(); mine == nil || !slices.Equal(mine.pardoned, taken.pardoned) {
 		return false
 	}
 	for i := range own.set.rules {

@@ -25,25 +25,25 @@ func spam(table *Table, messages int) (offences []Offence) {
 	return offences
 }
 
-func spammed(t testing.TB) (*Table, []Offence) {
-	counted := window("fixed-window", 50, time.Hour).countingThrottled()
+func newSpamTable(t testing.TB) (*Table, []Offence) {
+	counted := window("fixed-window", 50, time.Hour).withCountThrottled()
 	ladder := Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute, Ladder: []int64{600 * nanosPerSecond}}
-	table := tableWith(t, ladder, bucket(1, time.Hour), counted)
+	table := newTableWithStrikes(t, ladder, bucket(1, time.Hour), counted)
 	return table, spam(table, 40)
 }
 
 // A series of messages gave several strikes, and one pardon removes them all.
 func TestPardonAll(t *testing.T) {
-	table, offences := spammed(t)
-	if s := table.standing(40); s.Strikes != 4 || s.SilentUntil == 0 || table.used(t, 40, "fixed-window") != 40 {
+	table, offences := newSpamTable(t)
+	if s := table.standing(40); s.Strikes != 4 || s.SilentUntil == 0 || table.usage(t, 40, "fixed-window") != 40 {
 		t.Fatalf("%+v", s)
 	}
 	taken := table.PardonAll("7", offences, nanos(40))
 	if taken == nil || taken.Offences != 39 || taken.Strikes != 4 {
 		t.Errorf("taken: %+v", taken)
 	}
-	if s := table.standing(40); s.Strikes != 0 || s.SilentUntil != 0 || table.used(t, 40, "fixed-window") != 1 {
-		t.Errorf("%+v, %d used", s, table.used(t, 40, "fixed-window"))
+	if s := table.standing(40); s.Strikes != 0 || s.SilentUntil != 0 || table.usage(t, 40, "fixed-window") != 1 {
+		t.Errorf("%+v, %d used", s, table.usage(t, 40, "fixed-window"))
 	}
 	for _, o := range offences {
 		if table.Pardon("7", o, nanos(41)) {
@@ -57,7 +57,7 @@ func TestPardonAll(t *testing.T) {
 
 // If part of a series was pardoned before, PardonAll pardons the rest.
 func TestPardonAll_Overlap(t *testing.T) {
-	table, offences := spammed(t)
+	table, offences := newSpamTable(t)
 	table.PardonAll("7", offences[:20], nanos(40))
 	taken := table.PardonAll("7", offences, nanos(40))
 	if taken == nil || taken.Offences != len(offences)-20 || taken.Strikes != 2 || table.standing(40).Strikes != 0 {
@@ -67,14 +67,14 @@ func TestPardonAll_Overlap(t *testing.T) {
 
 // Unpardon restores what the pardon removed, but only once.
 func TestUnpardon(t *testing.T) {
-	table, offences := spammed(t)
+	table, offences := newSpamTable(t)
 	before := table.standing(40)
 	taken := table.PardonAll("7", offences, nanos(40))
 	if !table.Unpardon("7", taken, nanos(41)) || table.Unpardon("7", taken, nanos(41)) {
 		t.Error("it isn't undone, or is twice")
 	}
 	after := table.standing(40)
-	if after.Strikes != before.Strikes || after.SilentUntil != before.SilentUntil || after.LapseAt != before.LapseAt || table.used(t, 40, "fixed-window") != 40 {
+	if after.Strikes != before.Strikes || after.SilentUntil != before.SilentUntil || after.LapseAt != before.LapseAt || table.usage(t, 40, "fixed-window") != 40 {
 		t.Errorf("%+v, want %+v", after, before)
 	}
 	if again := table.PardonAll("7", offences, nanos(42)); again == nil || again.Strikes != 4 {
@@ -97,7 +97,7 @@ func TestUnpardon_Refused(t *testing.T) {
 			}
 		},
 	} {
-		table, offences := spammed(t)
+		table, offences := newSpamTable(t)
 		taken := table.PardonAll("7", offences, nanos(40))
 		change(table)
 		before := table.standing(51)
@@ -157,7 +157,7 @@ func TestPardonAll_EqualsPardoningEach(t *testing.T) {
 			limits[i].Scope = PerUser
 		}
 		strikes := Strikes{Every: 10 * time.Second, Forget: time.Minute, Ladder: []int64{0, 20 * nanosPerSecond, UntilRetry}}
-		whole, each := tableWith(t, strikes, limits...), tableWith(t, strikes, limits...)
+		whole, each := newTableWithStrikes(t, strikes, limits...), newTableWithStrikes(t, strikes, limits...)
 		now := epoch.UnixNano()
 		var offences []Offence
 		for i := range rapid.IntRange(1, 40).Draw(rt, "messages") {
@@ -169,7 +169,7 @@ func TestPardonAll_EqualsPardoningEach(t *testing.T) {
 				offences = append(offences, offence(i, d, rapid.SampledFrom([]int64{0, 20e9}).Draw(rt, "silence")))
 			}
 		}
-		offences = newest(offences, rapid.IntRange(0, remembered).Draw(rt, "of them"))
+		offences = lastN(offences, rapid.IntRange(0, remembered).Draw(rt, "of them"))
 		whole.PardonAll("7", offences, now)
 		for _, o := range slices.Backward(offences) {
 			each.Pardon("7", o, now)
@@ -191,12 +191,12 @@ func withoutVersion(row []uint64) []uint64 {
 
 // After a restart a series of pardons is kept as one entry, however many messages it covers.
 func TestPardonAll_RememberedAfterRestart(t *testing.T) {
-	first, offences := spammed(t)
+	first, offences := newSpamTable(t)
 	first.Pardon("7", offences[0], nanos(40))
 	first.PardonAll("7", offences, nanos(40))
 	first.send(60, 1)
-	second := tableWith(t, Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute}, bucket(1, time.Hour), window("fixed-window", 50, time.Hour).countingThrottled())
-	for _, row := range rowsOf(first.dirty()) {
+	second := newTableWithStrikes(t, Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute}, bucket(1, time.Hour), window("fixed-window", 50, time.Hour).withCountThrottled())
+	for _, row := range rowsOf(first.allDirty()) {
 		if err := second.Restore(row, nanos(61)); err != nil {
 			t.Fatal(err)
 		}

@@ -32,19 +32,19 @@ func (o Own) isZero() bool {
 	return o.Exemption == ExemptByRole && o.Timezone == "" && len(o.Numbers) == 0
 }
 
-// asOf returns the part of the override that is in force at that time, without an exemption that
-// has ended.
-func (o Own) asOf(at int64) Own {
+// activePart returns the part of the override that is in force at that time, without an exemption
+// that has ended.
+func (o Own) activePart(at int64) Own {
 	if o.ExemptUntil != 0 && o.ExemptUntil <= at {
 		o.Exemption, o.ExemptUntil = ExemptByRole, 0
 	}
 	return o
 }
 
-// exempt reports whether the user is exempt at that time; byRole says whether their roles exempt
+// isExempt reports whether the user is exempt at that time; byRole says whether their roles exempt
 // them.
-func (o *Own) exempt(byRole bool, at int64) bool {
-	switch o.asOf(at).Exemption {
+func (o *Own) isExempt(byRole bool, at int64) bool {
+	switch o.activePart(at).Exemption {
 	case Exempt:
 		return true
 	case NotExempt:
@@ -65,7 +65,7 @@ type personal struct {
 
 // isOver reports whether the record has no effect any more at that time.
 func (p *personal) isOver(at int64) bool {
-	return p.asOf(at).isZero() && !slices.ContainsFunc(p.grants, func(g grant) bool { return g.until > at })
+	return p.activePart(at).isZero() && !slices.ContainsFunc(p.grants, func(g grant) bool { return g.until > at })
 }
 
 // rulesFor returns the limits as they apply to this user.
@@ -91,7 +91,7 @@ func (p *personal) rulesFor(s *Set, roles uint8) []Rule {
 func (p *personal) rule(s *Set, i int, r Rule) (Rule, error) {
 	params := s.limits[i].Params
 	if numbers, ok := p.Numbers[params.Name]; ok {
-		own, err := compile(params.with(numbers))
+		own, err := compile(params.withNumbers(numbers))
 		if err != nil {
 			return r, fmt.Errorf("limit %q: %w", params.Name, err)
 		}
@@ -115,7 +115,7 @@ func (p *personal) rule(s *Set, i int, r Rule) (Rule, error) {
 // check returns an error if the override isn't valid for the set.
 func (o *Own) check(s *Set) error {
 	for _, name := range slices.Sorted(maps.Keys(o.Numbers)) {
-		if s.named(name) < 0 {
+		if s.indexOf(name) < 0 {
 			return fmt.Errorf("there is no limit %q", name)
 		}
 	}
@@ -159,10 +159,10 @@ func (t *Table) OwnOf(user string, at int64) Own {
 	t.place(user, &p)
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
-	if p.find(); !p.found || !has(p.shard.row(p.slot), personalFlag) {
+	if p.find(); !p.found || !hasFlag(p.shard.row(p.slot), personalFlag) {
 		return Own{}
 	}
-	return p.shard.personal[p.key].asOf(at).clone()
+	return p.shard.personal[p.key].activePart(at).clone()
 }
 
 // Owns returns all users' overrides at that time, by user ID. It locks one shard at a time, so a
@@ -176,7 +176,7 @@ func (t *Table) Owns(at int64) map[string]Own {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for key, p := range s.personal {
-			if own := p.asOf(at); !own.isZero() { // a record may have only grants or pardons
+			if own := p.activePart(at); !own.isZero() { // a record may have only grants or pardons
 				owns[s.names.id(key)] = own.clone()
 			}
 		}
@@ -191,7 +191,7 @@ func (o Own) clone() Own {
 
 // personalOf returns the personal record of a row's user, and creates it if it is missing.
 func (s *shard) personalOf(row []uint64) *personal {
-	if !has(row, personalFlag) {
+	if !hasFlag(row, personalFlag) {
 		if s.personal == nil {
 			s.personal = map[uint64]*personal{}
 		}
@@ -204,16 +204,16 @@ func (s *shard) personalOf(row []uint64) *personal {
 
 // rulesOf returns the rules under which a row's state was spent.
 func (s *shard) rulesOf(row []uint64) []Rule {
-	if has(row, personalFlag) {
+	if hasFlag(row, personalFlag) {
 		return s.personal[row[wordUser]].rulesFor(s.set, rolesOf(row))
 	}
 	return s.set.rulesFor(rolesOf(row))
 }
 
-// own returns the personal record of the place's user, or nil if there is none. The row must have
-// been looked up.
-func (p *place) own() *personal {
-	if p.found && has(p.shard.row(p.slot), personalFlag) {
+// personal returns the personal record of the place's user, or nil if there is none. The row must
+// have been looked up.
+func (p *place) personal() *personal {
+	if p.found && hasFlag(p.shard.row(p.slot), personalFlag) {
 		return p.shard.personal[p.key]
 	}
 	return nil

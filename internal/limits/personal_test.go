@@ -35,7 +35,7 @@ func TestOwn_BeatsRolesAndExemption(t *testing.T) {
 		{"a zone", Own{Timezone: "Asia/Tokyo"}, 2, 5, all},
 	} {
 		for i, q := range []Request{{}, {Roles: 1 << vip}, {Exempt: true}} {
-			table := newTable(t, limit, window("fixed-window", 1000, time.Hour).named("other"))
+			table := newTable(t, limit, window("fixed-window", 1000, time.Hour).withName("other"))
 			table.mustSetOwn(t, 0, test.own)
 			q.At, q.Cost = nanos(0), 1
 			allowed := 0
@@ -99,7 +99,7 @@ func TestOwn_Zone(t *testing.T) {
 	// The UTC day continues to its end. The next midnight in Tokyo is 15 h later, so 15/24 of the
 	// allowance apply to these 15 h.
 	for _, seen := range []bool{true, false} {
-		table := newTable(t, daily(48, "UTC", ""))
+		table := newTable(t, dailyLimit(48, "UTC", ""))
 		if seen {
 			run(t, table, []step{{at: hour, n: 8, ok: true}})
 		}
@@ -121,7 +121,7 @@ func TestOwn_Zone(t *testing.T) {
 
 func TestOwn_Invalid(t *testing.T) {
 	const years300 = 9_223_372_036 * time.Second
-	table := newTable(t, bucket(3, 4*time.Second), daily(10, "UTC", ""), leaky(time.Second, 2), window("sliding-log", 3, time.Minute))
+	table := newTable(t, bucket(3, 4*time.Second), dailyLimit(10, "UTC", ""), leakyLimit(time.Second, 2), window("sliding-log", 3, time.Minute))
 	table.mustSetOwn(t, 0, ownBurst(2))
 	numbers := func(limit string, n Numbers) Own { return Own{Numbers: map[string]Numbers{limit: n}} }
 	for _, test := range []struct {
@@ -157,7 +157,7 @@ func TestOwn_Invalid(t *testing.T) {
 func TestOwn_InvalidAfterChangeIsKept(t *testing.T) {
 	table := newTable(t, bucket(1, time.Hour))
 	table.mustSetOwn(t, 0, ownBurst(5))
-	table.mustChange(t, 0, window("fixed-window", 2, time.Hour).named("burst"))
+	table.mustChange(t, 0, window("fixed-window", 2, time.Hour).withName("burst"))
 	run(t, table, []step{{at: 0, n: 2, ok: true}, {at: 0, retry: hour}})
 	table.mustChange(t, 0, bucket(1, time.Hour))
 	run(t, table, []step{{at: 0, n: 5, ok: true}, {at: 0, retry: hour}})
@@ -180,7 +180,7 @@ func TestOwn_IsACopy(t *testing.T) {
 func TestOwn_SurvivesRestart(t *testing.T) {
 	log := window("sliding-log", 2, time.Hour)
 	log.Roles = map[uint8]Numbers{3: {Messages: 6}}
-	limits := []Limit{bucket(3, time.Hour), daily(10, "UTC", ""), log}
+	limits := []Limit{bucket(3, time.Hour), dailyLimit(10, "UTC", ""), log}
 	own := Own{Exemption: NotExempt, Timezone: "Asia/Tokyo", Numbers: map[string]Numbers{"burst": {Burst: 4, Refill: 2 * time.Hour}, "sliding-log": {Messages: 6}}}
 	for _, user := range []string{"7", "anna"} {
 		first := newTable(t, limits...)
@@ -195,7 +195,7 @@ func TestOwn_SurvivesRestart(t *testing.T) {
 		first.judge(user, Request{At: nanos(1), Cost: 9})
 		first.Pardon(user, Offence{ID: 5, At: nanos(1), Counted: 9, NewStrike: true}, nanos(1))
 		second := newTable(t, limits...)
-		for _, row := range rowsOf(first.dirty()) { // sorted by name, as from a store
+		for _, row := range rowsOf(first.allDirty()) { // sorted by name, as from a store
 			if err := second.Restore(row, nanos(2)); err != nil {
 				t.Fatal(err)
 			}

@@ -12,8 +12,8 @@ func TestTable_ConcurrentUse(t *testing.T) {
 	// Whatever else happens to the table, no user gets more than the limit, and a user who retries
 	// often enough gets no less.
 	const users, tries, capacity, granted = 12, 600, 40, 3
-	limits := []Limit{bucket(capacity, 1e6*time.Second), daily(1000, "UTC", ""), window("sliding-log", 900, time.Hour)}
-	other := append(limits[:3:3], bucket(1000, time.Second).named("other"))
+	limits := []Limit{bucket(capacity, 1e6*time.Second), dailyLimit(1000, "UTC", ""), window("sliding-log", 900, time.Hour)}
+	other := append(limits[:3:3], bucket(1000, time.Second).withName("other"))
 	table := newTable(t, limits...)
 	name := func(i int) string {
 		if i%3 == 0 {
@@ -61,7 +61,7 @@ func TestTable_ConcurrentUse(t *testing.T) {
 		func(i int) { table.Reset("gone"+strconv.Itoa(i%3), nanos(0)) },
 		func(i int) { table.Pardon(name(i%users), Offence{ID: int64(i + 1), At: nanos(0)}, nanos(0)) },
 		func(i int) {
-			b := table.dirty()
+			b := table.allDirty()
 			if len(b.Rows) > table.CountDirty() {
 				if _, err := table.Forgotten(b.Rows[0], nanos(0)); err != nil {
 					t.Error(err)
@@ -121,14 +121,14 @@ func TestRefund_ConcurrentIsBounded(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if most := 10 + refunded.Load(); allowed.Load() > most || table.used(t, 0, "burst") > 10 {
+	if most := 10 + refunded.Load(); allowed.Load() > most || table.usage(t, 0, "burst") > 10 {
 		t.Errorf("%d messages, want %d at most", allowed.Load(), most)
 	}
 }
 
 func TestOwn_ConcurrentForAllUsers(t *testing.T) {
 	// New users, in shards that don't exist yet.
-	table := newTable(t, daily(1, "UTC", ""))
+	table := newTable(t, dailyLimit(1, "UTC", ""))
 	var all sync.WaitGroup
 	for g := range 4 {
 		all.Go(func() {

@@ -27,7 +27,7 @@ func (t *Table) restore(row StateRow, at, before int64) error {
 	if row.Limit == standingRow && code == standingCode {
 		return p.restoreStanding(data, at, before)
 	}
-	i := p.shard.set.stored(row.Limit, code)
+	i := p.shard.set.indexByCode(row.Limit, code)
 	if i < 0 {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (t *Table) restore(row StateRow, at, before int64) error {
 func (p *place) restore(i int, spent *spending, at, before int64) {
 	p.find()
 	s := p.shard
-	rule := &s.set.rulesOf(p.own(), spent.roles)[i]
+	rule := &s.set.rulesOf(p.personal(), spent.roles)[i]
 	if spent.isOver(before) && spent.isOverUnder(rule, at, before) {
 		return
 	}
@@ -92,7 +92,7 @@ func (t *Table) restoreGiven(user string, data []byte, at, before int64) error {
 	if err != nil {
 		return err
 	}
-	if g.isOver(before) && len(g.pardoned()) == 0 {
+	if g.isOver(before) && len(g.pardonedSpans()) == 0 {
 		return nil
 	}
 	var p place
@@ -101,7 +101,7 @@ func (t *Table) restoreGiven(user string, data []byte, at, before int64) error {
 	defer t.mu.Unlock()
 	p.edit(at, func(s *shard, row []uint64) {
 		p := s.personalOf(row)
-		p.Own, p.variants, p.grants, p.pardoned = g.own().asOf(at), nil, g.grants(at), g.pardoned()
+		p.Own, p.variants, p.grants, p.pardoned = g.override().activePart(at), nil, g.grants(at), g.pardonedSpans()
 	})
 	return nil
 }

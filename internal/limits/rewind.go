@@ -17,7 +17,7 @@ func (t *Table) Rewind(at int64) {
 				var a account
 				p.open(&a, rolesOf(row))
 				a.rewind(at)
-				p.keep(&a)
+				p.recordChange(&a)
 			}
 		}
 	})

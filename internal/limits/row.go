@@ -52,4 +52,4 @@ func nextSeries(row []uint64) { setSeries(row, seriesOf(row)+1) }
 // since it was written.
 func version(row []uint64) uint32 { return uint32(row[wordMeta] >> versionShift) }
 
-func has(row []uint64, flag uint64) bool { return row[wordMeta]&flag != 0 }
+func hasFlag(row []uint64, flag uint64) bool { return row[wordMeta]&flag != 0 }

@@ -32,8 +32,8 @@ type Params struct {
 	noQueue bool
 }
 
-// given returns the names of the algorithm's parameters that have a value.
-func (p Params) given() []string {
+// nonZeroNames returns the names of the algorithm's parameters that have a value.
+func (p Params) nonZeroNames() []string {
 	var names []string
 	for _, param := range []struct {
 		name string
@@ -71,7 +71,7 @@ type Rule struct {
 	countThrottled bool
 }
 
-// state returns the limit's words in a row.
+// state returns the part of a row that holds the limit's state.
 func (r *Rule) state(row []uint64) []uint64 { return row[r.start:r.end:r.end] }
 
 // Name returns the limit's name.
@@ -82,11 +82,11 @@ func (r *Rule) Algorithm() string { return r.algorithm.name }
 
 // compile checks the parameters and compiles them. The error doesn't contain the limit's name.
 func compile(p Params) (Rule, error) {
-	a, err := algorithmNamed(p.Algorithm)
+	a, err := algorithmByName(p.Algorithm)
 	if err != nil {
 		return Rule{}, err
 	}
-	if err := a.refuseOthers(p); err != nil {
+	if err := a.checkParams(p); err != nil {
 		return Rule{}, err
 	}
 	r := Rule{algorithm: a, words: a.size, name: p.Name, place: p.Place, observes: p.Observes, countThrottled: p.CountThrottled}
@@ -157,8 +157,9 @@ func scaleUp(x, num, den int64) int64 {
 	return q
 }
 
-// plus returns count + n, at most capacity. If count already exceeds capacity, it returns count.
-func plus(count, n, capacity int64) int64 {
+// addCapped returns count + n, at most capacity. If count already exceeds capacity, it returns
+// count.
+func addCapped(count, n, capacity int64) int64 {
 	if n > capacity-count {
 		return max(count, capacity)
 	}

@@ -36,8 +36,8 @@ func (c *chats) send(user string, channel int, at float64) Decision {
 	return c.judge(user, channel, Request{At: nanos(at), Cost: 1})
 }
 
-// used returns a user's usage of every limit, in the policy's order.
-func (c *chats) used(user string, channel int, at float64) (used []int64) {
+// usage returns a user's usage of every limit, in the policy's order.
+func (c *chats) usage(user string, channel int, at float64) (used []int64) {
 	_, levels, _ := c.users[channel].Explain(user, &Request{At: nanos(at), Cost: 1}, c.places(user, channel)...)
 	for _, l := range levels {
 		used = append(used, l.Used)
@@ -47,9 +47,9 @@ func (c *chats) used(user string, channel int, at float64) (used []int64) {
 
 func TestScope_Shares(t *testing.T) {
 	c := newChats(t,
-		bucket(10, time.Hour).named("all").of(PerChannel),
+		bucket(10, time.Hour).withName("all").withScope(PerChannel),
 		bucket(2, time.Hour),
-		bucket(3, 2*time.Hour).named("everywhere").of(PerUserEverywhere),
+		bucket(3, 2*time.Hour).withName("everywhere").withScope(PerUserEverywhere),
 	)
 	for i, want := range []struct {
 		user    string
@@ -69,7 +69,7 @@ func TestScope_Shares(t *testing.T) {
 		if d.Allowed != want.ok || d.Limit.Name() != want.limit {
 			t.Errorf("step %d: allowed is %v, limit %s; want %+v", i, d.Allowed, d.Limit.Name(), want)
 		}
-		if used := c.used(want.user, want.channel, 0); [3]int64(used) != want.used {
+		if used := c.usage(want.user, want.channel, 0); [3]int64(used) != want.used {
 			t.Errorf("step %d: %v are used, want %v", i, used, want.used)
 		}
 	}
@@ -79,7 +79,7 @@ func TestScope_Shares(t *testing.T) {
 }
 
 func TestScope_WithoutLimits(t *testing.T) {
-	sets := compileSets(t, Strikes{}, bucket(1, time.Hour).of(PerChannel))
+	sets := compileSets(t, Strikes{}, bucket(1, time.Hour).withScope(PerChannel))
 	if sets[PerUser] == nil || sets[PerChannel] == nil || sets[PerUserEverywhere] != nil {
 		t.Fatalf("sets %v, want those of users and of channels", sets)
 	}
@@ -95,9 +95,9 @@ func TestScope_WithoutLimits(t *testing.T) {
 
 func TestScope_TiesNameFirstInPolicy(t *testing.T) {
 	for _, limits := range [][]Limit{
-		{bucket(1, time.Hour).named("first").of(PerChannel), bucket(1, time.Hour), bucket(1, time.Hour).named("e").of(PerUserEverywhere)},
-		{bucket(1, time.Hour).named("first").of(PerUserEverywhere), bucket(1, time.Hour), bucket(1, time.Hour).named("c").of(PerChannel)},
-		{bucket(1, time.Hour).named("first"), bucket(1, time.Hour).named("c").of(PerChannel), bucket(1, time.Hour).named("e").of(PerUserEverywhere)},
+		{bucket(1, time.Hour).withName("first").withScope(PerChannel), bucket(1, time.Hour), bucket(1, time.Hour).withName("e").withScope(PerUserEverywhere)},
+		{bucket(1, time.Hour).withName("first").withScope(PerUserEverywhere), bucket(1, time.Hour), bucket(1, time.Hour).withName("c").withScope(PerChannel)},
+		{bucket(1, time.Hour).withName("first"), bucket(1, time.Hour).withName("c").withScope(PerChannel), bucket(1, time.Hour).withName("e").withScope(PerUserEverywhere)},
 	} {
 		c := newChats(t, limits...)
 		if d := c.send("1", 0, 0); !d.Allowed || d.Limit.Name() != "first" {
@@ -113,7 +113,7 @@ func TestScope_TiesNameFirstInPolicy(t *testing.T) {
 }
 
 func TestScope_EachRowKeepsItsLastUse(t *testing.T) {
-	c := newChats(t, bucket(1, time.Second), bucket(2, 4*time.Second).named("all").of(PerChannel), bucket(9, time.Second).named("e").of(PerUserEverywhere))
+	c := newChats(t, bucket(1, time.Second), bucket(2, 4*time.Second).withName("all").withScope(PerChannel), bucket(9, time.Second).withName("e").withScope(PerUserEverywhere))
 	c.send("1", 0, 10)
 	c.send("2", 0, 10)
 	if d := c.send("3", 0, 5); d.Allowed || d.Limit.Name() != "all" || d.RetryAt != nanos(14) {
@@ -128,7 +128,7 @@ func TestScope_EachRowKeepsItsLastUse(t *testing.T) {
 }
 
 func TestExemption_NotJudged(t *testing.T) {
-	c := newChats(t, bucket(1, time.Hour), bucket(1, time.Hour).named("all").of(PerChannel), bucket(1, time.Hour).named("e").of(PerUserEverywhere))
+	c := newChats(t, bucket(1, time.Hour), bucket(1, time.Hour).withName("all").withScope(PerChannel), bucket(1, time.Hour).withName("e").withScope(PerUserEverywhere))
 	for _, spentBefore := range []bool{false, true} {
 		if spentBefore {
 			c.send("1", 0, 0)
@@ -143,18 +143,18 @@ func TestExemption_NotJudged(t *testing.T) {
 			t.Errorf("%d rows of users who are exempt", rows)
 		}
 	}
-	if used := c.used("1", 0, 0); [3]int64(used) != [3]int64{1, 1, 1} {
+	if used := c.usage("1", 0, 0); [3]int64(used) != [3]int64{1, 1, 1} {
 		t.Errorf("%v are used", used)
 	}
 }
 
 func TestScope_PeekChangesNothing(t *testing.T) {
-	c := newChats(t, bucket(1, time.Hour), bucket(1, time.Hour).named("all").of(PerChannel), bucket(1, time.Hour).named("e").of(PerUserEverywhere))
+	c := newChats(t, bucket(1, time.Hour), bucket(1, time.Hour).withName("all").withScope(PerChannel), bucket(1, time.Hour).withName("e").withScope(PerUserEverywhere))
 	for range 3 {
 		if d := c.users[0].Peek("1", &Request{At: nanos(0), Cost: 1}, c.places("1", 0)...); !d.Allowed {
 			t.Fatalf("%+v", d)
 		}
-		c.used("1", 0, 0)
+		c.usage("1", 0, 0)
 	}
 	if rows := c.users[0].Users() + c.channels[0].Users() + c.everywhere.Users(); rows != 0 {
 		t.Errorf("%d rows", rows)
@@ -164,7 +164,7 @@ func TestScope_PeekChangesNothing(t *testing.T) {
 func TestScope_Concurrent(t *testing.T) {
 	// Two channels and one user everywhere: whatever the order of the locks, there is no deadlock,
 	// and no user gets more than allowed.
-	c := newChats(t, bucket(50, 1e6*time.Second), bucket(60, 1e6*time.Second).named("all").of(PerChannel), bucket(70, 1e6*time.Second).named("e").of(PerUserEverywhere))
+	c := newChats(t, bucket(50, 1e6*time.Second), bucket(60, 1e6*time.Second).withName("all").withScope(PerChannel), bucket(70, 1e6*time.Second).withName("e").withScope(PerUserEverywhere))
 	var counting sync.Mutex
 	allowed := map[string]int{}
 	var all sync.WaitGroup

@@ -15,7 +15,7 @@ type sent struct{ at, n int64 }
 func sendSome(rt *rapid.T, table *Table, l Limit) (passed []sent, known ledger, now int64) {
 	known = (&plainPolicy{calendar: map[string]*plainCalendar{l.Name: plainCalendarOf("UTC", "")}}).newLedger(l)
 	now = epoch.UnixNano()
-	every := or(l.numbersFor(0).every, aDay)
+	every := orElse(l.numbersFor(0).every, aDay)
 	for range rapid.IntRange(1, 20).Draw(rt, "messages") {
 		n := int64(rapid.IntRange(1, 3).Draw(rt, "cost"))
 		if table.judge("7", Request{At: now, Cost: n}).Allowed {
@@ -27,8 +27,8 @@ func sendSome(rt *rapid.T, table *Table, l Limit) (passed []sent, known ledger, 
 	return passed, known, now
 }
 
-// drawAlone draws a limit that holds at least two messages.
-func drawAlone(rt *rapid.T, algorithm string) Limit {
+// drawSingleLimit draws a limit that holds at least two messages.
+func drawSingleLimit(rt *rapid.T, algorithm string) Limit {
 	l := Limit{Params: Params{Name: "x", Algorithm: algorithm}}
 	drawNumbers(rt, &l)
 	l.Roles = nil
@@ -49,7 +49,7 @@ func TestRefund_WhatStillCounts(t *testing.T) {
 	for _, a := range algorithms {
 		t.Run(a.name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
-				l := drawAlone(rt, a.name)
+				l := drawSingleLimit(rt, a.name)
 				table := newTable(t, l)
 				passed, known, now := sendSome(rt, table, l)
 				if len(passed) == 0 {
@@ -59,7 +59,7 @@ func TestRefund_WhatStillCounts(t *testing.T) {
 				before := levelAt(table, now)
 				table.Refund("7", back.at, back.n, now)
 				after := levelAt(table, now)
-				least, most := stillCounting(known, back, now, l.numbersFor(0))
+				least, most := countRange(known, back, now, l.numbersFor(0))
 				if got := before.Used - after.Used; got < least || got > most {
 					rt.Errorf("%+v after %d ns: %d of %d are given back, want %d to %d", back, now-back.at, got, before.Used, least, most)
 				}
@@ -73,9 +73,9 @@ func TestRefund_WhatStillCounts(t *testing.T) {
 	}
 }
 
-// stillCounting returns how much of a message still counts. The result is a range, because the
-// state of some algorithms doesn't tell exactly.
-func stillCounting(known ledger, m sent, now int64, p plainNumbers) (least, most int64) {
+// countRange returns how much of a message still counts. The result is a range, because the state
+// of some algorithms doesn't tell exactly.
+func countRange(known ledger, m sent, now int64, p plainNumbers) (least, most int64) {
 	counts := false
 	switch known := known.(type) {
 	case *plainBucket:
@@ -110,7 +110,7 @@ func TestChange_NewLengthKeepsUsage(t *testing.T) {
 		}
 		t.Run(a.name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
-				l := drawAlone(rt, a.name)
+				l := drawSingleLimit(rt, a.name)
 				table := newTable(t, l)
 				_, _, now := sendSome(rt, table, l)
 				before := levelAt(table, now)

@@ -40,7 +40,7 @@ func (w *world) play() {
 		case 7:
 			w.pardonAndUndo()
 		default:
-			w.send(w.someone(), w.request())
+			w.send(w.drawUser(), w.request())
 		}
 	}
 }
@@ -172,7 +172,7 @@ func drawNumbers(rt *rapid.T, l *Limit) {
 	}
 }
 
-func (w *world) someone() string { return rapid.SampledFrom(w.users).Draw(w.rt, "user") }
+func (w *world) drawUser() string { return rapid.SampledFrom(w.users).Draw(w.rt, "user") }
 
 // nextTime returns a time that is a little or far ahead, or back. It may also be exactly the retry
 // time of the last throttled message, or 1 ns sooner.
@@ -197,8 +197,9 @@ func (w *world) request() Request {
 	}
 }
 
-// others returns the places that a message uses in addition to its author's row in the channel.
-func (w *world) others(user string) (places []Place) {
+// otherPlaces returns the places that a message uses in addition to its author's row in the
+// channel.
+func (w *world) otherPlaces(user string) (places []Place) {
 	for _, scope := range []Scope{PerUserEverywhere, PerChannel} {
 		if table := w.tables[scope]; table != nil {
 			places = append(places, Place{Table: table, User: w.oracle.key(scope, user).user})
@@ -208,34 +209,34 @@ func (w *world) others(user string) (places []Place) {
 }
 
 func (w *world) peek(user string, q Request) Decision {
-	return w.tables[PerUser].Peek(user, &q, w.others(user)...)
+	return w.tables[PerUser].Peek(user, &q, w.otherPlaces(user)...)
 }
 
 // send judges a message and compares the whole decision with the oracle's.
 func (w *world) send(user string, q Request) (d Decision) {
 	w.rt.Helper()
 	peeked := w.peek(user, q)
-	w.tables[PerUser].Judge(user, &q, &d, w.others(user)...)
-	if got, want := w.told(peeked), w.told(d); got != want {
+	w.tables[PerUser].Judge(user, &q, &d, w.otherPlaces(user)...)
+	if got, want := w.format(peeked), w.format(d); got != want {
 		w.rt.Fatalf("%s, %+v: peeked\n%s, then judged\n%s", user, q, got, want)
 	}
 	want, limit := w.oracle.decide(user, q)
-	if got, want := w.told(d), told(want, limit); got != want {
+	if got, want := w.format(d), formatDecision(want, limit); got != want {
 		w.rt.Fatalf("%s, %+v:\n got %s\nwant %s", user, q, got, want)
 	}
 	if !d.Allowed && d.RetryAt != Never {
 		w.retryAt = d.RetryAt
-		w.holdRetry(user, q, d)
+		w.checkRetry(user, q, d)
 	}
-	w.holdReset(user, q, d)
+	w.checkReset(user, q, d)
 	if !d.Allowed || d.Observed {
 		w.offences[user] = append(w.offences[user], offence(len(w.offences[user])+1, d, 0))
 	}
 	return d
 }
 
-// holdRetry checks the retry time: the throttled message would pass then, and not 1 ns sooner.
-func (w *world) holdRetry(user string, q Request, d Decision) {
+// checkRetry checks the retry time: the throttled message would pass then, and not 1 ns sooner.
+func (w *world) checkRetry(user string, q Request, d Decision) {
 	w.rt.Helper()
 	q.At = d.RetryAt
 	if !w.peek(user, q).Allowed {
@@ -246,9 +247,9 @@ func (w *world) holdRetry(user string, q Request, d Decision) {
 	}
 }
 
-// holdReset checks the reset time: the full capacity fits then, and if anything counts, not 1 ns
+// checkReset checks the reset time: the full capacity fits then, and if anything counts, not 1 ns
 // sooner.
-func (w *world) holdReset(user string, q Request, d Decision) {
+func (w *world) checkReset(user string, q Request, d Decision) {
 	w.rt.Helper()
 	if d.Limit == nil || d.Limit.calendar != nil || d.Observed {
 		return
@@ -263,16 +264,16 @@ func (w *world) holdReset(user string, q Request, d Decision) {
 	}
 }
 
-func (w *world) told(d Decision) string {
+func (w *world) format(d Decision) string {
 	name := ""
 	if d.Limit != nil {
 		name = d.Limit.Name()
 	}
-	return told(d, name)
+	return formatDecision(d, name)
 }
 
-// told formats a decision on one line.
-func told(d Decision, limit string) string {
+// formatDecision formats a decision on one line.
+func formatDecision(d Decision, limit string) string {
 	return fmt.Sprintf("%s: allowed %v, exempt %v, observed %v, shared %v, taken %d, remaining %d, retry at %d, leave at %d, strikes %d, new %v",
 		limit, d.Allowed, d.Exempt, d.Observed, d.Shared, d.Taken, d.Remaining, d.RetryAt, d.LeaveAt, d.Strikes, d.NewStrike)
 }
@@ -303,11 +304,12 @@ func (w *world) change() {
 			w.tables[scope].Change(set, w.now)
 		}
 	}
-	w.begin()
+	w.skipEarlier()
 }
 
-// begin prevents messages from being sent before a change that has just been made to the rows.
-func (w *world) begin() {
+// skipEarlier prevents later messages from having a time before a change that has just been made to
+// the rows.
+func (w *world) skipEarlier() {
 	for _, row := range w.oracle.rows {
 		w.notAgo = max(w.notAgo, w.now, row.last)
 	}
@@ -316,7 +318,7 @@ func (w *world) begin() {
 // exempt gives a user an exemption, or removes it. The exemption has no end, or ends at about the
 // time of one of the next messages.
 func (w *world) exempt() {
-	user := w.someone()
+	user := w.drawUser()
 	own := Own{Exemption: rapid.SampledFrom([]Exemption{ExemptByRole, Exempt, NotExempt}).Draw(w.rt, "exemption")}
 	if own.Exemption != ExemptByRole && rapid.IntRange(0, 3).Draw(w.rt, "for a while") > 0 {
 		own.ExemptUntil = w.now + rapid.SampledFrom([]int64{1, 2, 1e9, 4e9, 30e9, 3600e9, max(1, w.retryAt-w.now), max(1, w.retryAt-w.now-1)}).Draw(w.rt, "until")
@@ -326,12 +328,12 @@ func (w *world) exempt() {
 	}
 	row := w.oracle.row(plainKey{PerUser, user})
 	row.exemption, row.exemptUntil = own.Exemption, own.ExemptUntil
-	w.begin()
+	w.skipEarlier()
 }
 
 func (w *world) grant() {
 	limit := rapid.SampledFrom(w.oracle.limits).Draw(w.rt, "limit")
-	user := w.oracle.key(limit.Scope, w.someone()).user
+	user := w.oracle.key(limit.Scope, w.drawUser()).user
 	name := limit.Name
 	daily := func(l Limit) bool { return l.Scope == limit.Scope && l.Algorithm == "daily-window" }
 	if slices.ContainsFunc(w.oracle.limits, daily) && rapid.Bool().Draw(w.rt, "the daily one") {
@@ -345,7 +347,7 @@ func (w *world) grant() {
 }
 
 func (w *world) reset() {
-	user := w.someone()
+	user := w.drawUser()
 	w.tables[PerUser].Reset(user, w.now)
 	w.oracle.clear(PerUser, w.oracle.row(plainKey{PerUser, user}))
 }
@@ -353,7 +355,7 @@ func (w *world) reset() {
 // sendAndRefund refunds a message at once. For later refunds see
 // TestRefund_WhatStillCounts.
 func (w *world) sendAndRefund() {
-	user := w.someone()
+	user := w.drawUser()
 	if d := w.send(user, w.request()); d.Allowed && !d.Exempt {
 		at := w.oracle.row(plainKey{PerUser, user}).last
 		w.tables[PerUser].Refund(user, at, d.Taken, w.now)
@@ -364,12 +366,12 @@ func (w *world) sendAndRefund() {
 // pardonAndUndo pardons a user's last throttled messages and undoes the pardon. The oracle sees
 // neither step.
 func (w *world) pardonAndUndo() {
-	user := w.someone()
-	offences := newest(w.offences[user], rapid.IntRange(1, 100).Draw(w.rt, "pardoned"))
+	user := w.drawUser()
+	offences := lastN(w.offences[user], rapid.IntRange(1, 100).Draw(w.rt, "pardoned"))
 	if len(offences) == 0 {
 		return
 	}
-	table, others := w.tables[PerUser], w.others(user)
+	table, others := w.tables[PerUser], w.otherPlaces(user)
 	taken := table.PardonAll(user, offences, w.now, others...)
 	if taken == nil || !table.Unpardon(user, taken, w.now, others...) {
 		w.rt.Fatalf("%d offences of %s: %+v, and it isn't undone", len(offences), user, taken)

@@ -121,7 +121,7 @@ func newSet(limits []Limit, strikes Strikes) (*Set, error) {
 			return nil, fmt.Errorf("limit %q: %w", l.Name, err)
 		}
 		s.rules = append(s.rules, r)
-		s.special = s.special || r.observes || r.countThrottled || r.leave != nil
+		s.special = s.special || r.observes || r.countThrottled || r.releaseTime != nil
 	}
 	if err := s.compileRoles(); err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (s *Set) rulesByRole() (rules [][roleBits]Rule, err error) {
 			if !ok {
 				continue
 			}
-			if rules[i][bit], err = compile(l.Params.with(numbers)); err != nil {
+			if rules[i][bit], err = compile(l.Params.withNumbers(numbers)); err != nil {
 				return nil, fmt.Errorf("limit %q: for a role: %w", l.Name, err)
 			}
 			rules[i][bit].calendar = s.rules[i].calendar // all roles have the same day
@@ -187,8 +187,8 @@ func (s *Set) rulesByRole() (rules [][roleBits]Rule, err error) {
 	return rules, nil
 }
 
-// with returns the parameters with other numbers.
-func (p Params) with(n Numbers) Params {
+// withNumbers returns the parameters with other numbers.
+func (p Params) withNumbers(n Numbers) Params {
 	for _, number := range []struct{ own, other *int64 }{{&p.Burst, &n.Burst}, {&p.Queue, &n.Queue}, {&p.Messages, &n.Messages}} {
 		if *number.other != 0 {
 			*number.own = *number.other
@@ -261,7 +261,7 @@ func (s *Set) withRoom(needed []int) *Set {
 // rulesFor returns the limits with the numbers that apply to a user with these roles.
 func (s *Set) rulesFor(roles uint8) []Rule { return s.variants[s.byRoles[roles&maxRoles]] }
 
-// named returns the index of a limit, or -1.
-func (s *Set) named(name string) int {
+// indexOf returns the index of a limit, or -1.
+func (s *Set) indexOf(name string) int {
 	return slices.IndexFunc(s.limits, func(l Limit) bool { return l.Name == name })
 }

@@ -37,7 +37,7 @@ func (s *shard) admit(key uint64) (slot int) {
 func (s *shard) drop(slot int) {
 	row := s.row(slot)
 	key := row[wordUser]
-	if has(row, personalFlag) {
+	if hasFlag(row, personalFlag) {
 		delete(s.personal, key)
 		s.table.personals.Add(-1)
 	}
@@ -49,9 +49,9 @@ func (s *shard) drop(slot int) {
 	s.table.users.Add(-1)
 }
 
-// name returns a new key for a non-numeric ID. The ID may be part of a longer text, which isn't
+// newKey returns a new key for a non-numeric ID. The ID may be part of a longer text, which isn't
 // retained.
-func (s *shard) name(id string) (key uint64) {
+func (s *shard) newKey(id string) (key uint64) {
 	s.table.names.Add(nameBytes(id))
 	return s.names.add(strings.Clone(id))
 }

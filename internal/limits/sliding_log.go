@@ -23,16 +23,16 @@ var slidingLog = algorithm{
 		return checkEvery(p.Every)
 	},
 
-	sound: func(old *Rule, state []uint64, last int64) bool {
+	isValid: func(old *Rule, state []uint64, last int64) bool {
 		return old.interval > 0 && old.interval < maxEvery && len(state) > 0 && state[0] <= maxLog && int(state[0]) < len(state) &&
-			slices.IsSorted(logged(state)) && (state[0] == 0 || state[state[0]] <= uint64(last))
+			slices.IsSorted(logTimes(state)) && (state[0] == 0 || state[state[0]] <= uint64(last))
 	},
 
 	next: func(r *Rule, state []uint64, at, n int64) int64 {
 		if n > r.capacity {
 			return Never
 		}
-		times := logged(state)
+		times := logTimes(state)
 		surplus := int64(len(times)) + n - r.capacity // how many of the oldest must expire
 		if surplus <= 0 {
 			return at
@@ -41,24 +41,24 @@ var slidingLog = algorithm{
 	},
 
 	spend: func(r *Rule, state []uint64, at, n int64) level {
-		r.log(state, at, n)
+		r.addToLog(state, at, n)
 		return r.logLevel(state, at)
 	},
 
 	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		n = min(n, r.capacity)
-		times := r.counting(state, at)
+		times := r.countingTimes(state, at)
 		before := int64(len(times))
-		setLog(state, newest(times, int(plus(before, n, r.capacity)-n)))
-		r.log(state, at, n)
+		setLog(state, lastN(times, int(addCapped(before, n, r.capacity)-n)))
+		r.addToLog(state, at, n)
 		return int64(state[0]) - before
 	},
 
-	refund: func(r *Rule, state []uint64, back spent, at int64) {
+	refund: func(r *Rule, state []uint64, back spentMessage, at int64) {
 		if back.at <= at-r.interval {
 			return
 		}
-		times := logged(state)
+		times := logTimes(state)
 		first, _ := slices.BinarySearch(times, uint64(back.at))
 		after, _ := slices.BinarySearch(times, uint64(back.at)+1)
 		setLog(state, slices.Delete(times, first, first+int(min(back.n, int64(after-first)))))
@@ -66,11 +66,11 @@ var slidingLog = algorithm{
 
 	level: (*Rule).logLevel,
 
-	forgotten: forgottenLog,
+	expiry: logExpiry,
 
 	rewind: func(r *Rule, state []uint64, last, at int64) {
-		setLog(state, r.counting(state, last))
-		for i, t := range logged(state) {
+		setLog(state, r.countingTimes(state, last))
+		for i, t := range logTimes(state) {
 			state[1+i] = min(t, uint64(at))
 		}
 	},
@@ -78,10 +78,10 @@ var slidingLog = algorithm{
 	// Each message's age stays the same fraction of every.
 	convert: func(old, r *Rule, before, state []uint64, at int64) {
 		if old.interval == r.interval {
-			setLog(state, newest(logged(before), len(state)-1))
+			setLog(state, lastN(logTimes(before), len(state)-1))
 			return
 		}
-		times := newest(old.counting(before, at), len(state)-1)
+		times := lastN(old.countingTimes(before, at), len(state)-1)
 		state[0] = uint64(len(times))
 		for i, t := range times {
 			age, _ := scale(at-int64(t), r.interval, old.interval)
@@ -90,8 +90,8 @@ var slidingLog = algorithm{
 	},
 }
 
-// logged returns the times in the log.
-func logged(state []uint64) []uint64 { return state[1 : 1+state[0]] }
+// logTimes returns the times in the log.
+func logTimes(state []uint64) []uint64 { return state[1 : 1+state[0]] }
 
 // setLog sets the log's contents. times may be a part of the log itself.
 func setLog(state, times []uint64) {
@@ -99,12 +99,12 @@ func setLog(state, times []uint64) {
 	clear(state[1+len(times):])
 }
 
-// newest returns at most the last n elements.
-func newest[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
+// lastN returns at most the last n elements.
+func lastN[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
-// counting returns the times that still count.
-func (r *Rule) counting(state []uint64, at int64) []uint64 {
-	times := logged(state)
+// countingTimes returns the times that still count.
+func (r *Rule) countingTimes(state []uint64, at int64) []uint64 {
+	times := logTimes(state)
 	if at < r.interval {
 		return times
 	}
@@ -112,10 +112,11 @@ func (r *Rule) counting(state []uint64, at int64) []uint64 {
 	return times[over:]
 }
 
-// log adds a time n times. There must be room for it, at least after expired times are removed.
-func (r *Rule) log(state []uint64, at, n int64) {
+// addToLog adds a time n times. There must be room for it, at least after expired times are
+// removed.
+func (r *Rule) addToLog(state []uint64, at, n int64) {
 	if int(state[0])+int(n) >= len(state) {
-		setLog(state, r.counting(state, at))
+		setLog(state, r.countingTimes(state, at))
 	}
 	for range n {
 		state[0]++
@@ -124,10 +125,10 @@ func (r *Rule) log(state []uint64, at, n int64) {
 }
 
 func (r *Rule) logLevel(state []uint64, at int64) level {
-	return level{int64(len(r.counting(state, at))), r.capacity, max(at, forgottenLog(r, state))}
+	return level{int64(len(r.countingTimes(state, at))), r.capacity, max(at, logExpiry(r, state))}
 }
 
-func forgottenLog(r *Rule, state []uint64) int64 {
+func logExpiry(r *Rule, state []uint64) int64 {
 	if state[0] == 0 {
 		return 0
 	}

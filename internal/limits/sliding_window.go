@@ -17,7 +17,7 @@ var slidingWindow = algorithm{
 
 	compile: compileWindow,
 
-	sound: func(old *Rule, state []uint64, last int64) bool {
+	isValid: func(old *Rule, state []uint64, last int64) bool {
 		return len(state) == 2 && old.interval > 0 && old.interval < maxEvery && state[0] <= uint64(last)
 	},
 
@@ -28,7 +28,7 @@ var slidingWindow = algorithm{
 		w := r.slidingAt(state, at)
 		room := r.capacity - w.count - n // left for the rest of the previous window
 		if room < 0 {
-			w, room = slid{start: w.start + r.interval, before: w.count}, r.capacity-n
+			w, room = slidingState{start: w.start + r.interval, before: w.count}, r.capacity-n
 		}
 		if room >= w.before {
 			return max(at, w.start)
@@ -41,20 +41,20 @@ var slidingWindow = algorithm{
 		w := r.slidingAt(state, at)
 		w.count += n
 		w.store(state)
-		return r.slidLevel(w, at)
+		return r.slidingLevel(w, at)
 	},
 
 	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		w := r.slidingAt(state, at)
 		before := w.count
-		w.count = plus(w.count, n, r.capacity)
+		w.count = addCapped(w.count, n, r.capacity)
 		w.store(state)
 		return w.count - before
 	},
 
 	// Keep the window in which the last use was. A later window would begin after the last use.
-	refund: func(r *Rule, state []uint64, back spent, at int64) {
-		w := loadSlid(state)
+	refund: func(r *Rule, state []uint64, back spentMessage, at int64) {
+		w := loadSliding(state)
 		switch {
 		case at >= w.start+2*r.interval || back.at >= w.start+r.interval:
 			return
@@ -66,9 +66,9 @@ var slidingWindow = algorithm{
 		w.store(state)
 	},
 
-	level: func(r *Rule, state []uint64, at int64) level { return r.slidLevel(r.slidingAt(state, at), at) },
+	level: func(r *Rule, state []uint64, at int64) level { return r.slidingLevel(r.slidingAt(state, at), at) },
 
-	forgotten: func(r *Rule, state []uint64) int64 { return r.slidForgotten(loadSlid(state)) },
+	expiry: func(r *Rule, state []uint64) int64 { return r.slidingExpiry(loadSliding(state)) },
 
 	// The window of the last use is replaced by the window that contains at, and keeps its count.
 	// The usage from the previous window stays as it was at the last use, wherever at is in its
@@ -77,7 +77,7 @@ var slidingWindow = algorithm{
 		w := r.slidingAt(state, last)
 		start := r.startOfFixed(at)
 		before := scaleUp(w.before, w.start+r.interval-last, start+r.interval-at)
-		slid{start: start, count: w.count, before: min(before, math.MaxUint32)}.store(state)
+		slidingState{start: start, count: w.count, before: min(before, math.MaxUint32)}.store(state)
 	},
 
 	convert: func(old, r *Rule, before, state []uint64, at int64) {
@@ -85,20 +85,20 @@ var slidingWindow = algorithm{
 			copy(state, before)
 			return
 		}
-		used := old.slidUsed(old.slidingAt(before, at), at)
-		slid{start: r.startOfFixed(at), count: used}.store(state)
+		used := old.slidingUsage(old.slidingAt(before, at), at)
+		slidingState{start: r.startOfFixed(at), count: used}.store(state)
 	},
 }
 
-// slid is a user's state in a sliding window.
-type slid struct{ start, count, before int64 }
+// slidingState is a user's state in a sliding window.
+type slidingState struct{ start, count, before int64 }
 
-func loadSlid(state []uint64) slid {
-	return slid{start: int64(state[0]), count: int64(state[1] >> 32), before: int64(uint32(state[1]))}
+func loadSliding(state []uint64) slidingState {
+	return slidingState{start: int64(state[0]), count: int64(state[1] >> 32), before: int64(uint32(state[1]))}
 }
 
 // store writes the state; for an empty state it writes zero words.
-func (w slid) store(state []uint64) {
+func (w slidingState) store(state []uint64) {
 	if w.count == 0 && w.before == 0 {
 		w.start = 0
 	}
@@ -106,28 +106,28 @@ func (w slid) store(state []uint64) {
 }
 
 // slidingAt returns the state in the window that contains the time.
-func (r *Rule) slidingAt(state []uint64, at int64) slid {
-	w := loadSlid(state)
+func (r *Rule) slidingAt(state []uint64, at int64) slidingState {
+	w := loadSliding(state)
 	switch since := at - w.start; {
 	case since < r.interval:
 		return w
 	case since < 2*r.interval:
-		return slid{start: w.start + r.interval, before: w.count}
+		return slidingState{start: w.start + r.interval, before: w.count}
 	}
-	return slid{start: r.startOfFixed(at)}
+	return slidingState{start: r.startOfFixed(at)}
 }
 
-// slidUsed returns the usage at a time in the window w, rounded up.
-func (r *Rule) slidUsed(w slid, at int64) int64 {
+// slidingUsage returns the usage at a time in the window w, rounded up.
+func (r *Rule) slidingUsage(w slidingState, at int64) int64 {
 	left := min(w.start+r.interval-at, r.interval)
 	return w.count + scaleUp(w.before, left, r.interval)
 }
 
-func (r *Rule) slidLevel(w slid, at int64) level {
-	return level{r.slidUsed(w, at), r.capacity, max(at, r.slidForgotten(w))}
+func (r *Rule) slidingLevel(w slidingState, at int64) level {
+	return level{r.slidingUsage(w, at), r.capacity, max(at, r.slidingExpiry(w))}
 }
 
-func (r *Rule) slidForgotten(w slid) int64 {
+func (r *Rule) slidingExpiry(w slidingState) int64 {
 	switch {
 	case w.count > 0:
 		return w.start + 2*r.interval

@@ -122,7 +122,7 @@ func zeroBytes(x uint64) uint64 { return (x - everyByte) &^ x & highBits }
 // add gives a new key a slot, with a row of zero words.
 func (s *slots) add(key uint64) (slot int) {
 	if n := s.len(); 10*(s.used+1) > fullTenths*n {
-		s.layOut(s.enough(n))
+		s.layOut(s.nextSize(n))
 	}
 	slot = s.place(key)
 	row := s.row(slot)
@@ -132,8 +132,8 @@ func (s *slots) add(key uint64) (slot int) {
 	return slot
 }
 
-// enough returns how many slots to lay out if the number few is too small.
-func (s *slots) enough(few int) int {
+// nextSize returns the number of slots to lay out if few slots are too few.
+func (s *slots) nextSize(few int) int {
 	more := few / growth
 	if s.many {
 		more = few / 2
@@ -197,7 +197,7 @@ func (s *slots) shrink() {
 	}
 	if s.many {
 		s.many = false
-		if enough := s.enough(s.count); enough < s.len() {
+		if enough := s.nextSize(s.count); enough < s.len() {
 			s.layOut(enough)
 		}
 	}

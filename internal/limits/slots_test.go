@@ -6,9 +6,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// alikeKeys returns keys with the same tag whose search in a table of minimum size begins at the
-// last slot.
-func alikeKeys(seed uint64, n int) (keys []uint64) {
+// collidingKeys returns keys with the same tag whose search in a table of minimum size begins at
+// the last slot.
+func collidingKeys(seed uint64, n int) (keys []uint64) {
 	var tag byte
 	for key := uint64(1); len(keys) < n; key++ {
 		h := hash(key, seed)
@@ -27,7 +27,7 @@ func alikeKeys(seed uint64, n int) (keys []uint64) {
 
 func TestSlots_MatchMap(t *testing.T) {
 	const seed = 42
-	keys := alikeKeys(seed, 12)
+	keys := collidingKeys(seed, 12)
 	for key := range uint64(40) {
 		keys = append(keys, key, key|namedKey)
 	}

@@ -68,7 +68,7 @@ func (s *shard) encode(rows []StateRow, buffer []byte, row []uint64) ([]StateRow
 		buffer = appendNumbers(buffer, practice, uint64(strikeCount(row)), row[wordStrikeAt], row[wordSilentUntil], uint64(seriesOf(row)))
 		add(standingRow, start)
 	}
-	if has(row, personalFlag) {
+	if hasFlag(row, personalFlag) {
 		start := len(buffer)
 		buffer = s.personal[row[wordUser]].append(append(buffer, stateVersion, givenCode))
 		add(givenRow, start)
@@ -79,16 +79,16 @@ func (s *shard) encode(rows []StateRow, buffer []byte, row []uint64) ([]StateRow
 // hasStanding reports whether the row's standing must be stored. It must always be stored for a
 // pinned row, because it may have to overwrite an older standing.
 func hasStanding(row []uint64) bool {
-	return has(row, pinnedFlag) || row[wordStrikeAt] != 0 || row[wordSilentUntil] != 0
+	return hasFlag(row, pinnedFlag) || row[wordStrikeAt] != 0 || row[wordSilentUntil] != 0
 }
 
-// parts returns how many StateRows a row has.
-func (s *shard) parts(row []uint64) int {
+// countParts returns how many StateRows a row has.
+func (s *shard) countParts(row []uint64) int {
 	parts := len(s.set.rules)
 	if hasStanding(row) {
 		parts++
 	}
-	if has(row, personalFlag) {
+	if hasFlag(row, personalFlag) {
 		parts++
 	}
 	return parts
@@ -158,10 +158,10 @@ func (s *spending) read(a *algorithm, data []byte, atHand *Calendar) (err error)
 	}
 	s.roles, s.last, s.state = uint8(s.numbers[0]), int64(s.numbers[3]), s.numbers[4:]
 	s.under.algorithm, s.under.capacity, s.under.interval = a, int64(s.numbers[1]), int64(s.numbers[2])
-	if s.under.calendar, err = storedCalendars.named(calendar, atHand); err != nil {
+	if s.under.calendar, err = storedCalendars.find(calendar, atHand); err != nil {
 		return errors.Join(errStateBytes, err)
 	}
-	if !a.sound(&s.under, s.state, s.last) {
+	if !a.isValid(&s.under, s.state, s.last) {
 		return errStateBytes
 	}
 	return nil
@@ -229,13 +229,13 @@ func readGiven(data []byte) (g given, err error) {
 	return g, nil
 }
 
-// own returns the user's override.
-func (g *given) own() Own {
+// override returns the user's override.
+func (g *given) override() Own {
 	return Own{Exemption: g.Exemption, ExemptUntil: g.ExemptUntil, Timezone: g.Timezone, Numbers: g.Numbers}
 }
 
-// pardoned returns the spans of pardoned offences, sorted by ID.
-func (g *given) pardoned() (spans []span) {
+// pardonedSpans returns the spans of pardoned offences, sorted by ID.
+func (g *given) pardonedSpans() (spans []span) {
 	for _, id := range g.Pardoned {
 		spans = append(spans, span{id, id})
 	}
@@ -243,7 +243,7 @@ func (g *given) pardoned() (spans []span) {
 		spans = append(spans, span{run[0], run[1]})
 	}
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.last, b.last) })
-	return newest(spans, remembered)
+	return lastN(spans, remembered)
 }
 
 // grants returns the grants that haven't lapsed at that time.

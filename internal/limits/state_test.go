@@ -21,7 +21,7 @@ func TestRestore_DecidesAlike(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		limits := sevenLimits()
 		limits[0] = bucket(3, 4*time.Second).withRole(subscriber, Numbers{Burst: 6, Refill: time.Second})
-		limits[3] = daily(20, "Europe/Berlin", "05:00")
+		limits[3] = dailyLimit(20, "Europe/Berlin", "05:00")
 		for i := range limits {
 			limits[i].CountThrottled = rapid.Bool().Draw(rt, "count throttled")
 		}
@@ -32,7 +32,7 @@ func TestRestore_DecidesAlike(t *testing.T) {
 			}
 		}
 		strikes := Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute, Ladder: []int64{0, 60 * nanosPerSecond, UntilRetry}}
-		first, second := tableWith(t, strikes, chosen...), tableWith(t, strikes, chosen...)
+		first, second := newTableWithStrikes(t, strikes, chosen...), newTableWithStrikes(t, strikes, chosen...)
 		at := 0.0
 		late := []int{0, 0, 0, 5, 100}
 		message := func() (string, Request) {
@@ -45,7 +45,7 @@ func TestRestore_DecidesAlike(t *testing.T) {
 		for range rapid.IntRange(0, 50).Draw(rt, "before") {
 			first.judge(message())
 		}
-		for _, row := range first.dirty().Rows {
+		for _, row := range first.allDirty().Rows {
 			if err := second.Restore(row, nanos(at)); err != nil {
 				rt.Fatal(err)
 			}
@@ -56,7 +56,7 @@ func TestRestore_DecidesAlike(t *testing.T) {
 		for range 20 {
 			user, q := message()
 			want := first.judge(user, q)
-			if got := second.judge(user, q); !alike(got, want) {
+			if got := second.judge(user, q); !equalDecisions(got, want) {
 				rt.Fatalf("%s at %d: %+v, want %+v", user, q.At, got, want)
 			}
 		}
@@ -66,7 +66,7 @@ func TestRestore_DecidesAlike(t *testing.T) {
 func TestRestore_EveryAlgorithm(t *testing.T) {
 	first := newTable(t, sevenLimits()...)
 	run(t, first, []step{{at: 1, ok: true}, {at: 2, ok: true}})
-	rows := rowsOf(first.dirty())
+	rows := rowsOf(first.allDirty())
 	if len(rows) != 7 {
 		t.Fatalf("%d rows, want one for each limit", len(rows))
 	}
@@ -82,19 +82,19 @@ func TestRestore_EveryAlgorithm(t *testing.T) {
 			t.Errorf("%s: %+v, want 2 used until %v s", limit, l, want)
 		}
 	}
-	if rows := second.dirty().Rows; len(rows) != 0 {
+	if rows := second.allDirty().Rows; len(rows) != 0 {
 		t.Errorf("what was taken back as it was is to be stored again: %v", rows)
 	}
 }
 
 func TestRestore_Standing(t *testing.T) {
 	strikes := Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute, Ladder: []int64{600 * nanosPerSecond}}
-	first := tableWith(t, strikes, bucket(1, time.Hour))
+	first := newTableWithStrikes(t, strikes, bucket(1, time.Hour))
 	first.send(0, 1)
 	first.send(5, 1)
 	first.send(15, 1)
-	second := tableWith(t, strikes, bucket(1, time.Hour))
-	for _, row := range first.dirty().Rows {
+	second := newTableWithStrikes(t, strikes, bucket(1, time.Hour))
+	for _, row := range first.allDirty().Rows {
 		if err := second.Restore(row, nanos(20)); err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestDirty_PardonAndReset(t *testing.T) {
 		first.send(1, 3)
 		stored := map[string]StateRow{}
 		store := func() {
-			b := first.dirty()
+			b := first.allDirty()
 			for _, row := range b.Rows {
 				stored[row.Limit] = row
 			}
@@ -143,8 +143,8 @@ func TestDirty_PardonAndReset(t *testing.T) {
 	}
 }
 
-// alike reports whether two decisions, possibly by different tables, are equal.
-func alike(a, b Decision) bool {
+// equalDecisions reports whether two decisions, possibly by different tables, are equal.
+func equalDecisions(a, b Decision) bool {
 	if (a.Limit == nil) != (b.Limit == nil) || a.Limit != nil && a.Limit.name != b.Limit.name {
 		return false
 	}
@@ -154,16 +154,16 @@ func alike(a, b Decision) bool {
 }
 
 func TestRestore_OtherParameters(t *testing.T) {
-	first := newTable(t, bucket(3, 4*time.Second), daily(10, "UTC", ""))
+	first := newTable(t, bucket(3, 4*time.Second), dailyLimit(10, "UTC", ""))
 	run(t, first, []step{{at: 0, n: 3, ok: true}})
-	second := newTable(t, bucket(3, 10*time.Second), daily(10, "Europe/Berlin", ""))
-	for _, row := range first.dirty().Rows {
+	second := newTable(t, bucket(3, 10*time.Second), dailyLimit(10, "Europe/Berlin", ""))
+	for _, row := range first.allDirty().Rows {
 		if err := second.Restore(row, nanos(2)); err != nil { // half a token has returned
 			t.Fatal(err)
 		}
 	}
 	run(t, second, []step{{at: 2, retry: 5}, {at: 7, ok: true}, {at: 82800, n: 3, ok: true}, {at: 82831, n: 3, ok: true}, {at: 83000, retry: 3400}})
-	if rows := second.dirty().Rows; len(rows) < 2 {
+	if rows := second.allDirty().Rows; len(rows) < 2 {
 		t.Errorf("a converted row isn't dirty: %v", rows)
 	}
 }
@@ -171,10 +171,10 @@ func TestRestore_OtherParameters(t *testing.T) {
 func TestRestore_OtherAlgorithmStartsFresh(t *testing.T) {
 	first := newTable(t, bucket(3, 4*time.Second))
 	run(t, first, []step{{at: 0, n: 3, ok: true}})
-	other := daily(1, "UTC", "")
+	other := dailyLimit(1, "UTC", "")
 	other.Name = "burst"
 	second := newTable(t, other)
-	for _, row := range first.dirty().Rows {
+	for _, row := range first.allDirty().Rows {
 		if err := second.Restore(row, nanos(0)); err != nil {
 			t.Fatal(err)
 		}
@@ -185,37 +185,37 @@ func TestRestore_OtherAlgorithmStartsFresh(t *testing.T) {
 func TestDirty_UntilConfirmed(t *testing.T) {
 	table := newTable(t, bucket(3, 4*time.Second))
 	run(t, table, []step{{at: 0, ok: true}})
-	b := table.dirty()
-	if len(b.Rows) != 1 || len(table.dirty().Rows) != 0 {
+	b := table.allDirty()
+	if len(b.Rows) != 1 || len(table.allDirty().Rows) != 0 {
 		t.Fatalf("rows %v, want one", b.Rows)
 	}
 	b.Release()
-	released := table.dirty()
+	released := table.allDirty()
 	if !slices.EqualFunc(rowsOf(released), rowsOf(b), func(a, b StateRow) bool { return string(a.Data) == string(b.Data) }) {
 		t.Fatalf("released rows %v, want %v", released.Rows, b.Rows)
 	}
 	run(t, table, []step{{at: 1, ok: true}})
 	released.Confirm()
-	again := table.dirty() // spent while the batch was open
+	again := table.allDirty() // spent while the batch was open
 	if len(again.Rows) != 1 {
 		t.Fatalf("rows %v, want the one touched meanwhile", again.Rows)
 	}
 	again.Confirm()
-	if rows := table.dirty().Rows; len(rows) != 0 {
+	if rows := table.allDirty().Rows; len(rows) != 0 {
 		t.Fatalf("rows %v after confirming, want none", rows)
 	}
 	table.judge("7", Request{At: nanos(1), Cost: 3})
-	if rows := rowsOf(table.dirty()); len(rows) != 2 || rows[0].Limit != "" {
+	if rows := rowsOf(table.allDirty()); len(rows) != 2 || rows[0].Limit != "" {
 		t.Fatalf("rows %v after a strike, want it and the limit", rows)
 	}
 	table.judge("7", Request{At: nanos(1), Cost: 3})
-	if rows := table.dirty().Rows; len(rows) != 0 {
+	if rows := table.allDirty().Rows; len(rows) != 0 {
 		t.Fatalf("rows %v after a throttled message without a strike, want none", rows)
 	}
 }
 
 func TestRestore_UnreadableState(t *testing.T) {
-	table := newTable(t, append(sevenLimits(), window("sliding-log", 3, time.Minute).named("log"))...)
+	table := newTable(t, append(sevenLimits(), window("sliding-log", 3, time.Minute).withName("log"))...)
 	long := binary.AppendUvarint(nil, math.MaxUint64)
 	for name, row := range map[string]StateRow{
 		"window with no length":       {User: "7", Limit: "fixed-window", Data: []byte{1, 4, 0, 0, 3, 0, 5, 5, 1}},
@@ -275,14 +275,14 @@ func TestRestore_UnreadableState(t *testing.T) {
 
 func FuzzRestore(f *testing.F) {
 	limits := sevenLimits()
-	limits[3] = daily(20, "Europe/Berlin", "05:00")
+	limits[3] = dailyLimit(20, "Europe/Berlin", "05:00")
 	first := newTable(f, limits...)
 	first.mustSetOwn(f, 0, Own{Exemption: NotExempt, ExemptUntil: nanos(600), Timezone: "Asia/Tokyo", Numbers: map[string]Numbers{"burst": {Burst: 9}}})
 	first.send(0, 3)
 	first.send(0, 3)
 	first.Grant("7", "", 5, nanos(0))
 	first.Pardon("7", Offence{ID: 3}, nanos(0))
-	for _, row := range first.dirty().Rows {
+	for _, row := range first.allDirty().Rows {
 		f.Add(row.Limit, row.Data)
 	}
 	for i, a := range algorithms {
@@ -313,7 +313,7 @@ func FuzzRestore(f *testing.F) {
 		table.Refund("7", nanos(0), 1, nanos(2))
 		table.send(2, 1)
 		again := newTable(t, sevenLimits()...)
-		for _, row := range table.dirty().Rows {
+		for _, row := range table.allDirty().Rows {
 			if err := again.Restore(row, nanos(2)); err != nil {
 				t.Errorf("what was taken back can't be taken back again: %v", err)
 			}
@@ -328,24 +328,24 @@ func TestRestore_AfterRefund(t *testing.T) {
 	first.send(50, 1)
 	first.Refund("7", nanos(50), 1, nanos(65)) // another minute has begun
 	second := newTable(t, limits...)
-	for _, row := range rowsOf(first.dirty()) {
+	for _, row := range rowsOf(first.allDirty()) {
 		if err := second.Restore(row, nanos(66)); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, l := range limits {
-		if got, want := second.used(t, 66, l.Name), first.used(t, 66, l.Name); got != want {
+		if got, want := second.usage(t, 66, l.Name), first.usage(t, 66, l.Name); got != want {
 			t.Errorf("%s: %d are used after a restart, want %d", l.Name, got, want)
 		}
 	}
 }
 
 func TestDirty_LongerSilence(t *testing.T) {
-	table := tableWith(t, Strikes{Every: time.Hour, Ladder: []int64{30 * nanosPerSecond}}, bucket(1, time.Hour))
+	table := newTableWithStrikes(t, Strikes{Every: time.Hour, Ladder: []int64{30 * nanosPerSecond}}, bucket(1, time.Hour))
 	table.send(0, 1)
 	table.send(1, 1)
-	table.dirty().Confirm()
-	if d := table.send(6, 1); d.NewStrike || len(table.dirty().Rows) == 0 {
+	table.allDirty().Confirm()
+	if d := table.send(6, 1); d.NewStrike || len(table.allDirty().Rows) == 0 {
 		t.Errorf("%+v: without a strike, a silence that ends later isn't stored", d)
 	}
 }

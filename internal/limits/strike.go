@@ -82,7 +82,7 @@ func (s *Set) judge(row []uint64, sentAt int64, d *Decision) (changed bool) {
 
 // previewStrike sets the effect that a strike would have, without giving one.
 func (s *Set) previewStrike(row []uint64, at int64, d *Decision) {
-	d.Strikes, _ = s.lapse(row, at)
+	d.Strikes, _ = s.countStrikes(row, at)
 	if len(s.strikes.Ladder) > 0 {
 		isNew := d.Strikes == 0 || at-int64(row[wordStrikeAt]) >= int64(s.strikes.Every)
 		d.Rung = s.strikes.rung(d.Strikes+1, isNew)
@@ -128,14 +128,15 @@ func (s *Strikes) rung(strikes int, isNew bool) int {
 	return min(max(strikes, 1), len(s.Ladder)) - 1
 }
 
-// lapse returns the number of strikes that still count at that time, and when all of them lapse.
-// That time is Never if they don't lapse.
-func (s *Set) lapse(row []uint64, at int64) (strikes int, lapseAt int64) {
-	return s.strikes.lapse(strikeCount(row), int64(row[wordStrikeAt]), at)
+// countStrikes returns the number of strikes that still count at that time, and when all of them
+// lapse. The second result is Never if they don't lapse.
+func (s *Set) countStrikes(row []uint64, at int64) (strikes int, lapseAt int64) {
+	return s.strikes.countStrikes(strikeCount(row), int64(row[wordStrikeAt]), at)
 }
 
-// lapse is Set.lapse for the given number of strikes, the last of which was given at struckAt.
-func (s *Strikes) lapse(given int, struckAt, at int64) (strikes int, lapseAt int64) {
+// countStrikes is Set.countStrikes for the given number of strikes, the last of which was given at
+// struckAt.
+func (s *Strikes) countStrikes(given int, struckAt, at int64) (strikes int, lapseAt int64) {
 	if given == 0 {
 		return 0, 0
 	}

@@ -24,7 +24,7 @@ func TestStrikes(t *testing.T) {
 }
 
 func TestStrikes_NeverForgotten(t *testing.T) {
-	table := tableWith(t, Strikes{Every: 10 * time.Second}, bucket(1, 1000*time.Hour))
+	table := newTableWithStrikes(t, Strikes{Every: 10 * time.Second}, bucket(1, 1000*time.Hour))
 	table.send(0, 1)
 	table.send(1, 1)
 	if d := table.send(1000*hour-1, 1); d.Strikes != 2 || !d.NewStrike {
@@ -50,7 +50,7 @@ func TestStrikes_LapseTogether(t *testing.T) {
 }
 
 func TestStrikes_MaximumCount(t *testing.T) {
-	table := tableWith(t, Strikes{}, bucket(1, 1000*time.Hour))
+	table := newTableWithStrikes(t, Strikes{}, bucket(1, 1000*time.Hour))
 	table.send(0, 1)
 	var d Decision
 	for range maxStrikes + 10 {
@@ -59,14 +59,14 @@ func TestStrikes_MaximumCount(t *testing.T) {
 	if d.Strikes != maxStrikes || !d.NewStrike || d.Allowed {
 		t.Errorf("%+v, want %d strikes", d, maxStrikes)
 	}
-	if row := rowsOf(table.dirty()); len(row) != 2 {
+	if row := rowsOf(table.allDirty()); len(row) != 2 {
 		t.Errorf("rows %v", row)
 	}
 }
 
 func TestLadder(t *testing.T) {
 	const s = nanosPerSecond
-	table := tableWith(t, Strikes{Every: 10 * time.Second, Ladder: []int64{10 * s, 600 * s, UntilRetry, 5 * s}}, bucket(2, time.Hour))
+	table := newTableWithStrikes(t, Strikes{Every: 10 * time.Second, Ladder: []int64{10 * s, 600 * s, UntilRetry, 5 * s}}, bucket(2, time.Hour))
 	table.send(0, 2)
 	for i, want := range []struct {
 		at       float64
@@ -100,7 +100,7 @@ func TestLadder(t *testing.T) {
 }
 
 func TestSilence_EqualMayReplace(t *testing.T) {
-	table := tableWith(t, Strikes{Every: 10 * time.Second, Ladder: []int64{10 * nanosPerSecond}}, bucket(1, time.Hour))
+	table := newTableWithStrikes(t, Strikes{Every: 10 * time.Second, Ladder: []int64{10 * nanosPerSecond}}, bucket(1, time.Hour))
 	table.send(0, 1)
 	for i, silenced := range []bool{false, false, false} {
 		if d := table.send(1, 1); d.Silenced != silenced {
@@ -122,7 +122,7 @@ func TestSilence_UntilRetry(t *testing.T) {
 		{1000 * time.Hour, 1, 14 * day}, // and at most two weeks
 		{90 * time.Second, 2, 0},        // waiting never helps
 	} {
-		table := tableWith(t, Strikes{Ladder: []int64{UntilRetry}}, bucket(1, test.refill))
+		table := newTableWithStrikes(t, Strikes{Ladder: []int64{UntilRetry}}, bucket(1, test.refill))
 		table.send(0, 1)
 		table.send(0, test.n)
 		want := nanos(test.length)
@@ -142,7 +142,7 @@ func TestSilence_AfterJump(t *testing.T) {
 	for _, back := range []float64{75, 10_000} {
 		for _, spends := range []bool{true, false} {
 			// If all messages are throttled, the last use stays unchanged.
-			table := tableWith(t, strikes, bucket(2, time.Hour))
+			table := newTableWithStrikes(t, strikes, bucket(2, time.Hour))
 			if spends {
 				run(t, table, []step{{at: 20_000, ok: true}})
 			}
@@ -162,7 +162,7 @@ func TestSilence_AfterJump(t *testing.T) {
 
 func TestStrikes_NotFromSharedLimits(t *testing.T) {
 	// Decisions by shared limits still report the strikes that a user already has.
-	sets := compileSets(t, Strikes{Every: 10 * time.Second}, bucket(2, time.Hour), bucket(3, 10*time.Hour).named("all").of(PerChannel))
+	sets := compileSets(t, Strikes{Every: 10 * time.Second}, bucket(2, time.Hour), bucket(3, 10*time.Hour).withName("all").withScope(PerChannel))
 	users, channel := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
 	send := func(user string) (d Decision) {
 		users.Judge(user, &Request{At: nanos(0), Cost: 1}, &d, Place{Table: channel})

@@ -101,7 +101,7 @@ func (p *place) seek(at int64) {
 
 func (p *place) add() {
 	if !p.known {
-		p.key, p.known = p.shard.name(p.user), true
+		p.key, p.known = p.shard.newKey(p.user), true
 	}
 	p.slot, p.found = p.shard.admit(p.key), true
 }
@@ -110,14 +110,14 @@ func (p *place) add() {
 func (p *place) open(a *account, roles uint8) {
 	s := p.shard
 	a.set, a.row, a.rules = s.set, s.row(p.slot), s.set.rulesFor(roles)
-	if has(a.row, personalFlag) {
+	if hasFlag(a.row, personalFlag) {
 		a.personal = s.personal[p.key]
 		a.rules = a.personal.rulesFor(s.set, roles)
 	}
 }
 
-// keep records what a decision has changed.
-func (p *place) keep(a *account) {
+// recordChange records what a decision has changed.
+func (p *place) recordChange(a *account) {
 	if a.pinned {
 		p.shard.pin(a.row)
 	}

@@ -72,8 +72,8 @@ func (t *Table) level(tb testing.TB, at float64, limit string) Level {
 	return levels[i]
 }
 
-// used returns user 7's usage of a limit.
-func (t *Table) used(tb testing.TB, at float64, limit string) int64 {
+// usage returns user 7's usage of a limit.
+func (t *Table) usage(tb testing.TB, at float64, limit string) int64 {
 	tb.Helper()
 	return t.level(tb, at, limit).Used
 }
@@ -86,10 +86,10 @@ func (t *Table) standing(at float64) Standing {
 
 func newTable(t testing.TB, limits ...Limit) *Table {
 	t.Helper()
-	return tableWith(t, Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute}, limits...)
+	return newTableWithStrikes(t, Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute}, limits...)
 }
 
-func tableWith(t testing.TB, strikes Strikes, limits ...Limit) *Table {
+func newTableWithStrikes(t testing.TB, strikes Strikes, limits ...Limit) *Table {
 	t.Helper()
 	return NewTable(compileSets(t, strikes, limits...)[PerUser], 1<<30)
 }
@@ -98,11 +98,11 @@ func bucket(burst int64, refill time.Duration) Limit {
 	return Limit{Params: Params{Name: "burst", Algorithm: "token-bucket", Burst: burst, Refill: refill}}
 }
 
-func leaky(every time.Duration, queue int64) Limit {
+func leakyLimit(every time.Duration, queue int64) Limit {
 	return Limit{Params: Params{Name: "leaky", Algorithm: "leaky-bucket", Every: every, Queue: queue}}
 }
 
-func daily(messages int64, timezone, resetAt string) Limit {
+func dailyLimit(messages int64, timezone, resetAt string) Limit {
 	return Limit{Params: Params{Name: "daily", Algorithm: "daily-window", Messages: messages, Timezone: timezone, ResetAt: resetAt}}
 }
 
@@ -111,10 +111,10 @@ func window(algorithm string, messages int64, every time.Duration) Limit {
 	return Limit{Params: Params{Name: algorithm, Algorithm: algorithm, Messages: messages, Every: every}}
 }
 
-func (l Limit) named(name string) Limit  { l.Name = name; return l }
-func (l Limit) of(scope Scope) Limit     { l.Scope = scope; return l }
-func (l Limit) observing() Limit         { l.Observes = true; return l }
-func (l Limit) countingThrottled() Limit { l.CountThrottled = true; return l }
+func (l Limit) withName(name string) Limit  { l.Name = name; return l }
+func (l Limit) withScope(scope Scope) Limit { l.Scope = scope; return l }
+func (l Limit) withObserves() Limit         { l.Observes = true; return l }
+func (l Limit) withCountThrottled() Limit   { l.CountThrottled = true; return l }
 func (l Limit) withRole(bit uint8, n Numbers) Limit {
 	l.Roles = map[uint8]Numbers{bit: n}
 	return l
@@ -125,9 +125,9 @@ func (l Limit) withRole(bit uint8, n Numbers) Limit {
 func sevenLimits() []Limit {
 	return []Limit{
 		bucket(3, 4*time.Second),
-		leaky(4*time.Second, 2),
+		leakyLimit(4*time.Second, 2),
 		window("fixed-window", 3, time.Minute),
-		daily(3, "UTC", ""),
+		dailyLimit(3, "UTC", ""),
 		window("user-window", 3, time.Minute),
 		window("sliding-window", 3, time.Minute),
 		window("sliding-log", 3, time.Minute),
@@ -140,8 +140,8 @@ type testBatch struct {
 	Rows []StateRow
 }
 
-// dirty is Dirty with all rows at once.
-func (t *Table) dirty() *testBatch {
+// allDirty returns all rows of Dirty at once.
+func (t *Table) allDirty() *testBatch {
 	b := &testBatch{}
 	b.Batch = t.Dirty(func(rows []StateRow) { b.Rows = append(b.Rows, rows...) })
 	return b

@@ -45,18 +45,18 @@ func (s *shard) advance() int {
 
 // isFresh reports whether a row has the same effect as a new user's at that time.
 func (s *shard) isFresh(row []uint64, at int64) bool {
-	if int64(row[wordLast]) > at || int64(row[wordSilentUntil]) > at || has(row, pinnedFlag) {
+	if int64(row[wordLast]) > at || int64(row[wordSilentUntil]) > at || hasFlag(row, pinnedFlag) {
 		return false
 	}
-	if has(row, personalFlag) && !s.personal[row[wordUser]].isOver(at) {
+	if hasFlag(row, personalFlag) && !s.personal[row[wordUser]].isOver(at) {
 		return false
 	}
-	if strikes, _ := s.set.lapse(row, at); strikes > 0 {
+	if strikes, _ := s.set.countStrikes(row, at); strikes > 0 {
 		return false
 	}
 	rules := s.rulesOf(row)
 	for i := range rules {
-		if rules[i].forgotten(&rules[i], rules[i].state(row)) > at {
+		if rules[i].expiry(&rules[i], rules[i].state(row)) > at {
 			return false
 		}
 	}

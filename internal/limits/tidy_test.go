@@ -73,11 +73,11 @@ func TestTidy_KeepsOtherRows(t *testing.T) {
 		}, 4},
 	} {
 		for _, gone := range []bool{false, true} {
-			table := tableWith(t, long, bucket(3, 4*time.Second))
+			table := newTableWithStrikes(t, long, bucket(3, 4*time.Second))
 			users := table.sameShard(5, "anna")
 			table.judge(users[0], Request{At: nanos(0), Cost: 1})
 			test.make(t, table, users[0])
-			table.dirty().Confirm()
+			table.allDirty().Confirm()
 			at := nanos(test.stays + 60)
 			switch {
 			case test.stays < 0:
@@ -94,10 +94,10 @@ func TestTidy_KeepsOtherRows(t *testing.T) {
 }
 
 func TestTidy_KeepsPendingZones(t *testing.T) {
-	table := newTable(t, daily(48, "UTC", ""))
+	table := newTable(t, dailyLimit(48, "UTC", ""))
 	users := table.sameShard(13, "1")
 	table.judge(users[0], Request{At: nanos(hour), Cost: 1})
-	table.mustChange(t, 2*hour, daily(48, "Europe/Berlin", "")) // the transitional day ends at 47 h
+	table.mustChange(t, 2*hour, dailyLimit(48, "Europe/Berlin", "")) // the transitional day ends at 47 h
 	table.sweep(nanos(47*hour+60)-1, users[1:])
 	if !table.has(users[0]) {
 		t.Error("a row has gone within its transitional day")
@@ -113,19 +113,19 @@ func TestTidy_KeepsPinnedUntilStored(t *testing.T) {
 	table := newTable(t, bucket(3, 4*time.Second))
 	users := table.sameShard(13, "1")
 	table.judge(users[0], Request{At: nanos(0), Cost: 3})
-	table.dirty().Confirm()
+	table.allDirty().Confirm()
 	table.Reset(users[0], nanos(0)) // the stored row differs
 	table.sweep(nanos(hour), users[1:])
 	if !table.has(users[0]) {
 		t.Fatal("a reset that isn't stored has gone")
 	}
-	b := table.dirty()
+	b := table.allDirty()
 	table.sweep(nanos(2*hour), users[5:])
 	b.Release()
 	if !table.has(users[0]) {
 		t.Fatal("a reset that couldn't be stored has gone")
 	}
-	table.dirty().Confirm()
+	table.allDirty().Confirm()
 	table.sweep(nanos(3*hour), users[9:])
 	if table.has(users[0]) {
 		t.Error("a reset that is stored has stayed")
@@ -145,7 +145,7 @@ func fullTable(t *testing.T) (table *Table, users []string) {
 	for i, user := range users[:7] {
 		table.judge(user, Request{At: nanos(float64(i + 1)), Cost: 1})
 	}
-	table.dirty().Confirm()
+	table.allDirty().Confirm()
 	return table, users
 }
 
@@ -168,7 +168,7 @@ func TestEvict_HeldGoLast(t *testing.T) {
 	table.judge(users[0], Request{At: nanos(8), Cost: 9}) // a strike
 	table.judge(users[1], Request{At: nanos(8), Cost: 2}) // all is used
 	table.Grant(users[2], "burst", 1, nanos(3))
-	table.dirty().Confirm()
+	table.allDirty().Confirm()
 	for i := range 4 { // the four users who have only sent messages are evicted first
 		table.judge(users[7+i], Request{At: nanos(20), Cost: 3})
 	}
@@ -194,7 +194,7 @@ func TestEvict_KeepsOverrides(t *testing.T) {
 	if err := table.SetOwn(users[0], ownBurst(5), nanos(1)); err != nil {
 		t.Fatal(err)
 	}
-	table.dirty().Confirm()
+	table.allDirty().Confirm()
 	for i := range 13 {
 		// in the end all are held
 		table.judge(users[7+i], Request{At: nanos(20 + float64(i)), Cost: 3})
@@ -262,7 +262,7 @@ func TestTidy_ReturningRowIsNotStored(t *testing.T) {
 		table := newTable(t, bucket(3, 4*time.Second))
 		users := table.sameShard(6, prefix)
 		table.judge(users[0], Request{At: nanos(0), Cost: 1})
-		b := table.dirty()
+		b := table.allDirty()
 		table.sweep(nanos(hour), users[1:])
 		if table.has(users[0]) {
 			t.Fatal("the row is still there")
@@ -270,7 +270,7 @@ func TestTidy_ReturningRowIsNotStored(t *testing.T) {
 		table.judge(users[0], Request{At: nanos(hour), Cost: 2})
 		b.Confirm()
 		stored := false
-		for _, row := range table.dirty().Rows {
+		for _, row := range table.allDirty().Rows {
 			stored = stored || row.User == users[0]
 		}
 		if !stored {
@@ -283,7 +283,7 @@ func TestTidy_JumpKeepsNobodyForever(t *testing.T) {
 	for _, stored := range []bool{false, true} {
 		table := newTable(t, bucket(3, 4*time.Second))
 		if stored {
-			table.dirty().Confirm()
+			table.allDirty().Confirm()
 		}
 		for i := range 2000 {
 			table.judge(strconv.Itoa(1000+i), Request{At: nanos(1000), Cost: 1})
@@ -292,7 +292,7 @@ func TestTidy_JumpKeepsNobodyForever(t *testing.T) {
 			table.judge(strconv.Itoa(1000+i), Request{At: nanos(0), Cost: 1})
 		}
 		if stored {
-			table.dirty().Confirm()
+			table.allDirty().Confirm()
 		}
 		for i := range 4000 {
 			table.judge(strconv.Itoa(100_000+i), Request{At: nanos(5000), Cost: 1})
@@ -309,12 +309,12 @@ func TestRestore_AsFullAsAnother(t *testing.T) {
 		grown.judge(strconv.Itoa(1_000_000+i), Request{At: nanos(0), Cost: 1})
 	}
 	restored := newTable(t, bucket(3, time.Hour))
-	for _, row := range grown.dirty().Rows {
+	for _, row := range grown.allDirty().Rows {
 		if err := restored.Restore(row, nanos(1)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	restored.dirty().Confirm()
+	restored.allDirty().Confirm()
 	for range 2 { // then it grows like any other
 		restored.each(func(_ int, s *shard) {
 			if used := float64(s.count) / float64(s.len()); used < 0.8 {

@@ -15,13 +15,13 @@ var tokenBucket = algorithm{
 		return checkProduct("burst", p.Burst, "refill", p.Refill)
 	},
 
-	sound:     soundDebt,
-	next:      nextDebt,
-	spend:     spendDebt,
-	charge:    chargeDebt,
-	refund:    refundDebt,
-	level:     levelOfDebt,
-	forgotten: forgottenDebt,
-	rewind:    rewindDebt,
-	convert:   convertDebt,
+	isValid: isValidDebt,
+	next:    nextDebt,
+	spend:   spendDebt,
+	charge:  chargeDebt,
+	refund:  refundDebt,
+	level:   levelOfDebt,
+	expiry:  debtExpiry,
+	rewind:  rewindDebt,
+	convert: convertDebt,
 }

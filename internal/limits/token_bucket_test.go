@@ -81,7 +81,7 @@ func TestTokenBucket_NeitherMoreNorLess(t *testing.T) {
 	table := newTable(t, bucket(3, 4*time.Second))
 	allowed := 0
 	for second := range 1000 {
-		if table.allows(float64(second)) {
+		if table.spendOne(float64(second)) {
 			allowed++
 		}
 	}
