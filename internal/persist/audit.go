@@ -49,16 +49,16 @@ func (s *Store) Record(ctx context.Context, a journal.Audit) (saved bool, err er
 
 // Audits returns the matching changes, newest first, including pending ones.
 func (s *Store) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error) {
-	about, err := s.usersMeant(ctx, wanted.ChannelID, wanted.User)
+	about, err := s.matchingUsers(ctx, wanted.ChannelID, wanted.User)
 	if err != nil {
 		return nil, err
 	}
 	f := newAuditFilter(wanted, about)
 	// Read pending audits first, so that none is missed if it is stored in between.
-	waiting := s.changes.look().audits
+	waiting := s.changes.peek().audits
 	audits := []journal.Audit{}
 	for _, row := range slices.Backward(waiting) {
-		if f.wants(&row) && len(audits) < wanted.N {
+		if f.matches(&row) && len(audits) < wanted.N {
 			audits = append(audits, row.read())
 		}
 	}
@@ -72,7 +72,7 @@ func (s *Store) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journ
 		err := rows.Scan(&r.ID, TimeColumn{&r.At}, &r.Author, &r.Action, &r.ChannelID, &r.UserID, &r.detail)
 		audits = append(audits, r.read())
 		return err
-	}, "SELECT "+auditColumns+" FROM audit"+f.where()+" ORDER BY id DESC LIMIT ?", append(f.args, wanted.N-len(audits))...)
+	}, "SELECT "+auditColumns+" FROM audit"+f.whereClause()+" ORDER BY id DESC LIMIT ?", append(f.args, wanted.N-len(audits))...)
 	return audits, err
 }
 
@@ -87,9 +87,9 @@ func (r *auditRow) read() journal.Audit {
 	return a
 }
 
-// usersMeant returns the IDs of the users that text may mean: text itself as an ID, and the ID of
-// the channel's user with that login.
-func (s *Store) usersMeant(ctx context.Context, channelID, text string) ([]string, error) {
+// matchingUsers returns the IDs of the users that text may mean: text itself as an ID, and the ID
+// of the channel's user with that login.
+func (s *Store) matchingUsers(ctx context.Context, channelID, text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -103,24 +103,24 @@ func (s *Store) usersMeant(ctx context.Context, channelID, text string) ([]strin
 // newAuditFilter returns the filter for the wanted changes. If users isn't empty, only changes to
 // one of these users match.
 func newAuditFilter(wanted journal.AuditFilter, users []string) (f filter[auditRow]) {
-	f.equals("channel_id", wanted.ChannelID, func(a *auditRow) string { return a.ChannelID })
-	f.equals("user_id", wanted.UserID, func(a *auditRow) string { return a.UserID })
-	f.equals("author", wanted.Author, func(a *auditRow) string { return a.Author })
-	f.equals("action", string(wanted.Action), func(a *auditRow) string { return string(a.Action) })
+	f.requireEqual("channel_id", wanted.ChannelID, func(a *auditRow) string { return a.ChannelID })
+	f.requireEqual("user_id", wanted.UserID, func(a *auditRow) string { return a.UserID })
+	f.requireEqual("author", wanted.Author, func(a *auditRow) string { return a.Author })
+	f.requireEqual("action", string(wanted.Action), func(a *auditRow) string { return string(a.Action) })
 	if len(users) > 0 {
-		f.and(func(a *auditRow) bool { return slices.Contains(users, a.UserID) }, "user_id IN (SELECT value FROM json_each(?))", jsonOf(users))
+		f.require(func(a *auditRow) bool { return slices.Contains(users, a.UserID) }, "user_id IN (SELECT value FROM json_each(?))", jsonOf(users))
 	}
 	if len(wanted.Pardoned) > 0 {
 		pardoned := jsonOf(wanted.Pardoned)
 		f.add("action IN (?, ?)", string(journal.UserPardoned), string(journal.UserUnpardoned))
 		// SQLite evaluates this list once. It excludes most rows before the slower condition below.
 		f.add("user_id IN (SELECT value ->> 'user' FROM json_each(?))", pardoned)
-		f.and(func(a *auditRow) bool { return a.isPardonOf(wanted.Pardoned) }, `json_valid(detail) AND EXISTS (SELECT 1 FROM json_each(?) AS entry
+		f.require(func(a *auditRow) bool { return a.isPardonOf(wanted.Pardoned) }, `json_valid(detail) AND EXISTS (SELECT 1 FROM json_each(?) AS entry
 			WHERE entry.value ->> 'channel' = channel_id AND entry.value ->> 'user' = user_id AND entry.value ->> 'id' BETWEEN
 				coalesce(detail ->> 'first', detail ->> 'entry') AND coalesce(detail ->> 'last', detail ->> 'entry'))`, pardoned)
 	}
 	if before := wanted.Before; before != 0 {
-		f.and(func(a *auditRow) bool { return a.ID < before }, "id < ?", before)
+		f.require(func(a *auditRow) bool { return a.ID < before }, "id < ?", before)
 	}
 	return f
 }

@@ -51,7 +51,7 @@ func TestAudits(t *testing.T) {
 			}
 		}
 	}
-	s.speak("1", "8", "anna_eight", start, 0)
+	s.observeMessage("1", "8", "anna_eight", start, 0)
 	record("anna", journal.UserGranted, "1", "7", map[string]any{"messages": json.Number("9007199254740993")})
 	record("berta", journal.ChannelPaused, "2", "", nil)
 	s.mustFlush(t, g)
@@ -59,13 +59,13 @@ func TestAudits(t *testing.T) {
 	record("anna", journal.RaidSwitched, "1", "", nil)
 	record("berta", journal.UserReset, "2", "7", nil)
 	check("while some wait")
-	waiting := s.changes.look()
+	waiting := s.changes.peek()
 	tx, err := s.db.writer.BeginTx(ctx, nil)
 	must(t, err)
 	must(t, writeChanges(ctx, tx, waiting))
 	must(t, tx.Commit())
 	check("stored, and not told yet")
-	s.changes.stored(waiting)
+	s.changes.removeStored(waiting)
 	check("stored")
 }
 

@@ -18,10 +18,10 @@ import (
 // the store is idle, then while it writes flushes of 100,000 users without pause. It reports the
 // 99th percentile of each, and the increase.
 func BenchmarkDecisionWhileFlushing(b *testing.B) {
-	s, g := crowd(b, manyUsers)
+	s, g := newCrowd(b, manyUsers)
 	var resting, flushing []time.Duration
 	for b.Loop() {
-		resting = append(resting, decide(b, g, decisions)...)
+		resting = append(resting, timeDecisions(b, g, decisions)...)
 		s.mustFlush(b, g)
 
 		for range dirtyUsers {
@@ -35,7 +35,7 @@ func BenchmarkDecisionWhileFlushing(b *testing.B) {
 			flushed <- err
 		}()
 		for !over.Load() {
-			flushing = append(flushing, decide(b, g, 1000)...)
+			flushing = append(flushing, timeDecisions(b, g, 1000)...)
 		}
 		must(b, <-flushed)
 	}
@@ -48,8 +48,8 @@ func BenchmarkDecisionWhileFlushing(b *testing.B) {
 
 const decisions = 500_000
 
-// decide returns the duration of each of n decisions.
-func decide(b *testing.B, g *chatguard.Guard, n int) []time.Duration {
+// timeDecisions makes n decisions and returns the duration of each.
+func timeDecisions(b *testing.B, g *chatguard.Guard, n int) []time.Duration {
 	took := make([]time.Duration, n)
 	for i := range took {
 		m := message(userID(rand.IntN(manyUsers)), start)
@@ -76,25 +76,25 @@ func percentile(times []time.Duration, percent int) time.Duration {
 func BenchmarkFlushMemory(b *testing.B) {
 	for _, users := range []int{dirtyUsers, manyUsers} {
 		b.Run(fmt.Sprint(users, "-users"), func(b *testing.B) {
-			s, g := crowd(b, users)
+			s, g := newCrowd(b, users)
 			highest := 0.0
 			for b.Loop() {
 				debug.FreeOSMemory()
-				idle := memoryOf(b, "VmRSS:")
+				idle := memoryFigure(b, "VmRSS:")
 				must(b, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)) // reset the peak
 				for user := range dirtyUsers {
 					say(b, g, userID(user), start)
 				}
 				s.mustFlush(b, g)
-				highest = max(highest, memoryOf(b, "VmHWM:")-idle)
+				highest = max(highest, memoryFigure(b, "VmHWM:")-idle)
 			}
 			b.ReportMetric(highest, "MiB-above-idle")
 		})
 	}
 }
 
-// memoryOf returns one of this process's memory figures in MiB.
-func memoryOf(b *testing.B, name string) float64 {
+// memoryFigure returns one of this process's memory figures in MiB.
+func memoryFigure(b *testing.B, name string) float64 {
 	b.Helper()
 	status, err := os.ReadFile("/proc/self/status")
 	must(b, err)

@@ -10,9 +10,9 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// recorded returns a store with that many messages by 5,000 users of one channel within a day.
-// Every fifth message was throttled, and all are rolled up.
-func recorded(b *testing.B, messages int) *Store {
+// newRecordedStore returns a store with that many messages by 5,000 users of one channel within a
+// day. Every fifth message was throttled, and all are rolled up.
+func newRecordedStore(b *testing.B, messages int) *Store {
 	b.Helper()
 	now := start
 	s := open(b, databasePath(b), &Options{QueueSize: 2 * messages, Now: func() time.Time { return now }})
@@ -22,7 +22,7 @@ func recorded(b *testing.B, messages int) *Store {
 		if i%5 == 0 {
 			id = i + 1
 		}
-		s.speak("1", userID(i%5000), fmt.Sprint("login", i%5000), start.Add(time.Duration(i)*24*time.Hour/time.Duration(messages)), id)
+		s.observeMessage("1", userID(i%5000), fmt.Sprint("login", i%5000), start.Add(time.Duration(i)*24*time.Hour/time.Duration(messages)), id)
 	}
 	s.mustFlush(b, g)
 	now = start.Add(24*time.Hour + 2*rollAge)
@@ -38,7 +38,7 @@ func recorded(b *testing.B, messages int) *Store {
 
 // BenchmarkRecords reads 200,000 messages and 40,000 entries.
 func BenchmarkRecords(b *testing.B) {
-	s := recorded(b, 200_000)
+	s := newRecordedStore(b, 200_000)
 	b.Run("timeline", func(b *testing.B) {
 		b.ReportAllocs()
 		n := 0
@@ -90,18 +90,18 @@ func errorOf[T any](_ T, err error) error { return err }
 // BenchmarkFlushJournal writes 10,000 entries, and then their outcomes.
 func BenchmarkFlushJournal(b *testing.B) {
 	s := open(b, databasePath(b), nil)
-	g := guardOf(b, s, dailyOnly())
+	g := guardOf(b, s, dailyPolicy())
 	const entries = 10_000
 	var took, told time.Duration
 	for i := 0; b.Loop(); i++ {
 		for n := range entries {
-			s.speak("1", userID(n%5000), "anna", start.Add(time.Duration(i)*time.Second+time.Duration(n)), i*entries+n+1)
+			s.observeMessage("1", userID(n%5000), "anna", start.Add(time.Duration(i)*time.Second+time.Duration(n)), i*entries+n+1)
 		}
-		took += timed(func() { s.mustFlush(b, g) })
+		took += measureTime(func() { s.mustFlush(b, g) })
 		for n := range entries {
 			s.Report(outcome(i*entries+n+1, journal.Done, ""))
 		}
-		told += timed(func() { s.mustFlush(b, g) })
+		told += measureTime(func() { s.mustFlush(b, g) })
 	}
 	b.ReportMetric(entries*float64(b.N)/took.Seconds(), "entries/s")
 	b.ReportMetric(entries*float64(b.N)/told.Seconds(), "outcomes/s")
@@ -113,7 +113,7 @@ func BenchmarkFlushJournal(b *testing.B) {
 func BenchmarkObserveWhileReading(b *testing.B) {
 	s := open(b, databasePath(b), &Options{QueueSize: 100_000})
 	for i := range 70_000 {
-		s.speak("1", userID(i%5000), fmt.Sprint("login", i%5000), start.Add(time.Duration(i)), max(0, i-40_000))
+		s.observeMessage("1", userID(i%5000), fmt.Sprint("login", i%5000), start.Add(time.Duration(i)), max(0, i-40_000))
 	}
 	reading, stop := context.WithCancel(ctx)
 	read := make(chan int)
@@ -128,7 +128,7 @@ func BenchmarkObserveWhileReading(b *testing.B) {
 	var took []time.Duration
 	for b.Loop() {
 		began := time.Now()
-		s.speak("1", userID(7), "anna", start, 0)
+		s.observeMessage("1", userID(7), "anna", start, 0)
 		took = append(took, time.Since(began))
 	}
 	stop()

@@ -16,12 +16,12 @@ const (
 	dirtyUsers = 100_000
 )
 
-// crowd returns a store with that many users, and the Guard that they come from. The store doesn't
-// observe the Guard's verdicts.
-func crowd(b *testing.B, users int) (*Store, *chatguard.Guard) {
+// newCrowd returns a store with that many users, and the Guard that they come from. The store
+// doesn't observe the Guard's verdicts.
+func newCrowd(b *testing.B, users int) (*Store, *chatguard.Guard) {
 	b.Helper()
 	s := open(b, databasePath(b), nil)
-	g, err := chatguard.New(dailyOnly(), &chatguard.Options{Now: s.opts.Now})
+	g, err := chatguard.New(dailyPolicy(), &chatguard.Options{Now: s.opts.Now})
 	must(b, err)
 	_, err = s.Restore(ctx, g)
 	must(b, err)
@@ -39,7 +39,7 @@ func userID(user int) string { return fmt.Sprint(uint32(user) * 2654435761) }
 // same run writes the same sorted rows into the same table using only the driver. The two ways take
 // turns in going first, because the second one finds the pages cached.
 func BenchmarkFlush(b *testing.B) {
-	s, g := crowd(b, manyUsers)
+	s, g := newCrowd(b, manyUsers)
 	var rawTime, flushTime time.Duration
 	var written float64
 	rawFirst := false
@@ -54,11 +54,11 @@ func BenchmarkFlush(b *testing.B) {
 
 		rawFirst = !rawFirst
 		if rawFirst {
-			rawTime += timed(func() { writeRaw(b, s.db, rows) })
+			rawTime += measureTime(func() { writeRaw(b, s.db, rows) })
 		}
-		flushTime += timed(func() { s.mustFlush(b, g) })
+		flushTime += measureTime(func() { s.mustFlush(b, g) })
 		if !rawFirst {
-			rawTime += timed(func() { writeRaw(b, s.db, rows) })
+			rawTime += measureTime(func() { writeRaw(b, s.db, rows) })
 		}
 	}
 	b.ReportMetric(written/float64(b.N), "rows/flush")
@@ -67,7 +67,7 @@ func BenchmarkFlush(b *testing.B) {
 	b.ReportMetric(rawTime.Seconds()/flushTime.Seconds(), "of-raw")
 }
 
-func timed(work func()) time.Duration {
+func measureTime(work func()) time.Duration {
 	began := time.Now()
 	work()
 	return time.Since(began)
@@ -96,14 +96,14 @@ func writeRaw(b *testing.B, db *database, rows []chatguard.StateRow) {
 // BenchmarkFlushTimeline writes 100,000 new messages of one channel.
 func BenchmarkFlushTimeline(b *testing.B) {
 	s := open(b, databasePath(b), nil)
-	g := guardOf(b, s, dailyOnly())
+	g := guardOf(b, s, dailyPolicy())
 	var took time.Duration
 	for i := 0; b.Loop(); i++ {
 		for n := range dirtyUsers {
 			m := message(userID(n), start.Add(time.Duration(i)*time.Second+time.Duration(n)*time.Microsecond))
 			s.Observe(m, chatguard.Verdict{At: m.SentAt})
 		}
-		took += timed(func() { s.mustFlush(b, g) })
+		took += measureTime(func() { s.mustFlush(b, g) })
 	}
 	b.ReportMetric(dirtyUsers*float64(b.N)/took.Seconds(), "rows/s")
 }
@@ -111,13 +111,13 @@ func BenchmarkFlushTimeline(b *testing.B) {
 // BenchmarkRestore restores a million users, and in the same run scans the same rows using only the
 // driver.
 func BenchmarkRestore(b *testing.B) {
-	s, _ := crowd(b, manyUsers)
+	s, _ := newCrowd(b, manyUsers)
 	var scanTime, restoreTime time.Duration
 	for b.Loop() {
-		scanTime += timed(func() { scanAll(b, s) })
-		g, err := chatguard.New(dailyOnly(), nil)
+		scanTime += measureTime(func() { scanAll(b, s) })
+		g, err := chatguard.New(dailyPolicy(), nil)
 		must(b, err)
-		restoreTime += timed(func() { _, err = s.Restore(ctx, g) })
+		restoreTime += measureTime(func() { _, err = s.Restore(ctx, g) })
 		must(b, err)
 	}
 	b.ReportMetric(manyUsers*float64(b.N)/restoreTime.Seconds(), "rows/s")
@@ -151,7 +151,7 @@ func BenchmarkOpen(b *testing.B) {
 		}
 	})
 	b.Run("million", func(b *testing.B) {
-		s, _ := crowd(b, manyUsers)
+		s, _ := newCrowd(b, manyUsers)
 		must(b, s.Close())
 		for b.Loop() {
 			must(b, open(b, s.db.path, nil).Close())
@@ -162,7 +162,7 @@ func BenchmarkOpen(b *testing.B) {
 // BenchmarkObserve measures what the store adds to a decision.
 func BenchmarkObserve(b *testing.B) {
 	s := open(b, databasePath(b), nil)
-	m, v := throttled(1, "c1", "u", time.Second)
+	m, v := throttledMessage(1, "c1", "u", time.Second)
 	b.Run("throttled", func(b *testing.B) {
 		for b.Loop() {
 			s.Observe(m, v)

@@ -106,12 +106,12 @@ type waiting struct {
 	settings  map[settingKey]string
 }
 
-func (w *waiting) empty() bool {
+func (w *waiting) isEmpty() bool {
 	return len(w.revisions) == 0 && len(w.audits) == 0 && len(w.channels) == 0 && len(w.settings) == 0
 }
 
-// look returns the pending changes. They stay pending.
-func (c *changeQueue) look() waiting {
+// peek returns the pending changes. They stay pending.
+func (c *changeQueue) peek() waiting {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return waiting{
@@ -119,8 +119,8 @@ func (c *changeQueue) look() waiting {
 	}
 }
 
-// stored removes the changes that look returned.
-func (c *changeQueue) stored(w waiting) {
+// removeStored removes the changes that peek returned, because they are stored now.
+func (c *changeQueue) removeStored(w waiting) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.revisions, c.audits = slices.Delete(c.revisions, 0, len(w.revisions)), slices.Delete(c.audits, 0, len(w.audits))

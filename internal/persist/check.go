@@ -20,7 +20,7 @@ func Check(ctx context.Context, path string) (outdated bool, err error) {
 	if path, err = existingPath(path); err != nil {
 		return false, err
 	}
-	version, err := inspectBy(ctx, openTraceless, path, len(steps))
+	version, err := inspectWith(ctx, openTraceless, path, len(steps))
 	return 0 < version && version < len(steps), err
 }
 

@@ -23,11 +23,11 @@ func files(t *testing.T, folder string) (names []string) {
 // database but reports it.
 func TestCheck_ChangesNothing(t *testing.T) {
 	t.Parallel()
-	path := filled(t)
+	path := newFilledDatabase(t)
 	old := databasePath(t)
 	steps, err := readMigrations(migrationFiles)
 	must(t, err)
-	must(t, migrated(t, old, steps[:len(steps)-1]).close())
+	must(t, openMigrated(t, old, steps[:len(steps)-1]).close())
 	for path, want := range map[string]bool{path: false, old: true} {
 		before, beside := snapshot(t, path), files(t, filepath.Dir(path))
 		outdated, err := Check(ctx, path)
@@ -54,17 +54,17 @@ func TestCheck_RefusesWhatOpenRefuses(t *testing.T) {
 	}{
 		"none": {func() string { return databasePath(t) }, []string{"doesn't exist"}},
 		"newer": {func() string {
-			path := filled(t)
+			path := newFilledDatabase(t)
 			alter(t, path, "PRAGMA user_version = 99")
 			return path
 		}, []string{"newer chatguard"}},
 		"another program's": {func() string {
-			path := filled(t)
+			path := newFilledDatabase(t)
 			alter(t, path, "PRAGMA application_id = 7")
 			return path
 		}, []string{"another program"}},
 		"a damaged page": {func() string {
-			path := filled(t)
+			path := newFilledDatabase(t)
 			overwrite(t, path, 3*4096, 4096)
 			return path
 		}, []string{"damaged", "backup"}},

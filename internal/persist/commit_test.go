@@ -16,7 +16,7 @@ func TestCommit_FailingFlush(t *testing.T) {
 	path := databasePath(t)
 	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)})
 	repair := failures["disk full"].harm(t, s)
-	stop := running(t, s, guardOf(t, s, policy()))
+	stop := startRun(t, s, guardOf(t, s, policy()))
 	for burst := 1; burst <= 3; burst++ {
 		r, saved, err := s.SaveRevision(ctx, revision("c1", burst))
 		if saved || err != nil || r.Number != burst {
@@ -33,7 +33,7 @@ func TestCommit_FailingFlush(t *testing.T) {
 	if n := s.size(t, "revision"); n != 3 {
 		t.Errorf("%d of 3 revisions", n)
 	}
-	running(t, s, guardOf(t, s, policy()))
+	startRun(t, s, guardOf(t, s, policy()))
 	if r := saveRevision(t, s, revision("c1", 4)); r.Number != 4 {
 		t.Errorf("after a restart number %d", r.Number)
 	}
@@ -45,7 +45,7 @@ func TestCommit_IncludesGuard(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
 	g := guardOf(t, s, policy())
-	running(t, s, g)
+	startRun(t, s, g)
 	for _, user := range []string{"1", "2", "3"} {
 		_, err := g.Grant("c1", user, "daily", 5, start)
 		must(t, err)
@@ -65,7 +65,7 @@ func TestCommit_WhenRunEnds(t *testing.T) {
 	t.Parallel()
 	for range 8 {
 		s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
-		stop := running(t, s, guardOf(t, s, policy()))
+		stop := startRun(t, s, guardOf(t, s, policy()))
 		var mu sync.Mutex
 		var promised []string
 		var authors sync.WaitGroup

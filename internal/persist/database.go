@@ -58,7 +58,7 @@ func openDatabase(path string) (*database, error) {
 	lookUps.SetMaxIdleConns(-1) // A connection that has failed may have cached a damaged page.
 	file, err := os.Stat(path)
 	if err != nil {
-		return nil, errors.Join(unwritable(path, err), writer.Close(), reader.Close(), lookUps.Close())
+		return nil, errors.Join(unwritableError(path, err), writer.Close(), reader.Close(), lookUps.Close())
 	}
 	return &database{path: path, writer: writer, reader: reader, lookUps: lookUps, file: file}, nil
 }

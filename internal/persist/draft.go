@@ -41,7 +41,7 @@ func newDraft(target string, replace bool, database ...string) (*Draft, error) {
 	}
 	d := &Draft{Target: target, part: target + PartSuffix, replace: replace}
 	for _, name := range database {
-		if err := d.spare(name); err != nil {
+		if err := d.checkDatabaseFiles(name); err != nil {
 			return nil, err
 		}
 	}
@@ -63,11 +63,12 @@ func newDraft(target string, replace bool, database ...string) (*Draft, error) {
 // login`.
 var fileSuffixes = []string{"", "-wal", "-shm", "-journal", ".lock", ".token", ".token.lock"}
 
-// spare refuses a target that would overwrite the database or a file that belongs to it.
-func (d *Draft) spare(database string) error {
+// checkDatabaseFiles returns an error if the target would overwrite the database or a file that
+// belongs to it.
+func (d *Draft) checkDatabaseFiles(database string) error {
 	for _, suffix := range fileSuffixes {
 		switch {
-		case !sameFile(d.Target, database+suffix) && !sameFile(d.part, database+suffix):
+		case !isSameFile(d.Target, database+suffix) && !isSameFile(d.part, database+suffix):
 		case suffix == "":
 			return fmt.Errorf("%s would overwrite the database %s: name another file", d.Target, database)
 		default:
@@ -77,7 +78,7 @@ func (d *Draft) spare(database string) error {
 	return nil
 }
 
-func sameFile(a, b string) bool {
+func isSameFile(a, b string) bool {
 	if a == b {
 		return true
 	}
@@ -128,7 +129,7 @@ func (d *Draft) Publish() (size int64, err error) {
 	if err != nil {
 		return 0, cantWriteFile(d.Target, err)
 	}
-	if !d.ours() {
+	if !d.isOurs() {
 		return 0, fmt.Errorf("%s is being written by another process: wait for it to finish, or name another file", d.Target)
 	}
 	if err := d.checkTarget(); err != nil {
@@ -147,7 +148,7 @@ func (d *Draft) Discard() {
 		return
 	}
 	d.over = true
-	ours := d.ours()
+	ours := d.isOurs()
 	d.file.Close()
 	if ours {
 		d.remove() // if this fails, the next draft removes it
@@ -165,9 +166,9 @@ func (d *Draft) remove() error {
 	return nil
 }
 
-// ours reports whether the part is still the file that newDraft created. A process that began later
-// may have replaced it.
-func (d *Draft) ours() bool {
+// isOurs reports whether the part is still the file that newDraft created. A process that began
+// later may have replaced it.
+func (d *Draft) isOurs() bool {
 	mine, err := d.file.Stat()
 	if err != nil {
 		return true // only Publish closes it, after this check

@@ -10,7 +10,7 @@ import (
 // the link.
 func TestDraft_LinkAppearsDuringCopy(t *testing.T) {
 	t.Parallel()
-	path := filled(t)
+	path := newFilledDatabase(t)
 	folder := t.TempDir()
 	target, other := filepath.Join(folder, "copy"), filepath.Join(folder, "other")
 	must(t, os.WriteFile(other, []byte("theirs"), 0o600))

@@ -27,7 +27,7 @@ func TestEntry_QueuedWritingOrStored(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
-	want := journal.NewEntry(throttled(1, "c1", "u1", time.Second))
+	want := journal.NewEntry(throttledMessage(1, "c1", "u1", time.Second))
 	check := func(when string) {
 		t.Helper()
 		wantEntry(t, when, &want)(s.Entry(ctx, 1))
@@ -40,7 +40,7 @@ func TestEntry_QueuedWritingOrStored(t *testing.T) {
 	wantEntry(t, "before it is made", nil)(s.Entry(ctx, 1))
 	wantEntry(t, "before it is made", nil)(lastEntry(ctx, s, "c1", "u1"))
 
-	s.Observe(throttled(1, "c1", "u1", time.Second))
+	s.Observe(throttledMessage(1, "c1", "u1", time.Second))
 	check("while it waits")
 	// a different penalty than the one due
 	report(journal.Outcome{Entry: 1, At: start, Action: chatguard.Delete, Result: journal.Failed, Reason: "no budget"})
@@ -79,12 +79,12 @@ func lastEntry(ctx context.Context, s *Store, channelID, userID string) (journal
 
 func TestEntry_FailingDatabase(t *testing.T) {
 	t.Parallel()
-	s := open(t, filled(t), nil)
+	s := open(t, newFilledDatabase(t), nil)
 	g := guardOf(t, s, policy())
 	failures["damaged page"].harm(t, s)
-	s.Observe(throttled(9001, "c1", "new", time.Second))
-	s.turn(ctx, g)
-	want := journal.NewEntry(throttled(9001, "c1", "new", time.Second))
+	s.Observe(throttledMessage(9001, "c1", "new", time.Second))
+	s.runTurn(ctx, g)
+	want := journal.NewEntry(throttledMessage(9001, "c1", "new", time.Second))
 	wantEntry(t, "what waits", &want)(s.Entry(ctx, 9001))
 	if _, ok, err := s.Entry(ctx, 1); ok || !isDatabaseError(err) {
 		t.Errorf("found %v, %v", ok, err)
@@ -118,7 +118,7 @@ func TestEntry_FoundDuringFlushes(t *testing.T) {
 			return
 		default:
 		}
-		s.Observe(throttled(id, "c1", "u1", time.Second))
+		s.Observe(throttledMessage(id, "c1", "u1", time.Second))
 		s.Report(outcome(id, journal.Done, ""))
 		for range 3 {
 			e, ok, err := lastEntry(ctx, s, "c1", "u1")

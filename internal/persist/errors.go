@@ -86,8 +86,8 @@ func problemIn(err error) string {
 	return err.Error()
 }
 
-// unwritable returns the error for a path where no file can be created or opened.
-func unwritable(path string, err error) error {
+// unwritableError returns the error for a path where no file can be created or opened.
+func unwritableError(path string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return &databaseError{path: path, problem: diskFull, err: err}
 	}

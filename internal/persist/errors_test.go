@@ -64,10 +64,10 @@ func TestFailure_VisibleAndPasses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
 			now := start
-			path := filled(t)
+			path := newFilledDatabase(t)
 			s := open(t, path, &Options{Now: func() time.Time { return now }, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			g := guardOf(t, s, policy())
-			s.turn(ctx, g)
+			s.runTurn(ctx, g)
 			log.Reset()
 
 			repair := failure.harm(t, s)
@@ -76,8 +76,8 @@ func TestFailure_VisibleAndPasses(t *testing.T) {
 				for i := range 300 {
 					say(t, g, fmt.Sprint("new", i), now)
 				}
-				s.Observe(throttled(int(now.UnixNano()), "c1", "x", time.Second))
-				s.turn(ctx, g)
+				s.Observe(throttledMessage(int(now.UnixNano()), "c1", "x", time.Second))
+				s.runTurn(ctx, g)
 			}
 			h := s.Health()
 			if h.State != Failing || h.Problem != failure.problem || !h.Since.Equal(start.Add(time.Second)) || h.Waiting != 3*301+3 || h.Lag != 3*time.Second {
@@ -89,7 +89,7 @@ func TestFailure_VisibleAndPasses(t *testing.T) {
 
 			repair()
 			now = now.Add(time.Second)
-			s.turn(ctx, g)
+			s.runTurn(ctx, g)
 			h = s.Health()
 			if h.State != OK || h.Problem != "" || !h.Since.Equal(now) || !h.LastFlush.Equal(now) || h.Waiting != 0 || h.Dropped != (Dropped{}) || h.Lag != 0 {
 				t.Errorf("after: %+v", h)
@@ -113,7 +113,7 @@ func TestFlush_LastFailureIsAnError(t *testing.T) {
 	path := databasePath(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
-	s.Observe(throttled(1, "c1", "u", time.Second))
+	s.Observe(throttledMessage(1, "c1", "u", time.Second))
 	failures["disk full"].harm(t, s)
 	ended, stop := context.WithCancel(ctx)
 	stop()
@@ -138,19 +138,19 @@ func TestRescue_MisplacedFile(t *testing.T) {
 		}, fileReplaced},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filled(t)
+			path := newFilledDatabase(t)
 			s := open(t, path, nil)
 			g := guardOf(t, s, policy())
 			say(t, g, "in the log", start)
-			s.turn(ctx, g)
+			s.runTurn(ctx, g)
 			must(t, test.harm(path))
 			before, _ := os.ReadFile(path) // none, or the other file
 			say(t, g, "after", start)
-			s.turn(ctx, g)
+			s.runTurn(ctx, g)
 			if h := s.Health(); h.State != Failing || h.Problem != test.problem {
 				t.Errorf("%+v", h)
 			}
-			session := signedIn(t, s.Tokens)
+			session := signIn(t, s.Tokens)
 			ended, stop := context.WithCancel(ctx)
 			stop()
 			wantError(t, s.Run(ended, g), path+".rescued")
@@ -177,7 +177,7 @@ func TestRescue_MisplacedFile(t *testing.T) {
 // state that is newer in memory than in the backup.
 func TestFailure_BackupOverDamagedFile(t *testing.T) {
 	t.Parallel()
-	path := filled(t)
+	path := newFilledDatabase(t)
 	backup, err := os.ReadFile(path)
 	must(t, err)
 	s := open(t, path, nil)
@@ -185,17 +185,17 @@ func TestFailure_BackupOverDamagedFile(t *testing.T) {
 	for range 50 {
 		say(t, g, "7", start.Add(time.Hour))
 	}
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	failures["damaged page"].harm(t, s)
 	for i := range 300 {
 		say(t, g, fmt.Sprint("new", i), start)
 	}
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if h := s.Health(); h.Problem != damaged {
 		t.Fatalf("%+v", h)
 	}
 	must(t, os.WriteFile(path, backup, 0o600))
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if h := s.Health(); h.State != OK {
 		t.Fatalf("%+v", h)
 	}
@@ -211,7 +211,7 @@ func TestRestart_ReplacedFile(t *testing.T) {
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
 	say(t, g, "old", start)
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	backup := path + ".backup"
 	src, err := OpenSnapshot(ctx, path)
 	must(t, err)
@@ -220,7 +220,7 @@ func TestRestart_ReplacedFile(t *testing.T) {
 	for i := range 500 {
 		say(t, g, fmt.Sprint("new", i), start)
 	}
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	must(t, os.Rename(backup, path))
 	say(t, g, "newer", start)
 	ended, stop := context.WithCancel(ctx)
@@ -262,12 +262,12 @@ func TestRetention_FailureIsReported(t *testing.T) {
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	repair := failures["locked"].harm(t, s)
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if h := s.Health(); h.State != Failing || h.Problem != lockedByOther {
 		t.Fatalf("%+v", h)
 	}
 	repair()
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if h := s.Health(); h.State != OK {
 		t.Errorf("%+v", h)
 	}

@@ -21,8 +21,8 @@ func (c *conditions) add(condition string, args ...any) {
 	c.list, c.args = append(c.list, condition), append(c.args, args...)
 }
 
-// where returns the WHERE clause, with a leading space.
-func (c *conditions) where() string {
+// whereClause returns the WHERE clause, with a leading space.
+func (c *conditions) whereClause() string {
 	if len(c.list) == 0 {
 		return ""
 	}
@@ -36,22 +36,22 @@ type filter[T any] struct {
 	tests []func(*T) bool
 }
 
-// and adds a condition. test expresses it in Go, and condition expresses it in SQL.
-func (f *filter[T]) and(test func(*T) bool, condition string, args ...any) {
+// require adds a condition. test expresses it in Go, and condition expresses it in SQL.
+func (f *filter[T]) require(test func(*T) bool, condition string, args ...any) {
 	f.tests = append(f.tests, test)
 	f.add(condition, args...)
 }
 
-// equals adds the condition that a column has the given value. It adds nothing if the value is
-// empty.
-func (f *filter[T]) equals(column, value string, of func(*T) string) {
+// requireEqual adds the condition that a column has the given value. It adds nothing if the value
+// is empty.
+func (f *filter[T]) requireEqual(column, value string, of func(*T) string) {
 	if value != "" {
-		f.and(func(r *T) bool { return of(r) == value }, column+" = ?", value)
+		f.require(func(r *T) bool { return of(r) == value }, column+" = ?", value)
 	}
 }
 
-// wants reports whether the filter selects a pending record.
-func (f *filter[T]) wants(r *T) bool {
+// matches reports whether the filter selects a pending record.
+func (f *filter[T]) matches(r *T) bool {
 	return !slices.ContainsFunc(f.tests, func(test func(*T) bool) bool { return !test(r) })
 }
 
@@ -60,17 +60,17 @@ func (f *filter[T]) wants(r *T) bool {
 func (s *Store) Entries(ctx context.Context, wanted journal.EntryFilter) ([]journal.Entry, error) {
 	// Read pending records first, so that none is missed if it is stored in between.
 	f := newEntryFilter(wanted)
-	entries, queued, last := s.queue.entries(f.wants)
+	entries, queued, last := s.queue.entries(f.matches)
 	known := slices.AppendSeq(slices.Clone(queued), maps.Keys(last))
 	for _, id := range queued {
 		delete(last, id)
 	}
 	f.add("id NOT IN (SELECT value FROM json_each(?))", jsonOf(known))
-	stored, err := s.db.queryEntries(ctx, "SELECT "+entryColumns+" FROM journal"+f.where()+" ORDER BY id DESC LIMIT ?", append(f.args, wanted.N)...)
+	stored, err := s.db.queryEntries(ctx, "SELECT "+entryColumns+" FROM journal"+f.whereClause()+" ORDER BY id DESC LIMIT ?", append(f.args, wanted.N)...)
 	if err != nil {
 		return nil, err
 	}
-	reported, err := s.db.reported(ctx, f.wants, last)
+	reported, err := s.db.reportedEntries(ctx, f.matches, last)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func (s *Store) Entries(ctx context.Context, wanted journal.EntryFilter) ([]jour
 	return entries[:min(wanted.N, len(entries))], nil
 }
 
-// reported returns the matching stored entries whose last outcomes are not stored yet.
-func (db *database) reported(
+// reportedEntries returns the matching stored entries whose last outcomes are not stored yet.
+func (db *database) reportedEntries(
 	ctx context.Context, wanted func(*journal.Entry) bool, last map[chatguard.EntryID]journal.Outcome,
 ) (entries []journal.Entry, err error) {
 	if len(last) == 0 {
@@ -97,24 +97,24 @@ func (db *database) reported(
 }
 
 func newEntryFilter(wanted journal.EntryFilter) (f filter[journal.Entry]) {
-	f.equals("limit_name", wanted.Limit, func(e *journal.Entry) string { return e.Limit })
-	f.equals("outcome_action", wanted.Action, func(e *journal.Entry) string { return e.Outcome.Action.String() })
+	f.requireEqual("limit_name", wanted.Limit, func(e *journal.Entry) string { return e.Limit })
+	f.requireEqual("outcome_action", wanted.Action, func(e *journal.Entry) string { return e.Outcome.Action.String() })
 	switch result := wanted.Result; result {
 	case "":
 	case journal.Failed, journal.Pending: // spelled as in the partial indexes, so they are used
-		f.and(func(e *journal.Entry) bool { return e.Outcome.Result == result }, "outcome_result = '"+string(result)+"'")
+		f.require(func(e *journal.Entry) bool { return e.Outcome.Result == result }, "outcome_result = '"+string(result)+"'")
 	default:
-		f.and(func(e *journal.Entry) bool { return e.Outcome.Result == result }, "outcome_result = ?", string(result))
+		f.require(func(e *journal.Entry) bool { return e.Outcome.Result == result }, "outcome_result = ?", string(result))
 	}
 	addUser(&f, wanted)
 	if from := wanted.From; !from.IsZero() {
-		f.and(func(e *journal.Entry) bool { return !e.At.Before(from) }, "at >= ?", from.UnixNano())
+		f.require(func(e *journal.Entry) bool { return !e.At.Before(from) }, "at >= ?", from.UnixNano())
 	}
 	if until := wanted.Until; !until.IsZero() {
-		f.and(func(e *journal.Entry) bool { return e.At.Before(until) }, "at < ?", until.UnixNano())
+		f.require(func(e *journal.Entry) bool { return e.At.Before(until) }, "at < ?", until.UnixNano())
 	}
 	if before := wanted.Before; before != 0 {
-		f.and(func(e *journal.Entry) bool { return e.ID < before }, "id < ?", int64(before))
+		f.require(func(e *journal.Entry) bool { return e.ID < before }, "id < ?", int64(before))
 	}
 	return f
 }
@@ -126,19 +126,19 @@ func addUser(f *filter[journal.Entry], wanted journal.EntryFilter) {
 	isUser := func(e *journal.Entry) bool { return e.UserID == user || e.Login == login }
 	switch {
 	case id != "" && channel != "":
-		f.and(isID, "id IN (SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)", channel, id)
+		f.require(isID, "id IN (SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)", channel, id)
 	case id != "":
-		f.and(isID, "id IN (SELECT id FROM journal INDEXED BY journal_user WHERE user_id = ?)", id)
+		f.require(isID, "id IN (SELECT id FROM journal INDEXED BY journal_user WHERE user_id = ?)", id)
 	}
 	inChannel := func(e *journal.Entry) bool { return e.ChannelID == channel }
 	switch {
 	case user != "" && channel != "":
-		f.and(func(e *journal.Entry) bool { return inChannel(e) && isUser(e) },
+		f.require(func(e *journal.Entry) bool { return inChannel(e) && isUser(e) },
 			`id IN (SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?
 				UNION SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND login = ?)`, channel, user, channel, login)
 	case user != "":
-		f.and(isUser, "id IN (SELECT id FROM journal INDEXED BY journal_user WHERE user_id = ? OR login = ?)", user, login)
+		f.require(isUser, "id IN (SELECT id FROM journal INDEXED BY journal_user WHERE user_id = ? OR login = ?)", user, login)
 	case channel != "":
-		f.and(inChannel, "channel_id = ?", channel)
+		f.require(inChannel, "channel_id = ?", channel)
 	}
 }

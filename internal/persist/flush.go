@@ -33,12 +33,12 @@ func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 	var refreshing sync.WaitGroup
 	refreshing.Go(func() { s.Tokens.table.refresh(ctx) })
 	defer refreshing.Wait()
-	s.health.began(s.opts.Now())
+	s.health.recordStart(s.opts.Now())
 	ticker := time.NewTicker(s.opts.FlushInterval)
 	defer ticker.Stop()
 	for {
 		// A flush in progress is finished, even if the context ends.
-		s.turn(context.WithoutCancel(ctx), guard)
+		s.runTurn(context.WithoutCancel(ctx), guard)
 		select {
 		case <-ctx.Done():
 			return s.finish(context.WithoutCancel(ctx), guard)
@@ -48,15 +48,15 @@ func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 	}
 }
 
-// turn runs a flush, and then rolls up the timeline and deletes expired records.
-func (s *Store) turn(ctx context.Context, guard *chatguard.Guard) {
+// runTurn runs a flush, and then rolls up the timeline and deletes expired records.
+func (s *Store) runTurn(ctx context.Context, guard *chatguard.Guard) {
 	written, err := s.flushAndReport(ctx, guard)
 	if err == nil {
 		if err = s.sweeper.sweep(ctx, guard, written); err == nil {
 			err = s.sweeper.limitMemory(ctx)
 		}
 		s.damaged = err != nil && problemIn(err) == damaged
-		s.note(err)
+		s.recordTurn(err)
 	}
 	guard.SetDegraded(err != nil)
 }
@@ -69,7 +69,7 @@ func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 		_, err = s.flushAndReport(ctx, guard)
 	}
 	if err == nil {
-		s.note(nil)
+		s.recordTurn(nil)
 	}
 	if isMisplaced(err) {
 		return s.rescue(ctx, guard, err)
@@ -86,9 +86,9 @@ func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 func (s *Store) flushAndReport(ctx context.Context, guard *chatguard.Guard) (written int, err error) {
 	began, waiting := s.opts.Now(), s.commits.take()
 	written, err = s.flush(ctx, guard)
-	s.health.flushed(began, err == nil)
+	s.health.recordFlush(began, err == nil)
 	if err != nil {
-		s.note(err)
+		s.recordTurn(err)
 	}
 	for _, told := range waiting {
 		told <- err
@@ -103,7 +103,7 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 		return 0, err
 	}
 	// Take people's changes first, then the state that depends on them.
-	p := pending{changes: s.changes.look(), tokens: s.Tokens.queue.look(), records: s.queue.take(), interrupted: s.interrupted}
+	p := pending{changes: s.changes.peek(), tokens: s.Tokens.queue.peek(), records: s.queue.take(), interrupted: s.interrupted}
 	batch := guard.Dirty()
 	p.state = batch.Rows
 	if err := s.write(ctx, &p); err != nil {
@@ -113,10 +113,10 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 		return 0, err
 	}
 	batch.Confirm()
-	s.queue.stored()
-	s.changes.stored(p.changes)
+	s.queue.confirm()
+	s.changes.removeStored(p.changes)
 	s.Tokens.table.put(p.tokens)
-	s.Tokens.queue.stored(p.tokens)
+	s.Tokens.queue.removeStored(p.tokens)
 	s.interrupted = 0
 	return p.len(), nil
 }
@@ -134,13 +134,13 @@ func (p *pending) len() int {
 	return len(p.state) + p.records.len() + len(p.changes.revisions) + len(p.changes.audits)
 }
 
-func (p *pending) empty() bool {
-	return p.len() == 0 && p.changes.empty() && len(p.tokens) == 0 && p.interrupted == 0
+func (p *pending) isEmpty() bool {
+	return p.len() == 0 && p.changes.isEmpty() && len(p.tokens) == 0 && p.interrupted == 0
 }
 
 // write writes everything in p. It opens no transaction if there is nothing to write.
 func (s *Store) write(ctx context.Context, p *pending) error {
-	if p.empty() {
+	if p.isEmpty() {
 		return nil
 	}
 	began := time.Now()
@@ -162,7 +162,7 @@ func (s *Store) write(ctx context.Context, p *pending) error {
 	if err != nil {
 		return err
 	}
-	s.figures.flushed(p, time.Since(began))
-	s.health.wrote(s.opts.Now())
+	s.figures.recordFlush(p, time.Since(began))
+	s.health.recordWrite(s.opts.Now())
 	return nil
 }

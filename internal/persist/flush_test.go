@@ -81,7 +81,7 @@ func TestFlush_StartsEveryInterval(t *testing.T) {
 
 func TestFlush_RefusedBeforeRestore(t *testing.T) {
 	t.Parallel()
-	s := open(t, filled(t), nil)
+	s := open(t, newFilledDatabase(t), nil)
 	g, err := chatguard.New(policy(), nil)
 	must(t, err)
 	if err := s.Run(ctx, g); !errors.Is(err, errNotRestored) {
@@ -102,16 +102,16 @@ func TestFlush_IdleWritesNothing(t *testing.T) {
 	path := databasePath(t)
 	s := open(t, path, &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
-	s.Observe(throttled(1, "c1", "u", time.Second)) // pending at the restart
+	s.Observe(throttledMessage(1, "c1", "u", time.Second)) // pending at the restart
 	s.mustFlush(t, g)
 	must(t, s.Close())
 
 	s = open(t, path, &Options{Now: func() time.Time { return now }})
 	g = guardOf(t, s, policy())
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	now = now.Add(time.Second)
 	before := snapshot(t, path)
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if h := s.Health(); !h.LastFlush.Equal(start) {
 		t.Errorf("%+v", h)
 	}

@@ -40,12 +40,12 @@ func (s *Store) Health() Health {
 	return h
 }
 
-// note records whether a turn succeeded, and logs a change of the state.
-func (s *Store) note(err error) {
+// recordTurn records whether a turn succeeded. It logs a change of the state.
+func (s *Store) recordTurn(err error) {
 	if err != nil {
 		s.figures.errors.Inc()
 	}
-	switch changed := s.health.note(err, s.opts.Now()); {
+	switch changed := s.health.setState(err, s.opts.Now()); {
 	case changed && err != nil:
 		s.opts.Logger.Error("database can't be written; chat continues in memory", slog.String("problem", err.Error()), slog.Any("cause", errors.Unwrap(err)))
 	case changed:
@@ -74,15 +74,15 @@ func (r *healthRecord) read(now time.Time) Health {
 	return h
 }
 
-// began records that events from now on are not stored yet.
-func (r *healthRecord) began(now time.Time) {
+// recordStart records that events from now on are not stored yet.
+func (r *healthRecord) recordStart(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.safe = now
 }
 
-// flushed records the result of a flush that began at the given time.
-func (r *healthRecord) flushed(began time.Time, well bool) {
+// recordFlush records the result of a flush that began at the given time.
+func (r *healthRecord) recordFlush(began time.Time, well bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.failed = !well
@@ -91,21 +91,21 @@ func (r *healthRecord) flushed(began time.Time, well bool) {
 	}
 }
 
-// failing reports whether the last flush failed.
-func (r *healthRecord) failing() bool {
+// isFailing reports whether the last flush failed.
+func (r *healthRecord) isFailing() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.failed
 }
 
-func (r *healthRecord) wrote(now time.Time) {
+func (r *healthRecord) recordWrite(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.h.LastFlush = now
 }
 
-// note sets the state after err, and reports whether the state changed.
-func (r *healthRecord) note(err error, now time.Time) (changed bool) {
+// setState sets the state after err, and reports whether the state changed.
+func (r *healthRecord) setState(err error, now time.Time) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	state, problem := OK, ""

@@ -13,8 +13,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// throttled returns the message and verdict of entry id.
-func throttled(id int, channelID, user string, retryAfter time.Duration) (chatguard.Message, chatguard.Verdict) {
+// throttledMessage returns the message and verdict of entry id.
+func throttledMessage(id int, channelID, user string, retryAfter time.Duration) (chatguard.Message, chatguard.Verdict) {
 	m := message(user, start)
 	m.ChannelID = channelID
 	return m, chatguard.Verdict{
@@ -43,9 +43,9 @@ func TestJournal_Outcomes(t *testing.T) {
 	path := databasePath(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
-	s.Observe(throttled(1, "c1", "u1", time.Second))
-	s.Observe(throttled(2, "c1", "u2", time.Second))
-	s.Observe(throttled(3, "c2", "u1", time.Second))
+	s.Observe(throttledMessage(1, "c1", "u1", time.Second))
+	s.Observe(throttledMessage(2, "c1", "u2", time.Second))
+	s.Observe(throttledMessage(3, "c2", "u1", time.Second))
 	s.Report(outcome(1, journal.Done, "")) // of an entry in the queue
 	s.Report(outcome(9, journal.Done, "")) // of no entry
 	s.mustFlush(t, g)
@@ -53,8 +53,8 @@ func TestJournal_Outcomes(t *testing.T) {
 	s.Report(outcome(2, journal.Skipped, "late"))     // the last one counts
 	s.mustFlush(t, g)
 
-	first, second, third := journal.NewEntry(throttled(1, "c1", "u1", time.Second)), journal.NewEntry(throttled(2, "c1", "u2", time.Second)),
-		journal.NewEntry(throttled(3, "c2", "u1", time.Second))
+	first, second, third := journal.NewEntry(throttledMessage(1, "c1", "u1", time.Second)), journal.NewEntry(throttledMessage(2, "c1", "u2", time.Second)),
+		journal.NewEntry(throttledMessage(3, "c2", "u1", time.Second))
 	first.Outcome, second.Outcome = outcome(1, journal.Done, ""), outcome(2, journal.Skipped, "late")
 	wantEntries(t, second, first)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}))
 	wantEntries(t, second)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 1}))
@@ -86,15 +86,15 @@ func TestJournal_ObservedMakesEntry(t *testing.T) {
 	}
 }
 
-// interrupted returns the path of a database with an entry that was acted on, 1, and one that
-// wasn't, 2.
-func interrupted(t *testing.T) string {
+// newInterruptedDatabase returns the path of a database with an entry that was acted on, 1, and one
+// that wasn't, 2.
+func newInterruptedDatabase(t *testing.T) string {
 	t.Helper()
 	path := databasePath(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
-	s.Observe(throttled(1, "c1", "u1", time.Second))
-	s.Observe(throttled(2, "c1", "u2", time.Second))
+	s.Observe(throttledMessage(1, "c1", "u1", time.Second))
+	s.Observe(throttledMessage(2, "c1", "u2", time.Second))
 	s.Report(outcome(1, journal.Done, ""))
 	s.mustFlush(t, g)
 	must(t, s.Close())
@@ -110,13 +110,13 @@ func wantOutcome(t *testing.T, s *Store, id int, result journal.Result, reason s
 
 func TestJournal_PendingSkippedAfterRestart(t *testing.T) {
 	t.Parallel()
-	s := open(t, interrupted(t), nil)
-	g, stats := restored(t, s, policy())
+	s := open(t, newInterruptedDatabase(t), nil)
+	g, stats := restoreGuard(t, s, policy())
 	if stats.Interrupted != 1 || stats.LastEntry != 2 {
 		t.Errorf("%+v", stats)
 	}
-	s.Observe(throttled(3, "c1", "u3", time.Second))
-	s.turn(ctx, g)
+	s.Observe(throttledMessage(3, "c1", "u3", time.Second))
+	s.runTurn(ctx, g)
 	wantOutcome(t, s, 1, journal.Done, "")
 	wantOutcome(t, s, 2, journal.Skipped, interruptedReason)
 	wantOutcome(t, s, 3, journal.Pending, "")
@@ -124,14 +124,14 @@ func TestJournal_PendingSkippedAfterRestart(t *testing.T) {
 
 func TestJournal_PendingSkippedAfterFailure(t *testing.T) {
 	t.Parallel()
-	s := open(t, interrupted(t), nil)
+	s := open(t, newInterruptedDatabase(t), nil)
 	repair := failures["locked"].harm(t, s)
 	g := guardOf(t, s, policy())
-	s.Observe(throttled(3, "c1", "u3", time.Second))
-	s.turn(ctx, g)
+	s.Observe(throttledMessage(3, "c1", "u3", time.Second))
+	s.runTurn(ctx, g)
 	wantOutcome(t, s, 2, journal.Pending, "")
 	repair()
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	wantOutcome(t, s, 2, journal.Skipped, interruptedReason)
 	wantOutcome(t, s, 3, journal.Pending, "")
 }
@@ -142,7 +142,7 @@ func TestJournal_IDsContinue(t *testing.T) {
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
 	const last = 1 << 52 // later than any clock
-	s.Observe(throttled(last, "c1", "u1", time.Second))
+	s.Observe(throttledMessage(last, "c1", "u1", time.Second))
 	s.mustFlush(t, g)
 	must(t, s.Close())
 
@@ -159,19 +159,19 @@ func TestThrottled_StillWaiting(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
-	s.Observe(throttled(1, "c1", "until midnight", 4*time.Hour))
-	s.Observe(throttled(2, "c1", "until midnight", 4*time.Hour))
-	s.Observe(throttled(3, "c2", "until midnight", 3*time.Hour))
-	s.Observe(throttled(4, "c1", "short", time.Minute))
-	m, v := throttled(5, "c1", "never", 0)
+	s.Observe(throttledMessage(1, "c1", "until midnight", 4*time.Hour))
+	s.Observe(throttledMessage(2, "c1", "until midnight", 4*time.Hour))
+	s.Observe(throttledMessage(3, "c2", "until midnight", 3*time.Hour))
+	s.Observe(throttledMessage(4, "c1", "short", time.Minute))
+	m, v := throttledMessage(5, "c1", "never", 0)
 	v.Never = true
 	s.Observe(m, v)
-	s.Observe(throttled(6, "c1", "until midnight", time.Minute)) // newer, but ends sooner
+	s.Observe(throttledMessage(6, "c1", "until midnight", time.Minute)) // newer, but ends sooner
 	s.mustFlush(t, g)
 
 	never := journal.NewEntry(m, v)
-	wantEntries(t, never, journal.NewEntry(throttled(3, "c2", "until midnight", 3*time.Hour)),
-		journal.NewEntry(throttled(2, "c1", "until midnight", 4*time.Hour)))(s.Throttled(ctx, start.Add(time.Minute)))
+	wantEntries(t, never, journal.NewEntry(throttledMessage(3, "c2", "until midnight", 3*time.Hour)),
+		journal.NewEntry(throttledMessage(2, "c1", "until midnight", 4*time.Hour)))(s.Throttled(ctx, start.Add(time.Minute)))
 	wantEntries(t, never)(s.Throttled(ctx, start.Add(4*time.Hour)))
 }
 
@@ -181,8 +181,8 @@ func TestQueue_DropsOldest(t *testing.T) {
 	g := guardOf(t, s, policy())
 	repair := failures["disk full"].harm(t, s)
 	for id := 1; id <= 5; id++ {
-		s.Observe(throttled(id, "c1", fmt.Sprint("u", id), time.Second))
-		s.turn(ctx, g)
+		s.Observe(throttledMessage(id, "c1", fmt.Sprint("u", id), time.Second))
+		s.runTurn(ctx, g)
 		s.Report(outcome(id, journal.Done, ""))
 	}
 	dropped := Dropped{Timeline: 5, Journal: 2}
@@ -190,7 +190,7 @@ func TestQueue_DropsOldest(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	repair()
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if n := s.count(t, "SELECT count(*) FROM journal WHERE id > 2 AND outcome_result = 'done'"); n != 3 {
 		t.Errorf("%d of the 3 newest entries with their outcomes", n)
 	}

@@ -23,7 +23,7 @@ const killUsers = 100
 // killPolicy counts in every scope and never restores any allowance, so that the usage equals what
 // was spent.
 func killPolicy() chatguard.Policy {
-	p := dailyOnly()
+	p := dailyPolicy()
 	p.Limits = append(p.Limits,
 		chatguard.Limit{Name: "month", Algorithm: chatguard.UserWindow, Messages: plenty, Every: 720 * time.Hour},
 		chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: plenty, Every: 720 * time.Hour},
@@ -121,7 +121,7 @@ func (c *killChild) flush(ctx context.Context) error {
 			}
 		}
 		fmt.Println("flush", n)
-		c.store.turn(ctx, c.guard)
+		c.store.runTurn(ctx, c.guard)
 		if h := c.store.Health(); h.State != OK {
 			return fmt.Errorf("flush %d: %s", n, h.Problem)
 		}

@@ -23,9 +23,9 @@ type record struct {
 	did               [][2]string    // kind, and which user
 }
 
-// read summarizes the lines. Everything done before the last completed flush began must be stored.
-// Anything that had only begun may be stored.
-func read(lines []string) *record {
+// readRecord summarizes the lines. Everything done before the last completed flush began must be
+// stored. Anything that had only begun may be stored.
+func readRecord(lines []string) *record {
 	r := &record{checked: map[string]int{}, accepted: map[string]int{}}
 	certain, flushed := len(lines), ""
 	for certain > 0 && flushed == "" {
@@ -84,9 +84,9 @@ func TestKill_LosesLittleInventsNothing(t *testing.T) {
 		for run := range min(left, livesEach) {
 			c := startChild(t, "live", path, fmt.Sprint(killRun, "=", run))
 			lines := c.Until(t, "flushed", random.IntN(12), 1+random.IntN(300))
-			r := read(append(lines, c.Kill(t)...))
+			r := readRecord(append(lines, c.Kill(t)...))
 			did = append(did, r.did...)
-			before = examine(t, path, run, r, before, did)
+			before = examineDatabase(t, path, run, r, before, did)
 		}
 		changes, messages = changes+len(did), messages+before.timeline
 	}
@@ -96,9 +96,9 @@ func TestKill_LosesLittleInventsNothing(t *testing.T) {
 	}
 }
 
-// examine compares the database with the record of the life that has just ended, and returns its
-// contents.
-func examine(t *testing.T, path string, run int, r *record, before totals, did [][2]string) totals {
+// examineDatabase compares the database with the record of the life that has just ended, and
+// returns its contents.
+func examineDatabase(t *testing.T, path string, run int, r *record, before totals, did [][2]string) totals {
 	t.Helper()
 	s := open(t, path, &Options{Now: at(killTime(run))})
 	g := guardOf(t, s, killPolicy())
@@ -106,7 +106,7 @@ func examine(t *testing.T, path string, run int, r *record, before totals, did [
 	for user := range killUsers {
 		after.spent[fmt.Sprint("u", user)] = spentOf(t, g, fmt.Sprint("u", user), run)
 	}
-	before.hold(t, run, r, after)
+	before.check(t, run, r, after)
 	for _, id := range r.entries {
 		if s.count(t, "SELECT count(*) FROM journal WHERE id = ?", id) != 1 {
 			t.Errorf("run %d: entry %s is missing", run, id)
@@ -114,7 +114,7 @@ func examine(t *testing.T, path string, run int, r *record, before totals, did [
 	}
 	for i, d := range did {
 		if d[0] != "code" || i >= len(did)-len(r.did) { // a code can be used only once
-			holds(t, s, g, d[0], d[1], run)
+			assertStored(t, s, g, d[0], d[1], run)
 		}
 	}
 	wantRolledUp(t, s)
@@ -122,8 +122,8 @@ func examine(t *testing.T, path string, run int, r *record, before totals, did [
 	return after
 }
 
-// hold compares the data that a life added with the record of that life.
-func (before totals) hold(t *testing.T, run int, r *record, after totals) {
+// check compares the data that a life added with the record of that life.
+func (before totals) check(t *testing.T, run int, r *record, after totals) {
 	t.Helper()
 	accepted, checked := 0, 0
 	for user, inLimits := range after.spent {
@@ -147,7 +147,7 @@ func (before totals) hold(t *testing.T, run int, r *record, after totals) {
 	}
 }
 
-func explained(t *testing.T, g *chatguard.Guard, user string, run int) chatguard.Explanation {
+func mustExplain(t *testing.T, g *chatguard.Guard, user string, run int) chatguard.Explanation {
 	t.Helper()
 	e, err := g.Explain(message(user, killTime(run)))
 	must(t, err)
@@ -157,14 +157,14 @@ func explained(t *testing.T, g *chatguard.Guard, user string, run int) chatguard
 // spentOf returns the user's usage of each limit.
 func spentOf(t *testing.T, g *chatguard.Guard, user string, run int) (spent []int) {
 	t.Helper()
-	for _, l := range explained(t, g, user, run).Limits {
+	for _, l := range mustExplain(t, g, user, run).Limits {
 		spent = append(spent, l.Used)
 	}
 	return spent
 }
 
-// holds checks that an acknowledged change is stored.
-func holds(t *testing.T, s *Store, g *chatguard.Guard, kind, whom string, run int) {
+// assertStored checks that an acknowledged change is stored.
+func assertStored(t *testing.T, s *Store, g *chatguard.Guard, kind, whom string, run int) {
 	t.Helper()
 	var held bool
 	switch kind {
@@ -176,7 +176,7 @@ func holds(t *testing.T, s *Store, g *chatguard.Guard, kind, whom string, run in
 		_, _, err := s.Tokens.RedeemCode(ctx, whom)
 		held = err == nil
 	default:
-		e := explained(t, g, whom, run)
+		e := mustExplain(t, g, whom, run)
 		daily := e.Limits[0]
 		held = s.count(t, "SELECT count(*) FROM audit WHERE action = ? AND user_id = ?", kind, whom) == 1 && map[string]bool{
 			"grant":    daily.Granted == 5,

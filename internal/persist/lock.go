@@ -44,21 +44,21 @@ func lockDatabase(path string) (*ownerLock, error) {
 		return nil, fmt.Errorf("%s: remove the link, because the lock file must be written", describeLink(name))
 	}
 	if err := createLockFile(name); err != nil {
-		return nil, unwritable(path, err)
+		return nil, unwritableError(path, err)
 	}
 	lock := &ownerLock{file: flockFile(name)}
-	locked, err := lock.try()
+	locked, err := lock.tryLock()
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, foreignDatabase(path, err)
+		return nil, foreignDatabaseError(path, err)
 	}
 	if err != nil {
-		return nil, unwritable(path, err)
+		return nil, unwritableError(path, err)
 	}
 	if !locked {
 		return nil, &OwnedError{Path: path, PID: readPID(name)}
 	}
 	if err := writePID(name); err != nil {
-		return nil, errors.Join(unwritable(path, err), lock.release())
+		return nil, errors.Join(unwritableError(path, err), lock.release())
 	}
 	return lock, nil
 }
@@ -68,9 +68,9 @@ func flockFile(name string) *flock.Flock {
 	return flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDONLY|noFollow), flock.SetPermissions(0o600))
 }
 
-// try takes the lock if it is free. It retries briefly, because a process that only checks the
+// tryLock takes the lock if it is free. It retries briefly, because a process that only checks the
 // owner also holds the lock for a moment.
-func (l *ownerLock) try() (locked bool, err error) {
+func (l *ownerLock) tryLock() (locked bool, err error) {
 	for range 10 {
 		if locked, err = l.file.TryLock(); locked || err != nil {
 			return locked, err
@@ -104,15 +104,16 @@ func CheckOwner(path string) error {
 	return lock.release()
 }
 
-// foreignDatabase returns the error for a database at path whose lock file this user may not open.
-func foreignDatabase(path string, err error) error {
+// foreignDatabaseError returns the error for a database at path whose lock file this user may not
+// open.
+func foreignDatabaseError(path string, err error) error {
 	switch user, pid, held := foreignLock(path + ".lock"); {
 	case held:
 		return &OwnedError{Path: path, PID: pid, User: user}
 	case user != "":
 		return &databaseError{path: path, problem: fmt.Sprintf("it belongs to the user %s: run this as %[1]s, or set another database", user), err: err}
 	}
-	return unwritable(path, err)
+	return unwritableError(path, err)
 }
 
 func (l *ownerLock) release() error { return l.file.Unlock() }

@@ -26,13 +26,13 @@ func foreignLock(name string) (owner string, pid int, held bool) {
 	if known, err := user.LookupId(owner); err == nil {
 		owner = known.Username
 	}
-	pid, held = lockedBy(uint64(stat.Ino))
+	pid, held = findLockHolder(uint64(stat.Ino))
 	return owner, pid, held
 }
 
-// lockedBy finds the holder of a lock on the file with that inode, in Linux's list of all locks. If
-// the holder runs in another container, pid is 0.
-func lockedBy(inode uint64) (pid int, held bool) {
+// findLockHolder finds the holder of a lock on the file with that inode, in Linux's list of all
+// locks. If the holder runs in another container, pid is 0.
+func findLockHolder(inode uint64) (pid int, held bool) {
 	list, err := os.Open("/proc/locks")
 	if err != nil {
 		return 0, false // not Linux

@@ -60,11 +60,11 @@ func open(t testing.TB, path string, opts *Options) *Store {
 // guardOf returns a Guard with the stored state, whose verdicts the store observes.
 func guardOf(t testing.TB, s *Store, p chatguard.Policy) *chatguard.Guard {
 	t.Helper()
-	g, _ := restored(t, s, p)
+	g, _ := restoreGuard(t, s, p)
 	return g
 }
 
-func restored(t testing.TB, s *Store, p chatguard.Policy) (*chatguard.Guard, RestoreStats) {
+func restoreGuard(t testing.TB, s *Store, p chatguard.Policy) (*chatguard.Guard, RestoreStats) {
 	t.Helper()
 	g, err := chatguard.New(p, &chatguard.Options{Now: s.opts.Now, Observer: s.Observe})
 	must(t, err)
@@ -89,9 +89,9 @@ func remaining(t testing.TB, g *chatguard.Guard, user string, sentAt time.Time) 
 	return v.Remaining + 1 // the verdict counts its own message
 }
 
-// dailyOnly is a policy with one limit that no test exhausts, so that the remainder tells what was
-// spent.
-func dailyOnly() chatguard.Policy {
+// dailyPolicy returns a policy with one limit that no test exhausts, so that the remainder tells
+// what was spent.
+func dailyPolicy() chatguard.Policy {
 	p := policy()
 	p.Limits = []chatguard.Limit{{Name: "daily", Algorithm: chatguard.DailyWindow, Messages: plenty}}
 	return p

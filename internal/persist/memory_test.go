@@ -16,8 +16,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// inMemory opens a store in memory, in an empty folder that must stay empty.
-func inMemory(t *testing.T, opts *Options) *Store {
+// openInMemory opens a store in memory, in an empty folder that must stay empty.
+func openInMemory(t *testing.T, opts *Options) *Store {
 	t.Helper()
 	for _, variable := range []string{"TMPDIR", "TMP", "TEMP"} {
 		t.Setenv(variable, t.TempDir())
@@ -38,26 +38,26 @@ func inMemory(t *testing.T, opts *Options) *Store {
 }
 
 func TestMemory_KeepsWhatAFileDoes(t *testing.T) {
-	s := inMemory(t, nil)
-	g, stats := restored(t, s, policy())
+	s := openInMemory(t, nil)
+	g, stats := restoreGuard(t, s, policy())
 	if stats != (RestoreStats{}) {
 		t.Errorf("restored %+v of nothing", stats)
 	}
-	stop := running(t, s, g)
+	stop := startRun(t, s, g)
 	for range 4 {
 		say(t, g, "u", start)
 	}
-	s.Observe(throttled(1, "c1", "waits", time.Hour))
+	s.Observe(throttledMessage(1, "c1", "waits", time.Hour))
 	s.Report(outcome(1, journal.Done, ""))
 	s.NoteChannel("c1", "gardenhour")
-	session := redeemed(t, s.Tokens, newCode(t, s.Tokens))
-	ended := signedIn(t, s.Tokens)
+	session := mustRedeem(t, s.Tokens, newCode(t, s.Tokens))
+	ended := signIn(t, s.Tokens)
 	must(t, s.Tokens.EndSession(ctx, ended))
 	stop()
 
 	wantSession(t, s.Tokens, session, "Ada")
 	wantSession(t, s.Tokens, ended, "")
-	waits := journal.NewEntry(throttled(1, "c1", "waits", time.Hour))
+	waits := journal.NewEntry(throttledMessage(1, "c1", "waits", time.Hour))
 	waits.Outcome = outcome(1, journal.Done, "")
 	wantEntries(t, waits)(s.Throttled(ctx, start.Add(time.Minute)))
 	if entries, err := s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}); err != nil || len(entries) != 2 {
@@ -81,9 +81,9 @@ func TestMemory_KeepsWhatAFileDoes(t *testing.T) {
 // Nothing is kept after the process ends, so nothing is reported as saved. The changes take effect
 // anyway.
 func TestMemory_SavesNoChange(t *testing.T) {
-	s := inMemory(t, &Options{FlushInterval: time.Hour, Now: at(start)})
+	s := openInMemory(t, &Options{FlushInterval: time.Hour, Now: at(start)})
 	g := guardOf(t, s, policy())
-	stop := running(t, s, g)
+	stop := startRun(t, s, g)
 	first, saved, err := s.SaveRevision(ctx, revision("c1", 5))
 	if saved || err != nil || first.Number != 1 {
 		t.Errorf("revision %d: saved %v, %v", first.Number, saved, err)
@@ -106,7 +106,7 @@ func TestMemory_SavesNoChange(t *testing.T) {
 
 func TestMemory_DeletesExpired(t *testing.T) {
 	now := start
-	s := inMemory(t, &Options{Now: func() time.Time { return now }})
+	s := openInMemory(t, &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
 	for _, kind := range retiring {
 		s.fill(t, kind.insert, 1, 10, start)
@@ -114,7 +114,7 @@ func TestMemory_DeletesExpired(t *testing.T) {
 	say(t, g, "u", start)
 	s.mustFlush(t, g)
 	now = start.Add(2 * auditTime)
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	for table, want := range map[string]int{"journal": 0, "timeline": 0, "token": 0, "audit": 0, "revision": 1, "state": 0} {
 		if n := s.size(t, table); n != want {
 			t.Errorf("%s: %d records are left, want %d", table, n, want)
@@ -123,7 +123,7 @@ func TestMemory_DeletesExpired(t *testing.T) {
 }
 
 func TestMemory_TwoAreSeparate(t *testing.T) {
-	a, b := inMemory(t, nil), inMemory(t, nil)
+	a, b := openInMemory(t, nil), openInMemory(t, nil)
 	code := newCode(t, a.Tokens)
 	wantNoCode(t, b.Tokens, code)
 	g := guardOf(t, a, policy())
@@ -137,7 +137,7 @@ func TestMemory_TwoAreSeparate(t *testing.T) {
 // Readers and the writer share a database in memory, which has no log. They wait for each other,
 // and none fails.
 func TestMemory_ReadDuringWrite(t *testing.T) {
-	s := inMemory(t, nil)
+	s := openInMemory(t, nil)
 	g := guardOf(t, s, policy())
 	ended, end := context.WithCancel(ctx)
 	var reading sync.WaitGroup
@@ -155,8 +155,8 @@ func TestMemory_ReadDuringWrite(t *testing.T) {
 		})
 	}
 	for id := 1; id <= 200; id++ {
-		s.Observe(throttled(id, "c1", fmt.Sprint(id), time.Second))
-		s.turn(ctx, g)
+		s.Observe(throttledMessage(id, "c1", fmt.Sprint(id), time.Second))
+		s.runTurn(ctx, g)
 		if h := s.Health(); h.State != OK {
 			t.Fatalf("%+v", h)
 		}
@@ -168,7 +168,7 @@ func TestMemory_ReadDuringWrite(t *testing.T) {
 // The database in memory exists as long as its connection. A cancelled request must not close that
 // connection.
 func TestMemory_SurvivesCancelledRequests(t *testing.T) {
-	s := inMemory(t, nil)
+	s := openInMemory(t, nil)
 	g := guardOf(t, s, policy())
 	code := newCode(t, s.Tokens)
 	for range 50 {
@@ -179,17 +179,17 @@ func TestMemory_SurvivesCancelledRequests(t *testing.T) {
 		asking.Go(func() { _, _, _ = s.Tokens.RedeemCode(cancelled, "none") })
 		cancel()
 		asking.Wait()
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 	}
-	redeemed(t, s.Tokens, code)
+	mustRedeem(t, s.Tokens, code)
 }
 
 func TestMemory_NoMetrics(t *testing.T) {
 	set := metrics.NewSet()
-	s := inMemory(t, &Options{Now: at(start), Metrics: set})
+	s := openInMemory(t, &Options{Now: at(start), Metrics: set})
 	g := guardOf(t, s, policy())
 	s.Observe(message("u", start), chatguard.Verdict{At: start})
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if names := set.ListMetricNames(); len(names) != 0 {
 		t.Errorf("it tells %q of what isn't kept", names)
 	}
@@ -198,18 +198,18 @@ func TestMemory_NoMetrics(t *testing.T) {
 // The database doesn't grow beyond its limit, and the oldest records are dropped.
 func TestMemory_DropsOldest(t *testing.T) {
 	now := start
-	s := inMemory(t, &Options{Now: func() time.Time { return now }, MaxMemory: 2 << 20})
+	s := openInMemory(t, &Options{Now: func() time.Time { return now }, MaxMemory: 2 << 20})
 	g := guardOf(t, s, policy())
 	id := 0
 	for range 20 {
 		for range 100 {
 			id++
-			m, v := throttled(id, fmt.Sprint("c", id%3), "u", time.Hour)
+			m, v := throttledMessage(id, fmt.Sprint("c", id%3), "u", time.Hour)
 			now = now.Add(time.Second)
 			m.Text, v.Limit, v.At = strings.Repeat("x", journal.MaxText), "burst", now
 			s.Observe(m, v)
 		}
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 		if used, _, err := s.sweeper.memory(ctx); err != nil || used > 2<<20 {
 			t.Fatalf("after %d messages it takes %d bytes, %v", id, used, err)
 		}

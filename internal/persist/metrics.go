@@ -39,8 +39,8 @@ func (s *Store) register(set *metrics.Set) {
 	set.NewGauge("chatguard_database_size_bytes", func() float64 { return float64(s.Size()) })
 }
 
-// flushed counts the rows that a flush wrote, and its duration.
-func (f *figures) flushed(p *pending, took time.Duration) {
+// recordFlush counts the rows that a flush wrote, and its duration.
+func (f *figures) recordFlush(p *pending, took time.Duration) {
 	f.state.Add(len(p.state))
 	f.journal.Add(len(p.records.entries) + len(p.records.outcomes))
 	f.timeline.Add(len(p.records.timeline))

@@ -61,22 +61,22 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	want["chatguard_database_flush_duration_seconds_count"] = 0
-	wrote := func(table string, rows float64) {
+	wantRows := func(table string, rows float64) {
 		want[`chatguard_database_rows_written_total{table="`+table+`"}`] += rows
 	}
 	check("at first")
 
 	say(t, g, "1", start)
 	say(t, g, "2", start)
-	s.Observe(throttled(1, "c1", "3", time.Second))
+	s.Observe(throttledMessage(1, "c1", "3", time.Second))
 	s.Report(outcome(1, journal.Done, "")) // of a pending entry
 	want["chatguard_database_waiting_records"] = 5
 	check("before a flush")
 
-	s.turn(ctx, g)
-	wrote("state", 4)
-	wrote("timeline", 3)
-	wrote("journal", 1)
+	s.runTurn(ctx, g)
+	wantRows("state", 4)
+	wantRows("timeline", 3)
+	wantRows("journal", 1)
 	want["chatguard_database_waiting_records"] = 0
 	want["chatguard_database_flush_duration_seconds_count"] = 1
 	check("after a flush")
@@ -92,23 +92,23 @@ func TestMetrics(t *testing.T) {
 	want["chatguard_database_waiting_records"] = 1
 	check("as changes wait")
 
-	s.turn(ctx, g)
-	wrote("journal", 1)
-	wrote("revision", 2)
-	wrote("audit", 3)
+	s.runTurn(ctx, g)
+	wantRows("journal", 1)
+	wantRows("revision", 2)
+	wantRows("audit", 3)
 	want["chatguard_database_waiting_records"], want["chatguard_database_lag_seconds"] = 0, 0
 	want["chatguard_database_flush_duration_seconds_count"]++
 	check("after changes")
 
 	now = now.Add(time.Second)
-	s.turn(ctx, g) // nothing to write
+	s.runTurn(ctx, g) // nothing to write
 	check("after an idle turn")
 
 	repair := failures["locked"].harm(t, s)
 	for range 2 {
 		say(t, g, "1", start)
 		now = now.Add(time.Second)
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 	}
 	want["chatguard_database_errors_total"] = 2
 	want["chatguard_database_lag_seconds"] = 2
@@ -116,7 +116,7 @@ func TestMetrics(t *testing.T) {
 	check("while failing")
 
 	for id := 2; id <= 7; id++ {
-		s.Observe(throttled(id, "c1", "3", time.Second))
+		s.Observe(throttledMessage(id, "c1", "3", time.Second))
 	}
 	want["chatguard_database_waiting_records"] = 5
 	want[`chatguard_database_dropped_total{table="timeline"}`] = 8
@@ -124,9 +124,9 @@ func TestMetrics(t *testing.T) {
 	check("with a full queue")
 
 	repair()
-	s.turn(ctx, g)
-	wrote("state", 2)
-	wrote("journal", 5)
+	s.runTurn(ctx, g)
+	wantRows("state", 2)
+	wantRows("journal", 5)
 	want["chatguard_database_waiting_records"], want["chatguard_database_lag_seconds"] = 0, 0
 	want["chatguard_database_flush_duration_seconds_count"]++
 	check("after the failure")
@@ -146,9 +146,9 @@ func TestMetrics_MatchTables(t *testing.T) {
 		for user := range 10 {
 			say(t, g, strconv.Itoa(round*10+user), start)
 		}
-		m, v := throttled(round+1, "c1", "x", time.Second)
+		m, v := throttledMessage(round+1, "c1", "x", time.Second)
 		s.Observe(m, v)
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 		repair()
 	}
 	got := figuresIn(t, set)
@@ -164,7 +164,7 @@ func TestSize_IncludesLog(t *testing.T) {
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	before := s.Size()
-	s.Observe(throttled(1, "c1", "u", time.Second))
+	s.Observe(throttledMessage(1, "c1", "u", time.Second))
 	s.Observe(message("u", start), chatguard.Verdict{At: start})
 	s.mustFlush(t, g)
 	if after := s.Size(); after <= before {

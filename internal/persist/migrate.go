@@ -48,7 +48,7 @@ func migrate(ctx context.Context, db *database, version int, steps []string) err
 	}
 	if version == 1 { // other users could read databases of version 1
 		if err := os.Chmod(db.path, 0o600); err != nil {
-			return unwritable(db.path, err)
+			return unwritableError(db.path, err)
 		}
 	}
 	for ; version < len(steps); version++ {
@@ -63,8 +63,8 @@ func migrate(ctx context.Context, db *database, version int, steps []string) err
 	return nil
 }
 
-// copyBefore returns the path of the copy that a migration keeps: chatguard.db.v1 for version 1.
-func copyBefore(path string, version int) string { return fmt.Sprintf("%s.v%d", path, version) }
+// copyPath returns the path of the copy that a migration keeps: chatguard.db.v1 for version 1.
+func copyPath(path string, version int) string { return fmt.Sprintf("%s.v%d", path, version) }
 
 // keepCopy copies the database in its present state to a file beside it.
 func keepCopy(ctx context.Context, path string, version int) error {
@@ -74,7 +74,7 @@ func keepCopy(ctx context.Context, path string, version int) error {
 	}
 	defer src.Close()
 	// a failed migration may have left a copy: replace it
-	_, _, err = src.Copy(ctx, copyBefore(path, version), true, nil)
+	_, _, err = src.Copy(ctx, copyPath(path, version), true, nil)
 	return err
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// withNext returns the current migrations and one more.
-func withNext(t *testing.T, script string) []string {
+// appendMigration returns the current migrations and one more.
+func appendMigration(t *testing.T, script string) []string {
 	t.Helper()
 	steps, err := readMigrations(migrationFiles)
 	must(t, err)
@@ -40,8 +40,8 @@ func (db *database) schema(t *testing.T) string {
 	return strings.Join(lines, "\n")
 }
 
-// migrated opens the database at path, and migrates it to the version after all steps.
-func migrated(t *testing.T, path string, steps []string) *database {
+// openMigrated opens the database at path, and migrates it to the version after all steps.
+func openMigrated(t *testing.T, path string, steps []string) *database {
 	t.Helper()
 	db, err := openOwned(ctx, path, steps)
 	must(t, err)
@@ -51,23 +51,23 @@ func migrated(t *testing.T, path string, steps []string) *database {
 
 func TestMigrate_SchemaEqualsFreshOne(t *testing.T) {
 	t.Parallel()
-	steps := withNext(t, "ALTER TABLE state ADD COLUMN touched_at INTEGER NOT NULL DEFAULT 0; CREATE INDEX state_touched ON state (touched_at)")
-	want := migrated(t, databasePath(t), steps).schema(t)
+	steps := appendMigration(t, "ALTER TABLE state ADD COLUMN touched_at INTEGER NOT NULL DEFAULT 0; CREATE INDEX state_touched ON state (touched_at)")
+	want := openMigrated(t, databasePath(t), steps).schema(t)
 	for version := 1; version < len(steps); version++ {
 		path := databasePath(t)
-		old := migrated(t, path, steps[:version])
+		old := openMigrated(t, path, steps[:version])
 		oldSchema := old.schema(t)
 		_, err := old.writer.ExecContext(ctx, "INSERT INTO state VALUES ('c1', 'u1', 'burst', x'01')")
 		must(t, errors.Join(err, old.close()))
 
-		db := migrated(t, path, steps)
+		db := openMigrated(t, path, steps)
 		if got := db.schema(t); got != want {
 			t.Errorf("from version %d:\n%s\nwant:\n%s", version, got, want)
 		}
 		if db.count(t, "SELECT count(*) FROM state WHERE data = x'01'") != 1 {
 			t.Errorf("from version %d: the state is gone", version)
 		}
-		kept := migrated(t, fmt.Sprintf("%s.v%d", path, version), steps[:version])
+		kept := openMigrated(t, fmt.Sprintf("%s.v%d", path, version), steps[:version])
 		if kept.count(t, "SELECT count(*) FROM state") != 1 || kept.schema(t) != oldSchema {
 			t.Errorf("the copy is %s", kept.schema(t))
 		}
@@ -80,7 +80,7 @@ func TestMigrate_EntriesOfVersion1(t *testing.T) {
 	path := databasePath(t)
 	steps, err := readMigrations(migrationFiles)
 	must(t, err)
-	old := migrated(t, path, steps[:1])
+	old := openMigrated(t, path, steps[:1])
 	_, err = old.writer.ExecContext(ctx, `INSERT INTO journal VALUES
 		(7, 0, 'c1', 'u1', 'anna', 'Anna', 'm', 'hello', 'burst', 1000000000, 2000000000, 2, 'timeout 30s', 3000000000, 'timeout', 'done', '')`)
 	must(t, errors.Join(err, old.close(), os.Chmod(path, 0o644)))
@@ -101,16 +101,16 @@ func TestMigrate_EntriesOfVersion1(t *testing.T) {
 
 func TestMigrate_FailureChangesNothing(t *testing.T) {
 	t.Parallel()
-	path := filled(t)
-	steps := withNext(t, "CREATE TABLE half (id INTEGER); INSERT INTO missing VALUES (1)")
-	before := migrated(t, path, steps[:len(steps)-1])
+	path := newFilledDatabase(t)
+	steps := appendMigration(t, "CREATE TABLE half (id INTEGER); INSERT INTO missing VALUES (1)")
+	before := openMigrated(t, path, steps[:len(steps)-1])
 	want := before.schema(t)
 	must(t, before.close())
 
 	_, err := openOwned(ctx, path, steps)
 	wantError(t, err, fmt.Sprintf("migration to version %d", len(steps)), path)
 
-	after := migrated(t, path, steps[:len(steps)-1])
+	after := openMigrated(t, path, steps[:len(steps)-1])
 	if got := after.schema(t); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -142,7 +142,7 @@ func TestMigrate_OwnerOnly(t *testing.T) {
 	path := databasePath(t)
 	steps, err := readMigrations(migrationFiles)
 	must(t, err)
-	must(t, migrated(t, path, steps[:1]).close())
+	must(t, openMigrated(t, path, steps[:1]).close())
 	_, err = OpenTokens(ctx, path, nil)
 	wantError(t, err, path, "older version", "chatguard run")
 }

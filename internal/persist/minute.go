@@ -20,7 +20,7 @@ import (
 func (s *Store) Minutes(ctx context.Context, since time.Time, each func(journal.Minute) error) error {
 	c := minuteCount{db: s.db, since: since.Truncate(time.Minute), minutes: map[minuteKey]*journal.Minute{}}
 	// Read pending messages first, so that none is missed if it is stored in between.
-	spoken := s.queue.matching(func(m *timelineRow) bool { return !m.At.Before(c.since) })
+	spoken := s.queue.matchingMessages(func(m *timelineRow) bool { return !m.At.Before(c.since) })
 	throttled, _, _ := s.queue.entries(func(e *journal.Entry) bool { return !e.At.Before(c.since) })
 	if err := c.addMessages(ctx, spoken); err != nil {
 		return cmp.Or(ctx.Err(), err)
@@ -56,7 +56,7 @@ type minuteCount struct {
 	minutes map[minuteKey]*journal.Minute
 }
 
-func (c *minuteCount) of(channelID string, at int64) *journal.Minute {
+func (c *minuteCount) minute(channelID string, at int64) *journal.Minute {
 	key := minuteKey{at, channelID}
 	m := c.minutes[key]
 	if m == nil {
@@ -96,7 +96,7 @@ func (c *minuteCount) addChannel(ctx context.Context, channelID, waiting string)
 		var at int64
 		var messages uint32
 		err := rows.Scan(&at, &messages)
-		c.of(channelID, at).Messages += messages
+		c.minute(channelID, at).Messages += messages
 		return err
 	}, `SELECT minute, sum(messages) FROM (
 			SELECT at - at % ?3 AS minute, count(*) AS messages FROM timeline WHERE channel_id = ?1 AND at >= ?2 GROUP BY minute
@@ -110,7 +110,7 @@ func (c *minuteCount) addThrottled(ctx context.Context, waiting []journal.Entry)
 	ids := make([]chatguard.EntryID, len(waiting))
 	for i, e := range waiting {
 		ids[i] = e.ID
-		m := c.of(e.ChannelID, e.At.Truncate(time.Minute).UnixNano())
+		m := c.minute(e.ChannelID, e.At.Truncate(time.Minute).UnixNano())
 		m.Throttled++
 		if e.Outcome.Result == journal.Observed {
 			m.Observed++
@@ -121,7 +121,7 @@ func (c *minuteCount) addThrottled(ctx context.Context, waiting []journal.Entry)
 		var at int64
 		var throttled, observed uint32
 		err := rows.Scan(&channelID, &at, &throttled, &observed)
-		m := c.of(channelID, at)
+		m := c.minute(channelID, at)
 		m.Throttled, m.Observed = m.Throttled+throttled, m.Observed+observed
 		return err
 	}, `SELECT channel_id, at - at % ?2 AS minute, count(*), sum(outcome_result = 'observed') FROM journal INDEXED BY journal_at

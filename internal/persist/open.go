@@ -25,7 +25,7 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 	}
 	path, err = realPath(path)
 	if err != nil {
-		return nil, unwritable(path, err)
+		return nil, unwritableError(path, err)
 	}
 	lock, err := lockDatabase(path)
 	if err != nil {
@@ -44,7 +44,7 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 		full.Logger.Warn(err.Error())
 	}
 	if db.was != 0 {
-		full.Logger.Info("migrated the database to the current version", "database", path, "from", db.was, "to", len(steps), "copy", copyBefore(path, db.was))
+		full.Logger.Info("migrated the database to the current version", "database", path, "from", db.was, "to", len(steps), "copy", copyPath(path, db.was))
 	}
 	return s, nil
 }
@@ -52,7 +52,7 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 // newStore returns a Store on a database with the current schema.
 func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
 	s := &Store{Tokens: newTokens(db, opts.Now), db: db, opts: opts, commits: newCommits()}
-	s.Tokens.queue, s.Tokens.failing = newTokenQueue(), s.health.failing
+	s.Tokens.queue, s.Tokens.failing = newTokenQueue(), s.health.isFailing
 	now := opts.Now()
 	s.queue.limit, s.queue.wake = opts.QueueSize, s.commits.wake
 	// Start at another number than earlier processes did, so that messages of the same time have
@@ -75,7 +75,7 @@ func openOwned(ctx context.Context, path string, steps []string) (*database, err
 		return nil, err
 	}
 	if err := createFile(path); err != nil {
-		return nil, unwritable(path, err)
+		return nil, unwritableError(path, err)
 	}
 	db, err := openDatabase(path)
 	if err != nil {
@@ -166,7 +166,7 @@ func realPath(path string) (string, error) {
 func existingPath(path string) (string, error) {
 	path, err := realPath(path)
 	if err != nil {
-		return path, unwritable(path, err)
+		return path, unwritableError(path, err)
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return path, MissingError(path)
@@ -192,11 +192,11 @@ func realFolder(path string) (string, error) {
 // an error for a file that must not be written: damaged, of a newer version, or of another program.
 // It changes nothing.
 func inspect(ctx context.Context, path string, newest int) (version int, err error) {
-	return inspectBy(ctx, openReader, path, newest)
+	return inspectWith(ctx, openReader, path, newest)
 }
 
-// inspectBy is inspect with another way to open the file.
-func inspectBy(ctx context.Context, open func(path string) (*sql.DB, error), path string, newest int) (version int, err error) {
+// inspectWith is inspect with the given way to open the file.
+func inspectWith(ctx context.Context, open func(path string) (*sql.DB, error), path string, newest int) (version int, err error) {
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0:
 		return 0, nil

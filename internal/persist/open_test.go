@@ -118,7 +118,7 @@ func TestCheckMode(t *testing.T) {
 // A database that others can read is reported, but opened.
 func TestOpen_ReadableByOthers(t *testing.T) {
 	t.Parallel()
-	path := filled(t)
+	path := newFilledDatabase(t)
 	must(t, os.Chmod(path, 0o644))
 	var log strings.Builder
 	s := open(t, path, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -131,7 +131,7 @@ func TestOpen_ReadableByOthers(t *testing.T) {
 // A database may come from anyone, so its schema may call only harmless functions.
 func TestTrustedSchema_Off(t *testing.T) {
 	t.Parallel()
-	path := filled(t)
+	path := newFilledDatabase(t)
 	file, err := openDatabase(path)
 	must(t, err)
 	memory, err := openMemory()
@@ -197,8 +197,8 @@ func TestOpen_UnwritablePath(t *testing.T) {
 	}
 }
 
-// refused opens the database, which must fail and leave it unchanged.
-func refused(t *testing.T, path string, parts ...string) {
+// assertRefused fails unless opening the database fails and leaves it unchanged.
+func assertRefused(t *testing.T, path string, parts ...string) {
 	t.Helper()
 	before := snapshot(t, path)
 	_, err := Open(ctx, path, nil)
@@ -210,8 +210,8 @@ func refused(t *testing.T, path string, parts ...string) {
 	}
 }
 
-// filled returns the path of a closed database with contents in every page that matters.
-func filled(t *testing.T) string {
+// newFilledDatabase returns the path of a closed database with contents in every page that matters.
+func newFilledDatabase(t *testing.T) string {
 	t.Helper()
 	path := databasePath(t)
 	if content.Load() == nil {
@@ -254,9 +254,9 @@ func TestOpen_DamagedRefused(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filled(t)
+			path := newFilledDatabase(t)
 			harm(t, path)
-			refused(t, path, "damaged", "backup")
+			assertRefused(t, path, "damaged", "backup")
 		})
 	}
 }
@@ -264,7 +264,7 @@ func TestOpen_DamagedRefused(t *testing.T) {
 // A killed process leaves a log, whose contents must not be merged into a damaged database.
 func TestOpen_DamagedKeepsLog(t *testing.T) {
 	t.Parallel()
-	path := filled(t)
+	path := newFilledDatabase(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
 	say(t, g, "new", start)
@@ -276,7 +276,7 @@ func TestOpen_DamagedKeepsLog(t *testing.T) {
 	must(t, s.Close())
 
 	overwrite(t, killed, 12*4096, 4096)
-	refused(t, killed, "damaged", foreignLog)
+	assertRefused(t, killed, "damaged", foreignLog)
 }
 
 func TestOpen_NewerRefused(t *testing.T) {
@@ -285,7 +285,7 @@ func TestOpen_NewerRefused(t *testing.T) {
 	s := open(t, path, nil)
 	s.exec(t, "PRAGMA user_version = 99")
 	must(t, s.Close())
-	refused(t, path, "newer chatguard", "version 99")
+	assertRefused(t, path, "newer chatguard", "version 99")
 	_, err := OpenTokens(ctx, path, nil)
 	wantError(t, err, "newer chatguard", path)
 }
@@ -299,7 +299,7 @@ func TestOpen_ForeignRefused(t *testing.T) {
 	_, err = db.writer.ExecContext(ctx, "CREATE TABLE theirs (id INTEGER)")
 	must(t, err)
 	must(t, db.close())
-	refused(t, path, "another program")
+	assertRefused(t, path, "another program")
 	_, err = OpenTokens(ctx, path, nil)
 	wantError(t, err, path, "another program")
 }

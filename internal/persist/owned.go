@@ -22,7 +22,7 @@ type Owned struct {
 func Own(ctx context.Context, path string, do func(*Owned) error) error {
 	path, err := realPath(path)
 	if err != nil {
-		return unwritable(path, err)
+		return unwritableError(path, err)
 	}
 	steps, err := readMigrations(migrationFiles)
 	if err != nil {

@@ -22,12 +22,12 @@ func (s *Store) FindPeople(ctx context.Context, channelID, text string, n int) (
 	}
 	found := []journal.Person{}
 	for _, p := range known {
-		if likeness(p, text) != unlike {
+		if quality(p, text) != unlike {
 			found = append(found, p)
 		}
 	}
 	most := n + len(known) // all known users may come before the others
-	for like, condition := range findings(text) {
+	for like, condition := range matchConditions(text) {
 		stored, err := s.db.queryPeople(ctx, "SELECT user_id, login, roles, last_seen FROM person WHERE channel_id = ?1 AND "+condition+
 			" ORDER BY last_seen DESC LIMIT ?3", channelID, text, most)
 		if err != nil {
@@ -44,14 +44,14 @@ func (s *Store) FindPeople(ctx context.Context, channelID, text string, n int) (
 		}
 	}
 	slices.SortFunc(found, func(a, b journal.Person) int {
-		return cmp.Or(cmp.Compare(likeness(a, text), likeness(b, text)), b.LastSeen.Compare(a.LastSeen), strings.Compare(a.UserID, b.UserID))
+		return cmp.Or(cmp.Compare(quality(a, text), quality(b, text)), b.LastSeen.Compare(a.LastSeen), strings.Compare(a.UserID, b.UserID))
 	})
 	return found[:min(n, len(found))], nil
 }
 
-// findings returns the SQL conditions for a match with the text ?2, from the best match to the
-// worst.
-func findings(text string) []string {
+// matchConditions returns the SQL conditions for a match with the text ?2, from the best match to
+// the worst.
+func matchConditions(text string) []string {
 	if text == "" {
 		return []string{"?2 = ''"}
 	}
@@ -74,14 +74,14 @@ const (
 // countLike returns how many of the people match the text with the quality like or better.
 func countLike(people []journal.Person, text string, like int) (n int) {
 	for _, p := range people {
-		if likeness(p, text) <= like {
+		if quality(p, text) <= like {
 			n++
 		}
 	}
 	return n
 }
 
-func likeness(p journal.Person, text string) int {
+func quality(p journal.Person, text string) int {
 	if p.UserID == text {
 		return isID
 	}

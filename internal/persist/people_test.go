@@ -8,8 +8,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// speak makes the store observe a message, which is throttled if id isn't 0.
-func (s *Store) speak(channelID, userID, login string, at time.Time, id int) {
+// observeMessage makes the store observe a message, which is throttled if id isn't 0.
+func (s *Store) observeMessage(channelID, userID, login string, at time.Time, id int) {
 	m := chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: userID, Login: login}, SentAt: at}
 	s.Observe(m, chatguard.Verdict{At: at, ChannelID: channelID, UserID: userID, Allowed: id == 0, EntryID: chatguard.EntryID(id)})
 }
@@ -26,9 +26,9 @@ func TestUserByLogin(t *testing.T) {
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	wantUser(t, s, "before anybody spoke", "1", "anna", "")
-	s.speak("1", "7", "anna", start, 0)
-	s.speak("1", "8", "berta", start, 0)
-	s.speak("2", "9", "anna", start, 0)
+	s.observeMessage("1", "7", "anna", start, 0)
+	s.observeMessage("1", "8", "berta", start, 0)
+	s.observeMessage("2", "9", "anna", start, 0)
 	check := func(when, anna string) {
 		t.Helper()
 		wantUser(t, s, when, "1", "anna", anna)
@@ -40,7 +40,7 @@ func TestUserByLogin(t *testing.T) {
 	check("in the queue", "7")
 	taken := s.queue.take()
 	check("while they are written", "7")
-	s.speak("1", "77", "anna", start.Add(time.Second), 0) // another user has the name now
+	s.observeMessage("1", "77", "anna", start.Add(time.Second), 0) // another user has the name now
 	check("while they are written, and another waits", "77")
 	s.queue.putBack(taken)
 	check("after a flush that failed", "77")
@@ -53,16 +53,16 @@ func TestUserByLogin_InJournal(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
-	s.speak("1", "7", "anna", start, 1)
-	s.speak("1", "8", "anna", start.Add(time.Second), 2)
-	s.speak("2", "9", "anna", start.Add(time.Minute), 3)
+	s.observeMessage("1", "7", "anna", start, 1)
+	s.observeMessage("1", "8", "anna", start.Add(time.Second), 2)
+	s.observeMessage("2", "9", "anna", start.Add(time.Minute), 3)
 	s.mustFlush(t, g)
 	s.exec(t, "DELETE FROM timeline")
 	wantUser(t, s, "journalled", "1", "anna", "8")
-	s.speak("1", "7", "anna", start.Add(time.Hour), 0)
+	s.observeMessage("1", "7", "anna", start.Add(time.Hour), 0)
 	s.mustFlush(t, g)
 	wantUser(t, s, "spoken later", "1", "anna", "7")
-	s.speak("1", "8", "anna", start.Add(2*time.Hour), 4)
+	s.observeMessage("1", "8", "anna", start.Add(2*time.Hour), 4)
 	s.mustFlush(t, g)
 	s.exec(t, "DELETE FROM timeline WHERE at = ?", start.Add(2*time.Hour).UnixNano())
 	wantUser(t, s, "journalled later", "1", "anna", "8")
@@ -74,25 +74,25 @@ func TestUserByLogin_OutlivesTimeline(t *testing.T) {
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
-	s.speak("1", "7", "anna", start, 0)
-	s.speak("1", "8", "Anna", start, 0)
-	s.speak("1", "9", "berta", start, 0)
+	s.observeMessage("1", "7", "anna", start, 0)
+	s.observeMessage("1", "8", "Anna", start, 0)
+	s.observeMessage("1", "9", "berta", start, 0)
 	for _, days := range []int{1, 20} {
 		now = start.AddDate(0, 0, days)
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 		wantUser(t, s, fmt.Sprint("after ", days, " days"), "1", "anna", "7")
 		wantUser(t, s, fmt.Sprint("after ", days, " days"), "2", "anna", "")
 	}
-	s.speak("1", "7", "anne", now, 0)
+	s.observeMessage("1", "7", "anne", now, 0)
 	now = now.Add(time.Hour)
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	s.sweeper.at, s.sweeper.idle = time.Time{}, idleWalk{}
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	wantUser(t, s, "renamed", "1", "anna", "")
 	wantUser(t, s, "renamed", "1", "anne", "7")
 	now = now.AddDate(0, 0, 15)
 	s.sweeper.at, s.sweeper.idle = time.Time{}, idleWalk{}
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	wantUser(t, s, "not seen for 35 days", "1", "berta", "")
 }
 
@@ -105,7 +105,7 @@ func BenchmarkUserByLogin(b *testing.B) {
 		if i%20 == 0 {
 			id = i + 1
 		}
-		s.speak("1", userID(i%5000), fmt.Sprint("login", i%5000), start.Add(time.Duration(i)*time.Millisecond), id)
+		s.observeMessage("1", userID(i%5000), fmt.Sprint("login", i%5000), start.Add(time.Duration(i)*time.Millisecond), id)
 	}
 	s.mustFlush(b, g)
 	for b.Loop() {

@@ -29,7 +29,7 @@ func personOf(m *journal.TimelineMessage) journal.Person {
 // Person returns a user of a channel as last seen, including pending messages. ok is false if the
 // user was never seen.
 func (s *Store) Person(ctx context.Context, channelID, userID string) (p journal.Person, ok bool, err error) {
-	people, err := s.peopleWho(ctx, channelID, func(id string) bool { return id == userID }, "user_id = ?2", userID)
+	people, err := s.findPeople(ctx, channelID, func(id string) bool { return id == userID }, "user_id = ?2", userID)
 	p, ok = people[userID]
 	return p, ok, err
 }
@@ -41,15 +41,15 @@ func (s *Store) People(ctx context.Context, channelID string, userIDs []string) 
 	for _, id := range userIDs {
 		wanted[id] = true
 	}
-	return s.peopleWho(ctx, channelID, func(id string) bool { return wanted[id] }, anyOf, jsonOf(userIDs))
+	return s.findPeople(ctx, channelID, func(id string) bool { return wanted[id] }, anyOf, jsonOf(userIDs))
 }
 
 // anyOf is the condition that a user is in a list.
 const anyOf = "user_id IN (SELECT value FROM json_each(?2))"
 
-// peopleWho returns the people with wanted IDs. condition, with its argument ?2, is the same
+// findPeople returns the people with wanted IDs. condition, with its argument ?2, is the same
 // selection in SQL, for stored people.
-func (s *Store) peopleWho(
+func (s *Store) findPeople(
 	ctx context.Context, channelID string, wanted func(userID string) bool, condition string, arg any,
 ) (map[string]journal.Person, error) {
 	people, err := s.recentPeople(ctx, channelID, func(m *timelineRow) bool { return wanted(m.UserID) }, " AND "+condition, arg)
@@ -76,7 +76,7 @@ func (s *Store) recentPeople(
 	ctx context.Context, channelID string, wanted func(*timelineRow) bool, condition string, args ...any,
 ) (map[string]journal.Person, error) {
 	// Read pending messages first, so that none is missed if it is stored in between.
-	waiting := s.queue.matching(func(m *timelineRow) bool { return m.ChannelID == channelID && wanted(m) })
+	waiting := s.queue.matchingMessages(func(m *timelineRow) bool { return m.ChannelID == channelID && wanted(m) })
 	stored, err := s.db.queryPeople(ctx, "SELECT user_id, login, roles, max(at) FROM "+notRolledUp+condition+" GROUP BY user_id",
 		append([]any{channelID}, args...)...)
 	recent := map[string]journal.Person{}

@@ -25,7 +25,7 @@ func quarterOf(at time.Time) int64 { return at.Truncate(Quarter).UnixNano() }
 // QuarterHours returns the usage of a user's messages by quarter hours, oldest first, starting with
 // the quarter that contains since. It omits quarters without usage, and includes pending messages.
 func (s *Store) QuarterHours(ctx context.Context, channelID, userID string, since time.Time) (quarters []journal.QuarterHour, err error) {
-	waiting := s.queue.matching(func(m *timelineRow) bool { return m.UserID == userID && m.ChannelID == channelID })
+	waiting := s.queue.matchingMessages(func(m *timelineRow) bool { return m.UserID == userID && m.ChannelID == channelID })
 	// A single statement sees one state of the database. It skips messages that were pending but
 	// are stored by now.
 	err = s.db.query(ctx, func(rows *sql.Rows) error {
@@ -49,7 +49,7 @@ func placesOf(rows []timelineRow, span time.Duration) string {
 	places := make([][4]int64, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		places[i] = [4]int64{r.At.Truncate(span).UnixNano(), r.At.UnixNano(), r.number, r.spent()}
+		places[i] = [4]int64{r.At.Truncate(span).UnixNano(), r.At.UnixNano(), r.number, r.spentCost()}
 	}
 	return jsonOf(places)
 }

@@ -86,7 +86,7 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.number++
-	q.timeline.add(q.timeline.of(m.ChannelID), timelineRow{spoken, q.number, unspentBy(spoken.Cost, v)})
+	q.timeline.add(q.timeline.rowsOf(m.ChannelID), timelineRow{spoken, q.number, unspentCost(spoken.Cost, v)})
 	if entry != nil {
 		q.waiting.entries = append(q.waiting.entries, entry)
 	}
@@ -97,10 +97,10 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	}
 }
 
-// unspentBy returns how much of a message's cost wasn't spent, according to its verdict. If a limit
-// that only observes would have throttled the message, the verdict doesn't tell whether other
-// limits spent the cost; unspentBy assumes that they didn't.
-func unspentBy(cost int, v *chatguard.Verdict) int {
+// unspentCost returns how much of a message's cost wasn't spent, according to its verdict. If a
+// limit that only observes would have throttled the message, the verdict doesn't tell whether other
+// limits spent the cost; unspentCost assumes that they didn't.
+func unspentCost(cost int, v *chatguard.Verdict) int {
 	switch {
 	case v.Exempt:
 		return cost
@@ -123,7 +123,7 @@ func (q *queue) take() records {
 	q.settling.Lock()
 	defer q.settling.Unlock()
 	q.mu.Lock()
-	r := q.all()
+	r := q.allRecords()
 	q.waiting, q.timeline, q.writing, q.woken = records{}, timelineQueue{}, r, false
 	q.mu.Unlock()
 	r.settle()
@@ -137,10 +137,10 @@ func (q *queue) take() records {
 func (q *queue) putBack(r records) {
 	q.settling.Lock()
 	defer q.settling.Unlock()
-	slices.SortFunc(r.timeline, byNumber) // settle has changed the order
+	slices.SortFunc(r.timeline, compareByNumber) // settle has changed the order
 	var back timelineQueue
 	for _, row := range r.timeline {
-		back.add(back.of(row.ChannelID), row)
+		back.add(back.rowsOf(row.ChannelID), row)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -152,8 +152,8 @@ func (q *queue) putBack(r records) {
 	q.trim()
 }
 
-// stored records that the taken records are in the database.
-func (q *queue) stored() {
+// confirm drops the taken records, because they are in the database.
+func (q *queue) confirm() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.writing = records{}
@@ -176,8 +176,8 @@ func (q *queue) trim() {
 // len returns how many records are pending. The caller must hold mu.
 func (q *queue) len() int { return q.timeline.n + q.waiting.len() }
 
-// all returns the pending records. The caller must hold mu.
-func (q *queue) all() records {
+// allRecords returns the pending records. The caller must hold mu.
+func (q *queue) allRecords() records {
 	return records{parts: q.timeline.parts(), entries: q.waiting.entries, outcomes: q.waiting.outcomes}
 }
 

@@ -12,14 +12,14 @@ import (
 // A record that isn't in the database yet is either pending or being written, and can be found in
 // both states.
 
-// look calls do with the pending records. If do returns false, look also calls do with the records
-// that are being written. More records may be queued in the meantime, because decisions don't wait
-// for readers.
-func (q *queue) look(do func(r *records) (found bool)) {
+// visit calls do with the pending records. If do returns false, visit also calls do with the
+// records that are being written. More records may be queued in the meantime, because decisions
+// don't wait for readers.
+func (q *queue) visit(do func(r *records) (found bool)) {
 	q.settling.Lock()
 	defer q.settling.Unlock()
 	q.mu.Lock()
-	waiting, writing := q.all(), q.writing
+	waiting, writing := q.allRecords(), q.writing
 	q.mu.Unlock()
 	if !do(&waiting) {
 		do(&writing)
@@ -29,9 +29,9 @@ func (q *queue) look(do func(r *records) (found bool)) {
 // entry returns the newest matching entry, with its last outcome.
 func (q *queue) entry(wanted func(e *journal.Entry) bool) (e journal.Entry, found bool) {
 	var waiting *records
-	q.look(func(r *records) bool {
+	q.visit(func(r *records) bool {
 		waiting = cmp.Or(waiting, r)
-		newest := r.newest(wanted)
+		newest := r.newestEntry(wanted)
 		if newest == nil {
 			return false
 		}
@@ -46,7 +46,7 @@ func (q *queue) entry(wanted func(e *journal.Entry) bool) (e journal.Entry, foun
 
 // outcome returns the last outcome of an entry, or nil if there is none.
 func (q *queue) outcome(id chatguard.EntryID) (last *journal.Outcome) {
-	q.look(func(r *records) bool {
+	q.visit(func(r *records) bool {
 		last = r.outcome(id)
 		return last != nil
 	})
@@ -60,7 +60,7 @@ func (q *queue) entries(wanted func(e *journal.Entry) bool) (
 	found []journal.Entry, queued []chatguard.EntryID, last map[chatguard.EntryID]journal.Outcome,
 ) {
 	last = map[chatguard.EntryID]journal.Outcome{}
-	q.look(func(r *records) bool {
+	q.visit(func(r *records) bool {
 		for _, o := range slices.Backward(r.outcomes) {
 			if _, newer := last[o.Entry]; !newer {
 				last[o.Entry] = o
@@ -81,9 +81,9 @@ func (q *queue) entries(wanted func(e *journal.Entry) bool) (
 	return found, queued, last
 }
 
-// matching returns the pending messages of the timeline for which wanted returns true.
-func (q *queue) matching(wanted func(m *timelineRow) bool) (found []timelineRow) {
-	q.look(func(r *records) bool {
+// matchingMessages returns the pending messages of the timeline for which wanted returns true.
+func (q *queue) matchingMessages(wanted func(m *timelineRow) bool) (found []timelineRow) {
+	q.visit(func(r *records) bool {
 		for m := range r.messages() {
 			if wanted(m) {
 				found = append(found, *m)
@@ -108,7 +108,7 @@ func jsonOf[T any](list []T) string {
 
 // userByLogin returns the ID of the last user to speak under that login.
 func (q *queue) userByLogin(channelID, login string) (userID string, found bool) {
-	q.look(func(r *records) bool {
+	q.visit(func(r *records) bool {
 		number := int64(0)
 		for m := range r.messages() {
 			if m.Login == login && m.ChannelID == channelID && m.number > number {
@@ -120,8 +120,8 @@ func (q *queue) userByLogin(channelID, login string) (userID string, found bool)
 	return userID, found
 }
 
-// newest returns the matching entry with the highest ID, or nil if there is none.
-func (r *records) newest(wanted func(e *journal.Entry) bool) (newest *journal.Entry) {
+// newestEntry returns the matching entry with the highest ID, or nil if there is none.
+func (r *records) newestEntry(wanted func(e *journal.Entry) bool) (newest *journal.Entry) {
 	for _, e := range r.entries {
 		if wanted(e) && (newest == nil || e.ID > newest.ID) {
 			newest = e

@@ -27,7 +27,7 @@ func TestQueue_ReadersDelayNobody(t *testing.T) {
 		say()
 	}
 	var users []string
-	for _, m := range q.matching(func(*timelineRow) bool { return say() }) {
+	for _, m := range q.matchingMessages(func(*timelineRow) bool { return say() }) {
 		users = append(users, m.UserID)
 	}
 	if !slices.Equal(users, []string{"1", "2", "3"}) {

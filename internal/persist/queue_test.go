@@ -14,14 +14,14 @@ import (
 
 // observeEntry queues an entry and its message.
 func (q *queue) observeEntry(id int) {
-	m, v := throttled(id, "c1", fmt.Sprint(id), time.Second)
+	m, v := throttledMessage(id, "c1", fmt.Sprint(id), time.Second)
 	q.observe(&m, &v)
 }
 
-// holds lists the pending records: the users of the timeline, the entries, and the entries of the
+// summary lists the pending records: the users of the timeline, the entries, and the entries of the
 // outcomes.
-func (r *records) holds() (list []string) {
-	messages := slices.SortedFunc(r.messages(), func(a, b *timelineRow) int { return byNumber(*a, *b) })
+func (r *records) summary() (list []string) {
+	messages := slices.SortedFunc(r.messages(), func(a, b *timelineRow) int { return compareByNumber(*a, *b) })
 	for _, row := range messages {
 		list = append(list, row.UserID)
 	}
@@ -34,9 +34,9 @@ func (r *records) holds() (list []string) {
 	return list
 }
 
-func (q *queue) holds() []string {
-	r := q.all()
-	return r.holds()
+func (q *queue) summary() []string {
+	r := q.allRecords()
+	return r.summary()
 }
 
 func TestQueue_DropsTimelineFirst(t *testing.T) {
@@ -62,7 +62,7 @@ func TestQueue_DropsTimelineFirst(t *testing.T) {
 			[]string{"entry 2", "entry 3", "entry 4", "entry 5", "entry 6", "outcome 100", "outcome 101"}, Dropped{Timeline: 6, Journal: 1}},
 	} {
 		step.what()
-		if got := q.holds(); !slices.Equal(got, step.want) || q.dropped != step.dropped {
+		if got := q.summary(); !slices.Equal(got, step.want) || q.dropped != step.dropped {
 			t.Errorf("holds %q, want %q; dropped %+v, want %+v", got, step.want, q.dropped, step.dropped)
 		}
 	}
@@ -74,7 +74,7 @@ func TestQueue_DropsOldestOutcomes(t *testing.T) {
 	for id := 1; id <= 3; id++ {
 		q.report(outcome(id, journal.Done, ""))
 	}
-	if got := q.holds(); !slices.Equal(got, []string{"outcome 2", "outcome 3"}) || q.dropped.Journal != 1 {
+	if got := q.summary(); !slices.Equal(got, []string{"outcome 2", "outcome 3"}) || q.dropped.Journal != 1 {
 		t.Errorf("holds %q, dropped %+v", got, q.dropped)
 	}
 	q.take()
@@ -109,7 +109,7 @@ func TestQueue_RetainsNoChatLines(t *testing.T) {
 	m := chatguard.Message{ChannelID: "c1", User: chatguard.User{ID: "7", Login: long[len(long)-journal.MaxName:], Roles: chatguard.RolesOf(chatguard.VIP)}, Cost: 3}
 	q.observe(&m, &chatguard.Verdict{At: start})
 	q.observe(&m, &chatguard.Verdict{At: start})
-	rows := q.timeline.of("c1").rows
+	rows := q.timeline.rowsOf("c1").rows
 	first, second := rows[0], rows[1]
 	want := journal.TimelineMessage{At: start, ChannelID: "c1", UserID: "7", Login: strings.Repeat("x", journal.MaxName-2) + "é", Roles: m.User.Roles, Cost: 3}
 	if first.TimelineMessage != want || second.TimelineMessage != want || first.number+1 != second.number {
@@ -125,10 +125,10 @@ func (q *queue) say(channel string, times int) {
 	}
 }
 
-// shares returns how many messages of each channel are pending.
-func (q *queue) shares() map[string]int {
+// countByChannel counts the pending messages of each channel.
+func (q *queue) countByChannel() map[string]int {
 	shares := map[string]int{}
-	r := q.all()
+	r := q.allRecords()
 	for m := range r.messages() {
 		shares[m.ChannelID]++
 	}
@@ -152,7 +152,7 @@ func TestQueue_FloodDropsItsOwn(t *testing.T) {
 		{"fresh", 1, map[string]int{"calm": 33, "flood": 33, "another": 33, "fresh": 1}, 1091},
 	} {
 		q.say(step.channel, step.times)
-		if got := q.shares(); !maps.Equal(got, step.want) || q.dropped != (Dropped{Timeline: step.dropped}) {
+		if got := q.countByChannel(); !maps.Equal(got, step.want) || q.dropped != (Dropped{Timeline: step.dropped}) {
 			t.Errorf("after %d of %s: %v, want %v; dropped %+v, want %d", step.times, step.channel, got, step.want, q.dropped, step.dropped)
 		}
 	}
@@ -160,11 +160,11 @@ func TestQueue_FloodDropsItsOwn(t *testing.T) {
 	q.say("flood", 100)
 	q.say("fresh", 2)
 	q.putBack(taken) // 202, of which flood has 133
-	if got, want := q.shares(), (map[string]int{"calm": 32, "flood": 33, "another": 32, "fresh": 3}); !maps.Equal(got, want) {
+	if got, want := q.countByChannel(), (map[string]int{"calm": 32, "flood": 33, "another": 32, "fresh": 3}); !maps.Equal(got, want) {
 		t.Errorf("put back: %v, want %v", got, want)
 	}
 	for c, rows := range q.timeline.channels {
-		if !slices.IsSortedFunc(rows.rows, byNumber) || rows.rows[len(rows.rows)-1].ChannelID != c {
+		if !slices.IsSortedFunc(rows.rows, compareByNumber) || rows.rows[len(rows.rows)-1].ChannelID != c {
 			t.Errorf("%s is in disorder", c)
 		}
 	}
@@ -181,7 +181,7 @@ func TestQueue_ForgetsEmptyChannels(t *testing.T) {
 	for i := 990; i < 1000; i++ { // the oldest are dropped first
 		want[fmt.Sprint(i)] = 1
 	}
-	if got := q.shares(); !maps.Equal(got, want) || len(q.timeline.channels) != 10 || len(q.timeline.fullest) != 10 {
+	if got := q.countByChannel(); !maps.Equal(got, want) || len(q.timeline.channels) != 10 || len(q.timeline.fullest) != 10 {
 		t.Errorf("%v, %d channels", got, len(q.timeline.channels))
 	}
 }

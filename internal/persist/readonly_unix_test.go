@@ -48,20 +48,20 @@ func writeAsNobody(ctx context.Context, path string) error {
 		if _, err := g.Check(ctx, message(line.Text(), start)); err != nil {
 			return err
 		}
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 		fmt.Println(s.Health().State, s.Health().Problem)
 	}
 	return nil
 }
 
-// ofNobody returns the path of a filled database that the child may write.
-func ofNobody(t *testing.T) string {
+// newChildDatabase returns the path of a filled database that the child may write.
+func newChildDatabase(t *testing.T) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "chatguard-") // t.TempDir admits only us
 	must(t, err)
 	t.Cleanup(func() { must(t, errors.Join(os.Chmod(folder, 0o700), os.RemoveAll(folder))) })
 	path := filepath.Join(folder, "chatguard.db")
-	must(t, os.Rename(filled(t), path))
+	must(t, os.Rename(newFilledDatabase(t), path))
 	must(t, os.Chmod(folder, 0o755))
 	if os.Getuid() == 0 {
 		must(t, errors.Join(os.Chown(folder, nobody, nobody), os.Chown(path, nobody, nobody)))
@@ -71,7 +71,7 @@ func ofNobody(t *testing.T) string {
 
 func TestReadOnly_FileWrittenLater(t *testing.T) {
 	t.Parallel()
-	path := ofNobody(t)
+	path := newChildDatabase(t)
 	must(t, os.Chmod(path, 0o444))
 	c := startChild(t, "nobody", path)
 	if line := c.Next(t); line != "restored 1500" {
@@ -96,7 +96,7 @@ func TestReadOnly_FileWrittenLater(t *testing.T) {
 
 func TestReadOnly_Folder(t *testing.T) {
 	t.Parallel()
-	path := ofNobody(t)
+	path := newChildDatabase(t)
 	folder := filepath.Dir(path)
 	must(t, os.Chmod(folder, 0o555))
 	refused := startChild(t, "nobody", path)

@@ -19,15 +19,15 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// happened is everything that a store was given, in plain lists. The test compares the store's
+// history is everything that a store was given, in plain lists. The test compares the store's
 // records with these lists.
-type happened struct {
+type history struct {
 	spoken  []journal.TimelineMessage
 	spent   []int // by each message of spoken
 	entries []journal.Entry
 }
 
-func (h *happened) in(channelID string, since time.Time) (spoken []journal.TimelineMessage) {
+func (h *history) messagesIn(channelID string, since time.Time) (spoken []journal.TimelineMessage) {
 	for _, m := range h.spoken {
 		if m.ChannelID == channelID && !m.At.Before(since) {
 			spoken = append(spoken, m)
@@ -37,7 +37,7 @@ func (h *happened) in(channelID string, since time.Time) (spoken []journal.Timel
 	return spoken
 }
 
-func (h *happened) quarters(channelID, userID string, since time.Time) (list []journal.QuarterHour) {
+func (h *history) quarters(channelID, userID string, since time.Time) (list []journal.QuarterHour) {
 	spent := map[time.Time]int{}
 	for i, m := range h.spoken {
 		if m.ChannelID == channelID && m.UserID == userID {
@@ -53,9 +53,9 @@ func (h *happened) quarters(channelID, userID string, since time.Time) (list []j
 	return list
 }
 
-func (h *happened) minutes(since time.Time) (list []journal.Minute) {
+func (h *history) minutes(since time.Time) (list []journal.Minute) {
 	minutes := map[string]*journal.Minute{}
-	of := func(channelID string, at time.Time) *journal.Minute {
+	minute := func(channelID string, at time.Time) *journal.Minute {
 		at = at.Truncate(time.Minute)
 		key := fmt.Sprint(at.UnixNano(), channelID)
 		if at.Before(since.Truncate(time.Minute)) {
@@ -67,10 +67,10 @@ func (h *happened) minutes(since time.Time) (list []journal.Minute) {
 		return minutes[key]
 	}
 	for _, m := range h.spoken {
-		of(m.ChannelID, m.At).Messages++
+		minute(m.ChannelID, m.At).Messages++
 	}
 	for _, e := range h.entries {
-		m := of(e.ChannelID, e.At)
+		m := minute(e.ChannelID, e.At)
 		m.Throttled++
 		if e.Outcome.Result == journal.Observed {
 			m.Observed++
@@ -85,9 +85,9 @@ func (h *happened) minutes(since time.Time) (list []journal.Minute) {
 	return list
 }
 
-func (h *happened) people(channelID, text string, n int) []journal.Person {
+func (h *history) people(channelID, text string, n int) []journal.Person {
 	last := map[string]journal.Person{}
-	for _, m := range h.in(channelID, time.Time{}) {
+	for _, m := range h.messagesIn(channelID, time.Time{}) {
 		last[m.UserID] = personOf(&m)
 	}
 	found := []journal.Person{}
@@ -104,7 +104,7 @@ func (h *happened) people(channelID, text string, n int) []journal.Person {
 	return found[:min(n, len(found))]
 }
 
-func (h *happened) wanted(f journal.EntryFilter) []journal.Entry {
+func (h *history) entriesMatching(f journal.EntryFilter) []journal.Entry {
 	found := []journal.Entry{}
 	for _, e := range slices.Backward(h.entries) {
 		differs := f.UserID != "" && e.UserID != f.UserID || f.ChannelID != "" && e.ChannelID != f.ChannelID || f.User != "" && e.UserID != f.User && e.Login != strings.ToLower(f.User) || f.Limit != "" && e.Limit != f.Limit ||
@@ -123,7 +123,7 @@ type recordsRun struct {
 	store *Store
 	guard *chatguard.Guard
 	now   time.Time
-	happened
+	history
 }
 
 var channelIDs, userIDs = rapid.SampledFrom([]string{"a", "b", "\xff"}), rapid.SampledFrom([]string{"1", "2", "3"})
@@ -194,9 +194,9 @@ func (r *recordsRun) flush() {
 	}
 }
 
-// flushUntold stores pending records like a flush that hasn't reported its success yet, or reports
-// a failure.
-func (r *recordsRun) flushUntold() {
+// flushUnconfirmed stores pending records like a flush that hasn't reported its success yet, or
+// reports a failure.
+func (r *recordsRun) flushUnconfirmed() {
 	taken := r.store.queue.take()
 	if rapid.Bool().Draw(r.T, "before it is stored") {
 		r.check()
@@ -209,12 +209,12 @@ func (r *recordsRun) flushUntold() {
 	if rapid.Bool().Draw(r.T, "says that it failed") {
 		r.store.queue.putBack(taken)
 	} else {
-		r.store.queue.stored()
+		r.store.queue.confirm()
 	}
 }
 
-// later advances the clock, and lets the timeline be rolled up.
-func (r *recordsRun) later() {
+// advance advances the clock, and rolls up the timeline.
+func (r *recordsRun) advance() {
 	r.now = r.now.Add(time.Duration(rapid.Int64Range(0, int64(30*time.Minute)).Draw(r.T, "later")))
 	r.store.sweeper.at, r.store.sweeper.idle = time.Time{}, idleWalk{}
 	if err := r.store.sweeper.sweep(ctx, r.guard, 0); err != nil {
@@ -239,7 +239,7 @@ func (r *recordsRun) check() {
 		spoken = append(spoken, batch...)
 		return nil
 	})
-	want("timeline", spoken, r.in(channelID, since), err)
+	want("timeline", spoken, r.messagesIn(channelID, since), err)
 
 	var minutes []journal.Minute
 	err = r.store.Minutes(ctx, since, func(m journal.Minute) error {
@@ -282,7 +282,7 @@ func (r *recordsRun) check() {
 	maybe("until", func() { f.Until = r.now })
 	maybe("before", func() { f.Before = chatguard.EntryID(len(r.entries)) })
 	entries, err := r.store.Entries(ctx, f)
-	want(fmt.Sprintf("entries %+v", f), entries, r.wanted(f), err)
+	want(fmt.Sprintf("entries %+v", f), entries, r.entriesMatching(f), err)
 }
 
 // At every moment the records contain everything that happened, exactly once. This holds for any
@@ -296,7 +296,7 @@ func TestRecords_MatchHistory(t *testing.T) {
 		r := &recordsRun{T: rt, now: start}
 		r.store = open(t, filepath.Join(dir, fmt.Sprint(runs, ".db")), &Options{Now: func() time.Time { return r.now }})
 		r.guard = guardOf(t, r.store, policy())
-		steps := []func(){r.speak, r.speak, r.speak, r.report, r.flush, r.flushUntold, r.later}
+		steps := []func(){r.speak, r.speak, r.speak, r.report, r.flush, r.flushUnconfirmed, r.advance}
 		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
 			steps[rapid.IntRange(0, len(steps)-1).Draw(rt, "step")]()
 			r.check()
@@ -305,14 +305,14 @@ func TestRecords_MatchHistory(t *testing.T) {
 	})
 }
 
-// tenThousand returns a store with messages of one channel: two batches of the timeline, and as
+// newLargeStore returns a store with messages of one channel: two batches of the timeline, and as
 // many minutes.
-func tenThousand(t *testing.T) *Store {
+func newLargeStore(t *testing.T) *Store {
 	t.Helper()
 	s := open(t, databasePath(t), &Options{Now: at(start)})
 	g := guardOf(t, s, policy())
 	for i := range 2 * timelineBatch {
-		s.speak("1", fmt.Sprint(i), "anna", start.Add(time.Duration(i)*time.Minute), 0)
+		s.observeMessage("1", fmt.Sprint(i), "anna", start.Add(time.Duration(i)*time.Minute), 0)
 	}
 	s.mustFlush(t, g)
 	return s
@@ -320,7 +320,7 @@ func tenThousand(t *testing.T) *Store {
 
 func TestRecords_EndEarly(t *testing.T) {
 	t.Parallel()
-	s := tenThousand(t)
+	s := newLargeStore(t)
 	enough := errors.New("enough")
 	for name, read := range map[string]func(ctx context.Context, each func() error) error{
 		"timeline": func(ctx context.Context, each func() error) error {
@@ -360,12 +360,12 @@ func TestRecords_EndEarly(t *testing.T) {
 // The store writes while a slow reader reads the timeline.
 func TestTimeline_ReadDuringWrite(t *testing.T) {
 	t.Parallel()
-	s := tenThousand(t)
+	s := newLargeStore(t)
 	g := guardOf(t, s, policy())
 	n := 0
 	must(t, s.Timeline(ctx, "1", start, func(batch []journal.TimelineMessage) error {
 		n += len(batch)
-		s.speak("1", "7", "anna", start, 0)
+		s.observeMessage("1", "7", "anna", start, 0)
 		_, err := s.flush(ctx, g)
 		return err
 	}))
@@ -376,7 +376,7 @@ func TestTimeline_ReadDuringWrite(t *testing.T) {
 
 func TestRecords_FailingDatabase(t *testing.T) {
 	t.Parallel()
-	s := open(t, filled(t), nil)
+	s := open(t, newFilledDatabase(t), nil)
 	failures["damaged page"].harm(t, s)
 	_, errEntries := s.Entries(ctx, journal.EntryFilter{N: 1000})
 	errTimeline := s.Timeline(ctx, "c1", start, func([]journal.TimelineMessage) error { return nil })

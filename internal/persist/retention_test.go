@@ -58,7 +58,7 @@ func TestRetention_NothingTooEarly(t *testing.T) {
 			}{{kind.lives - 1, 3}, {kind.lives, 2}, {kind.lives + 1, 1 + kind.stays}} {
 				now = start.Add(step.at)
 				s.sweeper.at, s.sweeper.idle = time.Time{}, idleWalk{}
-				s.turn(ctx, g)
+				s.runTurn(ctx, g)
 				if n := s.size(t, kind.table); n != step.left {
 					t.Errorf("%d records after %v, want %d", n, step.at, step.left)
 				}
@@ -83,7 +83,7 @@ func TestRetention_TimelineOfEveryChannel(t *testing.T) {
 	speak(start, "a", "b", "d", "é", "zz") // c has nothing old
 	speak(fresh, "b", "c", "zz")           // a, d and é have nothing new
 	now = start.Add(timelineTime + 1)
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if n := s.count(t, "SELECT count(*) FROM timeline WHERE at = ?", start.UnixNano()); n != 0 {
 		t.Errorf("%d old messages are left", n)
 	}
@@ -100,7 +100,7 @@ func TestRetention_KeepsLastRevision(t *testing.T) {
 	path := databasePath(t)
 	years := func(n float64) time.Time { return start.Add(time.Duration(n * float64(auditTime))) }
 	s := open(t, path, &Options{Now: at(years(0.5))})
-	stop := running(t, s, guardOf(t, s, policy()))
+	stop := startRun(t, s, guardOf(t, s, policy()))
 	save := func(channelID string, at time.Time) journal.Revision {
 		r := revision(channelID, 5)
 		r.At = at
@@ -119,7 +119,7 @@ func TestRetention_KeepsLastRevision(t *testing.T) {
 	must(t, s.Close())
 	late := &Options{Now: at(years(5))}
 	s = open(t, path, late)
-	s.turn(ctx, guardOf(t, s, policy()))
+	s.runTurn(ctx, guardOf(t, s, policy()))
 	must(t, s.Close())
 
 	s = open(t, path, late)
@@ -128,7 +128,7 @@ func TestRetention_KeepsLastRevision(t *testing.T) {
 	wantRevisions(t, last, kept, superseded)(s.Revisions(ctx, "lately"))
 	wantRevisions(t, discard)(s.Revisions(ctx, "discarded"))
 	wantRevisions(t, last, inForce, only)(s.CurrentRevisions(ctx))
-	running(t, s, guardOf(t, s, policy()))
+	startRun(t, s, guardOf(t, s, policy()))
 	for channelID, number := range map[string]int{"long ago": 4, "only": 2, "lately": 4, "discarded": 3} {
 		if r := save(channelID, years(5)); r.Number != number {
 			t.Errorf("the next revision of channel %q is %d, want %d", channelID, r.Number, number)
@@ -149,7 +149,7 @@ func TestRetention_OneStepOfEachKind(t *testing.T) {
 		s.fill(t, kind.insert, old+1, old+1, now.Add(time.Hour)) // stays
 	}
 	for _, want := range []int{sweepStep + 2, 2, 1, 1} {
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 		for _, kind := range retiring {
 			if n, want := s.size(t, kind.table), max(want, 1+kind.stays); n != want {
 				t.Errorf("%s: %d records are left, want %d", kind.table, n, want)
@@ -173,7 +173,7 @@ func TestRetention_DeletesTwiceWhatIsWritten(t *testing.T) {
 		for range test.written {
 			s.Observe(message("u", now), chatguard.Verdict{At: now})
 		}
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 		for _, kind := range retiring[:2] {
 			want := old - test.goes
 			if kind.table == "timeline" {
@@ -198,7 +198,7 @@ func TestRetention_BacklogShrinksUnderLoad(t *testing.T) {
 		for range comes {
 			s.Observe(message("u", start), chatguard.Verdict{At: start})
 		}
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 		left = max(0, left+comes-(2*comes+sweepStep))
 		if n := s.size(t, "timeline"); n != left {
 			t.Fatalf("%d messages are left, want %d", n, left)
@@ -241,17 +241,17 @@ func TestRetention_WaitsForItsTime(t *testing.T) {
 	now := start
 	s := open(t, databasePath(t), &Options{Retention: time.Hour, Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
-	s.turn(ctx, g)
-	s.Observe(throttled(1, "c1", "u", time.Second))
+	s.runTurn(ctx, g)
+	s.Observe(throttledMessage(1, "c1", "u", time.Second))
 	now = start.Add(sweepInterval - time.Nanosecond)
 	s.mustFlush(t, g)
 	s.exec(t, "UPDATE journal SET at = 0")
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if n := s.size(t, "journal"); n != 1 {
 		t.Fatal("swept before its time")
 	}
 	now = start.Add(sweepInterval)
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if n := s.size(t, "journal"); n != 0 {
 		t.Fatal("not swept at its time")
 	}
@@ -262,17 +262,17 @@ func TestRetention_ExpiredSignIns(t *testing.T) {
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
-	session := signedIn(t, s.Tokens)
+	session := signIn(t, s.Tokens)
 	_, err := s.Tokens.NewSignInCode(ctx, ada, 0)
 	must(t, err)
 	now = start.Add(SignInTime)
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	wantSession(t, s.Tokens, session, "Ada")
 	if n := s.size(t, "token"); n != 1 {
 		t.Errorf("%d tokens, want the session", n)
 	}
 	now = start.Add(SessionTime)
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if n := s.size(t, "token"); n != 0 {
 		t.Errorf("%d tokens", n)
 	}
@@ -292,7 +292,7 @@ func TestRetention_FileStopsGrowing(t *testing.T) {
 				say(t, g, fmt.Sprint(hour, "-", user), now)
 			}
 		}
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 		if hour == 10*24 {
 			early = s.Size()
 		}

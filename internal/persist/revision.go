@@ -76,7 +76,7 @@ func (s *Store) addRevision(r journal.Revision, action journal.AuditAction) (jou
 // revision without Policy and Changes returned the channel to the configuration.
 func (s *Store) Revisions(ctx context.Context, channelID string) ([]journal.Revision, error) {
 	// Read pending revisions first, so that none is missed if it is stored in between.
-	waiting := s.changes.look().revisions
+	waiting := s.changes.peek().revisions
 	stored, err := s.db.queryRevisions(ctx, "SELECT "+revisionColumns+" FROM revision WHERE channel_id = ? ORDER BY number DESC", channelID)
 	for _, r := range waiting {
 		if r.ChannelID == channelID && (len(stored) == 0 || r.Number > stored[0].Number) {
@@ -175,5 +175,5 @@ func DiscardPolicy(ctx context.Context, path, channelID, author string, opts *Op
 	if numbered, err = s.addDiscard(channelID, author); err != nil {
 		return numbered, err
 	}
-	return numbered, s.db.write(ctx, func(tx *sql.Tx) error { return writeChanges(ctx, tx, s.changes.look()) })
+	return numbered, s.db.write(ctx, func(tx *sql.Tx) error { return writeChanges(ctx, tx, s.changes.peek()) })
 }

@@ -24,8 +24,8 @@ func revision(channelID string, burst int) journal.Revision {
 	}
 }
 
-// running lets the store write until the test ends, or stop is called.
-func running(t testing.TB, s *Store, g *chatguard.Guard) (stop func()) {
+// startRun lets the store write until the test ends, or stop is called.
+func startRun(t testing.TB, s *Store, g *chatguard.Guard) (stop func()) {
 	t.Helper()
 	end, cancel := context.WithCancel(ctx)
 	ran := make(chan error, 1)
@@ -55,7 +55,7 @@ func TestRevisions_RoundTrip(t *testing.T) {
 	path := databasePath(t)
 	// a waiting caller triggers a flush
 	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)})
-	stop := running(t, s, guardOf(t, s, policy()))
+	stop := startRun(t, s, guardOf(t, s, policy()))
 	first, other, second := saveRevision(t, s, revision("c1", 5)), saveRevision(t, s, revision("c2", 4)), saveRevision(t, s, revision("c1", 7))
 	if first.Number != 1 || other.Number != 1 || second.Number != 2 {
 		t.Errorf("numbers %d, %d, %d", first.Number, other.Number, second.Number)
@@ -67,7 +67,7 @@ func TestRevisions_RoundTrip(t *testing.T) {
 	wantRevisions(t, second, first)(s.Revisions(ctx, "c1"))
 	wantRevisions(t, second, other)(s.CurrentRevisions(ctx))
 	wantRevisions(t)(s.Revisions(ctx, "c3"))
-	running(t, s, guardOf(t, s, policy()))
+	startRun(t, s, guardOf(t, s, policy()))
 	if third := saveRevision(t, s, revision("c1", 5)); third.Number != 3 {
 		t.Errorf("after a restart number %d", third.Number)
 	}
@@ -92,7 +92,7 @@ func wantRevisions(t *testing.T, want ...journal.Revision) func([]journal.Revisi
 func TestRevisions_ConcurrentNumbers(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
-	running(t, s, guardOf(t, s, policy()))
+	startRun(t, s, guardOf(t, s, policy()))
 	var authors sync.WaitGroup
 	for i := range 10 {
 		authors.Go(func() {
@@ -110,7 +110,7 @@ func TestRevisions_ConcurrentNumbers(t *testing.T) {
 func TestDiscardRevisions_KeepsHistory(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
-	running(t, s, guardOf(t, s, policy()))
+	startRun(t, s, guardOf(t, s, policy()))
 	first := saveRevision(t, s, revision("c1", 5))
 	discard, saved, err := s.DiscardRevisions(ctx, "c1", "Grace")
 	must(t, err)
@@ -129,13 +129,13 @@ func TestChanges_PendingWhileFailing(t *testing.T) {
 	t.Parallel()
 	for name, failure := range failures {
 		t.Run(name, func(t *testing.T) {
-			path := filled(t)
+			path := newFilledDatabase(t)
 			s := open(t, path, nil)
 			g := guardOf(t, s, policy())
-			s.turn(ctx, g)
+			s.runTurn(ctx, g)
 			repair := failure.harm(t, s)
-			s.Observe(throttled(1, "c1", "x", time.Second)) // something to write, so a flush fails
-			s.turn(ctx, g)
+			s.Observe(throttledMessage(1, "c1", "x", time.Second)) // something to write, so a flush fails
+			s.runTurn(ctx, g)
 			var want []journal.Revision
 			for burst := 1; burst <= 3; burst++ {
 				r, saved, err := s.SaveRevision(ctx, revision("c9", burst))
@@ -149,12 +149,12 @@ func TestChanges_PendingWhileFailing(t *testing.T) {
 				t.Errorf("saved %v, %v", saved, err)
 			}
 			s.NoteChannel("c9", "gardenhour")
-			s.turn(ctx, g)
+			s.runTurn(ctx, g)
 			if failure.problem != damaged { // a damaged database can't be read
 				wantRevisions(t, want...)(s.Revisions(ctx, "c9"))
 			}
 			repair()
-			s.turn(ctx, g)
+			s.runTurn(ctx, g)
 			wantRevisions(t, want...)(s.Revisions(ctx, "c9"))
 			must(t, s.Close())
 
@@ -176,8 +176,8 @@ func TestChanges_TooManyRefused(t *testing.T) {
 	g := guardOf(t, s, policy())
 	small := journal.Revision{ChannelID: "c1", Author: "Ada", At: start, Policy: policy()}
 	repair := failures["disk full"].harm(t, s)
-	s.Observe(throttled(1, "c1", "x", time.Second))
-	s.turn(ctx, g)
+	s.Observe(throttledMessage(1, "c1", "x", time.Second))
+	s.runTurn(ctx, g)
 	for range maxChanges {
 		_, _, err := s.SaveRevision(ctx, small)
 		must(t, err)
@@ -189,11 +189,11 @@ func TestChanges_TooManyRefused(t *testing.T) {
 		t.Errorf("an audit too many: %v", err)
 	}
 	repair()
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if n := s.count(t, "SELECT max(number) FROM revision"); n != maxChanges {
 		t.Errorf("revision %d is the last, want %d", n, maxChanges)
 	}
-	running(t, s, g)
+	startRun(t, s, g)
 	saveRevision(t, s, revision("c1", 1))
 }
 
@@ -201,7 +201,7 @@ func TestChanges_TooManyRefused(t *testing.T) {
 func TestCommit_AfterEnd(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
-	running(t, s, guardOf(t, s, policy()))()
+	startRun(t, s, guardOf(t, s, policy()))()
 	if _, saved, err := s.SaveRevision(ctx, revision("c1", 1)); saved || err != nil {
 		t.Errorf("saved %v, %v", saved, err)
 	}

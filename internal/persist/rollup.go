@@ -88,7 +88,7 @@ func writeRollup(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 		r := &rows[i]
 		key := personKey{r.ChannelID, r.UserID}
 		people[key] = personOf(&r.TimelineMessage)
-		if spent := r.spent(); spent > 0 {
+		if spent := r.spentCost(); spent > 0 {
 			quarters[quarterKey{key, quarterOf(r.At)}] += spent
 		}
 	}
@@ -112,9 +112,9 @@ func writeQuarters(ctx context.Context, tx *sql.Tx, spent map[quarterKey]int64) 
 	})
 }
 
-// rolledUpTo returns how many of the rows are at or before the position up to which their channel
-// is rolled up. The rows must be of one channel and in table order.
-func rolledUpTo(ctx context.Context, tx *sql.Tx, rows []timelineRow) (n int, err error) {
+// countRolledUp returns how many of the rows are at or before the position up to which their
+// channel is rolled up. The rows must be of one channel and in table order.
+func countRolledUp(ctx context.Context, tx *sql.Tx, rows []timelineRow) (n int, err error) {
 	var at, number int64
 	err = tx.QueryRowContext(ctx, "SELECT at, number FROM rolled_up WHERE channel_id = ?", rows[0].ChannelID).Scan(&at, &number)
 	if errors.Is(err, sql.ErrNoRows) {

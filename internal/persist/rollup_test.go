@@ -30,9 +30,9 @@ func TestRollUp_Steps(t *testing.T) {
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
 	for i := range 2*rollStep + 7 {
-		s.speak([]string{"a", "b"}[i%2], fmt.Sprint(i%10), "anna", start, 0)
+		s.observeMessage([]string{"a", "b"}[i%2], fmt.Sprint(i%10), "anna", start, 0)
 	}
-	s.speak("b", "late", "berta", start.Add(rollAge), 0)
+	s.observeMessage("b", "late", "berta", start.Add(rollAge), 0)
 	s.mustFlush(t, g)
 	for _, step := range []struct {
 		now     time.Time
@@ -69,7 +69,7 @@ func TestRollUp_BeforeDeletion(t *testing.T) {
 	g := guardOf(t, s, policy())
 	const messages = 3*rollStep + 1
 	for i := range messages {
-		s.speak([]string{"a", "b", "c"}[i%3], "7", "anna", start.Add(time.Duration(i)), 0)
+		s.observeMessage([]string{"a", "b", "c"}[i%3], "7", "anna", start.Add(time.Duration(i)), 0)
 	}
 	s.mustFlush(t, g)
 	must(t, s.Close())
@@ -81,7 +81,7 @@ func TestRollUp_BeforeDeletion(t *testing.T) {
 		if turns > messages/sweepStep {
 			t.Fatal("the timeline stays")
 		}
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 	}
 	if n := s.count(t, "SELECT sum(spent) FROM quarter_hour"); n != messages {
 		t.Errorf("%d of %d messages are rolled up", n, messages)
@@ -97,18 +97,18 @@ func TestRollUp_LateMessages(t *testing.T) {
 	g := guardOf(t, s, policy())
 	sweep := func() {
 		s.sweeper.at, s.sweeper.idle = time.Time{}, idleWalk{}
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 		wantRolledUp(t, s)
 	}
-	s.speak("1", "7", "anna", start, 0)
+	s.observeMessage("1", "7", "anna", start, 0)
 	now = start.Add(time.Hour)
 	sweep()
-	s.speak("1", "7", "anne", start.Add(-1), 0) // before the last rolled-up message
-	s.speak("1", "8", "berta", start.Add(-time.Hour), 0)
-	s.speak("2", "8", "berta", start.Add(-time.Hour), 0) // a channel with nothing rolled up
+	s.observeMessage("1", "7", "anne", start.Add(-1), 0) // before the last rolled-up message
+	s.observeMessage("1", "8", "berta", start.Add(-time.Hour), 0)
+	s.observeMessage("2", "8", "berta", start.Add(-time.Hour), 0) // a channel with nothing rolled up
 	sweep()
 	now = start.Add(-24 * time.Hour)
-	s.speak("1", "7", "anna", now, 0)
+	s.observeMessage("1", "7", "anna", now, 0)
 	sweep()
 	if n := s.count(t, "SELECT sum(spent) FROM quarter_hour WHERE channel_id = '1'"); n != 4 {
 		t.Errorf("%d of 4 messages are rolled up", n)
@@ -118,10 +118,10 @@ func TestRollUp_LateMessages(t *testing.T) {
 		t.Errorf("got %+v, %v, %v", p, ok, err)
 	}
 	now = start.Add(timelineTime + time.Hour)
-	s.speak("1", "9", "clara", start, 0) // too old for the timeline on arrival
+	s.observeMessage("1", "9", "clara", start, 0) // too old for the timeline on arrival
 	for range 2 {
 		s.sweeper.at, s.sweeper.idle = time.Time{}, idleWalk{}
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 	}
 	if q, err := s.QuarterHours(ctx, "1", "9", start); err != nil || len(q) != 1 || s.size(t, "timeline") != 0 {
 		t.Errorf("%+v, %v", q, err)
@@ -135,7 +135,7 @@ func TestRollUp_TimelineOfVersion3(t *testing.T) {
 	path := databasePath(t)
 	steps, err := readMigrations(migrationFiles)
 	must(t, err)
-	old := migrated(t, path, steps[:3])
+	old := openMigrated(t, path, steps[:3])
 	_, err = old.writer.ExecContext(ctx, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
 		INSERT INTO timeline SELECT 'c1', ?1 + i, i, 'u' || (i % 2), 'anna' || (i % 2), 8, 2 FROM n`, start.UnixNano())
 	must(t, err)
@@ -162,9 +162,9 @@ func TestRollUp_TimelineOfVersion3(t *testing.T) {
 		}
 	}
 	check("at first")
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	check("half rolled up")
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	check("rolled up")
 	wantRolledUp(t, s)
 	if n := s.count(t, "SELECT sum(spent) FROM quarter_hour"); n != 12_000 {
@@ -178,10 +178,10 @@ func TestRollUp_WaitingCallersFirst(t *testing.T) {
 	s := open(t, databasePath(t), &Options{Now: at(start.Add(time.Hour))})
 	g := guardOf(t, s, policy())
 	for range 4 * rollStep {
-		s.speak("1", "7", "anna", start, 0)
+		s.observeMessage("1", "7", "anna", start, 0)
 	}
 	s.commits.add()
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if n := s.size(t, "quarter_hour"); n != 0 {
 		t.Error("rolled up while somebody waits")
 	}
@@ -200,7 +200,7 @@ func TestRollUp_AnyCost(t *testing.T) {
 		if err != nil || len(quarters) != 1 || quarters[0].Spent != 3*maxCost {
 			t.Errorf("%+v, %v", quarters, err)
 		}
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 	}
 	if h := s.Health(); h.State != OK {
 		t.Errorf("%+v", h)

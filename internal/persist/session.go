@@ -32,7 +32,7 @@ func (t *Tokens) EndSession(ctx context.Context, session string) error {
 	hash := hashToken(session)
 	waits := false // check before deleting: a flush may store the session
 	if t.queue != nil {
-		_, waits = t.queue.of(hash)
+		_, waits = t.queue.find(hash)
 	}
 	err := t.storeOrQueue(hash, nil, func() error {
 		return t.db.write(ctx, func(tx *sql.Tx) error {

@@ -28,7 +28,7 @@ func (s *Store) SaveSetting(ctx context.Context, channelID, name, value string) 
 // including pending ones.
 func (s *Store) Settings(ctx context.Context) (map[string]map[string]string, error) {
 	// Read pending settings first, so that none is missed if it is stored in between.
-	waiting := s.changes.look().settings
+	waiting := s.changes.peek().settings
 	settings, err := s.db.querySettings(ctx)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func TestSettings_RoundTrip(t *testing.T) {
 	path := databasePath(t)
 	// a waiting caller triggers a flush
 	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)})
-	stop := running(t, s, guardOf(t, s, policy()))
+	stop := startRun(t, s, guardOf(t, s, policy()))
 	wantSettings(t, s, "map[]")
 	for _, step := range []struct{ channelID, name, value, want string }{
 		{"1", "slow", "30", "map[1:map[slow:30]]"},
@@ -46,7 +46,7 @@ func TestSettings_RoundTrip(t *testing.T) {
 	} {
 		saveSetting(t, s, step.channelID, step.name, step.value)
 		wantSettings(t, s, step.want)
-		if waiting := s.changes.look(); !waiting.empty() {
+		if waiting := s.changes.peek(); !waiting.isEmpty() {
 			t.Errorf("what is stored still waits: %+v", waiting)
 		}
 	}
@@ -59,16 +59,16 @@ func TestSettings_PendingWhileFailing(t *testing.T) {
 	t.Parallel()
 	for name, failure := range failures {
 		t.Run(name, func(t *testing.T) {
-			path := filled(t)
+			path := newFilledDatabase(t)
 			s := open(t, path, nil)
 			g := guardOf(t, s, policy())
 			for _, name := range []string{"raid", "slow"} {
 				must(t, s.changes.addSetting(settingKey{"1", name}, "old"))
 			}
-			s.turn(ctx, g)
+			s.runTurn(ctx, g)
 			repair := failure.harm(t, s)
-			s.Observe(throttled(1, "c1", "x", time.Second)) // something to write, so a flush fails
-			s.turn(ctx, g)
+			s.Observe(throttledMessage(1, "c1", "x", time.Second)) // something to write, so a flush fails
+			s.runTurn(ctx, g)
 			for _, value := range []string{"on", "off"} { // the last one counts
 				if saved, err := s.SaveSetting(ctx, "1", "paused", value); saved || err != nil {
 					t.Errorf("saved %v, %v", saved, err)
@@ -77,12 +77,12 @@ func TestSettings_PendingWhileFailing(t *testing.T) {
 			if saved, err := s.SaveSetting(ctx, "1", "slow", ""); saved || err != nil {
 				t.Errorf("saved %v, %v", saved, err)
 			}
-			s.turn(ctx, g)
+			s.runTurn(ctx, g)
 			if failure.problem != damaged { // a damaged database can't be read
 				wantSettings(t, s, "map[1:map[paused:off raid:old]]")
 			}
 			repair()
-			s.turn(ctx, g)
+			s.runTurn(ctx, g)
 			must(t, s.Close())
 			wantSettings(t, open(t, path, nil), "map[1:map[paused:off raid:old]]")
 		})
@@ -121,9 +121,9 @@ func TestSettings_ChangedDuringWrite(t *testing.T) {
 	g := guardOf(t, s, policy())
 	for _, next := range []string{"second", ""} {
 		must(t, s.changes.addSetting(settingKey{"1", "slow"}, "first"))
-		written := s.changes.look()
+		written := s.changes.peek()
 		must(t, s.changes.addSetting(settingKey{"1", "slow"}, next))
-		s.changes.stored(written)
+		s.changes.removeStored(written)
 		s.mustFlush(t, g)
 		if settings, err := s.Settings(ctx); err != nil || settings["1"]["slow"] != next {
 			t.Errorf("%v, %v, want %q", settings, err, next)
@@ -132,8 +132,8 @@ func TestSettings_ChangedDuringWrite(t *testing.T) {
 }
 
 func TestSettings_InMemory(t *testing.T) {
-	s := inMemory(t, nil)
-	running(t, s, guardOf(t, s, policy()))
+	s := openInMemory(t, nil)
+	startRun(t, s, guardOf(t, s, policy()))
 	if saved, err := s.SaveSetting(ctx, "1", "paused", "yes"); saved || err != nil {
 		t.Errorf("saved %v, %v", saved, err)
 	}
@@ -159,12 +159,12 @@ func TestSettings_LastValue(t *testing.T) {
 			switch rapid.IntRange(0, 4).Draw(rt, "what happens") {
 			case 0: // begin a flush, or continue the current one
 				if writing == nil {
-					w := s.changes.look()
+					w := s.changes.peek()
 					writing = &w
 				} else if err := s.db.write(ctx, func(tx *sql.Tx) error { return writeChanges(ctx, tx, *writing) }); err != nil {
 					rt.Fatal(err)
 				} else {
-					s.changes.stored(*writing)
+					s.changes.removeStored(*writing)
 					writing = nil
 				}
 			case 1: // it fails

@@ -42,7 +42,7 @@ func (t *Tokens) RedeemCode(ctx context.Context, code string) (session string, w
 	if t.queue == nil {
 		who, err = t.redeem(ctx, from, to)
 	} else {
-		who, err = t.redeemHereOrThere(ctx, from, to)
+		who, err = t.redeemAnywhere(ctx, from, to)
 	}
 	if err != nil {
 		return "", auth.Identity{}, err
@@ -50,11 +50,11 @@ func (t *Tokens) RedeemCode(ctx context.Context, code string) (session string, w
 	return session, who, nil
 }
 
-// redeemHereOrThere exchanges a code in memory if the code is pending or the database is failing,
+// redeemAnywhere exchanges a code in memory if the code is pending or the database is failing,
 // otherwise in the database. It handles one code at a time. When the database works again,
-// redeemHereOrThere must already know which codes were redeemed in memory.
-func (t *Tokens) redeemHereOrThere(ctx context.Context, code, session tokenHash) (who auth.Identity, err error) {
-	if _, known := t.queue.of(code); !known { // random guesses must not delay others
+// redeemAnywhere must already know which codes were redeemed in memory.
+func (t *Tokens) redeemAnywhere(ctx context.Context, code, session tokenHash) (who auth.Identity, err error) {
+	if _, known := t.queue.find(code); !known { // random guesses must not delay others
 		if stored, err := t.find(ctx, code, codeKind); stored == nil {
 			return who, cmp.Or(err, ErrCode)
 		}
@@ -66,7 +66,7 @@ func (t *Tokens) redeemHereOrThere(ctx context.Context, code, session tokenHash)
 		return who, ctx.Err()
 	}
 	who, err = t.queue.redeem(code, session, nil, t.now())
-	if _, known := t.queue.of(code); known || err == nil {
+	if _, known := t.queue.find(code); known || err == nil {
 		return who, err
 	}
 	if !t.failing() {

@@ -90,8 +90,8 @@ func wantSession(t *testing.T, tokens *Tokens, session, want string) {
 	}
 }
 
-// signedIn returns a session of Ada's.
-func signedIn(t *testing.T, tokens *Tokens) string {
+// signIn signs Ada in and returns her session.
+func signIn(t *testing.T, tokens *Tokens) string {
 	t.Helper()
 	code, err := tokens.NewSignInCode(ctx, ada, 0)
 	must(t, err)
@@ -106,7 +106,7 @@ func TestSignIn_Expires(t *testing.T) {
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	code, err := s.Tokens.NewSignInCode(ctx, ada, 0)
 	must(t, err)
-	session := signedIn(t, s.Tokens)
+	session := signIn(t, s.Tokens)
 
 	now = start.Add(SignInTime)
 	if _, _, err := s.Tokens.RedeemCode(ctx, code); !errors.Is(err, ErrCode) {
@@ -123,13 +123,13 @@ func TestEndSession_Ends(t *testing.T) {
 	path, now := databasePath(t), start
 	opts := &Options{Now: func() time.Time { return now }}
 	s := open(t, path, opts)
-	session := signedIn(t, s.Tokens)
+	session := signIn(t, s.Tokens)
 	wantSession(t, s.Tokens, session, "Ada")
 	must(t, s.Tokens.EndSession(ctx, session))
 	wantSession(t, s.Tokens, session, "")
 	must(t, s.Tokens.EndSession(ctx, session))
 
-	session = signedIn(t, s.Tokens)
+	session = signIn(t, s.Tokens)
 	wantSession(t, s.Tokens, session, "Ada")
 	beside, err := OpenTokens(ctx, path, opts)
 	must(t, err)
@@ -146,7 +146,7 @@ func TestSession_CodeIsNone(t *testing.T) {
 	must(t, err)
 	wantSession(t, s.Tokens, code, "")
 	must(t, s.Tokens.EndSession(ctx, code))
-	if _, _, err := s.Tokens.RedeemCode(ctx, signedIn(t, s.Tokens)); !errors.Is(err, ErrCode) {
+	if _, _, err := s.Tokens.RedeemCode(ctx, signIn(t, s.Tokens)); !errors.Is(err, ErrCode) {
 		t.Errorf("a session as a code: %v", err)
 	}
 	_, _, err = s.Tokens.RedeemCode(ctx, code)
@@ -159,7 +159,7 @@ func TestTokens_NoSecretStored(t *testing.T) {
 	s := open(t, path, nil)
 	code, err := s.Tokens.NewSignInCode(ctx, ada, 0)
 	must(t, err)
-	session := signedIn(t, s.Tokens)
+	session := signIn(t, s.Tokens)
 	for _, data := range snapshot(t, path) {
 		if bytes.Contains(data, []byte(code)) || bytes.Contains(data, []byte(session)) {
 			t.Error("a code or session can be read from the database")

@@ -26,7 +26,7 @@ func OpenSnapshot(ctx context.Context, path string) (*Snapshot, error) {
 	}
 	named, err := realFolder(path)
 	if err != nil {
-		return nil, unwritable(named, err)
+		return nil, unwritableError(named, err)
 	}
 	if path, err = existingPath(path); err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// stored returns the keys of the state.
-func stored(t *testing.T, s *Store) (keys []string) {
+// storedKeys returns the keys of the state.
+func storedKeys(t *testing.T, s *Store) (keys []string) {
 	t.Helper()
 	rows, err := s.db.reader.QueryContext(ctx, "SELECT channel_id || '/' || user_id || '/' || limit_name FROM state")
 	must(t, err)
@@ -34,7 +34,7 @@ func walk(t *testing.T, s *Store, g *chatguard.Guard) (turns, most int) {
 	t.Helper()
 	for s.sweeper.idle = (idleWalk{}); s.sweeper.idle.at.IsZero(); turns++ {
 		before := s.size(t, "state")
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 		if h := s.Health(); h.State != OK {
 			t.Fatalf("%+v", h)
 		}
@@ -43,13 +43,13 @@ func walk(t *testing.T, s *Store, g *chatguard.Guard) (turns, most int) {
 	return turns, most
 }
 
-func withLimit(l chatguard.Limit) chatguard.Policy {
+func addLimit(l chatguard.Limit) chatguard.Policy {
 	p := policy()
 	p.Limits = append(p.Limits, l)
 	return p
 }
 
-func withPenalties(change func(p *chatguard.Penalties)) chatguard.Policy {
+func changePenalties(change func(p *chatguard.Penalties)) chatguard.Policy {
 	p := policy()
 	change(&p.Penalties)
 	return p
@@ -79,7 +79,7 @@ var idleCases = map[string]struct {
 		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/": 30 * time.Minute},
 	},
 	"silenced for longer than strikes count": {
-		policy: withPenalties(func(p *chatguard.Penalties) {
+		policy: changePenalties(func(p *chatguard.Penalties) {
 			p.Ladder = []chatguard.Penalty{{Action: chatguard.Timeout, Duration: 2 * time.Hour}}
 		}),
 		live: func(t *testing.T, g *chatguard.Guard) {
@@ -90,7 +90,7 @@ var idleCases = map[string]struct {
 		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/": 2 * time.Hour},
 	},
 	"strikes that never lapse": {
-		policy: withPenalties(func(p *chatguard.Penalties) { p.ForgetAfter = 0 }),
+		policy: changePenalties(func(p *chatguard.Penalties) { p.ForgetAfter = 0 }),
 		live: func(t *testing.T, g *chatguard.Guard) {
 			for range 4 {
 				say(t, g, "u", start)
@@ -116,33 +116,33 @@ var idleCases = map[string]struct {
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/+": 4 * time.Hour},
 	},
 	"a limit that is gone": {
-		policy: withLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.UserWindow, Messages: 50, Every: 100 * time.Hour}),
+		policy: addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.UserWindow, Messages: 50, Every: 100 * time.Hour}),
 		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
 		change: func(g *chatguard.Guard) error { return g.SetPolicy("", policy(), start) },
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/long": 100 * time.Hour},
 	},
 	"a limit of another algorithm now": {
-		policy:    withLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.UserWindow, Messages: 50, Every: 100 * time.Hour}),
+		policy:    addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.UserWindow, Messages: 50, Every: 100 * time.Hour}),
 		live:      func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
 		onRestart: true, // or the Guard would restart counting at once
 		change: func(g *chatguard.Guard) error {
-			return g.SetPolicy("", withLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.SlidingLog, Messages: 50, Every: time.Hour}), start)
+			return g.SetPolicy("", addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.SlidingLog, Messages: 50, Every: time.Hour}), start)
 		},
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/long": 100 * time.Hour},
 	},
 	"per user everywhere": {
-		policy: withLimit(chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 50, Every: 30 * time.Hour}),
+		policy: addLimit(chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 50, Every: 30 * time.Hour}),
 		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "/u/total": 30 * time.Hour},
 	},
 	"per user everywhere, gone": {
-		policy: withLimit(chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 50, Every: 30 * time.Hour}),
+		policy: addLimit(chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 50, Every: 30 * time.Hour}),
 		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
 		change: func(g *chatguard.Guard) error { return g.SetPolicy("", policy(), start) },
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "/u/total": 30 * time.Hour},
 	},
 	"shared by the channel": {
-		policy: withLimit(chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 50, Every: 20 * time.Minute}),
+		policy: addLimit(chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 50, Every: 20 * time.Minute}),
 		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1//crowd": 20 * time.Minute},
 	},
@@ -206,7 +206,7 @@ func TestIdleWalk_DeletesADayLater(t *testing.T) {
 					counts := test.counts[keys[0]]
 					now = start.Add(counts + idleTime - 1)
 					walk(t, s, g)
-					if got, want := stored(t, s), slices.Sorted(slices.Values(keys)); !slices.Equal(got, want) {
+					if got, want := storedKeys(t, s), slices.Sorted(slices.Values(keys)); !slices.Equal(got, want) {
 						t.Fatalf("%v and a day later, less 1 ns: %q, want %q", counts, got, want)
 					}
 					if counts == forEver {
@@ -215,7 +215,7 @@ func TestIdleWalk_DeletesADayLater(t *testing.T) {
 					keys = slices.DeleteFunc(keys, func(key string) bool { return test.counts[key] == counts })
 					now = now.Add(1)
 					walk(t, s, g)
-					if got, want := stored(t, s), slices.Sorted(slices.Values(keys)); !slices.Equal(got, want) {
+					if got, want := storedKeys(t, s), slices.Sorted(slices.Values(keys)); !slices.Equal(got, want) {
 						t.Fatalf("%v and a day later: %q, want %q", counts, got, want)
 					}
 				}
@@ -238,7 +238,7 @@ func TestIdleWalk_KeepsUnreadableState(t *testing.T) {
 	s.exec(t, "INSERT INTO state VALUES ('c1', ?, 'daily', x'')", strings.Repeat("long", 1000))
 	now = start.Add(forEver)
 	walk(t, s, g)
-	if got := stored(t, s); len(got) != 3 || got[0] != "c1/2/burst" || got[1] != "c1/2/daily" {
+	if got := storedKeys(t, s); len(got) != 3 || got[0] != "c1/2/burst" || got[1] != "c1/2/daily" {
 		t.Errorf("%d rows are left, want 3: %.100q", len(got), got)
 	}
 }
@@ -289,7 +289,7 @@ func TestIdleWalk_Steps(t *testing.T) {
 		t.Errorf("%d rows took %d turns, one of which deleted %d", rows, turns, most)
 	}
 	left := map[string]int{}
-	for _, key := range stored(t, s) {
+	for _, key := range storedKeys(t, s) {
 		_, kind, _ := strings.Cut(key, " ")
 		left[kind]++
 	}
@@ -303,12 +303,12 @@ func TestIdleWalk_Steps(t *testing.T) {
 	now = start.Add(4*time.Hour + 1)
 	s.sweeper.idle.at = now.Add(idleInterval)
 	now = now.Add(idleInterval - 1)
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if n := s.size(t, "state"); n != each {
 		t.Errorf("%d rows are left while the walk rests, want %d", n, each)
 	}
 	now = now.Add(1)
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	if n := s.size(t, "state"); n != 0 {
 		t.Errorf("%d rows are left after the rest", n)
 	}
@@ -321,8 +321,8 @@ func TestIdleWalk_RestsForAnHour(t *testing.T) {
 	g := guardOf(t, s, policy())
 	say(t, g, "u", start)
 	now = start.Add(forEver)
-	s.turn(ctx, g)
-	if got := stored(t, s); len(got) != 0 {
+	s.runTurn(ctx, g)
+	if got := storedKeys(t, s); len(got) != 0 {
 		t.Fatalf("%q", got)
 	}
 	say(t, g, "u", start)
@@ -332,8 +332,8 @@ func TestIdleWalk_RestsForAnHour(t *testing.T) {
 		left int
 	}{{0, 2}, {idleInterval - 1, 2}, {idleInterval, 0}} {
 		now = start.Add(forEver + step.rest)
-		s.turn(ctx, g)
-		if got := stored(t, s); len(got) != step.left {
+		s.runTurn(ctx, g)
+		if got := storedKeys(t, s); len(got) != step.left {
 			t.Errorf("after %v: %q, want %d rows", step.rest, got, step.left)
 		}
 	}
@@ -375,7 +375,7 @@ func TestIdleWalk_ActiveUsersStayStored(t *testing.T) {
 		if turn == 1 {
 			repair = failures["locked"].harm(t, s)
 		}
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 		repair()
 	}
 	if left := s.size(t, "state"); left >= rows {
@@ -403,12 +403,12 @@ func TestIdleWalk_RetriesFailedStep(t *testing.T) {
 	now = start.Add(forEver)
 	for _, left := range []int{sweepStep, 0} {
 		repair := failures["locked"].harm(t, s)
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 		if h := s.Health(); h.State != Failing || h.Problem != lockedByOther {
 			t.Errorf("%+v", h)
 		}
 		repair()
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 		if n := s.size(t, "state"); n != left {
 			t.Errorf("%d rows are left, want %d", n, left)
 		}

@@ -60,12 +60,12 @@ func TestRestore_UnreadableRowKept(t *testing.T) {
 	must(t, s.Close())
 
 	s = open(t, path, nil)
-	fresh, stats := restored(t, s, policy())
+	fresh, stats := restoreGuard(t, s, policy())
 	if stats.Unreadable != 1 || stats.Rows != rows-1 {
 		t.Errorf("%+v of %d rows", stats, rows)
 	}
 	say(t, fresh, "1", start)
-	s.turn(ctx, fresh)
+	s.runTurn(ctx, fresh)
 	if n := s.count(t, "SELECT count(*) FROM state WHERE data = x'FF'"); n != 1 {
 		t.Error("the unreadable row is gone")
 	}

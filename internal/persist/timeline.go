@@ -17,8 +17,8 @@ type timelineRow struct {
 	unspent int // unspent part of the cost
 }
 
-// spent returns the spent part of the cost, up to maxCost.
-func (r *timelineRow) spent() int64 { return int64(min(r.Cost, maxCost) - min(r.unspent, maxCost)) }
+// spentCost returns the spent part of the cost, up to maxCost.
+func (r *timelineRow) spentCost() int64 { return int64(min(r.Cost, maxCost) - min(r.unspent, maxCost)) }
 
 const timelineColumns = "channel_id, at, number, user_id, login, roles, cost, unspent"
 
@@ -62,8 +62,8 @@ func writeTimeline(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 func splitLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) (late, timely []timelineRow, err error) {
 	timely = rows
 	for from, next := 0, 0; from < len(rows); from = next {
-		next = from + ofOneChannel(rows[from:])
-		n, err := rolledUpTo(ctx, tx, rows[from:next])
+		next = from + countFirstChannel(rows[from:])
+		n, err := countRolledUp(ctx, tx, rows[from:next])
 		if err != nil {
 			return nil, nil, err
 		}
@@ -75,9 +75,9 @@ func splitLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) (late, timel
 	return late, timely, nil
 }
 
-// ofOneChannel returns how many rows at the beginning have the first row's channel. The rows are
-// sorted.
-func ofOneChannel(rows []timelineRow) int {
+// countFirstChannel returns how many rows at the beginning have the same channel as the first row.
+// The rows are sorted.
+func countFirstChannel(rows []timelineRow) int {
 	n := slices.IndexFunc(rows, func(r timelineRow) bool { return r.ChannelID != rows[0].ChannelID })
 	if n < 0 {
 		return len(rows)

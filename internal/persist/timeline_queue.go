@@ -24,9 +24,9 @@ type channelRows struct {
 	place int // index in fullest
 }
 
-// of returns the messages of a channel, so that the caller can add a message. The channel ID in the
-// result is a copy, because a message's IDs are substrings of a whole chat line.
-func (q *timelineQueue) of(channelID string) *channelRows {
+// rowsOf returns the messages of a channel, so that the caller can add a message. The channel ID in
+// the result is a copy, because a message's IDs are substrings of a whole chat line.
+func (q *timelineQueue) rowsOf(channelID string) *channelRows {
 	if q.last != nil && q.last.id == channelID {
 		return q.last
 	}
@@ -46,7 +46,7 @@ func (q *timelineQueue) of(channelID string) *channelRows {
 	return c
 }
 
-// add adds a message to rows returned by of.
+// add adds a message to rows returned by rowsOf.
 func (q *timelineQueue) add(c *channelRows, row timelineRow) {
 	row.ChannelID = c.id
 	c.rows = append(c.rows, row)
@@ -97,7 +97,7 @@ func (q *timelineQueue) forgetLast() {
 // prepend puts messages, sorted by number, before the pending ones.
 func (q *timelineQueue) prepend(earlier *timelineQueue) {
 	for _, c := range q.channels {
-		before := earlier.of(c.id)
+		before := earlier.rowsOf(c.id)
 		before.rows = append(before.rows, c.rows...)
 		earlier.n += len(c.rows)
 	}
@@ -146,5 +146,5 @@ func (f *fullest) Pop() any {
 	return c
 }
 
-// byNumber orders messages by the sequence of their arrival.
-func byNumber(a, b timelineRow) int { return cmp.Compare(a.number, b.number) }
+// compareByNumber compares messages by the order of their arrival.
+func compareByNumber(a, b timelineRow) int { return cmp.Compare(a.number, b.number) }

@@ -21,7 +21,7 @@ const timelineBatch = 5000
 // runs.
 func (s *Store) Timeline(ctx context.Context, channelID string, since time.Time, each func([]journal.TimelineMessage) error) error {
 	// Read pending messages first, so that none is missed if it is stored in between.
-	waiting := s.queue.matching(func(m *timelineRow) bool { return m.ChannelID == channelID && !m.At.Before(since) })
+	waiting := s.queue.matchingMessages(func(m *timelineRow) bool { return m.ChannelID == channelID && !m.At.Before(since) })
 	sortTimeline(waiting)
 	working, stop := context.WithCancel(ctx)
 	defer stop()

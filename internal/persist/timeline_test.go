@@ -154,10 +154,10 @@ func TestTimeline_KeepsOrder(t *testing.T) {
 	for name, failure := range failures {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := filled(t)
+			path := newFilledDatabase(t)
 			s := open(t, path, nil)
 			g := guardOf(t, s, policy())
-			s.turn(ctx, g)
+			s.runTurn(ctx, g)
 			said := map[string][]string{}
 			instant := start.Add(time.Hour)
 			next := 0
@@ -181,19 +181,19 @@ func TestTimeline_KeepsOrder(t *testing.T) {
 				repair := failure.harm(t, s)
 				for range 3 {
 					talk(300)
-					s.turn(ctx, g)
+					s.runTurn(ctx, g)
 					if h := s.Health(); h.State != Failing {
 						t.Fatalf("%+v", h)
 					}
 				}
 				talk(10)
 				repair()
-				s.turn(ctx, g)
+				s.runTurn(ctx, g)
 				if h := s.Health(); h.State != OK || h.Dropped != (Dropped{}) {
 					t.Fatalf("%+v", h)
 				}
 				talk(50)
-				s.turn(ctx, g)
+				s.runTurn(ctx, g)
 			}
 			got := map[string][]string{}
 			for _, m := range timeline(t, s) {
@@ -248,15 +248,15 @@ func TestTimeline_DropsOldestAfterFailure(t *testing.T) {
 		s.Observe(m, chatguard.Verdict{At: start})
 	}
 	repair := failures["disk full"].harm(t, s)
-	s.Observe(throttled(1, "c1", "u", time.Second)) // does not fit on the disk
+	s.Observe(throttledMessage(1, "c1", "u", time.Second)) // does not fit on the disk
 	for i, channelID := range []string{"b", "a", "b", "a"} {
 		speak(fmt.Sprint(i), channelID)
 	}
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	speak("4", "a")
 	speak("5", "a")
 	repair()
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	var got []string
 	for _, m := range timeline(t, s) {
 		got = append(got, m.UserID)

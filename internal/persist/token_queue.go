@@ -58,9 +58,9 @@ func (r *tokenRow) session(now time.Time) *tokenRow {
 	return &tokenRow{sessionKind, r.holder, now, ends, r.origin}
 }
 
-// of returns a token that isn't in the database yet. If the token has ended, row is nil and known
+// find returns a token that isn't in the database yet. If the token has ended, row is nil and known
 // is true.
-func (u *tokenQueue) of(hash tokenHash) (row *tokenRow, known bool) {
+func (u *tokenQueue) find(hash tokenHash) (row *tokenRow, known bool) {
 	if !u.some.Load() {
 		return nil, false
 	}
@@ -128,15 +128,15 @@ func (u *tokenQueue) revoke(name string) {
 	}
 }
 
-// look returns the pending tokens. They stay pending.
-func (u *tokenQueue) look() map[tokenHash]*tokenRow {
+// peek returns the pending tokens. They stay pending.
+func (u *tokenQueue) peek() map[tokenHash]*tokenRow {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return maps.Clone(u.tokens)
 }
 
-// stored removes the tokens that look returned.
-func (u *tokenQueue) stored(tokens map[tokenHash]*tokenRow) {
+// removeStored removes the tokens that peek returned, because they are stored now.
+func (u *tokenQueue) removeStored(tokens map[tokenHash]*tokenRow) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for hash, row := range tokens {

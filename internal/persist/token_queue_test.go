@@ -26,9 +26,8 @@ var tokenFailures = map[string]func(t *testing.T, s *Store) (repair func()){
 	},
 }
 
-// whileFailing tests what holds before a failure, during it, after it is fixed, and after a
-// restart.
-func whileFailing(t *testing.T, before, during func(t *testing.T, s *Store), after func(t *testing.T, tokens *Tokens)) {
+// testWhileFailing runs checks before a failure, during it, after it is fixed, and after a restart.
+func testWhileFailing(t *testing.T, before, during func(t *testing.T, s *Store), after func(t *testing.T, tokens *Tokens)) {
 	for name, harm := range tokenFailures {
 		t.Run(name, func(t *testing.T) {
 			path, now := databasePath(t), start
@@ -38,16 +37,16 @@ func whileFailing(t *testing.T, before, during func(t *testing.T, s *Store), aft
 			before(t, s)
 			repair := harm(t, s)
 			during(t, s)
-			s.turn(ctx, g)
+			s.runTurn(ctx, g)
 			if h := s.Health(); h.State != Failing {
 				t.Fatalf("%+v", h)
 			}
 			repair()
-			s.turn(ctx, g)
+			s.runTurn(ctx, g)
 			if h := s.Health(); h.State != OK {
 				t.Fatalf("%+v", h)
 			}
-			if n := len(s.Tokens.queue.look()); n != 0 {
+			if n := len(s.Tokens.queue.peek()); n != 0 {
 				t.Errorf("%d tokens still wait", n)
 			}
 			beside, err := OpenTokens(ctx, path, opts)
@@ -68,7 +67,7 @@ func newCode(t *testing.T, tokens *Tokens) string {
 	return code
 }
 
-func redeemed(t *testing.T, tokens *Tokens, code string) (session string) {
+func mustRedeem(t *testing.T, tokens *Tokens, code string) (session string) {
 	t.Helper()
 	session, who, err := tokens.RedeemCode(ctx, code)
 	must(t, err)
@@ -89,10 +88,10 @@ func wantNoCode(t *testing.T, tokens *Tokens, code string) {
 func TestUnsaved_StoredCodeSignsInOnce(t *testing.T) {
 	t.Parallel()
 	var code, session string
-	whileFailing(t,
+	testWhileFailing(t,
 		func(t *testing.T, s *Store) { code = newCode(t, s.Tokens) },
 		func(t *testing.T, s *Store) {
-			session = redeemed(t, s.Tokens, code)
+			session = mustRedeem(t, s.Tokens, code)
 			wantNoCode(t, s.Tokens, code)
 		},
 		func(t *testing.T, tokens *Tokens) {
@@ -106,23 +105,23 @@ func TestUnsaved_StoredCodeSignsInOnce(t *testing.T) {
 func TestUnsaved_LockWaitIsBounded(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
-	code, token := newCode(t, s.Tokens), made(t, s.Tokens, anna, 0)
+	code, token := newCode(t, s.Tokens), mustNewToken(t, s.Tokens, anna, 0)
 	s.exec(t, "PRAGMA busy_timeout = 86400000")
 	unlock := lock(t, s.db.path)
 	defer unlock()
-	redeemed(t, s.Tokens, code)
+	mustRedeem(t, s.Tokens, code)
 	wantNoCode(t, s.Tokens, code)
-	begun(t, s.Tokens, token, anna)
+	mustBeginSession(t, s.Tokens, token, anna)
 }
 
 func TestUnsaved_NewCodeSignsInOnce(t *testing.T) {
 	t.Parallel()
 	var code, session string
-	whileFailing(t,
+	testWhileFailing(t,
 		func(*testing.T, *Store) {},
 		func(t *testing.T, s *Store) {
 			code = newCode(t, s.Tokens)
-			session = redeemed(t, s.Tokens, code)
+			session = mustRedeem(t, s.Tokens, code)
 			wantNoCode(t, s.Tokens, code)
 		},
 		func(t *testing.T, tokens *Tokens) {
@@ -134,12 +133,12 @@ func TestUnsaved_NewCodeSignsInOnce(t *testing.T) {
 func TestUnsaved_NewCodeSignsInAfterwards(t *testing.T) {
 	t.Parallel()
 	var code, session string
-	whileFailing(t,
+	testWhileFailing(t,
 		func(*testing.T, *Store) {},
 		func(t *testing.T, s *Store) { code, session = newCode(t, s.Tokens), "" },
 		func(t *testing.T, tokens *Tokens) {
 			if session == "" {
-				session = redeemed(t, tokens, code)
+				session = mustRedeem(t, tokens, code)
 			}
 			wantNoCode(t, tokens, code)
 			wantSession(t, tokens, session, "Ada")
@@ -149,14 +148,14 @@ func TestUnsaved_NewCodeSignsInAfterwards(t *testing.T) {
 func TestUnsaved_EndedSession(t *testing.T) {
 	t.Parallel()
 	var before, during, code string
-	whileFailing(t,
+	testWhileFailing(t,
 		func(t *testing.T, s *Store) {
-			before, code = signedIn(t, s.Tokens), newCode(t, s.Tokens)
+			before, code = signIn(t, s.Tokens), newCode(t, s.Tokens)
 			wantSession(t, s.Tokens, before, "Ada") // it is cached
 		},
 		func(t *testing.T, s *Store) {
-			during = signedIn(t, s.Tokens)
-			for _, session := range []string{before, during, redeemed(t, s.Tokens, code), "none"} {
+			during = signIn(t, s.Tokens)
+			for _, session := range []string{before, during, mustRedeem(t, s.Tokens, code), "none"} {
 				must(t, s.Tokens.EndSession(ctx, session))
 				wantSession(t, s.Tokens, session, "")
 				must(t, s.Tokens.EndSession(ctx, session))
@@ -173,14 +172,14 @@ func TestUnsaved_EndedSession(t *testing.T) {
 func TestUnsaved_OtherSessionsStayValid(t *testing.T) {
 	t.Parallel()
 	var session, unread string
-	whileFailing(t,
+	testWhileFailing(t,
 		func(t *testing.T, s *Store) {
-			session, unread = signedIn(t, s.Tokens), signedIn(t, s.Tokens)
+			session, unread = signIn(t, s.Tokens), signIn(t, s.Tokens)
 			wantSession(t, s.Tokens, session, "Ada")
 		},
 		func(t *testing.T, s *Store) {
-			signedIn(t, s.Tokens)
-			must(t, s.Tokens.EndSession(ctx, signedIn(t, s.Tokens)))
+			signIn(t, s.Tokens)
+			must(t, s.Tokens.EndSession(ctx, signIn(t, s.Tokens)))
 			wantSession(t, s.Tokens, session, "Ada")
 			wantSession(t, s.Tokens, unread, "Ada")
 		},
@@ -198,7 +197,7 @@ func TestUnsaved_Expires(t *testing.T) {
 			s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 			before := newCode(t, s.Tokens)
 			defer harm(t, s)()
-			during, session := newCode(t, s.Tokens), signedIn(t, s.Tokens)
+			during, session := newCode(t, s.Tokens), signIn(t, s.Tokens)
 			now = start.Add(SignInTime)
 			wantNoCode(t, s.Tokens, before)
 			wantNoCode(t, s.Tokens, during)
@@ -215,9 +214,9 @@ func TestUnsaved_CodeIsNoSession(t *testing.T) {
 	for name, harm := range tokenFailures {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, databasePath(t), nil)
-			session := signedIn(t, s.Tokens)
+			session := signIn(t, s.Tokens)
 			defer harm(t, s)()
-			for _, none := range []string{session, signedIn(t, s.Tokens), "none"} {
+			for _, none := range []string{session, signIn(t, s.Tokens), "none"} {
 				wantNoCode(t, s.Tokens, none)
 			}
 			wantSession(t, s.Tokens, newCode(t, s.Tokens), "")
@@ -281,7 +280,7 @@ func TestUnsaved_OneRedeemsDuringRecovery(t *testing.T) {
 				var mending sync.WaitGroup
 				mending.Go(func() {
 					repair()
-					s.turn(ctx, g)
+					s.runTurn(ctx, g)
 				})
 				if won := redeemAll(t, s, code); won != 1 {
 					t.Errorf("round %d: %d won", i, won)
@@ -299,18 +298,18 @@ func TestUnsaved_ChangedDuringFlush(t *testing.T) {
 	s := open(t, databasePath(t), nil)
 	g := guardOf(t, s, policy())
 	repair := tokenFailures["locked"](t, s)
-	code, session := newCode(t, s.Tokens), signedIn(t, s.Tokens)
+	code, session := newCode(t, s.Tokens), signIn(t, s.Tokens)
 	repair()
-	written := s.Tokens.queue.look()
+	written := s.Tokens.queue.peek()
 	must(t, s.db.write(ctx, func(tx *sql.Tx) error { return writeTokens(ctx, tx, written) }))
-	other := redeemed(t, s.Tokens, code)
+	other := mustRedeem(t, s.Tokens, code)
 	must(t, s.Tokens.EndSession(ctx, session))
-	s.Tokens.queue.stored(written)
+	s.Tokens.queue.removeStored(written)
 	for range 2 {
 		wantNoCode(t, s.Tokens, code)
 		wantSession(t, s.Tokens, session, "")
 		wantSession(t, s.Tokens, other, "Ada")
-		s.turn(ctx, g)
+		s.runTurn(ctx, g)
 	}
 	if n := s.size(t, "token"); n != 1 {
 		t.Errorf("%d tokens, want the session", n)
@@ -323,7 +322,7 @@ func TestTokens_BesideOwnerFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := databasePath(t)
 			s := open(t, path, nil)
-			session, code := signedIn(t, s.Tokens), newCode(t, s.Tokens)
+			session, code := signIn(t, s.Tokens), newCode(t, s.Tokens)
 			beside, err := OpenTokens(ctx, path, &Options{Now: at(start)})
 			must(t, err)
 			defer beside.Close()
@@ -335,7 +334,7 @@ func TestTokens_BesideOwnerFail(t *testing.T) {
 			wantError(t, beside.EndSession(ctx, session), "database "+path)
 			wantSession(t, beside, session, "Ada")
 			repair()
-			redeemed(t, beside, code)
+			mustRedeem(t, beside, code)
 			must(t, beside.EndSession(ctx, session))
 			wantSession(t, beside, session, "")
 		})
@@ -347,7 +346,7 @@ func TestTokens_BesideOwnerFail(t *testing.T) {
 func TestUnsaved_CancelledSignIn(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
-	session, code := signedIn(t, s.Tokens), newCode(t, s.Tokens)
+	session, code := signIn(t, s.Tokens), newCode(t, s.Tokens)
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := s.Tokens.NewSignInCode(ended, ada, 0); !errors.Is(err, context.Canceled) {
@@ -359,11 +358,11 @@ func TestUnsaved_CancelledSignIn(t *testing.T) {
 	if err := s.Tokens.EndSession(ended, session); !errors.Is(err, context.Canceled) {
 		t.Errorf("ending: %v", err)
 	}
-	if n := len(s.Tokens.queue.look()); n != 0 {
+	if n := len(s.Tokens.queue.peek()); n != 0 {
 		t.Errorf("%d tokens wait", n)
 	}
 	wantSession(t, s.Tokens, session, "Ada")
-	redeemed(t, s.Tokens, code)
+	mustRedeem(t, s.Tokens, code)
 }
 
 func TestUnsaved_WrittenWithoutSecret(t *testing.T) {
@@ -374,9 +373,9 @@ func TestUnsaved_WrittenWithoutSecret(t *testing.T) {
 			s := open(t, path, nil)
 			g := guardOf(t, s, policy())
 			repair := harm(t, s)
-			code, session := newCode(t, s.Tokens), signedIn(t, s.Tokens)
+			code, session := newCode(t, s.Tokens), signIn(t, s.Tokens)
 			repair()
-			s.turn(ctx, g)
+			s.runTurn(ctx, g)
 			if n := s.size(t, "token"); n != 2 {
 				t.Errorf("%d tokens, want the code and the session", n)
 			}
@@ -394,7 +393,7 @@ func TestEndSession_StaysEnded(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	for i := range 200 {
-		session := signedIn(t, s.Tokens)
+		session := signIn(t, s.Tokens)
 		var asking sync.WaitGroup
 		for range 4 {
 			asking.Go(func() {

@@ -75,7 +75,7 @@ func (t *tokenTable) row(ctx context.Context, hash tokenHash, now time.Time) (*t
 	case age < tokenWait && row != nil:
 		select {
 		case t.turn <- struct{}{}:
-			return result(t.checkAndLeave(ctx), hash)
+			return findRow(t.checkAndLeave(ctx), hash)
 		default:
 			return row, nil // another caller is already checking
 		}
@@ -90,12 +90,12 @@ func (t *tokenTable) row(ctx context.Context, hash tokenHash, now time.Time) (*t
 	}
 	if read = t.read.Load(); read.number > began && read.age(t.now()) < tokenCheck {
 		<-t.turn
-		return result(read, hash)
+		return findRow(read, hash)
 	}
-	return result(t.checkAndLeave(ctx), hash)
+	return findRow(t.checkAndLeave(ctx), hash)
 }
 
-func result(read *tokensRead, hash tokenHash) (*tokenRow, error) {
+func findRow(read *tokensRead, hash tokenHash) (*tokenRow, error) {
 	if row := read.rows[hash]; row != nil {
 		return row, nil
 	}

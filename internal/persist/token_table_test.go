@@ -22,15 +22,15 @@ func keepBusy(t *testing.T, s *Store) {
 	}
 }
 
-// impatient returns a context with which a test fails instead of waiting forever.
-func impatient(t *testing.T) context.Context {
+// withTestTimeout returns a context with which a test fails instead of waiting forever.
+func withTestTimeout(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-func openBeside(t *testing.T, path string, now func() time.Time) *Tokens {
+func openSecond(t *testing.T, path string, now func() time.Time) *Tokens {
 	t.Helper()
 	beside, err := OpenTokens(ctx, path, &Options{Now: now})
 	must(t, err)
@@ -42,10 +42,10 @@ func TestTokens_BusyDatabaseAdmits(t *testing.T) {
 	t.Parallel()
 	path := databasePath(t)
 	s := open(t, path, nil)
-	beside := openBeside(t, path, at(start))
+	beside := openSecond(t, path, at(start))
 	keepBusy(t, s)
-	soon := impatient(t)
-	token := made(t, beside, anna, 0)
+	soon := withTestTimeout(t)
+	token := mustNewToken(t, beside, anna, 0)
 	if who, ok, err := s.Tokens.Token(soon, token); who != anna || !ok || err != nil {
 		t.Errorf("a token that was just made: %v, %v, %v", who, ok, err)
 	}
@@ -71,14 +71,14 @@ func TestTokens_BusyDatabaseRefusesRevoked(t *testing.T) {
 	path, now := databasePath(t), start
 	clock := func() time.Time { return now }
 	s := open(t, path, &Options{Now: clock})
-	beside := openBeside(t, path, clock)
-	token := made(t, s.Tokens, anna, 0)
-	session := begun(t, s.Tokens, token, anna)
+	beside := openSecond(t, path, clock)
+	token := mustNewToken(t, s.Tokens, anna, 0)
+	session := mustBeginSession(t, s.Tokens, token, anna)
 	keepBusy(t, s)
 	_, err := beside.Revoke(ctx, anna.Name)
 	must(t, err)
 	now = now.Add(4 * time.Second)
-	soon := impatient(t)
+	soon := withTestTimeout(t)
 	if who, ok, err := s.Tokens.Token(soon, token); ok || err != nil {
 		t.Errorf("the token is still good: %v, %v", who, err)
 	}
@@ -93,7 +93,7 @@ func TestTokenTable_StuckRead(t *testing.T) {
 	t.Parallel()
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	token := made(t, s.Tokens, anna, 0)
+	token := mustNewToken(t, s.Tokens, anna, 0)
 	wantToken(t, s.Tokens, token, anna)
 	s.Tokens.table.turn <- struct{}{}
 	defer func() { <-s.Tokens.table.turn }()
@@ -113,7 +113,7 @@ func TestTokenTable_FailureSignsNobodyOut(t *testing.T) {
 	path, now := databasePath(t), start
 	clock := func() time.Time { return now }
 	s := open(t, path, &Options{Now: clock})
-	known := made(t, s.Tokens, anna, 0)
+	known := mustNewToken(t, s.Tokens, anna, 0)
 	wantToken(t, s.Tokens, known, anna)
 	s.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)")
 	whole, err := os.ReadFile(path)
@@ -147,12 +147,12 @@ func TestTokenTable_FailureSignsNobodyOut(t *testing.T) {
 func TestTokenTable_Refresh(t *testing.T) {
 	t.Parallel()
 	path := databasePath(t)
-	s, beside := open(t, path, nil), openBeside(t, path, at(start))
-	ctx, stop := context.WithCancel(impatient(t))
+	s, beside := open(t, path, nil), openSecond(t, path, at(start))
+	ctx, stop := context.WithCancel(withTestTimeout(t))
 	done := make(chan struct{})
 	go func() { defer close(done); s.Tokens.table.refresh(ctx) }()
 	has := func(token string) bool { return s.Tokens.table.read.Load().rows[hashToken(token)] != nil }
-	until := func(what string, reached func() bool) {
+	waitUntil := func(what string, reached func() bool) {
 		t.Helper()
 		for look := time.NewTicker(time.Millisecond); !reached(); <-look.C {
 			if ctx.Err() != nil {
@@ -160,11 +160,11 @@ func TestTokenTable_Refresh(t *testing.T) {
 			}
 		}
 	}
-	token := made(t, beside, anna, 0)
-	until("a new token isn't found", func() bool { return has(token) })
+	token := mustNewToken(t, beside, anna, 0)
+	waitUntil("a new token isn't found", func() bool { return has(token) })
 	_, err := beside.Revoke(ctx, anna.Name)
 	must(t, err)
-	until("a revoked token holds", func() bool { return !has(token) })
+	waitUntil("a revoked token holds", func() bool { return !has(token) })
 	stop()
 	<-done
 }
@@ -175,7 +175,7 @@ func TestTokenTable_ReadOnlyAfterChanges(t *testing.T) {
 	path, now := databasePath(t), start
 	clock := func() time.Time { return now }
 	s := open(t, path, &Options{Now: clock})
-	token := made(t, s.Tokens, anna, 0)
+	token := mustNewToken(t, s.Tokens, anna, 0)
 	wantToken(t, s.Tokens, token, anna)
 	rows := func() string { return fmt.Sprintf("%p", s.Tokens.table.read.Load().rows) }
 	before := rows()
@@ -185,7 +185,7 @@ func TestTokenTable_ReadOnlyAfterChanges(t *testing.T) {
 	if rows() != before {
 		t.Error("the table was read again")
 	}
-	made(t, openBeside(t, path, clock), berta, 0)
+	mustNewToken(t, openSecond(t, path, clock), berta, 0)
 	wantNoToken(t, s.Tokens, "none")
 	if rows() == before {
 		t.Error("the table wasn't read again")
@@ -198,12 +198,12 @@ func TestSessions_NewestKept(t *testing.T) {
 	path, now := databasePath(t), start
 	clock := func() time.Time { return now }
 	s := open(t, path, &Options{Now: clock})
-	token, other := made(t, s.Tokens, anna, time.Hour), made(t, s.Tokens, berta, 0)
-	bertas := begun(t, s.Tokens, other, berta)
+	token, other := mustNewToken(t, s.Tokens, anna, time.Hour), mustNewToken(t, s.Tokens, berta, 0)
+	bertas := mustBeginSession(t, s.Tokens, other, berta)
 	var sessions []string
 	for range 53 {
 		now = now.Add(time.Second)
-		sessions = append(sessions, begun(t, s.Tokens, token, anna))
+		sessions = append(sessions, mustBeginSession(t, s.Tokens, token, anna))
 	}
 	wantNewest(t, s.Tokens, sessions, 50)
 	wantSession(t, s.Tokens, bertas, "berta")
@@ -229,18 +229,18 @@ func TestSessions_NewestKeptWhileFailing(t *testing.T) {
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
-	token := made(t, s.Tokens, anna, 0)
+	token := mustNewToken(t, s.Tokens, anna, 0)
 	repair := tokenFailures["disk full"](t, s)
 	for range 53 {
 		now = now.Add(time.Second)
-		sessions = append(sessions, begun(t, s.Tokens, token, anna))
+		sessions = append(sessions, mustBeginSession(t, s.Tokens, token, anna))
 	}
 	wantNewest(t, s.Tokens, sessions, 50)
-	if n := len(s.Tokens.queue.look()); n != 50 {
+	if n := len(s.Tokens.queue.peek()); n != 50 {
 		t.Errorf("%d wait", n)
 	}
 	repair()
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	wantNewest(t, s.Tokens, sessions, 50)
 }
 
@@ -249,7 +249,7 @@ func TestSessions_NewestKeptWhileFailing(t *testing.T) {
 func TestSessions_OlderVersionsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
-	token := made(t, s.Tokens, anna, 0)
+	token := mustNewToken(t, s.Tokens, anna, 0)
 	var sessions []string
 	must(t, s.db.write(ctx, func(tx *sql.Tx) error {
 		for i := range 120 {
@@ -264,7 +264,7 @@ func TestSessions_OlderVersionsAreBounded(t *testing.T) {
 	}))
 	s.Tokens.table.warm(ctx)
 	wantNewest(t, s.Tokens, sessions, 50)
-	begun(t, s.Tokens, token, anna)
+	mustBeginSession(t, s.Tokens, token, anna)
 	wantNewest(t, s.Tokens, sessions, 49)
 	if n := s.size(t, "token"); n != 51 {
 		t.Errorf("%d rows, want the token and 50 sessions", n)

@@ -16,15 +16,15 @@ var (
 	berta = auth.Identity{Name: "berta", Access: auth.Moderate}
 )
 
-func made(t *testing.T, tokens *Tokens, who auth.Identity, ttl time.Duration) (token string) {
+func mustNewToken(t *testing.T, tokens *Tokens, who auth.Identity, ttl time.Duration) (token string) {
 	t.Helper()
 	token, err := tokens.NewToken(ctx, who, ttl)
 	must(t, err)
 	return token
 }
 
-// begun returns a session that begins with a token.
-func begun(t *testing.T, tokens *Tokens, token string, want auth.Identity) (session string) {
+// mustBeginSession begins a session with a token.
+func mustBeginSession(t *testing.T, tokens *Tokens, token string, want auth.Identity) (session string) {
 	t.Helper()
 	session, who, err := tokens.BeginSession(ctx, token)
 	must(t, err)
@@ -59,10 +59,10 @@ func TestToken_Holder(t *testing.T) {
 	beside, err := OpenTokens(ctx, path, &Options{Now: at(start)})
 	must(t, err)
 	defer beside.Close()
-	token := made(t, beside, anna, 0)
+	token := mustNewToken(t, beside, anna, 0)
 	wantToken(t, s.Tokens, token, anna)
-	session := begun(t, s.Tokens, token, anna)
-	for _, none := range []string{session, signedIn(t, s.Tokens), newCode(t, s.Tokens), "none", ""} {
+	session := mustBeginSession(t, s.Tokens, token, anna)
+	for _, none := range []string{session, signIn(t, s.Tokens), newCode(t, s.Tokens), "none", ""} {
 		wantNoToken(t, s.Tokens, none)
 	}
 	wantSession(t, s.Tokens, token, "")
@@ -78,12 +78,12 @@ func TestNewToken_OnePerName(t *testing.T) {
 	t.Parallel()
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	first := made(t, s.Tokens, anna, time.Hour)
+	first := mustNewToken(t, s.Tokens, anna, time.Hour)
 	_, err := s.Tokens.NewToken(ctx, auth.Identity{Name: "anna", Access: auth.Own}, 0)
 	wantError(t, err, `"anna" already has a token: revoke it with `+"`chatguard token revoke`")
 	wantToken(t, s.Tokens, first, anna)
 	now = start.Add(time.Hour)
-	made(t, s.Tokens, anna, 0) // the first has expired
+	mustNewToken(t, s.Tokens, anna, 0) // the first has expired
 	wantNoToken(t, s.Tokens, first)
 }
 
@@ -91,9 +91,9 @@ func TestSession_EndsWithToken(t *testing.T) {
 	t.Parallel()
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	short, long := made(t, s.Tokens, anna, time.Hour), made(t, s.Tokens, berta, 0)
+	short, long := mustNewToken(t, s.Tokens, anna, time.Hour), mustNewToken(t, s.Tokens, berta, 0)
 	now = start.Add(30 * time.Minute)
-	annas, bertas := begun(t, s.Tokens, short, anna), begun(t, s.Tokens, long, berta)
+	annas, bertas := mustBeginSession(t, s.Tokens, short, anna), mustBeginSession(t, s.Tokens, long, berta)
 	now = start.Add(time.Hour - 1)
 	wantSession(t, s.Tokens, annas, "anna")
 	now = start.Add(time.Hour)
@@ -114,11 +114,11 @@ func TestRevoke_BesideOwner(t *testing.T) {
 	beside, err := OpenTokens(ctx, path, opts)
 	must(t, err)
 	defer beside.Close()
-	token, other := made(t, s.Tokens, anna, 0), made(t, s.Tokens, berta, 0)
+	token, other := mustNewToken(t, s.Tokens, anna, 0), mustNewToken(t, s.Tokens, berta, 0)
 	code, err := s.Tokens.NewSignInCode(ctx, anna, 0)
 	must(t, err)
-	sessions := []string{begun(t, s.Tokens, token, anna), begun(t, s.Tokens, token, anna)}
-	bertas := begun(t, s.Tokens, other, berta)
+	sessions := []string{mustBeginSession(t, s.Tokens, token, anna), mustBeginSession(t, s.Tokens, token, anna)}
+	bertas := mustBeginSession(t, s.Tokens, other, berta)
 	wantToken(t, s.Tokens, token, anna) // it is cached
 
 	ended, err := beside.Revoke(ctx, "anna")
@@ -139,22 +139,22 @@ func TestRevoke_BesideOwner(t *testing.T) {
 		t.Errorf("revoked again: %+v, %v", ended, err)
 	}
 	now = now.Add(time.Second)
-	begun(t, s.Tokens, made(t, beside, anna, 0), anna) // the name is free again
+	mustBeginSession(t, s.Tokens, mustNewToken(t, beside, anna, 0), anna) // the name is free again
 }
 
 func TestEntrants_List(t *testing.T) {
 	t.Parallel()
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	token := made(t, s.Tokens, berta, 0)
+	token := mustNewToken(t, s.Tokens, berta, 0)
 	now = start.Add(time.Minute)
-	made(t, s.Tokens, anna, time.Hour)
+	mustNewToken(t, s.Tokens, anna, time.Hour)
 	expired := auth.Identity{Name: "clara", Access: auth.Own}
-	made(t, s.Tokens, expired, time.Second)
+	mustNewToken(t, s.Tokens, expired, time.Second)
 	now = start.Add(2 * time.Minute)
-	begun(t, s.Tokens, token, berta)
-	must(t, s.Tokens.EndSession(ctx, begun(t, s.Tokens, token, berta)))
-	signedIn(t, s.Tokens)
+	mustBeginSession(t, s.Tokens, token, berta)
+	must(t, s.Tokens.EndSession(ctx, mustBeginSession(t, s.Tokens, token, berta)))
+	signIn(t, s.Tokens)
 	newCode(t, s.Tokens)
 	list, err := s.Tokens.Holders(ctx)
 	must(t, err)
@@ -181,7 +181,7 @@ func TestBeginSession_RevokedMeanwhile(t *testing.T) {
 	beside, err := OpenTokens(ctx, path, &Options{Now: at(start)})
 	must(t, err)
 	defer beside.Close()
-	token := made(t, s.Tokens, anna, 0)
+	token := mustNewToken(t, s.Tokens, anna, 0)
 	begun := make(chan string, 1)
 	must(t, beside.db.write(ctx, func(tx *sql.Tx) error {
 		go func() {
@@ -207,11 +207,11 @@ func TestBeginSession_RevokedMeanwhile(t *testing.T) {
 func TestBeginSession_WhileFailing(t *testing.T) {
 	t.Parallel()
 	var token, session string
-	whileFailing(t,
-		func(t *testing.T, s *Store) { token = made(t, s.Tokens, anna, time.Hour) },
+	testWhileFailing(t,
+		func(t *testing.T, s *Store) { token = mustNewToken(t, s.Tokens, anna, time.Hour) },
 		func(t *testing.T, s *Store) {
-			session = begun(t, s.Tokens, token, anna)
-			ended := begun(t, s.Tokens, token, anna)
+			session = mustBeginSession(t, s.Tokens, token, anna)
+			ended := mustBeginSession(t, s.Tokens, token, anna)
 			must(t, s.Tokens.EndSession(ctx, ended))
 			wantSession(t, s.Tokens, ended, "")
 			wantToken(t, s.Tokens, token, anna)
@@ -228,7 +228,7 @@ func TestNewToken_RefusedWhileFailing(t *testing.T) {
 	for name, harm := range tokenFailures {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, databasePath(t), nil)
-			token := made(t, s.Tokens, anna, 0)
+			token := mustNewToken(t, s.Tokens, anna, 0)
 			repair := harm(t, s)
 			_, err := s.Tokens.NewToken(ctx, berta, 0)
 			wantError(t, err, "database ")
@@ -248,12 +248,12 @@ func TestRevoke_PendingNotWritten(t *testing.T) {
 	opts := &Options{Now: func() time.Time { return now }}
 	s := open(t, path, opts)
 	g := guardOf(t, s, policy())
-	token := made(t, s.Tokens, anna, 0)
+	token := mustNewToken(t, s.Tokens, anna, 0)
 	repair := tokenFailures["locked"](t, s)
 	code, err := s.Tokens.NewSignInCode(ctx, anna, 0)
 	must(t, err)
-	annas, adas := begun(t, s.Tokens, token, anna), signedIn(t, s.Tokens)
-	s.turn(ctx, g)
+	annas, adas := mustBeginSession(t, s.Tokens, token, anna), signIn(t, s.Tokens)
+	s.runTurn(ctx, g)
 	repair()
 	now = now.Add(time.Second)
 	beside, err := OpenTokens(ctx, path, opts)
@@ -261,7 +261,7 @@ func TestRevoke_PendingNotWritten(t *testing.T) {
 	defer beside.Close()
 	_, err = beside.Revoke(ctx, "anna")
 	must(t, err)
-	s.turn(ctx, g)
+	s.runTurn(ctx, g)
 	now = now.Add(tokenWait)
 	wantNoToken(t, s.Tokens, token)
 	wantSession(t, s.Tokens, annas, "")
@@ -272,14 +272,14 @@ func TestRevoke_PendingNotWritten(t *testing.T) {
 func TestRevoke_EndsPending(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
-	token := made(t, s.Tokens, anna, 0)
+	token := mustNewToken(t, s.Tokens, anna, 0)
 	repair := tokenFailures["disk full"](t, s)
-	session := begun(t, s.Tokens, token, anna)
+	session := mustBeginSession(t, s.Tokens, token, anna)
 	repair()
 	_, err := s.Tokens.Revoke(ctx, "anna")
 	must(t, err)
 	wantSession(t, s.Tokens, session, "")
-	must(t, s.db.write(ctx, func(tx *sql.Tx) error { return writeTokens(ctx, tx, s.Tokens.queue.look()) }))
+	must(t, s.db.write(ctx, func(tx *sql.Tx) error { return writeTokens(ctx, tx, s.Tokens.queue.peek()) }))
 	wantSession(t, s.Tokens, session, "")
 }
 

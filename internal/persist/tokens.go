@@ -85,7 +85,7 @@ func (t *Tokens) holder(ctx context.Context, secret, kind string) (who auth.Iden
 func (t *Tokens) find(ctx context.Context, hash tokenHash, kind string) (row *tokenRow, err error) {
 	waits, now := false, t.now()
 	if t.queue != nil {
-		row, waits = t.queue.of(hash)
+		row, waits = t.queue.find(hash)
 	}
 	if !waits {
 		if row, err = t.table.row(ctx, hash, now); err != nil {

@@ -11,12 +11,12 @@ import (
 // write runs change in its own transaction. Database errors name the file, the problem and the fix;
 // an error of change is returned unchanged.
 func (db *database) write(ctx context.Context, change func(*sql.Tx) error) error {
-	return db.wrote(db.transact(ctx, db.writer, change))
+	return db.explainWrite(db.transact(ctx, db.writer, change))
 }
 
-// wrote explains the error of a write. If the file can't be written or is damaged, wrote also
-// closes the connections, so that the next statement opens new ones.
-func (db *database) wrote(err error) error {
+// explainWrite explains the error of a write. If the file can't be written or is damaged,
+// explainWrite also closes the connections, so that the next statement opens new ones.
+func (db *database) explainWrite(err error) error {
 	err = Explain(db.path, err)
 	if failed := (*databaseError)(nil); errors.As(err, &failed) && (failed.problem == cantWrite || failed.problem == damaged) {
 		db.reconnect()
@@ -47,7 +47,7 @@ func (db *database) transact(ctx context.Context, writer beginner, change func(*
 // writeSoon is write with a time limit: it waits at most patience for writers in this process, and
 // at most patience again for writers in other processes.
 func (db *database) writeSoon(ctx context.Context, patience time.Duration, change func(*sql.Tx) error) error {
-	return db.wrote(db.transactSoon(ctx, patience, change))
+	return db.explainWrite(db.transactSoon(ctx, patience, change))
 }
 
 // transactSoon runs a transaction with the connection's lock timeout set to patience. The timeout

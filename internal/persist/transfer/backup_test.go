@@ -28,10 +28,10 @@ func backUp(t testing.TB, path string) Copy {
 
 func TestBackup_EqualsDatabase(t *testing.T) {
 	t.Parallel()
-	path := filled(t)
+	path := newFilledDatabase(t)
 	fillLines(t, path, oneOfEach(t))
 	s := open(t, path)
-	g, _ := restored(t, s)
+	g, _ := restoreGuard(t, s)
 	code, err := s.Tokens.NewSignInCode(ctx, ada, 0)
 	persisttest.Must(t, err)
 	made := backUp(t, path) // while its owner runs
@@ -47,7 +47,7 @@ func TestBackup_EqualsDatabase(t *testing.T) {
 	persisttest.Must(t, s.Close())
 
 	again := open(t, made.Path)
-	copied, _ := restored(t, again)
+	copied, _ := restoreGuard(t, again)
 	persisttest.AssertSame(t, g, copied, "0", "1", "499", "new")
 	if _, who, err := again.Tokens.RedeemCode(ctx, code); err != nil || who != ada {
 		t.Errorf("the sign-in is gone: %v, %v", who, err)
@@ -58,7 +58,7 @@ func TestCopies_KilledOwner(t *testing.T) {
 	t.Parallel()
 	path := persisttest.DatabasePath(t)
 	c := persisttest.StartChild(t, "pairs", path)
-	reached(t, c, 20)
+	waitForPairs(t, c, 20)
 	c.Kill(t)
 	before := persisttest.Snapshot(t, path)
 	if len(before[1]) == 0 {
@@ -98,8 +98,8 @@ func writePairsUntilKilled(ctx context.Context, path string) error {
 	})
 }
 
-// reached waits until the child has written that many pairs.
-func reached(t testing.TB, c *persisttest.Child, pairs int) {
+// waitForPairs waits until the child has written that many pairs.
+func waitForPairs(t testing.TB, c *persisttest.Child, pairs int) {
 	t.Helper()
 	for n := 0; n < pairs; {
 		_, err := fmt.Sscanf(c.Next(t), "wrote %d", &n)
@@ -118,7 +118,7 @@ func countPairs(t testing.TB, path string) (a, b int) {
 
 func exportedPairs(t testing.TB, path string) (a, b int) {
 	t.Helper()
-	export := exported(t, path)
+	export := mustExport(t, path)
 	return bytes.Count(export, []byte(`"kind":"state"`)), bytes.Count(export, []byte(`"kind":"channel"`))
 }
 
@@ -127,7 +127,7 @@ func TestCopies_OneMomentBesideWriter(t *testing.T) {
 	path := persisttest.DatabasePath(t)
 	c := persisttest.StartChild(t, "pairs", path)
 	for pairs := 10; pairs <= 200; pairs += 38 { // if a lock is refused, child and test fail
-		reached(t, c, pairs)
+		waitForPairs(t, c, pairs)
 		if a, b := countPairs(t, backUp(t, path).Path); a != b || a < pairs {
 			t.Errorf("copied %d and %d of %d pairs or more", a, b, pairs)
 		}
@@ -164,7 +164,7 @@ func TestCopies_BadDatabaseRefused(t *testing.T) {
 	} {
 		for kind, write := range copiers {
 			t.Run(kind+"/"+name, func(t *testing.T) {
-				path, folder := filled(t), t.TempDir()
+				path, folder := newFilledDatabase(t), t.TempDir()
 				step.harm(path)
 				_, err := write(ctx, path, filepath.Join(folder, "copy"), nil)
 				persisttest.WantError(t, err, append(step.parts, path)...)
@@ -176,7 +176,7 @@ func TestCopies_BadDatabaseRefused(t *testing.T) {
 
 func TestCopies_BadTargetRefused(t *testing.T) {
 	t.Parallel()
-	path := filled(t)
+	path := newFilledDatabase(t)
 	named := path + persist.PartSuffix // a possible name for a database
 	persisttest.Must(t, os.Rename(path, named))
 	folder := t.TempDir()
@@ -231,7 +231,7 @@ func TestCopies_BadTargetRefused(t *testing.T) {
 func TestCopies_LinkedDatabase(t *testing.T) {
 	t.Parallel()
 	link := filepath.Join(t.TempDir(), "link.db")
-	persisttest.Must(t, os.Symlink(filled(t), link))
+	persisttest.Must(t, os.Symlink(newFilledDatabase(t), link))
 	persisttest.Must(t, os.WriteFile(link+".token", []byte("theirs"), 0o600))
 	for kind, write := range copiers {
 		_, err := write(ctx, link, link+".token", &Options{Force: true})
@@ -243,7 +243,7 @@ func TestCopies_LinkedDatabase(t *testing.T) {
 
 func TestCopies_ReplaceWithForce(t *testing.T) {
 	t.Parallel()
-	path := filled(t)
+	path := newFilledDatabase(t)
 	for kind, write := range copiers {
 		folder := t.TempDir()
 		target, link := filepath.Join(folder, "copy"), filepath.Join(t.TempDir(), "link")
@@ -260,7 +260,7 @@ func TestCopies_ReplaceWithForce(t *testing.T) {
 
 func TestCopies_KeepNeighbours(t *testing.T) {
 	t.Parallel()
-	path := filled(t)
+	path := newFilledDatabase(t)
 	for kind, write := range copiers {
 		target := filepath.Join(t.TempDir(), "copy")
 		// files that a download or an editor may leave
@@ -280,7 +280,7 @@ func TestCopies_KeepNeighbours(t *testing.T) {
 
 func TestCopies_TwoToOneFile(t *testing.T) {
 	t.Parallel()
-	path, target := filled(t), filepath.Join(t.TempDir(), "copy")
+	path, target := newFilledDatabase(t), filepath.Join(t.TempDir(), "copy")
 	// A second copy begins and ends during the first.
 	first := &Options{Force: true}
 	first.Now = func() time.Time {
@@ -300,7 +300,7 @@ func TestCopies_TwoToOneFile(t *testing.T) {
 
 func TestBackup_Stopped(t *testing.T) {
 	t.Parallel()
-	path, folder := filled(t), t.TempDir()
+	path, folder := newFilledDatabase(t), t.TempDir()
 	stopped, stop := context.WithCancel(ctx)
 	now := func() time.Time { stop(); return start } // called right before copying
 	if _, err := Backup(stopped, path, filepath.Join(folder, "copy"), &Options{Now: now}); !errors.Is(err, context.Canceled) {

@@ -43,7 +43,7 @@ func newKind[T any, L interface {
 }](name string, key int, columns string) lineKind {
 	kind := lineKind{name: name, key: key, empty: func() line {
 		l := L(new(T))
-		l.named(name)
+		l.setKind(name)
 		return l
 	}}
 	for word := range strings.FieldsSeq(columns) {

@@ -91,7 +91,7 @@ func dump(t rapid.TB, path string) string {
 	return all.String()
 }
 
-func exported(t rapid.TB, path string) []byte {
+func mustExport(t rapid.TB, path string) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	if _, err := Export(ctx, path, &out, frozen); err != nil {
@@ -217,12 +217,12 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 	return lines
 }
 
-// thereAndBack exports a database with the lines and imports the export into another database. It
+// checkRoundTrip exports a database with the lines and imports the export into another database. It
 // fails unless both have the same contents.
-func thereAndBack(t rapid.TB, from, to string, lines []line) {
+func checkRoundTrip(t rapid.TB, from, to string, lines []line) {
 	t.Helper()
 	fillLines(t, from, lines)
-	there := exported(t, from)
+	there := mustExport(t, from)
 	imported, err := Import(ctx, to, bytes.NewReader(there), "there", frozen)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, there)
@@ -233,15 +233,15 @@ func thereAndBack(t rapid.TB, from, to string, lines []line) {
 	if got, want := dump(t, to), dump(t, from); got != want {
 		t.Errorf("imported\n%swant\n%s", got, want)
 	}
-	if back := exported(t, to); !bytes.Equal(back, there) {
+	if back := mustExport(t, to); !bytes.Equal(back, there) {
 		t.Errorf("exported again\n%swant\n%s", back, there)
 	}
 }
 
 func TestExport_RoundTrip(t *testing.T) {
 	t.Parallel()
-	thereAndBack(t, persisttest.DatabasePath(t), persisttest.DatabasePath(t), nil)
-	thereAndBack(t, persisttest.DatabasePath(t), persisttest.DatabasePath(t), oneOfEach(t))
+	checkRoundTrip(t, persisttest.DatabasePath(t), persisttest.DatabasePath(t), nil)
+	checkRoundTrip(t, persisttest.DatabasePath(t), persisttest.DatabasePath(t), oneOfEach(t))
 }
 
 func TestExport_HostileRoundTrip(t *testing.T) {
@@ -257,7 +257,7 @@ func TestExport_HostileRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		thereAndBack(t, from, to, hostileLines(t, data))
+		checkRoundTrip(t, from, to, hostileLines(t, data))
 	})
 }
 
@@ -310,7 +310,7 @@ func TestExport_MatchesDocumentation(t *testing.T) {
 {"kind":"rolled_up","channel":"c1","at":"2026-03-14T20:00:00Z","number":2}
 {"kind":"end","lines":9}
 `
-	if got := string(exported(t, path)); got != want {
+	if got := string(mustExport(t, path)); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
@@ -319,7 +319,7 @@ func TestExportFile(t *testing.T) {
 	t.Parallel()
 	path := persisttest.DatabasePath(t)
 	fillLines(t, path, oneOfEach(t))
-	want := exported(t, path)
+	want := mustExport(t, path)
 	for name, read := range map[string]func(io.Reader) (io.Reader, error){
 		"plain.jsonl":     func(r io.Reader) (io.Reader, error) { return r, nil },
 		"zipped.jsonl.gz": func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
@@ -342,7 +342,7 @@ func TestExportFile(t *testing.T) {
 		into := persisttest.DatabasePath(t)
 		_, err = Import(ctx, into, bytes.NewReader(data), name, nil)
 		persisttest.Must(t, err)
-		if !bytes.Equal(exported(t, into), want) {
+		if !bytes.Equal(mustExport(t, into), want) {
 			t.Errorf("%s: the import isn't what was exported", name)
 		}
 	}
@@ -415,7 +415,7 @@ func TestExport_OlderVersionRefused(t *testing.T) {
 	persisttest.WantError(t, err, path, "older version", "chatguard run")
 }
 
-func zipped(t testing.TB, text string) string {
+func compress(t testing.TB, text string) string {
 	t.Helper()
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
@@ -424,8 +424,8 @@ func zipped(t testing.TB, text string) string {
 	return out.String()
 }
 
-// halfZipped returns compressed text with damage in the middle.
-func halfZipped(t testing.TB, text string) string {
+// compressDamaged returns compressed text with damage in the middle.
+func compressDamaged(t testing.TB, text string) string {
 	t.Helper()
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)

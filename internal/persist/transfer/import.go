@@ -35,7 +35,7 @@ func Import(ctx context.Context, path string, r io.Reader, name string, opts *Op
 	imported := Imported{At: im.at}
 	err := persist.Own(ctx, path, func(db *persist.Owned) error {
 		imported.Path = db.Path
-		return db.Write(ctx, func(tx *sql.Tx) error { return im.into(ctx, tx, db) })
+		return db.Write(ctx, func(tx *sql.Tx) error { return im.importInto(ctx, tx, db) })
 	})
 	if err != nil {
 		return Imported{}, err
@@ -44,8 +44,8 @@ func Import(ctx context.Context, path string, r io.Reader, name string, opts *Op
 	return imported, nil
 }
 
-// into imports the lines into a database in one transaction.
-func (im *importer) into(ctx context.Context, tx *sql.Tx, db *persist.Owned) error {
+// importInto imports the lines into a database in one transaction.
+func (im *importer) importInto(ctx context.Context, tx *sql.Tx, db *persist.Owned) error {
 	holds, err := im.makeRoom(ctx, tx, db.Path)
 	if err != nil {
 		return err

@@ -33,25 +33,25 @@ func exportOf(t testing.TB, lines []line) []byte {
 	t.Helper()
 	path := persisttest.DatabasePath(t)
 	fillLines(t, path, lines)
-	return exported(t, path)
+	return mustExport(t, path)
 }
 
 func TestImport_ContinuesOldDatabase(t *testing.T) {
 	t.Parallel()
-	path, to := filled(t), persisttest.DatabasePath(t)
+	path, to := newFilledDatabase(t), persisttest.DatabasePath(t)
 	s := open(t, path)
-	g, stats := restored(t, s)
+	g, stats := restoreGuard(t, s)
 	last := stats.LastEntry + 1
 	m := persisttest.Message("u", start)
 	// nobody acts on this entry
 	s.Observe(m, chatguard.Verdict{At: start, ChannelID: "c1", UserID: "u", Limit: "burst", EntryID: last, RetryAfter: time.Second})
-	flush(t, s, g)
+	flushAndClose(t, s, g)
 	fillLines(t, path, oneOfEach(t)[4:6]) // revisions 1 and 2 of c1
 
-	_, err := Import(ctx, to, bytes.NewReader(exported(t, path)), "export", nil)
+	_, err := Import(ctx, to, bytes.NewReader(mustExport(t, path)), "export", nil)
 	persisttest.Must(t, err)
 	again := open(t, to)
-	copied, stats := restored(t, again)
+	copied, stats := restoreGuard(t, again)
 	if stats.LastEntry != last || stats.Interrupted != 1 || stats.Unreadable != 0 {
 		t.Errorf("restored %+v, want %d to be the last entry", stats, last)
 	}
@@ -158,8 +158,8 @@ func TestImport_BadLinesRefused(t *testing.T) {
 		"a line too long to be":  {edit(3, "\n", "\n"+strings.Repeat(" ", maxImportLine)+"\n"), []string{"there.jsonl:4: the line is longer than"}},
 		"a plain line too long":  {edit(13, `"roles":[`, `"roles":[`+strings.Repeat(`"vip",`, maxPlainLine/6)), []string{"there.jsonl:13: the line is longer than 262144 bytes"}},
 		"damaged compression":    {"\x1f\x8b" + good, []string{"there.jsonl: its compression is damaged"}},
-		"compression is cut off": {zipped(t, good)[:300], []string{"there.jsonl ends in line ", "without its end line: it was cut off"}},
-		"compression is damaged": {halfZipped(t, good), []string{"there.jsonl can't be read ", "check the disk, or export again"}},
+		"compression is cut off": {compress(t, good)[:300], []string{"there.jsonl ends in line ", "without its end line: it was cut off"}},
+		"compression is damaged": {compressDamaged(t, good), []string{"there.jsonl can't be read ", "check the disk, or export again"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -232,7 +232,7 @@ func TestImport_ReplaceKeepsCopy(t *testing.T) {
 		fillOther := exportOf(t, manyLines(t, n))
 		imported, err := Import(ctx, path, bytes.NewReader(fillOther), "there.jsonl", &Options{Replace: true})
 		persisttest.Must(t, err)
-		if got := exported(t, path); imported.Rows != int64(n) || imported.Path != path || !bytes.Equal(got, fillOther) {
+		if got := mustExport(t, path); imported.Rows != int64(n) || imported.Path != path || !bytes.Equal(got, fillOther) {
 			t.Errorf("imported %+v:\n%s", imported, got)
 		}
 		if got := dump(t, imported.Kept); got != before {
@@ -302,7 +302,7 @@ func TestImport_HighestNumbers(t *testing.T) {
 	lines[5].(*revisionLine).Number = maxRevision
 	lines[6].(*auditLine).ID = maxID
 	lines[8].(*timelineLine).Number = maxID
-	thereAndBack(t, persisttest.DatabasePath(t), persisttest.DatabasePath(t), lines)
+	checkRoundTrip(t, persisttest.DatabasePath(t), persisttest.DatabasePath(t), lines)
 }
 
 // stopsReading is a reader that stops the import when it is read.
@@ -392,7 +392,7 @@ func TestImport_KilledChangesNothing(t *testing.T) {
 			}
 			_, err := Import(ctx, path, bytes.NewReader(export), "there.jsonl", &Options{Replace: true})
 			persisttest.Must(t, err)
-			if !bytes.Equal(exported(t, path), export) {
+			if !bytes.Equal(mustExport(t, path), export) {
 				t.Error("the second import isn't what was exported")
 			}
 		})

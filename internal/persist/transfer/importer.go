@@ -70,9 +70,9 @@ func (im *importer) open(r io.Reader) error {
 	var header headerLine
 	switch err := json.Unmarshal(data, &header); {
 	case err != nil && !im.whole && (im.lines.Err() != nil || bytes.HasPrefix(data, []byte(`{"kind":"`+headerKind+`"`))):
-		return im.ended("in")
+		return im.endError("in")
 	case err != nil || header.Kind != headerKind || header.Format < 1:
-		return im.noExport("")
+		return im.notExportError("")
 	case header.Format > exportFormat:
 		return fmt.Errorf("%s was written by a newer chatguard (format %d, this one knows up to %d): update chatguard", im.name, header.Format, exportFormat)
 	}
@@ -80,7 +80,7 @@ func (im *importer) open(r io.Reader) error {
 	return nil
 }
 
-func (im *importer) noExport(reason string) error {
+func (im *importer) notExportError(reason string) error {
 	return fmt.Errorf("%s is not a chatguard export%s: name a file that `chatguard export` wrote", im.name, reason)
 }
 
@@ -99,37 +99,37 @@ func (im *importer) next() ([]byte, error) {
 		im.line++
 		return bytes.TrimSpace(im.lines.Bytes()), nil
 	}
-	return nil, im.ended("after")
+	return nil, im.endError("after")
 }
 
-// ended returns the error for an incomplete export. The export may end after the last line read, or
-// within it.
-func (im *importer) ended(where string) error {
+// endError returns the error for an incomplete export. The export may end after the last line read,
+// or within it.
+func (im *importer) endError(where string) error {
 	switch err := im.lines.Err(); {
 	case err == nil && im.line == 0:
-		return im.noExport(" (it is empty)")
+		return im.notExportError(" (it is empty)")
 	case err == nil || errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%s ends %s line %d, without its end line: it was cut off, so export or copy it again", im.name, where, im.line)
 	case errors.Is(err, bufio.ErrTooLong):
-		return im.wrong(im.line+1, tooLong(maxImportLine))
+		return im.lineError(im.line+1, lengthError(maxImportLine))
 	default:
 		return fmt.Errorf("%s can't be read %s line %d (%w): check the disk, or export again", im.name, where, im.line, err)
 	}
 }
 
-func tooLong(most int) error { return fmt.Errorf("the line is longer than %d bytes", most) }
+func lengthError(most int) error { return fmt.Errorf("the line is longer than %d bytes", most) }
 
-// broken returns the error for the last line read. If the line is incomplete, the error says that
-// instead.
-func (im *importer) broken(problem error) error {
+// currentLineError returns the error for the last line read. If the line is incomplete, it returns
+// endError's error.
+func (im *importer) currentLineError(problem error) error {
 	if !im.whole {
-		return im.ended("in")
+		return im.endError("in")
 	}
-	return im.wrong(im.line, problem)
+	return im.lineError(im.line, problem)
 }
 
-// wrong returns an error that names a line, its problem and the fix.
-func (im *importer) wrong(line int64, problem error) error {
+// lineError returns an error that names a line, its problem and the fix.
+func (im *importer) lineError(line int64, problem error) error {
 	return fmt.Errorf("%s:%d: %w (nothing was imported: correct the line or remove it, or export again)", im.name, line, problem)
 }
 
@@ -145,7 +145,7 @@ func (im *importer) readAll(ctx context.Context, tx *sql.Tx) error {
 		}
 		name, err := kindIn(data)
 		if err != nil {
-			return im.broken(plainJSON(err, data))
+			return im.currentLineError(plainJSON(err, data))
 		}
 		if name == endKind {
 			return cmp.Or(im.flush(ctx, tx), im.end(data))
@@ -180,10 +180,10 @@ const (
 func (im *importer) take(ctx context.Context, tx *sql.Tx, name string, data []byte) error {
 	kind := kindNamed(name)
 	if kind == nil {
-		return im.broken(fmt.Errorf("unknown kind %.40q", name))
+		return im.currentLineError(fmt.Errorf("unknown kind %.40q", name))
 	}
 	if len(data) > maxPlainLine && kind.name != "revision" && kind.name != "audit" {
-		return im.broken(tooLong(maxPlainLine))
+		return im.currentLineError(lengthError(maxPlainLine))
 	}
 	if kind != im.kind || len(im.batch) == importBatch || im.waiting+len(data) > importBytes {
 		if err := im.flush(ctx, tx); err != nil {
@@ -193,10 +193,10 @@ func (im *importer) take(ctx context.Context, tx *sql.Tx, name string, data []by
 	}
 	l, err := im.decode(kind, data)
 	if err == nil {
-		err = im.rises(l)
+		err = im.checkOrder(l)
 	}
 	if err != nil {
-		return im.broken(err)
+		return im.currentLineError(err)
 	}
 	im.batch = append(im.batch, l)
 	im.waiting += len(data)
@@ -229,9 +229,9 @@ func (im *importer) decodeInto(value any, data []byte) error {
 	return nil
 }
 
-// rises returns an error unless the line is after the previous line of its kind in export order. So
-// it finds a repeated key without remembering all keys.
-func (im *importer) rises(l line) error {
+// checkOrder returns an error unless the line is after the previous line of its kind in export
+// order. So it finds a repeated key without remembering all keys.
+func (im *importer) checkOrder(l line) error {
 	key := im.kind.keyOf(l)
 	if last, ok := im.last[im.kind.name]; ok {
 		switch c := key.compare(last); {
@@ -262,14 +262,14 @@ func (im *importer) flush(ctx context.Context, tx *sql.Tx) error {
 func (im *importer) end(data []byte) error {
 	var end endLine
 	if err := im.decodeInto(&end, data); err != nil {
-		return im.wrong(im.line, err)
+		return im.lineError(im.line, err)
 	}
 	if end.Lines != im.line {
 		return fmt.Errorf("%s:%d: the export had %d lines, but this file has %d: copy or export it again, or correct the number (nothing was imported)",
 			im.name, im.line, end.Lines, im.line)
 	}
 	if im.lines.Scan() {
-		return im.wrong(im.line+1, errors.New("there is text after the end line"))
+		return im.lineError(im.line+1, errors.New("there is text after the end line"))
 	}
 	if err := im.lines.Err(); err != nil {
 		return fmt.Errorf("%s: its end can't be read (%w): copy or export it again", im.name, err)

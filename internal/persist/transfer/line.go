@@ -18,11 +18,11 @@ import (
 
 // line is an exported row: a pointer to a struct with its fields under their JSON names.
 type line interface {
-	named(kind string)
+	setKind(kind string)
 	// check returns an error for contents that a file can have but a database must not have. The
 	// checks of columns are separate.
 	check() error
-	exact() *exactBytes
+	exactTexts() *exactBytes
 }
 
 // head is the beginning of every line.
@@ -30,7 +30,7 @@ type head struct {
 	Kind string `json:"kind"`
 }
 
-func (h *head) named(kind string) { h.Kind = kind }
+func (h *head) setKind(kind string) { h.Kind = kind }
 
 // check does nothing. It serves lines that need only the checks of their columns.
 func (head) check() error { return nil }
@@ -41,16 +41,16 @@ type exactBytes struct {
 	Bytes map[string][]byte `json:"bytes,omitempty"`
 }
 
-func (x *exactBytes) exact() *exactBytes { return x }
+func (x *exactBytes) exactTexts() *exactBytes { return x }
 
 // keepExact saves the texts of a line that JSON can't represent, before the line is encoded.
 func (k *lineKind) keepExact(l line) {
-	l.exact().Bytes = nil
+	l.exactTexts().Bytes = nil
 	for name, at := range k.texts(l) {
 		if utf8.ValidString(at.String()) {
 			continue
 		}
-		x := l.exact()
+		x := l.exactTexts()
 		if x.Bytes == nil {
 			x.Bytes = map[string][]byte{}
 		}
@@ -60,7 +60,7 @@ func (k *lineKind) keepExact(l line) {
 
 // restoreExact restores the texts that keepExact saved.
 func (k *lineKind) restoreExact(l line) error {
-	x := l.exact()
+	x := l.exactTexts()
 	if len(x.Bytes) == 0 {
 		return nil
 	}
@@ -142,7 +142,7 @@ func plainJSON(err error, data []byte) error {
 		return errors.New("the line is cut off")
 	}
 	if wrong := (*time.ParseError)(nil); errors.As(err, &wrong) || strings.HasPrefix(err.Error(), "Time.UnmarshalJSON: ") {
-		return wrongTime(data)
+		return timeError(data)
 	}
 	return err
 }
@@ -151,8 +151,9 @@ func plainJSON(err error, data []byte) error {
 // because quotes there are escaped with a backslash.
 var timeField = regexp.MustCompile(`"((?:may_speak_|reset_)?at|last_seen)"\s*:\s*("(?:[^"\\]|\\.)*"|[^\s,}]+)`)
 
-// wrongTime names the first invalid time, because the error of encoding/json doesn't.
-func wrongTime(data []byte) error {
+// timeError returns an error that names the first invalid time, because the error of encoding/json
+// doesn't.
+func timeError(data []byte) error {
 	const want = "is not a time (want RFC 3339, such as 2026-03-14T20:00:00Z)"
 	for _, field := range timeField.FindAllSubmatch(data, -1) {
 		if new(time.Time).UnmarshalJSON(field[2]) == nil {

@@ -37,8 +37,8 @@ func open(t testing.TB, path string) *persist.Store {
 	return s
 }
 
-// restored returns a Guard whose verdicts the store observes, with the stored state.
-func restored(t testing.TB, s *persist.Store) (*chatguard.Guard, persist.RestoreStats) {
+// restoreGuard returns a Guard whose verdicts the store observes, with the stored state.
+func restoreGuard(t testing.TB, s *persist.Store) (*chatguard.Guard, persist.RestoreStats) {
 	t.Helper()
 	g, err := chatguard.New(persisttest.Policy(), &chatguard.Options{Now: at(start), Observer: s.Observe})
 	persisttest.Must(t, err)
@@ -47,8 +47,8 @@ func restored(t testing.TB, s *persist.Store) (*chatguard.Guard, persist.Restore
 	return g, stats
 }
 
-// flush writes what is pending and closes the store.
-func flush(t testing.TB, s *persist.Store, g *chatguard.Guard) {
+// flushAndClose writes what is pending and closes the store.
+func flushAndClose(t testing.TB, s *persist.Store, g *chatguard.Guard) {
 	t.Helper()
 	ended, stop := context.WithCancel(ctx)
 	stop()
@@ -56,18 +56,18 @@ func flush(t testing.TB, s *persist.Store, g *chatguard.Guard) {
 	persisttest.Must(t, s.Close())
 }
 
-// filled creates a database with the state of 500 throttled users.
-func filled(t testing.TB) string {
+// newFilledDatabase creates a database with the state of 500 throttled users.
+func newFilledDatabase(t testing.TB) string {
 	t.Helper()
 	path := persisttest.DatabasePath(t)
 	s := open(t, path)
-	g, _ := restored(t, s)
+	g, _ := restoreGuard(t, s)
 	for user := range 500 {
 		for range 4 {
 			_, err := g.Check(ctx, persisttest.Message(fmt.Sprint(user), start))
 			persisttest.Must(t, err)
 		}
 	}
-	flush(t, s, g)
+	flushAndClose(t, s, g)
 	return path
 }
