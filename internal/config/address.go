@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// address returns an error unless text is a host and a port. The host may be empty, which means all
-// addresses of this machine.
-func address(text string, leastPort uint64) error {
+// checkAddress returns an error unless text is a host and a port. The host may be empty, which
+// means all addresses of this machine.
+func checkAddress(text string, leastPort uint64) error {
 	_, port, err := net.SplitHostPort(text)
 	if err == nil {
 		var n uint64
@@ -27,8 +27,8 @@ func address(text string, leastPort uint64) error {
 	return nil
 }
 
-// schemed returns an error unless text is a URL with a host and one of the schemes.
-func schemed(text string, schemes ...string) error {
+// checkURL returns an error unless text is a URL with a host and one of the schemes.
+func checkURL(text string, schemes ...string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme) {
 		return fmt.Errorf("%q is not a URL (want %s://…)", text, strings.Join(schemes, "://… or "))
@@ -36,11 +36,11 @@ func schemed(text string, schemes ...string) error {
 	return nil
 }
 
-func publicURL(w Web) error {
+func checkPublicURL(w Web) error {
 	if w.PublicURL == "" {
 		return nil
 	}
-	if err := schemed(w.PublicURL, "https", "http"); err != nil {
+	if err := checkURL(w.PublicURL, "https", "http"); err != nil {
 		return err
 	}
 	u, err := url.Parse(w.PublicURL)
@@ -58,7 +58,7 @@ func publicURL(w Web) error {
 	return nil
 }
 
-func paired(w Web) error {
+func checkTLSFiles(w Web) error {
 	if (w.TLSCert == "") != (w.TLSKey == "") {
 		return errors.New("tls_cert and tls_key go together: set both or neither")
 	}
@@ -68,7 +68,7 @@ func paired(w Web) error {
 // CheckListen returns an error if the address is invalid, or if other machines could send a
 // password to it unencrypted. The error has one line.
 func (w Web) CheckListen() error {
-	if err := address(w.Listen, 0); err != nil {
+	if err := checkAddress(w.Listen, 0); err != nil {
 		return err
 	}
 	if !isLoopback(w.Listen) && !w.Insecure && w.TLSCert == "" && !strings.HasPrefix(w.PublicURL, "https://") {
@@ -95,7 +95,7 @@ func isLoopback(listen string) bool {
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-func filled(path string) error {
+func checkFilePath(path string) error {
 	if path == "" {
 		return errors.New(`want the path of a file, such as "chatguard.db"`)
 	}

@@ -66,9 +66,9 @@ func channelKey(name string) string {
 	return name
 }
 
-// channels reads the tables of single channels. Each starts as a copy of the policy for all
+// readChannels reads the tables of single channels. Each starts as a copy of the policy for all
 // channels, which must be complete by then.
-func (r *reader) channels(c *Config) error {
+func (r *reader) readChannels(c *Config) error {
 	value, ok := r.tree["channel"]
 	if !ok {
 		return nil
@@ -85,13 +85,13 @@ func (r *reader) channels(c *Config) error {
 		_, taken := c.Channels[key]
 		switch {
 		case !ok:
-			return r.mismatch(at.then(name), "a channel's table, such as [channel.yourchannel]", tables[name])
+			return r.mismatch(at.child(name), "a channel's table, such as [channel.yourchannel]", tables[name])
 		case key == "":
-			return r.fail(at.then(name), "want a channel's login or ID, such as [channel.yourchannel]")
+			return r.fail(at.child(name), "want a channel's login or ID, such as [channel.yourchannel]")
 		case taken:
-			return r.fail(at.then(name), "%q is listed twice", key)
+			return r.fail(at.child(name), "%q is listed twice", key)
 		}
-		own, err := r.channel(c.Policy, keys, at.then(name))
+		own, err := r.readChannel(c.Policy, keys, at.child(name))
 		if err != nil {
 			return err
 		}
@@ -100,14 +100,14 @@ func (r *reader) channels(c *Config) error {
 	return nil
 }
 
-// channel reads one channel's table. Its settings override the policy for all channels.
-func (r *reader) channel(all chatguard.Policy, keys map[string]any, at place) (chatguard.Policy, error) {
+// readChannel reads one channel's table. Its settings override the policy for all channels.
+func (r *reader) readChannel(all chatguard.Policy, keys map[string]any, at place) (chatguard.Policy, error) {
 	p := all.Clone()
 	p.Limits = nil
-	if err := r.table(channelTableOf(&p), keys, at); err != nil {
+	if err := r.readTable(channelTableOf(&p), keys, at); err != nil {
 		return p, err
 	}
-	if limits := at.then("limit"); len(p.Limits) == 0 && limits.isIn(r.tree) {
+	if limits := at.child("limit"); len(p.Limits) == 0 && limits.isIn(r.tree) {
 		return p, r.fail(limits, "an empty list removes no limit (to replace a limit, add one of the same name)")
 	}
 	p.Timezone = cmp.Or(p.Timezone, all.Timezone)
@@ -115,7 +115,7 @@ func (r *reader) channel(all chatguard.Policy, keys map[string]any, at place) (c
 		return p, err
 	}
 	for i, own := range p.Limits {
-		if err := r.checkScope(all, own, at.then("limit").then(i)); err != nil {
+		if err := r.checkScope(all, own, at.child("limit").child(i)); err != nil {
 			return p, err
 		}
 	}
@@ -132,10 +132,10 @@ func (r *reader) channel(all chatguard.Policy, keys map[string]any, at place) (c
 func (r *reader) checkScope(all chatguard.Policy, own chatguard.Limit, at place) error {
 	const reason = `per = "user-everywhere" counts in all channels together`
 	if own.Per == chatguard.PerUserEverywhere {
-		return r.fail(at.then("per"), "%s: put the limit at the top, as [[limit]]", reason)
+		return r.fail(at.child("per"), "%s: put the limit at the top, as [[limit]]", reason)
 	}
 	if i := indexOf(all.Limits, own.Name); i >= 0 && all.Limits[i].Per == chatguard.PerUserEverywhere {
-		return r.fail(at.then("name"), "%s, so no channel can replace that limit: choose another name", reason)
+		return r.fail(at.child("name"), "%s, so no channel can replace that limit: choose another name", reason)
 	}
 	return nil
 }

@@ -69,15 +69,15 @@ func TestChannel_Inherits(t *testing.T) {
 		c.Policy.Limits[1],
 		{Name: "slow", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: time.Minute},
 	}
-	same(t, "gardenhour", c.PolicyFor("gardenhour"), want)
+	assertEqual(t, "gardenhour", c.PolicyFor("gardenhour"), want)
 
 	want = c.Policy.Clone()
 	want.Mode = chatguard.Observe
 	want.Penalties.ForgetAfter = 0
 	want.Limits = append(want.Limits, chatguard.Limit{Name: "line", Algorithm: chatguard.LeakyBucket, Every: 2 * time.Second})
-	same(t, "12345", c.PolicyFor("12345"), want)
-	same(t, "Room 7", c.PolicyFor("Room 7"), c.Policy)
-	same(t, "how many", len(c.Channels), 3)
+	assertEqual(t, "12345", c.PolicyFor("12345"), want)
+	assertEqual(t, "Room 7", c.PolicyFor("Room 7"), c.Policy)
+	assertEqual(t, "how many", len(c.Channels), 3)
 }
 
 func TestPolicyFor_Names(t *testing.T) {
@@ -126,9 +126,9 @@ func TestChannel_InheritsEnvironment(t *testing.T) {
 		"CHATGUARD_TIMEZONE": "UTC", "CHATGUARD_POLICY_MODE": "observe", "CHATGUARD_CHANNEL": "is a table of tables",
 		"CHATGUARD_CHANNEL_GARDENHOUR_TIMEZONE": "Asia/Tokyo",
 	})
-	same(t, "inherited mode", c.PolicyFor("gardenhour").Mode, chatguard.Observe)
-	same(t, "own zone", c.PolicyFor("gardenhour").Timezone, "America/Lima")
-	same(t, "inherited zone", c.PolicyFor("12345").Timezone, "UTC")
+	assertEqual(t, "inherited mode", c.PolicyFor("gardenhour").Mode, chatguard.Observe)
+	assertEqual(t, "own zone", c.PolicyFor("gardenhour").Timezone, "America/Lima")
+	assertEqual(t, "inherited zone", c.PolicyFor("12345").Timezone, "UTC")
 }
 
 // A limit across all channels is the same in each of them; a Guard accepts nothing else.
@@ -187,7 +187,7 @@ func TestChannel_EveryKeyOfLimit(t *testing.T) {
 		refill = "1d"
 		roles.vip.refill = "12h"
 	`, nil)
-	same(t, "limits", c.Policy.Limits, []chatguard.Limit{
+	assertEqual(t, "limits", c.Policy.Limits, []chatguard.Limit{
 		{
 			Name: "slow", Algorithm: chatguard.LeakyBucket, Per: chatguard.PerChannel, Mode: chatguard.LimitObserves, CountThrottled: true,
 			Every: 90 * time.Second, Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Queue: 7}},

@@ -32,26 +32,26 @@ func (r *reader) check(c *Config) error {
 		at  place
 		err error
 	}{
-		{place{"database"}, filled(c.Database)},
-		{place{"twitch", "transport"}, transport(c.Twitch.Transport)},
-		{place{"twitch", "irc_address"}, address(c.Twitch.IRCAddress, 1)},
-		{place{"twitch", "irc_websocket_url"}, schemed(c.Twitch.IRCWebSocketURL, "wss", "ws")},
-		{place{"twitch", "eventsub_url"}, schemed(c.Twitch.EventSubURL, "wss", "ws")},
-		{place{"twitch", "helix_url"}, schemed(c.Twitch.HelixURL, "https", "http")},
-		{place{"twitch", "auth_url"}, schemed(c.Twitch.AuthURL, "https", "http")},
-		{place{"twitch", "auth_url"}, atHome(c.Twitch)},
-		{place{"twitch", "token"}, printable(c.Twitch.Token)},
-		{place{"twitch", "refresh_token"}, printable(c.Twitch.RefreshToken)},
-		{place{"twitch", "slow_mode"}, slowMode(c.Twitch.SlowMode)},
-		{place{"notices", "text"}, notice(c.Notices.Text)},
-		{place{"notices", "cooldown"}, within(c.Notices.Cooldown, time.Second, 7*day)},
-		{place{"raid", "lasts"}, within(c.Raid.Lasts, time.Second, day)},
-		{place{"raid", "channel_refill"}, within(c.Raid.Refill, time.Millisecond, day)},
-		{place{"raid", "first_timer_refill"}, within(c.Raid.FirstTimerRefill, time.Millisecond, day)},
-		{place{"web", "token"}, printable(c.Web.Token)},
-		{place{"web", "token"}, unguessable(c.Web.Token)},
-		{place{"web", "public_url"}, publicURL(c.Web)},
-		{place{"web", "tls_cert"}, paired(c.Web)},
+		{place{"database"}, checkFilePath(c.Database)},
+		{place{"twitch", "transport"}, checkTransport(c.Twitch.Transport)},
+		{place{"twitch", "irc_address"}, checkAddress(c.Twitch.IRCAddress, 1)},
+		{place{"twitch", "irc_websocket_url"}, checkURL(c.Twitch.IRCWebSocketURL, "wss", "ws")},
+		{place{"twitch", "eventsub_url"}, checkURL(c.Twitch.EventSubURL, "wss", "ws")},
+		{place{"twitch", "helix_url"}, checkURL(c.Twitch.HelixURL, "https", "http")},
+		{place{"twitch", "auth_url"}, checkURL(c.Twitch.AuthURL, "https", "http")},
+		{place{"twitch", "auth_url"}, checkAuthURL(c.Twitch)},
+		{place{"twitch", "token"}, checkPrintable(c.Twitch.Token)},
+		{place{"twitch", "refresh_token"}, checkPrintable(c.Twitch.RefreshToken)},
+		{place{"twitch", "slow_mode"}, checkSlowMode(c.Twitch.SlowMode)},
+		{place{"notices", "text"}, checkNotice(c.Notices.Text)},
+		{place{"notices", "cooldown"}, checkDuration(c.Notices.Cooldown, time.Second, 7*day)},
+		{place{"raid", "lasts"}, checkDuration(c.Raid.Lasts, time.Second, day)},
+		{place{"raid", "channel_refill"}, checkDuration(c.Raid.Refill, time.Millisecond, day)},
+		{place{"raid", "first_timer_refill"}, checkDuration(c.Raid.FirstTimerRefill, time.Millisecond, day)},
+		{place{"web", "token"}, checkPrintable(c.Web.Token)},
+		{place{"web", "token"}, checkStrength(c.Web.Token)},
+		{place{"web", "public_url"}, checkPublicURL(c.Web)},
+		{place{"web", "tls_cert"}, checkTLSFiles(c.Web)},
 		{place{"web", "listen"}, c.Web.CheckListen()},
 	} {
 		if check.err != nil {
@@ -86,16 +86,16 @@ func (r *reader) normalise(c *Config) error {
 		t.Channels[i] = login
 	}
 	for i, id := range c.Check.Channels {
-		if err := checkedChannel(c, id, i); err != nil {
+		if err := checkChannel(c, id, i); err != nil {
 			return r.fail(place{"check", "channels"}, "%v", err)
 		}
 	}
 	return nil
 }
 
-// checkedChannel returns an error if no channel can have the ID, or if another channel already uses
+// checkChannel returns an error if no channel can have the ID, or if another channel already uses
 // it.
-func checkedChannel(c *Config, id string, i int) error {
+func checkChannel(c *Config, id string, i int) error {
 	switch {
 	case id == "" || len(id) > journal.MaxAskedID || !hostile.IsPlain(id):
 		return fmt.Errorf("%q is not a channel ID (want 1 to %d bytes without line breaks, as your server calls it)", id, journal.MaxAskedID)

@@ -86,11 +86,11 @@ func differsInClientID(before map[string]any, after []byte, id string) bool {
 		return false
 	}
 	was, _ := before["twitch"].(map[string]any)
-	return sameBut("client_id", table, was) && sameBut("twitch", now, before)
+	return equalExcept("client_id", table, was) && equalExcept("twitch", now, before)
 }
 
-// sameBut reports whether two tables are equal except for one key.
-func sameBut(key string, a, b map[string]any) bool {
+// equalExcept reports whether two tables are equal except for one key.
+func equalExcept(key string, a, b map[string]any) bool {
 	a, b = maps.Clone(a), maps.Clone(b)
 	delete(a, key)
 	delete(b, key)

@@ -193,7 +193,7 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (Config, e
 	if err := r.finish(&c); err != nil {
 		return Config{}, err
 	}
-	if err := r.channels(&c); err != nil {
+	if err := r.readChannels(&c); err != nil {
 		return Config{}, err
 	}
 	return c, nil

@@ -20,7 +20,7 @@ func mustParse(t *testing.T, name, text string, env variables) Config {
 	return c
 }
 
-func same(t *testing.T, what string, got, want any) {
+func assertEqual(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%s:\ngot  %+v\nwant %+v", what, got, want)
@@ -30,7 +30,7 @@ func same(t *testing.T, what string, got, want any) {
 func TestParse_EmptyFileIsDefault(t *testing.T) {
 	want := Default()
 	want.Path = "chatguard.toml"
-	same(t, "empty file", mustParse(t, "chatguard.toml", "", nil), want)
+	assertEqual(t, "empty file", mustParse(t, "chatguard.toml", "", nil), want)
 	if err := want.Policy.Validate(); err != nil {
 		t.Error(err)
 	}
@@ -48,7 +48,7 @@ func TestParse_DesignSample(t *testing.T) {
 	want.Timezone, want.Policy.Timezone = "Europe/Berlin", "Europe/Berlin"
 	want.Twitch.Channels = []string{"yourchannel"}
 	want.Policy.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 5}}
-	same(t, "sample", got, want)
+	assertEqual(t, "sample", got, want)
 }
 
 func TestParse_EveryValue(t *testing.T) {
@@ -147,7 +147,7 @@ func TestParse_EveryValue(t *testing.T) {
 			},
 		},
 	}
-	same(t, "config", got, want)
+	assertEqual(t, "config", got, want)
 }
 
 func TestParse_MissingKeysHaveDefaults(t *testing.T) {
@@ -156,7 +156,7 @@ func TestParse_MissingKeysHaveDefaults(t *testing.T) {
 	want.Path = "c.toml"
 	want.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}}
 	want.Web.Listen = "[::1]:9"
-	same(t, "config", got, want)
+	assertEqual(t, "config", got, want)
 }
 
 func TestWeb_OpenToOtherMachines(t *testing.T) {
@@ -179,7 +179,7 @@ func TestWeb_OpenToOtherMachines(t *testing.T) {
 				err = got.CheckServed() // without serving no token is needed
 			}
 			if c.want != "" {
-				same(t, "error", problem(t, err), c.want)
+				assertEqual(t, "error", problem(t, err), c.want)
 			} else if err != nil {
 				t.Error(err)
 			}
@@ -191,7 +191,7 @@ func TestLoad_Unreadable(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "chatguard.toml")
 	_, err := Load(missing, os.LookupEnv)
-	same(t, "missing", problem(t, err), missing+": there is no such file (`chatguard init` writes one)")
+	assertEqual(t, "missing", problem(t, err), missing+": there is no such file (`chatguard init` writes one)")
 	_, err = Load(dir, os.LookupEnv)
-	same(t, "folder", problem(t, err), dir+": can't be read: is a directory")
+	assertEqual(t, "folder", problem(t, err), dir+": can't be read: is a directory")
 }

@@ -11,7 +11,7 @@ func Differences(a, b Config) []string { return differences(documentOf(&a), docu
 func differences(a, b reflect.Value, at place) (keys []string) {
 	others := fieldsOf(b)
 	for i, f := range fieldsOf(a) {
-		switch below := at.then(f.name); {
+		switch below := at.child(f.name); {
 		case isTable(f.value.Type()) && f.value.Kind() == reflect.Struct:
 			keys = append(keys, differences(f.value, others[i].value, below)...)
 		case !reflect.DeepEqual(f.value.Interface(), others[i].value.Interface()):

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// environment overrides the document with the variables that are set, even if they are empty. Lists
-// and maps of tables can't be set by variables.
-func (r *reader) environment(table reflect.Value, env func(string) (string, bool), at place) error {
+// readEnvironment overrides the document with the variables that are set, even if they are empty.
+// Lists and maps of tables can't be set by variables.
+func (r *reader) readEnvironment(table reflect.Value, env func(string) (string, bool), at place) error {
 	for _, f := range fieldsOf(table) {
-		below, t := at.then(f.name), f.value.Type()
+		below, t := at.child(f.name), f.value.Type()
 		var err error
 		switch {
 		case isTable(t):
-			err = r.environment(f.value, env, below)
+			err = r.readEnvironment(f.value, env, below)
 		case isTables(t), t.Kind() == reflect.Map:
 		default:
 			err = r.override(f.value, env, below)

@@ -49,7 +49,7 @@ func TestEnvironment_OverridesFile(t *testing.T) {
 	want.Policy.Penalties.Ladder = []chatguard.Penalty{
 		{Action: chatguard.Delete}, {Action: chatguard.Timeout, Duration: 60e9},
 	}
-	same(t, "config", got, want)
+	assertEqual(t, "config", got, want)
 }
 
 func TestEnvironment_ErrorsNameVariable(t *testing.T) {
@@ -72,7 +72,7 @@ func TestEnvironment_ErrorsNameVariable(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Parse("c.toml", []byte(file), variables{c.name: c.text}.lookup)
-			same(t, "error", problem(t, err), c.name+": "+c.want)
+			assertEqual(t, "error", problem(t, err), c.name+": "+c.want)
 		})
 	}
 }
@@ -90,7 +90,7 @@ func TestEnvironment_EachKind(t *testing.T) {
 		{"12", reflect.Int, int64(12)},
 		{"a dozen", reflect.Int, "a dozen"},
 	} {
-		same(t, fmt.Sprintf("%q as %s", c.text, c.kind), valueOf(c.text, c.kind), c.want)
+		assertEqual(t, fmt.Sprintf("%q as %s", c.text, c.kind), valueOf(c.text, c.kind), c.want)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestSecret_StaysSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "no secret", Secret("").String(), "unset")
+	assertEqual(t, "no secret", Secret("").String(), "unset")
 	for _, text := range []string{fmt.Sprintf("%v %+v", c, c), string(asJSON)} {
 		if strings.Contains(text, "hunter2") || !strings.Contains(text, "hidden") {
 			t.Errorf("shown: %s", text)

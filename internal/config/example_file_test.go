@@ -25,7 +25,7 @@ func TestExampleFile_ShowsDefaults(t *testing.T) {
 	want := Default()
 	want.Path = "config.example.toml"
 	want.Twitch.Channels = []string{"yourchannel"}
-	same(t, exampleFile, mustParse(t, want.Path, string(readExample(t)), nil), want)
+	assertEqual(t, exampleFile, mustParse(t, want.Path, string(readExample(t)), nil), want)
 }
 
 // The commented-out parts of the example must also be valid, and together with the rest they must
@@ -116,7 +116,7 @@ func TestStarter_Loads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "starter", mustParse(t, c.want.Path, string(data), nil), c.want)
+		assertEqual(t, "starter", mustParse(t, c.want.Path, string(data), nil), c.want)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 // name, and a key.
 type place []any
 
-// then returns the place that is one step below p.
-func (p place) then(step any) place { return append(slices.Clip(p), step) }
+// child returns the place that is one step below p.
+func (p place) child(step any) place { return append(slices.Clip(p), step) }
 
 // String returns the place as a dotted key, without indexes.
 func (p place) String() string {
@@ -55,15 +55,15 @@ func (p place) isIn(tree any) bool {
 	return ok
 }
 
-// words describes the place for a person: `twitch.channels`, `limit "burst": refill`,
-// `channel.tea.limit "burst"`, or `limit 2` if that limit has no name yet.
-func (p place) words(tree any) string {
+// describe returns a description of the place for a person: `twitch.channels`, `limit "burst":
+// refill`, `channel.tea.limit "burst"`, or `limit 2` if that limit has no name yet.
+func (p place) describe(tree any) string {
 	n := slices.IndexFunc(p, func(step any) bool { _, isIndex := step.(int); return isIndex })
 	if n < 0 {
 		return p.String()
 	}
 	limit := fmt.Sprintf("%s %d", p[:n], p[n].(int)+1)
-	if name, _ := p[:n+1].then("name").value(tree); name != nil && name != "" {
+	if name, _ := p[:n+1].child("name").value(tree); name != nil && name != "" {
 		limit = fmt.Sprintf("%s %q", p[:n], name)
 	}
 	if len(p) == n+1 {
@@ -72,9 +72,9 @@ func (p place) words(tree any) string {
 	return limit + ": " + p[n+1:].String()
 }
 
-// inPolicy returns the place relative to its policy, which is either a channel's own or the policy
-// for all channels.
-func (p place) inPolicy() place {
+// policyPlace returns the place relative to its policy, which is either a channel's own or the
+// policy for all channels.
+func (p place) policyPlace() place {
 	if len(p) > 2 && p[0] == "channel" {
 		return p[2:]
 	}

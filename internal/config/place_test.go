@@ -48,7 +48,7 @@ func TestPlace_Line(t *testing.T) {
 		{place{"limit", 2}, 7},
 		{place{"none", "b"}, 0},
 	} {
-		same(t, fmt.Sprint(c.at), c.at.line([]byte(file)), c.want)
+		assertEqual(t, fmt.Sprint(c.at), c.at.line([]byte(file)), c.want)
 	}
 }
 
@@ -69,16 +69,16 @@ func TestPlace_LineInChannelTables(t *testing.T) {
 		words string
 	}{
 		{tea, 1, "channel.tea"},
-		{tea.then("timezone"), 2, "channel.tea.timezone"},
-		{tea.then("limit").then(0).then("b"), 4, "channel.tea.limit 1: b"},
-		{tea.then("limit").then(0).then("roles").then("vip").then("b"), 6, "channel.tea.limit 1: roles.vip.b"},
-		{tea.then("limit").then(1), 7, "channel.tea.limit 2"},
-		{tea.then("limit").then(1).then("b"), 7, "channel.tea.limit 2: b"},
-		{tea.then("policy"), 1, "channel.tea.policy"},
+		{tea.child("timezone"), 2, "channel.tea.timezone"},
+		{tea.child("limit").child(0).child("b"), 4, "channel.tea.limit 1: b"},
+		{tea.child("limit").child(0).child("roles").child("vip").child("b"), 6, "channel.tea.limit 1: roles.vip.b"},
+		{tea.child("limit").child(1), 7, "channel.tea.limit 2"},
+		{tea.child("limit").child(1).child("b"), 7, "channel.tea.limit 2: b"},
+		{tea.child("policy"), 1, "channel.tea.policy"},
 		{place{"channel", "#a b", "policy", "mode"}, 9, `channel."#a b".policy.mode`},
 	} {
-		same(t, c.words, c.at.line([]byte(file)), c.want)
-		same(t, c.words, c.at.words(map[string]any{}), c.words)
+		assertEqual(t, c.words, c.at.line([]byte(file)), c.want)
+		assertEqual(t, c.words, c.at.describe(map[string]any{}), c.words)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestNearest(t *testing.T) {
 		"brust": "burst", "Burst": "burst", "bursts": "burst", "message": "messages", "time_zone": "timezone",
 		"resetat": "reset_at", "reffil": "refill", "limit": "", "": "", "x": "",
 	} {
-		same(t, text, nearest(text, names), want)
+		assertEqual(t, text, nearestName(text, names), want)
 	}
 }
 
@@ -100,6 +100,6 @@ func TestDistance(t *testing.T) {
 		{"", "", 0}, {"abc", "", 3}, {"", "abc", 3}, {"abc", "abc", 0},
 		{"abc", "acb", 1}, {"abc", "axc", 1}, {"abc", "abxc", 1}, {"abc", "ac", 1}, {"ca", "abc", 3}, {"kitten", "sitting", 3},
 	} {
-		same(t, c.a+" → "+c.b, distance(c.a, c.b), c.want)
+		assertEqual(t, c.a+" → "+c.b, distance(c.a, c.b), c.want)
 	}
 }

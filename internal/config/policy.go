@@ -17,11 +17,11 @@ func (r *reader) checkPolicy(p chatguard.Policy, at place) error {
 	limits := p.Limits
 	p.Limits = nil
 	if err := p.Validate(); err != nil { // mode, roles and penalties were checked before
-		return r.fail(at.then("timezone"), "%v", err)
+		return r.fail(at.child("timezone"), "%v", err)
 	}
 	for i, l := range limits {
 		p.Limits = slices.Clone(limits[:i])
-		if err := r.checkLimit(p, l, at.then("limit").then(i)); err != nil {
+		if err := r.checkLimit(p, l, at.child("limit").child(i)); err != nil {
 			return err
 		}
 	}
@@ -44,7 +44,7 @@ func (r *reader) checkLimit(p chatguard.Policy, l chatguard.Limit, at place) err
 	for _, role := range slices.Sorted(maps.Keys(roles)) {
 		last.Roles = map[chatguard.Role]chatguard.Override{role: roles[role]}
 		if err := p.Validate(); err != nil {
-			return r.failLimit(at.then("roles").then(role.String()), l.Name, err)
+			return r.failLimit(at.child("roles").child(role.String()), l.Name, err)
 		}
 	}
 	return nil
@@ -56,10 +56,10 @@ func (r *reader) checkLimit(p chatguard.Policy, l chatguard.Limit, at place) err
 func (r *reader) failLimit(table place, name string, err error) error {
 	problem := strings.TrimPrefix(err.Error(), fmt.Sprintf("limit %q: ", name))
 	problem = strings.TrimPrefix(problem, "for a role: ")
-	failure := &Error{File: r.file, Line: table.line(r.data), Key: table.words(r.tree), Problem: problem}
+	failure := &Error{File: r.file, Line: table.line(r.data), Key: table.describe(r.tree), Problem: problem}
 	isSeparator := func(c rune) bool { return c != '_' && !unicode.IsLetter(c) }
 	for _, word := range strings.FieldsFunc(problem, isSeparator) {
-		if at := table.then(word); at.isIn(r.tree) {
+		if at := table.child(word); at.isIn(r.tree) {
 			failure.Line = at.line(r.data)
 			return failure
 		}

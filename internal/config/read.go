@@ -70,7 +70,7 @@ func (r *reader) fail(at place, format string, args ...any) error {
 	if name, ok := r.variables[at.String()]; ok {
 		return &Error{Key: name, Problem: problem}
 	}
-	return &Error{File: r.file, Line: at.line(r.data), Key: at.words(r.tree), Problem: problem}
+	return &Error{File: r.file, Line: at.line(r.data), Key: at.describe(r.tree), Problem: problem}
 }
 
 // mismatch returns an error for a value of the wrong type at a place.
@@ -80,18 +80,19 @@ func (r *reader) mismatch(at place, want string, found any) error {
 
 // fill sets the values of the file, and then the values of the environment.
 func (r *reader) fill(document reflect.Value, env func(string) (string, bool)) error {
-	if err := r.table(document, r.tree, nil); err != nil || env == nil {
+	if err := r.readTable(document, r.tree, nil); err != nil || env == nil {
 		return err
 	}
-	return r.environment(document, env, nil)
+	return r.readEnvironment(document, env, nil)
 }
 
-// table fills a table from its keys in the file. Keys that are not in the file keep their values.
-func (r *reader) table(target reflect.Value, keys map[string]any, at place) error {
+// readTable fills a table from its keys in the file. Keys that are not in the file keep their
+// values.
+func (r *reader) readTable(target reflect.Value, keys map[string]any, at place) error {
 	fields := fieldsOf(target)
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		if !slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
-			return r.unknown(at, name, namesOf(target))
+			return r.unknownKey(at, name, namesOf(target))
 		}
 	}
 	for _, f := range fields {
@@ -99,7 +100,7 @@ func (r *reader) table(target reflect.Value, keys map[string]any, at place) erro
 		if !ok {
 			continue
 		}
-		below := at.then(f.name)
+		below := at.child(f.name)
 		if isSecret(f.value.Type()) {
 			return r.fail(below, "a secret doesn't belong in the file: put it in the environment variable %s", variable(below))
 		}
@@ -114,9 +115,9 @@ func (r *reader) table(target reflect.Value, keys map[string]any, at place) erro
 func (r *reader) set(target reflect.Value, value any, at place) error {
 	switch u := target.Addr().Interface().(type) {
 	case encoding.TextUnmarshaler:
-		return r.text(u, value, at)
+		return r.readText(u, value, at)
 	case *time.Duration:
-		return r.duration(u, value, at)
+		return r.readDuration(u, value, at)
 	case *channelTables:
 		return nil // the method channels reads it last
 	}
@@ -126,11 +127,11 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 		if !ok {
 			return r.mismatch(at, "a table", value)
 		}
-		return r.table(target, keys, at)
+		return r.readTable(target, keys, at)
 	case reflect.Map:
-		return r.mapping(target, value, at)
+		return r.readMap(target, value, at)
 	case reflect.Slice:
-		return r.list(target, value, at)
+		return r.readList(target, value, at)
 	case reflect.String:
 		text, ok := value.(string)
 		if !ok {
@@ -145,7 +146,7 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 		target.SetBool(yes)
 	case reflect.Int:
 		n, ok := value.(int64)
-		if least := leastAt(at); !ok || n < least || n > math.MaxInt32 {
+		if least := minNumber(at); !ok || n < least || n > math.MaxInt32 {
 			return r.mismatch(at, fmt.Sprintf("a whole number from %d to %d", least, math.MaxInt32), value)
 		}
 		if n == 0 && slices.Contains(at, any("roles")) { // 0 there keeps the limit's own value
@@ -158,8 +159,8 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 	return nil
 }
 
-// leastAt returns the smallest number that a key may have. It is 0 for a queue.
-func leastAt(at place) int64 {
+// minNumber returns the smallest number that a key may have. It is 0 for a queue.
+func minNumber(at place) int64 {
 	if isQueue(at) {
 		return 0
 	}
@@ -168,11 +169,11 @@ func leastAt(at place) int64 {
 
 // isQueue reports whether a place is the queue of a limit or of a role in a limit.
 func isQueue(at place) bool {
-	at = at.inPolicy()
+	at = at.policyPlace()
 	return len(at) > 2 && at[0] == "limit" && at[len(at)-1] == "queue"
 }
 
-func (r *reader) text(target encoding.TextUnmarshaler, value any, at place) error {
+func (r *reader) readText(target encoding.TextUnmarshaler, value any, at place) error {
 	text, ok := value.(string)
 	if !ok {
 		return r.mismatch(at, "a text in quotes", value)
@@ -187,11 +188,11 @@ func (r *reader) text(target encoding.TextUnmarshaler, value any, at place) erro
 // large.
 var oneLength = regexp.MustCompile(`^[0-9]+(ns|us|ms|s|m|h|d)$`)
 
-func (r *reader) duration(target *time.Duration, value any, at place) error {
+func (r *reader) readDuration(target *time.Duration, value any, at place) error {
 	text, _ := value.(string)
 	d, err := chatguard.ParseDuration(text)
 	// 0 has a meaning only for these keys
-	mayBeZero := at.inPolicy()[0] == "penalties" || at.String() == "twitch.slow_mode"
+	mayBeZero := at.policyPlace()[0] == "penalties" || at.String() == "twitch.slow_mode"
 	if err != nil || d < 0 || d == 0 && !mayBeZero {
 		which := ""
 		switch {
@@ -208,9 +209,9 @@ func (r *reader) duration(target *time.Duration, value any, at place) error {
 	return nil
 }
 
-// list replaces a list. An element that is a table has its own place; any other element has the
+// readList replaces a list. An element that is a table has its own place; any other element has the
 // list's place.
-func (r *reader) list(target reflect.Value, value any, at place) error {
+func (r *reader) readList(target reflect.Value, value any, at place) error {
 	found, ok := elements(value)
 	if !ok && isTables(target.Type()) {
 		return r.mismatch(at, heading(at.String(), target.Type())+" in double brackets", value)
@@ -222,7 +223,7 @@ func (r *reader) list(target reflect.Value, value any, at place) error {
 	for i, element := range found {
 		below := at
 		if isTables(target.Type()) {
-			below = at.then(i)
+			below = at.child(i)
 		}
 		if err := r.set(target.Index(i), element, below); err != nil {
 			return err
@@ -246,8 +247,8 @@ func elements(value any) ([]any, bool) {
 	return nil, false
 }
 
-// mapping replaces a map from strings to tables.
-func (r *reader) mapping(target reflect.Value, value any, at place) error {
+// readMap replaces a map from strings to tables.
+func (r *reader) readMap(target reflect.Value, value any, at place) error {
 	keys, ok := value.(map[string]any)
 	if !ok {
 		return r.mismatch(at, "a table", value)
@@ -255,7 +256,7 @@ func (r *reader) mapping(target reflect.Value, value any, at place) error {
 	target.Set(reflect.MakeMap(target.Type()))
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		key, element := reflect.New(target.Type().Key()).Elem(), reflect.New(target.Type().Elem()).Elem()
-		below := at.then(name)
+		below := at.child(name)
 		if err := r.set(key, name, below); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ type Starter struct{ Channel, Room, Timezone string }
 func (s Starter) Write() ([]byte, error) {
 	var err error
 	if s.Room != "" {
-		err = checkedChannel(&Config{}, s.Room, 0)
+		err = checkChannel(&Config{}, s.Room, 0)
 	} else {
 		s.Channel, err = ChannelName(s.Channel)
 	}

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// unknown returns the error for a key that the table does not have.
-func (r *reader) unknown(table place, key string, known []string) error {
-	at := table.then(key)
+// unknownKey returns the error for a key that the table does not have.
+func (r *reader) unknownKey(table place, key string, known []string) error {
+	at := table.child(key)
 	return &Error{
-		File: r.file, Line: at.line(r.data), Key: table.words(r.tree),
+		File: r.file, Line: at.line(r.data), Key: table.describe(r.tree),
 		Problem: fmt.Sprintf("unknown key %q (%s)", key, suggest(at, known)),
 	}
 }
@@ -22,7 +22,7 @@ func (r *reader) unknown(table place, key string, known []string) error {
 // probably missing.
 func suggest(at place, known []string) string {
 	table, key := at[:len(at)-1], at[len(at)-1].(string)
-	near, where := nearest(key, known), home(table, key)
+	near, where := nearestName(key, known), keyLocation(table, key)
 	switch {
 	case near != "" && (where == "" || len(table) > 0):
 		return fmt.Sprintf("did you mean %q?", near)
@@ -32,23 +32,23 @@ func suggest(at place, known []string) string {
 	return "known here: " + strings.Join(known, ", ")
 }
 
-// home returns where in the file a key of a table belongs, or "" if there is no such key. If a key
-// in a channel's table may be set per channel, it belongs in the channel's table.
-func home(table place, key string) string {
+// keyLocation returns where in the file a key of a table belongs, or "" if there is no such key. If
+// a key in a channel's table may be set per channel, it belongs in the channel's table.
+func keyLocation(table place, key string) string {
 	c := Default()
 	if len(table) > 1 && table[0] == "channel" {
 		channel := table[:2].String()
-		if where := homeIn(channelTableOf(&c.Policy), key, "as ", channel+".", "under ["+channel+"]"); where != "" {
+		if where := keyLocationIn(channelTableOf(&c.Policy), key, "as ", channel+".", "under ["+channel+"]"); where != "" {
 			return where
 		}
 	}
-	return homeIn(documentOf(&c), key, "at the top, as ", "", "above the first [table]")
+	return keyLocationIn(documentOf(&c), key, "at the top, as ", "", "above the first [table]")
 }
 
-// homeIn returns where a key belongs in an outline, or "". If the key is itself a table, the result
-// is asTable and the table's heading. prefix is put before the tables' names. For a key outside all
-// tables, the result is plain.
-func homeIn(outline reflect.Value, key, asTable, prefix, plain string) string {
+// keyLocationIn returns where a key belongs in an outline, or "". If the key is itself a table, the
+// result is asTable and the table's heading. prefix is put before the tables' names. For a key
+// outside all tables, the result is plain.
+func keyLocationIn(outline reflect.Value, key, asTable, prefix, plain string) string {
 	for _, f := range fieldsOf(outline) {
 		table, t := f.value, f.value.Type()
 		if isTables(t) {
@@ -67,9 +67,9 @@ func homeIn(outline reflect.Value, key, asTable, prefix, plain string) string {
 	return ""
 }
 
-// nearest returns the name with the smallest edit distance to text, the first one if several are
-// equal. It is empty if every distance is too large.
-func nearest(text string, names []string) string {
+// nearestName returns the name with the smallest edit distance to text, the first one if several
+// are equal. It is empty if every distance is too large.
+func nearestName(text string, names []string) string {
 	best, least := "", max(len(text)/3, 2)+1
 	for _, name := range names {
 		if d := distance(text, name); d < least {

@@ -21,24 +21,24 @@ const (
 
 var transports = []string{TransportIRC, TransportIRCWebSocket, TransportEventSub}
 
-func transport(name string) error {
+func checkTransport(name string) error {
 	if !slices.Contains(transports, name) {
 		return fmt.Errorf("%q is not one of %s", name, strings.Join(transports, ", "))
 	}
 	return nil
 }
 
-// atHome returns an error if a token for a Helix server other than Twitch's would be sent to
+// checkAuthURL returns an error if a token for a Helix server other than Twitch's would be sent to
 // Twitch's identity server.
-func atHome(t Twitch) error {
+func checkAuthURL(t Twitch) error {
 	if usual := Default().Twitch; t.HelixURL != usual.HelixURL && t.AuthURL == usual.AuthURL {
 		return errors.New("helix_url is not Twitch's, so this must be set too: tokens are sent to both")
 	}
 	return nil
 }
 
-// slowMode returns an error for a duration that Twitch does not accept.
-func slowMode(d time.Duration) error {
+// checkSlowMode returns an error for a duration that Twitch does not accept.
+func checkSlowMode(d time.Duration) error {
 	if d != 0 && (d < 3*time.Second || d > 2*time.Minute || d%time.Second != 0) {
 		return fmt.Errorf(`%s: Twitch accepts whole seconds from "3s" to "120s" ("0s" never turns it on)`, d)
 	}
@@ -52,7 +52,7 @@ const maxNotice = 400
 // placeholders are the placeholders that a notice may contain.
 var placeholders = []string{"{name}", "{wait}", "{limit}"}
 
-func notice(text string) error {
+func checkNotice(text string) error {
 	rest := text
 	for _, known := range placeholders {
 		rest = strings.ReplaceAll(rest, known, "")
@@ -70,7 +70,7 @@ func notice(text string) error {
 	return nil
 }
 
-func within(d, least, most time.Duration) error {
+func checkDuration(d, least, most time.Duration) error {
 	if d < least || d > most {
 		return fmt.Errorf("%s is not from %s to %s", d, least, most)
 	}

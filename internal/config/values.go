@@ -75,8 +75,8 @@ func (s Secret) String() string {
 // MarshalText returns the text of String.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// printable returns an error for a secret that can't be part of a header or an IRC line.
-func printable(s Secret) error {
+// checkPrintable returns an error for a secret that can't be part of a header or an IRC line.
+func checkPrintable(s Secret) error {
 	if strings.ContainsFunc(string(s), func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return errors.New("it contains a blank, a line break or a non-ASCII character")
 	}
@@ -87,9 +87,9 @@ func printable(s Secret) error {
 // random secret of 32 hexadecimal digits has fewer with a probability below one in ten million.
 const leastVariety = 8
 
-// unguessable returns an error for a secret that is too easy to guess: too short, or with too few
+// checkStrength returns an error for a secret that is too easy to guess: too short, or with too few
 // different characters. People choose these secrets themselves.
-func unguessable(s Secret) error {
+func checkStrength(s Secret) error {
 	const instead = "use a long random text (openssl rand -hex 24)"
 	different := map[rune]bool{}
 	for _, c := range s {

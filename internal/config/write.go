@@ -27,14 +27,14 @@ func WritePolicy(p chatguard.Policy) ([]byte, error) {
 		return nil, err
 	}
 	var w tableWriter
-	w.keys([]string{"timezone"}, values)
-	w.table("[policy]", namesOf(reflect.ValueOf(policyTable{Mode: &p.Mode, Exempt: &p.Exempt})), values)
+	w.writeKeys([]string{"timezone"}, values)
+	w.writeTable("[policy]", namesOf(reflect.ValueOf(policyTable{Mode: &p.Mode, Exempt: &p.Exempt})), values)
 	limits, _ := values["limits"].([]any)
 	for _, limit := range limits {
-		w.limit(limit.(map[string]any))
+		w.writeLimit(limit.(map[string]any))
 	}
 	penalties, _ := values["penalties"].(map[string]any)
-	w.table("[penalties]", namesOf(reflect.ValueOf(p.Penalties)), penalties)
+	w.writeTable("[penalties]", namesOf(reflect.ValueOf(p.Penalties)), penalties)
 	return w.out.Bytes(), w.err
 }
 
@@ -56,25 +56,25 @@ type tableWriter struct {
 	err error
 }
 
-// limit writes a limit and then the numbers of its roles, highest first.
-func (w *tableWriter) limit(limit map[string]any) {
-	w.table("[[limit]]", namesOf(reflect.ValueOf(chatguard.Limit{})), limit)
+// writeLimit writes a limit and then the numbers of its roles, highest first.
+func (w *tableWriter) writeLimit(limit map[string]any) {
+	w.writeTable("[[limit]]", namesOf(reflect.ValueOf(chatguard.Limit{})), limit)
 	roles, _ := limit["roles"].(map[string]any)
 	for _, role := range slices.Backward(chatguard.RoleNames()) {
 		if numbers, ok := roles[role].(map[string]any); ok {
-			w.table("[limit.roles."+role+"]", namesOf(reflect.ValueOf(chatguard.Override{})), numbers)
+			w.writeTable("[limit.roles."+role+"]", namesOf(reflect.ValueOf(chatguard.Override{})), numbers)
 		}
 	}
 }
 
-func (w *tableWriter) table(heading string, names []string, values map[string]any) {
+func (w *tableWriter) writeTable(heading string, names []string, values map[string]any) {
 	fmt.Fprintf(&w.out, "\n%s\n", heading)
-	w.keys(names, values)
+	w.writeKeys(names, values)
 }
 
-// keys writes the values that have one of the names, in the order of names. It leaves out
+// writeKeys writes the values that have one of the names, in the order of names. It leaves out
 // subtables.
-func (w *tableWriter) keys(names []string, values map[string]any) {
+func (w *tableWriter) writeKeys(names []string, values map[string]any) {
 	for _, name := range names {
 		value, ok := values[name]
 		if _, isTable := value.(map[string]any); !ok || isTable || w.err != nil {

@@ -35,7 +35,7 @@ func TestWritePolicy_RoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		read := mustParse(t, "chatguard.toml", string(written), nil)
-		same(t, name+":\n"+string(written), read.Policy, policy)
+		assertEqual(t, name+":\n"+string(written), read.Policy, policy)
 	}
 }
 

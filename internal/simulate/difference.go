@@ -23,12 +23,12 @@ func Differences(t *Timeline, inForce, candidate *Outcome, n int) []Difference {
 			differences = append(differences, Difference{t.users[i].id, t.users[i].login, int(a), int(b)})
 		}
 	}
-	slices.SortFunc(differences, largestFirst)
+	slices.SortFunc(differences, compareLargestFirst)
 	return differences[:min(n, len(differences))]
 }
 
-// largestFirst compares Differences by size, then by user.
-func largestFirst(a, b Difference) int {
+// compareLargestFirst compares Differences by size, then by user.
+func compareLargestFirst(a, b Difference) int {
 	return cmp.Or(b.size()-a.size(), strings.Compare(a.UserID, b.UserID))
 }
 

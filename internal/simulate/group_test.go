@@ -20,14 +20,14 @@ func logs() (limits []chatguard.Limit) {
 
 // Judging users in groups has the same outcome as judging all of them together.
 func TestJudge_GroupsOfUsers(t *testing.T) {
-	timeline := crowd(20_000, 500)
+	timeline := newCrowd(20_000, 500)
 	total := chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 30, Every: time.Hour}
-	policy := of(bucket("burst", 2), total, chatguard.Limit{Name: "log", Algorithm: chatguard.SlidingLog, Messages: 20, Every: time.Hour})
+	policy := policyOf(bucket("burst", 2), total, chatguard.Limit{Name: "log", Algorithm: chatguard.SlidingLog, Messages: 20, Every: time.Hour})
 	own := Overrides{
 		Channel:    map[string]chatguard.UserOverride{"100000001": {Limits: map[string]chatguard.Override{"burst": {Burst: 9}}}, "100000499": {Exempt: chatguard.AlwaysExempt}},
 		Everywhere: map[string]chatguard.UserOverride{"100000100": {Limits: map[string]chatguard.Override{"total": {Messages: 1}}}},
 	}
-	want := judged(t, timeline, policy, own)
+	want := mustJudge(t, timeline, policy, own)
 	if want.ThrottledMessages == 0 {
 		t.Fatal("nobody is throttled")
 	}
@@ -44,7 +44,7 @@ func TestJudge_GroupsOfUsers(t *testing.T) {
 }
 
 func TestGroupSize_FitsTheBudget(t *testing.T) {
-	policy := of(logs()...)
+	policy := policyOf(logs()...)
 	for _, users := range []int{1, 100, 1000, 20_000} {
 		size, err := groupSize(policy, users, Budget)
 		if err != nil || size < 1 || size > users {
@@ -63,13 +63,13 @@ func TestGroupSize_FitsTheBudget(t *testing.T) {
 // Users who share a limit of the channel cannot be split into groups, and neither can a single
 // user.
 func TestJudge_OverBudget(t *testing.T) {
-	timeline := crowd(2000, 500)
-	joined := of(append(logs(), chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: time.Minute})...)
+	timeline := newCrowd(2000, 500)
+	joined := policyOf(append(logs(), chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: time.Minute})...)
 	var beyond *BudgetError
 	if _, err := Judge(context.Background(), timeline, joined, Overrides{}); !errors.As(err, &beyond) || beyond.Users != len(timeline.users) || beyond.Bytes <= Budget {
 		t.Errorf("users who are joined: %v", err)
 	}
-	if _, err := judge(context.Background(), timeline, of(logs()...), Overrides{}, 1000); !errors.As(err, &beyond) || beyond.Users != 1 || beyond.Bytes <= 1000 {
+	if _, err := judge(context.Background(), timeline, policyOf(logs()...), Overrides{}, 1000); !errors.As(err, &beyond) || beyond.Users != 1 || beyond.Bytes <= 1000 {
 		t.Errorf("one user: %v", err)
 	}
 }

@@ -86,13 +86,13 @@ func (r *Replay) Read(ctx context.Context, name string, record io.Reader) error 
 	for ctx.Err() == nil {
 		line, err := lines.next()
 		if err == io.EOF {
-			return r.sinceThen(name, before)
+			return r.checkRead(name, before)
 		}
 		if err != nil && err != errLongLine {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if err == nil {
-			err = r.line(ctx, line)
+			err = r.judgeLine(ctx, line)
 		}
 		if fatal, ok := err.(decidedError); ok {
 			return fatal.error
@@ -104,9 +104,9 @@ func (r *Replay) Read(ctx context.Context, name string, record io.Reader) error 
 	return ctx.Err()
 }
 
-// sinceThen returns ErrNoMessage for a record from which no message was read; before is the number
+// checkRead returns ErrNoMessage for a record from which no message was read; before is the number
 // of messages read earlier.
-func (r *Replay) sinceThen(name string, before int) error {
+func (r *Replay) checkRead(name string, before int) error {
 	if r.read == before {
 		return fmt.Errorf("%s: %w", name, ErrNoMessage)
 	}
@@ -123,9 +123,9 @@ func (r *Replay) skip(name string, line int, why error) {
 // decidedError is an error returned by ReplayOptions.Decided. It ends the replay.
 type decidedError struct{ error }
 
-// line judges the message in a line, if there is one. It ignores a mirrored message, which counts
-// only in the channel in which it was written.
-func (r *Replay) line(ctx context.Context, line []byte) error {
+// judgeLine judges the message in a line, if there is one. It ignores a mirrored message, which
+// counts only in the channel in which it was written.
+func (r *Replay) judgeLine(ctx context.Context, line []byte) error {
 	m, ok, err := r.parse(line)
 	if err != nil || !ok {
 		return err

@@ -14,16 +14,16 @@ import (
 
 var start = time.Date(2026, 3, 1, 18, 0, 0, 0, time.UTC)
 
-// spoken returns a message of anna (1), berta (2), clara (3) …, the given number of seconds after
+// message returns a message of anna (1), berta (2), clara (3) …, the given number of seconds after
 // the start.
-func spoken(seconds int, user string, roles ...chatguard.Role) journal.TimelineMessage {
+func message(seconds int, user string, roles ...chatguard.Role) journal.TimelineMessage {
 	logins := map[string]string{"1": "anna", "2": "berta", "3": "clara"}
 	return journal.TimelineMessage{
 		At: start.Add(time.Duration(seconds) * time.Second), ChannelID: "7", UserID: user, Login: logins[user], Roles: chatguard.RolesOf(roles...), Cost: 1,
 	}
 }
 
-func recorded(messages ...journal.TimelineMessage) *Timeline {
+func newTimeline(messages ...journal.TimelineMessage) *Timeline {
 	t := NewTimeline(1_000_000)
 	t.Add(messages)
 	return t
@@ -34,14 +34,14 @@ func bucket(name string, burst int) chatguard.Limit {
 	return chatguard.Limit{Name: name, Algorithm: chatguard.TokenBucket, Burst: burst, Refill: time.Minute}
 }
 
-// of returns an observing policy with these limits.
-func of(limits ...chatguard.Limit) chatguard.Policy {
+// policyOf returns a policy that observes these limits.
+func policyOf(limits ...chatguard.Limit) chatguard.Policy {
 	p := chatguard.DefaultPolicy()
 	p.Limits = limits
 	return p
 }
 
-func judged(t *testing.T, timeline *Timeline, policy chatguard.Policy, own Overrides) *Outcome {
+func mustJudge(t *testing.T, timeline *Timeline, policy chatguard.Policy, own Overrides) *Outcome {
 	t.Helper()
 	o, err := Judge(context.Background(), timeline, policy, own)
 	if err != nil {
@@ -51,13 +51,13 @@ func judged(t *testing.T, timeline *Timeline, policy chatguard.Policy, own Overr
 }
 
 func TestJudge(t *testing.T) {
-	timeline := recorded(
-		spoken(0, "1"), spoken(0, "1"), spoken(1, "2"), spoken(1, "1"), spoken(2, "3", chatguard.Moderator), spoken(2, "3", chatguard.Moderator),
-		spoken(3, "1"), spoken(14, "1"), spoken(90, "2"), spoken(90, "2"), spoken(90, "2"),
+	timeline := newTimeline(
+		message(0, "1"), message(0, "1"), message(1, "2"), message(1, "1"), message(2, "3", chatguard.Moderator), message(2, "3", chatguard.Moderator),
+		message(3, "1"), message(14, "1"), message(90, "2"), message(90, "2"), message(90, "2"),
 	)
 	watched := bucket("watched", 1)
 	watched.Mode = chatguard.LimitObserves
-	got := judged(t, timeline, of(bucket("burst", 2), watched), Overrides{})
+	got := mustJudge(t, timeline, policyOf(bucket("burst", 2), watched), Overrides{})
 	want := Outcome{
 		ThrottledMessages: 4, ThrottledUsers: 2, ExemptMessages: 2,
 		ByLimit: map[string]int{"burst": 4}, ObservedByLimit: map[string]int{"watched": 2}, Penalties: map[string]int{"delete": 4},
@@ -66,7 +66,7 @@ func TestJudge(t *testing.T) {
 	if !reflect.DeepEqual(*got, want) {
 		t.Errorf("got  %+v\nwant %+v", *got, want)
 	}
-	candidate := judged(t, timeline, of(bucket("burst", 1)), Overrides{})
+	candidate := mustJudge(t, timeline, policyOf(bucket("burst", 1)), Overrides{})
 	differences := Differences(timeline, got, candidate, 100)
 	if fmt.Sprint(differences) != "[{1 anna 3 4} {2 berta 1 2}]" {
 		t.Errorf("differences: %+v", differences)
@@ -80,7 +80,7 @@ func TestJudge(t *testing.T) {
 }
 
 func TestDifferences_LargestFirst(t *testing.T) {
-	timeline := recorded(spoken(0, "3"), spoken(0, "2"), spoken(0, "1"))
+	timeline := newTimeline(message(0, "3"), message(0, "2"), message(0, "1"))
 	a, b := &Outcome{throttled: []uint32{9, 0, 5}}, &Outcome{throttled: []uint32{2, 2, 7}}
 	if got := fmt.Sprint(Differences(timeline, a, b, 100)); got != "[{3 clara 9 2} {1 anna 5 7} {2 berta 0 2}]" {
 		t.Error(got)
@@ -88,11 +88,11 @@ func TestDifferences_LargestFirst(t *testing.T) {
 }
 
 func TestJudge_Ladder(t *testing.T) {
-	policy := of(bucket("burst", 1))
+	policy := policyOf(bucket("burst", 1))
 	policy.Penalties.StrikeEvery = time.Second
-	timeline := recorded(spoken(0, "1"), spoken(2, "1"), spoken(4, "1"), spoken(6, "1"), spoken(8, "1"))
+	timeline := newTimeline(message(0, "1"), message(2, "1"), message(4, "1"), message(6, "1"), message(8, "1"))
 	want := map[string]int{"delete": 2, "warn": 1, "timeout": 1}
-	if got := judged(t, timeline, policy, Overrides{}).Penalties; !reflect.DeepEqual(got, want) {
+	if got := mustJudge(t, timeline, policy, Overrides{}).Penalties; !reflect.DeepEqual(got, want) {
 		t.Errorf("penalties: %v", got)
 	}
 }
@@ -100,18 +100,18 @@ func TestJudge_Ladder(t *testing.T) {
 func TestJudge_CostsAndRoles(t *testing.T) {
 	limit := bucket("burst", 3)
 	limit.Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 1}}
-	dear := spoken(0, "1")
+	dear := message(0, "1")
 	dear.Cost = 3
-	huge := spoken(1, "2")
+	huge := message(1, "2")
 	huge.Cost = 1 << 40
-	timeline := recorded(dear, spoken(0, "1"), huge, spoken(2, "3", chatguard.VIP), spoken(2, "3", chatguard.VIP))
-	if got := judged(t, timeline, of(limit), Overrides{}).throttled; !reflect.DeepEqual(got, []uint32{1, 1, 1}) {
+	timeline := newTimeline(dear, message(0, "1"), huge, message(2, "3", chatguard.VIP), message(2, "3", chatguard.VIP))
+	if got := mustJudge(t, timeline, policyOf(limit), Overrides{}).throttled; !reflect.DeepEqual(got, []uint32{1, 1, 1}) {
 		t.Errorf("throttled: %v", got)
 	}
 }
 
 func TestJudge_Overrides(t *testing.T) {
-	timeline := recorded(spoken(0, "1"), spoken(0, "1"), spoken(0, "2"), spoken(0, "2"), spoken(0, "3"), spoken(0, "3"))
+	timeline := newTimeline(message(0, "1"), message(0, "1"), message(0, "2"), message(0, "2"), message(0, "3"), message(0, "3"))
 	total := bucket("total", 5)
 	total.Per = chatguard.PerUserEverywhere
 	own := Overrides{Channel: map[string]chatguard.UserOverride{
@@ -122,21 +122,21 @@ func TestJudge_Overrides(t *testing.T) {
 		// wrote nothing
 		"4": {Exempt: chatguard.AlwaysExempt},
 	}, Everywhere: map[string]chatguard.UserOverride{"3": {Limits: map[string]chatguard.Override{"total": {Burst: 1}}}}}
-	got := judged(t, timeline, of(bucket("burst", 1)), own)
+	got := mustJudge(t, timeline, policyOf(bucket("burst", 1)), own)
 	if !reflect.DeepEqual(got.throttled, []uint32{0, 0, 1}) || got.ExemptMessages != 2 {
 		t.Errorf("throttled: %v, exempt: %d", got.throttled, got.ExemptMessages)
 	}
-	if got := judged(t, timeline, of(bucket("burst", 2), total), own).ByLimit["total"]; got != 1 {
+	if got := mustJudge(t, timeline, policyOf(bucket("burst", 2), total), own).ByLimit["total"]; got != 1 {
 		t.Errorf("%d messages throttled by the limit of all channels", got)
 	}
 }
 
 func TestJudge_OwnZoneFromFirstMessage(t *testing.T) {
-	daily := of(chatguard.Limit{Name: "daily", Algorithm: chatguard.DailyWindow, Messages: 1})
+	daily := policyOf(chatguard.Limit{Name: "daily", Algorithm: chatguard.DailyWindow, Messages: 1})
 	// 18:00 and 01:00 in UTC; in New York a day ends at 05:00
-	timeline := recorded(spoken(0, "1"), spoken(7*3600, "1"))
+	timeline := newTimeline(message(0, "1"), message(7*3600, "1"))
 	newYork := Overrides{Channel: map[string]chatguard.UserOverride{"1": {Timezone: "America/New_York"}}}
-	if utc, own := judged(t, timeline, daily, Overrides{}), judged(t, timeline, daily, newYork); utc.ThrottledMessages != 0 || own.ThrottledMessages != 1 {
+	if utc, own := mustJudge(t, timeline, daily, Overrides{}), mustJudge(t, timeline, daily, newYork); utc.ThrottledMessages != 0 || own.ThrottledMessages != 1 {
 		t.Errorf("%d messages throttled in UTC, %d in New York", utc.ThrottledMessages, own.ThrottledMessages)
 	}
 }
@@ -148,7 +148,7 @@ func TestTimeline_KeepsNewest(t *testing.T) {
 		if i < 3 {
 			user = "1"
 		}
-		timeline.Add([]journal.TimelineMessage{spoken(i, user)})
+		timeline.Add([]journal.TimelineMessage{message(i, user)})
 		if timeline.Truncated() != (i >= 2*blockSize) || timeline.Messages() != min(i+1, 2*blockSize) {
 			t.Fatalf("after %d messages %d count; truncated: %v", i+1, timeline.Messages(), timeline.Truncated())
 		}
@@ -156,7 +156,7 @@ func TestTimeline_KeepsNewest(t *testing.T) {
 	if from := start.Add((3*blockSize + 7) * time.Second); !timeline.From().Equal(from) || timeline.Users() != 1 {
 		t.Errorf("%d users since %s, want 1 since %s", timeline.Users(), timeline.From(), from)
 	}
-	if got := judged(t, timeline, of(bucket("burst", 1)), Overrides{}); got.ThrottledMessages+(2*blockSize-1)/60+1 != 2*blockSize {
+	if got := mustJudge(t, timeline, policyOf(bucket("burst", 1)), Overrides{}); got.ThrottledMessages+(2*blockSize-1)/60+1 != 2*blockSize {
 		t.Errorf("%d throttled", got.ThrottledMessages)
 	}
 	if blocks := len(timeline.blocks); blocks > 3 {
@@ -166,19 +166,19 @@ func TestTimeline_KeepsNewest(t *testing.T) {
 
 func TestTimeline_Empty(t *testing.T) {
 	timeline := NewTimeline(10)
-	if got := judged(t, timeline, chatguard.DefaultPolicy(), Overrides{}); got.ThrottledMessages != 0 || !timeline.From().IsZero() {
+	if got := mustJudge(t, timeline, chatguard.DefaultPolicy(), Overrides{}); got.ThrottledMessages != 0 || !timeline.From().IsZero() {
 		t.Errorf("%+v since %s", got, timeline.From())
 	}
 }
 
 func TestJudge_Deterministic(t *testing.T) {
-	timeline := crowd(50_000, 500)
-	first := judged(t, timeline, chatguard.DefaultPolicy(), Overrides{})
+	timeline := newCrowd(50_000, 500)
+	first := mustJudge(t, timeline, chatguard.DefaultPolicy(), Overrides{})
 	if first.ThrottledMessages == 0 {
 		t.Fatal("nobody is throttled")
 	}
 	for range 3 {
-		if again := judged(t, timeline, chatguard.DefaultPolicy(), Overrides{}); !reflect.DeepEqual(first, again) {
+		if again := mustJudge(t, timeline, chatguard.DefaultPolicy(), Overrides{}); !reflect.DeepEqual(first, again) {
 			t.Errorf("first %+v\nagain %+v", first, again)
 		}
 	}
@@ -198,7 +198,7 @@ func (c *countdown) Err() error {
 }
 
 func TestJudge_EndsWithContext(t *testing.T) {
-	timeline := crowd(100*batchSize, 100)
+	timeline := newCrowd(100*batchSize, 100)
 	ctx := &countdown{context.Background(), 3}
 	if _, err := Judge(ctx, timeline, chatguard.DefaultPolicy(), Overrides{}); !errors.Is(err, context.Canceled) || ctx.left != -1 {
 		t.Errorf("%v, and %d looks at the context were left", err, ctx.left)
@@ -206,23 +206,23 @@ func TestJudge_EndsWithContext(t *testing.T) {
 }
 
 func TestJudge_InvalidMessage(t *testing.T) {
-	wrong := spoken(0, "1")
+	wrong := message(0, "1")
 	wrong.UserID = ""
-	if _, err := Judge(context.Background(), recorded(wrong), chatguard.DefaultPolicy(), Overrides{}); !errors.Is(err, chatguard.ErrNoUser) {
+	if _, err := Judge(context.Background(), newTimeline(wrong), chatguard.DefaultPolicy(), Overrides{}); !errors.Is(err, chatguard.ErrNoUser) {
 		t.Error(err)
 	}
-	if _, err := Judge(context.Background(), recorded(), of(bucket("burst", -1)), Overrides{}); err == nil {
+	if _, err := Judge(context.Background(), newTimeline(), policyOf(bucket("burst", -1)), Overrides{}); err == nil {
 		t.Error("a burst of -1")
 	}
 }
 
-// crowd returns a timeline of messages, 20 per second, from users some of whom write much more than
-// others.
-func crowd(messages, users int) *Timeline {
+// newCrowd returns a timeline of messages, 20 per second, from users some of whom write much more
+// than others.
+func newCrowd(messages, users int) *Timeline {
 	t := NewTimeline(messages)
 	for i := range messages {
 		n := i * 7919 % users
-		m := spoken(0, fmt.Sprint(100_000_000+n*n/users))
+		m := message(0, fmt.Sprint(100_000_000+n*n/users))
 		m.At = start.Add(time.Duration(i) * 50 * time.Millisecond)
 		t.Add([]journal.TimelineMessage{m})
 	}
@@ -231,7 +231,7 @@ func crowd(messages, users int) *Timeline {
 
 // BenchmarkJudge judges 1,000,000 messages of about 37,000 users by the default policy.
 func BenchmarkJudge(b *testing.B) {
-	timeline := crowd(1_000_000, 50_000)
+	timeline := newCrowd(1_000_000, 50_000)
 	b.ReportMetric(float64(timeline.Bytes())/1e6, "MB")
 	for b.Loop() {
 		if _, err := Judge(context.Background(), timeline, chatguard.DefaultPolicy(), Overrides{}); err != nil {

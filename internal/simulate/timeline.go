@@ -54,7 +54,7 @@ func (t *Timeline) add(m *journal.TimelineMessage) {
 		t.dropOldest()
 	}
 	b, i := t.next()
-	b.at[i], b.user[i], b.roles[i] = m.At.UnixNano(), t.number(m), m.Roles
+	b.at[i], b.user[i], b.roles[i] = m.At.UnixNano(), t.userIndex(m), m.Roles
 	b.cost[i] = uint32(min(m.Cost, math.MaxUint32)) // no limit distinguishes larger costs
 	t.count++
 	u := &t.users[b.user[i]]
@@ -72,8 +72,8 @@ func (t *Timeline) next() (*block, int) {
 	return t.blocks[end/blockSize], end % blockSize
 }
 
-// number returns the index of a message's author.
-func (t *Timeline) number(m *journal.TimelineMessage) uint32 {
+// userIndex returns the index of a message's author.
+func (t *Timeline) userIndex(m *journal.TimelineMessage) uint32 {
 	n, known := t.numbers[m.UserID]
 	if !known {
 		n = uint32(len(t.users))

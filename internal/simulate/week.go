@@ -98,7 +98,7 @@ func Remaining(
 				return nil, err
 			}
 		}
-		if err := r.look(at); err != nil {
+		if err := r.addPoint(at); err != nil {
 			return nil, err
 		}
 		for ; len(known.Changes) > 0 && known.Changes[0].At.Before(end); known.Changes = known.Changes[1:] {
@@ -145,11 +145,11 @@ func (r *solo) amend(limit string, a Change) (err error) {
 	if err != nil {
 		return err
 	}
-	return r.look(a.At)
+	return r.addPoint(a.At)
 }
 
-// look adds a point if the number of messages left has changed.
-func (r *solo) look(at time.Time) error {
+// addPoint adds a point if the number of messages left has changed.
+func (r *solo) addPoint(at time.Time) error {
 	m := r.m
 	m.SentAt, m.Cost = at, 1
 	e, err := r.guard.Explain(m)
