@@ -22,10 +22,10 @@ const (
 	expected = 1 << 22
 )
 
-// change measures the longest decision while a limit is being changed. Sometimes the machine itself
-// interrupts a decision. For comparison, each change is therefore followed by an equally long span
-// without a change.
-func change(s *settings, crowd []uint64) error {
+// measureChange measures the longest decision while a limit is being changed. Sometimes the machine
+// itself interrupts a decision. For comparison, each change is therefore followed by an equally
+// long span without a change.
+func measureChange(s *settings, crowd []uint64) error {
 	if !s.only.MatchString("change") {
 		return nil
 	}
@@ -54,8 +54,8 @@ func change(s *settings, crowd []uint64) error {
 		note: fmt.Sprintf("%d changes of refill and messages of a day, with SetPolicy taking %v (median), and as many spans of the "+
 			"same length without a change.", changes, median(spent).Round(time.Microsecond)),
 	}
-	w.add(t, "while changing", 0)
-	w.add(t, "without a change", 1)
+	w.addRow(t, "while changing", 0)
+	w.addRow(t, "without a change", 1)
 	t.print(s.out, s.markdown)
 	return nil
 }
@@ -116,9 +116,9 @@ func (w *watch) alternate(refill time.Duration) ([]time.Duration, error) {
 	return spent, nil
 }
 
-// add adds a line to the table. Kind 0 stands for the spans with a change, and kind 1 for those
+// addRow adds a line to the table. Kind 0 stands for the spans with a change, and kind 1 for those
 // without.
-func (w *watch) add(t *table, name string, kind int) {
+func (w *watch) addRow(t *table, name string, kind int) {
 	taken := slices.Sorted(slices.Values(w.taken[kind]))
 	if len(taken) == 0 {
 		t.add(name, "0", "", "", "", "")

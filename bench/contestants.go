@@ -81,8 +81,8 @@ func fill(a asker, crowd []uint64, times int) {
 	a.take(messages[:n])
 }
 
-// shut closes the asker's limiter if it runs anything in the background.
-func shut(a asker) error {
+// closeAsker closes the asker's limiter if it runs anything in the background.
+func closeAsker(a asker) error {
 	if c, ok := a.(io.Closer); ok {
 		return c.Close()
 	}
@@ -132,7 +132,7 @@ func (s *shardedMap[V]) init(users int) {
 	}
 }
 
-func (s *shardedMap[V]) of(id string) *mapShard[V] {
+func (s *shardedMap[V]) shardOf(id string) *mapShard[V] {
 	return &s.shards[maphash.String(s.seed, id)%shards]
 }
 
@@ -150,15 +150,15 @@ func newTimeRate(users int, refill time.Duration) (asker, error) {
 
 func (p *timeRate) take(messages []draw) (passed int) {
 	for i := range messages {
-		if p.of(messages[i].id).Allow() {
+		if p.limiterOf(messages[i].id).Allow() {
 			passed++
 		}
 	}
 	return passed
 }
 
-func (p *timeRate) of(id string) *rate.Limiter {
-	s := p.users.of(id)
+func (p *timeRate) limiterOf(id string) *rate.Limiter {
+	s := p.users.shardOf(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.m[id]
@@ -261,7 +261,7 @@ func newBareMap(users int, _ time.Duration) (asker, error) {
 
 func (p *bareMap) take(messages []draw) (passed int) {
 	for i := range messages {
-		s := p.users.of(messages[i].id)
+		s := p.users.shardOf(messages[i].id)
 		s.mu.Lock()
 		s.m[messages[i].id]++
 		s.mu.Unlock()

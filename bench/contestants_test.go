@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// from returns n messages of a user, in batches.
-func from(id uint64, n int) (batches [][]draw) {
+// messagesFrom returns n messages of a user, in batches.
+func messagesFrom(id uint64, n int) (batches [][]draw) {
 	return slices.Collect(slices.Chunk(slices.Repeat([]draw{{id: fmt.Sprint(id)}}, n), batch))
 }
 
@@ -20,7 +20,7 @@ func TestContestant_Limits(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() {
-				if err := shut(a); err != nil {
+				if err := closeAsker(a); err != nil {
 					t.Error(err)
 				}
 			}()
@@ -30,7 +30,7 @@ func TestContestant_Limits(t *testing.T) {
 			}
 			for _, id := range []uint64{7, 1 << 29} {
 				passed := 0
-				for _, messages := range from(id, 40) {
+				for _, messages := range messagesFrom(id, 40) {
 					passed += fork(a).take(messages) // forks must share the limiter's state
 				}
 				if passed != want {
@@ -47,14 +47,14 @@ func TestContestant_Refills(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, messages := range from(7, 4) {
+		for i, messages := range messagesFrom(7, 4) {
 			for k := range messages {
 				if a.take(messages[k:k+1]) != 1 {
 					t.Errorf("%s: message %d did not pass", c.name, i+k)
 				}
 			}
 		}
-		if err := shut(a); err != nil {
+		if err := closeAsker(a); err != nil {
 			t.Error(err)
 		}
 	}

@@ -17,9 +17,9 @@ type lap struct {
 	passed float64 // fraction of messages
 }
 
-// decisions measures the cost of a decision for each spread of messages and each number of
+// measureDecisions measures the cost of a decision for each spread of messages and each number of
 // processors.
-func decisions(s *settings, crowd []uint64) error {
+func measureDecisions(s *settings, crowd []uint64) error {
 	var field []contestant
 	for _, c := range contestants {
 		if s.only.MatchString("decisions/" + c.name) {
@@ -57,7 +57,7 @@ func race(s *settings, title string, field []contestant, crowd []uint64, draws [
 			}
 			fill(a, crowd, 1)
 			laps[i] = append(laps[i], run(a, draws, procs))
-			if err := shut(a); err != nil {
+			if err := closeAsker(a); err != nil {
 				return nil, fmt.Errorf("%s: %w", field[i].name, err)
 			}
 		}
@@ -120,14 +120,14 @@ func decisionTable(title string, field []contestant, laps [][]lap) *table {
 	}
 	for i, c := range field {
 		if c.peer {
-			peer = faster(peer, median(times(laps[i])))
+			peer = faster(peer, median(lapTimes(laps[i])))
 		}
 		if c.bucket {
-			bucket = faster(bucket, median(times(laps[i])))
+			bucket = faster(bucket, median(lapTimes(laps[i])))
 		}
 	}
 	for i, c := range field {
-		ns := times(laps[i])
+		ns := lapTimes(laps[i])
 		mid := median(ns)
 		last := laps[i][len(laps[i])-1]
 		t.add(c.name, c.enforces, fmt.Sprintf("%.0f", mid), fmt.Sprintf("%.0f", slices.Min(ns)), fmt.Sprintf("%.0f", slices.Max(ns)),
@@ -143,7 +143,7 @@ func ratio(a, b float64) string {
 	return fmt.Sprintf("%.2f", a/b)
 }
 
-func times(laps []lap) []float64 {
+func lapTimes(laps []lap) []float64 {
 	ns := make([]float64, len(laps))
 	for i, l := range laps {
 		ns[i] = l.ns

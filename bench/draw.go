@@ -68,9 +68,9 @@ func newDraws(n int, crowd []uint64, how spread, lie layout) []draw {
 			order[i] = rng.IntN(len(crowd))
 		}
 	}
-	ids := streamed(crowd, order)
+	ids := contiguousIDs(crowd, order)
 	if lie == scattered {
-		ids = scatter(crowd, order)
+		ids = scatteredIDs(crowd, order)
 	}
 	draws := make([]draw, n)
 	for i, id := range ids {
@@ -91,7 +91,7 @@ func drawRoles(rng *rand.Rand) chatguard.Roles {
 	return 0
 }
 
-func streamed(crowd []uint64, order []int) []string {
+func contiguousIDs(crowd []uint64, order []int) []string {
 	var line []byte
 	ends := make([]int, len(order))
 	for i, user := range order {
@@ -106,7 +106,7 @@ func streamed(crowd []uint64, order []int) []string {
 	return ids
 }
 
-func scatter(crowd []uint64, order []int) []string {
+func scatteredIDs(crowd []uint64, order []int) []string {
 	own := make([]string, len(crowd))
 	for _, user := range newRand().Perm(len(crowd)) {
 		own[user] = strconv.FormatUint(crowd[user], 10)

@@ -42,7 +42,7 @@ func newFloor(users int) *floor {
 	return f
 }
 
-func (f *floor) of(hash uint64) *floorShard { return &f.shards[hash>>56] }
+func (f *floor) shardOf(hash uint64) *floorShard { return &f.shards[hash>>56] }
 
 // row returns the user's row and adds it if it is missing.
 func (s *floorShard) row(user, hash uint64) *floorRow {
@@ -64,7 +64,7 @@ func (r *floorRow) write(at int64) {
 func (f *floor) touch(id string, at int64) {
 	user := number(id)
 	hash := spreadBits(user)
-	s := f.of(hash)
+	s := f.shardOf(hash)
 	s.mu.Lock()
 	s.row(user, hash).write(at)
 	s.mu.Unlock()
@@ -137,7 +137,7 @@ func (f floorAll) take(messages []draw) (passed int) {
 	}
 	f.each(locked, (*sync.Mutex).Lock) // in shard order, to avoid deadlock
 	for i := range messages {
-		rows[i] = f.of(hashes[i]).row(users[i], hashes[i])
+		rows[i] = f.shardOf(hashes[i]).row(users[i], hashes[i])
 	}
 	for i := range messages {
 		rows[i].write(at)

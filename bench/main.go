@@ -56,10 +56,10 @@ func main() {
 		log.Fatal(err)
 	}
 	fmt.Fprintf(s.out, "%s\n%d users, %d messages a round, %d rounds, refill %v; IDs in memory: %s, %s\n",
-		machine(), s.users, s.draws, s.rounds, s.refill, s.layout, s.layout.meaning())
+		describeMachine(), s.users, s.draws, s.rounds, s.refill, s.layout, s.layout.meaning())
 	crowd := newCrowd(s.users)
 	// Memory comes first, while the heap is otherwise empty.
-	for _, section := range []func(*settings, []uint64) error{memory, change, decisions} {
+	for _, section := range []func(*settings, []uint64) error{measureMemory, measureChange, measureDecisions} {
 		if err := section(s, crowd); err != nil {
 			log.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func TestRun_EverySectionReports(t *testing.T) {
 	for _, c := range memoryContestants() {
 		want["| "+c.name+" "]++
 	}
-	for _, section := range []func(*settings, []uint64) error{memory, change, decisions} {
+	for _, section := range []func(*settings, []uint64) error{measureMemory, measureChange, measureDecisions} {
 		if err := section(s, crowd); err != nil {
 			t.Fatal(err)
 		}

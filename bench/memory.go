@@ -13,9 +13,10 @@ import (
 // collections is the number of garbage collections measured; the median counts.
 const collections = 9
 
-// memory measures how much heap a user takes, and how long one garbage collection takes while all
-// users are present. Every user has been throttled once, so that chatguard's strikes are included.
-func memory(s *settings, crowd []uint64) error {
+// measureMemory measures how much heap a user takes, and how long one garbage collection takes
+// while all users are present. Every user has been throttled once, so that chatguard's strikes are
+// included.
+func measureMemory(s *settings, crowd []uint64) error {
 	t := &table{
 		title: "Memory",
 		head:  []string{"", "B per user", "collection ms"},
@@ -63,7 +64,7 @@ func fillMemory(c contestant, crowd []uint64, refill time.Duration) (perUser flo
 	fill(a, crowd, burst+1)
 	perUser = (float64(liveHeap()) - float64(before)) / float64(len(crowd))
 	collection = collectionCost()
-	err = shut(a)
+	err = closeAsker(a)
 	runtime.KeepAlive(a)
 	return perUser, collection, err
 }

@@ -35,7 +35,7 @@ func (t *table) print(w io.Writer, markdown bool) {
 		}
 	}
 	for i, line := range lines {
-		t.line(w, line, widths, bar, markdown)
+		t.printLine(w, line, widths, bar, markdown)
 		if i == 0 && markdown {
 			fmt.Fprintln(w, "|---"+strings.Repeat("|--:", len(t.head)-1)+"|")
 		}
@@ -43,7 +43,7 @@ func (t *table) print(w io.Writer, markdown bool) {
 	fmt.Fprintf(w, "\n%s\n", t.note)
 }
 
-func (t *table) line(w io.Writer, line []string, widths []int, bar string, markdown bool) {
+func (t *table) printLine(w io.Writer, line []string, widths []int, bar string, markdown bool) {
 	cells := make([]string, len(line))
 	for i, cell := range line {
 		gap := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
@@ -63,8 +63,8 @@ func median[T ~int64 | ~float64](values []T) T {
 	return slices.Sorted(slices.Values(values))[len(values)/2]
 }
 
-// machine describes the machine that the figures were measured on.
-func machine() string {
+// describeMachine returns a description of the machine that the figures were measured on.
+func describeMachine() string {
 	cpu := "unknown processor"
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil { // Linux only
 		if _, after, ok := strings.Cut(string(info), "model name\t: "); ok {

@@ -10,13 +10,13 @@ import (
 // channels returns the channels to show.
 func (d *Dashboard) channels() []live.Channel {
 	var list []live.Channel
-	for _, c := range d.named() {
+	for _, c := range d.listChannels() {
 		list = append(list, live.Channel{ID: c.ID, Login: cmp.Or(c.Name, c.ID)})
 	}
 	return list
 }
 
-func (d *Dashboard) named() (list []Channel) {
+func (d *Dashboard) listChannels() (list []Channel) {
 	if d.options.Channels != nil {
 		return d.options.Channels()
 	}

@@ -82,7 +82,7 @@ func TestRole_Rights(t *testing.T) {
 			t.Errorf("%s %s as %s: %s", test.method, test.path, test.as, said)
 		}
 	}
-	if who := s.throttled("ben"); len(who) != 0 {
+	if who := s.throttledUsers("ben"); len(who) != 0 {
 		t.Errorf("who was reset is throttled: %q", who)
 	}
 	if v := say(t, s.guard, "spammer", 3); !v.Allowed {
@@ -97,11 +97,11 @@ func TestDashboard_ThrottledIsDropped(t *testing.T) {
 	say(t, guard, "earlier", 2) // before the dashboard exists
 	s := newSite(t, guard, dashboard.Options{})
 	s.say("spammer", 2)
-	if who := s.throttled("ben"); !slices.Equal(who, []string{"spammer drop done"}) {
+	if who := s.throttledUsers("ben"); !slices.Equal(who, []string{"spammer drop done"}) {
 		t.Errorf("throttled %q", who)
 	}
 	s.say("earlier", 1)
-	if who := s.throttled("ben"); !slices.Equal(who, []string{"spammer drop done", "earlier drop done"}) {
+	if who := s.throttledUsers("ben"); !slices.Equal(who, []string{"spammer drop done", "earlier drop done"}) {
 		t.Errorf("throttled %q", who)
 	}
 }
@@ -142,20 +142,20 @@ func TestRun_RefusesRequestsOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := func(d *dashboard.Dashboard) int {
+	status := func(d *dashboard.Dashboard) int {
 		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/api/v1/status", nil)
 		r.AddCookie(&http.Cookie{Name: "who", Value: "ben"})
 		d.ServeHTTP(w, r)
 		return w.Code
 	}
-	if code := asked(other); code != http.StatusServiceUnavailable {
+	if code := status(other); code != http.StatusServiceUnavailable {
 		t.Errorf("before Run: %d", code)
 	}
-	if code := asked(s.board); code != http.StatusOK {
+	if code := status(s.board); code != http.StatusOK {
 		t.Errorf("while it runs: %d", code)
 	}
 	s.stop()
-	if code := asked(s.board); code != http.StatusServiceUnavailable {
+	if code := status(s.board); code != http.StatusServiceUnavailable {
 		t.Errorf("after Run: %d", code)
 	}
 	if err := s.board.Run(t.Context()); err == nil {

@@ -38,12 +38,12 @@ func (s *site) follow(as string) *feed {
 	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
 	s.Cleanup(func() { conn.CloseNow(); cancel() })
 	f := &feed{s, ctx, conn}
-	f.next(`"type":"snapshot"`)
+	f.waitFor(`"type":"snapshot"`)
 	return f
 }
 
-// next waits for a frame that contains all wanted texts.
-func (f *feed) next(wanted ...string) {
+// waitFor waits for a frame that contains all wanted texts.
+func (f *feed) waitFor(wanted ...string) {
 	f.Helper()
 frames:
 	for {
@@ -60,8 +60,8 @@ frames:
 	}
 }
 
-// ended waits for the connection to close and returns the status code.
-func (f *feed) ended() websocket.StatusCode {
+// waitForEnd waits for the connection to close and returns the status code.
+func (f *feed) waitForEnd() websocket.StatusCode {
 	for {
 		if _, _, err := f.conn.Read(f.ctx); err != nil {
 			return websocket.CloseStatus(err)
@@ -73,13 +73,13 @@ func TestLive_EndsWithAccessAndRun(t *testing.T) {
 	s := newSite(t, newGuard(t), dashboard.Options{})
 	ben, anna := s.follow("ben"), s.follow("anna")
 	s.revoke("ben")
-	if code := ben.ended(); code != 4401 {
+	if code := ben.waitForEnd(); code != 4401 {
 		t.Errorf("revoked, and it ends with %d", code)
 	}
 	s.ask("GET", "/api/v1/status", "ben", "", 401)
 	s.ask("GET", "/api/v1/status", "anna", "", 200)
 	go s.stop()
-	if code := anna.ended(); code != websocket.StatusGoingAway {
+	if code := anna.waitForEnd(); code != websocket.StatusGoingAway {
 		t.Errorf("Run is over, and it ends with %d", code)
 	}
 	s.stop()
@@ -95,7 +95,7 @@ func TestLive_StoreFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.say("anna", 1)
-	page.next(`"type":"status"`, `"database":{"state":"failing","detail":"the file was moved away or deleted`)
+	page.waitFor(`"type":"status"`, `"database":{"state":"failing","detail":"the file was moved away or deleted`)
 	if h := p.store.Health(); !h.Failing || !strings.HasPrefix(h.Problem, "the file was moved away or deleted: put it back") {
 		t.Errorf("%+v", h)
 	}
@@ -103,7 +103,7 @@ func TestLive_StoreFailure(t *testing.T) {
 	if err := os.Rename(path+".away", path); err != nil {
 		t.Fatal(err)
 	}
-	page.next(`"type":"status"`, `"database":{"state":"ok"`)
+	page.waitFor(`"type":"status"`, `"database":{"state":"ok"`)
 	if h := p.store.Health(); h.Failing || h.Problem != "" {
 		t.Errorf("%+v", h)
 	}
@@ -117,10 +117,10 @@ func TestLive_Switches(t *testing.T) {
 	s.say("spammer", 2)
 	page := s.follow("ben")
 	s.ask("POST", api+"/pause", "anna", "", 200)
-	page.next(`"type":"policy"`, `"in_force":"observe"`)
+	page.waitFor(`"type":"policy"`, `"in_force":"observe"`)
 	s.ask("POST", api+"/resume", "anna", "", 200)
-	page.next(`"type":"policy"`, `"in_force":"enforce"`)
+	page.waitFor(`"type":"policy"`, `"in_force":"enforce"`)
 	s.ask("POST", api+"/raid", "anna", `{"for":"2s"}`, 200)
-	page.next(`"type":"status"`, `"raid_until"`)
-	page.next(`"type":"status"`, `"channels":[{"id":"lobby/1 \u0026 co","login":"lobby/1 \u0026 co"}]`)
+	page.waitFor(`"type":"status"`, `"raid_until"`)
+	page.waitFor(`"type":"status"`, `"channels":[{"id":"lobby/1 \u0026 co","login":"lobby/1 \u0026 co"}]`)
 }

@@ -87,12 +87,12 @@ func (o *Options) check() (public *url.URL, err error) {
 	if err != nil || public.Hostname() == "" || public.Scheme != "http" && public.Scheme != "https" {
 		return nil, fmt.Errorf(`dashboard: Options.PublicURL is %q: want an address such as "https://chat.example.org/moderate/", or nothing`, o.PublicURL)
 	}
-	public.Host = asInOrigins(public)
+	public.Host = originHost(public)
 	return public, nil
 }
 
-// asInOrigins returns the host of an address in the form that browsers send in the Origin header.
-func asInOrigins(address *url.URL) string {
+// originHost returns the host of an address in the form that browsers send in the Origin header.
+func originHost(address *url.URL) string {
 	host := strings.ToLower(address.Host)
 	port := map[string]string{"http": "80", "https": "443"}[address.Scheme]
 	return strings.TrimSuffix(strings.TrimSuffix(host, ":"+port), ":")

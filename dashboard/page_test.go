@@ -15,7 +15,7 @@ import (
 
 func init() { stopBrowser = browsertest.Stop }
 
-func says(text string) string { return fmt.Sprintf(`document.body.innerText.includes(%q)`, text) }
+func pageShows(text string) string { return fmt.Sprintf(`document.body.innerText.includes(%q)`, text) }
 
 // goTo clicks the link to a page.
 func goTo(w *browsertest.Window, page string) {
@@ -29,21 +29,21 @@ func TestPage_PartOfTheSite(t *testing.T) {
 	w := browsertest.Open(t, 1400, 900)
 	w.Must(chromedp.Navigate(s.http.URL + mount)) // the mux adds the slash
 	const elsewhere = "Sign in to the surrounding site, then reload this page."
-	w.See(says(elsewhere) + `&& !document.querySelector("form, input, button")`)
+	w.See(pageShows(elsewhere) + `&& !document.querySelector("form, input, button")`)
 	w.Accessible()
 
 	w.Must(chromedp.Navigate(s.http.URL + "/login/anna"))
-	w.See(says("No messages yet."))
+	w.See(pageShows("No messages yet."))
 	s.say("spammer", 2)
-	w.See(says("#"+room) + "&&" + says("spammer") + "&&" + says("blocked"))
-	if browsertest.Eval[bool](w, says("Sign out")) {
+	w.See(pageShows("#"+room) + "&&" + pageShows("spammer") + "&&" + pageShows("blocked"))
+	if browsertest.Eval[bool](w, pageShows("Sign out")) {
 		t.Error("it offers to sign out")
 	}
 	goTo(w, "limits")
-	w.See(says("Same as the server’s code."))
+	w.See(pageShows("Same as the server’s code."))
 	w.Write("#burst-0", "5")
 	w.Press(".finish .primary")
-	w.See(says("Saved by anna"))
+	w.See(pageShows("Saved by anna"))
 	if burst := p.guard.Policy(room).Limits[0].Burst; burst != 5 {
 		t.Errorf("the burst is %d", burst)
 	}
@@ -60,12 +60,12 @@ func TestPage_PartOfTheSite(t *testing.T) {
 	w.Must(chromedp.Evaluate[chromedp.Void](`new MutationObserver(() => (window.asked ||= document.querySelector("#token") !== null))
 		.observe(document.body, { childList: true, subtree: true })`))
 	s.revoke("anna")
-	w.See(says(elsewhere) + `&& !document.querySelector("form, input, button")`)
+	w.See(pageShows(elsewhere) + `&& !document.querySelector("form, input, button")`)
 	if browsertest.Eval[bool](w, "window.asked === true") {
 		t.Error("it has asked for a token")
 	}
 	w.Must(chromedp.Navigate(s.http.URL + "/login/ben"))
-	w.See(says("Enforcing"))
+	w.See(pageShows("Enforcing"))
 	goTo(w, "limits")
 	w.See(`document.querySelector("#burst-0")`)
 	if browsertest.Eval[bool](w, `!!document.querySelector(".finish .primary")`) {

@@ -44,7 +44,7 @@ func TestRestart_ContinuesLastProcess(t *testing.T) {
 	if !strings.Contains(said, `"raid_until"`) || !strings.Contains(said, `{"id":"silent","login":"silent","paused_by":"anna"}`) {
 		t.Errorf("channels %s", said)
 	}
-	if who := s.throttled("ben"); !slices.Equal(who, []string{"spammer drop done"}) {
+	if who := s.throttledUsers("ben"); !slices.Equal(who, []string{"spammer drop done"}) {
 		t.Errorf("throttled %q", who)
 	}
 	if said := s.ask("GET", "/api/v1/journal", "ben", "", 200); strings.Count(said, `"action":"drop"`) != 3 {
@@ -116,7 +116,7 @@ func TestRestart_LaterProgramPolicyWins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	differs := func(want string) {
+	wantDifference := func(want string) {
 		t.Helper()
 		if said := s.ask("GET", api+"/policy/differences", "ben", "", 200); strings.TrimSpace(said) != `{"changes":[`+want+`]}` {
 			t.Errorf("differences %s, want %s", said, want)
@@ -124,14 +124,14 @@ func TestRestart_LaterProgramPolicyWins(t *testing.T) {
 	}
 	set(room, 4)
 	s.setBurst("anna", 2)
-	differs(`{"key":"limit.burst.burst","from":4,"to":2}`)
+	wantDifference(`{"key":"limit.burst.burst","from":4,"to":2}`)
 	set(room, 7)
-	differs("")
+	wantDifference("")
 	s.setBurst("anna", 3)
-	differs(`{"key":"limit.burst.burst","from":7,"to":3}`)
+	wantDifference(`{"key":"limit.burst.burst","from":7,"to":3}`)
 	set("", 9, chatguard.Limit{Name: "all", Algorithm: chatguard.TokenBucket, Burst: 100, Refill: time.Second, Per: chatguard.PerUserEverywhere})
 	// the room keeps its own, with the new limit
-	differs(`{"key":"limit.burst.burst","from":7,"to":3}`)
+	wantDifference(`{"key":"limit.burst.burst","from":7,"to":3}`)
 	s.ask("DELETE", api+"/policy", "anna", "", 200)
 	if limits := p.guard.Policy(room).Limits; limits[0].Burst != 7 || limits[len(limits)-1].Name != "all" {
 		t.Errorf("back to %+v", limits)
@@ -170,7 +170,7 @@ func TestRestart_InvalidChangeIsReplaced(t *testing.T) {
 		if now := guard.Policy(room); !reflect.DeepEqual(now, before) {
 			t.Errorf("in force %+v", now)
 		}
-		if err := errors.Join(guard.SetOverlay(room, nil, time.Now()), guard.SetPolicy(room, changedTo(before, 2), time.Now())); err != nil {
+		if err := errors.Join(guard.SetOverlay(room, nil, time.Now()), guard.SetPolicy(room, setBurst(before, 2), time.Now())); err != nil {
 			t.Fatal(err)
 		}
 		s := newSite(t, guard, dashboard.Options{Store: p.store})
@@ -186,7 +186,7 @@ func TestRestart_InvalidChangeIsReplaced(t *testing.T) {
 	}
 }
 
-func changedTo(p chatguard.Policy, burst int) chatguard.Policy {
+func setBurst(p chatguard.Policy, burst int) chatguard.Policy {
 	p.Limits[0].Burst = burst
 	return p
 }

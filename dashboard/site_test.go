@@ -210,8 +210,8 @@ func (s *site) setBurst(as string, burst int) {
 	s.ask("PUT", api+"/policy", as, string(body), 200)
 }
 
-// throttled returns the IDs of the throttled users, as a person sees them.
-func (s *site) throttled(as string) (ids []string) {
+// throttledUsers returns the IDs of the throttled users, as a person sees them.
+func (s *site) throttledUsers(as string) (ids []string) {
 	s.Helper()
 	type user struct {
 		ID      string `json:"user_id"`

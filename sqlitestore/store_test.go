@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func open(t *testing.T, path string) *sqlitestore.Store {
+func openStore(t *testing.T, path string) *sqlitestore.Store {
 	t.Helper()
 	store, err := sqlitestore.Open(t.Context(), path, nil)
 	if err != nil {
@@ -38,7 +38,7 @@ func newGuard(t *testing.T) *chatguard.Guard {
 
 func TestStore_OrderOfCalls(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "chat.db")
-	store := open(t, path)
+	store := openStore(t, path)
 	if err := store.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "call its Restore first") {
 		t.Errorf("Run before Restore: %v", err)
 	}
@@ -68,7 +68,7 @@ func TestOptions_NegativeTimesRefused(t *testing.T) {
 }
 
 func TestHealth_Waiting(t *testing.T) {
-	store, guard := open(t, filepath.Join(t.TempDir(), "chat.db")), newGuard(t)
+	store, guard := openStore(t, filepath.Join(t.TempDir(), "chat.db")), newGuard(t)
 	if _, err := store.Restore(t.Context(), guard); err != nil {
 		t.Fatal(err)
 	}

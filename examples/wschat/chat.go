@@ -53,9 +53,9 @@ type member struct {
 	leave  context.CancelFunc
 }
 
-// tell queues a line for the member and never blocks. It returns false if the outbox is full: the
+// send queues a line for the member and never blocks. It returns false if the outbox is full: the
 // member has stopped reading and is disconnected.
-func (m *member) tell(line []byte) bool {
+func (m *member) send(line []byte) bool {
 	select {
 	case m.outbox <- line:
 		return true
@@ -106,7 +106,7 @@ func (c *chat) broadcast(room string, f frame) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for m := range c.rooms[room] {
-		if !m.tell(line) {
+		if !m.send(line) {
 			delete(c.rooms[room], m) // saying goodbye can take seconds
 		}
 	}
@@ -127,7 +127,7 @@ func (c *chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if verdict.Allowed && verdict.Delay == 0 {
 			c.broadcast(room, said)
 		} else {
-			m.tell(c.hold(held, verdict, room, said).bytes())
+			m.send(c.hold(held, verdict, room, said).bytes())
 		}
 		return nil
 	})

@@ -23,8 +23,8 @@ import (
 // patience is how long a test waits for something before it fails and says what it was waiting for.
 const patience = 30 * time.Second
 
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
+// waitUntil waits until a condition holds.
+func waitUntil(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -56,8 +56,8 @@ type served struct {
 	stop    func() // as on SIGTERM; waits for all visits
 }
 
-// open starts a chat with these options, which may omit Identify and Channel.
-func open(t *testing.T, p chatguard.Policy, opts chatguard.MiddlewareOptions, also ...func(*http.ServeMux, func(http.Handler) http.Handler)) *served {
+// openChat starts a chat with these options, which may omit Identify and Channel.
+func openChat(t *testing.T, p chatguard.Policy, opts chatguard.MiddlewareOptions, also ...func(*http.ServeMux, func(http.Handler) http.Handler)) *served {
 	t.Helper()
 	guard, err := chatguard.New(p, nil)
 	if err != nil {
@@ -100,9 +100,9 @@ func open(t *testing.T, p chatguard.Policy, opts chatguard.MiddlewareOptions, al
 	return s
 }
 
-// slow returns the program's policy with a burst that takes hours to refill, so that what a test
-// spends stays spent.
-func slow() chatguard.Policy {
+// slowPolicy returns the program's policy with a burst that takes hours to refill, so that what a
+// test spends stays spent.
+func slowPolicy() chatguard.Policy {
 	p := policy()
 	p.Limits[0].Refill = 4 * time.Hour
 	return p
@@ -170,8 +170,8 @@ func (v *visitor) hear() (f frame) {
 	return f
 }
 
-// hears fails unless the next frames are these lines, "name: text".
-func (v *visitor) hears(lines ...string) {
+// wantLines fails unless the next frames are these lines, "name: text".
+func (v *visitor) wantLines(lines ...string) {
 	v.Helper()
 	for _, want := range lines {
 		if f := v.hear(); f.Verdict != nil || f.From+": "+f.Text != want {
@@ -182,15 +182,15 @@ func (v *visitor) hears(lines ...string) {
 
 func TestRoom_DeliversMessages(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	s := open(t, policy(), chatguard.MiddlewareOptions{})
+	s := openChat(t, policy(), chatguard.MiddlewareOptions{})
 	defer s.stop()
 	anna, ben, carl := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main"), s.visit(t, "Carl", "music")
-	eventually(t, "all have come", func() bool { return s.members() == 3 })
+	waitUntil(t, "all have come", func() bool { return s.members() == 3 })
 	anna.say("hello")
-	anna.hears("Anna: hello")
-	ben.hears("Anna: hello")
+	anna.wantLines("Anna: hello")
+	ben.wantLines("Anna: hello")
 	carl.say("nobody here?")
-	carl.hears("Carl: nobody here?")
+	carl.wantLines("Carl: nobody here?")
 	for _, v := range []*visitor{anna, ben, carl} {
 		if err := v.Close(websocket.StatusNormalClosure, ""); err != nil {
 			t.Error(err)
@@ -199,47 +199,47 @@ func TestRoom_DeliversMessages(t *testing.T) {
 }
 
 func TestChat_ThrottledAuthorIsNotified(t *testing.T) {
-	s := open(t, slow(), chatguard.MiddlewareOptions{})
+	s := openChat(t, slowPolicy(), chatguard.MiddlewareOptions{})
 	anna, ben := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main")
-	eventually(t, "all have come", func() bool { return s.members() == 2 })
+	waitUntil(t, "all have come", func() bool { return s.members() == 2 })
 	for _, text := range []string{"1", "2", "3", "4"} {
 		anna.say(text)
 	}
-	anna.hears("Anna: 1", "Anna: 2", "Anna: 3")
+	anna.wantLines("Anna: 1", "Anna: 2", "Anna: 3")
 	f := anna.hear()
 	if v := f.Verdict; v == nil || v.Allowed || v.Limit != "burst" || v.RetryAfter <= 0 || v.RetryAfter > 4*time.Hour || f.Text != "4" {
 		t.Errorf("heard %+v", f)
 	}
 	ben.say("quiet, please")
-	ben.hears("Anna: 1", "Anna: 2", "Anna: 3", "Ben: quiet, please") // and not 4
+	ben.wantLines("Anna: 1", "Anna: 2", "Anna: 3", "Ben: quiet, please") // and not 4
 }
 
-// leaky releases one message per every.
-func leaky(every time.Duration) chatguard.Policy {
+// leakyPolicy returns a policy that releases one message per interval.
+func leakyPolicy(every time.Duration) chatguard.Policy {
 	return chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{
 		{Name: "pace", Algorithm: chatguard.LeakyBucket, Every: every, Queue: 2},
 	}}
 }
 
 func TestHold_DeliversInTurn(t *testing.T) {
-	s := open(t, leaky(20*time.Millisecond), chatguard.MiddlewareOptions{})
+	s := openChat(t, leakyPolicy(20*time.Millisecond), chatguard.MiddlewareOptions{})
 	anna, ben := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main")
-	eventually(t, "all have come", func() bool { return s.members() == 2 })
+	waitUntil(t, "all have come", func() bool { return s.members() == 2 })
 	anna.say("1")
 	anna.say("2")
-	ben.hears("Anna: 1", "Anna: 2")
-	anna.hears("Anna: 1")
+	ben.wantLines("Anna: 1", "Anna: 2")
+	anna.wantLines("Anna: 1")
 	if f := anna.hear(); f.Verdict != nil && (!f.Verdict.Allowed || f.Verdict.Delay <= 0) || f.Text != "2" {
 		t.Errorf("heard %+v", f)
 	}
 }
 
 func TestHold_DroppedOnLeave(t *testing.T) {
-	s := open(t, leaky(time.Hour), chatguard.MiddlewareOptions{})
+	s := openChat(t, leakyPolicy(time.Hour), chatguard.MiddlewareOptions{})
 	anna := s.visit(t, "Anna", "main")
 	anna.say("1")
 	anna.say("2")
-	anna.hears("Anna: 1")
+	anna.wantLines("Anna: 1")
 	if f := anna.hear(); f.Verdict == nil || !f.Verdict.Allowed || f.Verdict.Delay <= 0 {
 		t.Fatalf("heard %+v", f)
 	}
@@ -251,17 +251,17 @@ func TestHold_DroppedOnLeave(t *testing.T) {
 }
 
 func TestChat_SlowReaderDelaysNobody(t *testing.T) {
-	s := open(t, chatguard.Policy{}, chatguard.MiddlewareOptions{})
+	s := openChat(t, chatguard.Policy{}, chatguard.MiddlewareOptions{})
 	anna, ben, _ := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main"), s.visit(t, "Slow", "main")
-	eventually(t, "all have come", func() bool { return s.members() == 3 })
+	waitUntil(t, "all have come", func() bool { return s.members() == 3 })
 	text := strings.Repeat("x", mostText)
 	for n := 0; s.members() == 3; n++ {
 		if n == 1<<16 { // 128 MiB: more than any socket buffers
 			t.Fatal("who doesn't read is never dropped")
 		}
 		anna.say(text)
-		anna.hears("Anna: " + text)
-		ben.hears("Anna: " + text)
+		anna.wantLines("Anna: " + text)
+		ben.wantLines("Anna: " + text)
 	}
 }
 
@@ -277,11 +277,11 @@ func TestChat_PanicAffectsOneVisitor(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		})))
 	}
-	s := open(t, policy(), chatguard.MiddlewareOptions{MaxConnections: 1}, panics)
+	s := openChat(t, policy(), chatguard.MiddlewareOptions{MaxConnections: 1}, panics)
 	ben := s.visit(t, "Ben", "main")
 	for range 2 {
 		var anna *visitor
-		eventually(t, "no connection of Anna is counted", func() bool {
+		waitUntil(t, "no connection of Anna is counted", func() bool {
 			conn, _, err := websocket.Dial(t.Context(), addressOf(s.address, "panics", "Anna", "main"), nil)
 			if err != nil {
 				return false
@@ -296,13 +296,13 @@ func TestChat_PanicAffectsOneVisitor(t *testing.T) {
 		}
 	}
 	ben.say("still here")
-	ben.hears("Ben: still here")
+	ben.wantLines("Ben: still here")
 }
 
 func TestServer_Goodbye(t *testing.T) {
-	s := open(t, policy(), chatguard.MiddlewareOptions{})
+	s := openChat(t, policy(), chatguard.MiddlewareOptions{})
 	anna := s.visit(t, "Anna", "main")
-	eventually(t, "Anna has come", func() bool { return s.members() == 1 })
+	waitUntil(t, "Anna has come", func() bool { return s.members() == 1 })
 	stopped := make(chan struct{})
 	go func() { s.stop(); close(stopped) }()
 	_, _, err := anna.Read(t.Context())
@@ -313,7 +313,7 @@ func TestServer_Goodbye(t *testing.T) {
 }
 
 func TestServer_RefusesUnknownUser(t *testing.T) {
-	s := open(t, policy(), chatguard.MiddlewareOptions{})
+	s := openChat(t, policy(), chatguard.MiddlewareOptions{})
 	for _, name := range []string{"", "  ", "a\x00b", strings.Repeat("x", 33)} {
 		response, err := http.Get("http://" + s.address + "/chat?name=" + url.QueryEscape(name))
 		if err != nil {

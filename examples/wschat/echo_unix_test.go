@@ -25,8 +25,8 @@ const (
 	pairs   = 2000 // pairs of slices
 )
 
-// unguarded is the same chat without chatguard: it identifies nobody and judges nothing.
-func (c *chat) unguarded(w http.ResponseWriter, r *http.Request) {
+// serveUnguarded serves the same chat without chatguard: it identifies nobody and judges nothing.
+func (c *chat) serveUnguarded(w http.ResponseWriter, r *http.Request) {
 	name, room := r.FormValue("name"), r.FormValue("room")
 	c.visit(w, r, room, func(context.Context) {}, func(_ context.Context, _ *member, text string) error {
 		c.broadcast(room, frame{From: name, Text: text})
@@ -34,9 +34,9 @@ func (c *chat) unguarded(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// plenty returns the default policy's limits with room for every message, because a throttled one
-// would not be echoed.
-func plenty() chatguard.Policy {
+// roomyPolicy returns the default policy's limits with room for every message, because a throttled
+// one would not be echoed.
+func roomyPolicy() chatguard.Policy {
 	p := policy()
 	p.Limits[0].Burst, p.Limits[0].Refill = 1_000_000, time.Microsecond
 	p.Limits[1].Messages = 1_000_000_000
@@ -107,7 +107,7 @@ func report(b *testing.B, of string, ratios []float64) {
 // BenchmarkEcho compares the chat with the guard and without it, in turns: the ratios of throughput
 // and of processor time.
 func BenchmarkEcho(b *testing.B) {
-	guard, err := chatguard.New(plenty(), nil)
+	guard, err := chatguard.New(roomyPolicy(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func BenchmarkEcho(b *testing.B) {
 		b.Fatal(err)
 	}
 	var c chat
-	guarded, unguarded := visitors(b, in(&c), "guarded"), visitors(b, http.HandlerFunc(c.unguarded), "unguarded")
+	guarded, unguarded := visitors(b, in(&c), "guarded"), visitors(b, http.HandlerFunc(c.serveUnguarded), "unguarded")
 	text := []byte(strings.Repeat("hello ", 10))
 	pair := func(n int) (with, without spent) {
 		if n%2 == 0 {

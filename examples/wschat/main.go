@@ -65,11 +65,11 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 		if store, err = sqlitestore.Open(ctx, s.db, nil); err != nil {
 			return err
 		}
-		defer told(store.Close)
+		defer logError(store.Close)
 		if _, err := store.Restore(ctx, guard); err != nil {
 			return err
 		}
-		defer beside(store.Run)()
+		defer runInBackground(store.Run)()
 	}
 	var c chat
 	in, err := guard.Middleware(chatguard.MiddlewareOptions{Identify: identify, Channel: roomOf})
@@ -78,14 +78,14 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /chat", in(&c))
-	mux.Handle("/", page())
+	mux.Handle("/", pageHandler())
 	if name, password, _ := strings.Cut(s.moderator, ":"); name != "" && password != "" {
 		board, err := dashboard.New(guard, dashboard.Options{Authorize: s.authorize, Store: store, Channels: channels})
 		if err != nil {
 			return err
 		}
-		defer beside(board.Run)()
-		mux.Handle("/moderate/", http.StripPrefix("/moderate", s.asked(board)))
+		defer runInBackground(board.Run)()
+		mux.Handle("/moderate/", http.StripPrefix("/moderate", s.requirePassword(board)))
 	} else if s.moderator != "" {
 		return errors.New("-moderator: want name:password")
 	}
@@ -132,8 +132,8 @@ func channels() (all []dashboard.Channel) {
 	return all
 }
 
-// page serves the page, which can load nothing from other sites.
-func page() http.Handler {
+// pageHandler returns a handler for the page, which can load nothing from other sites.
+func pageHandler() http.Handler {
 	files, err := fs.Sub(static, "static")
 	if err != nil {
 		panic(err) // can't happen: the page is embedded
@@ -154,8 +154,9 @@ func (s settings) authorize(r *http.Request) (name string, role dashboard.Role, 
 	return name, dashboard.Own, subtle.ConstantTimeCompare([]byte(name+":"+password), []byte(s.moderator)) == 1
 }
 
-// asked makes the browser ask for a name and a password.
-func (s settings) asked(next http.Handler) http.Handler {
+// requirePassword refuses a request without a moderator's name and password. The browser then asks
+// for them.
+func (s settings) requirePassword(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, _, ok := s.authorize(r); !ok {
 			w.Header().Set("WWW-Authenticate", `Basic realm="moderators"`)
@@ -189,20 +190,21 @@ func serve(ctx context.Context, address string, handler http.Handler, out io.Wri
 	return nil
 }
 
-// beside runs a function in the background. It returns end, which stops the function and waits for
-// it.
-func beside(run func(context.Context) error) (end func()) {
+// runInBackground runs a function in the background. It returns end, which stops the function and
+// waits for it.
+func runInBackground(run func(context.Context) error) (end func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx) }()
 	return func() {
 		stop()
-		told(func() error { return <-ended })
+		logError(func() error { return <-ended })
 	}
 }
 
-// told logs the error of a cleanup function. Use it if there is no caller to return the error to.
-func told(end func() error) {
+// logError calls a cleanup function and logs its error. Use it if there is no caller to return the
+// error to.
+func logError(end func() error) {
 	if err := end(); err != nil {
 		log.Print("wschat: ", err)
 	}

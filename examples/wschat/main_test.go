@@ -45,13 +45,13 @@ func start(t *testing.T, s settings) (address string, end func()) {
 }
 
 func TestServer_RestartKeepsUsage(t *testing.T) {
-	s := settings{policy: slow(), db: filepath.Join(t.TempDir(), "chat.db"), moderator: "eve:secret"}
+	s := settings{policy: slowPolicy(), db: filepath.Join(t.TempDir(), "chat.db"), moderator: "eve:secret"}
 	address, end := start(t, s)
 	anna := visitTo(t, address, "chat", "Anna", "main")
 	for _, text := range []string{"1", "2", "3"} {
 		anna.say(text)
 	}
-	anna.hears("Anna: 1", "Anna: 2", "Anna: 3")
+	anna.wantLines("Anna: 1", "Anna: 2", "Anna: 3")
 	go end()
 	if _, _, err := anna.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusGoingAway {
 		t.Errorf("the end was %v", err)
@@ -95,7 +95,7 @@ func TestDashboard_ModeratorOnly(t *testing.T) {
 func TestRooms_UnknownRefused(t *testing.T) {
 	for path, want := range map[string]int{"/": http.StatusOK, "/?room=music": http.StatusOK, "/?room=cellar": http.StatusNotFound} {
 		w := httptest.NewRecorder()
-		page().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		pageHandler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
 		if w.Code != want {
 			t.Errorf("%s is answered with %d, want %d", path, w.Code, want)
 		}

@@ -27,8 +27,8 @@ func window(t *testing.T, address, name string, width, height int64) *browsertes
 	return w
 }
 
-// said returns a script condition that is true once the page shows a message.
-func said(text string) string {
+// pageShows returns a script condition that is true once the page shows a message.
+func pageShows(text string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll("#said p")].some((p) => p.textContent === %q)`, text)
 }
 
@@ -36,8 +36,8 @@ func TestPage_CountsDown(t *testing.T) {
 	address, _ := start(t, settings{policy: policy()})
 	anna, ben := window(t, address, "Anna", 360, 640), window(t, address, "Ben", 1400, 900)
 	ben.Write("#text", "hello\r")
-	anna.See(said("Benhello"))
-	ben.See(said("Benhello"))
+	anna.See(pageShows("Benhello"))
+	ben.See(pageShows("Benhello"))
 	anna.Must(chromedp.Evaluate[chromedp.Void](`{
 		window.heard = [];
 		window.seen = [];
@@ -52,15 +52,15 @@ func TestPage_CountsDown(t *testing.T) {
 			t.Fatal("nobody is ever too fast")
 		}
 		anna.Write("#text", last+"\r")
-		anna.See(said("Anna"+last) + "|| heard.length > 0")
+		anna.See(pageShows("Anna"+last) + "|| heard.length > 0")
 	}
 	anna.Accessible()
 	// the page reads each text aloud once
 	anna.See(`/^Too fast: next message in [1-4] s. You may write again.$/.test(heard.join(" "))`)
 	anna.See(fmt.Sprintf(`seen.some((line) => /^Too fast: next message in [1-4] s\.\|true\|%s$/.test(line))`, last))
 	anna.Press("#send")
-	anna.See(said("Anna" + last))
-	ben.See(said("Anna" + last))
+	anna.See(pageShows("Anna" + last))
+	ben.See(pageShows("Anna" + last))
 	if n := browsertest.Eval[int](ben, `document.querySelectorAll("#said p").length`); n != lines {
 		t.Errorf("Ben sees %d lines, and %d were said", n, lines)
 	}
@@ -79,9 +79,9 @@ func TestPage_LongWaits(t *testing.T) {
 	}}
 	for want, p := range map[string]chatguard.Policy{
 		`/^Used up: next message from \S+day/`:         days,
-		`/^Your message goes out in \d+ min \d+ s\.$/`: leaky(30 * time.Minute),
+		`/^Your message goes out in \d+ min \d+ s\.$/`: leakyPolicy(30 * time.Minute),
 	} {
-		s := open(t, p, chatguard.MiddlewareOptions{}, func(mux *http.ServeMux, _ func(http.Handler) http.Handler) { mux.Handle("/", page()) })
+		s := openChat(t, p, chatguard.MiddlewareOptions{}, func(mux *http.ServeMux, _ func(http.Handler) http.Handler) { mux.Handle("/", pageHandler()) })
 		anna := window(t, s.address, "Anna", 360, 640)
 		for _, text := range []string{"one", "two"} {
 			anna.Write("#text", text+"\r")
@@ -94,14 +94,14 @@ func TestPage_LongWaits(t *testing.T) {
 }
 
 func TestDashboard_ChangesALimit(t *testing.T) {
-	address, _ := start(t, settings{policy: slow(), db: filepath.Join(t.TempDir(), "chat.db"), moderator: "eve:secret"})
+	address, _ := start(t, settings{policy: slowPolicy(), db: filepath.Join(t.TempDir(), "chat.db"), moderator: "eve:secret"})
 	eve := browsertest.Open(t, 1400, 900)
 	eve.Must(chromedp.Navigate("http://eve:secret@"+address+"/moderate/"), chromedp.Navigate("http://"+address+"/moderate/"))
 	anna := visitTo(t, address, "chat", "Anna", "main")
 	for _, text := range []string{"1", "2", "3", "4"} {
 		anna.say(text)
 	}
-	anna.hears("Anna: 1", "Anna: 2", "Anna: 3")
+	anna.wantLines("Anna: 1", "Anna: 2", "Anna: 3")
 	if f := anna.hear(); f.Verdict == nil || f.Verdict.Allowed {
 		t.Fatalf("heard %+v", f)
 	}
@@ -113,6 +113,6 @@ func TestDashboard_ChangesALimit(t *testing.T) {
 	eve.Press(".finish .primary")
 	shows("Saved by eve")
 	anna.say("5")
-	anna.hears("Anna: 5")
+	anna.wantLines("Anna: 5")
 	eve.Must(chromedp.Navigate("about:blank"))
 }
