@@ -95,12 +95,12 @@ func (g *Guard) Restore(row StateRow, at time.Time) error {
 // unmetStays is how much longer strikes are kept in a channel that the Guard hasn't seen.
 const unmetStays = 365 * 24 * time.Hour
 
-// Forgotten reports whether nothing in a stored row counts any more at that time, so that a store
-// may delete the row. It changes nothing.
+// Forgotten reports whether a stored row no longer has any effect at the given time, so that a
+// store may delete it. It changes nothing.
 //
-// Forgotten judges the usage of a limit by the parameters that it was spent under, which the bytes
-// contain. If the channel's policy has the limit with the same algorithm, the usage must not count
-// after a restore either. A row whose last usage is after that time is never forgotten.
+// The usage of a limit must have no effect under the parameters under which it was spent, which the
+// bytes contain. If the channel's policy has the limit with the same algorithm, the usage must also
+// have no effect after a restore. A row whose last usage is after that time is never forgotten.
 //
 // Strikes lapse as the channel's policy says. In a channel that the Guard hasn't seen, they stay
 // for a year longer, because the channel's own policy may not be in force yet. A row of overrides
