@@ -81,14 +81,14 @@ func newAnnouncer(b *Bot) *announcer {
 
 // say queues a message and reports whether it did. It never blocks.
 func (a *announcer) say(s announcement) bool {
-	s.text = speakable(s.text)
+	s.text = plainLine(s.text)
 	if s.text == "" || a.bot.options.Moderator == nil {
 		return false
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if s.toModerator && a.wasSaid(s.channelID, s.text) {
-		s.text = speakable(s.text + " (again)")
+		s.text = plainLine(s.text + " (again)")
 	}
 	if a.closed || a.wasSaid(s.channelID, s.text) {
 		return false
@@ -151,7 +151,7 @@ func (a *announcer) send(ctx context.Context, s announcement) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if !s.toModerator && a.bot.left() == 0 { // messages to moderators have a reserve
+	if !s.toModerator && a.bot.requestsLeft() == 0 { // messages to moderators have a reserve
 		return errNoRoom
 	}
 	defer func() { f.last = a.bot.steady() }() // the chat has received the message by then
@@ -191,9 +191,9 @@ func (a *announcer) close() {
 	a.sending.Wait()
 }
 
-// speakable turns a text into one line that a chat shows as plain text. The line has no control
+// plainLine returns the text as one line that a chat shows as plain text. The line has no control
 // characters and at most 500 characters, and is not a command.
-func speakable(text string) string {
+func plainLine(text string) string {
 	text = strings.TrimLeftFunc(text, func(c rune) bool { return c == '/' || c == '.' || hostile.IsBlank(c) })
 	return hostile.OneLine(text, maxText)
 }

@@ -21,7 +21,7 @@ func TestVoice_Pace(t *testing.T) {
 		moderates bool
 		most      int
 	}{{false, sayPlain}, {true, sayAsModerator}} {
-		onStage(t, Options{Moderates: func(string) bool { return test.moderates }}, func(s *stage) {
+		testWithBot(t, Options{Moderates: func(string) bool { return test.moderates }}, func(s *stage) {
 			var at []time.Time
 			last := map[string]time.Time{}
 			for n := range 60 * 10 {
@@ -29,7 +29,7 @@ func TestVoice_Pace(t *testing.T) {
 					s.bot.announcer.say(announcement{channelID: fmt.Sprint(channel), text: fmt.Sprint("text ", n), toModerator: true})
 				}
 				s.wait(100 * time.Millisecond)
-				for _, said := range s.platform.all()[len(at):] {
+				for _, said := range s.platform.requests()[len(at):] {
 					at = append(at, time.Now())
 					channel := strings.Fields(said)[2]
 					if before, ok := last[channel]; ok && time.Since(before) < sayEvery-100*time.Millisecond {
@@ -56,7 +56,7 @@ func TestVoice_Pace(t *testing.T) {
 }
 
 func TestVoice_DropsRepeats(t *testing.T) {
-	onStage(t, Options{}, func(s *stage) {
+	testWithBot(t, Options{}, func(s *stage) {
 		say := func(channel, text string, want bool) {
 			t.Helper()
 			if got := s.bot.announcer.say(announcement{channelID: channel, text: text, toModerator: true}); got != want {
@@ -77,7 +77,7 @@ func TestVoice_DropsRepeats(t *testing.T) {
 
 // TestVoice_DropsLate checks that messages are dropped while no request can be sent.
 func TestVoice_DropsLate(t *testing.T) {
-	onStage(t, Options{}, func(s *stage) {
+	testWithBot(t, Options{}, func(s *stage) {
 		s.platform.mu.Lock()
 		s.platform.most, s.platform.spent = 1, 1
 		s.platform.mu.Unlock()
@@ -87,40 +87,40 @@ func TestVoice_DropsLate(t *testing.T) {
 		}
 		s.bot.announcer.say(announcement{channelID: "1", text: "an answer", toModerator: true})
 		s.wait(time.Second)
-		s.did(`say in 1 to "": an answer`)
+		s.checkRequests(`say in 1 to "": an answer`)
 		s.platform.allow(100)
 		s.wait(10 * time.Second)
-		s.did()
+		s.checkRequests()
 		release := s.hold() // the platform doesn't answer
 		s.bot.announcer.say(announcement{channelID: "1", text: "more", toModerator: true})
 		s.wait(sayWithin + time.Second)
 		release()
-		s.did()
+		s.checkRequests()
 	}, "delete")
 }
 
 // TestVoice_SlowChat checks that a second passes between the chat's answer to one message and the
 // next message.
 func TestVoice_SlowChat(t *testing.T) {
-	onStage(t, Options{}, func(s *stage) {
+	testWithBot(t, Options{}, func(s *stage) {
 		release := s.hold()
 		for _, text := range []string{"one", "two"} {
 			s.bot.announcer.say(announcement{channelID: "1", text: text, toModerator: true})
 		}
 		s.wait(3 * time.Second)
 		release()
-		s.did(`say in 1 to "": one`)
+		s.checkRequests(`say in 1 to "": one`)
 		s.wait(sayEvery - time.Millisecond)
-		s.did()
+		s.checkRequests()
 		s.wait(time.Millisecond)
-		s.did(`say in 1 to "": two`)
+		s.checkRequests(`say in 1 to "": two`)
 	}, "delete")
 }
 
 // TestVoice_ReservesForModerators checks that moderators are answered, however many other messages
 // are pending.
 func TestVoice_ReservesForModerators(t *testing.T) {
-	onStage(t, Options{}, func(s *stage) {
+	testWithBot(t, Options{}, func(s *stage) {
 		for n := range 30 {
 			for k := range 10 {
 				s.bot.announcer.say(announcement{channelID: "1", text: fmt.Sprint("notice ", n, " ", k)})
@@ -145,7 +145,7 @@ func TestSpeakable(t *testing.T) {
 		"\t":                         "",
 		"@name, next message in 4 s": "@name, next message in 4 s",
 	} {
-		if got := speakable(text); got != want || utf8.RuneCountInString(got) > maxText {
+		if got := plainLine(text); got != want || utf8.RuneCountInString(got) > maxText {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
@@ -155,22 +155,22 @@ func TestSpeakable(t *testing.T) {
 // does not notify the user.
 func TestNotices(t *testing.T) {
 	o := Options{Notices: Notices{Text: "@{name}, next message in {wait} ({limit})", Cooldown: 10 * time.Second}}
-	onStage(t, o, func(s *stage) {
+	testWithBot(t, o, func(s *stage) {
 		said := func(want int) {
 			t.Helper()
 			s.wait(5 * time.Second)
 			got := 0
-			for _, d := range s.platform.all() {
+			for _, d := range s.platform.requests() {
 				if strings.HasPrefix(d, "say ") {
 					got++
 				}
 			}
 			if got != want {
-				t.Errorf("said %d times, want %d: %q", got, want, s.platform.all())
+				t.Errorf("said %d times, want %d: %q", got, want, s.platform.requests())
 			}
 		}
 		s.say("a1", "a2")
-		if all := s.platform.all(); len(all) != 2 || all[0] != `say in 1 to "": @a, next message in 60 min (burst)` && all[1] != `say in 1 to "": @a, next message in 60 min (burst)` {
+		if all := s.platform.requests(); len(all) != 2 || all[0] != `say in 1 to "": @a, next message in 60 min (burst)` && all[1] != `say in 1 to "": @a, next message in 60 min (burst)` {
 			t.Errorf("did %q", all)
 		}
 		s.say("a3", "b1")
@@ -191,10 +191,10 @@ func TestNotices(t *testing.T) {
 		said(3)
 	}, "delete")
 	for ladder, want := range map[string]int{"warn": 0, "timeout 5s": 0, "delete": 1} {
-		onStage(t, o, func(s *stage) {
+		testWithBot(t, o, func(s *stage) {
 			s.say("a1", "a2")
 			n := 0
-			for _, d := range s.platform.all() {
+			for _, d := range s.platform.requests() {
 				if strings.HasPrefix(d, "say ") {
 					n++
 				}
@@ -210,7 +210,7 @@ func TestNotices(t *testing.T) {
 // broadcaster. A throttled or mirrored command is ignored.
 func TestCommands(t *testing.T) {
 	answer := func(_ context.Context, m chatguard.Message) string { return "answer to " + m.Text }
-	onStage(t, Options{Answer: answer}, func(s *stage) {
+	testWithBot(t, Options{Answer: answer}, func(s *stage) {
 		for _, test := range []struct {
 			text, source string
 			role         chatguard.Role
@@ -236,7 +236,7 @@ func TestCommands(t *testing.T) {
 			if test.answered {
 				want = append(want, fmt.Sprintf("say in 1 to %q: answer to %s", m.ID, test.text))
 			}
-			s.did(want...)
+			s.checkRequests(want...)
 		}
 	}, "delete")
 }
@@ -255,7 +255,7 @@ func TestCommands_ModeratorsFirst(t *testing.T) {
 		answered = append(answered, m.ID)
 		return ""
 	}
-	onStage(t, Options{Answer: answer}, func(s *stage) {
+	testWithBot(t, Options{Answer: answer}, func(s *stage) {
 		p := s.guard.Policy("1")
 		p.Exempt = nil
 		if err := s.guard.SetPolicy("1", p, time.Now()); err != nil {

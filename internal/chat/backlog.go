@@ -68,7 +68,7 @@ func newBacklog(b *Bot) *backlog {
 func (b *backlog) add(j job) (refused string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if by := b.seen.of(&j.message); by != "" {
+	if by := b.seen.reasonFor(&j.message); by != "" {
 		return by
 	}
 	l := b.channels[j.message.ChannelID]

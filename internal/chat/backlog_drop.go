@@ -63,9 +63,9 @@ func (l *channelQueue) remove(p *userQueue) {
 	}
 }
 
-// removed records that somebody removed messages, and drops the pending jobs for those messages. If
-// all messages of a user or a channel were removed, it keeps the jobs for later messages.
-func (b *backlog) removed(r Removal) {
+// noteRemoval records a removal of messages, and drops the pending jobs for those messages. If all
+// messages of a user or a channel were removed, it keeps the jobs for later messages.
+func (b *backlog) noteRemoval(r Removal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if r.At.IsZero() {

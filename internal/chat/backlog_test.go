@@ -42,11 +42,11 @@ func (s *stage) SaveSetting(_ context.Context, channelID, name, value string) (b
 	return !s.unsavable, nil
 }
 
-// onStage runs a test with a Bot that enforces the ladder on each user's second message.
-func onStage(t *testing.T, o Options, play func(*stage), ladder ...string) {
+// testWithBot runs a test with a Bot that enforces the ladder on each user's second message.
+func testWithBot(t *testing.T, o Options, play func(*stage), ladder ...string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		guard, err := chatguard.New(enforcing(ladder...), nil)
+		guard, err := chatguard.New(enforcePolicy(ladder...), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,8 +91,8 @@ func (s *stage) wait(d time.Duration) {
 	synctest.Wait()
 }
 
-// did checks, then clears, the requests to the platform.
-func (s *stage) did(want ...string) {
+// checkRequests checks the requests to the platform since the last call.
+func (s *stage) checkRequests(want ...string) {
 	s.Helper()
 	s.platform.mu.Lock()
 	got := s.platform.done
@@ -106,8 +106,8 @@ func (s *stage) did(want ...string) {
 	}
 }
 
-// reported checks, then clears, the outcomes.
-func (s *stage) reported(want ...string) {
+// checkOutcomes checks the outcomes since the last call.
+func (s *stage) checkOutcomes(want ...string) {
 	s.Helper()
 	s.mu.Lock()
 	got := s.outcomes
@@ -118,8 +118,8 @@ func (s *stage) reported(want ...string) {
 	}
 }
 
-// trouble sets what the platform's Trouble returns from now on.
-func (s *stage) trouble(refused, failed string) {
+// setTrouble sets what the platform's Trouble returns from now on.
+func (s *stage) setTrouble(refused, failed string) {
 	s.platform.mu.Lock()
 	defer s.platform.mu.Unlock()
 	s.platform.refused, s.platform.failed = refused, failed
@@ -135,16 +135,16 @@ func (s *stage) hold() (release func()) {
 }
 
 func TestOrder(t *testing.T) {
-	onStage(t, Options{Workers: 1}, func(s *stage) {
+	testWithBot(t, Options{Workers: 1}, func(s *stage) {
 		release := s.hold()
 		s.say("a1", "b1", "c1", "a2", "b2", "a3", "c2", "b3")
 		release()
-		s.did("delete a2", "delete b2", "delete a3", "delete c2", "delete b3")
+		s.checkRequests("delete a2", "delete b2", "delete a3", "delete c2", "delete b3")
 	}, "delete")
 }
 
 func TestBacklog_OneStepPerUser(t *testing.T) {
-	onStage(t, Options{Workers: 2}, func(s *stage) {
+	testWithBot(t, Options{Workers: 2}, func(s *stage) {
 		release := s.hold()
 		s.say("a1", "b1", "a2", "a3", "b2")
 		s.bot.backlog.mu.Lock()
@@ -154,19 +154,19 @@ func TestBacklog_OneStepPerUser(t *testing.T) {
 		}
 		s.bot.backlog.mu.Unlock()
 		release()
-		s.reported("delete done", "delete done", "delete done")
+		s.checkOutcomes("delete done", "delete done", "delete done")
 	}, "delete")
 }
 
 func TestBacklog_FullQueueSkips(t *testing.T) {
-	onStage(t, Options{Workers: 1, QueueSize: 1}, func(s *stage) {
+	testWithBot(t, Options{Workers: 1, QueueSize: 1}, func(s *stage) {
 		release := s.hold()
 		s.say("a1", "a2")
 		s.say("a3", "a4", "a5")
-		s.reported("delete skipped: queue full", "delete skipped: queue full")
+		s.checkOutcomes("delete skipped: queue full", "delete skipped: queue full")
 		release()
-		s.did("delete a2", "delete a3")
-		s.reported("delete done", "delete done")
+		s.checkRequests("delete a2", "delete a3")
+		s.checkOutcomes("delete done", "delete done")
 	}, "delete")
 }
 
@@ -185,7 +185,7 @@ func TestRemoved_ByOthers(t *testing.T) {
 		"clear":     {Removal{}, "already gone: the chat was cleared", nil},
 		"elsewhere": {Removal{ChannelID: "2"}, "", []string{"delete a3", "delete a4", "delete b3", "delete a5"}},
 	} {
-		onStage(t, Options{Workers: 2}, func(s *stage) {
+		testWithBot(t, Options{Workers: 2}, func(s *stage) {
 			release := s.hold()
 			s.say("a1", "b1", "a2", "b2", "a3", "a4", "b3")
 			if test.removal.ChannelID == "" {
@@ -199,7 +199,7 @@ func TestRemoved_ByOthers(t *testing.T) {
 			s.platform.mu.Unlock()
 			want := append([]string{"delete a2", "delete b2"}, test.rest...)
 			slices.Sort(want)
-			s.did(want...)
+			s.checkRequests(want...)
 			skipped := 0
 			for _, o := range s.outcomes {
 				if o == "delete skipped: "+test.reason {
@@ -211,7 +211,7 @@ func TestRemoved_ByOthers(t *testing.T) {
 			}
 			s.wait(time.Second)
 			s.say("a6")
-			s.did("delete a6")
+			s.checkRequests("delete a6")
 		}, "delete")
 	}
 }
@@ -219,7 +219,7 @@ func TestRemoved_ByOthers(t *testing.T) {
 // TestRemoved_LateReport checks that messages sent after everything was removed are still acted on,
 // however late the removal is reported.
 func TestRemoved_LateReport(t *testing.T) {
-	onStage(t, Options{Workers: 1}, func(s *stage) {
+	testWithBot(t, Options{Workers: 1}, func(s *stage) {
 		release := s.hold()
 		s.say("b1", "b2", "a1", "a2")
 		purged := time.Now()
@@ -227,7 +227,7 @@ func TestRemoved_LateReport(t *testing.T) {
 		s.say("a3")
 		s.sink.Removed(Removal{ChannelID: "1", UserID: "a", Silence: time.Second, At: purged})
 		release()
-		s.did("delete b2", "delete a3")
+		s.checkRequests("delete b2", "delete a3")
 	}, "delete")
 }
 
@@ -250,15 +250,15 @@ func TestReprieve_PendingPenalties(t *testing.T) {
 			return s.guard.SetUserOverride("1", "b", chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}, time.Now())
 		}, "delete skipped: the user is now exempt"},
 	} {
-		onStage(t, Options{Workers: 1}, func(s *stage) {
+		testWithBot(t, Options{Workers: 1}, func(s *stage) {
 			release := s.hold()
 			s.say("a1", "b1", "a2", "b2")
 			if err := test.change(s); err != nil {
 				t.Fatal(name, err)
 			}
 			release()
-			s.did("delete a2")
-			s.reported("delete done", test.want)
+			s.checkRequests("delete a2")
+			s.checkOutcomes("delete done", test.want)
 		}, "delete")
 	}
 }
@@ -266,7 +266,7 @@ func TestReprieve_PendingPenalties(t *testing.T) {
 // TestExpire_BehindLateUser checks that a user who keeps writing does not prevent the penalties
 // of others from expiring.
 func TestExpire_BehindLateUser(t *testing.T) {
-	onStage(t, Options{Patience: 5 * time.Second}, func(s *stage) {
+	testWithBot(t, Options{Patience: 5 * time.Second}, func(s *stage) {
 		s.platform.most, s.platform.spent = 1, 1
 		s.say("a1", "b1", "a2", "b2")
 		for n := range 8 {
@@ -284,7 +284,7 @@ func TestExpire_BehindLateUser(t *testing.T) {
 // TestForgive_StepInProgress checks that a timeout in progress is lifted when it is complete, if
 // its message was pardoned meanwhile.
 func TestForgive_StepInProgress(t *testing.T) {
-	onStage(t, Options{}, func(s *stage) {
+	testWithBot(t, Options{}, func(s *stage) {
 		release := s.hold()
 		s.say("a1", "a2")
 		s.bot.backlog.mu.Lock()
@@ -294,13 +294,13 @@ func TestForgive_StepInProgress(t *testing.T) {
 			t.Errorf("dropped %v, under way %v", dropped, underWay)
 		}
 		release()
-		s.did("timeout a 30s", "lift a")
-		s.reported("timeout done: pardoned meanwhile, and lifted")
+		s.checkRequests("timeout a 30s", "lift a")
+		s.checkOutcomes("timeout done: pardoned meanwhile, and lifted")
 	}, "timeout 30s")
 }
 
 func TestForgive(t *testing.T) {
-	onStage(t, Options{Workers: 1}, func(s *stage) {
+	testWithBot(t, Options{Workers: 1}, func(s *stage) {
 		release := s.hold()
 		s.say("a1", "b1", "a2", "b2", "b3")
 		s.bot.backlog.mu.Lock()
@@ -317,19 +317,19 @@ func TestForgive(t *testing.T) {
 		forgives("1", entry, entry+100, entry, entry+1)
 		forgives("1", entry, entry+100)
 		release()
-		s.did("delete a2")
-		s.reported("delete skipped: pardoned", "delete skipped: pardoned", "delete done")
+		s.checkRequests("delete a2")
+		s.checkOutcomes("delete skipped: pardoned", "delete skipped: pardoned", "delete done")
 	}, "delete")
 }
 
 // TestRepeats_CountOnce checks that a message received twice counts once.
 func TestRepeats_CountOnce(t *testing.T) {
-	onStage(t, Options{}, func(s *stage) {
+	testWithBot(t, Options{}, func(s *stage) {
 		s.say("a1", "a1", "a1")
-		s.did()
+		s.checkRequests()
 		s.say("a2", "a1")
 		s.say("a2")
-		s.did("delete a2")
+		s.checkRequests("delete a2")
 		if c := s.bot.Counts(); c.Messages != 2 {
 			t.Errorf("%d messages", c.Messages)
 		}
@@ -340,11 +340,11 @@ func TestRepeats_CountOnce(t *testing.T) {
 	}
 	b := New(Options{Guard: guard})
 	for n := range 3 * maxRepeats {
-		if id := fmt.Sprint(n); b.repeats(id) || !b.repeats(id) {
+		if id := fmt.Sprint(n); b.isRepeat(id) || !b.isRepeat(id) {
 			t.Fatal(n)
 		}
 	}
-	if b.received.Len() > 2*maxRepeats || b.repeats("") || b.repeats("") {
+	if b.received.Len() > 2*maxRepeats || b.isRepeat("") || b.isRepeat("") {
 		t.Errorf("%d remembered", b.received.Len())
 	}
 }

@@ -145,7 +145,7 @@ type sink struct {
 func (s sink) Messages(messages []chatguard.Message) { s.bot.receive(s.ctx, s.acting, messages) }
 
 func (s sink) Removed(r Removal) {
-	s.bot.backlog.removed(r)
+	s.bot.backlog.noteRemoval(r)
 	if moderator := s.bot.options.Moderator; moderator != nil {
 		moderator.Removed(r)
 	}
@@ -154,7 +154,7 @@ func (s sink) Removed(r Removal) {
 // receive judges messages that arrived together, then queues penalties and commands. acting is the
 // context for answering the commands.
 func (b *Bot) receive(ctx, acting context.Context, messages []chatguard.Message) {
-	messages = b.own(messages)
+	messages = b.ownMessages(messages)
 	if len(b.verdicts) < len(messages) {
 		b.verdicts = make([]chatguard.Verdict, len(messages))
 	}
@@ -166,9 +166,9 @@ func (b *Bot) receive(ctx, acting context.Context, messages []chatguard.Message)
 		if v.UserID == "" {
 			continue // could not be judged
 		}
-		b.counts.judged(*v)
+		b.counts.countVerdict(*v)
 		if !v.Allowed {
-			b.throttled(m, v)
+			b.queuePenalty(m, v)
 		}
 		if b.options.Answer != nil && isCommand(m, v.Allowed) {
 			b.commands.enqueue(acting, m)
@@ -176,12 +176,13 @@ func (b *Bot) receive(ctx, acting context.Context, messages []chatguard.Message)
 	}
 }
 
-// own returns the messages that were written in the channel where they appeared, without repeats. A
-// mirrored message is judged only in the channel where it was written. own reuses the slice.
-func (b *Bot) own(messages []chatguard.Message) []chatguard.Message {
+// ownMessages returns the messages that were written in the channel where they appeared, without
+// repeats. A mirrored message is judged only in the channel where it was written. The result reuses
+// the slice.
+func (b *Bot) ownMessages(messages []chatguard.Message) []chatguard.Message {
 	kept := messages[:0]
 	for _, m := range messages {
-		if !m.Mirrored() && !b.repeats(m.ID) {
+		if !m.Mirrored() && !b.isRepeat(m.ID) {
 			kept = append(kept, m)
 		}
 	}
@@ -191,9 +192,9 @@ func (b *Bot) own(messages []chatguard.Message) []chatguard.Message {
 // maxRepeats is the minimum number of message IDs that are remembered.
 const maxRepeats = 1 << 15
 
-// repeats reports whether a message with this ID was received recently, and records it. A chat may
+// isRepeat reports whether a message with this ID was received recently, and records it. A chat may
 // deliver messages twice, for example after a reconnect. An empty ID never counts as a repeat.
-func (b *Bot) repeats(id string) bool {
+func (b *Bot) isRepeat(id string) bool {
 	if id == "" {
 		return false
 	}
@@ -205,16 +206,16 @@ func (b *Bot) repeats(id string) bool {
 	return false
 }
 
-// throttled queues the penalty for a message.
-func (b *Bot) throttled(m *chatguard.Message, v *chatguard.Verdict) {
+// queuePenalty queues the penalty for a throttled message.
+func (b *Bot) queuePenalty(m *chatguard.Message, v *chatguard.Verdict) {
 	j := job{message: *m, verdict: *v, since: b.steady()}
 	if refused := b.backlog.add(j); refused != "" {
 		b.report(&j, v.Penalty.Action, journal.Skipped, refused)
 	}
 }
 
-// left returns how many requests can be sent now.
-func (b *Bot) left() int {
+// requestsLeft returns how many requests can be sent now.
+func (b *Bot) requestsLeft() int {
 	if b.options.Moderator == nil {
 		return math.MaxInt
 	}
@@ -226,16 +227,16 @@ func (b *Bot) requests() (r requests) {
 	if b.options.Moderator == nil {
 		return requests{left: math.MaxInt, soon: math.MaxInt}
 	}
-	r.left, r.soon = b.left(), b.options.Moderator.Left(mergeWithin)
+	r.left, r.soon = b.requestsLeft(), b.options.Moderator.Left(mergeWithin)
 	r.refused, r.failed = b.options.Moderator.Trouble()
 	return r
 }
 
 func (b *Bot) report(j *job, action chatguard.Action, result journal.Result, reason string) {
-	b.counts.acted(action, result)
+	b.counts.countOutcome(action, result)
 	if result != journal.Done {
 		m := &j.message
-		b.warnOf(string(result)+reason, "no penalty", "channel", m.ChannelID, "user", m.User.ID, "login", m.User.Login, "message", m.ID,
+		b.warnKind(string(result)+reason, "no penalty", "channel", m.ChannelID, "user", m.User.ID, "login", m.User.Login, "message", m.ID,
 			"penalty", j.verdict.Penalty, "result", result, "reason", reason)
 	}
 	b.options.Report(journal.Outcome{Entry: j.verdict.EntryID, At: b.options.Now(), Action: action, Result: result, Reason: reason})

@@ -73,7 +73,8 @@ func (r *recorder) do(ctx context.Context, format string, args ...any) error {
 	return r.err
 }
 
-func (r *recorder) all() []string {
+// requests returns the requests so far.
+func (r *recorder) requests() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.done)
@@ -172,7 +173,8 @@ func play(t *testing.T, o Options, policy chatguard.Policy, batches ...[]chatgua
 	return outcomes, bot
 }
 
-func enforcing(ladder ...string) chatguard.Policy {
+// enforcePolicy returns a policy that enforces the ladder from each user's second message on.
+func enforcePolicy(ladder ...string) chatguard.Policy {
 	p := chatguard.DefaultPolicy()
 	p.Mode = chatguard.Enforce
 	p.Limits = []chatguard.Limit{{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: time.Hour}}
@@ -196,7 +198,7 @@ func TestBot_ActsOnce(t *testing.T) {
 	m := &recorder{}
 	mirrored := message("m1", "7")
 	mirrored.SourceChannelID = "2"
-	outcomes, bot := play(t, Options{Moderator: m}, enforcing("delete", "warn", "timeout 30s", "ban"),
+	outcomes, bot := play(t, Options{Moderator: m}, enforcePolicy("delete", "warn", "timeout 30s", "ban"),
 		[]chatguard.Message{message("a1", "7"), message("a2", "7"), message("b1", "8"), mirrored},
 		[]chatguard.Message{message("a3", "7"), message("c1", "9", chatguard.Moderator), message("c2", "9", chatguard.Moderator)},
 		[]chatguard.Message{message("a4", "7"), message("a5", "7"), message("d1", "5", chatguard.Broadcaster), message("d2", "5", chatguard.Broadcaster)},
@@ -221,7 +223,7 @@ func TestBot_ActsOnce(t *testing.T) {
 }
 
 func TestBot_Observe(t *testing.T) {
-	m, p := &recorder{}, enforcing("delete")
+	m, p := &recorder{}, enforcePolicy("delete")
 	p.Mode = chatguard.Observe
 	outcomes, bot := play(t, Options{Moderator: m}, p, []chatguard.Message{message("a1", "7"), message("a2", "7")})
 	if len(m.done) != 0 || len(outcomes) != 0 || bot.Counts() != (Counts{Messages: 2, Observed: 1}) {
@@ -241,7 +243,7 @@ func TestBot_FailuresAndLimits(t *testing.T) {
 		{"nobody to act", nil, "delete", journal.Skipped, "there is no token: chatguard only reads"},
 		{"a penalty of chat servers", &recorder{}, "drop", journal.Skipped, "a chat bot can't drop"},
 	} {
-		outcomes, _ := play(t, Options{Moderator: test.moderator}, enforcing(test.ladder), []chatguard.Message{message("a1", "7"), message("a2", "7")})
+		outcomes, _ := play(t, Options{Moderator: test.moderator}, enforcePolicy(test.ladder), []chatguard.Message{message("a1", "7"), message("a2", "7")})
 		if len(outcomes) != 1 || outcomes[0].Result != test.result || outcomes[0].Reason != test.reason {
 			t.Errorf("%s: %+v", test.name, outcomes)
 		}
@@ -249,7 +251,7 @@ func TestBot_FailuresAndLimits(t *testing.T) {
 }
 
 func TestBot_SparesModerators(t *testing.T) {
-	m, p := &recorder{}, enforcing("timeout 30s")
+	m, p := &recorder{}, enforcePolicy("timeout 30s")
 	p.Exempt = nil
 	for _, role := range []chatguard.Role{chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster} {
 		outcomes, _ := play(t, Options{Moderator: m}, p, []chatguard.Message{message("a1", "7", role), message("a2", "7", role)})
@@ -286,7 +288,7 @@ func TestBot_ChannelsAreIndependent(t *testing.T) {
 		batch = append(batch, m)
 	}
 	m := stuckIn{&recorder{block: make(chan struct{})}, "1"}
-	guard, err := chatguard.New(enforcing("delete"), &chatguard.Options{Now: func() time.Time { return monday }})
+	guard, err := chatguard.New(enforcePolicy("delete"), &chatguard.Options{Now: func() time.Time { return monday }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +301,7 @@ func TestBot_ChannelsAreIndependent(t *testing.T) {
 
 func TestBot_StopEndsPending(t *testing.T) {
 	m := &recorder{block: make(chan struct{})}
-	outcomes, _ := play(t, Options{Moderator: m, Grace: time.Nanosecond}, enforcing("delete"), []chatguard.Message{message("a1", "7"), message("a2", "7"), message("a3", "7")})
+	outcomes, _ := play(t, Options{Moderator: m, Grace: time.Nanosecond}, enforcePolicy("delete"), []chatguard.Message{message("a1", "7"), message("a2", "7"), message("a3", "7")})
 	// optional: the first penalty may not have begun
 	begun := journal.Outcome{Result: journal.Failed, Reason: "chatguard stopped before it was answered"}
 	waited := journal.Outcome{Result: journal.Skipped, Reason: "chatguard stopped"}
@@ -310,7 +312,7 @@ func TestBot_StopEndsPending(t *testing.T) {
 }
 
 func TestBot_SourceError(t *testing.T) {
-	guard, err := chatguard.New(enforcing("delete"), nil)
+	guard, err := chatguard.New(enforcePolicy("delete"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestBot_ClockSteps(t *testing.T) {
 			Notices: Notices{Text: "slower, {name}"},
 			Answer:  func(_ context.Context, m chatguard.Message) string { return "answer to " + m.ID },
 		}
-		onStage(t, o, func(s *stage) {
+		testWithBot(t, o, func(s *stage) {
 			for n, at := range []time.Duration{0, step, 0, -step, 0} {
 				off = at
 				s.wait(time.Second)
@@ -30,10 +30,10 @@ func TestBot_ClockSteps(t *testing.T) {
 				order.Text = "!chatguard status"
 				s.sink.Messages([]chatguard.Message{one, two})
 				s.wait(5 * time.Second)
-				s.did("delete "+two.ID, fmt.Sprintf("say in 1 to %q: slower, %s", "", user))
+				s.checkRequests("delete "+two.ID, fmt.Sprintf("say in 1 to %q: slower, %s", "", user))
 				s.sink.Messages([]chatguard.Message{order})
 				s.wait(5 * time.Second)
-				s.did(fmt.Sprintf("say in 1 to %q: answer to %s", order.ID, order.ID))
+				s.checkRequests(fmt.Sprintf("say in 1 to %q: answer to %s", order.ID, order.ID))
 			}
 		}, "delete")
 	}

@@ -23,7 +23,8 @@ type counts struct {
 	messages, exempt, throttled, observed, deleted, punished, failed, skipped atomic.Int64
 }
 
-func (c *counts) judged(v chatguard.Verdict) {
+// countVerdict counts a message by its verdict.
+func (c *counts) countVerdict(v chatguard.Verdict) {
 	c.messages.Add(1)
 	switch {
 	case v.Exempt:
@@ -35,7 +36,8 @@ func (c *counts) judged(v chatguard.Verdict) {
 	}
 }
 
-func (c *counts) acted(action chatguard.Action, result journal.Result) {
+// countOutcome counts the result of an action.
+func (c *counts) countOutcome(action chatguard.Action, result journal.Result) {
 	switch result {
 	case journal.Failed:
 		c.failed.Add(1)

@@ -7,22 +7,22 @@ import (
 )
 
 func TestTooLate(t *testing.T) {
-	onStage(t, Options{Patience: 10 * time.Second}, func(s *stage) {
+	testWithBot(t, Options{Patience: 10 * time.Second}, func(s *stage) {
 		s.platform.most, s.platform.spent = 1, 1
 		s.say("a1", "b1", "a2", "a3")
 		s.wait(6 * time.Second)
 		s.say("b2")
 		s.wait(5 * time.Second)
-		s.reported("delete skipped: too late: the request budget is used up", "delete skipped: too late: the request budget is used up")
+		s.checkOutcomes("delete skipped: too late: the request budget is used up", "delete skipped: too late: the request budget is used up")
 		s.platform.allow(1)
 		s.wait(time.Second)
-		s.did("delete b2")
+		s.checkRequests("delete b2")
 		release := s.hold()
 		s.platform.allow(100)
 		s.bot.options.Workers = 1
 		s.say("c1", "a4", "b3", "c2")
 		s.wait(11 * time.Second)
-		s.reported("delete done", "delete failed: too late: context deadline exceeded", "delete skipped: too late: the chat's server was slow")
+		s.checkOutcomes("delete done", "delete failed: too late: context deadline exceeded", "delete skipped: too late: the chat's server was slow")
 		release()
 	}, "delete")
 }
@@ -35,24 +35,24 @@ func TestTooLate_Reason(t *testing.T) {
 		want string
 	}{
 		"no requests": {func(s *stage) { s.wait(11 * time.Second) }, "the request budget is used up"},
-		"refused":     {func(s *stage) { s.trouble(busy, ""); s.wait(11 * time.Second) }, busy},
+		"refused":     {func(s *stage) { s.setTrouble(busy, ""); s.wait(11 * time.Second) }, busy},
 		"refused for the most time": {func(s *stage) {
 			s.wait(4 * time.Second)
-			s.trouble(busy, "status 500")
+			s.setTrouble(busy, "status 500")
 			s.wait(6 * time.Second)
-			s.trouble("", "status 500")
+			s.setTrouble("", "status 500")
 			s.wait(time.Second)
 		}, busy},
 		"no requests for the most time": {func(s *stage) {
-			s.trouble(busy, "")
+			s.setTrouble(busy, "")
 			s.wait(4 * time.Second)
-			s.trouble("", "")
+			s.setTrouble("", "")
 			s.wait(7 * time.Second)
 		}, "the request budget is used up"},
 		"errors": {func(s *stage) {
 			s.hold()
 			s.platform.allow(10)
-			s.trouble("", "status 500")
+			s.setTrouble("", "status 500")
 			s.wait(11 * time.Second)
 		}, "status 500"},
 		"slow": {func(s *stage) {
@@ -61,7 +61,7 @@ func TestTooLate_Reason(t *testing.T) {
 			s.wait(11 * time.Second)
 		}, "the chat's server was slow"},
 	} {
-		onStage(t, Options{Patience: 10 * time.Second, Workers: 1}, func(s *stage) {
+		testWithBot(t, Options{Patience: 10 * time.Second, Workers: 1}, func(s *stage) {
 			s.platform.most, s.platform.spent = 1, 1
 			s.say("a1", "b1", "a2", "b2")
 			test.play(s)
@@ -77,10 +77,10 @@ func TestTooLate_Reason(t *testing.T) {
 // TestTooLate_OwnQueue checks the reason for a penalty that is pending behind others, which all
 // complete quickly. It is recorded as delayed by chatguard's own queue.
 func TestTooLate_OwnQueue(t *testing.T) {
-	onStage(t, Options{Patience: 3 * time.Second, Workers: 1}, func(s *stage) {
+	testWithBot(t, Options{Patience: 3 * time.Second, Workers: 1}, func(s *stage) {
 		s.platform.takes = 600 * time.Millisecond
 		s.say("a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8")
 		s.wait(5 * time.Second)
-		s.reported("delete done", "delete done", "delete done", "delete done", "delete done", "delete done", "delete skipped: too late: "+queueReason)
+		s.checkOutcomes("delete done", "delete done", "delete done", "delete done", "delete done", "delete done", "delete skipped: too late: "+queueReason)
 	}, "delete")
 }

@@ -45,10 +45,10 @@ func (c *logSampler) allow(kind string, now time.Time) (write bool, others int) 
 
 // warn logs a warning, unless one of the same kind was logged less than a minute ago. The text is
 // also the kind.
-func (b *Bot) warn(what string, args ...any) { b.warnOf(what, what, args...) }
+func (b *Bot) warn(what string, args ...any) { b.warnKind(what, what, args...) }
 
-// warnOf is like warn, for a warning whose kind is more specific than its text.
-func (b *Bot) warnOf(kind, what string, args ...any) {
+// warnKind is like warn, for a warning whose kind is more specific than its text.
+func (b *Bot) warnKind(kind, what string, args ...any) {
 	if write, others := b.sampler.allow(kind, b.steady()); write {
 		b.options.Logger.Warn(what, append(args, "unwritten_like_it", others)...)
 	}

@@ -15,7 +15,7 @@ func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 	policy := b.options.Guard.InForce(jobs[0].message.ChannelID)
 	requests, personal := 0, false
 	for i := range jobs {
-		if own := jobs[i].verdict.Penalty; harder(own, penalty) {
+		if own := jobs[i].verdict.Penalty; isHarder(own, penalty) {
 			penalty = own
 		}
 		if jobs[i].verdict.Penalty.Action != chatguard.NoAction {
@@ -29,7 +29,7 @@ func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 	if penalty.Action >= chatguard.Timeout {
 		return penalty, true
 	}
-	penalty = chatguard.Penalty{Action: chatguard.Timeout, Duration: min(silence(jobs), longestTimeout(policy.Penalties.Ladder, jobs))}
+	penalty = chatguard.Penalty{Action: chatguard.Timeout, Duration: min(mergedTimeout(jobs), longestTimeout(policy.Penalties.Ladder, jobs))}
 	return penalty, penalty.Duration >= chatguard.MinTimeout
 }
 
@@ -49,28 +49,28 @@ func longestTimeout(ladder []chatguard.Penalty, jobs []job) (longest time.Durati
 	for _, rung := range ladder {
 		length := rung.Duration
 		if rung.UntilRefill {
-			length = untilRefill(jobs)
+			length = refillWait(jobs)
 		}
 		longest = max(longest, length)
 	}
 	return longest
 }
 
-// untilRefill returns how long the jobs' user has to wait before the next message is allowed, in
+// refillWait returns how long the jobs' user has to wait until the next message is allowed, in
 // whole seconds. It is 0 if waiting never helps.
-func untilRefill(jobs []job) (longest time.Duration) {
+func refillWait(jobs []job) (longest time.Duration) {
 	for i := range jobs {
 		longest = max(longest, wholeSeconds(jobs[i].verdict.RetryAfter))
 	}
 	return longest
 }
 
-// silence returns the duration of a merged timeout for the jobs' user, in whole seconds.
-func silence(jobs []job) time.Duration {
-	return min(max(chatguard.MinTimeout, untilRefill(jobs)), journal.MostMerged)
+// mergedTimeout returns the duration of a merged timeout for the jobs' user, in whole seconds.
+func mergedTimeout(jobs []job) time.Duration {
+	return min(max(chatguard.MinTimeout, refillWait(jobs)), journal.MostMerged)
 }
 
-func harder(a, b chatguard.Penalty) bool {
+func isHarder(a, b chatguard.Penalty) bool {
 	return a.Action > b.Action || a.Action == b.Action && a.Duration > b.Duration
 }
 

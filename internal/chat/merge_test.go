@@ -11,19 +11,19 @@ import (
 // TestMerge_ScarceRequests checks that several deletions for a user become one timeout, which lasts
 // until the user's next message is allowed. A single message is still deleted.
 func TestMerge_ScarceRequests(t *testing.T) {
-	onStage(t, Options{Workers: 1}, func(s *stage) {
+	testWithBot(t, Options{Workers: 1}, func(s *stage) {
 		s.platform.most = 1
 		s.say("a1", "b1", "c1", "a2")
-		s.did("delete a2")
+		s.checkRequests("delete a2")
 		s.say("a3", "b2", "a4", "c2", "a5")
-		s.did()
+		s.checkRequests()
 		s.platform.allow(2)
 		s.wait(budgetTick)
-		s.did("timeout a 10m0s", "delete b2")
+		s.checkRequests("timeout a 10m0s", "delete b2")
 		s.platform.allow(2)
 		s.wait(budgetTick)
-		s.did("delete c2")
-		s.reported("delete done", "timeout done: one timeout for 3 messages: too few requests for each",
+		s.checkRequests("delete c2")
+		s.checkOutcomes("delete done", "timeout done: one timeout for 3 messages: too few requests for each",
 			"timeout done: one timeout for 3 messages: too few requests for each", "timeout done: one timeout for 3 messages: too few requests for each",
 			"delete done", "delete done")
 	}, "delete", "delete", "delete", "delete", "timeout 20m")
@@ -33,14 +33,14 @@ func TestMerge_ScarceRequests(t *testing.T) {
 // them within 2 s.
 func TestMerge_Soon(t *testing.T) {
 	for soon, want := range map[int][]string{1: {"timeout a 10m0s"}, 2: {"delete a2"}} {
-		onStage(t, Options{}, func(s *stage) {
+		testWithBot(t, Options{}, func(s *stage) {
 			s.platform.most, s.platform.spent, s.platform.soon = 1, 1, soon
 			s.say("a1", "a2", "a3", "a4")
 			s.wait(budgetTick)
-			s.did()
+			s.checkRequests()
 			s.platform.allow(1)
 			s.wait(budgetTick)
-			s.did(want...)
+			s.checkRequests(want...)
 		}, "delete", "delete", "delete", "timeout 20m")
 	}
 }
@@ -61,16 +61,16 @@ func TestMerge_Ladder(t *testing.T) {
 		"delete,timeout refill,timeout 30s":    "timeout a 1h0m0s",
 		"delete,timeout 20m,ban":               "ban a",
 	} {
-		onStage(t, Options{}, func(s *stage) {
+		testWithBot(t, Options{}, func(s *stage) {
 			s.platform.most, s.platform.spent = 1, 1
 			s.say("a1", "a2", "a3", "a4")
 			s.platform.allow(1)
 			s.wait(budgetTick)
 			s.Log(ladder)
 			if want == "" {
-				s.did()
+				s.checkRequests()
 			} else {
-				s.did(want)
+				s.checkRequests(want)
 			}
 		}, strings.Split(ladder, ",")...)
 	}
@@ -79,7 +79,7 @@ func TestMerge_Ladder(t *testing.T) {
 // TestMerge_LadderInForce checks that a merge uses the ladder in force, even if it has become
 // softer meanwhile.
 func TestMerge_LadderInForce(t *testing.T) {
-	onStage(t, Options{}, func(s *stage) {
+	testWithBot(t, Options{}, func(s *stage) {
 		s.platform.most, s.platform.spent = 1, 1
 		s.say("a1", "a2", "a3")
 		p := s.guard.Policy("1")
@@ -89,14 +89,14 @@ func TestMerge_LadderInForce(t *testing.T) {
 		}
 		s.platform.allow(1)
 		s.wait(budgetTick)
-		s.did("delete a2")
+		s.checkRequests("delete a2")
 	}, "delete", "delete", "timeout 10m")
 }
 
 // TestMerge_SharedLimit checks that scarce requests cause no timeout for a limit that
 // other users may have used up.
 func TestMerge_SharedLimit(t *testing.T) {
-	onStage(t, Options{Workers: 1}, func(s *stage) {
+	testWithBot(t, Options{Workers: 1}, func(s *stage) {
 		p := s.guard.Policy("1")
 		p.Limits = append(p.Limits, chatguard.Limit{Name: "all", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 3, Every: time.Hour})
 		p.Limits[0].Burst = 3
@@ -107,6 +107,6 @@ func TestMerge_SharedLimit(t *testing.T) {
 		s.say("a1", "b1", "c1", "a2", "a3", "b2")
 		s.platform.allow(2)
 		s.wait(budgetTick)
-		s.did("delete a2", "delete a3")
+		s.checkRequests("delete a2", "delete a3")
 	}, "delete", "delete")
 }

@@ -39,9 +39,9 @@ func newNotices(n Notices, steady func() time.Time) *notices {
 	return &notices{text: n.Text, guard: guard}
 }
 
-// tell notifies the author of a deleted message if their cooldown is over. A warning or a timeout
+// notify notifies the author of a deleted message if their cooldown is over. A warning or a timeout
 // needs no notice, because the chat itself notifies the user.
-func (b *Bot) tell(m *chatguard.Message, v *chatguard.Verdict) {
+func (b *Bot) notify(m *chatguard.Message, v *chatguard.Verdict) {
 	if b.notices.text == "" || v.Never {
 		return
 	}

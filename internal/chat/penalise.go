@@ -54,7 +54,7 @@ func (s *task) carryOut(ctx context.Context) {
 	for i := range s.jobs {
 		s.bot.report(&s.jobs[i], s.penalty.Action, result, reason)
 		if j := &s.jobs[i]; result == journal.Done && s.penalty.Action == chatguard.Delete {
-			s.bot.tell(&j.message, &j.verdict)
+			s.bot.notify(&j.message, &j.verdict)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 	if b.options.Now().Sub(j.verdict.At) > tooOld {
 		return skipError("too old")
 	}
-	if pardon := b.outdated(j); pardon != "" {
+	if pardon := b.outdatedReason(j); pardon != "" {
 		return skipError(pardon)
 	}
 	switch penalty.Action {
@@ -116,9 +116,9 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 	return skipError("a chat bot can't " + penalty.Action.String())
 }
 
-// outdated returns why a penalty that was due when the message was judged is no longer due. It
-// returns "" if the penalty is still due.
-func (b *Bot) outdated(j *job) string {
+// outdatedReason returns why a penalty that was due when the message was judged is no longer due.
+// It returns "" if the penalty is still due.
+func (b *Bot) outdatedReason(j *job) string {
 	if b.options.Guard.InForce(j.message.ChannelID).Mode == chatguard.Observe {
 		return "the channel now only observes"
 	}

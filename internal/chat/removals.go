@@ -53,9 +53,9 @@ func (r *Removal) reason() string {
 	return reason
 }
 
-// of returns the reason if a message is already gone, or "" if it is not. If all messages of a user
-// or a channel were removed, messages sent later are not gone.
-func (s *removals) of(m *chatguard.Message) string {
+// reasonFor returns why a message is already gone, or "" if it isn't. If all messages of a user or
+// a channel were removed, messages sent later are not gone.
+func (s *removals) reasonFor(m *chatguard.Message) string {
 	for _, key := range [...]removalKey{{m.ChannelID, "", m.ID}, {m.ChannelID, m.User.ID, ""}, {m.ChannelID, "", ""}} {
 		if r, ok := s.lately.Get(key); ok && (key.messageID != "" || !m.SentAt.After(r.at)) {
 			return r.reason

@@ -24,14 +24,15 @@ func (s *stage) flood() {
 	s.wait(budgetTick)
 }
 
-// keep sets, and kept returns, the saved setting for the channel's slow mode.
-func (s *stage) keep(value string) {
+// saveSetting stores the setting that was in force before the bot turned slow mode on.
+func (s *stage) saveSetting(value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settings["1 "+SlowModeSetting] = value
 }
 
-func (s *stage) kept() string {
+// savedSetting returns the setting that was in force before the bot turned slow mode on.
+func (s *stage) savedSetting() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.settings["1 "+SlowModeSetting]
@@ -46,23 +47,23 @@ func (s *stage) failSaving() {
 // TestSlowMode checks that slow mode is the last resort in a flood. The former setting is saved
 // before any change, and restored a minute after the flood.
 func TestSlowMode(t *testing.T) {
-	onStage(t, Options{SlowMode: 30 * time.Second, Patience: 5 * time.Second}, func(s *stage) {
+	testWithBot(t, Options{SlowMode: 30 * time.Second, Patience: 5 * time.Second}, func(s *stage) {
 		s.platform.slow = slowMode{true, 3 * time.Second}
 		s.flood()
-		s.did("slow mode in 1: true 30s")
+		s.checkRequests("slow mode in 1: true 30s")
 		if got := s.bot.Slowed(); !maps.Equal(got, map[string]time.Duration{"1": 30 * time.Second}) {
 			t.Errorf("slowed %v", got)
 		}
-		if got := s.kept(); got != `{"former":{"on":true,"wait":3000000000},"ours":30000000000}` {
+		if got := s.savedSetting(); got != `{"former":{"on":true,"wait":3000000000},"ours":30000000000}` {
 			t.Errorf("kept %q", got)
 		}
 		s.wait(50 * time.Second)
 		s.flood()
 		s.wait(50 * time.Second)
-		s.did() // neither set again nor restored during the flood
+		s.checkRequests() // neither set again nor restored during the flood
 		s.wait(20 * time.Second)
-		s.did("slow mode in 1: true 3s")
-		if got := s.kept(); got != "" {
+		s.checkRequests("slow mode in 1: true 3s")
+		if got := s.savedSetting(); got != "" {
 			t.Errorf("still kept: %q", got)
 		}
 		if got := s.bot.Slowed(); len(got) > 0 {
@@ -85,22 +86,22 @@ func TestSlowMode_Restored(t *testing.T) {
 		"with none wanted now":     {Options{SlowModes: map[string]string{"1": kept}}, slowMode{true, 30 * time.Second}, nil, []string{"slow mode in 1: false 0s"}, ""},
 		"changed by somebody":      {Options{SlowMode: 30 * time.Second, SlowModes: map[string]string{"1": kept}}, slowMode{true, 10 * time.Second}, nil, nil, ""},
 		"ended by somebody":        {Options{SlowMode: 30 * time.Second, SlowModes: map[string]string{"1": kept}}, slowMode{}, nil, nil, ""},
-		"at the end":               {Options{SlowMode: 30 * time.Second}, slowMode{}, func(s *stage) { s.flood(); s.did("slow mode in 1: true 30s"); s.stop() }, []string{"slow mode in 1: false 0s"}, ""},
+		"at the end":               {Options{SlowMode: 30 * time.Second}, slowMode{}, func(s *stage) { s.flood(); s.checkRequests("slow mode in 1: true 30s"); s.stop() }, []string{"slow mode in 1: false 0s"}, ""},
 		"as slow already":          {Options{SlowMode: 30 * time.Second}, slowMode{true, time.Minute}, func(s *stage) { s.flood(); s.stop() }, nil, "none"},
 		"nothing can be kept":      {Options{SlowMode: 30 * time.Second}, slowMode{}, func(s *stage) { s.failSaving(); s.flood(); s.stop() }, nil, ""},
 		"none is wanted":           {Options{}, slowMode{}, func(s *stage) { s.flood(); s.stop() }, nil, "none"},
 	} {
-		onStage(t, test.o, func(s *stage) {
+		testWithBot(t, test.o, func(s *stage) {
 			s.platform.mu.Lock()
 			s.platform.slow = test.slow
 			s.platform.mu.Unlock()
-			s.keep("none")
+			s.saveSetting("none")
 			if test.prepare != nil {
 				test.prepare(s)
 			}
 			s.wait(2 * time.Second)
-			s.did(test.want...)
-			if got := s.kept(); got != test.left {
+			s.checkRequests(test.want...)
+			if got := s.savedSetting(); got != test.left {
 				t.Errorf("%s: kept %q, want %q", name, got, test.left)
 			}
 		}, "delete")
@@ -109,41 +110,41 @@ func TestSlowMode_Restored(t *testing.T) {
 
 // TestSlowMode_RestoreRetried checks that a failed restore is tried again.
 func TestSlowMode_RestoreRetried(t *testing.T) {
-	onStage(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
+	testWithBot(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
 		s.flood()
-		s.did("slow mode in 1: true 30s")
+		s.checkRequests("slow mode in 1: true 30s")
 		s.platform.mu.Lock()
 		s.platform.err = errors.New("out of reach")
 		s.platform.mu.Unlock()
 		s.wait(2 * time.Minute)
-		s.did()
+		s.checkRequests()
 		s.platform.mu.Lock()
 		s.platform.err = nil
 		s.platform.mu.Unlock()
 		s.wait(5 * slowModeRetry)
-		s.did("slow mode in 1: false 0s")
+		s.checkRequests("slow mode in 1: false 0s")
 	}, "delete")
 }
 
 // TestSlowMode_TurnOnRetried checks that slow mode is tried again after a failure.
 func TestSlowMode_TurnOnRetried(t *testing.T) {
-	onStage(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
+	testWithBot(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
 		s.platform.mu.Lock()
 		s.platform.err = errors.New("out of reach")
 		s.platform.mu.Unlock()
 		s.flood()
-		s.did()
+		s.checkRequests()
 		s.platform.mu.Lock()
 		s.platform.err = nil
 		s.platform.mu.Unlock()
 		s.wait(slowModeRetry + 2*slowModeTick)
-		s.did("slow mode in 1: true 30s")
+		s.checkRequests("slow mode in 1: true 30s")
 	}, "delete")
 }
 
 // TestSlowMode_RestoreBacksOff checks that the interval between attempts to restore grows.
 func TestSlowMode_RestoreBacksOff(t *testing.T) {
-	onStage(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
+	testWithBot(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
 		s.flood()
 		s.platform.mu.Lock()
 		s.platform.err = errors.New("no moderator any more")

@@ -50,7 +50,7 @@ func (s *identityServer) authRoutes(mux *http.ServeMux) {
 // The endpoint runs while mu is held.
 func (s *identityServer) serveAuth(endpoint func(authCall) reply) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		asked, arrived := s.arrive(r)
+		asked, arrived := s.receive(r)
 		c := authCall{at: arrived.at}
 		_, c.token, _ = strings.Cut(r.Header.Get("Authorization"), " ")
 		c.form, _ = url.ParseQuery(string(arrived.body)) // invalid fields count as missing
@@ -62,7 +62,7 @@ func (s *identityServer) serveAuth(endpoint func(authCall) reply) http.HandlerFu
 			answer = endpoint(c)
 		}
 		if faulty && fault.Status != AsAsked {
-			answer = refuseAuth(fault.Status, fault.Message)
+			answer = authRefusal(fault.Status, fault.Message)
 		}
 		asked.Status = answer.status
 		s.mu.Unlock()
@@ -71,8 +71,8 @@ func (s *identityServer) serveAuth(endpoint func(authCall) reply) http.HandlerFu
 	}
 }
 
-// refuseAuth returns a refusal in the identity server's format, which differs from Helix's.
-func refuseAuth(status int, message string) reply {
+// authRefusal returns a refusal in the identity server's format, which differs from Helix's.
+func authRefusal(status int, message string) reply {
 	return reply{status: status, body: map[string]any{"status": status, "message": message}}
 }
 
@@ -107,7 +107,7 @@ func (s *identityServer) FailAuth(fault *Fault) {
 func (s *identityServer) validateToken(c authCall) reply {
 	token, ok := s.liveToken(c.token)
 	if !ok {
-		return refuseAuth(http.StatusUnauthorized, "invalid access token")
+		return authRefusal(http.StatusUnauthorized, "invalid access token")
 	}
 	return reply{status: http.StatusOK, body: map[string]any{
 		"client_id": s.opts.ClientID, "login": token.owner.login, "scopes": token.scopes, "user_id": token.owner.id,
@@ -119,9 +119,9 @@ func (s *identityServer) validateToken(c authCall) reply {
 func (s *identityServer) giveToken(c authCall) reply {
 	switch {
 	case c.form.Get("client_id") == "":
-		return refuseAuth(http.StatusBadRequest, "missing client id")
+		return authRefusal(http.StatusBadRequest, "missing client id")
 	case c.form.Get("client_id") != s.opts.ClientID:
-		return refuseAuth(http.StatusBadRequest, "invalid client")
+		return authRefusal(http.StatusBadRequest, "invalid client")
 	}
 	switch c.form.Get("grant_type") {
 	case "urn:ietf:params:oauth:grant-type:device_code":
@@ -129,5 +129,5 @@ func (s *identityServer) giveToken(c authCall) reply {
 	case "refresh_token":
 		return s.giveForRefresh(c)
 	}
-	return refuseAuth(http.StatusBadRequest, "Invalid grant type")
+	return authRefusal(http.StatusBadRequest, "Invalid grant type")
 }

@@ -30,22 +30,22 @@ func (s *identityServer) beginDevice(c authCall) reply {
 	scopes := strings.Fields(c.form.Get("scopes"))
 	switch {
 	case c.form.Get("client_id") == "":
-		return refuseAuth(http.StatusBadRequest, "missing client id")
+		return authRefusal(http.StatusBadRequest, "missing client id")
 	case c.form.Get("client_id") != s.opts.ClientID:
-		return refuseAuth(http.StatusBadRequest, "invalid client")
+		return authRefusal(http.StatusBadRequest, "invalid client")
 	case len(scopes) == 0:
-		return refuseAuth(http.StatusBadRequest, "missing scopes")
+		return authRefusal(http.StatusBadRequest, "missing scopes")
 	}
 	for _, scope := range scopes {
 		if !strings.Contains(scope, ":") {
-			return refuseAuth(http.StatusBadRequest, fmt.Sprintf("invalid scope requested: '%s'", scope))
+			return authRefusal(http.StatusBadRequest, fmt.Sprintf("invalid scope requested: '%s'", scope))
 		}
 	}
 	s.lastID++
 	d := &device{userCode: fmt.Sprintf("FAKE%04d", s.lastID), scopes: scopes, expires: c.at.Add(s.life)}
 	code := fmt.Sprintf("fake0device0code%d", s.lastID)
 	s.devices[code] = d
-	s.tellChanged()
+	s.notifyChanged()
 	return reply{status: http.StatusOK, body: map[string]any{
 		"device_code": code, "user_code": d.userCode, "expires_in": seconds(s.life), "interval": seconds(s.interval),
 		"verification_uri": "http://" + s.web.Addr().String() + "/activate?" + url.Values{"public": {"true"}, "device-code": {d.userCode}}.Encode(),
@@ -60,15 +60,15 @@ func (s *identityServer) giveForDevice(c authCall) reply {
 	d, ok := s.devices[code]
 	switch {
 	case !ok || !c.at.Before(d.expires):
-		return refuseAuth(http.StatusBadRequest, "invalid device code")
+		return authRefusal(http.StatusBadRequest, "invalid device code")
 	case !slices.Equal(strings.Fields(c.form.Get("scopes")), d.scopes):
-		return refuseAuth(http.StatusBadRequest, "missing scopes")
+		return authRefusal(http.StatusBadRequest, "missing scopes")
 	case d.denied:
-		return refuseAuth(http.StatusBadRequest, "access_denied")
+		return authRefusal(http.StatusBadRequest, "access_denied")
 	case d.owner == nil && s.vague:
-		return refuseAuth(http.StatusBadRequest, "invalid device code")
+		return authRefusal(http.StatusBadRequest, "invalid device code")
 	case d.owner == nil:
-		return refuseAuth(http.StatusBadRequest, "authorization_pending")
+		return authRefusal(http.StatusBadRequest, "authorization_pending")
 	}
 	delete(s.devices, code)
 	return s.issue(d.owner, d.scopes)

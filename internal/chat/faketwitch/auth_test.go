@@ -89,8 +89,8 @@ func (i *identity) poll(deviceCode string) (status int, answer told) {
 	return i.post("/token", form.Encode()+"&scopes="+twoScopes)
 }
 
-// pending checks that polling with a device code is refused with the message want.
-func (i *identity) pending(deviceCode, want string) {
+// checkPending checks that polling with a device code is refused with the message want.
+func (i *identity) checkPending(deviceCode, want string) {
 	i.t.Helper()
 	if status, answer := i.poll(deviceCode); status != 400 || answer.Message != want {
 		i.t.Errorf("%d %+v, want %q", status, answer, want)
@@ -101,18 +101,18 @@ func (i *identity) pending(deviceCode, want string) {
 // over HTTP and in chat.
 func TestAccessToken_Lifetime(t *testing.T) {
 	i := newIdentity(t)
-	i.clock.forward(time.Hour)
+	i.clock.advance(time.Hour)
 	if status, answer := i.validate(i.Token()); status != 200 || answer.ExpiresIn != 3*60*60 || answer.Login != i.BotLogin() || len(answer.Scopes) != 1 {
 		t.Errorf("%d %+v", status, answer)
 	}
-	i.clock.forward(3 * time.Hour)
+	i.clock.advance(3 * time.Hour)
 	if status, answer := i.validate(i.Token()); status != 401 || answer.Message != "invalid access token" {
 		t.Errorf("expired: %d %+v", status, answer)
 	}
 	if status, _ := ask(t, i.Server, "GET", "/users", ""); status != 401 {
 		t.Errorf("expired, at Helix: %d", status)
 	}
-	if dial(t, i.Server, "PASS oauth:"+i.Token(), "NICK "+i.BotLogin()).until("Login authentication failed") == "" {
+	if dial(t, i.Server, "PASS oauth:"+i.Token(), "NICK "+i.BotLogin()).readUntil("Login authentication failed") == "" {
 		t.Error("chat let an expired token in")
 	}
 }
@@ -130,12 +130,12 @@ func TestRefreshToken_Rotates(t *testing.T) {
 	if status, answer := i.refresh(i.RefreshToken()); status != 400 || answer.Message != "Invalid refresh token" {
 		t.Errorf("used twice: %d %+v", status, answer)
 	}
-	i.clock.forward(30*24*time.Hour - 1)
+	i.clock.advance(30*24*time.Hour - 1)
 	status, second := i.refresh(first.RefreshToken)
 	if status != 200 {
 		t.Errorf("after less than 30 days: %d", status)
 	}
-	i.clock.forward(30 * 24 * time.Hour)
+	i.clock.advance(30 * 24 * time.Hour)
 	if status, _ := i.refresh(second.RefreshToken); status != 400 || i.Refreshes() != 2 {
 		t.Errorf("after 30 days: %d", status)
 	}
@@ -144,7 +144,7 @@ func TestRefreshToken_Rotates(t *testing.T) {
 // TestLogin_NeedsScope checks that the chat refuses a token without the scope for reading chat.
 func TestLogin_NeedsScope(t *testing.T) {
 	srv := start(t, Options{Scopes: []string{scopeSend}})
-	if dial(t, srv, "PASS oauth:"+srv.Token(), "NICK "+srv.BotLogin()).until("Login authentication failed") == "" {
+	if dial(t, srv, "PASS oauth:"+srv.Token(), "NICK "+srv.BotLogin()).readUntil("Login authentication failed") == "" {
 		t.Error("chat let a token in that lacks chat:read")
 	}
 }
@@ -174,9 +174,9 @@ func TestDeviceLogin(t *testing.T) {
 	if status != 200 || begun.ExpiresIn != 1800 || begun.Interval != 5 || !strings.Contains(begun.Address, "device-code="+begun.UserCode) {
 		t.Fatalf("%d %+v", status, begun)
 	}
-	i.pending(begun.DeviceCode, "authorization_pending")
+	i.checkPending(begun.DeviceCode, "authorization_pending")
 	i.CallPendingInvalid(true)
-	i.pending(begun.DeviceCode, "invalid device code")
+	i.checkPending(begun.DeviceCode, "invalid device code")
 	code, err := i.WaitLogin(t.Context())
 	if err != nil || code != begun.UserCode || i.Approve("wrong") || !i.Approve(code) {
 		t.Fatalf("%q to be approved, %v", code, err)
@@ -188,7 +188,7 @@ func TestDeviceLogin(t *testing.T) {
 	if status, answer := i.validate(pair.AccessToken); status != 200 || answer.Login != i.BotLogin() {
 		t.Errorf("%d %+v", status, answer)
 	}
-	i.pending(begun.DeviceCode, "invalid device code") // the code can be used only once
+	i.checkPending(begun.DeviceCode, "invalid device code") // the code can be used only once
 }
 
 func TestDeviceLogin_Ends(t *testing.T) {
@@ -197,11 +197,11 @@ func TestDeviceLogin_Ends(t *testing.T) {
 	if !i.Deny(denied.UserCode) {
 		t.Error("nothing to deny")
 	}
-	i.pending(denied.DeviceCode, "access_denied")
+	i.checkPending(denied.DeviceCode, "access_denied")
 	_, late := i.post("/device", "client_id="+i.ClientID()+"&scopes="+twoScopes)
-	i.clock.forward(30 * time.Minute)
+	i.clock.advance(30 * time.Minute)
 	i.Approve(late.UserCode)
-	i.pending(late.DeviceCode, "invalid device code")
+	i.checkPending(late.DeviceCode, "invalid device code")
 }
 
 func TestIdentity_Refuses(t *testing.T) {

@@ -63,9 +63,9 @@ func (s *identityServer) giveForRefresh(c authCall) reply {
 	refresh, ok := s.refresh[name]
 	switch {
 	case name == "":
-		return refuseAuth(http.StatusBadRequest, "missing refresh token")
+		return authRefusal(http.StatusBadRequest, "missing refresh token")
 	case !ok || !c.at.Before(refresh.dies):
-		return refuseAuth(http.StatusBadRequest, "Invalid refresh token")
+		return authRefusal(http.StatusBadRequest, "Invalid refresh token")
 	}
 	delete(s.refresh, name)
 	s.refreshed++

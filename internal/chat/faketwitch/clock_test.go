@@ -17,4 +17,4 @@ func newClock() *clock {
 
 func (c *clock) Now() time.Time { return time.Unix(0, c.nanos.Load()).UTC() }
 
-func (c *clock) forward(d time.Duration) { c.nanos.Add(int64(d)) }
+func (c *clock) advance(d time.Duration) { c.nanos.Add(int64(d)) }

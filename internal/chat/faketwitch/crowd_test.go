@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// future returns what a crowd writes within the duration while.
-func future(c *Crowd, while time.Duration) (said []utterance) {
+// upcoming returns what a crowd writes within a duration.
+func upcoming(c *Crowd, while time.Duration) (said []utterance) {
 	for p := c.script(); ; {
 		next := p.next()
 		if next.at > while {
@@ -21,7 +21,7 @@ func future(c *Crowd, while time.Duration) (said []utterance) {
 }
 
 func TestCrowd_Deterministic(t *testing.T) {
-	one, again, other := future(&Crowd{Channel: "room", Seed: 1}, time.Minute), future(&Crowd{Channel: "room", Seed: 1}, time.Minute), future(&Crowd{Channel: "room", Seed: 2}, time.Minute)
+	one, again, other := upcoming(&Crowd{Channel: "room", Seed: 1}, time.Minute), upcoming(&Crowd{Channel: "room", Seed: 1}, time.Minute), upcoming(&Crowd{Channel: "room", Seed: 2}, time.Minute)
 	if !slices.Equal(one, again) {
 		t.Error("the same seed plays differently")
 	}
@@ -30,9 +30,9 @@ func TestCrowd_Deterministic(t *testing.T) {
 	}
 }
 
-// exceed returns the users who exceed 3 messages at once plus one every 4 s. The map's keys are
-// logins, and its values are the times from which they exceed it.
-func exceed(said []utterance) map[string]time.Duration {
+// excessTimes returns the users who exceed 3 messages at once plus one every 4 s. The map's keys
+// are logins, and its values are the times from which they exceed it.
+func excessTimes(said []utterance) map[string]time.Duration {
 	const burst, refill = 3, 4 * time.Second
 	free, since := map[string]time.Duration{}, map[string]time.Duration{}
 	for _, u := range said {
@@ -57,9 +57,9 @@ func exceed(said []utterance) map[string]time.Duration {
 // requested.
 func TestCrowd_Shows(t *testing.T) {
 	for seed := range uint64(50) {
-		said := future(&Crowd{Channel: "room", Seed: seed}, time.Minute)
+		said := upcoming(&Crowd{Channel: "room", Seed: seed}, time.Minute)
 		quick, spammers := 0, 0
-		for _, at := range exceed(slices.DeleteFunc(slices.Clone(said), func(u utterance) bool { return u.at > 8*time.Second })) {
+		for _, at := range excessTimes(slices.DeleteFunc(slices.Clone(said), func(u utterance) bool { return u.at > 8*time.Second })) {
 			spammers++
 			if at <= 3*time.Second {
 				quick++
@@ -68,7 +68,7 @@ func TestCrowd_Shows(t *testing.T) {
 		if spammers != 4 || quick == 0 {
 			t.Errorf("seed %d: %d exceed the limit before the raid, %d of them within 3 s", seed, spammers, quick)
 		}
-		if raided := len(exceed(said)) - spammers; raided == 0 {
+		if raided := len(excessTimes(said)) - spammers; raided == 0 {
 			t.Errorf("seed %d: no raider exceeds the limit", seed)
 		}
 		staff := 0
@@ -88,12 +88,12 @@ func TestCrowd_Shows(t *testing.T) {
 
 func TestCrowd_Rate(t *testing.T) {
 	for _, rate := range []float64{10, 60, 500} {
-		said := future(&Crowd{Channel: "room", Rate: rate, Raiders: -1}, 2*time.Minute)
+		said := upcoming(&Crowd{Channel: "room", Rate: rate, Raiders: -1}, 2*time.Minute)
 		if got := float64(len(said)) / 120; got < rate*0.85 || got > rate*1.15 {
 			t.Errorf("%.1f messages a second, want about %v", got, rate)
 		}
 	}
-	if got := exceed(future(&Crowd{Channel: "room", Spammers: -1, Raiders: -1}, 2*time.Minute)); len(got) != 0 {
+	if got := excessTimes(upcoming(&Crowd{Channel: "room", Spammers: -1, Raiders: -1}, 2*time.Minute)); len(got) != 0 {
 		t.Errorf("without spammers and raids somebody exceeds the limit: %v", got)
 	}
 }

@@ -84,9 +84,9 @@ func (s *Server) dispatch(send func()) {
 	}
 	switch {
 	case m.held:
-		s.later(time.Second, s.sendHeld)
+		s.schedule(time.Second, s.sendHeld)
 	case m.late > 0:
-		s.later(m.late, send)
+		s.schedule(m.late, send)
 	default:
 		send()
 		s.sendHeld()
@@ -123,8 +123,8 @@ func (s *Server) sendHeld() {
 	}
 }
 
-// later calls do after a duration, unless the server has been closed by then.
-func (s *Server) later(d time.Duration, do func()) {
+// schedule calls do after a duration, unless the server has been closed by then.
+func (s *Server) schedule(d time.Duration, do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

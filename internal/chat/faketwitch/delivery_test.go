@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// texts sends n messages, lets a minute pass, and returns the ends of the lines that a reader
-// received.
-func texts(t *testing.T, d Delivery, n int) (got []string) {
+// receivedTexts sends n messages, lets a minute pass, and returns the ends of the lines that a
+// reader received.
+func receivedTexts(t *testing.T, d Delivery, n int) (got []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, Options{Channels: []string{"room"}, InMemory: true})
@@ -19,7 +19,7 @@ func texts(t *testing.T, d Delivery, n int) (got []string) {
 		if err := s.WaitJoined(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
-		reader.until("ROOMSTATE")
+		reader.readUntil("ROOMSTATE")
 		read := make(chan struct{})
 		go func() {
 			defer close(read)
@@ -51,15 +51,15 @@ func numbers(n int) (texts []string) {
 
 func TestDelivery(t *testing.T) {
 	plain := numbers(40)
-	if got := texts(t, Delivery{Seed: 7}, 40); !slices.Equal(got, plain) {
+	if got := receivedTexts(t, Delivery{Seed: 7}, 40); !slices.Equal(got, plain) {
 		t.Errorf("without faults: %q", got)
 	}
 	for name, d := range map[string]Delivery{"out of order": {Shuffle: 0.3}, "late": {Late: 0.3}, "all of it": {Shuffle: 0.2, Late: 0.2, Duplicate: 0.2}} {
-		got, again := texts(t, d, 40), texts(t, d, 40)
+		got, again := receivedTexts(t, d, 40), receivedTexts(t, d, 40)
 		if !slices.Equal(got, again) {
 			t.Errorf("%s: the same seed plays differently:\n%q\n%q", name, got, again)
 		}
-		if d.Seed++; slices.Equal(got, texts(t, d, 40)) {
+		if d.Seed++; slices.Equal(got, receivedTexts(t, d, 40)) {
 			t.Errorf("%s: another seed plays alike", name)
 		}
 		if slices.Equal(got, plain) || len(got) > 40 != (d.Duplicate > 0) {
@@ -71,19 +71,19 @@ func TestDelivery(t *testing.T) {
 			t.Errorf("%s: not all of it came: %q", name, got)
 		}
 	}
-	if got := texts(t, Delivery{Duplicate: 1}, 2); !slices.Equal(got, []string{"0", "0", "1", "1"}) {
+	if got := receivedTexts(t, Delivery{Duplicate: 1}, 2); !slices.Equal(got, []string{"0", "0", "1", "1"}) {
 		t.Errorf("all twice: %q", got)
 	}
-	if got := texts(t, Delivery{Garbage: 1}, 5); len(got) < 10 {
+	if got := receivedTexts(t, Delivery{Garbage: 1}, 5); len(got) < 10 {
 		t.Errorf("with garbage: %q", got)
 	}
-	if got := texts(t, Delivery{Reconnect: 1}, 2); !slices.Equal(got, []string{"0", "RECONNECT", "1", "RECONNECT"}) {
+	if got := receivedTexts(t, Delivery{Reconnect: 1}, 2); !slices.Equal(got, []string{"0", "RECONNECT", "1", "RECONNECT"}) {
 		t.Errorf("with RECONNECT: %q", got)
 	}
-	if got := texts(t, Delivery{Stall: 1}, 3); !slices.Equal(got, []string{"0"}) {
+	if got := receivedTexts(t, Delivery{Stall: 1}, 3); !slices.Equal(got, []string{"0"}) {
 		t.Errorf("stalled: %q", got)
 	}
-	if got := texts(t, Delivery{Disconnect: 1}, 3); !slices.Equal(got, []string{"0"}) {
+	if got := receivedTexts(t, Delivery{Disconnect: 1}, 3); !slices.Equal(got, []string{"0"}) {
 		t.Errorf("disconnected: %q", got)
 	}
 }
@@ -102,7 +102,7 @@ func TestDelivery_Late(t *testing.T) {
 		if _, err := s.Say(Line{Channel: "room", Login: "anna", Text: "hello"}); err != nil {
 			t.Fatal(err)
 		}
-		if line := reader.until("PRIVMSG"); time.Since(began) < 3*time.Second/2 || time.Since(began) > 3*time.Second || !strings.Contains(line, fmt.Sprintf("tmi-sent-ts=%d;", began.UnixMilli())) {
+		if line := reader.readUntil("PRIVMSG"); time.Since(began) < 3*time.Second/2 || time.Since(began) > 3*time.Second || !strings.Contains(line, fmt.Sprintf("tmi-sent-ts=%d;", began.UnixMilli())) {
 			t.Errorf("%v later: %s", time.Since(began), line)
 		}
 		if _, err := s.Say(Line{Channel: "room", Login: "anna", Text: "never"}); err != nil {
@@ -122,7 +122,7 @@ func TestCloseAfter(t *testing.T) {
 		t.Errorf("%d lines before the end, want 3", lines)
 	}
 	s.CloseAfter(0)
-	if dial(t, s, append(anonymous, "JOIN #room")...).until("ROOMSTATE") == "" {
+	if dial(t, s, append(anonymous, "JOIN #room")...).readUntil("ROOMSTATE") == "" {
 		t.Error("closed for good")
 	}
 }
@@ -136,7 +136,7 @@ func TestStall(t *testing.T) {
 		if err := s.WaitJoined(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
-		old.until("ROOMSTATE")
+		old.readUntil("ROOMSTATE")
 		s.Stall()
 		fresh := dial(t, s, append(anonymous, "JOIN #room")...)
 		if err := s.WaitJoined(t.Context(), 2); err != nil {
@@ -146,7 +146,7 @@ func TestStall(t *testing.T) {
 		if _, err := s.Say(Line{Channel: "room", Login: "anna", Text: "hello"}); err != nil {
 			t.Fatal(err)
 		}
-		if fresh.until("PRIVMSG") == "" {
+		if fresh.readUntil("PRIVMSG") == "" {
 			t.Error("a connection made later is silent, too")
 		}
 		if err := old.conn.SetReadDeadline(time.Now().Add(time.Hour)); err != nil {

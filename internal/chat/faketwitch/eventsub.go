@@ -89,8 +89,8 @@ func (s *eventSub) serveEventSub(w http.ResponseWriter, r *http.Request) {
 	if !s.welcome(e, r.URL.Query()) {
 		return
 	}
-	defer s.bidFarewell(e)
-	s.wait.Go(func() { e.live(ctx) })
+	defer s.removeSocket(e)
+	s.wait.Go(func() { e.supervise(ctx) })
 	if _, _, err := conn.Reader(ctx); err == nil {
 		e.close(closeInbound, "client sent inbound traffic")
 	}
@@ -142,7 +142,7 @@ func (s *eventSub) welcome(e *eventSocket, query url.Values) bool {
 		// the reconnect URL since.
 		session.socket, session.challenge = e, ""
 	}
-	s.tellChanged()
+	s.notifyChanged()
 	return true
 }
 
@@ -167,8 +167,8 @@ func (session *eventSession) mayMove(now time.Time) bool {
 	return session.challenge != "" && now.Before(session.moveBy)
 }
 
-// bidFarewell removes a socket. It also removes the session unless the client may still move.
-func (s *eventSub) bidFarewell(e *eventSocket) {
+// removeSocket removes a socket. It also removes the session unless the client may still move.
+func (s *eventSub) removeSocket(e *eventSocket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sockets, e)
@@ -177,7 +177,7 @@ func (s *eventSub) bidFarewell(e *eventSocket) {
 	}
 	now := s.opts.Now()
 	maps.DeleteFunc(s.sessions, func(_ string, session *eventSession) bool { return session.socket == nil && !session.mayMove(now) })
-	s.tellChanged()
+	s.notifyChanged()
 }
 
 // payload returns the payload of a frame about the session.

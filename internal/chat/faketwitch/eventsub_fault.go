@@ -49,7 +49,7 @@ func (s *eventSub) ReconnectEventSub() {
 		s.framed++
 		session.challenge, session.moveBy = fmt.Sprintf("challenge%d", s.framed), s.opts.Now().Add(moveWithin)
 		url := fmt.Sprintf("%s?challenge=%s&id=%s", s.EventSubURL(), session.challenge, session.id)
-		session.socket.leaveBy(session.moveBy)
+		session.socket.setMoveDeadline(session.moveBy)
 		notices = append(notices, eventNotice{session.socket, s.frame("session_reconnect", session.payload("reconnecting", 0, url))})
 	}
 	s.mu.Unlock()
@@ -113,7 +113,7 @@ func (s *eventSub) revoke(why string, match func(*eventSubscription) bool) (noti
 			return true
 		})
 	}
-	s.tellChanged()
+	s.notifyChanged()
 	return notices
 }
 

@@ -18,9 +18,9 @@ type eventSocket struct {
 	leave     chan time.Time // filled with the time by which the client must move
 }
 
-// live sends keepalives while there is nothing else to send. It closes a socket that has no
+// supervise sends keepalives while there is nothing else to send. It closes a socket that has no
 // subscription, or whose client did not move in time.
-func (e *eventSocket) live(ctx context.Context) {
+func (e *eventSocket) supervise(ctx context.Context) {
 	unused := time.NewTimer(subscribeWithin)
 	defer unused.Stop()
 	quiet := time.NewTimer(e.keepalive)
@@ -37,7 +37,7 @@ func (e *eventSocket) live(ctx context.Context) {
 			e.srv.keepAlive(e)
 			quiet.Reset(e.keepalive)
 		case <-unused.C:
-			if e.srv.unused(e) {
+			if e.srv.isUnused(e) {
 				e.close(closeUnused, "connection unused")
 				return
 			}
@@ -50,8 +50,8 @@ func (e *eventSocket) live(ctx context.Context) {
 	}
 }
 
-// leaveBy sets the time by which the client must move. If a time is already set, it stays.
-func (e *eventSocket) leaveBy(at time.Time) {
+// setMoveDeadline sets the time by which the client must move. If a time is already set, it stays.
+func (e *eventSocket) setMoveDeadline(at time.Time) {
 	select {
 	case e.leave <- at:
 	default:
@@ -69,8 +69,8 @@ func (s *eventSub) keepAlive(e *eventSocket) {
 	}
 }
 
-// unused reports whether the socket's session has no subscription.
-func (s *eventSub) unused(e *eventSocket) bool {
+// isUnused reports whether the socket's session has no subscription.
+func (s *eventSub) isUnused(e *eventSocket) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(e.session.subscriptions) == 0

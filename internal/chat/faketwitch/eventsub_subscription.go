@@ -71,25 +71,25 @@ func (s *eventSub) createSubscription(c call) reply {
 		} `json:"transport"`
 	}
 	if json.Unmarshal(c.body, &body) != nil || body.Transport.Method != "websocket" {
-		return refuse(http.StatusBadRequest, "The request's body or its transport is not valid.")
+		return refusal(http.StatusBadRequest, "The request's body or its transport is not valid.")
 	}
 	session := s.sessions[body.Transport.SessionID]
 	sub := &eventSubscription{kind: body.Type, version: body.Version, status: "enabled", condition: body.Condition, session: session, created: c.at}
 	if session == nil || session.socket == nil {
-		return refuse(http.StatusBadRequest, "websocket transport session does not exist or has already disconnected")
+		return refusal(http.StatusBadRequest, "websocket transport session does not exist or has already disconnected")
 	}
-	if refusal := s.forbids(c, sub); refusal.status != 0 {
+	if refusal := s.refusal(c, sub); refusal.status != 0 {
 		return refusal
 	}
 	s.subscribed++
 	sub.id = fmt.Sprintf("fa4e7817-5000-4000-8000-%012x", s.subscribed)
 	session.subscriptions = append(session.subscriptions, sub)
-	s.tellChanged()
-	return reply{status: http.StatusAccepted, body: s.listed(sub)}
+	s.notifyChanged()
+	return reply{status: http.StatusAccepted, body: s.listBody(sub)}
 }
 
-// forbids returns why a subscription is refused, or the zero reply if it is allowed.
-func (s *eventSub) forbids(c call, sub *eventSubscription) reply {
+// refusal returns why a subscription is refused, or the zero reply if it is allowed.
+func (s *eventSub) refusal(c call, sub *eventSubscription) reply {
 	versions := map[string]string{chatMessage: "1", channelModerate: "2"}
 	user := sub.condition["user_id"]
 	if sub.kind == channelModerate {
@@ -98,17 +98,17 @@ func (s *eventSub) forbids(c call, sub *eventSubscription) reply {
 	room := s.channelByID(sub.condition["broadcaster_user_id"])
 	switch {
 	case sub.version == "" || versions[sub.kind] != sub.version:
-		return refuse(http.StatusBadRequest, "The subscription type and version are not valid together.")
+		return refusal(http.StatusBadRequest, "The subscription type and version are not valid together.")
 	case room == nil:
-		return refuse(http.StatusBadRequest, "The condition names no broadcaster.")
+		return refusal(http.StatusBadRequest, "The condition names no broadcaster.")
 	case user != c.user.id || !hasScopes(c.scopes, sub.kind) || sub.kind == channelModerate && !s.moderates(c.user, room):
-		return refuse(http.StatusForbidden, "subscription missing proper authorization")
-	case slices.ContainsFunc(sub.session.subscriptions, sub.equals):
-		return refuse(http.StatusConflict, "subscription already exists")
+		return refusal(http.StatusForbidden, "subscription missing proper authorization")
+	case slices.ContainsFunc(sub.session.subscriptions, sub.isEqual):
+		return refusal(http.StatusConflict, "subscription already exists")
 	case len(sub.session.subscriptions) == 0 && s.usedSessions() >= maxEventSockets:
-		return refuse(http.StatusTooManyRequests, "number of websocket transports limit exceeded")
+		return refusal(http.StatusTooManyRequests, "number of websocket transports limit exceeded")
 	case len(sub.session.subscriptions) >= maxSubscriptions:
-		return refuse(http.StatusTooManyRequests, "number of websocket subscriptions limit exceeded")
+		return refusal(http.StatusTooManyRequests, "number of websocket subscriptions limit exceeded")
 	}
 	return reply{}
 }
@@ -120,7 +120,7 @@ func hasScopes(scopes []string, kind string) bool {
 	})
 }
 
-func (sub *eventSubscription) equals(other *eventSubscription) bool {
+func (sub *eventSubscription) isEqual(other *eventSubscription) bool {
 	return sub.kind == other.kind && maps.Equal(sub.condition, other.condition)
 }
 
@@ -134,8 +134,8 @@ func (s *eventSub) usedSessions() (n int) {
 	return n
 }
 
-// listed returns an answer with subscriptions.
-func (s *eventSub) listed(subs ...*eventSubscription) map[string]any {
+// listBody returns the body of an answer with subscriptions.
+func (s *eventSub) listBody(subs ...*eventSubscription) map[string]any {
 	data, total := []any{}, 0
 	for _, sub := range subs {
 		data = append(data, sub.render())
@@ -158,7 +158,7 @@ func (s *eventSub) getSubscriptions(c call) reply {
 			}
 		}
 	}
-	return reply{status: http.StatusOK, body: s.listed(found...)}
+	return reply{status: http.StatusOK, body: s.listBody(found...)}
 }
 
 // deleteSubscription handles DELETE /eventsub/subscriptions.
@@ -168,12 +168,12 @@ func (s *eventSub) deleteSubscription(c call) reply {
 		for i, sub := range session.subscriptions {
 			if sub.id == id {
 				session.subscriptions = slices.Delete(session.subscriptions, i, i+1)
-				s.tellChanged()
+				s.notifyChanged()
 				return reply{status: http.StatusNoContent}
 			}
 		}
 	}
-	return refuse(http.StatusNotFound, "The subscription was not found.")
+	return refusal(http.StatusNotFound, "The subscription was not found.")
 }
 
 // EventSubscriptions returns the number of subscriptions of a kind: "channel.chat.message",

@@ -42,8 +42,8 @@ type heardFrame struct {
 	} `json:"payload"`
 }
 
-// onEventSub runs a test under a simulated clock.
-func onEventSub(t *testing.T, opts Options, test func(t *testing.T, s *Server)) {
+// testEventSub runs a test under a simulated clock.
+func testEventSub(t *testing.T, opts Options, test func(t *testing.T, s *Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		opts.InMemory = true
@@ -85,8 +85,8 @@ func (l *listener) expect(kind string) heardFrame {
 	return f
 }
 
-// wish returns the body of a request for a subscription.
-func wish(kind, version, room, user, session string) string {
+// subscriptionRequest returns the body of a request for a subscription.
+func subscriptionRequest(kind, version, room, user, session string) string {
 	who := "user_id"
 	if kind == channelModerate {
 		who = "moderator_user_id"
@@ -104,14 +104,14 @@ func subscribe(t *testing.T, s *Server, body string) int {
 
 // TestEventSub_Session checks a session: a welcome, a subscription, an event, keepalives.
 func TestEventSub_Session(t *testing.T) {
-	onEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
+	testEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
 		l := listen(t, s, s.EventSubURL()+"?keepalive_timeout_seconds=20")
 		session := l.expect("session_welcome").Payload.Session
 		if session.ID == "" || session.Keepalive != 20 {
 			t.Errorf("%+v", session)
 		}
 		room := s.UserID("gardenhour")
-		if got := subscribe(t, s, wish(chatMessage, "1", room, s.BotID(), session.ID)); got != 202 {
+		if got := subscribe(t, s, subscriptionRequest(chatMessage, "1", room, s.BotID(), session.ID)); got != 202 {
 			t.Fatalf("subscribing: %d", got)
 		}
 		id, err := s.Say(Line{Channel: "gardenhour", Login: "anna", DisplayName: "Anna", Badges: "vip/1", Text: "hello", Source: "7"})
@@ -158,7 +158,7 @@ func TestEventSub_Closes(t *testing.T) {
 		}, 4001, 0},
 		"no subscription": {func(*testing.T, *Server, *listener) {}, 4003, subscribeWithin},
 	} {
-		onEventSub(t, Options{}, func(t *testing.T, s *Server) {
+		testEventSub(t, Options{}, func(t *testing.T, s *Server) {
 			l := listen(t, s, s.EventSubURL()+"?keepalive_timeout_seconds=30")
 			l.expect("session_welcome")
 			began := time.Now()
@@ -178,7 +178,7 @@ func TestEventSub_Closes(t *testing.T) {
 
 // TestEventSub_KeepaliveBounds checks that only keepalives of 10 to 600 s are accepted.
 func TestEventSub_KeepaliveBounds(t *testing.T) {
-	onEventSub(t, Options{}, func(t *testing.T, s *Server) {
+	testEventSub(t, Options{}, func(t *testing.T, s *Server) {
 		client := &http.Client{Transport: &http.Transport{DialContext: s.Dial, DisableKeepAlives: true}}
 		for _, bad := range []string{"9", "601", "x", "-1"} {
 			_, resp, err := websocket.Dial(t.Context(), s.EventSubURL()+"?keepalive_timeout_seconds="+bad, &websocket.DialOptions{HTTPClient: client})
@@ -196,7 +196,7 @@ func TestEventSub_KeepaliveBounds(t *testing.T) {
 // welcomed, and the subscriptions carry over. A reconnect address works once, and for 30 s. After
 // that, a client's old socket is closed.
 func TestEventSub_Reconnect(t *testing.T) {
-	onEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
+	testEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
 		say := func(text string) {
 			if _, err := s.Say(Line{Channel: "gardenhour", Login: "anna", Text: text}); err != nil {
 				t.Fatal(err)
@@ -208,7 +208,7 @@ func TestEventSub_Reconnect(t *testing.T) {
 		}
 		old := listen(t, s, s.EventSubURL()+"?keepalive_timeout_seconds=600")
 		session := old.expect("session_welcome").Payload.Session.ID
-		if got := subscribe(t, s, wish(chatMessage, "1", s.UserID("gardenhour"), s.BotID(), session)); got != 202 {
+		if got := subscribe(t, s, subscriptionRequest(chatMessage, "1", s.UserID("gardenhour"), s.BotID(), session)); got != 202 {
 			t.Fatal(got)
 		}
 		s.ReconnectEventSub()
@@ -247,7 +247,7 @@ func TestEventSub_Reconnect(t *testing.T) {
 
 // TestEventSub_Subscriptions checks what can be subscribed to, by whom, and how often.
 func TestEventSub_Subscriptions(t *testing.T) {
-	onEventSub(t, Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, s *Server) {
+	testEventSub(t, Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, s *Server) {
 		session := listen(t, s, s.EventSubURL()).expect("session_welcome").Payload.Session.ID
 		garden, tea, bot := s.UserID("gardenhour"), s.UserID("teatime"), s.BotID()
 		s.SetBotModerator("teatime", false)
@@ -257,20 +257,20 @@ func TestEventSub_Subscriptions(t *testing.T) {
 		}{
 			"no JSON":             {"{", 400},
 			"a webhook":           {`{"type":"channel.chat.message","version":"1","transport":{"method":"webhook"}}`, 400},
-			"unknown type":        {wish("channel.invented", "1", garden, bot, session), 400},
-			"unknown version":     {wish(channelModerate, "3", garden, bot, session), 400},
-			"unknown broadcaster": {wish(chatMessage, "1", "1", bot, session), 400},
-			"unknown session":     {wish(chatMessage, "1", garden, bot, "x"), 400},
-			"another's chat":      {wish(chatMessage, "1", garden, garden, session), 403},
-			"no moderator":        {wish(channelModerate, "2", tea, bot, session), 403},
-			"a moderator":         {wish(channelModerate, "2", garden, bot, session), 202},
-			"chat":                {wish(chatMessage, "1", garden, bot, session), 202},
+			"unknown type":        {subscriptionRequest("channel.invented", "1", garden, bot, session), 400},
+			"unknown version":     {subscriptionRequest(channelModerate, "3", garden, bot, session), 400},
+			"unknown broadcaster": {subscriptionRequest(chatMessage, "1", "1", bot, session), 400},
+			"unknown session":     {subscriptionRequest(chatMessage, "1", garden, bot, "x"), 400},
+			"another's chat":      {subscriptionRequest(chatMessage, "1", garden, garden, session), 403},
+			"no moderator":        {subscriptionRequest(channelModerate, "2", tea, bot, session), 403},
+			"a moderator":         {subscriptionRequest(channelModerate, "2", garden, bot, session), 202},
+			"chat":                {subscriptionRequest(chatMessage, "1", garden, bot, session), 202},
 		} {
 			if got, answer := ask(t, s, "POST", "/eventsub/subscriptions", c.body); got != c.want {
 				t.Errorf("%s: %d %s, want %d", name, got, answer, c.want)
 			}
 		}
-		if got := subscribe(t, s, wish(chatMessage, "1", garden, bot, session)); got != 409 {
+		if got := subscribe(t, s, subscriptionRequest(chatMessage, "1", garden, bot, session)); got != 409 {
 			t.Errorf("twice: %d", got)
 		}
 		_, list := ask(t, s, "GET", "/eventsub/subscriptions?type="+chatMessage, "")
@@ -295,11 +295,11 @@ func TestEventSub_Subscriptions(t *testing.T) {
 // TestEventSub_Revoked checks that disconnecting the application ends its subscriptions and
 // notifies the client.
 func TestEventSub_Revoked(t *testing.T) {
-	onEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
+	testEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
 		l := listen(t, s, s.EventSubURL())
 		session := l.expect("session_welcome").Payload.Session.ID
 		for kind, version := range map[string]string{chatMessage: "1", channelModerate: "2"} {
-			if got := subscribe(t, s, wish(kind, version, s.UserID("gardenhour"), s.BotID(), session)); got != 202 {
+			if got := subscribe(t, s, subscriptionRequest(kind, version, s.UserID("gardenhour"), s.BotID(), session)); got != 202 {
 				t.Fatalf("%s: %d", kind, got)
 			}
 		}
@@ -320,14 +320,14 @@ func TestEventSub_MissingScopes(t *testing.T) {
 	all := append([]string{"chat:read", scopeDelete, scopeBan, scopeWarn, scopeSettings}, readScopes...)
 	for n, missing := range append([]string{""}, all...) {
 		scopes := slices.DeleteFunc(slices.Clone(all), func(scope string) bool { return scope == missing })
-		onEventSub(t, Options{Channels: []string{"gardenhour"}, Scopes: scopes}, func(t *testing.T, s *Server) {
+		testEventSub(t, Options{Channels: []string{"gardenhour"}, Scopes: scopes}, func(t *testing.T, s *Server) {
 			session := listen(t, s, s.EventSubURL()).expect("session_welcome").Payload.Session.ID
 			for kind, version := range map[string]string{chatMessage: "1", channelModerate: "2"} {
 				want := 202
 				if (missing == "user:read:chat") == (kind == chatMessage) && n > 1 {
 					want = 403
 				}
-				if got := subscribe(t, s, wish(kind, version, s.UserID("gardenhour"), s.BotID(), session)); got != want {
+				if got := subscribe(t, s, subscriptionRequest(kind, version, s.UserID("gardenhour"), s.BotID(), session)); got != want {
 					t.Errorf("%s without %q: %d, want %d", kind, missing, got, want)
 				}
 			}
@@ -338,7 +338,7 @@ func TestEventSub_MissingScopes(t *testing.T) {
 // TestEventSub_Bounds checks the limits of 300 subscriptions per socket and 3 sockets with
 // subscriptions.
 func TestEventSub_Bounds(t *testing.T) {
-	onEventSub(t, Options{}, func(t *testing.T, s *Server) {
+	testEventSub(t, Options{}, func(t *testing.T, s *Server) {
 		room := func(n int) string { return s.AddChannel(fmt.Sprintf("channel_%d", n)) }
 		for n := range maxEventSockets + 1 {
 			session := listen(t, s, s.EventSubURL()).expect("session_welcome").Payload.Session.ID
@@ -346,18 +346,18 @@ func TestEventSub_Bounds(t *testing.T) {
 			if n == maxEventSockets {
 				want = 429
 			}
-			if got := subscribe(t, s, wish(chatMessage, "1", room(0), s.BotID(), session)); got != want {
+			if got := subscribe(t, s, subscriptionRequest(chatMessage, "1", room(0), s.BotID(), session)); got != want {
 				t.Errorf("on socket %d: %d, want %d", n+1, got, want)
 			}
 			if n > 0 {
 				continue
 			}
 			for i := 1; i < maxSubscriptions; i++ {
-				if got := subscribe(t, s, wish(chatMessage, "1", room(i), s.BotID(), session)); got != 202 {
+				if got := subscribe(t, s, subscriptionRequest(chatMessage, "1", room(i), s.BotID(), session)); got != 202 {
 					t.Fatalf("subscription %d: %d", i+1, got)
 				}
 			}
-			if got := subscribe(t, s, wish(chatMessage, "1", room(maxSubscriptions), s.BotID(), session)); got != 429 {
+			if got := subscribe(t, s, subscriptionRequest(chatMessage, "1", room(maxSubscriptions), s.BotID(), session)); got != 429 {
 				t.Errorf("one more: %d", got)
 			}
 		}
@@ -367,10 +367,10 @@ func TestEventSub_Bounds(t *testing.T) {
 // TestEventSub_Moderation checks that moderation events are sent where the bot is a moderator,
 // until it no longer is.
 func TestEventSub_Moderation(t *testing.T) {
-	onEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
+	testEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
 		l := listen(t, s, s.EventSubURL())
 		session := l.expect("session_welcome").Payload.Session.ID
-		if got := subscribe(t, s, wish(channelModerate, "2", s.UserID("gardenhour"), s.BotID(), session)); got != 202 {
+		if got := subscribe(t, s, subscriptionRequest(channelModerate, "2", s.UserID("gardenhour"), s.BotID(), session)); got != 202 {
 			t.Fatal(got)
 		}
 		id, err := s.Say(Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
@@ -407,7 +407,7 @@ func TestEventSub_Waits(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	waited := make(chan error)
 	go func() { waited <- s.WaitSubscribed(ctx, 1) }()
-	if got := subscribe(t, s, wish(chatMessage, "1", s.UserID("gardenhour"), s.BotID(), session)); got != 202 {
+	if got := subscribe(t, s, subscriptionRequest(chatMessage, "1", s.UserID("gardenhour"), s.BotID(), session)); got != 202 {
 		t.Fatal(got)
 	}
 	if err := <-waited; err != nil {

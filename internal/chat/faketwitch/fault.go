@@ -120,7 +120,7 @@ func (f Fault) answer(do func() reply) reply {
 	if f.Status == AsAsked {
 		return do()
 	}
-	answer := refuse(f.Status, "%s", f.Message)
+	answer := refusal(f.Status, "%s", f.Message)
 	if f.After {
 		answer.then = do().then
 	}

@@ -30,13 +30,13 @@ func (s *helixServer) routes() http.Handler {
 	mux := http.NewServeMux()
 	s.authRoutes(mux)
 	mux.HandleFunc("GET /helix/users", s.serveHelix("", s.getUsers))
-	mux.HandleFunc("DELETE /helix/moderation/chat", s.serveHelix(scopeDelete, s.moderated(s.deleteMessages)))
-	mux.HandleFunc("POST /helix/moderation/warnings", s.serveHelix(scopeWarn, s.moderated(s.warnUser)))
-	mux.HandleFunc("POST /helix/moderation/bans", s.serveHelix(scopeBan, s.moderated(s.banUser)))
-	mux.HandleFunc("DELETE /helix/moderation/bans", s.serveHelix(scopeBan, s.moderated(s.unbanUser)))
+	mux.HandleFunc("DELETE /helix/moderation/chat", s.serveHelix(scopeDelete, s.requireModerator(s.deleteMessages)))
+	mux.HandleFunc("POST /helix/moderation/warnings", s.serveHelix(scopeWarn, s.requireModerator(s.warnUser)))
+	mux.HandleFunc("POST /helix/moderation/bans", s.serveHelix(scopeBan, s.requireModerator(s.banUser)))
+	mux.HandleFunc("DELETE /helix/moderation/bans", s.serveHelix(scopeBan, s.requireModerator(s.unbanUser)))
 	mux.HandleFunc("GET /helix/moderation/channels", s.serveHelix(scopeModerated, s.getModeratedChannels))
 	mux.HandleFunc("GET /helix/chat/settings", s.serveHelix("", s.getChatSettings))
-	mux.HandleFunc("PATCH /helix/chat/settings", s.serveHelix(scopeSettings, s.moderated(s.changeChatSettings)))
+	mux.HandleFunc("PATCH /helix/chat/settings", s.serveHelix(scopeSettings, s.requireModerator(s.changeChatSettings)))
 	mux.HandleFunc("POST /helix/chat/messages", s.serveHelix(scopeSend, s.sendMessage))
 	s.eventSubRoutes(mux)
 	mux.HandleFunc("GET /irc", s.serveIRCSocket)
@@ -48,14 +48,14 @@ func (s *helixServer) routes() http.Handler {
 // scope are valid. The endpoint runs while mu is held.
 func (s *helixServer) serveHelix(scope string, endpoint func(call) reply) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		asked, c := s.arrive(r)
+		asked, c := s.receive(r)
 		s.mu.Lock()
 		add(&s.asked.requests, asked)
 		fault := Fault{Status: AsAsked}
-		answer := refuse(http.StatusTooManyRequests, "Too Many Requests")
+		answer := refusal(http.StatusTooManyRequests, "Too Many Requests")
 		if s.points.take(c.at) {
 			fault = s.faults.takeHelix(*asked)
-			answer = fault.answer(func() reply { return s.obey(r, c, scope, endpoint) })
+			answer = fault.answer(func() reply { return s.execute(r, c, scope, endpoint) })
 		}
 		asked.Status = answer.status
 		s.points.describe(w.Header(), c.at)
@@ -70,8 +70,8 @@ func (s *helixServer) serveHelix(scope string, endpoint func(call) reply) http.H
 	}
 }
 
-// obey carries out a request if it is allowed.
-func (s *helixServer) obey(r *http.Request, c call, scope string, endpoint func(call) reply) reply {
+// execute carries out a request if it is allowed.
+func (s *helixServer) execute(r *http.Request, c call, scope string, endpoint func(call) reply) reply {
 	token, refusal := s.authorize(r, scope)
 	if token == nil {
 		return refusal
@@ -80,8 +80,8 @@ func (s *helixServer) obey(r *http.Request, c call, scope string, endpoint func(
 	return endpoint(c)
 }
 
-// arrive records when a request arrived, and reads it.
-func (s *helixServer) arrive(r *http.Request) (*Request, call) {
+// receive records when a request arrived, and reads it.
+func (s *helixServer) receive(r *http.Request) (*Request, call) {
 	c := call{at: s.opts.Now(), query: r.URL.Query()}
 	// ignore the error: a truncated body isn't valid JSON
 	c.body, _ = io.ReadAll(io.LimitReader(r.Body, 1<<20))
@@ -95,15 +95,15 @@ func (s *helixServer) authorize(r *http.Request, scope string) (*accessToken, re
 	token, live := s.liveToken(name)
 	switch {
 	case !ok:
-		return nil, refuse(http.StatusUnauthorized, "OAuth token is missing")
+		return nil, refusal(http.StatusUnauthorized, "OAuth token is missing")
 	case !live:
-		return nil, refuse(http.StatusUnauthorized, "Invalid OAuth token")
+		return nil, refusal(http.StatusUnauthorized, "Invalid OAuth token")
 	case r.Header.Get("Client-Id") == "":
-		return nil, refuse(http.StatusUnauthorized, "Client ID is missing")
+		return nil, refusal(http.StatusUnauthorized, "Client ID is missing")
 	case r.Header.Get("Client-Id") != s.opts.ClientID:
-		return nil, refuse(http.StatusUnauthorized, "Client ID and OAuth token do not match")
+		return nil, refusal(http.StatusUnauthorized, "Client ID and OAuth token do not match")
 	case !token.allows(scope):
-		return nil, refuse(http.StatusUnauthorized, "Missing scope: %s", scope)
+		return nil, refusal(http.StatusUnauthorized, "Missing scope: %s", scope)
 	}
 	return token, reply{}
 }
@@ -115,7 +115,7 @@ func (s *helixServer) getUsers(c call) reply {
 		ids = []string{c.user.id}
 	}
 	if len(logins)+len(ids) > 100 {
-		return refuse(http.StatusBadRequest, "The total number of id and login parameters must not exceed 100.")
+		return refusal(http.StatusBadRequest, "The total number of id and login parameters must not exceed 100.")
 	}
 	data := []map[string]string{}
 	for _, a := range s.accounts {
@@ -123,5 +123,5 @@ func (s *helixServer) getUsers(c call) reply {
 			data = append(data, map[string]string{"id": a.id, "login": a.login, "display_name": a.displayName})
 		}
 	}
-	return tell(data)
+	return listReply(data)
 }

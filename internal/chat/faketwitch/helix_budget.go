@@ -32,7 +32,7 @@ func newBudget(size int) budget {
 
 // take takes a point and reports whether there was one.
 func (b *budget) take(now time.Time) bool {
-	if b.size > 0 && b.left(now) == 0 {
+	if b.size > 0 && b.remaining(now) == 0 {
 		return false
 	}
 	if b.full.Before(now) {
@@ -42,7 +42,7 @@ func (b *budget) take(now time.Time) bool {
 	return true
 }
 
-func (b *budget) left(now time.Time) int {
+func (b *budget) remaining(now time.Time) int {
 	missing := max(0, b.full.Sub(now))
 	return b.size - int((missing+pointBack-1)/pointBack)
 }
@@ -59,6 +59,6 @@ func (b *budget) describe(h http.Header, now time.Time) {
 	}
 	h.Set("Date", now.UTC().Format(http.TimeFormat)) // same clock as Reset
 	h.Set("Ratelimit-Limit", strconv.Itoa(b.size))
-	h.Set("Ratelimit-Remaining", strconv.Itoa(b.left(now)))
+	h.Set("Ratelimit-Remaining", strconv.Itoa(b.remaining(now)))
 	h.Set("Ratelimit-Reset", strconv.FormatInt(reset.Unix(), 10))
 }

@@ -54,7 +54,7 @@ func TestBudget_Kept(t *testing.T) {
 			t.Errorf("request %d: %d %s, want %d", n, got, body, want)
 		}
 	}
-	clock.forward(pointBack)
+	clock.advance(pointBack)
 	if got, _ := ask(t, s, "GET", "/users", ""); got != 200 {
 		t.Errorf("once a point has come back: %d", got)
 	}

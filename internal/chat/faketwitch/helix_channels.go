@@ -21,13 +21,13 @@ func (s *helixServer) getModeratedChannels(c call) reply {
 	from, err2 := strconv.Atoi(cmp.Or(c.query.Get("after"), "0"))
 	switch {
 	case c.query.Get("user_id") != c.user.id:
-		return refuse(http.StatusUnauthorized, "The ID in user_id must match the user ID found in the request's OAuth token.")
+		return refusal(http.StatusUnauthorized, "The ID in user_id must match the user ID found in the request's OAuth token.")
 	case err != nil || first < 1 || first > maxPage:
-		return refuse(http.StatusBadRequest, "The value in the first query parameter is not valid.")
+		return refusal(http.StatusBadRequest, "The value in the first query parameter is not valid.")
 	case err2 != nil || from < 0:
-		return refuse(http.StatusBadRequest, "The value in the after query parameter is not valid.")
+		return refusal(http.StatusBadRequest, "The value in the after query parameter is not valid.")
 	}
-	all := s.moderatedBy(c.user)
+	all := s.moderatedChannels(c.user)
 	from = min(from, len(all))
 	to := min(from+first, len(all))
 	page := map[string]string{}
@@ -37,8 +37,9 @@ func (s *helixServer) getModeratedChannels(c call) reply {
 	return reply{status: http.StatusOK, body: map[string]any{"data": all[from:to], "pagination": page}}
 }
 
-// moderatedBy returns the channels of others in which an account is a moderator, sorted by ID.
-func (s *helixServer) moderatedBy(a account) []map[string]string {
+// moderatedChannels returns the channels of others in which an account is a moderator, sorted by
+// ID.
+func (s *helixServer) moderatedChannels(a account) []map[string]string {
 	all := []map[string]string{}
 	for _, room := range s.channels {
 		if room.id != a.id && s.moderates(a, room) {

@@ -31,7 +31,7 @@ type Sent struct {
 }
 
 // Sent returns the messages sent through Helix, without dropped ones.
-func (s *helixServer) Sent() []Sent { return copied(s.Server, &s.asked.sent) }
+func (s *helixServer) Sent() []Sent { return copyList(s.Server, &s.asked.sent) }
 
 // sendMessage sends a message to a channel as the token's user.
 func (s *helixServer) sendMessage(c call) reply {
@@ -42,18 +42,18 @@ func (s *helixServer) sendMessage(c call) reply {
 		ReplyTo       string `json:"reply_parent_message_id"`
 	}
 	if json.Unmarshal(c.body, &body) != nil {
-		return refuse(http.StatusBadRequest, "The request body is not valid JSON.")
+		return refusal(http.StatusBadRequest, "The request body is not valid JSON.")
 	}
 	room := s.channelByID(body.BroadcasterID)
 	switch {
 	case body.SenderID != c.user.id:
-		return refuse(http.StatusUnauthorized, "The ID in sender_id must match the user ID found in the request's OAuth token.")
+		return refusal(http.StatusUnauthorized, "The ID in sender_id must match the user ID found in the request's OAuth token.")
 	case room == nil:
-		return refuse(http.StatusBadRequest, "The broadcaster_id is not valid.")
+		return refusal(http.StatusBadRequest, "The broadcaster_id is not valid.")
 	case body.Message == "" || strings.ContainsFunc(body.Message, unicode.IsControl):
-		return refuse(http.StatusBadRequest, "The message field must hold a line of text.")
+		return refusal(http.StatusBadRequest, "The message field must hold a line of text.")
 	case utf8.RuneCountInString(body.Message) > maxText:
-		return refuse(http.StatusUnprocessableEntity, "The message is too large.")
+		return refusal(http.StatusUnprocessableEntity, "The message is too large.")
 	}
 	return s.send(c, room, Sent{At: c.at, ChannelID: room.id, UserID: c.user.id, Text: body.Message, ReplyTo: body.ReplyTo})
 }
@@ -68,33 +68,34 @@ func (s *helixServer) send(c call, room *channel, m Sent) reply {
 		badges, most = "moderator/1", sendAsKeeper
 	}
 	if m.At.Before(s.ignored[m.UserID]) {
-		return dropped("msg_ratelimit")
+		return dropReply("msg_ratelimit")
 	}
-	code, excess := s.asked.tooMuch(m, most)
+	code, excess := s.asked.dropReason(m, most)
 	if excess {
 		s.ignored[m.UserID] = m.At.Add(sendBan)
 	}
 	if code != "" {
-		return dropped(code)
+		return dropReply(code)
 	}
 	line := Line{Channel: room.login, Login: c.user.login, Badges: badges, Text: m.Text}
 	id, raw, err := s.take(line)
 	switch {
 	case errors.Is(err, ErrSlow):
-		return dropped("msg_slowmode")
+		return dropReply("msg_slowmode")
 	case err != nil:
-		return dropped("msg_timedout")
+		return dropReply("msg_timedout")
 	}
 	m.MessageID = id
 	add(&s.asked.sent, m)
-	answer := tell([]any{map[string]any{"message_id": id, "is_sent": true}})
+	answer := listReply([]any{map[string]any{"message_id": id, "is_sent": true}})
 	answer.then = func() { s.spread(line, id, raw) }
 	return answer
 }
 
-// tooMuch returns why Twitch drops a message that follows its sender's other messages too closely,
-// or "" if Twitch doesn't drop it. excess is true if the sender exceeds the limit per period.
-func (r *record) tooMuch(m Sent, most int) (code string, excess bool) {
+// dropReason returns why Twitch drops a message that follows its sender's other messages too
+// closely, or "" if Twitch doesn't drop it. excess is true if the sender exceeds the limit per
+// period.
+func (r *record) dropReason(m Sent, most int) (code string, excess bool) {
 	recent := 0
 	for i := len(r.sent) - 1; i >= 0 && m.At.Sub(r.sent[i].At) < sendPeriod; i-- {
 		if r.sent[i].UserID != m.UserID {
@@ -123,10 +124,10 @@ var dropReasons = map[string]string{
 	"msg_timedout":  "You are timed out or banned in this channel.",
 }
 
-// dropped returns the answer for a message that isn't shown. Its HTTP status is the same as for
+// dropReply returns the answer for a message that isn't shown. Its HTTP status is the same as for
 // success.
-func dropped(code string) reply {
-	return tell([]any{map[string]any{
+func dropReply(code string) reply {
+	return listReply([]any{map[string]any{
 		"message_id": "", "is_sent": false, "drop_reason": map[string]string{"code": code, "message": dropReasons[code]},
 	}})
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// sends sends a message as the bot. It returns the status, and the reason if the message was
+// send sends a message as the bot. It returns the status, and the reason if the message was
 // dropped.
-func (st *stage) sends(room, text string) (status int, dropped string) {
+func (st *stage) send(room, text string) (status int, dropped string) {
 	st.t.Helper()
 	body, err := json.Marshal(map[string]string{"broadcaster_id": room, "sender_id": st.BotID(), "message": text, "reply_parent_message_id": st.ann})
 	if err != nil {
@@ -42,11 +42,11 @@ func TestSend(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]int{"": 400, "two\nlines": 400, strings.Repeat("ä", 501): 422, strings.Repeat("ä", 500): 200} {
-		if got, _ := st.sends(st.room, text); got != want {
+		if got, _ := st.send(st.room, text); got != want {
 			t.Errorf("%.20q: %d, want %d", text, got, want)
 		}
 	}
-	if got := reader.until("PRIVMSG"); !strings.Contains(got, "badges=moderator/1;") || !strings.Contains(got, " :"+st.BotLogin()+"!") || !strings.HasSuffix(got, "ää") {
+	if got := reader.readUntil("PRIVMSG"); !strings.Contains(got, "badges=moderator/1;") || !strings.Contains(got, " :"+st.BotLogin()+"!") || !strings.HasSuffix(got, "ää") {
 		t.Errorf("read %s", got)
 	}
 	sent := st.Sent()
@@ -81,8 +81,8 @@ func TestSend_Drops(t *testing.T) {
 		{sendPeriod - 2*time.Second - sendGap - 1, st.room, "a", "msg_duplicate"},
 		{1, st.room, "a", ""},
 	} {
-		st.clock.forward(step.after)
-		if status, dropped := st.sends(step.room, step.text); status != 200 || dropped != step.want {
+		st.clock.advance(step.after)
+		if status, dropped := st.send(step.room, step.text); status != 200 || dropped != step.want {
 			t.Errorf("step %d, %q, is answered %d %q, want %q", n, step.text, status, dropped, step.want)
 		}
 	}
@@ -104,10 +104,10 @@ func TestSend_TooMuch(t *testing.T) {
 		st.SetBotModerator("room", c.moderates)
 		expect := func(n int, want string) {
 			t.Helper()
-			if status, dropped := st.sends(rooms[n%5], fmt.Sprint("line ", n)); status != 200 || dropped != want {
+			if status, dropped := st.send(rooms[n%5], fmt.Sprint("line ", n)); status != 200 || dropped != want {
 				t.Errorf("%s: line %d is answered %d %q, want %q", name, n, status, dropped, want)
 			}
-			st.clock.forward(time.Second / 5)
+			st.clock.advance(time.Second / 5)
 		}
 		for n := range c.most {
 			expect(n, "")
@@ -115,9 +115,9 @@ func TestSend_TooMuch(t *testing.T) {
 		for n := range 5 {
 			expect(c.most+n, "msg_ratelimit")
 		}
-		st.clock.forward(sendBan - 2*time.Second)
+		st.clock.advance(sendBan - 2*time.Second)
 		expect(500, "msg_ratelimit")
-		st.clock.forward(time.Second)
+		st.clock.advance(time.Second)
 		expect(500, "")
 		if got := len(st.Sent()); got != c.most+1 {
 			t.Errorf("%s: %d sent, want %d", name, got, c.most+1)
@@ -137,8 +137,8 @@ func TestSend_DropsOfUsers(t *testing.T) {
 		text  string
 		want  string
 	}{{0, "a", "msg_timedout"}, {10 * time.Minute, "b", ""}, {time.Second, "c", "msg_slowmode"}, {30 * time.Second, "c", ""}} {
-		st.clock.forward(step.after)
-		if _, dropped := st.sends(st.room, step.text); dropped != step.want {
+		st.clock.advance(step.after)
+		if _, dropped := st.send(st.room, step.text); dropped != step.want {
 			t.Errorf("%s: %q, want %q", step.text, dropped, step.want)
 		}
 	}

@@ -21,22 +21,22 @@ type banned struct {
 	permanent bool
 }
 
-func (b banned) at(now time.Time) bool { return b.until.After(now) }
+func (b banned) isInForce(now time.Time) bool { return b.until.After(now) }
 
-// moderated checks the requirements of every moderation request: the request names a channel and a
-// moderator, the moderator is the token's user, and that user may moderate in the channel.
-func (s *helixServer) moderated(endpoint func(call, *channel) reply) func(call) reply {
+// requireModerator checks the requirements of every moderation request: the request names a channel
+// and a moderator, the moderator is the token's user, and that user may moderate in the channel.
+func (s *helixServer) requireModerator(endpoint func(call, *channel) reply) func(call) reply {
 	return func(c call) reply {
 		room := s.channelByID(c.query.Get("broadcaster_id"))
 		switch {
 		case c.query.Get("broadcaster_id") == "":
-			return refuse(http.StatusBadRequest, "The broadcaster_id query parameter is required.")
+			return refusal(http.StatusBadRequest, "The broadcaster_id query parameter is required.")
 		case c.query.Get("moderator_id") == "":
-			return refuse(http.StatusBadRequest, "The moderator_id query parameter is required.")
+			return refusal(http.StatusBadRequest, "The moderator_id query parameter is required.")
 		case c.query.Get("moderator_id") != c.user.id:
-			return refuse(http.StatusUnauthorized, "The ID in moderator_id must match the user ID found in the request's OAuth token.")
+			return refusal(http.StatusUnauthorized, "The ID in moderator_id must match the user ID found in the request's OAuth token.")
 		case room == nil || !s.moderates(c.user, room):
-			return refuse(http.StatusForbidden, "The user in moderator_id is not one of the broadcaster's moderators.")
+			return refusal(http.StatusForbidden, "The user in moderator_id is not one of the broadcaster's moderators.")
 		}
 		return endpoint(c, room)
 	}
@@ -59,9 +59,9 @@ func (s *helixServer) deleteMessages(c call, room *channel) reply {
 	m := s.chat.byID[id]
 	switch {
 	case m == nil || m.ChannelID != room.id || c.at.Sub(m.SentAt) > deletableFor:
-		return refuse(http.StatusNotFound, "The ID in message_id was not found.")
+		return refusal(http.StatusNotFound, "The ID in message_id was not found.")
 	case m.ofStaff:
-		return refuse(http.StatusBadRequest, "You cannot delete messages of the broadcaster or of a moderator.")
+		return refusal(http.StatusBadRequest, "You cannot delete messages of the broadcaster or of a moderator.")
 	}
 	add(&s.asked.deletions, Deletion{At: c.at, Message: *m})
 	s.asked.deleted++
@@ -81,18 +81,18 @@ type sanctionBody struct {
 func (s *helixServer) warnUser(c call, room *channel) reply {
 	var body sanctionBody
 	if json.Unmarshal(c.body, &body) != nil || body.Data.UserID == "" {
-		return refuse(http.StatusBadRequest, "The user_id field is required.")
+		return refusal(http.StatusBadRequest, "The user_id field is required.")
 	}
 	length := utf8.RuneCountInString(body.Data.Reason)
 	switch {
 	case length < 1 || length > maxReason:
-		return refuse(http.StatusBadRequest, "The text in the reason field must have 1 to 500 characters.")
+		return refusal(http.StatusBadRequest, "The text in the reason field must have 1 to 500 characters.")
 	case room.staff[body.Data.UserID]:
-		return refuse(http.StatusBadRequest, "The user specified in the user_id field may not be warned.")
+		return refusal(http.StatusBadRequest, "The user specified in the user_id field may not be warned.")
 	}
 	room.warned[body.Data.UserID] = true
 	add(&s.asked.warnings, Sanction{At: c.at, ChannelID: room.id, UserID: body.Data.UserID, Reason: body.Data.Reason})
-	return tell([]any{map[string]string{
+	return listReply([]any{map[string]string{
 		"broadcaster_id": room.id, "moderator_id": c.user.id, "user_id": body.Data.UserID, "reason": body.Data.Reason,
 	}})
 }
@@ -112,20 +112,20 @@ func (s *helixServer) Acknowledge(channelLogin, login string) {
 func (s *helixServer) banUser(c call, room *channel) reply {
 	var body sanctionBody
 	if json.Unmarshal(c.body, &body) != nil || body.Data.UserID == "" {
-		return refuse(http.StatusBadRequest, "The user_id field is required.")
+		return refusal(http.StatusBadRequest, "The user_id field is required.")
 	}
 	data := body.Data
 	switch {
 	case utf8.RuneCountInString(data.Reason) > maxReason:
-		return refuse(http.StatusBadRequest, "The text in the reason field is too long.")
+		return refusal(http.StatusBadRequest, "The text in the reason field is too long.")
 	case data.Duration != nil && (*data.Duration < 1 || *data.Duration > maxTimeout):
-		return refuse(http.StatusBadRequest, "The value in the duration field is not valid.")
+		return refusal(http.StatusBadRequest, "The value in the duration field is not valid.")
 	case room.staff[data.UserID] && data.Duration == nil:
-		return refuse(http.StatusBadRequest, "The user specified in the user_id field may not be banned.")
+		return refusal(http.StatusBadRequest, "The user specified in the user_id field may not be banned.")
 	case room.staff[data.UserID]:
-		return refuse(http.StatusBadRequest, "The user specified in the user_id field may not be put in a timeout.")
+		return refusal(http.StatusBadRequest, "The user specified in the user_id field may not be put in a timeout.")
 	case room.silenced[data.UserID].permanent:
-		return refuse(http.StatusBadRequest, "The user specified in the user_id field is already banned.")
+		return refusal(http.StatusBadRequest, "The user specified in the user_id field is already banned.")
 	}
 	given := Sanction{At: c.at, ChannelID: room.id, UserID: data.UserID, Reason: data.Reason}
 	if data.Duration != nil {
@@ -134,7 +134,7 @@ func (s *helixServer) banUser(c call, room *channel) reply {
 	add(&s.asked.bans, given)
 	silenced := removal{at: c.at, room: room.account, by: c.user, user: s.accountByID(data.UserID), length: given.Length}
 	s.silence(room, silenced)
-	answer := tell([]any{map[string]any{
+	answer := listReply([]any{map[string]any{
 		"broadcaster_id": room.id, "moderator_id": c.user.id, "user_id": data.UserID, "created_at": c.at, "end_time": given.end(),
 	}})
 	answer.then = func() { s.announce(silenced) }
@@ -151,8 +151,8 @@ func (g Sanction) end() any {
 
 func (s *helixServer) unbanUser(c call, room *channel) reply {
 	user := c.query.Get("user_id")
-	if !room.silenced[user].at(c.at) {
-		return refuse(http.StatusBadRequest, "The user specified in the user_id query parameter is not banned.")
+	if !room.silenced[user].isInForce(c.at) {
+		return refusal(http.StatusBadRequest, "The user specified in the user_id query parameter is not banned.")
 	}
 	delete(room.silenced, user)
 	return reply{status: http.StatusNoContent}

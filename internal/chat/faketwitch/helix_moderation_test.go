@@ -21,12 +21,12 @@ func newStage(t *testing.T) *stage {
 	st.Server = start(t, Options{Channels: []string{"room"}, Now: st.clock.Now, TokenLife: 2 * 365 * 24 * time.Hour})
 	st.room = st.UserID("room")
 	st.where = "?broadcaster_id=" + st.room + "&moderator_id=" + st.BotID()
-	st.ann = st.says("ann", "")
-	st.mo = st.says("mo", "lead_moderator/1")
+	st.ann = st.say("ann", "")
+	st.mo = st.say("mo", "lead_moderator/1")
 	return st
 }
 
-func (st *stage) says(login, badges string) string {
+func (st *stage) say(login, badges string) string {
 	st.t.Helper()
 	id, err := st.Say(Line{Channel: "room", Login: login, Badges: badges, Text: "hi"})
 	if err != nil {
@@ -55,8 +55,8 @@ func TestDelete(t *testing.T) {
 	if _, ok := st.Message(st.ann); ok {
 		t.Error("a deleted message can still be seen")
 	}
-	old := st.says("ann", "")
-	st.clock.forward(6*time.Hour + 1)
+	old := st.say("ann", "")
+	st.clock.advance(6*time.Hour + 1)
 	st.expect(404, "DELETE", path+old, "")
 
 	if len(st.Clears()) != 0 || len(st.Messages(st.room)) != 2 {
@@ -89,18 +89,18 @@ func TestBans(t *testing.T) {
 	if _, err := st.Say(Line{Channel: "room", Login: "ann", Text: "hi"}); !errors.Is(err, ErrSilenced) {
 		t.Errorf("in timeout: %v", err)
 	}
-	st.clock.forward(time.Minute)
-	st.says("ann", "")
+	st.clock.advance(time.Minute)
+	st.say("ann", "")
 
 	st.expect(200, "POST", path, body(ann, ""))
 	st.expect(400, "POST", path, body(ann, ""))
 	st.expect(400, "POST", path, body(ann, `,"duration":60`))
-	st.clock.forward(365 * 24 * time.Hour)
+	st.clock.advance(365 * 24 * time.Hour)
 	if _, err := st.Say(Line{Channel: "room", Login: "ann", Text: "hi"}); !errors.Is(err, ErrSilenced) {
 		t.Errorf("banned: %v", err)
 	}
 	st.expect(204, "DELETE", path+"&user_id="+ann, "")
-	st.says("ann", "")
+	st.say("ann", "")
 	if b := st.Bans(); len(b) != 2 || b[0].Length != time.Minute || b[0].Reason != "slow down" || b[1].Length != 0 || b[1].UserID != ann {
 		t.Errorf("recorded %+v", b)
 	}
@@ -120,7 +120,7 @@ func TestWarnings(t *testing.T) {
 		}
 		st.Acknowledge("room", acknowledged)
 	}
-	st.says("ann", "")
+	st.say("ann", "")
 	if w := st.Warnings(); len(w) != 1 || w[0].UserID != ann || w[0].Reason != "slow down" || w[0].ChannelID != st.room {
 		t.Errorf("recorded %+v", w)
 	}

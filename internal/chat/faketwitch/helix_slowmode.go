@@ -43,13 +43,13 @@ func (m *slowMode) allows(userID, badges string, now time.Time) bool {
 }
 
 // SlowModes returns the changes of slow mode through Helix.
-func (s *helixServer) SlowModes() []SlowMode { return copied(s.Server, &s.asked.slowModes) }
+func (s *helixServer) SlowModes() []SlowMode { return copyList(s.Server, &s.asked.slowModes) }
 
 // getChatSettings returns a channel's chat settings, which anyone may read.
 func (s *helixServer) getChatSettings(c call) reply {
 	room := s.channelByID(c.query.Get("broadcaster_id"))
 	if room == nil {
-		return refuse(http.StatusNotFound, "The broadcaster was not found.")
+		return refusal(http.StatusNotFound, "The broadcaster was not found.")
 	}
 	return room.settings()
 }
@@ -61,7 +61,7 @@ func (s *helixServer) changeChatSettings(c call, room *channel) reply {
 		Wait *int64 `json:"slow_mode_wait_time"`
 	}
 	if json.Unmarshal(c.body, &body) != nil || body.On == nil && body.Wait == nil {
-		return refuse(http.StatusBadRequest, "The request body must specify at least one setting.")
+		return refusal(http.StatusBadRequest, "The request body must specify at least one setting.")
 	}
 	seconds := int64(defaultSlow)
 	if body.Wait != nil {
@@ -70,9 +70,9 @@ func (s *helixServer) changeChatSettings(c call, room *channel) reply {
 	on := body.On != nil && *body.On
 	switch {
 	case body.Wait != nil && !on:
-		return refuse(http.StatusBadRequest, "To set slow_mode_wait_time, slow_mode must be true.")
+		return refusal(http.StatusBadRequest, "To set slow_mode_wait_time, slow_mode must be true.")
 	case seconds < minSlow || seconds > maxSlow:
-		return refuse(http.StatusBadRequest, "The value in the slow_mode_wait_time field is not valid.")
+		return refusal(http.StatusBadRequest, "The value in the slow_mode_wait_time field is not valid.")
 	}
 	room.slow = slowMode{}
 	if on {
@@ -89,7 +89,7 @@ func (c *channel) settings() reply {
 	if c.slow.wait > 0 {
 		wait = int64(c.slow.wait / time.Second)
 	}
-	return tell([]any{map[string]any{
+	return listReply([]any{map[string]any{
 		"broadcaster_id": c.id, "slow_mode": c.slow.wait > 0, "slow_mode_wait_time": wait,
 		"follower_mode": false, "follower_mode_duration": nil, "subscriber_mode": false, "emote_mode": false, "unique_chat_mode": false,
 	}})

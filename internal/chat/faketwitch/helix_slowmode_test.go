@@ -58,11 +58,11 @@ func TestSlowMode(t *testing.T) {
 		{0, "ann", "", nil}, {29 * time.Second, "ann", "subscriber/12", ErrSlow}, {0, "bea", "", nil}, {time.Second, "ann", "", nil},
 		{0, "mo", "moderator/1", nil}, {0, "mo", "moderator/1", nil}, {0, "vi", "vip/1", nil}, {0, "vi", "vip/1", nil}, {0, "bea", "", ErrSlow},
 	} {
-		st.clock.forward(step.after)
+		st.clock.advance(step.after)
 		if _, err := st.Say(Line{Channel: "room", Login: step.login, Badges: step.badges, Text: "hi"}); !errors.Is(err, step.want) {
 			t.Errorf("%s %s: %v, want %v", step.login, step.badges, err, step.want)
 		}
 	}
 	st.expect(200, "PATCH", "/chat/settings"+st.where, `{"slow_mode":false}`)
-	st.says("bea", "")
+	st.say("bea", "")
 }

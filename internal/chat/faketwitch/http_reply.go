@@ -14,10 +14,13 @@ type reply struct {
 	then   func() // called without mu before the answer is sent
 }
 
-// tell returns a Helix answer with a list.
-func tell(list any) reply { return reply{status: http.StatusOK, body: map[string]any{"data": list}} }
+// listReply returns a Helix answer with a list.
+func listReply(list any) reply {
+	return reply{status: http.StatusOK, body: map[string]any{"data": list}}
+}
 
-func refuse(status int, format string, args ...any) reply {
+// refusal returns a Helix answer with an error.
+func refusal(status int, format string, args ...any) reply {
 	return reply{status: status, body: map[string]any{"error": http.StatusText(status), "status": status, "message": fmt.Sprintf(format, args...)}}
 }
 

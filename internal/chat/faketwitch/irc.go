@@ -94,7 +94,7 @@ func (c *client) leave() {
 	c.srv.mu.Lock()
 	defer c.srv.mu.Unlock()
 	delete(c.srv.clients, c)
-	c.srv.tellChanged()
+	c.srv.notifyChanged()
 }
 
 // send writes lines. It reports no error, because reading the connection fails as well.

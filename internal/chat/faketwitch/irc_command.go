@@ -22,12 +22,12 @@ func (c *client) answer(line string) (reply []string, bye bool) {
 		for name := range strings.SplitSeq(params, ",") {
 			reply = append(reply, c.join(strings.TrimPrefix(name, "#"))...)
 		}
-		c.srv.tellChanged()
+		c.srv.notifyChanged()
 	case "PART":
 		for name := range strings.SplitSeq(params, ",") {
 			delete(c.joined, strings.TrimPrefix(name, "#"))
 		}
-		c.srv.tellChanged()
+		c.srv.notifyChanged()
 	}
 	return reply, false
 }

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// asBot returns the lines with which the bot logs in.
-func asBot(s *Server) []string {
+// botLogin returns the lines with which the bot logs in.
+func botLogin(s *Server) []string {
 	return []string{"CAP REQ :twitch.tv/tags twitch.tv/commands", "PASS oauth:" + s.Token(), "NICK " + s.BotLogin()}
 }
 
-// asks sends a line, then a PING, and returns what the server sent before the PONG.
-func (c *chatter) asks(line string) (answer string) {
+// ask sends a line, then a PING, and returns what the server sent before the PONG.
+func (c *chatter) ask(line string) (answer string) {
 	c.t.Helper()
 	fmt.Fprintf(c.conn, "%s\r\nPING :done\r\n", line)
 	for c.lines.Scan() {
@@ -29,22 +29,22 @@ func TestUserState(t *testing.T) {
 	s := start(t, Options{Channels: []string{"room", "den"}})
 	s.AddChannel(s.BotLogin())
 	s.SetBotModerator("den", false)
-	bot := dial(t, s, asBot(s)...)
+	bot := dial(t, s, botLogin(s)...)
 	for channel, want := range map[string]string{
 		"room":       "badges=moderator/1;color=;display-name=chatguard_bot;emote-sets=0;mod=1;",
 		"den":        "badges=;color=;display-name=chatguard_bot;emote-sets=0;mod=0;",
 		s.BotLogin(): "badges=broadcaster/1;color=;display-name=chatguard_bot;emote-sets=0;mod=0;",
 	} {
-		answer := bot.asks("JOIN #" + channel)
+		answer := bot.ask("JOIN #" + channel)
 		state, room := strings.Index(answer, " USERSTATE #"+channel), strings.Index(answer, " ROOMSTATE #"+channel)
 		if !strings.Contains(answer, want) || state < 0 || room < state {
 			t.Errorf("%s: %s", channel, answer)
 		}
 	}
-	if answer := dial(t, s, anonymous...).asks("JOIN #room"); strings.Contains(answer, "USERSTATE") || !strings.Contains(answer, "ROOMSTATE") {
+	if answer := dial(t, s, anonymous...).ask("JOIN #room"); strings.Contains(answer, "USERSTATE") || !strings.Contains(answer, "ROOMSTATE") {
 		t.Errorf("anonymous: %s", answer)
 	}
-	if answer := bot.asks("JOIN #nowhere"); !strings.HasPrefix(answer, "@msg-id=msg_channel_suspended :tmi.twitch.tv NOTICE #nowhere :") {
+	if answer := bot.ask("JOIN #nowhere"); !strings.HasPrefix(answer, "@msg-id=msg_channel_suspended :tmi.twitch.tv NOTICE #nowhere :") {
 		t.Errorf("unknown channel: %s", answer)
 	}
 }
@@ -54,25 +54,25 @@ func TestUserState(t *testing.T) {
 func TestJoin_Limits(t *testing.T) {
 	clock := newClock()
 	s := start(t, Options{Channels: []string{"room"}, Now: clock.Now})
-	one, two := dial(t, s, asBot(s)...), dial(t, s, asBot(s)...)
+	one, two := dial(t, s, botLogin(s)...), dial(t, s, botLogin(s)...)
 	for n := range 25 {
 		c := one
 		if n%2 == 1 {
 			c = two
 		}
-		if answer := c.asks("JOIN #room"); strings.Contains(answer, "ROOMSTATE") != (n < joinsPerPeriod) {
+		if answer := c.ask("JOIN #room"); strings.Contains(answer, "ROOMSTATE") != (n < joinsPerPeriod) {
 			t.Errorf("join %d: %q", n, answer)
 		}
 	}
-	if answer := dial(t, s, anonymous...).asks("JOIN #room"); !strings.Contains(answer, "ROOMSTATE") {
+	if answer := dial(t, s, anonymous...).ask("JOIN #room"); !strings.Contains(answer, "ROOMSTATE") {
 		t.Error("somebody else has to wait, too")
 	}
-	clock.forward(joinPeriod)
-	if answer := one.asks("JOIN #room"); !strings.Contains(answer, "ROOMSTATE") {
+	clock.advance(joinPeriod)
+	if answer := one.ask("JOIN #room"); !strings.Contains(answer, "ROOMSTATE") {
 		t.Error("ignored 10 s later")
 	}
 	s.IgnoreJoins(1)
-	if one.asks("JOIN #room") != "" || one.asks("JOIN #room") == "" {
+	if one.ask("JOIN #room") != "" || one.ask("JOIN #room") == "" {
 		t.Error("IgnoreJoins(1) has to ignore the next, and that only")
 	}
 }
@@ -82,14 +82,14 @@ func TestJoin_Limits(t *testing.T) {
 func TestJoin_ChannelLimit(t *testing.T) {
 	clock := newClock()
 	s := start(t, Options{Now: clock.Now})
-	bot := dial(t, s, asBot(s)...)
+	bot := dial(t, s, botLogin(s)...)
 	s.LimitChannels(true)
 	joins := func(n int, moderates bool) bool {
 		login := fmt.Sprintf("room%d", n)
 		s.AddChannel(login)
 		s.SetBotModerator(login, moderates)
-		clock.forward(time.Second)
-		return strings.Contains(bot.asks("JOIN #"+login), "ROOMSTATE")
+		clock.advance(time.Second)
+		return strings.Contains(bot.ask("JOIN #"+login), "ROOMSTATE")
 	}
 	for n := range maxJoined {
 		if !joins(n, false) {
@@ -99,7 +99,7 @@ func TestJoin_ChannelLimit(t *testing.T) {
 	if joins(100, false) || !joins(101, true) {
 		t.Error("the 101st has to be one it moderates")
 	}
-	bot.asks("PART #room0")
+	bot.ask("PART #room0")
 	if !joins(102, false) {
 		t.Error("no room after leaving one")
 	}

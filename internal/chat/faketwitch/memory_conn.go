@@ -28,8 +28,8 @@ func (c *memoryConn) Read(p []byte) (int, error)         { return c.in.read(p) }
 func (c *memoryConn) Write(p []byte) (int, error)        { return c.out.write(p) }
 func (c *memoryConn) LocalAddr() net.Addr                { return c.here }
 func (c *memoryConn) RemoteAddr() net.Addr               { return c.there }
-func (c *memoryConn) SetReadDeadline(t time.Time) error  { return c.in.reader.until(t) }
-func (c *memoryConn) SetWriteDeadline(t time.Time) error { return c.out.writer.until(t) }
+func (c *memoryConn) SetReadDeadline(t time.Time) error  { return c.in.reader.setDeadline(t) }
+func (c *memoryConn) SetWriteDeadline(t time.Time) error { return c.out.writer.setDeadline(t) }
 
 func (c *memoryConn) SetDeadline(t time.Time) error {
 	if err := c.SetReadDeadline(t); err != nil {
@@ -120,14 +120,14 @@ func (e *flowEnd) err() error {
 	return nil
 }
 
-// until sets the deadline.
-func (e *flowEnd) until(t time.Time) error {
+// setDeadline sets the deadline for reading or writing.
+func (e *flowEnd) setDeadline(t time.Time) error {
 	e.flow.mu.Lock()
 	defer e.flow.mu.Unlock()
 	if e.closed {
 		return net.ErrClosed
 	}
-	e.silence()
+	e.stopAlarm()
 	e.deadline = t
 	if !t.IsZero() {
 		e.alarm = time.AfterFunc(time.Until(t), e.flow.wake)
@@ -136,8 +136,8 @@ func (e *flowEnd) until(t time.Time) error {
 	return nil
 }
 
-// silence stops the alarm. The caller holds the flow's mu.
-func (e *flowEnd) silence() {
+// stopAlarm stops the timer of the deadline. The caller holds the flow's mu.
+func (e *flowEnd) stopAlarm() {
 	if e.alarm != nil {
 		e.alarm.Stop()
 	}
@@ -147,7 +147,7 @@ func (e *flowEnd) close() {
 	e.flow.mu.Lock()
 	defer e.flow.mu.Unlock()
 	e.closed = true
-	e.silence()
+	e.stopAlarm()
 	e.flow.changed.Broadcast()
 }
 

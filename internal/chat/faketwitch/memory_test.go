@@ -55,13 +55,13 @@ func TestMemory_Chat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := startInMemory(t)
 		c := dial(t, s, append(anonymous, "JOIN #gardenhour")...)
-		if c.until(" 366 ") == "" {
+		if c.readUntil(" 366 ") == "" {
 			t.Fatal("not joined")
 		}
 		if _, err := s.Say(Line{Channel: "gardenhour", Login: "anna", Text: "hello"}); err != nil {
 			t.Fatal(err)
 		}
-		if c.until("PRIVMSG #gardenhour :hello") == "" {
+		if c.readUntil("PRIVMSG #gardenhour :hello") == "" {
 			t.Error("heard nothing")
 		}
 		began := time.Now()

@@ -49,7 +49,7 @@ func (l *chatLog) add(m Message) *Message {
 	return &m
 }
 
-func (l *chatLog) written(id string, at time.Time) {
+func (l *chatLog) setWrittenAt(id string, at time.Time) {
 	if m := l.byID[id]; m != nil {
 		m.WrittenAt = at
 	}

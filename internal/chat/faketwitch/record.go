@@ -66,8 +66,8 @@ func add[T any](list *[]T, item T) {
 
 func (r *record) addLine(line Received) { add(&r.lines, line) }
 
-// copied returns a copy of one of the record's lists.
-func copied[T any](s *Server, list *[]T) []T {
+// copyList returns a copy of one of the record's lists.
+func copyList[T any](s *Server, list *[]T) []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(*list)
@@ -86,7 +86,7 @@ func (s *helixServer) Requests() []Request {
 }
 
 // Deletes returns the messages removed individually.
-func (s *helixServer) Deletes() []Deletion { return copied(s.Server, &s.asked.deletions) }
+func (s *helixServer) Deletes() []Deletion { return copyList(s.Server, &s.asked.deletions) }
 
 // Deleted returns how many messages were removed individually since the start.
 func (s *helixServer) Deleted() int {
@@ -97,16 +97,16 @@ func (s *helixServer) Deleted() int {
 
 // Clears returns the IDs of the channels whose whole chat was cleared by a delete without a message
 // ID.
-func (s *helixServer) Clears() []string { return copied(s.Server, &s.asked.clears) }
+func (s *helixServer) Clears() []string { return copyList(s.Server, &s.asked.clears) }
 
 // Warnings returns the warnings given.
-func (s *helixServer) Warnings() []Sanction { return copied(s.Server, &s.asked.warnings) }
+func (s *helixServer) Warnings() []Sanction { return copyList(s.Server, &s.asked.warnings) }
 
 // Bans returns the timeouts and bans given.
-func (s *helixServer) Bans() []Sanction { return copied(s.Server, &s.asked.bans) }
+func (s *helixServer) Bans() []Sanction { return copyList(s.Server, &s.asked.bans) }
 
 // Received returns the lines from chat clients.
-func (s *chatServer) Received() []Received { return copied(s.Server, &s.asked.lines) }
+func (s *chatServer) Received() []Received { return copyList(s.Server, &s.asked.lines) }
 
 // Connections returns how many chat connections were accepted since the start.
 func (s *chatServer) Connections() int {

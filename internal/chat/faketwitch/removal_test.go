@@ -34,10 +34,10 @@ func TestRemoval_Announced(t *testing.T) {
 		{"another's ban", func(string) { st.Silence("room", "ann", 0) }, ban},
 		{"another's clear", func(string) { st.Clear("room") }, "@room-id=" + st.room + ";tmi-sent-ts=1772395200000 :tmi.twitch.tv CLEARCHAT #room"},
 	} {
-		id := st.says("ann", "")
+		id := st.say("ann", "")
 		step.do(id)
 		want := strings.Replace(step.want, "%s", id, 1)
-		if got := reader.until("CLEAR"); got != want {
+		if got := reader.readUntil("CLEAR"); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", step.name, got, want)
 		}
 		if _, seen := st.Message(id); seen {
@@ -52,7 +52,7 @@ func TestRemoval_Announced(t *testing.T) {
 	st.RemoveMessage("unknown")
 	st.Silence("nowhere", "ann", 0)
 	st.Clear("nowhere")
-	if answer := elsewhere.asks("JOIN #room"); strings.Contains(answer, "CLEAR") {
+	if answer := elsewhere.ask("JOIN #room"); strings.Contains(answer, "CLEAR") {
 		t.Errorf("somebody who isn't in the channel was told: %s", answer)
 	}
 	if len(st.Clears()) != 1 || len(st.Bans()) != 2 || st.Deleted() != 1 {

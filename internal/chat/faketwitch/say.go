@@ -61,7 +61,7 @@ func (s *Server) take(l Line) (id, raw string, err error) {
 		l.SentAt = now
 	}
 	author := s.author(l)
-	if c.silenced[author.id].at(now) {
+	if c.silenced[author.id].isInForce(now) {
 		return "", "", fmt.Errorf("%w: %s in %s", ErrSilenced, author.login, c.login)
 	}
 	if c.warned[author.id] {
@@ -109,7 +109,7 @@ func (s *Server) spread(l Line, id, raw string) {
 	event := s.messageEvent(l, id)
 	s.dispatch(func() {
 		s.mu.Lock()
-		s.chat.written(id, s.opts.Now())
+		s.chat.setWrittenAt(id, s.opts.Now())
 		s.mu.Unlock()
 		s.write(l.Channel, raw)
 		s.notify(event)

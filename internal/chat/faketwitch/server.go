@@ -172,8 +172,8 @@ func (s *Server) Close() error {
 	return err
 }
 
-// tellChanged wakes callers that wait for clients to join or leave. The caller holds mu.
-func (s *Server) tellChanged() {
+// notifyChanged notifies callers that wait for clients to join or leave. The caller holds mu.
+func (s *Server) notifyChanged() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }

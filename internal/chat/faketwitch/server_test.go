@@ -51,9 +51,9 @@ func dial(t *testing.T, s *Server, hello ...string) *chatter {
 	return c
 }
 
-// until reads up to the first line that contains want, and returns it. It returns "" if the
+// readUntil reads up to the first line that contains want, and returns it. It returns "" if the
 // connection ends before that.
-func (c *chatter) until(want string) string {
+func (c *chatter) readUntil(want string) string {
 	c.t.Helper()
 	for c.lines.Scan() {
 		if strings.Contains(c.lines.Text(), want) {
@@ -78,12 +78,12 @@ func TestLogin(t *testing.T) {
 		"no token":     {[]string{"NICK " + s.BotLogin()}, "Improperly formatted auth"},
 		"capabilities": {anonymous, "CAP * ACK :twitch.tv/tags twitch.tv/commands"},
 	} {
-		if dial(t, s, c.hello...).until(c.want) == "" {
+		if dial(t, s, c.hello...).readUntil(c.want) == "" {
 			t.Errorf("%s: never said %q", name, c.want)
 		}
 	}
 	s.RefuseLogins(true)
-	if dial(t, s, anonymous...).until("Login authentication failed") == "" {
+	if dial(t, s, anonymous...).readUntil("Login authentication failed") == "" {
 		t.Error("a login that was to be refused wasn't")
 	}
 }
@@ -103,10 +103,10 @@ func TestSay(t *testing.T) {
 	want := "@badge-info=;badges=moderator/1;color=#5B8DEF;display-name=An\\:\\sn;emotes=;first-msg=1;flags=;id=" + id + ";mod=1;returning-chatter=0;room-id=" +
 		s.UserID("room") + ";source-badges=moderator/1;source-id=source-of-" + id + ";source-room-id=7;subscriber=0;tmi-sent-ts=1772395200000;turbo=0;user-id=" +
 		s.UserID("ann") + ";user-type= :ann!ann@ann.tmi.twitch.tv PRIVMSG #room :hi : there"
-	if got := tagged.until("PRIVMSG"); got != want {
+	if got := tagged.readUntil("PRIVMSG"); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
-	if got, want := plain.until("PRIVMSG"), ":ann!ann@ann.tmi.twitch.tv PRIVMSG #room :hi : there"; got != want {
+	if got, want := plain.readUntil("PRIVMSG"), ":ann!ann@ann.tmi.twitch.tv PRIVMSG #room :hi : there"; got != want {
 		t.Errorf("without tags: %q", got)
 	}
 	if m := s.Messages(s.UserID("room")); len(m) != 1 || m[0].ID != id || !m[0].WrittenAt.Equal(now) || s.Said() != 1 {
@@ -116,11 +116,11 @@ func TestSay(t *testing.T) {
 		t.Error(err)
 	}
 	s.Reconnect()
-	if tagged.until("RECONNECT") == "" {
+	if tagged.readUntil("RECONNECT") == "" {
 		t.Error("no RECONNECT")
 	}
 	s.Disconnect()
-	if tagged.until("anything else") != "" {
+	if tagged.readUntil("anything else") != "" {
 		t.Error("still connected")
 	}
 	if err := s.WaitJoined(t.Context(), 0); err != nil {

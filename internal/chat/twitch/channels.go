@@ -49,8 +49,8 @@ func (s *channelSet) channels() (all []Channel) {
 	return all
 }
 
-// takeLeft removes and returns the channels that are no longer wanted.
-func (s *channelSet) takeLeft() (logins []string) {
+// takeUnwanted removes and returns the channels that are no longer wanted.
+func (s *channelSet) takeUnwanted() (logins []string) {
 	for login, c := range s.byLogin {
 		if !c.wanted {
 			logins = append(logins, login)
@@ -79,7 +79,7 @@ func (r *Report) SetChannels(logins []string) error {
 func (r *Report) Wanted() (channels []Channel, left []string, changed <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	left = r.channels.takeLeft()
+	left = r.channels.takeUnwanted()
 	return r.channels.channels(), left, r.channels.changed
 }
 

@@ -19,7 +19,7 @@ const (
 // Error returns the reason.
 func (r SkipReason) Error() string { return string(r) }
 
-func reasonOf(err error) SkipReason {
+func skipReason(err error) SkipReason {
 	reason := Malformed
 	errors.As(err, &reason)
 	return reason
@@ -29,8 +29,8 @@ func reasonOf(err error) SkipReason {
 func (r *Report) Skip(reason error) {
 	first := false
 	r.Note(func(s *Status) {
-		s.Skipped[reasonOf(reason)]++
-		first = s.Skipped[reasonOf(reason)] == 1
+		s.Skipped[skipReason(reason)]++
+		first = s.Skipped[skipReason(reason)] == 1
 	})
 	if first {
 		r.Log.Warn("twitch chat: a line was skipped; more like it are only counted", "reason", reason)

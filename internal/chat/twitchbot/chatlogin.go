@@ -33,7 +33,7 @@ type chatLogin struct {
 func (c *chatLogin) refuse(id token.Identity) (again bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	again = sameLogin(id, c.refused) && time.Since(c.refusedAt) < refusedAgain
+	again = isSameLogin(id, c.refused) && time.Since(c.refusedAt) < refusedAgain
 	c.refused, c.refusedAt = id, time.Now()
 	return again
 }
@@ -46,12 +46,12 @@ func (c *chatLogin) goAnonymous() {
 	c.until = time.Now().Add(AnonymousTime)
 }
 
-// begin reports whether a new connection should log in with the token of this identity. It records
-// the answer for notes.
-func (c *chatLogin) begin(id token.Identity) bool {
+// mayLogIn reports whether a new connection should log in with the token of this identity. It
+// records the answer for notes.
+func (c *chatLogin) mayLogIn(id token.Identity) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.anonymous = sameLogin(id, c.refused) && time.Now().Before(c.until)
+	c.anonymous = isSameLogin(id, c.refused) && time.Now().Before(c.until)
 	return !c.anonymous
 }
 
@@ -60,15 +60,15 @@ func (c *chatLogin) begin(id token.Identity) bool {
 func (c *chatLogin) notes(id token.Identity) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.anonymous || !sameLogin(id, c.refused) {
+	if !c.anonymous || !isSameLogin(id, c.refused) {
 		return nil
 	}
 	return []string{fmt.Sprintf("read without an account for now, because Twitch's chat refuses the token of %s: run `chatguard login` again", id.Login)}
 }
 
-// sameLogin reports whether two identities have the same account and scopes, so that a refusal of
+// isSameLogin reports whether two identities have the same account and scopes, so that a refusal of
 // one applies to the other.
-func sameLogin(a, b token.Identity) bool {
+func isSameLogin(a, b token.Identity) bool {
 	return a.UserID == b.UserID && slices.Equal(a.Scopes, b.Scopes)
 }
 
@@ -76,16 +76,16 @@ func sameLogin(a, b token.Identity) bool {
 // it returns "" and chat is read anonymously.
 func (t *Connection) chatToken(ctx context.Context) (string, error) {
 	s := t.tokens.Status()
-	if s.State == token.Missing || s.State == token.Revoked || s.Identity.Login == "" || !t.chat.begin(s.Identity) {
+	if s.State == token.Missing || s.State == token.Revoked || s.Identity.Login == "" || !t.chat.mayLogIn(s.Identity) {
 		return "", nil
 	}
 	return t.tokens.Token(ctx)
 }
 
-// chatRefused records that the chat refused a token. On the first refusal, it requests another
-// token. If there is none, or if the chat refuses that token as well, chat is read without an
-// account for a while.
-func (t *Connection) chatRefused(ctx context.Context, token string) error {
+// noteChatRefusal records that the chat has refused a token. On the first refusal, it requests
+// another token. If there is none, or if the chat refuses that token as well, chat is read without
+// an account for a while.
+func (t *Connection) noteChatRefusal(ctx context.Context, token string) error {
 	again := t.chat.refuse(t.tokens.Status().Identity)
 	var err error
 	if !again {

@@ -103,7 +103,7 @@ func New(o Options) *Connection {
 		conn.WebSocketURL = c.IRCWebSocketURL
 	}
 	if tokens != nil {
-		conn.Login, conn.Token, conn.Refused = t.login, t.chatToken, t.chatRefused
+		conn.Login, conn.Token, conn.Refused = t.login, t.chatToken, t.noteChatRefusal
 	}
 	t.reader = conn
 	return t

@@ -155,9 +155,9 @@ func ModCommand(bot, channel string) string {
 	return fmt.Sprintf("type /mod %s in the chat of %s", bot, channel)
 }
 
-// observing returns the channels that only observe because the bot isn't a moderator. The map's
-// keys are channel IDs, and its values are texts for people.
-func (p *permissions) observing() map[string]string {
+// observingChannels returns the channels that only observe because the bot isn't a moderator. The
+// map's keys are channel IDs, and its values are texts for people.
+func (p *permissions) observingChannels() map[string]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	notes := map[string]string{}
@@ -177,7 +177,7 @@ func (p *permissions) run(ctx context.Context) error {
 	for {
 		s := p.tokens.Status()
 		p.setAccount(s.Identity.UserID)
-		if s.State == token.Good && p.incomplete() {
+		if s.State == token.Good && p.isIncomplete() {
 			p.ask(ctx)
 		}
 		p.applyAll()
@@ -210,8 +210,8 @@ func (p *permissions) setAccount(account string) {
 	}
 }
 
-// incomplete reports whether there is a channel that the bot isn't known to moderate.
-func (p *permissions) incomplete() bool {
+// isIncomplete reports whether there is a channel that the bot isn't known to moderate.
+func (p *permissions) isIncomplete() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range p.channels {

@@ -42,7 +42,7 @@ func TestTheRightsOfAnotherAccount(t *testing.T) {
 		t.Errorf("of the same account it isn't known any more; told %d times", others)
 	}
 	p.setAccount("2")
-	if p.moderates("100") || !p.incomplete() || others != 1 {
+	if p.moderates("100") || !p.isIncomplete() || others != 1 {
 		t.Errorf("another account has the rights of the first; told %d times", others)
 	}
 }

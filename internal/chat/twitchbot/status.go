@@ -37,7 +37,7 @@ func (t *Connection) Moderates(channelID string) bool { return t.permissions.mod
 
 // Observing returns the channels that only observe because the bot isn't a moderator. The map's
 // keys are channel IDs, and its values are texts for people.
-func (t *Connection) Observing() map[string]string { return t.permissions.observing() }
+func (t *Connection) Observing() map[string]string { return t.permissions.observingChannels() }
 
 // Anonymous returns why chat is read without an account although there is a token. It returns nil
 // if chat is read with an account, or if there is no token.

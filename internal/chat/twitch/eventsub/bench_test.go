@@ -16,7 +16,7 @@ import (
 // BenchmarkEventSubFrame measures the whole cost of an EventSub message, from the socket to the
 // sink. The frame is 1.5 kB long, like Twitch's.
 func BenchmarkEventSubFrame(b *testing.B) {
-	event := saidEvent(`"badges":[]`, `"badges":[{"set_id":"moderator","id":"1","info":""},{"set_id":"subscriber","id":"12","info":"16"}],"color":"#00FF7F",`+
+	event := messageEvent(`"badges":[]`, `"badges":[{"set_id":"moderator","id":"1","info":""},{"set_id":"subscriber","id":"12","info":"16"}],"color":"#00FF7F",`+
 		`"channel_points_custom_reward_id":null,"channel_points_animation_id":null,"source_broadcaster_user_login":null,"source_badges":null,`+
 		`"padding":"`+strings.Repeat("x", 500)+`"`)
 	e := &Conn{rooms: map[string]string{"10": "gardenhour"}}

@@ -151,7 +151,7 @@ func (e *Conn) stayConnected(ctx context.Context, client *http.Client, timing tw
 		if ctx.Err() != nil {
 			return err
 		}
-		if s.healthyAt(e.Clock.Now()) {
+		if s.isHealthyAt(e.Clock.Now()) {
 			failures = 0
 		}
 		if err := e.report.Delay(ctx, err, failures, timing); err != nil {

@@ -23,9 +23,9 @@ var _ chat.Source = (*Conn)(nil)
 // TestEventSub checks the normal course: a welcome, subscriptions, a message, and the status
 // afterwards.
 func TestEventSub(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 		garden, tea := st.UserID("gardenhour"), st.UserID("teatime")
-		id := st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", DisplayName: "Anna", Badges: "vip/1", Text: "hello: you"})
+		id := st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", DisplayName: "Anna", Badges: "vip/1", Text: "hello: you"})
 		sent, _ := st.Message(id)
 		want := chatguard.Message{
 			ID: id, ChannelID: garden, Text: "hello: you", SentAt: sent.SentAt,
@@ -58,7 +58,7 @@ func TestEventSub(t *testing.T) {
 // TestEventSub_AgreesWithIRC checks that a message is the same over every transport, except for the
 // FirstTimer role.
 func TestEventSub_AgreesWithIRC(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		irc := &irc.Conn{Channels: []string{"gardenhour"}, Address: st.IRCAddress(), Dial: st.Dial}
 		in := &twitchtest.Inbox{}
 		stop := twitchtest.Run(t, irc, twitchtest.MessagesTo(in.Deliver))
@@ -74,8 +74,8 @@ func TestEventSub_AgreesWithIRC(t *testing.T) {
 			{Login: "anna", Text: "from elsewhere", Source: "4711"},
 		} {
 			l.Channel = "gardenhour"
-			st.says(l)
-			after(time.Second)
+			st.say(l)
+			advance(time.Second)
 		}
 		overIRC, overEventSub := in.All(), st.messages()
 		if len(overIRC) != 8 || len(overEventSub) != 8 {
@@ -96,24 +96,24 @@ func TestEventSub_AgreesWithIRC(t *testing.T) {
 // TestEventSub_Keepalive checks that the connection stays open while keepalives arrive, and that a
 // silent server is left.
 func TestEventSub_Keepalive(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
-		after(time.Hour)
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		advance(time.Hour)
 		if st.EventSubConnections() != 1 || st.events.Status().Lines != 120 {
 			t.Fatalf("%d connections, %d keepalives", st.EventSubConnections(), st.events.Status().Lines)
 		}
 		st.StallEventSub(true)
-		after(keepalive + 10*time.Second - time.Millisecond)
+		advance(keepalive + 10*time.Second - time.Millisecond)
 		if st.EventSubConnections() != 1 {
 			t.Error("it gave up before the keepalive was overdue")
 		}
-		after(time.Second)
+		advance(time.Second)
 		st.StallEventSub(false)
 		if s := st.events.Status(); st.EventSubConnections() != 2 || s.Reconnects != 1 || !strings.Contains(s.Detail, "fell silent") {
 			t.Errorf("%d connections, %+v", st.EventSubConnections(), s)
 		}
-		st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "still there?"})
-		if st.heardTexts() != "still there?" {
-			t.Errorf("heard %q", st.heardTexts())
+		st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "still there?"})
+		if st.messageTexts() != "still there?" {
+			t.Errorf("heard %q", st.messageTexts())
 		}
 	})
 }
@@ -122,14 +122,14 @@ func TestEventSub_Keepalive(t *testing.T) {
 // socket. Twitch closes a socket with 4001 if it receives anything else, and with 4002 if a ping is
 // not answered.
 func TestEventSub_SendsNothing(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		for range 20 {
 			st.PingEventSub()
-			after(3 * time.Minute)
+			advance(3 * time.Minute)
 			st.ReconnectEventSub()
-			st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+			st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
 		}
-		after(time.Minute)
+		advance(time.Minute)
 		if closes := st.EventSubCloses(); len(closes) != 0 || len(st.messages()) != 20 || st.EventSubConnections() != 21 {
 			t.Errorf("closed with %v, %d messages, %d connections", closes, len(st.messages()), st.EventSubConnections())
 		}
@@ -139,9 +139,9 @@ func TestEventSub_SendsNothing(t *testing.T) {
 // TestEventSub_LostConnection checks that a lost connection is replaced, with growing delays, and
 // all subscriptions are made again.
 func TestEventSub_LostConnection(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		for n := range 3 {
-			st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+			st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
 			if got := len(st.messages()); got != n+1 {
 				t.Errorf("heard %d messages, want %d", got, n+1)
 			}
@@ -150,10 +150,10 @@ func TestEventSub_LostConnection(t *testing.T) {
 			if s := st.events.Status(); s.State != twitch.Waiting || s.Channels[0].Joined || s.Reconnects != uint64(n+1) {
 				t.Errorf("status %+v", s)
 			}
-			after(4 * time.Second)
+			advance(4 * time.Second)
 		}
-		if st.EventSubConnections() != 4 || st.posted() != 8 || st.EventSubscriptions("") != 2 {
-			t.Errorf("%d connections, %d subscriptions asked for, %d there", st.EventSubConnections(), st.posted(), st.EventSubscriptions(""))
+		if st.EventSubConnections() != 4 || st.subscriptionRequests() != 8 || st.EventSubscriptions("") != 2 {
+			t.Errorf("%d connections, %d subscriptions asked for, %d there", st.EventSubConnections(), st.subscriptionRequests(), st.EventSubscriptions(""))
 		}
 	})
 }
@@ -167,7 +167,7 @@ func TestEventSub_Backoff(t *testing.T) {
 		"no such address": func(st *eventStage) { st.events.URL = "ws" + strings.TrimPrefix(st.HelixURL(), "http") },
 		"no address":      func(st *eventStage) { st.events.URL = "::" },
 	} {
-		onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 			if err := st.stop(); err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func TestEventSub_Backoff(t *testing.T) {
 				return clock.Sleep(ctx, d)
 			}
 			st.run(t.Context())
-			after(10 * time.Minute)
+			advance(10 * time.Minute)
 			mu.Lock()
 			defer mu.Unlock()
 			if len(delays) < 8 || len(delays) > 30 {

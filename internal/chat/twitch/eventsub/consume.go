@@ -37,9 +37,9 @@ func (e *Conn) read(d *twitch.Delivery, a arrival) {
 	switch {
 	case !meta.At.IsZero() && a.byTwitch.Sub(meta.At.Time) > maxEventAge:
 		err = Stale
-	case e.repeats(meta.ID, a.at):
+	case e.isRepeat(meta.ID, a.at):
 		err = Repeated
-	case !e.reads(room): // the channel was left a moment ago
+	case !e.isRead(room): // the channel was left a moment ago
 	case (kind == helix.KindChat || kind == helix.KindModerate) && a.frame.Payload.Event.ChannelID != room:
 		err = OtherChannel // a command must not run in another channel
 	case kind == helix.KindChat:
@@ -76,14 +76,14 @@ func (e *Conn) readModeration(d *twitch.Delivery, a arrival) error {
 	return err
 }
 
-// reads reports whether the channel with this ID is being read.
-func (e *Conn) reads(roomID string) bool {
+// isRead reports whether the channel with this ID is being read.
+func (e *Conn) isRead(roomID string) bool {
 	_, ok := e.login(roomID)
 	return ok
 }
 
-// repeats reports whether a frame with this ID has arrived recently, and records it.
-func (e *Conn) repeats(id string, now time.Time) bool {
+// isRepeat reports whether a frame with this ID has arrived recently, and records it.
+func (e *Conn) isRepeat(id string, now time.Time) bool {
 	if _, ok := e.seen.Get(id); ok {
 		return true
 	}

@@ -83,17 +83,17 @@ func (e *event) removal(at time.Time) (r chat.Removal, ok bool, err error) {
 	r = chat.Removal{ChannelID: e.ChannelID, By: e.By, At: at}
 	switch e.Action {
 	case "delete":
-		err = e.Delete.one(&r)
+		err = e.Delete.setMessage(&r)
 	case "shared_chat_delete":
-		err = e.SharedDelete.one(&r)
+		err = e.SharedDelete.setMessage(&r)
 	case "timeout":
-		err = e.Timeout.silenced(&r)
+		err = e.Timeout.setTimeout(&r)
 	case "shared_chat_timeout":
-		err = e.SharedTimeout.silenced(&r)
+		err = e.SharedTimeout.setTimeout(&r)
 	case "ban":
-		err = e.Ban.banned(&r)
+		err = e.Ban.setBan(&r)
 	case "shared_chat_ban":
-		err = e.SharedBan.banned(&r)
+		err = e.SharedBan.setBan(&r)
 	case "clear":
 	default:
 		return chat.Removal{}, false, nil
@@ -108,8 +108,8 @@ func (e *event) removal(at time.Time) (r chat.Removal, ok bool, err error) {
 	return r, err == nil, err
 }
 
-// one makes r the removal of one message.
-func (m moderated) one(r *chat.Removal) error {
+// setMessage makes r the removal of one message.
+func (m moderated) setMessage(r *chat.Removal) error {
 	r.MessageID, r.UserID = m.MessageID, m.UserID
 	if r.MessageID == "" {
 		return twitch.NoMessageID
@@ -117,8 +117,8 @@ func (m moderated) one(r *chat.Removal) error {
 	return nil
 }
 
-// banned makes r the removal of all messages of a banned user.
-func (m moderated) banned(r *chat.Removal) error {
+// setBan makes r the removal of all messages of a banned user.
+func (m moderated) setBan(r *chat.Removal) error {
 	r.UserID, r.Banned = m.UserID, true
 	if r.UserID == "" {
 		return twitch.NoUserID
@@ -126,8 +126,8 @@ func (m moderated) banned(r *chat.Removal) error {
 	return nil
 }
 
-// silenced makes r the removal of all messages of a timed-out user.
-func (m moderated) silenced(r *chat.Removal) error {
+// setTimeout makes r the removal of all messages of a timed-out user.
+func (m moderated) setTimeout(r *chat.Removal) error {
 	r.UserID = m.UserID
 	// Round, because Twitch takes the two times at slightly different moments.
 	r.Silence = m.ExpiresAt.Sub(r.At).Round(time.Second)

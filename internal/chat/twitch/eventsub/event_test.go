@@ -29,8 +29,8 @@ func notificationAt(at time.Time, id, kind, channelID, event string) string {
 		id, at.Format(time.RFC3339Nano), kind, channelID, event)
 }
 
-// saidEvent returns the event of a message, with one part of its JSON replaced.
-func saidEvent(part, by string) string {
+// messageEvent returns the event of a message, with one part of its JSON replaced.
+func messageEvent(part, by string) string {
 	event := `{"broadcaster_user_id":"10","broadcaster_user_login":"gardenhour","chatter_user_id":"20","chatter_user_login":"anna",` +
 		`"chatter_user_name":"Anna","message_id":"m1","message":{"text":"hello","fragments":null},"message_type":"text","badges":[],` +
 		`"source_broadcaster_user_id":null,"source_message_id":null,"cheer":null,"reply":null}`
@@ -58,36 +58,36 @@ func TestChatEvent(t *testing.T) {
 		return with(func(m *chatguard.Message) { m.User.Roles = chatguard.RolesOf(roles...) })
 	}
 	badges := func(sets ...string) string {
-		return saidEvent(`"badges":[]`, `"badges":[{"set_id":"`+strings.Join(sets, `","id":"1","info":""},{"set_id":"`)+`","id":"1","info":""}]`)
+		return messageEvent(`"badges":[]`, `"badges":[{"set_id":"`+strings.Join(sets, `","id":"1","info":""},{"set_id":"`)+`","id":"1","info":""}]`)
 	}
 	for name, c := range map[string]struct {
 		event string
 		want  chatguard.Message
 	}{
-		"plain":          {saidEvent("", ""), plain},
+		"plain":          {messageEvent("", ""), plain},
 		"broadcaster":    {badges("broadcaster", "premium"), roles(chatguard.Broadcaster)},
 		"lead moderator": {badges("lead_moderator"), roles(chatguard.LeadModerator)},
 		"moderator":      {badges("moderator", "subscriber"), roles(chatguard.Moderator, chatguard.Subscriber)},
 		"VIP, founder":   {badges("vip", "founder"), roles(chatguard.VIP, chatguard.Subscriber)},
-		"no badges":      {saidEvent(`"badges":[]`, `"badges":null`), plain},
+		"no badges":      {messageEvent(`"badges":[]`, `"badges":null`), plain},
 		// an introduction, whose author may have written before
-		"introduction":            {saidEvent(`"message_type":"text"`, `"message_type":"user_intro"`), plain},
-		"shared chat":             {saidEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"11"`), with(func(m *chatguard.Message) { m.SourceChannelID = "11" })},
-		"action":                  {saidEvent("hello", `\u0001ACTION waves\u0001`), with(func(m *chatguard.Message) { m.Text = "waves" })},
-		"spaces in name":          {saidEvent(`"Anna"`, `" Anna "`), plain},
-		"badge of another kind":   {saidEvent(`"badges":[]`, `"badges":[{"set_id":"vip"},7,{"set_id":["moderator"]},"moderator",null]`), roles(chatguard.VIP)},
-		"badges of another kind":  {saidEvent(`"badges":[]`, `"badges":{"set_id":"moderator"}`), plain},
-		"fragments":               {saidEvent(`"fragments":null`, `"fragments":[{"type":7},"x",null,{"emote":[]}]`), plain},
-		"reply of another kind":   {saidEvent(`"reply":null`, `"reply":[7]`), plain},
-		"source of another kind":  {saidEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":{"id":"11"},"source_badges":[7]`), plain},
-		"source with a control":   {saidEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"1\u00001"`), plain},
-		"line in name":            {saidEvent(`"Anna"`, `"An\r\nna"`), with(func(m *chatguard.Message) { m.User.DisplayName = "" })},
-		"name of another kind":    {saidEvent(`"Anna"`, `["Anna"]`), with(func(m *chatguard.Message) { m.User.DisplayName = "" })},
-		"login of another kind":   {saidEvent(`"anna"`, `7`), with(func(m *chatguard.Message) { m.User.Login = "" })},
-		"text of another kind":    {saidEvent(`"hello"`, `7`), with(func(m *chatguard.Message) { m.Text = "" })},
-		"message of another kind": {saidEvent(`{"text":"hello","fragments":null}`, `"hello"`), with(func(m *chatguard.Message) { m.Text = "" })},
-		"invalid UTF-8":           {saidEvent("hello", "hell\xff"), with(func(m *chatguard.Message) { m.Text = "hell\ufffd" })},
-		"more than text":          {saidEvent(`"fragments":null`, `"fragments":[{"type":"emote","emote":{"id":"25"}}]`), plain},
+		"introduction":            {messageEvent(`"message_type":"text"`, `"message_type":"user_intro"`), plain},
+		"shared chat":             {messageEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"11"`), with(func(m *chatguard.Message) { m.SourceChannelID = "11" })},
+		"action":                  {messageEvent("hello", `\u0001ACTION waves\u0001`), with(func(m *chatguard.Message) { m.Text = "waves" })},
+		"spaces in name":          {messageEvent(`"Anna"`, `" Anna "`), plain},
+		"badge of another kind":   {messageEvent(`"badges":[]`, `"badges":[{"set_id":"vip"},7,{"set_id":["moderator"]},"moderator",null]`), roles(chatguard.VIP)},
+		"badges of another kind":  {messageEvent(`"badges":[]`, `"badges":{"set_id":"moderator"}`), plain},
+		"fragments":               {messageEvent(`"fragments":null`, `"fragments":[{"type":7},"x",null,{"emote":[]}]`), plain},
+		"reply of another kind":   {messageEvent(`"reply":null`, `"reply":[7]`), plain},
+		"source of another kind":  {messageEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":{"id":"11"},"source_badges":[7]`), plain},
+		"source with a control":   {messageEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"1\u00001"`), plain},
+		"line in name":            {messageEvent(`"Anna"`, `"An\r\nna"`), with(func(m *chatguard.Message) { m.User.DisplayName = "" })},
+		"name of another kind":    {messageEvent(`"Anna"`, `["Anna"]`), with(func(m *chatguard.Message) { m.User.DisplayName = "" })},
+		"login of another kind":   {messageEvent(`"anna"`, `7`), with(func(m *chatguard.Message) { m.User.Login = "" })},
+		"text of another kind":    {messageEvent(`"hello"`, `7`), with(func(m *chatguard.Message) { m.Text = "" })},
+		"message of another kind": {messageEvent(`{"text":"hello","fragments":null}`, `"hello"`), with(func(m *chatguard.Message) { m.Text = "" })},
+		"invalid UTF-8":           {messageEvent("hello", "hell\xff"), with(func(m *chatguard.Message) { m.Text = "hell\ufffd" })},
+		"more than text":          {messageEvent(`"fragments":null`, `"fragments":[{"type":"emote","emote":{"id":"25"}}]`), plain},
 	} {
 		if got, err := readMessage(c.event, at); err != nil || got != c.want {
 			t.Errorf("%s:\n got %+v, %v\nwant %+v", name, got, err, c.want)
@@ -100,14 +100,14 @@ func TestChatEvent(t *testing.T) {
 		"null":            {"null", twitch.NoUserID},
 		"nothing":         {"", twitch.Malformed},
 		"a list":          {"[]", twitch.NoUserID},
-		"cut off":         {saidEvent("", "")[:100], twitch.Malformed},
-		"number as ID":    {saidEvent(`"20"`, `20`), twitch.NoUserID},
-		"no chatter":      {saidEvent(`"20"`, `""`), twitch.NoUserID},
-		"no channel":      {saidEvent(`"10"`, `null`), twitch.NoRoomID},
-		"no message ID":   {saidEvent(`"m1"`, `null`), twitch.NoMessageID},
-		"invalid UTF-8":   {saidEvent(`"20"`, "\"2\xff0\""), twitch.InvalidUTF8},
-		"control in ID":   {saidEvent(`"20"`, `"2\u00000"`), twitch.Malformed},
-		"control in room": {saidEvent(`"10"`, `"1\u001b0"`), twitch.Malformed},
+		"cut off":         {messageEvent("", "")[:100], twitch.Malformed},
+		"number as ID":    {messageEvent(`"20"`, `20`), twitch.NoUserID},
+		"no chatter":      {messageEvent(`"20"`, `""`), twitch.NoUserID},
+		"no channel":      {messageEvent(`"10"`, `null`), twitch.NoRoomID},
+		"no message ID":   {messageEvent(`"m1"`, `null`), twitch.NoMessageID},
+		"invalid UTF-8":   {messageEvent(`"20"`, "\"2\xff0\""), twitch.InvalidUTF8},
+		"control in ID":   {messageEvent(`"20"`, `"2\u00000"`), twitch.Malformed},
+		"control in room": {messageEvent(`"10"`, `"1\u001b0"`), twitch.Malformed},
 	} {
 		if got, err := readMessage(c.event, at); err != c.want {
 			t.Errorf("%s: got %+v, %v; want %v", name, got, err, c.want)
@@ -116,7 +116,7 @@ func TestChatEvent(t *testing.T) {
 }
 
 func TestModerateEvent(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		garden, now := st.UserID("gardenhour"), time.Now()
 		until := func(d time.Duration) string {
 			return `"expires_at":"` + now.Add(d).UTC().Format(time.RFC3339Nano) + `"`
@@ -181,25 +181,25 @@ func TestModerateEvent(t *testing.T) {
 // TestEventSubRepeats checks that an event that Twitch resends is processed once. An event older
 // than ten minutes isn't processed at all.
 func TestEventSubRepeats(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		garden := st.UserID("gardenhour")
 		said := func(at time.Time, frame, text string) {
-			event := strings.Replace(saidEvent(`"10"`, `"`+garden+`"`), "hello", text, 1)
+			event := strings.Replace(messageEvent(`"10"`, `"`+garden+`"`), "hello", text, 1)
 			st.SendEventSub(notificationAt(at, frame, helix.KindChat, garden, event))
 			synctest.Wait()
 		}
 		said(time.Now(), "frame1", "one")
 		said(time.Now(), "frame1", "one again")
 		st.DropEventSub()
-		after(5 * time.Second)
+		advance(5 * time.Second)
 		said(time.Now(), "frame1", "one on another connection")
 		said(time.Now(), "frame2", "two")
-		after(9 * time.Minute)
+		advance(9 * time.Minute)
 		said(time.Now().Add(-9*time.Minute), "frame2", "two again")
 		said(time.Now().Add(-10*time.Minute), "frame3", "three, late")
 		said(time.Now().Add(-10*time.Minute-time.Second), "frame4", "four, too late")
-		if want := "one, two, three, late"; st.heardTexts() != want {
-			t.Errorf("heard %q, want %q", st.heardTexts(), want)
+		if want := "one, two, three, late"; st.messageTexts() != want {
+			t.Errorf("heard %q, want %q", st.messageTexts(), want)
 		}
 		s := st.events.Status()
 		if s.Skipped[Repeated] != 3 || s.Skipped[Stale] != 1 {
@@ -214,25 +214,25 @@ func TestEventSubRepeats(t *testing.T) {
 // TestEventSub_OtherChannel checks that an event counts only in the channel of its subscription,
 // even if the bot also moderates the other channel.
 func TestEventSub_OtherChannel(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 		garden, tea := st.UserID("gardenhour"), st.UserID("teatime")
 		st.takeNotes()
 		inRoom := func(room, event string) string { return strings.Replace(event, `"10"`, `"`+room+`"`, 1) }
 		unmod := `{"broadcaster_user_id":"10","moderator_user_login":"berta","action":"unmod","unmod":{"user_id":"` + st.events.UserID() + `"}}`
 		clear := `{"broadcaster_user_id":"10","moderator_user_login":"berta","action":"clear"}`
 		for n, room := range []string{tea, "999", ""} {
-			st.SendEventSub(notification(fmt.Sprint("said", n), helix.KindChat, garden, inRoom(room, saidEvent("", ""))),
+			st.SendEventSub(notification(fmt.Sprint("said", n), helix.KindChat, garden, inRoom(room, messageEvent("", ""))),
 				notification(fmt.Sprint("unmod", n), helix.KindModerate, garden, inRoom(room, unmod)),
 				notification(fmt.Sprint("clear", n), helix.KindModerate, garden, inRoom(room, clear)))
 		}
 		synctest.Wait()
 		if s := st.events.Status(); s.Skipped[OtherChannel] != 9 || len(st.messages()) != 0 || len(st.takeNotes()) != 0 || len(st.removals) != 0 {
-			t.Errorf("skipped %v, heard %q", s.Skipped, st.heardTexts())
+			t.Errorf("skipped %v, heard %q", s.Skipped, st.messageTexts())
 		}
-		st.SendEventSub(notification("right", helix.KindChat, garden, inRoom(garden, saidEvent("", ""))))
+		st.SendEventSub(notification("right", helix.KindChat, garden, inRoom(garden, messageEvent("", ""))))
 		synctest.Wait()
-		if st.heardTexts() != "hello" {
-			t.Errorf("heard %q of the right channel", st.heardTexts())
+		if st.messageTexts() != "hello" {
+			t.Errorf("heard %q of the right channel", st.messageTexts())
 		}
 	})
 }
@@ -246,11 +246,11 @@ func TestEventSub_Repeats(t *testing.T) {
 	for minute := range 60 {
 		now = now.Add(time.Minute)
 		for ago := 1; ago <= min(minute, 10); ago++ {
-			if !e.repeats(fmt.Sprint(minute-ago), now) {
+			if !e.isRepeat(fmt.Sprint(minute-ago), now) {
 				t.Fatalf("minute %d: forgot one of %d minutes ago", minute, ago)
 			}
 		}
-		if e.repeats(fmt.Sprint(minute), now) {
+		if e.isRepeat(fmt.Sprint(minute), now) {
 			t.Fatal("seen before it was")
 		}
 	}
@@ -262,22 +262,22 @@ func TestEventSub_Repeats(t *testing.T) {
 // TestEventSub_HostileFrames checks that frames that can't be read are counted by reason, and that
 // the connection survives. A frame that is too large ends only its connection.
 func TestEventSub_HostileFrames(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		garden := st.UserID("gardenhour")
 		st.SendEventSub("", "null", "[]", "{", `{"metadata":{}}`, `{"metadata":{"message_type":"session_welcome"}}`, `{"metadata":{"message_type":"invented"}}`,
-			notification("", helix.KindChat, garden, saidEvent("", "")), notification(strings.Repeat("x", maxFrameID+1), helix.KindChat, garden, saidEvent("", "")),
-			notification("f1", helix.KindChat, garden, `{"broadcaster_user_id":"`+garden+`"}`), notification("f2", helix.KindChat, "4711", saidEvent("", "")), notification("f3", "invented", garden, "{}"),
+			notification("", helix.KindChat, garden, messageEvent("", "")), notification(strings.Repeat("x", maxFrameID+1), helix.KindChat, garden, messageEvent("", "")),
+			notification("f1", helix.KindChat, garden, `{"broadcaster_user_id":"`+garden+`"}`), notification("f2", helix.KindChat, "4711", messageEvent("", "")), notification("f3", "invented", garden, "{}"),
 			`{"metadata":{"message_type":"revocation"}}`, `{"metadata":{"message_type":"session_keepalive","message_timestamp":7}}`)
-		st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "still reading?"})
+		st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "still reading?"})
 		s := st.events.Status()
-		if st.heardTexts() != "still reading?" || s.Skipped[twitch.Malformed] != 5 || s.Skipped[twitch.NoMessageID] != 2 || s.Skipped[twitch.NoUserID] != 1 || s.Reconnects != 0 {
-			t.Errorf("heard %q, %+v", st.heardTexts(), s)
+		if st.messageTexts() != "still reading?" || s.Skipped[twitch.Malformed] != 5 || s.Skipped[twitch.NoMessageID] != 2 || s.Skipped[twitch.NoUserID] != 1 || s.Reconnects != 0 {
+			t.Errorf("heard %q, %+v", st.messageTexts(), s)
 		}
 		st.SendEventSub(strings.Repeat("x", maxFrame+1))
-		after(5 * time.Second)
-		st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "and now?"})
-		if s := st.events.Status(); st.heardTexts() != "still reading?, and now?" || s.Skipped[twitch.TooLong] != 1 || s.Reconnects != 1 {
-			t.Errorf("heard %q, %+v", st.heardTexts(), s)
+		advance(5 * time.Second)
+		st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "and now?"})
+		if s := st.events.Status(); st.messageTexts() != "still reading?, and now?" || s.Skipped[twitch.TooLong] != 1 || s.Reconnects != 1 {
+			t.Errorf("heard %q, %+v", st.messageTexts(), s)
 		}
 	})
 }
@@ -285,16 +285,16 @@ func TestEventSub_HostileFrames(t *testing.T) {
 // TestEventSub_StuckConsumer checks that a stuck consumer neither makes memory grow nor keeps the
 // reader from seeing the server's requests.
 func TestEventSub_StuckConsumer(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		stuck := make(chan struct{})
 		st.stuck.Store(&stuck)
 		const n = 20 * twitch.QueueSize
 		for range n {
 			twitchtest.Say(t, st.Server, faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
 		}
-		after(time.Minute)
+		advance(time.Minute)
 		st.ReconnectEventSub()
-		after(time.Minute)
+		advance(time.Minute)
 		if st.EventSubConnections() != 2 || len(st.EventSubCloses()) != 0 || len(st.messages()) != 0 {
 			t.Errorf("%d connections, closed with %v", st.EventSubConnections(), st.EventSubCloses())
 		}
@@ -305,7 +305,7 @@ func TestEventSub_StuckConsumer(t *testing.T) {
 		if s.Messages+s.Dropped != n || s.Dropped == 0 || s.Messages < twitch.QueueSize || int(s.Messages) != len(st.messages()) {
 			t.Errorf("%d delivered, %d dropped of %d", s.Messages, s.Dropped, n)
 		}
-		st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "and now?"})
+		st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "and now?"})
 		if all := st.messages(); all[len(all)-1].Text != "and now?" {
 			t.Errorf("heard %+v", all[len(all)-1])
 		}
@@ -318,8 +318,8 @@ func FuzzEventSubFrame(f *testing.F) {
 	at := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	for _, seed := range []string{
 		"", "null", "{}", "[]", "\xff", `{"metadata":{"message_type":"notification","message_id":"\u0000"}}`,
-		notificationAt(at, "f1", helix.KindChat, "10", saidEvent("", "")),
-		notificationAt(at, "f1", helix.KindChat, "10", saidEvent(`"badges":[]`, `"badges":[{"set_id":"vip"},{},null]`)),
+		notificationAt(at, "f1", helix.KindChat, "10", messageEvent("", "")),
+		notificationAt(at, "f1", helix.KindChat, "10", messageEvent(`"badges":[]`, `"badges":[{"set_id":"vip"},{},null]`)),
 		notificationAt(at, "f1", helix.KindModerate, "10", `{"broadcaster_user_id":"10","action":"delete","delete":{"user_id":"20","message_id":"m1"}}`),
 		notificationAt(at, "f1", helix.KindModerate, "10", `{"broadcaster_user_id":"10","action":"timeout","timeout":{"user_id":"20","expires_at":"2026-03-01T20:10:00Z"}}`),
 		notificationAt(at, "f1", helix.KindModerate, "10", `{"broadcaster_user_id":"10","action":"mod","mod":{"user_id":"1"}}`),

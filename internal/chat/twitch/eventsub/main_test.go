@@ -36,8 +36,8 @@ type eventStage struct {
 	told  []string // callback calls in order
 }
 
-// onEventStage runs a test under a simulated clock, with a Conn that reads the fake's channels.
-func onEventStage(t *testing.T, opts faketwitch.Options, test func(t *testing.T, st *eventStage)) {
+// testEventStage runs a test under a simulated clock, with a Conn that reads the fake's channels.
+func testEventStage(t *testing.T, opts faketwitch.Options, test func(t *testing.T, st *eventStage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		opts.InMemory = true
@@ -110,9 +110,9 @@ func (st *eventStage) note(what string) {
 	st.told = append(st.told, what)
 }
 
-// says sends a message and returns its ID. It waits until the message has been delivered, unless
+// say sends a message and returns its ID. It waits until the message has been delivered, unless
 // its delivery is delayed.
-func (st *eventStage) says(l faketwitch.Line) string {
+func (st *eventStage) say(l faketwitch.Line) string {
 	st.t.Helper()
 	id := twitchtest.Say(st.t, st.Server, l)
 	synctest.Wait()
@@ -135,8 +135,8 @@ func (st *eventStage) takeNotes() []string {
 	return told
 }
 
-// heardTexts returns the texts delivered so far.
-func (st *eventStage) heardTexts() string {
+// messageTexts returns the texts delivered so far.
+func (st *eventStage) messageTexts() string {
 	var texts []string
 	for _, m := range st.messages() {
 		texts = append(texts, m.Text)
@@ -144,14 +144,14 @@ func (st *eventStage) heardTexts() string {
 	return strings.Join(texts, ", ")
 }
 
-// after advances the simulated time.
-func after(d time.Duration) {
+// advance advances the simulated time.
+func advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// posted returns the number of requested subscriptions.
-func (st *eventStage) posted() (n int) {
+// subscriptionRequests returns the number of requested subscriptions.
+func (st *eventStage) subscriptionRequests() (n int) {
 	for _, r := range st.Requests() {
 		if r.Method == http.MethodPost && r.Path == "/helix/eventsub/subscriptions" {
 			n++

@@ -74,7 +74,7 @@ func (s *session) revoke(frame frame) {
 	sub := helix.Subscription{Kind: told.Kind, ChannelID: told.Condition.ChannelID}
 	s.forget(sub)
 	if login, ok := s.conn.login(sub.ChannelID); ok {
-		s.conn.lost(sub, login, fmt.Sprintf("Twitch ended the subscription to %s: %s", sub.Kind, told.Status))
+		s.conn.noteMissing(sub, login, fmt.Sprintf("Twitch ended the subscription to %s: %s", sub.Kind, told.Status))
 		if told.Status == "moderator_removed" {
 			s.conn.reportModerates(sub.ChannelID, false)
 		}
@@ -82,8 +82,8 @@ func (s *session) revoke(frame frame) {
 	s.scheduleCheck()
 }
 
-// subscribed records a subscription.
-func (e *Conn) subscribed(sub helix.Subscription, login string) {
+// noteSubscribed records that a subscription exists.
+func (e *Conn) noteSubscribed(sub helix.Subscription, login string) {
 	if sub.Kind == helix.KindChat {
 		e.report.LearnRoom(login, sub.ChannelID)
 		return
@@ -92,8 +92,8 @@ func (e *Conn) subscribed(sub helix.Subscription, login string) {
 	e.report.NoteProblem(login, "")
 }
 
-// lost records that a subscription is missing, and why.
-func (e *Conn) lost(sub helix.Subscription, login, problem string) {
+// noteMissing records that a subscription is missing, and why.
+func (e *Conn) noteMissing(sub helix.Subscription, login, problem string) {
 	if sub.Kind == helix.KindChat {
 		e.report.ShutOut(login, problem)
 		return

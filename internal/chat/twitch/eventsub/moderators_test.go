@@ -17,9 +17,9 @@ import (
 // TestEventSub_Removals checks that removals by other moderators are delivered, in order with the
 // messages.
 func TestEventSub_Removals(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		garden := st.UserID("gardenhour")
-		id := st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+		id := st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
 		now := time.Now()
 		st.RemoveMessage(id)
 		st.Silence("gardenhour", "anna", 10*time.Minute)
@@ -48,11 +48,11 @@ func TestEventSub_Removals(t *testing.T) {
 // TestEventSub_Order checks that messages and removals that arrive together are delivered in the
 // order in which Twitch sent them.
 func TestEventSub_Order(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		stuck := make(chan struct{})
 		st.stuck.Store(&stuck)
 		for _, text := range []string{"one", "two", "three"} {
-			st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: text})
+			st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: text})
 			st.Clear("gardenhour")
 		}
 		st.stuck.Store(nil)
@@ -67,11 +67,11 @@ func TestEventSub_Order(t *testing.T) {
 // TestEventSub_NotModerator checks that in a channel where the bot isn't a moderator, reading works
 // without moderation events. The status shows this. A change in either direction is noticed.
 func TestEventSub_NotModerator(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 		garden := st.UserID("gardenhour")
 		st.takeNotes()
 		st.SetBotModerator("gardenhour", false)
-		after(10 * time.Second)
+		advance(10 * time.Second)
 		s := st.events.Status()
 		if c := s.Channels[0]; !c.Joined || c.Problem != twitch.ErrNotModerator.Error() || s.Channels[1].Problem != "" {
 			t.Errorf("%+v", s.Channels)
@@ -79,14 +79,14 @@ func TestEventSub_NotModerator(t *testing.T) {
 		if told := slices.Compact(st.takeNotes()); !slices.Equal(told, []string{"doesn't moderate " + garden}) {
 			t.Errorf("told %q", told)
 		}
-		st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
-		asked := st.posted()
-		after(30 * time.Minute)
-		if st.heardTexts() != "hello" || st.posted() != asked || st.EventSubConnections() != 1 {
-			t.Errorf("heard %q, asked %d times without effect", st.heardTexts(), st.posted()-asked)
+		st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+		asked := st.subscriptionRequests()
+		advance(30 * time.Minute)
+		if st.messageTexts() != "hello" || st.subscriptionRequests() != asked || st.EventSubConnections() != 1 {
+			t.Errorf("heard %q, asked %d times without effect", st.messageTexts(), st.subscriptionRequests()-asked)
 		}
 		st.SetBotModerator("gardenhour", true)
-		after(retryEvery)
+		advance(retryEvery)
 		if c := st.events.Status().Channels[0]; c.Problem != "" || st.EventSubscriptions("channel.moderate") != 2 {
 			t.Errorf("%+v", c)
 		}
@@ -101,16 +101,16 @@ func TestEventSub_NotModerator(t *testing.T) {
 func TestEventSub_MissingScopes(t *testing.T) {
 	scopes := []string{"user:read:chat", "user:read:moderated_channels"}
 	for n := range 2 {
-		onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "chatguard_bot"}, Scopes: scopes[:n+1]}, func(t *testing.T, st *eventStage) {
-			st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
-			after(10 * time.Minute)
+		testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "chatguard_bot"}, Scopes: scopes[:n+1]}, func(t *testing.T, st *eventStage) {
+			st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+			advance(10 * time.Minute)
 			for _, c := range st.events.Status().Channels {
 				if !c.Joined || c.Problem != notTold {
 					t.Errorf("%+v", c)
 				}
 			}
-			if told := st.takeNotes(); st.heardTexts() != "hello" || len(told) != 2 || st.posted() != 4 {
-				t.Errorf("heard %q, told %q, asked for %d subscriptions", st.heardTexts(), told, st.posted())
+			if told := st.takeNotes(); st.messageTexts() != "hello" || len(told) != 2 || st.subscriptionRequests() != 4 {
+				t.Errorf("heard %q, told %q, asked for %d subscriptions", st.messageTexts(), told, st.subscriptionRequests())
 			}
 		})
 	}
@@ -120,14 +120,14 @@ func TestEventSub_MissingScopes(t *testing.T) {
 // that can help.
 func TestEventSub_Revoked(t *testing.T) {
 	for _, why := range []string{"user_removed", "version_removed", "authorization_revoked"} {
-		onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+		testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 			st.RevokeSubscriptions("gardenhour", "channel.chat.message", why)
 			synctest.Wait()
 			s := st.events.Status()
 			if c := s.Channels[0]; c.Joined || !strings.Contains(c.Problem, why) || !strings.Contains(s.Detail, "#gardenhour") || !s.Channels[1].Joined {
 				t.Errorf("%+v", s)
 			}
-			after(settleTime)
+			advance(settleTime)
 			if c := st.events.Status().Channels[0]; !c.Joined || c.Problem != "" || st.EventSubConnections() != 1 {
 				t.Errorf("%+v", c)
 			}
@@ -138,12 +138,12 @@ func TestEventSub_Revoked(t *testing.T) {
 // TestEventSub_RevocationLoop checks that if a server keeps ending every subscription, new ones are
 // requested only after a delay.
 func TestEventSub_RevocationLoop(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		for range 100 {
 			st.RevokeSubscriptions("gardenhour", "channel.chat.message", "user_removed")
-			after(100 * time.Millisecond)
+			advance(100 * time.Millisecond)
 		}
-		if n := st.posted(); n > 2+10 {
+		if n := st.subscriptionRequests(); n > 2+10 {
 			t.Errorf("asked for %d subscriptions in 10 s", n)
 		}
 	})
@@ -152,7 +152,7 @@ func TestEventSub_RevocationLoop(t *testing.T) {
 // TestEventSub_BotModeratorChanges checks that events also report that the bot becomes a moderator
 // or stops being one.
 func TestEventSub_BotModeratorChanges(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		garden := st.UserID("gardenhour")
 		st.takeNotes()
 		for n, action := range []string{"unmod", "mod"} {
@@ -181,14 +181,14 @@ func TestEventSub_WrongClock(t *testing.T) {
 		30 * time.Second: "", -30 * time.Second: "",
 	} {
 		byTwitch := func() time.Time { return time.Now().Add(off) }
-		onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}, Now: byTwitch}, func(t *testing.T, st *eventStage) {
-			st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
-			st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "too old", SentAt: byTwitch().Add(-maxEventAge - time.Second)})
-			after(time.Hour)
-			st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "later"})
+		testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}, Now: byTwitch}, func(t *testing.T, st *eventStage) {
+			st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+			st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "too old", SentAt: byTwitch().Add(-maxEventAge - time.Second)})
+			advance(time.Hour)
+			st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "later"})
 			s := st.events.Status()
-			if st.heardTexts() != "hello, later" || s.Skipped[Stale] != 1 || !strings.Contains(s.Detail, want) || want == "" && s.Detail != "" {
-				t.Errorf("%v off: heard %q, %+v", off, st.heardTexts(), s)
+			if st.messageTexts() != "hello, later" || s.Skipped[Stale] != 1 || !strings.Contains(s.Detail, want) || want == "" && s.Detail != "" {
+				t.Errorf("%v off: heard %q, %+v", off, st.messageTexts(), s)
 			}
 		})
 	}

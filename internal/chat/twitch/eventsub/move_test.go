@@ -17,31 +17,31 @@ import (
 // or a repeat. Events on the old socket count until the new socket is welcomed. The subscriptions
 // carry over.
 func TestEventSub_Reconnect(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 		talk := func(text string) {
-			st.says(faketwitch.Line{Channel: "teatime", Login: "anna", Text: text})
+			st.say(faketwitch.Line{Channel: "teatime", Login: "anna", Text: text})
 		}
 		talk("before")
 		st.StallWelcomes(1)
 		st.ReconnectEventSub()
 		synctest.Wait()
 		talk("while the new socket waits for its welcome")
-		after(5 * time.Second)
+		advance(5 * time.Second)
 		talk("and still")
 		if st.EventSubSockets() != 2 {
 			t.Errorf("%d sockets while it moves, want the old one, too", st.EventSubSockets())
 		}
-		after(10 * time.Second) // the next try is welcomed
+		advance(10 * time.Second) // the next try is welcomed
 		talk("afterwards")
-		after(time.Minute)
-		if want := "before, while the new socket waits for its welcome, and still, afterwards"; st.heardTexts() != want {
-			t.Errorf("heard %q, want %q", st.heardTexts(), want)
+		advance(time.Minute)
+		if want := "before, while the new socket waits for its welcome, and still, afterwards"; st.messageTexts() != want {
+			t.Errorf("heard %q, want %q", st.messageTexts(), want)
 		}
 		if s := st.events.Status(); s.Reconnects != 0 || s.State != twitch.Connected || !s.Channels[0].Joined || st.EventSubSockets() != 1 {
 			t.Errorf("%d sockets, status %+v", st.EventSubSockets(), s)
 		}
-		if st.posted() != 4 || len(st.EventSubCloses()) != 0 {
-			t.Errorf("asked for %d subscriptions, want 4; closed with %v", st.posted(), st.EventSubCloses())
+		if st.subscriptionRequests() != 4 || len(st.EventSubCloses()) != 0 {
+			t.Errorf("asked for %d subscriptions, want 4; closed with %v", st.subscriptionRequests(), st.EventSubCloses())
 		}
 	})
 }
@@ -49,7 +49,7 @@ func TestEventSub_Reconnect(t *testing.T) {
 // TestEventSub_ReconnectInFlood checks that nothing is lost or repeated, however often the server
 // requests a reconnect.
 func TestEventSub_ReconnectInFlood(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		st.SetDelivery(faketwitch.Delivery{Duplicate: 0.2, Reconnect: 0.02})
 		const n = 2000
 		said := make(map[string]bool)
@@ -57,7 +57,7 @@ func TestEventSub_ReconnectInFlood(t *testing.T) {
 			said[twitchtest.Say(t, st.Server, faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})] = true
 			<-time.After(50 * time.Millisecond)
 		}
-		after(time.Minute)
+		advance(time.Minute)
 		for _, m := range st.messages() {
 			if !said[m.ID] {
 				t.Fatal("a message was heard twice")
@@ -74,7 +74,7 @@ func TestEventSub_ReconnectInFlood(t *testing.T) {
 // TestEventSub_ReconnectRefused checks that a new session starts if the reconnect address is
 // refused.
 func TestEventSub_ReconnectRefused(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		reconnectTo := func(address string) string {
 			return `{"metadata":{"message_id":"1","message_type":"session_reconnect"},"payload":{"session":{"id":"x","reconnect_url":"` + address + `"}}}`
 		}
@@ -83,7 +83,7 @@ func TestEventSub_ReconnectRefused(t *testing.T) {
 		} {
 			before := st.EventSubConnections()
 			st.SendEventSub(frame)
-			after(time.Minute)
+			advance(time.Minute)
 			if s := st.events.Status(); s.Reconnects != uint64(n+1) || !strings.Contains(s.Detail, "isn't valid") || st.EventSubSockets() != 1 || !s.Channels[0].Joined {
 				t.Errorf("%s: %d sockets opened, %+v", frame, st.EventSubConnections()-before, s)
 			}
@@ -100,15 +100,15 @@ func TestEventSub_ReconnectRefused(t *testing.T) {
 // TestEventSub_ReconnectLoop checks that a server that requests reconnects in a loop is followed
 // with delays.
 func TestEventSub_ReconnectLoop(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		began := time.Now()
 		for time.Since(began) < 10*time.Minute {
 			st.ReconnectEventSub()
-			after(100 * time.Millisecond)
+			advance(100 * time.Millisecond)
 		}
-		st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
-		if n := st.EventSubConnections(); n < 20 || n > 150 || st.heardTexts() != "hello" || st.events.Status().Reconnects != 0 {
-			t.Errorf("%d connections in ten minutes, heard %q, %+v", n, st.heardTexts(), st.events.Status())
+		st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+		if n := st.EventSubConnections(); n < 20 || n > 150 || st.messageTexts() != "hello" || st.events.Status().Reconnects != 0 {
+			t.Errorf("%d connections in ten minutes, heard %q, %+v", n, st.messageTexts(), st.events.Status())
 		}
 	})
 }
@@ -116,22 +116,22 @@ func TestEventSub_ReconnectLoop(t *testing.T) {
 // TestEventSub_OldSocketEnds checks that the old socket is closed after a move, even if the server
 // keeps sending on it.
 func TestEventSub_OldSocketEnds(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		garden := st.UserID("gardenhour")
-		after(time.Minute)
+		advance(time.Minute)
 		st.ReconnectEventSub()
 		synctest.Wait()
 		if st.EventSubSockets() != 2 {
 			t.Fatalf("%d sockets", st.EventSubSockets())
 		}
-		st.SendEventSub(notification("f1", helix.KindChat, garden, strings.Replace(saidEvent("", ""), `"10"`, `"`+garden+`"`, 1)))
+		st.SendEventSub(notification("f1", helix.KindChat, garden, strings.Replace(messageEvent("", ""), `"10"`, `"`+garden+`"`, 1)))
 		synctest.Wait()
-		if s := st.events.Status(); st.heardTexts() != "hello" || s.Skipped[Repeated] != 1 {
-			t.Errorf("heard %q; what is still under way on the old socket counts: %+v", st.heardTexts(), s)
+		if s := st.events.Status(); st.messageTexts() != "hello" || s.Skipped[Repeated] != 1 {
+			t.Errorf("heard %q; what is still under way on the old socket counts: %+v", st.messageTexts(), s)
 		}
 		for range 60 {
 			st.SendEventSub(`{"metadata":{"message_type":"session_keepalive"}}`)
-			after(100 * time.Millisecond)
+			advance(100 * time.Millisecond)
 		}
 		if st.EventSubSockets() != 1 || st.events.Status().State != twitch.Connected {
 			t.Errorf("%d sockets, %+v", st.EventSubSockets(), st.events.Status())
@@ -141,9 +141,9 @@ func TestEventSub_OldSocketEnds(t *testing.T) {
 
 // TestEventSub_ReconnectRepeated checks that a repeated reconnect request causes one move.
 func TestEventSub_ReconnectRepeated(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		frame := `{"metadata":{"message_type":"session_reconnect"},"payload":{"session":{"reconnect_url":"` + st.EventSubURL() + `"}}}`
-		after(time.Minute)
+		advance(time.Minute)
 		st.SendEventSub(frame, frame, frame)
 		synctest.Wait()
 		if n := st.EventSubConnections(); n != 2 {
@@ -156,7 +156,7 @@ func TestEventSub_ReconnectRepeated(t *testing.T) {
 // welcomed, the session continues on the new socket. Subscriptions that failed in between are made
 // soon after. If the new socket can't be opened, a new session starts without delay.
 func TestEventSub_LostDuringReconnect(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		st.AddChannel("teatime")
 		st.ReconnectEventSub()
 		synctest.Wait()
@@ -165,15 +165,15 @@ func TestEventSub_LostDuringReconnect(t *testing.T) {
 		if err := st.events.SetChannels([]string{"gardenhour", "teatime"}); err != nil {
 			t.Fatal(err)
 		}
-		after(5 * time.Second)
+		advance(5 * time.Second)
 		s := st.events.Status()
 		if s.Reconnects != 0 || st.EventSubConnections() != 2 || !s.Channels[0].Joined || !s.Channels[1].Joined || st.EventSubscriptions("") != 4 {
 			t.Errorf("%d connections, %d subscriptions, %+v", st.EventSubConnections(), st.EventSubscriptions(""), s)
 		}
 		st.SendEventSub(`{"metadata":{"message_type":"session_reconnect"},"payload":{"session":{"reconnect_url":"ws://127.0.0.1:9/ws"}}}`)
-		after(5 * time.Second)
+		advance(5 * time.Second)
 		st.DropEventSub()
-		after(10 * time.Second)
+		advance(10 * time.Second)
 		if s := st.events.Status(); s.Reconnects != 1 || !s.Channels[0].Joined {
 			t.Errorf("%+v", s)
 		}

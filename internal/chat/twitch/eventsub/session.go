@@ -84,8 +84,8 @@ func (s *session) adopt(ctx context.Context, socket *socket) {
 		before.retire()
 	}
 	s.conn.report.Log.Info("twitch chat connected over EventSub", "moved", before != nil)
-	if off := socket.clockOff(); off >= clockTolerance {
-		s.conn.report.Trouble(fmt.Errorf("this machine's clock differs from Twitch's by %s: correct it", inMinutes(off)))
+	if off := socket.clockDifference(); off >= clockTolerance {
+		s.conn.report.Trouble(fmt.Errorf("this machine's clock differs from Twitch's by %s: correct it", formatMinutes(off)))
 	}
 	s.tasks.Go(func() {
 		err := s.read(ctx, socket)
@@ -128,7 +128,7 @@ func (s *session) read(ctx context.Context, socket *socket) error {
 		}
 		switch frame.Metadata.Kind {
 		case frameNotification:
-			if !queue.Push(ctx, arrival{at, socket.byTwitch(at), frame}) {
+			if !queue.Push(ctx, arrival{at, socket.twitchTime(at), frame}) {
 				s.conn.report.Note(func(st *twitch.Status) { st.Dropped++ })
 			}
 		case frameReconnect:
@@ -202,8 +202,8 @@ func (s *session) scheduleCheck() {
 	}
 }
 
-// healthyAt reports whether the session, at the time now, has lasted at least Timing.Healthy. Its
+// isHealthyAt reports whether the session, at the time now, has lasted at least Timing.Healthy. Its
 // end then doesn't count as a consecutive failure.
-func (s *session) healthyAt(now time.Time) bool {
+func (s *session) isHealthyAt(now time.Time) bool {
 	return !s.began.IsZero() && now.Sub(s.began) >= s.timing.Healthy
 }

@@ -59,7 +59,7 @@ func openSocket(ctx context.Context, client *http.Client, address string, timing
 	defer cancel()
 	conn, _, err := websocket.Dial(handshake, address, &websocket.DialOptions{HTTPClient: client})
 	if err != nil {
-		return nil, fmt.Errorf("can't reach EventSub: %w", withoutURL(cmp.Or(context.Cause(handshake), err)))
+		return nil, fmt.Errorf("can't reach EventSub: %w", removeURL(cmp.Or(context.Cause(handshake), err)))
 	}
 	conn.SetReadLimit(maxFrame)
 	_, text, err := conn.Read(handshake)
@@ -87,9 +87,9 @@ func newSocket(ctx context.Context, conn *websocket.Conn, welcome frame, timing 
 	return k
 }
 
-// byTwitch converts a time of our clock to Twitch's. It counts from the welcome, so a later change
-// of our clock has no effect.
-func (k *socket) byTwitch(at time.Time) time.Time {
+// twitchTime converts a time of our clock to Twitch's. It counts from the welcome, so a later
+// change of our clock has no effect.
+func (k *socket) twitchTime(at time.Time) time.Time {
 	if k.saidAt.IsZero() {
 		return at
 	}
@@ -99,13 +99,13 @@ func (k *socket) byTwitch(at time.Time) time.Time {
 // clockTolerance is the smallest difference between our clock and Twitch's that is reported.
 const clockTolerance = time.Minute
 
-// clockOff returns the difference between our clock and Twitch's at the welcome.
-func (k *socket) clockOff() time.Duration {
-	return k.byTwitch(k.welcome).Sub(k.welcome).Abs()
+// clockDifference returns the difference between our clock and Twitch's at the welcome.
+func (k *socket) clockDifference() time.Duration {
+	return k.twitchTime(k.welcome).Sub(k.welcome).Abs()
 }
 
-// inMinutes formats a duration without its seconds.
-func inMinutes(d time.Duration) string {
+// formatMinutes formats a duration in hours and minutes.
+func formatMinutes(d time.Duration) string {
 	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }
 
@@ -172,8 +172,8 @@ func closeReason(err error) error {
 	return twitch.Broken(err)
 }
 
-// withoutURL removes the address from an error, because a reconnect address is secret.
-func withoutURL(err error) error {
+// removeURL removes the address from an error, because a reconnect address is secret.
+func removeURL(err error) error {
 	if failed := new(url.Error); errors.As(err, &failed) {
 		return failed.Err
 	}

@@ -115,7 +115,7 @@ func (s *session) enterChannel(login, channelID string) {
 	for _, kind := range []string{helix.KindChat, helix.KindModerate} {
 		sub := helix.Subscription{Kind: kind, ChannelID: channelID}
 		if _, there := have[sub]; there {
-			s.conn.subscribed(sub, login)
+			s.conn.noteSubscribed(sub, login)
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (e *Conn) setRooms(ids map[string]string) {
 // be ended, it and the remaining ones are tried again the next time.
 func (s *session) endUnwanted(ctx context.Context) {
 	for sub, id := range s.subscriptions() {
-		if id == "" || s.conn.reads(sub.ChannelID) {
+		if id == "" || s.conn.isRead(sub.ChannelID) {
 			continue
 		}
 		if err := s.conn.Helix.Unsubscribe(ctx, id); err != nil {
@@ -190,7 +190,7 @@ func (s *session) subscribeAll(ctx context.Context, kind string) (refused []stri
 			switch {
 			case err == nil:
 				s.remember(sub, id)
-				s.conn.subscribed(sub, login)
+				s.conn.noteSubscribed(sub, login)
 			case errors.Is(err, twitch.ErrToken) || ctx.Err() != nil:
 				return err
 			case errors.Is(err, helix.ErrSubscriptionDenied) || errors.Is(err, twitch.ErrScope):
@@ -198,7 +198,7 @@ func (s *session) subscribeAll(ctx context.Context, kind string) (refused []stri
 				defer mu.Unlock()
 				refused = append(refused, login)
 			default:
-				s.conn.lost(sub, login, err.Error())
+				s.conn.noteMissing(sub, login, err.Error())
 			}
 			return nil
 		})

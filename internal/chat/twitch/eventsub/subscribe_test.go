@@ -18,7 +18,7 @@ import (
 // TestEventSub_Subscribes checks that requests follow Twitch's documentation, are sent within 10 s
 // of the welcome, and subscribe to chat before everything else.
 func TestEventSub_Subscribes(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 		garden, tea := st.UserID("gardenhour"), st.UserID("teatime")
 		var bodies []string
 		for _, r := range st.Requests() {
@@ -47,7 +47,7 @@ func TestEventSub_HundredChannels(t *testing.T) {
 	for n := range 100 {
 		channels = append(channels, fmt.Sprintf("channel_%d", n))
 	}
-	onEventStage(t, faketwitch.Options{Channels: channels}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: channels}, func(t *testing.T, st *eventStage) {
 		if st.EventSubConnections() != 1 || st.EventSubscriptions("") != 200 || len(st.EventSubCloses()) != 0 {
 			t.Fatalf("%d connections, %d subscriptions, closed with %v", st.EventSubConnections(), st.EventSubscriptions(""), st.EventSubCloses())
 		}
@@ -55,7 +55,7 @@ func TestEventSub_HundredChannels(t *testing.T) {
 			if c.Login != channels[n] || !c.Joined || c.RoomID != st.UserID(c.Login) || c.Problem != "" {
 				t.Errorf("channel %d: %+v", n, c)
 			}
-			st.says(faketwitch.Line{Channel: c.Login, Login: "anna", Text: "hello"})
+			st.say(faketwitch.Line{Channel: c.Login, Login: "anna", Text: "hello"})
 		}
 		if len(st.messages()) != 100 {
 			t.Errorf("heard %d messages", len(st.messages()))
@@ -86,7 +86,7 @@ func TestEventSub_TooManyChannels(t *testing.T) {
 
 // TestEventSub_SetChannels checks that channels can be added and removed while it runs.
 func TestEventSub_SetChannels(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime", "den"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime", "den"}}, func(t *testing.T, st *eventStage) {
 		st.takeNotes()
 		if err := st.events.SetChannels([]string{"#Den", "attic"}); err != nil {
 			t.Fatal(err)
@@ -94,10 +94,10 @@ func TestEventSub_SetChannels(t *testing.T) {
 		st.AddChannel("attic")
 		synctest.Wait()
 		for _, channel := range []string{"gardenhour", "teatime", "den", "attic"} {
-			st.says(faketwitch.Line{Channel: channel, Login: "anna", Text: "in " + channel})
+			st.say(faketwitch.Line{Channel: channel, Login: "anna", Text: "in " + channel})
 		}
-		if st.heardTexts() != "in den, in attic" {
-			t.Errorf("heard %q", st.heardTexts())
+		if st.messageTexts() != "in den, in attic" {
+			t.Errorf("heard %q", st.messageTexts())
 		}
 		attic := st.UserID("attic")
 		if told := st.takeNotes(); !slices.Equal(told, []string{"entered attic " + attic, "moderates " + attic}) {
@@ -115,7 +115,7 @@ func TestEventSub_SetChannels(t *testing.T) {
 // TestEventSub_CannotLeave checks that a channel whose subscriptions can't be ended doesn't delay
 // anything, and is left later. If the channel is wanted again before that, it is joined.
 func TestEventSub_CannotLeave(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 		st.AddChannel("den")
 		st.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
 			return faketwitch.Fault{Status: http.StatusBadRequest}, r.Method == http.MethodDelete
@@ -125,7 +125,7 @@ func TestEventSub_CannotLeave(t *testing.T) {
 			if err := st.events.SetChannels(channels); err != nil {
 				t.Fatal(err)
 			}
-			after(time.Second)
+			advance(time.Second)
 			st.takeNotes()
 		}
 		set("gardenhour", "den")
@@ -133,13 +133,13 @@ func TestEventSub_CannotLeave(t *testing.T) {
 			t.Errorf("%d subscriptions, %+v", st.EventSubscriptions(""), s)
 		}
 		set("gardenhour", "den", "teatime")
-		st.says(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"})
-		if c := st.events.Status().Channels[2]; !c.Joined || c.RoomID != st.UserID("teatime") || st.heardTexts() != "hello" || st.EventSubscriptions("") != 6 {
-			t.Errorf("heard %q, %+v", st.heardTexts(), c)
+		st.say(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"})
+		if c := st.events.Status().Channels[2]; !c.Joined || c.RoomID != st.UserID("teatime") || st.messageTexts() != "hello" || st.EventSubscriptions("") != 6 {
+			t.Errorf("heard %q, %+v", st.messageTexts(), c)
 		}
 		set("gardenhour")
 		st.SetHelixFaults(nil)
-		after(retryEvery)
+		advance(retryEvery)
 		if n := st.EventSubscriptions(""); n != 2 {
 			t.Errorf("%d subscriptions are left", n)
 		}
@@ -149,7 +149,7 @@ func TestEventSub_CannotLeave(t *testing.T) {
 // TestEventSub_UnknownChannel checks that a channel that doesn't exist is reported and the others
 // keep working. Once it exists, it is read.
 func TestEventSub_UnknownChannel(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		if err := st.events.SetChannels([]string{"nowhere", "gardenhour"}); err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestEventSub_UnknownChannel(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		st.AddChannel("nowhere")
-		after(retryEvery)
+		advance(retryEvery)
 		if c := st.events.Status().Channels[0]; !c.Joined || c.Problem != "" {
 			t.Errorf("%+v", c)
 		}
@@ -170,19 +170,19 @@ func TestEventSub_UnknownChannel(t *testing.T) {
 // others keep working.
 func TestEventSub_ChannelRefused(t *testing.T) {
 	for status, want := range map[int]string{http.StatusForbidden: notLetIn, http.StatusBadRequest: "Twitch refused the request"} {
-		onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+		testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 			tea := st.UserID("teatime")
 			st.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
 				return faketwitch.Fault{Status: status}, strings.Contains(r.Body, "channel.chat.message") && strings.Contains(r.Body, tea)
 			})
 			st.DropEventSub()
-			after(2 * time.Second)
+			advance(2 * time.Second)
 			all := st.events.Status().Channels
 			if all[1].Joined || !strings.Contains(all[1].Problem, want) || !all[0].Joined || all[0].Problem != "" {
 				t.Errorf("%+v", all)
 			}
 			st.SetHelixFaults(nil)
-			after(retryEvery)
+			advance(retryEvery)
 			if c := st.events.Status().Channels[1]; !c.Joined || c.Problem != "" {
 				t.Errorf("%+v", c)
 			}
@@ -193,15 +193,15 @@ func TestEventSub_ChannelRefused(t *testing.T) {
 // TestEventSub_NotSubscribedInTime checks that a socket without a subscription is closed and that
 // this is reported.
 func TestEventSub_NotSubscribedInTime(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		st.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) { return faketwitch.Fault{Status: 503}, true })
 		st.DropEventSub()
-		after(12 * time.Second)
+		advance(12 * time.Second)
 		if s := st.events.Status(); !slices.Equal(st.EventSubCloses(), []int{4003}) || !strings.Contains(s.Detail, "no subscription in time") {
 			t.Errorf("closed with %v, %+v", st.EventSubCloses(), s)
 		}
 		st.SetHelixFaults(nil)
-		after(time.Minute)
+		advance(time.Minute)
 		if s := st.events.Status(); !s.Channels[0].Joined {
 			t.Errorf("%+v", s)
 		}
@@ -211,7 +211,7 @@ func TestEventSub_NotSubscribedInTime(t *testing.T) {
 // TestEventSub_RetriesSubscriptions checks that a subscription is retried after a temporary fault.
 // If Twitch then says that the subscription exists, it counts as made.
 func TestEventSub_RetriesSubscriptions(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		for _, fault := range []faketwitch.Fault{{Status: 503}, {Status: 0}, {Status: 0, After: true}, {Status: 429}} {
 			st.DropEventSub()
 			synctest.Wait()
@@ -221,7 +221,7 @@ func TestEventSub_RetriesSubscriptions(t *testing.T) {
 				faulty[r.Body] = true
 				return fault, first
 			})
-			after(8 * time.Second)
+			advance(8 * time.Second)
 			if s := st.events.Status(); !s.Channels[0].Joined || s.Channels[0].Problem != "" || st.EventSubscriptions("") != 2 || len(faulty) < 2 {
 				t.Errorf("%+v: %+v, %d subscriptions", fault, s, st.EventSubscriptions(""))
 			}

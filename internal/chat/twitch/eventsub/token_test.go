@@ -25,19 +25,19 @@ func TestEventSub_TokenRefused(t *testing.T) {
 		},
 		"while it reads": func(st *eventStage) { st.Revoke() },
 	} {
-		onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
-			token := st.renewable()
+		testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+			token := st.restartRenewable()
 			lose(st)
-			after(time.Hour)
+			advance(time.Hour)
 			s := st.events.Status()
 			if s.Channels[0].Joined || !strings.Contains(s.Detail, twitch.ErrToken.Error()) || strings.Contains(s.Detail, *token.Load()) || s.Reconnects > 100 {
 				t.Errorf("%s: %+v", name, s)
 			}
-			token.Store(st.logsIn(st.BotLogin()))
-			after(time.Minute)
-			st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
-			if s := st.events.Status(); !s.Channels[0].Joined || st.heardTexts() != "hello" {
-				t.Errorf("%s: heard %q, %+v", name, st.heardTexts(), s)
+			token.Store(st.logIn(st.BotLogin()))
+			advance(time.Minute)
+			st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+			if s := st.events.Status(); !s.Channels[0].Joined || st.messageTexts() != "hello" {
+				t.Errorf("%s: heard %q, %+v", name, st.messageTexts(), s)
 			}
 		})
 	}
@@ -45,19 +45,19 @@ func TestEventSub_TokenRefused(t *testing.T) {
 
 // TestEventSub_TokenRefusedForAWhile checks that reading continues while the token is refused.
 func TestEventSub_TokenRefusedForAWhile(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 		st.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
 			return faketwitch.Fault{Status: http.StatusUnauthorized}, true
 		})
 		st.RevokeSubscriptions("teatime", helix.KindChat, "user_removed")
-		after(5 * time.Minute)
-		st.says(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+		advance(5 * time.Minute)
+		st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
 		s := st.events.Status()
-		if st.heardTexts() != "hello" || s.Reconnects != 0 || s.Channels[1].Joined || !strings.Contains(s.Detail, twitch.ErrToken.Error()) {
-			t.Errorf("heard %q, %+v", st.heardTexts(), s)
+		if st.messageTexts() != "hello" || s.Reconnects != 0 || s.Channels[1].Joined || !strings.Contains(s.Detail, twitch.ErrToken.Error()) {
+			t.Errorf("heard %q, %+v", st.messageTexts(), s)
 		}
 		st.SetHelixFaults(nil)
-		after(time.Minute)
+		advance(time.Minute)
 		if s := st.events.Status(); !s.Channels[1].Joined {
 			t.Errorf("%+v", s)
 		}
@@ -67,17 +67,17 @@ func TestEventSub_TokenRefusedForAWhile(t *testing.T) {
 // TestEventSub_OtherUser checks that if the bot's account changes, chat is read as the new account
 // within a minute.
 func TestEventSub_OtherUser(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		if err := st.stop(); err != nil {
 			t.Fatal(err)
 		}
 		var who atomic.Value
 		who.Store(st.BotID())
 		st.events.UserID = func() string { return who.Load().(string) }
-		token := st.renewable()
-		token.Store(st.logsIn("berta"))
+		token := st.restartRenewable()
+		token.Store(st.logIn("berta"))
 		who.Store(st.UserID("berta"))
-		after(time.Minute + time.Second)
+		advance(time.Minute + time.Second)
 		if s := st.events.Status(); !s.Channels[0].Joined || s.Reconnects != 1 || !strings.Contains(s.Detail, twitch.ErrNotModerator.Error()) {
 			t.Errorf("%+v", s)
 		}
@@ -96,7 +96,7 @@ func TestEventSub_OtherUser(t *testing.T) {
 // TestEventSub_NotBehindModeration checks that a lost connection is replaced in time while
 // moderation uses all requests.
 func TestEventSub_NotBehindModeration(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 		st.FailNext(faketwitch.Fault{Status: faketwitch.AsAsked, Header: http.Header{"Ratelimit-Limit": {"800"}, "Ratelimit-Remaining": {"20"}}})
 		if _, err := st.events.Helix.Users(t.Context(), "gardenhour"); err != nil {
 			t.Fatal(err)
@@ -113,9 +113,9 @@ func TestEventSub_NotBehindModeration(t *testing.T) {
 				}
 			}()
 		}
-		after(10 * time.Second)
+		advance(10 * time.Second)
 		st.DropEventSub()
-		after(10 * time.Second)
+		advance(10 * time.Second)
 		if s := st.events.Status(); !s.Channels[0].Joined || !s.Channels[1].Joined || len(st.EventSubCloses()) != 0 {
 			t.Errorf("closed with %v, %+v", st.EventSubCloses(), s)
 		}
@@ -127,21 +127,21 @@ func TestEventSub_NotBehindModeration(t *testing.T) {
 // TestEventSub_KeepsChannelIDs checks that the channels are looked up once, however often the
 // connection is lost.
 func TestEventSub_KeepsChannelIDs(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		st.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
 			return faketwitch.Fault{Status: http.StatusInternalServerError}, r.Path == "/helix/users"
 		})
 		st.takeNotes()
 		st.DropEventSub()
-		after(2 * time.Second)
+		advance(2 * time.Second)
 		if told := st.takeNotes(); !st.events.Status().Channels[0].Joined || len(told) != 2 || told[0] != "entered gardenhour "+st.UserID("gardenhour") {
 			t.Errorf("told %q, %+v", told, st.events.Status())
 		}
 	})
 }
 
-// renewable restarts the stage with a token that the test can replace.
-func (st *eventStage) renewable() *atomic.Pointer[string] {
+// restartRenewable restarts the stage with a token that the test can replace.
+func (st *eventStage) restartRenewable() *atomic.Pointer[string] {
 	st.t.Helper()
 	if err := st.stop(); err != nil {
 		st.t.Fatal(err)
@@ -154,8 +154,8 @@ func (st *eventStage) renewable() *atomic.Pointer[string] {
 	return &token
 }
 
-// logsIn returns the token of a new login.
-func (st *eventStage) logsIn(as string) *string {
+// logIn logs an account in and returns its new token.
+func (st *eventStage) logIn(as string) *string {
 	st.t.Helper()
 	d := &token.DeviceLogin{AuthURL: st.AuthURL(), ClientID: st.ClientID(), HTTP: st.events.HTTP}
 	code, err := d.Begin(st.t.Context())
@@ -172,7 +172,7 @@ func (st *eventStage) logsIn(as string) *string {
 
 // TestEventSub_TokenRenewed checks that a refused token is replaced and reading continues.
 func TestEventSub_TokenRenewed(t *testing.T) {
-	onEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		if err := st.stop(); err != nil {
 			t.Fatal(err)
 		}

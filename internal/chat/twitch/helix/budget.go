@@ -61,9 +61,9 @@ func budgetRequest(n int, now time.Time) chatguard.Message {
 	return chatguard.Message{ChannelID: "helix", User: chatguard.User{ID: "requests"}, SentAt: now, Cost: n}
 }
 
-// reserved returns how many requests an ordinary or essential request must leave in the bucket. The
-// caller holds mu.
-func (b *budget) reserved(essential bool) int {
+// reservedFor returns how many requests an ordinary or essential request must leave in the bucket.
+// The caller holds mu.
+func (b *budget) reservedFor(essential bool) int {
 	if essential {
 		return b.unusable
 	}
@@ -91,7 +91,7 @@ func (b *budget) spend(ctx context.Context, essential bool, now time.Time) (wait
 	if wait := b.heldUntil.Sub(now); wait > 0 {
 		return wait, nil
 	}
-	v, err := b.guard.Peek(budgetRequest(1+b.reserved(essential), now))
+	v, err := b.guard.Peek(budgetRequest(1+b.reservedFor(essential), now))
 	if err != nil || !v.Allowed {
 		return v.RetryAfter, err
 	}
@@ -99,8 +99,8 @@ func (b *budget) spend(ctx context.Context, essential bool, now time.Time) (wait
 	return 0, err
 }
 
-// holds returns how many requests are left, including reserved ones. The caller holds mu.
-func (b *budget) holds(now time.Time) (int, error) {
+// remaining returns how many requests are left, including reserved ones. The caller holds mu.
+func (b *budget) remaining(now time.Time) (int, error) {
 	if err := b.prepare(); err != nil {
 		return 0, err
 	}
@@ -116,7 +116,7 @@ func (b *budget) lower(ctx context.Context, size, left int, now time.Time) error
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.unusable = budgetSize - min(max(size, 1), budgetSize)
-	held, err := b.holds(now)
+	held, err := b.remaining(now)
 	if excess := held - b.unusable - max(left, 0); err == nil && excess > 0 {
 		_, _, err = b.guard.Take(ctx, budgetRequest(excess, now))
 	}
@@ -132,8 +132,8 @@ func (b *budget) hold(until time.Time) {
 	}
 }
 
-// held returns the time before which no request is sent. ok is false if that time has passed.
-func (b *budget) held(now time.Time) (until time.Time, ok bool) {
+// holdEnd returns the time before which no request is sent. ok is false if that time has passed.
+func (b *budget) holdEnd(now time.Time) (until time.Time, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.heldUntil, b.heldUntil.After(now)
@@ -152,18 +152,18 @@ func (h *Client) Left(within time.Duration) int {
 	if begin.After(end) {
 		return 0
 	}
-	held, err := b.holds(begin)
+	held, err := b.remaining(begin)
 	if err != nil {
 		return 0
 	}
-	return max(0, held-b.reserved(false)+int(end.Sub(begin)/budgetRefill))
+	return max(0, held-b.reservedFor(false)+int(end.Sub(begin)/budgetRefill))
 }
 
 // errNoRoom means that a request wasn't sent in time because the budget had no room.
 var errNoRoom = errors.New("not sent in time")
 
-// noRoom returns the error for a request whose context ended before the budget had room.
-func (h *Client) noRoom(ended error) error {
+// noRoomError returns the error for a request whose context ended before the budget had room.
+func (h *Client) noRoomError(ended error) error {
 	why, _ := h.Trouble()
 	return fmt.Errorf("%w: %s (%w)", errNoRoom, cmp.Or(why, "the request budget is used up"), ended)
 }
@@ -186,7 +186,7 @@ func (h *Client) waitForBudget(ctx context.Context, r request) error {
 	case turn <- struct{}{}:
 		defer func() { <-turn }()
 	case <-ctx.Done():
-		return h.noRoom(ctx.Err())
+		return h.noRoomError(ctx.Err())
 	}
 	for {
 		if r.unless != nil && r.unless() {
@@ -197,7 +197,7 @@ func (h *Client) waitForBudget(ctx context.Context, r request) error {
 			return err
 		}
 		if err := h.Clock.Sleep(ctx, wait); ctx.Err() != nil {
-			return h.noRoom(ctx.Err())
+			return h.noRoomError(ctx.Err())
 		} else if err != nil {
 			return err
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/chatguard/chatguard/internal/clock"
 )
 
-// inMemory returns a fake Twitch and a Client connected to it, both under a simulated clock.
-func inMemory(t *testing.T, opts faketwitch.Options) (*faketwitch.Server, *Client) {
+// startInMemory starts a fake Twitch and returns it with a Client, both under a simulated clock.
+func startInMemory(t *testing.T, opts faketwitch.Options) (*faketwitch.Server, *Client) {
 	t.Helper()
 	opts.InMemory = true
 	srv, err := faketwitch.Start(opts)
@@ -39,8 +39,8 @@ func inMemory(t *testing.T, opts faketwitch.Options) (*faketwitch.Server, *Clien
 	return srv, h
 }
 
-// told returns the headers with which Twitch describes its budget.
-func told(limit, remaining int) http.Header {
+// budgetHeader returns the headers with which Twitch describes its budget.
+func budgetHeader(limit, remaining int) http.Header {
 	return http.Header{"Ratelimit-Limit": {strconv.Itoa(limit)}, "Ratelimit-Remaining": {strconv.Itoa(remaining)}}
 }
 
@@ -72,19 +72,19 @@ func TestBudget_Steps(t *testing.T) {
 			{at: 2200 * time.Millisecond, asked: 2, ok: 1, wait: 100 * time.Millisecond, left: 0},
 		},
 		"Twitch has less left": {
-			{told: told(800, 120), asked: 1000, ok: 100, wait: 100 * time.Millisecond, left: 0},
-			{told: told(800, 700), asked: 1, ok: 0, wait: 100 * time.Millisecond, left: 0},
-			{told: told(800, -5), essential: true, asked: 1, ok: 0, wait: 100 * time.Millisecond, left: 0},
+			{told: budgetHeader(800, 120), asked: 1000, ok: 100, wait: 100 * time.Millisecond, left: 0},
+			{told: budgetHeader(800, 700), asked: 1, ok: 0, wait: 100 * time.Millisecond, left: 0},
+			{told: budgetHeader(800, -5), essential: true, asked: 1, ok: 0, wait: 100 * time.Millisecond, left: 0},
 		},
 		"Twitch's is smaller": {
-			{told: told(80, 80), asked: 1000, ok: 78, wait: 100 * time.Millisecond, left: 0},
+			{told: budgetHeader(80, 80), asked: 1000, ok: 78, wait: 100 * time.Millisecond, left: 0},
 			{essential: true, asked: 5, ok: 2, wait: 100 * time.Millisecond, left: 0},
 			{at: time.Hour, left: 78},
-			{at: time.Hour, told: told(800, 700), left: 680},
+			{at: time.Hour, told: budgetHeader(800, 700), left: 680},
 		},
-		"tiny":    {{told: told(1, 1), asked: 9, ok: 1, wait: 100 * time.Millisecond, left: 0}},
-		"nothing": {{told: told(0, 0), asked: 9, ok: 0, wait: 100 * time.Millisecond, left: 0}},
-		"larger":  {{told: told(5000, 4000), asked: 1000, ok: 780, wait: 100 * time.Millisecond, left: 0}},
+		"tiny":    {{told: budgetHeader(1, 1), asked: 9, ok: 1, wait: 100 * time.Millisecond, left: 0}},
+		"nothing": {{told: budgetHeader(0, 0), asked: 9, ok: 0, wait: 100 * time.Millisecond, left: 0}},
+		"larger":  {{told: budgetHeader(5000, 4000), asked: 1000, ok: 780, wait: 100 * time.Millisecond, left: 0}},
 		"garbled": {{told: http.Header{"Ratelimit-Remaining": {"few"}}, asked: 0, left: 780}},
 	} {
 		now := twitchtest.NewSleeps().Now()
@@ -159,7 +159,7 @@ func TestLeft_Within(t *testing.T) {
 	} {
 		now := twitchtest.NewSleeps().Now()
 		h := &Client{Clock: clock.Clock{NowFunc: func() time.Time { return now }}}
-		if err := h.noteBudget(t.Context(), api.Answer{Header: told(800, c.told)}, 1); err != nil {
+		if err := h.noteBudget(t.Context(), api.Answer{Header: budgetHeader(800, c.told)}, 1); err != nil {
 			t.Fatal(err)
 		}
 		h.budget.hold(now.Add(c.held))
@@ -173,7 +173,7 @@ func TestLeft_Within(t *testing.T) {
 // refused and all are answered.
 func TestBudget_Burst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv, h := inMemory(t, faketwitch.Options{Channels: []string{"gardenhour"}})
+		srv, h := startInMemory(t, faketwitch.Options{Channels: []string{"gardenhour"}})
 		room := Room{srv.UserID("gardenhour"), srv.BotID()}
 		began := time.Now()
 		var all sync.WaitGroup
@@ -204,8 +204,8 @@ func TestBudget_Burst(t *testing.T) {
 // arrival. A request whose context ends leaves the queue, and an essential request goes first.
 func TestBudget_OrderOfArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv, h := inMemory(t, faketwitch.Options{Channels: []string{"gardenhour"}})
-		if err := h.noteBudget(t.Context(), api.Answer{Header: told(800, reserve)}, 1); err != nil {
+		srv, h := startInMemory(t, faketwitch.Options{Channels: []string{"gardenhour"}})
+		if err := h.noteBudget(t.Context(), api.Answer{Header: budgetHeader(800, reserve)}, 1); err != nil {
 			t.Fatal(err)
 		}
 		room := Room{srv.UserID("gardenhour"), srv.BotID()}
@@ -249,7 +249,7 @@ func TestBudget_RetriesCost(t *testing.T) {
 	h, _ := newHelix(t, srv)
 	h.Clock.NowFunc = func() time.Time { return twitchtest.NewSleeps().Now() }
 	h.Refused = func(context.Context, string) error { return nil }
-	srv.FailNext(status(401, 503, 503)...)
+	srv.FailNext(statusFaults(401, 503, 503)...)
 	if _, err := h.Users(t.Context(), "ann"); err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func requests(srv *faketwitch.Server) (all []string) {
 	return all
 }
 
-func status(codes ...int) (faults []faketwitch.Fault) {
+func statusFaults(codes ...int) (faults []faketwitch.Fault) {
 	for _, code := range codes {
 		faults = append(faults, faketwitch.Fault{Status: code, Message: "fault"})
 	}
@@ -58,17 +58,17 @@ func TestHelix_Retries(t *testing.T) {
 		want   error
 		tries  int
 	}{
-		"500 once":         {status(500), nil, 2},
-		"409, 502, 503":    {status(409, 502, 503), nil, 4},
-		"cut off":          {status(0, 0), nil, 3},
-		"500 for long":     {status(500, 500, 500, 500, 500, 500), twitch.ErrUnavailable, 5},
-		"cut off for long": {status(0, 0, 0, 0, 0, 0), twitch.ErrUnavailable, 5},
-		"401":              {status(401), twitch.ErrToken, 1},
-		"403":              {status(403), twitch.ErrNotModerator, 1},
-		"400":              {status(400), ErrProtected, 1},
-		"418":              {status(418), twitch.ErrRejected, 1},
-		"500, then 403":    {status(500, 403), twitch.ErrNotModerator, 2},
-		"404":              {status(404), nil, 1},
+		"500 once":         {statusFaults(500), nil, 2},
+		"409, 502, 503":    {statusFaults(409, 502, 503), nil, 4},
+		"cut off":          {statusFaults(0, 0), nil, 3},
+		"500 for long":     {statusFaults(500, 500, 500, 500, 500, 500), twitch.ErrUnavailable, 5},
+		"cut off for long": {statusFaults(0, 0, 0, 0, 0, 0), twitch.ErrUnavailable, 5},
+		"401":              {statusFaults(401), twitch.ErrToken, 1},
+		"403":              {statusFaults(403), twitch.ErrNotModerator, 1},
+		"400":              {statusFaults(400), ErrProtected, 1},
+		"418":              {statusFaults(418), twitch.ErrRejected, 1},
+		"500, then 403":    {statusFaults(500, 403), twitch.ErrNotModerator, 2},
+		"404":              {statusFaults(404), nil, 1},
 		// the second answer is 404, because the message is already gone
 		"done but unanswered": {[]faketwitch.Fault{{Status: 0, After: true}}, nil, 2},
 	} {
@@ -94,8 +94,8 @@ func TestHelix_Retries(t *testing.T) {
 	}
 }
 
-// budgetEmpty is Twitch's answer at time now if the budget is empty until reset.
-func budgetEmpty(now, reset time.Time, remaining string) faketwitch.Fault {
+// budgetEmptyFault is Twitch's answer at time now if the budget is empty until reset.
+func budgetEmptyFault(now, reset time.Time, remaining string) faketwitch.Fault {
 	return faketwitch.Fault{Status: 429, Header: http.Header{
 		"Date": {now.UTC().Format(http.TimeFormat)}, "Ratelimit-Limit": {"800"}, "Ratelimit-Remaining": {remaining}, "Ratelimit-Reset": {strconv.FormatInt(reset.Unix(), 10)},
 	}}
@@ -109,12 +109,12 @@ func TestHelix_BudgetEmpty(t *testing.T) {
 		fault       faketwitch.Fault
 		least, most time.Duration
 	}{
-		"in 7 s": {budgetEmpty(start, start.Add(7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
-		"by Twitch's clock, which is two hours ahead":  {budgetEmpty(start.Add(2*time.Hour), start.Add(2*time.Hour+7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
-		"by Twitch's clock, which is two hours behind": {budgetEmpty(start.Add(-2*time.Hour), start.Add(-2*time.Hour+7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
-		"one channel's":   {budgetEmpty(start, start.Add(7*time.Second), "300"), 7 * time.Second, 7 * time.Second},
-		"already":         {budgetEmpty(start, start.Add(-7*time.Second), "0"), retryMin / 2, retryMin},
-		"tomorrow":        {budgetEmpty(start, start.Add(24*time.Hour), "0"), longestHold, longestHold},
+		"in 7 s": {budgetEmptyFault(start, start.Add(7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
+		"by Twitch's clock, which is two hours ahead":  {budgetEmptyFault(start.Add(2*time.Hour), start.Add(2*time.Hour+7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
+		"by Twitch's clock, which is two hours behind": {budgetEmptyFault(start.Add(-2*time.Hour), start.Add(-2*time.Hour+7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
+		"one channel's":   {budgetEmptyFault(start, start.Add(7*time.Second), "300"), 7 * time.Second, 7 * time.Second},
+		"already":         {budgetEmptyFault(start, start.Add(-7*time.Second), "0"), retryMin / 2, retryMin},
+		"tomorrow":        {budgetEmptyFault(start, start.Add(24*time.Hour), "0"), longestHold, longestHold},
 		"it doesn't say":  {faketwitch.Fault{Status: 429}, retryMin / 2, retryMin},
 		"it says nothing": {faketwitch.Fault{Status: 429, Header: http.Header{"Ratelimit-Reset": {"soon"}}}, retryMin / 2, retryMin},
 	} {
@@ -148,9 +148,9 @@ func TestHelix_BudgetEmpty(t *testing.T) {
 func TestHelix_BudgetShared(t *testing.T) {
 	for remaining, others := range map[string]int{"0": 0, "300": 1} {
 		synctest.Test(t, func(t *testing.T) {
-			srv, h := inMemory(t, faketwitch.Options{})
+			srv, h := startInMemory(t, faketwitch.Options{})
 			began := time.Now()
-			srv.FailNext(budgetEmpty(began, began.Add(10*time.Second), remaining))
+			srv.FailNext(budgetEmptyFault(began, began.Add(10*time.Second), remaining))
 			var both sync.WaitGroup
 			for range 2 {
 				both.Go(func() {
@@ -187,7 +187,7 @@ func TestHelix_BudgetSharedByLastTry(t *testing.T) {
 		h, sleeps := newHelix(t, srv)
 		h.Clock.NowFunc = sleeps.Now
 		for range c.refused {
-			srv.FailNext(budgetEmpty(h.now(), h.now().Add(time.Minute), "0"))
+			srv.FailNext(budgetEmptyFault(h.now(), h.now().Add(time.Minute), "0"))
 		}
 		if err := c.ask(h, Room{srv.UserID("room"), srv.BotID()}); !errors.Is(err, twitch.ErrBusy) {
 			t.Errorf("%s: %v", name, err)
@@ -209,7 +209,7 @@ func TestHelix_Cancelled(t *testing.T) {
 	h, _ := newHelix(t, srv)
 	gate := twitchtest.NewGate()
 	h.Clock.SleepFunc = gate.Sleep
-	srv.FailNext(status(500)...)
+	srv.FailNext(statusFaults(500)...)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {

@@ -63,7 +63,7 @@ func (h *Client) Health() Health {
 // Trouble returns why requests are held back although Twitch is reachable, and how the last request
 // failed. Both are texts for people, and empty if nothing is wrong.
 func (h *Client) Trouble() (refused, failed string) {
-	if until, held := h.budget.held(h.now()); held {
+	if until, held := h.budget.holdEnd(h.now()); held {
 		refused = fmt.Sprintf("Twitch refused requests until %s (status 429)", until.UTC().Format(time.TimeOnly+" MST"))
 	}
 	return refused, h.Health().Failure

@@ -29,20 +29,20 @@ func TestHelix_Health(t *testing.T) {
 	if got := h.Health(); got != (Health{}) {
 		t.Errorf("before anything was asked: %+v", got)
 	}
-	if got := ask(status(0, 0, 0, 0, 0)...); got.Answered || !strings.HasPrefix(got.Failure, "Twitch didn't answer: ") || strings.Contains(got.Failure, "http://") {
+	if got := ask(statusFaults(0, 0, 0, 0, 0)...); got.Answered || !strings.HasPrefix(got.Failure, "Twitch didn't answer: ") || strings.Contains(got.Failure, "http://") {
 		t.Errorf("without an answer: %+v", got)
 	}
-	if got := ask(status(500, 500, 500, 500, 503)...); got != (Health{true, "Twitch answered with status 503, fault"}) {
+	if got := ask(statusFaults(500, 500, 500, 500, 503)...); got != (Health{true, "Twitch answered with status 503, fault"}) {
 		t.Errorf("after errors: %+v", got)
 	}
 	if got := ask(); got != (Health{Answered: true}) {
 		t.Errorf("after an answer: %+v", got)
 	}
-	busy := budgetEmpty(sleeps.Now(), sleeps.Now().Add(time.Second), "300") // for one channel
+	busy := budgetEmptyFault(sleeps.Now(), sleeps.Now().Add(time.Second), "300") // for one channel
 	if got := ask(busy, busy, busy, busy, busy); got != (Health{Answered: true}) {
 		t.Errorf("after refusals about one channel: %+v", got)
 	}
-	ask(status(500, 500, 500, 500, 503)...)
+	ask(statusFaults(500, 500, 500, 500, 503)...)
 	if err := sleeps.Sleep(t.Context(), failureTime+1); err != nil {
 		t.Fatal(err)
 	}
@@ -87,13 +87,13 @@ func TestHelix_Unfinished(t *testing.T) {
 		"refused": {func(_ *faketwitch.Server, h *Client) { h.budget.hold(h.now().Add(time.Minute)) },
 			"delete message: not sent in time: Twitch refused requests until 00:01:00 UTC (status 429) (context deadline exceeded)"},
 		"no budget": {func(_ *faketwitch.Server, h *Client) {
-			if err := h.noteBudget(t.Context(), api.Answer{Header: told(800, 0)}, 1); err != nil {
+			if err := h.noteBudget(t.Context(), api.Answer{Header: budgetHeader(800, 0)}, 1); err != nil {
 				t.Error(err)
 			}
 		}, "delete message: not sent in time: the request budget is used up (context deadline exceeded)"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			srv, h := inMemory(t, faketwitch.Options{Channels: []string{"room"}, HelixBudget: -1})
+			srv, h := startInMemory(t, faketwitch.Options{Channels: []string{"room"}, HelixBudget: -1})
 			c.prepare(srv, h)
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()

@@ -37,7 +37,7 @@ func (h *Client) SendMessage(ctx context.Context, broadcasterID, senderID, text,
 		},
 		once: true, essential: true,
 	}
-	if err := r.needs("broadcaster", broadcasterID, "sender", senderID); err != nil {
+	if err := r.checkIDs("broadcaster", broadcasterID, "sender", senderID); err != nil {
 		return err
 	}
 	if text == "" || text != hostile.OneLine(text, maxText) {

@@ -61,14 +61,14 @@ func TestSay_TriedOnce(t *testing.T) {
 		tries int
 	}{
 		"500":         {done(500), twitch.ErrUnavailable, 1},
-		"503":         {status(503)[0], twitch.ErrUnavailable, 1},
+		"503":         {statusFaults(503)[0], twitch.ErrUnavailable, 1},
 		"409":         {done(409), twitch.ErrUnavailable, 1},
-		"429":         {status(429)[0], twitch.ErrBusy, 1},
+		"429":         {statusFaults(429)[0], twitch.ErrBusy, 1},
 		"no answer":   {done(0), twitch.ErrUnavailable, 1},
 		"half answer": {faketwitch.Fault{Status: faketwitch.AsAsked, Cut: true}, twitch.ErrUnavailable, 1},
-		"403":         {status(403)[0], twitch.ErrRejected, 1},
-		"400":         {status(400)[0], twitch.ErrRejected, 1},
-		"401":         {status(401)[0], nil, 2},
+		"403":         {statusFaults(403)[0], twitch.ErrRejected, 1},
+		"400":         {statusFaults(400)[0], twitch.ErrRejected, 1},
+		"401":         {statusFaults(401)[0], nil, 2},
 	} {
 		srv := twitchtest.Start(t, "room")
 		h, sleeps := newHelix(t, srv)
@@ -88,7 +88,7 @@ func TestSay_TriedOnce(t *testing.T) {
 // later.
 func TestSay_DoesNotWait(t *testing.T) {
 	for name, spend := range map[string]func(h *Client){
-		"used up": func(h *Client) { _ = h.noteBudget(t.Context(), api.Answer{Header: told(800, 0)}, 1) },
+		"used up": func(h *Client) { _ = h.noteBudget(t.Context(), api.Answer{Header: budgetHeader(800, 0)}, 1) },
 		"held":    func(h *Client) { h.budget.hold(h.now().Add(time.Minute)) },
 	} {
 		srv := twitchtest.Start(t, "room")
@@ -107,7 +107,7 @@ func TestSay_DoesNotWait(t *testing.T) {
 // twice.
 func TestSay_TimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv, h := inMemory(t, faketwitch.Options{Channels: []string{"gardenhour"}})
+		srv, h := startInMemory(t, faketwitch.Options{Channels: []string{"gardenhour"}})
 		srv.FailNext(faketwitch.Fault{Status: faketwitch.AsAsked, Delay: time.Minute})
 		began := time.Now()
 		err := h.SendMessage(t.Context(), srv.UserID("gardenhour"), srv.BotID(), "hello", "")

@@ -153,14 +153,14 @@ func (h *Client) impose(ctx context.Context, r request, room Room, userID string
 
 // moderate sends a request that changes a chat, unless an ID in it is missing.
 func (h *Client) moderate(ctx context.Context, r request, room Room, target string) (api.Answer, error) {
-	if err := r.needs("broadcaster", room.BroadcasterID, "moderator", room.ModeratorID, "target", target); err != nil {
+	if err := r.checkIDs("broadcaster", room.BroadcasterID, "moderator", room.ModeratorID, "target", target); err != nil {
 		return api.Answer{}, err
 	}
 	return h.do(ctx, r)
 }
 
-// needs returns ErrUnsafe if an ID is invalid. Its arguments alternate between names and IDs.
-func (r request) needs(namesAndIDs ...string) error {
+// checkIDs returns ErrUnsafe if an ID is invalid. Its arguments alternate between names and IDs.
+func (r request) checkIDs(namesAndIDs ...string) error {
 	for pair := range slices.Chunk(namesAndIDs, 2) {
 		if name, id := pair[0], pair[1]; !twitch.IsID(id) {
 			return fmt.Errorf("%s: %w: the %s's ID is %q", r.Op, twitch.ErrUnsafe, name, hostile.Truncate(id, 100))

@@ -63,7 +63,7 @@ func TestModerator_TimeoutBeginsWhenGiven(t *testing.T) {
 		return nil
 	}
 	msg.SentAt = waited
-	srv.FailNext(status(503)...)
+	srv.FailNext(statusFaults(503)...)
 	if err := moderator.Timeout(t.Context(), msg, 10*time.Minute, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestModerator_TimeoutBeginsWhenGiven(t *testing.T) {
 func TestModerator_FailedTimeout(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	moderator, msg := newModerator(t, srv)
-	srv.FailNext(status(403)...)
+	srv.FailNext(statusFaults(403)...)
 	if err := moderator.Timeout(t.Context(), msg, 10*time.Minute, ""); err == nil {
 		t.Fatal("no error")
 	}

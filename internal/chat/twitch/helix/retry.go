@@ -38,22 +38,22 @@ func (h *Client) do(ctx context.Context, r request) (api.Answer, error) {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return api.Answer{}, r.unfinished(ctx.Err(), trouble, before)
+			return api.Answer{}, r.unfinishedError(ctx.Err(), trouble, before)
 		case trouble == nil || !api.IsTemporary(trouble) || r.once || try >= maxTries:
 			return a, trouble
 		}
 		twitch.LoggerOr(h.Logger).Info("twitch helix: trying again", "try", try, "trouble", hostile.Detail(trouble.Error()))
 		if err := h.waitAfter(ctx, a, try); err != nil {
-			return api.Answer{}, r.unfinished(err, err, trouble)
+			return api.Answer{}, r.unfinishedError(err, err, trouble)
 		}
 		before = trouble
 	}
 }
 
-// unfinished returns the error for a request that was given up because its context ended. The error
-// names the cause: the budget if this try was waiting for it, or else the error of the previous
-// try, if any.
-func (r request) unfinished(ended, trouble, before error) error {
+// unfinishedError returns the error for a request that was given up because its context ended. The
+// error names the cause: the budget if this try was waiting for it, or else the error of the
+// previous try, if any.
+func (r request) unfinishedError(ended, trouble, before error) error {
 	switch {
 	case errors.Is(trouble, errNoRoom):
 		return trouble
@@ -87,13 +87,13 @@ func (h *Client) try(ctx context.Context, r request, try int) (a api.Answer, sen
 // renew asks Refused to replace a token that Twitch refused.
 func (h *Client) renew(ctx context.Context, r request, token string) error {
 	if err := h.Refused(ctx, token); err != nil {
-		return fmt.Errorf("%s: %w", r.Op, noToken(err))
+		return fmt.Errorf("%s: %w", r.Op, missingTokenError(err))
 	}
 	return nil
 }
 
-// noToken returns the error for a missing token, either temporary or permanent.
-func noToken(err error) error {
+// missingTokenError returns the error for a missing token, either temporary or permanent.
+func missingTokenError(err error) error {
 	if errors.Is(err, twitch.ErrUnavailable) || errors.Is(err, twitch.ErrToken) {
 		return err
 	}
@@ -106,10 +106,10 @@ func (h *Client) token(ctx context.Context) (string, error) {
 	}
 	token, err := h.Token(ctx)
 	if err != nil {
-		return "", noToken(err)
+		return "", missingTokenError(err)
 	}
 	if token, err = twitch.BareToken(token); err != nil {
-		return "", noToken(err)
+		return "", missingTokenError(err)
 	}
 	return token, nil
 }

@@ -39,7 +39,7 @@ func TestHelix_RefusedToken(t *testing.T) {
 			refused = append(refused, token)
 			return c.renew[len(refused)-1]
 		}
-		srv.FailNext(status(c.faults...)...)
+		srv.FailNext(statusFaults(c.faults...)...)
 		err := h.timeOut(t.Context(), Room{srv.UserID("room"), srv.BotID()}, "5", time.Minute, "slow down", nil)
 		if !errors.Is(err, c.want) || err != nil && c.want == nil || errors.Is(err, twitch.ErrToken) && c.want != twitch.ErrToken {
 			t.Errorf("%s: %v, want %v", name, err, c.want)

@@ -20,7 +20,7 @@ type sanction struct {
 // banLength is how long a ban is assumed to last.
 const banLength = 100 * 365 * 24 * time.Hour
 
-func (s sanction) until() time.Time {
+func (s sanction) end() time.Time {
 	if s.length == 0 {
 		return s.from.Add(banLength)
 	}
@@ -31,9 +31,9 @@ func (s sanction) until() time.Time {
 // length would.
 func (s sanction) outlasts(length time.Duration, now time.Time) bool {
 	if s.length == 0 || length == 0 {
-		return s.length == 0 && s.until().After(now)
+		return s.length == 0 && s.end().After(now)
 	}
-	return !s.until().Before(now.Add(length))
+	return !s.end().Before(now.Add(length))
 }
 
 // userHistory is what is known about one user in one channel.
@@ -46,12 +46,12 @@ type userHistory struct {
 	seenInChat bool // the chat has reported the sanction in asked
 }
 
-// expires returns when the history is no longer needed.
-func (d *userHistory) expires() time.Time {
-	if echo := d.asked.from.Add(inTransit); echo.After(d.last.until()) {
+// expiry returns when the history is no longer needed.
+func (d *userHistory) expiry() time.Time {
+	if echo := d.asked.from.Add(inTransit); echo.After(d.last.end()) {
 		return echo
 	}
-	return d.last.until()
+	return d.last.end()
 }
 
 // matches reports whether a sanction that the chat reports is the requested one. They match if they
@@ -142,7 +142,7 @@ func (m *Moderator) sanctionedByOther(who target) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.users[who]
-	return d != nil && d.last.byOther && d.last.until().After(now)
+	return d != nil && d.last.byOther && d.last.end().After(now)
 }
 
 // forget removes what is known about a user.
@@ -175,8 +175,8 @@ func (m *Moderator) firstToExpire() (first target) {
 	var until time.Time
 	looked := 0
 	for who, d := range m.users {
-		if looked == 0 || d.expires().Before(until) {
-			first, until = who, d.expires()
+		if looked == 0 || d.expiry().Before(until) {
+			first, until = who, d.expiry()
 		}
 		if looked++; looked == sampleSize {
 			break

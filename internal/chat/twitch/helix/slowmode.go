@@ -35,7 +35,7 @@ type chatSettings struct {
 func (h *Client) ChatSettings(ctx context.Context, room Room) (SlowMode, error) {
 	query := url.Values{"broadcaster_id": {room.BroadcasterID}}
 	r := request{Request: api.Request{Op: "read chat settings", Method: http.MethodGet, URL: h.baseURL() + "/chat/settings?" + query.Encode()}, essential: true}
-	if err := r.needs("broadcaster", room.BroadcasterID); err != nil {
+	if err := r.checkIDs("broadcaster", room.BroadcasterID); err != nil {
 		return SlowMode{}, err
 	}
 	var told struct {

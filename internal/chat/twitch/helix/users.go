@@ -62,7 +62,7 @@ const (
 func (h *Client) ModeratedChannels(ctx context.Context, userID string) (ids []string, err error) {
 	query := url.Values{"user_id": {userID}, "first": {strconv.Itoa(channelsPerPage)}}
 	r := request{Request: api.Request{Op: "list moderated channels", Method: http.MethodGet}, essential: true}
-	if err := r.needs("user", userID); err != nil {
+	if err := r.checkIDs("user", userID); err != nil {
 		return nil, err
 	}
 	for range maxPages {

@@ -65,7 +65,7 @@ func BenchmarkLineToDelete(b *testing.B) {
 			}
 		}
 	})
-	joined(b, irc)
+	waitJoined(b, irc)
 
 	pace := time.NewTicker(time.Millisecond)
 	defer pace.Stop()
@@ -104,7 +104,7 @@ func BenchmarkFlood(b *testing.B) {
 	srv := twitchtest.Start(b, "room")
 	irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress()}
 	stop := run(b, irc, func([]chatguard.Message) {})
-	joined(b, irc)
+	waitJoined(b, irc)
 	const perBlock = 500
 	block := []byte(strings.Repeat(typical+"\r\n", perBlock))
 	sent, queued := 0, 0

@@ -39,7 +39,7 @@ func TestIRC_Moderates(t *testing.T) {
 		srv.SetBotModerator("den", false)
 		room, den := srv.UserID("room"), srv.UserID("den")
 		s := &standing{}
-		irc := asBot(srv, &Conn{Channels: []string{"room", "den", srv.BotLogin()}, Moderates: s.take})
+		irc := useBotToken(srv, &Conn{Channels: []string{"room", "den", srv.BotLogin()}, Moderates: s.take})
 		irc.Entered = func(_, roomID string) { s.take(roomID+" entered", true) }
 		connect(t, srv, irc)
 		synctest.Wait()
@@ -87,10 +87,10 @@ func TestIRC_AnonymousModeratesNowhere(t *testing.T) {
 func TestIRC_SlowCallback(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
 		slow := make(chan struct{})
-		irc := asBot(srv, &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Dial: srv.Dial})
+		irc := useBotToken(srv, &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Dial: srv.Dial})
 		run(t, irc, func([]chatguard.Message) { <-slow })
 		defer close(slow)
-		joined(t, irc)
+		waitJoined(t, irc)
 		twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "anna", Text: "hello"})
 		synctest.Wait()
 		srv.SendRaw("PING :and now")

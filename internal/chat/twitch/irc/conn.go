@@ -128,7 +128,7 @@ func (i *Conn) stayConnected(ctx context.Context, timing twitch.Timing, lines *q
 		if ctx.Err() != nil || errors.Is(err, ErrLogin) {
 			return err
 		}
-		if s.healthyAt(i.Clock.Now()) {
+		if s.isHealthyAt(i.Clock.Now()) {
 			failures = 0
 		}
 		if err := i.report.Delay(ctx, err, failures, timing); err != nil {

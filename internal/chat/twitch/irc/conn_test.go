@@ -73,7 +73,7 @@ func TestIRC_EnteredBeforeMessages(t *testing.T) {
 		in.Deliver(messages)
 	})
 	for n := range 2 {
-		joined(t, irc)
+		waitJoined(t, irc)
 		twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "anna", Text: "hello"})
 		twitchtest.Say(t, srv, faketwitch.Line{Channel: "den", Login: "anna", Text: "hello"})
 		in.Wait(t, 2*(n+1))
@@ -144,7 +144,7 @@ func TestIRC_Reconnects(t *testing.T) {
 	for n, lose := range []func(){srv.Disconnect, srv.Reconnect} {
 		lose()
 		twitchtest.Eventually(t, "a new connection", func() bool { return srv.Connections() == n+2 })
-		joined(t, irc)
+		waitJoined(t, irc)
 		twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "ann", Text: "still here?"})
 		in.Wait(t, n+1)
 	}
@@ -225,7 +225,7 @@ func TestIRC_HealthyAgain(t *testing.T) {
 			<-gate.Asked
 			gate.Open <- struct{}{}
 		}
-		joined(t, irc)
+		waitJoined(t, irc)
 		if err := sleeps.Sleep(context.Background(), c.lasted); err != nil {
 			t.Fatal(err)
 		}

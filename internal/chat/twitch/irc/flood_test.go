@@ -23,7 +23,7 @@ func TestIRC_StuckConsumer(t *testing.T) {
 		<-stuck
 		in.Deliver(messages)
 	})
-	joined(t, irc)
+	waitJoined(t, irc)
 
 	// The queue holds at most QueueSize batches of readBuffer bytes each. This is four times as
 	// much.
@@ -56,7 +56,7 @@ func TestIRC_FloodLosesNothing(t *testing.T) {
 		srv := twitchtest.Start(t, "room")
 		irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Timing: twitch.Timing{BackoffMin: time.Millisecond}}
 		run(t, irc, func([]chatguard.Message) {})
-		joined(t, irc)
+		waitJoined(t, irc)
 		for n := range blocks {
 			if n == blocks/2 && disturb != nil {
 				disturb(srv)
@@ -65,7 +65,7 @@ func TestIRC_FloodLosesNothing(t *testing.T) {
 		}
 		if disturb != nil {
 			twitchtest.Eventually(t, name+": the next connection", func() bool { return irc.Status().Reconnects == 1 })
-			joined(t, irc)
+			waitJoined(t, irc)
 			before := irc.Status().Messages
 			twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "ann", Text: "afterwards"})
 			twitchtest.Eventually(t, name+": reading afterwards", func() bool { return irc.Status().Messages > before })
@@ -103,7 +103,7 @@ func TestIRC_CancelInFlood(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- irc.Run(ctx, twitchtest.MessagesTo(func([]chatguard.Message) { <-ctx.Done() })) }()
-	joined(t, irc)
+	waitJoined(t, irc)
 	flooding := make(chan struct{})
 	go func() {
 		defer close(flooding)

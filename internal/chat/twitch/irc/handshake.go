@@ -104,7 +104,7 @@ func (s *session) welcomeOnce() {
 func (s *session) notice(line rawLine) error {
 	text := line.text()
 	if line.target() != "*" {
-		s.noticeIn(line.channel(), line.tag("msg-id"), text)
+		s.noteChannelNotice(line.channel(), line.tag("msg-id"), text)
 		return nil
 	}
 	for _, refusal := range []string{"Login authentication failed", "Improperly formatted auth", "Login unsuccessful", "Invalid NICK"} {
@@ -115,9 +115,9 @@ func (s *session) notice(line rawLine) error {
 	return nil
 }
 
-// noticeIn records the server's message about a channel: the join was refused, or there is another
-// problem.
-func (s *session) noticeIn(channel, id, text string) {
+// noteChannelNotice records the server's message about a channel: the join was refused, or there is
+// another problem.
+func (s *session) noteChannelNotice(channel, id, text string) {
 	switch {
 	case id == "msg_channel_suspended" || id == "msg_channel_blocked" || id == "msg_room_not_found" || id == "msg_banned":
 		s.irc.report.ShutOut(channel, text)

@@ -110,7 +110,7 @@ func (s *session) part(channels []string, asked map[string]joinTries) error {
 // do.
 func (s *session) joinNext(channels []twitch.Channel, asked map[string]joinTries) (time.Duration, error) {
 	now := time.Now()
-	next, wait := due(channels, asked, now)
+	next, wait := nextDue(channels, asked, now)
 	if next.Login == "" {
 		return wait, nil
 	}
@@ -125,10 +125,10 @@ func (s *session) joinNext(channels []twitch.Channel, asked map[string]joinTries
 	return 0, s.write("JOIN #" + next.Login)
 }
 
-// due returns the channel to join next. That is a channel that we haven't asked to join. If there
-// is none, it is a channel that we asked to join long enough ago without success. If there is
-// neither, due returns the time until there may be one.
-func due(channels []twitch.Channel, asked map[string]joinTries, now time.Time) (next twitch.Channel, wait time.Duration) {
+// nextDue returns the channel to join next. That is a channel that we haven't asked to join. If
+// there is none, it is a channel that we asked to join long enough ago without success. If there is
+// neither, nextDue returns the time until there may be one.
+func nextDue(channels []twitch.Channel, asked map[string]joinTries, now time.Time) (next twitch.Channel, wait time.Duration) {
 	wait = joinAgain
 	for _, c := range channels {
 		a := asked[c.Login]

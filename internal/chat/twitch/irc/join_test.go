@@ -40,16 +40,16 @@ func TestPacer(t *testing.T) {
 	}
 }
 
-// named returns the logins of n channels.
-func named(n int) (logins []string) {
+// channelNames returns the logins of n channels.
+func channelNames(n int) (logins []string) {
 	for i := range n {
 		logins = append(logins, fmt.Sprintf("room%d", i))
 	}
 	return logins
 }
 
-// asked returns the lines from clients that begin with a command, without the command.
-func asked(srv *faketwitch.Server, command string) (lines []faketwitch.Received) {
+// linesWith returns the lines from clients that begin with a command, without the command.
+func linesWith(srv *faketwitch.Server, command string) (lines []faketwitch.Received) {
 	for _, r := range srv.Received() {
 		if channel, ok := strings.CutPrefix(r.Line, command+" "); ok {
 			r.Line = channel
@@ -62,17 +62,17 @@ func asked(srv *faketwitch.Server, command string) (lines []faketwitch.Received)
 // TestJoin_HundredChannels checks that one connection reads 100 channels, joined in order at the
 // pace that Twitch accepts.
 func TestJoin_HundredChannels(t *testing.T) {
-	logins := named(100)
+	logins := channelNames(100)
 	twitchtest.Bubble(t, logins, func(t *testing.T, srv *faketwitch.Server) {
-		irc := asBot(srv, &Conn{Channels: logins, Address: srv.IRCAddress(), Dial: srv.Dial})
+		irc := useBotToken(srv, &Conn{Channels: logins, Address: srv.IRCAddress(), Dial: srv.Dial})
 		in := &twitchtest.Inbox{}
 		run(t, irc, in.Deliver)
 		twitchtest.Pass(4*joinPeriod - time.Second)
-		if got := len(asked(srv, "JOIN")); got != 80 {
+		if got := len(linesWith(srv, "JOIN")); got != 80 {
 			t.Errorf("%d joins in 43 s, want 80", got)
 		}
 		twitchtest.Pass(2 * time.Second)
-		joins := asked(srv, "JOIN")
+		joins := linesWith(srv, "JOIN")
 		if len(joins) != 100 || srv.Connections() != 1 {
 			t.Fatalf("%d joins by %d connections, want 100 by 1", len(joins), srv.Connections())
 		}
@@ -100,9 +100,9 @@ func TestJoin_HundredChannels(t *testing.T) {
 // TestJoin_DelayedLines checks that no channel is lost if the network delays lines so that
 // they arrive closer together than they were sent.
 func TestJoin_DelayedLines(t *testing.T) {
-	logins := named(60)
+	logins := channelNames(60)
 	twitchtest.Bubble(t, logins, func(t *testing.T, srv *faketwitch.Server) {
-		irc := asBot(srv, &Conn{Channels: logins, Address: srv.IRCAddress()})
+		irc := useBotToken(srv, &Conn{Channels: logins, Address: srv.IRCAddress()})
 		irc.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := srv.Dial(ctx, network, address)
 			l := &laggingConn{Conn: conn, lines: make(chan []byte, 1000), end: make(chan struct{})}
@@ -111,7 +111,7 @@ func TestJoin_DelayedLines(t *testing.T) {
 		}
 		stop := run(t, irc, func([]chatguard.Message) {})
 		twitchtest.Pass(3*joinPeriod + time.Second)
-		if n := len(asked(srv, "JOIN")); n != len(logins) {
+		if n := len(linesWith(srv, "JOIN")); n != len(logins) {
 			t.Errorf("%d joins, want %d", n, len(logins))
 		}
 		for _, c := range irc.Status().Channels {
@@ -164,13 +164,13 @@ func (l *laggingConn) deliver(until time.Time) {
 // TestJoin_Pacing checks that while joining waits, chat is read, PING is answered, and a channel is
 // left at once.
 func TestJoin_Pacing(t *testing.T) {
-	logins := named(45)
+	logins := channelNames(45)
 	twitchtest.Bubble(t, logins, func(t *testing.T, srv *faketwitch.Server) {
 		irc := &Conn{Channels: logins, Address: srv.IRCAddress(), Dial: srv.Dial}
 		in := &twitchtest.Inbox{}
 		run(t, irc, in.Deliver)
 		synctest.Wait()
-		if got := len(asked(srv, "JOIN")); got != joinBurst {
+		if got := len(linesWith(srv, "JOIN")); got != joinBurst {
 			t.Fatalf("%d joins at once, want %d", got, joinBurst)
 		}
 		twitchtest.Say(t, srv, faketwitch.Line{Channel: "room0", Login: "anna", Text: "hello"})
@@ -183,12 +183,12 @@ func TestJoin_Pacing(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		parts := asked(srv, "PART")
+		parts := linesWith(srv, "PART")
 		if len(in.All()) != 1 || twitchtest.Received(srv, "PONG :are you there") != 1 || len(parts) != 1 || parts[0].Line != "#room0" {
 			t.Errorf("%d messages, left %v, received %+v", len(in.All()), parts, srv.Received())
 		}
 		twitchtest.Pass(2 * joinPeriod)
-		if joins := asked(srv, "JOIN"); len(joins) != 44 || joins[43].Line != "#room43" {
+		if joins := linesWith(srv, "JOIN"); len(joins) != 44 || joins[43].Line != "#room43" {
 			t.Errorf("joined with %d lines, want 44, a channel each", len(joins))
 		}
 	})
@@ -208,7 +208,7 @@ func TestSetChannels(t *testing.T) {
 		}
 		late := "@id=late;user-id=5;room-id=" + srv.UserID("den") + " :anna!anna@a PRIVMSG #den :still on its way"
 		srv.SendRaw(late)
-		joined(t, irc)
+		waitJoined(t, irc)
 		for _, login := range []string{"room", "den", "attic"} {
 			twitchtest.Say(t, srv, faketwitch.Line{Channel: login, Login: "anna", Text: login})
 		}
@@ -225,13 +225,13 @@ func TestSetChannels(t *testing.T) {
 		if s := irc.Status(); len(s.Channels) != 2 || s.Channels[0].Login != "attic" || s.Channels[1].Login != "room" || s.Reconnects != 0 {
 			t.Errorf("status %+v", s)
 		}
-		if parts := asked(srv, "PART"); len(parts) != 1 || parts[0].Line != "#den" {
+		if parts := linesWith(srv, "PART"); len(parts) != 1 || parts[0].Line != "#den" {
 			t.Errorf("left %+v", parts)
 		}
 		srv.Disconnect()
 		twitchtest.Pass(time.Second)
-		joined(t, irc)
-		if joins := asked(srv, "JOIN"); len(joins) != 5 {
+		waitJoined(t, irc)
+		if joins := linesWith(srv, "JOIN"); len(joins) != 5 {
 			t.Errorf("joined %+v; the next connection should join those that are wanted by then", joins)
 		}
 	})
@@ -253,7 +253,7 @@ func TestJoin_AfterLeave(t *testing.T) {
 				t.Errorf("step %d: %d messages", n, got)
 			}
 		}
-		joined(t, irc)
+		waitJoined(t, irc)
 		// The channel is wanted again before the session notices the change, so nothing happens.
 		before := len(srv.Received())
 		for _, logins := range [][]string{{"room"}, {"room", "den"}} {
@@ -261,7 +261,7 @@ func TestJoin_AfterLeave(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		joined(t, irc)
+		waitJoined(t, irc)
 		synctest.Wait()
 		twitchtest.Say(t, srv, faketwitch.Line{Channel: "den", Login: "anna", Text: "hello"})
 		synctest.Wait()
@@ -295,7 +295,7 @@ func TestJoin_Retried(t *testing.T) {
 		} {
 			twitchtest.Pass(step.wait)
 			c := irc.Status().Channels[0]
-			if got := len(asked(srv, "JOIN")); got != step.joins || c.Joined != step.joined || c.Problem != step.problem {
+			if got := len(linesWith(srv, "JOIN")); got != step.joins || c.Joined != step.joined || c.Problem != step.problem {
 				t.Errorf("after %v more: %d joins, want %d; %+v", step.wait, got, step.joins, c)
 			}
 		}
@@ -309,7 +309,7 @@ func TestJoin_Retried(t *testing.T) {
 // the allowed pace, until it succeeds.
 func TestJoin_SuspendedChannel(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
-		logins := append(slices.Clone(named(30)), "room")
+		logins := append(slices.Clone(channelNames(30)), "room")
 		irc := &Conn{Channels: logins, Address: srv.IRCAddress(), Dial: srv.Dial}
 		run(t, irc, func([]chatguard.Message) {})
 		twitchtest.Pass(5 * time.Second)
@@ -319,7 +319,7 @@ func TestJoin_SuspendedChannel(t *testing.T) {
 		if s.Channels[0].Problem == "" || !s.Channels[30].Joined || !strings.Contains(s.Detail, "#room29") || s.DetailAt.Sub(told) > joinPeriod {
 			t.Errorf("status %+v", s)
 		}
-		joins := asked(srv, "JOIN")
+		joins := linesWith(srv, "JOIN")
 		for n := joinBurst; n < len(joins); n++ {
 			if joins[n].At.Sub(joins[n-joinBurst].At) < joinPeriod {
 				t.Fatalf("join %d comes %v after join %d", n, joins[n].At.Sub(joins[n-joinBurst].At), n-joinBurst)
@@ -339,7 +339,7 @@ func TestJoin_SuspendedChannel(t *testing.T) {
 // TestJoin_ConcurrentSetChannels checks that channels may change during the first joins, and that
 // the wanted ones are joined in the end. It relies on the race detector.
 func TestJoin_ConcurrentSetChannels(t *testing.T) {
-	logins := named(10)
+	logins := channelNames(10)
 	twitchtest.Bubble(t, logins, func(t *testing.T, srv *faketwitch.Server) {
 		irc := &Conn{Channels: logins[:5], Address: srv.IRCAddress(), Dial: srv.Dial}
 		run(t, irc, func([]chatguard.Message) {})

@@ -23,8 +23,8 @@ func run(t testing.TB, i *Conn, deliver func([]chatguard.Message)) (stop func() 
 	return twitchtest.Run(t, i, twitchtest.MessagesTo(deliver))
 }
 
-// asBot makes i log in with the bot's token.
-func asBot(srv *faketwitch.Server, i *Conn) *Conn {
+// useBotToken makes i log in with the bot's token.
+func useBotToken(srv *faketwitch.Server, i *Conn) *Conn {
 	i.Login, i.Token = srv.BotLogin, twitchtest.TokenOf(srv.Token())
 	return i
 }
@@ -36,12 +36,12 @@ func connect(t testing.TB, srv *faketwitch.Server, i *Conn) *twitchtest.Inbox {
 	i.Address, i.Dial = srv.IRCAddress(), srv.Dial
 	in := &twitchtest.Inbox{}
 	run(t, i, in.Deliver)
-	joined(t, i)
+	waitJoined(t, i)
 	return in
 }
 
-// joined waits until all channels are joined.
-func joined(t testing.TB, i *Conn) {
+// waitJoined waits until all channels are joined.
+func waitJoined(t testing.TB, i *Conn) {
 	t.Helper()
 	twitchtest.Eventually(t, "all channels joined", func() bool {
 		s := i.Status()

@@ -70,7 +70,7 @@ func messageOf(parsed *twitchirc.PrivateMessage) chatguard.Message {
 		User:            chatguard.User{ID: parsed.User.ID, Roles: rolesOf(parsed.Tags["badges"], parsed.Tags["mod"], parsed.Tags["first-msg"])},
 		SourceChannelID: parsed.Tags["source-room-id"],
 		Text:            parsed.Message,
-		SentAt:          sentAt(parsed.Tags["tmi-sent-ts"]),
+		SentAt:          parseMillis(parsed.Tags["tmi-sent-ts"]),
 	}
 }
 
@@ -83,7 +83,7 @@ func (r rawLine) message() chatguard.Message {
 		User:            chatguard.User{ID: r.tag("user-id"), Roles: rolesOf(r.tag("badges"), r.tag("mod"), r.tag("first-msg"))},
 		SourceChannelID: r.tag("source-room-id"),
 		Text:            twitch.TrimAction(r.text()),
-		SentAt:          sentAt(r.tag("tmi-sent-ts")),
+		SentAt:          parseMillis(r.tag("tmi-sent-ts")),
 	}
 }
 
@@ -118,8 +118,8 @@ func rolesOf(badges, mod, firstMessage string) chatguard.Roles {
 	return roles
 }
 
-// sentAt parses Unix milliseconds. It returns the zero time if they are invalid.
-func sentAt(millis string) time.Time {
+// parseMillis parses Unix milliseconds. It returns the zero time if they are invalid.
+func parseMillis(millis string) time.Time {
 	ms, err := strconv.ParseInt(millis, 10, 64)
 	if err != nil || ms <= 0 || ms > twitch.MaxMillis {
 		return time.Time{}

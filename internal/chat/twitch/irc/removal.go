@@ -13,7 +13,7 @@ import (
 // channel's ID, for lines that don't contain it. The error is a SkipReason. A line without a
 // required ID is an error, because it would otherwise remove more than intended.
 func parseRemoval(line rawLine, roomID string) (chat.Removal, error) {
-	r := chat.Removal{ChannelID: cmp.Or(line.tag("room-id"), roomID), At: sentAt(line.tag("tmi-sent-ts"))}
+	r := chat.Removal{ChannelID: cmp.Or(line.tag("room-id"), roomID), At: parseMillis(line.tag("tmi-sent-ts"))}
 	read := readSilence
 	if line.command == "CLEARMSG" {
 		read = readDelete

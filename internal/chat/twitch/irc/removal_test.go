@@ -48,7 +48,7 @@ func TestIRC_Removals(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room", "den"}, func(t *testing.T, srv *faketwitch.Server) {
 		irc, d := &Conn{Channels: []string{"room", "den"}, Address: srv.IRCAddress(), Dial: srv.Dial}, &diary{}
 		twitchtest.Run(t, irc, d)
-		joined(t, irc)
+		waitJoined(t, irc)
 		room, anna, now := srv.UserID("room"), srv.UserID("anna"), time.Now().Unix()
 		var want []string
 		says := func(channel, login string) string {
@@ -137,7 +137,7 @@ func TestIRC_BadRemovals(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
 		irc, d := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Dial: srv.Dial}, &diary{}
 		twitchtest.Run(t, irc, d)
-		joined(t, irc)
+		waitJoined(t, irc)
 		srv.SendRaw("CLEARCHAT", "CLEARMSG", "CLEARCHAT #room :anna", "@room-id=1;target-user-id=1 :tmi.twitch.tv CLEARCHAT #elsewhere :anna")
 		id := twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "anna", Text: "hello"})
 		twitchtest.Eventually(t, "the message", func() bool { return len(d.all()) > 0 })

@@ -37,7 +37,7 @@ func TestIRC_TokenRefused(t *testing.T) {
 			},
 		}
 		run(t, irc, func([]chatguard.Message) {})
-		joined(t, irc)
+		waitJoined(t, irc)
 		synctest.Wait()
 		if !slices.Equal(refused, tokens) {
 			t.Errorf("told of %q, want %q", refused, tokens)
@@ -94,11 +94,11 @@ func TestIRC_TokenChanges(t *testing.T) {
 		current.Store("oauth:" + srv.Token())
 		srv.Disconnect()
 		twitchtest.Pass(time.Second)
-		joined(t, irc)
+		waitJoined(t, irc)
 		current.Store("")
 		srv.Disconnect()
 		twitchtest.Pass(2 * time.Second)
-		joined(t, irc)
+		waitJoined(t, irc)
 		if got := twitchtest.Received(srv, "PASS oauth:"+srv.Token()); got != 2 || srv.Connections() != 3 {
 			t.Errorf("logged in %d times with %d connections", got, srv.Connections())
 		}
@@ -118,7 +118,7 @@ func TestIRC_TokenTrouble(t *testing.T) {
 			return srv.Token(), nil
 		}
 		run(t, irc, func([]chatguard.Message) {})
-		joined(t, irc)
+		waitJoined(t, irc)
 		synctest.Wait()
 		if s := irc.Status(); s.Reconnects != 3 || srv.Connections() != 1 {
 			t.Errorf("%+v, %d connections", s, srv.Connections())
@@ -165,6 +165,6 @@ func TestIRC_ClosedAfterEachWelcome(t *testing.T) {
 		}
 		srv.CloseAfter(0)
 		twitchtest.Pass(time.Minute)
-		joined(t, irc)
+		waitJoined(t, irc)
 	})
 }

@@ -151,7 +151,7 @@ func TestStatus_Concurrent(t *testing.T) {
 		}
 	}()
 	for range 5 {
-		joined(t, irc)
+		waitJoined(t, irc)
 		srv.SendRaw("no line", privmsg(""))
 		before := irc.Status().Reconnects
 		srv.Disconnect()

@@ -76,11 +76,11 @@ func TestWire_Transports(t *testing.T) {
 	for _, name := range []string{"TCP", "TLS", "WebSocket", "secureWebSocket"} {
 		t.Run(name, func(t *testing.T) {
 			srv := twitchtest.Start(t, "room")
-			irc := asBot(srv, transports(t, srv)[name])
+			irc := useBotToken(srv, transports(t, srv)[name])
 			irc.Channels, irc.Timing = []string{"room"}, twitch.Timing{BackoffMin: time.Millisecond}
 			in := &twitchtest.Inbox{}
 			run(t, irc, in.Deliver)
-			joined(t, irc)
+			waitJoined(t, irc)
 			twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "anna", Badges: "vip/1", Text: "zoë ☕ first"})
 			var raw strings.Builder
 			for n := range 3000 {
@@ -100,7 +100,7 @@ func TestWire_Transports(t *testing.T) {
 			for n, lose := range []func(){srv.Disconnect, srv.Reconnect} {
 				lose()
 				twitchtest.Eventually(t, "the next connection", func() bool { return srv.Connections() == n+2 })
-				joined(t, irc)
+				waitJoined(t, irc)
 				twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "anna", Text: "still here"})
 				in.Wait(t, 3002+n)
 			}
@@ -123,7 +123,7 @@ func TestWire_UntrustedServer(t *testing.T) {
 		"WebSocket": {WebSocketURL: ways["secureWebSocket"].WebSocketURL},
 		"name":      {Address: ways["TLS"].Address, TLS: trusting},
 	} {
-		asBot(srv, irc).Channels = []string{"room"}
+		useBotToken(srv, irc).Channels = []string{"room"}
 		delays(t, irc, 1)
 		if s := irc.Status(); !strings.Contains(s.Detail, "certificate") {
 			t.Errorf("%s: %q", name, s.Detail)
@@ -213,7 +213,7 @@ func TestSocket_Silent(t *testing.T) {
 		}
 		srv.Stall()
 		twitchtest.Pass(72 * time.Second)
-		joined(t, irc)
+		waitJoined(t, irc)
 		if s := irc.Status(); s.Reconnects != 1 || !strings.Contains(s.Detail, "fell silent") || srv.Connections() != 2 {
 			t.Errorf("status %+v", s)
 		}
@@ -242,7 +242,7 @@ func FuzzLines(f *testing.F) {
 			t.Errorf("%d lines, %d too long; want %d and %d", len(got), r.overrun, len(want), tooLong)
 		}
 		before := over.overrun
-		got = overSocket(t, server, over, stream, chunk, len(want))
+		got = sendOverSocket(t, server, over, stream, chunk, len(want))
 		if !slices.Equal(got, want) || over.overrun-before != tooLong || cap(over.buf) > readBuffer {
 			t.Errorf("over WebSocket %d lines, %d too long; want %d and %d", len(got), over.overrun-before, len(want), tooLong)
 		}
@@ -274,8 +274,8 @@ func socketPair(f *testing.F) (server, client *websocket.Conn) {
 	return server, client
 }
 
-// overSocket sends a stream in messages of chunk bytes and returns the n lines that arrive.
-func overSocket(t *testing.T, server *websocket.Conn, over *lineReader, stream string, chunk, n int) (got []string) {
+// sendOverSocket sends a stream in messages of chunk bytes and returns the n lines that arrive.
+func sendOverSocket(t *testing.T, server *websocket.Conn, over *lineReader, stream string, chunk, n int) (got []string) {
 	sent := make(chan error, 1)
 	go func() {
 		var err error

@@ -89,7 +89,7 @@ func (d *DeviceLogin) Begin(ctx context.Context) (DeviceCode, error) {
 	if told.ExpiresIn > 0 && told.ExpiresIn < int64(deviceLife/time.Second) {
 		life = time.Duration(told.ExpiresIn) * time.Second
 	}
-	code.Expires = s.after(life)
+	code.Expires = s.nowPlus(life)
 	if told.Interval > 0 {
 		code.Interval = time.Duration(min(told.Interval, int64(deviceIntervalMax/time.Second))) * time.Second
 	}

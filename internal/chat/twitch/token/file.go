@@ -46,7 +46,7 @@ func (f file) lock(ctx context.Context) (unlock func() error, err error) {
 	}
 	lock := flock.New(f.path+".lock", flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, lockRetry); err != nil {
-		return nil, f.unwritable(err)
+		return nil, f.unwritableError(err)
 	}
 	return lock.Unlock, nil
 }
@@ -67,15 +67,15 @@ func (f file) read() (data []byte, r record, err error) {
 	if data, err = io.ReadAll(io.LimitReader(file, maxFileSize)); err != nil {
 		return nil, r, fmt.Errorf("token file %s can't be read (%w): check its disk, or run `chatguard login`", f.path, cause(err))
 	}
-	if !f.understand(data, &r) {
+	if !f.decode(data, &r) {
 		return data, record{}, fmt.Errorf("token file %s isn't what `chatguard login` writes: run `chatguard login` again", f.path)
 	}
 	return data, r, nil
 }
 
-// understand decodes data and reports whether the data is valid. It doesn't describe the error,
+// decode decodes data into r and reports whether the data is valid. It doesn't describe the error,
 // because that would reveal the content.
-func (f file) understand(data []byte, r *record) bool {
+func (f file) decode(data []byte, r *record) bool {
 	if json.Unmarshal(data, r) != nil {
 		return false
 	}
@@ -98,12 +98,12 @@ func (f file) write(r record) (data []byte, err error) {
 	}
 	data = append(data, '\n')
 	if err := atomicfile.Write(f.path, data, nil); err != nil {
-		return nil, f.unwritable(err)
+		return nil, f.unwritableError(err)
 	}
 	return data, nil
 }
 
-func (f file) unwritable(err error) error {
+func (f file) unwritableError(err error) error {
 	return fmt.Errorf("token file %s can't be written (%w): make its folder writable for chatguard's user", f.path, cause(err))
 }
 

@@ -30,12 +30,12 @@ func (k *keeping) writeFile(contents string, mode os.FileMode) {
 
 // TestTokenFile_Private checks that the file becomes private, whatever its mode was before.
 func TestTokenFile_Private(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	k.writeFile(`{"access_token": "old"}`, 0o644)
 	if err := CheckFile(k.File); err == nil || !strings.Contains(err.Error(), "chmod 600 "+k.File) {
 		t.Errorf("readable by others: %v", err)
 	}
-	k.later(0)
+	k.advance(0)
 	if k.mode() != 0o600 {
 		t.Errorf("mode %o", k.mode())
 	}
@@ -58,7 +58,7 @@ func TestTokenFile_Unreadable(t *testing.T) {
 		"line break": `{"access_token": "secret\r\nsecret"}`, "wrong type": `{"access_token": 12}`, "wrong time": `{"access_token":"secret","expires_at":"secret"}`,
 		"too long": fmt.Sprintf(`{"access_token": "secret", "login": %q}`, strings.Repeat("a", maxFileSize)),
 	} {
-		k := keep(t)
+		k := newKeeping(t)
 		k.writeFile(contents, 0o600)
 		for _, err := range []error{k.Load(t.Context()), k.Run(t.Context()), CheckFile(k.File)} {
 			if err == nil || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), k.File) ||
@@ -67,7 +67,7 @@ func TestTokenFile_Unreadable(t *testing.T) {
 			}
 		}
 	}
-	k := keep(t)
+	k := newKeeping(t)
 	k.File = t.TempDir() // nobody can read a folder as a file
 	if err := k.Load(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "token file "+k.File+" can't be read (") {
 		t.Errorf("a folder: %v", err)
@@ -77,17 +77,17 @@ func TestTokenFile_Unreadable(t *testing.T) {
 // TestTokenFile_SpoiltWhileRunning checks that a file that becomes invalid is reported, and that
 // the token stays in use. Storing the next pair fixes the file.
 func TestTokenFile_SpoiltWhileRunning(t *testing.T) {
-	k := keep(t)
-	k.later(0)
+	k := newKeeping(t)
+	k.advance(0)
 	k.writeFile("spoilt", 0o600)
-	k.later(reloadEvery)
-	k.is(Good, "isn't what `chatguard login` writes")
+	k.advance(reloadEvery)
+	k.checkState(Good, "isn't what `chatguard login` writes")
 	if k.token() != k.srv.Token() {
 		t.Error("the token went with the file")
 	}
-	k.later(4*time.Hour - renewBefore)
-	k.is(Good, "")
-	if k.stored().Access != k.token() || k.srv.Refreshes() != 1 {
+	k.advance(4*time.Hour - renewBefore)
+	k.checkState(Good, "")
+	if k.fileContent().Access != k.token() || k.srv.Refreshes() != 1 {
 		t.Errorf("%d renewals", k.srv.Refreshes())
 	}
 }
@@ -95,32 +95,32 @@ func TestTokenFile_SpoiltWhileRunning(t *testing.T) {
 // TestTokenFile_Unwritable checks that a write error is reported and the token is kept in memory.
 // The token is stored as soon as the file can be written.
 func TestTokenFile_Unwritable(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	folder := filepath.Join(t.TempDir(), "later")
 	k.File = filepath.Join(folder, "chatguard.db.token")
-	k.later(0)
-	k.is(Good, "can't be written")
-	k.later(4*time.Hour - renewBefore)
+	k.advance(0)
+	k.checkState(Good, "can't be written")
+	k.advance(4*time.Hour - renewBefore)
 	if got := k.token(); got == k.srv.Token() || k.srv.Refreshes() != 1 {
 		t.Errorf("%s after %d renewals", got, k.srv.Refreshes())
 	}
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	k.later(reloadEvery)
-	k.is(Good, "")
-	if k.stored().Access != k.token() || k.mode() != 0o600 {
-		t.Errorf("stored %s, mode %o", k.stored().Access, k.mode())
+	k.advance(reloadEvery)
+	k.checkState(Good, "")
+	if k.fileContent().Access != k.token() || k.mode() != 0o600 {
+		t.Errorf("stored %s, mode %o", k.fileContent().Access, k.mode())
 	}
 }
 
 // TestTokens_WithoutFile checks that the token is kept in memory.
 func TestTokens_WithoutFile(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	k.File = ""
-	k.later(0)
-	k.later(4 * time.Hour)
-	k.is(Good, "")
+	k.advance(0)
+	k.advance(4 * time.Hour)
+	k.checkState(Good, "")
 	if k.token() == k.srv.Token() {
 		t.Error("not renewed")
 	}
@@ -128,7 +128,7 @@ func TestTokens_WithoutFile(t *testing.T) {
 
 // TestTokenFile_KeepsLink checks that the file may be a symbolic link.
 func TestTokenFile_KeepsLink(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	elsewhere := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(elsewhere, []byte(`{"access_token": "old"}`), 0o644); err != nil {
 		t.Fatal(err)
@@ -136,9 +136,9 @@ func TestTokenFile_KeepsLink(t *testing.T) {
 	if err := os.Symlink(elsewhere, k.File); err != nil {
 		t.Fatal(err)
 	}
-	k.later(0)
+	k.advance(0)
 	target, err := os.Readlink(k.File)
-	if err != nil || target != elsewhere || k.stored().Access != k.srv.Token() || k.mode() != 0o600 {
+	if err != nil || target != elsewhere || k.fileContent().Access != k.srv.Token() || k.mode() != 0o600 {
 		t.Errorf("%q, %v", target, err)
 	}
 }
@@ -146,12 +146,12 @@ func TestTokenFile_KeepsLink(t *testing.T) {
 // TestTokenFile_OverridesEnvironment checks that the file takes precedence over the
 // environment until the environment's tokens change.
 func TestTokenFile_OverridesEnvironment(t *testing.T) {
-	k := keep(t)
-	k.later(0)
-	k.later(4 * time.Hour)
+	k := newKeeping(t)
+	k.advance(0)
+	k.advance(4 * time.Hour)
 	renewed := k.token()
 	start := func(access, refresh string) *Store {
-		p := k.process(k.File)
+		p := k.newProcess(k.File)
 		p.Access, p.Refresh = access, refresh
 		return p
 	}
@@ -164,8 +164,8 @@ func TestTokenFile_OverridesEnvironment(t *testing.T) {
 		{"the first one again", k.srv.Token(), k.srv.RefreshToken(), k.srv.Token()},
 	} {
 		p := start(step.access, step.refresh)
-		if err := p.Load(t.Context()); err != nil || p.current().record.Access != step.want || k.stored().Access != step.want {
-			t.Errorf("%s: %s, %v; stored %s", step.name, p.current().record.Access, err, k.stored().Access)
+		if err := p.Load(t.Context()); err != nil || p.current().record.Access != step.want || k.fileContent().Access != step.want {
+			t.Errorf("%s: %s, %v; stored %s", step.name, p.current().record.Access, err, k.fileContent().Access)
 		}
 	}
 	// A login replaces both the earlier tokens in the file and those in its environment.
@@ -188,11 +188,11 @@ func TestTokenFile_OverridesEnvironment(t *testing.T) {
 // TestTokenFile_HashesEnvironment checks that the file stores only a hash of the environment's
 // tokens.
 func TestTokenFile_HashesEnvironment(t *testing.T) {
-	k := keep(t)
-	k.later(0)
-	k.later(4 * time.Hour)
+	k := newKeeping(t)
+	k.advance(0)
+	k.advance(4 * time.Hour)
 	data, err := os.ReadFile(k.File)
-	if err != nil || strings.Contains(string(data), k.srv.Token()) || len(k.stored().Seeds) != 1 || len(k.stored().Seeds[0]) != 64 {
+	if err != nil || strings.Contains(string(data), k.srv.Token()) || len(k.fileContent().Seeds) != 1 || len(k.fileContent().Seeds[0]) != 64 {
 		t.Errorf("%v\n%s", err, data)
 	}
 }
@@ -200,8 +200,8 @@ func TestTokenFile_HashesEnvironment(t *testing.T) {
 // TestTokenFile_WaitsForLock checks that nothing is renewed while another process holds the lock,
 // and that a caller stops waiting when its context ends.
 func TestTokenFile_WaitsForLock(t *testing.T) {
-	k := keep(t)
-	k.later(0)
+	k := newKeeping(t)
+	k.advance(0)
 	unlock, err := k.file().lock(t.Context())
 	if err != nil {
 		t.Fatal(err)

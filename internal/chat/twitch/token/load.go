@@ -30,7 +30,7 @@ func (t *Store) Load(ctx context.Context) error {
 		return err
 	}
 	t.onDisk = data
-	if t.environmentIsNew(record) {
+	if t.isEnvironmentNew(record) {
 		t.seedFile(ctx)
 	} else {
 		t.update(func(k *knowledge) { t.reset(k, record) })
@@ -43,7 +43,7 @@ func (t *Store) Load(ctx context.Context) error {
 func (t *Store) seedFile(ctx context.Context) {
 	record := record{Pair: t.environment(), Seeds: []string{t.seed()}}
 	for t.save(ctx, record) {
-		if !t.environmentIsNew(t.current().record) {
+		if !t.isEnvironmentNew(t.current().record) {
 			return // another process with these tokens was first
 		}
 	}
@@ -57,7 +57,7 @@ func (t *Store) reset(k *knowledge, r record) {
 	switch {
 	case r.Access == "" && r.Refresh == "":
 		k.state = Missing
-	case was.state == Good && was.record.UserID == r.UserID && !r.due(t.Clock.Now(), 0):
+	case was.state == Good && was.record.UserID == r.UserID && !r.isDue(t.Clock.Now(), 0):
 		k.state = Good // another process renewed it
 	}
 }
@@ -77,8 +77,8 @@ func (t *Store) seed() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// environmentIsNew reports whether a record doesn't know the environment's tokens yet.
-func (t *Store) environmentIsNew(r record) bool {
+// isEnvironmentNew reports whether a record doesn't know the environment's tokens yet.
+func (t *Store) isEnvironmentNew(r record) bool {
 	seed := t.seed()
 	return seed != "" && !slices.Contains(r.Seeds, seed)
 }
@@ -163,7 +163,7 @@ func (t *Store) Adopt(ctx context.Context, p Pair) (Identity, error) {
 		t.reset(k, record)
 		if asked == nil {
 			k.markGood()
-			k.checkAt = t.server().after(checkEvery)
+			k.checkAt = t.server().nowPlus(checkEvery)
 		}
 	})
 	t.loaded.Store(true)
@@ -180,7 +180,7 @@ func (t *Store) supersede(ctx context.Context, r record) (err error) {
 	if _, before, err := t.file().read(); err == nil { // an unreadable file is replaced
 		r.Seeds = before.Seeds
 	}
-	if t.environmentIsNew(r) {
+	if t.isEnvironmentNew(r) {
 		r.Seeds = append(slices.Clip(r.Seeds), t.seed())
 	}
 	return t.store(r)

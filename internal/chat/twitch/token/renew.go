@@ -75,7 +75,7 @@ func (t *Store) renewOnce(ctx context.Context, access string) (err error) {
 	if k.record.Access != access {
 		return nil
 	}
-	if !t.renewable(k.record.Pair) {
+	if !t.isRenewable(k.record.Pair) {
 		return t.check(ctx) // the token may still be valid
 	}
 	unlock, err := t.file().lock(ctx)
@@ -103,9 +103,9 @@ func (t *Store) renewOnce(ctx context.Context, access string) (err error) {
 	return err
 }
 
-// renewable reports whether a pair can be renewed. That requires a refresh token and a known
+// isRenewable reports whether a pair can be renewed. That requires a refresh token and a known
 // application.
-func (t *Store) renewable(p Pair) bool { return p.Refresh != "" && t.clientOf(p) != "" }
+func (t *Store) isRenewable(p Pair) bool { return p.Refresh != "" && t.clientOf(p) != "" }
 
 // replace stores a new pair before the pair is used. The caller holds fileMu, and the file's lock
 // if it could be acquired.
@@ -134,7 +134,7 @@ func (t *Store) replace(p Pair) {
 // countRejected records that the token is about to be replaced. A token counts as rejected if it is
 // replaced soon after it was issued, although it isn't about to expire.
 func (k *knowledge) countRejected(now time.Time) {
-	if k.record.due(now, 2*k.renewEarly) || k.renewed.IsZero() || now.Sub(k.renewed) > 2*k.stayFresh() {
+	if k.record.isDue(now, 2*k.renewEarly) || k.renewed.IsZero() || now.Sub(k.renewed) > 2*k.freshTime() {
 		k.rejectedRenewals = 0
 		return
 	}
@@ -153,7 +153,7 @@ func (t *Store) check(ctx context.Context) error {
 		return ctx.Err()
 	case !errors.Is(err, twitch.ErrToken):
 		t.noteFailure(err)
-	case !t.renewable(record.Pair):
+	case !t.isRenewable(record.Pair):
 		t.markRevoked(err)
 	}
 	return err
@@ -165,7 +165,7 @@ func (t *Store) learn(ctx context.Context, record record, id Identity) {
 	told := record
 	told.UserID, told.Login, told.ClientID, told.Scopes = id.UserID, id.Login, id.ClientID, id.Scopes
 	if id.ExpiresIn > 0 {
-		told.Expires = t.server().after(id.ExpiresIn)
+		told.Expires = t.server().nowPlus(id.ExpiresIn)
 	}
 	if told.knowsMoreThan(record) && t.save(ctx, told) {
 		return
@@ -173,7 +173,7 @@ func (t *Store) learn(ctx context.Context, record record, id Identity) {
 	t.update(func(k *knowledge) {
 		k.record = told
 		k.markGood()
-		k.checkAt = t.server().after(checkEvery)
+		k.checkAt = t.server().nowPlus(checkEvery)
 	})
 }
 
@@ -204,10 +204,10 @@ func (t *Store) markRevoked(err error) {
 // noteFailure records that Twitch couldn't be asked. A good token stays good until it expires.
 func (t *Store) noteFailure(err error) {
 	t.update(func(k *knowledge) {
-		k.retryAt = t.server().after(twitch.Backoff(k.failures, authMin, authMax))
+		k.retryAt = t.server().nowPlus(twitch.Backoff(k.failures, authMin, authMax))
 		k.failures++
 		k.trouble = err
-		if k.record.due(t.Clock.Now(), 0) {
+		if k.record.isDue(t.Clock.Now(), 0) {
 			k.state = Unknown
 		}
 	})

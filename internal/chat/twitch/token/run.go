@@ -33,8 +33,8 @@ func (t *Store) Check(ctx context.Context) error {
 	if err := t.Load(ctx); err != nil {
 		return err
 	}
-	if k := t.current(); k.unusable() != nil {
-		return k.unusable()
+	if k := t.current(); k.unusableError() != nil {
+		return k.unusableError()
 	}
 	t.fileMu.Lock()
 	defer t.fileMu.Unlock()
@@ -45,11 +45,11 @@ func (t *Store) Check(ctx context.Context) error {
 func (t *Store) maintain(ctx context.Context) {
 	t.maintainFile(ctx)
 	k := t.current()
-	if k.unusable() != nil || k.failures > 0 && t.Clock.Now().Before(k.retryAt) {
+	if k.unusableError() != nil || k.failures > 0 && t.Clock.Now().Before(k.retryAt) {
 		return
 	}
 	// Renew earlier than Token would, so that no caller has to wait for the renewal.
-	if k.record.due(t.Clock.Now(), 2*k.renewEarly) && t.renew(ctx, k.record.Access) != nil {
+	if k.record.isDue(t.Clock.Now(), 2*k.renewEarly) && t.renew(ctx, k.record.Access) != nil {
 		return
 	}
 	if k = t.current(); t.Clock.Now().Before(k.checkAt) {
@@ -59,7 +59,7 @@ func (t *Store) maintain(ctx context.Context) {
 	err := t.check(ctx)
 	t.fileMu.Unlock()
 	switch {
-	case !errors.Is(err, twitch.ErrToken) || !t.renewable(k.record.Pair):
+	case !errors.Is(err, twitch.ErrToken) || !t.isRenewable(k.record.Pair):
 	case k.rejectedRenewals > 0 && k.isFresh(t.Clock.Now()):
 		t.noteNewRefused(err)
 	default:

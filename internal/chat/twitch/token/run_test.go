@@ -31,7 +31,7 @@ func (k *keeping) login(as string) {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	if id, err := k.process(k.File).Adopt(k.t.Context(), pair); err != nil || id.Login != as || id.UserID != k.srv.UserID(as) {
+	if id, err := k.newProcess(k.File).Adopt(k.t.Context(), pair); err != nil || id.Login != as || id.UserID != k.srv.UserID(as) {
 		k.t.Fatalf("%+v, %v", id, err)
 	}
 }
@@ -39,7 +39,7 @@ func (k *keeping) login(as string) {
 // TestTokens_RunLoadsNewLogin checks that after a revocation, Run loads a new login without a
 // restart, even if it is for another account. A caller of Wait gets the new account.
 func TestTokens_RunLoadsNewLogin(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	g := twitchtest.NewGate()
 	k.Clock.SleepFunc = g.Sleep
 	var mu sync.Mutex
@@ -74,14 +74,14 @@ func TestTokens_RunLoadsNewLogin(t *testing.T) {
 		waiting <- id
 	}()
 	look()
-	k.is(Revoked, "run `chatguard login`")
+	k.checkState(Revoked, "run `chatguard login`")
 	k.login("berta")
 	look()
 	if id := <-waiting; id.Login != "berta" || id.UserID != k.srv.UserID("berta") {
 		t.Errorf("waited for %+v", id)
 	}
-	k.is(Good, "")
-	if got := k.token(); got != k.stored().Access {
+	k.checkState(Good, "")
+	if got := k.token(); got != k.fileContent().Access {
 		t.Errorf("%s isn't what is stored", got)
 	}
 
@@ -101,7 +101,7 @@ func TestTokens_RunLoadsNewLogin(t *testing.T) {
 
 // TestTokens_WaitEnds checks that Wait ends with its context.
 func TestTokens_WaitEnds(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := k.Wait(ctx); !errors.Is(err, context.Canceled) {
@@ -112,12 +112,12 @@ func TestTokens_WaitEnds(t *testing.T) {
 // TestTokens_StartWhileTwitchIsDown checks that the bot's identity is known from the file while
 // Twitch can't be reached.
 func TestTokens_StartWhileTwitchIsDown(t *testing.T) {
-	k := keep(t)
-	k.later(0)
-	again := &keeping{Store: k.process(k.File), t: t, srv: k.srv, clock: k.clock}
+	k := newKeeping(t)
+	k.advance(0)
+	again := &keeping{Store: k.newProcess(k.File), t: t, srv: k.srv, clock: k.clock}
 	again.AuthURL = "http://127.0.0.1:1"
-	again.later(0)
-	again.is(Unknown, "Twitch could not be reached")
+	again.advance(0)
+	again.checkState(Unknown, "Twitch could not be reached")
 	if id, err := again.Wait(t.Context()); err != nil || id.UserID != k.srv.BotID() || id.Login != k.srv.BotLogin() {
 		t.Errorf("%+v, %v", id, err)
 	}
@@ -129,11 +129,11 @@ func TestTokens_StartWhileTwitchIsDown(t *testing.T) {
 // TestTokens_ProcessesShareFile checks that processes renew one after the other. After the first
 // one, the others find the token already renewed.
 func TestTokens_ProcessesShareFile(t *testing.T) {
-	k := keep(t)
-	k.later(0)
+	k := newKeeping(t)
+	k.advance(0)
 	var all []*Store
 	for range 8 {
-		p := k.process(k.File)
+		p := k.newProcess(k.File)
 		if _, err := p.Token(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -150,21 +150,21 @@ func TestTokens_ProcessesShareFile(t *testing.T) {
 	}
 	processes.Wait()
 	for _, p := range all {
-		if got, err := p.Token(t.Context()); err != nil || got != k.stored().Access {
+		if got, err := p.Token(t.Context()); err != nil || got != k.fileContent().Access {
 			t.Errorf("%s, %v", got, err)
 		}
 	}
-	if k.srv.Refreshes() != 1 || k.asked("token") != 1 {
-		t.Errorf("%d renewals, %d asked for", k.srv.Refreshes(), k.asked("token"))
+	if k.srv.Refreshes() != 1 || k.requestCount("token") != 1 {
+		t.Errorf("%d renewals, %d asked for", k.srv.Refreshes(), k.requestCount("token"))
 	}
 }
 
 // TestTokens_AdoptStoresFirst checks that a pair is stored even if Twitch can't be asked about its
 // owner. If Twitch refuses the pair, it is rejected.
 func TestTokens_AdoptStoresFirst(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	k.writeFile("spoilt", 0o644)
-	p := k.process(k.File)
+	p := k.newProcess(k.File)
 	if _, err := p.Adopt(t.Context(), Pair{Access: "unknown"}); !errors.Is(err, twitch.ErrToken) {
 		t.Errorf("refused: %v", err)
 	}
@@ -174,7 +174,7 @@ func TestTokens_AdoptStoresFirst(t *testing.T) {
 	if _, err := p.Adopt(t.Context(), Pair{Access: k.srv.Token(), Refresh: k.srv.RefreshToken()}); !errors.Is(err, twitch.ErrUnavailable) {
 		t.Errorf("nobody there: %v", err)
 	}
-	if r := k.stored(); r.Access != k.srv.Token() || r.Refresh != k.srv.RefreshToken() || k.mode() != 0o600 {
+	if r := k.fileContent(); r.Access != k.srv.Token() || r.Refresh != k.srv.RefreshToken() || k.mode() != 0o600 {
 		t.Errorf("stored %+v, mode %o", r, k.mode())
 	}
 }
@@ -217,7 +217,7 @@ func TestTokens_StaySecret(t *testing.T) {
 // TestTokens_FollowNoRedirect checks that no redirect is followed, because it would send the
 // refresh token to its target.
 func TestTokens_FollowNoRedirect(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	elsewhere := httptest.NewServer(http.RedirectHandler(k.srv.AuthURL()+"/token", http.StatusTemporaryRedirect))
 	defer elsewhere.Close()
 	k.AuthURL = elsewhere.URL

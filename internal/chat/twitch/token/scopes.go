@@ -30,18 +30,18 @@ var Scopes = []Scope{
 }
 
 // ScopeNames returns the names of all Scopes.
-func ScopeNames() []string { return scopesOver("") }
+func ScopeNames() []string { return scopeNames("") }
 
 // MissingScopes returns the names of the scopes that a bot on this transport needs and its token
 // lacks. The transport is "irc", "irc-websocket" or "eventsub"; empty means all of them. The
 // permission to manage something includes the permission to read it.
 func MissingScopes(transport string, has []string) []string {
-	return slices.DeleteFunc(scopesOver(transport), func(name string) bool {
+	return slices.DeleteFunc(scopeNames(transport), func(name string) bool {
 		return slices.Contains(has, name) || slices.Contains(has, strings.Replace(name, ":read:", ":manage:", 1))
 	})
 }
 
-func scopesOver(transport string) (names []string) {
+func scopeNames(transport string) (names []string) {
 	for _, s := range Scopes {
 		if transport == "" || strings.HasPrefix(transport, s.over) {
 			names = append(names, s.Name)

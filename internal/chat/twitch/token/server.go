@@ -31,9 +31,9 @@ func (p Pair) String() string { return "hidden" }
 // LogValue hides the tokens.
 func (p Pair) LogValue() slog.Value { return slog.StringValue(p.String()) }
 
-// due reports whether the access token is missing or expires within margin. If it can't be renewed,
-// margin doesn't apply, because the token is used until it expires.
-func (p Pair) due(now time.Time, margin time.Duration) bool {
+// isDue reports whether the access token is missing or expires within margin. If it can't be
+// renewed, margin doesn't apply, because the token is used until it expires.
+func (p Pair) isDue(now time.Time, margin time.Duration) bool {
 	if p.Refresh == "" {
 		margin = 0
 	}
@@ -90,14 +90,14 @@ func (s authServer) pair(r api.Request, a api.Answer, clientID string) (Pair, er
 	}
 	p := Pair{Access: access, Refresh: told.Refresh, ClientID: clientID}
 	if told.ExpiresIn > 0 {
-		p.Expires = s.after(time.Duration(told.ExpiresIn) * time.Second)
+		p.Expires = s.nowPlus(time.Duration(told.ExpiresIn) * time.Second)
 	}
 	return p, nil
 }
 
-// after returns the current time plus d, in a form that can be stored. It uses the wall clock, which
-// also advances while the machine sleeps.
-func (s authServer) after(d time.Duration) time.Time { return s.now().Add(d).UTC() }
+// nowPlus returns the current time plus d, in a form that can be stored. It uses the wall clock,
+// which also advances while the machine sleeps.
+func (s authServer) nowPlus(d time.Duration) time.Time { return s.now().Add(d).UTC() }
 
 // renew exchanges a pair for a new one; the old refresh token can't be used again. ErrToken means
 // that Twitch no longer accepts the refresh token. Any other error may be temporary.
@@ -113,18 +113,18 @@ func (s authServer) renew(ctx context.Context, old Pair) (Pair, error) {
 		err = r.Refused(twitch.ErrUnavailable, a)
 	}
 	if err != nil {
-		return Pair{}, inconclusive(err)
+		return Pair{}, asUnavailable(err)
 	}
 	p, err := s.pair(r, a, old.ClientID)
 	p.Refresh = cmp.Or(p.Refresh, old.Refresh)
-	return p, inconclusive(err)
+	return p, asUnavailable(err)
 }
 
 // validate returns the owner of a token. It doesn't retry. The error is ErrToken if Twitch refuses
 // the token; any other error may be temporary.
 func (s authServer) validate(ctx context.Context, access string) (Identity, error) {
 	id, err := s.identify(ctx, access)
-	return id, inconclusive(err)
+	return id, asUnavailable(err)
 }
 
 func (s authServer) identify(ctx context.Context, access string) (Identity, error) {
@@ -160,8 +160,8 @@ func (s authServer) identify(ctx context.Context, access string) (Identity, erro
 	}, nil
 }
 
-// inconclusive turns an error into ErrUnavailable if it doesn't show whether a token is valid.
-func inconclusive(err error) error {
+// asUnavailable wraps an error in ErrUnavailable unless it shows whether a token is valid.
+func asUnavailable(err error) error {
 	if err == nil || errors.Is(err, twitch.ErrToken) || errors.Is(err, twitch.ErrUnavailable) {
 		return err
 	}

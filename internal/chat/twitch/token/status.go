@@ -37,7 +37,7 @@ type Status struct {
 	Renewable bool // if false, the token works until it expires
 }
 
-func (s Status) same(other Status) bool {
+func (s Status) isSame(other Status) bool {
 	return s.State == other.State && s.Renewable == other.Renewable && s.Detail == other.Detail && s.ExpiresAt.Equal(other.ExpiresAt) && slices.Equal(s.Missing, other.Missing) &&
 		s.Identity.UserID == other.Identity.UserID && s.Identity.Login == other.Identity.Login && s.Identity.ClientID == other.Identity.ClientID
 }
@@ -60,8 +60,8 @@ type knowledge struct {
 	retryAt          time.Time     // next try after failures
 }
 
-// unusable returns why the token must not be used, or nil.
-func (k *knowledge) unusable() error {
+// unusableError returns why the token must not be used, or nil.
+func (k *knowledge) unusableError() error {
 	switch k.state {
 	case Missing:
 		return errNoToken
@@ -73,7 +73,7 @@ func (k *knowledge) unusable() error {
 
 // isUsable reports whether the token is good, or hasn't expired while Twitch can't be asked.
 func (k *knowledge) isUsable(now time.Time) bool {
-	return k.state == Good || k.state == Unknown && k.failures > 0 && !k.record.due(now, 0)
+	return k.state == Good || k.state == Unknown && k.failures > 0 && !k.record.isDue(now, 0)
 }
 
 func (r record) identity() Identity {
@@ -85,7 +85,7 @@ func (t *Store) Status() Status { return t.statusOf(t.current()) }
 
 func (t *Store) statusOf(k knowledge) Status {
 	s := Status{
-		State: k.state, Identity: k.record.identity(), Since: k.since, ExpiresAt: k.record.Expires, Renewable: t.renewable(k.record.Pair),
+		State: k.state, Identity: k.record.identity(), Since: k.since, ExpiresAt: k.record.Expires, Renewable: t.isRenewable(k.record.Pair),
 	}
 	s.State = cmp.Or(s.State, Unknown) // nothing loaded yet
 	if s.Identity.Scopes != nil {
@@ -124,7 +124,7 @@ func (t *Store) update(change func(*knowledge)) {
 		t.known.since = t.Clock.Now()
 	}
 	was, is := t.statusOf(before), t.statusOf(t.known)
-	differs := !is.same(was) || t.known.failures != before.failures
+	differs := !is.isSame(was) || t.known.failures != before.failures
 	if differs && t.changed != nil {
 		close(t.changed)
 		t.changed = nil
@@ -133,7 +133,7 @@ func (t *Store) update(change func(*knowledge)) {
 	if is.State != was.State || is.Detail != was.Detail {
 		t.log(is)
 	}
-	if t.Changed != nil && !is.same(was) {
+	if t.Changed != nil && !is.isSame(was) {
 		t.Changed(is)
 	}
 }

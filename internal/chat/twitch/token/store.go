@@ -83,18 +83,18 @@ func (t *Store) Token(ctx context.Context) (string, error) {
 		return "", err
 	}
 	k, now := t.current(), t.Clock.Now()
-	if err := k.unusable(); err != nil {
+	if err := k.unusableError(); err != nil {
 		return "", err
 	}
-	if !k.record.due(now, k.renewEarly) {
+	if !k.record.isDue(now, k.renewEarly) {
 		return k.record.Access, nil
 	}
 	err := t.renew(ctx, k.record.Access)
 	switch {
 	case err == nil:
 		k = t.current()
-		return k.record.Access, k.unusable()
-	case !k.record.due(now, 0):
+		return k.record.Access, k.unusableError()
+	case !k.record.isDue(now, 0):
 		return k.record.Access, nil // valid for a moment longer
 	}
 	return "", err
@@ -105,14 +105,14 @@ func (t *Store) Token(ctx context.Context) (string, error) {
 // tokens, the time grows up to checkEvery.
 const freshFor = time.Minute
 
-// stayFresh returns how long after a renewal a refusal doesn't cause another renewal.
-func (k *knowledge) stayFresh() time.Duration {
+// freshTime returns how long after a renewal a refusal doesn't cause another renewal.
+func (k *knowledge) freshTime() time.Duration {
 	return min(freshFor<<min(k.rejectedRenewals, 10), checkEvery)
 }
 
 // isFresh reports whether the token is too new to be renewed because of a refusal.
 func (k *knowledge) isFresh(now time.Time) bool {
-	return !k.renewed.IsZero() && now.Sub(k.renewed) < k.stayFresh()
+	return !k.renewed.IsZero() && now.Sub(k.renewed) < k.freshTime()
 }
 
 // Refused must be called with a token that Twitch has answered with 401. It renews the token, once
@@ -126,8 +126,8 @@ func (t *Store) Refused(ctx context.Context, token string) error {
 	switch {
 	case token != k.record.Access:
 		return nil
-	case k.unusable() != nil:
-		return k.unusable()
+	case k.unusableError() != nil:
+		return k.unusableError()
 	case k.isFresh(t.Clock.Now()):
 		t.update(func(k *knowledge) { k.checkAt = t.Clock.Now() })
 		return fmt.Errorf("%w (it is new: check that twitch.client_id is the application that it was made for)", twitch.ErrToken)

@@ -26,15 +26,15 @@ type keeping struct {
 	clock *twitchtest.Sleeps
 }
 
-// keep returns a bot that got the server's first pair from the environment, and has a file.
-func keep(t *testing.T) *keeping {
+// newKeeping returns a bot that got the server's first pair from the environment, and has a file.
+func newKeeping(t *testing.T) *keeping {
 	t.Helper()
-	return keepFor(t, 0)
+	return newKeepingFor(t, 0)
 }
 
-// keepFor is like keep with access tokens that live for the given duration; 0 means Twitch's
-// duration.
-func keepFor(t *testing.T, life time.Duration) *keeping {
+// newKeepingFor is like newKeeping, with access tokens that live for the given duration; 0 means
+// Twitch's duration.
+func newKeepingFor(t *testing.T, life time.Duration) *keeping {
 	t.Helper()
 	clock := twitchtest.NewSleeps()
 	srv, err := faketwitch.Start(faketwitch.Options{Now: clock.Now, Scopes: ScopeNames(), TokenLife: life})
@@ -43,20 +43,20 @@ func keepFor(t *testing.T, life time.Duration) *keeping {
 	}
 	t.Cleanup(func() { srv.Close() })
 	k := &keeping{t: t, srv: srv, clock: clock}
-	k.Store = k.process(filepath.Join(t.TempDir(), "chatguard.db.token"))
+	k.Store = k.newProcess(filepath.Join(t.TempDir(), "chatguard.db.token"))
 	k.Access, k.Refresh = srv.Token(), srv.RefreshToken()
 	return k
 }
 
-// process returns another process's Store for the file.
-func (k *keeping) process(file string) *Store {
+// newProcess returns another process's Store for the file.
+func (k *keeping) newProcess(file string) *Store {
 	tokens := &Store{AuthURL: k.srv.AuthURL(), ClientID: k.srv.ClientID(), File: file, Clock: clock.Clock{NowFunc: k.clock.Now, SleepFunc: k.clock.Sleep}}
 	k.t.Cleanup(tokens.Close)
 	return tokens
 }
 
-// later advances the clock and does what is due.
-func (k *keeping) later(d time.Duration) {
+// advance advances the clock and does what is due.
+func (k *keeping) advance(d time.Duration) {
 	k.t.Helper()
 	k.clock.Sleep(k.t.Context(), d)
 	if err := k.Load(k.t.Context()); err != nil {
@@ -75,9 +75,9 @@ func (k *keeping) token() string {
 	return token
 }
 
-// is checks the state, and that the status's detail contains the given one. If detail is empty, the
-// status must have none.
-func (k *keeping) is(state State, detail string) {
+// checkState checks the state, and that the status's detail contains detail. If detail is empty,
+// the status must have none.
+func (k *keeping) checkState(state State, detail string) {
 	k.t.Helper()
 	s := k.Status()
 	if s.State != state || !strings.Contains(s.Detail, detail) || detail == "" && s.Detail != "" {
@@ -85,8 +85,8 @@ func (k *keeping) is(state State, detail string) {
 	}
 }
 
-// asked returns the number of requests to an endpoint of the identity server.
-func (k *keeping) asked(endpoint string) (n int) {
+// requestCount returns the number of requests to an endpoint of the identity server.
+func (k *keeping) requestCount(endpoint string) (n int) {
 	for _, r := range k.srv.Requests() {
 		if r.Path == "/oauth2/"+endpoint {
 			n++
@@ -95,8 +95,8 @@ func (k *keeping) asked(endpoint string) (n int) {
 	return n
 }
 
-// stored returns the content of the file.
-func (k *keeping) stored() record {
+// fileContent returns the content of the file.
+func (k *keeping) fileContent() record {
 	k.t.Helper()
 	_, record, err := k.file().read()
 	if err != nil {
@@ -106,16 +106,16 @@ func (k *keeping) stored() record {
 }
 
 func TestTokens_ValidatedEveryHour(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	for _, step := range []struct {
 		after time.Duration
 		asked int
 	}{{0, 1}, {reloadEvery, 1}, {time.Hour - reloadEvery - 1, 1}, {1, 2}, {time.Hour, 3}} {
-		if k.later(step.after); k.asked("validate") != step.asked {
-			t.Fatalf("after %s more: asked %d times, want %d", step.after, k.asked("validate"), step.asked)
+		if k.advance(step.after); k.requestCount("validate") != step.asked {
+			t.Fatalf("after %s more: asked %d times, want %d", step.after, k.requestCount("validate"), step.asked)
 		}
 	}
-	k.is(Good, "")
+	k.checkState(Good, "")
 	s := k.Status()
 	if s.Identity.Login != k.srv.BotLogin() || s.Identity.UserID != k.srv.BotID() || s.Identity.ClientID != k.srv.ClientID() ||
 		!s.ExpiresAt.Equal(twitchtest.NewSleeps().Now().Add(4*time.Hour)) || !s.Since.Equal(twitchtest.NewSleeps().Now()) {
@@ -127,8 +127,8 @@ func TestTokens_ValidatedEveryHour(t *testing.T) {
 // and by the periodic work of Run.
 func TestTokens_RenewedBeforeExpiry(t *testing.T) {
 	t.Run("asked for", func(t *testing.T) {
-		k := keep(t)
-		k.later(0)
+		k := newKeeping(t)
+		k.advance(0)
 		k.clock.Sleep(t.Context(), 4*time.Hour-time.Minute-1)
 		if k.token() != k.srv.Token() || k.srv.Refreshes() != 0 {
 			t.Fatal("renewed too early")
@@ -139,36 +139,36 @@ func TestTokens_RenewedBeforeExpiry(t *testing.T) {
 		}
 	})
 	t.Run("of a short life", func(t *testing.T) {
-		k := keepFor(t, 5*time.Minute)
-		k.later(3 * time.Minute)
-		if k.later(0); k.srv.Refreshes() != 1 {
+		k := newKeepingFor(t, 5*time.Minute)
+		k.advance(3 * time.Minute)
+		if k.advance(0); k.srv.Refreshes() != 1 {
 			t.Fatalf("%d renewals", k.srv.Refreshes())
 		}
 		for _, step := range []struct {
 			after time.Duration
 			want  int
 		}{{4*time.Minute - 1, 1}, {1, 2}, {4*time.Minute - 1, 2}, {1, 3}} {
-			if k.later(step.after); k.srv.Refreshes() != step.want {
+			if k.advance(step.after); k.srv.Refreshes() != step.want {
 				t.Errorf("%d renewals, want %d", k.srv.Refreshes(), step.want)
 			}
 		}
 	})
 	t.Run("tended", func(t *testing.T) {
-		k := keep(t)
-		k.later(0)
-		if k.later(4*time.Hour - 2*time.Minute - time.Second); k.srv.Refreshes() != 0 {
+		k := newKeeping(t)
+		k.advance(0)
+		if k.advance(4*time.Hour - 2*time.Minute - time.Second); k.srv.Refreshes() != 0 {
 			t.Fatal("renewed too early")
 		}
-		if k.later(time.Second); k.srv.Refreshes() != 1 {
+		if k.advance(time.Second); k.srv.Refreshes() != 1 {
 			t.Fatal("renewed too late")
 		}
-		k = keep(t)
-		k.later(0)
+		k = newKeeping(t)
+		k.advance(0)
 		for day := range 40 { // longer than the 30 days after which an unused refresh token expires
 			for range 6 {
-				k.later(4*time.Hour - 2*renewBefore)
+				k.advance(4*time.Hour - 2*renewBefore)
 			}
-			if k.is(Good, ""); k.srv.Refreshes() != 6*(day+1) {
+			if k.checkState(Good, ""); k.srv.Refreshes() != 6*(day+1) {
 				t.Fatalf("%d renewals in %d days", k.srv.Refreshes(), day+1)
 			}
 		}
@@ -178,16 +178,16 @@ func TestTokens_RenewedBeforeExpiry(t *testing.T) {
 // TestTokens_RefusedRenewsOnce checks that concurrent callers cause one renewal. The pair is stored
 // before it is used, and the old refresh token isn't sent again.
 func TestTokens_RefusedRenewsOnce(t *testing.T) {
-	k := keep(t)
-	k.later(0)
+	k := newKeeping(t)
+	k.advance(0)
 	k.clock.Sleep(t.Context(), time.Hour)
 	old := k.token()
 	k.srv.ExpireTokens()
 	told := 0
 	k.Changed = func(Status) {
 		told++
-		if used := k.current().record.Access; used != k.stored().Access || used == old {
-			t.Errorf("%s is used while the file holds %s", used, k.stored().Access)
+		if used := k.current().record.Access; used != k.fileContent().Access || used == old {
+			t.Errorf("%s is used while the file holds %s", used, k.fileContent().Access)
 		}
 	}
 	var callers sync.WaitGroup
@@ -202,10 +202,10 @@ func TestTokens_RefusedRenewsOnce(t *testing.T) {
 		})
 	}
 	callers.Wait()
-	if k.srv.Refreshes() != 1 || k.asked("token") != 1 || k.stored().Access != k.token() || k.stored().Refresh == k.srv.RefreshToken() || told != 1 {
-		t.Errorf("%d renewals of %d asked for, told %d times", k.srv.Refreshes(), k.asked("token"), told)
+	if k.srv.Refreshes() != 1 || k.requestCount("token") != 1 || k.fileContent().Access != k.token() || k.fileContent().Refresh == k.srv.RefreshToken() || told != 1 {
+		t.Errorf("%d renewals of %d asked for, told %d times", k.srv.Refreshes(), k.requestCount("token"), told)
 	}
-	if err := k.Refused(t.Context(), old); err != nil || k.asked("token") != 1 {
+	if err := k.Refused(t.Context(), old); err != nil || k.requestCount("token") != 1 {
 		t.Errorf("a token that isn't used any more: %v", err)
 	}
 }
@@ -228,7 +228,7 @@ func (h *held) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestTokens_CallersLeave checks that a caller returns when its context ends. The renewal
 // continues, because the new pair would otherwise be lost, and Close waits for the renewal.
 func TestTokens_CallersLeave(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	way := &held{&http.Transport{DisableKeepAlives: true}, make(chan struct{}), make(chan struct{})}
 	k.HTTP = &http.Client{Transport: way}
 	old := k.token()
@@ -267,11 +267,11 @@ func TestTokens_TroubleIsNoRevocation(t *testing.T) {
 		"500": {Status: 500}, "503": {Status: 503}, "429": {Status: 429}, "404": {Status: 404}, "no answer": {}, "redirected": {Status: 302},
 		"cut off": {Status: faketwitch.AsAsked, Cut: true}, "no JSON": {Status: 200, Message: "no tokens in here"},
 	} {
-		k := keep(t)
-		k.later(0)
+		k := newKeeping(t)
+		k.advance(0)
 		k.srv.FailAuth(&fault)
-		k.later(time.Hour)
-		k.is(Good, "Twitch could not be reached or failed")
+		k.advance(time.Hour)
+		k.checkState(Good, "Twitch could not be reached or failed")
 		k.clock.Sleep(t.Context(), 3*time.Hour-time.Second)
 		if got := k.token(); got != k.srv.Token() {
 			t.Errorf("%s: %s, a second before it expires", name, got)
@@ -279,14 +279,14 @@ func TestTokens_TroubleIsNoRevocation(t *testing.T) {
 		if fault.Cut { // the server has issued a pair, but its refresh token is lost
 			continue
 		}
-		k.later(authMax)
-		k.is(Unknown, "Twitch could not be reached or failed")
+		k.advance(authMax)
+		k.checkState(Unknown, "Twitch could not be reached or failed")
 		if _, err := k.Token(t.Context()); !errors.Is(err, twitch.ErrUnavailable) || errors.Is(err, twitch.ErrToken) {
 			t.Errorf("%s: expired: %v", name, err)
 		}
 		k.srv.FailAuth(nil)
-		k.later(authMax)
-		k.is(Good, "")
+		k.advance(authMax)
+		k.checkState(Good, "")
 		if k.srv.Refreshes() != 1 {
 			t.Errorf("%s: %d renewals", name, k.srv.Refreshes())
 		}
@@ -296,8 +296,8 @@ func TestTokens_TroubleIsNoRevocation(t *testing.T) {
 // TestTokens_TriesGetRarer checks that while the identity server is down, the delays between tries
 // grow, no matter which caller needs the token.
 func TestTokens_TriesGetRarer(t *testing.T) {
-	k := keep(t)
-	k.later(0)
+	k := newKeeping(t)
+	k.advance(0)
 	k.srv.ExpireTokens()
 	k.srv.FailAuth(&faketwitch.Fault{Status: 500})
 	before := len(k.srv.Requests())
@@ -305,7 +305,7 @@ func TestTokens_TriesGetRarer(t *testing.T) {
 		if err := k.Refused(t.Context(), k.srv.Token()); !errors.Is(err, twitch.ErrUnavailable) {
 			t.Fatal(err)
 		}
-		k.later(reloadEvery)
+		k.advance(reloadEvery)
 	}
 	if n := len(k.srv.Requests()) - before; n < 10 || n > 30 {
 		t.Errorf("%d requests in 10 minutes", n)
@@ -320,15 +320,15 @@ func TestTokens_Revoked(t *testing.T) {
 		"refused by 401": func(k *keeping) { k.srv.FailAuth(&faketwitch.Fault{Status: 401, Message: "no"}) },
 		"refused by 403": func(k *keeping) { k.srv.FailAuth(&faketwitch.Fault{Status: 403, Message: "invalid client secret"}) },
 	} {
-		k := keep(t)
-		k.later(0)
+		k := newKeeping(t)
+		k.advance(0)
 		refuse(k)
 		if err := k.Refused(t.Context(), k.token()); !errors.Is(err, twitch.ErrToken) || errors.Is(err, twitch.ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
-		k.is(Revoked, "run `chatguard login`")
+		k.checkState(Revoked, "run `chatguard login`")
 		n := len(k.srv.Requests())
-		k.later(24 * time.Hour)
+		k.advance(24 * time.Hour)
 		if _, err := k.Token(t.Context()); !errors.Is(err, twitch.ErrToken) || len(k.srv.Requests()) != n {
 			t.Errorf("%s: %v, %d requests after the end", name, err, len(k.srv.Requests())-n)
 		}
@@ -338,18 +338,18 @@ func TestTokens_Revoked(t *testing.T) {
 // TestTokens_RevocationNoticed checks that a revocation is noticed within an hour even if the
 // token isn't used.
 func TestTokens_RevocationNoticed(t *testing.T) {
-	k := keep(t)
-	k.later(0)
+	k := newKeeping(t)
+	k.advance(0)
 	k.srv.Revoke()
-	k.later(time.Hour)
-	k.is(Revoked, "run `chatguard login`")
+	k.advance(time.Hour)
+	k.checkState(Revoked, "run `chatguard login`")
 }
 
 // TestTokens_NewTokenRefused checks that a refused token isn't renewed again and again if it is
 // new, because that would not help.
 func TestTokens_NewTokenRefused(t *testing.T) {
-	k := keep(t)
-	k.later(0)
+	k := newKeeping(t)
+	k.advance(0)
 	for range 20 {
 		k.clock.Sleep(t.Context(), 2*time.Second)
 		_ = k.Refused(t.Context(), k.token())
@@ -358,40 +358,40 @@ func TestTokens_NewTokenRefused(t *testing.T) {
 		t.Errorf("%d renewals, %v", k.srv.Refreshes(), err)
 	}
 	k.srv.Revoke()
-	k.later(0)
-	k.is(Revoked, "run `chatguard login`") // the refusals didn't prevent its validation
+	k.advance(0)
+	k.checkState(Revoked, "run `chatguard login`") // the refusals didn't prevent its validation
 }
 
 // TestTokens_EveryNewTokenRefused simulates a Twitch that issues tokens and then calls them
 // invalid. It checks that they are renewed only a few times, and that this is reported. Once Twitch
 // accepts the tokens, the state is good.
 func TestTokens_EveryNewTokenRefused(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	var taken atomic.Bool
 	k.HTTP = &http.Client{Transport: refusing{&http.Transport{DisableKeepAlives: true}, &taken}}
 	for range 300 {
-		k.later(reloadEvery)
+		k.advance(reloadEvery)
 	}
 	if n := k.srv.Refreshes(); n < 2 || n > 4 {
 		t.Errorf("%d renewals in ten minutes", n)
 	}
-	if n := k.asked("validate"); n != 0 {
+	if n := k.requestCount("validate"); n != 0 {
 		t.Fatalf("%d were validated", n)
 	}
-	k.is(Unknown, "it is new")
+	k.checkState(Unknown, "it is new")
 	before := k.srv.Refreshes()
 	for range 24 * 60 {
-		k.later(time.Minute)
+		k.advance(time.Minute)
 	}
 	if n := k.srv.Refreshes() - before; n > 40 {
 		t.Errorf("%d renewals in a day", n)
 	}
 	taken.Store(true)
-	k.later(authMax)
-	k.is(Good, "")
+	k.advance(authMax)
+	k.checkState(Good, "")
 	k.srv.ExpireTokens()
-	k.later(3 * time.Hour)
-	k.is(Good, "")
+	k.advance(3 * time.Hour)
+	k.checkState(Good, "")
 }
 
 // refusing is a connection to an identity server that calls every token invalid until taken is set.
@@ -425,20 +425,20 @@ func TestTokens_Renewable(t *testing.T) {
 // TestTokens_WithoutRefreshToken checks that a token without a refresh token works until it
 // expires.
 func TestTokens_WithoutRefreshToken(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	k.Refresh = ""
-	k.later(0)
-	if err := k.Refused(t.Context(), k.token()); err != nil || k.asked("validate") != 2 {
-		t.Errorf("a token that is good: %v, asked %d times", err, k.asked("validate"))
+	k.advance(0)
+	if err := k.Refused(t.Context(), k.token()); err != nil || k.requestCount("validate") != 2 {
+		t.Errorf("a token that is good: %v, asked %d times", err, k.requestCount("validate"))
 	}
-	k.later(4*time.Hour - 1)
-	k.is(Good, "")
+	k.advance(4*time.Hour - 1)
+	k.checkState(Good, "")
 	if k.token() != k.srv.Token() {
 		t.Error("another token")
 	}
-	k.later(time.Second)
-	k.is(Revoked, "run `chatguard login`")
-	if _, err := k.Token(t.Context()); !errors.Is(err, twitch.ErrToken) || k.asked("token") != 0 {
+	k.advance(time.Second)
+	k.checkState(Revoked, "run `chatguard login`")
+	if _, err := k.Token(t.Context()); !errors.Is(err, twitch.ErrToken) || k.requestCount("token") != 0 {
 		t.Errorf("expired: %v", err)
 	}
 }
@@ -446,10 +446,10 @@ func TestTokens_WithoutRefreshToken(t *testing.T) {
 // TestTokens_RefreshTokenAlone checks that a refresh token alone is enough if the application is
 // known.
 func TestTokens_RefreshTokenAlone(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	k.Access = ""
-	k.later(0)
-	k.is(Good, "")
+	k.advance(0)
+	k.checkState(Good, "")
 	if k.Status().Identity.Login != k.srv.BotLogin() || k.token() == k.srv.Token() {
 		t.Errorf("%+v", k.Status())
 	}
@@ -458,38 +458,38 @@ func TestTokens_RefreshTokenAlone(t *testing.T) {
 // TestTokens_LooksUpApplication checks that an unknown application is looked up, because renewing
 // needs it.
 func TestTokens_LooksUpApplication(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	k.ClientID = ""
-	k.later(0)
-	if k.stored().ClientID != k.srv.ClientID() {
-		t.Errorf("stored %q", k.stored().ClientID)
+	k.advance(0)
+	if k.fileContent().ClientID != k.srv.ClientID() {
+		t.Errorf("stored %q", k.fileContent().ClientID)
 	}
-	k.later(4 * time.Hour)
-	k.is(Good, "")
+	k.advance(4 * time.Hour)
+	k.checkState(Good, "")
 	if k.srv.Refreshes() != 1 {
 		t.Errorf("%d renewals", k.srv.Refreshes())
 	}
 }
 
 func TestTokens_WithoutToken(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	k.Access, k.Refresh = "", ""
 	if k.Status().State != Unknown {
 		t.Error("known before anybody looked")
 	}
-	k.later(0)
-	k.is(Missing, "run `chatguard login`")
+	k.advance(0)
+	k.checkState(Missing, "run `chatguard login`")
 	if _, err := k.Token(t.Context()); err == nil || len(k.srv.Requests()) != 0 {
 		t.Errorf("%v, %d requests", err, len(k.srv.Requests()))
 	}
 }
 
 func TestTokens_MissingScopes(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	k.Transport = "irc"
-	k.later(0)
+	k.advance(0)
 	k.update(func(known *knowledge) { known.record.Scopes = []string{"chat:read", "user:write:chat"} })
-	k.is(Good, "moderator:manage:chat_messages")
+	k.checkState(Good, "moderator:manage:chat_messages")
 	if s := k.Status(); len(s.Missing) != 5 || !strings.Contains(s.Detail, "run `chatguard login`") {
 		t.Errorf("%q: %s", s.Missing, s.Detail)
 	}
@@ -498,7 +498,7 @@ func TestTokens_MissingScopes(t *testing.T) {
 // TestTokens_TroubleAsksOnce checks that concurrent callers cause only one request while the
 // identity server fails.
 func TestTokens_TroubleAsksOnce(t *testing.T) {
-	k := keep(t)
+	k := newKeeping(t)
 	way := &held{&http.Transport{DisableKeepAlives: true}, make(chan struct{}, 50), make(chan struct{})}
 	k.HTTP = &http.Client{Transport: way}
 	old := k.token()
@@ -514,7 +514,7 @@ func TestTokens_TroubleAsksOnce(t *testing.T) {
 	<-way.arrived
 	close(way.open)
 	callers.Wait()
-	if k.asked("token") != 1 {
-		t.Errorf("asked %d times", k.asked("token"))
+	if k.requestCount("token") != 1 {
+		t.Errorf("asked %d times", k.requestCount("token"))
 	}
 }
