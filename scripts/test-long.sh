@@ -18,7 +18,7 @@ race="-race -gcflags=modernc.org/...=-race=false"
 # shellcheck disable=SC2086,SC2046 # lists of words
 {
 	run go test $race -timeout 0 -run Kill $(packages 'flag.Int("kills"') -kills 200
-	run go test $race -timeout 0 -run Storms $(packages 'flag.Int("storms"') -storms 50
+	run go test $race -timeout 0 -run TestStorm_ $(packages 'flag.Int("storms"') -storms 50
 	run go test -timeout 0 $(packages '"pgregory.net/rapid"') -rapid.checks 10000
 	run go test $race -timeout 0 ./internal/limits
 }

@@ -19,12 +19,12 @@ original. Works while chatguard runs, and never delays it. FILE appears when it 
 FILE contains chat text and sign-ins, so only its owner can read it.`,
 		Example: `  chatguard backup chatguard-backup.db
   chatguard backup --force /mnt/usb/chatguard.db`,
-		Args: cobra.MatchAll(oneFile("a FILE to write"), noStream),
+		Args: cobra.MatchAll(oneFile("a FILE to write"), refuseStream),
 	}, planBackup)
 }
 
-// noStream refuses the argument "-" that other commands accept.
-func noStream(cmd *cobra.Command, files []string) error {
+// refuseStream refuses the argument "-" that other commands accept.
+func refuseStream(cmd *cobra.Command, files []string) error {
 	if files[0] == "-" {
 		return usageError{errors.New(cmd.CommandPath() + " needs a file; `chatguard export -` writes to standard output")}
 	}
@@ -34,10 +34,10 @@ func noStream(cmd *cobra.Command, files []string) error {
 func planBackup(j transferJob) transferWork {
 	return transferWork{
 		state:      func() string { return "copied " + byteCount(j.opts.Progress.Bytes()) },
-		unfinished: notWritten(j.file),
+		unfinished: notWrittenMessage(j.file),
 		do: func(ctx context.Context) (string, error) {
 			made, err := transfer.Backup(ctx, j.cfg.Database, j.file, j.opts)
-			return wrote(made, byteCount(made.Bytes)), err
+			return copyReport(made, byteCount(made.Bytes)), err
 		},
 	}
 }

@@ -42,16 +42,16 @@ func BenchmarkChannels(b *testing.B) {
 					b.Fatal(err)
 				}
 				talk := func(seconds int) {
-					every(seconds*busyChannels*busyRate, busyChannels*busyRate, func(i int) { busyLine(b, server, i) })
+					repeat(seconds*busyChannels*busyRate, busyChannels*busyRate, func(i int) { busyLine(b, server, i) })
 				}
 				talk(busyWarmUp)
-				began, before := time.Now(), p.measured(b, processorTime)
+				began, before := time.Now(), p.metricSum(b, processorTime)
 				talk(busySeconds)
 				took := time.Since(began)
 				p.catchUp(b, server.Said())
-				b.ReportMetric((p.measured(b, processorTime)-before)*1000/took.Seconds(), "ms-CPU/s")
+				b.ReportMetric((p.metricSum(b, processorTime)-before)*1000/took.Seconds(), "ms-CPU/s")
 				b.ReportMetric(busySeconds*busyChannels*busyRate/took.Seconds(), "lines/s")
-				b.ReportMetric(float64(server.Said())-p.measured(b, messagesRead), "lost")
+				b.ReportMetric(float64(server.Said())-p.metricSum(b, messagesRead), "lost")
 				b.ReportMetric(float64(server.Deleted()), "deletes")
 				p.stop(b)
 				b.ReportMetric(0, "ns/op")
@@ -106,13 +106,13 @@ const (
 // catchUp waits until the process has read n messages, without a timeout.
 func (p *process) catchUp(b *testing.B, n int) {
 	b.Helper()
-	for gaveUp := time.Now().Add(10 * time.Second); p.measured(b, messagesRead) < float64(n) && time.Now().Before(gaveUp); {
+	for gaveUp := time.Now().Add(10 * time.Second); p.metricSum(b, messagesRead) < float64(n) && time.Now().Before(gaveUp); {
 		time.Sleep(100 * time.Millisecond)
 	}
 }
 
-// measured returns the sum of all metrics of the process that have this name.
-func (p *process) measured(b *testing.B, name string) (sum float64) {
+// metricSum returns the sum of all metrics of the process that have this name.
+func (p *process) metricSum(b *testing.B, name string) (sum float64) {
 	b.Helper()
 	answer, err := http.Get(p.address + "metrics")
 	if err != nil {

@@ -76,7 +76,7 @@ type raid struct {
 func (r *raid) run() {
 	const group, perSecond = raiders / raidSeconds, raiders * raidMessages / raidSeconds
 	lines := make([]int, raiders)
-	every(raiders*raidMessages, perSecond, func(i int) {
+	repeat(raiders*raidMessages, perSecond, func(i int) {
 		raider := i/perSecond*group + i%group
 		id, began := strconv.Itoa(5_000_000+raider), time.Now()
 		_, err := r.server.Say(faketwitch.Line{Channel: demoChannel, Login: fmt.Sprint("raider", raider), UserID: id, Text: "a line of the raid"})
@@ -152,10 +152,10 @@ func (r *raid) addUp(a *app.App) {
 	for _, e := range told.journal {
 		outcomes[fmt.Sprintf("%s %s %s", e.Outcome.Action, e.Outcome.Result, e.Outcome.Reason)]++
 	}
-	if n := a.Bot.Counts().Throttled; len(told.journal) != int(n) || told.results()[journal.Pending] > 0 {
+	if n := a.Bot.Counts().Throttled; len(told.journal) != int(n) || told.resultCounts()[journal.Pending] > 0 {
 		r.Errorf("%d messages were throttled, and the journal tells of %d: %v", n, len(told.journal), outcomes)
 	}
-	for result, n := range told.results() {
+	for result, n := range told.resultCounts() {
 		r.ReportMetric(float64(n), string(result))
 	}
 	r.ReportMetric(float64(r.said), "said")

@@ -57,8 +57,8 @@ func benchServer(b *testing.B) *faketwitch.Server {
 	return server
 }
 
-// every calls do n times at the given rate per second, and catches up if it falls behind.
-func every(n, rate int, do func(i int)) {
+// repeat calls do n times at the given rate per second, and catches up if it falls behind.
+func repeat(n, rate int, do func(i int)) {
 	began := time.Now()
 	for i := range n {
 		if wait := time.Until(began.Add(time.Duration(i) * time.Second / time.Duration(rate))); wait > 0 {
@@ -77,7 +77,7 @@ func BenchmarkLineToDelete(b *testing.B) {
 		server := benchServer(b)
 		_, stop := benchApp(b, server)
 		said := map[string]time.Time{}
-		every(messages, rate, func(i int) {
+		repeat(messages, rate, func(i int) {
 			login := fmt.Sprint("chatter", i)
 			if i%oneIn == 0 {
 				// allowed: their first three, and one every 4 s
@@ -131,7 +131,7 @@ func BenchmarkFlood(b *testing.B) {
 		a, stop := benchApp(b, server)
 		half := heap()
 		began := time.Now()
-		every(rate*seconds/chunk, rate/chunk, func(i int) {
+		repeat(rate*seconds/chunk, rate/chunk, func(i int) {
 			if i == rate*seconds/chunk/2+rate/chunk {
 				half = heap() // one second after every user was seen once
 			}
@@ -204,7 +204,7 @@ func BenchmarkIdleMemory(b *testing.B) {
 			b.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
-		b.ReportMetric(p.resident(b), "MiB-resident")
+		b.ReportMetric(p.residentMemory(b), "MiB-resident")
 		b.ReportMetric(0, "ns/op")
 		p.stop(b)
 	}

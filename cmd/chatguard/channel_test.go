@@ -68,7 +68,7 @@ func TestOwnPolicy_Applies(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			until(t, func() bool { return a.Bot.Counts().Messages == 4 })
+			waitUntil(t, func() bool { return a.Bot.Counts().Messages == 4 })
 			if n := a.Bot.Counts(); n.Throttled+n.Observed != 1 {
 				t.Errorf("%+v, want one message beyond the limit that only #%s has", n, demoChannel)
 			}
@@ -96,7 +96,7 @@ func TestOwnPolicy_RestartKeepsUsage(t *testing.T) {
 		want = append(want, say(t, server, "anna", "", "hello again"))
 		waitForDeletes(t, server, want)
 		var entries []journal.Entry
-		until(t, func() bool {
+		waitUntil(t, func() bool {
 			var err error
 			if entries, err = a.Host.Store.Entries(t.Context(), journal.EntryFilter{ChannelID: server.UserID(demoChannel), N: 2}); err != nil {
 				t.Fatal(err)
@@ -136,7 +136,7 @@ func TestOwnPolicy_LiveChanges(t *testing.T) {
 	if p := a.Guard.Policy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 2 {
 		t.Errorf("after a restart the limits are %+v", p.Limits)
 	}
-	until(t, func() bool { return len(a.Web.Channels()) == 1 })
+	waitUntil(t, func() bool { return len(a.Web.Channels()) == 1 })
 	request := httptest.NewRequest("DELETE", "http://127.0.0.1/api/v1/channels/"+id+"/policy", nil)
 	request.Header.Set("Authorization", "Bearer "+string(c.Web.Token))
 	answer := httptest.NewRecorder()
@@ -164,7 +164,7 @@ func TestOwnPolicy_LateChannelID(t *testing.T) {
 	for i := range 2 {
 		a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 		say(t, server, "anna", "", "hello")
-		until(t, func() bool { return a.Bot.Counts().Messages == 1 })
+		waitUntil(t, func() bool { return a.Bot.Counts().Messages == 1 })
 		if p := a.Guard.Policy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 1+i {
 			t.Errorf("start %d: the limits are %+v", i, p.Limits)
 		}
@@ -215,7 +215,7 @@ func TestOwnPolicy_LiveChangeNoLongerFits(t *testing.T) {
 			t.Errorf("start %d: the log says\n%s", i, log.String())
 		}
 		revision := journal.Revision{ChannelID: id, Author: "berta", At: time.Now(), Policy: live, Changes: control.Diff(c.Policy, live)}
-		keep(t, a, revision)
+		saveRevision(t, a, revision)
 		a.Close()
 		c.Policy.Limits[1].Per = chatguard.PerUserEverywhere
 	}

@@ -56,33 +56,34 @@ func (s *served) start() {
 	s.Helper()
 	s.process = start(s.T, s.configuration, "CHATGUARD_WEB_TOKEN="+s.owner)
 	if s.server == "" {
-		s.server = "Bearer " + beside(s.T, s.configuration, "token", "make", "gameserver", "--role", "check")
+		s.server = "Bearer " + runBeside(s.T, s.configuration, "token", "make", "gameserver", "--role", "check")
 	}
 }
 
-// says asks whether a user may write in a channel, and checks the status.
-func (s *served) says(channel, user string, want int) {
+// check asks whether a user may write in a channel, and compares the status of the answer with
+// want.
+func (s *served) check(channel, user string, want int) {
 	s.Helper()
-	answer, text := asked(s.T, "POST", s.address+"api/v1/check", fmt.Sprintf(`{"channel":%q,"user_id":%q}`, channel, user), "Authorization", s.server)
+	answer, text := sendRequest(s.T, "POST", s.address+"api/v1/check", fmt.Sprintf(`{"channel":%q,"user_id":%q}`, channel, user), "Authorization", s.server)
 	if answer.StatusCode != want {
 		s.Errorf("%s in %s: %s %s, want %d", user, channel, answer.Status, text, want)
 	}
 }
 
-// own sends a request as the owner.
-func (s *served) own(method, path string, into any) {
+// sendAsOwner sends a request as the owner.
+func (s *served) sendAsOwner(method, path string, into any) {
 	s.Helper()
-	answer, text := asked(s.T, method, s.address+"api/v1/"+path, "", "Authorization", "Bearer "+s.owner)
+	answer, text := sendRequest(s.T, method, s.address+"api/v1/"+path, "", "Authorization", "Bearer "+s.owner)
 	if err := json.Unmarshal([]byte(text), into); err != nil || answer.StatusCode != http.StatusOK {
 		s.Fatalf("%s: %s %s", path, answer.Status, text)
 	}
 }
 
-// channels checks that the dashboard has exactly those rooms.
-func (s *served) channels(want string) {
+// checkChannels checks that the dashboard has exactly those rooms.
+func (s *served) checkChannels(want string) {
 	s.Helper()
 	var got struct{ Channels []live.Channel }
-	s.own("GET", "channels", &got)
+	s.sendAsOwner("GET", "channels", &got)
 	var ids []string
 	for _, c := range got.Channels {
 		if c.ID != app.RoomID(c.Login) {
@@ -119,29 +120,29 @@ func TestRooms_ServedWithoutTwitch(t *testing.T) {
 	if want := "Check: enforces in Lobby; servers ask at " + s.address + "api/v1/check\n"; s.said != want {
 		t.Errorf("it says %q, want %q", s.said, want)
 	}
-	s.channels("Lobby")
+	s.checkChannels("Lobby")
 	for range 2 {
 		for channel, passes := range map[string]int{"Lobby": 1, "hall": 3, "cellar": 2} {
 			for range passes {
-				s.says(channel, "anna", http.StatusOK)
+				s.check(channel, "anna", http.StatusOK)
 			}
-			s.says(channel, "anna", http.StatusTooManyRequests)
+			s.check(channel, "anna", http.StatusTooManyRequests)
 		}
-		s.channels("Lobby cellar hall")
+		s.checkChannels("Lobby cellar hall")
 		s.stop(t)
 		s.start()
 		for _, channel := range []string{"Lobby", "hall", "cellar"} {
-			s.says(channel, "anna", http.StatusTooManyRequests)
+			s.check(channel, "anna", http.StatusTooManyRequests)
 			var done any
-			s.own("POST", "channels/check:"+channel+"/users/check:anna/reset", &done)
+			s.sendAsOwner("POST", "channels/check:"+channel+"/users/check:anna/reset", &done)
 		}
 	}
 	var status struct{ Connections []live.Connection }
-	s.own("GET", "status", &status)
+	s.sendAsOwner("GET", "status", &status)
 	if len(status.Connections) != 0 {
 		t.Errorf("%+v", status.Connections)
 	}
-	if answer, text := asked(t, "GET", s.address+"readyz", "", "Accept", "*/*"); answer.StatusCode != http.StatusOK {
+	if answer, text := sendRequest(t, "GET", s.address+"readyz", "", "Accept", "*/*"); answer.StatusCode != http.StatusOK {
 		t.Errorf("%s %s", answer.Status, text)
 	}
 	var page struct {
@@ -149,7 +150,7 @@ func TestRooms_ServedWithoutTwitch(t *testing.T) {
 			Outcome struct{ Action, Result string }
 		}
 	}
-	s.own("GET", "journal", &page)
+	s.sendAsOwner("GET", "journal", &page)
 	for _, e := range page.Entries {
 		if e.Outcome.Action != "drop" || e.Outcome.Result != "done" {
 			t.Errorf("%+v", e)
@@ -160,21 +161,21 @@ func TestRooms_ServedWithoutTwitch(t *testing.T) {
 	}
 
 	var done any
-	s.own("POST", "channels/check:Lobby/pause", &done)
-	s.says("Lobby", "berta", http.StatusOK)
-	s.says("Lobby", "berta", http.StatusOK)
-	s.own("POST", "channels/check:Lobby/resume", &done)
-	s.says("Lobby", "berta", http.StatusTooManyRequests)
+	s.sendAsOwner("POST", "channels/check:Lobby/pause", &done)
+	s.check("Lobby", "berta", http.StatusOK)
+	s.check("Lobby", "berta", http.StatusOK)
+	s.sendAsOwner("POST", "channels/check:Lobby/resume", &done)
+	s.check("Lobby", "berta", http.StatusTooManyRequests)
 
 	write(strings.Replace(strings.Replace(forServers, "burst = 1", "burst = 2", 1), `["Lobby"]`, `["Lobby", "attic"]`, 1) + elsewhere + table("hall", 1))
-	beside(t, s.configuration, "reload")
-	until(t, func() bool { return strings.Contains(s.log(), "loaded the configuration") })
-	s.channels("Lobby attic cellar hall")
+	runBeside(t, s.configuration, "reload")
+	waitUntil(t, func() bool { return strings.Contains(s.log(), "loaded the configuration") })
+	s.checkChannels("Lobby attic cellar hall")
 	for channel, passes := range map[string]int{"Lobby": 2, "cellar": 3, "attic": 3, "hall": 1} {
 		for range passes {
-			s.says(channel, "carla", http.StatusOK)
+			s.check(channel, "carla", http.StatusOK)
 		}
-		s.says(channel, "carla", http.StatusTooManyRequests)
+		s.check(channel, "carla", http.StatusTooManyRequests)
 	}
 	s.stop(t)
 	if log := s.log(); strings.Contains(log, "level=ERROR") {
@@ -195,7 +196,7 @@ func TestRooms_TwitchChannelsListedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	say(t, server, "anna", "", "hello")
-	until(t, func() bool { return a.Bot.Counts().Messages == 1 })
+	waitUntil(t, func() bool { return a.Bot.Counts().Messages == 1 })
 	twitchs := server.UserID(demoChannel)
 	for _, room := range []string{"hall", "lobby", twitchs} {
 		if status, answer := post(t, a, "check", fmt.Sprintf(`{"channel":%q,"user_id":"7"}`, room)); status != http.StatusOK {
@@ -250,7 +251,7 @@ func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 	if _, err := a.Reload(c); err != nil {
 		t.Fatal(err)
 	}
-	until(t, func() bool {
+	waitUntil(t, func() bool {
 		return slices.ContainsFunc(a.Web.Channels(), func(c live.Channel) bool { return c.ID == later })
 	})
 	for range 2 {
@@ -259,7 +260,7 @@ func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 	if _, err := server.Say(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"}); err != nil {
 		t.Fatal(err)
 	}
-	until(t, func() bool { return a.Bot.Counts().Messages == 3 })
+	waitUntil(t, func() bool { return a.Bot.Counts().Messages == 3 })
 	if n := a.Bot.Counts().Throttled; n != 0 {
 		t.Errorf("%d of three messages are throttled", n)
 	}
@@ -290,7 +291,7 @@ func TestRooms_MayDrop(t *testing.T) {
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	defer stop()
 	say(t, server, "anna", "", "hello")
-	until(t, func() bool { return a.Bot.Counts().Messages == 1 })
+	waitUntil(t, func() bool { return a.Bot.Counts().Messages == 1 })
 	if p := a.Guard.Policy("check:lobby"); p.Mode != chatguard.Enforce || p.Penalties.Ladder[0].Action != chatguard.Drop {
 		t.Errorf("%+v", p)
 	}

@@ -25,9 +25,9 @@ var regulars = []string{
 	"hazelpuffin", "pluckykestrel", "tidybadger", "mossyvole", "brightlinnet", "calmplover", "rustysparrow", "dewysnipe", "wittynewt",
 }
 
-// remember fills the database of a configuration with hours of chat until now, as if chatguard had
-// been running.
-func remember(t *testing.T, server *faketwitch.Server, c config.Config, hours int) {
+// fillDatabase fills the database of a configuration with hours of chat until now, as if chatguard
+// had been running.
+func fillDatabase(t *testing.T, server *faketwitch.Server, c config.Config, hours int) {
 	t.Helper()
 	store, err := persist.Open(t.Context(), c.Database, &persist.Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {

@@ -48,7 +48,7 @@ func openDashboard(t *testing.T, width, height int64, hours int, adjust ...func(
 		f(&c)
 	}
 	if hours > 0 {
-		remember(t, server, c, hours)
+		fillDatabase(t, server, c, hours)
 	}
 	a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -136,9 +136,9 @@ type look struct {
 	pages         []string // besides Now
 }
 
-// TestTheDemoFillsTheDashboard runs the demo's crowd and takes the screenshots for the
+// TestDemo_FillsDashboard runs the demo's crowd and takes the screenshots for the
 // documentation.
-func TestTheDemoFillsTheDashboard(t *testing.T) {
+func TestDemo_FillsDashboard(t *testing.T) {
 	looks := []look{
 		{"", 1400, 800, "light", []string{"limits", "people", "journal", "audit"}},
 		{"-dark", 1400, 800, "dark", []string{"limits"}},

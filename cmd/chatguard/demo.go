@@ -38,7 +38,7 @@ the dashboard. Nothing leaves this machine, and nothing is stored. Ctrl-C ends i
   chatguard demo --for 30s --seed 7`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := untilStopped(cmd.Context(), time.Duration(o.length))
+			ctx, stop := newStopContext(cmd.Context(), time.Duration(o.length))
 			defer stop()
 			o.anyPort = !cmd.Flags().Changed("listen")
 			return demo(ctx, o, cmd.OutOrStdout())

@@ -17,19 +17,21 @@ func newDoctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything that chatguard needs, and say what is wrong and how to fix it",
-		Long: `Checks the configuration, the database, the dashboard's address, this machine's clock and zones, and Twitch: the
-token and what it allows, the channels, where the bot is a moderator, and whether chat can be read. If the
-configuration names no Twitch channel, Twitch is skipped.
+		Long: `Checks the configuration, the database, the dashboard's address, and this machine's clock and time zones. Also checks
+Twitch: the token and its scopes, the channels, where the bot is a moderator, and whether chat can be read. If the
+configuration names no Twitch channel, the checks of Twitch are skipped.
 
-Each line says ok, note or problem; the fix is below a problem. Works while chatguard runs, and changes nothing
-there, but creates and deletes a file next to the database to see whether that works. The exit code is 0 without a problem, 1 with any, and 2 if the configuration can't be read.`,
+Each line says ok, note or problem. The line below a problem says how to fix it. The doctor can run while chatguard
+runs, and doesn't affect it. It creates and deletes a file next to the database to check that the folder is writable.
+
+The exit code is 0 if there is no problem, 1 if there are problems, and 2 if the configuration can't be read.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(path)
 			if err != nil {
 				return err
 			}
-			ctx, stop := untilStopped(cmd.Context(), 0)
+			ctx, stop := newStopContext(cmd.Context(), 0)
 			defer stop()
 			return examine(ctx, doctor.New(cfg, nil), cmd.OutOrStdout())
 		},
@@ -56,16 +58,16 @@ func printFinding(out io.Writer, check string, f doctor.Finding) error {
 	if isTerminal(out) {
 		width = findingsWidth - findingsIndent
 	}
-	_, err := fmt.Fprintf(out, "%-7s  %-13s  %s\n", f.State, check, hanging(hostile.VisibleLine(f.Found), width))
+	_, err := fmt.Fprintf(out, "%-7s  %-13s  %s\n", f.State, check, wrapIndented(hostile.VisibleLine(f.Found), width))
 	if err == nil && f.Fix != "" {
-		_, err = fmt.Fprintf(out, "%*s%s\n", findingsIndent, "", hanging(hostile.VisibleLine(f.Fix), width))
+		_, err = fmt.Fprintf(out, "%*s%s\n", findingsIndent, "", wrapIndented(hostile.VisibleLine(f.Fix), width))
 	}
 	return err
 }
 
-// hanging wraps text between words at the given width and indents all lines but the first, as
+// wrapIndented wraps text between words at the given width and indents all lines but the first, as
 // printFinding does. Width 0 means no wrapping.
-func hanging(text string, width int) string {
+func wrapIndented(text string, width int) string {
 	if width == 0 {
 		return text
 	}

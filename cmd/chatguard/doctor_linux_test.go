@@ -13,7 +13,7 @@ import (
 func TestOwner_AnotherUserIsNamed(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
-	s.forAll()
+	s.makeReadable()
 	s.start()
 	if os.Getuid() != 0 { // without root, make the lock unreadable instead
 		if err := os.Chmod(s.database()+".lock", 0); err != nil {
@@ -26,12 +26,12 @@ func TestOwner_AnotherUserIsNamed(t *testing.T) {
 	}
 	inUse := fmt.Sprintf("database %s is in use by process %d of the user %s", s.database(), s.bot.Process.Pid, me.Username)
 	fix := fmt.Sprintf("run this as %s, or set another database", me.Username)
-	other := s.with(asNobody + "=1")
-	if out, _, code := other.told("", "doctor"); code != exitFailed || !strings.Contains(out, "problem  database       "+inUse+"\n                        "+fix+"\n") {
+	other := s.withEnv(asNobody + "=1")
+	if out, _, code := other.runWithInput("", "doctor"); code != exitFailed || !strings.Contains(out, "problem  database       "+inUse+"\n                        "+fix+"\n") {
 		t.Errorf("the doctor ends with %d, and says\n%s\nwant %s", code, out, inUse)
 	}
 	for _, command := range []string{"run", "reload"} {
-		if line := other.in(t).refused(command); line != inUse+": "+fix {
+		if line := other.forTest(t).checkRefused(command); line != inUse+": "+fix {
 			t.Errorf("%s says %s, want %s", command, line, inUse)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 )
 
-// with returns the same scene with additional environment variables.
-func (s *scene) with(variables ...string) *scene {
+// withEnv returns the same scene with additional environment variables.
+func (s *scene) withEnv(variables ...string) *scene {
 	more := *s
 	more.env = slices.Concat(s.env, variables)
 	return &more
@@ -27,13 +27,13 @@ func TestDoctor_WhileChatguardRuns(t *testing.T) {
 	s := newScene(t, threeMessages)
 	s.env = append(s.env, "CHATGUARD_TWITCH_REFRESH_TOKEN="+s.twitch.RefreshToken(), "CHATGUARD_TWITCH_CLIENT_ID="+s.twitch.ClientID())
 	s.start()
-	s.useUp("anna")
+	s.exhaustLimit("anna")
 	dashboard, err := url.Parse(s.bot.address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := s.with("CHATGUARD_WEB_LISTEN="+dashboard.Host, "CHATGUARD_TWITCH_TOKEN=another", "CHATGUARD_TWITCH_TOKN=another")
-	out := other.do("doctor")
+	other := s.withEnv("CHATGUARD_WEB_LISTEN="+dashboard.Host, "CHATGUARD_TWITCH_TOKEN=another", "CHATGUARD_TWITCH_TOKN=another")
+	out := other.run("doctor")
 	for _, want := range []string{
 		"note     environment    CHATGUARD_TWITCH_TOKN is set but isn't a known key, so it has no effect\n",
 		"ok       environment    variables that override the file: CHATGUARD_FLUSH_INTERVAL, CHATGUARD_TWITCH_CLIENT_ID, CHATGUARD_TWITCH_REFRESH_TOKEN, CHATGUARD_TWITCH_TOKEN, " +
@@ -46,7 +46,7 @@ func TestDoctor_WhileChatguardRuns(t *testing.T) {
 			t.Errorf("the doctor doesn't write\n%sbut\n%s", want, out)
 		}
 	}
-	s.useUp("berta")
+	s.exhaustLimit("berta")
 	s.stop()
 	if n := s.twitch.Refreshes(); n != 0 || strings.Contains(s.bot.log(), "loaded the token") {
 		t.Errorf("%d renewals; the log says\n%s", n, s.bot.log())
@@ -63,7 +63,7 @@ func TestDoctor_AnotherProgramAtAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, complaint := s.with("CHATGUARD_WEB_LISTEN="+taken.Host).ends(exitFailed, "doctor")
+	out, complaint := s.withEnv("CHATGUARD_WEB_LISTEN="+taken.Host).checkExit(exitFailed, "doctor")
 	if want := "problem  dashboard      " + taken.Host + " is in use by another program\n"; !strings.Contains(out, want) {
 		t.Errorf("the doctor doesn't write\n%sbut\n%s", want, out)
 	}
@@ -73,8 +73,9 @@ func TestDoctor_AnotherProgramAtAddress(t *testing.T) {
 	s.stop()
 }
 
-// ends runs a command that must end with an exit code, and returns its standard output and error.
-func (s *scene) ends(code int, args ...string) (out, complaint string) {
+// checkExit runs a command that must end with an exit code, and returns its standard output and
+// error.
+func (s *scene) checkExit(code int, args ...string) (out, complaint string) {
 	s.Helper()
 	c := s.chatguard(args...)
 	var printed, said bytes.Buffer
@@ -96,7 +97,7 @@ func TestDoctor_Stopped(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, func() bool {
+	waitUntil(t, func() bool {
 		return slices.ContainsFunc(s.twitch.Requests(), func(r faketwitch.Request) bool { return r.Path == "/oauth2/validate" })
 	})
 	if err := c.Process.Signal(os.Interrupt); err != nil {
@@ -109,7 +110,7 @@ func TestDoctor_Stopped(t *testing.T) {
 
 func TestDoctor_WrapsLongFindings(t *testing.T) {
 	t.Parallel()
-	if got := hanging("a bb ccc dddd", 0); got != "a bb ccc dddd" {
+	if got := wrapIndented("a bb ccc dddd", 0); got != "a bb ccc dddd" {
 		t.Errorf("unbroken: %q", got)
 	}
 	margin := strings.Repeat(" ", findingsIndent)
@@ -119,7 +120,7 @@ func TestDoctor_WrapsLongFindings(t *testing.T) {
 		4:  "a bb\n" + margin + "ccc\n" + margin + "dddd",
 		1:  "a\n" + margin + "bb\n" + margin + "ccc\n" + margin + "dddd",
 	} {
-		if got := hanging("a bb ccc dddd", width); got != want {
+		if got := wrapIndented("a bb ccc dddd", width); got != want {
 			t.Errorf("width %d: %q, want %q", width, got, want)
 		}
 	}

@@ -56,9 +56,9 @@ func (p *patient) examine() (report []string, err error) {
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"), err
 }
 
-// prints checks that the doctor prints these lines. File names and addresses are as in patient.names;
-// "…" stands for any text.
-func (p *patient) prints(want string) {
+// checkReport checks that the doctor prints these lines. File names and addresses are as in
+// patient.names; "…" stands for any text.
+func (p *patient) checkReport(want string) {
 	p.Helper()
 	report, err := p.examine()
 	text := p.names().Replace(strings.Join(report, "\n"))
@@ -99,8 +99,8 @@ func (p *patient) write(name, contents string, mode os.FileMode) {
 	}
 }
 
-// hasRun creates the database and the token file as a chatguard that has ended leaves them.
-func (p *patient) hasRun() {
+// runOnce runs chatguard and ends it, so that its database and its token file exist.
+func (p *patient) runOnce() {
 	p.Helper()
 	a, err := app.Open(p.Context(), app.Options{Config: p.config, Log: slog.New(slog.DiscardHandler), Dial: p.server.Dial, Listener: apptest.NewListener()})
 	if err != nil {
@@ -126,7 +126,7 @@ func TestDoctor_NoProblems(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				p := newPatient(t, faketwitch.Options{})
-				p.hasRun()
+				p.runOnce()
 				p.now = func() time.Time { return time.Date(2026, 3, 28, 21, 30, 0, 0, time.UTC) }
 				p.config.Policy.Timezone = "Europe/Berlin"
 				p.config.Twitch.Transport = transport
@@ -213,7 +213,7 @@ note     token          skipped: fix the token file first`},
 problem  database       database FOLDER/chatguard.db: it is damaged, or not a database
                         put a backup in its place, move it away to start with an empty one, or set another file`},
 		"a damaged page": {func(p *patient) {
-			p.hasRun()
+			p.runOnce()
 			contents, err := os.ReadFile(p.config.Database)
 			if err != nil {
 				p.Fatal(err)
@@ -223,13 +223,13 @@ problem  database       database FOLDER/chatguard.db: it is damaged, or not a da
 problem  database       database FOLDER/chatguard.db: it is damaged, or not a database…
                         put a backup in its place, move it away to start with an empty one, or set another file`},
 		"a database of an older version": {func(p *patient) {
-			p.hasRun()
+			p.runOnce()
 			alterDatabase(p.T, p.config.Database, "PRAGMA user_version = 1")
 		}, `
 note     database       FOLDER/chatguard.db is from an older version: ` + "`chatguard run`" + ` keeps a copy and upgrades it
 ok       database       FOLDER/chatguard.db, not in use`},
 		"a database of a newer version": {func(p *patient) {
-			p.hasRun()
+			p.runOnce()
 			alterDatabase(p.T, p.config.Database, "PRAGMA user_version = 99")
 		}, `
 problem  database       database FOLDER/chatguard.db was written by a newer chatguard (version 99, this one knows up to …)
@@ -266,7 +266,7 @@ problem  clock          this machine's clock is …m…s ahead of Twitch's
 problem  clock          this machine's clock is …s behind Twitch's
                         set this machine's clock from the network (NTP)`},
 		"a database for everybody": {func(p *patient) {
-			p.hasRun()
+			p.runOnce()
 			if err := os.Chmod(p.config.Database, 0o666); err != nil {
 				p.Fatal(err)
 			}
@@ -275,7 +275,7 @@ problem  database       database FOLDER/chatguard.db can be read and changed by 
                         chmod 600 FOLDER/chatguard.db
 ok       database       FOLDER/chatguard.db, not in use`},
 		"a token for everybody": {func(p *patient) {
-			p.hasRun()
+			p.runOnce()
 			if err := os.Chmod(p.config.TokenFile(), 0o644); err != nil {
 				p.Fatal(err)
 			}
@@ -387,7 +387,7 @@ problem  chat           irc at IRC can't be reached: no answer within 5 s
 			synctest.Test(t, func(t *testing.T) {
 				p := newPatient(t, faketwitch.Options{})
 				c.spoil(p)
-				p.prints(c.want)
+				p.checkReport(c.want)
 			})
 		})
 	}
@@ -400,7 +400,7 @@ func TestDoctor_MissingScopes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPatient(t, faketwitch.Options{Scopes: []string{"chat:read", "user:write:chat", "moderator:manage:chat_messages", "moderator:manage:banned_users",
 			"moderator:manage:chat_settings"}})
-		p.prints(`
+		p.checkReport(`
 problem  scopes         the token lacks moderator:manage:warnings (warn), user:read:moderated_channels (see where the bot is a moderator)
                         run ` + "`chatguard login`" + ` again
 problem  moderator      list moderated channels: the token lacks a scope (Twitch: status 401, Missing scope: user:read:moderated_channels)

@@ -24,8 +24,8 @@ func init() {
 	}
 }
 
-// forAll makes the scene's configuration readable for every user.
-func (s *scene) forAll() {
+// makeReadable makes the scene's configuration readable for every user.
+func (s *scene) makeReadable() {
 	s.Helper()
 	folder := filepath.Dir(s.configuration)
 	for name, mode := range map[string]os.FileMode{filepath.Dir(folder): 0o755, folder: 0o755, s.configuration: 0o644} {
@@ -40,13 +40,13 @@ func (s *scene) forAll() {
 func TestDoctor_TriesFolder(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
-	s.forAll()
+	s.makeReadable()
 	folder := filepath.Dir(s.configuration)
 	if err := os.Chmod(folder, 0o555); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.Chmod(folder, 0o755) })
-	out, _, code := s.with(asNobody+"=1").told("", "doctor")
+	out, _, code := s.withEnv(asNobody+"=1").runWithInput("", "doctor")
 	want := fmt.Sprintf("problem  database       %s can't be created: its folder %s can't be written (permission denied)\n"+
 		"                        make the folder writable for this user, or set another database\n", s.database(), folder)
 	if code != exitFailed || !strings.Contains(out, want) {
@@ -55,7 +55,7 @@ func TestDoctor_TriesFolder(t *testing.T) {
 	if err := os.Chmod(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, _ := s.told("", "doctor"); !strings.Contains(out, "note     database       "+s.database()+" doesn't exist yet: `chatguard run` creates it\n") {
+	if out, _, _ := s.runWithInput("", "doctor"); !strings.Contains(out, "note     database       "+s.database()+" doesn't exist yet: `chatguard run` creates it\n") {
 		t.Errorf("in a folder that takes files the doctor says\n%s", out)
 	}
 	if left, err := filepath.Glob(filepath.Join(folder, "*.doctor")); len(left) > 0 || err != nil {

@@ -53,42 +53,42 @@ func TestRun_StopLosesNothing(t *testing.T) {
 	s.env = append(s.env, "CHATGUARD_FLUSH_INTERVAL=1h")
 	s.start()
 	hush := s.chatter()
-	until(t, func() bool { return s.twitch.Deleted() > 0 })
+	waitUntil(t, func() bool { return s.twitch.Deleted() > 0 })
 	s.stop()
 	hush()
 
 	r := s.export()
 	_, tail, _ := strings.Cut(s.bot.log(), "msg=read")
-	if judged := logged(t, tail, "messages"); len(r.timeline) != judged || judged == 0 {
+	if judged := logValue(t, tail, "messages"); len(r.timeline) != judged || judged == 0 {
 		t.Errorf("%d messages are in the timeline, %d were judged", len(r.timeline), judged)
 	}
-	r.addsUp(t, 3)
-	results := r.results()
+	r.checkEntries(t, 3)
+	results := r.resultCounts()
 	if results[journal.Done] != s.twitch.Deleted() || results[journal.Done]+results[journal.Skipped] != len(r.journal) {
 		t.Errorf("%d entries with outcomes %v; Twitch deleted %d", len(r.journal), results, s.twitch.Deleted())
 	}
 
 	s.forgetDeletes()
 	s.start()
-	spoken := r.spoken()
+	spoken := r.messageCounts()
 	for i := 2; i < 6; i++ {
 		login := fmt.Sprint("regular", i)
 		for range 3 - spoken[login] {
-			s.fine(login)
+			s.sayAllowed(login)
 		}
-		s.tooMuch(login)
+		s.sayExcess(login)
 	}
 	for range 3 - spoken["guest0"] {
-		s.fine("guest0")
+		s.sayAllowed("guest0")
 	}
-	s.tooMuch("guest0")
+	s.sayExcess("guest0")
 	s.stop()
 	again := s.export()
-	again.addsUp(t, 3)
+	again.checkEntries(t, 3)
 }
 
-// logged returns the number that a log line gives for a key.
-func logged(t *testing.T, line, key string) (n int) {
+// logValue returns the number that a log line gives for a key.
+func logValue(t *testing.T, line, key string) (n int) {
 	t.Helper()
 	_, value, _ := strings.Cut(line, " "+key+"=")
 	if _, err := fmt.Sscan(value, &n); err != nil {
@@ -104,31 +104,31 @@ func TestRun_KillLosesAMoment(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
-	s.useUp("anna")
+	s.exhaustLimit("anna")
 	inAMinute := strconv.FormatInt(time.Now().Add(time.Minute).Unix(), 10)
 	s.twitch.FailNext(faketwitch.Fault{Status: http.StatusTooManyRequests, Header: http.Header{"Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {inAMinute}}})
 	s.say("anna")
 	hush := s.chatter()
-	until(t, func() bool {
+	waitUntil(t, func() bool {
 		r := s.export()
-		return r.results()[journal.Pending] > 100
+		return r.resultCounts()[journal.Pending] > 100
 	})
 	s.kill()
 	hush()
 	s.forgetDeletes() // some were sent while Twitch's answer was pending
 	r := s.export()
-	r.addsUp(t, 3)
+	r.checkEntries(t, 3)
 	s.start()
-	s.tooMuch("anna")
-	for login, n := range r.spoken() {
+	s.sayExcess("anna")
+	for login, n := range r.messageCounts() {
 		if strings.HasPrefix(login, "regular") && n >= 3 {
-			s.tooMuch(login)
+			s.sayExcess(login)
 		}
 	}
 	var after record
-	until(t, func() bool {
+	waitUntil(t, func() bool {
 		after = s.export()
-		return after.results()[journal.Pending] == 0
+		return after.resultCounts()[journal.Pending] == 0
 	})
 	for i, e := range after.journal {
 		want := journal.Outcome{Result: journal.Done}
@@ -142,7 +142,7 @@ func TestRun_KillLosesAMoment(t *testing.T) {
 			t.Fatalf("entry %d of %d, %d of them from before: %+v, want %+v", i, len(after.journal), len(r.journal), e.Outcome, want)
 		}
 	}
-	after.addsUp(t, 3)
+	after.checkEntries(t, 3)
 	s.stop()
 }
 
@@ -151,7 +151,7 @@ func TestMetrics_StoreFigures(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
-	s.useUp("anna")
+	s.exhaustLimit("anna")
 	s.change(func(p *chatguard.Policy) { p.Limits[0].Burst = 2 })
 	for name, least := range map[string]float64{
 		`rows_written_total{table="timeline"}`: 4,
@@ -163,18 +163,18 @@ func TestMetrics_StoreFigures(t *testing.T) {
 		"size_bytes":                           4096,
 		"lag_seconds":                          0,
 	} {
-		until(t, func() bool { return s.figure(name) >= least })
+		waitUntil(t, func() bool { return s.metric(name) >= least })
 	}
 	for _, name := range []string{`dropped_total{table="timeline"}`, `dropped_total{table="journal"}`, "errors_total"} {
-		if n := s.figure(name); n != 0 {
+		if n := s.metric(name); n != 0 {
 			t.Errorf("%s is %v", name, n)
 		}
 	}
 	s.stop()
 }
 
-// figure returns one of the store's figures in /metrics, or -1 if it is missing.
-func (s *scene) figure(name string) (value float64) {
+// metric returns the value of one of the store's metrics, or -1 if it is missing.
+func (s *scene) metric(name string) (value float64) {
 	s.Helper()
 	_, all := s.ask("GET", "metrics", "")
 	_, text, found := strings.Cut("\n"+all, "\nchatguard_database_"+name+" ")

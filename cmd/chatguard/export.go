@@ -29,10 +29,10 @@ beside a running chatguard's database only grows.`,
 func planExport(j transferJob) transferWork {
 	work := transferWork{
 		state:      func() string { return "exported " + rowCount(j.opts.Progress.Rows()) },
-		unfinished: notWritten(j.file),
+		unfinished: notWrittenMessage(j.file),
 		do: func(ctx context.Context) (string, error) {
 			made, err := transfer.ExportFile(ctx, j.cfg.Database, j.file, j.opts)
-			return wrote(made, fmt.Sprintf("%s, %s", rowCount(made.Rows), byteCount(made.Bytes))), err
+			return copyReport(made, fmt.Sprintf("%s, %s", rowCount(made.Rows), byteCount(made.Bytes))), err
 		},
 	}
 	if j.file == "-" {

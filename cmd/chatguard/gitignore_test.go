@@ -50,7 +50,7 @@ func TestGitignore_WrittenFiles(t *testing.T) {
 	}
 	p.Wait()
 	inUse := []string{"chatguard.db", "chatguard.db-wal", "chatguard.db-shm", "chatguard.db.lock", "chatguard.db.token", "chatguard.db.token.lock"}
-	written := listed(t, folder)
+	written := listFiles(t, folder)
 	for _, name := range []string{ // left by a crash, a migration, an import and builds
 		"chatguard.db.v1", "chatguard.db.before-import", "chatguard.db.before-import.2", "chatguard-backup.db.chatguard-part", "chatguard-backup.db.chatguard-part-journal", "chatguard.jsonl.gz.chatguard-part",
 		"chatguard.db.token.123.new", "chatguard.toml.123.new", "chatguard", "chatguard.exe", "dist/chatguard_linux_amd64.tar.gz", "chatguard.test", "testdata/rapid/TestX/TestX.fail",
@@ -80,8 +80,8 @@ func TestGitignore_TrackedFiles(t *testing.T) {
 	}
 }
 
-// listed returns the files below a folder, without git's.
-func listed(t testing.TB, folder string) (names []string) {
+// listFiles returns the files below a folder, except for git's.
+func listFiles(t testing.TB, folder string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
 		switch {

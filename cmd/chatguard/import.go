@@ -38,8 +38,8 @@ func planImport(j transferJob) (transferWork, error) {
 		unfinished: "nothing was imported",
 		do: func(ctx context.Context) (string, error) {
 			defer in.Close()
-			made, err := transfer.Import(ctx, j.cfg.Database, interruptible(ctx, in), name, j.opts)
-			return imported(made), err
+			made, err := transfer.Import(ctx, j.cfg.Database, interruptibleReader(ctx, in), name, j.opts)
+			return importReport(made), err
 		},
 	}, err
 }
@@ -66,10 +66,10 @@ func openInput(cmd *cobra.Command, file string) (in io.ReadCloser, name string, 
 	return in, file, err
 }
 
-// interruptible returns a reader for r that fails once the context ends. A read from a terminal or
-// a pipe can't be canceled. The goroutine that reads is therefore abandoned and ends with the
-// process.
-func interruptible(ctx context.Context, r io.Reader) io.Reader {
+// interruptibleReader returns a reader for r that fails once the context ends. A read from a
+// terminal or a pipe can't be canceled. The goroutine that reads is therefore abandoned and ends
+// with the process.
+func interruptibleReader(ctx context.Context, r io.Reader) io.Reader {
 	out, in := io.Pipe()
 	go func() {
 		_, err := io.Copy(in, r)
@@ -79,7 +79,8 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 	return out
 }
 
-func imported(made transfer.Imported) string {
+// importReport returns a report that says what was imported.
+func importReport(made transfer.Imported) string {
 	report := fmt.Sprintf("Imported %s into %s: as of %s\n", rowCount(made.Rows), made.Path, moment(made.At))
 	if made.Kept != "" {
 		report += fmt.Sprintf("What was there before is in %s\n", made.Kept)

@@ -56,7 +56,7 @@ func initialise(cmd *cobra.Command, path string, s config.Starter) error {
 	if err := writeNew(path, contents); err != nil {
 		return err
 	}
-	return whatNext(cmd.OutOrStdout(), s, path)
+	return printInitSteps(cmd.OutOrStdout(), s, path)
 }
 
 // complete asks for the answers that a starter lacks. If no Twitch channel is given, it asks for
@@ -83,8 +83,8 @@ func complete(s *config.Starter, in *bufio.Scanner, out io.Writer) (err error) {
 	return err
 }
 
-// whatNext prints what to do with the new configuration.
-func whatNext(out io.Writer, s config.Starter, path string) error {
+// printInitSteps prints what to do with the new configuration.
+func printInitSteps(out io.Writer, s config.Starter, path string) error {
 	with := ""
 	if path != defaultConfig {
 		with = fmt.Sprintf(" --config %q", path)

@@ -11,9 +11,9 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// notReady checks that /readyz answers 503, with the reason for the owner and without it for
+// checkNotReady checks that /readyz answers 503, with the reason for the owner and without it for
 // others.
-func (s *scene) notReady(reason string) {
+func (s *scene) checkNotReady(reason string) {
 	s.Helper()
 	answer, text := s.ask("GET", "readyz", "")
 	if answer.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, reason) {
@@ -24,10 +24,10 @@ func (s *scene) notReady(reason string) {
 	}
 }
 
-// untilReady waits until /readyz answers with a status.
-func (s *scene) untilReady(want int) {
+// waitForReadyz waits until /readyz answers with a status.
+func (s *scene) waitForReadyz(want int) {
 	s.Helper()
-	until(s.T, func() bool {
+	waitUntil(s.T, func() bool {
 		answer, _ := s.ask("GET", "readyz", "")
 		return answer.StatusCode == want
 	})
@@ -50,8 +50,8 @@ func (s *scene) databaseStatus() databaseStatus {
 	return decode[struct{ Database databaseStatus }](s, text).Database
 }
 
-// twoMessages changes the limit of threeMessages.
-func twoMessages(p *chatguard.Policy) { p.Limits[0].Burst = 2 }
+// setTwoMessages lowers the limit of threeMessages to two messages.
+func setTwoMessages(p *chatguard.Policy) { p.Limits[0].Burst = 2 }
 
 // TestRun_LockedDatabase checks that while another program locks the database, chatguard moderates,
 // changes apply, and the dashboard reports the problem. Afterwards everything is written.
@@ -59,43 +59,43 @@ func TestRun_LockedDatabase(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
-	s.fine("anna")
-	until(t, func() bool {
-		return s.databaseStatus().Queued == 0 && s.figure(`rows_written_total{table="timeline"}`) == 1
+	s.sayAllowed("anna")
+	waitUntil(t, func() bool {
+		return s.databaseStatus().Queued == 0 && s.metric(`rows_written_total{table="timeline"}`) == 1
 	})
 	release := s.lock()
-	if s.change(twoMessages) { // the lock hasn't been noticed yet
+	if s.change(setTwoMessages) { // the lock hasn't been noticed yet
 		t.Error("what can't be written was called saved")
 	}
-	s.fine("anna")
-	s.tooMuch("anna")
-	s.untilReady(http.StatusServiceUnavailable)
-	s.notReady(lockedReason)
+	s.sayAllowed("anna")
+	s.sayExcess("anna")
+	s.waitForReadyz(http.StatusServiceUnavailable)
+	s.checkNotReady(lockedReason)
 	if d := s.databaseStatus(); d.State != "failing" || d.Detail != strings.TrimPrefix(lockedReason, "database: failing: ") || d.LagSeconds == 0 || d.Queued < 3 {
 		t.Errorf("the status says %+v", d)
 	}
 	for _, name := range []string{"errors_total", "lag_seconds", "waiting_records"} {
-		if n := s.figure(name); n <= 0 {
+		if n := s.metric(name); n <= 0 {
 			t.Errorf("%s is %v", name, n)
 		}
 	}
 	if s.change(func(p *chatguard.Policy) { p.Limits[0].Burst = 1 }) {
 		t.Error("what can't be written was called saved")
 	}
-	s.fine("berta")
-	s.tooMuch("berta")
+	s.sayAllowed("berta")
+	s.sayExcess("berta")
 
 	release()
-	s.untilReady(http.StatusOK)
-	until(t, func() bool { return s.databaseStatus().Queued == 0 })
-	if r := s.export(); len(r.revisions) != 2 || r.audits != 2 || len(r.timeline) != 5 || len(r.journal) != 2 || r.results()[journal.Done] != 2 {
+	s.waitForReadyz(http.StatusOK)
+	waitUntil(t, func() bool { return s.databaseStatus().Queued == 0 })
+	if r := s.export(); len(r.revisions) != 2 || r.audits != 2 || len(r.timeline) != 5 || len(r.journal) != 2 || r.resultCounts()[journal.Done] != 2 {
 		t.Errorf("written is %+v", r)
 	}
 	s.stop()
 	s.start()
-	s.tooMuch("berta")
-	s.fine("carla")
-	s.tooMuch("carla")
+	s.sayExcess("berta")
+	s.sayAllowed("carla")
+	s.sayExcess("carla")
 	if text := s.bot.log(); !strings.Contains(text, "key=limit.few.burst value=1 configured=3") || !strings.Contains(text, "revision=2 author=owner") {
 		t.Errorf("the start doesn't name what was changed live:\n%s", text)
 	}
@@ -108,38 +108,38 @@ func TestRun_StartsWithLockedDatabase(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
-	s.useUp("anna")
+	s.exhaustLimit("anna")
 	s.stop()
 
-	_, code, _ := strings.Cut(strings.TrimSpace(s.do("signin")), "#signin=")
+	_, code, _ := strings.Cut(strings.TrimSpace(s.run("signin")), "#signin=")
 	release := s.lock()
 	s.start()
-	s.tooMuch("anna")
-	s.fine("berta")
+	s.sayExcess("anna")
+	s.sayAllowed("berta")
 	cookie := s.signIn(fmt.Sprintf(`{"code":%q}`, code))
-	if name := s.signedInAs(cookie); name != app.Owner {
+	if name := s.signedInName(cookie); name != app.Owner {
 		t.Errorf("the link signs in as %q", name)
 	}
-	s.untilReady(http.StatusServiceUnavailable)
-	s.notReady(lockedReason)
-	if s.change(twoMessages) {
+	s.waitForReadyz(http.StatusServiceUnavailable)
+	s.checkNotReady(lockedReason)
+	if s.change(setTwoMessages) {
 		t.Error("what can't be written was called saved")
 	}
-	s.fine("berta")
-	s.tooMuch("berta")
+	s.sayAllowed("berta")
+	s.sayExcess("berta")
 
 	release()
-	s.untilReady(http.StatusOK)
-	until(t, func() bool { return s.databaseStatus().Queued == 0 })
+	s.waitForReadyz(http.StatusOK)
+	waitUntil(t, func() bool { return s.databaseStatus().Queued == 0 })
 	s.stop()
 	s.start()
-	if name := s.signedInAs(cookie); name != app.Owner {
+	if name := s.signedInName(cookie); name != app.Owner {
 		t.Errorf("after a restart the session is %q's", name)
 	}
-	s.tooMuch("berta")
-	s.tooMuch("anna")
+	s.sayExcess("berta")
+	s.sayExcess("anna")
 	s.stop()
-	if r := s.export(); len(r.revisions) != 1 || len(r.timeline) != 10 || len(r.journal) != 5 || r.results()[journal.Done] != 5 {
+	if r := s.export(); len(r.revisions) != 1 || len(r.timeline) != 10 || len(r.journal) != 5 || r.resultCounts()[journal.Done] != 5 {
 		t.Errorf("written is %+v", r)
 	}
 }
@@ -154,8 +154,8 @@ func (s *scene) signIn(secret string) (session string) {
 	return answer.Cookies()[0].Value
 }
 
-// signedInAs returns the name that the bot shows for a session's cookie.
-func (s *scene) signedInAs(session string) (name string) {
+// signedInName returns the name that the bot shows for a session's cookie.
+func (s *scene) signedInName(session string) (name string) {
 	s.Helper()
 	port := s.bot.address[strings.LastIndex(s.bot.address, ":")+1:]
 	cookie := "Cookie: chatguard_" + strings.TrimSuffix(port, "/") + "=" + session

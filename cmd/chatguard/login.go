@@ -49,7 +49,7 @@ func logIn(cmd *cobra.Command, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilStopped(cmd.Context(), 0)
+	ctx, stop := newStopContext(cmd.Context(), 0)
 	defer stop()
 	pair, err := waitForBrowser(ctx, cmd, device, code)
 	if ctx.Err() != nil {
@@ -63,7 +63,7 @@ func logIn(cmd *cobra.Command, cfg config.Config) error {
 		return fmt.Errorf("the login succeeded, but: %w", err)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "\nLogged in as %s. Its token is in %s, which only you can read.\n", id.Login, tokens.File)
-	return sayWhatNext(ctx, cmd.OutOrStdout(), cfg, tokens, id)
+	return printLoginSteps(ctx, cmd.OutOrStdout(), cfg, tokens, id)
 }
 
 // beginLogin gets a code from Twitch. If there is no client ID, it first asks the person for one,

@@ -32,27 +32,27 @@ func TestLogin_Scripts(t *testing.T) {
 		Dir:                 "testdata/login",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup:               withTwitch,
+		Setup:               addTwitch,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":   exits,
-			"private": private,
+			"exits":   checkExitCode,
+			"private": checkPrivate,
 			// These commands act in the browser once the next login has begun: approve LOGIN signs
 			// in as that account, deny refuses.
-			"approve": inBrowser(func(s *scriptTwitch, code string, args []string) { s.ApproveAs(code, args[0]) }),
-			"deny":    inBrowser(func(s *scriptTwitch, code string, _ []string) { s.Deny(code) }),
+			"approve": browserCommand(func(s *scriptTwitch, code string, args []string) { s.ApproveAs(code, args[0]) }),
+			"deny":    browserCommand(func(s *scriptTwitch, code string, _ []string) { s.Deny(code) }),
 			// These commands act at Twitch.
-			"polled":     atTwitch(polled),
-			"codes-live": atTwitch(codesLive),
-			"identity-down": atTwitch(func(_ *testscript.TestScript, s *scriptTwitch, _ []string) {
+			"polled":     twitchCommand(waitForPoll),
+			"codes-live": twitchCommand(setCodeLifetime),
+			"identity-down": twitchCommand(func(_ *testscript.TestScript, s *scriptTwitch, _ []string) {
 				s.FailAuth(&faketwitch.Fault{Status: 503})
 			}),
 		},
 	})
 }
 
-// withTwitch starts a fake Twitch for a script, and replaces $HELIX and $AUTH in the script's files
+// addTwitch starts a fake Twitch for a script, and replaces $HELIX and $AUTH in the script's files
 // with its addresses.
-func withTwitch(e *testscript.Env) error {
+func addTwitch(e *testscript.Env) error {
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{"gardenhour", "quiethour"}})
 	if err != nil {
 		return err
@@ -81,17 +81,17 @@ func withTwitch(e *testscript.Env) error {
 	return err
 }
 
-// atTwitch returns a script command that uses its fake Twitch.
-func atTwitch(do func(*testscript.TestScript, *scriptTwitch, []string)) func(*testscript.TestScript, bool, []string) {
+// twitchCommand returns a script command that uses the script's fake Twitch.
+func twitchCommand(do func(*testscript.TestScript, *scriptTwitch, []string)) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		do(ts, ts.Value(twitchKey{}).(*scriptTwitch), args)
 	}
 }
 
-// inBrowser returns a script command that waits for the next login to begin, and then acts on its
-// code.
-func inBrowser(do func(s *scriptTwitch, code string, args []string)) func(*testscript.TestScript, bool, []string) {
-	return atTwitch(func(_ *testscript.TestScript, s *scriptTwitch, args []string) {
+// browserCommand returns a script command that waits for the next login to begin, and then acts on
+// its code.
+func browserCommand(do func(s *scriptTwitch, code string, args []string)) func(*testscript.TestScript, bool, []string) {
+	return twitchCommand(func(_ *testscript.TestScript, s *scriptTwitch, args []string) {
 		s.browsers.Go(func() {
 			if code, err := s.WaitLogin(s.ctx); err == nil {
 				do(s, code, args)
@@ -100,8 +100,8 @@ func inBrowser(do func(s *scriptTwitch, code string, args []string)) func(*tests
 	})
 }
 
-// polled waits until a login has asked again whether it has been approved.
-func polled(ts *testscript.TestScript, s *scriptTwitch, _ []string) {
+// waitForPoll waits until a login has asked again whether it has been approved.
+func waitForPoll(ts *testscript.TestScript, s *scriptTwitch, _ []string) {
 	polls := func() (n int) {
 		for _, r := range s.Requests() {
 			if r.Path == "/oauth2/token" {
@@ -121,15 +121,15 @@ func polled(ts *testscript.TestScript, s *scriptTwitch, _ []string) {
 	ts.Fatalf("nobody asked")
 }
 
-// codesLive sets the lifetime of codes: codes-live 1s.
-func codesLive(ts *testscript.TestScript, s *scriptTwitch, args []string) {
+// setCodeLifetime sets how long a code is valid: codes-live 1s.
+func setCodeLifetime(ts *testscript.TestScript, s *scriptTwitch, args []string) {
 	life, err := time.ParseDuration(args[0])
 	ts.Check(err)
 	s.SetDeviceTimes(life, time.Second)
 }
 
-// private checks that only the owner of a file can read it: private NAME.
-func private(ts *testscript.TestScript, _ bool, args []string) {
+// checkPrivate checks that only the owner of a file can read it: private NAME.
+func checkPrivate(ts *testscript.TestScript, _ bool, args []string) {
 	info, err := os.Stat(ts.MkAbs(args[0]))
 	ts.Check(err)
 	if info.Mode().Perm() != 0o600 {
@@ -164,10 +164,10 @@ func TestRun_LoadsNewLogin(t *testing.T) {
 	s.env = append(s.env, "CHATGUARD_TWITCH_CLIENT_ID="+s.twitch.ClientID())
 	s.twitch.SetDeviceTimes(30*time.Minute, time.Second)
 	s.start()
-	s.useUp("anna")
+	s.exhaustLimit("anna")
 	s.twitch.Revoke()
 	s.say("anna")
-	until(t, func() bool { return strings.Contains(s.bot.log(), "chatguard login") })
+	waitUntil(t, func() bool { return strings.Contains(s.bot.log(), "chatguard login") })
 
 	approved := make(chan error, 1)
 	go func() {
@@ -175,12 +175,12 @@ func TestRun_LoadsNewLogin(t *testing.T) {
 		s.twitch.Approve(code)
 		approved <- err
 	}()
-	out := s.do("login")
+	out := s.run("login")
 	if err := <-approved; err != nil || !strings.Contains(out, "The running chatguard uses this login within seconds.") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	before := s.twitch.Deleted()
-	until(t, func() bool {
+	waitUntil(t, func() bool {
 		s.say("anna")
 		return s.twitch.Deleted() > before
 	})

@@ -28,10 +28,10 @@ func main() {
 // once. Many users send two signals when they mean one.
 const secondSignal = time.Second
 
-// untilStopped returns a context for commands that need to clean up. The context ends at the first
-// signal, and after length if that isn't zero. A second signal, at least a second later, ends the
-// process at once.
-func untilStopped(ctx context.Context, length time.Duration) (context.Context, context.CancelFunc) {
+// newStopContext returns a context for commands that need to clean up. The context ends at the
+// first signal, and after length if that isn't zero. A second signal, at least a second later, ends
+// the process at once.
+func newStopContext(ctx context.Context, length time.Duration) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) })
 	if length == 0 {

@@ -66,13 +66,13 @@ func TestScripts(t *testing.T) {
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "verdicts": verdicts, "metronome": metronome,
+			"exits": checkExitCode, "verdicts": verdicts, "metronome": metronome,
 		},
 	})
 }
 
-// exits runs a command that must end with an exit code: exits 2 chatguard rnu.
-func exits(ts *testscript.TestScript, _ bool, args []string) {
+// checkExitCode runs a command that must end with an exit code: exits 2 chatguard rnu.
+func checkExitCode(ts *testscript.TestScript, _ bool, args []string) {
 	err := ts.Exec(args[1], args[2:]...)
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || strconv.Itoa(exit.ExitCode()) != args[0] {
@@ -153,8 +153,8 @@ func (p *process) stop(t testing.TB) {
 	}
 }
 
-// resident returns the process's resident memory in MiB.
-func (p *process) resident(t testing.TB) (mib float64) {
+// residentMemory returns the process's resident memory in MiB.
+func (p *process) residentMemory(t testing.TB) (mib float64) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
 	if err != nil {
@@ -264,7 +264,7 @@ ladder = ["delete"]
 // ones.
 func waitForDeletes(t *testing.T, server *faketwitch.Server, want []string) {
 	t.Helper()
-	until(t, func() bool { return server.Deleted() >= len(want) })
+	waitUntil(t, func() bool { return server.Deleted() >= len(want) })
 	var got []string
 	for _, d := range server.Deletes() {
 		got = append(got, d.Message.ID)

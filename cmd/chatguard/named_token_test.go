@@ -15,9 +15,9 @@ import (
 	"github.com/coder/websocket"
 )
 
-// beside runs a chatguard command while another chatguard runs with that configuration. It returns
-// the command's output.
-func beside(t *testing.T, configuration string, args ...string) string {
+// runBeside runs a chatguard command while another chatguard runs with that configuration. It
+// returns the command's output.
+func runBeside(t *testing.T, configuration string, args ...string) string {
 	t.Helper()
 	command := exec.Command(os.Args[0], append(args, "--config", configuration)...)
 	command.Env = append(os.Environ(), asCommand+"=1")
@@ -28,8 +28,8 @@ func beside(t *testing.T, configuration string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// asked sends a request with a header, and returns the response and its body.
-func asked(t *testing.T, method, address, body, header, value string) (*http.Response, string) {
+// sendRequest sends a request with a header, and returns the response and its body.
+func sendRequest(t *testing.T, method, address, body, header, value string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequest(method, address, strings.NewReader(body))
 	if err != nil {
@@ -55,20 +55,20 @@ func TestTokenRevoke_EndsSessions(t *testing.T) {
 	_, configuration := startTwitch(t, "")
 	p := start(t, configuration)
 	defer p.stop(t)
-	token := beside(t, configuration, "token", "make", "anna", "--role", "view")
+	token := runBeside(t, configuration, "token", "make", "anna", "--role", "view")
 	bearer := "Bearer " + token
 
 	api := p.address + "api/v1/"
-	answer, text := asked(t, "POST", api+"session", fmt.Sprintf(`{"token":%q}`, token), "Accept", "*/*")
+	answer, text := sendRequest(t, "POST", api+"session", fmt.Sprintf(`{"token":%q}`, token), "Accept", "*/*")
 	if answer.StatusCode != http.StatusOK || len(answer.Cookies()) != 1 {
 		t.Fatalf("signing in: %s %s", answer.Status, text)
 	}
 	cookie := answer.Cookies()[0].String()
 	var me struct{ Name, Access string }
-	if _, text := asked(t, "GET", api+"session", "", "Cookie", cookie); json.Unmarshal([]byte(text), &me) != nil || me.Name != "anna" || me.Access != "view" {
+	if _, text := sendRequest(t, "GET", api+"session", "", "Cookie", cookie); json.Unmarshal([]byte(text), &me) != nil || me.Name != "anna" || me.Access != "view" {
 		t.Errorf("signed in as %s", text)
 	}
-	if answer, text := asked(t, "GET", api+"status", "", "Authorization", bearer); answer.StatusCode != http.StatusOK {
+	if answer, text := sendRequest(t, "GET", api+"status", "", "Authorization", bearer); answer.StatusCode != http.StatusOK {
 		t.Errorf("the token: %s %s", answer.Status, text)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -80,7 +80,7 @@ func TestTokenRevoke_EndsSessions(t *testing.T) {
 	defer feed.CloseNow()
 	feed.SetReadLimit(-1)
 
-	if said := beside(t, configuration, "token", "revoke", "anna"); said != "Revoked: 1 token, 1 session and 0 sign-in links of anna." {
+	if said := runBeside(t, configuration, "token", "revoke", "anna"); said != "Revoked: 1 token, 1 session and 0 sign-in links of anna." {
 		t.Errorf("revoking says %q", said)
 	}
 	for err == nil {
@@ -90,8 +90,8 @@ func TestTokenRevoke_EndsSessions(t *testing.T) {
 		t.Errorf("the live feed ends with %d, %v", code, err)
 	}
 	for header, value := range map[string]string{"Cookie": cookie, "Authorization": bearer} {
-		until(t, func() bool {
-			answer, _ := asked(t, "GET", api+"status", "", header, value)
+		waitUntil(t, func() bool {
+			answer, _ := sendRequest(t, "GET", api+"status", "", header, value)
 			return answer.StatusCode == http.StatusUnauthorized
 		})
 	}

@@ -13,15 +13,15 @@ import (
 func TestPolicyShow(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
-	if shown := s.do("policy", "show"); !strings.HasPrefix(shown, "# #gardenhour: as in the configuration\n") || !strings.Contains(shown, "burst = 3\n") {
+	if shown := s.run("policy", "show"); !strings.HasPrefix(shown, "# #gardenhour: as in the configuration\n") || !strings.Contains(shown, "burst = 3\n") {
 		t.Errorf("before the first start:\n%s", shown)
 	}
 	s.start()
-	s.useUp("anna") // the channel is known from here on
+	s.exhaustLimit("anna") // the channel is known from here on
 	s.change(func(p *chatguard.Policy) { p.Limits[0].Burst = 1 })
-	s.tooMuch("anna")
+	s.sayExcess("anna")
 	for _, channel := range [][]string{nil, {"--channel", "GardenHour"}, {"--channel", s.twitch.UserID("gardenhour")}} {
-		shown := s.do(append([]string{"policy", "show"}, channel...)...)
+		shown := s.run(append([]string{"policy", "show"}, channel...)...)
 		for _, want := range []string{
 			"# #gardenhour: changed live by owner, ", "(revision 1)\n", "#   limit.few.burst: 1 (in the configuration 3)\n", "burst = 1\n",
 		} {
@@ -30,7 +30,7 @@ func TestPolicyShow(t *testing.T) {
 			}
 		}
 	}
-	exported, err := config.Parse("exported.toml", []byte(s.do("policy", "export")), nil)
+	exported, err := config.Parse("exported.toml", []byte(s.run("policy", "export")), nil)
 	if err != nil || exported.Policy.Limits[0].Burst != 1 || exported.Policy.Mode != chatguard.Enforce {
 		t.Errorf("exported %+v, %v", exported.Policy, err)
 	}

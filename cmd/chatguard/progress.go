@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// longWork runs work until it is done or a signal ends its context. After two seconds, it prints
+// runLongWork runs work until it is done or a signal ends its context. After two seconds, it prints
 // the progress once per second on standard error. state returns the progress and runs concurrently
 // with work. If a signal stops the work, the error contains unfinished.
-func longWork(cmd *cobra.Command, state func() string, unfinished string, work func(context.Context) error) error {
-	ctx, stop := untilStopped(cmd.Context(), 0)
+func runLongWork(cmd *cobra.Command, state func() string, unfinished string, work func(context.Context) error) error {
+	ctx, stop := newStopContext(cmd.Context(), 0)
 	defer stop()
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()

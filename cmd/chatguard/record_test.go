@@ -20,7 +20,7 @@ type record struct {
 
 func (s *scene) export() record {
 	s.Helper()
-	return readRecord(s, s.do("export", "-"))
+	return readRecord(s, s.run("export", "-"))
 }
 
 func readRecord(t testing.TB, text string) (r record) {
@@ -46,8 +46,8 @@ func readRecord(t testing.TB, text string) (r record) {
 	return r
 }
 
-// spoken returns the number of messages in the timeline by user, without exempt users.
-func (r *record) spoken() map[string]int {
+// messageCounts returns the number of messages in the timeline by user, without exempt users.
+func (r *record) messageCounts() map[string]int {
 	n := map[string]int{}
 	for _, m := range r.timeline {
 		if !m.Roles.Has(chatguard.Moderator) {
@@ -57,15 +57,15 @@ func (r *record) spoken() map[string]int {
 	return n
 }
 
-// addsUp checks the number of journal entries: one for each message in the timeline beyond its
-// author's allowance.
-func (r *record) addsUp(t *testing.T, allowed int) {
+// checkEntries checks the number of journal entries: one for each message in the timeline beyond
+// its author's allowance.
+func (r *record) checkEntries(t *testing.T, allowed int) {
 	t.Helper()
 	entries := map[string]int{}
 	for _, e := range r.journal {
 		entries[e.Login]++
 	}
-	spoken := r.spoken()
+	spoken := r.messageCounts()
 	for login, n := range spoken {
 		if want := max(0, n-allowed); entries[login] != want {
 			t.Errorf("%s spoke %d times, and was throttled %d times, want %d", login, n, entries[login], want)
@@ -77,8 +77,8 @@ func (r *record) addsUp(t *testing.T, allowed int) {
 	}
 }
 
-// results returns the number of entries by outcome.
-func (r *record) results() map[journal.Result]int {
+// resultCounts returns the number of entries by outcome.
+func (r *record) resultCounts() map[journal.Result]int {
 	n := map[journal.Result]int{}
 	for _, e := range r.journal {
 		n[e.Outcome.Result]++

@@ -44,7 +44,7 @@ func TestRun_RefusedDatabases(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
-	s.useUp("anna")
+	s.exhaustLimit("anna")
 	s.stop()
 	whole := s.contents()
 	for name, c := range map[string]struct {
@@ -58,16 +58,16 @@ func TestRun_RefusedDatabases(t *testing.T) {
 		"another program's":  {func(s *scene) { s.alter("PRAGMA application_id = 1") }, " belongs to another program: set another database"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := s.in(t)
+			s := s.forTest(t)
 			s.write(whole)
 			c.spoil(s)
 			before := s.contents()
-			line := s.refused("run")
+			line := s.checkRefused("run")
 			if !strings.HasPrefix(line, "database "+s.database()) || !strings.HasSuffix(line, "; `chatguard run --no-database` moderates without it") || !strings.Contains(line, c.want) {
 				t.Errorf("run says %q, want %q", line, c.want)
 			}
 			for _, args := range [][]string{{"backup", s.database() + ".copy"}, {"export", "-"}} {
-				if line := s.refused(args...); !strings.HasPrefix(line, "database "+s.database()) || !strings.Contains(line, c.want) {
+				if line := s.checkRefused(args...); !strings.HasPrefix(line, "database "+s.database()) || !strings.Contains(line, c.want) {
 					t.Errorf("%s says %q, want %q", args[0], line, c.want)
 				}
 			}
@@ -89,24 +89,24 @@ func TestRun_WithoutDatabase(t *testing.T) {
 	damaged := []byte(strings.Repeat("this is no database\n", 1000))
 	s.write(damaged)
 	s.start("--no-database")
-	s.useUp("anna")
-	if s.change(twoMessages) {
+	s.exhaustLimit("anna")
+	if s.change(setTwoMessages) {
 		t.Error("what nobody keeps was called saved")
 	}
-	s.fine("berta")
-	s.fine("berta")
-	s.tooMuch("berta")
+	s.sayAllowed("berta")
+	s.sayAllowed("berta")
+	s.sayExcess("berta")
 	if d := s.databaseStatus(); d != (databaseStatus{State: "off"}) {
 		t.Errorf("the status says %+v", d)
 	}
 	if answer, text := s.ask("GET", "readyz", ""); answer.StatusCode != http.StatusOK {
 		t.Errorf("/readyz answers %s %s", answer.Status, text)
 	}
-	if name := s.signedInAs(s.signIn(fmt.Sprintf(`{"token":%q}`, webToken))); name != app.Owner {
+	if name := s.signedInName(s.signIn(fmt.Sprintf(`{"token":%q}`, webToken))); name != app.Owner {
 		t.Errorf("the owner's token signs in as %q", name)
 	}
 	for _, args := range [][]string{{"backup", s.database() + ".copy"}, {"export", "-"}, {"signin"}, {"run"}} {
-		if line := s.refused(args...); !strings.HasPrefix(line, fmt.Sprintf("database %s: %s", s.database(), damagedFix)) {
+		if line := s.checkRefused(args...); !strings.HasPrefix(line, fmt.Sprintf("database %s: %s", s.database(), damagedFix)) {
 			t.Errorf("%s says %q", args[0], line)
 		}
 	}

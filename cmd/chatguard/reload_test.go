@@ -22,13 +22,13 @@ const (
 	toRestart = "changed in the configuration, and needs a restart"
 )
 
-// logs calls the function something and waits until the bot has logged words again. It returns the
+// awaitLog calls something and waits until the bot has logged words again. It returns the
 // new line from words on.
-func (s *scene) logs(words string, something func()) (line string) {
+func (s *scene) awaitLog(words string, something func()) (line string) {
 	s.Helper()
 	before := strings.Count(s.bot.log(), words)
 	something()
-	until(s.T, func() bool { return strings.Count(s.bot.log(), words) > before })
+	waitUntil(s.T, func() bool { return strings.Count(s.bot.log(), words) > before })
 	log := s.bot.log()
 	start := strings.LastIndex(log, words)
 	line, _, _ = strings.Cut(log[start:], "\n")
@@ -38,9 +38,9 @@ func (s *scene) logs(words string, something func()) (line string) {
 // reload makes the bot load the configuration, as a person does.
 func (s *scene) reload() {
 	s.Helper()
-	s.logs(tookUp, func() {
+	s.awaitLog(tookUp, func() {
 		begin := fmt.Sprintf("chatguard (process %d) loaded %s: ", s.bot.Process.Pid, s.configuration)
-		if out := s.do("reload"); !strings.HasPrefix(out, begin) {
+		if out := s.run("reload"); !strings.HasPrefix(out, begin) {
 			s.Errorf("reload prints %q, want it to begin with %q", out, begin)
 		}
 	})
@@ -81,17 +81,17 @@ func TestReload_LimitsApply(t *testing.T) {
 	s := newScene(t, threeMessages)
 	s.twitch.AddChannel("teatime")
 	s.start()
-	s.useUp("anna")
+	s.exhaustLimit("anna")
 	s.configure("burst = 3", "burst = 5")
 	s.reload()
-	s.fine("anna")
-	s.fine("anna")
-	s.tooMuch("anna")
+	s.sayAllowed("anna")
+	s.sayAllowed("anna")
+	s.sayExcess("anna")
 	s.configure("burst = 5", "burst = 1")
 	s.configure(`channels = ["gardenhour"]`, `channels = ["gardenhour", "teatime"]`)
-	s.logs(tookUp, func() { s.signal(syscall.SIGHUP) })
-	s.fine("berta")
-	s.tooMuch("berta")
+	s.awaitLog(tookUp, func() { s.signal(syscall.SIGHUP) })
+	s.sayAllowed("berta")
+	s.sayExcess("berta")
 	if err := s.twitch.WaitJoined(t.Context(), 2); err != nil {
 		t.Fatal(err)
 	}
@@ -134,16 +134,16 @@ func TestReload_ChannelsJoinAndLeave(t *testing.T) {
 	go talk("late")
 	s.configure(`channels = ["gardenhour", "teatime"]`, `channels = ["gardenhour"]`)
 	s.reload()
-	until(t, func() bool { return strings.Contains(s.lines(), "PART #teatime\n") })
+	waitUntil(t, func() bool { return strings.Contains(s.chatLines(), "PART #teatime\n") })
 	if err := <-said; err != nil {
 		t.Fatal(err)
 	}
 	s.sayIn("teatime", "anna") // the bot has left and does not read it
-	s.useUp("anna")
+	s.exhaustLimit("anna")
 	s.stop()
 
 	r := s.export()
-	spoken := r.spoken()
+	spoken := r.messageCounts()
 	if len(spoken) != 2*guests+1 || spoken["anna"] != 5 || len(r.timeline) != 2*guests+5 {
 		t.Errorf("%d messages of %d users were read, %d of them anna's", len(r.timeline), len(spoken), spoken["anna"])
 	}
@@ -167,24 +167,24 @@ func TestReload_BadFileChangesNothing(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, threeMessages)
 			s.start()
-			s.fine("anna")
+			s.sayAllowed("anna")
 			s.configure(c.from, c.to)
-			out, complaint := s.ends(exitUsage, "reload")
+			out, complaint := s.checkExit(exitUsage, "reload")
 			if line, rest, _ := strings.Cut(complaint, "\n"); out != "" || rest != "" || !strings.HasPrefix(line, "chatguard: "+s.configuration) || !strings.Contains(line, c.why) {
 				t.Errorf("reload prints %q and complains %q", out, complaint)
 			}
-			line := s.logs(notTaken, func() { s.signal(syscall.SIGHUP) })
+			line := s.awaitLog(notTaken, func() { s.signal(syscall.SIGHUP) })
 			if !strings.Contains(strings.ReplaceAll(line, `\"`, `"`), c.why) || strings.Count(s.bot.log(), notTaken) != 1 || strings.Contains(s.bot.log(), tookUp) {
 				t.Errorf("the log says\n%s", s.bot.log())
 			}
-			s.fine("anna")
-			s.fine("anna")
-			s.tooMuch("anna")
+			s.sayAllowed("anna")
+			s.sayAllowed("anna")
+			s.sayExcess("anna")
 			s.configure(c.to, c.from)
 			s.configure("burst = 3", "burst = 4")
 			s.reload()
-			s.fine("anna")
-			s.tooMuch("anna")
+			s.sayAllowed("anna")
+			s.sayExcess("anna")
 			s.stop()
 		})
 	}
@@ -204,7 +204,7 @@ func TestReload_NamesWhatNeedsRestart(t *testing.T) {
 	}
 	s.configure("[twitch]", "retention = \"7d\"\n\n[twitch]\ncommands = false")
 	s.configure("[web]", "[notices]\ntext = \"slowly, {name}\"\n\n[web]")
-	line := s.logs(toRestart, s.reload)
+	line := s.awaitLog(toRestart, s.reload)
 	if want := `keys="retention, twitch.commands, notices.text"`; !strings.HasSuffix(line, want) {
 		t.Errorf("the log says %s, want %s", line, want)
 	}
@@ -227,7 +227,7 @@ func TestReload_SaysWhatCameOfIt(t *testing.T) {
 	says := func(want string) {
 		t.Helper()
 		begin := fmt.Sprintf("chatguard (process %d) loaded %s: ", s.bot.Process.Pid, s.configuration)
-		if out := s.do("reload"); out != begin+want+"\n" {
+		if out := s.run("reload"); out != begin+want+"\n" {
 			t.Errorf("it says %q, want %q", out, begin+want)
 		}
 	}
@@ -242,7 +242,7 @@ func TestReload_SaysWhatCameOfIt(t *testing.T) {
 	// only the client has this variable, not the running bot
 	s.env = append(s.env, "CHATGUARD_TWITCH_CHANNELS=gardenhour")
 	want := "the configuration was not loaded, and nothing has changed: " + s.configuration + ": twitch.channels: is empty: name the channel to moderate, or in check.channels the chats of a server of your own"
-	if line := s.refused("reload"); line != want {
+	if line := s.checkRefused("reload"); line != want {
 		t.Errorf("it says %s, want %s", line, want)
 	}
 	if left, err := filepath.Glob(s.database() + ".[ro]*"); len(left) != 0 || err != nil {
@@ -257,7 +257,7 @@ func TestReload_KeepsLiveChanges(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
-	until(t, func() bool {
+	waitUntil(t, func() bool {
 		_, text := s.ask("GET", "api/v1/channels", "")
 		return strings.Contains(text, "gardenhour")
 	})
@@ -267,7 +267,7 @@ func TestReload_KeepsLiveChanges(t *testing.T) {
 	s.configure("burst = 3", "burst = 4")
 	s.configure(`ladder = ["delete"]`, `ladder = ["delete", "warn"]`)
 	reloaded := ""
-	line := s.logs("changed live, differs from the configuration", func() { reloaded = s.do("reload") })
+	line := s.awaitLog("changed live, differs from the configuration", func() { reloaded = s.run("reload") })
 	if want := "\n#gardenhour: limit.few.burst stays 1, changed live by owner (revision 1); the configuration has 4\n"; !strings.HasSuffix(reloaded, want) {
 		t.Errorf("reload says %q, want %q at its end", reloaded, want)
 	}
@@ -277,8 +277,8 @@ func TestReload_KeepsLiveChanges(t *testing.T) {
 	if p := s.policy(); p.Limits[0].Burst != 1 || len(p.Penalties.Ladder) != 2 {
 		t.Errorf("in force is %+v", p)
 	}
-	s.fine("anna")
-	s.tooMuch("anna")
+	s.sayAllowed("anna")
+	s.sayExcess("anna")
 	s.stop()
 }
 
@@ -288,7 +288,7 @@ func TestReload_WithoutBot(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	want := "no chatguard owns the database " + s.database() + "; send SIGHUP yourself to one that runs with --no-database"
-	if got := s.refused("reload"); got != want {
+	if got := s.checkRefused("reload"); got != want {
 		t.Errorf("before: %s", got)
 	}
 	if _, err := os.Stat(s.database()); err == nil {
@@ -296,7 +296,7 @@ func TestReload_WithoutBot(t *testing.T) {
 	}
 	s.start()
 	s.stop()
-	if got := s.refused("reload"); got != want {
+	if got := s.checkRefused("reload"); got != want {
 		t.Errorf("after: %s", got)
 	}
 }

@@ -20,12 +20,14 @@ func newResetsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resets --timezone ZONE [--reset-at HH:MM] --from DATE [--days N]",
 		Short: "Show when a zone's days begin, including at clock changes",
-		Long: `Prints when a daily window begins in a zone: each start in the given local dates, RFC 3339 with offset, one per line.
+		Long: `Prints when daily windows begin in a time zone. The output has one line for each beginning in the given local dates, in
+RFC 3339 with the offset.
 
-Each date's window begins at the first moment at which the local time is --reset-at or later. If the clocks skip
-that time, it is the moment of the change; if they show it twice, the first of the two. A start is printed for the date
-on which it lies. If the clocks skip from before --reset-at to beyond midnight, that is the next date: a date can have
-no start, or two.`,
+A date's window begins when the local time first reaches --reset-at. If the clocks skip that time, the window begins at
+the clock change. If the clocks show that time twice, the window begins at the first of the two.
+
+If the clocks skip from before --reset-at to after midnight, the window begins on the next date. A date can therefore
+have no beginning, or two.`,
 		Example: `  chatguard resets --timezone Europe/Berlin --reset-at 02:30 --from 2026-03-28 --days 3
   chatguard resets --timezone Pacific/Apia --from 2011-12-29`,
 		Args:                  noArguments,
@@ -41,7 +43,7 @@ no start, or two.`,
 			if err != nil {
 				return usageError{fmt.Errorf("--reset-at: %w", err)}
 			}
-			end, err := from.after(count)
+			end, err := from.plusDays(count)
 			if err != nil {
 				return usageError{err}
 			}
@@ -114,9 +116,9 @@ func (d *date) Set(text string) error {
 // Type returns the flag's type for the help.
 func (*date) Type() string { return "date" }
 
-// after returns the date n days later. It returns an error if no flag set the date, or if the
+// plusDays returns the date n days later. It returns an error if no flag set the date, or if the
 // result is after the last date.
-func (d *date) after(n days) (time.Time, error) {
+func (d *date) plusDays(n days) (time.Time, error) {
 	from := time.Time(*d)
 	if from.IsZero() {
 		return from, errors.New("chatguard resets needs --from, a date such as 2026-03-28")

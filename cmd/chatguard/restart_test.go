@@ -55,23 +55,23 @@ ladder = ["delete"]
 `, far))
 			s.configure("[twitch]", "timezone = \"UTC\"\n\n[twitch]")
 			s.start()
-			s.fine("berta")
+			s.sayAllowed("berta")
 			for range 5 {
-				s.fine("anna")
+				s.sayAllowed("anna")
 			}
-			s.tooMuch("anna")
+			s.sayExcess("anna")
 			s.stop()
 
 			s.configure(c.from, c.to)
 			s.start()
 			for range c.anna {
-				s.fine("anna")
+				s.sayAllowed("anna")
 			}
-			s.tooMuch("anna")
+			s.sayExcess("anna")
 			for range c.berta {
-				s.fine("berta")
+				s.sayAllowed("berta")
 			}
-			s.tooMuch("berta")
+			s.sayExcess("berta")
 			s.stop()
 		})
 	}
@@ -100,7 +100,7 @@ refill = "10h"
 	s.env = append(s.env, "CHATGUARD_TWITCH_TOKEN=")
 	spoken := func(n int) (r record) {
 		t.Helper()
-		until(t, func() bool {
+		waitUntil(t, func() bool {
 			r = s.export()
 			return len(r.timeline) == n
 		})

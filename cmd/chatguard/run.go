@@ -74,7 +74,7 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 	}
 	defer a.Close()
 	// Handle signals first: once the address is printed, a signal may arrive.
-	ctx, stop := untilStopped(cmd.Context(), 0)
+	ctx, stop := newStopContext(cmd.Context(), 0)
 	defer stop()
 	notified, ignore := request.Notifications()
 	defer ignore()

@@ -56,8 +56,8 @@ func newScene(t *testing.T, more string) *scene {
 	}}
 }
 
-// in returns the same scene for a subtest.
-func (s *scene) in(t *testing.T) *scene {
+// forTest returns the same scene for a subtest.
+func (s *scene) forTest(t *testing.T) *scene {
 	part := *s
 	part.T = t
 	return &part
@@ -100,8 +100,8 @@ func (s *scene) chatguard(args ...string) *exec.Cmd {
 	return c
 }
 
-// do runs a command line that must succeed, and returns its output.
-func (s *scene) do(args ...string) string {
+// run runs a command line that must succeed, and returns its output.
+func (s *scene) run(args ...string) string {
 	s.Helper()
 	out, err := s.chatguard(args...).Output()
 	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
@@ -110,9 +110,9 @@ func (s *scene) do(args ...string) string {
 	return string(out)
 }
 
-// refused runs a command line that must fail with exit code 1, and returns the one line that says
-// why.
-func (s *scene) refused(args ...string) string {
+// checkRefused runs a command line that must fail with exit code 1, and returns the one line that
+// says why.
+func (s *scene) checkRefused(args ...string) string {
 	s.Helper()
 	var complaint strings.Builder
 	c := s.chatguard(args...)
@@ -131,28 +131,28 @@ func (s *scene) say(login string) (messageID string) {
 	return say(s, s.twitch, login, "", "hello")
 }
 
-// fine sends a user's message that must not be deleted. The next tooMuch checks that the bot has
-// read the message and not deleted it.
-func (s *scene) fine(login string) {
+// sayAllowed sends a user's message that must not be deleted. The next sayExcess checks that the
+// bot has read the message and not deleted it.
+func (s *scene) sayAllowed(login string) {
 	s.Helper()
 	s.say(login)
 }
 
-// tooMuch sends a user's message and waits until the bot deletes it. The bot must have deleted no
+// sayExcess sends a user's message and waits until the bot deletes it. The bot must have deleted no
 // other message since.
-func (s *scene) tooMuch(login string) {
+func (s *scene) sayExcess(login string) {
 	s.Helper()
 	s.deleted = append(s.deleted, s.say(login))
 	waitForDeletes(s.T, s.twitch, s.deleted)
 }
 
-// useUp sends three messages of a user, which threeMessages allows, and one more.
-func (s *scene) useUp(login string) {
+// exhaustLimit sends three messages of a user, which threeMessages allows, and one more.
+func (s *scene) exhaustLimit(login string) {
 	s.Helper()
 	for range 3 {
-		s.fine(login)
+		s.sayAllowed(login)
 	}
-	s.tooMuch(login)
+	s.sayExcess(login)
 }
 
 // forgetDeletes accepts the deletions so far.

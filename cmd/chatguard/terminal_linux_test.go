@@ -54,7 +54,7 @@ func TestSigninLink_TerminalOnly(t *testing.T) {
 				s.bot.address, code, _ = strings.Cut(link, "#signin=")
 			}
 		}
-		if name := s.signedInAs(s.signIn(fmt.Sprintf(`{"code":%q}`, code))); name != app.Owner {
+		if name := s.signedInName(s.signIn(fmt.Sprintf(`{"code":%q}`, code))); name != app.Owner {
 			t.Errorf("%v: the link signs in as %q", flags, name)
 		}
 		s.stop()

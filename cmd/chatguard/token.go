@@ -65,7 +65,7 @@ The history of changes shows the name. A name has one token at a time; "owner" h
 				if err != nil {
 					return err
 				}
-				fmt.Fprintln(cmd.ErrOrStderr(), howToUse(who, cfg))
+				fmt.Fprintln(cmd.ErrOrStderr(), tokenUsage(who, cfg))
 				_, err = fmt.Fprintln(cmd.OutOrStdout(), token)
 				return errors.Join(err, noteOtherRoles(cmd, tokens, who))
 			})
@@ -85,9 +85,9 @@ func checkTokenName(name string) error {
 	return checkName(name)
 }
 
-// howToUse returns an explanation of how to use a new token. It is printed on standard error, so
+// tokenUsage explains how to use a new token. It is printed on standard error, so
 // that standard output contains only the token.
-func howToUse(who auth.Identity, cfg config.Config) string {
+func tokenUsage(who auth.Identity, cfg config.Config) string {
 	if who.Access == auth.Check {
 		return fmt.Sprintf("A chat's server sends this token as \"Authorization: Bearer TOKEN\" to %sapi/v1/check. It won't be shown again:", app.Site(cfg.Web).Address(""))
 	}
@@ -146,9 +146,9 @@ func newTokenRevokeCommand() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "revoke NAME",
-		Short: "End a name's token and sign it out everywhere",
-		Long: `Ends the token of that name, its sign-in links that nobody has used, and its sessions, open dashboards included: if
-chatguard runs, within 5 s. A name without a token is signed out too.`,
+		Short: "Revoke a token and sign its name out everywhere",
+		Long: `Revokes the token with this name, and the name's unused sign-in links. Ends all sessions of the name, including open
+dashboards. If chatguard is running, this takes effect within 5 s. A name without a token is signed out as well.`,
 		Example: `  chatguard token revoke anna`,
 		Args:    oneArgument("NAME", "a NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -162,7 +162,7 @@ chatguard runs, within 5 s. A name without a token is signed out too.`,
 					return err
 				}
 				if ended == (persist.Revoked{}) {
-					return unknownName(args[0], known)
+					return unknownNameError(args[0], known)
 				}
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "Revoked: %s, %s and %s of %s.\n",
 					count(ended.Tokens, "token"), count(ended.Sessions, "session"), count(ended.Codes, "sign-in link"), args[0])
@@ -177,7 +177,7 @@ chatguard runs, within 5 s. A name without a token is signed out too.`,
 // mostNames limits the names that an error lists.
 const mostNames = 10
 
-func unknownName(name string, known []string) error {
+func unknownNameError(name string, known []string) error {
 	if len(known) == 0 {
 		return fmt.Errorf("unknown name %q: there are no tokens, and nobody is signed in by a link", name)
 	}

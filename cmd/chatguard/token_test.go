@@ -34,14 +34,14 @@ func (s *scene) logIn() {
 		}
 		approved <- err
 	}()
-	s.do("login")
+	s.run("login")
 	if err := <-approved; err != nil {
 		s.Fatal(err)
 	}
 }
 
-// ready returns the answer of /readyz and the reasons that it gives to its owner.
-func (s *scene) ready() (status int, reasons []string) {
+// readiness returns the answer of /readyz and the reasons that it gives to its owner.
+func (s *scene) readiness() (status int, reasons []string) {
 	s.Helper()
 	answer, text := s.ask("GET", "readyz", "")
 	return answer.StatusCode, decode[struct{ Reasons []string }](s, text).Reasons
@@ -59,26 +59,26 @@ func (s *scene) token() live.Connection {
 	return live.Connection{}
 }
 
-// heard waits until a user has n messages in the timeline.
-func (s *scene) heard(login string, n int) (r record) {
+// waitForMessages waits until a user has n messages in the timeline.
+func (s *scene) waitForMessages(login string, n int) (r record) {
 	s.Helper()
-	until(s.T, func() bool {
+	waitUntil(s.T, func() bool {
 		r = s.export()
-		return r.spoken()[login] == n
+		return r.messageCounts()[login] == n
 	})
 	return r
 }
 
-// actsAgain sends excess messages from a user until one is deleted, then one more.
-func (s *scene) actsAgain(login string) {
+// waitForActions sends excess messages from a user until one is deleted, then one more.
+func (s *scene) waitForActions(login string) {
 	s.Helper()
 	before := s.twitch.Deleted()
-	until(s.T, func() bool {
+	waitUntil(s.T, func() bool {
 		s.say(login)
 		return s.twitch.Deleted() > before
 	})
 	last := s.say(login)
-	until(s.T, func() bool {
+	waitUntil(s.T, func() bool {
 		deletes := s.twitch.Deletes()
 		return deletes[len(deletes)-1].Message.ID == last
 	})
@@ -91,14 +91,14 @@ func TestToken_Revoked(t *testing.T) {
 	t.Parallel()
 	s := newLoginScene(t, threeMessages)
 	s.start()
-	s.useUp("anna")
-	if status, reasons := s.ready(); status != http.StatusOK || s.token().State != live.Valid {
+	s.exhaustLimit("anna")
+	if status, reasons := s.readiness(); status != http.StatusOK || s.token().State != live.Valid {
 		t.Errorf("before: /readyz answers %d %q, the token is %+v", status, reasons, s.token())
 	}
 	s.twitch.Revoke()
 	s.say("anna") // this reveals the revocation
-	until(t, func() bool { status, _ := s.ready(); return status != http.StatusOK })
-	status, reasons := s.ready()
+	waitUntil(t, func() bool { status, _ := s.readiness(); return status != http.StatusOK })
+	status, reasons := s.readiness()
 	if status != http.StatusServiceUnavailable || len(reasons) != 1 || !strings.HasPrefix(reasons[0], "Token: "+string(live.Refused)+": ") || !strings.Contains(reasons[0], "run `chatguard login`") {
 		t.Errorf("/readyz answers %d %q", status, reasons)
 	}
@@ -110,30 +110,30 @@ func TestToken_Revoked(t *testing.T) {
 	}
 
 	s.twitch.Disconnect()
-	until(t, func() bool { return strings.Contains(s.lines(), "NICK justinfan") })
+	waitUntil(t, func() bool { return strings.Contains(s.chatLines(), "NICK justinfan") })
 	if err := s.twitch.WaitJoined(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
 		s.say("berta")
 	}
-	r := s.heard("berta", 5)
-	if n := r.results()[journal.Observed]; n != 2 || s.twitch.Deleted() != 1 {
-		t.Errorf("%d messages were observed, %d deleted; outcomes %v", n, s.twitch.Deleted(), r.results())
+	r := s.waitForMessages("berta", 5)
+	if n := r.resultCounts()[journal.Observed]; n != 2 || s.twitch.Deleted() != 1 {
+		t.Errorf("%d messages were observed, %d deleted; outcomes %v", n, s.twitch.Deleted(), r.resultCounts())
 	}
 
 	s.logIn()
-	until(t, func() bool { status, _ := s.ready(); return status == http.StatusOK })
-	until(t, func() bool { return s.token().State == live.Valid }) // the bot first checks it
+	waitUntil(t, func() bool { status, _ := s.readiness(); return status == http.StatusOK })
+	waitUntil(t, func() bool { return s.token().State == live.Valid }) // the bot first checks it
 	if c := s.token(); c.Detail != "" {
 		t.Errorf("after the login the dashboard says %+v", c)
 	}
-	s.actsAgain("berta")
+	s.waitForActions("berta")
 	s.stop()
 }
 
-// lines returns what clients have sent to the chat.
-func (s *scene) lines() string {
+// chatLines returns what clients have sent to the chat.
+func (s *scene) chatLines() string {
 	var b strings.Builder
 	for _, r := range s.twitch.Received() {
 		b.WriteString(r.Line + "\n")
@@ -148,24 +148,24 @@ func TestToken_FirstLogin(t *testing.T) {
 	s := newLoginScene(t, strings.Replace(threeMessages, "enforce", "observe", 1))
 	s.env = append(s.env, "CHATGUARD_TWITCH_TOKEN=", "CHATGUARD_TWITCH_REFRESH_TOKEN=")
 	s.start()
-	if status, reasons := s.ready(); status != http.StatusOK {
+	if status, reasons := s.readiness(); status != http.StatusOK {
 		t.Errorf("where only reading is wanted /readyz answers %d %q", status, reasons)
 	}
-	until(t, func() bool {
+	waitUntil(t, func() bool {
 		_, text := s.ask("GET", "api/v1/channels", "")
 		return strings.Contains(text, "gardenhour")
 	})
 	s.change(func(p *chatguard.Policy) { p.Mode = chatguard.Enforce })
-	if status, reasons := s.ready(); status != http.StatusServiceUnavailable || !strings.Contains(strings.Join(reasons, "\n"), "Run `chatguard login`") {
+	if status, reasons := s.readiness(); status != http.StatusServiceUnavailable || !strings.Contains(strings.Join(reasons, "\n"), "Run `chatguard login`") {
 		t.Errorf("where a token is missed /readyz answers %d %q", status, reasons)
 	}
 	for range 4 {
 		s.say("anna")
 	}
-	s.heard("anna", 4)
+	s.waitForMessages("anna", 4)
 	s.logIn()
-	until(t, func() bool { status, _ := s.ready(); return status == http.StatusOK })
-	s.actsAgain("anna")
+	waitUntil(t, func() bool { status, _ := s.readiness(); return status == http.StatusOK })
+	s.waitForActions("anna")
 	s.stop()
 }
 
@@ -177,7 +177,7 @@ func TestToken_RenewedOutlivesProcess(t *testing.T) {
 	for renewals := range 2 {
 		s.start()
 		s.twitch.ExpireTokens()
-		s.useUp([]string{"anna", "berta"}[renewals])
+		s.exhaustLimit([]string{"anna", "berta"}[renewals])
 		s.stop()
 		if n := s.twitch.Refreshes(); n != renewals+1 {
 			t.Errorf("start %d: the token was renewed %d times", renewals, n)

@@ -42,7 +42,7 @@ func transferCommand(cmd *cobra.Command, opts *transfer.Options, plan func(trans
 			return err
 		}
 		var report string
-		err = longWork(cmd, work.state, work.unfinished, func(ctx context.Context) (err error) {
+		err = runLongWork(cmd, work.state, work.unfinished, func(ctx context.Context) (err error) {
 			report, err = work.do(ctx)
 			return err
 		})
@@ -78,9 +78,9 @@ func isSameFile(a, b string) bool {
 // oneFile requires exactly one FILE argument.
 func oneFile(what string) cobra.PositionalArgs { return oneArgument("FILE", what) }
 
-func notWritten(file string) string { return file + " wasn't written" }
+func notWrittenMessage(file string) string { return file + " wasn't written" }
 
-// wrote returns a report that says what was written and which moment the data is from.
-func wrote(made transfer.Copy, size string) string {
+// copyReport returns a report that says what was written and which moment the data is from.
+func copyReport(made transfer.Copy, size string) string {
 	return fmt.Sprintf("Wrote %s (%s): the database as of %s\n", made.Path, size, moment(made.At))
 }

@@ -20,7 +20,7 @@ func TestRun_EnforceWithoutToken(t *testing.T) {
 	s.twitch.SetDeviceTimes(30*time.Minute, time.Second)
 	s.start()
 	for range 5 {
-		s.fine("anna")
+		s.sayAllowed("anna")
 	}
 	if log := s.bot.log(); !strings.Contains(log, `level=WARN msg="`+why+`"`) {
 		t.Errorf("the log says\n%s", log)
@@ -29,14 +29,14 @@ func TestRun_EnforceWithoutToken(t *testing.T) {
 		answer, text := s.ask("GET", "readyz", "")
 		return answer.StatusCode, text
 	}
-	until(t, func() bool {
+	waitUntil(t, func() bool {
 		status, text := ready()
 		return status == http.StatusServiceUnavailable && strings.Contains(text, "Token: missing: "+why)
 	})
 	if _, text := s.ask("GET", "api/v1/status", ""); !strings.Contains(text, `{"name":"Token","state":"missing",`) || !strings.Contains(text, `"detail":"`+why+`"`) {
 		t.Errorf("the status says %s", text)
 	}
-	if out, _, code := s.told("", "doctor"); code != exitFailed || !strings.Contains(out, "problem  token          there is none: chatguard only observes, although it should enforce") {
+	if out, _, code := s.runWithInput("", "doctor"); code != exitFailed || !strings.Contains(out, "problem  token          there is none: chatguard only observes, although it should enforce") {
 		t.Errorf("the doctor says\n%s", out)
 	}
 	if n := s.twitch.Deleted(); n != 0 {
@@ -49,17 +49,17 @@ func TestRun_EnforceWithoutToken(t *testing.T) {
 		s.twitch.Approve(code)
 		approved <- err
 	}()
-	s.do("login")
+	s.run("login")
 	if err := <-approved; err != nil {
 		t.Fatal(err)
 	}
-	until(t, func() bool {
+	waitUntil(t, func() bool {
 		if _, err := s.twitch.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"}); err != nil {
 			t.Fatal(err)
 		}
 		return s.twitch.Deleted() > 0
 	})
-	until(t, func() bool { status, _ := ready(); return status == http.StatusOK })
+	waitUntil(t, func() bool { status, _ := ready(); return status == http.StatusOK })
 	s.stop()
 }
 

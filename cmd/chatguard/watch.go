@@ -23,9 +23,10 @@ func newWatchCommand() *cobra.Command {
 	var length duration
 	cmd := &cobra.Command{
 		Use:   "watch CHANNEL…",
-		Short: "Show who would be throttled in any Twitch channel, and do nothing",
-		Long: `Reads Twitch channels anonymously and says who would be throttled by the limits of the configuration (or the default
-ones). No account is needed, nothing is done to anybody, and nothing is stored. Ctrl-C ends it with a summary.`,
+		Short: "Show who would be throttled in any Twitch channel, without acting",
+		Long: `Reads Twitch channels anonymously and shows which users the configuration's limits would throttle. Without a
+configuration, the default limits apply. The command needs no account, takes no action and stores nothing. Ctrl-C ends
+it and prints a summary.`,
 		Example: `  chatguard watch yourchannel
   chatguard watch --for 10m onechannel otherchannel`,
 		Args: someArguments("a CHANNEL"),
@@ -42,7 +43,7 @@ ones). No account is needed, nothing is done to anybody, and nothing is stored. 
 				}
 				cfg.Twitch.Channels = append(cfg.Twitch.Channels, login)
 			}
-			ctx, stop := untilStopped(cmd.Context(), time.Duration(length))
+			ctx, stop := newStopContext(cmd.Context(), time.Duration(length))
 			defer stop()
 			return watch(ctx, cfg, cmd.OutOrStdout())
 		},
@@ -58,7 +59,7 @@ func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
 	chatTime := clock.NewChat(nil)
 	guard, err := chatguard.New(cfg.Policy, &chatguard.Options{Now: chatTime.Now, Observer: func(m chatguard.Message, v chatguard.Verdict) {
 		if v.Observed {
-			fmt.Fprintln(out, observation(m, v))
+			fmt.Fprintln(out, formatObservation(m, v))
 		}
 	}})
 	if err != nil {
@@ -82,8 +83,8 @@ func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
 	return err
 }
 
-// observation formats a line about a user who would have been throttled.
-func observation(m chatguard.Message, v chatguard.Verdict) string {
+// formatObservation formats a line about a user who would have been throttled.
+func formatObservation(m chatguard.Message, v chatguard.Verdict) string {
 	wait := "could never send this message"
 	if !v.Never {
 		wait = "could speak again in " + v.RetryAfter.Round(100*time.Millisecond).String()

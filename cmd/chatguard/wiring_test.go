@@ -127,16 +127,16 @@ func TestRun_BotNotModerator(t *testing.T) {
 	c.Policy.Limits[0].Refill = time.Hour
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	defer stop()
-	until(t, func() bool { return a.Twitch.Moderates(server.UserID(demoChannel)) })
+	waitUntil(t, func() bool { return a.Twitch.Moderates(server.UserID(demoChannel)) })
 	server.SetBotModerator(demoChannel, false)
 	for range 4 {
 		say(t, server, "anna", "", "hello")
 	}
-	until(t, func() bool { return a.Bot.Counts().Failed == 1 })
+	waitUntil(t, func() bool { return a.Bot.Counts().Failed == 1 })
 	want := live.Connection{Name: "#" + demoChannel, State: live.Observing, Detail: "type /mod " + server.BotLogin() + " in the chat of " + demoChannel}
-	until(t, func() bool { return slices.Contains(a.Web.Connections(), want) })
+	waitUntil(t, func() bool { return slices.Contains(a.Web.Connections(), want) })
 	say(t, server, "anna", "", "and another")
-	until(t, func() bool { return a.Bot.Counts().Observed == 1 })
+	waitUntil(t, func() bool { return a.Bot.Counts().Observed == 1 })
 }
 
 // TestRun_ReadsWithoutToken checks that the bot still reads after the chat has refused its token.
@@ -147,21 +147,21 @@ func TestRun_ReadsWithoutToken(t *testing.T) {
 	c.Policy.Limits[0].Refill = time.Hour
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	defer stop()
-	until(t, func() bool { return a.Twitch.Moderates(server.UserID(demoChannel)) })
+	waitUntil(t, func() bool { return a.Twitch.Moderates(server.UserID(demoChannel)) })
 	server.Revoke()
 	for range 4 {
 		say(t, server, "anna", "", "hello")
 	}
-	until(t, func() bool { return a.Bot.Counts().Failed == 1 })
+	waitUntil(t, func() bool { return a.Bot.Counts().Failed == 1 })
 	server.Disconnect()
-	until(t, func() bool {
+	waitUntil(t, func() bool {
 		return slices.ContainsFunc(server.Received(), func(r faketwitch.Received) bool { return strings.HasPrefix(r.Line, "NICK justinfan") })
 	})
 	if err := server.WaitJoined(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	say(t, server, "anna", "", "and another")
-	until(t, func() bool { return a.Bot.Counts().Observed == 1 })
+	waitUntil(t, func() bool { return a.Bot.Counts().Observed == 1 })
 	list := a.Web.Connections()
 	if len(list) < 2 || list[1].Name != "Token" || list[1].State != live.Refused || !strings.Contains(list[1].Detail, "`chatguard login`") {
 		t.Errorf("%+v", list)
@@ -189,13 +189,13 @@ func TestRun_EnforcesNothingWithoutToken(t *testing.T) {
 		if stated, inForce := a.Guard.Policy("100").Mode, a.Guard.InForce("100").Mode; stated != want || inForce != chatguard.Observe {
 			t.Errorf("start %d: stated %s, in force %s", i, stated, inForce)
 		}
-		keep(t, a, journal.Revision{ChannelID: "100", At: time.Now(), Policy: enforcing, Changes: control.Diff(c.Policy, enforcing)})
+		saveRevision(t, a, journal.Revision{ChannelID: "100", At: time.Now(), Policy: enforcing, Changes: control.Diff(c.Policy, enforcing)})
 		a.Close()
 	}
 }
 
-// keep saves a revision in the database of an app that isn't running.
-func keep(t *testing.T, a *app.App, revision journal.Revision) {
+// saveRevision saves a revision in the database of an app that isn't running.
+func saveRevision(t *testing.T, a *app.App, revision journal.Revision) {
 	t.Helper()
 	ended, stop := context.WithCancel(t.Context())
 	stop()
@@ -205,8 +205,8 @@ func keep(t *testing.T, a *app.App, revision journal.Revision) {
 	}
 }
 
-// until waits for a condition. Its timeout only matters if the program is broken.
-func until(t *testing.T, ok func() bool) {
+// waitUntil waits for a condition. Its timeout only matters if the program is broken.
+func waitUntil(t *testing.T, ok func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()

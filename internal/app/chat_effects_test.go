@@ -23,29 +23,30 @@ func (p *play) compare() {
 	for _, want := range p.line.wants {
 		switch want {
 		case "stays":
-			p.mustBeSeen()
+			p.checkVisible()
 		case "some deletes", "some timeouts", "perhaps deletes", "perhaps timeouts":
 			happened = p.take(happened, want)
 		default:
-			wanted = append(wanted, p.inFull(want))
+			wanted = append(wanted, p.expandEffect(want))
 		}
 	}
 	slices.Sort(wanted)
 	slices.Sort(happened)
 	if !slices.Equal(wanted, happened) {
-		p.fail("%q:\n\tannounced: %s\n\thappened:  %s", p.line.event, orNothing(wanted), orNothing(happened))
+		p.fail("%q:\n\tannounced: %s\n\thappened:  %s", p.line.event, joinEffects(wanted), joinEffects(happened))
 	}
 }
 
-func orNothing(effects []string) string {
+// joinEffects returns the effects as a list, or "nothing".
+func joinEffects(effects []string) string {
 	if len(effects) == 0 {
 		return "nothing"
 	}
 	return strings.Join(effects, ", ")
 }
 
-// mustBeSeen checks that the line's message can still be seen in the chat.
-func (p *play) mustBeSeen() {
+// checkVisible checks that the line's message can still be seen in the chat.
+func (p *play) checkVisible() {
 	if _, ok := p.server.Message(p.said[sentence{p.speech.login, p.speech.text}]); !ok {
 		p.fail("%q can't be seen any more", p.speech.text)
 	}
@@ -61,8 +62,8 @@ func (p *play) take(effects []string, want string) []string {
 	return left
 }
 
-// inFull returns an announced effect with its user.
-func (p *play) inFull(effect string) string {
+// expandEffect returns an announced effect with its user.
+func (p *play) expandEffect(effect string) string {
 	if p.speech.login == "" {
 		return effect
 	}
@@ -82,15 +83,15 @@ func (p *play) inFull(effect string) string {
 func (p *play) effects() (list []string) {
 	add := func(channelID, format string, args ...any) {
 		effect := fmt.Sprintf(format, args...)
-		if channelID != p.idOf(p.speech.channelOr(p.home)) {
+		if channelID != p.idOf(p.speech.channelOrDefault(p.home)) {
 			effect += " in " + p.nameOf(channelID)
 		}
 		list = append(list, effect)
 	}
-	for _, d := range fresh(p.server.Deletes(), &p.seen.deletes) {
+	for _, d := range newElements(p.server.Deletes(), &p.seen.deletes) {
 		add(d.Message.ChannelID, `delete %s's "%s"`, d.Message.Login, d.Message.Text)
 	}
-	for _, b := range fresh(p.server.Bans(), &p.seen.bans) {
+	for _, b := range newElements(p.server.Bans(), &p.seen.bans) {
 		if b.Length == 0 {
 			add(b.ChannelID, "ban %s", p.nameOf(b.UserID))
 			continue
@@ -98,18 +99,18 @@ func (p *play) effects() (list []string) {
 		length := chatguard.Penalty{Action: chatguard.Timeout, Duration: b.Length}
 		add(b.ChannelID, "timeout %s %s", p.nameOf(b.UserID), strings.TrimPrefix(length.String(), "timeout "))
 	}
-	for _, w := range fresh(p.server.Warnings(), &p.seen.warnings) {
+	for _, w := range newElements(p.server.Warnings(), &p.seen.warnings) {
 		add(w.ChannelID, "warn %s", p.nameOf(w.UserID))
 	}
-	sent := fresh(p.server.Sent(), &p.seen.sent)
+	sent := newElements(p.server.Sent(), &p.seen.sent)
 	for _, m := range sent {
 		add(m.ChannelID, `says "%s"`, m.Text)
 	}
-	for _, m := range fresh(p.server.SlowModes(), &p.seen.slowModes) {
-		add(m.ChannelID, "slow mode %s", onOff(m))
+	for _, m := range newElements(p.server.SlowModes(), &p.seen.slowModes) {
+		add(m.ChannelID, "slow mode %s", formatSlowMode(m))
 	}
 	taken := 0
-	for _, r := range fresh(p.server.Requests(), &p.seen.requests) {
+	for _, r := range newElements(p.server.Requests(), &p.seen.requests) {
 		if r.Method == http.MethodDelete && r.Path == "/helix/moderation/bans" {
 			add(r.Query.Get("broadcaster_id"), "lift %s", p.nameOf(r.Query.Get("user_id")))
 		}
@@ -126,15 +127,15 @@ func (p *play) effects() (list []string) {
 	return list
 }
 
-func onOff(m faketwitch.SlowMode) string {
+func formatSlowMode(m faketwitch.SlowMode) string {
 	if !m.On {
 		return "off"
 	}
 	return m.Wait.Round(time.Second).String()
 }
 
-// fresh returns the elements added to a list since the last call.
-func fresh[T any](list []T, looked *int) []T {
+// newElements returns the elements added to a list since the last call for it.
+func newElements[T any](list []T, looked *int) []T {
 	grown := list[*looked:]
 	*looked = len(list)
 	return grown
@@ -151,7 +152,7 @@ func (p *play) nameOf(id string) string {
 	return "somebody with the ID " + id
 }
 
-func (s speech) channelOr(home string) string {
+func (s speech) channelOrDefault(home string) string {
 	if s.channel == "" {
 		return home
 	}

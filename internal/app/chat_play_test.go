@@ -64,14 +64,14 @@ func (p *play) fail(format string, args ...any) {
 	p.Errorf("%s:%d: %s", p.file, p.line.number, fmt.Sprintf(format, args...))
 }
 
-// happen runs a line and checks what the bot does.
-func (p *play) happen() {
+// runLine runs a line and checks what the bot does.
+func (p *play) runLine() {
 	p.speech, p.failed = speech{channel: p.home}, nil
 	if s, ok := p.parseSpeech(p.line.event); ok {
 		p.speech = s
 		p.speak()
-		p.pass(beat)
-	} else if !p.direct() {
+		p.advance(beat)
+	} else if !p.runDirection() {
 		p.fail("what is meant by %q? (LANGUAGE.md says what can happen)", p.line.event)
 		return
 	}
@@ -143,7 +143,7 @@ type direction struct {
 
 // directions are all directions. LANGUAGE.md explains each.
 var directions = []direction{
-	{regexp.MustCompile(`^clock (\+?)(\w+)$`), (*play).clock},
+	{regexp.MustCompile(`^clock (\+?)(\w+)$`), (*play).setClock},
 	{regexp.MustCompile(`^the broadcaster deletes (\w+)'s "(.*)"$`), (*play).deleteByHand},
 	{regexp.MustCompile(`^the broadcaster times (\w+) out for (\w+)$`), (*play).timeOutByHand},
 	{regexp.MustCompile(`^the broadcaster bans (\w+)$`), func(p *play, m []string) { p.server.Silence(p.home, m[1], 0) }},
@@ -154,7 +154,7 @@ var directions = []direction{
 	{regexp.MustCompile(`^twitch answers after (\w+)$`), (*play).slowHelix},
 	{regexp.MustCompile(`^twitch answers (\d+)( although it obeys)?$`), (*play).failHelix},
 	{regexp.MustCompile(`^twitch refuses one request for (\w+)$`), (*play).refuseOne},
-	{regexp.MustCompile(`^twitch is well$`), (*play).heal},
+	{regexp.MustCompile(`^twitch is well$`), (*play).endFaults},
 	{regexp.MustCompile(`^twitch drops the connections$`), (*play).drop},
 	{regexp.MustCompile(`^twitch asks to reconnect$`), (*play).reconnect},
 	{regexp.MustCompile(`^twitch revokes the token$`), func(p *play, _ []string) { p.server.Revoke() }},
@@ -163,13 +163,13 @@ var directions = []direction{
 	{regexp.MustCompile(`^chatguard stops$`), func(p *play, _ []string) { p.stop() }},
 	{regexp.MustCompile(`^chatguard starts$`), func(p *play, _ []string) { p.start() }},
 	{regexp.MustCompile(`^(\d+) strangers say (\d+) things each$`), (*play).crowd},
-	{regexp.MustCompile(`^journal of (\w+)'s "(.*)": (.+)$`), (*play).journal},
-	{regexp.MustCompile(`^dashboard shows nothing of (\S+)$`), (*play).dashboardIsSilent},
-	{regexp.MustCompile(`^dashboard shows (\S+) ([a-z ]+?)(?: "(.+)")?$`), (*play).dashboard},
+	{regexp.MustCompile(`^journal of (\w+)'s "(.*)": (.+)$`), (*play).expectJournal},
+	{regexp.MustCompile(`^dashboard shows nothing of (\S+)$`), (*play).checkDashboardSilent},
+	{regexp.MustCompile(`^dashboard shows (\S+) ([a-z ]+?)(?: "(.+)")?$`), (*play).checkDashboard},
 }
 
-// direct carries out the line's direction. It reports whether it understands the line.
-func (p *play) direct() bool {
+// runDirection carries out the line's direction. It reports whether it understands the line.
+func (p *play) runDirection() bool {
 	for _, d := range directions {
 		m := d.words.FindStringSubmatch(p.line.event)
 		if m == nil {
@@ -177,15 +177,15 @@ func (p *play) direct() bool {
 		}
 		d.do(p, m)
 		if !strings.HasPrefix(p.line.event, "clock ") {
-			p.pass(beat)
+			p.advance(beat)
 		}
 		return true
 	}
 	return false
 }
 
-// length parses a duration.
-func (p *play) length(text string) time.Duration {
+// parseDuration parses a duration.
+func (p *play) parseDuration(text string) time.Duration {
 	d, err := time.ParseDuration(text)
 	if err != nil {
 		p.fail("%v", err)
@@ -193,14 +193,14 @@ func (p *play) length(text string) time.Duration {
 	return d
 }
 
-func (p *play) clock(m []string) {
-	d := p.length(m[2])
+func (p *play) setClock(m []string) {
+	d := p.parseDuration(m[2])
 	if m[1] == "" {
 		if d = time.Until(p.began.Add(d)); d < 0 {
 			p.fail("the clock shows %s already", time.Since(p.began))
 		}
 	}
-	p.pass(d)
+	p.advance(d)
 }
 
 func (p *play) deleteByHand(m []string) {
@@ -211,7 +211,7 @@ func (p *play) deleteByHand(m []string) {
 	p.server.RemoveMessage(id)
 }
 
-func (p *play) timeOutByHand(m []string) { p.server.Silence(p.home, m[1], p.length(m[2])) }
+func (p *play) timeOutByHand(m []string) { p.server.Silence(p.home, m[1], p.parseDuration(m[2])) }
 
 func (p *play) appoint(m []string) {
 	channel := m[2]
@@ -222,7 +222,7 @@ func (p *play) appoint(m []string) {
 }
 
 func (p *play) slowHelix(m []string) {
-	delay := p.length(m[1])
+	delay := p.parseDuration(m[1])
 	p.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
 		return faketwitch.Fault{Status: faketwitch.AsAsked, Delay: delay}, true
 	})
@@ -238,7 +238,7 @@ func (p *play) failHelix(m []string) {
 // refuseOne makes Twitch answer the next request with "too many requests" and a time until its
 // budget is full again.
 func (p *play) refuseOne(m []string) {
-	reset := strconv.FormatInt(time.Now().Add(p.length(m[1])).Unix(), 10)
+	reset := strconv.FormatInt(time.Now().Add(p.parseDuration(m[1])).Unix(), 10)
 	var refused atomic.Bool
 	p.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
 		header := http.Header{"Ratelimit-Limit": {"800"}, "Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {reset}}
@@ -246,7 +246,7 @@ func (p *play) refuseOne(m []string) {
 	})
 }
 
-func (p *play) heal([]string) {
+func (p *play) endFaults([]string) {
 	p.server.SetHelixFaults(nil)
 	p.server.SetDelivery(faketwitch.Delivery{})
 }
@@ -310,11 +310,11 @@ func (p *play) crowd(m []string) {
 		}
 	}
 	p.others += users
-	p.pass(crowded - beat)
+	p.advance(crowded - beat)
 }
 
-// journal records what the journal is expected to say about a message.
-func (p *play) journal(m []string) {
+// expectJournal records what the journal is expected to say about a message.
+func (p *play) expectJournal(m []string) {
 	p.noted = append(p.noted, journalLine{p.line, p.said[sentence{m[1], m[2]}], m[3]})
 }
 
@@ -328,7 +328,7 @@ func (p *play) compareJournal() {
 			p.Fatal(err)
 		}
 		for _, e := range entries {
-			says[e.MessageID] = strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Outcome.Action, e.Outcome.Result, quoted(e.Outcome.Reason)))
+			says[e.MessageID] = strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Outcome.Action, e.Outcome.Result, quote(e.Outcome.Reason)))
 			if e.Outcome.Result == journal.Pending {
 				p.fail("nothing was reported of %s's %q", e.Login, e.Text)
 			}
@@ -343,28 +343,28 @@ func (p *play) compareJournal() {
 	}
 }
 
-func quoted(text string) string {
+func quote(text string) string {
 	if text == "" {
 		return ""
 	}
 	return `"` + text + `"`
 }
 
-// dashboard checks what the dashboard says about a connection or a channel: its state, and a part
-// of the detail.
-func (p *play) dashboard(m []string) {
-	shown := p.shown(m[1])
+// checkDashboard checks what the dashboard shows of a connection or a channel: its state, and a
+// part of the detail.
+func (p *play) checkDashboard(m []string) {
+	shown := p.connections(m[1])
 	if !slices.ContainsFunc(shown, func(c live.Connection) bool { return string(c.State) == m[2] && strings.Contains(c.Detail, m[3]) }) {
 		p.fail("the dashboard shows of %s: %v", m[1], shown)
 	}
 }
 
-func (p *play) dashboardIsSilent(m []string) {
-	if shown := p.shown(m[1]); len(shown) > 0 {
+func (p *play) checkDashboardSilent(m []string) {
+	if shown := p.connections(m[1]); len(shown) > 0 {
 		p.fail("the dashboard shows of %s: %v", m[1], shown)
 	}
 }
 
-func (p *play) shown(name string) []live.Connection {
+func (p *play) connections(name string) []live.Connection {
 	return slices.DeleteFunc(p.bot.Web.Connections(), func(c live.Connection) bool { return c.Name != name })
 }

@@ -74,7 +74,7 @@ func readChatScript(t *testing.T, file string) *chatScript {
 	s.twitch.Channels = s.config.Twitch.Channels
 	first := bytes.Count(head, []byte("\n")) + 3
 	for i, line := range strings.Split(string(body), "\n") {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") && !s.sets(line) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") && !s.applySetup(line) {
 			event, wants, _ := strings.Cut(line, "->")
 			s.lines = append(s.lines, scriptLine{first + i, strings.TrimSpace(event), splitEffects(wants)})
 		}
@@ -82,8 +82,8 @@ func readChatScript(t *testing.T, file string) *chatScript {
 	return s
 }
 
-// sets applies a setup line. It returns false if the line is no setup line.
-func (s *chatScript) sets(line string) bool {
+// applySetup applies a setup line. It returns false for any other line.
+func (s *chatScript) applySetup(line string) bool {
 	if m := overWords.FindStringSubmatch(line); m != nil {
 		s.transports = strings.Fields(m[1])
 	} else if m := channelsWords.FindStringSubmatch(line); m != nil {
@@ -115,19 +115,19 @@ func (s *chatScript) play(t *testing.T, transport string) {
 	c := s.config
 	c.Twitch.Transport = transport
 	p := &play{
-		simulation: inSimulatedTime(t, c, s.twitch), file: s.file, home: c.Twitch.Channels[0],
+		simulation: newSimulation(t, c, s.twitch), file: s.file, home: c.Twitch.Channels[0],
 		said: map[sentence]string{}, names: map[string]string{},
 	}
 	p.start()
 	p.began = time.Now()
 	for _, p.line = range s.lines {
-		p.happen()
+		p.runLine()
 		if t.Failed() {
 			t.Logf("the bot's log:\n%s", p.log.String())
 			return
 		}
 	}
-	p.stopAnd(p.compareJournal)
+	p.stopThen(p.compareJournal)
 	p.line.wants, p.speech, p.failed = nil, speech{}, nil
 	p.compare()
 	if cleared := p.server.Clears(); len(cleared) > 0 {

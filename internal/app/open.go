@@ -31,7 +31,7 @@ func (a *App) openHost(ctx context.Context) (err error) {
 	case errors.As(err, new(*persist.OwnedError)):
 		return err
 	case err != nil:
-		return withoutDatabase(err)
+		return addDatabaseFix(err)
 	}
 	a.directory = newDirectory(a.Config, a.Host.Store)
 	return nil
@@ -74,7 +74,7 @@ func (a *App) restore(ctx context.Context) error {
 		}
 	}
 	if err := a.lookUpChannels(ctx); err != nil {
-		return withoutDatabase(err)
+		return addDatabaseFix(err)
 	}
 	began := time.Now()
 	stats, err := a.Host.Restore(ctx)
@@ -82,7 +82,7 @@ func (a *App) restore(ctx context.Context) error {
 	case errors.As(err, new(*control.PolicyError)):
 		return err
 	case err != nil:
-		return withoutDatabase(err)
+		return addDatabaseFix(err)
 	}
 	if stats.Rows > 0 {
 		a.log.Info("restored the state of the last process", "rows", stats.Rows, "interrupted", stats.Interrupted, "took", time.Since(began).Round(time.Millisecond))
@@ -138,13 +138,13 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 	a.Host.Follow(a.Web)
 	waiting, err := store.Throttled(ctx, a.Guard.Now())
 	if err != nil {
-		return withoutDatabase(err)
+		return addDatabaseFix(err)
 	}
 	a.Web.Preload(waiting)
 	return nil
 }
 
-// withoutDatabase adds the fix to the error of a start that can't read the database.
-func withoutDatabase(err error) error {
+// addDatabaseFix adds the fix to an error from opening or reading the database.
+func addDatabaseFix(err error) error {
 	return fmt.Errorf("%w; `chatguard run --no-database` moderates without it", err)
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// oneMessage allows each user one message per evening and deletes the rest.
-func oneMessage(transport string) config.Config {
+// oneMessageConfig returns a configuration that allows each user one message per evening and
+// deletes the rest.
+func oneMessageConfig(transport string) config.Config {
 	c := config.Default()
 	c.Twitch.Channels, c.Twitch.Transport = []string{"gardenhour"}, transport
 	c.Policy.Mode = chatguard.Enforce
@@ -24,21 +25,21 @@ func oneMessage(transport string) config.Config {
 	return c
 }
 
-// overEachTransport runs a test in simulated time with a Twitch that has one channel, once for each
+// testEachTransport runs a test in simulated time with a Twitch that has one channel, once for each
 // transport.
-func overEachTransport(t *testing.T, o faketwitch.Options, test func(*simulation)) {
+func testEachTransport(t *testing.T, o faketwitch.Options, test func(*simulation)) {
 	t.Helper()
 	o.Channels = []string{"gardenhour"}
 	for _, transport := range []string{config.TransportIRC, config.TransportIRCWebSocket, config.TransportEventSub} {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { test(inSimulatedTime(t, oneMessage(transport), o)) })
+			synctest.Test(t, func(t *testing.T) { test(newSimulation(t, oneMessageConfig(transport), o)) })
 		})
 	}
 }
 
-// acts sends messages from anna beyond her limit and reports whether one is deleted.
-func (s *simulation) acts() bool {
+// provokeDelete sends messages from anna beyond her limit and reports whether one is deleted.
+func (s *simulation) provokeDelete() bool {
 	s.Helper()
 	before := s.server.Deleted()
 	for range 2 { // the first time, one of them is allowed
@@ -46,12 +47,13 @@ func (s *simulation) acts() bool {
 			s.Fatal(err)
 		}
 	}
-	s.pass(time.Second)
+	s.advance(time.Second)
 	return s.server.Deleted() > before
 }
 
-// says checks whether the dashboard says how to make the bot a moderator.
-func (s *simulation) says(fix bool) {
+// checkFix checks that the dashboard says how to make the bot a moderator if and only if fix is
+// set.
+func (s *simulation) checkFix(fix bool) {
 	s.Helper()
 	want := live.Connection{Name: "#gardenhour", State: live.Observing, Detail: "type /mod chatguard_bot in the chat of gardenhour"}
 	if list := s.bot.Web.Connections(); slices.Contains(list, want) != fix {
@@ -59,59 +61,59 @@ func (s *simulation) says(fix bool) {
 	}
 }
 
-// TestRights_BecomingModerator checks that the bot notices within a minute that it has become a
-// moderator. Until then the channel observes and the dashboard says what to type.
-func TestRights_BecomingModerator(t *testing.T) {
+// TestPermissions_BecomingModerator checks that the bot notices within a minute that it has become
+// a moderator. Until then the channel observes and the dashboard says what to type.
+func TestPermissions_BecomingModerator(t *testing.T) {
 	t.Parallel()
-	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
 		s.server.SetBotModerator("gardenhour", false)
 		s.start()
-		if s.acts() || s.bot.Bot.Counts().Observed == 0 {
+		if s.provokeDelete() || s.bot.Bot.Counts().Observed == 0 {
 			s.Errorf("it acts where it is no moderator, or doesn't observe: %+v", s.bot.Bot.Counts())
 		}
-		s.says(true)
+		s.checkFix(true)
 		s.server.SetBotModerator("gardenhour", true)
-		s.pass(time.Minute)
-		if !s.acts() {
+		s.advance(time.Minute)
+		if !s.provokeDelete() {
 			s.Error("a minute later it doesn't act yet")
 		}
-		s.says(false)
+		s.checkFix(false)
 		if n := s.bot.Bot.Counts().Failed; n != 0 {
 			s.Errorf("%d actions failed", n)
 		}
 	})
 }
 
-// TestRights_LosingModerator checks that the bot notices that it is no longer a moderator, at the
-// latest when Twitch refuses an action. The bot also notices when it becomes a moderator again.
-func TestRights_LosingModerator(t *testing.T) {
+// TestPermissions_LosingModerator checks that the bot notices that it is no longer a moderator, at
+// the latest when Twitch refuses an action. The bot also notices when it becomes a moderator again.
+func TestPermissions_LosingModerator(t *testing.T) {
 	t.Parallel()
-	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
 		s.start()
-		if !s.acts() {
+		if !s.provokeDelete() {
 			s.Error("as a moderator it doesn't act")
 		}
 		s.server.SetBotModerator("gardenhour", false)
-		s.acts() // Twitch refuses it
-		s.says(true)
+		s.provokeDelete() // Twitch refuses it
+		s.checkFix(true)
 		failed := s.bot.Bot.Counts().Failed
-		if s.acts() || s.bot.Bot.Counts().Failed != failed {
+		if s.provokeDelete() || s.bot.Bot.Counts().Failed != failed {
 			s.Errorf("refused once, it tries again: %+v", s.bot.Bot.Counts())
 		}
 		s.server.SetBotModerator("gardenhour", true)
-		s.pass(time.Minute)
-		if !s.acts() {
+		s.advance(time.Minute)
+		if !s.provokeDelete() {
 			s.Error("a minute later it doesn't act yet")
 		}
-		s.says(false)
+		s.checkFix(false)
 	})
 }
 
-// TestRights_TwitchCannotBeAsked checks that if Twitch can't be asked who is a moderator, the known
-// state applies and Twitch is asked again.
-func TestRights_TwitchCannotBeAsked(t *testing.T) {
+// TestPermissions_TwitchCannotBeAsked checks that if Twitch can't be asked who is a moderator, the
+// known state applies and Twitch is asked again.
+func TestPermissions_TwitchCannotBeAsked(t *testing.T) {
 	t.Parallel()
-	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
 		s.server.SetBotModerator("gardenhour", false)
 		s.start()
 		s.server.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
@@ -119,26 +121,26 @@ func TestRights_TwitchCannotBeAsked(t *testing.T) {
 		})
 		s.server.SetBotModerator("gardenhour", true)
 		// Twitch is asked several times
-		s.pass(2 * time.Minute)
-		if s.bot.Config.Twitch.Transport != config.TransportEventSub && s.acts() {
+		s.advance(2 * time.Minute)
+		if s.bot.Config.Twitch.Transport != config.TransportEventSub && s.provokeDelete() {
 			// EventSub itself reports the new moderator
 			s.Error("it acts without knowing that it may")
 		}
 		s.server.SetHelixFaults(nil)
-		s.pass(time.Minute)
-		if !s.acts() {
+		s.advance(time.Minute)
+		if !s.provokeDelete() {
 			s.Error("a minute after Twitch can be asked it doesn't act yet")
 		}
 	})
 }
 
-// TestRights_OneRefusal checks that one refused action doesn't make a channel observe. Twitch is
-// asked whether the bot is still a moderator, at most once per minute.
-func TestRights_OneRefusal(t *testing.T) {
+// TestPermissions_OneRefusal checks that one refused action doesn't make a channel observe. Twitch
+// is asked whether the bot is still a moderator, at most once per minute.
+func TestPermissions_OneRefusal(t *testing.T) {
 	t.Parallel()
-	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
 		s.start()
-		s.acts()
+		s.provokeDelete()
 		asked := func() (n int) {
 			for _, r := range s.server.Requests() {
 				if r.Path == "/helix/moderation/channels" {
@@ -152,11 +154,11 @@ func TestRights_OneRefusal(t *testing.T) {
 			return faketwitch.Fault{Status: http.StatusForbidden, Message: "Forbidden"}, r.Path == "/helix/moderation/chat"
 		})
 		for range 20 {
-			s.acts()
+			s.provokeDelete()
 		}
-		s.says(false)
+		s.checkFix(false)
 		s.server.SetHelixFaults(nil)
-		if !s.acts() {
+		if !s.provokeDelete() {
 			s.Error("refused by mistake, it doesn't act any more")
 		}
 		if n := asked() - before; n != 1 {
@@ -165,26 +167,26 @@ func TestRights_OneRefusal(t *testing.T) {
 	})
 }
 
-// TestRights_TokenMayNotAsk checks a token that can't look up in which channels the bot is a
+// TestPermissions_TokenMayNotAsk checks a token that can't look up in which channels the bot is a
 // moderator. The bot tries again some time after a refusal, so it notices when it becomes a
 // moderator.
-func TestRights_TokenMayNotAsk(t *testing.T) {
+func TestPermissions_TokenMayNotAsk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := inSimulatedTime(t, oneMessage(config.TransportIRC), faketwitch.Options{
+		s := newSimulation(t, oneMessageConfig(config.TransportIRC), faketwitch.Options{
 			Channels: []string{"gardenhour"}, Scopes: []string{"chat:read", "moderator:manage:chat_messages"},
 		})
 		s.start()
 		s.server.SetBotModerator("gardenhour", false)
-		s.acts()
-		s.says(true)
-		s.pass(twitchbot.RefusalTime + twitchbot.AskEvery)
-		s.says(false)
-		s.acts() // Twitch refuses it again
-		s.says(true)
+		s.provokeDelete()
+		s.checkFix(true)
+		s.advance(twitchbot.RefusalTime + twitchbot.AskEvery)
+		s.checkFix(false)
+		s.provokeDelete() // Twitch refuses it again
+		s.checkFix(true)
 		s.server.SetBotModerator("gardenhour", true)
-		s.pass(twitchbot.RefusalTime + twitchbot.AskEvery)
-		if !s.acts() {
+		s.advance(twitchbot.RefusalTime + twitchbot.AskEvery)
+		if !s.provokeDelete() {
 			t.Error("it still doesn't act")
 		}
 	})

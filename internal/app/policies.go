@@ -67,7 +67,7 @@ func acceptable(c config.Config, login, id string, p chatguard.Policy) error {
 	if _, isRoom := roomName(id); isRoom || login == "" || len(c.Twitch.Channels) == 0 {
 		return nil
 	}
-	if key, problem := unfit(p); problem != "" {
+	if key, problem := unfitKey(p); problem != "" {
 		return fmt.Errorf("%s %s", key, problem)
 	}
 	return nil

@@ -23,7 +23,7 @@ func CheckReady(c config.Config) error {
 	if err := FitTransport(c, c.Twitch.Transport); err != nil {
 		return err
 	}
-	if key, problem := unfit(c.Policy); problem != "" {
+	if key, problem := unfitKey(c.Policy); problem != "" {
 		return &config.Error{File: c.Path, Key: key, Problem: problem}
 	}
 	_, strangers := Unlisted(c)
@@ -31,7 +31,7 @@ func CheckReady(c config.Config) error {
 		if c.IsChecked(name) || slices.Contains(strangers, name) {
 			continue
 		}
-		if key, problem := unfit(c.Channels[name]); problem != "" {
+		if key, problem := unfitKey(c.Channels[name]); problem != "" {
 			return &config.Error{File: c.Path, Key: "channel." + name + "." + key, Problem: problem}
 		}
 	}
@@ -60,9 +60,9 @@ func HasToken(c config.Config) bool {
 	return c.Twitch.Token != "" || c.Twitch.RefreshToken != "" || err == nil
 }
 
-// unfit returns the key of a valid policy that requires something a chat bot can't do, and the
+// unfitKey returns the key of a valid policy that requires something a chat bot can't do, and the
 // reason. If the policy fits, problem is empty.
-func unfit(p chatguard.Policy) (key, problem string) {
+func unfitKey(p chatguard.Policy) (key, problem string) {
 	if len(p.Penalties.Ladder) == 0 {
 		return "penalties.ladder", `is empty: name at least one penalty, such as "delete"`
 	}

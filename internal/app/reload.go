@@ -36,12 +36,13 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 	if len(restart) > 0 {
 		a.log.Warn("changed in the configuration, and needs a restart", "keys", strings.Join(restart, ", "))
 	}
-	return reloaded(cfg.Path, config.Differences(*before, cfg), restart, a.liveChanges()), nil
+	return reloadReport(cfg.Path, config.Differences(*before, cfg), restart, a.liveChanges()), nil
 }
 
-// reloaded returns lines that say what a reload did. changed are the keys that the reload applied,
-// restart are the keys that need a restart, and live are the keys that keep their live changes.
-func reloaded(path string, changed, restart, live []string) []string {
+// reloadReport returns lines that say what a reload did. changed are the keys that the reload
+// applied, restart are the keys that need a restart, and live are the keys that keep their live
+// changes.
+func reloadReport(path string, changed, restart, live []string) []string {
 	now := slices.DeleteFunc(changed, needsRestart)
 	lines := []string{fmt.Sprintf("loaded %s: changed %s", path, strings.Join(now, ", "))}
 	if len(now) == 0 {

@@ -36,9 +36,9 @@ func TestReload_AllOrNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := inSimulatedTime(t, oneMessage(c.transport), faketwitch.Options{Channels: []string{"gardenhour"}})
+				s := newSimulation(t, oneMessageConfig(c.transport), faketwitch.Options{Channels: []string{"gardenhour"}})
 				s.start()
-				s.acts()
+				s.provokeDelete()
 				next := s.config
 				next.Policy.Limits = []chatguard.Limit{{Name: "one", Algorithm: chatguard.TokenBucket, Burst: 9, Refill: time.Hour}}
 				c.spoil(&next)
@@ -52,7 +52,7 @@ func TestReload_AllOrNothing(t *testing.T) {
 				if channels := s.bot.Twitch.Status().Channels; len(channels) != 1 || channels[0].Login != "gardenhour" {
 					t.Errorf("read are %+v", channels)
 				}
-				if !s.acts() {
+				if !s.provokeDelete() {
 					t.Error("it doesn't act any more")
 				}
 			})
@@ -72,14 +72,14 @@ func manyChannels(n int) (names []string) {
 func TestConnections_NotesBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := oneMessage(config.TransportEventSub)
+		c := oneMessageConfig(config.TransportEventSub)
 		c.Twitch.Channels = manyChannels(9)
-		s := inSimulatedTime(t, c, faketwitch.Options{Channels: c.Twitch.Channels})
+		s := newSimulation(t, c, faketwitch.Options{Channels: c.Twitch.Channels})
 		for _, name := range c.Twitch.Channels {
 			s.server.SetBotModerator(name, false)
 		}
 		s.start()
-		s.pass(time.Minute)
+		s.advance(time.Minute)
 		list := s.bot.Web.Connections()
 		if last := list[len(list)-1]; len(list) != 3+app.MostNotes+1 || last.Name != "and 4 more" || last.Detail != "`chatguard doctor` names them all" {
 			t.Errorf("the dashboard says %+v", list)

@@ -33,9 +33,9 @@ type simulation struct {
 // readingTime is how long a bot may take after its start to read all channels.
 const readingTime = 2 * time.Second
 
-// inSimulatedTime prepares a bot for the channels of a fake Twitch. It sets the addresses and
+// newSimulation starts a fake Twitch and prepares a bot for its channels. It sets the addresses and
 // tokens in the configuration.
-func inSimulatedTime(t testing.TB, c config.Config, o faketwitch.Options) *simulation {
+func newSimulation(t testing.TB, c config.Config, o faketwitch.Options) *simulation {
 	t.Helper()
 	o.InMemory = true
 	server, err := faketwitch.Start(o)
@@ -72,14 +72,14 @@ func (s *simulation) start() {
 		cancel()
 		return <-ended
 	}
-	s.pass(readingTime)
+	s.advance(readingTime)
 }
 
 // stop ends a running bot as Ctrl-C does.
-func (s *simulation) stop() { s.stopAnd(func() {}) }
+func (s *simulation) stop() { s.stopThen(func() {}) }
 
-// stopAnd is like stop, and calls look once everything is written and the database is still open.
-func (s *simulation) stopAnd(look func()) {
+// stopThen is like stop, and calls look once everything is written and the database is still open.
+func (s *simulation) stopThen(look func()) {
 	if s.bot == nil {
 		return
 	}
@@ -91,8 +91,8 @@ func (s *simulation) stopAnd(look func()) {
 	s.bot = nil
 }
 
-// pass advances the time and waits for what is due.
-func (s *simulation) pass(d time.Duration) {
+// advance advances the time and waits for what is due.
+func (s *simulation) advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }

@@ -50,7 +50,7 @@ func (s *status) twitchChannels() []live.Channel {
 func (s *status) connections() []live.Connection {
 	list := []live.Connection{}
 	if s.twitch.Tokens() != nil {
-		list = s.withTwitch(list)
+		list = s.addTwitch(list)
 	}
 	list = append(list, s.unusedChanges()...)
 	slowed := s.bot.Slowed()
@@ -90,8 +90,8 @@ func (s *status) unusedChanges() (list []live.Connection) {
 	return list
 }
 
-// withTwitch adds the states of Twitch to the list.
-func (s *status) withTwitch(list []live.Connection) []live.Connection {
+// addTwitch adds the states of Twitch to the list.
+func (s *status) addTwitch(list []live.Connection) []live.Connection {
 	list = append(list, readingState(s.twitch, time.Now()))
 	if token, ok := tokenState(s.twitch); ok && (token.State != live.Valid || token.Detail != "") || s.enforces() {
 		list = append(list, token)

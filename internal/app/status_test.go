@@ -39,9 +39,9 @@ func TestHelixState(t *testing.T) {
 		detail string
 	}{
 		{nil, live.Unasked, ""},
-		{answersWith(http.StatusInternalServerError, nil), live.Failing, "Twitch answered with status 500, Internal Server Error"},
-		{answersWith(faketwitch.AsAsked, nil), live.Ample, ""},
-		{answersWith(http.StatusTooManyRequests, http.Header{"Date": {now.Format(http.TimeFormat)}, "Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {"1772395205"}}), live.Low, "Twitch refused requests until 20:00:05 UTC (status 429)"},
+		{answerWith(http.StatusInternalServerError, nil), live.Failing, "Twitch answered with status 500, Internal Server Error"},
+		{answerWith(faketwitch.AsAsked, nil), live.Ample, ""},
+		{answerWith(http.StatusTooManyRequests, http.Header{"Date": {now.Format(http.TimeFormat)}, "Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {"1772395205"}}), live.Low, "Twitch refused requests until 20:00:05 UTC (status 429)"},
 	} {
 		if step.ask != nil {
 			server.SetHelixFaults(step.ask)
@@ -54,8 +54,8 @@ func TestHelixState(t *testing.T) {
 	}
 }
 
-// answersWith answers every request to Helix with this status and header.
-func answersWith(status int, header http.Header) func(faketwitch.Request) (faketwitch.Fault, bool) {
+// answerWith returns a fault function that answers every request with this status and header.
+func answerWith(status int, header http.Header) func(faketwitch.Request) (faketwitch.Fault, bool) {
 	return func(faketwitch.Request) (faketwitch.Fault, bool) {
 		return faketwitch.Fault{Status: status, Header: header, Message: http.StatusText(status)}, true
 	}
@@ -64,16 +64,16 @@ func answersWith(status int, header http.Header) func(faketwitch.Request) (faket
 func TestConnections_ChannelsNotJoined(t *testing.T) {
 	began := time.Now()
 	s := twitch.Status{State: twitch.Connected, Since: began, Channels: []twitch.Channel{{Login: "a", Joined: true}, {Login: "b"}}}
-	if problems := notJoined(s, began.Add(5*time.Second)); len(problems) != 0 {
+	if problems := joinProblems(s, began.Add(5*time.Second)); len(problems) != 0 {
 		t.Errorf("too early: %q", problems)
 	}
-	if problems := notJoined(s, began.Add(time.Minute)); !slices.Equal(problems, []string{"#b: Twitch doesn't let us in: check the name"}) {
+	if problems := joinProblems(s, began.Add(time.Minute)); !slices.Equal(problems, []string{"#b: Twitch doesn't let us in: check the name"}) {
 		t.Errorf("after a minute: %q", problems)
 	}
 	for i := range 9 {
 		s.Channels = append(s.Channels, twitch.Channel{Login: fmt.Sprint("c", i), Problem: "banned"})
 	}
-	if problems := notJoined(s, began.Add(time.Minute)); len(problems) != MostNotes+1 || problems[MostNotes] != "and 5 more channels" {
+	if problems := joinProblems(s, began.Add(time.Minute)); len(problems) != MostNotes+1 || problems[MostNotes] != "and 5 more channels" {
 		t.Errorf("of ten channels: %q", problems)
 	}
 }

@@ -65,14 +65,14 @@ func readingState(t *twitchbot.Connection, now time.Time) live.Connection {
 	case twitch.Connecting:
 		c.State = live.Connecting
 	case twitch.Connected:
-		c.State, c.Detail = live.Connected, strings.Join(slices.Concat(t.Anonymous(), notJoined(s, now)), "; ")
+		c.State, c.Detail = live.Connected, strings.Join(slices.Concat(t.Anonymous(), joinProblems(s, now)), "; ")
 	}
 	return c
 }
 
-// notJoined returns the problems of channels that aren't joined after the expected time: Twitch
+// joinProblems returns the problems of channels that aren't joined after the expected time: Twitch
 // accepts 20 joins at once, then 2 per second.
-func notJoined(s twitch.Status, now time.Time) (problems []string) {
+func joinProblems(s twitch.Status, now time.Time) (problems []string) {
 	patient := now.Sub(s.Since) < 10*time.Second+time.Duration(len(s.Channels))*500*time.Millisecond
 	for _, c := range s.Channels {
 		switch {

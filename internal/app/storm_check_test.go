@@ -12,13 +12,13 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// has reports whether such returns true for one of the storm's faults.
-func (s *storm) has(such func(fault) bool) bool { return slices.ContainsFunc(s.faults, such) }
+// hasFault reports whether such returns true for one of the storm's faults.
+func (s *storm) hasFault(such func(fault) bool) bool { return slices.ContainsFunc(s.faults, such) }
 
 // checkJournal checks that each throttled message is in the journal once, with a true outcome or a
 // reason.
 func (s *storm) checkJournal() {
-	known, asked := map[string]bool{}, s.deletesAsked()
+	known, asked := map[string]bool{}, s.deleteAnswers()
 	for _, e := range s.entries {
 		if known[e.MessageID] {
 			s.fail("message %s stands in the journal twice", e.MessageID)
@@ -39,10 +39,10 @@ func (s *storm) checkJournal() {
 			s.fail("%s's message %s can be seen, but the journal says: %s", e.Login, e.MessageID, o.Reason)
 		}
 	}
-	if s.has(func(f fault) bool { return f.reorders }) {
+	if s.hasFault(func(f fault) bool { return f.reorders }) {
 		return
 	}
-	for id := range s.throttled() {
+	for id := range s.throttledMessages() {
 		if !known[id] {
 			s.fail("%s's message %s was too much, and doesn't stand in the journal", s.said[id].by.login, id)
 		}
@@ -53,8 +53,8 @@ func (s *storm) checkJournal() {
 	}
 }
 
-// deletesAsked returns the answers to all delete requests, by message.
-func (s *storm) deletesAsked() map[string][]int {
+// deleteAnswers returns the answers to all delete requests, by message.
+func (s *storm) deleteAnswers() map[string][]int {
 	asked := map[string][]int{}
 	for _, r := range s.server.Requests() {
 		if r.Method == http.MethodDelete && r.Path == "/helix/moderation/chat" {
@@ -65,9 +65,9 @@ func (s *storm) deletesAsked() map[string][]int {
 	return asked
 }
 
-// throttled returns the messages beyond the limit, computed with a simple token bucket of three
-// messages and one more every four seconds.
-func (s *storm) throttled() map[string]bool {
+// throttledMessages returns the messages beyond the limit, computed with a simple token bucket of
+// three messages and one more every four seconds.
+func (s *storm) throttledMessages() map[string]bool {
 	type bucket struct {
 		tokens float64
 		at     time.Time
@@ -77,7 +77,7 @@ func (s *storm) throttled() map[string]bool {
 		precision = time.Nanosecond
 	}
 	buckets, tooMuch := map[[2]string]bucket{}, map[string]bool{}
-	for _, id := range s.inOrder() {
+	for _, id := range s.sortedIDs() {
 		u := s.said[id]
 		if u.by.kind == staff {
 			continue
@@ -100,8 +100,8 @@ func (s *storm) throttled() map[string]bool {
 	return tooMuch
 }
 
-// inOrder returns the IDs of the messages, in order of time.
-func (s *storm) inOrder() []string {
+// sortedIDs returns the IDs of the messages, in order of time.
+func (s *storm) sortedIDs() []string {
 	ids := make([]string, 0, len(s.said))
 	for id := range s.said {
 		ids = append(ids, id)
@@ -135,7 +135,7 @@ func (s *storm) checkActs() {
 			s.fail("user %s was banned for good", b.UserID)
 		}
 	}
-	unheard := s.has(func(f fault) bool { return f.unheard })
+	unheard := s.hasFault(func(f fault) bool { return f.unheard })
 	for key, n := range given {
 		if timeouts[key] == 0 || n > timeouts[key] && !unheard {
 			s.fail("user %s in %s was timed out %d times, for %d messages", key[1], key[0], n, timeouts[key])
@@ -197,9 +197,9 @@ func (s *storm) checkRequests() {
 			busy++
 		}
 	}
-	for id, answers := range s.deletesAsked() {
+	for id, answers := range s.deleteAnswers() {
 		final := slices.IndexFunc(answers, isFinal)
-		if final >= 0 && final < len(answers)-1 && !s.has(func(f fault) bool { return f.unheard }) {
+		if final >= 0 && final < len(answers)-1 && !s.hasFault(func(f fault) bool { return f.unheard }) {
 			s.fail("a delete of %s was asked for again, after %d", id, answers)
 		}
 	}
@@ -217,9 +217,9 @@ func isFinal(status int) bool {
 	return false
 }
 
-// checkSaid checks that the bot repeats no message. Unless a fault delays requests, Twitch must not
-// drop any of its messages.
-func (s *storm) checkSaid() {
+// checkMessages checks that the bot repeats no message. Unless a fault delays requests, Twitch must
+// not drop any of its messages.
+func (s *storm) checkMessages() {
 	said := map[string]faketwitch.Request{}
 	taken := 0
 	for _, r := range s.server.Requests() {
@@ -234,7 +234,7 @@ func (s *storm) checkSaid() {
 			taken++
 		}
 	}
-	if sent := len(s.server.Sent()); taken > sent && !s.has(func(f fault) bool { return f.holdsUp }) {
+	if sent := len(s.server.Sent()); taken > sent && !s.hasFault(func(f fault) bool { return f.holdsUp }) {
 		s.fail("Twitch dropped %d of the bot's messages", taken-sent)
 	}
 }

@@ -89,21 +89,21 @@ var faults = []fault{
 	{name: "403", only: overBoth, begin: refuseActs(http.StatusForbidden)},
 	{name: "404", only: overBoth, begin: refuseActs(http.StatusNotFound)},
 	{name: "409", only: overBoth, begin: refuseActs(http.StatusConflict)},
-	{name: "429 with reset", only: overBoth, holdsUp: true, begin: answers("/helix/", 0.05, busyFor3s)},
-	{name: "429 with reset, only deletes", only: overBoth, holdsUp: true, ladder: onlyDeletes, begin: answers("/helix/", 0.05, busyFor3s)},
-	{name: "500", only: overBoth, begin: answers("/helix/", 0.3, func(*storm) faketwitch.Fault { return faketwitch.Fault{Status: http.StatusInternalServerError} })},
-	{name: "503 although it obeys", only: overBoth, unheard: true, begin: answers("/helix/", 0.3, func(*storm) faketwitch.Fault {
+	{name: "429 with reset", only: overBoth, holdsUp: true, begin: addHelixFault("/helix/", 0.05, busyFor3s)},
+	{name: "429 with reset, only deletes", only: overBoth, holdsUp: true, ladder: onlyDeletes, begin: addHelixFault("/helix/", 0.05, busyFor3s)},
+	{name: "500", only: overBoth, begin: addHelixFault("/helix/", 0.3, func(*storm) faketwitch.Fault { return faketwitch.Fault{Status: http.StatusInternalServerError} })},
+	{name: "503 although it obeys", only: overBoth, unheard: true, begin: addHelixFault("/helix/", 0.3, func(*storm) faketwitch.Fault {
 		return faketwitch.Fault{Status: http.StatusServiceUnavailable, After: true}
 	})},
-	{name: "no answer", only: overBoth, begin: answers("/helix/", 0.3, func(*storm) faketwitch.Fault { return faketwitch.Fault{} })},
-	{name: "no answer although it obeys", only: overBoth, unheard: true, begin: answers("/helix/", 0.3, func(*storm) faketwitch.Fault { return faketwitch.Fault{After: true} })},
-	{name: "cut off", only: overBoth, unheard: true, begin: answers("/helix/", 0.3, func(*storm) faketwitch.Fault {
+	{name: "no answer", only: overBoth, begin: addHelixFault("/helix/", 0.3, func(*storm) faketwitch.Fault { return faketwitch.Fault{} })},
+	{name: "no answer although it obeys", only: overBoth, unheard: true, begin: addHelixFault("/helix/", 0.3, func(*storm) faketwitch.Fault { return faketwitch.Fault{After: true} })},
+	{name: "cut off", only: overBoth, unheard: true, begin: addHelixFault("/helix/", 0.3, func(*storm) faketwitch.Fault {
 		return faketwitch.Fault{Status: faketwitch.AsAsked, Cut: true}
 	})},
-	{name: "slow", only: overBoth, holdsUp: true, begin: answers("/helix/", 0.5, func(s *storm) faketwitch.Fault {
+	{name: "slow", only: overBoth, holdsUp: true, begin: addHelixFault("/helix/", 0.5, func(s *storm) faketwitch.Fault {
 		return faketwitch.Fault{Status: faketwitch.AsAsked, Delay: time.Duration(s.luck.Int64N(int64(3 * time.Second)))}
 	})},
-	{name: "too slow", only: overBoth, unheard: true, holdsUp: true, begin: answers("/helix/", 0.1, func(*storm) faketwitch.Fault {
+	{name: "too slow", only: overBoth, unheard: true, holdsUp: true, begin: addHelixFault("/helix/", 0.1, func(*storm) faketwitch.Fault {
 		return faketwitch.Fault{Status: faketwitch.AsAsked, Delay: 20 * time.Second}
 	})},
 	{name: "small budget", only: overBoth, holdsUp: true, twitch: func(o *faketwitch.Options) { o.HelixBudget = 30 }, begin: func(s *storm) { s.spammers = 20 }},
@@ -141,13 +141,15 @@ type helixFault struct {
 	fault func(*storm) faketwitch.Fault
 }
 
-func answers(path string, share float64, f func(*storm) faketwitch.Fault) func(*storm) {
+// addHelixFault returns a function that makes f decide the answers to a share of the requests to
+// paths with this prefix.
+func addHelixFault(path string, share float64, f func(*storm) faketwitch.Fault) func(*storm) {
 	return func(s *storm) { s.helix = append(s.helix, helixFault{path, share, f}) }
 }
 
 // refuseActs makes Helix refuse a fifth of the bot's actions on messages and users.
 func refuseActs(status int) func(*storm) {
-	return answers("/helix/moderation/", 0.2, func(*storm) faketwitch.Fault {
+	return addHelixFault("/helix/moderation/", 0.2, func(*storm) faketwitch.Fault {
 		return faketwitch.Fault{Status: status, Message: http.StatusText(status)}
 	})
 }

@@ -22,16 +22,16 @@ import (
 )
 
 var (
-	storms    = flag.Int("storms", 4, "how many storms with several faults at once TestStormsOfManyFaults raises; with -short at most 1")
-	stormSeed = flag.Uint64("storm-seed", 0, "raise only the storm with this seed")
+	storms    = flag.Int("storms", 4, "number of storms in TestStorm_ManyFaults; with -short at most 1")
+	stormSeed = flag.Uint64("storm-seed", 0, "run only the storm with this seed")
 )
 
 // transports are all transports for chat.
 var transports = []string{config.TransportIRC, config.TransportIRCWebSocket, config.TransportEventSub}
 
-// TestStorms checks what the bot guarantees while any one thing goes wrong, over each transport, or
-// over one of them with -short.
-func TestStorms(t *testing.T) {
+// TestStorm_EachFault checks what the bot guarantees while any one thing goes wrong, over each
+// transport, or over one of them with -short.
+func TestStorm_EachFault(t *testing.T) {
 	for i, f := range append([]fault{{name: "fair weather"}}, faults...) {
 		over := f.transports()
 		if testing.Short() {
@@ -40,15 +40,15 @@ func TestStorms(t *testing.T) {
 		for _, transport := range over {
 			t.Run(f.name+"/"+transport, func(t *testing.T) {
 				t.Parallel()
-				synctest.Test(t, func(t *testing.T) { newStorm(t, 1, transport, f).blow() })
+				synctest.Test(t, func(t *testing.T) { newStorm(t, 1, transport, f).run() })
 			})
 		}
 	}
 }
 
-// TestStormsOfManyFaults checks the same guarantees during several faults at once. The seed
+// TestStorm_ManyFaults checks the same guarantees during several faults at once. The seed
 // determines the faults and the messages.
-func TestStormsOfManyFaults(t *testing.T) {
+func TestStorm_ManyFaults(t *testing.T) {
 	seeds := []uint64{*stormSeed}
 	if *stormSeed == 0 {
 		seeds = nil
@@ -68,7 +68,7 @@ func TestStormsOfManyFaults(t *testing.T) {
 		chosen := possible[:2+rng.IntN(4)]
 		t.Run(fmt.Sprintf("storm-seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { newStorm(t, seed, transport, chosen...).blow() })
+			synctest.Test(t, func(t *testing.T) { newStorm(t, seed, transport, chosen...).run() })
 		})
 	}
 }
@@ -130,7 +130,7 @@ func newStorm(t *testing.T, seed uint64, transport string, faults ...fault) *sto
 			c.Policy.Penalties.Ladder = f.ladder
 		}
 	}
-	s.simulation = inSimulatedTime(t, c, options)
+	s.simulation = newSimulation(t, c, options)
 	reach := s.dial
 	s.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if s.cut.Load() {
@@ -142,21 +142,21 @@ func newStorm(t *testing.T, seed uint64, transport string, faults ...fault) *sto
 	return s
 }
 
-// blow runs the storm and checks the result.
-func (s *storm) blow() {
+// run runs the storm and checks the result.
+func (s *storm) run() {
 	s.start()
-	s.begin()
+	s.startFaults()
 	s.talk()
-	s.calm()
-	s.pass(calmLasts)
+	s.endFaults()
+	s.advance(calmLasts)
 	s.probe()
-	s.stopAnd(s.readJournal)
+	s.stopThen(s.readJournal)
 	s.checkJournal()
 	s.checkActs()
 	s.checkLadder()
 	s.checkStaff()
 	s.checkRequests()
-	s.checkSaid()
+	s.checkMessages()
 	s.checkLines()
 	if s.Failed() {
 		s.Logf("the bot's log of %s:\n%s", s.about, s.log.String())
@@ -168,8 +168,8 @@ func (s *storm) fail(format string, args ...any) {
 	s.Errorf("storm (%s): %s", s.about, fmt.Sprintf(format, args...))
 }
 
-// begin starts the faults.
-func (s *storm) begin() {
+// startFaults starts the faults.
+func (s *storm) startFaults() {
 	for _, f := range s.faults {
 		if f.begin != nil {
 			f.begin(s)
@@ -177,12 +177,12 @@ func (s *storm) begin() {
 	}
 	s.server.SetDelivery(s.delivery)
 	if len(s.helix) > 0 {
-		s.server.SetHelixFaults(s.spoil)
+		s.server.SetHelixFaults(s.nextFault)
 	}
 }
 
-// calm ends the faults.
-func (s *storm) calm() {
+// endFaults ends the faults.
+func (s *storm) endFaults() {
 	s.cut.Store(false)
 	s.server.SetDelivery(faketwitch.Delivery{})
 	s.server.SetHelixFaults(nil)
@@ -207,10 +207,10 @@ func (s *storm) talk() {
 			return
 		}
 		for ; disturb <= next.next; disturb += mischief {
-			s.passUntil(began.Add(disturb))
+			s.advanceTo(began.Add(disturb))
 			s.disturb()
 		}
-		s.passUntil(began.Add(next.next))
+		s.advanceTo(began.Add(next.next))
 		id := s.say(next)
 		if next.kind == spammer && s.rng.IntN(20) == 0 {
 			s.server.RemoveMessage(id)
@@ -219,8 +219,8 @@ func (s *storm) talk() {
 	}
 }
 
-// passUntil advances the time to at, unless it has already passed.
-func (s *storm) passUntil(at time.Time) { s.pass(max(0, time.Until(at))) }
+// advanceTo advances the time to at, unless it has already passed.
+func (s *storm) advanceTo(at time.Time) { s.advance(max(0, time.Until(at))) }
 
 func (s *storm) disturb() {
 	for _, f := range s.faults {
@@ -257,7 +257,7 @@ func (s *storm) probe() {
 		for range 4 {
 			last = s.say(u)
 		}
-		s.pass(5 * time.Second)
+		s.advance(5 * time.Second)
 		if _, there := s.server.Message(last); there {
 			s.fail("it isn't well again: what was too much in %s is still there", channel)
 		}
@@ -274,8 +274,8 @@ func (s *storm) readJournal() {
 	}
 }
 
-// spoil returns the fault for a request to Helix.
-func (s *storm) spoil(r faketwitch.Request) (faketwitch.Fault, bool) {
+// nextFault returns the fault for a request to Helix.
+func (s *storm) nextFault(r faketwitch.Request) (faketwitch.Fault, bool) {
 	for _, f := range s.helix {
 		if strings.HasPrefix(r.Path, f.path) && s.luck.Float64() < f.share {
 			fault := f.fault(s)

@@ -14,9 +14,9 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// TestVoice_Pace checks the limits: one message per second and channel, and in all channels
+// TestAnnouncer_Pace checks the limits: one message per second and channel, and in all channels
 // together at most 20 in any 30 s, or 100 where the bot moderates.
-func TestVoice_Pace(t *testing.T) {
+func TestAnnouncer_Pace(t *testing.T) {
 	for _, test := range []struct {
 		moderates bool
 		most      int
@@ -55,7 +55,7 @@ func TestVoice_Pace(t *testing.T) {
 	}
 }
 
-func TestVoice_DropsRepeats(t *testing.T) {
+func TestAnnouncer_DropsRepeats(t *testing.T) {
 	testWithBot(t, Options{}, func(s *stage) {
 		say := func(channel, text string, want bool) {
 			t.Helper()
@@ -75,8 +75,8 @@ func TestVoice_DropsRepeats(t *testing.T) {
 	}, "delete")
 }
 
-// TestVoice_DropsLate checks that messages are dropped while no request can be sent.
-func TestVoice_DropsLate(t *testing.T) {
+// TestAnnouncer_DropsLate checks that messages are dropped while no request can be sent.
+func TestAnnouncer_DropsLate(t *testing.T) {
 	testWithBot(t, Options{}, func(s *stage) {
 		s.platform.mu.Lock()
 		s.platform.most, s.platform.spent = 1, 1
@@ -99,9 +99,9 @@ func TestVoice_DropsLate(t *testing.T) {
 	}, "delete")
 }
 
-// TestVoice_SlowChat checks that a second passes between the chat's answer to one message and the
-// next message.
-func TestVoice_SlowChat(t *testing.T) {
+// TestAnnouncer_SlowChat checks that a second passes between the chat's answer to one message and
+// the next message.
+func TestAnnouncer_SlowChat(t *testing.T) {
 	testWithBot(t, Options{}, func(s *stage) {
 		release := s.hold()
 		for _, text := range []string{"one", "two"} {
@@ -117,9 +117,9 @@ func TestVoice_SlowChat(t *testing.T) {
 	}, "delete")
 }
 
-// TestVoice_ReservesForModerators checks that moderators are answered, however many other messages
-// are pending.
-func TestVoice_ReservesForModerators(t *testing.T) {
+// TestAnnouncer_ReservesForModerators checks that moderators are answered, however many other
+// messages are pending.
+func TestAnnouncer_ReservesForModerators(t *testing.T) {
 	testWithBot(t, Options{}, func(s *stage) {
 		for n := range 30 {
 			for k := range 10 {
@@ -133,7 +133,7 @@ func TestVoice_ReservesForModerators(t *testing.T) {
 	}, "delete")
 }
 
-func TestSpeakable(t *testing.T) {
+func TestPlainLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"hello":                      "hello",
 		"two\r\nlines\x00":           "two lines",

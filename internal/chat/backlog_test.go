@@ -322,8 +322,8 @@ func TestForgive(t *testing.T) {
 	}, "delete")
 }
 
-// TestRepeats_CountOnce checks that a message received twice counts once.
-func TestRepeats_CountOnce(t *testing.T) {
+// TestBot_RepeatsCountOnce checks that a message received twice counts once.
+func TestBot_RepeatsCountOnce(t *testing.T) {
 	testWithBot(t, Options{}, func(s *stage) {
 		s.say("a1", "a1", "a1")
 		s.checkRequests()

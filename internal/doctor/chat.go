@@ -16,34 +16,34 @@ import (
 // chat reads one channel for a moment, as a running chatguard would. Reading more channels would
 // use up the joins that Twitch allows the account.
 func (d *Doctor) chat(ctx context.Context) []Finding {
-	login, address := d.readable(), d.chatAddress()
+	login, address := d.readableChannel(), d.chatAddress()
 	switch {
 	case login == "":
-		return []Finding{noted("not read: twitch.channels names no channel that exists")}
+		return []Finding{noteFinding("not read: twitch.channels names no channel that exists")}
 	case app.FitTransport(d.cfg, d.cfg.Twitch.Transport) != nil:
-		return []Finding{noted("not read: twitch.channels names too many")}
+		return []Finding{noteFinding("not read: twitch.channels names too many")}
 	case d.helix == nil && d.cfg.Twitch.Transport == config.TransportEventSub:
-		return needsToken()
+		return skipWithoutToken()
 	}
 	if err := d.twitch.SetChannels([]string{login}); err != nil {
-		return []Finding{wrongBy(err)}
+		return []Finding{problemFrom(err)}
 	}
 	entered, s, err := d.readFor(ctx)
 	transport := d.cfg.Twitch.Transport
 	switch {
 	case entered:
-		return []Finding{fine("#%s can be read over %s at %s, %s", login, transport, address, d.readingAs())}
+		return []Finding{okFinding("#%s can be read over %s at %s, %s", login, transport, address, d.readerName())}
 	case err != nil:
-		return []Finding{wrongBy(err)}
+		return []Finding{problemFrom(err)}
 	case s.Channels[0].Problem != "":
-		return []Finding{wrong("correct twitch.channels in "+d.cfg.Path, "#%s can't be read over %s at %s: %s", login, transport, address, s.Channels[0].Problem)}
+		return []Finding{problem("correct twitch.channels in "+d.cfg.Path, "#%s can't be read over %s at %s: %s", login, transport, address, s.Channels[0].Problem)}
 	case s.State == twitch.Connected:
-		return []Finding{wrong("correct twitch.channels in "+d.cfg.Path, "%s at %s doesn't let us into #%s", transport, address, login)}
+		return []Finding{problem("correct twitch.channels in "+d.cfg.Path, "%s at %s doesn't let us into #%s", transport, address, login)}
 	case s.Detail == "":
 		s.Detail = noAnswer
 	}
 	trouble, _, _ := strings.Cut(s.Detail, "; connecting again")
-	return []Finding{wrong(networkFix+", or set twitch.transport to another one", "%s at %s can't be reached: %s", transport, address, trouble)}
+	return []Finding{problem(networkFix+", or set twitch.transport to another one", "%s at %s can't be reached: %s", transport, address, trouble)}
 }
 
 // readFor reads until it has joined a channel or the context ends. It returns an error if trying
@@ -65,8 +65,8 @@ func (d *Doctor) readFor(ctx context.Context) (entered bool, s twitch.Status, er
 	return entered, s, <-ended
 }
 
-// readable returns a channel that is believed to exist, or "".
-func (d *Doctor) readable() string {
+// readableChannel returns a channel that is believed to exist, or "".
+func (d *Doctor) readableChannel() string {
 	for _, login := range d.cfg.Twitch.Channels {
 		if _, exists := twitchbot.AccountOf(d.accounts, login); exists || d.accounts == nil {
 			return login
@@ -86,7 +86,8 @@ func (d *Doctor) chatAddress() string {
 	}
 }
 
-func (d *Doctor) readingAs() string {
+// readerName returns how the doctor reads the chat: with which account, or without one.
+func (d *Doctor) readerName() string {
 	if d.helix == nil || d.tokens.Status().State != token.Good {
 		return "without an account"
 	}

@@ -57,14 +57,14 @@ func New(cfg config.Config, dial twitchbot.Dialer) *Doctor {
 	d.tokens = twitchbot.TokensOf(cfg, quiet)
 	d.twitch = twitchbot.New(twitchbot.Options{
 		Config: cfg.Twitch, Tokens: d.tokens, Log: quiet, ChatTime: clock.NewChat(nil), Dial: dial,
-		Entered: func(string, string) { tell(d.entered) },
+		Entered: func(string, string) { wake(d.entered) },
 	})
-	d.tokens.Changed = func(token.Status) { tell(d.told) } // only wakes the check that waits for it
+	d.tokens.Changed = func(token.Status) { wake(d.told) } // only wakes the check that waits for it
 	return d
 }
 
-// tell puts a value into a Go channel if it has room. It never blocks.
-func tell(to chan<- struct{}) {
+// wake wakes the check that receives from a Go channel with a buffer. It never blocks.
+func wake(to chan<- struct{}) {
 	select {
 	case to <- struct{}{}:
 	default:
@@ -108,7 +108,7 @@ func (d *Doctor) Run(ctx context.Context, report func(check string, f Finding) e
 	defer d.twitch.Close()
 	problems := 0
 	for _, c := range d.checks() {
-		findings := c.lookFor(ctx, patience)
+		findings := c.run(ctx, patience)
 		if ctx.Err() != nil {
 			return errors.New("stopped: not everything was checked")
 		}
@@ -130,15 +130,16 @@ func (d *Doctor) Run(ctx context.Context, report func(check string, f Finding) e
 	return fmt.Errorf("%d problems found; the fix is under each one", problems)
 }
 
-func (c check) lookFor(ctx context.Context, limit time.Duration) []Finding {
+// run runs the check for at most the duration limit.
+func (c check) run(ctx context.Context, limit time.Duration) []Finding {
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	return c.look(ctx)
 }
 
-// needsToken returns the finding for a check that can't be made without a token.
-func needsToken() []Finding {
-	return []Finding{noted("skipped: needs a valid token")}
+// skipWithoutToken returns the finding for a check that can't be made without a token.
+func skipWithoutToken() []Finding {
+	return []Finding{noteFinding("skipped: needs a valid token")}
 }
 
 // channelNames formats channels for people: #a, #b.

@@ -24,33 +24,37 @@ type Finding struct {
 	Fix   string // what to do about a problem
 }
 
-func fine(format string, args ...any) Finding {
+// okFinding returns a finding without a problem.
+func okFinding(format string, args ...any) Finding {
 	return Finding{State: OK, Found: fmt.Sprintf(format, args...)}
 }
-func noted(format string, args ...any) Finding {
+
+// noteFinding returns a finding that is worth knowing.
+func noteFinding(format string, args ...any) Finding {
 	return Finding{State: Note, Found: fmt.Sprintf(format, args...)}
 }
 
-func wrong(fix, format string, args ...any) Finding {
+// problem returns a finding with a problem and its fix.
+func problem(fix, format string, args ...any) Finding {
 	return Finding{State: Problem, Found: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// wrongBy returns the problem that an error describes, with its fix.
-func wrongBy(err error) Finding {
+// problemFrom returns the problem that an error describes, with its fix.
+func problemFrom(err error) Finding {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")
 	for _, kind := range []error{twitch.ErrToken, twitch.ErrScope, twitch.ErrUnavailable, twitch.ErrBusy, irc.ErrLogin} {
 		if what, fix, _ := strings.Cut(kind.Error(), "; "); errors.Is(err, kind) {
-			return wrong(fix, "%s", strings.Replace(text, kind.Error(), what, 1))
+			return problem(fix, "%s", strings.Replace(text, kind.Error(), what, 1))
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return wrong(networkFix, "%s", noAnswer)
+		return problem(networkFix, "%s", noAnswer)
 	}
 	at := strings.LastIndex(text, ": ") // the fix comes last
 	if at < 0 {
-		return wrong("", "%s", text)
+		return problem("", "%s", text)
 	}
-	return wrong(text[at+2:], "%s", text[:at])
+	return problem(text[at+2:], "%s", text[:at])
 }
 
 // networkFix is what to do if Twitch can't be reached.

@@ -29,19 +29,19 @@ import (
 // configuration finds settings that are valid but can't work or have no effect.
 func (d *Doctor) configuration(context.Context) (list []Finding) {
 	if err := app.CheckReady(d.cfg); err != nil {
-		list = append(list, wrongBy(err))
+		list = append(list, problemFrom(err))
 	} else {
-		list = append(list, fine("%s: %ss in %s", d.cfg.Path, d.cfg.Policy.Mode, channelNames(slices.Concat(d.cfg.Twitch.Channels, d.cfg.Check.Channels))))
+		list = append(list, okFinding("%s: %ss in %s", d.cfg.Path, d.cfg.Policy.Mode, channelNames(slices.Concat(d.cfg.Twitch.Channels, d.cfg.Check.Channels))))
 	}
 	_, strangers := app.Unlisted(d.cfg)
 	for _, name := range strangers {
-		list = append(list, noted("[channel.%s] is for a channel that isn't in twitch.channels: it has no effect unless a server asks about it", name))
+		list = append(list, noteFinding("[channel.%s] is for a channel that isn't in twitch.channels: it has no effect unless a server asks about it", name))
 	}
 	if len(d.cfg.Twitch.Channels) == 0 {
 		return list // a server may hold messages itself
 	}
-	for _, name := range d.holding() {
-		list = append(list, noted("limit %q: a bot can't hold messages, so the delay of a leaky-bucket has no effect: "+
+	for _, name := range d.holdingLimits() {
+		list = append(list, noteFinding("limit %q: a bot can't hold messages, so the delay of a leaky-bucket has no effect: "+
 			"a message either fits and stays, or doesn't fit and is penalised", name))
 	}
 	return list
@@ -54,17 +54,17 @@ func (d *Doctor) memory(context.Context) []Finding {
 	for _, p := range d.policies() {
 		capacity, err := p.Capacity(int64(d.cfg.MemoryPerTable))
 		if err != nil {
-			return []Finding{wrongBy(err)}
+			return []Finding{problemFrom(err)}
 		}
 		if users = min(users, capacity.Users); capacity.Everywhere > 0 {
 			users = min(users, capacity.Everywhere)
 		}
 	}
-	return []Finding{fine("%s for the users of a channel: about %s at once", d.cfg.MemoryPerTable, about(users))}
+	return []Finding{okFinding("%s for the users of a channel: about %s at once", d.cfg.MemoryPerTable, formatAbout(users))}
 }
 
-// about formats a number of users with few digits.
-func about(n int64) string {
+// formatAbout formats a number of users roughly, with few digits.
+func formatAbout(n int64) string {
 	switch {
 	case n >= 1_000_000:
 		return fmt.Sprintf("%.1f million", float64(n)/1e6)
@@ -83,9 +83,9 @@ func (d *Doctor) policies() []chatguard.Policy {
 	return all
 }
 
-// holding returns the names of limits that are configured to hold messages, which Twitch doesn't
-// allow.
-func (d *Doctor) holding() (names []string) {
+// holdingLimits returns the names of limits that are configured to hold messages, which Twitch
+// doesn't allow.
+func (d *Doctor) holdingLimits() (names []string) {
 	for _, p := range d.policies() {
 		for _, l := range p.Limits {
 			if l.Algorithm == chatguard.LeakyBucket && !slices.Contains(names, l.Name) {
@@ -107,7 +107,7 @@ func (d *Doctor) environment(context.Context) (list []Finding) {
 		return "", false
 	})
 	if err != nil {
-		return []Finding{wrongBy(err)}
+		return []Finding{problemFrom(err)}
 	}
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
@@ -117,55 +117,55 @@ func (d *Doctor) environment(context.Context) (list []Finding) {
 			set = append(set, name)
 		case slices.Contains(ofClients, name):
 		default:
-			list = append(list, noted("%s is set but isn't a known key, so it has no effect", hostile.Printable(name)))
+			list = append(list, noteFinding("%s is set but isn't a known key, so it has no effect", hostile.Printable(name)))
 		}
 	}
 	slices.Sort(set)
-	return append(list, fine("variables that override the file: %s", cmp.Or(strings.Join(set, ", "), "nothing")))
+	return append(list, okFinding("variables that override the file: %s", cmp.Or(strings.Join(set, ", "), "nothing")))
 }
 
 // database checks whether the database is intact and can be opened, and which process uses it.
 func (d *Doctor) database(ctx context.Context) (list []Finding) {
 	path := d.cfg.Database
 	if d.owner != nil && d.owner.User != "" {
-		return []Finding{wrongBy(d.owner)}
+		return []Finding{problemFrom(d.owner)}
 	}
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
-			return []Finding{wrong("create that folder, or set another database", "%s can't be created: its folder doesn't exist", path)}
+			return []Finding{problem("create that folder, or set another database", "%s can't be created: its folder doesn't exist", path)}
 		}
 		if err := tryFolder(path); err != nil {
-			return []Finding{wrong(folderFix, "%s can't be created: %v", path, err)}
+			return []Finding{problem(folderFix, "%s can't be created: %v", path, err)}
 		}
-		return []Finding{noted("%s doesn't exist yet: `chatguard run` creates it", path)}
+		return []Finding{noteFinding("%s doesn't exist yet: `chatguard run` creates it", path)}
 	case err != nil:
-		return []Finding{wrong("run this as the user that chatguard runs as, or set another database", "%s can't be checked: %v", path, reasonOf(err))}
+		return []Finding{problem("run this as the user that chatguard runs as, or set another database", "%s can't be checked: %v", path, reasonOf(err))}
 	case !info.Mode().IsRegular():
-		return []Finding{wrong("set another database", "%s is not a file", path)}
+		return []Finding{problem("set another database", "%s is not a file", path)}
 	}
 	outdated, err := persist.Check(ctx, path)
 	switch {
 	case ctx.Err() != nil:
-		return []Finding{noted("%s is too large to be checked completely within %.0f s", path, patience.Seconds())}
+		return []Finding{noteFinding("%s is too large to be checked completely within %.0f s", path, patience.Seconds())}
 	case err != nil:
-		return []Finding{wrongBy(err)}
+		return []Finding{problemFrom(err)}
 	}
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return []Finding{wrong("make the file and its folder writable for this user, or set another database", "%s can't be written by this user", path)}
+		return []Finding{problem("make the file and its folder writable for this user, or set another database", "%s can't be written by this user", path)}
 	}
 	if err := file.Close(); err != nil {
-		return []Finding{wrongBy(err)}
+		return []Finding{problemFrom(err)}
 	}
 	if err := tryFolder(path); err != nil {
-		return []Finding{wrong(folderFix, "%s can't be written: SQLite keeps other files beside it, and %v", path, err)}
+		return []Finding{problem(folderFix, "%s can't be written: SQLite keeps other files beside it, and %v", path, err)}
 	}
 	if err := persist.CheckMode(path); err != nil {
-		list = append(list, wrongBy(err))
+		list = append(list, problemFrom(err))
 	}
 	if outdated {
-		list = append(list, noted("%s is from an older version: `chatguard run` keeps a copy and upgrades it", path))
+		list = append(list, noteFinding("%s is from an older version: `chatguard run` keeps a copy and upgrades it", path))
 	}
 	usedBy := "not in use"
 	switch {
@@ -174,7 +174,7 @@ func (d *Doctor) database(ctx context.Context) (list []Finding) {
 	case d.owner != nil:
 		usedBy = fmt.Sprintf("in use by process %d", d.owner.PID)
 	}
-	return append(list, fine("%s, %s", path, usedBy))
+	return append(list, okFinding("%s, %s", path, usedBy))
 }
 
 // folderFix is what to do if no file can be created in a folder.
@@ -218,12 +218,12 @@ func (d *Doctor) zones(context.Context) (list []Finding) {
 	for _, one := range seen {
 		calendar, err := limits.NewCalendar(one.zone, one.resetAt)
 		if err != nil {
-			list = append(list, wrong("set an IANA name such as Europe/Berlin", "%v", err))
+			list = append(list, problem("set an IANA name such as Europe/Berlin", "%v", err))
 			continue
 		}
 		now := d.Now().Unix()
 		const people = "Mon 2006-01-02 15:04 MST"
-		list = append(list, fine("%s: it is %s there, and the day ends at %s", one.zone, calendar.Local(now).Format(people),
+		list = append(list, okFinding("%s: it is %s there, and the day ends at %s", one.zone, calendar.Local(now).Format(people),
 			calendar.Local(calendar.DayOf(now).End).Format(people)))
 	}
 	return list
@@ -233,7 +233,7 @@ func (d *Doctor) zones(context.Context) (list []Finding) {
 func (d *Doctor) dashboard(ctx context.Context) []Finding {
 	list := []Finding{d.address(ctx)}
 	if app.UntrustedProxy(d.cfg.Web) {
-		list = append(list, wrong(app.UntrustedProxyFix, "%s", app.UntrustedProxyProblem))
+		list = append(list, problem(app.UntrustedProxyFix, "%s", app.UntrustedProxyProblem))
 	}
 	return list
 }
@@ -241,23 +241,23 @@ func (d *Doctor) dashboard(ctx context.Context) []Finding {
 func (d *Doctor) address(ctx context.Context) Finding {
 	if err := d.cfg.CheckServed(); err != nil && d.owner == nil {
 		// A running process may have a password from another environment.
-		return wrongBy(err)
+		return problemFrom(err)
 	}
 	s := app.Site(d.cfg.Web)
 	listener, err := s.Open()
 	switch {
 	case err == nil && d.owner != nil:
 		defer listener.Close()
-		return fine("%s is free, and the process that uses the database listens elsewhere", s.Listen)
+		return okFinding("%s is free, and the process that uses the database listens elsewhere", s.Listen)
 	case err == nil:
 		defer listener.Close()
-		return fine("%s is free", s.Listen)
+		return okFinding("%s is free", s.Listen)
 	case !errors.Is(err, access.ErrInUse):
-		return wrong("set listen, tls_cert and tls_key in [web] to what this machine has", "%v", err)
+		return problem("set listen, tls_cert and tls_key in [web] to what this machine has", "%v", err)
 	case d.owner != nil && answersAsChatguard(ctx, s):
-		return fine("%s is the dashboard of the running chatguard", s.Listen)
+		return okFinding("%s is the dashboard of the running chatguard", s.Listen)
 	}
-	return wrongBy(err)
+	return problemFrom(err)
 }
 
 // answersAsChatguard reports whether a dashboard listens at the site's address.

@@ -25,23 +25,23 @@ const mostOff = 5 * time.Second
 // clock compares this machine's clock with Twitch's, because limits use the time at which Twitch
 // received a message.
 func (d *Doctor) clock(ctx context.Context) []Finding {
-	off, err := d.clockOff(ctx)
+	off, err := d.clockDifference(ctx)
 	switch {
 	case err != nil:
-		return []Finding{wrong(networkFix, "the time can't be read from Twitch: %v", err)}
+		return []Finding{problem(networkFix, "the time can't be read from Twitch: %v", err)}
 	case off.Abs() <= mostOff:
-		return []Finding{fine("within %.0f s of Twitch's", mostOff.Seconds())}
+		return []Finding{okFinding("within %.0f s of Twitch's", mostOff.Seconds())}
 	}
 	than := "behind"
 	if off > 0 {
 		than = "ahead of"
 	}
-	return []Finding{wrong("set this machine's clock from the network (NTP)", "this machine's clock is %s %s Twitch's", off.Abs().Round(time.Second), than)}
+	return []Finding{problem("set this machine's clock from the network (NTP)", "this machine's clock is %s %s Twitch's", off.Abs().Round(time.Second), than)}
 }
 
-// clockOff returns how far this machine's clock is ahead of Twitch's. Every answer carries Twitch's
-// time.
-func (d *Doctor) clockOff(ctx context.Context) (time.Duration, error) {
+// clockDifference returns how far this machine's clock is ahead of Twitch's. Every answer carries
+// Twitch's time.
+func (d *Doctor) clockDifference(ctx context.Context) (time.Duration, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.cfg.Twitch.HelixURL+"/users", nil)
 	if err != nil {
 		return 0, err
@@ -70,7 +70,7 @@ func (d *Doctor) clockOff(ctx context.Context) (time.Duration, error) {
 func (d *Doctor) tokenFile(ctx context.Context) []Finding {
 	path := d.tokens.File
 	if !app.HasToken(d.cfg) {
-		return []Finding{noted("%s doesn't exist yet: `chatguard login` creates it", path)}
+		return []Finding{noteFinding("%s doesn't exist yet: `chatguard login` creates it", path)}
 	}
 	err := d.tokens.CanStore(ctx)
 	d.unstorable = err != nil
@@ -78,37 +78,37 @@ func (d *Doctor) tokenFile(ctx context.Context) []Finding {
 		err = token.CheckFile(path)
 	}
 	if err != nil {
-		return []Finding{wrongBy(err)}
+		return []Finding{problemFrom(err)}
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return []Finding{noted("%s doesn't exist yet: the environment's token goes there", path)}
+		return []Finding{noteFinding("%s doesn't exist yet: the environment's token goes there", path)}
 	}
-	return []Finding{fine("%s, which nobody else can read", path)}
+	return []Finding{okFinding("%s, which nobody else can read", path)}
 }
 
 // token asks Twitch for the owner of the token.
 func (d *Doctor) token(ctx context.Context) []Finding {
 	if d.unstorable {
-		return []Finding{noted("skipped: fix the token file first")}
+		return []Finding{noteFinding("skipped: fix the token file first")}
 	}
 	if err := d.askAboutToken(ctx); err != nil {
-		return []Finding{wrongBy(err)}
+		return []Finding{problemFrom(err)}
 	}
 	switch s := d.tokens.Status(); {
 	case isKnown(s) && s.State == token.Good:
-		return d.goodToken(s)
+		return d.useToken(s)
 	case s.State == token.Missing:
 		if d.cfg.Twitch.Transport == config.TransportEventSub {
-			return []Finding{wrong("run `chatguard login`", "there is none, and EventSub needs one")}
+			return []Finding{problem("run `chatguard login`", "there is none, and EventSub needs one")}
 		}
 		if app.Enforces(d.cfg) {
-			return []Finding{wrong("run `chatguard login`", "there is none: chatguard only observes, although it should enforce")}
+			return []Finding{problem("run `chatguard login`", "there is none: chatguard only observes, although it should enforce")}
 		}
-		return []Finding{noted("there is none: chatguard only reads until you run `chatguard login`")}
+		return []Finding{noteFinding("there is none: chatguard only reads until you run `chatguard login`")}
 	case s.State == token.Revoked:
-		return []Finding{wrong("run `chatguard login`", "Twitch no longer accepts it")}
+		return []Finding{problem("run `chatguard login`", "Twitch no longer accepts it")}
 	default:
-		return []Finding{wrong(networkFix, "it can't be checked with Twitch: %s", s.Detail)}
+		return []Finding{problem(networkFix, "it can't be checked with Twitch: %s", s.Detail)}
 	}
 }
 
@@ -138,19 +138,19 @@ func isKnown(s token.Status) bool {
 	return s.State != token.Unknown && (s.State != token.Good || s.Identity.UserID != "")
 }
 
-// goodToken reports the owner of a valid token, and prepares the checks that use it.
-func (d *Doctor) goodToken(s token.Status) []Finding {
+// useToken reports the owner of a valid token, and prepares the checks that use it.
+func (d *Doctor) useToken(s token.Status) []Finding {
 	d.helix = d.twitch.Helix()
 	until := ""
 	if !s.ExpiresAt.IsZero() {
 		until = ", good until " + s.ExpiresAt.Local().Format("2006-01-02 15:04:05 MST")
 	}
 	if id := d.cfg.Twitch.ClientID; id != "" && id != s.Identity.ClientID {
-		return []Finding{wrong("run `chatguard login` again", "that of %s was made for a different application than twitch.client_id", s.Identity.Login)}
+		return []Finding{problem("run `chatguard login` again", "that of %s was made for a different application than twitch.client_id", s.Identity.Login)}
 	}
-	list := []Finding{fine("that of %s%s", s.Identity.Login, until)}
+	list := []Finding{okFinding("that of %s%s", s.Identity.Login, until)}
 	if !s.Renewable {
-		list = append(list, noted("it can't be renewed and works until it expires: a token from `chatguard login` renews itself"))
+		list = append(list, noteFinding("it can't be renewed and works until it expires: a token from `chatguard login` renews itself"))
 	}
 	return list
 }
@@ -158,11 +158,11 @@ func (d *Doctor) goodToken(s token.Status) []Finding {
 // scopes reports the scopes that the token lacks.
 func (d *Doctor) scopes(context.Context) []Finding {
 	if d.helix == nil {
-		return needsToken()
+		return skipWithoutToken()
 	}
 	missing := d.tokens.Status().Missing
 	if len(missing) == 0 {
-		return []Finding{fine("the token has all scopes that are needed")}
+		return []Finding{okFinding("the token has all scopes that are needed")}
 	}
 	var lacks []string
 	for _, s := range token.Scopes {
@@ -170,26 +170,26 @@ func (d *Doctor) scopes(context.Context) []Finding {
 			lacks = append(lacks, fmt.Sprintf("%s (%s)", s.Name, s.For))
 		}
 	}
-	return []Finding{wrong("run `chatguard login` again", "the token lacks %s", strings.Join(lacks, ", "))}
+	return []Finding{problem("run `chatguard login` again", "the token lacks %s", strings.Join(lacks, ", "))}
 }
 
 // channels reports channels that don't exist.
 func (d *Doctor) channels(ctx context.Context) (list []Finding) {
 	if d.helix == nil {
-		return needsToken()
+		return skipWithoutToken()
 	}
 	accounts, err := d.helix.Users(ctx, d.cfg.Twitch.Channels...)
 	if err != nil {
-		return []Finding{wrongBy(err)}
+		return []Finding{problemFrom(err)}
 	}
 	d.accounts = append([]helix.Account{}, accounts...) // not nil, even if there are none
 	for _, login := range d.cfg.Twitch.Channels {
 		if _, exists := twitchbot.AccountOf(accounts, login); !exists {
-			list = append(list, wrong("correct twitch.channels in "+d.cfg.Path, "Twitch has no channel %q", login))
+			list = append(list, problem("correct twitch.channels in "+d.cfg.Path, "Twitch has no channel %q", login))
 		}
 	}
 	if len(list) == 0 {
-		return []Finding{fine("Twitch has %s", channelNames(d.cfg.Twitch.Channels))}
+		return []Finding{okFinding("Twitch has %s", channelNames(d.cfg.Twitch.Channels))}
 	}
 	return list
 }
@@ -199,14 +199,14 @@ func (d *Doctor) channels(ctx context.Context) (list []Finding) {
 func (d *Doctor) moderator(ctx context.Context) (findings []Finding) {
 	switch {
 	case d.helix == nil:
-		return needsToken()
+		return skipWithoutToken()
 	case len(d.accounts) == 0:
-		return []Finding{noted("skipped: Twitch has confirmed no channel")}
+		return []Finding{noteFinding("skipped: Twitch has confirmed no channel")}
 	}
 	me := d.tokens.Status().Identity
 	moderates, err := twitchbot.WhereModerator(ctx, d.helix, me.UserID)
 	if err != nil {
-		return []Finding{wrongBy(err)}
+		return []Finding{problemFrom(err)}
 	}
 	var where []string
 	for _, a := range d.accounts {
@@ -214,14 +214,14 @@ func (d *Doctor) moderator(ctx context.Context) (findings []Finding) {
 		case moderates(a.ID):
 			where = append(where, a.Login)
 		case policy.Mode == chatguard.Enforce:
-			findings = append(findings, wrong(twitchbot.ModCommand(me.Login, a.Login), "%s is not a moderator in #%s, so it only observes there", me.Login, a.Login))
+			findings = append(findings, problem(twitchbot.ModCommand(me.Login, a.Login), "%s is not a moderator in #%s, so it only observes there", me.Login, a.Login))
 		default:
-			findings = append(findings, noted("%s is not a moderator in #%s, which isn't needed to observe", me.Login, a.Login))
+			findings = append(findings, noteFinding("%s is not a moderator in #%s, which isn't needed to observe", me.Login, a.Login))
 		}
 	}
 	if len(where) > 0 {
 		slices.Sort(where)
-		findings = append(findings, fine("%s is a moderator in %s", me.Login, channelNames(where)))
+		findings = append(findings, okFinding("%s is a moderator in %s", me.Login, channelNames(where)))
 	}
 	return findings
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAHoldThatFails checks that a failed hold is retried.
-func TestAHoldThatFails(t *testing.T) {
+// TestPermissions_HoldRetried checks that a failed hold is retried.
+func TestPermissions_HoldRetried(t *testing.T) {
 	t.Parallel()
 	var told []string
 	trouble := errors.New("trouble")
@@ -25,9 +25,9 @@ func TestAHoldThatFails(t *testing.T) {
 	}
 }
 
-// TestTheRightsOfAnotherAccount checks that rights are looked up again for another account, and
+// TestPermissions_AnotherAccount checks that rights are looked up again for another account, and
 // that a token whose owner is unknown for a while changes nothing.
-func TestTheRightsOfAnotherAccount(t *testing.T) {
+func TestPermissions_AnotherAccount(t *testing.T) {
 	t.Parallel()
 	p := newPermissions(slog.New(slog.DiscardHandler), nil)
 	others := 0

@@ -178,9 +178,9 @@ func TestModerateEvent(t *testing.T) {
 	})
 }
 
-// TestEventSubRepeats checks that an event that Twitch resends is processed once. An event older
-// than ten minutes isn't processed at all.
-func TestEventSubRepeats(t *testing.T) {
+// TestEventSub_RepeatsCountOnce checks that an event that Twitch resends is processed once. An
+// event older than ten minutes isn't processed at all.
+func TestEventSub_RepeatsCountOnce(t *testing.T) {
 	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		garden := st.UserID("gardenhour")
 		said := func(at time.Time, frame, text string) {

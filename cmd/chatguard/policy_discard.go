@@ -29,11 +29,12 @@ func newPolicyDiscardCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "discard [CHANNEL]",
 		Short: "Discard live changes and go back to the configuration",
-		Long: `Discards what moderators have changed in a channel's policy, in the dashboard or in chat, and goes back to the
-configuration. Shows the changes and asks first. The history keeps them, and who discarded them.
+		Long: `Discards the changes that moderators have made to a channel's policy in the dashboard or in chat. The configuration's
+policy then applies again. The command first shows the changes and asks for confirmation. The history still contains the
+changes, and records who discarded them.
 
-CHANNEL is a login or an ID, and can be left out if there is one channel. Works while chatguard runs, with immediate effect,
-and while it doesn't, even if chatguard can't use the changes.`,
+CHANNEL is a login or an ID. It can be omitted if there is only one channel. If chatguard is running, the command takes
+effect at once. It also works if chatguard isn't running, or can't use the changes.`,
 		Example: `  chatguard policy discard
   chatguard policy discard gardenhour --yes`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -69,7 +70,7 @@ func discardPolicy(cmd *cobra.Command, cfg config.Config, channel string, yes bo
 	if err := showDiscarded(out, p); err != nil {
 		return err
 	}
-	if !yes && !confirmed(cmd.InOrStdin(), out, "Discard these changes and go back to the configuration? [y/N] ") {
+	if !yes && !confirm(cmd.InOrStdin(), out, "Discard these changes and go back to the configuration? [y/N] ") {
 		return errors.New("nothing was discarded: answer y, or add --yes")
 	}
 	lines, err := discard(cmd.Context(), cfg, p.ChannelID)
@@ -97,8 +98,8 @@ func showDiscarded(out io.Writer, p channelPolicy) error {
 	return nil
 }
 
-// confirmed asks a question and reports whether the answer is yes.
-func confirmed(in io.Reader, out io.Writer, question string) bool {
+// confirm asks a question and reports whether the answer is yes.
+func confirm(in io.Reader, out io.Writer, question string) bool {
 	fmt.Fprint(out, question)
 	answers := bufio.NewScanner(in)
 	answered := answers.Scan()

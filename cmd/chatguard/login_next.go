@@ -15,15 +15,16 @@ import (
 	"github.com/chatguard/chatguard/internal/persist"
 )
 
-// sayWhatNext prints what a new login allows: where the bot may moderate, and what is left to do.
-func sayWhatNext(ctx context.Context, out io.Writer, cfg config.Config, tokens *token.Store, id token.Identity) error {
+// printLoginSteps prints what a new login allows: where the bot may moderate, and what is left to
+// do.
+func printLoginSteps(ctx context.Context, out io.Writer, cfg config.Config, tokens *token.Store, id token.Identity) error {
 	if missing := token.MissingScopes(cfg.Twitch.Transport, id.Scopes); len(missing) > 0 {
 		fmt.Fprintf(out, "Twitch did not grant scopes that chatguard needs: %s. Run `chatguard login` again.\n", strings.Join(missing, ", "))
 	}
 	fmt.Fprintln(out)
 	client := &helix.Client{BaseURL: cfg.Twitch.HelixURL, ClientID: func() string { return id.ClientID }, Token: tokens.Token}
 	defer client.Close()
-	lines, err := standings(ctx, client, cfg.Twitch.Channels, id)
+	lines, err := channelLines(ctx, client, cfg.Twitch.Channels, id)
 	switch {
 	case err != nil:
 		fmt.Fprintf(out, "Can't find out now where it is a moderator (%v).\n", err)
@@ -37,9 +38,9 @@ func sayWhatNext(ctx context.Context, out io.Writer, cfg config.Config, tokens *
 	return err
 }
 
-// standings returns a line for each channel. It says whether the bot may moderate the channel, and
-// what to do if it may not.
-func standings(ctx context.Context, client *helix.Client, channels []string, id token.Identity) ([]string, error) {
+// channelLines returns a line for each channel. It says whether the bot may moderate the channel,
+// and what to do if it may not.
+func channelLines(ctx context.Context, client *helix.Client, channels []string, id token.Identity) ([]string, error) {
 	accounts, err := client.Users(ctx, channels...)
 	if err != nil {
 		return nil, err

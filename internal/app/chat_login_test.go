@@ -16,8 +16,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// reading returns what the dashboard says about reading the chat.
-func (s *simulation) reading() live.Connection { return s.bot.Web.Connections()[0] }
+// readingConnection returns what the dashboard says about reading the chat.
+func (s *simulation) readingConnection() live.Connection { return s.bot.Web.Connections()[0] }
 
 // nicks returns the logins used for the chat, in order; anonymous ones are "justinfan".
 func (s *simulation) nicks() (nicks []string) {
@@ -59,27 +59,27 @@ func TestChatLogin_GoodTokenRefused(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{config.TransportIRC, config.TransportIRCWebSocket} {
 		synctest.Test(t, func(t *testing.T) {
-			c := oneMessage(transport)
+			c := oneMessageConfig(transport)
 			scopes := slices.DeleteFunc(token.ScopeNames(), func(name string) bool { return name == "chat:read" })
-			s := inSimulatedTime(t, c, faketwitch.Options{Channels: []string{"gardenhour"}, Scopes: scopes})
+			s := newSimulation(t, c, faketwitch.Options{Channels: []string{"gardenhour"}, Scopes: scopes})
 			s.start()
-			s.pass(time.Minute)
+			s.advance(time.Minute)
 			if nicks := s.nicks(); !slices.Equal(nicks, []string{"chatguard_bot", "chatguard_bot", "justinfan"}) || s.server.Refreshes() != 1 {
 				t.Errorf("the logins were %q, with %d renewals", nicks, s.server.Refreshes())
 			}
-			if r := s.reading(); r.State != live.Connected || !strings.Contains(r.Detail, "the token of chatguard_bot: run `chatguard login` again") {
+			if r := s.readingConnection(); r.State != live.Connected || !strings.Contains(r.Detail, "the token of chatguard_bot: run `chatguard login` again") {
 				t.Errorf("the dashboard says %+v", r)
 			}
-			if !s.acts() {
+			if !s.provokeDelete() {
 				t.Error("it doesn't act")
 			}
 			for range 12 {
-				s.pass(twitchbot.AnonymousTime / 2)
+				s.advance(twitchbot.AnonymousTime / 2)
 				s.server.Disconnect()
 			}
-			s.pass(time.Minute)
-			if n := s.server.Refreshes(); n > 2 || s.reading().State != live.Connected {
-				t.Errorf("an hour later the token was renewed %d times; %+v", n, s.reading())
+			s.advance(time.Minute)
+			if n := s.server.Refreshes(); n > 2 || s.readingConnection().State != live.Connected {
+				t.Errorf("an hour later the token was renewed %d times; %+v", n, s.readingConnection())
 			}
 		})
 	}
@@ -91,22 +91,22 @@ func TestChatLogin_EverybodyRefused(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{config.TransportIRC, config.TransportIRCWebSocket} {
 		synctest.Test(t, func(t *testing.T) {
-			s := inSimulatedTime(t, oneMessage(transport), faketwitch.Options{Channels: []string{"gardenhour"}})
+			s := newSimulation(t, oneMessageConfig(transport), faketwitch.Options{Channels: []string{"gardenhour"}})
 			s.start()
-			s.acts()
+			s.provokeDelete()
 			s.server.RefuseLogins(true)
 			s.server.Disconnect()
-			s.pass(time.Hour)
-			if r := s.reading(); s.server.Refreshes() > 1 || r.State == live.Connected || !strings.Contains(r.Detail, "refused the login") {
+			s.advance(time.Hour)
+			if r := s.readingConnection(); s.server.Refreshes() > 1 || r.State == live.Connected || !strings.Contains(r.Detail, "refused the login") {
 				t.Errorf("%d renewals; %+v", s.server.Refreshes(), r)
 			}
 			if n := len(s.nicks()); n > 60 {
 				t.Errorf("%d logins in an hour", n)
 			}
 			s.server.RefuseLogins(false)
-			s.pass(twitchbot.RetryMax + time.Second)
-			if !s.acts() || s.reading().State != live.Connected {
-				t.Errorf("it doesn't read again: %+v", s.reading())
+			s.advance(twitchbot.RetryMax + time.Second)
+			if !s.provokeDelete() || s.readingConnection().State != live.Connected {
+				t.Errorf("it doesn't read again: %+v", s.readingConnection())
 			}
 			if lines := s.bot.Twitch.Status().Lines; lines < 10 {
 				t.Errorf("what was read before is forgotten: %d lines", lines)
@@ -119,18 +119,18 @@ func TestChatLogin_EverybodyRefused(t *testing.T) {
 // refused every token.
 func TestChatLogin_HelixRefusesEveryToken(t *testing.T) {
 	t.Parallel()
-	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
 		s.start()
-		s.acts()
+		s.provokeDelete()
 		s.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
 			return faketwitch.Fault{Status: http.StatusUnauthorized, Message: "Invalid OAuth token"}, true
 		})
 		s.server.DropEventSub()
 		s.server.Disconnect()
-		s.pass(30 * time.Second)
+		s.advance(30 * time.Second)
 		s.server.SetHelixFaults(nil)
-		s.pass(10 * time.Minute)
-		if !s.acts() {
+		s.advance(10 * time.Minute)
+		if !s.provokeDelete() {
 			s.Errorf("ten minutes later it doesn't act: %+v", s.bot.Web.Connections())
 		}
 	})
@@ -140,9 +140,9 @@ func TestChatLogin_HelixRefusesEveryToken(t *testing.T) {
 // even if the token expires just then.
 func TestChatLogin_RenewsTokenAtEnd(t *testing.T) {
 	t.Parallel()
-	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
 		s.start()
-		s.acts()
+		s.provokeDelete()
 		s.server.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
 			// an answer takes a moment, as in reality
 			return faketwitch.Fault{Status: faketwitch.AsAsked, After: true, Delay: 300 * time.Millisecond}, strings.HasPrefix(r.Path, "/helix/moderation/")
@@ -152,7 +152,7 @@ func TestChatLogin_RenewsTokenAtEnd(t *testing.T) {
 				s.Fatal(err)
 			}
 		}
-		s.pass(100 * time.Millisecond)
+		s.advance(100 * time.Millisecond)
 		s.server.ExpireTokens()
 		before, bot := s.server.Deleted(), s.bot
 		s.stop()
@@ -171,23 +171,23 @@ func TestChatLogin_RenewsTokenAtEnd(t *testing.T) {
 // and acts in the channels in which it is a moderator.
 func TestChatLogin_AnotherAccount(t *testing.T) {
 	t.Parallel()
-	overEachTransport(t, faketwitch.Options{}, func(s *simulation) {
+	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
 		s.start()
-		if !s.acts() {
+		if !s.provokeDelete() {
 			s.Error("it doesn't act at first")
 		}
 		s.logInAs("otherbot")
-		s.pass(time.Minute)
+		s.advance(time.Minute)
 		want := live.Connection{Name: "#gardenhour", State: live.Observing, Detail: "type /mod otherbot in the chat of gardenhour"}
-		if list := s.bot.Web.Connections(); !slices.Contains(list, want) || s.acts() {
+		if list := s.bot.Web.Connections(); !slices.Contains(list, want) || s.provokeDelete() {
 			s.Errorf("the other one is no moderator, but the dashboard says %+v", list)
 		}
 		if n := s.nicks(); len(n) > 0 && n[len(n)-1] != "otherbot" {
 			s.Errorf("the logins were %q", n)
 		}
 		s.logInAs("chatguard_bot")
-		s.pass(time.Minute)
-		if !s.acts() {
+		s.advance(time.Minute)
+		if !s.provokeDelete() {
 			s.Errorf("with the first one it doesn't act again: %+v", s.bot.Web.Connections())
 		}
 	})

@@ -30,7 +30,7 @@ func (s *scene) storeRevision(number, limits int, refill time.Duration) {
 		changes = append(changes, journal.Change{Key: key + "algorithm", To: l.Algorithm}, journal.Change{Key: key + "burst", To: l.Burst},
 			journal.Change{Key: key + "refill", To: l.Refill.String()})
 	}
-	s.storeRaw(number, asJSON(s.T, policy), asJSON(s.T, changes))
+	s.storeRaw(number, marshal(s.T, policy), marshal(s.T, changes))
 }
 
 func (s *scene) storeRaw(number int, policy, changes string) {
@@ -39,7 +39,7 @@ func (s *scene) storeRaw(number int, policy, changes string) {
 		s.twitch.UserID("gardenhour"), number, time.Now().UnixNano(), policy, changes))
 }
 
-func asJSON(t *testing.T, v any) string {
+func marshal(t *testing.T, v any) string {
 	t.Helper()
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -48,9 +48,9 @@ func asJSON(t *testing.T, v any) string {
 	return string(data)
 }
 
-// told runs a command with the given input, and returns its output, its standard error and its exit
-// code.
-func (s *scene) told(input string, args ...string) (out, complaint string, code int) {
+// runWithInput runs a command with the given input, and returns its output, its standard error and
+// its exit code.
+func (s *scene) runWithInput(input string, args ...string) (out, complaint string, code int) {
 	s.Helper()
 	c := s.chatguard(args...)
 	c.Stdin = strings.NewReader(input)
@@ -78,29 +78,29 @@ func TestUnusableRevision_IsLeftOut(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, threeMessages)
 			s.start()
-			s.useUp("anna") // the channel is known from here on
+			s.exhaustLimit("anna") // the channel is known from here on
 			s.stop()
 			c.store(s)
 
 			s.start()
-			s.useUp("berta")
+			s.exhaustLimit("berta")
 			log := s.bot.log()
 			if !strings.Contains(log, `level=ERROR msg="live changes can't be used; the configuration's policy applies"`) ||
 				!strings.Contains(log, "channel="+s.twitch.UserID("gardenhour")+" revision=1 author=mallory problem=") || !strings.Contains(log, c.why) {
 				t.Errorf("the log says\n%s", log)
 			}
 			const fix = "`chatguard policy discard gardenhour` discards it"
-			if shown := s.do("policy", "show"); !strings.HasPrefix(shown, "# #gardenhour: as in the configuration, because what was changed live by mallory") ||
+			if shown := s.run("policy", "show"); !strings.HasPrefix(shown, "# #gardenhour: as in the configuration, because what was changed live by mallory") ||
 				!strings.Contains(shown, c.why) || !strings.Contains(shown, fix) || !strings.Contains(shown, "burst = 3\n") {
 				t.Errorf("policy show says\n%s", shown)
 			}
 			if _, status := s.ask("GET", "api/v1/status", ""); !strings.Contains(status, `"state":"limits as configured","detail":"revision 1 by mallory can't be used: `) || !strings.Contains(status, fix) {
 				t.Errorf("the status says %s", status)
 			}
-			if out := s.do("reload"); !strings.Contains(out, "\n#gardenhour: revision 1 by mallory can't be used: ") {
+			if out := s.run("reload"); !strings.Contains(out, "\n#gardenhour: revision 1 by mallory can't be used: ") {
 				t.Errorf("reload says %s", out)
 			}
-			out, complaint, code := s.told("", "policy", "discard", "gardenhour", "--yes")
+			out, complaint, code := s.runWithInput("", "policy", "discard", "gardenhour", "--yes")
 			if want := "Discarded: revision 1 by mallory. #gardenhour has the policy of the configuration again, as of now (revision 2).\n"; code != 0 || !strings.HasSuffix(out, want) || complaint != "" {
 				t.Errorf("discard ends with %d, %s%s", code, out, complaint)
 			}
@@ -112,7 +112,7 @@ func TestUnusableRevision_IsLeftOut(t *testing.T) {
 			if log := s.bot.log(); strings.Contains(log, "can't be used") {
 				t.Errorf("after that a start says\n%s", log)
 			}
-			s.tooMuch("berta")
+			s.sayExcess("berta")
 			s.stop()
 		})
 	}
@@ -124,13 +124,13 @@ func TestManyLimits_StartAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
-	s.useUp("anna")
+	s.exhaustLimit("anna")
 	s.stop()
 	s.storeRevision(1, 14_000, time.Second)
 	s.start()
-	s.tooMuch("anna")
+	s.sayExcess("anna")
 	s.stop()
-	if out := s.do("policy", "discard", "--yes"); !strings.Contains(out, "\n  and 41980 more keys\nDiscarded: revision 1 by mallory. ") ||
+	if out := s.run("policy", "discard", "--yes"); !strings.Contains(out, "\n  and 41980 more keys\nDiscarded: revision 1 by mallory. ") ||
 		!strings.HasSuffix(out, ", from the next start on (revision 2).\n") {
 		t.Errorf("discard says\n%s", out)
 	}
@@ -142,11 +142,11 @@ func TestPolicyDiscard(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	const none = "#gardenhour: no live changes; the policy is the configuration's.\n"
-	if out := s.do("policy", "discard"); out != none {
+	if out := s.run("policy", "discard"); out != none {
 		t.Errorf("before the first start it says %q", out)
 	}
 	s.start()
-	s.useUp("anna")
+	s.exhaustLimit("anna")
 	change := func() { s.change(func(p *chatguard.Policy) { p.Limits[0].Burst = 1 }) }
 	change()
 	for _, running := range []bool{true, false} {
@@ -160,13 +160,13 @@ func TestPolicyDiscard(t *testing.T) {
 			return strings.HasPrefix(out, fmt.Sprintf("#gardenhour: revision %d by owner, ", revision)) && strings.Contains(out, "\n  limit.few.burst: 1 (was 3)\n")
 		}
 		for _, answer := range []string{"", "\n", "n\n", "yesterday\n"} {
-			out, complaint, code := s.told(answer, "policy", "discard")
+			out, complaint, code := s.runWithInput(answer, "policy", "discard")
 			if code != exitFailed || !shown(out) || !strings.HasSuffix(out, "Discard these changes and go back to the configuration? [y/N] \n") ||
 				complaint != "chatguard: nothing was discarded: answer y, or add --yes\n" {
 				t.Errorf("after %q it ends with %d, %s%s", answer, code, out, complaint)
 			}
 		}
-		out, complaint, code := s.told("y\n", "policy", "discard", "GardenHour")
+		out, complaint, code := s.runWithInput("y\n", "policy", "discard", "GardenHour")
 		want := fmt.Sprintf("Discarded: revision %d by owner. #gardenhour has the policy of the configuration again%s\n", revision, when)
 		if code != 0 || !shown(out) || !strings.HasSuffix(out, want) || complaint != "" {
 			t.Errorf("after a yes it ends with %d, %s%s", code, out, complaint)
@@ -175,7 +175,7 @@ func TestPolicyDiscard(t *testing.T) {
 			t.Error("the change is in force still")
 		}
 	}
-	if out := s.do("policy", "discard"); out != none {
+	if out := s.run("policy", "discard"); out != none {
 		t.Errorf("after that it says %q", out)
 	}
 	r := s.export()
