@@ -190,10 +190,10 @@ func TestPolicyShow_OnlyObserves(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
-	s.useUp("anna") // the channel is known from here on
+	s.exhaustLimit("anna") // the channel is known from here on
 	s.stop()
-	s.storeRaw(1, asJSON(t, chatguard.DefaultPolicy()), `[{"key":"penalties.ladder","to":["drop"]}]`)
-	shown := s.do("policy", "show")
+	s.storeRaw(1, marshal(t, chatguard.DefaultPolicy()), `[{"key":"penalties.ladder","to":["drop"]}]`)
+	shown := s.run("policy", "show")
 	if !strings.Contains(shown, "\n# Only observing: penalties.ladder has \"drop\"") || !strings.Contains(shown, "\nmode = \"observe\"\n") {
 		t.Errorf("policy show says\n%s", shown)
 	}

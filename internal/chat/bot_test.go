@@ -261,13 +261,13 @@ func TestBot_SparesModerators(t *testing.T) {
 	}
 }
 
-// stuckIn is a Moderator whose calls never complete in one channel.
-type stuckIn struct {
+// stuckModerator is a Moderator whose calls never complete in one channel.
+type stuckModerator struct {
 	*recorder
 	channelID string
 }
 
-func (s stuckIn) Delete(ctx context.Context, m chatguard.Message) error {
+func (s stuckModerator) Delete(ctx context.Context, m chatguard.Message) error {
 	if m.ChannelID == s.channelID {
 		<-ctx.Done()
 		return ctx.Err()
@@ -287,7 +287,7 @@ func TestBot_ChannelsAreIndependent(t *testing.T) {
 		m.ChannelID = "2"
 		batch = append(batch, m)
 	}
-	m := stuckIn{&recorder{block: make(chan struct{})}, "1"}
+	m := stuckModerator{&recorder{block: make(chan struct{})}, "1"}
 	guard, err := chatguard.New(enforcePolicy("delete"), &chatguard.Options{Now: func() time.Time { return monday }})
 	if err != nil {
 		t.Fatal(err)

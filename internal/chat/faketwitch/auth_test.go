@@ -23,8 +23,8 @@ func newIdentity(t *testing.T) *identity {
 	return i
 }
 
-// told is an answer of the identity server.
-type told struct {
+// authAnswer is an answer of the identity server.
+type authAnswer struct {
 	Message      string
 	AccessToken  string   `json:"access_token"`
 	RefreshToken string   `json:"refresh_token"`
@@ -38,12 +38,12 @@ type told struct {
 	Scopes       []string
 }
 
-func (i *identity) send(r *http.Request) (status int, answer told) {
+func (i *identity) send(r *http.Request) (status int, answer authAnswer) {
 	i.t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Do(r)
 	if err != nil {
-		return 0, told{}
+		return 0, authAnswer{}
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
@@ -56,7 +56,7 @@ func (i *identity) send(r *http.Request) (status int, answer told) {
 	return resp.StatusCode, answer
 }
 
-func (i *identity) validate(token string) (status int, answer told) {
+func (i *identity) validate(token string) (status int, answer authAnswer) {
 	i.t.Helper()
 	r, err := http.NewRequestWithContext(i.t.Context(), "GET", i.AuthURL()+"/validate", nil)
 	if err != nil {
@@ -67,7 +67,7 @@ func (i *identity) validate(token string) (status int, answer told) {
 }
 
 // post sends a form, given as "name=value&name=value".
-func (i *identity) post(path, form string) (status int, answer told) {
+func (i *identity) post(path, form string) (status int, answer authAnswer) {
 	i.t.Helper()
 	r, err := http.NewRequestWithContext(i.t.Context(), "POST", i.AuthURL()+path, strings.NewReader(form))
 	if err != nil {
@@ -76,14 +76,14 @@ func (i *identity) post(path, form string) (status int, answer told) {
 	return i.send(r)
 }
 
-func (i *identity) refresh(token string) (status int, answer told) {
+func (i *identity) refresh(token string) (status int, answer authAnswer) {
 	i.t.Helper()
 	return i.post("/token", "grant_type=refresh_token&client_id="+i.ClientID()+"&refresh_token="+token)
 }
 
 const twoScopes = "chat:read+user:write:chat"
 
-func (i *identity) poll(deviceCode string) (status int, answer told) {
+func (i *identity) poll(deviceCode string) (status int, answer authAnswer) {
 	i.t.Helper()
 	form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"}, "client_id": {i.ClientID()}, "device_code": {deviceCode}}
 	return i.post("/token", form.Encode()+"&scopes="+twoScopes)

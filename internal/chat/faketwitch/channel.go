@@ -20,7 +20,7 @@ func (s *Server) AddChannel(login string) string {
 			account:      *owner,
 			botModerates: true,
 			staff:        map[string]bool{owner.id: true},
-			silenced:     make(map[string]banned),
+			silenced:     make(map[string]restriction),
 			warned:       make(map[string]bool),
 		}
 	}

@@ -23,8 +23,8 @@ type Delivery struct {
 	Stall float64
 }
 
-// delivering is the state of chat delivery. The Server's mu guards it.
-type delivering struct {
+// deliveryState is the state of chat delivery. The Server's mu guards it.
+type deliveryState struct {
 	how        Delivery
 	rng        *rand.Rand    // nil if everything is delivered normally
 	held       []func()      // sends held back until the next delivery
@@ -144,7 +144,7 @@ func (s *Server) schedule(d time.Duration, do func()) {
 }
 
 // end cancels everything that is still to be sent later.
-func (d *delivering) end() {
+func (d *deliveryState) end() {
 	if d.closed != nil {
 		close(d.closed)
 		d.closed = nil
@@ -153,7 +153,7 @@ func (d *delivering) end() {
 
 // next draws the faults of the next delivery. It always draws the same number of random values, so
 // that changing one share doesn't affect the other kinds of faults.
-func (d *delivering) next() mishap {
+func (d *deliveryState) next() mishap {
 	if d.rng == nil {
 		return mishap{}
 	}

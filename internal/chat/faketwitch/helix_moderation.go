@@ -15,13 +15,13 @@ const (
 	forever      = 100 * 365 * 24 * time.Hour
 )
 
-// banned says until when a user can't write. The zero value means that the user can write.
-type banned struct {
+// restriction says until when a user can't write. The zero value means that the user can write.
+type restriction struct {
 	until     time.Time
 	permanent bool
 }
 
-func (b banned) isInForce(now time.Time) bool { return b.until.After(now) }
+func (b restriction) isInForce(now time.Time) bool { return b.until.After(now) }
 
 // requireModerator checks the requirements of every moderation request: the request names a channel
 // and a moderator, the moderator is the token's user, and that user may moderate in the channel.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// reply is an endpoint's answer. A nil body means no body. Use refuse for refusals.
+// reply is an endpoint's answer. A nil body means no body. Use refusal for refusals.
 type reply struct {
 	status int
 	body   any

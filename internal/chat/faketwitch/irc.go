@@ -18,7 +18,7 @@ type chatServer struct {
 	*Server // the server that it is a part of
 	irc     net.Listener
 	clients map[*client]bool
-	joining joining
+	joining joinLimits
 }
 
 // client is a connection to the chat. The Server's mu guards its login and channels.

@@ -13,8 +13,8 @@ const (
 	maxJoined      = 100 // channels joined at once that the account doesn't moderate
 )
 
-// joining holds the limits on joins. The Server's mu guards it.
-type joining struct {
+// joinLimits holds the limits on joins. The Server's mu guards it.
+type joinLimits struct {
 	asked   map[string][]time.Time // recent joins, by account
 	ignored int                    // number of joins still to be ignored
 	limited bool                   // limited means that maxJoined applies

@@ -78,9 +78,9 @@ func (s *Server) Silence(channelLogin, login string, length time.Duration) {
 
 // silence prevents a user from writing and removes their messages. The caller holds mu.
 func (s *Server) silence(room *channel, r removal) {
-	ends := banned{until: r.at.Add(forever), permanent: true}
+	ends := restriction{until: r.at.Add(forever), permanent: true}
 	if r.length > 0 {
-		ends = banned{until: r.at.Add(r.length)}
+		ends = restriction{until: r.at.Add(r.length)}
 	}
 	room.silenced[r.user.id] = ends
 	s.chat.remove(func(m *Message) bool { return m.ChannelID == room.id && m.UserID == r.user.id })

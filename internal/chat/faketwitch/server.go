@@ -56,7 +56,7 @@ type Server struct {
 	chat       chatLog
 	asked      record
 	faults     faults
-	delivering delivering
+	delivering deliveryState
 	// ignored is the time until which an account's messages are ignored, by user ID.
 	ignored map[string]time.Time
 	// changed is closed and replaced whenever a client joins or leaves.
@@ -70,9 +70,9 @@ type account struct{ id, login, displayName string }
 type channel struct {
 	account
 	botModerates bool
-	staff        map[string]bool   // user IDs of its broadcaster and moderators
-	silenced     map[string]banned // by user ID
-	warned       map[string]bool   // user IDs with an unacknowledged warning
+	staff        map[string]bool        // user IDs of its broadcaster and moderators
+	silenced     map[string]restriction // by user ID
+	warned       map[string]bool        // user IDs with an unacknowledged warning
 	slow         slowMode
 }
 

@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// busyThere is the type of ErrChannelBusy.
-type busyThere struct{}
+// channelBusyError is the type of ErrChannelBusy.
+type channelBusyError struct{}
 
-func (busyThere) Error() string {
+func (channelBusyError) Error() string {
 	return "Twitch accepts no more requests for this channel for now; loosen the limits"
 }
 
-func (busyThere) Is(target error) bool { return target == ErrBusy }
+func (channelBusyError) Is(target error) bool { return target == ErrBusy }
 
 // ErrChannelBusy means that Twitch accepts no more requests for one channel for now, although the
 // request budget is not empty. It also matches ErrBusy.
-var ErrChannelBusy error = busyThere{}
+var ErrChannelBusy error = channelBusyError{}
 
 // Errors for use with errors.Is. Each text is one line that ends with the fix. Wrapping errors name
 // the attempted action.

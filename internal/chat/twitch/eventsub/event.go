@@ -57,20 +57,20 @@ func (e *chatEvent) roles() (roles chatguard.Roles) {
 // moderateEvent has the fields specific to channel.moderate. The action determines which of them
 // are set.
 type moderateEvent struct {
-	By            string    `json:"moderator_user_login"`
-	Action        string    `json:"action"`
-	Delete        moderated `json:"delete"`
-	Timeout       moderated `json:"timeout"`
-	Ban           moderated `json:"ban"`
-	Mod           moderated `json:"mod"`
-	Unmod         moderated `json:"unmod"`
-	SharedDelete  moderated `json:"shared_chat_delete"`
-	SharedTimeout moderated `json:"shared_chat_timeout"`
-	SharedBan     moderated `json:"shared_chat_ban"`
+	By            string           `json:"moderator_user_login"`
+	Action        string           `json:"action"`
+	Delete        moderationTarget `json:"delete"`
+	Timeout       moderationTarget `json:"timeout"`
+	Ban           moderationTarget `json:"ban"`
+	Mod           moderationTarget `json:"mod"`
+	Unmod         moderationTarget `json:"unmod"`
+	SharedDelete  moderationTarget `json:"shared_chat_delete"`
+	SharedTimeout moderationTarget `json:"shared_chat_timeout"`
+	SharedBan     moderationTarget `json:"shared_chat_ban"`
 }
 
-// moderated is the target of a moderation action.
-type moderated struct {
+// moderationTarget is the target of a moderation action.
+type moderationTarget struct {
 	UserID    string    `json:"user_id"`
 	MessageID string    `json:"message_id"`
 	ExpiresAt timestamp `json:"expires_at"`
@@ -109,7 +109,7 @@ func (e *event) removal(at time.Time) (r chat.Removal, ok bool, err error) {
 }
 
 // setMessage makes r the removal of one message.
-func (m moderated) setMessage(r *chat.Removal) error {
+func (m moderationTarget) setMessage(r *chat.Removal) error {
 	r.MessageID, r.UserID = m.MessageID, m.UserID
 	if r.MessageID == "" {
 		return twitch.NoMessageID
@@ -118,7 +118,7 @@ func (m moderated) setMessage(r *chat.Removal) error {
 }
 
 // setBan makes r the removal of all messages of a banned user.
-func (m moderated) setBan(r *chat.Removal) error {
+func (m moderationTarget) setBan(r *chat.Removal) error {
 	r.UserID, r.Banned = m.UserID, true
 	if r.UserID == "" {
 		return twitch.NoUserID
@@ -127,7 +127,7 @@ func (m moderated) setBan(r *chat.Removal) error {
 }
 
 // setTimeout makes r the removal of all messages of a timed-out user.
-func (m moderated) setTimeout(r *chat.Removal) error {
+func (m moderationTarget) setTimeout(r *chat.Removal) error {
 	r.UserID = m.UserID
 	// Round, because Twitch takes the two times at slightly different moments.
 	r.Silence = m.ExpiresAt.Sub(r.At).Round(time.Second)

@@ -90,13 +90,13 @@ func TestBudget_Steps(t *testing.T) {
 		now := twitchtest.NewSleeps().Now()
 		start := now
 		h := &Client{Clock: clock.Clock{NowFunc: func() time.Time { return now }}}
-		h.Clock.SleepFunc = func(_ context.Context, d time.Duration) error { return waits(d) }
+		h.Clock.SleepFunc = func(_ context.Context, d time.Duration) error { return waitError(d) }
 		for n, s := range steps {
 			now = start.Add(s.at)
 			if err := h.noteBudget(t.Context(), api.Answer{Header: s.told}, 1); err != nil {
 				t.Fatal(err)
 			}
-			ok, wait := 0, waits(0)
+			ok, wait := 0, waitError(0)
 			for range s.asked {
 				if err := h.waitForBudget(t.Context(), request{essential: s.essential}); err == nil {
 					ok++
@@ -113,10 +113,10 @@ func TestBudget_Steps(t *testing.T) {
 	}
 }
 
-// waits is the error of a test's sleep function that doesn't sleep.
-type waits time.Duration
+// waitError is the error of a test's sleep function that doesn't sleep.
+type waitError time.Duration
 
-func (w waits) Error() string { return fmt.Sprint("waits ", time.Duration(w)) }
+func (w waitError) Error() string { return fmt.Sprint("waits ", time.Duration(w)) }
 
 // TestLeft_WhileHeld checks that nothing is left of a budget that Twitch says is empty,
 // until the time that Twitch named.
@@ -127,9 +127,9 @@ func TestLeft_WhileHeld(t *testing.T) {
 	if got := h.Left(0); got != 0 {
 		t.Errorf("%d left", got)
 	}
-	h.Clock.SleepFunc = func(_ context.Context, d time.Duration) error { return waits(d) }
+	h.Clock.SleepFunc = func(_ context.Context, d time.Duration) error { return waitError(d) }
 	for _, essential := range []bool{false, true} {
-		if err := h.waitForBudget(t.Context(), request{essential: essential}); !errors.Is(err, waits(time.Minute)) {
+		if err := h.waitForBudget(t.Context(), request{essential: essential}); !errors.Is(err, waitError(time.Minute)) {
 			t.Errorf("essential %v: %v", essential, err)
 		}
 	}

@@ -44,7 +44,7 @@ func (h *Client) SendMessage(ctx context.Context, broadcasterID, senderID, text,
 		return fmt.Errorf("%s: %w: the message is not one line of 1 to %d characters", r.Op, twitch.ErrUnsafe, maxText)
 	}
 	var told struct {
-		Data []sent `json:"data"`
+		Data []sendResult `json:"data"`
 	}
 	if err := h.ask(ctx, r, &told); err != nil {
 		return err
@@ -55,8 +55,8 @@ func (h *Client) SendMessage(ctx context.Context, broadcasterID, senderID, text,
 	return told.Data[0].err(r)
 }
 
-// sent is Twitch's answer about a chat message.
-type sent struct {
+// sendResult is Twitch's answer about a chat message.
+type sendResult struct {
 	Shown  bool `json:"is_sent"`
 	Reason struct {
 		Code    string `json:"code"`
@@ -64,7 +64,7 @@ type sent struct {
 	} `json:"drop_reason"`
 }
 
-func (s sent) err(r request) error {
+func (s sendResult) err(r request) error {
 	if s.Shown {
 		return nil
 	}

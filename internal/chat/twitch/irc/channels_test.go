@@ -13,19 +13,19 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 )
 
-// standing collects what a Conn reports to Moderates.
-type standing struct {
+// rightsRecorder collects what a Conn reports to Moderates.
+type rightsRecorder struct {
 	mu   sync.Mutex
 	told []string
 }
 
-func (s *standing) take(roomID string, yes bool) {
+func (s *rightsRecorder) take(roomID string, yes bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.told = append(s.told, fmt.Sprint(roomID, " ", yes))
 }
 
-func (s *standing) all() []string {
+func (s *rightsRecorder) all() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.told)
@@ -38,7 +38,7 @@ func TestIRC_Moderates(t *testing.T) {
 		own := srv.AddChannel(srv.BotLogin())
 		srv.SetBotModerator("den", false)
 		room, den := srv.UserID("room"), srv.UserID("den")
-		s := &standing{}
+		s := &rightsRecorder{}
 		irc := useBotToken(srv, &Conn{Channels: []string{"room", "den", srv.BotLogin()}, Moderates: s.take})
 		irc.Entered = func(_, roomID string) { s.take(roomID+" entered", true) }
 		connect(t, srv, irc)
@@ -73,7 +73,7 @@ func TestIRC_Moderates(t *testing.T) {
 // server says.
 func TestIRC_AnonymousModeratesNowhere(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
-		s := &standing{}
+		s := &rightsRecorder{}
 		connect(t, srv, &Conn{Channels: []string{"room"}, Moderates: s.take})
 		srv.SendRaw("@badges=moderator/1;mod=1 :tmi.twitch.tv USERSTATE #room")
 		synctest.Wait()

@@ -12,7 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 )
 
-func (k *keeping) mode() os.FileMode {
+func (k *tokenKeeper) mode() os.FileMode {
 	k.t.Helper()
 	info, err := os.Stat(k.File)
 	if err != nil {
@@ -21,7 +21,7 @@ func (k *keeping) mode() os.FileMode {
 	return info.Mode().Perm()
 }
 
-func (k *keeping) writeFile(contents string, mode os.FileMode) {
+func (k *tokenKeeper) writeFile(contents string, mode os.FileMode) {
 	k.t.Helper()
 	if err := os.WriteFile(k.File, []byte(contents), mode); err != nil {
 		k.t.Fatal(err)
@@ -30,7 +30,7 @@ func (k *keeping) writeFile(contents string, mode os.FileMode) {
 
 // TestTokenFile_Private checks that the file becomes private, whatever its mode was before.
 func TestTokenFile_Private(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.writeFile(`{"access_token": "old"}`, 0o644)
 	if err := CheckFile(k.File); err == nil || !strings.Contains(err.Error(), "chmod 600 "+k.File) {
 		t.Errorf("readable by others: %v", err)
@@ -58,7 +58,7 @@ func TestTokenFile_Unreadable(t *testing.T) {
 		"line break": `{"access_token": "secret\r\nsecret"}`, "wrong type": `{"access_token": 12}`, "wrong time": `{"access_token":"secret","expires_at":"secret"}`,
 		"too long": fmt.Sprintf(`{"access_token": "secret", "login": %q}`, strings.Repeat("a", maxFileSize)),
 	} {
-		k := newKeeping(t)
+		k := newTokenKeeper(t)
 		k.writeFile(contents, 0o600)
 		for _, err := range []error{k.Load(t.Context()), k.Run(t.Context()), CheckFile(k.File)} {
 			if err == nil || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), k.File) ||
@@ -67,7 +67,7 @@ func TestTokenFile_Unreadable(t *testing.T) {
 			}
 		}
 	}
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.File = t.TempDir() // nobody can read a folder as a file
 	if err := k.Load(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "token file "+k.File+" can't be read (") {
 		t.Errorf("a folder: %v", err)
@@ -77,7 +77,7 @@ func TestTokenFile_Unreadable(t *testing.T) {
 // TestTokenFile_SpoiltWhileRunning checks that a file that becomes invalid is reported, and that
 // the token stays in use. Storing the next pair fixes the file.
 func TestTokenFile_SpoiltWhileRunning(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.advance(0)
 	k.writeFile("spoilt", 0o600)
 	k.advance(reloadEvery)
@@ -95,7 +95,7 @@ func TestTokenFile_SpoiltWhileRunning(t *testing.T) {
 // TestTokenFile_Unwritable checks that a write error is reported and the token is kept in memory.
 // The token is stored as soon as the file can be written.
 func TestTokenFile_Unwritable(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	folder := filepath.Join(t.TempDir(), "later")
 	k.File = filepath.Join(folder, "chatguard.db.token")
 	k.advance(0)
@@ -116,7 +116,7 @@ func TestTokenFile_Unwritable(t *testing.T) {
 
 // TestTokens_WithoutFile checks that the token is kept in memory.
 func TestTokens_WithoutFile(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.File = ""
 	k.advance(0)
 	k.advance(4 * time.Hour)
@@ -128,7 +128,7 @@ func TestTokens_WithoutFile(t *testing.T) {
 
 // TestTokenFile_KeepsLink checks that the file may be a symbolic link.
 func TestTokenFile_KeepsLink(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	elsewhere := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(elsewhere, []byte(`{"access_token": "old"}`), 0o644); err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestTokenFile_KeepsLink(t *testing.T) {
 // TestTokenFile_OverridesEnvironment checks that the file takes precedence over the
 // environment until the environment's tokens change.
 func TestTokenFile_OverridesEnvironment(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.advance(0)
 	k.advance(4 * time.Hour)
 	renewed := k.token()
@@ -188,7 +188,7 @@ func TestTokenFile_OverridesEnvironment(t *testing.T) {
 // TestTokenFile_HashesEnvironment checks that the file stores only a hash of the environment's
 // tokens.
 func TestTokenFile_HashesEnvironment(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.advance(0)
 	k.advance(4 * time.Hour)
 	data, err := os.ReadFile(k.File)
@@ -200,7 +200,7 @@ func TestTokenFile_HashesEnvironment(t *testing.T) {
 // TestTokenFile_WaitsForLock checks that nothing is renewed while another process holds the lock,
 // and that a caller stops waiting when its context ends.
 func TestTokenFile_WaitsForLock(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.advance(0)
 	unlock, err := k.file().lock(t.Context())
 	if err != nil {

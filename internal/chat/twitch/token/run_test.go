@@ -19,7 +19,7 @@ import (
 )
 
 // login simulates a successful login by another process.
-func (k *keeping) login(as string) {
+func (k *tokenKeeper) login(as string) {
 	k.t.Helper()
 	d := &DeviceLogin{AuthURL: k.srv.AuthURL(), ClientID: k.srv.ClientID(), Clock: clock.Clock{NowFunc: k.clock.Now, SleepFunc: k.clock.Sleep}}
 	code, err := d.Begin(k.t.Context())
@@ -39,7 +39,7 @@ func (k *keeping) login(as string) {
 // TestTokens_RunLoadsNewLogin checks that after a revocation, Run loads a new login without a
 // restart, even if it is for another account. A caller of Wait gets the new account.
 func TestTokens_RunLoadsNewLogin(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	g := twitchtest.NewGate()
 	k.Clock.SleepFunc = g.Sleep
 	var mu sync.Mutex
@@ -101,7 +101,7 @@ func TestTokens_RunLoadsNewLogin(t *testing.T) {
 
 // TestTokens_WaitEnds checks that Wait ends with its context.
 func TestTokens_WaitEnds(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := k.Wait(ctx); !errors.Is(err, context.Canceled) {
@@ -112,9 +112,9 @@ func TestTokens_WaitEnds(t *testing.T) {
 // TestTokens_StartWhileTwitchIsDown checks that the bot's identity is known from the file while
 // Twitch can't be reached.
 func TestTokens_StartWhileTwitchIsDown(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.advance(0)
-	again := &keeping{Store: k.newProcess(k.File), t: t, srv: k.srv, clock: k.clock}
+	again := &tokenKeeper{Store: k.newProcess(k.File), t: t, srv: k.srv, clock: k.clock}
 	again.AuthURL = "http://127.0.0.1:1"
 	again.advance(0)
 	again.checkState(Unknown, "Twitch could not be reached")
@@ -129,7 +129,7 @@ func TestTokens_StartWhileTwitchIsDown(t *testing.T) {
 // TestTokens_ProcessesShareFile checks that processes renew one after the other. After the first
 // one, the others find the token already renewed.
 func TestTokens_ProcessesShareFile(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.advance(0)
 	var all []*Store
 	for range 8 {
@@ -162,7 +162,7 @@ func TestTokens_ProcessesShareFile(t *testing.T) {
 // TestTokens_AdoptStoresFirst checks that a pair is stored even if Twitch can't be asked about its
 // owner. If Twitch refuses the pair, it is rejected.
 func TestTokens_AdoptStoresFirst(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.writeFile("spoilt", 0o644)
 	p := k.newProcess(k.File)
 	if _, err := p.Adopt(t.Context(), Pair{Access: "unknown"}); !errors.Is(err, twitch.ErrToken) {
@@ -217,7 +217,7 @@ func TestTokens_StaySecret(t *testing.T) {
 // TestTokens_FollowNoRedirect checks that no redirect is followed, because it would send the
 // refresh token to its target.
 func TestTokens_FollowNoRedirect(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	elsewhere := httptest.NewServer(http.RedirectHandler(k.srv.AuthURL()+"/token", http.StatusTemporaryRedirect))
 	defer elsewhere.Close()
 	k.AuthURL = elsewhere.URL

@@ -18,23 +18,24 @@ import (
 	"github.com/chatguard/chatguard/internal/clock"
 )
 
-// keeping is a bot that keeps tokens of a fake Twitch. Both use the same clock.
-type keeping struct {
+// tokenKeeper is a bot that keeps tokens of a fake Twitch. Both use the same clock.
+type tokenKeeper struct {
 	*Store
 	t     *testing.T
 	srv   *faketwitch.Server
 	clock *twitchtest.Sleeps
 }
 
-// newKeeping returns a bot that got the server's first pair from the environment, and has a file.
-func newKeeping(t *testing.T) *keeping {
+// newTokenKeeper returns a bot that got the server's first pair from the environment, and has a
+// file.
+func newTokenKeeper(t *testing.T) *tokenKeeper {
 	t.Helper()
-	return newKeepingFor(t, 0)
+	return newTokenKeeperFor(t, 0)
 }
 
-// newKeepingFor is like newKeeping, with access tokens that live for the given duration; 0 means
-// Twitch's duration.
-func newKeepingFor(t *testing.T, life time.Duration) *keeping {
+// newTokenKeeperFor is like newTokenKeeper, with access tokens that live for the given duration; 0
+// means Twitch's duration.
+func newTokenKeeperFor(t *testing.T, life time.Duration) *tokenKeeper {
 	t.Helper()
 	clock := twitchtest.NewSleeps()
 	srv, err := faketwitch.Start(faketwitch.Options{Now: clock.Now, Scopes: ScopeNames(), TokenLife: life})
@@ -42,21 +43,21 @@ func newKeepingFor(t *testing.T, life time.Duration) *keeping {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { srv.Close() })
-	k := &keeping{t: t, srv: srv, clock: clock}
+	k := &tokenKeeper{t: t, srv: srv, clock: clock}
 	k.Store = k.newProcess(filepath.Join(t.TempDir(), "chatguard.db.token"))
 	k.Access, k.Refresh = srv.Token(), srv.RefreshToken()
 	return k
 }
 
 // newProcess returns another process's Store for the file.
-func (k *keeping) newProcess(file string) *Store {
+func (k *tokenKeeper) newProcess(file string) *Store {
 	tokens := &Store{AuthURL: k.srv.AuthURL(), ClientID: k.srv.ClientID(), File: file, Clock: clock.Clock{NowFunc: k.clock.Now, SleepFunc: k.clock.Sleep}}
 	k.t.Cleanup(tokens.Close)
 	return tokens
 }
 
 // advance advances the clock and does what is due.
-func (k *keeping) advance(d time.Duration) {
+func (k *tokenKeeper) advance(d time.Duration) {
 	k.t.Helper()
 	k.clock.Sleep(k.t.Context(), d)
 	if err := k.Load(k.t.Context()); err != nil {
@@ -66,7 +67,7 @@ func (k *keeping) advance(d time.Duration) {
 }
 
 // token returns the result of Token, which must not fail.
-func (k *keeping) token() string {
+func (k *tokenKeeper) token() string {
 	k.t.Helper()
 	token, err := k.Token(k.t.Context())
 	if err != nil {
@@ -77,7 +78,7 @@ func (k *keeping) token() string {
 
 // checkState checks the state, and that the status's detail contains detail. If detail is empty,
 // the status must have none.
-func (k *keeping) checkState(state State, detail string) {
+func (k *tokenKeeper) checkState(state State, detail string) {
 	k.t.Helper()
 	s := k.Status()
 	if s.State != state || !strings.Contains(s.Detail, detail) || detail == "" && s.Detail != "" {
@@ -86,7 +87,7 @@ func (k *keeping) checkState(state State, detail string) {
 }
 
 // requestCount returns the number of requests to an endpoint of the identity server.
-func (k *keeping) requestCount(endpoint string) (n int) {
+func (k *tokenKeeper) requestCount(endpoint string) (n int) {
 	for _, r := range k.srv.Requests() {
 		if r.Path == "/oauth2/"+endpoint {
 			n++
@@ -96,7 +97,7 @@ func (k *keeping) requestCount(endpoint string) (n int) {
 }
 
 // fileContent returns the content of the file.
-func (k *keeping) fileContent() record {
+func (k *tokenKeeper) fileContent() record {
 	k.t.Helper()
 	_, record, err := k.file().read()
 	if err != nil {
@@ -106,7 +107,7 @@ func (k *keeping) fileContent() record {
 }
 
 func TestTokens_ValidatedEveryHour(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	for _, step := range []struct {
 		after time.Duration
 		asked int
@@ -127,7 +128,7 @@ func TestTokens_ValidatedEveryHour(t *testing.T) {
 // and by the periodic work of Run.
 func TestTokens_RenewedBeforeExpiry(t *testing.T) {
 	t.Run("asked for", func(t *testing.T) {
-		k := newKeeping(t)
+		k := newTokenKeeper(t)
 		k.advance(0)
 		k.clock.Sleep(t.Context(), 4*time.Hour-time.Minute-1)
 		if k.token() != k.srv.Token() || k.srv.Refreshes() != 0 {
@@ -139,7 +140,7 @@ func TestTokens_RenewedBeforeExpiry(t *testing.T) {
 		}
 	})
 	t.Run("of a short life", func(t *testing.T) {
-		k := newKeepingFor(t, 5*time.Minute)
+		k := newTokenKeeperFor(t, 5*time.Minute)
 		k.advance(3 * time.Minute)
 		if k.advance(0); k.srv.Refreshes() != 1 {
 			t.Fatalf("%d renewals", k.srv.Refreshes())
@@ -154,7 +155,7 @@ func TestTokens_RenewedBeforeExpiry(t *testing.T) {
 		}
 	})
 	t.Run("tended", func(t *testing.T) {
-		k := newKeeping(t)
+		k := newTokenKeeper(t)
 		k.advance(0)
 		if k.advance(4*time.Hour - 2*time.Minute - time.Second); k.srv.Refreshes() != 0 {
 			t.Fatal("renewed too early")
@@ -162,7 +163,7 @@ func TestTokens_RenewedBeforeExpiry(t *testing.T) {
 		if k.advance(time.Second); k.srv.Refreshes() != 1 {
 			t.Fatal("renewed too late")
 		}
-		k = newKeeping(t)
+		k = newTokenKeeper(t)
 		k.advance(0)
 		for day := range 40 { // longer than the 30 days after which an unused refresh token expires
 			for range 6 {
@@ -178,7 +179,7 @@ func TestTokens_RenewedBeforeExpiry(t *testing.T) {
 // TestTokens_RefusedRenewsOnce checks that concurrent callers cause one renewal. The pair is stored
 // before it is used, and the old refresh token isn't sent again.
 func TestTokens_RefusedRenewsOnce(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.advance(0)
 	k.clock.Sleep(t.Context(), time.Hour)
 	old := k.token()
@@ -210,14 +211,14 @@ func TestTokens_RefusedRenewsOnce(t *testing.T) {
 	}
 }
 
-// held is a connection to Twitch that blocks POST requests until the test closes open.
-type held struct {
+// blockedTransport is a connection to Twitch that blocks POST requests until the test closes open.
+type blockedTransport struct {
 	http.RoundTripper
 	arrived chan struct{}
 	open    chan struct{}
 }
 
-func (h *held) RoundTrip(r *http.Request) (*http.Response, error) {
+func (h *blockedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodPost {
 		h.arrived <- struct{}{}
 		<-h.open
@@ -228,8 +229,8 @@ func (h *held) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestTokens_CallersLeave checks that a caller returns when its context ends. The renewal
 // continues, because the new pair would otherwise be lost, and Close waits for the renewal.
 func TestTokens_CallersLeave(t *testing.T) {
-	k := newKeeping(t)
-	way := &held{&http.Transport{DisableKeepAlives: true}, make(chan struct{}), make(chan struct{})}
+	k := newTokenKeeper(t)
+	way := &blockedTransport{&http.Transport{DisableKeepAlives: true}, make(chan struct{}), make(chan struct{})}
 	k.HTTP = &http.Client{Transport: way}
 	old := k.token()
 	ctx, leave := context.WithCancel(t.Context())
@@ -267,7 +268,7 @@ func TestTokens_TroubleIsNoRevocation(t *testing.T) {
 		"500": {Status: 500}, "503": {Status: 503}, "429": {Status: 429}, "404": {Status: 404}, "no answer": {}, "redirected": {Status: 302},
 		"cut off": {Status: faketwitch.AsAsked, Cut: true}, "no JSON": {Status: 200, Message: "no tokens in here"},
 	} {
-		k := newKeeping(t)
+		k := newTokenKeeper(t)
 		k.advance(0)
 		k.srv.FailAuth(&fault)
 		k.advance(time.Hour)
@@ -296,7 +297,7 @@ func TestTokens_TroubleIsNoRevocation(t *testing.T) {
 // TestTokens_TriesGetRarer checks that while the identity server is down, the delays between tries
 // grow, no matter which caller needs the token.
 func TestTokens_TriesGetRarer(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.advance(0)
 	k.srv.ExpireTokens()
 	k.srv.FailAuth(&faketwitch.Fault{Status: 500})
@@ -315,12 +316,12 @@ func TestTokens_TriesGetRarer(t *testing.T) {
 // TestTokens_Revoked checks that if Twitch accepts neither the access token nor the refresh token,
 // the Store reports this and doesn't ask Twitch again.
 func TestTokens_Revoked(t *testing.T) {
-	for name, refuse := range map[string]func(*keeping){
-		"disconnected":   func(k *keeping) { k.srv.Revoke() },
-		"refused by 401": func(k *keeping) { k.srv.FailAuth(&faketwitch.Fault{Status: 401, Message: "no"}) },
-		"refused by 403": func(k *keeping) { k.srv.FailAuth(&faketwitch.Fault{Status: 403, Message: "invalid client secret"}) },
+	for name, refuse := range map[string]func(*tokenKeeper){
+		"disconnected":   func(k *tokenKeeper) { k.srv.Revoke() },
+		"refused by 401": func(k *tokenKeeper) { k.srv.FailAuth(&faketwitch.Fault{Status: 401, Message: "no"}) },
+		"refused by 403": func(k *tokenKeeper) { k.srv.FailAuth(&faketwitch.Fault{Status: 403, Message: "invalid client secret"}) },
 	} {
-		k := newKeeping(t)
+		k := newTokenKeeper(t)
 		k.advance(0)
 		refuse(k)
 		if err := k.Refused(t.Context(), k.token()); !errors.Is(err, twitch.ErrToken) || errors.Is(err, twitch.ErrUnavailable) {
@@ -338,7 +339,7 @@ func TestTokens_Revoked(t *testing.T) {
 // TestTokens_RevocationNoticed checks that a revocation is noticed within an hour even if the
 // token isn't used.
 func TestTokens_RevocationNoticed(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.advance(0)
 	k.srv.Revoke()
 	k.advance(time.Hour)
@@ -348,7 +349,7 @@ func TestTokens_RevocationNoticed(t *testing.T) {
 // TestTokens_NewTokenRefused checks that a refused token isn't renewed again and again if it is
 // new, because that would not help.
 func TestTokens_NewTokenRefused(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.advance(0)
 	for range 20 {
 		k.clock.Sleep(t.Context(), 2*time.Second)
@@ -366,9 +367,9 @@ func TestTokens_NewTokenRefused(t *testing.T) {
 // invalid. It checks that they are renewed only a few times, and that this is reported. Once Twitch
 // accepts the tokens, the state is good.
 func TestTokens_EveryNewTokenRefused(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	var taken atomic.Bool
-	k.HTTP = &http.Client{Transport: refusing{&http.Transport{DisableKeepAlives: true}, &taken}}
+	k.HTTP = &http.Client{Transport: refusingTransport{&http.Transport{DisableKeepAlives: true}, &taken}}
 	for range 300 {
 		k.advance(reloadEvery)
 	}
@@ -394,13 +395,14 @@ func TestTokens_EveryNewTokenRefused(t *testing.T) {
 	k.checkState(Good, "")
 }
 
-// refusing is a connection to an identity server that calls every token invalid until taken is set.
-type refusing struct {
+// refusingTransport is a connection to an identity server that calls every token invalid until
+// taken is set.
+type refusingTransport struct {
 	http.RoundTripper
 	taken *atomic.Bool
 }
 
-func (r refusing) RoundTrip(req *http.Request) (*http.Response, error) {
+func (r refusingTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if r.taken.Load() || req.Method == http.MethodPost {
 		return r.RoundTripper.RoundTrip(req)
 	}
@@ -425,7 +427,7 @@ func TestTokens_Renewable(t *testing.T) {
 // TestTokens_WithoutRefreshToken checks that a token without a refresh token works until it
 // expires.
 func TestTokens_WithoutRefreshToken(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.Refresh = ""
 	k.advance(0)
 	if err := k.Refused(t.Context(), k.token()); err != nil || k.requestCount("validate") != 2 {
@@ -446,7 +448,7 @@ func TestTokens_WithoutRefreshToken(t *testing.T) {
 // TestTokens_RefreshTokenAlone checks that a refresh token alone is enough if the application is
 // known.
 func TestTokens_RefreshTokenAlone(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.Access = ""
 	k.advance(0)
 	k.checkState(Good, "")
@@ -458,7 +460,7 @@ func TestTokens_RefreshTokenAlone(t *testing.T) {
 // TestTokens_LooksUpApplication checks that an unknown application is looked up, because renewing
 // needs it.
 func TestTokens_LooksUpApplication(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.ClientID = ""
 	k.advance(0)
 	if k.fileContent().ClientID != k.srv.ClientID() {
@@ -472,7 +474,7 @@ func TestTokens_LooksUpApplication(t *testing.T) {
 }
 
 func TestTokens_WithoutToken(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.Access, k.Refresh = "", ""
 	if k.Status().State != Unknown {
 		t.Error("known before anybody looked")
@@ -485,7 +487,7 @@ func TestTokens_WithoutToken(t *testing.T) {
 }
 
 func TestTokens_MissingScopes(t *testing.T) {
-	k := newKeeping(t)
+	k := newTokenKeeper(t)
 	k.Transport = "irc"
 	k.advance(0)
 	k.update(func(known *knowledge) { known.record.Scopes = []string{"chat:read", "user:write:chat"} })
@@ -498,8 +500,8 @@ func TestTokens_MissingScopes(t *testing.T) {
 // TestTokens_TroubleAsksOnce checks that concurrent callers cause only one request while the
 // identity server fails.
 func TestTokens_TroubleAsksOnce(t *testing.T) {
-	k := newKeeping(t)
-	way := &held{&http.Transport{DisableKeepAlives: true}, make(chan struct{}, 50), make(chan struct{})}
+	k := newTokenKeeper(t)
+	way := &blockedTransport{&http.Transport{DisableKeepAlives: true}, make(chan struct{}, 50), make(chan struct{})}
 	k.HTTP = &http.Client{Transport: way}
 	old := k.token()
 	k.srv.FailAuth(&faketwitch.Fault{Status: 500})
