@@ -94,7 +94,7 @@ func (p *Policies) loadChannel(id string) error {
 		if live.Problem != nil {
 			return nil // the program's policy is already in force
 		}
-		p.given.note(id, live.InForce)
+		p.program.note(id, live.InForce)
 	}
 	if err := p.options.Guard.SetPolicy(id, live.InForce, p.options.Now()); err != nil {
 		return err

@@ -83,7 +83,7 @@ type Policies struct {
 	mu        sync.Mutex
 	followers []Follower
 	base      Base
-	given     given
+	program   programPolicies
 	live      map[string]LiveChange // last revision by channel ID, if it changes anything
 }
 
@@ -94,7 +94,7 @@ func NewPolicies(o PolicyOptions) *Policies {
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	p := &Policies{
-		options: o, origin: "configuration", base: o.Base, given: given{guard: o.Guard},
+		options: o, origin: "configuration", base: o.Base, program: programPolicies{guard: o.Guard},
 		live: map[string]LiveChange{},
 	}
 	if o.Base == nil {
@@ -112,7 +112,7 @@ func (p *Policies) Base(channelID string) chatguard.Policy {
 
 func (p *Policies) baseOf(channelID string) chatguard.Policy {
 	if p.base == nil {
-		return p.given.policy(channelID)
+		return p.program.policy(channelID)
 	}
 	return p.base.Policy(channelID)
 }
@@ -265,9 +265,9 @@ func (p *Policies) putInForce(r journal.Revision, policy chatguard.Policy, saved
 	switch {
 	case p.base != nil:
 	case isDiscarded(r):
-		p.given.forget(r.ChannelID)
+		p.program.forget(r.ChannelID)
 	default:
-		p.given.note(r.ChannelID, policy)
+		p.program.note(r.ChannelID, policy)
 	}
 	delete(p.live, r.ChannelID)
 	if !r.IsEmpty() {
