@@ -188,8 +188,11 @@ var userCommands = map[string]userCommand{
 		if err != nil {
 			return "", false, err
 		}
-		saved, err := c.Exempt(ctx, t, length)
-		return fmt.Sprintf("%s has no limits for %s.", name, chatguard.Wait(length)), saved, err
+		done, err := c.Exempt(ctx, t, nil, length)
+		if errors.Is(err, ErrExemption) {
+			err = errLength(args[0])
+		}
+		return fmt.Sprintf("%s has no limits for %s.", name, chatguard.Wait(length)), done.Saved, err
 	},
 }
 
@@ -228,11 +231,13 @@ func (c *Controls) userCommand(ctx context.Context, m chatguard.Message, args []
 	return do(c, ctx, journal.Target{ChannelID: m.ChannelID, UserID: id, Author: authorOf(m)}, "@"+login, args[1:])
 }
 
-// lengthOf parses a duration from a second to a year: "10m", "2d".
+// lengthOf parses a duration of at least a second: "10m", "2d".
 func lengthOf(text string) (time.Duration, error) {
 	d, err := chatguard.ParseDuration(text)
-	if err != nil || d < time.Second || d > 365*24*time.Hour {
-		return 0, fmt.Errorf(`%q is not a duration such as "10m"`, text)
+	if err != nil || d < time.Second {
+		return 0, errLength(text)
 	}
 	return d, nil
 }
+
+func errLength(text string) error { return fmt.Errorf(`%q is not a duration such as "10m"`, text) }

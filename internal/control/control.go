@@ -67,6 +67,16 @@ type Store interface {
 // ErrNoUser is returned by Chat.UserID if there is no such user.
 var ErrNoUser = errors.New("there is no such user")
 
+// Errors of Controls, for errors.Is, in addition to ErrStale. Any other error describes what is
+// wrong with the request.
+var (
+	ErrNoEntry   = errors.New("there is nothing to pardon")
+	ErrStore     = errors.New("the database is failing")               // the log has details
+	ErrSilenced  = errors.New("the user is still timed out or banned") // everything else was done
+	ErrNoUndo    = errors.New("this pardon can't be undone any more: another one has followed, the user was reset, chatguard was restarted, or too much time has passed")
+	ErrExemption = errors.New("an exemption lasts at most a year")
+)
+
 // Controls makes changes. It is safe for concurrent use. Create one with New.
 type Controls struct {
 	options Options
@@ -79,6 +89,8 @@ type Controls struct {
 
 	storing chan struct{} // holds a value while switches are stored
 	pardons pardons
+
+	overriding sync.Mutex // held while a user's override is changed and stored
 
 	mu       sync.Mutex // held while switches change and take effect
 	switches map[string]Switches
@@ -127,12 +139,21 @@ func (c *Controls) Run(ctx context.Context) error {
 
 // record adds a change to the audit.
 func (c *Controls) record(ctx context.Context, a journal.Audit) (saved bool, err error) {
+	ctx, cancel := untilKept(ctx)
+	defer cancel()
 	a.At = c.now().UTC()
 	saved, err = c.options.Store.Record(ctx, a)
 	if err != nil {
 		return saved, doneError{"it is not recorded in the audit", c.trouble(err)}
 	}
 	return saved, nil
+}
+
+// commit returns once all earlier changes are stored.
+func (c *Controls) commit(ctx context.Context) (saved bool) {
+	ctx, cancel := untilKept(ctx)
+	defer cancel()
+	return c.options.Store.Commit(ctx)
 }
 
 // doneError is an error that occurred after a change was made.
@@ -147,5 +168,5 @@ func (e doneError) Unwrap() error { return e.cause }
 // trouble logs an error of the Store and returns the error to show to people.
 func (c *Controls) trouble(err error) error {
 	c.log.Error("the store failed", "error", err)
-	return journal.ErrStore
+	return ErrStore
 }

@@ -272,6 +272,7 @@ func TestCommands_Refused(t *testing.T) {
 			"!chatguard exempt @anna":          "Not done: use exempt @user 10m",
 			"!chatguard exempt @anna ever":     `Not done: "ever" is not a duration such as "10m"`,
 			"!chatguard exempt @anna -10m":     `Not done: "-10m" is not a duration such as "10m"`,
+			"!chatguard exempt @anna 366d":     `Not done: "366d" is not a duration such as "10m"`,
 			"!chatguard set":                   "Not done: use set burst 5, or set burst refill 4s",
 			"!chatguard set bust 5":            `Not done: there is no limit "bust" here, only burst, daily`,
 			"!chatguard set burst five":        `Not done: burst is a number, not "five"`,
@@ -321,7 +322,7 @@ func TestPardon(t *testing.T) {
 		if !slices.Equal(d.lifted, []string{"1 id of anna", "1 id of anna"}) || !slices.Equal(d.store.audits, []string{"1 pardon id of anna by twitch:berta"}) {
 			t.Errorf("lifted %q, audit %q", d.lifted, d.store.audits)
 		}
-		if _, err := d.Pardon(d.Context(), 12345, "berta"); !errors.Is(err, journal.ErrNoEntry) {
+		if _, err := d.Pardon(d.Context(), 12345, "berta"); !errors.Is(err, ErrNoEntry) {
 			t.Error(err)
 		}
 	})

@@ -36,7 +36,7 @@ func (c *Controls) PardonUser(ctx context.Context, t journal.Target) (done journ
 	case err != nil:
 		return done, false, c.trouble(err)
 	case len(run) == 0:
-		return done, false, journal.ErrNoEntry
+		return done, false, ErrNoEntry
 	}
 	if done, err = c.pardonRun(t, run); err != nil {
 		return done, false, err
@@ -51,7 +51,7 @@ func (c *Controls) PardonUser(ctx context.Context, t journal.Target) (done journ
 	}
 	if done.Again && dropped == 0 {
 		// an earlier call made the pardon, maybe not stored yet
-		return done, c.options.Store.Commit(ctx), nil
+		return done, c.commit(ctx), nil
 	}
 	saved, err = c.amended(ctx, t, journal.UserPardoned, pardonDetail(done))
 	return done, saved, err
@@ -133,6 +133,8 @@ func (c *Controls) pardonRun(t journal.Target, run []journal.Entry) (done journa
 // endPenalties drops the pending penalties for the run's entries and lifts a timeout or ban that
 // another entry of the run caused.
 func (c *Controls) endPenalties(ctx context.Context, t journal.Target, run []journal.Entry) (result journal.SilenceResult, kept string, dropped int) {
+	ctx, cancel := untilKept(ctx)
+	defer cancel()
 	var waited, underWay []chatguard.EntryID
 	if c.chat.Forgive != nil {
 		waited, underWay = c.chat.Forgive(t.ChannelID, t.UserID, run[len(run)-1].ID, run[0].ID)
@@ -177,7 +179,7 @@ func (c *Controls) Unpardon(ctx context.Context, t journal.Target, id int64) (un
 		Lifted: done.Silence == journal.SilenceLifted || done.Silence == journal.SilenceLifting,
 	}
 	if again {
-		return undone, c.options.Store.Commit(ctx), nil
+		return undone, c.commit(ctx), nil
 	}
 	saved, err = c.amended(ctx, t, journal.UserUnpardoned, map[string]any{
 		"pardon": done.ID, "first": done.First, "last": done.Last, "messages": done.Messages, "strikes": done.Strikes,
@@ -193,7 +195,7 @@ func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author stri
 	case err != nil:
 		return false, c.trouble(err)
 	case !ok:
-		return false, journal.ErrNoEntry
+		return false, ErrNoEntry
 	}
 	done, err := c.guard.Pardon(e.Verdict(), c.now())
 	if err != nil {
@@ -204,10 +206,10 @@ func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author stri
 	if done {
 		saved, err = c.amended(ctx, t, journal.UserPardoned, map[string]any{"entry": e.ID})
 	} else {
-		saved = c.options.Store.Commit(ctx) // an earlier call made the pardon, maybe not stored yet
+		saved = c.commit(ctx) // an earlier call made the pardon, maybe not stored yet
 	}
 	if silence == journal.SilenceKept {
-		return saved, errors.Join(fmt.Errorf("the strike was removed, but %w: %s", journal.ErrSilenced, kept), err)
+		return saved, errors.Join(fmt.Errorf("the strike was removed, but %w: %s", ErrSilenced, kept), err)
 	}
 	return saved, err
 }

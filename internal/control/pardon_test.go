@@ -179,7 +179,7 @@ func TestUnpardon(t *testing.T) {
 		if next.ID == done.ID || next.Again || next.Strikes != 2 {
 			t.Errorf("pardoned again: %+v", next)
 		}
-		if _, _, err := d.Unpardon(d.Context(), anna, done.ID); !errors.Is(err, journal.ErrNoUndo) {
+		if _, _, err := d.Unpardon(d.Context(), anna, done.ID); !errors.Is(err, ErrNoUndo) {
 			t.Errorf("the former pardon: %v", err)
 		}
 		d.store.unsaved = true
@@ -199,9 +199,9 @@ func TestUnpardon_Refused(t *testing.T) {
 			if _, err := d.Reset(d.Context(), anna); err != nil {
 				d.Fatal(err)
 			}
-		}, journal.ErrNoUndo},
-		"too late":  {func(d *harness) { time.Sleep(undoable) }, journal.ErrNoUndo},
-		"a restart": {func(d *harness) { d.start(Raid{}) }, journal.ErrNoUndo},
+		}, ErrNoUndo},
+		"too late":  {func(d *harness) { time.Sleep(undoable) }, ErrNoUndo},
+		"a restart": {func(d *harness) { d.start(Raid{}) }, ErrNoUndo},
 	} {
 		inBubble(t, Raid{}, func(d *harness) {
 			d.spam(3, time.Second)

@@ -83,7 +83,7 @@ func (p *pardons) undo(t journal.Target, id int64, now time.Time, take func(chat
 	one := p.of[keyOf(t)]
 	switch {
 	case one == nil || one.done.ID != id || !now.Before(one.done.UndoUntil):
-		return done, false, journal.ErrNoUndo
+		return done, false, ErrNoUndo
 	case one.undone:
 		return one.done, true, nil
 	}

@@ -219,7 +219,7 @@ func (p *Policies) change(
 	if err := p.Validate(r.ChannelID, policy); err != nil {
 		return done, &PolicyError{err}
 	}
-	ctx, cancel := UntilKept(ctx) // once stored, the change must come into force
+	ctx, cancel := untilKept(ctx) // once stored, the change must come into force
 	defer cancel()
 	revision, saved, err := p.keep(ctx, r, discards, policy)
 	if err != nil {
@@ -279,8 +279,8 @@ func (p *Policies) putInForce(r journal.Revision, policy chatguard.Policy, saved
 // saveTime is the maximum time for saving a change.
 const saveTime = 10 * time.Second
 
-// UntilKept returns a context that lasts as long as storing a change may take, even if the request
+// untilKept returns a context that lasts as long as storing a change may take, even if the request
 // has ended.
-func UntilKept(ctx context.Context) (context.Context, context.CancelFunc) {
+func untilKept(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 }

@@ -137,6 +137,8 @@ func (c *Controls) tell(channelID, author string) {
 
 // store stores a channel's switches. Of concurrent changes, the last one is stored last.
 func (c *Controls) store(ctx context.Context, channelID string) error {
+	ctx, cancel := untilKept(ctx)
+	defer cancel()
 	select {
 	case c.storing <- struct{}{}:
 		defer func() { <-c.storing }()

@@ -63,54 +63,79 @@ func (c *Controls) Reset(ctx context.Context, t journal.Target) (saved bool, err
 	return c.amended(ctx, t, journal.UserReset, nil)
 }
 
-// Exempt lets a user write without limits for the given length; 0 means permanently. It keeps the
-// rest of the user's override, and it keeps an existing exemption that lasts longer. It returns an
-// error if the override forbids an exemption.
-func (c *Controls) Exempt(ctx context.Context, t journal.Target, length time.Duration) (saved bool, err error) {
-	now := c.now()
-	own, err := c.guard.UserOverride(t.ChannelID, t.UserID)
-	if err != nil {
-		return false, err
-	}
-	until := time.Time{}
-	if length > 0 {
-		until = now.Add(length)
-	}
-	switch {
-	case own.Exempt == chatguard.NeverExempt:
-		return false, errors.New("the user is set to never exempt: change their custom limits first")
-	case own.Exempt == chatguard.AlwaysExempt && (own.ExemptUntil.IsZero() || !until.IsZero() && own.ExemptUntil.After(until)):
-		return c.options.Store.Commit(ctx), nil // an earlier change may still be pending
-	}
-	own.Exempt, own.ExemptUntil = chatguard.AlwaysExempt, until
-	if err := c.guard.SetUserOverride(t.ChannelID, t.UserID, own, now); err != nil {
-		return false, err
-	}
-	return c.amended(ctx, t, journal.UserExempted, exemption(until))
+// Overridden is the result of a change of a user's override.
+type Overridden struct {
+	Former, Now chatguard.UserOverride
+	Saved       bool // false: in force, but not written yet
 }
 
-// exemption returns the audit's detail of an exemption, or nil if the exemption is permanent.
-func exemption(until time.Time) any {
-	if until.IsZero() {
-		return nil
+// mostExempt is the maximum duration of a temporary exemption.
+const mostExempt = 365 * 24 * time.Hour
+
+// Exempt lets a user write without limits for the given length; 0 means permanently. It keeps the
+// rest of the user's override, and it keeps an existing exemption that lasts longer. It returns an
+// error if the override forbids an exemption, or ErrExemption. match is as in SetOverride.
+func (c *Controls) Exempt(ctx context.Context, t journal.Target, match []string, length time.Duration) (Overridden, error) {
+	if length < 0 || length > mostExempt {
+		return Overridden{}, ErrExemption
 	}
-	return map[string]any{"until": until.UTC()}
+	return c.override(ctx, t, match, journal.UserExempted, func(own chatguard.UserOverride) (chatguard.UserOverride, any, error) {
+		var until time.Time
+		var detail any // none if the exemption is permanent
+		if length > 0 {
+			until = c.now().Add(length)
+			detail = map[string]any{"until": until.UTC()}
+		}
+		switch {
+		case own.Exempt == chatguard.NeverExempt:
+			return own, nil, errors.New("the user is set to never exempt: change their custom limits first")
+		case own.Exempt == chatguard.AlwaysExempt && (own.ExemptUntil.IsZero() || !until.IsZero() && own.ExemptUntil.After(until)):
+			return own, nil, nil
+		}
+		own.Exempt, own.ExemptUntil = chatguard.AlwaysExempt, until
+		return own, detail, nil
+	})
 }
 
 // SetOverride replaces a user's override: their numbers, time zone or exemption. The zero override
-// removes it. If the new override equals the present one, nothing changes.
-func (c *Controls) SetOverride(ctx context.Context, t journal.Target, own chatguard.UserOverride) (saved bool, err error) {
-	before, err := c.guard.UserOverride(t.ChannelID, t.UserID)
-	if err != nil {
-		return false, err
+// removes it. If the new override equals the present one, nothing changes. match has the tags of
+// overrides that may be replaced; nil means any. For another override, the error is ErrStale.
+func (c *Controls) SetOverride(ctx context.Context, t journal.Target, match []string, own chatguard.UserOverride) (Overridden, error) {
+	return c.override(ctx, t, match, journal.UserOverridden, func(before chatguard.UserOverride) (chatguard.UserOverride, any, error) {
+		return own, map[string]chatguard.UserOverride{"from": before, "to": own}, nil
+	})
+}
+
+// override replaces a user's override by the result of edit on the present one, and records the
+// action with edit's detail.
+func (c *Controls) override(
+	ctx context.Context, t journal.Target, match []string, action journal.AuditAction,
+	edit func(chatguard.UserOverride) (own chatguard.UserOverride, detail any, err error),
+) (done Overridden, err error) {
+	c.overriding.Lock()
+	defer c.overriding.Unlock()
+	if done.Former, err = c.guard.UserOverride(t.ChannelID, t.UserID); err != nil {
+		return done, err
 	}
-	if sameOverride(before, own) {
-		return c.options.Store.Commit(ctx), nil
+	if match != nil && !slices.Contains(match, Tag(done.Former)) {
+		return done, ErrStale
+	}
+	own, detail, err := edit(done.Former)
+	if err != nil {
+		return done, err
+	}
+	if sameOverride(done.Former, own) {
+		done.Now, done.Saved = done.Former, c.commit(ctx) // an earlier change may still be pending
+		return done, nil
 	}
 	if err := c.guard.SetUserOverride(t.ChannelID, t.UserID, own, c.now()); err != nil {
-		return false, err
+		return done, err
 	}
-	return c.amended(ctx, t, journal.UserOverridden, map[string]chatguard.UserOverride{"from": before, "to": own})
+	if done.Now, err = c.guard.UserOverride(t.ChannelID, t.UserID); err != nil {
+		return done, err
+	}
+	done.Saved, err = c.amended(ctx, t, action, detail)
+	return done, err
 }
 
 func sameOverride(a, b chatguard.UserOverride) bool {

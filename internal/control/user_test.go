@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -54,10 +55,10 @@ func TestAmended_CalledOnceInForce(t *testing.T) {
 		for name, amend := range map[string]func() (bool, error){
 			"grant":    func() (bool, error) { _, saved, err := d.Grant(d.Context(), anna, "burst", 1); return saved, err },
 			"reset":    func() (bool, error) { return d.Reset(d.Context(), anna) },
-			"exempt":   func() (bool, error) { return d.Exempt(d.Context(), anna, time.Hour) },
-			"override": func() (bool, error) { return d.SetOverride(d.Context(), anna, own) },
+			"exempt":   func() (bool, error) { return exempting(time.Hour)(d) },
+			"override": func() (bool, error) { return setting(own)(d) },
 		} {
-			if _, err := d.SetOverride(d.Context(), anna, chatguard.UserOverride{}); err != nil {
+			if _, err := d.SetOverride(d.Context(), anna, nil, chatguard.UserOverride{}); err != nil {
 				t.Fatal(err)
 			}
 			d.say("anna")
@@ -68,7 +69,7 @@ func TestAmended_CalledOnceInForce(t *testing.T) {
 		}
 		told = nil
 		own.Limits["burst"] = chatguard.Override{Messages: 3}
-		if _, err := d.SetOverride(d.Context(), anna, own); err == nil || told != nil {
+		if _, err := d.SetOverride(d.Context(), anna, nil, own); err == nil || told != nil {
 			t.Errorf("a refused override: %v, told %q", err, told)
 		}
 	})
@@ -108,7 +109,17 @@ func TestAmended_NoChange(t *testing.T) {
 }
 
 func exempting(length time.Duration) func(*harness) (bool, error) {
-	return func(d *harness) (bool, error) { return d.Exempt(d.Context(), anna, length) }
+	return func(d *harness) (bool, error) {
+		done, err := d.Exempt(d.Context(), anna, nil, length)
+		return done.Saved, err
+	}
+}
+
+func setting(own chatguard.UserOverride) func(*harness) (bool, error) {
+	return func(d *harness) (bool, error) {
+		done, err := d.SetOverride(d.Context(), anna, nil, own)
+		return done.Saved, err
+	}
 }
 
 func pardoning(d *harness) (bool, error) { return d.Pardon(d.Context(), d.store.last, "berta") }
@@ -122,7 +133,7 @@ func overriding(burst int) func(*harness) (bool, error) {
 			end := time.Now().Add(36 * time.Hour).In(time.FixedZone("", 3600))
 			own = chatguard.UserOverride{Exempt: chatguard.NeverExempt, ExemptUntil: end, Limits: map[string]chatguard.Override{"burst": {Burst: burst}}}
 		}
-		return d.SetOverride(d.Context(), anna, own)
+		return setting(own)(d)
 	}
 }
 
@@ -133,12 +144,39 @@ func TestExempt_PermanentHasNoEnd(t *testing.T) {
 			time.Hour: map[string]any{"until": time.Now().Add(time.Hour).UTC()},
 			0:         nil,
 		} {
-			if _, err := d.SetOverride(d.Context(), anna, chatguard.UserOverride{}); err != nil {
+			if _, err := d.SetOverride(d.Context(), anna, nil, chatguard.UserOverride{}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := d.Exempt(d.Context(), anna, length); err != nil || !reflect.DeepEqual(d.store.detail, want) {
+			if _, err := d.Exempt(d.Context(), anna, nil, length); err != nil || !reflect.DeepEqual(d.store.detail, want) {
 				t.Errorf("exempt for %v: %v, %v; want %v", length, d.store.detail, err, want)
 			}
+		}
+	})
+}
+
+// TestSetOverride_RefusesAnotherThanWasSeen checks that the tag is compared while nobody else can
+// change the override.
+func TestSetOverride_RefusesAnotherThanWasSeen(t *testing.T) {
+	inBubble(t, Raid{}, func(d *harness) {
+		seen := []string{Tag(chatguard.UserOverride{})}
+		first, err := d.Exempt(d.Context(), anna, seen, time.Hour)
+		if err != nil || Tag(first.Former) != seen[0] || first.Now.Exempt != chatguard.AlwaysExempt {
+			t.Fatalf("%+v, %v", first, err)
+		}
+		if _, err := d.Exempt(d.Context(), anna, seen, 0); !errors.Is(err, ErrStale) {
+			t.Errorf("exempt: %v", err)
+		}
+		if _, err := d.SetOverride(d.Context(), anna, seen, chatguard.UserOverride{}); !errors.Is(err, ErrStale) {
+			t.Errorf("set: %v", err)
+		}
+		d.policies.Follow(&follower{amended: func(string, string) {
+			if d.overriding.TryLock() {
+				d.overriding.Unlock()
+				t.Error("somebody else may change overrides meanwhile")
+			}
+		}})
+		if _, err := d.SetOverride(d.Context(), anna, []string{Tag(first.Now)}, chatguard.UserOverride{}); err != nil {
+			t.Error(err)
 		}
 	})
 }

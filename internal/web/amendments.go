@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -15,9 +13,6 @@ import (
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
-
-// longestExempt is the maximum duration of a temporary exemption.
-const longestExempt = 365 * 24 * time.Hour
 
 // amended is the answer to a change of a user.
 type amended struct {
@@ -41,10 +36,7 @@ type grantWanted struct {
 // amendments answers requests that change single users.
 type amendments struct {
 	users    *users
-	guard    *chatguard.Guard
 	controls *control.Controls // nil if there are none
-
-	override sync.Mutex // held while a user's override is changed
 }
 
 // grant is POST /channels/{channel}/users/{id}/grant.
@@ -74,16 +66,11 @@ func (h *amendments) exempt(w http.ResponseWriter, r *http.Request, who access.C
 	if err != nil {
 		return err
 	}
-	if length < 0 || length > longestExempt {
-		return problem.New(http.StatusUnprocessableEntity, "An exemption lasts at most a year. For a permanent one, leave out the duration.")
-	}
-	return h.changeOverride(w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
-		if done.Saved, err = h.controls.Exempt(ctx, t, length); err != nil {
-			return done, err
-		}
-		own, err := h.guard.UserOverride(t.ChannelID, t.UserID)
-		done.Until = own.ExemptUntil
-		return done, err
+	return h.amend(w, r, who, func(ctx context.Context, t journal.Target) (amended, error) {
+		done, err := h.controls.Exempt(ctx, t, parseTags(r.Header.Get("If-Match")), length)
+		answer := changedOverride(done)
+		answer.Until = done.Now.ExemptUntil
+		return answer, err
 	})
 }
 
@@ -103,32 +90,16 @@ func (h *amendments) deleteOverride(w http.ResponseWriter, r *http.Request, who 
 }
 
 func (h *amendments) setOverride(w http.ResponseWriter, r *http.Request, who access.Caller, own chatguard.UserOverride) error {
-	return h.changeOverride(w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
-		done.Saved, err = h.controls.SetOverride(ctx, t, own)
-		return done, err
+	return h.amend(w, r, who, func(ctx context.Context, t journal.Target) (amended, error) {
+		done, err := h.controls.SetOverride(ctx, t, parseTags(r.Header.Get("If-Match")), own)
+		return changedOverride(done), err
 	})
 }
 
-// changeOverride changes a user's override if the request's If-Match allows it. The answer says how
-// to undo the change.
-func (h *amendments) changeOverride(w http.ResponseWriter, r *http.Request, who access.Caller, change func(context.Context, journal.Target) (amended, error)) error {
-	return h.amend(w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
-		h.override.Lock()
-		defer h.override.Unlock()
-		former, err := h.guard.UserOverride(t.ChannelID, t.UserID)
-		if err != nil {
-			return done, err
-		}
-		if match := parseTags(r.Header.Get("If-Match")); match != nil && !slices.Contains(match, control.Tag(former)) {
-			return done, problem.New(http.StatusPreconditionFailed, "Someone else changed this user's custom limits. Load them again, then repeat your change.")
-		}
-		if done, err = change(ctx, t); err != nil {
-			return done, err
-		}
-		now, err := h.guard.UserOverride(t.ChannelID, t.UserID)
-		done.OverrideETag, done.Former = control.Tag(now), &former
-		return done, err
-	})
+// changedOverride returns the answer to a change of a user's override. It says how to undo the
+// change.
+func changedOverride(done control.Overridden) amended {
+	return amended{Saved: done.Saved, OverrideETag: control.Tag(done.Now), Former: &done.Former}
 }
 
 // amend changes the user named by the request's path.
@@ -145,11 +116,9 @@ func amendAs[T any](h *amendments, w http.ResponseWriter, r *http.Request, who a
 	if err != nil {
 		return err
 	}
-	ctx, cancel := control.UntilKept(r.Context())
-	defer cancel()
-	done, err := change(ctx, journal.Target{ChannelID: channel, UserID: user, Author: who.Name})
+	done, err := change(r.Context(), journal.Target{ChannelID: channel, UserID: user, Author: who.Name})
 	if err != nil {
-		return errAmend(err)
+		return errControls(err)
 	}
 	return problem.WriteJSON(w, done)
 }
@@ -161,13 +130,11 @@ func (h *amendments) pardon(w http.ResponseWriter, r *http.Request, who access.C
 	}
 	entry, err := strconv.ParseInt(r.PathValue("entry"), 10, 64)
 	if err != nil {
-		return errAmend(journal.ErrNoEntry)
+		return errControls(control.ErrNoEntry)
 	}
-	ctx, cancel := control.UntilKept(r.Context())
-	defer cancel()
-	saved, err := h.controls.Pardon(ctx, chatguard.EntryID(entry), who.Name)
+	saved, err := h.controls.Pardon(r.Context(), chatguard.EntryID(entry), who.Name)
 	if err != nil {
-		return errAmend(err)
+		return errControls(err)
 	}
 	return problem.WriteJSON(w, amended{Saved: saved})
 }
@@ -176,18 +143,19 @@ func errNoControls() error {
 	return problem.New(http.StatusNotImplemented, "Users can't be changed: this chatguard moderates no chat.")
 }
 
-// errAmend converts an error of control.Controls to the answer.
-func errAmend(err error) error {
-	if p := (*problem.Problem)(nil); errors.As(err, &p) {
-		return p
-	}
+// errControls converts an error of control.Controls to the answer.
+func errControls(err error) error {
 	status := http.StatusUnprocessableEntity
 	switch {
-	case errors.Is(err, journal.ErrNoEntry):
+	case errors.Is(err, control.ErrExemption):
+		return problem.New(status, "An exemption lasts at most a year. For a permanent one, leave out the duration.")
+	case errors.Is(err, control.ErrStale):
+		return problem.New(http.StatusPreconditionFailed, "Someone else changed this user's custom limits. Load them again, then repeat your change.")
+	case errors.Is(err, control.ErrNoEntry):
 		status = http.StatusNotFound
-	case errors.Is(err, journal.ErrNoUndo), errors.Is(err, chatguard.ErrPardonStale):
+	case errors.Is(err, control.ErrNoUndo), errors.Is(err, chatguard.ErrPardonStale):
 		status = http.StatusConflict
-	case errors.Is(err, journal.ErrStore), errors.Is(err, journal.ErrSilenced):
+	case errors.Is(err, control.ErrStore), errors.Is(err, control.ErrSilenced):
 		status = http.StatusServiceUnavailable
 	}
 	return problem.New(status, "%s", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -45,9 +46,15 @@ func TestAuditPage_ShowsChanges(t *testing.T) {
 		}},
 		{"berta pardoned gardenhour entry ", func() (bool, error) { return d.control.Pardon(ctx, entry, "berta") }},
 		{"clara reset gardenhour", func() (bool, error) { return d.control.Reset(ctx, auditTarget(gardenhour, "clara")) }},
-		{"clara exempted 72 from all limits until ", func() (bool, error) { return d.control.Exempt(ctx, auditTarget(teahouse, "clara"), time.Hour) }},
-		{"clara exempted 72 from all limits, permanently", func() (bool, error) { return d.control.Exempt(ctx, auditTarget(teahouse, "clara"), 0) }},
-		{"clara set custom limits gardenhour", func() (bool, error) { return d.control.SetOverride(ctx, auditTarget(gardenhour, "clara"), own) }},
+		{"clara exempted 72 from all limits until ", func() (bool, error) {
+			return overrideSaved(d.control.Exempt(ctx, auditTarget(teahouse, "clara"), nil, time.Hour))
+		}},
+		{"clara exempted 72 from all limits, permanently", func() (bool, error) {
+			return overrideSaved(d.control.Exempt(ctx, auditTarget(teahouse, "clara"), nil, 0))
+		}},
+		{"clara set custom limits gardenhour", func() (bool, error) {
+			return overrideSaved(d.control.SetOverride(ctx, auditTarget(gardenhour, "clara"), nil, own))
+		}},
 		{"never exempt; time zone Asia/Tokyo; burst: 9 at once, one more every 2 seconds, before: none", func() (bool, error) { return true, nil }},
 		{"clara paused", func() (bool, error) { return d.control.Pause(ctx, channelID, "clara") }},
 		{"clara switched raid mode on until ", func() (bool, error) {
@@ -120,3 +127,5 @@ func TestAuditPage_Accessible(t *testing.T) {
 		}
 	}
 }
+
+func overrideSaved(done control.Overridden, err error) (bool, error) { return done.Saved, err }

@@ -212,7 +212,7 @@ func TestLimitsEdit_NamesOverriddenUsers(t *testing.T) {
 	for id, login := range map[string]string{"51": "clara", "52": hostile} {
 		d.say(chatguard.User{ID: id, Login: login}, 1)
 		own := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 1200, Refill: time.Minute}}}
-		if _, err := d.control.SetOverride(t.Context(), journal.Target{ChannelID: channelID, UserID: id, Author: "anna"}, own); err != nil {
+		if _, err := d.control.SetOverride(t.Context(), journal.Target{ChannelID: channelID, UserID: id, Author: "anna"}, nil, own); err != nil {
 			t.Fatal(err)
 		}
 	}

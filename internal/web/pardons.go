@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/access"
 )
@@ -115,7 +116,7 @@ func (h *amendments) pardonUser(w http.ResponseWriter, r *http.Request, who acce
 func (h *amendments) unpardonUser(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	id, err := strconv.ParseInt(r.PathValue("pardon"), 10, 64)
 	if err != nil {
-		return errAmend(journal.ErrNoUndo)
+		return errControls(control.ErrNoUndo)
 	}
 	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (done unpardoned, err error) {
 		done.Undone, done.Saved, err = h.controls.Unpardon(ctx, t, id)

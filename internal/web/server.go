@@ -157,7 +157,7 @@ func (s *Server) createResources() {
 	s.policies = &policies{s.channels, o.Guard, o.Policies, s.reads, o.ExportPolicy}
 	s.previews = &previews{o.Guard, o.Policies, o.Store, s.reads, newPreviewCache(), o.Now}
 	s.users = &users{s.channels, o.Guard, o.Store, s.reads, o.CheckSpace, o.Now, o.Log}
-	s.amendments = &amendments{users: s.users, guard: o.Guard, controls: o.Controls}
+	s.amendments = &amendments{users: s.users, controls: o.Controls}
 	s.archive = &archive{s.users, o.Store, s.reads, o.Now, o.Log}
 	s.probes = &probes{s.Model, s.access, o.Site, o.Authorize != nil, o.Metrics, s.require}
 }

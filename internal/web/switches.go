@@ -32,11 +32,9 @@ func (h *switches) turns(turn func(of *control.Controls, ctx context.Context, ch
 		if err != nil {
 			return err
 		}
-		ctx, cancel := control.UntilKept(r.Context())
-		defer cancel()
-		saved, err := turn(h.controls, ctx, channel, who.Name)
+		saved, err := turn(h.controls, r.Context(), channel, who.Name)
 		if err != nil {
-			return problem.New(http.StatusServiceUnavailable, "%s", err)
+			return errControls(err)
 		}
 		return problem.WriteJSON(w, switchedTo{Saved: saved})
 	}
@@ -52,14 +50,9 @@ func (h *switches) startRaid(w http.ResponseWriter, r *http.Request, who access.
 	if err != nil {
 		return err
 	}
-	ctx, cancel := control.UntilKept(r.Context())
-	defer cancel()
-	until, saved, err := h.controls.StartRaid(ctx, channel, who.Name, length)
-	switch {
-	case err != nil && until.IsZero():
-		return problem.New(http.StatusUnprocessableEntity, "%s", err)
-	case err != nil:
-		return problem.New(http.StatusServiceUnavailable, "%s", err)
+	until, saved, err := h.controls.StartRaid(r.Context(), channel, who.Name, length)
+	if err != nil {
+		return errControls(err)
 	}
 	return problem.WriteJSON(w, switchedTo{Saved: saved, Until: until})
 }
