@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { draftOf, draftRole, isDirty, newLimit, policyOf } from "../static/app/limits/draft.js";
-import { errorsOf, wrongNumber, wrongZone } from "../static/app/limits/draft-errors.js";
-import { lengthFields } from "../static/app/limits/draft.js";
+import { draftOf, draftRole, isDirty, lengthFields, newLimit, policyOf } from "../static/app/limits/draft.js";
+import { errorsOf } from "../static/app/limits/draft-errors.js";
+import { wrongNumber, wrongZone } from "../static/app/words/typed.js";
 
 // policy returns a policy with every kind of number. One duration has more digits than a JavaScript
 // number can represent.

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { exemptLength, exemptLengths, grantable, grantedUsually, mayUndo, outcomeOf } from "../static/app/people/changes.js";
 import { overrideDraft, overrideErrors, overrideOf } from "../static/app/people/override.js";
-import { at } from "../view-text.js";
 
 const card = (override = {}) => ({
   override, override_etag: '"1"', timezone: "UTC", day_ends: "2026-11-04T00:00:00Z",
@@ -41,33 +39,5 @@ test("override: what is wrong", () => {
   assert.deepEqual(overrideErrors(draft, card()), {
     zone: "Enter a time zone, such as Europe/Berlin.",
     "burst-burst": "Enter a whole number, 1 or more. Leave empty to inherit.",
-  });
-});
-
-test("grants: in limits of single users, first in the one that counts by days", () => {
-  assert.deepEqual(grantable(card()).map(({ name }) => name), ["burst", "daily", "total"]);
-  assert.equal(grantedUsually(card()), "daily");
-  assert.equal(grantedUsually({ limits: card().limits.slice(0, 2) }), "burst");
-  assert.equal(grantedUsually({ limits: card().limits.slice(0, 1) }), undefined);
-});
-
-test("exemptions: until the user's day ends", () => {
-  at("2026-11-03T22:00:00Z", () => {
-    assert.deepEqual(exemptLengths(card()).map(({ name }) => name), ["for 10 minutes", "for an hour", "for 4 hours", "until the end of their day, 00:00 UTC", "permanently"]);
-    assert.equal(exemptLengths(null)[3].name, "until the end of their day, …");
-    assert.equal(exemptLength(card(), "day"), "7200s");
-    assert.equal(exemptLength(card(), "10m"), "10m");
-  });
-});
-
-test("undo: only what is still in force", () => {
-  at("2026-11-03T12:00:00Z", () => {
-    assert.equal(mayUndo(null), false);
-    assert.equal(mayUndo(outcomeOf({})), false);
-    assert.equal(mayUndo(outcomeOf({ undoing: { pardon: 1, until: "2026-11-03T12:00:01Z" } })), true);
-    assert.equal(mayUndo(outcomeOf({ undoing: { pardon: 1, until: "2026-11-03T12:00:00Z" } })), false);
-    assert.equal(mayUndo(outcomeOf({ undoing: { former: {}, etag: '"1"' } }), card()), true);
-    assert.equal(mayUndo(outcomeOf({ undoing: { former: {}, etag: '"0"' } }), card()), false);
-    assert.equal(mayUndo(outcomeOf({ undoing: { former: {}, etag: '"0"' } })), true);
   });
 });

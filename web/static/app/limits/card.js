@@ -2,17 +2,17 @@
 // One limit in words and numbers. A limit that counts across all channels is read-only.
 
 import { html } from "../../vendor/htm-preact.js";
-import { algorithmOf } from "../words/algorithms.js";
-import { isFixed } from "./draft.js";
+import { configured } from "../core/state.js";
 import { keepLimit, removeLimit, setField, setText } from "./draft-edits.js";
-import { LimitField, Tick } from "./field.js";
+import { isFixed } from "./draft.js";
 import { LimitOverrides } from "./overrides.js";
 import { LimitRoles } from "./role-rows.js";
-import { configured } from "../shell/state.js";
+import { LimitField, Tick } from "../widgets/field.js";
+import { algorithmOf } from "../words/algorithms.js";
 import { length } from "../words/time.js";
+/** @import { State } from "../core/state.js" */
 /** @import { DraftLimit } from "./draft.js" */
 /** @import { Form } from "./form.js" */
-/** @import { State } from "../shell/state.js" */
 
 /** @type {Record<string, string>} */
 const sharers = { user: "per user", "user-everywhere": "per user, across all channels", channel: "shared by everyone in the channel" };

@@ -1,13 +1,13 @@
 // @ts-check
 // A conflicting change by someone else: showing it beside the draft, and combining the two.
 
-import { request } from "../shell/api.js";
+import { request } from "../core/api.js";
+import { ifSignedOut } from "../core/session.js";
+import { state, update } from "../core/state.js";
 import { differences, merge } from "./differences.js";
-import { draftOf, policyOf } from "./draft.js";
 import { errorsOf } from "./draft-errors.js";
+import { draftOf, policyOf } from "./draft.js";
 import { formOf, lastRevision, policyAddress } from "./form.js";
-import { ifSignedOut } from "../shell/session.js";
-import { state, update } from "../shell/state.js";
 /** @import { Form, Revision } from "./form.js" */
 
 /**

@@ -2,10 +2,10 @@
 // Edits of the draft: typing, adding, removing and moving. An edit that adds, removes or moves
 // something also names the element that gets the focus.
 
+import { state } from "../core/state.js";
 import { draftRole, newLimit } from "./draft.js";
 import { edit } from "./form.js";
 import { roles } from "../words/roles.js";
-import { state } from "../shell/state.js";
 /** @import { DraftLimit, Rung } from "./draft.js" */
 
 /** @param {number} index @param {keyof DraftLimit} key @param {string | boolean} value */

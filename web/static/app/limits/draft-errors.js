@@ -2,10 +2,12 @@
 // The errors of a draft, by the ID of the field, in words for moderators. Values that were loaded
 // have no errors.
 
+import { isFixed, lengthFields } from "./draft.js";
 import { algorithmOf, amount, roleFields } from "../words/algorithms.js";
-import { isFixed, lengthFields, textsOf } from "./draft.js";
-/** @import { Draft, DraftLimit, Texts } from "./draft.js" */
-/** @import { Field, Fields } from "../words/algorithms.js" */
+import { textsOf, wrongNumber, wrongZone } from "../words/typed.js";
+/** @import { Draft, DraftLimit } from "./draft.js" */
+/** @import { Fields } from "../words/algorithms.js" */
+/** @import { Texts } from "../words/typed.js" */
 
 /** @typedef {(id: string, error: string) => unknown} Note */
 
@@ -47,17 +49,6 @@ function checkTexts(fields, source, texts, id, note) {
   for (const [name, field] of Object.entries(fields)) if (texts[name] !== known[name]) note(id(name), wrongNumber(field, texts[name]));
 }
 
-/** @param {Field} of @param {string} typed */
-export function wrongNumber({ isLength, least, most, mayBeEmpty }, typed) {
-  const text = typed.trim(), number = Number(text);
-  if (text === "" && mayBeEmpty) return "";
-  const isNumber = isLength ? /^\d*\.?\d+$/ : /^\d+$/;
-  if (!isNumber.test(text) || number < least) {
-    return `Enter a ${isLength ? "number of seconds" : "whole number"}, ${least} or more.${mayBeEmpty ? " Leave empty to inherit." : ""}`;
-  }
-  return number > most ? `Enter at most ${amount(most)}.` : "";
-}
-
 /** @param {string} length */
 function wrongTimeout(length) {
   const number = Number(length);
@@ -74,14 +65,4 @@ function wrongName({ id, name }, limits) {
 /** @param {string} text */
 function wrongTimeOfDay(text) {
   return text.trim() === "" || /^([01]\d|2[0-3]):[0-5]\d$/.test(text.trim()) ? "" : "Enter a time of day, 00:00 to 23:59.";
-}
-
-/** @param {string} name */
-export function wrongZone(name) {
-  try {
-    new Intl.DateTimeFormat("en-GB", { timeZone: name.trim() || "UTC" });
-    return "";
-  } catch {
-    return "Enter a time zone, such as Europe/Berlin.";
-  }
 }

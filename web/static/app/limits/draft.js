@@ -3,10 +3,9 @@
 
 import { algorithmOf, algorithms, roleFields } from "../words/algorithms.js";
 import { seconds } from "../words/time.js";
-/** @import { Fields } from "../words/algorithms.js" */
+import { numbersOf, textsOf } from "../words/typed.js";
 /** @import { Role } from "../words/roles.js" */
-
-/** @typedef {Record<string, string>} Texts numbers as they are typed, by field */
+/** @import { Texts } from "../words/typed.js" */
 
 /**
  * @typedef {object} Draft
@@ -96,18 +95,6 @@ export function newLimit(algorithm, others) {
   return { ...draftLimit({ name, algorithm, ...algorithms[algorithm].start }, `new ${name}`), isNew: true };
 }
 
-// textsOf returns the numbers of a limit, or of a role in it, as texts to edit.
-/** @param {Fields} fields @param {Record<string, any>} source @returns {Texts} */
-export function textsOf(fields, source) {
-  /** @type {Texts} */
-  const texts = {};
-  for (const [name, { isLength, least, mayBeEmpty }] of Object.entries(fields)) {
-    const value = source[name] ?? (least === 0 && !mayBeEmpty ? 0 : "");
-    texts[name] = String(isLength && value ? seconds(value) : value);
-  }
-  return texts;
-}
-
 /** @param {string} text */
 function rungOf(text) {
   const [action, length] = text.split(" ");
@@ -146,24 +133,6 @@ function limitOf({ source, name, texts, roles, observes, countsThrottled, timezo
 function put(limit, key, value) {
   if (value) limit[key] = value;
   else delete limit[key];
-}
-
-/**
- * @param {Fields} fields
- * @param {Record<string, any>} source
- * @param {Texts} texts
- * @returns {Record<string, any>}
- */
-export function numbersOf(fields, source, texts) {
-  const known = textsOf(fields, source);
-  const numbers = { ...source };
-  for (const [name, { isLength }] of Object.entries(fields)) {
-    const text = texts[name].trim();
-    if (text === known[name]) continue;
-    if (text === "") delete numbers[name];
-    else numbers[name] = isLength ? text + "s" : Number(text);
-  }
-  return numbers;
 }
 
 // isFixed reports whether a limit counts across all channels. Such a limit can't be changed in a

@@ -2,15 +2,15 @@
 // The form of the limits: loading, editing, checking, saving and undoing. A form with unsaved
 // changes is kept while another channel is shown.
 
-import { draftOf, isDirty, policyOf } from "./draft.js";
+import { request } from "../core/api.js";
+import { inOrder } from "../core/in-order.js";
+import { ifSignedOut } from "../core/session.js";
+import { state, update } from "../core/state.js";
 import { errorsOf } from "./draft-errors.js";
-import { request } from "../shell/api.js";
-import { inOrder } from "../shell/in-order.js";
-import { ifSignedOut } from "../shell/session.js";
-import { state, update } from "../shell/state.js";
+import { draftOf, isDirty, policyOf } from "./draft.js";
+/** @import { State } from "../core/state.js" */
 /** @import { Conflict } from "./conflict.js" */
 /** @import { Draft } from "./draft.js" */
-/** @import { State } from "../shell/state.js" */
 
 /**
  * @typedef {Pick<Api.putChannelsPolicy, "author" | "at" | "changes"> & {saved?: boolean}} Revision

@@ -3,16 +3,16 @@
 // moderator can restore either. Both are fetched when the moderator opens this part of the page.
 
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
+import { request } from "../core/api.js";
+import { inOrder } from "../core/in-order.js";
+import { ifSignedOut } from "../core/session.js";
+import { configured, state, update } from "../core/state.js";
 import { isDirty } from "./draft.js";
 import { policyAddress, revert } from "./form.js";
-import { request } from "../shell/api.js";
-import { inOrder } from "../shell/in-order.js";
-import { ifSignedOut } from "../shell/session.js";
-import { configured, state, update } from "../shell/state.js";
 import { ChangeList } from "../words/changes.js";
 import { clock } from "../words/time.js";
+/** @import { State } from "../core/state.js" */
 /** @import { Form } from "./form.js" */
-/** @import { State } from "../shell/state.js" */
 
 /** @typedef {Api.getChannelsPolicyRevisions["revisions"][number]} PastRevision */
 

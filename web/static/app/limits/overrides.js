@@ -2,14 +2,14 @@
 // Users with custom numbers in a limit.
 
 import { html } from "../../vendor/htm-preact.js";
+import { request } from "../core/api.js";
+import { inOrder } from "../core/in-order.js";
+import { linkTo } from "../core/route.js";
+import { ifSignedOut } from "../core/session.js";
+import { shownID, state, update } from "../core/state.js";
 import { amount } from "../words/algorithms.js";
-import { request } from "../shell/api.js";
-import { inOrder } from "../shell/in-order.js";
-import { linkTo } from "../shell/route.js";
-import { ifSignedOut } from "../shell/session.js";
-import { shownID, state, update } from "../shell/state.js";
 import { length, seconds } from "../words/time.js";
-/** @import { State } from "../shell/state.js" */
+/** @import { State } from "../core/state.js" */
 /** @import { Fields } from "../words/algorithms.js" */
 
 /** @typedef {Api.getChannelsOverrides["users"][number]} Overridden */

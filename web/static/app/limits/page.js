@@ -3,6 +3,7 @@
 // next message on.
 
 import { html, useEffect, useLayoutEffect, useState } from "../../vendor/htm-preact.js";
+import { configured, mayModerate } from "../core/state.js";
 import { LimitCard } from "./card.js";
 import { addLimit } from "./draft-edits.js";
 import { save } from "./form.js";
@@ -11,11 +12,10 @@ import { loadOverrides } from "./overrides.js";
 import { Penalties } from "./penalties.js";
 import { PreviewPane } from "./preview.js";
 import { LimitsFinish } from "./save-bar.js";
-import { configured, mayModerate } from "../shell/state.js";
 import { algorithms } from "../words/algorithms.js";
 import { clock } from "../words/time.js";
+/** @import { State } from "../core/state.js" */
 /** @import { Form, Revision } from "./form.js" */
-/** @import { State } from "../shell/state.js" */
 
 /** @param {{state: State}} props */
 export function LimitsPage({ state }) {

@@ -3,10 +3,10 @@
 
 import { html } from "../../vendor/htm-preact.js";
 import { inWords } from "./card.js";
-import { lengthFields } from "./draft.js";
 import { addRung, moveRung, removeRung, setExempt, setRung } from "./draft-edits.js";
-import { LimitField, Tick, Zones } from "./field.js";
+import { lengthFields } from "./draft.js";
 import { edit } from "./form.js";
+import { LimitField, Tick, Zones } from "../widgets/field.js";
 import { todo } from "../words/penalties.js";
 import { roleName, roles } from "../words/roles.js";
 /** @import { View } from "../../vendor/htm-preact.js" */

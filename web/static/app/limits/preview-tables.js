@@ -2,12 +2,12 @@
 // The tables of a preview: the effect of the limits in force beside the effect of the change.
 
 import { html } from "../../vendor/htm-preact.js";
-import { linkTo } from "../shell/route.js";
-import { shownID } from "../shell/state.js";
+import { linkTo } from "../core/route.js";
+import { shownID } from "../core/state.js";
 import { amount } from "../words/algorithms.js";
 import { past } from "../words/penalties.js";
+/** @import { State } from "../core/state.js" */
 /** @import { PreviewResult } from "./preview.js" */
-/** @import { State } from "../shell/state.js" */
 
 /** @typedef {[name: string, before: number, after: number]} Pair */
 

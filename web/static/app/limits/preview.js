@@ -3,14 +3,14 @@
 // what the limits being edited would have done.
 
 import { html, useEffect } from "../../vendor/htm-preact.js";
-import { Changed, Outcomes } from "./preview-tables.js";
+import { request } from "../core/api.js";
+import { ifSignedOut } from "../core/session.js";
+import { state, update } from "../core/state.js";
 import { isDirty, policyOf } from "./draft.js";
-import { request } from "../shell/api.js";
-import { ifSignedOut } from "../shell/session.js";
-import { state, update } from "../shell/state.js";
+import { Changed, Outcomes } from "./preview-tables.js";
 import { amount } from "../words/algorithms.js";
 import { clock, wait } from "../words/time.js";
-/** @import { State } from "../shell/state.js" */
+/** @import { State } from "../core/state.js" */
 
 /** @typedef {Api.postChannelsPreview} PreviewResult */
 

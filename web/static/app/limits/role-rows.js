@@ -2,9 +2,9 @@
 // Roles with custom numbers in a limit, one row each.
 
 import { html } from "../../vendor/htm-preact.js";
-import { roleFields } from "../words/algorithms.js";
 import { addRole, removeRole, setRoleText } from "./draft-edits.js";
-import { LimitField } from "./field.js";
+import { LimitField } from "../widgets/field.js";
+import { roleFields } from "../words/algorithms.js";
 import { roleName, roles } from "../words/roles.js";
 /** @import { DraftLimit, DraftRole } from "./draft.js" */
 /** @import { Form } from "./form.js" */

@@ -8,8 +8,8 @@ import { discard, edit, isUnsaved, load, undo } from "./form.js";
 import { ChangeList } from "../words/changes.js";
 import { clock } from "../words/time.js";
 import { unsavedLimits } from "../words/unsaved.js";
+/** @import { State } from "../core/state.js" */
 /** @import { Form } from "./form.js" */
-/** @import { State } from "../shell/state.js" */
 
 /** @param {{state: State}} props */
 export function LimitsFinish({ state }) {

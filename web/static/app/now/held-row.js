@@ -3,9 +3,8 @@
 // in place while the other rows move, so that a click can't reach the wrong user. It stays even
 // after its user may write again.
 
-import { state, update } from "../shell/state.js";
-/** @import { Card } from "../people/people.js" */
-/** @import { User } from "../shell/state.js" */
+import { state, update } from "../core/state.js";
+/** @import { User } from "../core/state.js" */
 
 /**
  * Held is the held row.
@@ -14,9 +13,10 @@ import { state, update } from "../shell/state.js";
  * @property {string} id the user's ID
  * @property {number} index the row's index
  * @property {"pointer" | "focus"} by
- * @property {string} asks the open question, as in row-changes.js; empty if none is open
+ * @property {string} asks the open question, as in question.js; empty if none is open
  * @property {string} opener the control that opened the question
- * @property {Card | null} card the user's card, which some questions need; null until it is loaded
+ * @property {Api.getChannelsUsers | null} card the user's card, which some questions need; null
+ *   until it is loaded
  */
 
 /** @typedef {{user: User, index: number, isLeaving?: boolean}} Row */

@@ -2,14 +2,14 @@
 // The page Now: the users who are throttled at the moment, and the channel's message rates.
 
 import { html } from "../../vendor/htm-preact.js";
+import { standing } from "../core/state.js";
 import { heldRow } from "./held-row.js";
 import { RatesChart } from "./rates-chart.js";
 import { ChannelSwitches } from "./switches.js";
 import { UsersTable } from "./table.js";
-import { DatabaseNote } from "../shell/database-note.js";
-import { standing } from "../shell/state.js";
+import { DatabaseNote } from "../widgets/database-note.js";
 import { clock } from "../words/time.js";
-/** @import { State, Status } from "../shell/state.js" */
+/** @import { State, Status } from "../core/state.js" */
 
 const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat("en-GB", { minimumFractionDigits: 1, maximumFractionDigits: 1 });

@@ -2,12 +2,12 @@
 // The chart of the channel's message rates, over the last hour or day.
 
 import { html, useEffect, useMemo } from "../../vendor/htm-preact.js";
-import { Chart, ChartToCome } from "../shell/chart.js";
+import { update } from "../core/state.js";
 import { followRates, inRows, perSecond, total } from "./rates.js";
-import { update } from "../shell/state.js";
+import { Chart, ChartToCome } from "../widgets/chart.js";
 import { toMinute } from "../words/time.js";
+/** @import { State } from "../core/state.js" */
 /** @import { KnownRates, Span } from "./rates.js" */
-/** @import { State } from "../shell/state.js" */
 
 /** @type {Record<Span, {name: string, step: string, seconds: number}>} */
 const spans = {

@@ -1,10 +1,10 @@
 // @ts-check
 // The channel's message rates over the last hour or day.
 
-import { request } from "../shell/api.js";
-import { inOrder } from "../shell/in-order.js";
-import { ifSignedOut } from "../shell/session.js";
-import { state, update } from "../shell/state.js";
+import { request } from "../core/api.js";
+import { inOrder } from "../core/in-order.js";
+import { ifSignedOut } from "../core/session.js";
+import { state, update } from "../core/state.js";
 
 /**
  * @typedef {"hour" | "day"} Span

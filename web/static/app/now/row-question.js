@@ -2,14 +2,13 @@
 // The buttons that act on a throttled user, and the question or outcome below the user's row.
 
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
-import { ask, close, controlID, exempt, grant, pardon, reset, undo } from "./row-changes.js";
-import { nameOf } from "../shell/state.js";
-import { unsavedChange } from "../words/unsaved.js";
-import { exemptLength, exemptLengths, grantable, mayUndo, outcomeOf, resetWarning } from "../people/changes.js";
+import { exemptLength, exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
+import { nameOf } from "../core/state.js";
+import { ask, close, controlID, exempt, grant, pardon, reset, undo } from "./question.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
+/** @import { Outcome } from "../changes/user.js" */
+/** @import { Database, State, User } from "../core/state.js" */
 /** @import { Held } from "./held-row.js" */
-/** @import { Outcome } from "../people/changes.js" */
-/** @import { Database, State, User } from "../shell/state.js" */
 
 /**
  * @typedef {{user: User, held: Held, first: string, isBusy: string, outcome: Outcome, database?: Database}} Question
@@ -102,12 +101,11 @@ function Reset({ user, first, isBusy }) {
 // a grant and a reset.
 /** @param {Question} props */
 function Answer({ user, held: { index }, outcome, database, first, isBusy }) {
-  const { sentence, isSaved, isPartial, isHeld } = outcome;
   return html`
     <div class="together">
-      ${sentence && html`<span class=${isSaved && !isPartial ? "" : "warn"} role="status">${isSaved ? sentence : `${sentence} ${unsavedChange(database)}`}</span>`}
+      ${outcome.sentence && html`<span class=${kindOf(outcome) === "warn" ? "warn" : ""} role="status">${noticeOf(outcome, database)}</span>`}
       ${mayUndo(outcome) && html`<button type="button" aria-disabled=${isBusy} onClick=${() => undo(user)}>Undo</button>`}
-      ${isHeld && html`
+      ${outcome.isHeld && html`
         <button type="button" onClick=${() => ask(user, index, "grant")}>Grant…</button>
         <button type="button" onClick=${() => ask(user, index, "reset")}>Reset…</button>`}
       <button type="button" id=${first} onClick=${close}>Close</button>

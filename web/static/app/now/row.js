@@ -2,15 +2,16 @@
 // One row of the table of throttled users.
 
 import { html, useState } from "../../vendor/htm-preact.js";
-import { ask, controlID } from "./row-changes.js";
+import { kindOf } from "../changes/user.js";
+import { linkTo } from "../core/route.js";
+import { asOf, mayModerate, nameOf, now } from "../core/state.js";
+import { ask, controlID } from "./question.js";
 import { Action, Actions, RowQuestion } from "./row-question.js";
-import { linkTo } from "../shell/route.js";
-import { asOf, mayModerate, nameOf, now } from "../shell/state.js";
 import { outcomeWords } from "../words/penalties.js";
 import { upcoming, wait } from "../words/time.js";
+/** @import { Outcome } from "../changes/user.js" */
+/** @import { State, User } from "../core/state.js" */
 /** @import { Held } from "./held-row.js" */
-/** @import { Outcome } from "../people/changes.js" */
-/** @import { State, User } from "../shell/state.js" */
 
 const roomy = matchMedia("(min-width: 1400px)"); // as in style/now.css
 const fresh = 1000; // how long a row shows as arriving, ms
@@ -69,11 +70,12 @@ function Done({ user, outcome }) {
   return html`<span role="cell" class="deed ${kind}" title=${detail || null}>${word}${detail && html`<span class="detail">: ${detail}</span>`}</span>`;
 }
 
-/** @param {Outcome} of */
-function changeWords({ busy, problem, done, sentence, isPartial, isSaved }) {
+/** @param {Outcome} outcome */
+function changeWords(outcome) {
+  const { busy, problem, done, sentence, isPartial, isSaved } = outcome;
   if (busy) return { word: "saving…", kind: "off", detail: "" };
   if (problem) return { word: "refused", kind: "bad", detail: problem };
-  return { word: done, kind: isSaved && !isPartial ? "good" : "warn", detail: isSaved ? (isPartial ? sentence : "") : "not saved yet" };
+  return { word: done, kind: kindOf(outcome), detail: isSaved ? (isPartial ? sentence : "") : "not saved yet" };
 }
 
 // Acts shows four buttons if there is room, otherwise one button that opens a menu of them. Below

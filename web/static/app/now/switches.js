@@ -2,13 +2,13 @@
 // The channel's switches, pause and raid mode. The list of channels says which switches are on.
 
 import { html } from "../../vendor/htm-preact.js";
-import { request } from "../shell/api.js";
-import { unsavedChange } from "../words/unsaved.js";
-import { ifSignedOut } from "../shell/session.js";
-import { mayModerate, now, state, update } from "../shell/state.js";
+import { request } from "../core/api.js";
+import { ifSignedOut } from "../core/session.js";
+import { mayModerate, now, state, update } from "../core/state.js";
 import { clock } from "../words/time.js";
+import { unsavedChange } from "../words/unsaved.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
-/** @import { Database, State } from "../shell/state.js" */
+/** @import { Database, State } from "../core/state.js" */
 
 /** @typedef {keyof typeof requests} SwitchName */
 

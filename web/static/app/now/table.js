@@ -3,13 +3,13 @@
 // dozens.
 
 import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
-import { controlID } from "./row-changes.js";
+import { isStanding, mayModerate, update } from "../core/state.js";
 import { heldRow, hold, placed, release } from "./held-row.js";
-import { useLazyRows } from "../shell/lazy-rows.js";
-import { isStanding, mayModerate, update } from "../shell/state.js";
+import { controlID } from "./question.js";
 import { UserRow } from "./row.js";
+import { useLazyRows } from "../widgets/lazy-rows.js";
+/** @import { State, User } from "../core/state.js" */
 /** @import { Row } from "./held-row.js" */
-/** @import { State, User } from "../shell/state.js" */
 
 const columns = ["User", "Limit", "May write again", "Throttled", "Strikes", "Action"];
 

@@ -2,20 +2,20 @@
 // The card of a user: whether they may write, buttons to change that, limits, throttled messages.
 
 import { html, useEffect, useRef } from "../../vendor/htm-preact.js";
+import { linkTo } from "../core/route.js";
+import { mayModerate, now, shownID, update } from "../core/state.js";
 import { UserButtons } from "./change-form.js";
 import { reload } from "./people.js";
 import { UserLimits } from "./standing.js";
 import { UserWeek } from "./week.js";
-import { EntryRow } from "../records/entry-row.js";
-import { linkTo } from "../shell/route.js";
-import { mayModerate, now, shownID, update } from "../shell/state.js";
+import { EntryRow } from "../widgets/entry-row.js";
 import { OverrideWords } from "../words/overrides.js";
 import { penaltyWords } from "../words/penalties.js";
 import { roleNames } from "../words/roles.js";
 import { stamp, upcoming, wait } from "../words/time.js";
 import { Why } from "../words/why.js";
+/** @import { State } from "../core/state.js" */
 /** @import { Card, Person } from "./people.js" */
-/** @import { State } from "../shell/state.js" */
 
 /** @param {{state: State, person: Person}} props */
 export function UserCard({ state, person }) {

@@ -3,16 +3,15 @@
 // outcome.
 
 import { html, useEffect, useRef } from "../../vendor/htm-preact.js";
-import { LimitField } from "../limits/field.js";
-import { unsavedChange } from "../words/unsaved.js";
-import { close, edit, open, pardon, submit, undo } from "./card-changes.js";
-import { exemptLengths, grantable, mayUndo, resetWarning } from "./changes.js";
+import { exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
+import { shownID } from "../core/state.js";
+import { close, edit, open, pardon, submit, undo } from "./form.js";
 import { OverrideFields } from "./override-fields.js";
-import { shownID } from "../shell/state.js";
-/** @import { Kind } from "./card-changes.js" */
-/** @import { Outcome } from "./changes.js" */
+import { LimitField } from "../widgets/field.js";
+/** @import { Outcome } from "../changes/user.js" */
+/** @import { Database, State } from "../core/state.js" */
+/** @import { Kind } from "./form.js" */
 /** @import { Person } from "./people.js" */
-/** @import { Database, State } from "../shell/state.js" */
 
 const kinds = {
   grant: { name: "Grant…", does: "Grant", title: "Grant extra messages", Fields: GrantFields },
@@ -23,7 +22,8 @@ const kinds = {
 
 /** @param {{state: State, person: Person}} props */
 export function UserButtons({ state, person }) {
-  const { form, outcome, card } = person;
+  const { id, form, card } = person;
+  const outcome = state.changes[id] ?? outcomeOf({});
   const possible = Object.entries(kinds).filter(([kind]) => kind !== "grant" || grantable(card).length > 0);
   return html`
     <div class="amends">
@@ -34,15 +34,15 @@ export function UserButtons({ state, person }) {
           <button type="button" id=${`amend-${kind}`} aria-expanded=${form?.kind === kind ? "true" : "false"} onClick=${() => open(/** @type {Kind} */ (kind))}>${name}</button>
         `)}
       </div>
-      ${form && html`<${ChangeForm} key=${form.kind} state=${state} person=${person} />`}
-      <div role="status">${outcome && html`<${OutcomeNote} outcome=${outcome} mayUndo=${mayUndo(outcome, card)} database=${state.status?.database} />`}</div>
+      ${form && html`<${ChangeForm} key=${form.kind} person=${person} outcome=${outcome} />`}
+      <div role="status">${!(form && outcome.problem) && html`<${OutcomeNote} outcome=${outcome} mayUndo=${mayUndo(outcome, card)} database=${state.status?.database} />`}</div>
     </div>
   `;
 }
 
 // ChangeForm gets the focus when it opens. When it closes, the focus returns to its button.
-/** @param {{state: State, person: Person}} props */
-function ChangeForm({ state, person }) {
+/** @param {{person: Person, outcome: Outcome}} props */
+function ChangeForm({ person, outcome: { busy, problem } }) {
   const { form } = person;
   const { title, does, Fields } = kinds[form.kind];
   const place = useRef(null);
@@ -61,10 +61,10 @@ function ChangeForm({ state, person }) {
   };
   return html`
     <form class="amend" ref=${place} aria-label=${title} novalidate onSubmit=${onSubmit} onKeyDown=${(event) => event.key === "Escape" && close()}>
-      <${Fields} state=${state} person=${person} />
-      <p class="error" role="alert">${form.problem}</p>
+      <${Fields} person=${person} isBusy=${busy} />
+      <p class="error" role="alert">${problem}</p>
       <div class="buttons">
-        <button class="primary" aria-disabled=${form.busy || Object.keys(form.errors).length > 0 ? "true" : "false"}>${does}</button>
+        <button class="primary" aria-disabled=${busy || Object.keys(form.errors).length > 0 ? "true" : "false"}>${does}</button>
         <button type="button" onClick=${close}>Cancel</button>
       </div>
     </form>
@@ -72,21 +72,22 @@ function ChangeForm({ state, person }) {
 }
 
 /** @param {{outcome: Outcome, mayUndo: boolean, database?: Database}} props */
-function OutcomeNote({ outcome: { problem, sentence, isPartial, isSaved }, mayUndo, database }) {
-  return html`
-    <p class="note ${problem ? "bad" : isSaved && !isPartial ? "good" : "warn"}">
-      <span>${problem || sentence}${!isSaved && ` ${unsavedChange(database)}`}</span>
+function OutcomeNote({ outcome, mayUndo, database }) {
+  const notice = noticeOf(outcome, database);
+  return notice && html`
+    <p class="note ${kindOf(outcome)}">
+      <span>${notice}</span>
       ${mayUndo && html`<button type="button" onClick=${undo}>Undo</button>`}
     </p>
   `;
 }
 
-/** @param {{person: Person}} props */
-function GrantFields({ person: { form, card } }) {
+/** @param {{person: Person, isBusy: boolean}} props */
+function GrantFields({ person: { form, card }, isBusy }) {
   const { messages, limit } = form.draft;
   return html`
     <div class="fields">
-      <${LimitField} id="grant-messages" label="Extra messages" unit="messages" value=${messages} fixed=${form.busy} error=${form.errors.messages}
+      <${LimitField} id="grant-messages" label="Extra messages" unit="messages" value=${messages} fixed=${isBusy} error=${form.errors.messages}
         onInput=${(text) => edit({ messages: text })} />
       <div class="field">
         <label for="grant-limit">Limit</label>

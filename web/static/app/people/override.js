@@ -2,10 +2,9 @@
 // A user's custom limits as they are edited.
 
 import { roleFields } from "../words/algorithms.js";
-import { numbersOf, textsOf } from "../limits/draft.js";
-import { wrongNumber, wrongZone } from "../limits/draft-errors.js";
-/** @import { Texts } from "../limits/draft.js" */
+import { numbersOf, textsOf, wrongNumber, wrongZone } from "../words/typed.js";
 /** @import { Card } from "./people.js" */
+/** @import { Texts } from "../words/typed.js" */
 
 /**
  * @typedef {object} OverrideDraft

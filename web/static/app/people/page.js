@@ -2,13 +2,13 @@
 // The page People: the user search, and the card of the selected user.
 
 import { html, useEffect } from "../../vendor/htm-preact.js";
-import { EntryDialog } from "../records/entry-dialog.js";
+import { UserCard } from "./card.js";
 import { enter, refresh, show } from "./people.js";
 import { PeopleSearch } from "./search.js";
-import { UserCard } from "./card.js";
 import { keepWeek } from "./week.js";
+import { EntryDialog } from "../widgets/entry-dialog.js";
+/** @import { State } from "../core/state.js" */
 /** @import { People } from "./people.js" */
-/** @import { State } from "../shell/state.js" */
 
 const pause = 3000; // between two loads of the card, ms
 

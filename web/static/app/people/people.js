@@ -1,14 +1,13 @@
 // @ts-check
 // Finding users, and the user whose card is shown.
 
-import { userAddress } from "./changes.js";
-import { request } from "../shell/api.js";
-import { ifSignedOut } from "../shell/session.js";
-import { shownID, state, update } from "../shell/state.js";
-/** @import { ChangeForm } from "./card-changes.js" */
-/** @import { Outcome } from "./changes.js" */
+import { forget, userAddress } from "../changes/user.js";
+import { request } from "../core/api.js";
+import { ifSignedOut } from "../core/session.js";
+import { shownID, state, update } from "../core/state.js";
+/** @import { State } from "../core/state.js" */
+/** @import { ChangeForm } from "./form.js" */
 /** @import { Week } from "./week.js" */
-/** @import { State } from "../shell/state.js" */
 
 /** @typedef {Api.getChannelsUsers} Card */
 
@@ -31,8 +30,6 @@ import { shownID, state, update } from "../shell/state.js";
  * @property {boolean} isGone chatguard knows nobody with that ID
  * @property {Week} week
  * @property {ChangeForm | null} form the open form
- * @property {Outcome | null} outcome of the last change
- * @property {boolean} isPardoning chatguard hasn't answered a pardon yet
  */
 
 /** @typedef {{id: string, channel: string | null}} Shown */
@@ -90,12 +87,13 @@ function set(news) {
 /** @type {Week} */
 const unknown = { limit: "", body: null, problem: "", loadedAt: 0 };
 
-// show opens the card of a user; an empty ID closes it.
+// show opens the card of a user, without the outcome of an earlier change; an empty ID closes it.
 /** @param {string} [id] */
 export function show(id = "") {
   if (id === (state.people.person?.id ?? "")) return refresh();
   const { channel } = state.people;
-  set({ isBrowsing: false, person: id ? { channel, id, card: null, problem: "", isGone: false, week: unknown, form: null, outcome: null, isPardoning: false } : null });
+  forget(id);
+  set({ isBrowsing: false, person: id ? { channel, id, card: null, problem: "", isGone: false, week: unknown, form: null } : null });
   return refresh();
 }
 

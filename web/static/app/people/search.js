@@ -2,13 +2,13 @@
 // The user search: a field, and a list of links. The arrow keys move between them.
 
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
+import { linkTo } from "../core/route.js";
+import { shownID } from "../core/state.js";
 import { firstFound, type } from "./people.js";
 import { roleNames } from "../words/roles.js";
-import { linkTo } from "../shell/route.js";
-import { shownID } from "../shell/state.js";
 import { stamp } from "../words/time.js";
+/** @import { State } from "../core/state.js" */
 /** @import { People } from "./people.js" */
-/** @import { State } from "../shell/state.js" */
 
 /** @param {{state: State, people: People}} props */
 export function PeopleSearch({ state, people }) {

@@ -2,9 +2,9 @@
 // A user's usage of each limit.
 
 import { html } from "../../vendor/htm-preact.js";
+import { now } from "../core/state.js";
 import { algorithmOf, amount } from "../words/algorithms.js";
 import { roleName } from "../words/roles.js";
-import { now } from "../shell/state.js";
 import { upcoming, wait } from "../words/time.js";
 /** @import { Card } from "./people.js" */
 

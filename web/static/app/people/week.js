@@ -2,13 +2,13 @@
 // The messages that a user had left in one limit over the last week, as a chart.
 
 import { html } from "../../vendor/htm-preact.js";
-import { userAddress } from "./changes.js";
+import { userAddress } from "../changes/user.js";
+import { request } from "../core/api.js";
+import { inOrder } from "../core/in-order.js";
+import { ifSignedOut } from "../core/session.js";
+import { state } from "../core/state.js";
 import { change, isShown } from "./people.js";
-import { request } from "../shell/api.js";
-import { Chart, ChartToCome } from "../shell/chart.js";
-import { inOrder } from "../shell/in-order.js";
-import { ifSignedOut } from "../shell/session.js";
-import { state } from "../shell/state.js";
+import { Chart, ChartToCome } from "../widgets/chart.js";
 import { amount } from "../words/algorithms.js";
 import { clock, stamp } from "../words/time.js";
 /** @import { Person } from "./people.js" */

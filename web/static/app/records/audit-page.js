@@ -2,17 +2,18 @@
 // The audit: who changed what, and when.
 
 import { html, useEffect } from "../../vendor/htm-preact.js";
+import { request } from "../core/api.js";
+import { linkTo } from "../core/route.js";
+import { ifSignedOut } from "../core/session.js";
+import { shownID } from "../core/state.js";
 import { Choice, filter, RecordsEnd, RecordsFilters, Text } from "./frame.js";
 import { begin, change, loadMore } from "./records.js";
-import { request } from "../shell/api.js";
-import { linkTo } from "../shell/route.js";
-import { ifSignedOut } from "../shell/session.js";
-import { shownID } from "../shell/state.js";
 import { actionNames, AuditWords } from "../words/audit.js";
 import { stamp } from "../words/time.js";
-/** @import { PastRevision } from "../limits/history.js" */
+/** @import { State } from "../core/state.js" */
 /** @import { Records } from "./records.js" */
-/** @import { State } from "../shell/state.js" */
+
+/** @typedef {Api.getChannelsPolicyRevisions["revisions"][number]} PastRevision */
 
 /**
  * @typedef {Records & {revisions: Map<number, PastRevision> | null}} Audit

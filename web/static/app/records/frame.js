@@ -3,11 +3,11 @@
 // records below. The address bar contains the filters.
 
 import { html, useLayoutEffect, useState } from "../../vendor/htm-preact.js";
+import { linkTo, parse } from "../core/route.js";
 import { csvAddress, filtersOf, loadMore } from "./records.js";
-import { linkTo, parse } from "../shell/route.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
+/** @import { State } from "../core/state.js" */
 /** @import { Kind, Records } from "./records.js" */
-/** @import { State } from "../shell/state.js" */
 
 /** @typedef {(name: string, value: string) => void} Choose */
 

@@ -2,15 +2,15 @@
 // The page Journal: the filters, and a table that draws only the rows on the screen.
 
 import { html, useEffect } from "../../vendor/htm-preact.js";
-import { EntryDialog } from "./entry-dialog.js";
-import { EntryRow } from "./entry-row.js";
+import { mayModerate } from "../core/state.js";
 import { Choice, filter, RecordsEnd, RecordsFilters, Text } from "./frame.js";
 import { look, open, showFresh } from "./journal.js";
-import { useLazyRows } from "../shell/lazy-rows.js";
-import { mayModerate } from "../shell/state.js";
+import { EntryDialog } from "../widgets/entry-dialog.js";
+import { EntryRow } from "../widgets/entry-row.js";
+import { useLazyRows } from "../widgets/lazy-rows.js";
 import { nouns } from "../words/penalties.js";
+/** @import { State } from "../core/state.js" */
 /** @import { Journal } from "./journal.js" */
-/** @import { State } from "../shell/state.js" */
 
 const pause = 3000; // between two checks for new entries, ms
 

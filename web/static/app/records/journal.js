@@ -1,10 +1,10 @@
 // @ts-check
 // The journal: throttled messages and their penalties.
 
-import { request } from "../shell/api.js";
+import { request } from "../core/api.js";
+import { ifSignedOut } from "../core/session.js";
+import { state, update } from "../core/state.js";
 import { begin, change, fetchPage, isShown, loadMore } from "./records.js";
-import { ifSignedOut } from "../shell/session.js";
-import { state, update } from "../shell/state.js";
 /** @import { Records } from "./records.js" */
 
 /**

@@ -2,10 +2,10 @@
 // Journal and audit: long lists of records, the newest first, loaded page by page and filtered by
 // the address bar.
 
-import { request } from "../shell/api.js";
-import { ifSignedOut } from "../shell/session.js";
-import { state, update } from "../shell/state.js";
-/** @import { Query } from "../shell/state.js" */
+import { request } from "../core/api.js";
+import { ifSignedOut } from "../core/session.js";
+import { state, update } from "../core/state.js";
+/** @import { Query } from "../core/state.js" */
 
 /** @typedef {keyof typeof kinds} Kind */
 

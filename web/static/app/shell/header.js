@@ -2,13 +2,13 @@
 // The header of every page: pages, channel, and the state of chatguard.
 
 import { html } from "../../vendor/htm-preact.js";
+import { fragment, linkTo, pages } from "../core/route.js";
+import { signOut } from "../core/session.js";
 import { retryNow } from "./live.js";
-import { fragment, linkTo, pages } from "./route.js";
-import { signOut } from "./session.js";
 import { clock } from "../words/time.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 
-/** @param {{state: import("./state.js").State}} props */
+/** @param {{state: import("../core/state.js").State}} props */
 export function Header({ state }) {
   return html`
     <header>
@@ -34,7 +34,7 @@ export function Header({ state }) {
   `;
 }
 
-/** @param {{state: import("./state.js").State}} props */
+/** @param {{state: import("../core/state.js").State}} props */
 function ChannelPicker({ state: { channels, channel, route } }) {
   if (channels.length === 0) return html`<span class="channel muted">no channel</span>`;
   if (channels.length === 1) return html`<span class="channel">#<bdi>${channels[0].login}</bdi></span>`;
@@ -53,7 +53,7 @@ function ChannelPicker({ state: { channels, channel, route } }) {
 const accesses = { view: "view only", moderate: "moderator", own: "owner" };
 
 // Me shows who is signed in.
-/** @param {{me: import("./state.js").State["me"]}} props */
+/** @param {{me: import("../core/state.js").State["me"]}} props */
 function Me({ me: { name, access } }) {
   const role = accesses[access] ?? access;
   return html`<span class="me"><bdi>${name}</bdi>${role !== name && html`<span class="muted"> · ${role}</span>`}</span>`;
@@ -68,7 +68,7 @@ function State({ kind, children, detail }) {
 }
 
 // Mode shows the mode in force: an enforcing policy only observes while its channel is paused.
-/** @param {{policy: import("./state.js").State["policy"]}} props */
+/** @param {{policy: import("../core/state.js").State["policy"]}} props */
 function Mode({ policy }) {
   if (!policy) return null;
   if (policy.in_force === "enforce") return html`<${State} kind="good">Enforcing<//>`;
@@ -83,14 +83,14 @@ const connectionKinds = {
   "not asked yet": "off", ok: "good", low: "warn", failing: "bad", "limits as configured": "warn",
 };
 
-/** @param {{connection: import("./state.js").Connection}} props */
+/** @param {{connection: import("../core/state.js").Connection}} props */
 function Connection({ connection: { name, state, detail } }) {
   return html`<${State} kind=${connectionKinds[state] ?? "off"} detail=${detail}>${name} ${state}<//>`;
 }
 
 // Database shows the state of the database. On the page Now, it leaves out the details of a failing
 // or missing database, because that page has a note for them.
-/** @param {{database?: import("./state.js").Database, route: string}} props */
+/** @param {{database?: import("../core/state.js").Database, route: string}} props */
 function Database({ database, route }) {
   if (!database) return null;
   /** @param {string} text */
@@ -105,7 +105,7 @@ function Database({ database, route }) {
 }
 
 // Lost says that the data shown is old.
-/** @param {{feed: import("./state.js").State["feed"]}} props */
+/** @param {{feed: import("../core/state.js").State["feed"]}} props */
 function Lost({ feed }) {
   if (feed.state !== "lost") return null;
   return html`

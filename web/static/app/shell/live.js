@@ -2,11 +2,11 @@
 // The live feed: a WebSocket that sends a snapshot, then every change. If the connection is lost,
 // the page reconnects automatically and the feed continues after the last frame.
 
+import { liveAddress, request } from "../core/api.js";
+import { ifSignedOut, shutOut } from "../core/session.js";
+import { standing, state, update } from "../core/state.js";
 import { formsFor, load, policyChanged } from "../limits/form.js";
-import { liveAddress, request } from "./api.js";
-import { ifSignedOut, shutOut } from "./session.js";
-import { standing, state, update } from "./state.js";
-/** @import { User } from "./state.js" */
+/** @import { User } from "../core/state.js" */
 
 const silence = 5000; // a connection without frames for this duration is dead, ms; a status comes every second
 const longestPause = 8000; // between two attempts, ms
@@ -35,7 +35,7 @@ export function choose() {
       s.channel = id;
       s.users = new Map();
       s.status = s.policy = s.preview = s.history = s.overrides = null;
-      s.pressed = {};
+      s.pressed = s.changes = {};
     });
     follow();
   }

@@ -2,24 +2,24 @@
 // The dashboard: reads the address, draws the state, keeps the live feed open.
 
 import { html, render } from "../../vendor/htm-preact.js";
+import { Problem, request } from "../core/api.js";
+import { fragment, pages, parse } from "../core/route.js";
+import { ifSignedOut, signIn } from "../core/session.js";
+import { onChange, state, update } from "../core/state.js";
 import { closeNotes, hasDraft } from "../limits/form.js";
 import { LimitsPage } from "../limits/page.js";
-import { close } from "../now/row-changes.js";
 import { NowPage } from "../now/page.js";
+import { close } from "../now/question.js";
 import { closeProblems } from "../now/switches.js";
 import { PeoplePage } from "../people/page.js";
 import { titleName } from "../people/people.js";
 import { AuditPage } from "../records/audit-page.js";
 import { JournalPage } from "../records/journal-page.js";
-import { Problem, request } from "./api.js";
-import { DatabaseNote } from "./database-note.js";
 import { Header } from "./header.js";
 import { choose, retryNow, stop, watch } from "./live.js";
-import { fragment, pages, parse } from "./route.js";
-import { ifSignedOut, signIn } from "./session.js";
 import { SignInPage } from "./sign-in.js";
-import { onChange, state, update } from "./state.js";
-/** @import { State } from "./state.js" */
+import { DatabaseNote } from "../widgets/database-note.js";
+/** @import { State } from "../core/state.js" */
 
 const views = { now: NowPage, limits: LimitsPage, people: PeoplePage, journal: JournalPage, audit: AuditPage };
 

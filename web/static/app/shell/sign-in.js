@@ -2,8 +2,8 @@
 // The sign-in page.
 
 import { html } from "../../vendor/htm-preact.js";
-import { signIn as post } from "./session.js";
-/** @import { State } from "./state.js" */
+import { signIn as post } from "../core/session.js";
+/** @import { State } from "../core/state.js" */
 
 /** @param {{signIn: State["signIn"], onSignedIn: () => void}} props */
 export function SignInPage({ signIn, onSignedIn }) {

@@ -2,13 +2,13 @@
 // Audit entries in words.
 
 import { html } from "../../vendor/htm-preact.js";
+import { linkTo } from "../core/route.js";
 import { amount } from "./algorithms.js";
 import { ChangeList } from "./changes.js";
 import { OverrideWords } from "./overrides.js";
-import { linkTo } from "../shell/route.js";
 import { stamp } from "./time.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
-/** @import { State } from "../shell/state.js" */
+/** @import { State } from "../core/state.js" */
 
 /** @type {Record<string, string>} */
 export const actionNames = {

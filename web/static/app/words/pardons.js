@@ -1,8 +1,8 @@
 // @ts-check
 // The effect of pardoning a user, in words.
 
+import { now } from "../core/state.js";
 import { amount } from "./algorithms.js";
-import { now } from "../shell/state.js";
 import { upcoming, wait } from "./time.js";
 
 /** @typedef {NonNullable<Api.postChannelsUsersPardon["held"]>} HeldBy */

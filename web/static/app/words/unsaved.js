@@ -2,7 +2,7 @@
 // Notes on changes that aren't saved yet.
 
 import { html } from "../../vendor/htm-preact.js";
-/** @import { Database } from "../shell/state.js" */
+/** @import { Database } from "../core/state.js" */
 
 // unsavedChange returns the note about a single change.
 /** @param {Database | undefined} database */

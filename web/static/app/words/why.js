@@ -2,14 +2,13 @@
 // Why a user may or may not write, in one sentence.
 
 import { html } from "../../vendor/htm-preact.js";
+import { now, shownID } from "../core/state.js";
 import { amount } from "./algorithms.js";
 import { roleNames } from "./roles.js";
-import { now, shownID } from "../shell/state.js";
 import { clock, upcoming, wait } from "./time.js";
-/** @import { Card } from "../people/people.js" */
-/** @import { State } from "../shell/state.js" */
+/** @import { State } from "../core/state.js" */
 
-/** @param {{card: Card, state: State}} props */
+/** @param {{card: Api.getChannelsUsers, state: State}} props */
 export function Why({ card, state: { policy, channels, channel } }) {
   const { verdict, timezone } = card;
   const who = html`<bdi>${card.login || shownID(card.user_id)}</bdi>`;
@@ -30,7 +29,7 @@ export function Why({ card, state: { policy, channels, channel } }) {
   return html`${who} may write: ${idle}. Otherwise ${by} would throttle them: ${passes}.`;
 }
 
-/** @param {Card} of */
+/** @param {Api.getChannelsUsers} of */
 function exemption({ override, roles, timezone }) {
   if (override.exempt === "always") {
     return override.exempt_until ? `, exempted until ${clock(Date.parse(override.exempt_until), timezone)}` : ", exempted permanently";

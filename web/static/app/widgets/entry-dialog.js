@@ -2,14 +2,14 @@
 // The dialog with all details of one journal entry.
 
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
+import { linkTo } from "../core/route.js";
+import { nameOf, shownID, update } from "../core/state.js";
 import { PardonButton } from "./pardon.js";
-import { linkTo } from "../shell/route.js";
-import { nameOf, shownID, update } from "../shell/state.js";
 import { amount } from "../words/algorithms.js";
 import { outcomeWords, penaltyWords } from "../words/penalties.js";
 import { stamp } from "../words/time.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
-/** @import { State } from "../shell/state.js" */
+/** @import { State } from "../core/state.js" */
 
 // EntryDialog shows times in the given time zone, or by default in the browser's.
 /** @param {{state: State, zone?: string}} props */

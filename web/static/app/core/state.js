@@ -1,6 +1,8 @@
 // @ts-check
 // The dashboard's whole state. Views are functions of the state, and only update changes it.
 
+/** @import { Outcome } from "../changes/user.js" */
+/** @import { Page } from "./route.js" */
 /** @import { Form } from "../limits/form.js" */
 /** @import { History } from "../limits/history.js" */
 /** @import { Overridden } from "../limits/overrides.js" */
@@ -8,12 +10,10 @@
 /** @import { Held } from "../now/held-row.js" */
 /** @import { Rates, Span } from "../now/rates.js" */
 /** @import { Pressed, SwitchName } from "../now/switches.js" */
-/** @import { Outcome } from "../people/changes.js" */
 /** @import { People } from "../people/people.js" */
 /** @import { Audit } from "../records/audit-page.js" */
 /** @import { Journal } from "../records/journal.js" */
-/** @import { Pardoning } from "../records/pardon.js" */
-/** @import { Page } from "./route.js" */
+/** @import { Pardoning } from "../widgets/pardon.js" */
 
 /**
  * @typedef {NonNullable<Api.Frame["status"]>} Status
@@ -48,7 +48,7 @@
  * @property {NonNullable<Api.Frame["policy"]> | null} policy
  * @property {Map<string, User>} users throttled users by ID; those throttled first come first
  * @property {Held | null} held the row with the pointer, the focus or a question
- * @property {Record<string, Outcome>} changes outcomes of changes to throttled users, by user ID
+ * @property {Record<string, Outcome>} changes outcomes of the last changes to users, by user ID
  * @property {Form | null} form the limits being edited
  * @property {Record<string, Form>} drafts unsaved forms of other channels, by the channel's ID
  * @property {Rates | null} rates the channel's message rates

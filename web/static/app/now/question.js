@@ -3,15 +3,15 @@
 // ask a question below the row.
 //
 // state.held.asks is the open question: "menu", "grant", "exempt" or "reset", or "answer" while an
-// outcome is shown. state.changes contains each user's last outcome, by user ID.
+// outcome is shown.
 
-import { request } from "../shell/api.js";
-import { ifSignedOut } from "../shell/session.js";
-import { nameOf, state, update } from "../shell/state.js";
-import * as changes from "../people/changes.js";
+import * as changes from "../changes/user.js";
+import { request } from "../core/api.js";
+import { ifSignedOut } from "../core/session.js";
+import { nameOf, state, update } from "../core/state.js";
 import { heldRow, hold } from "./held-row.js";
-/** @import { Outcome } from "../people/changes.js" */
-/** @import { User } from "../shell/state.js" */
+/** @import { Outcome } from "../changes/user.js" */
+/** @import { User } from "../core/state.js" */
 
 // controlID returns the ID of a control in a user's row, to focus it.
 /** @param {string} user @param {string} control */
@@ -22,7 +22,7 @@ export const controlID = (user, control) => `${control}-of-${user}`;
 export function ask(user, index, asks) {
   if (heldRow()?.id === user.user_id && state.held.asks === asks) return close();
   hold(user.user_id, index, "focus");
-  forget(user.user_id);
+  changes.forget(user.user_id);
   update((s) => {
     s.held = { ...s.held, asks, opener: ["menu", "answer"].includes(s.held.asks) ? s.held.opener : asks, card: null };
     s.focus = controlID(user.user_id, "first");
@@ -35,7 +35,7 @@ export function ask(user, index, asks) {
 export function close() {
   const held = heldRow();
   if (!held?.asks) return;
-  if (!state.changes[held.id]?.done) forget(held.id);
+  if (!state.changes[held.id]?.done) changes.forget(held.id);
   closeQuestion(held.id);
 }
 
@@ -54,36 +54,32 @@ async function loadCard(id) {
     const { body: card } = await request("GET", changes.userAddress(id));
     if (heldRow()?.id === id) update((s) => (s.held = { ...s.held, card }));
   } catch (problem) {
-    if (!ifSignedOut(problem)) set(id, { problem: problem.message });
+    if (!ifSignedOut(problem)) changes.fail(id, problem.message);
   }
 }
 
 /** @param {User} user @param {number} index */
 export function pardon(user, index) {
   hold(user.user_id, index, "focus");
-  change(user, (id) => changes.pardon(id));
+  show(user, changes.pardon(user.user_id));
 }
 
 /** @param {User} user @param {string} limit @param {number} messages */
-export const grant = (user, limit, messages) => change(user, (id) => changes.grant(id, limit, messages));
+export const grant = (user, limit, messages) => show(user, changes.grant(user.user_id, limit, messages));
 /** @param {User} user @param {string} length */
-export const exempt = (user, length) => change(user, (id) => changes.exempt(id, length));
+export const exempt = (user, length) => show(user, changes.exempt(user.user_id, length));
 /** @param {User} user */
-export const reset = (user) => change(user, (id) => changes.reset(id));
+export const reset = (user) => show(user, changes.reset(user.user_id));
 /** @param {User} user */
-export const undo = (user) => change(user, (id) => changes.undo(id, state.changes[id].undoing));
+export const undo = (user) => show(user, changes.undo(user.user_id, state.changes[user.user_id].undoing));
 
-// change makes a change and shows its outcome in the row. Below the row, it also shows an outcome
-// that needs to be read, can be undone or isn't saved.
-/** @param {User} user @param {(id: string) => Promise<Outcome | null>} ask */
-async function change(user, ask) {
+// show announces the outcome of a change. Below the row, it shows an outcome that needs to be read,
+// can be undone or isn't saved.
+/** @param {User} user @param {Promise<Outcome | null>} asked */
+async function show(user, asked) {
   const { user_id: id } = user;
-  if (state.changes[id]?.busy) return;
-  const asked = ask(id);
-  set(id, { busy: true });
   const outcome = await asked;
   if (!outcome) return;
-  set(id, outcome);
   if (outcome.problem) {
     if (!state.held?.asks || state.held.asks === "menu") showAnswer(id);
     return;
@@ -99,22 +95,5 @@ function showAnswer(id) {
   update((s) => {
     s.held = { ...s.held, asks: "answer", opener: s.held.asks ? s.held.opener : "pardon" };
     s.focus = controlID(id, "first");
-  });
-}
-
-// set stores a user's outcome, and drops the outcomes of users who are no longer in the state.
-/** @param {string} id @param {Partial<Outcome>} known */
-function set(id, known) {
-  update((s) => {
-    const kept = Object.entries(s.changes).filter(([other]) => s.users.has(other));
-    s.changes = { ...Object.fromEntries(kept), [id]: changes.outcomeOf(known) };
-  });
-}
-
-/** @param {string} id */
-function forget(id) {
-  update((s) => {
-    const { [id]: _, ...others } = s.changes;
-    s.changes = others;
   });
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// One number or text of the limits: label, field, unit and error.
+// One number or text in a form: label, field, unit and error.
 
 import { html } from "../../vendor/htm-preact.js";
 /** @import { View } from "../../vendor/htm-preact.js" */

@@ -2,12 +2,12 @@
 // One entry of the journal in a row: time, user, message, limit and outcome.
 
 import { html } from "../../vendor/htm-preact.js";
+import { linkTo } from "../core/route.js";
+import { mayModerate, nameOf, update } from "../core/state.js";
 import { PardonButton } from "./pardon.js";
-import { linkTo } from "../shell/route.js";
-import { mayModerate, nameOf, update } from "../shell/state.js";
 import { outcomeWords } from "../words/penalties.js";
 import { stamp } from "../words/time.js";
-/** @import { State } from "../shell/state.js" */
+/** @import { State } from "../core/state.js" */
 
 const clipped = 200; // characters; a row never shows more
 

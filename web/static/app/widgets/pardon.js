@@ -2,11 +2,11 @@
 // Pardoning a throttled message: the button in its entry, and the outcome in the button's place.
 
 import { html } from "../../vendor/htm-preact.js";
-import { request } from "../shell/api.js";
-import { ifSignedOut } from "../shell/session.js";
-import { mayModerate, nameOf, state, update } from "../shell/state.js";
+import { request } from "../core/api.js";
+import { ifSignedOut } from "../core/session.js";
+import { mayModerate, nameOf, state, update } from "../core/state.js";
 import { stamp } from "../words/time.js";
-/** @import { State } from "../shell/state.js" */
+/** @import { State } from "../core/state.js" */
 
 /**
  * Pardoning is the outcome of pardoning an entry.

@@ -1,15 +1,21 @@
 // @ts-check
-// Changing a single user: grant, exempt, reset, pardon, override and undo. Each of these functions
-// sends a request and returns the outcome in words, or null if the session has ended.
+// Changes to a single user: grant, exempt, reset, pardon, override and undo. Each function sends a
+// request, stores its outcome and returns it. The outcome is null if another change of the user is
+// pending, if the session has ended, or if another channel is shown by then.
+//
+// state.changes contains the outcome of each user's last change, by user ID. All pages show it.
 
-import { request } from "../shell/api.js";
-import { ifSignedOut } from "../shell/session.js";
-import { now, state } from "../shell/state.js";
+import { request } from "../core/api.js";
+import { ifSignedOut } from "../core/session.js";
+import { now, state, update } from "../core/state.js";
 import { pardonWords, unpardonWords } from "../words/pardons.js";
 import { clock, toMinute, upcoming } from "../words/time.js";
+import { unsavedChange } from "../words/unsaved.js";
+/** @import { Database } from "../core/state.js" */
 
 /**
- * Outcome is the state of the last change of a user.
+ * Outcome is the state of the last change of a user. While a change is pending, the texts are those
+ * of the change before it.
  * @typedef {object} Outcome
  * @property {boolean} busy chatguard hasn't answered yet
  * @property {string} problem why chatguard refused the change
@@ -20,7 +26,7 @@ import { clock, toMinute, upcoming } from "../words/time.js";
  * @property {boolean} isHeld a limit still holds the user back for long
  * @property {boolean} isSaved a restart doesn't undo the change
  * @property {Undoing | null} undoing what an undo needs; null if the change can't be undone
- * @property {number} at when chatguard answered, ms
+ * @property {number} at when the change was sent or answered, ms
  */
 
 /**
@@ -47,27 +53,69 @@ export function outcomeOf(known) {
 /** @param {string} user */
 export const userAddress = (user) => `/channels/${encodeURIComponent(state.channel ?? "")}/users/${encodeURIComponent(user)}`;
 
-// change sends a request about a user, and converts the answer to an outcome.
+// change makes a change, and stores its outcome before and after chatguard answers. said converts
+// the answer to an outcome.
 /**
+ * @param {string} user
  * @param {string} method
- * @param {string} path
+ * @param {string} path relative to the user's address
  * @param {{body?: unknown, ifMatch?: string}} options
  * @param {(answer: any) => Partial<Outcome>} said
  */
-async function change(method, path, options, said) {
+async function change(user, method, path, options, said) {
+  const { channel, changes: { [user]: last } } = state;
+  if (last?.busy) return null;
+  set(user, { ...last, problem: "", busy: true, at: now() });
+  /** @param {Partial<Outcome>} known */
+  const answered = (known) => (channel === state.channel ? set(user, known) : null);
   try {
-    const { body } = await request(method, path, options);
-    return outcomeOf({ isSaved: body.saved, ...said(body) });
+    const { body } = await request(method, userAddress(user) + path, options);
+    return answered({ isSaved: body.saved, ...said(body) });
   } catch (problem) {
-    return ifSignedOut(problem) ? null : outcomeOf({ problem: problem.message });
+    return ifSignedOut(problem) ? null : answered({ problem: problem.message });
   }
+}
+
+// set stores a user's outcome. It drops the outcomes of users whom no page shows, except pending
+// ones.
+/** @param {string} user @param {Partial<Outcome>} known */
+function set(user, known) {
+  const outcome = outcomeOf(known);
+  update((s) => {
+    const kept = Object.entries(s.changes).filter(([other, { busy }]) => busy || s.users.has(other) || s.people?.person?.id === other);
+    s.changes = { ...Object.fromEntries(kept), [user]: outcome };
+  });
+  return outcome;
+}
+
+// fail stores why a user can't be changed.
+/** @param {string} user @param {string} problem */
+export const fail = (user, problem) => set(user, { problem });
+
+// forget drops a user's outcome, unless a change is pending.
+/** @param {string} user */
+export function forget(user) {
+  const { [user]: outcome, ...others } = state.changes;
+  if (outcome && !outcome.busy) update((s) => (s.changes = others));
+}
+
+// kindOf returns "bad", "warn" or "good".
+/** @param {Outcome} of */
+export function kindOf({ problem, isSaved, isPartial }) {
+  return problem ? "bad" : isSaved && !isPartial ? "good" : "warn";
+}
+
+// noticeOf returns an outcome as sentences, including a note on a change that isn't saved yet.
+/** @param {Outcome} of @param {Database} [database] */
+export function noticeOf({ problem, sentence, isSaved }, database) {
+  return problem || (sentence && !isSaved ? `${sentence} ${unsavedChange(database)}` : sentence);
 }
 
 // grant gives a user extra messages in a limit. zone is the time zone of the outcome's texts, by
 // default the browser's.
 /** @param {string} user @param {string} limit @param {number} messages @param {string} [zone] */
 export function grant(user, limit, messages, zone) {
-  return change("POST", userAddress(user) + "/grant", { body: { limit, messages } }, ({ until }) => {
+  return change(user, "POST", "/grant", { body: { limit, messages } }, ({ until }) => {
     const at = Date.parse(until ?? "");
     return {
       done: `${messages} granted${at ? ` until ${toMinute(at, zone)}` : ""}`,
@@ -80,7 +128,7 @@ export function grant(user, limit, messages, zone) {
 // exemption has no end.
 /** @param {string} user @param {string} length @param {string} [zone] */
 export function exempt(user, length, zone) {
-  return change("POST", userAddress(user) + "/exempt", { body: length ? { for: length } : {} }, (answer) => {
+  return change(user, "POST", "/exempt", { body: length ? { for: length } : {} }, (answer) => {
     const at = Date.parse(answer.until ?? "");
     return {
       done: at ? `exempt until ${toMinute(at, zone)}` : "exempt permanently",
@@ -93,7 +141,7 @@ export function exempt(user, length, zone) {
 // reset forgets everything about a user's messages and strikes.
 /** @param {string} user */
 export function reset(user) {
-  return change("POST", userAddress(user) + "/reset", {}, () => ({
+  return change(user, "POST", "/reset", {}, () => ({
     done: "reset", sentence: "Reset: usage and strikes are cleared.",
   }));
 }
@@ -116,13 +164,13 @@ export function override(user, own, etag) {
  */
 function replace(user, own, etag, said) {
   const isEmpty = Object.keys(own).length === 0;
-  return change(isEmpty ? "DELETE" : "PUT", userAddress(user) + "/override", { body: isEmpty ? undefined : own, ifMatch: etag }, said);
+  return change(user, isEmpty ? "DELETE" : "PUT", "/override", { body: isEmpty ? undefined : own, ifMatch: etag }, said);
 }
 
 // pardon pardons the last throttled message and all throttled messages before it without a gap.
 /** @param {string} user @param {string} [zone] */
 export function pardon(user, zone) {
-  return change("POST", userAddress(user) + "/pardon", {}, (answer) => {
+  return change(user, "POST", "/pardon", {}, (answer) => {
     const { word, ...words } = pardonWords(answer, zone);
     const undoing = answer.id ? { pardon: answer.id, until: answer.undo_until } : null;
     return { done: word, ...words, isToRead: true, undoing };
@@ -143,7 +191,7 @@ export function mayUndo(outcome, card) {
 /** @param {string} user @param {Undoing} undoing */
 export function undo(user, { pardon: id, former = {}, etag = "" }) {
   if (!id) return replace(user, former, etag, () => ({ done: "undone", sentence: "Undone." }));
-  return change("DELETE", `${userAddress(user)}/pardon/${id}`, {}, (answer) => ({
+  return change(user, "DELETE", `/pardon/${id}`, {}, (answer) => ({
     done: "pardon undone", sentence: unpardonWords(answer), isToRead: true,
   }));
 }

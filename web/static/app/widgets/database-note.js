@@ -2,9 +2,9 @@
 // The note about a failing or missing database. It is empty while the database is ok.
 
 import { html } from "../../vendor/htm-preact.js";
-import { now } from "./state.js";
+import { now } from "../core/state.js";
 import { wait } from "../words/time.js";
-/** @import { Database, State } from "./state.js" */
+/** @import { Database, State } from "../core/state.js" */
 
 const whole = new Intl.NumberFormat("en-GB");
 

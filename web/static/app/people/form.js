@@ -1,12 +1,12 @@
 // @ts-check
-// Changing the user whose card is shown: the form that is open, and the outcome of the last change.
+// Changing the user whose card is shown: the form that is open.
 
-import { loadWeek } from "./week.js";
-import { change, reload } from "./people.js";
-import * as changes from "./changes.js";
+import * as changes from "../changes/user.js";
+import { state } from "../core/state.js";
 import { overrideDraft, overrideErrors, overrideOf } from "./override.js";
-import { state } from "../shell/state.js";
-/** @import { Outcome } from "./changes.js" */
+import { change, reload } from "./people.js";
+import { loadWeek } from "./week.js";
+/** @import { Outcome } from "../changes/user.js" */
 /** @import { Card, Person } from "./people.js" */
 
 /** @typedef {keyof typeof drafts} Kind */
@@ -18,11 +18,12 @@ import { state } from "../shell/state.js";
  * @property {any} draft what has been typed; its shape depends on the kind
  * @property {Record<string, string>} errors what is wrong with the draft, by field
  * @property {string} etag of the override when the form was opened
- * @property {string} problem why chatguard refused the change
- * @property {boolean} busy chatguard hasn't answered yet
  */
 
 const shown = () => state.people.person;
+
+// isBusy reports whether a change of the user shown is pending.
+const isBusy = () => Boolean(state.changes[shown().id]?.busy);
 
 const drafts = {
   /** @param {Card} card */
@@ -35,23 +36,30 @@ const drafts = {
 // open opens a form and closes any other. If the form is already open, open closes it.
 /** @param {Kind} kind */
 export function open(kind) {
+  if (isBusy()) return;
   const { form, card } = shown();
-  if (form?.busy) return;
-  change(shown(), { outcome: null, form: form?.kind === kind ? null : fresh(kind, card) });
+  put(form?.kind === kind ? null : fresh(kind, card));
 }
 
 /** @param {Kind} kind @param {Card} card */
 function fresh(kind, card) {
-  return { kind, draft: drafts[kind](card), errors: {}, etag: card.override_etag, problem: "", busy: false };
+  return { kind, draft: drafts[kind](card), errors: {}, etag: card.override_etag };
+}
+
+// put replaces the form, and forgets the outcome of an earlier change.
+/** @param {ChangeForm | null} form */
+function put(form) {
+  changes.forget(shown().id);
+  change(shown(), { form });
 }
 
 // startOver resets the open form to the current values.
 export function startOver() {
-  change(shown(), { form: fresh(shown().form.kind, shown().card) });
+  put(fresh(shown().form.kind, shown().card));
 }
 
 export function close() {
-  if (!shown().form?.busy) change(shown(), { form: null });
+  if (!isBusy()) put(null);
 }
 
 /** @type {Partial<Record<Kind, (draft: any, card: Card) => Record<string, string>>>} */
@@ -63,10 +71,10 @@ const checks = {
 // edit changes the draft of the open form.
 /** @param {object} news */
 export function edit(news) {
+  if (isBusy()) return;
   const { form, card } = shown();
-  if (form.busy) return;
   const draft = { ...form.draft, ...news };
-  change(shown(), { form: { ...form, draft, errors: checks[form.kind]?.(draft, card) ?? {}, problem: "" } });
+  put({ ...form, draft, errors: checks[form.kind]?.(draft, card) ?? {} });
 }
 
 // isOutdated reports whether someone else has changed the override since the form was opened.
@@ -88,34 +96,23 @@ const requests = {
 export async function submit() {
   const person = shown();
   const { form } = person;
-  if (form.busy || Object.keys(form.errors).length > 0 || isOutdated(person)) return;
-  change(person, { form: { ...form, busy: true, problem: "" } });
-  const outcome = await requests[form.kind](person, form.draft);
-  if (outcome?.problem) change(person, { form: { ...form, busy: false, problem: outcome.problem } });
-  else if (outcome) change(person, { outcome, form: null });
-  if (outcome) await reloadAll();
+  if (Object.keys(form.errors).length > 0 || isOutdated(person)) return;
+  await show(person, requests[form.kind](person, form.draft));
 }
 
 // pardon pardons the last throttled message and all throttled messages before it without a gap.
-export async function pardon() {
-  const person = shown();
-  if (person.isPardoning) return;
-  change(person, { isPardoning: true });
-  await show(person, changes.pardon(person.id, person.card.timezone));
-}
+export const pardon = () => show(shown(), changes.pardon(shown().id, shown().card.timezone));
 
 // undo undoes the last change.
-export const undo = () => show(shown(), changes.undo(shown().id, shown().outcome.undoing));
+export const undo = () => show(shown(), changes.undo(shown().id, state.changes[shown().id].undoing));
 
+// show waits for the outcome of a change, then loads the card again. The form stays open if
+// chatguard refused the change.
 /** @param {Person} person @param {Promise<Outcome | null>} asked */
 async function show(person, asked) {
   const outcome = await asked;
   if (!outcome) return;
-  change(person, { outcome, isPardoning: false, ...(!outcome.problem && { form: null }) });
-  await reloadAll();
-}
-
-async function reloadAll() {
+  if (!outcome.problem) change(person, { form: null });
   await reload();
   await loadWeek();
 }

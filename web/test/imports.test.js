@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+import test from "node:test";
+
+// layers are the folders of the front end. A module may import its own folder and lower layers.
+const layers = [["core"], ["words"], ["changes", "widgets"], ["now", "limits", "people", "records"], ["shell"]];
+
+// wholeState describes the state of all pages, so it names their types. It doesn't import their
+// code.
+const wholeState = "core/state.js";
+
+const app = new URL("../static/app/", import.meta.url);
+const modules = readdirSync(app, { recursive: true }).map(String).filter((name) => name.endsWith(".js"));
+
+// importsOf returns {code, types}: the modules that a module imports, and those in its comments.
+function importsOf(module) {
+  const lines = readFileSync(new URL(module, app), "utf8").split("\n");
+  const isComment = (line) => /^\s*(\/\/|\/?\*)/.test(line);
+  const named = (lines) => lines.flatMap((line) => [...line.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)"(\.[^"]*)"/g)])
+    .map(([, path]) => posix.join(posix.dirname(module), path)).filter((path) => !path.startsWith("../vendor/"));
+  return { code: named(lines.filter((line) => !isComment(line))), types: named(lines.filter(isComment)) };
+}
+
+const folderOf = (module) => posix.dirname(module);
+const layerOf = (module) => layers.findIndex((folders) => folders.includes(folderOf(module)));
+
+test("imports: from a module's own folder or a lower layer", () => {
+  for (const module of modules) {
+    assert.notEqual(layerOf(module), -1, `${module} is in no layer`);
+    const { code, types } = importsOf(module);
+    for (const imported of module === wholeState ? code : [...code, ...types]) {
+      assert.ok(modules.includes(imported), `${module} imports ${imported}, which doesn't exist`);
+      assert.ok(folderOf(imported) === folderOf(module) || layerOf(imported) < layerOf(module), `${module} imports ${imported}`);
+    }
+  }
+});
+
+test("imports: without circles", () => {
+  const done = new Set();
+  /** @param {string} module @param {string[]} path */
+  const visit = (module, path) => {
+    assert.ok(!path.includes(module), `circle: ${[...path, module].join(" → ")}`);
+    if (done.has(module)) return;
+    for (const imported of importsOf(module).code) visit(imported, [...path, module]);
+    done.add(module);
+  };
+  for (const module of modules) visit(module, []);
+  assert.equal(done.size, modules.length);
+});
