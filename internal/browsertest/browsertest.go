@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// patience is the maximum duration of any wait. After that the test fails and says what it was
+	// maxWait is the maximum duration of any wait. After that the test fails and says what it was
 	// waiting for.
-	patience = 30 * time.Second
+	maxWait = 30 * time.Second
 	// lifetime is the maximum time that a test may use a window.
 	lifetime = 4 * time.Minute
 	// aims is the number of attempts to click an element that moves away.
@@ -148,9 +148,9 @@ const look = `new Promise((done, fail) => {
 // See waits until a JavaScript expression is true.
 func (w *Window) See(expression string) {
 	w.Helper()
-	seen, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](fmt.Sprintf(look, patience.Milliseconds(), expression), chromedp.EvalAwaitPromise))
+	seen, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](fmt.Sprintf(look, maxWait.Milliseconds(), expression), chromedp.EvalAwaitPromise))
 	if err == nil && !seen {
-		err = fmt.Errorf("not within %s", patience)
+		err = fmt.Errorf("not within %s", maxWait)
 	}
 	if err != nil {
 		w.fatal("never seen: %s: %v", expression, err)
@@ -232,7 +232,7 @@ const middle = `(async () => {
 func (w *Window) Click(selector string) {
 	w.Helper()
 	for range aims {
-		point, err := chromedp.Run(w.ctx, chromedp.Evaluate[[2]float64](fmt.Sprintf(middle, fmt.Sprintf(still, patience.Milliseconds()), selector), chromedp.EvalAwaitPromise))
+		point, err := chromedp.Run(w.ctx, chromedp.Evaluate[[2]float64](fmt.Sprintf(middle, fmt.Sprintf(still, maxWait.Milliseconds()), selector), chromedp.EvalAwaitPromise))
 		if err != nil {
 			w.fatal("never clicked: %s: %v", selector, err)
 		}
@@ -274,7 +274,7 @@ const whole = `(async () => {
 // other control characters at the end of text are pressed after the rest has been entered.
 func (w *Window) Write(field, text string) {
 	w.Helper()
-	if err := chromedp.Do(w.ctx, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(whole, fmt.Sprintf(still, patience.Milliseconds()), field), chromedp.EvalAwaitPromise)); err != nil {
+	if err := chromedp.Do(w.ctx, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(whole, fmt.Sprintf(still, maxWait.Milliseconds()), field), chromedp.EvalAwaitPromise)); err != nil {
 		w.fatal("never written in: %s: %v", field, err)
 	}
 	letters := strings.TrimRightFunc(text, unicode.IsControl)

@@ -79,8 +79,8 @@ func TestCheck_FindsUsersByPlainID(t *testing.T) {
 	decode[any](t, d.do("GET", room+"/policy", nil, asOwner))
 }
 
-// roomMessages returns one message of a user for each room. The rooms are numbered from from up to
-// but not including to.
+// roomMessages returns one message of a user for each room. The rooms are numbered from the first
+// number up to but not including the second.
 func roomMessages(from, to int) (batch batchForm) {
 	for i := from; i < to; i++ {
 		batch.Messages = append(batch.Messages, checkForm{Channel: fmt.Sprint("room", i), UserID: "41"})

@@ -20,7 +20,7 @@ import (
 type limitedReceiver struct {
 	httptest.ResponseRecorder
 	chunks, deadlines int
-	patience          int
+	maxChunks         int
 }
 
 func (r *limitedReceiver) SetWriteDeadline(time.Time) error {
@@ -29,21 +29,22 @@ func (r *limitedReceiver) SetWriteDeadline(time.Time) error {
 }
 
 func (r *limitedReceiver) Write(data []byte) (int, error) {
-	if r.chunks++; r.chunks > r.patience {
+	if r.chunks++; r.chunks > r.maxChunks {
 		return 0, errors.New("the reader is gone")
 	}
 	return r.ResponseRecorder.Write(data)
 }
 
-// pages returns n pages of one row each, then err if it is not nil.
-func pages(n int, err error) (next func() ([][]string, error), asked *int) {
-	asked = new(int)
+// pages returns a function that returns n pages of one row each, and then err. reads counts the
+// calls of the function.
+func pages(n int, err error) (next func() ([][]string, error), reads *int) {
+	reads = new(int)
 	return func() ([][]string, error) {
-		if *asked++; *asked <= n {
-			return [][]string{{strconv.Itoa(*asked)}}, nil
+		if *reads++; *reads <= n {
+			return [][]string{{strconv.Itoa(*reads)}}, nil
 		}
 		return nil, err
-	}, asked
+	}, reads
 }
 
 // An export goes out page by page, each with its own deadline, and is never held in memory as a
@@ -56,10 +57,10 @@ func TestExportCSV_Streams(t *testing.T) {
 		return d.server.archive.exportCSV(r, request, access.Caller{}, "things", []string{"number"}, next)
 	}
 
-	whole := &limitedReceiver{patience: 100}
-	next, asked := pages(5, nil)
-	if err := export(whole, next); err != nil || *asked != 6 || whole.chunks != 6 || whole.deadlines != 6 {
-		t.Errorf("whole: %v; %d pages asked for, %d chunks written, with %d deadlines", err, *asked, whole.chunks, whole.deadlines)
+	whole := &limitedReceiver{maxChunks: 100}
+	next, reads := pages(5, nil)
+	if err := export(whole, next); err != nil || *reads != 6 || whole.chunks != 6 || whole.deadlines != 6 {
+		t.Errorf("whole: %v; %d pages read, %d chunks written, with %d deadlines", err, *reads, whole.chunks, whole.deadlines)
 	}
 	if got := whole.Body.String(); got != "number\n1\n2\n3\n4\n5\n" {
 		t.Errorf("whole: %q", got)
@@ -68,15 +69,15 @@ func TestExportCSV_Streams(t *testing.T) {
 		t.Errorf("it is called %s", name)
 	}
 
-	gone := &limitedReceiver{patience: 2}
-	next, asked = pages(1000, nil)
-	if err := export(gone, next); err != nil || *asked != 3 {
-		t.Errorf("the reader is gone: %v, and %d pages were read", err, *asked)
+	gone := &limitedReceiver{maxChunks: 2}
+	next, reads = pages(1000, nil)
+	if err := export(gone, next); err != nil || *reads != 3 {
+		t.Errorf("the reader is gone: %v, and %d pages were read", err, *reads)
 	}
 
 	damaged := errors.New("damaged")
 	next, _ = pages(0, damaged)
-	if err := export(&limitedReceiver{patience: 100}, next); !errors.Is(err, damaged) {
+	if err := export(&limitedReceiver{maxChunks: 100}, next); !errors.Is(err, damaged) {
 		t.Errorf("in trouble from the beginning: %v", err)
 	}
 	defer func() {
@@ -85,7 +86,7 @@ func TestExportCSV_Streams(t *testing.T) {
 		}
 	}()
 	next, _ = pages(3, damaged)
-	export(&limitedReceiver{patience: 100}, next)
+	export(&limitedReceiver{maxChunks: 100}, next)
 }
 
 func TestEscapeCell_NoFormulas(t *testing.T) {
@@ -124,7 +125,7 @@ var formulas = []string{
 func TestEscapeCell_EverySeparator(t *testing.T) {
 	d := dash(t)
 	for _, text := range formulas {
-		r := &limitedReceiver{ResponseRecorder: *httptest.NewRecorder(), patience: 100}
+		r := &limitedReceiver{ResponseRecorder: *httptest.NewRecorder(), maxChunks: 100}
 		rows := [][]string{{escapeCell(text), "7", escapeCell(text), escapeCell(text)}}
 		page := func() (next [][]string, err error) { next, rows = rows, nil; return next, nil }
 		if err := d.server.archive.exportCSV(r, httptest.NewRequest("GET", "/api/v1/journal", nil), access.Caller{}, "things", []string{"a", "b", "c", "d"}, page); err != nil {

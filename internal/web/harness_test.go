@@ -210,7 +210,7 @@ var everyAlgorithm = []chatguard.Limit{
 	everywhere,
 }
 
-// addLimits adds limits to the configuration's policy.
+// addLimits returns an option that adds limits to the configuration's policy.
 func addLimits(t testing.TB, limits ...chatguard.Limit) func(*Options) {
 	return func(o *Options) {
 		t.Helper()

@@ -41,14 +41,14 @@ func newLongReads() *longReads {
 	return &longReads{all: make(chan struct{}, mostReads), byHolder: map[string]*readsOfHolder{}}
 }
 
-// begin waits for a turn, but no longer than patience. The caller must call end when the read is
+// begin waits for a turn, but no longer than timeout. The caller must call end when the read is
 // done.
-func (l *longReads) begin(ctx context.Context, holder string, patience time.Duration) (end func(), err error) {
+func (l *longReads) begin(ctx context.Context, holder string, timeout time.Duration) (end func(), err error) {
 	own := l.enter(holder)
 	if own == nil {
 		return nil, errTooManyReads()
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if !take(ctx, own.underWay) {
 		l.leave(holder)
@@ -108,8 +108,8 @@ func errTooManyReads() error {
 
 // readLong waits for its turn and runs do, which scans the database for a caller. The turn ends
 // before the answer is sent, because the client may be slow.
-func readLong[T any](ctx context.Context, reads *longReads, who access.Caller, patience time.Duration, do func() (T, error)) (result T, err error) {
-	end, err := reads.begin(ctx, who.Name, patience)
+func readLong[T any](ctx context.Context, reads *longReads, who access.Caller, timeout time.Duration, do func() (T, error)) (result T, err error) {
+	end, err := reads.begin(ctx, who.Name, timeout)
 	if err != nil {
 		return result, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// addTimeouts makes each strike bring a timeout of 10 minutes.
+// addTimeouts returns an option that makes each strike bring a timeout of 10 minutes.
 func addTimeouts(t testing.TB) func(*Options) {
 	return func(o *Options) {
 		t.Helper()
@@ -89,7 +89,7 @@ func (d *dashboard) wantPardoned(when string, want int) {
 	}
 }
 
-// asModerator adds a moderator's token to a request.
+// asModerator returns a function that adds a moderator's token to a request.
 func (d *dashboard) asModerator(name string) func(*http.Request) {
 	d.Helper()
 	secret, err := d.store.NewToken(d.Context(), auth.Identity{Name: name, Access: auth.Moderate}, 0)

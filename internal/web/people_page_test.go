@@ -145,7 +145,7 @@ var hostileNames = []string{
 	"{{constructor}} ${document.title='broken'} &amp; '\"",
 }
 
-// wantUnharmed fails the test if a text was interpreted as more than text.
+// wantUnharmed fails the test if the page interpreted a text as HTML.
 func (w *window) wantUnharmed() {
 	w.Helper()
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll("main :is(img, script, u, b)").length`); n != 0 {

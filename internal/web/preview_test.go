@@ -38,13 +38,14 @@ func (s watchedStore) Timeline(ctx context.Context, channel string, since time.T
 	return s.Records.Timeline(ctx, channel, since, each)
 }
 
-// watchReads makes the Store call read each time before it reads the timeline.
+// watchReads returns an option that makes the Store call read each time before it reads the
+// timeline.
 func watchReads(read func(ctx context.Context) error) func(*Options) {
 	return func(o *Options) { o.Store = watchedStore{o.Store, read} }
 }
 
-// recordEvening records, some hours ago, 5 messages of anna and 3 of berta within a minute, and 2
-// of clara, who is exempt.
+// recordEvening records messages that were sent some hours ago: 5 by anna and 3 by berta within a
+// minute, and 2 by clara, who is exempt.
 func (d *dashboard) recordEvening() (began time.Time) {
 	d.Helper()
 	began = d.now().Add(-5 * time.Hour).Truncate(time.Second)
@@ -204,11 +205,11 @@ func TestPreview_EndsWithRequest(t *testing.T) {
 		return ctx.Err()
 	}))
 	ctx, cancel := context.WithCancel(context.Background())
-	asked, err := json.Marshal(map[string]any{"policy": d.guard.Policy(channelID)})
+	body, err := json.Marshal(map[string]any{"policy": d.guard.Policy(channelID)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(ctx, "POST", "http://"+d.address+previewPath, bytes.NewReader(asked))
+	r, err := http.NewRequestWithContext(ctx, "POST", "http://"+d.address+previewPath, bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

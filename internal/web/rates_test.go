@@ -51,19 +51,19 @@ func TestRates_SurviveRestart(t *testing.T) {
 }
 
 func TestRates_StoreInTrouble(t *testing.T) {
-	asked := make(chan struct{})
-	d := dash(t, func(o *Options) { o.Store = unreadableRates{o.Store, asked} })
-	<-asked
+	read := make(chan struct{})
+	d := dash(t, func(o *Options) { o.Store = unreadableRates{o.Store, read} })
+	<-read
 	decode[live.RatesOver](t, d.do("GET", "/api/v1/rates?span=day", nil, asOwner))
 }
 
 // unreadableRates is a Store that cannot read the rates from before the start.
 type unreadableRates struct {
 	Records
-	asked chan struct{}
+	read chan struct{}
 }
 
 func (f unreadableRates) Minutes(context.Context, time.Time, func(journal.Minute) error) error {
-	close(f.asked)
+	close(f.read)
 	return errors.New("damaged")
 }

@@ -14,7 +14,7 @@ import (
 // policyPath is the API path of the tests' channel's policy.
 const policyPath = "/api/v1/channels/" + channelID + "/policy"
 
-// setHeader sets one header of a request.
+// setHeader returns a function that sets one header of a request.
 func setHeader(name, value string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set(name, value) }
 }

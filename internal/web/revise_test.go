@@ -52,16 +52,16 @@ func TestRevise_InForceBeforeSaved(t *testing.T) {
 	}
 }
 
-// fixedConfig is a configuration that has this policy for all channels. asked, if it is set, is
+// fixedConfig is a configuration that has this policy for all channels. If onRead is set, it is
 // called whenever the configuration is read.
 type fixedConfig struct {
 	policy chatguard.Policy
-	asked  func()
+	onRead func()
 }
 
 func (f fixedConfig) Default() chatguard.Policy {
-	if f.asked != nil {
-		f.asked()
+	if f.onRead != nil {
+		f.onRead()
 	}
 	return f.policy.Clone()
 }
@@ -105,10 +105,10 @@ func TestRebase_AppliesAtOnce(t *testing.T) {
 // caller may hold a lock that the policy change waits for.
 func TestChanged_DuringPolicyChange(t *testing.T) {
 	d := dash(t)
-	asked := 0
-	base := fixedConfig{d.guard.Policy(""), func() { asked++; d.server.Changed(channelID) }}
+	reads := 0
+	base := fixedConfig{d.guard.Policy(""), func() { reads++; d.server.Changed(channelID) }}
 	accept := func() error { d.server.Changed(channelID); return nil }
-	if err := d.opts.Policies.Reload(base, accept); err != nil || asked == 0 {
-		t.Errorf("asked %d times, %v", asked, err)
+	if err := d.opts.Policies.Reload(base, accept); err != nil || reads == 0 {
+		t.Errorf("the configuration was read %d times, %v", reads, err)
 	}
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// newHandler returns a handler that connects every path to its handler, behind the checks that
-// apply to all of them.
+// newHandler returns the handler of all paths, behind the checks that apply to all of them.
 func (s *Server) newHandler() (http.Handler, error) {
 	files, err := newFiles()
 	if err != nil {

@@ -134,8 +134,8 @@ func errUnreadable(what string, cause error) error {
 	return problem.New(http.StatusServiceUnavailable, "%s: the database is failing.", what).Because(cause)
 }
 
-// findBySentID returns the user of a server's channel whose ID, in the form sent by the server, is
-// text. ok is false if there is none.
+// findBySentID returns a user of a server's channel. text is the user's ID as the server sent it.
+// ok is false if there is no such user.
 func (h *users) findBySentID(ctx context.Context, channel, text string) (user journal.Person, ok bool, err error) {
 	space := h.space
 	if space == "" || text == "" || !strings.HasPrefix(channel, space) {
