@@ -283,7 +283,7 @@ func TestAttempts_RevokedTokenBlocksNobody(t *testing.T) {
 	d.signIn(map[string]string{"code": "good-code"})
 	for i := range access.AttemptBurst - 1 {
 		if a := d.do("POST", "/api/v1/session", map[string]string{"token": fmt.Sprint("guess", i)}); a.StatusCode != http.StatusUnauthorized {
-			t.Errorf("sign-in %d: %s, as if a program's failures counted", i+1, a.Status)
+			t.Errorf("sign-in %d: %s; want 401, because failed API requests do not count", i+1, a.Status)
 		}
 	}
 	d.signIn(map[string]string{"token": token})

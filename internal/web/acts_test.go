@@ -149,7 +149,7 @@ func TestRowActions_Exempt(t *testing.T) {
 		w.choose("Undo")
 		w.See(elementHasText(deedOf42, "undone"))
 		if own, err := d.guard.UserOverride(channelID, spammer.ID); err != nil || own.Exempt != chatguard.ExemptByRole {
-			t.Errorf("undone, and in force is %+v, %v", own, err)
+			t.Errorf("after undoing, the override is %+v, %v", own, err)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func TestCard_DrawsWeek(t *testing.T) {
 	w.seePerson(gardenhour)
 	w.See(`document.querySelector(".chart canvas")` + "&&" + hasText(" of 300 messages left now") + "&&" + `document.body.innerText.toLowerCase().includes("fewest this week")`)
 	if limits := browsertest.Eval[string](w.Window, `[...document.querySelectorAll("#week ~ label option")].map((o) => o.value).join()`); limits != "burst,daily" {
-		t.Errorf("a week is to be had of %s", limits)
+		t.Errorf("the limits offered for the week are %s", limits)
 	}
 	w.Click(".chart summary")
 	// one row per quarter of the known days

@@ -100,7 +100,7 @@ func TestCheck_ShareOfRooms(t *testing.T) {
 	}
 	beyond := d.do("POST", "/api/v1/check/batch", roomMessages(share-1, share+1), asServer)
 	if beyond.StatusCode != http.StatusUnprocessableEntity || len(d.server.Asked()) != share-1 {
-		t.Errorf("two for one place: %s, %d have one", beyond.Status, len(d.server.Asked()))
+		t.Errorf("two new channels with one free place: %s, %d are open", beyond.Status, len(d.server.Asked()))
 	}
 	d.check(checkForm{Channel: "room4999", UserID: "41"}, http.StatusOK, asServer)
 	a := d.do("POST", "/api/v1/check", checkForm{Channel: strings.Repeat("one too many ", 10), UserID: "41"}, asServer)

@@ -129,7 +129,7 @@ func TestNowPage_HostileNames(t *testing.T) {
 		t.Errorf("the title is %q", title)
 	}
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".row img, .row script").length`); n != 0 {
-		t.Errorf("%d elements came out of names", n)
+		t.Errorf("names created %d elements", n)
 	}
 	w.wantNoOverflow()
 }

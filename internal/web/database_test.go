@@ -43,7 +43,7 @@ func TestDatabase_LimitsChangeWhileFailing(t *testing.T) {
 	// other viewers are notified too
 	other.See(elementHasText(unsavedNote, text) + `&& document.querySelector("#burst-0").value === "2"`)
 	if v := d.say(spammer, 3); v.Allowed {
-		t.Error("a third message under a burst of 2, and allowed")
+		t.Error("with a burst of 2, the third message is allowed")
 	}
 	w.Type(kb.Escape)
 	// the note shows a state, so it cannot be closed

@@ -99,7 +99,7 @@ func TestMetrics_IncludeOthers(t *testing.T) {
 		}
 	}
 	if a := own.do("GET", "/metrics", nil); strings.Contains(string(a.body), "chatguard_rows_written_total") {
-		t.Error("a server shows what another's set has")
+		t.Error("the metrics include those of another server's set")
 	}
 }
 

@@ -170,7 +170,7 @@ func TestJournalPage_NewEntriesOnPhone(t *testing.T) {
 	w.See(`document.querySelector(".fresh button")`)
 	hidden := browsertest.Eval[bool](w.Window, `document.querySelector(".fresh button").getBoundingClientRect().bottom > document.querySelector(".entry").getBoundingClientRect().top`)
 	if hidden {
-		t.Error("what is new lies over the first entry")
+		t.Error("the button for new entries covers the first entry")
 	}
 	w.Accessible()
 	w.wantNoOverflow()

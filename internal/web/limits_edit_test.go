@@ -133,7 +133,7 @@ func TestLimitsEdit_AddEveryAlgorithm(t *testing.T) {
 	}
 	w.save()
 	if limits := d.guard.Policy(channelID).Limits; len(kinds) != 7 || len(limits) != 9 {
-		t.Errorf("of %d kinds there are %d limits", len(kinds), len(limits))
+		t.Errorf("%d algorithms are offered, and there are %d limits", len(kinds), len(limits))
 	}
 }
 
@@ -234,7 +234,7 @@ func TestLimitsEdit_NoButtonsForViewers(t *testing.T) {
 	w.See(hasText("No changes yet"))
 	shown := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll("main button, main select, main input:not([readonly]):not(:disabled)")].map((e) => e.innerText || e.id)`)
 	if !reflect.DeepEqual(shown, []string{"Copy"}) {
-		t.Errorf("who may only look finds %q", shown)
+		t.Errorf("a viewer's page has the controls %q", shown)
 	}
 	w.Accessible()
 }

@@ -42,7 +42,7 @@ func TestLimitsHistory_Revert(t *testing.T) {
 	w.See(hasText("Saved by anna") + `&& document.querySelectorAll(".revisions > li").length === 3 && !document.querySelector("#messages-2")`)
 	w.See(elementHasText(`document.querySelector(".revisions > li")`, "3 anna") + "&&" + elementHasText(`document.querySelector(".revisions > li")`, "teatime: removed (user window)"))
 	if p := d.guard.Policy(channelID); len(p.Limits) != 2 || p.Limits[0].Burst != 5 || p.Limits[0].Roles != nil {
-		t.Errorf("gone back, and in force is %+v", p)
+		t.Errorf("after the revert, the policy in force is %+v", p)
 	}
 	w.Press(".note button") // undo
 	w.See(`document.querySelectorAll(".revisions > li").length === 4 && document.querySelector("#messages-2")`)

@@ -62,7 +62,7 @@ teatime | 0 | 1 | +1`
 	}
 	w.See(elementHasText(`document.querySelector(".preview")`, "6 messages from 2 users") + `&& document.querySelector(".changed a[href='#/people?user=51']")`)
 	if n := d.guard.Policy(channelID).Limits[0].Burst; n != 3 {
-		t.Errorf("only tried, and the burst is %d", n)
+		t.Errorf("after a preview without saving, the burst is %d", n)
 	}
 
 	w.Click("input[value=observe]")

@@ -30,7 +30,7 @@ func TestLimitsPage_LowerBurstThrottlesNext(t *testing.T) {
 	w.Press(".finish .primary")
 	w.See(hasText("Saved by anna"))
 	if v := d.say(spammer, 1); v.Allowed {
-		t.Error("a third message under a burst of 2, and allowed")
+		t.Error("with a burst of 2, the third message is allowed")
 	}
 	w.goTo("now")
 	w.See(hasRows("Spammer", 1))
@@ -39,7 +39,7 @@ func TestLimitsPage_LowerBurstThrottlesNext(t *testing.T) {
 	w.Press(".note button") // undo
 	w.See(`document.querySelector("#burst-0")?.value === "3"`)
 	if burst := d.guard.Policy(channelID).Limits[0].Burst; burst != 3 {
-		t.Errorf("undone, and the burst is %d", burst)
+		t.Errorf("after undoing, the burst is %d", burst)
 	}
 	w.Type(kb.Escape)
 	w.See(`!document.querySelector(".note")`)

@@ -35,7 +35,7 @@ func TestLongReads_TwoPerHolderFourInAll(t *testing.T) {
 		l.mustBegin(t, "anna")
 		began := time.Now()
 		if _, err := l.begin(t.Context(), "anna", readWait); !isTooMany(err) || time.Since(began) != readWait {
-			t.Errorf("a third one of anna's: %v after %v", err, time.Since(began))
+			t.Errorf("anna's third read: %v after %v", err, time.Since(began))
 		}
 		l.mustBegin(t, "berta")
 		l.mustBegin(t, "clara")
@@ -62,7 +62,7 @@ func TestLongReads_FewWait(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		if _, err := l.begin(t.Context(), "anna", readWait); !isTooMany(err) || time.Since(began) != 0 {
-			t.Errorf("one too many: %v after %v", err, time.Since(began))
+			t.Errorf("a read beyond the waiting places: %v after %v", err, time.Since(began))
 		}
 		l.mustBegin(t, "berta")() // other holders are not blocked
 		for _, end := range ends {

@@ -44,7 +44,7 @@ func TestPardonPage_Row(t *testing.T) {
 		t.Errorf("lifted %d times", d.liftCount())
 	}
 	if focused := browsertest.Eval[string](w.Window, "document.activeElement.id"); focused != "first-of-42" {
-		t.Errorf("pressed, and the focus is on %q", focused)
+		t.Errorf("after the button was pressed, the focus is on %q", focused)
 	}
 	w.wantNoOverflow()
 	w.Accessible()

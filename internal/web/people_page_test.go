@@ -112,7 +112,7 @@ func TestPeoplePage_ViewersCannotChange(t *testing.T) {
 	w.See(hasReason("throttled by the limit “burst”") + `&& document.querySelectorAll(".person .entry").length === 1`)
 	w.Accessible()
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".amends, .pardon button, .person form").length`); n != 0 {
-		t.Errorf("%d ways to change somebody", n)
+		t.Errorf("a viewer's page has %d controls that change a user", n)
 	}
 }
 
@@ -149,7 +149,7 @@ var hostileNames = []string{
 func (w *window) wantUnharmed() {
 	w.Helper()
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll("main :is(img, script, u, b)").length`); n != 0 {
-		w.Errorf("%d elements came out of texts", n)
+		w.Errorf("texts created %d elements", n)
 	}
 	if title := browsertest.Eval[string](w.Window, "document.title"); title == "broken" {
 		w.Errorf("the title is %q", title)

@@ -39,7 +39,7 @@ func TestPolicy_AppliesToNextMessage(t *testing.T) {
 		t.Errorf("revision %+v", revision)
 	}
 	if v := d.say(spammer, 1); v.Allowed {
-		t.Error("a third message, and allowed under a burst of 2")
+		t.Error("with a burst of 2, the third message is allowed")
 	}
 	if now := d.do("GET", policyPath, nil, asOwner); now.Header.Get("ETag") != a.Header.Get("ETag") {
 		t.Error("the ETag that PUT answered isn't the policy's")
@@ -106,7 +106,7 @@ func TestPolicy_InForceBeforeSaved(t *testing.T) {
 		t.Errorf("changed while the database fails: %+v", c)
 	}
 	if v := d.say(spammer, 3); v.Allowed {
-		t.Error("a third message, and allowed under a burst of 2")
+		t.Error("with a burst of 2, the third message is allowed")
 	}
 	if c := decode[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner)); c.Saved || c.Number != 2 || control.Tag(d.guard.Policy(channelID)) != base {
 		t.Errorf("discarded while the database fails: %+v", c)

@@ -90,7 +90,7 @@ func TestPreview_ComparesWithCurrent(t *testing.T) {
 		t.Errorf("changed: %s", got)
 	}
 	if len(d.throttledUsers()) != 0 || d.guard.Policy(channelID).Limits[0].Burst != 3 || len(d.store.revisions) > 0 || !d.say(previewBerta, 3).Allowed {
-		t.Error("to ask has changed something")
+		t.Error("the preview changed the policy, a revision or a user's state")
 	}
 }
 
@@ -192,7 +192,7 @@ func TestPreview_TakesTurn(t *testing.T) {
 	d = dash(t, watchReads(func(context.Context) error { taken = len(d.server.reads.all); return nil }))
 	decode[previewed](t, d.try(burst(2)))
 	if left := len(d.server.reads.all); taken != 1 || left != 0 {
-		t.Errorf("%d turns are taken while it reads, %d afterwards", taken, left)
+		t.Errorf("%d long reads are counted during the preview, %d afterwards", taken, left)
 	}
 }
 
@@ -242,7 +242,7 @@ func TestPreview_CacheExpires(t *testing.T) {
 	p.keep("7", large)
 	p.keep("8", small)
 	if p.find("7", 48, noon) != large || p.find("8", 48, noon) != nil {
-		t.Error("there is room for the first, and no more")
+		t.Error("the cache does not hold exactly the first timeline")
 	}
 	p.keep("7", small)
 	p.keep("8", small)
@@ -250,11 +250,11 @@ func TestPreview_CacheExpires(t *testing.T) {
 		"of other hours": p.find("7", 47, noon), "that is too old": p.find("7", 48, noon.Add(lookbackKept)), "of the future": p.find("7", 48, noon.Add(-1)),
 	} {
 		if found != nil {
-			t.Errorf("one %s is used", name)
+			t.Errorf("a cached timeline %s is used", name)
 		}
 	}
 	if p.find("7", 48, noon.Add(lookbackKept-1)) != small || p.find("8", 48, noon) != small {
-		t.Error("one isn't used")
+		t.Error("a cached timeline is not found")
 	}
 	p.forget(noon.Add(lookbackKept - 1))
 	if len(p.kept) != 2 {

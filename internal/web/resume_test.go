@@ -40,7 +40,7 @@ func TestFeed_ResumesLostConnection(t *testing.T) {
 	}
 	d.restart() // the new feed may have the same numbers, but its name differs
 	if fr := d.listenWith("Authorization", "Bearer "+token, resumed).nextAny(); fr.Type != live.SnapshotFrame || fr.Feed == start.Feed {
-		t.Errorf("another process goes on with a %s of feed %s", fr.Type, fr.Feed)
+		t.Errorf("the first frame from another process is a %s of feed %s", fr.Type, fr.Feed)
 	}
 }
 

@@ -138,7 +138,7 @@ func TestRevert_Refused(t *testing.T) {
 	}
 	d.store.failReads(errors.New("damaged: /secret/path"))
 	if a := d.revert(1); a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
-		t.Errorf("what can't be read: %s %s", a.Status, a.body)
+		t.Errorf("reverting to an unreadable revision: %s %s", a.Status, a.body)
 	}
 	if d.guard.Policy(channelID).Limits[0].Burst != 9 {
 		t.Error("something has changed")

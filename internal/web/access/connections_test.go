@@ -92,7 +92,7 @@ func TestBoundedListener_Full(t *testing.T) {
 	first := <-accepted
 	for range 2 {
 		if n, err := dial().Read(make([]byte, 1)); n != 0 || err == nil {
-			t.Errorf("one too many reads %d bytes, %v", n, err)
+			t.Errorf("a connection beyond the limit reads %d bytes, %v", n, err)
 		}
 	}
 	first.Close()
@@ -103,7 +103,7 @@ func TestBoundedListener_Full(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := open.Read(make([]byte, 1)); n != 1 || err != nil {
-		t.Errorf("with room again: %d bytes, %v", n, err)
+		t.Errorf("after a connection was closed, the next one reads %d bytes, %v", n, err)
 	}
 	second.Close()
 	listener.Close()

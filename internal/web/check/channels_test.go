@@ -15,13 +15,13 @@ func TestChannels_LastPlacesShared(t *testing.T) {
 			refused, _, _ = c.add([]string{fmt.Sprint(holder, "/", opened)}, fmt.Sprint(holder), unlisted, nothing)
 		}
 		if opened < 2 {
-			t.Fatalf("holder %d opens no channel; %d have a place", holder, len(c.list()))
+			t.Fatalf("holder %d opens no channel; %d channels are open", holder, len(c.list()))
 		}
 	}
 	if n := len(c.list()); n > MaxChannels {
-		t.Errorf("%d have a place", n)
+		t.Errorf("%d channels are open", n)
 	}
 	if refused, _, _ := c.add([]string{"listed"}, "0", func(string) bool { return true }, nothing); refused != "" {
-		t.Error("a listed one has none")
+		t.Error("a listed channel is refused")
 	}
 }

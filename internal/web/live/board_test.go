@@ -92,7 +92,7 @@ func TestBoard_Bounded(t *testing.T) {
 		t.Fatalf("%d rows, %d entries", len(rows), len(b.entries))
 	}
 	if r := rows[len(rows)-1]; r.UserID != "longest" {
-		t.Errorf("who waits longest was dropped; the last is %s", r.UserID)
+		t.Errorf("the user who waits longest was dropped; the last is %s", r.UserID)
 	}
 }
 
