@@ -123,7 +123,7 @@ func (c *channels) add(added *channel) {
 	t := c.table.Load()
 	if t == nil || 2*(c.count+1) > len(*t) {
 		larger := make(channelTable, max(leastChannelSlots, 4*c.count))
-		c.each(func(known *channel) {
+		c.forEach(func(known *channel) {
 			_, slot := larger.find(known.id)
 			larger[slot].Store(known)
 		})
@@ -135,8 +135,8 @@ func (c *channels) add(added *channel) {
 	c.table.Store(t)
 }
 
-// each calls do with every channel.
-func (c *channels) each(do func(*channel)) {
+// forEach calls do with every channel.
+func (c *channels) forEach(do func(*channel)) {
 	t := c.table.Load()
 	if t == nil {
 		return

@@ -37,8 +37,8 @@ func (m *Message) fillRequest(q *limits.Request, at time.Time, exempt Roles) (er
 	return err
 }
 
-// begin fills in the fields common to all verdicts; v must be zero.
-func (v *Verdict) begin(m *Message, at time.Time, degraded bool) {
+// fillCommon fills in the fields common to all verdicts; v must be zero.
+func (v *Verdict) fillCommon(m *Message, at time.Time, degraded bool) {
 	v.At, v.ChannelID, v.UserID, v.Allowed, v.Remaining, v.Degraded = at, m.ChannelID, m.User.ID, true, -1, degraded
 	v.atNow = m.SentAt.IsZero()
 }

@@ -61,7 +61,7 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	}
 	var room [2]limits.Place
 	d, levels, standing := c.table.Explain(m.User.ID, &q, c.places(g, m.User.ID, &room)...)
-	e.Verdict.begin(&m, at, g.degraded.Load())
+	e.Verdict.fillCommon(&m, at, g.degraded.Load())
 	e.Verdict.decide(&d, q.At)
 	e.Limits = make([]LimitStatus, 0, len(levels)) // an empty list in JSON, never null
 	for _, l := range levels {

@@ -128,7 +128,7 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error
 	if err := m.fillRequest(&q, at, c.policy.Load().exempt); err != nil {
 		return 0, err
 	}
-	v.begin(m, at, g.degraded.Load())
+	v.fillCommon(m, at, g.degraded.Load())
 	if q.Exempt && !c.table.HasOwn() {
 		v.Exempt, taken = true, q.Cost
 	} else {

@@ -108,8 +108,8 @@ func takeOver(t *testing.T, hijacker http.Hijacker, name string) (serve func(), 
 	return serve, conn
 }
 
-// libraries returns the ways in which handlers talk to clients. Each greets with the ID of its
-// session's user.
+// libraries returns a handler for each way to talk to clients. Each handler greets with the ID of
+// its session's user.
 func libraries(t *testing.T) map[string]http.HandlerFunc {
 	user := func(r *http.Request) string { return SessionFrom(r.Context()).User().ID }
 	return map[string]http.HandlerFunc{

@@ -62,7 +62,7 @@ type Memory struct {
 // Memory returns how many users are remembered and how many were removed.
 func (g *Guard) Memory() (m Memory) {
 	m.add(g.everywhere.Load())
-	g.channels.each(func(c *channel) { m.add(c.table) })
+	g.channels.forEach(func(c *channel) { m.add(c.table) })
 	return m
 }
 

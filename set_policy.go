@@ -84,7 +84,7 @@ func (g *Guard) setBase(base *compiled, at int64) error {
 	g.channels.adding.Lock()
 	g.base.Store(base)
 	g.channels.adding.Unlock()
-	g.channels.each(func(c *channel) {
+	g.channels.forEach(func(c *channel) {
 		if changed, ok := next[c]; ok {
 			c.change(changed, at)
 		} else {
@@ -98,7 +98,7 @@ func (g *Guard) setBase(base *compiled, at int64) error {
 func (g *Guard) rebase(base *compiled) (map[*channel]change, error) {
 	next := map[*channel]change{}
 	var failed error
-	g.channels.each(func(c *channel) {
+	g.channels.forEach(func(c *channel) {
 		policy, err := c.rebase(base)
 		if err == nil {
 			next[c], err = c.applyOverlay(policy)

@@ -53,7 +53,7 @@ func (g *Guard) eachTable(do func(channelID string, table *limits.Table)) {
 	if everywhere := g.everywhere.Load(); everywhere != nil {
 		do("", everywhere)
 	}
-	g.channels.each(func(c *channel) {
+	g.channels.forEach(func(c *channel) {
 		do(c.id, c.table)
 		if shared := c.shared.Load(); shared != nil {
 			do(c.id, shared)

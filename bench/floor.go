@@ -135,18 +135,18 @@ func (f floorAll) take(messages []draw) (passed int) {
 		shard := hashes[i] >> 56
 		locked[shard/64] |= 1 << (shard % 64)
 	}
-	f.each(locked, (*sync.Mutex).Lock) // in shard order, to avoid deadlock
+	f.forEach(locked, (*sync.Mutex).Lock) // in shard order, to avoid deadlock
 	for i := range messages {
 		rows[i] = f.shardOf(hashes[i]).row(users[i], hashes[i])
 	}
 	for i := range messages {
 		rows[i].write(at)
 	}
-	f.each(locked, (*sync.Mutex).Unlock)
+	f.forEach(locked, (*sync.Mutex).Unlock)
 	return len(messages)
 }
 
-func (f floorAll) each(set [shards / 64]uint64, do func(*sync.Mutex)) {
+func (f floorAll) forEach(set [shards / 64]uint64, do func(*sync.Mutex)) {
 	for word, rest := range set {
 		for ; rest != 0; rest &= rest - 1 {
 			do(&f.shards[word*64+bits.TrailingZeros64(rest)].mu)

@@ -107,19 +107,19 @@ func (d *Dashboard) holder(r *http.Request) (who auth.Identity, ok bool) {
 	switch role {
 	case View, Moderate, Own:
 	default:
-		d.complain("dashboard: Authorize accepts a request with a role that doesn't exist: access denied", name, role)
+		d.logProblem("dashboard: Authorize accepts a request with a role that doesn't exist: access denied", name, role)
 		return who, false
 	}
 	if name == "" {
-		d.complain("dashboard: Authorize accepts a request without a name: access denied", name, role)
+		d.logProblem("dashboard: Authorize accepts a request without a name: access denied", name, role)
 		return who, false
 	}
 	return auth.Identity{Name: name, Access: auth.Access(role)}, true
 }
 
-// complain logs a problem with a person who has access. It logs once for each role, because such a
-// person keeps sending requests.
-func (d *Dashboard) complain(problem, name string, role Role) {
+// logProblem logs a problem with a person who has access. It logs once for each role, because such
+// a person keeps sending requests.
+func (d *Dashboard) logProblem(problem, name string, role Role) {
 	if _, already := d.complained.LoadOrStore(role, true); !already {
 		d.options.Logger.Error(problem, "name", name, "role", role)
 	}

@@ -143,7 +143,7 @@ func crowdOf(address string, process int) error {
 	}
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
-		if err := each(len(crowd), steps[in.Text()]); err != nil {
+		if err := forEach(len(crowd), steps[in.Text()]); err != nil {
 			return fmt.Errorf("%s: %w", in.Text(), err)
 		}
 		fmt.Println("done")
@@ -151,8 +151,8 @@ func crowdOf(address string, process int) error {
 	return in.Err()
 }
 
-// each calls do for all n, 64 at a time.
-func each(n int, do func(int) error) error {
+// forEach calls do for all n, 64 at a time.
+func forEach(n int, do func(int) error) error {
 	var working sync.WaitGroup
 	var mu sync.Mutex
 	var errs []error

@@ -17,8 +17,8 @@ import (
 
 func init() { stopBrowser = browsertest.Stop }
 
-// window opens the page for a user.
-func window(t *testing.T, address, name string, width, height int64) *browsertest.Window {
+// openWindow opens the page for a user.
+func openWindow(t *testing.T, address, name string, width, height int64) *browsertest.Window {
 	t.Helper()
 	w := browsertest.Open(t, width, height)
 	w.Must(chromedp.Navigate("http://" + address + "/"))
@@ -34,7 +34,7 @@ func pageShows(text string) string {
 
 func TestPage_CountsDown(t *testing.T) {
 	address, _ := start(t, settings{policy: policy()})
-	anna, ben := window(t, address, "Anna", 360, 640), window(t, address, "Ben", 1400, 900)
+	anna, ben := openWindow(t, address, "Anna", 360, 640), openWindow(t, address, "Ben", 1400, 900)
 	ben.Write("#text", "hello\r")
 	anna.See(pageShows("Benhello"))
 	ben.See(pageShows("Benhello"))
@@ -82,7 +82,7 @@ func TestPage_LongWaits(t *testing.T) {
 		`/^Your message goes out in \d+ min \d+ s\.$/`: leakyPolicy(30 * time.Minute),
 	} {
 		s := openChat(t, p, chatguard.MiddlewareOptions{}, func(mux *http.ServeMux, _ func(http.Handler) http.Handler) { mux.Handle("/", pageHandler()) })
-		anna := window(t, s.address, "Anna", 360, 640)
+		anna := openWindow(t, s.address, "Anna", 360, 640)
 		for _, text := range []string{"one", "two"} {
 			anna.Write("#text", text+"\r")
 		}

@@ -45,7 +45,7 @@ func SetClientID(data []byte, id string) ([]byte, error) {
 	case at.isIn(before):
 		lines[n] = edit(lines[n], clientID, func(found []string) string { return found[1] + fmt.Sprintf("%q", id) + found[3] })
 	case n >= 0:
-		lines[n] = edit(lines[n], twitchHeading, func(found []string) string { return found[0] + ending(lines[n]) + line })
+		lines[n] = edit(lines[n], twitchHeading, func(found []string) string { return found[0] + lineEnding(lines[n]) + line })
 	default:
 		lines = append(lines, []byte("\n[twitch]\n"+line+"\n"))
 	}
@@ -66,8 +66,8 @@ func edit(line []byte, looks *regexp.Regexp, by func(found []string) string) []b
 	return []byte(by(found) + string(line[len(text):]))
 }
 
-// ending returns the line ending of a line: "\r\n" if the line ends so, otherwise "\n".
-func ending(line []byte) string {
+// lineEnding returns the line ending of a line: "\r\n" if the line ends so, otherwise "\n".
+func lineEnding(line []byte) string {
 	if bytes.HasSuffix(line, []byte("\r\n")) {
 		return "\r\n"
 	}

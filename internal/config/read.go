@@ -119,7 +119,7 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 	case *time.Duration:
 		return r.readDuration(u, value, at)
 	case *channelTables:
-		return nil // the method channels reads it last
+		return nil // readChannels reads it last
 	}
 	switch target.Kind() {
 	case reflect.Struct:

@@ -49,7 +49,7 @@ func clearStrikes(row []uint64) {
 // It does nothing for a user without a row.
 func (t *Table) amend(user string, now int64, change func(s *shard, row []uint64, at int64)) {
 	var p place
-	t.place(user, &p)
+	t.fillPlace(user, &p)
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	if p.find(); !p.found {

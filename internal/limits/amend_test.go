@@ -117,7 +117,7 @@ func TestPardon(t *testing.T) {
 	table := newTableWithStrikes(t, Strikes{Every: 10 * time.Second, Ladder: []int64{1000 * nanosPerSecond}}, bucket(1, time.Hour), counted)
 	run(t, table, []step{{at: 0, ok: true}, {at: 1, n: 3, retry: -1}})
 	var p place
-	table.place("7", &p)
+	table.fillPlace("7", &p)
 	p.find()
 	offence := Offence{ID: 1, At: nanos(1), Counted: 3, Silence: 1000 * nanosPerSecond, Series: seriesOf(p.shard.row(p.slot)), NewStrike: true}
 	for i, want := range []bool{true, false, false} {

@@ -27,7 +27,7 @@ func (t *Table) judgeBatch(cases []Case) {
 	var places [batchSize]place
 	var shards shardSet
 	for i := range cases {
-		t.place(cases[i].User, &places[i])
+		t.fillPlace(cases[i].User, &places[i])
 		shards.add(places[i].shard.number)
 	}
 	t.lockAll(&shards)

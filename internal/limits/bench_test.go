@@ -25,7 +25,7 @@ func BenchmarkChange(b *testing.B) {
 		}
 		table.mu.Lock()
 		c := conversionOf(table.set, set, nil, nanos(1))
-		table.each(func(_ int, s *shard) {
+		table.forEach(func(_ int, s *shard) {
 			begin := time.Now()
 			s.mu.Lock()
 			s.change(c, nil, s.count)

@@ -10,7 +10,7 @@ import (
 )
 
 // sendGreedily sends messages until it has been throttled waits times. When a message is throttled,
-// greedy tries again at the retry time. It returns the time of each message that passed.
+// sendGreedily tries again at the retry time. It returns the time of each message that passed.
 func sendGreedily(table *Table, user string, from int64, waits int) (passed []int64) {
 	for at := from; waits > 0 && len(passed) < 1000; {
 		d := table.judge(user, Request{At: at, Cost: 1})
@@ -211,10 +211,10 @@ func checkQueue(rt *rapid.T, places []sent, l Limit) {
 // neighbours returns users whose rows are in the same shard as the user's.
 func neighbours(table *Table, user string, n int) (users []string) {
 	var of place
-	table.place(user, &of)
+	table.fillPlace(user, &of)
 	for i := 1000; len(users) < n; i++ {
 		var p place
-		if table.place(fmt.Sprint(i), &p); p.shard == of.shard {
+		if table.fillPlace(fmt.Sprint(i), &p); p.shard == of.shard {
 			users = append(users, fmt.Sprint(i))
 		}
 	}

@@ -22,10 +22,11 @@ import (
 // it were UTC.
 type jump struct{ at, local int64 }
 
-// watch samples a zone's clock in steps of the first length. If the clock hasn't advanced evenly
-// since the last sample, it samples that period in steps of the next length. It returns the jumps
-// found with the last length. It misses none: from 2000 to 2037 no zone changes twice in 4 days.
-func watch(zone *time.Location, from, to int64, steps ...int64) (jumps []jump) {
+// findJumps samples a zone's clock in steps of the first length. If the clock hasn't advanced
+// evenly since the last sample, it samples that period in steps of the next length. It returns the
+// jumps found with the last length. It misses none: from 2000 to 2037 no zone changes twice in 4
+// days.
+func findJumps(zone *time.Location, from, to int64, steps ...int64) (jumps []jump) {
 	show := func(t int64) int64 {
 		_, offset := time.Unix(t, 0).In(zone).Zone()
 		return t + int64(offset)
@@ -37,7 +38,7 @@ func watch(zone *time.Location, from, to int64, steps ...int64) (jumps []jump) {
 		switch {
 		case now-shown == next-t:
 		case len(steps) > 1:
-			jumps = append(jumps, watch(zone, t, next, steps[1:]...)...)
+			jumps = append(jumps, findJumps(zone, t, next, steps[1:]...)...)
 		default:
 			jumps = append(jumps, jump{next, now})
 		}
@@ -80,7 +81,7 @@ func TestCalendar_AllZones(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				_, offset := time.Unix(from, 0).In(zone).Zone()
-				clock := append([]jump{{from, from + int64(offset)}}, watch(zone, from, to, 12*secondsPerHour, 15*60, 60, 1)...)
+				clock := append([]jump{{from, from + int64(offset)}}, findJumps(zone, from, to, 12*secondsPerHour, 15*60, 60, 1)...)
 				if _, done := compared.LoadOrStore(fmt.Sprint(clock), true); done {
 					return
 				}

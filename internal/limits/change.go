@@ -21,7 +21,7 @@ func (t *Table) change(set *Set, at int64) {
 	fresh := t.fresh
 	seen := false
 	fitting := t.fittingPart(c.set.width)
-	t.each(func(_ int, s *shard) {
+	t.forEach(func(_ int, s *shard) {
 		if !seen {
 			// Before the first user is seen, nobody can have spent anything under the old set.
 			seen, fresh = true, c.newUserRow(t.fresh)
@@ -43,7 +43,7 @@ func (t *Table) maxStateWords() []int {
 	if !logs {
 		return words
 	}
-	t.each(func(_ int, s *shard) {
+	t.forEach(func(_ int, s *shard) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for slot := range s.len() {
@@ -159,7 +159,7 @@ func (s *shard) change(c conversion, fresh []uint64, most int) {
 			oldRules = c.old.rulesFor(rolesOf(row))
 		}
 		c.convert(row, s.rulesOf(row), before, oldRules)
-		if c.old.strikes.rehearses() && !c.set.strikes.rehearses() {
+		if c.old.strikes.isPractice() && !c.set.strikes.isPractice() {
 			setStrikeCount(row, 0)
 			row[wordSilentUntil] = 0
 		}

@@ -117,7 +117,7 @@ func TestZoneChange_UnseenUsersGainNothing(t *testing.T) {
 		table.judge(strconv.Itoa(1000+i), Request{At: nanos(day + 120), Cost: 1})
 	}
 	var p place
-	table.place("7", &p)
+	table.fillPlace("7", &p)
 	if p.find(); p.found {
 		t.Fatal("the row of a user whose day is over is still there")
 	}

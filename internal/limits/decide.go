@@ -14,7 +14,7 @@ type Place struct {
 // effects. All calls must pass the places in the same order, so that no two decisions deadlock.
 func (t *Table) Judge(user string, q *Request, d *Decision, others ...Place) {
 	var p place
-	t.place(user, &p)
+	t.fillPlace(user, &p)
 	p.shard.mu.Lock()
 	p.find()
 	p.judge(q, d, others)
@@ -25,7 +25,7 @@ func (t *Table) Judge(user string, q *Request, d *Decision, others ...Place) {
 func (p *place) judge(q *Request, d *Decision, others []Place) {
 	if !p.found {
 		if q.Exempt {
-			d.begin(p.shard.set, q.At)
+			d.setAllowed(p.shard.set, q.At)
 			d.Exempt = true
 			return
 		}
@@ -50,7 +50,7 @@ func (p *place) judgeWith(q *Request, d *Decision, others []Place) {
 	places[0] = *p
 	for i, other := range others {
 		o := &places[i+1]
-		other.Table.place(other.User, o)
+		other.Table.fillPlace(other.User, o)
 		o.shard.mu.Lock()
 		defer o.shard.mu.Unlock()
 		if o.find(); !o.found {
@@ -89,7 +89,7 @@ func (t *Table) dryRun(user string, q *Request, d *Decision, others []Place) *he
 // copy returns an account that can be changed without effect.
 func (o Place) copy(roles uint8) (a account) {
 	var p place
-	o.Table.place(o.User, &p)
+	o.Table.fillPlace(o.User, &p)
 	s := p.shard
 	s.mu.Lock()
 	defer s.mu.Unlock()

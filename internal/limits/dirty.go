@@ -19,7 +19,7 @@ func (t *Table) CountDirty() (count int) {
 	if !t.touched.Load() {
 		return 0
 	}
-	t.each(func(_ int, s *shard) {
+	t.forEach(func(_ int, s *shard) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.eachDirty(func(row []uint64) { count += s.countParts(row) })
@@ -38,9 +38,9 @@ func (t *Table) Dirty(put func([]StateRow)) *Batch {
 	b := &Batch{table: t, taken: make([][]takenRow, shardCount)}
 	var rows []StateRow
 	var buffer []byte
-	t.each(func(i int, s *shard) {
+	t.forEach(func(i int, s *shard) {
 		rows, buffer = b.take(i, s, rows[:0], buffer[:0])
-		settle(rows)
+		copyBytes(rows)
 		put(rows)
 	})
 	return b
@@ -48,7 +48,7 @@ func (t *Table) Dirty(put func([]StateRow)) *Batch {
 
 // DirtyAll marks all rows as dirty, including confirmed ones.
 func (t *Table) DirtyAll() {
-	t.each(func(_ int, s *shard) {
+	t.forEach(func(_ int, s *shard) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for slot := range s.len() {
@@ -74,8 +74,8 @@ func (b *Batch) take(i int, s *shard, rows []StateRow, buffer []byte) ([]StateRo
 	return rows, buffer
 }
 
-// settle copies the rows' bytes, so that the buffer can be reused.
-func settle(rows []StateRow) {
+// copyBytes copies the rows' bytes, so that the buffer can be reused.
+func copyBytes(rows []StateRow) {
 	size := 0
 	for i := range rows {
 		size += len(rows[i].Data)
@@ -115,7 +115,7 @@ func (b *Batch) giveBack(kept bool) {
 	if b.taken == nil {
 		return
 	}
-	b.table.each(func(i int, s *shard) {
+	b.table.forEach(func(i int, s *shard) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, taken := range b.taken[i] {

@@ -37,15 +37,15 @@ func (t *Table) Explain(user string, q *Request, others ...Place) (d Decision, l
 	for k := range h.accounts {
 		a := &h.accounts[k]
 		a.arrive(q.At)
-		levels = h.levels(levels, a)
+		levels = h.insertLevels(levels, a)
 	}
 	s = h.accounts[0].standing()
 	h.judge()
 	return d, levels, s
 }
 
-// levels inserts the limits of an account into the levels, in the policy's order.
-func (h *hearing) levels(levels []Level, a *account) []Level {
+// insertLevels inserts the limits of an account into the levels, in the policy's order.
+func (h *hearing) insertLevels(levels []Level, a *account) []Level {
 	for i := range a.rules {
 		r := &a.rules[i]
 		l := Level{Limit: r, Place: a.indexOf(r), Scope: a.set.limits[i].Scope, Decides: h.decides(r), NextAt: a.next(r, a.at, 1), Role: a.set.limits[i].role(h.request.Roles)}

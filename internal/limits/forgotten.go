@@ -13,7 +13,7 @@ func (t *Table) Forgotten(row StateRow, at int64) (bool, error) {
 		return set.Forgotten(row, at)
 	}
 	var p place
-	t.place(row.User, &p)
+	t.fillPlace(row.User, &p)
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	p.find()
@@ -40,7 +40,7 @@ func (s *Set) isForgotten(row StateRow, at int64, own *personal) (bool, error) {
 	switch {
 	case row.Limit == standingRow && code == standingCode:
 		stored, err := readStanding(data)
-		lapsed := stored.practice && !s.strikes.rehearses() && stored.struckAt <= at
+		lapsed := stored.practice && !s.strikes.isPractice() && stored.struckAt <= at
 		return err == nil && (lapsed || stored.isOver(&s.strikes, at)), err
 	case row.Limit == givenRow && code == givenCode:
 		g, err := readGiven(data)

@@ -182,7 +182,7 @@ func TestRestore_SkipsForgotten(t *testing.T) {
 // dump returns the words of a user's row, or nil if there is none.
 func (t *Table) dump(user string) []uint64 {
 	var p place
-	t.place(user, &p)
+	t.fillPlace(user, &p)
 	if p.find(); !p.found {
 		return nil
 	}

@@ -25,7 +25,7 @@ func (p *personal) extraMessages(limit string, at int64) (left, until int64) {
 	return left, until
 }
 
-// next is the rule's step of that name, with grants added.
+// next does the same as Rule.next, but also uses the user's grants.
 func (p *personal) next(r *Rule, state []uint64, at, n int64) int64 {
 	for {
 		left, until := p.extraMessages(r.name, at)
@@ -39,8 +39,8 @@ func (p *personal) next(r *Rule, state []uint64, at, n int64) int64 {
 	}
 }
 
-// spend is the rule's step of that name, with grants added. It uses the regular allowance first,
-// and then the grants, in the order in which they lapse.
+// spend does the same as Rule.spend, but also uses the user's grants. It uses the regular allowance
+// first, and then the grants in the order in which they lapse.
 func (p *personal) spend(r *Rule, state []uint64, at, n int64) level {
 	before := r.level(r, state, at)
 	extra := n - before.remaining()
@@ -63,7 +63,7 @@ func (p *personal) spend(r *Rule, state []uint64, at, n int64) level {
 // later. ok reports whether there is such a limit.
 func (t *Table) Grant(user, limit string, n, at int64) (until int64, ok bool) {
 	var p place
-	t.place(user, &p) // before t.mu is locked, because place locks it to create a shard
+	t.fillPlace(user, &p) // before t.mu is locked, because place locks it to create a shard
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := t.set.indexOf(limit)

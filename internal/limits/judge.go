@@ -48,9 +48,9 @@ type Decision struct {
 	Silenced bool
 }
 
-// begin makes d the decision on a message that passes. It sets each field, which is faster than
-// copying a whole struct.
-func (d *Decision) begin(set *Set, at int64) {
+// setAllowed sets d to the decision on a message that passes. It sets each field, which is faster
+// than copying a whole struct.
+func (d *Decision) setAllowed(set *Set, at int64) {
 	d.Set, d.Limit = set, nil
 	d.At, d.Taken, d.Counted, d.Remaining, d.RetryAt, d.ResetAt, d.LeaveAt = at, 0, 0, 0, at, 0, at
 	d.Strikes, d.Series, d.Rung = 0, 0, 0
@@ -85,7 +85,7 @@ type hearing struct {
 // limits. If every deciding limit allows the message, it spends in each of them.
 func (h *hearing) judge() {
 	q := h.request
-	h.decision.begin(h.accounts[0].set, q.At)
+	h.decision.setAllowed(h.accounts[0].set, q.At)
 	if h.isExempt() {
 		h.decision.Exempt = true
 		return
@@ -101,7 +101,7 @@ func (h *hearing) judge() {
 	if b := h.findBlock(false); b.account != nil {
 		h.throttle(b)
 	} else {
-		h.pass()
+		h.spendAll()
 	}
 }
 
@@ -229,8 +229,8 @@ func (a *account) remaining(r *Rule, l level) int64 {
 	return l.remaining()
 }
 
-// pass spends in every limit that has room. Only limits that observe may have no room.
-func (h *hearing) pass() {
+// spendAll spends in every limit that has room. Only limits that observe may have no room.
+func (h *hearing) spendAll() {
 	d := h.decision
 	d.Taken = h.cost
 	first := 0 // index of the limit to report
@@ -240,7 +240,7 @@ func (h *hearing) pass() {
 		}
 	}
 	if d.Observed {
-		h.report(h.findBlock(true))
+		h.setLimit(h.findBlock(true))
 		own := &h.accounts[0]
 		own.set.previewStrike(own.row, own.at, d)
 	}
@@ -338,19 +338,19 @@ func (h *hearing) throttle(b block) {
 	if h.chargeAll() {
 		b = h.findBlock(false)
 	}
-	h.report(b)
+	h.setLimit(b)
 	own := &h.accounts[0]
 	if d.Shared {
 		d.Strikes, _ = own.set.countStrikes(own.row, own.at)
 		return
 	}
-	if own.set.judge(own.row, h.request.At, d) {
+	if own.set.strikeOrPreview(own.row, h.request.At, d) {
 		own.changed = true
 	}
 }
 
-// report makes the blocking limit the decision's Limit.
-func (h *hearing) report(b block) {
+// setLimit sets the decision's Limit to the blocking limit.
+func (h *hearing) setLimit(b block) {
 	d := h.decision
 	d.Limit, d.RetryAt, d.Shared = b.rule(), min(b.until, h.nextExemption()), b.account.set.shared
 	level := d.Limit.level(d.Limit, d.Limit.state(b.account.row), b.account.at)

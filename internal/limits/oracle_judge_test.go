@@ -219,7 +219,7 @@ func firstFit(usedLimits []usedLimit, at, n int64) int64 {
 	fit := func(t int64) bool {
 		return !slices.ContainsFunc(usedLimits, func(s usedLimit) bool { return !s.fits(t, n) })
 	}
-	for _, end := range append(turns(usedLimits, at), farFuture(at)) {
+	for _, end := range append(turningPoints(usedLimits, at), farFuture(at)) {
 		if end > at && fit(end-1) {
 			return at + int64(sort.Search(int(end-1-at), func(i int) bool { return fit(at + int64(i)) }))
 		}
@@ -231,7 +231,7 @@ func firstFit(usedLimits []usedLimit, at, n int64) int64 {
 // farFuture returns a time at which all usage has expired.
 func farFuture(at int64) int64 { return at + 100*aDay }
 
-func turns(usedLimits []usedLimit, at int64) (turns []int64) {
+func turningPoints(usedLimits []usedLimit, at int64) (turns []int64) {
 	for _, s := range usedLimits {
 		if days, ok := s.ledger.(*plainDaily); ok {
 			t := max(at, s.at)

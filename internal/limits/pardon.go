@@ -132,7 +132,7 @@ func (s *shard) refundCounted(row []uint64, offences []Offence, at int64) (count
 // now. others are the places that were passed to PardonAll.
 func (t *Table) Unpardon(user string, taken *Taken, now int64, others ...Place) (done bool) {
 	var p place
-	t.place(user, &p)
+	t.fillPlace(user, &p)
 	if !p.unpardon(taken, now) {
 		return false
 	}

@@ -137,7 +137,7 @@ func (o *Own) check(s *Set) error {
 // invalid part.
 func (t *Table) SetOwn(user string, own Own, at int64) error {
 	var p place
-	t.place(user, &p) // before t.mu is locked, because place locks it to create a shard
+	t.fillPlace(user, &p) // before t.mu is locked, because place locks it to create a shard
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := own.check(t.set); err != nil {
@@ -156,7 +156,7 @@ func (t *Table) SetOwn(user string, own Own, at int64) error {
 // OwnOf returns the user's override at that time.
 func (t *Table) OwnOf(user string, at int64) Own {
 	var p place
-	t.place(user, &p)
+	t.fillPlace(user, &p)
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	if p.find(); !p.found || !hasFlag(p.shard.row(p.slot), personalFlag) {
@@ -172,7 +172,7 @@ func (t *Table) Owns(at int64) map[string]Own {
 	if !t.HasOwn() {
 		return owns
 	}
-	t.each(func(_ int, s *shard) {
+	t.forEach(func(_ int, s *shard) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for key, p := range s.personal {

@@ -21,7 +21,7 @@ func (t *Table) restore(row StateRow, at, before int64) error {
 		return t.restoreGiven(row.User, data, at, before)
 	}
 	var p place
-	t.place(row.User, &p)
+	t.fillPlace(row.User, &p)
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	if row.Limit == standingRow && code == standingCode {
@@ -49,7 +49,7 @@ func (p *place) restore(i int, spent *spending, at, before int64) {
 	if spent.isOver(before) && spent.isOverUnder(rule, at, before) {
 		return
 	}
-	p.seek(at)
+	p.addIfMissing(at)
 	row := s.row(p.slot)
 	row[wordLast] = max(row[wordLast], uint64(spent.last))
 	setRoles(row, spent.roles)
@@ -72,10 +72,10 @@ func (p *place) restoreStanding(data []byte, at, before int64) error {
 		return nil
 	}
 	p.find()
-	p.seek(at)
+	p.addIfMissing(at)
 	row := p.shard.row(p.slot)
 	row[wordStrikeAt] = uint64(stored.struckAt)
-	if stored.practice && !strikes.rehearses() {
+	if stored.practice && !strikes.isPractice() {
 		p.shard.touch(p.slot, row) // so that practice strikes lapse in the store, too
 		return nil
 	}
@@ -96,7 +96,7 @@ func (t *Table) restoreGiven(user string, data []byte, at, before int64) error {
 		return nil
 	}
 	var p place
-	t.place(user, &p) // before t.mu is locked, because place locks it to create a shard
+	t.fillPlace(user, &p) // before t.mu is locked, because place locks it to create a shard
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p.edit(at, func(s *shard, row []uint64) {

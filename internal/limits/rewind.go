@@ -7,7 +7,7 @@ import "runtime"
 // would all count at the time of the last use. Rewind locks one shard at a time, so a decision
 // waits for only part of the rows.
 func (t *Table) Rewind(at int64) {
-	t.each(func(_ int, s *shard) {
+	t.forEach(func(_ int, s *shard) {
 		s.mu.Lock()
 		defer runtime.Gosched() // let waiters for the shard run first
 		defer s.mu.Unlock()

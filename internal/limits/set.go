@@ -212,7 +212,7 @@ func (s *Set) layOut() error {
 			words[i] = max(words[i], variant[i].words)
 		}
 	}
-	s.place(words)
+	s.assignWords(words)
 	for _, r := range s.rules {
 		if r.end > MaxRow {
 			return fmt.Errorf("limit %q: with it, %d words are needed for each user, want %d or fewer: "+
@@ -222,8 +222,8 @@ func (s *Set) layOut() error {
 	return nil
 }
 
-// place gives each limit the given number of words in a row.
-func (s *Set) place(words []int) {
+// assignWords assigns each limit the given number of words in a row.
+func (s *Set) assignWords(words []int) {
 	s.width = headerWords
 	for i := range s.rules {
 		for _, variant := range s.variants {
@@ -254,7 +254,7 @@ func (s *Set) withRoom(needed []int) *Set {
 		roomy.variants[k] = slices.Clone(variant)
 	}
 	roomy.rules = roomy.variants[0]
-	roomy.place(words)
+	roomy.assignWords(words)
 	return &roomy
 }
 

@@ -21,7 +21,7 @@ func TestSetBytes_BoundsTheRows(t *testing.T) {
 			table.Judge(strconv.Itoa(user), &Request{At: 1, Cost: 1}, &d)
 		}
 		taken := int64(0)
-		table.each(func(_ int, s *shard) { taken += int64(len(s.rows)) * 8 })
+		table.forEach(func(_ int, s *shard) { taken += int64(len(s.rows)) * 8 })
 		if said := set.Bytes(users); taken > said || said > 2*taken {
 			t.Errorf("%d users take %d bytes, %d are said", users, taken, said)
 		}

@@ -61,7 +61,7 @@ func (s *shard) encode(rows []StateRow, buffer []byte, row []uint64) ([]StateRow
 	if hasStanding(row) {
 		start := len(buffer)
 		var practice uint64
-		if s.set.strikes.rehearses() {
+		if s.set.strikes.isPractice() {
 			practice = 1
 		}
 		buffer = append(buffer, stateVersion, standingCode)

@@ -112,7 +112,7 @@ func TestDirty_PardonAndReset(t *testing.T) {
 		"reset": func(table *Table) { table.Reset("7", nanos(1)) },
 		"pardon": func(table *Table) {
 			var p place
-			table.place("7", &p)
+			table.fillPlace("7", &p)
 			p.find()
 			table.Pardon("7", Offence{ID: 1, At: nanos(1), Series: seriesOf(p.shard.row(p.slot)), NewStrike: true}, nanos(1))
 		},

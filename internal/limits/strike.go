@@ -21,8 +21,8 @@ type Strikes struct {
 	Ladder []int64
 }
 
-// rehearses reports whether strikes are given for practice.
-func (s *Strikes) rehearses() bool { return s.Practice && !s.Held }
+// isPractice reports whether strikes are given for practice.
+func (s *Strikes) isPractice() bool { return s.Practice && !s.Held }
 
 // UntilRetry on the ladder silences a user until the message would pass, for at least LeastSilence
 // and at most MostSilence.
@@ -70,9 +70,9 @@ func rewindStrikes(row []uint64, last, at int64) {
 	}
 }
 
-// judge gives a strike for a throttled message. If strikes are held, it only sets the effect that a
-// strike would have. It reports whether the row has changed.
-func (s *Set) judge(row []uint64, sentAt int64, d *Decision) (changed bool) {
+// strikeOrPreview gives a strike for a throttled message. If strikes are held, it only sets the
+// effect that a strike would have. It reports whether the row has changed.
+func (s *Set) strikeOrPreview(row []uint64, sentAt int64, d *Decision) (changed bool) {
 	if s.strikes.Held {
 		s.previewStrike(row, d.At, d)
 		return false
@@ -134,8 +134,8 @@ func (s *Set) countStrikes(row []uint64, at int64) (strikes int, lapseAt int64) 
 	return s.strikes.countStrikes(strikeCount(row), int64(row[wordStrikeAt]), at)
 }
 
-// countStrikes is Set.countStrikes for the given number of strikes, the last of which was given at
-// struckAt.
+// countStrikes does the same as Set.countStrikes for the given number of strikes, the last of which
+// was given at struckAt.
 func (s *Strikes) countStrikes(given int, struckAt, at int64) (strikes int, lapseAt int64) {
 	if given == 0 {
 		return 0, 0

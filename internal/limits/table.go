@@ -57,8 +57,8 @@ type place struct {
 	user  string // set if the ID is not numeric
 }
 
-// place fills in p with the shard and the key of a user.
-func (t *Table) place(user string, p *place) {
+// fillPlace fills in p with the shard and the key of a user.
+func (t *Table) fillPlace(user string, p *place) {
 	if p.key, p.known = numericKey(user); p.known {
 		p.hash = hash(p.key, t.keySeed)
 		p.shard = t.shard(p.hash)
@@ -85,8 +85,8 @@ func (p *place) make(at int64) {
 	p.add()
 }
 
-// seek adds the row if it is missing, as of the given time, so that a store can restore it.
-func (p *place) seek(at int64) {
+// addIfMissing adds the row if it is missing, as of the given time, so that a store can restore it.
+func (p *place) addIfMissing(at int64) {
 	if p.found {
 		return
 	}
@@ -142,8 +142,8 @@ func (t *Table) shard(hash uint64) *shard {
 	return place.Load()
 }
 
-// each calls do with every existing shard and its number.
-func (t *Table) each(do func(i int, s *shard)) {
+// forEach calls do with every existing shard and its number.
+func (t *Table) forEach(do func(i int, s *shard)) {
 	for i := range t.shards {
 		if s := t.shards[i].Load(); s != nil {
 			do(i, s)

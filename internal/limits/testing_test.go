@@ -160,7 +160,7 @@ func (t *Table) sameShard(n int, prefix string) (users []string) {
 
 func (t *Table) shardOf(user string) *shard {
 	var p place
-	t.place(user, &p)
+	t.fillPlace(user, &p)
 	return p.shard
 }
 

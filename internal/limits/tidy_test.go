@@ -9,7 +9,7 @@ import (
 // has reports whether a user has a row.
 func (t *Table) has(user string) bool {
 	var p place
-	t.place(user, &p)
+	t.fillPlace(user, &p)
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	p.find()
@@ -240,7 +240,7 @@ func TestTidy_InventedUsersAreBounded(t *testing.T) {
 			}
 		}
 		users, names, slots := 0, 0, 0
-		table.each(func(_ int, s *shard) {
+		table.forEach(func(_ int, s *shard) {
 			users += s.count
 			slots += s.len()
 			names += len(s.names.list)
@@ -316,7 +316,7 @@ func TestRestore_AsFullAsAnother(t *testing.T) {
 	}
 	restored.allDirty().Confirm()
 	for range 2 { // then it grows like any other
-		restored.each(func(_ int, s *shard) {
+		restored.forEach(func(_ int, s *shard) {
 			if used := float64(s.count) / float64(s.len()); used < 0.8 {
 				t.Errorf("shard %d has %d slots for %d users", s.number, s.len(), s.count)
 			}

@@ -30,7 +30,7 @@ func TestCommit_FailingFlush(t *testing.T) {
 	stop()
 	must(t, s.Close())
 	s = open(t, path, nil)
-	if n := s.size(t, "revision"); n != 3 {
+	if n := s.countRows(t, "revision"); n != 3 {
 		t.Errorf("%d of 3 revisions", n)
 	}
 	startRun(t, s, guardOf(t, s, policy()))
@@ -108,7 +108,7 @@ func TestCommit_ContextEnds(t *testing.T) {
 		t.Errorf("revision %d: saved %v, %v", r.Number, saved, err)
 	}
 	s.mustFlush(t, g)
-	if n := s.size(t, "revision"); n != 1 {
+	if n := s.countRows(t, "revision"); n != 1 {
 		t.Error("the revision isn't written, although nobody took it back")
 	}
 }

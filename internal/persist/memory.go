@@ -10,7 +10,7 @@ import (
 // is small enough. Messages that it deletes before they are rolled up are never rolled up.
 func (s *sweeper) limitMemory(ctx context.Context) error {
 	for s.db.file == nil {
-		used, oldest, err := s.memory(ctx)
+		used, oldest, err := s.memoryUse(ctx)
 		if err != nil || used <= s.opts.MaxMemory || !oldest.Valid {
 			return err
 		}
@@ -28,9 +28,9 @@ func (s *sweeper) limitMemory(ctx context.Context) error {
 	return nil
 }
 
-// memory returns how many bytes the database takes, and the time of the oldest record of timeline
-// and journal. oldest is NULL if there is no record.
-func (s *sweeper) memory(ctx context.Context) (used int64, oldest sql.NullInt64, err error) {
+// memoryUse returns how many bytes the database takes, and the time of the oldest record of
+// timeline and journal. oldest is NULL if there is no record.
+func (s *sweeper) memoryUse(ctx context.Context) (used int64, oldest sql.NullInt64, err error) {
 	err = s.db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&used, &oldest) }, timelineChannels+`
 		SELECT (page_count - freelist_count) * page_size, (SELECT min(at) FROM (SELECT min(at) AS at FROM journal
 			UNION ALL SELECT (SELECT min(at) FROM timeline WHERE channel_id = id) FROM channels))

@@ -66,7 +66,7 @@ func TestMemory_KeepsWhatAFileDoes(t *testing.T) {
 	if logins, err := s.Channels(ctx); err != nil || logins["c1"] != "gardenhour" {
 		t.Errorf("channels %v, %v", logins, err)
 	}
-	if n := s.size(t, "timeline"); n != 5 {
+	if n := s.countRows(t, "timeline"); n != 5 {
 		t.Errorf("the timeline has %d messages, want 5", n)
 	}
 	if h := s.Health(); h.State != OK || h.Waiting != 0 || !h.LastFlush.Equal(start) {
@@ -99,7 +99,7 @@ func TestMemory_SavesNoChange(t *testing.T) {
 	stop()
 	wantRevisions(t, second, first)(s.Revisions(ctx, "c1"))
 	wantRevisions(t)(s.CurrentRevisions(ctx))
-	if n := s.size(t, "audit"); n != 3 {
+	if n := s.countRows(t, "audit"); n != 3 {
 		t.Errorf("%d audits, want 3", n)
 	}
 }
@@ -109,14 +109,14 @@ func TestMemory_DeletesExpired(t *testing.T) {
 	s := openInMemory(t, &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
 	for _, kind := range retiring {
-		s.fill(t, kind.insert, 1, 10, start)
+		s.createRecords(t, kind.insert, 1, 10, start)
 	}
 	say(t, g, "u", start)
 	s.mustFlush(t, g)
 	now = start.Add(2 * auditTime)
 	s.runTurn(ctx, g)
 	for table, want := range map[string]int{"journal": 0, "timeline": 0, "token": 0, "audit": 0, "revision": 1, "state": 0} {
-		if n := s.size(t, table); n != want {
+		if n := s.countRows(t, table); n != want {
 			t.Errorf("%s: %d records are left, want %d", table, n, want)
 		}
 	}
@@ -129,7 +129,7 @@ func TestMemory_TwoAreSeparate(t *testing.T) {
 	g := guardOf(t, a, policy())
 	say(t, g, "u", start)
 	a.mustFlush(t, g)
-	if inA, inB := a.size(t, "state"), b.size(t, "state"); inA != 2 || inB != 0 {
+	if inA, inB := a.countRows(t, "state"), b.countRows(t, "state"); inA != 2 || inB != 0 {
 		t.Errorf("%d rows in one and %d in the other", inA, inB)
 	}
 }
@@ -210,11 +210,11 @@ func TestMemory_DropsOldest(t *testing.T) {
 			s.Observe(m, v)
 		}
 		s.runTurn(ctx, g)
-		if used, _, err := s.sweeper.memory(ctx); err != nil || used > 2<<20 {
+		if used, _, err := s.sweeper.memoryUse(ctx); err != nil || used > 2<<20 {
 			t.Fatalf("after %d messages it takes %d bytes, %v", id, used, err)
 		}
 	}
-	if n, lines := s.size(t, "journal"), s.size(t, "timeline"); n < 400 || n > 800 || lines != n {
+	if n, lines := s.countRows(t, "journal"), s.countRows(t, "timeline"); n < 400 || n > 800 || lines != n {
 		t.Errorf("%d entries and %d messages are left of 2000", n, lines)
 	}
 	if _, ok, err := s.Entry(ctx, chatguard.EntryID(id)); !ok || err != nil {

@@ -126,7 +126,7 @@ func (q *queue) take() records {
 	r := q.allRecords()
 	q.waiting, q.timeline, q.writing, q.woken = records{}, timelineQueue{}, r, false
 	q.mu.Unlock()
-	r.settle()
+	r.sortAndMerge()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.writing = r
@@ -178,7 +178,7 @@ func (q *queue) len() int { return q.timeline.n + q.waiting.len() }
 
 // allRecords returns the pending records. The caller must hold mu.
 func (q *queue) allRecords() records {
-	return records{parts: q.timeline.parts(), entries: q.waiting.entries, outcomes: q.waiting.outcomes}
+	return records{parts: q.timeline.messagesByChannel(), entries: q.waiting.entries, outcomes: q.waiting.outcomes}
 }
 
 // dropOldest drops up to n items from the front, and returns how many it dropped. The dropped items
@@ -200,9 +200,9 @@ func (q *queue) state() (waiting int, dropped Dropped) {
 	return q.len() + q.writing.len(), q.dropped
 }
 
-// settle sorts the records into the order in which they are written. It adds outcomes to their
-// entries, so that an entry and its outcome are one row.
-func (r *records) settle() {
+// sortAndMerge sorts the records into the order in which they are written. It merges outcomes into
+// their entries, so that an entry and its outcome are one row.
+func (r *records) sortAndMerge() {
 	r.timeline, r.parts = slices.Concat(append(r.parts, r.timeline)...), nil
 	sortTimeline(r.timeline)
 	slices.SortFunc(r.entries, func(a, b *journal.Entry) int { return cmp.Compare(a.ID, b.ID) })

@@ -30,14 +30,14 @@ var retiring = []struct {
 	{"revision", auditTime + 2, `INSERT INTO revision SELECT 'c1', i, 'Ada', ?3, NULL, 'null' FROM n`, 1},
 }
 
-// fill creates records of one of the kinds.
-func (s *Store) fill(t testing.TB, insert string, first, last int, at time.Time) {
+// createRecords stores records of one kind.
+func (s *Store) createRecords(t testing.TB, insert string, first, last int, at time.Time) {
 	t.Helper()
 	s.exec(t, "WITH RECURSIVE n (i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2) "+insert, first, last, at.UnixNano())
 }
 
-// size returns how many records a table has.
-func (s *Store) size(t testing.TB, table string) int {
+// countRows returns how many records a table has.
+func (s *Store) countRows(t testing.TB, table string) int {
 	t.Helper()
 	return s.count(t, "SELECT count(*) FROM "+table)
 }
@@ -49,9 +49,9 @@ func TestRetention_NothingTooEarly(t *testing.T) {
 			now := start
 			s := open(t, databasePath(t), &Options{Retention: 72 * time.Hour, Now: func() time.Time { return now }})
 			g := guardOf(t, s, policy())
-			s.fill(t, kind.insert, 1, 1, start)
-			s.fill(t, kind.insert, 2, 2, start.Add(1))
-			s.fill(t, kind.insert, 3, 3, start.Add(2*auditTime)) // the last revision stays anyway
+			s.createRecords(t, kind.insert, 1, 1, start)
+			s.createRecords(t, kind.insert, 2, 2, start.Add(1))
+			s.createRecords(t, kind.insert, 3, 3, start.Add(2*auditTime)) // the last revision stays anyway
 			for _, step := range []struct {
 				at   time.Duration
 				left int
@@ -59,7 +59,7 @@ func TestRetention_NothingTooEarly(t *testing.T) {
 				now = start.Add(step.at)
 				s.sweeper.at, s.sweeper.idle = time.Time{}, idleWalk{}
 				s.runTurn(ctx, g)
-				if n := s.size(t, kind.table); n != step.left {
+				if n := s.countRows(t, kind.table); n != step.left {
 					t.Errorf("%d records after %v, want %d", n, step.at, step.left)
 				}
 			}
@@ -145,13 +145,13 @@ func TestRetention_OneStepOfEachKind(t *testing.T) {
 	s.exec(t, "INSERT INTO rolled_up VALUES ('c1', ?, 0)", now.UnixNano())
 	const old = 2*sweepStep + 1
 	for _, kind := range retiring {
-		s.fill(t, kind.insert, 1, old, start)
-		s.fill(t, kind.insert, old+1, old+1, now.Add(time.Hour)) // stays
+		s.createRecords(t, kind.insert, 1, old, start)
+		s.createRecords(t, kind.insert, old+1, old+1, now.Add(time.Hour)) // stays
 	}
 	for _, want := range []int{sweepStep + 2, 2, 1, 1} {
 		s.runTurn(ctx, g)
 		for _, kind := range retiring {
-			if n, want := s.size(t, kind.table), max(want, 1+kind.stays); n != want {
+			if n, want := s.countRows(t, kind.table), max(want, 1+kind.stays); n != want {
 				t.Errorf("%s: %d records are left, want %d", kind.table, n, want)
 			}
 		}
@@ -168,7 +168,7 @@ func TestRetention_DeletesTwiceWhatIsWritten(t *testing.T) {
 		g := guardOf(t, s, policy())
 		const old = 5*sweepStep + 1
 		for _, kind := range retiring[:2] {
-			s.fill(t, kind.insert, 1, old, start)
+			s.createRecords(t, kind.insert, 1, old, start)
 		}
 		for range test.written {
 			s.Observe(message("u", now), chatguard.Verdict{At: now})
@@ -179,7 +179,7 @@ func TestRetention_DeletesTwiceWhatIsWritten(t *testing.T) {
 			if kind.table == "timeline" {
 				want += test.written
 			}
-			if n := s.size(t, kind.table); n != want {
+			if n := s.countRows(t, kind.table); n != want {
 				t.Errorf("%s after a turn that wrote %d: %d records are left, want %d", kind.table, test.written, n, want)
 			}
 		}
@@ -193,14 +193,14 @@ func TestRetention_BacklogShrinksUnderLoad(t *testing.T) {
 	s := open(t, databasePath(t), &Options{Now: at(now)})
 	g := guardOf(t, s, policy())
 	const backlog, comes = 8000, 2000
-	s.fill(t, retiring[1].insert, 1, backlog, start)
+	s.createRecords(t, retiring[1].insert, 1, backlog, start)
 	for left := backlog; left > 0; {
 		for range comes {
 			s.Observe(message("u", start), chatguard.Verdict{At: start})
 		}
 		s.runTurn(ctx, g)
 		left = max(0, left+comes-(2*comes+sweepStep))
-		if n := s.size(t, "timeline"); n != left {
+		if n := s.countRows(t, "timeline"); n != left {
 			t.Fatalf("%d messages are left, want %d", n, left)
 		}
 	}
@@ -247,12 +247,12 @@ func TestRetention_WaitsForItsTime(t *testing.T) {
 	s.mustFlush(t, g)
 	s.exec(t, "UPDATE journal SET at = 0")
 	s.runTurn(ctx, g)
-	if n := s.size(t, "journal"); n != 1 {
+	if n := s.countRows(t, "journal"); n != 1 {
 		t.Fatal("swept before its time")
 	}
 	now = start.Add(sweepInterval)
 	s.runTurn(ctx, g)
-	if n := s.size(t, "journal"); n != 0 {
+	if n := s.countRows(t, "journal"); n != 0 {
 		t.Fatal("not swept at its time")
 	}
 }
@@ -268,12 +268,12 @@ func TestRetention_ExpiredSignIns(t *testing.T) {
 	now = start.Add(SignInTime)
 	s.runTurn(ctx, g)
 	wantSession(t, s.Tokens, session, "Ada")
-	if n := s.size(t, "token"); n != 1 {
+	if n := s.countRows(t, "token"); n != 1 {
 		t.Errorf("%d tokens, want the session", n)
 	}
 	now = start.Add(SessionTime)
 	s.runTurn(ctx, g)
-	if n := s.size(t, "token"); n != 0 {
+	if n := s.countRows(t, "token"); n != 0 {
 		t.Errorf("%d tokens", n)
 	}
 }

@@ -77,7 +77,7 @@ func TestRollUp_BeforeDeletion(t *testing.T) {
 	now = start.Add(timelineTime + 24*time.Hour)
 	s = open(t, path, opts)
 	g = guardOf(t, s, policy())
-	for turns := 0; s.size(t, "timeline") > 0; turns++ {
+	for turns := 0; s.countRows(t, "timeline") > 0; turns++ {
 		if turns > messages/sweepStep {
 			t.Fatal("the timeline stays")
 		}
@@ -123,7 +123,7 @@ func TestRollUp_LateMessages(t *testing.T) {
 		s.sweeper.at, s.sweeper.idle = time.Time{}, idleWalk{}
 		s.runTurn(ctx, g)
 	}
-	if q, err := s.QuarterHours(ctx, "1", "9", start); err != nil || len(q) != 1 || s.size(t, "timeline") != 0 {
+	if q, err := s.QuarterHours(ctx, "1", "9", start); err != nil || len(q) != 1 || s.countRows(t, "timeline") != 0 {
 		t.Errorf("%+v, %v", q, err)
 	}
 }
@@ -182,7 +182,7 @@ func TestRollUp_WaitingCallersFirst(t *testing.T) {
 	}
 	s.commits.add()
 	s.runTurn(ctx, g)
-	if n := s.size(t, "quarter_hour"); n != 0 {
+	if n := s.countRows(t, "quarter_hour"); n != 0 {
 		t.Error("rolled up while somebody waits")
 	}
 }

@@ -33,12 +33,12 @@ func storedKeys(t *testing.T, s *Store) (keys []string) {
 func walk(t *testing.T, s *Store, g *chatguard.Guard) (turns, most int) {
 	t.Helper()
 	for s.sweeper.idle = (idleWalk{}); s.sweeper.idle.at.IsZero(); turns++ {
-		before := s.size(t, "state")
+		before := s.countRows(t, "state")
 		s.runTurn(ctx, g)
 		if h := s.Health(); h.State != OK {
 			t.Fatalf("%+v", h)
 		}
-		most = max(most, before-s.size(t, "state"))
+		most = max(most, before-s.countRows(t, "state"))
 	}
 	return turns, most
 }
@@ -281,7 +281,7 @@ func TestIdleWalk_Steps(t *testing.T) {
 	})
 	s.mustFlush(t, g)
 	s.exec(t, "UPDATE state SET data = x'FF' WHERE user_id LIKE '% unreadable' AND limit_name = 'daily'")
-	rows := s.size(t, "state")
+	rows := s.countRows(t, "state")
 
 	now = start
 	turns, most := walk(t, s, g)
@@ -304,12 +304,12 @@ func TestIdleWalk_Steps(t *testing.T) {
 	s.sweeper.idle.at = now.Add(idleInterval)
 	now = now.Add(idleInterval - 1)
 	s.runTurn(ctx, g)
-	if n := s.size(t, "state"); n != each {
+	if n := s.countRows(t, "state"); n != each {
 		t.Errorf("%d rows are left while the walk rests, want %d", n, each)
 	}
 	now = now.Add(1)
 	s.runTurn(ctx, g)
-	if n := s.size(t, "state"); n != 0 {
+	if n := s.countRows(t, "state"); n != 0 {
 		t.Errorf("%d rows are left after the rest", n)
 	}
 }
@@ -364,7 +364,7 @@ func TestIdleWalk_ActiveUsersStayStored(t *testing.T) {
 	s.mustFlush(t, g)
 
 	now = start
-	rows := s.size(t, "state")
+	rows := s.countRows(t, "state")
 	spoke := []string{}
 	for turn := 0; s.sweeper.idle.at.IsZero(); turn++ {
 		for user := turn % 3; user < users; user += 7 {
@@ -378,7 +378,7 @@ func TestIdleWalk_ActiveUsersStayStored(t *testing.T) {
 		s.runTurn(ctx, g)
 		repair()
 	}
-	if left := s.size(t, "state"); left >= rows {
+	if left := s.countRows(t, "state"); left >= rows {
 		t.Errorf("of %d rows %d are left", rows, left)
 	}
 	s.mustFlush(t, g)
@@ -409,7 +409,7 @@ func TestIdleWalk_RetriesFailedStep(t *testing.T) {
 		}
 		repair()
 		s.runTurn(ctx, g)
-		if n := s.size(t, "state"); n != left {
+		if n := s.countRows(t, "state"); n != left {
 			t.Errorf("%d rows are left, want %d", n, left)
 		}
 	}

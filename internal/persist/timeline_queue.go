@@ -104,8 +104,8 @@ func (q *timelineQueue) prepend(earlier *timelineQueue) {
 	*q = *earlier
 }
 
-// parts returns the messages of each channel.
-func (q *timelineQueue) parts() [][]timelineRow {
+// messagesByChannel returns the messages of each channel.
+func (q *timelineQueue) messagesByChannel() [][]timelineRow {
 	parts := make([][]timelineRow, 0, len(q.channels))
 	for _, c := range q.channels {
 		parts = append(parts, c.rows)

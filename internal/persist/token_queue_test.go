@@ -311,7 +311,7 @@ func TestUnsaved_ChangedDuringFlush(t *testing.T) {
 		wantSession(t, s.Tokens, other, "Ada")
 		s.runTurn(ctx, g)
 	}
-	if n := s.size(t, "token"); n != 1 {
+	if n := s.countRows(t, "token"); n != 1 {
 		t.Errorf("%d tokens, want the session", n)
 	}
 }
@@ -376,7 +376,7 @@ func TestUnsaved_WrittenWithoutSecret(t *testing.T) {
 			code, session := newCode(t, s.Tokens), signIn(t, s.Tokens)
 			repair()
 			s.runTurn(ctx, g)
-			if n := s.size(t, "token"); n != 2 {
+			if n := s.countRows(t, "token"); n != 2 {
 				t.Errorf("%d tokens, want the code and the session", n)
 			}
 			for _, data := range snapshot(t, path) {

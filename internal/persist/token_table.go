@@ -191,9 +191,9 @@ func (t *tokenTable) refresh(ctx context.Context) {
 	}
 }
 
-// warm reads the table, so that tokens are known if the database fails before the first look-up. It
-// ignores an error of the database, because the first look-up tries again.
-func (t *tokenTable) warm(ctx context.Context) {
+// preload reads the table, so that tokens are known if the database fails before the first look-up.
+// It ignores an error of the database, because the first look-up tries again.
+func (t *tokenTable) preload(ctx context.Context) {
 	t.turn <- struct{}{}
 	t.checkAndLeave(ctx)
 }

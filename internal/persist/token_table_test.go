@@ -262,11 +262,11 @@ func TestSessions_OlderVersionsAreBounded(t *testing.T) {
 		}
 		return nil
 	}))
-	s.Tokens.table.warm(ctx)
+	s.Tokens.table.preload(ctx)
 	wantNewest(t, s.Tokens, sessions, 50)
 	mustBeginSession(t, s.Tokens, token, anna)
 	wantNewest(t, s.Tokens, sessions, 49)
-	if n := s.size(t, "token"); n != 51 {
+	if n := s.countRows(t, "token"); n != 51 {
 		t.Errorf("%d rows, want the token and 50 sessions", n)
 	}
 }

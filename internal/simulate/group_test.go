@@ -36,7 +36,7 @@ func TestJudge_GroupsOfUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, budget := range []int64{one, 7 * one, 300 * one} {
-		got, err := judge(context.Background(), timeline, policy, own, budget)
+		got, err := judgeWithBudget(context.Background(), timeline, policy, own, budget)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("within %d bytes: %v, %+v, want %+v", budget, err, got, want)
 		}
@@ -69,7 +69,7 @@ func TestJudge_OverBudget(t *testing.T) {
 	if _, err := Judge(context.Background(), timeline, joined, Overrides{}); !errors.As(err, &beyond) || beyond.Users != len(timeline.users) || beyond.Bytes <= Budget {
 		t.Errorf("users who are joined: %v", err)
 	}
-	if _, err := judge(context.Background(), timeline, policyOf(logs()...), Overrides{}, 1000); !errors.As(err, &beyond) || beyond.Users != 1 || beyond.Bytes <= 1000 {
+	if _, err := judgeWithBudget(context.Background(), timeline, policyOf(logs()...), Overrides{}, 1000); !errors.As(err, &beyond) || beyond.Users != 1 || beyond.Bytes <= 1000 {
 		t.Errorf("one user: %v", err)
 	}
 }

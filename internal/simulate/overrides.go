@@ -16,10 +16,10 @@ type Overrides struct {
 // a time zone takes effect only at the end of the day after the user's current one.
 const zoneWait = 72 * time.Hour
 
-// give sets the overrides of a group's users as far as they fit the policy. A limit may no longer
-// exist, or may count differently. give leaves out temporary exemptions: they say nothing about the
-// time before they began.
-func give(guard *chatguard.Guard, channelID string, t *Timeline, members group, own map[string]chatguard.UserOverride) {
+// setOverrides sets the overrides of a group's users as far as they fit the policy. A limit may no
+// longer exist, or may count differently. setOverrides leaves out temporary exemptions: they say
+// nothing about the time before they began.
+func setOverrides(guard *chatguard.Guard, channelID string, t *Timeline, members group, own map[string]chatguard.UserOverride) {
 	at := t.From().Add(-zoneWait)
 	for userID, whole := range own {
 		if number, spoke := t.numbers[userID]; !spoke || !members.has(number) {

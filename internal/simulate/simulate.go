@@ -42,11 +42,11 @@ const channelID = "recorded"
 // messages. The same arguments give the same Outcome. The error is the policy's or the context's, a
 // *BudgetError, or an error for a message that cannot be judged.
 func Judge(ctx context.Context, t *Timeline, policy chatguard.Policy, own Overrides) (*Outcome, error) {
-	return judge(ctx, t, policy, own, Budget)
+	return judgeWithBudget(ctx, t, policy, own, Budget)
 }
 
-// judge is Judge with another budget.
-func judge(ctx context.Context, t *Timeline, policy chatguard.Policy, own Overrides, budget int64) (*Outcome, error) {
+// judgeWithBudget is Judge with the given budget.
+func judgeWithBudget(ctx context.Context, t *Timeline, policy chatguard.Policy, own Overrides, budget int64) (*Outcome, error) {
 	size, err := groupSize(policy, len(t.users), budget)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func judge(ctx context.Context, t *Timeline, policy chatguard.Policy, own Overri
 		members := group{uint32(first), uint32(min(first+size, len(t.users)))}
 		guard, err := newGuard(t, members, policy, own)
 		if err == nil {
-			err = o.judge(ctx, t, members, guard, b)
+			err = o.judgeGroup(ctx, t, members, guard, b)
 		}
 		if err != nil {
 			return nil, err
@@ -82,8 +82,8 @@ func newBatch() *batch {
 	return b
 }
 
-// judge counts the Guard's verdicts on the group's messages.
-func (o *Outcome) judge(ctx context.Context, t *Timeline, members group, guard *chatguard.Guard, b *batch) error {
+// judgeGroup judges the group's messages and counts the verdicts.
+func (o *Outcome) judgeGroup(ctx context.Context, t *Timeline, members group, guard *chatguard.Guard, b *batch) error {
 	for at := 0; at < t.count; {
 		var n int
 		n, at = t.read(at, members, b)
@@ -110,8 +110,8 @@ func newGuard(t *Timeline, members group, policy chatguard.Policy, own Overrides
 	if err != nil {
 		return nil, err
 	}
-	give(guard, channelID, t, members, own.Channel)
-	give(guard, "", t, members, own.Everywhere)
+	setOverrides(guard, channelID, t, members, own.Channel)
+	setOverrides(guard, "", t, members, own.Everywhere)
 	return guard, nil
 }
 

@@ -62,9 +62,9 @@ func (k *History) Sort(since time.Time) {
 	slices.SortStableFunc(k.Changes, func(a, b Change) int { return a.At.Compare(b.At) })
 }
 
-// begin returns the start of the quarter hour in which the history begins. If nothing in the
+// startTime returns the start of the quarter hour in which the history begins. If nothing in the
 // history is before at, it returns the start of the quarter hour that contains at.
-func (k *History) begin(at time.Time) time.Time {
+func (k *History) startTime(at time.Time) time.Time {
 	if len(k.Spent) > 0 && k.Spent[0].At.Before(at) {
 		at = k.Spent[0].At
 	}
@@ -91,7 +91,7 @@ func Remaining(
 	if err != nil {
 		return nil, err
 	}
-	for at := known.begin(until); at.Before(until); at = at.Add(Quarter) {
+	for at := known.startTime(until); at.Before(until); at = at.Add(Quarter) {
 		end := at.Add(Quarter)
 		for ; len(known.Spent) > 0 && known.Spent[0].At.Before(end); known.Spent = known.Spent[1:] {
 			if err := r.spend(at, known.Spent[0].Spent); err != nil {

@@ -57,7 +57,7 @@ func (im *importer) importInto(ctx context.Context, tx *sql.Tx, db *persist.Owne
 		return err
 	}
 	if holds {
-		return im.keep(ctx, db)
+		return im.keepCopy(ctx, db)
 	}
 	return nil
 }
@@ -90,9 +90,10 @@ func (im *importer) makeRoom(ctx context.Context, tx *sql.Tx, path string) (held
 	return held, nil
 }
 
-// keep makes a copy of the contents that will be replaced. A separate connection still sees them
-// until the commit. keep is called last, so that an export that can't be imported leaves no copy.
-func (im *importer) keep(ctx context.Context, db *persist.Owned) error {
+// keepCopy makes a copy of the contents that will be replaced. A separate connection still sees
+// them until the commit. keepCopy is called last, so that an export that can't be imported leaves
+// no copy.
+func (im *importer) keepCopy(ctx context.Context, db *persist.Owned) error {
 	src, err := db.Snapshot()
 	if err != nil {
 		return err

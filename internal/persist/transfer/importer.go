@@ -148,7 +148,7 @@ func (im *importer) readAll(ctx context.Context, tx *sql.Tx) error {
 			return im.currentLineError(plainJSON(err, data))
 		}
 		if name == endKind {
-			return cmp.Or(im.flush(ctx, tx), im.end(data))
+			return cmp.Or(im.flush(ctx, tx), im.checkEnd(data))
 		}
 		if err := im.take(ctx, tx, name, data); err != nil {
 			return err
@@ -258,8 +258,8 @@ func (im *importer) flush(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// end checks that the export is complete.
-func (im *importer) end(data []byte) error {
+// checkEnd checks that the export is complete.
+func (im *importer) checkEnd(data []byte) error {
 	var end endLine
 	if err := im.decodeInto(&end, data); err != nil {
 		return im.lineError(im.line, err)
