@@ -128,7 +128,7 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 		CheckSpace:  roomSpace,
 		Listed:      a.directory.isListed,
 		Entered:     a.enterRoom,
-		Report:      store.Report,
+		Report:      a.Host.Report,
 
 		ExportPolicy: config.WritePolicy,
 	})

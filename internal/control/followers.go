@@ -11,6 +11,8 @@ import (
 type Follower interface {
 	// Revised reports a change of a channel's policy.
 	Revised(journal.Revision)
+	// Saved reports a channel whose policy came into force unsaved and has been saved since.
+	Saved(channelID string)
 	// Reloaded reports that the policies of all channels may have changed.
 	Reloaded()
 	// Changed reports a channel whose switches have changed.

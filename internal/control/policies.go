@@ -125,9 +125,26 @@ func (p *Policies) Difference(channelID string) []journal.Change {
 // IsSaved reports whether the policy of a channel would survive the process.
 func (p *Policies) IsSaved(channelID string) bool { return !p.unsaved.has(channelID) }
 
-// Settle returns the channels whose unsaved policies are now saved.
-func (p *Policies) Settle(d journal.Database, now time.Time) []string {
-	return p.unsaved.settle(d, now)
+// Run notifies the followers when unsaved policies have been saved, until ctx ends. database
+// returns the state of the Store.
+func (p *Policies) Run(ctx context.Context, database func() journal.Database) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			p.settle(database)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (p *Policies) settle(database func() journal.Database) {
+	now := p.options.Now() // before the database is asked for its progress
+	for _, channel := range p.unsaved.settle(database(), now) {
+		p.notify(func(f Follower) { f.Saved(channel) })
+	}
 }
 
 // Tag returns the ETag of a policy or of another value in force. Equal values have equal tags.

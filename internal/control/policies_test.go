@@ -27,6 +27,7 @@ func (f *follower) Revised(r journal.Revision) {
 	f.told = append(f.told, fmt.Sprintf("revised %s %d by %s", r.ChannelID, r.Number, r.Author))
 }
 func (f *follower) Reloaded()                { f.told = append(f.told, "reloaded") }
+func (f *follower) Saved(channelID string)   { f.told = append(f.told, "saved "+channelID) }
 func (f *follower) Changed(channelID string) { f.told = append(f.told, "changed "+channelID) }
 
 func (f *follower) Amended(channelID, userID string) {
@@ -362,7 +363,10 @@ func TestReload_NobodyElseChangesPolicies(t *testing.T) {
 
 // TestReload_UnsavedChangesStay checks that a reload during database trouble keeps unsaved changes.
 func TestReload_UnsavedChangesStay(t *testing.T) {
-	o := newOffice(t)
+	now := time.Now()
+	o := newOffice(t, func(o *PolicyOptions) {
+		o.Now = func() time.Time { now = now.Add(time.Second); return now }
+	})
 	o.store.unsaved = true
 	if done := o.mustRevise(5); done.Saved || o.IsSaved(channel) {
 		t.Errorf("saved: %+v", done)
@@ -372,8 +376,11 @@ func TestReload_UnsavedChangesStay(t *testing.T) {
 		t.Error(err)
 	}
 	o.wantBurst(5)
-	if saved := o.Settle(journal.Database{State: journal.DatabaseOK}, time.Now().Add(time.Second)); !slices.Equal(saved, []string{channel}) || !o.IsSaved(channel) {
-		t.Errorf("saved by now: %q", saved)
+	for range 2 {
+		o.settle(func() journal.Database { return journal.Database{State: journal.DatabaseOK} })
+	}
+	if want := []string{"revised 1 1 by berta", "reloaded", "saved 1"}; !slices.Equal(o.follower.told, want) || !o.IsSaved(channel) {
+		t.Errorf("told %q, want %q", o.follower.told, want)
 	}
 }
 

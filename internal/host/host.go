@@ -126,6 +126,9 @@ func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
 // changes, then usage, then pauses. From then on the store receives every verdict. The error is a
 // control.PolicyError or the store's.
 func (h *Host) Restore(ctx context.Context) (stats persist.RestoreStats, err error) {
+	if h.Policies == nil {
+		return stats, errors.New("the store has no Guard yet: call Join first")
+	}
 	if err := h.Policies.Restore(ctx); err != nil {
 		return stats, err
 	}
@@ -164,9 +167,9 @@ func (h *Host) Database() journal.Database {
 	return d
 }
 
-// Run saves state in the background and ends raid modes when their time is over, until ctx ends.
-// Then it saves everything once more. The error says what is lost. End ctx after the last message
-// is judged and the last change is made.
+// Run saves state in the background, notifies the followers of saved policies, and ends raid modes
+// when their time is over, until ctx ends. Then it saves everything once more. The error says what
+// is lost. End ctx after the last message is judged and the last change is made.
 func (h *Host) Run(ctx context.Context) error {
 	if !h.restored {
 		return errors.New("the store has no Guard yet: call its Restore first")
@@ -175,7 +178,10 @@ func (h *Host) Run(ctx context.Context) error {
 	defer stop()
 	written := make(chan error, 1)
 	go func() { written <- h.Store.Run(writing, h.kept) }()
+	var settling sync.WaitGroup
+	settling.Go(func() { h.Policies.Run(ctx, h.Database) })
 	err := h.Controls.Run(ctx)
+	settling.Wait()
 	stop()
 	return errors.Join(err, <-written)
 }

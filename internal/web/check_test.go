@@ -27,7 +27,10 @@ func runLobby(t testing.TB, adjust ...func(*Options)) (d *dashboard, asServer fu
 	d = dash(t, append(adjust, func(o *Options) {
 		o.Channels = func() []live.Channel { return []live.Channel{{ID: lobby, Login: lobby}} }
 		o.Listed = func(id string) bool { return id == lobby }
-		o.Report = func(outcome journal.Outcome) { d.store.Report(outcome) }
+		o.Report = func(outcome journal.Outcome) {
+			d.store.Report(outcome)
+			d.server.Report(outcome)
+		}
 	})...)
 	d.stopClock()
 	return d, setBearer(d.newToken(auth.Check))

@@ -37,7 +37,9 @@ type dashboard struct {
 	client  *http.Client
 	address string // host:port
 	stop    func() // stops the Server and waits for it
-	opts    Options
+	// stopSettling stops the notifications of saved policies.
+	stopSettling func()
+	opts         Options
 
 	database string // path of the database file
 	adjust   []func(*Options)
@@ -116,6 +118,13 @@ func (d *dashboard) begin() {
 	}
 	d.start(opts)
 	d.server.Preload(waiting)
+	settling, cancel := context.WithCancel(ctx)
+	settled := make(chan struct{})
+	go func() {
+		defer close(settled)
+		policies.Run(settling, d.store.database)
+	}()
+	d.stopSettling = func() { cancel(); <-settled }
 }
 
 // guardConfig is a configuration with the Guard's policy for all channels.
@@ -129,6 +138,7 @@ func (guardConfig) Channels() []string               { return nil }
 type currentServer struct{ *dashboard }
 
 func (f currentServer) Revised(r journal.Revision)       { f.server.Revised(r) }
+func (f currentServer) Saved(channelID string)           { f.server.Saved(channelID) }
 func (f currentServer) Reloaded()                        { f.server.Reloaded() }
 func (f currentServer) Changed(channelID string)         { f.server.Changed(channelID) }
 func (f currentServer) Amended(channelID, userID string) { f.server.Amended(channelID, userID) }
@@ -161,6 +171,7 @@ func (d *dashboard) liftCount() int {
 func (d *dashboard) end() {
 	d.client.CloseIdleConnections()
 	d.stop()
+	d.stopSettling()
 	d.store.close()
 }
 

@@ -85,7 +85,8 @@ type Options struct {
 	Entered func(channelID string)
 
 	// Report is called for each throttled message of a server that uses POST /check. The outcome is
-	// that the server drops the message. Nil means no calls.
+	// that the server drops the message. The caller must pass it on to Server.Report. Nil means no
+	// calls.
 	Report func(journal.Outcome)
 
 	// ExportPolicy formats a policy in the configuration file's format. Nil means that policies
@@ -133,7 +134,7 @@ func New(opts Options) (*Server, error) {
 	opts.Metrics = cmp.Or(opts.Metrics, metrics.NewSet())
 	s := &Server{opts: opts, Model: newModel(opts), reads: newLongReads()}
 	s.checker = check.New(check.Options{
-		Guard: opts.Guard, Space: opts.CheckSpace, Listed: opts.Listed, Entered: opts.Entered, Report: s.reportDropped, Now: opts.Now,
+		Guard: opts.Guard, Space: opts.CheckSpace, Listed: opts.Listed, Entered: opts.Entered, Report: opts.Report, Now: opts.Now,
 	})
 	var err error
 	if s.access, err = access.New(access.Options{
@@ -235,11 +236,3 @@ func (s *Server) Keep(ctx context.Context) {
 // Asked returns the IDs of the channels that servers have asked about with POST /check since the
 // start, in sorted order.
 func (s *Server) Asked() []string { return s.checker.Channels() }
-
-// reportDropped reports a throttled message of a server that uses POST /check as dropped.
-func (s *Server) reportDropped(o journal.Outcome) {
-	if s.opts.Report != nil {
-		s.opts.Report(o)
-	}
-	s.Report(o)
-}

@@ -33,7 +33,7 @@ type Options struct {
 	// no calls.
 	Entered func(channelID string)
 
-	Report func(journal.Outcome) // receives the outcomes of throttled messages
+	Report func(journal.Outcome) // receives the outcomes of throttled messages; nil means no calls
 	Now    func() time.Time
 }
 
@@ -166,7 +166,7 @@ func (k *Checker) appendAnswer(answer []byte, v *chatguard.Verdict) []byte {
 
 // reportDropped reports a throttled message as dropped, because the calling server doesn't show it.
 func (k *Checker) reportDropped(v *chatguard.Verdict) {
-	if o, ok := journal.Dropped(*v); ok {
+	if o, ok := journal.Dropped(*v); ok && k.opts.Report != nil {
 		k.opts.Report(o)
 	}
 }

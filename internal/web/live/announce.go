@@ -60,9 +60,17 @@ func (m *Model) judgeRow(r row, now time.Time) {
 func (m *Model) Revised(r journal.Revision) {
 	m.judgeAgain(r.ChannelID, m.opts.Now())
 	m.revised.add(r.ChannelID) // An older verdict may still arrive, so pump judges again.
+	m.announcePolicy(r.ChannelID, &RevisionNote{r.Number, r.Author, r.At})
+}
+
+// Saved publishes that a channel's policy has been saved.
+func (m *Model) Saved(channelID string) { m.announcePolicy(channelID, nil) }
+
+// announcePolicy publishes a channel's policy, and the revision that changed it if that is new.
+func (m *Model) announcePolicy(channelID string, revision *RevisionNote) {
 	err := m.feed.publish(func() []Frame {
-		frames := m.policyFrames([]string{r.ChannelID})
-		frames[0].Policy.Revision = &RevisionNote{r.Number, r.Author, r.At}
+		frames := m.policyFrames([]string{channelID})
+		frames[0].Policy.Revision = revision
 		return frames
 	})
 	if err != nil {

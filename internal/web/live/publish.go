@@ -30,7 +30,7 @@ func (m *Model) pump(ctx context.Context) {
 		if turn%int(time.Second/feedPeriod) == 0 {
 			m.tallies.tick(m.opts.Now())
 			m.snapshots.forget()
-			err = errors.Join(err, m.feed.publishStatus(m.statusFrame), m.feed.publish(m.savedFrames))
+			err = errors.Join(err, m.feed.publishStatus(m.statusFrame))
 		}
 		if err != nil {
 			m.opts.Log.Error("live feed", "error", err)
@@ -45,13 +45,6 @@ func (m *Model) changeFrames() []Frame {
 		frames = append(frames, Frame{Type: ThrottledFrame, Now: m.opts.Now(), Channel: channel, Users: c.users, Gone: c.gone})
 	}
 	return frames
-}
-
-// savedFrames returns frames for the policies that came into force unsaved and have been saved
-// since.
-func (m *Model) savedFrames() []Frame {
-	now := m.opts.Now() // before the database is asked for its progress
-	return m.policyFrames(m.opts.Policies.Settle(m.Database(), now))
 }
 
 func (m *Model) statusFrame(channel string) Frame {
