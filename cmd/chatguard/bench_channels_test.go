@@ -32,7 +32,7 @@ func BenchmarkChannels(b *testing.B) {
 	for _, transport := range []string{config.TransportIRC, config.TransportIRCWebSocket, config.TransportEventSub} {
 		b.Run(transport, func(b *testing.B) {
 			for b.Loop() {
-				server, configuration := startTwitch(b, enforcing)
+				server, configuration := startTwitch(b, enforceConfig)
 				p := startBinary(b, path, configuration, busyEnvironment(server, transport)...)
 				wait, n := server.WaitJoined, busyChannels
 				if transport == config.TransportEventSub {
@@ -60,8 +60,8 @@ func BenchmarkChannels(b *testing.B) {
 	}
 }
 
-// enforcing is a configuration that deletes what the default limits throttle.
-const enforcing = `
+// enforceConfig is a configuration that deletes what the default limits throttle.
+const enforceConfig = `
 [policy]
 mode = "enforce"
 

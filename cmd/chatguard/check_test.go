@@ -21,9 +21,9 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// forServers is a configuration without Twitch. In the lobby, a user may send one message per hour,
-// elsewhere three.
-const forServers = `
+// roomsConfig is a configuration without Twitch. In the lobby, a user may send one message per
+// hour, elsewhere three.
+const roomsConfig = `
 [check]
 channels = ["Lobby"]
 [web]
@@ -44,15 +44,15 @@ burst = 1
 refill = "1h"
 `
 
-// served is a running chatguard that servers ask, with the tokens to ask it.
-type served struct {
+// roomServer is a running chatguard that servers ask, with the tokens to ask it.
+type roomServer struct {
 	*testing.T
 	*process
 	configuration string
 	server, owner string // tokens
 }
 
-func (s *served) start() {
+func (s *roomServer) start() {
 	s.Helper()
 	s.process = start(s.T, s.configuration, "CHATGUARD_WEB_TOKEN="+s.owner)
 	if s.server == "" {
@@ -62,7 +62,7 @@ func (s *served) start() {
 
 // check asks whether a user may write in a channel, and compares the status of the answer with
 // want.
-func (s *served) check(channel, user string, want int) {
+func (s *roomServer) check(channel, user string, want int) {
 	s.Helper()
 	answer, text := sendRequest(s.T, "POST", s.address+"api/v1/check", fmt.Sprintf(`{"channel":%q,"user_id":%q}`, channel, user), "Authorization", s.server)
 	if answer.StatusCode != want {
@@ -71,7 +71,7 @@ func (s *served) check(channel, user string, want int) {
 }
 
 // sendAsOwner sends a request as the owner.
-func (s *served) sendAsOwner(method, path string, into any) {
+func (s *roomServer) sendAsOwner(method, path string, into any) {
 	s.Helper()
 	answer, text := sendRequest(s.T, method, s.address+"api/v1/"+path, "", "Authorization", "Bearer "+s.owner)
 	if err := json.Unmarshal([]byte(text), into); err != nil || answer.StatusCode != http.StatusOK {
@@ -80,7 +80,7 @@ func (s *served) sendAsOwner(method, path string, into any) {
 }
 
 // checkChannels checks that the dashboard has exactly those rooms.
-func (s *served) checkChannels(want string) {
+func (s *roomServer) checkChannels(want string) {
 	s.Helper()
 	var got struct{ Channels []live.Channel }
 	s.sendAsOwner("GET", "channels", &got)
@@ -101,7 +101,7 @@ func (s *served) checkChannels(want string) {
 // reload.
 func TestRooms_ServedWithoutTwitch(t *testing.T) {
 	t.Parallel()
-	s := &served{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml"), owner: "a-long-token-of-the-owner"}
+	s := &roomServer{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml"), owner: "a-long-token-of-the-owner"}
 	write := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(s.configuration, []byte(text), 0o600); err != nil {
@@ -115,7 +115,7 @@ func TestRooms_ServedWithoutTwitch(t *testing.T) {
 	table := func(channel string, burst int) string {
 		return fmt.Sprintf("[[channel.%s.limit]]\nname = \"burst\"\nalgorithm = \"token-bucket\"\nburst = %d\nrefill = \"1h\"\n", channel, burst)
 	}
-	write(forServers + elsewhere + table("cellar", 2))
+	write(roomsConfig + elsewhere + table("cellar", 2))
 	s.start()
 	if want := "Check: enforces in Lobby; servers ask at " + s.address + "api/v1/check\n"; s.said != want {
 		t.Errorf("it says %q, want %q", s.said, want)
@@ -167,7 +167,7 @@ func TestRooms_ServedWithoutTwitch(t *testing.T) {
 	s.sendAsOwner("POST", "channels/check:Lobby/resume", &done)
 	s.check("Lobby", "berta", http.StatusTooManyRequests)
 
-	write(strings.Replace(strings.Replace(forServers, "burst = 1", "burst = 2", 1), `["Lobby"]`, `["Lobby", "attic"]`, 1) + elsewhere + table("hall", 1))
+	write(strings.Replace(strings.Replace(roomsConfig, "burst = 1", "burst = 2", 1), `["Lobby"]`, `["Lobby", "attic"]`, 1) + elsewhere + table("hall", 1))
 	runBeside(t, s.configuration, "reload")
 	waitUntil(t, func() bool { return strings.Contains(s.log(), "loaded the configuration") })
 	s.checkChannels("Lobby attic cellar hall")

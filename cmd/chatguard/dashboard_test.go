@@ -80,8 +80,8 @@ func openDashboard(t *testing.T, width, height int64, hours int, adjust ...func(
 	return d
 }
 
-// picture saves a screenshot of the window if pictures are requested.
-func (d *dashboard) picture(name string) {
+// saveScreenshot saves a screenshot of the window if screenshots are requested.
+func (d *dashboard) saveScreenshot(name string) {
 	d.Helper()
 	picture := d.Picture()
 	if *screenshots == "" {
@@ -157,12 +157,12 @@ func TestDemo_FillsDashboard(t *testing.T) {
 				hushed <- (&faketwitch.Crowd{Channel: demoChannel, Seed: 1, Spammers: 8, RaidAt: 3 * time.Second}).Run(talking, d.twitch)
 			}()
 			d.See(`document.body.innerText.includes("Peak: ") && document.querySelector(".rows").innerText.includes("Badger") && document.querySelectorAll(".row").length >= 6`)
-			d.picture("now" + l.suffix)
+			d.saveScreenshot("now" + l.suffix)
 			user := d.twitch.UserID(regulars[0])
 			d.moderate(user)
 			for _, page := range l.pages {
 				d.show(page, user)
-				d.picture(page + l.suffix)
+				d.saveScreenshot(page + l.suffix)
 			}
 			hush()
 			if err := <-hushed; err != nil {

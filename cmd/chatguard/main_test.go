@@ -66,7 +66,7 @@ func TestScripts(t *testing.T) {
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": checkExitCode, "verdicts": verdicts, "metronome": metronome,
+			"exits": checkExitCode, "verdicts": compareVerdicts, "metronome": metronome,
 		},
 	})
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// verdicts compares the verdicts that the last command printed with a word for each: yes, "no burst
-// 4s", and so on, as words writes them.
-func verdicts(ts *testscript.TestScript, _ bool, want []string) {
+// compareVerdicts compares the verdicts that the last command printed with a description of each:
+// yes, "no burst 4s", and so on, as words returns them.
+func compareVerdicts(ts *testscript.TestScript, _ bool, want []string) {
 	var got []string
 	for line := range strings.Lines(ts.ReadFile("stdout")) {
 		var v printedVerdict

@@ -162,7 +162,7 @@ var directions = []direction{
 	{regexp.MustCompile(`^chatguard reload with the channels (.+)$`), (*play).reload},
 	{regexp.MustCompile(`^chatguard stops$`), func(p *play, _ []string) { p.stop() }},
 	{regexp.MustCompile(`^chatguard starts$`), func(p *play, _ []string) { p.start() }},
-	{regexp.MustCompile(`^(\d+) strangers say (\d+) things each$`), (*play).crowd},
+	{regexp.MustCompile(`^(\d+) strangers say (\d+) things each$`), (*play).sendCrowd},
 	{regexp.MustCompile(`^journal of (\w+)'s "(.*)": (.+)$`), (*play).expectJournal},
 	{regexp.MustCompile(`^dashboard shows nothing of (\S+)$`), (*play).checkDashboardSilent},
 	{regexp.MustCompile(`^dashboard shows (\S+) ([a-z ]+?)(?: "(.+)")?$`), (*play).checkDashboard},
@@ -292,8 +292,8 @@ func (p *play) reload(m []string) {
 	p.config = c
 }
 
-// crowd makes strangers send messages all at once.
-func (p *play) crowd(m []string) {
+// sendCrowd makes strangers send messages all at once.
+func (p *play) sendCrowd(m []string) {
 	users, _ := strconv.Atoi(m[1])
 	each, _ := strconv.Atoi(m[2])
 	for n := range each {

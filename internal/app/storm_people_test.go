@@ -23,8 +23,8 @@ const (
 	staff                    // moderates, and writes as much as a spammer
 )
 
-// enter creates the users of all channels.
-func (s *storm) enter() {
+// createUsers creates the users of all channels.
+func (s *storm) createUsers() {
 	add := func(channel, login, badges string, kind stormKind) {
 		first := time.Duration(s.rng.Int64N(int64(3 * time.Second)))
 		s.people = append(s.people, &stormUser{login: login, channel: channel, badges: badges, kind: kind, next: first})

@@ -149,7 +149,7 @@ func (s *storm) run() {
 	s.talk()
 	s.endFaults()
 	s.advance(calmLasts)
-	s.probe()
+	s.checkRecovery()
 	s.stopThen(s.readJournal)
 	s.checkJournal()
 	s.checkActs()
@@ -199,7 +199,7 @@ func (s *storm) endFaults() {
 // talk makes all users write until the storm is over. The broadcasters meanwhile remove some
 // messages by hand.
 func (s *storm) talk() {
-	s.enter()
+	s.createUsers()
 	began, disturb := time.Now(), mischief
 	for {
 		next := slices.MinFunc(s.people, func(a, b *stormUser) int { return int(a.next - b.next) })
@@ -249,8 +249,8 @@ func (s *storm) say(u *stormUser) (id string) {
 	return id
 }
 
-// probe checks that the bot has recovered: it judges and acts in every channel.
-func (s *storm) probe() {
+// checkRecovery checks that the bot has recovered: it judges and acts in every channel.
+func (s *storm) checkRecovery() {
 	for _, channel := range stormChannels {
 		u := &stormUser{login: "probe_of_" + channel, channel: channel, kind: spammer}
 		var last string

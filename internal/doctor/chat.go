@@ -13,9 +13,9 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// chat reads one channel for a moment, as a running chatguard would. Reading more channels would
-// use up the joins that Twitch allows the account.
-func (d *Doctor) chat(ctx context.Context) []Finding {
+// checkChat reads one channel for a moment, as a running chatguard would. Reading more channels
+// would use up the joins that Twitch allows the account.
+func (d *Doctor) checkChat(ctx context.Context) []Finding {
 	login, address := d.readableChannel(), d.chatAddress()
 	switch {
 	case login == "":

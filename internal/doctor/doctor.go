@@ -81,24 +81,24 @@ type check struct {
 // the checks about Twitch.
 func (d *Doctor) checks() []check {
 	here := []check{
-		{"configuration", d.configuration},
-		{"memory", d.memory},
-		{"environment", d.environment},
-		{"database", d.database},
-		{"zone", d.zones},
-		{"dashboard", d.dashboard},
+		{"configuration", d.checkConfiguration},
+		{"memory", d.checkMemory},
+		{"environment", d.checkEnvironment},
+		{"database", d.checkDatabase},
+		{"zone", d.checkZones},
+		{"dashboard", d.checkDashboard},
 	}
 	if len(d.cfg.Twitch.Channels) == 0 {
 		return here
 	}
 	return append(here, []check{
-		{"clock", d.clock},
-		{"token file", d.tokenFile},
-		{"token", d.token},
-		{"scopes", d.scopes},
-		{"channel", d.channels},
-		{"moderator", d.moderator},
-		{"chat", d.chat},
+		{"clock", d.checkClock},
+		{"token file", d.checkTokenFile},
+		{"token", d.checkToken},
+		{"scopes", d.checkScopes},
+		{"channel", d.checkChannels},
+		{"moderator", d.checkModerator},
+		{"chat", d.checkChat},
 	}...)
 }
 

@@ -26,8 +26,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web/access"
 )
 
-// configuration finds settings that are valid but can't work or have no effect.
-func (d *Doctor) configuration(context.Context) (list []Finding) {
+// checkConfiguration finds settings that are valid but can't work or have no effect.
+func (d *Doctor) checkConfiguration(context.Context) (list []Finding) {
 	if err := app.CheckReady(d.cfg); err != nil {
 		list = append(list, problemFrom(err))
 	} else {
@@ -47,9 +47,9 @@ func (d *Doctor) configuration(context.Context) (list []Finding) {
 	return list
 }
 
-// memory reports how many users can be remembered at once, for the channel whose policy needs most
-// memory per user.
-func (d *Doctor) memory(context.Context) []Finding {
+// checkMemory reports how many users can be remembered at once, for the channel whose policy needs
+// most memory per user.
+func (d *Doctor) checkMemory(context.Context) []Finding {
 	users := int64(math.MaxInt64)
 	for _, p := range d.policies() {
 		capacity, err := p.Capacity(int64(d.cfg.MemoryPerTable))
@@ -96,11 +96,11 @@ func (d *Doctor) holdingLimits() (names []string) {
 	return names
 }
 
-// ofClients are the variables that examples/check sets for its clients.
-var ofClients = []string{"CHATGUARD_TOKEN", "CHATGUARD_URL"}
+// clientVariables are the variables that examples/check sets for its clients.
+var clientVariables = []string{"CHATGUARD_TOKEN", "CHATGUARD_URL"}
 
-// environment looks for variables that look like the configuration's but have no effect.
-func (d *Doctor) environment(context.Context) (list []Finding) {
+// checkEnvironment looks for variables that look like the configuration's but have no effect.
+func (d *Doctor) checkEnvironment(context.Context) (list []Finding) {
 	var known, set []string
 	_, err := config.Parse(d.cfg.Path, nil, func(name string) (string, bool) {
 		known = append(known, name)
@@ -115,7 +115,7 @@ func (d *Doctor) environment(context.Context) (list []Finding) {
 		case !strings.HasPrefix(name, "CHATGUARD_"):
 		case slices.Contains(known, name):
 			set = append(set, name)
-		case slices.Contains(ofClients, name):
+		case slices.Contains(clientVariables, name):
 		default:
 			list = append(list, noteFinding("%s is set but isn't a known key, so it has no effect", hostile.Printable(name)))
 		}
@@ -124,8 +124,8 @@ func (d *Doctor) environment(context.Context) (list []Finding) {
 	return append(list, okFinding("variables that override the file: %s", cmp.Or(strings.Join(set, ", "), "nothing")))
 }
 
-// database checks whether the database is intact and can be opened, and which process uses it.
-func (d *Doctor) database(ctx context.Context) (list []Finding) {
+// checkDatabase checks whether the database is intact and can be opened, and which process uses it.
+func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 	path := d.cfg.Database
 	if d.owner != nil && d.owner.User != "" {
 		return []Finding{problemFrom(d.owner)}
@@ -201,8 +201,8 @@ func reasonOf(err error) error {
 	return err
 }
 
-// zones reports the local time in each zone of the daily limits, and when the day ends.
-func (d *Doctor) zones(context.Context) (list []Finding) {
+// checkZones reports the local time in each zone of the daily limits, and when the day ends.
+func (d *Doctor) checkZones(context.Context) (list []Finding) {
 	type day struct{ zone, resetAt string }
 	var seen []day
 	for _, p := range d.policies() {
@@ -229,16 +229,16 @@ func (d *Doctor) zones(context.Context) (list []Finding) {
 	return list
 }
 
-// dashboard checks whether the dashboard's address is free, or in use by the dashboard itself.
-func (d *Doctor) dashboard(ctx context.Context) []Finding {
-	list := []Finding{d.address(ctx)}
+// checkDashboard checks whether the dashboard's address is free, or in use by the dashboard itself.
+func (d *Doctor) checkDashboard(ctx context.Context) []Finding {
+	list := []Finding{d.checkAddress(ctx)}
 	if app.UntrustedProxy(d.cfg.Web) {
 		list = append(list, problem(app.UntrustedProxyFix, "%s", app.UntrustedProxyProblem))
 	}
 	return list
 }
 
-func (d *Doctor) address(ctx context.Context) Finding {
+func (d *Doctor) checkAddress(ctx context.Context) Finding {
 	if err := d.cfg.CheckServed(); err != nil && d.owner == nil {
 		// A running process may have a password from another environment.
 		return problemFrom(err)

@@ -19,18 +19,18 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// mostOff is the tolerated difference between this machine's clock and Twitch's.
-const mostOff = 5 * time.Second
+// clockTolerance is the tolerated difference between this machine's clock and Twitch's.
+const clockTolerance = 5 * time.Second
 
-// clock compares this machine's clock with Twitch's, because limits use the time at which Twitch
-// received a message.
-func (d *Doctor) clock(ctx context.Context) []Finding {
+// checkClock compares this machine's clock with Twitch's, because limits use the time at which
+// Twitch received a message.
+func (d *Doctor) checkClock(ctx context.Context) []Finding {
 	off, err := d.clockDifference(ctx)
 	switch {
 	case err != nil:
 		return []Finding{problem(networkFix, "the time can't be read from Twitch: %v", err)}
-	case off.Abs() <= mostOff:
-		return []Finding{okFinding("within %.0f s of Twitch's", mostOff.Seconds())}
+	case off.Abs() <= clockTolerance:
+		return []Finding{okFinding("within %.0f s of Twitch's", clockTolerance.Seconds())}
 	}
 	than := "behind"
 	if off > 0 {
@@ -65,9 +65,9 @@ func (d *Doctor) clockDifference(ctx context.Context) (time.Duration, error) {
 	return asked.Add(took / 2).Sub(told.Add(time.Second / 2)), err
 }
 
-// tokenFile checks the token file. If the file can't be written, the token itself isn't checked,
-// because that could renew the token and lose the new one.
-func (d *Doctor) tokenFile(ctx context.Context) []Finding {
+// checkTokenFile checks the token file. If the file can't be written, the token itself isn't
+// checked, because that could renew the token and lose the new one.
+func (d *Doctor) checkTokenFile(ctx context.Context) []Finding {
 	path := d.tokens.File
 	if !app.HasToken(d.cfg) {
 		return []Finding{noteFinding("%s doesn't exist yet: `chatguard login` creates it", path)}
@@ -86,8 +86,8 @@ func (d *Doctor) tokenFile(ctx context.Context) []Finding {
 	return []Finding{okFinding("%s, which nobody else can read", path)}
 }
 
-// token asks Twitch for the owner of the token.
-func (d *Doctor) token(ctx context.Context) []Finding {
+// checkToken checks the token by asking Twitch for its owner.
+func (d *Doctor) checkToken(ctx context.Context) []Finding {
 	if d.unstorable {
 		return []Finding{noteFinding("skipped: fix the token file first")}
 	}
@@ -155,8 +155,8 @@ func (d *Doctor) useToken(s token.Status) []Finding {
 	return list
 }
 
-// scopes reports the scopes that the token lacks.
-func (d *Doctor) scopes(context.Context) []Finding {
+// checkScopes reports the scopes that the token lacks.
+func (d *Doctor) checkScopes(context.Context) []Finding {
 	if d.helix == nil {
 		return skipWithoutToken()
 	}
@@ -173,8 +173,8 @@ func (d *Doctor) scopes(context.Context) []Finding {
 	return []Finding{problem("run `chatguard login` again", "the token lacks %s", strings.Join(lacks, ", "))}
 }
 
-// channels reports channels that don't exist.
-func (d *Doctor) channels(ctx context.Context) (list []Finding) {
+// checkChannels reports channels that don't exist.
+func (d *Doctor) checkChannels(ctx context.Context) (list []Finding) {
 	if d.helix == nil {
 		return skipWithoutToken()
 	}
@@ -194,9 +194,9 @@ func (d *Doctor) channels(ctx context.Context) (list []Finding) {
 	return list
 }
 
-// moderator reports the channels where the bot isn't a moderator. That is a problem only if the
-// policy enforces.
-func (d *Doctor) moderator(ctx context.Context) (findings []Finding) {
+// checkModerator reports the channels where the bot isn't a moderator. That is a problem only if
+// the policy enforces.
+func (d *Doctor) checkModerator(ctx context.Context) (findings []Finding) {
 	switch {
 	case d.helix == nil:
 		return skipWithoutToken()

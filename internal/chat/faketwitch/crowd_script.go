@@ -88,13 +88,13 @@ func (p *script) enter(s *speaker, at time.Duration) {
 }
 
 func (p *script) enterStaff() {
-	gap := func(r *rand.Rand) time.Duration { return between(r, 600*time.Millisecond, 2600*time.Millisecond) }
+	gap := func(r *rand.Rand) time.Duration { return randomBetween(r, 600*time.Millisecond, 2600*time.Millisecond) }
 	host := Line{Login: p.channel, DisplayName: p.channel, Badges: "broadcaster/1,subscriber/0"}
 	p.enter(&speaker{line: host, text: hostText, gap: gap}, 400*time.Millisecond)
 	for n := range moderators {
 		line := p.names.next()
 		line.Badges = [...]string{"lead_moderator/1", "moderator/1,subscriber/24", "moderator/1"}[n]
-		p.enter(&speaker{line: line, text: modText, gap: gap}, between(p.rng, 0, time.Second))
+		p.enter(&speaker{line: line, text: modText, gap: gap}, randomBetween(p.rng, 0, time.Second))
 	}
 }
 
@@ -113,7 +113,7 @@ func (p *script) enterChatter() {
 	gap := func(r *rand.Rand) time.Duration {
 		return chatterLeast + time.Duration(r.ExpFloat64()*float64(chatterMean-chatterLeast))
 	}
-	p.enter(&speaker{line: line, text: chatterText, gap: gap}, between(p.rng, 0, chatterMean))
+	p.enter(&speaker{line: line, text: chatterText, gap: gap}, randomBetween(p.rng, 0, chatterMean))
 }
 
 // enterSpammer adds a user who repeats a message for half a minute, quickly at first, then rests
@@ -124,14 +124,14 @@ func (p *script) enterSpammer() {
 		switch said++; {
 		case said == spell:
 			said = 0
-			return between(r, 10*time.Second, 25*time.Second)
+			return randomBetween(r, 10*time.Second, 25*time.Second)
 		case said <= 4:
-			return between(r, 300*time.Millisecond, 600*time.Millisecond)
+			return randomBetween(r, 300*time.Millisecond, 600*time.Millisecond)
 		}
-		return between(r, 400*time.Millisecond, 1600*time.Millisecond)
+		return randomBetween(r, 400*time.Millisecond, 1600*time.Millisecond)
 	}
 	text := func(r *rand.Rand) string { return decorate(r, favourite) }
-	p.enter(&speaker{line: p.names.next(), text: text, gap: gap}, between(p.rng, 0, 400*time.Millisecond))
+	p.enter(&speaker{line: p.names.next(), text: text, gap: gap}, randomBetween(p.rng, 0, 400*time.Millisecond))
 }
 
 // raid adds many new users at once, who each send a few messages and stop.
@@ -143,14 +143,14 @@ func (p *script) raid() {
 			if left--; left <= 0 {
 				return 0
 			}
-			return between(r, 500*time.Millisecond, 2*time.Second)
+			return randomBetween(r, 500*time.Millisecond, 2*time.Second)
 		}
-		p.enter(&speaker{line: line, text: raidText, gap: gap}, p.nextRaid+between(p.rng, 0, raidLasts))
+		p.enter(&speaker{line: line, text: raidText, gap: gap}, p.nextRaid+randomBetween(p.rng, 0, raidLasts))
 	}
-	p.nextRaid += between(p.rng, raidEvery*3/4, raidEvery*5/4)
+	p.nextRaid += randomBetween(p.rng, raidEvery*3/4, raidEvery*5/4)
 }
 
-func between(r *rand.Rand, least, most time.Duration) time.Duration {
+func randomBetween(r *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(r.Int64N(int64(most-least)))
 }
 

@@ -29,8 +29,8 @@ type chatLogin struct {
 	anonymous bool           // connected without an account after a refusal
 }
 
-// refuse records a refusal, and reports whether the same identity was refused recently.
-func (c *chatLogin) refuse(id token.Identity) (again bool) {
+// noteRefusal records a refusal, and reports whether the same identity was refused recently.
+func (c *chatLogin) noteRefusal(id token.Identity) (again bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	again = isSameLogin(id, c.refused) && time.Since(c.refusedAt) < refusedAgain
@@ -86,7 +86,7 @@ func (t *Connection) chatToken(ctx context.Context) (string, error) {
 // another token. If there is none, or if the chat refuses that token as well, chat is read without
 // an account for a while.
 func (t *Connection) noteChatRefusal(ctx context.Context, token string) error {
-	again := t.chat.refuse(t.tokens.Status().Identity)
+	again := t.chat.noteRefusal(t.tokens.Status().Identity)
 	var err error
 	if !again {
 		err = t.tokens.Refused(ctx, token)

@@ -51,7 +51,7 @@ func (m moderator) Ban(ctx context.Context, msg chatguard.Message, reason string
 
 func (m moderator) record(channelID string, err error) error {
 	if errors.Is(err, twitch.ErrNotModerator) {
-		m.permissions.refuse(channelID)
+		m.permissions.noteRefusal(channelID)
 	}
 	return err
 }

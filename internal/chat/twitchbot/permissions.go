@@ -92,10 +92,10 @@ func (p *permissions) set(id string, yes bool) {
 	p.apply(id)
 }
 
-// refuse records that Twitch has refused an action in a channel. run asks Twitch before it holds
-// the channel, because a refusal may be temporary. If Twitch confirms that the bot is a moderator,
-// further refusals are ignored for a while.
-func (p *permissions) refuse(id string) {
+// noteRefusal records that Twitch has refused an action in a channel. run asks Twitch before it
+// holds the channel, because a refusal may be temporary. If Twitch confirms that the bot is a
+// moderator, further refusals are ignored for a while.
+func (p *permissions) noteRefusal(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.channels[id]

@@ -67,9 +67,9 @@ func (s *session) recheckModerator(ctx context.Context) error {
 	return nil
 }
 
-// revoke records that the server ended a subscription. keepSubscribed then tries to subscribe
+// noteRevoked records that the server ended a subscription. keepSubscribed then tries to subscribe
 // again.
-func (s *session) revoke(frame frame) {
+func (s *session) noteRevoked(frame frame) {
 	told := frame.Payload.Subscription
 	sub := helix.Subscription{Kind: told.Kind, ChannelID: told.Condition.ChannelID}
 	s.forget(sub)

@@ -134,7 +134,7 @@ func (s *session) read(ctx context.Context, socket *socket) error {
 		case frameReconnect:
 			s.move(ctx, socket, frame.Payload.Session.ReconnectURL)
 		case frameRevocation:
-			s.revoke(frame)
+			s.noteRevoked(frame)
 		}
 	}
 }

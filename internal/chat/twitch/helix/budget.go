@@ -70,9 +70,9 @@ func (b *budget) reservedFor(essential bool) int {
 	return b.unusable + reserve*(budgetSize-b.unusable)/budgetSize
 }
 
-// turn returns the lock for essential or ordinary requests. Requests acquire it one at a time, in
-// order of arrival.
-func (b *budget) turn(essential bool) (chan struct{}, error) {
+// turnLock returns the lock for essential or ordinary requests. Requests acquire it one at a time,
+// in order of arrival.
+func (b *budget) turnLock(essential bool) (chan struct{}, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.prepare(); err != nil {
@@ -171,7 +171,7 @@ func (h *Client) noRoomError(ended error) error {
 // waitForBudget waits until the budget has room for a request, and counts the request. A request
 // with once set doesn't wait. If there is no room for it, the error is ErrBusy.
 func (h *Client) waitForBudget(ctx context.Context, r request) error {
-	turn, err := h.budget.turn(r.essential)
+	turn, err := h.budget.turnLock(r.essential)
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,10 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 )
 
-// admit reports whether to process a line. It returns true if the line's channel is wanted, or if
-// the line has no channel. The parser handles lines without a channel. The first line from a
-// channel shows that we have joined it, and contains its ID.
-func (s *session) admit(line rawLine) bool {
+// learnChannel reads a channel's ID from the first line of the channel, which also shows that we
+// have joined it. It reports whether to process the line: the line's channel is wanted, or the line
+// has no channel. The parser handles lines without a channel.
+func (s *session) learnChannel(line rawLine) bool {
 	login := line.channel()
 	if login == "" {
 		return true

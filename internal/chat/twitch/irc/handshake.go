@@ -69,10 +69,10 @@ func (s *session) control(line rawLine) error {
 		}
 		return s.write("PONG " + line.params)
 	case "001", "376", "GLOBALUSERSTATE":
-		s.welcomeOnce()
+		s.noteWelcome()
 	case "ROOMSTATE":
-		s.welcomeOnce()
-		s.admit(line)
+		s.noteWelcome()
+		s.learnChannel(line)
 	case "USERSTATE":
 		s.learnModerator(line)
 	case "NOTICE":
@@ -87,9 +87,9 @@ func (s *session) control(line rawLine) error {
 	return nil
 }
 
-// welcomeOnce handles the first sign that the server accepted the login. Servers differ in the
+// noteWelcome handles the first sign that the server accepted the login. Servers differ in the
 // signs that they send.
-func (s *session) welcomeOnce() {
+func (s *session) noteWelcome() {
 	if !s.welcomed.IsZero() {
 		return
 	}

@@ -77,7 +77,7 @@ func (s *session) read(ctx context.Context) error {
 		if failed == nil {
 			s.noteHeard()
 		}
-		if err := s.sort(ctx); err != nil {
+		if err := s.processLines(ctx); err != nil {
 			return err
 		}
 		switch {
@@ -89,9 +89,9 @@ func (s *session) read(ctx context.Context) error {
 	}
 }
 
-// sort processes the lines that have arrived. It also queues chat that arrived together with the
-// line that ends the connection.
-func (s *session) sort(ctx context.Context) error {
+// processLines processes the lines that have arrived. It also queues chat that arrived together
+// with the line that ends the connection.
+func (s *session) processLines(ctx context.Context) error {
 	var b batch
 	overrun, read := s.in.overrun, 0
 	var ended error
@@ -102,7 +102,7 @@ func (s *session) sort(ctx context.Context) error {
 		case err != nil:
 			s.irc.report.Skip(err)
 		case line.isChat():
-			if s.admit(line) {
+			if s.learnChannel(line) {
 				b = append(b, text)
 			}
 		case ended == nil:
