@@ -36,7 +36,7 @@ func TestGitignore_WrittenFiles(t *testing.T) {
 			t.Fatalf("chatguard %s: %v\n%s", args, err, out)
 		}
 	}
-	git(t, folder, "init", "--quiet")
+	runGit(t, folder, "init", "--quiet")
 	write(".gitignore", rules)
 	write("fresh/.gitkeep", nil)
 	command("fresh", "init", "--channel", "gardenhour", "--timezone", "UTC")
@@ -63,8 +63,8 @@ func TestGitignore_WrittenFiles(t *testing.T) {
 			t.Errorf("chatguard wrote no %s: %q", name, written)
 		}
 	}
-	git(t, folder, "add", "--all")
-	if added := git(t, folder, "ls-files"); added != ".gitignore\nfresh/.gitkeep" {
+	runGit(t, folder, "add", "--all")
+	if added := runGit(t, folder, "ls-files"); added != ".gitignore\nfresh/.gitkeep" {
 		t.Errorf("git add -A takes\n%s", added)
 	}
 }
@@ -75,7 +75,7 @@ func TestGitignore_TrackedFiles(t *testing.T) {
 	if _, err := os.Stat("../../.git"); err != nil {
 		return // a copy without its repository tracks nothing
 	}
-	if ignored := git(t, "../..", "ls-files", "--cached", "--ignored", "--exclude-standard"); ignored != "" {
+	if ignored := runGit(t, "../..", "ls-files", "--cached", "--ignored", "--exclude-standard"); ignored != "" {
 		t.Errorf("tracked, and ignored:\n%s", ignored)
 	}
 }
@@ -102,8 +102,8 @@ func listFiles(t testing.TB, folder string) (names []string) {
 	return names
 }
 
-// git runs git without this machine's settings and returns its output.
-func git(t testing.TB, folder string, args ...string) string {
+// runGit runs git without this machine's settings and returns its output.
+func runGit(t testing.TB, folder string, args ...string) string {
 	t.Helper()
 	c := exec.Command("git", append([]string{"-c", "safe.directory=*", "-C", folder}, args...)...)
 	c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")

@@ -140,7 +140,7 @@ func (b *backlog) run(acting context.Context) {
 			continue
 		}
 		var again <-chan time.Time
-		if b.busy() {
+		if b.isBusy() {
 			tick.Reset(budgetTick)
 			again = tick.C
 		}
@@ -152,8 +152,8 @@ func (b *backlog) run(acting context.Context) {
 	}
 }
 
-// busy reports whether any penalty is pending.
-func (b *backlog) busy() bool {
+// isBusy reports whether any penalty is pending.
+func (b *backlog) isBusy() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.waiting > 0

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// upcoming returns what a crowd writes within a duration.
-func upcoming(c *Crowd, while time.Duration) (said []utterance) {
+// futureMessages returns what a crowd writes within a duration.
+func futureMessages(c *Crowd, while time.Duration) (said []utterance) {
 	for p := c.script(); ; {
 		next := p.next()
 		if next.at > while {
@@ -21,7 +21,7 @@ func upcoming(c *Crowd, while time.Duration) (said []utterance) {
 }
 
 func TestCrowd_Deterministic(t *testing.T) {
-	one, again, other := upcoming(&Crowd{Channel: "room", Seed: 1}, time.Minute), upcoming(&Crowd{Channel: "room", Seed: 1}, time.Minute), upcoming(&Crowd{Channel: "room", Seed: 2}, time.Minute)
+	one, again, other := futureMessages(&Crowd{Channel: "room", Seed: 1}, time.Minute), futureMessages(&Crowd{Channel: "room", Seed: 1}, time.Minute), futureMessages(&Crowd{Channel: "room", Seed: 2}, time.Minute)
 	if !slices.Equal(one, again) {
 		t.Error("the same seed plays differently")
 	}
@@ -57,7 +57,7 @@ func excessTimes(said []utterance) map[string]time.Duration {
 // requested.
 func TestCrowd_Shows(t *testing.T) {
 	for seed := range uint64(50) {
-		said := upcoming(&Crowd{Channel: "room", Seed: seed}, time.Minute)
+		said := futureMessages(&Crowd{Channel: "room", Seed: seed}, time.Minute)
 		quick, spammers := 0, 0
 		for _, at := range excessTimes(slices.DeleteFunc(slices.Clone(said), func(u utterance) bool { return u.at > 8*time.Second })) {
 			spammers++
@@ -88,12 +88,12 @@ func TestCrowd_Shows(t *testing.T) {
 
 func TestCrowd_Rate(t *testing.T) {
 	for _, rate := range []float64{10, 60, 500} {
-		said := upcoming(&Crowd{Channel: "room", Rate: rate, Raiders: -1}, 2*time.Minute)
+		said := futureMessages(&Crowd{Channel: "room", Rate: rate, Raiders: -1}, 2*time.Minute)
 		if got := float64(len(said)) / 120; got < rate*0.85 || got > rate*1.15 {
 			t.Errorf("%.1f messages a second, want about %v", got, rate)
 		}
 	}
-	if got := excessTimes(upcoming(&Crowd{Channel: "room", Spammers: -1, Raiders: -1}, 2*time.Minute)); len(got) != 0 {
+	if got := excessTimes(futureMessages(&Crowd{Channel: "room", Spammers: -1, Raiders: -1}, 2*time.Minute)); len(got) != 0 {
 		t.Errorf("without spammers and raids somebody exceeds the limit: %v", got)
 	}
 }
