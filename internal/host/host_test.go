@@ -1,0 +1,230 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist"
+)
+
+// room is the tests' channel.
+const room = "room"
+
+var quiet = persist.Options{Logger: slog.New(slog.DiscardHandler)}
+
+// newGuard returns a Guard that allows each user one message an hour.
+func newGuard(t *testing.T) *chatguard.Guard {
+	t.Helper()
+	policy := chatguard.DefaultPolicy()
+	policy.Mode = chatguard.Enforce
+	policy.Limits[0].Burst, policy.Limits[0].Refill = 1, time.Hour
+	guard, err := chatguard.New(policy, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return guard
+}
+
+func openFile(t *testing.T, path string) *Host {
+	t.Helper()
+	h, err := Open(t.Context(), path, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func openMemory(t *testing.T) *Host {
+	t.Helper()
+	h, err := OpenMemory(t.Context(), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return h
+}
+
+// restore joins a Guard and restores its state.
+func restore(t *testing.T, h *Host, guard *chatguard.Guard, o Options) {
+	t.Helper()
+	err := h.Join(guard, o)
+	if err == nil {
+		_, err = h.Restore(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// finish runs a Host whose program ends at once, and closes it.
+func finish(t *testing.T, h *Host) {
+	t.Helper()
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := h.Run(ended); err != nil {
+		t.Error(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func say(t *testing.T, guard *chatguard.Guard) chatguard.Verdict {
+	t.Helper()
+	v, err := guard.Check(t.Context(), chatguard.Message{ChannelID: room, User: chatguard.User{ID: "anna"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// recorder records its notifications as text. It panics on those that no test expects.
+type recorder struct {
+	control.Follower
+	got []string
+}
+
+func (r *recorder) Observe(_ chatguard.Message, v chatguard.Verdict) {
+	r.got = append(r.got, fmt.Sprint("allowed ", v.Allowed))
+}
+func (r *recorder) Report(o journal.Outcome) {
+	r.got = append(r.got, fmt.Sprint(o.Action, " ", o.Result))
+}
+func (r *recorder) Revised(journal.Revision) { r.got = append(r.got, "revised") }
+func (r *recorder) Saved(channelID string)   { r.got = append(r.got, "saved "+channelID) }
+
+func (r *recorder) want(t *testing.T, want string) {
+	t.Helper()
+	if got := strings.Join(r.got, ", "); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestHost_OrderOfCalls(t *testing.T) {
+	h, guard := openMemory(t), newGuard(t)
+	wantErr := func(err error, want string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	_, err := h.Restore(t.Context())
+	wantErr(err, "call Join first")
+	wantErr(h.Join(nil, Options{}), "the Guard is missing")
+	wantErr(h.Run(t.Context()), "call its Restore first")
+	if err := h.Join(guard, Options{}); err != nil || h.Guards(guard) {
+		t.Errorf("%v, guards %v", err, h.Guards(guard))
+	}
+	wantErr(h.Run(t.Context()), "call its Restore first")
+	if _, err := h.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantErr(h.Join(guard, Options{}), "was restored already")
+	var none *Host
+	if !h.Guards(guard) || h.Guards(newGuard(t)) || none.Guards(guard) {
+		t.Error("Guards is true for another Guard, or false for its own")
+	}
+}
+
+// TestOpenMemory_LeavesState checks that a Host in memory doesn't take the state that another Host
+// saves.
+func TestOpenMemory_LeavesState(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "chatguard.db")
+	file, memory, guard := openFile(t, path), openMemory(t), newGuard(t)
+	restore(t, file, guard, Options{})
+	restore(t, memory, guard, Options{})
+	say(t, guard)
+	finish(t, memory)
+	finish(t, file)
+	again, guard := openFile(t, path), newGuard(t)
+	restore(t, again, guard, Options{})
+	if say(t, guard).Allowed {
+		t.Error("a restart forgets a message")
+	}
+	finish(t, again)
+	if state := memory.Database().State; state != journal.DatabaseOff {
+		t.Errorf("the state in memory is %s", state)
+	}
+}
+
+func TestReport_DroppedUnlessTheProgramActs(t *testing.T) {
+	for acts, want := range map[bool]string{false: "allowed true, allowed false, drop done", true: "allowed true, allowed false"} {
+		h, guard, r := openMemory(t), newGuard(t), &recorder{}
+		restore(t, h, guard, Options{Acts: acts})
+		h.Follow(r)
+		say(t, guard)
+		v := say(t, guard)
+		r.want(t, want)
+		if acts {
+			h.Report(journal.Outcome{Entry: v.EntryID, Action: chatguard.Ban, Result: journal.Done})
+			r.want(t, want+", ban done")
+		}
+	}
+}
+
+func TestJoin_DefaultRaid(t *testing.T) {
+	hour := config.Default().Raid
+	hour.Lasts = time.Hour
+	for want, raid := range map[time.Duration]*config.Raid{config.Default().Raid.Lasts: nil, time.Hour: &hour} {
+		h, guard := openMemory(t), newGuard(t)
+		restore(t, h, guard, Options{Raid: raid})
+		before := time.Now().Truncate(time.Second)
+		until, _, err := h.Controls.StartRaid(t.Context(), room, "berta", 0)
+		if err != nil || until.Before(before.Add(want)) || until.After(time.Now().Add(want)) {
+			t.Errorf("until %s, %v, want %s", until, err, want)
+		}
+		has := func(l chatguard.Limit) bool { return l.Name == hour.Limit().Name }
+		if !slices.ContainsFunc(guard.InForce(room).Limits, has) {
+			t.Errorf("in force are %+v", guard.InForce(room).Limits)
+		}
+	}
+}
+
+// TestRun_NotifiesOfSavedPolicies checks that all followers are notified once a policy is saved that
+// came into force unsaved.
+func TestRun_NotifiesOfSavedPolicies(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "chatguard.db")
+	synctest.Test(t, func(t *testing.T) {
+		h, guard, followers := openFile(t, path), newGuard(t), []*recorder{{}, {}}
+		restore(t, h, guard, Options{})
+		for _, r := range followers {
+			h.Follow(r)
+		}
+		// nothing is written before Run
+		done, err := h.Policies.Revise(t.Context(), control.Request{ChannelID: room, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
+			p.Limits[0].Burst = 5
+			return p, nil
+		})
+		if err != nil || done.Saved || h.Policies.IsSaved(room) {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		ctx, end := context.WithCancel(t.Context())
+		ran := make(chan error, 1)
+		go func() { ran <- h.Run(ctx) }()
+		time.Sleep(time.Minute)
+		end()
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+		for _, r := range followers {
+			r.want(t, "revised, saved "+room)
+		}
+		if !h.Policies.IsSaved(room) {
+			t.Error("the policy still counts as unsaved")
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
