@@ -56,10 +56,10 @@ type MiddlewareOptions struct {
 	// address, unless a layer in front sets the request's RemoteAddr.
 	TrustedProxies []netip.Prefix
 
-	// Refused answers refused requests. If it is nil, the answer is one line of text with status
-	// 429, 401 or 500. The error is a *ThrottledError, ErrConnections, ErrNobody, or an internal
-	// error that must not be shown to the client. Refused must write a status; Retry-After is
-	// already set.
+	// Refused writes the answer to a request that is refused. If it is nil, the answer is one line
+	// of text with status 429, 401 or 500. The error is a *ThrottledError, ErrConnections,
+	// ErrNobody, or an internal error that must not be shown to the client. Refused must write a
+	// status; Retry-After is already set.
 	Refused func(http.ResponseWriter, *http.Request, error)
 
 	// Logger receives the errors answered with 500. Nil means slog.Default().

@@ -22,8 +22,8 @@ const (
 	toRestart = "changed in the configuration, and needs a restart"
 )
 
-// awaitLog calls something and waits until the bot has logged words again. It returns the
-// new line from words on.
+// awaitLog calls something and waits until the bot has logged the text words once more. It returns
+// the new line, from that text on.
 func (s *scene) awaitLog(words string, something func()) (line string) {
 	s.Helper()
 	before := strings.Count(s.bot.log(), words)

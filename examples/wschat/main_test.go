@@ -15,7 +15,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// stopBrowser ends the browser that tests have started. Only the browser build has one.
+// stopBrowser ends the browser that tests have started. It does something only in builds with the
+// constraint "browser".
 var stopBrowser = func() {}
 
 // start runs the program. It returns its address and a function that ends it.

@@ -302,7 +302,7 @@ func TestBot_ChannelsAreIndependent(t *testing.T) {
 func TestBot_StopEndsPending(t *testing.T) {
 	m := &recorder{block: make(chan struct{})}
 	outcomes, _ := play(t, Options{Moderator: m, Grace: time.Nanosecond}, enforcePolicy("delete"), []chatguard.Message{message("a1", "7"), message("a2", "7"), message("a3", "7")})
-	// optional: the first penalty may not have begun
+	// The first penalty may have begun or not.
 	begun := journal.Outcome{Result: journal.Failed, Reason: "chatguard stopped before it was answered"}
 	waited := journal.Outcome{Result: journal.Skipped, Reason: "chatguard stopped"}
 	is := func(o, want journal.Outcome) bool { return o.Result == want.Result && o.Reason == want.Reason }

@@ -10,8 +10,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Restore puts the base's policies for single channels in force, with the changes that people made
-// before the start. It leaves out a revision that can't be used and logs it. The error is the
+// Restore puts in force the base's policies for single channels. It adds the changes that people
+// made before the start. It leaves out a revision that can't be used and logs it. The error is the
 // Store's, or a PolicyError about the base. Call Restore once, before Revise.
 func (p *Policies) Restore(ctx context.Context) error {
 	current, err := p.options.Store.CurrentRevisions(ctx)

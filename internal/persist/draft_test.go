@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// If a link appears in place of the target or the part during a copy, nothing is written through
-// the link.
+// If the target or the unfinished file is replaced by a link during a copy, nothing is written
+// through the link.
 func TestDraft_LinkAppearsDuringCopy(t *testing.T) {
 	t.Parallel()
 	path := newFilledDatabase(t)

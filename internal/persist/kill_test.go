@@ -65,8 +65,9 @@ type totals struct {
 	timeline int
 }
 
-// A process killed at any moment leaves a database that opens. It contains everything from before
-// the last completed flush began, every acknowledged change, and nothing that never happened.
+// A process killed at any moment leaves a database that opens. The database contains everything up
+// to the start of the last completed flush, and every acknowledged change. It contains nothing that
+// didn't happen.
 func TestKill_LosesLittleInventsNothing(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()

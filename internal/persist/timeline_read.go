@@ -15,11 +15,11 @@ import (
 // timelineBatch is the maximum number of timeline messages in a batch.
 const timelineBatch = 5000
 
-// Timeline calls each with batches of a channel's messages since a time, in the order of their
-// times. It includes pending messages. each must not keep its argument. If each returns an error,
-// or the context ends, Timeline stops and returns that error. It reads the next messages while each
-// runs.
-func (s *Store) Timeline(ctx context.Context, channelID string, since time.Time, each func([]journal.TimelineMessage) error) error {
+// Timeline passes a channel's messages since a time to visit, in batches and in the order of their
+// times. It includes pending messages. The function visit must not keep its argument. If it returns
+// an error, or the context ends, Timeline stops and returns that error. Timeline reads the next
+// messages while visit runs.
+func (s *Store) Timeline(ctx context.Context, channelID string, since time.Time, visit func([]journal.TimelineMessage) error) error {
 	// Read pending messages first, so that none is missed if it is stored in between.
 	waiting := s.queue.matchingMessages(func(m *timelineRow) bool { return m.ChannelID == channelID && !m.At.Before(since) })
 	sortTimeline(waiting)
@@ -31,7 +31,7 @@ func (s *Store) Timeline(ctx context.Context, channelID string, since time.Time,
 		defer close(feed.full)
 		return s.db.readTimeline(channelID, since, waiting, feed)
 	})
-	failed := feed.drain(each)
+	failed := feed.drain(visit)
 	stop()
 	err := reading.Wait()
 	return cmp.Or(failed, ctx.Err(), Explain(s.db.path, err))
@@ -112,13 +112,13 @@ func (f *timelineFeed) send() error {
 	}
 }
 
-// drain calls each with the batches until there are no more, or the context ends.
-func (f *timelineFeed) drain(each func([]journal.TimelineMessage) error) error {
+// drain passes the batches to visit until there are no more, or the context ends.
+func (f *timelineFeed) drain(visit func([]journal.TimelineMessage) error) error {
 	for batch := range f.full {
 		if err := f.ctx.Err(); err != nil {
 			return err
 		}
-		if err := each(batch); err != nil {
+		if err := visit(batch); err != nil {
 			return err
 		}
 		f.empty <- batch[:0]

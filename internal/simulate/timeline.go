@@ -39,8 +39,8 @@ type user struct {
 	messages  uint32 // number of messages that count
 }
 
-// NewTimeline returns an empty Timeline that keeps only the newest messages, at most most.
-func NewTimeline(most int) *Timeline { return &Timeline{most: most, numbers: map[string]uint32{}} }
+// NewTimeline returns an empty Timeline that keeps only the newest messages, up to size.
+func NewTimeline(size int) *Timeline { return &Timeline{most: size, numbers: map[string]uint32{}} }
 
 // Add appends messages, in the order in which they were judged. It does not retain them.
 func (t *Timeline) Add(messages []journal.TimelineMessage) {

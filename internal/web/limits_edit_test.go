@@ -160,7 +160,7 @@ func TestLimitsEdit_PenaltiesByKeyboard(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.openLimits()
-	// It moves warn up in: delete, delete, warn, timeout 30s, timeout 10m.
+	// The ladder is delete, delete, warn, timeout 30s, timeout 10m. This moves warn up.
 	w.TypeIn("#rung-2-up", kb.Enter)
 	w.waitForFocus("rung-1-up")
 	w.Type(kb.Enter) // and up to the top

@@ -13,8 +13,8 @@ test("meaning: what a limit's numbers come to", () => {
     ["user-window", { messages: 100, every: 43200 }, "Long-term rate: 200 per day. A window begins with its first message and resets 12 hours later."],
     ["user-window", { messages: 1000, every: 86400 }, "Long-term rate: 1,000 per day. A window begins with its first message and resets 1 day later."],
     ["sliding-window", { messages: 6_000_000, every: 2_592_000 }, "Long-term rate: 200,000 per day. Estimated: the messages of the previous window are assumed to be evenly spread."],
-    ["sliding-log", { messages: 20, every: 90 }, "Long-term rate: 800 per hour. Exact: each message counts for 1 minute 30 seconds."],
-    ["sliding-log", { messages: 1, every: 1_209_600 }, "Long-term rate: 1 per 14 days. Exact: each message counts for 14 days."],
+    ["sliding-log", { messages: 20, every: 90 }, "Long-term rate: 800 per hour. Each message counts for exactly 1 minute 30 seconds."],
+    ["sliding-log", { messages: 1, every: 1_209_600 }, "Long-term rate: 1 per 14 days. Each message counts for exactly 14 days."],
   ];
   for (const [algorithm, numbers, words] of limits) assert.equal(algorithms[algorithm].meaning(numbers, {}, ""), words);
 });

@@ -39,7 +39,7 @@ type mishap struct {
 	garbage                                   string
 }
 
-// SetDelivery sets the faults of deliveries from now on.
+// SetDelivery sets which faults the next deliveries have.
 func (s *Server) SetDelivery(d Delivery) {
 	s.mu.Lock()
 	s.delivering.how, s.delivering.rng = d, nil

@@ -56,7 +56,7 @@ type scratch struct {
 
 var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
 
-// free returns the scratch for reuse, without the chat texts.
+// free removes the chat texts from the scratch and makes it available for reuse.
 func (c *scratch) free() {
 	clear(c.body.Bytes())
 	c.body.Reset()

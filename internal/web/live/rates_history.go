@@ -104,8 +104,8 @@ func share(n uint32, step, steps int64) uint32 {
 	return uint32(int64(n)*(step+1)/steps - int64(n)*step/steps)
 }
 
-// remember adds the counts of a minute that passed before counting began here. If steps are shorter
-// than a minute, it spreads the counts evenly.
+// remember adds the counts of a minute from before this process began to count. If steps are
+// shorter than a minute, it spreads the counts evenly.
 func (t *tallies) remember(m journal.Minute) {
 	counts := t.tally(m.ChannelID)
 	t.mu.Lock()

@@ -58,7 +58,7 @@ func (c ConnectionState) IsTrouble() bool {
 // Connection is a connection over which messages arrive, or another link between chatguard and a
 // chat.
 type Connection struct {
-	// Name names the other side in one word: "Twitch" for the source of messages.
+	// Name is the other side in one word, such as "Twitch".
 	Name  string          `json:"name"`
 	State ConnectionState `json:"state"`
 	Since time.Time       `json:"since,omitzero"`

@@ -120,7 +120,7 @@ function Choices({ limit, index }) {
 /** @param {{limit: DraftLimit, fixed: boolean}} props */
 function Notes({ limit, fixed }) {
   const notes = [
-    fixed && limit.observes && "Observe only: reports, throttles nobody.",
+    fixed && limit.observes && "Observe only: reports messages over the limit, but throttles nobody.",
     fixed && limit.countsThrottled && "Throttled messages also count.",
     limit.per === "channel" && "Messages over this limit are removed without a strike.",
     isFixed(limit.source) && `Applies across all channels. Change it in the ${configured().name}.`,

@@ -95,7 +95,7 @@ export const algorithms = {
     start: { messages: 10, every: "30s" },
     fields: { messages: count("Messages per window", 1, mostLogged), every: time("Window length") },
     meaning: ({ messages, every }) =>
-      `Long-term rate: ${longRun(messages, every)}. Exact: each message counts for ${length(every)}.`,
+      `Long-term rate: ${longRun(messages, every)}. Each message counts for exactly ${length(every)}.`,
   },
 };
 
