@@ -191,8 +191,8 @@ func TestJoin_DefaultRaid(t *testing.T) {
 	}
 }
 
-// TestRun_NotifiesOfSavedPolicies checks that all followers are notified once a policy is saved that
-// came into force unsaved.
+// TestRun_NotifiesOfSavedPolicies checks that all followers are notified once an unsaved policy is
+// saved.
 func TestRun_NotifiesOfSavedPolicies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "chatguard.db")
 	synctest.Test(t, func(t *testing.T) {
