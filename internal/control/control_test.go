@@ -473,8 +473,8 @@ func TestRaid_RestartedGoesOn(t *testing.T) {
 		}
 		begin("1", 10*time.Second)
 		begin("2", 10*time.Second)
-		d.store.slow(5 * time.Second)
-		time.Sleep(11 * time.Second) // the end of the first is being stored
+		d.store.slow(2 * time.Second) // several are stored within saveTime
+		time.Sleep(11 * time.Second)  // the end of the first is being stored
 		begin("1", time.Hour)
 		begin("2", time.Hour)
 		d.store.slow(0)
