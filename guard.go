@@ -223,7 +223,7 @@ func (g *Guard) SetDegraded(degraded bool) {
 }
 
 // Policy returns the policy of a channel, without an overlay. For an empty ID it returns the policy
-// of the channels that have no policy of their own.
+// of the channels without their own policy.
 func (g *Guard) Policy(channelID string) Policy {
 	if c := g.channels.find(channelID); c != nil {
 		return c.stated.Load().policy.Clone()

@@ -179,7 +179,7 @@ func numbersOf(table *limits.Table, userID string, at time.Time) map[string]limi
 	return table.OwnOf(userID, at.UnixNano()).Numbers
 }
 
-// quotasOf returns the quotas of users with those roles and without numbers of their own.
+// quotasOf returns the quotas of users with those roles and without their own numbers.
 func (c *compiled) quotasOf(roles Roles) *quotas {
 	roles &= allRoles
 	if known, ok := c.quotas.Load(roles); ok {

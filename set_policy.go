@@ -12,7 +12,7 @@ import (
 
 // SetPolicy puts a policy in force in one channel, as of the time at, and keeps every user's usage.
 // A change from Observe to Enforce clears the strikes that were given while the policy observed. An
-// empty channel ID means all channels without a policy of their own. PerUserEverywhere limits can
+// empty channel ID means all channels without their own policy. PerUserEverywhere limits can
 // be changed only with an empty channel ID; a channel's own policy must keep them unchanged.
 // SetPolicy returns the same errors as ValidatePolicy, or ErrTime. After an error, nothing is
 // changed.

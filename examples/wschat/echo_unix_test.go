@@ -80,7 +80,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// visitors opens the connections to a handler, each in a room of its own.
+// visitors opens the connections to a handler, each in its own room.
 func visitors(b *testing.B, handler http.Handler, prefix string) (conns []*websocket.Conn) {
 	b.Helper()
 	server := httptest.NewServer(handler)

@@ -20,7 +20,7 @@ type document struct {
 	Channels  *channelTables       `toml:"channel"`
 }
 
-// policyTable is [policy]: the part of a chatguard.Policy that has no table of its own.
+// policyTable is [policy]: the part of a chatguard.Policy without its own table.
 type policyTable struct {
 	Mode   *chatguard.Mode   `toml:"mode"`
 	Exempt *[]chatguard.Role `toml:"exempt"`

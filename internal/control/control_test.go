@@ -487,7 +487,7 @@ func TestRaid_RestartedGoesOn(t *testing.T) {
 	})
 }
 
-// A user with tighter limits keeps them, and roles with numbers of their own keep these numbers.
+// A user with tighter limits keeps them, and roles with their own numbers keep these.
 func TestRaid_LoosensNothing(t *testing.T) {
 	raid := Raid{FirstTimer: chatguard.Override{Burst: 1, Refill: 30 * time.Second}}
 	limit := func(roles map[chatguard.Role]chatguard.Override) chatguard.Policy {

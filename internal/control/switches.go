@@ -238,7 +238,7 @@ func (r Raid) over(p chatguard.Policy) chatguard.Policy {
 
 // narrow sets the first-timers' numbers in a limit, but never makes the limit looser. Numbers for
 // the role Everyone would take precedence over the first-timers' numbers. So narrow first makes
-// Everyone's numbers the limit's own numbers. Roles with numbers of their own are not affected.
+// Everyone's numbers the limit's own numbers. Roles with their own numbers are not affected.
 func (r Raid) narrow(l *chatguard.Limit) {
 	if l.Roles == nil {
 		l.Roles = map[chatguard.Role]chatguard.Override{}

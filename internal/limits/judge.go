@@ -282,7 +282,7 @@ func (h *hearing) prepare(a *account) {
 	}
 }
 
-// spend spends n in a limit. Each queue reserves a place of its own, even if another queue holds
+// spend spends n in a limit. Each queue reserves its own place, even if another queue holds
 // the message for longer.
 func (a *account) spend(r *Rule, n int64) level {
 	if a.personal != nil {

@@ -21,7 +21,7 @@ type Exemption uint8
 
 // The kinds of exemption.
 const (
-	// ExemptByRole follows the user's roles, unless the user has numbers of their own.
+	// ExemptByRole follows the user's roles, unless the user has their own numbers.
 	ExemptByRole Exemption = iota
 	Exempt
 	NotExempt

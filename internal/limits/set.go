@@ -169,7 +169,7 @@ func (l *Limit) role(roles uint8) int {
 	return -1
 }
 
-// rulesByRole returns each limit with the numbers of each role that has numbers of its own.
+// rulesByRole returns each limit with the numbers of each role that has its own numbers.
 func (s *Set) rulesByRole() (rules [][roleBits]Rule, err error) {
 	rules = make([][roleBits]Rule, len(s.limits))
 	for i, l := range s.limits {

@@ -25,7 +25,7 @@ const (
 )
 
 // budget is our own count of the requests that Twitch accepts. It prevents requests that Twitch
-// would refuse. It is a token bucket, implemented by a Guard of its own. The zero value is a full
+// would refuse. It is a token bucket, implemented by its own Guard. The zero value is a full
 // budget.
 type budget struct {
 	mu sync.Mutex

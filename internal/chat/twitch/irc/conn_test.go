@@ -236,7 +236,7 @@ func TestIRC_HealthyAgain(t *testing.T) {
 	}
 }
 
-// TestIRC_Cancelled checks that Run returns at once, whatever it is doing.
+// TestIRC_Cancelled checks that Run returns at once in every state.
 func TestIRC_Cancelled(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	stalling := twitchtest.Start(t)
