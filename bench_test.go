@@ -2,7 +2,6 @@ package chatguard
 
 import (
 	"context"
-	"net/http"
 	"runtime"
 	"slices"
 	"strconv"
@@ -129,16 +128,6 @@ func BenchmarkVerdictJSON(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		v.AppendJSON(room)
-	}
-}
-
-// BenchmarkHeaders sets the rate-limit headers of a verdict.
-func BenchmarkHeaders(b *testing.B) {
-	g, m, h := newEnforcingGuard(b, nil, nil), messageFrom("48215771", 0), http.Header{}
-	v := mustCheck(b, g, m)
-	b.ReportAllocs()
-	for b.Loop() {
-		g.SetHeaders(h, m, v)
 	}
 }
 

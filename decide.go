@@ -40,7 +40,7 @@ func (m *Message) fillRequest(q *limits.Request, at time.Time, exempt Roles) (er
 // fillCommon fills in the fields common to all verdicts; v must be zero.
 func (v *Verdict) fillCommon(m *Message, at time.Time, degraded bool) {
 	v.At, v.ChannelID, v.UserID, v.Allowed, v.Remaining, v.Degraded = at, m.ChannelID, m.User.ID, true, -1, degraded
-	v.atNow = m.SentAt.IsZero()
+	v.atNow, v.roles = m.SentAt.IsZero(), m.User.Roles
 }
 
 // decide fills in the limits' decision about a message judged at the given time.

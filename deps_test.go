@@ -41,6 +41,7 @@ func imports(t *testing.T) (own map[string][]string, foreign map[string]bool) {
 func TestArrows(t *testing.T) {
 	may := map[string][]string{
 		module:                            {"internal/limits"},
+		"httpguard":                       {"root"},
 		"internal/limits":                 {},
 		"internal/atomicfile":             {},
 		"internal/auth":                   {},
@@ -64,9 +65,9 @@ func TestArrows(t *testing.T) {
 		"internal/persist/persisttest":    {"root"},
 		"internal/web":                    {"root", "internal/auth", "internal/control", "internal/journal", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "web/static"},
 		"internal/web/problem":            {"internal/hostile", "internal/journal"},
-		"internal/web/access":             {"root", "internal/auth", "internal/web/problem"},
+		"internal/web/access":             {"root", "httpguard", "internal/auth", "internal/web/problem"},
 		"internal/web/live":               {"root", "internal/control", "internal/journal", "internal/web/problem"},
-		"internal/web/check":              {"root", "internal/hostile", "internal/journal", "internal/sendtime", "internal/web/problem"},
+		"internal/web/check":              {"root", "httpguard", "internal/hostile", "internal/journal", "internal/sendtime", "internal/web/problem"},
 		"internal/config":                 {"root", "internal/hostile", "internal/journal"},
 		"internal/simulate":               {"root", "internal/journal", "internal/sendtime"},
 		"internal/sendtime":               {},
@@ -98,7 +99,7 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{module, "internal/limits", "internal/atomicfile", "internal/auth", "internal/hostile", "internal/recent", "internal/journal", "internal/simulate", "internal/chat"} {
+	for _, name := range []string{module, "httpguard", "internal/limits", "internal/atomicfile", "internal/auth", "internal/hostile", "internal/recent", "internal/journal", "internal/simulate", "internal/chat"} {
 		if foreign[name] {
 			t.Errorf("%s must only import the standard library", name)
 		}

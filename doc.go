@@ -16,11 +16,10 @@
 // [Guard.Explain] shows the reasons for a verdict.
 //
 // A server that handles messages itself calls [Guard.Check], or puts [Guard.Wrap] around its
-// handler. A server that uses WebSocket or streams its responses puts [Guard.Middleware] around its
-// HTTP handler. The middleware identifies users at the handshake, limits connections, and gives the
-// handler a [Session] that judges each message. A leaky-bucket limit delays messages before it
-// throttles any; [Verdict.Hold] and [HoldQueue] wait until a delayed message may be delivered.
-// [Guard.SetHeaders] describes a verdict in the headers of an HTTP response.
+// handler. An HTTP server uses package httpguard: it identifies users, limits connections, judges
+// each message of a WebSocket, and describes verdicts in the headers of responses. A leaky-bucket
+// limit delays messages before it throttles any; [Verdict.Hold] and [HoldQueue] wait until a
+// delayed message may be delivered.
 //
 // The state of every user is kept in memory, in a table without pointers. To persist it, a store
 // reads the changes with [Guard.Dirty] and passes them back after a restart with [Guard.Restore].

@@ -50,7 +50,6 @@ type Options struct {
 // Guard judges messages. It is safe for concurrent use. Create one with New.
 type Guard struct {
 	now       func() time.Time
-	given     func() time.Time                         // Options.Now
 	observers atomic.Pointer[[]func(Message, Verdict)] // replaced, never modified; nil if none
 	maxMemory int64
 	channels  channels
@@ -84,7 +83,7 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	if opts != nil {
 		g.AddObserver(opts.Observer)
 		if opts.Now != nil {
-			g.now, g.given = opts.Now, opts.Now
+			g.now = opts.Now
 		}
 		if opts.MaxMemory > 0 {
 			g.maxMemory = opts.MaxMemory

@@ -62,11 +62,16 @@ type Verdict struct {
 	Counted int
 	Series  uint8 // identifies a series of strikes; changes when they lapse
 
-	atNow bool // At is the time of the Guard's clock
+	atNow bool  // At is the time of the Guard's clock
+	roles Roles // of the author; Quotas needs them
 }
 
 // Throttled reports whether a limit throttled the message, whether enforced or only observed.
 func (v *Verdict) Throttled() bool { return !v.Allowed || v.Observed }
+
+// RetryAfterSeconds returns RetryAfter in whole seconds, rounded up, as used in a Retry-After
+// header. It is 0 if the message passes or if waiting never helps.
+func (v *Verdict) RetryAfterSeconds() int { return int(roundUp(v.RetryAfter, time.Second)) }
 
 // MaySpeakAt returns when the message would be allowed. It returns At if the message is allowed
 // now, and the zero time if Never is set.

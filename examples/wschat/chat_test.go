@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/httpguard"
 )
 
 // patience is how long a test waits for something before it fails and says what it was waiting for.
@@ -57,7 +58,7 @@ type served struct {
 }
 
 // openChat starts a chat with these options, which may omit Identify and Channel.
-func openChat(t *testing.T, p chatguard.Policy, opts chatguard.MiddlewareOptions, also ...func(*http.ServeMux, func(http.Handler) http.Handler)) *served {
+func openChat(t *testing.T, p chatguard.Policy, opts httpguard.SessionOptions, also ...func(*http.ServeMux, func(http.Handler) http.Handler)) *served {
 	t.Helper()
 	guard, err := chatguard.New(p, nil)
 	if err != nil {
@@ -67,7 +68,7 @@ func openChat(t *testing.T, p chatguard.Policy, opts chatguard.MiddlewareOptions
 		opts.Identify = identify
 	}
 	opts.Channel = func(r *http.Request) string { return r.FormValue("room") }
-	in, err := guard.Middleware(opts)
+	in, err := httpguard.Sessions(guard, &opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +183,7 @@ func (v *visitor) wantLines(lines ...string) {
 
 func TestRoom_DeliversMessages(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	s := openChat(t, policy(), chatguard.MiddlewareOptions{})
+	s := openChat(t, policy(), httpguard.SessionOptions{})
 	defer s.stop()
 	anna, ben, carl := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main"), s.visit(t, "Carl", "music")
 	waitUntil(t, "all have come", func() bool { return s.members() == 3 })
@@ -199,7 +200,7 @@ func TestRoom_DeliversMessages(t *testing.T) {
 }
 
 func TestChat_ThrottledAuthorIsNotified(t *testing.T) {
-	s := openChat(t, slowPolicy(), chatguard.MiddlewareOptions{})
+	s := openChat(t, slowPolicy(), httpguard.SessionOptions{})
 	anna, ben := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main")
 	waitUntil(t, "all have come", func() bool { return s.members() == 2 })
 	for _, text := range []string{"1", "2", "3", "4"} {
@@ -222,7 +223,7 @@ func leakyPolicy(every time.Duration) chatguard.Policy {
 }
 
 func TestHold_DeliversInTurn(t *testing.T) {
-	s := openChat(t, leakyPolicy(20*time.Millisecond), chatguard.MiddlewareOptions{})
+	s := openChat(t, leakyPolicy(20*time.Millisecond), httpguard.SessionOptions{})
 	anna, ben := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main")
 	waitUntil(t, "all have come", func() bool { return s.members() == 2 })
 	anna.say("1")
@@ -235,7 +236,7 @@ func TestHold_DeliversInTurn(t *testing.T) {
 }
 
 func TestHold_DroppedOnLeave(t *testing.T) {
-	s := openChat(t, leakyPolicy(time.Hour), chatguard.MiddlewareOptions{})
+	s := openChat(t, leakyPolicy(time.Hour), httpguard.SessionOptions{})
 	anna := s.visit(t, "Anna", "main")
 	anna.say("1")
 	anna.say("2")
@@ -251,7 +252,7 @@ func TestHold_DroppedOnLeave(t *testing.T) {
 }
 
 func TestChat_SlowReaderDelaysNobody(t *testing.T) {
-	s := openChat(t, chatguard.Policy{}, chatguard.MiddlewareOptions{})
+	s := openChat(t, chatguard.Policy{}, httpguard.SessionOptions{})
 	anna, ben, _ := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main"), s.visit(t, "Slow", "main")
 	waitUntil(t, "all have come", func() bool { return s.members() == 3 })
 	text := strings.Repeat("x", mostText)
@@ -277,7 +278,7 @@ func TestChat_PanicAffectsOneVisitor(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		})))
 	}
-	s := openChat(t, policy(), chatguard.MiddlewareOptions{MaxConnections: 1}, panics)
+	s := openChat(t, policy(), httpguard.SessionOptions{MaxConnections: 1}, panics)
 	ben := s.visit(t, "Ben", "main")
 	for range 2 {
 		var anna *visitor
@@ -300,7 +301,7 @@ func TestChat_PanicAffectsOneVisitor(t *testing.T) {
 }
 
 func TestServer_Goodbye(t *testing.T) {
-	s := openChat(t, policy(), chatguard.MiddlewareOptions{})
+	s := openChat(t, policy(), httpguard.SessionOptions{})
 	anna := s.visit(t, "Anna", "main")
 	waitUntil(t, "Anna has come", func() bool { return s.members() == 1 })
 	stopped := make(chan struct{})
@@ -313,7 +314,7 @@ func TestServer_Goodbye(t *testing.T) {
 }
 
 func TestServer_RefusesUnknownUser(t *testing.T) {
-	s := openChat(t, policy(), chatguard.MiddlewareOptions{})
+	s := openChat(t, policy(), httpguard.SessionOptions{})
 	for _, name := range []string{"", "  ", "a\x00b", strings.Repeat("x", 33)} {
 		response, err := http.Get("http://" + s.address + "/chat?name=" + url.QueryEscape(name))
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/httpguard"
 )
 
 const (
@@ -111,7 +112,7 @@ func BenchmarkEcho(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	in, err := guard.Middleware(chatguard.MiddlewareOptions{
+	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{
 		Identify: identify, Channel: func(r *http.Request) string { return r.FormValue("room") },
 		ConnectsPerAddress: chatguard.Limit{Algorithm: chatguard.TokenBucket, Burst: echoers, Refill: time.Second},
 	})

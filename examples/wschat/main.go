@@ -24,6 +24,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/dashboard"
+	"github.com/chatguard/chatguard/httpguard"
 	"github.com/chatguard/chatguard/sqlitestore"
 )
 
@@ -72,7 +73,7 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 		defer runInBackground(store.Run)()
 	}
 	var c chat
-	in, err := guard.Middleware(chatguard.MiddlewareOptions{Identify: identify, Channel: roomOf})
+	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{Identify: identify, Channel: roomOf})
 	if err != nil {
 		return err
 	}
@@ -98,12 +99,12 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 func identify(r *http.Request) (chatguard.User, error) {
 	name := strings.TrimSpace(r.FormValue("name"))
 	if name == "" || utf8.RuneCountInString(name) > 32 || strings.ContainsFunc(name, unicode.IsControl) {
-		return chatguard.User{}, chatguard.ErrNobody
+		return chatguard.User{}, httpguard.ErrNobody
 	}
 	id := strings.ToLower(name)
-	if id == chatguard.AnonymousID || strings.Contains(id, ":") {
+	if id == httpguard.AnonymousID || strings.Contains(id, ":") {
 		// IDs of addresses contain a colon
-		return chatguard.User{}, chatguard.ErrNobody
+		return chatguard.User{}, httpguard.ErrNobody
 	}
 	return chatguard.User{ID: id, Login: id, DisplayName: name}, nil
 }

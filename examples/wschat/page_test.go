@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/httpguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
 )
 
@@ -81,7 +82,7 @@ func TestPage_LongWaits(t *testing.T) {
 		`/^Used up: next message from \S+day/`:         days,
 		`/^Your message goes out in \d+ min \d+ s\.$/`: leakyPolicy(30 * time.Minute),
 	} {
-		s := openChat(t, p, chatguard.MiddlewareOptions{}, func(mux *http.ServeMux, _ func(http.Handler) http.Handler) { mux.Handle("/", pageHandler()) })
+		s := openChat(t, p, httpguard.SessionOptions{}, func(mux *http.ServeMux, _ func(http.Handler) http.Handler) { mux.Handle("/", pageHandler()) })
 		anna := openWindow(t, s.address, "Anna", 360, 640)
 		for _, text := range []string{"one", "two"} {
 			anna.Write("#text", text+"\r")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/httpguard"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
@@ -45,7 +46,7 @@ func newAttempts(now func() time.Time) (*attempts, error) {
 		return nil, err
 	}
 	block, err := newBucket("attempts-per-block", blockFactor*AttemptBurst, AttemptRefill/blockFactor)
-	return &attempts{now: now, limits: []attemptLimit{{chatguard.AddressKey, single}, {chatguard.AddressBlock, block}}}, err
+	return &attempts{now: now, limits: []attemptLimit{{httpguard.AddressKey, single}, {httpguard.AddressBlock, block}}}, err
 }
 
 func newBucket(name string, burst int, refill time.Duration) (*chatguard.Guard, error) {
@@ -59,7 +60,7 @@ func newBucket(name string, burst int, refill time.Duration) (*chatguard.Guard, 
 // attempt. A wrong guess that the address has sent recently is refused without a comparison and
 // uses up no attempt.
 func (a *attempts) try(ctx context.Context, addr netip.Addr, guess string, right func(guess string) bool, wrong error) error {
-	id, now := chatguard.AddressKey(addr), a.now()
+	id, now := httpguard.AddressKey(addr), a.now()
 	if a.rejected.has(id, guess, now) {
 		return wrong
 	}

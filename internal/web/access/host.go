@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/httpguard"
 )
 
 // isKnownHost reports whether the request is addressed to one of our host names. Another site's
@@ -64,7 +64,7 @@ func (s Site) isTLSOnly(r *http.Request) bool {
 // client returns the address that the request comes from: the last forwarded address that isn't one
 // of our proxies.
 func (s Site) client(r *http.Request) netip.Addr {
-	return chatguard.ClientAddress(r, s.TrustedProxies)
+	return httpguard.ClientAddress(r, s.TrustedProxies)
 }
 
 // bareHost returns the host without its port and brackets.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/httpguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
@@ -88,7 +89,7 @@ func (k *Checker) Check(w http.ResponseWriter, r *http.Request, holder string) e
 		status = http.StatusTooManyRequests
 	}
 	removePageHeaders(w.Header())
-	k.opts.Guard.SetHeaders(w.Header(), *m, v)
+	httpguard.SetHeaders(w.Header(), k.opts.Guard, v)
 	c.answer = append(k.appendAnswer(c.answer, &v), '\n')
 	c.send(w, status)
 	return nil

@@ -1,4 +1,4 @@
-package chatguard
+package httpguard
 
 import (
 	"cmp"
@@ -9,28 +9,30 @@ import (
 	"net/netip"
 	"strconv"
 	"time"
+
+	"github.com/chatguard/chatguard"
 )
 
-// MainChannel is the channel in which all connections' messages count if MiddlewareOptions.Channel
+// MainChannel is the channel in which all connections' messages count if SessionOptions.Channel
 // is nil.
 const MainChannel = "main"
 
 // ErrConnections says that a user or an address has reached the maximum number of open connections.
-var ErrConnections = errors.New("too many connections are open at once")
+var ErrConnections = errors.New("httpguard: too many connections are open at once")
 
 // retryConnections is the Retry-After, in seconds, of ErrConnections. Nobody knows when another
 // connection will close.
 const retryConnections = 5
 
-// MiddlewareOptions configure who may connect, and how often. Only Identify is required.
-type MiddlewareOptions struct {
+// SessionOptions configure who may connect, and how often. Only Identify is required.
+type SessionOptions struct {
 	// Identify returns the user who makes the request. Use ByKey, ByAddress or Anonymous, combine
 	// several of them with FirstOf, or write a func that reads a session cookie. Users must not be
 	// able to choose their ID; otherwise they could choose another user's. The middleware answers
 	// ErrNobody with 401. Any other error counts as a mistake of the server, and so does a user
 	// without an ID or with a reserved ID (ErrReservedID). The middleware answers mistakes with 500
 	// and logs them.
-	Identify func(*http.Request) (User, error)
+	Identify func(*http.Request) (chatguard.User, error)
 
 	// Channel returns the channel in which the connection's messages count. Return only names of
 	// existing rooms, because the Guard never forgets a name. Nil means MainChannel.
@@ -47,7 +49,7 @@ type MiddlewareOptions struct {
 	// of 2 s, and for an address with a Burst of 40 and a Refill of 500 ms. The Name may be
 	// omitted. Every request that reaches the middleware counts, so clients that poll need higher
 	// limits.
-	Connects, ConnectsPerAddress Limit
+	Connects, ConnectsPerAddress chatguard.Limit
 
 	// TrustedProxies lists the proxies whose X-Forwarded-For is trusted. If the list lacks a proxy
 	// in front of this server, all users of that proxy seem to have one address. If the list
@@ -68,20 +70,20 @@ type MiddlewareOptions struct {
 
 // Default limits on connecting.
 var (
-	connectsOfUser    = Limit{Name: "connects", Algorithm: TokenBucket, Burst: 10, Refill: 2 * time.Second}
-	connectsOfAddress = Limit{Name: "connects-per-address", Algorithm: TokenBucket, Burst: 40, Refill: 500 * time.Millisecond}
+	connectsOfUser    = chatguard.Limit{Name: "connects", Algorithm: chatguard.TokenBucket, Burst: 10, Refill: 2 * time.Second}
+	connectsOfAddress = chatguard.Limit{Name: "connects-per-address", Algorithm: chatguard.TokenBucket, Burst: 40, Refill: 500 * time.Millisecond}
 )
 
 // middleware admits or refuses requests.
 type middleware struct {
-	MiddlewareOptions
-	guard *Guard
+	SessionOptions
+	guard *chatguard.Guard
 
 	users, addresses *gate
 	blocks           *gate // by address block
 }
 
-// Middleware returns a function that puts the Guard in front of an HTTP handler. It works with any
+// Sessions returns a function that puts the Guard in front of an HTTP handler. It works with any
 // WebSocket library, with streamed responses, and with clients that poll. It identifies the user
 // once, at the handshake. If a client connects too often or has too many open connections, it
 // answers with status 429 and Retry-After. The handler calls SessionFrom to get the Session from
@@ -90,31 +92,29 @@ type middleware struct {
 // All handlers wrapped by one middleware share its limits. All IPv6 addresses of a /64 count as one
 // address, and a /48 is allowed eight times as many connections as one address. Requests without an
 // address, such as those over a Unix socket, are limited by user only. Requests of AnonymousID are
-// limited by address only. Middleware starts no goroutine.
+// limited by address only. Sessions starts no goroutine. It uses the Guard's clock.
 //
 // A handler that takes over the connection must close it through the net.Conn that it received, as
 // WebSocket libraries do; otherwise the session never ends. If the handler panics after it has
 // taken over the connection, the middleware closes the connection, which net/http would not do.
-func (g *Guard) Middleware(opts MiddlewareOptions) (func(http.Handler) http.Handler, error) {
-	if opts.Identify == nil {
-		return nil, errors.New("MiddlewareOptions.Identify is missing: set it to ByKey, ByAddress, Anonymous or your own function")
+func Sessions(guard *chatguard.Guard, opts *SessionOptions) (func(http.Handler) http.Handler, error) {
+	if opts == nil || opts.Identify == nil {
+		return nil, errors.New("httpguard: SessionOptions.Identify is missing: set it to ByKey, ByAddress, Anonymous or your own function")
 	}
-	if opts.Channel == nil {
-		opts.Channel = func(*http.Request) string { return MainChannel }
+	m := &middleware{SessionOptions: *opts, guard: guard}
+	if m.Channel == nil {
+		m.Channel = func(*http.Request) string { return MainChannel }
 	}
-	users, err := newGate("Connects", opts.Connects, connectsOfUser, cmp.Or(opts.MaxConnections, 10), g.given)
-	if err != nil {
+	var err error
+	if m.users, err = newGate("Connects", opts.Connects, connectsOfUser, cmp.Or(opts.MaxConnections, 10), guard.Now); err != nil {
 		return nil, err
 	}
-	addresses, err := newGate("ConnectsPerAddress", opts.ConnectsPerAddress, connectsOfAddress, cmp.Or(opts.MaxConnectionsPerAddress, 100), g.given)
-	if err != nil {
+	if m.addresses, err = newGate("ConnectsPerAddress", opts.ConnectsPerAddress, connectsOfAddress, cmp.Or(opts.MaxConnectionsPerAddress, 100), guard.Now); err != nil {
 		return nil, err
 	}
-	blocks, err := newGate("ConnectsPerAddress", blockLimit(opts.ConnectsPerAddress), blockLimit(connectsOfAddress), blockFactor*addresses.most, g.given)
-	if err != nil {
+	if m.blocks, err = newGate("ConnectsPerAddress", blockLimit(opts.ConnectsPerAddress), blockLimit(connectsOfAddress), blockFactor*m.addresses.most, guard.Now); err != nil {
 		return nil, err
 	}
-	m := &middleware{opts, g, users, addresses, blocks}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.serve(w, r, next) })
 	}, nil
@@ -139,7 +139,7 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 // often an address can guess keys.
 func (m *middleware) admit(r *http.Request, guest *string) (*Session, error) {
 	addr := ClientAddress(r, m.TrustedProxies)
-	var address, block User // no ID if the request has no address
+	var address, block chatguard.User // no ID if the request has no address
 	if addr.IsValid() {
 		address.ID, block.ID = AddressKey(addr), AddressBlock(addr)
 	}
@@ -151,14 +151,14 @@ func (m *middleware) admit(r *http.Request, guest *string) (*Session, error) {
 	}
 	user, err := m.Identify(r)
 	if err == nil && isReserved(user.ID) && user.ID != *guest {
-		err = fmt.Errorf("Identify returned %q: %w", user.ID, ErrReservedID)
+		err = fmt.Errorf("httpguard: Identify returned %q: %w", user.ID, ErrReservedID)
 	}
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{guard: m.guard, user: user, channel: m.Channel(r), address: addr}
-	if err := (&Message{ChannelID: s.channel, User: user}).Validate(); err != nil {
-		return nil, fmt.Errorf("Identify or Channel returned an invalid value: %w", err)
+	if err := (&chatguard.Message{ChannelID: s.channel, User: user}).Validate(); err != nil {
+		return nil, fmt.Errorf("httpguard: Identify or Channel returned an invalid value: %w", err)
 	}
 	if user.ID == AnonymousID {
 		user.ID = ""
@@ -194,10 +194,10 @@ func (m *middleware) enter(s *Session, user, address, block string) error {
 // refuse answers a refused request.
 func (m *middleware) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	status, text := http.StatusInternalServerError, "The server could not process the request. This is a server error; see the server's log."
-	var throttled *ThrottledError
+	var throttled *chatguard.ThrottledError
 	switch {
 	case errors.As(err, &throttled):
-		status, text = http.StatusTooManyRequests, "Too many connection attempts. Try again in "+Wait(throttled.Verdict.RetryAfter)+"."
+		status, text = http.StatusTooManyRequests, "Too many connection attempts. Try again in "+chatguard.Wait(throttled.Verdict.RetryAfter)+"."
 		w.Header().Set("Retry-After", strconv.Itoa(throttled.Verdict.RetryAfterSeconds()))
 	case errors.Is(err, ErrConnections):
 		status, text = http.StatusTooManyRequests, "You have too many connections open. Close one, then try again."

@@ -1,7 +1,6 @@
-package chatguard
+package httpguard
 
 import (
-	"errors"
 	"net/http"
 	"net/netip"
 	"testing"
@@ -61,48 +60,5 @@ func TestAddressKey(t *testing.T) {
 		if got := AddressKey(netip.MustParseAddr(addr)); got != want {
 			t.Errorf("%s counts under %s, want %s", addr, got, want)
 		}
-	}
-}
-
-func TestIdentify_Ways(t *testing.T) {
-	byKey := ByKey("Authorization", func(key string) (User, bool) {
-		if key == "" || key == "Bearer" {
-			t.Errorf("asked about %q, which is no key", key)
-		}
-		return User{ID: "7", Login: "anna"}, key == "secret"
-	})
-	broken := errors.New("broken")
-	breaks := func(*http.Request) (User, error) { return User{}, broken }
-	key := func(value string) *http.Request {
-		return &http.Request{RemoteAddr: "192.0.2.7:1234", Header: http.Header{"Authorization": {value}}}
-	}
-	for name, test := range map[string]struct {
-		way     func(*http.Request) (User, error)
-		request *http.Request
-		want    string
-		err     error
-	}{
-		"address":               {ByAddress(), newRequest("192.0.2.7:1234"), "address:192.0.2.7", nil},
-		"address, IPv6":         {ByAddress(), newRequest("[2001:db8::9]:1234"), "address:2001:db8::/64", nil},
-		"address, proxy":        {ByAddress(netip.MustParsePrefix("10.0.0.0/8")), newRequest("10.1.1.1:1", "192.0.2.9"), "address:192.0.2.9", nil},
-		"key":                   {byKey, key("secret"), "7", nil},
-		"key, bearer":           {byKey, key("bearer  secret "), "7", nil},
-		"key, another scheme":   {byKey, key("Basic secret"), "", ErrNobody},
-		"key, wrong":            {byKey, key("Bearer wrong"), "", ErrNobody},
-		"key, none":             {byKey, newRequest("192.0.2.7:1234"), "", ErrNobody},
-		"key, empty":            {byKey, key("Bearer "), "", ErrNobody},
-		"anonymous":             {Anonymous, newRequest("192.0.2.7:1234"), "anonymous", nil},
-		"first of":              {FirstOf(byKey, Anonymous), key("secret"), "7", nil},
-		"first of, the second":  {FirstOf(byKey, Anonymous), key("wrong"), "anonymous", nil},
-		"first of, none":        {FirstOf(byKey), key("wrong"), "", ErrNobody},
-		"first of, an error":    {FirstOf(breaks, Anonymous), key("secret"), "", broken},
-		"first of, no ways yet": {FirstOf(), key("secret"), "", ErrNobody},
-	} {
-		if user, err := test.way(test.request); user.ID != test.want || !errors.Is(err, test.err) {
-			t.Errorf("%s: %+v, %v; want %q, %v", name, user, err, test.want, test.err)
-		}
-	}
-	if user, err := ByAddress()(newRequest("@")); err == nil || errors.Is(err, ErrNobody) || user.ID != "" {
-		t.Errorf("without an address: %+v, %v", user, err)
 	}
 }

@@ -1,4 +1,4 @@
-package chatguard
+package httpguard
 
 import (
 	"cmp"
@@ -7,20 +7,22 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/chatguard/chatguard"
 )
 
 // ErrNoSession is the error of Check on a nil *Session: the request didn't pass through
-// Guard.Middleware.
-var ErrNoSession = errors.New("there is no session: serve this handler through Guard.Middleware")
+// Sessions.
+var ErrNoSession = errors.New("httpguard: there is no session: serve this handler through Sessions")
 
-// Session is a connection that Guard.Middleware has admitted, with its user and channel. It is safe
+// Session is a connection that Sessions has admitted, with its user and channel. It is safe
 // for concurrent use.
 //
 // A Session ends when the handler returns. If the handler has taken over the connection, as
 // WebSocket libraries do, the Session ends when the connection is closed.
 type Session struct {
-	guard   *Guard
-	user    User
+	guard   *chatguard.Guard
+	user    chatguard.User
 	channel string
 	address netip.Addr // zero if the request has no address
 
@@ -33,7 +35,7 @@ type Session struct {
 type sessionKey struct{}
 
 // SessionFrom returns the session from a request's context. It returns nil if the request didn't
-// pass through Guard.Middleware.
+// pass through Sessions.
 func SessionFrom(ctx context.Context) *Session {
 	s, _ := ctx.Value(sessionKey{}).(*Session)
 	return s
@@ -53,8 +55,8 @@ func (s *Session) end() {
 	})
 }
 
-// User returns the connected user, whom MiddlewareOptions.Identify identified at the handshake.
-func (s *Session) User() User { return s.user }
+// User returns the connected user, whom SessionOptions.Identify identified at the handshake.
+func (s *Session) User() chatguard.User { return s.user }
 
 // ChannelID returns the channel that is used for messages without a channel.
 func (s *Session) ChannelID() string { return s.channel }
@@ -77,9 +79,9 @@ func (s *Session) Context() context.Context { return s.ctx }
 // uses the session's. If the client names a channel, the caller must check that the channel exists
 // and that the user is in it, since every channel has its own allowance. The caller must not take
 // Roles and Cost from the client. On a nil Session, Check returns ErrNoSession.
-func (s *Session) Check(ctx context.Context, m Message) (Verdict, error) {
+func (s *Session) Check(ctx context.Context, m chatguard.Message) (chatguard.Verdict, error) {
 	if s == nil {
-		return Verdict{}, ErrNoSession
+		return chatguard.Verdict{}, ErrNoSession
 	}
 	roles := cmp.Or(m.User.Roles, s.user.Roles)
 	m.User = s.user

@@ -1,4 +1,4 @@
-package chatguard
+package httpguard
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard"
 )
 
 // quiet is the log of servers whose handlers panic on purpose.
@@ -30,18 +32,18 @@ type visitor struct {
 }
 
 // newVisitor returns a visitor of a middleware that takes the user from a header.
-func newVisitor(t *testing.T, opts MiddlewareOptions) *visitor {
+func newVisitor(t *testing.T, opts SessionOptions) *visitor {
 	t.Helper()
 	v := &visitor{t: t, now: monday, during: func() {}}
 	// httptest's addresses
 	opts.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
 	if opts.Identify == nil {
-		opts.Identify = func(r *http.Request) (User, error) {
+		opts.Identify = func(r *http.Request) (chatguard.User, error) {
 			v.asked++
 			return userFromHeader(r)
 		}
 	}
-	middleware, err := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { return v.now }}).Middleware(opts)
+	middleware, err := Sessions(newEnforcingGuard(t, nil, &chatguard.Options{Now: func() time.Time { return v.now }}), &opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +68,8 @@ func (v *visitor) check(user, addr string, status int, retry string) {
 	}
 }
 
-func TestMiddleware_ConnectsPerUser(t *testing.T) {
-	v := newVisitor(t, MiddlewareOptions{})
+func TestSessions_ConnectsPerUser(t *testing.T) {
+	v := newVisitor(t, SessionOptions{})
 	for range 10 {
 		v.check("anna", "198.51.100.1", 200, "")
 	}
@@ -83,8 +85,22 @@ func TestMiddleware_ConnectsPerUser(t *testing.T) {
 	}
 }
 
-func TestMiddleware_ConnectsPerAddress(t *testing.T) {
-	v := newVisitor(t, MiddlewareOptions{})
+// If the Guard's clock is set back, users may connect as often as before.
+func TestSessions_ClockSetBack(t *testing.T) {
+	v := newVisitor(t, SessionOptions{})
+	for range 10 {
+		v.check("anna", "198.51.100.1", 200, "")
+	}
+	v.check("anna", "198.51.100.1", 429, "2")
+	v.now = v.now.Add(-30 * time.Second)
+	v.check("anna", "198.51.100.1", 429, "2")
+	v.now = v.now.Add(2 * time.Second)
+	v.check("anna", "198.51.100.1", 200, "")
+	v.check("anna", "198.51.100.1", 429, "2")
+}
+
+func TestSessions_ConnectsPerAddress(t *testing.T) {
+	v := newVisitor(t, SessionOptions{})
 	for i := range 40 {
 		v.check(string(rune('a'+i)), "2001:db8:0:1::1", 200, "")
 	}
@@ -98,8 +114,8 @@ func TestMiddleware_ConnectsPerAddress(t *testing.T) {
 	v.check("anna", "2001:db8:0:1::3", 429, "1")
 }
 
-func TestMiddleware_ConnectsPerBlock(t *testing.T) {
-	v := newVisitor(t, MiddlewareOptions{})
+func TestSessions_ConnectsPerBlock(t *testing.T) {
+	v := newVisitor(t, SessionOptions{})
 	for i := range 320 { // each from its own /64
 		v.check(fmt.Sprint("user", i), fmt.Sprintf("2001:db8:0:%x::1", i), 200, "")
 	}
@@ -111,9 +127,9 @@ func TestMiddleware_ConnectsPerBlock(t *testing.T) {
 	v.check("anna", "2001:db8:0:ffff::1", 429, "1")
 }
 
-func TestMiddleware_OpenConnectionsPerBlock(t *testing.T) {
-	free := Limit{Algorithm: TokenBucket, Burst: 1000, Refill: time.Second}
-	v := newVisitor(t, MiddlewareOptions{MaxConnectionsPerAddress: 1, Connects: free, ConnectsPerAddress: free})
+func TestSessions_OpenConnectionsPerBlock(t *testing.T) {
+	free := chatguard.Limit{Algorithm: chatguard.TokenBucket, Burst: 1000, Refill: time.Second}
+	v := newVisitor(t, SessionOptions{MaxConnectionsPerAddress: 1, Connects: free, ConnectsPerAddress: free})
 	var visits [][2]string
 	want := slices.Repeat([]int{200}, 8)
 	for i := range 9 {
@@ -127,10 +143,10 @@ func TestMiddleware_OpenConnectionsPerBlock(t *testing.T) {
 	}
 }
 
-func TestMiddleware_GuessingIsLimited(t *testing.T) {
-	nobody := func(*http.Request) (User, error) { return User{}, ErrNobody }
-	v := newVisitor(t, MiddlewareOptions{
-		Identify: nobody, ConnectsPerAddress: Limit{Algorithm: TokenBucket, Burst: 2, Refill: 90 * time.Second},
+func TestSessions_GuessingIsLimited(t *testing.T) {
+	nobody := func(*http.Request) (chatguard.User, error) { return chatguard.User{}, ErrNobody }
+	v := newVisitor(t, SessionOptions{
+		Identify: nobody, ConnectsPerAddress: chatguard.Limit{Algorithm: chatguard.TokenBucket, Burst: 2, Refill: 90 * time.Second},
 	})
 	for _, want := range []int{401, 401, 429} {
 		if w := v.visit("", "198.51.100.1"); w.Code != want {
@@ -141,19 +157,19 @@ func TestMiddleware_GuessingIsLimited(t *testing.T) {
 
 // A user who can choose their ID can't choose AnonymousID, which is limited by address only, or the
 // ID of a visitor from another address.
-func TestMiddleware_ReservedIDs(t *testing.T) {
+func TestSessions_ReservedIDs(t *testing.T) {
 	address := ByAddress(netip.MustParsePrefix("192.0.2.0/24")) // httptest's addresses
-	renamed := func(way func(*http.Request) (User, error)) func(*http.Request) (User, error) {
-		return func(r *http.Request) (User, error) {
+	renamed := func(way func(*http.Request) (chatguard.User, error)) func(*http.Request) (chatguard.User, error) {
+		return func(r *http.Request) (chatguard.User, error) {
 			user, err := way(r)
 			user.DisplayName = "a guest"
 			return user, err
 		}
 	}
-	byKey := ByKey("X-User", func(name string) (User, bool) { return User{ID: name}, name != "unknown" })
+	byKey := ByKey("X-User", func(name string) (chatguard.User, bool) { return chatguard.User{ID: name}, name != "unknown" })
 	for _, test := range []struct {
 		name     string
-		identify func(*http.Request) (User, error)
+		identify func(*http.Request) (chatguard.User, error)
 		user     string
 		status   int
 	}{
@@ -171,15 +187,15 @@ func TestMiddleware_ReservedIDs(t *testing.T) {
 		{"the first of several, by address", FirstOf(byKey, address), "unknown", 200},
 		{"the first of several, anonymous", FirstOf(byKey, Anonymous), "unknown", 200},
 		{"the first of several, by a name", FirstOf(byKey, address), "address:198.51.100.1", 500},
-		{"refused before", func(r *http.Request) (User, error) {
+		{"refused before", func(r *http.Request) (chatguard.User, error) {
 			if _, err := address(r); err != nil {
-				return User{}, err
+				return chatguard.User{}, err
 			}
 			return userFromHeader(r)
 		}, AnonymousID, 500},
 	} {
 		var told error
-		v := newVisitor(t, MiddlewareOptions{Identify: test.identify, Refused: func(w http.ResponseWriter, _ *http.Request, err error) {
+		v := newVisitor(t, SessionOptions{Identify: test.identify, Refused: func(w http.ResponseWriter, _ *http.Request, err error) {
 			told = err
 			w.WriteHeader(http.StatusInternalServerError)
 		}, Logger: slog.New(slog.DiscardHandler)})
@@ -192,7 +208,7 @@ func TestMiddleware_ReservedIDs(t *testing.T) {
 // The handler can still read a form that Identify has already read from the request's body.
 func TestIdentify_ReadsTheForm(t *testing.T) {
 	guard := newEnforcingGuard(t, nil, nil)
-	middleware, err := guard.Middleware(MiddlewareOptions{Identify: func(r *http.Request) (User, error) { return User{ID: r.FormValue("name")}, nil }})
+	middleware, err := Sessions(guard, &SessionOptions{Identify: func(r *http.Request) (chatguard.User, error) { return chatguard.User{ID: r.FormValue("name")}, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,10 +237,10 @@ func (v *visitor) visitTogether(visits ...[2]string) []int {
 	return append([]int{status}, others...)
 }
 
-func TestMiddleware_OpenConnections(t *testing.T) {
+func TestSessions_OpenConnections(t *testing.T) {
 	const here, there, elsewhere = "198.51.100.1", "2001:db8:0:1::1", "2001:db8:0:1::2"
-	free := Limit{Algorithm: TokenBucket, Burst: 1000, Refill: time.Second}
-	identify := FirstOf(ByKey("X-User", func(name string) (User, bool) { return User{ID: name}, true }), Anonymous)
+	free := chatguard.Limit{Algorithm: chatguard.TokenBucket, Burst: 1000, Refill: time.Second}
+	identify := FirstOf(ByKey("X-User", func(name string) (chatguard.User, bool) { return chatguard.User{ID: name}, true }), Anonymous)
 	for _, test := range []struct {
 		name          string
 		user, address int // MaxConnections, and per address
@@ -239,7 +255,7 @@ func TestMiddleware_OpenConnections(t *testing.T) {
 		{"of the anonymous", 1, 2, [][2]string{{"", here}, {"", here}, {"", here}, {"", there}}, []int{200, 200, 429, 200}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			v := newVisitor(t, MiddlewareOptions{Identify: identify, MaxConnections: test.user, MaxConnectionsPerAddress: test.address, Connects: free, ConnectsPerAddress: free})
+			v := newVisitor(t, SessionOptions{Identify: identify, MaxConnections: test.user, MaxConnectionsPerAddress: test.address, Connects: free, ConnectsPerAddress: free})
 			for range 3 { // as many places are free as before
 				if got := v.visitTogether(test.visits...); !slices.Equal(got, test.want) {
 					t.Errorf("%v, want %v", got, test.want)
@@ -247,7 +263,7 @@ func TestMiddleware_OpenConnections(t *testing.T) {
 			}
 		})
 	}
-	v := newVisitor(t, MiddlewareOptions{Connects: free, ConnectsPerAddress: free})
+	v := newVisitor(t, SessionOptions{Connects: free, ConnectsPerAddress: free})
 	if got := v.visitTogether(slices.Repeat([][2]string{{"anna", here}}, 11)...); got[9] != 200 || got[10] != 429 {
 		t.Errorf("without a word on it, a user has %v open", got)
 	}
@@ -260,31 +276,31 @@ func TestMiddleware_OpenConnections(t *testing.T) {
 	}
 }
 
-func TestMiddleware_Refusals(t *testing.T) {
+func TestSessions_Refusals(t *testing.T) {
 	broken := errors.New("no route to 10.0.0.5")
-	identifyAs := func(user User, err error) func(*http.Request) (User, error) {
-		return func(*http.Request) (User, error) { return user, err }
+	identifyAs := func(user chatguard.User, err error) func(*http.Request) (chatguard.User, error) {
+		return func(*http.Request) (chatguard.User, error) { return user, err }
 	}
 	room := func(name string) func(*http.Request) string { return func(*http.Request) string { return name } }
-	none := Limit{Algorithm: TokenBucket, Burst: 1, Refill: time.Hour}
+	none := chatguard.Limit{Algorithm: chatguard.TokenBucket, Burst: 1, Refill: time.Hour}
 	const mistake = "The server could not process the request. This is a server error; see the server's log.\n"
 	for _, test := range []struct {
 		name   string
-		opts   MiddlewareOptions
+		opts   SessionOptions
 		status int
 		body   string
 		err    error // nil for a *ThrottledError
 		log    string
 	}{
-		{"nobody", MiddlewareOptions{Identify: identifyAs(User{}, ErrNobody)}, 401,
+		{"nobody", SessionOptions{Identify: identifyAs(chatguard.User{}, ErrNobody)}, 401,
 			"You are not signed in. Sign in, then try again.\n", ErrNobody, ""},
-		{"trouble", MiddlewareOptions{Identify: identifyAs(User{}, broken)}, 500, mistake, broken, "10.0.0.5"},
-		{"no user ID", MiddlewareOptions{Identify: identifyAs(User{Login: "anna"}, nil)}, 500, mistake, ErrNoUser, "no user ID"},
-		{"a long ID", MiddlewareOptions{Identify: identifyAs(User{ID: strings.Repeat("7", 257)}, nil)}, 500, mistake, ErrLongID, "256 bytes"},
-		{"no channel", MiddlewareOptions{Channel: room("")}, 500, mistake, ErrNoChannel, "no channel ID"},
-		{"too many", MiddlewareOptions{MaxConnections: 1}, 429,
+		{"trouble", SessionOptions{Identify: identifyAs(chatguard.User{}, broken)}, 500, mistake, broken, "10.0.0.5"},
+		{"no user ID", SessionOptions{Identify: identifyAs(chatguard.User{Login: "anna"}, nil)}, 500, mistake, chatguard.ErrNoUser, "no user ID"},
+		{"a long ID", SessionOptions{Identify: identifyAs(chatguard.User{ID: strings.Repeat("7", 257)}, nil)}, 500, mistake, chatguard.ErrLongID, "256 bytes"},
+		{"no channel", SessionOptions{Channel: room("")}, 500, mistake, chatguard.ErrNoChannel, "no channel ID"},
+		{"too many", SessionOptions{MaxConnections: 1}, 429,
 			"You have too many connections open. Close one, then try again.\n", ErrConnections, ""},
-		{"too often", MiddlewareOptions{Connects: none}, 429, "Too many connection attempts. Try again in 60 min.\n", nil, ""},
+		{"too often", SessionOptions{Connects: none}, 429, "Too many connection attempts. Try again in 60 min.\n", nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var logged bytes.Buffer
@@ -303,7 +319,7 @@ func TestMiddleware_Refusals(t *testing.T) {
 				w.WriteHeader(http.StatusTeapot)
 			}
 			got = newVisitor(t, test.opts).refusal()
-			var throttled *ThrottledError
+			var throttled *chatguard.ThrottledError
 			if as := errors.As(told, &throttled); test.err != nil && !errors.Is(told, test.err) || test.err == nil && !as {
 				t.Errorf("told of %v, want %v", told, test.err)
 			}
@@ -323,16 +339,22 @@ func (v *visitor) refusal() (refused *httptest.ResponseRecorder) {
 	return refused
 }
 
-func TestMiddleware_InvalidOptions(t *testing.T) {
+func TestSessions_InvalidOptions(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
-	bad := Limit{Algorithm: TokenBucket, Refill: time.Second}
-	for want, opts := range map[string]MiddlewareOptions{
-		"MiddlewareOptions.Identify is missing: set it to ByKey, ByAddress, Anonymous or your own function": {},
-		`MiddlewareOptions.Connects: limit "connects": burst is 0, want 1 or more`:                          {Identify: Anonymous, Connects: bad},
-		`MiddlewareOptions.ConnectsPerAddress: limit "connects-per-address": burst is 0, want 1 or more`:    {Identify: Anonymous, ConnectsPerAddress: bad},
+	const missing = "httpguard: SessionOptions.Identify is missing: set it to ByKey, ByAddress, Anonymous or your own function"
+	bad := chatguard.Limit{Algorithm: chatguard.TokenBucket, Refill: time.Second}
+	for _, test := range []struct {
+		opts        *SessionOptions
+		begin, says string
+	}{
+		{nil, missing, ""},
+		{&SessionOptions{}, missing, ""},
+		{&SessionOptions{Identify: Anonymous, Connects: bad}, "httpguard: SessionOptions.Connects: ", `limit "connects": burst is 0`},
+		{&SessionOptions{Identify: Anonymous, ConnectsPerAddress: bad}, "httpguard: SessionOptions.ConnectsPerAddress: ", `limit "connects-per-address": burst is 0`},
 	} {
-		if _, err := g.Middleware(opts); err == nil || err.Error() != want {
-			t.Errorf("error %v, want %s", err, want)
+		_, err := Sessions(g, test.opts)
+		if err == nil || !strings.HasPrefix(err.Error(), test.begin) || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("error %v, want %s… %s", err, test.begin, test.says)
 		}
 	}
 }

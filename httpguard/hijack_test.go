@@ -1,4 +1,4 @@
-package chatguard
+package httpguard
 
 import (
 	"bufio"
@@ -13,13 +13,16 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/chatguard/chatguard"
 	"github.com/coder/websocket"
 	"go.uber.org/goleak"
 )
 
 // userFromHeader identifies users by a header that anybody can write, which is good enough for a
 // test.
-func userFromHeader(r *http.Request) (User, error) { return User{ID: r.Header.Get("X-User")}, nil }
+func userFromHeader(r *http.Request) (chatguard.User, error) {
+	return chatguard.User{ID: r.Header.Get("X-User")}, nil
+}
 
 // door is a loopback server behind the middleware.
 type door struct {
@@ -31,10 +34,10 @@ type door struct {
 type layer func(http.Handler) http.Handler
 
 // newDoor puts a handler behind the middleware, and both on an HTTP server that is not started yet.
-func newDoor(t *testing.T, opts MiddlewareOptions, outer layer, handler http.HandlerFunc) *door {
+func newDoor(t *testing.T, opts SessionOptions, outer layer, handler http.HandlerFunc) *door {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
-	middleware, err := newEnforcingGuard(t, nil, nil).Middleware(opts)
+	middleware, err := Sessions(newEnforcingGuard(t, nil, nil), &opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +187,7 @@ func TestHijack_AnyLibraryAnyLayer(t *testing.T) {
 					continue // these libraries don't call Unwrap
 				}
 				t.Run(library+", "+outer+" before, "+inner+" behind", func(t *testing.T) {
-					d := newDoor(t, MiddlewareOptions{Identify: userFromHeader, MaxConnections: 1}, layers[outer], layers[inner](handler).ServeHTTP)
+					d := newDoor(t, SessionOptions{Identify: userFromHeader, MaxConnections: 1}, layers[outer], layers[inner](handler).ServeHTTP)
 					d.Start()
 					checkOnePlace(t, d, library == "websocket")
 				})
@@ -285,7 +288,7 @@ func TestSession_EndsOnPanic(t *testing.T) {
 					next.ServeHTTP(w, r)
 				})
 			}
-			d := newDoor(t, MiddlewareOptions{Identify: userFromHeader, MaxConnections: 1}, outer, panics)
+			d := newDoor(t, SessionOptions{Identify: userFromHeader, MaxConnections: 1}, outer, panics)
 			d.Start()
 			for range 2 {
 				conn, err := net.Dial("tcp", d.Listener.Addr().String())
@@ -318,7 +321,7 @@ func TestHijack_Connection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conns := make(chan net.Conn, 10)
-			d := newDoor(t, MiddlewareOptions{Identify: userFromHeader, MaxConnections: 1, MaxConnectionsPerAddress: 2}, noLayer, func(w http.ResponseWriter, r *http.Request) {
+			d := newDoor(t, SessionOptions{Identify: userFromHeader, MaxConnections: 1, MaxConnectionsPerAddress: 2}, noLayer, func(w http.ResponseWriter, r *http.Request) {
 				serve, conn := takeOver(t, w.(http.Hijacker), SessionFrom(r.Context()).User().ID)
 				conns <- conn
 				serve()
@@ -352,8 +355,8 @@ func (d *door) startUnix(t *testing.T) {
 	d.Start()
 }
 
-func TestMiddleware_NoAddressNoAddressLimit(t *testing.T) {
-	d := newDoor(t, MiddlewareOptions{Identify: userFromHeader, MaxConnectionsPerAddress: 1}, noLayer, libraries(t)["stream"])
+func TestSessions_NoAddressNoAddressLimit(t *testing.T) {
+	d := newDoor(t, SessionOptions{Identify: userFromHeader, MaxConnectionsPerAddress: 1}, noLayer, libraries(t)["stream"])
 	d.startUnix(t)
 	for _, user := range []string{"anna", "ben"} {
 		if v := d.visit(t, user); v.status != 200 {
@@ -366,7 +369,7 @@ func TestMiddleware_NoAddressNoAddressLimit(t *testing.T) {
 }
 
 func TestHijack_Unsupported(t *testing.T) {
-	middleware, err := newEnforcingGuard(t, nil, nil).Middleware(MiddlewareOptions{Identify: Anonymous})
+	middleware, err := Sessions(newEnforcingGuard(t, nil, nil), &SessionOptions{Identify: Anonymous})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,18 +1,20 @@
-package chatguard
+package httpguard
 
 import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard"
 )
 
 // headersOf checks the messages in order and returns the headers of the last verdict.
-func headersOf(t *testing.T, g *Guard, messages ...Message) map[string]string {
+func headersOf(t *testing.T, g *chatguard.Guard, messages ...chatguard.Message) map[string]string {
 	t.Helper()
 	h := http.Header{}
 	for _, m := range messages {
 		h = http.Header{}
-		g.SetHeaders(h, m, mustCheck(t, g, m))
+		SetHeaders(h, g, mustCheck(t, g, m))
 	}
 	flat := map[string]string{}
 	for name := range h {
@@ -21,8 +23,8 @@ func headersOf(t *testing.T, g *Guard, messages ...Message) map[string]string {
 	return flat
 }
 
-func repeat(n int, m Message) []Message {
-	all := make([]Message, n)
+func repeat(n int, m chatguard.Message) []chatguard.Message {
+	all := make([]chatguard.Message, n)
 	for i := range all {
 		all[i] = m
 	}
@@ -32,13 +34,13 @@ func repeat(n int, m Message) []Message {
 // The headers agree with the verdict; monday is noon UTC, Unix time 1767614400.
 func TestSetHeaders_MatchVerdict(t *testing.T) {
 	const policy = `"burst";q=3;w=12, "daily";q=300;w=86400`
-	queue := func(p *Policy) {
-		p.Limits = []Limit{{Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2}}
+	queue := func(p *chatguard.Policy) {
+		p.Limits = []chatguard.Limit{{Name: "slow", Algorithm: chatguard.LeakyBucket, Every: time.Second, Queue: 2}}
 	}
 	for _, test := range []struct {
 		name     string
-		change   func(*Policy)
-		messages []Message
+		change   func(*chatguard.Policy)
+		messages []chatguard.Message
 		want     map[string]string
 	}{
 		{"the first", nil, repeat(1, messageFrom("7", 0)), map[string]string{
@@ -53,43 +55,45 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 		{"half a second left", nil, append(repeat(3, messageFrom("7", 0)), messageFrom("7", 3.5)), map[string]string{
 			"Retry-After": "1", "Ratelimit-Policy": policy, "Ratelimit": `"burst";r=0;t=1`,
 			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614412"}},
-		{"never", nil, []Message{{ChannelID: "1", User: User{ID: "7"}, SentAt: monday, Cost: 4}}, map[string]string{
+		{"never", nil, []chatguard.Message{{ChannelID: "1", User: chatguard.User{ID: "7"}, SentAt: monday, Cost: 4}}, map[string]string{
 			"Ratelimit-Policy": policy, "Ratelimit": `"burst";r=3;t=0`,
 			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "3", "X-Ratelimit-Reset": "1767614400"}},
-		{"exempt", nil, repeat(4, messageFrom("7", 0, Moderator)), map[string]string{}},
-		{"no limits", func(p *Policy) { p.Limits = nil }, repeat(1, messageFrom("7", 0)), map[string]string{}},
-		{"observed", func(p *Policy) { p.Mode = Observe }, repeat(4, messageFrom("7", 0)), map[string]string{
+		{"exempt", nil, repeat(4, messageFrom("7", 0, chatguard.Moderator)), map[string]string{}},
+		{"no limits", func(p *chatguard.Policy) { p.Limits = nil }, repeat(1, messageFrom("7", 0)), map[string]string{}},
+		{"observed", func(p *chatguard.Policy) { p.Mode = chatguard.Observe }, repeat(4, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": policy, "Ratelimit": `"burst";r=0;t=4`,
 			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614412"}},
-		{"the day, which ends at midnight", func(p *Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, repeat(2, messageFrom("7", 0)), map[string]string{
+		{"the day, which ends at midnight", func(p *chatguard.Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, repeat(2, messageFrom("7", 0)), map[string]string{
 			"Retry-After": "43200", "Ratelimit-Policy": `"daily";q=1;w=86400`, "Ratelimit": `"daily";r=0;t=43200`,
 			"X-Ratelimit-Limit": "1", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767657600"}},
 		{"a queue", queue, repeat(2, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"slow";q=3;w=3`, "Ratelimit": `"slow";r=1;t=1`,
 			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "1", "X-Ratelimit-Reset": "1767614402"}},
-		{"a window of half a second", func(p *Policy) {
-			p.Limits = []Limit{{Name: "fast", Algorithm: UserWindow, Messages: 5, Every: 500 * time.Millisecond}}
+		{"a window of half a second", func(p *chatguard.Policy) {
+			p.Limits = []chatguard.Limit{{Name: "fast", Algorithm: chatguard.UserWindow, Messages: 5, Every: 500 * time.Millisecond}}
 		}, repeat(1, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"fast";q=5;w=1`, "Ratelimit": `"fast";r=4;t=1`,
 			"X-Ratelimit-Limit": "5", "X-Ratelimit-Remaining": "4", "X-Ratelimit-Reset": "1767614401"}},
-		{"a log, whose messages come back one by one", func(p *Policy) {
-			p.Limits = []Limit{{Name: "log", Algorithm: SlidingLog, Messages: 2, Every: 10 * time.Second}}
-		}, []Message{messageFrom("7", 0), messageFrom("7", 9)}, map[string]string{
+		{"a log, whose messages come back one by one", func(p *chatguard.Policy) {
+			p.Limits = []chatguard.Limit{{Name: "log", Algorithm: chatguard.SlidingLog, Messages: 2, Every: 10 * time.Second}}
+		}, []chatguard.Message{messageFrom("7", 0), messageFrom("7", 9)}, map[string]string{
 			"Ratelimit-Policy": `"log";q=2;w=10`, "Ratelimit": `"log";r=0`,
 			"X-Ratelimit-Limit": "2", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614419"}},
-		{"the same, throttled", func(p *Policy) {
-			p.Limits = []Limit{{Name: "log", Algorithm: SlidingLog, Messages: 2, Every: 10 * time.Second}}
-		}, []Message{messageFrom("7", 0), messageFrom("7", 9), messageFrom("7", 9)}, map[string]string{
+		{"the same, throttled", func(p *chatguard.Policy) {
+			p.Limits = []chatguard.Limit{{Name: "log", Algorithm: chatguard.SlidingLog, Messages: 2, Every: 10 * time.Second}}
+		}, []chatguard.Message{messageFrom("7", 0), messageFrom("7", 9), messageFrom("7", 9)}, map[string]string{
 			"Retry-After": "1", "Ratelimit-Policy": `"log";q=2;w=10`, "Ratelimit": `"log";r=0;t=1`,
 			"X-Ratelimit-Limit": "2", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614419"}},
-		{"a limit that only observes isn't spoken of", func(p *Policy) { p.Limits[0].Mode = LimitObserves; p.Limits[0].Burst = 2 }, repeat(2, messageFrom("7", 0)), map[string]string{
+		{"a limit that only observes isn't spoken of", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.LimitObserves; p.Limits[0].Burst = 2 }, repeat(2, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"daily";q=300;w=86400`, "Ratelimit": `"daily";r=298;t=43200`,
 			"X-Ratelimit-Limit": "300", "X-Ratelimit-Remaining": "298", "X-Ratelimit-Reset": "1767657600"}},
-		{"what it would have throttled has no numbers", func(p *Policy) { p.Limits[0].Mode = LimitObserves; p.Limits[0].Burst = 1 }, repeat(2, messageFrom("7", 0)), map[string]string{
+		{"what it would have throttled has no numbers", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.LimitObserves; p.Limits[0].Burst = 1 }, repeat(2, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"daily";q=300;w=86400`}},
-		{"only observing limits", func(p *Policy) { p.Limits = p.Limits[:1]; p.Limits[0].Mode = LimitObserves }, repeat(1, messageFrom("7", 0)), map[string]string{}},
-		{"a role's numbers", func(p *Policy) { p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, FirstTimer: {Burst: 1}} },
-			repeat(1, messageFrom("7", 0, Subscriber, FirstTimer)), map[string]string{
+		{"only observing limits", func(p *chatguard.Policy) { p.Limits = p.Limits[:1]; p.Limits[0].Mode = chatguard.LimitObserves }, repeat(1, messageFrom("7", 0)), map[string]string{}},
+		{"a role's numbers", func(p *chatguard.Policy) {
+			p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 5}, chatguard.FirstTimer: {Burst: 1}}
+		},
+			repeat(1, messageFrom("7", 0, chatguard.Subscriber, chatguard.FirstTimer)), map[string]string{
 				"Ratelimit-Policy": `"burst";q=5;w=20, "daily";q=300;w=86400`, "Ratelimit": `"burst";r=4;t=4`,
 				"X-Ratelimit-Limit": "5", "X-Ratelimit-Remaining": "4", "X-Ratelimit-Reset": "1767614404"}},
 	} {
@@ -108,13 +112,13 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 }
 
 func TestSetHeaders_UserOverride(t *testing.T) {
-	g := newEnforcingGuard(t, func(p *Policy) {
-		p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}}
-		p.Limits = append(p.Limits, Limit{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 1000, Every: time.Hour})
+	g := newEnforcingGuard(t, func(p *chatguard.Policy) {
+		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 5}}
+		p.Limits = append(p.Limits, chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 1000, Every: time.Hour})
 	}, nil)
 	mustCheck(t, g, messageFrom("7", 0))
-	for channel, own := range map[string]map[string]Override{"1": {"burst": {Refill: 2 * time.Second}}, "": {"total": {Messages: 2000}}} {
-		if err := g.SetUserOverride(channel, "7", UserOverride{Limits: own}, monday); err != nil {
+	for channel, own := range map[string]map[string]chatguard.Override{"1": {"burst": {Refill: 2 * time.Second}}, "": {"total": {Messages: 2000}}} {
+		if err := g.SetUserOverride(channel, "7", chatguard.UserOverride{Limits: own}, monday); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,17 +126,17 @@ func TestSetHeaders_UserOverride(t *testing.T) {
 		"7": `"burst";q=3;w=6, "daily";q=300;w=86400, "total";q=2000;w=3600`,
 		"8": `"burst";q=5;w=20, "daily";q=300;w=86400, "total";q=1000;w=3600`,
 	} {
-		if got := headersOf(t, g, messageFrom(user, 1, Subscriber))["Ratelimit-Policy"]; got != want {
+		if got := headersOf(t, g, messageFrom(user, 1, chatguard.Subscriber))["Ratelimit-Policy"]; got != want {
 			t.Errorf("user %s: %s, want %s", user, got, want)
 		}
 	}
 }
 
 func TestSetHeaders_UnknownChannel(t *testing.T) {
-	g := newEnforcingGuard(t, func(p *Policy) {
-		p.Limits = []Limit{{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 10, Every: time.Hour}}
+	g := newEnforcingGuard(t, func(p *chatguard.Policy) {
+		p.Limits = []chatguard.Limit{{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 10, Every: time.Hour}}
 	}, nil)
-	if err := g.SetUserOverride("", "7", UserOverride{Limits: map[string]Override{"total": {Messages: 5}}}, monday); err != nil {
+	if err := g.SetUserOverride("", "7", chatguard.UserOverride{Limits: map[string]chatguard.Override{"total": {Messages: 5}}}, monday); err != nil {
 		t.Fatal(err)
 	}
 	v, err := g.Peek(messageFrom("7", 0))
@@ -140,13 +144,13 @@ func TestSetHeaders_UnknownChannel(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := http.Header{}
-	if g.SetHeaders(h, messageFrom("7", 0), v); h.Get("Ratelimit-Policy") != `"total";q=5;w=3600` {
+	if SetHeaders(h, g, v); h.Get("Ratelimit-Policy") != `"total";q=5;w=3600` {
 		t.Errorf("got %v", h)
 	}
 }
 
 func TestSetHeaders_Grants(t *testing.T) {
-	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, nil)
+	g := newEnforcingGuard(t, func(p *chatguard.Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, nil)
 	if _, err := g.Grant("1", "7", "daily", 5, monday); err != nil {
 		t.Fatal(err)
 	}
@@ -172,12 +176,12 @@ func TestSetHeaders_PolicyChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := http.Header{}
-	g.SetHeaders(h, messageFrom("7", 0), v) // the limit no longer exists
+	SetHeaders(h, g, v) // the limit no longer exists
 	if len(h) != 1 || h.Get("Ratelimit-Policy") != `"daily";q=300;w=86400` {
 		t.Errorf("a verdict by the limits before: %v", h)
 	}
 	h = http.Header{}
-	if g.SetHeaders(h, Message{}, Verdict{}); len(h) != 0 {
+	if SetHeaders(h, g, chatguard.Verdict{}); len(h) != 0 {
 		t.Errorf("a message that couldn't be judged: %v", h)
 	}
 }

@@ -1,4 +1,4 @@
-package chatguard
+package httpguard
 
 import (
 	"cmp"
@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"sync"
 	"time"
+
+	"github.com/chatguard/chatguard"
 )
 
 // connectorsMemory is the number of bytes for recording how often users and addresses connect:
@@ -16,28 +18,30 @@ const connectorsMemory = 16 << 20
 // gate limits the connections of each user or address: how often they are opened, and how many are
 // open at once. It doesn't limit connections with an empty ID.
 type gate struct {
-	connects *Guard
-	most     int // maximum open at once; negative: unlimited
+	connects *chatguard.Guard
+	now      func() time.Time // the clock of the Guard that judges messages
+	most     int              // maximum open at once; negative: unlimited
 
 	mu   sync.Mutex
+	last time.Time      // when the clock was last read
 	open map[string]int // open connections by ID
 }
 
 // newGate returns a gate that allows no more than most open connections of one ID at once. field is
 // the name of the field that contains the limit.
-func newGate(field string, limit, otherwise Limit, most int, now func() time.Time) (*gate, error) {
+func newGate(field string, limit, otherwise chatguard.Limit, most int, now func() time.Time) (*gate, error) {
 	if reflect.ValueOf(limit).IsZero() {
 		limit = otherwise
 	}
-	if limit.Algorithm == LeakyBucket {
-		return nil, fmt.Errorf("MiddlewareOptions.%s: a leaky-bucket would delay connections, which isn't possible: use a token-bucket", field)
+	if limit.Algorithm == chatguard.LeakyBucket {
+		return nil, fmt.Errorf("httpguard: SessionOptions.%s: a leaky-bucket would delay connections, which isn't possible: use a token-bucket", field)
 	}
 	limit.Name = cmp.Or(limit.Name, otherwise.Name)
-	connects, err := New(Policy{Mode: Enforce, Limits: []Limit{limit}}, &Options{Now: now, MaxMemory: connectorsMemory})
+	connects, err := chatguard.New(chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{limit}}, &chatguard.Options{Now: now, MaxMemory: connectorsMemory})
 	if err != nil {
-		return nil, fmt.Errorf("MiddlewareOptions.%s: %w", field, err)
+		return nil, fmt.Errorf("httpguard: SessionOptions.%s: %w", field, err)
 	}
-	return &gate{connects: connects, most: most, open: map[string]int{}}, nil
+	return &gate{connects: connects, now: now, most: most, open: map[string]int{}}, nil
 }
 
 // blockFactor is the ratio of the limit for an IPv6 /48 to the limit for one address.
@@ -45,13 +49,13 @@ const blockFactor = 8
 
 // blockLimit returns the limit for a block of addresses, given the limit for one address. The zero
 // Limit stays zero.
-func blockLimit(limit Limit) Limit {
+func blockLimit(limit chatguard.Limit) chatguard.Limit {
 	limit.Burst *= blockFactor
 	if limit.Refill > 0 {
 		limit.Refill = max(limit.Refill/blockFactor, 1)
 	}
 	limit.Messages *= blockFactor
-	if limit.Algorithm == SlidingLog {
+	if limit.Algorithm == chatguard.SlidingLog {
 		limit.Messages = min(limit.Messages, 1024) // the maximum allowed
 	}
 	limit.Roles = nil // an address has no roles
@@ -59,15 +63,28 @@ func blockLimit(limit Limit) Limit {
 }
 
 // connect spends one connection attempt of a user, or returns a *ThrottledError.
-func (g *gate) connect(ctx context.Context, user User) error {
+func (g *gate) connect(ctx context.Context, user chatguard.User) error {
 	if user.ID == "" {
 		return nil
 	}
-	v, err := g.connects.Check(ctx, Message{ChannelID: MainChannel, User: user})
+	v, err := g.connects.Check(ctx, chatguard.Message{ChannelID: MainChannel, User: user, SentAt: g.time()})
 	if err == nil && !v.Allowed {
-		err = &ThrottledError{v}
+		err = &chatguard.ThrottledError{Verdict: v}
 	}
 	return err
+}
+
+// time reads the clock. If the clock has gone back since the last call, time tells the gate's Guard
+// so; the Guard whose clock it is tells only itself.
+func (g *gate) time() time.Time {
+	g.mu.Lock() // so that a goroutine that is late doesn't look like a clock that has gone back
+	defer g.mu.Unlock()
+	now := g.now()
+	if now.Before(g.last) {
+		g.connects.Rewind(now)
+	}
+	g.last = now
+	return now
 }
 
 // enter counts a connection as open, or returns false if too many are open.

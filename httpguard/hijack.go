@@ -1,4 +1,4 @@
-package chatguard
+package httpguard
 
 import (
 	"bufio"

@@ -1,0 +1,103 @@
+package httpguard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/chatguard/chatguard"
+)
+
+// ErrReservedID says that Identify returned an ID that only Anonymous and ByAddress may return:
+// AnonymousID, or an ID that begins with "address:". A user who could choose such an ID could use
+// up the allowance of visitors, or avoid some limits.
+var ErrReservedID = errors.New("httpguard: the user ID is reserved for httpguard.Anonymous and httpguard.ByAddress: return the User that they return, and don't let users choose this ID")
+
+// ErrNobody is the error that an identification function returns if the request doesn't identify a
+// known user. The middleware then answers with status 401.
+var ErrNobody = errors.New("httpguard: the request doesn't identify a known user")
+
+// AnonymousID is the user ID shared by everyone who isn't signed in.
+const AnonymousID = "anonymous"
+
+// addressPrefix is the prefix of the IDs that ByAddress returns.
+const addressPrefix = "address:"
+
+// guestKey is the context key for the guest of a request behind the middleware.
+type guestKey struct{}
+
+// withGuest adds a place for a visitor's ID to the request's context. It returns the new request
+// and a pointer to that place. Anonymous or ByAddress fills in the ID.
+func withGuest(r *http.Request) (*http.Request, *string) {
+	id := new(string)
+	return r.WithContext(context.WithValue(r.Context(), guestKey{}, id)), id
+}
+
+// guest returns a visitor with a reserved ID, and records the ID for the middleware.
+func guest(r *http.Request, id string) chatguard.User {
+	if told, ok := r.Context().Value(guestKey{}).(*string); ok {
+		*told = id
+	}
+	return chatguard.User{ID: id}
+}
+
+func isReserved(id string) bool { return id == AnonymousID || strings.HasPrefix(id, addressPrefix) }
+
+// Anonymous identifies everyone as the same user, AnonymousID, who has a single allowance of
+// messages. Connections of AnonymousID are limited by address only.
+func Anonymous(r *http.Request) (chatguard.User, error) { return guest(r, AnonymousID), nil }
+
+// ByAddress identifies users by the address that the request comes from, as ClientAddress returns
+// it. The user ID is "address:192.0.2.7", or "address:2001:db8::/64" for IPv6. Everyone behind one
+// address is therefore one user. For a request without an address, such as one over a Unix socket,
+// it returns an error and no user.
+func ByAddress(trusted ...netip.Prefix) func(*http.Request) (chatguard.User, error) {
+	return func(r *http.Request) (chatguard.User, error) {
+		addr := ClientAddress(r, trusted)
+		if !addr.IsValid() {
+			return chatguard.User{}, fmt.Errorf("httpguard: the request comes from %q, which is not an address: set RemoteAddr in a handler in front of this one", r.RemoteAddr)
+		}
+		return guest(r, addressPrefix+AddressKey(addr)), nil
+	}
+}
+
+// ByKey identifies users by an API key in a header. The key is the header's whole value, or the
+// part after "Bearer " as in "Authorization: Bearer KEY". It returns ErrNobody if the key is
+// missing or unknown.
+//
+// The key is secret. ByKey passes it only to known, which must return a user ID that reveals
+// nothing about the key. Let known look up a hash of the key, so that neither the stored data nor
+// the response time reveals the key.
+func ByKey(header string, known func(key string) (chatguard.User, bool)) func(*http.Request) (chatguard.User, error) {
+	return func(r *http.Request) (chatguard.User, error) {
+		key := strings.TrimSpace(r.Header.Get(header))
+		if scheme, bearer, _ := strings.Cut(key, " "); strings.EqualFold(scheme, "Bearer") {
+			key = strings.TrimSpace(bearer)
+		}
+		if key == "" {
+			return chatguard.User{}, ErrNobody
+		}
+		user, ok := known(key)
+		if !ok {
+			return chatguard.User{}, ErrNobody
+		}
+		return user, nil
+	}
+}
+
+// FirstOf calls several identification functions in order, and returns the result of the first one
+// that doesn't return ErrNobody. So if ByKey comes first, a request with a wrong key is treated
+// like a request without a key.
+func FirstOf(ways ...func(*http.Request) (chatguard.User, error)) func(*http.Request) (chatguard.User, error) {
+	return func(r *http.Request) (chatguard.User, error) {
+		for _, way := range ways {
+			if user, err := way(r); !errors.Is(err, ErrNobody) {
+				return user, err
+			}
+		}
+		return chatguard.User{}, ErrNobody
+	}
+}
